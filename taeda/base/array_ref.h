@@ -1,0 +1,61 @@
+// A non-owning view of consecutive values, constructible from braces, vectors and arrays.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <ostream>
+#include <vector>
+
+namespace taeda {
+
+/// The argument type for lists (sizes, dims, tensors). It does not own its elements: never store it.
+template <class T>
+class ArrayRef {
+ public:
+  constexpr ArrayRef() = default;
+  constexpr ArrayRef(const T* data, size_t size) : data_(data), size_(size) {}
+  constexpr ArrayRef(const T& one) : data_(&one), size_(1) {}
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winit-list-lifetime"
+  constexpr ArrayRef(const std::initializer_list<T>& list)
+      : data_(list.size() ? list.begin() : nullptr), size_(list.size()) {}
+#pragma GCC diagnostic pop
+  ArrayRef(const std::vector<T>& v) : data_(v.data()), size_(v.size()) {}
+  template <size_t N> constexpr ArrayRef(const std::array<T, N>& a) : data_(a.data()), size_(N) {}
+  template <size_t N> constexpr ArrayRef(const T (&a)[N]) : data_(a), size_(N) {}
+
+  constexpr const T* data() const { return data_; }
+  constexpr size_t size() const { return size_; }
+  constexpr bool empty() const { return size_ == 0; }
+  constexpr const T* begin() const { return data_; }
+  constexpr const T* end() const { return data_ + size_; }
+  constexpr const T& operator[](size_t i) const { return data_[i]; }
+  constexpr const T& front() const { return data_[0]; }
+  constexpr const T& back() const { return data_[size_ - 1]; }
+  ArrayRef slice(size_t start, size_t n) const { return {data_ + start, n}; }
+  std::vector<T> vec() const { return {begin(), end()}; }
+
+  friend bool operator==(ArrayRef a, ArrayRef b) {
+    if (a.size_ != b.size_) return false;
+    for (size_t i = 0; i < a.size_; ++i)
+      if (!(a.data_[i] == b.data_[i])) return false;
+    return true;
+  }
+
+ private:
+  const T* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+using IntArrayRef = ArrayRef<int64_t>;
+
+/// "[2, 3]", as sizes appear in messages.
+inline std::ostream& operator<<(std::ostream& out, IntArrayRef list) {
+  out << '[';
+  for (size_t i = 0; i < list.size(); ++i) out << (i ? ", " : "") << list[i];
+  return out << ']';
+}
+
+}  // namespace taeda

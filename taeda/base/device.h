@@ -1,0 +1,56 @@
+// The name of a device: "cpu", "cuda:0", "sim:1".
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <iosfwd>
+#include <string>
+
+namespace taeda {
+
+enum class DeviceType : int8_t { CPU = 0, CUDA = 1, Sim = 2 };
+constexpr int kDeviceTypes = 3;
+
+constexpr DeviceType kCPU = DeviceType::CPU;
+constexpr DeviceType kCUDA = DeviceType::CUDA;
+constexpr DeviceType kSim = DeviceType::Sim;
+
+/// "cpu", "cuda" or "sim".
+const char* to_string(DeviceType type);
+
+/// A device type and an index. Index -1 means the current device of that type.
+class Device {
+ public:
+  Device() = default;
+  Device(DeviceType type, int index = -1) : type_(type), index_(static_cast<int8_t>(index)) {}
+  /// Parses "cpu", "cuda", "cuda:1", "sim:0". Throws Error, in PyTorch's words, for other strings.
+  Device(const std::string& text);
+  Device(const char* text) : Device(std::string(text)) {}
+
+  DeviceType type() const { return type_; }
+  int index() const { return index_; }
+  bool has_index() const { return index_ >= 0; }
+  bool is_cpu() const { return type_ == kCPU; }
+  bool is_cuda() const { return type_ == kCUDA; }
+  bool is_sim() const { return type_ == kSim; }
+  /// "cuda:0", or "cuda" without an index.
+  std::string str() const;
+  /// "device(type='cuda', index=0)", as Python prints it.
+  std::string repr() const;
+
+  friend bool operator==(const Device&, const Device&) = default;
+
+ private:
+  DeviceType type_ = kCPU;
+  int8_t index_ = -1;
+};
+
+std::ostream& operator<<(std::ostream& out, const Device& device);
+
+}  // namespace taeda
+
+template <> struct std::hash<taeda::Device> {
+  size_t operator()(const taeda::Device& d) const noexcept {
+    return static_cast<size_t>(d.type()) * 131u + static_cast<size_t>(d.index() + 1);
+  }
+};

@@ -1,0 +1,107 @@
+#include "taeda/base/dtype.h"
+
+#include <atomic>
+#include <ostream>
+
+#include "taeda/base/error.h"
+
+namespace taeda {
+
+namespace {
+
+struct Names {
+  ScalarType type;
+  const char* libtorch;
+  const char* python;
+};
+
+constexpr Names kNames[] = {
+    {kByte, "Byte", "uint8"},       {kChar, "Char", "int8"},
+    {kShort, "Short", "int16"},     {kInt, "Int", "int32"},
+    {kLong, "Long", "int64"},       {kHalf, "Half", "float16"},
+    {kFloat, "Float", "float32"},   {kDouble, "Double", "float64"},
+    {kComplexFloat, "ComplexFloat", "complex64"},
+    {kComplexDouble, "ComplexDouble", "complex128"},
+    {kBool, "Bool", "bool"},        {kBFloat16, "BFloat16", "bfloat16"},
+    {ScalarType::Undefined, "Undefined", "undefined"},
+};
+
+const Names& names_of(ScalarType t) {
+  for (const Names& n : kNames)
+    if (n.type == t) return n;
+  return kNames[std::size(kNames) - 1];
+}
+
+std::atomic<ScalarType> default_dtype{kFloat};
+
+/// Position in the promotion order: bool < integers by size < floats by size < complex.
+int category(ScalarType t) {
+  if (t == kBool) return 0;
+  if (is_integral(t)) return 1;
+  if (is_floating_point(t)) return 2;
+  return 3;
+}
+
+}  // namespace
+
+const char* to_string(ScalarType t) { return names_of(t).libtorch; }
+const char* dtype_name(ScalarType t) { return names_of(t).python; }
+std::ostream& operator<<(std::ostream& out, ScalarType t) { return out << to_string(t); }
+
+ScalarType dtype_from_name(const std::string& name) {
+  for (const Names& n : kNames)
+    if (n.type != ScalarType::Undefined && (name == n.python || name == n.libtorch)) return n.type;
+  static constexpr struct { const char* alias; ScalarType type; } kAliases[] = {
+      {"float", kFloat}, {"double", kDouble}, {"half", kHalf},   {"long", kLong},
+      {"int", kInt},     {"short", kShort},   {"cfloat", kComplexFloat}, {"cdouble", kComplexDouble}};
+  for (const auto& a : kAliases)
+    if (name == a.alias) return a.type;
+  throw TypeError(detail::concat("'", name, "' is not a dtype"));
+}
+
+ScalarType promote_types(ScalarType a, ScalarType b) {
+  if (a == b) return a;
+  if (a == ScalarType::Undefined || b == ScalarType::Undefined) return ScalarType::Undefined;
+  if (category(a) > category(b)) std::swap(a, b);
+  if (category(a) != category(b)) {
+    // A complex result keeps the precision of a wider real operand.
+    if (b == kComplexFloat && a == kDouble) return kComplexDouble;
+    return b;
+  }
+  switch (category(a)) {
+    case 1:
+      if (element_size(a) == element_size(b)) return kShort;  // uint8 with int8
+      return element_size(a) > element_size(b) ? a : b;
+    case 2:
+      if (element_size(a) == element_size(b)) return kFloat;  // float16 with bfloat16
+      return element_size(a) > element_size(b) ? a : b;
+    default:
+      return kComplexDouble;
+  }
+}
+
+bool can_cast(ScalarType from, ScalarType to) {
+  if (is_complex(from) && !is_complex(to)) return false;
+  if (is_floating_point(from) && is_integral(to, false)) return false;
+  return from == kBool || to != kBool;
+}
+
+ScalarType to_real_type(ScalarType t) {
+  return t == kComplexFloat ? kFloat : t == kComplexDouble ? kDouble : t;
+}
+
+ScalarType to_complex_type(ScalarType t) { return t == kDouble || t == kComplexDouble ? kComplexDouble : kComplexFloat; }
+
+ScalarType get_default_dtype() { return default_dtype.load(std::memory_order_relaxed); }
+
+void set_default_dtype(ScalarType t) {
+  TAEDA_CHECK_TYPE(is_floating_point(t),
+                   "only floating-point types are supported as the default type, but got ", to_string(t));
+  default_dtype.store(t, std::memory_order_relaxed);
+}
+
+void detail::throw_no_dtype(const char* op, ScalarType t) {
+  throw NotImplementedError(detail::concat("\"", op, "\" not implemented for '", to_string(t), "'"));
+}
+
+}  // namespace taeda

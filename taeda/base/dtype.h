@@ -1,0 +1,128 @@
+// Element types: names, sizes, promotion.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <type_traits>
+
+#include "taeda/base/complex.h"
+#include "taeda/base/half.h"
+
+namespace taeda {
+
+/// Element type of a tensor; enumerators and their values are libtorch's.
+enum class ScalarType : int8_t {
+  Byte = 0, Char = 1, Short = 2, Int = 3, Long = 4, Half = 5, Float = 6, Double = 7,
+  ComplexFloat = 9, ComplexDouble = 10, Bool = 11, BFloat16 = 15, Undefined = 16,
+};
+using Dtype = ScalarType;
+
+constexpr ScalarType kByte = ScalarType::Byte, kUInt8 = kByte;
+constexpr ScalarType kChar = ScalarType::Char, kInt8 = kChar;
+constexpr ScalarType kShort = ScalarType::Short, kInt16 = kShort;
+constexpr ScalarType kInt = ScalarType::Int, kInt32 = kInt;
+constexpr ScalarType kLong = ScalarType::Long, kInt64 = kLong;
+constexpr ScalarType kHalf = ScalarType::Half, kFloat16 = kHalf;
+constexpr ScalarType kFloat = ScalarType::Float, kFloat32 = kFloat;
+constexpr ScalarType kDouble = ScalarType::Double, kFloat64 = kDouble;
+constexpr ScalarType kComplexFloat = ScalarType::ComplexFloat, kComplex64 = kComplexFloat;
+constexpr ScalarType kComplexDouble = ScalarType::ComplexDouble, kComplex128 = kComplexDouble;
+constexpr ScalarType kBool = ScalarType::Bool;
+constexpr ScalarType kBFloat16 = ScalarType::BFloat16;
+
+/// Every dtype that a tensor can have.
+constexpr ScalarType kAllDtypes[] = {kByte, kChar, kShort, kInt, kLong, kHalf, kFloat, kDouble,
+                                     kComplexFloat, kComplexDouble, kBool, kBFloat16};
+
+constexpr bool is_complex(ScalarType t) { return t == kComplexFloat || t == kComplexDouble; }
+constexpr bool is_reduced_floating(ScalarType t) { return t == kHalf || t == kBFloat16; }
+constexpr bool is_floating_point(ScalarType t) {
+  return t == kFloat || t == kDouble || is_reduced_floating(t);
+}
+constexpr bool is_integral(ScalarType t, bool include_bool = false) {
+  return t <= ScalarType::Long || (include_bool && t == kBool);
+}
+/// Gradients exist for floating point and complex tensors only.
+constexpr bool is_differentiable(ScalarType t) { return is_floating_point(t) || is_complex(t); }
+
+/// Bytes per element.
+constexpr int64_t element_size(ScalarType t) {
+  switch (t) {
+    case kByte: case kChar: case kBool: return 1;
+    case kShort: case kHalf: case kBFloat16: return 2;
+    case kInt: case kFloat: return 4;
+    case kLong: case kDouble: case kComplexFloat: return 8;
+    case kComplexDouble: return 16;
+    default: return 0;
+  }
+}
+
+/// The name used in libtorch's messages: "Float", "Long", ...
+const char* to_string(ScalarType t);
+/// The name used when printing as Python does: "float32", "int64", ...
+const char* dtype_name(ScalarType t);
+/// The inverse of `dtype_name`; also accepts "float", "double", "half", "long", "int", ...
+/// Throws TypeError for a name that is no dtype.
+ScalarType dtype_from_name(const std::string& name);
+std::ostream& operator<<(std::ostream& out, ScalarType t);
+
+/// The smallest dtype that both can be promoted to, by the rules of torch.promote_types.
+ScalarType promote_types(ScalarType a, ScalarType b);
+/// Whether a result of dtype `from` may be written into an output of dtype `to`.
+bool can_cast(ScalarType from, ScalarType to);
+/// The dtype of the real and imaginary parts (the dtype itself if it is not complex).
+ScalarType to_real_type(ScalarType t);
+ScalarType to_complex_type(ScalarType t);
+
+/// Dtype that floating-point creation functions use; float32 until changed.
+ScalarType get_default_dtype();
+void set_default_dtype(ScalarType t);
+
+/// Compile-time dtype of a C++ type.
+template <class T> constexpr ScalarType dtype_of() {
+  using U = std::remove_cv_t<T>;
+  if constexpr (std::is_same_v<U, uint8_t>) return kByte;
+  else if constexpr (std::is_same_v<U, int8_t> || std::is_same_v<U, char>) return kChar;
+  else if constexpr (std::is_same_v<U, int16_t>) return kShort;
+  else if constexpr (std::is_same_v<U, int32_t>) return kInt;
+  else if constexpr (std::is_same_v<U, int64_t> || std::is_same_v<U, long long>) return kLong;
+  else if constexpr (std::is_same_v<U, Half>) return kHalf;
+  else if constexpr (std::is_same_v<U, float>) return kFloat;
+  else if constexpr (std::is_same_v<U, double>) return kDouble;
+  else if constexpr (std::is_same_v<U, complex<float>>) return kComplexFloat;
+  else if constexpr (std::is_same_v<U, complex<double>>) return kComplexDouble;
+  else if constexpr (std::is_same_v<U, bool>) return kBool;
+  else if constexpr (std::is_same_v<U, BFloat16>) return kBFloat16;
+  else return ScalarType::Undefined;
+}
+
+/// The type that arithmetic on T is done in: float for the 16-bit types, T otherwise.
+template <class T>
+using opmath_t = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
+
+template <class... T> struct TypeList {};
+using FloatTypes = TypeList<float, double, Half, BFloat16>;
+using IntTypes = TypeList<int64_t, int32_t, int16_t, int8_t, uint8_t>;
+using RealTypes = TypeList<float, double, Half, BFloat16, int64_t, int32_t, int16_t, int8_t, uint8_t>;
+using RealBoolTypes =
+    TypeList<float, double, Half, BFloat16, int64_t, int32_t, int16_t, int8_t, uint8_t, bool>;
+using ComplexTypes = TypeList<complex<float>, complex<double>>;
+using FloatComplexTypes = TypeList<float, double, Half, BFloat16, complex<float>, complex<double>>;
+using IntBoolTypes = TypeList<int64_t, int32_t, int16_t, int8_t, uint8_t, bool>;
+using AllTypes = TypeList<float, double, Half, BFloat16, int64_t, int32_t, int16_t, int8_t, uint8_t,
+                          bool, complex<float>, complex<double>>;
+
+namespace detail {
+[[noreturn]] void throw_no_dtype(const char* op, ScalarType t);
+}
+
+/// Calls `f.template operator()<T>()` with the member of the type list whose dtype is `t`.
+/// Throws NotImplementedError ("<op>" not implemented for '<dtype>') if the list lacks it.
+template <class... T, class F>
+TAEDA_ALWAYS_INLINE void dispatch(TypeList<T...>, const char* op, ScalarType t, F&& f) {
+  const bool found = ((t == dtype_of<T>() && (f.template operator()<T>(), true)) || ...);
+  if (!found) detail::throw_no_dtype(op, t);
+}
+
+}  // namespace taeda

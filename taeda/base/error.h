@@ -1,0 +1,72 @@
+// Error types and the check macros. A message states the operation, what it expected and what it
+// got; user input is always checked with these, never with assert.
+#pragma once
+
+#include <exception>
+#include <sstream>
+#include <string>
+#include <utility>
+
+namespace taeda {
+
+/// Base of every exception that the library throws (libtorch's `c10::Error`).
+class Error : public std::exception {
+ public:
+  explicit Error(std::string message) : message_(std::move(message)) {}
+  const char* what() const noexcept override { return message_.c_str(); }
+  const std::string& message() const noexcept { return message_; }
+  /// Appends context on a new line, for example the module path a failing operation ran in.
+  void add_context(const std::string& line) { message_ += "\n" + line; }
+
+ private:
+  std::string message_;
+};
+
+/// An index or dimension outside its range.
+class IndexError : public Error { using Error::Error; };
+/// A value of the right type that the operation cannot accept.
+class ValueError : public Error { using Error::Error; };
+/// A dtype or kind of argument that the operation does not take.
+class TypeError : public Error { using Error::Error; };
+/// An operation, dtype or device combination that has no implementation.
+class NotImplementedError : public Error { using Error::Error; };
+/// Device or host memory is exhausted; freeing tensors and retrying is allowed.
+class OutOfMemoryError : public Error { using Error::Error; };
+/// A failure in communication between processes.
+class DistributedError : public Error { using Error::Error; };
+
+namespace detail {
+
+template <class... Args>
+std::string concat(const Args&... args) {
+  std::ostringstream out;
+  (out << ... << args);
+  return std::move(out).str();
+}
+
+/// Reports an internal inconsistency: always a bug in Taeda, never a user's mistake.
+[[noreturn]] void internal_error(const char* condition, const char* file, int line,
+                                 const std::string& message);
+
+}  // namespace detail
+}  // namespace taeda
+
+#define TAEDA_CHECK_AS(type, condition, ...)                        \
+  do {                                                              \
+    if (!(condition)) [[unlikely]]                                  \
+      throw ::taeda::type(::taeda::detail::concat(__VA_ARGS__));    \
+  } while (false)
+
+#define TAEDA_CHECK(condition, ...) TAEDA_CHECK_AS(Error, condition, __VA_ARGS__)
+#define TAEDA_CHECK_INDEX(condition, ...) TAEDA_CHECK_AS(IndexError, condition, __VA_ARGS__)
+#define TAEDA_CHECK_VALUE(condition, ...) TAEDA_CHECK_AS(ValueError, condition, __VA_ARGS__)
+#define TAEDA_CHECK_TYPE(condition, ...) TAEDA_CHECK_AS(TypeError, condition, __VA_ARGS__)
+#define TAEDA_CHECK_NOT_IMPLEMENTED(condition, ...) \
+  TAEDA_CHECK_AS(NotImplementedError, condition, __VA_ARGS__)
+
+#define TAEDA_INTERNAL_ASSERT(condition, ...)                                             \
+  do {                                                                                    \
+    if (!(condition)) [[unlikely]]                                                        \
+      ::taeda::detail::internal_error(#condition, __FILE__, __LINE__,                     \
+                                      ::taeda::detail::concat("" __VA_OPT__(, ) __VA_ARGS__)); \
+  } while (false)

@@ -1,0 +1,91 @@
+// Reference counting inside the object: one pointer wide, no control block.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+namespace taeda {
+
+/// Base of reference-counted objects. The count starts at zero; IntrusivePtr takes the first one.
+class RefCounted {
+ public:
+  RefCounted() = default;
+  RefCounted(const RefCounted&) = delete;
+  RefCounted& operator=(const RefCounted&) = delete;
+
+  void retain() const noexcept { refs_.fetch_add(1, std::memory_order_relaxed); }
+  /// True when the caller dropped the last reference and must destroy the object.
+  bool release() const noexcept {
+    // A sole owner needs no read-modify-write: nobody else can copy the reference.
+    if (refs_.load(std::memory_order_acquire) == 1) return true;
+    return refs_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  }
+  /// Takes a reference unless the object is already being destroyed.
+  bool retain_if_alive() const noexcept {
+    uint32_t n = refs_.load(std::memory_order_relaxed);
+    while (n != 0)
+      if (refs_.compare_exchange_weak(n, n + 1, std::memory_order_relaxed)) return true;
+    return false;
+  }
+  uint32_t use_count() const noexcept { return refs_.load(std::memory_order_relaxed); }
+  /// Marks an object whose last reference is gone, so that retain_if_alive fails from now on.
+  void mark_dead() const noexcept { refs_.store(0, std::memory_order_relaxed); }
+
+ protected:
+  ~RefCounted() = default;
+
+ private:
+  mutable std::atomic<uint32_t> refs_{0};
+};
+
+/// Owning pointer to a RefCounted object. `destroy(T*)`, found by argument-dependent lookup, ends
+/// the object's life; the default below is `delete`.
+template <class T>
+class IntrusivePtr {
+ public:
+  IntrusivePtr() = default;
+  IntrusivePtr(std::nullptr_t) {}
+  explicit IntrusivePtr(T* p) : p_(p) {
+    if (p_) p_->retain();
+  }
+  IntrusivePtr(const IntrusivePtr& o) : IntrusivePtr(o.p_) {}
+  IntrusivePtr(IntrusivePtr&& o) noexcept : p_(std::exchange(o.p_, nullptr)) {}
+  template <class U>
+  IntrusivePtr(IntrusivePtr<U> o) : p_(o.detach()) {}
+  ~IntrusivePtr() { reset(); }
+  IntrusivePtr& operator=(IntrusivePtr o) noexcept {
+    std::swap(p_, o.p_);
+    return *this;
+  }
+
+  void reset() {
+    T* old = std::exchange(p_, nullptr);
+    if (old && old->release()) destroy(old);
+  }
+  T* get() const { return p_; }
+  T* operator->() const { return p_; }
+  T& operator*() const { return *p_; }
+  explicit operator bool() const { return p_ != nullptr; }
+  friend bool operator==(const IntrusivePtr& a, const IntrusivePtr& b) { return a.p_ == b.p_; }
+
+  /// Gives the reference away without dropping it.
+  T* detach() { return std::exchange(p_, nullptr); }
+  /// Takes over a reference that was counted already.
+  static IntrusivePtr adopt(T* p) {
+    IntrusivePtr out;
+    out.p_ = p;
+    return out;
+  }
+
+ private:
+  T* p_ = nullptr;
+};
+
+template <class T> void destroy(T* p) { delete p; }
+
+template <class T, class... Args> IntrusivePtr<T> make_intrusive(Args&&... args) {
+  return IntrusivePtr<T>(new T(std::forward<Args>(args)...));
+}
+
+}  // namespace taeda

@@ -1,0 +1,69 @@
+#include "taeda/base/parallel_for.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <mutex>
+
+#include "taeda/base/error.h"
+
+namespace taeda {
+
+namespace {
+
+/// Physical cores this process may run on: hyper-threads share the vector units.
+int default_threads() {
+  if (const char* text = std::getenv("OMP_NUM_THREADS"))
+    if (const int n = std::atoi(text); n > 0) return n;
+  return std::max(1, omp_get_num_procs());
+}
+
+int process_default() {
+  static const int n = default_threads();
+  return n;
+}
+
+thread_local int thread_setting = 0;
+thread_local bool inside = false;
+
+}  // namespace
+
+int get_num_threads() { return thread_setting > 0 ? thread_setting : process_default(); }
+
+void set_num_threads(int n) {
+  TAEDA_CHECK_VALUE(n > 0, "set_num_threads expects a positive integer, got ", n);
+  thread_setting = n;
+  omp_set_num_threads(n);
+}
+
+bool in_parallel_region() { return inside; }
+
+void detail::parallel_for(int64_t begin, int64_t end, int64_t grain, void* context, RangeFn fn) {
+  const int64_t n = end - begin;
+  const int64_t threads = std::min<int64_t>(get_num_threads(), (n + grain - 1) / std::max<int64_t>(grain, 1));
+  if (threads <= 1 || inside) {
+    fn(context, begin, end);
+    return;
+  }
+  std::exception_ptr error;
+  std::mutex error_mutex;
+#pragma omp parallel num_threads(static_cast<int>(threads))
+  {
+    const int64_t team = omp_get_num_threads(), rank = omp_get_thread_num();
+    const int64_t chunk = (n + team - 1) / team;
+    const int64_t b = begin + rank * chunk, e = std::min(end, b + chunk);
+    inside = true;
+    try {
+      if (b < e) fn(context, b, e);
+    } catch (...) {
+      std::lock_guard lock(error_mutex);
+      if (!error) error = std::current_exception();
+    }
+    inside = false;
+  }
+  if (error) std::rethrow_exception(error);
+}
+
+}  // namespace taeda

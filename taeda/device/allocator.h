@@ -1,0 +1,68 @@
+// The caching allocator: one policy for every device.
+//
+// Blocks are cut from larger segments, kept when freed, and reused on the stream that used them;
+// a block that other streams used (record_stream) waits for their events first. Sizes are rounded to
+// 512 bytes; best fit, with splitting and coalescing inside a segment.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "taeda/device/backend.h"
+
+namespace taeda {
+
+/// Bytes, for one device. `peak_*` since the last reset.
+struct MemoryStats {
+  int64_t allocated = 0;           ///< in live blocks
+  int64_t reserved = 0;            ///< taken from the device
+  int64_t peak_allocated = 0;
+  int64_t peak_reserved = 0;
+  int64_t largest_free_block = 0;  ///< of the cached ones
+  int64_t allocations = 0;         ///< calls so far
+  int64_t segment_allocations = 0; ///< calls that reached the device
+  int64_t retries = 0;             ///< allocations that succeeded after emptying the cache
+};
+
+/// A live block, for reports.
+struct BlockInfo {
+  void* address;
+  int64_t bytes;
+  std::string tag;  ///< the module path or label under which it was allocated
+};
+
+namespace allocator {
+
+/// At least `bytes`, 64-byte aligned, ordered after the current stream's work. Frees the cache and
+/// retries once; then throws OutOfMemoryError with requested, allocated, reserved, largest free block
+/// and the largest live blocks.
+void* allocate(Device device, size_t bytes);
+void deallocate(Device device, void* p) noexcept;
+/// The block may be used by work of `stream` until its end: it is not reused before.
+void record_stream(Device device, void* p, StreamId stream);
+
+void empty_cache(Device device);
+MemoryStats memory_stats(Device device);
+void reset_peak_memory_stats(Device device);
+/// Live blocks, largest first, `limit` at most.
+std::vector<BlockInfo> live_blocks(Device device, size_t limit);
+/// A table for people.
+std::string memory_summary(Device device);
+
+/// Labels the blocks that this thread allocates in a scope.
+class TagScope {
+ public:
+  explicit TagScope(std::string tag);
+  ~TagScope();
+
+ private:
+  std::string previous_;
+};
+
+/// Pinned host memory of the accelerator type, cached.
+void* allocate_pinned(DeviceType type, size_t bytes);
+void deallocate_pinned(DeviceType type, void* p) noexcept;
+
+}  // namespace allocator
+}  // namespace taeda

@@ -1,0 +1,73 @@
+// THE device interface: memory, copies, streams and events. Operations are not its business; they
+// find their kernels through slots (kernels/slot.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "taeda/base/device.h"
+
+namespace taeda {
+
+/// What `get_device_properties` tells about a device.
+struct DeviceProperties {
+  std::string name;
+  int64_t total_memory = 0;        ///< bytes
+  int major = 0, minor = 0;        ///< compute capability; 0.0 where it means nothing
+  int multi_processor_count = 0;
+};
+
+/// A queue of work on one device. Id 0 is the device's default stream.
+using StreamId = int64_t;
+/// A point in a stream, owned by the backend that made it.
+using EventHandle = void*;
+
+/// One device type. Methods may be called from any thread. Addresses given out by `allocate` are
+/// device addresses: only the backend's own kernels and copies may follow them.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  virtual DeviceType type() const = 0;
+  /// Devices that exist; 0 with a reason in `unavailable_reason` where there are none.
+  virtual int device_count() const = 0;
+  virtual std::string unavailable_reason() const { return ""; }
+  virtual DeviceProperties properties(int device) const = 0;
+
+  /// Raw memory, at least 64-byte aligned; nullptr when the device has not enough.
+  virtual void* allocate(int device, size_t bytes) = 0;
+  virtual void deallocate(int device, void* p, size_t bytes) = 0;
+  /// Free and total bytes of the device.
+  virtual void memory_info(int device, size_t* free, size_t* total) const = 0;
+
+  /// Host memory that this device copies from and to without staging.
+  virtual void* allocate_pinned(size_t bytes) = 0;
+  virtual void deallocate_pinned(void* p, size_t bytes) = 0;
+
+  /// Copies `bytes`, ordered after the work in `stream` of `device`. Each of dst and src is on the
+  /// given device of this type or, with index -1, on the host. The call returns when a pageable host
+  /// side may be reused; with pinned host memory, or between devices, it may return at once.
+  virtual void copy(void* dst, int dst_device, const void* src, int src_device, size_t bytes,
+                    int device, StreamId stream) = 0;
+  virtual void fill_zero(void* dst, size_t bytes, int device, StreamId stream) = 0;
+  virtual bool can_access_peer(int device, int peer) const = 0;
+
+  /// A stream from the device's pool; `priority` -1 is served before 0.
+  virtual StreamId new_stream(int device, int priority) = 0;
+  virtual bool stream_query(int device, StreamId stream) = 0;
+  virtual void stream_synchronize(int device, StreamId stream) = 0;
+  virtual void device_synchronize(int device) = 0;
+
+  virtual EventHandle new_event(int device, bool timing) = 0;
+  virtual void delete_event(EventHandle event) = 0;
+  virtual void record_event(EventHandle event, int device, StreamId stream) = 0;
+  /// Later work of the stream waits for the event; the host does not.
+  virtual void stream_wait_event(int device, StreamId stream, EventHandle event) = 0;
+  virtual bool event_query(EventHandle event) = 0;
+  virtual void event_synchronize(EventHandle event) = 0;
+  /// Milliseconds between two recorded timing events.
+  virtual double event_elapsed_ms(EventHandle start, EventHandle end) = 0;
+};
+
+}  // namespace taeda

@@ -1,0 +1,40 @@
+// Which backend serves a device type, and which device is current on this thread.
+#pragma once
+
+#include "taeda/device/backend.h"
+
+namespace taeda {
+
+/// The backend of a type. Throws Error, with the reason, when the type has no devices here.
+Backend& backend_of(DeviceType type);
+/// The backend, or nullptr when the type is unavailable. `reason` then says why.
+Backend* find_backend(DeviceType type, std::string* reason = nullptr);
+/// Called once per type by the backend's own start-up code.
+void set_backend(DeviceType type, Backend* backend);
+
+/// Devices of the type; 0 if unavailable.
+int device_count(DeviceType type);
+/// The calling thread's current device index of the type (0 until set).
+int current_device(DeviceType type);
+/// Throws Error ("invalid device ordinal ...") for an index that does not exist.
+void set_device(Device device);
+/// Fills in the current index of "cuda" or "sim", strips it from the CPU, and checks that the device
+/// exists.
+Device resolve(Device device);
+/// Waits until all work queued on the device is done.
+void synchronize(Device device);
+
+/// Makes `device` current for a scope.
+class DeviceGuard {
+ public:
+  explicit DeviceGuard(Device device);
+  ~DeviceGuard();
+  DeviceGuard(const DeviceGuard&) = delete;
+  DeviceGuard& operator=(const DeviceGuard&) = delete;
+
+ private:
+  DeviceType type_;
+  int previous_;
+};
+
+}  // namespace taeda

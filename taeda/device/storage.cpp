@@ -1,0 +1,67 @@
+#include "taeda/device/storage.h"
+
+#include <new>
+
+#include "taeda/device/allocator.h"
+
+namespace taeda {
+
+namespace {
+
+constexpr size_t kHeader = 64;  // the inline data starts on the next cache line
+static_assert(sizeof(StorageImpl) <= kHeader);
+
+size_t block_bytes(Device device, size_t nbytes) {
+  return device.is_cpu() && nbytes <= StorageImpl::kInlineBytes ? kHeader + nbytes : kHeader;
+}
+
+}  // namespace
+
+Storage Storage::allocate(Device device, size_t nbytes) {
+  const size_t bytes = block_bytes(device, nbytes);
+  if (device.is_cpu() && nbytes <= StorageImpl::kInlineBytes) {
+    void* block = cached_block_allocate(bytes);
+    auto* s = new (block) StorageImpl(device, nbytes);
+    s->data_ = static_cast<char*>(block) + kHeader;
+    return Storage(IntrusivePtr<StorageImpl>(s));
+  }
+  void* data = nbytes == 0 ? nullptr : allocator::allocate(device, nbytes);
+  auto* s = new (cached_block_allocate(bytes)) StorageImpl(device, nbytes);
+  s->data_ = data;
+  s->owner_ = StorageImpl::Owner::Allocator;
+  return Storage(IntrusivePtr<StorageImpl>(s));
+}
+
+Storage Storage::allocate_pinned(DeviceType type, size_t nbytes) {
+  void* data = allocator::allocate_pinned(type, nbytes == 0 ? 1 : nbytes);
+  auto* s = new (cached_block_allocate(kHeader)) StorageImpl(Device(type), nbytes);
+  s->device_ = Device(kCPU);
+  s->data_ = data;
+  s->owner_ = StorageImpl::Owner::Pinned;
+  s->pinned_ = true;
+  s->deleter_ = new std::function<void(void*)>(
+      [type](void* p) { allocator::deallocate_pinned(type, p); });
+  return Storage(IntrusivePtr<StorageImpl>(s));
+}
+
+Storage Storage::from_user(void* data, size_t nbytes, Device device, std::function<void(void*)> deleter) {
+  auto* s = new (cached_block_allocate(kHeader)) StorageImpl(device, nbytes);
+  s->data_ = data;
+  s->owner_ = StorageImpl::Owner::User;
+  if (deleter) s->deleter_ = new std::function<void(void*)>(std::move(deleter));
+  return Storage(IntrusivePtr<StorageImpl>(s));
+}
+
+void destroy(StorageImpl* s) {
+  const bool is_inline = s->owner_ == StorageImpl::Owner::Inline;
+  const size_t bytes = is_inline ? kHeader + s->nbytes_ : kHeader;
+  if (s->owner_ == StorageImpl::Owner::Allocator && s->data_) allocator::deallocate(s->device_, s->data_);
+  if (s->deleter_) {
+    (*s->deleter_)(s->data_);
+    delete s->deleter_;
+  }
+  s->~StorageImpl();
+  cached_block_free(s, bytes);
+}
+
+}  // namespace taeda

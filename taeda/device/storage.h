@@ -1,0 +1,68 @@
+// Reference-counted memory of one device, with the version that autograd checks.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+
+#include "taeda/base/block_cache.h"
+#include "taeda/base/device.h"
+#include "taeda/base/intrusive_ptr.h"
+
+namespace taeda {
+
+/// The memory behind tensors. Host storages of at most kInlineBytes live in the same block as this
+/// header; others come from the caching allocator, or belong to the user (from_blob).
+class StorageImpl final : public RefCounted {
+ public:
+  static constexpr size_t kInlineBytes = 512;
+
+  void* data() const { return data_; }
+  size_t nbytes() const { return nbytes_; }
+  Device device() const { return device_; }
+  bool is_pinned() const { return pinned_; }
+  uint32_t version() const { return version_.load(std::memory_order_relaxed); }
+  void bump_version() { version_.fetch_add(1, std::memory_order_relaxed); }
+  bool resizable() const { return owner_ != Owner::User; }
+
+ private:
+  friend class Storage;
+  friend void destroy(StorageImpl* s);
+  enum class Owner : uint8_t { Inline, Allocator, Pinned, User };
+  StorageImpl(Device device, size_t nbytes) : nbytes_(nbytes), device_(device) {}
+  ~StorageImpl() = default;
+
+  void* data_ = nullptr;
+  size_t nbytes_;
+  std::atomic<uint32_t> version_{0};
+  Device device_;
+  Owner owner_ = Owner::Inline;
+  bool pinned_ = false;
+  std::function<void(void*)>* deleter_ = nullptr;
+};
+
+void destroy(StorageImpl* s);
+
+/// Handle to shared memory.
+class Storage {
+ public:
+  Storage() = default;
+  /// Uninitialised memory on `device` (which must carry an index unless it is the CPU).
+  static Storage allocate(Device device, size_t nbytes);
+  /// Host memory that accelerator `type` copies without staging.
+  static Storage allocate_pinned(DeviceType type, size_t nbytes);
+  /// Memory of somebody else; `deleter` (may be empty) is called when the last tensor lets go.
+  static Storage from_user(void* data, size_t nbytes, Device device, std::function<void(void*)> deleter);
+
+  StorageImpl* get() const { return impl_.get(); }
+  StorageImpl* operator->() const { return impl_.get(); }
+  explicit operator bool() const { return static_cast<bool>(impl_); }
+  uint32_t use_count() const { return impl_ ? impl_->use_count() : 0; }
+  friend bool operator==(const Storage&, const Storage&) = default;
+
+ private:
+  explicit Storage(IntrusivePtr<StorageImpl> impl) : impl_(std::move(impl)) {}
+  IntrusivePtr<StorageImpl> impl_;
+};
+
+}  // namespace taeda

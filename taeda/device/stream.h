@@ -1,0 +1,78 @@
+// Streams and events, for every device type.
+#pragma once
+
+#include "taeda/base/device.h"
+#include "taeda/device/backend.h"
+
+namespace taeda {
+
+class Event;
+
+/// A queue of work on a device. The CPU has one stream whose work is done when a call returns.
+class Stream {
+ public:
+  Stream() = default;
+  Stream(Device device, StreamId id) : device_(device), id_(id) {}
+
+  Device device() const { return device_; }
+  StreamId id() const { return id_; }
+  /// Whether all work queued so far is done.
+  bool query() const;
+  /// Blocks the host until it is.
+  void synchronize() const;
+  /// Later work of this stream starts after the event.
+  void wait_event(const Event& event) const;
+  /// Later work of this stream starts after what `other` has queued now.
+  void wait_stream(const Stream& other) const;
+
+  friend bool operator==(const Stream&, const Stream&) = default;
+
+ private:
+  Device device_;
+  StreamId id_ = 0;
+};
+
+/// A new stream of the device's pool. `priority` -1 is served before 0.
+Stream new_stream(Device device, int priority = 0);
+/// The stream on which the calling thread's operations on `device` run.
+Stream current_stream(Device device);
+Stream default_stream(Device device);
+void set_current_stream(Stream stream);
+
+/// Makes `stream` (and its device) current for a scope.
+class StreamGuard {
+ public:
+  explicit StreamGuard(Stream stream);
+  ~StreamGuard();
+  StreamGuard(const StreamGuard&) = delete;
+  StreamGuard& operator=(const StreamGuard&) = delete;
+
+ private:
+  Stream previous_;
+  int previous_device_;
+};
+
+/// A point in a stream that others can wait for and, with `enable_timing`, measure.
+class Event {
+ public:
+  explicit Event(bool enable_timing = false) : timing_(enable_timing) {}
+  ~Event();
+  Event(Event&& other) noexcept;
+  Event& operator=(Event&& other) noexcept;
+
+  /// Records on the current stream of the stream's device, or on the stream given.
+  void record(const Stream& stream);
+  bool query() const;
+  void synchronize() const;
+  /// Milliseconds from this event to `end`. Throws Error unless both were recorded with timing.
+  double elapsed_time(const Event& end) const;
+  Device device() const { return device_; }
+  EventHandle handle() const { return handle_; }
+
+ private:
+  bool timing_ = false;
+  Device device_;
+  EventHandle handle_ = nullptr;
+};
+
+}  // namespace taeda

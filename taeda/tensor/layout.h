@@ -1,0 +1,77 @@
+// Sizes, strides and offset of a strided tensor, and all view maths on them. A layout knows nothing
+// of memory or dtype; every view operation is a function from layouts to layouts.
+#pragma once
+
+#include <optional>
+
+#include "taeda/base/small_vector.h"
+
+namespace taeda {
+
+/// Most dimensions that a tensor can have.
+constexpr int64_t kMaxDims = 24;
+
+enum class MemoryFormat : int8_t { Contiguous, Preserve, ChannelsLast };
+
+/// Row-major strides for `sizes`, in elements.
+DimVector contiguous_strides(IntArrayRef sizes);
+/// Strides of NHWC memory for NCHW sizes (four dimensions).
+DimVector channels_last_strides(IntArrayRef sizes);
+int64_t product(IntArrayRef sizes);
+
+/// Maps a dimension in [-ndim, ndim) to [0, ndim); a 0-dim tensor accepts -1 and 0.
+/// Throws IndexError: "Dimension out of range (expected to be in range of [-2, 1], but got 2)".
+int64_t wrap_dim(int64_t dim, int64_t ndim);
+/// Wraps a list and rejects duplicates ("dim 1 appears multiple times in the list of dims").
+/// An empty list means every dimension if `empty_is_all`.
+DimVector wrap_dims(IntArrayRef dims, int64_t ndim, bool empty_is_all = false);
+/// The shape that both broadcast to. Throws Error: "The size of tensor a (3) must match the size of
+/// tensor b (4) at non-singleton dimension 1".
+DimVector broadcast_sizes(IntArrayRef a, IntArrayRef b);
+/// Replaces one -1 by what `numel` requires. Throws Error: "shape '[2, 3]' is invalid for input of
+/// size 8".
+DimVector infer_size(IntArrayRef shape, int64_t numel);
+
+struct Layout {
+  DimVector sizes;
+  DimVector strides;
+  int64_t offset = 0;
+
+  static Layout contiguous(IntArrayRef sizes) { return {sizes, contiguous_strides(sizes), 0}; }
+
+  int64_t ndim() const { return static_cast<int64_t>(sizes.size()); }
+  int64_t numel() const { return product(sizes); }
+  bool is_contiguous() const;
+  bool is_channels_last() const;
+  /// Every element has an address of its own and together they fill a block without gaps.
+  bool is_non_overlapping_and_dense() const;
+  /// Two different indices may reach one address (as after `expand`).
+  bool has_internal_overlap() const;
+  /// Elements from the offset to one past the last element reached; 0 when empty.
+  int64_t extent() const;
+
+  // Dimensions are already wrapped, except where `IntArrayRef` is said to take negative entries.
+  Layout transpose(int64_t a, int64_t b) const;
+  Layout permute(IntArrayRef dims) const;
+  /// Throws IndexError for an index outside [-size, size).
+  Layout select(int64_t dim, int64_t index) const;
+  /// Python's slice rules: start and end clamp, negatives count from the end; step > 0.
+  Layout slice(int64_t dim, int64_t start, int64_t end, int64_t step) const;
+  Layout narrow(int64_t dim, int64_t start, int64_t length) const;
+  Layout unsqueeze(int64_t dim) const;
+  Layout squeeze() const;
+  Layout squeeze(int64_t dim) const;
+  /// -1 keeps a size. Throws Error in PyTorch's words if a size cannot expand.
+  Layout expand(IntArrayRef sizes) const;
+  Layout diagonal(int64_t offset, int64_t dim1, int64_t dim2) const;
+  Layout unfold(int64_t dim, int64_t size, int64_t step) const;
+  /// The same elements seen with `shape` (no -1), or nothing when that needs a copy.
+  std::optional<Layout> view(IntArrayRef shape) const;
+
+  friend bool operator==(const Layout&, const Layout&) = default;
+};
+
+/// The strides a result should have so that it follows the memory order of `like`.
+DimVector strides_like(const Layout& like);
+
+}  // namespace taeda

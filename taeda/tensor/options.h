@@ -1,0 +1,57 @@
+// What a creation function needs to know besides the sizes.
+#pragma once
+
+#include <optional>
+
+#include "taeda/base/device.h"
+#include "taeda/base/dtype.h"
+#include "taeda/tensor/layout.h"
+
+namespace taeda {
+
+/// dtype, device, requires_grad, pinned memory and memory format; each has PyTorch's default until
+/// set. A dtype or a device converts to options by itself: `zeros({2}, kLong)`, `ones({2}, "sim:0")`.
+class TensorOptions {
+ public:
+  TensorOptions() = default;
+  TensorOptions(ScalarType dtype) : dtype_(dtype) {}
+  TensorOptions(Device device) : device_(device) {}
+  TensorOptions(DeviceType device) : device_(Device(device)) {}
+  TensorOptions(const char* device) : device_(Device(device)) {}
+  TensorOptions(const std::string& device) : device_(Device(device)) {}
+
+  TensorOptions dtype(ScalarType t) const { return with(&TensorOptions::dtype_, t); }
+  TensorOptions device(Device d) const { return with(&TensorOptions::device_, d); }
+  TensorOptions device(DeviceType t, int index) const { return device(Device(t, index)); }
+  TensorOptions requires_grad(bool on = true) const { return with(&TensorOptions::requires_grad_, on); }
+  TensorOptions pinned_memory(bool on = true) const { return with(&TensorOptions::pinned_memory_, on); }
+  TensorOptions memory_format(MemoryFormat f) const { return with(&TensorOptions::memory_format_, f); }
+
+  bool has_dtype() const { return dtype_.has_value(); }
+  bool has_device() const { return device_.has_value(); }
+  ScalarType dtype() const { return dtype_.value_or(get_default_dtype()); }
+  ScalarType dtype_or(ScalarType t) const { return dtype_.value_or(t); }
+  Device device() const { return device_.value_or(Device(kCPU)); }
+  bool requires_grad() const { return requires_grad_; }
+  bool pinned_memory() const { return pinned_memory_; }
+  MemoryFormat memory_format() const { return memory_format_; }
+
+ private:
+  template <class M, class V> TensorOptions with(M member, V value) const {
+    TensorOptions out = *this;
+    out.*member = value;
+    return out;
+  }
+
+  std::optional<ScalarType> dtype_;
+  std::optional<Device> device_;
+  bool requires_grad_ = false;
+  bool pinned_memory_ = false;
+  MemoryFormat memory_format_ = MemoryFormat::Contiguous;
+};
+
+inline TensorOptions dtype(ScalarType t) { return TensorOptions().dtype(t); }
+inline TensorOptions device(Device d) { return TensorOptions().device(d); }
+inline TensorOptions requires_grad(bool on = true) { return TensorOptions().requires_grad(on); }
+
+}  // namespace taeda
