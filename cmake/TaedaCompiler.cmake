@@ -1,0 +1,51 @@
+# Language level, warnings, optimisation, sanitizers, and the fast tools (ccache, mold, lld).
+
+include(CheckCXXCompilerFlag)
+include(CheckLinkerFlag)
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# -O3 is for the kernels alone: elsewhere it only makes the code larger.
+string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
+
+if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  find_program(TAEDA_CCACHE ccache)
+  if(TAEDA_CCACHE)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${TAEDA_CCACHE})
+  endif()
+endif()
+
+# The first linker that works, fastest first; the compiler's own where none does.
+set(TAEDA_LINKER "AUTO" CACHE STRING "Linker: AUTO, mold, lld, bfd or DEFAULT")
+set(taeda_linker "the compiler's own")
+if(TAEDA_LINKER STREQUAL "AUTO")
+  foreach(linker mold lld)
+    check_linker_flag(CXX -fuse-ld=${linker} TAEDA_HAVE_LINKER_${linker})
+    if(TAEDA_HAVE_LINKER_${linker})
+      set(taeda_linker ${linker})
+      add_link_options(-fuse-ld=${linker})
+      break()
+    endif()
+  endforeach()
+elseif(NOT TAEDA_LINKER STREQUAL "DEFAULT")
+  set(taeda_linker ${TAEDA_LINKER})
+  add_link_options(-fuse-ld=${TAEDA_LINKER})
+endif()
+
+if(TAEDA_SANITIZE)
+  add_compile_options(-fsanitize=${TAEDA_SANITIZE} -fno-omit-frame-pointer -g1)
+  add_link_options(-fsanitize=${TAEDA_SANITIZE})
+  if(TAEDA_SANITIZE MATCHES "undefined")
+    add_compile_options(-fno-sanitize-recover=undefined)
+  endif()
+endif()
+
+# What every target of this project is compiled with; not handed on to those who link to it.
+add_library(taeda_build_flags INTERFACE)
+target_compile_options(taeda_build_flags INTERFACE -Wall -Wextra)
+if(TAEDA_WERROR)
+  target_compile_options(taeda_build_flags INTERFACE -Werror)
+endif()

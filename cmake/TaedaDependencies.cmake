@@ -1,0 +1,74 @@
+# Packages that the build uses. A component whose package is missing is left out, and the summary
+# says so.
+
+set(taeda_summary "" CACHE INTERNAL "")
+
+# Notes whether a component is built, and stops when it was asked for and cannot be.
+function(taeda_decide variable component found package)
+  set(enabled FALSE)
+  if(NOT ${component} STREQUAL "OFF" AND found)
+    set(enabled TRUE)
+    set(text "yes")
+  elseif(${component} STREQUAL "OFF")
+    set(text "no (${component}=OFF)")
+  elseif(${component} STREQUAL "AUTO")
+    set(text "no, not found (Debian package: ${package})")
+  else()
+    message(FATAL_ERROR "${component}=${${component}}, but what it needs was not found "
+                        "(Debian package: ${package})")
+  endif()
+  set(${variable} ${enabled} PARENT_SCOPE)
+  string(REPLACE "TAEDA_" "" label ${component})
+  set(taeda_summary ${taeda_summary} "${label}: ${text}" CACHE INTERNAL "")
+endfunction()
+
+function(taeda_print_summary)
+  list(JOIN TAEDA_CPU_LEVELS ", " levels)
+  message(STATUS "Taeda ${PROJECT_VERSION}, ${CMAKE_BUILD_TYPE}, linker: ${taeda_linker}, "
+                 "CPU kernels: ${levels}")
+  foreach(line ${taeda_summary})
+    message(STATUS "  ${line}")
+  endforeach()
+endfunction()
+
+set(CMAKE_THREAD_PREFER_PTHREAD ON)
+find_package(Threads REQUIRED)
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+
+set(found FALSE)
+if(NOT TAEDA_ONEDNN STREQUAL "OFF")
+  find_package(dnnl CONFIG QUIET)
+  if(TARGET DNNL::dnnl)
+    set(found TRUE)
+  endif()
+endif()
+taeda_decide(TAEDA_WITH_ONEDNN TAEDA_ONEDNN ${found} libdnnl-dev)
+
+if(NOT TAEDA_ZLIB STREQUAL "OFF")
+  find_package(ZLIB QUIET)
+endif()
+taeda_decide(TAEDA_WITH_ZLIB TAEDA_ZLIB "${ZLIB_FOUND}" zlib1g-dev)
+
+if(NOT TAEDA_PNG STREQUAL "OFF")
+  find_package(PNG QUIET)
+endif()
+taeda_decide(TAEDA_WITH_PNG TAEDA_PNG "${PNG_FOUND}" libpng-dev)
+
+find_package(nlohmann_json CONFIG QUIET)
+set(found FALSE)
+if(NOT TAEDA_TOOL STREQUAL "OFF")
+  find_package(CLI11 CONFIG QUIET)
+  if(CLI11_FOUND AND nlohmann_json_FOUND)
+    set(found TRUE)
+  endif()
+endif()
+taeda_decide(TAEDA_WITH_TOOL TAEDA_TOOL ${found} "libcli11-dev, nlohmann-json3-dev")
+
+set(found FALSE)
+if(NOT TAEDA_TESTS STREQUAL "OFF")
+  find_package(GTest CONFIG QUIET)
+  if(TARGET GTest::gmock)
+    set(found TRUE)
+  endif()
+endif()
+taeda_decide(TAEDA_WITH_TESTS TAEDA_TESTS ${found} "libgtest-dev, libgmock-dev")
