@@ -1,0 +1,30 @@
+// Running a graph backward.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "taeda/autograd/node.h"
+
+namespace taeda::autograd {
+
+/// Computes the gradients of `tensors` and adds them into the `grad()` of the leaves they depend on
+/// (of `inputs` only, if given). `grad_tensors[i]` (may be undefined) weighs tensors[i]; it may be
+/// left out for tensors of one element. `retain_graph` defaults to `create_graph`.
+/// Throws Error if a tensor has no history, if a gradient is missing or has the wrong shape.
+void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& grad_tensors = {},
+              std::optional<bool> retain_graph = {}, bool create_graph = false,
+              const std::vector<Tensor>& inputs = {});
+
+/// The gradients of `outputs` with respect to `inputs`, without touching any `grad()`. An input that
+/// the outputs do not depend on is an error unless `allow_unused`; its gradient is then undefined.
+std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
+                         const std::vector<Tensor>& grad_outputs = {}, std::optional<bool> retain_graph = {},
+                         bool create_graph = false, bool allow_unused = false);
+
+/// Has `callback` called at the end of the pass that runs on this thread (from within a hook).
+/// Throws Error outside a backward pass.
+void queue_callback(std::function<void()> callback);
+
+}  // namespace taeda::autograd

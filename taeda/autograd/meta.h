@@ -1,0 +1,63 @@
+// What autograd keeps per tensor.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "taeda/autograd/node.h"
+
+namespace taeda::autograd {
+
+class AccumulateGrad;
+
+struct AutogradMeta final : AutogradMetaBase, BlockCached {
+  Tensor grad;
+  NodePtr grad_fn;
+  uint32_t output_nr = 0;
+  /// Set by requires_grad_ on a leaf.
+  bool requires_grad = false;
+  /// Shared with the hook that fills it, after retain_grad().
+  std::shared_ptr<Tensor> retained_grad;
+  unsigned retain_handle = 0;
+  /// The leaf's sink, made when first asked for. It refers back without owning.
+  NodePtr accumulator;
+
+  void on_destroy(TensorImpl* self) noexcept override;
+};
+
+/// The tensor's meta, created on demand.
+AutogradMeta& meta_of(const Tensor& t);
+/// The tensor's meta, or nullptr.
+AutogradMeta* find_meta(const Tensor& t);
+
+/// Adds gradients into a leaf's `grad()`. Once the leaf is gone it does nothing.
+class AccumulateGrad final : public Node {
+ public:
+  explicit AccumulateGrad(const Tensor& leaf);
+  const char* name() const override { return "AccumulateGrad"; }
+  TensorVec apply(TensorVec grads, Needs needs) override;
+
+  /// The leaf, or an undefined tensor when it is gone.
+  Tensor leaf() const;
+  unsigned add_post_accumulate_hook(std::function<void(const Tensor&)> hook);
+
+ private:
+  friend struct AutogradMeta;
+  void forget_leaf() noexcept;
+
+  mutable std::mutex mutex_;  // guards leaf_: a leaf may die while another thread accumulates
+  TensorImpl* leaf_;
+  std::vector<std::function<void(const Tensor&)>> post_hooks_;
+};
+
+/// Gives `out` the history "output `output_nr` of `node`".
+void set_history(const Tensor& out, NodePtr node, uint32_t output_nr);
+/// Gives a tensor that was changed in place the history of its new value. If it is a view, the base's
+/// history becomes "old base with this region replaced" (see view.cpp).
+void rebase_history(const Tensor& self, NodePtr node, uint32_t output_nr);
+/// The grad_fn of a tensor; for a view whose base changed since, one made anew from the base.
+NodePtr grad_fn_of(const Tensor& t, uint32_t* output_nr);
+
+}  // namespace taeda::autograd

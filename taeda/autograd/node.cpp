@@ -1,0 +1,70 @@
+#include "taeda/autograd/node.h"
+
+#include <algorithm>
+
+namespace taeda::autograd {
+
+namespace {
+
+thread_local uint64_t next_sequence_nr = 0;
+
+/// Nodes whose last reference is gone, waiting for their turn on this thread.
+thread_local Node* dead_list = nullptr;
+thread_local bool destroying = false;
+
+}  // namespace
+
+Node::Node() : sequence_nr_(next_sequence_nr++) {}
+
+uint32_t Node::add_input(const Tensor& output) {
+  inputs.push_back({output.sizes(), output.dtype(), output.device()});
+  if (!output.is_cpu()) stream = current_stream(output.device());
+  return static_cast<uint32_t>(inputs.size() - 1);
+}
+
+NodeHooks& Node::hook_lists() {
+  if (!hooks) hooks = std::make_unique<NodeHooks>();
+  return *hooks;
+}
+
+unsigned Node::add_tensor_hook(uint32_t input_nr, TensorHook hook) {
+  NodeHooks& h = hook_lists();
+  h.tensor.push_back({h.next_handle, input_nr, std::move(hook)});
+  return h.next_handle++;
+}
+
+unsigned Node::add_pre_hook(NodePreHook hook) {
+  NodeHooks& h = hook_lists();
+  h.pre.push_back({h.next_handle, std::move(hook)});
+  return h.next_handle++;
+}
+
+unsigned Node::add_post_hook(NodePostHook hook) {
+  NodeHooks& h = hook_lists();
+  h.post.push_back({h.next_handle, std::move(hook)});
+  return h.next_handle++;
+}
+
+void Node::remove_hook(unsigned handle) {
+  if (!hooks) return;
+  const auto is_it = [handle](const auto& h) { return h.handle == handle; };
+  std::erase_if(hooks->tensor, is_it);
+  std::erase_if(hooks->pre, is_it);
+  std::erase_if(hooks->post, is_it);
+}
+
+// Deleting a node drops its edges and what it saved, which may end other nodes' lives: those only
+// join the list, so the depth of the stack does not depend on the depth of the graph.
+void destroy(Node* node) {
+  node->next_dead_ = dead_list;
+  dead_list = node;
+  if (destroying) return;
+  destroying = true;
+  while (Node* next = dead_list) {
+    dead_list = next->next_dead_;
+    delete next;
+  }
+  destroying = false;
+}
+
+}  // namespace taeda::autograd

@@ -1,0 +1,110 @@
+// A node of the backward graph, and the edges between nodes.
+//
+// A node takes one gradient for each output of the forward operation and gives one for each of its
+// inputs; `edges[i]` says where the i-th goes. Walking and destroying graphs is iterative: a chain
+// of a million nodes is fine.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "taeda/device/stream.h"
+#include "taeda/tensor/tensor.h"
+
+namespace taeda::autograd {
+
+class Node;
+using NodePtr = IntrusivePtr<Node>;
+using TensorVec = SmallVector<Tensor, 3>;
+
+/// Where a gradient goes: the `input_nr`-th input of `node`. No node: nobody wants it.
+struct Edge {
+  NodePtr node;
+  uint32_t input_nr = 0;
+  explicit operator bool() const { return static_cast<bool>(node); }
+};
+
+/// What the gradient of one forward output must look like.
+struct InputMeta {
+  DimVector sizes;
+  ScalarType dtype;
+  Device device;
+};
+
+/// Which inputs of the forward operation want a gradient in this pass.
+class Needs {
+ public:
+  explicit Needs(uint64_t mask) : mask_(mask) {}
+  bool operator[](size_t i) const { return i >= 63 ? true : mask_ >> i & 1; }
+
+ private:
+  uint64_t mask_;
+};
+
+using TensorHook = std::function<Tensor(const Tensor&)>;
+/// Sees and may replace the gradients a node takes (pre) or gives (post).
+using NodePreHook = std::function<TensorVec(TensorVec grads)>;
+using NodePostHook = std::function<TensorVec(TensorVec given, const TensorVec& taken)>;
+
+/// Hooks of a node; rare, so kept apart.
+struct NodeHooks {
+  struct OnTensor { unsigned handle; uint32_t input_nr; TensorHook hook; };
+  struct Pre { unsigned handle; NodePreHook hook; };
+  struct Post { unsigned handle; NodePostHook hook; };
+  std::vector<OnTensor> tensor;
+  std::vector<Pre> pre;
+  std::vector<Post> post;
+  unsigned next_handle = 0;
+};
+
+class Node : public RefCounted, public BlockCached {
+ public:
+  Node();
+  virtual ~Node() = default;
+
+  /// "MulBackward0", "AccumulateGrad", ...
+  virtual const char* name() const = 0;
+  /// Gradients of the forward inputs from those of its outputs; undefined stands for zero.
+  virtual TensorVec apply(TensorVec grads, Needs needs) = 0;
+  /// Lets go of what the forward operation saved; called after the pass unless the graph is kept.
+  virtual void release_saved() {}
+
+  uint64_t sequence_nr() const { return sequence_nr_; }
+  void set_sequence_nr(uint64_t n) { sequence_nr_ = n; }
+
+  uint32_t num_inputs() const { return static_cast<uint32_t>(inputs.size()); }
+  /// Adds an input that takes the gradient of `output`; returns its number.
+  uint32_t add_input(const Tensor& output);
+
+  unsigned add_tensor_hook(uint32_t input_nr, TensorHook hook);
+  unsigned add_pre_hook(NodePreHook hook);
+  unsigned add_post_hook(NodePostHook hook);
+  void remove_hook(unsigned handle);
+
+  SmallVector<Edge, 2> edges;
+  SmallVector<InputMeta, 1> inputs;
+  std::unique_ptr<NodeHooks> hooks;
+  /// Where the forward operation ran; recorded in anomaly mode.
+  std::unique_ptr<std::string> origin;
+  /// The stream the forward operation ran on: its backward runs there, too.
+  Stream stream;
+
+ private:
+  friend void destroy(Node* node);
+  NodeHooks& hook_lists();
+  uint64_t sequence_nr_;
+  Node* next_dead_ = nullptr;
+};
+
+/// Deletes a node and, one after the other, all that only it kept alive.
+void destroy(Node* node);
+
+/// The node whose `apply` runs on this thread, or nullptr.
+Node* current_node();
+
+/// The edge along which a tensor's gradient travels: to its grad_fn, to its accumulator if it is a
+/// leaf that requires a gradient, to nobody otherwise.
+Edge gradient_edge(const Tensor& t);
+
+}  // namespace taeda::autograd

@@ -1,0 +1,128 @@
+// How an operation puts itself into the graph. See ops/README.md for the pattern.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "taeda/autograd/meta.h"
+#include "taeda/autograd/saved.h"
+#include "taeda/tensor/grad_mode.h"
+
+namespace taeda::autograd {
+
+/// An input of an operation; undefined tensors are allowed and get no edge.
+struct Input {
+  const Tensor* tensor;
+  Input(const Tensor& t) : tensor(&t) {}
+};
+
+/// Whether a result computed from these tensors must be recorded. Undefined ones do not count.
+template <class... T> bool wants_grad(const T&... inputs) {
+  return GradMode::is_enabled() && ((inputs.defined() && inputs.requires_grad()) || ...);
+}
+bool any_wants_grad(TensorList inputs);
+
+namespace detail {
+
+/// A node around a closure.
+template <class F> class ClosureNode final : public Node {
+ public:
+  ClosureNode(const char* name, F f) : name_(name), fn_(std::move(f)), saves_(take_saved_count() > 0) {}
+  const char* name() const override { return name_; }
+
+  TensorVec apply(TensorVec grads, Needs needs) override {
+    if (!fn_) throw_released(name_);
+    if constexpr (std::is_invocable_v<const F&, const Tensor&>) {
+      return to_vec((*fn_)(grads[0]));
+    } else if constexpr (std::is_invocable_v<const F&, const Tensor&, Needs>) {
+      return to_vec((*fn_)(grads[0], needs));
+    } else {
+      return to_vec((*fn_)(const_cast<const TensorVec&>(grads), needs));
+    }
+  }
+  void release_saved() override {
+    if (saves_) fn_.reset();
+  }
+
+ private:
+  static TensorVec to_vec(Tensor t) {
+    TensorVec out;
+    out.push_back(std::move(t));
+    return out;
+  }
+  static TensorVec to_vec(TensorVec v) { return v; }
+  static TensorVec to_vec(std::vector<Tensor> v) { return {v.begin(), v.end()}; }
+  [[noreturn]] static void throw_released(const char* name);
+
+  const char* name_;
+  std::optional<F> fn_;
+  bool saves_;
+};
+
+[[noreturn]] void throw_graph_released(const char* name);
+template <class F> void ClosureNode<F>::throw_released(const char* name) { throw_graph_released(name); }
+
+void connect(Node& node, ArrayRef<Input> inputs);
+void connect(Node& node, TensorList inputs);
+
+template <class F, class Inputs> NodePtr make_node(const char* name, Inputs inputs, F&& f) {
+  NodePtr node(new ClosureNode<std::decay_t<F>>(name, std::forward<F>(f)));
+  connect(*node, inputs);
+  return node;
+}
+
+}  // namespace detail
+
+/// Records that `out` was computed from `inputs`; call it only if `wants_grad(inputs...)`.
+///
+/// `backward` is called with the gradient of `out` and returns those of the inputs, in order:
+///   [..](const Tensor& g) -> Tensor                        one input
+///   [..](const Tensor& g, Needs needs) -> TensorVec        several; undefined where not needed
+/// A gradient may have a broadcast shape or another floating dtype: it is summed to the input's shape
+/// and cast by the engine. Closures capture `save(x)` or `save_output(y)`, never tensors, and are
+/// written with differentiable operations, so that second derivatives exist.
+template <class F> void record(const char* name, const Tensor& out, ArrayRef<Input> inputs, F&& backward) {
+  if (!is_differentiable(out.dtype())) return (void)take_saved_count();
+  set_history(out, detail::make_node(name, inputs, std::forward<F>(backward)), 0);
+}
+
+/// The same with any number of inputs (cat, stack).
+template <class F> void record_list(const char* name, const Tensor& out, TensorList inputs, F&& backward) {
+  if (!is_differentiable(out.dtype())) return (void)take_saved_count();
+  set_history(out, detail::make_node(name, inputs, std::forward<F>(backward)), 0);
+}
+
+/// Several differentiable outputs: `backward(const TensorVec& grads, Needs needs) -> TensorVec`, where
+/// the gradient of an output nobody used is undefined.
+template <class F>
+void record_multi(const char* name, TensorList outs, ArrayRef<Input> inputs, F&& backward) {
+  NodePtr node = detail::make_node(name, inputs, std::forward<F>(backward));
+  for (uint32_t i = 0; i < outs.size(); ++i) set_history(outs[i], node, i);
+}
+
+/// To be called before an operation writes into `self`: rejects leaves that require a gradient, views
+/// that may not be changed, inference tensors. `op` names the operation in the error.
+void check_inplace(const char* op, const Tensor& self);
+
+/// Records an in-place change of `self`, after it was made and before `bump_version`; call it only if
+/// a gradient is wanted. `inputs` are those of the operation, `self` as it was before among them.
+template <class F>
+void record_inplace(const char* name, const Tensor& self, ArrayRef<Input> inputs, F&& backward) {
+  rebase_history(self, detail::make_node(name, inputs, std::forward<F>(backward)), 0);
+}
+
+/// Every in-place operation ends with this.
+inline void bump_version(const Tensor& self) { self.unsafe_impl()->storage->bump_version(); }
+
+/// In-place form of an operation while gradients are recorded: computes it out of place on a copy of
+/// `self`, writes the result back and takes over its history. `compute(const Tensor& self) -> Tensor`.
+void assign_inplace(const char* op, const Tensor& self, const std::function<Tensor(const Tensor&)>& compute);
+
+}  // namespace taeda::autograd
+
+namespace taeda {
+// Operations are written in namespace taeda.
+using autograd::bump_version, autograd::check_inplace, autograd::record, autograd::record_inplace,
+    autograd::record_list, autograd::record_multi, autograd::save, autograd::save_output,
+    autograd::wants_grad, autograd::Needs, autograd::TensorVec, autograd::any_wants_grad;
+}  // namespace taeda

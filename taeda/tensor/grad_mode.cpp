@@ -1,0 +1,8 @@
+#include "taeda/tensor/grad_mode.h"
+
+namespace taeda {
+
+thread_local bool GradMode::enabled_ = true;
+thread_local bool InferenceMode::enabled_ = false;
+
+}  // namespace taeda

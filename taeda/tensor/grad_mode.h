@@ -1,0 +1,54 @@
+// Thread-local switches of gradient recording. They live beside the tensor because views remember
+// the mode in which they were made.
+#pragma once
+
+namespace taeda {
+
+/// Whether operations record a graph on this thread. True at the start of every thread.
+struct GradMode {
+  static bool is_enabled() { return enabled_; }
+  static void set_enabled(bool on) { enabled_ = on; }
+
+ private:
+  static thread_local bool enabled_ __attribute__((tls_model("initial-exec")));
+};
+
+/// Whether this thread makes inference tensors: no graph, no versions, for the least overhead.
+struct InferenceMode {
+  static bool is_enabled() { return enabled_; }
+
+  /// Enters (or with `false` leaves) inference mode for a scope.
+  explicit InferenceMode(bool on = true) : previous_(enabled_), grad_(GradMode::is_enabled()) {
+    enabled_ = on;
+    GradMode::set_enabled(!on);
+  }
+  ~InferenceMode() {
+    enabled_ = previous_;
+    GradMode::set_enabled(grad_);
+  }
+  InferenceMode(const InferenceMode&) = delete;
+  InferenceMode& operator=(const InferenceMode&) = delete;
+
+ private:
+  static thread_local bool enabled_ __attribute__((tls_model("initial-exec")));
+  bool previous_, grad_;
+};
+
+/// Sets gradient recording for a scope.
+class AutoGradMode {
+ public:
+  explicit AutoGradMode(bool on) : previous_(GradMode::is_enabled()) { GradMode::set_enabled(on); }
+  ~AutoGradMode() { GradMode::set_enabled(previous_); }
+  AutoGradMode(const AutoGradMode&) = delete;
+  AutoGradMode& operator=(const AutoGradMode&) = delete;
+
+ private:
+  bool previous_;
+};
+
+/// torch.no_grad() for a scope.
+struct NoGradGuard : AutoGradMode {
+  NoGradGuard() : AutoGradMode(false) {}
+};
+
+}  // namespace taeda

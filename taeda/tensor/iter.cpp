@@ -1,0 +1,198 @@
+#include "taeda/tensor/iter.h"
+
+#include <algorithm>
+
+#include "taeda/base/error.h"
+
+namespace taeda {
+
+void check_same_device(const char* op, ArrayRef<const Tensor*> tensors, bool allow_cpu_scalars) {
+  const Tensor* first = nullptr;
+  int position = 0;
+  for (const Tensor* t : tensors) {
+    ++position;
+    if (!t || !t->defined()) continue;
+    if (allow_cpu_scalars && t->is_cpu() && t->dim() == 0) continue;
+    if (!first) {
+      first = t;
+    } else if (t->device() != first->device()) {
+      throw Error(detail::concat("Expected all tensors to be on the same device, but found at least two devices, ",
+                                 first->device(), " and ", t->device(), "! (when checking argument ", position,
+                                 " in method ", op, ")"));
+    }
+  }
+}
+
+namespace {
+
+template <class T> void store(void* to, const Scalar& s) {
+  const T value = s.to<T>();
+  std::memcpy(to, &value, sizeof(T));
+}
+
+/// Reads the only element of a 0-dim CPU tensor into `to`; it has the common dtype already.
+void read_cpu_scalar(void* to, const Tensor& t) {
+  std::memcpy(to, t.data_ptr(), static_cast<size_t>(t.element_size()));
+}
+
+}  // namespace
+
+Iter::Iter(const char* op, ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> output_dtypes, ArrayRef<Operand> inputs,
+           ScalarType common)
+    : op_(op), noperands_(static_cast<int>(outputs.size() + inputs.size())),
+      noutputs_(static_cast<int>(outputs.size())), common_(common) {
+  const Tensor* devices[kMaxOperands];
+  size_t n = 0;
+  for (const Tensor* out : outputs)
+    if (out->defined()) devices[n++] = out;
+  for (const Operand& in : inputs)
+    if (in.tensor()) devices[n++] = in.tensor();
+  device_ = Device(kCPU);
+  for (size_t i = 0; i < n; ++i)
+    if (!devices[i]->is_cpu()) device_ = devices[i]->device();
+  if (!device_.is_cpu()) check_same_device(op, {devices, n}, true);
+  output_dtype_ = output_dtypes.empty() ? ScalarType::Undefined : output_dtypes[0];
+  if (try_flat(outputs, output_dtypes, inputs)) return;
+  set_shape(outputs, inputs);
+  allocate(outputs, output_dtypes, inputs);
+  int i = 0;
+  for (Tensor* out : outputs) set_operand(i++, *out);
+  for (const Operand& in : inputs) {
+    const Tensor* t = in.tensor();
+    if (!t) set_scalar(i, in.scalar());
+    else if (t->is_cpu() && !device_.is_cpu()) {
+      scalar_mask_ |= 1u << i;
+      data_[i] = nullptr;
+      read_cpu_scalar(scalars_[i], *t);
+      std::fill_n(strides_[i], ndim_, 0);
+    } else set_operand(i, *t);
+    ++i;
+  }
+  reorder_and_coalesce();
+}
+
+/// The common case: every tensor has the same sizes and is contiguous.
+bool Iter::try_flat(ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> dtypes, ArrayRef<Operand> inputs) {
+  const Tensor* model = nullptr;
+  for (const Operand& in : inputs) {
+    const Tensor* t = in.tensor();
+    if (!t) continue;
+    if (!t->is_contiguous() || t->device() != device_) return false;
+    if (!model) model = t;
+    else if (!(t->sizes() == model->sizes())) return false;
+  }
+  if (!model) return false;
+  for (Tensor* out : outputs)
+    if (out->defined() && (!out->is_contiguous() || !(out->sizes() == model->sizes()))) return false;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (!outputs[i]->defined()) *outputs[i] = make_tensor(model->sizes(), dtypes[i], device_);
+  numel_ = model->numel();
+  ndim_ = 1;
+  sizes_[0] = numel_;
+  int i = 0;
+  for (const Tensor* out : outputs) {
+    data_[i] = static_cast<char*>(out->data_ptr());
+    strides_[i++][0] = out->element_size();
+  }
+  for (const Operand& in : inputs) {
+    if (const Tensor* t = in.tensor()) {
+      data_[i] = static_cast<char*>(t->data_ptr());
+      strides_[i][0] = t->element_size();
+    } else {
+      set_scalar(i, in.scalar());
+    }
+    ++i;
+  }
+  return true;
+}
+
+/// Broadcast sizes of the inputs, into `sizes_` in tensor order (outermost first) for now.
+void Iter::set_shape(ArrayRef<Tensor*> outputs, ArrayRef<Operand> inputs) {
+  DimVector shape;
+  bool any = false;
+  for (const Operand& in : inputs)
+    if (in.tensor()) {
+      shape = any ? broadcast_sizes(shape, in.tensor()->sizes()) : DimVector(in.tensor()->sizes());
+      any = true;
+    }
+  for (const Tensor* out : outputs) {
+    if (!out->defined()) continue;
+    if (!any) shape = out->sizes(), any = true;
+    TAEDA_CHECK(broadcast_sizes(shape, out->sizes()) == DimVector(out->sizes()), "output with shape ", out->sizes(),
+                " doesn't match the broadcast shape ", broadcast_sizes(shape, out->sizes()));
+    shape = out->sizes();
+    TAEDA_CHECK(!out->layout().has_internal_overlap(),
+                "unsupported operation: more than one element of the written-to tensor refers to a single memory "
+                "location. Please clone() the tensor before performing the operation.");
+  }
+  ndim_ = static_cast<int>(shape.size());
+  std::copy(shape.begin(), shape.end(), sizes_);
+  numel_ = product(shape);
+}
+
+void Iter::allocate(ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> dtypes, ArrayRef<Operand> inputs) {
+  const IntArrayRef shape(sizes_, static_cast<size_t>(ndim_));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i]->defined()) continue;
+    Layout layout{shape, contiguous_strides(shape), 0};
+    for (const Operand& in : inputs)  // the first input of full shape decides the memory order
+      if (in.tensor() && in.tensor()->sizes() == shape) {
+        layout.strides = strides_like(in.tensor()->layout());
+        break;
+      }
+    *outputs[i] = make_tensor(layout, dtypes[i], device_);
+  }
+}
+
+void Iter::set_operand(int i, const Tensor& t) {
+  data_[i] = static_cast<char*>(t.data_ptr());
+  const int64_t item = t.element_size();
+  const int lead = ndim_ - static_cast<int>(t.dim());
+  for (int d = 0; d < ndim_; ++d)
+    strides_[i][d] = d < lead || (t.sizes()[d - lead] == 1 && sizes_[d] != 1) ? 0 : t.strides()[d - lead] * item;
+}
+
+void Iter::set_scalar(int i, const Scalar& s) {
+  scalar_mask_ |= 1u << i;
+  data_[i] = nullptr;
+  dispatch(AllTypes{}, op_, common_, [&]<class T>() { store<T>(scalars_[i], s); });
+  std::fill_n(strides_[i], std::max(ndim_, 1), 0);
+}
+
+/// Sorts dimensions by stride (innermost first) and joins those that follow each other in memory for
+/// every operand.
+void Iter::reorder_and_coalesce() {
+  int order[kMaxDims];
+  for (int d = 0; d < ndim_; ++d) order[d] = ndim_ - 1 - d;
+  const auto before = [&](int a, int b) {
+    for (int i = 0; i < noperands_; ++i) {
+      const int64_t x = std::abs(strides_[i][a]), y = std::abs(strides_[i][b]);
+      if (x == 0 || y == 0 || x == y) continue;
+      return x < y;
+    }
+    return false;
+  };
+  for (int k = 1; k < ndim_; ++k)  // insertion sort: stable, and the relation is not a strict order
+    for (int j = k; j > 0 && before(order[j], order[j - 1]); --j) std::swap(order[j], order[j - 1]);
+  int64_t sizes[kMaxDims], strides[kMaxOperands][kMaxDims];
+  int n = 0;
+  for (int k = 0; k < ndim_; ++k) {
+    const int d = order[k];
+    if (sizes_[d] == 1) continue;
+    bool joins = n > 0;
+    for (int i = 0; joins && i < noperands_; ++i)
+      joins = strides_[i][d] == strides[i][n - 1] * sizes[n - 1];
+    if (joins) {
+      sizes[n - 1] *= sizes_[d];
+      continue;
+    }
+    sizes[n] = sizes_[d];
+    for (int i = 0; i < noperands_; ++i) strides[i][n] = strides_[i][d];
+    ++n;
+  }
+  ndim_ = n;
+  std::copy_n(sizes, n, sizes_);
+  for (int i = 0; i < noperands_; ++i) std::copy_n(strides[i], n, strides_[i]);
+}
+
+}  // namespace taeda

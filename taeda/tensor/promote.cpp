@@ -1,0 +1,50 @@
+#include "taeda/tensor/promote.h"
+
+namespace taeda {
+
+namespace {
+
+/// The dtype that a number has in promotion.
+ScalarType scalar_dtype(const Scalar& s) {
+  if (s.is_floating_point()) return get_default_dtype();
+  if (s.is_complex()) return to_complex_type(get_default_dtype());
+  return s.type();
+}
+
+/// bool < integer < floating < complex; undefined is below all.
+int category(ScalarType t) {
+  if (t == ScalarType::Undefined) return -1;
+  if (t == kBool) return 0;
+  return is_complex(t) ? 3 : is_floating_point(t) ? 2 : 1;
+}
+
+ScalarType join(ScalarType a, ScalarType b) {
+  if (a == ScalarType::Undefined) return b;
+  if (b == ScalarType::Undefined) return a;
+  return promote_types(a, b);
+}
+
+/// `higher` wins unless `lower` is of a higher category; then it is promoted.
+ScalarType combine(ScalarType higher, ScalarType lower) {
+  if (category(higher) >= category(lower)) return higher;
+  return join(higher, lower);
+}
+
+}  // namespace
+
+ScalarType result_type(ArrayRef<Operand> operands) {
+  ScalarType dims = ScalarType::Undefined, zero_dim = dims, numbers = dims;
+  for (const Operand& o : operands) {
+    if (!o.tensor()) numbers = join(numbers, scalar_dtype(o.scalar()));
+    else if (o.tensor()->dim() > 0) dims = join(dims, o.tensor()->dtype());
+    else zero_dim = join(zero_dim, o.tensor()->dtype());
+  }
+  return combine(dims, combine(zero_dim, numbers));
+}
+
+ScalarType float_result_type(ArrayRef<Operand> operands) {
+  const ScalarType t = result_type(operands);
+  return is_integral(t, true) ? get_default_dtype() : t;
+}
+
+}  // namespace taeda

@@ -1,0 +1,16 @@
+// The dtype that an operation on several operands computes in.
+#pragma once
+
+#include "taeda/tensor/iter.h"
+
+namespace taeda {
+
+/// PyTorch's torch.result_type over any mix of tensors and numbers: tensors with dimensions decide,
+/// then 0-dim tensors if they are of a higher category (bool < integer < float < complex), then
+/// numbers.
+ScalarType result_type(ArrayRef<Operand> operands);
+
+/// `result_type`, with integers and bool replaced by the default floating dtype (for exp, div, ...).
+ScalarType float_result_type(ArrayRef<Operand> operands);
+
+}  // namespace taeda

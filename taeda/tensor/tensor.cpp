@@ -1,0 +1,67 @@
+#include "taeda/tensor/tensor.h"
+
+#include "taeda/base/error.h"
+#include "taeda/device/registry.h"
+#include "taeda/tensor/grad_mode.h"
+
+namespace taeda {
+
+void detail::throw_undefined_tensor() {
+  throw Error("Expected a tensor, but got an undefined Tensor (default-constructed, or a gradient "
+              "that was never computed)");
+}
+
+void detail::throw_wrong_pointer_type(ScalarType have, ScalarType want) {
+  throw Error(concat("expected scalar type ", to_string(want), " but found ", to_string(have)));
+}
+
+namespace {
+
+/// Elements that fit; rejects sizes whose byte count overflows, which no allocator could report.
+int64_t checked_numel(const Layout& layout, ScalarType dtype) {
+  TAEDA_CHECK(layout.ndim() <= kMaxDims, "tensors of more than ", kMaxDims, " dimensions are not supported, got ",
+              layout.ndim());
+  int64_t n = element_size(dtype);
+  for (int64_t s : layout.sizes) {
+    TAEDA_CHECK(s >= 0, "Trying to create tensor with negative dimension ", s, ": ", layout.sizes);
+    TAEDA_CHECK(!__builtin_mul_overflow(n, s, &n), "Storage size calculation overflowed with sizes=", layout.sizes);
+  }
+  return n / element_size(dtype);
+}
+
+}  // namespace
+
+Tensor make_tensor(const Layout& layout, ScalarType dtype, Device device) {
+  const int64_t n = checked_numel(layout, dtype);
+  const Device where = device.is_cpu() ? Device(kCPU) : resolve(device);
+  Storage storage = Storage::allocate(where, static_cast<size_t>(n * element_size(dtype)));
+  auto impl = make_intrusive<TensorImpl>(std::move(storage), layout, dtype);
+  impl->inference = InferenceMode::is_enabled();
+  return Tensor(std::move(impl));
+}
+
+Tensor make_tensor(IntArrayRef sizes, ScalarType dtype, Device device) {
+  return make_tensor(Layout{sizes, contiguous_strides(sizes), 0}, dtype, device);
+}
+
+Tensor make_view(const Tensor& base, Layout layout) {
+  TensorImpl& source = *base.unsafe_impl();
+  auto impl = make_intrusive<TensorImpl>(source.storage, std::move(layout), source.dtype);
+  impl->inference = source.inference;
+  impl->base = source.base ? source.base : base.impl_ptr();
+  impl->view_version = source.storage->version();
+  impl->view_kind = InferenceMode::is_enabled() ? ViewKind::Inference
+                    : !GradMode::is_enabled()   ? ViewKind::NoGrad
+                    : source.view_kind == ViewKind::MultiOutput ? ViewKind::MultiOutput
+                                                : ViewKind::Default;
+  return Tensor(std::move(impl));
+}
+
+Tensor make_alias(const Tensor& source) {
+  const TensorImpl& s = *source.unsafe_impl();
+  auto impl = make_intrusive<TensorImpl>(s.storage, s.layout, s.dtype);
+  impl->inference = s.inference;
+  return Tensor(std::move(impl));
+}
+
+}  // namespace taeda

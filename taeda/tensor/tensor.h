@@ -1,0 +1,98 @@
+// The tensor handle users hold. Every operation exists as a method here and as a free function in
+// the header of its family (ops/*.h), where it is documented; methods are defined there, too.
+#pragma once
+
+#include <concepts>
+#include <functional>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "taeda/tensor/tensor_base.h"
+
+namespace taeda {
+
+class Generator;
+class Tensor;
+class TensorIndex;
+namespace autograd { class Node; }
+
+using TensorList = ArrayRef<Tensor>;
+using OptionalDim = std::optional<int64_t>;
+using OptionalScalar = std::optional<Scalar>;
+using OptionalDtype = std::optional<ScalarType>;
+
+/// "none", "mean" or "sum" of a loss; enumerators as libtorch's Reduction.
+enum class Reduction : int8_t { None = 0, Mean = 1, Sum = 2 };
+
+class Tensor : public TensorBase {
+ public:
+  using TensorBase::TensorBase;
+  using T2 = std::tuple<Tensor, Tensor>;
+
+  // Devices, dtypes, copies (ops/copy.h)
+  Tensor to(const TensorOptions& options, bool non_blocking = false, bool copy = false) const;
+  Tensor to(Device device, ScalarType dtype, bool non_blocking = false, bool copy = false) const;
+  Tensor to(Device device, bool non_blocking = false, bool copy = false) const;
+  Tensor to(const char* device) const { return to(Device(device)); }
+  Tensor to(const std::string& device) const { return to(Device(device)); }
+  Tensor to(ScalarType dtype, bool non_blocking = false, bool copy = false) const;
+  Tensor to(const Tensor& other) const { return to(other.device(), other.dtype()); }
+  Tensor cpu() const;
+  Tensor cuda(int index = -1) const;
+  Tensor type_as(const Tensor& other) const { return to(other); }
+  Tensor toType(ScalarType t) const { return to(t); }
+  Tensor contiguous(MemoryFormat format = MemoryFormat::Contiguous) const;
+  Tensor clone(MemoryFormat format = MemoryFormat::Preserve) const;
+  Tensor pin_memory() const;
+  Tensor& copy_(const Tensor& source, bool non_blocking = false) const;
+  void record_stream(int64_t stream) const;
+  Tensor to_double() const { return to(kDouble); }
+  Scalar item() const;
+  template <class T> T item() const { return item().to<T>(); }
+
+  // Autograd (autograd/)
+  void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = {},
+                bool create_graph = false, std::optional<std::vector<Tensor>> inputs = {}) const;
+  const Tensor& requires_grad_(bool on = true) const;
+  const Tensor& set_requires_grad(bool on) const { return requires_grad_(on); }
+  /// The gradient, undefined until backward reached this tensor.
+  const Tensor& grad() const;
+  Tensor& mutable_grad() const;
+  IntrusivePtr<autograd::Node> grad_fn() const;
+  bool is_leaf() const;
+  int64_t output_nr() const;
+  void retain_grad() const;
+  bool retains_grad() const;
+  Tensor detach() const;
+  Tensor& detach_() const;
+  Tensor tensor_data() const { return detach(); }
+  /// Makes this tensor share `source`'s data, keeping its identity and gradient.
+  void set_data(const Tensor& source) const;
+  Tensor _base() const;
+  /// Called with the gradient when it is computed; a defined result replaces it. Returns a handle.
+  unsigned register_hook(std::function<Tensor(const Tensor&)> hook) const;
+  void remove_hook(unsigned handle) const;
+  /// Called after backward accumulated into this leaf's `grad()`.
+  unsigned register_post_accumulate_grad_hook(std::function<void(const Tensor&)> hook) const;
+
+  // Printing (tensor/print.h)
+  /// As Python prints the tensor: "tensor([1., 2.], requires_grad=True)".
+  std::string repr() const;
+  std::string toString() const;
+  void print() const;
+
+#include "taeda/tensor/tensor_methods.inc"
+};
+
+std::ostream& operator<<(std::ostream& out, const Tensor& t);
+
+/// Allocates an uninitialised tensor; `ops/create.h` has the public functions.
+Tensor make_tensor(const Layout& layout, ScalarType dtype, Device device);
+Tensor make_tensor(IntArrayRef sizes, ScalarType dtype, Device device);
+/// A view of `base` with another layout; tracks the base for in-place changes. Records no gradient.
+Tensor make_view(const Tensor& base, Layout layout);
+/// A tensor over the same storage without any relation to the source's history.
+Tensor make_alias(const Tensor& source);
+
+}  // namespace taeda

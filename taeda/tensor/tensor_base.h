@@ -1,0 +1,95 @@
+// The handle's metadata half: everything about a tensor that needs no operation.
+#pragma once
+
+#include "taeda/base/scalar.h"
+#include "taeda/tensor/options.h"
+#include "taeda/tensor/tensor_impl.h"
+
+namespace taeda {
+
+namespace detail {
+[[noreturn]] void throw_undefined_tensor();
+[[noreturn]] void throw_wrong_pointer_type(ScalarType have, ScalarType want);
+}  // namespace detail
+
+/// Reference to a TensorImpl, copied by reference like PyTorch's tensors. Methods of an undefined
+/// tensor throw Error.
+class TensorBase {
+ public:
+  TensorBase() = default;
+  explicit TensorBase(IntrusivePtr<TensorImpl> impl) : impl_(std::move(impl)) {}
+
+  bool defined() const { return static_cast<bool>(impl_); }
+  void reset() { impl_.reset(); }
+  TensorImpl* unsafe_impl() const { return impl_.get(); }
+  const IntrusivePtr<TensorImpl>& impl_ptr() const { return impl_; }
+  bool is_same(const TensorBase& other) const { return impl_ == other.impl_; }
+  uint32_t use_count() const { return impl_ ? impl_->use_count() : 0; }
+
+  int64_t dim() const { return impl().layout.ndim(); }
+  int64_t ndimension() const { return dim(); }
+  IntArrayRef sizes() const { return impl().layout.sizes; }
+  IntArrayRef strides() const { return impl().layout.strides; }
+  /// Size of one dimension; negative counts from the end.
+  int64_t size(int64_t dim) const { return sizes()[wrap_dim(dim, this->dim())]; }
+  int64_t stride(int64_t dim) const { return strides()[wrap_dim(dim, this->dim())]; }
+  int64_t numel() const { return impl().numel; }
+  const Layout& layout() const { return impl().layout; }
+  int64_t storage_offset() const { return impl().layout.offset; }
+  bool is_contiguous(MemoryFormat f = MemoryFormat::Contiguous) const {
+    return f == MemoryFormat::ChannelsLast ? layout().is_channels_last() : impl().contiguous;
+  }
+
+  ScalarType scalar_type() const { return impl().dtype; }
+  ScalarType dtype() const { return impl().dtype; }
+  int64_t element_size() const { return taeda::element_size(dtype()); }
+  int64_t itemsize() const { return element_size(); }
+  int64_t nbytes() const { return numel() * element_size(); }
+  bool is_floating_point() const { return taeda::is_floating_point(dtype()); }
+  bool is_complex() const { return taeda::is_complex(dtype()); }
+  bool is_signed() const { return dtype() != kByte && dtype() != kBool; }
+
+  Device device() const { return impl().storage->device(); }
+  bool is_cpu() const { return device().is_cpu(); }
+  bool is_cuda() const { return device().is_cuda(); }
+  bool is_sim() const { return device().is_sim(); }
+  /// Index of the device; -1 on the CPU.
+  int64_t get_device() const { return is_cpu() ? -1 : device().index(); }
+  bool is_pinned() const { return impl().storage->is_pinned(); }
+  TensorOptions options() const { return TensorOptions(dtype()).device(device()); }
+
+  const Storage& storage() const { return impl().storage; }
+  bool has_storage() const { return defined(); }
+  /// Address of the first element, on the tensor's device.
+  void* data_ptr() const {
+    auto* base = static_cast<char*>(impl().storage->data());
+    return base + impl().layout.offset * taeda::element_size(impl().dtype);
+  }
+  /// Throws Error unless T is the tensor's dtype.
+  template <class T> T* data_ptr() const {
+    if (dtype_of<T>() != dtype()) detail::throw_wrong_pointer_type(dtype(), dtype_of<T>());
+    return static_cast<T*>(data_ptr());
+  }
+  template <class T> const T* const_data_ptr() const { return data_ptr<T>(); }
+
+  /// Counts in-place changes of the storage.
+  int64_t _version() const { return impl().storage->version(); }
+  bool is_view() const { return impl().view_kind != ViewKind::None; }
+  bool is_inference() const { return impl().inference; }
+  /// Whether operations on this tensor are recorded: it is a leaf that requires a gradient, or it has
+  /// a history that leads to one.
+  bool requires_grad() const {
+    const TensorImpl& t = impl();
+    // A view whose base was changed in place follows it, though it was made without a history.
+    return t.wants_grad || (t.view_kind == ViewKind::Default && t.base->wants_grad);
+  }
+
+ protected:
+  TensorImpl& impl() const {
+    if (!impl_) [[unlikely]] detail::throw_undefined_tensor();
+    return *impl_;
+  }
+  IntrusivePtr<TensorImpl> impl_;
+};
+
+}  // namespace taeda
