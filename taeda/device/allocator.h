@@ -55,14 +55,22 @@ class TagScope {
  public:
   explicit TagScope(std::string tag);
   ~TagScope();
+  TagScope(const TagScope&) = delete;
+  TagScope& operator=(const TagScope&) = delete;
 
  private:
-  std::string previous_;
+  const std::string* previous_;
 };
 
 /// Pinned host memory of the accelerator type, cached.
 void* allocate_pinned(DeviceType type, size_t bytes);
+/// The block is reused when the streams recorded for it (record_pinned_use) are past their copies.
 void deallocate_pinned(DeviceType type, void* p) noexcept;
+/// Work queued on `stream` reads or writes the pinned block that holds `p`. False if `p` lies in no
+/// live pinned block of the stream's device type.
+bool record_pinned_use(const void* p, Device device, StreamId stream);
+/// Whether `p` lies in a live pinned block of the type.
+bool is_pinned(DeviceType type, const void* p);
 
 }  // namespace allocator
 }  // namespace taeda

@@ -1,0 +1,75 @@
+#include "taeda/device/allocator.h"
+
+#include <atomic>
+#include <mutex>
+#include <unordered_set>
+
+#include "taeda/base/error.h"
+#include "taeda/device/caching_allocator.h"
+#include "taeda/device/registry.h"
+#include "taeda/device/stream.h"
+
+namespace taeda::allocator {
+
+namespace {
+
+using detail::CachingAllocator;
+
+constexpr int kMaxDevices = 128;  // what Device's index can name
+
+// Allocators are made on first use and never destroyed: tensors may outlive static destruction.
+constinit std::atomic<CachingAllocator*> allocators[kDeviceTypes][kMaxDevices] = {};
+
+CachingAllocator& make_allocator(DeviceType type, int index) {
+  static std::mutex mutex;
+  std::lock_guard lock(mutex);
+  auto& slot = allocators[static_cast<int>(type)][index];
+  if (!slot.load(std::memory_order_relaxed)) {
+    resolve(Device(type, index));
+    slot.store(new CachingAllocator(type, index), std::memory_order_release);
+  }
+  return *slot.load(std::memory_order_relaxed);
+}
+
+CachingAllocator& of(Device device) {
+  const DeviceType type = device.type();
+  const int index = type == kCPU ? 0 : device.has_index() ? device.index() : current_device(type);
+  CachingAllocator* a = allocators[static_cast<int>(type)][index].load(std::memory_order_acquire);
+  return a ? *a : make_allocator(type, index);
+}
+
+constinit thread_local const std::string* current_tag = nullptr;
+
+/// The one copy of a tag's text. Tags are module paths: few, and used again and again.
+const std::string* intern(std::string tag) {
+  static std::mutex mutex;
+  static auto* tags = new std::unordered_set<std::string>;
+  std::lock_guard lock(mutex);
+  return &*tags->insert(std::move(tag)).first;
+}
+
+}  // namespace
+
+void* allocate(Device device, size_t bytes) {
+  return of(device).allocate(bytes, device.is_cpu() ? 0 : current_stream(device).id(), current_tag);
+}
+
+void deallocate(Device device, void* p) noexcept { of(device).deallocate(p); }
+
+void record_stream(Device device, void* p, StreamId stream) { of(device).record_stream(p, stream); }
+
+void empty_cache(Device device) { of(device).empty_cache(); }
+
+MemoryStats memory_stats(Device device) { return of(device).stats(); }
+
+void reset_peak_memory_stats(Device device) { of(device).reset_peak(); }
+
+std::vector<BlockInfo> live_blocks(Device device, size_t limit) { return of(device).live_blocks(limit); }
+
+std::string memory_summary(Device device) { return of(device).summary(); }
+
+TagScope::TagScope(std::string tag) : previous_(current_tag) { current_tag = intern(std::move(tag)); }
+
+TagScope::~TagScope() { current_tag = previous_; }
+
+}  // namespace taeda::allocator

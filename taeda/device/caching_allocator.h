@@ -1,0 +1,74 @@
+// The policy of allocator.h for one device: segments, free lists per stream, events of other users.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "taeda/device/address_map.h"
+#include "taeda/device/allocator.h"
+
+namespace taeda::detail {
+
+/// Bytes in words: "512 bytes", "1.50 MiB".
+std::string format_bytes(int64_t bytes);
+
+class CachingAllocator {
+ public:
+  /// `index` is 0 for the CPU.
+  CachingAllocator(DeviceType type, int index);
+
+  void* allocate(size_t bytes, StreamId stream, const std::string* tag);
+  void deallocate(void* p);
+  void record_stream(void* p, StreamId stream);
+  void empty_cache();
+  MemoryStats stats();
+  void reset_peak();
+  std::vector<BlockInfo> live_blocks(size_t limit);
+  std::string summary();
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+  struct StreamPools {
+    StreamId stream;
+    FreeLists small, large;
+  };
+  struct PendingEvent {
+    StreamId stream;
+    EventHandle event;
+    Block* block;
+  };
+
+  FreeLists& pool_for(StreamId stream, size_t bytes);
+  Block* grow(FreeLists& pool, size_t bytes, Lock& lock);
+  Block* new_segment(FreeLists& pool, size_t bytes);
+  void split(Block* block, size_t bytes);
+  void give_to_pool(Block* block);
+  Block* merge(Block* block);
+  void wait_for_users(Block* block);
+  void collect_finished();
+  void synchronize_users(Lock& lock);
+  void release_segments(size_t keep_cached);
+  void release(Block* whole_segment);
+  std::vector<BlockInfo> largest_live(size_t limit) const;
+  [[noreturn]] void throw_out_of_memory(size_t bytes, Lock& lock);
+  int64_t largest_free() const;
+  size_t cached() const { return static_cast<size_t>(stats_.reserved - stats_.allocated); }
+  Block* new_record();
+  void recycle(Block* block);
+
+  Backend& backend_;
+  const int device_;
+  const bool on_host_;
+  const size_t cache_limit_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<StreamPools>> pools_;
+  AddressMap live_;
+  std::deque<PendingEvent> pending_;
+  MemoryStats stats_;
+  std::vector<std::unique_ptr<Block[]>> record_chunks_;
+  Block* spare_records_ = nullptr;
+};
+
+}  // namespace taeda::detail

@@ -1,0 +1,146 @@
+#include "taeda/device/stream.h"
+
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "taeda/base/error.h"
+#include "taeda/device/registry.h"
+
+namespace taeda {
+
+namespace {
+
+constexpr int kMaxDevices = 128;  // what Device's index can name
+constexpr size_t kPoolSize = 32;
+constexpr int kPriorities = 2;    // 0 and -1
+
+constinit thread_local StreamId current[kDeviceTypes][kMaxDevices] = {};
+
+/// Streams of one device and priority. Made one by one until there are kPoolSize, then shared in
+/// turn: a stream costs a thread or a queue of the driver, and programs ask for many.
+struct Pool {
+  std::vector<StreamId> streams;
+  size_t next = 0;
+};
+
+struct Pools {
+  std::mutex mutex;
+  Pool pool[kDeviceTypes][kMaxDevices][kPriorities];
+};
+
+Pools& pools() {
+  static auto* p = new Pools;
+  return *p;
+}
+
+int index_of(Device device) { return device.has_index() ? device.index() : current_device(device.type()); }
+
+}  // namespace
+
+Stream new_stream(Device device, int priority) {
+  const Device d = resolve(device);
+  if (d.is_cpu()) return Stream(d, 0);
+  Backend& backend = backend_of(d.type());
+  Pools& all = pools();
+  std::lock_guard lock(all.mutex);
+  Pool& pool = all.pool[static_cast<int>(d.type())][d.index()][priority < 0 ? 1 : 0];
+  if (pool.streams.size() < kPoolSize) {
+    pool.streams.push_back(backend.new_stream(d.index(), priority < 0 ? -1 : 0));
+    return Stream(d, pool.streams.back());
+  }
+  return Stream(d, pool.streams[pool.next++ % kPoolSize]);
+}
+
+Stream current_stream(Device device) {
+  if (device.is_cpu()) return Stream(Device(kCPU), 0);
+  const int index = index_of(device);
+  return Stream(Device(device.type(), index), current[static_cast<int>(device.type())][index]);
+}
+
+Stream default_stream(Device device) {
+  return device.is_cpu() ? Stream(Device(kCPU), 0) : Stream(Device(device.type(), index_of(device)), 0);
+}
+
+void set_current_stream(Stream stream) {
+  const Device d = stream.device();
+  if (!d.is_cpu()) current[static_cast<int>(d.type())][index_of(d)] = stream.id();
+}
+
+StreamGuard::StreamGuard(Stream stream)
+    : previous_(current_stream(stream.device())), previous_device_(current_device(stream.device().type())) {
+  set_device(stream.device());
+  set_current_stream(stream);
+}
+
+StreamGuard::~StreamGuard() {
+  set_current_stream(previous_);
+  if (!previous_.device().is_cpu()) set_device(Device(previous_.device().type(), previous_device_));
+}
+
+bool Stream::query() const {
+  return backend_of(device_.type()).stream_query(index_of(device_), id_);
+}
+
+void Stream::synchronize() const {
+  backend_of(device_.type()).stream_synchronize(index_of(device_), id_);
+}
+
+void Stream::wait_event(const Event& event) const {
+  if (!event.handle()) return;
+  if (event.device().type() != device_.type()) {  // no common queue: the host waits for both
+    event.synchronize();
+    return;
+  }
+  backend_of(device_.type()).stream_wait_event(index_of(device_), id_, event.handle());
+}
+
+void Stream::wait_stream(const Stream& other) const {
+  if (other == *this) return;
+  Event event;
+  event.record(other);
+  wait_event(event);
+}
+
+Event::~Event() {
+  if (handle_) backend_of(device_.type()).delete_event(handle_);
+}
+
+Event::Event(Event&& other) noexcept
+    : timing_(other.timing_), device_(other.device_), handle_(std::exchange(other.handle_, nullptr)) {}
+
+Event& Event::operator=(Event&& other) noexcept {
+  std::swap(timing_, other.timing_);
+  std::swap(device_, other.device_);
+  std::swap(handle_, other.handle_);
+  return *this;
+}
+
+void Event::record(const Stream& stream) {
+  const Device d = resolve(stream.device());
+  Backend& backend = backend_of(d.type());
+  TAEDA_CHECK(!handle_ || device_ == d, "Event device ", device_,
+              " does not match recording stream's device ", d, ".");
+  if (!handle_) {
+    handle_ = backend.new_event(index_of(d), timing_);
+    device_ = d;
+  }
+  backend.record_event(handle_, index_of(d), stream.id());
+}
+
+bool Event::query() const { return !handle_ || backend_of(device_.type()).event_query(handle_); }
+
+void Event::synchronize() const {
+  if (handle_) backend_of(device_.type()).event_synchronize(handle_);
+}
+
+double Event::elapsed_time(const Event& end) const {
+  TAEDA_CHECK(timing_ && end.timing_, "Both events must be created with argument 'enable_timing=True'.");
+  TAEDA_CHECK(handle_ && end.handle_, "Both events must be recorded before calculating elapsed time.");
+  TAEDA_CHECK(device_ == end.device_, "Both events must be on the same device, but they are on ", device_,
+              " and ", end.device_, ".");
+  TAEDA_CHECK(query() && end.query(), "Both events must be completed before calculating elapsed time.");
+  return backend_of(device_.type()).event_elapsed_ms(handle_, end.handle_);
+}
+
+}  // namespace taeda

@@ -1,0 +1,63 @@
+#include "taeda/device/transfer.h"
+
+#include <memory>
+
+#include "taeda/device/allocator.h"
+#include "taeda/device/registry.h"
+#include "taeda/device/stream.h"
+
+namespace taeda {
+
+namespace {
+
+/// Between the host and an accelerator, on the accelerator's current stream.
+void copy_with_host(void* dst, const void* src, size_t bytes, Device device, bool to_device,
+                    bool non_blocking) {
+  const Stream stream = current_stream(device);
+  const int index = stream.device().index();
+  Backend& backend = backend_of(device.type());
+  backend.copy(dst, to_device ? index : -1, src, to_device ? -1 : index, bytes, index, stream.id());
+  const void* host = to_device ? src : dst;
+  const bool pinned = allocator::record_pinned_use(host, stream.device(), stream.id());
+  // From pageable memory the backend returned when it was done with the host side. What arrives on
+  // the host must be there when a blocking copy returns.
+  if (pinned && !non_blocking) stream.synchronize();
+}
+
+/// Between devices of one type: the source's stream does the copy, the destination's waits for it.
+void copy_between(void* dst, Device dst_device, const void* src, Device src_device, size_t bytes) {
+  const Stream from = current_stream(src_device), to = current_stream(dst_device);
+  from.wait_stream(to);
+  backend_of(src_device.type())
+      .copy(dst, to.device().index(), src, from.device().index(), bytes, from.device().index(), from.id());
+  to.wait_stream(from);
+}
+
+}  // namespace
+
+void transfer(void* dst, Device dst_device, const void* src, Device src_device, size_t bytes,
+              bool non_blocking) {
+  if (bytes == 0) return;
+  if (dst_device.is_cpu() && src_device.is_cpu()) {
+    backend_of(kCPU).copy(dst, -1, src, -1, bytes, 0, 0);
+  } else if (dst_device.is_cpu()) {
+    copy_with_host(dst, src, bytes, src_device, false, non_blocking);
+  } else if (src_device.is_cpu()) {
+    copy_with_host(dst, src, bytes, dst_device, true, non_blocking);
+  } else if (dst_device.type() == src_device.type()) {
+    copy_between(dst, dst_device, src, src_device, bytes);
+  } else {
+    const auto staging = std::make_unique_for_overwrite<char[]>(bytes);
+    copy_with_host(staging.get(), src, bytes, src_device, false, false);
+    copy_with_host(dst, staging.get(), bytes, dst_device, true, false);
+  }
+}
+
+void fill_zero(void* dst, Device device, size_t bytes) {
+  if (bytes == 0) return;
+  const Stream stream = current_stream(device);
+  const int index = device.is_cpu() ? 0 : stream.device().index();
+  backend_of(device.type()).fill_zero(dst, bytes, index, stream.id());
+}
+
+}  // namespace taeda
