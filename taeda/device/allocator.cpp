@@ -26,7 +26,8 @@ CachingAllocator& make_allocator(DeviceType type, int index) {
   auto& slot = allocators[static_cast<int>(type)][index];
   if (!slot.load(std::memory_order_relaxed)) {
     resolve(Device(type, index));
-    slot.store(new CachingAllocator(type, index), std::memory_order_release);
+    slot.store(new CachingAllocator(backend_of(type), index, detail::default_cache_limit(type)),
+               std::memory_order_release);
   }
   return *slot.load(std::memory_order_relaxed);
 }

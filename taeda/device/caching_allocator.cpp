@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "taeda/base/error.h"
-#include "taeda/device/registry.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -38,14 +37,6 @@ size_t segment_bytes(size_t bytes) {
   return round_up(bytes, 2 * kMiB);
 }
 
-/// How much freed memory may stay in the cache. Accelerators keep all of it, since nobody else
-/// shares theirs in the middle of a step; the host keeps TAEDA_CPU_CACHE_BYTES, or half of its RAM.
-size_t cache_limit(DeviceType type) {
-  if (type != kCPU) return std::numeric_limits<size_t>::max();
-  if (const char* text = std::getenv("TAEDA_CPU_CACHE_BYTES")) return std::strtoull(text, nullptr, 10);
-  return static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) / 2 * static_cast<size_t>(sysconf(_SC_PAGESIZE));
-}
-
 }  // namespace
 
 std::string format_bytes(int64_t bytes) {
@@ -58,8 +49,16 @@ std::string format_bytes(int64_t bytes) {
   return text;
 }
 
-CachingAllocator::CachingAllocator(DeviceType type, int index)
-    : backend_(backend_of(type)), device_(index), on_host_(type == kCPU), cache_limit_(cache_limit(type)) {}
+// An accelerator keeps all of it; the host, which others share, TAEDA_CPU_CACHE_BYTES or half of
+// its RAM.
+size_t default_cache_limit(DeviceType type) {
+  if (type != kCPU) return std::numeric_limits<size_t>::max();
+  if (const char* text = std::getenv("TAEDA_CPU_CACHE_BYTES")) return std::strtoull(text, nullptr, 10);
+  return static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) / 2 * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
+CachingAllocator::CachingAllocator(Backend& backend, int index, size_t cache_limit)
+    : backend_(backend), device_(index), on_host_(backend.type() == kCPU), cache_limit_(cache_limit) {}
 
 void* CachingAllocator::allocate(size_t bytes, StreamId stream, const std::string* tag) {
   Lock lock(mutex_);

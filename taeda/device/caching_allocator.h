@@ -14,10 +14,13 @@ namespace taeda::detail {
 /// Bytes in words: "512 bytes", "1.50 MiB".
 std::string format_bytes(int64_t bytes);
 
+/// How much freed memory may stay in the cache of a device type.
+size_t default_cache_limit(DeviceType type);
+
 class CachingAllocator {
  public:
-  /// `index` is 0 for the CPU.
-  CachingAllocator(DeviceType type, int index);
+  /// `index` is 0 for the CPU. At most `cache_limit` freed bytes are kept.
+  CachingAllocator(Backend& backend, int index, size_t cache_limit);
 
   void* allocate(size_t bytes, StreamId stream, const std::string* tag);
   void deallocate(void* p);

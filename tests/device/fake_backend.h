@@ -1,0 +1,73 @@
+// A device of 64 MiB whose events are finished by hand.
+#pragma once
+
+#include <cstdlib>
+#include <set>
+
+#include "taeda/device/backend.h"
+
+namespace taeda {
+
+class FakeBackend final : public Backend {
+ public:
+  struct FakeEvent {
+    StreamId stream = 0;
+    bool done = false;
+  };
+
+  size_t capacity = size_t{64} << 20;
+  size_t used = 0;
+  int raw_allocations = 0;
+  std::set<FakeEvent*> events;
+
+  /// All events recorded on `stream` so far are over.
+  void finish(StreamId stream) {
+    for (FakeEvent* e : events)
+      if (e->stream == stream) e->done = true;
+  }
+
+  DeviceType type() const override { return kSim; }
+  int device_count() const override { return 1; }
+  DeviceProperties properties(int) const override { return {}; }
+  void* allocate(int, size_t bytes) override {
+    if (used + bytes > capacity) return nullptr;
+    used += bytes;
+    ++raw_allocations;
+    return std::aligned_alloc(512, bytes);
+  }
+  void deallocate(int, void* p, size_t bytes) override {
+    used -= bytes;
+    std::free(p);
+  }
+  void memory_info(int, size_t* free, size_t* total) const override {
+    *free = capacity - used;
+    *total = capacity;
+  }
+  void* allocate_pinned(size_t bytes) override { return std::aligned_alloc(512, bytes); }
+  void deallocate_pinned(void* p, size_t) override { std::free(p); }
+  void copy(void*, int, const void*, int, size_t, int, StreamId) override {}
+  void fill_zero(void*, size_t, int, StreamId) override {}
+  bool can_access_peer(int, int) const override { return true; }
+  StreamId new_stream(int, int) override { return 1; }
+  bool stream_query(int, StreamId) override { return true; }
+  void stream_synchronize(int, StreamId) override {}
+  void device_synchronize(int) override {}
+  EventHandle new_event(int, bool) override {
+    auto* e = new FakeEvent;
+    events.insert(e);
+    return e;
+  }
+  void delete_event(EventHandle e) override {
+    events.erase(static_cast<FakeEvent*>(e));
+    delete static_cast<FakeEvent*>(e);
+  }
+  void record_event(EventHandle e, int, StreamId stream) override {
+    static_cast<FakeEvent*>(e)->stream = stream;
+  }
+  void stream_wait_event(int, StreamId, EventHandle) override {}
+  bool event_query(EventHandle e) override { return static_cast<FakeEvent*>(e)->done; }
+  void event_synchronize(EventHandle e) override { static_cast<FakeEvent*>(e)->done = true; }
+  double event_elapsed_ms(EventHandle, EventHandle) override { return 0; }
+};
+
+}  // namespace taeda
