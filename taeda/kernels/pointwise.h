@@ -34,23 +34,40 @@ using PointwiseSlot = Slot<void(const Iter&, const FunctorBytes&)>;
 
 /// The slot of functor Op. Op is a small trivially copyable struct with
 ///   static constexpr const char* name;         for errors and profiles
-///   static constexpr int arity;                number of inputs
+///   static constexpr int arity;                number of inputs, 0 to 4
 ///   using Types = TypeList<...>;               dtypes it computes in
 ///   template <class T> R operator()(T, ...)    the formula; T is float for the 16-bit types
-/// R is T (the common dtype), or bool for predicates. Members hold parameters.
+/// R is T (the common dtype) or bool. An Op with parameters has, instead of operator(), a
+/// `template <class T> auto bind() const` that returns the formula for T with its constants converted.
+/// Optional: `static constexpr bool promotes_to_float = true` (integers compute in the default float
+/// dtype), `static ScalarType result_dtype(ScalarType common)`.
 template <class Op> inline PointwiseSlot pointwise_slot{Op::name};
+
+/// The formula of Op for operands of type T.
+template <class T, class Op> TAEDA_ALWAYS_INLINE auto bind_pointwise(const Op& op) {
+  if constexpr (requires { op.template bind<T>(); }) return op.template bind<T>();
+  else return op;
+}
 
 namespace detail {
 template <class T, size_t> using repeat_t = T;
 template <class Op, class T, size_t... I>
 auto pointwise_result(std::index_sequence<I...>)
-    -> std::decay_t<decltype(std::declval<const Op&>()(std::declval<repeat_t<T, I>>()...))>;
+    -> std::decay_t<decltype(bind_pointwise<T>(std::declval<const Op&>())(std::declval<repeat_t<T, I>>()...))>;
+template <class List> struct First;
+template <class T, class... Rest> struct First<TypeList<T, Rest...>> { using type = T; };
 }  // namespace detail
 
 /// What Op's formula returns for operands of type T.
 template <class Op, class T>
 using pointwise_result_t =
     decltype(detail::pointwise_result<Op, T>(std::make_index_sequence<Op::arity>()));
+
+/// Whether Op answers yes or no.
+template <class Op>
+constexpr bool is_predicate =
+    std::is_same_v<pointwise_result_t<Op, opmath_t<typename detail::First<typename Op::Types>::type>>, bool> &&
+    !std::is_same_v<typename Op::Types, TypeList<bool>>;
 
 /// A backend's registration of a closed list of functors: `fill.template operator()<Op>()` for each.
 template <class... Op> struct OpList {

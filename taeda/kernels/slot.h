@@ -2,12 +2,19 @@
 // register.cpp; an operation calls the slot with the device its tensors are on.
 #pragma once
 
+#include <atomic>
+
 #include "taeda/base/device.h"
 #include "taeda/base/error.h"
 
 namespace taeda {
 
 template <class Signature> class Slot;
+
+namespace detail {
+/// Makes the built-in backend of the type fill its slots; at most once, later calls return at once.
+void load_kernels(DeviceType type);
+}  // namespace detail
 
 /// Arguments are passed on as they are. A kernel returns nothing: it writes into outputs that the
 /// operation has allocated.
@@ -21,8 +28,16 @@ class Slot<void(Args...)> {
   Slot(const Slot&) = delete;
 
   const char* name() const { return name_; }
-  void set(DeviceType type, Function f) { functions_[static_cast<int>(type)] = f; }
-  Function get(DeviceType type) const { return functions_[static_cast<int>(type)]; }
+  void set(DeviceType type, Function f) {
+    functions_[static_cast<int>(type)].store(f, std::memory_order_release);
+  }
+  /// The kernel, or nullptr.
+  Function get(DeviceType type) const {
+    const auto& f = functions_[static_cast<int>(type)];
+    if (Function found = f.load(std::memory_order_acquire)) [[likely]] return found;
+    detail::load_kernels(type);
+    return f.load(std::memory_order_acquire);
+  }
 
   /// Throws NotImplementedError, naming operation and device, if the backend has no such kernel.
   void operator()(DeviceType type, Args... args) const {
@@ -38,7 +53,7 @@ class Slot<void(Args...)> {
   }
 
   const char* name_;
-  Function functions_[kDeviceTypes] = {};
+  std::atomic<Function> functions_[kDeviceTypes] = {};
 };
 
 }  // namespace taeda

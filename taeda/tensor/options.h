@@ -23,8 +23,8 @@ class TensorOptions {
   TensorOptions dtype(ScalarType t) const { return with(&TensorOptions::dtype_, t); }
   TensorOptions device(Device d) const { return with(&TensorOptions::device_, d); }
   TensorOptions device(DeviceType t, int index) const { return device(Device(t, index)); }
-  TensorOptions requires_grad(bool on = true) const { return with(&TensorOptions::requires_grad_, on); }
-  TensorOptions pinned_memory(bool on = true) const { return with(&TensorOptions::pinned_memory_, on); }
+  TensorOptions requires_grad(bool on) const { return with(&TensorOptions::requires_grad_, on); }
+  TensorOptions pinned_memory(bool on) const { return with(&TensorOptions::pinned_memory_, on); }
   TensorOptions memory_format(MemoryFormat f) const { return with(&TensorOptions::memory_format_, f); }
 
   bool has_dtype() const { return dtype_.has_value(); }

@@ -1,0 +1,9 @@
+#include "taeda/kernels/pointwise/arithmetic.h"
+
+#include "taeda/cpu/kernels/loops.h"
+
+namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+
+void register_pointwise_arithmetic() { register_pointwise<ArithmeticOps>(); }
+
+}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE

@@ -1,0 +1,44 @@
+// The CPU backend's table of contents: which functions fill its slots.
+#include "taeda/cpu/capability.h"
+#include "taeda/kernels/registration.h"
+
+namespace taeda {
+
+// Families of taeda/cpu/kernels. Each is compiled once per instruction set.
+#define TAEDA_CPU_FAMILIES(entry) \
+  entry(copy)                     \
+  entry(pointwise_arithmetic)
+
+#define TAEDA_DECLARE(family) void register_##family();
+#define TAEDA_CALL(family) register_##family();
+
+namespace cpu::baseline {
+TAEDA_CPU_FAMILIES(TAEDA_DECLARE)
+static void register_all() { TAEDA_CPU_FAMILIES(TAEDA_CALL) }
+}  // namespace cpu::baseline
+#ifdef TAEDA_HAS_AVX2
+namespace cpu::avx2 {
+TAEDA_CPU_FAMILIES(TAEDA_DECLARE)
+static void register_all() { TAEDA_CPU_FAMILIES(TAEDA_CALL) }
+}  // namespace cpu::avx2
+#endif
+#ifdef TAEDA_HAS_AVX512
+namespace cpu::avx512 {
+TAEDA_CPU_FAMILIES(TAEDA_DECLARE)
+static void register_all() { TAEDA_CPU_FAMILIES(TAEDA_CALL) }
+}  // namespace cpu::avx512
+#endif
+
+void register_cpu_kernels() {
+  switch (cpu::cpu_capability()) {
+#ifdef TAEDA_HAS_AVX512
+    case cpu::Capability::Avx512: cpu::avx512::register_all(); break;
+#endif
+#ifdef TAEDA_HAS_AVX2
+    case cpu::Capability::Avx2: cpu::avx2::register_all(); break;
+#endif
+    default: cpu::baseline::register_all(); break;
+  }
+}
+
+}  // namespace taeda

@@ -1,0 +1,15 @@
+// Every kernel slot there is. A family adds its line; `sim` and the coverage test walk the list.
+#pragma once
+
+#include "taeda/kernels/copy.h"
+#include "taeda/kernels/pointwise/all.h"
+
+namespace taeda {
+
+/// Calls `f.template operator()<&slot>()` for every slot.
+template <class F> void for_each_slot(F&& f) {
+  for_each_copy_slot(f);
+  for_each_pointwise_slot(f);
+}
+
+}  // namespace taeda

@@ -1,0 +1,30 @@
+// Slots of filling and of copies on one device.
+#pragma once
+
+#include "taeda/kernels/pointwise.h"
+
+namespace taeda {
+
+/// Every element becomes `value`.
+struct Fill {
+  static constexpr const char* name = "fill";
+  static constexpr int arity = 0;
+  using Types = AllTypes;
+  Scalar value;
+
+  template <class T> struct Bound {
+    T value;
+    TAEDA_HD T operator()() const { return value; }
+  };
+  template <class T> Bound<T> bind() const { return {value.to<T>()}; }
+};
+
+/// out = in, converting between any two dtypes; any strides. The Iter's common dtype is the input's.
+inline Slot<void(const Iter&)> copy_slot{"copy"};
+
+template <class F> void for_each_copy_slot(F&& f) {
+  f.template operator()<&pointwise_slot<Fill>>();
+  f.template operator()<&copy_slot>();
+}
+
+}  // namespace taeda

@@ -1,0 +1,13 @@
+// Every pointwise formula, for backends and for tests of coverage.
+#pragma once
+
+#include "taeda/kernels/pointwise/arithmetic.h"
+
+namespace taeda {
+
+template <class F> void for_each_pointwise_slot(F&& f) {
+  const auto each = [&f]<class Op>() { f.template operator()<&pointwise_slot<Op>>(); };
+  ArithmeticOps::for_each(each);
+}
+
+}  // namespace taeda

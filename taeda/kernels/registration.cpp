@@ -1,0 +1,16 @@
+#include "taeda/kernels/registration.h"
+
+#include <mutex>
+
+#include "taeda/kernels/slot.h"
+
+namespace taeda {
+
+// Slots of accelerators are filled when their backend is loaded, which is before their first tensor
+// exists. The CPU has no such moment: the first slot that finds itself empty comes here.
+void detail::load_kernels(DeviceType type) {
+  static std::once_flag cpu;
+  if (type == kCPU) std::call_once(cpu, register_cpu_kernels);
+}
+
+}  // namespace taeda

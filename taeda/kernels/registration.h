@@ -1,0 +1,14 @@
+// The built-in backends' tables of contents. Each fills the slots it has kernels for.
+#pragma once
+
+#include "taeda/base/device.h"
+
+namespace taeda {
+
+/// cpu/register.cpp
+void register_cpu_kernels();
+/// sim/register.cpp: every slot that the CPU fills, behind the adapter that queues it; `as` is kSim, or
+/// kCUDA where simulated devices answer to that name.
+void register_sim_kernels(DeviceType as);
+
+}  // namespace taeda

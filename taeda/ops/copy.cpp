@@ -1,0 +1,171 @@
+#include "taeda/ops/copy.h"
+
+#include "taeda/autograd/record.h"
+#include "taeda/device/allocator.h"
+#include "taeda/device/registry.h"
+#include "taeda/device/stream.h"
+#include "taeda/kernels/copy.h"
+#include "taeda/ops/pointwise.h"
+
+namespace taeda {
+
+namespace {
+
+/// out = in where both are on one device; casts and strides as needed.
+void copy_on_device(const Tensor& out, const Tensor& in) {
+  Tensor target = out;
+  Tensor* outputs[] = {&target};
+  const Iter it("copy_", outputs, out.dtype(), {Operand(in)}, in.dtype());
+  if (it.numel() > 0) copy_slot(it.device().type(), it);
+}
+
+/// The bytes of two dense tensors of one dtype and layout, between devices or host.
+void copy_bytes(const Tensor& out, const Tensor& in, bool non_blocking) {
+  const Device device = out.is_cpu() ? in.device() : out.device();
+  Backend& backend = backend_of(device.type());
+  const int to = out.is_cpu() ? -1 : out.device().index();
+  const int from = in.is_cpu() ? -1 : in.device().index();
+  if (!out.is_cpu() && !in.is_cpu() && to != from)  // the source's work comes first
+    current_stream(out.device()).wait_stream(current_stream(in.device()));
+  const Stream stream = current_stream(device);
+  backend.copy(out.data_ptr(), to, in.data_ptr(), from, static_cast<size_t>(out.nbytes()), device.index(), stream.id());
+  const bool to_host = out.is_cpu();
+  if (to_host && !(non_blocking && out.is_pinned())) stream.synchronize();
+  else if (!non_blocking && in.is_pinned()) stream.synchronize();
+  if (!in.is_cpu() && !out.is_cpu() && to != from)
+    allocator::record_stream(in.device(), in.storage()->data(), current_stream(in.device()).id());
+}
+
+/// Whether the memory of both is one block in the same order.
+bool same_dense_layout(const Tensor& a, const Tensor& b) {
+  return a.layout().sizes == b.layout().sizes && ((a.is_contiguous() && b.is_contiguous()) ||
+         (a.layout().strides == b.layout().strides && a.layout().is_non_overlapping_and_dense()));
+}
+
+void copy_across(const Tensor& out, const Tensor& in, bool non_blocking) {
+  TAEDA_CHECK(out.is_cpu() || in.is_cpu() || out.device().type() == in.device().type(),
+              "copy_: there is no path from ", in.device(), " to ", out.device(), "; copy through the CPU");
+  if (out.dtype() == in.dtype() && same_dense_layout(out, in)) return copy_bytes(out, in, non_blocking);
+  // Convert on the source's side, move the bytes, lay them out on the other.
+  const Tensor source = in.expand(out.sizes()).to(out.dtype()).contiguous();
+  if (out.is_contiguous()) return copy_bytes(out, source, false);
+  const Tensor landed = make_tensor(out.sizes(), out.dtype(), out.device());
+  copy_bytes(landed, source, false);
+  copy_on_device(out, landed);
+}
+
+void copy_values(const Tensor& out, const Tensor& in, bool non_blocking) {
+  if (out.numel() == 0) return;
+  if (out.device() == in.device()) copy_on_device(out, in);
+  else copy_across(out, in, non_blocking);
+}
+
+Tensor copied(const Tensor& self, Device device, ScalarType dtype, const DimVector& strides, bool non_blocking) {
+  Tensor out = make_tensor(Layout{self.sizes(), strides, 0}, dtype, device);
+  {
+    NoGradGuard guard;
+    copy_values(out, self, non_blocking);
+  }
+  return out;
+}
+
+}  // namespace
+
+Tensor Tensor::to(Device device, ScalarType dtype, bool non_blocking, bool copy) const {
+  const Device target = resolve(device);
+  if (!copy && target == this->device() && dtype == this->dtype()) return *this;
+  Tensor out = copied(*this, target, dtype, strides_like(layout()), non_blocking);
+  if (wants_grad(*this))
+    record("ToCopyBackward0", out, {*this},
+           [from = this->device()](const Tensor& g) { return g.to(from, g.dtype()); });
+  return out;
+}
+
+Tensor Tensor::to(Device device, bool non_blocking, bool copy) const {
+  return to(device, dtype(), non_blocking, copy);
+}
+
+Tensor Tensor::to(ScalarType dtype, bool non_blocking, bool copy) const {
+  if (!copy && dtype == this->dtype()) return *this;
+  return to(device(), dtype, non_blocking, copy);
+}
+
+Tensor Tensor::to(const TensorOptions& o, bool non_blocking, bool copy) const {
+  return to(o.has_device() ? o.device() : device(), o.dtype_or(dtype()), non_blocking, copy);
+}
+
+Tensor Tensor::cpu() const { return to(Device(kCPU)); }
+Tensor Tensor::cuda(int index) const { return to(Device(kCUDA, index)); }
+
+Tensor Tensor::contiguous(MemoryFormat format) const {
+  if (format == MemoryFormat::Preserve || is_contiguous(format)) return *this;
+  return clone(format);
+}
+
+Tensor Tensor::clone(MemoryFormat format) const { return taeda::clone(*this, format); }
+
+Tensor clone(const Tensor& self, MemoryFormat format) {
+  const DimVector strides = format == MemoryFormat::Preserve       ? strides_like(self.layout())
+                            : format == MemoryFormat::ChannelsLast ? channels_last_strides(self.sizes())
+                                                                   : contiguous_strides(self.sizes());
+  Tensor out = copied(self, self.device(), self.dtype(), strides, false);
+  if (wants_grad(self)) record("CloneBackward0", out, {self}, [](const Tensor& g) { return g; });
+  return out;
+}
+
+Tensor Tensor::pin_memory() const {
+  TAEDA_CHECK(is_cpu(), "cannot pin '", device(), "' only dense CPU tensors can be pinned");
+  if (is_pinned()) return *this;
+  const DeviceType type = find_backend(kCUDA) ? kCUDA : kSim;
+  Storage storage = Storage::allocate_pinned(type, static_cast<size_t>(nbytes()));
+  Tensor out(make_intrusive<TensorImpl>(std::move(storage), Layout::contiguous(sizes()), dtype()));
+  NoGradGuard guard;
+  copy_values(out, *this, false);
+  return out;
+}
+
+Tensor& Tensor::copy_(const Tensor& source, bool non_blocking) const {
+  check_inplace("copy_", *this);
+  const Tensor expanded = [&] {
+    NoGradGuard guard;
+    return source.sizes() == sizes() ? source : source.expand(sizes());
+  }();
+  copy_values(*this, expanded, non_blocking);
+  if (is_differentiable(dtype()) && wants_grad(*this, source))
+    record_inplace("CopyBackwards", *this, {*this, source}, [from = source.device()](const Tensor& g, Needs needs) {
+      return TensorVec{needs[0] ? g.new_zeros(g.sizes()) : Tensor(), needs[1] ? g.to(from) : Tensor()};
+    });
+  bump_version(*this);
+  return const_cast<Tensor&>(*this);
+}
+
+void Tensor::record_stream(int64_t stream) const {
+  if (!is_cpu()) allocator::record_stream(device(), storage()->data(), stream);
+}
+
+Scalar Tensor::item() const {
+  TAEDA_CHECK(numel() == 1, "a Tensor with ", numel(), " elements cannot be converted to Scalar");
+  const Tensor host = is_cpu() ? *this : detach().cpu();
+  Scalar out;
+  dispatch(AllTypes{}, "item", dtype(), [&]<class T>() { out = Scalar(*static_cast<const T*>(host.data_ptr())); });
+  return out;
+}
+
+Tensor& Tensor::fill_(const Scalar& value) const {
+  check_inplace("fill_", *this);
+  if (numel() > 0) pointwise_into(Fill{value}, *this);
+  if (wants_grad(*this))
+    record_inplace("FillBackward0", *this, {*this}, [](const Tensor& g) { return g.new_zeros(g.sizes()); });
+  bump_version(*this);
+  return const_cast<Tensor&>(*this);
+}
+
+Tensor& Tensor::fill_(const Tensor& value) const {
+  TAEDA_CHECK(value.dim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with ", value.dim(),
+              " dimensions.");
+  return copy_(value);
+}
+
+Tensor& Tensor::zero_() const { return fill_(0); }
+
+}  // namespace taeda

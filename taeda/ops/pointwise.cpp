@@ -1,0 +1,69 @@
+#include "taeda/ops/pointwise.h"
+
+#include "taeda/tensor/grad_mode.h"
+
+namespace taeda {
+
+namespace {
+
+/// Tensors with dimensions that all have one dtype need no promotion rules.
+ScalarType uniform_dtype(ArrayRef<Operand> inputs) {
+  ScalarType t = ScalarType::Undefined;
+  for (const Operand& in : inputs) {
+    if (!in.tensor()) {
+      if (in.scalar().is_integral()) continue;
+      if (in.scalar().is_floating_point() && t != ScalarType::Undefined && is_floating_point(t)) continue;
+      return ScalarType::Undefined;
+    }
+    if (t == ScalarType::Undefined) t = in.tensor()->dtype();
+    if (in.tensor()->dtype() != t) return ScalarType::Undefined;
+  }
+  return t == kBool ? ScalarType::Undefined : t;
+}
+
+ScalarType common_dtype(const detail::PointwiseCall& call, ArrayRef<Operand> inputs) {
+  ScalarType t = uniform_dtype(inputs);
+  if (t == ScalarType::Undefined) t = result_type(inputs);
+  return call.to_float && is_integral(t, true) ? get_default_dtype() : t;
+}
+
+}  // namespace
+
+void detail::run_pointwise(const PointwiseCall& call, Tensor& out, ArrayRef<Operand> inputs) {
+  // With no inputs the output decides (fill).
+  const ScalarType common = inputs.empty() ? out.dtype() : common_dtype(call, inputs);
+  const ScalarType result = call.predicate ? kBool : call.result_dtype ? call.result_dtype(common) : common;
+  // Inputs in another dtype are converted first; at most four.
+  Tensor casts[4];
+  Operand converted[4] = {Scalar(), Scalar(), Scalar(), Scalar()};
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor* t = inputs[i].tensor();
+    if (!t || t->dtype() == common) {
+      converted[i] = inputs[i];
+    } else {
+      NoGradGuard guard;
+      casts[i] = t->to(common);
+      converted[i] = Operand(casts[i]);
+    }
+  }
+  const ArrayRef<Operand> operands(converted, inputs.size());
+  if (out.defined() && out.dtype() != result) {
+    TAEDA_CHECK(can_cast(result, out.dtype()), "result type ", to_string(result),
+                " can't be cast to the desired output type ", to_string(out.dtype()));
+    Tensor computed;
+    run_pointwise(call, computed, operands);
+    NoGradGuard guard;
+    out.copy_(computed.expand(out.sizes()));
+    return;
+  }
+  Tensor* outputs[] = {&out};
+  const Iter it(call.name, outputs, result, operands, common);
+  if (it.numel() == 0) return;
+  (*call.slot)(it.device().type(), it, call.functor);
+}
+
+void check_floating(const char* op, const Tensor& t) {
+  if (!is_floating_point(t.dtype())) detail::throw_no_dtype(op, t.dtype());
+}
+
+}  // namespace taeda
