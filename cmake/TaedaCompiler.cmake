@@ -49,3 +49,10 @@ target_compile_options(taeda_build_flags INTERFACE -Wall -Wextra)
 if(TAEDA_WERROR)
   target_compile_options(taeda_build_flags INTERFACE -Werror)
 endif()
+
+# What the library's own sources add. Calls inside the library need no indirection, and thread-local
+# variables are found in two instructions; their total size is limited by a test, so that the library
+# can still be loaded by a running program.
+add_library(taeda_library_flags INTERFACE)
+target_compile_options(taeda_library_flags INTERFACE -fno-semantic-interposition
+                                                     -ftls-model=initial-exec)

@@ -2,21 +2,28 @@
 # time into a namespace of its own, taeda::cpu::baseline, ::avx2 or ::avx512.
 
 set(TAEDA_CPU_LEVELS baseline)
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-  check_cxx_compiler_flag(-march=x86-64-v3 TAEDA_HAVE_X86_64_V3)
-  check_cxx_compiler_flag(-march=x86-64-v4 TAEDA_HAVE_X86_64_V4)
-  if(TAEDA_HAVE_X86_64_V3)
-    list(APPEND TAEDA_CPU_LEVELS avx2)
-  endif()
-  if(TAEDA_HAVE_X86_64_V4)
-    list(APPEND TAEDA_CPU_LEVELS avx512)
+set(TAEDA_CPU_FLAGS_baseline "")
+set(TAEDA_CPU_FLAGS_avx2 -march=x86-64-v3 -fno-gnu-unique)
+set(TAEDA_CPU_FLAGS_avx512 -march=x86-64-v4 -mprefer-vector-width=512 -fno-gnu-unique)
+
+# Levels above the baseline need GNU ld and objcopy to be kept apart: see IsolateKernels.cmake. Their
+# data is weak rather than "unique", so that it can merge with the rest of the library's.
+find_program(TAEDA_BFD_LINKER NAMES ld.bfd ld)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND TAEDA_BFD_LINKER AND CMAKE_OBJCOPY
+   AND CMAKE_READELF)
+  execute_process(COMMAND ${TAEDA_BFD_LINKER} --help OUTPUT_VARIABLE help ERROR_QUIET)
+  check_cxx_compiler_flag("-march=x86-64-v3 -fno-gnu-unique" TAEDA_HAVE_X86_64_V3)
+  check_cxx_compiler_flag("-march=x86-64-v4 -fno-gnu-unique" TAEDA_HAVE_X86_64_V4)
+  if(help MATCHES "--force-group-allocation")
+    if(TAEDA_HAVE_X86_64_V3)
+      list(APPEND TAEDA_CPU_LEVELS avx2)
+    endif()
+    if(TAEDA_HAVE_X86_64_V4)
+      list(APPEND TAEDA_CPU_LEVELS avx512)
+    endif()
   endif()
 endif()
-set(TAEDA_CPU_LEVELS ${TAEDA_CPU_LEVELS} CACHE INTERNAL "Instruction sets that CPU kernels are built for")
-
-set(TAEDA_CPU_FLAGS_baseline "")
-set(TAEDA_CPU_FLAGS_avx2 -march=x86-64-v3)
-set(TAEDA_CPU_FLAGS_avx512 -march=x86-64-v4 -mprefer-vector-width=512)
+set(TAEDA_CPU_LEVELS ${TAEDA_CPU_LEVELS} CACHE INTERNAL "Levels that the CPU kernels are built for")
 
 # Floating-point flags that let loops vectorise. None of them changes the order of additions, so
 # results do not depend on the number of threads.
@@ -25,24 +32,44 @@ if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
   list(APPEND TAEDA_KERNEL_FLAGS -O3)
 endif()
 
-# Compiles the kernels for every level and puts the objects into `target`. Sources of taeda/cpu learn
-# from TAEDA_HAS_AVX2 and TAEDA_HAS_AVX512 which levels there are.
+# Compiles the kernels for every level and puts the objects into `target`. Its sources learn from
+# TAEDA_HAS_AVX2 and TAEDA_HAS_AVX512 which levels there are.
 function(taeda_add_cpu_kernels target)
   file(GLOB kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/taeda/cpu/kernels/*.cpp)
   foreach(level ${TAEDA_CPU_LEVELS})
-    string(TOUPPER ${level} upper)
     if(NOT level STREQUAL "baseline")
+      string(TOUPPER ${level} upper)
       target_compile_definitions(${target} PRIVATE TAEDA_HAS_${upper})
     endif()
     if(kernels)
-      set(objects taeda_kernels_${level})
-      add_library(${objects} OBJECT ${kernels})
-      set_target_properties(${objects} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-      target_include_directories(${objects} PRIVATE ${PROJECT_SOURCE_DIR})
-      target_link_libraries(${objects} PRIVATE taeda_build_flags OpenMP::OpenMP_CXX)
-      target_compile_definitions(${objects} PRIVATE TAEDA_CPU_NAMESPACE=${level})
-      target_compile_options(${objects} PRIVATE ${TAEDA_KERNEL_FLAGS} ${TAEDA_CPU_FLAGS_${level}})
-      target_sources(${target} PRIVATE $<TARGET_OBJECTS:${objects}>)
+      taeda_add_kernel_level(${target} ${level} "${kernels}")
     endif()
   endforeach()
+endfunction()
+
+function(taeda_add_kernel_level target level kernels)
+  set(objects taeda_kernels_${level})
+  add_library(${objects} OBJECT ${kernels})
+  set_target_properties(${objects} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(${objects} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${objects} PRIVATE taeda_build_flags taeda_library_flags OpenMP::OpenMP_CXX)
+  target_compile_definitions(${objects} PRIVATE TAEDA_CPU_NAMESPACE=${level})
+  target_compile_options(${objects} PRIVATE ${TAEDA_KERNEL_FLAGS} ${TAEDA_CPU_FLAGS_${level}})
+  if(level STREQUAL "baseline")
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:${objects}>)
+    return()
+  endif()
+
+  set(isolated ${CMAKE_CURRENT_BINARY_DIR}/kernels_${level}.o)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/IsolateKernels.cmake)
+  add_custom_command(
+    OUTPUT ${isolated}
+    COMMAND ${CMAKE_COMMAND} "-DOBJECTS=$<JOIN:$<TARGET_OBJECTS:${objects}>,$<SEMICOLON>>"
+            -DOUTPUT=${isolated} -DLEVEL=${level} -DLD=${TAEDA_BFD_LINKER}
+            -DREADELF=${CMAKE_READELF} -DOBJCOPY=${CMAKE_OBJCOPY} -P ${script}
+    DEPENDS $<TARGET_OBJECTS:${objects}> ${script}
+    COMMENT "Isolating the ${level} kernels"
+    VERBATIM)
+  set_source_files_properties(${isolated} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+  target_sources(${target} PRIVATE ${isolated})
 endfunction()
