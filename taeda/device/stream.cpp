@@ -1,5 +1,6 @@
 #include "taeda/device/stream.h"
 
+#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -15,7 +16,13 @@ constexpr int kMaxDevices = 128;  // what Device's index can name
 constexpr size_t kPoolSize = 32;
 constexpr int kPriorities = 2;    // 0 and -1
 
-constinit thread_local StreamId current[kDeviceTypes][kMaxDevices] = {};
+/// This thread's current streams, made at the first change: until then it is stream 0 everywhere. On
+/// the heap, because the thread-local block of a library that is loaded into a running program (by
+/// Python, say) must be small.
+struct CurrentStreams {
+  StreamId id[kDeviceTypes][kMaxDevices] = {};
+};
+thread_local std::unique_ptr<CurrentStreams> current;
 
 /// Streams of one device and priority. Made one by one until there are kPoolSize, then shared in
 /// turn: a stream costs a thread or a queue of the driver, and programs ask for many.
@@ -55,7 +62,8 @@ Stream new_stream(Device device, int priority) {
 Stream current_stream(Device device) {
   if (device.is_cpu()) return Stream(Device(kCPU), 0);
   const int index = index_of(device);
-  return Stream(Device(device.type(), index), current[static_cast<int>(device.type())][index]);
+  const StreamId id = current ? current->id[static_cast<int>(device.type())][index] : 0;
+  return Stream(Device(device.type(), index), id);
 }
 
 Stream default_stream(Device device) {
@@ -64,7 +72,9 @@ Stream default_stream(Device device) {
 
 void set_current_stream(Stream stream) {
   const Device d = stream.device();
-  if (!d.is_cpu()) current[static_cast<int>(d.type())][index_of(d)] = stream.id();
+  if (d.is_cpu()) return;
+  if (!current) current = std::make_unique<CurrentStreams>();
+  current->id[static_cast<int>(d.type())][index_of(d)] = stream.id();
 }
 
 StreamGuard::StreamGuard(Stream stream)
