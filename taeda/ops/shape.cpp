@@ -1,0 +1,464 @@
+#include "taeda/ops/shape.h"
+
+#include "taeda/autograd/record.h"
+#include "taeda/base/error.h"
+
+namespace taeda {
+
+namespace {
+
+/// Zeros of `sizes` in which the region that `view` selects holds `g`: the gradient of every view
+/// that takes a part. `view` must not select an element twice.
+template <class View>
+Tensor put_in_zeros(const char* name, const Tensor& g, const DimVector& sizes, View view) {
+  Tensor out = make_tensor(sizes, g.dtype(), g.device());
+  {
+    NoGradGuard guard;
+    out.zero_();
+    view(out).copy_(g);
+  }
+  if (wants_grad(g)) record(name, out, {g}, [view](const Tensor& gg) { return view(gg); });
+  return out;
+}
+
+Tensor record_view(const Tensor& self, Layout layout) {
+  Tensor out = make_view(self, std::move(layout));
+  if (wants_grad(self))
+    record("ViewBackward0", out, {self},
+           [sizes = DimVector(self.sizes())](const Tensor& g) { return g.reshape(sizes); });
+  return out;
+}
+
+}  // namespace
+
+Tensor Tensor::view(IntArrayRef sizes) const {
+  const DimVector shape = infer_size(sizes, numel());
+  std::optional<Layout> layout = this->layout().view(shape);
+  TAEDA_CHECK(layout, "view size is not compatible with input tensor's size and stride (at least "
+              "one dimension spans across two contiguous subspaces). Use .reshape(...) instead.");
+  return record_view(*this, std::move(*layout));
+}
+
+Tensor Tensor::reshape(IntArrayRef sizes) const {
+  const DimVector shape = infer_size(sizes, numel());
+  if (std::optional<Layout> layout = this->layout().view(shape))
+    return record_view(*this, std::move(*layout));
+  return clone(MemoryFormat::Contiguous).view(shape);
+}
+
+namespace {
+
+/// The layout of the same bytes as elements of another size.
+Layout resized_elements(const Tensor& self, ScalarType dtype) {
+  Layout layout = self.layout();
+  const int64_t have = self.element_size(), want = element_size(dtype);
+  if (have == want) return layout;
+  TAEDA_CHECK(self.dim() != 0, "self.dim() cannot be 0 to view ", to_string(self.dtype()), " as ",
+              to_string(dtype), " (different element sizes)");
+  TAEDA_CHECK(layout.strides.back() == 1, "self.stride(-1) must be 1 to view ",
+              to_string(self.dtype()), " as ", to_string(dtype),
+              " (different element sizes), but got ", layout.strides.back());
+  if (have > want) {
+    const int64_t ratio = have / want;
+    for (int64_t& s : layout.strides) s *= ratio;
+    layout.strides.back() = 1;
+    layout.sizes.back() *= ratio;
+    layout.offset *= ratio;
+    return layout;
+  }
+  const int64_t ratio = want / have;
+  TAEDA_CHECK(layout.sizes.back() % ratio == 0, "self.size(-1) must be divisible by ", ratio,
+              " to view ", to_string(self.dtype()), " as ", to_string(dtype),
+              " (different element sizes), but got ", layout.sizes.back());
+  TAEDA_CHECK(layout.offset % ratio == 0, "self.storage_offset() must be divisible by ", ratio,
+              " to view ", to_string(self.dtype()), " as ", to_string(dtype),
+              " (different element sizes), but got ", layout.offset);
+  for (size_t i = 0; i + 1 < layout.strides.size(); ++i) {
+    TAEDA_CHECK(layout.strides[i] % ratio == 0, "self.stride(", i, ") must be divisible by ", ratio,
+                " to view ", to_string(self.dtype()), " as ", to_string(dtype),
+                " (different element sizes), but got ", layout.strides[i]);
+    layout.strides[i] /= ratio;
+  }
+  layout.sizes.back() /= ratio;
+  layout.offset /= ratio;
+  return layout;
+}
+
+/// A view of the same memory in another dtype. Its kind makes sure that it never takes part in the
+/// history of its base: that history is in another dtype.
+Tensor reinterpret(const Tensor& self, Layout layout, ScalarType dtype) {
+  Tensor out = make_view(self, std::move(layout));
+  out.unsafe_impl()->dtype = dtype;
+  if (dtype != self.dtype() && out.unsafe_impl()->view_kind == ViewKind::Default)
+    out.unsafe_impl()->view_kind = ViewKind::NoGrad;
+  return out;
+}
+
+}  // namespace
+
+Tensor Tensor::view(ScalarType dtype) const {
+  if (dtype == this->dtype()) return record_view(*this, layout());
+  return reinterpret(*this, resized_elements(*this, dtype), dtype);
+}
+
+Tensor Tensor::flatten(int64_t start_dim, int64_t end_dim) const {
+  const int64_t n = dim();
+  const int64_t first = wrap_dim(start_dim, n), last = wrap_dim(end_dim, n);
+  TAEDA_CHECK(first <= last, "flatten() has invalid args: start_dim cannot come after end_dim");
+  if (n == 0) return reshape({1});
+  if (first == last) return *this;
+  DimVector shape;
+  for (int64_t d = 0; d < first; ++d) shape.push_back(sizes()[d]);
+  shape.push_back(product(sizes().slice(first, last - first + 1)));
+  for (int64_t d = last + 1; d < n; ++d) shape.push_back(sizes()[d]);
+  return reshape(shape);
+}
+
+Tensor Tensor::unflatten(int64_t dim, IntArrayRef sizes) const {
+  const int64_t d = wrap_dim(dim, this->dim());
+  TAEDA_CHECK(!sizes.empty(), "unflatten: sizes must be non-empty");
+  TAEDA_CHECK(this->dim() > 0, "unflatten: a 0-dim tensor has no dimension to cut");
+  const int64_t have = this->sizes()[d];
+  int64_t known = 1;
+  bool infers = false;
+  for (int64_t s : sizes) s == -1 ? void(infers = true) : void(known *= s);
+  TAEDA_CHECK(infers ? known != 0 && have % known == 0 : known == have, "unflatten: Provided sizes ",
+              sizes, " don't multiply up to the size of dim ", d, " (", have,
+              ") in the input tensor");
+  DimVector shape;
+  for (int64_t i = 0; i < d; ++i) shape.push_back(this->sizes()[i]);
+  for (int64_t s : infer_size(sizes, have)) shape.push_back(s);
+  for (int64_t i = d + 1; i < this->dim(); ++i) shape.push_back(this->sizes()[i]);
+  return view(shape);
+}
+
+Tensor Tensor::transpose(int64_t dim0, int64_t dim1) const {
+  const int64_t a = wrap_dim(dim0, dim()), b = wrap_dim(dim1, dim());
+  Tensor out = make_view(*this, dim() == 0 ? layout() : layout().transpose(a, b));
+  if (wants_grad(*this))
+    record("TransposeBackward0", out, {*this},
+           [a, b](const Tensor& g) { return g.transpose(a, b); });
+  return out;
+}
+
+Tensor Tensor::t() const {
+  TAEDA_CHECK(dim() <= 2, "t() expects a tensor with <= 2 dimensions, but self is ", dim(), "D");
+  Tensor out = make_view(*this, dim() == 2 ? layout().transpose(0, 1) : layout());
+  if (wants_grad(*this))
+    record("TBackward0", out, {*this}, [](const Tensor& g) { return g.t(); });
+  return out;
+}
+
+Tensor Tensor::permute(IntArrayRef dims) const {
+  Tensor out = make_view(*this, layout().permute(dims));
+  if (!wants_grad(*this)) return out;
+  DimVector inverse(dims.size());
+  for (size_t i = 0; i < dims.size(); ++i)
+    inverse[wrap_dim(dims[i], dim())] = static_cast<int64_t>(i);
+  record("PermuteBackward0", out, {*this},
+         [inverse](const Tensor& g) { return g.permute(inverse); });
+  return out;
+}
+
+Tensor Tensor::movedim(int64_t source, int64_t destination) const {
+  return taeda::movedim(*this, IntArrayRef(source), IntArrayRef(destination));
+}
+
+Tensor movedim(const Tensor& self, IntArrayRef source, IntArrayRef destination) {
+  TAEDA_CHECK(source.size() == destination.size(), "movedim: Invalid source or destination dims: "
+              "source (", source, " dims) should contain the same number of dims as destination (",
+              destination, " dims)");
+  if (self.dim() == 0) return self.permute({});
+  const DimVector from = wrap_dims(source, self.dim()), to = wrap_dims(destination, self.dim());
+  DimVector order(static_cast<size_t>(self.dim()), -1);
+  uint64_t moved = 0;
+  for (size_t i = 0; i < from.size(); ++i) {
+    order[to[i]] = from[i];
+    moved |= uint64_t{1} << from[i];
+  }
+  int64_t next = 0;
+  for (int64_t& d : order) {
+    if (d >= 0) continue;
+    while (moved >> next & 1) ++next;
+    d = next++;
+  }
+  return self.permute(order);
+}
+
+Tensor Tensor::select(int64_t dim, int64_t index) const {
+  TAEDA_CHECK_INDEX(this->dim() > 0, "select() cannot be applied to a 0-dim tensor.");
+  const int64_t d = wrap_dim(dim, this->dim());
+  Tensor out = make_view(*this, layout().select(d, index));
+  if (wants_grad(*this))
+    record("SelectBackward0", out, {*this},
+           [sizes = DimVector(sizes()), d, index](const Tensor& g) {
+             return put_in_zeros("SelectBackwardBackward0", g, sizes,
+                                 [d, index](const Tensor& z) { return z.select(d, index); });
+           });
+  return out;
+}
+
+namespace {
+
+Tensor record_slice(const Tensor& self, Tensor out, int64_t dim, int64_t start, int64_t end,
+                    int64_t step) {
+  if (wants_grad(self))
+    record("SliceBackward0", out, {self},
+           [sizes = DimVector(self.sizes()), dim, start, end, step](const Tensor& g) {
+             return put_in_zeros("SliceBackwardBackward0", g, sizes, [=](const Tensor& z) {
+               return z.slice(dim, start, end, step);
+             });
+           });
+  return out;
+}
+
+}  // namespace
+
+Tensor Tensor::slice(int64_t dim, OptionalDim start, OptionalDim end, int64_t step) const {
+  TAEDA_CHECK(this->dim() > 0, "slice() cannot be applied to a 0-dim tensor.");
+  const int64_t d = wrap_dim(dim, this->dim());
+  const int64_t from = start.value_or(0), to = end.value_or(INT64_MAX);
+  return record_slice(*this, make_view(*this, layout().slice(d, from, to, step)), d, from, to, step);
+}
+
+Tensor Tensor::narrow(int64_t dim, int64_t start, int64_t length) const {
+  TAEDA_CHECK(this->dim() > 0, "narrow() cannot be applied to a 0-dim tensor.");
+  const int64_t d = wrap_dim(dim, this->dim());
+  Tensor out = make_view(*this, layout().narrow(d, start, length));
+  const int64_t from = start < 0 ? start + sizes()[d] : start;
+  return record_slice(*this, std::move(out), d, from, from + length, 1);
+}
+
+Tensor Tensor::squeeze() const {
+  Tensor out = make_view(*this, layout().squeeze());
+  if (wants_grad(*this))
+    record("SqueezeBackward0", out, {*this},
+           [sizes = DimVector(sizes())](const Tensor& g) { return g.reshape(sizes); });
+  return out;
+}
+
+Tensor Tensor::squeeze(int64_t dim) const {
+  const int64_t d = wrap_dim(dim, this->dim());
+  Tensor out = make_view(*this, layout().squeeze(d));
+  if (wants_grad(*this))
+    record("SqueezeBackward1", out, {*this},
+           [sizes = DimVector(sizes())](const Tensor& g) { return g.reshape(sizes); });
+  return out;
+}
+
+Tensor Tensor::unsqueeze(int64_t dim) const {
+  const int64_t d = wrap_dim(dim, this->dim() + 1);
+  Tensor out = make_view(*this, layout().unsqueeze(d));
+  if (wants_grad(*this))
+    record("UnsqueezeBackward0", out, {*this}, [d](const Tensor& g) { return g.squeeze(d); });
+  return out;
+}
+
+Tensor Tensor::expand(IntArrayRef sizes) const {
+  Tensor out = make_view(*this, layout().expand(sizes));
+  if (wants_grad(*this))  // the engine sums over what was expanded
+    record("ExpandBackward0", out, {*this}, [](const Tensor& g) { return g; });
+  return out;
+}
+
+std::vector<Tensor> broadcast_tensors(TensorList tensors) {
+  DimVector shape;
+  for (const Tensor& t : tensors) shape = broadcast_sizes(shape, t.sizes());
+  std::vector<Tensor> out;
+  out.reserve(tensors.size());
+  for (const Tensor& t : tensors) out.push_back(t.expand(shape));
+  return out;
+}
+
+namespace {
+
+/// Gradient of `as_strided`: every element of the view adds to the memory cell it came from; the
+/// cells are then read through the input's own layout. An input that itself reaches a cell several
+/// times shares the cell's gradient among those elements.
+Tensor as_strided_backward(const Tensor& g, Layout input, Layout view) {
+  const int64_t first = std::min(input.offset, view.offset);
+  input.offset -= first;
+  view.offset -= first;
+  const int64_t cells = std::max(input.offset + input.extent(), view.offset + view.extent());
+  Tensor ids = make_tensor(IntArrayRef(cells), kLong, g.device());
+  Tensor memory = make_tensor(IntArrayRef(cells), g.dtype(), g.device());
+  memory.zero_();
+  ids.fill_(1);
+  ids = ids.cumsum(0).sub(1);
+  const Tensor reached = ids.as_strided(view.sizes, view.strides, view.offset).reshape({-1});
+  memory = memory.index_add(0, reached, g.reshape({-1}));
+  Tensor out = memory.as_strided(input.sizes, input.strides, input.offset);
+  if (!input.has_internal_overlap()) return out;
+  Tensor count = make_tensor(IntArrayRef(cells), g.dtype(), g.device());
+  count.zero_();
+  Tensor ones = make_tensor(input.sizes, g.dtype(), g.device());
+  ones.fill_(1);
+  const Tensor owners = ids.as_strided(input.sizes, input.strides, input.offset).reshape({-1});
+  count.index_add_(0, owners, ones.reshape({-1}));
+  return out.div(count.as_strided(input.sizes, input.strides, input.offset));
+}
+
+}  // namespace
+
+Tensor Tensor::as_strided(IntArrayRef sizes, IntArrayRef strides, OptionalDim storage_offset) const {
+  TAEDA_CHECK(sizes.size() == strides.size(), "mismatch in length of strides and shape");
+  Layout layout{sizes, strides, storage_offset.value_or(this->storage_offset())};
+  for (int64_t s : sizes)
+    TAEDA_CHECK(s >= 0, "Trying to create tensor with negative dimension ", s, ": ", sizes);
+  for (int64_t s : strides)
+    TAEDA_CHECK(s >= 0, "as_strided: Negative strides are not supported at the moment, got strides: ",
+                strides);
+  TAEDA_CHECK(layout.offset >= 0, "Tensor: invalid storage offset ", layout.offset);
+  const int64_t extent = layout.extent();
+  const int64_t bytes = extent == 0 ? 0 : (layout.offset + extent) * element_size();
+  TAEDA_CHECK(bytes <= static_cast<int64_t>(storage()->nbytes()), "setStorage: sizes ", sizes,
+              ", strides ", strides, ", storage offset ", layout.offset, ", and itemsize ",
+              element_size(), " requiring a storage size of ", bytes,
+              " are out of bounds for storage of size ", storage()->nbytes());
+  Tensor out = make_view(*this, layout);
+  if (wants_grad(*this))
+    record("AsStridedBackward0", out, {*this},
+           [input = this->layout(), layout](const Tensor& g) {
+             return as_strided_backward(g, input, layout);
+           });
+  return out;
+}
+
+Tensor Tensor::diagonal(int64_t offset, int64_t dim1, int64_t dim2) const {
+  const int64_t a = wrap_dim(dim1, dim()), b = wrap_dim(dim2, dim());
+  TAEDA_CHECK(a != b, "diagonal dimensions cannot be identical ", dim1, ", ", dim2);
+  Tensor out = make_view(*this, layout().diagonal(offset, a, b));
+  if (wants_grad(*this))
+    record("DiagonalBackward0", out, {*this},
+           [sizes = DimVector(sizes()), offset, a, b](const Tensor& g) {
+             return put_in_zeros("DiagonalBackwardBackward0", g, sizes, [=](const Tensor& z) {
+               return z.diagonal(offset, a, b);
+             });
+           });
+  return out;
+}
+
+namespace {
+
+/// Windows overlap, so their gradients add up: once for each position inside the window, because the
+/// elements at one position of all windows are different elements.
+Tensor unfold_backward(const Tensor& g, const DimVector& sizes, int64_t dim, int64_t size,
+                       int64_t step) {
+  Tensor out = make_tensor(sizes, g.dtype(), g.device());
+  {
+    NoGradGuard guard;
+    out.zero_();
+    const int64_t windows = g.size(dim);
+    for (int64_t k = 0; k < size; ++k)
+      out.slice(dim, k, k + (windows - 1) * step + 1, step).add_(g.select(-1, k));
+  }
+  if (wants_grad(g))
+    record("UnfoldBackwardBackward0", out, {g},
+           [dim, size, step](const Tensor& gg) { return gg.unfold(dim, size, step); });
+  return out;
+}
+
+}  // namespace
+
+Tensor Tensor::unfold(int64_t dimension, int64_t size, int64_t step) const {
+  const int64_t d = wrap_dim(dimension, dim());
+  Tensor out = make_view(*this, layout().unfold(d, size, step));
+  if (wants_grad(*this))
+    record("UnfoldBackward0", out, {*this},
+           [sizes = DimVector(sizes()), d, size, step](const Tensor& g) {
+             if (sizes.empty()) return g.reshape({});
+             return unfold_backward(g, sizes, d, size, step);
+           });
+  return out;
+}
+
+namespace {
+
+/// Gives `self` itself the layout of one of its views. `undo` is the gradient.
+template <class Undo>
+Tensor& change_layout(const char* op, const char* node, const Tensor& self, Layout layout,
+                      Undo undo) {
+  check_inplace(op, self);
+  if (wants_grad(self)) autograd::gradient_edge(self);  // settles the history of the old layout
+  self.unsafe_impl()->layout = std::move(layout);
+  self.unsafe_impl()->refresh();
+  if (wants_grad(self)) record_inplace(node, self, {self}, std::move(undo));
+  bump_version(self);
+  return const_cast<Tensor&>(self);
+}
+
+}  // namespace
+
+Tensor& Tensor::unsqueeze_(int64_t dim) const {
+  const int64_t d = wrap_dim(dim, this->dim() + 1);
+  return change_layout("unsqueeze_", "UnsqueezeBackward1", *this, layout().unsqueeze(d),
+                       [d](const Tensor& g) { return g.squeeze(d); });
+}
+
+Tensor& Tensor::squeeze_() const {
+  return change_layout("squeeze_", "SqueezeBackward2", *this, layout().squeeze(),
+                       [sizes = DimVector(sizes())](const Tensor& g) { return g.reshape(sizes); });
+}
+
+Tensor& Tensor::transpose_(int64_t dim0, int64_t dim1) const {
+  const int64_t a = wrap_dim(dim0, dim()), b = wrap_dim(dim1, dim());
+  return change_layout("transpose_", "TransposeBackward1", *this,
+                       dim() == 0 ? layout() : layout().transpose(a, b),
+                       [a, b](const Tensor& g) { return g.transpose(a, b); });
+}
+
+namespace {
+
+/// Views between a complex tensor and its parts change the dtype: they have a history of their own.
+template <class Undo>
+Tensor complex_view(const char* node, const Tensor& self, Layout layout, ScalarType dtype,
+                    Undo undo) {
+  Tensor out = reinterpret(self, std::move(layout), dtype);
+  if (wants_grad(self)) record(node, out, {self}, std::move(undo));
+  return out;
+}
+
+}  // namespace
+
+Tensor view_as_real(const Tensor& self) {
+  TAEDA_CHECK(self.is_complex(), "view_as_real is only supported for complex tensors");
+  Layout layout = self.layout();
+  for (int64_t& s : layout.strides) s *= 2;
+  layout.offset *= 2;
+  layout.sizes.push_back(2);
+  layout.strides.push_back(1);
+  return complex_view("ViewAsRealBackward0", self, std::move(layout), to_real_type(self.dtype()),
+                      [](const Tensor& g) { return view_as_complex(g.contiguous()); });
+}
+
+Tensor view_as_complex(const Tensor& self) {
+  TAEDA_CHECK(self.dtype() == kFloat || self.dtype() == kDouble, "view_as_complex is only supported "
+              "for half, float and double tensors, but got a tensor of scalar type: ",
+              to_string(self.dtype()));
+  TAEDA_CHECK(self.dim() > 0, "Input tensor must have one or more dimensions");
+  TAEDA_CHECK(self.size(-1) == 2, "Tensor must have a last dimension of size 2");
+  TAEDA_CHECK(self.stride(-1) == 1, "Tensor must have a last dimension with stride 1");
+  Layout layout = self.layout();
+  layout.sizes.pop_back();
+  layout.strides.pop_back();
+  for (int64_t& s : layout.strides) {
+    TAEDA_CHECK(s % 2 == 0, "Tensor must have a stride divisible by 2 for all but last dimension");
+    s /= 2;
+  }
+  TAEDA_CHECK(layout.offset % 2 == 0, "Tensor must have a storage_offset divisible by 2");
+  layout.offset /= 2;
+  return complex_view("ViewAsComplexBackward0", self, std::move(layout),
+                      to_complex_type(self.dtype()),
+                      [](const Tensor& g) { return view_as_real(g.contiguous()); });
+}
+
+Tensor real(const Tensor& self) {
+  return self.is_complex() ? view_as_real(self).select(-1, 0) : self;
+}
+
+Tensor imag(const Tensor& self) {
+  TAEDA_CHECK(self.is_complex(), "imag is not implemented for tensors with non-complex dtypes.");
+  return view_as_real(self).select(-1, 1);
+}
+
+}  // namespace taeda
