@@ -17,7 +17,8 @@ int take_saved_count() {
   return n;
 }
 
-Saved::Saved(const Tensor& t, bool is_output) : is_output_(is_output) {
+Saved::Saved(const Tensor& t, bool is_output, uint32_t output_nr)
+    : output_nr_(output_nr), is_output_(is_output) {
   ++saved_count;
   if (!t.defined()) return;
   TAEDA_CHECK(!t.is_inference(), "Inference tensors cannot be saved for backward. To work around you can make a "
@@ -61,6 +62,6 @@ void Saved::throw_modified() const {
 
 Saved save(const Tensor& t) { return Saved(t, false); }
 
-Saved save_output(const Tensor& t) { return Saved(t, true); }
+Saved save_output(const Tensor& t, uint32_t output_nr) { return Saved(t, true, output_nr); }
 
 }  // namespace taeda::autograd

@@ -11,7 +11,7 @@ namespace taeda::autograd {
 class Saved {
  public:
   Saved() = default;
-  Saved(const Tensor& t, bool is_output);
+  Saved(const Tensor& t, bool is_output, uint32_t output_nr = 0);
   bool defined() const { return data_.defined(); }
   Tensor unpack() const;
   operator Tensor() const { return unpack(); }
@@ -29,8 +29,8 @@ class Saved {
 
 /// Saves an input. Undefined tensors may be saved.
 Saved save(const Tensor& t);
-/// Saves an output of the operation that is being recorded.
-Saved save_output(const Tensor& t);
+/// Saves the `output_nr`-th output of the operation that is being recorded.
+Saved save_output(const Tensor& t, uint32_t output_nr = 0);
 
 /// Saved() calls on this thread since the last node took them: tells a node whether it holds any.
 int take_saved_count();

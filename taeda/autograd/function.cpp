@@ -1,0 +1,82 @@
+#include "taeda/autograd/function.h"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace taeda::autograd {
+
+std::string detail::demangled(const char* mangled) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
+  std::string out = status == 0 ? text : mangled;
+  std::free(text);
+  const size_t scope = out.rfind("::");
+  return scope == std::string::npos ? out : out.substr(scope + 2);
+}
+
+variable_list AutogradContext::get_saved_variables() const {
+  if (released_) detail::throw_graph_released("a user-defined function");
+  variable_list out;
+  for (const Saved& s : saved_) out.push_back(s.unpack());
+  return out;
+}
+
+void FunctionNode::finish(const variable_list& inputs, const std::vector<bool>& is_tensor, variable_list& outputs) {
+  is_tensor_ = is_tensor;
+  detail::connect(*this, TensorList(inputs));
+  const auto contains = [](const std::vector<TensorImpl*>& list, const Tensor& t) {
+    return std::find(list.begin(), list.end(), t.unsafe_impl()) != list.end();
+  };
+  const NodePtr self(this);
+  for (uint32_t i = 0; i < outputs.size(); ++i) {
+    Tensor& out = outputs[i];
+    TAEDA_CHECK(out.defined(), name_, ": forward returned an undefined tensor as output ", i);
+    const bool dirty = contains(context.dirty_, out);
+    const bool is_input = std::any_of(inputs.begin(), inputs.end(), [&](const Tensor& t) { return t.is_same(out); });
+    if (is_input && !dirty) out = make_view(out, out.layout());  // an input returned as it is gets a history of its own
+    if (!is_differentiable(out.dtype()) || contains(context.non_differentiable_, out)) {
+      add_input(out);
+      continue;
+    }
+    if (dirty) rebase_history(out, self, i);
+    else set_history(out, self, i);
+  }
+  for (const Tensor& t : context.to_save_) {
+    const auto output = std::find_if(outputs.begin(), outputs.end(), [&](const Tensor& o) { return o.is_same(t); });
+    context.saved_.emplace_back(t, output != outputs.end(), static_cast<uint32_t>(output - outputs.begin()));
+  }
+  take_saved_count();
+  context.to_save_.clear();
+  for (const Edge& e : edges) context.needs_.push_back(static_cast<bool>(e));
+}
+
+TensorVec FunctionNode::apply(TensorVec grads, Needs needs) {
+  variable_list given(grads.begin(), grads.end());
+  if (context.materialize_)
+    for (size_t i = 0; i < given.size(); ++i)
+      if (!given[i].defined()) {
+        given[i] = make_tensor(inputs[i].sizes, inputs[i].dtype, inputs[i].device);
+        given[i].zero_();
+      }
+  for (size_t i = 0; i < context.needs_.size(); ++i) context.needs_[i] = needs[i];
+  const variable_list all = backward_(&context, std::move(given));
+  TAEDA_CHECK(all.size() == is_tensor_.size(), "function ", name_, " returned an incorrect number of gradients (expected ",
+              is_tensor_.size(), ", got ", all.size(), ")");
+  TensorVec out;
+  for (size_t i = 0; i < all.size(); ++i)
+    if (is_tensor_[i]) out.push_back(all[i]);
+    else
+      TAEDA_CHECK(!all[i].defined(), "function ", name_, " returned a gradient different than undefined at position ",
+                  i + 1, ", but the corresponding forward argument was not a Tensor");
+  return out;
+}
+
+void FunctionNode::release_saved() {
+  if (context.saved_.empty()) return;
+  context.saved_.clear();
+  context.released_ = true;
+}
+
+}  // namespace taeda::autograd

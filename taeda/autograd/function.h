@@ -1,0 +1,110 @@
+// User-defined operations with their own derivative.
+#pragma once
+
+#include <any>
+#include <map>
+#include <string>
+
+#include "taeda/autograd/record.h"
+#include "taeda/base/error.h"
+
+namespace taeda::autograd {
+
+using variable_list = std::vector<Tensor>;
+using tensor_list = std::vector<Tensor>;
+
+/// What a user's `forward` leaves for its `backward`.
+class AutogradContext {
+ public:
+  /// Tensors to keep; inputs and outputs of the function may be among them.
+  void save_for_backward(variable_list tensors) { to_save_ = std::move(tensors); }
+  /// The kept tensors. Throws Error if one was changed in place since, or after they were freed.
+  variable_list get_saved_variables() const;
+  /// Outputs that carry no gradient.
+  void mark_non_differentiable(const variable_list& outputs) {
+    for (const Tensor& t : outputs) non_differentiable_.push_back(t.unsafe_impl());
+  }
+  /// Inputs that forward changed in place and returned.
+  void mark_dirty(const variable_list& inputs) {
+    for (const Tensor& t : inputs) dirty_.push_back(t.unsafe_impl());
+  }
+  /// With false, `backward` sees undefined tensors instead of zeros for outputs nobody used.
+  void set_materialize_grads(bool on) { materialize_ = on; }
+  bool needs_input_grad(size_t i) const { return i >= needs_.size() || needs_[i]; }
+
+  /// Anything else to remember.
+  std::map<std::string, std::any> saved_data;
+
+ private:
+  template <class T> friend struct Function;
+  friend class FunctionNode;
+  variable_list to_save_;
+  std::vector<TensorImpl*> non_differentiable_, dirty_;
+  std::vector<Saved> saved_;
+  std::vector<bool> needs_;
+  bool materialize_ = true;
+  bool released_ = false;
+};
+
+using FunctionBackward = variable_list (*)(AutogradContext*, variable_list);
+
+/// The node of a user-defined function.
+class FunctionNode final : public Node {
+ public:
+  FunctionNode(std::string name, FunctionBackward backward) : name_(std::move(name)), backward_(backward) {}
+  const char* name() const override { return name_.c_str(); }
+  TensorVec apply(TensorVec grads, Needs needs) override;
+  void release_saved() override;
+  /// Connects outputs and saved tensors once forward is done; `is_tensor[i]` for every argument.
+  void finish(const variable_list& inputs, const std::vector<bool>& is_tensor, variable_list& outputs);
+
+  AutogradContext context;
+
+ private:
+  std::string name_;
+  FunctionBackward backward_;
+  std::vector<bool> is_tensor_;
+};
+
+namespace detail {
+std::string demangled(const char* mangled);
+}
+
+/// Derive as `struct MyOp : Function<MyOp>` with
+///   static Tensor (or variable_list) forward(AutogradContext* ctx, args...);
+///   static variable_list backward(AutogradContext* ctx, variable_list grad_outputs);
+/// and call `MyOp::apply(args...)`. `backward` returns one gradient per argument of forward (undefined
+/// for those that are no tensors).
+template <class T> struct Function {
+  template <class X = T, class... Args> static auto apply(Args&&... args) {
+    NodePtr holder(new FunctionNode(detail::demangled(typeid(X).name()) + "Backward", &X::backward));
+    auto& node = static_cast<FunctionNode&>(*holder);
+    variable_list inputs;
+    std::vector<bool> is_tensor;
+    (collect(args, inputs, is_tensor), ...);
+    const bool wanted = any_wants_grad(inputs);
+    using Result = decltype(X::forward(&node.context, std::forward<Args>(args)...));
+    Result result = [&] {
+      NoGradGuard guard;
+      return X::forward(&node.context, std::forward<Args>(args)...);
+    }();
+    variable_list outputs;
+    if constexpr (std::is_same_v<Result, Tensor>) outputs.push_back(result);
+    else outputs = result;
+    if (wanted) node.finish(inputs, is_tensor, outputs);
+    if constexpr (std::is_same_v<Result, Tensor>) return outputs[0];
+    else return outputs;
+  }
+
+ private:
+  template <class A> static void collect(const A& arg, variable_list& inputs, std::vector<bool>& is_tensor) {
+    if constexpr (std::is_convertible_v<const A&, const Tensor&>) {
+      inputs.push_back(arg);
+      is_tensor.push_back(true);
+    } else {
+      is_tensor.push_back(false);
+    }
+  }
+};
+
+}  // namespace taeda::autograd

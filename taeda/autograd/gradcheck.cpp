@@ -1,0 +1,160 @@
+#include "taeda/autograd/gradcheck.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "taeda/autograd/engine.h"
+#include "taeda/base/error.h"
+#include "taeda/tensor/grad_mode.h"
+
+namespace taeda::autograd {
+
+namespace {
+
+/// A row-major matrix: one row per input element, one column per output element.
+struct Jacobian {
+  int64_t rows, columns;
+  std::vector<double> values;
+  Jacobian(int64_t r, int64_t c) : rows(r), columns(c), values(static_cast<size_t>(r * c)) {}
+  double& at(int64_t r, int64_t c) { return values[static_cast<size_t>(r * columns + c)]; }
+
+  std::string str() {
+    std::ostringstream out;
+    for (int64_t r = 0; r < rows; ++r) {
+      out << (r ? "\n [" : "[[");
+      for (int64_t c = 0; c < columns; ++c) out << (c ? ", " : "") << at(r, c);
+      out << "]";
+    }
+    out << "]";
+    return out.str();
+  }
+};
+
+std::vector<double> host_values(const Tensor& t) {
+  NoGradGuard guard;
+  const Tensor host = t.detach().cpu().contiguous();
+  const auto* p = static_cast<const double*>(host.data_ptr());
+  return {p, p + host.numel()};
+}
+
+/// A tensor like `model` (device, layout, requires_grad) with other values.
+Tensor with_values(const Tensor& model, const std::vector<double>& values) {
+  NoGradGuard guard;
+  const Tensor host = make_tensor(model.sizes(), kDouble, Device(kCPU));
+  std::memcpy(host.data_ptr(), values.data(), values.size() * sizeof(double));
+  Tensor out = model.detach().clone();
+  out.copy_(host);
+  return out;
+}
+
+std::vector<Tensor> checked_outputs(const GradcheckFn& fn, const std::vector<Tensor>& inputs) {
+  std::vector<Tensor> out;
+  for (const Tensor& t : fn(inputs))
+    if (t.defined() && t.is_floating_point()) out.push_back(t);
+  return out;
+}
+
+/// d outputs[o] / d inputs[i] for all o, by central differences.
+std::vector<Jacobian> numerical(const GradcheckFn& fn, const std::vector<Tensor>& inputs, size_t i,
+                                const std::vector<Tensor>& outputs, double eps) {
+  std::vector<Jacobian> out;
+  for (const Tensor& t : outputs) out.emplace_back(inputs[i].numel(), t.numel());
+  std::vector<Tensor> moved = inputs;
+  std::vector<double> values = host_values(inputs[i]);
+  const auto evaluate = [&](double v, size_t r) {
+    const double original = values[r];
+    values[r] = v;
+    moved[i] = with_values(inputs[i], values).requires_grad_(true);
+    values[r] = original;
+    std::vector<std::vector<double>> results;
+    for (const Tensor& t : checked_outputs(fn, moved)) results.push_back(host_values(t));
+    return results;
+  };
+  for (size_t r = 0; r < values.size(); ++r) {
+    const auto plus = evaluate(values[r] + eps, r), minus = evaluate(values[r] - eps, r);
+    for (size_t o = 0; o < out.size(); ++o)
+      for (int64_t c = 0; c < out[o].columns; ++c)
+        out[o].at(static_cast<int64_t>(r), c) = (plus[o][static_cast<size_t>(c)] - minus[o][static_cast<size_t>(c)]) / (2 * eps);
+  }
+  return out;
+}
+
+/// d output / d inputs[i], one backward pass per output element.
+Jacobian analytical(const Tensor& output, const Tensor& input) {
+  Jacobian out(input.numel(), output.numel());
+  std::vector<double> weights(static_cast<size_t>(output.numel()), 0.0);
+  for (int64_t c = 0; c < output.numel(); ++c) {
+    weights[static_cast<size_t>(c)] = 1;
+    const Tensor g = grad({output}, {input}, {with_values(output, weights)}, true, false, true)[0];
+    weights[static_cast<size_t>(c)] = 0;
+    if (!g.defined()) continue;
+    TAEDA_CHECK(g.sizes() == input.sizes(), "gradcheck: the gradient has shape ", g.sizes(), ", the input ", input.sizes());
+    const std::vector<double> column = host_values(g);
+    for (int64_t r = 0; r < out.rows; ++r) out.at(r, c) = column[static_cast<size_t>(r)];
+  }
+  return out;
+}
+
+bool close(const Jacobian& a, const Jacobian& n, const GradcheckOptions& o) {
+  for (size_t k = 0; k < a.values.size(); ++k) {
+    const double x = a.values[k], y = n.values[k];
+    if (!(std::fabs(x - y) <= o.atol + o.rtol * std::fabs(y))) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool gradcheck(const GradcheckFn& fn, const std::vector<Tensor>& inputs, const GradcheckOptions& options) {
+  bool any = false;
+  for (const Tensor& t : inputs) {
+    if (!t.defined() || !t.requires_grad()) continue;
+    any = true;
+    TAEDA_CHECK_VALUE(t.dtype() == kDouble, "gradcheck expects float64 inputs, got ", to_string(t.dtype()));
+  }
+  TAEDA_CHECK_VALUE(any, "gradcheck expects at least one input tensor to require gradient, but none of them have "
+                    "requires_grad=true.");
+  AutoGradMode grad_on(true);
+  const std::vector<Tensor> outputs = checked_outputs(fn, inputs);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].defined() || !inputs[i].requires_grad()) continue;
+    std::vector<Jacobian> n = numerical(fn, inputs, i, outputs, options.eps);
+    for (size_t o = 0; o < outputs.size(); ++o) {
+      Jacobian a(inputs[i].numel(), outputs[o].numel());
+      if (outputs[o].requires_grad()) a = analytical(outputs[o], inputs[i]);
+      TAEDA_CHECK(close(a, n[o], options), "Jacobian mismatch for output ", o, " with respect to input ", i,
+                  ",\nnumerical:", n[o].str(), "\nanalytical:", a.str());
+    }
+  }
+  return true;
+}
+
+bool gradgradcheck(const GradcheckFn& fn, const std::vector<Tensor>& inputs, const std::vector<Tensor>& given,
+                   const GradcheckOptions& options) {
+  AutoGradMode grad_on(true);
+  std::vector<Tensor> all = inputs;
+  const std::vector<Tensor> outputs = checked_outputs(fn, inputs);
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    Tensor weight = given.empty() ? Tensor() : given[o];
+    if (!weight.defined()) {
+      std::vector<double> values(static_cast<size_t>(outputs[o].numel()));
+      for (size_t k = 0; k < values.size(); ++k) values[k] = std::sin(1.0 + 0.7 * static_cast<double>(k + o));
+      weight = with_values(outputs[o], values);
+    }
+    all.push_back(weight.detach().requires_grad_(true));
+  }
+  const size_t n = inputs.size();
+  const GradcheckFn gradient = [&fn, n](const std::vector<Tensor>& args) {
+    const std::vector<Tensor> in(args.begin(), args.begin() + static_cast<ptrdiff_t>(n));
+    std::vector<Tensor> outs, weights, wanted;
+    const std::vector<Tensor> results = checked_outputs(fn, in);
+    for (size_t o = 0; o < results.size(); ++o)
+      if (results[o].requires_grad()) outs.push_back(results[o]), weights.push_back(args[n + o]);
+    for (const Tensor& t : in)
+      if (t.defined() && t.requires_grad()) wanted.push_back(t);
+    return grad(outs, wanted, weights, true, true, true);
+  };
+  return gradcheck(gradient, all, options);
+}
+
+}  // namespace taeda::autograd

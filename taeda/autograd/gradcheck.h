@@ -1,0 +1,30 @@
+// Comparing gradients with finite differences.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "taeda/tensor/tensor.h"
+
+namespace taeda::autograd {
+
+using GradcheckFn = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
+
+/// Step and tolerances, torch.autograd.gradcheck's: |a - n| <= atol + rtol * |n|.
+struct GradcheckOptions {
+  double eps = 1e-6;
+  double atol = 1e-5;
+  double rtol = 1e-3;
+};
+
+/// Checks the gradients of `fn` at `inputs` against central differences, for every floating output
+/// and every input that requires a gradient. Inputs must be float64. Throws Error, naming output,
+/// input and both Jacobians, at the first mismatch.
+bool gradcheck(const GradcheckFn& fn, const std::vector<Tensor>& inputs, const GradcheckOptions& options = {});
+
+/// The same for the gradients of the gradients; `grad_outputs` are drawn from a fixed sequence if
+/// empty.
+bool gradgradcheck(const GradcheckFn& fn, const std::vector<Tensor>& inputs,
+                   const std::vector<Tensor>& grad_outputs = {}, const GradcheckOptions& options = {});
+
+}  // namespace taeda::autograd

@@ -1,0 +1,19 @@
+// Python-style text of a tensor, with its place in the graph.
+#include <cstdio>
+
+#include "taeda/autograd/node.h"
+#include "taeda/tensor/print.h"
+
+namespace taeda {
+
+std::string Tensor::repr() const {
+  if (!defined()) return "tensor(<undefined>)";
+  std::vector<std::string> suffixes;
+  if (const auto fn = grad_fn()) suffixes.push_back(std::string("grad_fn=<") + fn->name() + ">");
+  else if (requires_grad()) suffixes.push_back("requires_grad=True");
+  return format_tensor(*this, suffixes);
+}
+
+void Tensor::print() const { std::printf("%s\n", repr().c_str()); }
+
+}  // namespace taeda
