@@ -1,0 +1,37 @@
+# The CUDA backend: libtaeda_cuda, a library that libtaeda loads when a program first asks for `cuda`.
+# It lies beside libtaeda and links to it.
+
+file(GLOB cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/taeda/cuda/*.cu
+                                         ${PROJECT_SOURCE_DIR}/taeda/cuda/*.cpp)
+set(found FALSE)
+set(missing "a CUDA toolkit")
+if(TAEDA_CUDA STREQUAL "OFF")
+elseif(NOT cuda_sources)
+  set(missing "the sources in taeda/cuda")
+elseif(NOT BUILD_SHARED_LIBS)
+  set(missing "a shared libtaeda for the plug-in to link to (BUILD_SHARED_LIBS=ON)")
+else()
+  find_package(CUDAToolkit QUIET)
+  if(CUDAToolkit_FOUND AND CUDAToolkit_NVCC_EXECUTABLE)
+    set(found TRUE)
+  endif()
+endif()
+taeda_decide(TAEDA_WITH_CUDA TAEDA_CUDA ${found} "${missing}")
+
+if(TAEDA_WITH_CUDA)
+  set(CMAKE_CUDA_COMPILER ${CUDAToolkit_NVCC_EXECUTABLE})
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 90 CACHE STRING "Compute capabilities to build CUDA kernels for")
+  endif()
+  enable_language(CUDA)
+
+  add_library(taeda_cuda SHARED ${cuda_sources})
+  set_target_properties(taeda_cuda PROPERTIES
+    CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib INSTALL_RPATH "$ORIGIN")
+  target_compile_options(taeda_cuda PRIVATE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra>
+    $<$<COMPILE_LANGUAGE:CUDA>:--extended-lambda --expt-relaxed-constexpr -Xcompiler=-Wall>)
+  target_link_libraries(taeda_cuda PRIVATE taeda CUDA::cudart_static Threads::Threads)
+endif()

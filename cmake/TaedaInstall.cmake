@@ -1,0 +1,48 @@
+# cmake --install: the library, its headers, the CMake packages Taeda and (for libtorch's programs,
+# below <prefix>/compat) Torch, and taeda.pc.
+
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Taeda)
+set(torch_dir compat/share/cmake/Torch)
+
+install(TARGETS taeda taeda_compat EXPORT TaedaTargets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TAEDA_WITH_CUDA)
+  install(TARGETS taeda_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+install(EXPORT TaedaTargets NAMESPACE Taeda:: DESTINATION ${package_dir})
+
+# Nothing public includes the headers of a backend.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/taeda DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.inc"
+        PATTERN cpu EXCLUDE PATTERN cuda EXCLUDE)
+if(EXISTS ${PROJECT_SOURCE_DIR}/include/compat)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/compat/ DESTINATION compat/include
+          FILES_MATCHING PATTERN "*.h")
+endif()
+
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/TaedaConfig.cmake.in TaedaConfig.cmake
+                              INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(TaedaConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/TaedaConfig.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/TaedaConfigVersion.cmake DESTINATION ${package_dir})
+
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/TorchConfig.cmake.in TorchConfig.cmake
+                              INSTALL_DESTINATION ${torch_dir} PATH_VARS package_dir CMAKE_INSTALL_INCLUDEDIR)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/TorchConfig.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/TorchConfigVersion.cmake DESTINATION ${torch_dir})
+
+# pkg-config finds the prefix from where the file lies, so that an installation can be moved.
+file(RELATIVE_PATH TAEDA_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+set(TAEDA_PC_PRIVATE "-ldl -lpthread ${OpenMP_CXX_FLAGS}")
+foreach(pair ONEDNN=dnnl ZLIB=z PNG=png)
+  string(REPLACE "=" ";" pair ${pair})
+  list(GET pair 0 component)
+  list(GET pair 1 library)
+  if(TAEDA_WITH_${component})
+    string(PREPEND TAEDA_PC_PRIVATE "-l${library} ")
+  endif()
+endforeach()
+configure_file(${PROJECT_SOURCE_DIR}/cmake/taeda.pc.in taeda.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/taeda.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
