@@ -1,0 +1,80 @@
+// Random state. The CPU's generator is mt19937 with PyTorch's mapping to numbers, so that a seed
+// gives PyTorch's sequence; an accelerator's is a seed and a counter for Philox (kernels/philox.h).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "taeda/base/array_ref.h"
+#include "taeda/base/device.h"
+#include "taeda/base/half.h"
+
+namespace taeda {
+
+/// The seed of every generator until it is seeded; PyTorch's.
+constexpr uint64_t kDefaultSeed = 67280421310721;
+
+/// What one kernel needs to draw its numbers: element i uses counter (i, offset) under key `seed`.
+struct PhiloxState {
+  uint64_t seed = 0;
+  uint64_t offset = 0;
+};
+
+/// A handle; copies share the state. Every method may be called from any thread and is atomic: two
+/// threads that fill from one generator get disjoint stretches of its sequence.
+class Generator {
+ public:
+  explicit Generator(Device device = kCPU, uint64_t seed = kDefaultSeed);
+
+  Device device() const;
+  /// Restarts the sequence. The CPU uses the lower 32 bits, as PyTorch does.
+  const Generator& manual_seed(uint64_t seed) const;
+  void set_current_seed(uint64_t seed) const { manual_seed(seed); }
+  uint64_t current_seed() const;
+  /// Seeds from the system's entropy and returns the seed.
+  uint64_t seed() const;
+  /// The whole state as bytes, in PyTorch's layout (5056 for the CPU, 16 for accelerators).
+  std::vector<uint8_t> get_state() const;
+  /// Throws Error for bytes that are no state of such a generator.
+  void set_state(ArrayRef<uint8_t> bytes) const;
+  /// An independent generator in the same state.
+  Generator clone() const;
+  friend bool operator==(const Generator&, const Generator&) = default;
+
+  // The CPU's sequence. Throws Error on an accelerator's generator.
+
+  uint32_t random() const;
+  uint64_t random64() const;
+  /// In [0, 1), of 53 bits.
+  double uniform() const;
+  /// Standard normal, one of a pair of which the second is kept for the next call.
+  double normal() const;
+  void fill_random(uint32_t* out, int64_t n) const;
+  void fill_random64(uint64_t* out, int64_t n) const;
+  /// In [from, to). T is float, double, Half or BFloat16; each uses as many bits as its mantissa.
+  template <class T> void fill_uniform(T* out, int64_t n, double from = 0, double to = 1) const;
+  /// Fewer than 16 numbers come from normal(); more by Box-Muller on blocks of 16 uniform numbers,
+  /// the last block being drawn anew when n is no multiple of 16. T as for fill_uniform.
+  template <class T> void fill_normal(T* out, int64_t n, double mean = 0, double std = 1) const;
+  /// In [from, from + range); range > 0. T is any arithmetic type, Half or BFloat16.
+  template <class T> void fill_randint(T* out, int64_t n, int64_t from, uint64_t range) const;
+  /// A permutation of 0..n-1, by Fisher and Yates.
+  void fill_permutation(int64_t* out, int64_t n) const;
+
+  /// The state for one kernel, and steps past it. Throws Error on the CPU's generator.
+  PhiloxState next_philox() const;
+
+ private:
+  struct State;
+  State& cpu_state(const char* what) const;
+
+  std::shared_ptr<State> state_;
+};
+
+/// The generator that operations on `device` use when they are given none.
+Generator& default_generator(Device device);
+/// Seeds the default generators of all devices, also of those that appear later.
+void manual_seed(uint64_t seed);
+
+}  // namespace taeda
