@@ -88,7 +88,7 @@ void print_matrix(std::ostream& out, const double* values, int64_t rows, int64_t
     const int64_t end = std::min(columns, begin + per_line);
     if (per_line < columns) {
       if (begin != 0) out << '\n';
-      out << "Columns " << begin + 1 << " to " << end << '\n' << margin;
+      out << "Columns " << begin + 1 << " to " << end << margin;
     }
     if (f.scale != 1) {
       print_scale(out, f.scale);
@@ -109,14 +109,16 @@ void print_slices(std::ostream& out, const double* values, IntArrayRef sizes, in
   for (int64_t s = 0; s < slices; ++s) {
     if (s > 0) out << '\n';
     out << '(';
-    int64_t below = slices, rest = s;
+    // The first index runs fastest.
+    int64_t rest = s, offset = 0;
     for (size_t d = 0; d < lead; ++d) {
-      below /= sizes[d];
-      out << rest / below + 1 << ',';
-      rest %= below;
+      const int64_t index = rest % sizes[d];
+      rest /= sizes[d];
+      offset = offset * sizes[d] + index;
+      out << index + 1 << ',';
     }
     out << ".,.) = " << '\n';
-    print_matrix(out, values + s * rows * columns, rows, columns, linesize, 1);
+    print_matrix(out, values + offset * rows * columns, rows, columns, linesize, 1);
   }
 }
 

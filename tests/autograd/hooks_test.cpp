@@ -1,0 +1,180 @@
+// Hooks on tensors, on nodes and after accumulation; anomaly mode; user-defined functions.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "taeda/autograd/anomaly.h"
+#include "taeda/autograd/engine.h"
+#include "taeda/autograd/function.h"
+#include "taeda/autograd/gradcheck.h"
+#include "taeda/ops/arithmetic.h"
+#include "taeda/ops/create.h"
+
+namespace taeda {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+double first(const Tensor& t) { return t.reshape({-1}).select(0, 0).item<double>(); }
+Tensor leaf(double value) { return full({2}, value).requires_grad_(); }
+
+template <class F> std::string message_of(F&& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(Hooks, TensorHooksSeeAndReplaceGradients) {
+  const Tensor x = leaf(1), y = x * 2;
+  double seen = 0;
+  y.register_hook([&](const Tensor& g) {
+    seen = first(g);
+    return g * 10;
+  });
+  const unsigned handle = x.register_hook([](const Tensor& g) { return g + 1; });
+  (y * 3).sum().backward();
+  EXPECT_EQ(seen, 3);
+  EXPECT_EQ(first(x.grad()), 61);
+  x.remove_hook(handle);
+  x.mutable_grad().zero_();
+  (x * 1).sum().backward();
+  EXPECT_EQ(first(x.grad()), 1);
+}
+
+TEST(Hooks, AHookMayNotChangeTheShape) {
+  const Tensor x = leaf(1);
+  x.register_hook([](const Tensor&) { return ones({7}); });
+  EXPECT_THAT(message_of([&] { (x * 2).sum().backward(); }), HasSubstr("hook has changed the size of value"));
+}
+
+TEST(Hooks, AHookNeedsATensorThatRequiresGrad) {
+  EXPECT_THAT(message_of([] { ones({1}).register_hook([](const Tensor& g) { return g; }); }),
+              HasSubstr("cannot register a hook on a variable that doesn't require gradient"));
+}
+
+TEST(Hooks, NodeHooks) {
+  const Tensor x = leaf(1), y = x * 2;
+  int pre = 0, post = 0;
+  y.grad_fn()->add_pre_hook([&](autograd::TensorVec g) {
+    ++pre;
+    return g;
+  });
+  y.grad_fn()->add_post_hook([&](autograd::TensorVec given, const autograd::TensorVec& taken) {
+    ++post;
+    EXPECT_EQ(first(taken[0]), 1);
+    given[0] = given[0] * 100;
+    return given;
+  });
+  y.sum().backward();
+  EXPECT_EQ(pre, 1);
+  EXPECT_EQ(post, 1);
+  EXPECT_EQ(first(x.grad()), 200);
+}
+
+TEST(Hooks, PostAccumulateHooksSeeTheLeaf) {
+  const Tensor x = leaf(1);
+  double seen = 0;
+  x.register_post_accumulate_grad_hook([&](const Tensor& t) { seen = first(t.grad()); });
+  (x * 4).sum().backward();
+  EXPECT_EQ(seen, 4);
+  EXPECT_THAT(message_of([&] { (x * 2).register_post_accumulate_grad_hook([](const Tensor&) {}); }),
+              HasSubstr("cannot be registered on non-leaf tensors"));
+}
+
+TEST(Hooks, CallbacksRunAtTheEndOfThePass) {
+  const Tensor x = leaf(1);
+  std::vector<int> order;
+  x.register_hook([&](const Tensor&) {
+    autograd::queue_callback([&] { order.push_back(2); });
+    order.push_back(1);
+    return Tensor();
+  });
+  (x * 2).sum().backward();
+  EXPECT_EQ(order, (std::vector<int>{1, 2}));
+  EXPECT_THAT(message_of([] { autograd::queue_callback([] {}); }), HasSubstr("only be installed during backward"));
+}
+
+TEST(Hooks, AnErrorInAHookLeavesTheGraphUsable) {
+  const Tensor x = leaf(1);
+  bool fail = true;
+  x.register_hook([&](const Tensor&) -> Tensor {
+    if (fail) throw ValueError("from the hook");
+    return {};
+  });
+  const Tensor y = (x + x).sum();
+  EXPECT_EQ(message_of([&] { y.backward({}, true); }), "from the hook");
+  fail = false;
+  y.backward();
+  EXPECT_EQ(first(x.grad()), 2);
+}
+
+TEST(Anomaly, NamesTheFunctionThatReturnedNan) {
+  autograd::DetectAnomalyGuard guard;
+  const Tensor x = full({2}, -1.0).requires_grad_();
+  const Tensor y = x.sqrt().sum();
+  EXPECT_THAT(message_of([&] { y.backward(); }),
+              AllOf(HasSubstr("Function 'SqrtBackward0"), HasSubstr("returned nan values in its 0th output")));
+}
+
+TEST(Anomaly, OffByDefault) {
+  const Tensor x = full({2}, -1.0).requires_grad_();
+  x.sqrt().sum().backward();
+  EXPECT_TRUE(std::isnan(first(x.grad())));
+}
+
+struct Cube : autograd::Function<Cube> {
+  static Tensor forward(autograd::AutogradContext* ctx, const Tensor& x, double factor) {
+    ctx->save_for_backward({x});
+    ctx->saved_data["factor"] = factor;
+    return x * x * x * factor;
+  }
+  static autograd::variable_list backward(autograd::AutogradContext* ctx, autograd::variable_list g) {
+    const Tensor x = ctx->get_saved_variables()[0];
+    return {g[0] * x * x * (3 * std::any_cast<double>(ctx->saved_data["factor"])), Tensor()};
+  }
+};
+
+TEST(Function, UserDefinedDerivatives) {
+  const Tensor x = leaf(2);
+  const Tensor y = Cube::apply(x, 0.5);
+  EXPECT_STREQ(y.grad_fn()->name(), "CubeBackward");
+  y.sum().backward({}, true);
+  EXPECT_EQ(first(x.grad()), 6);
+  const Tensor d = full({3}, 0.7, kDouble).requires_grad_();
+  const auto fn = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{Cube::apply(in[0], 2.0)}; };
+  EXPECT_TRUE(autograd::gradcheck(fn, {d}));
+  EXPECT_TRUE(autograd::gradgradcheck(fn, {d}));
+}
+
+struct WrongCount : autograd::Function<WrongCount> {
+  static Tensor forward(autograd::AutogradContext*, const Tensor& x) { return x * 1; }
+  static autograd::variable_list backward(autograd::AutogradContext*, autograd::variable_list) { return {}; }
+};
+
+TEST(Function, TheNumberOfGradientsIsChecked) {
+  const Tensor x = leaf(2);
+  EXPECT_THAT(message_of([&] { WrongCount::apply(x).sum().backward(); }),
+              HasSubstr("returned an incorrect number of gradients (expected 1, got 0)"));
+}
+
+struct WrongGradient : autograd::Function<WrongGradient> {
+  static Tensor forward(autograd::AutogradContext*, const Tensor& x) { return x * x; }
+  static autograd::variable_list backward(autograd::AutogradContext*, autograd::variable_list g) { return {g[0] * 3}; }
+};
+
+TEST(Gradcheck, FindsAWrongDerivative) {
+  const Tensor x = full({2}, 0.5, kDouble).requires_grad_();
+  const auto fn = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{WrongGradient::apply(in[0])}; };
+  EXPECT_THAT(message_of([&] { autograd::gradcheck(fn, {x}); }),
+              HasSubstr("Jacobian mismatch for output 0 with respect to input 0"));
+  const Tensor f = ones({1}).requires_grad_();
+  EXPECT_THAT(message_of([&] { autograd::gradcheck(fn, {f}); }), HasSubstr("expects float64 inputs, got Float"));
+}
+
+}  // namespace
+}  // namespace taeda
