@@ -1,0 +1,152 @@
+// The inner loops of reductions. A reduction is a small struct:
+//   using Acc                            what it accumulates in
+//   Acc identity() const
+//   V map(V x, V shift) const            from an element; V is Acc or a vector of Acc
+//   V combine(V a, V b) const            b stands behind a
+#pragma once
+
+#include "taeda/cpu/kernels/lanes.h"
+#include "taeda/cpu/reduce_driver.h"
+
+namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+
+/// n consecutive elements. Order: 4 vectors of lanes side by side, folded pairwise.
+template <class Op, class T, class Acc = typename Op::Acc>
+Acc reduce_row(const Op& op, const T* x, int64_t n, Acc shift) {
+  Acc acc = op.identity();
+  int64_t i = 0;
+  if constexpr (has_lanes<Acc>) {
+    constexpr int64_t w = kLanes<Acc>;
+    if (n >= w) {
+      using V = Lanes<Acc>;
+      const V s = broadcast(shift), e = broadcast(acc);
+      V a[4] = {e, e, e, e};
+      for (; i + 4 * w <= n; i += 4 * w) {
+        a[0] = op.combine(a[0], op.map(load_lanes<Acc>(x + i), s));
+        a[1] = op.combine(a[1], op.map(load_lanes<Acc>(x + i + w), s));
+        a[2] = op.combine(a[2], op.map(load_lanes<Acc>(x + i + 2 * w), s));
+        a[3] = op.combine(a[3], op.map(load_lanes<Acc>(x + i + 3 * w), s));
+      }
+      for (int k = 0; i + w <= n; i += w, ++k) a[k] = op.combine(a[k], op.map(load_lanes<Acc>(x + i), s));
+      const V all = op.combine(op.combine(a[0], a[1]), op.combine(a[2], a[3]));
+      acc = fold_lanes<Acc>(all, [&](Acc p, Acc q) { return op.combine(p, q); });
+    }
+  }
+  for (; i < n; ++i) acc = op.combine(acc, op.map(static_cast<Acc>(x[i]), shift));
+  return acc;
+}
+
+/// `width` neighbouring columns of n rows, four rows at a time.
+template <class Op, class T, class Acc = typename Op::Acc>
+void reduce_columns(const Op& op, const ReduceRun& r, Acc* __restrict acc) {
+  const auto row = [&](int64_t i) { return reinterpret_cast<const T*>(r.x + i * r.along); };
+  const Acc* shift = reinterpret_cast<const Acc*>(r.shift);
+  const Acc e = op.identity();
+  for (int64_t k = 0; k < r.width; ++k) acc[k] = e;
+  const auto add4 = [&](int64_t i, auto&& s) {
+    const T *a = row(i), *b = row(i + 1), *c = row(i + 2), *d = row(i + 3);
+    for (int64_t k = 0; k < r.width; ++k) {
+      const Acc x = op.combine(op.map(static_cast<Acc>(a[k]), s(k)), op.map(static_cast<Acc>(b[k]), s(k)));
+      const Acc y = op.combine(op.map(static_cast<Acc>(c[k]), s(k)), op.map(static_cast<Acc>(d[k]), s(k)));
+      acc[k] = op.combine(acc[k], op.combine(x, y));
+    }
+  };
+  const auto add1 = [&](int64_t i, auto&& s) {
+    const T* a = row(i);
+    for (int64_t k = 0; k < r.width; ++k) acc[k] = op.combine(acc[k], op.map(static_cast<Acc>(a[k]), s(k)));
+  };
+  const auto all = [&](auto&& s) {
+    int64_t i = 0;
+    for (; i + 4 <= r.n; i += 4) add4(i, s);
+    for (; i < r.n; ++i) add1(i, s);
+  };
+  if (shift) all([shift](int64_t k) { return shift[k]; });
+  else all([](int64_t) { return Acc(); });
+}
+
+/// The `run` of ReduceFunctions.
+template <class Op, class T> void reduce_run(const Op& op, char* out, const ReduceRun& r) {
+  using Acc = typename Op::Acc;
+  constexpr int64_t item = sizeof(T);
+  Acc* acc = reinterpret_cast<Acc*>(out);
+  const Acc* shift = reinterpret_cast<const Acc*>(r.shift);
+  if (r.along != item && r.across == item) return reduce_columns<Op, T>(op, r, acc);
+  for (int64_t k = 0; k < r.width; ++k) {
+    const char* x = r.x + k * r.across;
+    const Acc s = shift ? shift[k] : Acc();
+    if (r.along == item) {
+      acc[k] = reduce_row(op, reinterpret_cast<const T*>(x), r.n, s);
+      continue;
+    }
+    Acc a = op.identity();
+    for (int64_t i = 0; i < r.n; ++i)
+      a = op.combine(a, op.map(static_cast<Acc>(*reinterpret_cast<const T*>(x + i * r.along)), s));
+    acc[k] = a;
+  }
+}
+
+template <class Op> void reduce_merge(char* into, const char* from, int64_t width) {
+  using Acc = typename Op::Acc;
+  Acc* a = reinterpret_cast<Acc*>(into);
+  const Acc* b = reinterpret_cast<const Acc*>(from);
+  const Op op{};
+  for (int64_t k = 0; k < width; ++k) a[k] = op.combine(a[k], b[k]);
+}
+
+template <class Op, class T> ReduceFunctions reduce_functions(const Op& op) {
+  return {sizeof(typename Op::Acc), [op](char* acc, const ReduceRun& r) { reduce_run<Op, T>(op, acc, r); },
+          &reduce_merge<Op>};
+}
+
+/// Reduces `in` to `out`; `finish(acc)` gives the value that is stored.
+template <class T, class Out, class Op, class Finish>
+void reduce_to(const Tensor& out, const Tensor& in, DimMask dims, const Op& op, Finish&& finish) {
+  const ReducePlan plan(out, in, dims);
+  reduce(plan, reduce_functions<Op, T>(op), nullptr, [&](const ReduceResult& r) {
+    const auto* acc = reinterpret_cast<const typename Op::Acc*>(r.acc);
+    for (int64_t k = 0; k < r.width; ++k) *reinterpret_cast<Out*>(r.out + k * r.stride) = static_cast<Out>(finish(acc[k]));
+  });
+}
+
+// Reductions ------------------------------------------------------------------------------------
+
+template <class A> struct SumReduce {
+  using Acc = A;
+  A identity() const { return A(0); }
+  template <class V> TAEDA_ALWAYS_INLINE V map(V x, V) const { return x; }
+  template <class V> TAEDA_ALWAYS_INLINE V combine(V a, V b) const { return a + b; }
+};
+
+template <class A> struct ProductReduce {
+  using Acc = A;
+  A identity() const { return A(1); }
+  template <class V> TAEDA_ALWAYS_INLINE V map(V x, V) const { return x; }
+  template <class V> TAEDA_ALWAYS_INLINE V combine(V a, V b) const { return a * b; }
+};
+
+/// Sum of squared deviations from the shift.
+template <class A> struct SquareReduce : SumReduce<A> {
+  template <class V> TAEDA_ALWAYS_INLINE V map(V x, V shift) const { return (x - shift) * (x - shift); }
+};
+
+/// NaN wins: once there, it stays.
+template <class A> struct MaxReduce {
+  using Acc = A;
+  A identity() const {
+    if constexpr (std::is_floating_point_v<A>) return -std::numeric_limits<A>::infinity();
+    else return std::numeric_limits<A>::lowest();
+  }
+  template <class V> TAEDA_ALWAYS_INLINE V map(V x, V) const { return x; }
+  template <class V> TAEDA_ALWAYS_INLINE V combine(V a, V b) const { return (b > a) | (b != b) ? b : a; }
+};
+template <class A> struct MinReduce {
+  using Acc = A;
+  A identity() const {
+    if constexpr (std::is_floating_point_v<A>) return std::numeric_limits<A>::infinity();
+    else return std::numeric_limits<A>::max();
+  }
+  template <class V> TAEDA_ALWAYS_INLINE V map(V x, V) const { return x; }
+  template <class V> TAEDA_ALWAYS_INLINE V combine(V a, V b) const { return (b < a) | (b != b) ? b : a; }
+};
+
+}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE

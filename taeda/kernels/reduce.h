@@ -1,0 +1,58 @@
+// Slots of the reductions. The output has the input's dimensions without the reduced ones, or with
+// them at size 1; it never has elements whose input is empty unless the reduction has an identity.
+#pragma once
+
+#include "taeda/kernels/slot.h"
+#include "taeda/tensor/tensor.h"
+
+namespace taeda {
+
+/// A set of dimensions, one bit each.
+struct DimMask {
+  uint32_t bits = 0;
+  bool has(int64_t d) const { return bits >> d & 1; }
+  void add(int64_t d) { bits |= 1u << d; }
+};
+
+using ReduceSlot = Slot<void(const Tensor& out, const Tensor& in, DimMask dims)>;
+
+/// Integers and bool are summed and multiplied into int64.
+inline ReduceSlot sum_slot{"sum"};
+inline ReduceSlot mean_slot{"mean"};
+inline ReduceSlot prod_slot{"prod"};
+inline ReduceSlot amax_slot{"amax"};
+inline ReduceSlot amin_slot{"amin"};
+/// bool to bool.
+inline ReduceSlot any_slot{"any"};
+inline ReduceSlot all_slot{"all"};
+/// (sum |x|^p)^(1/p) with the limits p = 0 (number of nonzero elements), inf and -inf.
+inline Slot<void(const Tensor& out, const Tensor& in, DimMask dims, double p)> norm_slot{"norm"};
+/// Mean, and sum (x - mean)^2 / max(0, count - correction).
+inline Slot<void(const Tensor& var, const Tensor& mean, const Tensor& in, DimMask dims,
+                 double correction)> var_slot{"var"};
+
+/// Extreme value along `dim` and the index of its first occurrence; NaN is extreme. `values` may be
+/// undefined.
+using ArgReduceSlot =
+    Slot<void(const Tensor& values, const Tensor& indices, const Tensor& in, int64_t dim)>;
+inline ArgReduceSlot max_dim_slot{"max"};
+inline ArgReduceSlot min_dim_slot{"min"};
+/// The lower median along `dim` (NaN if there is one) and an index where it stands.
+inline ArgReduceSlot median_slot{"median"};
+
+template <class F> void for_each_reduce_slot(F&& f) {
+  f.template operator()<&sum_slot>();
+  f.template operator()<&mean_slot>();
+  f.template operator()<&prod_slot>();
+  f.template operator()<&amax_slot>();
+  f.template operator()<&amin_slot>();
+  f.template operator()<&any_slot>();
+  f.template operator()<&all_slot>();
+  f.template operator()<&norm_slot>();
+  f.template operator()<&var_slot>();
+  f.template operator()<&max_dim_slot>();
+  f.template operator()<&min_dim_slot>();
+  f.template operator()<&median_slot>();
+}
+
+}  // namespace taeda

@@ -1,0 +1,71 @@
+// Reductions to one value, or along dimensions. An empty list of dimensions means all of them;
+// negative dimensions count from the end. Methods: Tensor::sum, mean, max, ...
+// Sums do not depend on the number of threads (Note [Order of reductions]).
+#pragma once
+
+#include "taeda/tensor/tensor.h"
+
+namespace taeda {
+
+/// Integers and bool give int64; `dtype` converts before summing.
+Tensor sum(const Tensor& self, OptionalDtype dtype = {});
+Tensor sum(const Tensor& self, IntArrayRef dims, bool keepdim = false, OptionalDtype dtype = {});
+/// Sums over the dimensions that broadcasting from `sizes` to self's sizes added or stretched.
+/// Throws Error: "size {[2]} is not expandable to size {[3, 4]}."
+Tensor sum_to_size(const Tensor& self, IntArrayRef sizes);
+
+/// Throws Error for integers: "mean(): could not infer output dtype. ...".
+Tensor mean(const Tensor& self, OptionalDtype dtype = {});
+Tensor mean(const Tensor& self, IntArrayRef dims, bool keepdim = false, OptionalDtype dtype = {});
+
+Tensor prod(const Tensor& self, OptionalDtype dtype = {});
+Tensor prod(const Tensor& self, int64_t dim, bool keepdim = false, OptionalDtype dtype = {});
+
+/// Largest element; the gradient is shared equally by all that are largest. NaN if there is one.
+/// Throws IndexError for an empty tensor.
+Tensor max(const Tensor& self);
+Tensor min(const Tensor& self);
+/// (values, indices of their first occurrence); the gradient goes to that occurrence.
+std::tuple<Tensor, Tensor> max(const Tensor& self, int64_t dim, bool keepdim = false);
+std::tuple<Tensor, Tensor> min(const Tensor& self, int64_t dim, bool keepdim = false);
+/// max and min along several dimensions, with the gradient shared equally.
+Tensor amax(const Tensor& self, IntArrayRef dims = {}, bool keepdim = false);
+Tensor amin(const Tensor& self, IntArrayRef dims = {}, bool keepdim = false);
+/// (amin, amax) over all elements or along one dimension.
+std::tuple<Tensor, Tensor> aminmax(const Tensor& self, OptionalDim dim = {}, bool keepdim = false);
+/// Index of the first extreme element (int64); without `dim` into the flattened tensor.
+Tensor argmax(const Tensor& self, OptionalDim dim = {}, bool keepdim = false);
+Tensor argmin(const Tensor& self, OptionalDim dim = {}, bool keepdim = false);
+/// The lower of the two middle elements; NaN if there is one.
+Tensor median(const Tensor& self);
+std::tuple<Tensor, Tensor> median(const Tensor& self, int64_t dim, bool keepdim = false);
+
+/// sum (x - mean)^2 / max(0, count - correction); `unbiased` is a correction of 1.
+Tensor var(const Tensor& self, IntArrayRef dims = {}, bool unbiased = true, bool keepdim = false);
+Tensor std(const Tensor& self, IntArrayRef dims = {}, bool unbiased = true, bool keepdim = false);
+Tensor var_correction(const Tensor& self, IntArrayRef dims, double correction, bool keepdim = false);
+Tensor std_correction(const Tensor& self, IntArrayRef dims, double correction, bool keepdim = false);
+/// (variance, mean)
+std::tuple<Tensor, Tensor> var_mean(const Tensor& self, IntArrayRef dims = {}, bool unbiased = true,
+                                    bool keepdim = false);
+std::tuple<Tensor, Tensor> std_mean(const Tensor& self, IntArrayRef dims = {}, bool unbiased = true,
+                                    bool keepdim = false);
+
+/// (sum |x|^p)^(1/p); p = 0 counts nonzero elements, p = inf and -inf are the largest and smallest
+/// absolute value.
+Tensor norm(const Tensor& self, const Scalar& p = 2);
+Tensor norm(const Tensor& self, const Scalar& p, IntArrayRef dims, bool keepdim = false);
+Tensor vector_norm(const Tensor& self, const Scalar& p = 2, IntArrayRef dims = {},
+                   bool keepdim = false);
+
+/// Whether any, or every, element is nonzero (bool).
+Tensor any(const Tensor& self);
+Tensor any(const Tensor& self, int64_t dim, bool keepdim = false);
+Tensor all(const Tensor& self);
+Tensor all(const Tensor& self, int64_t dim, bool keepdim = false);
+Tensor count_nonzero(const Tensor& self, OptionalDim dim = {});
+
+/// log(sum(exp(x))), computed without overflow.
+Tensor logsumexp(const Tensor& self, IntArrayRef dims, bool keepdim = false);
+
+}  // namespace taeda

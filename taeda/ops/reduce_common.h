@@ -1,0 +1,28 @@
+// What the files of the reductions share: from a list of dimensions to an output, and back.
+#pragma once
+
+#include "taeda/kernels/reduce.h"
+
+namespace taeda::detail {
+
+/// The dimensions of one reduction.
+struct Reduced {
+  DimMask mask;
+  bool keepdim;
+  int64_t count = 1;  // elements reduced to one
+  DimVector sizes;    // of the result
+  DimVector kept;     // of the result with keepdim
+
+  /// Empty `dims`: all dimensions. Throws IndexError for dimensions out of range or named twice.
+  Reduced(const Tensor& self, IntArrayRef dims, bool keepdim);
+  Tensor make_output(const Tensor& self, ScalarType dtype) const {
+    return make_tensor(sizes, dtype, self.device());
+  }
+  /// Puts the reduced dimensions back with size 1: a result that broadcasts against the input.
+  Tensor restore(const Tensor& result) const;
+};
+
+/// Throws IndexError if an element of the result would be the extreme of nothing.
+void check_nonempty(const char* op, const Tensor& self, IntArrayRef dims);
+
+}  // namespace taeda::detail
