@@ -7,7 +7,8 @@ namespace taeda {
 // Families of taeda/cpu/kernels. Each is compiled once per instruction set.
 #define TAEDA_CPU_FAMILIES(entry) \
   entry(copy)                     \
-  entry(pointwise_arithmetic)
+  entry(pointwise_arithmetic)     \
+  entry(reduce)
 
 #define TAEDA_DECLARE(family) void register_##family();
 #define TAEDA_CALL(family) register_##family();

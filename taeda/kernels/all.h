@@ -3,6 +3,7 @@
 
 #include "taeda/kernels/copy.h"
 #include "taeda/kernels/pointwise/all.h"
+#include "taeda/kernels/reduce.h"
 
 namespace taeda {
 
@@ -10,6 +11,7 @@ namespace taeda {
 template <class F> void for_each_slot(F&& f) {
   for_each_copy_slot(f);
   for_each_pointwise_slot(f);
+  for_each_reduce_slot(f);
 }
 
 }  // namespace taeda

@@ -68,18 +68,98 @@ Tensor mean_impl(const char* node, const Tensor& self, IntArrayRef dims, bool ke
   return out;
 }
 
-/// The products of all elements before and after each one along `dim`: right where some are zero.
-Tensor products_of_others(const Tensor& x, int64_t dim) {
-  const int64_t n = x.size(dim);
-  DimVector one(x.sizes());
-  one[wrap_dim(dim, x.dim())] = 1;
-  const Tensor ones = x.new_full(one, 1);
-  const auto shifted = [&](const Tensor& t) {
-    Tensor out = x.new_full(x.sizes(), 1);
-    return n == 1 ? out : out.narrow(dim, 0, 1).mul(0).add(1).mul(ones), out;
-  };
-  return shifted(x);
+ScalarType bool_dtype(const Tensor& self) {
+  return self.dtype() == kByte ? kByte : kBool;  // uint8 stays uint8, as ever
+}
+
+/// any and all over bool; other dtypes are compared with zero first.
+Tensor logical(const ReduceSlot& slot, const Tensor& self, IntArrayRef dims, bool keepdim) {
+  const Tensor x = self.dtype() == kBool ? self : self.ne(0);
+  const Reduced r(x, dims, keepdim);
+  const Tensor out = r.make_output(x, kBool);
+  run(slot, out, x, r);
+  return out.to(bool_dtype(self));
+}
+
+IntArrayRef one_dim(const OptionalDim& dim) {
+  return dim ? IntArrayRef(*dim) : IntArrayRef();
 }
 
 }  // namespace
+
+Tensor sum(const Tensor& self, OptionalDtype dtype) { return sum_impl("SumBackward0", self, {}, false, dtype); }
+Tensor sum(const Tensor& self, IntArrayRef dims, bool keepdim, OptionalDtype dtype) {
+  return sum_impl("SumBackward1", self, dims, keepdim, dtype);
+}
+
+Tensor sum_to_size(const Tensor& self, IntArrayRef sizes) {
+  if (self.sizes() == sizes) return self;
+  const int64_t lead = self.dim() - static_cast<int64_t>(sizes.size());
+  bool fits = lead >= 0;
+  DimVector dims;
+  for (int64_t d = 0; fits && d < self.dim(); ++d) {
+    if (d < lead) {
+      dims.push_back(d);
+    } else if (sizes[d - lead] != self.sizes()[d]) {
+      fits = sizes[d - lead] == 1;
+      dims.push_back(d);
+    }
+  }
+  TAEDA_CHECK(fits, "size {", sizes, "} is not expandable to size {", self.sizes(), "}.");
+  const Tensor out = sum_impl("SumBackward1", self, dims, true, self.dtype());
+  return lead == 0 ? out : out.reshape(sizes);
+}
+
+Tensor mean(const Tensor& self, OptionalDtype dtype) { return mean_impl("MeanBackward0", self, {}, false, dtype); }
+Tensor mean(const Tensor& self, IntArrayRef dims, bool keepdim, OptionalDtype dtype) {
+  return mean_impl("MeanBackward1", self, dims, keepdim, dtype);
+}
+
+Tensor any(const Tensor& self) { return logical(any_slot, self, {}, false); }
+Tensor any(const Tensor& self, int64_t dim, bool keepdim) { return logical(any_slot, self, dim, keepdim); }
+Tensor all(const Tensor& self) { return logical(all_slot, self, {}, false); }
+Tensor all(const Tensor& self, int64_t dim, bool keepdim) { return logical(all_slot, self, dim, keepdim); }
+
+Tensor count_nonzero(const Tensor& self, OptionalDim dim) {
+  return self.ne(0).sum(one_dim(dim));
+}
+
+// As PyTorch: subtracting the maximum unless it is infinite keeps exp in range.
+Tensor logsumexp(const Tensor& self, IntArrayRef dims, bool keepdim) {
+  const Tensor x = is_integral(self.dtype(), true) ? self.to(get_default_dtype()) : self;
+  const Reduced r(x, dims, keepdim);
+  Tensor out;
+  {
+    NoGradGuard guard;
+    if (x.numel() == 0) {
+      out = x.exp().sum(dims, keepdim).log();
+    } else {
+      const Tensor top = x.amax(dims, true);
+      const Tensor shift = top.masked_fill(top.isinf(), 0);
+      out = x.sub(shift).exp().sum(dims, true).log().add(shift).reshape(r.sizes);
+    }
+  }
+  if (wants_grad(x))
+    record("LogsumexpBackward0", out, {x}, [r, x = save(x), y = save_output(out)](const Tensor& g) {
+      return r.restore(g).mul(x.unpack().sub(r.restore(y.unpack())).exp());
+    });
+  return out;
+}
+
+Tensor Tensor::sum(OptionalDtype dtype) const { return taeda::sum(*this, dtype); }
+Tensor Tensor::sum(IntArrayRef dims, bool keepdim, OptionalDtype dtype) const {
+  return taeda::sum(*this, dims, keepdim, dtype);
+}
+Tensor Tensor::sum_to_size(IntArrayRef sizes) const { return taeda::sum_to_size(*this, sizes); }
+Tensor Tensor::mean(OptionalDtype dtype) const { return taeda::mean(*this, dtype); }
+Tensor Tensor::mean(IntArrayRef dims, bool keepdim, OptionalDtype dtype) const {
+  return taeda::mean(*this, dims, keepdim, dtype);
+}
+Tensor Tensor::any() const { return taeda::any(*this); }
+Tensor Tensor::any(int64_t dim, bool keepdim) const { return taeda::any(*this, dim, keepdim); }
+Tensor Tensor::all() const { return taeda::all(*this); }
+Tensor Tensor::all(int64_t dim, bool keepdim) const { return taeda::all(*this, dim, keepdim); }
+Tensor Tensor::count_nonzero(OptionalDim dim) const { return taeda::count_nonzero(*this, dim); }
+Tensor Tensor::logsumexp(IntArrayRef dims, bool keepdim) const { return taeda::logsumexp(*this, dims, keepdim); }
+
 }  // namespace taeda

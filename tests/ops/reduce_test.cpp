@@ -1,0 +1,177 @@
+#include "taeda/ops/reduce.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "taeda/autograd/node.h"
+#include "taeda/base/error.h"
+#include "taeda/base/parallel_for.h"
+#include "taeda/ops/create.h"
+
+namespace taeda {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+/// 0, 1, 2, ... modulo `wrap`, so that sums are exact.
+Tensor ramp(IntArrayRef sizes, ScalarType dtype = kFloat, int64_t wrap = 97) {
+  Tensor t = empty(sizes, kDouble);
+  for (int64_t i = 0; i < t.numel(); ++i) t.data_ptr<double>()[i] = static_cast<double>(i % wrap);
+  return t.to(dtype);
+}
+
+std::vector<double> values(const Tensor& t) {
+  const Tensor d = t.to(kDouble).contiguous();
+  const double* p = d.data_ptr<double>();
+  return {p, p + d.numel()};
+}
+
+template <class E, class F> std::string message_of(F&& f) {
+  try {
+    f();
+  } catch (const E& e) {
+    return e.what();
+  }
+  return "no exception of this type";
+}
+
+/// Sums by index arithmetic, over any strides.
+std::vector<double> reference_sum(const Tensor& t, std::vector<bool> reduced) {
+  const Tensor d = t.to(kDouble).contiguous();
+  std::vector<double> out;
+  std::vector<int64_t> stride(reduced.size());
+  int64_t n = 1;
+  for (size_t k = reduced.size(); k-- > 0;)
+    if (!reduced[k]) stride[k] = n, n *= t.size(static_cast<int64_t>(k));
+  out.resize(static_cast<size_t>(n));
+  for (int64_t i = 0; i < d.numel(); ++i) {
+    int64_t rest = i, at = 0;
+    for (size_t k = reduced.size(); k-- > 0;) {
+      const int64_t size = t.size(static_cast<int64_t>(k));
+      at += rest % size * stride[k];
+      rest /= size;
+    }
+    out[static_cast<size_t>(at)] += d.data_ptr<double>()[i];
+  }
+  return out;
+}
+
+TEST(Sum, AllElementsOfEveryDtype) {
+  for (const ScalarType t : {kFloat, kDouble, kHalf, kBFloat16, kLong, kInt, kShort, kChar, kByte}) {
+    const Tensor s = ramp({3, 5}, t).sum();
+    EXPECT_EQ(s.dtype(), is_floating_point(t) ? t : kLong);
+    EXPECT_EQ(s.dim(), 0);
+    EXPECT_EQ(s.item<double>(), 105) << t;
+  }
+  EXPECT_EQ(ones({4, 7}, kBool).sum().item<int64_t>(), 28);
+  EXPECT_EQ(ramp({10}, kInt).sum(kInt).dtype(), kInt);
+  EXPECT_EQ(ramp({10}, kInt).sum(kFloat).dtype(), kFloat);
+}
+
+TEST(Sum, EveryShapePathAgreesWithIndexArithmetic) {
+  const std::vector<std::vector<int64_t>> shapes = {{7, 1000}, {1000, 7}, {130, 300}, {3, 5, 70}, {2, 70000}, {70000, 2},
+                                                    {4, 6, 12, 12}, {300, 3}, {1, 9}, {64, 33}};
+  for (const auto& shape : shapes) {
+    for (const ScalarType dtype : {kFloat, kBFloat16, kInt}) {
+      const Tensor base = ramp(shape, dtype, dtype == kBFloat16 ? 2 : 97);
+      std::vector<Tensor> variants = {base, base.transpose(0, 1)};
+      if (shape[0] > 3) variants.push_back(base.slice(0, 1, shape[0], 2));
+      for (const Tensor& t : variants) {
+        for (int64_t mask = 1; mask < (int64_t{1} << t.dim()); ++mask) {
+          std::vector<int64_t> dims;
+          std::vector<bool> reduced;
+          for (int64_t d = 0; d < t.dim(); ++d) {
+            reduced.push_back(mask >> d & 1);
+            if (reduced.back()) dims.push_back(d);
+          }
+          const Tensor s = dtype == kBFloat16 ? t.to(kFloat).sum(dims) : t.sum(dims);
+          EXPECT_EQ(values(s), reference_sum(t, reduced)) << t.sizes() << ' ' << mask << ' ' << dtype;
+        }
+      }
+    }
+  }
+}
+
+TEST(Sum, KeepsDimensionsAndTakesNegativeOnes) {
+  const Tensor x = ramp({2, 3, 4});
+  EXPECT_EQ(x.sum({0, -1}, true).sizes().vec(), (std::vector<int64_t>{1, 3, 1}));
+  EXPECT_EQ(x.sum(-1).sizes().vec(), (std::vector<int64_t>{2, 3}));
+  EXPECT_THAT(values(x.sum({0, -1})), ElementsAre(60, 92, 124));
+  EXPECT_EQ(x.sum(IntArrayRef()).dim(), 0);
+}
+
+TEST(Sum, OfNothingIsZero) {
+  EXPECT_EQ(empty({0}).sum().item<float>(), 0);
+  EXPECT_THAT(values(empty({0, 3}).sum(0)), ElementsAre(0, 0, 0));
+  EXPECT_EQ(empty({0, 3}).sum(1).numel(), 0);
+  EXPECT_TRUE(std::isnan(empty({0}).mean().item<float>()));
+}
+
+TEST(Sum, DoesNotDependOnTheNumberOfThreads) {
+  const int before = get_num_threads();
+  for (const std::vector<int64_t>& shape : {std::vector<int64_t>{1000003}, {2000, 517}, {3, 400001}}) {
+    Tensor x = taeda::empty(shape);
+    for (int64_t i = 0; i < x.numel(); ++i)
+      x.data_ptr<float>()[i] = std::sin(static_cast<float>(i)) * static_cast<float>(1 + i % 1000);
+    set_num_threads(1);
+    const auto all = values(x.sum()), first = values(x.sum(0));
+    for (const int threads : {2, 3}) {
+      set_num_threads(threads);
+      EXPECT_EQ(values(x.sum()), all);
+      EXPECT_EQ(values(x.sum(0)), first);
+    }
+  }
+  set_num_threads(before);
+}
+
+TEST(Sum, KeepsPrecisionOverManyElements) {
+  const Tensor x = full({1 << 24}, 0.1f);
+  EXPECT_NEAR(x.sum().item<double>(), double(0.1f) * (1 << 24), 1.0);
+  EXPECT_NEAR(x.view({1 << 20, 16}).sum(0).slice(0, 3, 4).item<double>(), double(0.1f) * (1 << 20), 0.06);
+}
+
+TEST(Sum, RejectsWrongDimensions) {
+  const Tensor x = ramp({2, 3});
+  EXPECT_EQ(message_of<IndexError>([&] { x.sum(2); }),
+            "Dimension out of range (expected to be in range of [-2, 1], but got 2)");
+  EXPECT_EQ(message_of<Error>([&] { x.sum({1, -1}); }), "dim 1 appears multiple times in the list of dims");
+}
+
+TEST(Sum, GradientIsSpreadOverTheInput) {
+  const Tensor x = ramp({2, 3}).requires_grad_();
+  const Tensor y = x.sum(0);
+  EXPECT_STREQ(y.grad_fn()->name(), "SumBackward1");
+  y.backward(ramp({3}));
+  EXPECT_THAT(values(x.grad()), ElementsAre(0, 1, 2, 0, 1, 2));
+  EXPECT_STREQ(x.sum().grad_fn()->name(), "SumBackward0");
+}
+
+TEST(SumToSize, UndoesBroadcasting) {
+  const Tensor x = ramp({2, 3, 4});
+  EXPECT_THAT(values(x.sum_to_size({3, 1})), ElementsAre(60, 92, 124));
+  EXPECT_EQ(x.sum_to_size({1, 3, 1}).sizes().vec(), (std::vector<int64_t>{1, 3, 1}));
+  EXPECT_TRUE(x.sum_to_size({2, 3, 4}).is_same(x));
+  EXPECT_EQ(message_of<Error>([&] { x.sum_to_size({2, 2}); }), "size {[2, 2]} is not expandable to size {[2, 3, 4]}.");
+}
+
+TEST(Mean, DividesByTheNumberOfElements) {
+  const Tensor x = ramp({2, 3});
+  EXPECT_EQ(x.mean().item<float>(), 2.5f);
+  EXPECT_THAT(values(x.mean(0)), ElementsAre(1.5, 2.5, 3.5));
+  EXPECT_EQ(ramp({4}, kInt).mean(kFloat).item<float>(), 1.5f);
+  EXPECT_EQ(full({70000}, 2, kHalf).mean().item<float>(), 2.0f) << "the sum does not fit a half";
+}
+
+TEST(Mean, RejectsIntegers) {
+  EXPECT_EQ(message_of<Error>([] { ramp({2}, kLong).mean(); }),
+            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
+            "Got: Long");
+  EXPECT_THAT(message_of<Error>([] { ramp({2}).mean(kInt); }), HasSubstr("Optional dtype must be"));
+}
+
+}  // namespace
+}  // namespace taeda
