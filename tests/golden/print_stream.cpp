@@ -7,7 +7,7 @@
 #include <sstream>
 
 int main() {
-  using namespace torch;
+  using torch::arange, torch::kFloat, torch::Tensor, torch::tensor, torch::zeros;
   const std::vector<Tensor> cases = {
       tensor(1.5), tensor({1.0, 2.0, 3.0}), tensor({1, -2, 30}), arange(6).reshape({2, 3}).to(kFloat),
       tensor({1.5, -2.25}), tensor({1e-5, 1.0}), tensor({123456.5, 1000.25}), tensor({0.001, 0.002}),
