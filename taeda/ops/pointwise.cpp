@@ -29,37 +29,62 @@ ScalarType common_dtype(const detail::PointwiseCall& call, ArrayRef<Operand> inp
 
 }  // namespace
 
+namespace {
+
+/// The inputs in one dtype; those that differ are converted.
+class Converted {
+ public:
+  Converted(ArrayRef<Operand> inputs, ScalarType common) {
+    NoGradGuard guard;
+    for (const Operand& in : inputs) {
+      const Tensor* t = in.tensor();
+      if (!t || t->dtype() == common) {
+        operands_.push_back(in);
+      } else {
+        casts_[operands_.size()] = t->to(common);
+        operands_.push_back(Operand(casts_[operands_.size()]));
+      }
+    }
+  }
+  operator ArrayRef<Operand>() const { return operands_; }
+
+ private:
+  Tensor casts_[Iter::kMaxOperands];
+  SmallVector<Operand, Iter::kMaxOperands> operands_;
+};
+
+bool all_have(ArrayRef<Operand> inputs, ScalarType t) {
+  for (const Operand& in : inputs)
+    if (in.tensor() && in.tensor()->dtype() != t) return false;
+  return true;
+}
+
+void launch(const detail::PointwiseCall& call, Tensor& out, ArrayRef<Operand> inputs, ScalarType common,
+            ScalarType result) {
+  Tensor* outputs[] = {&out};
+  const Iter it(call.name, outputs, result, inputs, common);
+  if (it.numel() > 0) (*call.slot)(it.device().type(), it, call.functor);
+}
+
+void run_in(const detail::PointwiseCall& call, Tensor& out, ArrayRef<Operand> inputs, ScalarType common,
+                   ScalarType result) {
+  if (!out.defined() || out.dtype() == result) return launch(call, out, inputs, common, result);
+  TAEDA_CHECK(can_cast(result, out.dtype()), "result type ", to_string(result),
+              " can't be cast to the desired output type ", to_string(out.dtype()));
+  Tensor computed;
+  launch(call, computed, inputs, common, result);
+  NoGradGuard guard;
+  out.copy_(computed.expand(out.sizes()));
+}
+
+}  // namespace
+
 void detail::run_pointwise(const PointwiseCall& call, Tensor& out, ArrayRef<Operand> inputs) {
   // With no inputs the output decides (fill).
   const ScalarType common = inputs.empty() ? out.dtype() : common_dtype(call, inputs);
   const ScalarType result = call.predicate ? kBool : call.result_dtype ? call.result_dtype(common) : common;
-  // Inputs in another dtype are converted first; at most four.
-  Tensor casts[4];
-  Operand converted[4] = {Scalar(), Scalar(), Scalar(), Scalar()};
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Tensor* t = inputs[i].tensor();
-    if (!t || t->dtype() == common) {
-      converted[i] = inputs[i];
-    } else {
-      NoGradGuard guard;
-      casts[i] = t->to(common);
-      converted[i] = Operand(casts[i]);
-    }
-  }
-  const ArrayRef<Operand> operands(converted, inputs.size());
-  if (out.defined() && out.dtype() != result) {
-    TAEDA_CHECK(can_cast(result, out.dtype()), "result type ", to_string(result),
-                " can't be cast to the desired output type ", to_string(out.dtype()));
-    Tensor computed;
-    run_pointwise(call, computed, operands);
-    NoGradGuard guard;
-    out.copy_(computed.expand(out.sizes()));
-    return;
-  }
-  Tensor* outputs[] = {&out};
-  const Iter it(call.name, outputs, result, operands, common);
-  if (it.numel() == 0) return;
-  (*call.slot)(it.device().type(), it, call.functor);
+  if (!all_have(inputs, common)) return run_in(call, out, Converted(inputs, common), common, result);
+  run_in(call, out, inputs, common, result);
 }
 
 void check_floating(const char* op, const Tensor& t) {

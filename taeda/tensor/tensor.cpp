@@ -31,11 +31,11 @@ int64_t checked_numel(const Layout& layout, ScalarType dtype) {
 
 }  // namespace
 
-Tensor make_tensor(const Layout& layout, ScalarType dtype, Device device) {
+Tensor make_tensor(Layout layout, ScalarType dtype, Device device) {
   const int64_t n = checked_numel(layout, dtype);
   const Device where = device.is_cpu() ? Device(kCPU) : resolve(device);
   Storage storage = Storage::allocate(where, static_cast<size_t>(n * element_size(dtype)));
-  auto impl = make_intrusive<TensorImpl>(std::move(storage), layout, dtype);
+  auto impl = make_intrusive<TensorImpl>(std::move(storage), std::move(layout), dtype);
   impl->inference = InferenceMode::is_enabled();
   return Tensor(std::move(impl));
 }

@@ -88,7 +88,7 @@ class Tensor : public TensorBase {
 std::ostream& operator<<(std::ostream& out, const Tensor& t);
 
 /// Allocates an uninitialised tensor; `ops/create.h` has the public functions.
-Tensor make_tensor(const Layout& layout, ScalarType dtype, Device device);
+Tensor make_tensor(Layout layout, ScalarType dtype, Device device);
 Tensor make_tensor(IntArrayRef sizes, ScalarType dtype, Device device);
 /// A view of `base` with another layout; tracks the base for in-place changes. Records no gradient.
 Tensor make_view(const Tensor& base, Layout layout);
