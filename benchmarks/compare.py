@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Runs two builds of a benchmark program in turn and prints the ratio of their medians, case by case.
+
+    benchmarks/compare.py build/benchmarks/training /tmp/peer/training
+    benchmarks/compare.py --peer build/benchmarks/training     # builds the peer from the same source
+                                                               # against an installed libtorch
+
+Each round runs A then B, so that both see the same drift of the machine; a case's figure is the median
+of its rounds. A ratio above 1 means that A is faster. With --json the rows go to a file as well.
+"""
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def build_peer(program):
+    """Compiles the program's source against libtorch; returns the path of the binary."""
+    source = HERE / (pathlib.Path(program).name + ".cpp")
+    out = pathlib.Path(tempfile.mkdtemp(prefix="taeda-peer-")) / source.stem
+    flags = ["-O2", "-std=c++17", "-fopenmp"]
+    api = "torch/csrc/api/include"
+    includes = [p for p in ("/usr/include/" + api, "/usr/local/include/" + api) if os.path.isdir(p)]
+    if not includes:
+        sys.exit("compare.py: libtorch's headers are not installed (Debian: libtorch-dev)")
+    command = ["g++", *flags, *("-I" + p for p in includes), str(source), "-o", str(out),
+               "-ltorch", "-ltorch_cpu", "-lc10"]
+    print("building the peer:", " ".join(command), file=sys.stderr)
+    subprocess.run(command, check=True)
+    return str(out)
+
+
+def run(program, threads, args):
+    """One run; rows by case name."""
+    env = dict(os.environ, OMP_NUM_THREADS=str(threads))
+    env.pop("OPENBLAS_CORETYPE", None)
+    env.setdefault("ATEN_CPU_CAPABILITY", "avx512")
+    command = [program, "--threads", str(threads), "--seconds", str(args.seconds), "--filter", args.filter]
+    done = subprocess.run(command, env=env, check=True, stdout=subprocess.PIPE, text=True)
+    return {row["name"]: row for row in map(json.loads, done.stdout.splitlines())}
+
+
+def compare(a, b, threads, args):
+    """Rows of (case, median of A, median of B) over alternating rounds, in the order of A's output."""
+    rounds = [(run(a, threads, args), run(b, threads, args)) for _ in range(args.rounds)]
+    rows = []
+    for name in rounds[0][0]:
+        if all(name in first and name in second for first, second in rounds):
+            median = [statistics.median(r[side][name]["median_us"] for r in rounds) for side in (0, 1)]
+            peak = [max(r[side][name]["peak_mb"] for r in rounds) for side in (0, 1)]
+            rows.append({"case": name, "threads": threads, "a_us": median[0], "b_us": median[1],
+                         "ratio": median[1] / median[0], "a_peak_mb": peak[0], "b_peak_mb": peak[1]})
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("a")
+    parser.add_argument("b", nargs="?")
+    parser.add_argument("--peer", action="store_true", help="build B from the same source against libtorch")
+    parser.add_argument("--threads", default="1,2", help="comma-separated (default 1,2)")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=0.3, help="of measurement per case and round")
+    parser.add_argument("--filter", default="", help="only cases whose name contains this")
+    parser.add_argument("--json", help="file for the rows")
+    args = parser.parse_args()
+    if bool(args.b) == args.peer:
+        parser.error("give a second program, or --peer")
+    b = build_peer(args.a) if args.peer else args.b
+    rows = []
+    print(f"{'case':44} {'threads':>7} {'A us':>12} {'B us':>12} {'B/A':>7} {'A MB':>7} {'B MB':>7}")
+    for threads in map(int, args.threads.split(",")):
+        for row in compare(args.a, b, threads, args):
+            rows.append(row)
+            print(f"{row['case']:44} {threads:7} {row['a_us']:12.2f} {row['b_us']:12.2f} {row['ratio']:7.2f}"
+                  f" {row['a_peak_mb']:7.0f} {row['b_peak_mb']:7.0f}", flush=True)
+    if args.json:
+        pathlib.Path(args.json).write_text(json.dumps(rows, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
