@@ -61,6 +61,8 @@ void record_stream(Device device, void* p, StreamId stream) { of(device).record_
 
 void empty_cache(Device device) { of(device).empty_cache(); }
 
+void fail_allocation(Device device, int64_t n) { of(device).fail_allocation(n); }
+
 MemoryStats memory_stats(Device device) { return of(device).stats(); }
 
 void reset_peak_memory_stats(Device device) { of(device).reset_peak(); }

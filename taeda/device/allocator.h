@@ -42,7 +42,11 @@ void deallocate(Device device, void* p) noexcept;
 /// The block may be used by work of `stream` until its end: it is not reused before.
 void record_stream(Device device, void* p, StreamId stream);
 
+/// Waits for the users of freed blocks, and gives the device back what is not in use.
 void empty_cache(Device device);
+/// The n-th call of `allocate` from now (1 is the next) throws OutOfMemoryError, once: for tests of
+/// how a program recovers.
+void fail_allocation(Device device, int64_t n);
 MemoryStats memory_stats(Device device);
 void reset_peak_memory_stats(Device device);
 /// Live blocks, largest first, `limit` at most.

@@ -10,12 +10,13 @@ namespace taeda::builtin {
 
 /// cpu/backend.cpp.
 Backend* cpu_backend();
-/// sim/backend.cpp. Null, with the reason, when the configuration asks for no simulated devices.
+/// sim/backend.cpp: as many devices as TAEDA_SIM_DEVICES says. Null, with the reason, when that or
+/// TAEDA_SIM_MEMORY cannot be understood.
 Backend* sim_backend(std::string* reason);
 /// device/plugin.cpp: simulated devices under the name "cuda" when TAEDA_SIM_AS_CUDA is set, else the
 /// plug-in library beside this one; null, with the reason, when there is neither.
 Backend* cuda_backend(std::string* reason);
-/// sim/backend.cpp: the backend that answers to "cuda" with `devices` simulated devices.
-Backend* sim_as_cuda_backend(int devices);
+/// sim/backend.cpp: `devices` (the text of TAEDA_SIM_AS_CUDA) simulated devices that answer to "cuda".
+Backend* sim_as_cuda_backend(const char* devices, std::string* reason);
 
 }  // namespace taeda::builtin

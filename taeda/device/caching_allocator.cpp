@@ -63,7 +63,7 @@ CachingAllocator::CachingAllocator(Backend& backend, int index, size_t cache_lim
 void* CachingAllocator::allocate(size_t bytes, StreamId stream, const std::string* tag) {
   Lock lock(mutex_);
   if (!pending_.empty()) collect_finished();
-  if (bytes > kMaxRequest) throw_out_of_memory(bytes, lock);
+  if (bytes > kMaxRequest || (fail_in_ > 0 && --fail_in_ == 0)) [[unlikely]] throw_out_of_memory(bytes, lock);
   const size_t rounded = round_up(std::max<size_t>(bytes, 1), FreeLists::kUnit);
   FreeLists& pool = pool_for(stream, rounded);
   Block* block = pool.take(rounded);
@@ -91,6 +91,7 @@ void CachingAllocator::deallocate(void* p) {
     return;
   }
   give_to_pool(block);
+  if (cached() > cache_limit_) [[unlikely]] release_segments(cache_limit_, lock);
 }
 
 void CachingAllocator::record_stream(void* p, StreamId stream) {
@@ -114,7 +115,7 @@ FreeLists& CachingAllocator::pool_for(StreamId stream, size_t bytes) {
 Block* CachingAllocator::grow(FreeLists& pool, size_t bytes, Lock& lock) {
   if (Block* block = new_segment(pool, bytes)) return block;
   synchronize_users(lock);
-  release_segments(0);
+  release_segments(0, lock);
   // While the lock was open, or by a block that came free, the request may have become possible.
   Block* block = pool.take(bytes);
   if (!block) block = new_segment(pool, bytes);
@@ -158,7 +159,6 @@ void CachingAllocator::split(Block* block, size_t bytes) {
 void CachingAllocator::give_to_pool(Block* block) {
   block = merge(block);
   block->pool->insert(block);
-  if (cached() > cache_limit_) [[unlikely]] release_segments(cache_limit_);
 }
 
 /// Joins a block with its free neighbours.
@@ -207,22 +207,29 @@ void CachingAllocator::collect_finished() {
 }
 
 /// Waits for the pending events. The lock is open while waiting: the work waited for may itself free
-/// or allocate.
+/// or allocate. An error of that work is thrown on, after the books are in order.
 void CachingAllocator::synchronize_users(Lock& lock) {
   std::deque<PendingEvent> events;
   events.swap(pending_);
+  std::exception_ptr error;
   lock.unlock();
   for (const PendingEvent& e : events) {
-    backend_.event_synchronize(e.event);
+    try {
+      backend_.event_synchronize(e.event);
+    } catch (...) {
+      error = std::current_exception();
+    }
     backend_.delete_event(e.event);
   }
   lock.lock();
   for (const PendingEvent& e : events)
     if (--e.block->pending == 0) give_to_pool(e.block);
+  if (error) std::rethrow_exception(error);
 }
 
-/// Returns segments without live blocks to the device until at most `keep_cached` bytes are cached.
-void CachingAllocator::release_segments(size_t keep_cached) {
+/// Returns segments without live blocks to the device, largest first, until at most `keep_cached`
+/// bytes are cached. The lock is open for the returning: a device first ends the work it has queued.
+void CachingAllocator::release_segments(size_t keep_cached, Lock& lock) {
   std::vector<Block*> whole;
   const auto collect = [&](Block* b) {
     if (!b->before && !b->after) whole.push_back(b);
@@ -232,24 +239,31 @@ void CachingAllocator::release_segments(size_t keep_cached) {
     p->large.for_each(collect);
   }
   std::sort(whole.begin(), whole.end(), [](Block* a, Block* b) { return a->bytes > b->bytes; });
+  std::vector<std::pair<void*, size_t>> segments;
   for (Block* block : whole) {
     if (cached() <= keep_cached) break;
-    release(block);
+    block->pool->remove(block);
+    stats_.reserved -= static_cast<int64_t>(block->bytes);
+    segments.emplace_back(block->address, block->bytes);
+    recycle(block);
   }
-}
-
-void CachingAllocator::release(Block* block) {
-  block->pool->remove(block);
-  if (on_host_) ASAN_UNPOISON_MEMORY_REGION(block->address, block->bytes);
-  backend_.deallocate(device_, block->address, block->bytes);
-  stats_.reserved -= static_cast<int64_t>(block->bytes);
-  recycle(block);
+  lock.unlock();
+  for (const auto& [address, bytes] : segments) {
+    if (on_host_) ASAN_UNPOISON_MEMORY_REGION(address, bytes);
+    backend_.deallocate(device_, address, bytes);
+  }
+  lock.lock();
 }
 
 void CachingAllocator::empty_cache() {
   Lock lock(mutex_);
   synchronize_users(lock);
-  release_segments(0);
+  release_segments(0, lock);
+}
+
+void CachingAllocator::fail_allocation(int64_t n) {
+  Lock lock(mutex_);
+  fail_in_ = n;
 }
 
 int64_t CachingAllocator::largest_free() const {

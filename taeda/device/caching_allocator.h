@@ -26,6 +26,7 @@ class CachingAllocator {
   void deallocate(void* p);
   void record_stream(void* p, StreamId stream);
   void empty_cache();
+  void fail_allocation(int64_t n);
   MemoryStats stats();
   void reset_peak();
   std::vector<BlockInfo> live_blocks(size_t limit);
@@ -52,8 +53,7 @@ class CachingAllocator {
   void wait_for_users(Block* block);
   void collect_finished();
   void synchronize_users(Lock& lock);
-  void release_segments(size_t keep_cached);
-  void release(Block* whole_segment);
+  void release_segments(size_t keep_cached, Lock& lock);
   std::vector<BlockInfo> largest_live(size_t limit) const;
   [[noreturn]] void throw_out_of_memory(size_t bytes, Lock& lock);
   int64_t largest_free() const;
@@ -70,6 +70,7 @@ class CachingAllocator {
   AddressMap live_;
   std::deque<PendingEvent> pending_;
   MemoryStats stats_;
+  int64_t fail_in_ = 0;  ///< allocations until the one that is to fail; 0 for none
   std::vector<std::unique_ptr<Block[]>> record_chunks_;
   Block* spare_records_ = nullptr;
 };

@@ -28,7 +28,7 @@ constinit thread_local int8_t current_index[kDeviceTypes] = {};
 Backend* search(DeviceType type, std::string* reason) {
   switch (type) {
     case kCPU: return builtin::cpu_backend();
-    case kSim: *reason = "this build has no simulated devices"; return nullptr;
+    case kSim: return builtin::sim_backend(reason);
     case kCUDA: return builtin::cuda_backend(reason);
   }
   return nullptr;

@@ -1,6 +1,5 @@
 #include "taeda/device/stream.h"
 
-#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -18,11 +17,19 @@ constexpr int kPriorities = 2;    // 0 and -1
 
 /// This thread's current streams, made at the first change: until then it is stream 0 everywhere. On
 /// the heap, because the thread-local block of a library that is loaded into a running program (by
-/// Python, say) must be small.
+/// Python, say) must be small. A plain pointer, so that it can still be read while a thread ends.
 struct CurrentStreams {
   StreamId id[kDeviceTypes][kMaxDevices] = {};
 };
-thread_local std::unique_ptr<CurrentStreams> current;
+constinit thread_local CurrentStreams* current = nullptr;
+
+CurrentStreams& make_current_streams() {
+  static thread_local struct Owner {
+    ~Owner() { delete std::exchange(current, nullptr); }
+  } owner;
+  (void)owner;
+  return *(current = new CurrentStreams);
+}
 
 /// Streams of one device and priority. Made one by one until there are kPoolSize, then shared in
 /// turn: a stream costs a thread or a queue of the driver, and programs ask for many.
@@ -73,8 +80,8 @@ Stream default_stream(Device device) {
 void set_current_stream(Stream stream) {
   const Device d = stream.device();
   if (d.is_cpu()) return;
-  if (!current) current = std::make_unique<CurrentStreams>();
-  current->id[static_cast<int>(d.type())][index_of(d)] = stream.id();
+  CurrentStreams& streams = current ? *current : make_current_streams();
+  streams.id[static_cast<int>(d.type())][index_of(d)] = stream.id();
 }
 
 StreamGuard::StreamGuard(Stream stream)

@@ -1,0 +1,29 @@
+// What programs ask of accelerators, once for all types; cuda.h and sim.h give it their names.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "taeda/device/allocator.h"
+#include "taeda/device/registry.h"
+#include "taeda/device/stream.h"
+
+namespace taeda::accelerator {
+
+/// Everywhere below, device index -1 is the calling thread's current device of the type.
+
+bool is_available(DeviceType type);
+/// Why there are no devices; empty if there are.
+std::string unavailable_reason(DeviceType type);
+DeviceProperties get_device_properties(DeviceType type, int device);
+/// Seeds the current device's default generator, or all of the type.
+void manual_seed(DeviceType type, uint64_t seed);
+void manual_seed_all(DeviceType type, uint64_t seed);
+/// Free and total bytes.
+struct MemoryInfo {
+  size_t free, total;
+};
+MemoryInfo mem_get_info(DeviceType type, int device);
+bool can_device_access_peer(DeviceType type, int device, int peer);
+
+}  // namespace taeda::accelerator

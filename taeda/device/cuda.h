@@ -1,0 +1,11 @@
+// torch.cuda: NVIDIA GPUs, or simulated devices that answer to the name (TAEDA_SIM_AS_CUDA).
+#pragma once
+
+#include "taeda/device/accelerator.h"
+
+namespace taeda::cuda {
+
+constexpr DeviceType kType = kCUDA;
+#include "taeda/device/accelerator_functions.inc"
+
+}  // namespace taeda::cuda

@@ -1,0 +1,277 @@
+// The device interface of simulated accelerators, and their registration with the device room.
+#include "taeda/sim/backend.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "taeda/base/error.h"
+#include "taeda/device/allocator.h"
+#include "taeda/device/builtin.h"
+#include "taeda/kernels/registration.h"
+
+namespace taeda::sim {
+
+namespace {
+
+constexpr size_t kGiB = size_t{1} << 30;
+// Up to this, pageable memory is copied to a staging buffer and the caller goes on.
+constexpr size_t kStagedBytes = size_t{64} << 10;
+
+/// An event: the ticket of its last recording.
+struct SimEvent {
+  std::mutex mutex;
+  std::shared_ptr<Ticket> ticket;
+  SimDevice* device = nullptr;
+
+  std::shared_ptr<Ticket> current() {
+    std::lock_guard lock(mutex);
+    return ticket;
+  }
+};
+
+SimEvent* as_event(EventHandle e) { return static_cast<SimEvent*>(e); }
+
+template <class F> std::unique_ptr<Task> kernel(const char* name, Device device, F fn) {
+  return std::make_unique<KernelTask<F>>(name, device, std::move(fn));
+}
+
+}  // namespace
+
+size_t parse_bytes(const char* text) {
+  char* end = nullptr;
+  const double number = std::strtod(text, &end);
+  const std::string unit = end;
+  const double factor = unit.empty() ? 1 : unit == "K" ? 0x1p10 : unit == "M" ? 0x1p20 : unit == "G" ? 0x1p30
+                        : unit == "T" ? 0x1p40 : 0;
+  TAEDA_CHECK_VALUE(end != text && number > 0 && factor > 0,
+                    "TAEDA_SIM_MEMORY: expected a number of bytes such as 512M or 2G, got '", text, "'");
+  return static_cast<size_t>(number * factor);
+}
+
+size_t default_memory() {
+  const char* text = std::getenv("TAEDA_SIM_MEMORY");
+  return text && *text ? parse_bytes(text) : 2 * kGiB;
+}
+
+SimBackend::SimBackend(DeviceType type, int devices, size_t memory)
+    : type_(type), count_(devices), memory_(memory) {}
+
+void SimBackend::configure(int devices, size_t memory) {
+  std::lock_guard lock(mutex_);
+  for (auto& d : devices_)
+    if (SimDevice* device = d.load()) device->resize(memory);
+  memory_ = memory;
+  count_ = devices;
+}
+
+SimDevice& SimBackend::at(int index) const {
+  auto& slot = devices_[static_cast<size_t>(index)];
+  if (SimDevice* d = slot.load(std::memory_order_acquire)) return *d;
+  std::lock_guard lock(mutex_);
+  if (!slot.load(std::memory_order_relaxed))
+    slot.store(new SimDevice(Device(type_, index), memory_), std::memory_order_release);
+  return *slot.load(std::memory_order_relaxed);
+}
+
+DeviceProperties SimBackend::properties(int device) const {
+  DeviceProperties p;
+  p.name = "Taeda simulated accelerator";
+  p.total_memory = static_cast<int64_t>(at(device).memory().capacity());
+  p.multi_processor_count = static_cast<int>(std::thread::hardware_concurrency());
+  return p;
+}
+
+void* SimBackend::allocate(int device, size_t bytes) { return at(device).memory().allocate(bytes); }
+
+void SimBackend::deallocate(int device, void* p, size_t bytes) {
+  SimDevice& d = at(device);
+  d.drain();  // queued work may still use the block
+  d.memory().deallocate(p, bytes);
+}
+
+void SimBackend::memory_info(int device, size_t* free, size_t* total) const {
+  const Memory& memory = at(device).memory();
+  *total = memory.capacity();
+  *free = memory.capacity() - memory.used();
+}
+
+void* SimBackend::allocate_pinned(size_t bytes) {
+  void* p = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+  if (!p) return nullptr;
+  std::lock_guard lock(mutex_);
+  pinned_[static_cast<char*>(p)] = bytes;
+  return p;
+}
+
+void SimBackend::deallocate_pinned(void* p, size_t) {
+  {
+    std::lock_guard lock(mutex_);
+    pinned_.erase(static_cast<char*>(p));
+  }
+  std::free(p);
+}
+
+bool SimBackend::is_pinned(const void* p) const {
+  std::lock_guard lock(mutex_);
+  auto it = pinned_.upper_bound(static_cast<char*>(const_cast<void*>(p)));
+  if (it == pinned_.begin()) return false;
+  --it;
+  return static_cast<const char*>(p) < it->first + it->second;
+}
+
+void* SimBackend::view(int device, const void* p) const {
+  auto* address = static_cast<char*>(const_cast<void*>(p));
+  return device < 0 ? address : address + at(device).memory().alias_delta();
+}
+
+void SimBackend::copy(void* dst, int dst_device, const void* src, int src_device, size_t bytes, int device,
+                      StreamId stream) {
+  SimDevice& d = at(device);
+  d.report_error();
+  Queue& queue = d.queue(stream);
+  void* to = view(dst_device, dst);
+  const void* from = view(src_device, src);
+  const auto move = [to, from, bytes] { std::memcpy(to, from, bytes); };
+  if (dst_device >= 0 && src_device >= 0) {
+    if (dst_device != src_device)
+      if (const Link link = at(src_device).link_to(dst_device); link.gate || link.delay.count() > 0)
+        queue.push_wait(link.gate, link.delay);
+    d.launch(stream, kernel("copy between devices", d.device(), move));
+    return;
+  }
+  const char* name = src_device < 0 ? "copy to the device" : "copy to the host";
+  if (is_pinned(src_device < 0 ? src : dst)) {
+    d.launch(stream, kernel(name, d.device(), move));
+  } else if (queue.idle()) {
+    move();
+  } else if (src_device < 0 && bytes <= kStagedBytes) {
+    auto staging = std::make_unique_for_overwrite<char[]>(bytes);
+    std::memcpy(staging.get(), from, bytes);
+    d.launch(stream, kernel(name, d.device(),
+                            [to, bytes, s = std::move(staging)] { std::memcpy(to, s.get(), bytes); }));
+  } else {
+    queue.push(kernel(name, d.device(), move));
+    queue.drain();
+    d.report_error();
+  }
+}
+
+void SimBackend::fill_zero(void* dst, size_t bytes, int device, StreamId stream) {
+  SimDevice& d = at(device);
+  d.launch(stream, kernel("fill with zeros", d.device(),
+                          [to = view(device, dst), bytes] { std::memset(to, 0, bytes); }));
+}
+
+StreamId SimBackend::new_stream(int device, int) { return at(device).new_stream(); }
+
+bool SimBackend::stream_query(int device, StreamId stream) { return at(device).queue(stream).idle(); }
+
+void SimBackend::stream_synchronize(int device, StreamId stream) {
+  SimDevice& d = at(device);
+  d.queue(stream).drain();
+  d.report_error();
+}
+
+void SimBackend::device_synchronize(int device) {
+  SimDevice& d = at(device);
+  d.drain();
+  d.report_error();
+}
+
+EventHandle SimBackend::new_event(int device, bool) {
+  auto* event = new SimEvent;
+  event->device = &at(device);
+  return event;
+}
+
+void SimBackend::delete_event(EventHandle event) { delete as_event(event); }
+
+void SimBackend::record_event(EventHandle event, int device, StreamId stream) {
+  auto ticket = std::make_shared<Ticket>();
+  {
+    std::lock_guard lock(as_event(event)->mutex);
+    as_event(event)->ticket = ticket;
+  }
+  at(device).queue(stream).push_record(std::move(ticket));
+}
+
+void SimBackend::stream_wait_event(int device, StreamId stream, EventHandle event) {
+  if (auto ticket = as_event(event)->current()) at(device).queue(stream).push_wait(std::move(ticket));
+}
+
+bool SimBackend::event_query(EventHandle event) {
+  const auto ticket = as_event(event)->current();
+  return !ticket || ticket->done();
+}
+
+void SimBackend::event_synchronize(EventHandle event) {
+  if (const auto ticket = as_event(event)->current()) ticket->wait();
+  as_event(event)->device->report_error();
+}
+
+double SimBackend::event_elapsed_ms(EventHandle start, EventHandle end) {
+  const auto span = as_event(end)->current()->time() - as_event(start)->current()->time();
+  return std::chrono::duration<double, std::milli>(span).count();
+}
+
+namespace {
+
+constexpr int kDefaultDevices = 2;
+
+std::atomic<SimBackend*> backends[kDeviceTypes] = {};
+
+SimBackend* make_backend(DeviceType type, int devices, size_t memory) {
+  auto* backend = new SimBackend(type, devices, memory);
+  backends[static_cast<int>(type)].store(backend, std::memory_order_release);
+  register_sim_kernels(type);
+  return backend;
+}
+
+/// A number of devices, or -1 for text that is none.
+int parse_count(const char* text) {
+  char* end = nullptr;
+  const long n = std::strtol(text, &end, 10);
+  return *end == 0 && n >= 0 && n <= SimBackend::kMaxDevices ? static_cast<int>(n) : -1;
+}
+
+}  // namespace
+
+SimBackend* backend_if_loaded(DeviceType type) {
+  return backends[static_cast<int>(type)].load(std::memory_order_acquire);
+}
+
+}  // namespace taeda::sim
+
+namespace taeda::builtin {
+
+namespace {
+
+Backend* make(DeviceType type, const char* variable, const char* text, std::string* reason) {
+  const int devices = sim::parse_count(text);
+  if (devices < 0) {
+    *reason = detail::concat(variable, ": expected a number of devices from 0 to ", sim::SimBackend::kMaxDevices,
+                             ", got '", text, "'");
+    return nullptr;
+  }
+  try {
+    return sim::make_backend(type, devices, sim::default_memory());
+  } catch (const ValueError& e) {
+    *reason = e.what();
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+Backend* sim_backend(std::string* reason) {
+  const char* text = std::getenv("TAEDA_SIM_DEVICES");
+  const std::string count = text && *text ? text : std::to_string(sim::kDefaultDevices);
+  return make(kSim, "TAEDA_SIM_DEVICES", count.c_str(), reason);
+}
+
+Backend* sim_as_cuda_backend(const char* devices, std::string* reason) {
+  return make(kCUDA, "TAEDA_SIM_AS_CUDA", devices, reason);
+}
+
+}  // namespace taeda::builtin

@@ -1,0 +1,124 @@
+#include "taeda/sim/device.h"
+
+#include <cstdlib>
+#include <vector>
+
+#include "taeda/base/error.h"
+
+namespace taeda::sim {
+
+namespace {
+
+/// Ends all streams before the process does: their threads must not outlive what they use.
+struct ExitList {
+  std::mutex mutex;
+  std::vector<Queue*> queues;
+
+  static ExitList& get() {
+    static auto* list = new ExitList;
+    return *list;
+  }
+  static void stop_all() {
+    std::vector<Queue*> queues;
+    {
+      std::lock_guard lock(get().mutex);
+      queues = get().queues;
+    }
+    for (Queue* q : queues) q->stop();
+  }
+  void add(Queue* queue) {
+    static std::once_flag once;
+    std::call_once(once, [] { std::atexit(stop_all); });
+    std::lock_guard lock(mutex);
+    queues.push_back(queue);
+  }
+};
+
+}  // namespace
+
+SimDevice::SimDevice(Device device, size_t memory)
+    : device_(device), memory_(std::make_unique<Memory>(device, memory)) {}
+
+void SimDevice::resize(size_t memory) {
+  TAEDA_CHECK(memory_->used() == 0, "sim::configure: ", device_, " holds ", memory_->used(),
+              " bytes; configure simulated devices before tensors live on them");
+  if (memory != memory_->capacity()) memory_ = std::make_unique<Memory>(device_, memory);
+}
+
+Queue& SimDevice::queue(StreamId id) {
+  TAEDA_CHECK(id >= 0 && id < next_stream_.load(), device_, " has no stream ", id);
+  auto& slot = queues_[static_cast<size_t>(id)];
+  if (Queue* q = slot.load(std::memory_order_acquire)) return *q;
+  std::lock_guard lock(mutex_);
+  if (Queue* q = slot.load(std::memory_order_relaxed)) return *q;
+  auto* q = new Queue([this](std::exception_ptr error) {
+    std::lock_guard lock(mutex_);
+    if (!error_) error_ = std::move(error);
+  });
+  ExitList::get().add(q);
+  slot.store(q, std::memory_order_release);
+  return *q;
+}
+
+StreamId SimDevice::new_stream() {
+  StreamId id = next_stream_.load();
+  do {
+    TAEDA_CHECK(id < static_cast<StreamId>(kMaxStreams), device_, " has no more streams");
+  } while (!next_stream_.compare_exchange_weak(id, id + 1));
+  return id;
+}
+
+void SimDevice::launch(StreamId stream, std::unique_ptr<Task> task) {
+  Queue& q = queue(stream);
+  q.push(std::move(task));
+  if (!launch_blocking()) [[likely]] return;
+  q.drain();
+  report_error();
+}
+
+void SimDevice::report_error() {
+  std::exception_ptr error;
+  {
+    std::lock_guard lock(mutex_);
+    error.swap(error_);
+  }
+  if (error) std::rethrow_exception(error);
+}
+
+Link SimDevice::link_to(int peer) {
+  std::lock_guard lock(mutex_);
+  const auto it = links_.find(peer);
+  return it == links_.end() ? Link{} : it->second;
+}
+
+void SimDevice::set_link(int peer, Link link) {
+  std::lock_guard lock(mutex_);
+  links_[peer] = std::move(link);
+}
+
+void rethrow_named(const char* kernel, Device device) {
+  const std::string where = detail::concat(
+      "(raised by kernel '", kernel, "' on ", device, launch_blocking()
+          ? ")" : "; kernels run asynchronously, so this call may not be the one that queued it: "
+                  "TAEDA_LAUNCH_BLOCKING=1 reports errors where they happen)");
+  try {
+    throw;
+  } catch (Error& e) {
+    e.add_context(where);
+    throw;
+  } catch (const std::exception& e) {
+    throw Error(detail::concat(e.what(), "\n", where));
+  } catch (...) {
+    throw Error("unknown exception\n" + where);
+  }
+}
+
+bool launch_blocking() {
+  static const bool blocking = [] {
+    const char* text = std::getenv("TAEDA_LAUNCH_BLOCKING");
+    return text && *text && *text != '0';
+  }();
+  return blocking;
+}
+
+}  // namespace taeda::sim

@@ -1,0 +1,45 @@
+// The memory of one simulated device: a range of addresses that fault on the host, and behind each,
+// at a constant distance, a byte that the device's kernels and copies reach.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+#include "taeda/base/device.h"
+
+namespace taeda::sim {
+
+/// Any method may be called from any thread.
+class Memory {
+ public:
+  Memory(Device device, size_t capacity);
+  ~Memory();
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  /// A device address, aligned to a page; nullptr when less than `bytes` are free.
+  void* allocate(size_t bytes);
+  /// The contents are gone, and the host has its pages back.
+  void deallocate(void* p, size_t bytes);
+
+  /// What to add to a device address to reach its byte.
+  ptrdiff_t alias_delta() const { return static_cast<ptrdiff_t>(range_); }
+  bool contains(const void* p) const {
+    return static_cast<const char*>(p) >= base_ && static_cast<const char*>(p) < base_ + range_;
+  }
+  size_t capacity() const { return capacity_; }
+  size_t used() const;
+
+ private:
+  const size_t capacity_;
+  size_t range_;  ///< addresses; more than the capacity, so that holes between blocks do not matter
+  char* base_;
+  mutable std::mutex mutex_;
+  size_t used_ = 0;
+  std::map<size_t, size_t> free_;  ///< offset to length
+};
+
+
+}  // namespace taeda::sim

@@ -1,0 +1,89 @@
+// A simulated stream: a thread that runs tasks in the order in which they were queued.
+//
+// Every stream has a thread of its own, started with its first task. So two streams are ordered by
+// events only, as on real hardware, and a missing event is a real race.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace taeda::sim {
+
+class Queue;
+
+/// Something that happens once: an event's place in a stream was reached, or a gate was opened.
+class Ticket {
+ public:
+  bool done() const;
+  void complete();
+  /// Blocks the calling thread.
+  void wait();
+  std::chrono::steady_clock::time_point time() const;
+
+ private:
+  friend class Queue;
+  /// False if it still has to happen; `queue` is then woken when it does.
+  bool done_or_wake(Queue* queue);
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool done_ = false;
+  std::chrono::steady_clock::time_point time_;
+  std::vector<Queue*> sleeping_;
+};
+
+/// A unit of work. Destroyed on the stream's thread before the stream counts it as done.
+struct Task {
+  virtual ~Task() = default;
+  virtual void run() = 0;
+  /// Waited for before `run`; nullptr for nothing.
+  virtual Ticket* after() { return nullptr; }
+  /// Added to that wait.
+  virtual std::chrono::nanoseconds delay() const { return {}; }
+
+  Task* next = nullptr;
+};
+
+class Queue {
+ public:
+  /// `on_error` receives what a task throws, on the queue's thread.
+  explicit Queue(std::function<void(std::exception_ptr)> on_error) : on_error_(std::move(on_error)) {}
+
+  void push(std::unique_ptr<Task> task);
+  /// Marks the place after everything queued so far: done at once if nothing is.
+  void push_record(std::shared_ptr<Ticket> ticket);
+  void push_wait(std::shared_ptr<Ticket> ticket, std::chrono::nanoseconds delay = {});
+  bool idle() const;
+  /// Waits until everything queued before the call is done.
+  void drain();
+  /// Ends the thread. What was not begun is dropped; later tasks run on the thread that queues them.
+  void stop();
+
+ private:
+  friend class Ticket;
+  void work();
+  bool wait_for(Task& task, std::unique_lock<std::mutex>& lock);
+  void run(std::unique_ptr<Task> task);
+  void wake();
+
+  const std::function<void(std::exception_ptr)> on_error_;
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::condition_variable progress_;
+  Task* head_ = nullptr;
+  Task** tail_ = &head_;
+  uint64_t queued_ = 0;
+  uint64_t done_ = 0;
+  bool sleeping_ = false;
+  bool stopping_ = false;
+  bool stopped_ = false;
+  std::thread thread_;
+};
+
+}  // namespace taeda::sim

@@ -1,0 +1,132 @@
+// The simulated backend's kernels: for every slot that the CPU fills, an adapter that keeps the
+// arguments, moves their addresses to where the device's bytes are, and queues the CPU's function on
+// the current stream.
+//
+// What an argument becomes while it waits is decided by the overloads of `keep`; a new kind of
+// argument needs one more, or a member `rebase(ptrdiff_t)` and a `device`.
+#include <concepts>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "taeda/device/stream.h"
+#include "taeda/kernels/all.h"
+#include "taeda/kernels/registration.h"
+#include "taeda/sim/backend.h"
+
+namespace taeda {
+
+namespace {
+
+template <class T> concept Rebasable = requires(T x, ptrdiff_t delta) { x.rebase(delta); };
+
+/// Which device a call is for, as far as one argument tells. CPU means that it does not.
+template <class T> Device device_of(const T& x) {
+  if constexpr (std::same_as<T, Tensor>) {
+    return x.defined() ? x.device() : Device(kCPU);
+  } else if constexpr (std::same_as<T, TensorList> || std::same_as<T, std::optional<Tensor>>) {
+    const Tensor* first = nullptr;
+    if constexpr (std::same_as<T, TensorList>) first = x.empty() ? nullptr : &x.front();
+    else first = x ? &*x : nullptr;
+    return first ? device_of(*first) : Device(kCPU);
+  } else if constexpr (requires { { x.device() } -> std::convertible_to<Device>; }) {
+    return x.device();
+  } else if constexpr (requires { { x.device } -> std::convertible_to<Device>; }) {
+    return x.device;
+  } else {
+    return Device(kCPU);
+  }
+}
+
+/// The same elements where the host can reach them. Host memory is copied, because the caller may
+/// change it before the kernel runs.
+Tensor keep(const Tensor& t) {
+  if (!t.defined()) return t;
+  const StorageImpl* storage = t.storage().get();
+  const Layout& layout = t.layout();
+  Storage reachable;
+  if (t.is_cpu()) {
+    reachable = Storage::allocate(Device(kCPU), storage->nbytes());
+    if (storage->nbytes() > 0) std::memcpy(reachable->data(), storage->data(), storage->nbytes());
+  } else {
+    const ptrdiff_t delta = sim::sim_device(t.device()).memory().alias_delta();
+    char* data = static_cast<char*>(storage->data());
+    reachable = Storage::from_user(data ? data + delta : nullptr, storage->nbytes(), Device(kCPU), {});
+  }
+  return Tensor(make_intrusive<TensorImpl>(std::move(reachable), layout, t.dtype()));
+}
+
+std::vector<Tensor> keep(const TensorList& list) {
+  std::vector<Tensor> out;
+  out.reserve(list.size());
+  for (const Tensor& t : list) out.push_back(keep(t));
+  return out;
+}
+
+std::optional<Tensor> keep(const std::optional<Tensor>& t) { return t ? std::optional(keep(*t)) : std::nullopt; }
+
+template <class T> SmallVector<T, 5> keep(const ArrayRef<T>& list) { return SmallVector<T, 5>(list); }
+
+/// A list of addresses and what belongs to them (Iter, ParamList).
+template <Rebasable T> T keep(const T& x) {
+  T out = x;
+  const Device device = device_of(x);
+  if (!device.is_cpu()) out.rebase(sim::sim_device(device).memory().alias_delta());
+  return out;
+}
+
+/// Numbers, strings, and structs of them.
+template <class T>
+  requires(!Rebasable<T>)
+T keep(const T& x) {
+  static_assert(std::is_trivially_copyable_v<T> || std::same_as<T, std::string>,
+                "this argument of a kernel slot needs an overload of keep() in sim/register.cpp");
+  return x;
+}
+
+/// A kernel that writes to host memory of its caller must be over when the call returns.
+template <class T>
+constexpr bool kWritesToCaller = (std::is_pointer_v<T> && !std::same_as<T, const char*>) ||
+                                 (std::is_lvalue_reference_v<T> && !std::is_const_v<std::remove_reference_t<T>>);
+
+template <class... Args>
+void queue_kernel(const Slot<void(Args...)>& slot, DeviceType type, Args... args) {
+  Device device(kCPU);
+  ((device = device.is_cpu() ? device_of(args) : device), ...);
+  if (device.is_cpu()) device = Device(type, current_device(type));
+  sim::SimDevice& sim_device = sim::sim_device(device);
+  const StreamId stream = current_stream(device).id();
+  auto run = [cpu = slot.get(kCPU), kept = std::tuple(keep(args)...)]() mutable {
+    std::apply([cpu](auto&... x) { cpu(x...); }, kept);
+  };
+  sim_device.launch(stream, std::make_unique<sim::KernelTask<decltype(run)>>(slot.name(), device, std::move(run)));
+  if constexpr ((kWritesToCaller<Args> || ...)) {
+    sim_device.queue(stream).drain();
+    sim_device.report_error();
+  }
+}
+
+template <auto* slot, DeviceType type, class Signature> struct Adapter;
+template <auto* slot, DeviceType type, class... Args>
+struct Adapter<slot, type, void(Args...)> {
+  static void run(Args... args) { queue_kernel<Args...>(*slot, type, static_cast<Args>(args)...); }
+};
+
+template <DeviceType type> void fill_slots() {
+  for_each_slot([]<auto* slot>() {
+    using Signature = typename std::remove_pointer_t<decltype(slot)>::Signature;
+    if (slot->get(kCPU)) slot->set(type, Adapter<slot, type, Signature>::run);
+  });
+}
+
+}  // namespace
+
+void register_sim_kernels(DeviceType as) {
+  if (as == kSim) fill_slots<kSim>();
+  else fill_slots<kCUDA>();
+}
+
+}  // namespace taeda
