@@ -1,43 +1,251 @@
 #include "taeda/ops/create.h"
 
+#include <cmath>
+
 #include "taeda/base/error.h"
+#include "taeda/device/registry.h"
+#include "taeda/device/transfer.h"
+#include "taeda/kernels/create.h"
+#include "taeda/ops/join.h"
+#include "taeda/ops/shape.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda {
 
+namespace {
+
+/// The last step of every creation function.
+Tensor finish(Tensor out, const TensorOptions& o) {
+  if (o.requires_grad()) out.requires_grad_();
+  return out;
+}
+
+/// A tensor over memory that exists.
+Tensor wrap(Storage storage, const Layout& layout, ScalarType dtype) {
+  auto impl = make_intrusive<TensorImpl>(std::move(storage), layout, dtype);
+  impl->inference = InferenceMode::is_enabled();
+  return Tensor(std::move(impl));
+}
+
+ScalarType dtype_of_number(const Scalar& value) {
+  if (value.is_floating_point()) return get_default_dtype();
+  return value.is_complex() ? to_complex_type(get_default_dtype()) : value.type();
+}
+
+TensorOptions like(const Tensor& t, const TensorOptions& o) {
+  return o.dtype(o.dtype_or(t.dtype())).device(o.has_device() ? o.device() : t.device());
+}
+
+}  // namespace
+
 Tensor empty(IntArrayRef sizes, const TensorOptions& o) {
+  if (o.memory_format() != MemoryFormat::ChannelsLast && !o.pinned_memory())
+    return finish(make_tensor(sizes, o.dtype(), o.device()), o);
   Layout layout = Layout::contiguous(sizes);
   if (o.memory_format() == MemoryFormat::ChannelsLast) layout.strides = channels_last_strides(sizes);
   Tensor out = make_tensor(layout, o.dtype(), o.device());
   if (o.pinned_memory()) out = out.pin_memory();
-  if (o.requires_grad()) out.requires_grad_();
-  return out;
+  return finish(std::move(out), o);
+}
+
+Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOptions& o) {
+  TAEDA_CHECK(sizes.size() == strides.size(), "mismatch in length of strides and shape");
+  for (int64_t s : strides)
+    TAEDA_CHECK(s >= 0, "empty_strided: Negative strides are not supported, got strides: ", strides);
+  for (int64_t s : sizes)
+    TAEDA_CHECK(s >= 0, "Trying to create tensor with negative dimension ", s, ": ", sizes);
+  const Layout layout{sizes, strides, 0};
+  const Tensor memory = make_tensor(IntArrayRef(layout.extent()), o.dtype(), o.device());
+  return finish(wrap(memory.storage(), layout, o.dtype()), o);
+}
+
+Tensor zeros(IntArrayRef sizes, const TensorOptions& o) {
+  Tensor out = empty(sizes, o.requires_grad(false));
+  if (out.numel() > 0)
+    fill_zero(out.data_ptr(), out.device(), static_cast<size_t>(out.nbytes()));
+  return finish(std::move(out), o);
 }
 
 Tensor full(IntArrayRef sizes, const Scalar& value, const TensorOptions& o) {
-  const ScalarType inferred = value.is_floating_point() ? get_default_dtype()
-                              : value.is_complex()      ? to_complex_type(get_default_dtype())
-                                                        : value.type();
-  Tensor out = empty(sizes, o.dtype(o.dtype_or(inferred)).requires_grad(false));
+  Tensor out = empty(sizes, o.dtype(o.dtype_or(dtype_of_number(value))).requires_grad(false));
   out.fill_(value);
-  if (o.requires_grad()) out.requires_grad_();
-  return out;
+  return finish(std::move(out), o);
 }
 
-Tensor zeros(IntArrayRef sizes, const TensorOptions& o) { return full(sizes, 0, o.dtype(o.dtype())); }
 Tensor ones(IntArrayRef sizes, const TensorOptions& o) { return full(sizes, 1, o.dtype(o.dtype())); }
 
-namespace {
-TensorOptions like(const Tensor& t, const TensorOptions& o) {
-  return o.dtype(o.dtype_or(t.dtype())).device(o.has_device() ? o.device() : t.device());
+Tensor scalar_tensor(const Scalar& value, const TensorOptions& o) {
+  return full({}, value, o.dtype(o.dtype()));
 }
+
+Tensor empty_like(const Tensor& self, const TensorOptions& options) {
+  const TensorOptions o = like(self, options);
+  if (o.pinned_memory() || o.memory_format() == MemoryFormat::ChannelsLast)
+    return empty(self.sizes(), o);
+  const Layout layout{self.sizes(), strides_like(self.layout()), 0};
+  return finish(make_tensor(layout, o.dtype(), o.device()), o);
+}
+
+Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& o) {
+  Tensor out = empty_like(self, o.requires_grad(false));
+  out.fill_(value);
+  return finish(std::move(out), o);
+}
+
+Tensor zeros_like(const Tensor& self, const TensorOptions& o) {
+  Tensor out = empty_like(self, o.requires_grad(false));
+  if (out.numel() > 0)  // dense, whatever the order of its dimensions
+    fill_zero(out.data_ptr(), out.device(), static_cast<size_t>(out.nbytes()));
+  return finish(std::move(out), o);
+}
+
+Tensor ones_like(const Tensor& self, const TensorOptions& o) { return full_like(self, 1, o); }
+
+Tensor Tensor::new_empty(IntArrayRef sizes, const TensorOptions& o) const {
+  return empty(sizes, like(*this, o));
+}
+Tensor Tensor::new_zeros(IntArrayRef sizes, const TensorOptions& o) const {
+  return zeros(sizes, like(*this, o));
+}
+Tensor Tensor::new_ones(IntArrayRef sizes, const TensorOptions& o) const {
+  return ones(sizes, like(*this, o));
+}
+Tensor Tensor::new_full(IntArrayRef sizes, const Scalar& value, const TensorOptions& o) const {
+  return full(sizes, value, like(*this, o));
+}
+
+Tensor arange(const Scalar& end, const TensorOptions& o) { return arange(0, end, 1, o); }
+Tensor arange(const Scalar& start, const Scalar& end, const TensorOptions& o) {
+  return arange(start, end, 1, o);
+}
+
+namespace {
+
+/// Numbers in [start, end) at distance `step`, after the checks that PyTorch makes.
+int64_t arange_size(const Scalar& start, const Scalar& end, const Scalar& step) {
+  const double first = start.toDouble(), last = end.toDouble(), delta = step.toDouble();
+  TAEDA_CHECK(delta != 0, "step must be nonzero");
+  TAEDA_CHECK(std::isfinite(first) && std::isfinite(last), "unsupported range: ", first, " -> ",
+              last);
+  TAEDA_CHECK(delta > 0 ? last >= first : last <= first,
+              "upper bound and larger bound inconsistent with step sign");
+  if (start.is_integral(true) && end.is_integral(true) && step.is_integral(true)) {
+    const int64_t distance = end.toLong() - start.toLong(), by = step.toLong();
+    return distance / by + (distance % by != 0);
+  }
+  const double n = std::ceil((last - first) / delta);
+  TAEDA_CHECK(n >= 0 && n < 9e18, "invalid size, possible overflow?");
+  return static_cast<int64_t>(n);
+}
+
 }  // namespace
 
-Tensor Tensor::new_empty(IntArrayRef s, const TensorOptions& o) const { return empty(s, like(*this, o)); }
-Tensor Tensor::new_zeros(IntArrayRef s, const TensorOptions& o) const { return zeros(s, like(*this, o)); }
-Tensor Tensor::new_ones(IntArrayRef s, const TensorOptions& o) const { return ones(s, like(*this, o)); }
-Tensor Tensor::new_full(IntArrayRef s, const Scalar& v, const TensorOptions& o) const {
-  return full(s, v, like(*this, o));
+Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const TensorOptions& o) {
+  const int64_t n = arange_size(start, end, step);
+  const bool integral =
+      start.is_integral(true) && end.is_integral(true) && step.is_integral(true);
+  Tensor out = make_tensor(IntArrayRef(n), o.dtype_or(integral ? kLong : get_default_dtype()),
+                           o.device());
+  if (n > 0) arange_slot(out.device().type(), out, start, step);
+  return finish(std::move(out), o);
+}
+
+Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, const TensorOptions& o) {
+  TAEDA_CHECK(steps >= 0, "number of steps must be non-negative");
+  Tensor out = make_tensor(IntArrayRef(steps), o.dtype(), o.device());
+  if (steps > 0) linspace_slot(out.device().type(), out, start, end);
+  return finish(std::move(out), o);
+}
+
+Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double base,
+                const TensorOptions& o) {
+  const ScalarType wide = is_floating_point(o.dtype()) ? o.dtype() : kDouble;
+  const Tensor exponents = linspace(start, end, steps, o.dtype(wide).requires_grad(false));
+  const Tensor out = full({steps}, base, exponents.options()).pow(exponents);
+  return finish(out.to(o.dtype()), o);
+}
+
+Tensor eye(int64_t n, const TensorOptions& o) { return eye(n, n, o); }
+
+Tensor eye(int64_t n, int64_t m, const TensorOptions& o) {
+  TAEDA_CHECK(n >= 0, "n must be greater or equal to 0, got ", n);
+  TAEDA_CHECK(m >= 0, "m must be greater or equal to 0, got ", m);
+  Tensor out = zeros({n, m}, o.requires_grad(false));
+  out.diagonal().fill_(1);
+  return finish(std::move(out), o);
+}
+
+namespace {
+
+Tensor triangle_indices(int64_t row, int64_t col, int64_t offset, bool upper,
+                        const TensorOptions& o) {
+  TAEDA_CHECK(row >= 0, "row must be non-negative, got", row);
+  TAEDA_CHECK(col >= 0, "col must be non-negative, got", col);
+  std::vector<int64_t> rows, columns;
+  for (int64_t r = 0; r < row; ++r) {
+    const int64_t edge = std::clamp<int64_t>(r + offset + !upper, 0, col);
+    for (int64_t c = upper ? edge : 0; c < (upper ? col : edge); ++c) {
+      rows.push_back(r);
+      columns.push_back(c);
+    }
+  }
+  const auto n = static_cast<int64_t>(rows.size());
+  rows.insert(rows.end(), columns.begin(), columns.end());
+  return tensor(rows, o.dtype(o.dtype_or(kLong))).reshape({2, n});
+}
+
+}  // namespace
+
+Tensor tril_indices(int64_t row, int64_t col, int64_t offset, const TensorOptions& o) {
+  return triangle_indices(row, col, offset, false, o);
+}
+
+Tensor triu_indices(int64_t row, int64_t col, int64_t offset, const TensorOptions& o) {
+  return triangle_indices(row, col, offset, true, o);
+}
+
+Tensor tensor(const TensorLiteral& values, const TensorOptions& o) {
+  const Tensor host = make_tensor(values.sizes(), o.dtype_or(values.dtype()), kCPU);
+  values.write(static_cast<char*>(host.data_ptr()), host.dtype());
+  Tensor out = o.pinned_memory() ? host.pin_memory() : host.to(o.device());
+  return finish(std::move(out), o);
+}
+
+Tensor from_blob(void* data, IntArrayRef sizes, const TensorOptions& o) {
+  return from_blob(data, sizes, contiguous_strides(sizes), nullptr, o);
+}
+
+Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& o) {
+  return from_blob(data, sizes, strides, nullptr, o);
+}
+
+Tensor from_blob(void* data, IntArrayRef sizes, std::function<void(void*)> deleter,
+                 const TensorOptions& o) {
+  return from_blob(data, sizes, contiguous_strides(sizes), std::move(deleter), o);
+}
+
+Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,
+                 std::function<void(void*)> deleter, const TensorOptions& o) {
+  TAEDA_CHECK(sizes.size() == strides.size(), "mismatch in length of strides and shape");
+  const Layout layout{sizes, strides, 0};
+  for (int64_t s : sizes)
+    TAEDA_CHECK(s >= 0, "Trying to create tensor with negative dimension ", s, ": ", sizes);
+  const auto bytes = static_cast<size_t>(layout.extent() * element_size(o.dtype()));
+  TAEDA_CHECK_VALUE(data || bytes == 0, "from_blob: the data pointer is null for sizes ", sizes);
+  Storage storage = Storage::from_user(data, bytes, resolve(o.device()), std::move(deleter));
+  return finish(wrap(std::move(storage), layout, o.dtype()), o);
+}
+
+Tensor make_complex(const Tensor& real, const Tensor& imag) {
+  TAEDA_CHECK(real.dtype() == imag.dtype() && (real.dtype() == kFloat || real.dtype() == kDouble),
+              "Expected both inputs to be Half, Float or Double tensors but got ",
+              to_string(real.dtype()), " and ", to_string(imag.dtype()));
+  const std::vector<Tensor> parts = broadcast_tensors({real, imag});
+  return view_as_complex(stack(parts, -1));
+}
+
+Tensor polar(const Tensor& abs, const Tensor& angle) {
+  return make_complex(abs.mul(angle.cos()), abs.mul(angle.sin()));
 }
 
 }  // namespace taeda

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <type_traits>
 
 #include "taeda/base/device.h"
 #include "taeda/base/dtype.h"
@@ -17,8 +18,10 @@ class TensorOptions {
   TensorOptions(ScalarType dtype) : dtype_(dtype) {}
   TensorOptions(Device device) : device_(device) {}
   TensorOptions(DeviceType device) : device_(Device(device)) {}
-  TensorOptions(const char* device) : device_(Device(device)) {}
-  TensorOptions(const std::string& device) : device_(Device(device)) {}
+  /// "sim:0". Takes strings only: a literal 0 must not pass for a null pointer, as in arange(3, 0).
+  template <class S>
+    requires(std::is_convertible_v<const S&, std::string>)
+  TensorOptions(const S& device) : device_(Device(std::string(device))) {}
 
   TensorOptions dtype(ScalarType t) const { return with(&TensorOptions::dtype_, t); }
   TensorOptions device(Device d) const { return with(&TensorOptions::device_, d); }

@@ -1,0 +1,100 @@
+// Concatenation and reversal: only bytes move.
+#include "taeda/kernels/join.h"
+
+#include <algorithm>
+
+#include "taeda/base/parallel_for.h"
+#include "taeda/cpu/kernels/strided.h"
+
+namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+
+namespace {
+
+/// `in` into the block that starts at `to` and has the strides of the whole result.
+template <class W> void place(W* to, IntArrayRef out_strides, const Tensor& in) {
+  const W* from = static_cast<const W*>(in.data_ptr());
+  const Walk<2> walk(in.sizes(), {out_strides, in.strides()});
+  const int64_t n = walk.width();
+  const int64_t grain = std::max<int64_t>(1, kParallelGrain / std::max<int64_t>(n, 1));
+  parallel_for(0, walk.rows(), grain, [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      int64_t at[2];
+      walk.locate(r, at);
+      move_run(to + at[0], walk.strides[0][0], from + at[1], walk.strides[1][0], n);
+    }
+  });
+}
+
+/// All inputs contiguous: each contributes one run of bytes to every outer row.
+void cat_runs(const Tensor& out, TensorList inputs, int64_t dim) {
+  const int64_t item = out.element_size();
+  const int64_t outer = product(out.sizes().slice(0, static_cast<size_t>(dim)));
+  const int64_t row = outer == 0 ? 0 : out.numel() / outer * item;
+  char* to = static_cast<char*>(out.data_ptr());
+  const int64_t grain = std::max<int64_t>(1, kParallelGrain * 4 / std::max<int64_t>(row, 1));
+  parallel_for(0, outer, grain, [&](int64_t begin, int64_t end) {
+    int64_t offset = 0;
+    for (const Tensor& in : inputs) {
+      const int64_t run = in.numel() / outer * item;
+      const char* from = static_cast<const char*>(in.data_ptr());
+      for (int64_t r = begin; r < end; ++r)
+        std::memcpy(to + r * row + offset, from + r * run, static_cast<size_t>(run));
+      offset += run;
+    }
+  });
+}
+
+void cat_kernel(const Tensor& out, TensorList inputs, int64_t dim) {
+  bool contiguous = true;
+  for (const Tensor& in : inputs) contiguous &= in.is_contiguous();
+  const bool one_long_run = dim == 0 || out.sizes()[0] == out.numel();
+  if (contiguous && !one_long_run) return cat_runs(out, inputs, dim);
+  const IntArrayRef strides = out.strides();
+  with_word(out.element_size(), [&]<class W>(W) {
+    W* to = static_cast<W*>(out.data_ptr());
+    for (const Tensor& in : inputs) {
+      if (contiguous) {
+        const W* from = static_cast<const W*>(in.data_ptr());
+        parallel_for(0, in.numel(), kParallelGrain, [&](int64_t b, int64_t e) {
+          move_run(to + b, 1, from + b, 1, e - b);
+        });
+      } else {
+        place(to, strides, in);
+      }
+      to += in.sizes()[dim] * strides[dim];
+    }
+  });
+}
+
+void flip_kernel(const Tensor& out, const Tensor& in, int64_t dims) {
+  DimVector strides(in.strides());
+  int64_t start = 0;
+  for (int64_t d = 0; d < in.dim(); ++d) {
+    if (!(dims >> d & 1)) continue;
+    start += (in.sizes()[d] - 1) * strides[d];
+    strides[d] = -strides[d];
+  }
+  const Walk<2> walk(in.sizes(), {out.strides(), strides});
+  const int64_t n = walk.width();
+  const int64_t grain = std::max<int64_t>(1, kParallelGrain / std::max<int64_t>(n, 1));
+  with_word(out.element_size(), [&]<class W>(W) {
+    W* to = static_cast<W*>(out.data_ptr());
+    const W* from = static_cast<const W*>(in.data_ptr()) + start;
+    parallel_for(0, walk.rows(), grain, [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r) {
+        int64_t at[2];
+        walk.locate(r, at);
+        move_run(to + at[0], walk.strides[0][0], from + at[1], walk.strides[1][0], n);
+      }
+    });
+  });
+}
+
+}  // namespace
+
+void register_join() {
+  cat_slot.set(kCPU, &cat_kernel);
+  flip_slot.set(kCPU, &flip_kernel);
+}
+
+}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE

@@ -1,0 +1,83 @@
+// Walking through strided memory where elements are only moved, not computed with.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "taeda/tensor/layout.h"
+
+namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+
+/// A 16-byte element.
+struct Word16 { uint64_t a, b; };
+
+/// Calls `f(W())` with an unsigned type W as large as an element of `item` bytes.
+template <class F> void with_word(int64_t item, F&& f) {
+  switch (item) {
+    case 1: return f(uint8_t());
+    case 2: return f(uint16_t());
+    case 4: return f(uint32_t());
+    case 8: return f(uint64_t());
+    default: return f(Word16());
+  }
+}
+
+/// The dimensions of several operands of one shape, joined where every operand allows it, the
+/// innermost first. Strides are in elements.
+template <int N> struct Walk {
+  int ndim = 0;
+  int64_t numel = 1;
+  int64_t sizes[kMaxDims];
+  int64_t strides[N][kMaxDims];
+
+  Walk() = default;
+  /// `strides[i]` belongs to operand i and has as many entries as `shape`.
+  Walk(IntArrayRef shape, const IntArrayRef (&operands)[N]) {
+    for (size_t d = shape.size(); d-- > 0;) {
+      numel *= shape[d];
+      if (shape[d] == 1) continue;
+      bool joins = ndim > 0;
+      for (int i = 0; joins && i < N; ++i)
+        joins = operands[i][d] == strides[i][ndim - 1] * sizes[ndim - 1];
+      if (joins) {
+        sizes[ndim - 1] *= shape[d];
+        continue;
+      }
+      sizes[ndim] = shape[d];
+      for (int i = 0; i < N; ++i) strides[i][ndim] = operands[i][d];
+      ++ndim;
+    }
+    if (ndim == 0) {
+      sizes[0] = 1;
+      for (int i = 0; i < N; ++i) strides[i][0] = 1;
+      ndim = 1;
+    }
+  }
+
+  int64_t width() const { return sizes[0]; }
+  /// Rows of `width()` elements.
+  int64_t rows() const { return sizes[0] == 0 ? 0 : numel / sizes[0]; }
+  /// Offset of row `row` in operand i.
+  void locate(int64_t row, int64_t* offsets) const {
+    for (int i = 0; i < N; ++i) offsets[i] = 0;
+    for (int d = 1; d < ndim; ++d) {
+      const int64_t at = row % sizes[d];
+      row /= sizes[d];
+      for (int i = 0; i < N; ++i) offsets[i] += at * strides[i][d];
+    }
+  }
+};
+
+/// n elements from stride `from_step` to stride `to_step`.
+template <class W>
+inline void move_run(W* to, int64_t to_step, const W* from, int64_t from_step, int64_t n) {
+  if (to_step == 1 && from_step == 1) {
+    std::memcpy(static_cast<void*>(to), static_cast<const void*>(from),
+                static_cast<size_t>(n) * sizeof(W));
+    return;
+  }
+  for (int64_t i = 0; i < n; ++i) to[i * to_step] = from[i * from_step];
+}
+
+}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE

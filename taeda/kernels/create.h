@@ -1,0 +1,29 @@
+// Slots of creation: sequences of numbers.
+#pragma once
+
+#include "taeda/kernels/slot.h"
+#include "taeda/tensor/tensor.h"
+
+namespace taeda {
+
+/// out[i] = start + i * step, computed in int64 for integers and in double otherwise. `out` is
+/// one-dimensional and contiguous.
+inline Slot<void(const Tensor& out, const Scalar& start, const Scalar& step)> arange_slot{"arange"};
+
+/// out[i] = start + i * (end - start) / (n - 1), counted from `end` in the upper half, so that both
+/// ends are exact. `out` is one-dimensional and contiguous.
+inline Slot<void(const Tensor& out, const Scalar& start, const Scalar& end)> linspace_slot{
+    "linspace"};
+
+/// out = in where the column lies at most (`upper`: at least) `diagonal` right of the row, else 0.
+/// Both are [batch, rows, columns]; `out` is contiguous.
+inline Slot<void(const Tensor& out, const Tensor& in, int64_t diagonal, bool upper)> triangle_slot{
+    "triangle"};
+
+template <class F> void for_each_create_slot(F&& f) {
+  f.template operator()<&arange_slot>();
+  f.template operator()<&linspace_slot>();
+  f.template operator()<&triangle_slot>();
+}
+
+}  // namespace taeda

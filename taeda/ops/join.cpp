@@ -1,0 +1,282 @@
+#include "taeda/ops/join.h"
+
+#include "taeda/autograd/record.h"
+#include "taeda/base/error.h"
+#include "taeda/kernels/join.h"
+#include "taeda/tensor/promote.h"
+
+namespace taeda {
+
+namespace {
+
+/// PyTorch lets an empty vector stand for "nothing" among tensors of any shape.
+bool is_skipped(const Tensor& t) { return t.dim() == 1 && t.numel() == 0; }
+
+/// The shape of the result. `model` is the first tensor that counts.
+DimVector cat_sizes(TensorList tensors, const Tensor& model, int64_t dim) {
+  DimVector sizes(model.sizes());
+  int64_t total = 0, position = 0;
+  for (const Tensor& t : tensors) {
+    const int64_t i = position++;
+    if (is_skipped(t)) continue;
+    TAEDA_CHECK(t.dim() == model.dim(), "Tensors must have same number of dimensions: got ",
+                model.dim(), " and ", t.dim());
+    for (int64_t d = 0; d < t.dim(); ++d)
+      TAEDA_CHECK(d == dim || t.sizes()[d] == sizes[d],
+                  "Sizes of tensors must match except in dimension ", dim, ". Expected size ",
+                  sizes[d], " but got size ", t.sizes()[d], " for tensor number ", i,
+                  " in the list.");
+    total += t.sizes()[dim];
+  }
+  sizes[dim] = total;
+  return sizes;
+}
+
+void record_cat(const Tensor& out, TensorList tensors, int64_t dim) {
+  struct Part { int64_t size; ScalarType dtype; };
+  std::vector<Part> parts;
+  parts.reserve(tensors.size());
+  for (const Tensor& t : tensors) parts.push_back({is_skipped(t) ? -1 : t.sizes()[dim], t.dtype()});
+  record_list("CatBackward0", out, tensors, [parts, dim](const TensorVec& grads, Needs needs) {
+    std::vector<Tensor> out(parts.size());
+    int64_t start = 0;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if (parts[i].size < 0) {
+        if (needs[i]) out[i] = grads[0].new_zeros({0});
+        continue;
+      }
+      if (needs[i]) out[i] = grads[0].narrow(dim, start, parts[i].size);
+      start += parts[i].size;
+    }
+    return out;
+  });
+}
+
+}  // namespace
+
+Tensor cat(TensorList tensors, int64_t dim) {
+  TAEDA_CHECK(!tensors.empty(), "torch.cat(): expected a non-empty list of Tensors");
+  ScalarType dtype = tensors[0].dtype();
+  const Tensor* model = nullptr;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const Tensor& t = tensors[i];
+    TAEDA_CHECK(t.dim() > 0, "zero-dimensional tensor (at position ", i,
+                ") cannot be concatenated");
+    TAEDA_CHECK(t.device() == tensors[0].device(), "Expected all tensors to be on the same device, "
+                "but found at least two devices, ", tensors[0].device(), " and ", t.device(),
+                "! (when checking argument for argument tensors in method cat)");
+    dtype = promote_types(dtype, t.dtype());
+    if (!model && !is_skipped(t)) model = &t;
+  }
+  if (!model) model = &tensors[0];
+  const int64_t d = wrap_dim(dim, model->dim());
+  Tensor out = make_tensor(cat_sizes(tensors, *model, d), dtype, model->device());
+  if (out.numel() > 0) {
+    NoGradGuard guard;
+    SmallVector<Tensor, 8> inputs;
+    inputs.reserve(tensors.size());
+    for (const Tensor& t : tensors)
+      if (t.numel() > 0) inputs.push_back(t.to(dtype));
+    cat_slot(out.device().type(), out, inputs, d);
+  }
+  if (any_wants_grad(tensors)) record_cat(out, tensors, d);
+  return out;
+}
+
+Tensor stack(TensorList tensors, int64_t dim) {
+  TAEDA_CHECK(!tensors.empty(), "stack expects a non-empty TensorList");
+  const Tensor& first = tensors[0];
+  const int64_t d = wrap_dim(dim, first.dim() + 1);
+  for (size_t i = 1; i < tensors.size(); ++i)
+    TAEDA_CHECK(tensors[i].sizes() == first.sizes(), "stack expects each tensor to be equal size, "
+                "but got ", first.sizes(), " at entry 0 and ", tensors[i].sizes(), " at entry ", i);
+  Tensor out;
+  {
+    NoGradGuard guard;
+    SmallVector<Tensor, 8> rows;
+    rows.reserve(tensors.size());
+    for (const Tensor& t : tensors) rows.push_back(t.unsqueeze(d));
+    out = cat(rows, d);
+  }
+  if (any_wants_grad(tensors))
+    record_list("StackBackward0", out, tensors,
+                [d, n = tensors.size()](const TensorVec& grads, Needs needs) {
+                  std::vector<Tensor> out(n);
+                  for (size_t i = 0; i < n; ++i)
+                    if (needs[i]) out[i] = grads[0].select(d, static_cast<int64_t>(i));
+                  return out;
+                });
+  return out;
+}
+
+namespace {
+
+/// The tensors with at least `ndim` dimensions.
+std::vector<Tensor> at_least(TensorList tensors, int64_t ndim, const char* op) {
+  TAEDA_CHECK(!tensors.empty(), op, " expects a non-empty TensorList");
+  std::vector<Tensor> out;
+  for (Tensor t : tensors) {
+    if (t.dim() == 0) t = t.reshape({1});
+    if (t.dim() == 1 && ndim >= 2) t = t.unsqueeze(0);
+    if (t.dim() == 2 && ndim >= 3) t = t.unsqueeze(2);
+    out.push_back(std::move(t));
+  }
+  return out;
+}
+
+}  // namespace
+
+Tensor hstack(TensorList tensors) {
+  const std::vector<Tensor> list = at_least(tensors, 1, "hstack");
+  return cat(list, list[0].dim() == 1 ? 0 : 1);
+}
+
+Tensor vstack(TensorList tensors) { return cat(at_least(tensors, 2, "vstack"), 0); }
+Tensor dstack(TensorList tensors) { return cat(at_least(tensors, 3, "dstack"), 2); }
+
+namespace {
+
+/// Several views of one tensor, none of which may be changed in place while gradients are recorded:
+/// such a change would have to rewrite the history of all of them at once.
+Tensor make_part(const Tensor& self, Layout layout) {
+  Tensor out = make_view(self, std::move(layout));
+  TensorImpl& impl = *out.unsafe_impl();
+  if (impl.view_kind == ViewKind::Default) impl.view_kind = ViewKind::MultiOutput;
+  return out;
+}
+
+/// The parts' gradients, with zeros for those that nobody used.
+std::vector<Tensor> fill_in(const TensorVec& grads, const std::vector<DimVector>& sizes) {
+  const Tensor* some = nullptr;
+  for (const Tensor& g : grads)
+    if (g.defined()) some = &g;
+  std::vector<Tensor> out;
+  out.reserve(sizes.size());
+  for (size_t i = 0; i < sizes.size(); ++i)
+    out.push_back(i < grads.size() && grads[i].defined() ? grads[i] : some->new_zeros(sizes[i]));
+  return out;
+}
+
+std::vector<Tensor> split_views(const char* node, const Tensor& self, IntArrayRef split_sizes,
+                                int64_t dim) {
+  std::vector<Tensor> out;
+  out.reserve(split_sizes.size());
+  int64_t start = 0;
+  for (int64_t n : split_sizes) {
+    out.push_back(make_part(self, self.layout().narrow(dim, start, n)));
+    start += n;
+  }
+  if (!wants_grad(self)) return out;
+  std::vector<DimVector> sizes;
+  for (const Tensor& t : out) sizes.push_back(t.sizes());
+  record_multi(node, out, {self}, [sizes, dim](const TensorVec& grads, Needs) {
+    return cat(fill_in(grads, sizes), dim);
+  });
+  return out;
+}
+
+}  // namespace
+
+std::vector<Tensor> Tensor::split(int64_t split_size, int64_t dim) const {
+  TAEDA_CHECK(this->dim() != 0, "split expects at least a 1-dimensional tensor");
+  TAEDA_CHECK(split_size >= 0, "split expects split_size be non-negative, but got split_size=",
+              split_size);
+  const int64_t d = wrap_dim(dim, this->dim()), n = sizes()[d];
+  TAEDA_CHECK(split_size > 0 || n == 0, "split_size can only be 0 if dimension size is 0, but got "
+              "dimension size of ", n);
+  DimVector parts;
+  for (int64_t left = n; left > 0; left -= split_size) parts.push_back(std::min(left, split_size));
+  if (parts.empty()) parts.push_back(0);
+  return split_views("SplitBackward0", *this, parts, d);
+}
+
+std::vector<Tensor> Tensor::split(IntArrayRef split_sizes, int64_t dim) const {
+  TAEDA_CHECK(this->dim() != 0, "split expects at least a 1-dimensional tensor");
+  const int64_t d = wrap_dim(dim, this->dim());
+  int64_t total = 0;
+  for (int64_t n : split_sizes) {
+    TAEDA_CHECK(n >= 0, "split_with_sizes expects split_sizes have only non-negative entries, but "
+                "got split_sizes=", split_sizes);
+    total += n;
+  }
+  TAEDA_CHECK(total == sizes()[d], "split_with_sizes expects split_sizes to sum exactly to ",
+              sizes()[d], " (input tensor's size at dimension ", d,
+              "), but got split_sizes=", split_sizes);
+  return split_views("SplitWithSizesBackward0", *this, split_sizes, d);
+}
+
+std::vector<Tensor> Tensor::chunk(int64_t chunks, int64_t dim) const {
+  TAEDA_CHECK(this->dim() > 0, "chunk expects at least a 1-dimensional tensor");
+  TAEDA_CHECK(chunks > 0, "chunk expects `chunks` to be greater than 0, got: ", chunks);
+  const int64_t n = size(dim);
+  if (n == 0) return split(DimVector(static_cast<size_t>(chunks), 0), dim);
+  return split((n + chunks - 1) / chunks, dim);
+}
+
+std::vector<Tensor> Tensor::unbind(int64_t dim) const {
+  TAEDA_CHECK_INDEX(this->dim() > 0, "Dimension specified as ", dim,
+                    " but tensor has no dimensions");
+  const int64_t d = wrap_dim(dim, this->dim());
+  std::vector<Tensor> out;
+  out.reserve(static_cast<size_t>(sizes()[d]));
+  for (int64_t i = 0; i < sizes()[d]; ++i) out.push_back(make_part(*this, layout().select(d, i)));
+  if (!wants_grad(*this) || out.empty()) return out;
+  std::vector<DimVector> parts(out.size(), DimVector(out[0].sizes()));
+  record_multi("UnbindBackward0", out, {*this}, [parts, d](const TensorVec& grads, Needs) {
+    return stack(fill_in(grads, parts), d);
+  });
+  return out;
+}
+
+std::vector<Tensor> tensor_split(const Tensor& self, int64_t sections, int64_t dim) {
+  TAEDA_CHECK(self.dim() > 0, "tensor_split expected at least a 1-dimensional tensor, but got a "
+              "tensor with 0 dims");
+  TAEDA_CHECK(sections > 0, "number of sections must be larger than 0, got ", sections);
+  const int64_t n = self.size(dim);
+  DimVector parts;
+  for (int64_t i = 0; i < sections; ++i) parts.push_back(n / sections + (i < n % sections));
+  return self.split(parts, dim);
+}
+
+std::vector<Tensor> tensor_split(const Tensor& self, IntArrayRef indices, int64_t dim) {
+  TAEDA_CHECK(self.dim() > 0, "tensor_split expected at least a 1-dimensional tensor, but got a "
+              "tensor with 0 dims");
+  std::vector<Tensor> out;
+  int64_t start = 0;
+  for (int64_t end : indices) {
+    out.push_back(self.slice(dim, start, end));
+    start = end;
+  }
+  out.push_back(self.slice(dim, start));
+  return out;
+}
+
+std::vector<Tensor> meshgrid(TensorList tensors, const std::string& indexing) {
+  TAEDA_CHECK(!tensors.empty(), "meshgrid expects a non-empty TensorList");
+  TAEDA_CHECK(indexing == "ij" || indexing == "xy", "torch.meshgrid: indexing must be one of \"xy\" "
+              "or \"ij\", but received: ", indexing);
+  const bool swap = indexing == "xy" && tensors.size() >= 2;
+  const size_t n = tensors.size();
+  DimVector shape;
+  for (const Tensor& t : tensors) {
+    TAEDA_CHECK(t.dim() <= 1, "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got a "
+                "tensor of sizes ", t.sizes());
+    TAEDA_CHECK(t.dtype() == tensors[0].dtype(),
+                "torch.meshgrid expects all tensors to have the same dtype");
+    TAEDA_CHECK(t.device() == tensors[0].device(),
+                "torch.meshgrid expects all tensors to have the same device");
+    shape.push_back(t.numel());
+  }
+  if (swap) std::swap(shape[0], shape[1]);
+  std::vector<Tensor> out;
+  for (size_t i = 0; i < n; ++i) {
+    const size_t d = swap && i < 2 ? 1 - i : i;
+    DimVector line(n, 1);
+    line[d] = tensors[i].numel();
+    out.push_back(tensors[i].reshape(line).expand(shape));
+  }
+  // PyTorch lays "xy" grids out as transposed "ij" grids; values and shapes are the same.
+  return out;
+}
+
+}  // namespace taeda

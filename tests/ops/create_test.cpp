@@ -1,0 +1,119 @@
+// Creation: values, dtype rules, literals, memory of the user.
+#include "taeda/ops/create.h"
+
+#include <gtest/gtest.h>
+
+#include "taeda/ops/shape.h"
+#include "tests/ops/tensor_values.h"
+
+namespace taeda {
+namespace {
+
+using namespace testing;
+using Sizes = std::vector<int64_t>;
+
+TEST(Create, OptionsDecideDtypeAndGradient) {
+  EXPECT_EQ(zeros({2, 3}, kLong).dtype(), kLong);
+  EXPECT_EQ(floats(ones({2})), (std::vector<float>{1, 1}));
+  EXPECT_TRUE(ones({2}, TensorOptions().requires_grad(true)).requires_grad());
+  EXPECT_EQ(zeros({2}, dtype(kDouble).device(kCPU)).dtype(), kDouble);
+  EXPECT_EQ(full({2}, 3).dtype(), kLong);
+  EXPECT_EQ(full({2}, true).dtype(), kBool);
+  EXPECT_EQ(full({2}, 2.5).dtype(), kFloat);
+  EXPECT_EQ(full({2}, std::complex<double>(1, 2)).dtype(), kComplexFloat);
+  EXPECT_EQ(scalar_tensor(3).dtype(), kFloat);
+  EXPECT_EQ(message_of([] { zeros({2}, dtype(kLong).requires_grad(true)); }),
+            "only Tensors of floating point and complex dtype can require gradients, but got Long");
+  EXPECT_EQ(message_of([] { empty({2, -1}); }),
+            "Trying to create tensor with negative dimension -1: [2, -1]");
+}
+
+TEST(Create, LikeKeepsMemoryOrder) {
+  const Tensor x = zeros({2, 3}).t();
+  EXPECT_EQ(zeros_like(x).strides().vec(), (Sizes{1, 3}));
+  EXPECT_EQ(floats(full_like(x, 2)), std::vector<float>(6, 2.0f));
+  EXPECT_EQ(ones_like(x, kLong).dtype(), kLong);
+  EXPECT_EQ(x.new_full({2}, 4).dtype(), kFloat);
+}
+
+TEST(Create, EmptyStrided) {
+  const Tensor x = empty_strided({2, 2}, {1, 4});
+  EXPECT_EQ(x.strides().vec(), (Sizes{1, 4}));
+  EXPECT_EQ(x.storage()->nbytes(), 6 * sizeof(float));
+  EXPECT_EQ(message_of([] { empty_strided({2}, {1, 1}); }),
+            "mismatch in length of strides and shape");
+}
+
+TEST(Create, Arange) {
+  EXPECT_EQ(longs(arange(4)), (Sizes{0, 1, 2, 3}));
+  EXPECT_EQ(longs(arange(5, 0, -2)), (Sizes{5, 3, 1}));
+  EXPECT_EQ(arange(3.0).dtype(), kFloat);
+  EXPECT_EQ(arange(0, 3, 1, kDouble).dtype(), kDouble);
+  EXPECT_EQ(floats(arange(1, 2.5, 0.5)), (std::vector<float>{1, 1.5, 2}));
+  EXPECT_EQ(arange(0, 0).numel(), 0);
+  EXPECT_EQ(longs(arange(100000)).back(), 99999);
+  EXPECT_EQ(message_of([] { arange(0, 3, 0); }), "step must be nonzero");
+  EXPECT_EQ(message_of([] { arange(0, 3, -1); }),
+            "upper bound and larger bound inconsistent with step sign");
+}
+
+TEST(Create, Linspace) {
+  EXPECT_EQ(floats(linspace(0, 1, 5)), (std::vector<float>{0, 0.25, 0.5, 0.75, 1}));
+  EXPECT_EQ(floats(linspace(3, 10, 1)), (std::vector<float>{3}));
+  EXPECT_EQ(longs(linspace(0, 10, 4, kLong)), (Sizes{0, 3, 6, 10}));
+  EXPECT_EQ(message_of([] { linspace(0, 1, -1); }), "number of steps must be non-negative");
+}
+
+TEST(Create, EyeAndTriangles) {
+  EXPECT_EQ(floats(eye(2, 3)), (std::vector<float>{1, 0, 0, 0, 1, 0}));
+  EXPECT_EQ(longs(tril_indices(3, 3)), (Sizes{0, 1, 1, 2, 2, 2, 0, 0, 1, 0, 1, 2}));
+  EXPECT_EQ(longs(triu_indices(2, 3, 1)), (Sizes{0, 0, 1, 1, 2, 2}));
+}
+
+TEST(Literal, DtypesFollowTheNumbers) {
+  EXPECT_EQ(tensor({1, 2, 3}).dtype(), kLong);
+  EXPECT_EQ(tensor({1.0, 2.0}).dtype(), kFloat);
+  EXPECT_EQ(tensor({1.0f, 2.0f}).dtype(), kFloat);
+  EXPECT_EQ(tensor(3.5).sizes().size(), 0u);
+  EXPECT_EQ(tensor(true).dtype(), kBool);
+  EXPECT_EQ(tensor({true, false}).dtype(), kBool);
+  EXPECT_EQ(tensor({1, 2}, kDouble).dtype(), kDouble);
+  EXPECT_EQ(tensor({std::complex<float>(1, 2)}).dtype(), kComplexFloat);
+  EXPECT_EQ(tensor({}).dtype(), kFloat);
+  EXPECT_EQ(shape(tensor({})), (Sizes{0}));
+}
+
+TEST(Literal, NestedLists) {
+  EXPECT_EQ(shape(tensor({{1, 2}, {3, 4}})), (Sizes{2, 2}));
+  EXPECT_EQ(longs(tensor({{1, 2}, {3, 4}})), (Sizes{1, 2, 3, 4}));
+  EXPECT_EQ(shape(tensor({{1}})), (Sizes{1, 1}));
+  EXPECT_EQ(shape(tensor({{{1.0, 2.0}}, {{3.0, 4.0}}})), (Sizes{2, 1, 2}));
+  EXPECT_EQ(message_of([] { tensor({{1, 2}, {3}}); }),
+            "Expected all sub-lists to have sizes: [2] (e.g. {1, 2}), but got sub-list {3} with "
+            "sizes: [1]");
+}
+
+TEST(Literal, Vectors) {
+  EXPECT_EQ(floats(tensor(std::vector<float>{1, 2})), (std::vector<float>{1, 2}));
+  EXPECT_EQ(tensor(std::vector<int>{1, 2}).dtype(), kLong);
+  EXPECT_EQ(tensor(std::vector<uint8_t>{1, 2}).dtype(), kByte);
+  EXPECT_EQ(bools(tensor(std::vector<bool>{true, false})), (std::vector<int>{1, 0}));
+  EXPECT_EQ(floats(tensor(std::vector<double>{1, 2})), (std::vector<float>{1, 2}));
+}
+
+TEST(FromBlob, SharesAndReleases) {
+  float data[6] = {0, 1, 2, 3, 4, 5};
+  int released = 0;
+  {
+    const Tensor x = from_blob(data, {2, 3}, [&](void* p) { released += p == data; });
+    x.fill_(1);
+    const Tensor row = x.select(0, 1);
+    EXPECT_EQ(data[5], 1.0f);
+  }
+  EXPECT_EQ(released, 1);
+  EXPECT_EQ(floats(from_blob(data, {2, 2}, {1, 3})), (std::vector<float>(4, 1.0f)));
+  EXPECT_THROW(from_blob(nullptr, {2}), ValueError);
+}
+
+}  // namespace
+}  // namespace taeda
