@@ -31,7 +31,8 @@ struct Dims {
   static Dims of(const Tensor& t) {
     Dims d;
     const size_t n = t.sizes().size();
-    for (size_t i = 0; i < n && i < 5; ++i) d.values[i] = t.sizes()[i], d.values[5 + i] = t.strides()[i];
+    for (size_t i = 0; i < n && i < 5; ++i)
+      d.values[i] = t.sizes()[i], d.values[5 + i] = t.strides()[i];
     return d;
   }
   bool operator==(const Dims&) const = default;
@@ -39,11 +40,13 @@ struct Dims {
 
 /// Made values by key, at most kLimit of them: beyond that the map starts anew, because a program
 /// that goes through so many shapes will not come back to the first.
-template <class Key, class Value> class Cache {
+template <class Key, class Value>
+class Cache {
  public:
   static constexpr size_t kLimit = 512;
 
-  template <class Make> Value& get(const Key& key, Make&& make) {
+  template <class Make>
+  Value& get(const Key& key, Make&& make) {
     if (last_ && *last_key_ == key) return *last_;
     auto at = map_.find(key);
     if (at == map_.end()) {
@@ -84,11 +87,10 @@ class Arguments {
     memories_.emplace_back(desc, engine(), nullptr);
     list_.push_back({argument, memories_.back().get()});
   }
-  void set(size_t i, void* data) const {
-    dnnl_memory_set_data_handle(list_[i].memory, data);
-  }
+  void set(size_t i, void* data) const { dnnl_memory_set_data_handle(list_[i].memory, data); }
   void run(const dnnl::primitive& primitive) const {
-    const auto status = dnnl_primitive_execute(primitive.get(), stream().get(), static_cast<int>(list_.size()), list_.data());
+    const auto status = dnnl_primitive_execute(primitive.get(), stream().get(),
+                                               static_cast<int>(list_.size()), list_.data());
     dnnl::error::wrap_c_api(status, "could not execute a primitive");
   }
 

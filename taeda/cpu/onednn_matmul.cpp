@@ -23,7 +23,7 @@ bool is_plain(const Tensor& t) {
 
 /// Everything that a primitive depends on.
 struct MatmulKey {
-  Dims shape[3];    // sizes, then strides, of a, b, out
+  Dims shape[3];  // sizes, then strides, of a, b, out
   int32_t bias;
   int16_t dtype, threads;
   bool operator==(const MatmulKey&) const = default;
@@ -44,9 +44,11 @@ struct Matmul {
     if (bias) {
       dnnl::memory::dims dims(static_cast<size_t>(out.dim()), 1);
       dims.back() = out.size(-1);
-      bias_md = {dims, type, out.dim() == 3 ? dnnl::memory::format_tag::abc : dnnl::memory::format_tag::ab};
+      bias_md = {dims, type,
+                 out.dim() == 3 ? dnnl::memory::format_tag::abc : dnnl::memory::format_tag::ab};
     }
-    const auto desc = bias ? dnnl::matmul::desc(ma, mb, bias_md, mo) : dnnl::matmul::desc(ma, mb, mo);
+    const auto desc =
+        bias ? dnnl::matmul::desc(ma, mb, bias_md, mo) : dnnl::matmul::desc(ma, mb, mo);
     const dnnl::matmul::primitive_desc pd(desc, engine());
     primitive = dnnl::matmul(pd);
     arguments.add(DNNL_ARG_SRC, ma);
@@ -66,8 +68,8 @@ bool is_row(const Tensor& addend) {
 
 }  // namespace
 
-bool matmul(const Tensor& out, const Tensor& a, const Tensor& b, const Tensor& addend, const Scalar& beta,
-            const Scalar& alpha) {
+bool matmul(const Tensor& out, const Tensor& a, const Tensor& b, const Tensor& addend,
+            const Scalar& beta, const Scalar& alpha) {
   if (!onednn_enabled() || !takes(out.dtype()) || !alpha.equal(1)) return false;
   if (addend.defined() && !(beta.equal(1) && is_row(addend))) return false;
   if (a.size(-1) == 0 || !out.is_contiguous() || !is_plain(a) || !is_plain(b)) return false;
@@ -89,7 +91,8 @@ bool matmul(const Tensor& out, const Tensor& a, const Tensor& b, const Tensor& a
 
 #else
 
-bool matmul(const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Scalar&, const Scalar&) {
+bool matmul(const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Scalar&,
+            const Scalar&) {
   return false;
 }
 

@@ -39,8 +39,10 @@ Scratch::Scratch(size_t bytes) {
 }
 
 Scratch::~Scratch() {
-  if (taken_ > 0) stack.used -= taken_;
-  else allocator::deallocate(Device(kCPU), data_);
+  if (taken_ > 0)
+    stack.used -= taken_;
+  else
+    allocator::deallocate(Device(kCPU), data_);
 }
 
 }  // namespace taeda::cpu

@@ -16,7 +16,10 @@ class Scratch {
   Scratch& operator=(const Scratch&) = delete;
 
   void* data() const { return data_; }
-  template <class T> T* as() const { return static_cast<T*>(data_); }
+  template <class T>
+  T* as() const {
+    return static_cast<T*>(data_);
+  }
 
  private:
   void* data_;
@@ -24,7 +27,8 @@ class Scratch {
 };
 
 /// Scratch for `count` elements.
-template <class T> struct ScratchArray : Scratch {
+template <class T>
+struct ScratchArray : Scratch {
   explicit ScratchArray(int64_t count) : Scratch(static_cast<size_t>(count) * sizeof(T)) {}
   T* get() const { return this->template as<T>(); }
 };

@@ -1,6 +1,6 @@
-// Own matrix products: vectorised for float and double, plain loops for every other dtype. The order
-// of the additions behind an element depends on k alone, neither on the number of threads nor on the
-// element's place in the matrix.
+// Own matrix products: vectorised for float and double, plain loops for every other dtype. The
+// order of the additions behind an element depends on k alone, neither on the number of threads nor
+// on the element's place in the matrix.
 #pragma once
 
 #include "taeda/base/dtype.h"
@@ -8,7 +8,8 @@
 namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
 
 /// Element (i, j) is data[i * row + j * column]; strides in elements, 0 to broadcast.
-template <class T> struct Matrix {
+template <class T>
+struct Matrix {
   T* data = nullptr;
   int64_t row = 0, column = 0;
 
@@ -19,7 +20,8 @@ template <class T> struct Matrix {
 
 /// out = alpha * a b + beta * addend, for a of m x k and b of k x n. `addend` may be absent (null
 /// data), may be `out` itself, and is read once, before the element is written.
-template <class T> struct Gemm {
+template <class T>
+struct Gemm {
   int64_t m = 0, n = 0, k = 0;
   Matrix<const T> a, b;
   Matrix<T> out;
@@ -28,7 +30,8 @@ template <class T> struct Gemm {
 
   /// The same product, seen as the transposed of out.
   Gemm transposed() const {
-    return {n, m, k, b.transposed(), a.transposed(), out.transposed(), addend.transposed(), alpha, beta};
+    return {n,     m,   k, b.transposed(), a.transposed(), out.transposed(), addend.transposed(),
+            alpha, beta};
   }
 };
 
@@ -38,6 +41,7 @@ void gemm(const Gemm<double>& g);
 
 /// Any other type: rows in parallel, each as a sum over k of scaled rows of b. Sums of the 16-bit
 /// types are kept in float; integers wrap.
-template <class T> void gemm_plain(const Gemm<T>& g);
+template <class T>
+void gemm_plain(const Gemm<T>& g);
 
 }  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE

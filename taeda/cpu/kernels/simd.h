@@ -26,25 +26,36 @@ constexpr int kVectorRegisters = 16;
 #endif
 
 /// Elements of T in a register.
-template <class T> constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(T));
+template <class T>
+constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(T));
 
-template <class T> struct VectorOf {
+template <class T>
+struct VectorOf {
   typedef T type __attribute__((vector_size(kVectorBytes)));
 };
 /// A register of T.
-template <class T> using Vec = typename VectorOf<T>::type;
+template <class T>
+using Vec = typename VectorOf<T>::type;
 
 /// Unaligned load and store.
-template <class T> TAEDA_ALWAYS_INLINE Vec<T> load(const T* p) {
+template <class T>
+TAEDA_ALWAYS_INLINE Vec<T> load(const T* p) {
   Vec<T> v;
   std::memcpy(&v, p, sizeof v);
   return v;
 }
-template <class T> TAEDA_ALWAYS_INLINE void store(T* p, Vec<T> v) { std::memcpy(p, &v, sizeof v); }
-template <class T> TAEDA_ALWAYS_INLINE Vec<T> broadcast(T x) { return Vec<T>{} + x; }
+template <class T>
+TAEDA_ALWAYS_INLINE void store(T* p, Vec<T> v) {
+  std::memcpy(p, &v, sizeof v);
+}
+template <class T>
+TAEDA_ALWAYS_INLINE Vec<T> broadcast(T x) {
+  return Vec<T>{} + x;
+}
 
 /// The first `n` lanes from memory, zeros behind them; no byte past them is read.
-template <class T> TAEDA_ALWAYS_INLINE Vec<T> load_first(const T* p, int64_t n) {
+template <class T>
+TAEDA_ALWAYS_INLINE Vec<T> load_first(const T* p, int64_t n) {
 #if defined(__AVX512F__)
   if constexpr (sizeof(T) == 4)
     return (Vec<T>)_mm512_maskz_loadu_epi32(static_cast<__mmask16>((1u << n) - 1), p);
@@ -55,7 +66,8 @@ template <class T> TAEDA_ALWAYS_INLINE Vec<T> load_first(const T* p, int64_t n) 
   for (int64_t i = 0; i < n; ++i) lanes[i] = p[i];
   return load(lanes);
 }
-template <class T> TAEDA_ALWAYS_INLINE void store_first(T* p, Vec<T> v, int64_t n) {
+template <class T>
+TAEDA_ALWAYS_INLINE void store_first(T* p, Vec<T> v, int64_t n) {
 #if defined(__AVX512F__)
   if constexpr (sizeof(T) == 4)
     return _mm512_mask_storeu_epi32(p, static_cast<__mmask16>((1u << n) - 1), (__m512i)v);
@@ -83,7 +95,8 @@ TAEDA_ALWAYS_INLINE V interleave_high(V a, V b, std::integer_sequence<int, I...>
 ///
 /// Each round interleaves row i with row i + L/2; after log2(L) rounds, every bit of the row number
 /// has changed places with a bit of the lane number.
-template <class T> TAEDA_ALWAYS_INLINE void transpose_square(Vec<T> (&row)[kLanes<T>]) {
+template <class T>
+TAEDA_ALWAYS_INLINE void transpose_square(Vec<T> (&row)[kLanes<T>]) {
   constexpr int n = kLanes<T>;
   constexpr std::make_integer_sequence<int, n> lanes;
   for (int round = 1; round < n; round *= 2) {
@@ -97,7 +110,8 @@ template <class T> TAEDA_ALWAYS_INLINE void transpose_square(Vec<T> (&row)[kLane
 }
 
 /// The sum of all lanes, in a fixed order: halves are added until one lane is left.
-template <class T> TAEDA_ALWAYS_INLINE T sum_lanes(Vec<T> v) {
+template <class T>
+TAEDA_ALWAYS_INLINE T sum_lanes(Vec<T> v) {
   T lanes[kLanes<T>];
   store(lanes, v);
   for (int width = kLanes<T> / 2; width > 0; width /= 2)
