@@ -9,6 +9,7 @@ namespace taeda {
   entry(copy)                     \
   entry(create)                   \
   entry(join)                     \
+  entry(matmul)                   \
   entry(pointwise_arithmetic)     \
   entry(reduce)
 

@@ -1,0 +1,69 @@
+#include "taeda/cpu/onednn.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <string_view>
+
+#if defined(TAEDA_HAS_ONEDNN)
+#include <omp.h>
+
+#include "taeda/base/parallel_for.h"
+#include "taeda/cpu/onednn_cache.h"
+#endif
+
+namespace taeda::cpu {
+
+namespace {
+
+bool initially_enabled() {
+#if defined(TAEDA_HAS_ONEDNN)
+  const char* text = std::getenv("TAEDA_ONEDNN");
+  return !text || std::string_view(text) != "0";
+#else
+  return false;
+#endif
+}
+
+std::atomic<bool>& switch_() {
+  static std::atomic<bool> on{initially_enabled()};
+  return on;
+}
+
+}  // namespace
+
+bool onednn_enabled() { return switch_().load(std::memory_order_relaxed); }
+
+void set_onednn_enabled(bool on) {
+#if defined(TAEDA_HAS_ONEDNN)
+  switch_() = on;
+#else
+  (void)on;
+#endif
+}
+
+#if defined(TAEDA_HAS_ONEDNN)
+
+const dnnl::engine& onednn::engine() {
+  static const auto* engine = new dnnl::engine(dnnl::engine::kind::cpu, 0);
+  return *engine;
+}
+
+dnnl::stream& onednn::stream() {
+  static thread_local dnnl::stream stream(engine());
+  return stream;
+}
+
+int onednn::threads() { return in_parallel_region() ? 1 : omp_get_max_threads(); }
+
+dnnl::memory::data_type onednn::data_type(ScalarType t) {
+  return t == kBFloat16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
+}
+
+bool onednn::takes(ScalarType t) {
+  static const bool bf16 = dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core_bf16;
+  return t == kFloat || (t == kBFloat16 && bf16);
+}
+
+#endif
+
+}  // namespace taeda::cpu

@@ -1,0 +1,26 @@
+// The only door to oneDNN. Every function returns whether it did the work: false without oneDNN,
+// when it is switched off, and for operands that it has no fast kernel for. The caller then runs
+// its own.
+//
+// Primitives and their memory objects are kept per thread and found by shape; a call only sets
+// pointers.
+#pragma once
+
+#include "taeda/tensor/tensor.h"
+
+namespace taeda::cpu {
+
+/// Whether oneDNN may be used: it is built in, TAEDA_ONEDNN=0 is not set, and nobody switched it
+/// off.
+bool onednn_enabled();
+/// For tests that run the own kernels too; process-wide.
+void set_onednn_enabled(bool on);
+
+namespace onednn {
+
+/// As matmul_slot.
+bool matmul(const Tensor& out, const Tensor& a, const Tensor& b, const Tensor& addend,
+            const Scalar& beta, const Scalar& alpha);
+
+}  // namespace onednn
+}  // namespace taeda::cpu

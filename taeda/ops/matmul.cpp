@@ -1,0 +1,412 @@
+#include "taeda/ops/matmul.h"
+
+#include "taeda/autograd/record.h"
+#include "taeda/kernels/matmul.h"
+#include "taeda/ops/arithmetic.h"
+#include "taeda/tensor/iter.h"
+
+namespace taeda {
+
+namespace {
+
+/// The type's name in C++, which is how PyTorch words this family's dtype errors.
+const char* type_name(ScalarType t) {
+  switch (t) {
+    case kByte: return "unsigned char";
+    case kChar: return "signed char";
+    case kShort: return "short";
+    case kInt: return "int";
+    case kLong: return "long";
+    case kHalf: return "c10::Half";
+    case kFloat: return "float";
+    case kDouble: return "double";
+    case kComplexFloat: return "c10::complex<float>";
+    case kComplexDouble: return "c10::complex<double>";
+    case kBool: return "bool";
+    default: return "c10::BFloat16";
+  }
+}
+
+void check_matrix_dtypes(const Tensor& a, const Tensor& b) {
+  TAEDA_CHECK(a.dtype() == b.dtype(),
+              "expected m1 and m2 to have the same dtype, but got: ", type_name(a.dtype()),
+              " != ", type_name(b.dtype()));
+}
+
+void check_dtypes(const Tensor& a, const Tensor& b) {
+  TAEDA_CHECK(a.dtype() == b.dtype(), "expected scalar type ", a.dtype(), " but found ", b.dtype());
+}
+
+void check_mm_shapes(const Tensor& a, const Tensor& b, const char* first, const char* second) {
+  TAEDA_CHECK(a.dim() == 2, first, " must be a matrix");
+  TAEDA_CHECK(b.dim() == 2, second, " must be a matrix");
+  TAEDA_CHECK(a.size(1) == b.size(0), "mat1 and mat2 shapes cannot be multiplied (", a.size(0), "x",
+              a.size(1), " and ", b.size(0), "x", b.size(1), ")");
+}
+
+void check_scales(ScalarType t, const Scalar& beta, const Scalar& alpha) {
+  if (!is_integral(t)) return;
+  TAEDA_CHECK(alpha.is_integral(true),
+              "For integral input tensors, argument alpha must not be a floating point number.");
+  TAEDA_CHECK(beta.is_integral(true),
+              "For integral input tensors, argument beta must not be a floating point number.");
+}
+
+/// The same memory with another layout, without a history.
+Tensor relayout(const Tensor& t, Layout layout) {
+  Tensor out = make_alias(t);
+  out.unsafe_impl()->layout = std::move(layout);
+  out.unsafe_impl()->refresh();
+  return out;
+}
+
+/// Runs the slot into `out`; operands and out are matrices or batches of them.
+void multiply(const Tensor& out, const Tensor& a, const Tensor& b, const Tensor& addend = {},
+              const Scalar& beta = 1, const Scalar& alpha = 1) {
+  if (out.numel() == 0) return;
+  const bool skip = !addend.defined() || beta.equal(0);
+  const bool expand = !skip && addend.sizes() != out.sizes();
+  matmul_slot(out.device().type(), out, a, b,
+              skip     ? Tensor()
+              : expand ? relayout(addend, addend.layout().expand(out.sizes()))
+                       : addend,
+              beta, alpha);
+}
+
+Tensor conjugate(const Tensor& t) { return t.is_complex() ? t.conj() : t; }
+/// The conjugated transposed matrix (or each of a batch).
+Tensor adjoint(const Tensor& t) { return conjugate(t.mT()); }
+Tensor scaled(const Tensor& t, const Scalar& factor) {
+  if (factor.equal(1)) return t;
+  return t.mul(factor.is_complex() ? Scalar(std::conj(factor.to<std::complex<double>>())) : factor);
+}
+
+/// What an addend that should broadcast to `sizes` must satisfy; throws Layout::expand's Error.
+void check_addend(const char* what, const Tensor& self, const Tensor& mat, IntArrayRef sizes) {
+  TAEDA_CHECK(self.dtype() == mat.dtype(), "self and ", what, " must have the same dtype, but got ",
+              self.dtype(), " and ", mat.dtype());
+  if (self.sizes() != sizes) (void)self.layout().expand(sizes);
+}
+
+void record_addmm(const char* name, const Tensor& out, const Tensor& self, const Tensor& a,
+                  const Tensor& b, const Scalar& beta, const Scalar& alpha) {
+  record(name, out, {self, a, b},
+         [a = save(b.requires_grad() ? a : Tensor()), b = save(a.requires_grad() ? b : Tensor()),
+          beta, alpha](const Tensor& g, Needs needs) {
+           return TensorVec{needs[0] ? scaled(g, beta) : Tensor(),
+                            needs[1] ? scaled(g.matmul(adjoint(b.unpack())), alpha) : Tensor(),
+                            needs[2] ? scaled(adjoint(a.unpack()).matmul(g), alpha) : Tensor()};
+         });
+}
+
+void check_addmm(const Tensor& self, const Tensor& a, const Tensor& b, const Scalar& beta,
+                 const Scalar& alpha) {
+  check_same_device("addmm", {&self, &a, &b});
+  check_mm_shapes(a, b, "mat1", "mat2");
+  check_matrix_dtypes(a, b);
+  check_scales(a.dtype(), beta, alpha);
+  check_addend("mat2", self, b, {a.size(0), b.size(1)});
+}
+
+void check_bmm(const char* op, const Tensor& a, const Tensor& b) {
+  check_same_device(op, {&a, &b});
+  TAEDA_CHECK(a.dim() == 3, "batch1 must be a 3D tensor");
+  TAEDA_CHECK(b.dim() == 3, "batch2 must be a 3D tensor");
+  TAEDA_CHECK(a.size(0) == b.size(0) && a.size(2) == b.size(1),
+              "Expected size for first two dimensions of batch2 tensor to be: [", a.size(0), ", ",
+              a.size(2), "] but got: [", b.size(0), ", ", b.size(1), "].");
+  check_dtypes(a, b);
+}
+
+void check_mv(const Tensor& a, const Tensor& v) {
+  check_same_device("mv", {&a, &v});
+  TAEDA_CHECK(a.dim() == 2 && v.dim() == 1, "vector + matrix @ vector expected, got 1, ", a.dim(),
+              ", ", v.dim());
+  TAEDA_CHECK(a.size(1) == v.size(0), "size mismatch, got input (", a.size(0), "), mat (",
+              a.size(0), "x", a.size(1), "), vec (", v.size(0), ")");
+  check_dtypes(a, v);
+}
+
+Tensor as_column(const Tensor& v) { return relayout(v, v.layout().unsqueeze(1)); }
+
+}  // namespace
+
+Tensor mm(const Tensor& self, const Tensor& mat2) {
+  check_same_device("mm", {&self, &mat2});
+  check_mm_shapes(self, mat2, "self", "mat2");
+  check_matrix_dtypes(self, mat2);
+  Tensor out = make_tensor({self.size(0), mat2.size(1)}, self.dtype(), self.device());
+  multiply(out, self, mat2);
+  if (wants_grad(self, mat2))
+    record("MmBackward0", out, {self, mat2},
+           [a = save(mat2.requires_grad() ? self : Tensor()),
+            b = save(self.requires_grad() ? mat2 : Tensor())](const Tensor& g, Needs needs) {
+             return TensorVec{needs[0] ? g.mm(adjoint(b.unpack())) : Tensor(),
+                              needs[1] ? adjoint(a.unpack()).mm(g) : Tensor()};
+           });
+  return out;
+}
+
+Tensor mv(const Tensor& self, const Tensor& vec) {
+  check_mv(self, vec);
+  Tensor out = make_tensor({self.size(0)}, self.dtype(), self.device());
+  multiply(as_column(out), self, as_column(vec));
+  if (wants_grad(self, vec))
+    record("MvBackward0", out, {self, vec},
+           [a = save(vec.requires_grad() ? self : Tensor()),
+            v = save(self.requires_grad() ? vec : Tensor())](const Tensor& g, Needs needs) {
+             return TensorVec{needs[0] ? outer(g, conjugate(v.unpack())) : Tensor(),
+                              needs[1] ? adjoint(a.unpack()).mv(g) : Tensor()};
+           });
+  return out;
+}
+
+Tensor bmm(const Tensor& self, const Tensor& mat2) {
+  check_bmm("bmm", self, mat2);
+  Tensor out = make_tensor({self.size(0), self.size(1), mat2.size(2)}, self.dtype(), self.device());
+  multiply(out, self, mat2);
+  if (wants_grad(self, mat2))
+    record("BmmBackward0", out, {self, mat2},
+           [a = save(mat2.requires_grad() ? self : Tensor()),
+            b = save(self.requires_grad() ? mat2 : Tensor())](const Tensor& g, Needs needs) {
+             return TensorVec{needs[0] ? g.bmm(adjoint(b.unpack())) : Tensor(),
+                              needs[1] ? adjoint(a.unpack()).bmm(g) : Tensor()};
+           });
+  return out;
+}
+
+Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
+             const Scalar& alpha) {
+  check_addmm(self, mat1, mat2, beta, alpha);
+  Tensor out = make_tensor({mat1.size(0), mat2.size(1)}, mat1.dtype(), mat1.device());
+  multiply(out, mat1, mat2, self, beta, alpha);
+  if (wants_grad(self, mat1, mat2))
+    record_addmm("AddmmBackward0", out, self, mat1, mat2, beta, alpha);
+  return out;
+}
+
+Tensor& Tensor::addmm_(const Tensor& a, const Tensor& b, const Scalar& beta,
+                       const Scalar& alpha) const {
+  check_inplace("addmm_", *this);
+  check_addmm(*this, a, b, beta, alpha);
+  TAEDA_CHECK(sizes() == IntArrayRef({a.size(0), b.size(1)}),
+              "Bad in-place call: input tensor size ", sizes(), " and output tensor size [",
+              a.size(0), ", ", b.size(1), "] should match");
+  if (wants_grad(*this, a, b)) {
+    autograd::assign_inplace("addmm_", *this,
+                             [&](const Tensor& self) { return self.addmm(a, b, beta, alpha); });
+  } else {
+    multiply(*this, a, b, *this, beta, alpha);
+    bump_version(*this);
+  }
+  return const_cast<Tensor&>(*this);
+}
+
+Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta,
+             const Scalar& alpha) {
+  check_mv(mat, vec);
+  check_scales(mat.dtype(), beta, alpha);
+  check_same_device("addmv", {&self, &mat});
+  check_addend("mat", self, mat, {mat.size(0)});
+  Tensor out = make_tensor({mat.size(0)}, mat.dtype(), mat.device());
+  multiply(as_column(out), mat, as_column(vec),
+           as_column(relayout(self, self.layout().expand(out.sizes()))), beta, alpha);
+  if (wants_grad(self, mat, vec))
+    record("AddmvBackward0", out, {self, mat, vec},
+           [a = save(vec.requires_grad() ? mat : Tensor()),
+            v = save(mat.requires_grad() ? vec : Tensor()), beta,
+            alpha](const Tensor& g, Needs needs) {
+             return TensorVec{needs[0] ? scaled(g, beta) : Tensor(),
+                              needs[1] ? scaled(outer(g, conjugate(v.unpack())), alpha) : Tensor(),
+                              needs[2] ? scaled(adjoint(a.unpack()).mv(g), alpha) : Tensor()};
+           });
+  return out;
+}
+
+Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
+               const Scalar& alpha) {
+  check_bmm("baddbmm", batch1, batch2);
+  check_scales(batch1.dtype(), beta, alpha);
+  check_same_device("baddbmm", {&self, &batch1});
+  check_addend("batch2", self, batch2, {batch1.size(0), batch1.size(1), batch2.size(2)});
+  Tensor out = make_tensor({batch1.size(0), batch1.size(1), batch2.size(2)}, batch1.dtype(),
+                           batch1.device());
+  multiply(out, batch1, batch2, self, beta, alpha);
+  if (wants_grad(self, batch1, batch2))
+    record_addmm("BaddbmmBackward0", out, self, batch1, batch2, beta, alpha);
+  return out;
+}
+
+Tensor addbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
+              const Scalar& alpha) {
+  check_bmm("addbmm", batch1, batch2);
+  // The sum over the batch is part of the sum over k.
+  const int64_t b = batch1.size(0), m = batch1.size(1), k = batch1.size(2), n = batch2.size(2);
+  return addmm(self, batch1.transpose(0, 1).reshape({m, b * k}), batch2.reshape({b * k, n}), beta,
+               alpha);
+}
+
+Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta,
+            const Scalar& alpha) {
+  TAEDA_CHECK(vec1.dim() == 1, "addr: Expected 1-D argument vec1, but got ", vec1.dim(), "-D");
+  TAEDA_CHECK(vec2.dim() == 1, "addr: Expected 1-D argument vec2, but got ", vec2.dim(), "-D");
+  return addmm(self, vec1.unsqueeze(1), vec2.unsqueeze(0), beta, alpha);
+}
+
+Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
+  TAEDA_CHECK(weight.dim() == 1 || weight.dim() == 2,
+              "linear(): weight must be a matrix or a vector, got ", weight.dim(), "-D tensor");
+  TAEDA_CHECK(input.dim() >= 1,
+              "both arguments to linear need to be at least 1D, but they are 0D and ", weight.dim(),
+              "D");
+  if (weight.dim() == 1)
+    return bias.defined() ? input.matmul(weight).add(bias) : input.matmul(weight);
+  check_same_device("linear", {&input, &weight});
+  const int64_t k = input.size(-1), n = weight.size(0);
+  DimVector sizes = input.sizes();
+  sizes.back() = n;
+  const int64_t rows = product(IntArrayRef(sizes).slice(0, sizes.size() - 1));
+  TAEDA_CHECK(k == weight.size(1), "mat1 and mat2 shapes cannot be multiplied (", rows, "x", k,
+              " and ", weight.size(1), "x", n, ")");
+  check_matrix_dtypes(input, weight);
+  if (bias.defined()) {
+    check_same_device("linear", {&input, &bias});
+    check_addend("mat2", bias, weight, {rows, n});
+  }
+  Tensor out = make_tensor(sizes, input.dtype(), input.device());
+  const Tensor weight_t = relayout(weight, weight.layout().transpose(0, 1));
+  if (input.dim() == 2) {
+    multiply(out, input, weight_t, bias);
+  } else {
+    NoGradGuard no_grad;
+    multiply(relayout(out, Layout{{rows, n}, {n, 1}, out.storage_offset()}),
+             input.reshape({rows, k}), weight_t, bias);
+  }
+  if (wants_grad(input, weight, bias))
+    record(bias.defined() ? "AddmmBackward0" : "MmBackward0", out, {input, weight, bias},
+           [x = save(weight.requires_grad() ? input : Tensor()),
+            w = save(input.requires_grad() ? weight : Tensor()), shape = DimVector(input.sizes()),
+            rows, n, k](const Tensor& g, Needs needs) {
+             const Tensor flat = g.dim() == 2 ? g : g.reshape({rows, n});
+             TensorVec grads{{}, {}, {}};
+             if (needs[0]) {
+               grads[0] = flat.mm(conjugate(w.unpack()));
+               if (shape.size() != 2) grads[0] = grads[0].reshape(shape);
+             }
+             if (needs[1]) {
+               const Tensor left = x.unpack();
+               grads[1] = flat.t().mm(conjugate(left.dim() == 2 ? left : left.reshape({rows, k})));
+             }
+             if (needs[2]) grads[2] = flat;  // the engine sums it over the rows
+             return grads;
+           });
+  return out;
+}
+
+Tensor dot(const Tensor& self, const Tensor& other) {
+  check_same_device("dot", {&self, &other});
+  TAEDA_CHECK(self.dim() == 1 && other.dim() == 1, "1D tensors expected, but got ", self.dim(),
+              "D and ", other.dim(), "D tensors");
+  TAEDA_CHECK(self.dtype() == other.dtype(),
+              "dot : expected both vectors to have same dtype, but found ", self.dtype(), " and ",
+              other.dtype());
+  TAEDA_CHECK(self.numel() == other.numel(), "inconsistent tensor size, expected tensor ",
+              self.sizes(), " and src ", other.sizes(),
+              " to have the same number of elements, but got ", self.numel(), " and ",
+              other.numel(), " elements respectively");
+  Tensor out = make_tensor(IntArrayRef(), self.dtype(), self.device());
+  multiply(relayout(out, Layout{{1, 1}, {1, 1}, out.storage_offset()}),
+           relayout(self, self.layout().unsqueeze(0)), as_column(other));
+  if (wants_grad(self, other))
+    record("DotBackward0", out, {self, other},
+           [a = save(other.requires_grad() ? self : Tensor()),
+            b = save(self.requires_grad() ? other : Tensor())](const Tensor& g, Needs needs) {
+             return TensorVec{needs[0] ? g.mul(conjugate(b.unpack())) : Tensor(),
+                              needs[1] ? g.mul(conjugate(a.unpack())) : Tensor()};
+           });
+  return out;
+}
+
+Tensor vdot(const Tensor& self, const Tensor& other) { return dot(conjugate(self), other); }
+
+Tensor outer(const Tensor& self, const Tensor& vec2) {
+  TAEDA_CHECK(self.dim() == 1, "outer: Expected 1-D argument self, but got ", self.dim(), "-D");
+  TAEDA_CHECK(vec2.dim() == 1, "outer: Expected 1-D argument vec2, but got ", vec2.dim(), "-D");
+  return self.unsqueeze(1).mul(vec2);
+}
+
+Tensor kron(const Tensor& self, const Tensor& other) {
+  const size_t ndim = static_cast<size_t>(std::max(self.dim(), other.dim()));
+  DimVector a(ndim, 1), b(ndim, 1), a_spread, b_spread, result(ndim, 1);
+  std::copy_backward(self.sizes().begin(), self.sizes().end(), a.end());
+  std::copy_backward(other.sizes().begin(), other.sizes().end(), b.end());
+  for (size_t d = 0; d < ndim; ++d) {
+    a_spread.push_back(a[d]), a_spread.push_back(1);
+    b_spread.push_back(1), b_spread.push_back(b[d]);
+    result[d] = a[d] * b[d];
+  }
+  return self.reshape(a_spread).mul(other.reshape(b_spread)).reshape(result);
+}
+
+namespace {
+
+/// Both operands have at least one dimension, one of them at least three.
+Tensor matmul_batched(const Tensor& a, const Tensor& b) {
+  const bool row = a.dim() == 1, column = b.dim() == 1;
+  const Tensor left = row ? a.unsqueeze(0) : a, right = column ? b.unsqueeze(1) : b;
+  const int64_t m = left.size(-2), k = left.size(-1), n = right.size(-1);
+  const IntArrayRef left_batch = left.sizes().slice(0, left.sizes().size() - 2);
+  const IntArrayRef right_batch = right.sizes().slice(0, right.sizes().size() - 2);
+  DimVector sizes = broadcast_sizes(left_batch, right_batch);
+  const int64_t batch = product(sizes);
+  Tensor out;
+  if (product(right_batch) == 1 && product(left_batch) == batch) {
+    // One matrix on the right: all rows of the left are one matrix, too.
+    out = left.reshape({batch * m, k}).mm(right.reshape({right.size(-2), n}));
+  } else {
+    const auto expand = [&](const Tensor& t) {
+      DimVector full = sizes;
+      full.push_back(t.size(-2)), full.push_back(t.size(-1));
+      const Tensor wide = t.sizes() == IntArrayRef(full) ? t : t.expand(full);
+      return wide.dim() == 3 ? wide : wide.reshape({batch, t.size(-2), t.size(-1)});
+    };
+    out = expand(left).bmm(expand(right));
+  }
+  if (!row) sizes.push_back(m);
+  if (!column) sizes.push_back(n);
+  return out.sizes() == IntArrayRef(sizes) ? out : out.reshape(sizes);
+}
+
+}  // namespace
+
+Tensor matmul(const Tensor& self, const Tensor& other) {
+  const int64_t a = self.dim(), b = other.dim();
+  TAEDA_CHECK(a > 0 && b > 0, "both arguments to matmul need to be at least 1D, but they are ", a,
+              "D and ", b, "D");
+  if (a == 1 && b == 1) return dot(self, other);
+  if (a == 2 && b == 1) return mv(self, other);
+  if (a == 1 && b == 2) return mm(self.unsqueeze(0), other).squeeze(0);
+  if (a == 2 && b == 2) return mm(self, other);
+  return matmul_batched(self, other);
+}
+
+Tensor Tensor::mm(const Tensor& other) const { return taeda::mm(*this, other); }
+Tensor Tensor::mv(const Tensor& vector) const { return taeda::mv(*this, vector); }
+Tensor Tensor::bmm(const Tensor& other) const { return taeda::bmm(*this, other); }
+Tensor Tensor::matmul(const Tensor& other) const { return taeda::matmul(*this, other); }
+Tensor Tensor::dot(const Tensor& other) const { return taeda::dot(*this, other); }
+Tensor Tensor::outer(const Tensor& other) const { return taeda::outer(*this, other); }
+Tensor Tensor::addmm(const Tensor& a, const Tensor& b, const Scalar& beta,
+                     const Scalar& alpha) const {
+  return taeda::addmm(*this, a, b, beta, alpha);
+}
+Tensor Tensor::addmv(const Tensor& a, const Tensor& v, const Scalar& beta,
+                     const Scalar& alpha) const {
+  return taeda::addmv(*this, a, v, beta, alpha);
+}
+Tensor Tensor::baddbmm(const Tensor& a, const Tensor& b, const Scalar& beta,
+                       const Scalar& alpha) const {
+  return taeda::baddbmm(*this, a, b, beta, alpha);
+}
+
+}  // namespace taeda
