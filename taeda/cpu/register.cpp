@@ -7,6 +7,7 @@ namespace taeda {
 // Families of taeda/cpu/kernels. Each is compiled once per instruction set.
 #define TAEDA_CPU_FAMILIES(entry) \
   entry(copy)                     \
+  entry(optim)                    \
   entry(pointwise_arithmetic)     \
   entry(reduce)
 

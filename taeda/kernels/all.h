@@ -2,6 +2,7 @@
 #pragma once
 
 #include "taeda/kernels/copy.h"
+#include "taeda/kernels/optim.h"
 #include "taeda/kernels/pointwise/all.h"
 #include "taeda/kernels/reduce.h"
 
@@ -10,6 +11,7 @@ namespace taeda {
 /// Calls `f.template operator()<&slot>()` for every slot.
 template <class F> void for_each_slot(F&& f) {
   for_each_copy_slot(f);
+  for_each_optim_slot(f);
   for_each_pointwise_slot(f);
   for_each_reduce_slot(f);
 }
