@@ -11,12 +11,6 @@ std::string tuple_text(IntArrayRef values) {
   return out + (values.size() == 1 ? ",)" : ")");
 }
 
-std::string number_or_tuple_text(IntArrayRef values) {
-  for (int64_t v : values)
-    if (v != values[0]) return tuple_text(values);
-  return values.empty() ? "()" : std::to_string(values[0]);
-}
-
 const char* bool_text(bool value) { return value ? "True" : "False"; }
 
 std::string float_text(double value) {

@@ -58,11 +58,14 @@ constexpr FanMode kFanOut = FanMode::FanOut;
 
 namespace nn {
 
+/// "(2, 3)", or "(2,)" for one value: as Python prints a tuple.
+std::string tuple_text(IntArrayRef values);
+
 /// D values, given as one number for all or as a list of D.
 template <size_t D>
 class ExpandingArray {
  public:
-  ExpandingArray(int64_t value = 0) { values_.fill(value); }
+  ExpandingArray(int64_t value = 0) : is_number_(true) { values_.fill(value); }
   ExpandingArray(std::initializer_list<int64_t> list) : ExpandingArray(IntArrayRef(list)) {}
   ExpandingArray(const std::array<int64_t, D>& values) : values_(values) {}
   ExpandingArray(const std::vector<int64_t>& list) : ExpandingArray(IntArrayRef(list)) {}
@@ -84,18 +87,17 @@ class ExpandingArray {
   auto begin() const { return values_.begin(); }
   auto end() const { return values_.end(); }
   constexpr size_t size() const { return D; }
+  /// As Python prints it: one number if it was given as one, else a tuple.
+  std::string text() const { return is_number_ ? std::to_string(values_[0]) : tuple_text(values_); }
   bool all(int64_t value) const {
     return std::all_of(values_.begin(), values_.end(), [value](int64_t v) { return v == value; });
   }
 
  private:
   std::array<int64_t, D> values_;
+  bool is_number_ = false;
 };
 
-/// "(2, 3)", or "(2,)" for one value: as Python prints a tuple.
-std::string tuple_text(IntArrayRef values);
-/// "2" if all values are equal, else the tuple.
-std::string number_or_tuple_text(IntArrayRef values);
 /// A number as Python prints a float: "0.1", "1.0", "1e-05".
 std::string float_text(double value);
 /// "True" or "False".
@@ -103,14 +105,14 @@ const char* bool_text(bool value);
 
 /// Padding of a convolution: numbers, kValid or kSame.
 template <size_t D>
-class ConvPadding {
+class KernelPadding {
  public:
-  ConvPadding(int64_t value = 0) : amount_(value) {}
-  ConvPadding(std::initializer_list<int64_t> list) : amount_(list) {}
-  ConvPadding(const std::vector<int64_t>& list) : amount_(list) {}
-  ConvPadding(IntArrayRef list) : amount_(list) {}
-  ConvPadding(const ExpandingArray<D>& amount) : amount_(amount) {}
-  ConvPadding(AutoPadding kind) : automatic_(kind) {}
+  KernelPadding(int64_t value = 0) : amount_(value) {}
+  KernelPadding(std::initializer_list<int64_t> list) : amount_(list) {}
+  KernelPadding(const std::vector<int64_t>& list) : amount_(list) {}
+  KernelPadding(IntArrayRef list) : amount_(list) {}
+  KernelPadding(const ExpandingArray<D>& amount) : amount_(amount) {}
+  KernelPadding(AutoPadding kind) : automatic_(kind) {}
 
   const std::optional<AutoPadding>& automatic() const { return automatic_; }
   const ExpandingArray<D>& amount() const { return amount_; }
