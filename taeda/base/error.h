@@ -17,9 +17,13 @@ class Error : public std::exception {
   const std::string& message() const noexcept { return message_; }
   /// Appends context on a new line, for example the module path a failing operation ran in.
   void add_context(const std::string& line) { message_ += "\n" + line; }
+  /// Appends "in module <path> (<type>)"; called by the innermost module first, then by each module
+  /// around it, which puts its own name in front of the path.
+  void enter_module(const std::string& name, const std::string& type);
 
  private:
   std::string message_;
+  size_t path_at_ = std::string::npos;
 };
 
 /// An index or dimension outside its range.

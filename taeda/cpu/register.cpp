@@ -10,6 +10,7 @@ namespace taeda {
   entry(create)                   \
   entry(join)                     \
   entry(matmul)                   \
+  entry(optim)                    \
   entry(pointwise_arithmetic)     \
   entry(reduce)
 

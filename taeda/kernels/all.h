@@ -5,6 +5,7 @@
 #include "taeda/kernels/create.h"
 #include "taeda/kernels/join.h"
 #include "taeda/kernels/matmul.h"
+#include "taeda/kernels/optim.h"
 #include "taeda/kernels/pointwise/all.h"
 #include "taeda/kernels/reduce.h"
 
@@ -16,6 +17,7 @@ template <class F> void for_each_slot(F&& f) {
   for_each_create_slot(f);
   for_each_join_slot(f);
   for_each_matmul_slot(f);
+  for_each_optim_slot(f);
   for_each_pointwise_slot(f);
   for_each_reduce_slot(f);
 }

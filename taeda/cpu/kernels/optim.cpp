@@ -1,0 +1,259 @@
+// Optimizer steps and gradient norms over lists of parameters. The elements of all parameters form
+// one index range that is cut across threads: a hundred small parameters cost one loop, not a hundred.
+#include "taeda/kernels/optim.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "taeda/base/parallel_for.h"
+
+namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+
+namespace {
+
+/// Calls `f(ref, begin, end)` for pieces that cover all elements of all parameters.
+template <class F> void for_each_piece(const ParamList& list, F&& f) {
+  int64_t total = 0;
+  for (const ParamRef& r : list.items) total += r.numel;
+  if (total <= kParallelGrain) {
+    for (const ParamRef& r : list.items) f(r, 0, r.numel);
+    return;
+  }
+  std::vector<int64_t> starts;
+  starts.reserve(list.items.size());
+  int64_t at = 0;
+  for (const ParamRef& r : list.items) {
+    starts.push_back(at);
+    at += r.numel;
+  }
+  parallel_for(0, total, kParallelGrain, [&](int64_t begin, int64_t end) {
+    size_t i = std::upper_bound(starts.begin(), starts.end(), begin) - starts.begin() - 1;
+    for (; i < starts.size() && starts[i] < end; ++i) {
+      const ParamRef& r = list.items[i];
+      f(r, std::max(begin - starts[i], int64_t{0}), std::min(end - starts[i], r.numel));
+    }
+  });
+}
+
+template <class T, class U> T* as(U* p) { return reinterpret_cast<T*>(p); }
+
+/// The gradient that the formula sees: negated to maximize, with weight decay added.
+template <class V> TAEDA_ALWAYS_INLINE V seen_gradient(V g, V p, bool maximize, V weight_decay) {
+  if (maximize) g = -g;
+  if (weight_decay != 0) g += weight_decay * p;
+  return g;
+}
+
+template <class T> void sgd_piece(const ParamRef& r, const SgdStep& s, int64_t begin, int64_t end) {
+  using V = opmath_t<T>;
+  T* __restrict p = as<T>(r.param);
+  const T* __restrict grad = as<const T>(r.grad);
+  T* __restrict buffer = as<T>(r.state[0]);
+  const V lr = V(s.lr), decay = V(s.weight_decay), momentum = V(s.momentum);
+  const bool maximize = s.maximize, nesterov = s.nesterov;
+  if (!buffer) {
+    for (int64_t i = begin; i < end; ++i)
+      p[i] = T(V(p[i]) - lr * seen_gradient(V(grad[i]), V(p[i]), maximize, decay));
+    return;
+  }
+  // The first step takes the gradient as it is: the buffer's memory is still uninitialised.
+  const bool first = r.a != 0;
+  const V fresh = V(1 - s.dampening);
+  for (int64_t i = begin; i < end; ++i) {
+    const V g = seen_gradient(V(grad[i]), V(p[i]), maximize, decay);
+    const V b = first ? g : V(buffer[i]) * momentum + fresh * g;
+    buffer[i] = T(b);
+    p[i] = T(V(p[i]) - lr * (nesterov ? g + momentum * b : b));
+  }
+}
+
+template <class T, bool Amsgrad>
+void adam_piece(const ParamRef& r, const AdamStep& s, int64_t begin, int64_t end) {
+  using V = opmath_t<T>;
+  T* __restrict p = as<T>(r.param);
+  const T* __restrict grad = as<const T>(r.grad);
+  T* __restrict first = as<T>(r.state[0]);
+  T* __restrict second = as<T>(r.state[1]);
+  T* __restrict largest = as<T>(r.state[2]);
+  const V beta1 = V(s.beta1), beta2 = V(s.beta2), fresh1 = V(1 - s.beta1), fresh2 = V(1 - s.beta2);
+  const V eps = V(s.eps), step = V(-r.a), root = V(r.b);
+  const V decay = s.decoupled ? V(0) : V(s.weight_decay);
+  const V shrink = s.decoupled ? V(1 - s.lr * s.weight_decay) : V(1);
+  const bool maximize = s.maximize;
+  for (int64_t i = begin; i < end; ++i) {
+    const V value = V(p[i]) * shrink;
+    const V g = seen_gradient(V(grad[i]), value, maximize, decay);
+    const V m = V(first[i]) * beta1 + fresh1 * g;
+    const V v = V(second[i]) * beta2 + fresh2 * g * g;
+    first[i] = T(m);
+    second[i] = T(v);
+    V scale = v;
+    if constexpr (Amsgrad) {
+      scale = V(largest[i]) < v ? v : V(largest[i]);
+      largest[i] = T(scale);
+    }
+    p[i] = T(value + step * m / (std::sqrt(scale) / root + eps));
+  }
+}
+
+template <class T, bool Centered, bool Momentum>
+void rmsprop_piece(const ParamRef& r, const RmspropStep& s, int64_t begin, int64_t end) {
+  using V = opmath_t<T>;
+  T* __restrict p = as<T>(r.param);
+  const T* __restrict grad = as<const T>(r.grad);
+  T* __restrict square = as<T>(r.state[0]);
+  T* __restrict mean = as<T>(r.state[1]);
+  T* __restrict buffer = as<T>(r.state[2]);
+  const V lr = V(s.lr), alpha = V(s.alpha), fresh = V(1 - s.alpha), eps = V(s.eps);
+  const V decay = V(s.weight_decay), momentum = V(s.momentum);
+  for (int64_t i = begin; i < end; ++i) {
+    const V g = seen_gradient(V(grad[i]), V(p[i]), false, decay);
+    V v = V(square[i]) * alpha + fresh * g * g;
+    square[i] = T(v);
+    if constexpr (Centered) {
+      const V m = V(mean[i]) * alpha + fresh * g;
+      mean[i] = T(m);
+      v -= m * m;
+    }
+    const V denominator = std::sqrt(v) + eps;
+    if constexpr (Momentum) {
+      const V b = V(buffer[i]) * momentum + g / denominator;
+      buffer[i] = T(b);
+      p[i] = T(V(p[i]) - lr * b);
+    } else {
+      p[i] = T(V(p[i]) - lr * g / denominator);
+    }
+  }
+}
+
+template <class T> void adagrad_piece(const ParamRef& r, const AdagradStep& s, int64_t begin, int64_t end) {
+  using V = opmath_t<T>;
+  T* __restrict p = as<T>(r.param);
+  const T* __restrict grad = as<const T>(r.grad);
+  T* __restrict sum = as<T>(r.state[0]);
+  const V lr = V(r.a), eps = V(s.eps), decay = V(s.weight_decay);
+  for (int64_t i = begin; i < end; ++i) {
+    const V g = seen_gradient(V(grad[i]), V(p[i]), false, decay);
+    const V v = V(sum[i]) + g * g;
+    sum[i] = T(v);
+    p[i] = T(V(p[i]) - lr * g / (std::sqrt(v) + eps));
+  }
+}
+
+void sgd(const ParamList& list, const SgdStep& s) {
+  dispatch(FloatTypes(), "sgd", list.dtype, [&]<class T>() {
+    for_each_piece(list, [&](const ParamRef& r, int64_t b, int64_t e) { sgd_piece<T>(r, s, b, e); });
+  });
+}
+
+void adam(const ParamList& list, const AdamStep& s) {
+  dispatch(FloatTypes(), "adam", list.dtype, [&]<class T>() {
+    const auto piece = s.amsgrad ? &adam_piece<T, true> : &adam_piece<T, false>;
+    for_each_piece(list, [&](const ParamRef& r, int64_t b, int64_t e) { piece(r, s, b, e); });
+  });
+}
+
+void rmsprop(const ParamList& list, const RmspropStep& s) {
+  dispatch(FloatTypes(), "rmsprop", list.dtype, [&]<class T>() {
+    const bool momentum = s.momentum > 0;
+    const auto piece = s.centered ? (momentum ? &rmsprop_piece<T, true, true> : &rmsprop_piece<T, true, false>)
+                                  : (momentum ? &rmsprop_piece<T, false, true> : &rmsprop_piece<T, false, false>);
+    for_each_piece(list, [&](const ParamRef& r, int64_t b, int64_t e) { piece(r, s, b, e); });
+  });
+}
+
+void adagrad(const ParamList& list, const AdagradStep& s) {
+  dispatch(FloatTypes(), "adagrad", list.dtype, [&]<class T>() {
+    for_each_piece(list, [&](const ParamRef& r, int64_t b, int64_t e) { adagrad_piece<T>(r, s, b, e); });
+  });
+}
+
+/// Elements of one gradient that are summed together, whatever the number of threads.
+constexpr int64_t kNormBlock = 4096;
+
+enum class NormKind { One, Two, Infinity, Any };
+
+/// The sum of |g|^p (the largest |g| for infinity) over one block. Eight partial sums let it vectorise.
+template <class T, NormKind Kind> double norm_block(const T* g, int64_t n, double p) {
+  using V = opmath_t<T>;
+  double sums[8] = {};
+  const auto add = [p](double& sum, V value) {
+    const double x = std::abs(static_cast<double>(value));
+    if constexpr (Kind == NormKind::One) sum += x;
+    else if constexpr (Kind == NormKind::Two) sum += x * x;
+    else if constexpr (Kind == NormKind::Infinity) sum = x > sum || x != x ? x : sum;
+    else sum += std::pow(x, p);
+  };
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8)
+    for (int k = 0; k < 8; ++k) add(sums[k], V(g[i + k]));
+  for (; i < n; ++i) add(sums[i % 8], V(g[i]));
+  double total = 0;
+  for (double s : sums) total = Kind == NormKind::Infinity ? (s > total || s != s ? s : total) : total + s;
+  return total;
+}
+
+template <class T> auto norm_function(double p) {
+  if (p == 1) return &norm_block<T, NormKind::One>;
+  if (p == 2) return &norm_block<T, NormKind::Two>;
+  return std::isinf(p) ? &norm_block<T, NormKind::Infinity> : &norm_block<T, NormKind::Any>;
+}
+
+void grad_norm(const Tensor& out, const ParamList& list, double p) {
+  struct Block { const char* data; int64_t n; };
+  std::vector<Block> blocks;
+  const int64_t width = element_size(list.dtype);
+  for (const ParamRef& r : list.items)
+    for (int64_t at = 0; at < r.numel; at += kNormBlock)
+      blocks.push_back({r.grad + at * width, std::min(kNormBlock, r.numel - at)});
+  std::vector<double> parts(blocks.size());
+  dispatch(FloatTypes(), "grad_norm", list.dtype, [&]<class T>() {
+    const auto norm = norm_function<T>(p);
+    parallel_for(0, static_cast<int64_t>(blocks.size()), 8, [&](int64_t b, int64_t e) {
+      for (int64_t i = b; i < e; ++i) parts[i] = norm(as<const T>(blocks[i].data), blocks[i].n, p);
+    });
+  });
+  double total = 0;
+  if (std::isinf(p)) {
+    for (double x : parts) total = x > total || x != x ? x : total;
+  } else {
+    for (double x : parts) total += x;
+    total = p == 1 ? total : p == 2 ? std::sqrt(total) : std::pow(total, 1 / p);
+  }
+  *static_cast<double*>(out.data_ptr()) = total;
+}
+
+template <class F> void transform_gradients(const char* op, const ParamList& list, F&& f) {
+  dispatch(FloatTypes(), op, list.dtype, [&]<class T>() {
+    for_each_piece(list, [&](const ParamRef& r, int64_t begin, int64_t end) {
+      T* g = as<T>(r.param);
+      for (int64_t i = begin; i < end; ++i) g[i] = T(f(opmath_t<T>(g[i])));
+    });
+  });
+}
+
+void grad_scale(const ParamList& list, double factor) {
+  transform_gradients("grad_scale", list, [factor](auto g) { return g * static_cast<decltype(g)>(factor); });
+}
+
+void grad_clamp(const ParamList& list, double limit) {
+  transform_gradients("grad_clamp", list, [limit](auto g) {
+    const auto l = static_cast<decltype(g)>(limit);
+    const auto upper = g > l ? l : g;  // nan stays nan
+    return upper < -l ? -l : upper;
+  });
+}
+
+}  // namespace
+
+void register_optim() {
+  sgd_slot.set(kCPU, sgd);
+  adam_slot.set(kCPU, adam);
+  rmsprop_slot.set(kCPU, rmsprop);
+  adagrad_slot.set(kCPU, adagrad);
+  grad_norm_slot.set(kCPU, grad_norm);
+  grad_scale_slot.set(kCPU, grad_scale);
+  grad_clamp_slot.set(kCPU, grad_clamp);
+}
+
+}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE

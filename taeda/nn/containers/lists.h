@@ -1,0 +1,144 @@
+// Lists and dictionaries of modules and parameters. They have no forward.
+#pragma once
+
+#include "taeda/nn/cloneable.h"
+#include "taeda/nn/holder.h"
+
+namespace taeda::nn {
+
+namespace detail {
+template <class M> std::shared_ptr<Module> module_pointer(const M& module) {
+  if constexpr (is_holder<M>) return module.ptr();
+  else if constexpr (std::is_base_of_v<Module, M>) return std::make_shared<M>(module);
+  else return module;
+}
+}  // namespace detail
+
+/// Modules by position; they are registered as "0", "1", ...
+class ModuleListImpl : public Cloneable<ModuleListImpl> {
+ public:
+  ModuleListImpl() = default;
+  template <class... M> explicit ModuleListImpl(M&&... modules) { (push_back(std::forward<M>(modules)), ...); }
+
+  void reset() override {}
+  std::shared_ptr<Module> clone(const std::optional<Device>& device = {}) const override;
+
+  void push_back(std::shared_ptr<Module> module) { add_child(std::to_string(size()), std::move(module)); }
+  template <class M>
+    requires(!std::is_convertible_v<M, std::shared_ptr<Module>>)
+  void push_back(M&& module) { push_back(detail::module_pointer(module)); }
+  template <class M> void append(M&& module) { push_back(std::forward<M>(module)); }
+  template <class Container> void extend(const Container& container) {
+    for (const auto& module : container) push_back(module);
+  }
+  void insert(size_t index, std::shared_ptr<Module> module);
+
+  size_t size() const { return children_.size(); }
+  bool is_empty() const { return children_.empty(); }
+  /// Throws IndexError outside [0, size).
+  std::shared_ptr<Module> ptr(size_t i) const {
+    TAEDA_CHECK_INDEX(i < size(), "Index out of range");
+    return children_[i].value();
+  }
+  std::shared_ptr<Module> operator[](size_t i) const { return ptr(i); }
+  /// The i-th module as M; throws TypeError if it is another class.
+  template <class M> auto& at(size_t i) const {
+    auto* m = ptr(i)->template as<M>();
+    TAEDA_CHECK_TYPE(m, "Unable to cast module[", i, "], a ", ptr(i)->name());
+    return *m;
+  }
+  auto begin() const { return modules_view().begin(); }
+  auto end() const { return modules_view().end(); }
+
+ private:
+  /// Pointers in order, for iteration.
+  const std::vector<std::shared_ptr<Module>>& modules_view() const;
+  mutable std::vector<std::shared_ptr<Module>> view_;
+};
+TAEDA_MODULE(ModuleList);
+
+/// Modules by name, in the order of insertion.
+class ModuleDictImpl : public Cloneable<ModuleDictImpl> {
+ public:
+  using Pairs = std::vector<std::pair<std::string, std::shared_ptr<Module>>>;
+  ModuleDictImpl() = default;
+  explicit ModuleDictImpl(const Pairs& modules) { update(modules); }
+  explicit ModuleDictImpl(const OrderedDict<std::string, std::shared_ptr<Module>>& modules) { update(modules.pairs()); }
+
+  void reset() override {}
+  std::shared_ptr<Module> clone(const std::optional<Device>& device = {}) const override;
+
+  template <class M> void insert(std::string name, const M& module) {
+    add_child(std::move(name), detail::module_pointer(module));
+  }
+  /// Inserts, or replaces what has the same name.
+  void update(const Pairs& modules);
+  /// Removes and gives the module.
+  std::shared_ptr<Module> pop(const std::string& name);
+  void clear() { children_.clear(); }
+
+  size_t size() const { return children_.size(); }
+  bool empty() const { return children_.empty(); }
+  bool contains(const std::string& name) const { return children_.contains(name); }
+  /// Throws Error if the name is not there.
+  std::shared_ptr<Module> operator[](const std::string& name) const { return children_[name]; }
+  template <class M> auto& at(const std::string& name) const {
+    auto* m = children_[name]->template as<M>();
+    TAEDA_CHECK_TYPE(m, "Unable to cast module['", name, "'], a ", children_[name]->name());
+    return *m;
+  }
+  std::vector<std::string> keys() const { return children_.keys(); }
+  std::vector<std::shared_ptr<Module>> values() const { return children_.values(); }
+  const OrderedDict<std::string, std::shared_ptr<Module>>& items() const { return children_; }
+  auto begin() const { return children_.begin(); }
+  auto end() const { return children_.end(); }
+};
+TAEDA_MODULE(ModuleDict);
+
+/// Parameters by position. A tensor keeps its requires_grad.
+class ParameterListImpl : public Cloneable<ParameterListImpl> {
+ public:
+  ParameterListImpl() = default;
+  template <class... T> explicit ParameterListImpl(T&&... tensors) { (append(std::forward<T>(tensors)), ...); }
+  void reset() override {}
+  std::shared_ptr<Module> clone(const std::optional<Device>& device = {}) const override;
+
+  void append(Tensor tensor);
+  template <class Container> void extend(const Container& tensors) {
+    for (const Tensor& t : tensors) append(t);
+  }
+  size_t size() const { return parameters_.size(); }
+  bool is_empty() const { return parameters_.empty(); }
+  /// Throws IndexError outside [0, size).
+  Tensor& at(size_t i) { return parameters_[i].value(); }
+  Tensor& operator[](size_t i) { return at(i); }
+  void pretty_print(std::ostream& out) const override;
+};
+TAEDA_MODULE(ParameterList);
+
+/// Parameters by name. A tensor keeps its requires_grad.
+class ParameterDictImpl : public Cloneable<ParameterDictImpl> {
+ public:
+  ParameterDictImpl() = default;
+  explicit ParameterDictImpl(const OrderedDict<std::string, Tensor>& tensors) {
+    for (const auto& [name, tensor] : tensors) insert(name, tensor);
+  }
+  void reset() override {}
+  std::shared_ptr<Module> clone(const std::optional<Device>& device = {}) const override;
+
+  Tensor& insert(std::string name, Tensor tensor);
+  /// Removes and gives the parameter.
+  Tensor pop(const std::string& name);
+  bool contains(const std::string& name) const { return parameters_.contains(name); }
+  size_t size() const { return parameters_.size(); }
+  bool empty() const { return parameters_.empty(); }
+  /// Throws Error if the name is not there.
+  Tensor& operator[](const std::string& name) { return parameters_[name]; }
+  const Tensor& get(const std::string& name) const { return parameters_[name]; }
+  std::vector<std::string> keys() const { return parameters_.keys(); }
+  std::vector<Tensor> values() const { return parameters_.values(); }
+  void pretty_print(std::ostream& out) const override;
+};
+TAEDA_MODULE(ParameterDict);
+
+}  // namespace taeda::nn

@@ -1,0 +1,99 @@
+// Modules one after the other.
+#pragma once
+
+#include "taeda/nn/any_module.h"
+#include "taeda/nn/cloneable.h"
+
+namespace taeda::nn {
+
+/// A module with a name, as Sequential takes it in braces: {{"conv1", Conv2d(1, 6, 5)}, ...}.
+class NamedAnyModule {
+ public:
+  NamedAnyModule(std::string name, AnyModule module) : name_(std::move(name)), module_(std::move(module)) {}
+  template <class M> NamedAnyModule(std::string name, M&& module)
+      : name_(std::move(name)), module_(std::forward<M>(module)) {}
+  const std::string& name() const { return name_; }
+  const AnyModule& module() const { return module_; }
+
+ private:
+  std::string name_;
+  AnyModule module_;
+};
+
+/// Each module's output is the next one's input; the first takes any arguments.
+class SequentialImpl : public Cloneable<SequentialImpl> {
+ public:
+  SequentialImpl() = default;
+  SequentialImpl(std::initializer_list<NamedAnyModule> named) {
+    for (const NamedAnyModule& n : named) push_back(n.name(), n.module());
+  }
+  explicit SequentialImpl(const OrderedDict<std::string, AnyModule>& named) {
+    for (const auto& [name, module] : named) push_back(name, module);
+  }
+  template <class... M>
+    requires(sizeof...(M) > 0 && (std::is_constructible_v<AnyModule, M> && ...))
+  explicit SequentialImpl(M&&... modules) { (push_back(std::forward<M>(modules)), ...); }
+
+  /// A container registers nothing of its own.
+  void reset() override {}
+  std::shared_ptr<Module> clone(const std::optional<Device>& device = {}) const override {
+    auto copy = std::make_shared<SequentialImpl>();
+    for (size_t i = 0; i < modules_.size(); ++i) copy->push_back(children_[i].key(), modules_[i].clone(device));
+    copy->train(is_training());
+    return copy;
+  }
+
+  /// Throws Error for an empty container, TypeError where types do not fit.
+  template <class Result = Tensor, class... Inputs> Result forward(Inputs&&... inputs) {
+    TAEDA_CHECK(!is_empty(), "Cannot call forward() on an empty Sequential");
+    if (modules_.size() == 1) return modules_[0].template forward<Result>(std::forward<Inputs>(inputs)...);
+    AnyValue value = modules_[0].any_forward(std::forward<Inputs>(inputs)...);
+    for (size_t i = 1; i < modules_.size(); ++i) value = modules_[i].call_values(&value, 1);
+    return value.template get<Result>();
+  }
+
+  void push_back(AnyModule module) { push_back(std::to_string(modules_.size()), std::move(module)); }
+  template <class M>
+    requires(!std::is_same_v<std::decay_t<M>, AnyModule> && std::is_constructible_v<AnyModule, M>)
+  void push_back(M&& module) { push_back(AnyModule(std::forward<M>(module))); }
+  template <class M> void push_back(std::string name, M&& module) {
+    AnyModule any(std::forward<M>(module));
+    add_child(std::move(name), any.ptr());
+    modules_.push_back(std::move(any));
+  }
+  template <class Container> void extend(const Container& container) {
+    for (const auto& module : container) push_back(module);
+  }
+
+  size_t size() const { return modules_.size(); }
+  bool is_empty() const { return modules_.empty(); }
+  /// Throws IndexError outside [0, size).
+  std::shared_ptr<Module> ptr(size_t i) const {
+    check_index(i);
+    return modules_[i].ptr();
+  }
+  std::shared_ptr<Module> operator[](size_t i) const { return ptr(i); }
+  /// The i-th module as M; throws TypeError if it is another class.
+  template <class M> auto& at(size_t i) const {
+    check_index(i);
+    return modules_[i].template get<M>();
+  }
+  auto begin() { return modules_.begin(); }
+  auto end() { return modules_.end(); }
+  auto begin() const { return modules_.begin(); }
+  auto end() const { return modules_.end(); }
+
+ private:
+  void check_index(size_t i) const { TAEDA_CHECK_INDEX(i < size(), "Index out of range"); }
+  std::vector<AnyModule> modules_;
+};
+
+class Sequential : public ModuleHolder<SequentialImpl> {
+ public:
+  using Impl = SequentialImpl;
+  using ModuleHolder<SequentialImpl>::ModuleHolder;
+  Sequential() = default;
+  Sequential(std::initializer_list<NamedAnyModule> named) : ModuleHolder(std::make_shared<SequentialImpl>(named)) {}
+};
+
+}  // namespace taeda::nn

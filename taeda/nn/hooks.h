@@ -1,0 +1,81 @@
+// Hooks around the forward of a module, and the call that runs them.
+#pragma once
+
+#include <functional>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "taeda/nn/module.h"
+
+namespace taeda::nn {
+
+/// What hangs on a module. Inputs are the tensors among the arguments of forward, in order. They run
+/// for a forward that returns one tensor.
+struct ModuleHooks {
+  using Inputs = std::vector<Tensor>;
+  /// May replace the inputs, in place in the vector.
+  using Pre = std::function<void(Module&, Inputs&)>;
+  /// A defined result replaces the output.
+  using Post = std::function<Tensor(Module&, const Inputs&, const Tensor& output)>;
+  /// Sees the gradients of the inputs and of the output; defined results replace the former.
+  using Backward = std::function<std::vector<Tensor>(Module&, const Inputs& grad_inputs, const Tensor& grad_output)>;
+  template <class F> struct Entry { unsigned handle; F hook; };
+
+  std::vector<Entry<Pre>> pre;
+  std::vector<Entry<Post>> post;
+  std::vector<Entry<Backward>> backward;
+  unsigned next_handle = 0;
+};
+
+/// Each returns a handle for `remove_hook`.
+unsigned register_forward_pre_hook(Module& module, ModuleHooks::Pre hook);
+unsigned register_forward_hook(Module& module, ModuleHooks::Post hook);
+unsigned register_full_backward_hook(Module& module, ModuleHooks::Backward hook);
+void remove_hook(Module& module, unsigned handle);
+
+namespace detail {
+
+/// Runs the hooks around `forward`, which reads the inputs it is given.
+Tensor call_with_hooks(Module& module, ModuleHooks::Inputs inputs,
+                       const std::function<Tensor(const ModuleHooks::Inputs&)>& forward);
+
+template <class T> constexpr bool is_tensor = std::is_same_v<std::decay_t<T>, Tensor>;
+
+/// The argument, or for a tensor the next one of `inputs`.
+template <class T> decltype(auto) pick(T&& argument, const ModuleHooks::Inputs& inputs, size_t& next) {
+  if constexpr (is_tensor<T>) return (inputs[next++]);
+  else return std::forward<T>(argument);
+}
+
+template <class M, class... Args> Tensor forward_with_hooks(M& module, Args&&... args) {
+  ModuleHooks::Inputs inputs;
+  const auto collect = [&](const auto& a) {
+    if constexpr (is_tensor<decltype(a)>) inputs.push_back(a);
+  };
+  (collect(args), ...);
+  return call_with_hooks(module, std::move(inputs), [&](const ModuleHooks::Inputs& given) {
+    size_t next = 0;
+    // Braces: the inputs are picked from left to right.
+    const std::tuple<decltype(pick(args, given, next))...> picked{pick(args, given, next)...};
+    return std::apply([&](auto&... a) { return module.forward(a...); }, picked);
+  });
+}
+
+}  // namespace detail
+
+/// Calls `module.forward(args...)` with its hooks. An Error that leaves it names the module.
+template <class M, class... Args>
+auto call(M& module, Args&&... args) -> decltype(module.forward(std::forward<Args>(args)...)) {
+  using Result = decltype(module.forward(std::forward<Args>(args)...));
+  try {
+    if constexpr (std::is_same_v<std::decay_t<Result>, Tensor>)
+      if (module.hooks()) [[unlikely]] return detail::forward_with_hooks(module, std::forward<Args>(args)...);
+    return module.forward(std::forward<Args>(args)...);
+  } catch (Error& e) {
+    e.enter_module(module.key(), module.name());
+    throw;
+  }
+}
+
+}  // namespace taeda::nn

@@ -1,0 +1,249 @@
+#include "taeda/nn/module.h"
+
+#include <cxxabi.h>
+
+#include <ostream>
+#include <typeinfo>
+
+#include "taeda/nn/hooks.h"
+#include "taeda/tensor/grad_mode.h"
+
+namespace taeda::nn {
+
+namespace {
+
+std::string join(const std::string& prefix, const std::string& name) {
+  return prefix.empty() ? name : prefix + "." + name;
+}
+
+/// "taeda::nn::Conv2dImpl" becomes "Conv2d".
+std::string class_name(const char* mangled) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(mangled, nullptr, nullptr, &status), std::free);
+  std::string name = status == 0 ? text.get() : mangled;
+  const size_t angle = name.find('<');
+  if (angle != std::string::npos) name.resize(angle);
+  const size_t colon = name.rfind("::");
+  if (colon != std::string::npos) name.erase(0, colon + 2);
+  if (name.size() > 4 && name.ends_with("Impl")) name.resize(name.size() - 4);
+  return name;
+}
+
+/// Calls `f(path, module)` for the tree, parents first; a shared module comes once for each place.
+template <class M, class F> void walk(M& module, const std::string& path, const F& f) {
+  f(path, module);
+  for (const auto& [name, child] : module.named_children()) walk<M>(*child, join(path, name), f);
+}
+
+std::string indent(const std::string& text) {
+  std::string out;
+  for (char c : text) {
+    out += c;
+    if (c == '\n') out += "  ";
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string Module::name() const { return name_ ? *name_ : class_name(typeid(*this).name()); }
+
+void Module::check_name(const char* kind, const std::string& name) const {
+  TAEDA_CHECK(!name.empty(), kind, " name must not be empty");
+  TAEDA_CHECK(name.find('.') == std::string::npos, kind, " name must not contain a dot (got '", name, "')");
+  const auto taken = [&](const auto& dict) {
+    TAEDA_CHECK(!dict.contains(name), dict.description(), " '", name, "' already defined");
+  };
+  taken(parameters_);
+  taken(buffers_);
+  taken(children_);
+}
+
+Tensor& Module::register_parameter(std::string name, Tensor tensor, bool requires_grad) {
+  check_name("Parameter", name);
+  if (tensor.defined()) {
+    TAEDA_CHECK(tensor.is_leaf(), "Cannot assign non-leaf Tensor to parameter '", name,
+                "'. Model parameters must be created explicitly. To express '", name,
+                "' as a function of another Tensor, compute the value in the forward() method.");
+    tensor.requires_grad_(requires_grad);
+  }
+  return parameters_.insert(std::move(name), std::move(tensor));
+}
+
+Tensor& Module::register_buffer(std::string name, Tensor tensor, bool persistent) {
+  check_name("Buffer", name);
+  if (!persistent) transient_buffers_.insert(name);
+  return buffers_.insert(std::move(name), std::move(tensor));
+}
+
+void Module::add_child(std::string name, std::shared_ptr<Module> module) {
+  check_name("Submodule", name);
+  TAEDA_CHECK(module, "Submodule '", name, "' is empty: register a module, not nullptr");
+  module->key_ = name;
+  children_.insert(std::move(name), std::move(module));
+}
+
+void Module::replace_child(const std::string& name, std::shared_ptr<Module> module) {
+  TAEDA_CHECK(module, "Submodule '", name, "' is empty: register a module, not nullptr");
+  std::shared_ptr<Module>& place = children_[name];
+  module->key_ = name;
+  place = std::move(module);
+}
+
+OrderedDict<std::string, Tensor> Module::named_parameters(bool recurse) const {
+  OrderedDict<std::string, Tensor> out("Parameter");
+  std::unordered_set<const TensorImpl*> seen;
+  const auto add = [&](const std::string& path, const Module& m) {
+    for (const auto& [name, tensor] : m.parameters_)
+      if (tensor.defined() && seen.insert(tensor.unsafe_impl()).second) out.insert(join(path, name), tensor);
+  };
+  if (recurse) walk(*this, "", add);
+  else add("", *this);
+  return out;
+}
+
+OrderedDict<std::string, Tensor> Module::named_buffers(bool recurse) const {
+  OrderedDict<std::string, Tensor> out("Buffer");
+  std::unordered_set<const TensorImpl*> seen;
+  const auto add = [&](const std::string& path, const Module& m) {
+    for (const auto& [name, tensor] : m.buffers_)
+      if (tensor.defined() && seen.insert(tensor.unsafe_impl()).second) out.insert(join(path, name), tensor);
+  };
+  if (recurse) walk(*this, "", add);
+  else add("", *this);
+  return out;
+}
+
+std::vector<Tensor> Module::parameters(bool recurse) const { return named_parameters(recurse).values(); }
+std::vector<Tensor> Module::buffers(bool recurse) const { return named_buffers(recurse).values(); }
+
+std::shared_ptr<Module> Module::shared_self() const {
+  auto self = std::const_pointer_cast<Module>(weak_from_this().lock());
+  TAEDA_CHECK(self, "It looks like you attempted to retrieve your top-level module as a shared_ptr, but it is not stored "
+              "in a shared_ptr. Use std::make_shared<", name(), "> instead of creating your module on the stack, or "
+              "alternatively do not try to access your top-level module at all by passing include_self=false");
+  return self;
+}
+
+OrderedDict<std::string, std::shared_ptr<Module>> Module::named_modules(const std::string& prefix,
+                                                                        bool include_self) const {
+  OrderedDict<std::string, std::shared_ptr<Module>> out("Submodule");
+  std::unordered_set<const Module*> seen{this};
+  if (include_self) out.insert(prefix, shared_self());
+  const std::function<void(const Module&, const std::string&)> add = [&](const Module& m, const std::string& path) {
+    for (const auto& [name, child] : m.children_) {
+      if (!seen.insert(child.get()).second) continue;
+      out.insert(join(path, name), child);
+      add(*child, join(path, name));
+    }
+  };
+  add(*this, prefix);
+  return out;
+}
+
+std::vector<std::shared_ptr<Module>> Module::modules(bool include_self) const {
+  return named_modules("", include_self).values();
+}
+
+Module& Module::apply(const ModuleFunction& f) {
+  walk(*this, "", [&](const std::string&, Module& m) { f(m); });
+  return *this;
+}
+
+void Module::apply(const NamedModuleFunction& f, const std::string& prefix) { walk(*this, prefix, f); }
+
+void Module::convert(const std::function<Tensor(const Tensor&)>& f) {
+  NoGradGuard no_grad;
+  const auto convert_one = [&](const Tensor& t) {
+    if (!t.defined()) return;
+    const Tensor converted = f(t);
+    if (!converted.is_same(t)) t.set_data(converted);
+    if (const Tensor grad = t.grad(); grad.defined()) t.mutable_grad() = f(grad);
+  };
+  walk(*this, "", [&](const std::string&, Module& m) {
+    for (const auto& [name, tensor] : m.parameters_) convert_one(tensor);
+    for (const auto& [name, tensor] : m.buffers_) convert_one(tensor);
+  });
+}
+
+namespace {
+void check_parameter_dtype(ScalarType dtype) {
+  TAEDA_CHECK_TYPE(is_differentiable(dtype), "nn.Module.to only accepts floating point or complex dtypes, but got desired "
+                   "dtype=torch.", dtype_name(dtype));
+}
+}  // namespace
+
+Module& Module::to(Device device, ScalarType dtype, bool non_blocking) {
+  check_parameter_dtype(dtype);
+  convert([&](const Tensor& t) {
+    return t.to(device, is_differentiable(t.dtype()) ? dtype : t.dtype(), non_blocking);
+  });
+  return *this;
+}
+
+Module& Module::to(Device device, bool non_blocking) {
+  convert([&](const Tensor& t) { return t.to(device, non_blocking); });
+  return *this;
+}
+
+Module& Module::to(ScalarType dtype, bool non_blocking) {
+  check_parameter_dtype(dtype);
+  convert([&](const Tensor& t) { return is_differentiable(t.dtype()) ? t.to(dtype, non_blocking) : t; });
+  return *this;
+}
+
+void Module::train(bool on) {
+  training_ = on;
+  for (const auto& [name, child] : children_) child->train(on);
+}
+
+void Module::zero_grad(bool set_to_none) {
+  NoGradGuard no_grad;
+  for (const Tensor& p : parameters()) {
+    if (!p.grad().defined()) continue;
+    if (set_to_none) {
+      p.mutable_grad().reset();
+    } else {
+      Tensor& grad = p.mutable_grad();
+      if (grad.requires_grad()) grad = grad.detach();
+      grad.zero_();
+    }
+  }
+}
+
+Module& Module::requires_grad_(bool on) {
+  for (const Tensor& p : parameters()) p.requires_grad_(on);
+  return *this;
+}
+
+std::shared_ptr<Module> Module::clone(const std::optional<Device>&) const {
+  throw NotImplementedError(taeda::detail::concat("clone() has not been implemented for ", name(), ". Subclass "
+                            "taeda::nn::Cloneable<", name(), "> instead of taeda::nn::Module to inherit the ability to clone."));
+}
+
+void Module::clone_from(const Module&, const std::optional<Device>&) { (void)clone(); }
+
+void Module::pretty_print(std::ostream& out) const {
+  out << name();
+  if (children_.empty()) out << '(' << extra_repr() << ')';
+}
+
+std::string Module::repr() const {
+  std::ostringstream out;
+  pretty_print(out);
+  if (children_.empty()) return std::move(out).str();
+  out << "(\n";
+  if (const std::string extra = extra_repr(); !extra.empty()) out << "  " << indent(extra) << '\n';
+  for (const auto& [name, child] : children_) out << "  (" << name << "): " << indent(child->repr()) << '\n';
+  out << ')';
+  return std::move(out).str();
+}
+
+std::ostream& operator<<(std::ostream& out, const Module& module) { return out << module.repr(); }
+
+ModuleHooks& Module::ensure_hooks() {
+  if (!hooks_) hooks_ = std::make_shared<ModuleHooks>();
+  return *hooks_;
+}
+
+}  // namespace taeda::nn

@@ -1,0 +1,162 @@
+// The base of all modules: a tree that owns parameters, buffers and submodules by name.
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "taeda/base/ordered_dict.h"
+#include "taeda/tensor/tensor.h"
+
+namespace taeda::nn {
+
+template <class Contained> class ModuleHolder;
+template <class Derived> class Cloneable;
+struct ModuleHooks;
+
+/// Keys that `load_state_dict` did not find, and those it did not know.
+struct IncompatibleKeys {
+  std::vector<std::string> missing;
+  std::vector<std::string> unexpected;
+};
+
+/// Interface as libtorch's torch::nn::Module, printing and state dicts as Python's.
+///
+/// Names of parameters, buffers and submodules must not be empty, contain a dot, or be taken; the
+/// register functions throw Error otherwise.
+class Module : public std::enable_shared_from_this<Module> {
+ public:
+  using ModuleFunction = std::function<void(Module&)>;
+  using NamedModuleFunction = std::function<void(const std::string& path, Module&)>;
+
+  Module() = default;
+  /// `name` is what printing shows instead of the class name.
+  explicit Module(std::string name) : name_(std::move(name)) {}
+  virtual ~Module() = default;
+
+  /// The given name, or the class's without namespace and without "Impl".
+  std::string name() const;
+  /// The name under which the last parent registered this module; empty for a root.
+  const std::string& key() const { return key_; }
+
+  /// `tensor` may be undefined: the name is taken, but no list shows it.
+  Tensor& register_parameter(std::string name, Tensor tensor, bool requires_grad = true);
+  /// Part of the state dict only if `persistent`.
+  Tensor& register_buffer(std::string name, Tensor tensor, bool persistent = true);
+  template <class M> std::shared_ptr<M> register_module(std::string name, std::shared_ptr<M> module) {
+    add_child(std::move(name), module);
+    return module;
+  }
+  template <class M> ModuleHolder<M> register_module(std::string name, ModuleHolder<M> holder) {
+    add_child(std::move(name), holder.ptr());
+    return holder;
+  }
+  /// Puts another module in the place of a registered one.
+  template <class M> std::shared_ptr<M> replace_module(const std::string& name, std::shared_ptr<M> module) {
+    replace_child(name, module);
+    return module;
+  }
+  template <class M> ModuleHolder<M> replace_module(const std::string& name, ModuleHolder<M> holder) {
+    replace_child(name, holder.ptr());
+    return holder;
+  }
+  void unregister_module(const std::string& name) { children_.erase(name); }
+
+  /// Each parameter once, though several modules share it; this module's own first.
+  std::vector<Tensor> parameters(bool recurse = true) const;
+  OrderedDict<std::string, Tensor> named_parameters(bool recurse = true) const;
+  std::vector<Tensor> buffers(bool recurse = true) const;
+  OrderedDict<std::string, Tensor> named_buffers(bool recurse = true) const;
+  /// All modules of the tree, each once, parents first. With `include_self` this module must live in a
+  /// shared_ptr.
+  std::vector<std::shared_ptr<Module>> modules(bool include_self = true) const;
+  OrderedDict<std::string, std::shared_ptr<Module>> named_modules(const std::string& prefix = "",
+                                                                  bool include_self = true) const;
+  std::vector<std::shared_ptr<Module>> children() const { return children_.values(); }
+  const OrderedDict<std::string, std::shared_ptr<Module>>& named_children() const { return children_; }
+  /// Calls `f` for this module, then for all below it.
+  Module& apply(const ModuleFunction& f);
+  void apply(const NamedModuleFunction& f, const std::string& prefix = "");
+
+  /// Moves parameters, gradients and buffers in place: tensors keep their identity, so optimizers and
+  /// handles stay valid. A dtype (floating point or complex) applies to floating point tensors only.
+  Module& to(Device device, ScalarType dtype, bool non_blocking = false);
+  Module& to(Device device, bool non_blocking = false);
+  Module& to(ScalarType dtype, bool non_blocking = false);
+  Module& cuda(int index = -1) { return to(Device(kCUDA, index)); }
+  Module& cpu() { return to(Device(kCPU)); }
+  Module& to_float() { return to(kFloat); }
+  Module& to_double() { return to(kDouble); }
+  Module& to_half() { return to(kHalf); }
+  Module& to_bfloat16() { return to(kBFloat16); }
+
+  virtual void train(bool on = true);
+  void eval() { train(false); }
+  bool is_training() const noexcept { return training_; }
+  /// Drops the gradients of all parameters, or zeroes them.
+  virtual void zero_grad(bool set_to_none = true);
+  Module& requires_grad_(bool on = true);
+
+  /// A deep copy, on `device` if given. Throws Error unless the class derives from Cloneable.
+  virtual std::shared_ptr<Module> clone(const std::optional<Device>& device = {}) const;
+
+  /// Parameters and persistent buffers by path, sharing memory with the module.
+  OrderedDict<std::string, Tensor> state_dict(const std::string& prefix = "") const;
+  /// Copies values into the module. Nothing is copied if it throws: Error lists missing and unexpected
+  /// keys (unless not `strict`) and every size that does not fit.
+  IncompatibleKeys load_state_dict(const OrderedDict<std::string, Tensor>& state, bool strict = true);
+
+  /// The module as M (or as the module held by holder class M), or nullptr.
+  template <class M> auto as() noexcept {
+    if constexpr (requires { typename M::ContainedType; }) return dynamic_cast<typename M::ContainedType*>(this);
+    else return dynamic_cast<M*>(this);
+  }
+  template <class M> auto as() const noexcept {
+    if constexpr (requires { typename M::ContainedType; }) return dynamic_cast<const typename M::ContainedType*>(this);
+    else return dynamic_cast<const M*>(this);
+  }
+
+  /// The tree as Python prints it.
+  std::string repr() const;
+  /// This module's own line: the name and, for a module without children, its settings in parentheses.
+  virtual void pretty_print(std::ostream& out) const;
+  /// The settings: "1, 6, kernel_size=(5, 5), stride=(1, 1)".
+  virtual std::string extra_repr() const { return ""; }
+
+  /// Hooks run when a module is called through its holder, a Sequential or `nn::call`. See hooks.h.
+  const std::shared_ptr<ModuleHooks>& hooks() const { return hooks_; }
+  ModuleHooks& ensure_hooks();
+
+ protected:
+  OrderedDict<std::string, Tensor> parameters_{"Parameter"};
+  OrderedDict<std::string, Tensor> buffers_{"Buffer"};
+  OrderedDict<std::string, std::shared_ptr<Module>> children_{"Submodule"};
+
+  void add_child(std::string name, std::shared_ptr<Module> module);
+  void replace_child(const std::string& name, std::shared_ptr<Module> module);
+
+ private:
+  template <class Derived> friend class Cloneable;
+  friend class StateLoader;
+
+  void check_name(const char* kind, const std::string& name) const;
+  std::shared_ptr<Module> shared_self() const;
+  void convert(const std::function<Tensor(const Tensor&)>& f);
+  void collect_state(OrderedDict<std::string, Tensor>& out, const std::string& prefix) const;
+  /// Takes over the content of `other`, a deep copy of a module of the same class.
+  virtual void clone_from(const Module& other, const std::optional<Device>& device);
+
+  std::optional<std::string> name_;
+  std::string key_;
+  bool training_ = true;
+  std::unordered_set<std::string> transient_buffers_;
+  std::shared_ptr<ModuleHooks> hooks_;
+};
+
+std::ostream& operator<<(std::ostream& out, const Module& module);
+
+}  // namespace taeda::nn

@@ -1,0 +1,126 @@
+// Small types that options of modules are made of.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+
+#include "taeda/base/error.h"
+#include "taeda/tensor/tensor.h"
+
+namespace taeda {
+
+// How a loss is reduced, under libtorch's names.
+constexpr Reduction kNone = Reduction::None;
+constexpr Reduction kMean = Reduction::Mean;
+constexpr Reduction kSum = Reduction::Sum;
+struct BatchMean {};
+/// The sum divided by the batch size, for kl_div.
+constexpr BatchMean kBatchMean;
+
+/// What stands outside the borders of an input.
+enum class PaddingMode { Zeros, Constant = Zeros, Reflect, Replicate, Circular };
+constexpr PaddingMode kZeros = PaddingMode::Zeros;
+constexpr PaddingMode kConstant = PaddingMode::Constant;
+constexpr PaddingMode kReflect = PaddingMode::Reflect;
+constexpr PaddingMode kReplicate = PaddingMode::Replicate;
+constexpr PaddingMode kCircular = PaddingMode::Circular;
+
+/// Padding of a convolution that follows from its kernel.
+enum class AutoPadding { Valid, Same };
+constexpr AutoPadding kValid = AutoPadding::Valid;
+constexpr AutoPadding kSame = AutoPadding::Same;
+
+/// Functions that initial values are scaled for, and that layers take as their activation.
+enum class Nonlinearity {
+  Linear, Conv1D, Conv2D, Conv3D, ConvTranspose1D, ConvTranspose2D, ConvTranspose3D,
+  Sigmoid, Tanh, ReLU, LeakyReLU, SELU, GELU,
+};
+constexpr Nonlinearity kLinear = Nonlinearity::Linear;
+constexpr Nonlinearity kConv1D = Nonlinearity::Conv1D;
+constexpr Nonlinearity kConv2D = Nonlinearity::Conv2D;
+constexpr Nonlinearity kConv3D = Nonlinearity::Conv3D;
+constexpr Nonlinearity kConvTranspose1D = Nonlinearity::ConvTranspose1D;
+constexpr Nonlinearity kConvTranspose2D = Nonlinearity::ConvTranspose2D;
+constexpr Nonlinearity kConvTranspose3D = Nonlinearity::ConvTranspose3D;
+constexpr Nonlinearity kSigmoid = Nonlinearity::Sigmoid;
+constexpr Nonlinearity kTanh = Nonlinearity::Tanh;
+constexpr Nonlinearity kReLU = Nonlinearity::ReLU;
+constexpr Nonlinearity kLeakyReLU = Nonlinearity::LeakyReLU;
+constexpr Nonlinearity kSELU = Nonlinearity::SELU;
+constexpr Nonlinearity kGELU = Nonlinearity::GELU;
+
+/// Which side of a layer keeps its variance.
+enum class FanMode { FanIn, FanOut };
+constexpr FanMode kFanIn = FanMode::FanIn;
+constexpr FanMode kFanOut = FanMode::FanOut;
+
+namespace nn {
+
+/// "(2, 3)", or "(2,)" for one value: as Python prints a tuple.
+std::string tuple_text(IntArrayRef values);
+
+/// D values, given as one number for all or as a list of D.
+template <size_t D>
+class ExpandingArray {
+ public:
+  ExpandingArray(int64_t value = 0) : is_number_(true) { values_.fill(value); }
+  ExpandingArray(std::initializer_list<int64_t> list) : ExpandingArray(IntArrayRef(list)) {}
+  ExpandingArray(const std::array<int64_t, D>& values) : values_(values) {}
+  ExpandingArray(const std::vector<int64_t>& list) : ExpandingArray(IntArrayRef(list)) {}
+  /// Throws ValueError unless there are D values, or one.
+  ExpandingArray(IntArrayRef list) {
+    if (list.size() == 1) {
+      values_.fill(list[0]);
+      return;
+    }
+    TAEDA_CHECK_VALUE(list.size() == D, "Expected ", D, " values, but instead got ", list.size());
+    std::copy(list.begin(), list.end(), values_.begin());
+  }
+
+  operator IntArrayRef() const { return values_; }
+  int64_t operator[](size_t i) const { return values_[i]; }
+  int64_t& operator[](size_t i) { return values_[i]; }
+  const std::array<int64_t, D>* operator->() const { return &values_; }
+  const std::array<int64_t, D>& operator*() const { return values_; }
+  auto begin() const { return values_.begin(); }
+  auto end() const { return values_.end(); }
+  constexpr size_t size() const { return D; }
+  /// As Python prints it: one number if it was given as one, else a tuple.
+  std::string text() const { return is_number_ ? std::to_string(values_[0]) : tuple_text(values_); }
+  bool all(int64_t value) const {
+    return std::all_of(values_.begin(), values_.end(), [value](int64_t v) { return v == value; });
+  }
+
+ private:
+  std::array<int64_t, D> values_;
+  bool is_number_ = false;
+};
+
+/// A number as Python prints a float: "0.1", "1.0", "1e-05".
+std::string float_text(double value);
+/// "True" or "False".
+const char* bool_text(bool value);
+
+/// Padding of a convolution: numbers, kValid or kSame.
+template <size_t D>
+class KernelPadding {
+ public:
+  KernelPadding(int64_t value = 0) : amount_(value) {}
+  KernelPadding(std::initializer_list<int64_t> list) : amount_(list) {}
+  KernelPadding(const std::vector<int64_t>& list) : amount_(list) {}
+  KernelPadding(IntArrayRef list) : amount_(list) {}
+  KernelPadding(const ExpandingArray<D>& amount) : amount_(amount) {}
+  KernelPadding(AutoPadding kind) : automatic_(kind) {}
+
+  const std::optional<AutoPadding>& automatic() const { return automatic_; }
+  const ExpandingArray<D>& amount() const { return amount_; }
+
+ private:
+  ExpandingArray<D> amount_;
+  std::optional<AutoPadding> automatic_;
+};
+
+}  // namespace nn
+}  // namespace taeda

@@ -1,0 +1,41 @@
+#include "taeda/optim/adagrad.h"
+
+namespace taeda::optim {
+
+void AdagradOptions::check() const {
+  TAEDA_CHECK_VALUE(lr_ >= 0, "Invalid learning rate: ", lr_);
+  TAEDA_CHECK_VALUE(lr_decay_ >= 0, "Invalid lr_decay value: ", lr_decay_);
+  TAEDA_CHECK_VALUE(weight_decay_ >= 0, "Invalid weight_decay value: ", weight_decay_);
+  TAEDA_CHECK_VALUE(initial_accumulator_value_ >= 0, "Invalid initial_accumulator_value value: ",
+                    initial_accumulator_value_);
+  TAEDA_CHECK_VALUE(eps_ >= 0, "Invalid epsilon value: ", eps_);
+}
+
+void AdagradOptions::visit(const NumberVisitor& f) {
+  lr_ = f("lr", lr_);
+  lr_decay_ = f("lr_decay", lr_decay_);
+  weight_decay_ = f("weight_decay", weight_decay_);
+  initial_accumulator_value_ = f("initial_accumulator_value", initial_accumulator_value_);
+  eps_ = f("eps", eps_);
+}
+
+ArrayRef<const char*> Adagrad::state_names() const {
+  static constexpr const char* names[] = {"sum"};
+  return names;
+}
+
+void Adagrad::prepare(const OptimizerOptions& options, const Tensor& param, ParamState& state, ParamRef& ref) {
+  const auto& o = static_cast<const AdagradOptions&>(options);
+  if (!state.tensors[0].defined()) {
+    state.tensors[0] = zeros_for(param);
+    if (o.initial_accumulator_value() != 0) state.tensors[0].fill_(o.initial_accumulator_value());
+  }
+  ref.a = o.lr() / (1 + static_cast<double>(state.step - 1) * o.lr_decay());
+}
+
+void Adagrad::launch(const OptimizerOptions& options, const ParamList& list) {
+  const auto& o = static_cast<const AdagradOptions&>(options);
+  adagrad_slot(list.device.type(), list, {o.eps(), o.weight_decay()});
+}
+
+}  // namespace taeda::optim

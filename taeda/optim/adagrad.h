@@ -1,0 +1,34 @@
+// Adagrad.
+#pragma once
+
+#include "taeda/optim/optimizer.h"
+
+namespace taeda::optim {
+
+class AdagradOptions : public OptimizerCloneableOptions<AdagradOptions> {
+ public:
+  AdagradOptions(double lr = 1e-2) : lr_(lr) {}
+  void check() const override;
+  void visit(const NumberVisitor& f) override;
+  TAEDA_ARG(double, lr);
+  TAEDA_ARG(double, lr_decay) = 0;
+  TAEDA_ARG(double, weight_decay) = 0;
+  TAEDA_ARG(double, initial_accumulator_value) = 0;
+  TAEDA_ARG(double, eps) = 1e-10;
+};
+
+/// p -= lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) + eps) with s the sum of g^2 (Duchi et al. 2011).
+class Adagrad final : public Optimizer {
+ public:
+  Adagrad(std::vector<OptimizerParamGroup> groups, AdagradOptions defaults = {})
+      : Optimizer(std::move(groups), std::make_unique<AdagradOptions>(std::move(defaults))) {}
+  Adagrad(std::vector<Tensor> params, AdagradOptions defaults = {})
+      : Adagrad(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
+
+ private:
+  ArrayRef<const char*> state_names() const override;
+  void prepare(const OptimizerOptions&, const Tensor& param, ParamState&, ParamRef&) override;
+  void launch(const OptimizerOptions&, const ParamList&) override;
+};
+
+}  // namespace taeda::optim

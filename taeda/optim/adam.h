@@ -1,0 +1,106 @@
+// Adam and AdamW.
+#pragma once
+
+#include <tuple>
+
+#include "taeda/optim/optimizer.h"
+
+namespace taeda::optim {
+
+/// Options of Adam and AdamW, which differ in the default of `weight_decay` only.
+template <class Derived>
+class AdamOptionsBase : public OptimizerCloneableOptions<Derived> {
+ public:
+  using Betas = std::tuple<double, double>;
+  AdamOptionsBase(double lr, double weight_decay) : lr_(lr), weight_decay_(weight_decay) {}
+  void check() const override {
+    TAEDA_CHECK_VALUE(lr_ >= 0, "Invalid learning rate: ", lr_);
+    TAEDA_CHECK_VALUE(eps_ >= 0, "Invalid epsilon value: ", eps_);
+    const auto [beta1, beta2] = betas_;
+    TAEDA_CHECK_VALUE(beta1 >= 0 && beta1 < 1, "Invalid beta parameter at index 0: ", beta1);
+    TAEDA_CHECK_VALUE(beta2 >= 0 && beta2 < 1, "Invalid beta parameter at index 1: ", beta2);
+    TAEDA_CHECK_VALUE(weight_decay_ >= 0, "Invalid weight_decay value: ", weight_decay_);
+  }
+  void visit(const NumberVisitor& f) override {
+    lr_ = f("lr", lr_);
+    std::get<0>(betas_) = f("beta1", std::get<0>(betas_));
+    std::get<1>(betas_) = f("beta2", std::get<1>(betas_));
+    eps_ = f("eps", eps_);
+    weight_decay_ = f("weight_decay", weight_decay_);
+    amsgrad_ = f("amsgrad", amsgrad_) != 0;
+    maximize_ = f("maximize", maximize_) != 0;
+  }
+  double* momentum_like() override { return &std::get<0>(betas_); }
+
+  Derived& lr(double v) { return set(lr_, v); }
+  double lr() const { return lr_; }
+  Derived& betas(Betas v) { return set(betas_, v); }
+  const Betas& betas() const { return betas_; }
+  Derived& eps(double v) { return set(eps_, v); }
+  double eps() const { return eps_; }
+  Derived& weight_decay(double v) { return set(weight_decay_, v); }
+  double weight_decay() const { return weight_decay_; }
+  Derived& amsgrad(bool v) { return set(amsgrad_, v); }
+  bool amsgrad() const { return amsgrad_; }
+  Derived& maximize(bool v) { return set(maximize_, v); }
+  bool maximize() const { return maximize_; }
+
+ private:
+  template <class T> Derived& set(T& member, T value) {
+    member = value;
+    return static_cast<Derived&>(*this);
+  }
+  double lr_;
+  Betas betas_{0.9, 0.999};
+  double eps_ = 1e-8;
+  double weight_decay_;
+  bool amsgrad_ = false;
+  bool maximize_ = false;
+};
+
+class AdamOptions final : public AdamOptionsBase<AdamOptions> {
+ public:
+  AdamOptions(double lr = 1e-3) : AdamOptionsBase(lr, 0) {}
+};
+
+class AdamWOptions final : public AdamOptionsBase<AdamWOptions> {
+ public:
+  AdamWOptions(double lr = 1e-3) : AdamOptionsBase(lr, 1e-2) {}
+};
+
+namespace detail {
+/// The two moments and their bias corrections, shared by both.
+template <class Options>
+class AdamBase : public Optimizer {
+ public:
+  AdamBase(std::vector<OptimizerParamGroup> groups, Options defaults)
+      : Optimizer(std::move(groups), std::make_unique<Options>(std::move(defaults))) {}
+
+ protected:
+  ArrayRef<const char*> state_names() const override;
+  void prepare(const OptimizerOptions&, const Tensor& param, ParamState&, ParamRef&) override;
+  void launch(const OptimizerOptions&, const ParamList&) override;
+};
+extern template class AdamBase<AdamOptions>;
+extern template class AdamBase<AdamWOptions>;
+}  // namespace detail
+
+/// Adam (Kingma and Ba 2015), AMSGrad (Reddi et al. 2018). Weight decay is added to the gradient.
+class Adam final : public detail::AdamBase<AdamOptions> {
+ public:
+  Adam(std::vector<OptimizerParamGroup> groups, AdamOptions defaults = {})
+      : AdamBase(std::move(groups), std::move(defaults)) {}
+  Adam(std::vector<Tensor> params, AdamOptions defaults = {})
+      : Adam(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
+};
+
+/// Adam with decoupled weight decay (Loshchilov and Hutter 2019): p *= 1 - lr * weight_decay first.
+class AdamW final : public detail::AdamBase<AdamWOptions> {
+ public:
+  AdamW(std::vector<OptimizerParamGroup> groups, AdamWOptions defaults = {})
+      : AdamBase(std::move(groups), std::move(defaults)) {}
+  AdamW(std::vector<Tensor> params, AdamWOptions defaults = {})
+      : AdamW(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
+};
+
+}  // namespace taeda::optim

@@ -1,0 +1,219 @@
+#include "taeda/optim/optimizer.h"
+
+#include <cmath>
+#include <unordered_set>
+
+#include "taeda/autograd/record.h"
+#include "taeda/base/error.h"
+
+namespace taeda::optim {
+
+namespace {
+
+/// Whether elements of both lie in the same order in memory, so that one flat loop covers them.
+bool same_memory_order(const Tensor& a, const Tensor& b) {
+  if (a.is_contiguous() && b.is_contiguous()) return true;
+  for (int64_t d = 0; d < a.dim(); ++d)
+    if (a.sizes()[d] > 1 && a.strides()[d] != b.strides()[d]) return false;
+  return true;
+}
+
+Tensor empty_like_in_memory(const Tensor& t) {
+  return make_tensor(Layout{t.sizes(), t.strides(), 0}, t.dtype(), t.device());
+}
+
+}  // namespace
+
+OptimizerOptions& OptimizerParamGroup::options() {
+  TAEDA_CHECK(options_, "this parameter group has no options: it was not added to an optimizer yet");
+  return *options_;
+}
+
+Optimizer::Optimizer(std::vector<OptimizerParamGroup> groups, std::unique_ptr<OptimizerOptions> defaults)
+    : defaults_(std::move(defaults)) {
+  defaults_->check();
+  TAEDA_CHECK_VALUE(!groups.empty(), "optimizer got an empty parameter list");
+  for (OptimizerParamGroup& group : groups) add_param_group(std::move(group));
+  TAEDA_CHECK_VALUE(size() > 0, "optimizer got an empty parameter list");
+}
+
+void Optimizer::add_param_group(OptimizerParamGroup group) {
+  std::unordered_set<const TensorImpl*> known;
+  for (const OptimizerParamGroup& g : groups_)
+    for (const Tensor& p : g.params()) known.insert(p.unsafe_impl());
+  for (const Tensor& p : group.params()) {
+    TAEDA_CHECK_VALUE(p.defined(), "optimizer can only optimize Tensors, but one of the params is undefined");
+    TAEDA_CHECK_VALUE(p.is_leaf(), "can't optimize a non-leaf Tensor");
+    TAEDA_CHECK_VALUE(known.insert(p.unsafe_impl()).second,
+                      "some parameters appear in more than one parameter group");
+  }
+  if (!group.has_options()) group.set_options(defaults_->clone());
+  group.options().check();
+  group.states_.resize(group.params().size());
+  groups_.push_back(std::move(group));
+}
+
+Tensor Optimizer::step(LossClosure closure) {
+  Tensor loss;
+  if (closure) {
+    AutoGradMode with_gradients(true);
+    loss = closure();
+  }
+  NoGradGuard no_grad;
+  for (OptimizerParamGroup& group : groups_) step_group(group);
+  return loss;
+}
+
+void Optimizer::step_group(OptimizerParamGroup& group) {
+  for (ParamList& list : lists_) list.items.clear();
+  group.states_.resize(group.params_.size());
+  for (size_t i = 0; i < group.params_.size(); ++i) {
+    const Tensor& p = group.params_[i];
+    if (!p.grad().defined() || p.numel() == 0) continue;
+    size_t at = 0;
+    while (at < lists_.size() && !(lists_[at].device == p.device() && lists_[at].dtype == p.dtype())) ++at;
+    if (at == lists_.size()) lists_.push_back({p.device(), p.dtype(), {}});
+    if (!add_to_list(group, i, lists_[at])) update_alone(group, i, lists_[at]);
+  }
+  for (const ParamList& list : lists_)
+    if (!list.items.empty()) launch(group.options(), list);
+  temporaries_.clear();
+}
+
+/// False if the parameter's elements do not fill one stretch of memory.
+bool Optimizer::add_to_list(OptimizerParamGroup& group, size_t i, ParamList& list) {
+  const Tensor& p = group.params_[i];
+  if (!p.is_contiguous() && !p.layout().is_non_overlapping_and_dense()) return false;
+  Tensor grad = p.grad();
+  TAEDA_CHECK(grad.sizes() == p.sizes() && grad.device() == p.device(), "a gradient of shape ", grad.sizes(), " on ",
+              grad.device(), " does not fit its parameter of shape ", p.sizes(), " on ", p.device());
+  if (grad.dtype() != p.dtype() || !same_memory_order(grad, p)) {
+    Tensor in_order = empty_like_in_memory(p);
+    in_order.copy_(grad);
+    grad = temporaries_.emplace_back(std::move(in_order));
+  }
+  ParamState& state = group.states_[i];
+  ++state.step;
+  ParamRef ref{static_cast<char*>(p.data_ptr()), static_cast<const char*>(grad.data_ptr()), {}, p.numel()};
+  prepare(*group.options_, p, state, ref);
+  for (size_t k = 0; k < ParamState::kMaxTensors; ++k)
+    ref.state[k] = state.tensors[k].defined() ? static_cast<char*>(state.tensors[k].data_ptr()) : nullptr;
+  list.items.push_back(ref);
+  bump_version(p);
+  return true;
+}
+
+/// A parameter with gaps between its elements is updated through a dense copy.
+void Optimizer::update_alone(OptimizerParamGroup& group, size_t i, ParamList& list) {
+  const Tensor original = group.params_[i];
+  Tensor dense = original.detach().clone(MemoryFormat::Contiguous);
+  dense.mutable_grad() = original.grad();
+  group.params_[i] = dense;
+  ParamList single{list.device, list.dtype, {}};
+  add_to_list(group, i, single);
+  group.params_[i] = original;
+  launch(group.options(), single);
+  original.copy_(dense);
+}
+
+void Optimizer::zero_grad(bool set_to_none) {
+  for (OptimizerParamGroup& group : groups_) {
+    for (const Tensor& p : group.params()) {
+      if (!p.grad().defined()) continue;
+      if (set_to_none) {
+        p.mutable_grad().reset();
+      } else {
+        Tensor& grad = p.mutable_grad();
+        if (grad.requires_grad()) grad = grad.detach();
+        NoGradGuard no_grad;
+        grad.zero_();
+      }
+    }
+  }
+}
+
+std::vector<Tensor> Optimizer::parameters() const {
+  std::vector<Tensor> out;
+  for (const OptimizerParamGroup& g : groups_) out.insert(out.end(), g.params().begin(), g.params().end());
+  return out;
+}
+
+size_t Optimizer::size() const {
+  size_t n = 0;
+  for (const OptimizerParamGroup& g : groups_) n += g.params().size();
+  return n;
+}
+
+const ParamState& Optimizer::state(const Tensor& param) const {
+  for (const OptimizerParamGroup& g : groups_)
+    for (size_t i = 0; i < g.params().size(); ++i)
+      if (g.params()[i].is_same(param)) return g.states_[i];
+  throw Error("this optimizer does not hold the given parameter");
+}
+
+Tensor Optimizer::zeros_for(const Tensor& param) {
+  Tensor t = empty_like_in_memory(param);
+  t.zero_();
+  return t;
+}
+
+double Optimizer::bias_correction(int which, double beta, int64_t step) {
+  auto& c = corrections_[which];
+  if (c.beta != beta || c.step != step)
+    c = {beta, step, 1 - std::pow(beta, static_cast<double>(step))};
+  return c.value;
+}
+
+OptimizerState Optimizer::state_dict() const {
+  OptimizerState out;
+  size_t index = 0;
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    const std::string group = detail::concat("param_groups.", g, ".");
+    out.numbers.insert(group + "size", static_cast<double>(groups_[g].params().size()));
+    groups_[g].options_->visit([&](const char* name, double value) {
+      return out.numbers.insert(group + name, value);
+    });
+    for (const ParamState& s : groups_[g].states_) {
+      const std::string prefix = detail::concat("state.", index++, ".");
+      if (s.step == 0) continue;
+      out.numbers.insert(prefix + "step", static_cast<double>(s.step));
+      for (size_t k = 0; k < state_names().size(); ++k)
+        if (s.tensors[k].defined()) out.tensors.insert(prefix + state_names()[k], s.tensors[k]);
+    }
+  }
+  return out;
+}
+
+void Optimizer::load_state_dict(const OptimizerState& state) {
+  size_t given = 0;
+  while (state.numbers.contains(detail::concat("param_groups.", given, ".size"))) ++given;
+  TAEDA_CHECK_VALUE(given == groups_.size(), "loaded state dict has a different number of parameter groups");
+  for (size_t g = 0; g < groups_.size(); ++g)
+    TAEDA_CHECK_VALUE(state.numbers[detail::concat("param_groups.", g, ".size")] ==
+                          static_cast<double>(groups_[g].params().size()),
+                      "loaded state dict contains a parameter group that doesn't match the size of optimizer's group");
+  NoGradGuard no_grad;
+  size_t index = 0;
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    groups_[g].options_->visit([&](const char* name, double value) {
+      const double* found = state.numbers.find(detail::concat("param_groups.", g, ".", name));
+      return found ? *found : value;
+    });
+    for (size_t i = 0; i < groups_[g].params().size(); ++i) {
+      const std::string prefix = detail::concat("state.", index++, ".");
+      ParamState& s = groups_[g].states_[i] = ParamState();
+      if (const double* step = state.numbers.find(prefix + "step")) s.step = static_cast<int64_t>(*step);
+      for (size_t k = 0; k < state_names().size(); ++k) {
+        const Tensor* saved = state.tensors.find(prefix + state_names()[k]);
+        if (!saved) continue;
+        const Tensor& p = groups_[g].params()[i];
+        TAEDA_CHECK_VALUE(saved->sizes() == p.sizes(), "loaded state dict has ", prefix, state_names()[k],
+                          " of shape ", saved->sizes(), " for a parameter of shape ", p.sizes());
+        s.tensors[k] = zeros_for(p);
+        s.tensors[k].copy_(*saved);
+      }
+    }
+  }
+}
+
+}  // namespace taeda::optim

@@ -1,0 +1,145 @@
+// The base of all optimizers: parameter groups, per-parameter state, and the step that hands whole
+// groups to one kernel call.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "taeda/base/arg.h"
+#include "taeda/base/ordered_dict.h"
+#include "taeda/kernels/optim.h"
+#include "taeda/tensor/tensor.h"
+
+namespace taeda::optim {
+
+/// Sees every number of an options struct by name and gives the value it shall have.
+using NumberVisitor = std::function<double(const char* name, double value)>;
+
+/// Hyper-parameters of a parameter group.
+class OptimizerOptions {
+ public:
+  virtual ~OptimizerOptions() = default;
+  virtual std::unique_ptr<OptimizerOptions> clone() const = 0;
+  virtual double get_lr() const = 0;
+  virtual void set_lr(double lr) = 0;
+  /// Throws ValueError for values that the optimizer cannot work with.
+  virtual void check() const = 0;
+  /// Replaces every number by what the visitor gives; used to save and load.
+  virtual void visit(const NumberVisitor& f) = 0;
+  /// Momentum as the one-cycle schedule moves it: SGD's momentum, Adam's beta1. Without one: nullptr.
+  virtual double* momentum_like() { return nullptr; }
+};
+
+/// Gives an options struct `clone`, `get_lr` and `set_lr`.
+template <class Derived>
+class OptimizerCloneableOptions : public OptimizerOptions {
+ public:
+  std::unique_ptr<OptimizerOptions> clone() const override {
+    return std::make_unique<Derived>(static_cast<const Derived&>(*this));
+  }
+  double get_lr() const override { return static_cast<const Derived&>(*this).lr(); }
+  void set_lr(double lr) override { static_cast<Derived&>(*this).lr(lr); }
+};
+
+/// What an optimizer keeps for one parameter; the optimizer names the tensors.
+struct ParamState {
+  static constexpr size_t kMaxTensors = 3;
+  int64_t step = 0;
+  Tensor tensors[kMaxTensors];
+};
+
+/// Parameters that share options. Options left out are the optimizer's defaults.
+class OptimizerParamGroup {
+ public:
+  OptimizerParamGroup(std::vector<Tensor> params) : params_(std::move(params)) {}
+  OptimizerParamGroup(std::vector<Tensor> params, std::unique_ptr<OptimizerOptions> options)
+      : params_(std::move(params)), options_(std::move(options)) {}
+  OptimizerParamGroup(const OptimizerParamGroup& o)
+      : params_(o.params_), options_(o.options_ ? o.options_->clone() : nullptr), states_(o.states_) {}
+  OptimizerParamGroup(OptimizerParamGroup&&) = default;
+
+  std::vector<Tensor>& params() { return params_; }
+  const std::vector<Tensor>& params() const { return params_; }
+  bool has_options() const { return options_ != nullptr; }
+  /// Throws Error for a group without options that no optimizer took over yet.
+  OptimizerOptions& options();
+  const OptimizerOptions& options() const { return const_cast<OptimizerParamGroup*>(this)->options(); }
+  void set_options(std::unique_ptr<OptimizerOptions> options) { options_ = std::move(options); }
+  double get_lr() const { return options().get_lr(); }
+  void set_lr(double lr) { options().set_lr(lr); }
+
+ private:
+  friend class Optimizer;
+  std::vector<Tensor> params_;
+  std::unique_ptr<OptimizerOptions> options_;
+  std::vector<ParamState> states_;  // one for each parameter
+};
+
+/// Everything that a later run needs to go on: tensors such as "state.3.exp_avg" and numbers such as
+/// "state.3.step" or "param_groups.0.lr". Parameters are counted through all groups.
+struct OptimizerState {
+  OrderedDict<std::string, Tensor> tensors;
+  OrderedDict<std::string, double> numbers;
+};
+
+class Optimizer {
+ public:
+  using LossClosure = std::function<Tensor()>;
+
+  /// Throws ValueError for an empty parameter list, a tensor that is no leaf, or a parameter that
+  /// appears twice.
+  Optimizer(std::vector<OptimizerParamGroup> groups, std::unique_ptr<OptimizerOptions> defaults);
+  virtual ~Optimizer() = default;
+  Optimizer(const Optimizer&) = delete;
+  Optimizer& operator=(const Optimizer&) = delete;
+
+  /// Updates every parameter that has a gradient. `closure`, if given, is called first, with gradients
+  /// enabled, and its loss is returned.
+  virtual Tensor step(LossClosure closure = nullptr);
+  /// Drops the gradients, or zeroes them in place.
+  void zero_grad(bool set_to_none = true);
+
+  void add_param_group(OptimizerParamGroup group);
+  std::vector<OptimizerParamGroup>& param_groups() { return groups_; }
+  const std::vector<OptimizerParamGroup>& param_groups() const { return groups_; }
+  OptimizerOptions& defaults() { return *defaults_; }
+  const OptimizerOptions& defaults() const { return *defaults_; }
+  /// The parameters of all groups, in order.
+  std::vector<Tensor> parameters() const;
+  size_t size() const;
+  /// What is kept for a parameter. Throws Error for a tensor that this optimizer does not hold.
+  const ParamState& state(const Tensor& param) const;
+
+  OptimizerState state_dict() const;
+  /// Tensors move to their parameters' device and dtype. Throws ValueError if groups differ in number
+  /// or size.
+  void load_state_dict(const OptimizerState& state);
+
+ protected:
+  /// Names of the tensors in ParamState, at most ParamState::kMaxTensors.
+  virtual ArrayRef<const char*> state_names() const = 0;
+  /// Makes the state that is not there yet and fills `ref.a` and `ref.b`. `state.step` already counts
+  /// the step that is being made; addresses in `ref.state` are filled in by the caller.
+  virtual void prepare(const OptimizerOptions& options, const Tensor& param, ParamState& state, ParamRef& ref) = 0;
+  virtual void launch(const OptimizerOptions& options, const ParamList& list) = 0;
+
+  /// A zero tensor with the parameter's sizes, strides, dtype and device.
+  static Tensor zeros_for(const Tensor& param);
+  /// 1 - beta^step, remembered from one parameter to the next.
+  double bias_correction(int which, double beta, int64_t step);
+
+ private:
+  void step_group(OptimizerParamGroup& group);
+  bool add_to_list(OptimizerParamGroup& group, size_t i, ParamList& list);
+  void update_alone(OptimizerParamGroup& group, size_t i, ParamList& list);
+
+  std::vector<OptimizerParamGroup> groups_;
+  std::unique_ptr<OptimizerOptions> defaults_;
+  std::vector<ParamList> lists_;     // reused from step to step
+  std::vector<Tensor> temporaries_;  // gradients brought into their parameter's memory order
+  struct { double beta = -1; int64_t step = -1; double value = 0; } corrections_[2];
+};
+
+}  // namespace taeda::optim

@@ -1,0 +1,37 @@
+// RMSprop.
+#pragma once
+
+#include "taeda/optim/optimizer.h"
+
+namespace taeda::optim {
+
+class RMSpropOptions : public OptimizerCloneableOptions<RMSpropOptions> {
+ public:
+  RMSpropOptions(double lr = 1e-2) : lr_(lr) {}
+  void check() const override;
+  void visit(const NumberVisitor& f) override;
+  double* momentum_like() override { return momentum_ != 0 ? &momentum_ : nullptr; }
+  TAEDA_ARG(double, lr);
+  TAEDA_ARG(double, alpha) = 0.99;
+  TAEDA_ARG(double, eps) = 1e-8;
+  TAEDA_ARG(double, weight_decay) = 0;
+  TAEDA_ARG(double, momentum) = 0;
+  TAEDA_ARG(bool, centered) = false;
+};
+
+/// p -= lr * g / (sqrt(v) + eps) with v the running mean of g^2 (Hinton's lecture), less the square of
+/// the running mean of g when centred (Graves 2013); with momentum the quotient is accumulated first.
+class RMSprop final : public Optimizer {
+ public:
+  RMSprop(std::vector<OptimizerParamGroup> groups, RMSpropOptions defaults = {})
+      : Optimizer(std::move(groups), std::make_unique<RMSpropOptions>(std::move(defaults))) {}
+  RMSprop(std::vector<Tensor> params, RMSpropOptions defaults = {})
+      : RMSprop(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
+
+ private:
+  ArrayRef<const char*> state_names() const override;
+  void prepare(const OptimizerOptions&, const Tensor& param, ParamState&, ParamRef&) override;
+  void launch(const OptimizerOptions&, const ParamList&) override;
+};
+
+}  // namespace taeda::optim

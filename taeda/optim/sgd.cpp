@@ -1,0 +1,43 @@
+#include "taeda/optim/sgd.h"
+
+namespace taeda::optim {
+
+void SGDOptions::check() const {
+  TAEDA_CHECK_VALUE(lr_ >= 0, "Invalid learning rate: ", lr_);
+  TAEDA_CHECK_VALUE(momentum_ >= 0, "Invalid momentum value: ", momentum_);
+  TAEDA_CHECK_VALUE(weight_decay_ >= 0, "Invalid weight_decay value: ", weight_decay_);
+  TAEDA_CHECK_VALUE(!nesterov_ || (momentum_ > 0 && dampening_ == 0),
+                    "Nesterov momentum requires a momentum and zero dampening");
+}
+
+void SGDOptions::visit(const NumberVisitor& f) {
+  lr_ = f("lr", lr_);
+  momentum_ = f("momentum", momentum_);
+  dampening_ = f("dampening", dampening_);
+  weight_decay_ = f("weight_decay", weight_decay_);
+  nesterov_ = f("nesterov", nesterov_) != 0;
+  maximize_ = f("maximize", maximize_) != 0;
+}
+
+ArrayRef<const char*> SGD::state_names() const {
+  static constexpr const char* names[] = {"momentum_buffer"};
+  return names;
+}
+
+void SGD::prepare(const OptimizerOptions& o, const Tensor& param, ParamState& state, ParamRef& ref) {
+  if (static_cast<const SGDOptions&>(o).momentum() == 0) {
+    state.tensors[0].reset();
+    return;
+  }
+  if (state.tensors[0].defined()) return;
+  state.tensors[0] = make_tensor(Layout{param.sizes(), param.strides(), 0}, param.dtype(), param.device());
+  ref.a = 1;
+}
+
+void SGD::launch(const OptimizerOptions& options, const ParamList& list) {
+  const auto& o = static_cast<const SGDOptions&>(options);
+  sgd_slot(list.device.type(), list,
+           {o.lr(), o.momentum(), o.dampening(), o.weight_decay(), o.nesterov(), o.maximize()});
+}
+
+}  // namespace taeda::optim
