@@ -5,7 +5,9 @@
 
 #include "taeda/base/error.h"
 #include "taeda/base/parallel_for.h"
+#include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/shape.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::data {
@@ -83,13 +85,15 @@ Tensor stack_examples(TensorList tensors) {
                 first.sizes(), " at entry 0 and ", t.sizes(), " at entry ", i);
     plain = plain && t.is_cpu() && t.is_contiguous() && t.dtype() == first.dtype() && !t.requires_grad();
   }
-  if (!plain) return stack(tensors, 0);
   DimVector sizes(first.sizes());
-  sizes.insert(sizes.begin(), static_cast<int64_t>(tensors.size()));
-  Tensor out = make_tensor(sizes, first.dtype(), kCPU);
-  auto* to = static_cast<char*>(out.data_ptr());
+  sizes.insert(0, static_cast<int64_t>(tensors.size()));
+  Tensor out = make_tensor(sizes, first.dtype(), first.device());
   const auto bytes = static_cast<size_t>(first.nbytes());
-  for (size_t i = 0; i < tensors.size(); ++i) std::memcpy(to + i * bytes, tensors[i].data_ptr(), bytes);
+  auto* to = static_cast<char*>(out.data_ptr());
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (plain) std::memcpy(to + i * bytes, tensors[i].data_ptr(), bytes);
+    else out.select(0, static_cast<int64_t>(i)).copy_(tensors[i]);
+  }
   return out;
 }
 

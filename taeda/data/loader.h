@@ -219,6 +219,9 @@ class DataLoader {
   DataLoader(D dataset, LoaderConfig config, How)
       : config_(DataLoaderOptions(std::move(config)).config()), dataset_size_(dataset.size()) {
     using Reader = detail::reader_t<D, How>;
+    TAEDA_CHECK_VALUE(Reader::kIndexed || !config_.shuffle.value_or(false),
+                      "DataLoader with IterableDataset: expected unspecified shuffle option, but got "
+                      "shuffle=True");
     if (config_.seed) generator_ = Generator(kCPU, *config_.seed);
     sampler_ = detail::choose_sampler(config_, Reader::kIndexed ? dataset_size_ : size_t{0}, generator_);
     indexed_ = Reader::kIndexed;
@@ -230,13 +233,16 @@ class DataLoader {
   }
 
   /// Starts a new epoch.
-  Iterator begin() {
+  Iterator begin() { return Iterator(epoch()); }
+  Iterator end() { return Iterator(); }
+
+  /// Starts a new epoch, for those who ask for batches by next(); it stops when it is let go.
+  std::shared_ptr<Epoch<Batch>> epoch() {
     // PyTorch draws a seed for the workers here, and the order of the epoch depends on it.
     (generator_ ? *generator_ : default_generator(kCPU)).random64();
     sampler_->reset();
-    return Iterator(start_(sampler_, config_));
+    return start_(sampler_, config_);
   }
-  Iterator end() { return Iterator(); }
 
   /// Batches in an epoch. Throws TypeError for a dataset whose size is not known.
   size_t size() const {
