@@ -1,0 +1,16 @@
+// Rows of tensors copied into a batch: what loading spends its time on.
+#pragma once
+
+#include "taeda/tensor/tensor.h"
+
+namespace taeda::data {
+
+/// `source[indices]` along dimension 0 as one new contiguous tensor on the same device, without
+/// history. On the CPU a row is one memcpy. Throws IndexError for an index beyond the last row.
+Tensor gather_rows(const Tensor& source, ArrayRef<size_t> indices);
+
+/// Tensors of equal shape as one, with a new dimension 0. Throws Error, in the words of torch.stack,
+/// for shapes that differ and for an empty list.
+Tensor stack_examples(TensorList tensors);
+
+}  // namespace taeda::data

@@ -1,0 +1,27 @@
+#include "taeda/data/loader_options.h"
+
+#include <algorithm>
+
+#include "taeda/base/error.h"
+
+namespace taeda::data {
+
+LoaderConfig DataLoaderOptions::config() const {
+  const LoaderConfig& c = config_;
+  TAEDA_CHECK_VALUE(c.batch_size > 0,
+                    "batch_size should be a positive integer value, but got batch_size=", c.batch_size);
+  TAEDA_CHECK_VALUE(c.num_workers >= 0,
+                    "num_workers option should be non-negative; use num_workers=0 to disable multithreading.");
+  TAEDA_CHECK_VALUE(c.prefetch_factor > 0, "prefetch_factor option should be positive, got ", c.prefetch_factor);
+  TAEDA_CHECK_VALUE(c.timeout >= 0, "timeout option should be non-negative");
+  TAEDA_CHECK_VALUE(!(c.sampler && c.shuffle.value_or(false)),
+                    "sampler option is mutually exclusive with shuffle");
+  TAEDA_CHECK_VALUE(!(c.sampler && c.seed),
+                    "sampler option is mutually exclusive with seed: seed the sampler's generator");
+  LoaderConfig out = c;
+  if (max_jobs_ && out.num_workers > 0)
+    out.prefetch_factor = std::max(1, static_cast<int>(*max_jobs_) / out.num_workers);
+  return out;
+}
+
+}  // namespace taeda::data

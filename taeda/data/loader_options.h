@@ -1,0 +1,71 @@
+// Settings of a DataLoader: an aggregate for designated initialisers, and libtorch's chained form.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "taeda/data/sampler.h"
+
+namespace taeda::data {
+
+/// `DataLoader(dataset, {.batch_size = 100, .shuffle = true, .num_workers = 2})`.
+struct LoaderConfig {
+  size_t batch_size = 1;
+  /// Unset: DataLoader goes in order, make_data_loader in random order, each like its model.
+  std::optional<bool> shuffle = {};
+  /// Threads that read ahead; with 0 the caller's thread reads each batch when it is asked for.
+  int num_workers = 0;
+  /// Leave out a last batch that is not full.
+  bool drop_last = false;
+  /// Batches that each worker may be ahead.
+  int prefetch_factor = 2;
+  /// Put batches into memory that accelerators copy from without staging.
+  bool pin_memory = false;
+  /// Seconds to wait for a worker's batch before Error is thrown; 0 waits forever.
+  double timeout = 0;
+  /// Seeds the order; without it the order follows the default generator.
+  std::optional<uint64_t> seed = {};
+  /// Replaces `shuffle`.
+  std::shared_ptr<samplers::Sampler> sampler = {};
+};
+
+/// libtorch's options: `DataLoaderOptions().batch_size(64).workers(2)`.
+class DataLoaderOptions {
+ public:
+  DataLoaderOptions() = default;
+  DataLoaderOptions(size_t batch_size) { config_.batch_size = batch_size; }
+  DataLoaderOptions(LoaderConfig config) : config_(std::move(config)) {}
+
+  DataLoaderOptions& batch_size(size_t n) { return set(config_.batch_size, n); }
+  DataLoaderOptions& shuffle(bool on) { return set(config_.shuffle, on); }
+  DataLoaderOptions& num_workers(int n) { return set(config_.num_workers, n); }
+  DataLoaderOptions& workers(size_t n) { return set(config_.num_workers, static_cast<int>(n)); }
+  DataLoaderOptions& drop_last(bool on) { return set(config_.drop_last, on); }
+  DataLoaderOptions& prefetch_factor(int n) { return set(config_.prefetch_factor, n); }
+  DataLoaderOptions& pin_memory(bool on) { return set(config_.pin_memory, on); }
+  DataLoaderOptions& timeout(std::chrono::milliseconds ms) {
+    return set(config_.timeout, std::chrono::duration<double>(ms).count());
+  }
+  DataLoaderOptions& seed(uint64_t s) { return set(config_.seed, s); }
+  DataLoaderOptions& sampler(std::shared_ptr<samplers::Sampler> s) { return set(config_.sampler, std::move(s)); }
+  /// Accepted for programs that set it: batches always come in order.
+  DataLoaderOptions& enforce_ordering(bool) { return *this; }
+  /// Batches that may be ready or under way at once, over all workers.
+  DataLoaderOptions& max_jobs(size_t n) { return set(max_jobs_, n); }
+
+  /// Throws ValueError, in PyTorch's words, for settings that make no sense.
+  LoaderConfig config() const;
+
+ private:
+  template <class T, class V> DataLoaderOptions& set(T& field, V value) {
+    field = std::move(value);
+    return *this;
+  }
+
+  LoaderConfig config_;
+  std::optional<size_t> max_jobs_;
+};
+
+}  // namespace taeda::data

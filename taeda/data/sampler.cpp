@@ -1,0 +1,180 @@
+#include "taeda/data/sampler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "taeda/base/error.h"
+
+namespace taeda::data::samplers {
+
+namespace {
+
+std::vector<size_t> permutation(size_t n, const Generator& g) {
+  std::vector<size_t> indices(n);
+  static_assert(sizeof(size_t) == sizeof(int64_t));
+  g.fill_permutation(reinterpret_cast<int64_t*>(indices.data()), static_cast<int64_t>(n));
+  return indices;
+}
+
+/// A fresh generator seeded with the next number of the default one.
+Generator seeded_by_default() {
+  constexpr uint64_t kInt64Max = 0x7fffffffffffffff;
+  return Generator(kCPU, default_generator(kCPU).random64() & kInt64Max);
+}
+
+}  // namespace
+
+void ListSampler::reset() {
+  indices_ = epoch();
+  position_ = 0;
+  started_ = true;
+}
+
+std::optional<std::vector<size_t>> ListSampler::next(size_t batch_size) {
+  if (!started_) reset();
+  const size_t n = std::min(batch_size, indices_.size() - position_);
+  if (n == 0) return std::nullopt;
+  const auto begin = indices_.begin() + static_cast<std::ptrdiff_t>(position_);
+  position_ += n;
+  return std::vector<size_t>(begin, begin + static_cast<std::ptrdiff_t>(n));
+}
+
+std::optional<std::vector<size_t>> SequentialSampler::next(size_t batch_size) {
+  const size_t n = std::min(batch_size, size_ - position_);
+  if (n == 0) return std::nullopt;
+  std::vector<size_t> out(n);
+  std::iota(out.begin(), out.end(), position_);
+  position_ += n;
+  return out;
+}
+
+RandomSampler::RandomSampler(size_t size, bool replacement, std::optional<size_t> num_samples,
+                             std::optional<Generator> generator)
+    : source_(size), num_samples_(num_samples.value_or(size)), replacement_(replacement),
+      generator_(std::move(generator)) {
+  TAEDA_CHECK_VALUE(num_samples_ > 0,
+                    "num_samples should be a positive integer value, but got num_samples=", num_samples_);
+  TAEDA_CHECK_VALUE(source_ > 0, "RandomSampler cannot draw ", num_samples_, " samples from 0 examples");
+}
+
+std::vector<size_t> RandomSampler::epoch() {
+  const Generator g = generator_ ? *generator_ : seeded_by_default();
+  std::vector<size_t> out;
+  if (replacement_) {
+    std::vector<int64_t> drawn(num_samples_);
+    g.fill_randint(drawn.data(), static_cast<int64_t>(num_samples_), 0, source_);
+    return {drawn.begin(), drawn.end()};
+  }
+  out.reserve(num_samples_ + source_);
+  while (out.size() + source_ <= num_samples_) {
+    const std::vector<size_t> round = permutation(source_, g);
+    out.insert(out.end(), round.begin(), round.end());
+  }
+  // PyTorch draws one more permutation for the rest even when the rest is empty, which a generator
+  // of the user's notices in the next epoch.
+  const std::vector<size_t> rest = permutation(source_, g);
+  out.insert(out.end(), rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(num_samples_ - out.size()));
+  return out;
+}
+
+SubsetRandomSampler::SubsetRandomSampler(std::vector<size_t> indices, std::optional<Generator> generator)
+    : subset_(std::move(indices)), generator_(std::move(generator)) {}
+
+std::vector<size_t> SubsetRandomSampler::epoch() {
+  std::vector<size_t> order = permutation(subset_.size(), generator_ ? *generator_ : default_generator(kCPU));
+  for (size_t& i : order) i = subset_[i];
+  return order;
+}
+
+WeightedRandomSampler::WeightedRandomSampler(std::vector<double> weights, size_t num_samples,
+                                             bool replacement, std::optional<Generator> generator)
+    : weights_(std::move(weights)), num_samples_(num_samples), replacement_(replacement),
+      generator_(std::move(generator)) {
+  TAEDA_CHECK_VALUE(num_samples_ > 0,
+                    "num_samples should be a positive integer value, but got num_samples=0");
+  size_t positive = 0;
+  for (double w : weights_) {
+    TAEDA_CHECK_VALUE(std::isfinite(w) && w >= 0,
+                      "probability tensor contains either `inf`, `nan` or element < 0");
+    positive += w > 0;
+  }
+  TAEDA_CHECK_VALUE(positive > 0, "invalid multinomial distribution (sum of probabilities <= 0)");
+  TAEDA_CHECK_VALUE(replacement_ || num_samples_ <= positive,
+                    "invalid multinomial distribution (with replacement=False, not enough "
+                    "non-negative category to sample)");
+}
+
+std::vector<size_t> WeightedRandomSampler::epoch() {
+  const Generator& g = generator_ ? *generator_ : default_generator(kCPU);
+  return replacement_ ? draw_with_replacement(g) : draw_without_replacement(g);
+}
+
+/// Inverts the cumulative distribution by binary search.
+std::vector<size_t> WeightedRandomSampler::draw_with_replacement(const Generator& g) const {
+  std::vector<double> cumulative(weights_.size());
+  std::partial_sum(weights_.begin(), weights_.end(), cumulative.begin());
+  const double sum = cumulative.back();
+  for (double& c : cumulative) c /= sum;
+  cumulative.back() = 1;
+  std::vector<size_t> out(num_samples_);
+  for (size_t& index : out) {
+    const auto found = std::lower_bound(cumulative.begin(), cumulative.end(), g.uniform());
+    index = static_cast<size_t>(found - cumulative.begin());
+  }
+  return out;
+}
+
+/// The largest weight_i / e_i with e_i exponentially distributed, n times (Efraimidis and Spirakis,
+/// "Weighted random sampling with a reservoir", 2006).
+std::vector<size_t> WeightedRandomSampler::draw_without_replacement(const Generator& g) const {
+  std::vector<double> key(weights_.size());
+  for (size_t i = 0; i < key.size(); ++i) key[i] = weights_[i] / -std::log1p(-g.uniform());
+  std::vector<size_t> order(weights_.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const auto middle = order.begin() + static_cast<std::ptrdiff_t>(num_samples_);
+  std::partial_sort(order.begin(), middle, order.end(),
+                    [&](size_t a, size_t b) { return key[a] != key[b] ? key[a] > key[b] : a < b; });
+  order.resize(num_samples_);
+  return order;
+}
+
+DistributedSampler::DistributedSampler(size_t size, size_t num_replicas, size_t rank, bool shuffle,
+                                       uint64_t seed, bool drop_last)
+    : source_(size), num_replicas_(num_replicas), rank_(rank), shuffle_(shuffle),
+      drop_last_(drop_last), seed_(seed) {
+  TAEDA_CHECK_VALUE(num_replicas > 0, "num_replicas should be positive, got 0");
+  TAEDA_CHECK_VALUE(rank < num_replicas, "Invalid rank ", rank,
+                    ", rank should be in the interval [0, ", num_replicas - 1, "]");
+  num_samples_ = drop_last ? source_ / num_replicas : (source_ + num_replicas - 1) / num_replicas;
+}
+
+std::vector<size_t> DistributedSampler::epoch() {
+  std::vector<size_t> all(source_);
+  if (shuffle_) {
+    all = permutation(source_, Generator(kCPU, seed_ + epoch_));
+  } else {
+    std::iota(all.begin(), all.end(), size_t{0});
+  }
+  std::vector<size_t> mine(num_samples_);
+  for (size_t i = 0; i < num_samples_; ++i) mine[i] = all[(rank_ + i * num_replicas_) % source_];
+  return mine;
+}
+
+BatchSampler::BatchSampler(std::shared_ptr<Sampler> sampler, size_t batch_size, bool drop_last)
+    : sampler_(std::move(sampler)), batch_size_(batch_size), drop_last_(drop_last) {
+  TAEDA_CHECK_VALUE(batch_size > 0, "batch_size should be a positive integer value, but got batch_size=0");
+}
+
+std::optional<std::vector<size_t>> BatchSampler::next(size_t) {
+  auto batch = sampler_->next(batch_size_);
+  if (batch && drop_last_ && batch->size() < batch_size_) return std::nullopt;
+  return batch;
+}
+
+size_t BatchSampler::batches() const {
+  const size_t n = sampler_->size();
+  return drop_last_ ? n / batch_size_ : (n + batch_size_ - 1) / batch_size_;
+}
+
+}  // namespace taeda::data::samplers

@@ -1,0 +1,145 @@
+// The order in which a loader visits a dataset.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "taeda/device/generator.h"
+
+namespace taeda::data::samplers {
+
+/// Hands out indices, a batch at a time. Used by one thread at a time.
+class Sampler {
+ public:
+  virtual ~Sampler() = default;
+  /// Starts a new epoch.
+  virtual void reset() = 0;
+  /// Up to `batch_size` further indices; nothing at the end of the epoch.
+  virtual std::optional<std::vector<size_t>> next(size_t batch_size) = 0;
+  /// Indices in an epoch.
+  virtual size_t size() const = 0;
+};
+
+/// A sampler that knows its whole epoch at the start.
+class ListSampler : public Sampler {
+ public:
+  void reset() final;
+  std::optional<std::vector<size_t>> next(size_t batch_size) final;
+
+ protected:
+  /// The indices of the epoch that starts.
+  virtual std::vector<size_t> epoch() = 0;
+
+ private:
+  std::vector<size_t> indices_;
+  size_t position_ = 0;
+  bool started_ = false;
+};
+
+/// 0, 1, 2, ...
+class SequentialSampler : public Sampler {
+ public:
+  explicit SequentialSampler(size_t size) : size_(size) {}
+  void reset() override { position_ = 0; }
+  std::optional<std::vector<size_t>> next(size_t batch_size) override;
+  size_t size() const override { return size_; }
+
+ private:
+  size_t size_, position_ = 0;
+};
+
+/// A permutation, or with `replacement` independent draws; a new one every epoch. The numbers are
+/// PyTorch's: those of `generator` or, without one, of a generator that the default one seeds.
+class RandomSampler : public ListSampler {
+ public:
+  /// `num_samples` defaults to `size`. Throws ValueError when it is 0.
+  explicit RandomSampler(size_t size, bool replacement = false, std::optional<size_t> num_samples = {},
+                         std::optional<Generator> generator = {});
+  size_t size() const override { return num_samples_; }
+
+ protected:
+  std::vector<size_t> epoch() override;
+
+ private:
+  size_t source_, num_samples_;
+  bool replacement_;
+  std::optional<Generator> generator_;
+};
+
+/// The given indices in random order.
+class SubsetRandomSampler : public ListSampler {
+ public:
+  explicit SubsetRandomSampler(std::vector<size_t> indices, std::optional<Generator> generator = {});
+  size_t size() const override { return subset_.size(); }
+
+ protected:
+  std::vector<size_t> epoch() override;
+
+ private:
+  std::vector<size_t> subset_;
+  std::optional<Generator> generator_;
+};
+
+/// Indices drawn with probabilities proportional to `weights`, which need not sum to one. The
+/// numbers are those of torch.multinomial.
+class WeightedRandomSampler : public ListSampler {
+ public:
+  /// Throws ValueError for num_samples 0 and, without replacement, for fewer positive weights than
+  /// samples; for weights that are negative, infinite, nan or all zero.
+  WeightedRandomSampler(std::vector<double> weights, size_t num_samples, bool replacement = true,
+                        std::optional<Generator> generator = {});
+  size_t size() const override { return num_samples_; }
+
+ protected:
+  std::vector<size_t> epoch() override;
+
+ private:
+  std::vector<size_t> draw_with_replacement(const Generator& g) const;
+  std::vector<size_t> draw_without_replacement(const Generator& g) const;
+
+  std::vector<double> weights_;
+  size_t num_samples_;
+  bool replacement_;
+  std::optional<Generator> generator_;
+};
+
+/// The share of one of `num_replicas` processes. All replicas get equally many indices: the last ones
+/// repeat the first, or with `drop_last` the tail is left out. Same indices as PyTorch's.
+class DistributedSampler : public ListSampler {
+ public:
+  /// Throws ValueError unless rank < num_replicas.
+  DistributedSampler(size_t size, size_t num_replicas, size_t rank, bool shuffle = true,
+                     uint64_t seed = 0, bool drop_last = false);
+  /// Every replica must be given the same epoch, or their shares overlap.
+  void set_epoch(uint64_t epoch) { epoch_ = epoch; }
+  size_t size() const override { return num_samples_; }
+
+ protected:
+  std::vector<size_t> epoch() override;
+
+ private:
+  size_t source_, num_replicas_, rank_, num_samples_;
+  bool shuffle_, drop_last_;
+  uint64_t seed_, epoch_ = 0;
+};
+
+/// The batches of another sampler, of `batch_size` each; the size a loader asks for is not regarded.
+class BatchSampler : public Sampler {
+ public:
+  /// Throws ValueError for batch_size 0.
+  BatchSampler(std::shared_ptr<Sampler> sampler, size_t batch_size, bool drop_last = false);
+  void reset() override { sampler_->reset(); }
+  std::optional<std::vector<size_t>> next(size_t = 0) override;
+  size_t size() const override { return sampler_->size(); }
+  /// Batches in an epoch.
+  size_t batches() const;
+
+ private:
+  std::shared_ptr<Sampler> sampler_;
+  size_t batch_size_;
+  bool drop_last_;
+};
+
+}  // namespace taeda::data::samplers
