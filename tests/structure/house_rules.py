@@ -15,7 +15,7 @@ MAX_HEADER_LINES = 300
 MAX_FUNCTION_LINES = 60
 MAX_TEST_FUNCTION_LINES = 120
 MAX_COLUMNS = 100
-# How many of our files a header pulls in, itself included.
+# How many of our files a header pulls in.
 MAX_CLOSURE = {"taeda/tensor/tensor.h": 15, "taeda/taeda.h": 80}
 
 # The rooms that a room may include besides itself; docs/architecture.md draws them.
@@ -68,12 +68,14 @@ def layers(root):
 
 
 def file_length(root):
-    """A file has at most 600 lines, a header 300."""
+    """A file has at most 600 lines, a header of the library 300."""
     for path in source.code_files(root):
-        limit = MAX_HEADER_LINES if path.suffix in source.HEADER_SUFFIXES else MAX_FILE_LINES
+        name = relative(root, path)
+        is_header = path.suffix in source.HEADER_SUFFIXES and not name.startswith("tests/")
+        limit = MAX_HEADER_LINES if is_header else MAX_FILE_LINES
         count = lines_of(source.read(path))
         if count > limit:
-            yield f"{relative(root, path)}: {count} lines, at most {limit}"
+            yield f"{name}: {count} lines, at most {limit}"
 
 
 def function_length(root):
@@ -95,14 +97,14 @@ def line_length(root):
 
 
 def closure(root, header):
-    """The headers of the project that `header` pulls in, itself included."""
+    """The headers of the project that `header` pulls in."""
     seen, waiting = set(), [header]
     while waiting:
         name = waiting.pop()
         if name not in seen:
             seen.add(name)
             waiting += source.includes(source.read(root / name))
-    return seen
+    return seen - {header}
 
 
 def header_closure(root):
