@@ -13,6 +13,4 @@
 #include <string>
 #include <vector>
 
-#if __has_include("taeda/taeda.h")
 #include "taeda/taeda.h"
-#endif

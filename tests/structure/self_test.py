@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""The checkers find what they are meant to find: each rule passes a clean tree and names a violation.
+
+self_test.py [COMPILER LD OBJCOPY READELF CMAKE ISOLATE_SCRIPT] - the programs are for the test of the
+kernels' isolation, which is left out without them.
+"""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import check_binary
+import house_rules
+import source
+
+TOOLS = {}
+
+
+class Tree(unittest.TestCase):
+    """A small project in a temporary folder."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        self.write("taeda/base/error.h", "#pragma once\nint f();\n")
+        self.write("taeda/base/README.md", "# base\n")
+        self.write("taeda/tensor/tensor.h", '#pragma once\n#include "taeda/base/error.h"\n')
+        self.write("taeda/tensor/README.md", "# tensor\n")
+        self.write("taeda/taeda.h", '#pragma once\n#include "taeda/tensor/tensor.h"\n')
+
+    def write(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def violations(self, rule):
+        return list(house_rules.RULES[rule](self.root))
+
+    def assert_violation(self, rule, *parts):
+        found = self.violations(rule)
+        self.assertEqual(len(found), 1, found)
+        for part in parts:
+            self.assertIn(part, found[0])
+
+
+class HouseRules(Tree):
+    def test_clean_tree_passes(self):
+        for rule in house_rules.RULES:
+            self.assertEqual(self.violations(rule), [], rule)
+
+    def test_include_to_the_right(self):
+        self.write("taeda/base/wrong.cpp", '#include "taeda/tensor/tensor.h"\n')
+        self.assert_violation("layers", "taeda/base/wrong.cpp", "taeda/tensor/tensor.h")
+
+    def test_include_of_a_sibling(self):
+        self.write("taeda/optim/README.md", "")
+        self.write("taeda/optim/sgd.cpp", '#include "taeda/nn/module.h"\n')
+        self.assert_violation("layers", "optim must not include taeda/nn/module.h")
+
+    def test_include_of_a_backend(self):
+        self.write("taeda/ops/copy.cpp", '#  include "taeda/cpu/kernels/copy.h"\n')
+        self.assert_violation("layers", "ops must not include")
+
+    def test_include_of_the_umbrella(self):
+        self.write("taeda/vision/mnist.cpp", '#include "taeda/taeda.h"\n')
+        self.assert_violation("layers", "umbrella")
+
+    def test_unknown_room(self):
+        self.write("taeda/attic/box.h", "#pragma once\n")
+        self.assert_violation("layers", "attic")
+
+    def test_long_file(self):
+        self.write("taeda/base/long.cpp", "int x;\n" * 601)
+        self.assert_violation("file_length", "taeda/base/long.cpp", "601")
+
+    def test_long_header(self):
+        self.write("taeda/base/long.h", "#pragma once\n" + "int x;\n" * 300)
+        self.assert_violation("file_length", "taeda/base/long.h", "301")
+
+    def test_longest_allowed_file(self):
+        self.write("taeda/base/long.cpp", "int x;\n" * 600)
+        self.assertEqual(self.violations("file_length"), [])
+
+    def test_long_function(self):
+        self.write("tools/main.cpp", "int main() {\n" + "  f();\n" * 59 + "}\n")
+        self.assert_violation("function_length", "tools/main.cpp:1", "61 lines")
+
+    def test_wide_line(self):
+        self.write("examples/a.cpp", "// " + "x" * 97 + "\n" + "// " + "x" * 98 + "\n")
+        self.assert_violation("line_length", "examples/a.cpp:2", "101")
+
+    def test_columns_are_characters(self):
+        self.write("examples/a.cpp", "// " + "\u2192" * 97 + "\n")
+        self.assertEqual(self.violations("line_length"), [])
+
+    def test_heavy_tensor_header(self):
+        text = "#pragma once\n"
+        for i in range(16):
+            self.write(f"taeda/base/part{i}.h", "#pragma once\n")
+            text += f'#include "taeda/base/part{i}.h"\n'
+        self.write("taeda/tensor/tensor.h", text)
+        self.assert_violation("header_closure", "taeda/tensor/tensor.h", "16 files, at most 15")
+
+    def test_circular_includes_end(self):
+        self.write("taeda/base/error.h", '#pragma once\n#include "taeda/base/error.h"\n')
+        self.assertEqual(self.violations("header_closure"), [])
+
+    def test_missing_umbrella(self):
+        (self.root / "taeda/taeda.h").unlink()
+        self.assert_violation("header_closure", "taeda/taeda.h: does not exist")
+
+    def test_missing_header(self):
+        self.write("tests/a.cpp", '#include "taeda/base/gone.h"\n')
+        self.assert_violation("missing_includes", "taeda/base/gone.h")
+
+    def test_no_pragma_once(self):
+        self.write("taeda/base/bare.h", "int f();\n")
+        self.assert_violation("header_guard", "taeda/base/bare.h")
+
+    def test_no_readme(self):
+        self.write("taeda/log/table.h", "#pragma once\n")
+        self.assert_violation("readme", "taeda/log")
+
+    def test_folder_without_sources_needs_no_readme(self):
+        (self.root / "taeda/amp").mkdir()
+        self.assertEqual(self.violations("readme"), [])
+
+    def test_leftover(self):
+        self.write("taeda/base/a.cpp", "int x;\n// TO" + "DO: y\n")
+        self.assert_violation("no_leftovers", "taeda/base/a.cpp:2")
+
+
+class Functions(unittest.TestCase):
+    def spans(self, text):
+        return source.functions(text)
+
+    def test_free_function(self):
+        self.assertEqual(self.spans("int x;\nint f(int a)\n{\n  return a;\n}\n"), [(2, 4)])
+
+    def test_methods_in_a_class_in_a_namespace(self):
+        text = "namespace a {\nclass B : C {\n int f() { return 1; }\n int g() const {\n }\n};\n}\n"
+        self.assertEqual(self.spans(text), [(3, 1), (4, 2)])
+
+    def test_braces_in_literals_and_comments(self):
+        text = 'int f() {\n  g("}", \'}\');  // }\n  /* } */\n  h(R"(})");\n}\n'
+        self.assertEqual(self.spans(text), [(1, 5)])
+
+    def test_digit_separator_is_no_character(self):
+        self.assertEqual(self.spans("int f() {\n  return 1'000'000;\n}\n"), [(1, 3)])
+
+    def test_lambda_belongs_to_its_function(self):
+        self.assertEqual(self.spans("int f() {\n  auto g = [](int a) {\n };\n}\n"), [(1, 4)])
+
+    def test_control_flow_belongs_to_its_function(self):
+        self.assertEqual(self.spans("int f() {\n  if (a) {\n  }\n  for (;;) {\n  }\n}\n"), [(1, 6)])
+
+    def test_table_is_no_function(self):
+        self.assertEqual(self.spans("int t[] = {\n 1,\n 2};\nint v{3};\n"), [])
+
+    def test_constructor_with_initialisers(self):
+        self.assertEqual(self.spans("A::A(int a) : a_(a) {\n}\n"), [(1, 2)])
+
+    def test_operator_call_and_comparison(self):
+        self.assertEqual(self.spans("bool operator==(A a, B b) {\n}\n"), [(1, 2)])
+
+    def test_macro_body_is_no_function(self):
+        self.assertEqual(self.spans("#define F(x) \\\n  do { x; } \\\n  while (0)\nint g() {}\n"), [(4, 1)])
+
+
+KERNEL = """
+#include <vector>
+{extra}
+namespace taeda::cpu::TAEDA_CPU_NAMESPACE {{
+int grow(std::vector<int>& v, int n) {{ v.push_back(n); return static_cast<int>(v.size()); }}
+}}
+"""
+
+
+class Isolation(unittest.TestCase):
+    """Objects as the build makes them, before and after their isolation."""
+
+    def setUp(self):
+        if not TOOLS:
+            self.skipTest("no compiler named")
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def compile(self, extra=""):
+        text, path = self.folder / "kernel.cpp", self.folder / "kernel.o"
+        text.write_text(KERNEL.format(extra=extra), encoding="utf-8")
+        subprocess.run([TOOLS["compiler"], "-std=c++20", "-O0", "-fPIC", "-fno-gnu-unique",
+                        "-DTAEDA_CPU_NAMESPACE=avx2", "-c", text, "-o", path], check=True)
+        return path
+
+    def isolate(self, path):
+        result = self.folder / "isolated.o"
+        subprocess.run([TOOLS["cmake"], f"-DOBJECTS={path}", f"-DOUTPUT={result}", "-DLEVEL=avx2",
+                        f"-DLD={TOOLS['ld']}", f"-DREADELF={TOOLS['readelf']}",
+                        f"-DOBJCOPY={TOOLS['objcopy']}", "-P", TOOLS["script"]], check=True)
+        return result
+
+    def test_shared_inline_functions_are_found(self):
+        found = list(check_binary.isolated("avx2", self.compile()))
+        self.assertTrue(any("vector" in line for line in found), found)
+
+    def test_isolation_removes_them(self):
+        isolated = self.isolate(self.compile())
+        self.assertEqual(list(check_binary.isolated("avx2", isolated)), [])
+        self.assertEqual(list(check_binary.quiet(isolated)), [])
+
+    def test_kernels_of_another_level_are_found(self):
+        found = list(check_binary.isolated("avx512", self.isolate(self.compile())))
+        self.assertTrue(any("defines nothing" in line for line in found), found)
+
+    def test_dynamic_initialisation_is_found(self):
+        path = self.isolate(self.compile("int seed(); static int global = seed();"))
+        self.assertEqual(len(list(check_binary.quiet(path))), 1)
+
+
+if __name__ == "__main__":
+    names = ["compiler", "ld", "objcopy", "readelf", "cmake", "script"]
+    if len(sys.argv) == len(names) + 1:
+        TOOLS = dict(zip(names, sys.argv[1:]))
+    unittest.main(argv=sys.argv[:1])
