@@ -22,6 +22,8 @@ ScalarType uniform_dtype(ArrayRef<Operand> inputs) {
 }
 
 ScalarType common_dtype(const detail::PointwiseCall& call, ArrayRef<Operand> inputs) {
+  const auto masks = static_cast<size_t>(call.masks);
+  inputs = inputs.slice(masks, inputs.size() - masks);
   ScalarType t = uniform_dtype(inputs);
   if (t == ScalarType::Undefined) t = result_type(inputs);
   return call.to_float && is_integral(t, true) ? get_default_dtype() : t;
@@ -38,11 +40,12 @@ void detail::run_pointwise(const PointwiseCall& call, Tensor& out, ArrayRef<Oper
   Operand converted[4] = {Scalar(), Scalar(), Scalar(), Scalar()};
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Tensor* t = inputs[i].tensor();
-    if (!t || t->dtype() == common) {
+    const ScalarType wanted = i < static_cast<size_t>(call.masks) ? kBool : common;
+    if (!t || t->dtype() == wanted) {
       converted[i] = inputs[i];
     } else {
       NoGradGuard guard;
-      casts[i] = t->to(common);
+      casts[i] = t->to(wanted);
       converted[i] = Operand(casts[i]);
     }
   }
