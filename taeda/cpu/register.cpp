@@ -8,6 +8,9 @@ namespace taeda {
 #define TAEDA_CPU_FAMILIES(entry) \
   entry(copy)                     \
   entry(pointwise_arithmetic)     \
+  entry(pointwise_compare)        \
+  entry(pointwise_transcendental) \
+  entry(pointwise_unary)     \
   entry(reduce)
 
 #define TAEDA_DECLARE(family) void register_##family();

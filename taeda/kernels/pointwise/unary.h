@@ -155,7 +155,22 @@ struct NanToNum {
   }
 };
 
+/// Gradients of tanh and sigmoid, from their results.
+struct TanhBackward {
+  static constexpr const char* name = "tanh_backward";
+  static constexpr int arity = 2;
+  using Types = FloatTypes;
+  template <class T> TAEDA_HD T operator()(T g, T y) const { return g * (T(1) - y * y); }
+};
+
+struct SigmoidBackward {
+  static constexpr const char* name = "sigmoid_backward";
+  static constexpr int arity = 2;
+  using Types = FloatTypes;
+  template <class T> TAEDA_HD T operator()(T g, T y) const { return g * (T(1) - y) * y; }
+};
+
 using UnaryOps = OpList<Abs, Neg, Sign, Square, Cube, Conj, Clamp, ClampMask, NanToNum, Floor, Ceil, Round, Trunc, Frac,
-                        Sqrt, Rsqrt, Reciprocal>;
+                        Sqrt, Rsqrt, Reciprocal, TanhBackward, SigmoidBackward>;
 
 }  // namespace taeda
