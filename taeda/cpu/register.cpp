@@ -12,6 +12,9 @@ namespace taeda {
   entry(matmul)                   \
   entry(optim)                    \
   entry(pointwise_arithmetic)     \
+  entry(pointwise_compare)        \
+  entry(pointwise_transcendental) \
+  entry(pointwise_unary)          \
   entry(reduce)
 
 #define TAEDA_DECLARE(family) void register_##family();

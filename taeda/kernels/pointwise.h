@@ -40,7 +40,8 @@ using PointwiseSlot = Slot<void(const Iter&, const FunctorBytes&)>;
 /// R is T (the common dtype) or bool. An Op with parameters has, instead of operator(), a
 /// `template <class T> auto bind() const` that returns the formula for T with its constants converted.
 /// Optional: `static constexpr bool promotes_to_float = true` (integers compute in the default float
-/// dtype), `static ScalarType result_dtype(ScalarType common)`.
+/// dtype), `static ScalarType result_dtype(ScalarType common)`, `static constexpr int masks = n` (the
+/// first n inputs are bool and take no part in promotion).
 template <class Op> inline PointwiseSlot pointwise_slot{Op::name};
 
 /// The formula of Op for operands of type T.
@@ -49,11 +50,19 @@ template <class T, class Op> TAEDA_ALWAYS_INLINE auto bind_pointwise(const Op& o
   else return op;
 }
 
+/// How many of Op's inputs are masks.
+template <class Op> constexpr size_t mask_count = [] {
+  if constexpr (requires { Op::masks; }) return static_cast<size_t>(Op::masks);
+  else return size_t{0};
+}();
+
+/// The type of Op's input I when it computes in T.
+template <class Op, class T, size_t I> using input_t = std::conditional_t<(I < mask_count<Op>), bool, T>;
+
 namespace detail {
-template <class T, size_t> using repeat_t = T;
 template <class Op, class T, size_t... I>
 auto pointwise_result(std::index_sequence<I...>)
-    -> std::decay_t<decltype(bind_pointwise<T>(std::declval<const Op&>())(std::declval<repeat_t<T, I>>()...))>;
+    -> std::decay_t<decltype(bind_pointwise<T>(std::declval<const Op&>())(std::declval<input_t<Op, T, I>>()...))>;
 template <class List> struct First;
 template <class T, class... Rest> struct First<TypeList<T, Rest...>> { using type = T; };
 }  // namespace detail

@@ -1,45 +1,100 @@
 #include "taeda/ops/arithmetic.h"
 
-#include "taeda/autograd/record.h"
+#include <algorithm>
+
 #include "taeda/kernels/pointwise/arithmetic.h"
-#include "taeda/ops/pointwise.h"
+#include "taeda/kernels/pointwise/compare.h"
+#include "taeda/ops/elementwise.h"
 
 namespace taeda {
 
+using detail::conjugate;
+using detail::in_place;
+using detail::in_place_recorded;
+
 namespace {
 
-/// Gradients are conjugated factors; real ones are their own conjugates.
-Tensor conjugate(const Tensor& t) { return t.is_complex() ? t.conj() : t; }
-
-void check_alpha(const char* op, ScalarType result, const Scalar& alpha) {
+void check_alpha(const Operand& a, const Operand& b, const Scalar& alpha) {
+  if (alpha.is_integral()) return;
+  const ScalarType result = result_type({a, b});
   TAEDA_CHECK(!alpha.is_boolean() || result == kBool, "Boolean alpha only supported for Boolean results.");
-  TAEDA_CHECK(is_floating_point(result) || is_complex(result) || alpha.is_integral(true),
-              "For integral input tensors, argument alpha must not be a floating point number. (in ", op, ")");
+  TAEDA_CHECK(is_differentiable(result) || alpha.is_integral(true),
+              "For integral input tensors, argument alpha must not be a floating point number.");
+  TAEDA_CHECK(is_complex(result) || !alpha.is_complex(),
+              "For non-complex input tensors, argument alpha must not be a complex number.");
 }
+
+bool is_bool(const Tensor& t) { return t.dtype() == kBool; }
+
+void check_no_bool(const Tensor& a, bool other_is_bool) {
+  TAEDA_CHECK(!(is_bool(a) && other_is_bool), "Subtraction, the `-` operator, with two bool tensors is not supported. "
+              "Use the `^` or `logical_xor()` operator instead.");
+  TAEDA_CHECK(!is_bool(a) && !other_is_bool, "Subtraction, the `-` operator, with a bool tensor is not supported. If "
+              "you are trying to invert a mask, use the `~` or `logical_not()` operator instead.");
+}
+
+/// g * alpha, without a multiplication by one.
+Tensor scaled(const Tensor& g, const Scalar& alpha) { return alpha.equal(1) ? g : g.mul(conjugate(alpha)); }
+
+/// The tensor if `needed`, else nothing: what is not needed is not kept alive.
+Tensor kept(bool needed, const Tensor& t) { return needed ? t : Tensor(); }
 
 }  // namespace
 
+// ---- add, sub ----
+
 Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha) {
-  if (!alpha.is_integral()) check_alpha("add", result_type({Operand(self), Operand(other)}), alpha);
+  check_alpha(self, other, alpha);
   Tensor out = pointwise(Add{alpha}, self, other);
   if (wants_grad(self, other))
     record("AddBackward0", out, {self, other}, [alpha](const Tensor& g, Needs needs) {
-      return TensorVec{g, !needs[1] || alpha.equal(1) ? g : g.mul(alpha)};
+      return TensorVec{g, needs[1] ? scaled(g, alpha) : Tensor()};
     });
   return out;
 }
 
 Tensor add(const Tensor& self, const Scalar& other, const Scalar& alpha) {
+  check_alpha(self, other, alpha);
   Tensor out = pointwise(Add{alpha}, self, other);
   if (wants_grad(self)) record("AddBackward0", out, {self}, [](const Tensor& g) { return g; });
   return out;
 }
 
+Tensor sub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  check_no_bool(self, is_bool(other));
+  check_alpha(self, other, alpha);
+  Tensor out = pointwise(Sub{alpha}, self, other);
+  if (wants_grad(self, other))
+    record("SubBackward0", out, {self, other}, [alpha](const Tensor& g, Needs needs) {
+      return TensorVec{g, needs[1] ? scaled(g.neg(), alpha) : Tensor()};
+    });
+  return out;
+}
+
+Tensor sub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
+  check_no_bool(self, other.is_boolean());
+  check_alpha(self, other, alpha);
+  Tensor out = pointwise(Sub{alpha}, self, other);
+  if (wants_grad(self)) record("SubBackward0", out, {self}, [](const Tensor& g) { return g; });
+  return out;
+}
+
+Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
+  check_no_bool(self, other.is_boolean());
+  check_alpha(self, other, alpha);
+  Tensor out = pointwise(Sub{alpha}, other, self);
+  if (wants_grad(self))
+    record("RsubBackward1", out, {self}, [alpha](const Tensor& g) { return scaled(g.neg(), alpha); });
+  return out;
+}
+
+// ---- mul, div ----
+
 Tensor mul(const Tensor& self, const Tensor& other) {
   Tensor out = pointwise(Mul{}, self, other);
   if (wants_grad(self, other))
     record("MulBackward0", out, {self, other},
-           [a = save(other.requires_grad() ? self : Tensor()), b = save(self.requires_grad() ? other : Tensor())](
+           [a = save(kept(other.requires_grad(), self)), b = save(kept(self.requires_grad(), other))](
                const Tensor& g, Needs needs) {
              return TensorVec{needs[0] ? g.mul(conjugate(b.unpack())) : Tensor(),
                               needs[1] ? g.mul(conjugate(a.unpack())) : Tensor()};
@@ -50,24 +105,226 @@ Tensor mul(const Tensor& self, const Tensor& other) {
 Tensor mul(const Tensor& self, const Scalar& other) {
   Tensor out = pointwise(Mul{}, self, other);
   if (wants_grad(self))
-    record("MulBackward0", out, {self}, [other](const Tensor& g) { return g.mul(other); });
+    record("MulBackward0", out, {self}, [other](const Tensor& g) { return g.mul(conjugate(other)); });
   return out;
 }
 
+namespace {
+
+enum class Rounding { None, Trunc, Floor };
+
+Rounding rounding_of(const char* mode) {
+  const std::string name = mode ? mode : "";
+  if (!mode) return Rounding::None;
+  if (name == "trunc") return Rounding::Trunc;
+  if (name == "floor") return Rounding::Floor;
+  throw Error(taeda::detail::concat(
+      "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '", name, "'"));
+}
+
+bool is_integer(const Operand& o) {
+  return o.tensor() ? is_integral(o.tensor()->dtype(), true) : o.scalar().is_integral(true);
+}
+
+/// Integers have no infinity to answer with. Reads the divisor, which a device must finish first.
+void check_divisor(const Operand& a, const Operand& b) {
+  if (!is_integer(a) || !is_integer(b)) return;
+  bool zero = false;
+  if (const Tensor* t = b.tensor()) {
+    const Tensor zeros = pointwise(Eq{}, *t, Scalar(0)).contiguous().cpu();
+    const bool* first = zeros.data_ptr<bool>();
+    zero = std::find(first, first + zeros.numel(), true) != first + zeros.numel();
+  } else {
+    zero = b.scalar().toLong() == 0;
+  }
+  TAEDA_CHECK(!zero, "ZeroDivisionError");
+}
+
+template <class A, class B> Tensor divided(const A& a, const B& b, Rounding mode) {
+  if (mode == Rounding::None) return pointwise(Div{}, a, b);
+  check_divisor(a, b);
+  return mode == Rounding::Trunc ? pointwise(DivTrunc{}, a, b) : pointwise(DivFloor{}, a, b);
+}
+
+template <class B> void divide_into(const Tensor& self, const B& other, Rounding mode) {
+  if (mode == Rounding::None) return pointwise_into(Div{}, self, self, other);
+  check_divisor(self, other);
+  if (mode == Rounding::Trunc) pointwise_into(DivTrunc{}, self, self, other);
+  else pointwise_into(DivFloor{}, self, self, other);
+}
+
+}  // namespace
+
+Tensor div(const Tensor& self, const Tensor& other, const char* rounding_mode) {
+  const Rounding mode = rounding_of(rounding_mode);
+  Tensor out = divided(self, other, mode);
+  if (!wants_grad(self, other)) return out;
+  if (mode != Rounding::None) {
+    record("DivBackward1", out, {self, other}, [](const Tensor& g, Needs) {
+      return TensorVec{detail::zeros_like(g), detail::zeros_like(g)};
+    });
+    return out;
+  }
+  record("DivBackward0", out, {self, other},
+         [a = save(kept(other.requires_grad(), self)), b = save(other)](const Tensor& g, Needs needs) {
+           const Tensor divisor = conjugate(b.unpack());
+           const Tensor first = g.div(divisor);
+           return TensorVec{needs[0] ? first : Tensor(),
+                            needs[1] ? first.mul(conjugate(a.unpack()).div(divisor)).neg() : Tensor()};
+         });
+  return out;
+}
+
+Tensor div(const Tensor& self, const Scalar& other, const char* rounding_mode) {
+  const Rounding mode = rounding_of(rounding_mode);
+  Tensor out = divided(self, other, mode);
+  if (wants_grad(self))
+    record(mode == Rounding::None ? "DivBackward0" : "DivBackward1", out, {self}, [mode, other](const Tensor& g) {
+      return mode == Rounding::None ? g.div(conjugate(other)) : detail::zeros_like(g);
+    });
+  return out;
+}
+
+Tensor operator/(const Scalar& a, const Tensor& b) {
+  Tensor out = pointwise(Div{}, a, b);
+  if (wants_grad(b))
+    record("DivBackward0", out, {b}, [a, b = save(b)](const Tensor& g) {
+      const Tensor divisor = conjugate(b.unpack());
+      return g.div(divisor).div(divisor).mul(-conjugate(a));
+    });
+  return out;
+}
+
+Tensor floor_divide(const Tensor& self, const Tensor& other) { return divided(self, other, Rounding::Floor); }
+Tensor floor_divide(const Tensor& self, const Scalar& other) { return divided(self, other, Rounding::Floor); }
+
+// ---- remainders ----
+
+Tensor remainder(const Tensor& self, const Tensor& other) {
+  check_divisor(self, other);
+  Tensor out = pointwise(Remainder{}, self, other);
+  if (wants_grad(self, other))
+    record("RemainderBackward1", out, {self, other}, [a = save(self), b = save(other)](const Tensor& g, Needs needs) {
+      return TensorVec{g, needs[1] ? g.mul(floor_divide(a.unpack(), b.unpack())).neg() : Tensor()};
+    });
+  return out;
+}
+
+Tensor remainder(const Tensor& self, const Scalar& other) {
+  check_divisor(self, other);
+  Tensor out = pointwise(Remainder{}, self, other);
+  if (wants_grad(self)) record("RemainderBackward0", out, {self}, [](const Tensor& g) { return g; });
+  return out;
+}
+
+Tensor remainder(const Scalar& self, const Tensor& other) {
+  check_divisor(self, other);
+  Tensor out = pointwise(Remainder{}, self, other);
+  if (wants_grad(other))
+    record("RemainderBackward1", out, {other}, [self, b = save(other)](const Tensor& g) {
+      return g.mul(pointwise(DivFloor{}, self, b.unpack())).neg();
+    });
+  return out;
+}
+
+Tensor fmod(const Tensor& self, const Tensor& other) {
+  check_divisor(self, other);
+  Tensor out = pointwise(Fmod{}, self, other);
+  if (wants_grad(self, other))
+    record("FmodBackward1", out, {self, other}, [a = save(self), b = save(other)](const Tensor& g, Needs needs) {
+      return TensorVec{g, needs[1] ? g.mul(pointwise(DivTrunc{}, a.unpack(), b.unpack())).neg() : Tensor()};
+    });
+  return out;
+}
+
+Tensor fmod(const Tensor& self, const Scalar& other) {
+  check_divisor(self, other);
+  Tensor out = pointwise(Fmod{}, self, other);
+  if (wants_grad(self)) record("FmodBackward0", out, {self}, [](const Tensor& g) { return g; });
+  return out;
+}
+
+// ---- methods ----
+
 Tensor Tensor::add(const Tensor& other, const Scalar& alpha) const { return taeda::add(*this, other, alpha); }
 Tensor Tensor::add(const Scalar& other, const Scalar& alpha) const { return taeda::add(*this, other, alpha); }
+Tensor Tensor::sub(const Tensor& other, const Scalar& alpha) const { return taeda::sub(*this, other, alpha); }
+Tensor Tensor::sub(const Scalar& other, const Scalar& alpha) const { return taeda::sub(*this, other, alpha); }
 Tensor Tensor::mul(const Tensor& other) const { return taeda::mul(*this, other); }
 Tensor Tensor::mul(const Scalar& other) const { return taeda::mul(*this, other); }
+Tensor Tensor::div(const Tensor& other, const char* mode) const { return taeda::div(*this, other, mode); }
+Tensor Tensor::div(const Scalar& other, const char* mode) const { return taeda::div(*this, other, mode); }
+Tensor Tensor::floor_divide(const Tensor& other) const { return taeda::floor_divide(*this, other); }
+Tensor Tensor::floor_divide(const Scalar& other) const { return taeda::floor_divide(*this, other); }
+Tensor Tensor::remainder(const Tensor& other) const { return taeda::remainder(*this, other); }
+Tensor Tensor::remainder(const Scalar& other) const { return taeda::remainder(*this, other); }
+Tensor Tensor::fmod(const Tensor& other) const { return taeda::fmod(*this, other); }
+Tensor Tensor::fmod(const Scalar& other) const { return taeda::fmod(*this, other); }
 
 Tensor& Tensor::add_(const Tensor& other, const Scalar& alpha) const {
-  check_inplace("add_", *this);
-  if (wants_grad(*this, other)) {
-    autograd::assign_inplace("add_", *this, [&](const Tensor& self) { return self.add(other, alpha); });
-  } else {
-    pointwise_into(Add{alpha}, *this, *this, other);
-    bump_version(*this);
-  }
-  return const_cast<Tensor&>(*this);
+  check_alpha(*this, other, alpha);
+  return in_place_recorded(
+      "add_", "AddBackward0", *this, {*this, other}, wants_grad(*this, other),
+      [&] { pointwise_into(Add{alpha}, *this, *this, other); },
+      [&] {
+        return [alpha](const Tensor& g, Needs needs) {
+          return TensorVec{g, needs[1] ? scaled(g, alpha) : Tensor()};
+        };
+      });
+}
+
+Tensor& Tensor::add_(const Scalar& other, const Scalar& alpha) const {
+  check_alpha(*this, other, alpha);
+  return in_place_recorded(
+      "add_", "AddBackward0", *this, {*this}, wants_grad(*this),
+      [&] { pointwise_into(Add{alpha}, *this, *this, other); }, [] { return [](const Tensor& g) { return g; }; });
+}
+
+Tensor& Tensor::sub_(const Tensor& other, const Scalar& alpha) const {
+  check_no_bool(*this, is_bool(other));
+  check_alpha(*this, other, alpha);
+  return in_place_recorded(
+      "sub_", "SubBackward0", *this, {*this, other}, wants_grad(*this, other),
+      [&] { pointwise_into(Sub{alpha}, *this, *this, other); },
+      [&] {
+        return [alpha](const Tensor& g, Needs needs) {
+          return TensorVec{g, needs[1] ? scaled(g.neg(), alpha) : Tensor()};
+        };
+      });
+}
+
+Tensor& Tensor::sub_(const Scalar& other, const Scalar& alpha) const {
+  check_no_bool(*this, other.is_boolean());
+  check_alpha(*this, other, alpha);
+  return in_place_recorded(
+      "sub_", "SubBackward0", *this, {*this}, wants_grad(*this),
+      [&] { pointwise_into(Sub{alpha}, *this, *this, other); }, [] { return [](const Tensor& g) { return g; }; });
+}
+
+Tensor& Tensor::mul_(const Tensor& other) const {
+  return in_place(
+      "mul_", *this, wants_grad(*this, other), [&](const Tensor& self) { return self.mul(other); },
+      [&] { pointwise_into(Mul{}, *this, *this, other); });
+}
+
+Tensor& Tensor::mul_(const Scalar& other) const {
+  return in_place_recorded(
+      "mul_", "MulBackward0", *this, {*this}, wants_grad(*this), [&] { pointwise_into(Mul{}, *this, *this, other); },
+      [&] { return [other](const Tensor& g) { return g.mul(conjugate(other)); }; });
+}
+
+Tensor& Tensor::div_(const Tensor& other, const char* rounding_mode) const {
+  const Rounding mode = rounding_of(rounding_mode);
+  return in_place(
+      "div_", *this, wants_grad(*this, other), [&](const Tensor& self) { return self.div(other, rounding_mode); },
+      [&] { divide_into(*this, other, mode); });
+}
+
+Tensor& Tensor::div_(const Scalar& other, const char* rounding_mode) const {
+  const Rounding mode = rounding_of(rounding_mode);
+  return in_place(
+      "div_", *this, wants_grad(*this), [&](const Tensor& self) { return self.div(other, rounding_mode); },
+      [&] { divide_into(*this, other, mode); });
 }
 
 }  // namespace taeda

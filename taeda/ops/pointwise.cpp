@@ -22,6 +22,8 @@ ScalarType uniform_dtype(ArrayRef<Operand> inputs) {
 }
 
 ScalarType common_dtype(const detail::PointwiseCall& call, ArrayRef<Operand> inputs) {
+  const auto masks = static_cast<size_t>(call.masks);
+  inputs = inputs.slice(masks, inputs.size() - masks);
   ScalarType t = uniform_dtype(inputs);
   if (t == ScalarType::Undefined) t = result_type(inputs);
   return call.to_float && is_integral(t, true) ? get_default_dtype() : t;
@@ -34,15 +36,16 @@ namespace {
 /// The inputs in one dtype; those that differ are converted.
 class Converted {
  public:
-  Converted(ArrayRef<Operand> inputs, ScalarType common) {
+  Converted(ArrayRef<Operand> inputs, ScalarType common, size_t masks) {
     NoGradGuard guard;
-    for (const Operand& in : inputs) {
-      const Tensor* t = in.tensor();
-      if (!t || t->dtype() == common) {
-        operands_.push_back(in);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const Tensor* t = inputs[i].tensor();
+      const ScalarType wanted = i < masks ? kBool : common;
+      if (!t || t->dtype() == wanted) {
+        operands_.push_back(inputs[i]);
       } else {
-        casts_[operands_.size()] = t->to(common);
-        operands_.push_back(Operand(casts_[operands_.size()]));
+        casts_[i] = t->to(wanted);
+        operands_.push_back(Operand(casts_[i]));
       }
     }
   }
@@ -53,10 +56,12 @@ class Converted {
   SmallVector<Operand, Iter::kMaxOperands> operands_;
 };
 
-bool all_have(ArrayRef<Operand> inputs, ScalarType t) {
-  for (const Operand& in : inputs)
-    if (in.tensor() && in.tensor()->dtype() != t) return false;
-  return true;
+bool need_conversion(ArrayRef<Operand> inputs, ScalarType common, size_t masks) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor* t = inputs[i].tensor();
+    if (t && t->dtype() != (i < masks ? kBool : common)) return true;
+  }
+  return false;
 }
 
 void launch(const detail::PointwiseCall& call, Tensor& out, ArrayRef<Operand> inputs, ScalarType common,
@@ -83,7 +88,9 @@ void detail::run_pointwise(const PointwiseCall& call, Tensor& out, ArrayRef<Oper
   // With no inputs the output decides (fill).
   const ScalarType common = inputs.empty() ? out.dtype() : common_dtype(call, inputs);
   const ScalarType result = call.predicate ? kBool : call.result_dtype ? call.result_dtype(common) : common;
-  if (!all_have(inputs, common)) return run_in(call, out, Converted(inputs, common), common, result);
+  const auto masks = static_cast<size_t>(call.masks);
+  if (need_conversion(inputs, common, masks))
+    return run_in(call, out, Converted(inputs, common, masks), common, result);
   run_in(call, out, inputs, common, result);
 }
 

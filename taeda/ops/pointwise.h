@@ -14,11 +14,13 @@ struct PointwiseCall {
   FunctorBytes functor;
   bool to_float;
   bool predicate;
+  int masks;
   ScalarType (*result_dtype)(ScalarType common);
 };
 
 template <class Op> PointwiseCall pointwise_call(const Op& op) {
-  PointwiseCall call{Op::name, &pointwise_slot<Op>, FunctorBytes::from(op), false, is_predicate<Op>, nullptr};
+  PointwiseCall call{Op::name, &pointwise_slot<Op>, FunctorBytes::from(op), false, is_predicate<Op>,
+                     static_cast<int>(mask_count<Op>), nullptr};
   if constexpr (requires { Op::promotes_to_float; }) call.to_float = Op::promotes_to_float;
   if constexpr (requires { &Op::result_dtype; }) call.result_dtype = &Op::result_dtype;
   return call;

@@ -1,58 +1,82 @@
-// The inner loops of pointwise kernels: plain code that the compiler vectorises for the instruction
-// set this translation unit is built for. Everything lives in a namespace per instruction set.
+// How pointwise formulas run on the CPU.
+//
+// Note [Blocks]
+// A formula is compiled once for each type it computes in, as a loop over contiguous arrays, which the
+// compiler vectorises. Everything else - strides, broadcasting, 16-bit types, threads, non-temporal
+// stores - is done by `run_blocks`, once for all formulas: operands that are not contiguous arrays of
+// the computing type are brought, a block at a time, into buffers that stay in the first-level cache.
+// That keeps the number of instantiations at (formulas x types) and the inner loops free of cases.
 #pragma once
+
+#include <algorithm>
+#include <cstring>
 
 #include "taeda/kernels/pointwise.h"
 
 namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
 
-/// n elements of one run; operand 0 is the output.
-template <class T, class Fn, size_t... I>
-inline void pointwise_loop(const Fn& fn, char** data, const int64_t* strides, int64_t n,
-                           std::index_sequence<I...>) {
-  using M = opmath_t<T>;
-  using R = std::decay_t<decltype(fn(std::declval<taeda::detail::repeat_t<M, I>>()...))>;
-  using O = std::conditional_t<std::is_same_v<R, M>, T, R>;
-  constexpr int64_t item = sizeof(T);
-  if (strides[0] == sizeof(O)) {
-    O* out = reinterpret_cast<O*>(data[0]);
-    if (((strides[I + 1] == item) && ...)) {
+/// A formula for contiguous arrays of the types it computes in, with the types forgotten.
+struct BlockKernel {
+  void (*compute)(const void* formula, void* out, const void* const* in, int64_t n);
+  const void* formula;
+  /// What lies in memory. A 16-bit float is widened to float before and rounded after the formula.
+  ScalarType out;
+  ScalarType in[Iter::kMaxOperands];
+};
+
+/// Runs `k` over all elements of `it`, from several threads when there are many.
+void run_blocks(const Iter& it, const BlockKernel& k);
+
+/// Whether any |x| is above `bound`, infinite or not a number.
+inline bool any_beyond(const float* x, int64_t n, float bound) {
+  int beyond = 0;
+  for (int64_t i = 0; i < n; ++i) beyond |= !(__builtin_fabsf(x[i]) <= bound);
+  return beyond != 0;
+}
+
+/// The loop of a formula over operands of types In. A formula may have a second form `bounded` for
+/// floats up to `Formula::bound`, which vectorises while the general one does not.
+template <class Formula, class Out, class... In, size_t... I>
+void compute_block(const Formula& formula, Out* out, const void* const* in, int64_t n,
+                   std::index_sequence<I...>) {
+  const Formula f = formula;
+  const void* const arrays[] = {in[I]..., nullptr};
+  if constexpr (requires { f.bounded((In())...); }) {
+    const float* x = static_cast<const float*>(arrays[0]);
+    if (!any_beyond(x, n, Formula::bound)) {
 #pragma GCC ivdep
-      for (int64_t i = 0; i < n; ++i)
-        out[i] = static_cast<O>(fn(static_cast<M>(reinterpret_cast<const T*>(data[I + 1])[i])...));
+      for (int64_t i = 0; i < n; ++i) out[i] = f.bounded(x[i]);
       return;
     }
-    if constexpr (sizeof...(I) == 2) {
-      const T* a = reinterpret_cast<const T*>(data[1]);
-      const T* b = reinterpret_cast<const T*>(data[2]);
-      if (strides[1] == item && strides[2] == 0) {
-        const M y = static_cast<M>(*b);
-#pragma GCC ivdep
-        for (int64_t i = 0; i < n; ++i) out[i] = static_cast<O>(fn(static_cast<M>(a[i]), y));
-        return;
-      }
-      if (strides[1] == 0 && strides[2] == item) {
-        const M x = static_cast<M>(*a);
-#pragma GCC ivdep
-        for (int64_t i = 0; i < n; ++i) out[i] = static_cast<O>(fn(x, static_cast<M>(b[i])));
-        return;
-      }
-    }
   }
-  for (int64_t i = 0; i < n; ++i)
-    *reinterpret_cast<O*>(data[0] + i * strides[0]) =
-        static_cast<O>(fn(static_cast<M>(*reinterpret_cast<const T*>(data[I + 1] + i * strides[I + 1]))...));
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) out[i] = f(static_cast<const In*>(arrays[I])[i]...);
+  (void)arrays;
+}
+
+template <class Op, class T, size_t... I>
+void run_typed(const Iter& it, const Op& op, std::index_sequence<I...> sequence) {
+  using M = opmath_t<T>;
+  const auto formula = bind_pointwise<M>(op);
+  using Formula = std::decay_t<decltype(formula)>;
+  using R = std::decay_t<decltype(formula(std::declval<input_t<Op, M, I>>()...))>;
+  BlockKernel k;
+  k.compute = [](const void* f, void* out, const void* const* in, int64_t n) {
+    compute_block<Formula, R, input_t<Op, M, I>...>(*static_cast<const Formula*>(f), static_cast<R*>(out), in, n,
+                                                    std::index_sequence<I...>{});
+  };
+  k.formula = &formula;
+  k.out = dtype_of<std::conditional_t<std::is_same_v<R, M>, T, R>>();
+  ((k.in[I] = dtype_of<input_t<Op, T, I>>()), ...);
+  (void)sequence;
+  run_blocks(it, k);
 }
 
 /// The kernel of a pointwise functor.
 template <class Op> void pointwise_kernel(const Iter& it, const FunctorBytes& bytes) {
   const Op op = bytes.as<Op>();
-  dispatch(typename Op::Types{}, Op::name, it.common_dtype(), [&]<class T>() {
-    const auto fn = bind_pointwise<opmath_t<T>>(op);
-    it.for_each([&](char** data, const int64_t* strides, int64_t n) {
-      pointwise_loop<T>(fn, data, strides, n, std::make_index_sequence<Op::arity>());
-    });
-  });
+  dispatch(typename Op::Types{}, Op::name, it.common_dtype(),
+           [&]<class T>() { run_typed<Op, T>(it, op, std::make_index_sequence<Op::arity>()); });
 }
 
 /// Fills the CPU slots of a closed list of functors.

@@ -2,12 +2,18 @@
 #pragma once
 
 #include "taeda/kernels/pointwise/arithmetic.h"
+#include "taeda/kernels/pointwise/compare.h"
+#include "taeda/kernels/pointwise/transcendental.h"
+#include "taeda/kernels/pointwise/unary.h"
 
 namespace taeda {
 
 template <class F> void for_each_pointwise_slot(F&& f) {
   const auto each = [&f]<class Op>() { f.template operator()<&pointwise_slot<Op>>(); };
   ArithmeticOps::for_each(each);
+  CompareOps::for_each(each);
+  TranscendentalOps::for_each(each);
+  UnaryOps::for_each(each);
 }
 
 }  // namespace taeda

@@ -1,0 +1,289 @@
+// The driver of all pointwise kernels: see Note [Blocks] in loops.h.
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "taeda/base/parallel_for.h"
+#include "taeda/cpu/kernels/loops.h"
+
+namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+
+namespace {
+
+constexpr int64_t kBlock = 1024;              // elements of a block, fewer for wide types
+constexpr int64_t kBufferBytes = 8 * kBlock;  // of one operand
+/// Outputs above this size go past the caches: they would not stay there, and a normal store reads
+/// the line first.
+constexpr int64_t kStreamBytes = int64_t{16} << 20;
+
+// ---- 16-bit floats ----
+
+void widen(float* out, const Half* in, int64_t n) {
+  int64_t i = 0;
+#if defined(__F16C__)
+  for (; i + 8 <= n; i += 8)
+    _mm256_storeu_ps(out + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in + i))));
+#endif
+  for (; i < n; ++i) out[i] = in[i];
+}
+
+void narrow(Half* out, const float* in, int64_t n) {
+  int64_t i = 0;
+#if defined(__F16C__)
+  for (; i + 8 <= n; i += 8)
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i), _mm256_cvtps_ph(_mm256_loadu_ps(in + i), 0));
+#endif
+  for (; i < n; ++i) out[i] = in[i];
+}
+
+void widen(float* out, const BFloat16* in, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) out[i] = in[i];
+}
+void narrow(BFloat16* out, const float* in, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) out[i] = in[i];
+}
+
+// ---- moving elements of one size ----
+
+struct Bytes16 { int64_t low, high; };
+
+template <class F> void with_item(int64_t item, F&& f) {
+  switch (item) {
+    case 1: return f(uint8_t{});
+    case 2: return f(uint16_t{});
+    case 4: return f(uint32_t{});
+    case 8: return f(uint64_t{});
+    default: return f(Bytes16{});
+  }
+}
+
+void gather_run(char* to, const char* from, int64_t stride, int64_t n, int64_t item) {
+  if (stride == item) {
+    std::memcpy(to, from, static_cast<size_t>(n * item));
+    return;
+  }
+  with_item(item, [&](auto sample) {
+    using T = decltype(sample);
+    T* out = reinterpret_cast<T*>(to);
+    if (stride == 0) {
+      std::fill_n(out, n, *reinterpret_cast<const T*>(from));
+    } else {
+      for (int64_t i = 0; i < n; ++i) out[i] = *reinterpret_cast<const T*>(from + i * stride);
+    }
+  });
+}
+
+void scatter_run(char* to, int64_t stride, const char* from, int64_t n, int64_t item) {
+  if (stride == item) {
+    std::memcpy(to, from, static_cast<size_t>(n * item));
+    return;
+  }
+  with_item(item, [&](auto sample) {
+    using T = decltype(sample);
+    const T* in = reinterpret_cast<const T*>(from);
+    for (int64_t i = 0; i < n; ++i) *reinterpret_cast<T*>(to + i * stride) = in[i];
+  });
+}
+
+/// Copies past the caches; both addresses are multiples of 64.
+void stream_copy(char* to, const char* from, int64_t bytes) {
+  int64_t at = 0;
+#if defined(__AVX512F__)
+  for (; at + 64 <= bytes; at += 64)
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(to + at), _mm512_load_si512(from + at));
+#elif defined(__AVX__)
+  for (; at + 32 <= bytes; at += 32)
+    _mm256_stream_si256(reinterpret_cast<__m256i*>(to + at),
+                        _mm256_load_si256(reinterpret_cast<const __m256i*>(from + at)));
+#elif defined(__SSE2__)
+  for (; at + 16 <= bytes; at += 16)
+    _mm_stream_si128(reinterpret_cast<__m128i*>(to + at), _mm_load_si128(reinterpret_cast<const __m128i*>(from + at)));
+#endif
+  std::memcpy(to + at, from + at, static_cast<size_t>(bytes - at));
+}
+
+/// Orders streamed stores before whatever the thread does next.
+void stream_fence() {
+#if defined(__SSE2__)
+  _mm_sfence();
+#endif
+}
+
+// ---- one operand ----
+
+/// Where an operand's elements lie, seen as one sequence in the order of iteration.
+struct Access {
+  enum class Kind { Array, Constant, Strided };
+  Kind kind = Kind::Array;
+  ScalarType dtype = ScalarType::Undefined;
+  int operand = 0;
+  int64_t item = 0;
+  char* data = nullptr;
+
+  Access() = default;
+  Access(const Iter& it, int index, ScalarType t)
+      : dtype(t), operand(index), item(element_size(t)), data(it.data(index)) {
+    bool array = true, constant = true;
+    int64_t expected = item;
+    for (int d = 0; d < it.ndim(); ++d) {
+      array &= it.stride(index, d) == expected;
+      constant &= it.stride(index, d) == 0;
+      expected *= it.size(d);
+    }
+    kind = array || it.numel() == 1 ? Kind::Array : constant ? Kind::Constant : Kind::Strided;
+  }
+
+  /// `run(address, stride, first, count)` for the pieces of elements [begin, begin + n) that lie in one row.
+  template <class Run> void for_each_run(const Iter& it, int64_t begin, int64_t n, Run&& run) const {
+    const int64_t width = it.size(0), stride = it.stride(operand, 0);
+    int64_t index[kMaxDims], column = begin % width, rest = begin / width;
+    char* row = data;
+    for (int d = 1; d < it.ndim(); ++d) {
+      index[d] = rest % it.size(d);
+      rest /= it.size(d);
+      row += index[d] * it.stride(operand, d);
+    }
+    for (int64_t done = 0; done < n;) {
+      const int64_t count = std::min(width - column, n - done);
+      run(row + column * stride, stride, done, count);
+      done += count;
+      column = 0;
+      for (int d = 1; d < it.ndim(); ++d) {
+        row += it.stride(operand, d);
+        if (++index[d] < it.size(d)) break;
+        row -= it.stride(operand, d) * it.size(d);
+        index[d] = 0;
+      }
+    }
+  }
+
+  bool is_half() const { return is_reduced_floating(dtype); }
+
+  /// Elements [begin, begin + n) as a contiguous array of the computing type, in `buffer` unless they
+  /// lie in memory like that.
+  const void* load(const Iter& it, int64_t begin, int64_t n, char* buffer) const {
+    const char* from = data + begin * item;
+    if (kind == Kind::Strided) {
+      const int64_t column = begin % it.size(0);
+      if (!is_half() && it.stride(operand, 0) == item && column + n <= it.size(0)) {
+        const char* found = nullptr;
+        for_each_run(it, begin, n, [&](char* p, int64_t, int64_t, int64_t) { found = p; });
+        return found;
+      }
+      // A 16-bit block is gathered into the upper half of the buffer and widened from there.
+      char* target = is_half() ? buffer + kBufferBytes / 2 : buffer;
+      for_each_run(it, begin, n, [&](char* p, int64_t stride, int64_t first, int64_t count) {
+        gather_run(target + first * item, p, stride, count, item);
+      });
+      from = target;
+    }
+    if (dtype == kHalf) widen(reinterpret_cast<float*>(buffer), reinterpret_cast<const Half*>(from), n);
+    else if (dtype == kBFloat16) widen(reinterpret_cast<float*>(buffer), reinterpret_cast<const BFloat16*>(from), n);
+    return is_half() ? buffer : from;
+  }
+
+  void load_constant(int64_t n, char* buffer) const {
+    if (dtype == kHalf) std::fill_n(reinterpret_cast<float*>(buffer), n, float(*reinterpret_cast<Half*>(data)));
+    else if (dtype == kBFloat16)
+      std::fill_n(reinterpret_cast<float*>(buffer), n, float(*reinterpret_cast<BFloat16*>(data)));
+    else gather_run(buffer, data, 0, n, item);
+  }
+
+  /// Writes n results of the computing type from `buffer` to where elements [begin, begin + n) lie.
+  void store(const Iter& it, int64_t begin, int64_t n, char* buffer, bool stream) const {
+    const char* from = buffer;
+    if (is_half()) {  // rounded in place: the narrow type never overtakes the wide one
+      if (dtype == kHalf) narrow(reinterpret_cast<Half*>(buffer), reinterpret_cast<float*>(buffer), n);
+      else narrow(reinterpret_cast<BFloat16*>(buffer), reinterpret_cast<float*>(buffer), n);
+    }
+    if (kind == Kind::Array) {
+      if (stream) stream_copy(data + begin * item, from, n * item);
+      else std::memcpy(data + begin * item, from, static_cast<size_t>(n * item));
+      return;
+    }
+    for_each_run(it, begin, n, [&](char* p, int64_t stride, int64_t first, int64_t count) {
+      scatter_run(p, stride, from + first * item, count, item);
+    });
+  }
+};
+
+// ---- all operands ----
+
+class Driver {
+ public:
+  Driver(const Iter& it, const BlockKernel& k) : it_(it), k_(k), out_(it, 0, k.out) {
+    int64_t widest = std::max<int64_t>(out_.item, 4);
+    for (int i = 1; i < it.noperands(); ++i) {
+      in_[i - 1] = Access(it, i, k.in[i - 1]);
+      widest = std::max(widest, in_[i - 1].item);
+      whole_ &= in_[i - 1].kind == Access::Kind::Array && !in_[i - 1].is_half();
+      in_place_ |= it.data(i) == out_.data;
+    }
+    block_ = std::min(kBlock, kBufferBytes / widest);
+    const auto address = reinterpret_cast<uintptr_t>(out_.data);
+    stream_ = out_.kind == Access::Kind::Array && it.numel() * out_.item > kStreamBytes && !in_place_ &&
+              address % 64 == 0;
+    direct_out_ = out_.kind == Access::Kind::Array && !out_.is_half() && !stream_;
+  }
+
+  void run(int64_t begin, int64_t end) const {
+    const void* in[Iter::kMaxOperands];
+    if (whole_ && direct_out_) {
+      for (int i = 0; i < inputs(); ++i) in[i] = in_[i].data + begin * in_[i].item;
+      k_.compute(k_.formula, out_.data + begin * out_.item, in, end - begin);
+      return;
+    }
+    run_buffered(begin, end, in);
+  }
+
+ private:
+  int inputs() const { return it_.noperands() - 1; }
+
+  __attribute__((noinline)) void run_buffered(int64_t begin, int64_t end, const void** in) const {
+    alignas(64) char buffers[Iter::kMaxOperands][kBufferBytes];
+    const int64_t first = std::min(block_, end - begin);
+    for (int i = 0; i < inputs(); ++i)
+      if (in_[i].kind == Access::Kind::Constant) {
+        in_[i].load_constant(first, buffers[i]);
+        in[i] = buffers[i];
+      }
+    char* result = buffers[Iter::kMaxOperands - 1];
+    // Rows long enough to be worth a block each are not cut across: their operands need no copy.
+    const int64_t width = it_.ndim() > 1 && it_.size(0) >= kBlock / 4 ? it_.size(0) : 0;
+    for (int64_t at = begin; at < end;) {
+      int64_t n = std::min(block_, end - at);
+      if (width) n = std::min(n, width - at % width);
+      for (int i = 0; i < inputs(); ++i)
+        if (in_[i].kind != Access::Kind::Constant) in[i] = in_[i].load(it_, at, n, buffers[i]);
+      if (direct_out_) {
+        k_.compute(k_.formula, out_.data + at * out_.item, in, n);
+      } else {
+        k_.compute(k_.formula, result, in, n);
+        out_.store(it_, at, n, result, stream_);
+      }
+      at += n;
+    }
+    if (stream_) stream_fence();
+  }
+
+  const Iter& it_;
+  const BlockKernel& k_;
+  Access out_;
+  Access in_[Iter::kMaxOperands - 1];
+  int64_t block_ = kBlock;
+  bool whole_ = true, in_place_ = false, stream_ = false, direct_out_ = true;
+};
+
+}  // namespace
+
+void run_blocks(const Iter& it, const BlockKernel& k) {
+  if (it.numel() == 0) return;
+  const Driver driver(it, k);
+  if (it.numel() <= kParallelGrain) return driver.run(0, it.numel());
+  // Threads start at a block, so that streamed stores stay aligned.
+  const int64_t blocks = (it.numel() + kBlock - 1) / kBlock;
+  parallel_for(0, blocks, kParallelGrain / kBlock,
+               [&](int64_t b, int64_t e) { driver.run(b * kBlock, std::min(e * kBlock, it.numel())); });
+}
+
+}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE

@@ -1,0 +1,9 @@
+#include "taeda/kernels/pointwise/compare.h"
+
+#include "taeda/cpu/kernels/loops.h"
+
+namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+
+void register_pointwise_compare() { register_pointwise<CompareOps>(); }
+
+}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE

@@ -1,0 +1,9 @@
+#include "taeda/kernels/pointwise/transcendental.h"
+
+#include "taeda/cpu/kernels/loops.h"
+
+namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+
+void register_pointwise_transcendental() { register_pointwise<TranscendentalOps>(); }
+
+}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE

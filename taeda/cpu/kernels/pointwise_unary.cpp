@@ -1,0 +1,9 @@
+#include "taeda/kernels/pointwise/unary.h"
+
+#include "taeda/cpu/kernels/loops.h"
+
+namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+
+void register_pointwise_unary() { register_pointwise<UnaryOps>(); }
+
+}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE

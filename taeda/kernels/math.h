@@ -1,0 +1,250 @@
+// Elementary functions for kernels: taeda::math::exp(x), log(x), ... for float and double.
+//
+// Note [Vector math]
+// On the host the functions are branch-free scalar code, so that a plain loop over them vectorises for
+// every instruction set; on a device they are the toolkit's. Errors, checked against long double in
+// tests/kernels/math_test.cpp: at most 2.5 ulp for float and for the double functions written out here;
+// the other double functions are the C library's. Infinities, NaNs, signed zeros and subnormal
+// arguments and results are as in C. Coefficients are minimax fits (Remez exchange, 50 digits) of the
+// quotient named beside each. sin, cos and tan have a bound on their argument: see `kTrigBound`.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "taeda/base/macros.h"
+#include "taeda/kernels/math_detail.h"
+
+#if defined(__CUDA_ARCH__)
+#include "taeda/kernels/math_device.h"
+#else
+
+namespace taeda::math {
+
+/// e^x = 2^n e^r; (e^r - 1 - r) / r^2 on |r| <= ln(2) / 2.
+TAEDA_ALWAYS_INLINE float exp(float x) {
+  x = detail::clamp(x, -104.0f, 89.0f);
+  const detail::Rounded<float> n = detail::round_int(x * 1.44269504f);
+  const float r = detail::reduce_ln2(x, n.value);
+  const float p = detail::poly(r, 0.50000001f, 0.166665183f, 0.0416662024f, 0.00836895388f, 0.00139507017f);
+  return detail::scale(1.0f + (r + r * r * p), n.bits);
+}
+
+TAEDA_ALWAYS_INLINE double exp(double x) {
+  x = detail::clamp(x, -746.0, 710.0);
+  const detail::Rounded<double> n = detail::round_int(x * 1.4426950408889634074);
+  const double r = detail::reduce_ln2(x, n.value);
+  const double p = detail::poly(r, 0.5, 0.16666666666666684, 0.0416666666666667242, 0.00833333333331661839,
+                                0.0013888888888858557, 0.000198412698973619287, 0.0000248015873735699943,
+                                2.75572339292409847e-6, 2.75572334735170279e-7, 2.5112348604125086e-8,
+                                2.0926915511638681e-9);
+  return detail::scale(1.0 + (r + r * r * p), n.bits);
+}
+
+/// 2^x; (2^r - 1) / r on |r| <= 1/2.
+TAEDA_ALWAYS_INLINE float exp2(float x) {
+  x = detail::clamp(x, -151.0f, 128.5f);
+  const detail::Rounded<float> n = detail::round_int(x);
+  const float r = x - n.value;
+  const float p = detail::poly(r, 0.693147207f, 0.240226514f, 0.0555032712f, 0.00961800282f, 0.00134005377f,
+                               0.000154766098f);
+  return detail::scale(1.0f + r * p, n.bits);
+}
+
+/// e^x - 1 = 2^n (e^r - 1) + (2^n - 1).
+TAEDA_ALWAYS_INLINE float expm1(float x) {
+  const float y = detail::clamp(x, -18.0f, 89.0f);
+  const detail::Rounded<float> n = detail::round_int(y * 1.44269504f);
+  const float r = detail::reduce_ln2(y, n.value);
+  const float p = r + r * r * detail::poly(r, 0.500000004f, 0.166666664f, 0.0416663598f, 0.00833338948f,
+                                           0.00139407199f, 0.000198459438f);
+  const float half_scale = detail::power_of_two(n.bits - 1);  // 2^n may overflow when the result does not
+  return detail::with_sign_of(2.0f * (half_scale * p + (half_scale - 0.5f)), x);
+}
+
+namespace detail {
+
+/// log(1 + f) for f in [sqrt(1/2) - 1, sqrt(2) - 1]; (log(1 + f) - f + f^2 / 2) / f^3.
+TAEDA_ALWAYS_INLINE float log1p_tail(float f) {
+  const float p = poly(f, 0.333333317f, -0.250008211f, 0.200012283f, -0.166233578f, 0.14201731f,
+                       -0.131601514f, 0.12761736f, -0.0763476538f);
+  return f * f * (f * p - 0.5f);
+}
+
+/// The same in double by log(1 + f) = 2 atanh(s), s = f / (2 + f): what to add to f.
+TAEDA_ALWAYS_INLINE double log1p_tail(double f) {
+  const double s = f / (2.0 + f), z = s * s;
+  const double p = poly(z, 0.666666666666666609, 0.40000000000006287, 0.28571428569072958, 0.222222226487540314,
+                        0.18181775508093162, 0.153870976745536011, 0.132499614094469909, 0.132527610137405557);
+  const double half = 0.5 * f * f;
+  return s * (half + z * p) - half;
+}
+
+/// Results of a logarithm that the formula does not give: log(0), log(inf), log of negative and NaN.
+template <class T> TAEDA_ALWAYS_INLINE T log_edges(T x, T y) {
+  y = x == T(0) ? -kInfinity<T> : y;
+  y = x < T(0) ? kNan<T> : y;
+  return x < kInfinity<T> ? y : x;  // +inf and NaN are their own logarithms; -inf was caught above
+}
+
+}  // namespace detail
+
+TAEDA_ALWAYS_INLINE float log(float x) {
+  const detail::Split<float> m = detail::split(x);
+  const float y = m.exponent * -2.12194440e-4f + detail::log1p_tail(m.fraction);
+  return detail::log_edges(x, m.exponent * 0.693359375f + (m.fraction + y));
+}
+
+TAEDA_ALWAYS_INLINE double log(double x) {
+  const detail::Split<double> m = detail::split(x);
+  const double y = m.exponent * 1.90821492927058770002e-10 + detail::log1p_tail(m.fraction);
+  return detail::log_edges(x, m.exponent * 6.93147180369123816490e-1 + (m.fraction + y));
+}
+
+TAEDA_ALWAYS_INLINE float log2(float x) {
+  const detail::Split<float> m = detail::split(x);
+  const float tail = detail::log1p_tail(m.fraction);
+  // log2(e) = 1.4375 + 0.0051950...: the first product is nearly exact.
+  const float y = m.fraction * 0.00519504089f + tail * 1.44269504f;
+  return detail::log_edges(x, m.exponent + (m.fraction * 1.4375f + y));
+}
+
+TAEDA_ALWAYS_INLINE float log10(float x) {
+  const detail::Split<float> m = detail::split(x);
+  const float tail = detail::log1p_tail(m.fraction);
+  // log10(e) = 0.4375 - 0.0032055..., log10(2) = 0.30078125 + 0.00024874...
+  const float y = tail * 0.434294482f - m.fraction * 0.00320551810f + m.exponent * 0.000248745664f;
+  return detail::log_edges(x, m.exponent * 0.30078125f + (m.fraction * 0.4375f + y));
+}
+
+/// log(1 + x): the rounding error of 1 + x goes into the fraction.
+TAEDA_ALWAYS_INLINE float log1p(float x) {
+  const float u = 1.0f + x;
+  const detail::Split<float> m = detail::split(u);
+  const float lost = x > 1.0f ? 1.0f - (u - x) : x - (u - 1.0f);
+  const float f = m.fraction + lost * detail::power_of_two(-static_cast<int32_t>(detail::clamp(m.exponent, -24.0f, 64.0f)));
+  const float y = m.exponent * -2.12194440e-4f + detail::log1p_tail(f);
+  const float result = detail::log_edges(u, m.exponent * 0.693359375f + (f + y));
+  return detail::absolute(x) < 1e-10f ? x : result;
+}
+
+/// (e^2|x| - 1) / (e^2|x| + 1) with the sign of x.
+TAEDA_ALWAYS_INLINE float tanh(float x) {
+  const float a = detail::clamp(detail::absolute(x), 0.0f, 9.2f);  // tanh(9.2) rounds to 1
+  const float e = expm1(2.0f * a);
+  return detail::with_sign_of(e / (e + 2.0f), x);
+}
+
+/// 1 / (1 + e^-x) without overflow on either side.
+template <class T> TAEDA_ALWAYS_INLINE T sigmoid(T x) {
+  const T e = exp(-detail::absolute(x));
+  return (x >= T(0) ? T(1) : e) / (T(1) + e);
+}
+
+/// erf(x) / x - 1 over x^2 for small x; 1 - e^(-x q(x)) with q = -log(erfc(x)) / x above.
+TAEDA_ALWAYS_INLINE float erf(float x) {
+  const float a = detail::clamp(detail::absolute(x), 0.0f, 3.95f);
+  const float z = a * a;
+  const float near = a + a * detail::poly(z, 0.128379167f, -0.376126334f, 0.1128369f, -0.0268590926f,
+                                          0.00520027683f, -0.000813416114f, 8.33410084e-5f);
+  const float q = detail::poly(a, 1.12866076f, 0.63509714f, 0.106334557f, -0.023854002f, 0.00369005874f,
+                               -0.000335645805f, 1.26408485e-5f);
+  const float far = 1.0f - exp(-a * q);
+  return detail::with_sign_of(a < 0.92f ? near : far, x);
+}
+
+/// e^(-x^2) times a polynomial in (x - 3) / (x + 3), in double: the square needs the digits.
+TAEDA_ALWAYS_INLINE float erfc(float x) {
+  const double a = detail::clamp(static_cast<double>(detail::absolute(x)), 0.0, 10.2);
+  const double t = (a - 3.0) / (a + 3.0);
+  const double p = detail::poly(t, 0.17900115112315, -0.32623356143417, 0.24560381210631, -0.15011587884039,
+                                0.071665588840919, -0.024393254532979, 0.0042710376417788, 0.00071243280972024,
+                                -0.00060235711545741, 3.0890732759158e-5, 6.6300405598603e-5, 4.9036712014175e-6);
+  const double y = exp(-a * a) * p;
+  return static_cast<float>(x < 0.0f ? 2.0 - y : y);
+}
+
+/// Largest |x| whose sine, cosine and tangent these functions can take. Loops send larger arguments,
+/// infinities and NaNs to the C library, a block at a time (`any_beyond`).
+constexpr float kTrigBound = 1e6f;
+
+TAEDA_ALWAYS_INLINE float sin_bounded(float x) {
+  const detail::Quadrant q = detail::quadrant(x);
+  const double y = (q.turns & 1) ? q.cos : q.sin;
+  return static_cast<float>((q.turns & 2) ? -y : y);
+}
+
+TAEDA_ALWAYS_INLINE float cos_bounded(float x) {
+  const detail::Quadrant q = detail::quadrant(x);
+  const double y = (q.turns & 1) ? q.sin : q.cos;
+  return static_cast<float>(((q.turns + 1) & 2) ? -y : y);
+}
+
+TAEDA_ALWAYS_INLINE float tan_bounded(float x) {
+  const detail::Quadrant q = detail::quadrant(x);
+  return static_cast<float>(((q.turns & 1) ? -q.cos : q.sin) / ((q.turns & 1) ? q.sin : q.cos));
+}
+
+TAEDA_ALWAYS_INLINE float atan(float x) { return static_cast<float>(detail::atan_wide(x)); }
+TAEDA_ALWAYS_INLINE float asin(float x) {
+  const double w = x;
+  return static_cast<float>(detail::atan_wide(w / std::sqrt(1.0 - w * w)));
+}
+/// 2 atan(sqrt((1 - x) / (1 + x))), which is exact towards x = 1.
+TAEDA_ALWAYS_INLINE float acos(float x) {
+  const double w = x;
+  return static_cast<float>(2.0 * detail::atan_wide(std::sqrt((1.0 - w) / (1.0 + w))));
+}
+
+TAEDA_ALWAYS_INLINE float sinh(float x) {
+  const double w = x, e = exp(w);
+  const double near = w + w * w * w * (1.0 / 6.0);
+  return static_cast<float>(detail::absolute(w) < 1e-3 ? near : 0.5 * (e - 1.0 / e));
+}
+TAEDA_ALWAYS_INLINE float cosh(float x) {
+  const double e = exp(static_cast<double>(x));
+  return static_cast<float>(0.5 * (e + 1.0 / e));
+}
+
+/// |x|^y = e^(y log |x|) in double, then C's rules for signs and the cases that are 1.
+TAEDA_ALWAYS_INLINE float pow(float x, float y) {
+  const double magnitude = exp(static_cast<double>(y) * log(static_cast<double>(detail::absolute(x))));
+  const float whole = std::trunc(y), half = 0.5f * y;
+  const bool odd = whole == y && std::trunc(half) != half;
+  float result = static_cast<float>(magnitude);
+  result = x < 0.0f && whole != y ? detail::kNan<float> : result;
+  result = odd ? detail::with_sign_of(result, x) : result;
+  result = x == -detail::kInfinity<float> && whole != y ? detail::absolute(static_cast<float>(magnitude)) : result;
+  return y == 0.0f || x == 1.0f || (x == -1.0f && detail::absolute(y) == detail::kInfinity<float>) ? 1.0f : result;
+}
+
+inline double exp2(double x) { return std::exp2(x); }
+inline double expm1(double x) { return std::expm1(x); }
+inline double log2(double x) { return std::log2(x); }
+inline double log10(double x) { return std::log10(x); }
+inline double log1p(double x) { return std::log1p(x); }
+inline double tanh(double x) { return std::tanh(x); }
+inline double erf(double x) { return std::erf(x); }
+inline double erfc(double x) { return std::erfc(x); }
+inline double atan(double x) { return std::atan(x); }
+inline double asin(double x) { return std::asin(x); }
+inline double acos(double x) { return std::acos(x); }
+inline double sinh(double x) { return std::sinh(x); }
+inline double cosh(double x) { return std::cosh(x); }
+inline double pow(double x, double y) { return std::pow(x, y); }
+
+}  // namespace taeda::math
+
+#endif  // defined(__CUDA_ARCH__)
+
+namespace taeda::math {
+
+/// Any argument, without vectorisation.
+template <class T> TAEDA_HD T sin(T x) { return std::sin(x); }
+template <class T> TAEDA_HD T cos(T x) { return std::cos(x); }
+template <class T> TAEDA_HD T tan(T x) { return std::tan(x); }
+template <class T> TAEDA_HD T atan2(T y, T x) { return std::atan2(y, x); }
+template <class T> TAEDA_HD T sqrt(T x) { return std::sqrt(x); }
+template <class T> TAEDA_HD T fabs(T x) { return std::fabs(x); }
+
+}  // namespace taeda::math

@@ -1,0 +1,33 @@
+// The functions of kernels/math.h in device code: the toolkit's own. Included by math.h only.
+#pragma once
+
+namespace taeda::math {
+
+#define TAEDA_DEVICE_UNARY(name)                                  \
+  inline TAEDA_HD float name(float x) { return ::name##f(x); }    \
+  inline TAEDA_HD double name(double x) { return ::name(x); }
+TAEDA_DEVICE_UNARY(exp)
+TAEDA_DEVICE_UNARY(exp2)
+TAEDA_DEVICE_UNARY(expm1)
+TAEDA_DEVICE_UNARY(log)
+TAEDA_DEVICE_UNARY(log2)
+TAEDA_DEVICE_UNARY(log10)
+TAEDA_DEVICE_UNARY(log1p)
+TAEDA_DEVICE_UNARY(tanh)
+TAEDA_DEVICE_UNARY(erf)
+TAEDA_DEVICE_UNARY(erfc)
+TAEDA_DEVICE_UNARY(asin)
+TAEDA_DEVICE_UNARY(acos)
+TAEDA_DEVICE_UNARY(atan)
+TAEDA_DEVICE_UNARY(sinh)
+TAEDA_DEVICE_UNARY(cosh)
+#undef TAEDA_DEVICE_UNARY
+
+inline TAEDA_HD float pow(float x, float y) { return ::powf(x, y); }
+inline TAEDA_HD double pow(double x, double y) { return ::pow(x, y); }
+template <class T> TAEDA_HD T sigmoid(T x) {
+  const T e = exp(x < T(0) ? x : -x);
+  return (x >= T(0) ? T(1) : e) / (T(1) + e);
+}
+
+}  // namespace taeda::math

@@ -1,0 +1,180 @@
+// Formulas of exponentials, logarithms, trigonometry and the error function.
+#pragma once
+
+#include "taeda/kernels/math.h"
+#include "taeda/kernels/pointwise.h"
+
+namespace taeda {
+
+namespace detail {
+template <class T> TAEDA_HD complex<T> complex_exp(complex<T> x) {
+  const T size = math::exp(x.re);
+  return {size * math::cos(x.im), size * math::sin(x.im)};
+}
+}  // namespace detail
+
+struct Exp {
+  static constexpr const char* name = "exp";
+  static constexpr int arity = 1;
+  static constexpr bool promotes_to_float = true;
+  using Types = FloatComplexTypes;
+  template <class T> TAEDA_HD T operator()(T x) const {
+    if constexpr (std::is_floating_point_v<T>) return math::exp(x);
+    else return detail::complex_exp(x);
+  }
+};
+
+struct Exp2 {
+  static constexpr const char* name = "exp2";
+  static constexpr int arity = 1;
+  static constexpr bool promotes_to_float = true;
+  using Types = FloatTypes;
+  template <class T> TAEDA_HD T operator()(T x) const { return math::exp2(x); }
+};
+
+struct Expm1 {
+  static constexpr const char* name = "expm1";
+  static constexpr int arity = 1;
+  static constexpr bool promotes_to_float = true;
+  using Types = FloatTypes;
+  template <class T> TAEDA_HD T operator()(T x) const { return math::expm1(x); }
+};
+
+struct Log {
+  static constexpr const char* name = "log";
+  static constexpr int arity = 1;
+  static constexpr bool promotes_to_float = true;
+  using Types = FloatTypes;
+  template <class T> TAEDA_HD T operator()(T x) const { return math::log(x); }
+};
+
+struct Log2 {
+  static constexpr const char* name = "log2";
+  static constexpr int arity = 1;
+  static constexpr bool promotes_to_float = true;
+  using Types = FloatTypes;
+  template <class T> TAEDA_HD T operator()(T x) const { return math::log2(x); }
+};
+
+struct Log10 {
+  static constexpr const char* name = "log10";
+  static constexpr int arity = 1;
+  static constexpr bool promotes_to_float = true;
+  using Types = FloatTypes;
+  template <class T> TAEDA_HD T operator()(T x) const { return math::log10(x); }
+};
+
+struct Log1p {
+  static constexpr const char* name = "log1p";
+  static constexpr int arity = 1;
+  static constexpr bool promotes_to_float = true;
+  using Types = FloatTypes;
+  template <class T> TAEDA_HD T operator()(T x) const { return math::log1p(x); }
+};
+
+struct Sin {
+  static constexpr const char* name = "sin";
+  static constexpr int arity = 1;
+  static constexpr bool promotes_to_float = true;
+  using Types = FloatTypes;
+  static constexpr float bound = 1e6f;
+  template <class T> TAEDA_HD T operator()(T x) const { return math::sin(x); }
+  float bounded(float x) const { return math::sin_bounded(x); }
+};
+
+struct Cos {
+  static constexpr const char* name = "cos";
+  static constexpr int arity = 1;
+  static constexpr bool promotes_to_float = true;
+  using Types = FloatTypes;
+  static constexpr float bound = 1e6f;
+  template <class T> TAEDA_HD T operator()(T x) const { return math::cos(x); }
+  float bounded(float x) const { return math::cos_bounded(x); }
+};
+
+struct Tan {
+  static constexpr const char* name = "tan";
+  static constexpr int arity = 1;
+  static constexpr bool promotes_to_float = true;
+  using Types = FloatTypes;
+  static constexpr float bound = 1e6f;
+  template <class T> TAEDA_HD T operator()(T x) const { return math::tan(x); }
+  float bounded(float x) const { return math::tan_bounded(x); }
+};
+
+struct Asin {
+  static constexpr const char* name = "asin";
+  static constexpr int arity = 1;
+  static constexpr bool promotes_to_float = true;
+  using Types = FloatTypes;
+  template <class T> TAEDA_HD T operator()(T x) const { return math::asin(x); }
+};
+
+struct Acos {
+  static constexpr const char* name = "acos";
+  static constexpr int arity = 1;
+  static constexpr bool promotes_to_float = true;
+  using Types = FloatTypes;
+  template <class T> TAEDA_HD T operator()(T x) const { return math::acos(x); }
+};
+
+struct Atan {
+  static constexpr const char* name = "atan";
+  static constexpr int arity = 1;
+  static constexpr bool promotes_to_float = true;
+  using Types = FloatTypes;
+  template <class T> TAEDA_HD T operator()(T x) const { return math::atan(x); }
+};
+
+struct Sinh {
+  static constexpr const char* name = "sinh";
+  static constexpr int arity = 1;
+  static constexpr bool promotes_to_float = true;
+  using Types = FloatTypes;
+  template <class T> TAEDA_HD T operator()(T x) const { return math::sinh(x); }
+};
+
+struct Cosh {
+  static constexpr const char* name = "cosh";
+  static constexpr int arity = 1;
+  static constexpr bool promotes_to_float = true;
+  using Types = FloatTypes;
+  template <class T> TAEDA_HD T operator()(T x) const { return math::cosh(x); }
+};
+
+struct Tanh {
+  static constexpr const char* name = "tanh";
+  static constexpr int arity = 1;
+  static constexpr bool promotes_to_float = true;
+  using Types = FloatTypes;
+  template <class T> TAEDA_HD T operator()(T x) const { return math::tanh(x); }
+};
+
+struct Erf {
+  static constexpr const char* name = "erf";
+  static constexpr int arity = 1;
+  static constexpr bool promotes_to_float = true;
+  using Types = FloatTypes;
+  template <class T> TAEDA_HD T operator()(T x) const { return math::erf(x); }
+};
+
+struct Erfc {
+  static constexpr const char* name = "erfc";
+  static constexpr int arity = 1;
+  static constexpr bool promotes_to_float = true;
+  using Types = FloatTypes;
+  template <class T> TAEDA_HD T operator()(T x) const { return math::erfc(x); }
+};
+
+struct Sigmoid {
+  static constexpr const char* name = "sigmoid";
+  static constexpr int arity = 1;
+  static constexpr bool promotes_to_float = true;
+  using Types = FloatTypes;
+  template <class T> TAEDA_HD T operator()(T x) const { return math::sigmoid(x); }
+};
+
+using TranscendentalOps = OpList<Exp, Exp2, Expm1, Log, Log2, Log10, Log1p, Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh,
+                                 Tanh, Erf, Erfc, Sigmoid>;
+
+}  // namespace taeda

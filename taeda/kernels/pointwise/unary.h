@@ -1,0 +1,176 @@
+// Formulas of unary mathematics.
+#pragma once
+
+#include "taeda/kernels/math.h"
+#include "taeda/kernels/pointwise.h"
+
+namespace taeda {
+
+/// |x|; real for a complex x.
+struct Abs {
+  static constexpr const char* name = "abs";
+  static constexpr int arity = 1;
+  using Types = AllTypes;
+  static ScalarType result_dtype(ScalarType common) { return to_real_type(common); }
+  template <class T> TAEDA_HD T operator()(T x) const {
+    if constexpr (std::is_floating_point_v<T>) return math::fabs(x);
+    else return static_cast<T>(x < T(0) ? T(0) - x : x);
+  }
+  template <class T> TAEDA_HD T operator()(complex<T> x) const { return std::hypot(x.re, x.im); }
+};
+
+struct Neg {
+  static constexpr const char* name = "neg";
+  static constexpr int arity = 1;
+  using Types = AllTypes;
+  template <class T> TAEDA_HD T operator()(T x) const { return static_cast<T>(-x); }
+};
+
+/// -1, 0 or 1; NaN for NaN.
+struct Sign {
+  static constexpr const char* name = "sign";
+  static constexpr int arity = 1;
+  using Types = RealBoolTypes;
+  template <class T> TAEDA_HD T operator()(T x) const {
+    return x != x ? x : static_cast<T>((x > T(0)) - (x < T(0)));
+  }
+};
+
+struct Sqrt {
+  static constexpr const char* name = "sqrt";
+  static constexpr int arity = 1;
+  static constexpr bool promotes_to_float = true;
+  using Types = FloatTypes;
+  template <class T> TAEDA_HD T operator()(T x) const { return math::sqrt(x); }
+};
+
+struct Rsqrt {
+  static constexpr const char* name = "rsqrt";
+  static constexpr int arity = 1;
+  static constexpr bool promotes_to_float = true;
+  using Types = FloatTypes;
+  template <class T> TAEDA_HD T operator()(T x) const { return T(1) / math::sqrt(x); }
+};
+
+struct Square {
+  static constexpr const char* name = "square";
+  static constexpr int arity = 1;
+  using Types = AllTypes;
+  template <class T> TAEDA_HD T operator()(T x) const { return static_cast<T>(x * x); }
+};
+
+struct Cube {
+  static constexpr const char* name = "cube";
+  static constexpr int arity = 1;
+  using Types = FloatTypes;
+  template <class T> TAEDA_HD T operator()(T x) const { return x * x * x; }
+};
+
+struct Reciprocal {
+  static constexpr const char* name = "reciprocal";
+  static constexpr int arity = 1;
+  static constexpr bool promotes_to_float = true;
+  using Types = FloatComplexTypes;
+  template <class T> TAEDA_HD T operator()(T x) const { return T(1) / x; }
+};
+
+struct Floor {
+  static constexpr const char* name = "floor";
+  static constexpr int arity = 1;
+  using Types = FloatTypes;
+  template <class T> TAEDA_HD T operator()(T x) const { return std::floor(x); }
+};
+
+struct Ceil {
+  static constexpr const char* name = "ceil";
+  static constexpr int arity = 1;
+  using Types = FloatTypes;
+  template <class T> TAEDA_HD T operator()(T x) const { return std::ceil(x); }
+};
+
+struct Trunc {
+  static constexpr const char* name = "trunc";
+  static constexpr int arity = 1;
+  using Types = FloatTypes;
+  template <class T> TAEDA_HD T operator()(T x) const { return std::trunc(x); }
+};
+
+/// To the nearest integer, halves to even.
+struct Round {
+  static constexpr const char* name = "round";
+  static constexpr int arity = 1;
+  using Types = FloatTypes;
+  template <class T> TAEDA_HD T operator()(T x) const { return std::rint(x); }
+};
+
+struct Frac {
+  static constexpr const char* name = "frac";
+  static constexpr int arity = 1;
+  using Types = FloatTypes;
+  template <class T> TAEDA_HD T operator()(T x) const { return x - std::trunc(x); }
+};
+
+struct Conj {
+  static constexpr const char* name = "conj";
+  static constexpr int arity = 1;
+  using Types = ComplexTypes;
+  template <class T> TAEDA_HD T operator()(T x) const { return {x.re, -x.im}; }
+};
+
+/// min(max(x, low), high); NaN stays NaN.
+struct Clamp {
+  static constexpr const char* name = "clamp";
+  static constexpr int arity = 3;
+  using Types = RealTypes;
+  template <class T> TAEDA_HD T operator()(T x, T low, T high) const {
+    const T up = x < low || low != low ? low : x;
+    return up > high || high != high ? high : up;
+  }
+};
+
+/// Whether a clamped x lies within its bounds: where its gradient passes.
+struct ClampMask {
+  static constexpr const char* name = "clamp_mask";
+  static constexpr int arity = 3;
+  using Types = FloatTypes;
+  template <class T> TAEDA_HD bool operator()(T x, T low, T high) const { return x >= low && x <= high; }
+};
+
+/// NaN and the infinities replaced by numbers.
+struct NanToNum {
+  static constexpr const char* name = "nan_to_num";
+  static constexpr int arity = 1;
+  using Types = FloatTypes;
+  double nan, positive, negative;
+
+  template <class T> struct Bound {
+    T nan, positive, negative;
+    TAEDA_HD T operator()(T x) const {
+      const T finite = x - x == T(0) ? x : x > T(0) ? positive : negative;
+      return x != x ? nan : finite;
+    }
+  };
+  template <class T> Bound<T> bind() const {
+    return {static_cast<T>(nan), static_cast<T>(positive), static_cast<T>(negative)};
+  }
+};
+
+/// Gradients of tanh and sigmoid, from their results.
+struct TanhBackward {
+  static constexpr const char* name = "tanh_backward";
+  static constexpr int arity = 2;
+  using Types = FloatTypes;
+  template <class T> TAEDA_HD T operator()(T g, T y) const { return g * (T(1) - y * y); }
+};
+
+struct SigmoidBackward {
+  static constexpr const char* name = "sigmoid_backward";
+  static constexpr int arity = 2;
+  using Types = FloatTypes;
+  template <class T> TAEDA_HD T operator()(T g, T y) const { return g * (T(1) - y) * y; }
+};
+
+using UnaryOps = OpList<Abs, Neg, Sign, Square, Cube, Conj, Clamp, ClampMask, NanToNum, Floor, Ceil, Round, Trunc, Frac,
+                        Sqrt, Rsqrt, Reciprocal, TanhBackward, SigmoidBackward>;
+
+}  // namespace taeda

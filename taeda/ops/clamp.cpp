@@ -1,0 +1,126 @@
+// Clamping, and replacing what is not a number.
+#include <limits>
+
+#include "taeda/kernels/pointwise/arithmetic.h"
+#include "taeda/kernels/pointwise/unary.h"
+#include "taeda/ops/compare.h"
+#include "taeda/ops/elementwise.h"
+#include "taeda/ops/unary.h"
+
+namespace taeda {
+
+namespace {
+
+constexpr const char* kNoBounds = "torch.clamp: At least one of 'min' or 'max' must not be None";
+
+/// dtype of the result: that of the tensor, widened by the bounds as for any number.
+ScalarType clamp_dtype(const Tensor& self, const OptionalScalar& min, const OptionalScalar& max) {
+  return result_type({Operand(self), Operand(min ? *min : *max), Operand(max ? *max : *min)});
+}
+
+/// A missing bound is the end of the dtype's range.
+Scalar bound_or_lowest(ScalarType t, const OptionalScalar& bound) {
+  if (bound) return *bound;
+  if (is_floating_point(t)) return -std::numeric_limits<double>::infinity();
+  int64_t lowest = 0;
+  dispatch(IntTypes{}, "clamp", t, [&]<class T>() { lowest = static_cast<int64_t>(std::numeric_limits<T>::lowest()); });
+  return lowest;
+}
+
+Scalar bound_or_highest(ScalarType t, const OptionalScalar& bound) {
+  if (bound) return *bound;
+  if (is_floating_point(t)) return std::numeric_limits<double>::infinity();
+  int64_t highest = 0;
+  dispatch(IntTypes{}, "clamp", t, [&]<class T>() { highest = static_cast<int64_t>(std::numeric_limits<T>::max()); });
+  return highest;
+}
+
+/// g where x is within the bounds.
+template <class Low, class High>
+Tensor inside(const Tensor& g, const Tensor& x, const Low& low, const High& high) {
+  return where(pointwise(ClampMask{}, x, low, high), g, Scalar(0));
+}
+
+}  // namespace
+
+Tensor clamp(const Tensor& self, const OptionalScalar& min, const OptionalScalar& max) {
+  TAEDA_CHECK(min || max, kNoBounds);
+  const ScalarType t = clamp_dtype(self, min, max);
+  const Scalar low = bound_or_lowest(t, min), high = bound_or_highest(t, max);
+  Tensor out = pointwise(Clamp{}, self.dtype() == t ? self : self.to(t), low, high);
+  if (wants_grad(self))
+    record("ClampBackward1", out, {self},
+           [low, high, x = save(self)](const Tensor& g) { return inside(g, x.unpack(), low, high); });
+  return out;
+}
+
+namespace {
+
+/// The larger (smaller) of self and a bound, with the gradient of clamp: equal ones count as inside.
+template <class Op> Tensor one_sided(const char* node, const Op& op, const Tensor& self, const Tensor& bound) {
+  Tensor out = pointwise(op, self, bound);
+  if (wants_grad(self, bound))
+    record(node, out, {self, bound}, [x = save(self), b = save(bound)](const Tensor& g, Needs needs) {
+      const Tensor v = x.unpack(), limit = b.unpack();
+      const Tensor kept = std::is_same_v<Op, Maximum> ? v.ge(limit) : v.le(limit);
+      return TensorVec{needs[0] ? where(kept, g, Scalar(0)) : Tensor(), needs[1] ? where(kept, Scalar(0), g) : Tensor()};
+    });
+  return out;
+}
+
+}  // namespace
+
+Tensor clamp(const Tensor& self, const std::optional<Tensor>& min, const std::optional<Tensor>& max) {
+  TAEDA_CHECK(min || max, kNoBounds);
+  if (!max) return one_sided("ClampBackward0", Maximum{}, self, *min);
+  if (!min) return one_sided("ClampBackward0", Minimum{}, self, *max);
+  Tensor out = pointwise(Clamp{}, self, *min, *max);
+  if (wants_grad(self, *min, *max))
+    record("ClampBackward0", out, {self, *min, *max},
+           [x = save(self), a = save(*min), b = save(*max)](const Tensor& g, Needs needs) {
+             const Tensor v = x.unpack(), low = a.unpack(), high = b.unpack();
+             const auto kept = [&](const Tensor& mask) { return where(mask, g, Scalar(0)); };
+             return TensorVec{needs[0] ? inside(g, v, low, high) : Tensor(),
+                              needs[1] ? kept(v.lt(low).logical_and(low.lt(high))) : Tensor(),
+                              needs[2] ? kept(v.gt(high).logical_or(high.lt(low))) : Tensor()};
+           });
+  return out;
+}
+
+Tensor clamp_min(const Tensor& self, const Scalar& min) { return clamp(self, min); }
+Tensor clamp_max(const Tensor& self, const Scalar& max) { return clamp(self, OptionalScalar(), max); }
+
+Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<double> posinf,
+                  std::optional<double> neginf) {
+  if (is_integral(self.dtype(), true)) return self.clone();
+  double largest = 0;
+  dispatch(TypeList<float, double>{}, "nan_to_num", self.dtype() == kDouble ? kDouble : kFloat,
+           [&]<class T>() { largest = static_cast<double>(std::numeric_limits<T>::max()); });
+  if (self.dtype() == kHalf) largest = 65504;
+  if (self.dtype() == kBFloat16) largest = 3.3895313892515355e38;
+  Tensor out = pointwise(NanToNum{nan.value_or(0), posinf.value_or(largest), neginf.value_or(-largest)}, self);
+  if (wants_grad(self))
+    record("NanToNumBackward0", out, {self},
+           [x = save(self)](const Tensor& g) { return where(isfinite(x.unpack()), g, Scalar(0)); });
+  return out;
+}
+
+Tensor Tensor::clamp(const OptionalScalar& min, const OptionalScalar& max) const {
+  return taeda::clamp(*this, min, max);
+}
+Tensor Tensor::clamp_min(const Scalar& min) const { return taeda::clamp_min(*this, min); }
+Tensor Tensor::clamp_max(const Scalar& max) const { return taeda::clamp_max(*this, max); }
+Tensor Tensor::nan_to_num(std::optional<double> nan, std::optional<double> posinf, std::optional<double> neginf) const {
+  return taeda::nan_to_num(*this, nan, posinf, neginf);
+}
+
+Tensor& Tensor::clamp_(const OptionalScalar& min, const OptionalScalar& max) const {
+  TAEDA_CHECK(min || max, kNoBounds);
+  return detail::in_place(
+      "clamp_", *this, wants_grad(*this), [&](const Tensor& self) { return self.clamp(min, max); },
+      [&] { pointwise_into(Clamp{}, *this, *this, bound_or_lowest(dtype(), min), bound_or_highest(dtype(), max)); });
+}
+Tensor& Tensor::clamp_min_(const Scalar& min) const { return clamp_(min); }
+Tensor& Tensor::clamp_max_(const Scalar& max) const { return clamp_(OptionalScalar(), max); }
+
+}  // namespace taeda

@@ -1,0 +1,172 @@
+#include "taeda/ops/compare.h"
+
+#include "taeda/kernels/pointwise/compare.h"
+#include "taeda/ops/elementwise.h"
+
+namespace taeda {
+
+Tensor eq(const Tensor& self, const Tensor& other) { return pointwise(Eq{}, self, other); }
+Tensor eq(const Tensor& self, const Scalar& other) { return pointwise(Eq{}, self, other); }
+Tensor ne(const Tensor& self, const Tensor& other) { return pointwise(Ne{}, self, other); }
+Tensor ne(const Tensor& self, const Scalar& other) { return pointwise(Ne{}, self, other); }
+Tensor lt(const Tensor& self, const Tensor& other) { return pointwise(Lt{}, self, other); }
+Tensor lt(const Tensor& self, const Scalar& other) { return pointwise(Lt{}, self, other); }
+Tensor le(const Tensor& self, const Tensor& other) { return pointwise(Le{}, self, other); }
+Tensor le(const Tensor& self, const Scalar& other) { return pointwise(Le{}, self, other); }
+Tensor gt(const Tensor& self, const Tensor& other) { return pointwise(Gt{}, self, other); }
+Tensor gt(const Tensor& self, const Scalar& other) { return pointwise(Gt{}, self, other); }
+Tensor ge(const Tensor& self, const Tensor& other) { return pointwise(Ge{}, self, other); }
+Tensor ge(const Tensor& self, const Scalar& other) { return pointwise(Ge{}, self, other); }
+
+namespace {
+
+Tensor truth(const Tensor& t) { return t.dtype() == kBool ? t : t.detach().to(kBool); }
+
+}  // namespace
+
+Tensor logical_and(const Tensor& self, const Tensor& other) {
+  return pointwise(LogicalAnd{}, truth(self), truth(other));
+}
+Tensor logical_or(const Tensor& self, const Tensor& other) {
+  return pointwise(LogicalOr{}, truth(self), truth(other));
+}
+Tensor logical_xor(const Tensor& self, const Tensor& other) {
+  return pointwise(LogicalXor{}, truth(self), truth(other));
+}
+Tensor logical_not(const Tensor& self) { return pointwise(LogicalNot{}, truth(self)); }
+
+Tensor bitwise_and(const Tensor& self, const Tensor& other) { return pointwise(BitwiseAnd{}, self, other); }
+Tensor bitwise_and(const Tensor& self, const Scalar& other) { return pointwise(BitwiseAnd{}, self, other); }
+Tensor bitwise_or(const Tensor& self, const Tensor& other) { return pointwise(BitwiseOr{}, self, other); }
+Tensor bitwise_or(const Tensor& self, const Scalar& other) { return pointwise(BitwiseOr{}, self, other); }
+Tensor bitwise_xor(const Tensor& self, const Tensor& other) { return pointwise(BitwiseXor{}, self, other); }
+Tensor bitwise_xor(const Tensor& self, const Scalar& other) { return pointwise(BitwiseXor{}, self, other); }
+Tensor bitwise_not(const Tensor& self) { return pointwise(BitwiseNot{}, self); }
+
+namespace {
+
+/// Op for floats; integers are all finite, so that the answer is the same everywhere.
+template <class Op> Tensor classify(const Op& op, const Tensor& self, bool answer_for_integers) {
+  if (is_differentiable(self.dtype())) return pointwise(op, self);
+  Tensor out = make_tensor(self.sizes(), kBool, self.device());
+  out.fill_(answer_for_integers);
+  return out;
+}
+
+}  // namespace
+
+Tensor isnan(const Tensor& self) { return classify(IsNan{}, self, false); }
+Tensor isinf(const Tensor& self) { return classify(IsInf{}, self, false); }
+Tensor isfinite(const Tensor& self) { return classify(IsFinite{}, self, true); }
+
+// ---- selection ----
+
+namespace {
+
+void check_condition(const Tensor& condition) {
+  TAEDA_CHECK(condition.dtype() == kBool, "where expected condition to be a boolean tensor, but got a tensor with dtype ",
+              to_string(condition.dtype()));
+}
+
+/// The gradient of the branch that `condition` selects.
+Tensor masked(const Tensor& condition, const Tensor& g) {
+  Tensor out = pointwise(Masked{}, condition, g);
+  if (wants_grad(g))
+    record("WhereBackward0", out, {g}, [c = save(condition)](const Tensor& gg) { return masked(c.unpack(), gg); });
+  return out;
+}
+
+}  // namespace
+
+Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
+  check_condition(condition);
+  Tensor out = pointwise(Where{}, condition, self, other);
+  if (wants_grad(self, other))
+    record("WhereBackward0", out, {self, other}, [c = save(condition)](const Tensor& g, Needs needs) {
+      const Tensor condition = c.unpack();
+      return TensorVec{needs[0] ? masked(condition, g) : Tensor(),
+                       needs[1] ? masked(logical_not(condition), g) : Tensor()};
+    });
+  return out;
+}
+
+Tensor where(const Tensor& condition, const Scalar& self, const Tensor& other) {
+  check_condition(condition);
+  Tensor out = pointwise(Where{}, condition, self, other);
+  if (wants_grad(other))
+    record("WhereBackward0", out, {other},
+           [c = save(condition)](const Tensor& g) { return masked(logical_not(c.unpack()), g); });
+  return out;
+}
+
+Tensor where(const Tensor& condition, const Tensor& self, const Scalar& other) {
+  check_condition(condition);
+  Tensor out = pointwise(Where{}, condition, self, other);
+  if (wants_grad(self))
+    record("WhereBackward0", out, {self}, [c = save(condition)](const Tensor& g) { return masked(c.unpack(), g); });
+  return out;
+}
+
+Tensor where(const Tensor& condition, const Scalar& self, const Scalar& other) {
+  check_condition(condition);
+  return pointwise(Where{}, condition, self, other);
+}
+
+// ---- equality of whole tensors ----
+
+bool equal(const Tensor& self, const Tensor& other) {
+  if (self.sizes() != other.sizes()) return false;
+  return eq(self, other).all().item<bool>();
+}
+
+Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
+  TAEDA_CHECK(self.dtype() == other.dtype(), to_string(self.dtype()), " did not match ", to_string(other.dtype()));
+  TAEDA_CHECK_VALUE(rtol >= 0, "rtol must be greater than or equal to zero, but got ", rtol);
+  TAEDA_CHECK_VALUE(atol >= 0, "atol must be greater than or equal to zero, but got ", atol);
+  return pointwise(IsClose{rtol, atol, equal_nan}, self, other);
+}
+
+bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
+  return isclose(self, other, rtol, atol, equal_nan).all().item<bool>();
+}
+
+// ---- methods ----
+
+Tensor Tensor::eq(const Tensor& other) const { return taeda::eq(*this, other); }
+Tensor Tensor::eq(const Scalar& other) const { return taeda::eq(*this, other); }
+Tensor Tensor::ne(const Tensor& other) const { return taeda::ne(*this, other); }
+Tensor Tensor::ne(const Scalar& other) const { return taeda::ne(*this, other); }
+Tensor Tensor::lt(const Tensor& other) const { return taeda::lt(*this, other); }
+Tensor Tensor::lt(const Scalar& other) const { return taeda::lt(*this, other); }
+Tensor Tensor::le(const Tensor& other) const { return taeda::le(*this, other); }
+Tensor Tensor::le(const Scalar& other) const { return taeda::le(*this, other); }
+Tensor Tensor::gt(const Tensor& other) const { return taeda::gt(*this, other); }
+Tensor Tensor::gt(const Scalar& other) const { return taeda::gt(*this, other); }
+Tensor Tensor::ge(const Tensor& other) const { return taeda::ge(*this, other); }
+Tensor Tensor::ge(const Scalar& other) const { return taeda::ge(*this, other); }
+Tensor Tensor::logical_and(const Tensor& other) const { return taeda::logical_and(*this, other); }
+Tensor Tensor::logical_or(const Tensor& other) const { return taeda::logical_or(*this, other); }
+Tensor Tensor::logical_xor(const Tensor& other) const { return taeda::logical_xor(*this, other); }
+Tensor Tensor::bitwise_and(const Tensor& other) const { return taeda::bitwise_and(*this, other); }
+Tensor Tensor::bitwise_and(const Scalar& other) const { return taeda::bitwise_and(*this, other); }
+Tensor Tensor::bitwise_or(const Tensor& other) const { return taeda::bitwise_or(*this, other); }
+Tensor Tensor::bitwise_or(const Scalar& other) const { return taeda::bitwise_or(*this, other); }
+Tensor Tensor::bitwise_xor(const Tensor& other) const { return taeda::bitwise_xor(*this, other); }
+Tensor Tensor::bitwise_xor(const Scalar& other) const { return taeda::bitwise_xor(*this, other); }
+Tensor Tensor::logical_not() const { return taeda::logical_not(*this); }
+Tensor Tensor::bitwise_not() const { return taeda::bitwise_not(*this); }
+Tensor Tensor::isnan() const { return taeda::isnan(*this); }
+Tensor Tensor::isinf() const { return taeda::isinf(*this); }
+Tensor Tensor::isfinite() const { return taeda::isfinite(*this); }
+Tensor Tensor::where(const Tensor& condition, const Tensor& other) const {
+  return taeda::where(condition, *this, other);
+}
+bool Tensor::equal(const Tensor& other) const { return taeda::equal(*this, other); }
+Tensor Tensor::isclose(const Tensor& other, double rtol, double atol, bool equal_nan) const {
+  return taeda::isclose(*this, other, rtol, atol, equal_nan);
+}
+bool Tensor::allclose(const Tensor& other, double rtol, double atol, bool equal_nan) const {
+  return taeda::allclose(*this, other, rtol, atol, equal_nan);
+}
+
+}  // namespace taeda

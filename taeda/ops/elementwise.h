@@ -1,0 +1,74 @@
+// Shared by the sources of elementwise operations (arithmetic, compare, unary, activation); not part of
+// the public interface.
+#pragma once
+
+#include "taeda/autograd/record.h"
+#include "taeda/ops/pointwise.h"
+
+namespace taeda::detail {
+
+/// Gradients are multiplied with conjugated factors; real ones are their own conjugates.
+inline Tensor conjugate(const Tensor& t) { return t.is_complex() ? t.conj() : t; }
+inline Scalar conjugate(const Scalar& s) {
+  return s.is_complex() ? Scalar(std::conj(s.to<std::complex<double>>())) : s;
+}
+
+inline Tensor zeros_like(const Tensor& t) {
+  NoGradGuard guard;
+  Tensor out = make_tensor(t.sizes(), t.dtype(), t.device());
+  out.zero_();
+  return out;
+}
+
+/// y = op(x), whose gradient is `gradient(g, x)`.
+template <class Op, class Gradient>
+Tensor differentiable_in_input(const char* node, const Op& op, const Tensor& x, Gradient gradient) {
+  Tensor y = pointwise(op, x);
+  if (wants_grad(x))
+    record(node, y, {x}, [gradient, x = save(x)](const Tensor& g) { return gradient(g, x.unpack()); });
+  return y;
+}
+
+/// y = op(x), whose gradient is `gradient(g, y)`.
+template <class Op, class Gradient>
+Tensor differentiable_in_output(const char* node, const Op& op, const Tensor& x, Gradient gradient) {
+  Tensor y = pointwise(op, x);
+  if (wants_grad(x))
+    record(node, y, {x}, [gradient, y = save_output(y)](const Tensor& g) { return gradient(g, y.unpack()); });
+  return y;
+}
+
+/// y = op(x), a step function: its gradient is zero.
+template <class Op> Tensor step_function(const char* node, const Op& op, const Tensor& x) {
+  Tensor y = pointwise(op, x);
+  if (wants_grad(x)) record(node, y, {x}, [](const Tensor& g) { return zeros_like(g); });
+  return y;
+}
+
+/// The in-place form of an operation: `compute(self)` out of place if it must be recorded, `write()`
+/// into `self` if not.
+template <class Compute, class Write>
+Tensor& in_place(const char* name, const Tensor& self, bool recorded, Compute&& compute, Write&& write) {
+  check_inplace(name, self);
+  if (recorded) {
+    autograd::assign_inplace(name, self, compute);
+  } else {
+    write();
+    bump_version(self);
+  }
+  return const_cast<Tensor&>(self);
+}
+
+/// In-place form whose gradient needs no earlier value of `self`: `gradient()` makes the closure after
+/// the change, so that it may save `self` as the output.
+template <class Write, class Gradient>
+Tensor& in_place_recorded(const char* name, const char* node, const Tensor& self, ArrayRef<autograd::Input> inputs,
+                          bool recorded, Write&& write, Gradient&& gradient) {
+  check_inplace(name, self);
+  write();
+  bump_version(self);
+  if (recorded) record_inplace(node, self, inputs, gradient());
+  return const_cast<Tensor&>(self);
+}
+
+}  // namespace taeda::detail

@@ -1,0 +1,119 @@
+// Powers and the two-argument functions of geometry.
+#include "taeda/kernels/pointwise/arithmetic.h"
+#include "taeda/kernels/pointwise/unary.h"
+#include "taeda/ops/arithmetic.h"
+#include "taeda/ops/compare.h"
+#include "taeda/ops/elementwise.h"
+#include "taeda/ops/unary.h"
+
+namespace taeda {
+
+namespace {
+
+void check_exponent(const Tensor& base, const Scalar& exponent) {
+  TAEDA_CHECK(!(is_integral(base.dtype(), true) && exponent.is_integral(true) && exponent.toLong() < 0),
+              "Integers to negative integer powers are not allowed.");
+}
+
+/// Exponents with a formula of their own; all others go through Pow.
+Tensor power(const Tensor& self, const Scalar& exponent) {
+  check_exponent(self, exponent);
+  if (exponent.equal(2)) return pointwise(Square{}, self.to(result_type({Operand(self), Operand(exponent)})));
+  if (is_floating_point(self.dtype()) && !exponent.is_complex()) {
+    if (exponent.equal(0.5)) return pointwise(Sqrt{}, self);
+    if (exponent.equal(-0.5)) return pointwise(Rsqrt{}, self);
+    if (exponent.equal(3)) return pointwise(Cube{}, self);
+    if (exponent.equal(-1)) return pointwise(Reciprocal{}, self);
+  }
+  return pointwise(Pow{}, self, exponent);
+}
+
+Tensor zero_where(const Tensor& condition, const Tensor& value) { return where(condition, Scalar(0), value); }
+
+/// d(self^exponent)/d self: 0 where the exponent is 0, even at self = 0.
+Tensor base_gradient(const Tensor& g, const Tensor& self, const Tensor& exponent) {
+  return zero_where(exponent.eq(0), g.mul(exponent.mul(self.pow(exponent.sub(1)))));
+}
+
+/// d(self^exponent)/d exponent: 0 where self is 0 and the exponent is not negative.
+Tensor exponent_gradient(const Tensor& g, const Tensor& self, const Tensor& exponent, const Tensor& result) {
+  const Tensor flat = self.eq(0).logical_and(exponent.ge(0));
+  return zero_where(flat, g.mul(result.mul(self.log())));
+}
+
+}  // namespace
+
+Tensor pow(const Tensor& self, const Scalar& exponent) {
+  Tensor out = power(self, exponent);
+  if (wants_grad(self))
+    record("PowBackward0", out, {self}, [exponent, x = save(self)](const Tensor& g) {
+      if (exponent.equal(0)) return detail::zeros_like(g);
+      const Scalar lower = exponent.is_integral(true) ? Scalar(exponent.toLong() - 1) : Scalar(exponent.toDouble() - 1);
+      return lower.equal(1) ? g.mul(x.unpack()).mul(exponent) : g.mul(x.unpack().pow(lower).mul(exponent));
+    });
+  return out;
+}
+
+Tensor pow(const Tensor& self, const Tensor& exponent) {
+  Tensor out = pointwise(Pow{}, self, exponent);
+  if (wants_grad(self, exponent))
+    record("PowBackward1", out, {self, exponent},
+           [x = save(self), e = save(exponent), y = save_output(out)](const Tensor& g, Needs needs) {
+             return TensorVec{needs[0] ? base_gradient(g, x.unpack(), e.unpack()) : Tensor(),
+                              needs[1] ? exponent_gradient(g, x.unpack(), e.unpack(), y.unpack()) : Tensor()};
+           });
+  return out;
+}
+
+Tensor pow(const Scalar& self, const Tensor& exponent) {
+  Tensor out = pointwise(Pow{}, self, exponent);
+  if (wants_grad(exponent))
+    record("PowBackward1", out, {exponent}, [self, e = save(exponent), y = save_output(out)](const Tensor& g) {
+      const Tensor gradient = g.mul(y.unpack().mul(std::log(self.toDouble())));
+      return self.equal(0) ? zero_where(e.unpack().ge(0), gradient) : gradient;
+    });
+  return out;
+}
+
+Tensor atan2(const Tensor& self, const Tensor& other) {
+  Tensor out = pointwise(Atan2{}, self, other);
+  if (wants_grad(self, other))
+    record("Atan2Backward0", out, {self, other}, [y = save(self), x = save(other)](const Tensor& g, Needs needs) {
+      const Tensor a = y.unpack(), b = x.unpack();
+      const Tensor scaled = g.div(a.square().add(b.square()));
+      return TensorVec{needs[0] ? scaled.mul(b) : Tensor(), needs[1] ? scaled.mul(a).neg() : Tensor()};
+    });
+  return out;
+}
+
+Tensor hypot(const Tensor& self, const Tensor& other) {
+  Tensor out = pointwise(Hypot{}, self, other);
+  if (wants_grad(self, other))
+    record("HypotBackward0", out, {self, other},
+           [a = save(self), b = save(other), y = save_output(out)](const Tensor& g, Needs needs) {
+             const Tensor scaled = g.div(y.unpack());
+             return TensorVec{needs[0] ? scaled.mul(a.unpack()) : Tensor(),
+                              needs[1] ? scaled.mul(b.unpack()) : Tensor()};
+           });
+  return out;
+}
+
+Tensor Tensor::pow(const Tensor& exponent) const { return taeda::pow(*this, exponent); }
+Tensor Tensor::pow(const Scalar& exponent) const { return taeda::pow(*this, exponent); }
+Tensor Tensor::atan2(const Tensor& other) const { return taeda::atan2(*this, other); }
+Tensor Tensor::hypot(const Tensor& other) const { return taeda::hypot(*this, other); }
+
+Tensor& Tensor::pow_(const Tensor& exponent) const {
+  return detail::in_place(
+      "pow_", *this, wants_grad(*this, exponent), [&](const Tensor& self) { return self.pow(exponent); },
+      [&] { pointwise_into(Pow{}, *this, *this, exponent); });
+}
+
+Tensor& Tensor::pow_(const Scalar& exponent) const {
+  check_exponent(*this, exponent);
+  return detail::in_place(
+      "pow_", *this, wants_grad(*this), [&](const Tensor& self) { return self.pow(exponent); },
+      [&] { pointwise_into(Pow{}, *this, *this, exponent); });
+}
+
+}  // namespace taeda

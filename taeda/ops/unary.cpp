@@ -1,0 +1,313 @@
+#include "taeda/ops/unary.h"
+
+#include <numbers>
+
+#include "taeda/kernels/pointwise/transcendental.h"
+#include "taeda/kernels/pointwise/unary.h"
+#include "taeda/ops/arithmetic.h"
+#include "taeda/ops/elementwise.h"
+
+namespace taeda {
+
+using detail::conjugate;
+using detail::differentiable_in_input;
+using detail::differentiable_in_output;
+using detail::step_function;
+
+namespace {
+
+constexpr double kLn2 = std::numbers::ln2, kLn10 = std::numbers::ln10;
+constexpr double kTwoOverRootPi = 2 * std::numbers::inv_sqrtpi;
+
+/// x / |x|, and 0 at 0.
+Tensor unit(const Tensor& x) {
+  if (!x.is_complex()) return x.sign();
+  const Tensor size = x.abs();
+  return x.div(size.add(size.eq(0).to(size.dtype())));
+}
+
+}  // namespace
+
+Tensor abs(const Tensor& self) {
+  return differentiable_in_input("AbsBackward0", Abs{}, self,
+                                 [](const Tensor& g, const Tensor& x) { return g.mul(unit(x)); });
+}
+
+Tensor log(const Tensor& self) {
+  return differentiable_in_input("LogBackward0", Log{}, self,
+                                 [](const Tensor& g, const Tensor& x) { return g.div(x); });
+}
+
+Tensor log2(const Tensor& self) {
+  return differentiable_in_input("Log2Backward0", Log2{}, self,
+                                 [](const Tensor& g, const Tensor& x) { return g.div(x.mul(kLn2)); });
+}
+
+Tensor log10(const Tensor& self) {
+  return differentiable_in_input("Log10Backward0", Log10{}, self,
+                                 [](const Tensor& g, const Tensor& x) { return g.div(x.mul(kLn10)); });
+}
+
+Tensor log1p(const Tensor& self) {
+  return differentiable_in_input("Log1pBackward0", Log1p{}, self,
+                                 [](const Tensor& g, const Tensor& x) { return g.div(x.add(1)); });
+}
+
+Tensor square(const Tensor& self) {
+  return differentiable_in_input("SquareBackward0", Square{}, self,
+                                 [](const Tensor& g, const Tensor& x) { return g.mul(conjugate(x)).mul(2); });
+}
+
+Tensor sin(const Tensor& self) {
+  return differentiable_in_input("SinBackward0", Sin{}, self,
+                                 [](const Tensor& g, const Tensor& x) { return g.mul(x.cos()); });
+}
+
+Tensor cos(const Tensor& self) {
+  return differentiable_in_input("CosBackward0", Cos{}, self,
+                                 [](const Tensor& g, const Tensor& x) { return g.mul(x.sin()).neg(); });
+}
+
+Tensor asin(const Tensor& self) {
+  return differentiable_in_input("AsinBackward0", Asin{}, self,
+                                 [](const Tensor& g, const Tensor& x) { return g.mul(rsub(x.square(), 1).rsqrt()); });
+}
+
+Tensor acos(const Tensor& self) {
+  return differentiable_in_input("AcosBackward0", Acos{}, self,
+                                 [](const Tensor& g, const Tensor& x) { return g.mul(rsub(x.square(), 1).rsqrt()).neg(); });
+}
+
+Tensor atan(const Tensor& self) {
+  return differentiable_in_input("AtanBackward0", Atan{}, self,
+                                 [](const Tensor& g, const Tensor& x) { return g.div(x.square().add(1)); });
+}
+
+Tensor sinh(const Tensor& self) {
+  return differentiable_in_input("SinhBackward0", Sinh{}, self,
+                                 [](const Tensor& g, const Tensor& x) { return g.mul(x.cosh()); });
+}
+
+Tensor cosh(const Tensor& self) {
+  return differentiable_in_input("CoshBackward0", Cosh{}, self,
+                                 [](const Tensor& g, const Tensor& x) { return g.mul(x.sinh()); });
+}
+
+Tensor erf(const Tensor& self) {
+  return differentiable_in_input("ErfBackward0", Erf{}, self,
+                                 [](const Tensor& g, const Tensor& x) { return g.mul(x.square().neg().exp()).mul(kTwoOverRootPi); });
+}
+
+Tensor erfc(const Tensor& self) {
+  return differentiable_in_input("ErfcBackward0", Erfc{}, self,
+                                 [](const Tensor& g, const Tensor& x) { return g.mul(x.square().neg().exp()).mul(-kTwoOverRootPi); });
+}
+
+Tensor exp(const Tensor& self) {
+  return differentiable_in_output("ExpBackward0", Exp{}, self,
+                                  [](const Tensor& g, const Tensor& y) { return g.mul(conjugate(y)); });
+}
+
+Tensor exp2(const Tensor& self) {
+  return differentiable_in_output("Exp2Backward0", Exp2{}, self,
+                                  [](const Tensor& g, const Tensor& y) { return g.mul(y).mul(kLn2); });
+}
+
+Tensor expm1(const Tensor& self) {
+  return differentiable_in_output("Expm1Backward0", Expm1{}, self,
+                                  [](const Tensor& g, const Tensor& y) { return g.mul(y.add(1)); });
+}
+
+Tensor sqrt(const Tensor& self) {
+  return differentiable_in_output("SqrtBackward0", Sqrt{}, self,
+                                  [](const Tensor& g, const Tensor& y) { return g.div(y.mul(2)); });
+}
+
+Tensor rsqrt(const Tensor& self) {
+  return differentiable_in_output("RsqrtBackward0", Rsqrt{}, self,
+                                  [](const Tensor& g, const Tensor& y) { return g.mul(y.pow(3)).mul(-0.5); });
+}
+
+Tensor reciprocal(const Tensor& self) {
+  return differentiable_in_output("ReciprocalBackward0", Reciprocal{}, self,
+                                  [](const Tensor& g, const Tensor& y) { return g.mul(conjugate(y.square())).neg(); });
+}
+
+Tensor tan(const Tensor& self) {
+  return differentiable_in_output("TanBackward0", Tan{}, self,
+                                  [](const Tensor& g, const Tensor& y) { return g.mul(y.square().add(1)); });
+}
+
+Tensor tanh(const Tensor& self) {
+  return differentiable_in_output("TanhBackward0", Tanh{}, self,
+                                  [](const Tensor& g, const Tensor& y) { return tanh_backward(g, y); });
+}
+
+Tensor sigmoid(const Tensor& self) {
+  return differentiable_in_output("SigmoidBackward0", Sigmoid{}, self,
+                                  [](const Tensor& g, const Tensor& y) { return sigmoid_backward(g, y); });
+}
+
+Tensor neg(const Tensor& self) {
+  TAEDA_CHECK(self.dtype() != kBool, "Negation, the `-` operator, on a bool tensor is not supported. If you are trying "
+              "to invert a mask, use the `~` or `logical_not()` operator instead.");
+  Tensor y = pointwise(Neg{}, self);
+  if (wants_grad(self)) record("NegBackward0", y, {self}, [](const Tensor& g) { return g.neg(); });
+  return y;
+}
+
+Tensor conj(const Tensor& self) {
+  if (!self.is_complex()) return self;
+  Tensor y = pointwise(Conj{}, self);
+  if (wants_grad(self)) record("ConjBackward0", y, {self}, [](const Tensor& g) { return g.conj(); });
+  return y;
+}
+
+Tensor sign(const Tensor& self) { return step_function("SignBackward0", Sign{}, self); }
+
+namespace {
+
+/// Integers are whole already.
+template <class Op> Tensor rounded(const char* node, const Op& op, const Tensor& self) {
+  return is_integral(self.dtype()) ? self.clone() : step_function(node, op, self);
+}
+
+}  // namespace
+
+Tensor floor(const Tensor& self) { return rounded("FloorBackward0", Floor{}, self); }
+Tensor ceil(const Tensor& self) { return rounded("CeilBackward0", Ceil{}, self); }
+Tensor round(const Tensor& self) { return rounded("RoundBackward0", Round{}, self); }
+Tensor trunc(const Tensor& self) { return rounded("TruncBackward0", Trunc{}, self); }
+
+Tensor frac(const Tensor& self) {
+  Tensor y = pointwise(Frac{}, self);
+  if (wants_grad(self)) record("FracBackward0", y, {self}, [](const Tensor& g) { return g; });
+  return y;
+}
+
+// ---- gradients that are operations ----
+
+Tensor tanh_backward(const Tensor& grad, const Tensor& result) {
+  Tensor out = pointwise(TanhBackward{}, grad, result);
+  if (wants_grad(grad, result))
+    record("TanhBackwardBackward0", out, {grad, result}, [g = save(grad), y = save(result)](const Tensor& gg, Needs needs) {
+      const Tensor result = y.unpack();
+      return TensorVec{needs[0] ? tanh_backward(gg, result) : Tensor(),
+                       needs[1] ? gg.mul(g.unpack()).mul(result).mul(-2) : Tensor()};
+    });
+  return out;
+}
+
+Tensor sigmoid_backward(const Tensor& grad, const Tensor& result) {
+  Tensor out = pointwise(SigmoidBackward{}, grad, result);
+  if (wants_grad(grad, result))
+    record("SigmoidBackwardBackward0", out, {grad, result},
+           [g = save(grad), y = save(result)](const Tensor& gg, Needs needs) {
+             const Tensor result = y.unpack();
+             return TensorVec{needs[0] ? sigmoid_backward(gg, result) : Tensor(),
+                              needs[1] ? gg.mul(g.unpack()).mul(rsub(result.mul(2), 1)) : Tensor()};
+           });
+  return out;
+}
+
+// ---- methods ----
+
+Tensor Tensor::abs() const { return taeda::abs(*this); }
+Tensor Tensor::neg() const { return taeda::neg(*this); }
+Tensor Tensor::sign() const { return taeda::sign(*this); }
+Tensor Tensor::exp() const { return taeda::exp(*this); }
+Tensor Tensor::exp2() const { return taeda::exp2(*this); }
+Tensor Tensor::expm1() const { return taeda::expm1(*this); }
+Tensor Tensor::log() const { return taeda::log(*this); }
+Tensor Tensor::log2() const { return taeda::log2(*this); }
+Tensor Tensor::log10() const { return taeda::log10(*this); }
+Tensor Tensor::log1p() const { return taeda::log1p(*this); }
+Tensor Tensor::sqrt() const { return taeda::sqrt(*this); }
+Tensor Tensor::rsqrt() const { return taeda::rsqrt(*this); }
+Tensor Tensor::square() const { return taeda::square(*this); }
+Tensor Tensor::reciprocal() const { return taeda::reciprocal(*this); }
+Tensor Tensor::sin() const { return taeda::sin(*this); }
+Tensor Tensor::cos() const { return taeda::cos(*this); }
+Tensor Tensor::tan() const { return taeda::tan(*this); }
+Tensor Tensor::asin() const { return taeda::asin(*this); }
+Tensor Tensor::acos() const { return taeda::acos(*this); }
+Tensor Tensor::atan() const { return taeda::atan(*this); }
+Tensor Tensor::sinh() const { return taeda::sinh(*this); }
+Tensor Tensor::cosh() const { return taeda::cosh(*this); }
+Tensor Tensor::tanh() const { return taeda::tanh(*this); }
+Tensor Tensor::erf() const { return taeda::erf(*this); }
+Tensor Tensor::erfc() const { return taeda::erfc(*this); }
+Tensor Tensor::floor() const { return taeda::floor(*this); }
+Tensor Tensor::ceil() const { return taeda::ceil(*this); }
+Tensor Tensor::round() const { return taeda::round(*this); }
+Tensor Tensor::trunc() const { return taeda::trunc(*this); }
+Tensor Tensor::frac() const { return taeda::frac(*this); }
+Tensor Tensor::sigmoid() const { return taeda::sigmoid(*this); }
+Tensor Tensor::conj() const { return taeda::conj(*this); }
+Tensor Tensor::operator-() const { return neg(); }
+
+namespace {
+
+template <class Op>
+Tensor& unary_in_place(const char* name, const Op& op, const Tensor& self, Tensor (*compute)(const Tensor&)) {
+  return detail::in_place(
+      name, self, wants_grad(self), [compute](const Tensor& t) { return compute(t); },
+      [&] { pointwise_into(op, self, self); });
+}
+
+/// For functions whose gradient is given by their result.
+template <class Op, class Gradient>
+Tensor& in_place_by_output(const char* name, const char* node, const Op& op, const Tensor& self, Gradient gradient) {
+  return detail::in_place_recorded(
+      name, node, self, {self}, wants_grad(self), [&] { pointwise_into(op, self, self); },
+      [&] { return [gradient, y = save_output(self)](const Tensor& g) { return gradient(g, y.unpack()); }; });
+}
+
+}  // namespace
+
+Tensor& Tensor::neg_() const { return unary_in_place("neg_", Neg{}, *this, &taeda::neg); }
+Tensor& Tensor::log_() const { return unary_in_place("log_", Log{}, *this, &taeda::log); }
+Tensor& Tensor::square_() const { return unary_in_place("square_", Square{}, *this, &taeda::square); }
+Tensor& Tensor::sin_() const { return unary_in_place("sin_", Sin{}, *this, &taeda::sin); }
+Tensor& Tensor::cos_() const { return unary_in_place("cos_", Cos{}, *this, &taeda::cos); }
+Tensor& Tensor::floor_() const { return unary_in_place("floor_", Floor{}, *this, &taeda::floor); }
+Tensor& Tensor::ceil_() const { return unary_in_place("ceil_", Ceil{}, *this, &taeda::ceil); }
+Tensor& Tensor::round_() const { return unary_in_place("round_", Round{}, *this, &taeda::round); }
+Tensor& Tensor::trunc_() const { return unary_in_place("trunc_", Trunc{}, *this, &taeda::trunc); }
+
+Tensor& Tensor::exp_() const {
+  return in_place_by_output("exp_", "ExpBackward0", Exp{}, *this,
+                            [](const Tensor& g, const Tensor& y) { return g.mul(conjugate(y)); });
+}
+
+Tensor& Tensor::sqrt_() const {
+  return in_place_by_output("sqrt_", "SqrtBackward0", Sqrt{}, *this,
+                            [](const Tensor& g, const Tensor& y) { return g.div(y.mul(2)); });
+}
+
+Tensor& Tensor::rsqrt_() const {
+  return in_place_by_output("rsqrt_", "RsqrtBackward0", Rsqrt{}, *this,
+                            [](const Tensor& g, const Tensor& y) { return g.mul(y.pow(3)).mul(-0.5); });
+}
+
+Tensor& Tensor::reciprocal_() const {
+  return in_place_by_output("reciprocal_", "ReciprocalBackward0", Reciprocal{}, *this,
+                            [](const Tensor& g, const Tensor& y) { return g.mul(conjugate(y.square())).neg(); });
+}
+
+Tensor& Tensor::tanh_() const {
+  return in_place_by_output("tanh_", "TanhBackward0", Tanh{}, *this,
+                            [](const Tensor& g, const Tensor& y) { return tanh_backward(g, y); });
+}
+
+Tensor& Tensor::sigmoid_() const {
+  return in_place_by_output("sigmoid_", "SigmoidBackward0", Sigmoid{}, *this,
+                            [](const Tensor& g, const Tensor& y) { return sigmoid_backward(g, y); });
+}
+
+Tensor& Tensor::abs_() const {
+  TAEDA_CHECK(!is_complex(), "In-place abs is not supported for complex tensors.");
+  return unary_in_place("abs_", Abs{}, *this, &taeda::abs);
+}
+
+}  // namespace taeda
