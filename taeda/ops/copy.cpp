@@ -3,7 +3,7 @@
 #include "taeda/autograd/record.h"
 #include "taeda/device/allocator.h"
 #include "taeda/device/registry.h"
-#include "taeda/device/stream.h"
+#include "taeda/device/transfer.h"
 #include "taeda/kernels/copy.h"
 #include "taeda/ops/pointwise.h"
 
@@ -21,19 +21,7 @@ void copy_on_device(const Tensor& out, const Tensor& in) {
 
 /// The bytes of two dense tensors of one dtype and layout, between devices or host.
 void copy_bytes(const Tensor& out, const Tensor& in, bool non_blocking) {
-  const Device device = out.is_cpu() ? in.device() : out.device();
-  Backend& backend = backend_of(device.type());
-  const int to = out.is_cpu() ? -1 : out.device().index();
-  const int from = in.is_cpu() ? -1 : in.device().index();
-  if (!out.is_cpu() && !in.is_cpu() && to != from)  // the source's work comes first
-    current_stream(out.device()).wait_stream(current_stream(in.device()));
-  const Stream stream = current_stream(device);
-  backend.copy(out.data_ptr(), to, in.data_ptr(), from, static_cast<size_t>(out.nbytes()), device.index(), stream.id());
-  const bool to_host = out.is_cpu();
-  if (to_host && !(non_blocking && out.is_pinned())) stream.synchronize();
-  else if (!non_blocking && in.is_pinned()) stream.synchronize();
-  if (!in.is_cpu() && !out.is_cpu() && to != from)
-    allocator::record_stream(in.device(), in.storage()->data(), current_stream(in.device()).id());
+  transfer(out.data_ptr(), out.device(), in.data_ptr(), in.device(), static_cast<size_t>(out.nbytes()), non_blocking);
 }
 
 /// Whether the memory of both is one block in the same order.
@@ -43,8 +31,6 @@ bool same_dense_layout(const Tensor& a, const Tensor& b) {
 }
 
 void copy_across(const Tensor& out, const Tensor& in, bool non_blocking) {
-  TAEDA_CHECK(out.is_cpu() || in.is_cpu() || out.device().type() == in.device().type(),
-              "copy_: there is no path from ", in.device(), " to ", out.device(), "; copy through the CPU");
   if (out.dtype() == in.dtype() && same_dense_layout(out, in)) return copy_bytes(out, in, non_blocking);
   // Convert on the source's side, move the bytes, lay them out on the other.
   const Tensor source = in.expand(out.sizes()).to(out.dtype()).contiguous();

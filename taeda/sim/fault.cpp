@@ -56,7 +56,9 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   } else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
     before.sa_handler(signal);
   } else {
-    sigaction(signal, &before, nullptr);  // the instruction faults again and meets the default
+    sigaction(signal, &before, nullptr);
+    // A faulting instruction is repeated and meets the default; a signal that was sent is sent again.
+    if (info->si_code <= 0) raise(signal);
   }
 }
 

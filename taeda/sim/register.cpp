@@ -60,14 +60,16 @@ Tensor keep(const Tensor& t) {
   return Tensor(make_intrusive<TensorImpl>(std::move(reachable), layout, t.dtype()));
 }
 
-std::vector<Tensor> keep(const TensorList& list) {
+[[maybe_unused]] std::vector<Tensor> keep(const TensorList& list) {
   std::vector<Tensor> out;
   out.reserve(list.size());
   for (const Tensor& t : list) out.push_back(keep(t));
   return out;
 }
 
-std::optional<Tensor> keep(const std::optional<Tensor>& t) { return t ? std::optional(keep(*t)) : std::nullopt; }
+[[maybe_unused]] std::optional<Tensor> keep(const std::optional<Tensor>& t) {
+  return t ? std::optional(keep(*t)) : std::nullopt;
+}
 
 template <class T> SmallVector<T, 5> keep(const ArrayRef<T>& list) { return SmallVector<T, 5>(list); }
 
