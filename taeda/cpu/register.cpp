@@ -8,6 +8,7 @@ namespace taeda {
 #define TAEDA_CPU_FAMILIES(entry) \
   entry(copy)                     \
   entry(create)                   \
+  entry(index)                    \
   entry(join)                     \
   entry(matmul)                   \
   entry(optim)                    \
@@ -15,7 +16,9 @@ namespace taeda {
   entry(pointwise_compare)        \
   entry(pointwise_transcendental) \
   entry(pointwise_unary)          \
-  entry(reduce)
+  entry(random)                   \
+  entry(reduce)                   \
+  entry(sort)
 
 #define TAEDA_DECLARE(family) void register_##family();
 #define TAEDA_CALL(family) register_##family();

@@ -3,11 +3,14 @@
 
 #include "taeda/kernels/copy.h"
 #include "taeda/kernels/create.h"
+#include "taeda/kernels/index.h"
 #include "taeda/kernels/join.h"
 #include "taeda/kernels/matmul.h"
 #include "taeda/kernels/optim.h"
 #include "taeda/kernels/pointwise/all.h"
+#include "taeda/kernels/random.h"
 #include "taeda/kernels/reduce.h"
+#include "taeda/kernels/sort.h"
 
 namespace taeda {
 
@@ -15,11 +18,14 @@ namespace taeda {
 template <class F> void for_each_slot(F&& f) {
   for_each_copy_slot(f);
   for_each_create_slot(f);
+  for_each_index_slot(f);
   for_each_join_slot(f);
   for_each_matmul_slot(f);
   for_each_optim_slot(f);
   for_each_pointwise_slot(f);
+  for_each_random_slot(f);
   for_each_reduce_slot(f);
+  for_each_sort_slot(f);
 }
 
 }  // namespace taeda

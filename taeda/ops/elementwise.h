@@ -41,7 +41,7 @@ Tensor differentiable_in_output(const char* node, const Op& op, const Tensor& x,
 /// y = op(x), a step function: its gradient is zero.
 template <class Op> Tensor step_function(const char* node, const Op& op, const Tensor& x) {
   Tensor y = pointwise(op, x);
-  if (wants_grad(x)) record(node, y, {x}, [](const Tensor& g) { return zeros_like(g); });
+  if (wants_grad(x)) record(node, y, {x}, [](const Tensor& g) { return detail::zeros_like(g); });
   return y;
 }
 

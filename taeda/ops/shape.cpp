@@ -2,6 +2,7 @@
 
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
+#include "taeda/ops/create.h"
 
 namespace taeda {
 
@@ -280,21 +281,15 @@ Tensor as_strided_backward(const Tensor& g, Layout input, Layout view) {
   input.offset -= first;
   view.offset -= first;
   const int64_t cells = std::max(input.offset + input.extent(), view.offset + view.extent());
-  Tensor ids = make_tensor(IntArrayRef(cells), kLong, g.device());
-  Tensor memory = make_tensor(IntArrayRef(cells), g.dtype(), g.device());
-  memory.zero_();
-  ids.fill_(1);
-  ids = ids.cumsum(0).sub(1);
+  const Tensor ids = arange(cells, TensorOptions(kLong).device(g.device()));
+  Tensor memory = g.new_zeros({cells});
   const Tensor reached = ids.as_strided(view.sizes, view.strides, view.offset).reshape({-1});
   memory = memory.index_add(0, reached, g.reshape({-1}));
   Tensor out = memory.as_strided(input.sizes, input.strides, input.offset);
   if (!input.has_internal_overlap()) return out;
-  Tensor count = make_tensor(IntArrayRef(cells), g.dtype(), g.device());
-  count.zero_();
-  Tensor ones = make_tensor(input.sizes, g.dtype(), g.device());
-  ones.fill_(1);
+  Tensor count = g.new_zeros({cells});
   const Tensor owners = ids.as_strided(input.sizes, input.strides, input.offset).reshape({-1});
-  count.index_add_(0, owners, ones.reshape({-1}));
+  count.index_add_(0, owners, g.new_ones({owners.numel()}));
   return out.div(count.as_strided(input.sizes, input.strides, input.offset));
 }
 

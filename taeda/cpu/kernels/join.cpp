@@ -14,14 +14,10 @@ namespace {
 template <class W> void place(W* to, IntArrayRef out_strides, const Tensor& in) {
   const W* from = static_cast<const W*>(in.data_ptr());
   const Walk<2> walk(in.sizes(), {out_strides, in.strides()});
-  const int64_t n = walk.width();
-  const int64_t grain = std::max<int64_t>(1, kParallelGrain / std::max<int64_t>(n, 1));
-  parallel_for(0, walk.rows(), grain, [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) {
-      int64_t at[2];
-      walk.locate(r, at);
+  parallel_for(0, walk.numel, kParallelGrain, [&](int64_t begin, int64_t end) {
+    walk.for_range(begin, end, [&](const int64_t* at, int64_t n) {
       move_run(to + at[0], walk.strides[0][0], from + at[1], walk.strides[1][0], n);
-    }
+    });
   });
 }
 
@@ -75,17 +71,13 @@ void flip_kernel(const Tensor& out, const Tensor& in, int64_t dims) {
     strides[d] = -strides[d];
   }
   const Walk<2> walk(in.sizes(), {out.strides(), strides});
-  const int64_t n = walk.width();
-  const int64_t grain = std::max<int64_t>(1, kParallelGrain / std::max<int64_t>(n, 1));
   with_word(out.element_size(), [&]<class W>(W) {
     W* to = static_cast<W*>(out.data_ptr());
     const W* from = static_cast<const W*>(in.data_ptr()) + start;
-    parallel_for(0, walk.rows(), grain, [&](int64_t begin, int64_t end) {
-      for (int64_t r = begin; r < end; ++r) {
-        int64_t at[2];
-        walk.locate(r, at);
+    parallel_for(0, walk.numel, kParallelGrain, [&](int64_t begin, int64_t end) {
+      walk.for_range(begin, end, [&](const int64_t* at, int64_t n) {
         move_run(to + at[0], walk.strides[0][0], from + at[1], walk.strides[1][0], n);
-      }
+      });
     });
   });
 }

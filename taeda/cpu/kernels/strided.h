@@ -1,9 +1,9 @@
 // Walking through strided memory where elements are only moved, not computed with.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <utility>
 
 #include "taeda/tensor/layout.h"
 
@@ -32,7 +32,7 @@ template <int N> struct Walk {
   int64_t strides[N][kMaxDims];
 
   Walk() = default;
-  /// `strides[i]` belongs to operand i and has as many entries as `shape`.
+  /// `operands[i]` belongs to operand i and has as many entries as `shape`.
   Walk(IntArrayRef shape, const IntArrayRef (&operands)[N]) {
     for (size_t d = shape.size(); d-- > 0;) {
       numel *= shape[d];
@@ -55,16 +55,22 @@ template <int N> struct Walk {
     }
   }
 
-  int64_t width() const { return sizes[0]; }
-  /// Rows of `width()` elements.
-  int64_t rows() const { return sizes[0] == 0 ? 0 : numel / sizes[0]; }
-  /// Offset of row `row` in operand i.
-  void locate(int64_t row, int64_t* offsets) const {
-    for (int i = 0; i < N; ++i) offsets[i] = 0;
-    for (int d = 1; d < ndim; ++d) {
-      const int64_t at = row % sizes[d];
-      row /= sizes[d];
-      for (int i = 0; i < N; ++i) offsets[i] += at * strides[i][d];
+  /// Calls `f(offsets, n)` for runs along dimension 0 that cover elements [begin, end) in order;
+  /// `offsets[i]` is where the run starts in operand i.
+  template <class F> void for_range(int64_t begin, int64_t end, F&& f) const {
+    while (begin < end) {
+      int64_t offsets[N];
+      const int64_t column = begin % sizes[0];
+      for (int i = 0; i < N; ++i) offsets[i] = column * strides[i][0];
+      int64_t row = begin / sizes[0];
+      for (int d = 1; d < ndim; ++d) {
+        const int64_t at = row % sizes[d];
+        row /= sizes[d];
+        for (int i = 0; i < N; ++i) offsets[i] += at * strides[i][d];
+      }
+      const int64_t n = std::min(sizes[0] - column, end - begin);
+      f(static_cast<const int64_t*>(offsets), n);
+      begin += n;
     }
   }
 };

@@ -1,0 +1,243 @@
+// Indexing; see Note [Rows] in kernels/index.h. Values are moved as words of their size: only
+// accumulating, masks and conditions look at them.
+#include "taeda/kernels/index.h"
+
+#include <atomic>
+
+#include "taeda/base/parallel_for.h"
+#include "taeda/cpu/kernels/strided.h"
+
+namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+
+namespace {
+
+[[noreturn]] void throw_out_of_bounds(int64_t index, int64_t dim, int64_t size) {
+  if (dim < 0) throw IndexError("index out of range in self");
+  throw IndexError(detail::concat("index ", index, " is out of bounds for dimension ", dim,
+                                  " with size ", size));
+}
+
+void index_offsets_kernel(const Tensor& offsets, const Tensor& index, const IndexTerm& term) {
+  int64_t* out = static_cast<int64_t*>(offsets.data_ptr());
+  const int64_t* from = static_cast<const int64_t*>(index.data_ptr());
+  const int64_t lowest = term.wraps ? -term.size : 0;
+  const Walk<2> walk(index.sizes(), {offsets.strides(), index.strides()});
+  std::atomic<const int64_t*> wrong{nullptr};
+  parallel_for(0, walk.numel, kParallelGrain, [&](int64_t begin, int64_t end) {
+    walk.for_range(begin, end, [&](const int64_t* at, int64_t n) {
+      for (int64_t j = 0; j < n; ++j) {
+        const int64_t* source = from + at[1] + j * walk.strides[1][0];
+        int64_t i = *source;
+        if (i < lowest || i >= term.size) {
+          wrong = source;
+          i = 0;  // kernels queued behind this one must not leave the tensor
+        }
+        if (i < 0) i += term.size;
+        int64_t& offset = out[at[0] + j * walk.strides[0][0]];
+        offset = (term.first ? 0 : offset) + i * term.stride;
+      }
+    });
+  });
+  if (wrong) throw_out_of_bounds(*wrong, term.dim, term.size);
+}
+
+/// Strides of all dimensions but the first.
+IntArrayRef rest(IntArrayRef list) { return list.slice(1, list.size() - 1); }
+
+void index_get_kernel(const Tensor& out, const Tensor& block, const Tensor& offsets) {
+  const int64_t n = offsets.numel(), out_step = out.strides()[0];
+  const int64_t* offset = static_cast<const int64_t*>(offsets.data_ptr());
+  const Walk<2> walk(block.sizes(), {rest(out.strides()), block.strides()});
+  const int64_t grain = std::max<int64_t>(1, kParallelGrain / std::max<int64_t>(walk.numel, 1));
+  with_word(out.element_size(), [&]<class W>(W) {
+    W* to = static_cast<W*>(out.data_ptr());
+    const W* from = static_cast<const W*>(block.data_ptr());
+    parallel_for(0, n, grain, [&](int64_t begin, int64_t end) {
+      if (walk.numel == 1) {
+        for (int64_t i = begin; i < end; ++i) to[i * out_step] = from[offset[i]];
+        return;
+      }
+      for (int64_t i = begin; i < end; ++i)
+        walk.for_range(0, walk.numel, [&](const int64_t* at, int64_t count) {
+          move_run(to + i * out_step + at[0], walk.strides[0][0], from + offset[i] + at[1],
+                   walk.strides[1][0], count);
+        });
+    });
+  });
+}
+
+/// Visits all indices in order for ranges of the block: an element has one owner.
+template <class T, class Run>
+void put_rows(const Tensor& block, const Tensor& offsets, const Tensor& values, Run run) {
+  const int64_t n = offsets.numel(), value_step = values.strides()[0];
+  const int64_t* offset = static_cast<const int64_t*>(offsets.data_ptr());
+  const Walk<2> walk(block.sizes(), {block.strides(), rest(values.strides())});
+  const int64_t grain = std::max<int64_t>(16, kParallelGrain / std::max<int64_t>(n, 1));
+  T* to = static_cast<T*>(block.data_ptr());
+  const T* from = static_cast<const T*>(values.data_ptr());
+  if (walk.numel == 1) {
+    for (int64_t i = 0; i < n; ++i) run(to + offset[i], 1, from + i * value_step, 1, 1);
+    return;
+  }
+  parallel_for(0, walk.numel, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = 0; i < n; ++i)
+      walk.for_range(begin, end, [&](const int64_t* at, int64_t count) {
+        run(to + offset[i] + at[0], walk.strides[0][0], from + i * value_step + at[1],
+            walk.strides[1][0], count);
+      });
+  });
+}
+
+template <class T> TAEDA_ALWAYS_INLINE void accumulate_into(T& to, T value) {
+  if constexpr (std::is_same_v<T, bool>) to = to || value;
+  else to = static_cast<T>(static_cast<opmath_t<T>>(to) + static_cast<opmath_t<T>>(value));
+}
+
+void index_put_kernel(const Tensor& block, const Tensor& offsets, const Tensor& values,
+                      bool accumulate) {
+  if (!accumulate) {
+    with_word(block.element_size(),
+              [&]<class W>(W) { put_rows<W>(block, offsets, values, &move_run<W>); });
+    return;
+  }
+  dispatch(AllTypes{}, "index_put_", block.dtype(), [&]<class T>() {
+    put_rows<T>(block, offsets, values,
+                [](T* to, int64_t to_step, const T* from, int64_t from_step, int64_t n) {
+                  if (to_step == 1 && from_step == 1) {
+#pragma GCC ivdep
+                    for (int64_t i = 0; i < n; ++i) accumulate_into(to[i], from[i]);
+                    return;
+                  }
+                  for (int64_t i = 0; i < n; ++i)
+                    accumulate_into(to[i * to_step], from[i * from_step]);
+                });
+  });
+}
+
+/// Sizes or strides without dimension `dim`.
+DimVector without(IntArrayRef list, int64_t dim) {
+  DimVector out(list);
+  out.erase(static_cast<size_t>(dim));
+  return out;
+}
+
+/// Lines along `dim` of an index tensor and of the operand shaped like it ("like"), beside lines of
+/// the operand that is indexed ("self"). Calls `f(like&, self_line, index)` element by element, in
+/// order along every line. A line belongs to one thread.
+template <class W, class F>
+void for_each_indexed(const Tensor& like, const Tensor& self, const Tensor& index, int64_t dim,
+                      F f) {
+  const DimVector sizes = without(index.sizes(), dim), a = without(like.strides(), dim),
+                  b = without(self.strides(), dim), c = without(index.strides(), dim);
+  const Walk<3> walk(sizes, {a, b, c});
+  const int64_t n = index.sizes()[dim], size = self.sizes()[dim];
+  const int64_t like_step = like.strides()[dim], self_step = self.strides()[dim],
+                index_step = index.strides()[dim];
+  W* like_data = static_cast<W*>(like.data_ptr());
+  W* self_data = static_cast<W*>(self.data_ptr());
+  const int64_t* index_data = static_cast<const int64_t*>(index.data_ptr());
+  const int64_t grain = std::max<int64_t>(1, kParallelGrain / std::max<int64_t>(n, 1));
+  parallel_for(0, walk.numel, grain, [&](int64_t begin, int64_t end) {
+    walk.for_range(begin, end, [&](const int64_t* at, int64_t count) {
+      for (int64_t k = 0; k < n; ++k)
+        for (int64_t j = 0; j < count; ++j) {
+          const int64_t i = index_data[at[2] + j * walk.strides[2][0] + k * index_step];
+          if (i < 0 || i >= size) throw_out_of_bounds(i, dim, size);
+          f(like_data[at[0] + j * walk.strides[0][0] + k * like_step],
+            self_data[at[1] + j * walk.strides[1][0] + i * self_step]);
+        }
+    });
+  });
+}
+
+void gather_kernel(const Tensor& out, const Tensor& self, const Tensor& index, int64_t dim) {
+  with_word(out.element_size(), [&]<class W>(W) {
+    for_each_indexed<W>(out, self, index, dim, [](W& to, const W& from) { to = from; });
+  });
+}
+
+void scatter_kernel(const Tensor& self, const Tensor& index, const Tensor& src, int64_t dim,
+                    bool add) {
+  if (!add) {
+    with_word(self.element_size(), [&]<class W>(W) {
+      for_each_indexed<W>(src, self, index, dim, [](const W& from, W& to) { to = from; });
+    });
+    return;
+  }
+  dispatch(AllTypes{}, "scatter_add", self.dtype(), [&]<class T>() {
+    for_each_indexed<T>(src, self, index, dim,
+                        [](const T& from, T& to) { accumulate_into(to, from); });
+  });
+}
+
+void masked_fill_kernel(const Tensor& out, const Tensor& in, const Tensor& mask,
+                        const Scalar& value) {
+  dispatch(AllTypes{}, "masked_fill", out.dtype(), [&]<class T>() {
+    const T fill = value.to<T>();
+    T* to = static_cast<T*>(out.data_ptr());
+    const T* from = static_cast<const T*>(in.data_ptr());
+    const bool* on = static_cast<const bool*>(mask.data_ptr());
+    const Walk<3> walk(out.sizes(), {out.strides(), in.strides(), mask.strides()});
+    const int64_t s0 = walk.strides[0][0], s1 = walk.strides[1][0], s2 = walk.strides[2][0];
+    parallel_for(0, walk.numel, kParallelGrain, [&](int64_t begin, int64_t end) {
+      walk.for_range(begin, end, [&](const int64_t* at, int64_t n) {
+        T* o = to + at[0];
+        const T* i = from + at[1];
+        const bool* m = on + at[2];
+        if (s0 == 1 && s1 == 1 && s2 == 1) {
+#pragma GCC ivdep
+          for (int64_t j = 0; j < n; ++j) o[j] = m[j] ? fill : i[j];
+          return;
+        }
+        for (int64_t j = 0; j < n; ++j) o[j * s0] = m[j * s2] ? fill : i[j * s1];
+      });
+    });
+  });
+}
+
+template <class T> bool is_set(const T& x) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return (x.bits & 0x7fff) != 0;
+  else return !(x == T(0));
+}
+
+void nonzero_count_kernel(const Tensor& count, const Tensor& in) {
+  dispatch(AllTypes{}, "nonzero", in.dtype(), [&]<class T>() {
+    const T* from = static_cast<const T*>(in.data_ptr());
+    int64_t n = 0;
+    for (int64_t i = 0; i < in.numel(); ++i) n += is_set(from[i]);
+    *static_cast<int64_t*>(count.data_ptr()) = n;
+  });
+}
+
+void nonzero_kernel(const Tensor& out, const Tensor& in) {
+  dispatch(AllTypes{}, "nonzero", in.dtype(), [&]<class T>() {
+    const T* from = static_cast<const T*>(in.data_ptr());
+    int64_t* to = static_cast<int64_t*>(out.data_ptr());
+    const int64_t ndim = in.dim();
+    const IntArrayRef sizes = in.sizes();
+    for (int64_t i = 0; i < in.numel(); ++i) {
+      if (!is_set(from[i])) continue;
+      int64_t left = i;
+      for (int64_t d = ndim - 1; d >= 0; --d) {
+        to[d] = left % sizes[d];
+        left /= sizes[d];
+      }
+      to += ndim;
+    }
+  });
+}
+
+}  // namespace
+
+void register_index() {
+  index_offsets_slot.set(kCPU, &index_offsets_kernel);
+  index_get_slot.set(kCPU, &index_get_kernel);
+  index_put_slot.set(kCPU, &index_put_kernel);
+  gather_slot.set(kCPU, &gather_kernel);
+  scatter_slot.set(kCPU, &scatter_kernel);
+  masked_fill_slot.set(kCPU, &masked_fill_kernel);
+  nonzero_count_slot.set(kCPU, &nonzero_count_kernel);
+  nonzero_slot.set(kCPU, &nonzero_kernel);
+}
+
+}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE

@@ -1,0 +1,148 @@
+// Random numbers by Philox, a block of counters at a time so that the rounds vectorise.
+#include "taeda/kernels/random.h"
+
+#include <algorithm>
+
+#include "taeda/base/parallel_for.h"
+#include "taeda/kernels/philox.h"
+
+namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+
+namespace {
+
+constexpr int kCounters = 64;
+constexpr int kWords = 4 * kCounters;  // 32-bit words of a block
+constexpr int64_t kGrainBlocks = kParallelGrain / kWords;
+
+/// The words at counters first .. first + kCounters - 1, four for each, as philox::words gives them.
+void philox_block(const PhiloxState& state, uint64_t first, uint32_t* out) {
+  uint32_t c0[kCounters], c1[kCounters], c2[kCounters], c3[kCounters];
+  for (int j = 0; j < kCounters; ++j) {
+    const uint64_t low = first + static_cast<uint64_t>(j);
+    c0[j] = static_cast<uint32_t>(low);
+    c1[j] = static_cast<uint32_t>(low >> 32);
+    c2[j] = static_cast<uint32_t>(state.offset);
+    c3[j] = static_cast<uint32_t>(state.offset >> 32);
+  }
+  uint32_t k0 = static_cast<uint32_t>(state.seed), k1 = static_cast<uint32_t>(state.seed >> 32);
+  for (int round = 0; round < 10; ++round) {
+    for (int j = 0; j < kCounters; ++j) {
+      const uint64_t a = uint64_t{0xd2511f53u} * c0[j], b = uint64_t{0xcd9e8d57u} * c2[j];
+      const uint32_t old1 = c1[j], old3 = c3[j];
+      c0[j] = static_cast<uint32_t>(b >> 32) ^ old1 ^ k0;
+      c1[j] = static_cast<uint32_t>(b);
+      c2[j] = static_cast<uint32_t>(a >> 32) ^ old3 ^ k1;
+      c3[j] = static_cast<uint32_t>(a);
+    }
+    k0 += 0x9e3779b9u;
+    k1 += 0xbb67ae85u;
+  }
+  for (int j = 0; j < kCounters; ++j) {
+    out[4 * j] = c0[j];
+    out[4 * j + 1] = c1[j];
+    out[4 * j + 2] = c2[j];
+    out[4 * j + 3] = c3[j];
+  }
+}
+
+/// Calls `f(bits, start, count)` for blocks that cover n elements; element start + j owns
+/// `words` words from bits[words * j] on.
+template <class F> void for_each_block(const PhiloxState& state, int64_t n, int words, F f) {
+  const int64_t per_block = kWords / words;
+  const int64_t blocks = (n + per_block - 1) / per_block;
+  parallel_for(0, blocks, kGrainBlocks, [&](int64_t begin, int64_t end) {
+    uint32_t bits[kWords];
+    for (int64_t b = begin; b < end; ++b) {
+      philox_block(state, static_cast<uint64_t>(b) * kCounters, bits);
+      f(static_cast<const uint32_t*>(bits), b * per_block, std::min(per_block, n - b * per_block));
+    }
+  });
+}
+
+uint64_t bits64(const uint32_t* bits, int64_t j) {
+  return uint64_t{bits[2 * j + 1]} << 32 | bits[2 * j];
+}
+
+void uniform_kernel(const Tensor& out, double from, double to, const PhiloxState& state) {
+  dispatch(FloatTypes{}, "uniform_", out.dtype(), [&]<class T>() {
+    using M = opmath_t<T>;
+    T* data = static_cast<T*>(out.data_ptr());
+    const M low = static_cast<M>(from), width = static_cast<M>(to - from);
+    for_each_block(state, out.numel(), sizeof(M) / 4,
+                   [=](const uint32_t* bits, int64_t start, int64_t n) {
+                     for (int64_t j = 0; j < n; ++j) {
+                       M u;
+                       if constexpr (sizeof(M) == 8) u = philox::to_uniform(bits64(bits, j));
+                       else u = philox::to_uniform(bits[j]);
+                       data[start + j] = static_cast<T>(low + width * u);
+                     }
+                   });
+  });
+}
+
+void normal_kernel(const Tensor& out, double mean, double std, const PhiloxState& state) {
+  dispatch(FloatTypes{}, "normal_", out.dtype(), [&]<class T>() {
+    using M = opmath_t<T>;
+    T* data = static_cast<T*>(out.data_ptr());
+    const M m = static_cast<M>(mean), s = static_cast<M>(std);
+    for_each_block(state, out.numel(), sizeof(M) / 4,
+                   [=](const uint32_t* bits, int64_t start, int64_t n) {
+                     for (int64_t j = 0; j < n; j += 2) {
+                       M pair[2];
+                       if constexpr (sizeof(M) == 8)
+                         philox::to_normal(bits64(bits, j), bits64(bits, j + 1), pair, pair + 1);
+                       else
+                         philox::to_normal(bits[j], bits[j + 1], pair, pair + 1);
+                       data[start + j] = static_cast<T>(m + s * pair[0]);
+                       if (j + 1 < n) data[start + j + 1] = static_cast<T>(m + s * pair[1]);
+                     }
+                   });
+  });
+}
+
+void randint_kernel(const Tensor& out, int64_t from, uint64_t range, const PhiloxState& state) {
+  const bool wide = range > UINT32_MAX;
+  dispatch(RealBoolTypes{}, "random_", out.dtype(), [&]<class T>() {
+    T* data = static_cast<T*>(out.data_ptr());
+    for_each_block(state, out.numel(), wide ? 2 : 1,
+                   [=](const uint32_t* bits, int64_t start, int64_t n) {
+                     for (int64_t j = 0; j < n; ++j) {
+                       const uint64_t value = wide ? bits64(bits, j) % range : bits[j] % range;
+                       const auto shifted = static_cast<int64_t>(value + static_cast<uint64_t>(from));
+                       data[start + j] = static_cast<T>(static_cast<opmath_t<T>>(shifted));
+                     }
+                   });
+  });
+}
+
+void dropout_kernel(const Tensor& out, const Tensor& in, double keep, double scale,
+                    const PhiloxState& state) {
+  const auto limit = static_cast<uint64_t>(keep * 0x1p32);  // below 2^32: 0 < keep < 1
+  const auto below = static_cast<uint32_t>(std::min<uint64_t>(limit, UINT32_MAX));
+  dispatch(FloatTypes{}, "dropout", out.dtype(), [&]<class T>() {
+    using M = opmath_t<T>;
+    T* to = static_cast<T*>(out.data_ptr());
+    const T* from = static_cast<const T*>(in.data_ptr());
+    const M factor = static_cast<M>(scale);
+    for_each_block(state, out.numel(), 1, [=](const uint32_t* bits, int64_t start, int64_t n) {
+      T* y = to + start;
+      const T* x = from + start;
+#pragma GCC ivdep
+      for (int64_t j = 0; j < n; ++j) {
+        const M value = static_cast<M>(x[j]) * factor;
+        y[j] = static_cast<T>(bits[j] < below ? value : M(0));
+      }
+    });
+  });
+}
+
+}  // namespace
+
+void register_random() {
+  uniform_slot.set(kCPU, &uniform_kernel);
+  normal_slot.set(kCPU, &normal_kernel);
+  randint_slot.set(kCPU, &randint_kernel);
+  dropout_slot.set(kCPU, &dropout_kernel);
+}
+
+}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE

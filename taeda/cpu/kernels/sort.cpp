@@ -1,0 +1,169 @@
+// Sorting along a dimension. Values become unsigned keys of the same order, so that one radix sort
+// per key width serves all dtypes, ascending and descending.
+#include "taeda/kernels/sort.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "taeda/base/parallel_for.h"
+#include "taeda/cpu/kernels/strided.h"
+
+namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+
+namespace {
+
+template <size_t bytes>
+using key_of_size = std::conditional_t<
+    bytes == 1, uint8_t,
+    std::conditional_t<bytes == 2, uint16_t, std::conditional_t<bytes == 4, uint32_t, uint64_t>>>;
+
+/// An unsigned number that orders like x; zeros of both signs are equal, NaN is the largest.
+template <class T> TAEDA_ALWAYS_INLINE key_of_size<sizeof(T)> to_key(T x) {
+  using U = key_of_size<sizeof(T)>;
+  constexpr U sign = static_cast<U>(U{1} << (8 * sizeof(T) - 1));
+  if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, uint8_t>) {
+    return static_cast<U>(x);
+  } else if constexpr (std::is_integral_v<T>) {
+    return static_cast<U>(static_cast<U>(x) ^ sign);
+  } else {
+    if (std::isnan(static_cast<opmath_t<T>>(x))) return static_cast<U>(~U{0});
+    U bits;
+    std::memcpy(&bits, &x, sizeof(T));
+    if (static_cast<U>(bits << 1) == 0) bits = 0;
+    return bits & sign ? static_cast<U>(~bits) : static_cast<U>(bits | sign);
+  }
+}
+
+template <class U> struct Entry {
+  U key;
+  int64_t index;
+  friend bool operator<(const Entry& a, const Entry& b) {
+    return a.key != b.key ? a.key < b.key : a.index < b.index;
+  }
+};
+
+/// Sorts by key, keeping the order of equal ones: least significant byte first. `spare` is as large.
+template <class U> void radix_sort(std::vector<Entry<U>>& list, std::vector<Entry<U>>& spare) {
+  for (size_t shift = 0; shift < 8 * sizeof(U); shift += 8) {
+    size_t start[257] = {};
+    for (const Entry<U>& e : list) ++start[(e.key >> shift & 255) + 1];
+    if (*std::max_element(start, start + 257) == list.size()) continue;  // one digit for all
+    for (int i = 0; i < 256; ++i) start[i + 1] += start[i];
+    for (const Entry<U>& e : list) spare[start[e.key >> shift & 255]++] = e;
+    list.swap(spare);
+  }
+}
+
+constexpr size_t kRadixFrom = 512;
+
+/// The lines of several tensors along `dim`.
+struct Lines {
+  int64_t count = 1;
+  DimVector sizes;
+  int64_t dim;
+
+  Lines(const Tensor& t, int64_t d) : sizes(t.sizes()), dim(d) {
+    for (int64_t i = 0; i < t.dim(); ++i)
+      if (i != dim) count *= sizes[i];
+  }
+  int64_t offset(const Tensor& t, int64_t line) const {
+    int64_t out = 0;
+    for (int64_t d = t.dim() - 1; d >= 0; --d) {
+      if (d == dim) continue;
+      out += line % sizes[d] * t.strides()[d];
+      line /= sizes[d];
+    }
+    return out;
+  }
+};
+
+/// Orders every line of `in` with `order(entries, spare)` and writes the first values.size(dim).
+template <class T, class Order>
+void order_lines(const Tensor& values, const Tensor& indices, const Tensor& in, int64_t dim,
+                 bool descending, Order order) {
+  using U = key_of_size<sizeof(T)>;
+  const Lines lines(in, dim);
+  const int64_t n = in.sizes()[dim], keep = values.sizes()[dim];
+  const int64_t in_step = in.strides()[dim], value_step = values.strides()[dim],
+                index_step = indices.strides()[dim];
+  const U flip = descending ? static_cast<U>(~U{0}) : U{0};
+  const int64_t grain = std::max<int64_t>(1, kParallelGrain / 8 / std::max<int64_t>(n, 1));
+  parallel_for(0, lines.count, grain, [&](int64_t begin, int64_t end) {
+    std::vector<Entry<U>> list(static_cast<size_t>(n)), spare(static_cast<size_t>(n));
+    for (int64_t line = begin; line < end; ++line) {
+      const T* from = static_cast<const T*>(in.data_ptr()) + lines.offset(in, line);
+      for (int64_t i = 0; i < n; ++i)
+        list[static_cast<size_t>(i)] = {static_cast<U>(to_key(from[i * in_step]) ^ flip), i};
+      order(list, spare);
+      T* value = static_cast<T*>(values.data_ptr()) + lines.offset(values, line);
+      int64_t* index = static_cast<int64_t*>(indices.data_ptr()) + lines.offset(indices, line);
+      for (int64_t i = 0; i < keep; ++i) {
+        const int64_t at = list[static_cast<size_t>(i)].index;
+        index[i * index_step] = at;
+        value[i * value_step] = from[at * in_step];
+      }
+    }
+  });
+}
+
+void sort_kernel(const Tensor& values, const Tensor& indices, const Tensor& in, int64_t dim,
+                 bool descending) {
+  dispatch(RealBoolTypes{}, "sort", in.dtype(), [&]<class T>() {
+    order_lines<T>(values, indices, in, dim, descending, [](auto& list, auto& spare) {
+      if (list.size() >= kRadixFrom) radix_sort(list, spare);
+      else std::sort(list.begin(), list.end());
+    });
+  });
+}
+
+void topk_kernel(const Tensor& values, const Tensor& indices, const Tensor& in, int64_t dim,
+                 bool largest) {
+  const int64_t k = values.sizes()[dim];
+  if (k == 0) return;
+  dispatch(RealBoolTypes{}, "topk", in.dtype(), [&]<class T>() {
+    order_lines<T>(values, indices, in, dim, largest, [k](auto& list, auto&) {
+      const auto last = list.begin() + k;
+      if (last != list.end()) std::nth_element(list.begin(), last - 1, list.end());
+      std::sort(list.begin(), last);
+    });
+  });
+}
+
+void repeat_counts_kernel(const Tensor& out, const Tensor& counts) {
+  const int64_t* count = static_cast<const int64_t*>(counts.data_ptr());
+  int64_t* to = static_cast<int64_t*>(out.data_ptr());
+  for (int64_t i = 0; i < counts.numel(); ++i) to = std::fill_n(to, count[i], i);
+}
+
+void searchsorted_kernel(const Tensor& out, const Tensor& sorted, const Tensor& values,
+                         bool right) {
+  const int64_t n = sorted.sizes()[1], m = values.sizes()[1];
+  const int64_t row_step = sorted.sizes()[0] == 1 ? 0 : n;
+  dispatch(RealTypes{}, "searchsorted", values.dtype(), [&]<class T>() {
+    const T* rows = static_cast<const T*>(sorted.data_ptr());
+    const T* from = static_cast<const T*>(values.data_ptr());
+    int64_t* to = static_cast<int64_t*>(out.data_ptr());
+    parallel_for(0, values.numel(), 1024, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const T* row = rows + i / m * row_step;
+        const auto key = to_key(from[i]);
+        const auto below = [right, key](const T& x) {
+          return right ? to_key(x) <= key : to_key(x) < key;
+        };
+        to[i] = std::partition_point(row, row + n, below) - row;
+      }
+    });
+  });
+}
+
+}  // namespace
+
+void register_sort() {
+  sort_slot.set(kCPU, &sort_kernel);
+  topk_slot.set(kCPU, &topk_kernel);
+  repeat_counts_slot.set(kCPU, &repeat_counts_kernel);
+  searchsorted_slot.set(kCPU, &searchsorted_kernel);
+}
+
+}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE

@@ -1,0 +1,109 @@
+#include "taeda/ops/dropout.h"
+
+#include <cmath>
+
+#include "taeda/autograd/record.h"
+#include "taeda/kernels/random.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/pointwise.h"
+
+namespace taeda {
+
+namespace {
+
+void check_probability(double p) {
+  TAEDA_CHECK(p >= 0 && p <= 1, "dropout probability has to be between 0 and 1, but got ", p);
+}
+
+/// The state of one mask; the CPU's generator gives the seed.
+PhiloxState next_state(const Tensor& t) {
+  const Generator& g = default_generator(t.device());
+  return t.is_cpu() ? PhiloxState{g.random64(), 0} : g.next_philox();
+}
+
+/// x with the mask of `state` applied. Linear in x: its gradient is itself.
+Tensor apply_mask(const Tensor& x, double p, const PhiloxState& state) {
+  Tensor out = make_tensor(x.sizes(), x.dtype(), x.device());
+  {
+    NoGradGuard guard;
+    if (out.numel() > 0)
+      dropout_slot(x.device().type(), out, x.contiguous(), 1 - p, 1 / (1 - p), state);
+  }
+  if (wants_grad(x))
+    record("NativeDropoutBackward0", out, {x},
+           [p, state](const Tensor& g) { return apply_mask(g, p, state); });
+  return out;
+}
+
+/// Ones, shaped to decide for a channel of `input`.
+Tensor channel_ones(const Tensor& input) {
+  TAEDA_CHECK(input.dim() >= 2, "Feature dropout requires at least 2 dimensions in the input");
+  DimVector shape(input.sizes());
+  for (size_t d = 2; d < shape.size(); ++d) shape[d] = 1;
+  return ones(shape, input.options());
+}
+
+/// What is kept, as ones and zeros: x * a * mask + b, with a and b such that mean 0 and variance 1
+/// stay what they are when dropped elements become SELU's lower limit.
+Tensor alpha_drop(const Tensor& input, const Tensor& shape, double p) {
+  constexpr double kLimit = 1.7580993408473766;  // -SELU(-infinity)
+  if (p == 1) return input.mul(0);
+  const double a = 1 / std::sqrt((kLimit * kLimit * p + 1) * (1 - p));
+  const Tensor mask = apply_mask(shape, p, next_state(input)).mul(1 - p);
+  const Tensor shift = mask.sub(1).mul(kLimit * a).add(kLimit * a * p);
+  return input.mul(mask.mul(a)).add(shift);
+}
+
+}  // namespace
+
+Tensor dropout(const Tensor& input, double p, bool training) {
+  check_probability(p);
+  if (!training || p == 0 || input.numel() == 0) return input;
+  if (p == 1) return input.mul(0);
+  check_floating("dropout", input);
+  return apply_mask(input, p, next_state(input));
+}
+
+Tensor& dropout_(const Tensor& input, double p, bool training) {
+  check_probability(p);
+  Tensor& self = const_cast<Tensor&>(input);
+  if (!training || p == 0 || input.numel() == 0) return self;
+  if (p == 1) return input.mul_(0);
+  check_floating("dropout", input);
+  check_inplace("dropout_", input);
+  const PhiloxState state = next_state(input);
+  if (wants_grad(input)) {
+    autograd::assign_inplace("dropout_", input,
+                             [&](const Tensor& x) { return apply_mask(x, p, state); });
+  } else if (input.is_contiguous()) {
+    dropout_slot(input.device().type(), input, input, 1 - p, 1 / (1 - p), state);
+    bump_version(input);
+  } else {
+    input.copy_(apply_mask(input, p, state));
+  }
+  return self;
+}
+
+Tensor feature_dropout(const Tensor& input, double p, bool training) {
+  check_probability(p);
+  if (!training || p == 0 || input.numel() == 0) return input;
+  if (p == 1) return input.mul(0);
+  check_floating("dropout", input);
+  return input.mul(apply_mask(channel_ones(input), p, next_state(input)));
+}
+
+Tensor alpha_dropout(const Tensor& input, double p, bool training) {
+  check_probability(p);
+  if (!training || p == 0 || input.numel() == 0) return input;
+  check_floating("alpha_dropout", input);
+  return alpha_drop(input, ones(input.sizes(), input.options()), p);
+}
+
+Tensor feature_alpha_dropout(const Tensor& input, double p, bool training) {
+  check_probability(p);
+  if (!training || p == 0 || input.numel() == 0) return input;
+  check_floating("alpha_dropout", input);
+  return alpha_drop(input, channel_ones(input), p);
+}
+
+}  // namespace taeda

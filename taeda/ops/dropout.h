@@ -1,0 +1,20 @@
+// Dropout. The mask is never stored: it is drawn again, from the same state, for the gradient.
+#pragma once
+
+#include "taeda/tensor/tensor.h"
+
+namespace taeda {
+
+/// While training, zeroes each element with probability p and multiplies the others by 1 / (1 - p);
+/// else the input itself. The CPU's generator only gives the seed of a mask drawn by Philox, so the
+/// mask is not PyTorch's. (Srivastava et al., JMLR 15, 2014.)
+Tensor dropout(const Tensor& input, double p = 0.5, bool training = true);
+Tensor& dropout_(const Tensor& input, double p = 0.5, bool training = true);
+/// The same for whole channels: dimensions 0 and 1 decide.
+Tensor feature_dropout(const Tensor& input, double p = 0.5, bool training = true);
+/// Dropout that keeps mean and variance of normalised input, for SELU. (Klambauer et al., 2017.)
+Tensor alpha_dropout(const Tensor& input, double p = 0.5, bool training = true);
+/// `alpha_dropout` of whole channels.
+Tensor feature_alpha_dropout(const Tensor& input, double p = 0.5, bool training = true);
+
+}  // namespace taeda

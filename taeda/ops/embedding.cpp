@@ -1,0 +1,68 @@
+#include "taeda/ops/embedding.h"
+
+#include "taeda/autograd/record.h"
+#include "taeda/base/error.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/sort.h"
+
+namespace taeda {
+
+namespace {
+
+Tensor embedding_backward(const Tensor& g, const Tensor& indices, int64_t rows, int64_t padding_idx,
+                          bool scale_grad_by_freq) {
+  const Tensor list = indices.reshape({-1});
+  Tensor each = g.reshape({list.numel(), g.size(-1)});
+  if (scale_grad_by_freq) {
+    const Tensor counts = bincount(list, {}, rows).to(g.dtype());
+    each = each.div(counts.index_select(0, list).unsqueeze(1));
+  }
+  Tensor out = g.new_zeros({rows, g.size(-1)}).index_add(0, list, each);
+  if (padding_idx >= 0) out.select(0, padding_idx).zero_();
+  return out;
+}
+
+}  // namespace
+
+Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_idx,
+                 bool scale_grad_by_freq) {
+  TAEDA_CHECK(weight.dim() == 2, "'weight' must be 2-D");
+  TAEDA_CHECK(indices.dtype() == kLong || indices.dtype() == kInt, "Expected tensor for argument #1 "
+              "'indices' to have one of the following scalar types: Long, Int; but got ",
+              to_string(indices.dtype()), " instead (while checking arguments for embedding)");
+  const int64_t rows = weight.sizes()[0];
+  TAEDA_CHECK(padding_idx >= -rows && padding_idx < rows,
+              "Padding_idx must be within num_embeddings");
+  Tensor out;
+  {
+    NoGradGuard guard;
+    DimVector shape(indices.sizes());
+    shape.push_back(weight.sizes()[1]);
+    out = weight.index_select(0, indices.reshape({-1})).view(shape);
+    out = out.detach();  // not a view of anything that others see
+  }
+  if (wants_grad(weight))
+    record("EmbeddingBackward0", out, {weight},
+           [rows, padding_idx, scale_grad_by_freq, indices = save(indices)](const Tensor& g) {
+             return embedding_backward(g, indices.unpack(), rows, padding_idx, scale_grad_by_freq);
+           });
+  return out;
+}
+
+Tensor one_hot(const Tensor& classes, int64_t num_classes) {
+  TAEDA_CHECK(classes.dtype() == kLong, "one_hot is only applicable to index tensor.");
+  if (classes.numel() == 0) {
+    TAEDA_CHECK(num_classes > 0, "Can not infer total number of classes from empty tensor.");
+  } else {
+    TAEDA_CHECK(classes.min().item<int64_t>() >= 0, "Class values must be non-negative.");
+    const int64_t largest = classes.max().item<int64_t>();
+    if (num_classes == -1) num_classes = largest + 1;
+    TAEDA_CHECK(num_classes > largest, "Class values must be smaller than num_classes.");
+  }
+  DimVector shape(classes.sizes());
+  shape.push_back(num_classes);
+  Tensor out = zeros(shape, classes.options());
+  return out.scatter_(-1, classes.unsqueeze(-1), 1);
+}
+
+}  // namespace taeda

@@ -1,0 +1,18 @@
+// Table look-up.
+#pragma once
+
+#include "taeda/tensor/tensor.h"
+
+namespace taeda {
+
+/// Row indices[i...] of `weight` ([num_embeddings, dim]) for every index: indices' shape + [dim].
+/// The gradient of row `padding_idx` (-1: none) is zero; with `scale_grad_by_freq` a row's gradient
+/// is divided by how often the row was looked up. Throws IndexError ("index out of range in self").
+Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_idx = -1,
+                 bool scale_grad_by_freq = false);
+
+/// int64 tensor with one more dimension of size `num_classes` (-1: largest class + 1), 1 at the
+/// class and 0 elsewhere.
+Tensor one_hot(const Tensor& classes, int64_t num_classes = -1);
+
+}  // namespace taeda

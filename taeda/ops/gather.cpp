@@ -1,0 +1,435 @@
+// Indexing along one dimension: whole rows (index_select, index_add, ...) and single elements (gather,
+// scatter, masks).
+#include "taeda/kernels/index.h"
+#include "taeda/ops/compare.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/elementwise.h"
+#include "taeda/ops/index.h"
+#include "taeda/ops/shape.h"
+
+namespace taeda {
+
+using detail::in_place;
+
+namespace {
+
+/// A 0-dim tensor is indexed like a vector of one element.
+Tensor at_least_1d(const Tensor& t) { return t.dim() == 0 ? t.reshape({1}) : t; }
+
+/// The rows of a tensor along one dimension, for the row kernels.
+struct Rows {
+  Tensor block, offsets;
+
+  Rows(const char* op, const Tensor& self, int64_t dim, const Tensor& index) {
+    TAEDA_CHECK_INDEX(index.dim() <= 1, op, "(): Index is supposed to be a vector");
+    TAEDA_CHECK(index.dtype() == kLong || index.dtype() == kInt, op,
+                "(): Expected dtype int32 or int64 for index");
+    TAEDA_CHECK(index.device() == self.device(), "Expected all tensors to be on the same device, but "
+                "found at least two devices, ", self.device(), " and ", index.device(),
+                "! (when checking argument for argument index in method ", op, ")");
+    const Tensor list = index.reshape({-1}).to(kLong);
+    TAEDA_CHECK_INDEX(self.sizes()[dim] > 0 || list.numel() == 0, "index out of range in self");
+    offsets = make_tensor(list.sizes(), kLong, self.device());
+    const IndexTerm term{self.sizes()[dim], self.strides()[dim], -1, false, true};
+    index_offsets_slot(self.device().type(), offsets, list, term);
+    Layout layout = self.layout();
+    layout.sizes.erase(static_cast<size_t>(dim));
+    layout.strides.erase(static_cast<size_t>(dim));
+    block = make_view(self, std::move(layout));
+  }
+};
+
+/// self[index[i]] = or += source[i] along `dim`, without a record.
+void put_rows(const char* op, const Tensor& self, int64_t dim, const Tensor& index,
+              const Tensor& source, bool accumulate) {
+  NoGradGuard guard;
+  const Tensor target = at_least_1d(self), values = at_least_1d(source);
+  const Rows rows(op, target, dim, index);
+  if (values.numel() == 0) return;
+  index_put_slot(self.device().type(), rows.block, rows.offsets, values.movedim(dim, 0), accumulate);
+}
+
+void check_source(const char* op, const Tensor& self, int64_t dim, const Tensor& index,
+                  const Tensor& source) {
+  TAEDA_CHECK(source.dtype() == self.dtype(), op, "(): self and source expected to have the same "
+              "dtype, but got (self) ", to_string(self.dtype()), " and (source) ",
+              to_string(source.dtype()));
+  const int64_t rows = source.dim() == 0 ? 1 : source.size(dim);
+  TAEDA_CHECK_INDEX(index.numel() == rows, op, "(): Number of indices (", index.numel(),
+                    ") should be equal to source.size(dim): (", rows, "), for dim: ", dim);
+  DimVector expected(self.sizes());
+  if (!expected.empty()) expected[dim] = rows;
+  TAEDA_CHECK(source.numel() == product(expected) && (source.dim() <= 1 || source.sizes() == IntArrayRef(expected)),
+              op, "(): source of sizes ", source.sizes(), " does not fit rows of self, of sizes ",
+              self.sizes(), ", along dimension ", dim);
+}
+
+}  // namespace
+
+Tensor Tensor::index_select(int64_t dim, const Tensor& index) const {
+  const int64_t d = wrap_dim(dim, this->dim());
+  DimVector shape(sizes());
+  if (!shape.empty()) shape[d] = index.numel();
+  Tensor out = make_tensor(shape, dtype(), device());
+  {
+    NoGradGuard guard;
+    const Rows rows("index_select", at_least_1d(*this), d, index);
+    if (out.numel() > 0)
+      index_get_slot(device().type(), at_least_1d(out).movedim(d, 0), rows.block, rows.offsets);
+  }
+  if (wants_grad(*this))
+    record("IndexSelectBackward0", out, {*this},
+           [sizes = DimVector(sizes()), d, index = save(index)](const Tensor& g) {
+             return g.new_zeros(sizes).index_add(d, index.unpack(), g);
+           });
+  return out;
+}
+
+Tensor Tensor::index_add(int64_t dim, const Tensor& index, const Tensor& source,
+                         const Scalar& alpha) const {
+  const int64_t d = wrap_dim(dim, this->dim());
+  check_source("index_add", *this, d, index, source);
+  Tensor out;
+  {
+    NoGradGuard guard;
+    out = clone();
+    put_rows("index_add", out, d, index, alpha.equal(1) ? source : source.mul(alpha), true);
+  }
+  if (wants_grad(*this, source))
+    record("IndexAddBackward0", out, {*this, source},
+           [d, alpha, index = save(index), sizes = DimVector(source.sizes())](const Tensor& g,
+                                                                              Needs needs) {
+             Tensor rows;
+             if (needs[1]) rows = g.index_select(d, index.unpack()).reshape(sizes);
+             if (needs[1] && !alpha.equal(1)) rows = rows.mul(alpha);
+             return TensorVec{g, rows};
+           });
+  return out;
+}
+
+Tensor& Tensor::index_add_(int64_t dim, const Tensor& index, const Tensor& source,
+                           const Scalar& alpha) const {
+  return in_place(
+      "index_add_", *this, wants_grad(*this, source),
+      [&](const Tensor& self) { return self.index_add(dim, index, source, alpha); },
+      [&] {
+        const int64_t d = wrap_dim(dim, this->dim());
+        check_source("index_add", *this, d, index, source);
+        put_rows("index_add", *this, d, index, alpha.equal(1) ? source : source.mul(alpha), true);
+      });
+}
+
+Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
+  const int64_t d = wrap_dim(dim, self.dim());
+  check_source("index_copy", self, d, index, source);
+  Tensor out;
+  {
+    NoGradGuard guard;
+    out = self.clone();
+    put_rows("index_copy", out, d, index, source, false);
+  }
+  if (wants_grad(self, source))
+    record("IndexCopyBackward0", out, {self, source},
+           [d, index = save(index), sizes = DimVector(source.sizes())](const Tensor& g,
+                                                                       Needs needs) {
+             const Tensor i = index.unpack();
+             return TensorVec{needs[0] ? index_fill(g, d, i, 0) : Tensor(),
+                              needs[1] ? g.index_select(d, i).reshape(sizes) : Tensor()};
+           });
+  return out;
+}
+
+Tensor& Tensor::index_copy_(int64_t dim, const Tensor& index, const Tensor& source) const {
+  return in_place(
+      "index_copy_", *this, wants_grad(*this, source),
+      [&](const Tensor& self) { return index_copy(self, dim, index, source); },
+      [&] {
+        const int64_t d = wrap_dim(dim, this->dim());
+        check_source("index_copy", *this, d, index, source);
+        put_rows("index_copy", *this, d, index, source, false);
+      });
+}
+
+namespace {
+
+void fill_rows(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
+  DimVector sizes(self.sizes());
+  if (!sizes.empty()) sizes[dim] = index.numel();
+  put_rows("index_fill", self, dim, index, full({}, value, self.options()).expand(sizes), false);
+}
+
+}  // namespace
+
+Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
+  const int64_t d = wrap_dim(dim, self.dim());
+  Tensor out;
+  {
+    NoGradGuard guard;
+    out = self.clone();
+    fill_rows(out, d, index, value);
+  }
+  if (wants_grad(self))
+    record("IndexFillBackward0", out, {self}, [d, index = save(index)](const Tensor& g) {
+      return index_fill(g, d, index.unpack(), 0);
+    });
+  return out;
+}
+
+Tensor& Tensor::index_fill_(int64_t dim, const Tensor& index, const Scalar& value) const {
+  return in_place(
+      "index_fill_", *this, wants_grad(*this),
+      [&](const Tensor& self) { return index_fill(self, dim, index, value); },
+      [&] { fill_rows(*this, wrap_dim(dim, this->dim()), index, value); });
+}
+
+namespace {
+
+void check_gather(const char* op, const Tensor& self, int64_t dim, const Tensor& index,
+                  bool self_bounds) {
+  TAEDA_CHECK(index.dtype() == kLong, op, "(): Expected dtype int64 for index");
+  TAEDA_CHECK(index.device() == self.device(), "Expected all tensors to be on the same device, but "
+              "found at least two devices, ", self.device(), " and ", index.device(),
+              "! (when checking argument for argument index in method ", op, ")");
+  if (index.numel() == 0) return;
+  const Tensor a = at_least_1d(self), b = at_least_1d(index);
+  TAEDA_CHECK(a.dim() == b.dim(), "Index tensor must have the same number of dimensions as ",
+              self_bounds ? "input" : "self", " tensor");
+  for (int64_t d = 0; d < a.dim(); ++d)
+    TAEDA_CHECK(d == dim || b.sizes()[d] <= a.sizes()[d], "Size does not match at dimension ", d,
+                " expected index ", index.sizes(), " to be smaller than self ", self.sizes(),
+                " apart from dimension ", dim);
+}
+
+void check_scatter(const char* op, const Tensor& self, int64_t dim, const Tensor& index,
+                   const Tensor& src) {
+  check_gather(op, self, dim, index, false);
+  TAEDA_CHECK(src.dtype() == self.dtype(), op,
+              "(): Expected self.dtype to be equal to src.dtype");
+  if (index.numel() == 0) return;
+  const Tensor a = at_least_1d(src), b = at_least_1d(index);
+  TAEDA_CHECK(a.dim() == b.dim(),
+              "Index tensor must have the same number of dimensions as src tensor");
+  for (int64_t d = 0; d < a.dim(); ++d)
+    TAEDA_CHECK(b.sizes()[d] <= a.sizes()[d], "Expected index ", index.sizes(),
+                " to be smaller than src ", src.sizes(), " in all dimensions");
+}
+
+/// Writes src into self at index, without a record.
+void scatter_into(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+                  bool add) {
+  if (index.numel() == 0) return;
+  NoGradGuard guard;
+  scatter_slot(self.device().type(), at_least_1d(self), at_least_1d(index), at_least_1d(src), dim,
+               add);
+}
+
+/// The part of `g` that belongs to src: all of g's rows that index names, with zeros for the elements
+/// of src beyond index's sizes.
+Tensor source_gradient(const Tensor& g, int64_t dim, const Tensor& index, const DimVector& sizes) {
+  Tensor part = g.gather(dim, index);
+  for (int64_t d = 0; d < part.dim(); ++d) {
+    const int64_t missing = sizes[d] - part.sizes()[d];
+    if (missing == 0) continue;
+    DimVector wide(part.sizes());
+    wide[d] = sizes[d];
+    Tensor padded = part.new_zeros(wide);
+    padded.narrow(d, 0, part.sizes()[d]).copy_(part);
+    part = padded;
+  }
+  return part;
+}
+
+Tensor scalar_like(const Tensor& self, const Tensor& index, const Scalar& value) {
+  return full({}, value, self.options()).expand(index.sizes());
+}
+
+}  // namespace
+
+Tensor Tensor::gather(int64_t dim, const Tensor& index) const {
+  const int64_t d = wrap_dim(dim, this->dim());
+  check_gather("gather", *this, d, index, true);
+  Tensor out = make_tensor(index.sizes(), dtype(), device());
+  if (out.numel() > 0) {
+    NoGradGuard guard;
+    gather_slot(device().type(), at_least_1d(out), at_least_1d(*this), at_least_1d(index), d);
+  }
+  if (wants_grad(*this))
+    record("GatherBackward0", out, {*this},
+           [sizes = DimVector(sizes()), d, index = save(index)](const Tensor& g) {
+             return g.new_zeros(sizes).scatter_add(d, index.unpack(), g);
+           });
+  return out;
+}
+
+Tensor Tensor::scatter(int64_t dim, const Tensor& index, const Tensor& src) const {
+  const int64_t d = wrap_dim(dim, this->dim());
+  check_scatter("scatter", *this, d, index, src);
+  Tensor out;
+  {
+    NoGradGuard guard;
+    out = clone();
+    scatter_into(out, d, index, src, false);
+  }
+  if (wants_grad(*this, src))
+    record("ScatterBackward0", out, {*this, src},
+           [d, index = save(index), sizes = DimVector(src.sizes())](const Tensor& g, Needs needs) {
+             const Tensor i = index.unpack();
+             return TensorVec{needs[0] ? g.scatter(d, i, 0) : Tensor(),
+                              needs[1] ? source_gradient(g, d, i, sizes) : Tensor()};
+           });
+  return out;
+}
+
+Tensor Tensor::scatter(int64_t dim, const Tensor& index, const Scalar& value) const {
+  const int64_t d = wrap_dim(dim, this->dim());
+  check_gather("scatter", *this, d, index, false);
+  Tensor out;
+  {
+    NoGradGuard guard;
+    out = clone();
+    scatter_into(out, d, index, scalar_like(*this, index, value), false);
+  }
+  if (wants_grad(*this))
+    record("ScatterBackward1", out, {*this}, [d, index = save(index)](const Tensor& g) {
+      return g.scatter(d, index.unpack(), 0);
+    });
+  return out;
+}
+
+Tensor Tensor::scatter_add(int64_t dim, const Tensor& index, const Tensor& src) const {
+  const int64_t d = wrap_dim(dim, this->dim());
+  check_scatter("scatter_add", *this, d, index, src);
+  Tensor out;
+  {
+    NoGradGuard guard;
+    out = clone();
+    scatter_into(out, d, index, src, true);
+  }
+  if (wants_grad(*this, src))
+    record("ScatterAddBackward0", out, {*this, src},
+           [d, index = save(index), sizes = DimVector(src.sizes())](const Tensor& g, Needs needs) {
+             return TensorVec{
+                 g, needs[1] ? source_gradient(g, d, index.unpack(), sizes) : Tensor()};
+           });
+  return out;
+}
+
+Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Tensor& src) const {
+  return in_place(
+      "scatter_", *this, wants_grad(*this, src),
+      [&](const Tensor& self) { return self.scatter(dim, index, src); },
+      [&] {
+        const int64_t d = wrap_dim(dim, this->dim());
+        check_scatter("scatter", *this, d, index, src);
+        scatter_into(*this, d, index, src, false);
+      });
+}
+
+Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Scalar& value) const {
+  return in_place(
+      "scatter_", *this, wants_grad(*this),
+      [&](const Tensor& self) { return self.scatter(dim, index, value); },
+      [&] {
+        const int64_t d = wrap_dim(dim, this->dim());
+        check_gather("scatter", *this, d, index, false);
+        scatter_into(*this, d, index, scalar_like(*this, index, value), false);
+      });
+}
+
+Tensor& Tensor::scatter_add_(int64_t dim, const Tensor& index, const Tensor& src) const {
+  return in_place(
+      "scatter_add_", *this, wants_grad(*this, src),
+      [&](const Tensor& self) { return self.scatter_add(dim, index, src); },
+      [&] {
+        const int64_t d = wrap_dim(dim, this->dim());
+        check_scatter("scatter_add", *this, d, index, src);
+        scatter_into(*this, d, index, src, true);
+      });
+}
+
+Tensor take_along_dim(const Tensor& self, const Tensor& indices, OptionalDim dim) {
+  if (!dim) return self.reshape({-1}).gather(0, indices.reshape({-1}));
+  TAEDA_CHECK(self.dim() == indices.dim(), "torch.take_along_dim(): input and indices should have the "
+              "same number of dimensions, but got ", self.dim(), " dimensions for input, and ",
+              indices.dim(), " dimensions for indices");
+  const int64_t d = wrap_dim(*dim, self.dim());
+  DimVector a(self.sizes()), b(indices.sizes());
+  a[d] = b[d] = 1;
+  DimVector shape = broadcast_sizes(a, b);
+  shape[d] = indices.sizes()[d];
+  const Tensor index = indices.expand(shape);
+  shape[d] = self.sizes()[d];
+  return self.expand(shape).gather(d, index);
+}
+
+namespace {
+
+void check_mask(const Tensor& self, const Tensor& mask, const Scalar* value) {
+  TAEDA_CHECK(mask.dtype() == kBool, "masked_fill_ only supports boolean masks, but got mask with "
+              "dtype ", to_string(mask.dtype()));
+  if (!value) return;
+  TAEDA_CHECK(!(is_integral(self.dtype(), true) && value->is_floating_point()) ||
+                  value->toDouble() == static_cast<double>(value->toLong()),
+              "value cannot be converted to type ", dtype_name(self.dtype()),
+              " without overflow");
+  TAEDA_CHECK(!value->is_complex() || self.is_complex(), "value cannot be converted to type ",
+              dtype_name(self.dtype()), " without overflow");
+}
+
+void fill_masked(const Tensor& out, const Tensor& in, const Tensor& mask, const Scalar& value) {
+  if (out.numel() == 0) return;
+  NoGradGuard guard;
+  masked_fill_slot(out.device().type(), out, in.expand(out.sizes()), mask.expand(out.sizes()),
+                   value);
+}
+
+}  // namespace
+
+Tensor Tensor::masked_fill(const Tensor& mask, const Scalar& value) const {
+  check_mask(*this, mask, &value);
+  const DimVector shape = broadcast_sizes(sizes(), mask.sizes());
+  Tensor out = IntArrayRef(shape) == sizes() ? empty_like(*this) : empty(shape, options());
+  fill_masked(out, *this, mask, value);
+  if (wants_grad(*this))
+    record("MaskedFillBackward0", out, {*this},
+           [mask = save(mask)](const Tensor& g) { return g.masked_fill(mask.unpack(), 0); });
+  return out;
+}
+
+Tensor Tensor::masked_fill(const Tensor& mask, const Tensor& value) const {
+  TAEDA_CHECK(value.dim() == 0, "masked_fill_ only supports a 0-dimensional value tensor, but got "
+              "tensor with ", value.dim(), " dimension(s).");
+  check_mask(*this, mask, nullptr);
+  Tensor out;
+  {
+    NoGradGuard guard;
+    out = taeda::where(mask, value.to(device(), dtype()), *this);
+  }
+  if (wants_grad(*this, value))
+    record("MaskedFillBackward1", out, {*this, value},
+           [mask = save(mask)](const Tensor& g, Needs needs) {
+             const Tensor m = mask.unpack();
+             return TensorVec{needs[0] ? g.masked_fill(m, 0) : Tensor(),
+                              needs[1] ? g.masked_fill(m.logical_not(), 0).sum() : Tensor()};
+           });
+  return out;
+}
+
+Tensor& Tensor::masked_fill_(const Tensor& mask, const Scalar& value) const {
+  return in_place(
+      "masked_fill_", *this, wants_grad(*this),
+      [&](const Tensor& self) { return self.masked_fill(mask, value); },
+      [&] {
+        check_mask(*this, mask, &value);
+        fill_masked(*this, *this, mask, value);
+      });
+}
+
+Tensor& Tensor::masked_fill_(const Tensor& mask, const Tensor& value) const {
+  return in_place(
+      "masked_fill_", *this, wants_grad(*this, value),
+      [&](const Tensor& self) { return self.masked_fill(mask, value); },
+      [&] { copy_(masked_fill(mask, value)); });
+}
+
+}  // namespace taeda

@@ -1,0 +1,293 @@
+#include "taeda/ops/random.h"
+
+#include <cmath>
+#include <limits>
+
+#include "taeda/autograd/record.h"
+#include "taeda/base/error.h"
+#include "taeda/kernels/random.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/shape.h"
+#include "taeda/ops/sort.h"
+
+namespace taeda {
+
+namespace {
+
+Generator& generator_for(const Tensor& t, Generator* given) {
+  if (!given) return default_generator(t.device());
+  TAEDA_CHECK(given->device().type() == t.device().type(), "Expected a '", t.device(),
+              "' device type for generator but found '", given->device(), "'");
+  return *given;
+}
+
+/// Fills `self`: `draw(t)` gets `self` in its order in memory, or a contiguous copy where gaps or
+/// overlaps forbid that.
+template <class Draw> Tensor& fill_random(const char* op, const Tensor& self, Draw draw) {
+  check_inplace(op, self);
+  if (self.numel() > 0) {
+    NoGradGuard guard;
+    if (self.layout().is_non_overlapping_and_dense()) {
+      const Layout flat{IntArrayRef(self.numel()), IntArrayRef(int64_t{1}), self.storage_offset()};
+      draw(make_view(self, flat));
+    } else {
+      const Tensor fresh = make_tensor(self.sizes(), self.dtype(), self.device());
+      draw(fresh);
+      self.copy_(fresh);
+    }
+  }
+  if (wants_grad(self))
+    record_inplace("RandomBackward0", self, {self},
+                   [](const Tensor& g) { return g.new_zeros(g.sizes()); });
+  bump_version(self);
+  return const_cast<Tensor&>(self);
+}
+
+void draw_uniform(const Tensor& t, double from, double to, Generator& generator) {
+  if (!t.is_cpu())
+    return uniform_slot(t.device().type(), t, from, to, generator.next_philox());
+  dispatch(FloatTypes{}, "uniform_", t.dtype(), [&]<class T>() {
+    generator.fill_uniform(static_cast<T*>(t.data_ptr()), t.numel(), from, to);
+  });
+}
+
+void draw_normal(const Tensor& t, double mean, double std, Generator& generator) {
+  if (!t.is_cpu())
+    return normal_slot(t.device().type(), t, mean, std, generator.next_philox());
+  dispatch(FloatTypes{}, "normal_", t.dtype(), [&]<class T>() {
+    generator.fill_normal(static_cast<T*>(t.data_ptr()), t.numel(), mean, std);
+  });
+}
+
+/// Integers in [from, from + range); a range of 0 stands for 2^64.
+void draw_integers(const Tensor& t, int64_t from, uint64_t range, Generator& generator) {
+  if (!t.is_cpu())
+    return randint_slot(t.device().type(), t, from, range, generator.next_philox());
+  dispatch(RealBoolTypes{}, "random_", t.dtype(), [&]<class T>() {
+    generator.fill_randint(static_cast<T*>(t.data_ptr()), t.numel(), from, range);
+  });
+}
+
+Tensor finish(Tensor out, const TensorOptions& o) {
+  if (o.requires_grad()) out.requires_grad_();
+  return out;
+}
+
+}  // namespace
+
+Tensor& Tensor::uniform_(double from, double to, Generator* generator) const {
+  TAEDA_CHECK(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from,
+              " > to=", to);
+  return fill_random("uniform_", *this, [&](const Tensor& t) {
+    draw_uniform(t, from, to, generator_for(*this, generator));
+  });
+}
+
+Tensor& Tensor::normal_(double mean, double std, Generator* generator) const {
+  TAEDA_CHECK(std >= 0, "normal expects std >= 0.0, but found std ", std);
+  return fill_random("normal_", *this, [&](const Tensor& t) {
+    Generator& g = generator_for(*this, generator);
+    if (t.is_complex()) draw_normal(view_as_real(t).view({-1}), mean, std / std::sqrt(2.0), g);
+    else draw_normal(t, mean, std, g);
+  });
+}
+
+namespace {
+
+/// Largest number that `random_()` gives: the largest integer, or 2^digits for floating point.
+uint64_t largest_random(ScalarType dtype) {
+  switch (dtype) {
+    case kBool: return 1;
+    case kByte: return std::numeric_limits<uint8_t>::max();
+    case kChar: return std::numeric_limits<int8_t>::max();
+    case kShort: return std::numeric_limits<int16_t>::max();
+    case kInt: return std::numeric_limits<int32_t>::max();
+    case kLong: return std::numeric_limits<int64_t>::max();
+    case kHalf: return uint64_t{1} << 11;
+    case kBFloat16: return uint64_t{1} << 8;
+    case kFloat: return uint64_t{1} << 24;
+    default: return uint64_t{1} << 53;
+  }
+}
+
+}  // namespace
+
+Tensor& Tensor::random_(Generator* generator) const {
+  return fill_random("random_", *this, [&](const Tensor& t) {
+    draw_integers(t, 0, largest_random(dtype()) + 1, generator_for(*this, generator));
+  });
+}
+
+Tensor& Tensor::random_(int64_t to, Generator* generator) const { return random_(0, to, generator); }
+
+Tensor& Tensor::random_(int64_t from, int64_t to, Generator* generator) const {
+  TAEDA_CHECK(from < to, "random_ expects 'from' to be less than 'to', but got from=", from,
+              " >= to=", to);
+  if (is_integral(dtype(), true)) {
+    const int64_t highest = dtype() == kLong ? INT64_MAX : static_cast<int64_t>(largest_random(dtype()));
+    const int64_t lowest = dtype() == kBool || dtype() == kByte ? 0 : -highest - 1;
+    TAEDA_CHECK(from >= lowest && from <= highest, "from is out of bounds for ",
+                dtype_name(dtype()));
+    TAEDA_CHECK(to - 1 >= lowest && to - 1 <= highest, "to - 1 is out of bounds for ",
+                dtype_name(dtype()));
+  }
+  return fill_random("random_", *this, [&](const Tensor& t) {
+    draw_integers(t, from, static_cast<uint64_t>(to) - static_cast<uint64_t>(from),
+                  generator_for(*this, generator));
+  });
+}
+
+Tensor& Tensor::bernoulli_(double p, Generator* generator) const {
+  TAEDA_CHECK(p >= 0 && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", p);
+  return fill_random("bernoulli_", *this, [&](const Tensor& t) {
+    // PyTorch compares numbers of 53 bits here, whatever the dtype.
+    const Tensor u = make_tensor(t.sizes(), t.is_cpu() ? kDouble : kFloat, t.device());
+    draw_uniform(u, 0, 1, generator_for(*this, generator));
+    t.copy_(u.lt(p));
+  });
+}
+
+Tensor& Tensor::exponential_(double lambd, Generator* generator) const {
+  TAEDA_CHECK(lambd > 0, "exponential_ expects lambda > 0.0, but found lambda=", lambd);
+  return fill_random("exponential_", *this, [&](const Tensor& t) {
+    const Tensor u = make_tensor(t.sizes(), t.is_cpu() ? kDouble : t.dtype(), t.device());
+    draw_uniform(u, 0, 1, generator_for(*this, generator));
+    t.copy_(u.neg().log1p().mul(-1 / lambd));
+  });
+}
+
+Tensor rand(IntArrayRef sizes, const TensorOptions& o, Generator* generator) {
+  Tensor out = empty(sizes, o.requires_grad(false));
+  out.uniform_(0, 1, generator);
+  return finish(std::move(out), o);
+}
+
+Tensor rand_like(const Tensor& self, const TensorOptions& o) {
+  Tensor out = empty_like(self, o.requires_grad(false));
+  out.uniform_();
+  return finish(std::move(out), o);
+}
+
+Tensor randn(IntArrayRef sizes, const TensorOptions& o, Generator* generator) {
+  Tensor out = empty(sizes, o.requires_grad(false));
+  out.normal_(0, 1, generator);
+  return finish(std::move(out), o);
+}
+
+Tensor randn_like(const Tensor& self, const TensorOptions& o) {
+  Tensor out = empty_like(self, o.requires_grad(false));
+  out.normal_();
+  return finish(std::move(out), o);
+}
+
+Tensor randint(int64_t high, IntArrayRef sizes, const TensorOptions& o) {
+  return randint(0, high, sizes, o);
+}
+
+Tensor randint(int64_t low, int64_t high, IntArrayRef sizes, const TensorOptions& o,
+               Generator* generator) {
+  Tensor out = empty(sizes, o.dtype(o.dtype_or(kLong)).requires_grad(false));
+  out.random_(low, high, generator);
+  return finish(std::move(out), o);
+}
+
+Tensor randint_like(const Tensor& self, int64_t low, int64_t high, const TensorOptions& o) {
+  Tensor out = empty_like(self, o.requires_grad(false));
+  out.random_(low, high);
+  return finish(std::move(out), o);
+}
+
+Tensor randperm(int64_t n, const TensorOptions& o, Generator* generator) {
+  TAEDA_CHECK(n >= 0, "n must be non-negative, got", n);
+  const Tensor order = make_tensor(IntArrayRef(n), kLong, o.device());
+  Tensor out = order;
+  if (order.is_cpu())
+    generator_for(order, generator).fill_permutation(static_cast<int64_t*>(order.data_ptr()), n);
+  else if (n > 0)
+    out = order.random_(generator).argsort();
+  return finish(out.to(o.dtype_or(kLong)), o);
+}
+
+Tensor bernoulli(const Tensor& self, Generator* generator) {
+  NoGradGuard guard;
+  const Tensor u = make_tensor(self.sizes(), self.dtype(), self.device());
+  u.uniform_(0, 1, generator);
+  return u.lt(self).to(self.dtype());
+}
+
+Tensor bernoulli(const Tensor& self, double p, Generator* generator) {
+  return empty_like(self).bernoulli_(p, generator);
+}
+
+Tensor normal(const Tensor& mean, double std, Generator* generator) {
+  NoGradGuard guard;
+  return empty_like(mean).normal_(0, std, generator).add_(mean);
+}
+
+namespace {
+
+void check_std(const Tensor& std) {
+  TAEDA_CHECK(!std.is_complex(), "normal expects standard deviation to be non-complex");
+  TAEDA_CHECK(std.numel() == 0 || std.min().item<double>() >= 0,
+              "normal expects all elements of std >= 0.0");
+}
+
+}  // namespace
+
+Tensor normal(double mean, const Tensor& std, Generator* generator) {
+  NoGradGuard guard;
+  check_std(std);
+  return empty_like(std).normal_(0, 1, generator).mul_(std).add_(mean);
+}
+
+Tensor normal(const Tensor& mean, const Tensor& std, Generator* generator) {
+  NoGradGuard guard;
+  check_std(std);
+  const DimVector shape = broadcast_sizes(mean.sizes(), std.sizes());
+  return empty(shape, mean.options()).normal_(0, 1, generator).mul_(std).add_(mean);
+}
+
+Tensor normal(double mean, double std, IntArrayRef sizes, const TensorOptions& o,
+              Generator* generator) {
+  Tensor out = empty(sizes, o.requires_grad(false));
+  out.normal_(mean, std, generator);
+  return finish(std::move(out), o);
+}
+
+namespace {
+
+void check_weights(const Tensor& weights, int64_t num_samples, bool replacement) {
+  TAEDA_CHECK(weights.dim() > 0 && weights.dim() <= 2, "prob_dist must be 1 or 2 dim");
+  TAEDA_CHECK(weights.is_floating_point(), "multinomial only supports floating-point dtypes for "
+              "input, got: ", to_string(weights.dtype()));
+  TAEDA_CHECK(num_samples > 0, "cannot sample n_sample <= 0 samples");
+  TAEDA_CHECK(replacement || num_samples <= weights.size(-1),
+              "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
+  const bool valid = weights.isfinite().logical_and(weights.ge(0)).all().item<bool>();
+  TAEDA_CHECK(valid, "probability tensor contains either `inf`, `nan` or element < 0");
+  TAEDA_CHECK(weights.sum({-1}).gt(0).all().item<bool>(),
+              "invalid multinomial distribution (sum of probabilities <= 0)");
+}
+
+}  // namespace
+
+Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement,
+                   Generator* generator) {
+  check_weights(self, num_samples, replacement);
+  NoGradGuard guard;
+  if (!replacement || num_samples == 1) {
+    // The smallest of exponential times with these rates come first (the "exponential race").
+    const Tensor times = empty_like(self).exponential_(1, generator);
+    const Tensor race = self.div(times);
+    if (num_samples == 1) return race.argmax(-1, true);
+    return std::get<1>(race.topk(num_samples, -1));
+  }
+  Tensor steps = self.to(kDouble).cumsum(-1);
+  steps = steps.div(steps.narrow(-1, steps.size(-1) - 1, 1));
+  DimVector shape(self.sizes());
+  shape.back() = num_samples;
+  const Tensor u = empty(shape, steps.options()).uniform_(0, 1, generator);
+  return searchsorted(steps, u);
+}
+
+}  // namespace taeda

@@ -1,0 +1,189 @@
+#include "taeda/ops/sort.h"
+
+#include "taeda/autograd/record.h"
+#include "taeda/base/error.h"
+#include "taeda/kernels/sort.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/index.h"
+#include "taeda/ops/join.h"
+#include "taeda/ops/shape.h"
+#include "taeda/tensor/promote.h"
+
+namespace taeda {
+
+namespace {
+
+/// The gradient of picked values: it goes back to where they were picked.
+void record_picked(const char* node, const Tensor& values, const Tensor& self, int64_t dim,
+                   const Tensor& indices) {
+  if (!wants_grad(self)) return;
+  record(node, values, {self},
+         [sizes = DimVector(self.sizes()), dim, indices = save(indices)](const Tensor& g) {
+           return g.new_zeros(sizes).scatter(dim, indices.unpack(), g);
+         });
+}
+
+/// A 0-dim tensor orders like a vector of one element.
+Tensor as_vector(const Tensor& t) { return t.dim() == 0 ? t.reshape({1}) : t; }
+
+}  // namespace
+
+Tensor::T2 Tensor::sort(int64_t dim, bool descending) const {
+  TAEDA_CHECK(!is_complex(), "Sort currently does not support complex dtypes on CPU");
+  const int64_t d = wrap_dim(dim, this->dim());
+  Tensor values = empty(sizes(), options()), indices = empty(sizes(), options().dtype(kLong));
+  if (numel() > 0) {
+    NoGradGuard guard;
+    sort_slot(device().type(), as_vector(values), as_vector(indices), as_vector(*this), d,
+              descending);
+  }
+  record_picked("SortBackward0", values, *this, d, indices);
+  return {values, indices};
+}
+
+Tensor Tensor::argsort(int64_t dim, bool descending) const {
+  return std::get<1>(detach().sort(dim, descending));
+}
+
+Tensor::T2 Tensor::topk(int64_t k, int64_t dim, bool largest, bool /*sorted*/) const {
+  const int64_t d = wrap_dim(dim, this->dim());
+  TAEDA_CHECK(k >= 0 && k <= (this->dim() > 0 ? sizes()[d] : 1),
+              "selected index k out of range");
+  DimVector shape(sizes());
+  if (!shape.empty()) shape[d] = k;
+  Tensor values = empty(shape, options()), indices = empty(shape, options().dtype(kLong));
+  if (values.numel() > 0 && (this->dim() > 0 || k > 0)) {
+    NoGradGuard guard;
+    topk_slot(device().type(), as_vector(values), as_vector(indices), as_vector(*this), d, largest);
+  }
+  record_picked("TopkBackward0", values, *this, d, indices);
+  return {values, indices};
+}
+
+Tensor::T2 Tensor::kthvalue(int64_t k, int64_t dim, bool keepdim) const {
+  const int64_t d = wrap_dim(dim, this->dim());
+  TAEDA_CHECK_INDEX(this->dim() == 0 || sizes()[d] != 0, "kthvalue(): Expected reduction dim ", d,
+                    " to have non-zero size.");
+  TAEDA_CHECK(k >= 1 && k <= (this->dim() > 0 ? sizes()[d] : 1),
+              "kthvalue(): selected number k out of range for dimension ", d);
+  if (this->dim() == 0) return topk(1, 0, false);
+  Tensor values, indices;
+  {
+    NoGradGuard guard;
+    const auto [v, i] = topk(k, d, false);
+    values = v.narrow(d, k - 1, 1).clone(MemoryFormat::Contiguous);
+    indices = i.narrow(d, k - 1, 1).clone(MemoryFormat::Contiguous);
+    if (!keepdim) {
+      values = values.squeeze(d).clone();
+      indices = indices.squeeze(d).clone();
+    }
+  }
+  if (wants_grad(*this))
+    record("KthvalueBackward0", values, {*this},
+           [sizes = DimVector(sizes()), d, keepdim, i = save(indices)](const Tensor& g) {
+             const Tensor index = i.unpack();
+             return g.new_zeros(sizes).scatter(d, keepdim ? index : index.unsqueeze(d),
+                                               keepdim ? g : g.unsqueeze(d));
+           });
+  return {values, indices};
+}
+
+namespace {
+
+/// The first element of every run of equal elements of a vector, the run of each element, and the
+/// lengths of the runs.
+T3 runs_of(const Tensor& list, bool inverse, bool counts) {
+  const int64_t n = list.numel();
+  const TensorOptions longs = list.options().dtype(kLong);
+  if (n == 0) return {list.clone(), empty({0}, longs), empty({0}, longs)};
+  const Tensor changes = list.slice(0, 1).ne(list.slice(0, 0, n - 1)).nonzero().reshape({-1});
+  const Tensor starts = cat({zeros({1}, longs), changes.add(1)});
+  const Tensor values = list.index_select(0, starts);
+  if (!inverse && !counts) return {values, Tensor(), Tensor()};
+  const Tensor ends = cat({starts.slice(0, 1), full({1}, n, longs)});
+  const Tensor lengths = ends.sub(starts);
+  Tensor runs;
+  if (inverse) {
+    runs = empty({n}, longs);
+    repeat_counts_slot(list.device().type(), runs, lengths);
+  }
+  return {values, runs, lengths};
+}
+
+}  // namespace
+
+T3 unique(const Tensor& self, bool return_inverse, bool return_counts) {
+  NoGradGuard guard;
+  const auto [sorted, order] = self.reshape({-1}).sort();
+  auto [values, runs, counts] = runs_of(sorted, return_inverse, return_counts);
+  Tensor inverse;
+  if (return_inverse) inverse = empty_like(runs).scatter_(0, order, runs).view(self.sizes());
+  return {values, inverse, return_counts ? counts : Tensor()};
+}
+
+T3 _unique2(const Tensor& self, bool /*sorted*/, bool return_inverse, bool return_counts) {
+  return unique(self, return_inverse, return_counts);
+}
+
+T3 unique_consecutive(const Tensor& self, bool return_inverse, bool return_counts) {
+  NoGradGuard guard;
+  auto [values, runs, counts] = runs_of(self.reshape({-1}), return_inverse, return_counts);
+  return {values, return_inverse ? runs.view(self.sizes()) : Tensor(),
+          return_counts ? counts : Tensor()};
+}
+
+Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
+  TAEDA_CHECK(minlength >= 0, "minlength should be >= 0");
+  TAEDA_CHECK(self.dim() == 1 && is_integral(self.dtype()),
+              "bincount only supports 1-d non-negative integral inputs.");
+  TAEDA_CHECK(!weights.defined() || weights.sizes() == self.sizes(),
+              "weights should be 1-d and have the same length as input");
+  NoGradGuard guard;
+  const ScalarType dtype = !weights.defined()         ? kLong
+                           : weights.dtype() == kFloat ? kFloat
+                                                      : kDouble;
+  if (self.numel() == 0) return zeros({minlength}, self.options().dtype(dtype));
+  TAEDA_CHECK(self.min().item<int64_t>() >= 0,
+              "bincount only supports 1-d non-negative integral inputs.");
+  const int64_t bins = std::max(self.max().item<int64_t>() + 1, minlength);
+  const Tensor each = weights.defined() ? weights.to(dtype)
+                                        : ones({self.numel()}, self.options().dtype(kLong));
+  return zeros({bins}, self.options().dtype(dtype)).index_add_(0, self.to(kLong), each);
+}
+
+Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, bool out_int32,
+                    bool right) {
+  TAEDA_CHECK(sorted_sequence.dim() >= 1, "torch.searchsorted(): input value can be a scalar only "
+              "when boundaries tensor dimension is 1, but boundaries tensor has dimension 0");
+  const bool shared = sorted_sequence.dim() == 1;
+  if (!shared) {
+    bool fits = values.dim() == sorted_sequence.dim();
+    for (int64_t d = 0; fits && d + 1 < values.dim(); ++d)
+      fits = values.sizes()[d] == sorted_sequence.sizes()[d];
+    TAEDA_CHECK(fits, "torch.searchsorted(): boundaries tensor should be 1 dimension or the first "
+                "N-1 dimensions of boundaries tensor and input value tensor must match, but we got "
+                "boundaries tensor ", sorted_sequence.sizes(), " and input value tensor ",
+                values.sizes());
+  }
+  NoGradGuard guard;
+  Tensor out = empty(values.sizes(), values.options().dtype(kLong));
+  const int64_t n = sorted_sequence.size(-1);
+  if (n == 0) {
+    out.zero_();
+  } else if (out.numel() > 0) {
+    const ScalarType common = promote_types(values.dtype(), sorted_sequence.dtype());
+    const int64_t m = shared ? values.numel() : values.size(-1);
+    searchsorted_slot(out.device().type(), out.view({-1, m}),
+                      sorted_sequence.to(common).contiguous().view({shared ? 1 : -1, n}),
+                      values.to(common).contiguous().view({-1, m}), right);
+  }
+  return out_int32 ? out.to(kInt) : out;
+}
+
+Tensor bucketize(const Tensor& self, const Tensor& boundaries, bool out_int32, bool right) {
+  TAEDA_CHECK(boundaries.dim() == 1, "boundaries tensor must be 1 dimension, but got dim(",
+              boundaries.dim(), ")");
+  return searchsorted(boundaries, self, out_int32, right);
+}
+
+}  // namespace taeda
