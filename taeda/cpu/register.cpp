@@ -6,6 +6,7 @@ namespace taeda {
 
 // Families of taeda/cpu/kernels. Each is compiled once per instruction set.
 #define TAEDA_CPU_FAMILIES(entry) \
+  entry(conv)                     \
   entry(copy)                     \
   entry(create)                   \
   entry(join)                     \
@@ -15,6 +16,7 @@ namespace taeda {
   entry(pointwise_compare)        \
   entry(pointwise_transcendental) \
   entry(pointwise_unary)          \
+  entry(pool)                     \
   entry(reduce)
 
 #define TAEDA_DECLARE(family) void register_##family();
