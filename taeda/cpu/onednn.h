@@ -6,7 +6,7 @@
 // pointers.
 #pragma once
 
-#include "taeda/tensor/tensor.h"
+#include "taeda/kernels/conv.h"
 
 namespace taeda::cpu {
 
@@ -21,6 +21,14 @@ namespace onednn {
 /// As matmul_slot.
 bool matmul(const Tensor& out, const Tensor& a, const Tensor& b, const Tensor& addend,
             const Scalar& beta, const Scalar& alpha);
+
+/// As conv_slot, conv_input_grad_slot and conv_weight_grad_slot.
+bool conv(const Tensor& out, const Tensor& in, const Tensor& weight, const Tensor& bias,
+          const ConvGeometry& geometry);
+bool conv_input_grad(const Tensor& grad_in, const Tensor& grad_out, const Tensor& weight,
+                     const Tensor& bias, const ConvGeometry& geometry);
+bool conv_weight_grad(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& in,
+                      const Tensor& grad_out, const ConvGeometry& geometry);
 
 }  // namespace onednn
 }  // namespace taeda::cpu

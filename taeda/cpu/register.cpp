@@ -6,6 +6,7 @@ namespace taeda {
 
 // Families of taeda/cpu/kernels. Each is compiled once per instruction set.
 #define TAEDA_CPU_FAMILIES(entry) \
+  entry(conv)                     \
   entry(copy)                     \
   entry(create)                   \
   entry(index)                    \
@@ -19,6 +20,8 @@ namespace taeda {
   entry(random)                   \
   entry(reduce)                   \
   entry(sort)
+  entry(pool)                     \
+  entry(reduce)
 
 #define TAEDA_DECLARE(family) void register_##family();
 #define TAEDA_CALL(family) register_##family();

@@ -1,12 +1,14 @@
 // Every kernel slot there is. A family adds its line; `sim` and the coverage test walk the list.
 #pragma once
 
+#include "taeda/kernels/conv.h"
 #include "taeda/kernels/copy.h"
 #include "taeda/kernels/create.h"
 #include "taeda/kernels/index.h"
 #include "taeda/kernels/join.h"
 #include "taeda/kernels/matmul.h"
 #include "taeda/kernels/optim.h"
+#include "taeda/kernels/pool.h"
 #include "taeda/kernels/pointwise/all.h"
 #include "taeda/kernels/random.h"
 #include "taeda/kernels/reduce.h"
@@ -16,12 +18,14 @@ namespace taeda {
 
 /// Calls `f.template operator()<&slot>()` for every slot.
 template <class F> void for_each_slot(F&& f) {
+  for_each_conv_slot(f);
   for_each_copy_slot(f);
   for_each_create_slot(f);
   for_each_index_slot(f);
   for_each_join_slot(f);
   for_each_matmul_slot(f);
   for_each_optim_slot(f);
+  for_each_pool_slot(f);
   for_each_pointwise_slot(f);
   for_each_random_slot(f);
   for_each_reduce_slot(f);

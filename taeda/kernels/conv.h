@@ -9,8 +9,8 @@ namespace taeda {
 
 /// How the window moves; a plain value. Only the first `ndim` entries count.
 ///
-/// Output position o and tap k read the input at o * stride - padding + k * dilation, or zero outside.
-/// `padding` is what lies before the input; what lies behind it follows from the sizes.
+/// Output position o and tap k read the input at o * stride - padding + k * dilation, or zero
+/// outside. `padding` is what lies before the input; what lies behind it follows from the sizes.
 struct ConvGeometry {
   int ndim = 2;  ///< spatial dimensions: 1, 2 or 3
   int64_t stride[3] = {1, 1, 1};
@@ -24,7 +24,8 @@ inline Slot<void(const Tensor& out, const Tensor& in, const Tensor& weight, cons
                  const ConvGeometry& geometry)>
     conv_slot{"convolution"};
 
-/// The gradient of conv_slot's `in`, which is a transposed convolution; bias [C] or undefined is added.
+/// The gradient of conv_slot's `in`, which is a transposed convolution; bias [C] or undefined is
+/// added.
 inline Slot<void(const Tensor& grad_in, const Tensor& grad_out, const Tensor& weight,
                  const Tensor& bias, const ConvGeometry& geometry)>
     conv_input_grad_slot{"convolution_input_grad"};
@@ -34,7 +35,8 @@ inline Slot<void(const Tensor& grad_weight, const Tensor& grad_bias, const Tenso
                  const Tensor& grad_out, const ConvGeometry& geometry)>
     conv_weight_grad_slot{"convolution_weight_grad"};
 
-template <class F> void for_each_conv_slot(F&& f) {
+template <class F>
+void for_each_conv_slot(F&& f) {
   f.template operator()<&conv_slot>();
   f.template operator()<&conv_input_grad_slot>();
   f.template operator()<&conv_weight_grad_slot>();

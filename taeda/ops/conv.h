@@ -9,8 +9,8 @@
 
 namespace taeda {
 
-/// Zeros around the input: a number of rows for each dimension, or "valid" (none), or "same" (as many
-/// as keep the size, the odd one behind; stride 1 only). Throws Error for other words.
+/// Zeros around the input: a number of rows for each dimension, or "valid" (none), or "same" (as
+/// many as keep the size, the odd one behind; stride 1 only). Throws Error for other words.
 class ConvPadding {
  public:
   ConvPadding(int64_t all) : sizes_{all} {}

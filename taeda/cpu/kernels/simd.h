@@ -89,6 +89,11 @@ TAEDA_ALWAYS_INLINE V interleave_high(V a, V b, std::integer_sequence<int, I...>
   constexpr int n = sizeof...(I);
   return __builtin_shufflevector(a, b, (I % 2 * n + (I + n) / 2)...);
 }
+/// Lanes that are `Width` apart change places.
+template <int Width, class V, int... I>
+TAEDA_ALWAYS_INLINE V exchange(V v, std::integer_sequence<int, I...>) {
+  return __builtin_shufflevector(v, v, (I ^ Width)...);
+}
 }  // namespace detail
 
 /// Transposes a square of kLanes<T> registers in place.
@@ -110,13 +115,14 @@ TAEDA_ALWAYS_INLINE void transpose_square(Vec<T> (&row)[kLanes<T>]) {
 }
 
 /// The sum of all lanes, in a fixed order: halves are added until one lane is left.
-template <class T>
+template <class T, int Width = kLanes<T> / 2>
 TAEDA_ALWAYS_INLINE T sum_lanes(Vec<T> v) {
-  T lanes[kLanes<T>];
-  store(lanes, v);
-  for (int width = kLanes<T> / 2; width > 0; width /= 2)
-    for (int i = 0; i < width; ++i) lanes[i] += lanes[i + width];
-  return lanes[0];
+  if constexpr (Width == 0) {
+    return v[0];
+  } else {
+    return sum_lanes<T, Width / 2>(
+        v + detail::exchange<Width>(v, std::make_integer_sequence<int, kLanes<T>>()));
+  }
 }
 
 }  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE

@@ -1,0 +1,312 @@
+// The convolution slots: which kernel serves which shape, and the general kernels, which unfold the
+// input into a matrix.
+#include "taeda/kernels/conv.h"
+
+#include <algorithm>
+
+#include "taeda/base/parallel_for.h"
+#include "taeda/cpu/kernels/conv_direct.h"
+#include "taeda/cpu/kernels/dense.h"
+#include "taeda/cpu/kernels/gemm.h"
+#include "taeda/cpu/onednn.h"
+#include "taeda/cpu/scratch.h"
+
+namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+
+namespace {
+
+/// A convolution with three spatial dimensions; those that a tensor lacks are 1, at the front.
+struct Shape {
+  int64_t images, in_channels, out_channels, groups;
+  int64_t in[3] = {1, 1, 1}, out[3] = {1, 1, 1}, taps[3] = {1, 1, 1};
+  int64_t stride[3] = {1, 1, 1}, padding[3] = {0, 0, 0}, dilation[3] = {1, 1, 1};
+
+  Shape(const Tensor& input, const Tensor& output, const Tensor& weight, const ConvGeometry& g)
+      : images(input.size(0)),
+        in_channels(input.size(1)),
+        out_channels(output.size(1)),
+        groups(g.groups) {
+    for (int d = 0; d < g.ndim; ++d) {
+      const int at = 3 - g.ndim + d;
+      in[at] = input.size(d + 2), out[at] = output.size(d + 2), taps[at] = weight.size(d + 2);
+      stride[at] = g.stride[d], padding[at] = g.padding[d], dilation[at] = g.dilation[d];
+    }
+  }
+  int64_t group_in() const { return in_channels / groups; }
+  int64_t group_out() const { return out_channels / groups; }
+  int64_t in_size() const { return in[0] * in[1] * in[2]; }
+  int64_t out_size() const { return out[0] * out[1] * out[2]; }
+  int64_t tap_count() const { return taps[0] * taps[1] * taps[2]; }
+  int64_t rows() const { return group_in() * tap_count(); }
+  /// The unfolded input is the input.
+  bool is_pointwise() const {
+    for (int d = 0; d < 3; ++d)
+      if (taps[d] != 1 || stride[d] != 1 || padding[d] != 0 || in[d] != out[d]) return false;
+    return true;
+  }
+};
+
+/// Calls f(row of the unfolded matrix, base of its channel, offsets and ranges) for each channel
+/// and tap of a group: the positions o in [begin[d], end[d]) read inside the input.
+template <class F>
+void for_each_tap_row(const Shape& s, F&& f) {
+  parallel_for(0, s.rows(), std::max<int64_t>(1, kParallelGrain / s.out_size()),
+               [&](int64_t first, int64_t last) {
+                 for (int64_t row = first; row < last; ++row) {
+                   int64_t rest = row % s.tap_count(), shift[3], begin[3], end[3];
+                   for (int d = 2; d >= 0; --d) {
+                     shift[d] = rest % s.taps[d] * s.dilation[d] - s.padding[d];
+                     rest /= s.taps[d];
+                     begin[d] = shift[d] >= 0 ? 0 : (-shift[d] + s.stride[d] - 1) / s.stride[d];
+                     const int64_t room = s.in[d] - shift[d];
+                     end[d] =
+                         room <= 0 ? 0 : std::min(s.out[d], (room + s.stride[d] - 1) / s.stride[d]);
+                     begin[d] = std::min(begin[d], end[d]);
+                   }
+                   f(row, row / s.tap_count(), shift, begin, end);
+                 }
+               });
+}
+
+/// The matrix [channels * taps, output positions] of one image and group.
+template <class T>
+void unfold(const Shape& s, const T* in, T* out) {
+  for_each_tap_row(s, [&](int64_t row, int64_t c, const int64_t* shift, const int64_t* begin,
+                          const int64_t* end) {
+    const T* channel = in + c * s.in_size();
+    T* to = out + row * s.out_size();
+    for (int64_t z = 0; z < s.out[0]; ++z)
+      for (int64_t y = 0; y < s.out[1]; ++y, to += s.out[2]) {
+        const bool inside = z >= begin[0] && z < end[0] && y >= begin[1] && y < end[1];
+        if (!inside) {
+          std::fill_n(to, s.out[2], T(0));
+          continue;
+        }
+        const T* from =
+            channel +
+            ((z * s.stride[0] + shift[0]) * s.in[1] + y * s.stride[1] + shift[1]) * s.in[2] +
+            shift[2];
+        std::fill_n(to, begin[2], T(0));
+        if (s.stride[2] == 1)
+          std::copy_n(from + begin[2], end[2] - begin[2], to + begin[2]);
+        else
+          for (int64_t x = begin[2]; x < end[2]; ++x) to[x] = from[x * s.stride[2]];
+        std::fill_n(to + end[2], s.out[2] - end[2], T(0));
+      }
+  });
+}
+
+/// The opposite: every entry is added to the input element it was taken from. Channels in parallel.
+template <class T>
+void fold(const Shape& s, const T* columns, T* in) {
+  parallel_for(
+      0, s.group_in(), std::max<int64_t>(1, kParallelGrain / (s.tap_count() * s.out_size())),
+      [&](int64_t first, int64_t last) {
+        for (int64_t c = first; c < last; ++c) {
+          T* channel = in + c * s.in_size();
+          const T* base = columns + c * s.tap_count() * s.out_size();
+          for (int64_t tap = 0; tap < s.tap_count(); ++tap) {
+            const int64_t at[3] = {tap / (s.taps[1] * s.taps[2]), tap / s.taps[2] % s.taps[1],
+                                   tap % s.taps[2]};
+            const T* from = base + tap * s.out_size();
+            for (int64_t z = 0; z < s.out[0]; ++z)
+              for (int64_t y = 0; y < s.out[1]; ++y, from += s.out[2]) {
+                const int64_t iz = z * s.stride[0] + at[0] * s.dilation[0] - s.padding[0];
+                const int64_t iy = y * s.stride[1] + at[1] * s.dilation[1] - s.padding[1];
+                if (iz < 0 || iz >= s.in[0] || iy < 0 || iy >= s.in[1]) continue;
+                T* to = channel + (iz * s.in[1] + iy) * s.in[2];
+                for (int64_t x = 0; x < s.out[2]; ++x) {
+                  const int64_t ix = x * s.stride[2] + at[2] * s.dilation[2] - s.padding[2];
+                  if (ix >= 0 && ix < s.in[2]) to[ix] += from[x];
+                }
+              }
+          }
+        }
+      });
+}
+
+/// Images and groups in parallel if there are several, else the rows of the product.
+template <class F>
+void for_each_group(const Shape& s, F&& f) {
+  const int64_t count = s.images * s.groups;
+  const int64_t work = s.rows() * s.group_out() * s.out_size();
+  parallel_for(0, count, std::max<int64_t>(1, 4 * kParallelGrain / std::max<int64_t>(1, work)),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin; i < end; ++i) f(i / s.groups, i % s.groups);
+               });
+}
+
+template <class T>
+void conv_general(const Shape& s, const T* in, const T* weight, const T* bias, T* out) {
+  const int64_t rows = s.rows(), size = s.out_size(), o = s.group_out();
+  for_each_group(s, [&](int64_t n, int64_t g) {
+    const T* image = in + (n * s.in_channels + g * s.group_in()) * s.in_size();
+    ScratchArray<T> columns(s.is_pointwise() ? 0 : rows * size);
+    if (!s.is_pointwise()) unfold(s, image, columns.get());
+    Gemm<T> product{o,
+                    size,
+                    rows,
+                    {weight + g * o * rows, rows, 1},
+                    {s.is_pointwise() ? image : columns.get(), size, 1},
+                    {out + (n * s.out_channels + g * o) * size, size, 1},
+                    {}};
+    if (bias) product.addend = {bias + g * o, 1, 0};
+    gemm(product);
+  });
+}
+
+template <class T>
+void input_grad_general(const Shape& s, T* grad_in, const T* grad_out, const T* weight,
+                        const T* bias) {
+  const int64_t rows = s.rows(), size = s.out_size(), o = s.group_out();
+  for_each_group(s, [&](int64_t n, int64_t g) {
+    T* image = grad_in + (n * s.in_channels + g * s.group_in()) * s.in_size();
+    const T* channel_bias = bias ? bias + g * s.group_in() : nullptr;
+    ScratchArray<T> columns(s.is_pointwise() ? 0 : rows * size);
+    Gemm<T> product{rows,
+                    size,
+                    o,
+                    {weight + g * o * rows, 1, rows},
+                    {grad_out + (n * s.out_channels + g * o) * size, size, 1},
+                    {s.is_pointwise() ? image : columns.get(), size, 1},
+                    {}};
+    if (s.is_pointwise()) {
+      if (bias) product.addend = {channel_bias, 1, 0};
+      return gemm(product);
+    }
+    gemm(product);
+    for (int64_t c = 0; c < s.group_in(); ++c)
+      std::fill_n(image + c * s.in_size(), s.in_size(), bias ? channel_bias[c] : T(0));
+    fold(s, columns.get(), image);
+  });
+}
+
+template <class T>
+void weight_grad_general(const Shape& s, T* grad_weight, T* grad_bias, const T* in,
+                         const T* grad_out) {
+  const int64_t rows = s.rows(), size = s.out_size(), o = s.group_out();
+  parallel_for(0, s.groups, 1, [&](int64_t begin, int64_t end) {
+    ScratchArray<T> columns(s.is_pointwise() ? 0 : rows * size);
+    for (int64_t g = begin; g < end; ++g)
+      for (int64_t n = 0; n < s.images; ++n) {
+        const T* image = in + (n * s.in_channels + g * s.group_in()) * s.in_size();
+        if (!s.is_pointwise()) unfold(s, image, columns.get());
+        Gemm<T> product{o,
+                        rows,
+                        size,
+                        {grad_out + (n * s.out_channels + g * o) * size, size, 1},
+                        {s.is_pointwise() ? image : columns.get(), 1, size},
+                        {grad_weight + g * o * rows, rows, 1},
+                        {}};
+        if (n > 0) product.addend = {product.out.data, rows, 1};
+        gemm(product);
+      }
+  });
+  if (!grad_bias) return;
+  parallel_for(0, s.out_channels, std::max<int64_t>(1, kParallelGrain / (s.images * size)),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t c = begin; c < end; ++c) {
+                   double sum = 0;
+                   for (int64_t n = 0; n < s.images; ++n)
+                     for (int64_t i = 0; i < size; ++i)
+                       sum += grad_out[(n * s.out_channels + c) * size + i];
+                   grad_bias[c] = static_cast<T>(sum);
+                 }
+               });
+}
+
+// ---- The choice
+
+// Up to so many channels on the narrower side, and so many products of the two, the direct kernels
+// are ahead of oneDNN (measured on 28x28 to 64x64 images).
+constexpr int64_t kDirectChannels = 16, kDirectProduct = 512;
+
+/// Whether the direct kernels serve these operands; `pad` is what lies around the image they read.
+bool is_direct(const Shape& s, const Tensor& a, const Tensor& b, const Tensor& c) {
+  if (a.dtype() != kFloat || !a.is_contiguous() || !b.is_contiguous() || !c.is_contiguous())
+    return false;
+  if (s.groups != 1 || s.in[0] != 1 || s.taps[0] != 1 || s.out[0] != 1 || s.tap_count() == 1)
+    return false;
+  if (s.stride[1] != 1 || s.stride[2] != 1) return false;
+  for (int d = 1; d < 3; ++d)
+    if (s.padding[d] > (s.taps[d] - 1) * s.dilation[d]) return false;
+  return std::min(s.in_channels, s.out_channels) <= kDirectChannels &&
+         s.in_channels * s.out_channels <= kDirectProduct;
+}
+
+DirectShape direct_shape(const Shape& s) {
+  return {s.images,      s.in_channels, s.out_channels, s.in[1],   s.in[2],
+          s.out[1],      s.out[2],      s.taps[1],      s.taps[2], s.dilation[1],
+          s.dilation[2], s.padding[1],  s.padding[2]};
+}
+
+void conv_kernel(const Tensor& out, const Tensor& in, const Tensor& weight, const Tensor& bias,
+                 const ConvGeometry& geometry) {
+  const Shape s(in, out, weight, geometry);
+  if (is_direct(s, in, out, weight) && (!bias.defined() || bias.is_contiguous())) {
+    const int64_t area = s.tap_count();
+    return direct_conv(direct_shape(s), in.data_ptr<float>(),
+                       {weight.data_ptr<float>(), s.in_channels * area, area, s.taps[2], 1},
+                       bias.defined() ? bias.data_ptr<float>() : nullptr, out.data_ptr<float>());
+  }
+  if (onednn::conv(out, in, weight, bias, geometry)) return;
+  dispatch(FloatTypes{}, "convolution", in.dtype(), [&]<class T>() {
+    const DenseInput<T> x(in), w(weight), b(bias);
+    const DenseOutput<T> y(out);
+    conv_general(s, x.get(), w.get(), b.get(), y.get());
+  });
+}
+
+/// The gradient by the input is a convolution of the gradient with the weights turned around.
+void direct_input_grad(const Shape& s, const Tensor& grad_in, const Tensor& grad_out,
+                       const Tensor& weight, const float* bias) {
+  DirectShape turned = direct_shape(s);
+  std::swap(turned.in_channels, turned.out_channels);
+  std::swap(turned.in_height, turned.out_height);
+  std::swap(turned.in_width, turned.out_width);
+  turned.pad_top = (s.taps[1] - 1) * s.dilation[1] - s.padding[1];
+  turned.pad_left = (s.taps[2] - 1) * s.dilation[2] - s.padding[2];
+  const int64_t area = s.tap_count();
+  direct_conv(turned, grad_out.data_ptr<float>(),
+              {weight.data_ptr<float>() + area - 1, area, s.in_channels * area, -s.taps[2], -1},
+              bias, grad_in.data_ptr<float>());
+}
+
+void input_grad_kernel(const Tensor& grad_in, const Tensor& grad_out, const Tensor& weight,
+                       const Tensor& bias, const ConvGeometry& geometry) {
+  const Shape s(grad_in, grad_out, weight, geometry);
+  if (is_direct(s, grad_in, grad_out, weight) && (!bias.defined() || bias.is_contiguous()))
+    return direct_input_grad(s, grad_in, grad_out, weight,
+                             bias.defined() ? bias.data_ptr<float>() : nullptr);
+  if (onednn::conv_input_grad(grad_in, grad_out, weight, bias, geometry)) return;
+  dispatch(FloatTypes{}, "convolution_input_grad", grad_in.dtype(), [&]<class T>() {
+    const DenseInput<T> g(grad_out), w(weight), b(bias);
+    const DenseOutput<T> x(grad_in);
+    input_grad_general(s, x.get(), g.get(), w.get(), b.get());
+  });
+}
+
+void weight_grad_kernel(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& in,
+                        const Tensor& grad_out, const ConvGeometry& geometry) {
+  const Shape s(in, grad_out, grad_weight, geometry);
+  if (is_direct(s, in, grad_out, grad_weight))
+    return direct_weight_grad(direct_shape(s), in.data_ptr<float>(), grad_out.data_ptr<float>(),
+                              grad_weight.data_ptr<float>(),
+                              grad_bias.defined() ? grad_bias.data_ptr<float>() : nullptr);
+  if (onednn::conv_weight_grad(grad_weight, grad_bias, in, grad_out, geometry)) return;
+  dispatch(FloatTypes{}, "convolution_weight_grad", in.dtype(), [&]<class T>() {
+    const DenseInput<T> x(in), g(grad_out);
+    const DenseOutput<T> w(grad_weight), b(grad_bias);
+    weight_grad_general(s, w.get(), b.get(), x.get(), g.get());
+  });
+}
+
+}  // namespace
+
+void register_conv() {
+  conv_slot.set(kCPU, &conv_kernel);
+  conv_input_grad_slot.set(kCPU, &input_grad_kernel);
+  conv_weight_grad_slot.set(kCPU, &weight_grad_kernel);
+}
+
+}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE

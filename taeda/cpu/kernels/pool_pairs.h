@@ -1,0 +1,112 @@
+// Max pooling with a window of 2 x 2 and a stride of 2, float: a register of outputs at a time.
+#pragma once
+
+#include <algorithm>
+
+#include "taeda/cpu/kernels/simd.h"
+
+namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+
+namespace detail {
+
+template <class V, int... I>
+TAEDA_ALWAYS_INLINE V even_lanes(V a, V b, std::integer_sequence<int, I...>) {
+  return __builtin_shufflevector(a, b, (2 * I)...);
+}
+template <class V, int... I>
+TAEDA_ALWAYS_INLINE V odd_lanes(V a, V b, std::integer_sequence<int, I...>) {
+  return __builtin_shufflevector(a, b, (2 * I + 1)...);
+}
+
+constexpr int kPairLanes = kLanes<float>;
+constexpr std::make_integer_sequence<int, kPairLanes> kPairIndex;
+using PairBytes = uint8_t __attribute__((vector_size(kPairLanes)));
+
+/// 2n floats as n even and n odd ones.
+TAEDA_ALWAYS_INLINE void load_pairs(const float* in, int64_t n, Vec<float>* even, Vec<float>* odd) {
+  const int64_t first = std::min<int64_t>(2 * n, kPairLanes), second = 2 * n - first;
+  const Vec<float> a = first == kPairLanes ? load(in) : load_first(in, first);
+  const Vec<float> b = second == kPairLanes ? load(in + kPairLanes)
+                       : second > 0         ? load_first(in + kPairLanes, second)
+                                            : Vec<float>{};
+  *even = even_lanes(a, b, kPairIndex);
+  *odd = odd_lanes(a, b, kPairIndex);
+}
+
+/// Takes `value` where it beats `best`, and notes its number.
+TAEDA_ALWAYS_INLINE void contend(Vec<float> value, int number, Vec<float>* best,
+                                 Vec<int32_t>* winner) {
+  const Vec<int32_t> wins = (value > *best) | (value != value);
+  *best = wins ? value : *best;
+  *winner = wins ? Vec<int32_t>{} + number : *winner;
+}
+
+/// n pairs of lanes, side by side.
+TAEDA_ALWAYS_INLINE void store_pairs(float* out, Vec<float> even, Vec<float> odd, int64_t n) {
+  const int64_t first = std::min<int64_t>(2 * n, kPairLanes), second = 2 * n - first;
+  const Vec<float> low = interleave_low(even, odd, kPairIndex);
+  if (first == kPairLanes)
+    store(out, low);
+  else
+    store_first(out, low, first);
+  if (second == 0) return;
+  const Vec<float> high = interleave_high(even, odd, kPairIndex);
+  if (second == kPairLanes)
+    store(out + kPairLanes, high);
+  else
+    store_first(out + kPairLanes, high, second);
+}
+
+}  // namespace detail
+
+/// One channel: `winner` (may be null) gets 0 to 3, row-major in the window.
+inline void max_pool_pairs(const float* in, int64_t in_width, int64_t out_height, int64_t out_width,
+                           float* out, uint8_t* winner) {
+  using namespace detail;
+  for (int64_t y = 0; y < out_height; ++y, in += 2 * in_width) {
+    for (int64_t x = 0; x < out_width; x += kPairLanes) {
+      const int64_t n = std::min<int64_t>(kPairLanes, out_width - x);
+      Vec<float> best, value, lower[2];
+      Vec<int32_t> number = {};
+      load_pairs(in + 2 * x, n, &best, &value);
+      load_pairs(in + in_width + 2 * x, n, &lower[0], &lower[1]);
+      contend(value, 1, &best, &number);
+      contend(lower[0], 2, &best, &number);
+      contend(lower[1], 3, &best, &number);
+      if (n == kPairLanes)
+        store(out + x, best);
+      else
+        store_first(out + x, best, n);
+      if (!winner) continue;
+      const PairBytes bytes = __builtin_convertvector(number, PairBytes);
+      std::memcpy(winner + x, &bytes, n == kPairLanes ? kPairLanes : static_cast<size_t>(n));
+    }
+    out += out_width;
+    if (winner) winner += out_width;
+  }
+}
+
+/// Writes all of a channel's gradient.
+inline void max_pool_pairs_backward(const float* grad_out, const uint8_t* winner,
+                                    int64_t out_height, int64_t out_width, float* grad_in,
+                                    int64_t in_height, int64_t in_width) {
+  using namespace detail;
+  for (int64_t y = 0; y < out_height; ++y, grad_in += 2 * in_width) {
+    for (int64_t x = 0; x < out_width; x += kPairLanes) {
+      const int64_t n = std::min<int64_t>(kPairLanes, out_width - x);
+      const Vec<float> g = n == kPairLanes ? load(grad_out + x) : load_first(grad_out + x, n);
+      PairBytes bytes = {};
+      std::memcpy(&bytes, winner + x, n == kPairLanes ? kPairLanes : static_cast<size_t>(n));
+      const Vec<int32_t> number = __builtin_convertvector(bytes, Vec<int32_t>);
+      const Vec<float> zero = {};
+      store_pairs(grad_in + 2 * x, number == 0 ? g : zero, number == 1 ? g : zero, n);
+      store_pairs(grad_in + in_width + 2 * x, number == 2 ? g : zero, number == 3 ? g : zero, n);
+    }
+    for (int64_t x = 2 * out_width; x < in_width; ++x) grad_in[x] = grad_in[in_width + x] = 0;
+    grad_out += out_width;
+    winner += out_width;
+  }
+  std::fill_n(grad_in, (in_height - 2 * out_height) * in_width, 0.0f);
+}
+
+}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE

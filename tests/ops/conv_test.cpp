@@ -1,0 +1,316 @@
+// Convolutions against the definition, for the shapes that each kernel serves, with and without
+// oneDNN; gradients of first and second order; errors.
+#include "taeda/ops/conv.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "taeda/autograd/engine.h"
+#include "taeda/autograd/gradcheck.h"
+#include "taeda/base/error.h"
+#include "taeda/base/parallel_for.h"
+#include "taeda/cpu/onednn.h"
+#include "taeda/ops/arithmetic.h"
+#include "taeda/ops/create.h"
+
+namespace taeda {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Numbers in [-1, 1] without a pattern, the same in every run.
+Tensor noise(IntArrayRef sizes, ScalarType dtype = kFloat, uint32_t seed = 1) {
+  Tensor t = empty(sizes, kDouble);
+  uint32_t state = seed * 2654435761u + 12345u;
+  for (int64_t i = 0; i < t.numel(); ++i) {
+    state = state * 1664525u + 1013904223u;
+    t.data_ptr<double>()[i] = static_cast<double>(state >> 8) / (1 << 23) - 1.0;
+  }
+  return t.to(dtype);
+}
+
+struct Case {
+  const char* name;
+  DimVector in, weight;
+  DimVector stride{1, 1}, padding{0, 0}, dilation{1, 1};
+  int64_t groups = 1;
+};
+
+std::ostream& operator<<(std::ostream& out, const Case& c) { return out << c.name; }
+
+/// The convolution by its definition, in double, two dimensions.
+Tensor reference(const Tensor& in, const Tensor& weight, const Tensor& bias, const Case& c) {
+  const Tensor x = in.to(kDouble).contiguous(), w = weight.to(kDouble).contiguous();
+  const int64_t C = x.size(1), H = x.size(2), W = x.size(3), O = w.size(0), G = w.size(1);
+  const int64_t KH = w.size(2), KW = w.size(3);
+  const int64_t oh = (H + 2 * c.padding[0] - c.dilation[0] * (KH - 1) - 1) / c.stride[0] + 1;
+  const int64_t ow = (W + 2 * c.padding[1] - c.dilation[1] * (KW - 1) - 1) / c.stride[1] + 1;
+  Tensor out = empty({x.size(0), O, oh, ow}, kDouble);
+  double* to = out.data_ptr<double>();
+  for (int64_t n = 0; n < x.size(0); ++n)
+    for (int64_t o = 0; o < O; ++o)
+      for (int64_t y = 0; y < oh; ++y)
+        for (int64_t v = 0; v < ow; ++v) {
+          double sum = bias.defined() ? bias.to(kDouble).data_ptr<double>()[o] : 0;
+          for (int64_t g = 0; g < G; ++g)
+            for (int64_t i = 0; i < KH; ++i)
+              for (int64_t j = 0; j < KW; ++j) {
+                const int64_t iy = y * c.stride[0] - c.padding[0] + i * c.dilation[0];
+                const int64_t ix = v * c.stride[1] - c.padding[1] + j * c.dilation[1];
+                if (iy < 0 || iy >= H || ix < 0 || ix >= W) continue;
+                const int64_t channel = o / (O / c.groups) * G + g;
+                sum += x.data_ptr<double>()[((n * C + channel) * H + iy) * W + ix] *
+                       w.data_ptr<double>()[((o * G + g) * KH + i) * KW + j];
+              }
+          *to++ = sum;
+        }
+  return out;
+}
+
+void expect_close(const Tensor& got, const Tensor& want, double tolerance) {
+  ASSERT_EQ(got.sizes(), want.sizes());
+  const Tensor g = got.to(kDouble).contiguous(), w = want.to(kDouble).contiguous();
+  for (int64_t i = 0; i < g.numel(); ++i)
+    ASSERT_NEAR(g.data_ptr<double>()[i], w.data_ptr<double>()[i], tolerance) << "element " << i;
+}
+
+void expect_same(const Tensor& got, const Tensor& want) {
+  ASSERT_EQ(got.sizes(), want.sizes());
+  ASSERT_EQ(std::memcmp(got.data_ptr(), want.data_ptr(), static_cast<size_t>(got.nbytes())), 0);
+}
+
+/// Both with oneDNN and without.
+class ConvCases : public ::testing::TestWithParam<std::tuple<Case, bool>> {
+ protected:
+  void SetUp() override { cpu::set_onednn_enabled(std::get<1>(GetParam())); }
+  void TearDown() override { cpu::set_onednn_enabled(true); }
+  static const Case& conv() { return std::get<0>(GetParam()); }
+  static Tensor run(const Tensor& x, const Tensor& w, const Tensor& b) {
+    const Case& c = conv();
+    return conv2d(x, w, b, c.stride, IntArrayRef(c.padding), c.dilation, c.groups);
+  }
+};
+
+TEST_P(ConvCases, AgreesWithTheDefinition) {
+  const Case& c = conv();
+  const double terms = std::sqrt(static_cast<double>(product(c.weight) / c.weight[0]));
+  for (const ScalarType dtype : {kFloat, kDouble, kBFloat16, kHalf}) {
+    SCOPED_TRACE(::testing::Message() << dtype);
+    const Tensor x = noise(c.in, dtype), w = noise(c.weight, dtype, 2);
+    const Tensor b = noise({c.weight[0]}, dtype, 3);
+    const double unit = dtype == kDouble  ? 1e-14
+                        : dtype == kFloat ? 4e-6
+                        : dtype == kHalf  ? 4e-3
+                                          : 3e-2;
+    expect_close(run(x, w, b), reference(x, w, b, c), unit * terms);
+    expect_close(run(x, w, {}), reference(x, w, {}, c), unit * terms);
+  }
+}
+
+TEST_P(ConvCases, FloatGradientsAgreeWithDouble) {
+  const Case& c = conv();
+  std::vector<Tensor> grads[2];
+  for (int i = 0; i < 2; ++i) {
+    const ScalarType dtype = i == 0 ? kFloat : kDouble;
+    const Tensor x = noise(c.in).to(dtype).requires_grad_();
+    const Tensor w = noise(c.weight, kFloat, 2).to(dtype).requires_grad_();
+    const Tensor b = noise({c.weight[0]}, kFloat, 3).to(dtype).requires_grad_();
+    const Tensor y = run(x, w, b);
+    grads[i] = autograd::grad({y}, {x, w, b}, {noise(y.sizes(), kFloat, 4).to(dtype)});
+  }
+  for (size_t i = 0; i < 3; ++i) {
+    SCOPED_TRACE(::testing::Message() << "gradient " << i);
+    expect_close(grads[0][i], grads[1][i], 2e-3);
+  }
+}
+
+TEST_P(ConvCases, DoesNotDependOnTheNumberOfThreads) {
+  const Case& c = conv();
+  const int threads = get_num_threads();
+  std::vector<Tensor> first;
+  for (const int n : {1, 2, 3}) {
+    set_num_threads(n);
+    const Tensor x = noise(c.in).requires_grad_(), w = noise(c.weight, kFloat, 2).requires_grad_();
+    const Tensor b = noise({c.weight[0]}, kFloat, 3).requires_grad_();
+    const Tensor y = run(x, w, b);
+    std::vector<Tensor> all = autograd::grad({y}, {x, w, b}, {noise(y.sizes(), kFloat, 4)});
+    all.push_back(y.detach());
+    if (n == 1) first = all;
+    for (size_t i = 0; i < all.size(); ++i) {
+      SCOPED_TRACE(::testing::Message() << n << " threads, result " << i);
+      expect_same(all[i], first[i]);
+    }
+  }
+  set_num_threads(threads);
+}
+
+const Case kCases[] = {
+    {"lenet1", {5, 1, 28, 28}, {6, 1, 5, 5}},
+    {"lenet2", {20, 6, 12, 12}, {12, 6, 5, 5}},
+    {"padded3x3", {3, 3, 32, 32}, {16, 3, 3, 3}, {1, 1}, {1, 1}},
+    {"tiny", {1, 1, 3, 3}, {1, 1, 3, 3}},
+    {"wide_kernel", {2, 2, 9, 20}, {3, 2, 2, 7}, {1, 1}, {1, 3}},
+    {"dilated", {2, 3, 15, 14}, {4, 3, 3, 3}, {1, 1}, {2, 1}, {2, 2}},
+    {"strided", {2, 3, 17, 16}, {8, 3, 3, 3}, {2, 2}, {1, 1}},
+    {"stem", {2, 3, 30, 30}, {16, 3, 7, 7}, {2, 2}, {3, 3}},
+    {"pointwise", {2, 32, 8, 8}, {48, 32, 1, 1}},
+    {"many_channels", {3, 32, 10, 11}, {32, 32, 3, 3}, {1, 1}, {1, 1}},
+    {"odd_channels", {2, 33, 9, 9}, {29, 33, 3, 3}, {1, 1}, {1, 1}},
+    {"groups", {2, 8, 9, 9}, {12, 4, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 2},
+    {"depthwise", {2, 32, 12, 12}, {32, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 32},
+    {"padding_beyond_kernel", {1, 2, 4, 4}, {2, 2, 2, 2}, {1, 1}, {3, 3}},
+};
+
+INSTANTIATE_TEST_SUITE_P(Kernels, ConvCases,
+                         ::testing::Combine(::testing::ValuesIn(kCases), ::testing::Bool()),
+                         [](const auto& info) {
+                           return std::string(std::get<0>(info.param).name) +
+                                  (std::get<1>(info.param) ? "_onednn" : "_own");
+                         });
+
+TEST(Conv, GradientsOfFirstAndSecondOrder) {
+  const Tensor x = noise({2, 4, 6, 5}, kDouble).requires_grad_();
+  const Tensor w = noise({6, 2, 3, 2}, kDouble, 2).requires_grad_();
+  const Tensor b = noise({6}, kDouble, 3).requires_grad_();
+  const auto f = [](const std::vector<Tensor>& in) {
+    return std::vector<Tensor>{conv2d(in[0], in[1], in[2], {2, 1}, {1, 2}, {1, 2}, 2)};
+  };
+  EXPECT_TRUE(autograd::gradcheck(f, {x, w, b}));
+  EXPECT_TRUE(autograd::gradgradcheck(f, {x, w, b}));
+}
+
+TEST(Conv, TransposedGradientsOfFirstAndSecondOrder) {
+  const Tensor x = noise({2, 4, 3, 4}, kDouble).requires_grad_();
+  const Tensor w = noise({4, 3, 3, 2}, kDouble, 2).requires_grad_();
+  const Tensor b = noise({6}, kDouble, 3).requires_grad_();
+  const auto f = [](const std::vector<Tensor>& in) {
+    return std::vector<Tensor>{conv_transpose2d(in[0], in[1], in[2], {2, 1}, {1, 0}, {1, 0}, 2)};
+  };
+  EXPECT_TRUE(autograd::gradcheck(f, {x, w, b}));
+  EXPECT_TRUE(autograd::gradgradcheck(f, {x, w, b}));
+}
+
+TEST(Conv, OneAndThreeDimensionsAgreeWithTwo) {
+  const Tensor x = noise({2, 3, 4, 10}), w = noise({5, 3, 1, 3}, kFloat, 2);
+  const Tensor two = conv2d(x, w, {}, 1, {0, 1});
+  const Tensor three = conv3d(x.unsqueeze(2), w.unsqueeze(2), {}, 1, {0, 0, 1});
+  expect_close(three.squeeze(2), two, 1e-5);
+  const Tensor one = conv1d(x.select(2, 1), w.squeeze(2), {}, 1, 1);
+  expect_close(one, two.select(2, 1), 1e-5);
+}
+
+TEST(Conv, PaddingByName) {
+  const Tensor x = noise({1, 4, 8, 8}), w = noise({5, 4, 4, 3}, kFloat, 2);
+  EXPECT_EQ(conv2d(x, w, {}, 1, "same").sizes(), IntArrayRef({1, 5, 8, 8}));
+  EXPECT_EQ(conv2d(x, w, {}, 1, "valid").sizes(), IntArrayRef({1, 5, 5, 6}));
+  // Three rows around a kernel of four: one before, two behind.
+  expect_close(conv2d(x, w, {}, 1, "same").slice(2, 0, 7), conv2d(x, w, {}, 1, {1, 1}), 1e-5);
+}
+
+TEST(Conv, UnbatchedAndEmptyInputs) {
+  const Tensor x = noise({4, 8, 8}), w = noise({5, 4, 4, 3}, kFloat, 2), b = noise({5}, kFloat, 3);
+  expect_close(conv2d(x, w, b), conv2d(x.unsqueeze(0), w, b).squeeze(0), 0);
+  EXPECT_EQ(conv2d(empty({0, 4, 8, 8}), w, b).sizes(), IntArrayRef({0, 5, 5, 6}));
+  const Tensor none = empty({0, 4, 8, 8}).requires_grad_(), weight = w.clone().requires_grad_();
+  conv2d(none, weight, b).sum().backward();
+  expect_close(weight.grad(), zeros({5, 4, 4, 3}), 0);
+}
+
+TEST(Conv, AnyMemoryOrder) {
+  const Tensor x = noise({2, 6, 9, 8}), w = noise({5, 6, 3, 3}, kFloat, 2), want = conv2d(x, w);
+  const Tensor last = x.contiguous(MemoryFormat::ChannelsLast);
+  EXPECT_TRUE(conv2d(last, w).is_contiguous(MemoryFormat::ChannelsLast));
+  expect_close(conv2d(last, w), want, 1e-5);
+  expect_close(conv2d(x.transpose(2, 3).contiguous().transpose(2, 3), w), want, 1e-5);
+  expect_close(conv2d(x, w.transpose(0, 1).contiguous().transpose(0, 1)), want, 1e-5);
+}
+
+/// The message of the Error that f throws.
+template <class F>
+std::string message(F&& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(Conv, ErrorsNameWhatIsWrong) {
+  const Tensor w = zeros({6, 1, 5, 5});
+  EXPECT_EQ(message([&] {
+              conv2d(zeros({1, 3, 28, 28}), w);
+            }),
+            "Given groups=1, weight of size [6, 1, 5, 5], expected input[1, 3, 28, 28] to have 1 "
+            "channels, but got 3 channels instead");
+  EXPECT_EQ(message([&] {
+              conv2d(zeros({1, 1, 3, 3}), w);
+            }),
+            "Calculated padded input size per channel: (3 x 3). Kernel size: (5 x 5). Kernel size "
+            "can't be greater than actual input size");
+  EXPECT_EQ(
+      message([&] {
+        conv2d(zeros({3, 3}), w);
+      }),
+      "Expected 3D (unbatched) or 4D (batched) input to conv2d, but got input of size: [3, 3]");
+  EXPECT_EQ(message([&] {
+              conv2d(zeros({1, 1, 8, 8}), w, zeros({5}));
+            }),
+            "Given weight of size [6, 1, 5, 5], expected bias to be 1-dimensional with 6 elements, "
+            "but got bias of size [5] instead");
+  EXPECT_EQ(
+      message([&] {
+        conv2d(zeros({1, 4, 8, 8}), zeros({5, 2, 5, 5}), {}, 1, 0, 1, 2);
+      }),
+      "Given groups=2, expected weight to be divisible by 2 at dimension 0, but got weight of "
+      "size [[5, 2, 5, 5]] instead");
+  EXPECT_EQ(message([&] {
+              conv2d(zeros({1, 1, 8, 8}), w, {}, 0);
+            }),
+            "non-positive stride is not supported");
+  EXPECT_EQ(message([&] {
+              conv2d(zeros({1, 1, 8, 8}), w, {}, {1, 1, 1});
+            }),
+            "expected stride to be a single integer value or a list of 2 values to match the "
+            "convolution dimensions, but got stride=[1, 1, 1]");
+  EXPECT_EQ(message([&] {
+              conv2d(zeros({1, 1, 8, 8}), w, {}, 1, -1);
+            }),
+            "negative padding is not supported");
+  EXPECT_EQ(message([&] {
+              conv2d(zeros({1, 1, 8, 8}), w, {}, 1, 0, 1, 0);
+            }),
+            "non-positive groups is not supported");
+  EXPECT_EQ(message([&] {
+              conv2d(zeros({1, 1, 8, 8}), w, {}, 2, "same");
+            }),
+            "padding='same' is not supported for strided convolutions");
+  EXPECT_EQ(message([&] {
+              conv2d(zeros({1, 1, 8, 8}), w, {}, 1, "full");
+            }),
+            "Invalid padding string: 'full'");
+  EXPECT_THAT(message([&] {
+                conv2d(zeros({1, 1, 8, 8}, kDouble), w);
+              }),
+              HasSubstr("should be the same"));
+  EXPECT_EQ(message([&] {
+              conv_transpose2d(zeros({2, 4, 8, 8}), zeros({5, 4, 4, 3}));
+            }),
+            "Given transposed=1, weight of size [5, 4, 4, 3], expected input[2, 4, 8, 8] to have 5 "
+            "channels, but got 4 channels instead");
+  EXPECT_EQ(message([&] {
+              conv_transpose2d(zeros({2, 5, 1, 1}), zeros({5, 4, 1, 1}), {}, 1, 1);
+            }),
+            "Given input size per channel: (1 x 1). Calculated output size per channel: (-1 x -1). "
+            "Output size is too small");
+  EXPECT_THAT(message([&] {
+                conv_transpose2d(zeros({2, 5, 4, 4}), zeros({5, 4, 2, 2}), {}, 1, 0, 1);
+              }),
+              HasSubstr("output padding must be smaller than either stride or dilation"));
+}
+
+}  // namespace
+}  // namespace taeda
