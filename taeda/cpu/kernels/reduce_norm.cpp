@@ -1,0 +1,89 @@
+// norm and variance.
+#include <cmath>
+#include <memory>
+
+#include "taeda/cpu/kernels/reduce_loops.h"
+
+namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+
+namespace {
+
+template <class V> TAEDA_ALWAYS_INLINE V absolute(V x) { return x < 0 ? -x : x; }
+
+template <class A> struct CountNonzero : SumReduce<A> {
+  template <class V> TAEDA_ALWAYS_INLINE V map(V x, V) const { return x != 0 ? V{} + 1 : V{}; }
+};
+template <class A> struct AbsSum : SumReduce<A> {
+  template <class V> TAEDA_ALWAYS_INLINE V map(V x, V) const { return absolute(x); }
+};
+template <class A> struct SquareSum : SumReduce<A> {
+  template <class V> TAEDA_ALWAYS_INLINE V map(V x, V) const { return x * x; }
+};
+template <class A> struct AbsMax : MaxReduce<A> {
+  A identity() const { return 0; }
+  template <class V> TAEDA_ALWAYS_INLINE V map(V x, V) const { return absolute(x); }
+};
+template <class A> struct AbsMin : MinReduce<A> {
+  template <class V> TAEDA_ALWAYS_INLINE V map(V x, V) const { return absolute(x); }
+};
+template <class A> struct PowerSum : SumReduce<A> {
+  A p = 1;
+  A map(A x, A) const { return std::pow(absolute(x), p); }
+  template <class V> V map(V x, V) const {
+    for (int64_t i = 0; i < kLanes<A>; ++i) x[i] = map(A(x[i]), A(0));
+    return x;
+  }
+};
+
+void norm(const Tensor& out, const Tensor& in, DimMask dims, double p) {
+  dispatch(FloatTypes{}, "norm", in.dtype(), [&]<class T>() {
+    using A = opmath_t<T>;
+    const auto same = [](A a) { return a; };
+    if (p == 0) reduce_to<T, T>(out, in, dims, CountNonzero<A>{}, same);
+    else if (p == 1) reduce_to<T, T>(out, in, dims, AbsSum<A>{}, same);
+    else if (p == 2) reduce_to<T, T>(out, in, dims, SquareSum<A>{}, [](A a) { return std::sqrt(a); });
+    else if (std::isinf(p) && p > 0) reduce_to<T, T>(out, in, dims, AbsMax<A>{}, same);
+    else if (std::isinf(p)) reduce_to<T, T>(out, in, dims, AbsMin<A>{}, same);
+    else {
+      PowerSum<A> op;
+      op.p = static_cast<A>(p);
+      reduce_to<T, T>(out, in, dims, op, [p](A a) { return std::pow(a, static_cast<A>(1 / p)); });
+    }
+  });
+}
+
+/// Two passes: the mean, then the squared deviations from it.
+void var(const Tensor& var_out, const Tensor& mean_out, const Tensor& in, DimMask dims, double correction) {
+  dispatch(FloatTypes{}, "var", in.dtype(), [&]<class T>() {
+    using A = opmath_t<T>;
+    dispatch(TypeList<T, A>{}, "var", var_out.dtype(), [&]<class Out>() {
+      const ReducePlan plan(var_out, in, dims);
+      const A count = static_cast<A>(plan.count);
+      const A divisor = static_cast<A>(std::max(0.0, static_cast<double>(plan.count) - correction));
+      const std::unique_ptr<A[]> means(new A[static_cast<size_t>(plan.outputs)]);
+      char* mean_data = static_cast<char*>(mean_out.data_ptr());
+      reduce(plan, reduce_functions<SumReduce<A>, T>({}), nullptr, [&](const ReduceResult& r) {
+        for (int64_t k = 0; k < r.width; ++k) {
+          const A mean = reinterpret_cast<const A*>(r.acc)[k] / count;
+          means[static_cast<size_t>(r.first + k)] = mean;
+          *reinterpret_cast<Out*>(mean_data + (r.out - plan.out) + k * r.stride) = static_cast<Out>(mean);
+        }
+      });
+      const char* shift = reinterpret_cast<const char*>(means.get());
+      reduce(plan, reduce_functions<SquareReduce<A>, T>({}), shift, [&](const ReduceResult& r) {
+        for (int64_t k = 0; k < r.width; ++k)
+          *reinterpret_cast<Out*>(r.out + k * r.stride) =
+              static_cast<Out>(reinterpret_cast<const A*>(r.acc)[k] / divisor);
+      });
+    });
+  });
+}
+
+}  // namespace
+
+void register_reduce_norm() {
+  norm_slot.set(kCPU, &norm);
+  var_slot.set(kCPU, &var);
+}
+
+}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE

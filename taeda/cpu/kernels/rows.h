@@ -1,0 +1,93 @@
+// Rows of 16-bit floats seen as float, and sums over rows that softmax, norms and losses share.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+
+#include "taeda/base/parallel_for.h"
+#include "taeda/cpu/kernels/reduce_loops.h"
+#include "taeda/kernels/math.h"
+
+namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+
+/// Reads rows of T as rows of the type that T is computed in; only 16-bit types are copied.
+template <class T> class RowReader {
+ public:
+  using A = opmath_t<T>;
+  explicit RowReader(int64_t n) {
+    if constexpr (!std::is_same_v<T, A>) buffer_.reset(new A[static_cast<size_t>(n)]);
+  }
+  const A* operator()(const T* row, int64_t n) {
+    if constexpr (std::is_same_v<T, A>) {
+      return row;
+    } else {
+      for (int64_t i = 0; i < n; ++i) buffer_[static_cast<size_t>(i)] = static_cast<A>(row[i]);
+      return buffer_.get();
+    }
+  }
+
+ private:
+  std::unique_ptr<A[]> buffer_;
+};
+
+/// The same for writing: fill what `row` returns, then `store`.
+template <class T> class RowWriter {
+ public:
+  using A = opmath_t<T>;
+  explicit RowWriter(int64_t n) {
+    if constexpr (!std::is_same_v<T, A>) buffer_.reset(new A[static_cast<size_t>(n)]);
+  }
+  A* row(T* out) {
+    if constexpr (std::is_same_v<T, A>) return out;
+    else return buffer_.get();
+  }
+  void store(T* out, int64_t n) {
+    if constexpr (!std::is_same_v<T, A>)
+      for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(buffer_[static_cast<size_t>(i)]);
+  }
+
+ private:
+  std::unique_ptr<A[]> buffer_;
+};
+
+template <class A> A row_max(const A* x, int64_t n) { return reduce_row(MaxReduce<A>{}, x, n, A(0)); }
+template <class A> A row_sum(const A* x, int64_t n) { return reduce_row(SumReduce<A>{}, x, n, A(0)); }
+
+/// sum a[i] * b[i]
+template <class A> A row_dot(const A* a, const A* b, int64_t n) {
+  constexpr int64_t w = kLanes<A>;
+  Lanes<A> s0{}, s1{};
+  int64_t i = 0;
+  for (; i + 2 * w <= n; i += 2 * w) {
+    s0 += load_lanes<A>(a + i) * load_lanes<A>(b + i);
+    s1 += load_lanes<A>(a + i + w) * load_lanes<A>(b + i + w);
+  }
+  if (i + w <= n) {
+    s0 += load_lanes<A>(a + i) * load_lanes<A>(b + i);
+    i += w;
+  }
+  A sum = fold_lanes<A>(s0 + s1, [](A p, A q) { return p + q; });
+  for (; i < n; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+constexpr int64_t kExpBlock = 1024;
+
+/// sum exp(x[i] - shift); the exponentials are written to `out` unless it is null.
+template <class A> A row_exp_sum(const A* x, A shift, A* out, int64_t n) {
+  A buffer[kExpBlock];
+  A sum = 0;
+  for (int64_t i = 0; i < n; i += kExpBlock) {
+    const int64_t m = std::min(kExpBlock, n - i);
+    A* e = out ? out + i : buffer;
+    const A* from = x + i;
+    for (int64_t k = 0; k < m; ++k) e[k] = math::exp(from[k] - shift);
+    sum += row_sum(e, m);
+  }
+  return sum;
+}
+
+/// Rows per task when one costs about `cost` cheap operations.
+inline int64_t row_grain(int64_t cost) { return std::max<int64_t>(1, kParallelGrain / std::max<int64_t>(1, cost)); }
+
+}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE

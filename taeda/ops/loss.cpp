@@ -1,0 +1,170 @@
+// The losses that go element by element.
+#include "taeda/ops/loss.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "taeda/autograd/record.h"
+#include "taeda/kernels/pointwise/loss.h"
+#include "taeda/ops/loss_reduce.h"
+#include "taeda/ops/pointwise.h"
+
+namespace taeda {
+
+using detail::reduce_loss;
+
+namespace {
+
+/// A loss computed by one functor, recorded as one node. `slope(input, target)` is the derivative by
+/// the input, `target_slope` the one by the target.
+template <class Op, class Slope, class TargetSlope>
+Tensor recorded_loss(const char* node, const Op& op, const Tensor& input, const Tensor& target, Reduction reduction,
+                     Slope slope, TargetSlope target_slope) {
+  Tensor loss;
+  int64_t divisor = 1;
+  {
+    NoGradGuard guard;
+    const Tensor each = pointwise(op, input, target);
+    if (reduction == Reduction::Mean) divisor = each.numel();
+    loss = reduce_loss(each, reduction);
+  }
+  if (wants_grad(input, target))
+    record(node, loss, {input, target},
+           [x = save(input), t = save(target), divisor, slope, target_slope](const Tensor& g, Needs needs) {
+             const Tensor a = x.unpack(), b = t.unpack(), scaled = divisor == 1 ? g : g.div(Scalar(divisor));
+             return TensorVec{needs[0] ? slope(a, b).mul(scaled) : Tensor(),
+                              needs[1] ? target_slope(a, b).mul(scaled) : Tensor()};
+           });
+  return loss;
+}
+
+/// Losses of the difference: the derivative by the target is the negative of the one by the input.
+template <class Op, class Slope>
+Tensor difference_loss(const char* node, const Op& op, const Tensor& input, const Tensor& target, Reduction reduction,
+                       Slope slope) {
+  return recorded_loss(node, op, input, target, reduction,
+                       [slope](const Tensor& a, const Tensor& b) { return slope(a.sub(b)); },
+                       [slope](const Tensor& a, const Tensor& b) { return slope(a.sub(b)).neg(); });
+}
+
+Tensor weighted(const Tensor& loss, const Tensor& weight, Reduction reduction) {
+  return reduce_loss(weight.defined() ? loss.mul(weight) : loss, reduction);
+}
+
+/// log(1 + exp(-|x|)) + max(-x, 0), which is -log sigmoid(x), from differentiable operations.
+Tensor minus_log_sigmoid(const Tensor& x) {
+  return x.neg().clamp_min(0).add(x.abs().neg().exp().log1p());
+}
+
+}  // namespace
+
+Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction reduction) {
+  return difference_loss("MseLossBackward0", MseLoss{}, input, target, reduction,
+                         [](const Tensor& d) { return d.mul(2); });
+}
+
+Tensor l1_loss(const Tensor& input, const Tensor& target, Reduction reduction) {
+  return difference_loss("L1LossBackward0", L1Loss{}, input, target, reduction, [](const Tensor& d) { return d.sign(); });
+}
+
+Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, Reduction reduction, double beta) {
+  TAEDA_CHECK(beta >= 0, "smooth_l1_loss does not support negative values for beta.");
+  if (beta == 0) return l1_loss(input, target, reduction);
+  return difference_loss("SmoothL1LossBackward0", SmoothL1Loss{beta}, input, target, reduction,
+                         [beta](const Tensor& d) { return d.div(beta).clamp(-1, 1); });
+}
+
+Tensor huber_loss(const Tensor& input, const Tensor& target, Reduction reduction, double delta) {
+  TAEDA_CHECK(delta > 0, "huber_loss does not support non-positive values for delta.");
+  return difference_loss("HuberLossBackward0", HuberLoss{delta}, input, target, reduction,
+                         [delta](const Tensor& d) { return d.clamp(-delta, delta); });
+}
+
+Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight, Reduction reduction) {
+  TAEDA_CHECK_VALUE(input.sizes() == target.sizes(), "Using a target size (", target.sizes(),
+                    ") that is different to the input size (", input.sizes(),
+                    ") is deprecated. Please ensure they have the same size.");
+  if (input.is_cpu()) {  // on a device this would wait for everything before it
+    NoGradGuard guard;
+    TAEDA_CHECK(input.ge(0).logical_and(input.le(1)).all().item<bool>(),
+                "all elements of input should be between 0 and 1");
+  }
+  const auto slope = [](const Tensor& x, const Tensor& t) {
+    return x.sub(t).div(x.mul(x.neg().add(1)).clamp_min(1e-12));
+  };
+  const auto target_slope = [](const Tensor& x, const Tensor&) {
+    return x.neg().log1p().clamp_min(-100).sub(x.log().clamp_min(-100));
+  };
+  if (!weight.defined())
+    return recorded_loss("BinaryCrossEntropyBackward0", BinaryCrossEntropy{}, input, target, reduction, slope, target_slope);
+  return weighted(recorded_loss("BinaryCrossEntropyBackward0", BinaryCrossEntropy{}, input, target, Reduction::None,
+                                slope, target_slope), weight, reduction);
+}
+
+Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, const Tensor& weight,
+                                        const Tensor& pos_weight, Reduction reduction) {
+  TAEDA_CHECK_VALUE(input.sizes() == target.sizes(), "Target size (", target.sizes(),
+                    ") must be the same as input size (", input.sizes(), ")");
+  if (pos_weight.defined()) {
+    // (1 - t) x + (1 + (pos_weight - 1) t) (-log sigmoid(x))
+    const Tensor factor = pos_weight.sub(1).mul(target).add(1);
+    return weighted(target.neg().add(1).mul(input).add(factor.mul(minus_log_sigmoid(input))), weight, reduction);
+  }
+  const auto loss = [&](Reduction r) {
+    return recorded_loss("BinaryCrossEntropyWithLogitsBackward0", BinaryCrossEntropyLogits{}, input, target, r,
+                         [](const Tensor& x, const Tensor& t) { return x.sigmoid().sub(t); },
+                         [](const Tensor& x, const Tensor&) { return x.neg(); });
+  };
+  return weight.defined() ? weighted(loss(Reduction::None), weight, reduction) : loss(reduction);
+}
+
+Tensor kl_div(const Tensor& input, const Tensor& target, Reduction reduction, bool log_target, bool batch_mean) {
+  const Tensor loss = recorded_loss(
+      "KlDivBackward0", KlDiv{log_target}, input, target, batch_mean ? Reduction::Sum : reduction,
+      [log_target](const Tensor&, const Tensor& t) { return (log_target ? t.exp() : t).neg(); },
+      [log_target](const Tensor& x, const Tensor& t) {
+        if (log_target) return t.exp().mul(t.sub(x).add(1));
+        return t.log().add(1).sub(x).masked_fill(t.eq(0), 0);
+      });
+  return batch_mean && input.dim() > 0 ? loss.div(Scalar(input.size(0))) : loss;
+}
+
+Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full, double eps,
+                        Reduction reduction) {
+  Tensor loss = log_input ? input.exp().sub(target.mul(input)) : input.sub(target.mul(input.add(eps).log()));
+  if (full) {  // Stirling: t log t - t + log(2 pi t) / 2
+    const Tensor stirling = target.mul(target.log()).sub(target).add(target.mul(2 * std::numbers::pi).log().mul(0.5));
+    loss = loss.add(stirling.masked_fill(target.le(1), 0));
+  }
+  return reduce_loss(loss, reduction);
+}
+
+Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor& var, bool full, double eps,
+                         Reduction reduction) {
+  Tensor variance = var;
+  if (!(var.sizes() == input.sizes())) {
+    const size_t n = input.sizes().size();
+    const bool one_each = n > 0 && var.sizes() == input.sizes().slice(0, n - 1);
+    const bool last_is_one = var.dim() == input.dim() && n > 0 && var.sizes()[n - 1] == 1 &&
+                             var.sizes().slice(0, n - 1) == input.sizes().slice(0, n - 1);
+    TAEDA_CHECK_VALUE(one_each || last_is_one, "var is of incorrect size");
+    if (one_each) variance = var.unsqueeze(-1);
+  }
+  TAEDA_CHECK_VALUE(!variance.lt(0).any().item<bool>(), "var has negative entry/entries");
+  // The lower bound on the variance is a constant: no gradient flows where it holds.
+  const Tensor v = variance.clamp_min(eps);
+  Tensor loss = v.log().add(input.sub(target).square().div(v)).mul(0.5);
+  if (full) loss = loss.add(0.5 * std::log(2 * std::numbers::pi));
+  return reduce_loss(loss, reduction);
+}
+
+Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, double margin, Reduction reduction) {
+  const Tensor far = input.neg().add(margin).clamp_min(0).masked_fill(target.eq(1), 0);
+  return reduce_loss(far.add(input.masked_fill(target.eq(-1), 0)), reduction);
+}
+
+Tensor soft_margin_loss(const Tensor& input, const Tensor& target, Reduction reduction) {
+  return reduce_loss(minus_log_sigmoid(input.mul(target)), reduction);
+}
+
+}  // namespace taeda

@@ -1,0 +1,138 @@
+// Variance, standard deviation and norms.
+#include <cmath>
+
+#include "taeda/autograd/record.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/reduce.h"
+#include "taeda/ops/reduce_common.h"
+
+namespace taeda {
+
+using detail::Reduced;
+
+namespace {
+
+struct Moments {
+  Tensor var, mean;
+};
+
+void check_var_dtype(const Tensor& self) {
+  TAEDA_CHECK(is_differentiable(self.dtype()), "std and var only support floating point and complex dtypes");
+}
+
+Moments moments(const Tensor& self, const Reduced& r, double correction) {
+  check_var_dtype(self);
+  Moments m{r.make_output(self, self.dtype()), r.make_output(self, self.dtype())};
+  if (m.var.numel() > 0) var_slot(self.device().type(), m.var, m.mean, self, r.mask, correction);
+  return m;
+}
+
+/// d var / d x = 2 (x - mean) / (count - correction)
+Tensor var_gradient(const Tensor& g, const Tensor& x, const Reduced& r, IntArrayRef dims, double correction) {
+  const double divisor = std::max(0.0, static_cast<double>(r.count) - correction);
+  return r.restore(g).mul(2 / divisor).mul(x.sub(x.mean(dims, true)));
+}
+
+/// The variance or the deviation, recorded.
+Tensor var_or_std(bool root, const Tensor& self, IntArrayRef dims, double correction, bool keepdim) {
+  const Reduced r(self, dims, keepdim);
+  Tensor out = moments(self, r, correction).var;
+  if (root) {
+    NoGradGuard guard;
+    out = out.sqrt();
+  }
+  if (!wants_grad(self)) return out;
+  const DimVector list(dims);
+  if (root)
+    record("StdBackward0", out, {self}, [r, list, correction, x = save(self), y = save_output(out)](const Tensor& g) {
+      const Tensor deviation = y.unpack();
+      const Tensor scaled = g.div(deviation.mul(2)).masked_fill(deviation.eq(0), 0);
+      return var_gradient(scaled, x.unpack(), r, list, correction);
+    });
+  else
+    record("VarBackward0", out, {self}, [r, list, correction, x = save(self)](const Tensor& g) {
+      return var_gradient(g, x.unpack(), r, list, correction);
+    });
+  return out;
+}
+
+/// d norm / d x for each p.
+Tensor norm_gradient(const Tensor& g, const Tensor& x, const Tensor& norm, double p, IntArrayRef dims) {
+  if (p == 0) return x.mul(0);
+  if (p == 1) return x.sign().mul(g);
+  if (p == 2) return x.mul(g.div(norm)).masked_fill(norm.eq(0), 0);
+  if (std::isinf(p)) {
+    const Tensor mask = x.abs().eq(norm).to(g.dtype());
+    return x.sign().mul(mask.mul(g.div(mask.sum(dims, true))));
+  }
+  if (p < 2) {
+    const Tensor slope = x.sign().mul(x.abs().pow(p - 1)).mul(g.div(norm.pow(p - 1)));
+    return slope.masked_fill(x.eq(0).logical_or(norm.eq(0)), 0);
+  }
+  return x.mul(x.abs().pow(p - 2)).mul(g.div(norm.pow(p - 1))).masked_fill(norm.eq(0), 0);
+}
+
+Tensor norm_impl(const char* node, const Tensor& self, double p, IntArrayRef dims, bool keepdim) {
+  TAEDA_CHECK(is_differentiable(self.dtype()),
+              "norm(): input dtype should be either floating point or complex. Got ", to_string(self.dtype()),
+              " instead.");
+  const Tensor x = self.is_complex() ? self.abs() : self;
+  const Reduced r(x, dims, keepdim);
+  const Tensor out = r.make_output(x, x.dtype());
+  if (out.numel() > 0) norm_slot(x.device().type(), out, x, r.mask, p);
+  if (wants_grad(x))
+    record(node, out, {x}, [r, p, list = DimVector(dims), x = save(x), y = save_output(out)](const Tensor& g) {
+      return norm_gradient(r.restore(g), x.unpack(), r.restore(y.unpack()), p, list);
+    });
+  return out;
+}
+
+/// (variance or deviation, mean): two nodes over one pass of the data.
+std::tuple<Tensor, Tensor> with_mean(bool root, const Tensor& self, IntArrayRef dims, double correction, bool keepdim) {
+  check_var_dtype(self);
+  if (wants_grad(self)) return {var_or_std(root, self, dims, correction, keepdim), self.mean(dims, keepdim)};
+  Moments m = moments(self, Reduced(self, dims, keepdim), correction);
+  return {root ? m.var.sqrt() : m.var, m.mean};
+}
+
+}  // namespace
+
+Tensor var(const Tensor& self, IntArrayRef dims, bool unbiased, bool keepdim) {
+  return var_or_std(false, self, dims, unbiased, keepdim);
+}
+Tensor std(const Tensor& self, IntArrayRef dims, bool unbiased, bool keepdim) {
+  return var_or_std(true, self, dims, unbiased, keepdim);
+}
+Tensor var_correction(const Tensor& self, IntArrayRef dims, double correction, bool keepdim) {
+  return var_or_std(false, self, dims, correction, keepdim);
+}
+Tensor std_correction(const Tensor& self, IntArrayRef dims, double correction, bool keepdim) {
+  return var_or_std(true, self, dims, correction, keepdim);
+}
+std::tuple<Tensor, Tensor> var_mean(const Tensor& self, IntArrayRef dims, bool unbiased, bool keepdim) {
+  return with_mean(false, self, dims, unbiased, keepdim);
+}
+std::tuple<Tensor, Tensor> std_mean(const Tensor& self, IntArrayRef dims, bool unbiased, bool keepdim) {
+  return with_mean(true, self, dims, unbiased, keepdim);
+}
+
+Tensor norm(const Tensor& self, const Scalar& p) { return norm_impl("NormBackward0", self, p.toDouble(), {}, false); }
+Tensor norm(const Tensor& self, const Scalar& p, IntArrayRef dims, bool keepdim) {
+  return norm_impl("NormBackward1", self, p.toDouble(), dims, keepdim);
+}
+Tensor vector_norm(const Tensor& self, const Scalar& p, IntArrayRef dims, bool keepdim) {
+  return norm_impl("LinalgVectorNormBackward0", self, p.toDouble(), dims, keepdim);
+}
+
+Tensor Tensor::var(IntArrayRef dims, bool unbiased, bool keepdim) const {
+  return taeda::var(*this, dims, unbiased, keepdim);
+}
+Tensor Tensor::std(IntArrayRef dims, bool unbiased, bool keepdim) const {
+  return taeda::std(*this, dims, unbiased, keepdim);
+}
+Tensor Tensor::norm(const Scalar& p) const { return taeda::norm(*this, p); }
+Tensor Tensor::norm(const Scalar& p, IntArrayRef dims, bool keepdim) const {
+  return taeda::norm(*this, p, dims, keepdim);
+}
+
+}  // namespace taeda

@@ -1,0 +1,15 @@
+// softmax, its logarithm and its mirror image. Methods: Tensor::softmax, log_softmax.
+#pragma once
+
+#include "taeda/tensor/tensor.h"
+
+namespace taeda {
+
+/// exp(x) / sum exp(x) along `dim`, without overflow; `dtype` converts the input first.
+Tensor softmax(const Tensor& self, int64_t dim, OptionalDtype dtype = {});
+/// x - log(sum exp(x)) along `dim`.
+Tensor log_softmax(const Tensor& self, int64_t dim, OptionalDtype dtype = {});
+/// softmax(-x)
+Tensor softmin(const Tensor& self, int64_t dim, OptionalDtype dtype = {});
+
+}  // namespace taeda
