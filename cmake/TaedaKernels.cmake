@@ -1,6 +1,9 @@
 # CPU kernels: every source in taeda/cpu/kernels is compiled once per instruction set ("level"), each
 # time into a namespace of its own, taeda::cpu::baseline, ::avx2 or ::avx512.
 
+set(TAEDA_CPU_KERNELS AUTO CACHE STRING
+    "Instruction sets to build CPU kernels for besides the baseline: AUTO for all that the compiler \
+knows, or a list of avx2 and avx512, or NONE")
 set(TAEDA_CPU_LEVELS baseline)
 set(TAEDA_CPU_FLAGS_baseline "")
 set(TAEDA_CPU_FLAGS_avx2 -march=x86-64-v3 -fno-gnu-unique)
@@ -15,10 +18,10 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND TAEDA_BFD_LINKER AND CMAKE_
   check_cxx_compiler_flag("-march=x86-64-v3 -fno-gnu-unique" TAEDA_HAVE_X86_64_V3)
   check_cxx_compiler_flag("-march=x86-64-v4 -fno-gnu-unique" TAEDA_HAVE_X86_64_V4)
   if(help MATCHES "--force-group-allocation")
-    if(TAEDA_HAVE_X86_64_V3)
+    if(TAEDA_HAVE_X86_64_V3 AND TAEDA_CPU_KERNELS MATCHES "AUTO|avx2")
       list(APPEND TAEDA_CPU_LEVELS avx2)
     endif()
-    if(TAEDA_HAVE_X86_64_V4)
+    if(TAEDA_HAVE_X86_64_V4 AND TAEDA_CPU_KERNELS MATCHES "AUTO|avx512")
       list(APPEND TAEDA_CPU_LEVELS avx512)
     endif()
   endif()
