@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "taeda/device/registry.h"
 #include "taeda/device/stream.h"
 #include "taeda/kernels/all.h"
 #include "taeda/kernels/registration.h"
