@@ -51,18 +51,16 @@ class Module : public std::enable_shared_from_this<Module> {
     add_child(std::move(name), module);
     return module;
   }
-  template <class M> ModuleHolder<M> register_module(std::string name, ModuleHolder<M> holder) {
-    add_child(std::move(name), holder.ptr());
-    return holder;
+  template <class M> std::shared_ptr<M> register_module(std::string name, const ModuleHolder<M>& holder) {
+    return register_module(std::move(name), holder.ptr());
   }
   /// Puts another module in the place of a registered one.
   template <class M> std::shared_ptr<M> replace_module(const std::string& name, std::shared_ptr<M> module) {
     replace_child(name, module);
     return module;
   }
-  template <class M> ModuleHolder<M> replace_module(const std::string& name, ModuleHolder<M> holder) {
-    replace_child(name, holder.ptr());
-    return holder;
+  template <class M> std::shared_ptr<M> replace_module(const std::string& name, const ModuleHolder<M>& holder) {
+    return replace_module(name, holder.ptr());
   }
   void unregister_module(const std::string& name) { children_.erase(name); }
 

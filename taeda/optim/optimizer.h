@@ -57,7 +57,8 @@ class OptimizerParamGroup {
   OptimizerParamGroup(std::vector<Tensor> params, std::unique_ptr<OptimizerOptions> options)
       : params_(std::move(params)), options_(std::move(options)) {}
   OptimizerParamGroup(const OptimizerParamGroup& o)
-      : params_(o.params_), options_(o.options_ ? o.options_->clone() : nullptr), states_(o.states_) {}
+      : params_(o.params_), options_(o.options_ ? o.options_->clone() : nullptr), states_(o.states_),
+        initial_lr_(o.initial_lr_) {}
   OptimizerParamGroup(OptimizerParamGroup&&) = default;
 
   std::vector<Tensor>& params() { return params_; }
@@ -69,12 +70,19 @@ class OptimizerParamGroup {
   void set_options(std::unique_ptr<OptimizerOptions> options) { options_ = std::move(options); }
   double get_lr() const { return options().get_lr(); }
   void set_lr(double lr) { options().set_lr(lr); }
+  /// The learning rate that schedules start from: the one at the first call.
+  double initial_lr() {
+    if (!initial_lr_) initial_lr_ = get_lr();
+    return *initial_lr_;
+  }
+  void set_initial_lr(double lr) { initial_lr_ = lr; }
 
  private:
   friend class Optimizer;
   std::vector<Tensor> params_;
   std::unique_ptr<OptimizerOptions> options_;
   std::vector<ParamState> states_;  // one for each parameter
+  std::optional<double> initial_lr_;
 };
 
 /// Everything that a later run needs to go on: tensors such as "state.3.exp_avg" and numbers such as

@@ -10,7 +10,7 @@ class RMSpropOptions : public OptimizerCloneableOptions<RMSpropOptions> {
   RMSpropOptions(double lr = 1e-2) : lr_(lr) {}
   void check() const override;
   void visit(const NumberVisitor& f) override;
-  double* momentum_like() override { return momentum_ != 0 ? &momentum_ : nullptr; }
+  double* momentum_like() override { return &momentum_; }
   TAEDA_ARG(double, lr);
   TAEDA_ARG(double, alpha) = 0.99;
   TAEDA_ARG(double, eps) = 1e-8;

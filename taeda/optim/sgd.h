@@ -10,7 +10,7 @@ class SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
   SGDOptions(double lr) : lr_(lr) {}
   void check() const override;
   void visit(const NumberVisitor& f) override;
-  double* momentum_like() override { return momentum_ != 0 ? &momentum_ : nullptr; }
+  double* momentum_like() override { return &momentum_; }
   TAEDA_ARG(double, lr);
   TAEDA_ARG(double, momentum) = 0;
   TAEDA_ARG(double, dampening) = 0;

@@ -1,0 +1,91 @@
+// Convolutions.
+#pragma once
+
+#include "taeda/nn/cloneable.h"
+#include "taeda/nn/functional/conv.h"
+#include "taeda/nn/holder.h"
+
+namespace taeda::nn {
+
+/// Weight [out, in / groups, k...] and bias [out] start uniform in +-1 / sqrt(in / groups * k...).
+/// Throws ValueError if the groups do not divide the channels, or "same" padding meets a stride.
+template <size_t D, class Derived>
+class ConvImpl : public Cloneable<Derived> {
+ public:
+  explicit ConvImpl(ConvOptions<D> o) : options(std::move(o)) { ConvImpl::reset(); }
+  void reset() override;
+  void reset_parameters();
+  std::string extra_repr() const override;
+
+  ConvOptions<D> options;
+  Tensor weight, bias;
+
+ protected:
+  /// The input with borders of the padding mode; nothing is left to pad unless the mode is kZeros.
+  Tensor with_borders(const Tensor& input) const;
+  taeda::ConvPadding remaining_padding() const;
+};
+
+class Conv1dImpl : public ConvImpl<1, Conv1dImpl> {
+ public:
+  Conv1dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<1> kernel_size)
+      : Conv1dImpl(Conv1dOptions(in_channels, out_channels, kernel_size)) {}
+  explicit Conv1dImpl(Conv1dOptions o) : ConvImpl(std::move(o)) {}
+  Tensor forward(const Tensor& input);
+};
+TAEDA_MODULE(Conv1d);
+
+class Conv2dImpl : public ConvImpl<2, Conv2dImpl> {
+ public:
+  Conv2dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<2> kernel_size)
+      : Conv2dImpl(Conv2dOptions(in_channels, out_channels, kernel_size)) {}
+  explicit Conv2dImpl(Conv2dOptions o) : ConvImpl(std::move(o)) {}
+  Tensor forward(const Tensor& input);
+};
+TAEDA_MODULE(Conv2d);
+
+class Conv3dImpl : public ConvImpl<3, Conv3dImpl> {
+ public:
+  Conv3dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<3> kernel_size)
+      : Conv3dImpl(Conv3dOptions(in_channels, out_channels, kernel_size)) {}
+  explicit Conv3dImpl(Conv3dOptions o) : ConvImpl(std::move(o)) {}
+  Tensor forward(const Tensor& input);
+};
+TAEDA_MODULE(Conv3d);
+
+/// Weight [in, out / groups, k...]. `output_size` of forward chooses among the sizes that a stride
+/// leaves open; by default it follows from output_padding.
+template <size_t D, class Derived>
+class ConvTransposeImpl : public Cloneable<Derived> {
+ public:
+  explicit ConvTransposeImpl(ConvTransposeOptions<D> o) : options(std::move(o)) { ConvTransposeImpl::reset(); }
+  void reset() override;
+  void reset_parameters();
+  std::string extra_repr() const override;
+
+  ConvTransposeOptions<D> options;
+  Tensor weight, bias;
+
+ protected:
+  std::vector<int64_t> output_padding(const Tensor& input, const std::optional<std::vector<int64_t>>& output_size) const;
+};
+
+class ConvTranspose1dImpl : public ConvTransposeImpl<1, ConvTranspose1dImpl> {
+ public:
+  ConvTranspose1dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<1> kernel_size)
+      : ConvTranspose1dImpl(ConvTranspose1dOptions(in_channels, out_channels, kernel_size)) {}
+  explicit ConvTranspose1dImpl(ConvTranspose1dOptions o) : ConvTransposeImpl(std::move(o)) {}
+  Tensor forward(const Tensor& input, const std::optional<std::vector<int64_t>>& output_size = {});
+};
+TAEDA_MODULE(ConvTranspose1d);
+
+class ConvTranspose2dImpl : public ConvTransposeImpl<2, ConvTranspose2dImpl> {
+ public:
+  ConvTranspose2dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<2> kernel_size)
+      : ConvTranspose2dImpl(ConvTranspose2dOptions(in_channels, out_channels, kernel_size)) {}
+  explicit ConvTranspose2dImpl(ConvTranspose2dOptions o) : ConvTransposeImpl(std::move(o)) {}
+  Tensor forward(const Tensor& input, const std::optional<std::vector<int64_t>>& output_size = {});
+};
+TAEDA_MODULE(ConvTranspose2d);
+
+}  // namespace taeda::nn

@@ -1,0 +1,325 @@
+#include "taeda/optim/lr_scheduler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "taeda/base/error.h"
+
+namespace taeda::optim {
+
+namespace {
+
+using std::numbers::pi;
+
+std::vector<double> rates_of(const Optimizer& optimizer) {
+  std::vector<double> out;
+  for (const OptimizerParamGroup& g : optimizer.param_groups()) out.push_back(g.get_lr());
+  return out;
+}
+
+/// One value for all groups, or one for each.
+double for_group(const std::vector<double>& values, size_t group) {
+  return values.size() == 1 ? values[0] : values[group];
+}
+
+void check_per_group(const char* name, const std::vector<double>& values, const Optimizer& optimizer) {
+  TAEDA_CHECK_VALUE(values.size() == 1 || values.size() == optimizer.param_groups().size(), "expected ",
+                    optimizer.param_groups().size(), " values for ", name, ", got ", values.size());
+}
+
+std::string child_key(size_t i, const std::string& key) { return std::to_string(i) + "." + key; }
+
+void save_children(SchedulerState& out, const std::vector<std::shared_ptr<LRScheduler>>& children) {
+  for (size_t i = 0; i < children.size(); ++i)
+    for (const auto& [key, value] : children[i]->state_dict()) out.insert(child_key(i, key), value);
+}
+
+void load_children(const SchedulerState& state, const std::vector<std::shared_ptr<LRScheduler>>& children) {
+  for (size_t i = 0; i < children.size(); ++i) {
+    SchedulerState part;
+    for (const auto& [key, value] : state)
+      if (key.starts_with(child_key(i, ""))) part.insert(key.substr(child_key(i, "").size()), value);
+    children[i]->load_state_dict(part);
+  }
+}
+
+}  // namespace
+
+void LRScheduler::step() { move_to(epoch_ + 1); }
+
+void LRScheduler::move_to(int64_t epoch) {
+  epoch_ = epoch;
+  auto& groups = optimizer_.param_groups();
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const double base = groups[i].initial_lr();
+    groups[i].set_lr(rate(i, base, groups[i].get_lr(), epoch));
+  }
+}
+
+std::vector<double> LRScheduler::get_last_lr() const { return rates_of(optimizer_); }
+
+SchedulerState LRScheduler::state_dict() const {
+  SchedulerState out;
+  out.insert("last_epoch", static_cast<double>(epoch_));
+  for (size_t i = 0; i < optimizer_.param_groups().size(); ++i)
+    out.insert("initial_lr." + std::to_string(i), optimizer_.param_groups()[i].initial_lr());
+  return out;
+}
+
+void LRScheduler::load_state_dict(const SchedulerState& state) {
+  epoch_ = static_cast<int64_t>(state["last_epoch"]);
+  for (size_t i = 0; i < optimizer_.param_groups().size(); ++i)
+    optimizer_.param_groups()[i].set_initial_lr(state["initial_lr." + std::to_string(i)]);
+}
+
+StepLR::StepLR(Optimizer& optimizer, int64_t step_size, double gamma)
+    : LRScheduler(optimizer), step_size_(step_size), gamma_(gamma) {
+  TAEDA_CHECK_VALUE(step_size > 0, "Expected positive integer step_size, but got ", step_size);
+  begin();
+}
+
+double StepLR::rate(size_t, double, double current, int64_t epoch) {
+  return epoch > 0 && epoch % step_size_ == 0 ? current * gamma_ : current;
+}
+
+MultiStepLR::MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, double gamma)
+    : LRScheduler(optimizer), milestones_(std::move(milestones)), gamma_(gamma) {
+  begin();
+}
+
+double MultiStepLR::rate(size_t, double, double current, int64_t epoch) {
+  const auto times = std::count(milestones_.begin(), milestones_.end(), epoch);
+  return times == 0 ? current : current * std::pow(gamma_, static_cast<double>(times));
+}
+
+ExponentialLR::ExponentialLR(Optimizer& optimizer, double gamma) : LRScheduler(optimizer), gamma_(gamma) { begin(); }
+
+double ExponentialLR::rate(size_t, double, double current, int64_t epoch) {
+  return epoch == 0 ? current : current * gamma_;
+}
+
+CosineAnnealingLR::CosineAnnealingLR(Optimizer& optimizer, int64_t t_max, double eta_min)
+    : LRScheduler(optimizer), t_max_(t_max), eta_min_(eta_min) {
+  TAEDA_CHECK_VALUE(t_max > 0, "Expected positive integer T_max, but got ", t_max);
+  begin();
+}
+
+double CosineAnnealingLR::rate(size_t, double base, double current, int64_t epoch) {
+  if (epoch == 0) return current;
+  // The quotient below is 0 / 0 right after the minimum.
+  if ((epoch - 1 - t_max_) % (2 * t_max_) == 0)
+    return current + (base - eta_min_) * (1 - std::cos(pi / static_cast<double>(t_max_))) / 2;
+  const auto height = [&](int64_t e) { return 1 + std::cos(pi * static_cast<double>(e) / static_cast<double>(t_max_)); };
+  return height(epoch) / height(epoch - 1) * (current - eta_min_) + eta_min_;
+}
+
+LinearLR::LinearLR(Optimizer& optimizer, double start_factor, double end_factor, int64_t total_iters)
+    : LRScheduler(optimizer), start_(start_factor), end_(end_factor), total_(total_iters) {
+  TAEDA_CHECK_VALUE(start_factor > 0 && start_factor <= 1,
+                    "Starting multiplicative factor expected to be greater than 0 and less or equal to 1.");
+  TAEDA_CHECK_VALUE(end_factor >= 0 && end_factor <= 1, "Ending multiplicative factor expected to be between 0 and 1.");
+  begin();
+}
+
+double LinearLR::rate(size_t, double, double current, int64_t epoch) {
+  if (epoch == 0) return current * start_;
+  if (epoch > total_) return current;
+  const double rise = end_ - start_;
+  return current * (1 + rise / (static_cast<double>(total_) * start_ + static_cast<double>(epoch - 1) * rise));
+}
+
+LambdaLR::LambdaLR(Optimizer& optimizer, Function f) : LambdaLR(optimizer, std::vector<Function>{std::move(f)}) {}
+
+LambdaLR::LambdaLR(Optimizer& optimizer, std::vector<Function> functions)
+    : LRScheduler(optimizer), functions_(std::move(functions)) {
+  TAEDA_CHECK_VALUE(functions_.size() == 1 || functions_.size() == optimizer.param_groups().size(), "Expected ",
+                    optimizer.param_groups().size(), " lr_lambdas, but got ", functions_.size());
+  begin();
+}
+
+double LambdaLR::rate(size_t group, double base, double, int64_t epoch) {
+  return base * functions_[functions_.size() == 1 ? 0 : group](epoch);
+}
+
+OneCycleLR::OneCycleLR(Optimizer& optimizer, OneCycleLROptions options)
+    : LRScheduler(optimizer), options_(std::move(options)) {
+  const OneCycleLROptions& o = options_;
+  if (o.total_steps() == 0 && o.epochs() == 0 && o.steps_per_epoch() == 0)
+    throw ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)");
+  if (o.total_steps() != 0) {
+    TAEDA_CHECK_VALUE(o.total_steps() > 0, "Expected positive integer total_steps, but got ", o.total_steps());
+    total_ = o.total_steps();
+  } else {
+    TAEDA_CHECK_VALUE(o.epochs() > 0, "Expected positive integer epochs, but got ", o.epochs());
+    TAEDA_CHECK_VALUE(o.steps_per_epoch() > 0, "Expected positive integer steps_per_epoch, but got ", o.steps_per_epoch());
+    total_ = o.epochs() * o.steps_per_epoch();
+  }
+  TAEDA_CHECK_VALUE(o.pct_start() >= 0 && o.pct_start() <= 1, "Expected float between 0 and 1 pct_start, but got ",
+                    o.pct_start());
+  check_per_group("max_lr", o.max_lr(), optimizer);
+  auto& groups = optimizer.param_groups();
+  for (size_t i = 0; i < groups.size(); ++i) {
+    TAEDA_CHECK_VALUE(!o.cycle_momentum() || groups[i].options().momentum_like(),
+                      "optimizer must support momentum with `cycle_momentum` option enabled");
+    groups[i].set_initial_lr(for_group(o.max_lr(), i) / o.div_factor());
+  }
+  begin();
+}
+
+double OneCycleLR::anneal(double start, double end, double part) const {
+  if (!options_.cosine()) return (end - start) * part + start;
+  return end + (start - end) / 2 * (std::cos(pi * part) + 1);
+}
+
+std::vector<OneCycleLR::Phase> OneCycleLR::phases(double max_lr) const {
+  const OneCycleLROptions& o = options_;
+  const double initial = max_lr / o.div_factor(), last = initial / o.final_div_factor();
+  const double low = o.base_momentum(), high = o.max_momentum();
+  const double rise = o.pct_start() * static_cast<double>(total_), end = static_cast<double>(total_ - 1);
+  const Phase up{rise - 1, initial, max_lr, high, low};
+  if (!o.three_phase()) return {up, {end, max_lr, last, low, high}};
+  return {up, {2 * rise - 2, max_lr, initial, low, high}, {end, initial, last, high, high}};
+}
+
+double OneCycleLR::rate(size_t group, double, double, int64_t step) {
+  TAEDA_CHECK_VALUE(step <= total_, "Tried to step ", step + 1, " times. The specified number of total steps is ", total_);
+  const std::vector<Phase> list = phases(for_group(options_.max_lr(), group));
+  double start = 0;
+  size_t i = 0;
+  for (; i + 1 < list.size() && static_cast<double>(step) > list[i].end_step; ++i) start = list[i].end_step;
+  const Phase& phase = list[i];
+  const double part = (static_cast<double>(step) - start) / (phase.end_step - start);
+  if (options_.cycle_momentum())
+    *optimizer().param_groups()[group].options().momentum_like() = anneal(phase.start_momentum, phase.end_momentum, part);
+  return anneal(phase.start_lr, phase.end_lr, part);
+}
+
+SequentialLR::SequentialLR(Optimizer& optimizer, std::vector<std::shared_ptr<LRScheduler>> schedulers,
+                           std::vector<int64_t> milestones)
+    : LRScheduler(optimizer), schedulers_(std::move(schedulers)), milestones_(std::move(milestones)) {
+  for (size_t i = 0; i < schedulers_.size(); ++i)
+    TAEDA_CHECK_VALUE(&schedulers_[i]->optimizer() == &optimizer, "Sequential Schedulers expects all schedulers to belong to "
+                      "the same optimizer, but got schedulers at index ", i, " to be different than the optimizer passed in.");
+  TAEDA_CHECK_VALUE(!schedulers_.empty() && milestones_.size() + 1 == schedulers_.size(),
+                    "Sequential Schedulers expects number of schedulers provided to be one more than the number of milestone "
+                    "points, but got number of schedulers ", schedulers_.size(), " and the number of milestones to be equal to ",
+                    milestones_.size());
+  // All of them set rates when they were made: only the first one's shall count.
+  for (OptimizerParamGroup& g : optimizer.param_groups()) g.set_lr(g.initial_lr());
+  begin();
+  schedulers_[0]->move_to(0);
+}
+
+void SequentialLR::step() {
+  LRScheduler::step();
+  const auto at = std::upper_bound(milestones_.begin(), milestones_.end(), last_epoch());
+  LRScheduler& active = *schedulers_[static_cast<size_t>(at - milestones_.begin())];
+  if (at == milestones_.begin() || at[-1] != last_epoch()) {
+    active.step();
+    return;
+  }
+  for (OptimizerParamGroup& g : optimizer().param_groups()) g.set_lr(g.initial_lr());
+  active.move_to(0);
+}
+
+SchedulerState SequentialLR::state_dict() const {
+  SchedulerState out = LRScheduler::state_dict();
+  save_children(out, schedulers_);
+  return out;
+}
+
+void SequentialLR::load_state_dict(const SchedulerState& state) {
+  LRScheduler::load_state_dict(state);
+  load_children(state, schedulers_);
+}
+
+namespace {
+Optimizer& optimizer_of(const std::vector<std::shared_ptr<LRScheduler>>& schedulers) {
+  TAEDA_CHECK_VALUE(!schedulers.empty(), "ChainedScheduler expects at least one scheduler to be chained, but got none");
+  for (size_t i = 1; i < schedulers.size(); ++i)
+    TAEDA_CHECK_VALUE(&schedulers[i]->optimizer() == &schedulers[0]->optimizer(), "ChainedScheduler expects all schedulers to "
+                      "belong to the same optimizer, but got schedulers at index 0 and ", i, " to be different");
+  return schedulers[0]->optimizer();
+}
+}  // namespace
+
+ChainedScheduler::ChainedScheduler(std::vector<std::shared_ptr<LRScheduler>> schedulers)
+    : LRScheduler(optimizer_of(schedulers)), schedulers_(std::move(schedulers)) {
+  begin();
+}
+
+void ChainedScheduler::step() {
+  LRScheduler::step();
+  for (const auto& s : schedulers_) s->step();
+}
+
+SchedulerState ChainedScheduler::state_dict() const {
+  SchedulerState out = LRScheduler::state_dict();
+  save_children(out, schedulers_);
+  return out;
+}
+
+void ChainedScheduler::load_state_dict(const SchedulerState& state) {
+  LRScheduler::load_state_dict(state);
+  load_children(state, schedulers_);
+}
+
+ReduceLROnPlateauScheduler::ReduceLROnPlateauScheduler(Optimizer& optimizer, ReduceLROnPlateauOptions options)
+    : optimizer_(optimizer), options_(std::move(options)) {
+  TAEDA_CHECK_VALUE(options_.factor() < 1, "Factor should be < 1.0.");
+  check_per_group("min_lr", options_.min_lr(), optimizer);
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  best_ = options_.mode() == ReduceLROnPlateauOptions::min ? inf : -inf;
+}
+
+bool ReduceLROnPlateauScheduler::is_better(double metric) const {
+  const bool relative = options_.threshold_mode() == ReduceLROnPlateauOptions::rel;
+  const double t = options_.threshold();
+  if (options_.mode() == ReduceLROnPlateauOptions::min) return metric < (relative ? best_ * (1 - t) : best_ - t);
+  return metric > (relative ? best_ * (1 + t) : best_ + t);
+}
+
+void ReduceLROnPlateauScheduler::step(double metric) {
+  if (is_better(metric)) {
+    best_ = metric;
+    bad_steps_ = 0;
+  } else {
+    ++bad_steps_;
+  }
+  if (cooldown_left_ > 0) {
+    --cooldown_left_;
+    bad_steps_ = 0;
+  }
+  if (bad_steps_ <= options_.patience()) return;
+  reduce();
+  cooldown_left_ = options_.cooldown();
+  bad_steps_ = 0;
+}
+
+void ReduceLROnPlateauScheduler::reduce() {
+  auto& groups = optimizer_.param_groups();
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const double before = groups[i].get_lr();
+    const double after = std::max(before * options_.factor(), for_group(options_.min_lr(), i));
+    if (before - after > options_.eps()) groups[i].set_lr(after);
+  }
+}
+
+std::vector<double> ReduceLROnPlateauScheduler::get_last_lr() const { return rates_of(optimizer_); }
+
+SchedulerState ReduceLROnPlateauScheduler::state_dict() const {
+  SchedulerState out;
+  out.insert("best", best_);
+  out.insert("num_bad_epochs", static_cast<double>(bad_steps_));
+  out.insert("cooldown_counter", static_cast<double>(cooldown_left_));
+  return out;
+}
+
+void ReduceLROnPlateauScheduler::load_state_dict(const SchedulerState& state) {
+  best_ = state["best"];
+  bad_steps_ = static_cast<int64_t>(state["num_bad_epochs"]);
+  cooldown_left_ = static_cast<int64_t>(state["cooldown_counter"]);
+}
+
+}  // namespace taeda::optim

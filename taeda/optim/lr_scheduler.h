@@ -1,0 +1,221 @@
+// Schedules of learning rates. Construct one after the optimizer; it sets the rate of step 0. Call
+// `step()` after `optimizer.step()`.
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "taeda/optim/optimizer.h"
+
+namespace taeda::optim {
+
+/// Numbers from which a schedule goes on, by name.
+using SchedulerState = OrderedDict<std::string, double>;
+
+/// A schedule sets each group's rate from the one before, so that several may work on one optimizer.
+class LRScheduler {
+ public:
+  explicit LRScheduler(Optimizer& optimizer) : optimizer_(optimizer) {}
+  virtual ~LRScheduler() = default;
+  LRScheduler(const LRScheduler&) = delete;
+  LRScheduler& operator=(const LRScheduler&) = delete;
+
+  virtual void step();
+  /// The rate of each group.
+  std::vector<double> get_last_lr() const;
+  int64_t last_epoch() const { return epoch_; }
+  Optimizer& optimizer() { return optimizer_; }
+  virtual SchedulerState state_dict() const;
+  /// Throws Error if a number is missing.
+  virtual void load_state_dict(const SchedulerState& state);
+
+ protected:
+  /// The rate at `epoch` of a group that starts from `base` and has `current` now. At epoch 0,
+  /// `current` is what the group had before this schedule.
+  virtual double rate(size_t group, double base, double current, int64_t epoch) = 0;
+  /// To be called at the end of each schedule's constructor: sets the rates of epoch 0.
+  void begin() { move_to(0); }
+
+ private:
+  friend class SequentialLR;
+  void move_to(int64_t epoch);
+
+  Optimizer& optimizer_;
+  int64_t epoch_ = -1;
+};
+
+/// Times gamma every `step_size` epochs.
+class StepLR final : public LRScheduler {
+ public:
+  StepLR(Optimizer& optimizer, int64_t step_size, double gamma = 0.1);
+
+ private:
+  double rate(size_t, double base, double current, int64_t epoch) override;
+  int64_t step_size_;
+  double gamma_;
+};
+
+/// Times gamma at each milestone; one that is listed twice counts twice.
+class MultiStepLR final : public LRScheduler {
+ public:
+  MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, double gamma = 0.1);
+
+ private:
+  double rate(size_t, double base, double current, int64_t epoch) override;
+  std::vector<int64_t> milestones_;
+  double gamma_;
+};
+
+/// Times gamma every epoch.
+class ExponentialLR final : public LRScheduler {
+ public:
+  ExponentialLR(Optimizer& optimizer, double gamma);
+
+ private:
+  double rate(size_t, double base, double current, int64_t epoch) override;
+  double gamma_;
+};
+
+/// eta_min + (base - eta_min) (1 + cos(pi epoch / t_max)) / 2 (Loshchilov and Hutter 2017).
+class CosineAnnealingLR final : public LRScheduler {
+ public:
+  CosineAnnealingLR(Optimizer& optimizer, int64_t t_max, double eta_min = 0);
+
+ private:
+  double rate(size_t, double base, double current, int64_t epoch) override;
+  int64_t t_max_;
+  double eta_min_;
+};
+
+/// A factor that goes linearly from `start_factor` to `end_factor` in `total_iters` epochs: warm-up.
+class LinearLR final : public LRScheduler {
+ public:
+  LinearLR(Optimizer& optimizer, double start_factor = 1.0 / 3, double end_factor = 1.0, int64_t total_iters = 5);
+
+ private:
+  double rate(size_t, double base, double current, int64_t epoch) override;
+  double start_, end_;
+  int64_t total_;
+};
+
+/// base times a function of the epoch; one function for all groups or one for each.
+class LambdaLR final : public LRScheduler {
+ public:
+  using Function = std::function<double(int64_t epoch)>;
+  LambdaLR(Optimizer& optimizer, Function f);
+  LambdaLR(Optimizer& optimizer, std::vector<Function> functions);
+
+ private:
+  double rate(size_t group, double base, double current, int64_t epoch) override;
+  std::vector<Function> functions_;
+};
+
+class OneCycleLROptions {
+ public:
+  OneCycleLROptions(double max_lr) : max_lr_{max_lr} {}
+  /// One for each group.
+  OneCycleLROptions(std::vector<double> max_lr) : max_lr_(std::move(max_lr)) {}
+  TAEDA_ARG(std::vector<double>, max_lr);
+  /// Or epochs times steps_per_epoch.
+  TAEDA_ARG(int64_t, total_steps) = 0;
+  TAEDA_ARG(int64_t, epochs) = 0;
+  TAEDA_ARG(int64_t, steps_per_epoch) = 0;
+  TAEDA_ARG(double, pct_start) = 0.3;
+  /// Cosine, or straight lines.
+  TAEDA_ARG(bool, cosine) = true;
+  TAEDA_ARG(bool, cycle_momentum) = true;
+  TAEDA_ARG(double, base_momentum) = 0.85;
+  TAEDA_ARG(double, max_momentum) = 0.95;
+  TAEDA_ARG(double, div_factor) = 25.0;
+  TAEDA_ARG(double, final_div_factor) = 1e4;
+  TAEDA_ARG(bool, three_phase) = false;
+};
+
+/// From max_lr / div_factor up to max_lr and down to initial / final_div_factor, while momentum (or
+/// beta1) goes the other way (Smith and Topin 2018). Steps are batches, not epochs.
+class OneCycleLR final : public LRScheduler {
+ public:
+  OneCycleLR(Optimizer& optimizer, OneCycleLROptions options);
+  OneCycleLR(Optimizer& optimizer, double max_lr, int64_t total_steps)
+      : OneCycleLR(optimizer, OneCycleLROptions(max_lr).total_steps(total_steps)) {}
+
+ private:
+  struct Phase { double end_step, start_lr, end_lr, start_momentum, end_momentum; };
+  double rate(size_t group, double base, double current, int64_t step) override;
+  double anneal(double start, double end, double part) const;
+  std::vector<Phase> phases(double max_lr) const;
+  OneCycleLROptions options_;
+  int64_t total_ = 0;
+};
+
+/// One schedule after the other: the (i+1)-th takes over, from its start, at milestones[i].
+class SequentialLR final : public LRScheduler {
+ public:
+  SequentialLR(Optimizer& optimizer, std::vector<std::shared_ptr<LRScheduler>> schedulers,
+               std::vector<int64_t> milestones);
+  void step() override;
+  SchedulerState state_dict() const override;
+  void load_state_dict(const SchedulerState& state) override;
+
+ private:
+  double rate(size_t, double, double current, int64_t) override { return current; }
+  std::vector<std::shared_ptr<LRScheduler>> schedulers_;
+  std::vector<int64_t> milestones_;
+};
+
+/// All schedules in every step, each on what the one before left.
+class ChainedScheduler final : public LRScheduler {
+ public:
+  explicit ChainedScheduler(std::vector<std::shared_ptr<LRScheduler>> schedulers);
+  void step() override;
+  SchedulerState state_dict() const override;
+  void load_state_dict(const SchedulerState& state) override;
+
+ private:
+  double rate(size_t, double, double current, int64_t) override { return current; }
+  std::vector<std::shared_ptr<LRScheduler>> schedulers_;
+};
+
+class ReduceLROnPlateauOptions {
+ public:
+  enum Mode { min, max };
+  enum ThresholdMode { rel, abs };
+  TAEDA_ARG(Mode, mode) = min;
+  TAEDA_ARG(double, factor) = 0.1;
+  TAEDA_ARG(int64_t, patience) = 10;
+  TAEDA_ARG(double, threshold) = 1e-4;
+  TAEDA_ARG(ThresholdMode, threshold_mode) = rel;
+  TAEDA_ARG(int64_t, cooldown) = 0;
+  /// One for all groups, or one for each.
+  TAEDA_ARG(std::vector<double>, min_lr) = {0.0};
+  TAEDA_ARG(double, eps) = 1e-8;
+};
+
+/// Times `factor` when a metric has not improved for more than `patience` steps.
+class ReduceLROnPlateauScheduler {
+ public:
+  using SchedulerMode = ReduceLROnPlateauOptions::Mode;
+  using ThresholdMode = ReduceLROnPlateauOptions::ThresholdMode;
+  explicit ReduceLROnPlateauScheduler(Optimizer& optimizer, ReduceLROnPlateauOptions options = {});
+
+  void step(double metric);
+  std::vector<double> get_last_lr() const;
+  SchedulerState state_dict() const;
+  /// Throws Error if a number is missing.
+  void load_state_dict(const SchedulerState& state);
+
+ private:
+  bool is_better(double metric) const;
+  void reduce();
+
+  Optimizer& optimizer_;
+  ReduceLROnPlateauOptions options_;
+  double best_;
+  int64_t bad_steps_ = 0;
+  int64_t cooldown_left_ = 0;
+};
+using ReduceLROnPlateau = ReduceLROnPlateauScheduler;
+
+}  // namespace taeda::optim
