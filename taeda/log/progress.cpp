@@ -1,6 +1,7 @@
 #include "taeda/log/progress.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "taeda/log/terminal.h"
@@ -57,7 +58,7 @@ void ProgressBar::finish() {
   finished_ = true;
   if (in_place_) {
     if (drawn_) std::fputs("\r\x1b[K", options_.stream);
-  } else if (drawn_) {
+  } else if (drawn_ && shown_ != done_) {
     draw();
   }
   std::fflush(options_.stream);
@@ -82,6 +83,7 @@ std::string ProgressBar::line(size_t columns) const {
 void ProgressBar::draw() {
   last_ = now();
   drawn_ = true;
+  shown_ = done_;
   const size_t columns = options_.width ? options_.width : terminal_width(options_.stream);
   const std::string text = line(columns);
   if (in_place_) std::fprintf(options_.stream, "\r%s\x1b[K", text.c_str());

@@ -1,7 +1,6 @@
 // A progress bar: redrawn in place on a terminal, now and then a plain line elsewhere.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
@@ -33,7 +32,7 @@ class ProgressBar {
   /// Counts `n` more done. `note` is shown behind the rate ("loss 0.4321"); it is only evaluated when
   /// something is drawn, so that asking a device for a loss costs nothing in between.
   void advance(int64_t n, const std::function<std::string()>& note = {});
-  /// Clears the bar; plain output gets a last line.
+  /// Clears the bar; plain output that had lines gets a last one.
   void finish();
 
   double elapsed() const { return now() - start_; }
@@ -46,7 +45,7 @@ class ProgressBar {
   void draw();
 
   std::string label_, unit_, note_;
-  int64_t total_, done_ = 0;
+  int64_t total_, done_ = 0, shown_ = 0;
   ProgressOptions options_;
   bool in_place_, finished_ = false, drawn_ = false;
   double start_, last_;
