@@ -1,0 +1,87 @@
+#include "taeda/io/archive.h"
+
+#include <charconv>
+#include <istream>
+#include <iterator>
+#include <ostream>
+
+#include "taeda/base/error.h"
+
+namespace taeda::io {
+
+namespace {
+
+/// "a, b, c", cut after a few.
+std::string list_names(const NamedTensors& tensors) {
+  constexpr size_t kShown = 8;
+  std::string out;
+  for (size_t i = 0; i < tensors.size() && i < kShown; ++i) out += (i ? ", " : "") + tensors[i].first;
+  if (tensors.size() > kShown) out += ", ...";
+  return out.empty() ? "none" : out;
+}
+
+/// The name without the prefix, if it has it.
+std::optional<std::string> without(const std::string& name, const std::string& prefix) {
+  if (!name.starts_with(prefix)) return std::nullopt;
+  return name.substr(prefix.size());
+}
+
+}  // namespace
+
+const Tensor* Archive::find(const std::string& name) const {
+  for (const auto& [key, tensor] : tensors)
+    if (key == name) return &tensor;
+  return nullptr;
+}
+
+const Tensor& Archive::at(const std::string& name) const {
+  const Tensor* found = find(name);
+  TAEDA_CHECK_VALUE(found, "no tensor named '", name, "' was saved; there are: ", list_names(tensors));
+  return *found;
+}
+
+Archive Archive::section(const std::string& prefix) const {
+  Archive out;
+  for (const auto& [name, tensor] : tensors)
+    if (auto rest = without(name, prefix)) out.tensors.emplace_back(*rest, tensor);
+  for (const auto& [name, text] : metadata)
+    if (auto rest = without(name, prefix)) out.metadata[*rest] = text;
+  return out;
+}
+
+void Archive::add_number(const std::string& name, double value) {
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
+  metadata[name] = std::string(text, end);
+}
+
+double Archive::parse_number(const std::string& name, const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  TAEDA_CHECK_VALUE(error == std::errc() && end == text.data() + text.size(), "'", name, "' is no number: '", text, "'");
+  return value;
+}
+
+void save_archive(const Archive& archive, const std::string& path) {
+  save_safetensors(archive.tensors, path, archive.metadata);
+}
+
+void save_archive(const Archive& archive, std::ostream& out) {
+  const std::string bytes = serialize_safetensors(archive.tensors, archive.metadata);
+  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  TAEDA_CHECK(out.good(), "cannot write ", bytes.size(), " bytes to the stream");
+}
+
+Archive load_archive(const std::string& path) {
+  const SafeTensors file = SafeTensors::open(path);
+  return {file.all(), file.metadata()};
+}
+
+Archive load_archive(std::istream& in) {
+  std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  TAEDA_CHECK(!in.bad(), "cannot read from the stream");
+  const SafeTensors file = SafeTensors::parse(std::move(bytes), "the stream");
+  return {file.all(), file.metadata()};
+}
+
+}  // namespace taeda::io

@@ -1,0 +1,34 @@
+// Named tensors and texts, as one file: what save(), load() and checkpoints are made of.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+
+#include "taeda/io/safetensors.h"
+
+namespace taeda::io {
+
+/// The content of a file. Tensors keep their order.
+struct Archive {
+  NamedTensors tensors;
+  Metadata metadata;
+
+  /// Throws ValueError for a name that is not there, listing those that are.
+  const Tensor& at(const std::string& name) const;
+  const Tensor* find(const std::string& name) const;
+  /// The tensors and texts whose names start with `prefix`, without it.
+  Archive section(const std::string& prefix) const;
+  void add(const std::string& name, const Tensor& t) { tensors.emplace_back(name, t); }
+  /// Numbers are texts of 17 digits: they come back exactly.
+  void add_number(const std::string& name, double value);
+  /// Throws ValueError for a text that is no number.
+  static double parse_number(const std::string& name, const std::string& text);
+};
+
+void save_archive(const Archive& archive, const std::string& path);
+void save_archive(const Archive& archive, std::ostream& out);
+Archive load_archive(const std::string& path);
+/// Reads to the end of the stream.
+Archive load_archive(std::istream& in);
+
+}  // namespace taeda::io

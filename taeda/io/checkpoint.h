@@ -1,0 +1,50 @@
+// Everything that a run needs to go on, in one file: model, optimizer, schedule, counters.
+//
+//     Checkpoint c;
+//     c.put("model", model).put("optimizer", optimizer).set("epoch", 3);
+//     c.save("run/checkpoint.safetensors");
+#pragma once
+
+#include "taeda/io/serialize.h"
+
+namespace taeda::io {
+
+/// Named sections; names of a section's tensors start with "<section>.".
+class Checkpoint {
+ public:
+  Checkpoint() = default;
+  /// Throws Error for a file that is missing or damaged.
+  static Checkpoint load(const std::string& path) { return Checkpoint(load_archive(path)); }
+  /// Replaces the file in one step: a crash leaves the old one or the new one.
+  void save(const std::string& path) const { save_archive(archive_, path); }
+
+  template <Saveable T> Checkpoint& put(const std::string& section, const T& value) {
+    pack(archive_, section + ".", value);
+    return *this;
+  }
+  Checkpoint& set(const std::string& name, double value) {
+    archive_.add_number(name, value);
+    return *this;
+  }
+  Checkpoint& set(const std::string& name, const std::string& text) {
+    archive_.metadata[name] = text;
+    return *this;
+  }
+
+  template <Saveable T> void get(const std::string& section, T& value) const {
+    unpack(archive_.section(section + "."), value);
+  }
+  /// Throws ValueError when `name` was not set.
+  double number(const std::string& name) const { return Archive::parse_number(name, text(name)); }
+  const std::string& text(const std::string& name) const {
+    const auto found = archive_.metadata.find(name);
+    TAEDA_CHECK_VALUE(found != archive_.metadata.end(), "the checkpoint has no value named '", name, "'");
+    return found->second;
+  }
+
+ private:
+  explicit Checkpoint(Archive archive) : archive_(std::move(archive)) {}
+  Archive archive_;
+};
+
+}  // namespace taeda::io

@@ -1,0 +1,216 @@
+#include "taeda/io/safetensors_header.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "taeda/base/error.h"
+
+#if defined(TAEDA_HAS_JSON)
+#include <nlohmann/json.hpp>
+#endif
+
+namespace taeda::io {
+
+namespace {
+
+struct DtypeName {
+  std::string_view name;
+  int bits;
+  ScalarType dtype;
+};
+
+constexpr ScalarType kNone = ScalarType::Undefined;
+constexpr DtypeName kDtypes[] = {
+    {"BOOL", 8, kBool},   {"U8", 8, kByte},      {"I8", 8, kChar},       {"I16", 16, kShort},
+    {"F16", 16, kHalf},   {"BF16", 16, kBFloat16}, {"I32", 32, kInt},    {"F32", 32, kFloat},
+    {"I64", 64, kLong},   {"F64", 64, kDouble},  {"C64", 64, kComplexFloat},
+    {"U16", 16, kNone},   {"U32", 32, kNone},    {"U64", 64, kNone},     {"F8_E4M3", 8, kNone},
+    {"F8_E5M2", 8, kNone}, {"F8_E8M0", 8, kNone}, {"F4", 4, kNone},      {"F6_E2M3", 6, kNone},
+    {"F6_E3M2", 6, kNone},
+};
+
+const DtypeName* find_dtype(std::string_view name) {
+  for (const DtypeName& d : kDtypes)
+    if (d.name == name) return &d;
+  return nullptr;
+}
+
+/// Whether `bits * product(shape)` is whole bytes, and how many; false when it overflows.
+bool checked_bytes(const TensorInfo& t, int bits, uint64_t* bytes) {
+  auto total = static_cast<uint64_t>(bits);
+  for (int64_t s : t.shape)
+    if (__builtin_mul_overflow(total, static_cast<uint64_t>(s), &total)) return false;
+  *bytes = total / 8;
+  return total % 8 == 0;
+}
+
+/// The format: tensors cover the data from its first byte to its last, without holes or overlaps.
+void check_offsets(std::vector<TensorInfo>& tensors, uint64_t data_bytes) {
+  for (const TensorInfo& t : tensors) {
+    const int bits = dtype_bits(t.dtype);
+    TAEDA_CHECK(bits > 0, "tensor '", t.name, "' has unknown dtype '", t.dtype, "'");
+    TAEDA_CHECK(t.shape.size() <= kMaxDims, "tensor '", t.name, "' has ", t.shape.size(), " dimensions, more than ",
+                kMaxDims);
+    TAEDA_CHECK(t.begin <= t.end && t.end <= data_bytes, "tensor '", t.name, "' has offsets [", t.begin, ", ",
+                t.end, "] outside the ", data_bytes, " bytes of data");
+    uint64_t bytes = 0;
+    TAEDA_CHECK(checked_bytes(t, bits, &bytes), "the size of tensor '", t.name, "' overflows or is no whole byte");
+    TAEDA_CHECK(bytes == t.end - t.begin, "tensor '", t.name, "' of dtype ", t.dtype, " and shape ",
+                IntArrayRef(t.shape), " needs ", bytes, " bytes, but its offsets span ", t.end - t.begin);
+  }
+  std::vector<const TensorInfo*> order;
+  for (const TensorInfo& t : tensors) order.push_back(&t);
+  std::sort(order.begin(), order.end(), [](const TensorInfo* a, const TensorInfo* b) {
+    return std::pair(a->begin, a->end) < std::pair(b->begin, b->end);
+  });
+  uint64_t position = 0;
+  for (const TensorInfo* t : order) {
+    TAEDA_CHECK(t->begin >= position, "tensor '", t->name, "' overlaps another one");
+    TAEDA_CHECK(t->begin == position, "hole of ", t->begin - position, " bytes before tensor '", t->name, "'");
+    position = t->end;
+  }
+  TAEDA_CHECK(position == data_bytes, data_bytes - position, " bytes at the end belong to no tensor");
+}
+
+#if defined(TAEDA_HAS_JSON)
+
+using Json = nlohmann::json;
+
+/// Takes the header's events one by one: this finds names that occur twice, which a parsed document
+/// no longer shows, and needs no recursion. Depth 1: names; depth 2: fields, or metadata.
+class HeaderReader : public nlohmann::json_sax<Json> {
+ public:
+  explicit HeaderReader(SafeTensorsHeader* out) : out_(*out) {}
+
+  bool null() override { return refuse("null"); }
+  bool boolean(bool) override { return refuse("a boolean"); }
+  bool number_float(double, const std::string& text) override { return refuse("the number " + text); }
+  bool binary(binary_t&) override { return refuse("binary data"); }
+  bool number_integer(int64_t v) override { return refuse("the negative number " + std::to_string(v)); }
+  bool number_unsigned(uint64_t v) override {
+    if (!in_list_) return refuse("the number " + std::to_string(v));
+    TAEDA_CHECK(v <= INT64_MAX, "number ", v, " in tensor '", name_, "' is too large");
+    numbers_.push_back(v);
+    return true;
+  }
+  bool string(std::string& text) override {
+    if (in_list_ || depth_ != 2) return refuse("the string \"" + text + "\"");
+    if (name_ == "__metadata__") {
+      out_.metadata[field_] = text;
+    } else {
+      TAEDA_CHECK(field_ == "dtype", "field '", field_, "' of tensor '", name_, "' is a string");
+      info_.dtype = text;
+    }
+    return true;
+  }
+  bool start_object(size_t) override {
+    if (in_list_ || ++depth_ > 2) return refuse("an object");
+    fields_.clear();
+    info_ = TensorInfo{};
+    return true;
+  }
+  bool end_object() override {
+    if (--depth_ == 1 && name_ != "__metadata__") {
+      for (const char* field : {"dtype", "shape", "data_offsets"})
+        TAEDA_CHECK(fields_.count(field), "tensor '", name_, "' has no field '", field, "'");
+      info_.name = name_;
+      out_.tensors.push_back(std::move(info_));
+    }
+    return true;
+  }
+  bool key(std::string& text) override {
+    if (depth_ == 1) {
+      name_ = text;
+      TAEDA_CHECK(names_.insert(text).second, "the name '", text, "' occurs twice");
+      return true;
+    }
+    field_ = text;
+    TAEDA_CHECK(fields_.insert(text).second, "the field '", text, "' of '", name_, "' occurs twice");
+    TAEDA_CHECK(name_ == "__metadata__" || text == "dtype" || text == "shape" || text == "data_offsets",
+                "tensor '", name_, "' has an unknown field '", text, "'");
+    return true;
+  }
+  bool start_array(size_t) override {
+    if (in_list_ || depth_ != 2 || name_ == "__metadata__" || field_ == "dtype") return refuse("a list");
+    in_list_ = true;
+    numbers_.clear();
+    return true;
+  }
+  bool end_array() override {
+    in_list_ = false;
+    if (field_ == "shape") {
+      info_.shape.assign(numbers_.begin(), numbers_.end());
+    } else {
+      TAEDA_CHECK(numbers_.size() == 2, "data_offsets of tensor '", name_, "' are ", numbers_.size(), " numbers, not 2");
+      info_.begin = numbers_[0];
+      info_.end = numbers_[1];
+    }
+    return true;
+  }
+  bool parse_error(size_t position, const std::string&, const Json::exception& e) override {
+    throw Error(taeda::detail::concat("the header is not valid JSON at byte ", position, ": ", e.what()));
+  }
+
+ private:
+  bool refuse(const std::string& what) const {
+    throw Error(depth_ == 0 ? "the header is not a JSON object"
+                            : taeda::detail::concat("unexpected ", what, " in '", name_, "'"));
+  }
+
+  SafeTensorsHeader& out_;
+  TensorInfo info_;
+  std::string name_, field_;
+  std::set<std::string> names_, fields_;
+  std::vector<uint64_t> numbers_;
+  int depth_ = 0;
+  bool in_list_ = false;
+};
+
+void parse_json(const char* begin, size_t bytes, SafeTensorsHeader* out) {
+  HeaderReader reader(out);
+  Json::sax_parse(begin, begin + bytes, &reader);
+}
+
+#else
+
+void parse_json(const char*, size_t, SafeTensorsHeader*) {
+  throw NotImplementedError("this build of Taeda reads no safetensors files: nlohmann-json was not found");
+}
+
+#endif
+
+}  // namespace
+
+int dtype_bits(std::string_view name) {
+  const DtypeName* d = find_dtype(name);
+  return d ? d->bits : 0;
+}
+
+std::optional<ScalarType> dtype_from_safetensors(std::string_view name) {
+  const DtypeName* d = find_dtype(name);
+  if (!d || d->dtype == kNone) return std::nullopt;
+  return d->dtype;
+}
+
+const char* safetensors_dtype(ScalarType dtype) {
+  for (const DtypeName& d : kDtypes)
+    if (d.dtype == dtype) return d.name.data();
+  return nullptr;
+}
+
+SafeTensorsHeader parse_header(const char* data, size_t size) {
+  uint64_t length = 0;
+  TAEDA_CHECK(size >= sizeof length, "it has ", size, " bytes, fewer than the 8 of the header's length");
+  for (int i = 0; i < 8; ++i) length |= uint64_t{static_cast<unsigned char>(data[i])} << (8 * i);
+  TAEDA_CHECK(length <= kMaxHeaderBytes, "its header of ", length, " bytes is larger than ", kMaxHeaderBytes);
+  TAEDA_CHECK(length <= size - sizeof length, "its header of ", length, " bytes goes beyond the file of ", size);
+  SafeTensorsHeader out;
+  out.data_offset = sizeof length + length;
+  TAEDA_CHECK(length > 0 && data[sizeof length] == '{', "the header does not start with '{'");
+  parse_json(data + sizeof length, length, &out);
+  check_offsets(out.tensors, size - out.data_offset);
+  return out;
+}
+
+}  // namespace taeda::io

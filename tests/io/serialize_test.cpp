@@ -1,0 +1,94 @@
+#include "taeda/io/serialize.h"
+
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+#include "taeda/io/checkpoint.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+#include "tests/io/temporary_folder.h"
+
+namespace taeda::io {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::vector<float> values(const Tensor& t) { return {t.data_ptr<float>(), t.data_ptr<float>() + t.numel()}; }
+
+template <class F> std::string error_of(F&& f) {
+  try {
+    f();
+  } catch (const std::exception& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(Serialize, TensorsListsAndMapsThroughFilesAndStreams) {
+  const TemporaryFolder folder;
+  const Tensor a = full({2}, 1.5), b = full({1}, -2.0);
+
+  save(a, folder / "tensor");
+  Tensor tensor;
+  load(tensor, folder / "tensor");
+  EXPECT_THAT(values(tensor), ElementsAre(1.5f, 1.5f));
+
+  std::stringstream stream;
+  save(std::vector<Tensor>{a, b}, stream);
+  std::vector<Tensor> list;
+  load(list, stream);
+  ASSERT_EQ(list.size(), 2u);
+  EXPECT_THAT(values(list[1]), ElementsAre(-2.f));
+
+  save(std::map<std::string, Tensor>{{"x", a}, {"y", b}}, folder / "map");
+  std::map<std::string, Tensor> map;
+  load(map, folder / "map");
+  EXPECT_THAT(values(map.at("y")), ElementsAre(-2.f));
+  EXPECT_THAT(error_of([&] { load(tensor, folder / "map"); }),
+              HasSubstr("no tensor named 'tensor' was saved; there are: x, y"));
+  EXPECT_THAT(error_of([&] { load(list, folder / "map"); }), HasSubstr("no tensor named '0'"));
+  EXPECT_EQ(list.size(), 2u) << "a failed load changes nothing";
+}
+
+TEST(Serialize, LongListsKeepTheirOrder) {
+  std::vector<Tensor> list, back;
+  for (int i = 0; i < 12; ++i) list.push_back(full({1}, i, i % 2 ? kFloat : kDouble));
+  std::stringstream stream;
+  save(list, stream);
+  load(back, stream);
+  ASSERT_EQ(back.size(), 12u);
+  for (int i = 0; i < 12; ++i) EXPECT_EQ(back[static_cast<size_t>(i)].item<int>(), i);
+}
+
+TEST(Serialize, ADamagedStreamIsRefused) {
+  std::stringstream stream("nonsense");
+  Tensor t;
+  EXPECT_THAT(error_of([&] { load(t, stream); }), HasSubstr("the stream is no valid safetensors file"));
+}
+
+TEST(Checkpoint, KeepsSectionsNumbersAndTexts) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "c";
+  Checkpoint c;
+  c.put("a", full({1}, 1.0)).put("b", std::vector<Tensor>{full({1}, 2.0)});
+  c.set("epoch", 3).set("lr", 0.1 + 0.2).set("device", "sim:0");
+  c.save(path);
+  const Checkpoint back = Checkpoint::load(path);
+  Tensor a;
+  back.get("a", a);
+  EXPECT_THAT(values(a), ElementsAre(1.f));
+  std::vector<Tensor> b;
+  back.get("b", b);
+  EXPECT_THAT(values(b.at(0)), ElementsAre(2.f));
+  EXPECT_EQ(back.number("epoch"), 3);
+  EXPECT_EQ(back.number("lr"), 0.1 + 0.2) << "to the last bit";
+  EXPECT_EQ(back.text("device"), "sim:0");
+  EXPECT_THAT(error_of([&] { back.number("none"); }), HasSubstr("no value named 'none'"));
+  EXPECT_THAT(error_of([&] { back.number("device"); }), HasSubstr("'device' is no number: 'sim:0'"));
+  EXPECT_EQ(folder.count(), 1u);
+}
+
+}  // namespace
+}  // namespace taeda::io

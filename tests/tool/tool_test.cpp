@@ -1,0 +1,231 @@
+// The `taeda` command as users meet it: a process with arguments, output and an exit code.
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+
+#include "taeda/io/safetensors.h"
+#include "taeda/vision/image_io.h"
+#include "tests/io/temporary_folder.h"
+#include "tests/vision/idx_files.h"
+
+namespace taeda {
+namespace {
+
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+struct Outcome {
+  int code;
+  std::string out, err;
+};
+
+std::string contents(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// Runs the tool; `environment` is put before it ("NAME=value").
+Outcome taeda_tool(const std::string& arguments, const std::string& environment = "") {
+  const TemporaryFolder folder;
+  const std::string command = environment + " " + TAEDA_TOOL + " " + arguments + " >" + (folder / "out") + " 2>" +
+                              (folder / "err") + " </dev/null";
+  const int status = std::system(command.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), contents(folder / "out"),
+          contents(folder / "err")};
+}
+
+class Train : public testing::Test {
+ protected:
+  Train() {
+    std::filesystem::create_directory(data);
+    write_fashion_files(data, 400, 100);
+  }
+  std::string arguments(const std::string& more, const std::string& out_folder) {
+    return "train fashion-mnist --data " + data + " --out " + out_folder + " --epochs 2 --batch-size 20 " + more;
+  }
+  /// Runs with something wrong: exit code 2, one line that says `message`, and no output folder.
+  void expect_usage_error(const std::string& more, const std::string& message) {
+    const Outcome o = taeda_tool(arguments(more, out));
+    EXPECT_EQ(o.code, 2) << more;
+    EXPECT_THAT(o.err, StartsWith("taeda: ")) << more;
+    EXPECT_THAT(o.err, HasSubstr(message)) << more;
+    EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
+    EXPECT_EQ(o.out, "") << more;
+    EXPECT_FALSE(std::filesystem::exists(out)) << more;
+  }
+  /// Every loss and accuracy that the run wrote down, as text.
+  static std::vector<std::string> numbers(const std::string& out_folder) {
+    const std::string text = contents(out_folder + "/result.json");
+    const std::regex pattern("\"(train|test)_(loss|accuracy)\": [^,}\n]+");
+    std::vector<std::string> found;
+    for (std::sregex_iterator it(text.begin(), text.end(), pattern), end; it != end; ++it) found.push_back(it->str());
+    return found;
+  }
+
+  TemporaryFolder folder;
+  std::string data = folder / "data", out = folder / "out/deeper";
+};
+
+TEST(Tool, VersionHelpAndLists) {
+  const Outcome version = taeda_tool("--version");
+  EXPECT_EQ(version.code, 0);
+  EXPECT_THAT(version.out, ContainsRegex("^taeda [0-9]+\\.[0-9]+\\.[0-9]+"));
+  const Outcome help = taeda_tool("train fashion-mnist --help");
+  EXPECT_EQ(help.code, 0);
+  for (const char* flag : {"--device", "--epochs", "--batch-size", "--lr", "--workers", "--seed", "--data", "--out", "--threads"})
+    EXPECT_THAT(help.out, HasSubstr(flag));
+  const Outcome devices = taeda_tool("devices", "TAEDA_SIM_DEVICES=3");
+  EXPECT_EQ(devices.code, 0);
+  EXPECT_THAT(devices.out, HasSubstr("cpu"));
+  EXPECT_THAT(devices.out, HasSubstr("sim:2"));
+  const Outcome info = taeda_tool("info");
+  EXPECT_EQ(info.code, 0);
+  EXPECT_THAT(info.out, HasSubstr("compiler"));
+}
+
+TEST(Tool, RefusesUnknownCommandsAndFlags) {
+  for (const char* arguments : {"", "fly", "train", "train imagenet", "--nonsense", "devices extra"}) {
+    const Outcome o = taeda_tool(arguments);
+    EXPECT_EQ(o.code, 2) << arguments;
+    EXPECT_THAT(o.err, StartsWith("taeda: ")) << arguments;
+    EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
+  }
+}
+
+TEST_F(Train, RefusesFlagsThatMakeNoSense) {
+  expect_usage_error("--batch-size 0", "--batch-size must be positive, got 0");
+  expect_usage_error("--batch-size -3", "--batch-size must be positive, got -3");
+  expect_usage_error("--batch-size many", "--batch-size");
+  expect_usage_error("--epochs 0", "--epochs must be positive, got 0");
+  expect_usage_error("--lr 0", "--lr must be positive, got 0");
+  expect_usage_error("--lr -1e-3", "--lr must be positive, got -0.001");
+  expect_usage_error("--lr nan", "--lr must be positive, got nan");
+  expect_usage_error("--workers -1", "--workers must be from 0 to 256, got -1");
+  expect_usage_error("--threads -1", "--threads must be from 0 to 4096, got -1");
+  expect_usage_error("--seed -1", "--seed");
+  expect_usage_error("--nonsense", "--nonsense");
+  expect_usage_error("extra", "extra");
+}
+
+TEST_F(Train, RefusesDevicesThatDoNotExist) {
+  expect_usage_error("--device gpu", "Expected one of cpu, cuda, sim device type at start of device string: gpu");
+  expect_usage_error("--device sim:99", "sim:99");
+  expect_usage_error("--device cpu:1", "CPU device index must be -1 or zero, got 1");
+  expect_usage_error("--device sim:x", "Invalid device string: 'sim:x'");
+  expect_usage_error("--device cuda:77", "cuda");
+}
+
+TEST_F(Train, RefusesMissingAndDamagedData) {
+  const std::string images = data + "/train-images-idx3-ubyte", labels = data + "/t10k-labels-idx1-ubyte.gz";
+  const std::string good = contents(images);
+  write_bytes(images, good.substr(0, 1000));
+  expect_usage_error("", images + " is truncated: expected 313616 bytes, found 1000");
+  write_bytes(images, good);
+  std::filesystem::resize_file(labels, std::filesystem::file_size(labels) - 20);
+  expect_usage_error("", labels + " is truncated");
+  std::filesystem::remove(labels);
+  expect_usage_error("", "cannot find t10k-labels-idx1-ubyte or t10k-labels-idx1-ubyte.gz in " + data);
+  data = folder / "nowhere";
+  expect_usage_error("", "cannot find train-images-idx3-ubyte or train-images-idx3-ubyte.gz in " + data);
+}
+
+TEST_F(Train, RefusesAFolderThatCannotBeWritten) {
+  write_bytes(folder / "file", "x");
+  const Outcome o = taeda_tool(arguments("", folder / "file/out"));
+  EXPECT_EQ(o.code, 2);
+  EXPECT_THAT(o.err, StartsWith("taeda: cannot make the output folder " + (folder / "file/out")));
+  const Outcome there = taeda_tool(arguments("", folder / "file"));
+  EXPECT_EQ(there.code, 2);
+  EXPECT_THAT(there.err, HasSubstr(folder / "file"));
+  const Outcome system = taeda_tool(arguments("", "/proc/taeda"));
+  EXPECT_EQ(system.code, 2);
+  EXPECT_THAT(system.err, HasSubstr("/proc/taeda"));
+}
+
+TEST_F(Train, LearnsAndLeavesItsResults) {
+  const Outcome o = taeda_tool(arguments("--device cpu --epochs 4 --workers 1 --threads 1", out));
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("400 training and 100 test images"));
+  EXPECT_THAT(o.out, HasSubstr("│ epoch │ train loss"));
+  EXPECT_THAT(o.out, HasSubstr("Ankle boot"));
+  EXPECT_EQ(o.out.find('\r'), std::string::npos) << "no redrawing where there is no terminal";
+  EXPECT_EQ(static_cast<size_t>(std::distance(std::filesystem::directory_iterator(out), {})),
+            vision::has_png() ? 3u : 2u);
+
+  const std::string result = contents(out + "/result.json");
+  EXPECT_THAT(result, HasSubstr("\"device\": \"cpu\""));
+  EXPECT_THAT(result, HasSubstr("\"seed\": 0"));
+  EXPECT_THAT(result, HasSubstr("\"images_per_second\": "));
+  std::smatch match;
+  ASSERT_TRUE(std::regex_search(result, match, std::regex("\n  \"test_accuracy\": ([0-9.]+)")));
+  const double accuracy = std::stod(match[1]);
+  EXPECT_GT(accuracy, 0.8) << "ten squares at ten places are easy to tell apart";
+  EXPECT_LE(accuracy, 1.0);
+  EXPECT_EQ(numbers(out).size(), 4u * 4 + 1);
+
+  const auto checkpoint = io::SafeTensors::open(out + "/checkpoint.safetensors");
+  EXPECT_EQ(checkpoint.get("model.conv1.weight").sizes().vec(), (std::vector<int64_t>{6, 1, 5, 5}));
+  EXPECT_EQ(checkpoint.get("model.out.bias").numel(), 10);
+  EXPECT_EQ(checkpoint.metadata().at("epoch"), "4");
+  if (vision::has_png()) EXPECT_EQ(vision::read_png(out + "/predictions.png").size(0), 3);
+}
+
+TEST_F(Train, SameSeedSameNumbers) {
+  const auto run = [&](const std::string& more, const std::string& name) {
+    const Outcome o = taeda_tool(arguments(more, folder / name));
+    EXPECT_EQ(o.code, 0) << o.err;
+    return numbers(folder / name);
+  };
+  const auto first = run("--device cpu --workers 0", "a");
+  EXPECT_EQ(first.size(), 2u * 4 + 1);
+  EXPECT_EQ(run("--device cpu --workers 3", "b"), first) << "workers change nothing";
+  EXPECT_EQ(run("--device cpu --workers 2 --threads 1", "c"), first) << "threads change nothing";
+  EXPECT_NE(run("--device cpu --seed 1", "d"), first);
+  const auto sim = run("--device sim", "e");
+  EXPECT_EQ(run("--device sim:1 --workers 0", "f"), sim) << "one simulated device is like another";
+}
+
+TEST_F(Train, CtrlCKeepsTheLastCheckpoint) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ::dup2(ends[1], STDOUT_FILENO);
+    ::close(ends[0]);
+    ::close(ends[1]);
+    ::execl(TAEDA_TOOL, TAEDA_TOOL, "train", "fashion-mnist", "--data", data.c_str(), "--out", out.c_str(), "--device",
+            "cpu", "--epochs", "1000000", static_cast<char*>(nullptr));
+    ::_exit(127);
+  }
+  ::close(ends[1]);
+  // The line of the first epoch is written after its checkpoint.
+  std::string seen;
+  char buffer[512];
+  while (seen.find("│     1 │") == std::string::npos) {
+    const ssize_t n = ::read(ends[0], buffer, sizeof buffer);
+    ASSERT_GT(n, 0) << seen;
+    seen.append(buffer, static_cast<size_t>(n));
+  }
+  ::kill(child, SIGINT);
+  while (::read(ends[0], buffer, sizeof buffer) > 0) {
+  }
+  ::close(ends[0]);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 130);
+  EXPECT_GE(io::SafeTensors::open(out + "/checkpoint.safetensors").tensors().size(), 10u);
+  EXPECT_FALSE(std::filesystem::exists(out + "/result.json"));
+}
+
+}  // namespace
+}  // namespace taeda

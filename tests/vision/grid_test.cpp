@@ -1,0 +1,173 @@
+#include "taeda/vision/grid.h"
+
+#include <gmock/gmock.h>
+
+#include <numeric>
+
+#include "taeda/base/error.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/shape.h"
+#include "taeda/vision/font.h"
+#include "taeda/vision/image_io.h"
+#include "tests/io/temporary_folder.h"
+#include "tests/vision/idx_files.h"
+
+namespace taeda::vision {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+template <class T> std::vector<T> values(const Tensor& t) {
+  const Tensor c = t.contiguous();
+  return {c.data_ptr<T>(), c.data_ptr<T>() + c.numel()};
+}
+
+Tensor iota(std::vector<int64_t> sizes) {
+  Tensor t = empty(sizes);
+  std::iota(t.data_ptr<float>(), t.data_ptr<float>() + t.numel(), 0.f);
+  return t;
+}
+
+template <class F> std::string error_of(F&& f) {
+  try {
+    f();
+  } catch (const std::exception& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(MakeGrid, PlacesPicturesInRows) {
+  // torchvision.utils.make_grid(arange(12.).view(3, 1, 2, 2), nrow=2, padding=1, pad_value=-1)[0]
+  const Tensor grid = make_grid(iota({3, 1, 2, 2}), {.nrow = 2, .padding = 1, .pad_value = -1});
+  ASSERT_THAT(grid.sizes().vec(), ElementsAre(3, 7, 7));
+  const std::vector<float> expected = {-1, -1, -1, -1, -1, -1, -1,  //
+                                       -1, 0,  1,  -1, 4,  5,  -1,  //
+                                       -1, 2,  3,  -1, 6,  7,  -1,  //
+                                       -1, -1, -1, -1, -1, -1, -1,  //
+                                       -1, 8,  9,  -1, -1, -1, -1,  //
+                                       -1, 10, 11, -1, -1, -1, -1,  //
+                                       -1, -1, -1, -1, -1, -1, -1};
+  for (int64_t c = 0; c < 3; ++c) EXPECT_EQ(values<float>(grid.select(0, c)), expected);
+}
+
+TEST(MakeGrid, FewerPicturesThanARowHolds) {
+  EXPECT_THAT(make_grid(iota({2, 3, 4, 5})).sizes().vec(), ElementsAre(3, 8, 16));
+  EXPECT_THAT(make_grid(iota({4, 5})).sizes().vec(), ElementsAre(3, 4, 5));
+  EXPECT_THAT(make_grid(iota({3, 4, 5})).sizes().vec(), ElementsAre(3, 4, 5));
+}
+
+TEST(MakeGrid, NormalizesToTheUnitRange) {
+  const Tensor whole = make_grid(iota({2, 1, 1, 3}), {.padding = 0, .normalize = true});
+  EXPECT_THAT(values<float>(whole.select(0, 0)), testing::Pointwise(testing::FloatEq(), {0.f, .2f, .4f, .6f, .8f, 1.f}));
+  const Tensor each = make_grid(iota({2, 1, 1, 3}), {.padding = 0, .normalize = true, .scale_each = true});
+  EXPECT_THAT(values<float>(each.select(0, 0)), ElementsAre(0, .5, 1, 0, .5, 1));
+  const Tensor range = make_grid(iota({2, 1, 1, 3}), {.padding = 0, .normalize = true, .value_range = std::pair{1., 3.}});
+  EXPECT_THAT(values<float>(range.select(0, 0)), ElementsAre(0, 0, .5, 1, 1, 1));
+}
+
+TEST(MakeGrid, RefusesOtherTensors) {
+  EXPECT_THAT(error_of([] { make_grid(iota({3})); }), HasSubstr("pictures of 2, 3 or 4 dimensions, got shape [3]"));
+  EXPECT_THAT(error_of([] { make_grid(iota({2, 3, 4, 4}), {.nrow = 0}); }), HasSubstr("nrow > 0"));
+  EXPECT_THAT(error_of([] { make_grid(empty({0, 3, 4, 4})); }), HasSubstr("at least one picture"));
+  EXPECT_THROW(make_grid(zeros({2, 3, 4, 4}, kByte), {.normalize = true}), TypeError);
+}
+
+std::string dots(const Tensor& picture) {
+  std::string out;
+  for (int64_t y = 0; y < picture.size(1); ++y, out += '\n')
+    for (int64_t x = 0; x < picture.size(2); ++x)
+      out += picture.data_ptr<uint8_t>()[y * picture.size(2) + x] ? '#' : '.';
+  return out;
+}
+
+TEST(Draw, TextOfDots) {
+  const Tensor picture = zeros({3, 9, 13}, kByte);
+  draw_text(picture, 1, 1, "T4", {255, 0, 0});
+  EXPECT_EQ(dots(picture),
+            ".............\n"
+            ".#####....#..\n"
+            "...#.....##..\n"
+            "...#....#.#..\n"
+            "...#...#..#..\n"
+            "...#...#####.\n"
+            "...#......#..\n"
+            "...#......#..\n"
+            ".............\n");
+  EXPECT_EQ(picture.select(0, 1).contiguous().data_ptr<uint8_t>()[14], 0);
+}
+
+TEST(Draw, CutsOffWhatLiesOutside) {
+  const Tensor picture = zeros({3, 4, 4}, kByte);
+  draw_text(picture, -3, -3, "ABC", {1, 2, 3});
+  draw_frame(picture, -1, -1, 6, 6, 2, {4, 5, 6});
+  EXPECT_EQ(values<uint8_t>(picture.select(0, 2))[0], 6);
+  EXPECT_THAT(error_of([] { draw_text(zeros({1, 4, 4}, kByte), 0, 0, "a", {}); }), HasSubstr("draw_text expects"));
+}
+
+TEST(Draw, EveryPrintableCharacterHasAPicture) {
+  const auto same = [](const Glyph& a, const Glyph& b) { return std::equal(a.rows, a.rows + kGlyphHeight, b.rows); };
+  for (char a : std::string("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-/.,:%()!?+=_'*<># "))
+    for (char b : std::string("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-/.,:%()!?+=_'*<># "))
+      EXPECT_EQ(a == b, same(glyph_of(a), glyph_of(b))) << a << b;
+  EXPECT_TRUE(same(glyph_of('\n'), glyph_of('\xff')));
+}
+
+TEST(Enlarge, RepeatsPixels) {
+  EXPECT_THAT(values<float>(enlarge(iota({1, 2, 2}), 2)), ElementsAre(0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3));
+  EXPECT_THROW(enlarge(iota({4}), 2), ValueError);
+}
+
+TEST(ToBytes, RoundsAndClips) {
+  Tensor t = empty({5});
+  const float in[] = {-1, 0, 0.5f, 1, 7};
+  std::copy(in, in + 5, t.data_ptr<float>());
+  EXPECT_THAT(values<uint8_t>(to_bytes(t)), ElementsAre(0, 0, 128, 255, 255));
+  EXPECT_THROW(to_bytes(zeros({1}, kByte)), TypeError);
+}
+
+class Png : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has_png()) GTEST_SKIP() << "built without libpng";
+  }
+  TemporaryFolder folder;
+};
+
+TEST_F(Png, RoundTripOfOneThreeAndFourChannels) {
+  for (int64_t channels : {1, 3, 4}) {
+    Tensor image = empty({channels, 5, 7}, kByte);
+    for (int64_t i = 0; i < image.numel(); ++i) image.data_ptr<uint8_t>()[i] = static_cast<uint8_t>(i * 7);
+    write_png(image, folder / "a.png");
+    const Tensor back = read_png(folder / "a.png");
+    EXPECT_EQ(back.sizes(), image.sizes());
+    EXPECT_EQ(values<uint8_t>(back), values<uint8_t>(image));
+  }
+  EXPECT_EQ(folder.count(), 1u);
+}
+
+TEST_F(Png, SavesAGrid) {
+  save_image(full({2, 1, 4, 4}, 0.5), folder / "g.png");
+  const Tensor back = read_png(folder / "g.png");
+  EXPECT_THAT(back.sizes().vec(), ElementsAre(3, 8, 14));
+  EXPECT_EQ(values<uint8_t>(back)[0], 0);
+  EXPECT_EQ(values<uint8_t>(back)[2 * 14 + 2], 128);
+}
+
+TEST_F(Png, RefusesWhatIsNoPicture) {
+  EXPECT_THROW(write_png(empty({3, 4, 4}), folder / "a"), TypeError);
+  EXPECT_THROW(write_png(empty({2, 4, 4}, kByte), folder / "a"), ValueError);
+  EXPECT_THROW(write_png(empty({4, 4}, kByte), folder / "a"), ValueError);
+  EXPECT_THAT(error_of([&] { write_png(zeros({3, 4, 4}, kByte), folder / "none/a"); }), HasSubstr("cannot write"));
+  write_bytes(folder / "text", "this is no picture");
+  EXPECT_THAT(error_of([&] { read_png(folder / "text"); }), HasSubstr("cannot read " + (folder / "text") + ": "));
+  write_bytes(folder / "empty", "");
+  EXPECT_THAT(error_of([&] { read_png(folder / "empty"); }), HasSubstr("the file is empty"));
+  EXPECT_THROW(read_png(folder / "none"), Error);
+  EXPECT_EQ(folder.count(), 2u);
+}
+
+}  // namespace
+}  // namespace taeda::vision
