@@ -1,0 +1,86 @@
+// Every public operation has a row in the op table, or a reason not to have one.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+
+#include "tests/ops/op_table.h"
+
+namespace taeda::testing {
+
+/// Headers of ops/ whose families are complete in the table.
+const std::vector<std::string>& covered_headers() {
+  static const std::vector<std::string> headers = {"arithmetic.h", "compare.h", "unary.h"};
+  return headers;
+}
+
+namespace {
+
+/// Operations without a row, and where they are tested instead.
+const std::map<std::string, std::string>& exceptions() {
+  static const std::map<std::string, std::string> list = {
+      {"equal", "answers for a whole tensor: compare_test.cpp"},
+      {"allclose", "answers for a whole tensor: compare_test.cpp"},
+      {"true_divide", "another name of div"},
+  };
+  return list;
+}
+
+std::string read(const std::string& path) {
+  std::ifstream in(std::string(TAEDA_SOURCE_DIR) + "/" + path);
+  EXPECT_TRUE(in.good()) << path;
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// Names of the functions that a header declares at namespace scope.
+std::set<std::string> functions_of(const std::string& header) {
+  const std::string text = read("taeda/ops/" + header);
+  static const std::regex declaration(R"(\n(?:inline )?[A-Za-z_][\w:<>, ]*[&]? (\w+)\()");
+  std::set<std::string> names;
+  for (std::sregex_iterator it(text.begin(), text.end(), declaration), end; it != end; ++it) {
+    const std::string name = (*it)[1];
+    if (name.rfind("operator", 0) != 0) names.insert(name);
+  }
+  return names;
+}
+
+/// Names of the methods that tensor_methods.inc lists under a header's family.
+std::set<std::string> methods_of(const std::string& header) {
+  std::istringstream lines(read("taeda/tensor/tensor_methods.inc"));
+  static const std::regex family(R"(\(ops/(\w+\.h))"), method(R"(^[A-Za-z_][\w:<>]*[&]? (\w+)\()");
+  std::set<std::string> names;
+  std::string line, current;
+  for (std::smatch m; std::getline(lines, line);) {
+    if (line.rfind("//", 0) == 0 && line.rfind("///", 0) != 0 && std::regex_search(line, m, family)) current = m[1];
+    if (current == header && std::regex_search(line, m, method) && m.str(1).rfind("operator", 0) != 0) names.insert(m[1]);
+  }
+  return names;
+}
+
+TEST(OpTableCoverage, EveryOperationHasARow) {
+  std::set<std::string> covered;
+  for (const OpRow& row : all_rows()) {
+    const std::string name = row.name.substr(0, row.name.find('.'));
+    covered.insert(name);
+    if (row.in_place) covered.insert(name + "_");
+    covered.insert(row.covers.begin(), row.covers.end());
+  }
+  for (const std::string& header : covered_headers()) {
+    std::set<std::string> names = functions_of(header);
+    names.merge(methods_of(header));
+    EXPECT_GE(names.size(), 5u) << header << " was not understood";
+    for (const std::string& name : names)
+      EXPECT_TRUE(covered.count(name) || exceptions().count(name))
+          << name << " (" << header << ") has no row in tests/ops/rows_*.cpp";
+  }
+}
+
+TEST(OpTableCoverage, NamesAreUnique) {
+  std::set<std::string> names;
+  for (const OpRow& row : all_rows()) EXPECT_TRUE(names.insert(row.name).second) << row.name << " appears twice";
+}
+
+}  // namespace
+}  // namespace taeda::testing
