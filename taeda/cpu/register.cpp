@@ -11,17 +11,21 @@ namespace taeda {
   entry(create)                   \
   entry(index)                    \
   entry(join)                     \
+  entry(loss)                     \
   entry(matmul)                   \
   entry(optim)                    \
   entry(pointwise_arithmetic)     \
   entry(pointwise_compare)        \
+  entry(pointwise_loss)           \
   entry(pointwise_transcendental) \
   entry(pointwise_unary)          \
+  entry(pool)                     \
   entry(random)                   \
   entry(reduce)                   \
+  entry(reduce_index)             \
+  entry(reduce_norm)              \
+  entry(softmax)                  \
   entry(sort)
-  entry(pool)                     \
-  entry(reduce)
 
 #define TAEDA_DECLARE(family) void register_##family();
 #define TAEDA_CALL(family) register_##family();
