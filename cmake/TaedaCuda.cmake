@@ -1,5 +1,5 @@
-# The CUDA backend: libtaeda_cuda, a library that libtaeda loads when a program first asks for `cuda`.
-# It lies beside libtaeda and links to it.
+# The CUDA backend: libtaeda_cuda.so, which libtaeda loads from its own folder when a program first asks
+# for `cuda`. It links to libtaeda.
 
 file(GLOB cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/taeda/cuda/*.cu
                                          ${PROJECT_SOURCE_DIR}/taeda/cuda/*.cpp)
@@ -25,10 +25,9 @@ if(TAEDA_WITH_CUDA)
   endif()
   enable_language(CUDA)
 
-  add_library(taeda_cuda SHARED ${cuda_sources})
+  add_library(taeda_cuda MODULE ${cuda_sources})
   set_target_properties(taeda_cuda PROPERTIES
     CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON
-    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib INSTALL_RPATH "$ORIGIN")
   target_compile_options(taeda_cuda PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra>
