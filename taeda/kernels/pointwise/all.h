@@ -3,6 +3,7 @@
 
 #include "taeda/kernels/pointwise/arithmetic.h"
 #include "taeda/kernels/pointwise/compare.h"
+#include "taeda/kernels/pointwise/loss.h"
 #include "taeda/kernels/pointwise/transcendental.h"
 #include "taeda/kernels/pointwise/unary.h"
 
@@ -12,6 +13,7 @@ template <class F> void for_each_pointwise_slot(F&& f) {
   const auto each = [&f]<class Op>() { f.template operator()<&pointwise_slot<Op>>(); };
   ArithmeticOps::for_each(each);
   CompareOps::for_each(each);
+  LossOps::for_each(each);
   TranscendentalOps::for_each(each);
   UnaryOps::for_each(each);
 }
