@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "taeda/data/gather.h"
+#include "taeda/tensor/grad_mode.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/shape.h"
