@@ -14,6 +14,7 @@ namespace taeda {
   entry(loss)                     \
   entry(matmul)                   \
   entry(optim)                    \
+  entry(pointwise_activation)     \
   entry(pointwise_arithmetic)     \
   entry(pointwise_compare)        \
   entry(pointwise_loss)           \

@@ -35,40 +35,42 @@ inline bool any_beyond(const float* x, int64_t n, float bound) {
 }
 
 /// The loop of a formula over operands of types In. A formula may have a second form `bounded` for
-/// floats up to `Formula::bound`, which vectorises while the general one does not.
-template <class Formula, class Out, class... In, size_t... I>
-void compute_block(const Formula& formula, Out* out, const void* const* in, int64_t n,
-                   std::index_sequence<I...>) {
-  const Formula f = formula;
-  const void* const arrays[] = {in[I]..., nullptr};
-  if constexpr (requires { f.bounded((In())...); }) {
-    const float* x = static_cast<const float*>(arrays[0]);
-    if (!any_beyond(x, n, Formula::bound)) {
+/// floats up to `Formula::bound`, which vectorises while the general one does not. Flattened: a formula
+/// that stayed a call would keep the loop from vectorising.
+template <class Formula, class Out, class... In> struct BlockLoop {
+  template <size_t... I>
+  __attribute__((flatten)) static void loop(const Formula& formula, Out* out, const void* const* in, int64_t n,
+                                            std::index_sequence<I...>) {
+    const Formula f = formula;
+    const void* const arrays[] = {in[I]..., nullptr};
+    if constexpr (requires { f.bounded((In())...); }) {
+      const float* x = static_cast<const float*>(arrays[0]);
+      if (!any_beyond(x, n, Formula::bound)) {
 #pragma GCC ivdep
-      for (int64_t i = 0; i < n; ++i) out[i] = f.bounded(x[i]);
-      return;
+        for (int64_t i = 0; i < n; ++i) out[i] = f.bounded(x[i]);
+        return;
+      }
     }
-  }
 #pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) out[i] = f(static_cast<const In*>(arrays[I])[i]...);
-  (void)arrays;
-}
+    for (int64_t i = 0; i < n; ++i) out[i] = f(static_cast<const In*>(arrays[I])[i]...);
+    (void)arrays;
+  }
+
+  static void run(const void* formula, void* out, const void* const* in, int64_t n) {
+    loop(*static_cast<const Formula*>(formula), static_cast<Out*>(out), in, n, std::index_sequence_for<In...>{});
+  }
+};
 
 template <class Op, class T, size_t... I>
-void run_typed(const Iter& it, const Op& op, std::index_sequence<I...> sequence) {
+void run_typed(const Iter& it, const Op& op, std::index_sequence<I...>) {
   using M = opmath_t<T>;
   const auto formula = bind_pointwise<M>(op);
-  using Formula = std::decay_t<decltype(formula)>;
   using R = std::decay_t<decltype(formula(std::declval<input_t<Op, M, I>>()...))>;
   BlockKernel k;
-  k.compute = [](const void* f, void* out, const void* const* in, int64_t n) {
-    compute_block<Formula, R, input_t<Op, M, I>...>(*static_cast<const Formula*>(f), static_cast<R*>(out), in, n,
-                                                    std::index_sequence<I...>{});
-  };
+  k.compute = &BlockLoop<std::decay_t<decltype(formula)>, R, input_t<Op, M, I>...>::run;
   k.formula = &formula;
   k.out = dtype_of<std::conditional_t<std::is_same_v<R, M>, T, R>>();
   ((k.in[I] = dtype_of<input_t<Op, T, I>>()), ...);
-  (void)sequence;
   run_blocks(it, k);
 }
 

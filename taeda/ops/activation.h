@@ -1,0 +1,72 @@
+// Activation functions. Most have an in-place form with a trailing underscore; relu, relu_, sigmoid and
+// tanh are methods, too (sigmoid and tanh: ops/unary.h). All take floating tensors, relu integers as well.
+#pragma once
+
+#include "taeda/tensor/tensor.h"
+
+namespace taeda {
+
+/// max(x, 0); NaN stays NaN, and the gradient at 0 is 0.
+Tensor relu(const Tensor& self);
+Tensor& relu_(const Tensor& self);
+/// min(max(x, 0), 6).
+Tensor relu6(const Tensor& self);
+Tensor& relu6_(const Tensor& self);
+/// x for x > 0, slope * x below.
+Tensor leaky_relu(const Tensor& self, double negative_slope = 0.01);
+Tensor& leaky_relu_(const Tensor& self, double negative_slope = 0.01);
+/// leaky_relu with a learned slope: one number, or one for each channel (dimension 1).
+Tensor prelu(const Tensor& self, const Tensor& weight);
+/// x for x > 0, alpha (e^x - 1) below (Clevert et al., arXiv:1511.07289).
+Tensor elu(const Tensor& self, double alpha = 1, double scale = 1, double input_scale = 1);
+Tensor& elu_(const Tensor& self, double alpha = 1, double scale = 1, double input_scale = 1);
+/// max(0, x) + min(0, alpha (e^(x / alpha) - 1)) (Barron, arXiv:1704.07483). Throws Error for alpha 0.
+Tensor celu(const Tensor& self, double alpha = 1);
+Tensor& celu_(const Tensor& self, double alpha = 1);
+/// elu with the constants that keep mean 0 and variance 1 (Klambauer et al., arXiv:1706.02515).
+Tensor selu(const Tensor& self);
+Tensor& selu_(const Tensor& self);
+/// x Phi(x) with the normal distribution function ("none") or its approximation by tanh ("tanh").
+/// Throws Error for another name.
+Tensor gelu(const Tensor& self, const std::string& approximate = "none");
+/// x sigmoid(x).
+Tensor silu(const Tensor& self);
+Tensor& silu_(const Tensor& self);
+/// x tanh(softplus(x)).
+Tensor mish(const Tensor& self);
+Tensor& mish_(const Tensor& self);
+/// log(1 + e^(beta x)) / beta, and x where beta x > threshold.
+Tensor softplus(const Tensor& self, double beta = 1, double threshold = 20);
+/// x / (1 + |x|).
+Tensor softsign(const Tensor& self);
+/// min(max(x, low), high); the gradient at the ends is 0.
+Tensor hardtanh(const Tensor& self, double min_val = -1, double max_val = 1);
+Tensor& hardtanh_(const Tensor& self, double min_val = -1, double max_val = 1);
+/// min(max(x + 3, 0), 6) / 6.
+Tensor hardsigmoid(const Tensor& self);
+Tensor& hardsigmoid_(const Tensor& self);
+/// x hardsigmoid(x) (Howard et al., arXiv:1905.02244).
+Tensor hardswish(const Tensor& self);
+Tensor& hardswish_(const Tensor& self);
+/// x - tanh(x).
+Tensor tanhshrink(const Tensor& self);
+/// x moved by lambd towards 0, and 0 within lambd of it. Throws Error for a negative lambd.
+Tensor softshrink(const Tensor& self, double lambd = 0.5);
+/// x, but 0 where |x| <= lambd.
+Tensor hardshrink(const Tensor& self, double lambd = 0.5);
+/// x for x > threshold, else value.
+Tensor threshold(const Tensor& self, double threshold, double value);
+Tensor& threshold_(const Tensor& self, double threshold, double value);
+/// log(sigmoid(x)).
+Tensor log_sigmoid(const Tensor& self);
+/// a * sigmoid(b) of the halves a, b of dimension `dim`. Throws Error if its size is odd.
+Tensor glu(const Tensor& self, int64_t dim = -1);
+
+// Gradients that are operations: `grad` times the derivative at `self`.
+
+/// grad where self > threshold.
+Tensor threshold_backward(const Tensor& grad, const Tensor& self, double threshold);
+Tensor gelu_backward(const Tensor& grad, const Tensor& self, const std::string& approximate = "none");
+Tensor silu_backward(const Tensor& grad, const Tensor& self);
+
+}  // namespace taeda
