@@ -28,6 +28,13 @@ template <class A> constexpr bool has_lanes = std::is_arithmetic_v<A> && !std::i
 
 template <class A> TAEDA_ALWAYS_INLINE Lanes<A> broadcast(A x) { return x - Lanes<A>{}; }
 
+#if !defined(__AVX512F__)
+/// Not inlined: without hardware for it, the conversion is long.
+[[gnu::noinline]] inline void widen16(const Half* p, float* out) {
+  for (int i = 0; i < 16; ++i) out[i] = static_cast<float>(p[i]);
+}
+#endif
+
 /// kLanes<A> elements of type T, converted to A.
 template <class A, class T> TAEDA_ALWAYS_INLINE Lanes<A> load_lanes(const T* p) {
   if constexpr (std::is_same_v<A, T>) {
@@ -50,7 +57,7 @@ template <class A, class T> TAEDA_ALWAYS_INLINE Lanes<A> load_lanes(const T* p) 
     return reinterpret_cast<Lanes<float>>(_mm512_maskz_cvtph_ps(0xffff, bits));
 #else
     float f[16];
-    for (int i = 0; i < 16; ++i) f[i] = static_cast<float>(p[i]);
+    widen16(p, f);
     return load_lanes<float>(f);
 #endif
   } else {

@@ -1,6 +1,7 @@
 // The inner loops of reductions. A reduction is a small struct:
 //   using Acc                            what it accumulates in
 //   Acc identity() const
+//   static constexpr bool shifted        whether `map` uses the shift
 //   V map(V x, V shift) const            from an element; V is Acc or a vector of Acc
 //   V combine(V a, V b) const            b stands behind a
 #pragma once
@@ -40,28 +41,22 @@ Acc reduce_row(const Op& op, const T* x, int64_t n, Acc shift) {
 template <class Op, class T, class Acc = typename Op::Acc>
 void reduce_columns(const Op& op, const ReduceRun& r, Acc* __restrict acc) {
   const auto row = [&](int64_t i) { return reinterpret_cast<const T*>(r.x + i * r.along); };
-  const Acc* shift = reinterpret_cast<const Acc*>(r.shift);
-  const Acc e = op.identity();
-  for (int64_t k = 0; k < r.width; ++k) acc[k] = e;
-  const auto add4 = [&](int64_t i, auto&& s) {
+  [[maybe_unused]] const Acc* shift = reinterpret_cast<const Acc*>(r.shift);
+  const auto map = [&](const T* x, int64_t k) {
+    if constexpr (Op::shifted) return op.map(static_cast<Acc>(x[k]), shift[k]);
+    else return op.map(static_cast<Acc>(x[k]), Acc());
+  };
+  for (int64_t k = 0; k < r.width; ++k) acc[k] = op.identity();
+  int64_t i = 0;
+  for (; i + 4 <= r.n; i += 4) {
     const T *a = row(i), *b = row(i + 1), *c = row(i + 2), *d = row(i + 3);
-    for (int64_t k = 0; k < r.width; ++k) {
-      const Acc x = op.combine(op.map(static_cast<Acc>(a[k]), s(k)), op.map(static_cast<Acc>(b[k]), s(k)));
-      const Acc y = op.combine(op.map(static_cast<Acc>(c[k]), s(k)), op.map(static_cast<Acc>(d[k]), s(k)));
-      acc[k] = op.combine(acc[k], op.combine(x, y));
-    }
-  };
-  const auto add1 = [&](int64_t i, auto&& s) {
+    for (int64_t k = 0; k < r.width; ++k)
+      acc[k] = op.combine(acc[k], op.combine(op.combine(map(a, k), map(b, k)), op.combine(map(c, k), map(d, k))));
+  }
+  for (; i < r.n; ++i) {
     const T* a = row(i);
-    for (int64_t k = 0; k < r.width; ++k) acc[k] = op.combine(acc[k], op.map(static_cast<Acc>(a[k]), s(k)));
-  };
-  const auto all = [&](auto&& s) {
-    int64_t i = 0;
-    for (; i + 4 <= r.n; i += 4) add4(i, s);
-    for (; i < r.n; ++i) add1(i, s);
-  };
-  if (shift) all([shift](int64_t k) { return shift[k]; });
-  else all([](int64_t) { return Acc(); });
+    for (int64_t k = 0; k < r.width; ++k) acc[k] = op.combine(acc[k], map(a, k));
+  }
 }
 
 /// The `run` of ReduceFunctions.
@@ -112,41 +107,46 @@ void reduce_to(const Tensor& out, const Tensor& in, DimMask dims, const Op& op, 
 
 template <class A> struct SumReduce {
   using Acc = A;
+  static constexpr bool shifted = false;
   A identity() const { return A(0); }
-  template <class V> TAEDA_ALWAYS_INLINE V map(V x, V) const { return x; }
-  template <class V> TAEDA_ALWAYS_INLINE V combine(V a, V b) const { return a + b; }
+  template <class V> TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const { return x; }
+  template <class V> TAEDA_ALWAYS_INLINE V combine(const V& a, const V& b) const { return a + b; }
 };
 
 template <class A> struct ProductReduce {
   using Acc = A;
+  static constexpr bool shifted = false;
   A identity() const { return A(1); }
-  template <class V> TAEDA_ALWAYS_INLINE V map(V x, V) const { return x; }
-  template <class V> TAEDA_ALWAYS_INLINE V combine(V a, V b) const { return a * b; }
+  template <class V> TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const { return x; }
+  template <class V> TAEDA_ALWAYS_INLINE V combine(const V& a, const V& b) const { return a * b; }
 };
 
 /// Sum of squared deviations from the shift.
 template <class A> struct SquareReduce : SumReduce<A> {
-  template <class V> TAEDA_ALWAYS_INLINE V map(V x, V shift) const { return (x - shift) * (x - shift); }
+  static constexpr bool shifted = true;
+  template <class V> TAEDA_ALWAYS_INLINE V map(const V& x, const V& shift) const { return (x - shift) * (x - shift); }
 };
 
 /// NaN wins: once there, it stays.
 template <class A> struct MaxReduce {
   using Acc = A;
+  static constexpr bool shifted = false;
   A identity() const {
     if constexpr (std::is_floating_point_v<A>) return -std::numeric_limits<A>::infinity();
     else return std::numeric_limits<A>::lowest();
   }
-  template <class V> TAEDA_ALWAYS_INLINE V map(V x, V) const { return x; }
-  template <class V> TAEDA_ALWAYS_INLINE V combine(V a, V b) const { return (b > a) | (b != b) ? b : a; }
+  template <class V> TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const { return x; }
+  template <class V> TAEDA_ALWAYS_INLINE V combine(const V& a, const V& b) const { return (b > a) | (b != b) ? b : a; }
 };
 template <class A> struct MinReduce {
   using Acc = A;
+  static constexpr bool shifted = false;
   A identity() const {
     if constexpr (std::is_floating_point_v<A>) return std::numeric_limits<A>::infinity();
     else return std::numeric_limits<A>::max();
   }
-  template <class V> TAEDA_ALWAYS_INLINE V map(V x, V) const { return x; }
-  template <class V> TAEDA_ALWAYS_INLINE V combine(V a, V b) const { return (b < a) | (b != b) ? b : a; }
+  template <class V> TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const { return x; }
+  template <class V> TAEDA_ALWAYS_INLINE V combine(const V& a, const V& b) const { return (b < a) | (b != b) ? b : a; }
 };
 
 }  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE

@@ -8,30 +8,31 @@ namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
 
 namespace {
 
-template <class V> TAEDA_ALWAYS_INLINE V absolute(V x) { return x < 0 ? -x : x; }
+template <class V> TAEDA_ALWAYS_INLINE V absolute(const V& x) { return x < 0 ? -x : x; }
 
 template <class A> struct CountNonzero : SumReduce<A> {
-  template <class V> TAEDA_ALWAYS_INLINE V map(V x, V) const { return x != 0 ? V{} + 1 : V{}; }
+  template <class V> TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const { return x != 0 ? V{} + 1 : V{}; }
 };
 template <class A> struct AbsSum : SumReduce<A> {
-  template <class V> TAEDA_ALWAYS_INLINE V map(V x, V) const { return absolute(x); }
+  template <class V> TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const { return absolute(x); }
 };
 template <class A> struct SquareSum : SumReduce<A> {
-  template <class V> TAEDA_ALWAYS_INLINE V map(V x, V) const { return x * x; }
+  template <class V> TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const { return x * x; }
 };
 template <class A> struct AbsMax : MaxReduce<A> {
   A identity() const { return 0; }
-  template <class V> TAEDA_ALWAYS_INLINE V map(V x, V) const { return absolute(x); }
+  template <class V> TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const { return absolute(x); }
 };
 template <class A> struct AbsMin : MinReduce<A> {
-  template <class V> TAEDA_ALWAYS_INLINE V map(V x, V) const { return absolute(x); }
+  template <class V> TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const { return absolute(x); }
 };
 template <class A> struct PowerSum : SumReduce<A> {
   A p = 1;
-  A map(A x, A) const { return std::pow(absolute(x), p); }
-  template <class V> V map(V x, V) const {
-    for (int64_t i = 0; i < kLanes<A>; ++i) x[i] = map(A(x[i]), A(0));
-    return x;
+  A map(const A& x, const A&) const { return std::pow(absolute(x), p); }
+  template <class V> TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const {
+    V y;
+    for (int64_t i = 0; i < kLanes<A>; ++i) y[i] = map(A(x[i]), A(0));
+    return y;
   }
 };
 
