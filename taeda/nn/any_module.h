@@ -110,6 +110,10 @@ template <class M> AnyValue AnyModule::invoke(Module& module, const AnyValue* va
   using Traits = detail::ForwardTraits<decltype(&M::forward)>;
   using Arguments = typename Traits::Arguments;
   constexpr size_t arity = std::tuple_size_v<Arguments>;
+  // The other arguments may have defaults.
+  if constexpr (arity > 1 && requires(M& m, const Tensor& t) { m.forward(t); })
+    if (n == 1)
+      if (const Tensor* t = values[0].try_get<Tensor>()) return AnyValue(call(static_cast<M&>(module), *t));
   TAEDA_CHECK_TYPE(n == arity, module.name(), "'s forward() method expects ", arity, " argument(s), but received ", n, ".");
   return [&]<size_t... I>(std::index_sequence<I...>) {
     const auto check = [&]<class T>(size_t i, std::type_identity<T>) {

@@ -1,0 +1,46 @@
+// Dropout as functions, and its options.
+#pragma once
+
+#include "taeda/base/arg.h"
+#include "taeda/nn/types.h"
+
+namespace taeda::nn {
+
+class DropoutOptions {
+ public:
+  DropoutOptions(double p = 0.5) : p_(p) {}
+  TAEDA_ARG(double, p);
+  TAEDA_ARG(bool, inplace) = false;
+};
+using Dropout2dOptions = DropoutOptions;
+using AlphaDropoutOptions = DropoutOptions;
+
+namespace functional {
+
+class DropoutFuncOptions {
+  TAEDA_ARG(double, p) = 0.5;
+  TAEDA_ARG(bool, training) = true;
+  TAEDA_ARG(bool, inplace) = false;
+};
+using Dropout2dFuncOptions = DropoutFuncOptions;
+using AlphaDropoutFuncOptions = DropoutFuncOptions;
+
+/// Zeroes elements with probability p and scales the others by 1 / (1 - p). Throws ValueError unless p
+/// is in [0, 1].
+Tensor dropout(const Tensor& input, double p, bool training = true, bool inplace = false);
+inline Tensor dropout(const Tensor& input, const DropoutFuncOptions& o = {}) {
+  return dropout(input, o.p(), o.training(), o.inplace());
+}
+/// Zeroes whole channels (dimension 1).
+Tensor dropout2d(const Tensor& input, double p, bool training = true, bool inplace = false);
+inline Tensor dropout2d(const Tensor& input, const Dropout2dFuncOptions& o = {}) {
+  return dropout2d(input, o.p(), o.training(), o.inplace());
+}
+/// Keeps mean and variance of SELU's outputs (Klambauer et al. 2017).
+Tensor alpha_dropout(const Tensor& input, double p, bool training = false, bool inplace = false);
+inline Tensor alpha_dropout(const Tensor& input, const AlphaDropoutFuncOptions& o = {}) {
+  return alpha_dropout(input, o.p(), o.training(), o.inplace());
+}
+
+}  // namespace functional
+}  // namespace taeda::nn

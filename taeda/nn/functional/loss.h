@@ -1,0 +1,180 @@
+// Losses as functions, and the options that functions and modules share.
+#pragma once
+
+#include "taeda/base/arg.h"
+#include "taeda/nn/types.h"
+#include "taeda/ops/loss.h"
+
+namespace taeda::nn {
+
+/// Of losses that have no other setting.
+class LossOptions {
+ public:
+  LossOptions(Reduction reduction = kMean) : reduction_(reduction) {}
+  TAEDA_ARG(Reduction, reduction);
+};
+using MSELossOptions = LossOptions;
+using L1LossOptions = LossOptions;
+using SoftMarginLossOptions = LossOptions;
+
+class SmoothL1LossOptions {
+ public:
+  SmoothL1LossOptions(Reduction reduction = kMean) : reduction_(reduction) {}
+  TAEDA_ARG(Reduction, reduction);
+  TAEDA_ARG(double, beta) = 1.0;
+};
+
+class HuberLossOptions {
+ public:
+  HuberLossOptions(Reduction reduction = kMean) : reduction_(reduction) {}
+  TAEDA_ARG(Reduction, reduction);
+  TAEDA_ARG(double, delta) = 1.0;
+};
+
+class CrossEntropyLossOptions {
+  TAEDA_ARG(Tensor, weight);
+  TAEDA_ARG(int64_t, ignore_index) = -100;
+  TAEDA_ARG(Reduction, reduction) = kMean;
+  TAEDA_ARG(double, label_smoothing) = 0.0;
+};
+
+class NLLLossOptions {
+  TAEDA_ARG(Tensor, weight);
+  TAEDA_ARG(int64_t, ignore_index) = -100;
+  TAEDA_ARG(Reduction, reduction) = kMean;
+};
+
+class BCELossOptions {
+  TAEDA_ARG(Tensor, weight);
+  TAEDA_ARG(Reduction, reduction) = kMean;
+};
+
+class BCEWithLogitsLossOptions {
+  TAEDA_ARG(Tensor, weight);
+  TAEDA_ARG(Reduction, reduction) = kMean;
+  TAEDA_ARG(Tensor, pos_weight);
+};
+
+class KLDivLossOptions {
+ public:
+  KLDivLossOptions(Reduction reduction = kMean) : reduction_(reduction) {}
+  KLDivLossOptions(BatchMean) : reduction_(kSum), batch_mean_(true) {}
+  KLDivLossOptions& reduction(Reduction value) { return set(value, false); }
+  KLDivLossOptions& reduction(BatchMean) { return set(kSum, true); }
+  /// kSum for kBatchMean
+  Reduction reduction() const { return reduction_; }
+  bool is_batch_mean() const { return batch_mean_; }
+  TAEDA_ARG(bool, log_target) = false;
+
+ private:
+  KLDivLossOptions& set(Reduction reduction, bool batch_mean) {
+    reduction_ = reduction;
+    batch_mean_ = batch_mean;
+    return *this;
+  }
+  Reduction reduction_;
+  bool batch_mean_ = false;
+};
+
+class MarginRankingLossOptions {
+  TAEDA_ARG(double, margin) = 0;
+  TAEDA_ARG(Reduction, reduction) = kMean;
+};
+using CosineEmbeddingLossOptions = MarginRankingLossOptions;
+
+class HingeEmbeddingLossOptions {
+  TAEDA_ARG(double, margin) = 1.0;
+  TAEDA_ARG(Reduction, reduction) = kMean;
+};
+
+class TripletMarginLossOptions {
+  TAEDA_ARG(double, margin) = 1.0;
+  TAEDA_ARG(double, p) = 2.0;
+  TAEDA_ARG(double, eps) = 1e-6;
+  TAEDA_ARG(bool, swap) = false;
+  TAEDA_ARG(Reduction, reduction) = kMean;
+};
+
+class PoissonNLLLossOptions {
+  TAEDA_ARG(bool, log_input) = true;
+  TAEDA_ARG(bool, full) = false;
+  TAEDA_ARG(double, eps) = 1e-8;
+  TAEDA_ARG(Reduction, reduction) = kMean;
+};
+
+namespace functional {
+using MSELossFuncOptions = MSELossOptions;
+using L1LossFuncOptions = L1LossOptions;
+using SoftMarginLossFuncOptions = SoftMarginLossOptions;
+using SmoothL1LossFuncOptions = SmoothL1LossOptions;
+using HuberLossFuncOptions = HuberLossOptions;
+using CrossEntropyFuncOptions = CrossEntropyLossOptions;
+using NLLLossFuncOptions = NLLLossOptions;
+using BinaryCrossEntropyFuncOptions = BCELossOptions;
+using BinaryCrossEntropyWithLogitsFuncOptions = BCEWithLogitsLossOptions;
+using KLDivFuncOptions = KLDivLossOptions;
+using MarginRankingLossFuncOptions = MarginRankingLossOptions;
+using CosineEmbeddingLossFuncOptions = CosineEmbeddingLossOptions;
+using HingeEmbeddingLossFuncOptions = HingeEmbeddingLossOptions;
+using TripletMarginLossFuncOptions = TripletMarginLossOptions;
+using PoissonNLLLossFuncOptions = PoissonNLLLossOptions;
+
+// The forms with plain arguments are those of ops/loss.h.
+using taeda::cross_entropy, taeda::nll_loss, taeda::mse_loss, taeda::l1_loss, taeda::smooth_l1_loss;
+using taeda::huber_loss, taeda::binary_cross_entropy, taeda::binary_cross_entropy_with_logits, taeda::kl_div;
+using taeda::poisson_nll_loss, taeda::gaussian_nll_loss, taeda::hinge_embedding_loss, taeda::soft_margin_loss;
+using taeda::margin_ranking_loss, taeda::cosine_similarity, taeda::cosine_embedding_loss;
+using taeda::pairwise_distance, taeda::triplet_margin_loss;
+
+inline Tensor cross_entropy(const Tensor& x, const Tensor& target, const CrossEntropyFuncOptions& o) {
+  return taeda::cross_entropy(x, target, o.weight(), o.reduction(), o.ignore_index(), o.label_smoothing());
+}
+inline Tensor nll_loss(const Tensor& x, const Tensor& target, const NLLLossFuncOptions& o) {
+  return taeda::nll_loss(x, target, o.weight(), o.reduction(), o.ignore_index());
+}
+inline Tensor mse_loss(const Tensor& x, const Tensor& target, const MSELossFuncOptions& o) {
+  return taeda::mse_loss(x, target, o.reduction());
+}
+inline Tensor l1_loss(const Tensor& x, const Tensor& target, const L1LossFuncOptions& o) {
+  return taeda::l1_loss(x, target, o.reduction());
+}
+inline Tensor smooth_l1_loss(const Tensor& x, const Tensor& target, const SmoothL1LossFuncOptions& o) {
+  return taeda::smooth_l1_loss(x, target, o.reduction(), o.beta());
+}
+inline Tensor huber_loss(const Tensor& x, const Tensor& target, const HuberLossFuncOptions& o) {
+  return taeda::huber_loss(x, target, o.reduction(), o.delta());
+}
+inline Tensor binary_cross_entropy(const Tensor& x, const Tensor& target, const BinaryCrossEntropyFuncOptions& o) {
+  return taeda::binary_cross_entropy(x, target, o.weight(), o.reduction());
+}
+inline Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target,
+                                               const BinaryCrossEntropyWithLogitsFuncOptions& o) {
+  return taeda::binary_cross_entropy_with_logits(x, target, o.weight(), o.pos_weight(), o.reduction());
+}
+inline Tensor kl_div(const Tensor& x, const Tensor& target, const KLDivFuncOptions& o) {
+  return taeda::kl_div(x, target, o.reduction(), o.log_target(), o.is_batch_mean());
+}
+inline Tensor poisson_nll_loss(const Tensor& x, const Tensor& target, const PoissonNLLLossFuncOptions& o) {
+  return taeda::poisson_nll_loss(x, target, o.log_input(), o.full(), o.eps(), o.reduction());
+}
+inline Tensor hinge_embedding_loss(const Tensor& x, const Tensor& target, const HingeEmbeddingLossFuncOptions& o) {
+  return taeda::hinge_embedding_loss(x, target, o.margin(), o.reduction());
+}
+inline Tensor soft_margin_loss(const Tensor& x, const Tensor& target, const SoftMarginLossFuncOptions& o) {
+  return taeda::soft_margin_loss(x, target, o.reduction());
+}
+inline Tensor margin_ranking_loss(const Tensor& x1, const Tensor& x2, const Tensor& target,
+                                  const MarginRankingLossFuncOptions& o) {
+  return taeda::margin_ranking_loss(x1, x2, target, o.margin(), o.reduction());
+}
+inline Tensor cosine_embedding_loss(const Tensor& x1, const Tensor& x2, const Tensor& target,
+                                    const CosineEmbeddingLossFuncOptions& o) {
+  return taeda::cosine_embedding_loss(x1, x2, target, o.margin(), o.reduction());
+}
+inline Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
+                                  const TripletMarginLossFuncOptions& o) {
+  return taeda::triplet_margin_loss(anchor, positive, negative, o.margin(), o.p(), o.eps(), o.swap(), o.reduction());
+}
+
+}  // namespace functional
+}  // namespace taeda::nn

@@ -1,0 +1,15 @@
+// All of nn.
+#pragma once
+
+#include "taeda/nn/containers/lists.h"
+#include "taeda/nn/containers/sequential.h"
+#include "taeda/nn/functional/attention.h"
+#include "taeda/nn/functional/padding.h"
+#include "taeda/nn/modules/conv.h"
+#include "taeda/nn/modules/dropout.h"
+#include "taeda/nn/modules/embedding.h"
+#include "taeda/nn/modules/linear.h"
+#include "taeda/nn/modules/loss.h"
+#include "taeda/nn/modules/pooling.h"
+#include "taeda/nn/modules/rnn.h"
+#include "taeda/nn/utils.h"
