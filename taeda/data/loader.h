@@ -31,6 +31,8 @@ class Epoch {
   virtual ~Epoch() = default;
   /// The next batch; nothing at the end.
   virtual std::optional<Batch> next() = 0;
+  /// Whether next() has reached the end.
+  virtual bool done() const = 0;
 };
 
 /// Reads one batch after another; loops see it through begin() and end().
@@ -155,11 +157,13 @@ class ReaderEpoch : public Epoch<Batch>, private Jobs {
 
   std::optional<Batch> next() override {
     size_t slot = 0;
-    if (!pipeline_.next(&slot)) return std::nullopt;
+    done_ = done_ || !pipeline_.next(&slot);
+    if (done_) return std::nullopt;
     std::optional<Batch> batch = std::exchange(cells_[slot].batch, std::nullopt);
     pipeline_.release();
     return batch;
   }
+  bool done() const override { return done_; }
 
  private:
   struct Cell {
@@ -196,13 +200,13 @@ class ReaderEpoch : public Epoch<Batch>, private Jobs {
   std::shared_ptr<samplers::Sampler> sampler_;
   LoaderConfig config_;
   std::vector<Cell> cells_;
+  bool done_ = false;
   Pipeline pipeline_;  // last: its threads must stop before the rest goes
 };
 
 }  // namespace detail
 
-/// Iterates over batches of type `Batch`. Copies share the dataset and the sampler; one pass at a
-/// time. Leaving a loop early stops the workers.
+/// Iterates over batches of type `Batch`, one pass at a time. Leaving a loop early stops the workers.
 template <class Batch>
 class DataLoader {
  public:
@@ -232,16 +236,24 @@ class DataLoader {
     };
   }
 
-  /// Starts a new epoch.
+  DataLoader(DataLoader&&) = default;
+  DataLoader& operator=(DataLoader&&) = default;
+
+  /// Starts a new epoch. Throws Error while an iterator of another one is in use.
   Iterator begin() { return Iterator(epoch()); }
   Iterator end() { return Iterator(); }
 
   /// Starts a new epoch, for those who ask for batches by next(); it stops when it is let go.
   std::shared_ptr<Epoch<Batch>> epoch() {
+    const auto before = current_.lock();
+    TAEDA_CHECK(!before || before->done(),
+                "Attempted to get a new DataLoader iterator while another iterator is not yet exhausted");
     // PyTorch draws a seed for the workers here, and the order of the epoch depends on it.
     (generator_ ? *generator_ : default_generator(kCPU)).random64();
     sampler_->reset();
-    return start_(sampler_, config_);
+    const auto epoch = start_(sampler_, config_);
+    current_ = epoch;
+    return epoch;
   }
 
   /// Batches in an epoch. Throws TypeError for a dataset whose size is not known.
@@ -264,6 +276,7 @@ class DataLoader {
   std::optional<Generator> generator_;
   std::shared_ptr<samplers::Sampler> sampler_;
   bool indexed_ = true;
+  std::weak_ptr<Epoch<Batch>> current_;
   std::function<std::shared_ptr<Epoch<Batch>>(const std::shared_ptr<samplers::Sampler>&, const LoaderConfig&)>
       start_;
 };

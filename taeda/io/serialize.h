@@ -24,7 +24,13 @@ concept HasTensorState = requires(const T& c, T& m) {
   m.load_state_dict(c.state_dict());
   { c.state_dict().begin()->value() } -> std::convertible_to<Tensor>;
 };
-/// state_dict() has tensors and numbers: optimizers and schedules.
+/// state_dict() is a dictionary of numbers: schedules of learning rates.
+template <class T>
+concept HasNumberState = requires(const T& c, T& m) {
+  m.load_state_dict(c.state_dict());
+  { c.state_dict().begin()->value() } -> std::convertible_to<double>;
+};
+/// state_dict() has tensors and numbers: optimizers.
 template <class T>
 concept HasMixedState = requires(const T& c, T& m) {
   m.load_state_dict(c.state_dict());
@@ -34,12 +40,13 @@ concept HasMixedState = requires(const T& c, T& m) {
 /// A holder or a shared pointer to something that can be saved.
 template <class T>
 concept PointsToState = requires(const T& p) {
-  requires HasTensorState<std::remove_cvref_t<decltype(*p)>> || HasMixedState<std::remove_cvref_t<decltype(*p)>>;
+  requires HasTensorState<std::remove_cvref_t<decltype(*p)>> || HasNumberState<std::remove_cvref_t<decltype(*p)>> ||
+               HasMixedState<std::remove_cvref_t<decltype(*p)>>;
 };
 template <class T>
 concept Saveable = std::same_as<T, Tensor> || std::same_as<T, std::vector<Tensor>> ||
-                   std::same_as<T, std::map<std::string, Tensor>> || HasTensorState<T> || HasMixedState<T> ||
-                   PointsToState<T>;
+                   std::same_as<T, std::map<std::string, Tensor>> || HasTensorState<T> || HasNumberState<T> ||
+                   HasMixedState<T> || PointsToState<T>;
 
 /// Adds `value` to the archive, names starting with `prefix`.
 template <Saveable T> void pack(Archive& archive, const std::string& prefix, const T& value) {
@@ -51,6 +58,8 @@ template <Saveable T> void pack(Archive& archive, const std::string& prefix, con
     for (const auto& [name, tensor] : value) archive.add(prefix + name, tensor);
   } else if constexpr (HasTensorState<T>) {
     for (const auto& item : value.state_dict()) archive.add(prefix + item.key(), item.value());
+  } else if constexpr (HasNumberState<T>) {
+    for (const auto& item : value.state_dict()) archive.add_number(prefix + item.key(), item.value());
   } else if constexpr (HasMixedState<T>) {
     const auto state = value.state_dict();
     for (const auto& item : state.tensors) archive.add(prefix + item.key(), item.value());
@@ -74,6 +83,10 @@ template <Saveable T> void unpack(const Archive& archive, T& value) {
   } else if constexpr (HasTensorState<T>) {
     std::remove_cvref_t<decltype(value.state_dict())> state;
     for (const auto& [name, tensor] : archive.tensors) state.insert(name, tensor);
+    value.load_state_dict(state);
+  } else if constexpr (HasNumberState<T>) {
+    std::remove_cvref_t<decltype(value.state_dict())> state;
+    for (const auto& [name, text] : archive.metadata) state.insert(name, Archive::parse_number(name, text));
     value.load_state_dict(state);
   } else if constexpr (HasMixedState<T>) {
     std::remove_cvref_t<decltype(value.state_dict())> state;

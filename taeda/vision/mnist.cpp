@@ -8,6 +8,7 @@
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/shape.h"
+#include "taeda/tensor/grad_mode.h"
 #include "taeda/vision/idx.h"
 
 namespace taeda::vision::datasets {

@@ -161,6 +161,19 @@ TEST(DataLoader, EarlyExitStopsTheWorkers) {
     }
 }
 
+TEST(DataLoader, OnePassAtATime) {
+  DataLoader loader(Uneven(10), {.batch_size = 2, .num_workers = 1});
+  {
+    auto it = loader.begin();
+    EXPECT_THAT(error_of([&] { loader.begin(); }), HasSubstr("another iterator is not yet exhausted"));
+    while (it != loader.end()) ++it;
+    EXPECT_EQ(batches(loader).size(), 5u);
+  }
+  auto unfinished = loader.begin();
+  unfinished = {};
+  EXPECT_EQ(batches(loader).size(), 5u);
+}
+
 TEST(DataLoader, IteratorsMayOutliveTheLoader) {
   std::optional<BatchIterator<Tensor>> it;
   {

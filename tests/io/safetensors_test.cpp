@@ -37,7 +37,7 @@ std::string error_of(const std::string& bytes) {
 }
 
 Tensor iota(std::vector<int64_t> sizes, ScalarType dtype) {
-  Tensor t = empty(sizes);
+  Tensor t = taeda::empty(sizes);
   for (int64_t i = 0; i < t.numel(); ++i) t.data_ptr<float>()[i] = static_cast<float>(i) - 1;
   return t.to(dtype);
 }

@@ -4,6 +4,7 @@
 
 #include <sstream>
 
+#include "taeda/base/ordered_dict.h"
 #include "taeda/io/checkpoint.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"
@@ -66,6 +67,58 @@ TEST(Serialize, ADamagedStreamIsRefused) {
   std::stringstream stream("nonsense");
   Tensor t;
   EXPECT_THAT(error_of([&] { load(t, stream); }), HasSubstr("the stream is no valid safetensors file"));
+}
+
+/// Has the state of a module: a dictionary of tensors, loaded strictly.
+struct FakeModule {
+  OrderedDict<std::string, Tensor> state{{"w", full({2}, 1.0)}, {"b", full({1}, 2.0)}};
+  OrderedDict<std::string, Tensor> state_dict() const { return state; }
+  void load_state_dict(const OrderedDict<std::string, Tensor>& other) {
+    for (const auto& item : state) TAEDA_CHECK(other.contains(item.key()), "Missing key: ", item.key());
+    state = other;
+  }
+};
+
+struct FakeOptimizer {
+  struct State {
+    OrderedDict<std::string, Tensor> tensors;
+    OrderedDict<std::string, double> numbers;
+  };
+  State state;
+  State state_dict() const { return state; }
+  void load_state_dict(const State& other) { state = other; }
+};
+
+struct FakeSchedule {
+  OrderedDict<std::string, double> state;
+  OrderedDict<std::string, double> state_dict() const { return state; }
+  void load_state_dict(const OrderedDict<std::string, double>& other) { state = other; }
+};
+
+TEST(Serialize, WhateverHasAStateDict) {
+  const TemporaryFolder folder;
+  const FakeModule module;
+  save(module, folder / "m");
+  EXPECT_THAT(SafeTensors::open(folder / "m").keys(), ElementsAre("w", "b")) << "the names are the module's own";
+  auto other = std::make_shared<FakeModule>();
+  other->state["w"] = full({2}, 7.0);
+  load(other, folder / "m");
+  EXPECT_THAT(values(other->state["w"]), ElementsAre(1.f, 1.f));
+  save(full({1}, 1.0), folder / "t");
+  EXPECT_EQ(error_of([&] { load(other, folder / "t"); }), "Missing key: w");
+
+  FakeOptimizer optimizer, optimizer2;
+  optimizer.state.tensors.insert("exp_avg", full({1}, 3.0));
+  optimizer.state.numbers.insert("step", 4);
+  FakeSchedule schedule, schedule2;
+  schedule.state.insert("last_epoch", 5);
+  Checkpoint().put("o", optimizer).put("s", schedule).save(folder / "c");
+  const Checkpoint c = Checkpoint::load(folder / "c");
+  c.get("o", optimizer2);
+  c.get("s", schedule2);
+  EXPECT_THAT(values(optimizer2.state.tensors["exp_avg"]), ElementsAre(3.f));
+  EXPECT_EQ(optimizer2.state.numbers["step"], 4);
+  EXPECT_EQ(schedule2.state["last_epoch"], 5);
 }
 
 TEST(Checkpoint, KeepsSectionsNumbersAndTexts) {

@@ -25,7 +25,7 @@ template <class T> std::vector<T> values(const Tensor& t) {
 }
 
 Tensor iota(std::vector<int64_t> sizes) {
-  Tensor t = empty(sizes);
+  Tensor t = taeda::empty(sizes);
   std::iota(t.data_ptr<float>(), t.data_ptr<float>() + t.numel(), 0.f);
   return t;
 }
