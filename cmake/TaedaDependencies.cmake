@@ -54,11 +54,16 @@ if(NOT TAEDA_PNG STREQUAL "OFF")
 endif()
 taeda_decide(TAEDA_WITH_PNG TAEDA_PNG "${PNG_FOUND}" "Debian package libpng-dev")
 
-find_package(nlohmann_json CONFIG QUIET)
+if(NOT TAEDA_JSON STREQUAL "OFF")
+  find_package(nlohmann_json CONFIG QUIET)
+endif()
+taeda_decide(TAEDA_WITH_JSON TAEDA_JSON "${nlohmann_json_FOUND}"
+             "Debian package nlohmann-json3-dev")
+
 set(found FALSE)
 if(NOT TAEDA_TOOL STREQUAL "OFF")
   find_package(CLI11 CONFIG QUIET)
-  if(CLI11_FOUND AND nlohmann_json_FOUND)
+  if(CLI11_FOUND AND TAEDA_WITH_JSON)
     set(found TRUE)
   endif()
 endif()

@@ -20,6 +20,7 @@ endif()
 taeda_component(TAEDA_TOOL AUTO "Build the taeda command; needs CLI11 and nlohmann-json")
 taeda_component(TAEDA_ONEDNN AUTO "Convolution and matrix products through oneDNN")
 taeda_component(TAEDA_ZLIB AUTO "Read gzip-compressed data files")
+taeda_component(TAEDA_JSON AUTO "Read and write safetensors files and run records")
 taeda_component(TAEDA_PNG AUTO "Read and write PNG files")
 taeda_component(TAEDA_CUDA AUTO "Build the CUDA backend, a plug-in library of its own")
 
