@@ -7,7 +7,7 @@
 
 #include "taeda/base/error.h"
 
-namespace taeda::log {
+namespace taeda::logging {
 
 namespace {
 
@@ -88,4 +88,4 @@ void JsonLinesWriter::write(const JsonObject& object) {
   TAEDA_CHECK(written && std::fflush(file_) == 0, "cannot write ", path_, ": ", std::strerror(errno));
 }
 
-}  // namespace taeda::log
+}  // namespace taeda::logging

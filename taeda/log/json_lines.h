@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace taeda::log {
+namespace taeda::logging {
 
 /// Builds a JSON object in order: `JsonObject().set("epoch", 1).set("loss", 0.5).str()`.
 class JsonObject {
@@ -46,4 +46,4 @@ class JsonLinesWriter {
   std::FILE* file_;
 };
 
-}  // namespace taeda::log
+}  // namespace taeda::logging

@@ -6,7 +6,7 @@
 
 #include "taeda/log/terminal.h"
 
-namespace taeda::log {
+namespace taeda::logging {
 
 namespace {
 
@@ -91,4 +91,4 @@ void ProgressBar::draw() {
   std::fflush(options_.stream);
 }
 
-}  // namespace taeda::log
+}  // namespace taeda::logging

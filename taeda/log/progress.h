@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-namespace taeda::log {
+namespace taeda::logging {
 
 struct ProgressOptions {
   std::FILE* stream = stderr;
@@ -51,4 +51,4 @@ class ProgressBar {
   double start_, last_;
 };
 
-}  // namespace taeda::log
+}  // namespace taeda::logging

@@ -6,7 +6,7 @@
 #include "taeda/base/error.h"
 #include "taeda/log/terminal.h"
 
-namespace taeda::log {
+namespace taeda::logging {
 
 namespace {
 
@@ -70,4 +70,4 @@ std::string fixed(double value, int digits) {
 
 std::string percent(double fraction, int digits) { return fixed(fraction * 100, digits) + "%"; }
 
-}  // namespace taeda::log
+}  // namespace taeda::logging

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace taeda::log {
+namespace taeda::logging {
 
 /// `Table({"epoch", "loss"}).row({"1", "0.53"})`; text that looks like a number is set to the right.
 class Table {
@@ -33,4 +33,4 @@ std::string fixed(double value, int digits);
 /// A fraction as "91.23%".
 std::string percent(double fraction, int digits = 2);
 
-}  // namespace taeda::log
+}  // namespace taeda::logging

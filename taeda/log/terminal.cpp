@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-namespace taeda::log {
+namespace taeda::logging {
 
 namespace {
 
@@ -103,4 +103,4 @@ std::string format_duration(double seconds) {
   return text;
 }
 
-}  // namespace taeda::log
+}  // namespace taeda::logging

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace taeda::log {
+namespace taeda::logging {
 
 /// Whether the stream is a terminal that understands cursor movements (and NO_COLOR-like TERM=dumb is
 /// not set).
@@ -24,4 +24,4 @@ std::string with_commas(long long value);
 /// "4.3 s", "2 min 05 s", "1 h 04 min".
 std::string format_duration(double seconds);
 
-}  // namespace taeda::log
+}  // namespace taeda::logging

@@ -11,7 +11,7 @@
 #include "taeda/log/terminal.h"
 #include "tests/io/temporary_folder.h"
 
-namespace taeda::log {
+namespace taeda::logging {
 namespace {
 
 using testing::HasSubstr;
@@ -151,4 +151,4 @@ TEST(JsonLinesWriter, AppendsLines) {
 }
 
 }  // namespace
-}  // namespace taeda::log
+}  // namespace taeda::logging

@@ -70,12 +70,12 @@ int run_train_fashion_mnist(const TrainOptions& options) {
 }
 
 int run_devices() {
-  log::Table table({"device", "name", "memory"});
+  logging::Table table({"device", "name", "memory"});
   table.row({"cpu", std::to_string(get_num_threads()) + " threads", ""});
   for (DeviceType type : {kCUDA, kSim})
     for (int i = 0; i < device_count(type); ++i) {
       const DeviceProperties p = accelerator::get_device_properties(type, i);
-      table.row({Device(type, i).str(), p.name, log::fixed(static_cast<double>(p.total_memory) / (1 << 30), 1) + " GiB"});
+      table.row({Device(type, i).str(), p.name, logging::fixed(static_cast<double>(p.total_memory) / (1 << 30), 1) + " GiB"});
     }
   std::cout << table.str();
   if (!cuda::is_available()) std::cout << "no cuda device: " << cuda::unavailable_reason() << "\n";
@@ -83,7 +83,7 @@ int run_devices() {
 }
 
 int run_info() {
-  log::Table table({"taeda", TAEDA_VERSION});
+  logging::Table table({"taeda", TAEDA_VERSION});
   table.row({"compiler", __VERSION__});
   table.row({"threads", std::to_string(get_num_threads())});
   table.row({"cuda devices", std::to_string(device_count(kCUDA))});

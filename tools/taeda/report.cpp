@@ -41,8 +41,8 @@ std::vector<double> class_accuracies(const Confusion& confusion) {
 }
 
 void print_classes(const std::vector<std::string>& names, const std::vector<double>& accuracy) {
-  log::Table table({"class", "accuracy"});
-  for (size_t c = 0; c < names.size(); ++c) table.row({names[c], log::percent(accuracy[c])});
+  logging::Table table({"class", "accuracy"});
+  for (size_t c = 0; c < names.size(); ++c) table.row({names[c], logging::percent(accuracy[c])});
   std::printf("\n%s", table.str().c_str());
 }
 
@@ -57,7 +57,7 @@ void print_confusions(const std::vector<std::string>& names, const Confusion& co
       if (t != p && confusion[t][p] > 0) pairs.push_back({t, p, confusion[t][p]});
   std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return a.count > b.count; });
   if (pairs.empty()) return;
-  log::Table table({"most often mistaken", "for", "times"});
+  logging::Table table({"most often mistaken", "for", "times"});
   for (size_t i = 0; i < std::min(pairs.size(), kShownConfusions); ++i)
     table.row({names[pairs[i].truth], names[pairs[i].taken_for], std::to_string(pairs[i].count)});
   std::printf("\n%s", table.str().c_str());
@@ -100,8 +100,8 @@ Report::Report(const TrainOptions& options, Device device, const nn::Module& net
     : options_(options), device_(device), parameters_(0), train_set_(train_set), test_set_(test_set) {
   for (const Tensor& p : network.parameters()) parameters_ += p.numel();
   std::printf("Fashion-MNIST: %s training and %s test images; a network of %s parameters on %s, %d threads\n",
-              log::with_commas(static_cast<long long>(*train_set.size())).c_str(),
-              log::with_commas(static_cast<long long>(*test_set.size())).c_str(), log::with_commas(parameters_).c_str(),
+              logging::with_commas(static_cast<long long>(*train_set.size())).c_str(),
+              logging::with_commas(static_cast<long long>(*test_set.size())).c_str(), logging::with_commas(parameters_).c_str(),
               device.str().c_str(), get_num_threads());
   std::fflush(stdout);
   for (const char* old : {"checkpoint.safetensors", "predictions.png", "result.json"}) {
@@ -110,20 +110,20 @@ Report::Report(const TrainOptions& options, Device device, const nn::Module& net
   }
 }
 
-log::ProgressBar Report::progress_bar(int64_t epoch) const {
-  return log::ProgressBar("epoch " + std::to_string(epoch) + "/" + std::to_string(options_.epochs),
+logging::ProgressBar Report::progress_bar(int64_t epoch) const {
+  return logging::ProgressBar("epoch " + std::to_string(epoch) + "/" + std::to_string(options_.epochs),
                           static_cast<int64_t>(*train_set_.size()));
 }
 
 void Report::add_epoch(const EpochRecord& r) {
-  if (epochs_.empty()) std::printf("%s", log::Table(kColumns).top(kWidths).c_str());
+  if (epochs_.empty()) std::printf("%s", logging::Table(kColumns).top(kWidths).c_str());
   epochs_.push_back(r);
-  std::printf("%s", log::Table::line({std::to_string(r.epoch), log::fixed(r.train.loss, 4), log::percent(r.train.accuracy),
-                                      log::fixed(r.test.loss, 4), log::percent(r.test.accuracy),
-                                      log::format_duration(r.train.seconds)},
+  std::printf("%s", logging::Table::line({std::to_string(r.epoch), logging::fixed(r.train.loss, 4), logging::percent(r.train.accuracy),
+                                      logging::fixed(r.test.loss, 4), logging::percent(r.test.accuracy),
+                                      logging::format_duration(r.train.seconds)},
                                      kWidths)
                         .c_str());
-  if (r.epoch == options_.epochs) std::printf("%s", log::Table::bottom(kWidths).c_str());
+  if (r.epoch == options_.epochs) std::printf("%s", logging::Table::bottom(kWidths).c_str());
   std::fflush(stdout);
 }
 
@@ -144,8 +144,8 @@ void Report::finish(const std::vector<int64_t>& predictions) const {
   print_confusions(names, confusion);
 
   const EpochRecord& last = epochs_.back();
-  std::printf("\ntest accuracy %s, %s images/s\n", log::percent(last.test.accuracy).c_str(),
-              log::with_commas(static_cast<long long>(images_per_second())).c_str());
+  std::printf("\ntest accuracy %s, %s images/s\n", logging::percent(last.test.accuracy).c_str(),
+              logging::with_commas(static_cast<long long>(images_per_second())).c_str());
   if (vision::has_png()) {
     vision::write_png(draw_predictions(test_set_, predictions), path("predictions.png"));
     std::printf("pictures    %s\n", path("predictions.png").c_str());
@@ -157,18 +157,18 @@ void Report::finish(const std::vector<int64_t>& predictions) const {
 }
 
 void Report::write_result(const std::vector<double>& class_accuracy) const {
-  std::vector<log::JsonObject> epochs;
+  std::vector<logging::JsonObject> epochs;
   for (const EpochRecord& r : epochs_)
-    epochs.push_back(log::JsonObject()
+    epochs.push_back(logging::JsonObject()
                          .set("epoch", r.epoch)
                          .set("train_loss", r.train.loss)
                          .set("train_accuracy", r.train.accuracy)
                          .set("test_loss", r.test.loss)
                          .set("test_accuracy", r.test.accuracy)
                          .set("seconds", r.train.seconds));
-  log::JsonObject classes;
+  logging::JsonObject classes;
   for (size_t c = 0; c < class_accuracy.size(); ++c) classes.set(test_set_.classes()[c], class_accuracy[c]);
-  const log::JsonObject result = log::JsonObject()
+  const logging::JsonObject result = logging::JsonObject()
                                      .set("device", device_.str())
                                      .set("seed", static_cast<int64_t>(options_.seed))
                                      .set("batch_size", options_.batch_size)

@@ -14,7 +14,7 @@ class Report {
          const vision::datasets::FashionMNIST& train_set, const vision::datasets::FashionMNIST& test_set);
 
   std::string checkpoint_path() const { return path("checkpoint.safetensors"); }
-  log::ProgressBar progress_bar(int64_t epoch) const;
+  logging::ProgressBar progress_bar(int64_t epoch) const;
   /// One line of the table of epochs.
   void add_epoch(const EpochRecord& record);
   /// Accuracy of every class, the classes most often mistaken, the picture, the result file.

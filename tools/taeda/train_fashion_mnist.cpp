@@ -69,7 +69,7 @@ class Meter {
 };
 
 Score train_epoch(Network& network, Loader& loader, optim::Adam& optimizer, optim::OneCycleLR& schedule, Device device,
-                  log::ProgressBar bar) {
+                  logging::ProgressBar bar) {
   Meter meter(device);
   network->train();
   for (auto& [images, labels] : loader) {
@@ -85,7 +85,7 @@ Score train_epoch(Network& network, Loader& loader, optim::Adam& optimizer, opti
     schedule.step();
 
     meter.add(loss, logits, labels);
-    bar.advance(images.size(0), [&] { return "loss " + log::fixed(loss.item<double>(), 4); });
+    bar.advance(images.size(0), [&] { return "loss " + logging::fixed(loss.item<double>(), 4); });
   }
   bar.finish();
   return meter.score();
