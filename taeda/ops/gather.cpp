@@ -368,10 +368,6 @@ void check_mask(const Tensor& self, const Tensor& mask, const Scalar* value) {
   TAEDA_CHECK(mask.dtype() == kBool, "masked_fill_ only supports boolean masks, but got mask with "
               "dtype ", to_string(mask.dtype()));
   if (!value) return;
-  TAEDA_CHECK(!(is_integral(self.dtype(), true) && value->is_floating_point()) ||
-                  value->toDouble() == static_cast<double>(value->toLong()),
-              "value cannot be converted to type ", dtype_name(self.dtype()),
-              " without overflow");
   TAEDA_CHECK(!value->is_complex() || self.is_complex(), "value cannot be converted to type ",
               dtype_name(self.dtype()), " without overflow");
 }

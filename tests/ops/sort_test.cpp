@@ -1,0 +1,102 @@
+// Ordering: values, ties, NaN, errors, gradients.
+#include "taeda/ops/sort.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "taeda/autograd/gradcheck.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/random.h"
+#include "tests/ops/tensor_values.h"
+
+namespace taeda {
+namespace {
+
+using namespace testing;
+using Sizes = std::vector<int64_t>;
+using Tensors = std::vector<Tensor>;
+
+TEST(Sort, ValuesAndIndices) {
+  const auto [v, i] = tensor({{3, 1, 2}, {9, 7, 8}}).sort();
+  EXPECT_EQ(longs(v), (Sizes{1, 2, 3, 7, 8, 9}));
+  EXPECT_EQ(longs(i), (Sizes{1, 2, 0, 1, 2, 0}));
+  const auto [w, j] = tensor({{3, 1}, {1, 2}, {2, 0}}).sort(0, true);
+  EXPECT_EQ(longs(w), (Sizes{3, 2, 2, 1, 1, 0}));
+  EXPECT_EQ(longs(j), (Sizes{0, 1, 2, 0, 1, 2}));
+}
+
+TEST(Sort, NanIsLargestAndTiesKeepOrder) {
+  const float nan = NAN, inf = INFINITY;
+  const Tensor x = tensor({1.0f, nan, -inf, 0.0f, inf, -0.0f});
+  EXPECT_EQ(longs(x.argsort()), (Sizes{2, 3, 5, 0, 4, 1}));
+  EXPECT_EQ(longs(x.argsort(-1, true)), (Sizes{1, 4, 0, 3, 5, 2}));
+  EXPECT_EQ(longs(tensor({1, 0, 1, 0}).argsort(0, true)), (Sizes{0, 2, 1, 3}));
+}
+
+TEST(Sort, EveryDtypeAndLongLines) {
+  manual_seed(0);
+  for (const ScalarType t : {kByte, kChar, kShort, kInt, kLong, kHalf, kFloat, kDouble, kBFloat16}) {
+    const Tensor x = randint(0, 100, {3, 2000}).sub(t == kByte ? 0 : 50).to(t);
+    const auto [v, i] = x.sort();
+    EXPECT_TRUE(v.slice(1, 1).ge(v.slice(1, 0, 1999)).all().item<bool>()) << t;
+    EXPECT_TRUE(x.gather(1, i).equal(v)) << t;
+    const Tensor same = v.slice(1, 1).eq(v.slice(1, 0, 1999));
+    EXPECT_TRUE(i.slice(1, 1).gt(i.slice(1, 0, 1999)).logical_or(same.logical_not()).all()
+                    .item<bool>()) << t;
+  }
+}
+
+TEST(Topk, LargestAndSmallest) {
+  const Tensor x = tensor({3.0, 1.0, NAN, 2.0});
+  EXPECT_EQ(longs(std::get<1>(x.topk(2))), (Sizes{2, 0}));
+  EXPECT_EQ(floats(std::get<0>(x.topk(2, 0, false))), (std::vector<float>{1, 2}));
+  EXPECT_EQ(message_of([&] { x.topk(5); }), "selected index k out of range");
+  EXPECT_EQ(std::get<0>(tensor({5, 4, 6}).kthvalue(2)).item<int64_t>(), 5);
+  EXPECT_EQ(shape(std::get<0>(ones({2, 3}).kthvalue(1, 1, true))), (Sizes{2, 1}));
+  EXPECT_EQ(message_of([&] { x.kthvalue(0); }),
+            "kthvalue(): selected number k out of range for dimension 0");
+}
+
+TEST(Unique, SortedInverseCounts) {
+  const auto [v, inverse, counts] = unique(tensor({{3, 1}, {3, 2}}), true, true);
+  EXPECT_EQ(longs(v), (Sizes{1, 2, 3}));
+  EXPECT_EQ(longs(inverse), (Sizes{2, 0, 2, 1}));
+  EXPECT_EQ(shape(inverse), (Sizes{2, 2}));
+  EXPECT_EQ(longs(counts), (Sizes{1, 1, 2}));
+  const auto [c, ci, cc] = unique_consecutive(tensor({1, 1, 2, 1}), true, true);
+  EXPECT_EQ(longs(c), (Sizes{1, 2, 1}));
+  EXPECT_EQ(longs(ci), (Sizes{0, 0, 1, 2}));
+  EXPECT_EQ(longs(cc), (Sizes{2, 1, 1}));
+  EXPECT_EQ(std::get<0>(unique(empty({0}))).numel(), 0);
+}
+
+TEST(Bincount, CountsAndWeights) {
+  EXPECT_EQ(longs(bincount(tensor({1, 3, 1}), {}, 6)), (Sizes{0, 2, 0, 1, 0, 0}));
+  EXPECT_EQ(floats(bincount(tensor({1, 1}), tensor({0.5, 0.25}))), (std::vector<float>{0, 0.75}));
+  EXPECT_EQ(message_of([] { bincount(tensor({-1})); }),
+            "bincount only supports 1-d non-negative integral inputs.");
+}
+
+TEST(Searchsorted, BothSides) {
+  const Tensor s = tensor({1, 3, 3, 5});
+  EXPECT_EQ(longs(searchsorted(s, tensor({0, 3, 6}))), (Sizes{0, 1, 4}));
+  EXPECT_EQ(longs(searchsorted(s, tensor({3.5, 3.0}), false, true)), (Sizes{3, 3}));
+  EXPECT_EQ(longs(searchsorted(tensor({{1, 2}, {3, 4}}), tensor({{2}, {2}}))), (Sizes{1, 0}));
+  EXPECT_EQ(bucketize(tensor({2}), s, true).dtype(), kInt);
+}
+
+TEST(SortGradients, PickedValues) {
+  manual_seed(3);
+  const Tensor x = randn({3, 4}, dtype(kDouble).requires_grad(true));
+  const auto check = [&](const autograd::GradcheckFn& f) {
+    EXPECT_TRUE(autograd::gradcheck(f, {x}));
+    EXPECT_TRUE(autograd::gradgradcheck(f, {x}));
+  };
+  check([](const Tensors& t) { return Tensors{std::get<0>(t[0].sort(0)).square()}; });
+  check([](const Tensors& t) { return Tensors{std::get<0>(t[0].topk(2)).square()}; });
+  check([](const Tensors& t) { return Tensors{std::get<0>(t[0].kthvalue(2)).square()}; });
+}
+
+}  // namespace
+}  // namespace taeda
