@@ -95,6 +95,8 @@ std::vector<OpRow> arithmetic_rows();
 std::vector<OpRow> compare_rows();
 std::vector<OpRow> unary_rows();
 std::vector<OpRow> activation_rows();
+std::vector<OpRow> shape_rows();
+std::vector<OpRow> index_rows();
 
 const std::vector<OpRow>& all_rows();
 const std::vector<std::string>& covered_headers();

@@ -97,7 +97,8 @@ OpRow elementwise(const Elementwise& op) {
 const std::vector<OpRow>& all_rows() {
   static const std::vector<OpRow> rows = [] {
     std::vector<OpRow> all;
-    for (const auto& family : {&arithmetic_rows, &compare_rows, &unary_rows, &activation_rows})
+    for (const auto& family : {&arithmetic_rows, &compare_rows, &unary_rows, &activation_rows,
+                               &shape_rows, &index_rows})
       for (OpRow& row : family()) all.push_back(std::move(row));
     return all;
   }();
