@@ -281,15 +281,17 @@ template <class T> void Generator::fill_normal(T* out, int64_t n, double mean, d
 
 template <class T> void Generator::fill_randint(T* out, int64_t n, int64_t from, uint64_t range) const {
   State& s = cpu_state("fill_randint");
-  TAEDA_CHECK(range > 0, "random_ expects 'from' to be less than 'to', but the range is empty");
   const auto number = [base = static_cast<uint64_t>(from)](uint64_t remainder) {
     const auto v = static_cast<int64_t>(remainder + base);
     if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return T(static_cast<float>(v));
     else return static_cast<T>(v);
   };
   Lock lock(s.mutex);
-  if (range >> 32) {
-    for (int64_t i = 0; i < n; ++i) out[i] = number(s.draw64() % range);
+  if (range == 0 || range >> 32) {
+    for (int64_t i = 0; i < n; ++i) {
+      const uint64_t bits = s.draw64();
+      out[i] = number(range == 0 ? bits : bits % range);
+    }
     return;
   }
   const auto range32 = static_cast<uint32_t>(range);

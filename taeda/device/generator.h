@@ -57,7 +57,7 @@ class Generator {
   /// Fewer than 16 numbers come from normal(); more by Box-Muller on blocks of 16 uniform numbers,
   /// the last block being drawn anew when n is no multiple of 16. T as for fill_uniform.
   template <class T> void fill_normal(T* out, int64_t n, double mean = 0, double std = 1) const;
-  /// In [from, from + range); range > 0. T is any arithmetic type, Half or BFloat16.
+  /// In [from, from + range); a range of 0 stands for 2^64. T is any arithmetic type, Half or BFloat16.
   template <class T> void fill_randint(T* out, int64_t n, int64_t from, uint64_t range) const;
   /// A permutation of 0..n-1, by Fisher and Yates.
   void fill_permutation(int64_t* out, int64_t n) const;
