@@ -62,18 +62,18 @@ TAEDA_HD TAEDA_ALWAYS_INLINE double to_uniform(uint64_t bits) {
 
 /// Two independent standard normal numbers from two words (Box and Muller 1958).
 TAEDA_HD TAEDA_ALWAYS_INLINE void to_normal(uint32_t a, uint32_t b, float* first, float* second) {
-  const float radius = sqrtf(-2.0f * logf(1.0f - to_uniform(a)));
+  const float radius = ::sqrtf(-2.0f * ::logf(1.0f - to_uniform(a)));
   const float angle = 6.2831853071795865f * to_uniform(b);
-  *first = radius * cosf(angle);
-  *second = radius * sinf(angle);
+  *first = radius * ::cosf(angle);
+  *second = radius * ::sinf(angle);
 }
 
 /// The same in double.
 TAEDA_HD TAEDA_ALWAYS_INLINE void to_normal(uint64_t a, uint64_t b, double* first, double* second) {
-  const double radius = sqrt(-2.0 * log(1.0 - to_uniform(a)));
+  const double radius = ::sqrt(-2.0 * ::log(1.0 - to_uniform(a)));
   const double angle = 6.2831853071795865 * to_uniform(b);
-  *first = radius * cos(angle);
-  *second = radius * sin(angle);
+  *first = radius * ::cos(angle);
+  *second = radius * ::sin(angle);
 }
 
 }  // namespace taeda::philox

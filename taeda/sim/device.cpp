@@ -109,7 +109,7 @@ void rethrow_named(const char* kernel, Device device) {
   } catch (const std::exception& e) {
     throw Error(detail::concat(e.what(), "\n", where));
   } catch (...) {
-    throw Error("unknown exception\n" + where);
+    throw Error(detail::concat("unknown exception\n", where));
   }
 }
 
