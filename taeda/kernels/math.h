@@ -1,12 +1,13 @@
 // Elementary functions for kernels: taeda::math::exp(x), log(x), ... for float and double.
 //
 // Note [Vector math]
-// On the host the functions are branch-free scalar code, so that a plain loop over them vectorises for
-// every instruction set; on a device they are the toolkit's. Errors, checked against long double in
-// tests/kernels/math_test.cpp: at most 2.5 ulp for float and for the double functions written out here;
-// the other double functions are the C library's. Infinities, NaNs, signed zeros and subnormal
-// arguments and results are as in C. Coefficients are minimax fits (Remez exchange, 50 digits) of the
-// quotient named beside each. sin, cos and tan have a bound on their argument: see `kTrigBound`.
+// On the host the functions are branch-free scalar code, so that a plain loop over them vectorises
+// for every instruction set; on a device they are the toolkit's. Errors, checked against long
+// double in tests/kernels/math_test.cpp: at most 2.5 ulp for float and for the double functions
+// written out here; the other double functions are the C library's. Infinities, NaNs, signed zeros
+// and subnormal arguments and results are as in C. Coefficients are minimax fits (Remez exchange,
+// 50 digits) of the quotient named beside each. sin, cos and tan have a bound on their argument:
+// see `kTrigBound`.
 #pragma once
 
 #include <cmath>
@@ -26,7 +27,8 @@ TAEDA_ALWAYS_INLINE float exp(float x) {
   x = detail::clamp(x, -104.0f, 89.0f);
   const detail::Rounded<float> n = detail::round_int(x * 1.44269504f);
   const float r = detail::reduce_ln2(x, n.value);
-  const float p = detail::poly(r, 0.50000001f, 0.166665183f, 0.0416662024f, 0.00836895388f, 0.00139507017f);
+  const float p =
+      detail::poly(r, 0.50000001f, 0.166665183f, 0.0416662024f, 0.00836895388f, 0.00139507017f);
   return detail::scale(1.0f + (r + r * r * p), n.bits);
 }
 
@@ -34,10 +36,10 @@ TAEDA_ALWAYS_INLINE double exp(double x) {
   x = detail::clamp(x, -746.0, 710.0);
   const detail::Rounded<double> n = detail::round_int(x * 1.4426950408889634074);
   const double r = detail::reduce_ln2(x, n.value);
-  const double p = detail::poly(r, 0.5, 0.16666666666666684, 0.0416666666666667242, 0.00833333333331661839,
-                                0.0013888888888858557, 0.000198412698973619287, 0.0000248015873735699943,
-                                2.75572339292409847e-6, 2.75572334735170279e-7, 2.5112348604125086e-8,
-                                2.0926915511638681e-9);
+  const double p = detail::poly(
+      r, 0.5, 0.16666666666666684, 0.0416666666666667242, 0.00833333333331661839,
+      0.0013888888888858557, 0.000198412698973619287, 0.0000248015873735699943,
+      2.75572339292409847e-6, 2.75572334735170279e-7, 2.5112348604125086e-8, 2.0926915511638681e-9);
   return detail::scale(1.0 + (r + r * r * p), n.bits);
 }
 
@@ -46,8 +48,8 @@ TAEDA_ALWAYS_INLINE float exp2(float x) {
   x = detail::clamp(x, -151.0f, 128.5f);
   const detail::Rounded<float> n = detail::round_int(x);
   const float r = x - n.value;
-  const float p = detail::poly(r, 0.693147207f, 0.240226514f, 0.0555032712f, 0.00961800282f, 0.00134005377f,
-                               0.000154766098f);
+  const float p = detail::poly(r, 0.693147207f, 0.240226514f, 0.0555032712f, 0.00961800282f,
+                               0.00134005377f, 0.000154766098f);
   return detail::scale(1.0f + r * p, n.bits);
 }
 
@@ -56,9 +58,11 @@ TAEDA_ALWAYS_INLINE float expm1(float x) {
   const float y = detail::clamp(x, -18.0f, 89.0f);
   const detail::Rounded<float> n = detail::round_int(y * 1.44269504f);
   const float r = detail::reduce_ln2(y, n.value);
-  const float p = r + r * r * detail::poly(r, 0.500000004f, 0.166666664f, 0.0416663598f, 0.00833338948f,
-                                           0.00139407199f, 0.000198459438f);
-  const float half_scale = detail::power_of_two(n.bits - 1);  // 2^n may overflow when the result does not
+  const float p = r + r * r *
+                          detail::poly(r, 0.500000004f, 0.166666664f, 0.0416663598f, 0.00833338948f,
+                                       0.00139407199f, 0.000198459438f);
+  const float half_scale =
+      detail::power_of_two(n.bits - 1);  // 2^n may overflow when the result does not
   return detail::with_sign_of(2.0f * (half_scale * p + (half_scale - 0.5f)), x);
 }
 
@@ -74,14 +78,17 @@ TAEDA_ALWAYS_INLINE float log1p_tail(float f) {
 /// The same in double by log(1 + f) = 2 atanh(s), s = f / (2 + f): what to add to f.
 TAEDA_ALWAYS_INLINE double log1p_tail(double f) {
   const double s = f / (2.0 + f), z = s * s;
-  const double p = poly(z, 0.666666666666666609, 0.40000000000006287, 0.28571428569072958, 0.222222226487540314,
-                        0.18181775508093162, 0.153870976745536011, 0.132499614094469909, 0.132527610137405557);
+  const double p =
+      poly(z, 0.666666666666666609, 0.40000000000006287, 0.28571428569072958, 0.222222226487540314,
+           0.18181775508093162, 0.153870976745536011, 0.132499614094469909, 0.132527610137405557);
   const double half = 0.5 * f * f;
   return s * (half + z * p) - half;
 }
 
-/// Results of a logarithm that the formula does not give: log(0), log(inf), log of negative and NaN.
-template <class T> TAEDA_ALWAYS_INLINE T log_edges(T x, T y) {
+/// Results of a logarithm that the formula does not give: log(0), log(inf), log of negative and
+/// NaN.
+template <class T>
+TAEDA_ALWAYS_INLINE T log_edges(T x, T y) {
   y = x == T(0) ? -kInfinity<T> : y;
   y = x < T(0) ? kNan<T> : y;
   return x < kInfinity<T> ? y : x;  // +inf and NaN are their own logarithms; -inf was caught above
@@ -122,7 +129,9 @@ TAEDA_ALWAYS_INLINE float log1p(float x) {
   const float u = 1.0f + x;
   const detail::Split<float> m = detail::split(u);
   const float lost = x > 1.0f ? 1.0f - (u - x) : x - (u - 1.0f);
-  const float f = m.fraction + lost * detail::power_of_two(-static_cast<int32_t>(detail::clamp(m.exponent, -24.0f, 64.0f)));
+  const float f =
+      m.fraction +
+      lost * detail::power_of_two(-static_cast<int32_t>(detail::clamp(m.exponent, -24.0f, 64.0f)));
   const float y = m.exponent * -2.12194440e-4f + detail::log1p_tail(f);
   const float result = detail::log_edges(u, m.exponent * 0.693359375f + (f + y));
   return detail::absolute(x) < 1e-10f ? x : result;
@@ -136,7 +145,8 @@ TAEDA_ALWAYS_INLINE float tanh(float x) {
 }
 
 /// 1 / (1 + e^-x) without overflow on either side.
-template <class T> TAEDA_ALWAYS_INLINE T sigmoid(T x) {
+template <class T>
+TAEDA_ALWAYS_INLINE T sigmoid(T x) {
   const T e = exp(-detail::absolute(x));
   return (x >= T(0) ? T(1) : e) / (T(1) + e);
 }
@@ -145,10 +155,11 @@ template <class T> TAEDA_ALWAYS_INLINE T sigmoid(T x) {
 TAEDA_ALWAYS_INLINE float erf(float x) {
   const float a = detail::clamp(detail::absolute(x), 0.0f, 3.95f);
   const float z = a * a;
-  const float near = a + a * detail::poly(z, 0.128379167f, -0.376126334f, 0.1128369f, -0.0268590926f,
-                                          0.00520027683f, -0.000813416114f, 8.33410084e-5f);
-  const float q = detail::poly(a, 1.12866076f, 0.63509714f, 0.106334557f, -0.023854002f, 0.00369005874f,
-                               -0.000335645805f, 1.26408485e-5f);
+  const float near =
+      a + a * detail::poly(z, 0.128379167f, -0.376126334f, 0.1128369f, -0.0268590926f,
+                           0.00520027683f, -0.000813416114f, 8.33410084e-5f);
+  const float q = detail::poly(a, 1.12866076f, 0.63509714f, 0.106334557f, -0.023854002f,
+                               0.00369005874f, -0.000335645805f, 1.26408485e-5f);
   const float far = 1.0f - exp(-a * q);
   return detail::with_sign_of(a < 0.92f ? near : far, x);
 }
@@ -157,15 +168,16 @@ TAEDA_ALWAYS_INLINE float erf(float x) {
 TAEDA_ALWAYS_INLINE float erfc(float x) {
   const double a = detail::clamp(static_cast<double>(detail::absolute(x)), 0.0, 10.2);
   const double t = (a - 3.0) / (a + 3.0);
-  const double p = detail::poly(t, 0.17900115112315, -0.32623356143417, 0.24560381210631, -0.15011587884039,
-                                0.071665588840919, -0.024393254532979, 0.0042710376417788, 0.00071243280972024,
-                                -0.00060235711545741, 3.0890732759158e-5, 6.6300405598603e-5, 4.9036712014175e-6);
+  const double p = detail::poly(t, 0.17900115112315, -0.32623356143417, 0.24560381210631,
+                                -0.15011587884039, 0.071665588840919, -0.024393254532979,
+                                0.0042710376417788, 0.00071243280972024, -0.00060235711545741,
+                                3.0890732759158e-5, 6.6300405598603e-5, 4.9036712014175e-6);
   const double y = exp(-a * a) * p;
   return static_cast<float>(x < 0.0f ? 2.0 - y : y);
 }
 
-/// Largest |x| whose sine, cosine and tangent these functions can take. Loops send larger arguments,
-/// infinities and NaNs to the C library, a block at a time (`any_beyond`).
+/// Largest |x| whose sine, cosine and tangent these functions can take. Loops send larger
+/// arguments, infinities and NaNs to the C library, a block at a time (`any_beyond`).
 constexpr float kTrigBound = 1e6f;
 
 TAEDA_ALWAYS_INLINE float sin_bounded(float x) {
@@ -208,14 +220,19 @@ TAEDA_ALWAYS_INLINE float cosh(float x) {
 
 /// |x|^y = e^(y log |x|) in double, then C's rules for signs and the cases that are 1.
 TAEDA_ALWAYS_INLINE float pow(float x, float y) {
-  const double magnitude = exp(static_cast<double>(y) * log(static_cast<double>(detail::absolute(x))));
+  const double magnitude =
+      exp(static_cast<double>(y) * log(static_cast<double>(detail::absolute(x))));
   const float whole = std::trunc(y), half = 0.5f * y;
   const bool odd = whole == y && std::trunc(half) != half;
   float result = static_cast<float>(magnitude);
   result = x < 0.0f && whole != y ? detail::kNan<float> : result;
   result = odd ? detail::with_sign_of(result, x) : result;
-  result = x == -detail::kInfinity<float> && whole != y ? detail::absolute(static_cast<float>(magnitude)) : result;
-  return y == 0.0f || x == 1.0f || (x == -1.0f && detail::absolute(y) == detail::kInfinity<float>) ? 1.0f : result;
+  result = x == -detail::kInfinity<float> && whole != y
+               ? detail::absolute(static_cast<float>(magnitude))
+               : result;
+  return y == 0.0f || x == 1.0f || (x == -1.0f && detail::absolute(y) == detail::kInfinity<float>)
+             ? 1.0f
+             : result;
 }
 
 inline double exp2(double x) { return std::exp2(x); }
@@ -240,11 +257,29 @@ inline double pow(double x, double y) { return std::pow(x, y); }
 namespace taeda::math {
 
 /// Any argument, without vectorisation.
-template <class T> TAEDA_HD T sin(T x) { return std::sin(x); }
-template <class T> TAEDA_HD T cos(T x) { return std::cos(x); }
-template <class T> TAEDA_HD T tan(T x) { return std::tan(x); }
-template <class T> TAEDA_HD T atan2(T y, T x) { return std::atan2(y, x); }
-template <class T> TAEDA_HD T sqrt(T x) { return std::sqrt(x); }
-template <class T> TAEDA_HD T fabs(T x) { return std::fabs(x); }
+template <class T>
+TAEDA_HD T sin(T x) {
+  return std::sin(x);
+}
+template <class T>
+TAEDA_HD T cos(T x) {
+  return std::cos(x);
+}
+template <class T>
+TAEDA_HD T tan(T x) {
+  return std::tan(x);
+}
+template <class T>
+TAEDA_HD T atan2(T y, T x) {
+  return std::atan2(y, x);
+}
+template <class T>
+TAEDA_HD T sqrt(T x) {
+  return std::sqrt(x);
+}
+template <class T>
+TAEDA_HD T fabs(T x) {
+  return std::fabs(x);
+}
 
 }  // namespace taeda::math

@@ -1,5 +1,5 @@
-// Building blocks of kernels/math.h: rounding, scaling and splitting by the bits of a number, without
-// branches. See Note [Vector math] there.
+// Building blocks of kernels/math.h: rounding, scaling and splitting by the bits of a number,
+// without branches. See Note [Vector math] there.
 #pragma once
 
 #include <cmath>
@@ -10,8 +10,10 @@
 
 namespace taeda::math::detail {
 
-template <class T> constexpr T kInfinity = std::numeric_limits<T>::infinity();
-template <class T> constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
+template <class T>
+constexpr T kInfinity = std::numeric_limits<T>::infinity();
+template <class T>
+constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
 
 TAEDA_ALWAYS_INLINE int32_t to_bits(float x) { return __builtin_bit_cast(int32_t, x); }
 TAEDA_ALWAYS_INLINE int64_t to_bits(double x) { return __builtin_bit_cast(int64_t, x); }
@@ -23,21 +25,35 @@ TAEDA_ALWAYS_INLINE double absolute(double x) { return __builtin_fabs(x); }
 TAEDA_ALWAYS_INLINE float with_sign_of(float x, float sign) { return __builtin_copysignf(x, sign); }
 
 /// Lets NaN pass.
-template <class T> TAEDA_ALWAYS_INLINE T clamp(T x, T low, T high) {
+template <class T>
+TAEDA_ALWAYS_INLINE T clamp(T x, T low, T high) {
   x = x < low ? low : x;
   return x > high ? high : x;
 }
 
 /// c0 + c1 x + c2 x^2 + ..., by Horner's rule.
-template <class T> TAEDA_ALWAYS_INLINE T poly(T, T c0) { return c0; }
-template <class T, class... Rest> TAEDA_ALWAYS_INLINE T poly(T x, T c0, Rest... rest) {
+template <class T>
+TAEDA_ALWAYS_INLINE T poly(T, T c0) {
+  return c0;
+}
+template <class T, class... Rest>
+TAEDA_ALWAYS_INLINE T poly(T x, T c0, Rest... rest) {
   return c0 + x * poly(x, rest...);
 }
 
 /// An integer n as a number and as an integer.
-template <class T> struct Rounded;
-template <> struct Rounded<float> { float value; int32_t bits; };
-template <> struct Rounded<double> { double value; int64_t bits; };
+template <class T>
+struct Rounded;
+template <>
+struct Rounded<float> {
+  float value;
+  int32_t bits;
+};
+template <>
+struct Rounded<double> {
+  double value;
+  int64_t bits;
+};
 
 /// Nearest integer of |x| < 2^22 (2^51): adding 1.5 * 2^23 pushes the fraction out of the number.
 TAEDA_ALWAYS_INLINE Rounded<float> round_int(float x) {
@@ -75,7 +91,10 @@ TAEDA_ALWAYS_INLINE double scale(double x, int64_t n) {
 }
 
 /// x = 2^exponent (1 + fraction), 1 + fraction in [sqrt(1/2), sqrt(2)). For positive finite x.
-template <class T> struct Split { T fraction, exponent; };
+template <class T>
+struct Split {
+  T fraction, exponent;
+};
 
 TAEDA_ALWAYS_INLINE Split<float> split(float x) {
   constexpr int32_t kRootHalf = 0x3f3504f3;
@@ -90,7 +109,8 @@ TAEDA_ALWAYS_INLINE Split<double> split(double x) {
   constexpr int64_t kRootHalf = 0x3fe6a09e667f3bcd;
   const bool tiny = x < 2.2250738585072014e-308;
   // 2048 exponents are added, so that the shift need not keep a sign.
-  const uint64_t offset = static_cast<uint64_t>(to_bits(tiny ? x * 4503599627370496.0 : x)) - kRootHalf;
+  const uint64_t offset =
+      static_cast<uint64_t>(to_bits(tiny ? x * 4503599627370496.0 : x)) - kRootHalf;
   const auto biased = static_cast<int64_t>((offset + (uint64_t{2048} << 52)) >> 52 & 0xfff);
   const double k = from_bits(biased | 0x4330000000000000) - (4503599627370496.0 + 2048.0);
   const auto m = from_bits(static_cast<int64_t>(offset & 0xfffffffffffff) + kRootHalf);
@@ -98,15 +118,20 @@ TAEDA_ALWAYS_INLINE Split<double> split(double x) {
 }
 
 /// Sine and cosine of x - turns * pi/2.
-struct Quadrant { double sin, cos; int64_t turns; };
+struct Quadrant {
+  double sin, cos;
+  int64_t turns;
+};
 
 /// For |x| <= 1e6: turns < 2^20 times the 33 leading bits of pi/2 is exact.
 TAEDA_ALWAYS_INLINE Quadrant quadrant(double x) {
   const Rounded<double> n = round_int(x * 0.63661977236758134308);
   const double r = (x - n.value * 1.57079632673412561417) - n.value * 6.07710050650619224932e-11;
   const double z = r * r;
-  const double s = poly(z, -0.1666666664142845, 0.008333329362486806, -0.0001983932719849553, 2.718237812829563e-6);
-  const double c = poly(z, 0.0416666666224811, -0.001388888372290495, 2.479951182050869e-5, -2.720955124913861e-7);
+  const double s = poly(z, -0.1666666664142845, 0.008333329362486806, -0.0001983932719849553,
+                        2.718237812829563e-6);
+  const double c = poly(z, 0.0416666666224811, -0.001388888372290495, 2.479951182050869e-5,
+                        -2.720955124913861e-7);
   return {r * (1.0 + z * s), 1.0 - 0.5 * z + z * z * c, n.bits};
 }
 
@@ -118,9 +143,9 @@ TAEDA_ALWAYS_INLINE double atan_wide(double x) {
   const double denominator = large ? a : middle ? a + 1.0 : 1.0;
   const double base = large ? 1.5707963267948966 : middle ? 0.7853981633974483 : 0.0;
   const double t = numerator / denominator, z = t * t;
-  const double p = poly(z, -0.3333333333326099, 0.1999999998284452, -0.1428571288255701, 0.1111105468773576,
-                        -0.09089619464401791, 0.07674358926536662, -0.06510459490881044, 0.05038011052437404,
-                        -0.02548100871392486);
+  const double p = poly(z, -0.3333333333326099, 0.1999999998284452, -0.1428571288255701,
+                        0.1111105468773576, -0.09089619464401791, 0.07674358926536662,
+                        -0.06510459490881044, 0.05038011052437404, -0.02548100871392486);
   return __builtin_copysign(base + (t + t * z * p), x);
 }
 

@@ -3,8 +3,8 @@
 
 namespace taeda::math {
 
-#define TAEDA_DEVICE_UNARY(name)                                  \
-  inline TAEDA_HD float name(float x) { return ::name##f(x); }    \
+#define TAEDA_DEVICE_UNARY(name)                               \
+  inline TAEDA_HD float name(float x) { return ::name##f(x); } \
   inline TAEDA_HD double name(double x) { return ::name(x); }
 TAEDA_DEVICE_UNARY(exp)
 TAEDA_DEVICE_UNARY(exp2)
@@ -25,7 +25,8 @@ TAEDA_DEVICE_UNARY(cosh)
 
 inline TAEDA_HD float pow(float x, float y) { return ::powf(x, y); }
 inline TAEDA_HD double pow(double x, double y) { return ::pow(x, y); }
-template <class T> TAEDA_HD T sigmoid(T x) {
+template <class T>
+TAEDA_HD T sigmoid(T x) {
   const T e = exp(x < T(0) ? x : -x);
   return (x >= T(0) ? T(1) : e) / (T(1) + e);
 }

@@ -13,10 +13,12 @@ using detail::in_place;
 
 namespace {
 
-/// The gradient operation of an activation f: grad f'(x), as one kernel. Its own gradients are itself
-/// towards `grad`, and second(v, x) = v f''(x), made of differentiable operations, towards x.
+/// The gradient operation of an activation f: grad f'(x), as one kernel. Its own gradients are
+/// itself towards `grad`, and second(v, x) = v f''(x), made of differentiable operations, towards
+/// x.
 template <class Op, class Second>
-Tensor gradient(const char* node, const Op& op, const Tensor& grad, const Tensor& x, Second second) {
+Tensor gradient(const char* node, const Op& op, const Tensor& grad, const Tensor& x,
+                Second second) {
   Tensor out = pointwise(op, grad, x);
   if (wants_grad(grad, x))
     record(node, out, {grad, x}, [=, g = save(grad), x = save(x)](const Tensor& gg, Needs needs) {
@@ -35,7 +37,8 @@ constexpr const char* kSecond = "ActivationBackwardBackward0";
 
 /// y = f(x) with `backward(g, x)` as its gradient.
 template <class Op, class Backward>
-Tensor activation(const char* name, const char* node, const Op& op, const Tensor& x, Backward backward) {
+Tensor activation(const char* name, const char* node, const Op& op, const Tensor& x,
+                  Backward backward) {
   check_floating(name, x);
   return detail::differentiable_in_input(node, op, x, backward);
 }
@@ -55,20 +58,26 @@ Tensor threshold_backward(const Tensor& grad, const Tensor& self, double thresho
 }
 
 Tensor relu(const Tensor& self) {
-  return detail::differentiable_in_output("ReluBackward0", Relu{}, self, [](const Tensor& g, const Tensor& y) {
-    return threshold_backward(g, y, 0);
-  });
+  return detail::differentiable_in_output(
+      "ReluBackward0", Relu{}, self,
+      [](const Tensor& g, const Tensor& y) { return threshold_backward(g, y, 0); });
 }
 
 Tensor& relu_(const Tensor& self) {
   return detail::in_place_recorded(
-      "relu_", "ReluBackward0", self, {self}, wants_grad(self), [&] { pointwise_into(Relu{}, self, self); },
-      [&] { return [y = save_output(self)](const Tensor& g) { return threshold_backward(g, y.unpack(), 0); }; });
+      "relu_", "ReluBackward0", self, {self}, wants_grad(self),
+      [&] { pointwise_into(Relu{}, self, self); },
+      [&] {
+        return [y = save_output(self)](const Tensor& g) {
+          return threshold_backward(g, y.unpack(), 0);
+        };
+      });
 }
 
 Tensor threshold(const Tensor& self, double threshold, double value) {
-  return activation("threshold", "ThresholdBackward0", Threshold(threshold, value), self,
-                    [=](const Tensor& g, const Tensor& x) { return threshold_backward(g, x, threshold); });
+  return activation(
+      "threshold", "ThresholdBackward0", Threshold(threshold, value), self,
+      [=](const Tensor& g, const Tensor& x) { return threshold_backward(g, x, threshold); });
 }
 
 Tensor& threshold_(const Tensor& self, double limit, double value) {
@@ -79,19 +88,21 @@ Tensor& threshold_(const Tensor& self, double limit, double value) {
 Tensor leaky_relu(const Tensor& self, double negative_slope) {
   return activation("leaky_relu", "LeakyReluBackward0", LeakyRelu(negative_slope), self,
                     [=](const Tensor& g, const Tensor& x) {
-                      return gradient("LeakyReluBackwardBackward0", LeakyReluBackward(negative_slope), g, x, flat);
+                      return gradient("LeakyReluBackwardBackward0",
+                                      LeakyReluBackward(negative_slope), g, x, flat);
                     });
 }
 
 Tensor& leaky_relu_(const Tensor& self, double slope) {
-  return activation_("leaky_relu_", LeakyRelu(slope), self, [=](const Tensor& t) { return leaky_relu(t, slope); });
+  return activation_("leaky_relu_", LeakyRelu(slope), self,
+                     [=](const Tensor& t) { return leaky_relu(t, slope); });
 }
 
 Tensor prelu(const Tensor& self, const Tensor& weight) {
   const int64_t channels = self.dim() > 1 ? self.size(1) : 1;
   TAEDA_CHECK(weight.numel() == 1 || weight.numel() == channels,
-              "Mismatch of parameter numbers and input channel size. Found parameter numbers = ", weight.numel(),
-              " and channel size = ", channels, ".");
+              "Mismatch of parameter numbers and input channel size. Found parameter numbers = ",
+              weight.numel(), " and channel size = ", channels, ".");
   DimVector shape(static_cast<size_t>(std::max<int64_t>(self.dim(), 1)), 1);
   if (weight.numel() > 1) shape[1] = channels;
   return where(self.gt(0), self, self.mul(weight.reshape(shape).to(self.dtype())));
@@ -102,7 +113,8 @@ Tensor hardtanh(const Tensor& self, double min_val, double max_val) {
   Tensor y = pointwise(Clamp{}, self, min_val, max_val);
   if (wants_grad(self))
     record("HardtanhBackward0", y, {self}, [=, x = save(self)](const Tensor& g) {
-      return gradient("HardtanhBackwardBackward0", InsideBackward(min_val, max_val), g, x.unpack(), flat);
+      return gradient("HardtanhBackwardBackward0", InsideBackward(min_val, max_val), g, x.unpack(),
+                      flat);
     });
   return y;
 }
@@ -117,26 +129,35 @@ Tensor relu6(const Tensor& self) { return hardtanh(self, 0, 6); }
 Tensor& relu6_(const Tensor& self) { return hardtanh_(self, 0, 6); }
 
 Tensor hardsigmoid(const Tensor& self) {
-  return activation("hardsigmoid", "HardsigmoidBackward0", Hardsigmoid{}, self, [](const Tensor& g, const Tensor& x) {
-    return gradient("HardsigmoidBackwardBackward0", InsideBackward(-3, 3), g.div(6), x, flat);
-  });
+  return activation("hardsigmoid", "HardsigmoidBackward0", Hardsigmoid{}, self,
+                    [](const Tensor& g, const Tensor& x) {
+                      return gradient("HardsigmoidBackwardBackward0", InsideBackward(-3, 3),
+                                      g.div(6), x, flat);
+                    });
 }
-Tensor& hardsigmoid_(const Tensor& self) { return activation_("hardsigmoid_", Hardsigmoid{}, self, &hardsigmoid); }
+Tensor& hardsigmoid_(const Tensor& self) {
+  return activation_("hardsigmoid_", Hardsigmoid{}, self, &hardsigmoid);
+}
 
 Tensor hardswish(const Tensor& self) {
-  return activation("hardswish", "HardswishBackward0", Hardswish{}, self, [](const Tensor& g, const Tensor& x) {
-    return gradient("HardswishBackwardBackward0", HardswishBackward{}, g, x, [](const Tensor& v, const Tensor& x) {
-      return gradient(kSecond, InsideBackward(-3, 3), v.div(3), x, flat);
-    });
-  });
+  return activation(
+      "hardswish", "HardswishBackward0", Hardswish{}, self, [](const Tensor& g, const Tensor& x) {
+        return gradient("HardswishBackwardBackward0", HardswishBackward{}, g, x,
+                        [](const Tensor& v, const Tensor& x) {
+                          return gradient(kSecond, InsideBackward(-3, 3), v.div(3), x, flat);
+                        });
+      });
 }
-Tensor& hardswish_(const Tensor& self) { return activation_("hardswish_", Hardswish{}, self, &hardswish); }
+Tensor& hardswish_(const Tensor& self) {
+  return activation_("hardswish_", Hardswish{}, self, &hardswish);
+}
 
 Tensor softshrink(const Tensor& self, double lambd) {
   TAEDA_CHECK(lambd >= 0, "lambda must be greater or equal to 0, but found to be ", lambd, ".");
   return activation("softshrink", "SoftshrinkBackward0", Softshrink(lambd), self,
                     [=](const Tensor& g, const Tensor& x) {
-                      return gradient("SoftshrinkBackwardBackward0", OutsideBackward(lambd), g, x, flat);
+                      return gradient("SoftshrinkBackwardBackward0", OutsideBackward(lambd), g, x,
+                                      flat);
                     });
 }
 
@@ -157,16 +178,19 @@ namespace {
 /// v times the second derivative of elu.
 auto elu_second(double alpha, double scale, double input_scale) {
   return [=](const Tensor& v, const Tensor& x) {
-    const Tensor curved = v.mul(x.mul(input_scale).exp()).mul(alpha * scale * input_scale * input_scale);
+    const Tensor curved =
+        v.mul(x.mul(input_scale).exp()).mul(alpha * scale * input_scale * input_scale);
     return where(x.le(0), curved, Scalar(0));
   };
 }
 
-Tensor elu_as(const char* name, const char* node, const Tensor& self, double alpha, double scale, double input_scale) {
-  return activation(name, node, Elu(alpha, scale, input_scale), self, [=](const Tensor& g, const Tensor& x) {
-    return gradient("EluBackwardBackward0", EluBackward(alpha, scale, input_scale), g, x,
-                    elu_second(alpha, scale, input_scale));
-  });
+Tensor elu_as(const char* name, const char* node, const Tensor& self, double alpha, double scale,
+              double input_scale) {
+  return activation(
+      name, node, Elu(alpha, scale, input_scale), self, [=](const Tensor& g, const Tensor& x) {
+        return gradient("EluBackwardBackward0", EluBackward(alpha, scale, input_scale), g, x,
+                        elu_second(alpha, scale, input_scale));
+      });
 }
 
 void check_celu(double alpha) {
@@ -192,11 +216,16 @@ Tensor celu(const Tensor& self, double alpha) {
 }
 Tensor& celu_(const Tensor& self, double alpha) {
   check_celu(alpha);
-  return activation_("celu_", Elu(alpha, 1, 1 / alpha), self, [=](const Tensor& t) { return celu(t, alpha); });
+  return activation_("celu_", Elu(alpha, 1, 1 / alpha), self,
+                     [=](const Tensor& t) { return celu(t, alpha); });
 }
 
-Tensor selu(const Tensor& self) { return elu_as("selu", "EluBackward0", self, kSeluAlpha, kSeluScale, 1); }
-Tensor& selu_(const Tensor& self) { return activation_("selu_", Elu(kSeluAlpha, kSeluScale, 1), self, &selu); }
+Tensor selu(const Tensor& self) {
+  return elu_as("selu", "EluBackward0", self, kSeluAlpha, kSeluScale, 1);
+}
+Tensor& selu_(const Tensor& self) {
+  return activation_("selu_", Elu(kSeluAlpha, kSeluScale, 1), self, &selu);
+}
 
 Tensor softplus(const Tensor& self, double beta, double threshold) {
   const auto second = [=](const Tensor& v, const Tensor& x) {
@@ -205,24 +234,28 @@ Tensor softplus(const Tensor& self, double beta, double threshold) {
   };
   return activation("softplus", "SoftplusBackward0", Softplus(beta, threshold), self,
                     [=](const Tensor& g, const Tensor& x) {
-                      return gradient("SoftplusBackwardBackward0", SoftplusBackward(beta, threshold), g, x, second);
+                      return gradient("SoftplusBackwardBackward0",
+                                      SoftplusBackward(beta, threshold), g, x, second);
                     });
 }
 
 Tensor log_sigmoid(const Tensor& self) {
-  return activation("log_sigmoid", "LogSigmoidBackward0", LogSigmoid{}, self, [](const Tensor& g, const Tensor& x) {
-    return gradient("LogSigmoidBackwardBackward0", LogSigmoidBackward{}, g, x, [](const Tensor& v, const Tensor& x) {
-      const Tensor s = x.sigmoid();
-      return v.mul(s).mul(s.sub(1));
-    });
-  });
+  return activation("log_sigmoid", "LogSigmoidBackward0", LogSigmoid{}, self,
+                    [](const Tensor& g, const Tensor& x) {
+                      return gradient("LogSigmoidBackwardBackward0", LogSigmoidBackward{}, g, x,
+                                      [](const Tensor& v, const Tensor& x) {
+                                        const Tensor s = x.sigmoid();
+                                        return v.mul(s).mul(s.sub(1));
+                                      });
+                    });
 }
 
 Tensor silu_backward(const Tensor& grad, const Tensor& self) {
-  return gradient("SiluBackwardBackward0", SiluBackward{}, grad, self, [](const Tensor& v, const Tensor& x) {
-    const Tensor s = x.sigmoid(), rest = rsub(s, 1);
-    return v.mul(s).mul(rest).mul(x.mul(rest.sub(s)).add(2));
-  });
+  return gradient("SiluBackwardBackward0", SiluBackward{}, grad, self,
+                  [](const Tensor& v, const Tensor& x) {
+                    const Tensor s = x.sigmoid(), rest = rsub(s, 1);
+                    return v.mul(s).mul(rest).mul(x.mul(rest.sub(s)).add(2));
+                  });
 }
 
 Tensor silu(const Tensor& self) {
@@ -232,11 +265,12 @@ Tensor& silu_(const Tensor& self) { return activation_("silu_", Silu{}, self, &s
 
 Tensor mish(const Tensor& self) {
   return activation("mish", "MishBackward0", Mish{}, self, [](const Tensor& g, const Tensor& x) {
-    return gradient("MishBackwardBackward0", MishBackward{}, g, x, [](const Tensor& v, const Tensor& x) {
-      const Tensor s = x.sigmoid(), t = softplus(x).tanh();
-      const Tensor bracket = x.mul(rsub(s, 1)).add(2).sub(x.mul(s).mul(t).mul(2));
-      return v.mul(rsub(t.square(), 1)).mul(s).mul(bracket);
-    });
+    return gradient("MishBackwardBackward0", MishBackward{}, g, x,
+                    [](const Tensor& v, const Tensor& x) {
+                      const Tensor s = x.sigmoid(), t = softplus(x).tanh();
+                      const Tensor bracket = x.mul(rsub(s, 1)).add(2).sub(x.mul(s).mul(t).mul(2));
+                      return v.mul(rsub(t.square(), 1)).mul(s).mul(bracket);
+                    });
   });
 }
 Tensor& mish_(const Tensor& self) { return activation_("mish_", Mish{}, self, &mish); }
@@ -251,7 +285,8 @@ Tensor gelu_second(const Tensor& v, const Tensor& x) {
   return v.mul(density).mul(rsub(x.square(), 2));
 }
 
-/// f = x (1 + t) / 2 with t = tanh(u), u = k (x + c x^3): f'' = (1 - t^2) (u' + x u'' / 2 - x t u'^2).
+/// f = x (1 + t) / 2 with t = tanh(u), u = k (x + c x^3): f'' = (1 - t^2) (u' + x u'' / 2 - x t
+/// u'^2).
 Tensor gelu_tanh_second(const Tensor& v, const Tensor& x) {
   constexpr double k = detail::kRootTwoOverPi, c = detail::kGeluCubic;
   const Tensor square = x.square(), t = x.mul(square.mul(c).add(1)).mul(k).tanh();
@@ -289,7 +324,8 @@ Tensor tanhshrink(const Tensor& self) { return self.sub(self.tanh()); }
 Tensor glu(const Tensor& self, int64_t dim) {
   TAEDA_CHECK(self.dim() > 0, "glu does not support 0-dimensional tensors");
   const int64_t d = wrap_dim(dim, self.dim()), size = self.size(d);
-  TAEDA_CHECK(size % 2 == 0, "Halving dimension must be even, but dimension ", d, " is size ", size);
+  TAEDA_CHECK(size % 2 == 0, "Halving dimension must be even, but dimension ", d, " is size ",
+              size);
   return self.narrow(d, 0, size / 2).mul(self.narrow(d, size / 2, size / 2).sigmoid());
 }
 

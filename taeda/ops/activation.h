@@ -1,5 +1,6 @@
-// Activation functions. Most have an in-place form with a trailing underscore; relu, relu_, sigmoid and
-// tanh are methods, too (sigmoid and tanh: ops/unary.h). All take floating tensors, relu integers as well.
+// Activation functions. Most have an in-place form with a trailing underscore; relu, relu_, sigmoid
+// and tanh are methods, too (sigmoid and tanh: ops/unary.h). All take floating tensors, relu
+// integers as well.
 #pragma once
 
 #include "taeda/tensor/tensor.h"
@@ -20,7 +21,8 @@ Tensor prelu(const Tensor& self, const Tensor& weight);
 /// x for x > 0, alpha (e^x - 1) below (Clevert et al., arXiv:1511.07289).
 Tensor elu(const Tensor& self, double alpha = 1, double scale = 1, double input_scale = 1);
 Tensor& elu_(const Tensor& self, double alpha = 1, double scale = 1, double input_scale = 1);
-/// max(0, x) + min(0, alpha (e^(x / alpha) - 1)) (Barron, arXiv:1704.07483). Throws Error for alpha 0.
+/// max(0, x) + min(0, alpha (e^(x / alpha) - 1)) (Barron, arXiv:1704.07483). Throws Error for alpha
+/// 0.
 Tensor celu(const Tensor& self, double alpha = 1);
 Tensor& celu_(const Tensor& self, double alpha = 1);
 /// elu with the constants that keep mean 0 and variance 1 (Klambauer et al., arXiv:1706.02515).
@@ -66,7 +68,8 @@ Tensor glu(const Tensor& self, int64_t dim = -1);
 
 /// grad where self > threshold.
 Tensor threshold_backward(const Tensor& grad, const Tensor& self, double threshold);
-Tensor gelu_backward(const Tensor& grad, const Tensor& self, const std::string& approximate = "none");
+Tensor gelu_backward(const Tensor& grad, const Tensor& self,
+                     const std::string& approximate = "none");
 Tensor silu_backward(const Tensor& grad, const Tensor& self);
 
 }  // namespace taeda

@@ -17,7 +17,8 @@ namespace {
 void check_alpha(const Operand& a, const Operand& b, const Scalar& alpha) {
   if (alpha.is_integral()) return;
   const ScalarType result = result_type({a, b});
-  TAEDA_CHECK(!alpha.is_boolean() || result == kBool, "Boolean alpha only supported for Boolean results.");
+  TAEDA_CHECK(!alpha.is_boolean() || result == kBool,
+              "Boolean alpha only supported for Boolean results.");
   TAEDA_CHECK(is_differentiable(result) || alpha.is_integral(true),
               "For integral input tensors, argument alpha must not be a floating point number.");
   TAEDA_CHECK(is_complex(result) || !alpha.is_complex(),
@@ -27,14 +28,18 @@ void check_alpha(const Operand& a, const Operand& b, const Scalar& alpha) {
 bool is_bool(const Tensor& t) { return t.dtype() == kBool; }
 
 void check_no_bool(const Tensor& a, bool other_is_bool) {
-  TAEDA_CHECK(!(is_bool(a) && other_is_bool), "Subtraction, the `-` operator, with two bool tensors is not supported. "
+  TAEDA_CHECK(!(is_bool(a) && other_is_bool),
+              "Subtraction, the `-` operator, with two bool tensors is not supported. "
               "Use the `^` or `logical_xor()` operator instead.");
-  TAEDA_CHECK(!is_bool(a) && !other_is_bool, "Subtraction, the `-` operator, with a bool tensor is not supported. If "
+  TAEDA_CHECK(!is_bool(a) && !other_is_bool,
+              "Subtraction, the `-` operator, with a bool tensor is not supported. If "
               "you are trying to invert a mask, use the `~` or `logical_not()` operator instead.");
 }
 
 /// g * alpha, without a multiplication by one.
-Tensor scaled(const Tensor& g, const Scalar& alpha) { return alpha.equal(1) ? g : g.mul(conjugate(alpha)); }
+Tensor scaled(const Tensor& g, const Scalar& alpha) {
+  return alpha.equal(1) ? g : g.mul(conjugate(alpha));
+}
 
 /// The tensor if `needed`, else nothing: what is not needed is not kept alive.
 Tensor kept(bool needed, const Tensor& t) { return needed ? t : Tensor(); }
@@ -84,7 +89,8 @@ Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
   check_alpha(self, other, alpha);
   Tensor out = pointwise(Sub{alpha}, other, self);
   if (wants_grad(self))
-    record("RsubBackward1", out, {self}, [alpha](const Tensor& g) { return scaled(g.neg(), alpha); });
+    record("RsubBackward1", out, {self},
+           [alpha](const Tensor& g) { return scaled(g.neg(), alpha); });
   return out;
 }
 
@@ -94,8 +100,8 @@ Tensor mul(const Tensor& self, const Tensor& other) {
   Tensor out = pointwise(Mul{}, self, other);
   if (wants_grad(self, other))
     record("MulBackward0", out, {self, other},
-           [a = save(kept(other.requires_grad(), self)), b = save(kept(self.requires_grad(), other))](
-               const Tensor& g, Needs needs) {
+           [a = save(kept(other.requires_grad(), self)),
+            b = save(kept(self.requires_grad(), other))](const Tensor& g, Needs needs) {
              return TensorVec{needs[0] ? g.mul(conjugate(b.unpack())) : Tensor(),
                               needs[1] ? g.mul(conjugate(a.unpack())) : Tensor()};
            });
@@ -105,7 +111,8 @@ Tensor mul(const Tensor& self, const Tensor& other) {
 Tensor mul(const Tensor& self, const Scalar& other) {
   Tensor out = pointwise(Mul{}, self, other);
   if (wants_grad(self))
-    record("MulBackward0", out, {self}, [other](const Tensor& g) { return g.mul(conjugate(other)); });
+    record("MulBackward0", out, {self},
+           [other](const Tensor& g) { return g.mul(conjugate(other)); });
   return out;
 }
 
@@ -140,17 +147,21 @@ void check_divisor(const Operand& a, const Operand& b) {
   TAEDA_CHECK(!zero, "ZeroDivisionError");
 }
 
-template <class A, class B> Tensor divided(const A& a, const B& b, Rounding mode) {
+template <class A, class B>
+Tensor divided(const A& a, const B& b, Rounding mode) {
   if (mode == Rounding::None) return pointwise(Div{}, a, b);
   check_divisor(a, b);
   return mode == Rounding::Trunc ? pointwise(DivTrunc{}, a, b) : pointwise(DivFloor{}, a, b);
 }
 
-template <class B> void divide_into(const Tensor& self, const B& other, Rounding mode) {
+template <class B>
+void divide_into(const Tensor& self, const B& other, Rounding mode) {
   if (mode == Rounding::None) return pointwise_into(Div{}, self, self, other);
   check_divisor(self, other);
-  if (mode == Rounding::Trunc) pointwise_into(DivTrunc{}, self, self, other);
-  else pointwise_into(DivFloor{}, self, self, other);
+  if (mode == Rounding::Trunc)
+    pointwise_into(DivTrunc{}, self, self, other);
+  else
+    pointwise_into(DivFloor{}, self, self, other);
 }
 
 }  // namespace
@@ -165,13 +176,14 @@ Tensor div(const Tensor& self, const Tensor& other, const char* rounding_mode) {
     });
     return out;
   }
-  record("DivBackward0", out, {self, other},
-         [a = save(kept(other.requires_grad(), self)), b = save(other)](const Tensor& g, Needs needs) {
-           const Tensor divisor = conjugate(b.unpack());
-           const Tensor first = g.div(divisor);
-           return TensorVec{needs[0] ? first : Tensor(),
-                            needs[1] ? first.mul(conjugate(a.unpack()).div(divisor)).neg() : Tensor()};
-         });
+  record(
+      "DivBackward0", out, {self, other},
+      [a = save(kept(other.requires_grad(), self)), b = save(other)](const Tensor& g, Needs needs) {
+        const Tensor divisor = conjugate(b.unpack());
+        const Tensor first = g.div(divisor);
+        return TensorVec{needs[0] ? first : Tensor(),
+                         needs[1] ? first.mul(conjugate(a.unpack()).div(divisor)).neg() : Tensor()};
+      });
   return out;
 }
 
@@ -179,9 +191,10 @@ Tensor div(const Tensor& self, const Scalar& other, const char* rounding_mode) {
   const Rounding mode = rounding_of(rounding_mode);
   Tensor out = divided(self, other, mode);
   if (wants_grad(self))
-    record(mode == Rounding::None ? "DivBackward0" : "DivBackward1", out, {self}, [mode, other](const Tensor& g) {
-      return mode == Rounding::None ? g.div(conjugate(other)) : detail::zeros_like(g);
-    });
+    record(mode == Rounding::None ? "DivBackward0" : "DivBackward1", out, {self},
+           [mode, other](const Tensor& g) {
+             return mode == Rounding::None ? g.div(conjugate(other)) : detail::zeros_like(g);
+           });
   return out;
 }
 
@@ -195,8 +208,12 @@ Tensor operator/(const Scalar& a, const Tensor& b) {
   return out;
 }
 
-Tensor floor_divide(const Tensor& self, const Tensor& other) { return divided(self, other, Rounding::Floor); }
-Tensor floor_divide(const Tensor& self, const Scalar& other) { return divided(self, other, Rounding::Floor); }
+Tensor floor_divide(const Tensor& self, const Tensor& other) {
+  return divided(self, other, Rounding::Floor);
+}
+Tensor floor_divide(const Tensor& self, const Scalar& other) {
+  return divided(self, other, Rounding::Floor);
+}
 
 // ---- remainders ----
 
@@ -204,16 +221,19 @@ Tensor remainder(const Tensor& self, const Tensor& other) {
   check_divisor(self, other);
   Tensor out = pointwise(Remainder{}, self, other);
   if (wants_grad(self, other))
-    record("RemainderBackward1", out, {self, other}, [a = save(self), b = save(other)](const Tensor& g, Needs needs) {
-      return TensorVec{g, needs[1] ? g.mul(floor_divide(a.unpack(), b.unpack())).neg() : Tensor()};
-    });
+    record("RemainderBackward1", out, {self, other},
+           [a = save(self), b = save(other)](const Tensor& g, Needs needs) {
+             return TensorVec{
+                 g, needs[1] ? g.mul(floor_divide(a.unpack(), b.unpack())).neg() : Tensor()};
+           });
   return out;
 }
 
 Tensor remainder(const Tensor& self, const Scalar& other) {
   check_divisor(self, other);
   Tensor out = pointwise(Remainder{}, self, other);
-  if (wants_grad(self)) record("RemainderBackward0", out, {self}, [](const Tensor& g) { return g; });
+  if (wants_grad(self))
+    record("RemainderBackward0", out, {self}, [](const Tensor& g) { return g; });
   return out;
 }
 
@@ -231,9 +251,12 @@ Tensor fmod(const Tensor& self, const Tensor& other) {
   check_divisor(self, other);
   Tensor out = pointwise(Fmod{}, self, other);
   if (wants_grad(self, other))
-    record("FmodBackward1", out, {self, other}, [a = save(self), b = save(other)](const Tensor& g, Needs needs) {
-      return TensorVec{g, needs[1] ? g.mul(pointwise(DivTrunc{}, a.unpack(), b.unpack())).neg() : Tensor()};
-    });
+    record("FmodBackward1", out, {self, other},
+           [a = save(self), b = save(other)](const Tensor& g, Needs needs) {
+             return TensorVec{g, needs[1]
+                                     ? g.mul(pointwise(DivTrunc{}, a.unpack(), b.unpack())).neg()
+                                     : Tensor()};
+           });
   return out;
 }
 
@@ -246,14 +269,26 @@ Tensor fmod(const Tensor& self, const Scalar& other) {
 
 // ---- methods ----
 
-Tensor Tensor::add(const Tensor& other, const Scalar& alpha) const { return taeda::add(*this, other, alpha); }
-Tensor Tensor::add(const Scalar& other, const Scalar& alpha) const { return taeda::add(*this, other, alpha); }
-Tensor Tensor::sub(const Tensor& other, const Scalar& alpha) const { return taeda::sub(*this, other, alpha); }
-Tensor Tensor::sub(const Scalar& other, const Scalar& alpha) const { return taeda::sub(*this, other, alpha); }
+Tensor Tensor::add(const Tensor& other, const Scalar& alpha) const {
+  return taeda::add(*this, other, alpha);
+}
+Tensor Tensor::add(const Scalar& other, const Scalar& alpha) const {
+  return taeda::add(*this, other, alpha);
+}
+Tensor Tensor::sub(const Tensor& other, const Scalar& alpha) const {
+  return taeda::sub(*this, other, alpha);
+}
+Tensor Tensor::sub(const Scalar& other, const Scalar& alpha) const {
+  return taeda::sub(*this, other, alpha);
+}
 Tensor Tensor::mul(const Tensor& other) const { return taeda::mul(*this, other); }
 Tensor Tensor::mul(const Scalar& other) const { return taeda::mul(*this, other); }
-Tensor Tensor::div(const Tensor& other, const char* mode) const { return taeda::div(*this, other, mode); }
-Tensor Tensor::div(const Scalar& other, const char* mode) const { return taeda::div(*this, other, mode); }
+Tensor Tensor::div(const Tensor& other, const char* mode) const {
+  return taeda::div(*this, other, mode);
+}
+Tensor Tensor::div(const Scalar& other, const char* mode) const {
+  return taeda::div(*this, other, mode);
+}
 Tensor Tensor::floor_divide(const Tensor& other) const { return taeda::floor_divide(*this, other); }
 Tensor Tensor::floor_divide(const Scalar& other) const { return taeda::floor_divide(*this, other); }
 Tensor Tensor::remainder(const Tensor& other) const { return taeda::remainder(*this, other); }
@@ -277,7 +312,8 @@ Tensor& Tensor::add_(const Scalar& other, const Scalar& alpha) const {
   check_alpha(*this, other, alpha);
   return in_place_recorded(
       "add_", "AddBackward0", *this, {*this}, wants_grad(*this),
-      [&] { pointwise_into(Add{alpha}, *this, *this, other); }, [] { return [](const Tensor& g) { return g; }; });
+      [&] { pointwise_into(Add{alpha}, *this, *this, other); },
+      [] { return [](const Tensor& g) { return g; }; });
 }
 
 Tensor& Tensor::sub_(const Tensor& other, const Scalar& alpha) const {
@@ -298,7 +334,8 @@ Tensor& Tensor::sub_(const Scalar& other, const Scalar& alpha) const {
   check_alpha(*this, other, alpha);
   return in_place_recorded(
       "sub_", "SubBackward0", *this, {*this}, wants_grad(*this),
-      [&] { pointwise_into(Sub{alpha}, *this, *this, other); }, [] { return [](const Tensor& g) { return g; }; });
+      [&] { pointwise_into(Sub{alpha}, *this, *this, other); },
+      [] { return [](const Tensor& g) { return g; }; });
 }
 
 Tensor& Tensor::mul_(const Tensor& other) const {
@@ -309,21 +346,24 @@ Tensor& Tensor::mul_(const Tensor& other) const {
 
 Tensor& Tensor::mul_(const Scalar& other) const {
   return in_place_recorded(
-      "mul_", "MulBackward0", *this, {*this}, wants_grad(*this), [&] { pointwise_into(Mul{}, *this, *this, other); },
+      "mul_", "MulBackward0", *this, {*this}, wants_grad(*this),
+      [&] { pointwise_into(Mul{}, *this, *this, other); },
       [&] { return [other](const Tensor& g) { return g.mul(conjugate(other)); }; });
 }
 
 Tensor& Tensor::div_(const Tensor& other, const char* rounding_mode) const {
   const Rounding mode = rounding_of(rounding_mode);
   return in_place(
-      "div_", *this, wants_grad(*this, other), [&](const Tensor& self) { return self.div(other, rounding_mode); },
+      "div_", *this, wants_grad(*this, other),
+      [&](const Tensor& self) { return self.div(other, rounding_mode); },
       [&] { divide_into(*this, other, mode); });
 }
 
 Tensor& Tensor::div_(const Scalar& other, const char* rounding_mode) const {
   const Rounding mode = rounding_of(rounding_mode);
   return in_place(
-      "div_", *this, wants_grad(*this), [&](const Tensor& self) { return self.div(other, rounding_mode); },
+      "div_", *this, wants_grad(*this),
+      [&](const Tensor& self) { return self.div(other, rounding_mode); },
       [&] { divide_into(*this, other, mode); });
 }
 

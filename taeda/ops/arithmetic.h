@@ -1,5 +1,6 @@
-// Arithmetic between tensors and numbers. Operands broadcast and are promoted as in PyTorch; in place,
-// a result that does not fit into the tensor's dtype is an Error. Every function here is a method, too.
+// Arithmetic between tensors and numbers. Operands broadcast and are promoted as in PyTorch; in
+// place, a result that does not fit into the tensor's dtype is an Error. Every function here is a
+// method, too.
 #pragma once
 
 #include "taeda/tensor/tensor.h"

@@ -19,28 +19,30 @@ Tensor maximum_share(const Tensor& a, const Tensor& b) { return pointwise(Maximu
 Tensor maximum(const Tensor& self, const Tensor& other) {
   Tensor out = pointwise(Maximum{}, self, other);
   if (wants_grad(self, other))
-    record("MaximumBackward0", out, {self, other}, [a = save(self), b = save(other)](const Tensor& g, Needs needs) {
-      return TensorVec{needs[0] ? g.mul(maximum_share(a.unpack(), b.unpack())) : Tensor(),
-                       needs[1] ? g.mul(maximum_share(b.unpack(), a.unpack())) : Tensor()};
-    });
+    record("MaximumBackward0", out, {self, other},
+           [a = save(self), b = save(other)](const Tensor& g, Needs needs) {
+             return TensorVec{needs[0] ? g.mul(maximum_share(a.unpack(), b.unpack())) : Tensor(),
+                              needs[1] ? g.mul(maximum_share(b.unpack(), a.unpack())) : Tensor()};
+           });
   return out;
 }
 
 Tensor minimum(const Tensor& self, const Tensor& other) {
   Tensor out = pointwise(Minimum{}, self, other);
   if (wants_grad(self, other))
-    record("MinimumBackward0", out, {self, other}, [a = save(self), b = save(other)](const Tensor& g, Needs needs) {
-      return TensorVec{needs[0] ? g.mul(maximum_share(b.unpack(), a.unpack())) : Tensor(),
-                       needs[1] ? g.mul(maximum_share(a.unpack(), b.unpack())) : Tensor()};
-    });
+    record("MinimumBackward0", out, {self, other},
+           [a = save(self), b = save(other)](const Tensor& g, Needs needs) {
+             return TensorVec{needs[0] ? g.mul(maximum_share(b.unpack(), a.unpack())) : Tensor(),
+                              needs[1] ? g.mul(maximum_share(a.unpack(), b.unpack())) : Tensor()};
+           });
   return out;
 }
 
 namespace {
 
 void check_lerp_dtype(const char* what, const Tensor& start, const Tensor& t) {
-  TAEDA_CHECK(t.dtype() == start.dtype(), "expected dtype ", to_string(start.dtype()), " for `", what,
-              "` but got dtype ", to_string(t.dtype()));
+  TAEDA_CHECK(t.dtype() == start.dtype(), "expected dtype ", to_string(start.dtype()), " for `",
+              what, "` but got dtype ", to_string(t.dtype()));
 }
 
 }  // namespace
@@ -53,7 +55,8 @@ Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight) {
     record("LerpBackward1", out, {start, end, weight},
            [a = save(start), b = save(end), w = save(weight)](const Tensor& g, Needs needs) {
              const Tensor weight = conjugate(w.unpack());
-             return TensorVec{needs[0] ? g.mul(rsub(weight, 1)) : Tensor(), needs[1] ? g.mul(weight) : Tensor(),
+             return TensorVec{needs[0] ? g.mul(rsub(weight, 1)) : Tensor(),
+                              needs[1] ? g.mul(weight) : Tensor(),
                               needs[2] ? g.mul(conjugate(b.unpack().sub(a.unpack()))) : Tensor()};
            });
   return out;
@@ -63,20 +66,22 @@ Tensor lerp(const Tensor& start, const Tensor& end, const Scalar& weight) {
   check_lerp_dtype("end", start, end);
   Tensor out = pointwise(Lerp{}, start, end, weight);
   if (wants_grad(start, end))
-    record("LerpBackward0", out, {start, end}, [w = weight.toDouble()](const Tensor& g, Needs needs) {
-      return TensorVec{needs[0] ? g.mul(1 - w) : Tensor(), needs[1] ? g.mul(w) : Tensor()};
-    });
+    record("LerpBackward0", out, {start, end},
+           [w = weight.toDouble()](const Tensor& g, Needs needs) {
+             return TensorVec{needs[0] ? g.mul(1 - w) : Tensor(), needs[1] ? g.mul(w) : Tensor()};
+           });
   return out;
 }
 
 Tensor addcmul(const Tensor& self, const Tensor& t1, const Tensor& t2, const Scalar& value) {
   Tensor out = pointwise(Addcmul{value}, self, t1, t2);
   if (wants_grad(self, t1, t2))
-    record("AddcmulBackward0", out, {self, t1, t2}, [value, a = save(t1), b = save(t2)](const Tensor& g, Needs needs) {
-      const Tensor scaled = value.equal(1) ? g : g.mul(conjugate(value));
-      return TensorVec{g, needs[1] ? scaled.mul(conjugate(b.unpack())) : Tensor(),
-                       needs[2] ? scaled.mul(conjugate(a.unpack())) : Tensor()};
-    });
+    record("AddcmulBackward0", out, {self, t1, t2},
+           [value, a = save(t1), b = save(t2)](const Tensor& g, Needs needs) {
+             const Tensor scaled = value.equal(1) ? g : g.mul(conjugate(value));
+             return TensorVec{g, needs[1] ? scaled.mul(conjugate(b.unpack())) : Tensor(),
+                              needs[2] ? scaled.mul(conjugate(a.unpack())) : Tensor()};
+           });
   return out;
 }
 
@@ -84,7 +89,8 @@ namespace {
 
 void check_addcdiv(const Tensor& t1, const Tensor& t2) {
   TAEDA_CHECK(!(is_integral(t1.dtype(), true) && is_integral(t2.dtype(), true)),
-              "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a "
+              "Integer division with addcdiv is no longer supported, and in a future  release "
+              "addcdiv will perform a "
               "true division of tensor1 and tensor2.");
 }
 
@@ -94,19 +100,25 @@ Tensor addcdiv(const Tensor& self, const Tensor& t1, const Tensor& t2, const Sca
   check_addcdiv(t1, t2);
   Tensor out = pointwise(Addcdiv{value}, self, t1, t2);
   if (wants_grad(self, t1, t2))
-    record("AddcdivBackward0", out, {self, t1, t2}, [value, a = save(t1), b = save(t2)](const Tensor& g, Needs needs) {
-      const Tensor divisor = conjugate(b.unpack());
-      const Tensor first = g.mul(conjugate(value)).div(divisor);
-      return TensorVec{g, needs[1] ? first : Tensor(),
-                       needs[2] ? first.mul(conjugate(a.unpack()).div(divisor)).neg() : Tensor()};
-    });
+    record("AddcdivBackward0", out, {self, t1, t2},
+           [value, a = save(t1), b = save(t2)](const Tensor& g, Needs needs) {
+             const Tensor divisor = conjugate(b.unpack());
+             const Tensor first = g.mul(conjugate(value)).div(divisor);
+             return TensorVec{
+                 g, needs[1] ? first : Tensor(),
+                 needs[2] ? first.mul(conjugate(a.unpack()).div(divisor)).neg() : Tensor()};
+           });
   return out;
 }
 
 Tensor Tensor::maximum(const Tensor& other) const { return taeda::maximum(*this, other); }
 Tensor Tensor::minimum(const Tensor& other) const { return taeda::minimum(*this, other); }
-Tensor Tensor::lerp(const Tensor& end, const Tensor& weight) const { return taeda::lerp(*this, end, weight); }
-Tensor Tensor::lerp(const Tensor& end, const Scalar& weight) const { return taeda::lerp(*this, end, weight); }
+Tensor Tensor::lerp(const Tensor& end, const Tensor& weight) const {
+  return taeda::lerp(*this, end, weight);
+}
+Tensor Tensor::lerp(const Tensor& end, const Scalar& weight) const {
+  return taeda::lerp(*this, end, weight);
+}
 Tensor Tensor::addcmul(const Tensor& a, const Tensor& b, const Scalar& value) const {
   return taeda::addcmul(*this, a, b, value);
 }
@@ -117,7 +129,8 @@ Tensor Tensor::addcdiv(const Tensor& a, const Tensor& b, const Scalar& value) co
 Tensor& Tensor::lerp_(const Tensor& end, const Scalar& weight) const {
   check_lerp_dtype("end", *this, end);
   return in_place(
-      "lerp_", *this, wants_grad(*this, end), [&](const Tensor& self) { return self.lerp(end, weight); },
+      "lerp_", *this, wants_grad(*this, end),
+      [&](const Tensor& self) { return self.lerp(end, weight); },
       [&] { pointwise_into(Lerp{}, *this, *this, end, weight); });
 }
 

@@ -1,4 +1,5 @@
 // Clamping, and replacing what is not a number.
+#include <algorithm>
 #include <limits>
 
 #include "taeda/kernels/pointwise/arithmetic.h"
@@ -18,21 +19,18 @@ ScalarType clamp_dtype(const Tensor& self, const OptionalScalar& min, const Opti
   return result_type({Operand(self), Operand(min ? *min : *max), Operand(max ? *max : *min)});
 }
 
-/// A missing bound is the end of the dtype's range.
-Scalar bound_or_lowest(ScalarType t, const OptionalScalar& bound) {
-  if (bound) return *bound;
-  if (is_floating_point(t)) return -std::numeric_limits<double>::infinity();
-  int64_t lowest = 0;
-  dispatch(IntTypes{}, "clamp", t, [&]<class T>() { lowest = static_cast<int64_t>(std::numeric_limits<T>::lowest()); });
-  return lowest;
-}
-
-Scalar bound_or_highest(ScalarType t, const OptionalScalar& bound) {
-  if (bound) return *bound;
-  if (is_floating_point(t)) return std::numeric_limits<double>::infinity();
-  int64_t highest = 0;
-  dispatch(IntTypes{}, "clamp", t, [&]<class T>() { highest = static_cast<int64_t>(std::numeric_limits<T>::max()); });
-  return highest;
+/// A bound as a number of dtype t: a missing one, or one outside the range of an integer dtype, is
+/// the end of the range.
+Scalar bound_in(ScalarType t, const OptionalScalar& bound, bool is_low) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  if (is_floating_point(t)) return bound ? *bound : Scalar(is_low ? -infinity : infinity);
+  int64_t result = 0;
+  dispatch(IntTypes{}, "clamp", t, [&]<class T>() {
+    constexpr auto lowest = static_cast<int64_t>(std::numeric_limits<T>::lowest());
+    constexpr auto highest = static_cast<int64_t>(std::numeric_limits<T>::max());
+    result = bound ? std::clamp(bound->toLong(), lowest, highest) : is_low ? lowest : highest;
+  });
+  return result;
 }
 
 /// g where x is within the bounds.
@@ -46,31 +44,37 @@ Tensor inside(const Tensor& g, const Tensor& x, const Low& low, const High& high
 Tensor clamp(const Tensor& self, const OptionalScalar& min, const OptionalScalar& max) {
   TAEDA_CHECK(min || max, kNoBounds);
   const ScalarType t = clamp_dtype(self, min, max);
-  const Scalar low = bound_or_lowest(t, min), high = bound_or_highest(t, max);
+  const Scalar low = bound_in(t, min, true), high = bound_in(t, max, false);
   Tensor out = pointwise(Clamp{}, self.dtype() == t ? self : self.to(t), low, high);
   if (wants_grad(self))
-    record("ClampBackward1", out, {self},
-           [low, high, x = save(self)](const Tensor& g) { return inside(g, x.unpack(), low, high); });
+    record("ClampBackward1", out, {self}, [low, high, x = save(self)](const Tensor& g) {
+      return inside(g, x.unpack(), low, high);
+    });
   return out;
 }
 
 namespace {
 
-/// The larger (smaller) of self and a bound, with the gradient of clamp: equal ones count as inside.
-template <class Op> Tensor one_sided(const char* node, const Op& op, const Tensor& self, const Tensor& bound) {
+/// The larger (smaller) of self and a bound, with the gradient of clamp: equal ones count as
+/// inside.
+template <class Op>
+Tensor one_sided(const char* node, const Op& op, const Tensor& self, const Tensor& bound) {
   Tensor out = pointwise(op, self, bound);
   if (wants_grad(self, bound))
-    record(node, out, {self, bound}, [x = save(self), b = save(bound)](const Tensor& g, Needs needs) {
-      const Tensor v = x.unpack(), limit = b.unpack();
-      const Tensor kept = std::is_same_v<Op, Maximum> ? v.ge(limit) : v.le(limit);
-      return TensorVec{needs[0] ? where(kept, g, Scalar(0)) : Tensor(), needs[1] ? where(kept, Scalar(0), g) : Tensor()};
-    });
+    record(node, out, {self, bound},
+           [x = save(self), b = save(bound)](const Tensor& g, Needs needs) {
+             const Tensor v = x.unpack(), limit = b.unpack();
+             const Tensor kept = std::is_same_v<Op, Maximum> ? v.ge(limit) : v.le(limit);
+             return TensorVec{needs[0] ? where(kept, g, Scalar(0)) : Tensor(),
+                              needs[1] ? where(kept, Scalar(0), g) : Tensor()};
+           });
   return out;
 }
 
 }  // namespace
 
-Tensor clamp(const Tensor& self, const std::optional<Tensor>& min, const std::optional<Tensor>& max) {
+Tensor clamp(const Tensor& self, const std::optional<Tensor>& min,
+             const std::optional<Tensor>& max) {
   TAEDA_CHECK(min || max, kNoBounds);
   if (!max) return one_sided("ClampBackward0", Maximum{}, self, *min);
   if (!min) return one_sided("ClampBackward0", Minimum{}, self, *max);
@@ -88,7 +92,9 @@ Tensor clamp(const Tensor& self, const std::optional<Tensor>& min, const std::op
 }
 
 Tensor clamp_min(const Tensor& self, const Scalar& min) { return clamp(self, min); }
-Tensor clamp_max(const Tensor& self, const Scalar& max) { return clamp(self, OptionalScalar(), max); }
+Tensor clamp_max(const Tensor& self, const Scalar& max) {
+  return clamp(self, OptionalScalar(), max);
+}
 
 Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<double> posinf,
                   std::optional<double> neginf) {
@@ -98,7 +104,8 @@ Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<d
            [&]<class T>() { largest = static_cast<double>(std::numeric_limits<T>::max()); });
   if (self.dtype() == kHalf) largest = 65504;
   if (self.dtype() == kBFloat16) largest = 3.3895313892515355e38;
-  Tensor out = pointwise(NanToNum{nan.value_or(0), posinf.value_or(largest), neginf.value_or(-largest)}, self);
+  Tensor out = pointwise(
+      NanToNum{nan.value_or(0), posinf.value_or(largest), neginf.value_or(-largest)}, self);
   if (wants_grad(self))
     record("NanToNumBackward0", out, {self},
            [x = save(self)](const Tensor& g) { return where(isfinite(x.unpack()), g, Scalar(0)); });
@@ -110,7 +117,8 @@ Tensor Tensor::clamp(const OptionalScalar& min, const OptionalScalar& max) const
 }
 Tensor Tensor::clamp_min(const Scalar& min) const { return taeda::clamp_min(*this, min); }
 Tensor Tensor::clamp_max(const Scalar& max) const { return taeda::clamp_max(*this, max); }
-Tensor Tensor::nan_to_num(std::optional<double> nan, std::optional<double> posinf, std::optional<double> neginf) const {
+Tensor Tensor::nan_to_num(std::optional<double> nan, std::optional<double> posinf,
+                          std::optional<double> neginf) const {
   return taeda::nan_to_num(*this, nan, posinf, neginf);
 }
 
@@ -118,7 +126,10 @@ Tensor& Tensor::clamp_(const OptionalScalar& min, const OptionalScalar& max) con
   TAEDA_CHECK(min || max, kNoBounds);
   return detail::in_place(
       "clamp_", *this, wants_grad(*this), [&](const Tensor& self) { return self.clamp(min, max); },
-      [&] { pointwise_into(Clamp{}, *this, *this, bound_or_lowest(dtype(), min), bound_or_highest(dtype(), max)); });
+      [&] {
+        const ScalarType t = clamp_dtype(*this, min, max);
+        pointwise_into(Clamp{}, *this, *this, bound_in(t, min, true), bound_in(t, max, false));
+      });
 }
 Tensor& Tensor::clamp_min_(const Scalar& min) const { return clamp_(min); }
 Tensor& Tensor::clamp_max_(const Scalar& max) const { return clamp_(OptionalScalar(), max); }

@@ -35,18 +35,31 @@ Tensor logical_xor(const Tensor& self, const Tensor& other) {
 }
 Tensor logical_not(const Tensor& self) { return pointwise(LogicalNot{}, truth(self)); }
 
-Tensor bitwise_and(const Tensor& self, const Tensor& other) { return pointwise(BitwiseAnd{}, self, other); }
-Tensor bitwise_and(const Tensor& self, const Scalar& other) { return pointwise(BitwiseAnd{}, self, other); }
-Tensor bitwise_or(const Tensor& self, const Tensor& other) { return pointwise(BitwiseOr{}, self, other); }
-Tensor bitwise_or(const Tensor& self, const Scalar& other) { return pointwise(BitwiseOr{}, self, other); }
-Tensor bitwise_xor(const Tensor& self, const Tensor& other) { return pointwise(BitwiseXor{}, self, other); }
-Tensor bitwise_xor(const Tensor& self, const Scalar& other) { return pointwise(BitwiseXor{}, self, other); }
+Tensor bitwise_and(const Tensor& self, const Tensor& other) {
+  return pointwise(BitwiseAnd{}, self, other);
+}
+Tensor bitwise_and(const Tensor& self, const Scalar& other) {
+  return pointwise(BitwiseAnd{}, self, other);
+}
+Tensor bitwise_or(const Tensor& self, const Tensor& other) {
+  return pointwise(BitwiseOr{}, self, other);
+}
+Tensor bitwise_or(const Tensor& self, const Scalar& other) {
+  return pointwise(BitwiseOr{}, self, other);
+}
+Tensor bitwise_xor(const Tensor& self, const Tensor& other) {
+  return pointwise(BitwiseXor{}, self, other);
+}
+Tensor bitwise_xor(const Tensor& self, const Scalar& other) {
+  return pointwise(BitwiseXor{}, self, other);
+}
 Tensor bitwise_not(const Tensor& self) { return pointwise(BitwiseNot{}, self); }
 
 namespace {
 
 /// Op for floats; integers are all finite, so that the answer is the same everywhere.
-template <class Op> Tensor classify(const Op& op, const Tensor& self, bool answer_for_integers) {
+template <class Op>
+Tensor classify(const Op& op, const Tensor& self, bool answer_for_integers) {
   if (is_differentiable(self.dtype())) return pointwise(op, self);
   Tensor out = make_tensor(self.sizes(), kBool, self.device());
   out.fill_(answer_for_integers);
@@ -64,7 +77,8 @@ Tensor isfinite(const Tensor& self) { return classify(IsFinite{}, self, true); }
 namespace {
 
 void check_condition(const Tensor& condition) {
-  TAEDA_CHECK(condition.dtype() == kBool, "where expected condition to be a boolean tensor, but got a tensor with dtype ",
+  TAEDA_CHECK(condition.dtype() == kBool,
+              "where expected condition to be a boolean tensor, but got a tensor with dtype ",
               to_string(condition.dtype()));
 }
 
@@ -72,7 +86,8 @@ void check_condition(const Tensor& condition) {
 Tensor masked(const Tensor& condition, const Tensor& g) {
   Tensor out = pointwise(Masked{}, condition, g);
   if (wants_grad(g))
-    record("WhereBackward0", out, {g}, [c = save(condition)](const Tensor& gg) { return masked(c.unpack(), gg); });
+    record("WhereBackward0", out, {g},
+           [c = save(condition)](const Tensor& gg) { return masked(c.unpack(), gg); });
   return out;
 }
 
@@ -82,11 +97,12 @@ Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
   check_condition(condition);
   Tensor out = pointwise(Where{}, condition, self, other);
   if (wants_grad(self, other))
-    record("WhereBackward0", out, {self, other}, [c = save(condition)](const Tensor& g, Needs needs) {
-      const Tensor condition = c.unpack();
-      return TensorVec{needs[0] ? masked(condition, g) : Tensor(),
-                       needs[1] ? masked(logical_not(condition), g) : Tensor()};
-    });
+    record("WhereBackward0", out, {self, other},
+           [c = save(condition)](const Tensor& g, Needs needs) {
+             const Tensor condition = c.unpack();
+             return TensorVec{needs[0] ? masked(condition, g) : Tensor(),
+                              needs[1] ? masked(logical_not(condition), g) : Tensor()};
+           });
   return out;
 }
 
@@ -103,7 +119,8 @@ Tensor where(const Tensor& condition, const Tensor& self, const Scalar& other) {
   check_condition(condition);
   Tensor out = pointwise(Where{}, condition, self, other);
   if (wants_grad(self))
-    record("WhereBackward0", out, {self}, [c = save(condition)](const Tensor& g) { return masked(c.unpack(), g); });
+    record("WhereBackward0", out, {self},
+           [c = save(condition)](const Tensor& g) { return masked(c.unpack(), g); });
   return out;
 }
 
@@ -120,7 +137,8 @@ bool equal(const Tensor& self, const Tensor& other) {
 }
 
 Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
-  TAEDA_CHECK(self.dtype() == other.dtype(), to_string(self.dtype()), " did not match ", to_string(other.dtype()));
+  TAEDA_CHECK(self.dtype() == other.dtype(), to_string(self.dtype()), " did not match ",
+              to_string(other.dtype()));
   TAEDA_CHECK_VALUE(rtol >= 0, "rtol must be greater than or equal to zero, but got ", rtol);
   TAEDA_CHECK_VALUE(atol >= 0, "atol must be greater than or equal to zero, but got ", atol);
   return pointwise(IsClose{rtol, atol, equal_nan}, self, other);

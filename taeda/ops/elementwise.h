@@ -1,5 +1,5 @@
-// Shared by the sources of elementwise operations (arithmetic, compare, unary, activation); not part of
-// the public interface.
+// Shared by the sources of elementwise operations (arithmetic, compare, unary, activation); not
+// part of the public interface.
 #pragma once
 
 #include "taeda/autograd/record.h"
@@ -25,30 +25,35 @@ template <class Op, class Gradient>
 Tensor differentiable_in_input(const char* node, const Op& op, const Tensor& x, Gradient gradient) {
   Tensor y = pointwise(op, x);
   if (wants_grad(x))
-    record(node, y, {x}, [gradient, x = save(x)](const Tensor& g) { return gradient(g, x.unpack()); });
+    record(node, y, {x},
+           [gradient, x = save(x)](const Tensor& g) { return gradient(g, x.unpack()); });
   return y;
 }
 
 /// y = op(x), whose gradient is `gradient(g, y)`.
 template <class Op, class Gradient>
-Tensor differentiable_in_output(const char* node, const Op& op, const Tensor& x, Gradient gradient) {
+Tensor differentiable_in_output(const char* node, const Op& op, const Tensor& x,
+                                Gradient gradient) {
   Tensor y = pointwise(op, x);
   if (wants_grad(x))
-    record(node, y, {x}, [gradient, y = save_output(y)](const Tensor& g) { return gradient(g, y.unpack()); });
+    record(node, y, {x},
+           [gradient, y = save_output(y)](const Tensor& g) { return gradient(g, y.unpack()); });
   return y;
 }
 
 /// y = op(x), a step function: its gradient is zero.
-template <class Op> Tensor step_function(const char* node, const Op& op, const Tensor& x) {
+template <class Op>
+Tensor step_function(const char* node, const Op& op, const Tensor& x) {
   Tensor y = pointwise(op, x);
   if (wants_grad(x)) record(node, y, {x}, [](const Tensor& g) { return detail::zeros_like(g); });
   return y;
 }
 
-/// The in-place form of an operation: `compute(self)` out of place if it must be recorded, `write()`
-/// into `self` if not.
+/// The in-place form of an operation: `compute(self)` out of place if it must be recorded,
+/// `write()` into `self` if not.
 template <class Compute, class Write>
-Tensor& in_place(const char* name, const Tensor& self, bool recorded, Compute&& compute, Write&& write) {
+Tensor& in_place(const char* name, const Tensor& self, bool recorded, Compute&& compute,
+                 Write&& write) {
   check_inplace(name, self);
   if (recorded) {
     autograd::assign_inplace(name, self, compute);
@@ -59,11 +64,12 @@ Tensor& in_place(const char* name, const Tensor& self, bool recorded, Compute&& 
   return const_cast<Tensor&>(self);
 }
 
-/// In-place form whose gradient needs no earlier value of `self`: `gradient()` makes the closure after
-/// the change, so that it may save `self` as the output.
+/// In-place form whose gradient needs no earlier value of `self`: `gradient()` makes the closure
+/// after the change, so that it may save `self` as the output.
 template <class Write, class Gradient>
-Tensor& in_place_recorded(const char* name, const char* node, const Tensor& self, ArrayRef<autograd::Input> inputs,
-                          bool recorded, Write&& write, Gradient&& gradient) {
+Tensor& in_place_recorded(const char* name, const char* node, const Tensor& self,
+                          ArrayRef<autograd::Input> inputs, bool recorded, Write&& write,
+                          Gradient&& gradient) {
   check_inplace(name, self);
   write();
   bump_version(self);

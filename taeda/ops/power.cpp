@@ -11,24 +11,36 @@ namespace taeda {
 namespace {
 
 void check_exponent(const Tensor& base, const Scalar& exponent) {
-  TAEDA_CHECK(!(is_integral(base.dtype(), true) && exponent.is_integral(true) && exponent.toLong() < 0),
-              "Integers to negative integer powers are not allowed.");
+  TAEDA_CHECK(
+      !(is_integral(base.dtype(), true) && exponent.is_integral(true) && exponent.toLong() < 0),
+      "Integers to negative integer powers are not allowed.");
 }
 
-/// Exponents with a formula of their own; all others go through Pow.
+/// Calls `run` with the formula of an exponent: most common ones need no logarithm. `run(op)` for a
+/// formula of the base alone, `run(op, exponent)` for the general one.
+template <class Run>
+void with_formula(const Tensor& self, const Scalar& exponent, Run&& run) {
+  if (is_floating_point(self.dtype()) && !exponent.is_complex()) {
+    if (exponent.equal(2)) return run(Square{});
+    if (exponent.equal(3)) return run(Cube{});
+    if (exponent.equal(0.5)) return run(Sqrt{});
+    if (exponent.equal(-0.5)) return run(Rsqrt{});
+    if (exponent.equal(-1)) return run(Reciprocal{});
+  }
+  run(Pow{}, exponent);
+}
+
 Tensor power(const Tensor& self, const Scalar& exponent) {
   check_exponent(self, exponent);
-  if (exponent.equal(2)) return pointwise(Square{}, self.to(result_type({Operand(self), Operand(exponent)})));
-  if (is_floating_point(self.dtype()) && !exponent.is_complex()) {
-    if (exponent.equal(0.5)) return pointwise(Sqrt{}, self);
-    if (exponent.equal(-0.5)) return pointwise(Rsqrt{}, self);
-    if (exponent.equal(3)) return pointwise(Cube{}, self);
-    if (exponent.equal(-1)) return pointwise(Reciprocal{}, self);
-  }
-  return pointwise(Pow{}, self, exponent);
+  Tensor out;
+  with_formula(self, exponent,
+               [&](const auto& op, const auto&... rest) { out = pointwise(op, self, rest...); });
+  return out;
 }
 
-Tensor zero_where(const Tensor& condition, const Tensor& value) { return where(condition, Scalar(0), value); }
+Tensor zero_where(const Tensor& condition, const Tensor& value) {
+  return where(condition, Scalar(0), value);
+}
 
 /// d(self^exponent)/d self: 0 where the exponent is 0, even at self = 0.
 Tensor base_gradient(const Tensor& g, const Tensor& self, const Tensor& exponent) {
@@ -36,7 +48,8 @@ Tensor base_gradient(const Tensor& g, const Tensor& self, const Tensor& exponent
 }
 
 /// d(self^exponent)/d exponent: 0 where self is 0 and the exponent is not negative.
-Tensor exponent_gradient(const Tensor& g, const Tensor& self, const Tensor& exponent, const Tensor& result) {
+Tensor exponent_gradient(const Tensor& g, const Tensor& self, const Tensor& exponent,
+                         const Tensor& result) {
   const Tensor flat = self.eq(0).logical_and(exponent.ge(0));
   return zero_where(flat, g.mul(result.mul(self.log())));
 }
@@ -48,8 +61,10 @@ Tensor pow(const Tensor& self, const Scalar& exponent) {
   if (wants_grad(self))
     record("PowBackward0", out, {self}, [exponent, x = save(self)](const Tensor& g) {
       if (exponent.equal(0)) return detail::zeros_like(g);
-      const Scalar lower = exponent.is_integral(true) ? Scalar(exponent.toLong() - 1) : Scalar(exponent.toDouble() - 1);
-      return lower.equal(1) ? g.mul(x.unpack()).mul(exponent) : g.mul(x.unpack().pow(lower).mul(exponent));
+      const Scalar lower = exponent.is_integral(true) ? Scalar(exponent.toLong() - 1)
+                                                      : Scalar(exponent.toDouble() - 1);
+      return lower.equal(1) ? g.mul(x.unpack()).mul(exponent)
+                            : g.mul(x.unpack().pow(lower).mul(exponent));
     });
   return out;
 }
@@ -57,32 +72,37 @@ Tensor pow(const Tensor& self, const Scalar& exponent) {
 Tensor pow(const Tensor& self, const Tensor& exponent) {
   Tensor out = pointwise(Pow{}, self, exponent);
   if (wants_grad(self, exponent))
-    record("PowBackward1", out, {self, exponent},
-           [x = save(self), e = save(exponent), y = save_output(out)](const Tensor& g, Needs needs) {
-             return TensorVec{needs[0] ? base_gradient(g, x.unpack(), e.unpack()) : Tensor(),
-                              needs[1] ? exponent_gradient(g, x.unpack(), e.unpack(), y.unpack()) : Tensor()};
-           });
+    record(
+        "PowBackward1", out, {self, exponent},
+        [x = save(self), e = save(exponent), y = save_output(out)](const Tensor& g, Needs needs) {
+          return TensorVec{
+              needs[0] ? base_gradient(g, x.unpack(), e.unpack()) : Tensor(),
+              needs[1] ? exponent_gradient(g, x.unpack(), e.unpack(), y.unpack()) : Tensor()};
+        });
   return out;
 }
 
 Tensor pow(const Scalar& self, const Tensor& exponent) {
   Tensor out = pointwise(Pow{}, self, exponent);
   if (wants_grad(exponent))
-    record("PowBackward1", out, {exponent}, [self, e = save(exponent), y = save_output(out)](const Tensor& g) {
-      const Tensor gradient = g.mul(y.unpack().mul(std::log(self.toDouble())));
-      return self.equal(0) ? zero_where(e.unpack().ge(0), gradient) : gradient;
-    });
+    record("PowBackward1", out, {exponent},
+           [self, e = save(exponent), y = save_output(out)](const Tensor& g) {
+             const Tensor gradient = g.mul(y.unpack().mul(std::log(self.toDouble())));
+             return self.equal(0) ? zero_where(e.unpack().ge(0), gradient) : gradient;
+           });
   return out;
 }
 
 Tensor atan2(const Tensor& self, const Tensor& other) {
   Tensor out = pointwise(Atan2{}, self, other);
   if (wants_grad(self, other))
-    record("Atan2Backward0", out, {self, other}, [y = save(self), x = save(other)](const Tensor& g, Needs needs) {
-      const Tensor a = y.unpack(), b = x.unpack();
-      const Tensor scaled = g.div(a.square().add(b.square()));
-      return TensorVec{needs[0] ? scaled.mul(b) : Tensor(), needs[1] ? scaled.mul(a).neg() : Tensor()};
-    });
+    record("Atan2Backward0", out, {self, other},
+           [y = save(self), x = save(other)](const Tensor& g, Needs needs) {
+             const Tensor a = y.unpack(), b = x.unpack();
+             const Tensor scaled = g.div(a.square().add(b.square()));
+             return TensorVec{needs[0] ? scaled.mul(b) : Tensor(),
+                              needs[1] ? scaled.mul(a).neg() : Tensor()};
+           });
   return out;
 }
 
@@ -105,7 +125,8 @@ Tensor Tensor::hypot(const Tensor& other) const { return taeda::hypot(*this, oth
 
 Tensor& Tensor::pow_(const Tensor& exponent) const {
   return detail::in_place(
-      "pow_", *this, wants_grad(*this, exponent), [&](const Tensor& self) { return self.pow(exponent); },
+      "pow_", *this, wants_grad(*this, exponent),
+      [&](const Tensor& self) { return self.pow(exponent); },
       [&] { pointwise_into(Pow{}, *this, *this, exponent); });
 }
 
@@ -113,7 +134,11 @@ Tensor& Tensor::pow_(const Scalar& exponent) const {
   check_exponent(*this, exponent);
   return detail::in_place(
       "pow_", *this, wants_grad(*this), [&](const Tensor& self) { return self.pow(exponent); },
-      [&] { pointwise_into(Pow{}, *this, *this, exponent); });
+      [&] {
+        with_formula(*this, exponent, [&](const auto& op, const auto&... rest) {
+          pointwise_into(op, *this, *this, rest...);
+        });
+      });
 }
 
 }  // namespace taeda

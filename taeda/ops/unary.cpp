@@ -39,13 +39,15 @@ Tensor log(const Tensor& self) {
 }
 
 Tensor log2(const Tensor& self) {
-  return differentiable_in_input("Log2Backward0", Log2{}, self,
-                                 [](const Tensor& g, const Tensor& x) { return g.div(x.mul(kLn2)); });
+  return differentiable_in_input(
+      "Log2Backward0", Log2{}, self,
+      [](const Tensor& g, const Tensor& x) { return g.div(x.mul(kLn2)); });
 }
 
 Tensor log10(const Tensor& self) {
-  return differentiable_in_input("Log10Backward0", Log10{}, self,
-                                 [](const Tensor& g, const Tensor& x) { return g.div(x.mul(kLn10)); });
+  return differentiable_in_input(
+      "Log10Backward0", Log10{}, self,
+      [](const Tensor& g, const Tensor& x) { return g.div(x.mul(kLn10)); });
 }
 
 Tensor log1p(const Tensor& self) {
@@ -54,8 +56,9 @@ Tensor log1p(const Tensor& self) {
 }
 
 Tensor square(const Tensor& self) {
-  return differentiable_in_input("SquareBackward0", Square{}, self,
-                                 [](const Tensor& g, const Tensor& x) { return g.mul(conjugate(x)).mul(2); });
+  return differentiable_in_input(
+      "SquareBackward0", Square{}, self,
+      [](const Tensor& g, const Tensor& x) { return g.mul(conjugate(x)).mul(2); });
 }
 
 Tensor sin(const Tensor& self) {
@@ -64,23 +67,27 @@ Tensor sin(const Tensor& self) {
 }
 
 Tensor cos(const Tensor& self) {
-  return differentiable_in_input("CosBackward0", Cos{}, self,
-                                 [](const Tensor& g, const Tensor& x) { return g.mul(x.sin()).neg(); });
+  return differentiable_in_input("CosBackward0", Cos{}, self, [](const Tensor& g, const Tensor& x) {
+    return g.mul(x.sin()).neg();
+  });
 }
 
 Tensor asin(const Tensor& self) {
-  return differentiable_in_input("AsinBackward0", Asin{}, self,
-                                 [](const Tensor& g, const Tensor& x) { return g.mul(rsub(x.square(), 1).rsqrt()); });
+  return differentiable_in_input(
+      "AsinBackward0", Asin{}, self,
+      [](const Tensor& g, const Tensor& x) { return g.mul(rsub(x.square(), 1).rsqrt()); });
 }
 
 Tensor acos(const Tensor& self) {
-  return differentiable_in_input("AcosBackward0", Acos{}, self,
-                                 [](const Tensor& g, const Tensor& x) { return g.mul(rsub(x.square(), 1).rsqrt()).neg(); });
+  return differentiable_in_input(
+      "AcosBackward0", Acos{}, self,
+      [](const Tensor& g, const Tensor& x) { return g.mul(rsub(x.square(), 1).rsqrt()).neg(); });
 }
 
 Tensor atan(const Tensor& self) {
-  return differentiable_in_input("AtanBackward0", Atan{}, self,
-                                 [](const Tensor& g, const Tensor& x) { return g.div(x.square().add(1)); });
+  return differentiable_in_input(
+      "AtanBackward0", Atan{}, self,
+      [](const Tensor& g, const Tensor& x) { return g.div(x.square().add(1)); });
 }
 
 Tensor sinh(const Tensor& self) {
@@ -94,23 +101,28 @@ Tensor cosh(const Tensor& self) {
 }
 
 Tensor erf(const Tensor& self) {
-  return differentiable_in_input("ErfBackward0", Erf{}, self,
-                                 [](const Tensor& g, const Tensor& x) { return g.mul(x.square().neg().exp()).mul(kTwoOverRootPi); });
+  return differentiable_in_input("ErfBackward0", Erf{}, self, [](const Tensor& g, const Tensor& x) {
+    return g.mul(x.square().neg().exp()).mul(kTwoOverRootPi);
+  });
 }
 
 Tensor erfc(const Tensor& self) {
   return differentiable_in_input("ErfcBackward0", Erfc{}, self,
-                                 [](const Tensor& g, const Tensor& x) { return g.mul(x.square().neg().exp()).mul(-kTwoOverRootPi); });
+                                 [](const Tensor& g, const Tensor& x) {
+                                   return g.mul(x.square().neg().exp()).mul(-kTwoOverRootPi);
+                                 });
 }
 
 Tensor exp(const Tensor& self) {
-  return differentiable_in_output("ExpBackward0", Exp{}, self,
-                                  [](const Tensor& g, const Tensor& y) { return g.mul(conjugate(y)); });
+  return differentiable_in_output(
+      "ExpBackward0", Exp{}, self,
+      [](const Tensor& g, const Tensor& y) { return g.mul(conjugate(y)); });
 }
 
 Tensor exp2(const Tensor& self) {
-  return differentiable_in_output("Exp2Backward0", Exp2{}, self,
-                                  [](const Tensor& g, const Tensor& y) { return g.mul(y).mul(kLn2); });
+  return differentiable_in_output(
+      "Exp2Backward0", Exp2{}, self,
+      [](const Tensor& g, const Tensor& y) { return g.mul(y).mul(kLn2); });
 }
 
 Tensor expm1(const Tensor& self) {
@@ -124,32 +136,38 @@ Tensor sqrt(const Tensor& self) {
 }
 
 Tensor rsqrt(const Tensor& self) {
-  return differentiable_in_output("RsqrtBackward0", Rsqrt{}, self,
-                                  [](const Tensor& g, const Tensor& y) { return g.mul(y.pow(3)).mul(-0.5); });
+  return differentiable_in_output(
+      "RsqrtBackward0", Rsqrt{}, self,
+      [](const Tensor& g, const Tensor& y) { return g.mul(y.pow(3)).mul(-0.5); });
 }
 
 Tensor reciprocal(const Tensor& self) {
-  return differentiable_in_output("ReciprocalBackward0", Reciprocal{}, self,
-                                  [](const Tensor& g, const Tensor& y) { return g.mul(conjugate(y.square())).neg(); });
+  return differentiable_in_output(
+      "ReciprocalBackward0", Reciprocal{}, self,
+      [](const Tensor& g, const Tensor& y) { return g.mul(conjugate(y.square())).neg(); });
 }
 
 Tensor tan(const Tensor& self) {
-  return differentiable_in_output("TanBackward0", Tan{}, self,
-                                  [](const Tensor& g, const Tensor& y) { return g.mul(y.square().add(1)); });
+  return differentiable_in_output(
+      "TanBackward0", Tan{}, self,
+      [](const Tensor& g, const Tensor& y) { return g.mul(y.square().add(1)); });
 }
 
 Tensor tanh(const Tensor& self) {
-  return differentiable_in_output("TanhBackward0", Tanh{}, self,
-                                  [](const Tensor& g, const Tensor& y) { return tanh_backward(g, y); });
+  return differentiable_in_output(
+      "TanhBackward0", Tanh{}, self,
+      [](const Tensor& g, const Tensor& y) { return tanh_backward(g, y); });
 }
 
 Tensor sigmoid(const Tensor& self) {
-  return differentiable_in_output("SigmoidBackward0", Sigmoid{}, self,
-                                  [](const Tensor& g, const Tensor& y) { return sigmoid_backward(g, y); });
+  return differentiable_in_output(
+      "SigmoidBackward0", Sigmoid{}, self,
+      [](const Tensor& g, const Tensor& y) { return sigmoid_backward(g, y); });
 }
 
 Tensor neg(const Tensor& self) {
-  TAEDA_CHECK(self.dtype() != kBool, "Negation, the `-` operator, on a bool tensor is not supported. If you are trying "
+  TAEDA_CHECK(self.dtype() != kBool,
+              "Negation, the `-` operator, on a bool tensor is not supported. If you are trying "
               "to invert a mask, use the `~` or `logical_not()` operator instead.");
   Tensor y = pointwise(Neg{}, self);
   if (wants_grad(self)) record("NegBackward0", y, {self}, [](const Tensor& g) { return g.neg(); });
@@ -159,7 +177,8 @@ Tensor neg(const Tensor& self) {
 Tensor conj(const Tensor& self) {
   if (!self.is_complex()) return self;
   Tensor y = pointwise(Conj{}, self);
-  if (wants_grad(self)) record("ConjBackward0", y, {self}, [](const Tensor& g) { return g.conj(); });
+  if (wants_grad(self))
+    record("ConjBackward0", y, {self}, [](const Tensor& g) { return g.conj(); });
   return y;
 }
 
@@ -168,7 +187,8 @@ Tensor sign(const Tensor& self) { return step_function("SignBackward0", Sign{}, 
 namespace {
 
 /// Integers are whole already.
-template <class Op> Tensor rounded(const char* node, const Op& op, const Tensor& self) {
+template <class Op>
+Tensor rounded(const char* node, const Op& op, const Tensor& self) {
   return is_integral(self.dtype()) ? self.clone() : step_function(node, op, self);
 }
 
@@ -190,11 +210,12 @@ Tensor frac(const Tensor& self) {
 Tensor tanh_backward(const Tensor& grad, const Tensor& result) {
   Tensor out = pointwise(TanhBackward{}, grad, result);
   if (wants_grad(grad, result))
-    record("TanhBackwardBackward0", out, {grad, result}, [g = save(grad), y = save(result)](const Tensor& gg, Needs needs) {
-      const Tensor result = y.unpack();
-      return TensorVec{needs[0] ? tanh_backward(gg, result) : Tensor(),
-                       needs[1] ? gg.mul(g.unpack()).mul(result).mul(-2) : Tensor()};
-    });
+    record("TanhBackwardBackward0", out, {grad, result},
+           [g = save(grad), y = save(result)](const Tensor& gg, Needs needs) {
+             const Tensor result = y.unpack();
+             return TensorVec{needs[0] ? tanh_backward(gg, result) : Tensor(),
+                              needs[1] ? gg.mul(g.unpack()).mul(result).mul(-2) : Tensor()};
+           });
   return out;
 }
 
@@ -249,7 +270,8 @@ Tensor Tensor::operator-() const { return neg(); }
 namespace {
 
 template <class Op>
-Tensor& unary_in_place(const char* name, const Op& op, const Tensor& self, Tensor (*compute)(const Tensor&)) {
+Tensor& unary_in_place(const char* name, const Op& op, const Tensor& self,
+                       Tensor (*compute)(const Tensor&)) {
   return detail::in_place(
       name, self, wants_grad(self), [compute](const Tensor& t) { return compute(t); },
       [&] { pointwise_into(op, self, self); });
@@ -257,17 +279,23 @@ Tensor& unary_in_place(const char* name, const Op& op, const Tensor& self, Tenso
 
 /// For functions whose gradient is given by their result.
 template <class Op, class Gradient>
-Tensor& in_place_by_output(const char* name, const char* node, const Op& op, const Tensor& self, Gradient gradient) {
+Tensor& in_place_by_output(const char* name, const char* node, const Op& op, const Tensor& self,
+                           Gradient gradient) {
   return detail::in_place_recorded(
       name, node, self, {self}, wants_grad(self), [&] { pointwise_into(op, self, self); },
-      [&] { return [gradient, y = save_output(self)](const Tensor& g) { return gradient(g, y.unpack()); }; });
+      [&] {
+        return
+            [gradient, y = save_output(self)](const Tensor& g) { return gradient(g, y.unpack()); };
+      });
 }
 
 }  // namespace
 
 Tensor& Tensor::neg_() const { return unary_in_place("neg_", Neg{}, *this, &taeda::neg); }
 Tensor& Tensor::log_() const { return unary_in_place("log_", Log{}, *this, &taeda::log); }
-Tensor& Tensor::square_() const { return unary_in_place("square_", Square{}, *this, &taeda::square); }
+Tensor& Tensor::square_() const {
+  return unary_in_place("square_", Square{}, *this, &taeda::square);
+}
 Tensor& Tensor::sin_() const { return unary_in_place("sin_", Sin{}, *this, &taeda::sin); }
 Tensor& Tensor::cos_() const { return unary_in_place("cos_", Cos{}, *this, &taeda::cos); }
 Tensor& Tensor::floor_() const { return unary_in_place("floor_", Floor{}, *this, &taeda::floor); }
@@ -286,13 +314,15 @@ Tensor& Tensor::sqrt_() const {
 }
 
 Tensor& Tensor::rsqrt_() const {
-  return in_place_by_output("rsqrt_", "RsqrtBackward0", Rsqrt{}, *this,
-                            [](const Tensor& g, const Tensor& y) { return g.mul(y.pow(3)).mul(-0.5); });
+  return in_place_by_output(
+      "rsqrt_", "RsqrtBackward0", Rsqrt{}, *this,
+      [](const Tensor& g, const Tensor& y) { return g.mul(y.pow(3)).mul(-0.5); });
 }
 
 Tensor& Tensor::reciprocal_() const {
-  return in_place_by_output("reciprocal_", "ReciprocalBackward0", Reciprocal{}, *this,
-                            [](const Tensor& g, const Tensor& y) { return g.mul(conjugate(y.square())).neg(); });
+  return in_place_by_output(
+      "reciprocal_", "ReciprocalBackward0", Reciprocal{}, *this,
+      [](const Tensor& g, const Tensor& y) { return g.mul(conjugate(y.square())).neg(); });
 }
 
 Tensor& Tensor::tanh_() const {
@@ -301,8 +331,9 @@ Tensor& Tensor::tanh_() const {
 }
 
 Tensor& Tensor::sigmoid_() const {
-  return in_place_by_output("sigmoid_", "SigmoidBackward0", Sigmoid{}, *this,
-                            [](const Tensor& g, const Tensor& y) { return sigmoid_backward(g, y); });
+  return in_place_by_output(
+      "sigmoid_", "SigmoidBackward0", Sigmoid{}, *this,
+      [](const Tensor& g, const Tensor& y) { return sigmoid_backward(g, y); });
 }
 
 Tensor& Tensor::abs_() const {

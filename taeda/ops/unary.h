@@ -1,5 +1,5 @@
-// Mathematics of one tensor, element by element. Integers and bool compute in the default floating dtype
-// where the result is not an integer. Every function here is a method, too.
+// Mathematics of one tensor, element by element. Integers and bool compute in the default floating
+// dtype where the result is not an integer. Every function here is a method, too.
 #pragma once
 
 #include "taeda/tensor/tensor.h"
@@ -70,20 +70,24 @@ Tensor frac(const Tensor& self);
 Tensor sigmoid(const Tensor& self);
 /// The complex conjugate; a real tensor is its own.
 Tensor conj(const Tensor& self);
-/// min(max(x, low), high), where a bound may be missing; NaN stays NaN. The gradient passes where x lies
-/// within the bounds, and goes to a tensor bound where it does not. Throws Error if both are missing.
+/// min(max(x, low), high), where a bound may be missing; NaN stays NaN. The gradient passes where x
+/// lies within the bounds, and goes to a tensor bound where it does not. Throws Error if both are
+/// missing.
 Tensor clamp(const Tensor& self, const OptionalScalar& min, const OptionalScalar& max = {});
-Tensor clamp(const Tensor& self, const std::optional<Tensor>& min, const std::optional<Tensor>& max = {});
+Tensor clamp(const Tensor& self, const std::optional<Tensor>& min,
+             const std::optional<Tensor>& max = {});
 Tensor clamp_min(const Tensor& self, const Scalar& min);
 Tensor clamp_max(const Tensor& self, const Scalar& max);
 inline Tensor clip(const Tensor& self, const OptionalScalar& min, const OptionalScalar& max = {}) {
   return clamp(self, min, max);
 }
-/// Replaces NaN (by default with 0) and the infinities (with the dtype's largest and lowest number).
-Tensor nan_to_num(const Tensor& self, std::optional<double> nan = {}, std::optional<double> posinf = {},
-                  std::optional<double> neginf = {});
+/// Replaces NaN (by default with 0) and the infinities (with the dtype's largest and lowest
+/// number).
+Tensor nan_to_num(const Tensor& self, std::optional<double> nan = {},
+                  std::optional<double> posinf = {}, std::optional<double> neginf = {});
 
-/// grad * (1 - result^2) and grad * result (1 - result): gradients of tanh and sigmoid from their results.
+/// grad * (1 - result^2) and grad * result (1 - result): gradients of tanh and sigmoid from their
+/// results.
 Tensor tanh_backward(const Tensor& grad, const Tensor& result);
 Tensor sigmoid_backward(const Tensor& grad, const Tensor& result);
 

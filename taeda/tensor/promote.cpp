@@ -24,9 +24,11 @@ ScalarType join(ScalarType a, ScalarType b) {
   return promote_types(a, b);
 }
 
-/// `higher` wins unless `lower` is of a higher category; then it is promoted.
+/// `higher` wins unless `lower` is of a higher category; then it is promoted. A complex `lower` makes
+/// a floating `higher` complex, but not more precise.
 ScalarType combine(ScalarType higher, ScalarType lower) {
   if (category(higher) >= category(lower)) return higher;
+  if (is_floating_point(higher)) return to_complex_type(higher);
   return join(higher, lower);
 }
 

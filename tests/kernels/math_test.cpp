@@ -20,7 +20,8 @@ double ulps(float got, long double want) {
   if (std::isinf(rounded) || std::isinf(got)) return got == rounded ? 0 : 1e9;
   int exponent;
   std::frexp(std::max(std::fabs(rounded), std::numeric_limits<float>::min()), &exponent);
-  return static_cast<double>(std::fabs(static_cast<long double>(got) - want) / std::ldexp(1.0L, exponent - 24));
+  return static_cast<double>(std::fabs(static_cast<long double>(got) - want) /
+                             std::ldexp(1.0L, exponent - 24));
 }
 
 struct Function {
@@ -39,7 +40,8 @@ const Function kFunctions[] = {
     {"log10", [](float x) { return math::log10(x); }, [](double x) { return std::log10(x); }},
     {"log1p", [](float x) { return math::log1p(x); }, [](double x) { return std::log1p(x); }},
     {"tanh", [](float x) { return math::tanh(x); }, [](double x) { return std::tanh(x); }},
-    {"sigmoid", [](float x) { return math::sigmoid(x); }, [](double x) { return 1 / (1 + std::exp(-x)); }},
+    {"sigmoid", [](float x) { return math::sigmoid(x); },
+     [](double x) { return 1 / (1 + std::exp(-x)); }},
     {"erf", [](float x) { return math::erf(x); }, [](double x) { return std::erf(x); }},
     {"erfc", [](float x) { return math::erfc(x); }, [](double x) { return std::erfc(x); }},
     {"asin", [](float x) { return math::asin(x); }, [](double x) { return std::asin(x); }},
@@ -47,9 +49,12 @@ const Function kFunctions[] = {
     {"atan", [](float x) { return math::atan(x); }, [](double x) { return std::atan(x); }},
     {"sinh", [](float x) { return math::sinh(x); }, [](double x) { return std::sinh(x); }},
     {"cosh", [](float x) { return math::cosh(x); }, [](double x) { return std::cosh(x); }},
-    {"sin", [](float x) { return math::sin_bounded(x); }, [](double x) { return std::sin(x); }, math::kTrigBound},
-    {"cos", [](float x) { return math::cos_bounded(x); }, [](double x) { return std::cos(x); }, math::kTrigBound},
-    {"tan", [](float x) { return math::tan_bounded(x); }, [](double x) { return std::tan(x); }, math::kTrigBound},
+    {"sin", [](float x) { return math::sin_bounded(x); }, [](double x) { return std::sin(x); },
+     math::kTrigBound},
+    {"cos", [](float x) { return math::cos_bounded(x); }, [](double x) { return std::cos(x); },
+     math::kTrigBound},
+    {"tan", [](float x) { return math::tan_bounded(x); }, [](double x) { return std::tan(x); },
+     math::kTrigBound},
 };
 
 class FloatMath : public ::testing::TestWithParam<Function> {};
@@ -64,7 +69,8 @@ TEST_P(FloatMath, WithinTwoAndAHalfUlps) {
     const double error = ulps(f.got(x), f.want(x));
     if (error > worst) worst = error, where = x;
   }
-  EXPECT_LE(worst, 2.5) << f.name << "(" << where << ") = " << f.got(where) << ", want " << f.want(where);
+  EXPECT_LE(worst, 2.5) << f.name << "(" << where << ") = " << f.got(where) << ", want "
+                        << f.want(where);
 }
 
 TEST_P(FloatMath, EdgesAreThoseOfC) {
@@ -73,7 +79,8 @@ TEST_P(FloatMath, EdgesAreThoseOfC) {
     if (!(std::fabs(x) <= f.limit)) continue;
     const float got = f.got(x), want = static_cast<float>(f.want(x));
     EXPECT_LE(ulps(got, want), 1) << f.name << "(" << x << ") = " << got << ", want " << want;
-    if (!std::isnan(want)) EXPECT_EQ(std::signbit(got), std::signbit(want)) << f.name << "(" << x << ")";
+    if (!std::isnan(want))
+      EXPECT_EQ(std::signbit(got), std::signbit(want)) << f.name << "(" << x << ")";
   }
 }
 
@@ -81,15 +88,18 @@ INSTANTIATE_TEST_SUITE_P(Math, FloatMath, ::testing::ValuesIn(kFunctions),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(Math, PowerIsThatOfC) {
-  const float bases[] = {0.0f, -0.0f, 1.0f, -1.0f, 2.0f, -2.0f, 0.5f, -0.3f, 1e30f, -1e30f, kInf, -kInf, std::nanf("")};
-  const float exponents[] = {0.0f, -0.0f, 1.0f, -1.0f, 2.0f, 3.0f, -3.0f, 0.5f, -2.5f, 1e30f, 16777217.0f, kInf, -kInf,
-                             std::nanf("")};
+  const float bases[] = {0.0f,  -0.0f, 1.0f,   -1.0f, 2.0f,  -2.0f,        0.5f,
+                         -0.3f, 1e30f, -1e30f, kInf,  -kInf, std::nanf("")};
+  const float exponents[] = {0.0f, -0.0f, 1.0f,  -1.0f,       2.0f, 3.0f,  -3.0f,
+                             0.5f, -2.5f, 1e30f, 16777217.0f, kInf, -kInf, std::nanf("")};
   for (float x : bases)
     for (float y : exponents) {
       const float got = math::pow(x, y);
       const double want = std::pow(static_cast<double>(x), static_cast<double>(y));
-      EXPECT_LE(ulps(got, want), 1) << "pow(" << x << ", " << y << ") = " << got << ", want " << want;
-      if (!std::isnan(want)) EXPECT_EQ(std::signbit(got), std::signbit(want)) << "pow(" << x << ", " << y << ")";
+      EXPECT_LE(ulps(got, want), 1)
+          << "pow(" << x << ", " << y << ") = " << got << ", want " << want;
+      if (!std::isnan(want))
+        EXPECT_EQ(std::signbit(got), std::signbit(want)) << "pow(" << x << ", " << y << ")";
     }
 }
 
@@ -97,7 +107,8 @@ TEST(Math, DoubleExpAndLogWithinOneUlp) {
   double worst_exp = 0, worst_log = 0;
   const auto error = [](double got, long double want) {
     const auto rounded = static_cast<double>(want);
-    return static_cast<double>(std::fabs((got - want) / (std::nextafter(rounded, HUGE_VAL) - rounded)));
+    return static_cast<double>(
+        std::fabs((got - want) / (std::nextafter(rounded, HUGE_VAL) - rounded)));
   };
   for (int i = 0; i <= 100000; ++i) {
     const double x = -740 + i * 0.01448;

@@ -25,7 +25,8 @@ Tensor ones_of(int dims, const char* dtype) {
 TEST(Promotion, OfTwoTensorsIsPyTorchs) {
   for (const auto& c : testing::kPromotion) {
     const Tensor a = ones_of(c.a_dims, c.a), b = ones_of(c.b_dims, c.b);
-    const std::string where = std::string(c.a) + std::to_string(c.a_dims) + " " + c.b + std::to_string(c.b_dims);
+    const std::string where =
+        std::string(c.a) + std::to_string(c.a_dims) + " " + c.b + std::to_string(c.b_dims);
     EXPECT_STREQ(dtype_name((a + b).dtype()), c.sum) << where;
     EXPECT_STREQ(dtype_name((b + a).dtype()), c.sum) << where;
     EXPECT_STREQ(dtype_name((a / b).dtype()), c.quotient) << where;
@@ -38,8 +39,10 @@ TEST(Promotion, WithANumberIsPyTorchs) {
     for (int i = 0; i < 4; ++i) {
       if (!*c.products[i]) continue;
       const Tensor t = ones_of(c.dims, c.dtype);
-      EXPECT_STREQ(dtype_name((t * numbers[i]).dtype()), c.products[i]) << c.dtype << c.dims << " number " << i;
-      EXPECT_STREQ(dtype_name((numbers[i] * t).dtype()), c.products[i]) << c.dtype << c.dims << " number " << i;
+      EXPECT_STREQ(dtype_name((t * numbers[i]).dtype()), c.products[i])
+          << c.dtype << c.dims << " number " << i;
+      EXPECT_STREQ(dtype_name((numbers[i] * t).dtype()), c.products[i])
+          << c.dtype << c.dims << " number " << i;
     }
 }
 
@@ -54,7 +57,8 @@ TEST(InPlace, ResultMustFitTheDtype) {
   const Tensor integers = ones({2}, kLong);
   EXPECT_EQ(message_of([&] { integers.add_(1.5); }),
             "result type Float can't be cast to the desired output type Long");
-  EXPECT_EQ(message_of([&] { integers.div_(2); }), "result type Float can't be cast to the desired output type Long");
+  EXPECT_EQ(message_of([&] { integers.div_(2); }),
+            "result type Float can't be cast to the desired output type Long");
   EXPECT_EQ(message_of([&] { ones({2}).mul_(ones({2}, kComplexFloat)); }),
             "result type ComplexFloat can't be cast to the desired output type Float");
   EXPECT_EQ(longs(integers), (std::vector<int64_t>{1, 1}));
@@ -63,25 +67,32 @@ TEST(InPlace, ResultMustFitTheDtype) {
 }
 
 TEST(InPlace, ShapeCannotGrow) {
-  EXPECT_EQ(message_of([] { ones({3}).add_(ones({2, 3})); }),
+  EXPECT_EQ(message_of([] {
+              ones({3}).add_(ones({2, 3}));
+            }),
             "output with shape [3] doesn't match the broadcast shape [2, 3]");
 }
 
 TEST(InPlace, RepeatedMemoryIsRefused) {
   const Tensor repeated = ones({1, 3}).expand({2, 3});
-  EXPECT_NE(message_of([&] { repeated.add_(1); }).find("more than one element of the written-to tensor"),
-            std::string::npos);
+  EXPECT_NE(
+      message_of([&] { repeated.add_(1); }).find("more than one element of the written-to tensor"),
+      std::string::npos);
 }
 
 TEST(Arithmetic, ShapesMustBroadcast) {
-  EXPECT_EQ(message_of([] { ones({2, 3}) + ones({4}); }),
-            "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1");
+  EXPECT_EQ(
+      message_of([] {
+        ones({2, 3}) + ones({4});
+      }),
+      "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1");
 }
 
 TEST(Arithmetic, AlphaMustSuitTheResult) {
   EXPECT_EQ(message_of([] { ones({2}, kLong).add(ones({2}, kLong), 0.5); }),
             "For integral input tensors, argument alpha must not be a floating point number.");
-  EXPECT_EQ(message_of([] { ones({2}).add(ones({2}), true); }), "Boolean alpha only supported for Boolean results.");
+  EXPECT_EQ(message_of([] { ones({2}).add(ones({2}), true); }),
+            "Boolean alpha only supported for Boolean results.");
   EXPECT_EQ(message_of([] { ones({2}).add(ones({2}), std::complex<double>(0, 1)); }),
             "For non-complex input tensors, argument alpha must not be a complex number.");
 }
@@ -89,13 +100,16 @@ TEST(Arithmetic, AlphaMustSuitTheResult) {
 TEST(Arithmetic, BoolCannotBeSubtractedOrNegated) {
   const Tensor yes = ones({2}, kBool);
   EXPECT_EQ(message_of([&] { yes - yes; }),
-            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
+            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
+            "`logical_xor()` "
             "operator instead.");
   EXPECT_EQ(message_of([&] { ones({2}) - yes; }),
-            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, "
+            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying "
+            "to invert a mask, "
             "use the `~` or `logical_not()` operator instead.");
   EXPECT_EQ(message_of([&] { -yes; }),
-            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use "
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
+            "invert a mask, use "
             "the `~` or `logical_not()` operator instead.");
   EXPECT_EQ((yes + yes).dtype(), kBool);
 }
@@ -108,8 +122,9 @@ TEST(Division, RoundingModeIsNamed) {
 TEST(Division, OfIntegersByZeroIsAnError) {
   const Tensor one = ones({2}, kLong), zero = zeros({2}, kLong);
   for (const auto& f : std::vector<std::function<Tensor()>>{
-           [&] { return one.floor_divide(zero); }, [&] { return one.div(zero, "trunc"); }, [&] { return one % zero; },
-           [&] { return one.fmod(zero); }, [&] { return one.remainder(0); }, [&] { return one.floor_divide(0); }})
+           [&] { return one.floor_divide(zero); }, [&] { return one.div(zero, "trunc"); },
+           [&] { return one % zero; }, [&] { return one.fmod(zero); },
+           [&] { return one.remainder(0); }, [&] { return one.floor_divide(0); }})
     EXPECT_EQ(message_of(f), "ZeroDivisionError");
   EXPECT_TRUE(std::isinf((ones({}) / 0).item<float>()));
 }
@@ -121,7 +136,8 @@ TEST(Division, SmallestIntegerByMinusOneWraps) {
 }
 
 TEST(Power, NegativeWholeExponentNeedsFloats) {
-  EXPECT_EQ(message_of([] { ones({2}, kLong).pow(-1); }), "Integers to negative integer powers are not allowed.");
+  EXPECT_EQ(message_of([] { ones({2}, kLong).pow(-1); }),
+            "Integers to negative integer powers are not allowed.");
   EXPECT_EQ(longs(full({2}, -3, kLong).pow(3)), (std::vector<int64_t>{-27, -27}));
   EXPECT_EQ(floats(full({1}, 4, kLong).pow(0.5)), std::vector<float>{2});
 }
@@ -165,14 +181,17 @@ TEST(Lerp, NeedsOneDtypeAndReachesItsEnds) {
 
 TEST(Addcdiv, RefusesIntegers) {
   const Tensor i = ones({2}, kLong);
-  EXPECT_NE(message_of([&] { i.addcdiv(i, i); }).find("Integer division with addcdiv is no longer supported"),
+  EXPECT_NE(message_of([&] {
+              i.addcdiv(i, i);
+            }).find("Integer division with addcdiv is no longer supported"),
             std::string::npos);
 }
 
 TEST(Complex, ArithmeticAndConjugateGradients) {
   using C = complex<double>;
   const Scalar z(std::complex<double>(3, 4));
-  const Tensor a = full({1}, z, kComplexDouble), b = full({1}, Scalar(std::complex<double>(1, -2)), kComplexDouble);
+  const Tensor a = full({1}, z, kComplexDouble),
+               b = full({1}, Scalar(std::complex<double>(1, -2)), kComplexDouble);
   const auto value = [](const Tensor& t) { return *t.data_ptr<C>(); };
   EXPECT_EQ(value(a * b), C(11, -2));
   EXPECT_EQ(value(a / b), C(-1, 2));

@@ -1,4 +1,5 @@
-// What the op table cannot say about comparison, clamping and activations: errors and whole-tensor answers.
+// What the op table cannot say about comparison, clamping and activations: errors and whole-tensor
+// answers.
 #include "taeda/ops/compare.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +42,8 @@ TEST(AllClose, UsesBothTolerances) {
   EXPECT_TRUE(allclose(full({2}, 1.0), full({2}, 1.000001)));
   EXPECT_FALSE(allclose(full({2}, 1.0), full({2}, 1.1)));
   EXPECT_TRUE(allclose(full({1}, std::nan("")), full({1}, std::nan("")), 1e-5, 1e-8, true));
-  EXPECT_EQ(message_of([] { isclose(ones({1}), ones({1}, kDouble)); }), "Float did not match Double");
+  EXPECT_EQ(message_of([] { isclose(ones({1}), ones({1}, kDouble)); }),
+            "Float did not match Double");
   EXPECT_EQ(message_of([] { isclose(ones({1}), ones({1}), -1); }),
             "rtol must be greater than or equal to zero, but got -1");
   EXPECT_EQ(message_of([] { isclose(ones({1}), ones({1}), 0, -1); }),
@@ -106,13 +108,20 @@ TEST(Sine, OfLargeArgumentsIsTheLibrarys) {
 TEST(Activation, RefusesWhatItCannotDo) {
   const Tensor i = ones({2}, kLong);
   EXPECT_EQ(message_of([&] { gelu(i); }), "\"gelu\" not implemented for 'Long'");
-  EXPECT_EQ(message_of([] { gelu(ones({2}), "fast"); }), "approximate argument must be either none or tanh.");
-  EXPECT_EQ(message_of([] { celu(ones({2}), 0); }), "ZeroDivisionError: alpha cannot be 0 for CELU");
-  EXPECT_EQ(message_of([] { softshrink(ones({2}), -1); }), "lambda must be greater or equal to 0, but found to be -1.");
-  EXPECT_EQ(message_of([] { glu(ones({3})); }), "Halving dimension must be even, but dimension 0 is size 3");
+  EXPECT_EQ(message_of([] { gelu(ones({2}), "fast"); }),
+            "approximate argument must be either none or tanh.");
+  EXPECT_EQ(message_of([] { celu(ones({2}), 0); }),
+            "ZeroDivisionError: alpha cannot be 0 for CELU");
+  EXPECT_EQ(message_of([] { softshrink(ones({2}), -1); }),
+            "lambda must be greater or equal to 0, but found to be -1.");
+  EXPECT_EQ(message_of([] { glu(ones({3})); }),
+            "Halving dimension must be even, but dimension 0 is size 3");
   EXPECT_EQ(message_of([] { glu(ones({})); }), "glu does not support 0-dimensional tensors");
-  EXPECT_EQ(message_of([] { prelu(ones({2, 3}), ones({2})); }),
-            "Mismatch of parameter numbers and input channel size. Found parameter numbers = 2 and channel size = 3.");
+  EXPECT_EQ(message_of([] {
+              prelu(ones({2, 3}), ones({2}));
+            }),
+            "Mismatch of parameter numbers and input channel size. Found parameter numbers = 2 and "
+            "channel size = 3.");
 }
 
 TEST(Relu, GradientAtZeroIsZero) {

@@ -99,7 +99,8 @@ void expect_close(const Tensor& got, const Array& want, double tolerance) {
   for (int64_t i = 0; i < have.numel(); ++i) {
     const double x = have.data[i], y = in_range_of(got.dtype(), want.data[i]);
     if ((std::isnan(x) && std::isnan(y)) || x == y) continue;
-    EXPECT_LE(std::fabs(x - y), tolerance * std::max(1.0, std::fabs(y))) << "element " << i << ": got " << x << ", want " << y;
+    EXPECT_LE(std::fabs(x - y), tolerance * std::max(1.0, std::fabs(y)))
+        << "element " << i << ": got " << x << ", want " << y;
   }
 }
 
@@ -113,7 +114,9 @@ void compare_with_reference(const OpRow& row, const Tensors& in) {
     // Results are as exact as the least exact of inputs and outputs.
     double tolerance = tolerance_of(got[i].dtype());
     for (const Tensor& t : in)
-      if (is_floating_point(t.dtype())) tolerance = std::max(tolerance, is_floating_point(got[i].dtype()) ? tolerance_of(t.dtype()) : 0);
+      if (is_floating_point(t.dtype()))
+        tolerance =
+            std::max(tolerance, is_floating_point(got[i].dtype()) ? tolerance_of(t.dtype()) : 0);
     expect_close(got[i], want[i], tolerance * row.tolerance);
   }
 }
@@ -125,7 +128,9 @@ void expect_identical(const Tensor& a, const Tensor& b) {
   EXPECT_EQ(std::memcmp(x.data_ptr(), y.data_ptr(), static_cast<size_t>(x.nbytes())), 0) << x << y;
 }
 
-void expect_near(const Tensor& a, const Tensor& b, double tolerance) { expect_close(a, to_array(b), tolerance); }
+void expect_near(const Tensor& a, const Tensor& b, double tolerance) {
+  expect_close(a, to_array(b), tolerance);
+}
 
 // ---- the checks ----
 
@@ -151,8 +156,10 @@ TEST_P(Forward, MatchesReference) {
 /// Every combination of the special numbers over the inputs.
 TEST_P(Specials, MatchReference) {
   const OpRow& row = GetParam();
-  constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
-  const std::vector<double> numbers = {0.0, -0.0, 1, -1, 0.5, -3, 100, -100, 1e-40, 1e30, -1e30, inf, -inf, nan};
+  constexpr double inf = std::numeric_limits<double>::infinity(),
+                   nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> numbers = {0.0,  -0.0,  1,    -1,    0.5, -3,   100,
+                                       -100, 1e-40, 1e30, -1e30, inf, -inf, nan};
   const size_t arity = row.samples[0].size();
   size_t total = 1;
   for (size_t k = 0; k < arity; ++k) total *= numbers.size();
@@ -160,7 +167,8 @@ TEST_P(Specials, MatchReference) {
     Tensors in;
     for (size_t k = 0, step = 1; k < arity; ++k, step *= numbers.size()) {
       Tensor t = empty({static_cast<int64_t>(total)}, kDouble);
-      for (size_t i = 0; i < total; ++i) t.data_ptr<double>()[i] = numbers[i / step % numbers.size()];
+      for (size_t i = 0; i < total; ++i)
+        t.data_ptr<double>()[i] = numbers[i / step % numbers.size()];
       in.push_back(row.samples[0][k].kind == Arg::Kind::Mask ? t.to(kBool) : t.to(dtype));
     }
     SCOPED_TRACE(to_string(dtype));
@@ -173,7 +181,8 @@ Tensor swapped(const Tensor& t) {
   if (t.dim() < 2) return t;
   std::vector<int64_t> sizes = t.sizes().vec(), strides(sizes.size());
   int64_t step = 1;
-  for (size_t d = 0; d < sizes.size(); ++d) strides[d] = step, step *= std::max<int64_t>(sizes[d], 1);
+  for (size_t d = 0; d < sizes.size(); ++d)
+    strides[d] = step, step *= std::max<int64_t>(sizes[d], 1);
   Tensor out = empty({t.numel()}, t.dtype()).as_strided(sizes, strides);
   return out.copy_(t);
 }
@@ -207,7 +216,8 @@ TEST_P(Layouts, DoNotChangeTheResult) {
         }
         const Tensors a = row.call(strided), b = row.call(plain);
         ASSERT_EQ(a.size(), b.size());
-        for (size_t i = 0; i < a.size(); ++i) expect_near(a[i], b[i], tolerance_of(a[i].dtype()) * row.tolerance);
+        for (size_t i = 0; i < a.size(); ++i)
+          expect_near(a[i], b[i], tolerance_of(a[i].dtype()) * row.tolerance);
       }
 }
 
@@ -272,7 +282,8 @@ TEST_P(InPlace, EqualsOutOfPlace) {
 }
 
 /// The row on an accelerator: results and gradients, compared with the CPU's by `compare`.
-template <class Compare> void run_on(const OpRow& row, Device device, Compare compare) {
+template <class Compare>
+void run_on(const OpRow& row, Device device, Compare compare) {
   for (ScalarType dtype : dtypes_of(row))
     for (const Sample& sample : row.samples) {
       SCOPED_TRACE(describe(row, sample, dtype));
@@ -289,14 +300,16 @@ template <class Compare> void run_on(const OpRow& row, Device device, Compare co
   for (const Sample& sample : row.samples) {
     SCOPED_TRACE(describe(row, sample, kDouble));
     const Tensors a = gradient_inputs(row, sample), b = gradient_inputs(row, sample, device);
-    const std::vector<Tensor> want = gradients_of(row.call(a)[0], a), got = gradients_of(row.call(b)[0], b);
+    const std::vector<Tensor> want = gradients_of(row.call(a)[0], a),
+                              got = gradients_of(row.call(b)[0], b);
     for (size_t i = 0; i < got.size(); ++i) compare(got[i], want[i]);
   }
 }
 
 TEST_P(OnSim, EqualsCpuBitByBit) {
   if (device_count(kSim) == 0) GTEST_SKIP() << "no simulated device";
-  run_on(GetParam(), Device("sim:0"), [](const Tensor& a, const Tensor& b) { expect_identical(a, b); });
+  run_on(GetParam(), Device("sim:0"),
+         [](const Tensor& a, const Tensor& b) { expect_identical(a, b); });
 }
 
 TEST_P(OnCuda, EqualsCpu) {
@@ -308,7 +321,8 @@ TEST_P(OnCuda, EqualsCpu) {
 
 // ---- which rows take part ----
 
-template <class Keep> std::vector<OpRow> rows_where(Keep keep) {
+template <class Keep>
+std::vector<OpRow> rows_where(Keep keep) {
   std::vector<OpRow> out;
   for (const OpRow& row : all_rows())
     if (keep(row)) out.push_back(row);
@@ -324,15 +338,21 @@ std::string test_name(const ::testing::TestParamInfo<OpRow>& info) {
 
 const auto every = [](const OpRow&) { return true; };
 INSTANTIATE_TEST_SUITE_P(OpTable, Forward, ::testing::ValuesIn(rows_where(every)), test_name);
-INSTANTIATE_TEST_SUITE_P(OpTable, Specials, ::testing::ValuesIn(rows_where([](auto& r) { return r.specials; })), test_name);
-INSTANTIATE_TEST_SUITE_P(OpTable, Layouts, ::testing::ValuesIn(rows_where(every)), test_name);
-INSTANTIATE_TEST_SUITE_P(OpTable, Gradient, ::testing::ValuesIn(rows_where([](auto& r) { return r.differentiable; })),
+INSTANTIATE_TEST_SUITE_P(OpTable, Specials,
+                         ::testing::ValuesIn(rows_where([](auto& r) { return r.specials; })),
                          test_name);
-INSTANTIATE_TEST_SUITE_P(
-    OpTable, SecondGradient,
-    ::testing::ValuesIn(rows_where([](auto& r) { return r.differentiable && r.second_derivative; })), test_name);
-INSTANTIATE_TEST_SUITE_P(OpTable, InPlace,
-                         ::testing::ValuesIn(rows_where([](auto& r) { return r.in_place != nullptr; })), test_name);
+INSTANTIATE_TEST_SUITE_P(OpTable, Layouts, ::testing::ValuesIn(rows_where(every)), test_name);
+INSTANTIATE_TEST_SUITE_P(OpTable, Gradient,
+                         ::testing::ValuesIn(rows_where([](auto& r) { return r.differentiable; })),
+                         test_name);
+INSTANTIATE_TEST_SUITE_P(OpTable, SecondGradient, ::testing::ValuesIn(rows_where([](auto& r) {
+                           return r.differentiable && r.second_derivative;
+                         })),
+                         test_name);
+INSTANTIATE_TEST_SUITE_P(OpTable, InPlace, ::testing::ValuesIn(rows_where([](auto& r) {
+                           return r.in_place != nullptr;
+                         })),
+                         test_name);
 INSTANTIATE_TEST_SUITE_P(OpTable, OnSim, ::testing::ValuesIn(rows_where(every)), test_name);
 INSTANTIATE_TEST_SUITE_P(OpTable, OnCuda, ::testing::ValuesIn(rows_where(every)), test_name);
 

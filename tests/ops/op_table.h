@@ -13,14 +13,17 @@ namespace taeda::testing {
 
 using Tensors = std::vector<Tensor>;
 
-/// The reference's idea of a tensor: row-major doubles. Its arithmetic is written in the tests alone.
+/// The reference's idea of a tensor: row-major doubles. Its arithmetic is written in the tests
+/// alone.
 struct Array {
   std::vector<int64_t> sizes;
   std::vector<double> data;
 
   int64_t numel() const { return static_cast<int64_t>(data.size()); }
   double& at(std::initializer_list<int64_t> index);
-  double at(std::initializer_list<int64_t> index) const { return const_cast<Array*>(this)->at(index); }
+  double at(std::initializer_list<int64_t> index) const {
+    return const_cast<Array*>(this)->at(index);
+  }
 };
 using Arrays = std::vector<Array>;
 
@@ -29,8 +32,8 @@ Array to_array(const Tensor& t);
 /// `data` in shape `sizes`.
 Array array(std::vector<int64_t> sizes, std::vector<double> data);
 
-/// One input of a sample. `Real` takes the dtype under test and, in gradient checks, a gradient; `Mask`
-/// is bool; `Index` is int64 in [low, high).
+/// One input of a sample. `Real` takes the dtype under test and, in gradient checks, a gradient;
+/// `Mask` is bool; `Index` is int64 in [low, high).
 struct Arg {
   enum class Kind { Real, Mask, Index };
   std::vector<int64_t> sizes;
@@ -47,7 +50,7 @@ enum DtypeSet : unsigned {
   kInts = 2,    // int64, int32, int16, int8, uint8
   kBools = 4,
   kReals = kFloats | kInts,
-  kWide = 8,    // float64 and float32 only, where 16-bit results mean little
+  kWide = 8,  // float64 and float32 only, where 16-bit results mean little
 };
 
 struct OpRow {
@@ -86,7 +89,8 @@ struct Elementwise {
   std::vector<std::string> covers = {};
 };
 
-/// The row of an elementwise operation: 0-dim, empty, long, and, with several inputs, broadcast shapes.
+/// The row of an elementwise operation: 0-dim, empty, long, and, with several inputs, broadcast
+/// shapes.
 OpRow elementwise(const Elementwise& op);
 
 /// Rows by family, each in rows_<family>.cpp. A family that is done adds its headers to

@@ -12,7 +12,8 @@ namespace taeda::testing {
 
 /// Headers of ops/ whose families are complete in the table.
 const std::vector<std::string>& covered_headers() {
-  static const std::vector<std::string> headers = {"arithmetic.h", "compare.h", "unary.h", "activation.h"};
+  static const std::vector<std::string> headers = {"arithmetic.h", "compare.h", "unary.h",
+                                                   "activation.h"};
   return headers;
 }
 
@@ -55,8 +56,11 @@ std::set<std::string> methods_of(const std::string& header) {
   std::set<std::string> names;
   std::string line, current;
   for (std::smatch m; std::getline(lines, line);) {
-    if (line.rfind("//", 0) == 0 && line.rfind("///", 0) != 0 && std::regex_search(line, m, family)) current = m[1];
-    if (current == header && std::regex_search(line, m, method) && m.str(1).rfind("operator", 0) != 0) names.insert(m[1]);
+    if (line.rfind("//", 0) == 0 && line.rfind("///", 0) != 0 && std::regex_search(line, m, family))
+      current = m[1];
+    if (current == header && std::regex_search(line, m, method) &&
+        m.str(1).rfind("operator", 0) != 0)
+      names.insert(m[1]);
   }
   return names;
 }
@@ -81,7 +85,8 @@ TEST(OpTableCoverage, EveryOperationHasARow) {
 
 TEST(OpTableCoverage, NamesAreUnique) {
   std::set<std::string> names;
-  for (const OpRow& row : all_rows()) EXPECT_TRUE(names.insert(row.name).second) << row.name << " appears twice";
+  for (const OpRow& row : all_rows())
+    EXPECT_TRUE(names.insert(row.name).second) << row.name << " appears twice";
 }
 
 }  // namespace

@@ -18,9 +18,13 @@ Array to_array(const Tensor& t) {
   return {c.sizes().vec(), {p, p + c.numel()}};
 }
 
-Array array(std::vector<int64_t> sizes, std::vector<double> data) { return {std::move(sizes), std::move(data)}; }
+Array array(std::vector<int64_t> sizes, std::vector<double> data) {
+  return {std::move(sizes), std::move(data)};
+}
 
-Arg real(std::vector<int64_t> sizes, double low, double high) { return {std::move(sizes), low, high, Arg::Kind::Real}; }
+Arg real(std::vector<int64_t> sizes, double low, double high) {
+  return {std::move(sizes), low, high, Arg::Kind::Real};
+}
 Arg mask(std::vector<int64_t> sizes) { return {std::move(sizes), 0, 2, Arg::Kind::Mask}; }
 Arg index(std::vector<int64_t> sizes, int64_t below) {
   return {std::move(sizes), 0, static_cast<double>(below), Arg::Kind::Index};
@@ -31,14 +35,16 @@ namespace {
 std::vector<int64_t> broadcast(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
   std::vector<int64_t> out(std::max(a.size(), b.size()));
   for (size_t i = 0; i < out.size(); ++i) {
-    const int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1, y = i < b.size() ? b[b.size() - 1 - i] : 1;
+    const int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1,
+                  y = i < b.size() ? b[b.size() - 1 - i] : 1;
     out[out.size() - 1 - i] = x == 1 ? y : x;
   }
   return out;
 }
 
 /// Where element `linear` of `shape` comes from in a broadcast operand.
-int64_t source_of(int64_t linear, const std::vector<int64_t>& shape, const std::vector<int64_t>& sizes) {
+int64_t source_of(int64_t linear, const std::vector<int64_t>& shape,
+                  const std::vector<int64_t>& sizes) {
   int64_t offset = 0, step = 1;
   for (size_t i = 0; i < shape.size(); ++i) {
     const int64_t coordinate = linear % shape[shape.size() - 1 - i];
@@ -58,7 +64,8 @@ Arrays apply_formula(const std::function<double(const double*)>& formula, const 
   for (int64_t s : out.sizes) n *= s;
   std::vector<double> args(in.size());
   for (int64_t i = 0; i < n; ++i) {
-    for (size_t k = 0; k < in.size(); ++k) args[k] = in[k].data[source_of(i, out.sizes, in[k].sizes)];
+    for (size_t k = 0; k < in.size(); ++k)
+      args[k] = in[k].data[source_of(i, out.sizes, in[k].sizes)];
     out.data.push_back(formula(args.data()));
   }
   return {out};
@@ -77,8 +84,8 @@ OpRow elementwise(const Elementwise& op) {
   row.name = op.name;
   row.call = [call = op.call](const Tensors& in) { return Tensors{call(in)}; };
   row.reference = [formula = op.formula](const Arrays& in) { return apply_formula(formula, in); };
-  row.samples = {with_shapes(op.args, {{3, 4}}), with_shapes(op.args, {{}}), with_shapes(op.args, {{0, 3}}),
-                 with_shapes(op.args, {{67}})};
+  row.samples = {with_shapes(op.args, {{3, 4}}), with_shapes(op.args, {{}}),
+                 with_shapes(op.args, {{0, 3}}), with_shapes(op.args, {{67}})};
   if (op.args.size() > 1) {
     row.samples.push_back(with_shapes(op.args, {{2, 3, 4}, {4}}));
     row.samples.push_back(with_shapes(op.args, {{3, 4}, {3, 1}, {1, 4}}));

@@ -9,7 +9,9 @@ namespace {
 
 double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 double log_one_plus_exp(double x) { return x > 30 ? x : std::log1p(std::exp(x)); }
-double clamped(double x, double low, double high) { return std::isnan(x) ? x : std::min(std::max(x, low), high); }
+double clamped(double x, double low, double high) {
+  return std::isnan(x) ? x : std::min(std::max(x, low), high);
+}
 double exponential_unit(double x, double alpha, double scale, double input_scale) {
   return x > 0 ? scale * x : scale * alpha * std::expm1(input_scale * x);
 }
@@ -28,33 +30,44 @@ struct Activation {
 };
 
 const Activation kActivations[] = {
-    {"relu", &relu, [](double x) { return std::isnan(x) ? x : x > 0 ? x : 0; }, &relu_, kReals},
+    {"relu", &relu, [](double x) { return std::isnan(x) ? x
+                                          : x > 0       ? x
+                                                        : 0; }, &relu_, kReals},
     {"relu6", &relu6, [](double x) { return clamped(x, 0, 6); }, &relu6_},
-    {"leaky_relu", [](const Tensor& t) { return leaky_relu(t, 0.1); }, [](double x) { return x > 0 ? x : 0.1 * x; },
+    {"leaky_relu", [](const Tensor& t) { return leaky_relu(t, 0.1); },
+     [](double x) { return x > 0 ? x : 0.1 * x; },
      [](const Tensor& t) -> Tensor& { return leaky_relu_(t, 0.1); }},
     {"elu", [](const Tensor& t) { return elu(t, 1.5, 0.8, 1.2); },
      [](double x) { return exponential_unit(x, 1.5, 0.8, 1.2); },
      [](const Tensor& t) -> Tensor& { return elu_(t, 1.5, 0.8, 1.2); }},
-    {"celu", [](const Tensor& t) { return celu(t, 2); }, [](double x) { return exponential_unit(x, 2, 1, 0.5); },
+    {"celu", [](const Tensor& t) { return celu(t, 2); },
+     [](double x) { return exponential_unit(x, 2, 1, 0.5); },
      [](const Tensor& t) -> Tensor& { return celu_(t, 2); }},
-    {"selu", &selu, [](double x) { return exponential_unit(x, 1.6732632423543772, 1.0507009873554805, 1); }, &selu_},
-    {"gelu", [](const Tensor& t) { return gelu(t); }, [](double x) { return 0.5 * x * (1 + std::erf(x * M_SQRT1_2)); }},
+    {"selu", &selu,
+     [](double x) { return exponential_unit(x, 1.6732632423543772, 1.0507009873554805, 1); },
+     &selu_},
+    {"gelu", [](const Tensor& t) { return gelu(t); },
+     [](double x) { return 0.5 * x * (1 + std::erf(x * M_SQRT1_2)); }},
     {"gelu.tanh", [](const Tensor& t) { return gelu(t, "tanh"); }, &gelu_by_tanh},
     {"silu", &silu, [](double x) { return x * logistic(x); }, &silu_},
     {"mish", &mish, [](double x) { return x * std::tanh(log_one_plus_exp(x)); }, &mish_},
     {"softplus", [](const Tensor& t) { return softplus(t, 2, 3); },
      [](double x) { return 2 * x > 3 ? x : log_one_plus_exp(2 * x) / 2; }},
     {"softsign", &softsign, [](double x) { return x / (1 + std::fabs(x)); }},
-    {"hardtanh", [](const Tensor& t) { return hardtanh(t, -0.5, 1); }, [](double x) { return clamped(x, -0.5, 1); },
+    {"hardtanh", [](const Tensor& t) { return hardtanh(t, -0.5, 1); },
+     [](double x) { return clamped(x, -0.5, 1); },
      [](const Tensor& t) -> Tensor& { return hardtanh_(t, -0.5, 1); }},
     {"hardsigmoid", &hardsigmoid, [](double x) { return clamped(x + 3, 0, 6) / 6; }, &hardsigmoid_},
     {"hardswish", &hardswish, [](double x) { return x * (clamped(x + 3, 0, 6) / 6); }, &hardswish_},
     {"tanhshrink", &tanhshrink, [](double x) { return x - std::tanh(x); }},
     {"softshrink", [](const Tensor& t) { return softshrink(t, 0.7); },
-     [](double x) { return x > 0.7 ? x - 0.7 : x < -0.7 ? x + 0.7 : std::isnan(x) ? x : 0; }},
+     [](double x) {
+       return x > 0.7 ? x - 0.7 : x < -0.7 ? x + 0.7 : std::isnan(x) ? x : 0;
+     }},
     {"hardshrink", [](const Tensor& t) { return hardshrink(t, 0.7); },
      [](double x) { return std::fabs(x) <= 0.7 ? 0 : x; }},
-    {"threshold", [](const Tensor& t) { return threshold(t, 0.3, -2); }, [](double x) { return x <= 0.3 ? -2 : x; },
+    {"threshold", [](const Tensor& t) { return threshold(t, 0.3, -2); },
+     [](double x) { return x <= 0.3 ? -2 : x; },
      [](const Tensor& t) -> Tensor& { return threshold_(t, 0.3, -2); }},
     {"log_sigmoid", &log_sigmoid, [](double x) { return -log_one_plus_exp(-x); }},
 };
@@ -86,7 +99,8 @@ std::vector<OpRow> gradients() {
                    .call = [](const Tensors& t) { return gelu_backward(t[0], t[1]); },
                    .formula =
                        [](const double* a) {
-                         return a[0] * (0.5 * (1 + std::erf(a[1] * M_SQRT1_2)) + a[1] * normal_density(a[1]));
+                         return a[0] * (0.5 * (1 + std::erf(a[1] * M_SQRT1_2)) +
+                                        a[1] * normal_density(a[1]));
                        },
                    .args = two,
                    .tolerance = 3,
@@ -108,7 +122,9 @@ std::vector<OpRow> with_parameters() {
   OpRow slope;
   slope.name = "prelu";
   slope.call = [](const Tensors& t) { return Tensors{prelu(t[0], t[1])}; };
-  slope.samples = {{real({2, 3, 2}), real({3}, 0.1, 0.9)}, {real({4, 2}), real({1}, 0.1, 0.9)}, {real({5}), real({1})},
+  slope.samples = {{real({2, 3, 2}), real({3}, 0.1, 0.9)},
+                   {real({4, 2}), real({1}, 0.1, 0.9)},
+                   {real({5}), real({1})},
                    {real({0, 3}), real({3})}};
   slope.reference = [](const Arrays& in) {
     Array out = in[0];
@@ -131,7 +147,8 @@ std::vector<OpRow> with_parameters() {
     const int64_t inner = out.sizes.size() > 2 ? out.sizes[2] : 1;
     for (int64_t row = 0; row < out.sizes[0]; ++row)
       for (int64_t i = 0; i < half * inner; ++i) {
-        const double a = in[0].data[row * 2 * half * inner + i], b = in[0].data[(row * 2 + 1) * half * inner + i];
+        const double a = in[0].data[row * 2 * half * inner + i],
+                     b = in[0].data[(row * 2 + 1) * half * inner + i];
         out.data.push_back(a * logistic(b));
       }
     return Arrays{out};

@@ -9,7 +9,8 @@ namespace {
 
 double floor_division(double a, double b) {
   const double q = a / b;
-  if (std::isnan(q) || std::isinf(a) || b == 0) return b == 0 ? q : std::isinf(a) ? std::nan("") : q;
+  if (std::isnan(q) || std::isinf(a) || b == 0)
+    return b == 0 ? q : std::isinf(a) ? std::nan("") : q;
   if (std::isinf(b)) return a == 0 ? q : (a < 0) != (b < 0) ? -1 : std::copysign(0.0, q);
   return std::floor(q);
 }
@@ -19,8 +20,12 @@ double python_mod(double a, double b) {
   return m != 0 && (m < 0) != (b < 0) ? m + b : m;
 }
 
-double larger(double a, double b) { return std::isnan(a) || std::isnan(b) ? std::nan("") : std::max(a, b); }
-double smaller(double a, double b) { return std::isnan(a) || std::isnan(b) ? std::nan("") : std::min(a, b); }
+double larger(double a, double b) {
+  return std::isnan(a) || std::isnan(b) ? std::nan("") : std::max(a, b);
+}
+double smaller(double a, double b) {
+  return std::isnan(a) || std::isnan(b) ? std::nan("") : std::min(a, b);
+}
 
 const std::vector<Arg> kTwo = {real({}), real({})};
 const std::vector<Arg> kDivisor = {real({}, -4, 4), real({}, 1, 4)};
@@ -213,14 +218,16 @@ std::vector<OpRow> powers() {
                    .dtypes = kReals | kBools,
                    .covers = {"min"}}),
   };
+  // Roots are IEEE's: sqrt(-0) and sqrt(-inf) differ from pow's.
   for (double exponent : {2.0, 3.0, 0.5, -0.5, -1.0, 2.5, 0.0, 1.0})
-    rows.push_back(elementwise({.name = "pow.scalar" + std::to_string(exponent),
-                                .call = [=](const Tensors& t) { return t[0].pow(exponent); },
-                                .formula = [=](const double* a) { return std::pow(a[0], exponent); },
-                                .args = {real({}, 0.5, 2)},
-                                .in_place = [=](const Tensors& t) { return t[0].pow_(exponent); },
-                                .tolerance = 2,
-                                .specials = exponent != 0.5}));
+    rows.push_back(
+        elementwise({.name = "pow.scalar" + std::to_string(exponent),
+                     .call = [=](const Tensors& t) { return t[0].pow(exponent); },
+                     .formula = [=](const double* a) { return std::pow(a[0], exponent); },
+                     .args = {real({}, 0.5, 2)},
+                     .in_place = [=](const Tensors& t) { return t[0].pow_(exponent); },
+                     .tolerance = 2,
+                     .specials = std::fabs(exponent) != 0.5}));
   return rows;
 }
 

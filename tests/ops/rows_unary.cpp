@@ -49,7 +49,8 @@ const Unary kUnary[] = {
     {"sqrt", &Tensor::sqrt, [](double x) { return std::sqrt(x); }, 0.2, 4, &Tensor::sqrt_},
     {"rsqrt", &Tensor::rsqrt, [](double x) { return 1 / std::sqrt(x); }, 0.2, 4, &Tensor::rsqrt_},
     {"square", &Tensor::square, [](double x) { return x * x; }, -3, 3, &Tensor::square_},
-    {"reciprocal", &Tensor::reciprocal, [](double x) { return 1 / x; }, 0.2, 4, &Tensor::reciprocal_},
+    {"reciprocal", &Tensor::reciprocal, [](double x) { return 1 / x; }, 0.2, 4,
+     &Tensor::reciprocal_},
     {"sin", &Tensor::sin, [](double x) { return std::sin(x); }, -7, 7, &Tensor::sin_},
     {"cos", &Tensor::cos, [](double x) { return std::cos(x); }, -7, 7, &Tensor::cos_},
     {"tan", &Tensor::tan, [](double x) { return std::tan(x); }, -1.2, 1.2},
@@ -70,7 +71,9 @@ const Unary kUnary[] = {
     {"conj", &Tensor::conj, [](double x) { return x; }},
 };
 
-double clamped(double x, double low, double high) { return std::isnan(x) ? x : std::min(std::max(x, low), high); }
+double clamped(double x, double low, double high) {
+  return std::isnan(x) ? x : std::min(std::max(x, low), high);
+}
 
 std::vector<OpRow> clamps() {
   return {
@@ -105,9 +108,12 @@ std::vector<OpRow> clamps() {
                    .in_place = [](const Tensors& t) { return t[0].clamp_max_(0.5); }}),
       elementwise({.name = "nan_to_num",
                    .call = [](const Tensors& t) { return t[0].nan_to_num(1.5, 10, -10); },
-                   .formula = [](const double* a) {
-                     return std::isnan(a[0]) ? 1.5 : std::isinf(a[0]) ? std::copysign(10.0, a[0]) : a[0];
-                   }}),
+                   .formula =
+                       [](const double* a) {
+                         return std::isnan(a[0])   ? 1.5
+                                : std::isinf(a[0]) ? std::copysign(10.0, a[0])
+                                                   : a[0];
+                       }}),
       elementwise({.name = "tanh_backward",
                    .call = [](const Tensors& t) { return tanh_backward(t[0], t[1]); },
                    .formula = [](const double* a) { return a[0] * (1 - a[1] * a[1]); },

@@ -1,11 +1,12 @@
 // How pointwise formulas run on the CPU.
 //
 // Note [Blocks]
-// A formula is compiled once for each type it computes in, as a loop over contiguous arrays, which the
-// compiler vectorises. Everything else - strides, broadcasting, 16-bit types, threads, non-temporal
-// stores - is done by `run_blocks`, once for all formulas: operands that are not contiguous arrays of
-// the computing type are brought, a block at a time, into buffers that stay in the first-level cache.
-// That keeps the number of instantiations at (formulas x types) and the inner loops free of cases.
+// A formula is compiled once for each type it computes in, as a loop over contiguous arrays, which
+// the compiler vectorises. Everything else - strides, broadcasting, 16-bit types, threads,
+// non-temporal stores - is done by `run_blocks`, once for all formulas: operands that are not
+// contiguous arrays of the computing type are brought, a block at a time, into buffers that stay in
+// the first-level cache. That keeps the number of instantiations at (formulas x types) and the
+// inner loops free of cases.
 #pragma once
 
 #include <algorithm>
@@ -35,15 +36,16 @@ inline bool any_beyond(const float* x, int64_t n, float bound) {
 }
 
 /// The loop of a formula over operands of types In. A formula may have a second form `bounded` for
-/// floats up to `Formula::bound`, which vectorises while the general one does not. Flattened: a formula
-/// that stayed a call would keep the loop from vectorising.
-template <class Formula, class Out, class... In> struct BlockLoop {
+/// floats up to `Formula::bound`, which vectorises while the general one does not. Flattened: a
+/// formula that stayed a call would keep the loop from vectorising.
+template <class Formula, class Out, class... In>
+struct BlockLoop {
   template <size_t... I>
-  __attribute__((flatten)) static void loop(const Formula& formula, Out* out, const void* const* in, int64_t n,
-                                            std::index_sequence<I...>) {
+  __attribute__((flatten)) static void loop(const Formula& formula, Out* out, const void* const* in,
+                                            int64_t n, std::index_sequence<I...>) {
     const Formula f = formula;
     const void* const arrays[] = {in[I]..., nullptr};
-    if constexpr (requires { f.bounded((In())...); }) {
+    if constexpr ((std::is_same_v<In, float> && ...) && requires { f.bounded((In())...); }) {
       const float* x = static_cast<const float*>(arrays[0]);
       if (!any_beyond(x, n, Formula::bound)) {
 #pragma GCC ivdep
@@ -57,7 +59,8 @@ template <class Formula, class Out, class... In> struct BlockLoop {
   }
 
   static void run(const void* formula, void* out, const void* const* in, int64_t n) {
-    loop(*static_cast<const Formula*>(formula), static_cast<Out*>(out), in, n, std::index_sequence_for<In...>{});
+    loop(*static_cast<const Formula*>(formula), static_cast<Out*>(out), in, n,
+         std::index_sequence_for<In...>{});
   }
 };
 
@@ -75,14 +78,16 @@ void run_typed(const Iter& it, const Op& op, std::index_sequence<I...>) {
 }
 
 /// The kernel of a pointwise functor.
-template <class Op> void pointwise_kernel(const Iter& it, const FunctorBytes& bytes) {
+template <class Op>
+void pointwise_kernel(const Iter& it, const FunctorBytes& bytes) {
   const Op op = bytes.as<Op>();
   dispatch(typename Op::Types{}, Op::name, it.common_dtype(),
            [&]<class T>() { run_typed<Op, T>(it, op, std::make_index_sequence<Op::arity>()); });
 }
 
 /// Fills the CPU slots of a closed list of functors.
-template <class List> void register_pointwise() {
+template <class List>
+void register_pointwise() {
   List::for_each([]<class Op>() { pointwise_slot<Op>.set(kCPU, &pointwise_kernel<Op>); });
 }
 

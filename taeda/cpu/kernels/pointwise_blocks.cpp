@@ -22,7 +22,8 @@ void widen(float* out, const Half* in, int64_t n) {
   int64_t i = 0;
 #if defined(__F16C__)
   for (; i + 8 <= n; i += 8)
-    _mm256_storeu_ps(out + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in + i))));
+    _mm256_storeu_ps(out + i,
+                     _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in + i))));
 #endif
   for (; i < n; ++i) out[i] = in[i];
 }
@@ -31,7 +32,8 @@ void narrow(Half* out, const float* in, int64_t n) {
   int64_t i = 0;
 #if defined(__F16C__)
   for (; i + 8 <= n; i += 8)
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i), _mm256_cvtps_ph(_mm256_loadu_ps(in + i), 0));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i),
+                     _mm256_cvtps_ph(_mm256_loadu_ps(in + i), 0));
 #endif
   for (; i < n; ++i) out[i] = in[i];
 }
@@ -45,9 +47,12 @@ void narrow(BFloat16* out, const float* in, int64_t n) {
 
 // ---- moving elements of one size ----
 
-struct Bytes16 { int64_t low, high; };
+struct Bytes16 {
+  int64_t low, high;
+};
 
-template <class F> void with_item(int64_t item, F&& f) {
+template <class F>
+void with_item(int64_t item, F&& f) {
   switch (item) {
     case 1: return f(uint8_t{});
     case 2: return f(uint16_t{});
@@ -97,7 +102,8 @@ void stream_copy(char* to, const char* from, int64_t bytes) {
                         _mm256_load_si256(reinterpret_cast<const __m256i*>(from + at)));
 #elif defined(__SSE2__)
   for (; at + 16 <= bytes; at += 16)
-    _mm_stream_si128(reinterpret_cast<__m128i*>(to + at), _mm_load_si128(reinterpret_cast<const __m128i*>(from + at)));
+    _mm_stream_si128(reinterpret_cast<__m128i*>(to + at),
+                     _mm_load_si128(reinterpret_cast<const __m128i*>(from + at)));
 #endif
   std::memcpy(to + at, from + at, static_cast<size_t>(bytes - at));
 }
@@ -133,8 +139,10 @@ struct Access {
     kind = array || it.numel() == 1 ? Kind::Array : constant ? Kind::Constant : Kind::Strided;
   }
 
-  /// `run(address, stride, first, count)` for the pieces of elements [begin, begin + n) that lie in one row.
-  template <class Run> void for_each_run(const Iter& it, int64_t begin, int64_t n, Run&& run) const {
+  /// `run(address, stride, first, count)` for the pieces of elements [begin, begin + n) that lie in
+  /// one row.
+  template <class Run>
+  void for_each_run(const Iter& it, int64_t begin, int64_t n, Run&& run) const {
     const int64_t width = it.size(0), stride = it.stride(operand, 0);
     int64_t index[kMaxDims], column = begin % width, rest = begin / width;
     char* row = data;
@@ -159,8 +167,8 @@ struct Access {
 
   bool is_half() const { return is_reduced_floating(dtype); }
 
-  /// Elements [begin, begin + n) as a contiguous array of the computing type, in `buffer` unless they
-  /// lie in memory like that.
+  /// Elements [begin, begin + n) as a contiguous array of the computing type, in `buffer` unless
+  /// they lie in memory like that.
   const void* load(const Iter& it, int64_t begin, int64_t n, char* buffer) const {
     const char* from = data + begin * item;
     if (kind == Kind::Strided) {
@@ -177,28 +185,36 @@ struct Access {
       });
       from = target;
     }
-    if (dtype == kHalf) widen(reinterpret_cast<float*>(buffer), reinterpret_cast<const Half*>(from), n);
-    else if (dtype == kBFloat16) widen(reinterpret_cast<float*>(buffer), reinterpret_cast<const BFloat16*>(from), n);
+    if (dtype == kHalf)
+      widen(reinterpret_cast<float*>(buffer), reinterpret_cast<const Half*>(from), n);
+    else if (dtype == kBFloat16)
+      widen(reinterpret_cast<float*>(buffer), reinterpret_cast<const BFloat16*>(from), n);
     return is_half() ? buffer : from;
   }
 
   void load_constant(int64_t n, char* buffer) const {
-    if (dtype == kHalf) std::fill_n(reinterpret_cast<float*>(buffer), n, float(*reinterpret_cast<Half*>(data)));
+    if (dtype == kHalf)
+      std::fill_n(reinterpret_cast<float*>(buffer), n, float(*reinterpret_cast<Half*>(data)));
     else if (dtype == kBFloat16)
       std::fill_n(reinterpret_cast<float*>(buffer), n, float(*reinterpret_cast<BFloat16*>(data)));
-    else gather_run(buffer, data, 0, n, item);
+    else
+      gather_run(buffer, data, 0, n, item);
   }
 
   /// Writes n results of the computing type from `buffer` to where elements [begin, begin + n) lie.
   void store(const Iter& it, int64_t begin, int64_t n, char* buffer, bool stream) const {
     const char* from = buffer;
     if (is_half()) {  // rounded in place: the narrow type never overtakes the wide one
-      if (dtype == kHalf) narrow(reinterpret_cast<Half*>(buffer), reinterpret_cast<float*>(buffer), n);
-      else narrow(reinterpret_cast<BFloat16*>(buffer), reinterpret_cast<float*>(buffer), n);
+      if (dtype == kHalf)
+        narrow(reinterpret_cast<Half*>(buffer), reinterpret_cast<float*>(buffer), n);
+      else
+        narrow(reinterpret_cast<BFloat16*>(buffer), reinterpret_cast<float*>(buffer), n);
     }
     if (kind == Kind::Array) {
-      if (stream) stream_copy(data + begin * item, from, n * item);
-      else std::memcpy(data + begin * item, from, static_cast<size_t>(n * item));
+      if (stream)
+        stream_copy(data + begin * item, from, n * item);
+      else
+        std::memcpy(data + begin * item, from, static_cast<size_t>(n * item));
       return;
     }
     for_each_run(it, begin, n, [&](char* p, int64_t stride, int64_t first, int64_t count) {
@@ -221,8 +237,8 @@ class Driver {
     }
     block_ = std::min(kBlock, kBufferBytes / widest);
     const auto address = reinterpret_cast<uintptr_t>(out_.data);
-    stream_ = out_.kind == Access::Kind::Array && it.numel() * out_.item > kStreamBytes && !in_place_ &&
-              address % 64 == 0;
+    stream_ = out_.kind == Access::Kind::Array && it.numel() * out_.item > kStreamBytes &&
+              !in_place_ && address % 64 == 0;
     direct_out_ = out_.kind == Access::Kind::Array && !out_.is_half() && !stream_;
   }
 
@@ -282,8 +298,9 @@ void run_blocks(const Iter& it, const BlockKernel& k) {
   if (it.numel() <= kParallelGrain) return driver.run(0, it.numel());
   // Threads start at a block, so that streamed stores stay aligned.
   const int64_t blocks = (it.numel() + kBlock - 1) / kBlock;
-  parallel_for(0, blocks, kParallelGrain / kBlock,
-               [&](int64_t b, int64_t e) { driver.run(b * kBlock, std::min(e * kBlock, it.numel())); });
+  parallel_for(0, blocks, kParallelGrain / kBlock, [&](int64_t b, int64_t e) {
+    driver.run(b * kBlock, std::min(e * kBlock, it.numel()));
+  });
 }
 
 }  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE

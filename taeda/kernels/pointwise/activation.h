@@ -8,7 +8,7 @@ namespace taeda {
 
 namespace detail {
 
-constexpr double kRootHalf = 0.70710678118654752440;         // sqrt(1/2)
+constexpr double kRootHalf = 0.70710678118654752440;          // sqrt(1/2)
 constexpr double kInverseRootTwoPi = 0.39894228040143267794;  // 1 / sqrt(2 pi)
 constexpr double kRootTwoOverPi = 0.79788456080286535588, kGeluCubic = 0.044715;
 
@@ -24,12 +24,14 @@ struct FloatBinary {
 };
 
 /// log(1 + e^x), which for large x is x.
-template <class T> TAEDA_HD T softplus(T x) {
+template <class T>
+TAEDA_HD T softplus(T x) {
   return (x > T(0) ? x : T(0)) + math::log1p(math::exp(-math::fabs(x)));
 }
 
 /// tanh(sqrt(2/pi) (x + 0.044715 x^3)), the inner part of the approximated GELU.
-template <class T> TAEDA_HD T gelu_inner(T x) {
+template <class T>
+TAEDA_HD T gelu_inner(T x) {
   return math::tanh(T(kRootTwoOverPi) * (x + T(kGeluCubic) * x * x * x));
 }
 
@@ -40,7 +42,10 @@ struct Relu {
   static constexpr const char* name = "relu";
   static constexpr int arity = 1;
   using Types = RealTypes;
-  template <class T> TAEDA_HD T operator()(T x) const { return x < T(0) ? T(0) : x; }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return x < T(0) ? T(0) : x;
+  }
 };
 
 /// x > threshold ? x : value
@@ -49,11 +54,15 @@ struct Threshold : detail::FloatUnary {
   double threshold, value;
   Threshold(double t = 0, double v = 0) : threshold(t), value(v) {}
 
-  template <class T> struct Bound {
+  template <class T>
+  struct Bound {
     T threshold, value;
     TAEDA_HD T operator()(T x) const { return x <= threshold ? value : x; }
   };
-  template <class T> Bound<T> bind() const { return {static_cast<T>(threshold), static_cast<T>(value)}; }
+  template <class T>
+  Bound<T> bind() const {
+    return {static_cast<T>(threshold), static_cast<T>(value)};
+  }
 };
 
 /// x > threshold ? g : 0
@@ -62,11 +71,15 @@ struct ThresholdBackward : detail::FloatBinary {
   double threshold;
   explicit ThresholdBackward(double t = 0) : threshold(t) {}
 
-  template <class T> struct Bound {
+  template <class T>
+  struct Bound {
     T threshold;
     TAEDA_HD T operator()(T g, T x) const { return x <= threshold ? T(0) : g; }
   };
-  template <class T> Bound<T> bind() const { return {static_cast<T>(threshold)}; }
+  template <class T>
+  Bound<T> bind() const {
+    return {static_cast<T>(threshold)};
+  }
 };
 
 struct LeakyRelu : detail::FloatUnary {
@@ -74,11 +87,15 @@ struct LeakyRelu : detail::FloatUnary {
   double slope;
   explicit LeakyRelu(double s = 0.01) : slope(s) {}
 
-  template <class T> struct Bound {
+  template <class T>
+  struct Bound {
     T slope;
     TAEDA_HD T operator()(T x) const { return x > T(0) ? x : x * slope; }
   };
-  template <class T> Bound<T> bind() const { return {static_cast<T>(slope)}; }
+  template <class T>
+  Bound<T> bind() const {
+    return {static_cast<T>(slope)};
+  }
 };
 
 struct LeakyReluBackward : detail::FloatBinary {
@@ -86,11 +103,15 @@ struct LeakyReluBackward : detail::FloatBinary {
   double slope;
   explicit LeakyReluBackward(double s = 0.01) : slope(s) {}
 
-  template <class T> struct Bound {
+  template <class T>
+  struct Bound {
     T slope;
     TAEDA_HD T operator()(T g, T x) const { return x > T(0) ? g : g * slope; }
   };
-  template <class T> Bound<T> bind() const { return {static_cast<T>(slope)}; }
+  template <class T>
+  Bound<T> bind() const {
+    return {static_cast<T>(slope)};
+  }
 };
 
 /// x > 0 ? scale x : scale alpha (e^(input_scale x) - 1)
@@ -99,11 +120,15 @@ struct Elu : detail::FloatUnary {
   double alpha, scale, input_scale;
   Elu(double a = 1, double s = 1, double i = 1) : alpha(a), scale(s), input_scale(i) {}
 
-  template <class T> struct Bound {
+  template <class T>
+  struct Bound {
     T negative, scale, input_scale;
-    TAEDA_HD T operator()(T x) const { return x <= T(0) ? negative * math::expm1(x * input_scale) : x * scale; }
+    TAEDA_HD T operator()(T x) const {
+      return x <= T(0) ? negative * math::expm1(x * input_scale) : x * scale;
+    }
   };
-  template <class T> Bound<T> bind() const {
+  template <class T>
+  Bound<T> bind() const {
     return {static_cast<T>(alpha * scale), static_cast<T>(scale), static_cast<T>(input_scale)};
   }
 };
@@ -113,28 +138,33 @@ struct EluBackward : detail::FloatBinary {
   double alpha, scale, input_scale;
   EluBackward(double a = 1, double s = 1, double i = 1) : alpha(a), scale(s), input_scale(i) {}
 
-  template <class T> struct Bound {
+  template <class T>
+  struct Bound {
     T negative, scale, input_scale;
     TAEDA_HD T operator()(T g, T x) const {
       return g * (x <= T(0) ? negative * math::exp(x * input_scale) : scale);
     }
   };
-  template <class T> Bound<T> bind() const {
-    return {static_cast<T>(alpha * scale * input_scale), static_cast<T>(scale), static_cast<T>(input_scale)};
+  template <class T>
+  Bound<T> bind() const {
+    return {static_cast<T>(alpha * scale * input_scale), static_cast<T>(scale),
+            static_cast<T>(input_scale)};
   }
 };
 
 /// x Phi(x), Phi the normal distribution function.
 struct Gelu : detail::FloatUnary {
   static constexpr const char* name = "gelu";
-  template <class T> TAEDA_HD T operator()(T x) const {
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
     return T(0.5) * x * (T(1) + math::erf(x * T(detail::kRootHalf)));
   }
 };
 
 struct GeluBackward : detail::FloatBinary {
   static constexpr const char* name = "gelu_backward";
-  template <class T> TAEDA_HD T operator()(T g, T x) const {
+  template <class T>
+  TAEDA_HD T operator()(T g, T x) const {
     const T cdf = T(0.5) * (T(1) + math::erf(x * T(detail::kRootHalf)));
     const T density = T(detail::kInverseRootTwoPi) * math::exp(T(-0.5) * x * x);
     return g * (cdf + x * density);
@@ -144,12 +174,16 @@ struct GeluBackward : detail::FloatBinary {
 /// The approximation of GELU with tanh (Hendrycks and Gimpel, arXiv:1606.08415).
 struct GeluTanh : detail::FloatUnary {
   static constexpr const char* name = "gelu_tanh";
-  template <class T> TAEDA_HD T operator()(T x) const { return T(0.5) * x * (T(1) + detail::gelu_inner(x)); }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return T(0.5) * x * (T(1) + detail::gelu_inner(x));
+  }
 };
 
 struct GeluTanhBackward : detail::FloatBinary {
   static constexpr const char* name = "gelu_tanh_backward";
-  template <class T> TAEDA_HD T operator()(T g, T x) const {
+  template <class T>
+  TAEDA_HD T operator()(T g, T x) const {
     const T t = detail::gelu_inner(x);
     const T slope = T(detail::kRootTwoOverPi) * (T(1) + T(3 * detail::kGeluCubic) * x * x);
     return g * (T(0.5) * (T(1) + t) + T(0.5) * x * (T(1) - t * t) * slope);
@@ -159,12 +193,16 @@ struct GeluTanhBackward : detail::FloatBinary {
 /// x sigmoid(x)
 struct Silu : detail::FloatUnary {
   static constexpr const char* name = "silu";
-  template <class T> TAEDA_HD T operator()(T x) const { return x * math::sigmoid(x); }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return x * math::sigmoid(x);
+  }
 };
 
 struct SiluBackward : detail::FloatBinary {
   static constexpr const char* name = "silu_backward";
-  template <class T> TAEDA_HD T operator()(T g, T x) const {
+  template <class T>
+  TAEDA_HD T operator()(T g, T x) const {
     const T s = math::sigmoid(x);
     return g * s * (T(1) + x * (T(1) - s));
   }
@@ -173,12 +211,16 @@ struct SiluBackward : detail::FloatBinary {
 /// x tanh(log(1 + e^x)) (Misra, arXiv:1908.08681)
 struct Mish : detail::FloatUnary {
   static constexpr const char* name = "mish";
-  template <class T> TAEDA_HD T operator()(T x) const { return x * math::tanh(detail::softplus(x)); }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return x * math::tanh(detail::softplus(x));
+  }
 };
 
 struct MishBackward : detail::FloatBinary {
   static constexpr const char* name = "mish_backward";
-  template <class T> TAEDA_HD T operator()(T g, T x) const {
+  template <class T>
+  TAEDA_HD T operator()(T g, T x) const {
     const T t = math::tanh(detail::softplus(x));
     return g * (t + x * math::sigmoid(x) * (T(1) - t * t));
   }
@@ -190,14 +232,18 @@ struct Softplus : detail::FloatUnary {
   double beta, threshold;
   Softplus(double b = 1, double t = 20) : beta(b), threshold(t) {}
 
-  template <class T> struct Bound {
+  template <class T>
+  struct Bound {
     T beta, threshold;
     TAEDA_HD T operator()(T x) const {
       const T y = detail::softplus(x * beta) / beta;
       return x * beta > threshold ? x : y;
     }
   };
-  template <class T> Bound<T> bind() const { return {static_cast<T>(beta), static_cast<T>(threshold)}; }
+  template <class T>
+  Bound<T> bind() const {
+    return {static_cast<T>(beta), static_cast<T>(threshold)};
+  }
 };
 
 struct SoftplusBackward : detail::FloatBinary {
@@ -205,31 +251,42 @@ struct SoftplusBackward : detail::FloatBinary {
   double beta, threshold;
   SoftplusBackward(double b = 1, double t = 20) : beta(b), threshold(t) {}
 
-  template <class T> struct Bound {
+  template <class T>
+  struct Bound {
     T beta, threshold;
     TAEDA_HD T operator()(T g, T x) const {
       const T y = g * math::sigmoid(x * beta);
       return x * beta > threshold ? g : y;
     }
   };
-  template <class T> Bound<T> bind() const { return {static_cast<T>(beta), static_cast<T>(threshold)}; }
+  template <class T>
+  Bound<T> bind() const {
+    return {static_cast<T>(beta), static_cast<T>(threshold)};
+  }
 };
 
 /// log(sigmoid(x)) = -log(1 + e^-x)
 struct LogSigmoid : detail::FloatUnary {
   static constexpr const char* name = "log_sigmoid";
-  template <class T> TAEDA_HD T operator()(T x) const { return -detail::softplus(-x); }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return -detail::softplus(-x);
+  }
 };
 
 struct LogSigmoidBackward : detail::FloatBinary {
   static constexpr const char* name = "log_sigmoid_backward";
-  template <class T> TAEDA_HD T operator()(T g, T x) const { return g * math::sigmoid(-x); }
+  template <class T>
+  TAEDA_HD T operator()(T g, T x) const {
+    return g * math::sigmoid(-x);
+  }
 };
 
 /// min(max(x + 3, 0), 6) / 6
 struct Hardsigmoid : detail::FloatUnary {
   static constexpr const char* name = "hardsigmoid";
-  template <class T> TAEDA_HD T operator()(T x) const {
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
     const T y = x + T(3);
     const T up = y < T(0) ? T(0) : y;
     return (up > T(6) ? T(6) : up) / T(6);
@@ -239,12 +296,16 @@ struct Hardsigmoid : detail::FloatUnary {
 /// x hardsigmoid(x)
 struct Hardswish : detail::FloatUnary {
   static constexpr const char* name = "hardswish";
-  template <class T> TAEDA_HD T operator()(T x) const { return x * Hardsigmoid()(x); }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return x * Hardsigmoid()(x);
+  }
 };
 
 struct HardswishBackward : detail::FloatBinary {
   static constexpr const char* name = "hardswish_backward";
-  template <class T> TAEDA_HD T operator()(T g, T x) const {
+  template <class T>
+  TAEDA_HD T operator()(T g, T x) const {
     const T middle = g * (x / T(3) + T(0.5));
     return x < T(-3) ? T(0) : x > T(3) ? g : middle;
   }
@@ -256,11 +317,15 @@ struct InsideBackward : detail::FloatBinary {
   double low, high;
   InsideBackward(double l = -1, double h = 1) : low(l), high(h) {}
 
-  template <class T> struct Bound {
+  template <class T>
+  struct Bound {
     T low, high;
     TAEDA_HD T operator()(T g, T x) const { return x <= low || x >= high ? T(0) : g; }
   };
-  template <class T> Bound<T> bind() const { return {static_cast<T>(low), static_cast<T>(high)}; }
+  template <class T>
+  Bound<T> bind() const {
+    return {static_cast<T>(low), static_cast<T>(high)};
+  }
 };
 
 /// -lambd <= x <= lambd ? 0 : g
@@ -269,11 +334,15 @@ struct OutsideBackward : detail::FloatBinary {
   double lambd;
   explicit OutsideBackward(double l = 0.5) : lambd(l) {}
 
-  template <class T> struct Bound {
+  template <class T>
+  struct Bound {
     T lambd;
     TAEDA_HD T operator()(T g, T x) const { return x >= -lambd && x <= lambd ? T(0) : g; }
   };
-  template <class T> Bound<T> bind() const { return {static_cast<T>(lambd)}; }
+  template <class T>
+  Bound<T> bind() const {
+    return {static_cast<T>(lambd)};
+  }
 };
 
 /// x moved by lambd towards 0; 0 within lambd of it.
@@ -282,18 +351,23 @@ struct Softshrink : detail::FloatUnary {
   double lambd;
   explicit Softshrink(double l = 0.5) : lambd(l) {}
 
-  template <class T> struct Bound {
+  template <class T>
+  struct Bound {
     T lambd;
     TAEDA_HD T operator()(T x) const {
       return x > lambd ? x - lambd : x < -lambd ? x + lambd : x != x ? x : T(0);
     }
   };
-  template <class T> Bound<T> bind() const { return {static_cast<T>(lambd)}; }
+  template <class T>
+  Bound<T> bind() const {
+    return {static_cast<T>(lambd)};
+  }
 };
 
 using ActivationOps =
-    OpList<Relu, Threshold, ThresholdBackward, LeakyRelu, LeakyReluBackward, Elu, EluBackward, Gelu, GeluBackward,
-           GeluTanh, GeluTanhBackward, Silu, SiluBackward, Mish, MishBackward, Softplus, SoftplusBackward, LogSigmoid,
-           LogSigmoidBackward, Hardsigmoid, Hardswish, HardswishBackward, InsideBackward, OutsideBackward, Softshrink>;
+    OpList<Relu, Threshold, ThresholdBackward, LeakyRelu, LeakyReluBackward, Elu, EluBackward, Gelu,
+           GeluBackward, GeluTanh, GeluTanhBackward, Silu, SiluBackward, Mish, MishBackward,
+           Softplus, SoftplusBackward, LogSigmoid, LogSigmoidBackward, Hardsigmoid, Hardswish,
+           HardswishBackward, InsideBackward, OutsideBackward, Softshrink>;
 
 }  // namespace taeda

@@ -10,42 +10,60 @@ struct Eq {
   static constexpr const char* name = "eq";
   static constexpr int arity = 2;
   using Types = AllTypes;
-  template <class T> TAEDA_HD bool operator()(T a, T b) const { return a == b; }
+  template <class T>
+  TAEDA_HD bool operator()(T a, T b) const {
+    return a == b;
+  }
 };
 
 struct Ne {
   static constexpr const char* name = "ne";
   static constexpr int arity = 2;
   using Types = AllTypes;
-  template <class T> TAEDA_HD bool operator()(T a, T b) const { return !(a == b); }
+  template <class T>
+  TAEDA_HD bool operator()(T a, T b) const {
+    return !(a == b);
+  }
 };
 
 struct Lt {
   static constexpr const char* name = "lt";
   static constexpr int arity = 2;
   using Types = RealBoolTypes;
-  template <class T> TAEDA_HD bool operator()(T a, T b) const { return a < b; }
+  template <class T>
+  TAEDA_HD bool operator()(T a, T b) const {
+    return a < b;
+  }
 };
 
 struct Le {
   static constexpr const char* name = "le";
   static constexpr int arity = 2;
   using Types = RealBoolTypes;
-  template <class T> TAEDA_HD bool operator()(T a, T b) const { return a <= b; }
+  template <class T>
+  TAEDA_HD bool operator()(T a, T b) const {
+    return a <= b;
+  }
 };
 
 struct Gt {
   static constexpr const char* name = "gt";
   static constexpr int arity = 2;
   using Types = RealBoolTypes;
-  template <class T> TAEDA_HD bool operator()(T a, T b) const { return a > b; }
+  template <class T>
+  TAEDA_HD bool operator()(T a, T b) const {
+    return a > b;
+  }
 };
 
 struct Ge {
   static constexpr const char* name = "ge";
   static constexpr int arity = 2;
   using Types = RealBoolTypes;
-  template <class T> TAEDA_HD bool operator()(T a, T b) const { return a >= b; }
+  template <class T>
+  TAEDA_HD bool operator()(T a, T b) const {
+    return a >= b;
+  }
 };
 
 /// Operands are masks: operations convert them to bool first.
@@ -53,89 +71,140 @@ struct LogicalAnd {
   static constexpr const char* name = "logical_and";
   static constexpr int arity = 2;
   using Types = TypeList<bool>;
-  template <class T> TAEDA_HD T operator()(T a, T b) const { return a & b; }
+  template <class T>
+  TAEDA_HD T operator()(T a, T b) const {
+    return a & b;
+  }
 };
 
 struct LogicalOr {
   static constexpr const char* name = "logical_or";
   static constexpr int arity = 2;
   using Types = TypeList<bool>;
-  template <class T> TAEDA_HD T operator()(T a, T b) const { return a | b; }
+  template <class T>
+  TAEDA_HD T operator()(T a, T b) const {
+    return a | b;
+  }
 };
 
 struct LogicalXor {
   static constexpr const char* name = "logical_xor";
   static constexpr int arity = 2;
   using Types = TypeList<bool>;
-  template <class T> TAEDA_HD T operator()(T a, T b) const { return a ^ b; }
+  template <class T>
+  TAEDA_HD T operator()(T a, T b) const {
+    return a ^ b;
+  }
 };
 
 struct LogicalNot {
   static constexpr const char* name = "logical_not";
   static constexpr int arity = 1;
   using Types = TypeList<bool>;
-  template <class T> TAEDA_HD T operator()(T a) const { return !a; }
+  template <class T>
+  TAEDA_HD T operator()(T a) const {
+    return !a;
+  }
 };
 
 struct BitwiseAnd {
   static constexpr const char* name = "bitwise_and";
   static constexpr int arity = 2;
   using Types = IntBoolTypes;
-  template <class T> TAEDA_HD T operator()(T a, T b) const { return static_cast<T>(a & b); }
+  template <class T>
+  TAEDA_HD T operator()(T a, T b) const {
+    return static_cast<T>(a & b);
+  }
 };
 
 struct BitwiseOr {
   static constexpr const char* name = "bitwise_or";
   static constexpr int arity = 2;
   using Types = IntBoolTypes;
-  template <class T> TAEDA_HD T operator()(T a, T b) const { return static_cast<T>(a | b); }
+  template <class T>
+  TAEDA_HD T operator()(T a, T b) const {
+    return static_cast<T>(a | b);
+  }
 };
 
 struct BitwiseXor {
   static constexpr const char* name = "bitwise_xor";
   static constexpr int arity = 2;
   using Types = IntBoolTypes;
-  template <class T> TAEDA_HD T operator()(T a, T b) const { return static_cast<T>(a ^ b); }
+  template <class T>
+  TAEDA_HD T operator()(T a, T b) const {
+    return static_cast<T>(a ^ b);
+  }
 };
 
 struct BitwiseNot {
   static constexpr const char* name = "bitwise_not";
   static constexpr int arity = 1;
   using Types = IntBoolTypes;
-  template <class T> TAEDA_HD T operator()(T a) const {
-    if constexpr (std::is_same_v<T, bool>) return !a;
-    else return static_cast<T>(~a);
+  template <class T>
+  TAEDA_HD T operator()(T a) const {
+    if constexpr (std::is_same_v<T, bool>)
+      return !a;
+    else
+      return static_cast<T>(~a);
   }
 };
 
 namespace detail {
-template <class T> TAEDA_HD bool is_nan(T x) { return x != x; }
-template <class T> TAEDA_HD bool is_nan(complex<T> x) { return x.re != x.re || x.im != x.im; }
-template <class T> TAEDA_HD bool is_finite(T x) { return x - x == T(0); }
-template <class T> TAEDA_HD bool is_finite(complex<T> x) { return is_finite(x.re) && is_finite(x.im); }
-template <class T> TAEDA_HD bool is_inf(T x) { return x == x && x - x != T(0); }
-template <class T> TAEDA_HD bool is_inf(complex<T> x) { return is_inf(x.re) || is_inf(x.im); }
+template <class T>
+TAEDA_HD bool is_nan(T x) {
+  return x != x;
+}
+template <class T>
+TAEDA_HD bool is_nan(complex<T> x) {
+  return x.re != x.re || x.im != x.im;
+}
+template <class T>
+TAEDA_HD bool is_finite(T x) {
+  return x - x == T(0);
+}
+template <class T>
+TAEDA_HD bool is_finite(complex<T> x) {
+  return is_finite(x.re) && is_finite(x.im);
+}
+template <class T>
+TAEDA_HD bool is_inf(T x) {
+  return x == x && x - x != T(0);
+}
+template <class T>
+TAEDA_HD bool is_inf(complex<T> x) {
+  return is_inf(x.re) || is_inf(x.im);
+}
 }  // namespace detail
 
 struct IsNan {
   static constexpr const char* name = "isnan";
   static constexpr int arity = 1;
   using Types = FloatComplexTypes;
-  template <class T> TAEDA_HD bool operator()(T x) const { return detail::is_nan(x); }
+  template <class T>
+  TAEDA_HD bool operator()(T x) const {
+    return detail::is_nan(x);
+  }
 };
 
 struct IsInf {
   static constexpr const char* name = "isinf";
   static constexpr int arity = 1;
   using Types = FloatComplexTypes;
-  template <class T> TAEDA_HD bool operator()(T x) const { return detail::is_inf(x); }
+  template <class T>
+  TAEDA_HD bool operator()(T x) const {
+    return detail::is_inf(x);
+  }
 };
 
 struct IsFinite {
   static constexpr const char* name = "isfinite";
   static constexpr int arity = 1;
   using Types = FloatComplexTypes;
-  template <class T> TAEDA_HD bool operator()(T x) const { return detail::is_finite(x); }
+  template <class T>
+  TAEDA_HD bool operator()(T x) const {
+    return detail::is_finite(x);
+  }
 };
 
 /// condition ? a : b
@@ -144,7 +213,10 @@ struct Where {
   static constexpr int arity = 3;
   static constexpr int masks = 1;
   using Types = AllTypes;
-  template <class T> TAEDA_HD T operator()(bool condition, T a, T b) const { return condition ? a : b; }
+  template <class T>
+  TAEDA_HD T operator()(bool condition, T a, T b) const {
+    return condition ? a : b;
+  }
 };
 
 /// condition ? x : 0, the gradient of a selection.
@@ -153,7 +225,10 @@ struct Masked {
   static constexpr int arity = 2;
   static constexpr int masks = 1;
   using Types = FloatComplexTypes;
-  template <class T> TAEDA_HD T operator()(bool condition, T x) const { return condition ? x : T(0); }
+  template <class T>
+  TAEDA_HD T operator()(bool condition, T x) const {
+    return condition ? x : T(0);
+  }
 };
 
 /// |a - b| <= atol + rtol |b|, or a == b (infinities), or both NaN if `equal_nan`.
@@ -164,7 +239,8 @@ struct IsClose {
   double rtol = 1e-5, atol = 1e-8;
   bool equal_nan = false;
 
-  template <class T> TAEDA_HD bool operator()(T a, T b) const {
+  template <class T>
+  TAEDA_HD bool operator()(T a, T b) const {
     if (a == b || (equal_nan && a != a && b != b)) return true;
     const double x = static_cast<double>(a), y = static_cast<double>(b);
     return detail::is_finite(y) && std::fabs(x - y) <= atol + rtol * std::fabs(y);
@@ -172,7 +248,7 @@ struct IsClose {
 };
 
 using CompareOps =
-    OpList<Eq, Ne, Lt, Le, Gt, Ge, LogicalAnd, LogicalOr, LogicalXor, LogicalNot, BitwiseAnd, BitwiseOr, BitwiseXor,
-           BitwiseNot, IsNan, IsInf, IsFinite, Where, Masked, IsClose>;
+    OpList<Eq, Ne, Lt, Le, Gt, Ge, LogicalAnd, LogicalOr, LogicalXor, LogicalNot, BitwiseAnd,
+           BitwiseOr, BitwiseXor, BitwiseNot, IsNan, IsInf, IsFinite, Where, Masked, IsClose>;
 
 }  // namespace taeda

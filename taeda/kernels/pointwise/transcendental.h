@@ -7,7 +7,8 @@
 namespace taeda {
 
 namespace detail {
-template <class T> TAEDA_HD complex<T> complex_exp(complex<T> x) {
+template <class T>
+TAEDA_HD complex<T> complex_exp(complex<T> x) {
   const T size = math::exp(x.re);
   return {size * math::cos(x.im), size * math::sin(x.im)};
 }
@@ -18,9 +19,12 @@ struct Exp {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatComplexTypes;
-  template <class T> TAEDA_HD T operator()(T x) const {
-    if constexpr (std::is_floating_point_v<T>) return math::exp(x);
-    else return detail::complex_exp(x);
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    if constexpr (std::is_floating_point_v<T>)
+      return math::exp(x);
+    else
+      return detail::complex_exp(x);
   }
 };
 
@@ -29,7 +33,10 @@ struct Exp2 {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
-  template <class T> TAEDA_HD T operator()(T x) const { return math::exp2(x); }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return math::exp2(x);
+  }
 };
 
 struct Expm1 {
@@ -37,7 +44,10 @@ struct Expm1 {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
-  template <class T> TAEDA_HD T operator()(T x) const { return math::expm1(x); }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return math::expm1(x);
+  }
 };
 
 struct Log {
@@ -45,7 +55,10 @@ struct Log {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
-  template <class T> TAEDA_HD T operator()(T x) const { return math::log(x); }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return math::log(x);
+  }
 };
 
 struct Log2 {
@@ -53,7 +66,10 @@ struct Log2 {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
-  template <class T> TAEDA_HD T operator()(T x) const { return math::log2(x); }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return math::log2(x);
+  }
 };
 
 struct Log10 {
@@ -61,7 +77,10 @@ struct Log10 {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
-  template <class T> TAEDA_HD T operator()(T x) const { return math::log10(x); }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return math::log10(x);
+  }
 };
 
 struct Log1p {
@@ -69,7 +88,10 @@ struct Log1p {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
-  template <class T> TAEDA_HD T operator()(T x) const { return math::log1p(x); }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return math::log1p(x);
+  }
 };
 
 struct Sin {
@@ -78,7 +100,10 @@ struct Sin {
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
   static constexpr float bound = 1e6f;
-  template <class T> TAEDA_HD T operator()(T x) const { return math::sin(x); }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return math::sin(x);
+  }
   float bounded(float x) const { return math::sin_bounded(x); }
 };
 
@@ -88,7 +113,10 @@ struct Cos {
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
   static constexpr float bound = 1e6f;
-  template <class T> TAEDA_HD T operator()(T x) const { return math::cos(x); }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return math::cos(x);
+  }
   float bounded(float x) const { return math::cos_bounded(x); }
 };
 
@@ -98,7 +126,10 @@ struct Tan {
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
   static constexpr float bound = 1e6f;
-  template <class T> TAEDA_HD T operator()(T x) const { return math::tan(x); }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return math::tan(x);
+  }
   float bounded(float x) const { return math::tan_bounded(x); }
 };
 
@@ -107,7 +138,10 @@ struct Asin {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
-  template <class T> TAEDA_HD T operator()(T x) const { return math::asin(x); }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return math::asin(x);
+  }
 };
 
 struct Acos {
@@ -115,7 +149,10 @@ struct Acos {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
-  template <class T> TAEDA_HD T operator()(T x) const { return math::acos(x); }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return math::acos(x);
+  }
 };
 
 struct Atan {
@@ -123,7 +160,10 @@ struct Atan {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
-  template <class T> TAEDA_HD T operator()(T x) const { return math::atan(x); }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return math::atan(x);
+  }
 };
 
 struct Sinh {
@@ -131,7 +171,10 @@ struct Sinh {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
-  template <class T> TAEDA_HD T operator()(T x) const { return math::sinh(x); }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return math::sinh(x);
+  }
 };
 
 struct Cosh {
@@ -139,7 +182,10 @@ struct Cosh {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
-  template <class T> TAEDA_HD T operator()(T x) const { return math::cosh(x); }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return math::cosh(x);
+  }
 };
 
 struct Tanh {
@@ -147,7 +193,10 @@ struct Tanh {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
-  template <class T> TAEDA_HD T operator()(T x) const { return math::tanh(x); }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return math::tanh(x);
+  }
 };
 
 struct Erf {
@@ -155,7 +204,10 @@ struct Erf {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
-  template <class T> TAEDA_HD T operator()(T x) const { return math::erf(x); }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return math::erf(x);
+  }
 };
 
 struct Erfc {
@@ -163,7 +215,10 @@ struct Erfc {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
-  template <class T> TAEDA_HD T operator()(T x) const { return math::erfc(x); }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return math::erfc(x);
+  }
 };
 
 struct Sigmoid {
@@ -171,10 +226,13 @@ struct Sigmoid {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
-  template <class T> TAEDA_HD T operator()(T x) const { return math::sigmoid(x); }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return math::sigmoid(x);
+  }
 };
 
-using TranscendentalOps = OpList<Exp, Exp2, Expm1, Log, Log2, Log10, Log1p, Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh,
-                                 Tanh, Erf, Erfc, Sigmoid>;
+using TranscendentalOps = OpList<Exp, Exp2, Expm1, Log, Log2, Log10, Log1p, Sin, Cos, Tan, Asin,
+                                 Acos, Atan, Sinh, Cosh, Tanh, Erf, Erfc, Sigmoid>;
 
 }  // namespace taeda

@@ -12,18 +12,27 @@ struct Abs {
   static constexpr int arity = 1;
   using Types = AllTypes;
   static ScalarType result_dtype(ScalarType common) { return to_real_type(common); }
-  template <class T> TAEDA_HD T operator()(T x) const {
-    if constexpr (std::is_floating_point_v<T>) return math::fabs(x);
-    else return static_cast<T>(x < T(0) ? T(0) - x : x);
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    if constexpr (std::is_floating_point_v<T>)
+      return math::fabs(x);
+    else
+      return static_cast<T>(x < T(0) ? T(0) - x : x);
   }
-  template <class T> TAEDA_HD T operator()(complex<T> x) const { return std::hypot(x.re, x.im); }
+  template <class T>
+  TAEDA_HD T operator()(complex<T> x) const {
+    return std::hypot(x.re, x.im);
+  }
 };
 
 struct Neg {
   static constexpr const char* name = "neg";
   static constexpr int arity = 1;
   using Types = AllTypes;
-  template <class T> TAEDA_HD T operator()(T x) const { return static_cast<T>(-x); }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return static_cast<T>(-x);
+  }
 };
 
 /// -1, 0 or 1; NaN for NaN.
@@ -31,7 +40,8 @@ struct Sign {
   static constexpr const char* name = "sign";
   static constexpr int arity = 1;
   using Types = RealBoolTypes;
-  template <class T> TAEDA_HD T operator()(T x) const {
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
     return x != x ? x : static_cast<T>((x > T(0)) - (x < T(0)));
   }
 };
@@ -41,7 +51,10 @@ struct Sqrt {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
-  template <class T> TAEDA_HD T operator()(T x) const { return math::sqrt(x); }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return math::sqrt(x);
+  }
 };
 
 struct Rsqrt {
@@ -49,21 +62,30 @@ struct Rsqrt {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
-  template <class T> TAEDA_HD T operator()(T x) const { return T(1) / math::sqrt(x); }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return T(1) / math::sqrt(x);
+  }
 };
 
 struct Square {
   static constexpr const char* name = "square";
   static constexpr int arity = 1;
   using Types = AllTypes;
-  template <class T> TAEDA_HD T operator()(T x) const { return static_cast<T>(x * x); }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return static_cast<T>(x * x);
+  }
 };
 
 struct Cube {
   static constexpr const char* name = "cube";
   static constexpr int arity = 1;
   using Types = FloatTypes;
-  template <class T> TAEDA_HD T operator()(T x) const { return x * x * x; }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return x * x * x;
+  }
 };
 
 struct Reciprocal {
@@ -71,28 +93,40 @@ struct Reciprocal {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatComplexTypes;
-  template <class T> TAEDA_HD T operator()(T x) const { return T(1) / x; }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return T(1) / x;
+  }
 };
 
 struct Floor {
   static constexpr const char* name = "floor";
   static constexpr int arity = 1;
   using Types = FloatTypes;
-  template <class T> TAEDA_HD T operator()(T x) const { return std::floor(x); }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return std::floor(x);
+  }
 };
 
 struct Ceil {
   static constexpr const char* name = "ceil";
   static constexpr int arity = 1;
   using Types = FloatTypes;
-  template <class T> TAEDA_HD T operator()(T x) const { return std::ceil(x); }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return std::ceil(x);
+  }
 };
 
 struct Trunc {
   static constexpr const char* name = "trunc";
   static constexpr int arity = 1;
   using Types = FloatTypes;
-  template <class T> TAEDA_HD T operator()(T x) const { return std::trunc(x); }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return std::trunc(x);
+  }
 };
 
 /// To the nearest integer, halves to even.
@@ -100,21 +134,30 @@ struct Round {
   static constexpr const char* name = "round";
   static constexpr int arity = 1;
   using Types = FloatTypes;
-  template <class T> TAEDA_HD T operator()(T x) const { return std::rint(x); }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return std::rint(x);
+  }
 };
 
 struct Frac {
   static constexpr const char* name = "frac";
   static constexpr int arity = 1;
   using Types = FloatTypes;
-  template <class T> TAEDA_HD T operator()(T x) const { return x - std::trunc(x); }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return x - std::trunc(x);
+  }
 };
 
 struct Conj {
   static constexpr const char* name = "conj";
   static constexpr int arity = 1;
   using Types = ComplexTypes;
-  template <class T> TAEDA_HD T operator()(T x) const { return {x.re, -x.im}; }
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return {x.re, -x.im};
+  }
 };
 
 /// min(max(x, low), high); NaN stays NaN.
@@ -122,7 +165,8 @@ struct Clamp {
   static constexpr const char* name = "clamp";
   static constexpr int arity = 3;
   using Types = RealTypes;
-  template <class T> TAEDA_HD T operator()(T x, T low, T high) const {
+  template <class T>
+  TAEDA_HD T operator()(T x, T low, T high) const {
     const T up = x < low || low != low ? low : x;
     return up > high || high != high ? high : up;
   }
@@ -133,7 +177,10 @@ struct ClampMask {
   static constexpr const char* name = "clamp_mask";
   static constexpr int arity = 3;
   using Types = FloatTypes;
-  template <class T> TAEDA_HD bool operator()(T x, T low, T high) const { return x >= low && x <= high; }
+  template <class T>
+  TAEDA_HD bool operator()(T x, T low, T high) const {
+    return x >= low && x <= high;
+  }
 };
 
 /// NaN and the infinities replaced by numbers.
@@ -143,14 +190,16 @@ struct NanToNum {
   using Types = FloatTypes;
   double nan, positive, negative;
 
-  template <class T> struct Bound {
+  template <class T>
+  struct Bound {
     T nan, positive, negative;
     TAEDA_HD T operator()(T x) const {
       const T finite = x - x == T(0) ? x : x > T(0) ? positive : negative;
       return x != x ? nan : finite;
     }
   };
-  template <class T> Bound<T> bind() const {
+  template <class T>
+  Bound<T> bind() const {
     return {static_cast<T>(nan), static_cast<T>(positive), static_cast<T>(negative)};
   }
 };
@@ -160,17 +209,23 @@ struct TanhBackward {
   static constexpr const char* name = "tanh_backward";
   static constexpr int arity = 2;
   using Types = FloatTypes;
-  template <class T> TAEDA_HD T operator()(T g, T y) const { return g * (T(1) - y * y); }
+  template <class T>
+  TAEDA_HD T operator()(T g, T y) const {
+    return g * (T(1) - y * y);
+  }
 };
 
 struct SigmoidBackward {
   static constexpr const char* name = "sigmoid_backward";
   static constexpr int arity = 2;
   using Types = FloatTypes;
-  template <class T> TAEDA_HD T operator()(T g, T y) const { return g * (T(1) - y) * y; }
+  template <class T>
+  TAEDA_HD T operator()(T g, T y) const {
+    return g * (T(1) - y) * y;
+  }
 };
 
-using UnaryOps = OpList<Abs, Neg, Sign, Square, Cube, Conj, Clamp, ClampMask, NanToNum, Floor, Ceil, Round, Trunc, Frac,
-                        Sqrt, Rsqrt, Reciprocal, TanhBackward, SigmoidBackward>;
+using UnaryOps = OpList<Abs, Neg, Sign, Square, Cube, Conj, Clamp, ClampMask, NanToNum, Floor, Ceil,
+                        Round, Trunc, Frac, Sqrt, Rsqrt, Reciprocal, TanhBackward, SigmoidBackward>;
 
 }  // namespace taeda
