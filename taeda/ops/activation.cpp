@@ -1,6 +1,6 @@
 #include "taeda/ops/activation.h"
 
-#include "taeda/kernels/pointwise/activation.h"
+#include "taeda/kernels/pointwise/activation_backward.h"
 #include "taeda/kernels/pointwise/unary.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/compare.h"

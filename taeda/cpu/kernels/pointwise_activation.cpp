@@ -1,9 +1,11 @@
-#include "taeda/kernels/pointwise/activation.h"
-
 #include "taeda/cpu/kernels/loops.h"
+#include "taeda/kernels/pointwise/activation_backward.h"
 
 namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
 
-void register_pointwise_activation() { register_pointwise<ActivationOps>(); }
+void register_pointwise_activation() {
+  register_pointwise<ActivationOps>();
+  register_pointwise<ActivationBackwardOps>();
+}
 
 }  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "taeda/kernels/pointwise/activation.h"
+#include "taeda/kernels/pointwise/activation_backward.h"
 #include "taeda/kernels/pointwise/arithmetic.h"
 #include "taeda/kernels/pointwise/compare.h"
 #include "taeda/kernels/pointwise/loss.h"
@@ -10,9 +11,11 @@
 
 namespace taeda {
 
-template <class F> void for_each_pointwise_slot(F&& f) {
+template <class F>
+void for_each_pointwise_slot(F&& f) {
   const auto each = [&f]<class Op>() { f.template operator()<&pointwise_slot<Op>>(); };
   ActivationOps::for_each(each);
+  ActivationBackwardOps::for_each(each);
   ArithmeticOps::for_each(each);
   CompareOps::for_each(each);
   LossOps::for_each(each);
