@@ -49,7 +49,8 @@ std::vector<double> train(Model& model, optim::Optimizer& optimizer, const Tenso
 
 template <class O, class Options> void expect_mlp(const char* name, const Options& options) {
   manual_seed(7);
-  Sequential model(Linear(6, 16), Tanh(), Linear(16, 8), ReLU(), Linear(8, 3));
+  // Braces: layers are made, and draw their values, from left to right.
+  Sequential model{Linear(6, 16), Tanh(), Linear(16, 8), ReLU(), Linear(8, 3)};
   O optimizer(model->parameters(), options);
   const Tensor inputs = randn({20, 6}), targets = randn({20, 3});
   EXPECT_THAT(train(model, optimizer, inputs, targets, MSELoss()), near(golden_losses.at(name), 2e-5)) << name;
