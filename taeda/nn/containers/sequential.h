@@ -20,7 +20,9 @@ class NamedAnyModule {
   AnyModule module_;
 };
 
-/// Each module's output is the next one's input; the first takes any arguments.
+/// Each module's output is the next one's input; the first takes any arguments. In braces,
+/// `Sequential{Linear(2, 3), ReLU()}`, modules are constructed from left to right; in parentheses C++
+/// leaves the order, and so which random numbers each gets, to the compiler.
 class SequentialImpl : public Cloneable<SequentialImpl> {
  public:
   SequentialImpl() = default;

@@ -1,0 +1,163 @@
+// Activations as functions, and their options. Formulas: ops/activation.h.
+#pragma once
+
+#include "taeda/base/arg.h"
+#include "taeda/nn/types.h"
+#include "taeda/ops/activation.h"
+#include "taeda/ops/softmax.h"
+
+namespace taeda::nn {
+
+class ReLUOptions {
+ public:
+  ReLUOptions(bool inplace = false) : inplace_(inplace) {}
+  TAEDA_ARG(bool, inplace);
+};
+using ReLU6Options = ReLUOptions;
+using SELUOptions = ReLUOptions;
+
+class LeakyReLUOptions {
+  TAEDA_ARG(double, negative_slope) = 0.01;
+  TAEDA_ARG(bool, inplace) = false;
+};
+
+class ELUOptions {
+  TAEDA_ARG(double, alpha) = 1.0;
+  TAEDA_ARG(bool, inplace) = false;
+};
+using CELUOptions = ELUOptions;
+
+class GELUOptions {
+ public:
+  GELUOptions(std::string approximate = "none") : approximate_(std::move(approximate)) {}
+  /// "none" or "tanh"
+  TAEDA_ARG(std::string, approximate);
+};
+
+class HardtanhOptions {
+  TAEDA_ARG(double, min_val) = -1.0;
+  TAEDA_ARG(double, max_val) = 1.0;
+  TAEDA_ARG(bool, inplace) = false;
+};
+
+class SoftplusOptions {
+  TAEDA_ARG(double, beta) = 1.0;
+  TAEDA_ARG(double, threshold) = 20.0;
+};
+
+/// Of softmax, log_softmax and softmin.
+class SoftmaxOptions {
+ public:
+  SoftmaxOptions(int64_t dim) : dim_(dim) {}
+  TAEDA_ARG(int64_t, dim);
+};
+using LogSoftmaxOptions = SoftmaxOptions;
+using SoftminOptions = SoftmaxOptions;
+
+class PReLUOptions {
+  TAEDA_ARG(int64_t, num_parameters) = 1;
+  TAEDA_ARG(double, init) = 0.25;
+};
+
+class GLUOptions {
+ public:
+  GLUOptions(int64_t dim = -1) : dim_(dim) {}
+  TAEDA_ARG(int64_t, dim);
+};
+
+class ThresholdOptions {
+ public:
+  ThresholdOptions(double threshold, double value) : threshold_(threshold), value_(value) {}
+  TAEDA_ARG(double, threshold);
+  TAEDA_ARG(double, value);
+  TAEDA_ARG(bool, inplace) = false;
+};
+
+/// Of softshrink and hardshrink.
+class ShrinkOptions {
+ public:
+  ShrinkOptions(double lambda = 0.5) : lambda_(lambda) {}
+  TAEDA_ARG(double, lambda);
+};
+using SoftshrinkOptions = ShrinkOptions;
+using HardshrinkOptions = ShrinkOptions;
+
+namespace functional {
+
+using ReLUFuncOptions = ReLUOptions;
+using ReLU6FuncOptions = ReLU6Options;
+using SELUFuncOptions = SELUOptions;
+using LeakyReLUFuncOptions = LeakyReLUOptions;
+using ELUFuncOptions = ELUOptions;
+using CELUFuncOptions = CELUOptions;
+using GELUFuncOptions = GELUOptions;
+using HardtanhFuncOptions = HardtanhOptions;
+using SoftplusFuncOptions = SoftplusOptions;
+using GLUFuncOptions = GLUOptions;
+using ThresholdFuncOptions = ThresholdOptions;
+using SoftshrinkFuncOptions = SoftshrinkOptions;
+using HardshrinkFuncOptions = HardshrinkOptions;
+
+class SoftmaxFuncOptions {
+ public:
+  SoftmaxFuncOptions(int64_t dim) : dim_(dim) {}
+  TAEDA_ARG(int64_t, dim);
+  /// The input is cast to it first.
+  TAEDA_ARG(OptionalDtype, dtype);
+};
+using LogSoftmaxFuncOptions = SoftmaxFuncOptions;
+using SoftminFuncOptions = SoftmaxFuncOptions;
+
+
+// The functions without options or flags are those of ops/activation.h.
+using taeda::gelu, taeda::softplus, taeda::softsign, taeda::silu, taeda::mish, taeda::hardswish, taeda::hardsigmoid;
+using taeda::tanhshrink, taeda::softshrink, taeda::hardshrink, taeda::prelu, taeda::glu;
+
+inline Tensor relu(const Tensor& x, bool inplace = false) {
+  return inplace ? taeda::relu_(x) : taeda::relu(x);
+}
+inline Tensor relu(const Tensor& x, const ReLUFuncOptions& o) { return relu(x, o.inplace()); }
+inline Tensor relu6(const Tensor& x, bool inplace = false) {
+  return inplace ? taeda::relu6_(x) : taeda::relu6(x);
+}
+inline Tensor relu6(const Tensor& x, const ReLU6FuncOptions& o) { return relu6(x, o.inplace()); }
+inline Tensor selu(const Tensor& x, bool inplace = false) {
+  return inplace ? taeda::selu_(x) : taeda::selu(x);
+}
+inline Tensor selu(const Tensor& x, const SELUFuncOptions& o) { return selu(x, o.inplace()); }
+inline Tensor leaky_relu(const Tensor& x, double negative_slope = 0.01, bool inplace = false) {
+  return inplace ? taeda::leaky_relu_(x, negative_slope) : taeda::leaky_relu(x, negative_slope);
+}
+inline Tensor leaky_relu(const Tensor& x, const LeakyReLUFuncOptions& o) { return leaky_relu(x, o.negative_slope(), o.inplace()); }
+inline Tensor elu(const Tensor& x, double alpha = 1, bool inplace = false) {
+  return inplace ? taeda::elu_(x, alpha) : taeda::elu(x, alpha);
+}
+inline Tensor elu(const Tensor& x, const ELUFuncOptions& o) { return elu(x, o.alpha(), o.inplace()); }
+inline Tensor celu(const Tensor& x, double alpha = 1, bool inplace = false) {
+  return inplace ? taeda::celu_(x, alpha) : taeda::celu(x, alpha);
+}
+inline Tensor celu(const Tensor& x, const CELUFuncOptions& o) { return celu(x, o.alpha(), o.inplace()); }
+inline Tensor hardtanh(const Tensor& x, double min_val = -1, double max_val = 1, bool inplace = false) {
+  return inplace ? taeda::hardtanh_(x, min_val, max_val) : taeda::hardtanh(x, min_val, max_val);
+}
+inline Tensor hardtanh(const Tensor& x, const HardtanhFuncOptions& o) { return hardtanh(x, o.min_val(), o.max_val(), o.inplace()); }
+inline Tensor threshold(const Tensor& x, double threshold, double value, bool inplace = false) {
+  return inplace ? taeda::threshold_(x, threshold, value) : taeda::threshold(x, threshold, value);
+}
+inline Tensor threshold(const Tensor& x, const ThresholdFuncOptions& o) { return threshold(x, o.threshold(), o.value(), o.inplace()); }
+inline Tensor gelu(const Tensor& x, const GELUFuncOptions& o) { return taeda::gelu(x, o.approximate()); }
+inline Tensor softplus(const Tensor& x, const SoftplusFuncOptions& o) { return taeda::softplus(x, o.beta(), o.threshold()); }
+inline Tensor softshrink(const Tensor& x, const SoftshrinkFuncOptions& o) { return taeda::softshrink(x, o.lambda()); }
+inline Tensor hardshrink(const Tensor& x, const HardshrinkFuncOptions& o) { return taeda::hardshrink(x, o.lambda()); }
+inline Tensor glu(const Tensor& x, const GLUFuncOptions& o) { return taeda::glu(x, o.dim()); }
+inline Tensor logsigmoid(const Tensor& x) { return taeda::log_sigmoid(x); }
+inline Tensor sigmoid(const Tensor& x) { return x.sigmoid(); }
+inline Tensor tanh(const Tensor& x) { return x.tanh(); }
+
+using taeda::softmax, taeda::log_softmax, taeda::softmin;
+inline Tensor softmax(const Tensor& x, const SoftmaxFuncOptions& o) { return x.softmax(o.dim(), o.dtype()); }
+inline Tensor log_softmax(const Tensor& x, const LogSoftmaxFuncOptions& o) { return x.log_softmax(o.dim(), o.dtype()); }
+inline Tensor softmin(const Tensor& x, const SoftminFuncOptions& o) { return x.neg().softmax(o.dim(), o.dtype()); }
+
+}  // namespace functional
+}  // namespace taeda::nn

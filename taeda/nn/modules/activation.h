@@ -1,0 +1,227 @@
+// Activations as modules. Those that take `inplace` change their input.
+#pragma once
+
+#include "taeda/nn/cloneable.h"
+#include "taeda/nn/functional/activation.h"
+#include "taeda/nn/holder.h"
+
+namespace taeda::nn {
+
+namespace detail {
+/// A module without parameters around one function.
+template <class Options, class Derived>
+class Activation : public Cloneable<Derived> {
+ public:
+  Activation() requires std::is_default_constructible_v<Options> = default;
+  explicit Activation(Options o) : options(std::move(o)) {}
+  void reset() override {}
+  Options options;
+};
+struct NoOptions {};
+}  // namespace detail
+
+class ReLUImpl : public detail::Activation<ReLUOptions, ReLUImpl> {
+ public:
+  using Activation::Activation;
+  Tensor forward(const Tensor& x) { return functional::relu(x, options); }
+  std::string extra_repr() const override;
+};
+TAEDA_MODULE(ReLU);
+
+class ReLU6Impl : public detail::Activation<ReLU6Options, ReLU6Impl> {
+ public:
+  using Activation::Activation;
+  Tensor forward(const Tensor& x) { return functional::relu6(x, options); }
+  std::string extra_repr() const override;
+};
+TAEDA_MODULE(ReLU6);
+
+class SELUImpl : public detail::Activation<SELUOptions, SELUImpl> {
+ public:
+  using Activation::Activation;
+  Tensor forward(const Tensor& x) { return functional::selu(x, options); }
+  std::string extra_repr() const override;
+};
+TAEDA_MODULE(SELU);
+
+class LeakyReLUImpl : public detail::Activation<LeakyReLUOptions, LeakyReLUImpl> {
+ public:
+  using Activation::Activation;
+  Tensor forward(const Tensor& x) { return functional::leaky_relu(x, options); }
+  std::string extra_repr() const override;
+};
+TAEDA_MODULE(LeakyReLU);
+
+class ELUImpl : public detail::Activation<ELUOptions, ELUImpl> {
+ public:
+  using Activation::Activation;
+  Tensor forward(const Tensor& x) { return functional::elu(x, options); }
+  std::string extra_repr() const override;
+};
+TAEDA_MODULE(ELU);
+
+class CELUImpl : public detail::Activation<CELUOptions, CELUImpl> {
+ public:
+  using Activation::Activation;
+  Tensor forward(const Tensor& x) { return functional::celu(x, options); }
+  std::string extra_repr() const override;
+};
+TAEDA_MODULE(CELU);
+
+class GELUImpl : public detail::Activation<GELUOptions, GELUImpl> {
+ public:
+  using Activation::Activation;
+  Tensor forward(const Tensor& x) { return functional::gelu(x, options); }
+  std::string extra_repr() const override;
+};
+TAEDA_MODULE(GELU);
+
+class HardtanhImpl : public detail::Activation<HardtanhOptions, HardtanhImpl> {
+ public:
+  using Activation::Activation;
+  Tensor forward(const Tensor& x) { return functional::hardtanh(x, options); }
+  std::string extra_repr() const override;
+};
+TAEDA_MODULE(Hardtanh);
+
+class SoftplusImpl : public detail::Activation<SoftplusOptions, SoftplusImpl> {
+ public:
+  using Activation::Activation;
+  Tensor forward(const Tensor& x) { return functional::softplus(x, options); }
+  std::string extra_repr() const override;
+};
+TAEDA_MODULE(Softplus);
+
+class GLUImpl : public detail::Activation<GLUOptions, GLUImpl> {
+ public:
+  using Activation::Activation;
+  Tensor forward(const Tensor& x) { return functional::glu(x, options); }
+  std::string extra_repr() const override;
+};
+TAEDA_MODULE(GLU);
+
+class SoftshrinkImpl : public detail::Activation<SoftshrinkOptions, SoftshrinkImpl> {
+ public:
+  using Activation::Activation;
+  Tensor forward(const Tensor& x) { return functional::softshrink(x, options); }
+  std::string extra_repr() const override;
+};
+TAEDA_MODULE(Softshrink);
+
+class HardshrinkImpl : public detail::Activation<HardshrinkOptions, HardshrinkImpl> {
+ public:
+  using Activation::Activation;
+  Tensor forward(const Tensor& x) { return functional::hardshrink(x, options); }
+  std::string extra_repr() const override;
+};
+TAEDA_MODULE(Hardshrink);
+
+class ThresholdImpl : public detail::Activation<ThresholdOptions, ThresholdImpl> {
+ public:
+  ThresholdImpl(double threshold, double value) : ThresholdImpl(ThresholdOptions(threshold, value)) {}
+  using Activation::Activation;
+  Tensor forward(const Tensor& x) { return functional::threshold(x, options); }
+  std::string extra_repr() const override;
+};
+TAEDA_MODULE(Threshold);
+
+class SigmoidImpl : public detail::Activation<detail::NoOptions, SigmoidImpl> {
+ public:
+  using Activation::Activation;
+  Tensor forward(const Tensor& x) { return functional::sigmoid(x); }
+};
+TAEDA_MODULE(Sigmoid);
+
+class TanhImpl : public detail::Activation<detail::NoOptions, TanhImpl> {
+ public:
+  using Activation::Activation;
+  Tensor forward(const Tensor& x) { return functional::tanh(x); }
+};
+TAEDA_MODULE(Tanh);
+
+class SoftsignImpl : public detail::Activation<detail::NoOptions, SoftsignImpl> {
+ public:
+  using Activation::Activation;
+  Tensor forward(const Tensor& x) { return functional::softsign(x); }
+};
+TAEDA_MODULE(Softsign);
+
+class SiLUImpl : public detail::Activation<detail::NoOptions, SiLUImpl> {
+ public:
+  using Activation::Activation;
+  Tensor forward(const Tensor& x) { return functional::silu(x); }
+};
+TAEDA_MODULE(SiLU);
+
+class MishImpl : public detail::Activation<detail::NoOptions, MishImpl> {
+ public:
+  using Activation::Activation;
+  Tensor forward(const Tensor& x) { return functional::mish(x); }
+};
+TAEDA_MODULE(Mish);
+
+class HardswishImpl : public detail::Activation<detail::NoOptions, HardswishImpl> {
+ public:
+  using Activation::Activation;
+  Tensor forward(const Tensor& x) { return functional::hardswish(x); }
+};
+TAEDA_MODULE(Hardswish);
+
+class HardsigmoidImpl : public detail::Activation<detail::NoOptions, HardsigmoidImpl> {
+ public:
+  using Activation::Activation;
+  Tensor forward(const Tensor& x) { return functional::hardsigmoid(x); }
+};
+TAEDA_MODULE(Hardsigmoid);
+
+class TanhshrinkImpl : public detail::Activation<detail::NoOptions, TanhshrinkImpl> {
+ public:
+  using Activation::Activation;
+  Tensor forward(const Tensor& x) { return functional::tanhshrink(x); }
+};
+TAEDA_MODULE(Tanhshrink);
+
+class LogSigmoidImpl : public detail::Activation<detail::NoOptions, LogSigmoidImpl> {
+ public:
+  using Activation::Activation;
+  Tensor forward(const Tensor& x) { return functional::logsigmoid(x); }
+};
+TAEDA_MODULE(LogSigmoid);
+
+class SoftmaxImpl : public detail::Activation<SoftmaxOptions, SoftmaxImpl> {
+ public:
+  using Activation::Activation;
+  Tensor forward(const Tensor& x) { return x.softmax(options.dim()); }
+  std::string extra_repr() const override;
+};
+TAEDA_MODULE(Softmax);
+
+class LogSoftmaxImpl : public detail::Activation<LogSoftmaxOptions, LogSoftmaxImpl> {
+ public:
+  using Activation::Activation;
+  Tensor forward(const Tensor& x) { return x.log_softmax(options.dim()); }
+  std::string extra_repr() const override;
+};
+TAEDA_MODULE(LogSoftmax);
+
+class SoftminImpl : public detail::Activation<SoftminOptions, SoftminImpl> {
+ public:
+  using Activation::Activation;
+  Tensor forward(const Tensor& x) { return x.neg().softmax(options.dim()); }
+  std::string extra_repr() const override;
+};
+TAEDA_MODULE(Softmin);
+
+/// A learnt slope for negative values; one, or one for each channel.
+class PReLUImpl : public Cloneable<PReLUImpl> {
+ public:
+  explicit PReLUImpl(PReLUOptions o = {}) : options(std::move(o)) { reset(); }
+  void reset() override;
+  Tensor forward(const Tensor& x) { return functional::prelu(x, weight); }
+  std::string extra_repr() const override;
+  PReLUOptions options;
+  Tensor weight;
+};
+TAEDA_MODULE(PReLU);
+
+}  // namespace taeda::nn
