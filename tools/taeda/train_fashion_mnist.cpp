@@ -4,7 +4,14 @@
 
 #include <chrono>
 
-#include "taeda/taeda.h"
+#include "taeda/data/loader.h"
+#include "taeda/io/checkpoint.h"
+#include "taeda/log/progress.h"
+#include "taeda/log/table.h"
+#include "taeda/nn/nn.h"
+#include "taeda/ops/activation.h"
+#include "taeda/optim/adam.h"
+#include "taeda/optim/lr_scheduler.h"
 #include "tools/taeda/report.h"
 
 namespace taeda::tool {
