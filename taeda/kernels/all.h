@@ -8,6 +8,7 @@
 #include "taeda/kernels/join.h"
 #include "taeda/kernels/loss.h"
 #include "taeda/kernels/matmul.h"
+#include "taeda/kernels/norm.h"
 #include "taeda/kernels/optim.h"
 #include "taeda/kernels/pool.h"
 #include "taeda/kernels/pointwise/all.h"
@@ -27,6 +28,7 @@ template <class F> void for_each_slot(F&& f) {
   for_each_join_slot(f);
   for_each_loss_slot(f);
   for_each_matmul_slot(f);
+  for_each_norm_slot(f);
   for_each_optim_slot(f);
   for_each_pool_slot(f);
   for_each_pointwise_slot(f);
