@@ -27,6 +27,7 @@ namespace taeda {
   entry(reduce)                   \
   entry(reduce_index)             \
   entry(reduce_norm)              \
+  entry(scan)                     \
   entry(softmax)                  \
   entry(sort)
 

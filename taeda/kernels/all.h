@@ -14,6 +14,7 @@
 #include "taeda/kernels/pointwise/all.h"
 #include "taeda/kernels/random.h"
 #include "taeda/kernels/reduce.h"
+#include "taeda/kernels/scan.h"
 #include "taeda/kernels/softmax.h"
 #include "taeda/kernels/sort.h"
 
@@ -34,6 +35,7 @@ template <class F> void for_each_slot(F&& f) {
   for_each_pointwise_slot(f);
   for_each_random_slot(f);
   for_each_reduce_slot(f);
+  for_each_scan_slot(f);
   for_each_softmax_slot(f);
   for_each_sort_slot(f);
 }
