@@ -13,6 +13,8 @@ namespace taeda {
   entry(join)                     \
   entry(loss)                     \
   entry(matmul)                   \
+  entry(norm_batch)               \
+  entry(norm_rows)                \
   entry(optim)                    \
   entry(pointwise_activation)     \
   entry(pointwise_arithmetic)     \
@@ -25,6 +27,7 @@ namespace taeda {
   entry(reduce)                   \
   entry(reduce_index)             \
   entry(reduce_norm)              \
+  entry(scan)                     \
   entry(softmax)                  \
   entry(sort)
 

@@ -8,11 +8,13 @@
 #include "taeda/kernels/join.h"
 #include "taeda/kernels/loss.h"
 #include "taeda/kernels/matmul.h"
+#include "taeda/kernels/norm.h"
 #include "taeda/kernels/optim.h"
 #include "taeda/kernels/pool.h"
 #include "taeda/kernels/pointwise/all.h"
 #include "taeda/kernels/random.h"
 #include "taeda/kernels/reduce.h"
+#include "taeda/kernels/scan.h"
 #include "taeda/kernels/softmax.h"
 #include "taeda/kernels/sort.h"
 
@@ -27,11 +29,13 @@ template <class F> void for_each_slot(F&& f) {
   for_each_join_slot(f);
   for_each_loss_slot(f);
   for_each_matmul_slot(f);
+  for_each_norm_slot(f);
   for_each_optim_slot(f);
   for_each_pool_slot(f);
   for_each_pointwise_slot(f);
   for_each_random_slot(f);
   for_each_reduce_slot(f);
+  for_each_scan_slot(f);
   for_each_softmax_slot(f);
   for_each_sort_slot(f);
 }

@@ -69,7 +69,7 @@ template <class A, class T> TAEDA_ALWAYS_INLINE Lanes<A> load_lanes(const T* p) 
 }
 
 /// Combines the lanes pairwise with `f(a, b)`.
-template <class A, class F> TAEDA_ALWAYS_INLINE A fold_lanes(Lanes<A> v, F&& f) {
+template <class A, class F> TAEDA_ALWAYS_INLINE A fold_lanes(const Lanes<A>& v, F&& f) {
   A x[kLanes<A>];
   std::memcpy(x, &v, sizeof x);
   for (int64_t step = kLanes<A> / 2; step > 0; step /= 2)

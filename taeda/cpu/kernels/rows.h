@@ -53,23 +53,25 @@ template <class T> class RowWriter {
 template <class A> A row_max(const A* x, int64_t n) { return reduce_row(MaxReduce<A>{}, x, n, A(0)); }
 template <class A> A row_sum(const A* x, int64_t n) { return reduce_row(SumReduce<A>{}, x, n, A(0)); }
 
-/// sum a[i] * b[i]
-template <class A> A row_dot(const A* a, const A* b, int64_t n) {
+/// sum a[i] * (b[i] - center)
+template <class A> A row_centered_dot(const A* a, const A* b, A center, int64_t n) {
   constexpr int64_t w = kLanes<A>;
+  const Lanes<A> m = broadcast(center);
   Lanes<A> s0{}, s1{};
   int64_t i = 0;
   for (; i + 2 * w <= n; i += 2 * w) {
-    s0 += load_lanes<A>(a + i) * load_lanes<A>(b + i);
-    s1 += load_lanes<A>(a + i + w) * load_lanes<A>(b + i + w);
+    s0 += load_lanes<A>(a + i) * (load_lanes<A>(b + i) - m);
+    s1 += load_lanes<A>(a + i + w) * (load_lanes<A>(b + i + w) - m);
   }
   if (i + w <= n) {
-    s0 += load_lanes<A>(a + i) * load_lanes<A>(b + i);
+    s0 += load_lanes<A>(a + i) * (load_lanes<A>(b + i) - m);
     i += w;
   }
   A sum = fold_lanes<A>(s0 + s1, [](A p, A q) { return p + q; });
-  for (; i < n; ++i) sum += a[i] * b[i];
+  for (; i < n; ++i) sum += a[i] * (b[i] - center);
   return sum;
 }
+template <class A> A row_dot(const A* a, const A* b, int64_t n) { return row_centered_dot(a, b, A(0), n); }
 
 constexpr int64_t kExpBlock = 1024;
 

@@ -1,0 +1,196 @@
+// batch_norm. Contiguous data is planes (one channel of one sample), channels-last data is rows of
+// channels. Statistics go through the reduction driver: their order depends on the shape alone.
+#include <cmath>
+#include <vector>
+
+#include "taeda/cpu/kernels/rows.h"
+#include "taeda/kernels/norm.h"
+
+namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+
+namespace {
+
+constexpr int64_t kChunks = 32;  // parts of channels-last data that are summed apart
+
+/// Data as `samples` x `channels` planes of `spatial` elements, or as rows of `channels`.
+struct Planes {
+  int64_t samples = 1, channels = 1, spatial = 1;
+  bool rows;
+
+  explicit Planes(const Tensor& t) : samples(t.sizes()[0]), channels(t.sizes()[1]) {
+    for (int64_t d = 2; d < t.dim(); ++d) spatial *= t.sizes()[d];
+    rows = spatial == 1 || (!t.is_contiguous() && t.strides()[1] == 1);
+    if (rows) samples *= spatial;
+  }
+  int64_t per_channel() const { return rows ? samples : samples * spatial; }
+};
+
+DimMask all_but_channels(const Tensor& t) {
+  DimMask mask;
+  for (int64_t d = 0; d < t.dim(); ++d)
+    if (d != 1) mask.add(d);
+  return mask;
+}
+
+/// y = (x - mean) scale + shift, per channel.
+template <class T, class A> void apply(const Planes& p, const T* x, T* y, const A* mean, const A* scale, const A* shift) {
+  if (p.rows) {
+    const int64_t n = p.channels;
+    parallel_for(0, p.samples, row_grain(n), [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r) {
+        const T* from = x + r * n;
+        T* to = y + r * n;
+        for (int64_t c = 0; c < n; ++c) to[c] = static_cast<T>((static_cast<A>(from[c]) - mean[c]) * scale[c] + shift[c]);
+      }
+    });
+    return;
+  }
+  parallel_for(0, p.samples * p.channels, row_grain(p.spatial), [&](int64_t begin, int64_t end) {
+    for (int64_t k = begin; k < end; ++k) {
+      const T* from = x + k * p.spatial;
+      T* to = y + k * p.spatial;
+      const int64_t c = k % p.channels;
+      const A m = mean[c], a = scale[c], b = shift[c];
+      for (int64_t i = 0; i < p.spatial; ++i) to[i] = static_cast<T>((static_cast<A>(from[i]) - m) * a + b);
+    }
+  });
+}
+
+/// Mean and biased variance of every channel.
+template <class T, class A> void statistics(const Tensor& in, A* mean, A* var) {
+  const ReducePlan plan(Tensor(), in, all_but_channels(in));
+  const A count = static_cast<A>(plan.count);
+  reduce(plan, reduce_functions<SumReduce<A>, T>({}), nullptr, [&](const ReduceResult& r) {
+    for (int64_t k = 0; k < r.width; ++k) mean[r.first + k] = reinterpret_cast<const A*>(r.acc)[k] / count;
+  });
+  reduce(plan, reduce_functions<SquareReduce<A>, T>({}), reinterpret_cast<const char*>(mean), [&](const ReduceResult& r) {
+    for (int64_t k = 0; k < r.width; ++k) var[r.first + k] = reinterpret_cast<const A*>(r.acc)[k] / count;
+  });
+}
+
+template <class A> void blend(const Tensor& running, const A* fresh, A factor, A momentum, int64_t n) {
+  if (!running.defined()) return;
+  A* old = running.data_ptr<A>();
+  for (int64_t c = 0; c < n; ++c) old[c] = (A(1) - momentum) * old[c] + momentum * (fresh[c] * factor);
+}
+
+void batch_norm(const Tensor& out, const Tensor& mean, const Tensor& rstd, const Tensor& in, const Tensor& weight,
+                const Tensor& bias, const Tensor& running_mean, const Tensor& running_var, bool training,
+                double momentum, double eps) {
+  dispatch(FloatTypes{}, "batch_norm", in.dtype(), [&]<class T>() {
+    using A = opmath_t<T>;
+    const Planes p(in);
+    A *m = mean.data_ptr<A>(), *r = rstd.data_ptr<A>();
+    const int64_t n = p.channels;
+    if (training) {
+      std::vector<A> var(static_cast<size_t>(n));
+      statistics<T>(in, m, var.data());
+      const A count = static_cast<A>(p.per_channel());
+      blend(running_mean, m, A(1), static_cast<A>(momentum), n);
+      blend(running_var, var.data(), count / (count - A(1)), static_cast<A>(momentum), n);
+      for (int64_t c = 0; c < n; ++c) r[c] = A(1) / std::sqrt(var[static_cast<size_t>(c)] + static_cast<A>(eps));
+    }
+    std::vector<A> scale(static_cast<size_t>(n)), shift(static_cast<size_t>(n));
+    for (int64_t c = 0; c < n; ++c) {
+      scale[static_cast<size_t>(c)] = weight.defined() ? r[c] * weight.data_ptr<A>()[c] : r[c];
+      shift[static_cast<size_t>(c)] = bias.defined() ? bias.data_ptr<A>()[c] : A(0);
+    }
+    apply(p, static_cast<const T*>(in.data_ptr()), static_cast<T*>(out.data_ptr()), m, scale.data(), shift.data());
+  });
+}
+
+/// Sums over each channel of g and of g (x - mean), into sums[0 .. n) and sums[n .. 2n).
+template <class T, class A>
+void gradient_sums(const Planes& p, const T* g, const T* x, const A* mean, std::vector<A>& sums) {
+  const int64_t n = p.channels;
+  if (p.rows) {
+    const int64_t chunk = std::max<int64_t>(1, (p.samples + kChunks - 1) / kChunks);
+    const int64_t chunks = (p.samples + chunk - 1) / chunk;
+    std::vector<A> partial(static_cast<size_t>(2 * n * chunks));
+    parallel_for(0, chunks, row_grain(2 * chunk * n), [&](int64_t begin, int64_t end) {
+      for (int64_t k = begin; k < end; ++k) {
+        A* __restrict sum_g = partial.data() + 2 * n * k;
+        A* __restrict sum_gx = sum_g + n;
+        for (int64_t r = k * chunk; r < std::min(p.samples, (k + 1) * chunk); ++r)
+          for (int64_t c = 0; c < n; ++c) {
+            const A gi = static_cast<A>(g[r * n + c]);
+            sum_g[c] += gi;
+            sum_gx[c] += gi * (static_cast<A>(x[r * n + c]) - mean[c]);
+          }
+      }
+    });
+    for (int64_t k = 0; k < chunks; ++k)
+      for (int64_t i = 0; i < 2 * n; ++i) sums[static_cast<size_t>(i)] += partial[static_cast<size_t>(2 * n * k + i)];
+    return;
+  }
+  parallel_for(0, n, row_grain(2 * p.samples * p.spatial), [&](int64_t begin, int64_t end) {
+    RowReader<T> read_g(p.spatial), read_x(p.spatial);
+    for (int64_t c = begin; c < end; ++c) {
+      double sum_g = 0, sum_gx = 0;
+      for (int64_t s = 0; s < p.samples; ++s) {
+        const int64_t at = (s * n + c) * p.spatial;
+        const A *gr = read_g(g + at, p.spatial), *xr = read_x(x + at, p.spatial);
+        sum_g += static_cast<double>(row_sum(gr, p.spatial));
+        sum_gx += static_cast<double>(row_centered_dot(gr, xr, mean[c], p.spatial));
+      }
+      sums[static_cast<size_t>(c)] = static_cast<A>(sum_g);
+      sums[static_cast<size_t>(n + c)] = static_cast<A>(sum_gx);
+    }
+  });
+}
+
+/// dx = scale (g - a - (x - mean) b), per channel; evaluation has a = b = 0.
+template <class T, class A>
+void gradient_apply(const Planes& p, const T* g, const T* x, T* dx, const A* mean, const A* scale, const A* a, const A* b) {
+  const int64_t n = p.channels, runs = p.rows ? p.samples : p.samples * n, length = p.rows ? n : p.spatial;
+  parallel_for(0, runs, row_grain(2 * length), [&](int64_t begin, int64_t end) {
+    for (int64_t k = begin; k < end; ++k) {
+      const T *gr = g + k * length, *xr = x + k * length;
+      T* to = dx + k * length;
+      if (p.rows) {
+        for (int64_t c = 0; c < n; ++c)
+          to[c] = static_cast<T>(scale[c] * (static_cast<A>(gr[c]) - a[c] - (static_cast<A>(xr[c]) - mean[c]) * b[c]));
+        continue;
+      }
+      const int64_t c = k % n;
+      const A m = mean[c], s = scale[c], ac = a[c], bc = b[c];
+      for (int64_t i = 0; i < length; ++i)
+        to[i] = static_cast<T>(s * (static_cast<A>(gr[i]) - ac - (static_cast<A>(xr[i]) - m) * bc));
+    }
+  });
+}
+
+void batch_norm_backward(const Tensor& grad_in, const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& grad,
+                         const Tensor& in, const Tensor& weight, const Tensor& mean, const Tensor& rstd, bool training) {
+  dispatch(FloatTypes{}, "batch_norm_backward", in.dtype(), [&]<class T>() {
+    using A = opmath_t<T>;
+    const Planes p(in);
+    const int64_t n = p.channels;
+    const T *g = static_cast<const T*>(grad.data_ptr()), *x = static_cast<const T*>(in.data_ptr());
+    const A *m = mean.data_ptr<A>(), *r = rstd.data_ptr<A>(), *w = weight.defined() ? weight.data_ptr<A>() : nullptr;
+    std::vector<A> sums(static_cast<size_t>(2 * n));
+    gradient_sums(p, g, x, m, sums);
+    A *dw = grad_weight.data_ptr<A>(), *db = grad_bias.data_ptr<A>();
+    std::vector<A> scale(static_cast<size_t>(n)), a(static_cast<size_t>(n)), b(static_cast<size_t>(n));
+    const A count = static_cast<A>(p.per_channel());
+    for (int64_t c = 0; c < n; ++c) {
+      const size_t i = static_cast<size_t>(c), j = static_cast<size_t>(n + c);
+      db[c] = sums[i];
+      dw[c] = sums[j] * r[c];
+      scale[i] = w ? w[c] * r[c] : r[c];
+      a[i] = training ? sums[i] / count : A(0);
+      b[i] = training ? sums[j] * r[c] * r[c] / count : A(0);
+    }
+    if (grad_in.defined())
+      gradient_apply(p, g, x, static_cast<T*>(grad_in.data_ptr()), m, scale.data(), a.data(), b.data());
+  });
+}
+
+}  // namespace
+
+void register_norm_batch() {
+  batch_norm_slot.set(kCPU, &batch_norm);
+  batch_norm_backward_slot.set(kCPU, &batch_norm_backward);
+}
+
+}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE

@@ -1,0 +1,15 @@
+// Cumulative operations along a dimension. Methods: Tensor::cumsum, cumprod.
+#pragma once
+
+#include "taeda/tensor/tensor.h"
+
+namespace taeda {
+
+/// Sum of all elements up to each one; integers and bool give int64, `dtype` converts first.
+Tensor cumsum(const Tensor& self, int64_t dim, OptionalDtype dtype = {});
+Tensor cumprod(const Tensor& self, int64_t dim, OptionalDtype dtype = {});
+/// (largest element up to each one, index of its last occurrence)
+std::tuple<Tensor, Tensor> cummax(const Tensor& self, int64_t dim);
+std::tuple<Tensor, Tensor> cummin(const Tensor& self, int64_t dim);
+
+}  // namespace taeda
