@@ -55,7 +55,8 @@ size_t available_memory() {
     std::fclose(f);
     if (found) return static_cast<size_t>(kib) * 1024;
   }
-  return static_cast<size_t>(sysconf(_SC_AVPHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  return static_cast<size_t>(sysconf(_SC_AVPHYS_PAGES)) *
+         static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
 
 size_t total_memory() {
@@ -91,7 +92,8 @@ class CpuBackend final : public Backend {
 
   void copy(void* dst, int, const void* src, int, size_t bytes, int, StreamId) override {
     parallel_for(0, static_cast<int64_t>(bytes), kCopyGrain, [&](int64_t b, int64_t e) {
-      std::memcpy(static_cast<char*>(dst) + b, static_cast<const char*>(src) + b, static_cast<size_t>(e - b));
+      std::memcpy(static_cast<char*>(dst) + b, static_cast<const char*>(src) + b,
+                  static_cast<size_t>(e - b));
     });
   }
   void fill_zero(void* dst, size_t bytes, int, StreamId) override {

@@ -31,7 +31,8 @@ MemoryInfo mem_get_info(DeviceType type, int device) {
 }
 
 bool can_device_access_peer(DeviceType type, int device, int peer) {
-  return backend_of(type).can_access_peer(resolve(Device(type, device)).index(), resolve(Device(type, peer)).index());
+  return backend_of(type).can_access_peer(resolve(Device(type, device)).index(),
+                                          resolve(Device(type, peer)).index());
 }
 
 }  // namespace taeda::accelerator

@@ -43,7 +43,8 @@ class AddressMap {
     return found;
   }
   size_t size() const { return count_; }
-  template <class F> void for_each(F&& f) const {
+  template <class F>
+  void for_each(F&& f) const {
     for (Block* b : slots_)
       if (b) f(b);
   }

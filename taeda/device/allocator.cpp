@@ -67,11 +67,15 @@ MemoryStats memory_stats(Device device) { return of(device).stats(); }
 
 void reset_peak_memory_stats(Device device) { of(device).reset_peak(); }
 
-std::vector<BlockInfo> live_blocks(Device device, size_t limit) { return of(device).live_blocks(limit); }
+std::vector<BlockInfo> live_blocks(Device device, size_t limit) {
+  return of(device).live_blocks(limit);
+}
 
 std::string memory_summary(Device device) { return of(device).summary(); }
 
-TagScope::TagScope(std::string tag) : previous_(current_tag) { current_tag = intern(std::move(tag)); }
+TagScope::TagScope(std::string tag) : previous_(current_tag) {
+  current_tag = intern(std::move(tag));
+}
 
 TagScope::~TagScope() { current_tag = previous_; }
 

@@ -1,8 +1,8 @@
 // The caching allocator: one policy for every device.
 //
 // Blocks are cut from larger segments, kept when freed, and reused on the stream that used them;
-// a block that other streams used (record_stream) waits for their events first. Sizes are rounded to
-// 512 bytes; best fit, with splitting and coalescing inside a segment.
+// a block that other streams used (record_stream) waits for their events first. Sizes are rounded
+// to 512 bytes; best fit, with splitting and coalescing inside a segment.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ namespace taeda {
 
 /// Bytes, for one device. `peak_*` since the last reset.
 struct MemoryStats {
-  int64_t allocated = 0;           ///< in live blocks
-  int64_t reserved = 0;            ///< taken from the device
+  int64_t allocated = 0;  ///< in live blocks
+  int64_t reserved = 0;   ///< taken from the device
   int64_t peak_allocated = 0;
   int64_t peak_reserved = 0;
-  int64_t largest_free_block = 0;  ///< of the cached ones
-  int64_t allocations = 0;         ///< calls so far
-  int64_t segment_allocations = 0; ///< calls that reached the device
-  int64_t retries = 0;             ///< allocations that succeeded after emptying the cache
+  int64_t largest_free_block = 0;   ///< of the cached ones
+  int64_t allocations = 0;          ///< calls so far
+  int64_t segment_allocations = 0;  ///< calls that reached the device
+  int64_t retries = 0;              ///< allocations that succeeded after emptying the cache
 };
 
 /// A live block, for reports.
@@ -35,8 +35,8 @@ struct BlockInfo {
 namespace allocator {
 
 /// At least `bytes`, 64-byte aligned, ordered after the current stream's work. Frees the cache and
-/// retries once; then throws OutOfMemoryError with requested, allocated, reserved, largest free block
-/// and the largest live blocks.
+/// retries once; then throws OutOfMemoryError with requested, allocated, reserved, largest free
+/// block and the largest live blocks.
 void* allocate(Device device, size_t bytes);
 void deallocate(Device device, void* p) noexcept;
 /// The block may be used by work of `stream` until its end: it is not reused before.

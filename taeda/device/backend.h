@@ -13,8 +13,8 @@ namespace taeda {
 /// What `get_device_properties` tells about a device.
 struct DeviceProperties {
   std::string name;
-  int64_t total_memory = 0;        ///< bytes
-  int major = 0, minor = 0;        ///< compute capability; 0.0 where it means nothing
+  int64_t total_memory = 0;  ///< bytes
+  int major = 0, minor = 0;  ///< compute capability; 0.0 where it means nothing
   int multi_processor_count = 0;
 };
 
@@ -46,8 +46,8 @@ class Backend {
   virtual void deallocate_pinned(void* p, size_t bytes) = 0;
 
   /// Copies `bytes`, ordered after the work in `stream` of `device`. Each of dst and src is on the
-  /// given device of this type or, with index -1, on the host. The call returns when a pageable host
-  /// side may be reused; with pinned host memory, or between devices, it may return at once.
+  /// given device of this type or, with index -1, on the host. The call returns when a pageable
+  /// host side may be reused; with pinned host memory, or between devices, it may return at once.
   virtual void copy(void* dst, int dst_device, const void* src, int src_device, size_t bytes,
                     int device, StreamId stream) = 0;
   virtual void fill_zero(void* dst, size_t bytes, int device, StreamId stream) = 0;

@@ -13,10 +13,11 @@ Backend* cpu_backend();
 /// sim/backend.cpp: as many devices as TAEDA_SIM_DEVICES says. Null, with the reason, when that or
 /// TAEDA_SIM_MEMORY cannot be understood.
 Backend* sim_backend(std::string* reason);
-/// device/plugin.cpp: simulated devices under the name "cuda" when TAEDA_SIM_AS_CUDA is set, else the
-/// plug-in library beside this one; null, with the reason, when there is neither.
+/// device/plugin.cpp: simulated devices under the name "cuda" when TAEDA_SIM_AS_CUDA is set, else
+/// the plug-in library beside this one; null, with the reason, when there is neither.
 Backend* cuda_backend(std::string* reason);
-/// sim/backend.cpp: `devices` (the text of TAEDA_SIM_AS_CUDA) simulated devices that answer to "cuda".
+/// sim/backend.cpp: `devices` (the text of TAEDA_SIM_AS_CUDA) simulated devices that answer to
+/// "cuda".
 Backend* sim_as_cuda_backend(const char* devices, std::string* reason);
 
 }  // namespace taeda::builtin

@@ -21,9 +21,9 @@ namespace taeda::detail {
 namespace {
 
 constexpr size_t kMiB = size_t{1} << 20;
-constexpr size_t kSmallRequest = kMiB;        // up to this, from segments of kSmallSegment
+constexpr size_t kSmallRequest = kMiB;  // up to this, from segments of kSmallSegment
 constexpr size_t kSmallSegment = 2 * kMiB;
-constexpr size_t kLargeRequest = 10 * kMiB;   // up to this, from segments of kLargeSegment
+constexpr size_t kLargeRequest = 10 * kMiB;  // up to this, from segments of kLargeSegment
 constexpr size_t kLargeSegment = 20 * kMiB;
 constexpr size_t kMaxRequest = size_t{1} << 49;
 constexpr size_t kRecordsPerChunk = 64;
@@ -53,17 +53,23 @@ std::string format_bytes(int64_t bytes) {
 // its RAM.
 size_t default_cache_limit(DeviceType type) {
   if (type != kCPU) return std::numeric_limits<size_t>::max();
-  if (const char* text = std::getenv("TAEDA_CPU_CACHE_BYTES")) return std::strtoull(text, nullptr, 10);
-  return static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) / 2 * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  if (const char* text = std::getenv("TAEDA_CPU_CACHE_BYTES"))
+    return std::strtoull(text, nullptr, 10);
+  return static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) / 2 *
+         static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
 
 CachingAllocator::CachingAllocator(Backend& backend, int index, size_t cache_limit)
-    : backend_(backend), device_(index), on_host_(backend.type() == kCPU), cache_limit_(cache_limit) {}
+    : backend_(backend),
+      device_(index),
+      on_host_(backend.type() == kCPU),
+      cache_limit_(cache_limit) {}
 
 void* CachingAllocator::allocate(size_t bytes, StreamId stream, const std::string* tag) {
   Lock lock(mutex_);
   if (!pending_.empty()) collect_finished();
-  if (bytes > kMaxRequest || (fail_in_ > 0 && --fail_in_ == 0)) [[unlikely]] throw_out_of_memory(bytes, lock);
+  if (bytes > kMaxRequest || (fail_in_ > 0 && --fail_in_ == 0)) [[unlikely]]
+    throw_out_of_memory(bytes, lock);
   const size_t rounded = round_up(std::max<size_t>(bytes, 1), FreeLists::kUnit);
   FreeLists& pool = pool_for(stream, rounded);
   Block* block = pool.take(rounded);
@@ -91,7 +97,8 @@ void CachingAllocator::deallocate(void* p) {
     return;
   }
   give_to_pool(block);
-  if (cached() > cache_limit_) [[unlikely]] release_segments(cache_limit_, lock);
+  if (cached() > cache_limit_) [[unlikely]]
+    release_segments(cache_limit_, lock);
 }
 
 void CachingAllocator::record_stream(void* p, StreamId stream) {
@@ -139,8 +146,8 @@ Block* CachingAllocator::new_segment(FreeLists& pool, size_t bytes) {
   return block;
 }
 
-/// Cuts `block` down to `bytes` if the rest is worth keeping: any rest in a small segment, more than
-/// kSmallRequest in a large one (where smaller requests never look).
+/// Cuts `block` down to `bytes` if the rest is worth keeping: any rest in a small segment, more
+/// than kSmallRequest in a large one (where smaller requests never look).
 void CachingAllocator::split(Block* block, size_t bytes) {
   const size_t rest = block->bytes - bytes;
   if (rest == 0 || (bytes > kSmallRequest && rest <= kSmallRequest)) return;
@@ -206,8 +213,8 @@ void CachingAllocator::collect_finished() {
   }
 }
 
-/// Waits for the pending events. The lock is open while waiting: the work waited for may itself free
-/// or allocate. An error of that work is thrown on, after the books are in order.
+/// Waits for the pending events. The lock is open while waiting: the work waited for may itself
+/// free or allocate. An error of that work is thrown on, after the books are in order.
 void CachingAllocator::synchronize_users(Lock& lock) {
   std::deque<PendingEvent> events;
   events.swap(pending_);
@@ -228,7 +235,8 @@ void CachingAllocator::synchronize_users(Lock& lock) {
 }
 
 /// Returns segments without live blocks to the device, largest first, until at most `keep_cached`
-/// bytes are cached. The lock is open for the returning: a device first ends the work it has queued.
+/// bytes are cached. The lock is open for the returning: a device first ends the work it has
+/// queued.
 void CachingAllocator::release_segments(size_t keep_cached, Lock& lock) {
   std::vector<Block*> whole;
   const auto collect = [&](Block* b) {
@@ -302,7 +310,8 @@ std::vector<BlockInfo> CachingAllocator::largest_live(size_t limit) const {
                     });
   std::vector<BlockInfo> out;
   for (size_t i = 0; i < n; ++i)
-    out.push_back({all[i]->address, static_cast<int64_t>(all[i]->bytes), all[i]->tag ? *all[i]->tag : ""});
+    out.push_back(
+        {all[i]->address, static_cast<int64_t>(all[i]->bytes), all[i]->tag ? *all[i]->tag : ""});
   return out;
 }
 
@@ -313,12 +322,12 @@ void CachingAllocator::throw_out_of_memory(size_t bytes, Lock& lock) {
   std::string name = to_string(type);
   std::transform(name.begin(), name.end(), name.begin(), [](char c) { return c - 'a' + 'A'; });
   std::string message =
-      concat(name, " out of memory. Tried to allocate ", format_bytes(static_cast<int64_t>(bytes)), " (",
-             on_host_ ? Device(type) : Device(type, device_), "; ",
-             format_bytes(static_cast<int64_t>(total)), " total capacity; ", format_bytes(stats_.allocated),
-             " already allocated; ", format_bytes(static_cast<int64_t>(free)), " free; ",
-             format_bytes(stats_.reserved), " reserved in total; largest free block ",
-             format_bytes(largest_free()), ")");
+      concat(name, " out of memory. Tried to allocate ", format_bytes(static_cast<int64_t>(bytes)),
+             " (", on_host_ ? Device(type) : Device(type, device_), "; ",
+             format_bytes(static_cast<int64_t>(total)), " total capacity; ",
+             format_bytes(stats_.allocated), " already allocated; ",
+             format_bytes(static_cast<int64_t>(free)), " free; ", format_bytes(stats_.reserved),
+             " reserved in total; largest free block ", format_bytes(largest_free()), ")");
   const std::vector<BlockInfo> blocks = largest_live(kReportedBlocks);
   if (!blocks.empty()) message += "\nLargest live blocks:";
   for (const BlockInfo& b : blocks)
@@ -337,8 +346,10 @@ std::string CachingAllocator::summary() {
   const std::string rule = "|" + std::string(26, '-') + "|" + std::string(18, '-') + "|\n";
   const Device device = on_host_ ? Device(kCPU) : Device(backend_.type(), device_);
   std::string out = rule + row("device", device.str()) + rule;
-  out += row("allocated", format_bytes(s.allocated)) + row("peak allocated", format_bytes(s.peak_allocated));
-  out += row("reserved", format_bytes(s.reserved)) + row("peak reserved", format_bytes(s.peak_reserved));
+  out += row("allocated", format_bytes(s.allocated)) +
+         row("peak allocated", format_bytes(s.peak_allocated));
+  out += row("reserved", format_bytes(s.reserved)) +
+         row("peak reserved", format_bytes(s.peak_reserved));
   out += row("largest free block", format_bytes(s.largest_free_block)) + rule;
   out += row("allocations", std::to_string(s.allocations));
   out += row("segments from the device", std::to_string(s.segment_allocations));

@@ -1,8 +1,8 @@
 // Free blocks of one pool, by size: best fit in constant time.
 //
-// A class holds the sizes between two neighbouring steps (exact multiples of 512 bytes up to 16 KiB,
-// then 32 steps per power of two), its list is sorted by size, and a bitmap says which classes have
-// blocks. Of equal blocks the one freed last is taken first: its memory is still in the cache.
+// A class holds the sizes between two neighbouring steps (exact multiples of 512 bytes up to 16
+// KiB, then 32 steps per power of two), its list is sorted by size, and a bitmap says which classes
+// have blocks. Of equal blocks the one freed last is taken first: its memory is still in the cache.
 #pragma once
 
 #include <array>
@@ -24,11 +24,11 @@ struct Block {
   size_t requested = 0;
   Block* before = nullptr;  ///< neighbours in the segment
   Block* after = nullptr;
-  Block* next = nullptr;    ///< links of the free list, or of the spare records
+  Block* next = nullptr;  ///< links of the free list, or of the spare records
   Block* previous = nullptr;
   FreeLists* pool = nullptr;
   StreamId stream = 0;
-  int pending = 0;          ///< events to wait for before it can be used again
+  int pending = 0;  ///< events to wait for before it can be used again
   bool free = false;
   const std::string* tag = nullptr;
   std::vector<StreamId> users;  ///< other streams that use it (record_stream)
@@ -45,7 +45,8 @@ class FreeLists {
   /// The largest block, or nullptr.
   Block* largest() const;
   /// Calls `f(Block*)` for every block; `f` must not change the lists.
-  template <class F> void for_each(F&& f) const {
+  template <class F>
+  void for_each(F&& f) const {
     for (Block* head : head_)
       for (Block* b = head; b; b = b->next) f(b);
   }

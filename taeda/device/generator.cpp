@@ -20,7 +20,11 @@ using detail::Mt19937;
 struct Generator::State {
   State(Device d, uint64_t s) : device(d) { reseed(s); }
   State(const State& o)
-      : device(o.device), seed(o.seed), offset(o.offset), engine(o.engine), next_normal(o.next_normal) {}
+      : device(o.device),
+        seed(o.seed),
+        offset(o.offset),
+        engine(o.engine),
+        next_normal(o.next_normal) {}
 
   void reseed(uint64_t s) {
     seed = s;
@@ -49,8 +53,8 @@ struct Generator::State {
   std::mutex mutex;
   const Device device;
   uint64_t seed = 0;
-  uint64_t offset = 0;             ///< accelerators
-  std::optional<Mt19937> engine;   ///< the CPU
+  uint64_t offset = 0;            ///< accelerators
+  std::optional<Mt19937> engine;  ///< the CPU
   std::optional<double> next_normal;
 };
 
@@ -74,9 +78,12 @@ struct CpuStateBytes {
 };
 static_assert(sizeof(CpuStateBytes) == 5056);
 
-template <class T> constexpr int kRandomBits = 24;
-template <> constexpr int kRandomBits<Half> = 11;
-template <> constexpr int kRandomBits<BFloat16> = 8;
+template <class T>
+constexpr int kRandomBits = 24;
+template <>
+constexpr int kRandomBits<Half> = 11;
+template <>
+constexpr int kRandomBits<BFloat16> = 8;
 
 }  // namespace
 
@@ -84,8 +91,8 @@ Generator::Generator(Device device, uint64_t seed)
     : state_(std::make_shared<State>(device.is_cpu() ? Device(kCPU) : device, seed)) {}
 
 Generator::State& Generator::cpu_state(const char* what) const {
-  TAEDA_CHECK(state_->device.is_cpu(), "Generator::", what, " draws from the CPU's sequence, but this is a ",
-              state_->device, " generator");
+  TAEDA_CHECK(state_->device.is_cpu(), "Generator::", what,
+              " draws from the CPU's sequence, but this is a ", state_->device, " generator");
   return *state_;
 }
 
@@ -135,8 +142,8 @@ std::vector<uint8_t> Generator::get_state() const {
 void Generator::set_state(ArrayRef<uint8_t> bytes) const {
   State& s = *state_;
   const size_t expected = s.device.is_cpu() ? sizeof(CpuStateBytes) : 2 * sizeof(uint64_t);
-  TAEDA_CHECK(bytes.size() == expected, "RNG state is wrong size: expected ", expected, " bytes for a ",
-              s.device, " generator, got ", bytes.size());
+  TAEDA_CHECK(bytes.size() == expected, "RNG state is wrong size: expected ", expected,
+              " bytes for a ", s.device, " generator, got ", bytes.size());
   Lock lock(s.mutex);
   if (!s.device.is_cpu()) {
     std::memcpy(&s.seed, bytes.data(), sizeof s.seed);
@@ -203,14 +210,16 @@ void Generator::fill_random64(uint64_t* out, int64_t n) const {
 namespace {
 
 /// Calls `f(bits, first, n)` for stretches of `n` 32-bit draws that together make `total`.
-template <class F> void each_stretch(Mt19937& engine, int64_t total, F&& f) {
+template <class F>
+void each_stretch(Mt19937& engine, int64_t total, F&& f) {
   for (int64_t done = 0, k = 0; done < total; done += k) {
     const uint32_t* bits = engine.take(total - done, &k);
     f(bits, done, k);
   }
 }
 
-template <class T> void uniform_numbers(Mt19937& engine, T* out, int64_t n, double from, double to) {
+template <class T>
+void uniform_numbers(Mt19937& engine, T* out, int64_t n, double from, double to) {
   if constexpr (std::is_same_v<T, double>) {
     for (int64_t i = 0; i < n; ++i) {
       const uint64_t high = engine(), bits = high << 32 | engine();
@@ -218,10 +227,11 @@ template <class T> void uniform_numbers(Mt19937& engine, T* out, int64_t n, doub
     }
   } else if constexpr (std::is_same_v<T, float>) {
     each_stretch(engine, n, [&](const uint32_t* bits, int64_t first, int64_t k) {
-      detail::bits_to_floats(bits, out + first, k, static_cast<float>(from), static_cast<float>(to));
+      detail::bits_to_floats(bits, out + first, k, static_cast<float>(from),
+                             static_cast<float>(to));
     });
   } else {
-    constexpr uint32_t kMask = (1u << kRandomBits<T>) - 1;
+    constexpr uint32_t kMask = (1u << kRandomBits<T>)-1;
     constexpr float kScale = 1.0f / (1u << kRandomBits<T>);
     const auto low = static_cast<float>(from), span = static_cast<float>(to) - low;
     each_stretch(engine, n, [&](const uint32_t* bits, int64_t first, int64_t k) {
@@ -233,7 +243,8 @@ template <class T> void uniform_numbers(Mt19937& engine, T* out, int64_t n, doub
 
 /// Box-Muller with the roundings of PyTorch's scalar code: bfloat16 after every step, half only
 /// where a value is stored.
-template <class T> void box_muller_rounded(T* data, int64_t blocks, float mean, float std) {
+template <class T>
+void box_muller_rounded(T* data, int64_t blocks, float mean, float std) {
   const auto step = [](float x) { return std::is_same_v<T, BFloat16> ? float(T(x)) : x; };
   for (int64_t k = 0; k < blocks; ++k, data += 16)
     for (int j = 0; j < 8; ++j) {
@@ -245,27 +256,33 @@ template <class T> void box_muller_rounded(T* data, int64_t blocks, float mean, 
     }
 }
 
-template <class T> void normal_blocks(T* data, int64_t blocks, double mean, double std) {
+template <class T>
+void normal_blocks(T* data, int64_t blocks, double mean, double std) {
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
     detail::box_muller_blocks(data, blocks, static_cast<T>(mean), static_cast<T>(std));
   else
     box_muller_rounded(data, blocks, static_cast<float>(mean), static_cast<float>(std));
 }
 
-template <class T> T to_element(double v) {
-  if constexpr (std::is_same_v<T, double>) return v;
-  else return T(static_cast<float>(v));
+template <class T>
+T to_element(double v) {
+  if constexpr (std::is_same_v<T, double>)
+    return v;
+  else
+    return T(static_cast<float>(v));
 }
 
 }  // namespace
 
-template <class T> void Generator::fill_uniform(T* out, int64_t n, double from, double to) const {
+template <class T>
+void Generator::fill_uniform(T* out, int64_t n, double from, double to) const {
   State& s = cpu_state("fill_uniform");
   Lock lock(s.mutex);
   uniform_numbers(*s.engine, out, n, from, to);
 }
 
-template <class T> void Generator::fill_normal(T* out, int64_t n, double mean, double std) const {
+template <class T>
+void Generator::fill_normal(T* out, int64_t n, double mean, double std) const {
   State& s = cpu_state("fill_normal");
   Lock lock(s.mutex);
   if (n < 16) {
@@ -279,12 +296,15 @@ template <class T> void Generator::fill_normal(T* out, int64_t n, double mean, d
   normal_blocks(out + n - 16, 1, mean, std);
 }
 
-template <class T> void Generator::fill_randint(T* out, int64_t n, int64_t from, uint64_t range) const {
+template <class T>
+void Generator::fill_randint(T* out, int64_t n, int64_t from, uint64_t range) const {
   State& s = cpu_state("fill_randint");
   const auto number = [base = static_cast<uint64_t>(from)](uint64_t remainder) {
     const auto v = static_cast<int64_t>(remainder + base);
-    if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return T(static_cast<float>(v));
-    else return static_cast<T>(v);
+    if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
+      return T(static_cast<float>(v));
+    else
+      return static_cast<T>(v);
   };
   Lock lock(s.mutex);
   if (range == 0 || range >> 32) {
@@ -310,14 +330,15 @@ void Generator::fill_permutation(int64_t* out, int64_t n) const {
 
 PhiloxState Generator::next_philox() const {
   State& s = *state_;
-  TAEDA_CHECK(!s.device.is_cpu(), "Generator::next_philox is for accelerators, but this is a cpu generator");
+  TAEDA_CHECK(!s.device.is_cpu(),
+              "Generator::next_philox is for accelerators, but this is a cpu generator");
   Lock lock(s.mutex);
   return {s.seed, s.offset++};
 }
 
-#define TAEDA_INSTANTIATE(T)                                                             \
-  template void Generator::fill_uniform<T>(T*, int64_t, double, double) const;           \
-  template void Generator::fill_normal<T>(T*, int64_t, double, double) const;            \
+#define TAEDA_INSTANTIATE(T)                                                   \
+  template void Generator::fill_uniform<T>(T*, int64_t, double, double) const; \
+  template void Generator::fill_normal<T>(T*, int64_t, double, double) const;  \
   template void Generator::fill_randint<T>(T*, int64_t, int64_t, uint64_t) const;
 TAEDA_INSTANTIATE(float)
 TAEDA_INSTANTIATE(double)
@@ -348,7 +369,9 @@ Defaults& defaults() {
 }  // namespace
 
 Generator& default_generator(Device device) {
-  const int index = device.is_cpu() ? 0 : device.has_index() ? device.index() : current_device(device.type());
+  const int index = device.is_cpu()      ? 0
+                    : device.has_index() ? device.index()
+                                         : current_device(device.type());
   Defaults& d = defaults();
   Lock lock(d.mutex);
   Generator*& g = d.generator[static_cast<int>(device.type())][index];

@@ -46,7 +46,8 @@ class PinnedAllocator {
       free.pop_back();
     } else {
       block.address = static_cast<char*>(backend_.allocate_pinned(rounded));
-      TAEDA_CHECK_AS(OutOfMemoryError, block.address, "out of pinned host memory: tried to allocate ",
+      TAEDA_CHECK_AS(OutOfMemoryError, block.address,
+                     "out of pinned host memory: tried to allocate ",
                      detail::format_bytes(static_cast<int64_t>(rounded)));
     }
     char* address = block.address;

@@ -24,11 +24,13 @@ std::filesystem::path own_folder() {
 }  // namespace
 
 Backend* cuda_backend(std::string* reason) {
-  if (const char* text = std::getenv("TAEDA_SIM_AS_CUDA"); text && *text) return sim_as_cuda_backend(text, reason);
+  if (const char* text = std::getenv("TAEDA_SIM_AS_CUDA"); text && *text)
+    return sim_as_cuda_backend(text, reason);
   const std::filesystem::path file = own_folder() / kPluginFile;
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) {
-    *reason = "no CUDA plug-in (" + std::string(kPluginFile) + ") was found beside the taeda library";
+    *reason =
+        "no CUDA plug-in (" + std::string(kPluginFile) + ") was found beside the taeda library";
     return nullptr;
   }
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);

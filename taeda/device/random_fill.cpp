@@ -35,8 +35,8 @@ TAEDA_ALWAYS_INLINE void temper(const uint32_t* __restrict s, uint32_t* __restri
   }
 }
 
-TAEDA_ALWAYS_INLINE void to_floats(const uint32_t* __restrict bits, float* __restrict out, int64_t n,
-                                   float from, float to) {
+TAEDA_ALWAYS_INLINE void to_floats(const uint32_t* __restrict bits, float* __restrict out,
+                                   int64_t n, float from, float to) {
   for (int64_t i = 0; i < n; ++i) {
     const auto x = static_cast<float>(static_cast<int32_t>(bits[i] & 0xffffffu)) * 0x1p-24f;
     out[i] = x * (to - from) + from;
@@ -54,14 +54,16 @@ TAEDA_ALWAYS_INLINE float log_positive(float u) {
   return k * 0.693359375f + (s * series + k * -2.12194440e-4f);
 }
 
-/// sin and cos of 2 pi t for t in [0, 1): the nearest quarter turn, and a Taylor series for the rest.
+/// sin and cos of 2 pi t for t in [0, 1): the nearest quarter turn, and a Taylor series for the
+/// rest.
 TAEDA_ALWAYS_INLINE void sincos_turn(float t, float* sin, float* cos) {
   const int32_t quarter = static_cast<int32_t>(t * 4.0f + 0.5f);
   const float x = (t - static_cast<float>(quarter) * 0.25f) * 6.28318530718f, z = x * x;
   const float s =
       x * (1.0f + z * (-1.0f / 6 + z * (1.0f / 120 + z * (-1.0f / 5040 + z * (1.0f / 362880)))));
   const float c =
-      1.0f + z * (-0.5f + z * (1.0f / 24 + z * (-1.0f / 720 + z * (1.0f / 40320 + z * (-1.0f / 3628800)))));
+      1.0f + z * (-0.5f +
+                  z * (1.0f / 24 + z * (-1.0f / 720 + z * (1.0f / 40320 + z * (-1.0f / 3628800)))));
   const bool odd = quarter & 1;
   const float a = odd ? c : s, b = odd ? s : c;
   *sin = quarter & 2 ? -a : a;
@@ -100,17 +102,17 @@ struct Loops {
   void (*box_muller)(float*, int64_t, float, float);
 };
 
-#define TAEDA_DEFINE_LOOPS(level, attribute)                                                          \
-  namespace level {                                                                                   \
-  attribute void twist_loop(uint32_t* s) { twist(s); }                                                \
-  attribute void temper_loop(const uint32_t* s, uint32_t* out) { temper(s, out); }                    \
-  attribute void floats_loop(const uint32_t* b, float* out, int64_t n, float from, float to) {        \
-    to_floats(b, out, n, from, to);                                                                   \
-  }                                                                                                   \
-  attribute void normal_loop(float* data, int64_t blocks, float mean, float std) {                    \
-    box_muller(data, blocks, mean, std);                                                              \
-  }                                                                                                   \
-  constexpr Loops kLoops{twist_loop, temper_loop, floats_loop, normal_loop};                          \
+#define TAEDA_DEFINE_LOOPS(level, attribute)                                                   \
+  namespace level {                                                                            \
+  attribute void twist_loop(uint32_t* s) { twist(s); }                                         \
+  attribute void temper_loop(const uint32_t* s, uint32_t* out) { temper(s, out); }             \
+  attribute void floats_loop(const uint32_t* b, float* out, int64_t n, float from, float to) { \
+    to_floats(b, out, n, from, to);                                                            \
+  }                                                                                            \
+  attribute void normal_loop(float* data, int64_t blocks, float mean, float std) {             \
+    box_muller(data, blocks, mean, std);                                                       \
+  }                                                                                            \
+  constexpr Loops kLoops{twist_loop, temper_loop, floats_loop, normal_loop};                   \
   }
 #define TAEDA_DEFINE_FOR_LEVEL(level, isa) TAEDA_DEFINE_LOOPS(level, __attribute__((target(isa))))
 TAEDA_DEFINE_LOOPS(baseline, )
@@ -118,7 +120,8 @@ TAEDA_EACH_LEVEL(TAEDA_DEFINE_FOR_LEVEL)
 
 const Loops& loops() {
 #if defined(__x86_64__)
-  static const Loops& best = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+  static const Loops& best = __builtin_cpu_supports("avx512bw") &&
+                                     __builtin_cpu_supports("avx512vl") &&
                                      __builtin_cpu_supports("avx512dq")
                                  ? avx512::kLoops
                              : __builtin_cpu_supports("avx2") ? avx2::kLoops

@@ -55,7 +55,8 @@ Backend* find_backend(DeviceType type, std::string* reason) {
   Backend* backend = r.searched[t].load(std::memory_order_acquire)
                          ? r.backend[t].load(std::memory_order_acquire)
                          : load(type);
-  if (backend && backend->device_count() > 0) [[likely]] return backend;
+  if (backend && backend->device_count() > 0) [[likely]]
+    return backend;
   if (reason) {
     std::lock_guard lock(r.mutex);
     *reason = backend ? backend->unavailable_reason() : r.reason[t];
@@ -64,7 +65,8 @@ Backend* find_backend(DeviceType type, std::string* reason) {
 }
 
 Backend& backend_of(DeviceType type) {
-  if (Backend* backend = find_backend(type)) [[likely]] return *backend;
+  if (Backend* backend = find_backend(type)) [[likely]]
+    return *backend;
   std::string reason;
   find_backend(type, &reason);
   throw Error(detail::concat("no ", to_string(type), " device is available: ", reason));
@@ -93,7 +95,8 @@ Device resolve(Device device) {
   const DeviceType type = device.type();
   const int index = device.has_index() ? device.index() : current_device(type);
   const int count = backend_of(type).device_count();
-  TAEDA_CHECK(index < count, "invalid device ordinal: ", Device(type, index), " was asked for, but there ",
+  TAEDA_CHECK(index < count, "invalid device ordinal: ", Device(type, index),
+              " was asked for, but there ",
               count == 1 ? "is 1 " : detail::concat("are ", count, " "), to_string(type),
               count == 1 ? " device" : " devices");
   return Device(type, index);

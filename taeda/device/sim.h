@@ -1,8 +1,8 @@
 // Simulated accelerators: how many there are, how large, and what goes wrong on them.
 //
 // Without configuration there are two devices of 2 GiB (TAEDA_SIM_DEVICES, TAEDA_SIM_MEMORY). They
-// cost nothing until they are used. A `Device` below is a simulated one, under its own name or, with
-// TAEDA_SIM_AS_CUDA, as "cuda:N".
+// cost nothing until they are used. A `Device` below is a simulated one, under its own name or,
+// with TAEDA_SIM_AS_CUDA, as "cuda:N".
 #pragma once
 
 #include <functional>
@@ -29,7 +29,8 @@ void configure(int devices, const Options& options = {});
 void launch(const Stream& stream, const char* name, std::function<void()> work);
 /// Where a kernel finds the byte at a device address.
 void* host_view(Device device, const void* address);
-template <class T> T* host_view(Device device, T* address) {
+template <class T>
+T* host_view(Device device, T* address) {
   return static_cast<T*>(host_view(device, static_cast<const void*>(address)));
 }
 

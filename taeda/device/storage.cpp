@@ -39,12 +39,13 @@ Storage Storage::allocate_pinned(DeviceType type, size_t nbytes) {
   s->data_ = data;
   s->owner_ = StorageImpl::Owner::Pinned;
   s->pinned_ = true;
-  s->deleter_ = new std::function<void(void*)>(
-      [type](void* p) { allocator::deallocate_pinned(type, p); });
+  s->deleter_ =
+      new std::function<void(void*)>([type](void* p) { allocator::deallocate_pinned(type, p); });
   return Storage(IntrusivePtr<StorageImpl>(s));
 }
 
-Storage Storage::from_user(void* data, size_t nbytes, Device device, std::function<void(void*)> deleter) {
+Storage Storage::from_user(void* data, size_t nbytes, Device device,
+                           std::function<void(void*)> deleter) {
   auto* s = new (cached_block_allocate(kHeader)) StorageImpl(device, nbytes);
   s->data_ = data;
   s->owner_ = StorageImpl::Owner::User;
@@ -55,7 +56,8 @@ Storage Storage::from_user(void* data, size_t nbytes, Device device, std::functi
 void destroy(StorageImpl* s) {
   const bool is_inline = s->owner_ == StorageImpl::Owner::Inline;
   const size_t bytes = is_inline ? kHeader + s->nbytes_ : kHeader;
-  if (s->owner_ == StorageImpl::Owner::Allocator && s->data_) allocator::deallocate(s->device_, s->data_);
+  if (s->owner_ == StorageImpl::Owner::Allocator && s->data_)
+    allocator::deallocate(s->device_, s->data_);
   if (s->deleter_) {
     (*s->deleter_)(s->data_);
     delete s->deleter_;

@@ -52,7 +52,8 @@ class Storage {
   /// Host memory that accelerator `type` copies without staging.
   static Storage allocate_pinned(DeviceType type, size_t nbytes);
   /// Memory of somebody else; `deleter` (may be empty) is called when the last tensor lets go.
-  static Storage from_user(void* data, size_t nbytes, Device device, std::function<void(void*)> deleter);
+  static Storage from_user(void* data, size_t nbytes, Device device,
+                           std::function<void(void*)> deleter);
 
   StorageImpl* get() const { return impl_.get(); }
   StorageImpl* operator->() const { return impl_.get(); }

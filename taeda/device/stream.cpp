@@ -13,11 +13,12 @@ namespace {
 
 constexpr int kMaxDevices = 128;  // what Device's index can name
 constexpr size_t kPoolSize = 32;
-constexpr int kPriorities = 2;    // 0 and -1
+constexpr int kPriorities = 2;  // 0 and -1
 
-/// This thread's current streams, made at the first change: until then it is stream 0 everywhere. On
-/// the heap, because the thread-local block of a library that is loaded into a running program (by
-/// Python, say) must be small. A plain pointer, so that it can still be read while a thread ends.
+/// This thread's current streams, made at the first change: until then it is stream 0 everywhere.
+/// On the heap, because the thread-local block of a library that is loaded into a running program
+/// (by Python, say) must be small. A plain pointer, so that it can still be read while a thread
+/// ends.
 struct CurrentStreams {
   StreamId id[kDeviceTypes][kMaxDevices] = {};
 };
@@ -48,7 +49,9 @@ Pools& pools() {
   return *p;
 }
 
-int index_of(Device device) { return device.has_index() ? device.index() : current_device(device.type()); }
+int index_of(Device device) {
+  return device.has_index() ? device.index() : current_device(device.type());
+}
 
 }  // namespace
 
@@ -74,7 +77,8 @@ Stream current_stream(Device device) {
 }
 
 Stream default_stream(Device device) {
-  return device.is_cpu() ? Stream(Device(kCPU), 0) : Stream(Device(device.type(), index_of(device)), 0);
+  return device.is_cpu() ? Stream(Device(kCPU), 0)
+                         : Stream(Device(device.type(), index_of(device)), 0);
 }
 
 void set_current_stream(Stream stream) {
@@ -85,7 +89,8 @@ void set_current_stream(Stream stream) {
 }
 
 StreamGuard::StreamGuard(Stream stream)
-    : previous_(current_stream(stream.device())), previous_device_(current_device(stream.device().type())) {
+    : previous_(current_stream(stream.device())),
+      previous_device_(current_device(stream.device().type())) {
   set_device(stream.device());
   set_current_stream(stream);
 }
@@ -124,7 +129,9 @@ Event::~Event() {
 }
 
 Event::Event(Event&& other) noexcept
-    : timing_(other.timing_), device_(other.device_), handle_(std::exchange(other.handle_, nullptr)) {}
+    : timing_(other.timing_),
+      device_(other.device_),
+      handle_(std::exchange(other.handle_, nullptr)) {}
 
 Event& Event::operator=(Event&& other) noexcept {
   std::swap(timing_, other.timing_);
@@ -152,11 +159,14 @@ void Event::synchronize() const {
 }
 
 double Event::elapsed_time(const Event& end) const {
-  TAEDA_CHECK(timing_ && end.timing_, "Both events must be created with argument 'enable_timing=True'.");
-  TAEDA_CHECK(handle_ && end.handle_, "Both events must be recorded before calculating elapsed time.");
-  TAEDA_CHECK(device_ == end.device_, "Both events must be on the same device, but they are on ", device_,
-              " and ", end.device_, ".");
-  TAEDA_CHECK(query() && end.query(), "Both events must be completed before calculating elapsed time.");
+  TAEDA_CHECK(timing_ && end.timing_,
+              "Both events must be created with argument 'enable_timing=True'.");
+  TAEDA_CHECK(handle_ && end.handle_,
+              "Both events must be recorded before calculating elapsed time.");
+  TAEDA_CHECK(device_ == end.device_, "Both events must be on the same device, but they are on ",
+              device_, " and ", end.device_, ".");
+  TAEDA_CHECK(query() && end.query(),
+              "Both events must be completed before calculating elapsed time.");
   return backend_of(device_.type()).event_elapsed_ms(handle_, end.handle_);
 }
 

@@ -29,7 +29,8 @@ void copy_between(void* dst, Device dst_device, const void* src, Device src_devi
   const Stream from = current_stream(src_device), to = current_stream(dst_device);
   from.wait_stream(to);
   backend_of(src_device.type())
-      .copy(dst, to.device().index(), src, from.device().index(), bytes, from.device().index(), from.id());
+      .copy(dst, to.device().index(), src, from.device().index(), bytes, from.device().index(),
+            from.id());
   to.wait_stream(from);
 }
 

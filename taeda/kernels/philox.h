@@ -28,8 +28,8 @@ TAEDA_HD TAEDA_ALWAYS_INLINE void round(uint32_t* c, uint32_t k0, uint32_t k1) {
 
 /// The words at 128-bit counter (low, high) under key `seed`.
 TAEDA_HD TAEDA_ALWAYS_INLINE Words words(uint64_t seed, uint64_t high, uint64_t low) {
-  uint32_t c[4] = {static_cast<uint32_t>(low), static_cast<uint32_t>(low >> 32), static_cast<uint32_t>(high),
-                   static_cast<uint32_t>(high >> 32)};
+  uint32_t c[4] = {static_cast<uint32_t>(low), static_cast<uint32_t>(low >> 32),
+                   static_cast<uint32_t>(high), static_cast<uint32_t>(high >> 32)};
   uint32_t k0 = static_cast<uint32_t>(seed), k1 = static_cast<uint32_t>(seed >> 32);
   for (int i = 0; i < 10; ++i) {
     detail::round(c, k0, k1);

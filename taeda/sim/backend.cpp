@@ -32,7 +32,8 @@ struct SimEvent {
 
 SimEvent* as_event(EventHandle e) { return static_cast<SimEvent*>(e); }
 
-template <class F> std::unique_ptr<Task> kernel(const char* name, Device device, F fn) {
+template <class F>
+std::unique_ptr<Task> kernel(const char* name, Device device, F fn) {
   return std::make_unique<KernelTask<F>>(name, device, std::move(fn));
 }
 
@@ -42,10 +43,15 @@ size_t parse_bytes(const char* text) {
   char* end = nullptr;
   const double number = std::strtod(text, &end);
   const std::string unit = end;
-  const double factor = unit.empty() ? 1 : unit == "K" ? 0x1p10 : unit == "M" ? 0x1p20 : unit == "G" ? 0x1p30
-                        : unit == "T" ? 0x1p40 : 0;
+  const double factor = unit.empty()  ? 1
+                        : unit == "K" ? 0x1p10
+                        : unit == "M" ? 0x1p20
+                        : unit == "G" ? 0x1p30
+                        : unit == "T" ? 0x1p40
+                                      : 0;
   TAEDA_CHECK_VALUE(end != text && number > 0 && factor > 0,
-                    "TAEDA_SIM_MEMORY: expected a number of bytes such as 512M or 2G, got '", text, "'");
+                    "TAEDA_SIM_MEMORY: expected a number of bytes such as 512M or 2G, got '", text,
+                    "'");
   return static_cast<size_t>(number * factor);
 }
 
@@ -125,8 +131,8 @@ void* SimBackend::view(int device, const void* p) const {
   return device < 0 ? address : address + at(device).memory().alias_delta();
 }
 
-void SimBackend::copy(void* dst, int dst_device, const void* src, int src_device, size_t bytes, int device,
-                      StreamId stream) {
+void SimBackend::copy(void* dst, int dst_device, const void* src, int src_device, size_t bytes,
+                      int device, StreamId stream) {
   SimDevice& d = at(device);
   d.report_error();
   Queue& queue = d.queue(stream);
@@ -148,8 +154,9 @@ void SimBackend::copy(void* dst, int dst_device, const void* src, int src_device
   } else if (src_device < 0 && bytes <= kStagedBytes) {
     auto staging = std::make_unique_for_overwrite<char[]>(bytes);
     std::memcpy(staging.get(), from, bytes);
-    d.launch(stream, kernel(name, d.device(),
-                            [to, bytes, s = std::move(staging)] { std::memcpy(to, s.get(), bytes); }));
+    d.launch(stream, kernel(name, d.device(), [to, bytes, s = std::move(staging)] {
+               std::memcpy(to, s.get(), bytes);
+             }));
   } else {
     queue.push(kernel(name, d.device(), move));
     queue.drain();
@@ -165,7 +172,9 @@ void SimBackend::fill_zero(void* dst, size_t bytes, int device, StreamId stream)
 
 StreamId SimBackend::new_stream(int device, int) { return at(device).new_stream(); }
 
-bool SimBackend::stream_query(int device, StreamId stream) { return at(device).queue(stream).idle(); }
+bool SimBackend::stream_query(int device, StreamId stream) {
+  return at(device).queue(stream).idle();
+}
 
 void SimBackend::stream_synchronize(int device, StreamId stream) {
   SimDevice& d = at(device);
@@ -197,7 +206,8 @@ void SimBackend::record_event(EventHandle event, int device, StreamId stream) {
 }
 
 void SimBackend::stream_wait_event(int device, StreamId stream, EventHandle event) {
-  if (auto ticket = as_event(event)->current()) at(device).queue(stream).push_wait(std::move(ticket));
+  if (auto ticket = as_event(event)->current())
+    at(device).queue(stream).push_wait(std::move(ticket));
 }
 
 bool SimBackend::event_query(EventHandle event) {
@@ -250,8 +260,8 @@ namespace {
 Backend* make(DeviceType type, const char* variable, const char* text, std::string* reason) {
   const int devices = sim::parse_count(text);
   if (devices < 0) {
-    *reason = detail::concat(variable, ": expected a number of devices from 0 to ", sim::SimBackend::kMaxDevices,
-                             ", got '", text, "'");
+    *reason = detail::concat(variable, ": expected a number of devices from 0 to ",
+                             sim::SimBackend::kMaxDevices, ", got '", text, "'");
     return nullptr;
   }
   try {

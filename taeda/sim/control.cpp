@@ -22,8 +22,9 @@ SimDevice& sim_device(Device device) {
 }
 
 void configure(int devices, const Options& options) {
-  TAEDA_CHECK_VALUE(devices >= 0 && devices <= SimBackend::kMaxDevices, "sim::configure: expected 0 to ",
-                    SimBackend::kMaxDevices, " devices, got ", devices);
+  TAEDA_CHECK_VALUE(devices >= 0 && devices <= SimBackend::kMaxDevices,
+                    "sim::configure: expected 0 to ", SimBackend::kMaxDevices, " devices, got ",
+                    devices);
   std::string reason;
   find_backend(kSim, &reason);
   SimBackend* backend = backend_if_loaded(kSim);
@@ -34,7 +35,8 @@ void configure(int devices, const Options& options) {
 
 void launch(const Stream& stream, const char* name, std::function<void()> work) {
   SimDevice& d = sim_device(stream.device());
-  d.launch(stream.id(), std::make_unique<KernelTask<std::function<void()>>>(name, d.device(), std::move(work)));
+  d.launch(stream.id(),
+           std::make_unique<KernelTask<std::function<void()>>>(name, d.device(), std::move(work)));
 }
 
 void* host_view(Device device, const void* address) {

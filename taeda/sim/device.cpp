@@ -71,7 +71,8 @@ StreamId SimDevice::new_stream() {
 void SimDevice::launch(StreamId stream, std::unique_ptr<Task> task) {
   Queue& q = queue(stream);
   q.push(std::move(task));
-  if (!launch_blocking()) [[likely]] return;
+  if (!launch_blocking()) [[likely]]
+    return;
   q.drain();
   report_error();
 }
@@ -98,9 +99,11 @@ void SimDevice::set_link(int peer, Link link) {
 
 void rethrow_named(const char* kernel, Device device) {
   const std::string where = detail::concat(
-      "(raised by kernel '", kernel, "' on ", device, launch_blocking()
-          ? ")" : "; kernels run asynchronously, so this call may not be the one that queued it: "
-                  "TAEDA_LAUNCH_BLOCKING=1 reports errors where they happen)");
+      "(raised by kernel '", kernel, "' on ", device,
+      launch_blocking()
+          ? ")"
+          : "; kernels run asynchronously, so this call may not be the one that queued it: "
+            "TAEDA_LAUNCH_BLOCKING=1 reports errors where they happen)");
   try {
     throw;
   } catch (Error& e) {

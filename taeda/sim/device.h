@@ -33,7 +33,8 @@ class SimDevice {
   Queue& queue(StreamId id);
   StreamId new_stream();
   /// Calls `f(Queue&)` for every stream that was used.
-  template <class F> void for_each_queue(F&& f) {
+  template <class F>
+  void for_each_queue(F&& f) {
     for (auto& q : queues_)
       if (Queue* queue = q.load(std::memory_order_acquire)) f(*queue);
   }
@@ -61,9 +62,11 @@ class SimDevice {
 };
 
 /// A task that runs `fn` and names the kernel in what it throws.
-template <class F> class KernelTask final : public Task {
+template <class F>
+class KernelTask final : public Task {
  public:
-  KernelTask(const char* name, Device device, F fn) : name_(name), device_(device), fn_(std::move(fn)) {}
+  KernelTask(const char* name, Device device, F fn)
+      : name_(name), device_(device), fn_(std::move(fn)) {}
   void run() override;
 
  private:
@@ -72,10 +75,12 @@ template <class F> class KernelTask final : public Task {
   F fn_;
 };
 
-/// Rethrows what is being handled, as an Error that names kernel and device. Keeps the Error's type.
+/// Rethrows what is being handled, as an Error that names kernel and device. Keeps the Error's
+/// type.
 [[noreturn]] void rethrow_named(const char* kernel, Device device);
 
-template <class F> void KernelTask<F>::run() {
+template <class F>
+void KernelTask<F>::run() {
   try {
     fn_();
   } catch (...) {

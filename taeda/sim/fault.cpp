@@ -43,7 +43,8 @@ void print_fault(const Range& r) {
   if (index >= 100) *end++ = static_cast<char>('0' + index / 100);
   if (index >= 10) *end++ = static_cast<char>('0' + index / 10 % 10);
   *end++ = static_cast<char>('0' + index % 10);
-  append(". Device memory is reached by kernels and copies only: use .cpu() or .item() to read it.\n");
+  append(
+      ". Device memory is reached by kernels and copies only: use .cpu() or .item() to read it.\n");
   const ssize_t written = write(STDERR_FILENO, text, static_cast<size_t>(end - text));
   (void)written;
 }
@@ -57,7 +58,8 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     before.sa_handler(signal);
   } else {
     sigaction(signal, &before, nullptr);
-    // A faulting instruction is repeated and meets the default; a signal that was sent is sent again.
+    // A faulting instruction is repeated and meets the default; a signal that was sent is sent
+    // again.
     if (info->si_code <= 0) raise(signal);
   }
 }

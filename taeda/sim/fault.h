@@ -7,9 +7,9 @@
 
 namespace taeda::sim {
 
-/// Addresses that belong to `device`. The first call installs the fault handler: a fault in a watched
-/// range prints which device it belongs to, then goes to the handler that was installed before, or
-/// ends the program as usual.
+/// Addresses that belong to `device`. The first call installs the fault handler: a fault in a
+/// watched range prints which device it belongs to, then goes to the handler that was installed
+/// before, or ends the program as usual.
 void watch_range(const void* base, size_t bytes, Device device);
 void forget_range(const void* base);
 

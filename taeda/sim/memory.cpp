@@ -20,12 +20,15 @@ constexpr size_t page_round(size_t bytes) { return (bytes + kPage - 1) / kPage *
 Memory::Memory(Device device, size_t capacity)
     : capacity_(capacity), range_(page_round(kRangePerCapacity * capacity)) {
   // Twice the range without rights and without pages: the upper half then becomes the bytes.
-  void* p = mmap(nullptr, 2 * range_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  TAEDA_CHECK_AS(OutOfMemoryError, p != MAP_FAILED, "no address space for ", device, " with ", capacity, " bytes");
+  void* p =
+      mmap(nullptr, 2 * range_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  TAEDA_CHECK_AS(OutOfMemoryError, p != MAP_FAILED, "no address space for ", device, " with ",
+                 capacity, " bytes");
   base_ = static_cast<char*>(p);
   if (mprotect(base_ + range_, range_, PROT_READ | PROT_WRITE) != 0) {
     munmap(base_, 2 * range_);
-    throw OutOfMemoryError(detail::concat("no host memory for ", device, " with ", capacity, " bytes"));
+    throw OutOfMemoryError(
+        detail::concat("no host memory for ", device, " with ", capacity, " bytes"));
   }
   free_[0] = range_;
   watch_range(base_, range_, device);

@@ -41,5 +41,4 @@ class Memory {
   std::map<size_t, size_t> free_;  ///< offset to length
 };
 
-
 }  // namespace taeda::sim

@@ -67,13 +67,17 @@ void Queue::push(std::unique_ptr<Task> task) {
   ++queued_;
   *tail_ = task.release();
   tail_ = &(*tail_)->next;
-  if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
-  else if (sleeping_) wake_.notify_one();
+  if (!thread_.joinable())
+    thread_ = std::thread([this] { work(); });
+  else if (sleeping_)
+    wake_.notify_one();
 }
 
 void Queue::push_record(std::shared_ptr<Ticket> ticket) {
-  if (idle()) ticket->complete();
-  else push(std::make_unique<RecordTask>(std::move(ticket)));
+  if (idle())
+    ticket->complete();
+  else
+    push(std::make_unique<RecordTask>(std::move(ticket)));
 }
 
 void Queue::push_wait(std::shared_ptr<Ticket> ticket, std::chrono::nanoseconds delay) {
@@ -122,8 +126,10 @@ void Queue::work() {
     if (!head_) tail_ = &head_;
     const bool dropped = stopping_ || !wait_for(*task, lock);
     lock.unlock();
-    if (dropped) task.reset();
-    else run(std::move(task));
+    if (dropped)
+      task.reset();
+    else
+      run(std::move(task));
     lock.lock();
     ++done_;
     progress_.notify_all();

@@ -53,7 +53,8 @@ struct Task {
 class Queue {
  public:
   /// `on_error` receives what a task throws, on the queue's thread.
-  explicit Queue(std::function<void(std::exception_ptr)> on_error) : on_error_(std::move(on_error)) {}
+  explicit Queue(std::function<void(std::exception_ptr)> on_error)
+      : on_error_(std::move(on_error)) {}
 
   void push(std::unique_ptr<Task> task);
   /// Marks the place after everything queued so far: done at once if nothing is.
@@ -62,7 +63,8 @@ class Queue {
   bool idle() const;
   /// Waits until everything queued before the call is done.
   void drain();
-  /// Ends the thread. What was not begun is dropped; later tasks run on the thread that queues them.
+  /// Ends the thread. What was not begun is dropped; later tasks run on the thread that queues
+  /// them.
   void stop();
 
  private:

@@ -1,6 +1,6 @@
 // The simulated backend's kernels: for every slot that the CPU fills, an adapter that keeps the
-// arguments, moves their addresses to where the device's bytes are, and queues the CPU's function on
-// the current stream.
+// arguments, moves their addresses to where the device's bytes are, and queues the CPU's function
+// on the current stream.
 //
 // What an argument becomes while it waits is decided by the overloads of `keep`; a new kind of
 // argument needs one more, or a member `rebase(ptrdiff_t)` and a `device`.
@@ -22,20 +22,30 @@ namespace taeda {
 
 namespace {
 
-template <class T> concept Rebasable = requires(T x, ptrdiff_t delta) { x.rebase(delta); };
+template <class T>
+concept Rebasable = requires(T x, ptrdiff_t delta) {
+  x.rebase(delta);
+};
 
 /// Which device a call is for, as far as one argument tells. CPU means that it does not.
-template <class T> Device device_of(const T& x) {
+template <class T>
+Device device_of(const T& x) {
   if constexpr (std::same_as<T, Tensor>) {
     return x.defined() ? x.device() : Device(kCPU);
   } else if constexpr (std::same_as<T, TensorList> || std::same_as<T, std::optional<Tensor>>) {
     const Tensor* first = nullptr;
-    if constexpr (std::same_as<T, TensorList>) first = x.empty() ? nullptr : &x.front();
-    else first = x ? &*x : nullptr;
+    if constexpr (std::same_as<T, TensorList>)
+      first = x.empty() ? nullptr : &x.front();
+    else
+      first = x ? &*x : nullptr;
     return first ? device_of(*first) : Device(kCPU);
-  } else if constexpr (requires { { x.device() } -> std::convertible_to<Device>; }) {
+  } else if constexpr (requires {
+                         { x.device() } -> std::convertible_to<Device>;
+                       }) {
     return x.device();
-  } else if constexpr (requires { { x.device } -> std::convertible_to<Device>; }) {
+  } else if constexpr (requires {
+                         { x.device } -> std::convertible_to<Device>;
+                       }) {
     return x.device;
   } else {
     return Device(kCPU);
@@ -55,7 +65,8 @@ Tensor keep(const Tensor& t) {
   } else {
     const ptrdiff_t delta = sim::sim_device(t.device()).memory().alias_delta();
     char* data = static_cast<char*>(storage->data());
-    reachable = Storage::from_user(data ? data + delta : nullptr, storage->nbytes(), Device(kCPU), {});
+    reachable =
+        Storage::from_user(data ? data + delta : nullptr, storage->nbytes(), Device(kCPU), {});
   }
   return Tensor(make_intrusive<TensorImpl>(std::move(reachable), layout, t.dtype()));
 }
@@ -71,10 +82,14 @@ Tensor keep(const Tensor& t) {
   return t ? std::optional(keep(*t)) : std::nullopt;
 }
 
-template <class T> SmallVector<T, 5> keep(const ArrayRef<T>& list) { return SmallVector<T, 5>(list); }
+template <class T>
+SmallVector<T, 5> keep(const ArrayRef<T>& list) {
+  return SmallVector<T, 5>(list);
+}
 
 /// A list of addresses and what belongs to them (Iter, ParamList).
-template <Rebasable T> T keep(const T& x) {
+template <Rebasable T>
+T keep(const T& x) {
   T out = x;
   const Device device = device_of(x);
   if (!device.is_cpu()) out.rebase(sim::sim_device(device).memory().alias_delta());
@@ -83,8 +98,7 @@ template <Rebasable T> T keep(const T& x) {
 
 /// Numbers, strings, and structs of them.
 template <class T>
-  requires(!Rebasable<T>)
-T keep(const T& x) {
+requires(!Rebasable<T>) T keep(const T& x) {
   static_assert(std::is_trivially_copyable_v<T> || std::same_as<T, std::string>,
                 "this argument of a kernel slot needs an overload of keep() in sim/register.cpp");
   return x;
@@ -93,7 +107,8 @@ T keep(const T& x) {
 /// A kernel that writes to host memory of its caller must be over when the call returns.
 template <class T>
 constexpr bool kWritesToCaller = (std::is_pointer_v<T> && !std::same_as<T, const char*>) ||
-                                 (std::is_lvalue_reference_v<T> && !std::is_const_v<std::remove_reference_t<T>>);
+                                 (std::is_lvalue_reference_v<T> &&
+                                  !std::is_const_v<std::remove_reference_t<T>>);
 
 template <class... Args>
 void queue_kernel(const Slot<void(Args...)>& slot, DeviceType type, Args... args) {
@@ -105,21 +120,24 @@ void queue_kernel(const Slot<void(Args...)>& slot, DeviceType type, Args... args
   auto run = [cpu = slot.get(kCPU), kept = std::tuple(keep(args)...)]() mutable {
     std::apply([cpu](auto&... x) { cpu(x...); }, kept);
   };
-  sim_device.launch(stream, std::make_unique<sim::KernelTask<decltype(run)>>(slot.name(), device, std::move(run)));
+  sim_device.launch(stream, std::make_unique<sim::KernelTask<decltype(run)>>(slot.name(), device,
+                                                                             std::move(run)));
   if constexpr ((kWritesToCaller<Args> || ...)) {
     sim_device.queue(stream).drain();
     sim_device.report_error();
   }
 }
 
-template <auto* slot, DeviceType type, class Signature> struct Adapter;
+template <auto* slot, DeviceType type, class Signature>
+struct Adapter;
 template <auto* slot, DeviceType type, class... Args>
 struct Adapter<slot, type, void(Args...)> {
   static void run(Args... args) { queue_kernel<Args...>(*slot, type, static_cast<Args>(args)...); }
 };
 
-template <DeviceType type> void fill_slots() {
-  for_each_slot([]<auto* slot>() {
+template <DeviceType type>
+void fill_slots() {
+  for_each_slot([]<auto * slot>() {
     using Signature = typename std::remove_pointer_t<decltype(slot)>::Signature;
     if (slot->get(kCPU)) slot->set(type, Adapter<slot, type, Signature>::run);
   });
@@ -128,8 +146,10 @@ template <DeviceType type> void fill_slots() {
 }  // namespace
 
 void register_sim_kernels(DeviceType as) {
-  if (as == kSim) fill_slots<kSim>();
-  else fill_slots<kCUDA>();
+  if (as == kSim)
+    fill_slots<kSim>();
+  else
+    fill_slots<kCUDA>();
 }
 
 }  // namespace taeda

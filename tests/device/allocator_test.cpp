@@ -149,14 +149,15 @@ TEST_F(AllocatorTest, OutOfMemorySaysWhatIsUsedAndByWhom) {
     take(40 * kMiB);
     FAIL() << "the device has only 64 MiB";
   } catch (const OutOfMemoryError& e) {
-    EXPECT_STREQ(e.what(),
-                 "SIM out of memory. Tried to allocate 40.00 MiB (sim:0; 64.00 MiB total capacity; "
-                 "50.00 MiB already allocated; 12.00 MiB free; 52.00 MiB reserved in total; largest free "
-                 "block 2.00 MiB)\n"
-                 "Largest live blocks:\n"
-                 "  30.00 MiB  encoder.layers.3\n"
-                 "  20.00 MiB\n"
-                 "  5.00 KiB");
+    EXPECT_STREQ(
+        e.what(),
+        "SIM out of memory. Tried to allocate 40.00 MiB (sim:0; 64.00 MiB total capacity; "
+        "50.00 MiB already allocated; 12.00 MiB free; 52.00 MiB reserved in total; largest free "
+        "block 2.00 MiB)\n"
+        "Largest live blocks:\n"
+        "  30.00 MiB  encoder.layers.3\n"
+        "  20.00 MiB\n"
+        "  5.00 KiB");
   }
   a.deallocate(p);
   EXPECT_NO_THROW(p = take(40 * kMiB));  // freeing makes room again
@@ -197,12 +198,17 @@ TEST(Allocator, RandomTrafficNeverOverlapsAndLeavesNothing) {
   device.capacity = size_t{1} << 30;
   CachingAllocator a(device, 0, kNoLimit);
   std::mt19937 random(7);
-  struct Piece { unsigned char* p; size_t n; unsigned char mark; };
+  struct Piece {
+    unsigned char* p;
+    size_t n;
+    unsigned char mark;
+  };
   std::vector<Piece> live;
   for (int step = 0; step < 20000; ++step) {
     if (live.size() < 40 || random() % 2) {
       const size_t n = 1 + random() % (random() % 20 ? 20000 : 3000000);
-      auto* p = static_cast<unsigned char*>(a.allocate(n, static_cast<StreamId>(random() % 3), nullptr));
+      auto* p =
+          static_cast<unsigned char*>(a.allocate(n, static_cast<StreamId>(random() % 3), nullptr));
       const auto mark = static_cast<unsigned char>(random());
       p[0] = p[n - 1] = p[n / 2] = mark;
       live.push_back({p, n, mark});
@@ -232,7 +238,8 @@ TEST(HostAllocator, CountsReusesAndGivesBack) {
   const MemoryStats before = allocator::memory_stats(kCPU);
   void* p = allocator::allocate(kCPU, 8 * kMiB);
   std::memset(p, 1, 8 * kMiB);
-  EXPECT_EQ(allocator::memory_stats(kCPU).allocated, before.allocated + static_cast<int64_t>(8 * kMiB));
+  EXPECT_EQ(allocator::memory_stats(kCPU).allocated,
+            before.allocated + static_cast<int64_t>(8 * kMiB));
   allocator::deallocate(kCPU, p);
   void* q = allocator::allocate(kCPU, 8 * kMiB);
   EXPECT_EQ(p, q);

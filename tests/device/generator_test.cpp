@@ -18,12 +18,15 @@ namespace {
 
 constexpr int64_t kKept[] = {8, 24};  // of long golden results: the first and the last numbers
 
-template <class T> std::vector<double> draw(const golden::Draw& d) {
+template <class T>
+std::vector<double> draw(const golden::Draw& d) {
   const Generator g(kCPU, d.seed);
   const std::string kind = d.kind;
   std::vector<T> out(static_cast<size_t>(d.n));
-  if (kind == "Uniform") g.fill_uniform(out.data(), d.n);
-  else g.fill_normal(out.data(), d.n);
+  if (kind == "Uniform")
+    g.fill_uniform(out.data(), d.n);
+  else
+    g.fill_normal(out.data(), d.n);
   std::vector<double> all;
   for (int64_t i = 0; i < d.n; ++i)
     if (d.n <= kKept[0] + kKept[1] || i < kKept[0] || i >= d.n - kKept[1])
@@ -35,10 +38,14 @@ std::vector<double> draw_integers(const golden::Draw& d) {
   const Generator g(kCPU, d.seed);
   const std::string kind = d.kind;
   std::vector<int64_t> out(static_cast<size_t>(d.n));
-  if (kind == "Int10") g.fill_randint(out.data(), d.n, 0, 10);
-  else if (kind == "IntNegative") g.fill_randint(out.data(), d.n, -5, (uint64_t{1} << 31) + 5);
-  else if (kind == "IntLarge") g.fill_randint(out.data(), d.n, -7, (uint64_t{1} << 40) + 7);
-  else g.fill_permutation(out.data(), d.n);
+  if (kind == "Int10")
+    g.fill_randint(out.data(), d.n, 0, 10);
+  else if (kind == "IntNegative")
+    g.fill_randint(out.data(), d.n, -5, (uint64_t{1} << 31) + 5);
+  else if (kind == "IntLarge")
+    g.fill_randint(out.data(), d.n, -7, (uint64_t{1} << 40) + 7);
+  else
+    g.fill_permutation(out.data(), d.n);
   return {out.begin(), out.end()};
 }
 
@@ -194,7 +201,8 @@ TEST(DefaultGenerator, OneSeedSetsAllOfThem) {
 
 // The known-answer vectors of the authors' Random123 distribution.
 TEST(Philox, KnownAnswers) {
-  const auto check = [](uint64_t seed, uint64_t high, uint64_t low, std::vector<uint32_t> expected) {
+  const auto check = [](uint64_t seed, uint64_t high, uint64_t low,
+                        std::vector<uint32_t> expected) {
     const philox::Words x = philox::words(seed, high, low);
     EXPECT_EQ(std::vector<uint32_t>(x.w, x.w + 4), expected);
   };

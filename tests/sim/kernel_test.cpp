@@ -41,7 +41,7 @@ void expect_same_bytes(const Tensor& a, const Tensor& b) {
 
 TEST(SimKernels, EveryKernelOfTheCpuIsThere) {
   ASSERT_NE(find_backend(kSim), nullptr);
-  for_each_slot([]<auto* slot>() {
+  for_each_slot([]<auto * slot>() {
     EXPECT_EQ(slot->get(kSim) != nullptr, slot->get(kCPU) != nullptr) << slot->name();
   });
 }
@@ -136,8 +136,9 @@ TEST(SimKernels, CopiesBetweenDevicesConvertAndKeepOrder) {
     there + x.to(kDevice);
     FAIL();
   } catch (const Error& e) {
-    EXPECT_THAT(e.what(), HasSubstr("Expected all tensors to be on the same device, but found at least two "
-                                    "devices, sim:1 and sim:0!"));
+    EXPECT_THAT(e.what(),
+                HasSubstr("Expected all tensors to be on the same device, but found at least two "
+                          "devices, sim:1 and sim:0!"));
   }
 }
 
@@ -150,7 +151,8 @@ TEST(SimKernels, RandomNumbersDependOnTheSeedAlone) {
   const Tensor first = draw(kDevice);
   expect_same_bytes(first, draw(kPeer));
   expect_same_bytes(first, draw(kDevice));
-  EXPECT_NE(rand({1}, TensorOptions(kDevice)).item<float>(), rand({1}, TensorOptions(kDevice)).item<float>());
+  EXPECT_NE(rand({1}, TensorOptions(kDevice)).item<float>(),
+            rand({1}, TensorOptions(kDevice)).item<float>());
   manual_seed(kDefaultSeed);
 }
 

@@ -62,7 +62,9 @@ TEST_F(SimMemory, NoDevicesIsAReason) {
     resolve(Device("sim:0"));
     FAIL();
   } catch (const Error& e) {
-    EXPECT_THAT(e.what(), HasSubstr("no sim device is available: the number of simulated devices is set to 0"));
+    EXPECT_THAT(
+        e.what(),
+        HasSubstr("no sim device is available: the number of simulated devices is set to 0"));
   }
 }
 
@@ -75,8 +77,11 @@ TEST_F(SimMemory, TheLimitIsReal) {
     Storage::allocate(d, 10 * kMiB);
     FAIL();
   } catch (const OutOfMemoryError& e) {
-    EXPECT_THAT(e.what(), HasSubstr("SIM out of memory. Tried to allocate 10.00 MiB (sim:1; 64.00 MiB total capacity; "
-                                    "60.00 MiB already allocated; 4.00 MiB free; 60.00 MiB reserved in total"));
+    EXPECT_THAT(
+        e.what(),
+        HasSubstr(
+            "SIM out of memory. Tried to allocate 10.00 MiB (sim:1; 64.00 MiB total capacity; "
+            "60.00 MiB already allocated; 4.00 MiB free; 60.00 MiB reserved in total"));
   }
   EXPECT_NO_THROW(Storage::allocate(Device("sim:0"), 10 * kMiB));  // the others have their own
   a = Storage();
@@ -116,7 +121,8 @@ TEST_F(SimMemory, ReturnedMemoryIsNotReusedByWorkStillQueued) {
 }
 
 TEST_F(SimMemory, MemoryOfOneDeviceIsNotTheOthers) {
-  Storage a = Storage::allocate(Device("sim:0"), 4096), b = Storage::allocate(Device("sim:1"), 4096);
+  Storage a = Storage::allocate(Device("sim:0"), 4096),
+          b = Storage::allocate(Device("sim:1"), 4096);
   EXPECT_NE(a->data(), b->data());
   int one = 1, two = 2, got = 0;
   transfer(a->data(), Device("sim:0"), &one, kCPU, sizeof one);
@@ -171,21 +177,29 @@ TEST(SimFaultDeathTest, OtherFaultsGoTheirOldWay) {
       testing::Not(HasSubstr("the host followed")));
 }
 
-// The environment is read once per process: each of these runs its statement in a process of its own.
+// The environment is read once per process: each of these runs its statement in a process of its
+// own.
 
-#define EXPECT_IN_CHILD(setup, condition)                          \
-  do {                                                             \
-    GTEST_FLAG_SET(death_test_style, "threadsafe");                \
-    EXPECT_EXIT({ setup; std::exit((condition) ? 0 : 1); }, testing::ExitedWithCode(0), ""); \
+#define EXPECT_IN_CHILD(setup, condition)           \
+  do {                                              \
+    GTEST_FLAG_SET(death_test_style, "threadsafe"); \
+    EXPECT_EXIT(                                    \
+        {                                           \
+          setup;                                    \
+          std::exit((condition) ? 0 : 1);           \
+        },                                          \
+        testing::ExitedWithCode(0), "");            \
   } while (false)
 
 TEST(SimEnvironmentDeathTest, NumberAndMemory) {
-  EXPECT_IN_CHILD(setenv("TAEDA_SIM_DEVICES", "3", 1); setenv("TAEDA_SIM_MEMORY", "8M", 1),
+  EXPECT_IN_CHILD(setenv("TAEDA_SIM_DEVICES", "3", 1);
+                  setenv("TAEDA_SIM_MEMORY", "8M", 1),
                   sim::device_count() == 3 && sim::mem_get_info(0).total == 8 * kMiB);
-  EXPECT_IN_CHILD(setenv("TAEDA_SIM_DEVICES", "many", 1),
-                  !sim::is_available() &&
-                      sim::unavailable_reason() ==
-                          "TAEDA_SIM_DEVICES: expected a number of devices from 0 to 64, got 'many'");
+  EXPECT_IN_CHILD(
+      setenv("TAEDA_SIM_DEVICES", "many", 1),
+      !sim::is_available() &&
+          sim::unavailable_reason() ==
+              "TAEDA_SIM_DEVICES: expected a number of devices from 0 to 64, got 'many'");
   EXPECT_IN_CHILD(setenv("TAEDA_SIM_MEMORY", "much", 1),
                   !sim::is_available() && sim::unavailable_reason().find("TAEDA_SIM_MEMORY") == 0);
 }
@@ -198,7 +212,8 @@ TEST(SimEnvironmentDeathTest, AsCuda) {
     transfer(s->data(), Device("cuda:3"), &in, kCPU, sizeof in);
     transfer(&out, kCPU, s->data(), Device("cuda:3"), sizeof out);
     cuda::set_device(3);
-    return out == 77 && cuda::memory_allocated() == 1 << 20 && cuda::current_stream().device() == Device("cuda:3");
+    return out == 77 && cuda::memory_allocated() == 1 << 20 &&
+           cuda::current_stream().device() == Device("cuda:3");
   };
   EXPECT_IN_CHILD(setenv("TAEDA_SIM_AS_CUDA", "4", 1), works());
 }

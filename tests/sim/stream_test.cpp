@@ -22,7 +22,8 @@ const Device kDevice("sim:0");
 
 /// A block of ints on a device.
 struct Block {
-  explicit Block(int n, Device d = kDevice) : storage(Storage::allocate(d, sizeof(int) * static_cast<size_t>(n))), n(n) {}
+  explicit Block(int n, Device d = kDevice)
+      : storage(Storage::allocate(d, sizeof(int) * static_cast<size_t>(n))), n(n) {}
   int* address() const { return static_cast<int*>(storage->data()); }
   int* view() const { return sim::host_view(storage->device(), address()); }
   size_t bytes() const { return sizeof(int) * static_cast<size_t>(n); }
@@ -202,7 +203,8 @@ TEST(SimStream, AnErrorIsReportedOnceWithTheKernelsName) {
     s.synchronize();
     FAIL() << "the error was lost";
   } catch (const IndexError& e) {
-    EXPECT_THAT(e.what(), HasSubstr("index 5 is out of bounds\n(raised by kernel 'gather' on sim:0"));
+    EXPECT_THAT(e.what(),
+                HasSubstr("index 5 is out of bounds\n(raised by kernel 'gather' on sim:0"));
   }
   EXPECT_NO_THROW(s.synchronize());
   const Block b(4);
@@ -359,7 +361,8 @@ TEST(SimStream, ManyThreadsMayQueueOnManyStreams) {
     threads.emplace_back([&] {
       for (int i = 0; i < 200; ++i) {
         sim::launch(streams[static_cast<size_t>(i % 4)], "count", [&] { ++count; });
-        if (i % 16 == 0) streams[static_cast<size_t>(i / 16 % 4)].wait_stream(streams[static_cast<size_t>(i % 3)]);
+        if (i % 16 == 0)
+          streams[static_cast<size_t>(i / 16 % 4)].wait_stream(streams[static_cast<size_t>(i % 3)]);
       }
     });
   for (auto& t : threads) t.join();
