@@ -26,7 +26,8 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/TaedaConfig.cmake.in T
                               INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(TaedaConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/TaedaConfig.cmake
-              ${CMAKE_CURRENT_BINARY_DIR}/TaedaConfigVersion.cmake DESTINATION ${package_dir})
+              ${CMAKE_CURRENT_BINARY_DIR}/TaedaConfigVersion.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/FindOneDNN.cmake DESTINATION ${package_dir})
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/TorchConfig.cmake.in TorchConfig.cmake
                               INSTALL_DESTINATION ${torch_dir} PATH_VARS package_dir CMAKE_INSTALL_INCLUDEDIR)
