@@ -101,6 +101,9 @@ std::vector<OpRow> unary_rows();
 std::vector<OpRow> activation_rows();
 std::vector<OpRow> shape_rows();
 std::vector<OpRow> index_rows();
+std::vector<OpRow> reduce_rows();
+std::vector<OpRow> norm_rows();
+std::vector<OpRow> loss_rows();
 
 const std::vector<OpRow>& all_rows();
 const std::vector<std::string>& covered_headers();
