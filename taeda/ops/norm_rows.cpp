@@ -66,7 +66,7 @@ Tensor row_norm(const char* node, const Tensor& input, const Tensor& weight, con
       row_norm_slot(x.device().type(), out, s.mean, s.rstd, x, computing_form(weight, x), computing_form(bias, x), shape,
                     eps);
   }
-  if (wants_grad(input, weight, bias) && input.numel() > 0) {
+  if (wants_grad(input, weight, bias)) {
     s.input = save(input);
     s.weight = save(weight);
     record(node, out, {input, weight, bias}, [s](const Tensor& g, Needs needs) {

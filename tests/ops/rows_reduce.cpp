@@ -50,7 +50,7 @@ Fibre position(const Fibre& x, double value) {
   return {static_cast<double>(std::find(x.begin(), x.end(), value) - x.begin())};
 }
 
-const std::vector<Sample> kSamples = {{real({3, 4})}, {real({2, 5, 3})}, {real({70, 33})}, {real({2, 300})}};
+const std::vector<Sample> kSamples = {{real({3, 4})}, {real({2, 5, 3})}, {real({9, 5})}, {real({2, 70})}};
 
 /// A reduction over everything, over dimension 1 and, where there is a form for it, over several.
 struct Reduction {
@@ -200,7 +200,7 @@ void add_along(std::vector<OpRow>& rows, const char* name, std::function<Tensor(
     OpRow row;
     row.name = std::string(name) + ".dim" + std::to_string(dim);
     row.covers = covers;
-    row.samples = {{real({3, 4})}, {real({2, 5, 3})}, {real({130, 3})}, {real({2, 140})}, {real({3, 0})}};
+    row.samples = {{real({3, 4})}, {real({2, 5, 3})}, {real({20, 2})}, {real({2, 70})}, {real({1, 130})}, {real({3, 0})}};
     row.tolerance = 8;
     row.call = [call, dim](const Tensors& t) { return Tensors{call(t[0], dim)}; };
     row.reference = [f, dim](const Arrays& a) { return Arrays{along(a[0], static_cast<size_t>(dim), f)}; };
