@@ -89,8 +89,9 @@ std::string_view clip(std::string_view text, size_t columns) {
 
 std::string with_commas(long long value) {
   std::string digits = std::to_string(value < 0 ? -value : value);
-  for (size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
-  return (value < 0 ? "-" : "") + digits;
+  for (size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, 1, ',');
+  if (value < 0) digits.insert(digits.begin(), '-');
+  return digits;
 }
 
 std::string format_duration(double seconds) {

@@ -110,7 +110,7 @@ TEST_F(Train, RefusesFlagsThatMakeNoSense) {
   expect_usage_error("--lr nan", "--lr must be positive, got nan");
   expect_usage_error("--workers -1", "--workers must be from 0 to 256, got -1");
   expect_usage_error("--threads -1", "--threads must be from 0 to 4096, got -1");
-  expect_usage_error("--seed -1", "--seed");
+  expect_usage_error("--seed -1", "--seed must be 0 or more, got -1");
   expect_usage_error("--nonsense", "--nonsense");
   expect_usage_error("extra", "extra");
 }
@@ -175,7 +175,9 @@ TEST_F(Train, LearnsAndLeavesItsResults) {
   EXPECT_EQ(checkpoint.get("model.conv1.weight").sizes().vec(), (std::vector<int64_t>{6, 1, 5, 5}));
   EXPECT_EQ(checkpoint.get("model.out.bias").numel(), 10);
   EXPECT_EQ(checkpoint.metadata().at("epoch"), "4");
-  if (vision::has_png()) EXPECT_EQ(vision::read_png(out + "/predictions.png").size(0), 3);
+  if (vision::has_png()) {
+    EXPECT_EQ(vision::read_png(out + "/predictions.png").size(0), 3);
+  }
 }
 
 TEST_F(Train, SameSeedSameNumbers) {

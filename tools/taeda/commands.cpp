@@ -35,6 +35,7 @@ void check_options(const TrainOptions& o) {
   check(o.epochs > 0, "--epochs", "positive", o.epochs);
   check(o.batch_size > 0, "--batch-size", "positive", o.batch_size);
   check(o.lr > 0 && o.lr < 1e6, "--lr", "positive", o.lr);
+  check(o.seed >= 0, "--seed", "0 or more", o.seed);
   check(o.workers >= 0 && o.workers <= 256, "--workers", "from 0 to 256", o.workers);
   check(o.threads >= 0 && o.threads <= 4096, "--threads", "from 0 to 4096", o.threads);
 }

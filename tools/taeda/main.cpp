@@ -21,15 +21,19 @@ int fail(const std::string& message, int code) {
 }
 
 void add_train_options(CLI::App& command, TrainOptions& o) {
-  command.add_option("--device", o.device, "cpu, cuda, cuda:N, sim, sim:N, or auto: a GPU if there is one")->capture_default_str();
-  command.add_option("--epochs", o.epochs, "Passes over the training images")->capture_default_str();
-  command.add_option("--batch-size", o.batch_size, "Images per step")->capture_default_str();
-  command.add_option("--lr", o.lr, "Highest learning rate of the one-cycle schedule")->capture_default_str();
-  command.add_option("--workers", o.workers, "Threads that read batches ahead")->capture_default_str();
-  command.add_option("--threads", o.threads, "Threads that compute; 0: one per core")->capture_default_str();
-  command.add_option("--seed", o.seed, "Seed of weights and order; the same seed gives the same numbers")->capture_default_str();
-  command.add_option("--data", o.data, "Folder of the IDX files, plain or .gz")->capture_default_str();
-  command.add_option("--out", o.out, "Folder for checkpoint, picture and result")->capture_default_str();
+  const auto add = [&](const char* flag, auto& value, const char* help) {
+    // Of a flag that is given twice, the last one counts, so that wrappers can have their defaults.
+    command.add_option(flag, value, help)->capture_default_str()->take_last();
+  };
+  add("--device", o.device, "cpu, cuda, cuda:N, sim, sim:N, or auto: a GPU if there is one");
+  add("--epochs", o.epochs, "Passes over the training images");
+  add("--batch-size", o.batch_size, "Images per step");
+  add("--lr", o.lr, "Highest learning rate of the one-cycle schedule");
+  add("--workers", o.workers, "Threads that read batches ahead");
+  add("--threads", o.threads, "Threads that compute; 0: one per core");
+  add("--seed", o.seed, "Seed of weights and order; the same seed gives the same numbers");
+  add("--data", o.data, "Folder of the IDX files, plain or .gz");
+  add("--out", o.out, "Folder for checkpoint, picture and result");
 }
 
 int run(int argc, char** argv) {

@@ -170,7 +170,7 @@ void Report::write_result(const std::vector<double>& class_accuracy) const {
   for (size_t c = 0; c < class_accuracy.size(); ++c) classes.set(test_set_.classes()[c], class_accuracy[c]);
   const logging::JsonObject result = logging::JsonObject()
                                      .set("device", device_.str())
-                                     .set("seed", static_cast<int64_t>(options_.seed))
+                                     .set("seed", options_.seed)
                                      .set("batch_size", options_.batch_size)
                                      .set("lr", options_.lr)
                                      .set("workers", options_.workers)

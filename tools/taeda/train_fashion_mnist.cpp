@@ -119,7 +119,8 @@ std::pair<Score, std::vector<int64_t>> evaluate(Network& network, Loader& loader
 
 void train_fashion_mnist(const TrainOptions& options, Device device, const FashionMNIST& train_set,
                          const FashionMNIST& test_set) {
-  manual_seed(options.seed);
+  const auto seed = static_cast<uint64_t>(options.seed);
+  manual_seed(seed);
   const data::transforms::Normalize<> normalize(kMean, kStd);
   const bool pin = !device.is_cpu();
   const auto workers = static_cast<int>(options.workers);
@@ -127,7 +128,7 @@ void train_fashion_mnist(const TrainOptions& options, Device device, const Fashi
                                                                .shuffle = true,
                                                                .num_workers = workers,
                                                                .pin_memory = pin,
-                                                               .seed = options.seed});
+                                                               .seed = seed});
   Loader test_loader(FashionMNIST(test_set).map(normalize),
                      {.batch_size = kTestBatch, .num_workers = workers, .pin_memory = pin});
 

@@ -20,7 +20,7 @@ struct TrainOptions {
   double lr = 3e-3;
   int64_t workers = 2;
   int64_t threads = 0;  ///< 0: as many as there are cores
-  uint64_t seed = 0;
+  int64_t seed = 0;
 };
 
 /// Loss and accuracy over some images, and the time that took.
