@@ -20,7 +20,8 @@ inline Slot<void(const Tensor& out, const Scalar& start, const Scalar& end)> lin
 inline Slot<void(const Tensor& out, const Tensor& in, int64_t diagonal, bool upper)> triangle_slot{
     "triangle"};
 
-template <class F> void for_each_create_slot(F&& f) {
+template <class F>
+void for_each_create_slot(F&& f) {
   f.template operator()<&arange_slot>();
   f.template operator()<&linspace_slot>();
   f.template operator()<&triangle_slot>();

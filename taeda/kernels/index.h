@@ -15,11 +15,11 @@ namespace taeda {
 
 /// What one index tensor contributes to the offsets.
 struct IndexTerm {
-  int64_t size;       ///< of the indexed dimension
-  int64_t stride;     ///< of the indexed dimension, in elements
-  int64_t dim;        ///< for the message; -1: "index out of range in self"
-  bool wraps;         ///< negative indices count from the end
-  bool first;         ///< sets the offsets instead of adding to them
+  int64_t size;    ///< of the indexed dimension
+  int64_t stride;  ///< of the indexed dimension, in elements
+  int64_t dim;     ///< for the message; -1: "index out of range in self"
+  bool wraps;      ///< negative indices count from the end
+  bool first;      ///< sets the offsets instead of adding to them
 };
 
 /// offsets (contiguous, int64) = or += checked index * stride; `index` is int64, of offsets' shape.
@@ -52,7 +52,8 @@ inline Slot<void(const Tensor& count, const Tensor& in)> nonzero_count_slot{"non
 /// out[i] = the coordinates of the i-th element that is not zero, in row-major order.
 inline Slot<void(const Tensor& out, const Tensor& in)> nonzero_slot{"nonzero"};
 
-template <class F> void for_each_index_slot(F&& f) {
+template <class F>
+void for_each_index_slot(F&& f) {
   f.template operator()<&index_offsets_slot>();
   f.template operator()<&index_get_slot>();
   f.template operator()<&index_put_slot>();

@@ -13,7 +13,8 @@ inline Slot<void(const Tensor& out, TensorList inputs, int64_t dim)> cat_slot{"c
 /// out = in, read backwards along the dimensions whose bit is set in `dims`. `out` is contiguous.
 inline Slot<void(const Tensor& out, const Tensor& in, int64_t dims)> flip_slot{"flip"};
 
-template <class F> void for_each_join_slot(F&& f) {
+template <class F>
+void for_each_join_slot(F&& f) {
   f.template operator()<&cat_slot>();
   f.template operator()<&flip_slot>();
 }

@@ -1,6 +1,6 @@
-// Slots of random numbers by Philox: element i, in row-major order, depends on the seed, the kernel's
-// offset and i alone (kernels/philox.h). Outputs are contiguous. On the CPU only dropout draws this
-// way; the other operations follow PyTorch's sequence (device/generator.h).
+// Slots of random numbers by Philox: element i, in row-major order, depends on the seed, the
+// kernel's offset and i alone (kernels/philox.h). Outputs are contiguous. On the CPU only dropout
+// draws this way; the other operations follow PyTorch's sequence (device/generator.h).
 #pragma once
 
 #include "taeda/device/generator.h"
@@ -18,13 +18,14 @@ inline Slot<void(const Tensor& out, double mean, double std, const PhiloxState& 
 /// Integers in [from, from + range).
 inline Slot<void(const Tensor& out, int64_t from, uint64_t range, const PhiloxState& state)>
     randint_slot{"random_"};
-/// out = in * scale where 32 random bits are below `keep` * 2^32, else 0. `in` is contiguous and may
-/// be `out`.
+/// out = in * scale where 32 random bits are below `keep` * 2^32, else 0. `in` is contiguous and
+/// may be `out`.
 inline Slot<void(const Tensor& out, const Tensor& in, double keep, double scale,
                  const PhiloxState& state)>
     dropout_slot{"dropout"};
 
-template <class F> void for_each_random_slot(F&& f) {
+template <class F>
+void for_each_random_slot(F&& f) {
   f.template operator()<&uniform_slot>();
   f.template operator()<&normal_slot>();
   f.template operator()<&randint_slot>();

@@ -16,16 +16,17 @@ inline Slot<void(const Tensor& values, const Tensor& indices, const Tensor& in, 
                  bool largest)>
     topk_slot{"topk"};
 
-/// out = 0, 0, .., 1, 1, ..: i is repeated counts[i] times. Both contiguous int64; the counts sum to
-/// the size of `out`.
+/// out = 0, 0, .., 1, 1, ..: i is repeated counts[i] times. Both contiguous int64; the counts sum
+/// to the size of `out`.
 inline Slot<void(const Tensor& out, const Tensor& counts)> repeat_counts_slot{"repeat_interleave"};
 
-/// out[i] = number of entries of the sorted row that are smaller than values[i] (`right`: or equal).
-/// All contiguous; `sorted` is [rows or 1, n], values and out (int64) are [rows, m].
+/// out[i] = number of entries of the sorted row that are smaller than values[i] (`right`: or
+/// equal). All contiguous; `sorted` is [rows or 1, n], values and out (int64) are [rows, m].
 inline Slot<void(const Tensor& out, const Tensor& sorted, const Tensor& values, bool right)>
     searchsorted_slot{"searchsorted"};
 
-template <class F> void for_each_sort_slot(F&& f) {
+template <class F>
+void for_each_sort_slot(F&& f) {
   f.template operator()<&sort_slot>();
   f.template operator()<&topk_slot>();
   f.template operator()<&repeat_counts_slot>();

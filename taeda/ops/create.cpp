@@ -42,7 +42,8 @@ Tensor empty(IntArrayRef sizes, const TensorOptions& o) {
   if (o.memory_format() != MemoryFormat::ChannelsLast && !o.pinned_memory())
     return finish(make_tensor(sizes, o.dtype(), o.device()), o);
   Layout layout = Layout::contiguous(sizes);
-  if (o.memory_format() == MemoryFormat::ChannelsLast) layout.strides = channels_last_strides(sizes);
+  if (o.memory_format() == MemoryFormat::ChannelsLast)
+    layout.strides = channels_last_strides(sizes);
   Tensor out = make_tensor(layout, o.dtype(), o.device());
   if (o.pinned_memory()) out = out.pin_memory();
   return finish(std::move(out), o);
@@ -51,7 +52,8 @@ Tensor empty(IntArrayRef sizes, const TensorOptions& o) {
 Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOptions& o) {
   TAEDA_CHECK(sizes.size() == strides.size(), "mismatch in length of strides and shape");
   for (int64_t s : strides)
-    TAEDA_CHECK(s >= 0, "empty_strided: Negative strides are not supported, got strides: ", strides);
+    TAEDA_CHECK(s >= 0,
+                "empty_strided: Negative strides are not supported, got strides: ", strides);
   for (int64_t s : sizes)
     TAEDA_CHECK(s >= 0, "Trying to create tensor with negative dimension ", s, ": ", sizes);
   const Layout layout{sizes, strides, 0};
@@ -61,8 +63,7 @@ Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOptions
 
 Tensor zeros(IntArrayRef sizes, const TensorOptions& o) {
   Tensor out = empty(sizes, o.requires_grad(false));
-  if (out.numel() > 0)
-    fill_zero(out.data_ptr(), out.device(), static_cast<size_t>(out.nbytes()));
+  if (out.numel() > 0) fill_zero(out.data_ptr(), out.device(), static_cast<size_t>(out.nbytes()));
   return finish(std::move(out), o);
 }
 
@@ -72,7 +73,9 @@ Tensor full(IntArrayRef sizes, const Scalar& value, const TensorOptions& o) {
   return finish(std::move(out), o);
 }
 
-Tensor ones(IntArrayRef sizes, const TensorOptions& o) { return full(sizes, 1, o.dtype(o.dtype())); }
+Tensor ones(IntArrayRef sizes, const TensorOptions& o) {
+  return full(sizes, 1, o.dtype(o.dtype()));
+}
 
 Tensor scalar_tensor(const Scalar& value, const TensorOptions& o) {
   return full({}, value, o.dtype(o.dtype()));
@@ -142,10 +145,9 @@ int64_t arange_size(const Scalar& start, const Scalar& end, const Scalar& step) 
 
 Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const TensorOptions& o) {
   const int64_t n = arange_size(start, end, step);
-  const bool integral =
-      start.is_integral(true) && end.is_integral(true) && step.is_integral(true);
-  Tensor out = make_tensor(IntArrayRef(n), o.dtype_or(integral ? kLong : get_default_dtype()),
-                           o.device());
+  const bool integral = start.is_integral(true) && end.is_integral(true) && step.is_integral(true);
+  Tensor out =
+      make_tensor(IntArrayRef(n), o.dtype_or(integral ? kLong : get_default_dtype()), o.device());
   if (n > 0) arange_slot(out.device().type(), out, start, step);
   return finish(std::move(out), o);
 }

@@ -13,7 +13,8 @@ Tensor empty(IntArrayRef sizes, const TensorOptions& options = {});
 Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options = {});
 Tensor zeros(IntArrayRef sizes, const TensorOptions& options = {});
 Tensor ones(IntArrayRef sizes, const TensorOptions& options = {});
-/// dtype follows `value` if the options have none: int64 for integers, bool, the default for floats.
+/// dtype follows `value` if the options have none: int64 for integers, bool, the default for
+/// floats.
 Tensor full(IntArrayRef sizes, const Scalar& value, const TensorOptions& options = {});
 /// A 0-dim tensor; of the default dtype unless the options have one.
 Tensor scalar_tensor(const Scalar& value, const TensorOptions& options = {});
@@ -41,8 +42,10 @@ Tensor eye(int64_t n, const TensorOptions& options = {});
 Tensor eye(int64_t n, int64_t m, const TensorOptions& options = {});
 /// Rows and columns, as a [2, count] tensor, of the elements on or below (above) the diagonal
 /// `offset` of a row x col matrix. int64 unless the options have a dtype.
-Tensor tril_indices(int64_t row, int64_t col, int64_t offset = 0, const TensorOptions& options = {});
-Tensor triu_indices(int64_t row, int64_t col, int64_t offset = 0, const TensorOptions& options = {});
+Tensor tril_indices(int64_t row, int64_t col, int64_t offset = 0,
+                    const TensorOptions& options = {});
+Tensor triu_indices(int64_t row, int64_t col, int64_t offset = 0,
+                    const TensorOptions& options = {});
 
 /// The numbers given, in the shape of the nested lists: tensor({{1, 2}, {3, 4}}), tensor(3.5),
 /// tensor(std::vector<float>{...}). Without a dtype in the options, int becomes int64, floating

@@ -27,7 +27,8 @@ Tensor embedding_backward(const Tensor& g, const Tensor& indices, int64_t rows, 
 Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_idx,
                  bool scale_grad_by_freq) {
   TAEDA_CHECK(weight.dim() == 2, "'weight' must be 2-D");
-  TAEDA_CHECK(indices.dtype() == kLong || indices.dtype() == kInt, "Expected tensor for argument #1 "
+  TAEDA_CHECK(indices.dtype() == kLong || indices.dtype() == kInt,
+              "Expected tensor for argument #1 "
               "'indices' to have one of the following scalar types: Long, Int; but got ",
               to_string(indices.dtype()), " instead (while checking arguments for embedding)");
   const int64_t rows = weight.sizes()[0];

@@ -1,5 +1,5 @@
-// Indexing along one dimension: whole rows (index_select, index_add, ...) and single elements (gather,
-// scatter, masks).
+// Indexing along one dimension: whole rows (index_select, index_add, ...) and single elements
+// (gather, scatter, masks).
 #include "taeda/kernels/index.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
@@ -24,8 +24,10 @@ struct Rows {
     TAEDA_CHECK_INDEX(index.dim() <= 1, op, "(): Index is supposed to be a vector");
     TAEDA_CHECK(index.dtype() == kLong || index.dtype() == kInt, op,
                 "(): Expected dtype int32 or int64 for index");
-    TAEDA_CHECK(index.device() == self.device(), "Expected all tensors to be on the same device, but "
-                "found at least two devices, ", self.device(), " and ", index.device(),
+    TAEDA_CHECK(index.device() == self.device(),
+                "Expected all tensors to be on the same device, but "
+                "found at least two devices, ",
+                self.device(), " and ", index.device(),
                 "! (when checking argument for argument index in method ", op, ")");
     const Tensor list = index.reshape({-1}).to(kLong);
     TAEDA_CHECK_INDEX(self.sizes()[dim] > 0 || list.numel() == 0, "index out of range in self");
@@ -46,20 +48,23 @@ void put_rows(const char* op, const Tensor& self, int64_t dim, const Tensor& ind
   const Tensor target = at_least_1d(self), values = at_least_1d(source);
   const Rows rows(op, target, dim, index);
   if (values.numel() == 0) return;
-  index_put_slot(self.device().type(), rows.block, rows.offsets, values.movedim(dim, 0), accumulate);
+  index_put_slot(self.device().type(), rows.block, rows.offsets, values.movedim(dim, 0),
+                 accumulate);
 }
 
 void check_source(const char* op, const Tensor& self, int64_t dim, const Tensor& index,
                   const Tensor& source) {
-  TAEDA_CHECK(source.dtype() == self.dtype(), op, "(): self and source expected to have the same "
-              "dtype, but got (self) ", to_string(self.dtype()), " and (source) ",
-              to_string(source.dtype()));
+  TAEDA_CHECK(source.dtype() == self.dtype(), op,
+              "(): self and source expected to have the same "
+              "dtype, but got (self) ",
+              to_string(self.dtype()), " and (source) ", to_string(source.dtype()));
   const int64_t rows = source.dim() == 0 ? 1 : source.size(dim);
   TAEDA_CHECK_INDEX(index.numel() == rows, op, "(): Number of indices (", index.numel(),
                     ") should be equal to source.size(dim): (", rows, "), for dim: ", dim);
   DimVector expected(self.sizes());
   if (!expected.empty()) expected[dim] = rows;
-  TAEDA_CHECK(source.numel() == product(expected) && (source.dim() <= 1 || source.sizes() == IntArrayRef(expected)),
+  TAEDA_CHECK(source.numel() == product(expected) &&
+                  (source.dim() <= 1 || source.sizes() == IntArrayRef(expected)),
               op, "(): source of sizes ", source.sizes(), " does not fit rows of self, of sizes ",
               self.sizes(), ", along dimension ", dim);
 }
@@ -129,13 +134,13 @@ Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Te
     put_rows("index_copy", out, d, index, source, false);
   }
   if (wants_grad(self, source))
-    record("IndexCopyBackward0", out, {self, source},
-           [d, index = save(index), sizes = DimVector(source.sizes())](const Tensor& g,
-                                                                       Needs needs) {
-             const Tensor i = index.unpack();
-             return TensorVec{needs[0] ? index_fill(g, d, i, 0) : Tensor(),
-                              needs[1] ? g.index_select(d, i).reshape(sizes) : Tensor()};
-           });
+    record(
+        "IndexCopyBackward0", out, {self, source},
+        [d, index = save(index), sizes = DimVector(source.sizes())](const Tensor& g, Needs needs) {
+          const Tensor i = index.unpack();
+          return TensorVec{needs[0] ? index_fill(g, d, i, 0) : Tensor(),
+                           needs[1] ? g.index_select(d, i).reshape(sizes) : Tensor()};
+        });
   return out;
 }
 
@@ -187,8 +192,10 @@ namespace {
 void check_gather(const char* op, const Tensor& self, int64_t dim, const Tensor& index,
                   bool self_bounds) {
   TAEDA_CHECK(index.dtype() == kLong, op, "(): Expected dtype int64 for index");
-  TAEDA_CHECK(index.device() == self.device(), "Expected all tensors to be on the same device, but "
-              "found at least two devices, ", self.device(), " and ", index.device(),
+  TAEDA_CHECK(index.device() == self.device(),
+              "Expected all tensors to be on the same device, but "
+              "found at least two devices, ",
+              self.device(), " and ", index.device(),
               "! (when checking argument for argument index in method ", op, ")");
   if (index.numel() == 0) return;
   const Tensor a = at_least_1d(self), b = at_least_1d(index);
@@ -203,8 +210,7 @@ void check_gather(const char* op, const Tensor& self, int64_t dim, const Tensor&
 void check_scatter(const char* op, const Tensor& self, int64_t dim, const Tensor& index,
                    const Tensor& src) {
   check_gather(op, self, dim, index, false);
-  TAEDA_CHECK(src.dtype() == self.dtype(), op,
-              "(): Expected self.dtype to be equal to src.dtype");
+  TAEDA_CHECK(src.dtype() == self.dtype(), op, "(): Expected self.dtype to be equal to src.dtype");
   if (index.numel() == 0) return;
   const Tensor a = at_least_1d(src), b = at_least_1d(index);
   TAEDA_CHECK(a.dim() == b.dim(),
@@ -223,8 +229,8 @@ void scatter_into(const Tensor& self, int64_t dim, const Tensor& index, const Te
                add);
 }
 
-/// The part of `g` that belongs to src: all of g's rows that index names, with zeros for the elements
-/// of src beyond index's sizes.
+/// The part of `g` that belongs to src: all of g's rows that index names, with zeros for the
+/// elements of src beyond index's sizes.
 Tensor source_gradient(const Tensor& g, int64_t dim, const Tensor& index, const DimVector& sizes) {
   Tensor part = g.gather(dim, index);
   for (int64_t d = 0; d < part.dim(); ++d) {
@@ -290,9 +296,8 @@ Tensor Tensor::scatter(int64_t dim, const Tensor& index, const Scalar& value) co
     scatter_into(out, d, index, scalar_like(*this, index, value), false);
   }
   if (wants_grad(*this))
-    record("ScatterBackward1", out, {*this}, [d, index = save(index)](const Tensor& g) {
-      return g.scatter(d, index.unpack(), 0);
-    });
+    record("ScatterBackward1", out, {*this},
+           [d, index = save(index)](const Tensor& g) { return g.scatter(d, index.unpack(), 0); });
   return out;
 }
 
@@ -306,11 +311,11 @@ Tensor Tensor::scatter_add(int64_t dim, const Tensor& index, const Tensor& src) 
     scatter_into(out, d, index, src, true);
   }
   if (wants_grad(*this, src))
-    record("ScatterAddBackward0", out, {*this, src},
-           [d, index = save(index), sizes = DimVector(src.sizes())](const Tensor& g, Needs needs) {
-             return TensorVec{
-                 g, needs[1] ? source_gradient(g, d, index.unpack(), sizes) : Tensor()};
-           });
+    record(
+        "ScatterAddBackward0", out, {*this, src},
+        [d, index = save(index), sizes = DimVector(src.sizes())](const Tensor& g, Needs needs) {
+          return TensorVec{g, needs[1] ? source_gradient(g, d, index.unpack(), sizes) : Tensor()};
+        });
   return out;
 }
 
@@ -349,9 +354,10 @@ Tensor& Tensor::scatter_add_(int64_t dim, const Tensor& index, const Tensor& src
 
 Tensor take_along_dim(const Tensor& self, const Tensor& indices, OptionalDim dim) {
   if (!dim) return self.reshape({-1}).gather(0, indices.reshape({-1}));
-  TAEDA_CHECK(self.dim() == indices.dim(), "torch.take_along_dim(): input and indices should have the "
-              "same number of dimensions, but got ", self.dim(), " dimensions for input, and ",
-              indices.dim(), " dimensions for indices");
+  TAEDA_CHECK(self.dim() == indices.dim(),
+              "torch.take_along_dim(): input and indices should have the "
+              "same number of dimensions, but got ",
+              self.dim(), " dimensions for input, and ", indices.dim(), " dimensions for indices");
   const int64_t d = wrap_dim(*dim, self.dim());
   DimVector a(self.sizes()), b(indices.sizes());
   a[d] = b[d] = 1;
@@ -365,8 +371,10 @@ Tensor take_along_dim(const Tensor& self, const Tensor& indices, OptionalDim dim
 namespace {
 
 void check_mask(const Tensor& self, const Tensor& mask, const Scalar* value) {
-  TAEDA_CHECK(mask.dtype() == kBool, "masked_fill_ only supports boolean masks, but got mask with "
-              "dtype ", to_string(mask.dtype()));
+  TAEDA_CHECK(mask.dtype() == kBool,
+              "masked_fill_ only supports boolean masks, but got mask with "
+              "dtype ",
+              to_string(mask.dtype()));
   if (!value) return;
   TAEDA_CHECK(!value->is_complex() || self.is_complex(), "value cannot be converted to type ",
               dtype_name(self.dtype()), " without overflow");
@@ -393,8 +401,10 @@ Tensor Tensor::masked_fill(const Tensor& mask, const Scalar& value) const {
 }
 
 Tensor Tensor::masked_fill(const Tensor& mask, const Tensor& value) const {
-  TAEDA_CHECK(value.dim() == 0, "masked_fill_ only supports a 0-dimensional value tensor, but got "
-              "tensor with ", value.dim(), " dimension(s).");
+  TAEDA_CHECK(value.dim() == 0,
+              "masked_fill_ only supports a 0-dimensional value tensor, but got "
+              "tensor with ",
+              value.dim(), " dimension(s).");
   check_mask(*this, mask, nullptr);
   Tensor out;
   {

@@ -119,11 +119,11 @@ class Parser {
 
 /// The shapes of an advanced indexing operation.
 struct Plan {
-  DimVector picked;    // indexed dimensions of the tensor
-  DimVector common;    // shape that the index tensors broadcast to
-  size_t position;     // where `common` stands in the result
-  DimVector rest;      // sizes that are not indexed
-  DimVector result;    // rest with common inserted
+  DimVector picked;  // indexed dimensions of the tensor
+  DimVector common;  // shape that the index tensors broadcast to
+  size_t position;   // where `common` stands in the result
+  DimVector rest;    // sizes that are not indexed
+  DimVector result;  // rest with common inserted
 
   Plan(IntArrayRef sizes, const IndexList& indices) {
     bool adjacent = true;
@@ -184,8 +184,10 @@ struct Plan {
       std::string shapes;
       for (int64_t d : picked)
         shapes += (shapes.empty() ? "" : ", ") + detail::concat(indices[d].sizes());
-      throw IndexError("shape mismatch: indexing tensors could not be broadcast together with "
-                       "shapes " + shapes);
+      throw IndexError(
+          "shape mismatch: indexing tensors could not be broadcast together with "
+          "shapes " +
+          shapes);
     }
   }
 };
@@ -222,9 +224,8 @@ Tensor get_backward(const Tensor& g, const DimVector& sizes, const IndexList& in
   Tensor out = zeros(sizes, g.options());
   put_rows(out, indices, g, true);
   if (wants_grad(g))
-    record("IndexBackwardBackward0", out, {g}, [saved = save_indices(indices)](const Tensor& gg) {
-      return get(gg, unpack(saved));
-    });
+    record("IndexBackwardBackward0", out, {g},
+           [saved = save_indices(indices)](const Tensor& gg) { return get(gg, unpack(saved)); });
   return out;
 }
 
@@ -255,9 +256,10 @@ void put(const Tensor& self, const IndexList& indices, const Tensor& values, boo
     record_inplace("IndexPutBackward0", self, {self, values},
                    [saved = save_indices(indices), accumulate](const Tensor& g, Needs needs) {
                      const IndexList indices = unpack(saved);
-                     return TensorVec{
-                         !needs[0] ? Tensor() : accumulate ? g : zeroed_at(g, indices),
-                         needs[1] ? get(g, indices) : Tensor()};
+                     return TensorVec{!needs[0]    ? Tensor()
+                                      : accumulate ? g
+                                                   : zeroed_at(g, indices),
+                                      needs[1] ? get(g, indices) : Tensor()};
                    });
   bump_version(self);
 }
@@ -305,19 +307,25 @@ Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values,
   const Selection s = Parser(*this, indices).take();
   if (!s.has_tensors()) {
     const Tensor source = without_leading_ones(values, s.view.sizes().size());
-    if (accumulate) s.view.add_(source);
-    else s.view.copy_(source);
+    if (accumulate)
+      s.view.add_(source);
+    else
+      s.view.copy_(source);
     return const_cast<Tensor&>(*this);
   }
-  TAEDA_CHECK(values.dtype() == dtype(), "Index put requires the source and destination dtypes "
-              "match, got ", to_string(dtype()), " for the destination and ",
-              to_string(values.dtype()), " for the source.");
+  TAEDA_CHECK(values.dtype() == dtype(),
+              "Index put requires the source and destination dtypes "
+              "match, got ",
+              to_string(dtype()), " for the destination and ", to_string(values.dtype()),
+              " for the source.");
   const Plan plan(s.view.sizes(), s.indices);
   Tensor source = without_leading_ones(values, plan.result.size());
   check_broadcasts(source, plan.result);
   if (source.dim() == 0) source = source.to(device());
-  TAEDA_CHECK(source.device() == device(), "expected all tensors to be on the same device, but "
-              "values are on ", source.device(), " and self is on ", device(), " (index_put_)");
+  TAEDA_CHECK(source.device() == device(),
+              "expected all tensors to be on the same device, but "
+              "values are on ",
+              source.device(), " and self is on ", device(), " (index_put_)");
   put(s.view, s.indices, source, accumulate);
   return const_cast<Tensor&>(*this);
 }

@@ -1,14 +1,14 @@
 // Reading and writing parts of tensors by index. Methods: index, operator[], index_put_, gather,
-// scatter, masked_fill and their in-place forms. An index outside its dimension is an IndexError; on
-// accelerators it is reported when the host next waits for the device.
+// scatter, masked_fill and their in-place forms. An index outside its dimension is an IndexError;
+// on accelerators it is reported when the host next waits for the device.
 #pragma once
 
 #include "taeda/tensor/indexing.h"
 
 namespace taeda {
 
-/// What numpy's `self[indices]` gives: a view for numbers, slices, None and "..."; a copy as soon as
-/// a tensor is among the indices. Masks stand for the coordinates of their true elements.
+/// What numpy's `self[indices]` gives: a view for numbers, slices, None and "..."; a copy as soon
+/// as a tensor is among the indices. Masks stand for the coordinates of their true elements.
 inline Tensor index(const Tensor& self, ArrayRef<TensorIndex> indices) {
   return self.index(indices);
 }

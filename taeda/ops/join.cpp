@@ -33,7 +33,10 @@ DimVector cat_sizes(TensorList tensors, const Tensor& model, int64_t dim) {
 }
 
 void record_cat(const Tensor& out, TensorList tensors, int64_t dim) {
-  struct Part { int64_t size; ScalarType dtype; };
+  struct Part {
+    int64_t size;
+    ScalarType dtype;
+  };
   std::vector<Part> parts;
   parts.reserve(tensors.size());
   for (const Tensor& t : tensors) parts.push_back({is_skipped(t) ? -1 : t.sizes()[dim], t.dtype()});
@@ -62,8 +65,10 @@ Tensor cat(TensorList tensors, int64_t dim) {
     const Tensor& t = tensors[i];
     TAEDA_CHECK(t.dim() > 0, "zero-dimensional tensor (at position ", i,
                 ") cannot be concatenated");
-    TAEDA_CHECK(t.device() == tensors[0].device(), "Expected all tensors to be on the same device, "
-                "but found at least two devices, ", tensors[0].device(), " and ", t.device(),
+    TAEDA_CHECK(t.device() == tensors[0].device(),
+                "Expected all tensors to be on the same device, "
+                "but found at least two devices, ",
+                tensors[0].device(), " and ", t.device(),
                 "! (when checking argument for argument tensors in method cat)");
     dtype = promote_types(dtype, t.dtype());
     if (!model && !is_skipped(t)) model = &t;
@@ -88,8 +93,10 @@ Tensor stack(TensorList tensors, int64_t dim) {
   const Tensor& first = tensors[0];
   const int64_t d = wrap_dim(dim, first.dim() + 1);
   for (size_t i = 1; i < tensors.size(); ++i)
-    TAEDA_CHECK(tensors[i].sizes() == first.sizes(), "stack expects each tensor to be equal size, "
-                "but got ", first.sizes(), " at entry 0 and ", tensors[i].sizes(), " at entry ", i);
+    TAEDA_CHECK(tensors[i].sizes() == first.sizes(),
+                "stack expects each tensor to be equal size, "
+                "but got ",
+                first.sizes(), " at entry 0 and ", tensors[i].sizes(), " at entry ", i);
   Tensor out;
   {
     NoGradGuard guard;
@@ -179,11 +186,13 @@ std::vector<Tensor> split_views(const char* node, const Tensor& self, IntArrayRe
 
 std::vector<Tensor> Tensor::split(int64_t split_size, int64_t dim) const {
   TAEDA_CHECK(this->dim() != 0, "split expects at least a 1-dimensional tensor");
-  TAEDA_CHECK(split_size >= 0, "split expects split_size be non-negative, but got split_size=",
-              split_size);
+  TAEDA_CHECK(split_size >= 0,
+              "split expects split_size be non-negative, but got split_size=", split_size);
   const int64_t d = wrap_dim(dim, this->dim()), n = sizes()[d];
-  TAEDA_CHECK(split_size > 0 || n == 0, "split_size can only be 0 if dimension size is 0, but got "
-              "dimension size of ", n);
+  TAEDA_CHECK(split_size > 0 || n == 0,
+              "split_size can only be 0 if dimension size is 0, but got "
+              "dimension size of ",
+              n);
   DimVector parts;
   for (int64_t left = n; left > 0; left -= split_size) parts.push_back(std::min(left, split_size));
   if (parts.empty()) parts.push_back(0);
@@ -195,8 +204,10 @@ std::vector<Tensor> Tensor::split(IntArrayRef split_sizes, int64_t dim) const {
   const int64_t d = wrap_dim(dim, this->dim());
   int64_t total = 0;
   for (int64_t n : split_sizes) {
-    TAEDA_CHECK(n >= 0, "split_with_sizes expects split_sizes have only non-negative entries, but "
-                "got split_sizes=", split_sizes);
+    TAEDA_CHECK(n >= 0,
+                "split_with_sizes expects split_sizes have only non-negative entries, but "
+                "got split_sizes=",
+                split_sizes);
     total += n;
   }
   TAEDA_CHECK(total == sizes()[d], "split_with_sizes expects split_sizes to sum exactly to ",
@@ -229,7 +240,8 @@ std::vector<Tensor> Tensor::unbind(int64_t dim) const {
 }
 
 std::vector<Tensor> tensor_split(const Tensor& self, int64_t sections, int64_t dim) {
-  TAEDA_CHECK(self.dim() > 0, "tensor_split expected at least a 1-dimensional tensor, but got a "
+  TAEDA_CHECK(self.dim() > 0,
+              "tensor_split expected at least a 1-dimensional tensor, but got a "
               "tensor with 0 dims");
   TAEDA_CHECK(sections > 0, "number of sections must be larger than 0, got ", sections);
   const int64_t n = self.size(dim);
@@ -239,7 +251,8 @@ std::vector<Tensor> tensor_split(const Tensor& self, int64_t sections, int64_t d
 }
 
 std::vector<Tensor> tensor_split(const Tensor& self, IntArrayRef indices, int64_t dim) {
-  TAEDA_CHECK(self.dim() > 0, "tensor_split expected at least a 1-dimensional tensor, but got a "
+  TAEDA_CHECK(self.dim() > 0,
+              "tensor_split expected at least a 1-dimensional tensor, but got a "
               "tensor with 0 dims");
   std::vector<Tensor> out;
   int64_t start = 0;
@@ -253,14 +266,18 @@ std::vector<Tensor> tensor_split(const Tensor& self, IntArrayRef indices, int64_
 
 std::vector<Tensor> meshgrid(TensorList tensors, const std::string& indexing) {
   TAEDA_CHECK(!tensors.empty(), "meshgrid expects a non-empty TensorList");
-  TAEDA_CHECK(indexing == "ij" || indexing == "xy", "torch.meshgrid: indexing must be one of \"xy\" "
-              "or \"ij\", but received: ", indexing);
+  TAEDA_CHECK(indexing == "ij" || indexing == "xy",
+              "torch.meshgrid: indexing must be one of \"xy\" "
+              "or \"ij\", but received: ",
+              indexing);
   const bool swap = indexing == "xy" && tensors.size() >= 2;
   const size_t n = tensors.size();
   DimVector shape;
   for (const Tensor& t : tensors) {
-    TAEDA_CHECK(t.dim() <= 1, "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got a "
-                "tensor of sizes ", t.sizes());
+    TAEDA_CHECK(t.dim() <= 1,
+                "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got a "
+                "tensor of sizes ",
+                t.sizes());
     TAEDA_CHECK(t.dtype() == tensors[0].dtype(),
                 "torch.meshgrid expects all tensors to have the same dtype");
     TAEDA_CHECK(t.device() == tensors[0].device(),

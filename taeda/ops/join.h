@@ -17,16 +17,17 @@ Tensor hstack(TensorList tensors);
 Tensor vstack(TensorList tensors);
 Tensor dstack(TensorList tensors);
 
-/// Views of `split_size` entries each along `dim`, the last one shorter; or of the sizes given, which
-/// must sum to the dimension's size. The views of these functions may not be changed in place while
-/// gradients are recorded.
+/// Views of `split_size` entries each along `dim`, the last one shorter; or of the sizes given,
+/// which must sum to the dimension's size. The views of these functions may not be changed in place
+/// while gradients are recorded.
 inline std::vector<Tensor> split(const Tensor& self, int64_t split_size, int64_t dim = 0) {
   return self.split(split_size, dim);
 }
 inline std::vector<Tensor> split(const Tensor& self, IntArrayRef split_sizes, int64_t dim = 0) {
   return self.split(split_sizes, dim);
 }
-inline std::vector<Tensor> split_with_sizes(const Tensor& self, IntArrayRef sizes, int64_t dim = 0) {
+inline std::vector<Tensor> split_with_sizes(const Tensor& self, IntArrayRef sizes,
+                                            int64_t dim = 0) {
   return self.split(sizes, dim);
 }
 /// At most `chunks` views of equal size, the last one shorter.
@@ -39,8 +40,8 @@ inline std::vector<Tensor> unbind(const Tensor& self, int64_t dim = 0) { return 
 std::vector<Tensor> tensor_split(const Tensor& self, int64_t sections, int64_t dim = 0);
 std::vector<Tensor> tensor_split(const Tensor& self, IntArrayRef indices, int64_t dim = 0);
 
-/// Coordinates of a grid: tensor i varies along dimension i. `indexing` is "ij", or "xy" to swap the
-/// first two dimensions.
+/// Coordinates of a grid: tensor i varies along dimension i. `indexing` is "ij", or "xy" to swap
+/// the first two dimensions.
 std::vector<Tensor> meshgrid(TensorList tensors, const std::string& indexing = "ij");
 
 }  // namespace taeda

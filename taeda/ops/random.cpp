@@ -23,7 +23,8 @@ Generator& generator_for(const Tensor& t, Generator* given) {
 
 /// Fills `self`: `draw(t)` gets `self` in its order in memory, or a contiguous copy where gaps or
 /// overlaps forbid that.
-template <class Draw> Tensor& fill_random(const char* op, const Tensor& self, Draw draw) {
+template <class Draw>
+Tensor& fill_random(const char* op, const Tensor& self, Draw draw) {
   check_inplace(op, self);
   if (self.numel() > 0) {
     NoGradGuard guard;
@@ -44,16 +45,14 @@ template <class Draw> Tensor& fill_random(const char* op, const Tensor& self, Dr
 }
 
 void draw_uniform(const Tensor& t, double from, double to, Generator& generator) {
-  if (!t.is_cpu())
-    return uniform_slot(t.device().type(), t, from, to, generator.next_philox());
+  if (!t.is_cpu()) return uniform_slot(t.device().type(), t, from, to, generator.next_philox());
   dispatch(FloatTypes{}, "uniform_", t.dtype(), [&]<class T>() {
     generator.fill_uniform(static_cast<T*>(t.data_ptr()), t.numel(), from, to);
   });
 }
 
 void draw_normal(const Tensor& t, double mean, double std, Generator& generator) {
-  if (!t.is_cpu())
-    return normal_slot(t.device().type(), t, mean, std, generator.next_philox());
+  if (!t.is_cpu()) return normal_slot(t.device().type(), t, mean, std, generator.next_philox());
   dispatch(FloatTypes{}, "normal_", t.dtype(), [&]<class T>() {
     generator.fill_normal(static_cast<T*>(t.data_ptr()), t.numel(), mean, std);
   });
@@ -61,8 +60,7 @@ void draw_normal(const Tensor& t, double mean, double std, Generator& generator)
 
 /// Integers in [from, from + range); a range of 0 stands for 2^64.
 void draw_integers(const Tensor& t, int64_t from, uint64_t range, Generator& generator) {
-  if (!t.is_cpu())
-    return randint_slot(t.device().type(), t, from, range, generator.next_philox());
+  if (!t.is_cpu()) return randint_slot(t.device().type(), t, from, range, generator.next_philox());
   dispatch(RealBoolTypes{}, "random_", t.dtype(), [&]<class T>() {
     generator.fill_randint(static_cast<T*>(t.data_ptr()), t.numel(), from, range);
   });
@@ -87,8 +85,10 @@ Tensor& Tensor::normal_(double mean, double std, Generator* generator) const {
   TAEDA_CHECK(std >= 0, "normal expects std >= 0.0, but found std ", std);
   return fill_random("normal_", *this, [&](const Tensor& t) {
     Generator& g = generator_for(*this, generator);
-    if (t.is_complex()) draw_normal(view_as_real(t).view({-1}), mean, std / std::sqrt(2.0), g);
-    else draw_normal(t, mean, std, g);
+    if (t.is_complex())
+      draw_normal(view_as_real(t).view({-1}), mean, std / std::sqrt(2.0), g);
+    else
+      draw_normal(t, mean, std, g);
   });
 }
 
@@ -118,13 +118,16 @@ Tensor& Tensor::random_(Generator* generator) const {
   });
 }
 
-Tensor& Tensor::random_(int64_t to, Generator* generator) const { return random_(0, to, generator); }
+Tensor& Tensor::random_(int64_t to, Generator* generator) const {
+  return random_(0, to, generator);
+}
 
 Tensor& Tensor::random_(int64_t from, int64_t to, Generator* generator) const {
   TAEDA_CHECK(from < to, "random_ expects 'from' to be less than 'to', but got from=", from,
               " >= to=", to);
   if (is_integral(dtype(), true)) {
-    const int64_t highest = dtype() == kLong ? INT64_MAX : static_cast<int64_t>(largest_random(dtype()));
+    const int64_t highest =
+        dtype() == kLong ? INT64_MAX : static_cast<int64_t>(largest_random(dtype()));
     const int64_t lowest = dtype() == kBool || dtype() == kByte ? 0 : -highest - 1;
     TAEDA_CHECK(from >= lowest && from <= highest, "from is out of bounds for ",
                 dtype_name(dtype()));
@@ -258,8 +261,10 @@ namespace {
 
 void check_weights(const Tensor& weights, int64_t num_samples, bool replacement) {
   TAEDA_CHECK(weights.dim() > 0 && weights.dim() <= 2, "prob_dist must be 1 or 2 dim");
-  TAEDA_CHECK(weights.is_floating_point(), "multinomial only supports floating-point dtypes for "
-              "input, got: ", to_string(weights.dtype()));
+  TAEDA_CHECK(weights.is_floating_point(),
+              "multinomial only supports floating-point dtypes for "
+              "input, got: ",
+              to_string(weights.dtype()));
   TAEDA_CHECK(num_samples > 0, "cannot sample n_sample <= 0 samples");
   TAEDA_CHECK(replacement || num_samples <= weights.size(-1),
               "cannot sample n_sample > prob_dist.size(-1) samples without replacement");

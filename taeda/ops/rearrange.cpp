@@ -12,7 +12,8 @@
 namespace taeda {
 
 Tensor Tensor::repeat(IntArrayRef repeats) const {
-  TAEDA_CHECK(static_cast<int64_t>(repeats.size()) >= dim(), "Number of dimensions of repeat dims can "
+  TAEDA_CHECK(static_cast<int64_t>(repeats.size()) >= dim(),
+              "Number of dimensions of repeat dims can "
               "not be smaller than number of dimensions of tensor");
   const size_t lead = repeats.size() - static_cast<size_t>(dim());
   // Each dimension becomes a pair: copies, then the dimension itself.
@@ -77,7 +78,8 @@ Tensor repeat_interleave(const Tensor& self, const Tensor& repeats, OptionalDim 
   const bool shared = repeats.numel() == 1;
   TAEDA_CHECK(repeats.dim() <= 1 && (shared || repeats.numel() == n),
               "repeats must have the same size as input along dim");
-  return input.index_select(d, repeat_interleave(shared ? repeats.reshape({1}).expand({n}) : repeats));
+  return input.index_select(d,
+                            repeat_interleave(shared ? repeats.reshape({1}).expand({n}) : repeats));
 }
 
 Tensor Tensor::flip(IntArrayRef dims) const {
@@ -90,8 +92,7 @@ Tensor Tensor::flip(IntArrayRef dims) const {
     flip_slot(device().type(), out, *this, dim() == 0 ? 0 : mask);
   }
   if (wants_grad(*this))
-    record("FlipBackward0", out, {*this},
-           [wrapped](const Tensor& g) { return g.flip(wrapped); });
+    record("FlipBackward0", out, {*this}, [wrapped](const Tensor& g) { return g.flip(wrapped); });
   return out;
 }
 
@@ -134,12 +135,13 @@ Tensor Tensor::roll(IntArrayRef shifts, IntArrayRef dims) const {
   TAEDA_CHECK(!shifts.empty(), "`shifts` required");
   if (dims.empty() && shifts.size() == 1)
     return roll_one(reshape({-1}), shifts[0], 0).view(sizes());
-  TAEDA_CHECK(shifts.size() == dims.size(), "shifts and dimensions must align. shifts: ",
-              shifts.size(), ", dims:", dims.size());
+  TAEDA_CHECK(shifts.size() == dims.size(),
+              "shifts and dimensions must align. shifts: ", shifts.size(), ", dims:", dims.size());
   Tensor out = *this;
   {
     NoGradGuard guard;
-    for (size_t i = 0; i < dims.size(); ++i) out = roll_one(out, shifts[i], wrap_dim(dims[i], dim()));
+    for (size_t i = 0; i < dims.size(); ++i)
+      out = roll_one(out, shifts[i], wrap_dim(dims[i], dim()));
   }
   if (wants_grad(*this)) {
     DimVector back(shifts);
@@ -152,7 +154,8 @@ Tensor Tensor::roll(IntArrayRef shifts, IntArrayRef dims) const {
 
 namespace {
 
-Tensor triangle(const char* op, const char* node, const Tensor& self, int64_t diagonal, bool upper) {
+Tensor triangle(const char* op, const char* node, const Tensor& self, int64_t diagonal,
+                bool upper) {
   TAEDA_CHECK(self.dim() >= 2, op, ": input tensor must have at least 2 dimensions");
   Tensor out = empty(self.sizes(), self.options());
   if (out.numel() > 0) {
@@ -162,7 +165,8 @@ Tensor triangle(const char* op, const char* node, const Tensor& self, int64_t di
                   self.reshape({-1, rows, columns}), diagonal, upper);
   }
   if (wants_grad(self))
-    record(node, out, {self}, [=](const Tensor& g) { return triangle(op, node, g, diagonal, upper); });
+    record(node, out, {self},
+           [=](const Tensor& g) { return triangle(op, node, g, diagonal, upper); });
   return out;
 }
 

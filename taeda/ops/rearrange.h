@@ -9,8 +9,8 @@ namespace taeda {
 inline Tensor repeat(const Tensor& self, IntArrayRef repeats) { return self.repeat(repeats); }
 /// The same, where missing numbers stand for 1 in front.
 inline Tensor tile(const Tensor& self, IntArrayRef repeats) { return self.tile(repeats); }
-/// Every entry along `dim` (of the flattened tensor, without one) `repeats` times in a row; or entry
-/// i repeats[i] times.
+/// Every entry along `dim` (of the flattened tensor, without one) `repeats` times in a row; or
+/// entry i repeats[i] times.
 inline Tensor repeat_interleave(const Tensor& self, int64_t repeats, OptionalDim dim = {}) {
   return self.repeat_interleave(repeats, dim);
 }

@@ -35,7 +35,8 @@ Tensor record_view(const Tensor& self, Layout layout) {
 Tensor Tensor::view(IntArrayRef sizes) const {
   const DimVector shape = infer_size(sizes, numel());
   std::optional<Layout> layout = this->layout().view(shape);
-  TAEDA_CHECK(layout, "view size is not compatible with input tensor's size and stride (at least "
+  TAEDA_CHECK(layout,
+              "view size is not compatible with input tensor's size and stride (at least "
               "one dimension spans across two contiguous subspaces). Use .reshape(...) instead.");
   return record_view(*this, std::move(*layout));
 }
@@ -123,9 +124,9 @@ Tensor Tensor::unflatten(int64_t dim, IntArrayRef sizes) const {
   int64_t known = 1;
   bool infers = false;
   for (int64_t s : sizes) s == -1 ? void(infers = true) : void(known *= s);
-  TAEDA_CHECK(infers ? known != 0 && have % known == 0 : known == have, "unflatten: Provided sizes ",
-              sizes, " don't multiply up to the size of dim ", d, " (", have,
-              ") in the input tensor");
+  TAEDA_CHECK(infers ? known != 0 && have % known == 0 : known == have,
+              "unflatten: Provided sizes ", sizes, " don't multiply up to the size of dim ", d,
+              " (", have, ") in the input tensor");
   DimVector shape;
   for (int64_t i = 0; i < d; ++i) shape.push_back(this->sizes()[i]);
   for (int64_t s : infer_size(sizes, have)) shape.push_back(s);
@@ -145,8 +146,7 @@ Tensor Tensor::transpose(int64_t dim0, int64_t dim1) const {
 Tensor Tensor::t() const {
   TAEDA_CHECK(dim() <= 2, "t() expects a tensor with <= 2 dimensions, but self is ", dim(), "D");
   Tensor out = make_view(*this, dim() == 2 ? layout().transpose(0, 1) : layout());
-  if (wants_grad(*this))
-    record("TBackward0", out, {*this}, [](const Tensor& g) { return g.t(); });
+  if (wants_grad(*this)) record("TBackward0", out, {*this}, [](const Tensor& g) { return g.t(); });
   return out;
 }
 
@@ -166,9 +166,11 @@ Tensor Tensor::movedim(int64_t source, int64_t destination) const {
 }
 
 Tensor movedim(const Tensor& self, IntArrayRef source, IntArrayRef destination) {
-  TAEDA_CHECK(source.size() == destination.size(), "movedim: Invalid source or destination dims: "
-              "source (", source, " dims) should contain the same number of dims as destination (",
-              destination, " dims)");
+  TAEDA_CHECK(source.size() == destination.size(),
+              "movedim: Invalid source or destination dims: "
+              "source (",
+              source, " dims) should contain the same number of dims as destination (", destination,
+              " dims)");
   if (self.dim() == 0) return self.permute({});
   const DimVector from = wrap_dims(source, self.dim()), to = wrap_dims(destination, self.dim());
   DimVector order(static_cast<size_t>(self.dim()), -1);
@@ -206,9 +208,8 @@ Tensor record_slice(const Tensor& self, Tensor out, int64_t dim, int64_t start, 
   if (wants_grad(self))
     record("SliceBackward0", out, {self},
            [sizes = DimVector(self.sizes()), dim, start, end, step](const Tensor& g) {
-             return put_in_zeros("SliceBackwardBackward0", g, sizes, [=](const Tensor& z) {
-               return z.slice(dim, start, end, step);
-             });
+             return put_in_zeros("SliceBackwardBackward0", g, sizes,
+                                 [=](const Tensor& z) { return z.slice(dim, start, end, step); });
            });
   return out;
 }
@@ -219,7 +220,8 @@ Tensor Tensor::slice(int64_t dim, OptionalDim start, OptionalDim end, int64_t st
   TAEDA_CHECK(this->dim() > 0, "slice() cannot be applied to a 0-dim tensor.");
   const int64_t d = wrap_dim(dim, this->dim());
   const int64_t from = start.value_or(0), to = end.value_or(INT64_MAX);
-  return record_slice(*this, make_view(*this, layout().slice(d, from, to, step)), d, from, to, step);
+  return record_slice(*this, make_view(*this, layout().slice(d, from, to, step)), d, from, to,
+                      step);
 }
 
 Tensor Tensor::narrow(int64_t dim, int64_t start, int64_t length) const {
@@ -295,14 +297,16 @@ Tensor as_strided_backward(const Tensor& g, Layout input, Layout view) {
 
 }  // namespace
 
-Tensor Tensor::as_strided(IntArrayRef sizes, IntArrayRef strides, OptionalDim storage_offset) const {
+Tensor Tensor::as_strided(IntArrayRef sizes, IntArrayRef strides,
+                          OptionalDim storage_offset) const {
   TAEDA_CHECK(sizes.size() == strides.size(), "mismatch in length of strides and shape");
   Layout layout{sizes, strides, storage_offset.value_or(this->storage_offset())};
   for (int64_t s : sizes)
     TAEDA_CHECK(s >= 0, "Trying to create tensor with negative dimension ", s, ": ", sizes);
   for (int64_t s : strides)
-    TAEDA_CHECK(s >= 0, "as_strided: Negative strides are not supported at the moment, got strides: ",
-                strides);
+    TAEDA_CHECK(
+        s >= 0,
+        "as_strided: Negative strides are not supported at the moment, got strides: ", strides);
   TAEDA_CHECK(layout.offset >= 0, "Tensor: invalid storage offset ", layout.offset);
   const int64_t extent = layout.extent();
   const int64_t bytes = extent == 0 ? 0 : (layout.offset + extent) * element_size();
@@ -312,10 +316,9 @@ Tensor Tensor::as_strided(IntArrayRef sizes, IntArrayRef strides, OptionalDim st
               " are out of bounds for storage of size ", storage()->nbytes());
   Tensor out = make_view(*this, layout);
   if (wants_grad(*this))
-    record("AsStridedBackward0", out, {*this},
-           [input = this->layout(), layout](const Tensor& g) {
-             return as_strided_backward(g, input, layout);
-           });
+    record("AsStridedBackward0", out, {*this}, [input = this->layout(), layout](const Tensor& g) {
+      return as_strided_backward(g, input, layout);
+    });
   return out;
 }
 
@@ -326,17 +329,16 @@ Tensor Tensor::diagonal(int64_t offset, int64_t dim1, int64_t dim2) const {
   if (wants_grad(*this))
     record("DiagonalBackward0", out, {*this},
            [sizes = DimVector(sizes()), offset, a, b](const Tensor& g) {
-             return put_in_zeros("DiagonalBackwardBackward0", g, sizes, [=](const Tensor& z) {
-               return z.diagonal(offset, a, b);
-             });
+             return put_in_zeros("DiagonalBackwardBackward0", g, sizes,
+                                 [=](const Tensor& z) { return z.diagonal(offset, a, b); });
            });
   return out;
 }
 
 namespace {
 
-/// Windows overlap, so their gradients add up: once for each position inside the window, because the
-/// elements at one position of all windows are different elements.
+/// Windows overlap, so their gradients add up: once for each position inside the window, because
+/// the elements at one position of all windows are different elements.
 Tensor unfold_backward(const Tensor& g, const DimVector& sizes, int64_t dim, int64_t size,
                        int64_t step) {
   Tensor out = make_tensor(sizes, g.dtype(), g.device());
@@ -427,7 +429,8 @@ Tensor view_as_real(const Tensor& self) {
 }
 
 Tensor view_as_complex(const Tensor& self) {
-  TAEDA_CHECK(self.dtype() == kFloat || self.dtype() == kDouble, "view_as_complex is only supported "
+  TAEDA_CHECK(self.dtype() == kFloat || self.dtype() == kDouble,
+              "view_as_complex is only supported "
               "for half, float and double tensors, but got a tensor of scalar type: ",
               to_string(self.dtype()));
   TAEDA_CHECK(self.dim() > 0, "Input tensor must have one or more dimensions");

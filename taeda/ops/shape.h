@@ -58,8 +58,8 @@ inline Tensor unsqueeze(const Tensor& self, int64_t dim) { return self.unsqueeze
 inline Tensor broadcast_to(const Tensor& self, IntArrayRef sizes) { return self.expand(sizes); }
 /// All tensors expanded to the shape that they broadcast to.
 std::vector<Tensor> broadcast_tensors(TensorList tensors);
-/// Any strides over the storage of `self`; `storage_offset` defaults to that of `self`. Throws Error
-/// if an element would lie outside the storage.
+/// Any strides over the storage of `self`; `storage_offset` defaults to that of `self`. Throws
+/// Error if an element would lie outside the storage.
 inline Tensor as_strided(const Tensor& self, IntArrayRef sizes, IntArrayRef strides,
                          OptionalDim storage_offset = {}) {
   return self.as_strided(sizes, strides, storage_offset);
@@ -74,8 +74,8 @@ inline Tensor diagonal(const Tensor& self, int64_t offset = 0, int64_t dim1 = 0,
 Tensor view_as_real(const Tensor& self);
 /// Pairs of numbers (last dimension of size 2 and stride 1) as a complex tensor.
 Tensor view_as_complex(const Tensor& self);
-/// The real or imaginary part, as a view. `real` of a real tensor is the tensor itself; `imag` of one
-/// throws Error.
+/// The real or imaginary part, as a view. `real` of a real tensor is the tensor itself; `imag` of
+/// one throws Error.
 Tensor real(const Tensor& self);
 Tensor imag(const Tensor& self);
 

@@ -47,8 +47,7 @@ Tensor Tensor::argsort(int64_t dim, bool descending) const {
 
 Tensor::T2 Tensor::topk(int64_t k, int64_t dim, bool largest, bool /*sorted*/) const {
   const int64_t d = wrap_dim(dim, this->dim());
-  TAEDA_CHECK(k >= 0 && k <= (this->dim() > 0 ? sizes()[d] : 1),
-              "selected index k out of range");
+  TAEDA_CHECK(k >= 0 && k <= (this->dim() > 0 ? sizes()[d] : 1), "selected index k out of range");
   DimVector shape(sizes());
   if (!shape.empty()) shape[d] = k;
   Tensor values = empty(shape, options()), indices = empty(shape, options().dtype(kLong));
@@ -139,31 +138,33 @@ Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
   TAEDA_CHECK(!weights.defined() || weights.sizes() == self.sizes(),
               "weights should be 1-d and have the same length as input");
   NoGradGuard guard;
-  const ScalarType dtype = !weights.defined()         ? kLong
+  const ScalarType dtype = !weights.defined()          ? kLong
                            : weights.dtype() == kFloat ? kFloat
-                                                      : kDouble;
+                                                       : kDouble;
   if (self.numel() == 0) return zeros({minlength}, self.options().dtype(dtype));
   TAEDA_CHECK(self.min().item<int64_t>() >= 0,
               "bincount only supports 1-d non-negative integral inputs.");
   const int64_t bins = std::max(self.max().item<int64_t>() + 1, minlength);
-  const Tensor each = weights.defined() ? weights.to(dtype)
-                                        : ones({self.numel()}, self.options().dtype(kLong));
+  const Tensor each =
+      weights.defined() ? weights.to(dtype) : ones({self.numel()}, self.options().dtype(kLong));
   return zeros({bins}, self.options().dtype(dtype)).index_add_(0, self.to(kLong), each);
 }
 
 Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, bool out_int32,
                     bool right) {
-  TAEDA_CHECK(sorted_sequence.dim() >= 1, "torch.searchsorted(): input value can be a scalar only "
+  TAEDA_CHECK(sorted_sequence.dim() >= 1,
+              "torch.searchsorted(): input value can be a scalar only "
               "when boundaries tensor dimension is 1, but boundaries tensor has dimension 0");
   const bool shared = sorted_sequence.dim() == 1;
   if (!shared) {
     bool fits = values.dim() == sorted_sequence.dim();
     for (int64_t d = 0; fits && d + 1 < values.dim(); ++d)
       fits = values.sizes()[d] == sorted_sequence.sizes()[d];
-    TAEDA_CHECK(fits, "torch.searchsorted(): boundaries tensor should be 1 dimension or the first "
+    TAEDA_CHECK(fits,
+                "torch.searchsorted(): boundaries tensor should be 1 dimension or the first "
                 "N-1 dimensions of boundaries tensor and input value tensor must match, but we got "
-                "boundaries tensor ", sorted_sequence.sizes(), " and input value tensor ",
-                values.sizes());
+                "boundaries tensor ",
+                sorted_sequence.sizes(), " and input value tensor ", values.sizes());
   }
   NoGradGuard guard;
   Tensor out = empty(values.sizes(), values.options().dtype(kLong));

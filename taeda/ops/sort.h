@@ -31,8 +31,8 @@ inline Tensor::T2 kthvalue(const Tensor& self, int64_t k, int64_t dim = -1, bool
 }
 
 using T3 = std::tuple<Tensor, Tensor, Tensor>;
-/// The different elements in ascending order; where each element of `self` went (in self's shape, if
-/// `return_inverse`); how often each occurs (if `return_counts`).
+/// The different elements in ascending order; where each element of `self` went (in self's shape,
+/// if `return_inverse`); how often each occurs (if `return_counts`).
 T3 unique(const Tensor& self, bool return_inverse = false, bool return_counts = false);
 /// libtorch's name for `unique`; the result is sorted in any case.
 T3 _unique2(const Tensor& self, bool sorted = true, bool return_inverse = false,
@@ -40,10 +40,11 @@ T3 _unique2(const Tensor& self, bool sorted = true, bool return_inverse = false,
 /// The same without sorting: runs of equal elements of the flattened tensor become one.
 T3 unique_consecutive(const Tensor& self, bool return_inverse = false, bool return_counts = false);
 
-/// How often each of 0, 1, ... max (at least `minlength` numbers) occurs in a vector of non-negative
-/// integers; or the sums of their `weights`.
+/// How often each of 0, 1, ... max (at least `minlength` numbers) occurs in a vector of
+/// non-negative integers; or the sums of their `weights`.
 Tensor bincount(const Tensor& self, const Tensor& weights = {}, int64_t minlength = 0);
-/// Where each value would go in the sorted sequence (last dimension) so that it stays sorted: before
+/// Where each value would go in the sorted sequence (last dimension) so that it stays sorted:
+/// before
 /// (`right`: after) equal ones. `sorted_sequence` is a vector, or has values' leading dimensions.
 Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, bool out_int32 = false,
                     bool right = false);

@@ -27,13 +27,15 @@ void TensorLiteral::set_entries(std::vector<TensorLiteral> entries, ScalarType d
 
 namespace {
 
-template <class T> char* put(char* out, const Scalar& value) {
+template <class T>
+char* put(char* out, const Scalar& value) {
   const T v = value.to<T>();
   std::memcpy(out, &v, sizeof(T));
   return out + sizeof(T);
 }
 
-template <class From> Scalar number_at(const void* array, int64_t i) {
+template <class From>
+Scalar number_at(const void* array, int64_t i) {
   return Scalar(static_cast<const From*>(array)[i]);
 }
 
@@ -74,8 +76,10 @@ void TensorLiteral::print(std::ostream& out) const {
   out << '{';
   for (int64_t i = 0; i < sizes_[0]; ++i) {
     if (i) out << ", ";
-    if (array_) out << number_at(array_dtype_, array_, i);
-    else entries_[static_cast<size_t>(i)].print(out);
+    if (array_)
+      out << number_at(array_dtype_, array_, i);
+    else
+      entries_[static_cast<size_t>(i)].print(out);
   }
   out << '}';
 }

@@ -13,11 +13,11 @@ namespace taeda {
 class TensorLiteral {
  public:
   template <class T>
-    requires(std::is_arithmetic_v<T>)
-  TensorLiteral(T value) : dtype_(literal_dtype<T>()), number_(value) {}
+  requires(std::is_arithmetic_v<T>) TensorLiteral(T value)
+      : dtype_(literal_dtype<T>()), number_(value) {}
   template <class T>
-    requires(std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
-  TensorLiteral(T value) : dtype_(dtype_of<T>()), number_(value) {}
+  requires(std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) TensorLiteral(T value)
+      : dtype_(dtype_of<T>()), number_(value) {}
   template <class T>
   TensorLiteral(std::complex<T> value)
       : dtype_(to_complex_type(get_default_dtype())), number_(value) {}
@@ -25,12 +25,19 @@ class TensorLiteral {
   TensorLiteral(complex<T> value) : TensorLiteral(std::complex<T>(value)) {}
   /// Throws Error unless all entries have the same sizes.
   TensorLiteral(std::initializer_list<TensorLiteral> entries);
-  template <class T> TensorLiteral(ArrayRef<T> values) { set_array(values.data(), values.size()); }
-  template <class T> TensorLiteral(const std::vector<T>& values) {
-    if constexpr (std::is_same_v<T, bool>) set_entries({values.begin(), values.end()}, kBool);
-    else set_array(values.data(), values.size());
+  template <class T>
+  TensorLiteral(ArrayRef<T> values) {
+    set_array(values.data(), values.size());
   }
-  template <class T, size_t N> TensorLiteral(const std::array<T, N>& values) {
+  template <class T>
+  TensorLiteral(const std::vector<T>& values) {
+    if constexpr (std::is_same_v<T, bool>)
+      set_entries({values.begin(), values.end()}, kBool);
+    else
+      set_array(values.data(), values.size());
+  }
+  template <class T, size_t N>
+  TensorLiteral(const std::array<T, N>& values) {
     set_array(values.data(), N);
   }
 
@@ -43,13 +50,19 @@ class TensorLiteral {
   void print(std::ostream& out) const;
 
  private:
-  template <class T> static ScalarType literal_dtype() {
-    if constexpr (std::is_floating_point_v<T>) return get_default_dtype();
-    else if constexpr (std::is_same_v<T, bool>) return kBool;
-    else if constexpr (std::is_integral_v<T>) return sizeof(T) == 1 ? dtype_of<T>() : kLong;
-    else return dtype_of<T>();
+  template <class T>
+  static ScalarType literal_dtype() {
+    if constexpr (std::is_floating_point_v<T>)
+      return get_default_dtype();
+    else if constexpr (std::is_same_v<T, bool>)
+      return kBool;
+    else if constexpr (std::is_integral_v<T>)
+      return sizeof(T) == 1 ? dtype_of<T>() : kLong;
+    else
+      return dtype_of<T>();
   }
-  template <class T> void set_array(const T* data, size_t n) {
+  template <class T>
+  void set_array(const T* data, size_t n) {
     if constexpr (dtype_of<T>() == ScalarType::Undefined || std::is_same_v<T, TensorLiteral>) {
       set_entries({data, data + n}, literal_dtype<T>());
     } else {

@@ -43,10 +43,13 @@ class TensorIndex {
   TensorIndex(EllipsisIndexType) : kind_(Kind::Ellipsis) {}
   /// Throws ValueError for another string than "...".
   TensorIndex(const char* text) : kind_(Kind::Ellipsis) {
-    TAEDA_CHECK_VALUE(std::strcmp(text, "...") == 0, "Expected \"...\" to represent an ellipsis "
-                      "index, but got \"", text, "\"");
+    TAEDA_CHECK_VALUE(std::strcmp(text, "...") == 0,
+                      "Expected \"...\" to represent an ellipsis "
+                      "index, but got \"",
+                      text, "\"");
   }
-  template <std::integral T> TensorIndex(T value)
+  template <std::integral T>
+  TensorIndex(T value)
       : kind_(std::same_as<T, bool> ? Kind::Boolean : Kind::Integer),
         integer_(static_cast<int64_t>(value)) {}
   TensorIndex(Slice slice) : kind_(Kind::Slice), slice_(slice) {}

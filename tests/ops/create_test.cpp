@@ -24,7 +24,9 @@ TEST(Create, OptionsDecideDtypeAndGradient) {
   EXPECT_EQ(scalar_tensor(3).dtype(), kFloat);
   EXPECT_EQ(message_of([] { zeros({2}, dtype(kLong).requires_grad(true)); }),
             "only Tensors of floating point and complex dtype can require gradients, but got Long");
-  EXPECT_EQ(message_of([] { empty({2, -1}); }),
+  EXPECT_EQ(message_of([] {
+              empty({2, -1});
+            }),
             "Trying to create tensor with negative dimension -1: [2, -1]");
 }
 
@@ -40,7 +42,9 @@ TEST(Create, EmptyStrided) {
   const Tensor x = empty_strided({2, 2}, {1, 4});
   EXPECT_EQ(x.strides().vec(), (Sizes{1, 4}));
   EXPECT_EQ(x.storage()->nbytes(), 6 * sizeof(float));
-  EXPECT_EQ(message_of([] { empty_strided({2}, {1, 1}); }),
+  EXPECT_EQ(message_of([] {
+              empty_strided({2}, {1, 1});
+            }),
             "mismatch in length of strides and shape");
 }
 
@@ -88,7 +92,9 @@ TEST(Literal, NestedLists) {
   EXPECT_EQ(longs(tensor({{1, 2}, {3, 4}})), (Sizes{1, 2, 3, 4}));
   EXPECT_EQ(shape(tensor({{1}})), (Sizes{1, 1}));
   EXPECT_EQ(shape(tensor({{{1.0, 2.0}}, {{3.0, 4.0}}})), (Sizes{2, 1, 2}));
-  EXPECT_EQ(message_of([] { tensor({{1, 2}, {3}}); }),
+  EXPECT_EQ(message_of([] {
+              tensor({{1, 2}, {3}});
+            }),
             "Expected all sub-lists to have sizes: [2] (e.g. {1, 2}), but got sub-list {3} with "
             "sizes: [1]");
 }

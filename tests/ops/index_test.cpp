@@ -67,20 +67,31 @@ TEST(Index, Errors) {
   const Tensor x = cube();
   EXPECT_EQ(message_of([&] { x.index({5}); }),
             "index 5 is out of bounds for dimension 0 with size 2");
-  EXPECT_EQ(message_of([&] { x.index({0, tensor({3})}); }),
+  EXPECT_EQ(message_of([&] {
+              x.index({0, tensor({3})});
+            }),
             "index 3 is out of bounds for dimension 0 with size 3");
-  EXPECT_EQ(message_of([&] { x.index({tensor({0, 1}), tensor({0, 1, 2})}); }),
-            "shape mismatch: indexing tensors could not be broadcast together with shapes [2], [3]");
-  EXPECT_EQ(message_of([&] { x.index({0, 0, 0, 0}); }),
+  EXPECT_EQ(
+      message_of([&] {
+        x.index({tensor({0, 1}), tensor({0, 1, 2})});
+      }),
+      "shape mismatch: indexing tensors could not be broadcast together with shapes [2], [3]");
+  EXPECT_EQ(message_of([&] {
+              x.index({0, 0, 0, 0});
+            }),
             "too many indices for tensor of dimension 3");
-  EXPECT_EQ(message_of([&] { x.index({"...", "..."}); }),
+  EXPECT_EQ(message_of([&] {
+              x.index({"...", "..."});
+            }),
             "an index can only have a single ellipsis ('...')");
   EXPECT_EQ(message_of([&] { x.index({tensor({true})}); }),
             "The shape of the mask [1] at index 0 does not match the shape of the indexed tensor "
             "[2, 3, 4] at index 0");
   EXPECT_EQ(message_of([&] { x.index({tensor({0.5})}); }),
             "tensors used as indices must be long, int, byte or bool tensors");
-  EXPECT_EQ(message_of([] { zeros({0, 3}).index({tensor({0})}); }),
+  EXPECT_EQ(message_of([] {
+              zeros({0, 3}).index({tensor({0})});
+            }),
             "index is out of bounds for dimension with size 0");
   EXPECT_EQ(message_of([&] { x.index({".."}); }),
             "Expected \"...\" to represent an ellipsis index, but got \"..\"");
@@ -115,7 +126,9 @@ TEST(IndexPut, Errors) {
   EXPECT_EQ(message_of([&] { x.index_put_({tensor({0})}, tensor({1.0})); }),
             "Index put requires the source and destination dtypes match, got Long for the "
             "destination and Float for the source.");
-  EXPECT_EQ(message_of([&] { x.index_put_({tensor({0, 1})}, zeros({3}, kLong)); }),
+  EXPECT_EQ(message_of([&] {
+              x.index_put_({tensor({0, 1})}, zeros({3}, kLong));
+            }),
             "shape mismatch: value tensor of shape [3] cannot be broadcast to indexing result of "
             "shape [2, 3, 4]");
   const Tensor leaf = ones({3}, requires_grad());
@@ -169,9 +182,13 @@ TEST(Gather, Errors) {
             "index 5 is out of bounds for dimension 0 with size 2");
   EXPECT_EQ(message_of([&] { x.gather(0, tensor({0})); }),
             "Index tensor must have the same number of dimensions as input tensor");
-  EXPECT_EQ(message_of([&] { x.scatter(0, tensor({{{0}}}), ones({1, 1, 1})); }),
+  EXPECT_EQ(message_of([&] {
+              x.scatter(0, tensor({{{0}}}), ones({1, 1, 1}));
+            }),
             "scatter(): Expected self.dtype to be equal to src.dtype");
-  EXPECT_EQ(message_of([&] { x.gather(0, zeros({1, 1, 5}, kLong)); }),
+  EXPECT_EQ(message_of([&] {
+              x.gather(0, zeros({1, 1, 5}, kLong));
+            }),
             "Size does not match at dimension 2 expected index [1, 1, 5] to be smaller than self "
             "[2, 3, 4] apart from dimension 0");
 }
@@ -183,13 +200,16 @@ TEST(Masked, FillAndSelect) {
   const Tensor t = arange(6).view({2, 3}).t();
   t.masked_fill_(tensor({true, false}), tensor(9));
   EXPECT_EQ(longs(t), (Sizes{9, 3, 9, 4, 9, 5}));
-  EXPECT_EQ(message_of([&] { x.masked_fill(tensor({1, 0, 1, 0}), 1); }),
+  EXPECT_EQ(message_of([&] {
+              x.masked_fill(tensor({1, 0, 1, 0}), 1);
+            }),
             "masked_fill_ only supports boolean masks, but got mask with dtype Long");
-  EXPECT_EQ(message_of([&] { x.masked_fill(x.gt(1), tensor({1, 2})); }),
+  EXPECT_EQ(message_of([&] {
+              x.masked_fill(x.gt(1), tensor({1, 2}));
+            }),
             "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with 1 "
             "dimension(s).");
-  EXPECT_EQ(message_of([&] { x.masked_select(x); }),
-            "masked_select: expected BoolTensor for mask");
+  EXPECT_EQ(message_of([&] { x.masked_select(x); }), "masked_select: expected BoolTensor for mask");
 }
 
 TEST(Take, FlatIndices) {
@@ -222,9 +242,7 @@ TEST(OneHot, ClassesAndErrors) {
 }
 
 /// A float64 leaf.
-Tensor leaf(IntArrayRef sizes) {
-  return randn(sizes, dtype(kDouble).requires_grad(true));
-}
+Tensor leaf(IntArrayRef sizes) { return randn(sizes, dtype(kDouble).requires_grad(true)); }
 
 void check_gradients(const autograd::GradcheckFn& f, const Tensors& inputs) {
   EXPECT_TRUE(gradcheck(f, inputs));
@@ -234,8 +252,11 @@ void check_gradients(const autograd::GradcheckFn& f, const Tensors& inputs) {
 TEST(IndexGradients, Reading) {
   manual_seed(1);
   const Tensor i = tensor({{0, 2}, {2, 1}});
-  check_gradients([&](const Tensors& t) { return Tensors{t[0].index({i, Slice(), 1}).square()}; },
-                  {leaf({3, 2, 2})});
+  check_gradients(
+      [&](const Tensors& t) {
+        return Tensors{t[0].index({i, Slice(), 1}).square()};
+      },
+      {leaf({3, 2, 2})});
   check_gradients([&](const Tensors& t) { return Tensors{t[0].index_select(1, i[0]).square()}; },
                   {leaf({2, 3})});
   check_gradients([&](const Tensors& t) { return Tensors{t[0].gather(0, i).square()}; },
@@ -270,9 +291,8 @@ TEST(IndexGradients, Writing) {
   check_gradients([&](const Tensors& t) { return Tensors{t[0].scatter_add(0, j, t[1]).square()}; },
                   {leaf({3, 2}), leaf({3, 2})});
   const Tensor mask = tensor({true, false});
-  check_gradients(
-      [&](const Tensors& t) { return Tensors{t[0].masked_fill(mask, t[1]).square()}; },
-      {leaf({3, 2}), leaf({})});
+  check_gradients([&](const Tensors& t) { return Tensors{t[0].masked_fill(mask, t[1]).square()}; },
+                  {leaf({3, 2}), leaf({})});
   check_gradients(
       [&](const Tensors& t) {
         const Tensor x = t[0].mul(1);

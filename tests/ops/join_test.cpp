@@ -39,14 +39,22 @@ TEST(Cat, LargeAndMany) {
 TEST(Cat, Errors) {
   const Tensor x = zeros({3, 4});
   EXPECT_EQ(message_of([] { cat({}); }), "torch.cat(): expected a non-empty list of Tensors");
-  EXPECT_EQ(message_of([&] { cat({x, zeros({2, 3})}); }),
+  EXPECT_EQ(message_of([&] {
+              cat({x, zeros({2, 3})});
+            }),
             "Sizes of tensors must match except in dimension 0. Expected size 4 but got size 3 for "
             "tensor number 1 in the list.");
-  EXPECT_EQ(message_of([&] { cat({x, zeros({3})}); }),
+  EXPECT_EQ(message_of([&] {
+              cat({x, zeros({3})});
+            }),
             "Tensors must have same number of dimensions: got 2 and 1");
-  EXPECT_EQ(message_of([&] { cat({tensor(1.0), x}); }),
+  EXPECT_EQ(message_of([&] {
+              cat({tensor(1.0), x});
+            }),
             "zero-dimensional tensor (at position 0) cannot be concatenated");
-  EXPECT_EQ(message_of([&] { stack({x, x.t()}); }),
+  EXPECT_EQ(message_of([&] {
+              stack({x, x.t()});
+            }),
             "stack expects each tensor to be equal size, but got [3, 4] at entry 0 and [4, 3] at "
             "entry 1");
   EXPECT_EQ(message_of([&] { hstack({}); }), "hstack expects a non-empty TensorList");
@@ -77,11 +85,12 @@ TEST(Split, PartsAreViews) {
 
 TEST(Split, Errors) {
   const Tensor x = zeros({3, 4});
-  EXPECT_EQ(message_of([&] { x.chunk(0); }),
-            "chunk expects `chunks` to be greater than 0, got: 0");
+  EXPECT_EQ(message_of([&] { x.chunk(0); }), "chunk expects `chunks` to be greater than 0, got: 0");
   EXPECT_EQ(message_of([&] { x.split(-1); }),
             "split expects split_size be non-negative, but got split_size=-1");
-  EXPECT_EQ(message_of([&] { x.split({1, 1}); }),
+  EXPECT_EQ(message_of([&] {
+              x.split({1, 1});
+            }),
             "split_with_sizes expects split_sizes to sum exactly to 3 (input tensor's size at "
             "dimension 0), but got split_sizes=[1, 1]");
   EXPECT_EQ(message_of([] { tensor(1.0).unbind(); }),
@@ -92,11 +101,12 @@ TEST(Split, Errors) {
 
 TEST(Split, InPlaceOnOnePartIsRejected) {
   const Tensor x = ones({4}, requires_grad()).mul(2);
-  EXPECT_EQ(message_of([&] { x.split(2)[0].fill_(0); }),
-            "Output 0 of SplitBackward0 is a view and is being modified inplace. This view is the "
-            "output of a function that returns multiple views. Such functions do not allow the output "
-            "views to be modified inplace. You should replace the inplace operation by an "
-            "out-of-place one.");
+  EXPECT_EQ(
+      message_of([&] { x.split(2)[0].fill_(0); }),
+      "Output 0 of SplitBackward0 is a view and is being modified inplace. This view is the "
+      "output of a function that returns multiple views. Such functions do not allow the output "
+      "views to be modified inplace. You should replace the inplace operation by an "
+      "out-of-place one.");
 }
 
 TEST(Meshgrid, BothIndexings) {

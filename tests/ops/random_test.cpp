@@ -52,9 +52,9 @@ TEST(Random, SeedGivesPyTorchsDistributions) {
   expect_near(randn({5}), {1.5409960746765137f, -0.293428897857666f, -2.1787893772125244f,
                            0.5684312582015991f, -1.0845223665237427f});
   manual_seed(0);
-  expect_near(randn({17}).slice(0, 12), {1.3893661499023438f, 1.586334228515625f,
-                                         0.946298360824585f, -0.843676745891571f,
-                                         0.9318265914916992f});
+  expect_near(randn({17}).slice(0, 12),
+              {1.3893661499023438f, 1.586334228515625f, 0.946298360824585f, -0.843676745891571f,
+               0.9318265914916992f});
   manual_seed(0);
   expect_near(empty({4}).exponential_(2),
               {1.754163146018982f, 0.6151923537254333f, 0.3075220584869385f, 1.267559289932251f});
@@ -63,8 +63,8 @@ TEST(Random, SeedGivesPyTorchsDistributions) {
   manual_seed(0);
   EXPECT_EQ(floats(bernoulli(full({8}, 0.5))), (Floats{1, 0, 1, 1, 1, 0, 1, 0}));
   manual_seed(0);
-  expect_near(normal(tensor({1.0, 2.0, 3.0}), 2), {4.081992149353027f, 1.413142204284668f,
-                                                   -1.3575787544250488f});
+  expect_near(normal(tensor({1.0, 2.0, 3.0}), 2),
+              {4.081992149353027f, 1.413142204284668f, -1.3575787544250488f});
   manual_seed(0);
   expect_near(normal(tensor({1.0, 2.0, 3.0}), tensor({1.0, 0.1, 3.0})),
               {2.5409960746765137f, 1.9706571102142334f, -3.5363683700561523f});
@@ -87,7 +87,9 @@ TEST(Random, Multinomial) {
             (Sizes{2, 2}));
   EXPECT_EQ(message_of([&] { multinomial(weights, 5); }),
             "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
-  EXPECT_EQ(message_of([] { multinomial(tensor({-1.0, 0.2}), 1); }),
+  EXPECT_EQ(message_of([] {
+              multinomial(tensor({-1.0, 0.2}), 1);
+            }),
             "probability tensor contains either `inf`, `nan` or element < 0");
   EXPECT_EQ(message_of([] { multinomial(zeros({2}), 1); }),
             "invalid multinomial distribution (sum of probabilities <= 0)");

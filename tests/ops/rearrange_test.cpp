@@ -41,7 +41,9 @@ TEST(Flip, DimensionsAndRotation) {
   EXPECT_EQ(longs(fliplr(x)), (Sizes{2, 1, 0, 5, 4, 3}));
   EXPECT_EQ(longs(rot90(x)), (Sizes{2, 5, 1, 4, 0, 3}));
   EXPECT_EQ(longs(rot90(x, -1)), (Sizes{3, 0, 4, 1, 5, 2}));
-  EXPECT_EQ(message_of([&] { x.flip({0, 0}); }),
+  EXPECT_EQ(message_of([&] {
+              x.flip({0, 0});
+            }),
             "dim 0 appears multiple times in the list of dims");
 }
 
@@ -49,7 +51,9 @@ TEST(Roll, FlatAndDimensions) {
   const Tensor x = arange(6).view({2, 3});
   EXPECT_EQ(longs(x.roll({1})), (Sizes{5, 0, 1, 2, 3, 4}));
   EXPECT_EQ(longs(x.roll({1, -1}, {0, 1})), (Sizes{4, 5, 3, 1, 2, 0}));
-  EXPECT_EQ(message_of([&] { x.roll({1, 2}, {0}); }),
+  EXPECT_EQ(message_of([&] {
+              x.roll({1, 2}, {0});
+            }),
             "shifts and dimensions must align. shifts: 2, dims:1");
 }
 

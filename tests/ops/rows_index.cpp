@@ -36,7 +36,8 @@ std::vector<OpRow> whole_rows() {
   const auto rows_of = [](const Array& x, const Array& index) {
     Array out{{static_cast<int64_t>(index.data.size()), 3}, {}};
     for (int64_t i = 0; i < out.sizes[0]; ++i)
-      for (int64_t j = 0; j < 3; ++j) out.data.push_back(x.data[static_cast<size_t>(at(index, i) * 3 + j)]);
+      for (int64_t j = 0; j < 3; ++j)
+        out.data.push_back(x.data[static_cast<size_t>(at(index, i) * 3 + j)]);
     return out;
   };
   const auto write = [](auto combine) {
@@ -53,30 +54,38 @@ std::vector<OpRow> whole_rows() {
   const std::vector<Arg> read = {real({4, 3}), index({5}, 4)};
   const std::vector<Arg> change = {real({4, 3}), index({2}, 4), real({2, 3})};
   std::vector<OpRow> rows = {
-      row_of("index_select", read, [](const Tensors& t) { return t[0].index_select(0, t[1]); },
-             [=](const Arrays& in) { return rows_of(in[0], in[1]); }),
-      row_of("index", read, [](const Tensors& t) { return t[0].index({t[1]}); },
-             [=](const Arrays& in) { return rows_of(in[0], in[1]); }),
-      row_of("embedding", read, [](const Tensors& t) { return embedding(t[0], t[1]); },
-             [=](const Arrays& in) { return rows_of(in[0], in[1]); }),
-      row_of("index_add", change, [](const Tensors& t) { return t[0].index_add(0, t[1], t[2]); },
-             write([](double a, double b) { return a + b; }),
-             [](const Tensors& t) { return t[0].index_add_(0, t[1], t[2]); }),
-      row_of("index_copy", change, [](const Tensors& t) { return index_copy(t[0], 0, t[1], t[2]); },
-             write([](double, double b) { return b; }),
-             [](const Tensors& t) { return t[0].index_copy_(0, t[1], t[2]); }),
-      row_of("index_fill", {real({4, 3}), index({2}, 4)},
-             [](const Tensors& t) { return index_fill(t[0], 0, t[1], 1); },
-             write([](double, double) { return 1.0; }),
-             [](const Tensors& t) { return t[0].index_fill_(0, t[1], 1); }),
-      row_of("index_put.accumulate", change,
-             [](const Tensors& t) { return index_put(t[0], {t[1]}, t[2], true); },
-             write([](double a, double b) { return a + b; }),
-             [](const Tensors& t) { return t[0].index_put_({t[1]}, t[2], true); }),
+      row_of(
+          "index_select", read, [](const Tensors& t) { return t[0].index_select(0, t[1]); },
+          [=](const Arrays& in) { return rows_of(in[0], in[1]); }),
+      row_of(
+          "index", read, [](const Tensors& t) { return t[0].index({t[1]}); },
+          [=](const Arrays& in) { return rows_of(in[0], in[1]); }),
+      row_of(
+          "embedding", read, [](const Tensors& t) { return embedding(t[0], t[1]); },
+          [=](const Arrays& in) { return rows_of(in[0], in[1]); }),
+      row_of(
+          "index_add", change, [](const Tensors& t) { return t[0].index_add(0, t[1], t[2]); },
+          write([](double a, double b) { return a + b; }),
+          [](const Tensors& t) { return t[0].index_add_(0, t[1], t[2]); }),
+      row_of(
+          "index_copy", change, [](const Tensors& t) { return index_copy(t[0], 0, t[1], t[2]); },
+          write([](double, double b) { return b; }),
+          [](const Tensors& t) { return t[0].index_copy_(0, t[1], t[2]); }),
+      row_of(
+          "index_fill", {real({4, 3}), index({2}, 4)},
+          [](const Tensors& t) { return index_fill(t[0], 0, t[1], 1); },
+          write([](double, double) { return 1.0; }),
+          [](const Tensors& t) { return t[0].index_fill_(0, t[1], 1); }),
+      row_of(
+          "index_put.accumulate", change,
+          [](const Tensors& t) { return index_put(t[0], {t[1]}, t[2], true); },
+          write([](double a, double b) { return a + b; }),
+          [](const Tensors& t) { return t[0].index_put_({t[1]}, t[2], true); }),
   };
   for (OpRow& row : rows) {
     // Where two sources may name one row, the first one's gradient is PyTorch's, not the limit's.
-    if (row.name == "index_copy") row.samples[0][1] = index({1}, 4), row.samples[0][2] = real({1, 3});
+    if (row.name == "index_copy")
+      row.samples[0][1] = index({1}, 4), row.samples[0][2] = real({1, 3});
     if (row.name == "index_add" || row.name == "index_put.accumulate") row.dtypes = kWide | kInts;
   }
   return rows;
@@ -95,29 +104,33 @@ std::vector<OpRow> single_elements() {
     };
   };
   std::vector<OpRow> rows = {
-      row_of("gather", {real({3, 4}), index({2, 4}, 3)},
-             [](const Tensors& t) { return t[0].gather(0, t[1]); },
-             [](const Arrays& in) {
-               Array out{in[1].sizes, {}};
-               for (int64_t i = 0; i < in[1].numel(); ++i)
-                 out.data.push_back(in[0].data[static_cast<size_t>(at(in[1], i) * 4 + i % 4)]);
-               return out;
-             },
-             nullptr, {"take_along_dim"}),
-      row_of("scatter", {real({3, 4}), index({1, 4}, 3), real({1, 4})},
-             [](const Tensors& t) { return t[0].scatter(0, t[1], t[2]); }, write(false),
-             [](const Tensors& t) { return t[0].scatter_(0, t[1], t[2]); }),
-      row_of("scatter_add", {real({3, 4}), index({2, 4}, 3), real({2, 4})},
-             [](const Tensors& t) { return t[0].scatter_add(0, t[1], t[2]); }, write(true),
-             [](const Tensors& t) { return t[0].scatter_add_(0, t[1], t[2]); }),
-      row_of("take", {real({3, 4}), index({2, 3}, 12)},
-             [](const Tensors& t) { return t[0].take(t[1]); },
-             [](const Arrays& in) {
-               Array out{in[1].sizes, {}};
-               for (int64_t i = 0; i < in[1].numel(); ++i)
-                 out.data.push_back(in[0].data[static_cast<size_t>(at(in[1], i))]);
-               return out;
-             }),
+      row_of(
+          "gather", {real({3, 4}), index({2, 4}, 3)},
+          [](const Tensors& t) { return t[0].gather(0, t[1]); },
+          [](const Arrays& in) {
+            Array out{in[1].sizes, {}};
+            for (int64_t i = 0; i < in[1].numel(); ++i)
+              out.data.push_back(in[0].data[static_cast<size_t>(at(in[1], i) * 4 + i % 4)]);
+            return out;
+          },
+          nullptr, {"take_along_dim"}),
+      row_of(
+          "scatter", {real({3, 4}), index({1, 4}, 3), real({1, 4})},
+          [](const Tensors& t) { return t[0].scatter(0, t[1], t[2]); }, write(false),
+          [](const Tensors& t) { return t[0].scatter_(0, t[1], t[2]); }),
+      row_of(
+          "scatter_add", {real({3, 4}), index({2, 4}, 3), real({2, 4})},
+          [](const Tensors& t) { return t[0].scatter_add(0, t[1], t[2]); }, write(true),
+          [](const Tensors& t) { return t[0].scatter_add_(0, t[1], t[2]); }),
+      row_of(
+          "take", {real({3, 4}), index({2, 3}, 12)},
+          [](const Tensors& t) { return t[0].take(t[1]); },
+          [](const Arrays& in) {
+            Array out{in[1].sizes, {}};
+            for (int64_t i = 0; i < in[1].numel(); ++i)
+              out.data.push_back(in[0].data[static_cast<size_t>(at(in[1], i))]);
+            return out;
+          }),
   };
   rows[2].dtypes = kWide | kInts;
   return rows;
@@ -125,33 +138,36 @@ std::vector<OpRow> single_elements() {
 
 std::vector<OpRow> masks() {
   return {
-      row_of("masked_fill", {real({3, 4}), mask({4})},
-             [](const Tensors& t) { return t[0].masked_fill(t[1], 1); },
-             [](const Arrays& in) {
-               Array out = in[0];
-               for (size_t i = 0; i < out.data.size(); ++i)
-                 if (in[1].data[i % 4] != 0) out.data[i] = 1;
-               return out;
-             },
-             [](const Tensors& t) { return t[0].masked_fill_(t[1], 1); }),
-      row_of("masked_fill.tensor", {real({3, 4}), mask({3, 4}), real({})},
-             [](const Tensors& t) { return t[0].masked_fill(t[1], t[2]); },
-             [](const Arrays& in) {
-               Array out = in[0];
-               for (size_t i = 0; i < out.data.size(); ++i)
-                 if (in[1].data[i] != 0) out.data[i] = in[2].data[0];
-               return out;
-             },
-             [](const Tensors& t) { return t[0].masked_fill_(t[1], t[2]); }),
-      row_of("masked_select", {real({3, 4}), mask({3, 4})},
-             [](const Tensors& t) { return t[0].masked_select(t[1]); },
-             [](const Arrays& in) {
-               Array out{{0}, {}};
-               for (size_t i = 0; i < in[0].data.size(); ++i)
-                 if (in[1].data[i] != 0) out.data.push_back(in[0].data[i]);
-               out.sizes[0] = out.numel();
-               return out;
-             }),
+      row_of(
+          "masked_fill", {real({3, 4}), mask({4})},
+          [](const Tensors& t) { return t[0].masked_fill(t[1], 1); },
+          [](const Arrays& in) {
+            Array out = in[0];
+            for (size_t i = 0; i < out.data.size(); ++i)
+              if (in[1].data[i % 4] != 0) out.data[i] = 1;
+            return out;
+          },
+          [](const Tensors& t) { return t[0].masked_fill_(t[1], 1); }),
+      row_of(
+          "masked_fill.tensor", {real({3, 4}), mask({3, 4}), real({})},
+          [](const Tensors& t) { return t[0].masked_fill(t[1], t[2]); },
+          [](const Arrays& in) {
+            Array out = in[0];
+            for (size_t i = 0; i < out.data.size(); ++i)
+              if (in[1].data[i] != 0) out.data[i] = in[2].data[0];
+            return out;
+          },
+          [](const Tensors& t) { return t[0].masked_fill_(t[1], t[2]); }),
+      row_of(
+          "masked_select", {real({3, 4}), mask({3, 4})},
+          [](const Tensors& t) { return t[0].masked_select(t[1]); },
+          [](const Arrays& in) {
+            Array out{{0}, {}};
+            for (size_t i = 0; i < in[0].data.size(); ++i)
+              if (in[1].data[i] != 0) out.data.push_back(in[0].data[i]);
+            out.sizes[0] = out.numel();
+            return out;
+          }),
   };
 }
 
@@ -180,7 +196,8 @@ Arrays ordered(const Array& in, bool descending, size_t first, size_t keep) {
 }
 
 OpRow order_row(std::string name, std::function<Tensor::T2(const Tensor&)> call,
-                std::function<Arrays(const Array&)> reference, std::vector<std::string> covers = {}) {
+                std::function<Arrays(const Array&)> reference,
+                std::vector<std::string> covers = {}) {
   OpRow row;
   row.name = std::move(name);
   row.call = [call](const Tensors& t) {
@@ -196,12 +213,15 @@ OpRow order_row(std::string name, std::function<Tensor::T2(const Tensor&)> call,
 
 std::vector<OpRow> orders() {
   return {
-      order_row("sort", [](const Tensor& x) { return x.sort(1, true); },
-                [](const Array& in) { return ordered(in, true, 0, 7); }, {"argsort"}),
-      order_row("topk", [](const Tensor& x) { return x.topk(3); },
-                [](const Array& in) { return ordered(in, true, 0, 3); }),
-      order_row("kthvalue", [](const Tensor& x) { return x.kthvalue(2, 1, true); },
-                [](const Array& in) { return ordered(in, false, 1, 1); }),
+      order_row(
+          "sort", [](const Tensor& x) { return x.sort(1, true); },
+          [](const Array& in) { return ordered(in, true, 0, 7); }, {"argsort"}),
+      order_row(
+          "topk", [](const Tensor& x) { return x.topk(3); },
+          [](const Array& in) { return ordered(in, true, 0, 3); }),
+      order_row(
+          "kthvalue", [](const Tensor& x) { return x.kthvalue(2, 1, true); },
+          [](const Array& in) { return ordered(in, false, 1, 1); }),
   };
 }
 

@@ -1,5 +1,5 @@
-// Rows of views, joins and rearrangements: operations that only move elements. A row's reference says
-// which element of the input each element of the result is.
+// Rows of views, joins and rearrangements: operations that only move elements. A row's reference
+// says which element of the input each element of the result is.
 #include <cstdlib>
 
 #include "taeda/ops/join.h"
@@ -72,71 +72,219 @@ Source same_order(Sizes input, Sizes output) {
 std::vector<Moving> views() {
   const Sizes m = {2, 3}, c = {2, 3, 4};
   return {
-      {"reshape", [](const Tensor& x) { return x.reshape({3, -1}); }, m, {3, 2},
-       same_order(m, {3, 2}), {"reshape_as"}},
-      {"view", [](const Tensor& x) { return x.contiguous().view({6, 1}); }, m, {6, 1},
-       same_order(m, {6, 1}), {"view_as"}},
-      {"flatten", [](const Tensor& x) { return x.flatten(1); }, c, {2, 12}, same_order(c, {2, 12}),
+      {"reshape",
+       [](const Tensor& x) {
+         return x.reshape({3, -1});
+       },
+       m,
+       {3, 2},
+       same_order(m, {3, 2}),
+       {"reshape_as"}},
+      {"view",
+       [](const Tensor& x) {
+         return x.contiguous().view({6, 1});
+       },
+       m,
+       {6, 1},
+       same_order(m, {6, 1}),
+       {"view_as"}},
+      {"flatten",
+       [](const Tensor& x) { return x.flatten(1); },
+       c,
+       {2, 12},
+       same_order(c, {2, 12}),
        {"ravel"}},
-      {"unflatten", [](const Tensor& x) { return x.unflatten(2, {2, -1}); }, c, {2, 3, 2, 2},
+      {"unflatten",
+       [](const Tensor& x) {
+         return x.unflatten(2, {2, -1});
+       },
+       c,
+       {2, 3, 2, 2},
        same_order(c, {2, 3, 2, 2})},
-      {"transpose", [](const Tensor& x) { return x.transpose(0, -1); }, {3, 2, 3}, {3, 2, 3},
-       [](const Coord& o) { return Coord{o[2], o[1], o[0]}; },
+      {"transpose",
+       [](const Tensor& x) { return x.transpose(0, -1); },
+       {3, 2, 3},
+       {3, 2, 3},
+       [](const Coord& o) {
+         return Coord{o[2], o[1], o[0]};
+       },
        {"swapaxes", "swapdims", "mT"},
        [](const Tensors& t) { return t[0].transpose_(0, 2); }},
-      {"t", [](const Tensor& x) { return x.t(); }, m, {3, 2},
-       [](const Coord& o) { return Coord{o[1], o[0]}; }},
-      {"permute", [](const Tensor& x) { return x.permute({2, 0, 1}); }, c, {4, 2, 3},
-       [](const Coord& o) { return Coord{o[1], o[2], o[0]}; }},
-      {"movedim", [](const Tensor& x) { return x.movedim(0, -1); }, c, {3, 4, 2},
-       [](const Coord& o) { return Coord{o[2], o[0], o[1]}; }, {"moveaxis"}},
-      {"select", [](const Tensor& x) { return x.select(1, -1); }, c, {2, 4},
-       [](const Coord& o) { return Coord{o[0], 2, o[1]}; }},
-      {"slice", [](const Tensor& x) { return x.slice(2, 1, {}, 2); }, c, {2, 3, 2},
-       [](const Coord& o) { return Coord{o[0], o[1], 1 + 2 * o[2]}; }},
-      {"narrow", [](const Tensor& x) { return x.narrow(1, 1, 2); }, c, {2, 2, 4},
-       [](const Coord& o) { return Coord{o[0], o[1] + 1, o[2]}; }},
-      {"squeeze", [](const Tensor& x) { return x.squeeze(); }, {1, 3, 1}, {3},
-       [](const Coord& o) { return Coord{0, o[0], 0}; }},
-      {"squeeze.dim", [](const Tensor& x) { return x.squeeze(0); }, {1, 3, 1}, {3, 1},
-       [](const Coord& o) { return Coord{0, o[0], 0}; }},
-      {"unsqueeze", [](const Tensor& x) { return x.unsqueeze(-1); }, m, {2, 3, 1},
-       [](const Coord& o) { return Coord{o[0], o[1]}; }},
-      {"expand", [](const Tensor& x) { return x.expand({2, 3, -1}); }, {3, 1}, {2, 3, 1},
-       [](const Coord& o) { return Coord{o[1], 0}; },
+      {"t",
+       [](const Tensor& x) { return x.t(); },
+       m,
+       {3, 2},
+       [](const Coord& o) {
+         return Coord{o[1], o[0]};
+       }},
+      {"permute",
+       [](const Tensor& x) {
+         return x.permute({2, 0, 1});
+       },
+       c,
+       {4, 2, 3},
+       [](const Coord& o) {
+         return Coord{o[1], o[2], o[0]};
+       }},
+      {"movedim",
+       [](const Tensor& x) { return x.movedim(0, -1); },
+       c,
+       {3, 4, 2},
+       [](const Coord& o) {
+         return Coord{o[2], o[0], o[1]};
+       },
+       {"moveaxis"}},
+      {"select",
+       [](const Tensor& x) { return x.select(1, -1); },
+       c,
+       {2, 4},
+       [](const Coord& o) {
+         return Coord{o[0], 2, o[1]};
+       }},
+      {"slice",
+       [](const Tensor& x) { return x.slice(2, 1, {}, 2); },
+       c,
+       {2, 3, 2},
+       [](const Coord& o) {
+         return Coord{o[0], o[1], 1 + 2 * o[2]};
+       }},
+      {"narrow",
+       [](const Tensor& x) { return x.narrow(1, 1, 2); },
+       c,
+       {2, 2, 4},
+       [](const Coord& o) {
+         return Coord{o[0], o[1] + 1, o[2]};
+       }},
+      {"squeeze",
+       [](const Tensor& x) { return x.squeeze(); },
+       {1, 3, 1},
+       {3},
+       [](const Coord& o) {
+         return Coord{0, o[0], 0};
+       }},
+      {"squeeze.dim",
+       [](const Tensor& x) { return x.squeeze(0); },
+       {1, 3, 1},
+       {3, 1},
+       [](const Coord& o) {
+         return Coord{0, o[0], 0};
+       }},
+      {"unsqueeze",
+       [](const Tensor& x) { return x.unsqueeze(-1); },
+       m,
+       {2, 3, 1},
+       [](const Coord& o) {
+         return Coord{o[0], o[1]};
+       }},
+      {"expand",
+       [](const Tensor& x) {
+         return x.expand({2, 3, -1});
+       },
+       {3, 1},
+       {2, 3, 1},
+       [](const Coord& o) {
+         return Coord{o[1], 0};
+       },
        {"expand_as", "broadcast_to", "broadcast_tensors"}},
-      {"as_strided", [](const Tensor& x) { return x.clone(MemoryFormat::Contiguous).as_strided({2, 2}, {1, 2}, 1); },
-       m, {2, 2}, [m](const Coord& o) { return unflat(1 + o[0] + 2 * o[1], m); }},
-      {"diagonal", [](const Tensor& x) { return x.diagonal(1, 0, 1); }, {3, 4, 2}, {2, 3},
-       [](const Coord& o) { return Coord{o[1], o[1] + 1, o[0]}; }},
-      {"unfold", [](const Tensor& x) { return x.unfold(1, 2, 1); }, m, {2, 2, 2},
-       [](const Coord& o) { return Coord{o[0], o[1] + o[2]}; }},
+      {"as_strided",
+       [](const Tensor& x) {
+         return x.clone(MemoryFormat::Contiguous).as_strided({2, 2}, {1, 2}, 1);
+       },
+       m,
+       {2, 2},
+       [m](const Coord& o) { return unflat(1 + o[0] + 2 * o[1], m); }},
+      {"diagonal",
+       [](const Tensor& x) { return x.diagonal(1, 0, 1); },
+       {3, 4, 2},
+       {2, 3},
+       [](const Coord& o) {
+         return Coord{o[1], o[1] + 1, o[0]};
+       }},
+      {"unfold",
+       [](const Tensor& x) { return x.unfold(1, 2, 1); },
+       m,
+       {2, 2, 2},
+       [](const Coord& o) {
+         return Coord{o[0], o[1] + o[2]};
+       }},
   };
 }
 
 std::vector<Moving> rearrangements() {
   const Sizes m = {2, 3};
   return {
-      {"repeat", [](const Tensor& x) { return x.repeat({2, 1, 2}); }, m, {2, 2, 6},
-       [](const Coord& o) { return Coord{o[1], o[2] % 3}; }},
-      {"tile", [](const Tensor& x) { return x.tile(IntArrayRef{3}); }, m, {2, 9},
-       [](const Coord& o) { return Coord{o[0], o[1] % 3}; }},
-      {"repeat_interleave", [](const Tensor& x) { return x.repeat_interleave(2, 1); }, m, {2, 6},
-       [](const Coord& o) { return Coord{o[0], o[1] / 2}; }},
-      {"flip", [](const Tensor& x) { return x.flip({0, 2}); }, {2, 3, 4}, {2, 3, 4},
-       [](const Coord& o) { return Coord{1 - o[0], o[1], 3 - o[2]}; }, {"fliplr", "flipud"}},
-      {"rot90", [](const Tensor& x) { return rot90(x, 1, {0, 1}); }, m, {3, 2},
-       [](const Coord& o) { return Coord{o[1], 2 - o[0]}; }},
-      {"roll", [](const Tensor& x) { return x.roll({1, -1}, {0, 1}); }, m, m,
-       [](const Coord& o) { return Coord{(o[0] + 1) % 2, (o[1] + 1) % 3}; }},
-      {"tril", [](const Tensor& x) { return x.tril(1); }, {2, 4, 4}, {2, 4, 4},
+      {"repeat",
+       [](const Tensor& x) {
+         return x.repeat({2, 1, 2});
+       },
+       m,
+       {2, 2, 6},
+       [](const Coord& o) {
+         return Coord{o[1], o[2] % 3};
+       }},
+      {"tile",
+       [](const Tensor& x) { return x.tile(IntArrayRef{3}); },
+       m,
+       {2, 9},
+       [](const Coord& o) {
+         return Coord{o[0], o[1] % 3};
+       }},
+      {"repeat_interleave",
+       [](const Tensor& x) { return x.repeat_interleave(2, 1); },
+       m,
+       {2, 6},
+       [](const Coord& o) {
+         return Coord{o[0], o[1] / 2};
+       }},
+      {"flip",
+       [](const Tensor& x) {
+         return x.flip({0, 2});
+       },
+       {2, 3, 4},
+       {2, 3, 4},
+       [](const Coord& o) {
+         return Coord{1 - o[0], o[1], 3 - o[2]};
+       },
+       {"fliplr", "flipud"}},
+      {"rot90",
+       [](const Tensor& x) {
+         return rot90(x, 1, {0, 1});
+       },
+       m,
+       {3, 2},
+       [](const Coord& o) {
+         return Coord{o[1], 2 - o[0]};
+       }},
+      {"roll",
+       [](const Tensor& x) {
+         return x.roll({1, -1}, {0, 1});
+       },
+       m, m,
+       [](const Coord& o) {
+         return Coord{(o[0] + 1) % 2, (o[1] + 1) % 3};
+       }},
+      {"tril",
+       [](const Tensor& x) { return x.tril(1); },
+       {2, 4, 4},
+       {2, 4, 4},
        [](const Coord& o) { return o[2] <= o[1] + 1 ? o : Coord(); }},
-      {"triu", [](const Tensor& x) { return x.triu(); }, {3, 4}, {3, 4},
+      {"triu",
+       [](const Tensor& x) { return x.triu(); },
+       {3, 4},
+       {3, 4},
        [](const Coord& o) { return o[1] >= o[0] ? o : Coord(); }},
-      {"diag", [](const Tensor& x) { return x.diag(); }, {3}, {3, 3},
+      {"diag",
+       [](const Tensor& x) { return x.diag(); },
+       {3},
+       {3, 3},
        [](const Coord& o) { return o[0] == o[1] ? Coord{o[0]} : Coord(); }},
-      {"diag_embed", [](const Tensor& x) { return diag_embed(x, 1); }, m, {2, 4, 4},
-       [](const Coord& o) { return o[2] == o[1] + 1 ? Coord{o[0], o[1]} : Coord(); }},
+      {"diag_embed",
+       [](const Tensor& x) { return diag_embed(x, 1); },
+       m,
+       {2, 4, 4},
+       [](const Coord& o) {
+         return o[2] == o[1] + 1 ? Coord{o[0], o[1]} : Coord();
+       }},
   };
 }
 
@@ -200,14 +348,19 @@ std::vector<OpRow> shape_rows() {
   std::vector<OpRow> rows = joins();
   for (const auto& list : {views(), rearrangements()})
     for (const Moving& m : list) rows.push_back(row_of(m));
-  rows.push_back(parts_row("split", [](const Tensor& x) { return x.split(2, 1); }, {0, 2, 4, 5}, true));
-  rows.push_back(parts_row("split.sizes", [](const Tensor& x) { return x.split({1, 4}, 1); },
+  rows.push_back(parts_row(
+      "split", [](const Tensor& x) { return x.split(2, 1); }, {0, 2, 4, 5}, true));
+  rows.push_back(parts_row("split.sizes",
+                           [](const Tensor& x) {
+                             return x.split({1, 4}, 1);
+                           },
                            {0, 1, 5}, true, {"split_with_sizes"}));
-  rows.push_back(parts_row("chunk", [](const Tensor& x) { return x.chunk(2, 1); }, {0, 3, 5}, true));
-  rows.push_back(parts_row("tensor_split", [](const Tensor& x) { return tensor_split(x, 3, 1); },
-                           {0, 2, 4, 5}, true));
-  rows.push_back(parts_row("unbind", [](const Tensor& x) { return x.unbind(1); }, {0, 1, 2, 3, 4, 5},
-                           false));
+  rows.push_back(parts_row(
+      "chunk", [](const Tensor& x) { return x.chunk(2, 1); }, {0, 3, 5}, true));
+  rows.push_back(parts_row(
+      "tensor_split", [](const Tensor& x) { return tensor_split(x, 3, 1); }, {0, 2, 4, 5}, true));
+  rows.push_back(parts_row(
+      "unbind", [](const Tensor& x) { return x.unbind(1); }, {0, 1, 2, 3, 4, 5}, false));
   return rows;
 }
 

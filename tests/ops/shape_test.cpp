@@ -1,4 +1,6 @@
 // Views: layouts, sharing of memory, errors in PyTorch's words.
+#include "taeda/ops/shape.h"
+
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -6,7 +8,6 @@
 #include "taeda/base/error.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"
-#include "taeda/ops/shape.h"
 
 namespace taeda {
 namespace {
@@ -42,10 +43,15 @@ TEST(Shape, ViewSharesMemory) {
 }
 
 TEST(Shape, ViewOfTransposedFails) {
-  EXPECT_EQ(message_of([] { counting({2, 3}).t().view({6}); }),
-            "view size is not compatible with input tensor's size and stride (at least one dimension "
-            "spans across two contiguous subspaces). Use .reshape(...) instead.");
-  EXPECT_EQ(message_of([] { counting({2, 3}).view({4, -1}); }),
+  EXPECT_EQ(
+      message_of([] {
+        counting({2, 3}).t().view({6});
+      }),
+      "view size is not compatible with input tensor's size and stride (at least one dimension "
+      "spans across two contiguous subspaces). Use .reshape(...) instead.");
+  EXPECT_EQ(message_of([] {
+              counting({2, 3}).view({4, -1});
+            }),
             "shape '[4, -1]' is invalid for input of size 6");
 }
 
@@ -78,7 +84,8 @@ TEST(Shape, PermuteAndMovedim) {
   EXPECT_EQ(x.movedim(0, -1).sizes().vec(), (std::vector<int64_t>{3, 4, 2}));
   EXPECT_EQ(movedim(x, {0, 1}, {1, 2}).sizes().vec(), (std::vector<int64_t>{4, 2, 3}));
   EXPECT_EQ(x.mT().sizes().vec(), (std::vector<int64_t>{2, 4, 3}));
-  EXPECT_EQ(message_of([&] { x.t(); }), "t() expects a tensor with <= 2 dimensions, but self is 3D");
+  EXPECT_EQ(message_of([&] { x.t(); }),
+            "t() expects a tensor with <= 2 dimensions, but self is 3D");
 }
 
 TEST(Shape, FlattenAndUnflatten) {
@@ -89,9 +96,12 @@ TEST(Shape, FlattenAndUnflatten) {
   EXPECT_EQ(x.unflatten(-1, {2, -1}).sizes().vec(), (std::vector<int64_t>{2, 3, 2, 2}));
   EXPECT_EQ(message_of([&] { x.flatten(1, 0); }),
             "flatten() has invalid args: start_dim cannot come after end_dim");
-  EXPECT_EQ(message_of([&] { x.unflatten(1, {2, 2}); }),
-            "unflatten: Provided sizes [2, 2] don't multiply up to the size of dim 1 (3) in the input "
-            "tensor");
+  EXPECT_EQ(
+      message_of([&] {
+        x.unflatten(1, {2, 2});
+      }),
+      "unflatten: Provided sizes [2, 2] don't multiply up to the size of dim 1 (3) in the input "
+      "tensor");
 }
 
 TEST(Shape, SqueezeUnsqueezeExpand) {
@@ -101,7 +111,9 @@ TEST(Shape, SqueezeUnsqueezeExpand) {
   EXPECT_EQ(x.squeeze(-1).sizes().vec(), (std::vector<int64_t>{1, 3}));
   EXPECT_EQ(x.unsqueeze(-1).sizes().vec(), (std::vector<int64_t>{1, 3, 1, 1}));
   EXPECT_EQ(values(x.expand({2, -1, 1})), (std::vector<float>{0, 1, 2, 0, 1, 2}));
-  EXPECT_EQ(message_of([&] { x.expand({2, 4, 1}); }),
+  EXPECT_EQ(message_of([&] {
+              x.expand({2, 4, 1});
+            }),
             "The expanded size of the tensor (4) must match the existing size (3) at non-singleton "
             "dimension 1.  Target sizes: [2, 4, 1].  Tensor sizes: [1, 3, 1]");
 }
@@ -127,9 +139,12 @@ TEST(Shape, DiagonalAndUnfold) {
 TEST(Shape, AsStridedStaysInsideTheStorage) {
   const Tensor x = counting({6});
   EXPECT_EQ(values(x.as_strided({2, 2}, {1, 2}, 1)), (std::vector<float>{1, 3, 2, 4}));
-  EXPECT_EQ(message_of([&] { x.as_strided({5, 5}, {5, 5}); }),
-            "setStorage: sizes [5, 5], strides [5, 5], storage offset 0, and itemsize 4 requiring a "
-            "storage size of 164 are out of bounds for storage of size 24");
+  EXPECT_EQ(
+      message_of([&] {
+        x.as_strided({5, 5}, {5, 5});
+      }),
+      "setStorage: sizes [5, 5], strides [5, 5], storage offset 0, and itemsize 4 requiring a "
+      "storage size of 164 are out of bounds for storage of size 24");
 }
 
 TEST(Shape, ViewAsDtype) {
@@ -137,9 +152,12 @@ TEST(Shape, ViewAsDtype) {
   EXPECT_EQ(x.view(kInt).data_ptr<int32_t>()[0], 0x3f800000);
   EXPECT_EQ(x.view(kDouble).sizes().vec(), (std::vector<int64_t>{2, 2}));
   EXPECT_EQ(x.view(kByte).sizes().vec(), (std::vector<int64_t>{2, 16}));
-  EXPECT_EQ(message_of([] { ones({2, 3}).view(kDouble); }),
-            "self.size(-1) must be divisible by 2 to view Float as Double (different element sizes), "
-            "but got 3");
+  EXPECT_EQ(
+      message_of([] {
+        ones({2, 3}).view(kDouble);
+      }),
+      "self.size(-1) must be divisible by 2 to view Float as Double (different element sizes), "
+      "but got 3");
   EXPECT_FALSE(ones({2}, requires_grad()).view(kInt).requires_grad());
 }
 

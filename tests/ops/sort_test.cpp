@@ -36,14 +36,16 @@ TEST(Sort, NanIsLargestAndTiesKeepOrder) {
 
 TEST(Sort, EveryDtypeAndLongLines) {
   manual_seed(0);
-  for (const ScalarType t : {kByte, kChar, kShort, kInt, kLong, kHalf, kFloat, kDouble, kBFloat16}) {
+  for (const ScalarType t :
+       {kByte, kChar, kShort, kInt, kLong, kHalf, kFloat, kDouble, kBFloat16}) {
     const Tensor x = randint(0, 100, {3, 2000}).sub(t == kByte ? 0 : 50).to(t);
     const auto [v, i] = x.sort();
     EXPECT_TRUE(v.slice(1, 1).ge(v.slice(1, 0, 1999)).all().item<bool>()) << t;
     EXPECT_TRUE(x.gather(1, i).equal(v)) << t;
     const Tensor same = v.slice(1, 1).eq(v.slice(1, 0, 1999));
-    EXPECT_TRUE(i.slice(1, 1).gt(i.slice(1, 0, 1999)).logical_or(same.logical_not()).all()
-                    .item<bool>()) << t;
+    EXPECT_TRUE(
+        i.slice(1, 1).gt(i.slice(1, 0, 1999)).logical_or(same.logical_not()).all().item<bool>())
+        << t;
   }
 }
 

@@ -11,14 +11,14 @@ namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
 
 namespace {
 
-template <class T> constexpr bool is_complex_v = std::is_same_v<T, complex<float>> ||
-                                                 std::is_same_v<T, complex<double>>;
+template <class T>
+constexpr bool is_complex_v =
+    std::is_same_v<T, complex<float>> || std::is_same_v<T, complex<double>>;
 
 /// The type a sequence is computed in.
 template <class T>
-using sequence_t =
-    std::conditional_t<is_complex_v<T>, complex<double>,
-                       std::conditional_t<std::is_integral_v<T>, int64_t, double>>;
+using sequence_t = std::conditional_t<is_complex_v<T>, complex<double>,
+                                      std::conditional_t<std::is_integral_v<T>, int64_t, double>>;
 
 void arange_kernel(const Tensor& out, const Scalar& start, const Scalar& step) {
   dispatch(AllTypes{}, "arange", out.dtype(), [&]<class T>() {
@@ -27,9 +27,12 @@ void arange_kernel(const Tensor& out, const Scalar& start, const Scalar& step) {
     T* to = static_cast<T*>(out.data_ptr());
     parallel_for(0, out.numel(), kParallelGrain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        if constexpr (is_complex_v<T>) to[i] = T(first + delta * M(static_cast<double>(i)));
-        else if constexpr (std::is_integral_v<T>) to[i] = static_cast<T>(first + delta * i);
-        else to[i] = T(static_cast<opmath_t<T>>(first + delta * static_cast<double>(i)));
+        if constexpr (is_complex_v<T>)
+          to[i] = T(first + delta * M(static_cast<double>(i)));
+        else if constexpr (std::is_integral_v<T>)
+          to[i] = static_cast<T>(first + delta * i);
+        else
+          to[i] = T(static_cast<opmath_t<T>>(first + delta * static_cast<double>(i)));
       }
     });
   });

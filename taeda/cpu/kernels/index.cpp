@@ -88,9 +88,12 @@ void put_rows(const Tensor& block, const Tensor& offsets, const Tensor& values, 
   });
 }
 
-template <class T> TAEDA_ALWAYS_INLINE void accumulate_into(T& to, T value) {
-  if constexpr (std::is_same_v<T, bool>) to = to || value;
-  else to = static_cast<T>(static_cast<opmath_t<T>>(to) + static_cast<opmath_t<T>>(value));
+template <class T>
+TAEDA_ALWAYS_INLINE void accumulate_into(T& to, T value) {
+  if constexpr (std::is_same_v<T, bool>)
+    to = to || value;
+  else
+    to = static_cast<T>(static_cast<opmath_t<T>>(to) + static_cast<opmath_t<T>>(value));
 }
 
 void index_put_kernel(const Tensor& block, const Tensor& offsets, const Tensor& values,
@@ -195,9 +198,12 @@ void masked_fill_kernel(const Tensor& out, const Tensor& in, const Tensor& mask,
   });
 }
 
-template <class T> bool is_set(const T& x) {
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return (x.bits & 0x7fff) != 0;
-  else return !(x == T(0));
+template <class T>
+bool is_set(const T& x) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
+    return (x.bits & 0x7fff) != 0;
+  else
+    return !(x == T(0));
 }
 
 void nonzero_count_kernel(const Tensor& count, const Tensor& in) {

@@ -11,7 +11,8 @@ namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
 namespace {
 
 /// `in` into the block that starts at `to` and has the strides of the whole result.
-template <class W> void place(W* to, IntArrayRef out_strides, const Tensor& in) {
+template <class W>
+void place(W* to, IntArrayRef out_strides, const Tensor& in) {
   const W* from = static_cast<const W*>(in.data_ptr());
   const Walk<2> walk(in.sizes(), {out_strides, in.strides()});
   parallel_for(0, walk.numel, kParallelGrain, [&](int64_t begin, int64_t end) {
@@ -51,9 +52,8 @@ void cat_kernel(const Tensor& out, TensorList inputs, int64_t dim) {
     for (const Tensor& in : inputs) {
       if (contiguous) {
         const W* from = static_cast<const W*>(in.data_ptr());
-        parallel_for(0, in.numel(), kParallelGrain, [&](int64_t b, int64_t e) {
-          move_run(to + b, 1, from + b, 1, e - b);
-        });
+        parallel_for(0, in.numel(), kParallelGrain,
+                     [&](int64_t b, int64_t e) { move_run(to + b, 1, from + b, 1, e - b); });
       } else {
         place(to, strides, in);
       }

@@ -14,7 +14,8 @@ constexpr int kCounters = 64;
 constexpr int kWords = 4 * kCounters;  // 32-bit words of a block
 constexpr int64_t kGrainBlocks = kParallelGrain / kWords;
 
-/// The words at counters first .. first + kCounters - 1, four for each, as philox::words gives them.
+/// The words at counters first .. first + kCounters - 1, four for each, as philox::words gives
+/// them.
 void philox_block(const PhiloxState& state, uint64_t first, uint32_t* out) {
   uint32_t c0[kCounters], c1[kCounters], c2[kCounters], c3[kCounters];
   for (int j = 0; j < kCounters; ++j) {
@@ -47,7 +48,8 @@ void philox_block(const PhiloxState& state, uint64_t first, uint32_t* out) {
 
 /// Calls `f(bits, start, count)` for blocks that cover n elements; element start + j owns
 /// `words` words from bits[words * j] on.
-template <class F> void for_each_block(const PhiloxState& state, int64_t n, int words, F f) {
+template <class F>
+void for_each_block(const PhiloxState& state, int64_t n, int words, F f) {
   const int64_t per_block = kWords / words;
   const int64_t blocks = (n + per_block - 1) / per_block;
   parallel_for(0, blocks, kGrainBlocks, [&](int64_t begin, int64_t end) {
@@ -72,8 +74,10 @@ void uniform_kernel(const Tensor& out, double from, double to, const PhiloxState
                    [=](const uint32_t* bits, int64_t start, int64_t n) {
                      for (int64_t j = 0; j < n; ++j) {
                        M u;
-                       if constexpr (sizeof(M) == 8) u = philox::to_uniform(bits64(bits, j));
-                       else u = philox::to_uniform(bits[j]);
+                       if constexpr (sizeof(M) == 8)
+                         u = philox::to_uniform(bits64(bits, j));
+                       else
+                         u = philox::to_uniform(bits[j]);
                        data[start + j] = static_cast<T>(low + width * u);
                      }
                    });
@@ -104,14 +108,14 @@ void randint_kernel(const Tensor& out, int64_t from, uint64_t range, const Philo
   const bool wide = range > UINT32_MAX;
   dispatch(RealBoolTypes{}, "random_", out.dtype(), [&]<class T>() {
     T* data = static_cast<T*>(out.data_ptr());
-    for_each_block(state, out.numel(), wide ? 2 : 1,
-                   [=](const uint32_t* bits, int64_t start, int64_t n) {
-                     for (int64_t j = 0; j < n; ++j) {
-                       const uint64_t value = wide ? bits64(bits, j) % range : bits[j] % range;
-                       const auto shifted = static_cast<int64_t>(value + static_cast<uint64_t>(from));
-                       data[start + j] = static_cast<T>(static_cast<opmath_t<T>>(shifted));
-                     }
-                   });
+    for_each_block(
+        state, out.numel(), wide ? 2 : 1, [=](const uint32_t* bits, int64_t start, int64_t n) {
+          for (int64_t j = 0; j < n; ++j) {
+            const uint64_t value = wide ? bits64(bits, j) % range : bits[j] % range;
+            const auto shifted = static_cast<int64_t>(value + static_cast<uint64_t>(from));
+            data[start + j] = static_cast<T>(static_cast<opmath_t<T>>(shifted));
+          }
+        });
   });
 }
 

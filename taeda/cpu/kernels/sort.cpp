@@ -19,7 +19,8 @@ using key_of_size = std::conditional_t<
     std::conditional_t<bytes == 2, uint16_t, std::conditional_t<bytes == 4, uint32_t, uint64_t>>>;
 
 /// An unsigned number that orders like x; zeros of both signs are equal, NaN is the largest.
-template <class T> TAEDA_ALWAYS_INLINE key_of_size<sizeof(T)> to_key(T x) {
+template <class T>
+TAEDA_ALWAYS_INLINE key_of_size<sizeof(T)> to_key(T x) {
   using U = key_of_size<sizeof(T)>;
   constexpr U sign = static_cast<U>(U{1} << (8 * sizeof(T) - 1));
   if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, uint8_t>) {
@@ -35,7 +36,8 @@ template <class T> TAEDA_ALWAYS_INLINE key_of_size<sizeof(T)> to_key(T x) {
   }
 }
 
-template <class U> struct Entry {
+template <class U>
+struct Entry {
   U key;
   int64_t index;
   friend bool operator<(const Entry& a, const Entry& b) {
@@ -43,8 +45,10 @@ template <class U> struct Entry {
   }
 };
 
-/// Sorts by key, keeping the order of equal ones: least significant byte first. `spare` is as large.
-template <class U> void radix_sort(std::vector<Entry<U>>& list, std::vector<Entry<U>>& spare) {
+/// Sorts by key, keeping the order of equal ones: least significant byte first. `spare` is as
+/// large.
+template <class U>
+void radix_sort(std::vector<Entry<U>>& list, std::vector<Entry<U>>& spare) {
   for (size_t shift = 0; shift < 8 * sizeof(U); shift += 8) {
     size_t start[257] = {};
     for (const Entry<U>& e : list) ++start[(e.key >> shift & 255) + 1];
@@ -111,8 +115,10 @@ void sort_kernel(const Tensor& values, const Tensor& indices, const Tensor& in, 
                  bool descending) {
   dispatch(RealBoolTypes{}, "sort", in.dtype(), [&]<class T>() {
     order_lines<T>(values, indices, in, dim, descending, [](auto& list, auto& spare) {
-      if (list.size() >= kRadixFrom) radix_sort(list, spare);
-      else std::sort(list.begin(), list.end());
+      if (list.size() >= kRadixFrom)
+        radix_sort(list, spare);
+      else
+        std::sort(list.begin(), list.end());
     });
   });
 }

@@ -10,10 +10,13 @@
 namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
 
 /// A 16-byte element.
-struct Word16 { uint64_t a, b; };
+struct Word16 {
+  uint64_t a, b;
+};
 
 /// Calls `f(W())` with an unsigned type W as large as an element of `item` bytes.
-template <class F> void with_word(int64_t item, F&& f) {
+template <class F>
+void with_word(int64_t item, F&& f) {
   switch (item) {
     case 1: return f(uint8_t());
     case 2: return f(uint16_t());
@@ -25,7 +28,8 @@ template <class F> void with_word(int64_t item, F&& f) {
 
 /// The dimensions of several operands of one shape, joined where every operand allows it, the
 /// innermost first. Strides are in elements.
-template <int N> struct Walk {
+template <int N>
+struct Walk {
   int ndim = 0;
   int64_t numel = 1;
   int64_t sizes[kMaxDims];
@@ -57,7 +61,8 @@ template <int N> struct Walk {
 
   /// Calls `f(offsets, n)` for runs along dimension 0 that cover elements [begin, end) in order;
   /// `offsets[i]` is where the run starts in operand i.
-  template <class F> void for_range(int64_t begin, int64_t end, F&& f) const {
+  template <class F>
+  void for_range(int64_t begin, int64_t end, F&& f) const {
     while (begin < end) {
       int64_t offsets[N];
       const int64_t column = begin % sizes[0];
