@@ -133,8 +133,8 @@ void dropout_kernel(const Tensor& out, const Tensor& in, double keep, double sca
       const T* x = from + start;
 #pragma GCC ivdep
       for (int64_t j = 0; j < n; ++j) {
-        const M value = static_cast<M>(x[j]) * factor;
-        y[j] = static_cast<T>(bits[j] < below ? value : M(0));
+        const M weight = bits[j] < below ? factor : M(0);  // a choice of constants needs no branch
+        y[j] = static_cast<T>(static_cast<M>(x[j]) * weight);
       }
     });
   });
