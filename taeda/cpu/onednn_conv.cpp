@@ -7,8 +7,6 @@
 #include "taeda/cpu/onednn.h"
 
 #if defined(TAEDA_HAS_ONEDNN)
-#include <omp.h>
-
 #include <algorithm>
 #include <optional>
 
@@ -55,18 +53,6 @@ struct ConvKey {
       geometry[d] = g.stride[d], geometry[3 + d] = g.padding[d], geometry[6 + d] = g.dilation[d];
     geometry[9] = g.groups;
   }
-};
-
-/// The number of threads that primitives made in a scope are planned for.
-class ThreadScope {
- public:
-  explicit ThreadScope(int n) : previous_(omp_get_max_threads()) { omp_set_num_threads(n); }
-  ~ThreadScope() { omp_set_num_threads(previous_); }
-  ThreadScope(const ThreadScope&) = delete;
-  ThreadScope& operator=(const ThreadScope&) = delete;
-
- private:
-  int previous_;
 };
 
 /// The tensor with `images` images.
@@ -274,6 +260,7 @@ void weight_grad_run(const Conv& conv, const Tensor& in, const Tensor& grad_out,
   conv.arguments.set(1, weights);
   conv.arguments.set(2, conv.out.differs() ? y.data() : image(grad_out, first));
   if (bias) conv.arguments.set(3, bias);
+  const ThreadScope scope(1);
   conv.arguments.run(conv.primitive);
 }
 

@@ -4,10 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <cstring>
 
+#include "taeda/base/error.h"
 #include "taeda/base/parallel_for.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/einsum.h"
 
 namespace taeda {
 namespace {
@@ -79,6 +81,137 @@ TEST(Matmul, EmptyOperands) {
   expect_same(empty({2, 0}).mm(empty({0, 3})), zeros({2, 3}));
   expect_same(zeros({3}).addmm(empty({2, 0}), empty({0, 3})), zeros({2, 3}));
   EXPECT_EQ(empty({0, 4}).mm(empty({4, 3})).sizes(), IntArrayRef({0, 3}));
+}
+
+TEST(Matmul, DoesNotDependOnTheNumberOfThreads) {
+  const int threads = get_num_threads();
+  for (const Shape& s :
+       {Shape{100, 100, 100}, Shape{33, 700, 900}, Shape{1, 900, 1200}, Shape{600, 70, 2100}})
+    for (const ScalarType dtype : {kFloat, kDouble}) {
+      const Tensor a = pattern({s.m, s.k}, dtype).mul(0.37),
+                   b = pattern({s.n, s.k}, dtype, 1).mul(0.71).t();
+      set_num_threads(1);
+      const Tensor one = a.mm(b);
+      for (const int n : {2, 3}) {
+        set_num_threads(n);
+        const Tensor more = a.mm(b);
+        EXPECT_EQ(std::memcmp(one.data_ptr(), more.data_ptr(), static_cast<size_t>(one.nbytes())),
+                  0)
+            << dtype << " " << s.m << "x" << s.n << "x" << s.k << ", " << n << " threads";
+      }
+    }
+  set_num_threads(threads);
+}
+
+template <class F>
+std::string message(F&& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(Matmul, ErrorsNameWhatIsWrong) {
+  const Tensor a = zeros({2, 3}), v = zeros({3});
+  EXPECT_EQ(message([&] {
+              a.mm(zeros({4, 5}));
+            }),
+            "mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)");
+  EXPECT_EQ(message([&] { a.mm(v); }), "mat2 must be a matrix");
+  EXPECT_EQ(message([&] { v.mm(a); }), "self must be a matrix");
+  EXPECT_EQ(message([&] {
+              a.mm(zeros({3, 5}, kDouble));
+            }),
+            "expected m1 and m2 to have the same dtype, but got: float != double");
+  EXPECT_EQ(message([&] {
+              a.to(kBool).mm(zeros({3, 2}, kBool));
+            }),
+            "\"addmm_impl_cpu_\" not implemented for 'Bool'");
+  EXPECT_EQ(message([&] { a.mv(zeros({4})); }), "size mismatch, got input (2), mat (2x3), vec (4)");
+  EXPECT_EQ(message([&] {
+              a.mv(zeros({4, 1}));
+            }),
+            "vector + matrix @ vector expected, got 1, 2, 2");
+  EXPECT_EQ(message([&] { a.mv(v.to(kDouble)); }), "expected scalar type Float but found Double");
+  EXPECT_EQ(message([&] { a.bmm(a); }), "batch1 must be a 3D tensor");
+  EXPECT_EQ(message([&] { zeros({2, 3, 4}).bmm(a); }), "batch2 must be a 3D tensor");
+  EXPECT_EQ(
+      message([&] {
+        zeros({2, 3, 4}).bmm(zeros({2, 3, 4}));
+      }),
+      "Expected size for first two dimensions of batch2 tensor to be: [2, 4] but got: [2, 3].");
+  EXPECT_EQ(message([&] { v.dot(zeros({4})); }),
+            "inconsistent tensor size, expected tensor [3] and src [4] to have the same number of "
+            "elements, but got 3 and 4 elements respectively");
+  EXPECT_EQ(message([&] { a.dot(v); }), "1D tensors expected, but got 2D and 1D tensors");
+  EXPECT_EQ(message([&] { v.dot(v.to(kDouble)); }),
+            "dot : expected both vectors to have same dtype, but found Float and Double");
+  EXPECT_EQ(message([&] { zeros({}).matmul(v); }),
+            "both arguments to matmul need to be at least 1D, but they are 0D and 1D");
+  EXPECT_EQ(
+      message([&] {
+        zeros({2, 3, 4, 5}).matmul(zeros({3, 3, 5, 4}));
+      }),
+      "The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 0");
+  EXPECT_EQ(message([&] { a.outer(v); }), "outer: Expected 1-D argument self, but got 2-D");
+  EXPECT_EQ(message([&] {
+              linear(zeros({2, 2, 3}), zeros({5, 4}));
+            }),
+            "mat1 and mat2 shapes cannot be multiplied (4x3 and 4x5)");
+  EXPECT_THAT(
+      message([&] {
+        linear(a, zeros({5, 3}), zeros({4}));
+      }),
+      ::testing::HasSubstr("must match the existing size (4) at non-singleton dimension 1"));
+  EXPECT_EQ(message([&] {
+              zeros({2, 2}, kLong).addmm(zeros({2, 2}, kLong), zeros({2, 2}, kLong), 1, 0.5);
+            }),
+            "For integral input tensors, argument alpha must not be a floating point number.");
+  EXPECT_THAT(message([&] {
+                zeros({5}).addmm_(a, zeros({3, 5}));
+              }),
+              ::testing::HasSubstr("should match"));
+}
+
+TEST(Einsum, ErrorsNameWhatIsWrong) {
+  const Tensor a = zeros({2, 3});
+  const auto error = [](const char* equation, std::vector<Tensor> operands) {
+    return message([&] { einsum(equation, operands); });
+  };
+  EXPECT_EQ(error("ij,jk", {a, zeros({4, 5})}),
+            "einsum(): subscript j has size 4 for operand 1 which does not broadcast with "
+            "previously seen size 3");
+  EXPECT_EQ(error("ij->iz", {a}),
+            "einsum(): output subscript z does not appear in the equation for any input operand");
+  EXPECT_EQ(error("ijk->i", {a}),
+            "einsum(): the number of subscripts in the equation (3) does not match the number of "
+            "dimensions (2) for operand 0 and no ellipsis was given");
+  EXPECT_EQ(error("ij", {a, a}),
+            "einsum(): more operands were provided than specified in the equation");
+  EXPECT_EQ(error("ij,", {a}),
+            "einsum(): fewer operands were provided than specified in the equation");
+  EXPECT_EQ(error("i1", {a}),
+            "einsum(): invalid subscript given at index 1 in the equation string, subscripts must "
+            "be in [a-zA-Z]");
+  EXPECT_EQ(error("ij->ii", {a}),
+            "einsum(): output subscript i appears more than once in the output");
+  EXPECT_EQ(error("ii", {a}),
+            "einsum(): subscript i is repeated for operand 0 but the sizes don't match, 3 != 2");
+  EXPECT_EQ(error("...i...", {a}),
+            "einsum(): found '.' for operand 0 for which an ellipsis was already found");
+  EXPECT_EQ(error("i.", {a}), "einsum(): found '.' for operand 0 that is not part of any ellipsis");
+  EXPECT_EQ(error("ij", {}), "einsum(): must provide at least one operand");
+  EXPECT_EQ(message([&] {
+              tensordot(a, zeros({4, 5}), 1);
+            }),
+            "contracted dimensions need to match, but first has size 3 in dim -1 and second has "
+            "size 4 in dim 0");
+  EXPECT_EQ(message([&] {
+              tensordot(a, a, {0}, {0, 1});
+            }),
+            "both dimension lists should have same length");
 }
 
 }  // namespace

@@ -104,6 +104,9 @@ std::vector<OpRow> index_rows();
 std::vector<OpRow> reduce_rows();
 std::vector<OpRow> norm_rows();
 std::vector<OpRow> loss_rows();
+std::vector<OpRow> matmul_rows();
+std::vector<OpRow> conv_rows();
+std::vector<OpRow> pool_rows();
 
 const std::vector<OpRow>& all_rows();
 const std::vector<std::string>& covered_headers();

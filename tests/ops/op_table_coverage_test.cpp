@@ -14,7 +14,8 @@ namespace taeda::testing {
 const std::vector<std::string>& covered_headers() {
   static const std::vector<std::string> headers = {
       "arithmetic.h", "compare.h", "unary.h",     "activation.h", "reduce.h", "norm.h",
-      "loss.h",       "shape.h",   "join.h",      "rearrange.h",  "index.h",  "sort.h"};
+      "loss.h",       "shape.h",   "join.h",      "rearrange.h",  "index.h",  "sort.h",
+      "matmul.h",     "conv.h",    "pool.h"};
   return headers;
 }
 

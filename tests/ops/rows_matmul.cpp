@@ -14,12 +14,15 @@ Array contract(const std::string& equation, const Arrays& in) {
   const std::string output = equation.substr(arrow + 2);
   std::vector<std::string> names{""};
   for (const char c : equation.substr(0, arrow)) {
-    if (c == ',') names.emplace_back();
-    else names.back() += c;
+    if (c == ',')
+      names.emplace_back();
+    else
+      names.back() += c;
   }
   std::map<char, int64_t> size, at;
   for (size_t i = 0; i < names.size(); ++i)
-    for (size_t d = 0; d < names[i].size(); ++d) size[names[i][d]] = in[i].sizes[d], at[names[i][d]] = 0;
+    for (size_t d = 0; d < names[i].size(); ++d)
+      size[names[i][d]] = in[i].sizes[d], at[names[i][d]] = 0;
   Array out;
   int64_t total = 1, count = 1;
   for (const char c : output) out.sizes.push_back(size[c]), total *= size[c];
@@ -62,12 +65,15 @@ OpRow product_row(std::string name, std::string equation, std::vector<Sample> sa
 std::vector<OpRow> products() {
   return {
       product_row("mm", "ij,jk->ik",
-                  {{real({3, 4}), real({4, 5})}, {real({1, 7}), real({7, 1})}, {real({2, 0}), real({0, 3})},
+                  {{real({3, 4}), real({4, 5})},
+                   {real({1, 7}), real({7, 1})},
+                   {real({2, 0}), real({0, 3})},
                    {real({17, 9}), real({9, 21})}},
                   [](const Tensors& t) { return t[0].mm(t[1]); }),
       product_row("mv", "ij,j->i", {{real({3, 4}), real({4})}, {real({19, 6}), real({6})}},
                   [](const Tensors& t) { return t[0].mv(t[1]); }),
-      product_row("bmm", "bij,bjk->bik", {{real({2, 3, 4}), real({2, 4, 5})}, {real({3, 1, 2}), real({3, 2, 1})}},
+      product_row("bmm", "bij,bjk->bik",
+                  {{real({2, 3, 4}), real({2, 4, 5})}, {real({3, 1, 2}), real({3, 2, 1})}},
                   [](const Tensors& t) { return t[0].bmm(t[1]); }),
       product_row("dot", "i,i->", {{real({5}), real({5})}, {real({0}), real({0})}},
                   [](const Tensors& t) { return t[0].dot(t[1]); }),
@@ -90,9 +96,13 @@ std::vector<OpRow> products() {
       product_row("linear.vector", "j,oj->o", {{real({4}), real({5, 4})}},
                   [](const Tensors& t) { return linear(t[0], t[1]); }),
       product_row("einsum", "ij,jk->ik", {{real({3, 4}), real({4, 5})}},
-                  [](const Tensors& t) { return einsum("ij,jk", {t[0], t[1]}); }),
+                  [](const Tensors& t) {
+                    return einsum("ij,jk", {t[0], t[1]});
+                  }),
       product_row("einsum.batch", "bij,bkj->bik", {{real({2, 3, 4}), real({2, 5, 4})}},
-                  [](const Tensors& t) { return einsum("...ij,...kj->...ik", {t[0], t[1]}); }),
+                  [](const Tensors& t) {
+                    return einsum("...ij,...kj->...ik", {t[0], t[1]});
+                  }),
       product_row("einsum.diagonal", "ii->i", {{real({4, 4})}},
                   [](const Tensors& t) { return einsum("ii->i", {t[0]}); }),
       product_row("einsum.trace", "iij->j", {{real({3, 3, 2})}},
@@ -100,13 +110,19 @@ std::vector<OpRow> products() {
       product_row("einsum.permute", "abc->cab", {{real({2, 3, 4})}},
                   [](const Tensors& t) { return einsum("a b c -> c a b", {t[0]}); }),
       product_row("einsum.three", "i,ij,jk->k", {{real({3}), real({3, 4}), real({4, 2})}},
-                  [](const Tensors& t) { return einsum("i,ij,jk->k", {t[0], t[1], t[2]}); }),
+                  [](const Tensors& t) {
+                    return einsum("i,ij,jk->k", {t[0], t[1], t[2]});
+                  }),
       product_row("einsum.lonely_sums", "aib,ckb->bk", {{real({2, 3, 4}), real({2, 3, 4})}},
-                  [](const Tensors& t) { return einsum("aib,ckb->bk", {t[0], t[1]}); }),
+                  [](const Tensors& t) {
+                    return einsum("aib,ckb->bk", {t[0], t[1]});
+                  }),
       product_row("tensordot", "iab,abk->ik", {{real({2, 3, 4}), real({3, 4, 2})}},
                   [](const Tensors& t) { return tensordot(t[0], t[1]); }),
       product_row("tensordot.dims", "aib,kab->ik", {{real({3, 2, 4}), real({2, 3, 4})}},
-                  [](const Tensors& t) { return tensordot(t[0], t[1], {0, -1}, {1, 2}); }),
+                  [](const Tensors& t) {
+                    return tensordot(t[0], t[1], {0, -1}, {1, 2});
+                  }),
   };
 }
 
@@ -138,24 +154,32 @@ OpRow scaled_row(std::string name, std::string equation, std::vector<Sample> sam
 
 std::vector<OpRow> scaled_products() {
   std::vector<OpRow> rows = {
-      scaled_row("addmm", "ij,jk->ik", {{real({3, 5}), real({3, 4}), real({4, 5})}, {real({5}), real({3, 4}), real({4, 5})}},
-                 [](const Tensors& t) { return t[0].addmm(t[1], t[2], 2, 3); }),
-      scaled_row("addmv", "ij,j->i", {{real({3}), real({3, 4}), real({4})}, {real({1}), real({3, 4}), real({4})}},
+      scaled_row(
+          "addmm", "ij,jk->ik",
+          {{real({3, 5}), real({3, 4}), real({4, 5})}, {real({5}), real({3, 4}), real({4, 5})}},
+          [](const Tensors& t) { return t[0].addmm(t[1], t[2], 2, 3); }),
+      scaled_row("addmv", "ij,j->i",
+                 {{real({3}), real({3, 4}), real({4})}, {real({1}), real({3, 4}), real({4})}},
                  [](const Tensors& t) { return t[0].addmv(t[1], t[2], 2, 3); }),
-      scaled_row("baddbmm", "bij,bjk->bik", {{real({2, 3, 5}), real({2, 3, 4}), real({2, 4, 5})}, {real({5}), real({2, 3, 4}), real({2, 4, 5})}},
+      scaled_row("baddbmm", "bij,bjk->bik",
+                 {{real({2, 3, 5}), real({2, 3, 4}), real({2, 4, 5})},
+                  {real({5}), real({2, 3, 4}), real({2, 4, 5})}},
                  [](const Tensors& t) { return t[0].baddbmm(t[1], t[2], 2, 3); }),
       scaled_row("addbmm", "bij,bjk->ik", {{real({3, 5}), real({2, 3, 4}), real({2, 4, 5})}},
                  [](const Tensors& t) { return addbmm(t[0], t[1], t[2], 2, 3); }),
       scaled_row("addr", "i,j->ij", {{real({3, 4}), real({3}), real({4})}},
                  [](const Tensors& t) { return addr(t[0], t[1], t[2], 2, 3); }),
   };
-  OpRow in_place = scaled_row("addmm.in_place", "ij,jk->ik", {{real({3, 5}), real({3, 4}), real({4, 5})}},
-                              [](const Tensors& t) { return t[0].addmm(t[1], t[2], 2, 3); });
+  OpRow in_place =
+      scaled_row("addmm.in_place", "ij,jk->ik", {{real({3, 5}), real({3, 4}), real({4, 5})}},
+                 [](const Tensors& t) { return t[0].addmm(t[1], t[2], 2, 3); });
   in_place.in_place = [](const Tensors& t) { return t[0].addmm_(t[1], t[2], 2, 3); };
   rows.push_back(in_place);
   OpRow bias = product_row("linear.bias", "bj,oj->bo", {{real({3, 4}), real({5, 4}), real({5})}},
                            [](const Tensors& t) { return linear(t[0], t[1], t[2]); });
-  bias.reference = [](const Arrays& a) { return Arrays{plus(contract("bj,oj->bo", {a[0], a[1]}), a[2])}; };
+  bias.reference = [](const Arrays& a) {
+    return Arrays{plus(contract("bj,oj->bo", {a[0], a[1]}), a[2])};
+  };
   bias.dtypes = kFloats;
   rows.push_back(bias);
   return rows;

@@ -28,9 +28,10 @@ SpanOf adaptive() {
   };
 }
 
-/// Pools the last dimension, then the one before it, and so on: `reduce(values)` of each window. Serves
-/// for maxima, and for means over windows of equal length.
-template <class F> Array pool(Array a, const std::vector<int64_t>& out, const SpanOf& span, F&& reduce) {
+/// Pools the last dimension, then the one before it, and so on: `reduce(values)` of each window.
+/// Serves for maxima, and for means over windows of equal length.
+template <class F>
+Array pool(Array a, const std::vector<int64_t>& out, const SpanOf& span, F&& reduce) {
   for (size_t k = 0; k < out.size(); ++k) {
     const size_t d = a.sizes.size() - out.size() + k;
     int64_t outer = 1, inner = 1;
@@ -60,7 +61,8 @@ double mean(const std::vector<double>& v) {
 }
 
 OpRow pool_row(std::string name, Sample sample, std::vector<int64_t> out, SpanOf span,
-               double (*reduce)(const std::vector<double>&), std::function<Tensor(const Tensors&)> call) {
+               double (*reduce)(const std::vector<double>&),
+               std::function<Tensor(const Tensors&)> call) {
   return {.name = std::move(name),
           .call = [call](const Tensors& t) { return Tensors{call(t)}; },
           .samples = {std::move(sample)},
@@ -81,7 +83,9 @@ std::vector<OpRow> max_rows() {
       pool_row("adaptive_max_pool1d", {real({2, 3, 7})}, {3}, adaptive(), largest,
                [](const Tensors& t) { return std::get<0>(adaptive_max_pool1d(t[0], 3)); }),
       pool_row("adaptive_max_pool2d", {real({2, 3, 5, 7})}, {3, 2}, adaptive(), largest,
-               [](const Tensors& t) { return std::get<0>(adaptive_max_pool2d(t[0], {3, 2})); }),
+               [](const Tensors& t) {
+                 return std::get<0>(adaptive_max_pool2d(t[0], {3, 2}));
+               }),
       pool_row("adaptive_max_pool3d", {real({1, 2, 3, 4, 5})}, {2, 2, 2}, adaptive(), largest,
                [](const Tensors& t) { return std::get<0>(adaptive_max_pool3d(t[0], 2)); }),
   };
@@ -106,7 +110,9 @@ std::vector<OpRow> pool_rows() {
       pool_row("adaptive_avg_pool1d", {real({2, 3, 7})}, {3}, adaptive(), mean,
                [](const Tensors& t) { return adaptive_avg_pool1d(t[0], 3); }),
       pool_row("adaptive_avg_pool2d", {real({2, 3, 5, 7})}, {3, 2}, adaptive(), mean,
-               [](const Tensors& t) { return adaptive_avg_pool2d(t[0], {3, 2}); }),
+               [](const Tensors& t) {
+                 return adaptive_avg_pool2d(t[0], {3, 2});
+               }),
       pool_row("adaptive_avg_pool3d", {real({1, 2, 3, 4, 5})}, {2, 2, 2}, adaptive(), mean,
                [](const Tensors& t) { return adaptive_avg_pool3d(t[0], 2); }),
   };
