@@ -11,6 +11,8 @@
 #include "taeda/nn/modules/embedding.h"
 #include "taeda/nn/modules/linear.h"
 #include "taeda/nn/modules/loss.h"
+#include "taeda/nn/modules/normalization.h"
 #include "taeda/nn/modules/pooling.h"
 #include "taeda/nn/modules/rnn.h"
+#include "taeda/nn/modules/transformer.h"
 #include "taeda/nn/utils.h"

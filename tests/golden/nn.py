@@ -1,6 +1,6 @@
 """Writes tests/nn/golden.inc: printed modules, initial values and training losses, from PyTorch 1.13.
 
-Run: python3 tests/golden/nn.py > tests/nn/golden.inc
+Run: python3 -P tests/golden/nn.py > tests/nn/golden.inc
 """
 import torch
 import torch.nn as nn
@@ -99,8 +99,6 @@ PRINTS = {
     "lstm_cell": nn.LSTMCell(3, 4),
     "gru_cell": nn.GRUCell(3, 4, bias=False),
     "rnn_cell": nn.RNNCell(3, 4),
-    "attention": nn.MultiheadAttention(8, 2),
-    "encoder_layer": nn.TransformerEncoderLayer(8, 2, 16),
     "parameter_list": nn.ParameterList([nn.Parameter(torch.zeros(2, 3)), nn.Parameter(torch.zeros(4))]),
     "parameter_dict": nn.ParameterDict({"left": nn.Parameter(torch.zeros(2, 3))}),
 }
@@ -137,6 +135,33 @@ INITIAL = {
     "dirac": lambda: nn.init.dirac_(torch.empty(4, 2, 3), groups=2).flatten().tolist(),
     "eye": lambda: nn.init.eye_(torch.empty(2, 3)).flatten().tolist(),
 }
+
+
+def encoder_output():
+    torch.manual_seed(11)
+    layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0)
+    return layer(torch.randn(3, 2, 8)).flatten().tolist()
+
+
+def recurrent_output(make):
+    torch.manual_seed(5)
+    layer = make()
+    return layer(torch.randn(4, 2, 3))[0].flatten().tolist()
+
+
+def cell_output():
+    torch.manual_seed(5)
+    layer = nn.LSTMCell(3, 4)
+    return layer(torch.randn(2, 3))[1].flatten().tolist()
+
+
+INITIAL.update({
+    "encoder_layer_output": encoder_output,
+    "rnn_output": lambda: recurrent_output(lambda: nn.RNN(3, 4, 2)),
+    "lstm_output": lambda: recurrent_output(lambda: nn.LSTM(3, 4, 2, bidirectional=True)),
+    "gru_output": lambda: recurrent_output(lambda: nn.GRU(3, 4)),
+    "lstm_cell_output": cell_output,
+})
 
 
 def train(model, make, inputs, targets, loss_function, steps=10):

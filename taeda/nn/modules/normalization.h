@@ -1,0 +1,119 @@
+// Normalisation.
+#pragma once
+
+#include "taeda/nn/cloneable.h"
+#include "taeda/nn/functional/normalization.h"
+#include "taeda/nn/holder.h"
+
+namespace taeda::nn {
+
+/// Buffers running_mean, running_var and num_batches_tracked; weight starts as one, bias as zero.
+template <class Derived>
+class BatchNormImplBase : public Cloneable<Derived> {
+ public:
+  explicit BatchNormImplBase(BatchNormOptions o) : options(std::move(o)) { BatchNormImplBase::reset(); }
+  void reset() override;
+  void reset_running_stats();
+  void reset_parameters();
+  std::string extra_repr() const override;
+
+  BatchNormOptions options;
+  Tensor weight, bias, running_mean, running_var, num_batches_tracked;
+
+ protected:
+  Tensor normalize(const Tensor& input);
+};
+
+/// Over [N, C] or [N, C, L].
+class BatchNorm1dImpl : public BatchNormImplBase<BatchNorm1dImpl> {
+ public:
+  BatchNorm1dImpl(int64_t num_features) : BatchNorm1dImpl(BatchNormOptions(num_features)) {}
+  explicit BatchNorm1dImpl(BatchNormOptions o) : BatchNormImplBase(std::move(o)) {}
+  Tensor forward(const Tensor& input);
+};
+TAEDA_MODULE(BatchNorm1d);
+
+/// Over [N, C, H, W].
+class BatchNorm2dImpl : public BatchNormImplBase<BatchNorm2dImpl> {
+ public:
+  BatchNorm2dImpl(int64_t num_features) : BatchNorm2dImpl(BatchNormOptions(num_features)) {}
+  explicit BatchNorm2dImpl(BatchNormOptions o) : BatchNormImplBase(std::move(o)) {}
+  Tensor forward(const Tensor& input);
+};
+TAEDA_MODULE(BatchNorm2d);
+
+/// Over [N, C, D, H, W].
+class BatchNorm3dImpl : public BatchNormImplBase<BatchNorm3dImpl> {
+ public:
+  BatchNorm3dImpl(int64_t num_features) : BatchNorm3dImpl(BatchNormOptions(num_features)) {}
+  explicit BatchNorm3dImpl(BatchNormOptions o) : BatchNormImplBase(std::move(o)) {}
+  Tensor forward(const Tensor& input);
+};
+TAEDA_MODULE(BatchNorm3d);
+
+template <class Derived>
+class InstanceNormImplBase : public Cloneable<Derived> {
+ public:
+  explicit InstanceNormImplBase(InstanceNormOptions o) : options(std::move(o)) { InstanceNormImplBase::reset(); }
+  void reset() override;
+  std::string extra_repr() const override;
+
+  InstanceNormOptions options;
+  Tensor weight, bias, running_mean, running_var, num_batches_tracked;
+
+ protected:
+  /// `spatial` dimensions after batch and channel; an input without a batch gets one for the while.
+  Tensor normalize(const Tensor& input, int64_t spatial);
+};
+
+/// Over [N, C, L] or [C, L].
+class InstanceNorm1dImpl : public InstanceNormImplBase<InstanceNorm1dImpl> {
+ public:
+  InstanceNorm1dImpl(int64_t num_features) : InstanceNorm1dImpl(InstanceNormOptions(num_features)) {}
+  explicit InstanceNorm1dImpl(InstanceNormOptions o) : InstanceNormImplBase(std::move(o)) {}
+  Tensor forward(const Tensor& input) { return normalize(input, 1); }
+};
+TAEDA_MODULE(InstanceNorm1d);
+
+/// Over [N, C, H, W] or [C, H, W].
+class InstanceNorm2dImpl : public InstanceNormImplBase<InstanceNorm2dImpl> {
+ public:
+  InstanceNorm2dImpl(int64_t num_features) : InstanceNorm2dImpl(InstanceNormOptions(num_features)) {}
+  explicit InstanceNorm2dImpl(InstanceNormOptions o) : InstanceNormImplBase(std::move(o)) {}
+  Tensor forward(const Tensor& input) { return normalize(input, 2); }
+};
+TAEDA_MODULE(InstanceNorm2d);
+
+class LayerNormImpl : public Cloneable<LayerNormImpl> {
+ public:
+  LayerNormImpl(std::vector<int64_t> normalized_shape) : LayerNormImpl(LayerNormOptions(std::move(normalized_shape))) {}
+  LayerNormImpl(int64_t size) : LayerNormImpl(LayerNormOptions(size)) {}
+  explicit LayerNormImpl(LayerNormOptions o) : options(std::move(o)) { reset(); }
+  void reset() override;
+  std::string extra_repr() const override;
+  Tensor forward(const Tensor& input) {
+    return functional::layer_norm(input, options.normalized_shape(), weight, bias, options.eps());
+  }
+
+  LayerNormOptions options;
+  Tensor weight, bias;
+};
+TAEDA_MODULE(LayerNorm);
+
+/// Throws ValueError unless the groups divide the channels.
+class GroupNormImpl : public Cloneable<GroupNormImpl> {
+ public:
+  GroupNormImpl(int64_t num_groups, int64_t num_channels) : GroupNormImpl(GroupNormOptions(num_groups, num_channels)) {}
+  explicit GroupNormImpl(GroupNormOptions o) : options(std::move(o)) { reset(); }
+  void reset() override;
+  std::string extra_repr() const override;
+  Tensor forward(const Tensor& input) {
+    return functional::group_norm(input, options.num_groups(), weight, bias, options.eps());
+  }
+
+  GroupNormOptions options;
+  Tensor weight, bias;
+};
+TAEDA_MODULE(GroupNorm);
+
+}  // namespace taeda::nn

@@ -1,0 +1,82 @@
+// Attention and transformer layers.
+#pragma once
+
+#include "taeda/nn/modules/dropout.h"
+#include "taeda/nn/modules/linear.h"
+#include "taeda/nn/modules/normalization.h"
+
+namespace taeda::nn {
+
+class MultiheadAttentionOptions {
+ public:
+  MultiheadAttentionOptions(int64_t embed_dim, int64_t num_heads) : embed_dim_(embed_dim), num_heads_(num_heads) {}
+  TAEDA_ARG(int64_t, embed_dim);
+  TAEDA_ARG(int64_t, num_heads);
+  TAEDA_ARG(double, dropout) = 0;
+  TAEDA_ARG(bool, bias) = true;
+  /// Inputs and outputs are [N, L, E] instead of [L, N, E].
+  TAEDA_ARG(bool, batch_first) = false;
+};
+
+/// Several attentions side by side over parts of the embedding (Vaswani et al. 2017).
+class MultiheadAttentionImpl : public Cloneable<MultiheadAttentionImpl> {
+ public:
+  MultiheadAttentionImpl(int64_t embed_dim, int64_t num_heads)
+      : MultiheadAttentionImpl(MultiheadAttentionOptions(embed_dim, num_heads)) {}
+  /// Throws ValueError unless the heads divide the embedding.
+  explicit MultiheadAttentionImpl(MultiheadAttentionOptions o) : options(std::move(o)) { reset(); }
+  void reset() override;
+
+  /// The output and, with `need_weights`, the attention weights [N, L, S] (averaged over the heads, or
+  /// [N, heads, L, S]); else the second is undefined. `key_padding_mask` [N, S] is true where a key
+  /// counts for nothing. `attn_mask` [L, S] or [N * heads, L, S] is true where not to look, or is added.
+  std::tuple<Tensor, Tensor> forward(const Tensor& query, const Tensor& key, const Tensor& value,
+                                     const Tensor& key_padding_mask = {}, bool need_weights = true,
+                                     const Tensor& attn_mask = {}, bool average_attn_weights = true);
+
+  MultiheadAttentionOptions options;
+  Tensor in_proj_weight, in_proj_bias;
+  Linear out_proj{nullptr};
+
+ private:
+  /// [L, N, E] as [N * heads, L, E / heads], projected by part 0, 1 or 2 of the weights.
+  Tensor project(const Tensor& x, int64_t part) const;
+};
+TAEDA_MODULE(MultiheadAttention);
+
+class TransformerEncoderLayerOptions {
+ public:
+  TransformerEncoderLayerOptions(int64_t d_model, int64_t nhead) : d_model_(d_model), nhead_(nhead) {}
+  TAEDA_ARG(int64_t, d_model);
+  TAEDA_ARG(int64_t, nhead);
+  TAEDA_ARG(int64_t, dim_feedforward) = 2048;
+  TAEDA_ARG(double, dropout) = 0.1;
+  /// kReLU or kGELU
+  TAEDA_ARG(Nonlinearity, activation) = kReLU;
+  TAEDA_ARG(bool, batch_first) = false;
+  /// Normalise before attention and feed-forward instead of after.
+  TAEDA_ARG(bool, norm_first) = false;
+};
+
+/// Self-attention and a feed-forward network, each with a residual connection and a layer norm.
+class TransformerEncoderLayerImpl : public Cloneable<TransformerEncoderLayerImpl> {
+ public:
+  TransformerEncoderLayerImpl(int64_t d_model, int64_t nhead)
+      : TransformerEncoderLayerImpl(TransformerEncoderLayerOptions(d_model, nhead)) {}
+  explicit TransformerEncoderLayerImpl(TransformerEncoderLayerOptions o) : options(std::move(o)) { reset(); }
+  void reset() override;
+  Tensor forward(const Tensor& src, const Tensor& src_mask = {}, const Tensor& src_key_padding_mask = {});
+
+  TransformerEncoderLayerOptions options;
+  MultiheadAttention self_attn{nullptr};
+  Linear linear1{nullptr}, linear2{nullptr};
+  LayerNorm norm1{nullptr}, norm2{nullptr};
+  Dropout dropout{nullptr}, dropout1{nullptr}, dropout2{nullptr};
+
+ private:
+  Tensor attend(const Tensor& x, const Tensor& mask, const Tensor& padding_mask);
+  Tensor feed_forward(const Tensor& x);
+};
+TAEDA_MODULE(TransformerEncoderLayer);
+
+}  // namespace taeda::nn
