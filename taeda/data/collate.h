@@ -18,10 +18,12 @@ namespace taeda::data {
 
 /// Collates lists of T. Specialise it for a type of your own: a `Batch` type and a static
 /// `Batch make(const std::vector<T>&)`.
-template <class T> struct Collate;
+template <class T>
+struct Collate;
 
 /// The batch made of the examples; throws Error when shapes or lengths differ, or for no examples.
-template <class T> typename Collate<T>::Batch collate(const std::vector<T>& examples) {
+template <class T>
+typename Collate<T>::Batch collate(const std::vector<T>& examples) {
   TAEDA_CHECK(!examples.empty(), "collate expects at least one example");
   return Collate<T>::make(examples);
 }
@@ -29,7 +31,8 @@ template <class T> typename Collate<T>::Batch collate(const std::vector<T>& exam
 namespace detail {
 
 /// Collates one member of every example.
-template <class T, class F> auto collate_member(const std::vector<T>& examples, F&& member) {
+template <class T, class F>
+auto collate_member(const std::vector<T>& examples, F&& member) {
   std::vector<std::remove_cvref_t<decltype(member(examples.front()))>> column;
   column.reserve(examples.size());
   for (const T& e : examples) column.push_back(member(e));
@@ -43,17 +46,20 @@ auto collate_tuple(const std::vector<T>& examples, std::index_sequence<I...>) {
 
 }  // namespace detail
 
-template <> struct Collate<Tensor> {
+template <>
+struct Collate<Tensor> {
   using Batch = Tensor;
   static Tensor make(const std::vector<Tensor>& examples) { return stack_examples(examples); }
 };
 
-template <class T> requires std::is_arithmetic_v<T>
+template <class T>
+requires std::is_arithmetic_v<T>
 struct Collate<T> {
   using Batch = Tensor;
   static Tensor make(const std::vector<T>& numbers) {
     // As in Python, an integer of any width is an int64; unlike there, a float stays a float32.
-    using Stored = std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, int64_t, T>;
+    using Stored =
+        std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, int64_t, T>;
     Tensor out = empty({static_cast<int64_t>(numbers.size())}, dtype_of<Stored>());
     auto* to = out.data_ptr<Stored>();
     for (size_t i = 0; i < numbers.size(); ++i) to[i] = static_cast<Stored>(numbers[i]);
@@ -61,12 +67,14 @@ struct Collate<T> {
   }
 };
 
-template <> struct Collate<std::string> {
+template <>
+struct Collate<std::string> {
   using Batch = std::vector<std::string>;
   static Batch make(const Batch& texts) { return texts; }
 };
 
-template <class D, class T> struct Collate<Example<D, T>> {
+template <class D, class T>
+struct Collate<Example<D, T>> {
   using Batch = Example<typename Collate<D>::Batch, typename Collate<T>::Batch>;
   static Batch make(const std::vector<Example<D, T>>& examples) {
     return {detail::collate_member(examples, [](const auto& e) { return e.data; }),
@@ -74,21 +82,24 @@ template <class D, class T> struct Collate<Example<D, T>> {
   }
 };
 
-template <class D> struct Collate<Example<D, example::NoTarget>> {
+template <class D>
+struct Collate<Example<D, example::NoTarget>> {
   using Batch = Example<typename Collate<D>::Batch, example::NoTarget>;
   static Batch make(const std::vector<Example<D, example::NoTarget>>& examples) {
     return {detail::collate_member(examples, [](const auto& e) { return e.data; })};
   }
 };
 
-template <class... T> struct Collate<std::tuple<T...>> {
+template <class... T>
+struct Collate<std::tuple<T...>> {
   using Batch = std::tuple<typename Collate<T>::Batch...>;
   static Batch make(const std::vector<std::tuple<T...>>& examples) {
     return detail::collate_tuple(examples, std::index_sequence_for<T...>{});
   }
 };
 
-template <class A, class B> struct Collate<std::pair<A, B>> {
+template <class A, class B>
+struct Collate<std::pair<A, B>> {
   using Batch = std::pair<typename Collate<A>::Batch, typename Collate<B>::Batch>;
   static Batch make(const std::vector<std::pair<A, B>>& examples) {
     return {detail::collate_member(examples, [](const auto& e) { return e.first; }),
@@ -96,7 +107,8 @@ template <class A, class B> struct Collate<std::pair<A, B>> {
   }
 };
 
-template <class T, size_t N> struct Collate<std::array<T, N>> {
+template <class T, size_t N>
+struct Collate<std::array<T, N>> {
   using Batch = std::array<typename Collate<T>::Batch, N>;
   static Batch make(const std::vector<std::array<T, N>>& examples) {
     Batch out;
@@ -106,7 +118,8 @@ template <class T, size_t N> struct Collate<std::array<T, N>> {
   }
 };
 
-template <class T> struct Collate<std::vector<T>> {
+template <class T>
+struct Collate<std::vector<T>> {
   using Batch = std::vector<typename Collate<T>::Batch>;
   static Batch make(const std::vector<std::vector<T>>& examples) {
     const size_t n = examples.front().size();
@@ -119,49 +132,66 @@ template <class T> struct Collate<std::vector<T>> {
   }
 };
 
-template <class K, class T> struct Collate<std::map<K, T>> {
+template <class K, class T>
+struct Collate<std::map<K, T>> {
   using Batch = std::map<K, typename Collate<T>::Batch>;
   static Batch make(const std::vector<std::map<K, T>>& examples) {
     Batch out;
     for (const auto& [key, value] : examples.front())
       out.emplace(key, detail::collate_member(examples, [&](const auto& e) {
-        const auto found = e.find(key);
-        TAEDA_CHECK(found != e.end(), "collate: not every example has the key ", key);
-        return found->second;
-      }));
+                    const auto found = e.find(key);
+                    TAEDA_CHECK(found != e.end(), "collate: not every example has the key ", key);
+                    return found->second;
+                  }));
     return out;
   }
 };
 
 /// Calls `fn(Tensor&)` for every tensor in a batch; other values are passed over.
-template <class F> void for_each_tensor(Tensor& t, F&& fn) { fn(t); }
-template <class T, class F> void for_each_tensor(T&, F&&) {}
-template <class D, class T, class F> void for_each_tensor(Example<D, T>& e, F&& fn);
-template <class T, class F> void for_each_tensor(std::vector<T>& list, F&& fn);
-template <class T, size_t N, class F> void for_each_tensor(std::array<T, N>& list, F&& fn);
-template <class... T, class F> void for_each_tensor(std::tuple<T...>& values, F&& fn);
-template <class A, class B, class F> void for_each_tensor(std::pair<A, B>& values, F&& fn);
-template <class K, class T, class F> void for_each_tensor(std::map<K, T>& values, F&& fn);
+template <class F>
+void for_each_tensor(Tensor& t, F&& fn) {
+  fn(t);
+}
+template <class T, class F>
+void for_each_tensor(T&, F&&) {}
+template <class D, class T, class F>
+void for_each_tensor(Example<D, T>& e, F&& fn);
+template <class T, class F>
+void for_each_tensor(std::vector<T>& list, F&& fn);
+template <class T, size_t N, class F>
+void for_each_tensor(std::array<T, N>& list, F&& fn);
+template <class... T, class F>
+void for_each_tensor(std::tuple<T...>& values, F&& fn);
+template <class A, class B, class F>
+void for_each_tensor(std::pair<A, B>& values, F&& fn);
+template <class K, class T, class F>
+void for_each_tensor(std::map<K, T>& values, F&& fn);
 
-template <class D, class T, class F> void for_each_tensor(Example<D, T>& e, F&& fn) {
+template <class D, class T, class F>
+void for_each_tensor(Example<D, T>& e, F&& fn) {
   for_each_tensor(e.data, fn);
   if constexpr (!std::is_void_v<T>) for_each_tensor(e.target, fn);
 }
-template <class T, class F> void for_each_tensor(std::vector<T>& list, F&& fn) {
+template <class T, class F>
+void for_each_tensor(std::vector<T>& list, F&& fn) {
   if constexpr (!std::is_same_v<T, bool>)
     for (T& value : list) for_each_tensor(value, fn);
 }
-template <class T, size_t N, class F> void for_each_tensor(std::array<T, N>& list, F&& fn) {
+template <class T, size_t N, class F>
+void for_each_tensor(std::array<T, N>& list, F&& fn) {
   for (T& value : list) for_each_tensor(value, fn);
 }
-template <class... T, class F> void for_each_tensor(std::tuple<T...>& values, F&& fn) {
+template <class... T, class F>
+void for_each_tensor(std::tuple<T...>& values, F&& fn) {
   std::apply([&](auto&... value) { (for_each_tensor(value, fn), ...); }, values);
 }
-template <class A, class B, class F> void for_each_tensor(std::pair<A, B>& values, F&& fn) {
+template <class A, class B, class F>
+void for_each_tensor(std::pair<A, B>& values, F&& fn) {
   for_each_tensor(values.first, fn);
   for_each_tensor(values.second, fn);
 }
-template <class K, class T, class F> void for_each_tensor(std::map<K, T>& values, F&& fn) {
+template <class K, class T, class F>
+void for_each_tensor(std::map<K, T>& values, F&& fn) {
   for (auto& [key, value] : values) for_each_tensor(value, fn);
 }
 

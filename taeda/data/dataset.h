@@ -15,7 +15,8 @@
 
 namespace taeda::data::datasets {
 
-template <class Source, class Transform> class MapDataset;
+template <class Source, class Transform>
+class MapDataset;
 
 /// Base of everything that makes a batch from a request: a list of indices, or a count.
 template <class Self, class Batch, class Request = ArrayRef<size_t>>
@@ -31,22 +32,27 @@ class BatchDataset {
   /// Number of examples; nothing when it is not known.
   virtual std::optional<size_t> size() const = 0;
 
-  /// This dataset with a transform (data/transform.h), or a function of one example, applied to what
-  /// it yields. The transform runs in the worker that reads the example.
-  template <class F> auto map(F transform) & { return make_map(static_cast<Self&>(*this), std::move(transform)); }
-  template <class F> auto map(F transform) && {
+  /// This dataset with a transform (data/transform.h), or a function of one example, applied to
+  /// what it yields. The transform runs in the worker that reads the example.
+  template <class F>
+  auto map(F transform) & {
+    return make_map(static_cast<Self&>(*this), std::move(transform));
+  }
+  template <class F>
+  auto map(F transform) && {
     return make_map(std::move(static_cast<Self&>(*this)), std::move(transform));
   }
 
  private:
-  template <class D, class F> static auto make_map(D&& dataset, F transform) {
+  template <class D, class F>
+  static auto make_map(D&& dataset, F transform) {
     return MapDataset<Self, F>(std::forward<D>(dataset), std::move(transform));
   }
 };
 
 /// A map-style dataset: `class Mine : public Dataset<Mine, Example<>>` with get(index) and size().
-/// Every worker thread of a loader has a copy of its own, so `get` needs no lock unless copies share
-/// something that they change.
+/// Every worker thread of a loader has a copy of its own, so `get` needs no lock unless copies
+/// share something that they change.
 template <class Self, class SingleExample = Example<>>
 class Dataset : public BatchDataset<Self, std::vector<SingleExample>> {
  public:
@@ -102,7 +108,8 @@ class SharedDataset : public BatchDataset<SharedDataset<Inner>, typename Inner::
   typename Inner::BatchType get_batch(typename Inner::BatchRequestType request) override {
     return inner_->get_batch(request);
   }
-  auto get(size_t index) requires requires(Inner& d) { d.get(size_t{}); } { return inner_->get(index); }
+  auto get(size_t index) requires requires(Inner& d) { d.get(size_t{}); }
+  { return inner_->get(index); }
   std::optional<size_t> size() const override { return inner_->size(); }
   Inner& operator*() const { return *inner_; }
   Inner* operator->() const { return inner_.get(); }
@@ -111,7 +118,8 @@ class SharedDataset : public BatchDataset<SharedDataset<Inner>, typename Inner::
   std::shared_ptr<Inner> inner_;
 };
 
-template <class D, class... Args> SharedDataset<D> make_shared_dataset(Args&&... args) {
+template <class D, class... Args>
+SharedDataset<D> make_shared_dataset(Args&&... args) {
   return SharedDataset<D>(std::make_shared<D>(std::forward<Args>(args)...));
 }
 
@@ -123,7 +131,8 @@ class Subset : public Dataset<Subset<Inner>, typename Inner::ExampleType> {
       : inner_(std::move(dataset)), indices_(std::move(indices)) {}
   typename Inner::ExampleType get(size_t index) override { return inner_.get(at(index)); }
   std::optional<size_t> size() const override { return indices_.size(); }
-  auto get_stacked(ArrayRef<size_t> indices) requires requires(Inner& d) { d.get_stacked(indices); } {
+  auto get_stacked(ArrayRef<size_t> indices) requires requires(Inner& d) { d.get_stacked(indices); }
+  {
     std::vector<size_t> inner;
     inner.reserve(indices.size());
     for (size_t i : indices) inner.push_back(at(i));
@@ -132,8 +141,8 @@ class Subset : public Dataset<Subset<Inner>, typename Inner::ExampleType> {
 
  private:
   size_t at(size_t index) const {
-    TAEDA_CHECK_INDEX(index < indices_.size(), "index ", index, " is out of bounds for a subset of ",
-                      indices_.size(), " examples");
+    TAEDA_CHECK_INDEX(index < indices_.size(), "index ", index,
+                      " is out of bounds for a subset of ", indices_.size(), " examples");
     return indices_[index];
   }
 

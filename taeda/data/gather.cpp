@@ -71,7 +71,8 @@ Tensor gather_rows(const Tensor& source, ArrayRef<size_t> indices) {
   const Tensor in = source.is_contiguous() ? source : source.detach().contiguous();
   const size_t bytes = rows ? static_cast<size_t>(in.nbytes()) / rows : 0;
   if (bytes > 0)
-    gather_on_cpu(static_cast<char*>(out.data_ptr()), static_cast<const char*>(in.data_ptr()), indices, bytes);
+    gather_on_cpu(static_cast<char*>(out.data_ptr()), static_cast<const char*>(in.data_ptr()),
+                  indices, bytes);
   return out;
 }
 
@@ -83,7 +84,8 @@ Tensor stack_examples(TensorList tensors) {
     const Tensor& t = tensors[i];
     TAEDA_CHECK(t.sizes() == first.sizes(), "stack expects each tensor to be equal size, but got ",
                 first.sizes(), " at entry 0 and ", t.sizes(), " at entry ", i);
-    plain = plain && t.is_cpu() && t.is_contiguous() && t.dtype() == first.dtype() && !t.requires_grad();
+    plain = plain && t.is_cpu() && t.is_contiguous() && t.dtype() == first.dtype() &&
+            !t.requires_grad();
   }
   DimVector sizes(first.sizes());
   sizes.insert(0, static_cast<int64_t>(tensors.size()));
@@ -91,8 +93,10 @@ Tensor stack_examples(TensorList tensors) {
   const auto bytes = static_cast<size_t>(first.nbytes());
   auto* to = static_cast<char*>(out.data_ptr());
   for (size_t i = 0; i < tensors.size(); ++i) {
-    if (plain) std::memcpy(to + i * bytes, tensors[i].data_ptr(), bytes);
-    else out.select(0, static_cast<int64_t>(i)).copy_(tensors[i]);
+    if (plain)
+      std::memcpy(to + i * bytes, tensors[i].data_ptr(), bytes);
+    else
+      out.select(0, static_cast<int64_t>(i)).copy_(tensors[i]);
   }
   return out;
 }

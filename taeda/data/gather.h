@@ -9,8 +9,8 @@ namespace taeda::data {
 /// history. On the CPU a row is one memcpy. Throws IndexError for an index beyond the last row.
 Tensor gather_rows(const Tensor& source, ArrayRef<size_t> indices);
 
-/// Tensors of equal shape as one, with a new dimension 0. Throws Error, in the words of torch.stack,
-/// for shapes that differ and for an empty list.
+/// Tensors of equal shape as one, with a new dimension 0. Throws Error, in the words of
+/// torch.stack, for shapes that differ and for an empty list.
 Tensor stack_examples(TensorList tensors);
 
 }  // namespace taeda::data

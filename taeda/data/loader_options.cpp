@@ -8,11 +8,14 @@ namespace taeda::data {
 
 LoaderConfig DataLoaderOptions::config() const {
   const LoaderConfig& c = config_;
-  TAEDA_CHECK_VALUE(c.batch_size > 0,
-                    "batch_size should be a positive integer value, but got batch_size=", c.batch_size);
-  TAEDA_CHECK_VALUE(c.num_workers >= 0,
-                    "num_workers option should be non-negative; use num_workers=0 to disable multithreading.");
-  TAEDA_CHECK_VALUE(c.prefetch_factor > 0, "prefetch_factor option should be positive, got ", c.prefetch_factor);
+  TAEDA_CHECK_VALUE(
+      c.batch_size > 0,
+      "batch_size should be a positive integer value, but got batch_size=", c.batch_size);
+  TAEDA_CHECK_VALUE(
+      c.num_workers >= 0,
+      "num_workers option should be non-negative; use num_workers=0 to disable multithreading.");
+  TAEDA_CHECK_VALUE(c.prefetch_factor > 0, "prefetch_factor option should be positive, got ",
+                    c.prefetch_factor);
   TAEDA_CHECK_VALUE(c.timeout >= 0, "timeout option should be non-negative");
   TAEDA_CHECK_VALUE(!(c.sampler && c.shuffle.value_or(false)),
                     "sampler option is mutually exclusive with shuffle");

@@ -49,7 +49,9 @@ class DataLoaderOptions {
     return set(config_.timeout, std::chrono::duration<double>(ms).count());
   }
   DataLoaderOptions& seed(uint64_t s) { return set(config_.seed, s); }
-  DataLoaderOptions& sampler(std::shared_ptr<samplers::Sampler> s) { return set(config_.sampler, std::move(s)); }
+  DataLoaderOptions& sampler(std::shared_ptr<samplers::Sampler> s) {
+    return set(config_.sampler, std::move(s));
+  }
   /// Accepted for programs that set it: batches always come in order.
   DataLoaderOptions& enforce_ordering(bool) { return *this; }
   /// Batches that may be ready or under way at once, over all workers.
@@ -59,7 +61,8 @@ class DataLoaderOptions {
   LoaderConfig config() const;
 
  private:
-  template <class T, class V> DataLoaderOptions& set(T& field, V value) {
+  template <class T, class V>
+  DataLoaderOptions& set(T& field, V value) {
     field = std::move(value);
     return *this;
   }

@@ -9,8 +9,10 @@
 namespace taeda::data {
 
 Pipeline::Pipeline(Jobs& jobs, int workers, size_t window, double timeout)
-    : jobs_(jobs), timeout_(workers > 0 ? timeout : 0),
-      wake_room_(static_cast<int64_t>((window + 1) / 2)), slots_(window) {
+    : jobs_(jobs),
+      timeout_(workers > 0 ? timeout : 0),
+      wake_room_(static_cast<int64_t>((window + 1) / 2)),
+      slots_(window) {
   threads_.reserve(static_cast<size_t>(workers));
   for (int w = 0; w < workers; ++w)
     threads_.emplace_back([this, w] {
@@ -85,8 +87,8 @@ void Pipeline::work(int worker) {
 void Pipeline::wait_for_worker(std::unique_lock<std::mutex>& lock) {
   const Slot& slot = slots_[static_cast<size_t>(taken_) % slots_.size()];
   const auto done = [&] {
-    return slot.state == State::Ready || slot.state == State::Failed || (ended_ && taken_ >= drawn_) ||
-           (timeout_ == 0 && can_draw() && drawn_ == taken_);
+    return slot.state == State::Ready || slot.state == State::Failed ||
+           (ended_ && taken_ >= drawn_) || (timeout_ == 0 && can_draw() && drawn_ == taken_);
   };
   consumer_waits_ = true;
   if (timeout_ == 0) {
@@ -115,8 +117,8 @@ bool Pipeline::next(size_t* out) {
       std::rethrow_exception(error);
     }
     if (ended_ && taken_ >= drawn_) return false;
-    // A consumer who outruns the workers reads the batch itself rather than wait for one to wake up.
-    // Not under a timeout: nobody could interrupt it.
+    // A consumer who outruns the workers reads the batch itself rather than wait for one to wake
+    // up. Not under a timeout: nobody could interrupt it.
     if (drawn_ == taken_ && can_draw() && timeout_ == 0) {
       run_one(lock, -1);
     } else {

@@ -1,7 +1,8 @@
-// Numbered jobs, done by worker threads a bounded distance ahead of a consumer who takes them in order.
+// Numbered jobs, done by worker threads a bounded distance ahead of a consumer who takes them in
+// order.
 //
-// Invariant: jobs are drawn one at a time, in order; job j uses slot j % window, which is free because
-// at most `window` jobs lie between the one the consumer holds next and the one drawn last.
+// Invariant: jobs are drawn one at a time, in order; job j uses slot j % window, which is free
+// because at most `window` jobs lie between the one the consumer holds next and the one drawn last.
 #pragma once
 
 #include <condition_variable>
@@ -34,8 +35,8 @@ class Pipeline {
   Pipeline& operator=(const Pipeline&) = delete;
 
   /// Waits for the next job in order and returns its slot in `slot`, or false at the end. The slot
-  /// is the caller's until release(). An exception of the job is rethrown here, and the job skipped.
-  /// Throws Error on timeout.
+  /// is the caller's until release(). An exception of the job is rethrown here, and the job
+  /// skipped. Throws Error on timeout.
   bool next(size_t* slot);
   /// Gives the slot of the last next() back.
   void release();
@@ -47,7 +48,9 @@ class Pipeline {
     std::exception_ptr error;
   };
 
-  bool can_draw() const { return !drawing_ && !ended_ && drawn_ < taken_ + static_cast<int64_t>(slots_.size()); }
+  bool can_draw() const {
+    return !drawing_ && !ended_ && drawn_ < taken_ + static_cast<int64_t>(slots_.size());
+  }
   bool run_one(std::unique_lock<std::mutex>& lock, int worker);
   void work(int worker);
   void wait_for_worker(std::unique_lock<std::mutex>& lock);

@@ -51,11 +51,15 @@ std::optional<std::vector<size_t>> SequentialSampler::next(size_t batch_size) {
 
 RandomSampler::RandomSampler(size_t size, bool replacement, std::optional<size_t> num_samples,
                              std::optional<Generator> generator)
-    : source_(size), num_samples_(num_samples.value_or(size)), replacement_(replacement),
+    : source_(size),
+      num_samples_(num_samples.value_or(size)),
+      replacement_(replacement),
       generator_(std::move(generator)) {
-  TAEDA_CHECK_VALUE(num_samples_ > 0,
-                    "num_samples should be a positive integer value, but got num_samples=", num_samples_);
-  TAEDA_CHECK_VALUE(source_ > 0, "RandomSampler cannot draw ", num_samples_, " samples from 0 examples");
+  TAEDA_CHECK_VALUE(
+      num_samples_ > 0,
+      "num_samples should be a positive integer value, but got num_samples=", num_samples_);
+  TAEDA_CHECK_VALUE(source_ > 0, "RandomSampler cannot draw ", num_samples_,
+                    " samples from 0 examples");
 }
 
 std::vector<size_t> RandomSampler::epoch() {
@@ -74,22 +78,27 @@ std::vector<size_t> RandomSampler::epoch() {
   // PyTorch draws one more permutation for the rest even when the rest is empty, which a generator
   // of the user's notices in the next epoch.
   const std::vector<size_t> rest = permutation(source_, g);
-  out.insert(out.end(), rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(num_samples_ - out.size()));
+  out.insert(out.end(), rest.begin(),
+             rest.begin() + static_cast<std::ptrdiff_t>(num_samples_ - out.size()));
   return out;
 }
 
-SubsetRandomSampler::SubsetRandomSampler(std::vector<size_t> indices, std::optional<Generator> generator)
+SubsetRandomSampler::SubsetRandomSampler(std::vector<size_t> indices,
+                                         std::optional<Generator> generator)
     : subset_(std::move(indices)), generator_(std::move(generator)) {}
 
 std::vector<size_t> SubsetRandomSampler::epoch() {
-  std::vector<size_t> order = permutation(subset_.size(), generator_ ? *generator_ : default_generator(kCPU));
+  std::vector<size_t> order =
+      permutation(subset_.size(), generator_ ? *generator_ : default_generator(kCPU));
   for (size_t& i : order) i = subset_[i];
   return order;
 }
 
 WeightedRandomSampler::WeightedRandomSampler(std::vector<double> weights, size_t num_samples,
                                              bool replacement, std::optional<Generator> generator)
-    : weights_(std::move(weights)), num_samples_(num_samples), replacement_(replacement),
+    : weights_(std::move(weights)),
+      num_samples_(num_samples),
+      replacement_(replacement),
       generator_(std::move(generator)) {
   TAEDA_CHECK_VALUE(num_samples_ > 0,
                     "num_samples should be a positive integer value, but got num_samples=0");
@@ -141,8 +150,12 @@ std::vector<size_t> WeightedRandomSampler::draw_without_replacement(const Genera
 
 DistributedSampler::DistributedSampler(size_t size, size_t num_replicas, size_t rank, bool shuffle,
                                        uint64_t seed, bool drop_last)
-    : source_(size), num_replicas_(num_replicas), rank_(rank), shuffle_(shuffle),
-      drop_last_(drop_last), seed_(seed) {
+    : source_(size),
+      num_replicas_(num_replicas),
+      rank_(rank),
+      shuffle_(shuffle),
+      drop_last_(drop_last),
+      seed_(seed) {
   TAEDA_CHECK_VALUE(num_replicas > 0, "num_replicas should be positive, got 0");
   TAEDA_CHECK_VALUE(rank < num_replicas, "Invalid rank ", rank,
                     ", rank should be in the interval [0, ", num_replicas - 1, "]");
@@ -163,7 +176,8 @@ std::vector<size_t> DistributedSampler::epoch() {
 
 BatchSampler::BatchSampler(std::shared_ptr<Sampler> sampler, size_t batch_size, bool drop_last)
     : sampler_(std::move(sampler)), batch_size_(batch_size), drop_last_(drop_last) {
-  TAEDA_CHECK_VALUE(batch_size > 0, "batch_size should be a positive integer value, but got batch_size=0");
+  TAEDA_CHECK_VALUE(batch_size > 0,
+                    "batch_size should be a positive integer value, but got batch_size=0");
 }
 
 std::optional<std::vector<size_t>> BatchSampler::next(size_t) {

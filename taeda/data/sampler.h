@@ -55,7 +55,8 @@ class SequentialSampler : public Sampler {
 class RandomSampler : public ListSampler {
  public:
   /// `num_samples` defaults to `size`. Throws ValueError when it is 0.
-  explicit RandomSampler(size_t size, bool replacement = false, std::optional<size_t> num_samples = {},
+  explicit RandomSampler(size_t size, bool replacement = false,
+                         std::optional<size_t> num_samples = {},
                          std::optional<Generator> generator = {});
   size_t size() const override { return num_samples_; }
 
@@ -71,7 +72,8 @@ class RandomSampler : public ListSampler {
 /// The given indices in random order.
 class SubsetRandomSampler : public ListSampler {
  public:
-  explicit SubsetRandomSampler(std::vector<size_t> indices, std::optional<Generator> generator = {});
+  explicit SubsetRandomSampler(std::vector<size_t> indices,
+                               std::optional<Generator> generator = {});
   size_t size() const override { return subset_.size(); }
 
  protected:
@@ -105,8 +107,8 @@ class WeightedRandomSampler : public ListSampler {
   std::optional<Generator> generator_;
 };
 
-/// The share of one of `num_replicas` processes. All replicas get equally many indices: the last ones
-/// repeat the first, or with `drop_last` the tail is left out. Same indices as PyTorch's.
+/// The share of one of `num_replicas` processes. All replicas get equally many indices: the last
+/// ones repeat the first, or with `drop_last` the tail is left out. Same indices as PyTorch's.
 class DistributedSampler : public ListSampler {
  public:
   /// Throws ValueError unless rank < num_replicas.
@@ -125,7 +127,8 @@ class DistributedSampler : public ListSampler {
   uint64_t seed_, epoch_ = 0;
 };
 
-/// The batches of another sampler, of `batch_size` each; the size a loader asks for is not regarded.
+/// The batches of another sampler, of `batch_size` each; the size a loader asks for is not
+/// regarded.
 class BatchSampler : public Sampler {
  public:
   /// Throws ValueError for batch_size 0.

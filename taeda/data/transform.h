@@ -41,7 +41,9 @@ using Collation = BatchTransform<std::vector<Single>, Batch>;
 template <class E = Example<>>
 class Stack : public Collation<typename Collate<E>::Batch, E> {
  public:
-  typename Collate<E>::Batch apply_batch(std::vector<E> examples) override { return collate(examples); }
+  typename Collate<E>::Batch apply_batch(std::vector<E> examples) override {
+    return collate(examples);
+  }
 };
 
 /// Wraps a function of one example.
@@ -85,12 +87,15 @@ class Normalize : public TensorTransform<Target> {
       : mean_(per_channel(mean)), stddev_(per_channel(stddev)) {}
   Tensor operator()(Tensor input) override { return input.sub(mean_).div_(stddev_); }
   /// The same for a batch (N, C, H, W): broadcasting does not mind the extra dimension.
-  Example<Tensor, Target> apply_stacked(Example<Tensor, Target> batch) { return this->apply(std::move(batch)); }
+  Example<Tensor, Target> apply_stacked(Example<Tensor, Target> batch) {
+    return this->apply(std::move(batch));
+  }
 
  private:
   static Tensor per_channel(ArrayRef<double> values) {
     Tensor out = empty({static_cast<int64_t>(values.size()), 1, 1});
-    for (size_t i = 0; i < values.size(); ++i) out.data_ptr<float>()[i] = static_cast<float>(values[i]);
+    for (size_t i = 0; i < values.size(); ++i)
+      out.data_ptr<float>()[i] = static_cast<float>(values[i]);
     return out;
   }
 
@@ -103,16 +108,27 @@ namespace taeda::data::datasets {
 
 namespace detail {
 
-template <class T> struct IsStack : std::false_type {};
-template <class E> struct IsStack<transforms::Stack<E>> : std::true_type {};
+template <class T>
+struct IsStack : std::false_type {};
+template <class E>
+struct IsStack<transforms::Stack<E>> : std::true_type {};
 
 template <class T, class Batch>
-concept TransformsBatch = requires(T& t, Batch b) { t.apply_batch(std::move(b)); };
-template <class D> concept HasGetStacked = requires(D& d, ArrayRef<size_t> i) { d.get_stacked(i); };
-template <class D> concept HasGet = requires(D& d) { d.get(size_t{}); };
+concept TransformsBatch = requires(T& t, Batch b) {
+  t.apply_batch(std::move(b));
+};
+template <class D>
+concept HasGetStacked = requires(D& d, ArrayRef<size_t> i) {
+  d.get_stacked(i);
+};
+template <class D>
+concept HasGet = requires(D& d) {
+  d.get(size_t{});
+};
 
 /// Applies a transform or a plain function of one example to a list of examples.
-template <class T, class Batch> auto apply_to_batch(T& transform, Batch batch) {
+template <class T, class Batch>
+auto apply_to_batch(T& transform, Batch batch) {
   if constexpr (TransformsBatch<T, Batch>) {
     return transform.apply_batch(std::move(batch));
   } else {
@@ -123,7 +139,8 @@ template <class T, class Batch> auto apply_to_batch(T& transform, Batch batch) {
   }
 }
 
-template <class T, class E> auto apply_to_one(T& transform, E example) {
+template <class T, class E>
+auto apply_to_one(T& transform, E example) {
   if constexpr (requires { transform.apply(std::move(example)); }) {
     return transform.apply(std::move(example));
   } else {
@@ -131,23 +148,30 @@ template <class T, class E> auto apply_to_one(T& transform, E example) {
   }
 }
 
-template <class T> struct Unwrap { using type = T; };
-template <class T> struct Unwrap<std::optional<T>> { using type = T; };
+template <class T>
+struct Unwrap {
+  using type = T;
+};
+template <class T>
+struct Unwrap<std::optional<T>> {
+  using type = T;
+};
 
 template <class S, class T>
-using mapped_t = decltype(apply_to_batch(std::declval<T&>(),
-                                         std::declval<typename Unwrap<typename S::BatchType>::type>()));
+using mapped_t = decltype(apply_to_batch(
+    std::declval<T&>(), std::declval<typename Unwrap<typename S::BatchType>::type>()));
 template <class S, class T>
-using mapped_batch_t = std::conditional_t<S::is_stateful, std::optional<mapped_t<S, T>>, mapped_t<S, T>>;
+using mapped_batch_t =
+    std::conditional_t<S::is_stateful, std::optional<mapped_t<S, T>>, mapped_t<S, T>>;
 
 }  // namespace detail
 
 /// What map() returns: `Source` with `Transform` applied to its batches. It keeps the source's fast
 /// path where the transform can follow it (Stack, and transforms with apply_stacked).
 template <class Source, class Transform>
-class MapDataset : public BatchDataset<MapDataset<Source, Transform>,
-                                       detail::mapped_batch_t<Source, Transform>,
-                                       typename Source::BatchRequestType> {
+class MapDataset
+    : public BatchDataset<MapDataset<Source, Transform>, detail::mapped_batch_t<Source, Transform>,
+                          typename Source::BatchRequestType> {
  public:
   using BatchType = detail::mapped_batch_t<Source, Transform>;
   using BatchRequestType = typename Source::BatchRequestType;
@@ -174,12 +198,12 @@ class MapDataset : public BatchDataset<MapDataset<Source, Transform>,
   }
   auto get_stacked(ArrayRef<size_t> indices) requires requires(Source& s, Transform& t) {
     t.apply_stacked(s.get_stacked(indices));
-  } {
-    return transform_.apply_stacked(source_.get_stacked(indices));
   }
+  { return transform_.apply_stacked(source_.get_stacked(indices)); }
 
   std::optional<size_t> size() const override { return source_.size(); }
-  void reset() requires requires(Source& s) { s.reset(); } { source_.reset(); }
+  void reset() requires requires(Source& s) { s.reset(); }
+  { source_.reset(); }
   const Source& dataset() const { return source_; }
   const Transform& transform() const { return transform_; }
 

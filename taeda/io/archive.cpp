@@ -15,7 +15,8 @@ namespace {
 std::string list_names(const NamedTensors& tensors) {
   constexpr size_t kShown = 8;
   std::string out;
-  for (size_t i = 0; i < tensors.size() && i < kShown; ++i) out += (i ? ", " : "") + tensors[i].first;
+  for (size_t i = 0; i < tensors.size() && i < kShown; ++i)
+    out += (i ? ", " : "") + tensors[i].first;
   if (tensors.size() > kShown) out += ", ...";
   return out.empty() ? "none" : out;
 }
@@ -36,7 +37,8 @@ const Tensor* Archive::find(const std::string& name) const {
 
 const Tensor& Archive::at(const std::string& name) const {
   const Tensor* found = find(name);
-  TAEDA_CHECK_VALUE(found, "no tensor named '", name, "' was saved; there are: ", list_names(tensors));
+  TAEDA_CHECK_VALUE(found, "no tensor named '", name,
+                    "' was saved; there are: ", list_names(tensors));
   return *found;
 }
 
@@ -58,7 +60,8 @@ void Archive::add_number(const std::string& name, double value) {
 double Archive::parse_number(const std::string& name, const std::string& text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  TAEDA_CHECK_VALUE(error == std::errc() && end == text.data() + text.size(), "'", name, "' is no number: '", text, "'");
+  TAEDA_CHECK_VALUE(error == std::errc() && end == text.data() + text.size(), "'", name,
+                    "' is no number: '", text, "'");
   return value;
 }
 

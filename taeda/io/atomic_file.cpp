@@ -34,7 +34,9 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
   static std::atomic<unsigned> counter{0};
   const std::filesystem::path name = std::filesystem::path(path_).filename();
   TAEDA_CHECK(!name.empty(), "cannot write ", path_, ": not the name of a file");
-  temporary_ = (folder_of(path_) / taeda::detail::concat(".", name.string(), ".", ::getpid(), ".", ++counter)).string();
+  temporary_ = (folder_of(path_) /
+                taeda::detail::concat(".", name.string(), ".", ::getpid(), ".", ++counter))
+                   .string();
   const int fd = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (fd < 0) fail("open");
   file_ = ::fdopen(fd, "wb");
@@ -53,7 +55,8 @@ AtomicFile::~AtomicFile() {
 
 void AtomicFile::fail(const char* what) const {
   const int reason = errno;
-  throw Error(taeda::detail::concat("cannot write ", path_, ": ", std::strerror(reason), " (", what, ")"));
+  throw Error(
+      taeda::detail::concat("cannot write ", path_, ": ", std::strerror(reason), " (", what, ")"));
 }
 
 void AtomicFile::write(const void* data, size_t bytes) {

@@ -8,9 +8,9 @@
 
 namespace taeda::io {
 
-/// Writes to a temporary file in the folder of `path`; commit() puts it in place, replacing what was
-/// there. Without commit() nothing is left behind. Throws Error, naming the path and the reason, when
-/// the folder does not exist or cannot be written to, or the disk is full.
+/// Writes to a temporary file in the folder of `path`; commit() puts it in place, replacing what
+/// was there. Without commit() nothing is left behind. Throws Error, naming the path and the
+/// reason, when the folder does not exist or cannot be written to, or the disk is full.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);

@@ -18,7 +18,8 @@ class Checkpoint {
   /// Replaces the file in one step: a crash leaves the old one or the new one.
   void save(const std::string& path) const { save_archive(archive_, path); }
 
-  template <Saveable T> Checkpoint& put(const std::string& section, const T& value) {
+  template <Saveable T>
+  Checkpoint& put(const std::string& section, const T& value) {
     pack(archive_, section + ".", value);
     return *this;
   }
@@ -31,14 +32,16 @@ class Checkpoint {
     return *this;
   }
 
-  template <Saveable T> void get(const std::string& section, T& value) const {
+  template <Saveable T>
+  void get(const std::string& section, T& value) const {
     unpack(archive_.section(section + "."), value);
   }
   /// Throws ValueError when `name` was not set.
   double number(const std::string& name) const { return Archive::parse_number(name, text(name)); }
   const std::string& text(const std::string& name) const {
     const auto found = archive_.metadata.find(name);
-    TAEDA_CHECK_VALUE(found != archive_.metadata.end(), "the checkpoint has no value named '", name, "'");
+    TAEDA_CHECK_VALUE(found != archive_.metadata.end(), "the checkpoint has no value named '", name,
+                      "'");
     return found->second;
   }
 

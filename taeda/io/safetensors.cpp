@@ -18,7 +18,8 @@ namespace taeda::io {
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "safetensors holds little-endian numbers");
 
-SafeTensors::SafeTensors(std::shared_ptr<void> owner, const char* data, size_t size, const std::string& name)
+SafeTensors::SafeTensors(std::shared_ptr<void> owner, const char* data, size_t size,
+                         const std::string& name)
     : owner_(std::move(owner)), source_(name) {
   try {
     SafeTensorsHeader header = parse_header(data, size);
@@ -69,7 +70,8 @@ Tensor SafeTensors::get(const std::string& name) const {
     return copy;
   }
   Storage storage = Storage::from_user(data, bytes, kCPU, [owner = owner_](void*) {});
-  return Tensor(make_intrusive<TensorImpl>(std::move(storage), Layout::contiguous(info->shape), *dtype));
+  return Tensor(
+      make_intrusive<TensorImpl>(std::move(storage), Layout::contiguous(info->shape), *dtype));
 }
 
 NamedTensors SafeTensors::all() const {
@@ -81,7 +83,8 @@ NamedTensors SafeTensors::all() const {
 
 namespace {
 
-/// Tensors' data starts at a multiple of this, so that mapped tensors are aligned as allocated ones.
+/// Tensors' data starts at a multiple of this, so that mapped tensors are aligned as allocated
+/// ones.
 constexpr size_t kDataAlignment = 64;
 
 #if defined(TAEDA_HAS_JSON)
@@ -95,8 +98,8 @@ std::vector<const std::pair<std::string, Tensor>*> storage_order(const NamedTens
     TAEDA_CHECK_VALUE(name != "__metadata__", "a tensor cannot be named '__metadata__'");
     TAEDA_CHECK_VALUE(names.insert(name).second, "two tensors are named '", name, "'");
     TAEDA_CHECK_VALUE(tensor.defined(), "tensor '", name, "' is undefined");
-    TAEDA_CHECK_TYPE(safetensors_dtype(tensor.dtype()), "tensor '", name, "' has dtype ", dtype_name(tensor.dtype()),
-                     ", which safetensors does not have");
+    TAEDA_CHECK_TYPE(safetensors_dtype(tensor.dtype()), "tensor '", name, "' has dtype ",
+                     dtype_name(tensor.dtype()), ", which safetensors does not have");
     order.push_back(&entry);
   }
   std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
@@ -105,7 +108,8 @@ std::vector<const std::pair<std::string, Tensor>*> storage_order(const NamedTens
   return order;
 }
 
-template <class Order> std::string make_header(const Order& order, const Metadata& metadata) {
+template <class Order>
+std::string make_header(const Order& order, const Metadata& metadata) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   if (!metadata.empty()) json["__metadata__"] = metadata;
   uint64_t position = 0;
@@ -124,13 +128,14 @@ template <class Order> std::string make_header(const Order& order, const Metadat
     throw ValueError(taeda::detail::concat("names and metadata must be valid UTF-8: ", e.what()));
   }
   text.resize((text.size() + 8 + kDataAlignment - 1) / kDataAlignment * kDataAlignment - 8, ' ');
-  TAEDA_CHECK_VALUE(text.size() <= kMaxHeaderBytes, "the header of ", text.size(), " bytes is larger than ",
-                    kMaxHeaderBytes);
+  TAEDA_CHECK_VALUE(text.size() <= kMaxHeaderBytes, "the header of ", text.size(),
+                    " bytes is larger than ", kMaxHeaderBytes);
   return text;
 }
 
 /// Hands the file's parts in order to `write(data, bytes)`.
-template <class F> void write_parts(const NamedTensors& tensors, const Metadata& metadata, F&& write) {
+template <class F>
+void write_parts(const NamedTensors& tensors, const Metadata& metadata, F&& write) {
   const auto order = storage_order(tensors);
   const std::string header = make_header(order, metadata);
   const uint64_t length = header.size();
@@ -144,15 +149,18 @@ template <class F> void write_parts(const NamedTensors& tensors, const Metadata&
 
 #else
 
-template <class F> void write_parts(const NamedTensors&, const Metadata&, F&&) {
-  throw NotImplementedError("this build of Taeda writes no safetensors files: nlohmann-json was not found");
+template <class F>
+void write_parts(const NamedTensors&, const Metadata&, F&&) {
+  throw NotImplementedError(
+      "this build of Taeda writes no safetensors files: nlohmann-json was not found");
 }
 
 #endif
 
 }  // namespace
 
-void save_safetensors(const NamedTensors& tensors, const std::string& path, const Metadata& metadata) {
+void save_safetensors(const NamedTensors& tensors, const std::string& path,
+                      const Metadata& metadata) {
   AtomicFile file(path);
   write_parts(tensors, metadata, [&](const void* data, size_t bytes) { file.write(data, bytes); });
   file.commit();

@@ -42,8 +42,8 @@ class SafeTensors {
   std::vector<std::string> keys() const;
   bool contains(const std::string& name) const { return find(name) != nullptr; }
   /// The tensor, on the CPU, over the file's own memory where alignment allows it: changing it does
-  /// not change the file. Throws ValueError for an unknown name, TypeError for a dtype that Taeda has
-  /// not (F8_E4M3, U16, ...).
+  /// not change the file. Throws ValueError for an unknown name, TypeError for a dtype that Taeda
+  /// has not (F8_E4M3, U16, ...).
   Tensor get(const std::string& name) const;
   /// All tensors, in the order of the header.
   NamedTensors all() const;
@@ -61,9 +61,10 @@ class SafeTensors {
 };
 
 /// Writes the tensors (any device, any strides) atomically. The bytes depend on names, values and
-/// metadata only. Throws ValueError for a name that occurs twice or is reserved, TypeError for a dtype
-/// that the format has not (complex128).
-void save_safetensors(const NamedTensors& tensors, const std::string& path, const Metadata& metadata = {});
+/// metadata only. Throws ValueError for a name that occurs twice or is reserved, TypeError for a
+/// dtype that the format has not (complex128).
+void save_safetensors(const NamedTensors& tensors, const std::string& path,
+                      const Metadata& metadata = {});
 /// The bytes of such a file.
 std::string serialize_safetensors(const NamedTensors& tensors, const Metadata& metadata = {});
 /// All tensors of a file.

@@ -22,12 +22,13 @@ struct DtypeName {
 
 constexpr ScalarType kNone = ScalarType::Undefined;
 constexpr DtypeName kDtypes[] = {
-    {"BOOL", 8, kBool},   {"U8", 8, kByte},      {"I8", 8, kChar},       {"I16", 16, kShort},
-    {"F16", 16, kHalf},   {"BF16", 16, kBFloat16}, {"I32", 32, kInt},    {"F32", 32, kFloat},
-    {"I64", 64, kLong},   {"F64", 64, kDouble},  {"C64", 64, kComplexFloat},
-    {"U16", 16, kNone},   {"U32", 32, kNone},    {"U64", 64, kNone},     {"F8_E4M3", 8, kNone},
-    {"F8_E5M2", 8, kNone}, {"F8_E8M0", 8, kNone}, {"F4", 4, kNone},      {"F6_E2M3", 6, kNone},
-    {"F6_E3M2", 6, kNone},
+    {"BOOL", 8, kBool},    {"U8", 8, kByte},           {"I8", 8, kChar},
+    {"I16", 16, kShort},   {"F16", 16, kHalf},         {"BF16", 16, kBFloat16},
+    {"I32", 32, kInt},     {"F32", 32, kFloat},        {"I64", 64, kLong},
+    {"F64", 64, kDouble},  {"C64", 64, kComplexFloat}, {"U16", 16, kNone},
+    {"U32", 32, kNone},    {"U64", 64, kNone},         {"F8_E4M3", 8, kNone},
+    {"F8_E5M2", 8, kNone}, {"F8_E8M0", 8, kNone},      {"F4", 4, kNone},
+    {"F6_E2M3", 6, kNone}, {"F6_E3M2", 6, kNone},
 };
 
 const DtypeName* find_dtype(std::string_view name) {
@@ -50,14 +51,16 @@ void check_offsets(std::vector<TensorInfo>& tensors, uint64_t data_bytes) {
   for (const TensorInfo& t : tensors) {
     const int bits = dtype_bits(t.dtype);
     TAEDA_CHECK(bits > 0, "tensor '", t.name, "' has unknown dtype '", t.dtype, "'");
-    TAEDA_CHECK(t.shape.size() <= kMaxDims, "tensor '", t.name, "' has ", t.shape.size(), " dimensions, more than ",
-                kMaxDims);
-    TAEDA_CHECK(t.begin <= t.end && t.end <= data_bytes, "tensor '", t.name, "' has offsets [", t.begin, ", ",
-                t.end, "] outside the ", data_bytes, " bytes of data");
+    TAEDA_CHECK(t.shape.size() <= kMaxDims, "tensor '", t.name, "' has ", t.shape.size(),
+                " dimensions, more than ", kMaxDims);
+    TAEDA_CHECK(t.begin <= t.end && t.end <= data_bytes, "tensor '", t.name, "' has offsets [",
+                t.begin, ", ", t.end, "] outside the ", data_bytes, " bytes of data");
     uint64_t bytes = 0;
-    TAEDA_CHECK(checked_bytes(t, bits, &bytes), "the size of tensor '", t.name, "' overflows or is no whole byte");
+    TAEDA_CHECK(checked_bytes(t, bits, &bytes), "the size of tensor '", t.name,
+                "' overflows or is no whole byte");
     TAEDA_CHECK(bytes == t.end - t.begin, "tensor '", t.name, "' of dtype ", t.dtype, " and shape ",
-                IntArrayRef(t.shape), " needs ", bytes, " bytes, but its offsets span ", t.end - t.begin);
+                IntArrayRef(t.shape), " needs ", bytes, " bytes, but its offsets span ",
+                t.end - t.begin);
   }
   std::vector<const TensorInfo*> order;
   for (const TensorInfo& t : tensors) order.push_back(&t);
@@ -67,10 +70,12 @@ void check_offsets(std::vector<TensorInfo>& tensors, uint64_t data_bytes) {
   uint64_t position = 0;
   for (const TensorInfo* t : order) {
     TAEDA_CHECK(t->begin >= position, "tensor '", t->name, "' overlaps another one");
-    TAEDA_CHECK(t->begin == position, "hole of ", t->begin - position, " bytes before tensor '", t->name, "'");
+    TAEDA_CHECK(t->begin == position, "hole of ", t->begin - position, " bytes before tensor '",
+                t->name, "'");
     position = t->end;
   }
-  TAEDA_CHECK(position == data_bytes, data_bytes - position, " bytes at the end belong to no tensor");
+  TAEDA_CHECK(position == data_bytes, data_bytes - position,
+              " bytes at the end belong to no tensor");
 }
 
 #if defined(TAEDA_HAS_JSON)
@@ -85,9 +90,13 @@ class HeaderReader : public nlohmann::json_sax<Json> {
 
   bool null() override { return refuse("null"); }
   bool boolean(bool) override { return refuse("a boolean"); }
-  bool number_float(double, const std::string& text) override { return refuse("the number " + text); }
+  bool number_float(double, const std::string& text) override {
+    return refuse("the number " + text);
+  }
   bool binary(binary_t&) override { return refuse("binary data"); }
-  bool number_integer(int64_t v) override { return refuse("the negative number " + std::to_string(v)); }
+  bool number_integer(int64_t v) override {
+    return refuse("the negative number " + std::to_string(v));
+  }
   bool number_unsigned(uint64_t v) override {
     if (!in_list_) return refuse("the number " + std::to_string(v));
     TAEDA_CHECK(v <= INT64_MAX, "number ", v, " in tensor '", name_, "' is too large");
@@ -126,13 +135,16 @@ class HeaderReader : public nlohmann::json_sax<Json> {
       return true;
     }
     field_ = text;
-    TAEDA_CHECK(fields_.insert(text).second, "the field '", text, "' of '", name_, "' occurs twice");
-    TAEDA_CHECK(name_ == "__metadata__" || text == "dtype" || text == "shape" || text == "data_offsets",
-                "tensor '", name_, "' has an unknown field '", text, "'");
+    TAEDA_CHECK(fields_.insert(text).second, "the field '", text, "' of '", name_,
+                "' occurs twice");
+    TAEDA_CHECK(
+        name_ == "__metadata__" || text == "dtype" || text == "shape" || text == "data_offsets",
+        "tensor '", name_, "' has an unknown field '", text, "'");
     return true;
   }
   bool start_array(size_t) override {
-    if (in_list_ || depth_ != 2 || name_ == "__metadata__" || field_ == "dtype") return refuse("a list");
+    if (in_list_ || depth_ != 2 || name_ == "__metadata__" || field_ == "dtype")
+      return refuse("a list");
     in_list_ = true;
     numbers_.clear();
     return true;
@@ -142,14 +154,16 @@ class HeaderReader : public nlohmann::json_sax<Json> {
     if (field_ == "shape") {
       info_.shape.assign(numbers_.begin(), numbers_.end());
     } else {
-      TAEDA_CHECK(numbers_.size() == 2, "data_offsets of tensor '", name_, "' are ", numbers_.size(), " numbers, not 2");
+      TAEDA_CHECK(numbers_.size() == 2, "data_offsets of tensor '", name_, "' are ",
+                  numbers_.size(), " numbers, not 2");
       info_.begin = numbers_[0];
       info_.end = numbers_[1];
     }
     return true;
   }
   bool parse_error(size_t position, const std::string&, const Json::exception& e) override {
-    throw Error(taeda::detail::concat("the header is not valid JSON at byte ", position, ": ", e.what()));
+    throw Error(
+        taeda::detail::concat("the header is not valid JSON at byte ", position, ": ", e.what()));
   }
 
  private:
@@ -175,7 +189,8 @@ void parse_json(const char* begin, size_t bytes, SafeTensorsHeader* out) {
 #else
 
 void parse_json(const char*, size_t, SafeTensorsHeader*) {
-  throw NotImplementedError("this build of Taeda reads no safetensors files: nlohmann-json was not found");
+  throw NotImplementedError(
+      "this build of Taeda reads no safetensors files: nlohmann-json was not found");
 }
 
 #endif
@@ -201,10 +216,13 @@ const char* safetensors_dtype(ScalarType dtype) {
 
 SafeTensorsHeader parse_header(const char* data, size_t size) {
   uint64_t length = 0;
-  TAEDA_CHECK(size >= sizeof length, "it has ", size, " bytes, fewer than the 8 of the header's length");
+  TAEDA_CHECK(size >= sizeof length, "it has ", size,
+              " bytes, fewer than the 8 of the header's length");
   for (int i = 0; i < 8; ++i) length |= uint64_t{static_cast<unsigned char>(data[i])} << (8 * i);
-  TAEDA_CHECK(length <= kMaxHeaderBytes, "its header of ", length, " bytes is larger than ", kMaxHeaderBytes);
-  TAEDA_CHECK(length <= size - sizeof length, "its header of ", length, " bytes goes beyond the file of ", size);
+  TAEDA_CHECK(length <= kMaxHeaderBytes, "its header of ", length, " bytes is larger than ",
+              kMaxHeaderBytes);
+  TAEDA_CHECK(length <= size - sizeof length, "its header of ", length,
+              " bytes goes beyond the file of ", size);
   SafeTensorsHeader out;
   out.data_offset = sizeof length + length;
   TAEDA_CHECK(length > 0 && data[sizeof length] == '{', "the header does not start with '{'");

@@ -40,16 +40,18 @@ concept HasMixedState = requires(const T& c, T& m) {
 /// A holder or a shared pointer to something that can be saved.
 template <class T>
 concept PointsToState = requires(const T& p) {
-  requires HasTensorState<std::remove_cvref_t<decltype(*p)>> || HasNumberState<std::remove_cvref_t<decltype(*p)>> ||
-               HasMixedState<std::remove_cvref_t<decltype(*p)>>;
+  requires HasTensorState<std::remove_cvref_t<decltype(*p)>> ||
+      HasNumberState<std::remove_cvref_t<decltype(*p)>> ||
+      HasMixedState<std::remove_cvref_t<decltype(*p)>>;
 };
 template <class T>
 concept Saveable = std::same_as<T, Tensor> || std::same_as<T, std::vector<Tensor>> ||
-                   std::same_as<T, std::map<std::string, Tensor>> || HasTensorState<T> || HasNumberState<T> ||
-                   HasMixedState<T> || PointsToState<T>;
+    std::same_as<T, std::map<std::string, Tensor>> || HasTensorState<T> || HasNumberState<T> ||
+    HasMixedState<T> || PointsToState<T>;
 
 /// Adds `value` to the archive, names starting with `prefix`.
-template <Saveable T> void pack(Archive& archive, const std::string& prefix, const T& value) {
+template <Saveable T>
+void pack(Archive& archive, const std::string& prefix, const T& value) {
   if constexpr (std::same_as<T, Tensor>) {
     archive.add(prefix + "tensor", value);
   } else if constexpr (std::same_as<T, std::vector<Tensor>>) {
@@ -59,7 +61,8 @@ template <Saveable T> void pack(Archive& archive, const std::string& prefix, con
   } else if constexpr (HasTensorState<T>) {
     for (const auto& item : value.state_dict()) archive.add(prefix + item.key(), item.value());
   } else if constexpr (HasNumberState<T>) {
-    for (const auto& item : value.state_dict()) archive.add_number(prefix + item.key(), item.value());
+    for (const auto& item : value.state_dict())
+      archive.add_number(prefix + item.key(), item.value());
   } else if constexpr (HasMixedState<T>) {
     const auto state = value.state_dict();
     for (const auto& item : state.tensors) archive.add(prefix + item.key(), item.value());
@@ -69,14 +72,16 @@ template <Saveable T> void pack(Archive& archive, const std::string& prefix, con
   }
 }
 
-/// Takes everything in the archive as the state of `value`. Throws ValueError or Error when names or
-/// shapes do not fit.
-template <Saveable T> void unpack(const Archive& archive, T& value) {
+/// Takes everything in the archive as the state of `value`. Throws ValueError or Error when names
+/// or shapes do not fit.
+template <Saveable T>
+void unpack(const Archive& archive, T& value) {
   if constexpr (std::same_as<T, Tensor>) {
     value = archive.at("tensor");
   } else if constexpr (std::same_as<T, std::vector<Tensor>>) {
     std::vector<Tensor> list;
-    for (size_t i = 0; i < archive.tensors.size(); ++i) list.push_back(archive.at(std::to_string(i)));
+    for (size_t i = 0; i < archive.tensors.size(); ++i)
+      list.push_back(archive.at(std::to_string(i)));
     value = std::move(list);
   } else if constexpr (std::same_as<T, std::map<std::string, Tensor>>) {
     value = {archive.tensors.begin(), archive.tensors.end()};
@@ -86,12 +91,14 @@ template <Saveable T> void unpack(const Archive& archive, T& value) {
     value.load_state_dict(state);
   } else if constexpr (HasNumberState<T>) {
     std::remove_cvref_t<decltype(value.state_dict())> state;
-    for (const auto& [name, text] : archive.metadata) state.insert(name, Archive::parse_number(name, text));
+    for (const auto& [name, text] : archive.metadata)
+      state.insert(name, Archive::parse_number(name, text));
     value.load_state_dict(state);
   } else if constexpr (HasMixedState<T>) {
     std::remove_cvref_t<decltype(value.state_dict())> state;
     for (const auto& [name, tensor] : archive.tensors) state.tensors.insert(name, tensor);
-    for (const auto& [name, text] : archive.metadata) state.numbers.insert(name, Archive::parse_number(name, text));
+    for (const auto& [name, text] : archive.metadata)
+      state.numbers.insert(name, Archive::parse_number(name, text));
     value.load_state_dict(state);
   } else {
     unpack(archive, *value);
@@ -101,7 +108,8 @@ template <Saveable T> void unpack(const Archive& archive, T& value) {
 }  // namespace io
 
 /// Saves to a path (atomically) or a stream.
-template <io::Saveable T, class Target> void save(const T& value, Target&& path_or_stream) {
+template <io::Saveable T, class Target>
+void save(const T& value, Target&& path_or_stream) {
   io::Archive archive;
   io::pack(archive, "", value);
   io::save_archive(archive, path_or_stream);
@@ -110,7 +118,8 @@ template <io::Saveable T, class Target> void save(const T& value, Target&& path_
 /// Loads what save() wrote. A tensor is replaced by the one in the file, on the CPU; a module or an
 /// optimizer, which must have the same structure, takes over the values. Throws Error, changing
 /// nothing, when names or shapes do not fit.
-template <io::Saveable T, class Source> void load(T& value, Source&& path_or_stream) {
+template <io::Saveable T, class Source>
+void load(T& value, Source&& path_or_stream) {
   io::unpack(io::load_archive(path_or_stream), value);
 }
 

@@ -13,9 +13,12 @@ namespace taeda::logging {
 class JsonObject {
  public:
   JsonObject& set(std::string_view key, std::string_view text);
-  JsonObject& set(std::string_view key, const char* text) { return set(key, std::string_view(text)); }
+  JsonObject& set(std::string_view key, const char* text) {
+    return set(key, std::string_view(text));
+  }
   JsonObject& set(std::string_view key, bool value);
-  /// As many digits as bring the number back exactly; null for what JSON cannot say (nan, infinity).
+  /// As many digits as bring the number back exactly; null for what JSON cannot say (nan,
+  /// infinity).
   JsonObject& set(std::string_view key, double value);
   JsonObject& set(std::string_view key, int64_t value);
   JsonObject& set(std::string_view key, int value) { return set(key, static_cast<int64_t>(value)); }

@@ -27,8 +27,11 @@ double steady_seconds() {
 
 }  // namespace
 
-ProgressBar::ProgressBar(std::string label, int64_t total, std::string unit, ProgressOptions options)
-    : label_(std::move(label)), unit_(std::move(unit)), total_(std::max<int64_t>(total, 0)),
+ProgressBar::ProgressBar(std::string label, int64_t total, std::string unit,
+                         ProgressOptions options)
+    : label_(std::move(label)),
+      unit_(std::move(unit)),
+      total_(std::max<int64_t>(total, 0)),
       options_(std::move(options)),
       in_place_(options_.in_place < 0 ? is_terminal(options_.stream) : options_.in_place > 0) {
   start_ = last_ = now();
@@ -65,18 +68,21 @@ void ProgressBar::finish() {
 }
 
 std::string ProgressBar::line(size_t columns) const {
-  const double fraction = total_ > 0 ? std::min(1.0, static_cast<double>(done_) / static_cast<double>(total_)) : 1;
+  const double fraction =
+      total_ > 0 ? std::min(1.0, static_cast<double>(done_) / static_cast<double>(total_)) : 1;
   char percent[8];
   std::snprintf(percent, sizeof percent, "%3.0f%%", std::floor(fraction * 100));
-  std::string tail = with_commas(done_) + "/" + with_commas(total_) + "  " + with_commas(std::llround(rate())) + " " +
-                     unit_ + "/s";
+  std::string tail = with_commas(done_) + "/" + with_commas(total_) + "  " +
+                     with_commas(std::llround(rate())) + " " + unit_ + "/s";
   if (!note_.empty()) tail += "  " + note_;
-  if (done_ > 0 && done_ < total_) tail += "  ETA " + format_duration(elapsed() * (1 / fraction - 1));
+  if (done_ > 0 && done_ < total_)
+    tail += "  ETA " + format_duration(elapsed() * (1 / fraction - 1));
   const std::string head = label_ + "  " + percent + " ";
   if (!in_place_) return head + " " + tail;
   const size_t used = display_width(head) + display_width(tail) + 4;
   const size_t cells = columns > used + 5 ? std::min<size_t>(columns - used, 40) : 0;
-  const std::string whole = cells ? head + "|" + bar(fraction, cells) + "| " + tail : head + " " + tail;
+  const std::string whole =
+      cells ? head + "|" + bar(fraction, cells) + "| " + tail : head + " " + tail;
   return std::string(clip(whole, columns - 1));
 }
 
@@ -86,8 +92,10 @@ void ProgressBar::draw() {
   shown_ = done_;
   const size_t columns = options_.width ? options_.width : terminal_width(options_.stream);
   const std::string text = line(columns);
-  if (in_place_) std::fprintf(options_.stream, "\r%s\x1b[K", text.c_str());
-  else std::fprintf(options_.stream, "%s\n", text.c_str());
+  if (in_place_)
+    std::fprintf(options_.stream, "\r%s\x1b[K", text.c_str());
+  else
+    std::fprintf(options_.stream, "%s\n", text.c_str());
   std::fflush(options_.stream);
 }
 

@@ -23,14 +23,15 @@ struct ProgressOptions {
 /// `label  45% |█████     | 27,000/60,000  81,234 images/s  loss 0.4321  ETA 0.4 s`
 class ProgressBar {
  public:
-  ProgressBar(std::string label, int64_t total, std::string unit = "images", ProgressOptions options = {});
+  ProgressBar(std::string label, int64_t total, std::string unit = "images",
+              ProgressOptions options = {});
   /// Leaves the terminal's line empty, if finish() was not called.
   ~ProgressBar();
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  /// Counts `n` more done. `note` is shown behind the rate ("loss 0.4321"); it is only evaluated when
-  /// something is drawn, so that asking a device for a loss costs nothing in between.
+  /// Counts `n` more done. `note` is shown behind the rate ("loss 0.4321"); it is only evaluated
+  /// when something is drawn, so that asking a device for a loss costs nothing in between.
   void advance(int64_t n, const std::function<std::string()>& note = {});
   /// Clears the bar; plain output that had lines gets a last one.
   void finish();

@@ -15,7 +15,8 @@ bool is_number(const std::string& text) {
          text.find_first_not_of("0123456789.,+-%eE sminh") == std::string::npos;
 }
 
-std::string rule(const std::vector<size_t>& widths, const char* left, const char* middle, const char* right) {
+std::string rule(const std::vector<size_t>& widths, const char* left, const char* middle,
+                 const char* right) {
   std::string out = left;
   for (size_t c = 0; c < widths.size(); ++c) {
     if (c) out += middle;
@@ -27,8 +28,8 @@ std::string rule(const std::vector<size_t>& widths, const char* left, const char
 }  // namespace
 
 Table& Table::row(std::vector<std::string> cells) {
-  TAEDA_CHECK_VALUE(cells.size() == header_.size(), "a table of ", header_.size(), " columns was given a row of ",
-                    cells.size());
+  TAEDA_CHECK_VALUE(cells.size() == header_.size(), "a table of ", header_.size(),
+                    " columns was given a row of ", cells.size());
   rows_.push_back(std::move(cells));
   return *this;
 }

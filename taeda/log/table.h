@@ -6,7 +6,8 @@
 
 namespace taeda::logging {
 
-/// `Table({"epoch", "loss"}).row({"1", "0.53"})`; text that looks like a number is set to the right.
+/// `Table({"epoch", "loss"}).row({"1", "0.53"})`; text that looks like a number is set to the
+/// right.
 class Table {
  public:
   explicit Table(std::vector<std::string> header) : header_(std::move(header)) {}

@@ -18,9 +18,15 @@ struct Character {
 
 /// The character at the start; a byte that is no valid UTF-8 counts as one character.
 Character decode(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<uint32_t>(static_cast<unsigned char>(text[i])); };
+  const auto byte = [&](size_t i) {
+    return static_cast<uint32_t>(static_cast<unsigned char>(text[i]));
+  };
   const uint32_t first = byte(0);
-  const size_t n = first < 0x80 ? 1 : (first >> 5) == 6 ? 2 : (first >> 4) == 14 ? 3 : (first >> 3) == 30 ? 4 : 0;
+  const size_t n = first < 0x80         ? 1
+                   : (first >> 5) == 6  ? 2
+                   : (first >> 4) == 14 ? 3
+                   : (first >> 3) == 30 ? 4
+                                        : 0;
   if (n == 0 || n > text.size()) return {0xfffd, 1};
   if (n == 1) return {first, 1};
   uint32_t code = first & (0x7fu >> n);
@@ -36,12 +42,15 @@ struct Range {
 };
 
 /// The common blocks of Unicode's East Asian Width "wide" and of zero-width marks (UAX #11).
-constexpr Range kWide[] = {{0x1100, 0x115f}, {0x2e80, 0x303e}, {0x3041, 0x33ff}, {0x3400, 0x4dbf}, {0x4e00, 0x9fff},
-                           {0xa000, 0xa4cf}, {0xac00, 0xd7a3}, {0xf900, 0xfaff}, {0xfe30, 0xfe6f}, {0xff00, 0xff60},
-                           {0xffe0, 0xffe6}, {0x1f300, 0x1f64f}, {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd}};
-constexpr Range kZero[] = {{0x0300, 0x036f}, {0x200b, 0x200f}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}};
+constexpr Range kWide[] = {
+    {0x1100, 0x115f}, {0x2e80, 0x303e},   {0x3041, 0x33ff},   {0x3400, 0x4dbf},  {0x4e00, 0x9fff},
+    {0xa000, 0xa4cf}, {0xac00, 0xd7a3},   {0xf900, 0xfaff},   {0xfe30, 0xfe6f},  {0xff00, 0xff60},
+    {0xffe0, 0xffe6}, {0x1f300, 0x1f64f}, {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd}};
+constexpr Range kZero[] = {
+    {0x0300, 0x036f}, {0x200b, 0x200f}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}};
 
-template <size_t N> bool in_ranges(const Range (&ranges)[N], uint32_t code) {
+template <size_t N>
+bool in_ranges(const Range (&ranges)[N], uint32_t code) {
   for (const Range& r : ranges)
     if (code >= r.first && code <= r.last) return true;
   return false;
@@ -98,9 +107,12 @@ std::string format_duration(double seconds) {
   char text[48];
   if (!std::isfinite(seconds) || seconds < 0) return "?";
   const auto whole = static_cast<long long>(seconds + 0.5);
-  if (seconds < 59.95) std::snprintf(text, sizeof text, "%.1f s", seconds);
-  else if (whole < 3600) std::snprintf(text, sizeof text, "%lld min %02lld s", whole / 60, whole % 60);
-  else std::snprintf(text, sizeof text, "%lld h %02lld min", whole / 3600, whole % 3600 / 60);
+  if (seconds < 59.95)
+    std::snprintf(text, sizeof text, "%.1f s", seconds);
+  else if (whole < 3600)
+    std::snprintf(text, sizeof text, "%lld min %02lld s", whole / 60, whole % 60);
+  else
+    std::snprintf(text, sizeof text, "%lld h %02lld min", whole / 3600, whole % 3600 / 60);
   return text;
 }
 

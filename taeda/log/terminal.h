@@ -8,8 +8,8 @@
 
 namespace taeda::logging {
 
-/// Whether the stream is a terminal that understands cursor movements (and NO_COLOR-like TERM=dumb is
-/// not set).
+/// Whether the stream is a terminal that understands cursor movements (and NO_COLOR-like TERM=dumb
+/// is not set).
 bool is_terminal(std::FILE* stream);
 /// Columns of the terminal; 80 where there is none.
 size_t terminal_width(std::FILE* stream);

@@ -19,7 +19,8 @@ namespace {
 Tensor as_batch(Tensor t) {
   if (t.dim() == 2) t = t.unsqueeze(0);
   if (t.dim() == 3) t = t.unsqueeze(0);
-  TAEDA_CHECK_VALUE(t.dim() == 4, "make_grid expects pictures of 2, 3 or 4 dimensions, got shape ", t.sizes());
+  TAEDA_CHECK_VALUE(t.dim() == 4, "make_grid expects pictures of 2, 3 or 4 dimensions, got shape ",
+                    t.sizes());
   return t.size(1) == 1 ? t.expand({-1, 3, -1, -1}) : t;
 }
 
@@ -46,23 +47,27 @@ void set_pixel(const Tensor& t, int64_t x, int64_t y, Color color) {
 
 Tensor make_grid(const Tensor& pictures, const GridOptions& options) {
   const NoGradGuard no_grad;
-  TAEDA_CHECK_VALUE(options.nrow > 0 && options.padding >= 0, "make_grid expects nrow > 0 and padding >= 0, got ",
-                    options.nrow, " and ", options.padding);
+  TAEDA_CHECK_VALUE(options.nrow > 0 && options.padding >= 0,
+                    "make_grid expects nrow > 0 and padding >= 0, got ", options.nrow, " and ",
+                    options.padding);
   Tensor batch = as_batch(pictures);
   if (options.normalize) {
-    TAEDA_CHECK_TYPE(batch.is_floating_point(), "make_grid can normalize floating point pictures only, got ",
+    TAEDA_CHECK_TYPE(batch.is_floating_point(),
+                     "make_grid can normalize floating point pictures only, got ",
                      dtype_name(batch.dtype()));
     batch = batch.clone(MemoryFormat::Contiguous);
     if (options.scale_each)
       for (int64_t i = 0; i < batch.size(0); ++i) normalize_picture(batch.select(0, i), options);
-    else normalize_picture(batch, options);
+    else
+      normalize_picture(batch, options);
   }
   const int64_t n = batch.size(0), pad = options.padding;
   TAEDA_CHECK_VALUE(n > 0, "make_grid expects at least one picture");
   if (n == 1) return batch.select(0, 0).contiguous();
   const int64_t columns = std::min(options.nrow, n), rows = (n + columns - 1) / columns;
   const int64_t height = batch.size(2) + pad, width = batch.size(3) + pad;
-  Tensor grid = full({batch.size(1), height * rows + pad, width * columns + pad}, options.pad_value, batch.options());
+  Tensor grid = full({batch.size(1), height * rows + pad, width * columns + pad}, options.pad_value,
+                     batch.options());
   for (int64_t i = 0; i < n; ++i)
     grid.narrow(1, i / columns * height + pad, height - pad)
         .narrow(2, i % columns * width + pad, width - pad)
@@ -76,12 +81,14 @@ void draw_text(const Tensor& picture, int64_t x, int64_t y, std::string_view tex
     const Glyph& glyph = glyph_of(c);
     for (int64_t row = 0; row < kGlyphHeight; ++row)
       for (int64_t column = 0; column < kGlyphWidth; ++column)
-        if (glyph.rows[row] >> (kGlyphWidth - 1 - column) & 1) set_pixel(picture, x + column, y + row, color);
+        if (glyph.rows[row] >> (kGlyphWidth - 1 - column) & 1)
+          set_pixel(picture, x + column, y + row, color);
     x += kCharacterWidth;
   }
 }
 
-void draw_frame(const Tensor& picture, int64_t x, int64_t y, int64_t w, int64_t h, int64_t thickness, Color color) {
+void draw_frame(const Tensor& picture, int64_t x, int64_t y, int64_t w, int64_t h,
+                int64_t thickness, Color color) {
   check_canvas("draw_frame", picture);
   for (int64_t j = 0; j < h; ++j)
     for (int64_t i = 0; i < w; ++i)
@@ -90,7 +97,8 @@ void draw_frame(const Tensor& picture, int64_t x, int64_t y, int64_t w, int64_t 
 }
 
 Tensor enlarge(const Tensor& picture, int64_t factor) {
-  TAEDA_CHECK_VALUE(picture.dim() >= 2 && factor > 0, "enlarge expects at least two dimensions and a positive factor");
+  TAEDA_CHECK_VALUE(picture.dim() >= 2 && factor > 0,
+                    "enlarge expects at least two dimensions and a positive factor");
   DimVector expanded(picture.sizes()), result(picture.sizes());
   const size_t n = result.size();
   result[n - 2] *= factor;

@@ -11,17 +11,18 @@ namespace taeda::vision {
 
 /// As the arguments of torchvision.utils.make_grid.
 struct GridOptions {
-  int64_t nrow = 8;     ///< pictures in a row
-  int64_t padding = 2;  ///< pixels between pictures and around them
+  int64_t nrow = 8;        ///< pictures in a row
+  int64_t padding = 2;     ///< pixels between pictures and around them
   bool normalize = false;  ///< shift and scale to 0..1
-  std::optional<std::pair<double, double>> value_range = {};  ///< what becomes 0 and 1; default: minimum, maximum
+  std::optional<std::pair<double, double>> value_range =
+      {};                   ///< what becomes 0 and 1; default: minimum, maximum
   bool scale_each = false;  ///< normalize every picture by its own range
   double pad_value = 0;
 };
 
 /// A grid (channels, height, width) of a batch (N, C, H, W) of pictures on any device; one picture
-/// (H, W) or (C, H, W) is taken as a batch of one and returned without a border. One channel becomes
-/// three. Throws TypeError or ValueError for other tensors.
+/// (H, W) or (C, H, W) is taken as a batch of one and returned without a border. One channel
+/// becomes three. Throws TypeError or ValueError for other tensors.
 Tensor make_grid(const Tensor& pictures, const GridOptions& options = {});
 
 struct Color {
@@ -35,7 +36,8 @@ constexpr int64_t kCharacterWidth = 6, kLineHeight = 9;
 /// Letters, digits and common signs; others appear as a box. What lies outside is cut off.
 void draw_text(const Tensor& picture, int64_t x, int64_t y, std::string_view text, Color color);
 /// Draws a frame `thickness` pixels wide, whose outer edges are at (x, y) and (x + w, y + h).
-void draw_frame(const Tensor& picture, int64_t x, int64_t y, int64_t w, int64_t h, int64_t thickness, Color color);
+void draw_frame(const Tensor& picture, int64_t x, int64_t y, int64_t w, int64_t h,
+                int64_t thickness, Color color);
 /// Every pixel of (..., height, width) `factor` times in both directions.
 Tensor enlarge(const Tensor& picture, int64_t factor);
 

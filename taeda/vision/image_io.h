@@ -11,11 +11,11 @@ namespace taeda::vision {
 
 /// Whether this build has libpng.
 bool has_png();
-/// Writes a PNG file, atomically. Throws TypeError or ValueError for other tensors, NotImplementedError
-/// without libpng.
+/// Writes a PNG file, atomically. Throws TypeError or ValueError for other tensors,
+/// NotImplementedError without libpng.
 void write_png(const Tensor& image, const std::string& path);
-/// Reads a PNG file; what it holds decides the channels. Throws Error, naming the file, when it is no
-/// PNG or damaged.
+/// Reads a PNG file; what it holds decides the channels. Throws Error, naming the file, when it is
+/// no PNG or damaged.
 Tensor read_png(const std::string& path);
 
 /// A float picture from 0 to 1 as bytes, rounded; values outside are clipped.

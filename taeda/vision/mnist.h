@@ -13,8 +13,9 @@ struct LabelledImages {
   Tensor images;   ///< uint8, (N, 1, height, width)
   Tensor targets;  ///< int64, (N)
 
-  /// Reads `train` or `t10k` files, plain or .gz, from `root`, `root/<name>/raw` (torchvision's place)
-  /// or `root/raw`. Throws Error when one is missing, damaged, or they do not belong together.
+  /// Reads `train` or `t10k` files, plain or .gz, from `root`, `root/<name>/raw` (torchvision's
+  /// place) or `root/raw`. Throws Error when one is missing, damaged, or they do not belong
+  /// together.
   static LabelledImages read(const std::string& root, const std::string& name, bool train);
   /// Float images from 0 to 1 and their labels.
   data::Example<> batch(ArrayRef<size_t> indices) const;
@@ -30,7 +31,9 @@ class MnistLike : public data::datasets::Dataset<Self> {
     data::Example<> one = content_.batch(ArrayRef<size_t>(index));
     return {one.data.select(0, 0), one.target.select(0, 0)};
   }
-  std::optional<size_t> size() const override { return static_cast<size_t>(content_.targets.size(0)); }
+  std::optional<size_t> size() const override {
+    return static_cast<size_t>(content_.targets.size(0));
+  }
   data::Example<> get_stacked(ArrayRef<size_t> indices) { return content_.batch(indices); }
 
   bool is_train() const { return train_; }
@@ -52,7 +55,8 @@ class MnistLike : public data::datasets::Dataset<Self> {
 /// Handwritten digits.
 class MNIST : public MnistLike<MNIST> {
  public:
-  explicit MNIST(const std::string& root, Mode mode = Mode::kTrain) : MNIST(root, mode == Mode::kTrain) {}
+  explicit MNIST(const std::string& root, Mode mode = Mode::kTrain)
+      : MNIST(root, mode == Mode::kTrain) {}
   MNIST(const std::string& root, bool train) : MnistLike(root, "MNIST", train) {}
   static const std::vector<std::string>& classes();
 };

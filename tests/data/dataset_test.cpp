@@ -15,18 +15,21 @@ using datasets::TensorDataset;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-template <class T> std::vector<T> values(const Tensor& t) {
+template <class T>
+std::vector<T> values(const Tensor& t) {
   const Tensor c = t.contiguous();
   return std::vector<T>(c.data_ptr<T>(), c.data_ptr<T>() + c.numel());
 }
 
-template <class T> Tensor iota(std::vector<int64_t> sizes) {
+template <class T>
+Tensor iota(std::vector<int64_t> sizes) {
   Tensor t = empty(sizes, dtype_of<T>());
   std::iota(t.data_ptr<T>(), t.data_ptr<T>() + t.numel(), T{});
   return t;
 }
 
-template <class F> std::string error_of(F&& f) {
+template <class F>
+std::string error_of(F&& f) {
   try {
     f();
   } catch (const std::exception& e) {
@@ -44,7 +47,8 @@ TEST(GatherRows, CopiesRowsOfEveryWidth) {
       ASSERT_EQ(got.size(0), 4);
       const int64_t rows[] = {4, 0, 0, 2};
       for (int64_t i = 0; i < 4; ++i)
-        EXPECT_EQ(values<float>(got.select(0, i).to(kFloat)), values<float>(s.select(0, rows[i]).to(kFloat)));
+        EXPECT_EQ(values<float>(got.select(0, i).to(kFloat)),
+                  values<float>(s.select(0, rows[i]).to(kFloat)));
     }
   }
 }
@@ -56,19 +60,24 @@ TEST(GatherRows, SplitsLargeBatchesOverThreads) {
   const Tensor got = gather_rows(source, indices);
   for (size_t i = 0; i < indices.size(); ++i) {
     EXPECT_EQ(got.data_ptr<float>()[i * 700], source.data_ptr<float>()[indices[i] * 700]);
-    EXPECT_EQ(got.data_ptr<float>()[i * 700 + 699], source.data_ptr<float>()[indices[i] * 700 + 699]);
+    EXPECT_EQ(got.data_ptr<float>()[i * 700 + 699],
+              source.data_ptr<float>()[indices[i] * 700 + 699]);
   }
 }
 
 TEST(GatherRows, EmptyBatchesAndEmptyRows) {
-  EXPECT_THAT(gather_rows(iota<float>({3, 2}), std::vector<size_t>{}).sizes().vec(), ElementsAre(0, 2));
-  EXPECT_THAT(gather_rows(iota<float>({3, 0}), std::vector<size_t>{1, 2}).sizes().vec(), ElementsAre(2, 0));
+  EXPECT_THAT(gather_rows(iota<float>({3, 2}), std::vector<size_t>{}).sizes().vec(),
+              ElementsAre(0, 2));
+  EXPECT_THAT(gather_rows(iota<float>({3, 0}), std::vector<size_t>{1, 2}).sizes().vec(),
+              ElementsAre(2, 0));
 }
 
 TEST(GatherRows, NamesAnIndexBeyondTheEnd) {
   const Tensor t = iota<float>({3, 2});
   EXPECT_THROW(gather_rows(t, std::vector<size_t>{0, 3}), IndexError);
-  EXPECT_THAT(error_of([&] { gather_rows(t, std::vector<size_t>{0, 3}); }),
+  EXPECT_THAT(error_of([&] {
+                gather_rows(t, std::vector<size_t>{0, 3});
+              }),
               HasSubstr("index 3 is out of bounds for dimension 0 with size 3"));
   EXPECT_THAT(error_of([&] { gather_rows(t.select(0, 0).select(0, 0), std::vector<size_t>{0}); }),
               HasSubstr("at least one dimension"));
@@ -80,8 +89,11 @@ TEST(StackExamples, StacksAndRefusesUnequalShapes) {
   const Tensor s = stack_examples({a, b});
   EXPECT_THAT(s.sizes().vec(), ElementsAre(2, 2, 2));
   EXPECT_THAT(values<float>(s), ElementsAre(0, 1, 2, 3, 0, 2, 1, 3));
-  EXPECT_EQ(error_of([&] { stack_examples({a, iota<float>({3})}); }),
-            "stack expects each tensor to be equal size, but got [2, 2] at entry 0 and [3] at entry 1");
+  EXPECT_EQ(
+      error_of([&] {
+        stack_examples({a, iota<float>({3})});
+      }),
+      "stack expects each tensor to be equal size, but got [2, 2] at entry 0 and [3] at entry 1");
   EXPECT_EQ(error_of([&] { stack_examples({}); }), "stack expects a non-empty TensorList");
 }
 
@@ -120,7 +132,8 @@ TEST(Subset, ReadsThroughItsIndices) {
   datasets::Subset subset(TensorDataset(iota<float>({10}), iota<int64_t>({10})), {9, 4, 2});
   EXPECT_EQ(subset.size(), 3u);
   EXPECT_EQ(subset.get(1).target.item<int64_t>(), 4);
-  EXPECT_THAT(values<int64_t>(subset.get_stacked(std::vector<size_t>{2, 0}).target), ElementsAre(2, 9));
+  EXPECT_THAT(values<int64_t>(subset.get_stacked(std::vector<size_t>{2, 0}).target),
+              ElementsAre(2, 9));
   EXPECT_THROW(subset.get(3), IndexError);
 }
 
@@ -131,7 +144,8 @@ TEST(Collate, NumbersTextsAndStructures) {
   EXPECT_THAT(collate(std::vector<std::string>{"a", "b"}), ElementsAre("a", "b"));
 
   using Row = std::tuple<Tensor, int, std::string>;
-  const auto [t, n, s] = collate(std::vector<Row>{{iota<float>({2}), 5, "x"}, {iota<float>({2}), 6, "y"}});
+  const auto [t, n, s] =
+      collate(std::vector<Row>{{iota<float>({2}), 5, "x"}, {iota<float>({2}), 6, "y"}});
   EXPECT_THAT(t.sizes().vec(), ElementsAre(2, 2));
   EXPECT_THAT(values<int64_t>(n), ElementsAre(5, 6));
   EXPECT_THAT(s, ElementsAre("x", "y"));
@@ -150,9 +164,13 @@ TEST(Collate, NumbersTextsAndStructures) {
 }
 
 TEST(Collate, RefusesWhatDoesNotFitTogether) {
-  EXPECT_EQ(error_of([] { collate(std::vector<std::vector<int>>{{1, 2}, {3}}); }),
+  EXPECT_EQ(error_of([] {
+              collate(std::vector<std::vector<int>>{{1, 2}, {3}});
+            }),
             "each element in list of batch should be of equal size");
-  EXPECT_THAT(error_of([] { collate(std::vector<std::map<std::string, int>>{{{"k", 1}}, {{"j", 2}}}); }),
+  EXPECT_THAT(error_of([] {
+                collate(std::vector<std::map<std::string, int>>{{{"k", 1}}, {{"j", 2}}});
+              }),
               HasSubstr("not every example has the key k"));
   EXPECT_THAT(error_of([] { collate(std::vector<int>{}); }), HasSubstr("at least one example"));
 }
@@ -188,12 +206,14 @@ TEST(Map, FunctionsTransformsAndStack) {
   EXPECT_EQ(sum.get_batch(std::vector<size_t>{1, 2, 3}), 14);
 
   Squares kept;
-  EXPECT_THAT(kept.map([](int v) { return -v; }).get_batch(std::vector<size_t>{2}), ElementsAre(-4));
+  EXPECT_THAT(kept.map([](int v) { return -v; }).get_batch(std::vector<size_t>{2}),
+              ElementsAre(-4));
 }
 
 TEST(Map, StackKeepsTheFastPathOfTensors) {
   auto d = TensorDataset(iota<float>({6, 2})).map(transforms::Stack<TensorExample>());
-  EXPECT_THAT(values<float>(d.get_batch(std::vector<size_t>{5, 0}).data), ElementsAre(10, 11, 0, 1));
+  EXPECT_THAT(values<float>(d.get_batch(std::vector<size_t>{5, 0}).data),
+              ElementsAre(10, 11, 0, 1));
 }
 
 TEST(SharedDataset, IsOneForAllCopies) {

@@ -19,7 +19,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using Lists = std::vector<std::vector<int64_t>>;
 
-std::vector<int64_t> values(const Tensor& t) { return {t.data_ptr<int64_t>(), t.data_ptr<int64_t>() + t.numel()}; }
+std::vector<int64_t> values(const Tensor& t) {
+  return {t.data_ptr<int64_t>(), t.data_ptr<int64_t>() + t.numel()};
+}
 
 Tensor iota(int64_t n) {
   Tensor t = empty({n}, kLong);
@@ -27,13 +29,15 @@ Tensor iota(int64_t n) {
   return t;
 }
 
-template <class L> Lists batches(L& loader) {
+template <class L>
+Lists batches(L& loader) {
   Lists out;
   for (auto& batch : loader) out.push_back(values(batch));
   return out;
 }
 
-template <class F> std::string error_of(F&& f) {
+template <class F>
+std::string error_of(F&& f) {
   try {
     f();
   } catch (const std::exception& e) {
@@ -66,7 +70,8 @@ TEST(DataLoader, YieldsBatchesInOrder) {
 TEST(DataLoader, SameBatchesForAnyNumberOfWorkers) {
   Lists expected;
   for (int workers : {0, 1, 2, 5}) {
-    DataLoader loader(Uneven(403), {.batch_size = 4, .shuffle = true, .num_workers = workers, .seed = 9});
+    DataLoader loader(Uneven(403),
+                      {.batch_size = 4, .shuffle = true, .num_workers = workers, .seed = 9});
     Lists got;
     for (int epoch = 0; epoch < 3; ++epoch)
       for (auto& b : batches(loader)) got.push_back(b);
@@ -82,7 +87,8 @@ TEST(DataLoader, OrderIsPyTorchs) {
     DataLoader seeded(TensorDataset(iota(10)),
                       {.batch_size = 4, .shuffle = true, .num_workers = workers, .seed = 11});
     manual_seed(12);
-    DataLoader plain(TensorDataset(iota(10)), {.batch_size = 4, .shuffle = true, .num_workers = workers});
+    DataLoader plain(TensorDataset(iota(10)),
+                     {.batch_size = 4, .shuffle = true, .num_workers = workers});
     const auto check = [](auto& loader, const std::vector<std::vector<size_t>>& epochs) {
       for (const auto& epoch : epochs) {
         std::vector<size_t> got;
@@ -165,7 +171,8 @@ TEST(DataLoader, OnePassAtATime) {
   DataLoader loader(Uneven(10), {.batch_size = 2, .num_workers = 1});
   {
     auto it = loader.begin();
-    EXPECT_THAT(error_of([&] { loader.begin(); }), HasSubstr("another iterator is not yet exhausted"));
+    EXPECT_THAT(error_of([&] { loader.begin(); }),
+                HasSubstr("another iterator is not yet exhausted"));
     while (it != loader.end()) ++it;
     EXPECT_EQ(batches(loader).size(), 5u);
   }
@@ -229,8 +236,11 @@ TEST(DataLoader, GoesOnBehindAFailedBatch) {
 TEST(DataLoader, FastPathFailuresNameTheIndexToo) {
   auto sampler = std::make_shared<samplers::SubsetRandomSampler>(std::vector<size_t>{11});
   DataLoader loader(TensorDataset(iota(4)), {.num_workers = 1, .sampler = sampler});
-  EXPECT_THAT(error_of([&] { for (auto& b : loader) (void)b; }),
-              HasSubstr("index 11 is out of bounds for dimension 0 with size 4\nwhile reading batch 0"));
+  EXPECT_THAT(
+      error_of([&] {
+        for (auto& b : loader) (void)b;
+      }),
+      HasSubstr("index 11 is out of bounds for dimension 0 with size 4\nwhile reading batch 0"));
 }
 
 TEST(DataLoader, FailureToCollateIsPassedOn) {
@@ -239,8 +249,10 @@ TEST(DataLoader, FailureToCollateIsPassedOn) {
     std::optional<size_t> size() const override { return 3; }
   };
   DataLoader loader(Ragged(), {.batch_size = 2, .num_workers = 1});
-  EXPECT_THAT(error_of([&] { batches(loader); }),
-              HasSubstr("stack expects each tensor to be equal size, but got [0] at entry 0 and [1] at entry 1"));
+  EXPECT_THAT(
+      error_of([&] { batches(loader); }),
+      HasSubstr(
+          "stack expects each tensor to be equal size, but got [0] at entry 0 and [1] at entry 1"));
 }
 
 TEST(DataLoader, TimesOutWhenAWorkerHangs) {
@@ -274,24 +286,28 @@ struct Stream : datasets::IterableDataset<Stream, int64_t> {
 TEST(DataLoader, ReadsIterableDatasetsInOrder) {
   for (int workers : {0, 1, 3}) {
     DataLoader loader(Stream(7), {.batch_size = 3, .num_workers = workers});
-    for (int epoch = 0; epoch < 2; ++epoch) EXPECT_EQ(batches(loader), (Lists{{0, 1, 2}, {3, 4, 5}, {6}}));
+    for (int epoch = 0; epoch < 2; ++epoch)
+      EXPECT_EQ(batches(loader), (Lists{{0, 1, 2}, {3, 4, 5}, {6}}));
     EXPECT_THROW(loader.size(), TypeError);
     DataLoader drop(Stream(7), {.batch_size = 3, .num_workers = workers, .drop_last = true});
     EXPECT_EQ(batches(drop), (Lists{{0, 1, 2}, {3, 4, 5}}));
-    DataLoader mapped(Stream(3).map([](int64_t v) { return v * v; }), {.batch_size = 2, .num_workers = workers});
+    DataLoader mapped(Stream(3).map([](int64_t v) { return v * v; }),
+                      {.batch_size = 2, .num_workers = workers});
     EXPECT_EQ(batches(mapped), (Lists{{0, 1}, {4}}));
   }
 }
 
 TEST(DataLoader, BatchSamplerDecidesTheBatches) {
-  auto sampler = std::make_shared<samplers::BatchSampler>(std::make_shared<samplers::SequentialSampler>(5), 2);
+  auto sampler =
+      std::make_shared<samplers::BatchSampler>(std::make_shared<samplers::SequentialSampler>(5), 2);
   DataLoader loader(Uneven(5), {.batch_size = 100, .drop_last = true, .sampler = sampler});
   EXPECT_EQ(loader.size(), 3u);
   EXPECT_EQ(batches(loader), (Lists{{0, 1}, {2, 3}, {4}}));
 }
 
 TEST(MakeDataLoader, FollowsLibtorch) {
-  auto lists = make_data_loader<samplers::SequentialSampler>(Uneven(3), DataLoaderOptions().batch_size(2).workers(1));
+  auto lists = make_data_loader<samplers::SequentialSampler>(
+      Uneven(3), DataLoaderOptions().batch_size(2).workers(1));
   std::vector<std::vector<int64_t>> got;
   for (std::vector<int64_t>& batch : *lists) got.push_back(batch);
   EXPECT_EQ(got, (Lists{{0, 1}, {2}}));
@@ -304,10 +320,12 @@ TEST(MakeDataLoader, FollowsLibtorch) {
   EXPECT_LT(in_order, 25u) << "the default order is random";
 
   auto sampler = samplers::DistributedSampler(10, 2, 1, false);
-  auto share = make_data_loader(Uneven(10).map(transforms::Stack<int64_t>()), sampler, DataLoaderOptions(5));
+  auto share =
+      make_data_loader(Uneven(10).map(transforms::Stack<int64_t>()), sampler, DataLoaderOptions(5));
   EXPECT_EQ(batches(*share), (Lists{{1, 3, 5, 7, 9}}));
 
-  auto stream = make_data_loader(Stream(3), DataLoaderOptions(2).max_jobs(4).workers(2).enforce_ordering(true));
+  auto stream = make_data_loader(
+      Stream(3), DataLoaderOptions(2).max_jobs(4).workers(2).enforce_ordering(true));
   EXPECT_EQ(stream->options().prefetch_factor, 2);
   for (std::vector<int64_t>& batch : *stream) EXPECT_LE(batch.size(), 2u);
 }
@@ -316,12 +334,15 @@ TEST(DataLoaderOptions, RefusesWhatMakesNoSense) {
   const auto error = [](LoaderConfig c) {
     return error_of([&] { DataLoader loader(Uneven(3), c); });
   };
-  EXPECT_EQ(error({.batch_size = 0}), "batch_size should be a positive integer value, but got batch_size=0");
+  EXPECT_EQ(error({.batch_size = 0}),
+            "batch_size should be a positive integer value, but got batch_size=0");
   EXPECT_THAT(error({.num_workers = -1}), HasSubstr("num_workers option should be non-negative"));
-  EXPECT_THAT(error({.prefetch_factor = 0}), HasSubstr("prefetch_factor option should be positive"));
+  EXPECT_THAT(error({.prefetch_factor = 0}),
+              HasSubstr("prefetch_factor option should be positive"));
   EXPECT_EQ(error({.timeout = -1}), "timeout option should be non-negative");
   const auto sampler = std::make_shared<samplers::SequentialSampler>(3);
-  EXPECT_EQ(error({.shuffle = true, .sampler = sampler}), "sampler option is mutually exclusive with shuffle");
+  EXPECT_EQ(error({.shuffle = true, .sampler = sampler}),
+            "sampler option is mutually exclusive with shuffle");
   EXPECT_THAT(error({.seed = 1, .sampler = sampler}), HasSubstr("mutually exclusive with seed"));
   EXPECT_THAT(error_of([] { DataLoader loader(Stream(3), {.shuffle = true}); }),
               HasSubstr("expected unspecified shuffle option, but got shuffle=True"));

@@ -113,7 +113,8 @@ TEST(Sampler, BatchSamplerCutsItsOwnBatches) {
   EXPECT_EQ(drop.next(), std::nullopt);
 }
 
-template <class F> void expect_value_error(F&& f, const std::string& text) {
+template <class F>
+void expect_value_error(F&& f, const std::string& text) {
   try {
     f();
     ADD_FAILURE() << "no error";
@@ -127,12 +128,18 @@ TEST(Sampler, RefusesWhatCannotBeSampled) {
   expect_value_error([] { RandomSampler(0, true, 3); }, "cannot draw 3 samples from 0 examples");
   expect_value_error([] { WeightedRandomSampler({1, 2}, 0); }, "num_samples should be a positive");
   expect_value_error([] { WeightedRandomSampler({1, -2}, 1); }, "`inf`, `nan` or element < 0");
-  expect_value_error([] { WeightedRandomSampler({1, std::nan("")}, 1); }, "`inf`, `nan` or element < 0");
+  expect_value_error(
+      [] {
+        WeightedRandomSampler({1, std::nan("")}, 1);
+      },
+      "`inf`, `nan` or element < 0");
   expect_value_error([] { WeightedRandomSampler({0, 0}, 1); }, "sum of probabilities <= 0");
   expect_value_error([] { WeightedRandomSampler({0, 1}, 2, false); }, "not enough");
-  expect_value_error([] { DistributedSampler(10, 2, 2); }, "Invalid rank 2, rank should be in the interval [0, 1]");
+  expect_value_error([] { DistributedSampler(10, 2, 2); },
+                     "Invalid rank 2, rank should be in the interval [0, 1]");
   expect_value_error([] { DistributedSampler(10, 0, 0); }, "num_replicas should be positive");
-  expect_value_error([] { BatchSampler(std::make_shared<SequentialSampler>(5), 0); }, "batch_size=0");
+  expect_value_error([] { BatchSampler(std::make_shared<SequentialSampler>(5), 0); },
+                     "batch_size=0");
 }
 
 }  // namespace

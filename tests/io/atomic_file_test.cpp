@@ -57,7 +57,8 @@ TEST(AtomicFile, NamesPathAndReason) {
     }
     return std::string("no error");
   };
-  EXPECT_EQ(error(folder / "none/out"), "cannot write " + (folder / "none/out") + ": No such file or directory (open)");
+  EXPECT_EQ(error(folder / "none/out"),
+            "cannot write " + (folder / "none/out") + ": No such file or directory (open)");
   EXPECT_THAT(error(folder / ""), testing::HasSubstr("not the name of a file"));
   std::filesystem::create_directory(folder / "taken");
   EXPECT_THAT(error(folder / "taken"), testing::HasSubstr("Is a directory (rename)"));

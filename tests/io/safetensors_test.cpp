@@ -64,7 +64,9 @@ TEST(SafeTensors, RoundTripOfEveryDtype) {
     EXPECT_EQ(got.dtype(), tensor.dtype()) << name;
     EXPECT_EQ(got.sizes(), tensor.sizes()) << name;
     EXPECT_EQ(bytes_of(got), bytes_of(tensor)) << name;
-    EXPECT_EQ(reinterpret_cast<uintptr_t>(got.data_ptr()) % static_cast<uintptr_t>(got.element_size()), 0u);
+    EXPECT_EQ(
+        reinterpret_cast<uintptr_t>(got.data_ptr()) % static_cast<uintptr_t>(got.element_size()),
+        0u);
   }
   EXPECT_TRUE(file.contains("scalar"));
   EXPECT_FALSE(file.contains("absent"));
@@ -72,9 +74,11 @@ TEST(SafeTensors, RoundTripOfEveryDtype) {
 }
 
 TEST(SafeTensors, WritesTheFormat) {
-  const std::string bytes = serialize_safetensors({{"a", iota({2}, kByte)}, {"b", full({1}, 1.0, kFloat)}}, {{"k", "v"}});
-  const std::string header = R"({"__metadata__":{"k":"v"},"b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
-                             R"("a":{"dtype":"U8","shape":[2],"data_offsets":[4,6]}})";
+  const std::string bytes =
+      serialize_safetensors({{"a", iota({2}, kByte)}, {"b", full({1}, 1.0, kFloat)}}, {{"k", "v"}});
+  const std::string header =
+      R"({"__metadata__":{"k":"v"},"b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
+      R"("a":{"dtype":"U8","shape":[2],"data_offsets":[4,6]}})";
   ASSERT_GT(bytes.size(), 8 + header.size());
   EXPECT_EQ(bytes.substr(8, header.size()), header);
   uint64_t length = 0;
@@ -103,13 +107,15 @@ TEST(SafeTensors, TensorsOutliveTheFileAndDoNotChangeIt) {
 }
 
 TEST(SafeTensors, UnknownNamesAndDtypes) {
-  const auto file = SafeTensors::parse(file_of(R"({"a":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[0,2]}})", "ab"), "x");
+  const auto file = SafeTensors::parse(
+      file_of(R"({"a":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[0,2]}})", "ab"), "x");
   EXPECT_THROW(file.get("b"), ValueError);
   try {
     file.get("a");
     ADD_FAILURE();
   } catch (const TypeError& e) {
-    EXPECT_THAT(e.what(), HasSubstr("tensor 'a' in x has dtype F8_E4M3, which Taeda does not have"));
+    EXPECT_THAT(e.what(),
+                HasSubstr("tensor 'a' in x has dtype F8_E4M3, which Taeda does not have"));
   }
 }
 
@@ -134,14 +140,16 @@ TEST_P(HostileHeader, IsRefusedWithTheReason) {
 }
 
 std::string entry(const std::string& dtype, const std::string& shape, const std::string& offsets) {
-  return R"({"a":{"dtype":)" + dtype + R"(,"shape":)" + shape + R"(,"data_offsets":)" + offsets + "}}";
+  return R"({"a":{"dtype":)" + dtype + R"(,"shape":)" + shape + R"(,"data_offsets":)" + offsets +
+         "}}";
 }
 
 const std::string kF32 = R"("F32")";
 
 std::vector<Hostile> hostile_headers() {
   const std::string eight(8, 'd');
-  const std::string pair = R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"b":{"dtype":"U8","shape":[)";
+  const std::string pair =
+      R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"b":{"dtype":"U8","shape":[)";
   return {
       {"", "0 bytes, fewer than the 8"},
       {"1234567", "7 bytes, fewer than the 8"},
@@ -166,9 +174,11 @@ std::vector<Hostile> hostile_headers() {
       {file_of(R"({"a":{"dtype":{}}})"), "unexpected an object"},
       {file_of(R"({"__metadata__":{"a":1}})"), "unexpected the number 1"},
       {file_of(R"({"__metadata__":{"a":{}}})"), "unexpected an object"},
-      {file_of(R"({"__metadata__":{"a":"1","a":"2"}})"), "the field 'a' of '__metadata__' occurs twice"},
+      {file_of(R"({"__metadata__":{"a":"1","a":"2"}})"),
+       "the field 'a' of '__metadata__' occurs twice"},
       {file_of(R"({"a":{"dtype":"F32","dtype":"F32"}})"), "the field 'dtype' of 'a' occurs twice"},
-      {file_of(R"({"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},"a":{}})"), "the name 'a' occurs twice"},
+      {file_of(R"({"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},"a":{}})"),
+       "the name 'a' occurs twice"},
       {file_of(entry(R"("F33")", "[2]", "[0,8]"), eight), "unknown dtype 'F33'"},
       {file_of(entry(kF32, "[-2]", "[0,8]"), eight), "the negative number -2"},
       {file_of(entry(kF32, "[2.0]", "[0,8]"), eight), "the number 2.0"},
@@ -182,11 +192,16 @@ std::vector<Hostile> hostile_headers() {
       {file_of(entry(kF32, "[4294967296,4294967296]", "[0,8]"), eight), "overflows"},
       {file_of(entry(kF32, "[18446744073709551615]", "[0,8]"), eight), "too large"},
       {file_of(entry(kF32, "[99999999999999999999]", "[0,8]"), eight), "unexpected the number"},
-      {file_of(entry(kF32, "[" + std::string("1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,") + "2]", "[0,8]"), eight), "25 dimensions"},
+      {file_of(
+           entry(kF32, "[" + std::string("1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,") + "2]",
+                 "[0,8]"),
+           eight),
+       "25 dimensions"},
       {file_of(entry(R"("F4")", "[3]", "[0,1]"), "d"), "no whole byte"},
       {file_of(pair + R"(4],"data_offsets":[2,6]}})", "dddddd"), "tensor 'b' overlaps"},
       {file_of(pair + R"(3],"data_offsets":[5,8]}})", eight), "hole of 1 bytes before tensor 'b'"},
-      {file_of(pair + R"(2],"data_offsets":[4,6]}})", eight), "2 bytes at the end belong to no tensor"},
+      {file_of(pair + R"(2],"data_offsets":[4,6]}})", eight),
+       "2 bytes at the end belong to no tensor"},
       {file_of("{}", "d"), "1 bytes at the end belong to no tensor"},
       {file_of("{" + std::string(100000, '[')), "not valid JSON"},
       {file_of(R"({"a":{"shape":)" + std::string(100000, '[')), "unexpected a list"},
@@ -213,7 +228,8 @@ TEST(SafeTensors, AnEmptyListIsAFile) {
 /// Whatever bytes are changed, cut or repeated: an Error or tensors within the file, nothing else.
 TEST(SafeTensors, SurvivesMutatedFiles) {
   const std::string good = serialize_safetensors(
-      {{"w", iota({3, 4}, kFloat)}, {"b", iota({5}, kBFloat16)}, {"n", iota({2}, kLong)}}, {{"k", "v"}});
+      {{"w", iota({3, 4}, kFloat)}, {"b", iota({5}, kBFloat16)}, {"n", iota({2}, kLong)}},
+      {{"k", "v"}});
   std::mt19937 random(1);
   const auto below = [&](size_t n) { return random() % n; };
   int refused = 0, accepted = 0;

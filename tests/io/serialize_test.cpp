@@ -16,9 +16,12 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::vector<float> values(const Tensor& t) { return {t.data_ptr<float>(), t.data_ptr<float>() + t.numel()}; }
+std::vector<float> values(const Tensor& t) {
+  return {t.data_ptr<float>(), t.data_ptr<float>() + t.numel()};
+}
 
-template <class F> std::string error_of(F&& f) {
+template <class F>
+std::string error_of(F&& f) {
   try {
     f();
   } catch (const std::exception& e) {
@@ -66,7 +69,8 @@ TEST(Serialize, LongListsKeepTheirOrder) {
 TEST(Serialize, ADamagedStreamIsRefused) {
   std::stringstream stream("nonsense");
   Tensor t;
-  EXPECT_THAT(error_of([&] { load(t, stream); }), HasSubstr("the stream is no valid safetensors file"));
+  EXPECT_THAT(error_of([&] { load(t, stream); }),
+              HasSubstr("the stream is no valid safetensors file"));
 }
 
 /// Has the state of a module: a dictionary of tensors, loaded strictly.
@@ -74,7 +78,8 @@ struct FakeModule {
   OrderedDict<std::string, Tensor> state{{"w", full({2}, 1.0)}, {"b", full({1}, 2.0)}};
   OrderedDict<std::string, Tensor> state_dict() const { return state; }
   void load_state_dict(const OrderedDict<std::string, Tensor>& other) {
-    for (const auto& item : state) TAEDA_CHECK(other.contains(item.key()), "Missing key: ", item.key());
+    for (const auto& item : state)
+      TAEDA_CHECK(other.contains(item.key()), "Missing key: ", item.key());
     state = other;
   }
 };
@@ -99,7 +104,8 @@ TEST(Serialize, WhateverHasAStateDict) {
   const TemporaryFolder folder;
   const FakeModule module;
   save(module, folder / "m");
-  EXPECT_THAT(SafeTensors::open(folder / "m").keys(), ElementsAre("w", "b")) << "the names are the module's own";
+  EXPECT_THAT(SafeTensors::open(folder / "m").keys(), ElementsAre("w", "b"))
+      << "the names are the module's own";
   auto other = std::make_shared<FakeModule>();
   other->state["w"] = full({2}, 7.0);
   load(other, folder / "m");
@@ -139,7 +145,8 @@ TEST(Checkpoint, KeepsSectionsNumbersAndTexts) {
   EXPECT_EQ(back.number("lr"), 0.1 + 0.2) << "to the last bit";
   EXPECT_EQ(back.text("device"), "sim:0");
   EXPECT_THAT(error_of([&] { back.number("none"); }), HasSubstr("no value named 'none'"));
-  EXPECT_THAT(error_of([&] { back.number("device"); }), HasSubstr("'device' is no number: 'sim:0'"));
+  EXPECT_THAT(error_of([&] { back.number("device"); }),
+              HasSubstr("'device' is no number: 'sim:0'"));
   EXPECT_EQ(folder.count(), 1u);
 }
 

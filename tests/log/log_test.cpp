@@ -61,8 +61,9 @@ class Capture {
 TEST(ProgressBar, RedrawsInPlaceOnATerminal) {
   Capture out;
   double time = 0;
-  ProgressBar bar("epoch 1/2", 1000, "images",
-                  {.stream = out.stream(), .in_place = 1, .width = 100, .clock = [&] { return time; }});
+  ProgressBar bar(
+      "epoch 1/2", 1000, "images",
+      {.stream = out.stream(), .in_place = 1, .width = 100, .clock = [&] { return time; }});
   int notes = 0;
   const auto note = [&] { return ++notes, std::string("loss 0.5"); };
   bar.advance(100, note);
@@ -84,7 +85,9 @@ TEST(ProgressBar, FitsNarrowTerminals) {
   for (size_t width : {1, 10, 40, 60}) {
     Capture out;
     double time = 0;
-    ProgressBar bar("a", 10, "images", {.stream = out.stream(), .in_place = 1, .width = width, .clock = [&] { return time; }});
+    ProgressBar bar(
+        "a", 10, "images",
+        {.stream = out.stream(), .in_place = 1, .width = width, .clock = [&] { return time; }});
     time = 1;
     bar.advance(5);
     const std::string text = out.text();
@@ -96,7 +99,8 @@ TEST(ProgressBar, PlainLinesNowAndThen) {
   Capture out;
   double time = 0;
   {
-    ProgressBar bar("test", 4, "images", {.stream = out.stream(), .in_place = 0, .clock = [&] { return time; }});
+    ProgressBar bar("test", 4, "images",
+                    {.stream = out.stream(), .in_place = 0, .clock = [&] { return time; }});
     for (int i = 0; i < 4; ++i) {
       time += 3;
       bar.advance(1, [] { return "loss 1"; });
@@ -108,7 +112,8 @@ TEST(ProgressBar, PlainLinesNowAndThen) {
             "test   50%  2/4  0 images/s  loss 1  ETA 6.0 s\n"
             "test  100%  4/4  0 images/s  loss 1\n");
   Capture quick;
-  ProgressBar bar("a", 2, "images", {.stream = quick.stream(), .in_place = 0, .clock = [] { return 0.; }});
+  ProgressBar bar("a", 2, "images",
+                  {.stream = quick.stream(), .in_place = 0, .clock = [] { return 0.; }});
   bar.advance(2);
   bar.finish();
   EXPECT_EQ(quick.text(), "") << "nothing is said about what takes no time";
@@ -132,12 +137,18 @@ TEST(Table, BoxesAndAlignment) {
 
 TEST(JsonObject, WritesWhatJsonCanSay) {
   JsonObject o;
-  o.set("text", "a\"b\\c\n\t\x01ü").set("flag", true).set("n", 3).set("x", 0.1).set("bad", std::nan(""));
+  o.set("text", "a\"b\\c\n\t\x01ü")
+      .set("flag", true)
+      .set("n", 3)
+      .set("x", 0.1)
+      .set("bad", std::nan(""));
   o.set("list", std::vector<double>{1, 0.5}).set("inner", JsonObject().set("k", int64_t{1} << 40));
   o.set("rows", std::vector<JsonObject>{JsonObject().set("a", 1), JsonObject()});
-  EXPECT_EQ(o.str(),
-            R"({"text": "a\"b\\c\n\t\u0001ü", "flag": true, "n": 3, "x": 0.1, "bad": null, "list": [1, 0.5], )"
-            R"("inner": {"k": 1099511627776}, "rows": [{"a": 1}, {}]})");
+  EXPECT_EQ(
+      o.str(),
+      R"({"text": "a\"b\\c\n\t\u0001ü", "flag": true, "n": 3, "x": 0.1, "bad": null, )"
+      R"("list": [1, 0.5], )"
+      R"("inner": {"k": 1099511627776}, "rows": [{"a": 1}, {}]})");
   EXPECT_EQ(JsonObject().set("a", 1).set("b", 2).pretty(), "{\n  \"a\": 1,\n  \"b\": 2\n}\n");
 }
 

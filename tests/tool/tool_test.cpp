@@ -35,11 +35,11 @@ std::string contents(const std::string& path) {
 /// Runs the tool; `environment` is put before it ("NAME=value").
 Outcome taeda_tool(const std::string& arguments, const std::string& environment = "") {
   const TemporaryFolder folder;
-  const std::string command = environment + " " + TAEDA_TOOL + " " + arguments + " >" + (folder / "out") + " 2>" +
-                              (folder / "err") + " </dev/null";
+  const std::string command = environment + " " + TAEDA_TOOL + " " + arguments + " >" +
+                              (folder / "out") + " 2>" + (folder / "err") + " </dev/null";
   const int status = std::system(command.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), contents(folder / "out"),
-          contents(folder / "err")};
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+          contents(folder / "out"), contents(folder / "err")};
 }
 
 class Train : public testing::Test {
@@ -49,7 +49,8 @@ class Train : public testing::Test {
     write_fashion_files(data, 400, 100);
   }
   std::string arguments(const std::string& more, const std::string& out_folder) {
-    return "train fashion-mnist --data " + data + " --out " + out_folder + " --epochs 2 --batch-size 20 " + more;
+    return "train fashion-mnist --data " + data + " --out " + out_folder +
+           " --epochs 2 --batch-size 20 " + more;
   }
   /// Runs with something wrong: exit code 2, one line that says `message`, and no output folder.
   void expect_usage_error(const std::string& more, const std::string& message) {
@@ -66,7 +67,8 @@ class Train : public testing::Test {
     const std::string text = contents(out_folder + "/result.json");
     const std::regex pattern("\"(train|test)_(loss|accuracy)\": [^,}\n]+");
     std::vector<std::string> found;
-    for (std::sregex_iterator it(text.begin(), text.end(), pattern), end; it != end; ++it) found.push_back(it->str());
+    for (std::sregex_iterator it(text.begin(), text.end(), pattern), end; it != end; ++it)
+      found.push_back(it->str());
     return found;
   }
 
@@ -80,7 +82,8 @@ TEST(Tool, VersionHelpAndLists) {
   EXPECT_THAT(version.out, ContainsRegex("^taeda [0-9]+\\.[0-9]+\\.[0-9]+"));
   const Outcome help = taeda_tool("train fashion-mnist --help");
   EXPECT_EQ(help.code, 0);
-  for (const char* flag : {"--device", "--epochs", "--batch-size", "--lr", "--workers", "--seed", "--data", "--out", "--threads"})
+  for (const char* flag : {"--device", "--epochs", "--batch-size", "--lr", "--workers", "--seed",
+                           "--data", "--out", "--threads"})
     EXPECT_THAT(help.out, HasSubstr(flag));
   const Outcome devices = taeda_tool("devices", "TAEDA_SIM_DEVICES=3");
   EXPECT_EQ(devices.code, 0);
@@ -92,7 +95,8 @@ TEST(Tool, VersionHelpAndLists) {
 }
 
 TEST(Tool, RefusesUnknownCommandsAndFlags) {
-  for (const char* arguments : {"", "fly", "train", "train imagenet", "--nonsense", "devices extra"}) {
+  for (const char* arguments :
+       {"", "fly", "train", "train imagenet", "--nonsense", "devices extra"}) {
     const Outcome o = taeda_tool(arguments);
     EXPECT_EQ(o.code, 2) << arguments;
     EXPECT_THAT(o.err, StartsWith("taeda: ")) << arguments;
@@ -116,7 +120,8 @@ TEST_F(Train, RefusesFlagsThatMakeNoSense) {
 }
 
 TEST_F(Train, RefusesDevicesThatDoNotExist) {
-  expect_usage_error("--device gpu", "Expected one of cpu, cuda, sim device type at start of device string: gpu");
+  expect_usage_error("--device gpu",
+                     "Expected one of cpu, cuda, sim device type at start of device string: gpu");
   expect_usage_error("--device sim:99", "sim:99");
   expect_usage_error("--device cpu:1", "CPU device index must be -1 or zero, got 1");
   expect_usage_error("--device sim:x", "Invalid device string: 'sim:x'");
@@ -124,7 +129,8 @@ TEST_F(Train, RefusesDevicesThatDoNotExist) {
 }
 
 TEST_F(Train, RefusesMissingAndDamagedData) {
-  const std::string images = data + "/train-images-idx3-ubyte", labels = data + "/t10k-labels-idx1-ubyte.gz";
+  const std::string images = data + "/train-images-idx3-ubyte",
+                    labels = data + "/t10k-labels-idx1-ubyte.gz";
   const std::string good = contents(images);
   write_bytes(images, good.substr(0, 1000));
   expect_usage_error("", images + " is truncated: expected 313616 bytes, found 1000");
@@ -132,9 +138,11 @@ TEST_F(Train, RefusesMissingAndDamagedData) {
   std::filesystem::resize_file(labels, std::filesystem::file_size(labels) - 20);
   expect_usage_error("", labels + " is truncated");
   std::filesystem::remove(labels);
-  expect_usage_error("", "cannot find t10k-labels-idx1-ubyte or t10k-labels-idx1-ubyte.gz in " + data);
+  expect_usage_error("",
+                     "cannot find t10k-labels-idx1-ubyte or t10k-labels-idx1-ubyte.gz in " + data);
   data = folder / "nowhere";
-  expect_usage_error("", "cannot find train-images-idx3-ubyte or train-images-idx3-ubyte.gz in " + data);
+  expect_usage_error(
+      "", "cannot find train-images-idx3-ubyte or train-images-idx3-ubyte.gz in " + data);
 }
 
 TEST_F(Train, RefusesAFolderThatCannotBeWritten) {
@@ -204,8 +212,8 @@ TEST_F(Train, CtrlCKeepsTheLastCheckpoint) {
     ::dup2(ends[1], STDOUT_FILENO);
     ::close(ends[0]);
     ::close(ends[1]);
-    ::execl(TAEDA_TOOL, TAEDA_TOOL, "train", "fashion-mnist", "--data", data.c_str(), "--out", out.c_str(), "--device",
-            "cpu", "--epochs", "1000000", static_cast<char*>(nullptr));
+    ::execl(TAEDA_TOOL, TAEDA_TOOL, "train", "fashion-mnist", "--data", data.c_str(), "--out",
+            out.c_str(), "--device", "cpu", "--epochs", "1000000", static_cast<char*>(nullptr));
     ::_exit(127);
   }
   ::close(ends[1]);

@@ -19,7 +19,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-template <class T> std::vector<T> values(const Tensor& t) {
+template <class T>
+std::vector<T> values(const Tensor& t) {
   const Tensor c = t.contiguous();
   return {c.data_ptr<T>(), c.data_ptr<T>() + c.numel()};
 }
@@ -30,7 +31,8 @@ Tensor iota(std::vector<int64_t> sizes) {
   return t;
 }
 
-template <class F> std::string error_of(F&& f) {
+template <class F>
+std::string error_of(F&& f) {
   try {
     f();
   } catch (const std::exception& e) {
@@ -61,15 +63,19 @@ TEST(MakeGrid, FewerPicturesThanARowHolds) {
 
 TEST(MakeGrid, NormalizesToTheUnitRange) {
   const Tensor whole = make_grid(iota({2, 1, 1, 3}), {.padding = 0, .normalize = true});
-  EXPECT_THAT(values<float>(whole.select(0, 0)), testing::Pointwise(testing::FloatEq(), {0.f, .2f, .4f, .6f, .8f, 1.f}));
-  const Tensor each = make_grid(iota({2, 1, 1, 3}), {.padding = 0, .normalize = true, .scale_each = true});
+  EXPECT_THAT(values<float>(whole.select(0, 0)),
+              testing::Pointwise(testing::FloatEq(), {0.f, .2f, .4f, .6f, .8f, 1.f}));
+  const Tensor each =
+      make_grid(iota({2, 1, 1, 3}), {.padding = 0, .normalize = true, .scale_each = true});
   EXPECT_THAT(values<float>(each.select(0, 0)), ElementsAre(0, .5, 1, 0, .5, 1));
-  const Tensor range = make_grid(iota({2, 1, 1, 3}), {.padding = 0, .normalize = true, .value_range = std::pair{1., 3.}});
+  const Tensor range = make_grid(
+      iota({2, 1, 1, 3}), {.padding = 0, .normalize = true, .value_range = std::pair{1., 3.}});
   EXPECT_THAT(values<float>(range.select(0, 0)), ElementsAre(0, 0, .5, 1, 1, 1));
 }
 
 TEST(MakeGrid, RefusesOtherTensors) {
-  EXPECT_THAT(error_of([] { make_grid(iota({3})); }), HasSubstr("pictures of 2, 3 or 4 dimensions, got shape [3]"));
+  EXPECT_THAT(error_of([] { make_grid(iota({3})); }),
+              HasSubstr("pictures of 2, 3 or 4 dimensions, got shape [3]"));
   EXPECT_THAT(error_of([] { make_grid(iota({2, 3, 4, 4}), {.nrow = 0}); }), HasSubstr("nrow > 0"));
   EXPECT_THAT(error_of([] { make_grid(empty({0, 3, 4, 4})); }), HasSubstr("at least one picture"));
   EXPECT_THROW(make_grid(zeros({2, 3, 4, 4}, kByte), {.normalize = true}), TypeError);
@@ -104,19 +110,27 @@ TEST(Draw, CutsOffWhatLiesOutside) {
   draw_text(picture, -3, -3, "ABC", {1, 2, 3});
   draw_frame(picture, -1, -1, 6, 6, 2, {4, 5, 6});
   EXPECT_EQ(values<uint8_t>(picture.select(0, 2))[0], 6);
-  EXPECT_THAT(error_of([] { draw_text(zeros({1, 4, 4}, kByte), 0, 0, "a", {}); }), HasSubstr("draw_text expects"));
+  EXPECT_THAT(error_of([] {
+                draw_text(zeros({1, 4, 4}, kByte), 0, 0, "a", {});
+              }),
+              HasSubstr("draw_text expects"));
 }
 
 TEST(Draw, EveryPrintableCharacterHasAPicture) {
-  const auto same = [](const Glyph& a, const Glyph& b) { return std::equal(a.rows, a.rows + kGlyphHeight, b.rows); };
-  for (char a : std::string("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-/.,:%()!?+=_'*<># "))
-    for (char b : std::string("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-/.,:%()!?+=_'*<># "))
+  const auto same = [](const Glyph& a, const Glyph& b) {
+    return std::equal(a.rows, a.rows + kGlyphHeight, b.rows);
+  };
+  for (char a : std::string(
+           "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-/.,:%()!?+=_'*<># "))
+    for (char b : std::string(
+             "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-/.,:%()!?+=_'*<># "))
       EXPECT_EQ(a == b, same(glyph_of(a), glyph_of(b))) << a << b;
   EXPECT_TRUE(same(glyph_of('\n'), glyph_of('\xff')));
 }
 
 TEST(Enlarge, RepeatsPixels) {
-  EXPECT_THAT(values<float>(enlarge(iota({1, 2, 2}), 2)), ElementsAre(0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3));
+  EXPECT_THAT(values<float>(enlarge(iota({1, 2, 2}), 2)),
+              ElementsAre(0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3));
   EXPECT_THROW(enlarge(iota({4}), 2), ValueError);
 }
 
@@ -139,7 +153,8 @@ class Png : public testing::Test {
 TEST_F(Png, RoundTripOfOneThreeAndFourChannels) {
   for (int64_t channels : {1, 3, 4}) {
     Tensor image = empty({channels, 5, 7}, kByte);
-    for (int64_t i = 0; i < image.numel(); ++i) image.data_ptr<uint8_t>()[i] = static_cast<uint8_t>(i * 7);
+    for (int64_t i = 0; i < image.numel(); ++i)
+      image.data_ptr<uint8_t>()[i] = static_cast<uint8_t>(i * 7);
     write_png(image, folder / "a.png");
     const Tensor back = read_png(folder / "a.png");
     EXPECT_EQ(back.sizes(), image.sizes());
@@ -160,9 +175,13 @@ TEST_F(Png, RefusesWhatIsNoPicture) {
   EXPECT_THROW(write_png(empty({3, 4, 4}), folder / "a"), TypeError);
   EXPECT_THROW(write_png(empty({2, 4, 4}, kByte), folder / "a"), ValueError);
   EXPECT_THROW(write_png(empty({4, 4}, kByte), folder / "a"), ValueError);
-  EXPECT_THAT(error_of([&] { write_png(zeros({3, 4, 4}, kByte), folder / "none/a"); }), HasSubstr("cannot write"));
+  EXPECT_THAT(error_of([&] {
+                write_png(zeros({3, 4, 4}, kByte), folder / "none/a");
+              }),
+              HasSubstr("cannot write"));
   write_bytes(folder / "text", "this is no picture");
-  EXPECT_THAT(error_of([&] { read_png(folder / "text"); }), HasSubstr("cannot read " + (folder / "text") + ": "));
+  EXPECT_THAT(error_of([&] { read_png(folder / "text"); }),
+              HasSubstr("cannot read " + (folder / "text") + ": "));
   write_bytes(folder / "empty", "");
   EXPECT_THAT(error_of([&] { read_png(folder / "empty"); }), HasSubstr("the file is empty"));
   EXPECT_THROW(read_png(folder / "none"), Error);

@@ -19,9 +19,13 @@ using datasets::MNIST;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-template <class T> std::vector<T> values(const Tensor& t) { return {t.data_ptr<T>(), t.data_ptr<T>() + t.numel()}; }
+template <class T>
+std::vector<T> values(const Tensor& t) {
+  return {t.data_ptr<T>(), t.data_ptr<T>() + t.numel()};
+}
 
-template <class F> std::string error_of(F&& f) {
+template <class F>
+std::string error_of(F&& f) {
   try {
     f();
   } catch (const std::exception& e) {
@@ -68,18 +72,23 @@ TEST_F(Idx, NamesWhatIsWrong) {
   EXPECT_EQ(error(""), path + " is truncated: expected at least 4 bytes, found 0");
   EXPECT_EQ(error(good + "7"), path + " is too long: expected 18 bytes, found more");
   EXPECT_THAT(error("PK" + good), HasSubstr("is no IDX file: it starts with the bytes 80, 75"));
-  EXPECT_THAT(error(idx_bytes(7, {1}, "1")), HasSubstr("is no IDX file: unknown type of numbers 7"));
+  EXPECT_THAT(error(idx_bytes(7, {1}, "1")),
+              HasSubstr("is no IDX file: unknown type of numbers 7"));
   EXPECT_THAT(error(idx_bytes(8, {}, "")), HasSubstr("is no IDX file: 0 dimensions"));
   EXPECT_THAT(error(idx_bytes(8, {1, 1, 1, 1, 1, 1, 1, 1, 1}, "1")), HasSubstr("9 dimensions"));
   EXPECT_THAT(error(idx_bytes(8, {~0u, ~0u, ~0u}, "1")), HasSubstr("size overflows"));
-  EXPECT_THAT(error(idx_bytes(8, {~0u, 100}, "1")), HasSubstr("is truncated: expected 429496729512 bytes, found a file of 13"));
-  EXPECT_EQ(error_of([&] { read_idx(folder / "none"); }), "cannot read " + (folder / "none") + ": No such file or directory");
-  EXPECT_EQ(error_of([&] { read_idx(folder.path()); }), "cannot read " + folder.path() + ": Is a directory");
+  EXPECT_THAT(error(idx_bytes(8, {~0u, 100}, "1")),
+              HasSubstr("is truncated: expected 429496729512 bytes, found a file of 13"));
+  EXPECT_EQ(error_of([&] { read_idx(folder / "none"); }),
+            "cannot read " + (folder / "none") + ": No such file or directory");
+  EXPECT_EQ(error_of([&] { read_idx(folder.path()); }),
+            "cannot read " + folder.path() + ": Is a directory");
 }
 
 TEST_F(Idx, NamesWhatIsWrongInGzip) {
   const std::string zipped = gzip_bytes(idx_bytes(8, {2, 3}, "123456"));
-  EXPECT_EQ(error(zipped.substr(0, zipped.size() - 12)), path + " is truncated: expected 18 bytes, found 14");
+  EXPECT_EQ(error(zipped.substr(0, zipped.size() - 12)),
+            path + " is truncated: expected 18 bytes, found 14");
   std::string damaged = zipped;
   damaged[damaged.size() - 10] ^= 1;
   EXPECT_THAT(error(damaged), HasSubstr(path + " is damaged: "));
@@ -113,7 +122,8 @@ TEST_F(Mnist, ExamplesAndBatchesAreFloatsUpToOne) {
   EXPECT_EQ(one.target.item<int64_t>(), 3);
   const auto batch = set.get_stacked(std::vector<size_t>{4, 13});
   EXPECT_THAT(batch.data.sizes().vec(), ElementsAre(2, 1, 28, 28));
-  EXPECT_EQ(values<float>(batch.data.select(0, 1).contiguous()), values<float>(one.data.contiguous()));
+  EXPECT_EQ(values<float>(batch.data.select(0, 1).contiguous()),
+            values<float>(one.data.contiguous()));
   const auto* raw = set.raw_images().data_ptr<uint8_t>() + 13 * 784;
   const std::vector<float> pixels = values<float>(one.data.contiguous());
   for (size_t i = 0; i < 784; ++i) EXPECT_EQ(pixels[i], static_cast<float>(raw[i]) / 255.f);
@@ -126,29 +136,35 @@ TEST_F(Mnist, NormalizeKeepsTheFastPath) {
   const auto batch = set.get_stacked(std::vector<size_t>{2});
   const auto one = set.get(2);
   EXPECT_EQ(values<float>(batch.data), values<float>(one.data.contiguous()));
-  const float raw = static_cast<float>(FashionMNIST(folder.path()).raw_images().data_ptr<uint8_t>()[2 * 784]);
+  const float raw =
+      static_cast<float>(FashionMNIST(folder.path()).raw_images().data_ptr<uint8_t>()[2 * 784]);
   EXPECT_FLOAT_EQ(values<float>(batch.data)[0], (raw / 255 - 0.25f) / 0.5f);
   data::DataLoader loader(set, {.batch_size = 30});
-  for (auto& [images, labels] : loader) EXPECT_THAT(images.sizes().vec(), ElementsAre(30, 1, 28, 28));
+  for (auto& [images, labels] : loader)
+    EXPECT_THAT(images.sizes().vec(), ElementsAre(30, 1, 28, 28));
 }
 
 TEST_F(Mnist, FindsTorchvisionsFolders) {
   std::filesystem::create_directories(folder / "root/FashionMNIST/raw");
   write_fashion_files(folder / "root/FashionMNIST/raw", 10, 10);
   EXPECT_EQ(FashionMNIST(folder / "root").size(), 10u);
-  EXPECT_EQ(error_of([&] { MNIST set(folder / "root"); }),
-            "cannot find train-images-idx3-ubyte or train-images-idx3-ubyte.gz in " + (folder / "root"));
+  EXPECT_EQ(
+      error_of([&] { MNIST set(folder / "root"); }),
+      "cannot find train-images-idx3-ubyte or train-images-idx3-ubyte.gz in " + (folder / "root"));
 }
 
 TEST_F(Mnist, RefusesFilesThatDoNotBelongTogether) {
-  const std::string images = folder / "train-images-idx3-ubyte", labels = folder / "train-labels-idx1-ubyte";
+  const std::string images = folder / "train-images-idx3-ubyte",
+                    labels = folder / "train-labels-idx1-ubyte";
   const auto error = [&] { return error_of([&] { FashionMNIST set(folder.path()); }); };
   write_bytes(labels, idx_bytes(8, {29}, std::string(29, '\1')));
   EXPECT_EQ(error(), images + " has 30 images, but " + labels + " has 29 labels");
   write_bytes(labels, idx_bytes(8, {30}, std::string(29, '\1') + '\12'));
   EXPECT_EQ(error(), labels + " has label 10 at index 29; expected 0 to 9");
   write_bytes(labels, idx_bytes(8, {30, 1}, std::string(30, '\1')));
-  EXPECT_THAT(error(), HasSubstr(labels + " should hold uint8 labels (N), but holds uint8 of shape [30, 1]"));
+  EXPECT_THAT(
+      error(),
+      HasSubstr(labels + " should hold uint8 labels (N), but holds uint8 of shape [30, 1]"));
   write_bytes(images, idx_bytes(8, {30}, std::string(30, '\1')));
   EXPECT_THAT(error(), HasSubstr(images + " should hold uint8 images (N, height, width)"));
   write_bytes(images, idx_bytes(8, {0, 28, 28}, ""));
@@ -157,7 +173,8 @@ TEST_F(Mnist, RefusesFilesThatDoNotBelongTogether) {
 }
 
 TEST(FashionMnist, DebiansFiles) {
-  if (!std::filesystem::exists(FashionMNIST::kDebianRoot)) GTEST_SKIP() << "dataset-fashion-mnist is not installed";
+  if (!std::filesystem::exists(FashionMNIST::kDebianRoot))
+    GTEST_SKIP() << "dataset-fashion-mnist is not installed";
   FashionMNIST train, test(FashionMNIST::kDebianRoot, FashionMNIST::Mode::kTest);
   EXPECT_EQ(train.size(), 60000u);
   EXPECT_EQ(test.size(), 10000u);

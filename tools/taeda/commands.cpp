@@ -18,7 +18,8 @@ namespace {
 using vision::datasets::FashionMNIST;
 
 /// Runs what depends on the user's input only, and says so when it fails.
-template <class F> auto user_input(F&& fn) {
+template <class F>
+auto user_input(F&& fn) {
   try {
     return fn();
   } catch (const Error& e) {
@@ -53,7 +54,8 @@ void prepare_folder(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error && !std::filesystem::is_directory(folder))
-    throw UsageError(taeda::detail::concat("cannot make the output folder ", folder, ": ", error.message()));
+    throw UsageError(
+        taeda::detail::concat("cannot make the output folder ", folder, ": ", error.message()));
   io::AtomicFile probe(folder + "/result.json");
 }
 
@@ -76,7 +78,8 @@ int run_devices() {
   for (DeviceType type : {kCUDA, kSim})
     for (int i = 0; i < device_count(type); ++i) {
       const DeviceProperties p = accelerator::get_device_properties(type, i);
-      table.row({Device(type, i).str(), p.name, logging::fixed(static_cast<double>(p.total_memory) / (1 << 30), 1) + " GiB"});
+      table.row({Device(type, i).str(), p.name,
+                 logging::fixed(static_cast<double>(p.total_memory) / (1 << 30), 1) + " GiB"});
     }
   std::cout << table.str();
   if (!cuda::is_available()) std::cout << "no cuda device: " << cuda::unavailable_reason() << "\n";

@@ -15,7 +15,8 @@ class UsageError : public Error {
 
 constexpr int kExitFailure = 1, kExitUsage = 2, kExitInterrupted = 130;
 
-/// Checks everything that can be wrong with the options, the data and the output folder, then trains.
+/// Checks everything that can be wrong with the options, the data and the output folder, then
+/// trains.
 int run_train_fashion_mnist(const TrainOptions& options);
 /// A table of the devices that can be used.
 int run_devices();

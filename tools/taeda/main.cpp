@@ -43,7 +43,8 @@ int run(int argc, char** argv) {
   TrainOptions options;
   CLI::App* train = app.add_subcommand("train", "Train a model");
   train->require_subcommand(1);
-  CLI::App* fashion = train->add_subcommand("fashion-mnist", "A convolutional network on Fashion-MNIST");
+  CLI::App* fashion =
+      train->add_subcommand("fashion-mnist", "A convolutional network on Fashion-MNIST");
   add_train_options(*fashion, options);
   CLI::App* devices = app.add_subcommand("devices", "List the devices that can be used");
   app.add_subcommand("info", "Show version and optional parts");

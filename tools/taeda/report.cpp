@@ -21,14 +21,17 @@ namespace taeda::tool {
 
 namespace {
 
-const std::vector<std::string> kColumns = {"epoch", "train loss", "train acc", "test loss", "test acc", "time"};
+const std::vector<std::string> kColumns = {"epoch",     "train loss", "train acc",
+                                           "test loss", "test acc",   "time"};
 const std::vector<size_t> kWidths = {5, 10, 9, 9, 8, 8};
 constexpr size_t kShownConfusions = 5;
 
 constexpr int64_t kPictures = 40, kPicturesPerRow = 8, kEnlarged = 3;
 constexpr vision::Color kBlack{0, 0, 0}, kRed{205, 30, 30}, kGreen{20, 130, 50};
 
-std::vector<int64_t> to_vector(const Tensor& t) { return {t.data_ptr<int64_t>(), t.data_ptr<int64_t>() + t.numel()}; }
+std::vector<int64_t> to_vector(const Tensor& t) {
+  return {t.data_ptr<int64_t>(), t.data_ptr<int64_t>() + t.numel()};
+}
 
 /// The share of each class that was recognised; 0 for a class without images.
 std::vector<double> class_accuracies(const Confusion& confusion) {
@@ -55,7 +58,8 @@ void print_confusions(const std::vector<std::string>& names, const Confusion& co
   for (size_t t = 0; t < names.size(); ++t)
     for (size_t p = 0; p < names.size(); ++p)
       if (t != p && confusion[t][p] > 0) pairs.push_back({t, p, confusion[t][p]});
-  std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return a.count > b.count; });
+  std::stable_sort(pairs.begin(), pairs.end(),
+                   [](const Pair& a, const Pair& b) { return a.count > b.count; });
   if (pairs.empty()) return;
   logging::Table table({"most often mistaken", "for", "times"});
   for (size_t i = 0; i < std::min(pairs.size(), kShownConfusions); ++i)
@@ -78,31 +82,41 @@ Tensor draw_one(const Tensor& image, const std::string& predicted, const std::st
 
 }  // namespace
 
-Confusion count_confusion(const std::vector<int64_t>& labels, const std::vector<int64_t>& predictions, size_t classes) {
+Confusion count_confusion(const std::vector<int64_t>& labels,
+                          const std::vector<int64_t>& predictions, size_t classes) {
   Confusion out(classes, std::vector<int64_t>(classes));
   for (size_t i = 0; i < labels.size(); ++i)
     ++out[static_cast<size_t>(labels[i])][static_cast<size_t>(predictions[i])];
   return out;
 }
 
-Tensor draw_predictions(const vision::datasets::FashionMNIST& test_set, const std::vector<int64_t>& predictions) {
+Tensor draw_predictions(const vision::datasets::FashionMNIST& test_set,
+                        const std::vector<int64_t>& predictions) {
   const std::vector<int64_t> labels = to_vector(test_set.targets());
   const auto& names = test_set.classes();
   std::vector<Tensor> cells;
   for (size_t i = 0; i < std::min<size_t>(kPictures, labels.size()); ++i)
     cells.push_back(draw_one(test_set.raw_images().select(0, static_cast<int64_t>(i)),
-                             names[static_cast<size_t>(predictions[i])], names[static_cast<size_t>(labels[i])]));
+                             names[static_cast<size_t>(predictions[i])],
+                             names[static_cast<size_t>(labels[i])]));
   return vision::make_grid(stack(cells), {.nrow = kPicturesPerRow, .padding = 6, .pad_value = 255});
 }
 
 Report::Report(const TrainOptions& options, Device device, const nn::Module& network,
-               const vision::datasets::FashionMNIST& train_set, const vision::datasets::FashionMNIST& test_set)
-    : options_(options), device_(device), parameters_(0), train_set_(train_set), test_set_(test_set) {
+               const vision::datasets::FashionMNIST& train_set,
+               const vision::datasets::FashionMNIST& test_set)
+    : options_(options),
+      device_(device),
+      parameters_(0),
+      train_set_(train_set),
+      test_set_(test_set) {
   for (const Tensor& p : network.parameters()) parameters_ += p.numel();
-  std::printf("Fashion-MNIST: %s training and %s test images; a network of %s parameters on %s, %d threads\n",
-              logging::with_commas(static_cast<long long>(*train_set.size())).c_str(),
-              logging::with_commas(static_cast<long long>(*test_set.size())).c_str(), logging::with_commas(parameters_).c_str(),
-              device.str().c_str(), get_num_threads());
+  std::printf(
+      "Fashion-MNIST: %s training and %s test images; a network of %s parameters on %s, %d "
+      "threads\n",
+      logging::with_commas(static_cast<long long>(*train_set.size())).c_str(),
+      logging::with_commas(static_cast<long long>(*test_set.size())).c_str(),
+      logging::with_commas(parameters_).c_str(), device.str().c_str(), get_num_threads());
   std::fflush(stdout);
   for (const char* old : {"checkpoint.safetensors", "predictions.png", "result.json"}) {
     std::error_code ignored;
@@ -111,18 +125,21 @@ Report::Report(const TrainOptions& options, Device device, const nn::Module& net
 }
 
 logging::ProgressBar Report::progress_bar(int64_t epoch) const {
-  return logging::ProgressBar("epoch " + std::to_string(epoch) + "/" + std::to_string(options_.epochs),
-                          static_cast<int64_t>(*train_set_.size()));
+  return logging::ProgressBar(
+      "epoch " + std::to_string(epoch) + "/" + std::to_string(options_.epochs),
+      static_cast<int64_t>(*train_set_.size()));
 }
 
 void Report::add_epoch(const EpochRecord& r) {
   if (epochs_.empty()) std::printf("%s", logging::Table(kColumns).top(kWidths).c_str());
   epochs_.push_back(r);
-  std::printf("%s", logging::Table::line({std::to_string(r.epoch), logging::fixed(r.train.loss, 4), logging::percent(r.train.accuracy),
-                                      logging::fixed(r.test.loss, 4), logging::percent(r.test.accuracy),
-                                      logging::format_duration(r.train.seconds)},
-                                     kWidths)
-                        .c_str());
+  std::printf("%s",
+              logging::Table::line(
+                  {std::to_string(r.epoch), logging::fixed(r.train.loss, 4),
+                   logging::percent(r.train.accuracy), logging::fixed(r.test.loss, 4),
+                   logging::percent(r.test.accuracy), logging::format_duration(r.train.seconds)},
+                  kWidths)
+                  .c_str());
   if (r.epoch == options_.epochs) std::printf("%s", logging::Table::bottom(kWidths).c_str());
   std::fflush(stdout);
 }
@@ -138,7 +155,8 @@ double Report::images_per_second() const {
 
 void Report::finish(const std::vector<int64_t>& predictions) const {
   const auto& names = test_set_.classes();
-  const Confusion confusion = count_confusion(to_vector(test_set_.targets()), predictions, names.size());
+  const Confusion confusion =
+      count_confusion(to_vector(test_set_.targets()), predictions, names.size());
   const std::vector<double> accuracy = class_accuracies(confusion);
   print_classes(names, accuracy);
   print_confusions(names, confusion);
@@ -153,7 +171,8 @@ void Report::finish(const std::vector<int64_t>& predictions) const {
     std::printf("pictures    none: built without libpng\n");
   }
   write_result(accuracy);
-  std::printf("checkpoint  %s\nresult      %s\n", checkpoint_path().c_str(), path("result.json").c_str());
+  std::printf("checkpoint  %s\nresult      %s\n", checkpoint_path().c_str(),
+              path("result.json").c_str());
 }
 
 void Report::write_result(const std::vector<double>& class_accuracy) const {
@@ -167,19 +186,20 @@ void Report::write_result(const std::vector<double>& class_accuracy) const {
                          .set("test_accuracy", r.test.accuracy)
                          .set("seconds", r.train.seconds));
   logging::JsonObject classes;
-  for (size_t c = 0; c < class_accuracy.size(); ++c) classes.set(test_set_.classes()[c], class_accuracy[c]);
+  for (size_t c = 0; c < class_accuracy.size(); ++c)
+    classes.set(test_set_.classes()[c], class_accuracy[c]);
   const logging::JsonObject result = logging::JsonObject()
-                                     .set("device", device_.str())
-                                     .set("seed", options_.seed)
-                                     .set("batch_size", options_.batch_size)
-                                     .set("lr", options_.lr)
-                                     .set("workers", options_.workers)
-                                     .set("threads", get_num_threads())
-                                     .set("parameters", parameters_)
-                                     .set("epochs", epochs)
-                                     .set("class_accuracy", classes)
-                                     .set("test_accuracy", epochs_.back().test.accuracy)
-                                     .set("images_per_second", images_per_second());
+                                         .set("device", device_.str())
+                                         .set("seed", options_.seed)
+                                         .set("batch_size", options_.batch_size)
+                                         .set("lr", options_.lr)
+                                         .set("workers", options_.workers)
+                                         .set("threads", get_num_threads())
+                                         .set("parameters", parameters_)
+                                         .set("epochs", epochs)
+                                         .set("class_accuracy", classes)
+                                         .set("test_accuracy", epochs_.back().test.accuracy)
+                                         .set("images_per_second", images_per_second());
   io::write_file(path("result.json"), result.pretty());
 }
 

@@ -11,7 +11,8 @@ class Report {
  public:
   /// Says what will be trained, on what. Results of an earlier run in the same folder are removed.
   Report(const TrainOptions& options, Device device, const nn::Module& network,
-         const vision::datasets::FashionMNIST& train_set, const vision::datasets::FashionMNIST& test_set);
+         const vision::datasets::FashionMNIST& train_set,
+         const vision::datasets::FashionMNIST& test_set);
 
   std::string checkpoint_path() const { return path("checkpoint.safetensors"); }
   logging::ProgressBar progress_bar(int64_t epoch) const;
@@ -35,10 +36,12 @@ class Report {
 
 /// counts[true class][predicted class].
 using Confusion = std::vector<std::vector<int64_t>>;
-Confusion count_confusion(const std::vector<int64_t>& labels, const std::vector<int64_t>& predictions, size_t classes);
+Confusion count_confusion(const std::vector<int64_t>& labels,
+                          const std::vector<int64_t>& predictions, size_t classes);
 
-/// A picture of the first test images, each with its predicted class; wrong ones have a red frame and
-/// the true class in a second line.
-Tensor draw_predictions(const vision::datasets::FashionMNIST& test_set, const std::vector<int64_t>& predictions);
+/// A picture of the first test images, each with its predicted class; wrong ones have a red frame
+/// and the true class in a second line.
+Tensor draw_predictions(const vision::datasets::FashionMNIST& test_set,
+                        const std::vector<int64_t>& predictions);
 
 }  // namespace taeda::tool

@@ -1,5 +1,5 @@
-// The whole of a training program: data, network, optimizer, schedule, loop, evaluation. Nothing in it
-// depends on the device.
+// The whole of a training program: data, network, optimizer, schedule, loop, evaluation. Nothing in
+// it depends on the device.
 #include "tools/taeda/train_fashion_mnist.h"
 
 #include <chrono>
@@ -55,7 +55,8 @@ TAEDA_MODULE(Network);
 /// Adds up loss and hits on the device: the program waits for it only when it asks for the score.
 class Meter {
  public:
-  explicit Meter(Device device) : loss_(zeros({}, device)), hits_(zeros({}, TensorOptions(kLong).device(device))) {}
+  explicit Meter(Device device)
+      : loss_(zeros({}, device)), hits_(zeros({}, TensorOptions(kLong).device(device))) {}
 
   void add(const Tensor& loss, const Tensor& logits, const Tensor& labels) {
     const NoGradGuard no_grad;
@@ -75,8 +76,8 @@ class Meter {
   Clock::time_point start_ = Clock::now();
 };
 
-Score train_epoch(Network& network, Loader& loader, optim::Adam& optimizer, optim::OneCycleLR& schedule, Device device,
-                  logging::ProgressBar bar) {
+Score train_epoch(Network& network, Loader& loader, optim::Adam& optimizer,
+                  optim::OneCycleLR& schedule, Device device, logging::ProgressBar bar) {
   Meter meter(device);
   network->train();
   for (auto& [images, labels] : loader) {
@@ -110,7 +111,8 @@ std::pair<Score, std::vector<int64_t>> evaluate(Network& network, Loader& loader
     const Tensor logits = network(images);
     meter.add(cross_entropy(logits, labels), logits, labels);
     const Tensor best = logits.argmax(1).cpu();
-    predictions.insert(predictions.end(), best.data_ptr<int64_t>(), best.data_ptr<int64_t>() + best.numel());
+    predictions.insert(predictions.end(), best.data_ptr<int64_t>(),
+                       best.data_ptr<int64_t>() + best.numel());
   }
   return {meter.score(), std::move(predictions)};
 }
@@ -124,23 +126,26 @@ void train_fashion_mnist(const TrainOptions& options, Device device, const Fashi
   const data::transforms::Normalize<> normalize(kMean, kStd);
   const bool pin = !device.is_cpu();
   const auto workers = static_cast<int>(options.workers);
-  Loader train_loader(FashionMNIST(train_set).map(normalize), {.batch_size = static_cast<size_t>(options.batch_size),
-                                                               .shuffle = true,
-                                                               .num_workers = workers,
-                                                               .pin_memory = pin,
-                                                               .seed = seed});
+  Loader train_loader(FashionMNIST(train_set).map(normalize),
+                      {.batch_size = static_cast<size_t>(options.batch_size),
+                       .shuffle = true,
+                       .num_workers = workers,
+                       .pin_memory = pin,
+                       .seed = seed});
   Loader test_loader(FashionMNIST(test_set).map(normalize),
                      {.batch_size = kTestBatch, .num_workers = workers, .pin_memory = pin});
 
   Network network;
   network->to(device);
   optim::Adam optimizer(network->parameters(), optim::AdamOptions(options.lr));
-  optim::OneCycleLR schedule(optimizer, options.lr, options.epochs * static_cast<int64_t>(train_loader.size()));
+  optim::OneCycleLR schedule(optimizer, options.lr,
+                             options.epochs * static_cast<int64_t>(train_loader.size()));
 
   Report report(options, device, *network, train_set, test_set);
   std::vector<int64_t> predictions;
   for (int64_t epoch = 1; epoch <= options.epochs; ++epoch) {
-    const Score train = train_epoch(network, train_loader, optimizer, schedule, device, report.progress_bar(epoch));
+    const Score train =
+        train_epoch(network, train_loader, optimizer, schedule, device, report.progress_bar(epoch));
     Score test;
     std::tie(test, predictions) = evaluate(network, test_loader, device);
     io::Checkpoint()

@@ -42,7 +42,8 @@ struct Interrupted {};
 
 /// Trains, reports on the way, and leaves checkpoint, picture and result in `options.out`. Throws
 /// Interrupted after Ctrl-C.
-void train_fashion_mnist(const TrainOptions& options, Device device, const vision::datasets::FashionMNIST& train_set,
+void train_fashion_mnist(const TrainOptions& options, Device device,
+                         const vision::datasets::FashionMNIST& train_set,
                          const vision::datasets::FashionMNIST& test_set);
 
 }  // namespace taeda::tool
