@@ -26,17 +26,26 @@ class OrderedDictItem {
   const Value* operator->() const { return &value(); }
   const std::pair<Key, Value>& pair() const { return pair_; }
 
-  template <size_t I> auto& get() & {
-    if constexpr (I == 0) return key();
-    else return value();
+  template <size_t I>
+  auto& get() & {
+    if constexpr (I == 0)
+      return key();
+    else
+      return value();
   }
-  template <size_t I> const auto& get() const& {
-    if constexpr (I == 0) return key();
-    else return value();
+  template <size_t I>
+  const auto& get() const& {
+    if constexpr (I == 0)
+      return key();
+    else
+      return value();
   }
-  template <size_t I> auto&& get() && {
-    if constexpr (I == 0) return key();
-    else return std::move(value());
+  template <size_t I>
+  auto&& get() && {
+    if constexpr (I == 0)
+      return key();
+    else
+      return std::move(value());
   }
 
  private:
@@ -144,6 +153,10 @@ class OrderedDict {
 template <class Key, class Value>
 struct std::tuple_size<taeda::OrderedDictItem<Key, Value>> : std::integral_constant<size_t, 2> {};
 template <class Key, class Value>
-struct std::tuple_element<0, taeda::OrderedDictItem<Key, Value>> { using type = const Key; };
+struct std::tuple_element<0, taeda::OrderedDictItem<Key, Value>> {
+  using type = const Key;
+};
 template <class Key, class Value>
-struct std::tuple_element<1, taeda::OrderedDictItem<Key, Value>> { using type = Value; };
+struct std::tuple_element<1, taeda::OrderedDictItem<Key, Value>> {
+  using type = Value;
+};

@@ -13,7 +13,7 @@ namespace taeda {
 struct ParamRef {
   char* param;
   const char* grad;
-  char* state[3];     ///< what the slot says; unused ones are nullptr
+  char* state[3];  ///< what the slot says; unused ones are nullptr
   int64_t numel;
   double a = 0, b = 0;  ///< numbers that depend on the parameter's own step count
 };
@@ -35,11 +35,22 @@ struct ParamList {
   }
 };
 
-struct SgdStep { double lr, momentum, dampening, weight_decay; bool nesterov, maximize; };
+struct SgdStep {
+  double lr, momentum, dampening, weight_decay;
+  bool nesterov, maximize;
+};
 /// `decoupled`: the weight decay of AdamW. a: lr / (1 - beta1^t); b: sqrt(1 - beta2^t).
-struct AdamStep { double lr, beta1, beta2, eps, weight_decay; bool decoupled, amsgrad, maximize; };
-struct RmspropStep { double lr, alpha, eps, weight_decay, momentum; bool centered; };
-struct AdagradStep { double eps, weight_decay; };
+struct AdamStep {
+  double lr, beta1, beta2, eps, weight_decay;
+  bool decoupled, amsgrad, maximize;
+};
+struct RmspropStep {
+  double lr, alpha, eps, weight_decay, momentum;
+  bool centered;
+};
+struct AdagradStep {
+  double eps, weight_decay;
+};
 
 /// state: momentum buffer (nullptr without momentum). a: 1 on the first step, when the buffer takes
 /// the gradient as it is.
@@ -59,7 +70,8 @@ inline Slot<void(const ParamList&, double factor)> grad_scale_slot{"grad_scale"}
 /// Clamps every gradient to [-limit, limit]; the list's `param` addresses are the gradients.
 inline Slot<void(const ParamList&, double limit)> grad_clamp_slot{"grad_clamp"};
 
-template <class F> void for_each_optim_slot(F&& f) {
+template <class F>
+void for_each_optim_slot(F&& f) {
   f.template operator()<&sgd_slot>();
   f.template operator()<&adam_slot>();
   f.template operator()<&rmsprop_slot>();

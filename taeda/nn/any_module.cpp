@@ -8,8 +8,8 @@ namespace taeda::nn {
 
 std::string detail::type_name(const std::type_info& type) {
   int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(type.name(), nullptr, nullptr, &status),
-                                                    std::free);
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(type.name(), nullptr, nullptr, &status), std::free);
   return status == 0 ? text.get() : type.name();
 }
 
@@ -17,7 +17,8 @@ AnyValue AnyModule::call_values(const AnyValue* values, size_t n) {
   TAEDA_CHECK(module_, "Cannot call forward() on an empty AnyModule");
   if (n == 1 && unary_)
     if (const Tensor* t = values[0].try_get<Tensor>()) return AnyValue(unary_(*module_, *t));
-  TAEDA_CHECK(general_, module_->name(), " has an overloaded or templated forward() and can be called with one tensor only");
+  TAEDA_CHECK(general_, module_->name(),
+              " has an overloaded or templated forward() and can be called with one tensor only");
   return general_(*module_, values, n);
 }
 

@@ -16,12 +16,15 @@ namespace taeda::nn {
 namespace detail {
 std::string type_name(const std::type_info& type);
 
-template <class F> struct ForwardTraits;
-template <class R, class M, class... A> struct ForwardTraits<R (M::*)(A...)> {
+template <class F>
+struct ForwardTraits;
+template <class R, class M, class... A>
+struct ForwardTraits<R (M::*)(A...)> {
   using Result = std::decay_t<R>;
   using Arguments = std::tuple<std::decay_t<A>...>;
 };
-template <class R, class M, class... A> struct ForwardTraits<R (M::*)(A...) const> : ForwardTraits<R (M::*)(A...)> {};
+template <class R, class M, class... A>
+struct ForwardTraits<R (M::*)(A...) const> : ForwardTraits<R (M::*)(A...)> {};
 }  // namespace detail
 
 /// A value of any type.
@@ -29,48 +32,54 @@ class AnyValue {
  public:
   AnyValue() = default;
   template <class T>
-    requires(!std::is_same_v<std::decay_t<T>, AnyValue>)
-  explicit AnyValue(T&& value) : value_(std::forward<T>(value)) {}
+  requires(!std::is_same_v<std::decay_t<T>, AnyValue>) explicit AnyValue(T&& value)
+      : value_(std::forward<T>(value)) {}
 
   /// Throws TypeError unless the value is a T.
-  template <class T> const T& get() const {
+  template <class T>
+  const T& get() const {
     if (const T* p = std::any_cast<T>(&value_)) return *p;
-    throw TypeError(taeda::detail::concat("Attempted to cast AnyValue to ", detail::type_name(typeid(T)),
-                                          ", but its actual type is ", detail::type_name(value_.type())));
+    throw TypeError(taeda::detail::concat("Attempted to cast AnyValue to ",
+                                          detail::type_name(typeid(T)), ", but its actual type is ",
+                                          detail::type_name(value_.type())));
   }
-  template <class T> const T* try_get() const { return std::any_cast<T>(&value_); }
+  template <class T>
+  const T* try_get() const {
+    return std::any_cast<T>(&value_);
+  }
   const std::type_info& type_info() const { return value_.type(); }
 
  private:
   std::any value_;
 };
 
-/// Holds a module and knows how to call it. A forward that is overloaded or a template can be called
-/// with one tensor only.
+/// Holds a module and knows how to call it. A forward that is overloaded or a template can be
+/// called with one tensor only.
 class AnyModule {
  public:
   AnyModule() = default;
   template <class M>
-    requires std::is_base_of_v<Module, M>
-  AnyModule(std::shared_ptr<M> module) : module_(std::move(module)) {
+  requires std::is_base_of_v<Module, M> AnyModule(std::shared_ptr<M> module)
+      : module_(std::move(module)) {
     bind<M>();
   }
   template <class Holder>
-    requires detail::is_holder<Holder>
-  AnyModule(const Holder& holder) : AnyModule(holder.ptr()) {}
+  requires detail::is_holder<Holder> AnyModule(const Holder& holder) : AnyModule(holder.ptr()) {}
   template <class M>
-    requires(std::is_base_of_v<Module, std::decay_t<M>> && !detail::is_holder<M>)
-  explicit AnyModule(M&& module) : AnyModule(std::make_shared<std::decay_t<M>>(std::forward<M>(module))) {}
+  requires(std::is_base_of_v<Module, std::decay_t<M>> &&
+           !detail::is_holder<M>) explicit AnyModule(M&& module)
+      : AnyModule(std::make_shared<std::decay_t<M>>(std::forward<M>(module))) {}
 
   bool is_empty() const { return !module_; }
   const std::shared_ptr<Module>& ptr() const { return module_; }
   Module& operator*() const { return *module_; }
   Module* operator->() const { return module_.get(); }
   /// The module as M; throws TypeError if it is another class.
-  template <class M> auto& get() const {
+  template <class M>
+  auto& get() const {
     auto* m = module_ ? module_->as<M>() : nullptr;
-    TAEDA_CHECK_TYPE(m, "Attempted to cast module of type ", module_ ? module_->name() : "nothing", " to type ",
-                     detail::type_name(typeid(M)));
+    TAEDA_CHECK_TYPE(m, "Attempted to cast module of type ", module_ ? module_->name() : "nothing",
+                     " to type ", detail::type_name(typeid(M)));
     return *m;
   }
   AnyModule clone(const std::optional<Device>& device = {}) const {
@@ -80,41 +89,52 @@ class AnyModule {
   }
 
   /// Calls forward; arguments must have exactly the types that forward takes. Throws TypeError.
-  template <class... Args> AnyValue any_forward(Args&&... args) {
+  template <class... Args>
+  AnyValue any_forward(Args&&... args) {
     std::array<AnyValue, sizeof...(Args)> values{AnyValue(std::forward<Args>(args))...};
     return call_values(values.data(), values.size());
   }
-  template <class Result = Tensor, class... Args> Result forward(Args&&... args) {
-    if constexpr (std::is_same_v<Result, Tensor> && sizeof...(Args) == 1 && (detail::is_tensor<Args> && ...))
+  template <class Result = Tensor, class... Args>
+  Result forward(Args&&... args) {
+    if constexpr (std::is_same_v<Result, Tensor> && sizeof...(Args) == 1 &&
+                  (detail::is_tensor<Args> && ...))
       if (unary_) return unary_(*module_, args...);
     return any_forward(std::forward<Args>(args)...).template get<Result>();
   }
   AnyValue call_values(const AnyValue* values, size_t n);
 
  private:
-  template <class M> void bind();
-  template <class M> static AnyValue invoke(Module& module, const AnyValue* values, size_t n);
+  template <class M>
+  void bind();
+  template <class M>
+  static AnyValue invoke(Module& module, const AnyValue* values, size_t n);
 
   std::shared_ptr<Module> module_;
   Tensor (*unary_)(Module&, const Tensor&) = nullptr;
   AnyValue (*general_)(Module&, const AnyValue*, size_t) = nullptr;
 };
 
-template <class M> void AnyModule::bind() {
-  if constexpr (requires(M& m, const Tensor& t) { { m.forward(t) } -> std::convertible_to<Tensor>; })
+template <class M>
+void AnyModule::bind() {
+  if constexpr (requires(M & m, const Tensor& t) {
+                  { m.forward(t) } -> std::convertible_to<Tensor>;
+                })
     unary_ = [](Module& m, const Tensor& t) -> Tensor { return call(static_cast<M&>(m), t); };
   if constexpr (requires { &M::forward; }) general_ = &invoke<M>;
 }
 
-template <class M> AnyValue AnyModule::invoke(Module& module, const AnyValue* values, size_t n) {
+template <class M>
+AnyValue AnyModule::invoke(Module& module, const AnyValue* values, size_t n) {
   using Traits = detail::ForwardTraits<decltype(&M::forward)>;
   using Arguments = typename Traits::Arguments;
   constexpr size_t arity = std::tuple_size_v<Arguments>;
   // The other arguments may have defaults.
-  if constexpr (arity > 1 && requires(M& m, const Tensor& t) { m.forward(t); })
+  if constexpr (arity > 1 && requires(M & m, const Tensor& t) { m.forward(t); })
     if (n == 1)
-      if (const Tensor* t = values[0].try_get<Tensor>()) return AnyValue(call(static_cast<M&>(module), *t));
-  TAEDA_CHECK_TYPE(n == arity, module.name(), "'s forward() method expects ", arity, " argument(s), but received ", n, ".");
+      if (const Tensor* t = values[0].try_get<Tensor>())
+        return AnyValue(call(static_cast<M&>(module), *t));
+  TAEDA_CHECK_TYPE(n == arity, module.name(), "'s forward() method expects ", arity,
+                   " argument(s), but received ", n, ".");
   return [&]<size_t... I>(std::index_sequence<I...>) {
     const auto check = [&]<class T>(size_t i, std::type_identity<T>) {
       TAEDA_CHECK_TYPE(values[i].template try_get<T>(), "Expected argument #", i, " to be of type ",
@@ -122,8 +142,10 @@ template <class M> AnyValue AnyModule::invoke(Module& module, const AnyValue* va
                        detail::type_name(values[i].type_info()));
     };
     (check(I, std::type_identity<std::tuple_element_t<I, Arguments>>()), ...);
-    return AnyValue(call(static_cast<M&>(module), values[I].template get<std::tuple_element_t<I, Arguments>>()...));
-  }(std::make_index_sequence<arity>());
+    return AnyValue(call(static_cast<M&>(module),
+                         values[I].template get<std::tuple_element_t<I, Arguments>>()...));
+  }
+  (std::make_index_sequence<arity>());
 }
 
 }  // namespace taeda::nn

@@ -7,8 +7,8 @@
 
 namespace taeda::nn {
 
-/// Gives Derived a `clone()`. Derived registers everything it owns in `reset()`, which its constructor
-/// calls, so that a copy can register its own.
+/// Gives Derived a `clone()`. Derived registers everything it owns in `reset()`, which its
+/// constructor calls, so that a copy can register its own.
 template <class Derived>
 class Cloneable : public Module {
  public:
@@ -36,25 +36,32 @@ class Cloneable : public Module {
 
  private:
   static void check_clone(bool same, const char* what, const char* how) {
-    TAEDA_CHECK(same, "The cloned module does not have the same number of ", what, " as the original module after calling "
-                "reset(). Are you sure you called ", how, "() inside reset() and not the constructor?");
+    TAEDA_CHECK(same, "The cloned module does not have the same number of ", what,
+                " as the original module after calling "
+                "reset(). Are you sure you called ",
+                how, "() inside reset() and not the constructor?");
   }
 
-  static void fill_clone(const OrderedDict<std::string, Tensor>& from, const OrderedDict<std::string, Tensor>& to,
-                         const char* what, const std::optional<Device>& device) {
-    check_clone(from.size() == to.size(), what, what[0] == 'p' ? "register_parameter" : "register_buffer");
+  static void fill_clone(const OrderedDict<std::string, Tensor>& from,
+                         const OrderedDict<std::string, Tensor>& to, const char* what,
+                         const std::optional<Device>& device) {
+    check_clone(from.size() == to.size(), what,
+                what[0] == 'p' ? "register_parameter" : "register_buffer");
     NoGradGuard no_grad;
     for (const auto& [key, tensor] : from) {
       if (!tensor.defined()) continue;
       const Tensor& target = to[key];
-      target.set_data(device ? tensor.to(*device, false, /*copy=*/true).detach() : tensor.detach().clone());
+      target.set_data(device ? tensor.to(*device, false, /*copy=*/true).detach()
+                             : tensor.detach().clone());
       target.requires_grad_(tensor.requires_grad());
     }
   }
 
   void clone_from(const Module& other, const std::optional<Device>& device) final {
     const auto copy = std::dynamic_pointer_cast<Derived>(other.clone(device));
-    TAEDA_CHECK(copy, "Attempted to clone submodule, but it is of a different type than the submodule it was to be cloned "
+    TAEDA_CHECK(copy,
+                "Attempted to clone submodule, but it is of a different type than the submodule it "
+                "was to be cloned "
                 "into");
     static_cast<Derived&>(*this) = *copy;
   }

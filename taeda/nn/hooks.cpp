@@ -8,7 +8,8 @@ namespace taeda::nn {
 
 namespace {
 
-template <class List, class F> unsigned add(ModuleHooks& hooks, List& list, F hook) {
+template <class List, class F>
+unsigned add(ModuleHooks& hooks, List& list, F hook) {
   list.push_back({hooks.next_handle, std::move(hook)});
   return hooks.next_handle++;
 }
@@ -27,9 +28,10 @@ struct BackwardTap {
       wrapped.push_back(make_view(t, t.layout()));
       wrapped.back().unsafe_impl()->view_kind = ViewKind::MultiOutput;
     }
-    record_multi("BackwardHookFunctionBackward", wrapped, originals, [self](const TensorVec& grads, Needs) {
-      return self->run({grads.begin(), grads.end()});
-    });
+    record_multi("BackwardHookFunctionBackward", wrapped, originals,
+                 [self](const TensorVec& grads, Needs) {
+                   return self->run({grads.begin(), grads.end()});
+                 });
     has_inputs = true;
     inputs = std::move(wrapped);
   }

@@ -10,8 +10,8 @@
 
 namespace taeda::nn {
 
-/// What hangs on a module. Inputs are the tensors among the arguments of forward, in order. They run
-/// for a forward that returns one tensor.
+/// What hangs on a module. Inputs are the tensors among the arguments of forward, in order. They
+/// run for a forward that returns one tensor.
 struct ModuleHooks {
   using Inputs = std::vector<Tensor>;
   /// May replace the inputs, in place in the vector.
@@ -19,8 +19,13 @@ struct ModuleHooks {
   /// A defined result replaces the output.
   using Post = std::function<Tensor(Module&, const Inputs&, const Tensor& output)>;
   /// Sees the gradients of the inputs and of the output; defined results replace the former.
-  using Backward = std::function<std::vector<Tensor>(Module&, const Inputs& grad_inputs, const Tensor& grad_output)>;
-  template <class F> struct Entry { unsigned handle; F hook; };
+  using Backward = std::function<std::vector<Tensor>(Module&, const Inputs& grad_inputs,
+                                                     const Tensor& grad_output)>;
+  template <class F>
+  struct Entry {
+    unsigned handle;
+    F hook;
+  };
 
   std::vector<Entry<Pre>> pre;
   std::vector<Entry<Post>> post;
@@ -40,15 +45,20 @@ namespace detail {
 Tensor call_with_hooks(Module& module, ModuleHooks::Inputs inputs,
                        const std::function<Tensor(const ModuleHooks::Inputs&)>& forward);
 
-template <class T> constexpr bool is_tensor = std::is_same_v<std::decay_t<T>, Tensor>;
+template <class T>
+constexpr bool is_tensor = std::is_same_v<std::decay_t<T>, Tensor>;
 
 /// The argument, or for a tensor the next one of `inputs`.
-template <class T> decltype(auto) pick(T&& argument, const ModuleHooks::Inputs& inputs, size_t& next) {
-  if constexpr (is_tensor<T>) return (inputs[next++]);
-  else return std::forward<T>(argument);
+template <class T>
+decltype(auto) pick(T&& argument, const ModuleHooks::Inputs& inputs, size_t& next) {
+  if constexpr (is_tensor<T>)
+    return (inputs[next++]);
+  else
+    return std::forward<T>(argument);
 }
 
-template <class M, class... Args> Tensor forward_with_hooks(M& module, Args&&... args) {
+template <class M, class... Args>
+Tensor forward_with_hooks(M& module, Args&&... args) {
   ModuleHooks::Inputs inputs;
   const auto collect = [&](const auto& a) {
     if constexpr (is_tensor<decltype(a)>) inputs.push_back(a);
@@ -70,7 +80,8 @@ auto call(M& module, Args&&... args) -> decltype(module.forward(std::forward<Arg
   using Result = decltype(module.forward(std::forward<Args>(args)...));
   try {
     if constexpr (std::is_same_v<std::decay_t<Result>, Tensor>)
-      if (module.hooks()) [[unlikely]] return detail::forward_with_hooks(module, std::forward<Args>(args)...);
+      if (module.hooks()) [[unlikely]]
+        return detail::forward_with_hooks(module, std::forward<Args>(args)...);
     return module.forward(std::forward<Args>(args)...);
   } catch (Error& e) {
     e.enter_module(module.key(), module.name());

@@ -12,7 +12,8 @@ namespace {
 thread_local bool skip_init = false;
 
 /// Runs `fill` without recording, unless initialisation is skipped.
-template <class F> Tensor fill_without_grad(Tensor tensor, F&& fill) {
+template <class F>
+Tensor fill_without_grad(Tensor tensor, F&& fill) {
   if (skip_init) return tensor;
   NoGradGuard no_grad;
   fill(tensor);
@@ -20,23 +21,26 @@ template <class F> Tensor fill_without_grad(Tensor tensor, F&& fill) {
 }
 
 /// Works on a copy in host memory, in double precision.
-template <class F> void on_host(const Tensor& tensor, F&& f) {
+template <class F>
+void on_host(const Tensor& tensor, F&& f) {
   Tensor host = tensor.detach().to(Device(kCPU), kDouble).contiguous();
   if (host.storage() == tensor.storage()) host = host.clone();
   f(host.data_ptr<double>());
   tensor.copy_(host);
 }
 
-/// The inverse error function: Giles' approximation ("Approximating the erfinv function", 2012), then
-/// two Newton steps to full double precision.
+/// The inverse error function: Giles' approximation ("Approximating the erfinv function", 2012),
+/// then two Newton steps to full double precision.
 double erfinv(double x) {
   if (x <= -1 || x >= 1) return std::copysign(INFINITY, x);
   double w = -std::log((1 - x) * (1 + x));
   const bool is_central = w < 5;
-  static constexpr double central[] = {2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
-                                       -0.00125372503, -0.00417768164, 0.246640727, 1.50140941};
-  static constexpr double tail[] = {-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773,
-                                    -0.0076224613, 0.00943887047, 1.00167406, 2.83297682};
+  static constexpr double central[] = {2.81022636e-08,  3.43273939e-07, -3.5233877e-06,
+                                       -4.39150654e-06, 0.00021858087,  -0.00125372503,
+                                       -0.00417768164,  0.246640727,    1.50140941};
+  static constexpr double tail[] = {-0.000200214257, 0.000100950558, 0.00134934322,
+                                    -0.00367342844,  0.00573950773,  -0.0076224613,
+                                    0.00943887047,   1.00167406,     2.83297682};
   w = is_central ? w - 2.5 : std::sqrt(w) - 3;
   const double* c = is_central ? central : tail;
   double p = c[0];
@@ -46,8 +50,8 @@ double erfinv(double x) {
   return y;
 }
 
-/// The orthonormal factor of a tall matrix a[rows][cols], with the signs that make the diagonal of the
-/// other factor positive, by Householder reflections.
+/// The orthonormal factor of a tall matrix a[rows][cols], with the signs that make the diagonal of
+/// the other factor positive, by Householder reflections.
 void orthonormalize(double* a, int64_t rows, int64_t cols) {
   std::vector<double> v(static_cast<size_t>(rows * cols), 0.0), sign(static_cast<size_t>(cols));
   const auto reflect = [&](const double* u, double* m, int64_t from_row, int64_t column) {
@@ -98,7 +102,9 @@ double calculate_gain(Nonlinearity nonlinearity, double param) {
 }
 
 std::pair<int64_t, int64_t> calculate_fans(const Tensor& tensor) {
-  TAEDA_CHECK_VALUE(tensor.dim() >= 2, "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions");
+  TAEDA_CHECK_VALUE(
+      tensor.dim() >= 2,
+      "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions");
   int64_t field = 1;
   for (int64_t d = 2; d < tensor.dim(); ++d) field *= tensor.size(d);
   return {tensor.size(1) * field, tensor.size(0) * field};
@@ -140,8 +146,10 @@ Tensor eye_(Tensor matrix) {
 }
 
 Tensor dirac_(Tensor tensor, int64_t groups) {
-  TAEDA_CHECK_VALUE(tensor.dim() >= 3 && tensor.dim() <= 5, "Only tensors with 3, 4, or 5 dimensions are supported");
-  TAEDA_CHECK_VALUE(groups > 0 && tensor.size(0) % groups == 0, "dim 0 must be divisible by groups");
+  TAEDA_CHECK_VALUE(tensor.dim() >= 3 && tensor.dim() <= 5,
+                    "Only tensors with 3, 4, or 5 dimensions are supported");
+  TAEDA_CHECK_VALUE(groups > 0 && tensor.size(0) % groups == 0,
+                    "dim 0 must be divisible by groups");
   return fill_without_grad(std::move(tensor), [groups](Tensor& t) {
     const int64_t out_per_group = t.size(0) / groups;
     t.zero_();
@@ -168,7 +176,8 @@ Tensor xavier_normal_(Tensor tensor, double gain) {
 
 Tensor kaiming_uniform_(Tensor tensor, double a, FanMode mode, Nonlinearity nonlinearity) {
   if (tensor.numel() == 0) return tensor;
-  const double bound = std::sqrt(3.0) * (calculate_gain(nonlinearity, a) / std::sqrt(fan_of(tensor, mode)));
+  const double bound =
+      std::sqrt(3.0) * (calculate_gain(nonlinearity, a) / std::sqrt(fan_of(tensor, mode)));
   return uniform_(std::move(tensor), -bound, bound);
 }
 

@@ -20,8 +20,8 @@ class SkipInitGuard {
   bool previous_;
 };
 
-/// The factor by which a function shrinks the standard deviation of what passes through it; `param` is
-/// the negative slope of LeakyReLU. Throws ValueError for functions without a known gain.
+/// The factor by which a function shrinks the standard deviation of what passes through it; `param`
+/// is the negative slope of LeakyReLU. Throws ValueError for functions without a known gain.
 double calculate_gain(Nonlinearity nonlinearity, double param = 0.01);
 /// Fan in and fan out of a weight. Throws ValueError for fewer than two dimensions.
 std::pair<int64_t, int64_t> calculate_fans(const Tensor& tensor);
@@ -42,8 +42,10 @@ Tensor dirac_(Tensor tensor, int64_t groups = 1);
 Tensor xavier_uniform_(Tensor tensor, double gain = 1);
 Tensor xavier_normal_(Tensor tensor, double gain = 1);
 /// He et al. 2015; `a` is the negative slope of LeakyReLU.
-Tensor kaiming_uniform_(Tensor tensor, double a = 0, FanMode mode = kFanIn, Nonlinearity nonlinearity = kLeakyReLU);
-Tensor kaiming_normal_(Tensor tensor, double a = 0, FanMode mode = kFanIn, Nonlinearity nonlinearity = kLeakyReLU);
+Tensor kaiming_uniform_(Tensor tensor, double a = 0, FanMode mode = kFanIn,
+                        Nonlinearity nonlinearity = kLeakyReLU);
+Tensor kaiming_normal_(Tensor tensor, double a = 0, FanMode mode = kFanIn,
+                       Nonlinearity nonlinearity = kLeakyReLU);
 /// Rows (or columns, if they are fewer) are orthonormal, times `gain` (Saxe et al. 2014).
 Tensor orthogonal_(Tensor tensor, double gain = 1);
 

@@ -19,7 +19,8 @@ std::string join(const std::string& prefix, const std::string& name) {
 /// "taeda::nn::Conv2dImpl" becomes "Conv2d".
 std::string class_name(const char* mangled) {
   int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(mangled, nullptr, nullptr, &status), std::free);
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(mangled, nullptr, nullptr, &status), std::free);
   std::string name = status == 0 ? text.get() : mangled;
   const size_t angle = name.find('<');
   if (angle != std::string::npos) name.resize(angle);
@@ -30,7 +31,8 @@ std::string class_name(const char* mangled) {
 }
 
 /// Calls `f(path, module)` for the tree, parents first; a shared module comes once for each place.
-template <class M, class F> void walk(M& module, const std::string& path, const F& f) {
+template <class M, class F>
+void walk(M& module, const std::string& path, const F& f) {
   f(path, module);
   for (const auto& [name, child] : module.named_children()) walk<M>(*child, join(path, name), f);
 }
@@ -50,7 +52,8 @@ std::string Module::name() const { return name_ ? *name_ : class_name(typeid(*th
 
 void Module::check_name(const char* kind, const std::string& name) const {
   TAEDA_CHECK(!name.empty(), kind, " name must not be empty");
-  TAEDA_CHECK(name.find('.') == std::string::npos, kind, " name must not contain a dot (got '", name, "')");
+  TAEDA_CHECK(name.find('.') == std::string::npos, kind, " name must not contain a dot (got '",
+              name, "')");
   const auto taken = [&](const auto& dict) {
     TAEDA_CHECK(!dict.contains(name), dict.description(), " '", name, "' already defined");
   };
@@ -95,10 +98,13 @@ OrderedDict<std::string, Tensor> Module::named_parameters(bool recurse) const {
   std::unordered_set<const TensorImpl*> seen;
   const auto add = [&](const std::string& path, const Module& m) {
     for (const auto& [name, tensor] : m.parameters_)
-      if (tensor.defined() && seen.insert(tensor.unsafe_impl()).second) out.insert(join(path, name), tensor);
+      if (tensor.defined() && seen.insert(tensor.unsafe_impl()).second)
+        out.insert(join(path, name), tensor);
   };
-  if (recurse) walk(*this, "", add);
-  else add("", *this);
+  if (recurse)
+    walk(*this, "", add);
+  else
+    add("", *this);
   return out;
 }
 
@@ -107,21 +113,31 @@ OrderedDict<std::string, Tensor> Module::named_buffers(bool recurse) const {
   std::unordered_set<const TensorImpl*> seen;
   const auto add = [&](const std::string& path, const Module& m) {
     for (const auto& [name, tensor] : m.buffers_)
-      if (tensor.defined() && seen.insert(tensor.unsafe_impl()).second) out.insert(join(path, name), tensor);
+      if (tensor.defined() && seen.insert(tensor.unsafe_impl()).second)
+        out.insert(join(path, name), tensor);
   };
-  if (recurse) walk(*this, "", add);
-  else add("", *this);
+  if (recurse)
+    walk(*this, "", add);
+  else
+    add("", *this);
   return out;
 }
 
-std::vector<Tensor> Module::parameters(bool recurse) const { return named_parameters(recurse).values(); }
+std::vector<Tensor> Module::parameters(bool recurse) const {
+  return named_parameters(recurse).values();
+}
 std::vector<Tensor> Module::buffers(bool recurse) const { return named_buffers(recurse).values(); }
 
 std::shared_ptr<Module> Module::shared_self() const {
   auto self = std::const_pointer_cast<Module>(weak_from_this().lock());
-  TAEDA_CHECK(self, "It looks like you attempted to retrieve your top-level module as a shared_ptr, but it is not stored "
-              "in a shared_ptr. Use std::make_shared<", name(), "> instead of creating your module on the stack, or "
-              "alternatively do not try to access your top-level module at all by passing include_self=false");
+  TAEDA_CHECK(self,
+              "It looks like you attempted to retrieve your top-level module as a shared_ptr, but "
+              "it is not stored "
+              "in a shared_ptr. Use std::make_shared<",
+              name(),
+              "> instead of creating your module on the stack, or "
+              "alternatively do not try to access your top-level module at all by passing "
+              "include_self=false");
   return self;
 }
 
@@ -130,7 +146,8 @@ OrderedDict<std::string, std::shared_ptr<Module>> Module::named_modules(const st
   OrderedDict<std::string, std::shared_ptr<Module>> out("Submodule");
   std::unordered_set<const Module*> seen{this};
   if (include_self) out.insert(prefix, shared_self());
-  const std::function<void(const Module&, const std::string&)> add = [&](const Module& m, const std::string& path) {
+  const std::function<void(const Module&, const std::string&)> add = [&](const Module& m,
+                                                                         const std::string& path) {
     for (const auto& [name, child] : m.children_) {
       if (!seen.insert(child.get()).second) continue;
       out.insert(join(path, name), child);
@@ -150,7 +167,9 @@ Module& Module::apply(const ModuleFunction& f) {
   return *this;
 }
 
-void Module::apply(const NamedModuleFunction& f, const std::string& prefix) { walk(*this, prefix, f); }
+void Module::apply(const NamedModuleFunction& f, const std::string& prefix) {
+  walk(*this, prefix, f);
+}
 
 void Module::convert(const std::function<Tensor(const Tensor&)>& f) {
   NoGradGuard no_grad;
@@ -168,8 +187,10 @@ void Module::convert(const std::function<Tensor(const Tensor&)>& f) {
 
 namespace {
 void check_parameter_dtype(ScalarType dtype) {
-  TAEDA_CHECK_TYPE(is_differentiable(dtype), "nn.Module.to only accepts floating point or complex dtypes, but got desired "
-                   "dtype=torch.", dtype_name(dtype));
+  TAEDA_CHECK_TYPE(is_differentiable(dtype),
+                   "nn.Module.to only accepts floating point or complex dtypes, but got desired "
+                   "dtype=torch.",
+                   dtype_name(dtype));
 }
 }  // namespace
 
@@ -188,7 +209,9 @@ Module& Module::to(Device device, bool non_blocking) {
 
 Module& Module::to(ScalarType dtype, bool non_blocking) {
   check_parameter_dtype(dtype);
-  convert([&](const Tensor& t) { return is_differentiable(t.dtype()) ? t.to(dtype, non_blocking) : t; });
+  convert([&](const Tensor& t) {
+    return is_differentiable(t.dtype()) ? t.to(dtype, non_blocking) : t;
+  });
   return *this;
 }
 
@@ -217,8 +240,11 @@ Module& Module::requires_grad_(bool on) {
 }
 
 std::shared_ptr<Module> Module::clone(const std::optional<Device>&) const {
-  throw NotImplementedError(taeda::detail::concat("clone() has not been implemented for ", name(), ". Subclass "
-                            "taeda::nn::Cloneable<", name(), "> instead of taeda::nn::Module to inherit the ability to clone."));
+  throw NotImplementedError(taeda::detail::concat(
+      "clone() has not been implemented for ", name(),
+      ". Subclass "
+      "taeda::nn::Cloneable<",
+      name(), "> instead of taeda::nn::Module to inherit the ability to clone."));
 }
 
 void Module::clone_from(const Module&, const std::optional<Device>&) { (void)clone(); }
@@ -234,7 +260,8 @@ std::string Module::repr() const {
   if (children_.empty()) return std::move(out).str();
   out << "(\n";
   if (const std::string extra = extra_repr(); !extra.empty()) out << "  " << indent(extra) << '\n';
-  for (const auto& [name, child] : children_) out << "  (" << name << "): " << indent(child->repr()) << '\n';
+  for (const auto& [name, child] : children_)
+    out << "  (" << name << "): " << indent(child->repr()) << '\n';
   out << ')';
   return std::move(out).str();
 }

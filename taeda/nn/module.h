@@ -14,8 +14,10 @@
 
 namespace taeda::nn {
 
-template <class Contained> class ModuleHolder;
-template <class Derived> class Cloneable;
+template <class Contained>
+class ModuleHolder;
+template <class Derived>
+class Cloneable;
 struct ModuleHooks;
 
 /// Keys that `load_state_dict` did not find, and those it did not know.
@@ -47,19 +49,23 @@ class Module : public std::enable_shared_from_this<Module> {
   Tensor& register_parameter(std::string name, Tensor tensor, bool requires_grad = true);
   /// Part of the state dict only if `persistent`.
   Tensor& register_buffer(std::string name, Tensor tensor, bool persistent = true);
-  template <class M> std::shared_ptr<M> register_module(std::string name, std::shared_ptr<M> module) {
+  template <class M>
+  std::shared_ptr<M> register_module(std::string name, std::shared_ptr<M> module) {
     add_child(std::move(name), module);
     return module;
   }
-  template <class M> std::shared_ptr<M> register_module(std::string name, const ModuleHolder<M>& holder) {
+  template <class M>
+  std::shared_ptr<M> register_module(std::string name, const ModuleHolder<M>& holder) {
     return register_module(std::move(name), holder.ptr());
   }
   /// Puts another module in the place of a registered one.
-  template <class M> std::shared_ptr<M> replace_module(const std::string& name, std::shared_ptr<M> module) {
+  template <class M>
+  std::shared_ptr<M> replace_module(const std::string& name, std::shared_ptr<M> module) {
     replace_child(name, module);
     return module;
   }
-  template <class M> std::shared_ptr<M> replace_module(const std::string& name, const ModuleHolder<M>& holder) {
+  template <class M>
+  std::shared_ptr<M> replace_module(const std::string& name, const ModuleHolder<M>& holder) {
     return replace_module(name, holder.ptr());
   }
   void unregister_module(const std::string& name) { children_.erase(name); }
@@ -69,19 +75,22 @@ class Module : public std::enable_shared_from_this<Module> {
   OrderedDict<std::string, Tensor> named_parameters(bool recurse = true) const;
   std::vector<Tensor> buffers(bool recurse = true) const;
   OrderedDict<std::string, Tensor> named_buffers(bool recurse = true) const;
-  /// All modules of the tree, each once, parents first. With `include_self` this module must live in a
-  /// shared_ptr.
+  /// All modules of the tree, each once, parents first. With `include_self` this module must live
+  /// in a shared_ptr.
   std::vector<std::shared_ptr<Module>> modules(bool include_self = true) const;
   OrderedDict<std::string, std::shared_ptr<Module>> named_modules(const std::string& prefix = "",
                                                                   bool include_self = true) const;
   std::vector<std::shared_ptr<Module>> children() const { return children_.values(); }
-  const OrderedDict<std::string, std::shared_ptr<Module>>& named_children() const { return children_; }
+  const OrderedDict<std::string, std::shared_ptr<Module>>& named_children() const {
+    return children_;
+  }
   /// Calls `f` for this module, then for all below it.
   Module& apply(const ModuleFunction& f);
   void apply(const NamedModuleFunction& f, const std::string& prefix = "");
 
-  /// Moves parameters, gradients and buffers in place: tensors keep their identity, so optimizers and
-  /// handles stay valid. A dtype (floating point or complex) applies to floating point tensors only.
+  /// Moves parameters, gradients and buffers in place: tensors keep their identity, so optimizers
+  /// and handles stay valid. A dtype (floating point or complex) applies to floating point tensors
+  /// only.
   Module& to(Device device, ScalarType dtype, bool non_blocking = false);
   Module& to(Device device, bool non_blocking = false);
   Module& to(ScalarType dtype, bool non_blocking = false);
@@ -104,23 +113,31 @@ class Module : public std::enable_shared_from_this<Module> {
 
   /// Parameters and persistent buffers by path, sharing memory with the module.
   OrderedDict<std::string, Tensor> state_dict(const std::string& prefix = "") const;
-  /// Copies values into the module. Nothing is copied if it throws: Error lists missing and unexpected
-  /// keys (unless not `strict`) and every size that does not fit.
-  IncompatibleKeys load_state_dict(const OrderedDict<std::string, Tensor>& state, bool strict = true);
+  /// Copies values into the module. Nothing is copied if it throws: Error lists missing and
+  /// unexpected keys (unless not `strict`) and every size that does not fit.
+  IncompatibleKeys load_state_dict(const OrderedDict<std::string, Tensor>& state,
+                                   bool strict = true);
 
   /// The module as M (or as the module held by holder class M), or nullptr.
-  template <class M> auto as() noexcept {
-    if constexpr (requires { typename M::ContainedType; }) return dynamic_cast<typename M::ContainedType*>(this);
-    else return dynamic_cast<M*>(this);
+  template <class M>
+  auto as() noexcept {
+    if constexpr (requires { typename M::ContainedType; })
+      return dynamic_cast<typename M::ContainedType*>(this);
+    else
+      return dynamic_cast<M*>(this);
   }
-  template <class M> auto as() const noexcept {
-    if constexpr (requires { typename M::ContainedType; }) return dynamic_cast<const typename M::ContainedType*>(this);
-    else return dynamic_cast<const M*>(this);
+  template <class M>
+  auto as() const noexcept {
+    if constexpr (requires { typename M::ContainedType; })
+      return dynamic_cast<const typename M::ContainedType*>(this);
+    else
+      return dynamic_cast<const M*>(this);
   }
 
   /// The tree as Python prints it.
   std::string repr() const;
-  /// This module's own line: the name and, for a module without children, its settings in parentheses.
+  /// This module's own line: the name and, for a module without children, its settings in
+  /// parentheses.
   virtual void pretty_print(std::ostream& out) const;
   /// The settings: "1, 6, kernel_size=(5, 5), stride=(1, 1)".
   virtual std::string extra_repr() const { return ""; }
@@ -138,7 +155,8 @@ class Module : public std::enable_shared_from_this<Module> {
   void replace_child(const std::string& name, std::shared_ptr<Module> module);
 
  private:
-  template <class Derived> friend class Cloneable;
+  template <class Derived>
+  friend class Cloneable;
   friend class StateLoader;
 
   void check_name(const char* kind, const std::string& name) const;

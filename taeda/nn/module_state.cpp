@@ -8,7 +8,8 @@ void Module::collect_state(OrderedDict<std::string, Tensor>& out, const std::str
   for (const auto& [name, tensor] : parameters_)
     if (tensor.defined()) out.insert(prefix + name, tensor.detach());
   for (const auto& [name, tensor] : buffers_)
-    if (tensor.defined() && !transient_buffers_.contains(name)) out.insert(prefix + name, tensor.detach());
+    if (tensor.defined() && !transient_buffers_.contains(name))
+      out.insert(prefix + name, tensor.detach());
   for (const auto& [name, child] : children_) child->collect_state(out, prefix + name + ".");
 }
 
@@ -27,27 +28,33 @@ std::string quoted_list(const std::vector<std::string>& keys) {
 }
 
 std::string mismatch(const std::string& key, const Tensor& given, const Tensor& own) {
-  return taeda::detail::concat("size mismatch for ", key, ": copying a param with shape torch.Size(", given.sizes(),
-                               ") from checkpoint, the shape in current model is torch.Size(", own.sizes(), ").");
+  return taeda::detail::concat(
+      "size mismatch for ", key, ": copying a param with shape torch.Size(", given.sizes(),
+      ") from checkpoint, the shape in current model is torch.Size(", own.sizes(), ").");
 }
 
 }  // namespace
 
-IncompatibleKeys Module::load_state_dict(const OrderedDict<std::string, Tensor>& state, bool strict) {
+IncompatibleKeys Module::load_state_dict(const OrderedDict<std::string, Tensor>& state,
+                                         bool strict) {
   const OrderedDict<std::string, Tensor> own = state_dict();
   IncompatibleKeys keys;
   std::vector<std::string> errors;
   for (const auto& [key, tensor] : own) {
     const Tensor* given = state.find(key);
-    if (!given) keys.missing.push_back(key);
-    else if (!(given->sizes() == tensor.sizes())) errors.push_back(mismatch(key, *given, tensor));
+    if (!given)
+      keys.missing.push_back(key);
+    else if (!(given->sizes() == tensor.sizes()))
+      errors.push_back(mismatch(key, *given, tensor));
   }
   for (const auto& [key, tensor] : state)
     if (!own.contains(key)) keys.unexpected.push_back(key);
   if (strict && !keys.unexpected.empty())
-    errors.insert(errors.begin(), "Unexpected key(s) in state_dict: " + quoted_list(keys.unexpected) + ". ");
+    errors.insert(errors.begin(),
+                  "Unexpected key(s) in state_dict: " + quoted_list(keys.unexpected) + ". ");
   if (strict && !keys.missing.empty())
-    errors.insert(errors.begin(), "Missing key(s) in state_dict: " + quoted_list(keys.missing) + ". ");
+    errors.insert(errors.begin(),
+                  "Missing key(s) in state_dict: " + quoted_list(keys.missing) + ". ");
   if (!errors.empty()) {
     std::string message = "Error(s) in loading state_dict for " + name() + ":";
     for (const std::string& e : errors) message += "\n\t" + e;

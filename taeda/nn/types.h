@@ -34,8 +34,19 @@ constexpr AutoPadding kSame = AutoPadding::Same;
 
 /// Functions that initial values are scaled for, and that layers take as their activation.
 enum class Nonlinearity {
-  Linear, Conv1D, Conv2D, Conv3D, ConvTranspose1D, ConvTranspose2D, ConvTranspose3D,
-  Sigmoid, Tanh, ReLU, LeakyReLU, SELU, GELU,
+  Linear,
+  Conv1D,
+  Conv2D,
+  Conv3D,
+  ConvTranspose1D,
+  ConvTranspose2D,
+  ConvTranspose3D,
+  Sigmoid,
+  Tanh,
+  ReLU,
+  LeakyReLU,
+  SELU,
+  GELU,
 };
 constexpr Nonlinearity kLinear = Nonlinearity::Linear;
 constexpr Nonlinearity kConv1D = Nonlinearity::Conv1D;

@@ -11,8 +11,8 @@ namespace taeda::nn::utils {
 
 namespace {
 
-/// The gradients by device and dtype. Kernels change them in place, through `param`. A gradient with
-/// gaps between its elements is first replaced by a dense one.
+/// The gradients by device and dtype. Kernels change them in place, through `param`. A gradient
+/// with gaps between its elements is first replaced by a dense one.
 std::vector<ParamList> gradient_lists(const std::vector<Tensor>& parameters) {
   std::vector<ParamList> lists;
   for (const Tensor& p : parameters) {
@@ -20,7 +20,9 @@ std::vector<ParamList> gradient_lists(const std::vector<Tensor>& parameters) {
     if (!p.grad().layout().is_non_overlapping_and_dense())
       p.mutable_grad() = p.grad().clone(MemoryFormat::Contiguous);
     const Tensor& grad = p.grad();
-    const auto fits = [&](const ParamList& l) { return l.device == grad.device() && l.dtype == grad.dtype(); };
+    const auto fits = [&](const ParamList& l) {
+      return l.device == grad.device() && l.dtype == grad.dtype();
+    };
     auto list = std::find_if(lists.begin(), lists.end(), fits);
     if (list == lists.end()) list = lists.insert(lists.end(), {grad.device(), grad.dtype(), {}});
     char* data = static_cast<char*>(grad.data_ptr());
@@ -38,15 +40,18 @@ double combine(const std::vector<double>& norms, double p) {
   if (norms.size() == 1) return norms[0];
   double total = 0;
   for (double n : norms) {
-    if (std::isinf(p)) total = n > total || std::isnan(n) ? n : total;
-    else total += std::pow(n, p);
+    if (std::isinf(p))
+      total = n > total || std::isnan(n) ? n : total;
+    else
+      total += std::pow(n, p);
   }
   return std::isinf(p) ? total : std::pow(total, 1 / p);
 }
 
 }  // namespace
 
-double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type, bool error_if_nonfinite) {
+double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type,
+                       bool error_if_nonfinite) {
   NoGradGuard no_grad;
   const std::vector<ParamList> lists = gradient_lists(parameters);
   if (lists.empty()) return 0;
@@ -57,8 +62,10 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
     norms.push_back(norm.item().toDouble());
   }
   const double total = combine(norms, norm_type);
-  TAEDA_CHECK(!error_if_nonfinite || std::isfinite(total), "The total norm of order ", norm_type, " for gradients from "
-              "`parameters` is non-finite, so it cannot be clipped. To disable this error and scale the gradients by the "
+  TAEDA_CHECK(!error_if_nonfinite || std::isfinite(total), "The total norm of order ", norm_type,
+              " for gradients from "
+              "`parameters` is non-finite, so it cannot be clipped. To disable this error and "
+              "scale the gradients by the "
               "non-finite norm anyway, set `error_if_nonfinite=False`");
   const double factor = max_norm / (total + 1e-6);
   if (factor >= 1) return total;
@@ -67,13 +74,15 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
   return total;
 }
 
-double clip_grad_norm_(const Tensor& parameter, double max_norm, double norm_type, bool error_if_nonfinite) {
+double clip_grad_norm_(const Tensor& parameter, double max_norm, double norm_type,
+                       bool error_if_nonfinite) {
   return clip_grad_norm_(std::vector<Tensor>{parameter}, max_norm, norm_type, error_if_nonfinite);
 }
 
 void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value) {
   NoGradGuard no_grad;
-  for (const ParamList& list : gradient_lists(parameters)) grad_clamp_slot(list.device.type(), list, clip_value);
+  for (const ParamList& list : gradient_lists(parameters))
+    grad_clamp_slot(list.device.type(), list, clip_value);
   bump_gradients(parameters);
 }
 
@@ -90,7 +99,8 @@ Tensor parameters_to_vector(const std::vector<Tensor>& parameters) {
 void vector_to_parameters(const Tensor& vector, const std::vector<Tensor>& parameters) {
   int64_t wanted = 0;
   for (const Tensor& p : parameters) wanted += p.numel();
-  TAEDA_CHECK(vector.dim() == 1 && vector.numel() == wanted, "vector_to_parameters(): expected a vector of ", wanted,
+  TAEDA_CHECK(vector.dim() == 1 && vector.numel() == wanted,
+              "vector_to_parameters(): expected a vector of ", wanted,
               " elements, but got a tensor of shape ", vector.sizes());
   NoGradGuard no_grad;
   int64_t at = 0;

@@ -12,7 +12,8 @@ namespace taeda::nn::utils {
 /// Throws Error, with `error_if_nonfinite`, if the norm is infinite or nan.
 double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type = 2,
                        bool error_if_nonfinite = false);
-double clip_grad_norm_(const Tensor& parameter, double max_norm, double norm_type = 2, bool error_if_nonfinite = false);
+double clip_grad_norm_(const Tensor& parameter, double max_norm, double norm_type = 2,
+                       bool error_if_nonfinite = false);
 
 /// Clamps every element of every gradient to [-clip_value, clip_value].
 void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value);
@@ -20,7 +21,8 @@ void clip_grad_value_(const Tensor& parameter, double clip_value);
 
 /// The elements of all parameters as one vector.
 Tensor parameters_to_vector(const std::vector<Tensor>& parameters);
-/// Fills the parameters with consecutive pieces of the vector. Throws Error if the sizes do not fit.
+/// Fills the parameters with consecutive pieces of the vector. Throws Error if the sizes do not
+/// fit.
 void vector_to_parameters(const Tensor& vector, const std::vector<Tensor>& parameters);
 
 }  // namespace taeda::nn::utils

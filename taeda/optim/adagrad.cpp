@@ -6,8 +6,8 @@ void AdagradOptions::check() const {
   TAEDA_CHECK_VALUE(lr_ >= 0, "Invalid learning rate: ", lr_);
   TAEDA_CHECK_VALUE(lr_decay_ >= 0, "Invalid lr_decay value: ", lr_decay_);
   TAEDA_CHECK_VALUE(weight_decay_ >= 0, "Invalid weight_decay value: ", weight_decay_);
-  TAEDA_CHECK_VALUE(initial_accumulator_value_ >= 0, "Invalid initial_accumulator_value value: ",
-                    initial_accumulator_value_);
+  TAEDA_CHECK_VALUE(initial_accumulator_value_ >= 0,
+                    "Invalid initial_accumulator_value value: ", initial_accumulator_value_);
   TAEDA_CHECK_VALUE(eps_ >= 0, "Invalid epsilon value: ", eps_);
 }
 
@@ -24,7 +24,8 @@ ArrayRef<const char*> Adagrad::state_names() const {
   return names;
 }
 
-void Adagrad::prepare(const OptimizerOptions& options, const Tensor& param, ParamState& state, ParamRef& ref) {
+void Adagrad::prepare(const OptimizerOptions& options, const Tensor& param, ParamState& state,
+                      ParamRef& ref) {
   const auto& o = static_cast<const AdagradOptions&>(options);
   if (!state.tensors[0].defined()) {
     state.tensors[0] = zeros_for(param);

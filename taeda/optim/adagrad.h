@@ -17,13 +17,15 @@ class AdagradOptions : public OptimizerCloneableOptions<AdagradOptions> {
   TAEDA_ARG(double, eps) = 1e-10;
 };
 
-/// p -= lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) + eps) with s the sum of g^2 (Duchi et al. 2011).
+/// p -= lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) + eps) with s the sum of g^2 (Duchi et al.
+/// 2011).
 class Adagrad final : public Optimizer {
  public:
   Adagrad(std::vector<OptimizerParamGroup> groups, AdagradOptions defaults = {})
       : Optimizer(std::move(groups), std::make_unique<AdagradOptions>(std::move(defaults))) {}
   Adagrad(std::vector<Tensor> params, AdagradOptions defaults = {})
-      : Adagrad(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
+      : Adagrad(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
+                std::move(defaults)) {}
 
  private:
   ArrayRef<const char*> state_names() const override;

@@ -4,14 +4,15 @@
 
 namespace taeda::optim::detail {
 
-template <class Options> ArrayRef<const char*> AdamBase<Options>::state_names() const {
+template <class Options>
+ArrayRef<const char*> AdamBase<Options>::state_names() const {
   static constexpr const char* names[] = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"};
   return names;
 }
 
 template <class Options>
-void AdamBase<Options>::prepare(const OptimizerOptions& options, const Tensor& param, ParamState& state,
-                                ParamRef& ref) {
+void AdamBase<Options>::prepare(const OptimizerOptions& options, const Tensor& param,
+                                ParamState& state, ParamRef& ref) {
   const auto& o = static_cast<const Options&>(options);
   if (!state.tensors[0].defined()) {
     state.tensors[0] = zeros_for(param);
@@ -28,8 +29,9 @@ void AdamBase<Options>::launch(const OptimizerOptions& options, const ParamList&
   const auto& o = static_cast<const Options&>(options);
   const auto [beta1, beta2] = o.betas();
   constexpr bool decoupled = std::is_same_v<Options, AdamWOptions>;
-  adam_slot(list.device.type(), list,
-            {o.lr(), beta1, beta2, o.eps(), o.weight_decay(), decoupled, o.amsgrad(), o.maximize()});
+  adam_slot(
+      list.device.type(), list,
+      {o.lr(), beta1, beta2, o.eps(), o.weight_decay(), decoupled, o.amsgrad(), o.maximize()});
 }
 
 template class AdamBase<AdamOptions>;

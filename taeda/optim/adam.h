@@ -46,7 +46,8 @@ class AdamOptionsBase : public OptimizerCloneableOptions<Derived> {
   bool maximize() const { return maximize_; }
 
  private:
-  template <class T> Derived& set(T& member, T value) {
+  template <class T>
+  Derived& set(T& member, T value) {
     member = value;
     return static_cast<Derived&>(*this);
   }
@@ -91,7 +92,8 @@ class Adam final : public detail::AdamBase<AdamOptions> {
   Adam(std::vector<OptimizerParamGroup> groups, AdamOptions defaults = {})
       : AdamBase(std::move(groups), std::move(defaults)) {}
   Adam(std::vector<Tensor> params, AdamOptions defaults = {})
-      : Adam(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
+      : Adam(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
+             std::move(defaults)) {}
 };
 
 /// Adam with decoupled weight decay (Loshchilov and Hutter 2019): p *= 1 - lr * weight_decay first.
@@ -100,7 +102,8 @@ class AdamW final : public detail::AdamBase<AdamWOptions> {
   AdamW(std::vector<OptimizerParamGroup> groups, AdamWOptions defaults = {})
       : AdamBase(std::move(groups), std::move(defaults)) {}
   AdamW(std::vector<Tensor> params, AdamWOptions defaults = {})
-      : AdamW(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
+      : AdamW(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
+              std::move(defaults)) {}
 };
 
 }  // namespace taeda::optim

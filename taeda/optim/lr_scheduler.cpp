@@ -23,9 +23,11 @@ double for_group(const std::vector<double>& values, size_t group) {
   return values.size() == 1 ? values[0] : values[group];
 }
 
-void check_per_group(const char* name, const std::vector<double>& values, const Optimizer& optimizer) {
-  TAEDA_CHECK_VALUE(values.size() == 1 || values.size() == optimizer.param_groups().size(), "expected ",
-                    optimizer.param_groups().size(), " values for ", name, ", got ", values.size());
+void check_per_group(const char* name, const std::vector<double>& values,
+                     const Optimizer& optimizer) {
+  TAEDA_CHECK_VALUE(values.size() == 1 || values.size() == optimizer.param_groups().size(),
+                    "expected ", optimizer.param_groups().size(), " values for ", name, ", got ",
+                    values.size());
 }
 
 std::string child_key(size_t i, const std::string& key) { return std::to_string(i) + "." + key; }
@@ -35,11 +37,13 @@ void save_children(SchedulerState& out, const std::vector<std::shared_ptr<LRSche
     for (const auto& [key, value] : children[i]->state_dict()) out.insert(child_key(i, key), value);
 }
 
-void load_children(const SchedulerState& state, const std::vector<std::shared_ptr<LRScheduler>>& children) {
+void load_children(const SchedulerState& state,
+                   const std::vector<std::shared_ptr<LRScheduler>>& children) {
   for (size_t i = 0; i < children.size(); ++i) {
     SchedulerState part;
     for (const auto& [key, value] : state)
-      if (key.starts_with(child_key(i, ""))) part.insert(key.substr(child_key(i, "").size()), value);
+      if (key.starts_with(child_key(i, "")))
+        part.insert(key.substr(child_key(i, "").size()), value);
     children[i]->load_state_dict(part);
   }
 }
@@ -93,7 +97,10 @@ double MultiStepLR::rate(size_t, double, double current, int64_t epoch) {
   return times == 0 ? current : current * std::pow(gamma_, static_cast<double>(times));
 }
 
-ExponentialLR::ExponentialLR(Optimizer& optimizer, double gamma) : LRScheduler(optimizer), gamma_(gamma) { begin(); }
+ExponentialLR::ExponentialLR(Optimizer& optimizer, double gamma)
+    : LRScheduler(optimizer), gamma_(gamma) {
+  begin();
+}
 
 double ExponentialLR::rate(size_t, double, double current, int64_t epoch) {
   return epoch == 0 ? current : current * gamma_;
@@ -110,15 +117,20 @@ double CosineAnnealingLR::rate(size_t, double base, double current, int64_t epoc
   // The quotient below is 0 / 0 right after the minimum.
   if ((epoch - 1 - t_max_) % (2 * t_max_) == 0)
     return current + (base - eta_min_) * (1 - std::cos(pi / static_cast<double>(t_max_))) / 2;
-  const auto height = [&](int64_t e) { return 1 + std::cos(pi * static_cast<double>(e) / static_cast<double>(t_max_)); };
+  const auto height = [&](int64_t e) {
+    return 1 + std::cos(pi * static_cast<double>(e) / static_cast<double>(t_max_));
+  };
   return height(epoch) / height(epoch - 1) * (current - eta_min_) + eta_min_;
 }
 
-LinearLR::LinearLR(Optimizer& optimizer, double start_factor, double end_factor, int64_t total_iters)
+LinearLR::LinearLR(Optimizer& optimizer, double start_factor, double end_factor,
+                   int64_t total_iters)
     : LRScheduler(optimizer), start_(start_factor), end_(end_factor), total_(total_iters) {
-  TAEDA_CHECK_VALUE(start_factor > 0 && start_factor <= 1,
-                    "Starting multiplicative factor expected to be greater than 0 and less or equal to 1.");
-  TAEDA_CHECK_VALUE(end_factor >= 0 && end_factor <= 1, "Ending multiplicative factor expected to be between 0 and 1.");
+  TAEDA_CHECK_VALUE(
+      start_factor > 0 && start_factor <= 1,
+      "Starting multiplicative factor expected to be greater than 0 and less or equal to 1.");
+  TAEDA_CHECK_VALUE(end_factor >= 0 && end_factor <= 1,
+                    "Ending multiplicative factor expected to be between 0 and 1.");
   begin();
 }
 
@@ -126,15 +138,18 @@ double LinearLR::rate(size_t, double, double current, int64_t epoch) {
   if (epoch == 0) return current * start_;
   if (epoch > total_) return current;
   const double rise = end_ - start_;
-  return current * (1 + rise / (static_cast<double>(total_) * start_ + static_cast<double>(epoch - 1) * rise));
+  return current * (1 + rise / (static_cast<double>(total_) * start_ +
+                                static_cast<double>(epoch - 1) * rise));
 }
 
-LambdaLR::LambdaLR(Optimizer& optimizer, Function f) : LambdaLR(optimizer, std::vector<Function>{std::move(f)}) {}
+LambdaLR::LambdaLR(Optimizer& optimizer, Function f)
+    : LambdaLR(optimizer, std::vector<Function>{std::move(f)}) {}
 
 LambdaLR::LambdaLR(Optimizer& optimizer, std::vector<Function> functions)
     : LRScheduler(optimizer), functions_(std::move(functions)) {
-  TAEDA_CHECK_VALUE(functions_.size() == 1 || functions_.size() == optimizer.param_groups().size(), "Expected ",
-                    optimizer.param_groups().size(), " lr_lambdas, but got ", functions_.size());
+  TAEDA_CHECK_VALUE(functions_.size() == 1 || functions_.size() == optimizer.param_groups().size(),
+                    "Expected ", optimizer.param_groups().size(), " lr_lambdas, but got ",
+                    functions_.size());
   begin();
 }
 
@@ -148,15 +163,17 @@ OneCycleLR::OneCycleLR(Optimizer& optimizer, OneCycleLROptions options)
   if (o.total_steps() == 0 && o.epochs() == 0 && o.steps_per_epoch() == 0)
     throw ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)");
   if (o.total_steps() != 0) {
-    TAEDA_CHECK_VALUE(o.total_steps() > 0, "Expected positive integer total_steps, but got ", o.total_steps());
+    TAEDA_CHECK_VALUE(o.total_steps() > 0, "Expected positive integer total_steps, but got ",
+                      o.total_steps());
     total_ = o.total_steps();
   } else {
     TAEDA_CHECK_VALUE(o.epochs() > 0, "Expected positive integer epochs, but got ", o.epochs());
-    TAEDA_CHECK_VALUE(o.steps_per_epoch() > 0, "Expected positive integer steps_per_epoch, but got ", o.steps_per_epoch());
+    TAEDA_CHECK_VALUE(o.steps_per_epoch() > 0,
+                      "Expected positive integer steps_per_epoch, but got ", o.steps_per_epoch());
     total_ = o.epochs() * o.steps_per_epoch();
   }
-  TAEDA_CHECK_VALUE(o.pct_start() >= 0 && o.pct_start() <= 1, "Expected float between 0 and 1 pct_start, but got ",
-                    o.pct_start());
+  TAEDA_CHECK_VALUE(o.pct_start() >= 0 && o.pct_start() <= 1,
+                    "Expected float between 0 and 1 pct_start, but got ", o.pct_start());
   check_per_group("max_lr", o.max_lr(), optimizer);
   auto& groups = optimizer.param_groups();
   for (size_t i = 0; i < groups.size(); ++i) {
@@ -176,34 +193,45 @@ std::vector<OneCycleLR::Phase> OneCycleLR::phases(double max_lr) const {
   const OneCycleLROptions& o = options_;
   const double initial = max_lr / o.div_factor(), last = initial / o.final_div_factor();
   const double low = o.base_momentum(), high = o.max_momentum();
-  const double rise = o.pct_start() * static_cast<double>(total_), end = static_cast<double>(total_ - 1);
+  const double rise = o.pct_start() * static_cast<double>(total_),
+               end = static_cast<double>(total_ - 1);
   const Phase up{rise - 1, initial, max_lr, high, low};
   if (!o.three_phase()) return {up, {end, max_lr, last, low, high}};
   return {up, {2 * rise - 2, max_lr, initial, low, high}, {end, initial, last, high, high}};
 }
 
 double OneCycleLR::rate(size_t group, double, double, int64_t step) {
-  TAEDA_CHECK_VALUE(step <= total_, "Tried to step ", step + 1, " times. The specified number of total steps is ", total_);
+  TAEDA_CHECK_VALUE(step <= total_, "Tried to step ", step + 1,
+                    " times. The specified number of total steps is ", total_);
   const std::vector<Phase> list = phases(for_group(options_.max_lr(), group));
   double start = 0;
   size_t i = 0;
-  for (; i + 1 < list.size() && static_cast<double>(step) > list[i].end_step; ++i) start = list[i].end_step;
+  for (; i + 1 < list.size() && static_cast<double>(step) > list[i].end_step; ++i)
+    start = list[i].end_step;
   const Phase& phase = list[i];
   const double part = (static_cast<double>(step) - start) / (phase.end_step - start);
   if (options_.cycle_momentum())
-    *optimizer().param_groups()[group].options().momentum_like() = anneal(phase.start_momentum, phase.end_momentum, part);
+    *optimizer().param_groups()[group].options().momentum_like() =
+        anneal(phase.start_momentum, phase.end_momentum, part);
   return anneal(phase.start_lr, phase.end_lr, part);
 }
 
-SequentialLR::SequentialLR(Optimizer& optimizer, std::vector<std::shared_ptr<LRScheduler>> schedulers,
+SequentialLR::SequentialLR(Optimizer& optimizer,
+                           std::vector<std::shared_ptr<LRScheduler>> schedulers,
                            std::vector<int64_t> milestones)
-    : LRScheduler(optimizer), schedulers_(std::move(schedulers)), milestones_(std::move(milestones)) {
+    : LRScheduler(optimizer),
+      schedulers_(std::move(schedulers)),
+      milestones_(std::move(milestones)) {
   for (size_t i = 0; i < schedulers_.size(); ++i)
-    TAEDA_CHECK_VALUE(&schedulers_[i]->optimizer() == &optimizer, "Sequential Schedulers expects all schedulers to belong to "
-                      "the same optimizer, but got schedulers at index ", i, " to be different than the optimizer passed in.");
+    TAEDA_CHECK_VALUE(&schedulers_[i]->optimizer() == &optimizer,
+                      "Sequential Schedulers expects all schedulers to belong to "
+                      "the same optimizer, but got schedulers at index ",
+                      i, " to be different than the optimizer passed in.");
   TAEDA_CHECK_VALUE(!schedulers_.empty() && milestones_.size() + 1 == schedulers_.size(),
-                    "Sequential Schedulers expects number of schedulers provided to be one more than the number of milestone "
-                    "points, but got number of schedulers ", schedulers_.size(), " and the number of milestones to be equal to ",
+                    "Sequential Schedulers expects number of schedulers provided to be one more "
+                    "than the number of milestone "
+                    "points, but got number of schedulers ",
+                    schedulers_.size(), " and the number of milestones to be equal to ",
                     milestones_.size());
   // All of them set rates when they were made: only the first one's shall count.
   for (OptimizerParamGroup& g : optimizer.param_groups()) g.set_lr(g.initial_lr());
@@ -236,10 +264,13 @@ void SequentialLR::load_state_dict(const SchedulerState& state) {
 
 namespace {
 Optimizer& optimizer_of(const std::vector<std::shared_ptr<LRScheduler>>& schedulers) {
-  TAEDA_CHECK_VALUE(!schedulers.empty(), "ChainedScheduler expects at least one scheduler to be chained, but got none");
+  TAEDA_CHECK_VALUE(!schedulers.empty(),
+                    "ChainedScheduler expects at least one scheduler to be chained, but got none");
   for (size_t i = 1; i < schedulers.size(); ++i)
-    TAEDA_CHECK_VALUE(&schedulers[i]->optimizer() == &schedulers[0]->optimizer(), "ChainedScheduler expects all schedulers to "
-                      "belong to the same optimizer, but got schedulers at index 0 and ", i, " to be different");
+    TAEDA_CHECK_VALUE(&schedulers[i]->optimizer() == &schedulers[0]->optimizer(),
+                      "ChainedScheduler expects all schedulers to "
+                      "belong to the same optimizer, but got schedulers at index 0 and ",
+                      i, " to be different");
   return schedulers[0]->optimizer();
 }
 }  // namespace
@@ -265,7 +296,8 @@ void ChainedScheduler::load_state_dict(const SchedulerState& state) {
   load_children(state, schedulers_);
 }
 
-ReduceLROnPlateauScheduler::ReduceLROnPlateauScheduler(Optimizer& optimizer, ReduceLROnPlateauOptions options)
+ReduceLROnPlateauScheduler::ReduceLROnPlateauScheduler(Optimizer& optimizer,
+                                                       ReduceLROnPlateauOptions options)
     : optimizer_(optimizer), options_(std::move(options)) {
   TAEDA_CHECK_VALUE(options_.factor() < 1, "Factor should be < 1.0.");
   check_per_group("min_lr", options_.min_lr(), optimizer);
@@ -276,7 +308,8 @@ ReduceLROnPlateauScheduler::ReduceLROnPlateauScheduler(Optimizer& optimizer, Red
 bool ReduceLROnPlateauScheduler::is_better(double metric) const {
   const bool relative = options_.threshold_mode() == ReduceLROnPlateauOptions::rel;
   const double t = options_.threshold();
-  if (options_.mode() == ReduceLROnPlateauOptions::min) return metric < (relative ? best_ * (1 - t) : best_ - t);
+  if (options_.mode() == ReduceLROnPlateauOptions::min)
+    return metric < (relative ? best_ * (1 - t) : best_ - t);
   return metric > (relative ? best_ * (1 + t) : best_ + t);
 }
 

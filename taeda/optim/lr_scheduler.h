@@ -14,7 +14,8 @@ namespace taeda::optim {
 /// Numbers from which a schedule goes on, by name.
 using SchedulerState = OrderedDict<std::string, double>;
 
-/// A schedule sets each group's rate from the one before, so that several may work on one optimizer.
+/// A schedule sets each group's rate from the one before, so that several may work on one
+/// optimizer.
 class LRScheduler {
  public:
   explicit LRScheduler(Optimizer& optimizer) : optimizer_(optimizer) {}
@@ -89,10 +90,12 @@ class CosineAnnealingLR final : public LRScheduler {
   double eta_min_;
 };
 
-/// A factor that goes linearly from `start_factor` to `end_factor` in `total_iters` epochs: warm-up.
+/// A factor that goes linearly from `start_factor` to `end_factor` in `total_iters` epochs:
+/// warm-up.
 class LinearLR final : public LRScheduler {
  public:
-  LinearLR(Optimizer& optimizer, double start_factor = 1.0 / 3, double end_factor = 1.0, int64_t total_iters = 5);
+  LinearLR(Optimizer& optimizer, double start_factor = 1.0 / 3, double end_factor = 1.0,
+           int64_t total_iters = 5);
 
  private:
   double rate(size_t, double base, double current, int64_t epoch) override;
@@ -142,7 +145,9 @@ class OneCycleLR final : public LRScheduler {
       : OneCycleLR(optimizer, OneCycleLROptions(max_lr).total_steps(total_steps)) {}
 
  private:
-  struct Phase { double end_step, start_lr, end_lr, start_momentum, end_momentum; };
+  struct Phase {
+    double end_step, start_lr, end_lr, start_momentum, end_momentum;
+  };
   double rate(size_t group, double base, double current, int64_t step) override;
   double anneal(double start, double end, double part) const;
   std::vector<Phase> phases(double max_lr) const;

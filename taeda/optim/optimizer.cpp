@@ -25,11 +25,13 @@ Tensor empty_like_in_memory(const Tensor& t) {
 }  // namespace
 
 OptimizerOptions& OptimizerParamGroup::options() {
-  TAEDA_CHECK(options_, "this parameter group has no options: it was not added to an optimizer yet");
+  TAEDA_CHECK(options_,
+              "this parameter group has no options: it was not added to an optimizer yet");
   return *options_;
 }
 
-Optimizer::Optimizer(std::vector<OptimizerParamGroup> groups, std::unique_ptr<OptimizerOptions> defaults)
+Optimizer::Optimizer(std::vector<OptimizerParamGroup> groups,
+                     std::unique_ptr<OptimizerOptions> defaults)
     : defaults_(std::move(defaults)) {
   defaults_->check();
   TAEDA_CHECK_VALUE(!groups.empty(), "optimizer got an empty parameter list");
@@ -42,7 +44,8 @@ void Optimizer::add_param_group(OptimizerParamGroup group) {
   for (const OptimizerParamGroup& g : groups_)
     for (const Tensor& p : g.params()) known.insert(p.unsafe_impl());
   for (const Tensor& p : group.params()) {
-    TAEDA_CHECK_VALUE(p.defined(), "optimizer can only optimize Tensors, but one of the params is undefined");
+    TAEDA_CHECK_VALUE(p.defined(),
+                      "optimizer can only optimize Tensors, but one of the params is undefined");
     TAEDA_CHECK_VALUE(p.is_leaf(), "can't optimize a non-leaf Tensor");
     TAEDA_CHECK_VALUE(known.insert(p.unsafe_impl()).second,
                       "some parameters appear in more than one parameter group");
@@ -71,7 +74,9 @@ void Optimizer::step_group(OptimizerParamGroup& group) {
     const Tensor& p = group.params_[i];
     if (!p.grad().defined() || p.numel() == 0) continue;
     size_t at = 0;
-    while (at < lists_.size() && !(lists_[at].device == p.device() && lists_[at].dtype == p.dtype())) ++at;
+    while (at < lists_.size() &&
+           !(lists_[at].device == p.device() && lists_[at].dtype == p.dtype()))
+      ++at;
     if (at == lists_.size()) lists_.push_back({p.device(), p.dtype(), {}});
     if (!add_to_list(group, i, lists_[at])) update_alone(group, i, lists_[at]);
   }
@@ -85,8 +90,9 @@ bool Optimizer::add_to_list(OptimizerParamGroup& group, size_t i, ParamList& lis
   const Tensor& p = group.params_[i];
   if (!p.is_contiguous() && !p.layout().is_non_overlapping_and_dense()) return false;
   Tensor grad = p.grad();
-  TAEDA_CHECK(grad.sizes() == p.sizes() && grad.device() == p.device(), "a gradient of shape ", grad.sizes(), " on ",
-              grad.device(), " does not fit its parameter of shape ", p.sizes(), " on ", p.device());
+  TAEDA_CHECK(grad.sizes() == p.sizes() && grad.device() == p.device(), "a gradient of shape ",
+              grad.sizes(), " on ", grad.device(), " does not fit its parameter of shape ",
+              p.sizes(), " on ", p.device());
   if (grad.dtype() != p.dtype() || !same_memory_order(grad, p)) {
     Tensor in_order = empty_like_in_memory(p);
     in_order.copy_(grad);
@@ -94,10 +100,12 @@ bool Optimizer::add_to_list(OptimizerParamGroup& group, size_t i, ParamList& lis
   }
   ParamState& state = group.states_[i];
   ++state.step;
-  ParamRef ref{static_cast<char*>(p.data_ptr()), static_cast<const char*>(grad.data_ptr()), {}, p.numel()};
+  ParamRef ref{
+      static_cast<char*>(p.data_ptr()), static_cast<const char*>(grad.data_ptr()), {}, p.numel()};
   prepare(*group.options_, p, state, ref);
   for (size_t k = 0; k < ParamState::kMaxTensors; ++k)
-    ref.state[k] = state.tensors[k].defined() ? static_cast<char*>(state.tensors[k].data_ptr()) : nullptr;
+    ref.state[k] =
+        state.tensors[k].defined() ? static_cast<char*>(state.tensors[k].data_ptr()) : nullptr;
   list.items.push_back(ref);
   bump_version(p);
   return true;
@@ -134,7 +142,8 @@ void Optimizer::zero_grad(bool set_to_none) {
 
 std::vector<Tensor> Optimizer::parameters() const {
   std::vector<Tensor> out;
-  for (const OptimizerParamGroup& g : groups_) out.insert(out.end(), g.params().begin(), g.params().end());
+  for (const OptimizerParamGroup& g : groups_)
+    out.insert(out.end(), g.params().begin(), g.params().end());
   return out;
 }
 
@@ -170,9 +179,8 @@ OptimizerState Optimizer::state_dict() const {
   for (size_t g = 0; g < groups_.size(); ++g) {
     const std::string group = detail::concat("param_groups.", g, ".");
     out.numbers.insert(group + "size", static_cast<double>(groups_[g].params().size()));
-    groups_[g].options_->visit([&](const char* name, double value) {
-      return out.numbers.insert(group + name, value);
-    });
+    groups_[g].options_->visit(
+        [&](const char* name, double value) { return out.numbers.insert(group + name, value); });
     for (const ParamState& s : groups_[g].states_) {
       const std::string prefix = detail::concat("state.", index++, ".");
       if (s.step == 0) continue;
@@ -187,11 +195,13 @@ OptimizerState Optimizer::state_dict() const {
 void Optimizer::load_state_dict(const OptimizerState& state) {
   size_t given = 0;
   while (state.numbers.contains(detail::concat("param_groups.", given, ".size"))) ++given;
-  TAEDA_CHECK_VALUE(given == groups_.size(), "loaded state dict has a different number of parameter groups");
+  TAEDA_CHECK_VALUE(given == groups_.size(),
+                    "loaded state dict has a different number of parameter groups");
   for (size_t g = 0; g < groups_.size(); ++g)
     TAEDA_CHECK_VALUE(state.numbers[detail::concat("param_groups.", g, ".size")] ==
                           static_cast<double>(groups_[g].params().size()),
-                      "loaded state dict contains a parameter group that doesn't match the size of optimizer's group");
+                      "loaded state dict contains a parameter group that doesn't match the size of "
+                      "optimizer's group");
   NoGradGuard no_grad;
   size_t index = 0;
   for (size_t g = 0; g < groups_.size(); ++g) {
@@ -202,13 +212,15 @@ void Optimizer::load_state_dict(const OptimizerState& state) {
     for (size_t i = 0; i < groups_[g].params().size(); ++i) {
       const std::string prefix = detail::concat("state.", index++, ".");
       ParamState& s = groups_[g].states_[i] = ParamState();
-      if (const double* step = state.numbers.find(prefix + "step")) s.step = static_cast<int64_t>(*step);
+      if (const double* step = state.numbers.find(prefix + "step"))
+        s.step = static_cast<int64_t>(*step);
       for (size_t k = 0; k < state_names().size(); ++k) {
         const Tensor* saved = state.tensors.find(prefix + state_names()[k]);
         if (!saved) continue;
         const Tensor& p = groups_[g].params()[i];
-        TAEDA_CHECK_VALUE(saved->sizes() == p.sizes(), "loaded state dict has ", prefix, state_names()[k],
-                          " of shape ", saved->sizes(), " for a parameter of shape ", p.sizes());
+        TAEDA_CHECK_VALUE(saved->sizes() == p.sizes(), "loaded state dict has ", prefix,
+                          state_names()[k], " of shape ", saved->sizes(),
+                          " for a parameter of shape ", p.sizes());
         s.tensors[k] = zeros_for(p);
         s.tensors[k].copy_(*saved);
       }

@@ -28,7 +28,8 @@ class OptimizerOptions {
   virtual void check() const = 0;
   /// Replaces every number by what the visitor gives; used to save and load.
   virtual void visit(const NumberVisitor& f) = 0;
-  /// Momentum as the one-cycle schedule moves it: SGD's momentum, Adam's beta1. Without one: nullptr.
+  /// Momentum as the one-cycle schedule moves it: SGD's momentum, Adam's beta1. Without one:
+  /// nullptr.
   virtual double* momentum_like() { return nullptr; }
 };
 
@@ -57,7 +58,9 @@ class OptimizerParamGroup {
   OptimizerParamGroup(std::vector<Tensor> params, std::unique_ptr<OptimizerOptions> options)
       : params_(std::move(params)), options_(std::move(options)) {}
   OptimizerParamGroup(const OptimizerParamGroup& o)
-      : params_(o.params_), options_(o.options_ ? o.options_->clone() : nullptr), states_(o.states_),
+      : params_(o.params_),
+        options_(o.options_ ? o.options_->clone() : nullptr),
+        states_(o.states_),
         initial_lr_(o.initial_lr_) {}
   OptimizerParamGroup(OptimizerParamGroup&&) = default;
 
@@ -66,7 +69,9 @@ class OptimizerParamGroup {
   bool has_options() const { return options_ != nullptr; }
   /// Throws Error for a group without options that no optimizer took over yet.
   OptimizerOptions& options();
-  const OptimizerOptions& options() const { return const_cast<OptimizerParamGroup*>(this)->options(); }
+  const OptimizerOptions& options() const {
+    return const_cast<OptimizerParamGroup*>(this)->options();
+  }
   void set_options(std::unique_ptr<OptimizerOptions> options) { options_ = std::move(options); }
   double get_lr() const { return options().get_lr(); }
   void set_lr(double lr) { options().set_lr(lr); }
@@ -85,8 +90,8 @@ class OptimizerParamGroup {
   std::optional<double> initial_lr_;
 };
 
-/// Everything that a later run needs to go on: tensors such as "state.3.exp_avg" and numbers such as
-/// "state.3.step" or "param_groups.0.lr". Parameters are counted through all groups.
+/// Everything that a later run needs to go on: tensors such as "state.3.exp_avg" and numbers such
+/// as "state.3.step" or "param_groups.0.lr". Parameters are counted through all groups.
 struct OptimizerState {
   OrderedDict<std::string, Tensor> tensors;
   OrderedDict<std::string, double> numbers;
@@ -103,8 +108,8 @@ class Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  /// Updates every parameter that has a gradient. `closure`, if given, is called first, with gradients
-  /// enabled, and its loss is returned.
+  /// Updates every parameter that has a gradient. `closure`, if given, is called first, with
+  /// gradients enabled, and its loss is returned.
   virtual Tensor step(LossClosure closure = nullptr);
   /// Drops the gradients, or zeroes them in place.
   void zero_grad(bool set_to_none = true);
@@ -121,16 +126,17 @@ class Optimizer {
   const ParamState& state(const Tensor& param) const;
 
   OptimizerState state_dict() const;
-  /// Tensors move to their parameters' device and dtype. Throws ValueError if groups differ in number
-  /// or size.
+  /// Tensors move to their parameters' device and dtype. Throws ValueError if groups differ in
+  /// number or size.
   void load_state_dict(const OptimizerState& state);
 
  protected:
   /// Names of the tensors in ParamState, at most ParamState::kMaxTensors.
   virtual ArrayRef<const char*> state_names() const = 0;
-  /// Makes the state that is not there yet and fills `ref.a` and `ref.b`. `state.step` already counts
-  /// the step that is being made; addresses in `ref.state` are filled in by the caller.
-  virtual void prepare(const OptimizerOptions& options, const Tensor& param, ParamState& state, ParamRef& ref) = 0;
+  /// Makes the state that is not there yet and fills `ref.a` and `ref.b`. `state.step` already
+  /// counts the step that is being made; addresses in `ref.state` are filled in by the caller.
+  virtual void prepare(const OptimizerOptions& options, const Tensor& param, ParamState& state,
+                       ParamRef& ref) = 0;
   virtual void launch(const OptimizerOptions& options, const ParamList& list) = 0;
 
   /// A zero tensor with the parameter's sizes, strides, dtype and device.
@@ -147,7 +153,11 @@ class Optimizer {
   std::unique_ptr<OptimizerOptions> defaults_;
   std::vector<ParamList> lists_;     // reused from step to step
   std::vector<Tensor> temporaries_;  // gradients brought into their parameter's memory order
-  struct { double beta = -1; int64_t step = -1; double value = 0; } corrections_[2];
+  struct {
+    double beta = -1;
+    int64_t step = -1;
+    double value = 0;
+  } corrections_[2];
 };
 
 }  // namespace taeda::optim

@@ -24,7 +24,8 @@ ArrayRef<const char*> RMSprop::state_names() const {
   return names;
 }
 
-void RMSprop::prepare(const OptimizerOptions& options, const Tensor& param, ParamState& state, ParamRef&) {
+void RMSprop::prepare(const OptimizerOptions& options, const Tensor& param, ParamState& state,
+                      ParamRef&) {
   const auto& o = static_cast<const RMSpropOptions&>(options);
   const bool wanted[] = {true, o.centered(), o.momentum() > 0};
   for (size_t k = 0; k < 3; ++k)

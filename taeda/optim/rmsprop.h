@@ -19,14 +19,16 @@ class RMSpropOptions : public OptimizerCloneableOptions<RMSpropOptions> {
   TAEDA_ARG(bool, centered) = false;
 };
 
-/// p -= lr * g / (sqrt(v) + eps) with v the running mean of g^2 (Hinton's lecture), less the square of
-/// the running mean of g when centred (Graves 2013); with momentum the quotient is accumulated first.
+/// p -= lr * g / (sqrt(v) + eps) with v the running mean of g^2 (Hinton's lecture), less the square
+/// of the running mean of g when centred (Graves 2013); with momentum the quotient is accumulated
+/// first.
 class RMSprop final : public Optimizer {
  public:
   RMSprop(std::vector<OptimizerParamGroup> groups, RMSpropOptions defaults = {})
       : Optimizer(std::move(groups), std::make_unique<RMSpropOptions>(std::move(defaults))) {}
   RMSprop(std::vector<Tensor> params, RMSpropOptions defaults = {})
-      : RMSprop(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
+      : RMSprop(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
+                std::move(defaults)) {}
 
  private:
   ArrayRef<const char*> state_names() const override;

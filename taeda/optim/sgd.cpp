@@ -24,13 +24,15 @@ ArrayRef<const char*> SGD::state_names() const {
   return names;
 }
 
-void SGD::prepare(const OptimizerOptions& o, const Tensor& param, ParamState& state, ParamRef& ref) {
+void SGD::prepare(const OptimizerOptions& o, const Tensor& param, ParamState& state,
+                  ParamRef& ref) {
   if (static_cast<const SGDOptions&>(o).momentum() == 0) {
     state.tensors[0].reset();
     return;
   }
   if (state.tensors[0].defined()) return;
-  state.tensors[0] = make_tensor(Layout{param.sizes(), param.strides(), 0}, param.dtype(), param.device());
+  state.tensors[0] =
+      make_tensor(Layout{param.sizes(), param.strides(), 0}, param.dtype(), param.device());
   ref.a = 1;
 }
 

@@ -26,7 +26,8 @@ class SGD final : public Optimizer {
   SGD(std::vector<OptimizerParamGroup> groups, SGDOptions defaults)
       : Optimizer(std::move(groups), std::make_unique<SGDOptions>(std::move(defaults))) {}
   SGD(std::vector<Tensor> params, SGDOptions defaults)
-      : SGD(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
+      : SGD(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
+            std::move(defaults)) {}
 
  private:
   ArrayRef<const char*> state_names() const override;

@@ -1,6 +1,6 @@
 """Writes tests/nn/golden.inc: printed modules, initial values and training losses, from PyTorch 1.13.
 
-Run: python3 -P tests/golden/nn.py > tests/nn/golden.inc
+Run: python3 -P tests/golden/nn.py | clang-format --assume-filename=x.h > tests/nn/golden.inc
 """
 import torch
 import torch.nn as nn

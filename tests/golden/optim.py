@@ -1,6 +1,6 @@
 """Writes tests/optim/golden.inc: parameters after steps, and learning rates, from PyTorch 1.13.
 
-Run: python3 -P tests/golden/optim.py > tests/optim/golden.inc
+Run: python3 -P tests/golden/optim.py | clang-format --assume-filename=x.h > tests/optim/golden.inc
 """
 import torch
 from torch.optim import lr_scheduler as sched

@@ -29,7 +29,9 @@ struct SplitImpl : Module {
 TAEDA_MODULE(Split);
 
 struct JoinImpl : Module {
-  Tensor forward(std::tuple<Tensor, int64_t> parts) { return std::get<0>(parts).mul(std::get<1>(parts)); }
+  Tensor forward(std::tuple<Tensor, int64_t> parts) {
+    return std::get<0>(parts).mul(std::get<1>(parts));
+  }
 };
 TAEDA_MODULE(Join);
 
@@ -47,7 +49,8 @@ TEST(Sequential, RunsModulesInOrder) {
   Sequential named{{"first", Plus(1)}, {"second", Plus(2)}};
   EXPECT_THAT(named->named_children().keys(), ElementsAre("first", "second"));
   EXPECT_EQ(run(named), 4);
-  EXPECT_EQ(run(Sequential(OrderedDict<std::string, AnyModule>{{"a", Plus(5)}, {"b", Overloaded()}})), 6);
+  EXPECT_EQ(
+      run(Sequential(OrderedDict<std::string, AnyModule>{{"a", Plus(5)}, {"b", Overloaded()}})), 6);
   Sequential grown;
   grown->push_back(Plus(3));
   grown->push_back("four", Plus(4));
@@ -70,20 +73,28 @@ TEST(Sequential, TakesAndPassesAnyTypes) {
 
 TEST(Sequential, Errors) {
   Sequential empty_one;
-  EXPECT_THAT([&] { empty_one(ones({1})); }, ThrowsMessage<Error>("Cannot call forward() on an empty Sequential\nin module Sequential"));
+  EXPECT_THAT(
+      [&] { empty_one(ones({1})); },
+      ThrowsMessage<Error>("Cannot call forward() on an empty Sequential\nin module Sequential"));
   EXPECT_THAT([&] { empty_one->ptr(0); }, ThrowsMessage<IndexError>("Index out of range"));
   Sequential s{Split(), Join()};
-  EXPECT_THAT([&] { s->at<Plus>(0); }, ThrowsMessage<TypeError>(HasSubstr("Attempted to cast module of type Split")));
-  EXPECT_THAT([&] { s(ones({1})); }, ThrowsMessage<TypeError>(HasSubstr("Split's forward() method expects 2 argument(s), but "
-                                                                        "received 1.")));
-  EXPECT_THAT([&] { s(ones({1}), 1.5); }, ThrowsMessage<TypeError>(HasSubstr("Expected argument #1 to be of type long, but "
-                                                                              "received value of type double")));
+  EXPECT_THAT([&] { s->at<Plus>(0); },
+              ThrowsMessage<TypeError>(HasSubstr("Attempted to cast module of type Split")));
+  EXPECT_THAT([&] { s(ones({1})); }, ThrowsMessage<TypeError>(HasSubstr(
+                                         "Split's forward() method expects 2 argument(s), but "
+                                         "received 1.")));
+  EXPECT_THAT([&] { s(ones({1}), 1.5); },
+              ThrowsMessage<TypeError>(HasSubstr("Expected argument #1 to be of type long, but "
+                                                 "received value of type double")));
   EXPECT_THAT([&] { s->forward<int>(ones({1}), int64_t{1}); },
-              ThrowsMessage<TypeError>(HasSubstr("Attempted to cast AnyValue to int, but its actual type is taeda::Tensor")));
+              ThrowsMessage<TypeError>(HasSubstr(
+                  "Attempted to cast AnyValue to int, but its actual type is taeda::Tensor")));
   Sequential o{Overloaded()};
-  EXPECT_THAT([&] { o(ones({1}), int64_t{2}); }, ThrowsMessage<Error>(HasSubstr("can be called with one tensor only")));
+  EXPECT_THAT([&] { o(ones({1}), int64_t{2}); },
+              ThrowsMessage<Error>(HasSubstr("can be called with one tensor only")));
   AnyModule none;
-  EXPECT_THAT([&] { none.forward(ones({1})); }, ThrowsMessage<Error>("Cannot call forward() on an empty AnyModule"));
+  EXPECT_THAT([&] { none.forward(ones({1})); },
+              ThrowsMessage<Error>("Cannot call forward() on an empty AnyModule"));
 }
 
 TEST(Sequential, ClonesItsModules) {
@@ -104,12 +115,15 @@ TEST(ModuleList, HoldsModulesByPosition) {
   std::vector<double> amounts;
   for (const auto& m : *list) amounts.push_back(m->as<Plus>()->value);
   EXPECT_THAT(amounts, ElementsAre(1, 9, 2, 3));
-  EXPECT_THAT(list->named_parameters().keys(), ElementsAre("0.amount", "1.amount", "2.amount", "3.amount"));
+  EXPECT_THAT(list->named_parameters().keys(),
+              ElementsAre("0.amount", "1.amount", "2.amount", "3.amount"));
   EXPECT_EQ(list->at<Plus>(1).value, 9);
   EXPECT_EQ(list[3]->key(), "3");
   EXPECT_THAT([&] { list->ptr(4); }, ThrowsMessage<IndexError>("Index out of range"));
-  EXPECT_THAT([&] { list->at<Split>(0); }, ThrowsMessage<TypeError>(HasSubstr("Unable to cast module[0], a Plus")));
-  EXPECT_THAT([&] { list->insert(7, Plus().ptr()); }, ThrowsMessage<IndexError>("Index out of range"));
+  EXPECT_THAT([&] { list->at<Split>(0); },
+              ThrowsMessage<TypeError>(HasSubstr("Unable to cast module[0], a Plus")));
+  EXPECT_THAT([&] { list->insert(7, Plus().ptr()); },
+              ThrowsMessage<IndexError>("Index out of range"));
   EXPECT_EQ(list->clone()->repr(), list->repr());
 }
 
@@ -125,7 +139,8 @@ TEST(ModuleDict, HoldsModulesByName) {
   EXPECT_EQ(dict->pop("b")->name(), "Plus");
   EXPECT_THAT(dict->keys(), ElementsAre("a", "c"));
   EXPECT_THAT([&] { (*dict)["b"]; }, ThrowsMessage<Error>("Submodule 'b' is not defined"));
-  EXPECT_THAT([&] { dict->at<Split>("a"); }, ThrowsMessage<TypeError>(HasSubstr("Unable to cast module['a'], a Plus")));
+  EXPECT_THAT([&] { dict->at<Split>("a"); },
+              ThrowsMessage<TypeError>(HasSubstr("Unable to cast module['a'], a Plus")));
   EXPECT_EQ(dict->clone()->repr(), dict->repr());
   dict->clear();
   EXPECT_TRUE(dict->empty());
@@ -149,7 +164,8 @@ TEST(ParameterDict, HoldsTensors) {
   EXPECT_THAT(dict->keys(), ElementsAre("left", "right"));
   EXPECT_EQ(dict->pop("right").numel(), 3);
   EXPECT_FALSE(dict->contains("right"));
-  EXPECT_THAT([&] { dict->get("right"); }, ThrowsMessage<Error>("Parameter 'right' is not defined"));
+  EXPECT_THAT([&] { dict->get("right"); },
+              ThrowsMessage<Error>("Parameter 'right' is not defined"));
   EXPECT_EQ(dict->clone()->repr(), dict->repr());
 }
 

@@ -18,12 +18,14 @@ using testing::HasSubstr;
 using testing::ThrowsMessage;
 using namespace testing_helpers;
 
-template <class Make> void expect_values(const char* name, Make make, double tolerance = 1e-6) {
+template <class Make>
+void expect_values(const char* name, Make make, double tolerance = 1e-6) {
   manual_seed(0);
   EXPECT_THAT(to_doubles(make()), near(golden_values.at(name), tolerance)) << name;
 }
 
-template <class Make> void expect_state(const char* name, Make make) {
+template <class Make>
+void expect_state(const char* name, Make make) {
   manual_seed(0);
   EXPECT_THAT(state_values(*make()), near(golden_values.at(name), 1e-6)) << name;
 }
@@ -41,11 +43,30 @@ TEST(Init, ModulesDrawAsPyTorch) {
 TEST(Init, FunctionsDrawAsPyTorch) {
   expect_values("xavier_uniform", [] { return init::xavier_uniform_(empty({3, 5}), 2); });
   expect_values("xavier_normal", [] { return init::xavier_normal_(empty({3, 5})); });
-  expect_values("kaiming_uniform", [] { return init::kaiming_uniform_(empty({3, 5}), 0, kFanIn, kReLU); });
-  expect_values("kaiming_normal", [] { return init::kaiming_normal_(empty({4, 2, 3}), 0.1, kFanOut); });
-  expect_values("orthogonal_tall", [] { return init::orthogonal_(empty({5, 3})); }, 2e-6);
-  expect_values("orthogonal_wide", [] { return init::orthogonal_(empty({3, 2, 4}), 1.5); }, 2e-6);
-  expect_values("trunc_normal", [] { return init::trunc_normal_(empty({4, 5}), 0, 0.7, -1, 0.5); }, 2e-6);
+  expect_values("kaiming_uniform", [] {
+    return init::kaiming_uniform_(empty({3, 5}), 0, kFanIn, kReLU);
+  });
+  expect_values("kaiming_normal", [] {
+    return init::kaiming_normal_(empty({4, 2, 3}), 0.1, kFanOut);
+  });
+  expect_values(
+      "orthogonal_tall",
+      [] {
+        return init::orthogonal_(empty({5, 3}));
+      },
+      2e-6);
+  expect_values(
+      "orthogonal_wide",
+      [] {
+        return init::orthogonal_(empty({3, 2, 4}), 1.5);
+      },
+      2e-6);
+  expect_values(
+      "trunc_normal",
+      [] {
+        return init::trunc_normal_(empty({4, 5}), 0, 0.7, -1, 0.5);
+      },
+      2e-6);
   expect_values("dirac", [] { return init::dirac_(empty({4, 2, 3}), 2); });
   expect_values("eye", [] { return init::eye_(empty({2, 3})); });
 }
@@ -78,13 +99,24 @@ TEST(Init, Gains) {
 }
 
 TEST(Init, Errors) {
-  EXPECT_THAT([] { init::calculate_gain(kGELU); }, ThrowsMessage<ValueError>("Unsupported nonlinearity gelu"));
-  EXPECT_THAT([] { init::xavier_uniform_(empty({3})); },
-              ThrowsMessage<ValueError>("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"));
-  EXPECT_THAT([] { init::eye_(empty({3})); }, ThrowsMessage<ValueError>("Only tensors with 2 dimensions are supported"));
-  EXPECT_THAT([] { init::dirac_(empty({3, 3})); },
-              ThrowsMessage<ValueError>("Only tensors with 3, 4, or 5 dimensions are supported"));
-  EXPECT_THAT([] { init::dirac_(empty({3, 3, 3}), 2); }, ThrowsMessage<ValueError>("dim 0 must be divisible by groups"));
+  EXPECT_THAT([] { init::calculate_gain(kGELU); },
+              ThrowsMessage<ValueError>("Unsupported nonlinearity gelu"));
+  EXPECT_THAT(
+      [] { init::xavier_uniform_(empty({3})); },
+      ThrowsMessage<ValueError>(
+          "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"));
+  EXPECT_THAT([] { init::eye_(empty({3})); },
+              ThrowsMessage<ValueError>("Only tensors with 2 dimensions are supported"));
+  EXPECT_THAT(
+      [] {
+        init::dirac_(empty({3, 3}));
+      },
+      ThrowsMessage<ValueError>("Only tensors with 3, 4, or 5 dimensions are supported"));
+  EXPECT_THAT(
+      [] {
+        init::dirac_(empty({3, 3, 3}), 2);
+      },
+      ThrowsMessage<ValueError>("dim 0 must be divisible by groups"));
   EXPECT_THAT([] { init::orthogonal_(empty({3})); },
               ThrowsMessage<ValueError>("Only tensors with 2 or more dimensions are supported"));
 }

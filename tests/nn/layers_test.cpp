@@ -17,7 +17,8 @@ using testing::ThrowsMessage;
 using namespace testing_helpers;
 namespace F = functional;
 
-template <class M> void expect_print(const char* name, const M& module) {
+template <class M>
+void expect_print(const char* name, const M& module) {
   EXPECT_EQ(module->repr(), golden_prints.at(name)) << name;
 }
 
@@ -34,18 +35,24 @@ TEST(LayerPrinting, LinearAndShapes) {
 }
 
 TEST(LayerPrinting, Convolutions) {
-  expect_print("conv1d", Conv1d(Conv1dOptions(4, 8, 3).stride(2).padding(1).dilation(2).groups(4).bias(false)));
-  expect_print("conv2d", Conv2d(Conv2dOptions(3, 16, {3, 5}).stride({1, 2}).padding({1, 0}).padding_mode(kReflect)));
+  expect_print(
+      "conv1d",
+      Conv1d(Conv1dOptions(4, 8, 3).stride(2).padding(1).dilation(2).groups(4).bias(false)));
+  expect_print(
+      "conv2d",
+      Conv2d(Conv2dOptions(3, 16, {3, 5}).stride({1, 2}).padding({1, 0}).padding_mode(kReflect)));
   expect_print("conv2d_same", Conv2d(Conv2dOptions(3, 16, 3).padding(kSame)));
   expect_print("conv3d", Conv3d(1, 2, 3));
-  expect_print("conv_transpose2d",
-               ConvTranspose2d(ConvTranspose2dOptions(4, 2, 3).stride(2).padding(1).output_padding(1)));
+  expect_print(
+      "conv_transpose2d",
+      ConvTranspose2d(ConvTranspose2dOptions(4, 2, 3).stride(2).padding(1).output_padding(1)));
 }
 
 TEST(LayerPrinting, Pooling) {
   expect_print("max_pool1d", MaxPool1d(3));
   expect_print("max_pool2d", MaxPool2d(2));
-  expect_print("max_pool2d_pairs", MaxPool2d(MaxPool2dOptions({3, 2}).stride({2, 1}).padding({0, 1}).ceil_mode(true)));
+  expect_print("max_pool2d_pairs",
+               MaxPool2d(MaxPool2dOptions({3, 2}).stride({2, 1}).padding({0, 1}).ceil_mode(true)));
   expect_print("avg_pool1d", AvgPool1d(2));
   expect_print("avg_pool2d", AvgPool2d(AvgPool2dOptions(3).stride(2).padding(1)));
   expect_print("adaptive_avg_pool1d", AdaptiveAvgPool1d(5));
@@ -88,7 +95,9 @@ TEST(LayerPrinting, LossesAndRecurrentNetworks) {
   expect_print("cross_entropy", CrossEntropyLoss());
   expect_print("mse", MSELoss());
   expect_print("rnn", RNN(RNNOptions(3, 4).nonlinearity(kReLU).num_layers(2)));
-  expect_print("lstm", LSTM(LSTMOptions(3, 4).num_layers(2).batch_first(true).bidirectional(true).dropout(0.5)));
+  expect_print(
+      "lstm",
+      LSTM(LSTMOptions(3, 4).num_layers(2).batch_first(true).bidirectional(true).dropout(0.5)));
   expect_print("gru", GRU(3, 4));
   expect_print("lstm_cell", LSTMCell(3, 4));
   expect_print("gru_cell", GRUCell(GRUCellOptions(3, 4).bias(false)));
@@ -96,7 +105,11 @@ TEST(LayerPrinting, LossesAndRecurrentNetworks) {
 }
 
 TEST(Options, ListsHaveTheRightLength) {
-  EXPECT_THAT([] { ExpandingArray<2>({1, 2, 3}); }, ThrowsMessage<ValueError>("Expected 2 values, but instead got 3"));
+  EXPECT_THAT(
+      [] {
+        ExpandingArray<2>({1, 2, 3});
+      },
+      ThrowsMessage<ValueError>("Expected 2 values, but instead got 3"));
   const ExpandingArray<3> one(7);
   EXPECT_TRUE(one.all(7));
   EXPECT_EQ(one.text(), "7");
@@ -113,14 +126,21 @@ TEST(Conv, RejectsBadOptions) {
               ThrowsMessage<ValueError>("out_channels must be divisible by groups"));
   EXPECT_THAT([] { Conv2d(Conv2dOptions(4, 4, 3).groups(0)); },
               ThrowsMessage<ValueError>("groups must be a positive integer"));
-  EXPECT_THAT([] { Conv2d(Conv2dOptions(4, 4, 3).padding(kSame).stride(2)); },
-              ThrowsMessage<ValueError>("padding='same' is not supported for strided convolutions"));
+  EXPECT_THAT(
+      [] { Conv2d(Conv2dOptions(4, 4, 3).padding(kSame).stride(2)); },
+      ThrowsMessage<ValueError>("padding='same' is not supported for strided convolutions"));
   ConvTranspose2d up(ConvTranspose2dOptions(1, 1, 3).stride(2));
   EXPECT_EQ(up(ones({1, 1, 4, 4}), std::vector<int64_t>{10, 9}).size(2), 10);
-  EXPECT_THAT([&] { up(ones({1, 1, 4, 4}), std::vector<int64_t>{11, 9}); },
-              ThrowsMessage<ValueError>(HasSubstr("dimension 0 can be from 9 to 10 only")));
-  EXPECT_THAT([&] { up(ones({1, 1, 4, 4}), std::vector<int64_t>{11}); },
-              ThrowsMessage<ValueError>(HasSubstr("output_size must have 2 or 4 elements (got 1)")));
+  EXPECT_THAT(
+      [&] {
+        up(ones({1, 1, 4, 4}), std::vector<int64_t>{11, 9});
+      },
+      ThrowsMessage<ValueError>(HasSubstr("dimension 0 can be from 9 to 10 only")));
+  EXPECT_THAT(
+      [&] {
+        up(ones({1, 1, 4, 4}), std::vector<int64_t>{11});
+      },
+      ThrowsMessage<ValueError>(HasSubstr("output_size must have 2 or 4 elements (got 1)")));
 }
 
 TEST(Conv, PaddingModesFillTheBorders) {
@@ -140,15 +160,37 @@ TEST(Pad, AllModes) {
   EXPECT_THAT(to_doubles(F::pad(x, {-1, 1}, kConstant, 9)), ElementsAre(2, 3, 4, 9));
   EXPECT_THAT(to_doubles(F::pad(x, {2, 1}, kReflect)), ElementsAre(3, 2, 1, 2, 3, 4, 3));
   EXPECT_THAT(to_doubles(F::pad(x, {2, 1}, kReplicate)), ElementsAre(1, 1, 1, 2, 3, 4, 4));
-  EXPECT_THAT(to_doubles(F::pad(x, F::PadFuncOptions({2, 1}).mode(kCircular))), ElementsAre(3, 4, 1, 2, 3, 4, 1));
+  EXPECT_THAT(to_doubles(F::pad(x, F::PadFuncOptions({2, 1}).mode(kCircular))),
+              ElementsAre(3, 4, 1, 2, 3, 4, 1));
   EXPECT_EQ(F::pad(ones({2, 3}), {1, 1, 2, 0}).sizes().vec(), (std::vector<int64_t>{4, 5}));
-  EXPECT_THAT([&] { F::pad(x, {1}); }, ThrowsMessage<Error>("Padding length must be divisible by 2"));
+  EXPECT_THAT([&] { F::pad(x, {1}); },
+              ThrowsMessage<Error>("Padding length must be divisible by 2"));
   EXPECT_THAT([&] { F::pad(x, {1, 1, 1, 1}); }, ThrowsMessage<Error>("Padding length too large"));
-  EXPECT_THAT([&] { F::pad(x, {-3, -2}); }, ThrowsMessage<Error>(HasSubstr("resulted in a negative output size")));
-  EXPECT_THAT([&] { F::pad(x, {4, 0}, kReflect); }, ThrowsMessage<Error>(HasSubstr("less than the corresponding input")));
-  EXPECT_THAT([&] { F::pad(x, {5, 0}, kCircular); }, ThrowsMessage<Error>(HasSubstr("wrapping around more than once")));
-  EXPECT_THAT([&] { F::pad(x, {-1, 0}, kReplicate); }, ThrowsMessage<Error>(HasSubstr("possible in constant mode only")));
-  EXPECT_THAT([&] { F::pad(empty({0}), {1, 0}, kReplicate); }, ThrowsMessage<Error>(HasSubstr("Expected a non-empty input")));
+  EXPECT_THAT(
+      [&] {
+        F::pad(x, {-3, -2});
+      },
+      ThrowsMessage<Error>(HasSubstr("resulted in a negative output size")));
+  EXPECT_THAT(
+      [&] {
+        F::pad(x, {4, 0}, kReflect);
+      },
+      ThrowsMessage<Error>(HasSubstr("less than the corresponding input")));
+  EXPECT_THAT(
+      [&] {
+        F::pad(x, {5, 0}, kCircular);
+      },
+      ThrowsMessage<Error>(HasSubstr("wrapping around more than once")));
+  EXPECT_THAT(
+      [&] {
+        F::pad(x, {-1, 0}, kReplicate);
+      },
+      ThrowsMessage<Error>(HasSubstr("possible in constant mode only")));
+  EXPECT_THAT(
+      [&] {
+        F::pad(empty({0}), {1, 0}, kReplicate);
+      },
+      ThrowsMessage<Error>(HasSubstr("Expected a non-empty input")));
 }
 
 TEST(Bilinear, ComputesTheForm) {
@@ -159,12 +201,31 @@ TEST(Bilinear, ComputesTheForm) {
     layer->bias.fill_(10);
   }
   // (1, 2) [[1, 2], [3, 4]] (3, 4)^T = (7, 10) . (3, 4) = 61
-  EXPECT_THAT(to_doubles(layer(arange(1, 3, kFloat).view({1, 2}), arange(3, 5, kFloat).view({1, 2}))), ElementsAre(71));
-  EXPECT_THAT([&] { layer(ones({1, 3}), ones({1, 2})); }, ThrowsMessage<Error>(HasSubstr("input1 size does not match")));
-  EXPECT_THAT([&] { layer(ones({1, 2}), ones({1, 3})); }, ThrowsMessage<Error>(HasSubstr("input2 size does not match")));
-  EXPECT_THAT([&] { layer(ones({1, 2}), ones({2, 2})); }, ThrowsMessage<Error>(HasSubstr("do not match at dim 0")));
-  EXPECT_THAT([&] { layer(ones({2}), ones({1, 2})); }, ThrowsMessage<Error>(HasSubstr("input dimensions do not match")));
-  EXPECT_THAT([] { Bilinear(0, 2, 1); }, ThrowsMessage<ValueError>("in1_features must be > 0, but got 0"));
+  EXPECT_THAT(
+      to_doubles(layer(arange(1, 3, kFloat).view({1, 2}), arange(3, 5, kFloat).view({1, 2}))),
+      ElementsAre(71));
+  EXPECT_THAT(
+      [&] {
+        layer(ones({1, 3}), ones({1, 2}));
+      },
+      ThrowsMessage<Error>(HasSubstr("input1 size does not match")));
+  EXPECT_THAT(
+      [&] {
+        layer(ones({1, 2}), ones({1, 3}));
+      },
+      ThrowsMessage<Error>(HasSubstr("input2 size does not match")));
+  EXPECT_THAT(
+      [&] {
+        layer(ones({1, 2}), ones({2, 2}));
+      },
+      ThrowsMessage<Error>(HasSubstr("do not match at dim 0")));
+  EXPECT_THAT(
+      [&] {
+        layer(ones({2}), ones({1, 2}));
+      },
+      ThrowsMessage<Error>(HasSubstr("input dimensions do not match")));
+  EXPECT_THAT([] { Bilinear(0, 2, 1); },
+              ThrowsMessage<ValueError>("in1_features must be > 0, but got 0"));
 }
 
 TEST(Dropout, ActsInTrainingOnly) {
@@ -181,7 +242,9 @@ TEST(Dropout, ActsInTrainingOnly) {
   const std::vector<double> planes = to_doubles(F::dropout2d(ones({2, 3, 2, 2}), 0.5));
   for (size_t plane = 0; plane < 6; ++plane)
     for (size_t i = 1; i < 4; ++i) EXPECT_EQ(planes[plane * 4 + i], planes[plane * 4]);
-  EXPECT_THAT([] { Dropout(1.5); }, ThrowsMessage<ValueError>("dropout probability has to be between 0 and 1, but got 1.5"));
+  EXPECT_THAT(
+      [] { Dropout(1.5); },
+      ThrowsMessage<ValueError>("dropout probability has to be between 0 and 1, but got 1.5"));
   EXPECT_THAT([&] { F::dropout(x, -0.5); }, ThrowsMessage<ValueError>(HasSubstr("but got -0.5")));
 }
 
@@ -196,8 +259,11 @@ TEST(Embedding, LooksUpRows) {
   EXPECT_THAT(to_doubles(padded->weight.grad()), ElementsAre(0, 0, 0, 0, 1, 1));
   EXPECT_THAT([] { Embedding(EmbeddingOptions(3, 2).padding_idx(3)); },
               ThrowsMessage<Error>("Padding_idx must be within num_embeddings"));
-  EXPECT_THAT([] { Embedding(EmbeddingOptions(3, 2)._weight(ones({2, 2}))); },
-              ThrowsMessage<Error>("Shape of weight does not match num_embeddings and embedding_dim"));
+  EXPECT_THAT(
+      [] {
+        Embedding(EmbeddingOptions(3, 2)._weight(ones({2, 2})));
+      },
+      ThrowsMessage<Error>("Shape of weight does not match num_embeddings and embedding_dim"));
   EXPECT_THAT([] { Embedding::from_pretrained(ones({2})); },
               ThrowsMessage<ValueError>("Embeddings parameter is expected to be 2-dimensional"));
 }
@@ -227,7 +293,8 @@ TEST(Activations, InplaceChangesTheInput) {
 TEST(Attention, LooksWhereTheMaskAllows) {
   const Tensor q = ones({2, 4}), k = ones({2, 4}), v = arange(4, kFloat).view({2, 2});
   EXPECT_THAT(to_doubles(F::scaled_dot_product_attention(q, k, v)), near({1, 2, 1, 2}, 1e-6));
-  EXPECT_THAT(to_doubles(F::scaled_dot_product_attention(q, k, v, {}, 0, /*is_causal=*/true)), near({0, 1, 1, 2}, 1e-6));
+  EXPECT_THAT(to_doubles(F::scaled_dot_product_attention(q, k, v, {}, 0, /*is_causal=*/true)),
+              near({0, 1, 1, 2}, 1e-6));
   Tensor mask = ones({2, 2}, kBool);
   mask.data_ptr<bool>()[0] = false;
   EXPECT_THAT(to_doubles(F::scaled_dot_product_attention(q, k, v, mask)), near({2, 3, 1, 2}, 1e-6));

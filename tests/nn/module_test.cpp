@@ -63,7 +63,8 @@ std::vector<float> to_vector(const Tensor& t) {
 
 TEST(Module, ListsParametersBuffersAndModulesInOrder) {
   Pair pair;
-  EXPECT_THAT(pair->named_parameters().keys(), ElementsAre("bias", "left.scale", "left.shift", "right.scale", "right.shift"));
+  EXPECT_THAT(pair->named_parameters().keys(),
+              ElementsAre("bias", "left.scale", "left.shift", "right.scale", "right.shift"));
   EXPECT_THAT(pair->named_parameters(/*recurse=*/false).keys(), ElementsAre("bias"));
   EXPECT_THAT(pair->named_buffers().keys(), ElementsAre("left.calls", "right.calls"));
   EXPECT_EQ(pair->parameters().size(), 5u);
@@ -76,7 +77,8 @@ TEST(Module, ListsParametersBuffersAndModulesInOrder) {
   EXPECT_TRUE(pair->named_parameters().contains("left.scale"));
   EXPECT_TRUE(pair->named_parameters()["left.scale"].is_same(pair->left->scale));
   EXPECT_EQ(pair->named_parameters().pairs()[0].first, "bias");
-  for (const auto& [name, tensor] : pair->named_parameters()) EXPECT_TRUE(tensor.requires_grad()) << name;
+  for (const auto& [name, tensor] : pair->named_parameters())
+    EXPECT_TRUE(tensor.requires_grad()) << name;
 }
 
 TEST(Module, SharedTensorsAndModulesAreListedOnce) {
@@ -102,20 +104,28 @@ TEST(Module, RejectsBadNames) {
   m.register_parameter("w", zeros({1}));
   m.register_buffer("b", zeros({1}));
   m.register_module("child", Affine());
-  EXPECT_THAT([&] { m.register_parameter("", zeros({1})); }, says("Parameter name must not be empty"));
-  EXPECT_THAT([&] { m.register_parameter("a.b", zeros({1})); }, says("Parameter name must not contain a dot (got 'a.b')"));
-  EXPECT_THAT([&] { m.register_parameter("w", zeros({1})); }, says("Parameter 'w' already defined"));
+  EXPECT_THAT([&] { m.register_parameter("", zeros({1})); },
+              says("Parameter name must not be empty"));
+  EXPECT_THAT([&] { m.register_parameter("a.b", zeros({1})); },
+              says("Parameter name must not contain a dot (got 'a.b')"));
+  EXPECT_THAT([&] { m.register_parameter("w", zeros({1})); },
+              says("Parameter 'w' already defined"));
   EXPECT_THAT([&] { m.register_parameter("b", zeros({1})); }, says("Buffer 'b' already defined"));
-  EXPECT_THAT([&] { m.register_buffer("x.", zeros({1})); }, says("Buffer name must not contain a dot (got 'x.')"));
-  EXPECT_THAT([&] { m.register_module("child", Affine()); }, says("Submodule 'child' already defined"));
+  EXPECT_THAT([&] { m.register_buffer("x.", zeros({1})); },
+              says("Buffer name must not contain a dot (got 'x.')"));
+  EXPECT_THAT([&] { m.register_module("child", Affine()); },
+              says("Submodule 'child' already defined"));
   EXPECT_THAT([&] { m.register_module("", Affine()); }, says("Submodule name must not be empty"));
-  EXPECT_THAT([&] { m.register_module("none", std::shared_ptr<AffineImpl>()); }, ThrowsMessage<Error>(HasSubstr("is empty")));
-  EXPECT_THAT([&] { m.replace_module("missing", Affine()); }, says("Submodule 'missing' is not defined"));
+  EXPECT_THAT([&] { m.register_module("none", std::shared_ptr<AffineImpl>()); },
+              ThrowsMessage<Error>(HasSubstr("is empty")));
+  EXPECT_THAT([&] { m.replace_module("missing", Affine()); },
+              says("Submodule 'missing' is not defined"));
   EXPECT_THAT([&] { m.unregister_module("missing"); }, says("Submodule 'missing' is not defined"));
   const Tensor computed = zeros({1}, requires_grad()).add(1);
   EXPECT_THAT([&] { m.register_parameter("c", computed); },
               ThrowsMessage<Error>(HasSubstr("Cannot assign non-leaf Tensor to parameter 'c'")));
-  EXPECT_THAT([&] { m.modules(); }, ThrowsMessage<Error>(HasSubstr("it is not stored in a shared_ptr")));
+  EXPECT_THAT([&] { m.modules(); },
+              ThrowsMessage<Error>(HasSubstr("it is not stored in a shared_ptr")));
   EXPECT_EQ(m.modules(/*include_self=*/false).size(), 1u);
 }
 
@@ -124,7 +134,8 @@ TEST(Module, UndefinedParametersTakeANameButAreNotListed) {
   m.register_parameter("bias", Tensor());
   EXPECT_TRUE(m.named_parameters().is_empty());
   EXPECT_TRUE(m.state_dict().is_empty());
-  EXPECT_THAT([&] { m.register_parameter("bias", Tensor()); }, ThrowsMessage<Error>("Parameter 'bias' already defined"));
+  EXPECT_THAT([&] { m.register_parameter("bias", Tensor()); },
+              ThrowsMessage<Error>("Parameter 'bias' already defined"));
 }
 
 TEST(Module, ReplacesAndUnregisters) {
@@ -151,8 +162,9 @@ TEST(Module, ToKeepsTheIdentityOfTensors) {
   EXPECT_EQ(to_vector(handle), (std::vector<float>{2, 2}));
   m(values({1, 1})).sum().backward();
   EXPECT_EQ(to_vector(handle.grad()), (std::vector<float>{2, 2}));
-  EXPECT_THAT([&] { m->to(kLong); }, ThrowsMessage<TypeError>(HasSubstr("only accepts floating point or complex dtypes, "
-                                                                         "but got desired dtype=torch.int64")));
+  EXPECT_THAT([&] { m->to(kLong); },
+              ThrowsMessage<TypeError>(HasSubstr("only accepts floating point or complex dtypes, "
+                                                 "but got desired dtype=torch.int64")));
 }
 
 TEST(Module, TrainEvalApplyAndGradients) {
@@ -197,8 +209,10 @@ TEST(Module, CloneIsDeep) {
   }
   EXPECT_EQ(to_vector(pair->bias), (std::vector<float>{1, 1}));
   EXPECT_EQ(copy->repr(), pair->repr());
-  struct Plain : Module {} plain;
-  EXPECT_THAT([&] { plain.clone(); }, ThrowsMessage<NotImplementedError>(HasSubstr("Subclass taeda::nn::Cloneable<Plain>")));
+  struct Plain : Module {
+  } plain;
+  EXPECT_THAT([&] { plain.clone(); }, ThrowsMessage<NotImplementedError>(
+                                          HasSubstr("Subclass taeda::nn::Cloneable<Plain>")));
 }
 
 TEST(Module, CloneRejectsRegistrationOutsideReset) {
@@ -206,7 +220,8 @@ TEST(Module, CloneRejectsRegistrationOutsideReset) {
     Late() { register_parameter("w", zeros({1})); }
     void reset() override {}
   } late;
-  EXPECT_THAT([&] { late.clone(); }, ThrowsMessage<Error>(HasSubstr("register_parameter() inside reset()")));
+  EXPECT_THAT([&] { late.clone(); },
+              ThrowsMessage<Error>(HasSubstr("register_parameter() inside reset()")));
 }
 
 TEST(Module, StateDictRoundTrip) {
@@ -217,8 +232,8 @@ TEST(Module, StateDictRoundTrip) {
   }
   a->left->calls.add_(3);
   const auto state = a->state_dict();
-  EXPECT_THAT(state.keys(), ElementsAre("bias", "left.scale", "left.shift", "left.calls", "right.scale", "right.shift",
-                                        "right.calls"));
+  EXPECT_THAT(state.keys(), ElementsAre("bias", "left.scale", "left.shift", "left.calls",
+                                        "right.scale", "right.shift", "right.calls"));
   EXPECT_FALSE(state["bias"].requires_grad());
   EXPECT_EQ(state["bias"].data_ptr(), a->bias.data_ptr());
   const Tensor handle = b->left->scale;
@@ -244,14 +259,17 @@ TEST(Module, LoadStateDictListsEverythingThatIsWrong) {
   state["left.scale"] = zeros({3, 4});
   state["bias"] = full({2}, 4.0);
   state.insert("extra", zeros({1}));
-  EXPECT_THAT([&] { pair->load_state_dict(state); },
-              ThrowsMessage<Error>("Error(s) in loading state_dict for Pair:\n"
-                                   "\tMissing key(s) in state_dict: \"right.scale\", \"right.shift\". \n"
-                                   "\tUnexpected key(s) in state_dict: \"extra\". \n"
-                                   "\tsize mismatch for left.scale: copying a param with shape torch.Size([3, 4]) from "
-                                   "checkpoint, the shape in current model is torch.Size([2])."));
+  EXPECT_THAT(
+      [&] { pair->load_state_dict(state); },
+      ThrowsMessage<Error>(
+          "Error(s) in loading state_dict for Pair:\n"
+          "\tMissing key(s) in state_dict: \"right.scale\", \"right.shift\". \n"
+          "\tUnexpected key(s) in state_dict: \"extra\". \n"
+          "\tsize mismatch for left.scale: copying a param with shape torch.Size([3, 4]) from "
+          "checkpoint, the shape in current model is torch.Size([2])."));
   EXPECT_EQ(to_vector(pair->bias), (std::vector<float>{1, 1}));  // nothing was half loaded
-  EXPECT_THAT([&] { pair->load_state_dict(state, /*strict=*/false); }, ThrowsMessage<Error>(HasSubstr("size mismatch")));
+  EXPECT_THAT([&] { pair->load_state_dict(state, /*strict=*/false); },
+              ThrowsMessage<Error>(HasSubstr("size mismatch")));
   state.erase("left.scale");
   const IncompatibleKeys keys = pair->load_state_dict(state, /*strict=*/false);
   EXPECT_THAT(keys.missing, ElementsAre("left.scale", "right.scale", "right.shift"));
@@ -268,7 +286,8 @@ TEST(Module, PrintsAsATree) {
   struct Named : Module {
     Named() : Module("Network") { register_module("inner", Pair()); }
   };
-  EXPECT_EQ(Named().repr(), "Network(\n  (inner): Pair(\n    (left): Affine(2)\n    (right): Affine(2)\n  )\n)");
+  EXPECT_EQ(Named().repr(),
+            "Network(\n  (inner): Pair(\n    (left): Affine(2)\n    (right): Affine(2)\n  )\n)");
   EXPECT_EQ(Named().name(), "Network");
   struct Own : Module {
     void pretty_print(std::ostream& stream) const override { stream << "mine"; }
@@ -297,11 +316,12 @@ TEST(Module, HooksSeeAndReplace) {
     log.push_back("pre");
     in[0] = in[0].add(1);
   });
-  const unsigned post = register_forward_hook(*m, [&](Module&, const ModuleHooks::Inputs& in, const Tensor& out) {
-    log.push_back("post");
-    EXPECT_EQ(to_vector(in[0]), (std::vector<float>{2, 3}));
-    return out.mul(10);
-  });
+  const unsigned post =
+      register_forward_hook(*m, [&](Module&, const ModuleHooks::Inputs& in, const Tensor& out) {
+        log.push_back("post");
+        EXPECT_EQ(to_vector(in[0]), (std::vector<float>{2, 3}));
+        return out.mul(10);
+      });
   EXPECT_EQ(to_vector(m(values({1, 2}))), (std::vector<float>{40, 60}));
   EXPECT_EQ(to_vector(Sequential(m)(values({1, 2}))), (std::vector<float>{40, 60}));
   EXPECT_THAT(log, ElementsAre("pre", "post", "pre", "post"));
@@ -312,12 +332,13 @@ TEST(Module, HooksSeeAndReplace) {
 
 TEST(Module, BackwardHooksSeeGradientsOfInputsAndOutput) {
   Affine m;
-  register_full_backward_hook(*m, [](Module& module, const ModuleHooks::Inputs& in, const Tensor& out) {
-    EXPECT_EQ(module.name(), "Affine");
-    EXPECT_EQ(to_vector(out), (std::vector<float>{3, 3}));
-    EXPECT_EQ(to_vector(in.at(0)), (std::vector<float>{6, 6}));
-    return std::vector<Tensor>{in[0].mul(100)};
-  });
+  register_full_backward_hook(*m,
+                              [](Module& module, const ModuleHooks::Inputs& in, const Tensor& out) {
+                                EXPECT_EQ(module.name(), "Affine");
+                                EXPECT_EQ(to_vector(out), (std::vector<float>{3, 3}));
+                                EXPECT_EQ(to_vector(in.at(0)), (std::vector<float>{6, 6}));
+                                return std::vector<Tensor>{in[0].mul(100)};
+                              });
   Tensor x = values({1, 2});
   x.requires_grad_();
   m(x).mul(3).sum().backward();
@@ -335,7 +356,8 @@ TEST(Module, HolderSharesAndChecks) {
   Affine none{nullptr};
   EXPECT_TRUE(none.is_empty());
   EXPECT_FALSE(none);
-  EXPECT_THAT([&] { none->forward(ones({2})); }, ThrowsMessage<Error>("Accessing empty ModuleHolder"));
+  EXPECT_THAT([&] { none->forward(ones({2})); },
+              ThrowsMessage<Error>("Accessing empty ModuleHolder"));
 }
 
 }  // namespace

@@ -15,15 +15,19 @@ using testing::HasSubstr;
 using testing::ThrowsMessage;
 using namespace testing_helpers;
 
-template <class M> void expect_print(const char* name, const M& module) {
+template <class M>
+void expect_print(const char* name, const M& module) {
   EXPECT_EQ(module->repr(), golden_prints.at(name)) << name;
 }
 
 TEST(LayerPrinting, Normalisations) {
-  expect_print("batch_norm1d", BatchNorm1d(BatchNorm1dOptions(7).momentum(std::nullopt).affine(false)));
-  expect_print("batch_norm2d", BatchNorm2d(BatchNorm2dOptions(7).eps(0.001).track_running_stats(false)));
+  expect_print("batch_norm1d",
+               BatchNorm1d(BatchNorm1dOptions(7).momentum(std::nullopt).affine(false)));
+  expect_print("batch_norm2d",
+               BatchNorm2d(BatchNorm2dOptions(7).eps(0.001).track_running_stats(false)));
   expect_print("instance_norm1d", InstanceNorm1d(3));
-  expect_print("instance_norm2d", InstanceNorm2d(InstanceNorm2dOptions(3).affine(true).track_running_stats(true)));
+  expect_print("instance_norm2d",
+               InstanceNorm2d(InstanceNorm2dOptions(3).affine(true).track_running_stats(true)));
   expect_print("layer_norm", LayerNorm(8));
   expect_print("layer_norm2", LayerNorm(LayerNormOptions({4, 8}).elementwise_affine(false)));
   expect_print("group_norm", GroupNorm(2, 6));
@@ -51,15 +55,33 @@ TEST(BatchNorm, TracksStatistics) {
 }
 
 TEST(BatchNorm, Errors) {
-  EXPECT_THAT([] { BatchNorm1d(2)(ones({2, 2, 2, 2})); },
-              ThrowsMessage<ValueError>(HasSubstr("expected 2D or 3D input (got 4D input)")));
-  EXPECT_THAT([] { BatchNorm2d(2)(ones({2, 2})); }, ThrowsMessage<ValueError>(HasSubstr("expected 4D input (got 2D input)")));
-  EXPECT_THAT([] { BatchNorm3d(2)(ones({2, 2})); }, ThrowsMessage<ValueError>(HasSubstr("expected 5D input (got 2D input)")));
-  EXPECT_THAT([] { BatchNorm1d(2)(ones({1, 2})); },
-              ThrowsMessage<ValueError>(HasSubstr("Expected more than 1 value per channel when training")));
-  EXPECT_THAT([] { InstanceNorm2d(2)(ones({2, 2})); },
-              ThrowsMessage<ValueError>(HasSubstr("expected 3D or 4D input (got 2D input)")));
-  EXPECT_THAT([] { GroupNorm(4, 6); }, ThrowsMessage<ValueError>("num_channels must be divisible by num_groups"));
+  EXPECT_THAT(
+      [] {
+        BatchNorm1d(2)(ones({2, 2, 2, 2}));
+      },
+      ThrowsMessage<ValueError>(HasSubstr("expected 2D or 3D input (got 4D input)")));
+  EXPECT_THAT(
+      [] {
+        BatchNorm2d(2)(ones({2, 2}));
+      },
+      ThrowsMessage<ValueError>(HasSubstr("expected 4D input (got 2D input)")));
+  EXPECT_THAT(
+      [] {
+        BatchNorm3d(2)(ones({2, 2}));
+      },
+      ThrowsMessage<ValueError>(HasSubstr("expected 5D input (got 2D input)")));
+  EXPECT_THAT(
+      [] {
+        BatchNorm1d(2)(ones({1, 2}));
+      },
+      ThrowsMessage<ValueError>(HasSubstr("Expected more than 1 value per channel when training")));
+  EXPECT_THAT(
+      [] {
+        InstanceNorm2d(2)(ones({2, 2}));
+      },
+      ThrowsMessage<ValueError>(HasSubstr("expected 3D or 4D input (got 2D input)")));
+  EXPECT_THAT([] { GroupNorm(4, 6); },
+              ThrowsMessage<ValueError>("num_channels must be divisible by num_groups"));
 }
 
 TEST(InstanceNorm, TakesBatchesAndSingleSamples) {
@@ -75,26 +97,43 @@ TEST(Transformer, DrawsAndPrintsAsPyTorch) {
   EXPECT_THAT(state_values(*attention), near(golden_values.at("attention"), 1e-6));
   EXPECT_THAT(attention->named_parameters().keys(),
               ElementsAre("in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias"));
-  EXPECT_THAT([] { MultiheadAttention(5, 2); }, ThrowsMessage<ValueError>("embed_dim must be divisible by num_heads"));
-  EXPECT_THAT([&] { attention(ones({2, 4}), ones({2, 4}), ones({2, 4})); }, ThrowsMessage<Error>(HasSubstr("batched 3-D")));
-  EXPECT_THAT([&] { attention(ones({2, 1, 3}), ones({2, 1, 4}), ones({2, 1, 4})); },
-              ThrowsMessage<Error>(HasSubstr("was expecting embedding dimension of 4, but got 3")));
-  EXPECT_THAT([&] { attention(ones({2, 1, 4}), ones({3, 1, 4}), ones({3, 1, 4}), ones({1, 2}, kBool)); },
-              ThrowsMessage<Error>(HasSubstr("expecting key_padding_mask shape of [1, 3], but got [1, 2]")));
-  EXPECT_THAT([] { TransformerEncoderLayer(TransformerEncoderLayerOptions(4, 2).activation(kTanh)); },
-              ThrowsMessage<ValueError>("activation should be relu/gelu"));
+  EXPECT_THAT([] { MultiheadAttention(5, 2); },
+              ThrowsMessage<ValueError>("embed_dim must be divisible by num_heads"));
+  EXPECT_THAT(
+      [&] {
+        attention(ones({2, 4}), ones({2, 4}), ones({2, 4}));
+      },
+      ThrowsMessage<Error>(HasSubstr("batched 3-D")));
+  EXPECT_THAT(
+      [&] {
+        attention(ones({2, 1, 3}), ones({2, 1, 4}), ones({2, 1, 4}));
+      },
+      ThrowsMessage<Error>(HasSubstr("was expecting embedding dimension of 4, but got 3")));
+  EXPECT_THAT(
+      [&] {
+        attention(ones({2, 1, 4}), ones({3, 1, 4}), ones({3, 1, 4}), ones({1, 2}, kBool));
+      },
+      ThrowsMessage<Error>(
+          HasSubstr("expecting key_padding_mask shape of [1, 3], but got [1, 2]")));
+  EXPECT_THAT(
+      [] { TransformerEncoderLayer(TransformerEncoderLayerOptions(4, 2).activation(kTanh)); },
+      ThrowsMessage<ValueError>("activation should be relu/gelu"));
 }
 
 TEST(Transformer, MatchesPyTorch) {
   manual_seed(11);
-  TransformerEncoderLayer layer(TransformerEncoderLayerOptions(8, 2).dim_feedforward(16).dropout(0));
+  TransformerEncoderLayer layer(
+      TransformerEncoderLayerOptions(8, 2).dim_feedforward(16).dropout(0));
   const Tensor x = randn({3, 2, 8});
   EXPECT_THAT(to_doubles(layer(x)), near(golden_values.at("encoder_layer_output"), 2e-5));
   const auto [output, weights] = layer->self_attn(x, x, x);
   EXPECT_EQ(weights.sizes().vec(), (std::vector<int64_t>{2, 3, 3}));
 }
 
-template <class M> Tensor first_output(M& layer, const Tensor& x) { return std::get<0>(layer(x)); }
+template <class M>
+Tensor first_output(M& layer, const Tensor& x) {
+  return std::get<0>(layer(x));
+}
 
 TEST(Recurrent, OutputsMatchPyTorch) {
   const auto check = [](const char* name, auto make) {
@@ -118,23 +157,55 @@ TEST(Recurrent, ShapesAndErrors) {
   EXPECT_EQ(y.sizes().vec(), (std::vector<int64_t>{2, 5, 4}));
   EXPECT_EQ(std::get<0>(state).sizes().vec(), (std::vector<int64_t>{1, 2, 4}));
   EXPECT_EQ(std::get<0>(GRU(3, 4)(ones({5, 3}))).sizes().vec(), (std::vector<int64_t>{5, 4}));
-  EXPECT_THAT([] { GRU(3, 4)(ones({3})); }, ThrowsMessage<Error>(HasSubstr("2-D or 3-D but received 1-D tensor")));
-  EXPECT_THAT([] { GRU(3, 4)(ones({5, 2, 2})); }, ThrowsMessage<Error>(HasSubstr("Expected 3, got 2")));
-  EXPECT_THAT([] { GRU(3, 4)(ones({5, 2, 3}), ones({1, 2, 3})); },
-              ThrowsMessage<Error>(HasSubstr("Expected hidden size [1, 2, 4], got [1, 2, 3]")));
-  EXPECT_THAT([] { GRUCell(3, 4)(ones({2, 2})); }, ThrowsMessage<Error>(HasSubstr("inconsistent input_size: got 2, expected 3")));
-  EXPECT_THAT([] { GRUCell(3, 4)(ones({2, 3}), ones({2, 3})); }, ThrowsMessage<Error>(HasSubstr("hidden has inconsistent size")));
-  EXPECT_THAT([] { GRUCell(3, 4)(ones({2, 2, 3})); }, ThrowsMessage<Error>(HasSubstr("1-D or 2-D but received 3-D tensor")));
-  EXPECT_THAT([] { GRU(GRUOptions(3, 4).dropout(2)); }, ThrowsMessage<ValueError>(HasSubstr("dropout should be a number")));
-  EXPECT_THAT([] { GRU(GRUOptions(3, 4).num_layers(0)); }, ThrowsMessage<ValueError>(HasSubstr("num_layers must be greater")));
-  EXPECT_THAT([] { RNN(RNNOptions(3, 4).nonlinearity(kGELU)); }, ThrowsMessage<ValueError>(HasSubstr("Unknown nonlinearity")));
+  EXPECT_THAT([] { GRU(3, 4)
+                   (ones({3})); },
+              ThrowsMessage<Error>(HasSubstr("2-D or 3-D but received 1-D tensor")));
+  EXPECT_THAT(
+      [] {
+        GRU(3, 4)(ones({5, 2, 2}));
+      },
+      ThrowsMessage<Error>(HasSubstr("Expected 3, got 2")));
+  EXPECT_THAT(
+      [] {
+        GRU(3, 4)(ones({5, 2, 3}), ones({1, 2, 3}));
+      },
+      ThrowsMessage<Error>(HasSubstr("Expected hidden size [1, 2, 4], got [1, 2, 3]")));
+  EXPECT_THAT(
+      [] {
+        GRUCell(3, 4)(ones({2, 2}));
+      },
+      ThrowsMessage<Error>(HasSubstr("inconsistent input_size: got 2, expected 3")));
+  EXPECT_THAT(
+      [] {
+        GRUCell(3, 4)(ones({2, 3}), ones({2, 3}));
+      },
+      ThrowsMessage<Error>(HasSubstr("hidden has inconsistent size")));
+  EXPECT_THAT(
+      [] {
+        GRUCell(3, 4)(ones({2, 2, 3}));
+      },
+      ThrowsMessage<Error>(HasSubstr("1-D or 2-D but received 3-D tensor")));
+  EXPECT_THAT([] { GRU(GRUOptions(3, 4).dropout(2)); },
+              ThrowsMessage<ValueError>(HasSubstr("dropout should be a number")));
+  EXPECT_THAT([] { GRU(GRUOptions(3, 4).num_layers(0)); },
+              ThrowsMessage<ValueError>(HasSubstr("num_layers must be greater")));
+  EXPECT_THAT([] { RNN(RNNOptions(3, 4).nonlinearity(kGELU)); },
+              ThrowsMessage<ValueError>(HasSubstr("Unknown nonlinearity")));
 }
 
 TEST(Training, NormalisedNetworkLossesEqualPyTorchs) {
   manual_seed(3);
-  Sequential model{Conv2d(Conv2dOptions(3, 8, 3).padding(1).bias(false)), BatchNorm2d(8), ReLU(), MaxPool2d(2),
-                   Conv2d(Conv2dOptions(8, 8, 3).padding(1)), GroupNorm(2, 8), GELU(), AdaptiveAvgPool2d(1), Flatten(),
-                   LayerNorm(8), Linear(8, 4)};
+  Sequential model{Conv2d(Conv2dOptions(3, 8, 3).padding(1).bias(false)),
+                   BatchNorm2d(8),
+                   ReLU(),
+                   MaxPool2d(2),
+                   Conv2d(Conv2dOptions(8, 8, 3).padding(1)),
+                   GroupNorm(2, 8),
+                   GELU(),
+                   AdaptiveAvgPool2d(1),
+                   Flatten(),
+                   LayerNorm(8),
+                   Linear(8, 4)};
   optim::AdamW optimizer(model->parameters(), optim::AdamWOptions(0.01));
   CrossEntropyLoss loss_function(CrossEntropyLossOptions().label_smoothing(0.1));
   const Tensor x = randn({8, 3, 8, 8});

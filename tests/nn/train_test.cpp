@@ -34,8 +34,8 @@ struct NetworkImpl : Cloneable<NetworkImpl> {
 TAEDA_MODULE(Network);
 
 template <class Model, class Loss>
-std::vector<double> train(Model& model, optim::Optimizer& optimizer, const Tensor& inputs, const Tensor& targets,
-                          Loss loss_function) {
+std::vector<double> train(Model& model, optim::Optimizer& optimizer, const Tensor& inputs,
+                          const Tensor& targets, Loss loss_function) {
   std::vector<double> losses;
   for (int step = 0; step < 10; ++step) {
     optimizer.zero_grad();
@@ -47,13 +47,16 @@ std::vector<double> train(Model& model, optim::Optimizer& optimizer, const Tenso
   return losses;
 }
 
-template <class O, class Options> void expect_mlp(const char* name, const Options& options) {
+template <class O, class Options>
+void expect_mlp(const char* name, const Options& options) {
   manual_seed(7);
   // Braces: layers are made, and draw their values, from left to right.
   Sequential model{Linear(6, 16), Tanh(), Linear(16, 8), ReLU(), Linear(8, 3)};
   O optimizer(model->parameters(), options);
   const Tensor inputs = randn({20, 6}), targets = randn({20, 3});
-  EXPECT_THAT(train(model, optimizer, inputs, targets, MSELoss()), near(golden_losses.at(name), 2e-5)) << name;
+  EXPECT_THAT(train(model, optimizer, inputs, targets, MSELoss()),
+              near(golden_losses.at(name), 2e-5))
+      << name;
 }
 
 TEST(Training, MlpLossesEqualPyTorchs) {
@@ -62,7 +65,8 @@ TEST(Training, MlpLossesEqualPyTorchs) {
   expect_mlp<optim::RMSprop>("mlp_rmsprop", optim::RMSpropOptions(0.003));
 }
 
-template <class O, class Options> std::vector<double> cnn_losses(const Options& options) {
+template <class O, class Options>
+std::vector<double> cnn_losses(const Options& options) {
   manual_seed(50);
   Network model;
   O optimizer(model->parameters(), options);
@@ -73,8 +77,10 @@ template <class O, class Options> std::vector<double> cnn_losses(const Options& 
 }
 
 TEST(Training, CnnLossesEqualPyTorchs) {
-  EXPECT_THAT(cnn_losses<optim::SGD>(optim::SGDOptions(0.05).momentum(0.9)), near(golden_losses.at("cnn_sgd"), 1e-4));
-  EXPECT_THAT(cnn_losses<optim::Adam>(optim::AdamOptions(0.005)), near(golden_losses.at("cnn_adam"), 1e-3));
+  EXPECT_THAT(cnn_losses<optim::SGD>(optim::SGDOptions(0.05).momentum(0.9)),
+              near(golden_losses.at("cnn_sgd"), 1e-4));
+  EXPECT_THAT(cnn_losses<optim::Adam>(optim::AdamOptions(0.005)),
+              near(golden_losses.at("cnn_adam"), 1e-3));
 }
 
 TEST(Training, RunningAgainGivesTheSameNumbers) {

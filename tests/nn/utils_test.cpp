@@ -20,13 +20,15 @@ Tensor with_gradient(IntArrayRef sizes, double scale, ScalarType dtype = kFloat)
   Tensor p = zeros(sizes, dtype);
   p.requires_grad_();
   Tensor g = empty(sizes, kDouble);
-  for (int64_t i = 0; i < g.numel(); ++i) g.data_ptr<double>()[i] = scale * static_cast<double>(i % 2 ? -(i + 1) : i + 1);
+  for (int64_t i = 0; i < g.numel(); ++i)
+    g.data_ptr<double>()[i] = scale * static_cast<double>(i % 2 ? -(i + 1) : i + 1);
   p.mutable_grad() = g.to(dtype);
   return p;
 }
 
 TEST(ClipGradNorm, ScalesToTheLargestNorm) {
-  const std::vector<Tensor> params = {with_gradient({2}, 1), with_gradient({2}, 2, kDouble), zeros({1}, requires_grad())};
+  const std::vector<Tensor> params = {with_gradient({2}, 1), with_gradient({2}, 2, kDouble),
+                                      zeros({1}, requires_grad())};
   // 1 + 4 + 4 + 16 = 25
   EXPECT_NEAR(utils::clip_grad_norm_(params, 1.0), 5, 1e-6);
   EXPECT_THAT(to_doubles(params[0].grad()), near({0.2, -0.4}, 1e-6));
@@ -59,7 +61,8 @@ TEST(ClipGradNorm, NonFiniteNorms) {
   const Tensor p = with_gradient({2}, 1);
   p.grad().data_ptr<float>()[0] = std::numeric_limits<float>::infinity();
   EXPECT_THAT([&] { utils::clip_grad_norm_(p, 1, 2, /*error_if_nonfinite=*/true); },
-              ThrowsMessage<Error>(HasSubstr("The total norm of order 2 for gradients from `parameters` is non-finite")));
+              ThrowsMessage<Error>(HasSubstr(
+                  "The total norm of order 2 for gradients from `parameters` is non-finite")));
   EXPECT_TRUE(std::isinf(utils::clip_grad_norm_(p, 1)));
   p.grad().data_ptr<float>()[1] = std::numeric_limits<float>::quiet_NaN();
   EXPECT_TRUE(std::isnan(utils::clip_grad_norm_(p, 1)));
@@ -90,7 +93,8 @@ TEST(ParameterVector, RoundTrip) {
   EXPECT_THAT(to_doubles(others[1]), testing::Each(2));
   EXPECT_EQ(others[1].dtype(), kDouble);
   EXPECT_THAT([&] { utils::vector_to_parameters(flat, {params[0]}); },
-              ThrowsMessage<Error>(HasSubstr("expected a vector of 4 elements, but got a tensor of shape [7]")));
+              ThrowsMessage<Error>(
+                  HasSubstr("expected a vector of 4 elements, but got a tensor of shape [7]")));
 }
 
 }  // namespace

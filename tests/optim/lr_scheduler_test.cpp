@@ -27,8 +27,9 @@ std::vector<OptimizerParamGroup> two_groups(std::unique_ptr<OptimizerOptions> se
 }
 
 std::unique_ptr<Optimizer> sgd() {
-  return std::make_unique<SGD>(two_groups(std::make_unique<SGDOptions>(SGDOptions(0.02).momentum(0.9))),
-                               SGDOptions(0.1).momentum(0.9));
+  return std::make_unique<SGD>(
+      two_groups(std::make_unique<SGDOptions>(SGDOptions(0.02).momentum(0.9))),
+      SGDOptions(0.1).momentum(0.9));
 }
 
 std::unique_ptr<Optimizer> adam() {
@@ -36,7 +37,8 @@ std::unique_ptr<Optimizer> adam() {
 }
 
 /// The rates of both groups, and the momentum of the first if asked for, before each of 20 steps.
-template <class Step> std::vector<double> curve(Optimizer& optimizer, bool momentum, Step step) {
+template <class Step>
+std::vector<double> curve(Optimizer& optimizer, bool momentum, Step step) {
   std::vector<double> out;
   for (int i = 0; i < 20; ++i) {
     for (auto& g : optimizer.param_groups()) out.push_back(g.get_lr());
@@ -50,7 +52,8 @@ auto near_golden(const char* name) {
   return testing::Pointwise(testing::DoubleNear(1e-12), golden_rates.at(name));
 }
 
-template <class S, class... Args> void expect_curve(const char* name, Args... args) {
+template <class S, class... Args>
+void expect_curve(const char* name, Args... args) {
   const auto optimizer = sgd();
   S schedule(*optimizer, args...);
   EXPECT_THAT(curve(*optimizer, false, [&](int) { schedule.step(); }), near_golden(name)) << name;
@@ -67,26 +70,40 @@ TEST(LrScheduler, CurvesMatchPyTorch) {
 }
 
 TEST(LrScheduler, OneCycleMatchesPyTorch) {
-  const auto expect = [](const char* name, std::unique_ptr<Optimizer> optimizer, OneCycleLROptions options) {
+  const auto expect = [](const char* name, std::unique_ptr<Optimizer> optimizer,
+                         OneCycleLROptions options) {
     OneCycleLR schedule(*optimizer, options);
     EXPECT_THAT(curve(*optimizer, true, [&](int) { schedule.step(); }), near_golden(name)) << name;
   };
   expect("one_cycle", sgd(), OneCycleLROptions(std::vector<double>{0.3, 0.1}).total_steps(25));
   expect("one_cycle_adam", adam(), OneCycleLROptions(0.01).epochs(3).steps_per_epoch(10));
   expect("one_cycle_linear", sgd(),
-         OneCycleLROptions(0.3).total_steps(21).pct_start(0.4).cosine(false).div_factor(10).final_div_factor(100)
-             .base_momentum(0.8).max_momentum(0.9).three_phase(true));
+         OneCycleLROptions(0.3)
+             .total_steps(21)
+             .pct_start(0.4)
+             .cosine(false)
+             .div_factor(10)
+             .final_div_factor(100)
+             .base_momentum(0.8)
+             .max_momentum(0.9)
+             .three_phase(true));
 }
 
 TEST(LrScheduler, ReduceOnPlateauMatchesPyTorch) {
   const auto expect = [](const char* name, ReduceLROnPlateauOptions options) {
     const auto optimizer = sgd();
     ReduceLROnPlateau schedule(*optimizer, options);
-    EXPECT_THAT(curve(*optimizer, false, [&](int i) { schedule.step(golden_metrics[i]); }), near_golden(name)) << name;
+    EXPECT_THAT(curve(*optimizer, false, [&](int i) { schedule.step(golden_metrics[i]); }),
+                near_golden(name))
+        << name;
   };
   expect("plateau", ReduceLROnPlateauOptions().factor(0.5).patience(2).cooldown(1).min_lr({0.01}));
-  expect("plateau_max", ReduceLROnPlateauOptions().mode(ReduceLROnPlateauOptions::max).factor(0.1).patience(3)
-                            .threshold(0.01).threshold_mode(ReduceLROnPlateauOptions::abs));
+  expect("plateau_max", ReduceLROnPlateauOptions()
+                            .mode(ReduceLROnPlateauOptions::max)
+                            .factor(0.1)
+                            .patience(3)
+                            .threshold(0.01)
+                            .threshold_mode(ReduceLROnPlateauOptions::abs));
 }
 
 TEST(LrScheduler, SequentialAndChainedMatchPyTorch) {
@@ -97,15 +114,17 @@ TEST(LrScheduler, SequentialAndChainedMatchPyTorch) {
   EXPECT_THAT(curve(*optimizer, false, [&](int) { sequence.step(); }), near_golden("sequential"));
 
   auto other = sgd();
-  ChainedScheduler chain({std::make_shared<LinearLR>(*other, 0.5, 1.0, 4), std::make_shared<ExponentialLR>(*other, 0.9)});
+  ChainedScheduler chain({std::make_shared<LinearLR>(*other, 0.5, 1.0, 4),
+                          std::make_shared<ExponentialLR>(*other, 0.9)});
   EXPECT_THAT(curve(*other, false, [&](int) { chain.step(); }), near_golden("chained"));
 }
 
 TEST(LrScheduler, ResumesFromItsState) {
   const auto make = [](Optimizer& o) {
     return std::make_unique<SequentialLR>(
-        o, std::vector<std::shared_ptr<LRScheduler>>{std::make_shared<LinearLR>(o, 0.1, 1.0, 4),
-                                                     std::make_shared<CosineAnnealingLR>(o, 10)},
+        o,
+        std::vector<std::shared_ptr<LRScheduler>>{std::make_shared<LinearLR>(o, 0.1, 1.0, 4),
+                                                  std::make_shared<CosineAnnealingLR>(o, 10)},
         std::vector<int64_t>{5});
   };
   const auto straight = sgd();
@@ -148,23 +167,45 @@ TEST(LrScheduler, RejectsBadNumbers) {
   const auto says = [](const char* text) { return ThrowsMessage<ValueError>(HasSubstr(text)); };
   EXPECT_THAT([&] { StepLR(*o, 0); }, says("Expected positive integer step_size, but got 0"));
   EXPECT_THAT([&] { CosineAnnealingLR(*o, 0); }, says("Expected positive integer T_max"));
-  EXPECT_THAT([&] { LinearLR(*o, 0.0); }, says("Starting multiplicative factor expected to be greater than 0"));
-  EXPECT_THAT([&] { LinearLR(*o, 0.5, 2.0); }, says("Ending multiplicative factor expected to be between 0 and 1"));
-  EXPECT_THAT([&] { LambdaLR(*o, std::vector<LambdaLR::Function>(3)); }, says("Expected 2 lr_lambdas, but got 3"));
-  EXPECT_THAT([&] { OneCycleLR(*o, OneCycleLROptions(0.1)); }, says("You must define either total_steps OR"));
-  EXPECT_THAT([&] { OneCycleLR(*o, 0.1, -5); }, says("Expected positive integer total_steps, but got -5"));
-  EXPECT_THAT([&] { OneCycleLR(*o, OneCycleLROptions(0.1).steps_per_epoch(5)); }, says("Expected positive integer epochs"));
-  EXPECT_THAT([&] { OneCycleLR(*o, OneCycleLROptions(0.1).epochs(5)); }, says("Expected positive integer steps_per_epoch"));
-  EXPECT_THAT([&] { OneCycleLR(*o, OneCycleLROptions(0.1).total_steps(5).pct_start(2)); }, says("pct_start, but got 2"));
+  EXPECT_THAT([&] { LinearLR(*o, 0.0); },
+              says("Starting multiplicative factor expected to be greater than 0"));
+  EXPECT_THAT([&] { LinearLR(*o, 0.5, 2.0); },
+              says("Ending multiplicative factor expected to be between 0 and 1"));
+  EXPECT_THAT([&] { LambdaLR(*o, std::vector<LambdaLR::Function>(3)); },
+              says("Expected 2 lr_lambdas, but got 3"));
+  EXPECT_THAT([&] { OneCycleLR(*o, OneCycleLROptions(0.1)); },
+              says("You must define either total_steps OR"));
+  EXPECT_THAT([&] { OneCycleLR(*o, 0.1, -5); },
+              says("Expected positive integer total_steps, but got -5"));
+  EXPECT_THAT([&] { OneCycleLR(*o, OneCycleLROptions(0.1).steps_per_epoch(5)); },
+              says("Expected positive integer epochs"));
+  EXPECT_THAT([&] { OneCycleLR(*o, OneCycleLROptions(0.1).epochs(5)); },
+              says("Expected positive integer steps_per_epoch"));
+  EXPECT_THAT([&] { OneCycleLR(*o, OneCycleLROptions(0.1).total_steps(5).pct_start(2)); },
+              says("pct_start, but got 2"));
   EXPECT_THAT([&] { OneCycleLR(*o, OneCycleLROptions(std::vector<double>(3)).total_steps(5)); },
               says("expected 2 values for max_lr, got 3"));
-  EXPECT_THAT([&] { ReduceLROnPlateau(*o, ReduceLROnPlateauOptions().factor(1)); }, says("Factor should be < 1.0."));
-  EXPECT_THAT([&] { ReduceLROnPlateau(*o, ReduceLROnPlateauOptions().min_lr({1, 2, 3})); },
-              says("expected 2 values for min_lr, got 3"));
-  const auto a = std::make_shared<ExponentialLR>(*o, 0.9), b = std::make_shared<ExponentialLR>(*other, 0.9);
-  EXPECT_THAT([&] { SequentialLR(*o, {a, b}, {2}); }, says("got schedulers at index 1 to be different"));
-  EXPECT_THAT([&] { SequentialLR(*o, {a}, {2}); }, says("one more than the number of milestone points"));
-  EXPECT_THAT([&] { ChainedScheduler({a, b}); }, says("got schedulers at index 0 and 1 to be different"));
+  EXPECT_THAT([&] { ReduceLROnPlateau(*o, ReduceLROnPlateauOptions().factor(1)); },
+              says("Factor should be < 1.0."));
+  EXPECT_THAT(
+      [&] {
+        ReduceLROnPlateau(*o, ReduceLROnPlateauOptions().min_lr({1, 2, 3}));
+      },
+      says("expected 2 values for min_lr, got 3"));
+  const auto a = std::make_shared<ExponentialLR>(*o, 0.9),
+             b = std::make_shared<ExponentialLR>(*other, 0.9);
+  EXPECT_THAT(
+      [&] {
+        SequentialLR(*o, {a, b}, {2});
+      },
+      says("got schedulers at index 1 to be different"));
+  EXPECT_THAT([&] { SequentialLR(*o, {a}, {2}); },
+              says("one more than the number of milestone points"));
+  EXPECT_THAT(
+      [&] {
+        ChainedScheduler({a, b});
+      },
+      says("got schedulers at index 0 and 1 to be different"));
   EXPECT_THAT([&] { ChainedScheduler({}); }, says("at least one scheduler"));
 }
 
@@ -173,7 +214,8 @@ TEST(LrScheduler, OneCycleEndsAfterItsLastStep) {
   OneCycleLR schedule(*o, 0.1, 3);
   for (int i = 0; i < 3; ++i) schedule.step();
   EXPECT_THAT([&] { schedule.step(); },
-              ThrowsMessage<ValueError>(HasSubstr("Tried to step 5 times. The specified number of total steps is 3")));
+              ThrowsMessage<ValueError>(
+                  HasSubstr("Tried to step 5 times. The specified number of total steps is 3")));
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ using testing::HasSubstr;
 using testing::ThrowsMessage;
 
 /// A leaf with element i equal to f(i).
-template <class F> Tensor leaf(IntArrayRef sizes, F f) {
+template <class F>
+Tensor leaf(IntArrayRef sizes, F f) {
   Tensor t = empty(sizes);
   for (int64_t i = 0; i < t.numel(); ++i) t.data_ptr<float>()[i] = static_cast<float>(f(i));
   t.requires_grad_();
@@ -29,7 +30,8 @@ template <class F> Tensor leaf(IntArrayRef sizes, F f) {
 }
 
 std::vector<Tensor> make_params() {
-  return {leaf({2, 3}, [](int64_t i) { return i / 4.0 - 0.5; }), leaf({4}, [](int64_t i) { return -0.25 * i + 0.3; })};
+  return {leaf({2, 3}, [](int64_t i) { return i / 4.0 - 0.5; }),
+          leaf({4}, [](int64_t i) { return -0.25 * i + 0.3; })};
 }
 
 /// The gradients that tests/golden/optim.py uses.
@@ -41,7 +43,8 @@ void set_gradients(const std::vector<Tensor>& params, int step) {
     }
     Tensor g = empty(params[k].sizes());
     for (int64_t i = 0; i < g.numel(); ++i)
-      g.data_ptr<float>()[i] = static_cast<float>((i - 2.0 + k) * 0.125 * (step + 1) - 0.0625 * i * i);
+      g.data_ptr<float>()[i] =
+          static_cast<float>((i - 2.0 + k) * 0.125 * (step + 1) - 0.0625 * i * i);
     params[k].mutable_grad() = g;
   }
 }
@@ -55,15 +58,19 @@ std::vector<double> values(const std::vector<Tensor>& tensors) {
   return out;
 }
 
-void expect_golden(const std::string& name, const std::vector<Tensor>& params, Optimizer& optimizer) {
+void expect_golden(const std::string& name, const std::vector<Tensor>& params,
+                   Optimizer& optimizer) {
   for (int step = 0; step < 5; ++step) {
     set_gradients(params, step);
     optimizer.step();
   }
-  EXPECT_THAT(values(params), testing::Pointwise(testing::DoubleNear(2e-6), golden_parameters.at(name))) << name;
+  EXPECT_THAT(values(params),
+              testing::Pointwise(testing::DoubleNear(2e-6), golden_parameters.at(name)))
+      << name;
 }
 
-template <class O, class Options> void expect_golden(const std::string& name, const Options& options) {
+template <class O, class Options>
+void expect_golden(const std::string& name, const Options& options) {
   const std::vector<Tensor> params = make_params();
   O optimizer(params, options);
   expect_golden(name, params, optimizer);
@@ -72,14 +79,18 @@ template <class O, class Options> void expect_golden(const std::string& name, co
 TEST(Optimizer, SgdMatchesPyTorch) {
   expect_golden<SGD>("sgd", SGDOptions(0.1));
   expect_golden<SGD>("sgd_momentum", SGDOptions(0.1).momentum(0.9));
-  expect_golden<SGD>("sgd_dampening_decay", SGDOptions(0.1).momentum(0.8).dampening(0.3).weight_decay(0.05));
-  expect_golden<SGD>("sgd_nesterov", SGDOptions(0.1).momentum(0.9).nesterov(true).weight_decay(0.01));
-  expect_golden<SGD>("sgd_maximize", SGDOptions(0.1).momentum(0.5).maximize(true).weight_decay(0.1));
+  expect_golden<SGD>("sgd_dampening_decay",
+                     SGDOptions(0.1).momentum(0.8).dampening(0.3).weight_decay(0.05));
+  expect_golden<SGD>("sgd_nesterov",
+                     SGDOptions(0.1).momentum(0.9).nesterov(true).weight_decay(0.01));
+  expect_golden<SGD>("sgd_maximize",
+                     SGDOptions(0.1).momentum(0.5).maximize(true).weight_decay(0.1));
 }
 
 TEST(Optimizer, AdamMatchesPyTorch) {
   expect_golden<Adam>("adam", AdamOptions(0.01));
-  expect_golden<Adam>("adam_decay", AdamOptions(0.02).betas({0.8, 0.95}).eps(1e-6).weight_decay(0.1));
+  expect_golden<Adam>("adam_decay",
+                      AdamOptions(0.02).betas({0.8, 0.95}).eps(1e-6).weight_decay(0.1));
   expect_golden<Adam>("adam_amsgrad", AdamOptions(0.05).amsgrad(true));
   expect_golden<Adam>("adam_maximize", AdamOptions(0.05).maximize(true).weight_decay(0.01));
   expect_golden<AdamW>("adamw", AdamWOptions(0.01));
@@ -95,15 +106,18 @@ TEST(Optimizer, RmspropMatchesPyTorch) {
 
 TEST(Optimizer, AdagradMatchesPyTorch) {
   expect_golden<Adagrad>("adagrad", AdagradOptions(0.1));
-  expect_golden<Adagrad>("adagrad_all",
-                         AdagradOptions(0.1).lr_decay(0.1).weight_decay(0.05).initial_accumulator_value(0.2).eps(1e-4));
+  expect_golden<Adagrad>(
+      "adagrad_all",
+      AdagradOptions(0.1).lr_decay(0.1).weight_decay(0.05).initial_accumulator_value(0.2).eps(
+          1e-4));
 }
 
 TEST(Optimizer, ParametersOfAnyMemoryOrderTakeTheSameStep) {
   // The first is transposed in memory, the second has gaps between its elements.
   std::vector<Tensor> params = make_params();
   const Tensor wide = empty({3, 2}), gaps = empty({8});
-  const std::vector<Tensor> views = {make_view(wide, Layout{{2, 3}, {1, 2}, 0}), make_view(gaps, Layout{{4}, {2}, 0})};
+  const std::vector<Tensor> views = {make_view(wide, Layout{{2, 3}, {1, 2}, 0}),
+                                     make_view(gaps, Layout{{4}, {2}, 0})};
   for (int k = 0; k < 2; ++k) views[k].copy_(params[k].detach());
   std::vector<Tensor> leaves;
   for (const Tensor& v : views) leaves.push_back(v.detach().requires_grad_());
@@ -173,7 +187,8 @@ TEST(Optimizer, GroupsHaveTheirOwnOptions) {
   const std::vector<Tensor> params = make_params();
   std::vector<OptimizerParamGroup> groups;
   groups.emplace_back(std::vector<Tensor>{params[0]});
-  groups.emplace_back(std::vector<Tensor>{params[1]}, std::make_unique<SGDOptions>(SGDOptions(0.5).momentum(0.1)));
+  groups.emplace_back(std::vector<Tensor>{params[1]},
+                      std::make_unique<SGDOptions>(SGDOptions(0.5).momentum(0.1)));
   SGD optimizer(std::move(groups), SGDOptions(0.25));
   EXPECT_EQ(optimizer.param_groups()[0].get_lr(), 0.25);
   EXPECT_EQ(static_cast<SGDOptions&>(optimizer.param_groups()[1].options()).momentum(), 0.1);
@@ -232,19 +247,27 @@ TEST(Optimizer, RejectsWhatItCannotOptimize) {
   const std::vector<Tensor> params = make_params();
   EXPECT_THAT([] { SGD(std::vector<Tensor>(), 0.1); },
               ThrowsMessage<ValueError>("optimizer got an empty parameter list"));
-  EXPECT_THAT([&] { SGD(std::vector<Tensor>{params[0], params[0]}, 0.1); },
-              ThrowsMessage<ValueError>("some parameters appear in more than one parameter group"));
+  EXPECT_THAT(
+      [&] {
+        SGD(std::vector<Tensor>{params[0], params[0]}, 0.1);
+      },
+      ThrowsMessage<ValueError>("some parameters appear in more than one parameter group"));
   EXPECT_THAT([&] { SGD(std::vector<Tensor>{params[0].add(1)}, 0.1); },
               ThrowsMessage<ValueError>("can't optimize a non-leaf Tensor"));
-  EXPECT_THAT([&] { SGD(std::vector<Tensor>{Tensor()}, 0.1); }, ThrowsMessage<ValueError>(HasSubstr("undefined")));
+  EXPECT_THAT([&] { SGD(std::vector<Tensor>{Tensor()}, 0.1); },
+              ThrowsMessage<ValueError>(HasSubstr("undefined")));
   SGD optimizer(std::vector<Tensor>{params[0]}, 0.1);
-  EXPECT_THAT([&] { optimizer.state(params[1]); }, ThrowsMessage<Error>(HasSubstr("does not hold")));
-  EXPECT_THAT([&] { OptimizerParamGroup(params).options(); }, ThrowsMessage<Error>(HasSubstr("no options")));
+  EXPECT_THAT([&] { optimizer.state(params[1]); },
+              ThrowsMessage<Error>(HasSubstr("does not hold")));
+  EXPECT_THAT([&] { OptimizerParamGroup(params).options(); },
+              ThrowsMessage<Error>(HasSubstr("no options")));
   params[0].mutable_grad() = empty({5});
-  EXPECT_THAT([&] { optimizer.step(); }, ThrowsMessage<Error>(HasSubstr("a gradient of shape [5]")));
+  EXPECT_THAT([&] { optimizer.step(); },
+              ThrowsMessage<Error>(HasSubstr("a gradient of shape [5]")));
 }
 
-template <class Options> auto checking(const Options& options) {
+template <class Options>
+auto checking(const Options& options) {
   return [options] { options.check(); };
 }
 
@@ -253,11 +276,14 @@ TEST(Optimizer, RejectsBadNumbers) {
   EXPECT_THAT(checking(SGDOptions(-1)), says("Invalid learning rate: -1"));
   EXPECT_THAT(checking(SGDOptions(1).momentum(-0.5)), says("Invalid momentum value: -0.5"));
   EXPECT_THAT(checking(SGDOptions(1).weight_decay(-1)), says("Invalid weight_decay value: -1"));
-  EXPECT_THAT(checking(SGDOptions(1).nesterov(true)), says("Nesterov momentum requires a momentum and zero dampening"));
+  EXPECT_THAT(checking(SGDOptions(1).nesterov(true)),
+              says("Nesterov momentum requires a momentum and zero dampening"));
   EXPECT_THAT(checking(AdamOptions(-1)), says("Invalid learning rate: -1"));
   EXPECT_THAT(checking(AdamOptions().eps(-1)), says("Invalid epsilon value: -1"));
-  EXPECT_THAT(checking(AdamOptions().betas({1.5, 0.9})), says("Invalid beta parameter at index 0: 1.5"));
-  EXPECT_THAT(checking(AdamWOptions().betas({0.5, 1.0})), says("Invalid beta parameter at index 1: 1"));
+  EXPECT_THAT(checking(AdamOptions().betas({1.5, 0.9})),
+              says("Invalid beta parameter at index 0: 1.5"));
+  EXPECT_THAT(checking(AdamWOptions().betas({0.5, 1.0})),
+              says("Invalid beta parameter at index 1: 1"));
   EXPECT_THAT(checking(AdamWOptions().weight_decay(-1)), says("Invalid weight_decay value: -1"));
   EXPECT_THAT(checking(RMSpropOptions(-1)), says("Invalid learning rate: -1"));
   EXPECT_THAT(checking(RMSpropOptions().alpha(-1)), says("Invalid alpha value: -1"));

@@ -1,5 +1,6 @@
 // Optimizer steps and gradient norms over lists of parameters. The elements of all parameters form
-// one index range that is cut across threads: a hundred small parameters cost one loop, not a hundred.
+// one index range that is cut across threads: a hundred small parameters cost one loop, not a
+// hundred.
 #include "taeda/kernels/optim.h"
 
 #include <algorithm>
@@ -12,7 +13,8 @@ namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
 namespace {
 
 /// Calls `f(ref, begin, end)` for pieces that cover all elements of all parameters.
-template <class F> void for_each_piece(const ParamList& list, F&& f) {
+template <class F>
+void for_each_piece(const ParamList& list, F&& f) {
   int64_t total = 0;
   for (const ParamRef& r : list.items) total += r.numel;
   if (total <= kParallelGrain) {
@@ -35,16 +37,21 @@ template <class F> void for_each_piece(const ParamList& list, F&& f) {
   });
 }
 
-template <class T, class U> T* as(U* p) { return reinterpret_cast<T*>(p); }
+template <class T, class U>
+T* as(U* p) {
+  return reinterpret_cast<T*>(p);
+}
 
 /// The gradient that the formula sees: negated to maximize, with weight decay added.
-template <class V> TAEDA_ALWAYS_INLINE V seen_gradient(V g, V p, bool maximize, V weight_decay) {
+template <class V>
+TAEDA_ALWAYS_INLINE V seen_gradient(V g, V p, bool maximize, V weight_decay) {
   if (maximize) g = -g;
   if (weight_decay != 0) g += weight_decay * p;
   return g;
 }
 
-template <class T> void sgd_piece(const ParamRef& r, const SgdStep& s, int64_t begin, int64_t end) {
+template <class T>
+void sgd_piece(const ParamRef& r, const SgdStep& s, int64_t begin, int64_t end) {
   using V = opmath_t<T>;
   T* __restrict p = as<T>(r.param);
   const T* __restrict grad = as<const T>(r.grad);
@@ -126,7 +133,8 @@ void rmsprop_piece(const ParamRef& r, const RmspropStep& s, int64_t begin, int64
   }
 }
 
-template <class T> void adagrad_piece(const ParamRef& r, const AdagradStep& s, int64_t begin, int64_t end) {
+template <class T>
+void adagrad_piece(const ParamRef& r, const AdagradStep& s, int64_t begin, int64_t end) {
   using V = opmath_t<T>;
   T* __restrict p = as<T>(r.param);
   const T* __restrict grad = as<const T>(r.grad);
@@ -142,7 +150,8 @@ template <class T> void adagrad_piece(const ParamRef& r, const AdagradStep& s, i
 
 void sgd(const ParamList& list, const SgdStep& s) {
   dispatch(FloatTypes(), "sgd", list.dtype, [&]<class T>() {
-    for_each_piece(list, [&](const ParamRef& r, int64_t b, int64_t e) { sgd_piece<T>(r, s, b, e); });
+    for_each_piece(list,
+                   [&](const ParamRef& r, int64_t b, int64_t e) { sgd_piece<T>(r, s, b, e); });
   });
 }
 
@@ -156,15 +165,17 @@ void adam(const ParamList& list, const AdamStep& s) {
 void rmsprop(const ParamList& list, const RmspropStep& s) {
   dispatch(FloatTypes(), "rmsprop", list.dtype, [&]<class T>() {
     const bool momentum = s.momentum > 0;
-    const auto piece = s.centered ? (momentum ? &rmsprop_piece<T, true, true> : &rmsprop_piece<T, true, false>)
-                                  : (momentum ? &rmsprop_piece<T, false, true> : &rmsprop_piece<T, false, false>);
+    const auto piece =
+        s.centered ? (momentum ? &rmsprop_piece<T, true, true> : &rmsprop_piece<T, true, false>)
+                   : (momentum ? &rmsprop_piece<T, false, true> : &rmsprop_piece<T, false, false>);
     for_each_piece(list, [&](const ParamRef& r, int64_t b, int64_t e) { piece(r, s, b, e); });
   });
 }
 
 void adagrad(const ParamList& list, const AdagradStep& s) {
   dispatch(FloatTypes(), "adagrad", list.dtype, [&]<class T>() {
-    for_each_piece(list, [&](const ParamRef& r, int64_t b, int64_t e) { adagrad_piece<T>(r, s, b, e); });
+    for_each_piece(list,
+                   [&](const ParamRef& r, int64_t b, int64_t e) { adagrad_piece<T>(r, s, b, e); });
   });
 }
 
@@ -173,34 +184,45 @@ constexpr int64_t kNormBlock = 4096;
 
 enum class NormKind { One, Two, Infinity, Any };
 
-/// The sum of |g|^p (the largest |g| for infinity) over one block. Eight partial sums let it vectorise.
-template <class T, NormKind Kind> double norm_block(const T* g, int64_t n, double p) {
+/// The sum of |g|^p (the largest |g| for infinity) over one block. Eight partial sums let it
+/// vectorise.
+template <class T, NormKind Kind>
+double norm_block(const T* g, int64_t n, double p) {
   using V = opmath_t<T>;
   double sums[8] = {};
   const auto add = [p](double& sum, V value) {
     const double x = std::abs(static_cast<double>(value));
-    if constexpr (Kind == NormKind::One) sum += x;
-    else if constexpr (Kind == NormKind::Two) sum += x * x;
-    else if constexpr (Kind == NormKind::Infinity) sum = x > sum || x != x ? x : sum;
-    else sum += std::pow(x, p);
+    if constexpr (Kind == NormKind::One)
+      sum += x;
+    else if constexpr (Kind == NormKind::Two)
+      sum += x * x;
+    else if constexpr (Kind == NormKind::Infinity)
+      sum = x > sum || x != x ? x : sum;
+    else
+      sum += std::pow(x, p);
   };
   int64_t i = 0;
   for (; i + 8 <= n; i += 8)
     for (int k = 0; k < 8; ++k) add(sums[k], V(g[i + k]));
   for (; i < n; ++i) add(sums[i % 8], V(g[i]));
   double total = 0;
-  for (double s : sums) total = Kind == NormKind::Infinity ? (s > total || s != s ? s : total) : total + s;
+  for (double s : sums)
+    total = Kind == NormKind::Infinity ? (s > total || s != s ? s : total) : total + s;
   return total;
 }
 
-template <class T> auto norm_function(double p) {
+template <class T>
+auto norm_function(double p) {
   if (p == 1) return &norm_block<T, NormKind::One>;
   if (p == 2) return &norm_block<T, NormKind::Two>;
   return std::isinf(p) ? &norm_block<T, NormKind::Infinity> : &norm_block<T, NormKind::Any>;
 }
 
 void grad_norm(const Tensor& out, const ParamList& list, double p) {
-  struct Block { const char* data; int64_t n; };
+  struct Block {
+    const char* data;
+    int64_t n;
+  };
   std::vector<Block> blocks;
   const int64_t width = element_size(list.dtype);
   for (const ParamRef& r : list.items)
@@ -223,7 +245,8 @@ void grad_norm(const Tensor& out, const ParamList& list, double p) {
   *static_cast<double*>(out.data_ptr()) = total;
 }
 
-template <class F> void transform_gradients(const char* op, const ParamList& list, F&& f) {
+template <class F>
+void transform_gradients(const char* op, const ParamList& list, F&& f) {
   dispatch(FloatTypes(), op, list.dtype, [&]<class T>() {
     for_each_piece(list, [&](const ParamRef& r, int64_t begin, int64_t end) {
       T* g = as<T>(r.param);
@@ -233,7 +256,8 @@ template <class F> void transform_gradients(const char* op, const ParamList& lis
 }
 
 void grad_scale(const ParamList& list, double factor) {
-  transform_gradients("grad_scale", list, [factor](auto g) { return g * static_cast<decltype(g)>(factor); });
+  transform_gradients("grad_scale", list,
+                      [factor](auto g) { return g * static_cast<decltype(g)>(factor); });
 }
 
 void grad_clamp(const ParamList& list, double limit) {

@@ -9,18 +9,21 @@ namespace {
 /// Copies of tensors keep what a parameter is: a leaf with the same requires_grad.
 Tensor copy_parameter(const Tensor& tensor, const std::optional<Device>& device) {
   NoGradGuard no_grad;
-  Tensor copy = device ? tensor.detach().to(*device, false, /*copy=*/true) : tensor.detach().clone();
+  Tensor copy =
+      device ? tensor.detach().to(*device, false, /*copy=*/true) : tensor.detach().clone();
   return copy.requires_grad_(tensor.requires_grad());
 }
 
-/// As Python prints parameter containers: "ParameterList(\n    (0): Parameter containing: [...]\n)".
-void print_parameters(std::ostream& out, const std::string& name, const OrderedDict<std::string, Tensor>& parameters) {
+/// As Python prints parameter containers: "ParameterList(\n    (0): Parameter containing:
+/// [...]\n)".
+void print_parameters(std::ostream& out, const std::string& name,
+                      const OrderedDict<std::string, Tensor>& parameters) {
   out << name << '(';
   for (const auto& [key, tensor] : parameters) {
     std::string sizes;
     for (int64_t s : tensor.sizes()) sizes += (sizes.empty() ? "" : "x") + std::to_string(s);
-    out << "\n    (" << key << "): Parameter containing: [torch." << to_string(tensor.dtype()) << "Tensor of size "
-        << sizes;
+    out << "\n    (" << key << "): Parameter containing: [torch." << to_string(tensor.dtype())
+        << "Tensor of size " << sizes;
     if (!tensor.is_cpu()) out << " (" << tensor.device() << ')';
     out << ']';
   }
@@ -46,8 +49,9 @@ void ModuleListImpl::insert(size_t index, std::shared_ptr<Module> module) {
 }
 
 const std::vector<std::shared_ptr<Module>>& ModuleListImpl::modules_view() const {
-  if (view_.size() != children_.size() || !std::equal(view_.begin(), view_.end(), children_.begin(),
-                                                      [](const auto& a, const auto& b) { return a == b.value(); }))
+  if (view_.size() != children_.size() ||
+      !std::equal(view_.begin(), view_.end(), children_.begin(),
+                  [](const auto& a, const auto& b) { return a == b.value(); }))
     view_ = children_.values();
   return view_;
 }
@@ -61,8 +65,10 @@ std::shared_ptr<Module> ModuleDictImpl::clone(const std::optional<Device>& devic
 
 void ModuleDictImpl::update(const Pairs& modules) {
   for (const auto& [name, module] : modules) {
-    if (children_.contains(name)) replace_child(name, module);
-    else add_child(name, module);
+    if (children_.contains(name))
+      replace_child(name, module);
+    else
+      add_child(name, module);
   }
 }
 
@@ -84,7 +90,9 @@ void ParameterListImpl::append(Tensor tensor) {
   register_parameter(std::to_string(size()), std::move(tensor), requires_grad);
 }
 
-void ParameterListImpl::pretty_print(std::ostream& out) const { print_parameters(out, name(), parameters_); }
+void ParameterListImpl::pretty_print(std::ostream& out) const {
+  print_parameters(out, name(), parameters_);
+}
 
 std::shared_ptr<Module> ParameterDictImpl::clone(const std::optional<Device>& device) const {
   auto copy = std::make_shared<ParameterDictImpl>();
@@ -104,6 +112,8 @@ Tensor ParameterDictImpl::pop(const std::string& name) {
   return tensor;
 }
 
-void ParameterDictImpl::pretty_print(std::ostream& out) const { print_parameters(out, name(), parameters_); }
+void ParameterDictImpl::pretty_print(std::ostream& out) const {
+  print_parameters(out, name(), parameters_);
+}
 
 }  // namespace taeda::nn

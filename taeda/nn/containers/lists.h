@@ -7,10 +7,14 @@
 namespace taeda::nn {
 
 namespace detail {
-template <class M> std::shared_ptr<Module> module_pointer(const M& module) {
-  if constexpr (is_holder<M>) return module.ptr();
-  else if constexpr (std::is_base_of_v<Module, M>) return std::make_shared<M>(module);
-  else return module;
+template <class M>
+std::shared_ptr<Module> module_pointer(const M& module) {
+  if constexpr (is_holder<M>)
+    return module.ptr();
+  else if constexpr (std::is_base_of_v<Module, M>)
+    return std::make_shared<M>(module);
+  else
+    return module;
 }
 }  // namespace detail
 
@@ -18,17 +22,27 @@ template <class M> std::shared_ptr<Module> module_pointer(const M& module) {
 class ModuleListImpl : public Cloneable<ModuleListImpl> {
  public:
   ModuleListImpl() = default;
-  template <class... M> explicit ModuleListImpl(M&&... modules) { (push_back(std::forward<M>(modules)), ...); }
+  template <class... M>
+  explicit ModuleListImpl(M&&... modules) {
+    (push_back(std::forward<M>(modules)), ...);
+  }
 
   void reset() override {}
   std::shared_ptr<Module> clone(const std::optional<Device>& device = {}) const override;
 
-  void push_back(std::shared_ptr<Module> module) { add_child(std::to_string(size()), std::move(module)); }
+  void push_back(std::shared_ptr<Module> module) {
+    add_child(std::to_string(size()), std::move(module));
+  }
   template <class M>
-    requires(!std::is_convertible_v<M, std::shared_ptr<Module>>)
-  void push_back(M&& module) { push_back(detail::module_pointer(module)); }
-  template <class M> void append(M&& module) { push_back(std::forward<M>(module)); }
-  template <class Container> void extend(const Container& container) {
+  requires(!std::is_convertible_v<M, std::shared_ptr<Module>>) void push_back(M&& module) {
+    push_back(detail::module_pointer(module));
+  }
+  template <class M>
+  void append(M&& module) {
+    push_back(std::forward<M>(module));
+  }
+  template <class Container>
+  void extend(const Container& container) {
     for (const auto& module : container) push_back(module);
   }
   void insert(size_t index, std::shared_ptr<Module> module);
@@ -42,7 +56,8 @@ class ModuleListImpl : public Cloneable<ModuleListImpl> {
   }
   std::shared_ptr<Module> operator[](size_t i) const { return ptr(i); }
   /// The i-th module as M; throws TypeError if it is another class.
-  template <class M> auto& at(size_t i) const {
+  template <class M>
+  auto& at(size_t i) const {
     auto* m = ptr(i)->template as<M>();
     TAEDA_CHECK_TYPE(m, "Unable to cast module[", i, "], a ", ptr(i)->name());
     return *m;
@@ -63,12 +78,15 @@ class ModuleDictImpl : public Cloneable<ModuleDictImpl> {
   using Pairs = std::vector<std::pair<std::string, std::shared_ptr<Module>>>;
   ModuleDictImpl() = default;
   explicit ModuleDictImpl(const Pairs& modules) { update(modules); }
-  explicit ModuleDictImpl(const OrderedDict<std::string, std::shared_ptr<Module>>& modules) { update(modules.pairs()); }
+  explicit ModuleDictImpl(const OrderedDict<std::string, std::shared_ptr<Module>>& modules) {
+    update(modules.pairs());
+  }
 
   void reset() override {}
   std::shared_ptr<Module> clone(const std::optional<Device>& device = {}) const override;
 
-  template <class M> void insert(std::string name, const M& module) {
+  template <class M>
+  void insert(std::string name, const M& module) {
     add_child(std::move(name), detail::module_pointer(module));
   }
   /// Inserts, or replaces what has the same name.
@@ -82,7 +100,8 @@ class ModuleDictImpl : public Cloneable<ModuleDictImpl> {
   bool contains(const std::string& name) const { return children_.contains(name); }
   /// Throws Error if the name is not there.
   std::shared_ptr<Module> operator[](const std::string& name) const { return children_[name]; }
-  template <class M> auto& at(const std::string& name) const {
+  template <class M>
+  auto& at(const std::string& name) const {
     auto* m = children_[name]->template as<M>();
     TAEDA_CHECK_TYPE(m, "Unable to cast module['", name, "'], a ", children_[name]->name());
     return *m;
@@ -99,12 +118,16 @@ TAEDA_MODULE(ModuleDict);
 class ParameterListImpl : public Cloneable<ParameterListImpl> {
  public:
   ParameterListImpl() = default;
-  template <class... T> explicit ParameterListImpl(T&&... tensors) { (append(std::forward<T>(tensors)), ...); }
+  template <class... T>
+  explicit ParameterListImpl(T&&... tensors) {
+    (append(std::forward<T>(tensors)), ...);
+  }
   void reset() override {}
   std::shared_ptr<Module> clone(const std::optional<Device>& device = {}) const override;
 
   void append(Tensor tensor);
-  template <class Container> void extend(const Container& tensors) {
+  template <class Container>
+  void extend(const Container& tensors) {
     for (const Tensor& t : tensors) append(t);
   }
   size_t size() const { return parameters_.size(); }

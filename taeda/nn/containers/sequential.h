@@ -9,8 +9,10 @@ namespace taeda::nn {
 /// A module with a name, as Sequential takes it in braces: {{"conv1", Conv2d(1, 6, 5)}, ...}.
 class NamedAnyModule {
  public:
-  NamedAnyModule(std::string name, AnyModule module) : name_(std::move(name)), module_(std::move(module)) {}
-  template <class M> NamedAnyModule(std::string name, M&& module)
+  NamedAnyModule(std::string name, AnyModule module)
+      : name_(std::move(name)), module_(std::move(module)) {}
+  template <class M>
+  NamedAnyModule(std::string name, M&& module)
       : name_(std::move(name)), module_(std::forward<M>(module)) {}
   const std::string& name() const { return name_; }
   const AnyModule& module() const { return module_; }
@@ -21,8 +23,8 @@ class NamedAnyModule {
 };
 
 /// Each module's output is the next one's input; the first takes any arguments. In braces,
-/// `Sequential{Linear(2, 3), ReLU()}`, modules are constructed from left to right; in parentheses C++
-/// leaves the order, and so which random numbers each gets, to the compiler.
+/// `Sequential{Linear(2, 3), ReLU()}`, modules are constructed from left to right; in parentheses
+/// C++ leaves the order, and so which random numbers each gets, to the compiler.
 class SequentialImpl : public Cloneable<SequentialImpl> {
  public:
   SequentialImpl() = default;
@@ -33,37 +35,48 @@ class SequentialImpl : public Cloneable<SequentialImpl> {
     for (const auto& [name, module] : named) push_back(name, module);
   }
   template <class... M>
-    requires(sizeof...(M) > 0 && (std::is_constructible_v<AnyModule, M> && ...))
-  explicit SequentialImpl(M&&... modules) { (push_back(std::forward<M>(modules)), ...); }
+  requires(sizeof...(M) > 0 &&
+           (std::is_constructible_v<AnyModule, M> && ...)) explicit SequentialImpl(M&&... modules) {
+    (push_back(std::forward<M>(modules)), ...);
+  }
 
   /// A container registers nothing of its own.
   void reset() override {}
   std::shared_ptr<Module> clone(const std::optional<Device>& device = {}) const override {
     auto copy = std::make_shared<SequentialImpl>();
-    for (size_t i = 0; i < modules_.size(); ++i) copy->push_back(children_[i].key(), modules_[i].clone(device));
+    for (size_t i = 0; i < modules_.size(); ++i)
+      copy->push_back(children_[i].key(), modules_[i].clone(device));
     copy->train(is_training());
     return copy;
   }
 
   /// Throws Error for an empty container, TypeError where types do not fit.
-  template <class Result = Tensor, class... Inputs> Result forward(Inputs&&... inputs) {
+  template <class Result = Tensor, class... Inputs>
+  Result forward(Inputs&&... inputs) {
     TAEDA_CHECK(!is_empty(), "Cannot call forward() on an empty Sequential");
-    if (modules_.size() == 1) return modules_[0].template forward<Result>(std::forward<Inputs>(inputs)...);
+    if (modules_.size() == 1)
+      return modules_[0].template forward<Result>(std::forward<Inputs>(inputs)...);
     AnyValue value = modules_[0].any_forward(std::forward<Inputs>(inputs)...);
     for (size_t i = 1; i < modules_.size(); ++i) value = modules_[i].call_values(&value, 1);
     return value.template get<Result>();
   }
 
-  void push_back(AnyModule module) { push_back(std::to_string(modules_.size()), std::move(module)); }
+  void push_back(AnyModule module) {
+    push_back(std::to_string(modules_.size()), std::move(module));
+  }
   template <class M>
-    requires(!std::is_same_v<std::decay_t<M>, AnyModule> && std::is_constructible_v<AnyModule, M>)
-  void push_back(M&& module) { push_back(AnyModule(std::forward<M>(module))); }
-  template <class M> void push_back(std::string name, M&& module) {
+  requires(!std::is_same_v<std::decay_t<M>, AnyModule> &&
+           std::is_constructible_v<AnyModule, M>) void push_back(M&& module) {
+    push_back(AnyModule(std::forward<M>(module)));
+  }
+  template <class M>
+  void push_back(std::string name, M&& module) {
     AnyModule any(std::forward<M>(module));
     add_child(std::move(name), any.ptr());
     modules_.push_back(std::move(any));
   }
-  template <class Container> void extend(const Container& container) {
+  template <class Container>
+  void extend(const Container& container) {
     for (const auto& module : container) push_back(module);
   }
 
@@ -76,7 +89,8 @@ class SequentialImpl : public Cloneable<SequentialImpl> {
   }
   std::shared_ptr<Module> operator[](size_t i) const { return ptr(i); }
   /// The i-th module as M; throws TypeError if it is another class.
-  template <class M> auto& at(size_t i) const {
+  template <class M>
+  auto& at(size_t i) const {
     check_index(i);
     return modules_[i].template get<M>();
   }
@@ -95,7 +109,8 @@ class Sequential : public ModuleHolder<SequentialImpl> {
   using Impl = SequentialImpl;
   using ModuleHolder<SequentialImpl>::ModuleHolder;
   Sequential() = default;
-  Sequential(std::initializer_list<NamedAnyModule> named) : ModuleHolder(std::make_shared<SequentialImpl>(named)) {}
+  Sequential(std::initializer_list<NamedAnyModule> named)
+      : ModuleHolder(std::make_shared<SequentialImpl>(named)) {}
 };
 
 }  // namespace taeda::nn

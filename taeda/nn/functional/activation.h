@@ -108,9 +108,9 @@ class SoftmaxFuncOptions {
 using LogSoftmaxFuncOptions = SoftmaxFuncOptions;
 using SoftminFuncOptions = SoftmaxFuncOptions;
 
-
 // The functions without options or flags are those of ops/activation.h.
-using taeda::gelu, taeda::softplus, taeda::softsign, taeda::silu, taeda::mish, taeda::hardswish, taeda::hardsigmoid;
+using taeda::gelu, taeda::softplus, taeda::softsign, taeda::silu, taeda::mish, taeda::hardswish,
+    taeda::hardsigmoid;
 using taeda::tanhshrink, taeda::softshrink, taeda::hardshrink, taeda::prelu, taeda::glu;
 
 inline Tensor relu(const Tensor& x, bool inplace = false) {
@@ -128,36 +128,61 @@ inline Tensor selu(const Tensor& x, const SELUFuncOptions& o) { return selu(x, o
 inline Tensor leaky_relu(const Tensor& x, double negative_slope = 0.01, bool inplace = false) {
   return inplace ? taeda::leaky_relu_(x, negative_slope) : taeda::leaky_relu(x, negative_slope);
 }
-inline Tensor leaky_relu(const Tensor& x, const LeakyReLUFuncOptions& o) { return leaky_relu(x, o.negative_slope(), o.inplace()); }
+inline Tensor leaky_relu(const Tensor& x, const LeakyReLUFuncOptions& o) {
+  return leaky_relu(x, o.negative_slope(), o.inplace());
+}
 inline Tensor elu(const Tensor& x, double alpha = 1, bool inplace = false) {
   return inplace ? taeda::elu_(x, alpha) : taeda::elu(x, alpha);
 }
-inline Tensor elu(const Tensor& x, const ELUFuncOptions& o) { return elu(x, o.alpha(), o.inplace()); }
+inline Tensor elu(const Tensor& x, const ELUFuncOptions& o) {
+  return elu(x, o.alpha(), o.inplace());
+}
 inline Tensor celu(const Tensor& x, double alpha = 1, bool inplace = false) {
   return inplace ? taeda::celu_(x, alpha) : taeda::celu(x, alpha);
 }
-inline Tensor celu(const Tensor& x, const CELUFuncOptions& o) { return celu(x, o.alpha(), o.inplace()); }
-inline Tensor hardtanh(const Tensor& x, double min_val = -1, double max_val = 1, bool inplace = false) {
+inline Tensor celu(const Tensor& x, const CELUFuncOptions& o) {
+  return celu(x, o.alpha(), o.inplace());
+}
+inline Tensor hardtanh(const Tensor& x, double min_val = -1, double max_val = 1,
+                       bool inplace = false) {
   return inplace ? taeda::hardtanh_(x, min_val, max_val) : taeda::hardtanh(x, min_val, max_val);
 }
-inline Tensor hardtanh(const Tensor& x, const HardtanhFuncOptions& o) { return hardtanh(x, o.min_val(), o.max_val(), o.inplace()); }
+inline Tensor hardtanh(const Tensor& x, const HardtanhFuncOptions& o) {
+  return hardtanh(x, o.min_val(), o.max_val(), o.inplace());
+}
 inline Tensor threshold(const Tensor& x, double threshold, double value, bool inplace = false) {
   return inplace ? taeda::threshold_(x, threshold, value) : taeda::threshold(x, threshold, value);
 }
-inline Tensor threshold(const Tensor& x, const ThresholdFuncOptions& o) { return threshold(x, o.threshold(), o.value(), o.inplace()); }
-inline Tensor gelu(const Tensor& x, const GELUFuncOptions& o) { return taeda::gelu(x, o.approximate()); }
-inline Tensor softplus(const Tensor& x, const SoftplusFuncOptions& o) { return taeda::softplus(x, o.beta(), o.threshold()); }
-inline Tensor softshrink(const Tensor& x, const SoftshrinkFuncOptions& o) { return taeda::softshrink(x, o.lambda()); }
-inline Tensor hardshrink(const Tensor& x, const HardshrinkFuncOptions& o) { return taeda::hardshrink(x, o.lambda()); }
+inline Tensor threshold(const Tensor& x, const ThresholdFuncOptions& o) {
+  return threshold(x, o.threshold(), o.value(), o.inplace());
+}
+inline Tensor gelu(const Tensor& x, const GELUFuncOptions& o) {
+  return taeda::gelu(x, o.approximate());
+}
+inline Tensor softplus(const Tensor& x, const SoftplusFuncOptions& o) {
+  return taeda::softplus(x, o.beta(), o.threshold());
+}
+inline Tensor softshrink(const Tensor& x, const SoftshrinkFuncOptions& o) {
+  return taeda::softshrink(x, o.lambda());
+}
+inline Tensor hardshrink(const Tensor& x, const HardshrinkFuncOptions& o) {
+  return taeda::hardshrink(x, o.lambda());
+}
 inline Tensor glu(const Tensor& x, const GLUFuncOptions& o) { return taeda::glu(x, o.dim()); }
 inline Tensor logsigmoid(const Tensor& x) { return taeda::log_sigmoid(x); }
 inline Tensor sigmoid(const Tensor& x) { return x.sigmoid(); }
 inline Tensor tanh(const Tensor& x) { return x.tanh(); }
 
 using taeda::softmax, taeda::log_softmax, taeda::softmin;
-inline Tensor softmax(const Tensor& x, const SoftmaxFuncOptions& o) { return x.softmax(o.dim(), o.dtype()); }
-inline Tensor log_softmax(const Tensor& x, const LogSoftmaxFuncOptions& o) { return x.log_softmax(o.dim(), o.dtype()); }
-inline Tensor softmin(const Tensor& x, const SoftminFuncOptions& o) { return x.neg().softmax(o.dim(), o.dtype()); }
+inline Tensor softmax(const Tensor& x, const SoftmaxFuncOptions& o) {
+  return x.softmax(o.dim(), o.dtype());
+}
+inline Tensor log_softmax(const Tensor& x, const LogSoftmaxFuncOptions& o) {
+  return x.log_softmax(o.dim(), o.dtype());
+}
+inline Tensor softmin(const Tensor& x, const SoftminFuncOptions& o) {
+  return x.neg().softmax(o.dim(), o.dtype());
+}
 
 }  // namespace functional
 }  // namespace taeda::nn

@@ -11,7 +11,9 @@ void check_probability(double p) {
 }
 
 /// The result takes the input's place if asked to.
-Tensor finish(const Tensor& input, Tensor result, bool inplace) { return inplace ? input.copy_(result) : result; }
+Tensor finish(const Tensor& input, Tensor result, bool inplace) {
+  return inplace ? input.copy_(result) : result;
+}
 
 }  // namespace
 

@@ -25,8 +25,8 @@ class DropoutFuncOptions {
 using Dropout2dFuncOptions = DropoutFuncOptions;
 using AlphaDropoutFuncOptions = DropoutFuncOptions;
 
-/// Zeroes elements with probability p and scales the others by 1 / (1 - p). Throws ValueError unless p
-/// is in [0, 1].
+/// Zeroes elements with probability p and scales the others by 1 / (1 - p). Throws ValueError
+/// unless p is in [0, 1].
 Tensor dropout(const Tensor& input, double p, bool training = true, bool inplace = false);
 inline Tensor dropout(const Tensor& input, const DropoutFuncOptions& o = {}) {
   return dropout(input, o.p(), o.training(), o.inplace());

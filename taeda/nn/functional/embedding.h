@@ -30,7 +30,8 @@ class EmbeddingFuncOptions {
 };
 
 /// Rows of `weight` at the integers in `input`; the row `padding_idx` gets no gradient.
-Tensor embedding(const Tensor& input, const Tensor& weight, const EmbeddingFuncOptions& options = {});
+Tensor embedding(const Tensor& input, const Tensor& weight,
+                 const EmbeddingFuncOptions& options = {});
 
 }  // namespace functional
 }  // namespace taeda::nn

@@ -9,7 +9,8 @@ namespace taeda::nn {
 
 class LinearOptions {
  public:
-  LinearOptions(int64_t in_features, int64_t out_features) : in_features_(in_features), out_features_(out_features) {}
+  LinearOptions(int64_t in_features, int64_t out_features)
+      : in_features_(in_features), out_features_(out_features) {}
   TAEDA_ARG(int64_t, in_features);
   TAEDA_ARG(int64_t, out_features);
   TAEDA_ARG(bool, bias) = true;
@@ -27,7 +28,8 @@ class BilinearOptions {
 
 class FlattenOptions {
  public:
-  FlattenOptions(int64_t start_dim = 1, int64_t end_dim = -1) : start_dim_(start_dim), end_dim_(end_dim) {}
+  FlattenOptions(int64_t start_dim = 1, int64_t end_dim = -1)
+      : start_dim_(start_dim), end_dim_(end_dim) {}
   TAEDA_ARG(int64_t, start_dim);
   TAEDA_ARG(int64_t, end_dim);
 };
@@ -48,7 +50,8 @@ inline Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bi
 
 /// y_k = x1^T W_k x2 + b_k: inputs [..., in1] and [..., in2], weight [out, in1, in2], bias [out] or
 /// undefined.
-Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight, const Tensor& bias = {});
+Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight,
+                const Tensor& bias = {});
 
 }  // namespace functional
 }  // namespace taeda::nn

@@ -121,13 +121,17 @@ using PoissonNLLLossFuncOptions = PoissonNLLLossOptions;
 
 // The forms with plain arguments are those of ops/loss.h.
 using taeda::cross_entropy, taeda::nll_loss, taeda::mse_loss, taeda::l1_loss, taeda::smooth_l1_loss;
-using taeda::huber_loss, taeda::binary_cross_entropy, taeda::binary_cross_entropy_with_logits, taeda::kl_div;
-using taeda::poisson_nll_loss, taeda::gaussian_nll_loss, taeda::hinge_embedding_loss, taeda::soft_margin_loss;
+using taeda::huber_loss, taeda::binary_cross_entropy, taeda::binary_cross_entropy_with_logits,
+    taeda::kl_div;
 using taeda::margin_ranking_loss, taeda::cosine_similarity, taeda::cosine_embedding_loss;
 using taeda::pairwise_distance, taeda::triplet_margin_loss;
+using taeda::poisson_nll_loss, taeda::gaussian_nll_loss, taeda::hinge_embedding_loss,
+    taeda::soft_margin_loss;
 
-inline Tensor cross_entropy(const Tensor& x, const Tensor& target, const CrossEntropyFuncOptions& o) {
-  return taeda::cross_entropy(x, target, o.weight(), o.reduction(), o.ignore_index(), o.label_smoothing());
+inline Tensor cross_entropy(const Tensor& x, const Tensor& target,
+                            const CrossEntropyFuncOptions& o) {
+  return taeda::cross_entropy(x, target, o.weight(), o.reduction(), o.ignore_index(),
+                              o.label_smoothing());
 }
 inline Tensor nll_loss(const Tensor& x, const Tensor& target, const NLLLossFuncOptions& o) {
   return taeda::nll_loss(x, target, o.weight(), o.reduction(), o.ignore_index());
@@ -138,29 +142,35 @@ inline Tensor mse_loss(const Tensor& x, const Tensor& target, const MSELossFuncO
 inline Tensor l1_loss(const Tensor& x, const Tensor& target, const L1LossFuncOptions& o) {
   return taeda::l1_loss(x, target, o.reduction());
 }
-inline Tensor smooth_l1_loss(const Tensor& x, const Tensor& target, const SmoothL1LossFuncOptions& o) {
+inline Tensor smooth_l1_loss(const Tensor& x, const Tensor& target,
+                             const SmoothL1LossFuncOptions& o) {
   return taeda::smooth_l1_loss(x, target, o.reduction(), o.beta());
 }
 inline Tensor huber_loss(const Tensor& x, const Tensor& target, const HuberLossFuncOptions& o) {
   return taeda::huber_loss(x, target, o.reduction(), o.delta());
 }
-inline Tensor binary_cross_entropy(const Tensor& x, const Tensor& target, const BinaryCrossEntropyFuncOptions& o) {
+inline Tensor binary_cross_entropy(const Tensor& x, const Tensor& target,
+                                   const BinaryCrossEntropyFuncOptions& o) {
   return taeda::binary_cross_entropy(x, target, o.weight(), o.reduction());
 }
 inline Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target,
                                                const BinaryCrossEntropyWithLogitsFuncOptions& o) {
-  return taeda::binary_cross_entropy_with_logits(x, target, o.weight(), o.pos_weight(), o.reduction());
+  return taeda::binary_cross_entropy_with_logits(x, target, o.weight(), o.pos_weight(),
+                                                 o.reduction());
 }
 inline Tensor kl_div(const Tensor& x, const Tensor& target, const KLDivFuncOptions& o) {
   return taeda::kl_div(x, target, o.reduction(), o.log_target(), o.is_batch_mean());
 }
-inline Tensor poisson_nll_loss(const Tensor& x, const Tensor& target, const PoissonNLLLossFuncOptions& o) {
+inline Tensor poisson_nll_loss(const Tensor& x, const Tensor& target,
+                               const PoissonNLLLossFuncOptions& o) {
   return taeda::poisson_nll_loss(x, target, o.log_input(), o.full(), o.eps(), o.reduction());
 }
-inline Tensor hinge_embedding_loss(const Tensor& x, const Tensor& target, const HingeEmbeddingLossFuncOptions& o) {
+inline Tensor hinge_embedding_loss(const Tensor& x, const Tensor& target,
+                                   const HingeEmbeddingLossFuncOptions& o) {
   return taeda::hinge_embedding_loss(x, target, o.margin(), o.reduction());
 }
-inline Tensor soft_margin_loss(const Tensor& x, const Tensor& target, const SoftMarginLossFuncOptions& o) {
+inline Tensor soft_margin_loss(const Tensor& x, const Tensor& target,
+                               const SoftMarginLossFuncOptions& o) {
   return taeda::soft_margin_loss(x, target, o.reduction());
 }
 inline Tensor margin_ranking_loss(const Tensor& x1, const Tensor& x2, const Tensor& target,
@@ -171,9 +181,10 @@ inline Tensor cosine_embedding_loss(const Tensor& x1, const Tensor& x2, const Te
                                     const CosineEmbeddingLossFuncOptions& o) {
   return taeda::cosine_embedding_loss(x1, x2, target, o.margin(), o.reduction());
 }
-inline Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
-                                  const TripletMarginLossFuncOptions& o) {
-  return taeda::triplet_margin_loss(anchor, positive, negative, o.margin(), o.p(), o.eps(), o.swap(), o.reduction());
+inline Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive,
+                                  const Tensor& negative, const TripletMarginLossFuncOptions& o) {
+  return taeda::triplet_margin_loss(anchor, positive, negative, o.margin(), o.p(), o.eps(),
+                                    o.swap(), o.reduction());
 }
 
 }  // namespace functional

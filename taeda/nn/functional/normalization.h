@@ -35,7 +35,8 @@ using InstanceNorm2dOptions = InstanceNormOptions;
 
 class LayerNormOptions {
  public:
-  LayerNormOptions(std::vector<int64_t> normalized_shape) : normalized_shape_(std::move(normalized_shape)) {}
+  LayerNormOptions(std::vector<int64_t> normalized_shape)
+      : normalized_shape_(std::move(normalized_shape)) {}
   LayerNormOptions(int64_t size) : normalized_shape_{size} {}
   TAEDA_ARG(std::vector<int64_t>, normalized_shape);
   TAEDA_ARG(double, eps) = 1e-5;
@@ -44,7 +45,8 @@ class LayerNormOptions {
 
 class GroupNormOptions {
  public:
-  GroupNormOptions(int64_t num_groups, int64_t num_channels) : num_groups_(num_groups), num_channels_(num_channels) {}
+  GroupNormOptions(int64_t num_groups, int64_t num_channels)
+      : num_groups_(num_groups), num_channels_(num_channels) {}
   TAEDA_ARG(int64_t, num_groups);
   TAEDA_ARG(int64_t, num_channels);
   TAEDA_ARG(double, eps) = 1e-5;
@@ -73,7 +75,8 @@ class InstanceNormFuncOptions {
 
 class LayerNormFuncOptions {
  public:
-  LayerNormFuncOptions(std::vector<int64_t> normalized_shape) : normalized_shape_(std::move(normalized_shape)) {}
+  LayerNormFuncOptions(std::vector<int64_t> normalized_shape)
+      : normalized_shape_(std::move(normalized_shape)) {}
   TAEDA_ARG(std::vector<int64_t>, normalized_shape);
   TAEDA_ARG(Tensor, weight);
   TAEDA_ARG(Tensor, bias);
@@ -95,19 +98,22 @@ class NormalizeFuncOptions {
   TAEDA_ARG(double, eps) = 1e-12;
 };
 
-/// See ops/norm.h for the formulas and errors. The order of arguments is that of Python's functions.
-inline Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight,
-                         const Tensor& bias = {}, bool training = false, double momentum = 0.1, double eps = 1e-5) {
+/// See ops/norm.h for the formulas and errors. The order of arguments is that of Python's
+/// functions.
+inline Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
+                         const Tensor& weight, const Tensor& bias = {}, bool training = false,
+                         double momentum = 0.1, double eps = 1e-5) {
   return taeda::batch_norm(x, weight, bias, running_mean, running_var, training, momentum, eps);
 }
 inline Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
                          const BatchNormFuncOptions& o = {}) {
-  return taeda::batch_norm(x, o.weight(), o.bias(), running_mean, running_var, o.training(), o.momentum(), o.eps());
+  return taeda::batch_norm(x, o.weight(), o.bias(), running_mean, running_var, o.training(),
+                           o.momentum(), o.eps());
 }
 
 inline Tensor instance_norm(const Tensor& x, const InstanceNormFuncOptions& o = {}) {
-  return taeda::instance_norm(x, o.weight(), o.bias(), o.running_mean(), o.running_var(), o.use_input_stats(),
-                              o.momentum(), o.eps());
+  return taeda::instance_norm(x, o.weight(), o.bias(), o.running_mean(), o.running_var(),
+                              o.use_input_stats(), o.momentum(), o.eps());
 }
 
 using taeda::layer_norm, taeda::group_norm, taeda::normalize;

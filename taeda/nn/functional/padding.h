@@ -15,9 +15,12 @@ class PadFuncOptions {
 };
 
 /// Adds pad[0] entries before and pad[1] after the last dimension, pad[2] and pad[3] around the one
-/// before it, and so on. Negative numbers cut (constant mode only). Throws Error for an odd number of
-/// entries, for more pairs than dimensions, and for padding that reflection or wrapping cannot fill.
+/// before it, and so on. Negative numbers cut (constant mode only). Throws Error for an odd number
+/// of entries, for more pairs than dimensions, and for padding that reflection or wrapping cannot
+/// fill.
 Tensor pad(const Tensor& input, IntArrayRef pad, PaddingMode mode = kConstant, double value = 0);
-inline Tensor pad(const Tensor& input, const PadFuncOptions& o) { return pad(input, o.pad(), o.mode(), o.value()); }
+inline Tensor pad(const Tensor& input, const PadFuncOptions& o) {
+  return pad(input, o.pad(), o.mode(), o.value());
+}
 
 }  // namespace taeda::nn::functional

@@ -26,8 +26,12 @@ std::string SELUImpl::extra_repr() const { return inplace_text(options.inplace()
 std::string LeakyReLUImpl::extra_repr() const {
   return "negative_slope=" + float_text(options.negative_slope()) + inplace_text(options.inplace());
 }
-std::string ELUImpl::extra_repr() const { return "alpha=" + float_text(options.alpha()) + inplace_text(options.inplace()); }
-std::string CELUImpl::extra_repr() const { return "alpha=" + float_text(options.alpha()) + inplace_text(options.inplace()); }
+std::string ELUImpl::extra_repr() const {
+  return "alpha=" + float_text(options.alpha()) + inplace_text(options.inplace());
+}
+std::string CELUImpl::extra_repr() const {
+  return "alpha=" + float_text(options.alpha()) + inplace_text(options.inplace());
+}
 std::string GELUImpl::extra_repr() const { return "approximate='" + options.approximate() + "'"; }
 std::string HardtanhImpl::extra_repr() const {
   return "min_val=" + float_text(options.min_val()) + ", max_val=" + float_text(options.max_val()) +
@@ -47,7 +51,11 @@ std::string SoftmaxImpl::extra_repr() const { return dim_text(options.dim()); }
 std::string LogSoftmaxImpl::extra_repr() const { return dim_text(options.dim()); }
 std::string SoftminImpl::extra_repr() const { return dim_text(options.dim()); }
 
-void PReLUImpl::reset() { weight = register_parameter("weight", full({options.num_parameters()}, options.init())); }
-std::string PReLUImpl::extra_repr() const { return "num_parameters=" + std::to_string(options.num_parameters()); }
+void PReLUImpl::reset() {
+  weight = register_parameter("weight", full({options.num_parameters()}, options.init()));
+}
+std::string PReLUImpl::extra_repr() const {
+  return "num_parameters=" + std::to_string(options.num_parameters());
+}
 
 }  // namespace taeda::nn

@@ -12,7 +12,8 @@ namespace detail {
 template <class Options, class Derived>
 class Activation : public Cloneable<Derived> {
  public:
-  Activation() requires std::is_default_constructible_v<Options> = default;
+  Activation() requires std::is_default_constructible_v<Options>
+  = default;
   explicit Activation(Options o) : options(std::move(o)) {}
   void reset() override {}
   Options options;
@@ -118,7 +119,8 @@ TAEDA_MODULE(Hardshrink);
 
 class ThresholdImpl : public detail::Activation<ThresholdOptions, ThresholdImpl> {
  public:
-  ThresholdImpl(double threshold, double value) : ThresholdImpl(ThresholdOptions(threshold, value)) {}
+  ThresholdImpl(double threshold, double value)
+      : ThresholdImpl(ThresholdOptions(threshold, value)) {}
   using Activation::Activation;
   Tensor forward(const Tensor& x) { return functional::threshold(x, options); }
   std::string extra_repr() const override;

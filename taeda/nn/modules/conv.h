@@ -58,7 +58,9 @@ TAEDA_MODULE(Conv3d);
 template <size_t D, class Derived>
 class ConvTransposeImpl : public Cloneable<Derived> {
  public:
-  explicit ConvTransposeImpl(ConvTransposeOptions<D> o) : options(std::move(o)) { ConvTransposeImpl::reset(); }
+  explicit ConvTransposeImpl(ConvTransposeOptions<D> o) : options(std::move(o)) {
+    ConvTransposeImpl::reset();
+  }
   void reset() override;
   void reset_parameters();
   std::string extra_repr() const override;
@@ -67,7 +69,8 @@ class ConvTransposeImpl : public Cloneable<Derived> {
   Tensor weight, bias;
 
  protected:
-  std::vector<int64_t> output_padding(const Tensor& input, const std::optional<std::vector<int64_t>>& output_size) const;
+  std::vector<int64_t> output_padding(const Tensor& input,
+                                      const std::optional<std::vector<int64_t>>& output_size) const;
 };
 
 class ConvTranspose1dImpl : public ConvTransposeImpl<1, ConvTranspose1dImpl> {

@@ -13,8 +13,8 @@ class DropoutImplBase : public Cloneable<Derived> {
  public:
   explicit DropoutImplBase(DropoutOptions o) : options(std::move(o)) { DropoutImplBase::reset(); }
   void reset() override {
-    TAEDA_CHECK_VALUE(options.p() >= 0 && options.p() <= 1, "dropout probability has to be between 0 and 1, but got ",
-                      options.p());
+    TAEDA_CHECK_VALUE(options.p() >= 0 && options.p() <= 1,
+                      "dropout probability has to be between 0 and 1, but got ", options.p());
   }
   std::string extra_repr() const override {
     return "p=" + float_text(options.p()) + ", inplace=" + bool_text(options.inplace());
@@ -25,21 +25,27 @@ class DropoutImplBase : public Cloneable<Derived> {
 class DropoutImpl : public DropoutImplBase<DropoutImpl> {
  public:
   explicit DropoutImpl(DropoutOptions o = {}) : DropoutImplBase(std::move(o)) {}
-  Tensor forward(const Tensor& x) { return functional::dropout(x, options.p(), is_training(), options.inplace()); }
+  Tensor forward(const Tensor& x) {
+    return functional::dropout(x, options.p(), is_training(), options.inplace());
+  }
 };
 TAEDA_MODULE(Dropout);
 
 class Dropout2dImpl : public DropoutImplBase<Dropout2dImpl> {
  public:
   explicit Dropout2dImpl(DropoutOptions o = {}) : DropoutImplBase(std::move(o)) {}
-  Tensor forward(const Tensor& x) { return functional::dropout2d(x, options.p(), is_training(), options.inplace()); }
+  Tensor forward(const Tensor& x) {
+    return functional::dropout2d(x, options.p(), is_training(), options.inplace());
+  }
 };
 TAEDA_MODULE(Dropout2d);
 
 class AlphaDropoutImpl : public DropoutImplBase<AlphaDropoutImpl> {
  public:
   explicit AlphaDropoutImpl(DropoutOptions o = {}) : DropoutImplBase(std::move(o)) {}
-  Tensor forward(const Tensor& x) { return functional::alpha_dropout(x, options.p(), is_training(), options.inplace()); }
+  Tensor forward(const Tensor& x) {
+    return functional::alpha_dropout(x, options.p(), is_training(), options.inplace());
+  }
 };
 TAEDA_MODULE(AlphaDropout);
 

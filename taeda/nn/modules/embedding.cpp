@@ -12,7 +12,8 @@ void EmbeddingImpl::reset() {
     if (padding < 0) padding += n;
   }
   if (!options._weight().defined()) {
-    weight = register_parameter("weight", empty({options.num_embeddings(), options.embedding_dim()}));
+    weight =
+        register_parameter("weight", empty({options.num_embeddings(), options.embedding_dim()}));
     reset_parameters();
     return;
   }
@@ -33,7 +34,8 @@ std::string EmbeddingImpl::extra_repr() const {
   return out;
 }
 
-Embedding Embedding::from_pretrained(const Tensor& embeddings, const EmbeddingFromPretrainedOptions& o) {
+Embedding Embedding::from_pretrained(const Tensor& embeddings,
+                                     const EmbeddingFromPretrainedOptions& o) {
   TAEDA_CHECK_VALUE(embeddings.dim() == 2, "Embeddings parameter is expected to be 2-dimensional");
   EmbeddingOptions options(embeddings.size(0), embeddings.size(1));
   options.padding_idx(o.padding_idx())._weight(embeddings);

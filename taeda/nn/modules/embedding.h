@@ -17,7 +17,8 @@ class EmbeddingImpl : public Cloneable<EmbeddingImpl> {
   void reset_parameters();
   std::string extra_repr() const override;
   Tensor forward(const Tensor& input) {
-    return functional::embedding(input, weight, functional::EmbeddingFuncOptions().padding_idx(options.padding_idx()));
+    return functional::embedding(
+        input, weight, functional::EmbeddingFuncOptions().padding_idx(options.padding_idx()));
   }
 
   EmbeddingOptions options;
@@ -29,7 +30,8 @@ class Embedding : public ModuleHolder<EmbeddingImpl> {
   using Impl = EmbeddingImpl;
   using ModuleHolder<EmbeddingImpl>::ModuleHolder;
   /// Rows given; they get no gradient unless `freeze` is false. Throws ValueError unless a matrix.
-  static Embedding from_pretrained(const Tensor& embeddings, const EmbeddingFromPretrainedOptions& options = {});
+  static Embedding from_pretrained(const Tensor& embeddings,
+                                   const EmbeddingFromPretrainedOptions& options = {});
 };
 
 }  // namespace taeda::nn

@@ -15,18 +15,22 @@ void LinearImpl::reset() {
 void LinearImpl::reset_parameters() {
   init::kaiming_uniform_(weight, std::sqrt(5.0));
   if (!bias.defined()) return;
-  const double bound = options.in_features() > 0 ? 1 / std::sqrt(static_cast<double>(options.in_features())) : 0;
+  const double bound =
+      options.in_features() > 0 ? 1 / std::sqrt(static_cast<double>(options.in_features())) : 0;
   init::uniform_(bias, -bound, bound);
 }
 
 std::string LinearImpl::extra_repr() const {
-  return taeda::detail::concat("in_features=", options.in_features(), ", out_features=", options.out_features(),
+  return taeda::detail::concat("in_features=", options.in_features(),
+                               ", out_features=", options.out_features(),
                                ", bias=", bool_text(options.bias()));
 }
 
 void BilinearImpl::reset() {
-  TAEDA_CHECK_VALUE(options.in1_features() > 0, "in1_features must be > 0, but got ", options.in1_features());
-  weight = register_parameter("weight", empty({options.out_features(), options.in1_features(), options.in2_features()}));
+  TAEDA_CHECK_VALUE(options.in1_features() > 0, "in1_features must be > 0, but got ",
+                    options.in1_features());
+  weight = register_parameter(
+      "weight", empty({options.out_features(), options.in1_features(), options.in2_features()}));
   bias = register_parameter("bias", options.bias() ? empty({options.out_features()}) : Tensor());
   reset_parameters();
 }
@@ -38,8 +42,9 @@ void BilinearImpl::reset_parameters() {
 }
 
 std::string BilinearImpl::extra_repr() const {
-  return taeda::detail::concat("in1_features=", options.in1_features(), ", in2_features=", options.in2_features(),
-                               ", out_features=", options.out_features(), ", bias=", bool_text(options.bias()));
+  return taeda::detail::concat(
+      "in1_features=", options.in1_features(), ", in2_features=", options.in2_features(),
+      ", out_features=", options.out_features(), ", bias=", bool_text(options.bias()));
 }
 
 std::string FlattenImpl::extra_repr() const {
@@ -47,7 +52,8 @@ std::string FlattenImpl::extra_repr() const {
 }
 
 std::string UnflattenImpl::extra_repr() const {
-  return taeda::detail::concat("dim=", options.dim(), ", unflattened_size=", tuple_text(options.sizes()));
+  return taeda::detail::concat("dim=", options.dim(),
+                               ", unflattened_size=", tuple_text(options.sizes()));
 }
 
 }  // namespace taeda::nn

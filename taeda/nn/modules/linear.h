@@ -32,7 +32,9 @@ class BilinearImpl : public Cloneable<BilinearImpl> {
   void reset() override;
   void reset_parameters();
   std::string extra_repr() const override;
-  Tensor forward(const Tensor& x1, const Tensor& x2) { return functional::bilinear(x1, x2, weight, bias); }
+  Tensor forward(const Tensor& x1, const Tensor& x2) {
+    return functional::bilinear(x1, x2, weight, bias);
+  }
 
   BilinearOptions options;
   Tensor weight, bias;
@@ -49,11 +51,14 @@ TAEDA_MODULE(Identity);
 /// Joins dimensions start_dim to end_dim (1 to the last).
 class FlattenImpl : public Cloneable<FlattenImpl> {
  public:
-  explicit FlattenImpl(int64_t start_dim, int64_t end_dim = -1) : FlattenImpl(FlattenOptions(start_dim, end_dim)) {}
+  explicit FlattenImpl(int64_t start_dim, int64_t end_dim = -1)
+      : FlattenImpl(FlattenOptions(start_dim, end_dim)) {}
   explicit FlattenImpl(FlattenOptions o = {}) : options(std::move(o)) {}
   void reset() override {}
   std::string extra_repr() const override;
-  Tensor forward(const Tensor& input) { return input.flatten(options.start_dim(), options.end_dim()); }
+  Tensor forward(const Tensor& input) {
+    return input.flatten(options.start_dim(), options.end_dim());
+  }
 
   FlattenOptions options;
 };
@@ -62,7 +67,8 @@ TAEDA_MODULE(Flatten);
 /// Cuts a dimension into several.
 class UnflattenImpl : public Cloneable<UnflattenImpl> {
  public:
-  UnflattenImpl(int64_t dim, std::vector<int64_t> sizes) : UnflattenImpl(UnflattenOptions(dim, std::move(sizes))) {}
+  UnflattenImpl(int64_t dim, std::vector<int64_t> sizes)
+      : UnflattenImpl(UnflattenOptions(dim, std::move(sizes))) {}
   explicit UnflattenImpl(UnflattenOptions o) : options(std::move(o)) {}
   void reset() override {}
   std::string extra_repr() const override;

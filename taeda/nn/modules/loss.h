@@ -32,7 +32,9 @@ class LossModule : public Cloneable<Derived> {
 class MSELossImpl : public detail::LossModule<MSELossOptions, MSELossImpl> {
  public:
   explicit MSELossImpl(MSELossOptions o = {}) : LossModule(std::move(o)) {}
-  Tensor forward(const Tensor& input, const Tensor& target) { return functional::mse_loss(input, target, options); }
+  Tensor forward(const Tensor& input, const Tensor& target) {
+    return functional::mse_loss(input, target, options);
+  }
 };
 TAEDA_MODULE(MSELoss);
 
@@ -40,7 +42,9 @@ TAEDA_MODULE(MSELoss);
 class L1LossImpl : public detail::LossModule<L1LossOptions, L1LossImpl> {
  public:
   explicit L1LossImpl(L1LossOptions o = {}) : LossModule(std::move(o)) {}
-  Tensor forward(const Tensor& input, const Tensor& target) { return functional::l1_loss(input, target, options); }
+  Tensor forward(const Tensor& input, const Tensor& target) {
+    return functional::l1_loss(input, target, options);
+  }
 };
 TAEDA_MODULE(L1Loss);
 
@@ -48,7 +52,9 @@ TAEDA_MODULE(L1Loss);
 class SmoothL1LossImpl : public detail::LossModule<SmoothL1LossOptions, SmoothL1LossImpl> {
  public:
   explicit SmoothL1LossImpl(SmoothL1LossOptions o = {}) : LossModule(std::move(o)) {}
-  Tensor forward(const Tensor& input, const Tensor& target) { return functional::smooth_l1_loss(input, target, options); }
+  Tensor forward(const Tensor& input, const Tensor& target) {
+    return functional::smooth_l1_loss(input, target, options);
+  }
 };
 TAEDA_MODULE(SmoothL1Loss);
 
@@ -56,15 +62,20 @@ TAEDA_MODULE(SmoothL1Loss);
 class HuberLossImpl : public detail::LossModule<HuberLossOptions, HuberLossImpl> {
  public:
   explicit HuberLossImpl(HuberLossOptions o = {}) : LossModule(std::move(o)) {}
-  Tensor forward(const Tensor& input, const Tensor& target) { return functional::huber_loss(input, target, options); }
+  Tensor forward(const Tensor& input, const Tensor& target) {
+    return functional::huber_loss(input, target, options);
+  }
 };
 TAEDA_MODULE(HuberLoss);
 
 /// -log softmax(input)[target].
-class CrossEntropyLossImpl : public detail::LossModule<CrossEntropyLossOptions, CrossEntropyLossImpl> {
+class CrossEntropyLossImpl
+    : public detail::LossModule<CrossEntropyLossOptions, CrossEntropyLossImpl> {
  public:
   explicit CrossEntropyLossImpl(CrossEntropyLossOptions o = {}) : LossModule(std::move(o)) {}
-  Tensor forward(const Tensor& input, const Tensor& target) { return functional::cross_entropy(input, target, options); }
+  Tensor forward(const Tensor& input, const Tensor& target) {
+    return functional::cross_entropy(input, target, options);
+  }
 };
 TAEDA_MODULE(CrossEntropyLoss);
 
@@ -72,7 +83,9 @@ TAEDA_MODULE(CrossEntropyLoss);
 class NLLLossImpl : public detail::LossModule<NLLLossOptions, NLLLossImpl> {
  public:
   explicit NLLLossImpl(NLLLossOptions o = {}) : LossModule(std::move(o)) {}
-  Tensor forward(const Tensor& input, const Tensor& target) { return functional::nll_loss(input, target, options); }
+  Tensor forward(const Tensor& input, const Tensor& target) {
+    return functional::nll_loss(input, target, options);
+  }
 };
 TAEDA_MODULE(NLLLoss);
 
@@ -80,15 +93,20 @@ TAEDA_MODULE(NLLLoss);
 class BCELossImpl : public detail::LossModule<BCELossOptions, BCELossImpl> {
  public:
   explicit BCELossImpl(BCELossOptions o = {}) : LossModule(std::move(o)) {}
-  Tensor forward(const Tensor& input, const Tensor& target) { return functional::binary_cross_entropy(input, target, options); }
+  Tensor forward(const Tensor& input, const Tensor& target) {
+    return functional::binary_cross_entropy(input, target, options);
+  }
 };
 TAEDA_MODULE(BCELoss);
 
 /// The same of sigmoid(input).
-class BCEWithLogitsLossImpl : public detail::LossModule<BCEWithLogitsLossOptions, BCEWithLogitsLossImpl> {
+class BCEWithLogitsLossImpl
+    : public detail::LossModule<BCEWithLogitsLossOptions, BCEWithLogitsLossImpl> {
  public:
   explicit BCEWithLogitsLossImpl(BCEWithLogitsLossOptions o = {}) : LossModule(std::move(o)) {}
-  Tensor forward(const Tensor& input, const Tensor& target) { return functional::binary_cross_entropy_with_logits(input, target, options); }
+  Tensor forward(const Tensor& input, const Tensor& target) {
+    return functional::binary_cross_entropy_with_logits(input, target, options);
+  }
 };
 TAEDA_MODULE(BCEWithLogitsLoss);
 
@@ -96,7 +114,9 @@ TAEDA_MODULE(BCEWithLogitsLoss);
 class KLDivLossImpl : public detail::LossModule<KLDivLossOptions, KLDivLossImpl> {
  public:
   explicit KLDivLossImpl(KLDivLossOptions o = {}) : LossModule(std::move(o)) {}
-  Tensor forward(const Tensor& input, const Tensor& target) { return functional::kl_div(input, target, options); }
+  Tensor forward(const Tensor& input, const Tensor& target) {
+    return functional::kl_div(input, target, options);
+  }
 };
 TAEDA_MODULE(KLDivLoss);
 
@@ -104,15 +124,20 @@ TAEDA_MODULE(KLDivLoss);
 class PoissonNLLLossImpl : public detail::LossModule<PoissonNLLLossOptions, PoissonNLLLossImpl> {
  public:
   explicit PoissonNLLLossImpl(PoissonNLLLossOptions o = {}) : LossModule(std::move(o)) {}
-  Tensor forward(const Tensor& input, const Tensor& target) { return functional::poisson_nll_loss(input, target, options); }
+  Tensor forward(const Tensor& input, const Tensor& target) {
+    return functional::poisson_nll_loss(input, target, options);
+  }
 };
 TAEDA_MODULE(PoissonNLLLoss);
 
 /// Distances that shall be small (1) or large (-1).
-class HingeEmbeddingLossImpl : public detail::LossModule<HingeEmbeddingLossOptions, HingeEmbeddingLossImpl> {
+class HingeEmbeddingLossImpl
+    : public detail::LossModule<HingeEmbeddingLossOptions, HingeEmbeddingLossImpl> {
  public:
   explicit HingeEmbeddingLossImpl(HingeEmbeddingLossOptions o = {}) : LossModule(std::move(o)) {}
-  Tensor forward(const Tensor& input, const Tensor& target) { return functional::hinge_embedding_loss(input, target, options); }
+  Tensor forward(const Tensor& input, const Tensor& target) {
+    return functional::hinge_embedding_loss(input, target, options);
+  }
 };
 TAEDA_MODULE(HingeEmbeddingLoss);
 
@@ -120,12 +145,15 @@ TAEDA_MODULE(HingeEmbeddingLoss);
 class SoftMarginLossImpl : public detail::LossModule<SoftMarginLossOptions, SoftMarginLossImpl> {
  public:
   explicit SoftMarginLossImpl(SoftMarginLossOptions o = {}) : LossModule(std::move(o)) {}
-  Tensor forward(const Tensor& input, const Tensor& target) { return functional::soft_margin_loss(input, target, options); }
+  Tensor forward(const Tensor& input, const Tensor& target) {
+    return functional::soft_margin_loss(input, target, options);
+  }
 };
 TAEDA_MODULE(SoftMarginLoss);
 
 /// max(0, -target (x1 - x2) + margin).
-class MarginRankingLossImpl : public detail::LossModule<MarginRankingLossOptions, MarginRankingLossImpl> {
+class MarginRankingLossImpl
+    : public detail::LossModule<MarginRankingLossOptions, MarginRankingLossImpl> {
  public:
   explicit MarginRankingLossImpl(MarginRankingLossOptions o = {}) : LossModule(std::move(o)) {}
   Tensor forward(const Tensor& x1, const Tensor& x2, const Tensor& target) {
@@ -135,7 +163,8 @@ class MarginRankingLossImpl : public detail::LossModule<MarginRankingLossOptions
 TAEDA_MODULE(MarginRankingLoss);
 
 /// 1 - cos of pairs that belong together, max(0, cos - margin) of others.
-class CosineEmbeddingLossImpl : public detail::LossModule<CosineEmbeddingLossOptions, CosineEmbeddingLossImpl> {
+class CosineEmbeddingLossImpl
+    : public detail::LossModule<CosineEmbeddingLossOptions, CosineEmbeddingLossImpl> {
  public:
   explicit CosineEmbeddingLossImpl(CosineEmbeddingLossOptions o = {}) : LossModule(std::move(o)) {}
   Tensor forward(const Tensor& x1, const Tensor& x2, const Tensor& target) {
@@ -145,7 +174,8 @@ class CosineEmbeddingLossImpl : public detail::LossModule<CosineEmbeddingLossOpt
 TAEDA_MODULE(CosineEmbeddingLoss);
 
 /// The positive shall be nearer than the negative by the margin.
-class TripletMarginLossImpl : public detail::LossModule<TripletMarginLossOptions, TripletMarginLossImpl> {
+class TripletMarginLossImpl
+    : public detail::LossModule<TripletMarginLossOptions, TripletMarginLossImpl> {
  public:
   explicit TripletMarginLossImpl(TripletMarginLossOptions o = {}) : LossModule(std::move(o)) {}
   Tensor forward(const Tensor& anchor, const Tensor& positive, const Tensor& negative) {

@@ -6,7 +6,9 @@ namespace taeda::nn {
 
 namespace {
 
-std::string optional_text(const std::optional<double>& value) { return value ? float_text(*value) : "None"; }
+std::string optional_text(const std::optional<double>& value) {
+  return value ? float_text(*value) : "None";
+}
 
 Tensor ones_or_none(bool wanted, IntArrayRef sizes) { return wanted ? ones(sizes) : Tensor(); }
 Tensor zeros_or_none(bool wanted, IntArrayRef sizes) { return wanted ? zeros(sizes) : Tensor(); }
@@ -25,41 +27,48 @@ void register_statistics(Norm& m, const Parameter& parameter, const Buffer& buff
 
 }  // namespace
 
-template <class Derived> void BatchNormImplBase<Derived>::reset() {
+template <class Derived>
+void BatchNormImplBase<Derived>::reset() {
   register_statistics(
-      *this, [this](const char* name, Tensor t) { return this->register_parameter(name, std::move(t)); },
+      *this,
+      [this](const char* name, Tensor t) { return this->register_parameter(name, std::move(t)); },
       [this](const char* name, Tensor t) { return this->register_buffer(name, std::move(t)); });
 }
 
-template <class Derived> void BatchNormImplBase<Derived>::reset_running_stats() {
+template <class Derived>
+void BatchNormImplBase<Derived>::reset_running_stats() {
   if (!options.track_running_stats()) return;
   running_mean.zero_();
   running_var.fill_(1);
   num_batches_tracked.zero_();
 }
 
-template <class Derived> void BatchNormImplBase<Derived>::reset_parameters() {
+template <class Derived>
+void BatchNormImplBase<Derived>::reset_parameters() {
   reset_running_stats();
   if (!options.affine()) return;
   init::ones_(weight);
   init::zeros_(bias);
 }
 
-template <class Derived> std::string BatchNormImplBase<Derived>::extra_repr() const {
-  return taeda::detail::concat(options.num_features(), ", eps=", float_text(options.eps()), ", momentum=",
-                               optional_text(options.momentum()), ", affine=", bool_text(options.affine()),
+template <class Derived>
+std::string BatchNormImplBase<Derived>::extra_repr() const {
+  return taeda::detail::concat(options.num_features(), ", eps=", float_text(options.eps()),
+                               ", momentum=", optional_text(options.momentum()),
+                               ", affine=", bool_text(options.affine()),
                                ", track_running_stats=", bool_text(options.track_running_stats()));
 }
 
-template <class Derived> Tensor BatchNormImplBase<Derived>::normalize(const Tensor& input) {
+template <class Derived>
+Tensor BatchNormImplBase<Derived>::normalize(const Tensor& input) {
   const bool training = this->is_training();
   double factor = options.momentum().value_or(0);
   if (training && num_batches_tracked.defined()) {
     num_batches_tracked.add_(1);
     if (!options.momentum()) factor = 1 / num_batches_tracked.item().toDouble();
   }
-  return functional::batch_norm(input, running_mean, running_var, weight, bias, training || !running_mean.defined(),
-                                factor, options.eps());
+  return functional::batch_norm(input, running_mean, running_var, weight, bias,
+                                training || !running_mean.defined(), factor, options.eps());
 }
 
 template class BatchNormImplBase<BatchNorm1dImpl>;
@@ -67,7 +76,8 @@ template class BatchNormImplBase<BatchNorm2dImpl>;
 template class BatchNormImplBase<BatchNorm3dImpl>;
 
 Tensor BatchNorm1dImpl::forward(const Tensor& input) {
-  TAEDA_CHECK_VALUE(input.dim() == 2 || input.dim() == 3, "expected 2D or 3D input (got ", input.dim(), "D input)");
+  TAEDA_CHECK_VALUE(input.dim() == 2 || input.dim() == 3, "expected 2D or 3D input (got ",
+                    input.dim(), "D input)");
   return normalize(input);
 }
 
@@ -81,28 +91,37 @@ Tensor BatchNorm3dImpl::forward(const Tensor& input) {
   return normalize(input);
 }
 
-template <class Derived> void InstanceNormImplBase<Derived>::reset() {
+template <class Derived>
+void InstanceNormImplBase<Derived>::reset() {
   register_statistics(
-      *this, [this](const char* name, Tensor t) { return this->register_parameter(name, std::move(t)); },
+      *this,
+      [this](const char* name, Tensor t) { return this->register_parameter(name, std::move(t)); },
       [this](const char* name, Tensor t) { return this->register_buffer(name, std::move(t)); });
 }
 
-template <class Derived> std::string InstanceNormImplBase<Derived>::extra_repr() const {
-  return taeda::detail::concat(options.num_features(), ", eps=", float_text(options.eps()), ", momentum=",
-                               float_text(options.momentum()), ", affine=", bool_text(options.affine()),
+template <class Derived>
+std::string InstanceNormImplBase<Derived>::extra_repr() const {
+  return taeda::detail::concat(options.num_features(), ", eps=", float_text(options.eps()),
+                               ", momentum=", float_text(options.momentum()),
+                               ", affine=", bool_text(options.affine()),
                                ", track_running_stats=", bool_text(options.track_running_stats()));
 }
 
-template <class Derived> Tensor InstanceNormImplBase<Derived>::normalize(const Tensor& input, int64_t spatial) {
-  TAEDA_CHECK_VALUE(input.dim() == spatial + 1 || input.dim() == spatial + 2, "expected ", spatial + 1, "D or ", spatial + 2,
-                    "D input (got ", input.dim(), "D input)");
+template <class Derived>
+Tensor InstanceNormImplBase<Derived>::normalize(const Tensor& input, int64_t spatial) {
+  TAEDA_CHECK_VALUE(input.dim() == spatial + 1 || input.dim() == spatial + 2, "expected ",
+                    spatial + 1, "D or ", spatial + 2, "D input (got ", input.dim(), "D input)");
   const bool batched = input.dim() == spatial + 2;
-  const Tensor out = functional::instance_norm(
-      batched ? input : input.unsqueeze(0), functional::InstanceNormFuncOptions()
-                                                .running_mean(running_mean).running_var(running_var)
-                                                .weight(weight).bias(bias)
-                                                .use_input_stats(this->is_training() || !running_mean.defined())
-                                                .momentum(options.momentum()).eps(options.eps()));
+  const Tensor out =
+      functional::instance_norm(batched ? input : input.unsqueeze(0),
+                                functional::InstanceNormFuncOptions()
+                                    .running_mean(running_mean)
+                                    .running_var(running_var)
+                                    .weight(weight)
+                                    .bias(bias)
+                                    .use_input_stats(this->is_training() || !running_mean.defined())
+                                    .momentum(options.momentum())
+                                    .eps(options.eps()));
   return batched ? out : out.squeeze(0);
 }
 
@@ -110,8 +129,10 @@ template class InstanceNormImplBase<InstanceNorm1dImpl>;
 template class InstanceNormImplBase<InstanceNorm2dImpl>;
 
 void LayerNormImpl::reset() {
-  weight = register_parameter("weight", ones_or_none(options.elementwise_affine(), options.normalized_shape()));
-  bias = register_parameter("bias", zeros_or_none(options.elementwise_affine(), options.normalized_shape()));
+  weight = register_parameter(
+      "weight", ones_or_none(options.elementwise_affine(), options.normalized_shape()));
+  bias = register_parameter(
+      "bias", zeros_or_none(options.elementwise_affine(), options.normalized_shape()));
 }
 
 std::string LayerNormImpl::extra_repr() const {
@@ -127,7 +148,8 @@ void GroupNormImpl::reset() {
 }
 
 std::string GroupNormImpl::extra_repr() const {
-  return taeda::detail::concat(options.num_groups(), ", ", options.num_channels(), ", eps=", float_text(options.eps()),
+  return taeda::detail::concat(options.num_groups(), ", ", options.num_channels(),
+                               ", eps=", float_text(options.eps()),
                                ", affine=", bool_text(options.affine()));
 }
 

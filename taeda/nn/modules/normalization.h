@@ -11,7 +11,9 @@ namespace taeda::nn {
 template <class Derived>
 class BatchNormImplBase : public Cloneable<Derived> {
  public:
-  explicit BatchNormImplBase(BatchNormOptions o) : options(std::move(o)) { BatchNormImplBase::reset(); }
+  explicit BatchNormImplBase(BatchNormOptions o) : options(std::move(o)) {
+    BatchNormImplBase::reset();
+  }
   void reset() override;
   void reset_running_stats();
   void reset_parameters();
@@ -54,7 +56,9 @@ TAEDA_MODULE(BatchNorm3d);
 template <class Derived>
 class InstanceNormImplBase : public Cloneable<Derived> {
  public:
-  explicit InstanceNormImplBase(InstanceNormOptions o) : options(std::move(o)) { InstanceNormImplBase::reset(); }
+  explicit InstanceNormImplBase(InstanceNormOptions o) : options(std::move(o)) {
+    InstanceNormImplBase::reset();
+  }
   void reset() override;
   std::string extra_repr() const override;
 
@@ -69,7 +73,8 @@ class InstanceNormImplBase : public Cloneable<Derived> {
 /// Over [N, C, L] or [C, L].
 class InstanceNorm1dImpl : public InstanceNormImplBase<InstanceNorm1dImpl> {
  public:
-  InstanceNorm1dImpl(int64_t num_features) : InstanceNorm1dImpl(InstanceNormOptions(num_features)) {}
+  InstanceNorm1dImpl(int64_t num_features)
+      : InstanceNorm1dImpl(InstanceNormOptions(num_features)) {}
   explicit InstanceNorm1dImpl(InstanceNormOptions o) : InstanceNormImplBase(std::move(o)) {}
   Tensor forward(const Tensor& input) { return normalize(input, 1); }
 };
@@ -78,7 +83,8 @@ TAEDA_MODULE(InstanceNorm1d);
 /// Over [N, C, H, W] or [C, H, W].
 class InstanceNorm2dImpl : public InstanceNormImplBase<InstanceNorm2dImpl> {
  public:
-  InstanceNorm2dImpl(int64_t num_features) : InstanceNorm2dImpl(InstanceNormOptions(num_features)) {}
+  InstanceNorm2dImpl(int64_t num_features)
+      : InstanceNorm2dImpl(InstanceNormOptions(num_features)) {}
   explicit InstanceNorm2dImpl(InstanceNormOptions o) : InstanceNormImplBase(std::move(o)) {}
   Tensor forward(const Tensor& input) { return normalize(input, 2); }
 };
@@ -86,7 +92,8 @@ TAEDA_MODULE(InstanceNorm2d);
 
 class LayerNormImpl : public Cloneable<LayerNormImpl> {
  public:
-  LayerNormImpl(std::vector<int64_t> normalized_shape) : LayerNormImpl(LayerNormOptions(std::move(normalized_shape))) {}
+  LayerNormImpl(std::vector<int64_t> normalized_shape)
+      : LayerNormImpl(LayerNormOptions(std::move(normalized_shape))) {}
   LayerNormImpl(int64_t size) : LayerNormImpl(LayerNormOptions(size)) {}
   explicit LayerNormImpl(LayerNormOptions o) : options(std::move(o)) { reset(); }
   void reset() override;
@@ -103,7 +110,8 @@ TAEDA_MODULE(LayerNorm);
 /// Throws ValueError unless the groups divide the channels.
 class GroupNormImpl : public Cloneable<GroupNormImpl> {
  public:
-  GroupNormImpl(int64_t num_groups, int64_t num_channels) : GroupNormImpl(GroupNormOptions(num_groups, num_channels)) {}
+  GroupNormImpl(int64_t num_groups, int64_t num_channels)
+      : GroupNormImpl(GroupNormOptions(num_groups, num_channels)) {}
   explicit GroupNormImpl(GroupNormOptions o) : options(std::move(o)) { reset(); }
   void reset() override;
   std::string extra_repr() const override;

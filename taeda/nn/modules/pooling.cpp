@@ -2,11 +2,13 @@
 
 namespace taeda::nn {
 
-std::string detail::pool_text(const std::string& kernel, const std::string& stride, const std::string& padding) {
+std::string detail::pool_text(const std::string& kernel, const std::string& stride,
+                              const std::string& padding) {
   return "kernel_size=" + kernel + ", stride=" + stride + ", padding=" + padding;
 }
 
-template <size_t D, class Derived> std::string MaxPoolImpl<D, Derived>::extra_repr() const {
+template <size_t D, class Derived>
+std::string MaxPoolImpl<D, Derived>::extra_repr() const {
   const auto& o = this->options;
   return detail::pool_text(o.kernel_size().text(), o.stride().text(), o.padding().text()) +
          ", dilation=" + o.dilation().text() + ", ceil_mode=" + bool_text(o.ceil_mode());
@@ -14,10 +16,13 @@ template <size_t D, class Derived> std::string MaxPoolImpl<D, Derived>::extra_re
 template class MaxPoolImpl<1, MaxPool1dImpl>;
 template class MaxPoolImpl<2, MaxPool2dImpl>;
 
-template <size_t D, class Derived> std::string AvgPoolImpl<D, Derived>::extra_repr() const {
+template <size_t D, class Derived>
+std::string AvgPoolImpl<D, Derived>::extra_repr() const {
   const auto& o = this->options;
   // Python's one-dimensional average pool keeps its numbers as tuples.
-  if (D == 1) return detail::pool_text(tuple_text(o.kernel_size()), tuple_text(o.stride()), tuple_text(o.padding()));
+  if (D == 1)
+    return detail::pool_text(tuple_text(o.kernel_size()), tuple_text(o.stride()),
+                             tuple_text(o.padding()));
   return detail::pool_text(o.kernel_size().text(), o.stride().text(), o.padding().text());
 }
 template class AvgPoolImpl<1, AvgPool1dImpl>;

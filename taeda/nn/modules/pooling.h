@@ -16,14 +16,16 @@ class OptionsModule : public Cloneable<Derived> {
   void reset() override {}
   Options options;
 };
-std::string pool_text(const std::string& kernel, const std::string& stride, const std::string& padding);
+std::string pool_text(const std::string& kernel, const std::string& stride,
+                      const std::string& padding);
 }  // namespace detail
 
 template <size_t D, class Derived>
 class MaxPoolImpl : public detail::OptionsModule<MaxPoolOptions<D>, Derived> {
  public:
   MaxPoolImpl(ExpandingArray<D> kernel_size) : MaxPoolImpl(MaxPoolOptions<D>(kernel_size)) {}
-  explicit MaxPoolImpl(MaxPoolOptions<D> o) : detail::OptionsModule<MaxPoolOptions<D>, Derived>(std::move(o)) {}
+  explicit MaxPoolImpl(MaxPoolOptions<D> o)
+      : detail::OptionsModule<MaxPoolOptions<D>, Derived>(std::move(o)) {}
   std::string extra_repr() const override;
 };
 
@@ -48,7 +50,8 @@ template <size_t D, class Derived>
 class AvgPoolImpl : public detail::OptionsModule<AvgPoolOptions<D>, Derived> {
  public:
   AvgPoolImpl(ExpandingArray<D> kernel_size) : AvgPoolImpl(AvgPoolOptions<D>(kernel_size)) {}
-  explicit AvgPoolImpl(AvgPoolOptions<D> o) : detail::OptionsModule<AvgPoolOptions<D>, Derived>(std::move(o)) {}
+  explicit AvgPoolImpl(AvgPoolOptions<D> o)
+      : detail::OptionsModule<AvgPoolOptions<D>, Derived>(std::move(o)) {}
   std::string extra_repr() const override;
 };
 
@@ -69,10 +72,13 @@ TAEDA_MODULE(AvgPool2d);
 template <size_t D, class Derived>
 class AdaptivePoolImpl : public detail::OptionsModule<AdaptivePoolOptions<D>, Derived> {
  public:
-  AdaptivePoolImpl(ExpandingArray<D> output_size) : AdaptivePoolImpl(AdaptivePoolOptions<D>(output_size)) {}
+  AdaptivePoolImpl(ExpandingArray<D> output_size)
+      : AdaptivePoolImpl(AdaptivePoolOptions<D>(output_size)) {}
   explicit AdaptivePoolImpl(AdaptivePoolOptions<D> o)
       : detail::OptionsModule<AdaptivePoolOptions<D>, Derived>(std::move(o)) {}
-  std::string extra_repr() const override { return "output_size=" + this->options.output_size().text(); }
+  std::string extra_repr() const override {
+    return "output_size=" + this->options.output_size().text();
+  }
 };
 
 class AdaptiveAvgPool1dImpl : public AdaptivePoolImpl<1, AdaptiveAvgPool1dImpl> {

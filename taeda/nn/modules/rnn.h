@@ -13,7 +13,8 @@ namespace detail {
 template <class Derived>
 class RNNOptionsBase {
  public:
-  RNNOptionsBase(int64_t input_size, int64_t hidden_size) : input_size_(input_size), hidden_size_(hidden_size) {}
+  RNNOptionsBase(int64_t input_size, int64_t hidden_size)
+      : input_size_(input_size), hidden_size_(hidden_size) {}
   Derived& num_layers(int64_t v) { return set(num_layers_, v); }
   Derived& bias(bool v) { return set(bias_, v); }
   /// Inputs and outputs are [N, L, ...] instead of [L, N, ...].
@@ -30,7 +31,8 @@ class RNNOptionsBase {
   bool bidirectional() const { return bidirectional_; }
 
  protected:
-  template <class T> Derived& set(T& member, T value) {
+  template <class T>
+  Derived& set(T& member, T value) {
     member = value;
     return static_cast<Derived&>(*this);
   }
@@ -62,12 +64,17 @@ namespace detail {
 enum class CellKind { Tanh, ReLU, LSTM, GRU };
 
 /// Weights of one direction of one layer; biases may be undefined.
-struct CellWeights { Tensor w_ih, w_hh, b_ih, b_hh; };
+struct CellWeights {
+  Tensor w_ih, w_hh, b_ih, b_hh;
+};
 /// Hidden state, and the cell state of an LSTM.
-struct CellState { Tensor h, c; };
+struct CellState {
+  Tensor h, c;
+};
 
 /// One step. `x_part` is W_ih x + b_ih.
-CellState cell_step(CellKind kind, const Tensor& x_part, const CellState& state, const CellWeights& w);
+CellState cell_step(CellKind kind, const Tensor& x_part, const CellState& state,
+                    const CellWeights& w);
 
 /// Options without their class.
 struct RNNShape {
@@ -87,8 +94,8 @@ class RNNImplBase : public Cloneable<Derived> {
 
  protected:
   RNNImplBase(CellKind kind, RNNShape shape) : kind_(kind), shape_(shape) { RNNImplBase::reset(); }
-  /// Output [L, N, D * H] (or batch first) and the last states [layers * D, N, H]. Undefined initial
-  /// states are zero. Throws Error for sizes that do not fit.
+  /// Output [L, N, D * H] (or batch first) and the last states [layers * D, N, H]. Undefined
+  /// initial states are zero. Throws Error for sizes that do not fit.
   std::pair<Tensor, CellState> run(const Tensor& input, CellState initial);
 
  private:
@@ -113,10 +120,11 @@ TAEDA_MODULE(RNN);
 /// Long short-term memory (Hochreiter and Schmidhuber 1997), gates in the order i, f, g, o.
 class LSTMImpl : public detail::RNNImplBase<LSTMImpl> {
  public:
-  LSTMImpl(int64_t input_size, int64_t hidden_size) : LSTMImpl(LSTMOptions(input_size, hidden_size)) {}
+  LSTMImpl(int64_t input_size, int64_t hidden_size)
+      : LSTMImpl(LSTMOptions(input_size, hidden_size)) {}
   explicit LSTMImpl(const LSTMOptions& o);
-  std::tuple<Tensor, std::tuple<Tensor, Tensor>> forward(const Tensor& input,
-                                                         const std::optional<std::tuple<Tensor, Tensor>>& hx = {});
+  std::tuple<Tensor, std::tuple<Tensor, Tensor>> forward(
+      const Tensor& input, const std::optional<std::tuple<Tensor, Tensor>>& hx = {});
   LSTMOptions options;
 };
 TAEDA_MODULE(LSTM);
@@ -133,7 +141,8 @@ TAEDA_MODULE(GRU);
 
 class RNNCellOptions {
  public:
-  RNNCellOptions(int64_t input_size, int64_t hidden_size) : input_size_(input_size), hidden_size_(hidden_size) {}
+  RNNCellOptions(int64_t input_size, int64_t hidden_size)
+      : input_size_(input_size), hidden_size_(hidden_size) {}
   TAEDA_ARG(int64_t, input_size);
   TAEDA_ARG(int64_t, hidden_size);
   TAEDA_ARG(bool, bias) = true;
@@ -155,7 +164,9 @@ class RNNCellImplBase : public Cloneable<Derived> {
   Tensor weight_ih, weight_hh, bias_ih, bias_hh;
 
  protected:
-  RNNCellImplBase(CellKind kind, RNNCellOptions o) : options(std::move(o)), kind_(kind) { RNNCellImplBase::reset(); }
+  RNNCellImplBase(CellKind kind, RNNCellOptions o) : options(std::move(o)), kind_(kind) {
+    RNNCellImplBase::reset();
+  }
   CellState step(const Tensor& input, CellState state);
 
  private:
@@ -165,24 +176,29 @@ class RNNCellImplBase : public Cloneable<Derived> {
 
 class RNNCellImpl : public detail::RNNCellImplBase<RNNCellImpl> {
  public:
-  RNNCellImpl(int64_t input_size, int64_t hidden_size) : RNNCellImpl(RNNCellOptions(input_size, hidden_size)) {}
+  RNNCellImpl(int64_t input_size, int64_t hidden_size)
+      : RNNCellImpl(RNNCellOptions(input_size, hidden_size)) {}
   explicit RNNCellImpl(const RNNCellOptions& o)
-      : RNNCellImplBase(o.nonlinearity() == kReLU ? detail::CellKind::ReLU : detail::CellKind::Tanh, o) {}
+      : RNNCellImplBase(o.nonlinearity() == kReLU ? detail::CellKind::ReLU : detail::CellKind::Tanh,
+                        o) {}
   Tensor forward(const Tensor& input, const Tensor& hx = {}) { return step(input, {hx, {}}).h; }
 };
 TAEDA_MODULE(RNNCell);
 
 class LSTMCellImpl : public detail::RNNCellImplBase<LSTMCellImpl> {
  public:
-  LSTMCellImpl(int64_t input_size, int64_t hidden_size) : LSTMCellImpl(LSTMCellOptions(input_size, hidden_size)) {}
+  LSTMCellImpl(int64_t input_size, int64_t hidden_size)
+      : LSTMCellImpl(LSTMCellOptions(input_size, hidden_size)) {}
   explicit LSTMCellImpl(const LSTMCellOptions& o) : RNNCellImplBase(detail::CellKind::LSTM, o) {}
-  std::tuple<Tensor, Tensor> forward(const Tensor& input, const std::optional<std::tuple<Tensor, Tensor>>& hx = {});
+  std::tuple<Tensor, Tensor> forward(const Tensor& input,
+                                     const std::optional<std::tuple<Tensor, Tensor>>& hx = {});
 };
 TAEDA_MODULE(LSTMCell);
 
 class GRUCellImpl : public detail::RNNCellImplBase<GRUCellImpl> {
  public:
-  GRUCellImpl(int64_t input_size, int64_t hidden_size) : GRUCellImpl(GRUCellOptions(input_size, hidden_size)) {}
+  GRUCellImpl(int64_t input_size, int64_t hidden_size)
+      : GRUCellImpl(GRUCellOptions(input_size, hidden_size)) {}
   explicit GRUCellImpl(const GRUCellOptions& o) : RNNCellImplBase(detail::CellKind::GRU, o) {}
   Tensor forward(const Tensor& input, const Tensor& hx = {}) { return step(input, {hx, {}}).h; }
 };

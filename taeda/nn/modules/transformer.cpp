@@ -13,7 +13,8 @@ namespace taeda::nn {
 namespace {
 
 Tensor masked(const Tensor& scores, const Tensor& mask) {
-  if (mask.dtype() == kBool) return scores.masked_fill(mask, -std::numeric_limits<double>::infinity());
+  if (mask.dtype() == kBool)
+    return scores.masked_fill(mask, -std::numeric_limits<double>::infinity());
   return scores.add(mask);
 }
 
@@ -21,7 +22,8 @@ Tensor masked(const Tensor& scores, const Tensor& mask) {
 
 void MultiheadAttentionImpl::reset() {
   const int64_t size = options.embed_dim();
-  TAEDA_CHECK_VALUE(options.num_heads() > 0 && size % options.num_heads() == 0, "embed_dim must be divisible by num_heads");
+  TAEDA_CHECK_VALUE(options.num_heads() > 0 && size % options.num_heads() == 0,
+                    "embed_dim must be divisible by num_heads");
   in_proj_weight = register_parameter("in_proj_weight", empty({3 * size, size}));
   in_proj_bias = register_parameter("in_proj_bias", options.bias() ? zeros({3 * size}) : Tensor());
   out_proj = register_module("out_proj", Linear(LinearOptions(size, size).bias(options.bias())));
@@ -36,28 +38,38 @@ Tensor MultiheadAttentionImpl::project(const Tensor& x, int64_t part) const {
   return y.reshape({y.size(0), y.size(1) * heads, size / heads}).transpose(0, 1);
 }
 
-std::tuple<Tensor, Tensor> MultiheadAttentionImpl::forward(const Tensor& query, const Tensor& key, const Tensor& value,
-                                                           const Tensor& key_padding_mask, bool need_weights,
-                                                           const Tensor& attn_mask, bool average_attn_weights) {
-  TAEDA_CHECK(query.dim() == 3 && key.dim() == 3 && value.dim() == 3, "query, key and value should be batched 3-D tensors but "
-              "received ", query.dim(), "-D, ", key.dim(), "-D and ", value.dim(), "-D tensors");
-  TAEDA_CHECK(query.size(2) == options.embed_dim(), "was expecting embedding dimension of ", options.embed_dim(),
-              ", but got ", query.size(2));
-  const auto time_first = [&](const Tensor& t) { return options.batch_first() ? t.transpose(0, 1) : t; };
-  const Tensor q = project(time_first(query), 0), k = project(time_first(key), 1), v = project(time_first(value), 2);
-  const int64_t heads = options.num_heads(), length = q.size(1), source = k.size(1), batch = q.size(0) / heads;
+std::tuple<Tensor, Tensor> MultiheadAttentionImpl::forward(
+    const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& key_padding_mask,
+    bool need_weights, const Tensor& attn_mask, bool average_attn_weights) {
+  TAEDA_CHECK(query.dim() == 3 && key.dim() == 3 && value.dim() == 3,
+              "query, key and value should be batched 3-D tensors but "
+              "received ",
+              query.dim(), "-D, ", key.dim(), "-D and ", value.dim(), "-D tensors");
+  TAEDA_CHECK(query.size(2) == options.embed_dim(), "was expecting embedding dimension of ",
+              options.embed_dim(), ", but got ", query.size(2));
+  const auto time_first = [&](const Tensor& t) {
+    return options.batch_first() ? t.transpose(0, 1) : t;
+  };
+  const Tensor q = project(time_first(query), 0), k = project(time_first(key), 1),
+               v = project(time_first(value), 2);
+  const int64_t heads = options.num_heads(), length = q.size(1), source = k.size(1),
+                batch = q.size(0) / heads;
   Tensor scores = q.div(std::sqrt(static_cast<double>(q.size(2)))).matmul(k.transpose(1, 2));
   if (attn_mask.defined()) scores = masked(scores, attn_mask);
   if (key_padding_mask.defined()) {
     const int64_t expected[] = {batch, source};
-    TAEDA_CHECK(key_padding_mask.sizes() == IntArrayRef(expected), "expecting key_padding_mask shape of ",
-                IntArrayRef(expected), ", but got ", key_padding_mask.sizes());
-    scores = masked(scores.view({batch, heads, length, source}), key_padding_mask.view({batch, 1, 1, source}))
+    TAEDA_CHECK(key_padding_mask.sizes() == IntArrayRef(expected),
+                "expecting key_padding_mask shape of ", IntArrayRef(expected), ", but got ",
+                key_padding_mask.sizes());
+    scores = masked(scores.view({batch, heads, length, source}),
+                    key_padding_mask.view({batch, 1, 1, source}))
                  .view({batch * heads, length, source});
   }
   Tensor weights = scores.softmax(-1);
-  if (options.dropout() > 0 && is_training()) weights = functional::dropout(weights, options.dropout(), true);
-  const Tensor joined = weights.matmul(v).transpose(0, 1).reshape({length, batch, options.embed_dim()});
+  if (options.dropout() > 0 && is_training())
+    weights = functional::dropout(weights, options.dropout(), true);
+  const Tensor joined =
+      weights.matmul(v).transpose(0, 1).reshape({length, batch, options.embed_dim()});
   const Tensor output = time_first(out_proj(joined));
   if (!need_weights) return {output, Tensor()};
   const Tensor per_head = weights.view({batch, heads, length, source});
@@ -66,9 +78,12 @@ std::tuple<Tensor, Tensor> MultiheadAttentionImpl::forward(const Tensor& query, 
 
 void TransformerEncoderLayerImpl::reset() {
   const auto& o = options;
-  TAEDA_CHECK_VALUE(o.activation() == kReLU || o.activation() == kGELU, "activation should be relu/gelu");
-  self_attn = register_module("self_attn", MultiheadAttention(MultiheadAttentionOptions(o.d_model(), o.nhead())
-                                                                  .dropout(o.dropout()).batch_first(o.batch_first())));
+  TAEDA_CHECK_VALUE(o.activation() == kReLU || o.activation() == kGELU,
+                    "activation should be relu/gelu");
+  self_attn = register_module("self_attn",
+                              MultiheadAttention(MultiheadAttentionOptions(o.d_model(), o.nhead())
+                                                     .dropout(o.dropout())
+                                                     .batch_first(o.batch_first())));
   linear1 = register_module("linear1", Linear(o.d_model(), o.dim_feedforward()));
   dropout = register_module("dropout", Dropout(o.dropout()));
   linear2 = register_module("linear2", Linear(o.dim_feedforward(), o.d_model()));
@@ -78,7 +93,8 @@ void TransformerEncoderLayerImpl::reset() {
   dropout2 = register_module("dropout2", Dropout(o.dropout()));
 }
 
-Tensor TransformerEncoderLayerImpl::attend(const Tensor& x, const Tensor& mask, const Tensor& padding_mask) {
+Tensor TransformerEncoderLayerImpl::attend(const Tensor& x, const Tensor& mask,
+                                           const Tensor& padding_mask) {
   return dropout1(std::get<0>(self_attn(x, x, x, padding_mask, /*need_weights=*/false, mask)));
 }
 
@@ -87,7 +103,8 @@ Tensor TransformerEncoderLayerImpl::feed_forward(const Tensor& x) {
   return dropout2(linear2(dropout(options.activation() == kReLU ? h.relu() : functional::gelu(h))));
 }
 
-Tensor TransformerEncoderLayerImpl::forward(const Tensor& src, const Tensor& src_mask, const Tensor& src_key_padding_mask) {
+Tensor TransformerEncoderLayerImpl::forward(const Tensor& src, const Tensor& src_mask,
+                                            const Tensor& src_key_padding_mask) {
   if (options.norm_first()) {
     const Tensor x = src.add(attend(norm1(src), src_mask, src_key_padding_mask));
     return x.add(feed_forward(norm2(x)));

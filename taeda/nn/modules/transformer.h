@@ -9,7 +9,8 @@ namespace taeda::nn {
 
 class MultiheadAttentionOptions {
  public:
-  MultiheadAttentionOptions(int64_t embed_dim, int64_t num_heads) : embed_dim_(embed_dim), num_heads_(num_heads) {}
+  MultiheadAttentionOptions(int64_t embed_dim, int64_t num_heads)
+      : embed_dim_(embed_dim), num_heads_(num_heads) {}
   TAEDA_ARG(int64_t, embed_dim);
   TAEDA_ARG(int64_t, num_heads);
   TAEDA_ARG(double, dropout) = 0;
@@ -27,12 +28,14 @@ class MultiheadAttentionImpl : public Cloneable<MultiheadAttentionImpl> {
   explicit MultiheadAttentionImpl(MultiheadAttentionOptions o) : options(std::move(o)) { reset(); }
   void reset() override;
 
-  /// The output and, with `need_weights`, the attention weights [N, L, S] (averaged over the heads, or
-  /// [N, heads, L, S]); else the second is undefined. `key_padding_mask` [N, S] is true where a key
-  /// counts for nothing. `attn_mask` [L, S] or [N * heads, L, S] is true where not to look, or is added.
+  /// The output and, with `need_weights`, the attention weights [N, L, S] (averaged over the heads,
+  /// or [N, heads, L, S]); else the second is undefined. `key_padding_mask` [N, S] is true where a
+  /// key counts for nothing. `attn_mask` [L, S] or [N * heads, L, S] is true where not to look, or
+  /// is added.
   std::tuple<Tensor, Tensor> forward(const Tensor& query, const Tensor& key, const Tensor& value,
                                      const Tensor& key_padding_mask = {}, bool need_weights = true,
-                                     const Tensor& attn_mask = {}, bool average_attn_weights = true);
+                                     const Tensor& attn_mask = {},
+                                     bool average_attn_weights = true);
 
   MultiheadAttentionOptions options;
   Tensor in_proj_weight, in_proj_bias;
@@ -46,7 +49,8 @@ TAEDA_MODULE(MultiheadAttention);
 
 class TransformerEncoderLayerOptions {
  public:
-  TransformerEncoderLayerOptions(int64_t d_model, int64_t nhead) : d_model_(d_model), nhead_(nhead) {}
+  TransformerEncoderLayerOptions(int64_t d_model, int64_t nhead)
+      : d_model_(d_model), nhead_(nhead) {}
   TAEDA_ARG(int64_t, d_model);
   TAEDA_ARG(int64_t, nhead);
   TAEDA_ARG(int64_t, dim_feedforward) = 2048;
@@ -63,9 +67,12 @@ class TransformerEncoderLayerImpl : public Cloneable<TransformerEncoderLayerImpl
  public:
   TransformerEncoderLayerImpl(int64_t d_model, int64_t nhead)
       : TransformerEncoderLayerImpl(TransformerEncoderLayerOptions(d_model, nhead)) {}
-  explicit TransformerEncoderLayerImpl(TransformerEncoderLayerOptions o) : options(std::move(o)) { reset(); }
+  explicit TransformerEncoderLayerImpl(TransformerEncoderLayerOptions o) : options(std::move(o)) {
+    reset();
+  }
   void reset() override;
-  Tensor forward(const Tensor& src, const Tensor& src_mask = {}, const Tensor& src_key_padding_mask = {});
+  Tensor forward(const Tensor& src, const Tensor& src_mask = {},
+                 const Tensor& src_key_padding_mask = {});
 
   TransformerEncoderLayerOptions options;
   MultiheadAttention self_attn{nullptr};
