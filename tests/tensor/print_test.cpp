@@ -17,13 +17,12 @@ namespace {
 const double inf = INFINITY, nan = NAN;
 
 TEST(Repr, IsPythons) {
-  const auto half_of = [](std::initializer_list<double> v, ScalarType t) { return tensor(v).to(t); };
   const Tensor leaf = tensor({1.0, 2.0}).requires_grad_();
   const std::vector<Tensor> cases = {
       tensor(1.5), tensor(3), tensor(true), tensor({1, 2, 3}), tensor({1.0, 2.0, 3.0}), tensor({1.0, 2.5, -3.25}),
       tensor({{1, -2}, {3, 40}}), tensor({1e-5, 1.0}), tensor({1e10, 1.0}), tensor({1e5, 1.0}), tensor({0.0, 0.0}),
-      tensor({nan, inf, 1.0}), tensor({nan, -inf, 1.5}), tensor({true, false}), half_of({1.5, 2.5}, kDouble),
-      tensor({1, 2}).to(kInt), half_of({1.5}, kHalf), half_of({0.1}, kBFloat16), zeros({0}), zeros({2, 0}),
+      tensor({nan, inf, 1.0}), tensor({nan, -inf, 1.5}), tensor({true, false}), tensor({1.5, 2.5}).to(kDouble),
+      tensor({1, 2}).to(kInt), tensor({1.5}).to(kHalf), tensor({0.1}).to(kBFloat16), zeros({0}), zeros({2, 0}),
       zeros({0}, kLong), arange(8.0).reshape({2, 2, 2}), arange(24).reshape({1, 2, 3, 4}), arange(1001),
       arange(1001.0) / 7, arange(2000).reshape({2, 1000}), arange(30.0), arange(30) * 1000000,
       arange(1200.0).reshape({20, 20, 3}),
