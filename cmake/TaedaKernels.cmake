@@ -2,8 +2,7 @@
 # time into a namespace of its own, taeda::cpu::baseline, ::avx2 or ::avx512.
 
 set(TAEDA_CPU_KERNELS AUTO CACHE STRING
-    "Instruction sets to build CPU kernels for besides the baseline: AUTO for all that the compiler \
-knows, or a list of avx2 and avx512, or NONE")
+    "CPU kernels besides the baseline: AUTO for all the compiler knows, a list of avx2 and avx512, NONE")
 set(TAEDA_CPU_LEVELS baseline)
 set(TAEDA_CPU_FLAGS_baseline "")
 set(TAEDA_CPU_FLAGS_avx2 -march=x86-64-v3 -fno-gnu-unique)

@@ -5,14 +5,19 @@
 #include "taeda/base/error.h"
 #include "taeda/device/registry.h"
 #include "taeda/device/transfer.h"
+#include "taeda/kernels/copy.h"
 #include "taeda/kernels/create.h"
 #include "taeda/ops/join.h"
 #include "taeda/ops/shape.h"
+#include "taeda/ops/pointwise.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda {
 
 namespace {
+
+/// Fills memory that nobody has seen: unlike fill_, it counts as no change.
+void fill_new(const Tensor& out, const Scalar& value) { pointwise_into(Fill{value}, out); }
 
 /// The last step of every creation function.
 Tensor finish(Tensor out, const TensorOptions& o) {
@@ -69,7 +74,7 @@ Tensor zeros(IntArrayRef sizes, const TensorOptions& o) {
 
 Tensor full(IntArrayRef sizes, const Scalar& value, const TensorOptions& o) {
   Tensor out = empty(sizes, o.dtype(o.dtype_or(dtype_of_number(value))).requires_grad(false));
-  out.fill_(value);
+  fill_new(out, value);
   return finish(std::move(out), o);
 }
 
@@ -91,7 +96,7 @@ Tensor empty_like(const Tensor& self, const TensorOptions& options) {
 
 Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& o) {
   Tensor out = empty_like(self, o.requires_grad(false));
-  out.fill_(value);
+  fill_new(out, value);
   return finish(std::move(out), o);
 }
 
