@@ -69,7 +69,7 @@ Source same_order(Sizes input, Sizes output) {
   return [input, output](const Coord& at) { return unflat(flat(at, output), input); };
 }
 
-std::vector<Moving> views() {
+std::vector<Moving> orderings() {
   const Sizes m = {2, 3}, c = {2, 3, 4};
   return {
       {"reshape",
@@ -134,6 +134,12 @@ std::vector<Moving> views() {
          return Coord{o[2], o[0], o[1]};
        },
        {"moveaxis"}},
+  };
+}
+
+std::vector<Moving> selections() {
+  const Sizes m = {2, 3}, c = {2, 3, 4};
+  return {
       {"select",
        [](const Tensor& x) { return x.select(1, -1); },
        c,
@@ -346,7 +352,7 @@ OpRow parts_row(const std::string& name, std::function<std::vector<Tensor>(const
 
 std::vector<OpRow> shape_rows() {
   std::vector<OpRow> rows = joins();
-  for (const auto& list : {views(), rearrangements()})
+  for (const auto& list : {orderings(), selections(), rearrangements()})
     for (const Moving& m : list) rows.push_back(row_of(m));
   rows.push_back(parts_row(
       "split", [](const Tensor& x) { return x.split(2, 1); }, {0, 2, 4, 5}, true));
