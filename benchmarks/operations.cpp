@@ -69,7 +69,9 @@ void reductions(bench::Runner& r) {
   const Tensor scale = torch::ones({32}).requires_grad_(), shift = torch::zeros({32}).requires_grad_();
   const Tensor mean = torch::zeros({32}), var = torch::ones({32}), g = torch::ones({64, 32, 32, 32});
   r.run("reduce/batch_norm_forward_backward", [&] {
-    torch::batch_norm(x, scale, shift, mean, var, true, 0.1, 1e-5, false).backward(g);
+    torch::nn::functional::batch_norm(
+        x, mean, var, torch::nn::functional::BatchNormFuncOptions().weight(scale).bias(shift).training(true))
+        .backward(g);
   });
   const Tensor logits = torch::rand({1000, 10}).requires_grad_(), target = torch::randint(0, 10, {1000}, torch::kLong);
   r.run("reduce/cross_entropy_1000x10", [&] { torch::nn::functional::cross_entropy(logits, target).backward(); });
