@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs two builds of a benchmark program in turn and prints the ratio of their medians, case by case.
 
-    benchmarks/compare.py build/benchmarks/training /tmp/peer/training
+    benchmarks/compare.py build/benchmarks/training other/benchmarks/training
     benchmarks/compare.py --peer build/benchmarks/training     # builds the peer from the same source
                                                                # against an installed libtorch
 

@@ -307,7 +307,7 @@ class Pass {
 };
 
 /// The weight of an output: given, or one for a single element.
-Tensor root_gradient(const Tensor& output, const Tensor& given, bool create_graph) {
+Tensor root_gradient(const Tensor& output, const Tensor& given) {
   if (given.defined()) {
     TAEDA_CHECK(given.sizes() == output.sizes(), "Mismatch in shape: grad_output has a shape of ", given.sizes(),
                 " and output has a shape of ", output.sizes(), ".");
@@ -318,11 +318,10 @@ Tensor root_gradient(const Tensor& output, const Tensor& given, bool create_grap
   NoGradGuard guard;
   Tensor one = make_tensor(output.sizes(), output.dtype(), output.device());
   one.fill_(1);
-  (void)create_graph;
   return one;
 }
 
-void add_roots(Pass& pass, const std::vector<Tensor>& outputs, const std::vector<Tensor>& grads, bool create_graph) {
+void add_roots(Pass& pass, const std::vector<Tensor>& outputs, const std::vector<Tensor>& grads) {
   TAEDA_CHECK(grads.empty() || grads.size() == outputs.size(), "got ", outputs.size(), " tensors and ", grads.size(),
               " gradients");
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -330,7 +329,7 @@ void add_roots(Pass& pass, const std::vector<Tensor>& outputs, const std::vector
                 " of tensors does not require grad and does not have a grad_fn");
     TAEDA_CHECK(!outputs[i].is_complex() || (!grads.empty() && grads[i].defined()),
                 "grad can be implicitly created only for real scalar outputs but got ComplexFloat");
-    pass.add_root(gradient_edge(outputs[i]), root_gradient(outputs[i], grads.empty() ? Tensor() : grads[i], create_graph));
+    pass.add_root(gradient_edge(outputs[i]), root_gradient(outputs[i], grads.empty() ? Tensor() : grads[i]));
   }
 }
 
@@ -342,7 +341,7 @@ void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& gra
               std::optional<bool> retain_graph, bool create_graph, const std::vector<Tensor>& inputs) {
   std::vector<Tensor> results(inputs.size());
   Pass pass(retain_graph.value_or(create_graph), create_graph, true);
-  add_roots(pass, tensors, grad_tensors, create_graph);
+  add_roots(pass, tensors, grad_tensors);
   std::vector<Tensor> non_leaf;
   for (size_t i = 0; i < inputs.size(); ++i) {
     TAEDA_CHECK(inputs[i].defined() && inputs[i].requires_grad(), "One of the differentiated Tensors does not require grad");
@@ -362,7 +361,7 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
   TAEDA_CHECK(!inputs.empty(), "grad requires non-empty inputs.");
   std::vector<Tensor> results(inputs.size());
   Pass pass(retain_graph.value_or(create_graph), create_graph, false);
-  add_roots(pass, outputs, grad_outputs, create_graph);
+  add_roots(pass, outputs, grad_outputs);
   for (size_t i = 0; i < inputs.size(); ++i) {
     TAEDA_CHECK(inputs[i].defined() && inputs[i].requires_grad(), "One of the differentiated Tensors does not require grad");
     pass.add_capture(gradient_edge(inputs[i]), &results[i]);

@@ -29,10 +29,6 @@ ScalarType common_dtype(const detail::PointwiseCall& call, ArrayRef<Operand> inp
   return call.to_float && is_integral(t, true) ? get_default_dtype() : t;
 }
 
-}  // namespace
-
-namespace {
-
 /// The inputs in one dtype; those that differ are converted.
 class Converted {
  public:
