@@ -36,19 +36,26 @@ def build_peer(program):
     return str(out)
 
 
-def run(program, threads, args):
-    """One run; rows by case name."""
+def run(program, threads, args, case=None):
+    """One run, of one case or of all that the filter lets through; rows by case name."""
     env = dict(os.environ, OMP_NUM_THREADS=str(threads))
     env.pop("OPENBLAS_CORETYPE", None)
-    env.setdefault("ATEN_CPU_CAPABILITY", "avx512")
-    command = [program, "--threads", str(threads), "--seconds", str(args.seconds), "--filter", args.filter]
+    if "avx512f" in pathlib.Path("/proc/cpuinfo").read_text():  # the peer does not choose it by itself
+        env.setdefault("ATEN_CPU_CAPABILITY", "avx512")
+    command = [program, "--threads", str(threads), "--seconds", str(args.seconds), "--filter", "=" + case if case else args.filter]
     done = subprocess.run(command, env=env, check=True, stdout=subprocess.PIPE, text=True)
     return {row["name"]: row for row in map(json.loads, done.stdout.splitlines())}
 
 
 def compare(a, b, threads, args):
     """Rows of (case, median of A, median of B) over alternating rounds, in the order of A's output."""
-    rounds = [(run(a, threads, args), run(b, threads, args)) for _ in range(args.rounds)]
+    if args.isolate:
+        quick = argparse.Namespace(**{**vars(args), "seconds": 0})
+        cases = list(run(a, threads, quick))
+        rounds = [tuple({case: run(program, threads, args, case)[case] for case in cases} for program in (a, b))
+                  for _ in range(args.rounds)]
+    else:
+        rounds = [(run(a, threads, args), run(b, threads, args)) for _ in range(args.rounds)]
     rows = []
     for name in rounds[0][0]:
         if all(name in first and name in second for first, second in rounds):
@@ -68,6 +75,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.3, help="of measurement per case and round")
     parser.add_argument("--filter", default="", help="only cases whose name contains this")
+    parser.add_argument("--isolate", action="store_true",
+                        help="a process for each case, so that peak memory is the case's own")
     parser.add_argument("--json", help="file for the rows")
     args = parser.parse_args()
     if bool(args.b) == args.peer:

@@ -27,9 +27,12 @@ struct Options {
 inline Options parse(int argc, char** argv) {
   Options o;
   for (int i = 1; i + 1 < argc; i += 2) {
-    if (!std::strcmp(argv[i], "--threads")) o.threads = std::atoi(argv[i + 1]);
-    else if (!std::strcmp(argv[i], "--seconds")) o.seconds = std::atof(argv[i + 1]);
-    else if (!std::strcmp(argv[i], "--filter")) o.filter = argv[i + 1];
+    if (!std::strcmp(argv[i], "--threads"))
+      o.threads = std::atoi(argv[i + 1]);
+    else if (!std::strcmp(argv[i], "--seconds"))
+      o.seconds = std::atof(argv[i + 1]);
+    else if (!std::strcmp(argv[i], "--filter"))
+      o.filter = argv[i + 1];
     else {
       std::fprintf(stderr, "usage: %s [--threads N] [--seconds S] [--filter TEXT]\n", argv[0]);
       std::exit(2);
@@ -51,8 +54,16 @@ class Runner {
  public:
   explicit Runner(Options o) : options_(std::move(o)) {}
 
+  /// A filter "=NAME" wants the one case of that name, another those that contain it.
   bool wants(const std::string& name) const {
+    if (options_.filter.rfind('=', 0) == 0) return name == options_.filter.substr(1);
     return options_.filter.empty() || name.find(options_.filter) != std::string::npos;
+  }
+
+  /// Whether a case whose name begins with `group` ("conv/") may be wanted.
+  bool wants_any(const std::string& group) const {
+    return options_.filter.find('/') == std::string::npos || wants(group) ||
+           options_.filter.find(group) != std::string::npos;
   }
 
   /// Times `step`; a batch of calls is long enough for the clock.
@@ -74,10 +85,12 @@ class Runner {
       samples.push_back(t / static_cast<double>(batch) * 1e6);
     }
     std::sort(samples.begin(), samples.end());
-    std::printf("{\"name\": \"%s\", \"threads\": %d, \"median_us\": %.4f, \"min_us\": %.4f, \"samples\": %zu, "
-                "\"peak_mb\": %.1f}\n",
-                name.c_str(), options_.threads, samples[samples.size() / 2], samples[0], samples.size(),
-                peak_memory_mb());
+    std::printf(
+        "{\"name\": \"%s\", \"threads\": %d, \"median_us\": %.4f, \"min_us\": %.4f, \"samples\": "
+        "%zu, "
+        "\"peak_mb\": %.1f}\n",
+        name.c_str(), options_.threads, samples[samples.size() / 2], samples[0], samples.size(),
+        peak_memory_mb());
     std::fflush(stdout);
   }
 

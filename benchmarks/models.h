@@ -13,7 +13,8 @@ using torch::Tensor;
 
 /// 100-50-10.
 struct MlpImpl : nn::Module {
-  nn::Linear fc1{register_module("fc1", nn::Linear(100, 50))}, fc2{register_module("fc2", nn::Linear(50, 10))};
+  nn::Linear fc1{register_module("fc1", nn::Linear(100, 50))},
+      fc2{register_module("fc2", nn::Linear(50, 10))};
   Tensor forward(Tensor x) { return fc2(torch::relu(fc1(x))); }
 };
 TORCH_MODULE(Mlp);
@@ -22,7 +23,8 @@ TORCH_MODULE(Mlp);
 struct LeNetImpl : nn::Module {
   nn::Conv2d conv1{register_module("conv1", nn::Conv2d(nn::Conv2dOptions(1, 6, 5)))},
       conv2{register_module("conv2", nn::Conv2d(nn::Conv2dOptions(6, 12, 5)))};
-  nn::Linear fc1{register_module("fc1", nn::Linear(192, 120))}, fc2{register_module("fc2", nn::Linear(120, 60))},
+  nn::Linear fc1{register_module("fc1", nn::Linear(192, 120))},
+      fc2{register_module("fc2", nn::Linear(120, 60))},
       out{register_module("out", nn::Linear(60, 10))};
   Tensor forward(Tensor x) {
     x = torch::max_pool2d(torch::relu(conv1(x)), 2);
@@ -64,7 +66,8 @@ struct BlockImpl : nn::Module {
 TORCH_MODULE(Block);
 
 struct ResNet18Impl : nn::Module {
-  nn::Conv2d conv{register_module("conv", nn::Conv2d(nn::Conv2dOptions(3, 64, 7).stride(2).padding(3).bias(false)))};
+  nn::Conv2d conv{register_module(
+      "conv", nn::Conv2d(nn::Conv2dOptions(3, 64, 7).stride(2).padding(3).bias(false)))};
   nn::BatchNorm2d bn{register_module("bn", nn::BatchNorm2d(64))};
   std::vector<Block> blocks;
   nn::Linear fc{register_module("fc", nn::Linear(512, 1000))};
@@ -101,7 +104,8 @@ struct GptLayerImpl : nn::Module {
     const int64_t b = x.size(0), t = x.size(1), d = x.size(2), width = d / heads;
     const auto parts = qkv(ln1(x)).view({b, t, 3, heads, width}).permute({2, 0, 3, 1, 4});
     const Tensor q = parts.select(0, 0), k = parts.select(0, 1), v = parts.select(0, 2);
-    Tensor scores = torch::matmul(q, k.transpose(-2, -1)) * (1 / std::sqrt(static_cast<double>(width)));
+    Tensor scores =
+        torch::matmul(q, k.transpose(-2, -1)) * (1 / std::sqrt(static_cast<double>(width)));
     scores = scores.masked_fill(mask, -1e9).softmax(-1);
     x = x + proj(torch::matmul(scores, v).transpose(1, 2).reshape({b, t, d}));
     return x + down(torch::gelu(up(ln2(x))));

@@ -20,7 +20,10 @@ void overhead(bench::Runner& r) {
   r.run("overhead/slice", [&] { keep(m.slice(0, 2, 8)); });
   r.run("overhead/empty", [&] { keep(torch::empty({64})); });
   r.run("overhead/zeros", [&] { keep(torch::zeros({64})); });
-  r.run("overhead/item", [&] { volatile float x = a.item<float>(); (void)x; });
+  r.run("overhead/item", [&] {
+    volatile float x = a.item<float>();
+    (void)x;
+  });
   r.run("overhead/chain10_forward", [&] {
     Tensor y = vg;
     for (int i = 0; i < 10; ++i) y = y * w;
@@ -36,7 +39,7 @@ void overhead(bench::Runner& r) {
 void elementwise(bench::Runner& r) {
   for (int64_t n : {1000, 100000, 10000000}) {
     const std::string size = std::to_string(n);
-    if (!r.wants("elementwise/")) return;
+    if (!r.wants_any("elementwise/") && !r.wants_any("random/")) return;
     const Tensor x = torch::rand({n}) + 0.1, y = torch::rand({n}) + 0.1;
     r.run("elementwise/add_" + size, [&] { keep(x + y); });
     r.run("elementwise/mul_scalar_" + size, [&] { keep(x * 2.5); });
@@ -54,7 +57,7 @@ void elementwise(bench::Runner& r) {
 }
 
 void reductions(bench::Runner& r) {
-  if (!r.wants("reduce/")) return;
+  if (!r.wants_any("reduce/")) return;
   const Tensor m = torch::rand({2048, 1024});
   r.run("reduce/sum_dim0", [&] { keep(m.sum(0)); });
   r.run("reduce/sum_dim1", [&] { keep(m.sum(1)); });
@@ -62,34 +65,47 @@ void reductions(bench::Runner& r) {
   r.run("reduce/argmax_dim1", [&] { keep(m.argmax(1)); });
   r.run("reduce/softmax_dim0", [&] { keep(m.softmax(0)); });
   r.run("reduce/softmax_dim1", [&] { keep(m.softmax(1)); });
-  r.run("reduce/permute_contiguous", [&] { keep(m.view({32, 64, 32, 32}).permute({0, 2, 3, 1}).contiguous()); });
+  r.run("reduce/permute_contiguous", [&] {
+    keep(m.view({32, 64, 32, 32}).permute({0, 2, 3, 1}).contiguous());
+  });
   const Tensor w = torch::ones({1024}), b = torch::zeros({1024});
   r.run("reduce/layer_norm", [&] { keep(torch::layer_norm(m, {1024}, w, b)); });
   const Tensor x = torch::rand({64, 32, 32, 32}).requires_grad_();
-  const Tensor scale = torch::ones({32}).requires_grad_(), shift = torch::zeros({32}).requires_grad_();
-  const Tensor mean = torch::zeros({32}), var = torch::ones({32}), g = torch::ones({64, 32, 32, 32});
+  const Tensor scale = torch::ones({32}).requires_grad_(),
+               shift = torch::zeros({32}).requires_grad_();
+  const Tensor mean = torch::zeros({32}), var = torch::ones({32}),
+               g = torch::ones({64, 32, 32, 32});
   r.run("reduce/batch_norm_forward_backward", [&] {
     torch::nn::functional::batch_norm(
-        x, mean, var, torch::nn::functional::BatchNormFuncOptions().weight(scale).bias(shift).training(true))
+        x, mean, var,
+        torch::nn::functional::BatchNormFuncOptions().weight(scale).bias(shift).training(true))
         .backward(g);
   });
-  const Tensor logits = torch::rand({1000, 10}).requires_grad_(), target = torch::randint(0, 10, {1000}, torch::kLong);
-  r.run("reduce/cross_entropy_1000x10", [&] { torch::nn::functional::cross_entropy(logits, target).backward(); });
-  const Tensor wide = torch::rand({64, 50000}).requires_grad_(), labels = torch::randint(0, 50000, {64}, torch::kLong);
-  r.run("reduce/cross_entropy_64x50000", [&] { torch::nn::functional::cross_entropy(wide, labels).backward(); });
+  const Tensor logits = torch::rand({1000, 10}).requires_grad_(),
+               target = torch::randint(0, 10, {1000}, torch::kLong);
+  r.run("reduce/cross_entropy_1000x10",
+        [&] { torch::nn::functional::cross_entropy(logits, target).backward(); });
+  const Tensor wide = torch::rand({64, 50000}).requires_grad_(),
+               labels = torch::randint(0, 50000, {64}, torch::kLong);
+  r.run("reduce/cross_entropy_64x50000",
+        [&] { torch::nn::functional::cross_entropy(wide, labels).backward(); });
 }
 
 void products(bench::Runner& r) {
   for (int64_t n : {64, 128, 256, 512, 1024, 2048}) {
-    if (!r.wants("matmul/")) return;
+    if (!r.wants_any("matmul/")) return;
     const Tensor a = torch::rand({n, n}), b = torch::rand({n, n});
     r.run("matmul/mm_" + std::to_string(n), [&] { keep(a.mm(b)); });
   }
-  const struct { int64_t batch, in, out; } layers[] = {{4, 16, 16}, {32, 100, 50}, {128, 784, 512}, {2048, 768, 3072}};
+  const struct {
+    int64_t batch, in, out;
+  } layers[] = {{4, 16, 16}, {32, 100, 50}, {128, 784, 512}, {2048, 768, 3072}};
   for (const auto& l : layers) {
-    const Tensor x = torch::rand({l.batch, l.in}).requires_grad_(), w = torch::rand({l.out, l.in}).requires_grad_(),
+    const Tensor x = torch::rand({l.batch, l.in}).requires_grad_(),
+                 w = torch::rand({l.out, l.in}).requires_grad_(),
                  b = torch::rand({l.out}).requires_grad_(), g = torch::ones({l.batch, l.out});
-    const std::string name = std::to_string(l.batch) + "x" + std::to_string(l.in) + "x" + std::to_string(l.out);
+    const std::string name =
+        std::to_string(l.batch) + "x" + std::to_string(l.in) + "x" + std::to_string(l.out);
     r.run("matmul/linear_" + name, [&] {
       torch::NoGradGuard guard;
       keep(torch::linear(x, w, b));
@@ -101,14 +117,18 @@ void products(bench::Runner& r) {
 }
 
 void convolutions(bench::Runner& r) {
-  const struct { const char* name; int64_t n, in, out, size, k, pad, stride; } layers[] = {
-      {"lenet1_b64", 64, 1, 6, 28, 5, 0, 1},     {"lenet2_b64", 64, 6, 12, 12, 5, 0, 1},
-      {"rgb16_b32", 32, 3, 16, 32, 3, 1, 1},     {"64to64_b32", 32, 64, 64, 32, 3, 1, 1},
-      {"resnet1_b4", 4, 3, 64, 224, 7, 3, 2},    {"resnet_layer4_b4", 4, 512, 512, 7, 3, 1, 1}};
+  const struct {
+    const char* name;
+    int64_t n, in, out, size, k, pad, stride;
+  } layers[] = {
+      {"lenet1_b64", 64, 1, 6, 28, 5, 0, 1},  {"lenet2_b64", 64, 6, 12, 12, 5, 0, 1},
+      {"rgb16_b32", 32, 3, 16, 32, 3, 1, 1},  {"64to64_b32", 32, 64, 64, 32, 3, 1, 1},
+      {"resnet1_b4", 4, 3, 64, 224, 7, 3, 2}, {"resnet_layer4_b4", 4, 512, 512, 7, 3, 1, 1}};
   for (const auto& l : layers) {
-    if (!r.wants("conv/")) return;
+    if (!r.wants_any("conv/")) return;
     const Tensor x = torch::rand({l.n, l.in, l.size, l.size}),
-                 w = (torch::rand({l.out, l.in, l.k, l.k}) - 0.5).requires_grad_(), b = torch::zeros({l.out}).requires_grad_();
+                 w = (torch::rand({l.out, l.in, l.k, l.k}) - 0.5).requires_grad_(),
+                 b = torch::zeros({l.out}).requires_grad_();
     const std::string name = std::string("conv/") + l.name;
     const auto run = [&](const Tensor& in) { return torch::conv2d(in, w, b, l.stride, l.pad); };
     r.run(name + "_forward", [&] {
@@ -119,7 +139,7 @@ void convolutions(bench::Runner& r) {
     r.run(name + "_forward_backward_weights", [&] { run(x).backward(g); });
     r.run(name + "_forward_backward_all", [&] { run(xg).backward(g); });
   }
-  if (!r.wants("pool/")) return;
+  if (!r.wants_any("pool/")) return;
   const Tensor x = torch::rand({32, 64, 32, 32});
   r.run("pool/max_pool2d", [&] { keep(torch::max_pool2d(x, 2)); });
 }

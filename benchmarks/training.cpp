@@ -7,8 +7,11 @@ using torch::Tensor;
 
 namespace {
 
-template <class Model> void classifier(bench::Runner& r, const std::string& name, Model model, const Tensor& x, int64_t classes) {
-  if (!r.wants(name)) return;
+template <class Model>
+void classifier(bench::Runner& r, const std::string& name, Model model, const Tensor& x,
+                int64_t classes) {
+  const std::string inference = "infer/" + name.substr(name.find('/') + 1);
+  if (!r.wants(name) && !r.wants(inference)) return;
   const Tensor target = torch::randint(0, classes, {x.size(0)}, torch::kLong);
   torch::optim::Adam optimizer(model->parameters(), torch::optim::AdamOptions(1e-3));
   r.run(name, [&] {
@@ -17,7 +20,7 @@ template <class Model> void classifier(bench::Runner& r, const std::string& name
     optimizer.step();
   });
   torch::NoGradGuard guard;
-  r.run("infer/" + name.substr(name.find('/') + 1), [&] { bench::keep(model->forward(x)); });
+  r.run(inference, [&] { bench::keep(model->forward(x)); });
 }
 
 void gpt(bench::Runner& r) {
@@ -31,6 +34,21 @@ void gpt(bench::Runner& r) {
     F::cross_entropy(model->forward(x).view({-1, 512}), y).backward();
     optimizer.step();
   });
+}
+
+/// Sequences of 64 steps; the loss is the mean square of the distance to a target.
+void lstm(bench::Runner& r) {
+  if (!r.wants("train/lstm_2x256_t64_b32") && !r.wants("infer/lstm_2x256_t64_b32")) return;
+  torch::nn::LSTM model(torch::nn::LSTMOptions(256, 256).num_layers(2));
+  const Tensor x = torch::rand({64, 32, 256}), target = torch::rand({64, 32, 256});
+  torch::optim::Adam optimizer(model->parameters(), torch::optim::AdamOptions(1e-3));
+  r.run("train/lstm_2x256_t64_b32", [&] {
+    optimizer.zero_grad();
+    torch::mse_loss(std::get<0>(model->forward(x)), target).backward();
+    optimizer.step();
+  });
+  torch::NoGradGuard guard;
+  r.run("infer/lstm_2x256_t64_b32", [&] { bench::keep(std::get<0>(model->forward(x))); });
 }
 
 std::vector<Tensor> small_parameters(int64_t n) {
@@ -61,7 +79,10 @@ int main(int argc, char** argv) {
   classifier(runner, "train/lenet_b64", models::LeNet(), torch::rand({64, 1, 28, 28}), 10);
   classifier(runner, "train/lenet_b1000", models::LeNet(), torch::rand({1000, 1, 28, 28}), 10);
   classifier(runner, "train/smallcnn_b32", models::SmallCnn(), torch::rand({32, 3, 32, 32}), 10);
-  classifier(runner, "train/resnet18_32px_b32", models::ResNet18(), torch::rand({32, 3, 32, 32}), 1000);
-  classifier(runner, "train/resnet18_224px_b4", models::ResNet18(), torch::rand({4, 3, 224, 224}), 1000);
+  classifier(runner, "train/resnet18_32px_b32", models::ResNet18(), torch::rand({32, 3, 32, 32}),
+             1000);
+  classifier(runner, "train/resnet18_224px_b4", models::ResNet18(), torch::rand({4, 3, 224, 224}),
+             1000);
   gpt(runner);
+  lstm(runner);
 }

@@ -1,5 +1,5 @@
-// All of Taeda's public interface. A header that is included here only declares; nothing is added in
-// this file. tests/structure limits how many files it pulls in.
+// All of Taeda's public interface. A header that is included here only declares; nothing is added
+// in this file. tests/structure limits how many files it pulls in.
 #pragma once
 
 #include "taeda/autograd/anomaly.h"

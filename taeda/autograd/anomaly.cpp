@@ -10,7 +10,9 @@ std::atomic<bool> check_nans{true};
 }  // namespace
 
 bool AnomalyMode::is_enabled() { return enabled.load(std::memory_order_relaxed); }
-bool AnomalyMode::checks_nan() { return is_enabled() && check_nans.load(std::memory_order_relaxed); }
+bool AnomalyMode::checks_nan() {
+  return is_enabled() && check_nans.load(std::memory_order_relaxed);
+}
 
 void AnomalyMode::set_enabled(bool on, bool check_nan) {
   enabled.store(on, std::memory_order_relaxed);

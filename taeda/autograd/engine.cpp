@@ -1,6 +1,6 @@
-// The engine: a pass runs on the thread that called it, nodes in the order of their sequence numbers
-// (latest first), so that results are the same every time. Work of devices is queued on the stream
-// its forward ran on; streams wait for each other by events where a gradient crosses.
+// The engine: a pass runs on the thread that called it, nodes in the order of their sequence
+// numbers (latest first), so that results are the same every time. Work of devices is queued on the
+// stream its forward ran on; streams wait for each other by events where a gradient crosses.
 #include "taeda/autograd/engine.h"
 
 #include <algorithm>
@@ -25,9 +25,9 @@ struct Capture {
 /// What a pass knows about a node.
 struct NodeState {
   NodePtr node;
-  int waiting = 0;       // edges into the node that have not delivered
-  bool needed = true;    // on a path to something that is wanted
-  TensorVec grads;       // sums so far, by input number
+  int waiting = 0;     // edges into the node that have not delivered
+  bool needed = true;  // on a path to something that is wanted
+  TensorVec grads;     // sums so far, by input number
   Stream producer;
   std::vector<Capture> captures;
 };
@@ -55,7 +55,10 @@ class NodeTable {
   std::vector<NodeState>& states() { return states_; }
 
  private:
-  struct Slot { Node* node = nullptr; uint32_t index = 0; };
+  struct Slot {
+    Node* node = nullptr;
+    uint32_t index = 0;
+  };
 
   Slot& find(Node* node) {
     const size_t mask = slots_.size() - 1;
@@ -65,7 +68,8 @@ class NodeTable {
   }
   void grow() {
     slots_.assign(slots_.size() * 2, {});
-    for (uint32_t i = 0; i < states_.size(); ++i) find(states_[i].node.get()) = {states_[i].node.get(), i};
+    for (uint32_t i = 0; i < states_.size(); ++i)
+      find(states_[i].node.get()) = {states_[i].node.get(), i};
   }
 
   std::vector<Slot> slots_;
@@ -90,7 +94,10 @@ std::string describe(const Node& node) {
 class Pass {
  public:
   Pass(bool keep_graph, bool create_graph, bool accumulate)
-      : keep_graph_(keep_graph), accumulate_(accumulate), mode_(create_graph), outer_(current_pass) {
+      : keep_graph_(keep_graph),
+        accumulate_(accumulate),
+        mode_(create_graph),
+        outer_(current_pass) {
     current_pass = this;
   }
   ~Pass() { current_pass = outer_; }
@@ -120,7 +127,9 @@ class Pass {
 
  private:
   struct BySequence {
-    bool operator()(const Node* a, const Node* b) const { return a->sequence_nr() < b->sequence_nr(); }
+    bool operator()(const Node* a, const Node* b) const {
+      return a->sequence_nr() < b->sequence_nr();
+    }
   };
 
   /// Finds every node that can be reached and counts the edges into each.
@@ -154,7 +163,9 @@ class Pass {
     // Post-order over an explicit stack: a node is needed if any successor is.
     std::vector<std::pair<Node*, size_t>> stack;
     std::vector<uint8_t> visited(table_.states().size(), 0);
-    const auto index = [this](Node* n) { return static_cast<size_t>(&table_.at(n) - table_.states().data()); };
+    const auto index = [this](Node* n) {
+      return static_cast<size_t>(&table_.at(n) - table_.states().data());
+    };
     for (auto& [edge, grad] : roots_) {
       if (visited[index(edge.node.get())]++) continue;
       stack.push_back({edge.node.get(), 0});
@@ -179,16 +190,20 @@ class Pass {
     if (!grad.defined()) return;
     Tensor& sum = s.grads[edge.input_nr];
     const Stream& consumer = edge.node->stream;
-    if (!grad.is_cpu() && !producer.device().is_cpu() && !(producer == consumer) && !consumer.device().is_cpu())
+    if (!grad.is_cpu() && !producer.device().is_cpu() && !(producer == consumer) &&
+        !consumer.device().is_cpu())
       consumer.wait_stream(producer);
     if (!sum.defined()) {
       sum = std::move(grad);
       return;
     }
-    const bool mine = !GradMode::is_enabled() && sum.use_count() == 1 && sum.storage().use_count() == 1 &&
-                      sum.dtype() == grad.dtype() && sum.layout().is_non_overlapping_and_dense();
-    if (mine) sum.add_(grad);
-    else sum = sum.add(grad);
+    const bool mine = !GradMode::is_enabled() && sum.use_count() == 1 &&
+                      sum.storage().use_count() == 1 && sum.dtype() == grad.dtype() &&
+                      sum.layout().is_non_overlapping_and_dense();
+    if (mine)
+      sum.add_(grad);
+    else
+      sum = sum.add(grad);
   }
 
   /// Runs one node and hands its results on.
@@ -213,7 +228,8 @@ class Pass {
     if (node.hooks)
       for (auto& h : node.hooks->pre) grads = h.hook(std::move(grads));
     const bool is_sink = node.edges.empty();
-    if (!is_sink && std::none_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); }))
+    if (!is_sink &&
+        std::none_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); }))
       return {};
     uint64_t mask = 0;
     for (size_t i = 0; i < node.edges.size() && i < 63; ++i)
@@ -245,8 +261,8 @@ class Pass {
       if (!g.defined()) continue;
       Tensor replaced = h.hook(g);
       if (!replaced.defined()) continue;
-      TAEDA_CHECK(replaced.sizes() == g.sizes(), "hook has changed the size of value: ", g.sizes(), " became ",
-                  replaced.sizes(), " (at ", node.name(), ")");
+      TAEDA_CHECK(replaced.sizes() == g.sizes(), "hook has changed the size of value: ", g.sizes(),
+                  " became ", replaced.sizes(), " (at ", node.name(), ")");
       g = std::move(replaced);
     }
   }
@@ -254,7 +270,8 @@ class Pass {
   /// Delivers the results to the successors; those that have everything become ready.
   void finish(Node& node, TensorVec out, const Stream& producer) {
     TAEDA_CHECK(out.size() <= node.edges.size() || node.edges.empty(), "Function ", node.name(),
-                " returned an invalid number of gradients - got ", out.size(), ", but expected ", node.edges.size());
+                " returned an invalid number of gradients - got ", out.size(), ", but expected ",
+                node.edges.size());
     for (size_t i = 0; i < node.edges.size(); ++i) {
       const Edge& edge = node.edges[i];
       if (!edge) continue;
@@ -272,19 +289,22 @@ class Pass {
     if (!(g.sizes() == IntArrayRef(meta.sizes))) {
       const bool reducible = g.dim() >= static_cast<int64_t>(meta.sizes.size()) &&
                              broadcasts_to(meta.sizes, g.sizes());
-      TAEDA_CHECK(reducible, "Function ", node.name(), " returned an invalid gradient at index ", i, " - got ",
-                  g.sizes(), " but expected shape compatible with ", meta.sizes);
+      TAEDA_CHECK(reducible, "Function ", node.name(), " returned an invalid gradient at index ", i,
+                  " - got ", g.sizes(), " but expected shape compatible with ", meta.sizes);
       g = g.sum_to_size(meta.sizes);
     }
     if (g.dtype() != meta.dtype) {
-      if (g.is_complex() && !is_complex(meta.dtype)) throw Error("complex gradient for a real input of " + std::string(node.name()));
+      if (g.is_complex() && !is_complex(meta.dtype))
+        throw Error("complex gradient for a real input of " + std::string(node.name()));
       g = g.to(meta.dtype);
     }
     TAEDA_CHECK(g.device() == meta.device || g.dim() == 0, "Function ", node.name(),
-                " returned an invalid gradient at index ", i, " - expected device ", meta.device, " but got ", g.device());
+                " returned an invalid gradient at index ", i, " - expected device ", meta.device,
+                " but got ", g.device());
     if (g.device() != meta.device) g = g.to(meta.device);
     if (AnomalyMode::checks_nan() && g.ne(g).any().item<bool>())
-      throw Error(taeda::detail::concat("Function '", describe(node), "' returned nan values in its ", i, "th output."));
+      throw Error(taeda::detail::concat("Function '", describe(node),
+                                        "' returned nan values in its ", i, "th output."));
     return g;
   }
 
@@ -309,11 +329,12 @@ class Pass {
 /// The weight of an output: given, or one for a single element.
 Tensor root_gradient(const Tensor& output, const Tensor& given) {
   if (given.defined()) {
-    TAEDA_CHECK(given.sizes() == output.sizes(), "Mismatch in shape: grad_output has a shape of ", given.sizes(),
-                " and output has a shape of ", output.sizes(), ".");
+    TAEDA_CHECK(given.sizes() == output.sizes(), "Mismatch in shape: grad_output has a shape of ",
+                given.sizes(), " and output has a shape of ", output.sizes(), ".");
     return given;
   }
-  TAEDA_CHECK(output.numel() == 1, "grad can be implicitly created only for scalar outputs, but got an output of shape ",
+  TAEDA_CHECK(output.numel() == 1,
+              "grad can be implicitly created only for scalar outputs, but got an output of shape ",
               output.sizes());
   NoGradGuard guard;
   Tensor one = make_tensor(output.sizes(), output.dtype(), output.device());
@@ -322,14 +343,15 @@ Tensor root_gradient(const Tensor& output, const Tensor& given) {
 }
 
 void add_roots(Pass& pass, const std::vector<Tensor>& outputs, const std::vector<Tensor>& grads) {
-  TAEDA_CHECK(grads.empty() || grads.size() == outputs.size(), "got ", outputs.size(), " tensors and ", grads.size(),
-              " gradients");
+  TAEDA_CHECK(grads.empty() || grads.size() == outputs.size(), "got ", outputs.size(),
+              " tensors and ", grads.size(), " gradients");
   for (size_t i = 0; i < outputs.size(); ++i) {
     TAEDA_CHECK(outputs[i].defined() && outputs[i].requires_grad(), "element ", i,
                 " of tensors does not require grad and does not have a grad_fn");
     TAEDA_CHECK(!outputs[i].is_complex() || (!grads.empty() && grads[i].defined()),
                 "grad can be implicitly created only for real scalar outputs but got ComplexFloat");
-    pass.add_root(gradient_edge(outputs[i]), root_gradient(outputs[i], grads.empty() ? Tensor() : grads[i]));
+    pass.add_root(gradient_edge(outputs[i]),
+                  root_gradient(outputs[i], grads.empty() ? Tensor() : grads[i]));
   }
 }
 
@@ -338,13 +360,15 @@ void add_roots(Pass& pass, const std::vector<Tensor>& outputs, const std::vector
 Node* current_node() { return running_node; }
 
 void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& grad_tensors,
-              std::optional<bool> retain_graph, bool create_graph, const std::vector<Tensor>& inputs) {
+              std::optional<bool> retain_graph, bool create_graph,
+              const std::vector<Tensor>& inputs) {
   std::vector<Tensor> results(inputs.size());
   Pass pass(retain_graph.value_or(create_graph), create_graph, true);
   add_roots(pass, tensors, grad_tensors);
   std::vector<Tensor> non_leaf;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    TAEDA_CHECK(inputs[i].defined() && inputs[i].requires_grad(), "One of the differentiated Tensors does not require grad");
+    TAEDA_CHECK(inputs[i].defined() && inputs[i].requires_grad(),
+                "One of the differentiated Tensors does not require grad");
     pass.add_capture(gradient_edge(inputs[i]), &results[i]);
   }
   pass.run();
@@ -356,20 +380,22 @@ void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& gra
 }
 
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
-                         const std::vector<Tensor>& grad_outputs, std::optional<bool> retain_graph, bool create_graph,
-                         bool allow_unused) {
+                         const std::vector<Tensor>& grad_outputs, std::optional<bool> retain_graph,
+                         bool create_graph, bool allow_unused) {
   TAEDA_CHECK(!inputs.empty(), "grad requires non-empty inputs.");
   std::vector<Tensor> results(inputs.size());
   Pass pass(retain_graph.value_or(create_graph), create_graph, false);
   add_roots(pass, outputs, grad_outputs);
   for (size_t i = 0; i < inputs.size(); ++i) {
-    TAEDA_CHECK(inputs[i].defined() && inputs[i].requires_grad(), "One of the differentiated Tensors does not require grad");
+    TAEDA_CHECK(inputs[i].defined() && inputs[i].requires_grad(),
+                "One of the differentiated Tensors does not require grad");
     pass.add_capture(gradient_edge(inputs[i]), &results[i]);
   }
   pass.run();
   for (const Tensor& r : results)
     TAEDA_CHECK(r.defined() || allow_unused,
-                "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=true "
+                "One of the differentiated Tensors appears to not have been used in the graph. Set "
+                "allow_unused=true "
                 "if this is the desired behavior.");
   return results;
 }

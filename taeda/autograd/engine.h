@@ -17,11 +17,13 @@ void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& gra
               std::optional<bool> retain_graph = {}, bool create_graph = false,
               const std::vector<Tensor>& inputs = {});
 
-/// The gradients of `outputs` with respect to `inputs`, without touching any `grad()`. An input that
-/// the outputs do not depend on is an error unless `allow_unused`; its gradient is then undefined.
+/// The gradients of `outputs` with respect to `inputs`, without touching any `grad()`. An input
+/// that the outputs do not depend on is an error unless `allow_unused`; its gradient is then
+/// undefined.
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
-                         const std::vector<Tensor>& grad_outputs = {}, std::optional<bool> retain_graph = {},
-                         bool create_graph = false, bool allow_unused = false);
+                         const std::vector<Tensor>& grad_outputs = {},
+                         std::optional<bool> retain_graph = {}, bool create_graph = false,
+                         bool allow_unused = false);
 
 /// Has `callback` called at the end of the pass that runs on this thread (from within a hook).
 /// Throws Error outside a backward pass.

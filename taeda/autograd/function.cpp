@@ -23,7 +23,8 @@ variable_list AutogradContext::get_saved_variables() const {
   return out;
 }
 
-void FunctionNode::finish(const variable_list& inputs, const std::vector<bool>& is_tensor, variable_list& outputs) {
+void FunctionNode::finish(const variable_list& inputs, const std::vector<bool>& is_tensor,
+                          variable_list& outputs) {
   is_tensor_ = is_tensor;
   detail::connect(*this, TensorList(inputs));
   const auto contains = [](const std::vector<TensorImpl*>& list, const Tensor& t) {
@@ -34,18 +35,24 @@ void FunctionNode::finish(const variable_list& inputs, const std::vector<bool>& 
     Tensor& out = outputs[i];
     TAEDA_CHECK(out.defined(), name_, ": forward returned an undefined tensor as output ", i);
     const bool dirty = contains(context.dirty_, out);
-    const bool is_input = std::any_of(inputs.begin(), inputs.end(), [&](const Tensor& t) { return t.is_same(out); });
-    if (is_input && !dirty) out = make_view(out, out.layout());  // an input returned as it is gets a history of its own
+    const bool is_input =
+        std::any_of(inputs.begin(), inputs.end(), [&](const Tensor& t) { return t.is_same(out); });
+    if (is_input && !dirty)
+      out = make_view(out, out.layout());  // an input returned as it is gets a history of its own
     if (!is_differentiable(out.dtype()) || contains(context.non_differentiable_, out)) {
       add_input(out);
       continue;
     }
-    if (dirty) rebase_history(out, self, i);
-    else set_history(out, self, i);
+    if (dirty)
+      rebase_history(out, self, i);
+    else
+      set_history(out, self, i);
   }
   for (const Tensor& t : context.to_save_) {
-    const auto output = std::find_if(outputs.begin(), outputs.end(), [&](const Tensor& o) { return o.is_same(t); });
-    context.saved_.emplace_back(t, output != outputs.end(), static_cast<uint32_t>(output - outputs.begin()));
+    const auto output =
+        std::find_if(outputs.begin(), outputs.end(), [&](const Tensor& o) { return o.is_same(t); });
+    context.saved_.emplace_back(t, output != outputs.end(),
+                                static_cast<uint32_t>(output - outputs.begin()));
   }
   take_saved_count();
   context.to_save_.clear();
@@ -62,14 +69,17 @@ TensorVec FunctionNode::apply(TensorVec grads, Needs needs) {
       }
   for (size_t i = 0; i < context.needs_.size(); ++i) context.needs_[i] = needs[i];
   const variable_list all = backward_(&context, std::move(given));
-  TAEDA_CHECK(all.size() == is_tensor_.size(), "function ", name_, " returned an incorrect number of gradients (expected ",
-              is_tensor_.size(), ", got ", all.size(), ")");
+  TAEDA_CHECK(all.size() == is_tensor_.size(), "function ", name_,
+              " returned an incorrect number of gradients (expected ", is_tensor_.size(), ", got ",
+              all.size(), ")");
   TensorVec out;
   for (size_t i = 0; i < all.size(); ++i)
-    if (is_tensor_[i]) out.push_back(all[i]);
+    if (is_tensor_[i])
+      out.push_back(all[i]);
     else
-      TAEDA_CHECK(!all[i].defined(), "function ", name_, " returned a gradient different than undefined at position ",
-                  i + 1, ", but the corresponding forward argument was not a Tensor");
+      TAEDA_CHECK(!all[i].defined(), "function ", name_,
+                  " returned a gradient different than undefined at position ", i + 1,
+                  ", but the corresponding forward argument was not a Tensor");
   return out;
 }
 

@@ -36,7 +36,8 @@ class AutogradContext {
   std::map<std::string, std::any> saved_data;
 
  private:
-  template <class T> friend struct Function;
+  template <class T>
+  friend struct Function;
   friend class FunctionNode;
   variable_list to_save_;
   std::vector<TensorImpl*> non_differentiable_, dirty_;
@@ -51,12 +52,14 @@ using FunctionBackward = variable_list (*)(AutogradContext*, variable_list);
 /// The node of a user-defined function.
 class FunctionNode final : public Node {
  public:
-  FunctionNode(std::string name, FunctionBackward backward) : name_(std::move(name)), backward_(backward) {}
+  FunctionNode(std::string name, FunctionBackward backward)
+      : name_(std::move(name)), backward_(backward) {}
   const char* name() const override { return name_.c_str(); }
   TensorVec apply(TensorVec grads, Needs needs) override;
   void release_saved() override;
   /// Connects outputs and saved tensors once forward is done; `is_tensor[i]` for every argument.
-  void finish(const variable_list& inputs, const std::vector<bool>& is_tensor, variable_list& outputs);
+  void finish(const variable_list& inputs, const std::vector<bool>& is_tensor,
+              variable_list& outputs);
 
   AutogradContext context;
 
@@ -73,11 +76,14 @@ std::string demangled(const char* mangled);
 /// Derive as `struct MyOp : Function<MyOp>` with
 ///   static Tensor (or variable_list) forward(AutogradContext* ctx, args...);
 ///   static variable_list backward(AutogradContext* ctx, variable_list grad_outputs);
-/// and call `MyOp::apply(args...)`. `backward` returns one gradient per argument of forward (undefined
-/// for those that are no tensors).
-template <class T> struct Function {
-  template <class X = T, class... Args> static auto apply(Args&&... args) {
-    NodePtr holder(new FunctionNode(detail::demangled(typeid(X).name()) + "Backward", &X::backward));
+/// and call `MyOp::apply(args...)`. `backward` returns one gradient per argument of forward
+/// (undefined for those that are no tensors).
+template <class T>
+struct Function {
+  template <class X = T, class... Args>
+  static auto apply(Args&&... args) {
+    NodePtr holder(
+        new FunctionNode(detail::demangled(typeid(X).name()) + "Backward", &X::backward));
     auto& node = static_cast<FunctionNode&>(*holder);
     variable_list inputs;
     std::vector<bool> is_tensor;
@@ -89,15 +95,20 @@ template <class T> struct Function {
       return X::forward(&node.context, std::forward<Args>(args)...);
     }();
     variable_list outputs;
-    if constexpr (std::is_same_v<Result, Tensor>) outputs.push_back(result);
-    else outputs = result;
+    if constexpr (std::is_same_v<Result, Tensor>)
+      outputs.push_back(result);
+    else
+      outputs = result;
     if (wanted) node.finish(inputs, is_tensor, outputs);
-    if constexpr (std::is_same_v<Result, Tensor>) return outputs[0];
-    else return outputs;
+    if constexpr (std::is_same_v<Result, Tensor>)
+      return outputs[0];
+    else
+      return outputs;
   }
 
  private:
-  template <class A> static void collect(const A& arg, variable_list& inputs, std::vector<bool>& is_tensor) {
+  template <class A>
+  static void collect(const A& arg, variable_list& inputs, std::vector<bool>& is_tensor) {
     if constexpr (std::is_convertible_v<const A&, const Tensor&>) {
       inputs.push_back(arg);
       is_tensor.push_back(true);

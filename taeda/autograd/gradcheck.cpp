@@ -74,7 +74,8 @@ std::vector<Jacobian> numerical(const GradcheckFn& fn, const std::vector<Tensor>
     const auto plus = evaluate(values[r] + eps, r), minus = evaluate(values[r] - eps, r);
     for (size_t o = 0; o < out.size(); ++o)
       for (int64_t c = 0; c < out[o].columns; ++c)
-        out[o].at(static_cast<int64_t>(r), c) = (plus[o][static_cast<size_t>(c)] - minus[o][static_cast<size_t>(c)]) / (2 * eps);
+        out[o].at(static_cast<int64_t>(r), c) =
+            (plus[o][static_cast<size_t>(c)] - minus[o][static_cast<size_t>(c)]) / (2 * eps);
   }
   return out;
 }
@@ -88,7 +89,8 @@ Jacobian analytical(const Tensor& output, const Tensor& input) {
     const Tensor g = grad({output}, {input}, {with_values(output, weights)}, true, false, true)[0];
     weights[static_cast<size_t>(c)] = 0;
     if (!g.defined()) continue;
-    TAEDA_CHECK(g.sizes() == input.sizes(), "gradcheck: the gradient has shape ", g.sizes(), ", the input ", input.sizes());
+    TAEDA_CHECK(g.sizes() == input.sizes(), "gradcheck: the gradient has shape ", g.sizes(),
+                ", the input ", input.sizes());
     const std::vector<double> column = host_values(g);
     for (int64_t r = 0; r < out.rows; ++r) out.at(r, c) = column[static_cast<size_t>(r)];
   }
@@ -105,15 +107,19 @@ bool close(const Jacobian& a, const Jacobian& n, const GradcheckOptions& o) {
 
 }  // namespace
 
-bool gradcheck(const GradcheckFn& fn, const std::vector<Tensor>& inputs, const GradcheckOptions& options) {
+bool gradcheck(const GradcheckFn& fn, const std::vector<Tensor>& inputs,
+               const GradcheckOptions& options) {
   bool any = false;
   for (const Tensor& t : inputs) {
     if (!t.defined() || !t.requires_grad()) continue;
     any = true;
-    TAEDA_CHECK_VALUE(t.dtype() == kDouble, "gradcheck expects float64 inputs, got ", to_string(t.dtype()));
+    TAEDA_CHECK_VALUE(t.dtype() == kDouble, "gradcheck expects float64 inputs, got ",
+                      to_string(t.dtype()));
   }
-  TAEDA_CHECK_VALUE(any, "gradcheck expects at least one input tensor to require gradient, but none of them have "
-                    "requires_grad=true.");
+  TAEDA_CHECK_VALUE(
+      any,
+      "gradcheck expects at least one input tensor to require gradient, but none of them have "
+      "requires_grad=true.");
   AutoGradMode grad_on(true);
   const std::vector<Tensor> outputs = checked_outputs(fn, inputs);
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -122,15 +128,16 @@ bool gradcheck(const GradcheckFn& fn, const std::vector<Tensor>& inputs, const G
     for (size_t o = 0; o < outputs.size(); ++o) {
       Jacobian a(inputs[i].numel(), outputs[o].numel());
       if (outputs[o].requires_grad()) a = analytical(outputs[o], inputs[i]);
-      TAEDA_CHECK(close(a, n[o], options), "Jacobian mismatch for output ", o, " with respect to input ", i,
-                  ",\nnumerical:", n[o].str(), "\nanalytical:", a.str());
+      TAEDA_CHECK(close(a, n[o], options), "Jacobian mismatch for output ", o,
+                  " with respect to input ", i, ",\nnumerical:", n[o].str(),
+                  "\nanalytical:", a.str());
     }
   }
   return true;
 }
 
-bool gradgradcheck(const GradcheckFn& fn, const std::vector<Tensor>& inputs, const std::vector<Tensor>& given,
-                   const GradcheckOptions& options) {
+bool gradgradcheck(const GradcheckFn& fn, const std::vector<Tensor>& inputs,
+                   const std::vector<Tensor>& given, const GradcheckOptions& options) {
   AutoGradMode grad_on(true);
   std::vector<Tensor> all = inputs;
   const std::vector<Tensor> outputs = checked_outputs(fn, inputs);
@@ -138,7 +145,8 @@ bool gradgradcheck(const GradcheckFn& fn, const std::vector<Tensor>& inputs, con
     Tensor weight = given.empty() ? Tensor() : given[o];
     if (!weight.defined()) {
       std::vector<double> values(static_cast<size_t>(outputs[o].numel()));
-      for (size_t k = 0; k < values.size(); ++k) values[k] = std::sin(1.0 + 0.7 * static_cast<double>(k + o));
+      for (size_t k = 0; k < values.size(); ++k)
+        values[k] = std::sin(1.0 + 0.7 * static_cast<double>(k + o));
       weight = with_values(outputs[o], values);
     }
     all.push_back(weight.detach().requires_grad_(true));

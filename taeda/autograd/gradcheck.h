@@ -20,11 +20,13 @@ struct GradcheckOptions {
 /// Checks the gradients of `fn` at `inputs` against central differences, for every floating output
 /// and every input that requires a gradient. Inputs must be float64. Throws Error, naming output,
 /// input and both Jacobians, at the first mismatch.
-bool gradcheck(const GradcheckFn& fn, const std::vector<Tensor>& inputs, const GradcheckOptions& options = {});
+bool gradcheck(const GradcheckFn& fn, const std::vector<Tensor>& inputs,
+               const GradcheckOptions& options = {});
 
 /// The same for the gradients of the gradients; `grad_outputs` are drawn from a fixed sequence if
 /// empty.
 bool gradgradcheck(const GradcheckFn& fn, const std::vector<Tensor>& inputs,
-                   const std::vector<Tensor>& grad_outputs = {}, const GradcheckOptions& options = {});
+                   const std::vector<Tensor>& grad_outputs = {},
+                   const GradcheckOptions& options = {});
 
 }  // namespace taeda::autograd

@@ -5,7 +5,9 @@
 
 namespace taeda::autograd {
 
-AutogradMeta* find_meta(const Tensor& t) { return static_cast<AutogradMeta*>(t.unsafe_impl()->meta.get()); }
+AutogradMeta* find_meta(const Tensor& t) {
+  return static_cast<AutogradMeta*>(t.unsafe_impl()->meta.get());
+}
 
 AutogradMeta& meta_of(const Tensor& t) {
   auto& slot = t.unsafe_impl()->meta;
@@ -45,9 +47,12 @@ TensorVec AccumulateGrad::apply(TensorVec grads, Needs) {
   Tensor& grad = meta_of(leaf).grad;
   if (!grad.defined()) {
     // A gradient that nobody else holds is taken as it is; another is copied.
-    const bool mine = !GradMode::is_enabled() && fresh.use_count() == 1 && fresh.storage().use_count() == 1 &&
+    const bool mine = !GradMode::is_enabled() && fresh.use_count() == 1 &&
+                      fresh.storage().use_count() == 1 &&
                       fresh.layout().is_non_overlapping_and_dense();
-    grad = mine ? std::move(fresh) : GradMode::is_enabled() ? fresh.clone() : fresh.detach().clone();
+    grad = mine                     ? std::move(fresh)
+           : GradMode::is_enabled() ? fresh.clone()
+                                    : fresh.detach().clone();
   } else if (GradMode::is_enabled()) {
     grad = grad.add(fresh);
   } else {

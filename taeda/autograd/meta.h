@@ -54,8 +54,8 @@ class AccumulateGrad final : public Node {
 
 /// Gives `out` the history "output `output_nr` of `node`".
 void set_history(const Tensor& out, NodePtr node, uint32_t output_nr);
-/// Gives a tensor that was changed in place the history of its new value. If it is a view, the base's
-/// history becomes "old base with this region replaced" (see view.cpp).
+/// Gives a tensor that was changed in place the history of its new value. If it is a view, the
+/// base's history becomes "old base with this region replaced" (see view.cpp).
 void rebase_history(const Tensor& self, NodePtr node, uint32_t output_nr);
 /// The grad_fn of a tensor; for a view whose base changed since, one made anew from the base.
 NodePtr grad_fn_of(const Tensor& t, uint32_t* output_nr);

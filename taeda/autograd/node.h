@@ -49,9 +49,19 @@ using NodePostHook = std::function<TensorVec(TensorVec given, const TensorVec& t
 
 /// Hooks of a node; rare, so kept apart.
 struct NodeHooks {
-  struct OnTensor { unsigned handle; uint32_t input_nr; TensorHook hook; };
-  struct Pre { unsigned handle; NodePreHook hook; };
-  struct Post { unsigned handle; NodePostHook hook; };
+  struct OnTensor {
+    unsigned handle;
+    uint32_t input_nr;
+    TensorHook hook;
+  };
+  struct Pre {
+    unsigned handle;
+    NodePreHook hook;
+  };
+  struct Post {
+    unsigned handle;
+    NodePostHook hook;
+  };
   std::vector<OnTensor> tensor;
   std::vector<Pre> pre;
   std::vector<Post> post;

@@ -17,7 +17,8 @@ struct Input {
 };
 
 /// Whether a result computed from these tensors must be recorded. Undefined ones do not count.
-template <class... T> bool wants_grad(const T&... inputs) {
+template <class... T>
+bool wants_grad(const T&... inputs) {
   return GradMode::is_enabled() && ((inputs.defined() && inputs.requires_grad()) || ...);
 }
 bool any_wants_grad(TensorList inputs);
@@ -25,9 +26,11 @@ bool any_wants_grad(TensorList inputs);
 namespace detail {
 
 /// A node around a closure.
-template <class F> class ClosureNode final : public Node {
+template <class F>
+class ClosureNode final : public Node {
  public:
-  ClosureNode(const char* name, F f) : name_(name), fn_(std::move(f)), saves_(take_saved_count() > 0) {}
+  ClosureNode(const char* name, F f)
+      : name_(name), fn_(std::move(f)), saves_(take_saved_count() > 0) {}
   const char* name() const override { return name_; }
 
   TensorVec apply(TensorVec grads, Needs needs) override {
@@ -60,12 +63,16 @@ template <class F> class ClosureNode final : public Node {
 };
 
 [[noreturn]] void throw_graph_released(const char* name);
-template <class F> void ClosureNode<F>::throw_released(const char* name) { throw_graph_released(name); }
+template <class F>
+void ClosureNode<F>::throw_released(const char* name) {
+  throw_graph_released(name);
+}
 
 void connect(Node& node, ArrayRef<Input> inputs);
 void connect(Node& node, TensorList inputs);
 
-template <class F, class Inputs> NodePtr make_node(const char* name, Inputs inputs, F&& f) {
+template <class F, class Inputs>
+NodePtr make_node(const char* name, Inputs inputs, F&& f) {
   NodePtr node(new ClosureNode<std::decay_t<F>>(name, std::forward<F>(f)));
   connect(*node, inputs);
   return node;
@@ -78,34 +85,37 @@ template <class F, class Inputs> NodePtr make_node(const char* name, Inputs inpu
 /// `backward` is called with the gradient of `out` and returns those of the inputs, in order:
 ///   [..](const Tensor& g) -> Tensor                        one input
 ///   [..](const Tensor& g, Needs needs) -> TensorVec        several; undefined where not needed
-/// A gradient may have a broadcast shape or another floating dtype: it is summed to the input's shape
-/// and cast by the engine. Closures capture `save(x)` or `save_output(y)`, never tensors, and are
-/// written with differentiable operations, so that second derivatives exist.
-template <class F> void record(const char* name, const Tensor& out, ArrayRef<Input> inputs, F&& backward) {
+/// A gradient may have a broadcast shape or another floating dtype: it is summed to the input's
+/// shape and cast by the engine. Closures capture `save(x)` or `save_output(y)`, never tensors, and
+/// are written with differentiable operations, so that second derivatives exist.
+template <class F>
+void record(const char* name, const Tensor& out, ArrayRef<Input> inputs, F&& backward) {
   if (!is_differentiable(out.dtype())) return (void)take_saved_count();
   set_history(out, detail::make_node(name, inputs, std::forward<F>(backward)), 0);
 }
 
 /// The same with any number of inputs (cat, stack).
-template <class F> void record_list(const char* name, const Tensor& out, TensorList inputs, F&& backward) {
+template <class F>
+void record_list(const char* name, const Tensor& out, TensorList inputs, F&& backward) {
   if (!is_differentiable(out.dtype())) return (void)take_saved_count();
   set_history(out, detail::make_node(name, inputs, std::forward<F>(backward)), 0);
 }
 
-/// Several differentiable outputs: `backward(const TensorVec& grads, Needs needs) -> TensorVec`, where
-/// the gradient of an output nobody used is undefined.
+/// Several differentiable outputs: `backward(const TensorVec& grads, Needs needs) -> TensorVec`,
+/// where the gradient of an output nobody used is undefined.
 template <class F>
 void record_multi(const char* name, TensorList outs, ArrayRef<Input> inputs, F&& backward) {
   NodePtr node = detail::make_node(name, inputs, std::forward<F>(backward));
   for (uint32_t i = 0; i < outs.size(); ++i) set_history(outs[i], node, i);
 }
 
-/// To be called before an operation writes into `self`: rejects leaves that require a gradient, views
-/// that may not be changed, inference tensors. `op` names the operation in the error.
+/// To be called before an operation writes into `self`: rejects leaves that require a gradient,
+/// views that may not be changed, inference tensors. `op` names the operation in the error.
 void check_inplace(const char* op, const Tensor& self);
 
-/// Records an in-place change of `self`, after it was made and before `bump_version`; call it only if
-/// a gradient is wanted. `inputs` are those of the operation, `self` as it was before among them.
+/// Records an in-place change of `self`, after it was made and before `bump_version`; call it only
+/// if a gradient is wanted. `inputs` are those of the operation, `self` as it was before among
+/// them.
 template <class F>
 void record_inplace(const char* name, const Tensor& self, ArrayRef<Input> inputs, F&& backward) {
   rebase_history(self, detail::make_node(name, inputs, std::forward<F>(backward)), 0);
@@ -114,9 +124,11 @@ void record_inplace(const char* name, const Tensor& self, ArrayRef<Input> inputs
 /// Every in-place operation ends with this.
 inline void bump_version(const Tensor& self) { self.unsafe_impl()->storage->bump_version(); }
 
-/// In-place form of an operation while gradients are recorded: computes it out of place on a copy of
-/// `self`, writes the result back and takes over its history. `compute(const Tensor& self) -> Tensor`.
-void assign_inplace(const char* op, const Tensor& self, const std::function<Tensor(const Tensor&)>& compute);
+/// In-place form of an operation while gradients are recorded: computes it out of place on a copy
+/// of `self`, writes the result back and takes over its history. `compute(const Tensor& self) ->
+/// Tensor`.
+void assign_inplace(const char* op, const Tensor& self,
+                    const std::function<Tensor(const Tensor&)>& compute);
 
 }  // namespace taeda::autograd
 

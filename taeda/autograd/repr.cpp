@@ -9,8 +9,10 @@ namespace taeda {
 std::string Tensor::repr() const {
   if (!defined()) return "tensor(<undefined>)";
   std::vector<std::string> suffixes;
-  if (const auto fn = grad_fn()) suffixes.push_back(std::string("grad_fn=<") + fn->name() + ">");
-  else if (requires_grad()) suffixes.push_back("requires_grad=True");
+  if (const auto fn = grad_fn())
+    suffixes.push_back(std::string("grad_fn=<") + fn->name() + ">");
+  else if (requires_grad())
+    suffixes.push_back("requires_grad=True");
   return format_tensor(*this, suffixes);
 }
 

@@ -21,7 +21,8 @@ Saved::Saved(const Tensor& t, bool is_output, uint32_t output_nr)
     : output_nr_(output_nr), is_output_(is_output) {
   ++saved_count;
   if (!t.defined()) return;
-  TAEDA_CHECK(!t.is_inference(), "Inference tensors cannot be saved for backward. To work around you can make a "
+  TAEDA_CHECK(!t.is_inference(),
+              "Inference tensors cannot be saved for backward. To work around you can make a "
               "clone to get a normal tensor and use it in autograd.");
   version_ = static_cast<uint32_t>(t._version());
   wants_grad_ = is_output || t.requires_grad();
@@ -49,15 +50,17 @@ void Saved::throw_modified() const {
   if (const Node* fn = is_output_ ? current_node() : grad_fn_.get())
     source = detail::concat(", which is output ", output_nr_, " of ", fn->name(), ",");
   throw Error(detail::concat(
-      "one of the variables needed for gradient computation has been modified by an inplace operation: [taeda.",
-      data_.is_cpu() ? "" : detail::concat(to_string(data_.device().type()), "."), to_string(data_.dtype()), "Tensor ",
-      data_.sizes(), "]", source, " is at version ", data_._version(), "; expected version ", version_,
-      " instead. Hint: ",
-      AnomalyMode::is_enabled()
-          ? "the operation that failed to compute its gradient is named above; the variable in question was changed "
-            "there or anywhere later."
-          : "enable anomaly detection to find the operation that failed to compute its gradient, with "
-            "taeda::autograd::set_detect_anomaly(true)."));
+      "one of the variables needed for gradient computation has been modified by an inplace "
+      "operation: [taeda.",
+      data_.is_cpu() ? "" : detail::concat(to_string(data_.device().type()), "."),
+      to_string(data_.dtype()), "Tensor ", data_.sizes(), "]", source, " is at version ",
+      data_._version(), "; expected version ", version_, " instead. Hint: ",
+      AnomalyMode::is_enabled() ? "the operation that failed to compute its gradient is named "
+                                  "above; the variable in question was changed "
+                                  "there or anywhere later."
+                                : "enable anomaly detection to find the operation that failed to "
+                                  "compute its gradient, with "
+                                  "taeda::autograd::set_detect_anomaly(true)."));
 }
 
 Saved save(const Tensor& t) { return Saved(t, false); }

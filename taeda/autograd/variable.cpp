@@ -14,20 +14,29 @@ using autograd::meta_of;
 void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, bool create_graph,
                       std::optional<std::vector<Tensor>> inputs) const {
   TAEDA_CHECK(!inputs || !inputs->empty(), "'inputs' argument to backward cannot be empty");
-  autograd::backward({*this}, {gradient}, retain_graph, create_graph, inputs.value_or(std::vector<Tensor>()));
+  autograd::backward({*this}, {gradient}, retain_graph, create_graph,
+                     inputs.value_or(std::vector<Tensor>()));
 }
 
 const Tensor& Tensor::requires_grad_(bool on) const {
   TensorImpl& t = impl();
-  TAEDA_CHECK(is_leaf() || on, "you can only change requires_grad flags of leaf variables. If you want to use a computed "
-              "variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach().");
-  TAEDA_CHECK(!on || is_differentiable(t.dtype), "only Tensors of floating point and complex dtype can require gradients, "
-              "but got ", to_string(t.dtype));
-  TAEDA_CHECK(!on || !t.inference || InferenceMode::is_enabled(),
-              "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
+  TAEDA_CHECK(
+      is_leaf() || on,
+      "you can only change requires_grad flags of leaf variables. If you want to use a computed "
+      "variable in a subgraph that doesn't require differentiation use var_no_grad = "
+      "var.detach().");
+  TAEDA_CHECK(!on || is_differentiable(t.dtype),
+              "only Tensors of floating point and complex dtype can require gradients, "
+              "but got ",
+              to_string(t.dtype));
+  TAEDA_CHECK(
+      !on || !t.inference || InferenceMode::is_enabled(),
+      "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
   if (!is_leaf()) return *this;
-  if (on) meta_of(*this).requires_grad = true;
-  else if (AutogradMeta* meta = find_meta(*this)) meta->requires_grad = false;
+  if (on)
+    meta_of(*this).requires_grad = true;
+  else if (AutogradMeta* meta = find_meta(*this))
+    meta->requires_grad = false;
   t.wants_grad = on;
   return *this;
 }
@@ -87,9 +96,12 @@ Tensor Tensor::detach() const {
 }
 
 Tensor& Tensor::detach_() const {
-  TAEDA_CHECK(!is_view(), "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel "
-              "(DDP) for training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and "
-              "hence detach_() cannot be called on these gradients.");
+  TAEDA_CHECK(
+      !is_view(),
+      "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel "
+      "(DDP) for training, and gradient_as_bucket_view is set as True, gradients are views of DDP "
+      "buckets, and "
+      "hence detach_() cannot be called on these gradients.");
   if (AutogradMeta* meta = find_meta(*this)) {
     meta->grad_fn.reset();
     meta->output_nr = 0;
@@ -103,15 +115,17 @@ void Tensor::set_data(const Tensor& source) const {
   TAEDA_CHECK(source.defined(), "set_data expects a defined tensor");
   TensorImpl& to = impl();
   const TensorImpl& from = *source.unsafe_impl();
-  TAEDA_CHECK(!to.wants_grad || is_differentiable(from.dtype), "data set to a tensor that requires gradients must be "
-              "floating point or complex dtype, but got ", to_string(from.dtype));
+  TAEDA_CHECK(!to.wants_grad || is_differentiable(from.dtype),
+              "data set to a tensor that requires gradients must be "
+              "floating point or complex dtype, but got ",
+              to_string(from.dtype));
   to.storage = from.storage;
   to.layout = from.layout;
   to.dtype = from.dtype;
   to.refresh();
   if (AutogradMeta* meta = find_meta(*this); meta && meta->accumulator) {
-    static_cast<autograd::AccumulateGrad*>(meta->accumulator.get())->inputs[0] = {from.layout.sizes, from.dtype,
-                                                                                  source.device()};
+    static_cast<autograd::AccumulateGrad*>(meta->accumulator.get())->inputs[0] = {
+        from.layout.sizes, from.dtype, source.device()};
     meta->accumulator->stream = source.is_cpu() ? Stream() : current_stream(source.device());
   }
 }
@@ -122,7 +136,8 @@ Tensor Tensor::_base() const {
 }
 
 unsigned Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) const {
-  TAEDA_CHECK(requires_grad(), "cannot register a hook on a variable that doesn't require gradient");
+  TAEDA_CHECK(requires_grad(),
+              "cannot register a hook on a variable that doesn't require gradient");
   const autograd::Edge edge = autograd::gradient_edge(*this);
   return edge.node->add_tensor_hook(edge.input_nr, std::move(hook));
 }
@@ -135,7 +150,8 @@ unsigned Tensor::register_post_accumulate_grad_hook(std::function<void(const Ten
   TAEDA_CHECK(requires_grad(), "cannot register a hook on a tensor that doesn't require gradient");
   TAEDA_CHECK(is_leaf(), "post accumulate grad hooks cannot be registered on non-leaf tensors");
   const autograd::Edge edge = autograd::gradient_edge(*this);
-  return static_cast<autograd::AccumulateGrad&>(*edge.node).add_post_accumulate_hook(std::move(hook));
+  return static_cast<autograd::AccumulateGrad&>(*edge.node)
+      .add_post_accumulate_hook(std::move(hook));
 }
 
 }  // namespace taeda

@@ -1,11 +1,12 @@
 // In-place changes and views.
 //
 // Note [Views and in-place changes]
-// A view and its base share memory, so a change of one is a change of the other, and both need a new
-// history. The base carries the truth: after a change of a view, the base's history becomes
-// "old base, with the view's region replaced" (RegionReplaced), and every view finds, by the storage
-// version, that its own history is out of date, and makes a new one from the base (RegionOf). All
-// views are strided regions of their base's storage, whatever chain of operations made them.
+// A view and its base share memory, so a change of one is a change of the other, and both need a
+// new history. The base carries the truth: after a change of a view, the base's history becomes
+// "old base, with the view's region replaced" (RegionReplaced), and every view finds, by the
+// storage version, that its own history is out of date, and makes a new one from the base
+// (RegionOf). All views are strided regions of their base's storage, whatever chain of operations
+// made them.
 #include "taeda/autograd/meta.h"
 #include "taeda/base/error.h"
 #include "taeda/tensor/grad_mode.h"
@@ -18,8 +19,8 @@ namespace {
 struct Region {
   Layout layout;
 
-  /// Where `view`'s elements lie in a contiguous copy of `base`, in elements; works when the base is
-  /// dense, because then the copy keeps the base's strides.
+  /// Where `view`'s elements lie in a contiguous copy of `base`, in elements; works when the base
+  /// is dense, because then the copy keeps the base's strides.
   static Region of(const Layout& view, const Layout& base) {
     Layout l = view;
     l.offset -= base.offset;
@@ -27,8 +28,8 @@ struct Region {
   }
 };
 
-/// A zero-filled or copied gradient with the base's own memory order, so that regions of the base are
-/// regions of it.
+/// A zero-filled or copied gradient with the base's own memory order, so that regions of the base
+/// are regions of it.
 Tensor in_base_order(const Layout& base, const Tensor* value, const Tensor& like) {
   Layout layout{base.sizes, base.strides, 0};
   const int64_t extent = layout.extent();
@@ -40,7 +41,8 @@ Tensor in_base_order(const Layout& base, const Tensor* value, const Tensor& like
 }
 
 Tensor region_of(const Tensor& base_like, const Region& r) {
-  return base_like.as_strided(r.layout.sizes, r.layout.strides, base_like.storage_offset() + r.layout.offset);
+  return base_like.as_strided(r.layout.sizes, r.layout.strides,
+                              base_like.storage_offset() + r.layout.offset);
 }
 
 /// view = base[region].
@@ -77,14 +79,17 @@ class RegionReplaced final : public Node {
   Region region_;
 };
 
-bool follows_base(const TensorImpl& impl) { return impl.base && impl.view_kind != ViewKind::NoGrad; }
+bool follows_base(const TensorImpl& impl) {
+  return impl.base && impl.view_kind != ViewKind::NoGrad;
+}
 
 }  // namespace
 
 NodePtr grad_fn_of(const Tensor& t, uint32_t* output_nr) {
   TensorImpl& impl = *t.unsafe_impl();
   *output_nr = 0;
-  if (follows_base(impl) && impl.view_version != impl.storage->version() && is_differentiable(impl.dtype)) {
+  if (follows_base(impl) && impl.view_version != impl.storage->version() &&
+      is_differentiable(impl.dtype)) {
     const Tensor base(impl.base);
     if (base.requires_grad() && base.dtype() == t.dtype()) {
       NodePtr node(new RegionOf(base.layout(), Region::of(t.layout(), base.layout())));
@@ -104,10 +109,11 @@ namespace {
 void move_retain_hook(AutogradMeta& meta, const NodePtr& node, uint32_t output_nr) {
   if (!meta.retained_grad) return;
   if (meta.grad_fn) meta.grad_fn->remove_hook(meta.retain_handle);
-  meta.retain_handle = node->add_tensor_hook(output_nr, [cell = meta.retained_grad](const Tensor& g) {
-    *cell = cell->defined() ? cell->add(g) : g;
-    return Tensor();
-  });
+  meta.retain_handle =
+      node->add_tensor_hook(output_nr, [cell = meta.retained_grad](const Tensor& g) {
+        *cell = cell->defined() ? cell->add(g) : g;
+        return Tensor();
+      });
 }
 
 void replace_history(const Tensor& t, NodePtr node, uint32_t output_nr) {

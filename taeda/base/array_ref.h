@@ -10,7 +10,8 @@
 
 namespace taeda {
 
-/// The argument type for lists (sizes, dims, tensors). It does not own its elements: never store it.
+/// The argument type for lists (sizes, dims, tensors). It does not own its elements: never store
+/// it.
 template <class T>
 class ArrayRef {
  public:
@@ -23,8 +24,10 @@ class ArrayRef {
       : data_(list.size() ? list.begin() : nullptr), size_(list.size()) {}
 #pragma GCC diagnostic pop
   ArrayRef(const std::vector<T>& v) : data_(v.data()), size_(v.size()) {}
-  template <size_t N> constexpr ArrayRef(const std::array<T, N>& a) : data_(a.data()), size_(N) {}
-  template <size_t N> constexpr ArrayRef(const T (&a)[N]) : data_(a), size_(N) {}
+  template <size_t N>
+  constexpr ArrayRef(const std::array<T, N>& a) : data_(a.data()), size_(N) {}
+  template <size_t N>
+  constexpr ArrayRef(const T (&a)[N]) : data_(a), size_(N) {}
 
   constexpr const T* data() const { return data_; }
   constexpr size_t size() const { return size_; }

@@ -49,7 +49,8 @@ std::ostream& operator<<(std::ostream& out, const Device& device);
 
 }  // namespace taeda
 
-template <> struct std::hash<taeda::Device> {
+template <>
+struct std::hash<taeda::Device> {
   size_t operator()(const taeda::Device& d) const noexcept {
     return static_cast<size_t>(d.type()) * 131u + static_cast<size_t>(d.index() + 1);
   }

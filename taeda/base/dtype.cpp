@@ -16,13 +16,18 @@ struct Names {
 };
 
 constexpr Names kNames[] = {
-    {kByte, "Byte", "uint8"},       {kChar, "Char", "int8"},
-    {kShort, "Short", "int16"},     {kInt, "Int", "int32"},
-    {kLong, "Long", "int64"},       {kHalf, "Half", "float16"},
-    {kFloat, "Float", "float32"},   {kDouble, "Double", "float64"},
+    {kByte, "Byte", "uint8"},
+    {kChar, "Char", "int8"},
+    {kShort, "Short", "int16"},
+    {kInt, "Int", "int32"},
+    {kLong, "Long", "int64"},
+    {kHalf, "Half", "float16"},
+    {kFloat, "Float", "float32"},
+    {kDouble, "Double", "float64"},
     {kComplexFloat, "ComplexFloat", "complex64"},
     {kComplexDouble, "ComplexDouble", "complex128"},
-    {kBool, "Bool", "bool"},        {kBFloat16, "BFloat16", "bfloat16"},
+    {kBool, "Bool", "bool"},
+    {kBFloat16, "BFloat16", "bfloat16"},
     {ScalarType::Undefined, "Undefined", "undefined"},
 };
 
@@ -51,9 +56,17 @@ std::ostream& operator<<(std::ostream& out, ScalarType t) { return out << to_str
 ScalarType dtype_from_name(const std::string& name) {
   for (const Names& n : kNames)
     if (n.type != ScalarType::Undefined && (name == n.python || name == n.libtorch)) return n.type;
-  static constexpr struct { const char* alias; ScalarType type; } kAliases[] = {
-      {"float", kFloat}, {"double", kDouble}, {"half", kHalf},   {"long", kLong},
-      {"int", kInt},     {"short", kShort},   {"cfloat", kComplexFloat}, {"cdouble", kComplexDouble}};
+  static constexpr struct {
+    const char* alias;
+    ScalarType type;
+  } kAliases[] = {{"float", kFloat},
+                  {"double", kDouble},
+                  {"half", kHalf},
+                  {"long", kLong},
+                  {"int", kInt},
+                  {"short", kShort},
+                  {"cfloat", kComplexFloat},
+                  {"cdouble", kComplexDouble}};
   for (const auto& a : kAliases)
     if (name == a.alias) return a.type;
   throw TypeError(detail::concat("'", name, "' is not a dtype"));
@@ -75,8 +88,7 @@ ScalarType promote_types(ScalarType a, ScalarType b) {
     case 2:
       if (element_size(a) == element_size(b)) return kFloat;  // float16 with bfloat16
       return element_size(a) > element_size(b) ? a : b;
-    default:
-      return kComplexDouble;
+    default: return kComplexDouble;
   }
 }
 
@@ -90,18 +102,22 @@ ScalarType to_real_type(ScalarType t) {
   return t == kComplexFloat ? kFloat : t == kComplexDouble ? kDouble : t;
 }
 
-ScalarType to_complex_type(ScalarType t) { return t == kDouble || t == kComplexDouble ? kComplexDouble : kComplexFloat; }
+ScalarType to_complex_type(ScalarType t) {
+  return t == kDouble || t == kComplexDouble ? kComplexDouble : kComplexFloat;
+}
 
 ScalarType get_default_dtype() { return default_dtype.load(std::memory_order_relaxed); }
 
 void set_default_dtype(ScalarType t) {
   TAEDA_CHECK_TYPE(is_floating_point(t),
-                   "only floating-point types are supported as the default type, but got ", to_string(t));
+                   "only floating-point types are supported as the default type, but got ",
+                   to_string(t));
   default_dtype.store(t, std::memory_order_relaxed);
 }
 
 void detail::throw_no_dtype(const char* op, ScalarType t) {
-  throw NotImplementedError(detail::concat("\"", op, "\" not implemented for '", to_string(t), "'"));
+  throw NotImplementedError(
+      detail::concat("\"", op, "\" not implemented for '", to_string(t), "'"));
 }
 
 }  // namespace taeda

@@ -13,8 +13,19 @@ namespace taeda {
 
 /// Element type of a tensor; enumerators and their values are libtorch's.
 enum class ScalarType : int8_t {
-  Byte = 0, Char = 1, Short = 2, Int = 3, Long = 4, Half = 5, Float = 6, Double = 7,
-  ComplexFloat = 9, ComplexDouble = 10, Bool = 11, BFloat16 = 15, Undefined = 16,
+  Byte = 0,
+  Char = 1,
+  Short = 2,
+  Int = 3,
+  Long = 4,
+  Half = 5,
+  Float = 6,
+  Double = 7,
+  ComplexFloat = 9,
+  ComplexDouble = 10,
+  Bool = 11,
+  BFloat16 = 15,
+  Undefined = 16,
 };
 using Dtype = ScalarType;
 
@@ -32,8 +43,9 @@ constexpr ScalarType kBool = ScalarType::Bool;
 constexpr ScalarType kBFloat16 = ScalarType::BFloat16;
 
 /// Every dtype that a tensor can have.
-constexpr ScalarType kAllDtypes[] = {kByte, kChar, kShort, kInt, kLong, kHalf, kFloat, kDouble,
-                                     kComplexFloat, kComplexDouble, kBool, kBFloat16};
+constexpr ScalarType kAllDtypes[] = {kByte,         kChar,          kShort, kInt,
+                                     kLong,         kHalf,          kFloat, kDouble,
+                                     kComplexFloat, kComplexDouble, kBool,  kBFloat16};
 
 constexpr bool is_complex(ScalarType t) { return t == kComplexFloat || t == kComplexDouble; }
 constexpr bool is_reduced_floating(ScalarType t) { return t == kHalf || t == kBFloat16; }
@@ -49,10 +61,17 @@ constexpr bool is_differentiable(ScalarType t) { return is_floating_point(t) || 
 /// Bytes per element.
 constexpr int64_t element_size(ScalarType t) {
   switch (t) {
-    case kByte: case kChar: case kBool: return 1;
-    case kShort: case kHalf: case kBFloat16: return 2;
-    case kInt: case kFloat: return 4;
-    case kLong: case kDouble: case kComplexFloat: return 8;
+    case kByte:
+    case kChar:
+    case kBool: return 1;
+    case kShort:
+    case kHalf:
+    case kBFloat16: return 2;
+    case kInt:
+    case kFloat: return 4;
+    case kLong:
+    case kDouble:
+    case kComplexFloat: return 8;
     case kComplexDouble: return 16;
     default: return 0;
   }
@@ -80,31 +99,48 @@ ScalarType get_default_dtype();
 void set_default_dtype(ScalarType t);
 
 /// Compile-time dtype of a C++ type.
-template <class T> constexpr ScalarType dtype_of() {
+template <class T>
+constexpr ScalarType dtype_of() {
   using U = std::remove_cv_t<T>;
-  if constexpr (std::is_same_v<U, uint8_t>) return kByte;
-  else if constexpr (std::is_same_v<U, int8_t> || std::is_same_v<U, char>) return kChar;
-  else if constexpr (std::is_same_v<U, int16_t>) return kShort;
-  else if constexpr (std::is_same_v<U, int32_t>) return kInt;
-  else if constexpr (std::is_same_v<U, int64_t> || std::is_same_v<U, long long>) return kLong;
-  else if constexpr (std::is_same_v<U, Half>) return kHalf;
-  else if constexpr (std::is_same_v<U, float>) return kFloat;
-  else if constexpr (std::is_same_v<U, double>) return kDouble;
-  else if constexpr (std::is_same_v<U, complex<float>>) return kComplexFloat;
-  else if constexpr (std::is_same_v<U, complex<double>>) return kComplexDouble;
-  else if constexpr (std::is_same_v<U, bool>) return kBool;
-  else if constexpr (std::is_same_v<U, BFloat16>) return kBFloat16;
-  else return ScalarType::Undefined;
+  if constexpr (std::is_same_v<U, uint8_t>)
+    return kByte;
+  else if constexpr (std::is_same_v<U, int8_t> || std::is_same_v<U, char>)
+    return kChar;
+  else if constexpr (std::is_same_v<U, int16_t>)
+    return kShort;
+  else if constexpr (std::is_same_v<U, int32_t>)
+    return kInt;
+  else if constexpr (std::is_same_v<U, int64_t> || std::is_same_v<U, long long>)
+    return kLong;
+  else if constexpr (std::is_same_v<U, Half>)
+    return kHalf;
+  else if constexpr (std::is_same_v<U, float>)
+    return kFloat;
+  else if constexpr (std::is_same_v<U, double>)
+    return kDouble;
+  else if constexpr (std::is_same_v<U, complex<float>>)
+    return kComplexFloat;
+  else if constexpr (std::is_same_v<U, complex<double>>)
+    return kComplexDouble;
+  else if constexpr (std::is_same_v<U, bool>)
+    return kBool;
+  else if constexpr (std::is_same_v<U, BFloat16>)
+    return kBFloat16;
+  else
+    return ScalarType::Undefined;
 }
 
 /// The type that arithmetic on T is done in: float for the 16-bit types, T otherwise.
 template <class T>
-using opmath_t = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
+using opmath_t =
+    std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
 
-template <class... T> struct TypeList {};
+template <class... T>
+struct TypeList {};
 using FloatTypes = TypeList<float, double, Half, BFloat16>;
 using IntTypes = TypeList<int64_t, int32_t, int16_t, int8_t, uint8_t>;
-using RealTypes = TypeList<float, double, Half, BFloat16, int64_t, int32_t, int16_t, int8_t, uint8_t>;
+using RealTypes =
+    TypeList<float, double, Half, BFloat16, int64_t, int32_t, int16_t, int8_t, uint8_t>;
 using RealBoolTypes =
     TypeList<float, double, Half, BFloat16, int64_t, int32_t, int16_t, int8_t, uint8_t, bool>;
 using ComplexTypes = TypeList<complex<float>, complex<double>>;

@@ -27,17 +27,29 @@ class Error : public std::exception {
 };
 
 /// An index or dimension outside its range.
-class IndexError : public Error { using Error::Error; };
+class IndexError : public Error {
+  using Error::Error;
+};
 /// A value of the right type that the operation cannot accept.
-class ValueError : public Error { using Error::Error; };
+class ValueError : public Error {
+  using Error::Error;
+};
 /// A dtype or kind of argument that the operation does not take.
-class TypeError : public Error { using Error::Error; };
+class TypeError : public Error {
+  using Error::Error;
+};
 /// An operation, dtype or device combination that has no implementation.
-class NotImplementedError : public Error { using Error::Error; };
+class NotImplementedError : public Error {
+  using Error::Error;
+};
 /// Device or host memory is exhausted; freeing tensors and retrying is allowed.
-class OutOfMemoryError : public Error { using Error::Error; };
+class OutOfMemoryError : public Error {
+  using Error::Error;
+};
 /// A failure in communication between processes.
-class DistributedError : public Error { using Error::Error; };
+class DistributedError : public Error {
+  using Error::Error;
+};
 
 namespace detail {
 
@@ -55,10 +67,10 @@ std::string concat(const Args&... args) {
 }  // namespace detail
 }  // namespace taeda
 
-#define TAEDA_CHECK_AS(type, condition, ...)                        \
-  do {                                                              \
-    if (!(condition)) [[unlikely]]                                  \
-      throw ::taeda::type(::taeda::detail::concat(__VA_ARGS__));    \
+#define TAEDA_CHECK_AS(type, condition, ...)                     \
+  do {                                                           \
+    if (!(condition)) [[unlikely]]                               \
+      throw ::taeda::type(::taeda::detail::concat(__VA_ARGS__)); \
   } while (false)
 
 #define TAEDA_CHECK(condition, ...) TAEDA_CHECK_AS(Error, condition, __VA_ARGS__)
@@ -68,9 +80,9 @@ std::string concat(const Args&... args) {
 #define TAEDA_CHECK_NOT_IMPLEMENTED(condition, ...) \
   TAEDA_CHECK_AS(NotImplementedError, condition, __VA_ARGS__)
 
-#define TAEDA_INTERNAL_ASSERT(condition, ...)                                             \
-  do {                                                                                    \
-    if (!(condition)) [[unlikely]]                                                        \
-      ::taeda::detail::internal_error(#condition, __FILE__, __LINE__,                     \
+#define TAEDA_INTERNAL_ASSERT(condition, ...)                                                  \
+  do {                                                                                         \
+    if (!(condition)) [[unlikely]]                                                             \
+      ::taeda::detail::internal_error(#condition, __FILE__, __LINE__,                          \
                                       ::taeda::detail::concat("" __VA_OPT__(, ) __VA_ARGS__)); \
   } while (false)

@@ -17,7 +17,9 @@ namespace detail {
 
 // Note [bit casts] std::bit_cast is constexpr and works on the host and, through the builtin, in
 // device code.
-TAEDA_HD TAEDA_ALWAYS_INLINE uint32_t float_bits(float x) { return __builtin_bit_cast(uint32_t, x); }
+TAEDA_HD TAEDA_ALWAYS_INLINE uint32_t float_bits(float x) {
+  return __builtin_bit_cast(uint32_t, x);
+}
 TAEDA_HD TAEDA_ALWAYS_INLINE float bits_float(uint32_t x) { return __builtin_bit_cast(float, x); }
 
 /// IEEE 754 binary32 to binary16, round to nearest even.

@@ -82,9 +82,13 @@ class IntrusivePtr {
   T* p_ = nullptr;
 };
 
-template <class T> void destroy(T* p) { delete p; }
+template <class T>
+void destroy(T* p) {
+  delete p;
+}
 
-template <class T, class... Args> IntrusivePtr<T> make_intrusive(Args&&... args) {
+template <class T, class... Args>
+IntrusivePtr<T> make_intrusive(Args&&... args) {
   return IntrusivePtr<T>(new T(std::forward<Args>(args)...));
 }
 

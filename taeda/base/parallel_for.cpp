@@ -42,14 +42,15 @@ bool in_parallel_region() { return inside; }
 
 void detail::parallel_for(int64_t begin, int64_t end, int64_t grain, void* context, RangeFn fn) {
   const int64_t n = end - begin;
-  const int64_t threads = std::min<int64_t>(get_num_threads(), (n + grain - 1) / std::max<int64_t>(grain, 1));
+  const int64_t threads =
+      std::min<int64_t>(get_num_threads(), (n + grain - 1) / std::max<int64_t>(grain, 1));
   if (threads <= 1 || inside) {
     fn(context, begin, end);
     return;
   }
   std::exception_ptr error;
   std::mutex error_mutex;
-#pragma omp parallel num_threads(static_cast<int>(threads))
+#pragma omp parallel num_threads(static_cast <int>(threads))
   {
     const int64_t team = omp_get_num_threads(), rank = omp_get_thread_num();
     const int64_t chunk = (n + team - 1) / team;

@@ -9,7 +9,8 @@ std::ostream& operator<<(std::ostream& out, const Scalar& s) {
   if (s.is_integral()) return out << s.toLong();
   if (s.is_complex()) {
     const auto z = s.to<std::complex<double>>();
-    return out << z.real() << (z.imag() < 0 ? "-" : "+") << (z.imag() < 0 ? -z.imag() : z.imag()) << "j";
+    return out << z.real() << (z.imag() < 0 ? "-" : "+") << (z.imag() < 0 ? -z.imag() : z.imag())
+               << "j";
   }
   return out << s.toDouble();
 }

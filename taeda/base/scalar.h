@@ -19,13 +19,16 @@ class Scalar {
   Scalar(BFloat16 v) : Scalar(static_cast<double>(float(v))) {}
   Scalar(bool v) : kind_(kBool) { value_.i = v; }
   template <class T>
-    requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
-  Scalar(T v) : kind_(kLong) { value_.i = static_cast<int64_t>(v); }
-  template <class T> Scalar(std::complex<T> v) : kind_(kComplexDouble) {
+  requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) Scalar(T v) : kind_(kLong) {
+    value_.i = static_cast<int64_t>(v);
+  }
+  template <class T>
+  Scalar(std::complex<T> v) : kind_(kComplexDouble) {
     value_.d = v.real();
     imag_ = v.imag();
   }
-  template <class T> Scalar(complex<T> v) : Scalar(std::complex<double>(v.re, v.im)) {}
+  template <class T>
+  Scalar(complex<T> v) : Scalar(std::complex<double>(v.re, v.im)) {}
 
   /// kDouble, kLong, kBool or kComplexDouble.
   ScalarType type() const { return kind_; }
@@ -37,13 +40,16 @@ class Scalar {
   bool is_complex() const { return kind_ == kComplexDouble; }
 
   /// Converts with C++ conversion rules; the imaginary part is dropped for real T.
-  template <class T> T to() const {
+  template <class T>
+  T to() const {
     if constexpr (std::is_same_v<T, bool>) {
-      return kind_ == kDouble || kind_ == kComplexDouble ? value_.d != 0 || imag_ != 0 : value_.i != 0;
+      return kind_ == kDouble || kind_ == kComplexDouble ? value_.d != 0 || imag_ != 0
+                                                         : value_.i != 0;
     } else if constexpr (std::is_same_v<T, complex<float>> || std::is_same_v<T, complex<double>>) {
       using V = typename T::value_type;
       return T(static_cast<V>(real()), static_cast<V>(imag_));
-    } else if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>) {
+    } else if constexpr (std::is_same_v<T, std::complex<float>> ||
+                         std::is_same_v<T, std::complex<double>>) {
       using V = typename T::value_type;
       return T(static_cast<V>(real()), static_cast<V>(imag_));
     } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
@@ -70,7 +76,10 @@ class Scalar {
     return kind_ == kDouble || kind_ == kComplexDouble ? value_.d : static_cast<double>(value_.i);
   }
 
-  union { double d; int64_t i; } value_;
+  union {
+    double d;
+    int64_t i;
+  } value_;
   double imag_ = 0;
   ScalarType kind_;
 };

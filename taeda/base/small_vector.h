@@ -69,7 +69,8 @@ class SmallVector {
     std::construct_at(data_ + size_, std::move(value));
     ++size_;
   }
-  template <class... Args> T& emplace_back(Args&&... args) {
+  template <class... Args>
+  T& emplace_back(Args&&... args) {
     push_back(T(std::forward<Args>(args)...));
     return back();
   }
@@ -80,8 +81,10 @@ class SmallVector {
   }
   void resize(size_t n, const T& value = T()) {
     reserve(n);
-    if (n > size_) std::uninitialized_fill_n(data_ + size_, n - size_, value);
-    else std::destroy_n(data_ + n, size_ - n);
+    if (n > size_)
+      std::uninitialized_fill_n(data_ + size_, n - size_, value);
+    else
+      std::destroy_n(data_ + n, size_ - n);
     size_ = n;
   }
   void insert(size_t position, T value) {

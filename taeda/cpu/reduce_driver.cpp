@@ -13,10 +13,10 @@ namespace {
 
 constexpr int64_t kPieceElements = 4096;  // consecutive elements that one run adds up
 constexpr int64_t kPieceRows = 128;
-constexpr int64_t kRowGroup = 64;         // results computed together when they lie apart
-constexpr int64_t kColumnBytes = 4096;    // accumulators computed together when they lie side by side
-constexpr int64_t kSegment = 131072;      // elements worth a task of their own
-constexpr int64_t kEnoughGroups = 16;     // from here on, groups alone keep the threads busy
+constexpr int64_t kRowGroup = 64;       // results computed together when they lie apart
+constexpr int64_t kColumnBytes = 4096;  // accumulators computed together when they lie side by side
+constexpr int64_t kSegment = 131072;    // elements worth a task of their own
+constexpr int64_t kEnoughGroups = 16;   // from here on, groups alone keep the threads busy
 
 using Dim = ReducePlan::Dim;
 
@@ -25,7 +25,8 @@ int64_t distance(const Dim& d) { return d.in == 0 ? std::numeric_limits<int64_t>
 
 /// Sorts by stride, innermost first, and joins dimensions that follow each other in memory.
 int coalesce(Dim* dims, int n) {
-  std::stable_sort(dims, dims + n, [](const Dim& a, const Dim& b) { return distance(a) < distance(b); });
+  std::stable_sort(dims, dims + n,
+                   [](const Dim& a, const Dim& b) { return distance(a) < distance(b); });
   int m = 0;
   for (int i = 0; i < n; ++i) {
     Dim& last = dims[m > 0 ? m - 1 : 0];
@@ -42,8 +43,11 @@ int coalesce(Dim* dims, int n) {
 class Tournament {
  public:
   Tournament(const ReduceFunctions& f, int64_t width, int64_t pieces)
-      : f_(f), width_(width), bytes_(width * f.acc_size),
-        memory_(new char[static_cast<size_t>(bytes_) * (std::bit_width(static_cast<uint64_t>(pieces)) + 1)]) {}
+      : f_(f),
+        width_(width),
+        bytes_(width * f.acc_size),
+        memory_(new char[static_cast<size_t>(bytes_) *
+                         (std::bit_width(static_cast<uint64_t>(pieces)) + 1)]) {}
 
   /// Where the next piece goes; `add` after it was written.
   char* next() { return memory_.get() + depth_ * bytes_; }
@@ -72,7 +76,8 @@ class Tournament {
 /// The cut of one reduction into groups of results and segments of pieces.
 class Walk {
  public:
-  Walk(const ReducePlan& plan, const ReduceFunctions& f, const char* shift) : plan_(plan), f_(f), shift_(shift) {
+  Walk(const ReducePlan& plan, const ReduceFunctions& f, const char* shift)
+      : plan_(plan), f_(f), shift_(shift) {
     lane_ = plan.num_kept > 0 ? plan.kept[0] : Dim{1, 0, 0};
     run_ = plan.num_reduced > 0 ? plan.reduced[0] : Dim{1, 0, 0};
     const bool columns = lane_.size > 1 && distance(lane_) < distance(run_);
@@ -96,11 +101,13 @@ class Walk {
     int64_t in = 0, out = 0;
     offsets(group, &in, &out);
     const int64_t begin = group % groups_per_lane_ * group_;
-    return {acc, group / groups_per_lane_ * lane_.size + begin, width(group), plan_.out + out, lane_.out};
+    return {acc, group / groups_per_lane_ * lane_.size + begin, width(group), plan_.out + out,
+            lane_.out};
   }
 
   /// Reduces one segment of one group and hands the accumulators to `use`.
-  template <class Use> void task(int64_t group, int64_t segment, Use&& use) const {
+  template <class Use>
+  void task(int64_t group, int64_t segment, Use&& use) const {
     const int64_t begin = segment * segment_, end = std::min(pieces_, begin + segment_);
     int64_t in = 0, out = 0;
     offsets(group, &in, &out);
@@ -143,8 +150,8 @@ class Walk {
       rest /= plan_.reduced[d].size;
     }
     const int64_t first = group / groups_per_lane_ * lane_.size + group % groups_per_lane_ * group_;
-    f_.run(acc, {plan_.in + offset, std::min(piece_, run_.size - at), run_.in, width(group), lane_.in,
-                 shift_ ? shift_ + first * f_.acc_size : nullptr});
+    f_.run(acc, {plan_.in + offset, std::min(piece_, run_.size - at), run_.in, width(group),
+                 lane_.in, shift_ ? shift_ + first * f_.acc_size : nullptr});
   }
 
   const ReducePlan& plan_;
@@ -186,7 +193,8 @@ ReducePlan::ReducePlan(const Tensor& o, const Tensor& i, DimMask dims)
       if (size != 1) reduced[num_reduced++] = {size, stride, 0};
     } else {
       outputs *= size;
-      if (size != 1) kept[num_kept++] = {size, stride, o.defined() ? o.strides()[at] * out_item : 0};
+      if (size != 1)
+        kept[num_kept++] = {size, stride, o.defined() ? o.strides()[at] * out_item : 0};
     }
     if (keepdim || !dims.has(d)) ++at;
   }

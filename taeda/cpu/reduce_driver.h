@@ -2,10 +2,10 @@
 // what runs in parallel. The arithmetic comes from the kernels as function pointers.
 //
 // Note [Order of reductions]
-// The reduced elements of an output are cut into pieces of at most kPieceElements (rows) or kPieceRows
-// (columns); the results of the pieces are combined pairwise, as in a tournament. Rounding errors grow
-// with the logarithm of the number of pieces, and the order depends on the shape alone, never on the
-// number of threads.
+// The reduced elements of an output are cut into pieces of at most kPieceElements (rows) or
+// kPieceRows (columns); the results of the pieces are combined pairwise, as in a tournament.
+// Rounding errors grow with the logarithm of the number of pieces, and the order depends on the
+// shape alone, never on the number of threads.
 #pragma once
 
 #include <functional>
@@ -31,7 +31,8 @@ struct ReducePlan {
   ReducePlan(const Tensor& out, const Tensor& in, DimMask dims);
 };
 
-/// `width` reductions of `n` elements each. Element i of reduction k is at x + k * across + i * along.
+/// `width` reductions of `n` elements each. Element i of reduction k is at x + k * across + i *
+/// along.
 struct ReduceRun {
   const char* x;
   int64_t n, along;
@@ -55,8 +56,8 @@ struct ReduceResult {
   int64_t stride;
 };
 
-/// Reduces; `finish` is called once for each group, from several threads. `shift`: accumulators of an
-/// earlier pass, by number of result.
+/// Reduces; `finish` is called once for each group, from several threads. `shift`: accumulators of
+/// an earlier pass, by number of result.
 void reduce(const ReducePlan& plan, const ReduceFunctions& functions, const char* shift,
             const std::function<void(const ReduceResult&)>& finish);
 

@@ -9,9 +9,18 @@
 namespace taeda::data::datasets {
 
 namespace detail {
-template <size_t N> struct TensorExampleOf { using type = std::array<Tensor, N>; };
-template <> struct TensorExampleOf<1> { using type = TensorExample; };
-template <> struct TensorExampleOf<2> { using type = Example<>; };
+template <size_t N>
+struct TensorExampleOf {
+  using type = std::array<Tensor, N>;
+};
+template <>
+struct TensorExampleOf<1> {
+  using type = TensorExample;
+};
+template <>
+struct TensorExampleOf<2> {
+  using type = Example<>;
+};
 }  // namespace detail
 
 /// Rows of N tensors of equal length: an Example<> for (data, target), a TensorExample for one
@@ -23,8 +32,9 @@ class TensorDataset : public Dataset<TensorDataset<N>, typename detail::TensorEx
 
   /// Throws Error ("Size mismatch between tensors") unless all have the same size(0).
   template <class... T>
-    requires(sizeof...(T) == N && (std::convertible_to<T, Tensor> && ...))
-  explicit TensorDataset(const T&... tensors) : tensors_{tensors...} {
+  requires(sizeof...(T) == N &&
+           (std::convertible_to<T, Tensor> && ...)) explicit TensorDataset(const T&... tensors)
+      : tensors_{tensors...} {
     for (const Tensor& t : tensors_)
       TAEDA_CHECK(t.dim() > 0 && t.size(0) == tensors_[0].size(0), "Size mismatch between tensors");
   }
@@ -45,14 +55,16 @@ class TensorDataset : public Dataset<TensorDataset<N>, typename detail::TensorEx
   const std::array<Tensor, N>& tensors() const { return tensors_; }
 
  private:
-  template <class F> ExampleType make(F&& f) {
+  template <class F>
+  ExampleType make(F&& f) {
     return std::apply([&](const auto&... t) { return ExampleType{f(t)...}; }, tensors_);
   }
 
   std::array<Tensor, N> tensors_;
 };
 
-TensorDataset(const std::vector<Tensor>&) -> TensorDataset<1>;
-template <class... T> TensorDataset(const T&...) -> TensorDataset<sizeof...(T)>;
+TensorDataset(const std::vector<Tensor>&)->TensorDataset<1>;
+template <class... T>
+TensorDataset(const T&...) -> TensorDataset<sizeof...(T)>;
 
 }  // namespace taeda::data::datasets

@@ -27,7 +27,7 @@ struct Descriptor {
 std::shared_ptr<MappedFile> MappedFile::open(const std::string& path) {
   const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   TAEDA_CHECK(file.fd >= 0, "cannot read ", path, ": ", std::strerror(errno));
-  struct stat info{};
+  struct stat info {};
   TAEDA_CHECK(::fstat(file.fd, &info) == 0, "cannot read ", path, ": ", std::strerror(errno));
   TAEDA_CHECK(S_ISREG(info.st_mode), "cannot read ", path, ": not a regular file");
   const auto size = static_cast<size_t>(info.st_size);

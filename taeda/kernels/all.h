@@ -10,8 +10,8 @@
 #include "taeda/kernels/matmul.h"
 #include "taeda/kernels/norm.h"
 #include "taeda/kernels/optim.h"
-#include "taeda/kernels/pool.h"
 #include "taeda/kernels/pointwise/all.h"
+#include "taeda/kernels/pool.h"
 #include "taeda/kernels/random.h"
 #include "taeda/kernels/reduce.h"
 #include "taeda/kernels/scan.h"
@@ -21,7 +21,8 @@
 namespace taeda {
 
 /// Calls `f.template operator()<&slot>()` for every slot.
-template <class F> void for_each_slot(F&& f) {
+template <class F>
+void for_each_slot(F&& f) {
   for_each_conv_slot(f);
   for_each_copy_slot(f);
   for_each_create_slot(f);

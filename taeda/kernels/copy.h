@@ -12,17 +12,23 @@ struct Fill {
   using Types = AllTypes;
   Scalar value;
 
-  template <class T> struct Bound {
+  template <class T>
+  struct Bound {
     T value;
     TAEDA_HD T operator()() const { return value; }
   };
-  template <class T> Bound<T> bind() const { return {value.to<T>()}; }
+  template <class T>
+  Bound<T> bind() const {
+    return {value.to<T>()};
+  }
 };
 
-/// out = in, converting between any two dtypes; any strides. The Iter's common dtype is the input's.
+/// out = in, converting between any two dtypes; any strides. The Iter's common dtype is the
+/// input's.
 inline Slot<void(const Iter&)> copy_slot{"copy"};
 
-template <class F> void for_each_copy_slot(F&& f) {
+template <class F>
+void for_each_copy_slot(F&& f) {
   f.template operator()<&pointwise_slot<Fill>>();
   f.template operator()<&copy_slot>();
 }

@@ -13,10 +13,10 @@ struct ClassLoss {
   bool logits;  // otherwise the input holds log-probabilities
 };
 
-/// loss = -weight[t] log p[t], 0 where t is ignored; reduced as asked. `total_weight` gets the sum of
-/// the weights used. `log_sum` (outer, inner) gets log(sum exp(x)) of logits. `weight` and, unless
-/// they are wanted, `log_sum` may be undefined; they and `total_weight` are of the type that the
-/// input's dtype is computed in. Throws IndexError: "Target 10 is out of bounds.".
+/// loss = -weight[t] log p[t], 0 where t is ignored; reduced as asked. `total_weight` gets the sum
+/// of the weights used. `log_sum` (outer, inner) gets log(sum exp(x)) of logits. `weight` and,
+/// unless they are wanted, `log_sum` may be undefined; they and `total_weight` are of the type that
+/// the input's dtype is computed in. Throws IndexError: "Target 10 is out of bounds.".
 inline Slot<void(const Tensor& loss, const Tensor& total_weight, const Tensor& log_sum,
                  const Tensor& in, const Tensor& target, const Tensor& weight, ClassLoss spec)>
     class_loss_slot{"nll_loss"};
@@ -25,7 +25,8 @@ inline Slot<void(const Tensor& grad_in, const Tensor& grad, const Tensor& total_
                  const Tensor& weight, ClassLoss spec)>
     class_loss_backward_slot{"nll_loss_backward"};
 
-template <class F> void for_each_loss_slot(F&& f) {
+template <class F>
+void for_each_loss_slot(F&& f) {
   f.template operator()<&class_loss_slot>();
   f.template operator()<&class_loss_backward_slot>();
 }

@@ -1,5 +1,5 @@
-// Slots of the normalisations. Statistics, weights and biases are of the type that the data's dtype is
-// computed in (float for 16-bit data), contiguous; weight and bias may be undefined.
+// Slots of the normalisations. Statistics, weights and biases are of the type that the data's dtype
+// is computed in (float for 16-bit data), contiguous; weight and bias may be undefined.
 #pragma once
 
 #include "taeda/kernels/slot.h"
@@ -7,10 +7,10 @@
 
 namespace taeda {
 
-/// Each channel (dimension 1) over all other dimensions. Data is contiguous or channels-last; outputs
-/// have the input's strides. Training: `mean` and `rstd` = 1 / sqrt(var + eps) are outputs, and the
-/// running statistics, where defined, become (1 - momentum) old + momentum new (unbiased variance).
-/// Otherwise they are inputs.
+/// Each channel (dimension 1) over all other dimensions. Data is contiguous or channels-last;
+/// outputs have the input's strides. Training: `mean` and `rstd` = 1 / sqrt(var + eps) are outputs,
+/// and the running statistics, where defined, become (1 - momentum) old + momentum new (unbiased
+/// variance). Otherwise they are inputs.
 inline Slot<void(const Tensor& out, const Tensor& mean, const Tensor& rstd, const Tensor& in,
                  const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
                  const Tensor& running_var, bool training, double momentum, double eps)>
@@ -22,8 +22,8 @@ inline Slot<void(const Tensor& grad_in, const Tensor& grad_weight, const Tensor&
     batch_norm_backward_slot{"batch_norm_backward"};
 
 /// Rows of contiguous data, each normalised by itself. A row holds `channels` runs of `spatial`
-/// elements; run k of row r has the weight (r % groups) * channels + k. layer_norm is one group with
-/// spatial = 1. `center`: whether the mean is subtracted (rms_norm does not).
+/// elements; run k of row r has the weight (r % groups) * channels + k. layer_norm is one group
+/// with spatial = 1. `center`: whether the mean is subtracted (rms_norm does not).
 struct RowNorm {
   int64_t rows, groups, channels, spatial;
   bool center;
@@ -37,7 +37,8 @@ inline Slot<void(const Tensor& grad_in, const Tensor& grad_weight, const Tensor&
                  const Tensor& rstd, RowNorm shape)>
     row_norm_backward_slot{"row_norm_backward"};
 
-template <class F> void for_each_norm_slot(F&& f) {
+template <class F>
+void for_each_norm_slot(F&& f) {
   f.template operator()<&batch_norm_slot>();
   f.template operator()<&batch_norm_backward_slot>();
   f.template operator()<&row_norm_slot>();

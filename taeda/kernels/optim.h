@@ -2,38 +2,11 @@
 // optimizers' papers as documented in optim/*.h, in PyTorch's order of operations.
 #pragma once
 
-#include <vector>
-
+#include "taeda/kernels/param_list.h"
 #include "taeda/kernels/slot.h"
 #include "taeda/tensor/tensor.h"
 
 namespace taeda {
-
-/// One parameter: addresses on the list's device, all with the same memory order and dtype.
-struct ParamRef {
-  char* param;
-  const char* grad;
-  char* state[3];  ///< what the slot says; unused ones are nullptr
-  int64_t numel;
-  double a = 0, b = 0;  ///< numbers that depend on the parameter's own step count
-};
-
-/// Parameters of one dtype on one device. A plain value, copyable into a queue.
-struct ParamList {
-  Device device;
-  ScalarType dtype = kFloat;
-  std::vector<ParamRef> items;
-
-  /// Moves every address by `delta` bytes (device address to host alias).
-  void rebase(ptrdiff_t delta) {
-    const auto move = [delta](auto& p) { p = p ? p + delta : p; };
-    for (ParamRef& r : items) {
-      move(r.param);
-      move(r.grad);
-      for (char*& s : r.state) move(s);
-    }
-  }
-};
 
 struct SgdStep {
   double lr, momentum, dampening, weight_decay;

@@ -52,7 +52,7 @@ TAEDA_HD TAEDA_ALWAYS_INLINE uint64_t bits64(uint64_t seed, uint64_t offset, uin
 
 /// [0, 1) of 24 bits.
 TAEDA_HD TAEDA_ALWAYS_INLINE float to_uniform(uint32_t bits) {
-  return static_cast<float>(bits >> 8) * 0x1p-24f;
+  return static_cast<float>(static_cast<int32_t>(bits >> 8)) * 0x1p-24f;  // signed: vectorises
 }
 
 /// [0, 1) of 53 bits.

@@ -29,7 +29,8 @@ inline ReduceSlot all_slot{"all"};
 inline Slot<void(const Tensor& out, const Tensor& in, DimMask dims, double p)> norm_slot{"norm"};
 /// Mean, and sum (x - mean)^2 / max(0, count - correction).
 inline Slot<void(const Tensor& var, const Tensor& mean, const Tensor& in, DimMask dims,
-                 double correction)> var_slot{"var"};
+                 double correction)>
+    var_slot{"var"};
 
 /// Extreme value along `dim` and the index of its first occurrence; NaN is extreme. `values` may be
 /// undefined.
@@ -40,7 +41,8 @@ inline ArgReduceSlot min_dim_slot{"min"};
 /// The lower median along `dim` (NaN if there is one) and an index where it stands.
 inline ArgReduceSlot median_slot{"median"};
 
-template <class F> void for_each_reduce_slot(F&& f) {
+template <class F>
+void for_each_reduce_slot(F&& f) {
   f.template operator()<&sum_slot>();
   f.template operator()<&mean_slot>();
   f.template operator()<&prod_slot>();

@@ -7,8 +7,8 @@ namespace taeda {
 
 /// cpu/register.cpp
 void register_cpu_kernels();
-/// sim/register.cpp: every slot that the CPU fills, behind the adapter that queues it; `as` is kSim, or
-/// kCUDA where simulated devices answer to that name.
+/// sim/register.cpp: every slot that the CPU fills, behind the adapter that queues it; `as` is
+/// kSim, or kCUDA where simulated devices answer to that name.
 void register_sim_kernels(DeviceType as);
 
 }  // namespace taeda

@@ -16,7 +16,8 @@ using ScanIndexSlot =
 inline ScanIndexSlot cummax_slot{"cummax"};
 inline ScanIndexSlot cummin_slot{"cummin"};
 
-template <class F> void for_each_scan_slot(F&& f) {
+template <class F>
+void for_each_scan_slot(F&& f) {
   f.template operator()<&cumsum_slot>();
   f.template operator()<&cumprod_slot>();
   f.template operator()<&cummax_slot>();

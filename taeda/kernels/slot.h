@@ -9,7 +9,8 @@
 
 namespace taeda {
 
-template <class Signature> class Slot;
+template <class Signature>
+class Slot;
 
 namespace detail {
 /// Makes the built-in backend of the type fill its slots; at most once, later calls return at once.
@@ -34,7 +35,8 @@ class Slot<void(Args...)> {
   /// The kernel, or nullptr.
   Function get(DeviceType type) const {
     const auto& f = functions_[static_cast<int>(type)];
-    if (Function found = f.load(std::memory_order_acquire)) [[likely]] return found;
+    if (Function found = f.load(std::memory_order_acquire)) [[likely]]
+      return found;
     detail::load_kernels(type);
     return f.load(std::memory_order_acquire);
   }
@@ -42,14 +44,15 @@ class Slot<void(Args...)> {
   /// Throws NotImplementedError, naming operation and device, if the backend has no such kernel.
   void operator()(DeviceType type, Args... args) const {
     const Function f = get(type);
-    if (!f) [[unlikely]] missing(type);
+    if (!f) [[unlikely]]
+      missing(type);
     f(static_cast<Args>(args)...);
   }
 
  private:
   [[noreturn]] void missing(DeviceType type) const {
-    throw NotImplementedError(detail::concat("Could not run '", name_, "': there is no kernel for the '",
-                                             to_string(type), "' backend"));
+    throw NotImplementedError(detail::concat(
+        "Could not run '", name_, "': there is no kernel for the '", to_string(type), "' backend"));
   }
 
   const char* name_;

@@ -20,7 +20,8 @@ using SoftmaxBackwardSlot =
 inline SoftmaxBackwardSlot softmax_backward_slot{"softmax_backward"};
 inline SoftmaxBackwardSlot log_softmax_backward_slot{"log_softmax_backward"};
 
-template <class F> void for_each_softmax_slot(F&& f) {
+template <class F>
+void for_each_softmax_slot(F&& f) {
   f.template operator()<&softmax_slot>();
   f.template operator()<&log_softmax_slot>();
   f.template operator()<&softmax_backward_slot>();

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "taeda/autograd/record.h"
+#include "taeda/kernels/conv.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/tensor/iter.h"
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "taeda/kernels/conv.h"
+#include "taeda/tensor/tensor.h"
 
 namespace taeda {
 

@@ -21,17 +21,20 @@ void copy_on_device(const Tensor& out, const Tensor& in) {
 
 /// The bytes of two dense tensors of one dtype and layout, between devices or host.
 void copy_bytes(const Tensor& out, const Tensor& in, bool non_blocking) {
-  transfer(out.data_ptr(), out.device(), in.data_ptr(), in.device(), static_cast<size_t>(out.nbytes()), non_blocking);
+  transfer(out.data_ptr(), out.device(), in.data_ptr(), in.device(),
+           static_cast<size_t>(out.nbytes()), non_blocking);
 }
 
 /// Whether the memory of both is one block in the same order.
 bool same_dense_layout(const Tensor& a, const Tensor& b) {
-  return a.layout().sizes == b.layout().sizes && ((a.is_contiguous() && b.is_contiguous()) ||
-         (a.layout().strides == b.layout().strides && a.layout().is_non_overlapping_and_dense()));
+  return a.layout().sizes == b.layout().sizes &&
+         ((a.is_contiguous() && b.is_contiguous()) ||
+          (a.layout().strides == b.layout().strides && a.layout().is_non_overlapping_and_dense()));
 }
 
 void copy_across(const Tensor& out, const Tensor& in, bool non_blocking) {
-  if (out.dtype() == in.dtype() && same_dense_layout(out, in)) return copy_bytes(out, in, non_blocking);
+  if (out.dtype() == in.dtype() && same_dense_layout(out, in))
+    return copy_bytes(out, in, non_blocking);
   // Convert on the source's side, move the bytes, lay them out on the other.
   const Tensor source = in.expand(out.sizes()).to(out.dtype()).contiguous();
   if (out.is_contiguous()) return copy_bytes(out, source, false);
@@ -42,11 +45,14 @@ void copy_across(const Tensor& out, const Tensor& in, bool non_blocking) {
 
 void copy_values(const Tensor& out, const Tensor& in, bool non_blocking) {
   if (out.numel() == 0) return;
-  if (out.device() == in.device()) copy_on_device(out, in);
-  else copy_across(out, in, non_blocking);
+  if (out.device() == in.device())
+    copy_on_device(out, in);
+  else
+    copy_across(out, in, non_blocking);
 }
 
-Tensor copied(const Tensor& self, Device device, ScalarType dtype, const DimVector& strides, bool non_blocking) {
+Tensor copied(const Tensor& self, Device device, ScalarType dtype, const DimVector& strides,
+              bool non_blocking) {
   Tensor out = make_tensor(Layout{self.sizes(), strides, 0}, dtype, device);
   {
     NoGradGuard guard;
@@ -91,9 +97,10 @@ Tensor Tensor::contiguous(MemoryFormat format) const {
 Tensor Tensor::clone(MemoryFormat format) const { return taeda::clone(*this, format); }
 
 Tensor clone(const Tensor& self, MemoryFormat format) {
-  const DimVector strides = format == MemoryFormat::Preserve       ? strides_like(self.layout())
-                            : format == MemoryFormat::ChannelsLast ? channels_last_strides(self.sizes())
-                                                                   : contiguous_strides(self.sizes());
+  const DimVector strides = format == MemoryFormat::Preserve ? strides_like(self.layout())
+                            : format == MemoryFormat::ChannelsLast
+                                ? channels_last_strides(self.sizes())
+                                : contiguous_strides(self.sizes());
   Tensor out = copied(self, self.device(), self.dtype(), strides, false);
   if (wants_grad(self)) record("CloneBackward0", out, {self}, [](const Tensor& g) { return g; });
   return out;
@@ -118,9 +125,11 @@ Tensor& Tensor::copy_(const Tensor& source, bool non_blocking) const {
   }();
   copy_values(*this, expanded, non_blocking);
   if (is_differentiable(dtype()) && wants_grad(*this, source))
-    record_inplace("CopyBackwards", *this, {*this, source}, [from = source.device()](const Tensor& g, Needs needs) {
-      return TensorVec{needs[0] ? g.new_zeros(g.sizes()) : Tensor(), needs[1] ? g.to(from) : Tensor()};
-    });
+    record_inplace("CopyBackwards", *this, {*this, source},
+                   [from = source.device()](const Tensor& g, Needs needs) {
+                     return TensorVec{needs[0] ? g.new_zeros(g.sizes()) : Tensor(),
+                                      needs[1] ? g.to(from) : Tensor()};
+                   });
   bump_version(*this);
   return const_cast<Tensor&>(*this);
 }
@@ -133,7 +142,8 @@ Scalar Tensor::item() const {
   TAEDA_CHECK(numel() == 1, "a Tensor with ", numel(), " elements cannot be converted to Scalar");
   const Tensor host = is_cpu() ? *this : detach().cpu();
   Scalar out;
-  dispatch(AllTypes{}, "item", dtype(), [&]<class T>() { out = Scalar(*static_cast<const T*>(host.data_ptr())); });
+  dispatch(AllTypes{}, "item", dtype(),
+           [&]<class T>() { out = Scalar(*static_cast<const T*>(host.data_ptr())); });
   return out;
 }
 
@@ -141,14 +151,15 @@ Tensor& Tensor::fill_(const Scalar& value) const {
   check_inplace("fill_", *this);
   if (numel() > 0) pointwise_into(Fill{value}, *this);
   if (wants_grad(*this))
-    record_inplace("FillBackward0", *this, {*this}, [](const Tensor& g) { return g.new_zeros(g.sizes()); });
+    record_inplace("FillBackward0", *this, {*this},
+                   [](const Tensor& g) { return g.new_zeros(g.sizes()); });
   bump_version(*this);
   return const_cast<Tensor&>(*this);
 }
 
 Tensor& Tensor::fill_(const Tensor& value) const {
-  TAEDA_CHECK(value.dim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with ", value.dim(),
-              " dimensions.");
+  TAEDA_CHECK(value.dim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with ",
+              value.dim(), " dimensions.");
   return copy_(value);
 }
 

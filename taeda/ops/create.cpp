@@ -8,8 +8,8 @@
 #include "taeda/kernels/copy.h"
 #include "taeda/kernels/create.h"
 #include "taeda/ops/join.h"
-#include "taeda/ops/shape.h"
 #include "taeda/ops/pointwise.h"
+#include "taeda/ops/shape.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda {

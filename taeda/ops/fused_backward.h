@@ -1,7 +1,8 @@
 // Note [Second derivatives of fused kernels]
-// A fused gradient kernel is fast but records nothing. During a backward pass that is itself recorded
-// (create_graph), the gradient is therefore computed by a composition of differentiable operations.
-// Operations with such a kernel give both here, and this is the only place that chooses.
+// A fused gradient kernel is fast but records nothing. During a backward pass that is itself
+// recorded (create_graph), the gradient is therefore computed by a composition of differentiable
+// operations. Operations with such a kernel give both here, and this is the only place that
+// chooses.
 #pragma once
 
 #include "taeda/tensor/grad_mode.h"

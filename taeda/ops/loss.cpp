@@ -15,11 +15,11 @@ using detail::reduce_loss;
 
 namespace {
 
-/// A loss computed by one functor, recorded as one node. `slope(input, target)` is the derivative by
-/// the input, `target_slope` the one by the target.
+/// A loss computed by one functor, recorded as one node. `slope(input, target)` is the derivative
+/// by the input, `target_slope` the one by the target.
 template <class Op, class Slope, class TargetSlope>
-Tensor recorded_loss(const char* node, const Op& op, const Tensor& input, const Tensor& target, Reduction reduction,
-                     Slope slope, TargetSlope target_slope) {
+Tensor recorded_loss(const char* node, const Op& op, const Tensor& input, const Tensor& target,
+                     Reduction reduction, Slope slope, TargetSlope target_slope) {
   Tensor loss;
   int64_t divisor = 1;
   {
@@ -30,8 +30,10 @@ Tensor recorded_loss(const char* node, const Op& op, const Tensor& input, const 
   }
   if (wants_grad(input, target))
     record(node, loss, {input, target},
-           [x = save(input), t = save(target), divisor, slope, target_slope](const Tensor& g, Needs needs) {
-             const Tensor a = x.unpack(), b = t.unpack(), scaled = divisor == 1 ? g : g.div(Scalar(divisor));
+           [x = save(input), t = save(target), divisor, slope, target_slope](const Tensor& g,
+                                                                             Needs needs) {
+             const Tensor a = x.unpack(), b = t.unpack(),
+                          scaled = divisor == 1 ? g : g.div(Scalar(divisor));
              return TensorVec{needs[0] ? slope(a, b).mul(scaled) : Tensor(),
                               needs[1] ? target_slope(a, b).mul(scaled) : Tensor()};
            });
@@ -40,11 +42,12 @@ Tensor recorded_loss(const char* node, const Op& op, const Tensor& input, const 
 
 /// Losses of the difference: the derivative by the target is the negative of the one by the input.
 template <class Op, class Slope>
-Tensor difference_loss(const char* node, const Op& op, const Tensor& input, const Tensor& target, Reduction reduction,
-                       Slope slope) {
-  return recorded_loss(node, op, input, target, reduction,
-                       [slope](const Tensor& a, const Tensor& b) { return slope(a.sub(b)); },
-                       [slope](const Tensor& a, const Tensor& b) { return slope(a.sub(b)).neg(); });
+Tensor difference_loss(const char* node, const Op& op, const Tensor& input, const Tensor& target,
+                       Reduction reduction, Slope slope) {
+  return recorded_loss(
+      node, op, input, target, reduction,
+      [slope](const Tensor& a, const Tensor& b) { return slope(a.sub(b)); },
+      [slope](const Tensor& a, const Tensor& b) { return slope(a.sub(b)).neg(); });
 }
 
 Tensor weighted(const Tensor& loss, const Tensor& weight, Reduction reduction) {
@@ -64,7 +67,8 @@ Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction reduction) 
 }
 
 Tensor l1_loss(const Tensor& input, const Tensor& target, Reduction reduction) {
-  return difference_loss("L1LossBackward0", L1Loss{}, input, target, reduction, [](const Tensor& d) { return d.sign(); });
+  return difference_loss("L1LossBackward0", L1Loss{}, input, target, reduction,
+                         [](const Tensor& d) { return d.sign(); });
 }
 
 Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, Reduction reduction, double beta) {
@@ -80,7 +84,8 @@ Tensor huber_loss(const Tensor& input, const Tensor& target, Reduction reduction
                          [delta](const Tensor& d) { return d.clamp(-delta, delta); });
 }
 
-Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight, Reduction reduction) {
+Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight,
+                            Reduction reduction) {
   TAEDA_CHECK_VALUE(input.sizes() == target.sizes(), "Using a target size (", target.sizes(),
                     ") that is different to the input size (", input.sizes(),
                     ") is deprecated. Please ensure they have the same size.");
@@ -96,29 +101,35 @@ Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Ten
     return x.neg().log1p().clamp_min(-100).sub(x.log().clamp_min(-100));
   };
   if (!weight.defined())
-    return recorded_loss("BinaryCrossEntropyBackward0", BinaryCrossEntropy{}, input, target, reduction, slope, target_slope);
-  return weighted(recorded_loss("BinaryCrossEntropyBackward0", BinaryCrossEntropy{}, input, target, Reduction::None,
-                                slope, target_slope), weight, reduction);
+    return recorded_loss("BinaryCrossEntropyBackward0", BinaryCrossEntropy{}, input, target,
+                         reduction, slope, target_slope);
+  return weighted(recorded_loss("BinaryCrossEntropyBackward0", BinaryCrossEntropy{}, input, target,
+                                Reduction::None, slope, target_slope),
+                  weight, reduction);
 }
 
-Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, const Tensor& weight,
-                                        const Tensor& pos_weight, Reduction reduction) {
+Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
+                                        const Tensor& weight, const Tensor& pos_weight,
+                                        Reduction reduction) {
   TAEDA_CHECK_VALUE(input.sizes() == target.sizes(), "Target size (", target.sizes(),
                     ") must be the same as input size (", input.sizes(), ")");
   if (pos_weight.defined()) {
     // (1 - t) x + (1 + (pos_weight - 1) t) (-log sigmoid(x))
     const Tensor factor = pos_weight.sub(1).mul(target).add(1);
-    return weighted(target.neg().add(1).mul(input).add(factor.mul(minus_log_sigmoid(input))), weight, reduction);
+    return weighted(target.neg().add(1).mul(input).add(factor.mul(minus_log_sigmoid(input))),
+                    weight, reduction);
   }
   const auto loss = [&](Reduction r) {
-    return recorded_loss("BinaryCrossEntropyWithLogitsBackward0", BinaryCrossEntropyLogits{}, input, target, r,
-                         [](const Tensor& x, const Tensor& t) { return x.sigmoid().sub(t); },
-                         [](const Tensor& x, const Tensor&) { return x.neg(); });
+    return recorded_loss(
+        "BinaryCrossEntropyWithLogitsBackward0", BinaryCrossEntropyLogits{}, input, target, r,
+        [](const Tensor& x, const Tensor& t) { return x.sigmoid().sub(t); },
+        [](const Tensor& x, const Tensor&) { return x.neg(); });
   };
   return weight.defined() ? weighted(loss(Reduction::None), weight, reduction) : loss(reduction);
 }
 
-Tensor kl_div(const Tensor& input, const Tensor& target, Reduction reduction, bool log_target, bool batch_mean) {
+Tensor kl_div(const Tensor& input, const Tensor& target, Reduction reduction, bool log_target,
+              bool batch_mean) {
   const Tensor loss = recorded_loss(
       "KlDivBackward0", KlDiv{log_target}, input, target, batch_mean ? Reduction::Sum : reduction,
       [log_target](const Tensor&, const Tensor& t) { return (log_target ? t.exp() : t).neg(); },
@@ -129,18 +140,20 @@ Tensor kl_div(const Tensor& input, const Tensor& target, Reduction reduction, bo
   return batch_mean && input.dim() > 0 ? loss.div(Scalar(input.size(0))) : loss;
 }
 
-Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full, double eps,
-                        Reduction reduction) {
-  Tensor loss = log_input ? input.exp().sub(target.mul(input)) : input.sub(target.mul(input.add(eps).log()));
+Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full,
+                        double eps, Reduction reduction) {
+  Tensor loss =
+      log_input ? input.exp().sub(target.mul(input)) : input.sub(target.mul(input.add(eps).log()));
   if (full) {  // Stirling: t log t - t + log(2 pi t) / 2
-    const Tensor stirling = target.mul(target.log()).sub(target).add(target.mul(2 * std::numbers::pi).log().mul(0.5));
+    const Tensor stirling =
+        target.mul(target.log()).sub(target).add(target.mul(2 * std::numbers::pi).log().mul(0.5));
     loss = loss.add(stirling.masked_fill(target.le(1), 0));
   }
   return reduce_loss(loss, reduction);
 }
 
-Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor& var, bool full, double eps,
-                         Reduction reduction) {
+Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor& var, bool full,
+                         double eps, Reduction reduction) {
   Tensor variance = var;
   if (!(var.sizes() == input.sizes())) {
     const size_t n = input.sizes().size();
@@ -158,7 +171,8 @@ Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor
   return reduce_loss(loss, reduction);
 }
 
-Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, double margin, Reduction reduction) {
+Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, double margin,
+                            Reduction reduction) {
   const Tensor far = input.neg().add(margin).clamp_min(0).masked_fill(target.eq(1), 0);
   return reduce_loss(far.add(input.masked_fill(target.eq(-1), 0)), reduction);
 }

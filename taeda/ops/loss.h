@@ -1,5 +1,6 @@
-// Losses. `reduction` None gives one loss per element (or per position of the batch), Mean their mean
-// and Sum their sum. Defaults are PyTorch's; nn/functional.h wraps these functions with options.
+// Losses. `reduction` None gives one loss per element (or per position of the batch), Mean their
+// mean and Sum their sum. Defaults are PyTorch's; nn/functional.h wraps these functions with
+// options.
 #pragma once
 
 #include "taeda/tensor/tensor.h"
@@ -11,10 +12,11 @@ namespace taeda {
 /// -log softmax(input)[target], over dimension 1 (dimension 0 of a 1-dim input).
 ///
 /// `target` holds class indices (int64, input's shape without the class dimension) or, in input's
-/// shape and a floating dtype, probabilities. `weight`: one factor per class; the mean divides by the
-/// sum of the factors used. Targets equal to `ignore_index` count for nothing. `label_smoothing` in
-/// [0, 1] mixes the target with the uniform distribution (Szegedy et al. 2016, arXiv:1512.00567).
-/// Throws ValueError ("Expected input batch_size (3) to match target batch_size (2)."), IndexError
+/// shape and a floating dtype, probabilities. `weight`: one factor per class; the mean divides by
+/// the sum of the factors used. Targets equal to `ignore_index` count for nothing.
+/// `label_smoothing` in [0, 1] mixes the target with the uniform distribution (Szegedy et al. 2016,
+/// arXiv:1512.00567). Throws ValueError ("Expected input batch_size (3) to match target batch_size
+/// (2)."), IndexError
 /// ("Target 10 is out of bounds."), Error for dtypes and shapes.
 Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight = {},
                      Reduction reduction = Reduction::Mean, int64_t ignore_index = -100,
@@ -43,8 +45,8 @@ Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Ten
 Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
                                         const Tensor& weight = {}, const Tensor& pos_weight = {},
                                         Reduction reduction = Reduction::Mean);
-/// target (log target - input), input being log-probabilities; with `log_target` the target is, too.
-/// Mean divides by the number of elements, `batch_mean` (with Sum or Mean) by the batch size.
+/// target (log target - input), input being log-probabilities; with `log_target` the target is,
+/// too. Mean divides by the number of elements, `batch_mean` (with Sum or Mean) by the batch size.
 Tensor kl_div(const Tensor& input, const Tensor& target, Reduction reduction = Reduction::Mean,
               bool log_target = false, bool batch_mean = false);
 /// exp(x) - t x, or x - t log(x + eps) without `log_input`; `full` adds Stirling's approximation of
@@ -71,7 +73,8 @@ Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Ten
                            double margin = 0, Reduction reduction = Reduction::Mean);
 /// x1 . x2 / max(|x1| |x2|, eps) along `dim`; the inputs broadcast.
 Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim = 1, double eps = 1e-8);
-/// 1 - cos where target is 1, max(0, cos - margin) where it is -1; vectors along the last dimension.
+/// 1 - cos where target is 1, max(0, cos - margin) where it is -1; vectors along the last
+/// dimension.
 Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
                              double margin = 0, Reduction reduction = Reduction::Mean);
 /// |x1 - x2 + eps|_p along the last dimension.

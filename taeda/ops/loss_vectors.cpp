@@ -1,18 +1,18 @@
 // Distances, similarities and the losses over pairs and triples of vectors.
-#include "taeda/ops/loss.h"
-
 #include "taeda/base/error.h"
+#include "taeda/ops/loss.h"
 #include "taeda/ops/loss_reduce.h"
 
 namespace taeda {
 
 using detail::reduce_loss;
 
-Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin,
-                           Reduction reduction) {
-  TAEDA_CHECK(input1.dim() == input2.dim() && input1.dim() == target.dim(),
-              "margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: ",
-              input1.sizes(), ", input2: ", input2.sizes(), ", target: ", target.sizes(), " ");
+Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
+                           double margin, Reduction reduction) {
+  TAEDA_CHECK(
+      input1.dim() == input2.dim() && input1.dim() == target.dim(),
+      "margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: ",
+      input1.sizes(), ", input2: ", input2.sizes(), ", target: ", target.sizes(), " ");
   return reduce_loss(target.neg().mul(input1.sub(input2)).add(margin).clamp_min(0), reduction);
 }
 
@@ -24,12 +24,12 @@ Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double
   return a.div(na).mul(b.div(nb)).sum(dim);
 }
 
-Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin,
-                             Reduction reduction) {
+Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
+                             double margin, Reduction reduction) {
   TAEDA_CHECK(target.dim() <= 1, "0D or 1D target tensor expected, multi-target not supported");
   const int64_t expected = target.dim() + 1;
-  TAEDA_CHECK(input1.dim() == expected && input2.dim() == expected, expected, "D input tensors expected, but got ",
-              input1.sizes(), " and ", input2.sizes());
+  TAEDA_CHECK(input1.dim() == expected && input2.dim() == expected, expected,
+              "D input tensors expected, but got ", input1.sizes(), " and ", input2.sizes());
   const Tensor cos = cosine_similarity(input1, input2, target.dim());
   const Tensor same = cos.neg().add(1).masked_fill(target.ne(1), 0);
   const Tensor other = cos.sub(margin).clamp_min(0).masked_fill(target.ne(-1), 0);
@@ -40,11 +40,11 @@ Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, double ep
   return x1.sub(x2).add(eps).norm(p, -1, keepdim);
 }
 
-Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative, double margin,
-                           double p, double eps, bool swap, Reduction reduction) {
+Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
+                           double margin, double p, double eps, bool swap, Reduction reduction) {
   TAEDA_CHECK(anchor.dim() == positive.dim() && anchor.dim() == negative.dim(),
-              "All inputs should have same dimension but got ", anchor.dim(), "D, ", positive.dim(), "D and ",
-              negative.dim(), "D inputs.");
+              "All inputs should have same dimension but got ", anchor.dim(), "D, ", positive.dim(),
+              "D and ", negative.dim(), "D inputs.");
   const Tensor near = pairwise_distance(anchor, positive, p, eps);
   Tensor far = pairwise_distance(anchor, negative, p, eps);
   if (swap) far = far.minimum(pairwise_distance(positive, negative, p, eps));

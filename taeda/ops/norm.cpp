@@ -17,23 +17,27 @@ using detail::computing_form;
 namespace {
 
 void check_channels(const char* what, const Tensor& t, int64_t channels) {
-  TAEDA_CHECK(!t.defined() || t.numel() == channels, what, " should contain ", channels, " elements not ", t.numel());
+  TAEDA_CHECK(!t.defined() || t.numel() == channels, what, " should contain ", channels,
+              " elements not ", t.numel());
 }
 
-void check_batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
-                      const Tensor& running_var, bool training) {
+void check_batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                      const Tensor& running_mean, const Tensor& running_var, bool training) {
   check_floating("batch_norm", x);
-  TAEDA_CHECK(x.dim() >= 2, "batch_norm expects an input with at least 2 dimensions, got ", x.dim());
+  TAEDA_CHECK(x.dim() >= 2, "batch_norm expects an input with at least 2 dimensions, got ",
+              x.dim());
   check_same_device("batch_norm", {&x, &weight, &bias, &running_mean, &running_var});
   const int64_t channels = x.size(1);
-  TAEDA_CHECK(training || running_mean.defined(), "running_mean must be defined in evaluation mode");
+  TAEDA_CHECK(training || running_mean.defined(),
+              "running_mean must be defined in evaluation mode");
   TAEDA_CHECK(training || running_var.defined(), "running_var must be defined in evaluation mode");
   check_channels("running_mean", running_mean, channels);
   check_channels("running_var", running_var, channels);
   check_channels("weight", weight, channels);
   check_channels("bias", bias, channels);
   TAEDA_CHECK_VALUE(!training || x.numel() != channels,
-                    "Expected more than 1 value per channel when training, got input size ", x.sizes());
+                    "Expected more than 1 value per channel when training, got input size ",
+                    x.sizes());
 }
 
 /// The kernel takes contiguous and channels-last data as it is.
@@ -55,15 +59,18 @@ struct BatchNormState {
 };
 
 TensorVec fused_gradients(const BatchNormState& s, const Tensor& g, Needs needs) {
-  const Tensor x = dense_form(s.input.unpack()), weight = s.weight.defined() ? s.weight.unpack() : Tensor();
+  const Tensor x = dense_form(s.input.unpack()),
+               weight = s.weight.defined() ? s.weight.unpack() : Tensor();
   const Tensor grad_weight = empty_like(s.mean), grad_bias = empty_like(s.mean);
-  const Tensor grad_in = needs[0] ? make_tensor(Layout{x.sizes(), x.strides(), 0}, x.dtype(), x.device()) : Tensor();
-  batch_norm_backward_slot(x.device().type(), grad_in, grad_weight, grad_bias, with_layout_of(g, x), x,
-                           computing_form(weight, x), s.mean, s.rstd, s.training);
+  const Tensor grad_in =
+      needs[0] ? make_tensor(Layout{x.sizes(), x.strides(), 0}, x.dtype(), x.device()) : Tensor();
+  batch_norm_backward_slot(x.device().type(), grad_in, grad_weight, grad_bias, with_layout_of(g, x),
+                           x, computing_form(weight, x), s.mean, s.rstd, s.training);
   return {grad_in, needs[1] ? grad_weight : Tensor(), needs[2] ? grad_bias : Tensor()};
 }
 
-/// The same from differentiable operations; the batch's statistics are computed again, with history.
+/// The same from differentiable operations; the batch's statistics are computed again, with
+/// history.
 TensorVec composed_gradients(const BatchNormState& s, const Tensor& grad, Needs needs) {
   const Tensor x = s.input.unpack().to(s.mean.dtype()), g = grad.to(s.mean.dtype());
   DimVector dims, per_channel(static_cast<size_t>(x.dim()), 1);
@@ -76,17 +83,22 @@ TensorVec composed_gradients(const BatchNormState& s, const Tensor& grad, Needs 
     rstd = x.sub(mean).square().mean(dims, true).add(s.eps).rsqrt();
   }
   const Tensor xhat = x.sub(mean).mul(rstd);
-  const Tensor h = s.weight.defined() ? g.mul(s.weight.unpack().to(g.dtype()).reshape(per_channel)) : g;
+  const Tensor h =
+      s.weight.defined() ? g.mul(s.weight.unpack().to(g.dtype()).reshape(per_channel)) : g;
   Tensor dx;
   if (needs[0]) {
-    dx = s.training ? h.sub(h.mean(dims, true)).sub(xhat.mul(h.mul(xhat).mean(dims, true))).mul(rstd) : h.mul(rstd);
+    dx = s.training
+             ? h.sub(h.mean(dims, true)).sub(xhat.mul(h.mul(xhat).mean(dims, true))).mul(rstd)
+             : h.mul(rstd);
     dx = dx.to(grad.dtype());
   }
   return {dx, needs[1] ? g.mul(xhat).sum(dims) : Tensor(), needs[2] ? g.sum(dims) : Tensor()};
 }
 
 /// Mean over the batch of per-sample statistics: how instance_norm keeps running ones.
-Tensor repeat_for_batch(const Tensor& t, int64_t batch) { return t.defined() ? t.repeat(batch) : Tensor(); }
+Tensor repeat_for_batch(const Tensor& t, int64_t batch) {
+  return t.defined() ? t.repeat(batch) : Tensor();
+}
 
 void store_batch_mean(const Tensor& running, const Tensor& per_sample, int64_t batch) {
   if (!running.defined()) return;
@@ -96,8 +108,9 @@ void store_batch_mean(const Tensor& running, const Tensor& per_sample, int64_t b
 
 }  // namespace
 
-Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
-                  const Tensor& running_var, bool training, double momentum, double eps) {
+Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                  const Tensor& running_mean, const Tensor& running_var, bool training,
+                  double momentum, double eps) {
   check_batch_norm(input, weight, bias, running_mean, running_var, training);
   BatchNormState s{{}, {}, {}, {}, training, eps};
   Tensor out;
@@ -105,13 +118,15 @@ Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
     NoGradGuard guard;
     const Tensor x = dense_form(input);
     const TensorOptions options = TensorOptions(computing_dtype(x.dtype())).device(x.device());
-    const Tensor old_mean = computing_form(running_mean, x), old_var = computing_form(running_var, x);
+    const Tensor old_mean = computing_form(running_mean, x),
+                 old_var = computing_form(running_var, x);
     s.mean = training ? empty({x.size(1)}, options) : old_mean;
     s.rstd = training ? empty({x.size(1)}, options) : old_var.add(eps).rsqrt();
     out = make_tensor(Layout{x.sizes(), x.strides(), 0}, x.dtype(), x.device());
     if (x.numel() > 0)
-      batch_norm_slot(x.device().type(), out, s.mean, s.rstd, x, computing_form(weight, x), computing_form(bias, x),
-                      training ? old_mean : Tensor(), training ? old_var : Tensor(), training, momentum, eps);
+      batch_norm_slot(x.device().type(), out, s.mean, s.rstd, x, computing_form(weight, x),
+                      computing_form(bias, x), training ? old_mean : Tensor(),
+                      training ? old_var : Tensor(), training, momentum, eps);
     if (training) {
       detail::write_back(running_mean, old_mean);
       detail::write_back(running_var, old_var);
@@ -122,31 +137,37 @@ Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
   if (wants_grad(input, weight, bias)) {
     s.input = save(input);
     s.weight = save(weight);
-    record("NativeBatchNormBackward0", out, {input, weight, bias}, [s](const Tensor& g, Needs needs) {
-      return detail::fused_or_differentiable([&] { return fused_gradients(s, g, needs); },
-                                             [&] { return composed_gradients(s, g, needs); });
-    });
+    record(
+        "NativeBatchNormBackward0", out, {input, weight, bias}, [s](const Tensor& g, Needs needs) {
+          return detail::fused_or_differentiable([&] { return fused_gradients(s, g, needs); },
+                                                 [&] { return composed_gradients(s, g, needs); });
+        });
   }
   return out;
 }
 
-Tensor instance_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
-                     const Tensor& running_var, bool use_input_stats, double momentum, double eps) {
+Tensor instance_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                     const Tensor& running_mean, const Tensor& running_var, bool use_input_stats,
+                     double momentum, double eps) {
   TAEDA_CHECK(use_input_stats || (running_mean.defined() && running_var.defined()),
               "Expected running_mean and running_var to be defined when use_input_stats is false");
-  TAEDA_CHECK(input.dim() >= 2, "instance_norm expects an input with at least 2 dimensions, got ", input.dim());
+  TAEDA_CHECK(input.dim() >= 2, "instance_norm expects an input with at least 2 dimensions, got ",
+              input.dim());
   const int64_t batch = input.size(0), channels = input.size(1);
   TAEDA_CHECK_VALUE(!use_input_stats || input.numel() != batch * channels,
-                    "Expected more than 1 spatial element when training, got input size ", input.sizes());
+                    "Expected more than 1 spatial element when training, got input size ",
+                    input.sizes());
   if (use_input_stats && !running_mean.defined() && !running_var.defined())
     return group_norm(input, channels, weight, bias, eps);
   // Samples side by side are the channels of one sample.
   DimVector merged(input.sizes());
   merged[0] = 1;
   merged[1] = batch * channels;
-  const Tensor mean = repeat_for_batch(running_mean, batch), var = repeat_for_batch(running_var, batch);
-  const Tensor out = batch_norm(input.contiguous().view(merged), repeat_for_batch(weight, batch),
-                                repeat_for_batch(bias, batch), mean, var, use_input_stats, momentum, eps);
+  const Tensor mean = repeat_for_batch(running_mean, batch),
+               var = repeat_for_batch(running_var, batch);
+  const Tensor out =
+      batch_norm(input.contiguous().view(merged), repeat_for_batch(weight, batch),
+                 repeat_for_batch(bias, batch), mean, var, use_input_stats, momentum, eps);
   if (use_input_stats) {
     store_batch_mean(running_mean, mean, batch);
     store_batch_mean(running_var, var, batch);
@@ -155,12 +176,14 @@ Tensor instance_norm(const Tensor& input, const Tensor& weight, const Tensor& bi
 }
 
 Tensor local_response_norm(const Tensor& input, int64_t size, double alpha, double beta, double k) {
-  TAEDA_CHECK_VALUE(input.dim() >= 3, "Expected 3D or higher dimensionality input (got ", input.dim(), " dimensions)");
+  TAEDA_CHECK_VALUE(input.dim() >= 3, "Expected 3D or higher dimensionality input (got ",
+                    input.dim(), " dimensions)");
   const int64_t channels = input.size(1);
   DimVector before(input.sizes()), after(input.sizes());
   before[1] = size / 2;
   after[1] = (size - 1) / 2;
-  const Tensor padded = cat({zeros(before, input.options()), input.square(), zeros(after, input.options())}, 1);
+  const Tensor padded =
+      cat({zeros(before, input.options()), input.square(), zeros(after, input.options())}, 1);
   Tensor sum = padded.narrow(1, 0, channels);
   for (int64_t i = 1; i < size; ++i) sum = sum.add(padded.narrow(1, i, channels));
   return input.div(sum.mul(alpha / static_cast<double>(size)).add(k).pow(beta));

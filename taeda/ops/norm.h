@@ -12,8 +12,8 @@ namespace taeda {
 /// Training: with the batch's statistics (biased variance); running statistics, where given, become
 /// (1 - momentum) old + momentum new, in place, with the unbiased variance. Otherwise with the
 /// running statistics. Contiguous and channels-last inputs keep their layout. Throws ValueError for
-/// one value per channel in training, Error for sizes that do not fit the number of channels and for
-/// evaluation without running statistics.
+/// one value per channel in training, Error for sizes that do not fit the number of channels and
+/// for evaluation without running statistics.
 Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
                   const Tensor& running_mean, const Tensor& running_var, bool training,
                   double momentum = 0.1, double eps = 1e-5);
@@ -40,8 +40,8 @@ Tensor instance_norm(const Tensor& input, const Tensor& weight = {}, const Tenso
                      const Tensor& running_mean = {}, const Tensor& running_var = {},
                      bool use_input_stats = true, double momentum = 0.1, double eps = 1e-5);
 
-/// x / (k + alpha / size * sum of squares over `size` neighbouring channels)^beta (Krizhevsky et al.
-/// 2012).
+/// x / (k + alpha / size * sum of squares over `size` neighbouring channels)^beta (Krizhevsky et
+/// al. 2012).
 Tensor local_response_norm(const Tensor& input, int64_t size, double alpha = 1e-4,
                            double beta = 0.75, double k = 1);
 

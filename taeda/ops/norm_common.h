@@ -18,8 +18,10 @@ inline Tensor computing_form(const Tensor& t, const Tensor& x) {
 /// `updated` was `computing_form` of `target` and has been written to: makes `target` follow.
 inline void write_back(const Tensor& target, const Tensor& updated) {
   if (!target.defined()) return;
-  if (target.is_same(updated)) autograd::bump_version(target);
-  else target.copy_(updated);
+  if (target.is_same(updated))
+    autograd::bump_version(target);
+  else
+    target.copy_(updated);
 }
 
 }  // namespace taeda::detail

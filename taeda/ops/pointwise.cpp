@@ -12,7 +12,8 @@ ScalarType uniform_dtype(ArrayRef<Operand> inputs) {
   for (const Operand& in : inputs) {
     if (!in.tensor()) {
       if (in.scalar().is_integral()) continue;
-      if (in.scalar().is_floating_point() && t != ScalarType::Undefined && is_floating_point(t)) continue;
+      if (in.scalar().is_floating_point() && t != ScalarType::Undefined && is_floating_point(t))
+        continue;
       return ScalarType::Undefined;
     }
     if (t == ScalarType::Undefined) t = in.tensor()->dtype();
@@ -60,15 +61,15 @@ bool need_conversion(ArrayRef<Operand> inputs, ScalarType common, size_t masks) 
   return false;
 }
 
-void launch(const detail::PointwiseCall& call, Tensor& out, ArrayRef<Operand> inputs, ScalarType common,
-            ScalarType result) {
+void launch(const detail::PointwiseCall& call, Tensor& out, ArrayRef<Operand> inputs,
+            ScalarType common, ScalarType result) {
   Tensor* outputs[] = {&out};
   const Iter it(call.name, outputs, result, inputs, common);
   if (it.numel() > 0) (*call.slot)(it.device().type(), it, call.functor);
 }
 
-void run_in(const detail::PointwiseCall& call, Tensor& out, ArrayRef<Operand> inputs, ScalarType common,
-                   ScalarType result) {
+void run_in(const detail::PointwiseCall& call, Tensor& out, ArrayRef<Operand> inputs,
+            ScalarType common, ScalarType result) {
   if (!out.defined() || out.dtype() == result) return launch(call, out, inputs, common, result);
   TAEDA_CHECK(can_cast(result, out.dtype()), "result type ", to_string(result),
               " can't be cast to the desired output type ", to_string(out.dtype()));
@@ -83,7 +84,9 @@ void run_in(const detail::PointwiseCall& call, Tensor& out, ArrayRef<Operand> in
 void detail::run_pointwise(const PointwiseCall& call, Tensor& out, ArrayRef<Operand> inputs) {
   // With no inputs the output decides (fill).
   const ScalarType common = inputs.empty() ? out.dtype() : common_dtype(call, inputs);
-  const ScalarType result = call.predicate ? kBool : call.result_dtype ? call.result_dtype(common) : common;
+  const ScalarType result = call.predicate      ? kBool
+                            : call.result_dtype ? call.result_dtype(common)
+                                                : common;
   const auto masks = static_cast<size_t>(call.masks);
   if (need_conversion(inputs, common, masks))
     return run_in(call, out, Converted(inputs, common, masks), common, result);

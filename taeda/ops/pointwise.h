@@ -18,9 +18,11 @@ struct PointwiseCall {
   ScalarType (*result_dtype)(ScalarType common);
 };
 
-template <class Op> PointwiseCall pointwise_call(const Op& op) {
-  PointwiseCall call{Op::name, &pointwise_slot<Op>, FunctorBytes::from(op), false, is_predicate<Op>,
-                     static_cast<int>(mask_count<Op>), nullptr};
+template <class Op>
+PointwiseCall pointwise_call(const Op& op) {
+  PointwiseCall call{Op::name, &pointwise_slot<Op>, FunctorBytes::from(op),
+                     false,    is_predicate<Op>,    static_cast<int>(mask_count<Op>),
+                     nullptr};
   if constexpr (requires { Op::promotes_to_float; }) call.to_float = Op::promotes_to_float;
   if constexpr (requires { &Op::result_dtype; }) call.result_dtype = &Op::result_dtype;
   return call;
@@ -32,7 +34,8 @@ void run_pointwise(const PointwiseCall& call, Tensor& out, ArrayRef<Operand> inp
 
 /// Op over tensors and numbers, broadcast against each other and promoted to one dtype as PyTorch
 /// does; records no gradient.
-template <class Op, class... Args> Tensor pointwise(const Op& op, const Args&... inputs) {
+template <class Op, class... Args>
+Tensor pointwise(const Op& op, const Args&... inputs) {
   static_assert(sizeof...(Args) == Op::arity);
   Tensor out;
   detail::run_pointwise(detail::pointwise_call(op), out, {Operand(inputs)...});
@@ -41,13 +44,15 @@ template <class Op, class... Args> Tensor pointwise(const Op& op, const Args&...
 
 /// The same into `out`, whose shape must be the broadcast shape. A result that cannot be cast to
 /// `out`'s dtype is an Error: "result type Float can't be cast to the desired output type Long".
-template <class Op, class... Args> void pointwise_into(const Op& op, const Tensor& out, const Args&... inputs) {
+template <class Op, class... Args>
+void pointwise_into(const Op& op, const Tensor& out, const Args&... inputs) {
   static_assert(sizeof...(Args) == Op::arity);
   Tensor target = out;
   detail::run_pointwise(detail::pointwise_call(op), target, {Operand(inputs)...});
 }
 
-/// Throws NotImplementedError ("<op>" not implemented for 'Long') unless `t` is of a floating dtype.
+/// Throws NotImplementedError ("<op>" not implemented for 'Long') unless `t` is of a floating
+/// dtype.
 void check_floating(const char* op, const Tensor& t);
 
 }  // namespace taeda

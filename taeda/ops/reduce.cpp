@@ -11,8 +11,10 @@ using detail::Reduced;
 
 Reduced::Reduced(const Tensor& self, IntArrayRef dims, bool keep) : keepdim(keep) {
   const int64_t n = self.dim();
-  if (dims.empty()) mask.bits = (1u << n) - 1;
-  else for (const int64_t d : wrap_dims(dims, n)) mask.add(d);
+  if (dims.empty())
+    mask.bits = (1u << n) - 1;
+  else
+    for (const int64_t d : wrap_dims(dims, n)) mask.add(d);
   for (int64_t d = 0; d < n; ++d) {
     const int64_t size = self.sizes()[d];
     kept.push_back(mask.has(d) ? 1 : size);
@@ -42,20 +44,27 @@ void run(const ReduceSlot& slot, const Tensor& out, const Tensor& in, const Redu
   if (out.numel() > 0) slot(in.device().type(), out, in, r.mask);
 }
 
-Tensor sum_impl(const char* node, const Tensor& self, IntArrayRef dims, bool keepdim, OptionalDtype dtype) {
-  const Tensor x = dtype && is_integral(*dtype, true) && is_integral(self.dtype(), true) && *dtype != kBool
-                       ? self : convert(self, dtype);
+Tensor sum_impl(const char* node, const Tensor& self, IntArrayRef dims, bool keepdim,
+                OptionalDtype dtype) {
+  const Tensor x =
+      dtype && is_integral(*dtype, true) && is_integral(self.dtype(), true) && *dtype != kBool
+          ? self
+          : convert(self, dtype);
   Reduced r(x, dims, keepdim);
   const Tensor out = r.make_output(x, sum_dtype(x.dtype()));
   run(sum_slot, out, x, r);
   if (wants_grad(x))
-    record(node, out, {x}, [r, sizes = DimVector(x.sizes())](const Tensor& g) { return r.restore(g).expand(sizes); });
+    record(node, out, {x}, [r, sizes = DimVector(x.sizes())](const Tensor& g) {
+      return r.restore(g).expand(sizes);
+    });
   return finish_dtype(out, dtype);
 }
 
-Tensor mean_impl(const char* node, const Tensor& self, IntArrayRef dims, bool keepdim, OptionalDtype dtype) {
+Tensor mean_impl(const char* node, const Tensor& self, IntArrayRef dims, bool keepdim,
+                 OptionalDtype dtype) {
   const ScalarType t = dtype.value_or(self.dtype());
-  TAEDA_CHECK(is_differentiable(t), "mean(): could not infer output dtype. ", dtype ? "Optional" : "Input",
+  TAEDA_CHECK(is_differentiable(t), "mean(): could not infer output dtype. ",
+              dtype ? "Optional" : "Input",
               " dtype must be either a floating point or complex dtype. Got: ", to_string(t));
   const Tensor x = convert(self, dtype);
   Reduced r(x, dims, keepdim);
@@ -81,13 +90,13 @@ Tensor logical(const ReduceSlot& slot, const Tensor& self, IntArrayRef dims, boo
   return out.to(bool_dtype(self));
 }
 
-IntArrayRef one_dim(const OptionalDim& dim) {
-  return dim ? IntArrayRef(*dim) : IntArrayRef();
-}
+IntArrayRef one_dim(const OptionalDim& dim) { return dim ? IntArrayRef(*dim) : IntArrayRef(); }
 
 }  // namespace
 
-Tensor sum(const Tensor& self, OptionalDtype dtype) { return sum_impl("SumBackward0", self, {}, false, dtype); }
+Tensor sum(const Tensor& self, OptionalDtype dtype) {
+  return sum_impl("SumBackward0", self, {}, false, dtype);
+}
 Tensor sum(const Tensor& self, IntArrayRef dims, bool keepdim, OptionalDtype dtype) {
   return sum_impl("SumBackward1", self, dims, keepdim, dtype);
 }
@@ -110,19 +119,23 @@ Tensor sum_to_size(const Tensor& self, IntArrayRef sizes) {
   return lead == 0 ? out : out.reshape(sizes);
 }
 
-Tensor mean(const Tensor& self, OptionalDtype dtype) { return mean_impl("MeanBackward0", self, {}, false, dtype); }
+Tensor mean(const Tensor& self, OptionalDtype dtype) {
+  return mean_impl("MeanBackward0", self, {}, false, dtype);
+}
 Tensor mean(const Tensor& self, IntArrayRef dims, bool keepdim, OptionalDtype dtype) {
   return mean_impl("MeanBackward1", self, dims, keepdim, dtype);
 }
 
 Tensor any(const Tensor& self) { return logical(any_slot, self, {}, false); }
-Tensor any(const Tensor& self, int64_t dim, bool keepdim) { return logical(any_slot, self, dim, keepdim); }
-Tensor all(const Tensor& self) { return logical(all_slot, self, {}, false); }
-Tensor all(const Tensor& self, int64_t dim, bool keepdim) { return logical(all_slot, self, dim, keepdim); }
-
-Tensor count_nonzero(const Tensor& self, OptionalDim dim) {
-  return self.ne(0).sum(one_dim(dim));
+Tensor any(const Tensor& self, int64_t dim, bool keepdim) {
+  return logical(any_slot, self, dim, keepdim);
 }
+Tensor all(const Tensor& self) { return logical(all_slot, self, {}, false); }
+Tensor all(const Tensor& self, int64_t dim, bool keepdim) {
+  return logical(all_slot, self, dim, keepdim);
+}
+
+Tensor count_nonzero(const Tensor& self, OptionalDim dim) { return self.ne(0).sum(one_dim(dim)); }
 
 // As PyTorch: subtracting the maximum unless it is infinite keeps exp in range.
 Tensor logsumexp(const Tensor& self, IntArrayRef dims, bool keepdim) {
@@ -160,6 +173,8 @@ Tensor Tensor::any(int64_t dim, bool keepdim) const { return taeda::any(*this, d
 Tensor Tensor::all() const { return taeda::all(*this); }
 Tensor Tensor::all(int64_t dim, bool keepdim) const { return taeda::all(*this, dim, keepdim); }
 Tensor Tensor::count_nonzero(OptionalDim dim) const { return taeda::count_nonzero(*this, dim); }
-Tensor Tensor::logsumexp(IntArrayRef dims, bool keepdim) const { return taeda::logsumexp(*this, dims, keepdim); }
+Tensor Tensor::logsumexp(IntArrayRef dims, bool keepdim) const {
+  return taeda::logsumexp(*this, dims, keepdim);
+}
 
 }  // namespace taeda

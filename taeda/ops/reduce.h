@@ -43,8 +43,10 @@ std::tuple<Tensor, Tensor> median(const Tensor& self, int64_t dim, bool keepdim 
 /// sum (x - mean)^2 / max(0, count - correction); `unbiased` is a correction of 1.
 Tensor var(const Tensor& self, IntArrayRef dims = {}, bool unbiased = true, bool keepdim = false);
 Tensor std(const Tensor& self, IntArrayRef dims = {}, bool unbiased = true, bool keepdim = false);
-Tensor var_correction(const Tensor& self, IntArrayRef dims, double correction, bool keepdim = false);
-Tensor std_correction(const Tensor& self, IntArrayRef dims, double correction, bool keepdim = false);
+Tensor var_correction(const Tensor& self, IntArrayRef dims, double correction,
+                      bool keepdim = false);
+Tensor std_correction(const Tensor& self, IntArrayRef dims, double correction,
+                      bool keepdim = false);
 /// (variance, mean)
 std::tuple<Tensor, Tensor> var_mean(const Tensor& self, IntArrayRef dims = {}, bool unbiased = true,
                                     bool keepdim = false);

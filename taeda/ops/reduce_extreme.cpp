@@ -19,13 +19,14 @@ void check_real(const char* op, const Tensor& self) {
 /// Where the input equals the result, each element taking an equal share of the gradient.
 Tensor share_evenly(const Tensor& g, const Tensor& x, const Tensor& y, const Reduced& r) {
   const Tensor extreme = r.restore(y);
-  const Tensor mask = x.eq(extreme).logical_or(x.isnan().logical_and(extreme.isnan())).to(g.dtype());
+  const Tensor mask =
+      x.eq(extreme).logical_or(x.isnan().logical_and(extreme.isnan())).to(g.dtype());
   return r.restore(g).mul(mask).div(mask.sum_to_size(r.kept));
 }
 
 /// Reduction with an evenly shared gradient.
-Tensor extreme(const char* op, const char* node, const ReduceSlot& slot, const Tensor& self, IntArrayRef dims,
-               bool keepdim) {
+Tensor extreme(const char* op, const char* node, const ReduceSlot& slot, const Tensor& self,
+               IntArrayRef dims, bool keepdim) {
   check_real(op, self);
   detail::check_nonempty(op, self, dims);
   const Reduced r(self, dims, keepdim);
@@ -43,20 +44,23 @@ struct Positions {
 };
 
 /// Runs a kernel that gives values and indices along one dimension.
-Positions find(const char* op, const ArgReduceSlot& slot, const Tensor& self, int64_t dim, bool keepdim,
-               bool want_values) {
+Positions find(const char* op, const ArgReduceSlot& slot, const Tensor& self, int64_t dim,
+               bool keepdim, bool want_values) {
   check_real(op, self);
   DimVector sizes(self.sizes());
   if (self.dim() > 0) {
     TAEDA_CHECK_INDEX(sizes[static_cast<size_t>(dim)] > 0, op, "(): Expected reduction dim ", dim,
                       " to have non-zero size.");
-    if (keepdim) sizes[static_cast<size_t>(dim)] = 1;
-    else sizes.erase(static_cast<size_t>(dim));
+    if (keepdim)
+      sizes[static_cast<size_t>(dim)] = 1;
+    else
+      sizes.erase(static_cast<size_t>(dim));
   }
   NoGradGuard guard;
   Positions out{want_values ? make_tensor(sizes, self.dtype(), self.device()) : Tensor(),
                 make_tensor(sizes, kLong, self.device())};
-  if (out.indices.numel() > 0) slot(self.device().type(), out.values, out.indices, self.contiguous(), dim);
+  if (out.indices.numel() > 0)
+    slot(self.device().type(), out.values, out.indices, self.contiguous(), dim);
   return out;
 }
 
@@ -67,16 +71,20 @@ std::tuple<Tensor, Tensor> select_along(const char* op, const char* node, const 
   const bool drops = !keepdim && self.dim() > 0;
   const Positions p = find(op, slot, self, dim, keepdim, true);
   if (wants_grad(self))
-    record(node, p.values, {self}, [sizes = DimVector(self.sizes()), at = save(p.indices), dim, drops](const Tensor& g) {
-      const Tensor index = at.unpack(), target = zeros(sizes, g.options());
-      return drops ? target.scatter(dim, index.unsqueeze(dim), g.unsqueeze(dim)) : target.scatter(dim, index, g);
-    });
+    record(node, p.values, {self},
+           [sizes = DimVector(self.sizes()), at = save(p.indices), dim, drops](const Tensor& g) {
+             const Tensor index = at.unpack(), target = zeros(sizes, g.options());
+             return drops ? target.scatter(dim, index.unsqueeze(dim), g.unsqueeze(dim))
+                          : target.scatter(dim, index, g);
+           });
   return {p.values, p.indices};
 }
 
-Tensor arg(const char* op, const ArgReduceSlot& slot, const Tensor& self, OptionalDim dim, bool keepdim) {
+Tensor arg(const char* op, const ArgReduceSlot& slot, const Tensor& self, OptionalDim dim,
+           bool keepdim) {
   if (dim) return find(op, slot, self, wrap_dim(*dim, self.dim()), keepdim, false).indices;
-  TAEDA_CHECK_INDEX(self.numel() > 0, op, "(): Expected reduction dim to be specified for input.numel() == 0.");
+  TAEDA_CHECK_INDEX(self.numel() > 0, op,
+                    "(): Expected reduction dim to be specified for input.numel() == 0.");
   NoGradGuard guard;
   const Tensor at = find(op, slot, self.reshape({-1}), 0, false, false).indices;
   return keepdim ? at.reshape(DimVector(static_cast<size_t>(self.dim()), 1)) : at;
@@ -86,15 +94,20 @@ Tensor arg(const char* op, const ArgReduceSlot& slot, const Tensor& self, Option
 
 void detail::check_nonempty(const char* op, const Tensor& self, IntArrayRef dims) {
   if (self.numel() > 0) return;
-  TAEDA_CHECK(!dims.empty(), op, "(): Expected reduction dim to be specified for input.numel() == 0. "
+  TAEDA_CHECK(!dims.empty(), op,
+              "(): Expected reduction dim to be specified for input.numel() == 0. "
               "Specify the reduction dim with the 'dim' argument.");
   for (const int64_t d : wrap_dims(dims, self.dim()))
-    TAEDA_CHECK_INDEX(self.sizes()[static_cast<size_t>(d)] > 0, op, "(): Expected reduction dim ", d,
-                      " to have non-zero size.");
+    TAEDA_CHECK_INDEX(self.sizes()[static_cast<size_t>(d)] > 0, op, "(): Expected reduction dim ",
+                      d, " to have non-zero size.");
 }
 
-Tensor max(const Tensor& self) { return extreme("max", "MaxBackward1", amax_slot, self, {}, false); }
-Tensor min(const Tensor& self) { return extreme("min", "MinBackward1", amin_slot, self, {}, false); }
+Tensor max(const Tensor& self) {
+  return extreme("max", "MaxBackward1", amax_slot, self, {}, false);
+}
+Tensor min(const Tensor& self) {
+  return extreme("min", "MinBackward1", amin_slot, self, {}, false);
+}
 Tensor amax(const Tensor& self, IntArrayRef dims, bool keepdim) {
   return extreme("amax", "AmaxBackward0", amax_slot, self, dims, keepdim);
 }
@@ -124,7 +137,8 @@ Tensor argmin(const Tensor& self, OptionalDim dim, bool keepdim) {
 
 Tensor median(const Tensor& self) {
   if (self.numel() == 0) {
-    TAEDA_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), "median() of no elements needs a floating dtype");
+    TAEDA_CHECK_NOT_IMPLEMENTED(self.is_floating_point(),
+                                "median() of no elements needs a floating dtype");
     return full({}, std::nan(""), self.options());
   }
   const Reduced r(self, {}, false);
@@ -134,9 +148,10 @@ Tensor median(const Tensor& self) {
     out = find("median", median_slot, self.reshape({-1}), 0, false, true).values;
   }
   if (wants_grad(self))
-    record("MedianBackward0", out, {self}, [r, x = save(self), y = save_output(out)](const Tensor& g) {
-      return share_evenly(g, x.unpack(), y.unpack(), r);
-    });
+    record("MedianBackward0", out, {self},
+           [r, x = save(self), y = save_output(out)](const Tensor& g) {
+             return share_evenly(g, x.unpack(), y.unpack(), r);
+           });
   return out;
 }
 
@@ -144,10 +159,18 @@ Tensor Tensor::max() const { return taeda::max(*this); }
 Tensor::T2 Tensor::max(int64_t dim, bool keepdim) const { return taeda::max(*this, dim, keepdim); }
 Tensor Tensor::min() const { return taeda::min(*this); }
 Tensor::T2 Tensor::min(int64_t dim, bool keepdim) const { return taeda::min(*this, dim, keepdim); }
-Tensor Tensor::amax(IntArrayRef dims, bool keepdim) const { return taeda::amax(*this, dims, keepdim); }
-Tensor Tensor::amin(IntArrayRef dims, bool keepdim) const { return taeda::amin(*this, dims, keepdim); }
-Tensor Tensor::argmax(OptionalDim dim, bool keepdim) const { return taeda::argmax(*this, dim, keepdim); }
-Tensor Tensor::argmin(OptionalDim dim, bool keepdim) const { return taeda::argmin(*this, dim, keepdim); }
+Tensor Tensor::amax(IntArrayRef dims, bool keepdim) const {
+  return taeda::amax(*this, dims, keepdim);
+}
+Tensor Tensor::amin(IntArrayRef dims, bool keepdim) const {
+  return taeda::amin(*this, dims, keepdim);
+}
+Tensor Tensor::argmax(OptionalDim dim, bool keepdim) const {
+  return taeda::argmax(*this, dim, keepdim);
+}
+Tensor Tensor::argmin(OptionalDim dim, bool keepdim) const {
+  return taeda::argmin(*this, dim, keepdim);
+}
 Tensor Tensor::median() const { return taeda::median(*this); }
 
 }  // namespace taeda

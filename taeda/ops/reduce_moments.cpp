@@ -17,7 +17,8 @@ struct Moments {
 };
 
 void check_var_dtype(const Tensor& self) {
-  TAEDA_CHECK(is_differentiable(self.dtype()), "std and var only support floating point and complex dtypes");
+  TAEDA_CHECK(is_differentiable(self.dtype()),
+              "std and var only support floating point and complex dtypes");
 }
 
 Moments moments(const Tensor& self, const Reduced& r, double correction) {
@@ -28,13 +29,15 @@ Moments moments(const Tensor& self, const Reduced& r, double correction) {
 }
 
 /// d var / d x = 2 (x - mean) / (count - correction)
-Tensor var_gradient(const Tensor& g, const Tensor& x, const Reduced& r, IntArrayRef dims, double correction) {
+Tensor var_gradient(const Tensor& g, const Tensor& x, const Reduced& r, IntArrayRef dims,
+                    double correction) {
   const double divisor = std::max(0.0, static_cast<double>(r.count) - correction);
   return r.restore(g).mul(2 / divisor).mul(x.sub(x.mean(dims, true)));
 }
 
 /// The variance or the deviation, recorded.
-Tensor var_or_std(bool root, const Tensor& self, IntArrayRef dims, double correction, bool keepdim) {
+Tensor var_or_std(bool root, const Tensor& self, IntArrayRef dims, double correction,
+                  bool keepdim) {
   const Reduced r(self, dims, keepdim);
   Tensor out = moments(self, r, correction).var;
   if (root) {
@@ -44,11 +47,12 @@ Tensor var_or_std(bool root, const Tensor& self, IntArrayRef dims, double correc
   if (!wants_grad(self)) return out;
   const DimVector list(dims);
   if (root)
-    record("StdBackward0", out, {self}, [r, list, correction, x = save(self), y = save_output(out)](const Tensor& g) {
-      const Tensor deviation = y.unpack();
-      const Tensor scaled = g.div(deviation.mul(2)).masked_fill(deviation.eq(0), 0);
-      return var_gradient(scaled, x.unpack(), r, list, correction);
-    });
+    record("StdBackward0", out, {self},
+           [r, list, correction, x = save(self), y = save_output(out)](const Tensor& g) {
+             const Tensor deviation = y.unpack();
+             const Tensor scaled = g.div(deviation.mul(2)).masked_fill(deviation.eq(0), 0);
+             return var_gradient(scaled, x.unpack(), r, list, correction);
+           });
   else
     record("VarBackward0", out, {self}, [r, list, correction, x = save(self)](const Tensor& g) {
       return var_gradient(g, x.unpack(), r, list, correction);
@@ -57,7 +61,8 @@ Tensor var_or_std(bool root, const Tensor& self, IntArrayRef dims, double correc
 }
 
 /// d norm / d x for each p.
-Tensor norm_gradient(const Tensor& g, const Tensor& x, const Tensor& norm, double p, IntArrayRef dims) {
+Tensor norm_gradient(const Tensor& g, const Tensor& x, const Tensor& norm, double p,
+                     IntArrayRef dims) {
   if (p == 0) return x.mul(0);
   if (p == 1) return x.sign().mul(g);
   if (p == 2) return x.mul(g.div(norm)).masked_fill(norm.eq(0), 0);
@@ -74,23 +79,26 @@ Tensor norm_gradient(const Tensor& g, const Tensor& x, const Tensor& norm, doubl
 
 Tensor norm_impl(const char* node, const Tensor& self, double p, IntArrayRef dims, bool keepdim) {
   TAEDA_CHECK(is_differentiable(self.dtype()),
-              "norm(): input dtype should be either floating point or complex. Got ", to_string(self.dtype()),
-              " instead.");
+              "norm(): input dtype should be either floating point or complex. Got ",
+              to_string(self.dtype()), " instead.");
   const Tensor x = self.is_complex() ? self.abs() : self;
   const Reduced r(x, dims, keepdim);
   const Tensor out = r.make_output(x, x.dtype());
   if (out.numel() > 0) norm_slot(x.device().type(), out, x, r.mask, p);
   if (wants_grad(x))
-    record(node, out, {x}, [r, p, list = DimVector(dims), x = save(x), y = save_output(out)](const Tensor& g) {
-      return norm_gradient(r.restore(g), x.unpack(), r.restore(y.unpack()), p, list);
-    });
+    record(node, out, {x},
+           [r, p, list = DimVector(dims), x = save(x), y = save_output(out)](const Tensor& g) {
+             return norm_gradient(r.restore(g), x.unpack(), r.restore(y.unpack()), p, list);
+           });
   return out;
 }
 
 /// (variance or deviation, mean): two nodes over one pass of the data.
-std::tuple<Tensor, Tensor> with_mean(bool root, const Tensor& self, IntArrayRef dims, double correction, bool keepdim) {
+std::tuple<Tensor, Tensor> with_mean(bool root, const Tensor& self, IntArrayRef dims,
+                                     double correction, bool keepdim) {
   check_var_dtype(self);
-  if (wants_grad(self)) return {var_or_std(root, self, dims, correction, keepdim), self.mean(dims, keepdim)};
+  if (wants_grad(self))
+    return {var_or_std(root, self, dims, correction, keepdim), self.mean(dims, keepdim)};
   Moments m = moments(self, Reduced(self, dims, keepdim), correction);
   return {root ? m.var.sqrt() : m.var, m.mean};
 }
@@ -109,14 +117,18 @@ Tensor var_correction(const Tensor& self, IntArrayRef dims, double correction, b
 Tensor std_correction(const Tensor& self, IntArrayRef dims, double correction, bool keepdim) {
   return var_or_std(true, self, dims, correction, keepdim);
 }
-std::tuple<Tensor, Tensor> var_mean(const Tensor& self, IntArrayRef dims, bool unbiased, bool keepdim) {
+std::tuple<Tensor, Tensor> var_mean(const Tensor& self, IntArrayRef dims, bool unbiased,
+                                    bool keepdim) {
   return with_mean(false, self, dims, unbiased, keepdim);
 }
-std::tuple<Tensor, Tensor> std_mean(const Tensor& self, IntArrayRef dims, bool unbiased, bool keepdim) {
+std::tuple<Tensor, Tensor> std_mean(const Tensor& self, IntArrayRef dims, bool unbiased,
+                                    bool keepdim) {
   return with_mean(true, self, dims, unbiased, keepdim);
 }
 
-Tensor norm(const Tensor& self, const Scalar& p) { return norm_impl("NormBackward0", self, p.toDouble(), {}, false); }
+Tensor norm(const Tensor& self, const Scalar& p) {
+  return norm_impl("NormBackward0", self, p.toDouble(), {}, false);
+}
 Tensor norm(const Tensor& self, const Scalar& p, IntArrayRef dims, bool keepdim) {
   return norm_impl("NormBackward1", self, p.toDouble(), dims, keepdim);
 }

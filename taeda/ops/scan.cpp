@@ -55,8 +55,8 @@ Tensor prod_gradient(const Tensor& g, const Tensor& x, const Tensor& y, int64_t 
   return g.mul(conjugate(products_of_others(x, dim)));
 }
 
-/// d/dx_k of sum_i g_i x_0 .. x_i. Without zeros that is sum_{i >= k} g_i y_i / x_k; with them, each
-/// column k is computed from the products without x_k.
+/// d/dx_k of sum_i g_i x_0 .. x_i. Without zeros that is sum_{i >= k} g_i y_i / x_k; with them,
+/// each column k is computed from the products without x_k.
 Tensor cumprod_gradient(const Tensor& g, const Tensor& x, const Tensor& y, int64_t dim) {
   if (x.numel() == 0) return zeros(x.sizes(), x.options());
   if (!has_zero(x)) return cumsum_from_end(g.mul(conjugate(y)), dim).div(conjugate(x));
@@ -64,7 +64,8 @@ Tensor cumprod_gradient(const Tensor& g, const Tensor& x, const Tensor& y, int64
   std::vector<Tensor> columns;
   for (int64_t k = 0; k < n; ++k) {
     const Tensor column = x.narrow(dim, k, 1);
-    const Tensor before = k == 0 ? ones(column.sizes(), x.options()) : x.narrow(dim, 0, k).prod(dim, true);
+    const Tensor before =
+        k == 0 ? ones(column.sizes(), x.options()) : x.narrow(dim, 0, k).prod(dim, true);
     const Tensor here = ones(column.sizes(), x.options());
     const Tensor after = cat({here, x.narrow(dim, k + 1, n - k - 1)}, dim).cumprod(dim);
     columns.push_back(g.narrow(dim, k, n - k).mul(conjugate(before.mul(after))).sum(dim, true));
@@ -72,7 +73,8 @@ Tensor cumprod_gradient(const Tensor& g, const Tensor& x, const Tensor& y, int64
   return cat(columns, dim);
 }
 
-std::tuple<Tensor, Tensor> extreme(const char* node, const ScanIndexSlot& slot, const Tensor& self, int64_t dim) {
+std::tuple<Tensor, Tensor> extreme(const char* node, const ScanIndexSlot& slot, const Tensor& self,
+                                   int64_t dim) {
   TAEDA_CHECK(!self.is_complex(), slot.name(), "(): does not support complex input");
   dim = wrap_dim(dim, self.dim());
   const Tensor values = make_tensor(self.sizes(), self.dtype(), self.device());
@@ -82,13 +84,15 @@ std::tuple<Tensor, Tensor> extreme(const char* node, const ScanIndexSlot& slot, 
     if (self.numel() > 0) slot(self.device().type(), values, indices, self.contiguous(), dim);
   }
   if (wants_grad(self))
-    record(node, values, {self}, [at = save(indices), sizes = DimVector(self.sizes()), dim](const Tensor& g) {
-      return zeros(sizes, g.options()).scatter_add(dim, at.unpack(), g);
-    });
+    record(node, values, {self},
+           [at = save(indices), sizes = DimVector(self.sizes()), dim](const Tensor& g) {
+             return zeros(sizes, g.options()).scatter_add(dim, at.unpack(), g);
+           });
   return {values, indices};
 }
 
-Tensor prod_impl(const char* node, const Tensor& self, int64_t dim, bool keepdim, OptionalDtype dtype) {
+Tensor prod_impl(const char* node, const Tensor& self, int64_t dim, bool keepdim,
+                 OptionalDtype dtype) {
   const Tensor x = accumulated(self, dtype);
   dim = wrap_dim(dim, x.dim());
   const Reduced r(x, dim, keepdim);
@@ -108,7 +112,8 @@ Tensor cumsum(const Tensor& self, int64_t dim, OptionalDtype dtype) {
   dim = wrap_dim(dim, self.dim());
   const Tensor x = accumulated(self, dtype), y = scan(cumsum_slot, x, dim);
   if (wants_grad(x))
-    record("CumsumBackward0", y, {x}, [dim](const Tensor& g) { return g.dim() == 0 ? g : cumsum_from_end(g, dim); });
+    record("CumsumBackward0", y, {x},
+           [dim](const Tensor& g) { return g.dim() == 0 ? g : cumsum_from_end(g, dim); });
   return y;
 }
 
@@ -140,8 +145,12 @@ Tensor prod(const Tensor& self, int64_t dim, bool keepdim, OptionalDtype dtype) 
   return prod_impl("ProdBackward1", self, dim, keepdim, dtype);
 }
 
-Tensor Tensor::cumsum(int64_t dim, OptionalDtype dtype) const { return taeda::cumsum(*this, dim, dtype); }
-Tensor Tensor::cumprod(int64_t dim, OptionalDtype dtype) const { return taeda::cumprod(*this, dim, dtype); }
+Tensor Tensor::cumsum(int64_t dim, OptionalDtype dtype) const {
+  return taeda::cumsum(*this, dim, dtype);
+}
+Tensor Tensor::cumprod(int64_t dim, OptionalDtype dtype) const {
+  return taeda::cumprod(*this, dim, dtype);
+}
 Tensor Tensor::prod(OptionalDtype dtype) const { return taeda::prod(*this, dtype); }
 Tensor Tensor::prod(int64_t dim, bool keepdim, OptionalDtype dtype) const {
   return taeda::prod(*this, dim, keepdim, dtype);

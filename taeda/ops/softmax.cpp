@@ -11,24 +11,28 @@ namespace {
 
 SoftmaxShape softmax_shape(const Tensor& x, int64_t dim) {
   SoftmaxShape s{1, 1, 1};
-  for (int64_t d = 0; d < x.dim(); ++d) (d < dim ? s.outer : d == dim ? s.n : s.inner) *= x.sizes()[d];
+  for (int64_t d = 0; d < x.dim(); ++d)
+    (d < dim ? s.outer : d == dim ? s.n : s.inner) *= x.sizes()[d];
   return s;
 }
 
-Tensor fused_backward(const SoftmaxBackwardSlot& slot, const Tensor& g, const Tensor& y, int64_t dim) {
+Tensor fused_backward(const SoftmaxBackwardSlot& slot, const Tensor& g, const Tensor& y,
+                      int64_t dim) {
   const Tensor grad = make_tensor(y.sizes(), y.dtype(), y.device());
   if (y.numel() > 0) slot(y.device().type(), grad, g.contiguous(), y, softmax_shape(y, dim));
   return grad;
 }
 
 Tensor softmax_backward(const Tensor& g, const Tensor& y, int64_t dim) {
-  return detail::fused_or_differentiable([&] { return fused_backward(softmax_backward_slot, g, y, dim); },
-                                         [&] { return y.mul(g.sub(g.mul(y).sum(dim, true))); });
+  return detail::fused_or_differentiable(
+      [&] { return fused_backward(softmax_backward_slot, g, y, dim); },
+      [&] { return y.mul(g.sub(g.mul(y).sum(dim, true))); });
 }
 
 Tensor log_softmax_backward(const Tensor& g, const Tensor& y, int64_t dim) {
-  return detail::fused_or_differentiable([&] { return fused_backward(log_softmax_backward_slot, g, y, dim); },
-                                         [&] { return g.sub(y.exp().mul(g.sum(dim, true))); });
+  return detail::fused_or_differentiable(
+      [&] { return fused_backward(log_softmax_backward_slot, g, y, dim); },
+      [&] { return g.sub(y.exp().mul(g.sum(dim, true))); });
 }
 
 Tensor forward(const SoftmaxSlot& slot, const Tensor& x, int64_t dim) {
@@ -46,8 +50,9 @@ Tensor softmax(const Tensor& self, int64_t dim, OptionalDtype dtype) {
   const Tensor x = dtype ? self.to(*dtype) : self;
   const Tensor y = forward(softmax_slot, x, dim);
   if (wants_grad(x))
-    record("SoftmaxBackward0", y, {x},
-           [y = save_output(y), dim](const Tensor& g) { return softmax_backward(g, y.unpack(), dim); });
+    record("SoftmaxBackward0", y, {x}, [y = save_output(y), dim](const Tensor& g) {
+      return softmax_backward(g, y.unpack(), dim);
+    });
   return y;
 }
 
@@ -56,14 +61,21 @@ Tensor log_softmax(const Tensor& self, int64_t dim, OptionalDtype dtype) {
   const Tensor x = dtype ? self.to(*dtype) : self;
   const Tensor y = forward(log_softmax_slot, x, dim);
   if (wants_grad(x))
-    record("LogSoftmaxBackward0", y, {x},
-           [y = save_output(y), dim](const Tensor& g) { return log_softmax_backward(g, y.unpack(), dim); });
+    record("LogSoftmaxBackward0", y, {x}, [y = save_output(y), dim](const Tensor& g) {
+      return log_softmax_backward(g, y.unpack(), dim);
+    });
   return y;
 }
 
-Tensor softmin(const Tensor& self, int64_t dim, OptionalDtype dtype) { return softmax(self.neg(), dim, dtype); }
+Tensor softmin(const Tensor& self, int64_t dim, OptionalDtype dtype) {
+  return softmax(self.neg(), dim, dtype);
+}
 
-Tensor Tensor::softmax(int64_t dim, OptionalDtype dtype) const { return taeda::softmax(*this, dim, dtype); }
-Tensor Tensor::log_softmax(int64_t dim, OptionalDtype dtype) const { return taeda::log_softmax(*this, dim, dtype); }
+Tensor Tensor::softmax(int64_t dim, OptionalDtype dtype) const {
+  return taeda::softmax(*this, dim, dtype);
+}
+Tensor Tensor::log_softmax(int64_t dim, OptionalDtype dtype) const {
+  return taeda::log_softmax(*this, dim, dtype);
+}
 
 }  // namespace taeda

@@ -1,5 +1,7 @@
 #include "taeda/optim/adagrad.h"
 
+#include "taeda/kernels/optim.h"
+
 namespace taeda::optim {
 
 void AdagradOptions::check() const {

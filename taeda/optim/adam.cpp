@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "taeda/kernels/optim.h"
+
 namespace taeda::optim::detail {
 
 template <class Options>

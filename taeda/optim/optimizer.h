@@ -9,7 +9,7 @@
 
 #include "taeda/base/arg.h"
 #include "taeda/base/ordered_dict.h"
-#include "taeda/kernels/optim.h"
+#include "taeda/kernels/param_list.h"
 #include "taeda/tensor/tensor.h"
 
 namespace taeda::optim {

@@ -1,5 +1,7 @@
 #include "taeda/optim/rmsprop.h"
 
+#include "taeda/kernels/optim.h"
+
 namespace taeda::optim {
 
 void RMSpropOptions::check() const {

@@ -1,5 +1,7 @@
 #include "taeda/optim/sgd.h"
 
+#include "taeda/kernels/optim.h"
+
 namespace taeda::optim {
 
 void SGDOptions::check() const {

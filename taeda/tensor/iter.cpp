@@ -16,16 +16,18 @@ void check_same_device(const char* op, ArrayRef<const Tensor*> tensors, bool all
     if (!first) {
       first = t;
     } else if (t->device() != first->device()) {
-      throw Error(detail::concat("Expected all tensors to be on the same device, but found at least two devices, ",
-                                 first->device(), " and ", t->device(), "! (when checking argument ", position,
-                                 " in method ", op, ")"));
+      throw Error(detail::concat(
+          "Expected all tensors to be on the same device, but found at least two devices, ",
+          first->device(), " and ", t->device(), "! (when checking argument ", position,
+          " in method ", op, ")"));
     }
   }
 }
 
 namespace {
 
-template <class T> void store(void* to, const Scalar& s) {
+template <class T>
+void store(void* to, const Scalar& s) {
   const T value = s.to<T>();
   std::memcpy(to, &value, sizeof(T));
 }
@@ -37,10 +39,12 @@ void read_cpu_scalar(void* to, const Tensor& t) {
 
 }  // namespace
 
-Iter::Iter(const char* op, ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> output_dtypes, ArrayRef<Operand> inputs,
-           ScalarType common)
-    : op_(op), noperands_(static_cast<int>(outputs.size() + inputs.size())),
-      noutputs_(static_cast<int>(outputs.size())), common_(common) {
+Iter::Iter(const char* op, ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> output_dtypes,
+           ArrayRef<Operand> inputs, ScalarType common)
+    : op_(op),
+      noperands_(static_cast<int>(outputs.size() + inputs.size())),
+      noutputs_(static_cast<int>(outputs.size())),
+      common_(common) {
   const Tensor* devices[kMaxOperands];
   size_t n = 0;
   for (const Tensor* out : outputs)
@@ -59,31 +63,37 @@ Iter::Iter(const char* op, ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> outpu
   for (Tensor* out : outputs) set_operand(i++, *out);
   for (const Operand& in : inputs) {
     const Tensor* t = in.tensor();
-    if (!t) set_scalar(i, in.scalar());
+    if (!t)
+      set_scalar(i, in.scalar());
     else if (t->is_cpu() && !device_.is_cpu()) {
       scalar_mask_ |= 1u << i;
       data_[i] = nullptr;
       read_cpu_scalar(scalars_[i], *t);
       std::fill_n(strides_[i], ndim_, 0);
-    } else set_operand(i, *t);
+    } else
+      set_operand(i, *t);
     ++i;
   }
   reorder_and_coalesce();
 }
 
 /// The common case: every tensor has the same sizes and is contiguous.
-bool Iter::try_flat(ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> dtypes, ArrayRef<Operand> inputs) {
+bool Iter::try_flat(ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> dtypes,
+                    ArrayRef<Operand> inputs) {
   const Tensor* model = nullptr;
   for (const Operand& in : inputs) {
     const Tensor* t = in.tensor();
     if (!t) continue;
     if (!t->is_contiguous() || t->device() != device_) return false;
-    if (!model) model = t;
-    else if (!(t->sizes() == model->sizes())) return false;
+    if (!model)
+      model = t;
+    else if (!(t->sizes() == model->sizes()))
+      return false;
   }
   if (!model) return false;
   for (Tensor* out : outputs)
-    if (out->defined() && (!out->is_contiguous() || !(out->sizes() == model->sizes()))) return false;
+    if (out->defined() && (!out->is_contiguous() || !(out->sizes() == model->sizes())))
+      return false;
   for (size_t i = 0; i < outputs.size(); ++i)
     if (!outputs[i]->defined()) *outputs[i] = make_tensor(model->sizes(), dtypes[i], device_);
   numel_ = model->numel();
@@ -118,11 +128,13 @@ void Iter::set_shape(ArrayRef<Tensor*> outputs, ArrayRef<Operand> inputs) {
   for (const Tensor* out : outputs) {
     if (!out->defined()) continue;
     if (!any) shape = out->sizes(), any = true;
-    TAEDA_CHECK(broadcast_sizes(shape, out->sizes()) == DimVector(out->sizes()), "output with shape ", out->sizes(),
-                " doesn't match the broadcast shape ", broadcast_sizes(shape, out->sizes()));
+    TAEDA_CHECK(broadcast_sizes(shape, out->sizes()) == DimVector(out->sizes()),
+                "output with shape ", out->sizes(), " doesn't match the broadcast shape ",
+                broadcast_sizes(shape, out->sizes()));
     shape = out->sizes();
     TAEDA_CHECK(!out->layout().has_internal_overlap(),
-                "unsupported operation: more than one element of the written-to tensor refers to a single memory "
+                "unsupported operation: more than one element of the written-to tensor refers to a "
+                "single memory "
                 "location. Please clone() the tensor before performing the operation.");
   }
   ndim_ = static_cast<int>(shape.size());
@@ -130,7 +142,8 @@ void Iter::set_shape(ArrayRef<Tensor*> outputs, ArrayRef<Operand> inputs) {
   numel_ = product(shape);
 }
 
-void Iter::allocate(ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> dtypes, ArrayRef<Operand> inputs) {
+void Iter::allocate(ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> dtypes,
+                    ArrayRef<Operand> inputs) {
   const IntArrayRef shape(sizes_, static_cast<size_t>(ndim_));
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i]->defined()) continue;
@@ -149,7 +162,8 @@ void Iter::set_operand(int i, const Tensor& t) {
   const int64_t item = t.element_size();
   const int lead = ndim_ - static_cast<int>(t.dim());
   for (int d = 0; d < ndim_; ++d)
-    strides_[i][d] = d < lead || (t.sizes()[d - lead] == 1 && sizes_[d] != 1) ? 0 : t.strides()[d - lead] * item;
+    strides_[i][d] =
+        d < lead || (t.sizes()[d - lead] == 1 && sizes_[d] != 1) ? 0 : t.strides()[d - lead] * item;
 }
 
 void Iter::set_scalar(int i, const Scalar& s) {
@@ -159,8 +173,8 @@ void Iter::set_scalar(int i, const Scalar& s) {
   std::fill_n(strides_[i], std::max(ndim_, 1), 0);
 }
 
-/// Sorts dimensions by stride (innermost first) and joins those that follow each other in memory for
-/// every operand.
+/// Sorts dimensions by stride (innermost first) and joins those that follow each other in memory
+/// for every operand.
 void Iter::reorder_and_coalesce() {
   int order[kMaxDims];
   for (int d = 0; d < ndim_; ++d) order[d] = ndim_ - 1 - d;

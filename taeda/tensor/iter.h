@@ -28,10 +28,10 @@ class Iter {
  public:
   static constexpr int kMaxOperands = 6;
 
-  /// Lays the operands over each other. Undefined outputs are allocated, on the inputs' device and in
-  /// their memory order; defined ones must have the broadcast shape.
-  /// `op` names the operation in errors. Throws Error for shapes that do not broadcast, operands on
-  /// different devices, an output that overlaps itself.
+  /// Lays the operands over each other. Undefined outputs are allocated, on the inputs' device and
+  /// in their memory order; defined ones must have the broadcast shape. `op` names the operation in
+  /// errors. Throws Error for shapes that do not broadcast, operands on different devices, an
+  /// output that overlaps itself.
   Iter(const char* op, ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> output_dtypes,
        ArrayRef<Operand> inputs, ScalarType common);
 
@@ -60,13 +60,15 @@ class Iter {
 
   /// Calls `loop(char** data, const int64_t* strides, int64_t n)` over one-dimensional runs that
   /// cover all elements, from several threads when there are at least `grain` elements for each.
-  template <class Loop> void for_each(Loop&& loop, int64_t grain = kParallelGrain) const {
+  template <class Loop>
+  void for_each(Loop&& loop, int64_t grain = kParallelGrain) const {
     if (numel_ == 0) return;
     if (ndim_ <= 1 && numel_ <= grain) {
       run_range(0, numel_, loop);
       return;
     }
-    parallel_for(0, numel_, grain, [&](int64_t begin, int64_t end) { run_range(begin, end, loop); });
+    parallel_for(0, numel_, grain,
+                 [&](int64_t begin, int64_t end) { run_range(begin, end, loop); });
   }
 
  private:
@@ -77,7 +79,8 @@ class Iter {
   void set_scalar(int i, const Scalar& s);
   void reorder_and_coalesce();
 
-  template <class Loop> void run_range(int64_t begin, int64_t end, Loop& loop) const {
+  template <class Loop>
+  void run_range(int64_t begin, int64_t end, Loop& loop) const {
     char* ptrs[kMaxOperands];
     int64_t inner[kMaxOperands];
     for (int i = 0; i < noperands_; ++i) inner[i] = ndim_ > 0 ? strides_[i][0] : 0;
@@ -120,6 +123,7 @@ class Iter {
 /// tensors to be on the same device, but found at least two devices, cuda:0 and cpu! (when checking
 /// argument <other> in method <op>)". A 0-dim CPU tensor may stand beside device tensors if
 /// `allow_cpu_scalars`.
-void check_same_device(const char* op, ArrayRef<const Tensor*> tensors, bool allow_cpu_scalars = false);
+void check_same_device(const char* op, ArrayRef<const Tensor*> tensors,
+                       bool allow_cpu_scalars = false);
 
 }  // namespace taeda

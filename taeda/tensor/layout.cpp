@@ -36,8 +36,9 @@ int64_t product(IntArrayRef sizes) {
 
 int64_t wrap_dim(int64_t dim, int64_t ndim) {
   const int64_t range = std::max<int64_t>(ndim, 1);
-  TAEDA_CHECK_INDEX(dim >= -range && dim < range, "Dimension out of range (expected to be in range of [",
-                    -range, ", ", range - 1, "], but got ", dim, ")");
+  TAEDA_CHECK_INDEX(dim >= -range && dim < range,
+                    "Dimension out of range (expected to be in range of [", -range, ", ", range - 1,
+                    "], but got ", dim, ")");
   return dim < 0 ? dim + range : dim;
 }
 
@@ -64,8 +65,8 @@ DimVector broadcast_sizes(IntArrayRef a, IntArrayRef b) {
     const size_t d = n - 1 - i;
     const int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1;
     const int64_t y = i < b.size() ? b[b.size() - 1 - i] : 1;
-    TAEDA_CHECK(x == y || x == 1 || y == 1, "The size of tensor a (", x, ") must match the size of tensor b (", y,
-                ") at non-singleton dimension ", d);
+    TAEDA_CHECK(x == y || x == 1 || y == 1, "The size of tensor a (", x,
+                ") must match the size of tensor b (", y, ") at non-singleton dimension ", d);
     out[d] = x == 1 ? y : x;
   }
   return out;
@@ -124,7 +125,8 @@ DimVector by_stride(const Layout& l) {
   DimVector order;
   for (int64_t d = 0; d < l.ndim(); ++d)
     if (l.sizes[d] != 1) order.push_back(d);
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return l.strides[a] < l.strides[b]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t a, int64_t b) { return l.strides[a] < l.strides[b]; });
   return order;
 }
 
@@ -170,8 +172,10 @@ Layout Layout::transpose(int64_t a, int64_t b) const {
 
 Layout Layout::permute(IntArrayRef dims) const {
   TAEDA_CHECK(static_cast<int64_t>(dims.size()) == ndim(),
-              "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the "
-              "desired ordering of dimensions i.e. input.dim() = ", ndim(), " is not equal to len(dims) = ", dims.size());
+              "permute(sparse_coo): number of dimensions in the tensor input does not match the "
+              "length of the "
+              "desired ordering of dimensions i.e. input.dim() = ",
+              ndim(), " is not equal to len(dims) = ", dims.size());
   const DimVector order = wrap_dims(dims, ndim());
   Layout out{DimVector(dims.size()), DimVector(dims.size()), offset};
   for (size_t i = 0; i < order.size(); ++i) {
@@ -184,8 +188,8 @@ Layout Layout::permute(IntArrayRef dims) const {
 Layout Layout::select(int64_t dim, int64_t index) const {
   TAEDA_CHECK_INDEX(ndim() > 0, "select() cannot be applied to a 0-dim tensor.");
   const int64_t size = sizes[dim];
-  TAEDA_CHECK_INDEX(index >= -size && index < size, "select(): index ", index, " out of range for tensor of size ",
-                    sizes, " at dimension ", dim);
+  TAEDA_CHECK_INDEX(index >= -size && index < size, "select(): index ", index,
+                    " out of range for tensor of size ", sizes, " at dimension ", dim);
   Layout out = *this;
   out.offset += (index < 0 ? index + size : index) * strides[dim];
   out.sizes.erase(dim);
@@ -197,7 +201,9 @@ Layout Layout::slice(int64_t dim, int64_t start, int64_t end, int64_t step) cons
   TAEDA_CHECK(ndim() > 0, "slice() cannot be applied to a 0-dim tensor.");
   TAEDA_CHECK_VALUE(step > 0, "slice step must be positive");
   const int64_t size = sizes[dim];
-  const auto clamp = [size](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + size : i, 0, size); };
+  const auto clamp = [size](int64_t i) {
+    return std::clamp<int64_t>(i < 0 ? i + size : i, 0, size);
+  };
   const int64_t from = clamp(start);
   const int64_t to = std::max(from, clamp(end));
   Layout out = *this;
@@ -211,10 +217,12 @@ Layout Layout::narrow(int64_t dim, int64_t start, int64_t length) const {
   TAEDA_CHECK(ndim() > 0, "narrow() cannot be applied to a 0-dim tensor.");
   TAEDA_CHECK(length >= 0, "narrow(): length must be non-negative.");
   const int64_t size = sizes[dim];
-  TAEDA_CHECK_INDEX(start >= -size && start <= size, "start out of range (expected to be in range of [", -size, ", ",
-                    size, "], but got ", start, ")");
+  TAEDA_CHECK_INDEX(start >= -size && start <= size,
+                    "start out of range (expected to be in range of [", -size, ", ", size,
+                    "], but got ", start, ")");
   const int64_t from = start < 0 ? start + size : start;
-  TAEDA_CHECK(from + length <= size, "start (", from, ") + length (", length, ") exceeds dimension size (", size, ").");
+  TAEDA_CHECK(from + length <= size, "start (", from, ") + length (", length,
+              ") exceeds dimension size (", size, ").");
   Layout out = *this;
   out.offset += from * strides[dim];
   out.sizes[dim] = length;
@@ -249,7 +257,8 @@ Layout Layout::squeeze(int64_t dim) const {
 Layout Layout::expand(IntArrayRef target) const {
   TAEDA_CHECK(target.size() >= sizes.size(), "expand(Tensor{", sizes, "}, size=", target,
               "): the number of sizes provided (", target.size(),
-              ") must be greater or equal to the number of dimensions in the tensor (", sizes.size(), ")");
+              ") must be greater or equal to the number of dimensions in the tensor (",
+              sizes.size(), ")");
   Layout out{DimVector(target), DimVector(target.size()), offset};
   const size_t lead = target.size() - sizes.size();
   for (size_t i = target.size(); i-- > 0;) {
@@ -272,7 +281,8 @@ Layout Layout::expand(IntArrayRef target) const {
 
 Layout Layout::diagonal(int64_t off, int64_t dim1, int64_t dim2) const {
   TAEDA_CHECK(dim1 != dim2, "diagonal dimensions cannot be identical ", dim1, ", ", dim2);
-  const int64_t n = off >= 0 ? std::min(sizes[dim1], sizes[dim2] - off) : std::min(sizes[dim1] + off, sizes[dim2]);
+  const int64_t n = off >= 0 ? std::min(sizes[dim1], sizes[dim2] - off)
+                             : std::min(sizes[dim1] + off, sizes[dim2]);
   Layout out = *this;
   if (n > 0) out.offset += off >= 0 ? off * strides[dim2] : -off * strides[dim1];
   const int64_t stride = strides[dim1] + strides[dim2];
@@ -287,7 +297,8 @@ Layout Layout::diagonal(int64_t off, int64_t dim1, int64_t dim2) const {
 
 Layout Layout::unfold(int64_t dim, int64_t size, int64_t step) const {
   const int64_t have = ndim() == 0 ? 1 : sizes[dim];
-  TAEDA_CHECK(size <= have, "maximum size for tensor at dimension ", dim, " is ", have, " but size is ", size);
+  TAEDA_CHECK(size <= have, "maximum size for tensor at dimension ", dim, " is ", have,
+              " but size is ", size);
   TAEDA_CHECK(step > 0, "step is ", step, " but must be > 0");
   Layout out = *this;
   if (ndim() > 0) {

@@ -11,7 +11,8 @@
 namespace taeda {
 
 /// dtype, device, requires_grad, pinned memory and memory format; each has PyTorch's default until
-/// set. A dtype or a device converts to options by itself: `zeros({2}, kLong)`, `ones({2}, "sim:0")`.
+/// set. A dtype or a device converts to options by itself: `zeros({2}, kLong)`, `ones({2},
+/// "sim:0")`.
 class TensorOptions {
  public:
   TensorOptions() = default;
@@ -20,15 +21,17 @@ class TensorOptions {
   TensorOptions(DeviceType device) : device_(Device(device)) {}
   /// "sim:0". Takes strings only: a literal 0 must not pass for a null pointer, as in arange(3, 0).
   template <class S>
-    requires(std::is_convertible_v<const S&, std::string>)
-  TensorOptions(const S& device) : device_(Device(std::string(device))) {}
+  requires(std::is_convertible_v<const S&, std::string>) TensorOptions(const S& device)
+      : device_(Device(std::string(device))) {}
 
   TensorOptions dtype(ScalarType t) const { return with(&TensorOptions::dtype_, t); }
   TensorOptions device(Device d) const { return with(&TensorOptions::device_, d); }
   TensorOptions device(DeviceType t, int index) const { return device(Device(t, index)); }
   TensorOptions requires_grad(bool on) const { return with(&TensorOptions::requires_grad_, on); }
   TensorOptions pinned_memory(bool on) const { return with(&TensorOptions::pinned_memory_, on); }
-  TensorOptions memory_format(MemoryFormat f) const { return with(&TensorOptions::memory_format_, f); }
+  TensorOptions memory_format(MemoryFormat f) const {
+    return with(&TensorOptions::memory_format_, f);
+  }
 
   bool has_dtype() const { return dtype_.has_value(); }
   bool has_device() const { return device_.has_value(); }
@@ -40,7 +43,8 @@ class TensorOptions {
   MemoryFormat memory_format() const { return memory_format_; }
 
  private:
-  template <class M, class V> TensorOptions with(M member, V value) const {
+  template <class M, class V>
+  TensorOptions with(M member, V value) const {
     TensorOptions out = *this;
     out.*member = value;
     return out;

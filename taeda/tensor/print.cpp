@@ -37,7 +37,8 @@ class NumberFormat {
     if (any) {
       scientific_ = high / low > 1000 || high > 1e8 || (!integers_ && low < 1e-4);
       for (double v : values)
-        if (std::isfinite(v) && v != 0) width_ = std::max(width_, static_cast<int64_t>(spell(v).size()));
+        if (std::isfinite(v) && v != 0)
+          width_ = std::max(width_, static_cast<int64_t>(spell(v).size()));
     }
     if (options.sci_mode) scientific_ = *options.sci_mode;
   }
@@ -78,7 +79,8 @@ class Elements {
   const std::string& next() { return texts_[at_++]; }
 
  private:
-  template <class Fn> void visit(int64_t dim, int64_t offset, Fn& fn) const {
+  template <class Fn>
+  void visit(int64_t dim, int64_t offset, Fn& fn) const {
     if (dim == layout_.ndim()) return fn(offset);
     const int64_t size = layout_.sizes[dim];
     for (int64_t i = 0; i < size; ++i) {
@@ -93,12 +95,17 @@ class Elements {
       std::vector<T> values;
       const auto take = [&](int64_t offset) { values.push_back(data[offset]); };
       visit(0, layout_.offset, take);
-      if constexpr (requires { typename T::value_type; }) spell_complex(values);
-      else if constexpr (std::is_same_v<T, bool>) spell_bool(values);
-      else if constexpr (std::is_integral_v<T>) spell_integers(values);
-      else spell_reals(std::vector<double>(values.begin(), values.end()));
+      if constexpr (requires { typename T::value_type; })
+        spell_complex(values);
+      else if constexpr (std::is_same_v<T, bool>)
+        spell_bool(values);
+      else if constexpr (std::is_integral_v<T>)
+        spell_integers(values);
+      else
+        spell_reals(std::vector<double>(values.begin(), values.end()));
     });
-    for (const std::string& s : texts_) width_ = std::max<int64_t>(width_, static_cast<int64_t>(s.size()));
+    for (const std::string& s : texts_)
+      width_ = std::max<int64_t>(width_, static_cast<int64_t>(s.size()));
   }
 
   void pad_left() {
@@ -110,7 +117,8 @@ class Elements {
     for (bool v : values) texts_.push_back(v ? "True" : "False");
     pad_left();
   }
-  template <class T> void spell_integers(const std::vector<T>& values) {
+  template <class T>
+  void spell_integers(const std::vector<T>& values) {
     for (T v : values) texts_.push_back(std::to_string(v));
     pad_left();
   }
@@ -119,7 +127,8 @@ class Elements {
     for (double v : values) texts_.push_back(format(v));
     width_ = format.width();
   }
-  template <class T> void spell_complex(const std::vector<complex<T>>& values) {
+  template <class T>
+  void spell_complex(const std::vector<complex<T>>& values) {
     std::vector<double> re, im;
     for (const auto& z : values) re.push_back(z.re), im.push_back(z.im);
     const NumberFormat real(re, true), imag(im, true);
@@ -151,7 +160,8 @@ std::string format_vector(Elements& elements, int64_t size, int64_t indent) {
   }
   std::string out = "[";
   for (size_t i = 0; i < items.size(); ++i) {
-    if (i > 0) out += i % static_cast<size_t>(per_line) == 0 ? ",\n" + std::string(indent + 1, ' ') : ", ";
+    if (i > 0)
+      out += i % static_cast<size_t>(per_line) == 0 ? ",\n" + std::string(indent + 1, ' ') : ", ";
     out += items[i];
   }
   return out + "]";
@@ -180,7 +190,8 @@ std::vector<std::string> property_suffixes(const Tensor& t) {
   std::vector<std::string> out;
   if (!t.is_cpu()) out.push_back("device='" + t.device().str() + "'");
   const ScalarType def = get_default_dtype();
-  const bool known = t.dtype() == def || t.dtype() == to_complex_type(def) || t.dtype() == kLong || t.dtype() == kBool;
+  const bool known = t.dtype() == def || t.dtype() == to_complex_type(def) || t.dtype() == kLong ||
+                     t.dtype() == kBool;
   const std::string dtype = std::string("dtype=taeda.") + dtype_name(t.dtype());
   if (t.numel() > 0) {
     if (!known) out.push_back(dtype);
@@ -188,7 +199,8 @@ std::vector<std::string> property_suffixes(const Tensor& t) {
   }
   if (t.dim() != 1) {
     std::string size = "size=(";
-    for (size_t i = 0; i < t.sizes().size(); ++i) size += (i ? ", " : "") + std::to_string(t.sizes()[i]);
+    for (size_t i = 0; i < t.sizes().size(); ++i)
+      size += (i ? ", " : "") + std::to_string(t.sizes()[i]);
     out.push_back(size + ")");
   }
   if (t.dtype() != def) out.push_back(dtype);
@@ -199,8 +211,9 @@ std::vector<std::string> property_suffixes(const Tensor& t) {
 
 const PrintOptions& print_options() { return options; }
 void set_printoptions(const PrintOptions& o) {
-  TAEDA_CHECK_VALUE(o.precision >= 0 && o.precision <= 30 && o.edgeitems > 0 && o.linewidth > 0,
-                    "set_printoptions: precision must lie in 0..30, edgeitems and linewidth must be positive");
+  TAEDA_CHECK_VALUE(
+      o.precision >= 0 && o.precision <= 30 && o.edgeitems > 0 && o.linewidth > 0,
+      "set_printoptions: precision must lie in 0..30, edgeitems and linewidth must be positive");
   options = o;
 }
 
@@ -219,7 +232,8 @@ std::string format_tensor(const Tensor& t, const std::vector<std::string>& extra
   std::vector<std::string> suffixes = property_suffixes(t);
   suffixes.insert(suffixes.end(), extra.begin(), extra.end());
   const size_t newline = out.rfind('\n');
-  int64_t line = static_cast<int64_t>(newline == std::string::npos ? out.size() + 2 : out.size() - newline + 1);
+  int64_t line = static_cast<int64_t>(newline == std::string::npos ? out.size() + 2
+                                                                   : out.size() - newline + 1);
   for (const std::string& s : suffixes) {
     const auto length = static_cast<int64_t>(s.size());
     const bool wraps = line + length + 2 > options.linewidth;

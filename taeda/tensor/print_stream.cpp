@@ -14,7 +14,8 @@ namespace {
 /// Restores a stream's format flags and precision.
 class FormatGuard {
  public:
-  explicit FormatGuard(std::ostream& out) : out_(out), flags_(out.flags()), precision_(out.precision()) {}
+  explicit FormatGuard(std::ostream& out)
+      : out_(out), flags_(out.flags()), precision_(out.precision()) {}
   ~FormatGuard() {
     out_.flags(flags_);
     out_.precision(precision_);
@@ -77,8 +78,8 @@ void print_scale(std::ostream& out, double scale) {
   out << std::defaultfloat << scale << " *" << '\n';
 }
 
-void print_matrix(std::ostream& out, const double* values, int64_t rows, int64_t columns, int64_t linesize,
-                  int64_t indent) {
+void print_matrix(std::ostream& out, const double* values, int64_t rows, int64_t columns,
+                  int64_t linesize, int64_t indent) {
   FormatGuard guard(out);
   const ColumnFormat f = choose_format(out, values, rows * columns);
   const std::string margin(indent, ' ');
@@ -96,7 +97,8 @@ void print_matrix(std::ostream& out, const double* values, int64_t rows, int64_t
     }
     for (int64_t r = 0; r < rows; ++r) {
       for (int64_t c = begin; c < end; ++c)
-        out << std::setw(f.width) << values[r * columns + c] / f.scale << (c + 1 == end ? '\n' : ' ');
+        out << std::setw(f.width) << values[r * columns + c] / f.scale
+            << (c + 1 == end ? '\n' : ' ');
       if (r + 1 < rows) out << (f.scale != 1 ? margin + " " : margin);
     }
   }
@@ -139,7 +141,8 @@ void print(std::ostream& out, const Tensor& t, int64_t linesize) {
     } else if (t.dim() == 1) {
       const ColumnFormat f = choose_format(out, values, t.numel());
       if (f.scale != 1) print_scale(out, f.scale);
-      for (int64_t i = 0; i < t.numel(); ++i) out << std::setw(f.width) << values[i] / f.scale << '\n';
+      for (int64_t i = 0; i < t.numel(); ++i)
+        out << std::setw(f.width) << values[i] / f.scale << '\n';
     } else if (t.dim() == 2) {
       print_matrix(out, values, t.size(0), t.size(1), linesize, 0);
     } else {
@@ -158,7 +161,10 @@ std::ostream& operator<<(std::ostream& out, const Tensor& t) {
 
 std::string Tensor::toString() const {
   const Device d = device();
-  return std::string(d.is_cpu() ? "CPU" : d.is_cuda() ? "CUDA" : "Sim") + to_string(dtype()) + "Type";
+  return std::string(d.is_cpu()    ? "CPU"
+                     : d.is_cuda() ? "CUDA"
+                                   : "Sim") +
+         to_string(dtype()) + "Type";
 }
 
 }  // namespace taeda

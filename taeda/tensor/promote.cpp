@@ -24,8 +24,8 @@ ScalarType join(ScalarType a, ScalarType b) {
   return promote_types(a, b);
 }
 
-/// `higher` wins unless `lower` is of a higher category; then it is promoted. A complex `lower` makes
-/// a floating `higher` complex, but not more precise.
+/// `higher` wins unless `lower` is of a higher category; then it is promoted. A complex `lower`
+/// makes a floating `higher` complex, but not more precise.
 ScalarType combine(ScalarType higher, ScalarType lower) {
   if (category(higher) >= category(lower)) return higher;
   if (is_floating_point(higher)) return to_complex_type(higher);
@@ -37,9 +37,12 @@ ScalarType combine(ScalarType higher, ScalarType lower) {
 ScalarType result_type(ArrayRef<Operand> operands) {
   ScalarType dims = ScalarType::Undefined, zero_dim = dims, numbers = dims;
   for (const Operand& o : operands) {
-    if (!o.tensor()) numbers = join(numbers, scalar_dtype(o.scalar()));
-    else if (o.tensor()->dim() > 0) dims = join(dims, o.tensor()->dtype());
-    else zero_dim = join(zero_dim, o.tensor()->dtype());
+    if (!o.tensor())
+      numbers = join(numbers, scalar_dtype(o.scalar()));
+    else if (o.tensor()->dim() > 0)
+      dims = join(dims, o.tensor()->dtype());
+    else
+      zero_dim = join(zero_dim, o.tensor()->dtype());
   }
   return combine(dims, combine(zero_dim, numbers));
 }

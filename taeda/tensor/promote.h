@@ -10,7 +10,8 @@ namespace taeda {
 /// numbers.
 ScalarType result_type(ArrayRef<Operand> operands);
 
-/// `result_type`, with integers and bool replaced by the default floating dtype (for exp, div, ...).
+/// `result_type`, with integers and bool replaced by the default floating dtype (for exp, div,
+/// ...).
 ScalarType float_result_type(ArrayRef<Operand> operands);
 
 }  // namespace taeda

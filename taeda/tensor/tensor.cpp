@@ -7,8 +7,9 @@
 namespace taeda {
 
 void detail::throw_undefined_tensor() {
-  throw Error("Expected a tensor, but got an undefined Tensor (default-constructed, or a gradient "
-              "that was never computed)");
+  throw Error(
+      "Expected a tensor, but got an undefined Tensor (default-constructed, or a gradient "
+      "that was never computed)");
 }
 
 void detail::throw_wrong_pointer_type(ScalarType have, ScalarType want) {
@@ -19,12 +20,13 @@ namespace {
 
 /// Elements that fit; rejects sizes whose byte count overflows, which no allocator could report.
 int64_t checked_numel(const Layout& layout, ScalarType dtype) {
-  TAEDA_CHECK(layout.ndim() <= kMaxDims, "tensors of more than ", kMaxDims, " dimensions are not supported, got ",
-              layout.ndim());
+  TAEDA_CHECK(layout.ndim() <= kMaxDims, "tensors of more than ", kMaxDims,
+              " dimensions are not supported, got ", layout.ndim());
   int64_t n = element_size(dtype);
   for (int64_t s : layout.sizes) {
     TAEDA_CHECK(s >= 0, "Trying to create tensor with negative dimension ", s, ": ", layout.sizes);
-    TAEDA_CHECK(!__builtin_mul_overflow(n, s, &n), "Storage size calculation overflowed with sizes=", layout.sizes);
+    TAEDA_CHECK(!__builtin_mul_overflow(n, s, &n),
+                "Storage size calculation overflowed with sizes=", layout.sizes);
   }
   return n / element_size(dtype);
 }
@@ -50,10 +52,10 @@ Tensor make_view(const Tensor& base, Layout layout) {
   impl->inference = source.inference;
   impl->base = source.base ? source.base : base.impl_ptr();
   impl->view_version = source.storage->version();
-  impl->view_kind = InferenceMode::is_enabled() ? ViewKind::Inference
-                    : !GradMode::is_enabled()   ? ViewKind::NoGrad
+  impl->view_kind = InferenceMode::is_enabled()                 ? ViewKind::Inference
+                    : !GradMode::is_enabled()                   ? ViewKind::NoGrad
                     : source.view_kind == ViewKind::MultiOutput ? ViewKind::MultiOutput
-                                                : ViewKind::Default;
+                                                                : ViewKind::Default;
   return Tensor(std::move(impl));
 }
 

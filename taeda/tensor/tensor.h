@@ -15,7 +15,9 @@ namespace taeda {
 class Generator;
 class Tensor;
 class TensorIndex;
-namespace autograd { class Node; }
+namespace autograd {
+class Node;
+}
 
 using TensorList = ArrayRef<Tensor>;
 using OptionalDim = std::optional<int64_t>;
@@ -49,7 +51,10 @@ class Tensor : public TensorBase {
   void record_stream(int64_t stream) const;
   Tensor to_double() const { return to(kDouble); }
   Scalar item() const;
-  template <class T> T item() const { return item().to<T>(); }
+  template <class T>
+  T item() const {
+    return item().to<T>();
+  }
 
   // Autograd (autograd/)
   void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = {},

@@ -1,5 +1,5 @@
-// The object behind a tensor handle (a layout over a storage, plus what autograd hangs on it), and the
-// handle's metadata half: everything about a tensor that needs no operation.
+// The object behind a tensor handle (a layout over a storage, plus what autograd hangs on it), and
+// the handle's metadata half: everything about a tensor that needs no operation.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,9 @@ enum class ViewKind : uint8_t { None, Default, NoGrad, MultiOutput, Inference };
 
 struct TensorImpl final : RefCounted, BlockCached {
   TensorImpl(Storage s, Layout l, ScalarType t)
-      : storage(std::move(s)), layout(std::move(l)), dtype(t) { refresh(); }
+      : storage(std::move(s)), layout(std::move(l)), dtype(t) {
+    refresh();
+  }
   ~TensorImpl() {
     if (meta) meta->on_destroy(this);
   }
@@ -112,18 +114,22 @@ class TensorBase {
     return base + impl().layout.offset * taeda::element_size(impl().dtype);
   }
   /// Throws Error unless T is the tensor's dtype.
-  template <class T> T* data_ptr() const {
+  template <class T>
+  T* data_ptr() const {
     if (dtype_of<T>() != dtype()) detail::throw_wrong_pointer_type(dtype(), dtype_of<T>());
     return static_cast<T*>(data_ptr());
   }
-  template <class T> const T* const_data_ptr() const { return data_ptr<T>(); }
+  template <class T>
+  const T* const_data_ptr() const {
+    return data_ptr<T>();
+  }
 
   /// Counts in-place changes of the storage.
   int64_t _version() const { return impl().storage->version(); }
   bool is_view() const { return impl().view_kind != ViewKind::None; }
   bool is_inference() const { return impl().inference; }
-  /// Whether operations on this tensor are recorded: it is a leaf that requires a gradient, or it has
-  /// a history that leads to one.
+  /// Whether operations on this tensor are recorded: it is a leaf that requires a gradient, or it
+  /// has a history that leads to one.
   bool requires_grad() const {
     const TensorImpl& t = impl();
     // A view whose base was changed in place follows it, though it was made without a history.
@@ -132,7 +138,8 @@ class TensorBase {
 
  protected:
   TensorImpl& impl() const {
-    if (!impl_) [[unlikely]] detail::throw_undefined_tensor();
+    if (!impl_) [[unlikely]]
+      detail::throw_undefined_tensor();
     return *impl_;
   }
   IntrusivePtr<TensorImpl> impl_;

@@ -16,7 +16,8 @@ using ::testing::HasSubstr;
 Tensor leaf(double value) { return full({2}, value).requires_grad_(); }
 double at(const Tensor& t, int64_t i = 0) { return t.select(0, i).item<double>(); }
 
-template <class F> std::string message_of(F&& f) {
+template <class F>
+std::string message_of(F&& f) {
   try {
     f();
   } catch (const Error& e) {
@@ -134,7 +135,8 @@ TEST(Graph, NoGradAndInferenceMode) {
     made.add_(1);
   }
   EXPECT_THAT(message_of([&] { made.add_(1); }), HasSubstr("Inplace update to inference tensor"));
-  EXPECT_THAT(message_of([&] { x * made; }), HasSubstr("Inference tensors cannot be saved for backward"));
+  EXPECT_THAT(message_of([&] { x* made; }),
+              HasSubstr("Inference tensors cannot be saved for backward"));
 }
 
 TEST(Graph, DetachSharesDataNotHistory) {

@@ -20,7 +20,8 @@ using ::testing::HasSubstr;
 double first(const Tensor& t) { return t.reshape({-1}).select(0, 0).item<double>(); }
 Tensor leaf(double value) { return full({2}, value).requires_grad_(); }
 
-template <class F> std::string message_of(F&& f) {
+template <class F>
+std::string message_of(F&& f) {
   try {
     f();
   } catch (const Error& e) {
@@ -49,7 +50,8 @@ TEST(Hooks, TensorHooksSeeAndReplaceGradients) {
 TEST(Hooks, AHookMayNotChangeTheShape) {
   const Tensor x = leaf(1);
   x.register_hook([](const Tensor&) { return ones({7}); });
-  EXPECT_THAT(message_of([&] { (x * 2).sum().backward(); }), HasSubstr("hook has changed the size of value"));
+  EXPECT_THAT(message_of([&] { (x * 2).sum().backward(); }),
+              HasSubstr("hook has changed the size of value"));
 }
 
 TEST(Hooks, AHookNeedsATensorThatRequiresGrad) {
@@ -96,7 +98,8 @@ TEST(Hooks, CallbacksRunAtTheEndOfThePass) {
   });
   (x * 2).sum().backward();
   EXPECT_EQ(order, (std::vector<int>{1, 2}));
-  EXPECT_THAT(message_of([] { autograd::queue_callback([] {}); }), HasSubstr("only be installed during backward"));
+  EXPECT_THAT(message_of([] { autograd::queue_callback([] {}); }),
+              HasSubstr("only be installed during backward"));
 }
 
 TEST(Hooks, AnErrorInAHookLeavesTheGraphUsable) {
@@ -118,7 +121,8 @@ TEST(Anomaly, NamesTheFunctionThatReturnedNan) {
   const Tensor x = full({2}, -1.0).requires_grad_();
   const Tensor y = x.sqrt().sum();
   EXPECT_THAT(message_of([&] { y.backward(); }),
-              AllOf(HasSubstr("Function 'SqrtBackward0"), HasSubstr("returned nan values in its 0th output")));
+              AllOf(HasSubstr("Function 'SqrtBackward0"),
+                    HasSubstr("returned nan values in its 0th output")));
 }
 
 TEST(Anomaly, OffByDefault) {
@@ -133,7 +137,8 @@ struct Cube : autograd::Function<Cube> {
     ctx->saved_data["factor"] = factor;
     return x * x * x * factor;
   }
-  static autograd::variable_list backward(autograd::AutogradContext* ctx, autograd::variable_list g) {
+  static autograd::variable_list backward(autograd::AutogradContext* ctx,
+                                          autograd::variable_list g) {
     const Tensor x = ctx->get_saved_variables()[0];
     return {g[0] * x * x * (3 * std::any_cast<double>(ctx->saved_data["factor"])), Tensor()};
   }
@@ -146,14 +151,18 @@ TEST(Function, UserDefinedDerivatives) {
   y.sum().backward({}, true);
   EXPECT_EQ(first(x.grad()), 6);
   const Tensor d = full({3}, 0.7, kDouble).requires_grad_();
-  const auto fn = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{Cube::apply(in[0], 2.0)}; };
+  const auto fn = [](const std::vector<Tensor>& in) {
+    return std::vector<Tensor>{Cube::apply(in[0], 2.0)};
+  };
   EXPECT_TRUE(autograd::gradcheck(fn, {d}));
   EXPECT_TRUE(autograd::gradgradcheck(fn, {d}));
 }
 
 struct WrongCount : autograd::Function<WrongCount> {
   static Tensor forward(autograd::AutogradContext*, const Tensor& x) { return x * 1; }
-  static autograd::variable_list backward(autograd::AutogradContext*, autograd::variable_list) { return {}; }
+  static autograd::variable_list backward(autograd::AutogradContext*, autograd::variable_list) {
+    return {};
+  }
 };
 
 TEST(Function, TheNumberOfGradientsIsChecked) {
@@ -164,16 +173,21 @@ TEST(Function, TheNumberOfGradientsIsChecked) {
 
 struct WrongGradient : autograd::Function<WrongGradient> {
   static Tensor forward(autograd::AutogradContext*, const Tensor& x) { return x * x; }
-  static autograd::variable_list backward(autograd::AutogradContext*, autograd::variable_list g) { return {g[0] * 3}; }
+  static autograd::variable_list backward(autograd::AutogradContext*, autograd::variable_list g) {
+    return {g[0] * 3};
+  }
 };
 
 TEST(Gradcheck, FindsAWrongDerivative) {
   const Tensor x = full({2}, 0.5, kDouble).requires_grad_();
-  const auto fn = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{WrongGradient::apply(in[0])}; };
+  const auto fn = [](const std::vector<Tensor>& in) {
+    return std::vector<Tensor>{WrongGradient::apply(in[0])};
+  };
   EXPECT_THAT(message_of([&] { autograd::gradcheck(fn, {x}); }),
               HasSubstr("Jacobian mismatch for output 0 with respect to input 0"));
   const Tensor f = ones({1}).requires_grad_();
-  EXPECT_THAT(message_of([&] { autograd::gradcheck(fn, {f}); }), HasSubstr("expects float64 inputs, got Float"));
+  EXPECT_THAT(message_of([&] { autograd::gradcheck(fn, {f}); }),
+              HasSubstr("expects float64 inputs, got Float"));
 }
 
 }  // namespace

@@ -17,7 +17,8 @@ using ::testing::HasSubstr;
 double at(const Tensor& t, int64_t i) { return t.reshape({-1}).select(0, i).item<double>(); }
 Tensor leaf(IntArrayRef sizes, double value) { return full(sizes, value).requires_grad_(); }
 
-template <class F> std::string message_of(F&& f) {
+template <class F>
+std::string message_of(F&& f) {
   try {
     f();
   } catch (const Error& e) {
@@ -39,10 +40,13 @@ TEST(Inplace, VersionsCountChangesOfTheStorage) {
 
 TEST(Inplace, ALeafThatRequiresGradIsProtected) {
   const Tensor x = leaf({2}, 1);
-  EXPECT_THAT(message_of([&] { x.add_(1); }),
-              HasSubstr("a leaf Variable that requires grad is being used in an in-place operation"));
-  EXPECT_THAT(message_of([&] { x.select(0, 0).zero_(); }),
-              HasSubstr("a view of a leaf Variable that requires grad is being used in an in-place operation"));
+  EXPECT_THAT(
+      message_of([&] { x.add_(1); }),
+      HasSubstr("a leaf Variable that requires grad is being used in an in-place operation"));
+  EXPECT_THAT(
+      message_of([&] { x.select(0, 0).zero_(); }),
+      HasSubstr(
+          "a view of a leaf Variable that requires grad is being used in an in-place operation"));
   NoGradGuard guard;
   x.add_(1);
   EXPECT_EQ(at(x, 0), 2);
@@ -55,7 +59,8 @@ TEST(Inplace, ChangingASavedTensorIsCaughtAtBackward) {
   y.add_(1);
   EXPECT_THAT(message_of([&] { z.backward(); }),
               AllOf(HasSubstr("has been modified by an inplace operation: [taeda.FloatTensor [2]]"),
-                    HasSubstr("is output 0 of ExpBackward0"), HasSubstr("is at version 1; expected version 0")));
+                    HasSubstr("is output 0 of ExpBackward0"),
+                    HasSubstr("is at version 1; expected version 0")));
 }
 
 TEST(Inplace, ChangingAnUnsavedTensorIsFine) {
@@ -149,12 +154,15 @@ TEST(Inplace, ViewsMadeWithoutGradAreRejectedWithGrad) {
 
 TEST(Inplace, OverlappingOutputsAreRejected) {
   const Tensor wide = ones({1}).expand({4});
-  EXPECT_THAT(message_of([&] { wide.add_(1); }),
-              HasSubstr("more than one element of the written-to tensor refers to a single memory location"));
+  EXPECT_THAT(
+      message_of([&] { wide.add_(1); }),
+      HasSubstr(
+          "more than one element of the written-to tensor refers to a single memory location"));
 }
 
 TEST(Inplace, ShapesAndDtypesCannotChange) {
-  EXPECT_THAT(message_of([] { ones({1}).add_(ones({3})); }), HasSubstr("doesn't match the broadcast shape [3]"));
+  EXPECT_THAT(message_of([] { ones({1}).add_(ones({3})); }),
+              HasSubstr("doesn't match the broadcast shape [3]"));
   EXPECT_THAT(message_of([] { ones({2}, kLong).add_(ones({2})); }),
               HasSubstr("result type Float can't be cast to the desired output type Long"));
 }

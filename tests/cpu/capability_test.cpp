@@ -35,8 +35,9 @@ TEST(Capability, UnknownNameIsNamed) {
 }
 
 TEST(Capability, LevelThatTheMachineLacksIsRefused) {
-  EXPECT_EQ(error_of("avx512", Capability::Avx2),
-            "TAEDA_CPU_CAPABILITY=avx512, but the best level of this machine and this build is avx2");
+  EXPECT_EQ(
+      error_of("avx512", Capability::Avx2),
+      "TAEDA_CPU_CAPABILITY=avx512, but the best level of this machine and this build is avx2");
 }
 
 TEST(Capability, ChosenLevelRunsHere) { EXPECT_LE(cpu_capability(), best_capability()); }

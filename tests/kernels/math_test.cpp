@@ -79,8 +79,8 @@ TEST_P(FloatMath, EdgesAreThoseOfC) {
     if (!(std::fabs(x) <= f.limit)) continue;
     const float got = f.got(x), want = static_cast<float>(f.want(x));
     EXPECT_LE(ulps(got, want), 1) << f.name << "(" << x << ") = " << got << ", want " << want;
-    if (!std::isnan(want))
-      EXPECT_EQ(std::signbit(got), std::signbit(want)) << f.name << "(" << x << ")";
+    if (std::isnan(want)) continue;
+    EXPECT_EQ(std::signbit(got), std::signbit(want)) << f.name << "(" << x << ")";
   }
 }
 
@@ -98,8 +98,8 @@ TEST(Math, PowerIsThatOfC) {
       const double want = std::pow(static_cast<double>(x), static_cast<double>(y));
       EXPECT_LE(ulps(got, want), 1)
           << "pow(" << x << ", " << y << ") = " << got << ", want " << want;
-      if (!std::isnan(want))
-        EXPECT_EQ(std::signbit(got), std::signbit(want)) << "pow(" << x << ", " << y << ")";
+      if (std::isnan(want)) continue;
+      EXPECT_EQ(std::signbit(got), std::signbit(want)) << "pow(" << x << ", " << y << ")";
     }
 }
 

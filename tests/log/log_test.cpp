@@ -144,11 +144,10 @@ TEST(JsonObject, WritesWhatJsonCanSay) {
       .set("bad", std::nan(""));
   o.set("list", std::vector<double>{1, 0.5}).set("inner", JsonObject().set("k", int64_t{1} << 40));
   o.set("rows", std::vector<JsonObject>{JsonObject().set("a", 1), JsonObject()});
-  EXPECT_EQ(
-      o.str(),
-      R"({"text": "a\"b\\c\n\t\u0001ü", "flag": true, "n": 3, "x": 0.1, "bad": null, )"
-      R"("list": [1, 0.5], )"
-      R"("inner": {"k": 1099511627776}, "rows": [{"a": 1}, {}]})");
+  EXPECT_EQ(o.str(),
+            R"({"text": "a\"b\\c\n\t\u0001ü", "flag": true, "n": 3, "x": 0.1, "bad": null, )"
+            R"("list": [1, 0.5], )"
+            R"("inner": {"k": 1099511627776}, "rows": [{"a": 1}, {}]})");
   EXPECT_EQ(JsonObject().set("a", 1).set("b", 2).pretty(), "{\n  \"a\": 1,\n  \"b\": 2\n}\n");
 }
 

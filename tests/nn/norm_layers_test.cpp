@@ -157,9 +157,12 @@ TEST(Recurrent, ShapesAndErrors) {
   EXPECT_EQ(y.sizes().vec(), (std::vector<int64_t>{2, 5, 4}));
   EXPECT_EQ(std::get<0>(state).sizes().vec(), (std::vector<int64_t>{1, 2, 4}));
   EXPECT_EQ(std::get<0>(GRU(3, 4)(ones({5, 3}))).sizes().vec(), (std::vector<int64_t>{5, 4}));
-  EXPECT_THAT([] { GRU(3, 4)
-                   (ones({3})); },
-              ThrowsMessage<Error>(HasSubstr("2-D or 3-D but received 1-D tensor")));
+  EXPECT_THAT(
+      [] {
+        GRU(3, 4)
+        (ones({3}));
+      },
+      ThrowsMessage<Error>(HasSubstr("2-D or 3-D but received 1-D tensor")));
   EXPECT_THAT(
       [] {
         GRU(3, 4)(ones({5, 2, 2}));

@@ -1,8 +1,10 @@
 // Whole trainings: losses of every step equal PyTorch's from the same seed.
 #include "common.h"
 #include "taeda/device/generator.h"
+#include "taeda/device/sim.h"
 #include "taeda/nn/nn.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/dropout.h"
 #include "taeda/ops/random.h"
 #include "taeda/optim/optim.h"
 
@@ -86,6 +88,49 @@ TEST(Training, CnnLossesEqualPyTorchs) {
 TEST(Training, RunningAgainGivesTheSameNumbers) {
   const auto options = optim::AdamOptions(0.005);
   EXPECT_EQ(cnn_losses<optim::Adam>(options), cnn_losses<optim::Adam>(options));
+}
+
+/// Losses of a training on a simulated device whose batches come by asynchronous copies from pinned
+/// memory. `disturb` is called between its parts and may hold streams and links up.
+std::vector<float> device_losses(Device device, const std::function<void(int)>& disturb) {
+  manual_seed(50);
+  Network model;
+  model->to(device);
+  optim::Adam optimizer(model->parameters(), optim::AdamOptions(0.005));
+  const Tensor images = rand({8, 4, 1, 28, 28}).pin_memory();
+  const Tensor targets = arange(32).remainder(10).reshape({8, 4}).pin_memory();
+  Tensor losses = zeros({8}, device);
+  for (int64_t step = 0; step < 8; ++step) {
+    disturb(0);
+    const Tensor x = images[step].to(device, true);
+    const Tensor y = targets[step].to(device, true);
+    optimizer.zero_grad();
+    disturb(1);
+    const Tensor loss = F::cross_entropy(model(dropout(x, 0.1, true)), y);
+    disturb(2);
+    loss.backward();
+    disturb(3);
+    optimizer.step();
+    losses[step].copy_(loss.detach());
+  }
+  const Tensor host = losses.cpu();
+  return {host.data_ptr<float>(), host.data_ptr<float>() + 8};
+}
+
+TEST(Training, TheTimingOfStreamsChangesNoBit) {
+  const Device device("sim:0");
+  const std::vector<float> calm = device_losses(device, [](int) {});
+  EXPECT_EQ(calm, device_losses(device, [](int) {}));
+  EXPECT_EQ(calm, device_losses(device, [&](int part) {
+              sim::delay_stream(current_stream(device), part == 1 ? 3 : 0.3);
+            }));
+  EXPECT_EQ(calm, device_losses(device, [&](int part) {
+              if (part == 0) sim::delay_stream(default_stream(device), 2);
+            }));
+  const StreamGuard side(new_stream(device));
+  EXPECT_EQ(calm, device_losses(device, [&](int part) {
+              if (part == 2) sim::delay_stream(current_stream(device), 2);
+            }));
 }
 
 }  // namespace

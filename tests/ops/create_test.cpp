@@ -107,6 +107,18 @@ TEST(Literal, Vectors) {
   EXPECT_EQ(floats(tensor(std::vector<double>{1, 2})), (std::vector<float>{1, 2}));
 }
 
+TEST(Complex, FromPartsAndFromPolarCoordinates) {
+  const Tensor z = make_complex(tensor({1.0f, -2.0f}), tensor({0.5f, 4.0f}));
+  EXPECT_EQ(z.dtype(), kComplexFloat);
+  EXPECT_EQ(floats(real(z)), (std::vector<float>{1, -2}));
+  EXPECT_EQ(floats(imag(z)), (std::vector<float>{0.5f, 4}));
+  const Tensor turn = polar(tensor({2.0}, kDouble), tensor({0.5 * M_PI}, kDouble));
+  EXPECT_EQ(turn.dtype(), kComplexDouble);
+  EXPECT_NEAR(real(turn).item<double>(), 0, 1e-15);
+  EXPECT_NEAR(imag(turn).item<double>(), 2, 1e-15);
+  EXPECT_THROW(make_complex(ones({2}), ones({2}, kDouble)), Error);
+}
+
 TEST(FromBlob, SharesAndReleases) {
   float data[6] = {0, 1, 2, 3, 4, 5};
   int released = 0;

@@ -23,7 +23,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 /// The message of an E; another type of exception fails the test.
-template <class E, class F> std::string thrown(F&& f) {
+template <class E, class F>
+std::string thrown(F&& f) {
   try {
     f();
   } catch (const E& e) {
@@ -41,28 +42,52 @@ Tensor wave(IntArrayRef sizes) {
 
 TEST(CrossEntropy, ChecksClassesAndShapes) {
   const Tensor x = wave({3, 5});
-  EXPECT_EQ(thrown<IndexError>([&] { cross_entropy(x, tensor({1, 2, 10})); }), "Target 10 is out of bounds.");
-  EXPECT_EQ(thrown<IndexError>([&] { cross_entropy(x, tensor({1, 2, -1})); }), "Target -1 is out of bounds.");
-  EXPECT_EQ(thrown<ValueError>([&] { cross_entropy(x, tensor({1, 2})); }),
+  EXPECT_EQ(thrown<IndexError>([&] {
+              cross_entropy(x, tensor({1, 2, 10}));
+            }),
+            "Target 10 is out of bounds.");
+  EXPECT_EQ(thrown<IndexError>([&] {
+              cross_entropy(x, tensor({1, 2, -1}));
+            }),
+            "Target -1 is out of bounds.");
+  EXPECT_EQ(thrown<ValueError>([&] {
+              cross_entropy(x, tensor({1, 2}));
+            }),
             "Expected input batch_size (3) to match target batch_size (2).");
-  EXPECT_EQ(thrown<Error>([&] { cross_entropy(x, tensor({1.0, 2.0, 3.0})); }), "expected scalar type Long but found Float");
-  EXPECT_EQ(thrown<Error>([&] { cross_entropy(x, zeros({3, 5}, kLong)); }),
+  EXPECT_EQ(thrown<Error>([&] {
+              cross_entropy(x, tensor({1.0, 2.0, 3.0}));
+            }),
+            "expected scalar type Long but found Float");
+  EXPECT_EQ(thrown<Error>([&] {
+              cross_entropy(x, zeros({3, 5}, kLong));
+            }),
             "Expected floating point type for target with class probabilities, got Long");
-  EXPECT_EQ(thrown<Error>([&] { cross_entropy(x, tensor({1, 2, 3}), ones({4})); }),
-            "weight tensor should be defined either for all 5 classes or no classes but got weight tensor of shape: [4]");
-  EXPECT_EQ(thrown<Error>([&] { cross_entropy(wave({3, 5, 2}), zeros({3, 4}, kLong)); }),
+  EXPECT_EQ(thrown<Error>([&] {
+              cross_entropy(x, tensor({1, 2, 3}), ones({4}));
+            }),
+            "weight tensor should be defined either for all 5 classes or no classes but got weight "
+            "tensor of shape: [4]");
+  EXPECT_EQ(thrown<Error>([&] {
+              cross_entropy(wave({3, 5, 2}), zeros({3, 4}, kLong));
+            }),
             "Expected target size [3, 2], got [3, 4]");
-  EXPECT_EQ(thrown<Error>([&] { cross_entropy(x, tensor({1, 2, 3}), {}, Reduction::Mean, -100, 1.5); }),
+  EXPECT_EQ(thrown<Error>([&] {
+              cross_entropy(x, tensor({1, 2, 3}), {}, Reduction::Mean, -100, 1.5);
+            }),
             "label_smoothing must be between 0.0 and 1.0. Got: 1.5");
-  EXPECT_EQ(thrown<Error>([&] { cross_entropy(x, zeros({3, 4}, kLong)); }),
+  EXPECT_EQ(thrown<Error>([&] {
+              cross_entropy(x, zeros({3, 4}, kLong));
+            }),
             "0D or 1D target tensor expected, multi-target not supported");
 }
 
 TEST(CrossEntropy, WeighsClassesAndIgnoresTargets) {
-  const Tensor x = wave({4, 3}).requires_grad_(), target = tensor({0, 2, -100, 1}), weight = tensor({1.0f, 2.0f, 4.0f});
+  const Tensor x = wave({4, 3}).requires_grad_(), target = tensor({0, 2, -100, 1}),
+               weight = tensor({1.0f, 2.0f, 4.0f});
   const Tensor each = cross_entropy(x, target, {}, Reduction::None).detach();
   EXPECT_EQ(each[2].item<float>(), 0);
-  const double want = (each[0].item<double>() + 4 * each[1].item<double>() + 2 * each[3].item<double>()) / 7;
+  const double want =
+      (each[0].item<double>() + 4 * each[1].item<double>() + 2 * each[3].item<double>()) / 7;
   const Tensor loss = cross_entropy(x, target, weight);
   EXPECT_NEAR(loss.item<double>(), want, 1e-6);
   loss.backward();
@@ -73,7 +98,8 @@ TEST(CrossEntropy, WeighsClassesAndIgnoresTargets) {
 
 TEST(CrossEntropy, TakesOneSampleWithoutABatch) {
   const Tensor x = wave({5});
-  EXPECT_NEAR(cross_entropy(x, tensor(2)).item<double>(), -x.log_softmax(0)[2].item<double>(), 1e-6);
+  EXPECT_NEAR(cross_entropy(x, tensor(2)).item<double>(), -x.log_softmax(0)[2].item<double>(),
+              1e-6);
 }
 
 TEST(CrossEntropy, IsStableForLargeLogits) {
@@ -89,19 +115,29 @@ TEST(Loss, ChecksItsArguments) {
             "huber_loss does not support non-positive values for delta.");
   EXPECT_EQ(thrown<Error>([&] { binary_cross_entropy(full({1}, 1.5), ones({1})); }),
             "all elements of input should be between 0 and 1");
-  EXPECT_THAT(thrown<ValueError>([&] { binary_cross_entropy(ones({1}), ones({2})); }), HasSubstr("different to the input size"));
+  EXPECT_THAT(thrown<ValueError>([&] { binary_cross_entropy(ones({1}), ones({2})); }),
+              HasSubstr("different to the input size"));
   EXPECT_EQ(thrown<ValueError>([&] { binary_cross_entropy_with_logits(ones({1}), ones({2})); }),
             "Target size ([2]) must be the same as input size ([1])");
-  EXPECT_THAT(thrown<Error>([&] { margin_ranking_loss(x, x, wave({3})); }), HasSubstr("should have same dimension"));
-  EXPECT_EQ(thrown<ValueError>([&] { gaussian_nll_loss(x, x, ones({2})); }), "var is of incorrect size");
-  EXPECT_EQ(thrown<ValueError>([&] { gaussian_nll_loss(x, x, full({3, 5}, -1.0)); }), "var has negative entry/entries");
-  EXPECT_THAT(thrown<Error>([&] { cosine_embedding_loss(x, x, wave({2, 2})); }), HasSubstr("multi-target not supported"));
+  EXPECT_THAT(thrown<Error>([&] { margin_ranking_loss(x, x, wave({3})); }),
+              HasSubstr("should have same dimension"));
+  EXPECT_EQ(thrown<ValueError>([&] { gaussian_nll_loss(x, x, ones({2})); }),
+            "var is of incorrect size");
+  EXPECT_EQ(thrown<ValueError>([&] {
+              gaussian_nll_loss(x, x, full({3, 5}, -1.0));
+            }),
+            "var has negative entry/entries");
+  EXPECT_THAT(thrown<Error>([&] {
+                cosine_embedding_loss(x, x, wave({2, 2}));
+              }),
+              HasSubstr("multi-target not supported"));
   EXPECT_THAT(thrown<Error>([&] { triplet_margin_loss(x, x, x[0]); }), HasSubstr("same dimension"));
 }
 
 TEST(Loss, BinaryCrossEntropyIsFiniteAtTheEnds) {
-  EXPECT_THAT(floats(binary_cross_entropy(tensor({0.0f, 1.0f}), tensor({1.0f, 0.0f}), {}, Reduction::None)),
-              ElementsAre(100, 100));
+  EXPECT_THAT(
+      floats(binary_cross_entropy(tensor({0.0f, 1.0f}), tensor({1.0f, 0.0f}), {}, Reduction::None)),
+      ElementsAre(100, 100));
 }
 
 TEST(Loss, NodesHavePytorchsNames) {
@@ -114,11 +150,15 @@ TEST(Loss, NodesHavePytorchsNames) {
 
 TEST(Extremes, OfNothingAreErrors) {
   const Tensor e = taeda::empty({0}), e2 = taeda::empty({0, 3});
-  EXPECT_EQ(thrown<Error>([&] { e.max(); }), "max(): Expected reduction dim to be specified for input.numel() == 0. "
-                                             "Specify the reduction dim with the 'dim' argument.");
-  EXPECT_EQ(thrown<IndexError>([&] { e2.max(0); }), "max(): Expected reduction dim 0 to have non-zero size.");
-  EXPECT_EQ(thrown<IndexError>([&] { e2.amin(0); }), "amin(): Expected reduction dim 0 to have non-zero size.");
-  EXPECT_EQ(thrown<IndexError>([&] { e.argmax(); }), "argmax(): Expected reduction dim to be specified for input.numel() == 0.");
+  EXPECT_EQ(thrown<Error>([&] { e.max(); }),
+            "max(): Expected reduction dim to be specified for input.numel() == 0. "
+            "Specify the reduction dim with the 'dim' argument.");
+  EXPECT_EQ(thrown<IndexError>([&] { e2.max(0); }),
+            "max(): Expected reduction dim 0 to have non-zero size.");
+  EXPECT_EQ(thrown<IndexError>([&] { e2.amin(0); }),
+            "amin(): Expected reduction dim 0 to have non-zero size.");
+  EXPECT_EQ(thrown<IndexError>([&] { e.argmax(); }),
+            "argmax(): Expected reduction dim to be specified for input.numel() == 0.");
   EXPECT_EQ(std::get<0>(e2.max(1)).numel(), 0);
   EXPECT_TRUE(std::isnan(e.median().item<float>()));
 }
@@ -143,7 +183,8 @@ TEST(Extremes, ShareTheGradientEvenly) {
 }
 
 TEST(Moments, RejectIntegers) {
-  EXPECT_EQ(thrown<Error>([] { zeros({2}, kLong).var(); }), "std and var only support floating point and complex dtypes");
+  EXPECT_EQ(thrown<Error>([] { zeros({2}, kLong).var(); }),
+            "std and var only support floating point and complex dtypes");
   EXPECT_EQ(thrown<Error>([] { zeros({2}, kLong).norm(); }),
             "norm(): input dtype should be either floating point or complex. Got Long instead.");
   EXPECT_TRUE(std::isnan(ones({1}).var().item<float>()));
@@ -164,7 +205,8 @@ TEST(BatchNorm, UpdatesRunningStatistics) {
 }
 
 TEST(BatchNorm, ChannelsLastAgreesWithContiguous) {
-  const Tensor x = wave({3, 5, 4, 4}).requires_grad_(), y = x.detach().contiguous(MemoryFormat::ChannelsLast).requires_grad_();
+  const Tensor x = wave({3, 5, 4, 4}).requires_grad_(),
+               y = x.detach().contiguous(MemoryFormat::ChannelsLast).requires_grad_();
   const Tensor a = batch_norm(x, {}, {}, {}, {}, true), b = batch_norm(y, {}, {}, {}, {}, true);
   EXPECT_TRUE(b.is_contiguous(MemoryFormat::ChannelsLast));
   EXPECT_TRUE(a.allclose(b, 1e-4, 1e-5));
@@ -176,19 +218,32 @@ TEST(BatchNorm, ChannelsLastAgreesWithContiguous) {
 
 TEST(Norm, ChecksItsArguments) {
   const Tensor x = wave({2, 3});
-  EXPECT_THAT(thrown<ValueError>([] { batch_norm(ones({1, 3}), {}, {}, {}, {}, true); }),
+  EXPECT_THAT(thrown<ValueError>([] {
+                batch_norm(ones({1, 3}), {}, {}, {}, {}, true);
+              }),
               HasSubstr("Expected more than 1 value per channel when training"));
-  EXPECT_EQ(thrown<Error>([&] { batch_norm(x, {}, {}, {}, {}, false); }), "running_mean must be defined in evaluation mode");
+  EXPECT_EQ(thrown<Error>([&] { batch_norm(x, {}, {}, {}, {}, false); }),
+            "running_mean must be defined in evaluation mode");
   EXPECT_EQ(thrown<Error>([&] { batch_norm(x, {}, {}, zeros({4}), ones({4}), false); }),
             "running_mean should contain 3 elements not 4");
-  EXPECT_EQ(thrown<Error>([&] { batch_norm(x, ones({2}), {}, {}, {}, true); }), "weight should contain 3 elements not 2");
-  EXPECT_EQ(thrown<Error>([&] { layer_norm(x, {4}); }),
-            "Given normalized_shape=[4], expected input with shape [*, 4], but got input of size[2, 3]");
-  EXPECT_THAT(thrown<Error>([&] { layer_norm(x, {3}, ones({2})); }), HasSubstr("Expected weight to be of same shape"));
-  EXPECT_THAT(thrown<Error>([&] { layer_norm(x, IntArrayRef()); }), HasSubstr("at least 1-dimensional"));
+  EXPECT_EQ(thrown<Error>([&] { batch_norm(x, ones({2}), {}, {}, {}, true); }),
+            "weight should contain 3 elements not 2");
+  EXPECT_EQ(
+      thrown<Error>([&] { layer_norm(x, {4}); }),
+      "Given normalized_shape=[4], expected input with shape [*, 4], but got input of size[2, 3]");
+  EXPECT_THAT(thrown<Error>([&] { layer_norm(x, {3}, ones({2})); }),
+              HasSubstr("Expected weight to be of same shape"));
+  EXPECT_THAT(thrown<Error>([&] { layer_norm(x, IntArrayRef()); }),
+              HasSubstr("at least 1-dimensional"));
   EXPECT_THAT(thrown<Error>([&] { group_norm(x, 2); }), HasSubstr("divisible by num_groups"));
-  EXPECT_THAT(thrown<Error>([&] { group_norm(wave({2, 4}), 2, ones({3})); }), HasSubstr("vector of size equal"));
-  EXPECT_THAT(thrown<ValueError>([&] { instance_norm(wave({2, 3, 1})); }), HasSubstr("more than 1 spatial element"));
+  EXPECT_THAT(thrown<Error>([&] {
+                group_norm(wave({2, 4}), 2, ones({3}));
+              }),
+              HasSubstr("vector of size equal"));
+  EXPECT_THAT(thrown<ValueError>([&] {
+                instance_norm(wave({2, 3, 1}));
+              }),
+              HasSubstr("more than 1 spatial element"));
   EXPECT_THAT(thrown<ValueError>([&] { local_response_norm(x, 3); }), HasSubstr("3D or higher"));
 }
 

@@ -13,9 +13,10 @@ namespace taeda::testing {
 /// Headers of ops/ whose families are complete in the table.
 const std::vector<std::string>& covered_headers() {
   static const std::vector<std::string> headers = {
-      "arithmetic.h", "compare.h", "unary.h",     "activation.h", "reduce.h", "norm.h",
-      "loss.h",       "shape.h",   "join.h",      "rearrange.h",  "index.h",  "sort.h",
-      "matmul.h",     "conv.h",    "pool.h"};
+      "arithmetic.h", "compare.h", "unary.h",  "activation.h", "reduce.h", "scan.h",
+      "softmax.h",    "norm.h",    "loss.h",   "shape.h",      "join.h",   "rearrange.h",
+      "index.h",      "sort.h",    "matmul.h", "einsum.h",     "conv.h",   "pool.h",
+      "embedding.h",  "create.h",  "copy.h",   "random.h",     "dropout.h"};
   return headers;
 }
 
@@ -23,12 +24,12 @@ namespace {
 
 /// Operations without a row, and where they are tested instead.
 const std::map<std::string, std::string>& exceptions() {
+  const std::string drawn =
+      "drawn numbers have no reference: random_test.cpp, random_device_test.cpp";
   static const std::map<std::string, std::string> list = {
       {"equal", "answers for a whole tensor: compare_test.cpp"},
       {"allclose", "answers for a whole tensor: compare_test.cpp"},
       {"true_divide", "another name of div"},
-      {"softmax", "a reduction: rows of its own family"},
-      {"log_softmax", "a reduction: rows of its own family"},
       {"view_as_real", "complex: shape_test.cpp"},
       {"view_as_complex", "complex: shape_test.cpp"},
       {"real", "complex: shape_test.cpp"},
@@ -43,6 +44,30 @@ const std::map<std::string, std::string>& exceptions() {
       {"bincount", "the values decide the shape: sort_test.cpp"},
       {"searchsorted", "takes sorted input: sort_test.cpp"},
       {"bucketize", "searchsorted with its arguments swapped: sort_test.cpp"},
+      {"one_hot", "the values decide the shape: index_test.cpp"},
+      {"from_blob", "memory of the caller: create_test.cpp"},
+      {"make_complex", "complex: create_test.cpp"},
+      {"polar", "complex: create_test.cpp"},
+      {"rand", drawn},
+      {"rand_like", drawn},
+      {"randn", drawn},
+      {"randn_like", drawn},
+      {"randint", drawn},
+      {"randint_like", drawn},
+      {"randperm", drawn},
+      {"bernoulli", drawn},
+      {"normal", drawn},
+      {"multinomial", drawn},
+      {"uniform_", drawn},
+      {"normal_", drawn},
+      {"random_", drawn},
+      {"bernoulli_", drawn},
+      {"exponential_", drawn},
+      {"dropout", drawn},
+      {"dropout_", drawn},
+      {"feature_dropout", drawn},
+      {"alpha_dropout", drawn},
+      {"feature_alpha_dropout", drawn},
   };
   return list;
 }
@@ -92,10 +117,23 @@ TEST(OpTableCoverage, EveryOperationHasARow) {
   for (const std::string& header : covered_headers()) {
     std::set<std::string> names = functions_of(header);
     names.merge(methods_of(header));
-    EXPECT_GE(names.size(), 5u) << header << " was not understood";
+    EXPECT_GE(names.size(), 1u) << header << " was not understood";
     for (const std::string& name : names)
       EXPECT_TRUE(covered.count(name) || exceptions().count(name))
           << name << " (" << header << ") has no row in tests/ops/rows_*.cpp";
+  }
+}
+
+/// An exception that names test files is called in one of them.
+TEST(OpTableCoverage, ExceptionsAreTestedWhereTheySay) {
+  static const std::regex file(R"(\w+_test\.cpp)");
+  for (const auto& [name, reason] : exceptions()) {
+    std::string text;
+    for (std::sregex_iterator it(reason.begin(), reason.end(), file), end; it != end; ++it)
+      text += read("tests/ops/" + it->str());
+    if (text.empty()) continue;
+    EXPECT_TRUE(std::regex_search(text, std::regex("\\b" + name + "\\(")))
+        << name << " is not called where it is said to be tested: " << reason;
   }
 }
 

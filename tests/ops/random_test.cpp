@@ -1,4 +1,4 @@
-// Random numbers: PyTorch's sequences on the CPU (tests/golden/random.py), moments, dropout.
+// Random numbers: PyTorch's sequences on the CPU (tests/golden/random_numbers.py), moments, masks.
 #include "taeda/ops/random.h"
 
 #include <gtest/gtest.h>
@@ -78,6 +78,24 @@ TEST(Random, FillsInMemoryOrder) {
   EXPECT_TRUE(x.t().equal(rand({2, 3})));
 }
 
+TEST(Random, LikeAnotherTensor) {
+  const Tensor model = empty({3, 2}, kDouble);
+  const auto same = [&](const Tensor& got, const Tensor& want) {
+    EXPECT_EQ(got.dtype(), want.dtype());
+    EXPECT_TRUE(got.equal(want));
+  };
+  const auto drawn = [](auto draw) {
+    manual_seed(5);
+    return draw();
+  };
+  same(drawn([&] { return rand_like(model); }), drawn([] { return rand({3, 2}, kDouble); }));
+  same(drawn([&] { return randn_like(model); }), drawn([] { return randn({3, 2}, kDouble); }));
+  same(drawn([&] { return randint_like(model, -3, 4); }),
+       drawn([] { return randint(-3, 4, {3, 2}, kDouble); }));
+  same(drawn([&] { return randint_like(model, 9, kLong); }),
+       drawn([] { return randint(0, 9, {3, 2}); }));
+}
+
 TEST(Random, Multinomial) {
   const Tensor weights = tensor({0.1, 0.2, 0.3, 0.4});
   manual_seed(0);
@@ -85,6 +103,8 @@ TEST(Random, Multinomial) {
   manual_seed(0);
   EXPECT_EQ(longs(multinomial(tensor({{0.1, 0.2, 0.3, 0.4}, {1.0, 1.0, 1.0, 1.0}}), 1)),
             (Sizes{2, 2}));
+  manual_seed(0);
+  EXPECT_EQ(longs(multinomial(weights, 8, true)), (Sizes{3, 3, 2, 3, 3, 3, 1, 2}));
   EXPECT_EQ(message_of([&] { multinomial(weights, 5); }),
             "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
   EXPECT_EQ(message_of([] {
@@ -153,6 +173,13 @@ TEST(Dropout, AlphaKeepsMeanAndVariance) {
   const Tensor y = alpha_dropout(randn({200000}), 0.2);
   EXPECT_NEAR(y.mean().item<double>(), 0, 0.02);
   EXPECT_NEAR(y.std().item<double>(), 1, 0.02);
+}
+
+TEST(Dropout, AlphaOfWholeChannels) {
+  manual_seed(7);
+  const Tensor y = feature_alpha_dropout(ones({4, 50, 3, 3}), 0.5);
+  EXPECT_TRUE(y.amax({2, 3}).equal(y.amin({2, 3})));
+  EXPECT_EQ(std::get<0>(unique(y)).numel(), 2);
 }
 
 TEST(Dropout, Gradients) {

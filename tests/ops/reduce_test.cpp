@@ -30,7 +30,8 @@ std::vector<double> values(const Tensor& t) {
   return {p, p + d.numel()};
 }
 
-template <class E, class F> std::string message_of(F&& f) {
+template <class E, class F>
+std::string message_of(F&& f) {
   try {
     f();
   } catch (const E& e) {
@@ -61,7 +62,8 @@ std::vector<double> reference_sum(const Tensor& t, std::vector<bool> reduced) {
 }
 
 TEST(Sum, AllElementsOfEveryDtype) {
-  for (const ScalarType t : {kFloat, kDouble, kHalf, kBFloat16, kLong, kInt, kShort, kChar, kByte}) {
+  for (const ScalarType t :
+       {kFloat, kDouble, kHalf, kBFloat16, kLong, kInt, kShort, kChar, kByte}) {
     const Tensor s = ramp({3, 5}, t).sum();
     EXPECT_EQ(s.dtype(), is_floating_point(t) ? t : kLong);
     EXPECT_EQ(s.dim(), 0);
@@ -73,8 +75,9 @@ TEST(Sum, AllElementsOfEveryDtype) {
 }
 
 TEST(Sum, EveryShapePathAgreesWithIndexArithmetic) {
-  const std::vector<std::vector<int64_t>> shapes = {{7, 1000}, {1000, 7}, {130, 300}, {3, 5, 70}, {2, 70000}, {70000, 2},
-                                                    {4, 6, 12, 12}, {300, 3}, {1, 9}, {64, 33}};
+  const std::vector<std::vector<int64_t>> shapes = {
+      {7, 1000},  {1000, 7},      {130, 300}, {3, 5, 70}, {2, 70000},
+      {70000, 2}, {4, 6, 12, 12}, {300, 3},   {1, 9},     {64, 33}};
   for (const auto& shape : shapes) {
     for (const ScalarType dtype : {kFloat, kBFloat16, kInt}) {
       const Tensor base = ramp(shape, dtype, dtype == kBFloat16 ? 2 : 97);
@@ -89,7 +92,8 @@ TEST(Sum, EveryShapePathAgreesWithIndexArithmetic) {
             if (reduced.back()) dims.push_back(d);
           }
           const Tensor s = dtype == kBFloat16 ? t.to(kFloat).sum(dims) : t.sum(dims);
-          EXPECT_EQ(values(s), reference_sum(t, reduced)) << t.sizes() << ' ' << mask << ' ' << dtype;
+          EXPECT_EQ(values(s), reference_sum(t, reduced))
+              << t.sizes() << ' ' << mask << ' ' << dtype;
         }
       }
     }
@@ -113,7 +117,8 @@ TEST(Sum, OfNothingIsZero) {
 
 TEST(Sum, DoesNotDependOnTheNumberOfThreads) {
   const int before = get_num_threads();
-  for (const std::vector<int64_t>& shape : {std::vector<int64_t>{1000003}, {2000, 517}, {3, 400001}}) {
+  for (const std::vector<int64_t>& shape :
+       {std::vector<int64_t>{1000003}, {2000, 517}, {3, 400001}}) {
     Tensor x = taeda::empty(shape);
     for (int64_t i = 0; i < x.numel(); ++i)
       x.data_ptr<float>()[i] = std::sin(static_cast<float>(i)) * static_cast<float>(1 + i % 1000);
@@ -131,14 +136,18 @@ TEST(Sum, DoesNotDependOnTheNumberOfThreads) {
 TEST(Sum, KeepsPrecisionOverManyElements) {
   const Tensor x = full({1 << 24}, 0.1f);
   EXPECT_NEAR(x.sum().item<double>(), double(0.1f) * (1 << 24), 1.0);
-  EXPECT_NEAR(x.view({1 << 20, 16}).sum(0).slice(0, 3, 4).item<double>(), double(0.1f) * (1 << 20), 0.06);
+  EXPECT_NEAR(x.view({1 << 20, 16}).sum(0).slice(0, 3, 4).item<double>(), double(0.1f) * (1 << 20),
+              0.06);
 }
 
 TEST(Sum, RejectsWrongDimensions) {
   const Tensor x = ramp({2, 3});
   EXPECT_EQ(message_of<IndexError>([&] { x.sum(2); }),
             "Dimension out of range (expected to be in range of [-2, 1], but got 2)");
-  EXPECT_EQ(message_of<Error>([&] { x.sum({1, -1}); }), "dim 1 appears multiple times in the list of dims");
+  EXPECT_EQ(message_of<Error>([&] {
+              x.sum({1, -1});
+            }),
+            "dim 1 appears multiple times in the list of dims");
 }
 
 TEST(Sum, GradientIsSpreadOverTheInput) {
@@ -155,7 +164,10 @@ TEST(SumToSize, UndoesBroadcasting) {
   EXPECT_THAT(values(x.sum_to_size({3, 1})), ElementsAre(60, 92, 124));
   EXPECT_EQ(x.sum_to_size({1, 3, 1}).sizes().vec(), (std::vector<int64_t>{1, 3, 1}));
   EXPECT_TRUE(x.sum_to_size({2, 3, 4}).is_same(x));
-  EXPECT_EQ(message_of<Error>([&] { x.sum_to_size({2, 2}); }), "size {[2, 2]} is not expandable to size {[2, 3, 4]}.");
+  EXPECT_EQ(message_of<Error>([&] {
+              x.sum_to_size({2, 2});
+            }),
+            "size {[2, 2]} is not expandable to size {[2, 3, 4]}.");
 }
 
 TEST(Mean, DividesByTheNumberOfElements) {
@@ -168,7 +180,8 @@ TEST(Mean, DividesByTheNumberOfElements) {
 
 TEST(Mean, RejectsIntegers) {
   EXPECT_EQ(message_of<Error>([] { ramp({2}, kLong).mean(); }),
-            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
+            "mean(): could not infer output dtype. Input dtype must be either a floating point or "
+            "complex dtype. "
             "Got: Long");
   EXPECT_THAT(message_of<Error>([] { ramp({2}).mean(kInt); }), HasSubstr("Optional dtype must be"));
 }

@@ -11,7 +11,8 @@
 namespace taeda::testing {
 
 /// The elements in row-major order, from any device; T must be the dtype.
-template <class T> std::vector<T> values(const Tensor& t) {
+template <class T>
+std::vector<T> values(const Tensor& t) {
   const Tensor c = t.detach().cpu().contiguous();
   const T* p = c.data_ptr<T>();
   return {p, p + c.numel()};

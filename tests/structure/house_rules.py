@@ -89,8 +89,10 @@ def function_length(root):
 
 
 def line_length(root):
-    """A line of code has at most 100 characters."""
+    """A line of code has at most 100 characters; tables made by a script may be wider."""
     for path in source.code_files(root):
+        if path.name.endswith("_golden.h"):
+            continue
         for number, line in enumerate(source.read(path).split("\n"), 1):
             if len(line) > MAX_COLUMNS:
                 yield f"{relative(root, path)}:{number}: {len(line)} columns, at most {MAX_COLUMNS}"

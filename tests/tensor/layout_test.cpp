@@ -13,7 +13,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-template <class F> std::string message_of(F&& f) {
+template <class F>
+std::string message_of(F&& f) {
   try {
     f();
   } catch (const Error& e) {
@@ -62,12 +63,22 @@ TEST(Layout, SliceFollowsPython) {
 }
 
 TEST(Layout, ErrorsNameTheValues) {
-  EXPECT_EQ(message_of([] { wrap_dim(2, 2); }), "Dimension out of range (expected to be in range of [-2, 1], but got 2)");
+  EXPECT_EQ(message_of([] { wrap_dim(2, 2); }),
+            "Dimension out of range (expected to be in range of [-2, 1], but got 2)");
   EXPECT_THROW(wrap_dim(-3, 2), IndexError);
-  EXPECT_EQ(message_of([] { wrap_dims({1, -1}, 2); }), "dim 1 appears multiple times in the list of dims");
-  EXPECT_EQ(message_of([] { broadcast_sizes({2, 3}, {2, 4}); }),
-            "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1");
-  EXPECT_EQ(message_of([] { infer_size({2, 3}, 8); }), "shape '[2, 3]' is invalid for input of size 8");
+  EXPECT_EQ(message_of([] {
+              wrap_dims({1, -1}, 2);
+            }),
+            "dim 1 appears multiple times in the list of dims");
+  EXPECT_EQ(
+      message_of([] {
+        broadcast_sizes({2, 3}, {2, 4});
+      }),
+      "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1");
+  EXPECT_EQ(message_of([] {
+              infer_size({2, 3}, 8);
+            }),
+            "shape '[2, 3]' is invalid for input of size 8");
   EXPECT_EQ(message_of([] { infer_size({-1, -1}, 8); }), "only one dimension can be inferred");
   EXPECT_THAT(message_of([] { infer_size({-1, 0}, 0); }), HasSubstr("is ambiguous"));
   EXPECT_THAT(message_of([] { Layout::contiguous({2}).select(0, 2); }),
@@ -79,7 +90,9 @@ TEST(Layout, ErrorsNameTheValues) {
 
 TEST(Tensor, ImpossibleSizes) {
   EXPECT_THAT(message_of([] { empty({-1}); }), HasSubstr("negative dimension -1"));
-  EXPECT_THAT(message_of([] { empty({int64_t{1} << 40, int64_t{1} << 40}); }),
+  EXPECT_THAT(message_of([] {
+                empty({int64_t{1} << 40, int64_t{1} << 40});
+              }),
               HasSubstr("Storage size calculation overflowed"));
   EXPECT_THAT(message_of([] { empty({2}, kLong).data_ptr<float>(); }),
               HasSubstr("expected scalar type Float but found Long"));
@@ -91,7 +104,8 @@ TEST(Promotion, FollowsTorchResultType) {
     return result_type({Operand(x), Operand(y)});
   };
   EXPECT_EQ(type(kInt, {1}, kLong, {1}), kLong);
-  EXPECT_EQ(type(kInt, {1}, kLong, {}), kInt) << "a 0-dim tensor of the same category does not promote";
+  EXPECT_EQ(type(kInt, {1}, kLong, {}), kInt)
+      << "a 0-dim tensor of the same category does not promote";
   EXPECT_EQ(type(kInt, {1}, kFloat, {}), kFloat);
   EXPECT_EQ(type(kHalf, {1}, kDouble, {}), kHalf);
   EXPECT_EQ(type(kHalf, {1}, kBFloat16, {1}), kFloat);

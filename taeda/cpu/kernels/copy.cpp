@@ -11,14 +11,22 @@ namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
 
 namespace {
 
-template <class T> constexpr bool is_complex_v = requires { typename T::value_type; };
+template <class T>
+constexpr bool is_complex_v = requires {
+  typename T::value_type;
+};
 
-template <class To, class From> To convert(From v) {
-  if constexpr (std::is_same_v<To, From>) return v;
+template <class To, class From>
+To convert(From v) {
+  if constexpr (std::is_same_v<To, From>)
+    return v;
   else if constexpr (is_complex_v<From>) {
-    if constexpr (is_complex_v<To>) return To(v);
-    else if constexpr (std::is_same_v<To, bool>) return v.re != 0 || v.im != 0;
-    else return convert<To>(v.re);
+    if constexpr (is_complex_v<To>)
+      return To(v);
+    else if constexpr (std::is_same_v<To, bool>)
+      return v.re != 0 || v.im != 0;
+    else
+      return convert<To>(v.re);
   } else if constexpr (is_complex_v<To>) {
     return To(static_cast<typename To::value_type>(static_cast<opmath_t<From>>(v)));
   } else if constexpr (std::is_same_v<To, bool>) {
@@ -33,7 +41,8 @@ template <class To, class From> To convert(From v) {
   }
 }
 
-template <class To, class From> void convert_loop(char* out, int64_t out_stride, const char* in, int64_t in_stride, int64_t n) {
+template <class To, class From>
+void convert_loop(char* out, int64_t out_stride, const char* in, int64_t in_stride, int64_t n) {
   if (out_stride == sizeof(To) && in_stride == sizeof(From)) {
     To* to = reinterpret_cast<To*>(out);
     const From* from = reinterpret_cast<const From*>(in);
@@ -42,12 +51,16 @@ template <class To, class From> void convert_loop(char* out, int64_t out_stride,
     return;
   }
   for (int64_t i = 0; i < n; ++i)
-    *reinterpret_cast<To*>(out + i * out_stride) = convert<To>(*reinterpret_cast<const From*>(in + i * in_stride));
+    *reinterpret_cast<To*>(out + i * out_stride) =
+        convert<To>(*reinterpret_cast<const From*>(in + i * in_stride));
 }
 
 /// Elements of `Bytes` bytes each, as they are.
-template <size_t Bytes> void move_kernel(const Iter& it) {
-  struct Element { char bytes[Bytes]; };
+template <size_t Bytes>
+void move_kernel(const Iter& it) {
+  struct Element {
+    char bytes[Bytes];
+  };
   it.for_each([](char** data, const int64_t* s, int64_t n) {
     if (s[0] == Bytes && s[1] == Bytes) {
       std::memmove(data[0], data[1], static_cast<size_t>(n) * Bytes);
@@ -61,12 +74,16 @@ template <size_t Bytes> void move_kernel(const Iter& it) {
   });
 }
 
-template <class To, class From> void direct_kernel(const Iter& it) {
-  it.for_each([](char** d, const int64_t* s, int64_t n) { convert_loop<To, From>(d[0], s[0], d[1], s[1], n); });
+template <class To, class From>
+void direct_kernel(const Iter& it) {
+  it.for_each([](char** d, const int64_t* s, int64_t n) {
+    convert_loop<To, From>(d[0], s[0], d[1], s[1], n);
+  });
 }
 
 /// Conversion through blocks of type Wide.
-template <class Wide> void staged_kernel(const Iter& it) {
+template <class Wide>
+void staged_kernel(const Iter& it) {
   constexpr int64_t kBlock = 256;
   it.for_each([&](char** d, const int64_t* s, int64_t n) {
     alignas(64) Wide block[kBlock];
@@ -84,7 +101,8 @@ template <class Wide> void staged_kernel(const Iter& it) {
 }
 
 /// Runs the loop of the pair (To, From) if it is on the list.
-template <class To, class... From> bool try_direct(const Iter& it) {
+template <class To, class... From>
+bool try_direct(const Iter& it) {
   return it.output_dtype() == dtype_of<To>() &&
          ((it.common_dtype() == dtype_of<From>() && (direct_kernel<To, From>(it), true)) || ...);
 }
@@ -104,9 +122,12 @@ void copy_kernel(const Iter& it) {
       try_direct<double, float, int64_t>(it) || try_direct<int64_t, float, int32_t, bool>(it) ||
       try_direct<BFloat16, float>(it) || try_direct<Half, float>(it) || try_direct<bool, float>(it))
     return;
-  if (is_complex(from)) staged_kernel<complex<double>>(it);
-  else if (is_floating_point(from)) staged_kernel<double>(it);
-  else staged_kernel<int64_t>(it);
+  if (is_complex(from))
+    staged_kernel<complex<double>>(it);
+  else if (is_floating_point(from))
+    staged_kernel<double>(it);
+  else
+    staged_kernel<int64_t>(it);
 }
 
 }  // namespace

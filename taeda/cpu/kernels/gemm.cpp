@@ -66,13 +66,13 @@ TAEDA_ALWAYS_INLINE void store_row(const Vec<T> (&sum)[V], int64_t i, const Targ
     }
     return;
   }
-  T values[V * lanes] = {};
+  Vec<T> values[V];  // a copy: indexing `sum` by a variable would keep it out of the registers
 #pragma GCC unroll 4
-  for (int v = 0; v < V; ++v) store(values + v * lanes, sum[v]);
+  for (int v = 0; v < V; ++v) values[v] = sum[v];
   for (int64_t j = 0; j < t.columns; ++j) {
     T& out = t.out.at(i, j);
     const T base = !t.first ? out : use_addend ? t.beta * t.addend.at(i, j) : T(0);
-    out = base + t.alpha * values[j];
+    out = base + t.alpha * values[j / lanes][j % lanes];
   }
 }
 

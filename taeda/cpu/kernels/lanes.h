@@ -16,17 +16,24 @@
 
 namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
 
-template <class A> struct LanesOf {
+template <class A>
+struct LanesOf {
   typedef A type __attribute__((vector_size(64)));
   static constexpr int64_t count = 64 / sizeof(A);
 };
-template <class A> using Lanes = typename LanesOf<A>::type;
-template <class A> constexpr int64_t kLanes = LanesOf<A>::count;
+template <class A>
+using Lanes = typename LanesOf<A>::type;
+template <class A>
+constexpr int64_t kLanes = LanesOf<A>::count;
 
 /// Complex numbers and bool are handled one by one.
-template <class A> constexpr bool has_lanes = std::is_arithmetic_v<A> && !std::is_same_v<A, bool>;
+template <class A>
+constexpr bool has_lanes = std::is_arithmetic_v<A> && !std::is_same_v<A, bool>;
 
-template <class A> TAEDA_ALWAYS_INLINE Lanes<A> broadcast(A x) { return x - Lanes<A>{}; }
+template <class A>
+TAEDA_ALWAYS_INLINE Lanes<A> broadcast(A x) {
+  return x - Lanes<A>{};
+}
 
 #if !defined(__AVX512F__)
 /// Not inlined: without hardware for it, the conversion is long.
@@ -36,7 +43,8 @@ template <class A> TAEDA_ALWAYS_INLINE Lanes<A> broadcast(A x) { return x - Lane
 #endif
 
 /// kLanes<A> elements of type T, converted to A.
-template <class A, class T> TAEDA_ALWAYS_INLINE Lanes<A> load_lanes(const T* p) {
+template <class A, class T>
+TAEDA_ALWAYS_INLINE Lanes<A> load_lanes(const T* p) {
   if constexpr (std::is_same_v<A, T>) {
     Lanes<A> v;
     std::memcpy(&v, p, sizeof v);
@@ -69,7 +77,8 @@ template <class A, class T> TAEDA_ALWAYS_INLINE Lanes<A> load_lanes(const T* p) 
 }
 
 /// Combines the lanes pairwise with `f(a, b)`.
-template <class A, class F> TAEDA_ALWAYS_INLINE A fold_lanes(const Lanes<A>& v, F&& f) {
+template <class A, class F>
+TAEDA_ALWAYS_INLINE A fold_lanes(const Lanes<A>& v, F&& f) {
   A x[kLanes<A>];
   std::memcpy(x, &v, sizeof x);
   for (int64_t step = kLanes<A> / 2; step > 0; step /= 2)

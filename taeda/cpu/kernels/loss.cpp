@@ -1,8 +1,9 @@
 // Cross entropy over logits and negative log-likelihood over log-probabilities, with gradients. The
 // logits are read twice forward (maximum, sum of exponentials) and once backward; probabilities are
 // never stored.
-#include "taeda/cpu/kernels/rows.h"
 #include "taeda/kernels/loss.h"
+
+#include "taeda/cpu/kernels/rows.h"
 
 namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
 
@@ -12,26 +13,30 @@ constexpr int64_t kColumns = 128;
 constexpr int64_t kSumBlock = 4096;
 
 /// Sum in an order that depends on the length alone.
-template <class A> double sum_all(const A* x, int64_t n) {
+template <class A>
+double sum_all(const A* x, int64_t n) {
   double sum = 0;
   for (int64_t i = 0; i < n; i += kSumBlock) sum += row_sum(x + i, std::min(kSumBlock, n - i));
   return sum;
 }
 
 /// log(sum exp) of `w` neighbouring columns.
-template <class T, class A> void log_sum_columns(const T* x, int64_t n, int64_t stride, int64_t w, A* out) {
+template <class T, class A>
+void log_sum_columns(const T* x, int64_t n, int64_t stride, int64_t w, A* out) {
   A top[kColumns], sum[kColumns];
   std::fill_n(top, w, MaxReduce<A>{}.identity());
   std::fill_n(sum, w, A(0));
   for (int64_t i = 0; i < n; ++i)
-    for (int64_t k = 0; k < w; ++k) top[k] = MaxReduce<A>{}.combine(top[k], static_cast<A>(x[i * stride + k]));
+    for (int64_t k = 0; k < w; ++k)
+      top[k] = MaxReduce<A>{}.combine(top[k], static_cast<A>(x[i * stride + k]));
   for (int64_t i = 0; i < n; ++i)
     for (int64_t k = 0; k < w; ++k) sum[k] += math::exp(static_cast<A>(x[i * stride + k]) - top[k]);
   for (int64_t k = 0; k < w; ++k) out[k] = top[k] + math::log(sum[k]);
 }
 
 /// One (outer, inner) position after the other; `T` is the input's type, `A` the computing type.
-template <class T> struct Classes {
+template <class T>
+struct Classes {
   using A = opmath_t<T>;
   const T* in;
   const int64_t* target;
@@ -43,7 +48,8 @@ template <class T> struct Classes {
   int64_t class_of(int64_t position) const {
     const int64_t t = target[position];
     if (t == spec.ignore_index) return -1;
-    if (t < 0 || t >= spec.shape.n) throw IndexError(taeda::detail::concat("Target ", t, " is out of bounds."));
+    if (t < 0 || t >= spec.shape.n)
+      throw IndexError(taeda::detail::concat("Target ", t, " is out of bounds."));
     return t;
   }
   A weight_of(int64_t t) const { return weight ? weight[t] : A(1); }
@@ -53,7 +59,8 @@ template <class T> struct Classes {
   }
 };
 
-template <class T> void compute_log_sums(const Classes<T>& c, opmath_t<T>* log_sum) {
+template <class T>
+void compute_log_sums(const Classes<T>& c, opmath_t<T>* log_sum) {
   using A = opmath_t<T>;
   const SoftmaxShape s = c.spec.shape;
   if (s.inner == 1) {
@@ -68,31 +75,36 @@ template <class T> void compute_log_sums(const Classes<T>& c, opmath_t<T>* log_s
     return;
   }
   const int64_t blocks = (s.inner + kColumns - 1) / kColumns;
-  parallel_for(0, s.outer * blocks, row_grain(4 * s.n * std::min(s.inner, kColumns)), [&](int64_t begin, int64_t end) {
-    for (int64_t b = begin; b < end; ++b) {
-      const int64_t column = b % blocks * kColumns, outer = b / blocks;
-      log_sum_columns<T, A>(c.in + outer * s.n * s.inner + column, s.n, s.inner, std::min(kColumns, s.inner - column),
-                            log_sum + outer * s.inner + column);
-    }
-  });
+  parallel_for(0, s.outer * blocks, row_grain(4 * s.n * std::min(s.inner, kColumns)),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t b = begin; b < end; ++b) {
+                   const int64_t column = b % blocks * kColumns, outer = b / blocks;
+                   log_sum_columns<T, A>(c.in + outer * s.n * s.inner + column, s.n, s.inner,
+                                         std::min(kColumns, s.inner - column),
+                                         log_sum + outer * s.inner + column);
+                 }
+               });
 }
 
-void class_loss(const Tensor& loss, const Tensor& total_weight, const Tensor& log_sum, const Tensor& in,
-                const Tensor& target, const Tensor& weight, ClassLoss spec) {
+void class_loss(const Tensor& loss, const Tensor& total_weight, const Tensor& log_sum,
+                const Tensor& in, const Tensor& target, const Tensor& weight, ClassLoss spec) {
   dispatch(FloatTypes{}, "nll_loss", in.dtype(), [&]<class T>() {
     using A = opmath_t<T>;
-    const Classes<T> c{in.data_ptr<T>(), target.data_ptr<int64_t>(), weight.defined() ? weight.data_ptr<A>() : nullptr,
-                       spec};
+    const Classes<T> c{in.data_ptr<T>(), target.data_ptr<int64_t>(),
+                       weight.defined() ? weight.data_ptr<A>() : nullptr, spec};
     const int64_t n = c.positions();
     if (spec.logits) compute_log_sums(c, log_sum.data_ptr<A>());
     const A* lse = spec.logits ? log_sum.data_ptr<A>() : nullptr;
-    const std::unique_ptr<A[]> losses(new A[static_cast<size_t>(n)]), weights(new A[static_cast<size_t>(n)]);
+    const std::unique_ptr<A[]> losses(new A[static_cast<size_t>(n)]),
+        weights(new A[static_cast<size_t>(n)]);
     parallel_for(0, n, kParallelGrain / 4, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t t = c.class_of(i);
         const size_t at = static_cast<size_t>(i);
         weights[at] = t < 0 ? A(0) : c.weight_of(t);
-        losses[at] = t < 0 ? A(0) : ((lse ? lse[i] : A(0)) - static_cast<A>(c.in[c.offset(i, t)])) * weights[at];
+        losses[at] =
+            t < 0 ? A(0)
+                  : ((lse ? lse[i] : A(0)) - static_cast<A>(c.in[c.offset(i, t)])) * weights[at];
       }
     });
     const double total = sum_all(weights.get(), n);
@@ -108,7 +120,9 @@ void class_loss(const Tensor& loss, const Tensor& total_weight, const Tensor& lo
 }
 
 /// d loss / d logits = (softmax - onehot) scale; d loss / d log p = -onehot scale.
-template <class T> void backward_row(const Classes<T>& c, T* dx, int64_t row, opmath_t<T> scale, const opmath_t<T>* lse) {
+template <class T>
+void backward_row(const Classes<T>& c, T* dx, int64_t row, opmath_t<T> scale,
+                  const opmath_t<T>* lse) {
   using A = opmath_t<T>;
   const int64_t n = c.spec.shape.n, t = c.class_of(row);
   if (t < 0 || !lse) {
@@ -118,13 +132,15 @@ template <class T> void backward_row(const Classes<T>& c, T* dx, int64_t row, op
   }
   const T* x = c.in + row * n;
   const A shift = lse[row];
-  for (int64_t i = 0; i < n; ++i) dx[i] = static_cast<T>(math::exp(static_cast<A>(x[i]) - shift) * scale);
+  for (int64_t i = 0; i < n; ++i)
+    dx[i] = static_cast<T>(math::exp(static_cast<A>(x[i]) - shift) * scale);
   dx[t] = static_cast<T>((math::exp(static_cast<A>(x[t]) - shift) - A(1)) * scale);
 }
 
 /// The same for all positions of one outer index, class by class.
 template <class T>
-void backward_columns(const Classes<T>& c, T* dx, int64_t outer, const opmath_t<T>* scales, const opmath_t<T>* lse) {
+void backward_columns(const Classes<T>& c, T* dx, int64_t outer, const opmath_t<T>* scales,
+                      const opmath_t<T>* lse) {
   using A = opmath_t<T>;
   const SoftmaxShape s = c.spec.shape;
   const int64_t first = outer * s.inner, plane = outer * s.n * s.inner;
@@ -147,12 +163,13 @@ void backward_columns(const Classes<T>& c, T* dx, int64_t outer, const opmath_t<
   }
 }
 
-void class_loss_backward(const Tensor& grad_in, const Tensor& grad, const Tensor& total_weight, const Tensor& log_sum,
-                         const Tensor& in, const Tensor& target, const Tensor& weight, ClassLoss spec) {
+void class_loss_backward(const Tensor& grad_in, const Tensor& grad, const Tensor& total_weight,
+                         const Tensor& log_sum, const Tensor& in, const Tensor& target,
+                         const Tensor& weight, ClassLoss spec) {
   dispatch(FloatTypes{}, "nll_loss_backward", in.dtype(), [&]<class T>() {
     using A = opmath_t<T>;
-    const Classes<T> c{in.data_ptr<T>(), target.data_ptr<int64_t>(), weight.defined() ? weight.data_ptr<A>() : nullptr,
-                       spec};
+    const Classes<T> c{in.data_ptr<T>(), target.data_ptr<int64_t>(),
+                       weight.defined() ? weight.data_ptr<A>() : nullptr, spec};
     const SoftmaxShape s = spec.shape;
     const T* g = grad.data_ptr<T>();
     T* dx = grad_in.data_ptr<T>();
@@ -161,7 +178,8 @@ void class_loss_backward(const Tensor& grad_in, const Tensor& grad, const Tensor
     const auto scale = [&](int64_t position) {
       const int64_t t = c.class_of(position);
       if (t < 0) return A(0);
-      return static_cast<A>(g[spec.reduction == Reduction::None ? position : 0]) * c.weight_of(t) / divisor;
+      return static_cast<A>(g[spec.reduction == Reduction::None ? position : 0]) * c.weight_of(t) /
+             divisor;
     };
     parallel_for(0, s.outer, row_grain(2 * s.n * s.inner), [&](int64_t begin, int64_t end) {
       const std::unique_ptr<A[]> scales(new A[static_cast<size_t>(s.inner)]);
@@ -170,7 +188,8 @@ void class_loss_backward(const Tensor& grad_in, const Tensor& grad, const Tensor
           backward_row(c, dx + o * s.n, o, scale(o), lse);
           continue;
         }
-        for (int64_t k = 0; k < s.inner; ++k) scales[static_cast<size_t>(k)] = scale(o * s.inner + k);
+        for (int64_t k = 0; k < s.inner; ++k)
+          scales[static_cast<size_t>(k)] = scale(o * s.inner + k);
         backward_columns(c, dx, o, scales.get(), lse);
       }
     });

@@ -33,14 +33,16 @@ DimMask all_but_channels(const Tensor& t) {
 }
 
 /// y = (x - mean) scale + shift, per channel.
-template <class T, class A> void apply(const Planes& p, const T* x, T* y, const A* mean, const A* scale, const A* shift) {
+template <class T, class A>
+void apply(const Planes& p, const T* x, T* y, const A* mean, const A* scale, const A* shift) {
   if (p.rows) {
     const int64_t n = p.channels;
     parallel_for(0, p.samples, row_grain(n), [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
         const T* from = x + r * n;
         T* to = y + r * n;
-        for (int64_t c = 0; c < n; ++c) to[c] = static_cast<T>((static_cast<A>(from[c]) - mean[c]) * scale[c] + shift[c]);
+        for (int64_t c = 0; c < n; ++c)
+          to[c] = static_cast<T>((static_cast<A>(from[c]) - mean[c]) * scale[c] + shift[c]);
       }
     });
     return;
@@ -51,32 +53,39 @@ template <class T, class A> void apply(const Planes& p, const T* x, T* y, const 
       T* to = y + k * p.spatial;
       const int64_t c = k % p.channels;
       const A m = mean[c], a = scale[c], b = shift[c];
-      for (int64_t i = 0; i < p.spatial; ++i) to[i] = static_cast<T>((static_cast<A>(from[i]) - m) * a + b);
+      for (int64_t i = 0; i < p.spatial; ++i)
+        to[i] = static_cast<T>((static_cast<A>(from[i]) - m) * a + b);
     }
   });
 }
 
 /// Mean and biased variance of every channel.
-template <class T, class A> void statistics(const Tensor& in, A* mean, A* var) {
+template <class T, class A>
+void statistics(const Tensor& in, A* mean, A* var) {
   const ReducePlan plan(Tensor(), in, all_but_channels(in));
   const A count = static_cast<A>(plan.count);
   reduce(plan, reduce_functions<SumReduce<A>, T>({}), nullptr, [&](const ReduceResult& r) {
-    for (int64_t k = 0; k < r.width; ++k) mean[r.first + k] = reinterpret_cast<const A*>(r.acc)[k] / count;
+    for (int64_t k = 0; k < r.width; ++k)
+      mean[r.first + k] = reinterpret_cast<const A*>(r.acc)[k] / count;
   });
-  reduce(plan, reduce_functions<SquareReduce<A>, T>({}), reinterpret_cast<const char*>(mean), [&](const ReduceResult& r) {
-    for (int64_t k = 0; k < r.width; ++k) var[r.first + k] = reinterpret_cast<const A*>(r.acc)[k] / count;
-  });
+  reduce(plan, reduce_functions<SquareReduce<A>, T>({}), reinterpret_cast<const char*>(mean),
+         [&](const ReduceResult& r) {
+           for (int64_t k = 0; k < r.width; ++k)
+             var[r.first + k] = reinterpret_cast<const A*>(r.acc)[k] / count;
+         });
 }
 
-template <class A> void blend(const Tensor& running, const A* fresh, A factor, A momentum, int64_t n) {
+template <class A>
+void blend(const Tensor& running, const A* fresh, A factor, A momentum, int64_t n) {
   if (!running.defined()) return;
   A* old = running.data_ptr<A>();
-  for (int64_t c = 0; c < n; ++c) old[c] = (A(1) - momentum) * old[c] + momentum * (fresh[c] * factor);
+  for (int64_t c = 0; c < n; ++c)
+    old[c] = (A(1) - momentum) * old[c] + momentum * (fresh[c] * factor);
 }
 
-void batch_norm(const Tensor& out, const Tensor& mean, const Tensor& rstd, const Tensor& in, const Tensor& weight,
-                const Tensor& bias, const Tensor& running_mean, const Tensor& running_var, bool training,
-                double momentum, double eps) {
+void batch_norm(const Tensor& out, const Tensor& mean, const Tensor& rstd, const Tensor& in,
+                const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
+                const Tensor& running_var, bool training, double momentum, double eps) {
   dispatch(FloatTypes{}, "batch_norm", in.dtype(), [&]<class T>() {
     using A = opmath_t<T>;
     const Planes p(in);
@@ -88,14 +97,16 @@ void batch_norm(const Tensor& out, const Tensor& mean, const Tensor& rstd, const
       const A count = static_cast<A>(p.per_channel());
       blend(running_mean, m, A(1), static_cast<A>(momentum), n);
       blend(running_var, var.data(), count / (count - A(1)), static_cast<A>(momentum), n);
-      for (int64_t c = 0; c < n; ++c) r[c] = A(1) / std::sqrt(var[static_cast<size_t>(c)] + static_cast<A>(eps));
+      for (int64_t c = 0; c < n; ++c)
+        r[c] = A(1) / std::sqrt(var[static_cast<size_t>(c)] + static_cast<A>(eps));
     }
     std::vector<A> scale(static_cast<size_t>(n)), shift(static_cast<size_t>(n));
     for (int64_t c = 0; c < n; ++c) {
       scale[static_cast<size_t>(c)] = weight.defined() ? r[c] * weight.data_ptr<A>()[c] : r[c];
       shift[static_cast<size_t>(c)] = bias.defined() ? bias.data_ptr<A>()[c] : A(0);
     }
-    apply(p, static_cast<const T*>(in.data_ptr()), static_cast<T*>(out.data_ptr()), m, scale.data(), shift.data());
+    apply(p, static_cast<const T*>(in.data_ptr()), static_cast<T*>(out.data_ptr()), m, scale.data(),
+          shift.data());
   });
 }
 
@@ -120,7 +131,8 @@ void gradient_sums(const Planes& p, const T* g, const T* x, const A* mean, std::
       }
     });
     for (int64_t k = 0; k < chunks; ++k)
-      for (int64_t i = 0; i < 2 * n; ++i) sums[static_cast<size_t>(i)] += partial[static_cast<size_t>(2 * n * k + i)];
+      for (int64_t i = 0; i < 2 * n; ++i)
+        sums[static_cast<size_t>(i)] += partial[static_cast<size_t>(2 * n * k + i)];
     return;
   }
   parallel_for(0, n, row_grain(2 * p.samples * p.spatial), [&](int64_t begin, int64_t end) {
@@ -141,15 +153,18 @@ void gradient_sums(const Planes& p, const T* g, const T* x, const A* mean, std::
 
 /// dx = scale (g - a - (x - mean) b), per channel; evaluation has a = b = 0.
 template <class T, class A>
-void gradient_apply(const Planes& p, const T* g, const T* x, T* dx, const A* mean, const A* scale, const A* a, const A* b) {
-  const int64_t n = p.channels, runs = p.rows ? p.samples : p.samples * n, length = p.rows ? n : p.spatial;
+void gradient_apply(const Planes& p, const T* g, const T* x, T* dx, const A* mean, const A* scale,
+                    const A* a, const A* b) {
+  const int64_t n = p.channels, runs = p.rows ? p.samples : p.samples * n,
+                length = p.rows ? n : p.spatial;
   parallel_for(0, runs, row_grain(2 * length), [&](int64_t begin, int64_t end) {
     for (int64_t k = begin; k < end; ++k) {
       const T *gr = g + k * length, *xr = x + k * length;
       T* to = dx + k * length;
       if (p.rows) {
         for (int64_t c = 0; c < n; ++c)
-          to[c] = static_cast<T>(scale[c] * (static_cast<A>(gr[c]) - a[c] - (static_cast<A>(xr[c]) - mean[c]) * b[c]));
+          to[c] = static_cast<T>(
+              scale[c] * (static_cast<A>(gr[c]) - a[c] - (static_cast<A>(xr[c]) - mean[c]) * b[c]));
         continue;
       }
       const int64_t c = k % n;
@@ -160,18 +175,21 @@ void gradient_apply(const Planes& p, const T* g, const T* x, T* dx, const A* mea
   });
 }
 
-void batch_norm_backward(const Tensor& grad_in, const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& grad,
-                         const Tensor& in, const Tensor& weight, const Tensor& mean, const Tensor& rstd, bool training) {
+void batch_norm_backward(const Tensor& grad_in, const Tensor& grad_weight, const Tensor& grad_bias,
+                         const Tensor& grad, const Tensor& in, const Tensor& weight,
+                         const Tensor& mean, const Tensor& rstd, bool training) {
   dispatch(FloatTypes{}, "batch_norm_backward", in.dtype(), [&]<class T>() {
     using A = opmath_t<T>;
     const Planes p(in);
     const int64_t n = p.channels;
     const T *g = static_cast<const T*>(grad.data_ptr()), *x = static_cast<const T*>(in.data_ptr());
-    const A *m = mean.data_ptr<A>(), *r = rstd.data_ptr<A>(), *w = weight.defined() ? weight.data_ptr<A>() : nullptr;
+    const A *m = mean.data_ptr<A>(), *r = rstd.data_ptr<A>(),
+            *w = weight.defined() ? weight.data_ptr<A>() : nullptr;
     std::vector<A> sums(static_cast<size_t>(2 * n));
     gradient_sums(p, g, x, m, sums);
     A *dw = grad_weight.data_ptr<A>(), *db = grad_bias.data_ptr<A>();
-    std::vector<A> scale(static_cast<size_t>(n)), a(static_cast<size_t>(n)), b(static_cast<size_t>(n));
+    std::vector<A> scale(static_cast<size_t>(n)), a(static_cast<size_t>(n)),
+        b(static_cast<size_t>(n));
     const A count = static_cast<A>(p.per_channel());
     for (int64_t c = 0; c < n; ++c) {
       const size_t i = static_cast<size_t>(c), j = static_cast<size_t>(n + c);
@@ -182,7 +200,8 @@ void batch_norm_backward(const Tensor& grad_in, const Tensor& grad_weight, const
       b[i] = training ? sums[j] * r[c] * r[c] / count : A(0);
     }
     if (grad_in.defined())
-      gradient_apply(p, g, x, static_cast<T*>(grad_in.data_ptr()), m, scale.data(), a.data(), b.data());
+      gradient_apply(p, g, x, static_cast<T*>(grad_in.data_ptr()), m, scale.data(), a.data(),
+                     b.data());
   });
 }
 

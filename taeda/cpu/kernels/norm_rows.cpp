@@ -1,6 +1,6 @@
-// layer_norm, group_norm and rms_norm: rows that are normalised each by itself. Forward a row is read
-// twice for its statistics and once for the result, from the cache; backward, with xhat = (x - mean) rstd
-// and h = g weight: dx = rstd (h - mean(h) - xhat mean(h xhat)).
+// layer_norm, group_norm and rms_norm: rows that are normalised each by itself. Forward a row is
+// read twice for its statistics and once for the result, from the cache; backward, with xhat = (x -
+// mean) rstd and h = g weight: dx = rstd (h - mean(h) - xhat mean(h xhat)).
 #include <cmath>
 #include <vector>
 
@@ -13,11 +13,15 @@ namespace {
 
 constexpr int64_t kRowChunks = 32;  // parts of the rows whose weight gradients are summed apart
 
-template <class A> const A* data_or_null(const Tensor& t) { return t.defined() ? t.data_ptr<A>() : nullptr; }
+template <class A>
+const A* data_or_null(const Tensor& t) {
+  return t.defined() ? t.data_ptr<A>() : nullptr;
+}
 
 /// y = (x - mean) rstd weight + bias over the runs of a row.
 template <class A>
-void apply_row(const A* x, A* y, A mean, A rstd, const A* weight, const A* bias, int64_t channels, int64_t spatial) {
+void apply_row(const A* x, A* y, A mean, A rstd, const A* weight, const A* bias, int64_t channels,
+               int64_t spatial) {
   if (spatial == 1 && weight && bias) {
     for (int64_t i = 0; i < channels; ++i) y[i] = (x[i] - mean) * rstd * weight[i] + bias[i];
     return;
@@ -33,8 +37,8 @@ void apply_row(const A* x, A* y, A mean, A rstd, const A* weight, const A* bias,
   }
 }
 
-void row_norm(const Tensor& out, const Tensor& mean, const Tensor& rstd, const Tensor& in, const Tensor& weight,
-              const Tensor& bias, RowNorm s, double eps) {
+void row_norm(const Tensor& out, const Tensor& mean, const Tensor& rstd, const Tensor& in,
+              const Tensor& weight, const Tensor& bias, RowNorm s, double eps) {
   dispatch(FloatTypes{}, "row_norm", in.dtype(), [&]<class T>() {
     using A = opmath_t<T>;
     const int64_t n = s.channels * s.spatial;
@@ -52,8 +56,8 @@ void row_norm(const Tensor& out, const Tensor& mean, const Tensor& rstd, const T
         means[r] = m;
         rstds[r] = A(1) / std::sqrt(variance + static_cast<A>(eps));
         const int64_t first = r % s.groups * s.channels;
-        apply_row(row, write.row(y + r * n), m, rstds[r], w ? w + first : nullptr, b ? b + first : nullptr, s.channels,
-                  s.spatial);
+        apply_row(row, write.row(y + r * n), m, rstds[r], w ? w + first : nullptr,
+                  b ? b + first : nullptr, s.channels, s.spatial);
         write.store(y + r * n, n);
       }
     });
@@ -61,14 +65,17 @@ void row_norm(const Tensor& out, const Tensor& mean, const Tensor& rstd, const T
 }
 
 /// A row of the backward pass.
-template <class A> struct BackwardRow {
+template <class A>
+struct BackwardRow {
   const A *g, *x, *weight;
   A mean, rstd;
   A sum_h = 0, sum_hx = 0;  // sums of h and h xhat
 };
 
 /// Weight gradients of a row whose runs are single elements, and the sums over it.
-template <class A> void backward_sums_elements(BackwardRow<A>& r, A* __restrict dw, A* __restrict db, A* scratch, int64_t n) {
+template <class A>
+void backward_sums_elements(BackwardRow<A>& r, A* __restrict dw, A* __restrict db, A* scratch,
+                            int64_t n) {
   A* __restrict h = scratch;
   A* __restrict xhat = scratch + n;
   for (int64_t i = 0; i < n; ++i) {
@@ -85,7 +92,8 @@ template <class A>
 void backward_sums_runs(BackwardRow<A>& r, A* dw, A* db, int64_t channels, int64_t spatial) {
   for (int64_t c = 0; c < channels; ++c) {
     const A sum_g = row_sum(r.g + c * spatial, spatial),
-            sum_gx = row_centered_dot(r.g + c * spatial, r.x + c * spatial, r.mean, spatial) * r.rstd;
+            sum_gx =
+                row_centered_dot(r.g + c * spatial, r.x + c * spatial, r.mean, spatial) * r.rstd;
     const A w = r.weight ? r.weight[c] : A(1);
     dw[c] += sum_gx;
     db[c] += sum_g;
@@ -94,7 +102,9 @@ void backward_sums_runs(BackwardRow<A>& r, A* dw, A* db, int64_t channels, int64
   }
 }
 
-template <class A> void backward_apply(const BackwardRow<A>& r, A* dx, bool center, int64_t channels, int64_t spatial) {
+template <class A>
+void backward_apply(const BackwardRow<A>& r, A* dx, bool center, int64_t channels,
+                    int64_t spatial) {
   const A n = static_cast<A>(channels * spatial);
   const A a = center ? r.sum_h / n : A(0), b = r.sum_hx / n * r.rstd;
   if (spatial == 1) {
@@ -111,8 +121,9 @@ template <class A> void backward_apply(const BackwardRow<A>& r, A* dx, bool cent
   }
 }
 
-void row_norm_backward(const Tensor& grad_in, const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& grad,
-                       const Tensor& in, const Tensor& weight, const Tensor& mean, const Tensor& rstd, RowNorm s) {
+void row_norm_backward(const Tensor& grad_in, const Tensor& grad_weight, const Tensor& grad_bias,
+                       const Tensor& grad, const Tensor& in, const Tensor& weight,
+                       const Tensor& mean, const Tensor& rstd, RowNorm s) {
   dispatch(FloatTypes{}, "row_norm_backward", in.dtype(), [&]<class T>() {
     using A = opmath_t<T>;
     const int64_t n = s.channels * s.spatial, weights = s.groups * s.channels;
@@ -131,9 +142,12 @@ void row_norm_backward(const Tensor& grad_in, const Tensor& grad_weight, const T
         A* dw = sums.data() + 2 * c * weights;
         for (int64_t r = c * chunk; r < std::min(s.rows, (c + 1) * chunk); ++r) {
           const int64_t first = r % s.groups * s.channels;
-          BackwardRow<A> row{read_g(g + r * n, n), read_x(x + r * n, n), w ? w + first : nullptr, means[r], rstds[r]};
-          if (s.spatial == 1) backward_sums_elements(row, dw + first, dw + weights + first, scratch.data(), n);
-          else backward_sums_runs(row, dw + first, dw + weights + first, s.channels, s.spatial);
+          BackwardRow<A> row{read_g(g + r * n, n), read_x(x + r * n, n), w ? w + first : nullptr,
+                             means[r], rstds[r]};
+          if (s.spatial == 1)
+            backward_sums_elements(row, dw + first, dw + weights + first, scratch.data(), n);
+          else
+            backward_sums_runs(row, dw + first, dw + weights + first, s.channels, s.spatial);
           backward_apply(row, write.row(dx + r * n), s.center, s.channels, s.spatial);
           write.store(dx + r * n, n);
         }

@@ -1,6 +1,5 @@
-#include "taeda/kernels/pointwise/compare.h"
-
 #include "taeda/cpu/kernels/loops.h"
+#include "taeda/kernels/pointwise/compare.h"
 
 namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
 

@@ -10,32 +10,39 @@ namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
 
 namespace {
 
-constexpr int64_t kBlock = 256;       // elements searched for the position of their extreme
-constexpr int64_t kChunk = 65536;     // elements of one task when there are few rows
+constexpr int64_t kBlock = 256;    // elements searched for the position of their extreme
+constexpr int64_t kChunk = 65536;  // elements of one task when there are few rows
 constexpr int64_t kColumns = 128;
 
 /// A tensor seen as (outer, n, inner) with n at `dim`.
 struct Axis {
   int64_t outer = 1, n = 1, inner = 1;
   Axis(const Tensor& in, int64_t dim) {
-    for (int64_t d = 0; d < in.dim(); ++d) (d < dim ? outer : d == dim ? n : inner) *= in.sizes()[d];
+    for (int64_t d = 0; d < in.dim(); ++d)
+      (d < dim ? outer : d == dim ? n : inner) *= in.sizes()[d];
   }
 };
 
-template <class A> struct Found {
+template <class A>
+struct Found {
   A value;
   int64_t index;
 };
 
-template <class A> bool is_nan(A x) { return x != x; }
+template <class A>
+bool is_nan(A x) {
+  return x != x;
+}
 
 /// Whether b, which comes later, replaces a.
-template <class Op, class A> bool replaces(A a, A b) {
+template <class Op, class A>
+bool replaces(A a, A b) {
   return !is_nan(a) && (is_nan(b) || (Op{}.combine(a, b) == b && a != b));
 }
 
 /// The first extreme element of x[begin, end).
-template <class Op, class T> Found<opmath_t<T>> find_extreme(const T* x, int64_t begin, int64_t end) {
+template <class Op, class T>
+Found<opmath_t<T>> find_extreme(const T* x, int64_t begin, int64_t end) {
   using A = opmath_t<T>;
   A best = static_cast<A>(x[begin]);
   int64_t block = begin;
@@ -51,20 +58,25 @@ template <class Op, class T> Found<opmath_t<T>> find_extreme(const T* x, int64_t
   return {best, at};
 }
 
-template <class T> struct Outputs {
+template <class T>
+struct Outputs {
   T* values;
   int64_t* indices;
-  template <class A> void set(int64_t at, const Found<A>& f) const {
+  template <class A>
+  void set(int64_t at, const Found<A>& f) const {
     if (values) values[at] = static_cast<T>(f.value);
     indices[at] = f.index;
   }
 };
 
-template <class Op, class T> void extreme_rows(const Outputs<T>& out, const T* x, int64_t outer, int64_t n) {
+template <class Op, class T>
+void extreme_rows(const Outputs<T>& out, const T* x, int64_t outer, int64_t n) {
   if (outer >= 16 || n <= 2 * kChunk) {
-    parallel_for(0, outer, std::max<int64_t>(1, kParallelGrain / n), [&](int64_t begin, int64_t end) {
-      for (int64_t r = begin; r < end; ++r) out.set(r, find_extreme<Op>(x + r * n, 0, n));
-    });
+    parallel_for(0, outer, std::max<int64_t>(1, kParallelGrain / n),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t r = begin; r < end; ++r)
+                     out.set(r, find_extreme<Op>(x + r * n, 0, n));
+                 });
     return;
   }
   const int64_t chunks = (n + kChunk - 1) / kChunk;
@@ -72,7 +84,8 @@ template <class Op, class T> void extreme_rows(const Outputs<T>& out, const T* x
   parallel_for(0, outer * chunks, 1, [&](int64_t begin, int64_t end) {
     for (int64_t t = begin; t < end; ++t) {
       const int64_t at = t % chunks * kChunk;
-      found[static_cast<size_t>(t)] = find_extreme<Op>(x + t / chunks * n, at, std::min(n, at + kChunk));
+      found[static_cast<size_t>(t)] =
+          find_extreme<Op>(x + t / chunks * n, at, std::min(n, at + kChunk));
     }
   });
   for (int64_t r = 0; r < outer; ++r) {
@@ -87,7 +100,8 @@ template <class Op, class T> void extreme_rows(const Outputs<T>& out, const T* x
 
 /// `w` neighbouring columns of n rows, `stride` apart.
 template <class Op, class T>
-void extreme_columns(const Outputs<T>& out, int64_t first, const T* x, int64_t n, int64_t stride, int64_t w) {
+void extreme_columns(const Outputs<T>& out, int64_t first, const T* x, int64_t n, int64_t stride,
+                     int64_t w) {
   using A = opmath_t<T>;
   A best[kColumns];
   int64_t index[kColumns];
@@ -114,18 +128,21 @@ void extreme(const Tensor& values, const Tensor& indices, const Tensor& in, int6
   dispatch(RealTypes{}, "max", dtype, [&]<class T>() {
     const Axis a(in, dim);
     const T* x = static_cast<const T*>(in.data_ptr());
-    const Outputs<T> out{values.defined() ? static_cast<T*>(values.data_ptr()) : nullptr, indices.data_ptr<int64_t>()};
+    const Outputs<T> out{values.defined() ? static_cast<T*>(values.data_ptr()) : nullptr,
+                         indices.data_ptr<int64_t>()};
     using Reduction = Op<opmath_t<T>>;
     if (a.inner == 1) return extreme_rows<Reduction>(out, x, a.outer, a.n);
     const int64_t blocks = (a.inner + kColumns - 1) / kColumns;
     const int64_t work = a.n * std::min(a.inner, kColumns);
-    parallel_for(0, a.outer * blocks, std::max<int64_t>(1, kParallelGrain / work), [&](int64_t begin, int64_t end) {
-      for (int64_t b = begin; b < end; ++b) {
-        const int64_t o = b / blocks, column = b % blocks * kColumns;
-        extreme_columns<Reduction>(out, o * a.inner + column, x + o * a.n * a.inner + column, a.n, a.inner,
-                                   std::min(kColumns, a.inner - column));
-      }
-    });
+    parallel_for(0, a.outer * blocks, std::max<int64_t>(1, kParallelGrain / work),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t b = begin; b < end; ++b) {
+                     const int64_t o = b / blocks, column = b % blocks * kColumns;
+                     extreme_columns<Reduction>(out, o * a.inner + column,
+                                                x + o * a.n * a.inner + column, a.n, a.inner,
+                                                std::min(kColumns, a.inner - column));
+                   }
+                 });
   });
 }
 
@@ -134,22 +151,28 @@ void median(const Tensor& values, const Tensor& indices, const Tensor& in, int64
     using A = opmath_t<T>;
     const Axis a(in, dim);
     const T* x = in.data_ptr<T>();
-    const Outputs<T> out{values.defined() ? values.data_ptr<T>() : nullptr, indices.data_ptr<int64_t>()};
-    parallel_for(0, a.outer * a.inner, std::max<int64_t>(1, kParallelGrain / (8 * a.n)), [&](int64_t begin, int64_t end) {
-      std::vector<Found<A>> row(static_cast<size_t>(a.n));
-      for (int64_t r = begin; r < end; ++r) {
-        const T* first = x + r / a.inner * a.n * a.inner + r % a.inner;
-        for (int64_t i = 0; i < a.n; ++i) row[static_cast<size_t>(i)] = {static_cast<A>(first[i * a.inner]), i};
-        auto middle = std::find_if(row.begin(), row.end(), [](const Found<A>& f) { return is_nan(f.value); });
-        if (middle == row.end()) {
-          middle = row.begin() + (a.n - 1) / 2;
-          std::nth_element(row.begin(), middle, row.end(), [](const Found<A>& p, const Found<A>& q) {
-            return p.value != q.value ? p.value < q.value : p.index < q.index;
-          });
-        }
-        out.set(r, *middle);
-      }
-    });
+    const Outputs<T> out{values.defined() ? values.data_ptr<T>() : nullptr,
+                         indices.data_ptr<int64_t>()};
+    parallel_for(0, a.outer * a.inner, std::max<int64_t>(1, kParallelGrain / (8 * a.n)),
+                 [&](int64_t begin, int64_t end) {
+                   std::vector<Found<A>> row(static_cast<size_t>(a.n));
+                   for (int64_t r = begin; r < end; ++r) {
+                     const T* first = x + r / a.inner * a.n * a.inner + r % a.inner;
+                     for (int64_t i = 0; i < a.n; ++i)
+                       row[static_cast<size_t>(i)] = {static_cast<A>(first[i * a.inner]), i};
+                     auto middle = std::find_if(row.begin(), row.end(),
+                                                [](const Found<A>& f) { return is_nan(f.value); });
+                     if (middle == row.end()) {
+                       middle = row.begin() + (a.n - 1) / 2;
+                       std::nth_element(row.begin(), middle, row.end(),
+                                        [](const Found<A>& p, const Found<A>& q) {
+                                          return p.value != q.value ? p.value < q.value
+                                                                    : p.index < q.index;
+                                        });
+                     }
+                     out.set(r, *middle);
+                   }
+                 });
   });
 }
 

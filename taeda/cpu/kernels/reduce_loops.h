@@ -28,7 +28,8 @@ Acc reduce_row(const Op& op, const T* x, int64_t n, Acc shift) {
         a[2] = op.combine(a[2], op.map(load_lanes<Acc>(x + i + 2 * w), s));
         a[3] = op.combine(a[3], op.map(load_lanes<Acc>(x + i + 3 * w), s));
       }
-      for (int k = 0; i + w <= n; i += w, ++k) a[k] = op.combine(a[k], op.map(load_lanes<Acc>(x + i), s));
+      for (int k = 0; i + w <= n; i += w, ++k)
+        a[k] = op.combine(a[k], op.map(load_lanes<Acc>(x + i), s));
       const V all = op.combine(op.combine(a[0], a[1]), op.combine(a[2], a[3]));
       acc = fold_lanes<Acc>(all, [&](Acc p, Acc q) { return op.combine(p, q); });
     }
@@ -43,15 +44,18 @@ void reduce_columns(const Op& op, const ReduceRun& r, Acc* __restrict acc) {
   const auto row = [&](int64_t i) { return reinterpret_cast<const T*>(r.x + i * r.along); };
   [[maybe_unused]] const Acc* shift = reinterpret_cast<const Acc*>(r.shift);
   const auto map = [&](const T* x, int64_t k) {
-    if constexpr (Op::shifted) return op.map(static_cast<Acc>(x[k]), shift[k]);
-    else return op.map(static_cast<Acc>(x[k]), Acc());
+    if constexpr (Op::shifted)
+      return op.map(static_cast<Acc>(x[k]), shift[k]);
+    else
+      return op.map(static_cast<Acc>(x[k]), Acc());
   };
   for (int64_t k = 0; k < r.width; ++k) acc[k] = op.identity();
   int64_t i = 0;
   for (; i + 4 <= r.n; i += 4) {
     const T *a = row(i), *b = row(i + 1), *c = row(i + 2), *d = row(i + 3);
     for (int64_t k = 0; k < r.width; ++k)
-      acc[k] = op.combine(acc[k], op.combine(op.combine(map(a, k), map(b, k)), op.combine(map(c, k), map(d, k))));
+      acc[k] = op.combine(
+          acc[k], op.combine(op.combine(map(a, k), map(b, k)), op.combine(map(c, k), map(d, k))));
   }
   for (; i < r.n; ++i) {
     const T* a = row(i);
@@ -60,7 +64,8 @@ void reduce_columns(const Op& op, const ReduceRun& r, Acc* __restrict acc) {
 }
 
 /// The `run` of ReduceFunctions.
-template <class Op, class T> void reduce_run(const Op& op, char* out, const ReduceRun& r) {
+template <class Op, class T>
+void reduce_run(const Op& op, char* out, const ReduceRun& r) {
   using Acc = typename Op::Acc;
   constexpr int64_t item = sizeof(T);
   Acc* acc = reinterpret_cast<Acc*>(out);
@@ -80,7 +85,8 @@ template <class Op, class T> void reduce_run(const Op& op, char* out, const Redu
   }
 }
 
-template <class Op> void reduce_merge(char* into, const char* from, int64_t width) {
+template <class Op>
+void reduce_merge(char* into, const char* from, int64_t width) {
   using Acc = typename Op::Acc;
   Acc* a = reinterpret_cast<Acc*>(into);
   const Acc* b = reinterpret_cast<const Acc*>(from);
@@ -88,8 +94,10 @@ template <class Op> void reduce_merge(char* into, const char* from, int64_t widt
   for (int64_t k = 0; k < width; ++k) a[k] = op.combine(a[k], b[k]);
 }
 
-template <class Op, class T> ReduceFunctions reduce_functions(const Op& op) {
-  return {sizeof(typename Op::Acc), [op](char* acc, const ReduceRun& r) { reduce_run<Op, T>(op, acc, r); },
+template <class Op, class T>
+ReduceFunctions reduce_functions(const Op& op) {
+  return {sizeof(typename Op::Acc),
+          [op](char* acc, const ReduceRun& r) { reduce_run<Op, T>(op, acc, r); },
           &reduce_merge<Op>};
 }
 
@@ -99,54 +107,91 @@ void reduce_to(const Tensor& out, const Tensor& in, DimMask dims, const Op& op, 
   const ReducePlan plan(out, in, dims);
   reduce(plan, reduce_functions<Op, T>(op), nullptr, [&](const ReduceResult& r) {
     const auto* acc = reinterpret_cast<const typename Op::Acc*>(r.acc);
-    for (int64_t k = 0; k < r.width; ++k) *reinterpret_cast<Out*>(r.out + k * r.stride) = static_cast<Out>(finish(acc[k]));
+    for (int64_t k = 0; k < r.width; ++k)
+      *reinterpret_cast<Out*>(r.out + k * r.stride) = static_cast<Out>(finish(acc[k]));
   });
 }
 
 // Reductions ------------------------------------------------------------------------------------
 
-template <class A> struct SumReduce {
+template <class A>
+struct SumReduce {
   using Acc = A;
   static constexpr bool shifted = false;
   A identity() const { return A(0); }
-  template <class V> TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const { return x; }
-  template <class V> TAEDA_ALWAYS_INLINE V combine(const V& a, const V& b) const { return a + b; }
+  template <class V>
+  TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const {
+    return x;
+  }
+  template <class V>
+  TAEDA_ALWAYS_INLINE V combine(const V& a, const V& b) const {
+    return a + b;
+  }
 };
 
-template <class A> struct ProductReduce {
+template <class A>
+struct ProductReduce {
   using Acc = A;
   static constexpr bool shifted = false;
   A identity() const { return A(1); }
-  template <class V> TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const { return x; }
-  template <class V> TAEDA_ALWAYS_INLINE V combine(const V& a, const V& b) const { return a * b; }
+  template <class V>
+  TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const {
+    return x;
+  }
+  template <class V>
+  TAEDA_ALWAYS_INLINE V combine(const V& a, const V& b) const {
+    return a * b;
+  }
 };
 
 /// Sum of squared deviations from the shift.
-template <class A> struct SquareReduce : SumReduce<A> {
+template <class A>
+struct SquareReduce : SumReduce<A> {
   static constexpr bool shifted = true;
-  template <class V> TAEDA_ALWAYS_INLINE V map(const V& x, const V& shift) const { return (x - shift) * (x - shift); }
+  template <class V>
+  TAEDA_ALWAYS_INLINE V map(const V& x, const V& shift) const {
+    return (x - shift) * (x - shift);
+  }
 };
 
 /// NaN wins: once there, it stays.
-template <class A> struct MaxReduce {
+template <class A>
+struct MaxReduce {
   using Acc = A;
   static constexpr bool shifted = false;
   A identity() const {
-    if constexpr (std::is_floating_point_v<A>) return -std::numeric_limits<A>::infinity();
-    else return std::numeric_limits<A>::lowest();
+    if constexpr (std::is_floating_point_v<A>)
+      return -std::numeric_limits<A>::infinity();
+    else
+      return std::numeric_limits<A>::lowest();
   }
-  template <class V> TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const { return x; }
-  template <class V> TAEDA_ALWAYS_INLINE V combine(const V& a, const V& b) const { return (b > a) | (b != b) ? b : a; }
+  template <class V>
+  TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const {
+    return x;
+  }
+  template <class V>
+  TAEDA_ALWAYS_INLINE V combine(const V& a, const V& b) const {
+    return (b > a) | (b != b) ? b : a;
+  }
 };
-template <class A> struct MinReduce {
+template <class A>
+struct MinReduce {
   using Acc = A;
   static constexpr bool shifted = false;
   A identity() const {
-    if constexpr (std::is_floating_point_v<A>) return std::numeric_limits<A>::infinity();
-    else return std::numeric_limits<A>::max();
+    if constexpr (std::is_floating_point_v<A>)
+      return std::numeric_limits<A>::infinity();
+    else
+      return std::numeric_limits<A>::max();
   }
-  template <class V> TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const { return x; }
-  template <class V> TAEDA_ALWAYS_INLINE V combine(const V& a, const V& b) const { return (b < a) | (b != b) ? b : a; }
+  template <class V>
+  TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const {
+    return x;
+  }
+  template <class V>
+  TAEDA_ALWAYS_INLINE V combine(const V& a, const V& b) const {
+    return (b < a) | (b != b) ? b : a;
+  }
 };
 
 }  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE

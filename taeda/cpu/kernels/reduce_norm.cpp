@@ -8,28 +8,53 @@ namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
 
 namespace {
 
-template <class V> TAEDA_ALWAYS_INLINE V absolute(const V& x) { return x < 0 ? -x : x; }
+template <class V>
+TAEDA_ALWAYS_INLINE V absolute(const V& x) {
+  return x < 0 ? -x : x;
+}
 
-template <class A> struct CountNonzero : SumReduce<A> {
-  template <class V> TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const { return x != 0 ? V{} + 1 : V{}; }
+template <class A>
+struct CountNonzero : SumReduce<A> {
+  template <class V>
+  TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const {
+    return x != 0 ? V{} + 1 : V{};
+  }
 };
-template <class A> struct AbsSum : SumReduce<A> {
-  template <class V> TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const { return absolute(x); }
+template <class A>
+struct AbsSum : SumReduce<A> {
+  template <class V>
+  TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const {
+    return absolute(x);
+  }
 };
-template <class A> struct SquareSum : SumReduce<A> {
-  template <class V> TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const { return x * x; }
+template <class A>
+struct SquareSum : SumReduce<A> {
+  template <class V>
+  TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const {
+    return x * x;
+  }
 };
-template <class A> struct AbsMax : MaxReduce<A> {
+template <class A>
+struct AbsMax : MaxReduce<A> {
   A identity() const { return 0; }
-  template <class V> TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const { return absolute(x); }
+  template <class V>
+  TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const {
+    return absolute(x);
+  }
 };
-template <class A> struct AbsMin : MinReduce<A> {
-  template <class V> TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const { return absolute(x); }
+template <class A>
+struct AbsMin : MinReduce<A> {
+  template <class V>
+  TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const {
+    return absolute(x);
+  }
 };
-template <class A> struct PowerSum : SumReduce<A> {
+template <class A>
+struct PowerSum : SumReduce<A> {
   A p = 1;
   A map(const A& x, const A&) const { return std::pow(absolute(x), p); }
-  template <class V> TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const {
+  template <class V>
+  TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const {
     V y;
     for (int64_t i = 0; i < kLanes<A>; ++i) y[i] = map(A(x[i]), A(0));
     return y;
@@ -40,11 +65,16 @@ void norm(const Tensor& out, const Tensor& in, DimMask dims, double p) {
   dispatch(FloatTypes{}, "norm", in.dtype(), [&]<class T>() {
     using A = opmath_t<T>;
     const auto same = [](A a) { return a; };
-    if (p == 0) reduce_to<T, T>(out, in, dims, CountNonzero<A>{}, same);
-    else if (p == 1) reduce_to<T, T>(out, in, dims, AbsSum<A>{}, same);
-    else if (p == 2) reduce_to<T, T>(out, in, dims, SquareSum<A>{}, [](A a) { return std::sqrt(a); });
-    else if (std::isinf(p) && p > 0) reduce_to<T, T>(out, in, dims, AbsMax<A>{}, same);
-    else if (std::isinf(p)) reduce_to<T, T>(out, in, dims, AbsMin<A>{}, same);
+    if (p == 0)
+      reduce_to<T, T>(out, in, dims, CountNonzero<A>{}, same);
+    else if (p == 1)
+      reduce_to<T, T>(out, in, dims, AbsSum<A>{}, same);
+    else if (p == 2)
+      reduce_to<T, T>(out, in, dims, SquareSum<A>{}, [](A a) { return std::sqrt(a); });
+    else if (std::isinf(p) && p > 0)
+      reduce_to<T, T>(out, in, dims, AbsMax<A>{}, same);
+    else if (std::isinf(p))
+      reduce_to<T, T>(out, in, dims, AbsMin<A>{}, same);
     else {
       PowerSum<A> op;
       op.p = static_cast<A>(p);
@@ -54,7 +84,8 @@ void norm(const Tensor& out, const Tensor& in, DimMask dims, double p) {
 }
 
 /// Two passes: the mean, then the squared deviations from it.
-void var(const Tensor& var_out, const Tensor& mean_out, const Tensor& in, DimMask dims, double correction) {
+void var(const Tensor& var_out, const Tensor& mean_out, const Tensor& in, DimMask dims,
+         double correction) {
   dispatch(FloatTypes{}, "var", in.dtype(), [&]<class T>() {
     using A = opmath_t<T>;
     dispatch(TypeList<T, A>{}, "var", var_out.dtype(), [&]<class Out>() {
@@ -67,7 +98,8 @@ void var(const Tensor& var_out, const Tensor& mean_out, const Tensor& in, DimMas
         for (int64_t k = 0; k < r.width; ++k) {
           const A mean = reinterpret_cast<const A*>(r.acc)[k] / count;
           means[static_cast<size_t>(r.first + k)] = mean;
-          *reinterpret_cast<Out*>(mean_data + (r.out - plan.out) + k * r.stride) = static_cast<Out>(mean);
+          *reinterpret_cast<Out*>(mean_data + (r.out - plan.out) + k * r.stride) =
+              static_cast<Out>(mean);
         }
       });
       const char* shift = reinterpret_cast<const char*>(means.get());

@@ -11,7 +11,8 @@
 namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
 
 /// Reads rows of T as rows of the type that T is computed in; only 16-bit types are copied.
-template <class T> class RowReader {
+template <class T>
+class RowReader {
  public:
   using A = opmath_t<T>;
   explicit RowReader(int64_t n) {
@@ -31,15 +32,18 @@ template <class T> class RowReader {
 };
 
 /// The same for writing: fill what `row` returns, then `store`.
-template <class T> class RowWriter {
+template <class T>
+class RowWriter {
  public:
   using A = opmath_t<T>;
   explicit RowWriter(int64_t n) {
     if constexpr (!std::is_same_v<T, A>) buffer_.reset(new A[static_cast<size_t>(n)]);
   }
   A* row(T* out) {
-    if constexpr (std::is_same_v<T, A>) return out;
-    else return buffer_.get();
+    if constexpr (std::is_same_v<T, A>)
+      return out;
+    else
+      return buffer_.get();
   }
   void store(T* out, int64_t n) {
     if constexpr (!std::is_same_v<T, A>)
@@ -50,11 +54,18 @@ template <class T> class RowWriter {
   std::unique_ptr<A[]> buffer_;
 };
 
-template <class A> A row_max(const A* x, int64_t n) { return reduce_row(MaxReduce<A>{}, x, n, A(0)); }
-template <class A> A row_sum(const A* x, int64_t n) { return reduce_row(SumReduce<A>{}, x, n, A(0)); }
+template <class A>
+A row_max(const A* x, int64_t n) {
+  return reduce_row(MaxReduce<A>{}, x, n, A(0));
+}
+template <class A>
+A row_sum(const A* x, int64_t n) {
+  return reduce_row(SumReduce<A>{}, x, n, A(0));
+}
 
 /// sum a[i] * (b[i] - center)
-template <class A> A row_centered_dot(const A* a, const A* b, A center, int64_t n) {
+template <class A>
+A row_centered_dot(const A* a, const A* b, A center, int64_t n) {
   constexpr int64_t w = kLanes<A>;
   const Lanes<A> m = broadcast(center);
   Lanes<A> s0{}, s1{};
@@ -71,12 +82,16 @@ template <class A> A row_centered_dot(const A* a, const A* b, A center, int64_t 
   for (; i < n; ++i) sum += a[i] * (b[i] - center);
   return sum;
 }
-template <class A> A row_dot(const A* a, const A* b, int64_t n) { return row_centered_dot(a, b, A(0), n); }
+template <class A>
+A row_dot(const A* a, const A* b, int64_t n) {
+  return row_centered_dot(a, b, A(0), n);
+}
 
 constexpr int64_t kExpBlock = 1024;
 
 /// sum exp(x[i] - shift); the exponentials are written to `out` unless it is null.
-template <class A> A row_exp_sum(const A* x, A shift, A* out, int64_t n) {
+template <class A>
+A row_exp_sum(const A* x, A shift, A* out, int64_t n) {
   A buffer[kExpBlock];
   A sum = 0;
   for (int64_t i = 0; i < n; i += kExpBlock) {
@@ -90,6 +105,8 @@ template <class A> A row_exp_sum(const A* x, A shift, A* out, int64_t n) {
 }
 
 /// Rows per task when one costs about `cost` cheap operations.
-inline int64_t row_grain(int64_t cost) { return std::max<int64_t>(1, kParallelGrain / std::max<int64_t>(1, cost)); }
+inline int64_t row_grain(int64_t cost) {
+  return std::max<int64_t>(1, kParallelGrain / std::max<int64_t>(1, cost));
+}
 
 }  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE

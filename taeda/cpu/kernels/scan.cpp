@@ -1,8 +1,10 @@
-// Cumulative sums, products and extremes: one pass along a dimension, neighbouring columns together.
+// Cumulative sums, products and extremes: one pass along a dimension, neighbouring columns
+// together.
+#include "taeda/kernels/scan.h"
+
 #include <algorithm>
 
 #include "taeda/base/parallel_for.h"
-#include "taeda/kernels/scan.h"
 
 namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
 
@@ -13,26 +15,40 @@ constexpr int64_t kColumns = 128;
 using SumTypes = TypeList<float, double, Half, BFloat16, int64_t, complex<float>, complex<double>>;
 
 /// What a scan accumulates in.
-template <class T> struct ScanAcc { using type = double; };
-template <> struct ScanAcc<int64_t> { using type = int64_t; };
-template <class V> struct ScanAcc<complex<V>> { using type = complex<double>; };
-template <class T> using scan_acc_t = typename ScanAcc<T>::type;
+template <class T>
+struct ScanAcc {
+  using type = double;
+};
+template <>
+struct ScanAcc<int64_t> {
+  using type = int64_t;
+};
+template <class V>
+struct ScanAcc<complex<V>> {
+  using type = complex<double>;
+};
+template <class T>
+using scan_acc_t = typename ScanAcc<T>::type;
 
 /// Calls `f(offset, stride, n, width)` for blocks of neighbouring columns along `dim`.
-template <class F> void for_each_block(const Tensor& in, int64_t dim, F&& f) {
+template <class F>
+void for_each_block(const Tensor& in, int64_t dim, F&& f) {
   int64_t outer = 1, n = 1, inner = 1;
   for (int64_t d = 0; d < in.dim(); ++d) (d < dim ? outer : d == dim ? n : inner) *= in.sizes()[d];
   const int64_t blocks = (inner + kColumns - 1) / kColumns;
   const int64_t work = std::max<int64_t>(1, n * std::min(inner, kColumns));
-  parallel_for(0, outer * blocks, std::max<int64_t>(1, kParallelGrain / work), [&](int64_t begin, int64_t end) {
-    for (int64_t b = begin; b < end; ++b) {
-      const int64_t column = b % blocks * kColumns;
-      f(b / blocks * n * inner + column, inner, n, std::min(kColumns, inner - column));
-    }
-  });
+  parallel_for(0, outer * blocks, std::max<int64_t>(1, kParallelGrain / work),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t b = begin; b < end; ++b) {
+                   const int64_t column = b % blocks * kColumns;
+                   f(b / blocks * n * inner + column, inner, n, std::min(kColumns, inner - column));
+                 }
+               });
 }
 
-template <class Combine> void scan(const char* name, const Tensor& out, const Tensor& in, int64_t dim, double start, Combine combine) {
+template <class Combine>
+void scan(const char* name, const Tensor& out, const Tensor& in, int64_t dim, double start,
+          Combine combine) {
   dispatch(SumTypes{}, name, in.dtype(), [&]<class T>() {
     using A = scan_acc_t<T>;
     const T* x = in.data_ptr<T>();
@@ -57,7 +73,8 @@ void cumprod(const Tensor& out, const Tensor& in, int64_t dim) {
 }
 
 template <class Replaces>
-void extreme(const char* name, const Tensor& values, const Tensor& indices, const Tensor& in, int64_t dim, Replaces replaces) {
+void extreme(const char* name, const Tensor& values, const Tensor& indices, const Tensor& in,
+             int64_t dim, Replaces replaces) {
   const ScalarType dtype = in.dtype() == kBool ? kByte : in.dtype();
   dispatch(RealTypes{}, name, dtype, [&]<class T>() {
     using A = opmath_t<T>;

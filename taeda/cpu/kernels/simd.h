@@ -8,7 +8,7 @@
 
 #include "taeda/base/macros.h"
 
-#if defined(__AVX512F__)
+#if defined(__SSE2__)
 #include <immintrin.h>
 #endif
 
@@ -51,6 +51,19 @@ TAEDA_ALWAYS_INLINE void store(T* p, Vec<T> v) {
 template <class T>
 TAEDA_ALWAYS_INLINE Vec<T> broadcast(T x) {
   return Vec<T>{} + x;
+}
+
+/// The 64-bit products of the lower halves of the lanes.
+TAEDA_ALWAYS_INLINE Vec<uint64_t> multiply_lower_halves(Vec<uint64_t> a, Vec<uint64_t> b) {
+#if defined(__AVX512F__)
+  return (Vec<uint64_t>)_mm512_maskz_mul_epu32(0xff, (__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+  return (Vec<uint64_t>)_mm256_mul_epu32((__m256i)a, (__m256i)b);
+#elif defined(__SSE2__) && !defined(__AVX__)
+  return (Vec<uint64_t>)_mm_mul_epu32((__m128i)a, (__m128i)b);
+#else
+  return (a & 0xffffffffu) * (b & 0xffffffffu);
+#endif
 }
 
 /// The first `n` lanes from memory, zeros behind them; no byte past them is read.

@@ -10,14 +10,20 @@ struct MseLoss {
   static constexpr const char* name = "mse_loss";
   static constexpr int arity = 2;
   using Types = FloatTypes;
-  template <class T> TAEDA_HD T operator()(T x, T t) const { return (x - t) * (x - t); }
+  template <class T>
+  TAEDA_HD T operator()(T x, T t) const {
+    return (x - t) * (x - t);
+  }
 };
 
 struct L1Loss {
   static constexpr const char* name = "l1_loss";
   static constexpr int arity = 2;
   using Types = FloatTypes;
-  template <class T> TAEDA_HD T operator()(T x, T t) const { return x < t ? t - x : x - t; }
+  template <class T>
+  TAEDA_HD T operator()(T x, T t) const {
+    return x < t ? t - x : x - t;
+  }
 };
 
 struct SmoothL1Loss {
@@ -26,14 +32,18 @@ struct SmoothL1Loss {
   using Types = FloatTypes;
   double beta;
 
-  template <class T> struct Bound {
+  template <class T>
+  struct Bound {
     T beta;
     TAEDA_HD T operator()(T x, T t) const {
       const T d = x < t ? t - x : x - t;
       return d < beta ? T(0.5) * d * d / beta : d - T(0.5) * beta;
     }
   };
-  template <class T> Bound<T> bind() const { return {static_cast<T>(beta)}; }
+  template <class T>
+  Bound<T> bind() const {
+    return {static_cast<T>(beta)};
+  }
 };
 
 struct HuberLoss {
@@ -42,14 +52,18 @@ struct HuberLoss {
   using Types = FloatTypes;
   double delta;
 
-  template <class T> struct Bound {
+  template <class T>
+  struct Bound {
     T delta;
     TAEDA_HD T operator()(T x, T t) const {
       const T d = x < t ? t - x : x - t;
       return d <= delta ? T(0.5) * d * d : delta * (d - T(0.5) * delta);
     }
   };
-  template <class T> Bound<T> bind() const { return {static_cast<T>(delta)}; }
+  template <class T>
+  Bound<T> bind() const {
+    return {static_cast<T>(delta)};
+  }
 };
 
 /// -(t log x + (1 - t) log(1 - x)), logarithms cut off at -100.
@@ -57,7 +71,8 @@ struct BinaryCrossEntropy {
   static constexpr const char* name = "binary_cross_entropy";
   static constexpr int arity = 2;
   using Types = FloatTypes;
-  template <class T> TAEDA_HD T operator()(T x, T t) const {
+  template <class T>
+  TAEDA_HD T operator()(T x, T t) const {
     const T a = math::log(x), b = math::log1p(-x);
     return (t - T(1)) * (b < T(-100) ? T(-100) : b) - t * (a < T(-100) ? T(-100) : a);
   }
@@ -68,7 +83,8 @@ struct BinaryCrossEntropyLogits {
   static constexpr const char* name = "binary_cross_entropy_with_logits";
   static constexpr int arity = 2;
   using Types = FloatTypes;
-  template <class T> TAEDA_HD T operator()(T x, T t) const {
+  template <class T>
+  TAEDA_HD T operator()(T x, T t) const {
     const T a = x < T(0) ? -x : x;
     return (x > T(0) ? x : x != x ? x : T(0)) - x * t + math::log1p(math::exp(-a));
   }
@@ -81,17 +97,21 @@ struct KlDiv {
   using Types = FloatTypes;
   bool log_target;
 
-  template <class T> struct Bound {
+  template <class T>
+  struct Bound {
     bool log_target;
     TAEDA_HD T operator()(T x, T t) const {
       if (log_target) return math::exp(t) * (t - x);
       return t == T(0) ? T(0) : t * (math::log(t) - x);
     }
   };
-  template <class T> Bound<T> bind() const { return {log_target}; }
+  template <class T>
+  Bound<T> bind() const {
+    return {log_target};
+  }
 };
 
-using LossOps =
-    OpList<MseLoss, L1Loss, SmoothL1Loss, HuberLoss, BinaryCrossEntropy, BinaryCrossEntropyLogits, KlDiv>;
+using LossOps = OpList<MseLoss, L1Loss, SmoothL1Loss, HuberLoss, BinaryCrossEntropy,
+                       BinaryCrossEntropyLogits, KlDiv>;
 
 }  // namespace taeda
