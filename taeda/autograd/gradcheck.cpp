@@ -41,7 +41,8 @@ std::vector<double> host_values(const Tensor& t) {
 Tensor with_values(const Tensor& model, const std::vector<double>& values) {
   NoGradGuard guard;
   const Tensor host = make_tensor(model.sizes(), kDouble, Device(kCPU));
-  std::memcpy(host.data_ptr(), values.data(), values.size() * sizeof(double));
+  if (!values.empty())
+    std::memcpy(host.data_ptr(), values.data(), values.size() * sizeof(double));
   Tensor out = model.detach().clone();
   out.copy_(host);
   return out;

@@ -75,19 +75,31 @@ TAEDA_ALWAYS_INLINE double reduce_ln2(double x, double n) {
   return (x - n * 6.93147180369123816490e-1) - n * 1.90821492927058770002e-10;
 }
 
+/// Differences that may wrap around: what is made of NaN and infinity is thrown away later.
+TAEDA_ALWAYS_INLINE int32_t wrapping_sub(int32_t a, int32_t b) {
+  return static_cast<int32_t>(static_cast<uint32_t>(a) - static_cast<uint32_t>(b));
+}
+TAEDA_ALWAYS_INLINE int64_t wrapping_sub(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+}
+
 /// 2^n for a normal result.
-TAEDA_ALWAYS_INLINE float power_of_two(int32_t n) { return from_bits((n + 127) << 23); }
-TAEDA_ALWAYS_INLINE double power_of_two(int64_t n) { return from_bits((n + 1023) << 52); }
+TAEDA_ALWAYS_INLINE float power_of_two(int32_t n) {
+  return from_bits(wrapping_sub(n, int32_t{-127}) << 23);
+}
+TAEDA_ALWAYS_INLINE double power_of_two(int64_t n) {
+  return from_bits(wrapping_sub(n, int64_t{-1023}) << 52);
+}
 
 /// x 2^n in two steps, so that results may be subnormal or overflow.
 TAEDA_ALWAYS_INLINE float scale(float x, int32_t n) {
   const int32_t half = n >> 1;
-  return x * power_of_two(half) * power_of_two(n - half);
+  return x * power_of_two(half) * power_of_two(wrapping_sub(n, half));
 }
 TAEDA_ALWAYS_INLINE double scale(double x, int64_t n) {
   // No 64-bit arithmetic shift before AVX-512: shift the biased number.
-  const auto half = static_cast<int64_t>(static_cast<uint64_t>(n + 4096) >> 1) - 2048;
-  return x * power_of_two(half) * power_of_two(n - half);
+  const auto half = static_cast<int64_t>((static_cast<uint64_t>(n) + 4096) >> 1) - 2048;
+  return x * power_of_two(half) * power_of_two(wrapping_sub(n, half));
 }
 
 /// x = 2^exponent (1 + fraction), 1 + fraction in [sqrt(1/2), sqrt(2)). For positive finite x.
@@ -99,7 +111,7 @@ struct Split {
 TAEDA_ALWAYS_INLINE Split<float> split(float x) {
   constexpr int32_t kRootHalf = 0x3f3504f3;
   const bool tiny = x < 1.17549435e-38f;
-  const int32_t offset = to_bits(tiny ? x * 8388608.0f : x) - kRootHalf;
+  const int32_t offset = wrapping_sub(to_bits(tiny ? x * 8388608.0f : x), kRootHalf);
   const int32_t k = offset >> 23;
   const float m = from_bits((offset & 0x7fffff) + kRootHalf);
   return {m - 1.0f, static_cast<float>(k) - (tiny ? 23.0f : 0.0f)};

@@ -12,7 +12,8 @@ DimVector contiguous_strides(IntArrayRef sizes) {
   int64_t step = 1;
   for (size_t i = sizes.size(); i-- > 0;) {
     strides[i] = step;
-    step *= std::max<int64_t>(sizes[i], 1);
+    // Sizes too large for any memory wrap around here; they are refused when memory is asked for.
+    __builtin_mul_overflow(step, std::max<int64_t>(sizes[i], 1), &step);
   }
   return strides;
 }
@@ -30,7 +31,7 @@ DimVector channels_last_strides(IntArrayRef s) {
 
 int64_t product(IntArrayRef sizes) {
   int64_t n = 1;
-  for (int64_t s : sizes) n *= s;
+  for (int64_t s : sizes) __builtin_mul_overflow(n, s, &n);
   return n;
 }
 

@@ -233,7 +233,7 @@ TEST(SimEnvironmentDeathTest, LaunchBlockingReportsAtOnce) {
 TEST(SimEnvironmentDeathTest, ExitWithWorkHeldBackDoesNotHang) {
   EXPECT_IN_CHILD(
       {
-        auto* gate = new sim::Gate;  // never opened
+        static auto* gate = new sim::Gate;  // never opened
         const Stream s = new_stream(Device("sim:0"));
         sim::delay_stream(s, *gate);
         sim::launch(s, "never", [] { std::abort(); });
