@@ -160,9 +160,12 @@ void dropout_kernel(const Tensor& out, const Tensor& in, double keep, double sca
     for_each_block(state, out.numel(), 1, [=](const uint32_t* bits, int64_t start, int64_t n) {
       T* y = to + start;
       const T* x = from + start;
+      // Copies, which no store to y can change: so the choice is a mask, not a branch.
+      const M kept = factor;
+      const uint32_t bound = below;
 #pragma GCC ivdep
       for (int64_t j = 0; j < n; ++j) {
-        const M weight = bits[j] < below ? factor : M(0);  // a choice of constants needs no branch
+        const M weight = bits[j] < bound ? kept : M(0);
         y[j] = static_cast<T>(static_cast<M>(x[j]) * weight);
       }
     });
