@@ -2,6 +2,8 @@
 // in this file. tests/structure limits how many files it pulls in.
 #pragma once
 
+#include "taeda/amp/autocast.h"
+#include "taeda/amp/grad_scaler.h"
 #include "taeda/autograd/anomaly.h"
 #include "taeda/autograd/engine.h"
 #include "taeda/autograd/function.h"

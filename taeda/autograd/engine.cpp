@@ -10,6 +10,7 @@
 #include "taeda/autograd/anomaly.h"
 #include "taeda/autograd/meta.h"
 #include "taeda/base/error.h"
+#include "taeda/tensor/autocast_mode.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::autograd {
@@ -318,6 +319,7 @@ class Pass {
   bool keep_graph_;
   bool accumulate_;
   AutoGradMode mode_;
+  AutocastMode::Pause dtypes_of_forward_;
   Pass* outer_;
   NodeTable table_;
   std::vector<std::pair<Edge, Tensor>> roots_;

@@ -3,6 +3,7 @@
 #include "taeda/kernels/pointwise/activation_backward.h"
 #include "taeda/kernels/pointwise/unary.h"
 #include "taeda/ops/arithmetic.h"
+#include "taeda/ops/autocast.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/elementwise.h"
 #include "taeda/ops/unary.h"
@@ -99,6 +100,7 @@ Tensor& leaky_relu_(const Tensor& self, double slope) {
 }
 
 Tensor prelu(const Tensor& self, const Tensor& weight) {
+  if (AutocastMode::is_active()) return policy::lower_precision(prelu, self, weight);
   const int64_t channels = self.dim() > 1 ? self.size(1) : 1;
   TAEDA_CHECK(weight.numel() == 1 || weight.numel() == channels,
               "Mismatch of parameter numbers and input channel size. Found parameter numbers = ",
@@ -228,6 +230,8 @@ Tensor& selu_(const Tensor& self) {
 }
 
 Tensor softplus(const Tensor& self, double beta, double threshold) {
+  if (AutocastMode::is_active())
+    return policy::float32<policy::accelerators>(softplus, self, beta, threshold);
   const auto second = [=](const Tensor& v, const Tensor& x) {
     const Tensor s = x.mul(beta).sigmoid();
     return where(x.mul(beta).gt(threshold), Scalar(0), v.mul(s).mul(rsub(s, 1)).mul(beta));

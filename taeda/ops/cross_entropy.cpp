@@ -1,6 +1,7 @@
 // The losses over classes: cross_entropy and nll_loss.
 #include "taeda/autograd/record.h"
 #include "taeda/kernels/loss.h"
+#include "taeda/ops/autocast.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/fused_backward.h"
 #include "taeda/ops/loss.h"
@@ -172,6 +173,9 @@ Tensor cross_entropy_smoothed(const Tensor& input, const Tensor& target, const T
 
 Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight,
                      Reduction reduction, int64_t ignore_index, double label_smoothing) {
+  if (AutocastMode::is_active())
+    return policy::float32(cross_entropy, input, target, weight, reduction, ignore_index,
+                           label_smoothing);
   TAEDA_CHECK(label_smoothing >= 0 && label_smoothing <= 1,
               "label_smoothing must be between 0.0 and 1.0. Got: ", label_smoothing);
   if (input.dim() > 0 && input.sizes() == target.sizes() &&
@@ -187,6 +191,8 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& we
 
 Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight,
                 Reduction reduction, int64_t ignore_index) {
+  if (AutocastMode::is_active())
+    return policy::float32(nll_loss, input, target, weight, reduction, ignore_index);
   check_class_indices("nll_loss", input, target, weight);
   const char* node = input.dim() > 2 ? "NllLoss2DBackward0" : "NllLossBackward0";
   return class_loss(node, input, target, weight,

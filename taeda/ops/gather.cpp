@@ -1,6 +1,7 @@
 // Indexing along one dimension: whole rows (index_select, index_add, ...) and single elements
 // (gather, scatter, masks).
 #include "taeda/kernels/index.h"
+#include "taeda/ops/autocast.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/elementwise.h"
@@ -125,6 +126,7 @@ Tensor& Tensor::index_add_(int64_t dim, const Tensor& index, const Tensor& sourc
 }
 
 Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
+  if (AutocastMode::is_active()) return policy::promote(index_copy, self, dim, index, source);
   const int64_t d = wrap_dim(dim, self.dim());
   check_source("index_copy", self, d, index, source);
   Tensor out;
@@ -302,6 +304,8 @@ Tensor Tensor::scatter(int64_t dim, const Tensor& index, const Scalar& value) co
 }
 
 Tensor Tensor::scatter_add(int64_t dim, const Tensor& index, const Tensor& src) const {
+  if (AutocastMode::is_active())
+    return policy::promote<policy::accelerators>(taeda::scatter_add, *this, dim, index, src);
   const int64_t d = wrap_dim(dim, this->dim());
   check_scatter("scatter_add", *this, d, index, src);
   Tensor out;

@@ -3,6 +3,7 @@
 
 #include "taeda/autograd/record.h"
 #include "taeda/kernels/index.h"
+#include "taeda/ops/autocast.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/shape.h"
 
@@ -341,6 +342,8 @@ Tensor& Tensor::index_put_(std::initializer_list<TensorIndex> indices, const Sca
 
 Tensor index_put(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& values,
                  bool accumulate) {
+  if (AutocastMode::is_active())
+    return policy::promote<policy::accelerators>(index_put, self, indices, values, accumulate);
   Tensor out = self.clone();
   out.index_put_(indices, values, accumulate);
   return out;

@@ -6,6 +6,7 @@
 
 #include "taeda/autograd/record.h"
 #include "taeda/kernels/pointwise/loss.h"
+#include "taeda/ops/autocast.h"
 #include "taeda/ops/loss_reduce.h"
 #include "taeda/ops/pointwise.h"
 
@@ -14,6 +15,13 @@ namespace taeda {
 using detail::reduce_loss;
 
 namespace {
+
+constexpr const char* kUnsafeToAutocast =
+    "torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to autocast.\n"
+    "Many models use a sigmoid layer right before the binary cross entropy layer.\n"
+    "In this case, combine the two layers using "
+    "torch.nn.functional.binary_cross_entropy_with_logits\nor torch.nn.BCEWithLogitsLoss.  "
+    "binary_cross_entropy_with_logits and BCEWithLogits are\nsafe to autocast.";
 
 /// A loss computed by one functor, recorded as one node. `slope(input, target)` is the derivative
 /// by the input, `target_slope` the one by the target.
@@ -62,16 +70,20 @@ Tensor minus_log_sigmoid(const Tensor& x) {
 }  // namespace
 
 Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction reduction) {
+  if (AutocastMode::is_active()) return policy::float32(mse_loss, input, target, reduction);
   return difference_loss("MseLossBackward0", MseLoss{}, input, target, reduction,
                          [](const Tensor& d) { return d.mul(2); });
 }
 
 Tensor l1_loss(const Tensor& input, const Tensor& target, Reduction reduction) {
+  if (AutocastMode::is_active()) return policy::float32(l1_loss, input, target, reduction);
   return difference_loss("L1LossBackward0", L1Loss{}, input, target, reduction,
                          [](const Tensor& d) { return d.sign(); });
 }
 
 Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, Reduction reduction, double beta) {
+  if (AutocastMode::is_active())
+    return policy::float32(smooth_l1_loss, input, target, reduction, beta);
   TAEDA_CHECK(beta >= 0, "smooth_l1_loss does not support negative values for beta.");
   if (beta == 0) return l1_loss(input, target, reduction);
   return difference_loss("SmoothL1LossBackward0", SmoothL1Loss{beta}, input, target, reduction,
@@ -79,6 +91,8 @@ Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, Reduction reduc
 }
 
 Tensor huber_loss(const Tensor& input, const Tensor& target, Reduction reduction, double delta) {
+  if (AutocastMode::is_active())
+    return policy::float32(huber_loss, input, target, reduction, delta);
   TAEDA_CHECK(delta > 0, "huber_loss does not support non-positive values for delta.");
   return difference_loss("HuberLossBackward0", HuberLoss{delta}, input, target, reduction,
                          [delta](const Tensor& d) { return d.clamp(-delta, delta); });
@@ -86,6 +100,10 @@ Tensor huber_loss(const Tensor& input, const Tensor& target, Reduction reduction
 
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight,
                             Reduction reduction) {
+  if (AutocastMode::is_active()) {
+    TAEDA_CHECK(!policy::applies(input, policy::accelerators), kUnsafeToAutocast);
+    return policy::float32<policy::host>(binary_cross_entropy, input, target, weight, reduction);
+  }
   TAEDA_CHECK_VALUE(input.sizes() == target.sizes(), "Using a target size (", target.sizes(),
                     ") that is different to the input size (", input.sizes(),
                     ") is deprecated. Please ensure they have the same size.");
@@ -111,6 +129,9 @@ Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Ten
 Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
                                         const Tensor& weight, const Tensor& pos_weight,
                                         Reduction reduction) {
+  if (AutocastMode::is_active())
+    return policy::float32(binary_cross_entropy_with_logits, input, target, weight, pos_weight,
+                           reduction);
   TAEDA_CHECK_VALUE(input.sizes() == target.sizes(), "Target size (", target.sizes(),
                     ") must be the same as input size (", input.sizes(), ")");
   if (pos_weight.defined()) {
@@ -130,6 +151,8 @@ Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& targe
 
 Tensor kl_div(const Tensor& input, const Tensor& target, Reduction reduction, bool log_target,
               bool batch_mean) {
+  if (AutocastMode::is_active())
+    return policy::float32(kl_div, input, target, reduction, log_target, batch_mean);
   const Tensor loss = recorded_loss(
       "KlDivBackward0", KlDiv{log_target}, input, target, batch_mean ? Reduction::Sum : reduction,
       [log_target](const Tensor&, const Tensor& t) { return (log_target ? t.exp() : t).neg(); },
@@ -142,6 +165,8 @@ Tensor kl_div(const Tensor& input, const Tensor& target, Reduction reduction, bo
 
 Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full,
                         double eps, Reduction reduction) {
+  if (AutocastMode::is_active())
+    return policy::float32(poisson_nll_loss, input, target, log_input, full, eps, reduction);
   Tensor loss =
       log_input ? input.exp().sub(target.mul(input)) : input.sub(target.mul(input.add(eps).log()));
   if (full) {  // Stirling: t log t - t + log(2 pi t) / 2
@@ -173,11 +198,14 @@ Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor
 
 Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, double margin,
                             Reduction reduction) {
+  if (AutocastMode::is_active())
+    return policy::float32(hinge_embedding_loss, input, target, margin, reduction);
   const Tensor far = input.neg().add(margin).clamp_min(0).masked_fill(target.eq(1), 0);
   return reduce_loss(far.add(input.masked_fill(target.eq(-1), 0)), reduction);
 }
 
 Tensor soft_margin_loss(const Tensor& input, const Tensor& target, Reduction reduction) {
+  if (AutocastMode::is_active()) return policy::float32(soft_margin_loss, input, target, reduction);
   return reduce_loss(minus_log_sigmoid(input.mul(target)), reduction);
 }
 

@@ -3,6 +3,7 @@
 #include "taeda/autograd/record.h"
 #include "taeda/kernels/matmul.h"
 #include "taeda/ops/arithmetic.h"
+#include "taeda/ops/autocast.h"
 #include "taeda/tensor/iter.h"
 
 namespace taeda {
@@ -132,6 +133,7 @@ Tensor as_column(const Tensor& v) { return relayout(v, v.layout().unsqueeze(1));
 }  // namespace
 
 Tensor mm(const Tensor& self, const Tensor& mat2) {
+  if (AutocastMode::is_active()) return policy::lower_precision(mm, self, mat2);
   check_same_device("mm", {&self, &mat2});
   check_mm_shapes(self, mat2, "self", "mat2");
   check_matrix_dtypes(self, mat2);
@@ -148,6 +150,8 @@ Tensor mm(const Tensor& self, const Tensor& mat2) {
 }
 
 Tensor mv(const Tensor& self, const Tensor& vec) {
+  if (AutocastMode::is_active())
+    return policy::lower_precision<policy::accelerators>(mv, self, vec);
   check_mv(self, vec);
   Tensor out = make_tensor({self.size(0)}, self.dtype(), self.device());
   multiply(as_column(out), self, as_column(vec));
@@ -162,6 +166,7 @@ Tensor mv(const Tensor& self, const Tensor& vec) {
 }
 
 Tensor bmm(const Tensor& self, const Tensor& mat2) {
+  if (AutocastMode::is_active()) return policy::lower_precision(bmm, self, mat2);
   check_bmm("bmm", self, mat2);
   Tensor out = make_tensor({self.size(0), self.size(1), mat2.size(2)}, self.dtype(), self.device());
   multiply(out, self, mat2);
@@ -177,6 +182,8 @@ Tensor bmm(const Tensor& self, const Tensor& mat2) {
 
 Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
              const Scalar& alpha) {
+  if (AutocastMode::is_active())
+    return policy::lower_precision(addmm, self, mat1, mat2, beta, alpha);
   check_addmm(self, mat1, mat2, beta, alpha);
   Tensor out = make_tensor({mat1.size(0), mat2.size(1)}, mat1.dtype(), mat1.device());
   multiply(out, mat1, mat2, self, beta, alpha);
@@ -204,6 +211,8 @@ Tensor& Tensor::addmm_(const Tensor& a, const Tensor& b, const Scalar& beta,
 
 Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta,
              const Scalar& alpha) {
+  if (AutocastMode::is_active())
+    return policy::lower_precision<policy::accelerators>(addmv, self, mat, vec, beta, alpha);
   check_mv(mat, vec);
   check_scales(mat.dtype(), beta, alpha);
   check_same_device("addmv", {&self, &mat});
@@ -225,6 +234,8 @@ Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Sca
 
 Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
                const Scalar& alpha) {
+  if (AutocastMode::is_active())
+    return policy::lower_precision(baddbmm, self, batch1, batch2, beta, alpha);
   check_bmm("baddbmm", batch1, batch2);
   check_scales(batch1.dtype(), beta, alpha);
   check_same_device("baddbmm", {&self, &batch1});
@@ -239,6 +250,8 @@ Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, c
 
 Tensor addbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
               const Scalar& alpha) {
+  if (AutocastMode::is_active())
+    return policy::lower_precision(addbmm, self, batch1, batch2, beta, alpha);
   check_bmm("addbmm", batch1, batch2);
   // The sum over the batch is part of the sum over k.
   const int64_t b = batch1.size(0), m = batch1.size(1), k = batch1.size(2), n = batch2.size(2);
@@ -248,12 +261,15 @@ Tensor addbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, co
 
 Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta,
             const Scalar& alpha) {
+  if (AutocastMode::is_active())
+    return policy::lower_precision<policy::accelerators>(addr, self, vec1, vec2, beta, alpha);
   TAEDA_CHECK(vec1.dim() == 1, "addr: Expected 1-D argument vec1, but got ", vec1.dim(), "-D");
   TAEDA_CHECK(vec2.dim() == 1, "addr: Expected 1-D argument vec2, but got ", vec2.dim(), "-D");
   return addmm(self, vec1.unsqueeze(1), vec2.unsqueeze(0), beta, alpha);
 }
 
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
+  if (AutocastMode::is_active()) return policy::lower_precision(linear, input, weight, bias);
   TAEDA_CHECK(weight.dim() == 1 || weight.dim() == 2,
               "linear(): weight must be a matrix or a vector, got ", weight.dim(), "-D tensor");
   TAEDA_CHECK(input.dim() >= 1,
@@ -304,6 +320,7 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
 }
 
 Tensor dot(const Tensor& self, const Tensor& other) {
+  if (AutocastMode::is_active()) return policy::promote<policy::accelerators>(dot, self, other);
   check_same_device("dot", {&self, &other});
   TAEDA_CHECK(self.dim() == 1 && other.dim() == 1, "1D tensors expected, but got ", self.dim(),
               "D and ", other.dim(), "D tensors");
@@ -380,6 +397,7 @@ Tensor matmul_batched(const Tensor& a, const Tensor& b) {
 }  // namespace
 
 Tensor matmul(const Tensor& self, const Tensor& other) {
+  if (AutocastMode::is_active()) return policy::lower_precision(matmul, self, other);
   const int64_t a = self.dim(), b = other.dim();
   TAEDA_CHECK(a > 0 && b > 0, "both arguments to matmul need to be at least 1D, but they are ", a,
               "D and ", b, "D");

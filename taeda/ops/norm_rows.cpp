@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "taeda/kernels/norm.h"
+#include "taeda/ops/autocast.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/fused_backward.h"
 #include "taeda/ops/norm.h"
@@ -127,6 +128,9 @@ RowNorm trailing_rows(const Tensor& input, IntArrayRef normalized_shape, const T
 
 Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight,
                   const Tensor& bias, double eps) {
+  if (AutocastMode::is_active())
+    return policy::float32<policy::accelerators>(layer_norm, input, normalized_shape, weight, bias,
+                                                 eps);
   check_floating("layer_norm", input);
   check_same_device("layer_norm", {&input, &weight, &bias});
   return row_norm("NativeLayerNormBackward0", input, weight, bias,
@@ -146,6 +150,8 @@ Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor&
 
 Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight, const Tensor& bias,
                   double eps) {
+  if (AutocastMode::is_active())
+    return policy::float32<policy::accelerators>(group_norm, input, num_groups, weight, bias, eps);
   check_floating("group_norm", input);
   check_same_device("group_norm", {&input, &weight, &bias});
   TAEDA_CHECK(input.dim() >= 2, "Expected at least 2 dimensions for input tensor but received ",

@@ -3,6 +3,7 @@
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
 #include "taeda/kernels/pool.h"
+#include "taeda/ops/autocast.h"
 #include "taeda/ops/create.h"
 
 namespace taeda {
@@ -352,6 +353,9 @@ std::tuple<Tensor, Tensor> adaptive_max_pool3d(const Tensor& input, IntArrayRef 
 Tensor avg_pool3d(const Tensor& input, IntArrayRef kernel_size, IntArrayRef stride,
                   IntArrayRef padding, bool ceil_mode, bool count_include_pad,
                   std::optional<int64_t> divisor_override) {
+  if (AutocastMode::is_active())
+    return policy::float32<policy::host>(avg_pool3d, input, kernel_size, stride, padding, ceil_mode,
+                                         count_include_pad, divisor_override);
   return avg_pool(3, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
                   divisor_override);
 }

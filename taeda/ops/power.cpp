@@ -2,6 +2,7 @@
 #include "taeda/kernels/pointwise/arithmetic.h"
 #include "taeda/kernels/pointwise/unary.h"
 #include "taeda/ops/arithmetic.h"
+#include "taeda/ops/autocast.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/elementwise.h"
 #include "taeda/ops/unary.h"
@@ -9,6 +10,8 @@
 namespace taeda {
 
 namespace {
+
+constexpr auto power_of = [](const auto&... args) { return taeda::pow(args...); };
 
 void check_exponent(const Tensor& base, const Scalar& exponent) {
   TAEDA_CHECK(
@@ -57,6 +60,8 @@ Tensor exponent_gradient(const Tensor& g, const Tensor& self, const Tensor& expo
 }  // namespace
 
 Tensor pow(const Tensor& self, const Scalar& exponent) {
+  if (AutocastMode::is_active())
+    return policy::float32<policy::accelerators>(power_of, self, exponent);
   Tensor out = power(self, exponent);
   if (wants_grad(self))
     record("PowBackward0", out, {self}, [exponent, x = save(self)](const Tensor& g) {
@@ -70,6 +75,8 @@ Tensor pow(const Tensor& self, const Scalar& exponent) {
 }
 
 Tensor pow(const Tensor& self, const Tensor& exponent) {
+  if (AutocastMode::is_active())
+    return policy::float32<policy::accelerators>(power_of, self, exponent);
   Tensor out = pointwise(Pow{}, self, exponent);
   if (wants_grad(self, exponent))
     record(
@@ -83,6 +90,8 @@ Tensor pow(const Tensor& self, const Tensor& exponent) {
 }
 
 Tensor pow(const Scalar& self, const Tensor& exponent) {
+  if (AutocastMode::is_active())
+    return policy::float32<policy::accelerators>(power_of, self, exponent);
   Tensor out = pointwise(Pow{}, self, exponent);
   if (wants_grad(exponent))
     record("PowBackward1", out, {exponent},

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "taeda/autograd/record.h"
+#include "taeda/ops/autocast.h"
 #include "taeda/ops/reduce_common.h"
 
 namespace taeda {
@@ -28,6 +29,8 @@ Tensor Reduced::restore(const Tensor& result) const {
 }
 
 namespace {
+
+constexpr auto sum_of = [](const auto&... args) { return taeda::sum(args...); };
 
 ScalarType sum_dtype(ScalarType t) { return is_integral(t, true) ? kLong : t; }
 
@@ -95,9 +98,13 @@ IntArrayRef one_dim(const OptionalDim& dim) { return dim ? IntArrayRef(*dim) : I
 }  // namespace
 
 Tensor sum(const Tensor& self, OptionalDtype dtype) {
+  if (AutocastMode::is_active() && !dtype)
+    return policy::float32<policy::accelerators>(sum_of, self, dtype);
   return sum_impl("SumBackward0", self, {}, false, dtype);
 }
 Tensor sum(const Tensor& self, IntArrayRef dims, bool keepdim, OptionalDtype dtype) {
+  if (AutocastMode::is_active() && !dtype)
+    return policy::float32<policy::accelerators>(sum_of, self, dims, keepdim, dtype);
   return sum_impl("SumBackward1", self, dims, keepdim, dtype);
 }
 
@@ -139,6 +146,8 @@ Tensor count_nonzero(const Tensor& self, OptionalDim dim) { return self.ne(0).su
 
 // As PyTorch: subtracting the maximum unless it is infinite keeps exp in range.
 Tensor logsumexp(const Tensor& self, IntArrayRef dims, bool keepdim) {
+  if (AutocastMode::is_active())
+    return policy::float32<policy::accelerators>(logsumexp, self, dims, keepdim);
   const Tensor x = is_integral(self.dtype(), true) ? self.to(get_default_dtype()) : self;
   const Reduced r(x, dims, keepdim);
   Tensor out;

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "taeda/autograd/record.h"
+#include "taeda/ops/autocast.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/reduce_common.h"
@@ -11,6 +12,8 @@ namespace taeda {
 using detail::Reduced;
 
 namespace {
+
+constexpr auto norm_of = [](const auto&... args) { return taeda::norm(args...); };
 
 struct Moments {
   Tensor var, mean;
@@ -127,12 +130,17 @@ std::tuple<Tensor, Tensor> std_mean(const Tensor& self, IntArrayRef dims, bool u
 }
 
 Tensor norm(const Tensor& self, const Scalar& p) {
+  if (AutocastMode::is_active()) return policy::float32<policy::accelerators>(norm_of, self, p);
   return norm_impl("NormBackward0", self, p.toDouble(), {}, false);
 }
 Tensor norm(const Tensor& self, const Scalar& p, IntArrayRef dims, bool keepdim) {
+  if (AutocastMode::is_active())
+    return policy::float32<policy::accelerators>(norm_of, self, p, dims, keepdim);
   return norm_impl("NormBackward1", self, p.toDouble(), dims, keepdim);
 }
 Tensor vector_norm(const Tensor& self, const Scalar& p, IntArrayRef dims, bool keepdim) {
+  if (AutocastMode::is_active())
+    return policy::float32<policy::accelerators>(vector_norm, self, p, dims, keepdim);
   return norm_impl("LinalgVectorNormBackward0", self, p.toDouble(), dims, keepdim);
 }
 

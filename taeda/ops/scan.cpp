@@ -3,6 +3,7 @@
 
 #include "taeda/autograd/record.h"
 #include "taeda/kernels/scan.h"
+#include "taeda/ops/autocast.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/join.h"
 #include "taeda/ops/reduce.h"
@@ -13,6 +14,8 @@ namespace taeda {
 using detail::Reduced;
 
 namespace {
+
+constexpr auto prod_of = [](const auto&... args) { return taeda::prod(args...); };
 
 /// The input in the dtype that a sum or product along it has.
 Tensor accumulated(const Tensor& self, OptionalDtype dtype) {
@@ -109,6 +112,8 @@ Tensor prod_impl(const char* node, const Tensor& self, int64_t dim, bool keepdim
 }  // namespace
 
 Tensor cumsum(const Tensor& self, int64_t dim, OptionalDtype dtype) {
+  if (AutocastMode::is_active() && !dtype)
+    return policy::float32<policy::accelerators>(cumsum, self, dim, dtype);
   dim = wrap_dim(dim, self.dim());
   const Tensor x = accumulated(self, dtype), y = scan(cumsum_slot, x, dim);
   if (wants_grad(x))
@@ -118,6 +123,8 @@ Tensor cumsum(const Tensor& self, int64_t dim, OptionalDtype dtype) {
 }
 
 Tensor cumprod(const Tensor& self, int64_t dim, OptionalDtype dtype) {
+  if (AutocastMode::is_active() && !dtype)
+    return policy::float32<policy::accelerators>(cumprod, self, dim, dtype);
   dim = wrap_dim(dim, self.dim());
   const Tensor x = accumulated(self, dtype), y = scan(cumprod_slot, x, dim);
   if (wants_grad(x))
@@ -135,9 +142,12 @@ std::tuple<Tensor, Tensor> cummin(const Tensor& self, int64_t dim) {
 }
 
 Tensor prod(const Tensor& self, OptionalDtype dtype) {
+  if (AutocastMode::is_active() && !dtype) return policy::float32(prod_of, self, dtype);
   return prod_impl("ProdBackward0", self.reshape({-1}), 0, false, dtype);
 }
 Tensor prod(const Tensor& self, int64_t dim, bool keepdim, OptionalDtype dtype) {
+  if (AutocastMode::is_active() && !dtype)
+    return policy::float32(prod_of, self, dim, keepdim, dtype);
   if (self.dim() == 0) {
     wrap_dim(dim, 0);
     return prod_impl("ProdBackward1", self.reshape({1}), 0, false, dtype);

@@ -2,6 +2,7 @@
 
 #include "taeda/autograd/record.h"
 #include "taeda/kernels/softmax.h"
+#include "taeda/ops/autocast.h"
 #include "taeda/ops/fused_backward.h"
 #include "taeda/ops/pointwise.h"
 
@@ -46,6 +47,8 @@ Tensor forward(const SoftmaxSlot& slot, const Tensor& x, int64_t dim) {
 }  // namespace
 
 Tensor softmax(const Tensor& self, int64_t dim, OptionalDtype dtype) {
+  if (AutocastMode::is_active() && !dtype)
+    return policy::float32<policy::accelerators>(softmax, self, dim, dtype);
   dim = wrap_dim(dim, self.dim());
   const Tensor x = dtype ? self.to(*dtype) : self;
   const Tensor y = forward(softmax_slot, x, dim);
@@ -57,6 +60,8 @@ Tensor softmax(const Tensor& self, int64_t dim, OptionalDtype dtype) {
 }
 
 Tensor log_softmax(const Tensor& self, int64_t dim, OptionalDtype dtype) {
+  if (AutocastMode::is_active() && !dtype)
+    return policy::float32<policy::accelerators>(log_softmax, self, dim, dtype);
   dim = wrap_dim(dim, self.dim());
   const Tensor x = dtype ? self.to(*dtype) : self;
   const Tensor y = forward(log_softmax_slot, x, dim);

@@ -5,6 +5,7 @@
 #include "taeda/kernels/pointwise/transcendental.h"
 #include "taeda/kernels/pointwise/unary.h"
 #include "taeda/ops/arithmetic.h"
+#include "taeda/ops/autocast.h"
 #include "taeda/ops/elementwise.h"
 
 namespace taeda {
@@ -34,23 +35,27 @@ Tensor abs(const Tensor& self) {
 }
 
 Tensor log(const Tensor& self) {
+  if (AutocastMode::is_active()) return policy::float32<policy::accelerators>(log, self);
   return differentiable_in_input("LogBackward0", Log{}, self,
                                  [](const Tensor& g, const Tensor& x) { return g.div(x); });
 }
 
 Tensor log2(const Tensor& self) {
+  if (AutocastMode::is_active()) return policy::float32<policy::accelerators>(log2, self);
   return differentiable_in_input(
       "Log2Backward0", Log2{}, self,
       [](const Tensor& g, const Tensor& x) { return g.div(x.mul(kLn2)); });
 }
 
 Tensor log10(const Tensor& self) {
+  if (AutocastMode::is_active()) return policy::float32<policy::accelerators>(log10, self);
   return differentiable_in_input(
       "Log10Backward0", Log10{}, self,
       [](const Tensor& g, const Tensor& x) { return g.div(x.mul(kLn10)); });
 }
 
 Tensor log1p(const Tensor& self) {
+  if (AutocastMode::is_active()) return policy::float32<policy::accelerators>(log1p, self);
   return differentiable_in_input("Log1pBackward0", Log1p{}, self,
                                  [](const Tensor& g, const Tensor& x) { return g.div(x.add(1)); });
 }
@@ -73,12 +78,14 @@ Tensor cos(const Tensor& self) {
 }
 
 Tensor asin(const Tensor& self) {
+  if (AutocastMode::is_active()) return policy::float32<policy::accelerators>(asin, self);
   return differentiable_in_input(
       "AsinBackward0", Asin{}, self,
       [](const Tensor& g, const Tensor& x) { return g.mul(rsub(x.square(), 1).rsqrt()); });
 }
 
 Tensor acos(const Tensor& self) {
+  if (AutocastMode::is_active()) return policy::float32<policy::accelerators>(acos, self);
   return differentiable_in_input(
       "AcosBackward0", Acos{}, self,
       [](const Tensor& g, const Tensor& x) { return g.mul(rsub(x.square(), 1).rsqrt()).neg(); });
@@ -91,11 +98,13 @@ Tensor atan(const Tensor& self) {
 }
 
 Tensor sinh(const Tensor& self) {
+  if (AutocastMode::is_active()) return policy::float32<policy::accelerators>(sinh, self);
   return differentiable_in_input("SinhBackward0", Sinh{}, self,
                                  [](const Tensor& g, const Tensor& x) { return g.mul(x.cosh()); });
 }
 
 Tensor cosh(const Tensor& self) {
+  if (AutocastMode::is_active()) return policy::float32<policy::accelerators>(cosh, self);
   return differentiable_in_input("CoshBackward0", Cosh{}, self,
                                  [](const Tensor& g, const Tensor& x) { return g.mul(x.sinh()); });
 }
@@ -114,6 +123,7 @@ Tensor erfc(const Tensor& self) {
 }
 
 Tensor exp(const Tensor& self) {
+  if (AutocastMode::is_active()) return policy::float32<policy::accelerators>(exp, self);
   return differentiable_in_output(
       "ExpBackward0", Exp{}, self,
       [](const Tensor& g, const Tensor& y) { return g.mul(conjugate(y)); });
@@ -126,6 +136,7 @@ Tensor exp2(const Tensor& self) {
 }
 
 Tensor expm1(const Tensor& self) {
+  if (AutocastMode::is_active()) return policy::float32<policy::accelerators>(expm1, self);
   return differentiable_in_output("Expm1Backward0", Expm1{}, self,
                                   [](const Tensor& g, const Tensor& y) { return g.mul(y.add(1)); });
 }
@@ -136,18 +147,21 @@ Tensor sqrt(const Tensor& self) {
 }
 
 Tensor rsqrt(const Tensor& self) {
+  if (AutocastMode::is_active()) return policy::float32<policy::accelerators>(rsqrt, self);
   return differentiable_in_output(
       "RsqrtBackward0", Rsqrt{}, self,
       [](const Tensor& g, const Tensor& y) { return g.mul(y.pow(3)).mul(-0.5); });
 }
 
 Tensor reciprocal(const Tensor& self) {
+  if (AutocastMode::is_active()) return policy::float32<policy::accelerators>(reciprocal, self);
   return differentiable_in_output(
       "ReciprocalBackward0", Reciprocal{}, self,
       [](const Tensor& g, const Tensor& y) { return g.mul(conjugate(y.square())).neg(); });
 }
 
 Tensor tan(const Tensor& self) {
+  if (AutocastMode::is_active()) return policy::float32<policy::accelerators>(tan, self);
   return differentiable_in_output(
       "TanBackward0", Tan{}, self,
       [](const Tensor& g, const Tensor& y) { return g.mul(y.square().add(1)); });

@@ -1,0 +1,72 @@
+#include "taeda/ops/autocast.h"
+
+#include <unordered_map>
+
+#include "taeda/tensor/grad_mode.h"
+#include "taeda/tensor/promote.h"
+
+namespace taeda::policy {
+
+namespace {
+
+/// A leaf in lower precision. The entry holds the leaf, so that its address stays its own.
+struct Remembered {
+  Tensor leaf, cast;
+  int64_t version;
+  bool recorded;  // whether gradients flow from `cast` to `leaf`
+};
+using Cache = std::unordered_map<const TensorImpl*, Remembered>;
+
+/// One per thread: threads of one program may run in different precisions. It exists only between
+/// the first cast and the end of the outermost guard.
+constinit thread_local Cache* cache = nullptr;
+
+bool worth_remembering(const Tensor& t) {
+  return AutocastMode::state().cache && t.dtype() == kFloat && t.requires_grad() && t.is_leaf() &&
+         !t.is_view() && !t.is_inference();
+}
+
+}  // namespace
+
+bool applies(const Tensor& t, Devices devices) {
+  if (!t.defined() || !t.is_floating_point() || t.dtype() == kDouble) return false;
+  const DeviceType type = t.device().type();
+  return (devices & AutocastMode::bit(type)) && AutocastMode::is_enabled(type);
+}
+
+Tensor to_lower_precision(const Tensor& t, Devices devices) {
+  if (!applies(t, devices)) return t;
+  const ScalarType dtype = AutocastMode::dtype(t.device().type());
+  if (t.dtype() == dtype) return t;
+  if (!worth_remembering(t)) return t.to(dtype);
+  if (!cache) cache = new Cache;
+  Remembered& entry = (*cache)[t.unsafe_impl()];
+  // A leaf that an optimizer has changed since is cast again, and so is one that was first used
+  // without recording.
+  const bool usable = entry.cast.defined() && entry.cast.dtype() == dtype &&
+                      entry.cast.device() == t.device() && entry.version == t._version() &&
+                      (entry.recorded || !GradMode::is_enabled());
+  if (!usable) entry = {t, t.to(dtype), t._version(), GradMode::is_enabled()};
+  return entry.cast;
+}
+
+Tensor to_float32(const Tensor& t, Devices devices) {
+  return applies(t, devices) ? t.to(kFloat) : t;
+}
+
+void clear_cache() {
+  delete cache;
+  cache = nullptr;
+}
+
+void detail::Widest::operator()(const Tensor& t) {
+  if (!applies(t, devices_)) return;
+  dtype_ = found_ ? promote_types(dtype_, t.dtype()) : t.dtype();
+  found_ = true;
+}
+
+Tensor detail::Widest::cast(const Tensor& t) const {
+  return applies(t, devices_) ? t.to(dtype_) : t;
+}
+
+}  // namespace taeda::policy

@@ -1,0 +1,49 @@
+// Thread-local state of automatic mixed precision. It lives beside the tensor because operations
+// consult it and the engine switches it off; amp/autocast.h has the guard that programs use,
+// ops/autocast.h what operations do when it is on.
+#pragma once
+
+#include <cstdint>
+
+#include "taeda/base/device.h"
+#include "taeda/base/dtype.h"
+
+namespace taeda {
+
+class AutocastMode {
+ public:
+  /// All of a thread's state, to be handed to another thread.
+  struct State {
+    uint8_t devices = 0;  // one bit for each device type that is on
+    bool cache = true;
+    ScalarType dtypes[kDeviceTypes] = {kBFloat16, kHalf, kHalf};
+  };
+
+  /// Whether any device type is on: the one test that an operation makes.
+  static bool is_active() { return __builtin_expect(state_.devices != 0, 0); }
+  static bool is_enabled(DeviceType type) { return state_.devices & bit(type); }
+  static ScalarType dtype(DeviceType type) { return state_.dtypes[static_cast<int>(type)]; }
+  static const State& state() { return state_; }
+  static void set_state(const State& state) { state_ = state; }
+  static constexpr uint8_t bit(DeviceType type) {
+    return static_cast<uint8_t>(1u << static_cast<int>(type));
+  }
+
+  /// Switches it off for a scope: within an operation that has cast its inputs, and in backward
+  /// passes, which follow the dtypes of forward.
+  class Pause {
+   public:
+    Pause() : devices_(state_.devices) { state_.devices = 0; }
+    ~Pause() { state_.devices = devices_; }
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+
+   private:
+    uint8_t devices_;
+  };
+
+ private:
+  static thread_local State state_ __attribute__((tls_model("initial-exec")));
+};
+
+}  // namespace taeda
