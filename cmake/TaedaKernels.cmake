@@ -57,8 +57,11 @@ function(taeda_add_kernel_level target level kernels)
   target_link_libraries(${objects} PRIVATE taeda_build_flags taeda_library_flags OpenMP::OpenMP_CXX)
   target_compile_definitions(${objects} PRIVATE TAEDA_CPU_NAMESPACE=${level})
   target_compile_options(${objects} PRIVATE ${TAEDA_KERNEL_FLAGS} ${TAEDA_CPU_FLAGS_${level}})
+  target_precompile_headers(${objects} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/library_pch.h)
+  # The precompiled header counts as an object in CMake.
+  set(compiled $<FILTER:$<TARGET_OBJECTS:${objects}>,EXCLUDE,[.]gch$>)
   if(level STREQUAL "baseline")
-    target_sources(${target} PRIVATE $<TARGET_OBJECTS:${objects}>)
+    target_sources(${target} PRIVATE ${compiled})
     return()
   endif()
 
@@ -66,10 +69,10 @@ function(taeda_add_kernel_level target level kernels)
   set(script ${PROJECT_SOURCE_DIR}/cmake/IsolateKernels.cmake)
   add_custom_command(
     OUTPUT ${isolated}
-    COMMAND ${CMAKE_COMMAND} "-DOBJECTS=$<JOIN:$<TARGET_OBJECTS:${objects}>,$<SEMICOLON>>"
+    COMMAND ${CMAKE_COMMAND} "-DOBJECTS=$<JOIN:${compiled},$<SEMICOLON>>"
             -DOUTPUT=${isolated} -DLEVEL=${level} -DLD=${TAEDA_BFD_LINKER}
             -DREADELF=${CMAKE_READELF} -DOBJCOPY=${CMAKE_OBJCOPY} -P ${script}
-    DEPENDS $<TARGET_OBJECTS:${objects}> ${script}
+    DEPENDS ${compiled} ${script}
     COMMENT "Isolating the ${level} kernels"
     VERBATIM)
   set_source_files_properties(${isolated} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
