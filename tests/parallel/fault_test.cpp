@@ -53,7 +53,7 @@ struct ReplicaFaults : ::testing::Test {
   }
   Outer net;
   Tensor x = batch_of(8), expected;
-  DataParallel<OuterImpl> model{net, {0, 1, 2, 3}};
+  DataParallel<OuterImpl> model{net, sim_devices(4)};
 };
 
 TEST_F(ReplicaFaults, AnErrorNamesReplicaDeviceAndModule) {
