@@ -74,6 +74,17 @@ TEST(Replicas, KeepTheirMemoryAndFollowTheValues) {
   EXPECT_EQ(distance(own, net->fc1->weight), 0);
 }
 
+TEST(Replicas, FollowAParameterToOtherMemory) {
+  Net net = make_net();
+  Replicas replicas(net.ptr(), sim_devices(2));
+  const auto own = [&] { return std::dynamic_pointer_cast<NetImpl>(replicas.follow(2)[1])->scale; };
+  const Tensor flat = taeda::arange(16, TensorOptions(kFloat).device(sim_device(0)));
+  for (const int64_t start : {0, 8}) {
+    net->scale.set_data(flat.narrow(0, start, 8));
+    EXPECT_EQ(values(own())[0], static_cast<double>(start));
+  }
+}
+
 TEST(Replicas, AnEarlierPassKeepsItsValues) {
   Net net = make_net();
   Replicas replicas(net.ptr(), sim_devices(2));

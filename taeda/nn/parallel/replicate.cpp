@@ -177,8 +177,9 @@ void Replicas::update(Replica& replica, Device device) const {
       if (!shares(copy.own, original)) copy.own.set_data(original);
       continue;
     }
-    if (copy.from == original.storage() && copy.from_version == original._version() &&
-        copy.own_version == copy.own._version() && fits(copy.own, original))
+    if (copy.from == original.storage() && copy.from_offset == original.storage_offset() &&
+        copy.from_version == original._version() && copy.own_version == copy.own._version() &&
+        fits(copy.own, original))
       continue;
     // An earlier pass that was not run backward yet keeps the values it was made with.
     const bool reusable =
@@ -188,6 +189,7 @@ void Replicas::update(Replica& replica, Device device) const {
     else
       copy.own.set_data(original.to(device, true, true));
     copy.from = original.storage();
+    copy.from_offset = original.storage_offset();
     copy.from_version = original._version();
     copy.own_version = copy.own._version();
   }

@@ -43,7 +43,7 @@ class Replicas {
     size_t original;  // position in Snapshot::tensors
     Tensor own;
     Storage from;
-    int64_t from_version = 0, own_version = 0;
+    int64_t from_offset = 0, from_version = 0, own_version = 0;
   };
   struct Replica {
     std::vector<std::shared_ptr<Module>> modules;
