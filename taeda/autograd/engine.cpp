@@ -125,7 +125,8 @@ class Pass {
   void run() {
     discover();
     if (!wanted_.empty()) mark_needed();
-    for (auto& [edge, grad] : roots_) deliver(edge, std::move(grad), nullptr);
+    for (auto& [edge, grad] : roots_)
+      deliver(table_.at(edge.node.get()), edge.input_nr, std::move(grad), nullptr);
     for (NodeState& s : table_.states())
       if (s.waiting == 0) ready_.push(s.node.get());
     while (!ready_.empty()) {
@@ -202,15 +203,13 @@ class Pass {
   }
 
   /// Adds a gradient that `producer` made (none: the caller) to what a node has been given.
-  void deliver(const Edge& edge, Tensor grad, const Node* producer) {
-    NodeState& s = table_.at(edge.node.get());
-    if (s.grads.size() < edge.node->num_inputs()) s.grads.resize(edge.node->num_inputs());
-    if (!grad.defined()) return;
-    Tensor& sum = s.grads[edge.input_nr];
+  void deliver(NodeState& to, uint32_t input_nr, Tensor grad, const Node* producer) {
+    if (to.grads.size() < to.node->num_inputs()) to.grads.resize(to.node->num_inputs());
+    Tensor& sum = to.grads[input_nr];
     std::optional<StreamGuard> on_stream;
     if (!grad.is_cpu()) {
       const Device device = grad.device();
-      const Stream consumer = stream_of(*edge.node, device);
+      const Stream consumer = stream_of(*to.node, device);
       cross(grad, producer ? stream_of(*producer, device) : current_stream(device), consumer);
       if (sum.defined()) on_stream.emplace(consumer);
     }
@@ -343,9 +342,10 @@ class Pass {
     for (size_t i = 0; i < node.edges.size(); ++i) {
       const Edge& edge = node.edges[i];
       if (!edge) continue;
-      if (i < out.size() && out[i].defined() && table_.at(edge.node.get()).needed)
-        deliver(edge, std::move(out[i]), &node);
-      if (--table_.at(edge.node.get()).waiting == 0) ready_.push(edge.node.get());
+      NodeState& next = table_.at(edge.node.get());
+      if (i < out.size() && out[i].defined() && next.needed)
+        deliver(next, edge.input_nr, std::move(out[i]), &node);
+      if (--next.waiting == 0) ready_.push(edge.node.get());
     }
   }
 
