@@ -113,13 +113,24 @@ Tensor gather_tensors(const std::vector<Tensor>& given, Device target, int64_t d
   return out;
 }
 
+namespace {
+
+/// left + right on left's device, in the memory that right needs there anyway.
+Tensor sum_of(const Tensor& left, const Tensor& right) {
+  const Tensor moved = right.to(left.device());
+  const bool own = !GradMode::is_enabled() && !moved.is_same(right);
+  return own ? moved.add_(left) : left.add(moved);
+}
+
+}  // namespace
+
 Tensor reduce_add(std::vector<Tensor> tensors, Device target) {
   for (size_t step = 1; step < tensors.size(); step *= 2)
     for (size_t i = 0; i + step < tensors.size(); i += 2 * step) {
       Tensor& left = tensors[i];
       const Tensor& right = tensors[i + step];
       if (!right.defined()) continue;
-      left = left.defined() ? left.add(right.to(left.device())) : right;
+      left = left.defined() ? sum_of(left, right) : right;
     }
   if (tensors.empty() || !tensors[0].defined()) return {};
   return tensors[0].to(target);
