@@ -110,6 +110,22 @@ TEST_P(DevicesTest, OrderHoldsWhenDevicesAreSlow) {
   }
 }
 
+TEST_P(DevicesTest, GradientsAreTheSameBitsWhicheverDeviceIsLate) {
+  Net net = make_net();
+  DataParallel model(net, devices);
+  const Tensor x = batch_of(13);
+  std::vector<Tensor> first;
+  for (int round = 0; round <= GetParam(); ++round) {
+    sim::Gate gate;
+    if (round < GetParam()) sim::delay_stream(default_stream(sim_device(round)), gate);
+    model(x).pow(2).sum().backward();
+    gate.open();
+    const std::vector<Tensor> gradients = take_gradients(*net);
+    if (round == 0) first = gradients;
+    for (size_t i = 0; i < first.size(); ++i) EXPECT_TRUE(gradients[i].equal(first[i]));
+  }
+}
+
 TEST_P(DevicesTest, StreamsOfTheCallerAreUsed) {
   Net net = make_net();
   const Tensor x = batch_of(8);
