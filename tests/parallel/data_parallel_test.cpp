@@ -380,6 +380,8 @@ TEST(DataParallelTest, TheFunction) {
   EXPECT_TRUE(one.is_cpu());
   EXPECT_EQ(net->scale.device(), sim_device(0));
   EXPECT_LT(distance(parallel::data_parallel(net, x), expected), 1e-5) << "all of its type";
+  EXPECT_EQ(parallel::data_parallel(net, x, {0, 2}, 1).device(), sim_device(1));
+  EXPECT_EQ(parallel::data_parallel(net, x, std::nullopt, "cpu").device(), Device(kCPU));
   const auto many = std::make_shared<ManyImpl>();
   const auto [y, sums] = parallel::data_parallel(
       many, std::tuple(x, std::vector<Tensor>{x}, 2.0, std::string("s"), Tensor()), sim_devices(2));

@@ -36,10 +36,8 @@ std::vector<Device> all_of(DeviceType type) {
 
 }  // namespace
 
-std::vector<Device> detail::all_devices(const Module& module) {
-  std::vector<Device> out = all_of(accelerator_for(module));
-  TAEDA_CHECK(!out.empty(), "Expected at least one CUDA device to be available");
-  return out;
+Device DeviceId::on(DeviceType type) const {
+  return resolve(device_ ? *device_ : Device(type, index_));
 }
 
 std::vector<Device> DeviceIds::resolve_for(const Module& module) const {
@@ -48,7 +46,7 @@ std::vector<Device> DeviceIds::resolve_for(const Module& module) const {
   std::vector<Device> out;
   for (const DeviceId& id : *ids_) {
     if (id.is_index() && device_count(type) == 0) continue;
-    out.push_back(resolve(id.on(type)));
+    out.push_back(id.on(type));
   }
   return out;
 }
@@ -58,7 +56,7 @@ DataParallelBase::DataParallelBase(std::shared_ptr<Module> module, std::vector<D
     : devices_(std::move(devices)), dim_(dim), wrapped_(std::move(module)) {
   register_module("module", wrapped_);
   if (devices_.empty()) return;
-  output_device_ = output_device ? resolve(output_device->on(devices_[0].type())) : devices_[0];
+  output_device_ = output_device ? output_device->on(devices_[0].type()) : devices_[0];
   if (devices_.size() == 1)
     wrapped_->to(devices_[0]);
   else

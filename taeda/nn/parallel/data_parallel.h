@@ -22,8 +22,8 @@ class DeviceId {
   DeviceId(Device device) : device_(device) {}
   DeviceId(const char* name) : device_(Device(name)) {}
   DeviceId(const std::string& name) : device_(Device(name)) {}
-  /// The device; an index means one of type `type`.
-  Device on(DeviceType type) const { return device_ ? *device_ : Device(type, index_); }
+  /// The device; an index means one of type `type`. Throws Error unless it exists.
+  Device on(DeviceType type) const;
   bool is_index() const { return !device_; }
 
  private:
@@ -38,6 +38,7 @@ class DeviceIds {
   DeviceIds(std::initializer_list<DeviceId> ids) : ids_(ids) {}
   template <std::convertible_to<DeviceId> Id>
   DeviceIds(const std::vector<Id>& ids) : ids_(std::in_place, ids.begin(), ids.end()) {}
+  DeviceIds(std::nullopt_t) {}
 
   /// The devices, with indices. All are those of the type that the module is on or, while it is on
   /// the CPU, of "cuda". Indices, too, mean that type; empty if it has no devices.
@@ -141,8 +142,6 @@ class DataParallel : public ModuleHolder<DataParallelImpl<M>> {
 };
 
 namespace detail {
-/// All accelerators of the type the module is on, or of "cuda". Throws Error if there are none.
-std::vector<Device> all_devices(const Module& module);
 template <class M>
 const std::shared_ptr<M>& pointer(const std::shared_ptr<M>& module) {
   return module;
@@ -155,22 +154,21 @@ const std::shared_ptr<M>& pointer(const ModuleHolder<M>& module) {
 
 /// One call of a module on several devices, without keeping replicas: torch::nn::parallel's
 /// function. The module may be on any device; with one device it is moved there. `input` is a
-/// tensor or a std::tuple of arguments.
+/// tensor or a std::tuple of arguments. Throws Error if there are no devices.
 template <class ModuleType, class Input>
-auto data_parallel(const ModuleType& module, const Input& input,
-                   std::optional<std::vector<Device>> devices = {},
-                   std::optional<Device> output_device = {}, int64_t dim = 0) {
+auto data_parallel(const ModuleType& module, const Input& input, const DeviceIds& device_ids = {},
+                   const std::optional<DeviceId>& output_device = {}, int64_t dim = 0) {
   const auto& original = detail::pointer(module);
-  if (!devices) devices = detail::all_devices(*original);
-  TAEDA_CHECK(!devices->empty(), "data_parallel: expected at least one device");
-  const Device target = output_device.value_or(devices->front());
-  auto inputs = scatter(input, *devices, dim);
-  if (devices->size() == 1) {
-    original->to(devices->front());
+  std::vector<Device> devices = device_ids.resolve_for(*original);
+  TAEDA_CHECK(!devices.empty(), "Expected at least one CUDA device to be available");
+  const Device target = output_device ? output_device->on(devices[0].type()) : devices[0];
+  const auto inputs = scatter(input, devices, dim);
+  if (devices.size() == 1) {
+    original->to(devices[0]);
     return gather(std::vector{detail::call_with(*original, inputs[0])}, target, dim);
   }
-  devices->resize(inputs.size());
-  return gather(parallel_apply(replicate(original, *devices), inputs, devices), target, dim);
+  devices.resize(inputs.size());
+  return gather(parallel_apply(replicate(original, devices), inputs, devices), target, dim);
 }
 
 }  // namespace taeda::nn::parallel
