@@ -414,6 +414,9 @@ TEST(ParallelApply, ModulesAndInputsAndDevices) {
   const std::vector<Tensor> outputs = parallel::parallel_apply(copies, inputs);
   EXPECT_EQ(outputs[1].device(), sim_device(1));
   EXPECT_LT(distance(outputs[0], outputs[1]), 1e-6);
+  const uint64_t number = outputs[0].grad_fn()->sequence_nr();
+  EXPECT_EQ(outputs[1].grad_fn()->sequence_nr(), number) << "so they run backward side by side";
+  EXPECT_GT((outputs[1] * 2).grad_fn()->sequence_nr(), number);
   EXPECT_THAT(message_of([&] { parallel::parallel_apply(copies, std::vector<Tensor>{x}); }),
               HasSubstr("The number of modules 2 is not equal to the number of inputs 1"));
   EXPECT_THAT(message_of([&] { parallel::parallel_apply(copies, inputs, sim_devices(1)); }),
