@@ -1,6 +1,12 @@
 // The engine: a pass runs on the thread that called it, nodes in the order of their sequence
-// numbers (latest first), so that results are the same every time. Work of devices is queued on the
-// stream its forward ran on; streams wait for each other by events where a gradient crosses.
+// numbers (latest first), so that results are the same every time.
+//
+// Note [Streams of a pass]
+// A node runs on the stream its forward ran on; what it does on another device runs on the caller's
+// current stream there. So a gradient is made on the stream that its producer has for the
+// gradient's device, and summed and read on the one that its consumer has: where they differ, the
+// consumer's waits. When the pass is over the caller's streams wait for all others, so that
+// gradients may be read as if the caller's stream had made them.
 #include "taeda/autograd/engine.h"
 
 #include <algorithm>
@@ -29,7 +35,6 @@ struct NodeState {
   int waiting = 0;     // edges into the node that have not delivered
   bool needed = true;  // on a path to something that is wanted
   TensorVec grads;     // sums so far, by input number
-  Stream producer;
   std::vector<Capture> captures;
 };
 
@@ -87,6 +92,17 @@ struct RunningNode {
   Node* previous;
 };
 
+/// Where a node's work on `device` runs. To be asked under the caller's streams.
+Stream stream_of(const Node& node, Device device) {
+  return node.stream.device() == device ? node.stream : current_stream(device);
+}
+
+/// The memory of `t` is used by `stream`, though it belongs to another one.
+void mark_user(const Tensor& t, const Stream& stream) {
+  const Storage& storage = t.storage();
+  if (storage->data() && storage->resizable()) t.record_stream(stream.id());
+}
+
 std::string describe(const Node& node) {
   return node.origin ? taeda::detail::concat(node.name(), " (", *node.origin, ")") : node.name();
 }
@@ -109,7 +125,8 @@ class Pass {
   void run() {
     discover();
     if (!wanted_.empty()) mark_needed();
-    for (auto& [edge, grad] : roots_) deliver(edge, std::move(grad), Stream());
+    for (auto& [edge, grad] : roots_)
+      deliver(table_.at(edge.node.get()), edge.input_nr, std::move(grad), nullptr);
     for (NodeState& s : table_.states())
       if (s.waiting == 0) ready_.push(s.node.get());
     while (!ready_.empty()) {
@@ -117,6 +134,7 @@ class Pass {
       ready_.pop();
       evaluate(table_.at(node));
     }
+    for (const Stream& s : side_streams_) current_stream(s.device()).wait_stream(s);
     while (!callbacks_.empty()) {
       auto callbacks = std::move(callbacks_);
       callbacks_.clear();
@@ -184,21 +202,23 @@ class Pass {
     }
   }
 
-  /// Adds a gradient to what a node has been given; the streams are put in order.
-  void deliver(const Edge& edge, Tensor grad, const Stream& producer) {
-    NodeState& s = table_.at(edge.node.get());
-    if (s.grads.size() < edge.node->num_inputs()) s.grads.resize(edge.node->num_inputs());
-    if (!grad.defined()) return;
-    Tensor& sum = s.grads[edge.input_nr];
-    const Stream& consumer = edge.node->stream;
-    if (!grad.is_cpu() && !producer.device().is_cpu() && !(producer == consumer) &&
-        !consumer.device().is_cpu())
-      consumer.wait_stream(producer);
+  /// Adds a gradient that `producer` made (none: the caller) to what a node has been given.
+  void deliver(NodeState& to, uint32_t input_nr, Tensor grad, const Node* producer) {
+    if (to.grads.size() < to.node->num_inputs()) to.grads.resize(to.node->num_inputs());
+    Tensor& sum = to.grads[input_nr];
+    std::optional<StreamGuard> on_stream;
+    if (!grad.is_cpu()) {
+      const Device device = grad.device();
+      const Stream consumer = stream_of(*to.node, device);
+      cross(grad, producer ? stream_of(*producer, device) : current_stream(device), consumer);
+      if (sum.defined()) on_stream.emplace(consumer);
+    }
     if (!sum.defined()) {
       sum = std::move(grad);
       return;
     }
-    const bool mine = !GradMode::is_enabled() && sum.use_count() == 1 &&
+    // Nobody else holds the sum, but on another stream somebody may still read it.
+    const bool mine = !GradMode::is_enabled() && !several_streams_ && sum.use_count() == 1 &&
                       sum.storage().use_count() == 1 && sum.dtype() == grad.dtype() &&
                       sum.layout().is_non_overlapping_and_dense();
     if (mine)
@@ -207,35 +227,84 @@ class Pass {
       sum = sum.add(grad);
   }
 
+  /// `to` is going to use what was made on `from`.
+  void cross(const Tensor& grad, const Stream& from, const Stream& to) {
+    if (from == to) return;
+    to.wait_stream(from);
+    mark_user(grad, to);
+    several_streams_ = true;
+  }
+
   /// Runs one node and hands its results on.
   void evaluate(NodeState& state) {
     Node& node = *state.node;
-    TensorVec grads = std::move(state.grads);
-    grads.resize(node.num_inputs());
     if (!state.needed) {
-      finish(node, {}, Stream());
+      finish(node, {});
       return;
     }
-    std::optional<StreamGuard> on_stream;
-    if (!node.stream.device().is_cpu()) on_stream.emplace(node.stream);
+    TensorVec out;
+    bool ran = false;
+    {
+      std::optional<StreamGuard> on_stream;
+      if (!node.stream.device().is_cpu()) on_stream.emplace(node.stream);
+      ran = run_node(state, out);
+    }
+    if (!node.stream.device().is_cpu()) leave(state);
+    if (ran) finish(node, std::move(out));
+  }
+
+  /// Calls a node with its hooks, under its stream; false for a sink that is not to be filled.
+  bool run_node(NodeState& state, TensorVec& out) {
+    Node& node = *state.node;
+    TensorVec grads = std::move(state.grads);
+    grads.resize(node.num_inputs());
     run_tensor_hooks(node, grads);
     for (const Capture& c : state.captures) *c.result = grads[c.input_nr];
-    const bool is_sink = node.edges.empty() && node.sequence_nr() == UINT64_MAX;
-    if (is_sink && (!accumulate_ || (!wanted_.empty() && state.captures.empty()))) return;
-    finish(node, call(node, std::move(grads)), node.stream);
+    if (is_sink(node) && (!accumulate_ || (!wanted_.empty() && state.captures.empty())))
+      return false;
+    out = call(node, std::move(grads));
+    TAEDA_CHECK(out.size() <= node.edges.size() || node.edges.empty(), "Function ", node.name(),
+                " returned an invalid number of gradients - got ", out.size(), ", but expected ",
+                node.edges.size());
+    for (size_t i = 0; i < out.size() && i < node.edges.size(); ++i) {
+      const Edge& edge = node.edges[i];
+      if (edge && out[i].defined() && table_.at(edge.node.get()).needed)
+        out[i] = conform(node, i, std::move(out[i]), edge.node->inputs[edge.input_nr]);
+    }
+    return true;
+  }
+
+  static bool is_sink(const Node& node) {
+    return node.edges.empty() && node.sequence_nr() == UINT64_MAX;
+  }
+
+  /// What a node on a stream of its own leaves to the caller is used on the caller's stream.
+  void leave(const NodeState& state) {
+    const Stream& stream = state.node->stream;
+    const Stream callers = current_stream(stream.device());
+    if (stream == callers) return;
+    if (std::find(side_streams_.begin(), side_streams_.end(), stream) == side_streams_.end())
+      side_streams_.push_back(stream);
+    for (const Capture& c : state.captures)
+      if (c.result->defined() && c.result->device() == stream.device())
+        mark_user(*c.result, callers);
+    if (!is_sink(*state.node)) return;
+    const Tensor leaf = static_cast<AccumulateGrad&>(*state.node).leaf();
+    if (leaf.defined() && leaf.grad().defined() && leaf.grad().device() == stream.device())
+      mark_user(leaf.grad(), callers);
   }
 
   TensorVec call(Node& node, TensorVec grads) {
     if (node.hooks)
       for (auto& h : node.hooks->pre) grads = h.hook(std::move(grads));
-    const bool is_sink = node.edges.empty();
-    if (!is_sink &&
+    const bool last = node.edges.empty();
+    if (!last &&
         std::none_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); }))
       return {};
     uint64_t mask = 0;
     for (size_t i = 0; i < node.edges.size() && i < 63; ++i)
       if (node.edges[i] && table_.at(node.edges[i].node.get()).needed) mask |= uint64_t{1} << i;
-    if (!is_sink && mask == 0 && node.edges.size() < 63) return {};
+    if (!last && mask == 0 && node.edges.size() < 63) return {};
     const bool post = node.hooks && !node.hooks->post.empty();
     const TensorVec taken = post ? grads : TensorVec();
     TensorVec out;
@@ -269,19 +338,14 @@ class Pass {
   }
 
   /// Delivers the results to the successors; those that have everything become ready.
-  void finish(Node& node, TensorVec out, const Stream& producer) {
-    TAEDA_CHECK(out.size() <= node.edges.size() || node.edges.empty(), "Function ", node.name(),
-                " returned an invalid number of gradients - got ", out.size(), ", but expected ",
-                node.edges.size());
+  void finish(const Node& node, TensorVec out) {
     for (size_t i = 0; i < node.edges.size(); ++i) {
       const Edge& edge = node.edges[i];
       if (!edge) continue;
-      const bool needed = table_.at(edge.node.get()).needed;
-      if (needed && i < out.size() && out[i].defined()) {
-        Tensor g = conform(node, i, std::move(out[i]), edge.node->inputs[edge.input_nr]);
-        deliver(edge, std::move(g), producer);
-      }
-      if (--table_.at(edge.node.get()).waiting == 0) ready_.push(edge.node.get());
+      NodeState& next = table_.at(edge.node.get());
+      if (i < out.size() && out[i].defined() && next.needed)
+        deliver(next, edge.input_nr, std::move(out[i]), &node);
+      if (--next.waiting == 0) ready_.push(edge.node.get());
     }
   }
 
@@ -326,6 +390,8 @@ class Pass {
   std::vector<std::pair<Edge, Tensor*>> wanted_;
   std::priority_queue<Node*, std::vector<Node*>, BySequence> ready_;
   std::vector<std::function<void()>> callbacks_;
+  std::vector<Stream> side_streams_;  // those of nodes where they are not the caller's
+  bool several_streams_ = false;      // gradients of one device have been on two of its streams
 };
 
 /// The weight of an output: given, or one for a single element.

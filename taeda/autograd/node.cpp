@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "taeda/autograd/sequence.h"
+
 namespace taeda::autograd {
 
 namespace {
 
-thread_local uint64_t next_sequence_nr = 0;
+thread_local uint64_t next_number = 0;
 
 /// Nodes whose last reference is gone, waiting for their turn on this thread.
 thread_local Node* dead_list = nullptr;
@@ -14,7 +16,10 @@ thread_local bool destroying = false;
 
 }  // namespace
 
-Node::Node() : sequence_nr_(next_sequence_nr++) {}
+Node::Node() : sequence_nr_(next_number++) {}
+
+uint64_t next_sequence_nr() { return next_number; }
+void set_next_sequence_nr(uint64_t n) { next_number = n; }
 
 uint32_t Node::add_input(const Tensor& output) {
   inputs.push_back({output.sizes(), output.dtype(), output.device()});

@@ -83,8 +83,12 @@ class AnyModule {
     return *m;
   }
   AnyModule clone(const std::optional<Device>& device = {}) const {
+    return with(module_->clone(device));
+  }
+  /// Calls another module of the same class.
+  AnyModule with(std::shared_ptr<Module> module) const {
     AnyModule out = *this;
-    out.module_ = module_->clone(device);
+    out.module_ = std::move(module);
     return out;
   }
 

@@ -7,6 +7,20 @@
 
 namespace taeda::nn {
 
+/// While one lives on a thread, clones share the memory of their originals' tensors: for those who
+/// give them other memory right after.
+class ShallowCloneGuard {
+ public:
+  ShallowCloneGuard();
+  ~ShallowCloneGuard();
+  ShallowCloneGuard(const ShallowCloneGuard&) = delete;
+  ShallowCloneGuard& operator=(const ShallowCloneGuard&) = delete;
+  static bool is_active();
+
+ private:
+  bool previous_;
+};
+
 /// Gives Derived a `clone()`. Derived registers everything it owns in `reset()`, which its
 /// constructor calls, so that a copy can register its own.
 template <class Derived>
@@ -51,8 +65,9 @@ class Cloneable : public Module {
     for (const auto& [key, tensor] : from) {
       if (!tensor.defined()) continue;
       const Tensor& target = to[key];
-      target.set_data(device ? tensor.to(*device, false, /*copy=*/true).detach()
-                             : tensor.detach().clone());
+      target.set_data(ShallowCloneGuard::is_active() ? tensor.detach()
+                      : device ? tensor.to(*device, false, /*copy=*/true).detach()
+                               : tensor.detach().clone());
       target.requires_grad_(tensor.requires_grad());
     }
   }
@@ -64,6 +79,12 @@ class Cloneable : public Module {
                 "was to be cloned "
                 "into");
     static_cast<Derived&>(*this) = *copy;
+  }
+
+  std::string_view member_bytes() const final {
+    const auto* begin = reinterpret_cast<const char*>(static_cast<const Module*>(this) + 1);
+    const auto* end = reinterpret_cast<const char*>(static_cast<const Derived*>(this) + 1);
+    return {begin, static_cast<size_t>(end - begin)};
   }
 };
 

@@ -60,7 +60,7 @@ decltype(auto) pick(T&& argument, const ModuleHooks::Inputs& inputs, size_t& nex
 template <class M, class... Args>
 Tensor forward_with_hooks(M& module, Args&&... args) {
   ModuleHooks::Inputs inputs;
-  const auto collect = [&](const auto& a) {
+  [[maybe_unused]] const auto collect = [&](const auto& a) {
     if constexpr (is_tensor<decltype(a)>) inputs.push_back(a);
   };
   (collect(args), ...);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <vector>
 
@@ -19,6 +20,9 @@ class ModuleHolder;
 template <class Derived>
 class Cloneable;
 struct ModuleHooks;
+namespace parallel {
+class Replicas;
+}
 
 /// Keys that `load_state_dict` did not find, and those it did not know.
 struct IncompatibleKeys {
@@ -158,6 +162,7 @@ class Module : public std::enable_shared_from_this<Module> {
   template <class Derived>
   friend class Cloneable;
   friend class StateLoader;
+  friend class parallel::Replicas;
 
   void check_name(const char* kind, const std::string& name) const;
   std::shared_ptr<Module> shared_self() const;
@@ -165,6 +170,9 @@ class Module : public std::enable_shared_from_this<Module> {
   void collect_state(OrderedDict<std::string, Tensor>& out, const std::string& prefix) const;
   /// Takes over the content of `other`, a deep copy of a module of the same class.
   virtual void clone_from(const Module& other, const std::optional<Device>& device);
+  /// The bytes of the members that a derived class adds, where they are known: while they stay the
+  /// same, so do the options and numbers among them.
+  virtual std::string_view member_bytes() const { return {}; }
 
   std::optional<std::string> name_;
   std::string key_;

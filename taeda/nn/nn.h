@@ -15,4 +15,5 @@
 #include "taeda/nn/modules/pooling.h"
 #include "taeda/nn/modules/rnn.h"
 #include "taeda/nn/modules/transformer.h"
+#include "taeda/nn/parallel/data_parallel.h"
 #include "taeda/nn/utils.h"

@@ -1,0 +1,21 @@
+// nn::DataParallel over all devices: the batch is split, each device runs its part.
+#include "simple_model.h"
+
+int main(int argc, char** argv) {
+  using namespace seeds;
+  return run([&] {
+    const Device device = device_of(argc, argv);
+    SimpleModel simple;
+    nn::DataParallel model(simple);
+    model->to(device);
+    const Tensor input = randn({32, 10}).to(device);
+
+    const Tensor output = model(input);
+
+    std::cout << model << "\n";
+    std::cout << "devices: " << model->devices().size() << "\n";
+    std::cout << "output: " << output.sizes() << " on " << output.device() << "\n";
+    std::cout << "difference from one device: "
+              << (output - simple(input)).abs().max().item<float>() << "\n";
+  });
+}

@@ -1,0 +1,29 @@
+// Tensors to and from several devices, differentiably.
+#pragma once
+
+#include <vector>
+
+#include "taeda/tensor/tensor.h"
+
+namespace taeda::nn::parallel {
+
+/// The tensor's chunks along `dim`, one on each device; fewer where there are not enough entries.
+/// A chunk for the device that the tensor is on shares its memory. Throws Error for a tensor
+/// without dimensions.
+std::vector<Tensor> scatter_tensor(const Tensor& tensor, const std::vector<Device>& devices,
+                                   int64_t dim = 0);
+
+/// The tensors one after the other along `dim` on `target`. Scalars become the entries of a vector.
+/// Throws Error where other sizes differ.
+Tensor gather_tensors(const std::vector<Tensor>& tensors, Device target, int64_t dim = 0);
+
+/// The sum of the tensors, each on a device of its own, on `target`: neighbours first, then pairs
+/// of neighbours, and so on, so that the result does not depend on when each was ready. Undefined
+/// tensors count as zero; without any other the result is undefined.
+Tensor reduce_add(std::vector<Tensor> tensors, Device target);
+
+/// Makes `copies[i]`, which has the values of `original` on some device, depend on it: the gradient
+/// of `original` is the sum (`reduce_add`) of theirs.
+void record_broadcast(const Tensor& original, const std::vector<Tensor>& copies);
+
+}  // namespace taeda::nn::parallel

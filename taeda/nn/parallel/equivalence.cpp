@@ -1,0 +1,121 @@
+#include "taeda/nn/parallel/equivalence.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "taeda/device/registry.h"
+#include "taeda/nn/parallel/data_parallel.h"
+#include "taeda/ops/arithmetic.h"
+#include "taeda/ops/loss.h"
+
+namespace taeda::equivalence {
+
+namespace {
+
+/// What one pass came to, on the host.
+struct Outcome {
+  Tensor loss;
+  OrderedDict<std::string, Tensor> gradients;  // undefined where a parameter got none
+};
+
+Tensor default_loss(const Tensor& output, const Tensor& target) {
+  return target.is_floating_point() ? mse_loss(output, target) : cross_entropy(output, target);
+}
+
+Outcome run(const nn::AnyModule& model, const Plan::Forward& forward, const Batch& batch,
+            const Options& options) {
+  const Tensor output = forward(batch.input);
+  const Tensor target = batch.target.to(output.device());
+  const Tensor loss = options.loss ? options.loss(output, target) : default_loss(output, target);
+  loss.backward();
+  Outcome out;
+  out.loss = loss.detach().cpu();
+  for (const auto& [name, p] : model->named_parameters())
+    out.gradients.insert(name, p.grad().defined() ? p.grad().detach().cpu() : Tensor());
+  return out;
+}
+
+double largest(const Tensor& t) {
+  return t.numel() == 0 ? 0 : t.to(kDouble).abs().max().item<double>();
+}
+
+/// Difference relative to the largest magnitude; infinite where only one is defined, or for nan.
+double distance(const Tensor& expected, const Tensor& actual) {
+  if (!expected.defined() && !actual.defined()) return 0;
+  if (expected.defined() != actual.defined() || !(expected.sizes() == actual.sizes()))
+    return INFINITY;
+  const double difference = largest(actual.to(kDouble) - expected.to(kDouble));
+  const double scale = largest(expected);
+  if (std::isnan(difference)) return INFINITY;
+  return difference == 0 ? 0 : difference / (scale > 0 ? scale : 1);
+}
+
+double tolerance_for(const Tensor& t, const Options& options) {
+  return options.tolerance.value_or(t.defined() && t.dtype() == kDouble ? 1e-10 : 1e-4);
+}
+
+std::string values_of(const Tensor& t) {
+  return t.defined() ? taeda::detail::concat("\n", t) : " none";
+}
+
+Difference compare(const std::string& plan, const Outcome& expected, const Outcome& actual,
+                   const Options& options) {
+  Difference out{plan, distance(expected.loss, actual.loss), 0};
+  TAEDA_CHECK(out.loss <= tolerance_for(expected.loss, options), plan,
+              ": the loss differs from one device's: ", actual.loss.item<double>(), " instead of ",
+              expected.loss.item<double>());
+  for (const auto& [name, gradient] : expected.gradients) {
+    const Tensor& other = actual.gradients[name];
+    const double d = distance(gradient, other);
+    TAEDA_CHECK(d <= tolerance_for(gradient, options), plan, ": the gradient of '", name,
+                "' differs from one device's by ", d,
+                " of its largest magnitude.\nOne device:", values_of(gradient), "\n", plan, ":",
+                values_of(other));
+    out.gradient = std::max(out.gradient, d);
+  }
+  return out;
+}
+
+}  // namespace
+
+Plan DataParallel(int devices, int64_t dim) {
+  const auto prepare = [devices, dim](const nn::AnyModule& model, Device device) {
+    std::vector<Device> all;
+    for (int i = 0; i < devices; ++i) all.push_back(resolve(Device(device.type(), i)));
+    auto replicas = std::make_shared<nn::parallel::Replicas>(model.ptr(), all);
+    return [=](const Tensor& input) {
+      const std::vector<Tensor> chunks = nn::parallel::scatter(input, all, dim);
+      const auto& clones = replicas->follow(chunks.size());
+      std::vector<Tensor> outputs(chunks.size());
+      const std::vector<Device> used(all.begin(), all.begin() + std::ssize(chunks));
+      nn::parallel::run_on_devices(
+          used, [&](size_t i) { outputs[i] = model.with(clones[i]).forward(chunks[i]); });
+      return nn::parallel::gather(outputs, all[0], dim);
+    };
+  };
+  return {taeda::detail::concat("DataParallel(", devices, ")"), prepare};
+}
+
+std::vector<Difference> check_equivalence(const std::function<nn::AnyModule()>& make_model,
+                                          const Batch& given, const std::vector<Plan>& plans,
+                                          const Options& options) {
+  const Device device =
+      resolve(options.device.value_or(Device(device_count(kCUDA) > 0 ? kCUDA : kSim, 0)));
+  const Batch batch{given.input.to(device), given.target.to(device)};
+  const nn::AnyModule reference = make_model();
+  reference->to(device);
+  const auto one_device = [&](const Tensor& x) { return nn::AnyModule(reference).forward(x); };
+  const Outcome expected = run(reference, one_device, batch, options);
+  std::vector<Difference> out;
+  for (const Plan& plan : plans) {
+    const nn::AnyModule model = make_model();
+    model->to(device);
+    model->load_state_dict(reference->state_dict());
+    model->train(reference->is_training());
+    out.push_back(compare(plan.name, expected,
+                          run(model, plan.prepare(model, device), batch, options), options));
+  }
+  return out;
+}
+
+}  // namespace taeda::equivalence

@@ -1,0 +1,19 @@
+// Threads that run replicas beside the caller.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "taeda/base/device.h"
+
+namespace taeda::nn::parallel {
+
+/// Calls `job(i)` for every device at the same time, `job(0)` on the calling thread and the others
+/// on threads that are kept for later calls. In each, devices[i] is current, and the streams of the
+/// devices, gradient recording, inference mode and autocast are the caller's. Returns when all have
+/// returned. Then the first exception, by i, is thrown on: its type is kept, and an Error says
+/// "Caught <type> in replica i on device <device>." behind its message (so do the most common
+/// standard exceptions; others have no room for it).
+void run_on_devices(const std::vector<Device>& devices, const std::function<void(size_t)>& job);
+
+}  // namespace taeda::nn::parallel
