@@ -39,7 +39,7 @@ int64_t largest_difference(const Tensor& a, const Tensor& b) {
   return (a.to(kLong) - b.to(kLong)).abs().max().item<int64_t>();
 }
 
-TEST(Png, GoesThroughMemory) {
+TEST(PngInMemory, GoesThereAndBack) {
   if (!has_png()) GTEST_SKIP() << "built without libpng";
   for (int64_t channels : {1, 3, 4}) {
     const Tensor image = ramp(channels), file = encode_png(image);
