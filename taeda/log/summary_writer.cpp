@@ -12,6 +12,7 @@
 #include <map>
 
 #include "taeda/base/error.h"
+#include "taeda/io/mapped_file.h"
 #include "taeda/log/embedding.h"
 #include "taeda/log/event_queue.h"
 #include "taeda/log/graph.h"
@@ -201,6 +202,17 @@ void SummaryWriter::add_images(const std::string& tag, const Tensor& img_tensor,
   const Tensor pixels = to_pixels("add_images", img_tensor, dataformats, "NCHW");
   impl_->add_picture(tag, vision::make_grid(pixels, {.nrow = kImagesPerRow, .padding = 0}),
                      global_step, walltime);
+}
+
+void SummaryWriter::add_figure(const std::string& tag, const std::string& png_file,
+                               Step global_step, Time walltime) {
+  const Tensor pixels = vision::read_png(png_file);
+  const auto file = io::MappedFile::open(png_file);
+  impl_->add(
+      global_step, walltime,
+      [tag, sizes = DimVector(pixels.sizes()), png = std::string(file->data(), file->size())] {
+        return summary::image(tag, sizes[1], sizes[2], sizes[0], png);
+      });
 }
 
 void SummaryWriter::add_text(const std::string& tag, const std::string& text_string,

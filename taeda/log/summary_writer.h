@@ -103,6 +103,11 @@ class SummaryWriter {
   void add_images(const std::string& tag, const Tensor& img_tensor, Step global_step = {},
                   Time walltime = {}, const std::string& dataformats = "NCHW");
 
+  /// A figure that a plotting program drew: a PNG file, taken over as it is. Throws Error, naming
+  /// the file, when it is none.
+  void add_figure(const std::string& tag, const std::string& png_file, Step global_step = {},
+                  Time walltime = {});
+
   /// Markdown.
   void add_text(const std::string& tag, const std::string& text_string, Step global_step = {},
                 Time walltime = {});

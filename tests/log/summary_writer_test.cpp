@@ -189,6 +189,20 @@ TEST_F(Writer, Images) {
   EXPECT_TRUE(equal(grid.narrow(1, 2, 2).narrow(2, 4, 4), chw));
 }
 
+TEST_F(Writer, FiguresAreTakenOverAsTheyAre) {
+  if (!vision::has_png()) GTEST_SKIP() << "built without libpng";
+  SummaryWriter writer(folder.path());
+  const std::string path = folder / "figure.png";
+  const Tensor drawn = full({4, 3, 5}, 77, kByte);
+  vision::write_png(drawn, path);
+  writer.add_figure("figure", path, 3);
+  EXPECT_THAT(error_of([&] { writer.add_figure("x", folder / "none.png"); }),
+              HasSubstr("none.png: No such file"));
+  writer.flush();
+  EXPECT_EQ(values_of(folder.path(), "figure").at(0).value.message(4).text(4), content_of(path));
+  EXPECT_TRUE(picture(folder.path(), "figure").equal(drawn));
+}
+
 TEST_F(Writer, Text) {
   SummaryWriter writer(folder.path());
   writer.add_text("notes", "**bold**", 2);
