@@ -1,5 +1,5 @@
-// The messages in TensorBoard's files, serialised. This is the only file's header that stands
-// before Protocol Buffers; without that package every function throws NotImplementedError.
+// The messages in TensorBoard's files, serialised: the only place that knows Protocol Buffers. In a
+// build without that package every function throws NotImplementedError.
 #pragma once
 
 #include <optional>

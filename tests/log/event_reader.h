@@ -1,6 +1,7 @@
 // Reads event files by the documented numbers of TensorFlow's messages, without Protocol Buffers.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>

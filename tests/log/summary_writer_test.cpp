@@ -4,12 +4,10 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <regex>
-#include <set>
 
 #include "taeda/base/error.h"
 #include "taeda/nn/nn.h"
@@ -26,7 +24,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsSupersetOf;
-using testing::MatchesRegex;
 
 template <class F>
 std::string error_of(F&& f) {
