@@ -11,6 +11,7 @@
 
 #include "taeda/base/error.h"
 #include "taeda/nn/nn.h"
+#include "taeda/ops/arithmetic.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/shape.h"
