@@ -50,6 +50,21 @@ if(NOT TAEDA_PNG STREQUAL "OFF")
 endif()
 taeda_decide(TAEDA_WITH_PNG TAEDA_PNG "${PNG_FOUND}" "Debian package libpng-dev")
 
+if(NOT TAEDA_JPEG STREQUAL "OFF")
+  find_package(JPEG QUIET)
+endif()
+taeda_decide(TAEDA_WITH_JPEG TAEDA_JPEG "${JPEG_FOUND}" "Debian package libjpeg62-turbo-dev")
+
+if(NOT TAEDA_TENSORBOARD STREQUAL "OFF")
+  find_package(Protobuf QUIET)
+endif()
+set(found FALSE)
+if(TARGET protobuf::libprotobuf-lite AND TARGET protobuf::protoc)
+  set(found TRUE)
+endif()
+taeda_decide(TAEDA_WITH_TENSORBOARD TAEDA_TENSORBOARD ${found}
+             "Debian packages libprotobuf-dev, protobuf-compiler")
+
 if(NOT TAEDA_JSON STREQUAL "OFF")
   find_package(nlohmann_json CONFIG QUIET)
 endif()

@@ -14,6 +14,7 @@
 #include "taeda/data/pipeline.h"
 #include "taeda/data/sampler.h"
 #include "taeda/data/transform.h"
+#include "taeda/data/worker.h"
 
 namespace taeda::data {
 
@@ -132,10 +133,11 @@ template <class Reader, class Batch>
 class ReaderEpoch : public Epoch<Batch>, private Jobs {
  public:
   ReaderEpoch(std::shared_ptr<Reader> reader, std::shared_ptr<samplers::Sampler> sampler,
-              const LoaderConfig& config)
+              const LoaderConfig& config, uint64_t seed)
       : reader_(std::move(reader)),
         sampler_(std::move(sampler)),
         config_(config),
+        seed_(seed),
         cells_(window(config)),
         pipeline_(*this, config.num_workers, cells_.size(), config.timeout) {}
 
@@ -162,6 +164,7 @@ class ReaderEpoch : public Epoch<Batch>, private Jobs {
   }
 
   bool draw(int64_t job, size_t slot) override {
+    const BatchGenerator random(seed_, job);
     std::optional<typename Reader::Input> input;
     name_failure("batch", static_cast<size_t>(job),
                  [&] { input = reader_->draw(*sampler_, config_.batch_size); });
@@ -176,6 +179,7 @@ class ReaderEpoch : public Epoch<Batch>, private Jobs {
   void make(int64_t job, size_t slot, int worker) override {
     const auto place =
         worker < 0 ? std::string() : " in DataLoader worker " + std::to_string(worker);
+    const BatchGenerator random(seed_, job);
     try {
       Cell& cell = cells_[slot];
       cell.batch = reader_->make(std::move(cell.input), worker);
@@ -188,6 +192,7 @@ class ReaderEpoch : public Epoch<Batch>, private Jobs {
   std::shared_ptr<Reader> reader_;
   std::shared_ptr<samplers::Sampler> sampler_;
   LoaderConfig config_;
+  uint64_t seed_;  ///< of the generators that datasets draw from
   std::vector<Cell> cells_;
   bool done_ = false;
   Pipeline pipeline_;  // last: its threads must stop before the rest goes

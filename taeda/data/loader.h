@@ -84,10 +84,10 @@ class DataLoader {
         detail::choose_sampler(config_, Reader::kIndexed ? dataset_size_ : size_t{0}, generator_);
     indexed_ = Reader::kIndexed;
     auto reader = std::make_shared<Reader>(std::move(dataset), config_.num_workers);
-    start_ = [reader](const auto& sampler,
-                      const LoaderConfig& config) -> std::shared_ptr<Epoch<Batch>> {
+    start_ = [reader](const auto& sampler, const LoaderConfig& config,
+                      uint64_t seed) -> std::shared_ptr<Epoch<Batch>> {
       reader->reset();
-      return std::make_shared<detail::ReaderEpoch<Reader, Batch>>(reader, sampler, config);
+      return std::make_shared<detail::ReaderEpoch<Reader, Batch>>(reader, sampler, config, seed);
     };
   }
 
@@ -105,9 +105,9 @@ class DataLoader {
         !before || before->done(),
         "Attempted to get a new DataLoader iterator while another iterator is not yet exhausted");
     // PyTorch draws a seed for the workers here, and the order of the epoch depends on it.
-    (generator_ ? *generator_ : default_generator(kCPU)).random64();
+    const uint64_t seed = (generator_ ? *generator_ : default_generator(kCPU)).random64();
     sampler_->reset();
-    const auto epoch = start_(sampler_, config_);
+    const auto epoch = start_(sampler_, config_, seed);
     current_ = epoch;
     return epoch;
   }
@@ -134,7 +134,7 @@ class DataLoader {
   bool indexed_ = true;
   std::weak_ptr<Epoch<Batch>> current_;
   std::function<std::shared_ptr<Epoch<Batch>>(const std::shared_ptr<samplers::Sampler>&,
-                                              const LoaderConfig&)>
+                                              const LoaderConfig&, uint64_t seed)>
       start_;
 };
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "taeda/data/collate.h"
+#include "taeda/data/dataset.h"
 
 namespace taeda::data::transforms {
 

@@ -10,6 +10,7 @@
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/shape.h"
+#include "taeda/vision/jpeg.h"
 
 #if defined(TAEDA_HAS_PNG)
 #include <png.h>
@@ -19,13 +20,19 @@ namespace taeda::vision {
 
 namespace {
 
-void check_picture(const Tensor& image) {
-  TAEDA_CHECK_TYPE(image.dtype() == kByte, "write_png expects a uint8 tensor, got ",
+void check_picture(const char* op, const Tensor& image) {
+  TAEDA_CHECK_TYPE(image.dtype() == kByte, op, " expects a uint8 tensor, got ",
                    dtype_name(image.dtype()));
-  TAEDA_CHECK_VALUE(image.dim() == 3 && image.numel() > 0,
-                    "write_png expects (channels, height, width), got ", image.sizes());
+  TAEDA_CHECK_VALUE(image.dim() == 3 && image.numel() > 0, op,
+                    " expects (channels, height, width), got ", image.sizes());
   const int64_t c = image.size(0);
-  TAEDA_CHECK_VALUE(c == 1 || c == 3 || c == 4, "write_png expects 1, 3 or 4 channels, got ", c);
+  TAEDA_CHECK_VALUE(c == 1 || c == 3 || c == 4, op, " expects 1, 3 or 4 channels, got ", c);
+}
+
+void check_encoded(const char* op, const Tensor& bytes) {
+  TAEDA_CHECK_TYPE(bytes.dtype() == kByte && bytes.dim() == 1, op,
+                   " expects a uint8 tensor of one dimension, got ", dtype_name(bytes.dtype()),
+                   " of shape ", bytes.sizes());
 }
 
 #if defined(TAEDA_HAS_PNG)
@@ -48,51 +55,93 @@ struct PngImage : png_image {
 
 bool has_png() { return true; }
 
-void write_png(const Tensor& image, const std::string& path) {
-  check_picture(image);
+namespace {
+
+/// `source` names the file in errors.
+Tensor read_png_bytes(const void* data, size_t bytes, const std::string& source) {
+  PngImage png;
+  TAEDA_CHECK(bytes > 0 && ::png_image_begin_read_from_memory(&png, data, bytes), "cannot read ",
+              source, ": ", bytes > 0 ? png.message : "the file is empty");
+  TAEDA_CHECK(uint64_t{png.width} * png.height <= kMaxPixels, "cannot read ", source, ": ",
+              png.width, " x ", png.height, " pixels are more than ", kMaxPixels);
+  const bool color = png.format & PNG_FORMAT_FLAG_COLOR, alpha = png.format & PNG_FORMAT_FLAG_ALPHA;
+  png.format = alpha ? PNG_FORMAT_RGBA : color ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY;
+  const int64_t channels = alpha ? 4 : color ? 3 : 1;
+  Tensor pixels = empty({png.height, png.width, channels}, kByte);
+  TAEDA_CHECK(::png_image_finish_read(&png, nullptr, pixels.data_ptr(), 0, nullptr), "cannot read ",
+              source, ": ", png.message);
+  return pixels.permute({2, 0, 1}).contiguous();
+}
+
+}  // namespace
+
+Tensor encode_png(const Tensor& image) {
+  check_picture("encode_png", image);
   const Tensor pixels = image.cpu().permute({1, 2, 0}).contiguous();
   PngImage png;
   png.height = static_cast<png_uint_32>(pixels.size(0));
   png.width = static_cast<png_uint_32>(pixels.size(1));
   const int64_t c = pixels.size(2);
   png.format = c == 1 ? PNG_FORMAT_GRAY : c == 3 ? PNG_FORMAT_RGB : PNG_FORMAT_RGBA;
-  io::AtomicFile file(path);
-  TAEDA_CHECK(::png_image_write_to_stdio(&png, file.stream(), 0, pixels.data_ptr(), 0, nullptr),
-              "cannot write ", path, ": ", png.message);
-  file.commit();
+  png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(png);
+  const Tensor room = empty({static_cast<int64_t>(size)}, kByte);
+  TAEDA_CHECK(
+      ::png_image_write_to_memory(&png, room.data_ptr(), &size, 0, pixels.data_ptr(), 0, nullptr),
+      "cannot encode a picture as PNG: ", png.message);
+  return room.narrow(0, 0, static_cast<int64_t>(size)).clone();
 }
 
 Tensor read_png(const std::string& path) {
   const auto file = io::MappedFile::open(path);
-  PngImage png;
-  TAEDA_CHECK(
-      file->size() > 0 && ::png_image_begin_read_from_memory(&png, file->data(), file->size()),
-      "cannot read ", path, ": ", file->size() > 0 ? png.message : "the file is empty");
-  TAEDA_CHECK(uint64_t{png.width} * png.height <= kMaxPixels, "cannot read ", path, ": ", png.width,
-              " x ", png.height, " pixels are more than ", kMaxPixels);
-  const bool color = png.format & PNG_FORMAT_FLAG_COLOR, alpha = png.format & PNG_FORMAT_FLAG_ALPHA;
-  png.format = alpha ? PNG_FORMAT_RGBA : color ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY;
-  const int64_t channels = alpha ? 4 : color ? 3 : 1;
-  Tensor pixels = empty({png.height, png.width, channels}, kByte);
-  TAEDA_CHECK(::png_image_finish_read(&png, nullptr, pixels.data_ptr(), 0, nullptr), "cannot read ",
-              path, ": ", png.message);
-  return pixels.permute({2, 0, 1}).contiguous();
+  return read_png_bytes(file->data(), file->size(), path);
+}
+
+Tensor decode_png(const Tensor& bytes) {
+  check_encoded("decode_png", bytes);
+  const Tensor c = bytes.cpu().contiguous();
+  return read_png_bytes(c.data_ptr(), static_cast<size_t>(c.numel()), "a PNG image");
 }
 
 #else
 
 bool has_png() { return false; }
 
-void write_png(const Tensor& image, const std::string& path) {
-  check_picture(image);
-  throw NotImplementedError("cannot write " + path + ": this build of Taeda has no libpng");
+namespace {
+[[noreturn]] void no_png(const std::string& what) {
+  throw NotImplementedError("cannot " + what + ": this build of Taeda has no libpng");
 }
+}  // namespace
 
-Tensor read_png(const std::string& path) {
-  throw NotImplementedError("cannot read " + path + ": this build of Taeda has no libpng");
+Tensor encode_png(const Tensor& image) {
+  check_picture("encode_png", image);
+  no_png("encode a picture as PNG");
+}
+Tensor read_png(const std::string& path) { no_png("read " + path); }
+Tensor decode_png(const Tensor& bytes) {
+  check_encoded("decode_png", bytes);
+  no_png("read a PNG image");
 }
 
 #endif
+
+void write_png(const Tensor& image, const std::string& path) {
+  check_picture("write_png", image);
+  const Tensor file = encode_png(image);
+  io::write_file(path,
+                 {static_cast<const char*>(file.data_ptr()), static_cast<size_t>(file.numel())});
+}
+
+Tensor read_image(const std::string& path, ImageReadMode mode) {
+  const auto file = io::MappedFile::open(path);
+  const std::string_view head(file->data(), std::min<size_t>(file->size(), 8));
+  const bool png = head.starts_with("\x89PNG"), jpeg = head.starts_with("\xff\xd8\xff");
+  TAEDA_CHECK(png || jpeg, "cannot read ", path, ": it is no PNG or JPEG file");
+  Tensor image = png ? read_png(path) : detail::read_jpeg(file->data(), file->size(), path);
+  if (mode == ImageReadMode::kUnchanged) return image;
+  if (image.size(0) == 4) image = image.narrow(0, 0, 3);
+  if (mode == ImageReadMode::kRgb) return image.expand({3, -1, -1}).contiguous();
+  return image.size(0) == 1 ? image : detail::to_gray(image);
+}
 
 Tensor to_bytes(const Tensor& image) {
   TAEDA_CHECK_TYPE(image.is_floating_point(), "expected a floating point picture, got ",

@@ -1,5 +1,5 @@
-// Pictures in files: uint8 tensors (channels, height, width) with 1 (grey), 3 (RGB) or 4 (RGBA)
-// channels.
+// Pictures in files, as torchvision.io: uint8 tensors (channels, height, width) with 1 (grey), 3
+// (RGB) or 4 (RGBA) channels. A file in memory is a uint8 tensor of one dimension.
 #pragma once
 
 #include <string>
@@ -17,6 +17,28 @@ void write_png(const Tensor& image, const std::string& path);
 /// Reads a PNG file; what it holds decides the channels. Throws Error, naming the file, when it is
 /// no PNG or damaged.
 Tensor read_png(const std::string& path);
+
+/// A PNG file in memory. Throws as write_png.
+Tensor encode_png(const Tensor& image);
+/// A picture from the bytes of a PNG file. Throws Error when they are none.
+Tensor decode_png(const Tensor& bytes);
+
+/// Whether this build has libjpeg.
+bool has_jpeg();
+/// A JPEG file in memory, of 1 or 3 channels, at a quality from 1 to 100. Throws TypeError or
+/// ValueError for other tensors, NotImplementedError without libjpeg.
+Tensor encode_jpeg(const Tensor& image, int quality = 75);
+/// A picture of 1 or 3 channels from the bytes of a JPEG file. Throws Error when they are none, or
+/// cut off.
+Tensor decode_jpeg(const Tensor& bytes);
+/// Writes a JPEG file, atomically.
+void write_jpeg(const Tensor& image, const std::string& path, int quality = 75);
+
+/// How many channels read_image gives.
+enum class ImageReadMode { kUnchanged, kGray, kRgb };
+/// Reads a PNG or JPEG file; its first bytes say which it is. Colours become grey by the weights
+/// of ITU-R BT.601; transparency is dropped. Throws Error, naming the file.
+Tensor read_image(const std::string& path, ImageReadMode mode = ImageReadMode::kUnchanged);
 
 /// A float picture from 0 to 1 as bytes, rounded; values outside are clipped.
 Tensor to_bytes(const Tensor& image);

@@ -28,7 +28,7 @@ std::string find_file(const std::string& root, const std::string& name, const st
 
 }  // namespace
 
-LabelledImages LabelledImages::read(const std::string& root, const std::string& name, bool train) {
+LabelledImages read_mnist(const std::string& root, const std::string& name, bool train) {
   const std::string part = train ? "train" : "t10k";
   const std::string image_path = find_file(root, name, part + "-images-idx3-ubyte");
   const std::string label_path = find_file(root, name, part + "-labels-idx1-ubyte");

@@ -4,52 +4,20 @@
 #include <string>
 #include <vector>
 
-#include "taeda/data/dataset.h"
+#include "taeda/vision/labelled_images.h"
 
 namespace taeda::vision::datasets {
 
-/// Grey images with labels, in memory.
-struct LabelledImages {
-  Tensor images;   ///< uint8, (N, 1, height, width)
-  Tensor targets;  ///< int64, (N)
+/// Reads `train` or `t10k` files, plain or .gz, from `root`, `root/<name>/raw` (torchvision's
+/// place) or `root/raw`. Throws Error when one is missing, damaged, or they do not belong together.
+LabelledImages read_mnist(const std::string& root, const std::string& name, bool train);
 
-  /// Reads `train` or `t10k` files, plain or .gz, from `root`, `root/<name>/raw` (torchvision's
-  /// place) or `root/raw`. Throws Error when one is missing, damaged, or they do not belong
-  /// together.
-  static LabelledImages read(const std::string& root, const std::string& name, bool train);
-  /// Float images from 0 to 1 and their labels.
-  data::Example<> batch(ArrayRef<size_t> indices) const;
-};
-
-/// What the two data sets share. An example is a float image (1, 28, 28) from 0 to 1 and its label.
+/// What the two data sets share: grey images of 28 x 28.
 template <class Self>
-class MnistLike : public data::datasets::Dataset<Self> {
- public:
-  enum class Mode { kTrain, kTest };
-
-  data::Example<> get(size_t index) override {
-    data::Example<> one = content_.batch(ArrayRef<size_t>(index));
-    return {one.data.select(0, 0), one.target.select(0, 0)};
-  }
-  std::optional<size_t> size() const override {
-    return static_cast<size_t>(content_.targets.size(0));
-  }
-  data::Example<> get_stacked(ArrayRef<size_t> indices) { return content_.batch(indices); }
-
-  bool is_train() const { return train_; }
-  /// As in the file: uint8, (N, 1, 28, 28).
-  const Tensor& raw_images() const { return content_.images; }
-  const Tensor& targets() const { return content_.targets; }
-  /// All images as floats from 0 to 1.
-  Tensor images() const { return content_.images.to(kFloat).div_(255); }
-
+class MnistLike : public LabelledImageDataset<Self> {
  protected:
   MnistLike(const std::string& root, const std::string& name, bool train)
-      : content_(LabelledImages::read(root, name, train)), train_(train) {}
-
- private:
-  LabelledImages content_;
-  bool train_;
+      : LabelledImageDataset<Self>(read_mnist(root, name, train), train) {}
 };
 
 /// Handwritten digits.

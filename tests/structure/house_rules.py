@@ -16,12 +16,12 @@ MAX_FUNCTION_LINES = 60
 MAX_TEST_FUNCTION_LINES = 120
 MAX_COLUMNS = 100
 # How many of our files a header pulls in.
-MAX_CLOSURE = {"taeda/tensor/tensor.h": 15, "taeda/taeda.h": 132}
+MAX_CLOSURE = {"taeda/tensor/tensor.h": 15, "taeda/taeda.h": 143}
 
 # The rooms that a room may include besides itself; docs/architecture.md draws them.
 TO_TENSOR = {"base", "device", "tensor"}
 TO_OPS = TO_TENSOR | {"kernels", "autograd", "ops"}
-MIDDLE = {"amp", "nn", "optim", "data", "io", "log"}
+MIDDLE = {"amp", "nn", "optim", "data", "io"}
 ALLOWED = {
     "base": set(),
     "device": {"base"},
@@ -33,8 +33,10 @@ ALLOWED = {
     "autograd": TO_TENSOR,
     "ops": TO_OPS,
     **{room: TO_OPS for room in MIDDLE},
+    "models": TO_OPS | MIDDLE,
     "vision": TO_OPS | MIDDLE,
-    "distributed": TO_OPS | MIDDLE,
+    "log": TO_OPS | MIDDLE | {"vision"},
+    "distributed": TO_OPS | MIDDLE | {"vision", "log"},
 }
 
 

@@ -8,6 +8,7 @@
 #include "taeda/device/cuda.h"
 #include "taeda/device/sim.h"
 #include "taeda/io/atomic_file.h"
+#include "taeda/log/summary_writer.h"
 #include "taeda/log/table.h"
 #include "taeda/vision/image_io.h"
 
@@ -93,6 +94,8 @@ int run_info() {
   table.row({"cuda devices", std::to_string(device_count(kCUDA))});
   table.row({"simulated devices", std::to_string(device_count(kSim))});
   table.row({"PNG files", vision::has_png() ? "yes" : "no"});
+  table.row({"JPEG files", vision::has_jpeg() ? "yes" : "no"});
+  table.row({"TensorBoard files", logging::has_tensorboard() ? "yes" : "no"});
   std::cout << table.str();
   return 0;
 }

@@ -1,0 +1,19 @@
+// Values that are chosen before a run: learning rate, batch size, device.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace taeda::logging {
+
+using HParam = std::variant<bool, int64_t, double, std::string>;
+/// In order, as Python's dictionaries are.
+using HParams = std::vector<std::pair<std::string, HParam>>;
+
+/// "0.01", "true", "cuda:0".
+std::string to_string(const HParam& value);
+
+}  // namespace taeda::logging

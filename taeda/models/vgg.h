@@ -1,0 +1,45 @@
+// VGG (Simonyan and Zisserman 2014, arXiv:1409.1556); names as torchvision's.
+#pragma once
+
+#include <vector>
+
+#include "taeda/nn/containers/sequential.h"
+#include "taeda/nn/modules/pooling.h"
+
+namespace taeda::models {
+
+struct VGGOptions {
+  /// Channels of the convolutions; 0 stands for pooling.
+  std::vector<int64_t> layers = {};
+  bool batch_norm = false;
+  int64_t num_classes = 1000;
+  double dropout = 0.5;
+};
+
+/// Pictures (N, 3, H, W) to scores (N, num_classes).
+class VGGImpl : public nn::Cloneable<VGGImpl> {
+ public:
+  /// Throws ValueError for no layers.
+  explicit VGGImpl(VGGOptions options);
+  void reset() override;
+  Tensor forward(const Tensor& x);
+
+  VGGOptions options;
+  nn::Sequential features{nullptr}, classifier{nullptr};
+  nn::AdaptiveAvgPool2d avgpool{nullptr};
+
+ private:
+  void initialize();
+};
+TAEDA_MODULE(VGG);
+
+VGG vgg11(int64_t num_classes = 1000);
+VGG vgg11_bn(int64_t num_classes = 1000);
+VGG vgg13(int64_t num_classes = 1000);
+VGG vgg13_bn(int64_t num_classes = 1000);
+VGG vgg16(int64_t num_classes = 1000);
+VGG vgg16_bn(int64_t num_classes = 1000);
+VGG vgg19(int64_t num_classes = 1000);
+VGG vgg19_bn(int64_t num_classes = 1000);
+
+}  // namespace taeda::models

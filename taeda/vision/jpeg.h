@@ -1,0 +1,16 @@
+// JPEG files and grey pictures, for image_io.
+#pragma once
+
+#include <string>
+
+#include "taeda/tensor/tensor.h"
+
+namespace taeda::vision::detail {
+
+/// A picture from the bytes of a JPEG file; `source` names it in errors.
+Tensor read_jpeg(const void* data, size_t bytes, const std::string& source);
+
+/// (3, H, W) to (1, H, W), bytes; 0.299 R + 0.587 G + 0.114 B (ITU-R BT.601), rounded.
+Tensor to_gray(const Tensor& image);
+
+}  // namespace taeda::vision::detail
