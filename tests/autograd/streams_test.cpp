@@ -177,13 +177,16 @@ TEST(BackwardStreams, ANodeWithOutputsOnSeveralDevices) {
   }
 }
 
-/// Parts of one graph, each built on a thread of its own, numbered anew in every thread.
-std::vector<Tensor> build_on_threads(const Tensor& shared, int threads) {
+/// Parts of one graph, each built on a thread of its own that numbers its nodes from
+/// `first_numbers[t]` on.
+std::vector<Tensor> build_on_threads(const Tensor& shared,
+                                     const std::vector<uint64_t>& first_numbers) {
+  const int threads = static_cast<int>(first_numbers.size());
   std::vector<Tensor> parts(static_cast<size_t>(threads));
   std::vector<std::thread> running;
   for (int t = 0; t < threads; ++t)
     running.emplace_back([&, t] {
-      autograd::set_next_sequence_nr(static_cast<uint64_t>(t % 2 ? 1000000 : 0));
+      autograd::set_next_sequence_nr(first_numbers[static_cast<size_t>(t)]);
       Tensor h = shared;
       for (int i = 0; i <= t; ++i) h = h.matmul(shared).tanh();
       parts[static_cast<size_t>(t)] = h;
@@ -197,7 +200,8 @@ TEST(BackwardThreads, OnePassRunsOverPartsOfSeveralThreads) {
   const Tensor x = (rand({4, 4}, kDouble) * 0.5).requires_grad_();
   Tensor sum, expected_sum;
   const Tensor shared = x * 1.5;
-  for (const Tensor& part : build_on_threads(shared, 4)) sum = sum.defined() ? sum + part : part;
+  for (const Tensor& part : build_on_threads(shared, {0, 1000000, 0, 1000000}))
+    sum = sum.defined() ? sum + part : part;
   sum.sum().backward();
   const Tensor result = x.grad();
   x.mutable_grad().reset();
@@ -218,7 +222,10 @@ TEST(BackwardThreads, TheResultIsTheSameEveryTime) {
   for (int round = 0; round < 5; ++round) {
     x.mutable_grad().reset();
     Tensor sum;
-    for (const Tensor& part : build_on_threads(x * 1.5, 4)) sum = sum.defined() ? sum + part : part;
+    const Tensor shared = x * 1.5;
+    const std::vector<uint64_t> together(4, autograd::next_sequence_nr());
+    for (const Tensor& part : build_on_threads(shared, together))
+      sum = sum.defined() ? sum + part : part;
     sum.sum().backward();
     if (round == 0) first = x.grad().clone();
     EXPECT_TRUE(x.grad().equal(first)) << "round " << round;
