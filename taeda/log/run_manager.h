@@ -18,6 +18,7 @@
 //     manager.save("results");
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -29,6 +30,8 @@
 #include "taeda/data/example.h"
 #include "taeda/log/run_builder.h"
 #include "taeda/log/summary_writer.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/shape.h"
 
 namespace taeda::logging {
 
@@ -60,8 +63,9 @@ class RunManager {
   RunManager& operator=(const RunManager&) = delete;
 
   /// Starts a run of a network (a holder or a module in a shared_ptr) over a loader of examples.
-  /// TensorBoard gets the first batch as a picture, and the graph of the network on the device that
-  /// the run names ("device", by default the CPU). Throws Error while a run is going on.
+  /// TensorBoard gets the first batch as a picture, and the graph of the network as its beginning
+  /// runs on the device that the run names ("device", by default the CPU). Throws Error while a run
+  /// is going on.
   template <class Network, class Loader>
   void begin_run(const Run& run, const Network& network, Loader& loader);
   /// Closes TensorBoard's file. Throws Error if something could not be written there.
@@ -91,6 +95,9 @@ class RunManager {
   SummaryWriter* tb() { return tb_ ? &*tb_ : nullptr; }
 
  private:
+  /// A graph does not change with the batch: a large one would only cost time.
+  static constexpr int64_t kGraphExamples = 64;
+
   void start(const Run& run, std::shared_ptr<nn::Module> network, size_t examples);
   void show_pictures(const Tensor& images);
   void add_sum(Tensor& sum, const Tensor& value) const;
@@ -126,10 +133,12 @@ void RunManager::begin_run(const Run& run, const Network& network, Loader& loade
   const auto first = loader.begin();
   if (first == loader.end()) return;
   show_pictures(first->data);
+  const Tensor some = first->data.narrow(0, 0, std::min(first->data.size(0), kGraphExamples));
+  const Tensor inputs = some.to(Device(run.get<std::string>("device", "cpu")));
   if constexpr (requires { network.ptr(); })
-    tb_->add_graph(network, first->data.to(Device(run.get<std::string>("device", "cpu"))));
+    tb_->add_graph(network, inputs);
   else
-    tb_->add_graph(*network, first->data.to(Device(run.get<std::string>("device", "cpu"))));
+    tb_->add_graph(*network, inputs);
 }
 
 }  // namespace taeda::logging

@@ -5,7 +5,7 @@
 //                                           RandomHorizontalFlip(), Normalize({.5}, {.25})}));
 //
 // Random ones draw from data::worker_generator(): the seed of the loader decides, however many
-// workers it has.
+// workers it has. Outside a loader a seed gives torchvision's numbers.
 #pragma once
 
 #include <functional>

@@ -192,6 +192,22 @@ TEST(Grayscale, GivesOneOrThreeChannels) {
   EXPECT_THAT(error_of([] { Grayscale(2); }), HasSubstr("either 1 or 3, got 2"));
 }
 
+TEST(RandomTransforms, ASeedGivesTorchvisionsNumbers) {  // tests/golden/transforms.py
+  const Tensor x = numbered(4, 4);
+  std::vector<float> corners, mirrored;
+  manual_seed(5);
+  for (int i = 0; i < 8; ++i) corners.push_back(values(RandomCrop(2)(x))[0]);
+  EXPECT_THAT(corners, ElementsAre(8, 4, 9, 6, 1, 4, 10, 0));
+  manual_seed(6);
+  for (int i = 0; i < 12; ++i) mirrored.push_back(values(RandomHorizontalFlip()(x))[0] == 3);
+  EXPECT_THAT(mirrored, ElementsAre(0, 0, 0, 0, 1, 1, 0, 0, 0, 1, 1, 1));
+  const Tensor pixel = tensor({{{.2f}}, {{.5f}}, {{.7f}}});
+  ColorJitter jitter(.4, .4, .4, .1);
+  manual_seed(7);
+  EXPECT_THAT(values(jitter(pixel)), Pointwise(FloatNear(1e-4f), {.32385f, .71959f, .73977f}));
+  EXPECT_THAT(values(jitter(pixel)), Pointwise(FloatNear(1e-4f), {.31587f, .8437f, .87007f}));
+}
+
 TEST(RandomTransforms, DoNotDependOnTheNumberOfWorkers) {
   const auto pictures = [](int workers) {
     auto set =
