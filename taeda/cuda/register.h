@@ -1,0 +1,17 @@
+// The CUDA backend's kernels, a function for each source in kernels/.
+#pragma once
+
+namespace taeda::gpu {
+
+/// Fills the slots of `cuda`. Needs no device.
+void register_kernels();
+
+void register_copy();
+void register_pointwise_activation();
+void register_pointwise_arithmetic();
+void register_pointwise_compare();
+void register_pointwise_loss();
+void register_pointwise_transcendental();
+void register_pointwise_unary();
+
+}  // namespace taeda::gpu
