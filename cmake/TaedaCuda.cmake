@@ -31,8 +31,9 @@ if(TAEDA_WITH_CUDA)
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib INSTALL_RPATH "$ORIGIN")
   target_compile_options(taeda_cuda PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra>
-    # CMake learns the flag of a dialect only when the language is enabled at the top level.
-    $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 --extended-lambda --expt-relaxed-constexpr --diag-suppress=445
+    # CMake learns the flag of a dialect only when the language is enabled at the top level. The
+    # diagnostics are about templates: x < 0 of an unsigned x, and lambdas that are called by type.
+    $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 --extended-lambda --expt-relaxed-constexpr --diag-suppress=445,186
                                   -Xcompiler=-Wall>)
   target_link_libraries(taeda_cuda PRIVATE taeda CUDA::cudart_static Threads::Threads
                                            ${CMAKE_DL_LIBS})
