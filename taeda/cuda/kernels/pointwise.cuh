@@ -153,7 +153,7 @@ bool flat_inputs(const Iter& it, FlatInputs<sizeof...(In)>& in, std::index_seque
     return reinterpret_cast<uintptr_t>(it.data(operand)) % (item * V > 16 ? 16 : item * V) == 0;
   };
   bool flat = is_array(it, 0, sizeof(Out)) && aligned(0, sizeof(Out));
-  const auto add = [&](size_t i, size_t item) {
+  [[maybe_unused]] const auto add = [&](size_t i, size_t item) {
     const int operand = static_cast<int>(i) + 1;
     in.data[i] = it.data(operand);
     if (it.is_scalar(operand)) {
