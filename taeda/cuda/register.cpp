@@ -7,12 +7,17 @@ namespace taeda::gpu {
 
 void register_kernels() {
   register_copy();
+  register_create();
+  register_join();
   register_pointwise_activation();
   register_pointwise_arithmetic();
   register_pointwise_compare();
   register_pointwise_loss();
   register_pointwise_transcendental();
   register_pointwise_unary();
+  register_random();
+  register_reduce();
+  register_reduce_statistics();
 }
 
 }  // namespace taeda::gpu

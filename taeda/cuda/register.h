@@ -7,11 +7,16 @@ namespace taeda::gpu {
 void register_kernels();
 
 void register_copy();
+void register_create();
+void register_join();
 void register_pointwise_activation();
 void register_pointwise_arithmetic();
 void register_pointwise_compare();
 void register_pointwise_loss();
 void register_pointwise_transcendental();
 void register_pointwise_unary();
+void register_random();
+void register_reduce();
+void register_reduce_statistics();
 
 }  // namespace taeda::gpu

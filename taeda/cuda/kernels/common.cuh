@@ -137,6 +137,108 @@ __device__ inline T narrow(R r) {
   }
 }
 
+// Note [Types at run time]
+// Most kernels are compiled for the types that arithmetic is done in - float, double, int64_t,
+// complex<double> - and told at run time what lies in memory, the same for all threads. That keeps
+// the library small; the branch is around a batch of loads, not inside of it.
+
+/// The dtype that `compute types` stand for: what kernels compute in for stored elements of `t`.
+inline ScalarType compute_dtype(ScalarType t) {
+  if (is_complex(t)) return kComplexDouble;
+  if (t == kDouble) return kDouble;
+  return is_floating_point(t) ? kFloat : kLong;
+}
+
+/// Calls `f.template operator()<A>()` with the member of the list that serves `t`.
+template <class... A, class F>
+void dispatch_compute(TypeList<A...>, const char* op, ScalarType t, F&& f) {
+  const ScalarType wanted = compute_dtype(t);
+  const bool found = ((wanted == dtype_of<A>() && (f.template operator()<A>(), true)) || ...);
+  if (!found) detail::throw_no_dtype(op, t);
+}
+using FloatCompute = TypeList<float, double>;
+using RealCompute = TypeList<float, double, int64_t>;
+using AllCompute = TypeList<float, double, int64_t, complex<double>>;
+
+/// Calls `f(T())` with the stored type `t`, one of those that are computed in A, or in what A can
+/// hold (16-bit floats and float in double).
+template <class A, class F>
+__device__ inline void with_stored(ScalarType t, F&& f) {
+  if constexpr (std::is_same_v<A, int64_t>) {
+    switch (t) {
+      case kLong: return f(int64_t());
+      case kInt: return f(int32_t());
+      case kShort: return f(int16_t());
+      case kChar: return f(int8_t());
+      case kBool: return f(bool());
+      default: return f(uint8_t());
+    }
+  } else if constexpr (std::is_same_v<A, complex<double>>) {
+    if (t == kComplexFloat) return f(complex<float>());
+    return f(complex<double>());
+  } else {
+    if (t == kHalf) return f(Half());
+    if (t == kBFloat16) return f(BFloat16());
+    if (std::is_same_v<A, float> || t == kFloat) return f(float());
+    if constexpr (std::is_same_v<A, double>) return f(double());
+  }
+}
+
+/// The element at `p` in A.
+template <class A>
+__device__ inline A load_as(const void* p, ScalarType t) {
+  A out{};
+  with_stored<A>(t, [&]<class T>(T) { out = static_cast<A>(widen(*static_cast<const T*>(p))); });
+  return out;
+}
+template <class A>
+__device__ inline void store_as(void* p, ScalarType t, A value) {
+  with_stored<A>(t, [&]<class T>(T) {
+    if constexpr (std::is_same_v<T, bool>)
+      *static_cast<T*>(p) = value != 0;
+    else
+      *static_cast<T*>(p) = narrow<T>(value);
+  });
+}
+
+/// Elements that a thread moves together.
+template <class T, int V>
+struct alignas(sizeof(T) * V <= 16 ? sizeof(T) * V : 16) Pack {
+  T x[V];
+};
+
+/// Elements [i, i + 4) of an array of n that starts at a multiple of 16 bytes, or of fewer that are
+/// left; i is a multiple of 4. The others become zero.
+template <class A>
+__device__ inline void load4(const void* base, ScalarType t, int64_t i, int64_t n, A (&out)[4]) {
+  with_stored<A>(t, [&]<class T>(T) {
+    const T* from = static_cast<const T*>(base) + i;
+    Pack<T, 4> pack{};
+    if (i + 4 <= n) {
+      pack = *reinterpret_cast<const Pack<T, 4>*>(from);
+    } else {
+      for (int k = 0; i + k < n; ++k) pack.x[k] = from[k];
+    }
+#pragma unroll
+    for (int k = 0; k < 4; ++k) out[k] = static_cast<A>(widen(pack.x[k]));
+  });
+}
+template <class A>
+__device__ inline void store4(void* base, ScalarType t, int64_t i, int64_t n, const A (&in)[4]) {
+  with_stored<A>(t, [&]<class T>(T) {
+    T* to = static_cast<T*>(base) + i;
+    Pack<T, 4> pack;
+#pragma unroll
+    for (int k = 0; k < 4; ++k) pack.x[k] = narrow<T>(in[k]);
+    if (i + 4 <= n) {
+      *reinterpret_cast<Pack<T, 4>*>(to) = pack;
+      return;
+    }
+    for (int k = 0; i + k < n; ++k) to[k] = pack.x[k];
+  });
+}
+inline bool is_aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
+
 /// An unsigned type as large as an element, for kernels that only move.
 struct alignas(16) Word16 {
   uint64_t a, b;

@@ -15,12 +15,6 @@
 
 namespace taeda::gpu {
 
-/// Elements that a thread loads together.
-template <class T, int V>
-struct alignas(sizeof(T) * V <= 16 ? sizeof(T) * V : 16) Pack {
-  T x[V];
-};
-
 enum class Access : int { Array, Value, Single };
 
 /// The inputs of a flat kernel: arrays, numbers held here, or one element on the device.
