@@ -9,6 +9,9 @@ void register_kernels() {
   register_copy();
   register_create();
   register_join();
+  register_loss();
+  register_norm_batch();
+  register_norm_rows();
   register_pointwise_activation();
   register_pointwise_arithmetic();
   register_pointwise_compare();
@@ -18,6 +21,9 @@ void register_kernels() {
   register_random();
   register_reduce();
   register_reduce_statistics();
+  register_scan();
+  register_softmax();
+  register_sort();
 }
 
 }  // namespace taeda::gpu

@@ -9,6 +9,9 @@ void register_kernels();
 void register_copy();
 void register_create();
 void register_join();
+void register_loss();
+void register_norm_batch();
+void register_norm_rows();
 void register_pointwise_activation();
 void register_pointwise_arithmetic();
 void register_pointwise_compare();
@@ -18,5 +21,8 @@ void register_pointwise_unary();
 void register_random();
 void register_reduce();
 void register_reduce_statistics();
+void register_scan();
+void register_softmax();
+void register_sort();
 
 }  // namespace taeda::gpu

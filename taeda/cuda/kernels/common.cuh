@@ -32,7 +32,9 @@ struct Divider {
   uint32_t magic = 1, shift = 0;
 
   Divider() = default;
-  explicit Divider(int64_t d) : divisor(d) {
+  /// What divides nothing, 0, counts as 1.
+  explicit Divider(int64_t number) : divisor(number > 0 ? number : 1) {
+    const int64_t d = divisor;
     if (d >= int64_t{1} << 31) return;
     while ((int64_t{1} << shift) < d) ++shift;
     magic = static_cast<uint32_t>(
@@ -88,7 +90,7 @@ struct Offsets {
     ++ndim;
   }
   void finish() {
-    for (int d = 0; d < ndim; ++d) size[d] = Divider(size[d].divisor > 0 ? size[d].divisor : 1);
+    for (int d = 0; d < ndim; ++d) size[d] = Divider(size[d].divisor);
   }
   __device__ void at(int64_t i, int64_t (&out)[N]) const {
 #pragma unroll
