@@ -6,18 +6,23 @@
 namespace taeda::gpu {
 
 void register_kernels() {
+  register_conv();
   register_copy();
   register_create();
+  register_index();
   register_join();
   register_loss();
+  register_matmul();
   register_norm_batch();
   register_norm_rows();
+  register_optim();
   register_pointwise_activation();
   register_pointwise_arithmetic();
   register_pointwise_compare();
   register_pointwise_loss();
   register_pointwise_transcendental();
   register_pointwise_unary();
+  register_pool();
   register_random();
   register_reduce();
   register_reduce_statistics();
