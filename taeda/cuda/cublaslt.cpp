@@ -159,14 +159,13 @@ class Call {
     cublasLtMatrixLayout_t out = nullptr;
     const auto rows = static_cast<uint64_t>(p.flipped ? p.rows : p.columns),
                columns = static_cast<uint64_t>(p.flipped ? p.columns : p.rows);
-    ok_ = ok_ && l_.layout_create(&out, types_.data, rows, columns, p.leading) ==
-                     CUBLAS_STATUS_SUCCESS;
+    ok_ = ok_ &&
+          l_.layout_create(&out, types_.data, rows, columns, p.leading) == CUBLAS_STATUS_SUCCESS;
     if (!ok_) return nullptr;
     layouts_.push_back(out);
     const auto count = static_cast<int32_t>(batches);
     const auto put = [&](cublasLtMatrixLayoutAttribute_t attribute, const auto& value) {
-      ok_ = ok_ &&
-            l_.layout_set(out, attribute, &value, sizeof(value)) == CUBLAS_STATUS_SUCCESS;
+      ok_ = ok_ && l_.layout_set(out, attribute, &value, sizeof(value)) == CUBLAS_STATUS_SUCCESS;
     };
     put(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, count);
     put(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, p.batch);
@@ -270,8 +269,7 @@ bool cublaslt_matmul(const Context& context, const Tensor& out, const Tensor& a,
   const auto preference = call.preference(*right, *left, *c, *result);
   if (!call.ok()) return false;
   const auto algorithm = algorithm_of(
-      key_of(context.device, out.dtype(), bias, adds, batches,
-             {&*left, &*right, &*c, &*result}),
+      key_of(context.device, out.dtype(), bias, adds, batches, {&*left, &*right, &*c, &*result}),
       [&]() -> std::optional<cublasLtMatmulAlgo_t> {
         cublasLtMatmulHeuristicResult_t found{};
         int count = 0;
@@ -284,9 +282,8 @@ bool cublaslt_matmul(const Context& context, const Tensor& out, const Tensor& a,
   if (!algorithm) return false;
   const Scales scales(types->scale, alpha, adds && !bias ? beta : Scalar(0));
   const Scratch workspace(out.device(), kWorkspace);
-  return l->matmul(handle, call.desc(), scales.alpha, right->data, la, left->data, lb,
-                   scales.beta, c->data, lc, out.data_ptr(), ld, &*algorithm,
-                   workspace.as<void>(), kWorkspace,
+  return l->matmul(handle, call.desc(), scales.alpha, right->data, la, left->data, lb, scales.beta,
+                   c->data, lc, out.data_ptr(), ld, &*algorithm, workspace.as<void>(), kWorkspace,
                    context.stream) == CUBLAS_STATUS_SUCCESS;
 }
 

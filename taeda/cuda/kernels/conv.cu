@@ -1,9 +1,8 @@
 // Convolutions as matrix products whose operands are read where they lie: nothing is unfolded.
 // k runs over a group's channels and taps, or backward for the weights over images and positions.
-#include "taeda/kernels/conv.h"
-
 #include "taeda/cuda/kernels/gemm.cuh"
 #include "taeda/cuda/register.h"
+#include "taeda/kernels/conv.h"
 #include "taeda/kernels/reduce.h"
 
 namespace taeda::gpu {

@@ -1,8 +1,7 @@
 // Sequences of numbers, and triangles of matrices.
-#include "taeda/kernels/create.h"
-
 #include "taeda/cuda/kernels/common.cuh"
 #include "taeda/cuda/register.h"
+#include "taeda/kernels/create.h"
 
 namespace taeda::gpu {
 
@@ -47,8 +46,8 @@ __device__ void store_real(char* p, ScalarType t, double value) {
 }
 
 template <class M>
-__global__ void __launch_bounds__(kThreads) linspace_kernel(char* out, ScalarType dtype, int item,
-                                                            M first, M last, M step, int64_t n) {
+__global__ void __launch_bounds__(kThreads)
+    linspace_kernel(char* out, ScalarType dtype, int item, M first, M last, M step, int64_t n) {
   for (int64_t i = thread_index(); i < n; i += thread_count())
     store_real(out + i * item, dtype,
                i < n / 2 || n == 1 ? first + step * static_cast<M>(i)
@@ -96,8 +95,11 @@ void triangle_cuda(const Tensor& out, const Tensor& in, int64_t diagonal, bool u
   if (n == 0) return;
   const Context context(out.device());
   const IntArrayRef strides = in.strides();
-  const TriangleShape shape{Divider(in.sizes()[1]), Divider(in.sizes()[2]),
-                            {strides[0], strides[1], strides[2]}, diagonal, upper};
+  const TriangleShape shape{Divider(in.sizes()[1]),
+                            Divider(in.sizes()[2]),
+                            {strides[0], strides[1], strides[2]},
+                            diagonal,
+                            upper};
   with_word(in.element_size(), [&]<class W>(W) {
     triangle_kernel<W><<<blocks_for(n), kThreads, 0, context.stream>>>(
         static_cast<W*>(out.data_ptr()), static_cast<const W*>(in.data_ptr()), shape, n);

@@ -3,8 +3,8 @@
 //
 // Note [Own product]
 // A block computes a tile of 64 x 64 results, a thread 4 x 4 of them, and walks along k in steps of
-// 16 through shared memory. Where there are too few tiles to fill the device, k is cut into segments
-// whose results a second launch adds up. The cut follows from the sizes alone.
+// 16 through shared memory. Where there are too few tiles to fill the device, k is cut into
+// segments whose results a second launch adds up. The cut follows from the sizes alone.
 #pragma once
 
 #include <algorithm>
@@ -138,11 +138,9 @@ void run_gemm(const char* op, const Context& context, Device device, const GemmS
               const Problem& p) {
   const int64_t total = s.batch * s.m * s.n;
   if (total == 0) return;
-  const Scratch partial(device, s.segments > 1
-                                    ? s.segments * total * static_cast<int64_t>(sizeof(A))
-                                    : 0);
-  gemm_kernel<A, Problem>
-      <<<s.blocks(), kThreads, 0, context.stream>>>(p, s, partial.as<A>());
+  const Scratch partial(device,
+                        s.segments > 1 ? s.segments * total * static_cast<int64_t>(sizeof(A)) : 0);
+  gemm_kernel<A, Problem><<<s.blocks(), kThreads, 0, context.stream>>>(p, s, partial.as<A>());
   if (s.segments > 1)
     gemm_finish_kernel<A, Problem>
         <<<blocks_for(total), kThreads, 0, context.stream>>>(p, s, partial.as<A>());

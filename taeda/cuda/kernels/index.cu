@@ -1,20 +1,18 @@
 // Indexing; see Note [Rows] in kernels/index.h. An index out of range leaves a note, and its
 // element is left alone.
-#include "taeda/kernels/index.h"
-
 #include "taeda/cuda/kernels/fault.cuh"
 #include "taeda/cuda/kernels/index.cuh"
 #include "taeda/cuda/kernels/scan.cuh"
 #include "taeda/cuda/register.h"
+#include "taeda/kernels/index.h"
 
 namespace taeda::gpu {
 
 namespace {
 
 __global__ void __launch_bounds__(kThreads)
-    offsets_kernel(int64_t* out, const int64_t* index,
-                   const __grid_constant__ Offsets<2> places, const IndexTerm term, Fault* fault,
-                   int64_t n) {
+    offsets_kernel(int64_t* out, const int64_t* index, const __grid_constant__ Offsets<2> places,
+                   const IndexTerm term, Fault* fault, int64_t n) {
   const int64_t lowest = term.wraps ? -term.size : 0;
   for (int64_t e = thread_index(); e < n; e += thread_count()) {
     int64_t at[2];
@@ -82,8 +80,8 @@ void index_get_cuda(const Tensor& out, const Tensor& block, const Tensor& offset
   if (n == 0 || width == 0) return;
   const Context context(out.device());
   const Offsets<2> places(block.sizes(), {rest(out.strides()), block.strides()});
-  const bool is_run =
-      places.ndim == 0 || (places.ndim == 1 && places.stride[0][0] == 1 && places.stride[1][0] == 1);
+  const bool is_run = places.ndim == 0 ||
+                      (places.ndim == 1 && places.stride[0][0] == 1 && places.stride[1][0] == 1);
   const int64_t* from = static_cast<const int64_t*>(offsets.data_ptr());
   with_word(out.element_size(), [&]<class W>(W) {
     W* to = static_cast<W*>(out.data_ptr());
@@ -211,8 +209,7 @@ void scatter_cuda(const Tensor& self, const Tensor& index, const Tensor& src, in
   const Context context(self.device());
   const Indexed x(index, src, self, dim, context.device);
   SortedKeys sorted(context, self.device(), x.n);
-  scatter_keys_kernel<<<blocks_for(x.n), kThreads, 0, context.stream>>>(x, kNowhere,
-                                                                        sorted.keys());
+  scatter_keys_kernel<<<blocks_for(x.n), kThreads, 0, context.stream>>>(x, kNowhere, sorted.keys());
   // One bit more than offsets need: kNowhere sorts behind them.
   sorted.sort(bits_below(extent(self)) + 1);
   MeetingWrites w{};
@@ -302,10 +299,14 @@ void find_nonzero(const Tensor& in, int64_t* count, int64_t* out) {
     if (count) check(cudaMemsetAsync(count, 0, sizeof(int64_t), context.stream), "nonzero");
     return;
   }
-  NonzeroOp op{static_cast<const char*>(in.data_ptr()), in.dtype(),
-               static_cast<int>(in.element_size()),     static_cast<int>(in.dim()),
-               in.numel(),                              count,
-               out,                                     {}};
+  NonzeroOp op{static_cast<const char*>(in.data_ptr()),
+               in.dtype(),
+               static_cast<int>(in.element_size()),
+               static_cast<int>(in.dim()),
+               in.numel(),
+               count,
+               out,
+               {}};
   for (int64_t d = 0; d < in.dim(); ++d) op.size[d] = Divider(in.sizes()[d]);
   run_scan("nonzero", context, in.device(), ScanShape(1, in.numel()), op);
 }

@@ -12,13 +12,13 @@ constexpr uint64_t kNowhere = ~uint64_t{0};
 /// Entries sorted by their place; each is a block of `width` elements. Entry e takes block e of the
 /// values.
 struct MeetingWrites {
-  const uint64_t* places;     // sorted: offsets in elements
-  const uint32_t* entries;    // which entry stands there
-  int64_t n;                  // entries
-  Divider width;              // elements of a block
-  Offsets<2> block;           // of an element of the block: in the target and in the values
-  Offsets<1> entry;           // of an entry in the values
-  char *to;
+  const uint64_t* places;   // sorted: offsets in elements
+  const uint32_t* entries;  // which entry stands there
+  int64_t n;                // entries
+  Divider width;            // elements of a block
+  Offsets<2> block;         // of an element of the block: in the target and in the values
+  Offsets<1> entry;         // of an entry in the values
+  char* to;
   const char* values;
   ScalarType dtype;
 };

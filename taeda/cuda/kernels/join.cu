@@ -1,8 +1,7 @@
 // Concatenation and reversal: only bytes move.
-#include "taeda/kernels/join.h"
-
 #include "taeda/cuda/kernels/common.cuh"
 #include "taeda/cuda/register.h"
+#include "taeda/kernels/join.h"
 
 namespace taeda::gpu {
 

@@ -1,10 +1,9 @@
 // Cross entropy over logits and negative log-likelihood over log-probabilities, with gradients;
 // probabilities are never stored. A target out of bounds leaves a note and counts as ignored.
-#include "taeda/kernels/loss.h"
-
 #include "taeda/cuda/kernels/fault.cuh"
 #include "taeda/cuda/kernels/rows.cuh"
 #include "taeda/cuda/register.h"
+#include "taeda/kernels/loss.h"
 
 namespace taeda::gpu {
 
@@ -22,8 +21,8 @@ struct Classes {
   int64_t n, positions, ignore_index;
   Fault* fault;
 
-  Classes(const Tensor& input, const Tensor& targets, const Tensor& weights,
-          const Tensor& log_sums, const ClassLoss& spec, int device)
+  Classes(const Tensor& input, const Tensor& targets, const Tensor& weights, const Tensor& log_sums,
+          const ClassLoss& spec, int device)
       : in(input),
         target(static_cast<const int64_t*>(targets.data_ptr())),
         weight(static_cast<const A*>(weights.defined() ? weights.data_ptr() : nullptr)),
@@ -123,15 +122,13 @@ void compute_log_sums(const Context& context, const Classes<A>& c, const Softmax
     const RowShape rows(s.outer, s.n);
     log_sum_rows_kernel<A><<<rows.blocks(), kThreads, 0, context.stream>>>(rows, c.in, log_sum);
   } else {
-    log_sum_columns_kernel<A>
-        <<<blocks_for(c.positions), kThreads, 0, context.stream>>>(c, log_sum);
+    log_sum_columns_kernel<A><<<blocks_for(c.positions), kThreads, 0, context.stream>>>(c, log_sum);
   }
   context.launched("nll_loss");
 }
 
 void class_loss_cuda(const Tensor& loss, const Tensor& total_weight, const Tensor& log_sum,
-                     const Tensor& in, const Tensor& target, const Tensor& weight,
-                     ClassLoss spec) {
+                     const Tensor& in, const Tensor& target, const Tensor& weight, ClassLoss spec) {
   const Context context(in.device());
   dispatch_compute(FloatCompute{}, "nll_loss", in.dtype(), [&]<class A>() {
     const Classes<A> c(in, target, weight, log_sum, spec, context.device);
@@ -141,8 +138,8 @@ void class_loss_cuda(const Tensor& loss, const Tensor& total_weight, const Tenso
     const Writer<A> out(loss), none{};
     const unsigned blocks = std::min<unsigned>(blocks_for(c.positions), kMaxBlocks);
     const Scratch sums(in.device(), 2 * blocks * static_cast<int64_t>(sizeof(double)));
-    loss_kernel<A><<<blocks, kThreads, 0, context.stream>>>(c, reduced ? none : out,
-                                                            sums.as<double>());
+    loss_kernel<A>
+        <<<blocks, kThreads, 0, context.stream>>>(c, reduced ? none : out, sums.as<double>());
     finish_loss_kernel<A><<<1, kThreads, 0, context.stream>>>(
         sums.as<double>(), static_cast<int>(blocks), reduced ? out : none,
         spec.reduction == Reduction::Mean, static_cast<A*>(total_weight.data_ptr()));
@@ -153,8 +150,8 @@ void class_loss_cuda(const Tensor& loss, const Tensor& total_weight, const Tenso
 /// d loss / d logits = (softmax - onehot) scale; d loss / d log p = -onehot scale.
 template <class A>
 __global__ void __launch_bounds__(kThreads)
-    loss_backward_kernel(const Classes<A> c, const Reader<A> grad, bool one_grad,
-                         const A* divisor, const Divider classes, const Writer<A> grad_in) {
+    loss_backward_kernel(const Classes<A> c, const Reader<A> grad, bool one_grad, const A* divisor,
+                         const Divider classes, const Writer<A> grad_in) {
   const int64_t numel = c.positions * c.n;
   for (int64_t i = thread_index(); i < numel; i += thread_count()) {
     int64_t outer, rest, k;
@@ -163,8 +160,7 @@ __global__ void __launch_bounds__(kThreads)
     const int64_t position = outer * c.inner.divisor + rest, t = c.class_of(position);
     A result = 0;
     if (t >= 0 && (c.log_sum || t == k)) {
-      const A scale =
-          grad[one_grad ? 0 : position] * c.weight_of(t) / (divisor ? *divisor : A(1));
+      const A scale = grad[one_grad ? 0 : position] * c.weight_of(t) / (divisor ? *divisor : A(1));
       const A p = c.log_sum ? ::exp(c.in[i] - c.log_sum[position]) : A(0);
       result = (t == k ? p - A(1) : p) * scale;
     }
@@ -172,9 +168,9 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-void class_loss_backward_cuda(const Tensor& grad_in, const Tensor& grad,
-                              const Tensor& total_weight, const Tensor& log_sum, const Tensor& in,
-                              const Tensor& target, const Tensor& weight, ClassLoss spec) {
+void class_loss_backward_cuda(const Tensor& grad_in, const Tensor& grad, const Tensor& total_weight,
+                              const Tensor& log_sum, const Tensor& in, const Tensor& target,
+                              const Tensor& weight, ClassLoss spec) {
   if (grad_in.numel() == 0) return;
   const Context context(in.device());
   dispatch_compute(FloatCompute{}, "nll_loss_backward", in.dtype(), [&]<class A>() {

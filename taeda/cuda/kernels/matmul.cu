@@ -1,9 +1,8 @@
 // The matrix product slot: cuBLASLt where it is found and takes the operands, else the own kernel.
-#include "taeda/kernels/matmul.h"
-
 #include "taeda/cuda/cublaslt.h"
 #include "taeda/cuda/kernels/gemm.cuh"
 #include "taeda/cuda/register.h"
+#include "taeda/kernels/matmul.h"
 
 namespace taeda::gpu {
 
@@ -52,10 +51,11 @@ struct Product {
 void matmul_cuda(const Tensor& out, const Tensor& a, const Tensor& b, const Tensor& addend,
                  const Scalar& beta, const Scalar& alpha) {
   if (out.numel() == 0) return;
+  if (out.dtype() == kBool) detail::throw_no_dtype("addmm_impl_cuda_", kBool);
   const Context context(out.device());
   if (cublaslt_matmul(context, out, a, b, addend, beta, alpha)) return;
   dispatch_compute(AllCompute{}, "addmm_impl_cuda_", out.dtype(), [&]<class A>() {
-    const Product<A> p{Matrices(a), Matrices(b), Matrices(addend), Matrices(out),
+    const Product<A> p{Matrices(a), Matrices(b),   Matrices(addend), Matrices(out),
                        out.dtype(), alpha.to<A>(), beta.to<A>()};
     const GemmShape shape(out.dim() == 3 ? out.size(0) : 1, out.size(-2), out.size(-1), a.size(-1),
                           p.left.column <= p.left.row, p.right.row < p.right.column);

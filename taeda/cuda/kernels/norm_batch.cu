@@ -65,8 +65,8 @@ __global__ void __launch_bounds__(kThreads)
     rstd[c] = A(1) / ::sqrt(var + running.eps);
     if (running.mean) running.mean[c] = (A(1) - momentum) * running.mean[c] + momentum * mean[c];
     if (running.var)
-      running.var[c] = (A(1) - momentum) * running.var[c] +
-                       momentum * (var * (count / (count - A(1))));
+      running.var[c] =
+          (A(1) - momentum) * running.var[c] + momentum * (var * (count / (count - A(1))));
   }
 }
 
@@ -85,9 +85,8 @@ struct ChannelOf {
 /// y = (x - mean) rstd weight + bias.
 template <class A>
 __global__ void __launch_bounds__(kThreads)
-    batch_norm_kernel(const ChannelOf channel, const Reader<A> in, const Writer<A> out,
-                      bool vector, const A* mean, const A* rstd, const A* weight, const A* bias,
-                      int64_t n) {
+    batch_norm_kernel(const ChannelOf channel, const Reader<A> in, const Writer<A> out, bool vector,
+                      const A* mean, const A* rstd, const A* weight, const A* bias, int64_t n) {
   for (int64_t i = 4 * thread_index(); i < n; i += 4 * thread_count()) {
     A x[4];
     in.four(i, n, vector, x);
@@ -188,8 +187,8 @@ void batch_norm_backward_cuda(const Tensor& grad_in, const Tensor& grad_weight,
         coefficients.as<Coefficients<A>>());
     const int64_t n = p.numel();
     if (!grad_in.defined() || n == 0) return;
-    const bool vector = is_aligned(in.data_ptr()) && is_aligned(grad.data_ptr()) &&
-                        is_aligned(grad_in.data_ptr());
+    const bool vector =
+        is_aligned(in.data_ptr()) && is_aligned(grad.data_ptr()) && is_aligned(grad_in.data_ptr());
     batch_norm_backward_kernel<A><<<blocks_for((n + 3) / 4), kThreads, 0, context.stream>>>(
         ChannelOf(p), Reader<A>(grad), Reader<A>(in), Writer<A>(grad_in), vector, m,
         coefficients.as<Coefficients<A>>(), n);

@@ -150,8 +150,7 @@ void row_norm_backward_cuda(const Tensor& grad_in, const Tensor& grad_weight,
     if (s.rows == 0 || rows.n == 0) return;
     row_norm_backward_kernel<A><<<rows.blocks(), kThreads, 0, context.stream>>>(
         rows, Reader<A>(grad), Reader<A>(in), Writer<A>(grad_in),
-        RowWeights<A>(s, weight, Tensor()), s.center, data_or_null<A>(mean),
-        data_or_null<A>(rstd));
+        RowWeights<A>(s, weight, Tensor()), s.center, data_or_null<A>(mean), data_or_null<A>(rstd));
   });
   context.launched("row_norm_backward");
 }

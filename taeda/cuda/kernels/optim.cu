@@ -1,18 +1,17 @@
 // Optimizer steps and gradient norms over lists of parameters: the list travels with the launch, so
 // that a hundred small parameters cost one launch, without a copy of pointers to the device.
-#include "taeda/kernels/optim.h"
-
 #include <cmath>
 
 #include "taeda/cuda/kernels/rows.cuh"
 #include "taeda/cuda/register.h"
+#include "taeda/kernels/optim.h"
 
 namespace taeda::gpu {
 
 namespace {
 
-constexpr int kMaxParams = 48;              // with 4 KiB of arguments
-constexpr int64_t kChunk = 16 * kThreads;   // elements of a parameter that are one block's work
+constexpr int kMaxParams = 48;             // with 4 KiB of arguments
+constexpr int64_t kChunk = 16 * kThreads;  // elements of a parameter that are one block's work
 
 /// A part of a parameter list. Block b works on the parameter i with first[i] <= b < first[i + 1].
 struct ParamTable {
@@ -295,8 +294,7 @@ void grad_norm_cuda(const Tensor& out, const ParamList& list, double p) {
   const NormTerm term{p, std::isinf(p)};
   int64_t done = 0;
   for_each_table(list, [&](const ParamTable& table, unsigned blocks) {
-    norm_kernel<<<blocks, kThreads, 0, context.stream>>>(table, term,
-                                                         memory.as<double>() + done);
+    norm_kernel<<<blocks, kThreads, 0, context.stream>>>(table, term, memory.as<double>() + done);
     done += blocks;
   });
   finish_norm_kernel<<<1, kThreads, 0, context.stream>>>(memory.as<double>(), parts, term,

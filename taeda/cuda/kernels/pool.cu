@@ -1,9 +1,8 @@
 // Pooling: a thread for each output, or backward for each input, which looks at the windows that
 // hold it. So nothing is added twice, and sums have one order.
-#include "taeda/kernels/pool.h"
-
 #include "taeda/cuda/kernels/rows.cuh"
 #include "taeda/cuda/register.h"
+#include "taeda/kernels/pool.h"
 
 namespace taeda::gpu {
 
@@ -168,8 +167,8 @@ __global__ void __launch_bounds__(kThreads)
       for (int64_t y = first[1]; y <= last[1]; ++y)
         for (int64_t x = first[2]; x <= last[2]; ++x) {
           const int64_t o = base + (z * p.out[1].divisor + y) * p.out[2].divisor + x;
-          const int64_t k = winners.get(o), kx = k % p.kernel[2], ky = k / p.kernel[2] % p.kernel[1],
-                        kz = k / (p.kernel[2] * p.kernel[1]);
+          const int64_t k = winners.get(o), kx = k % p.kernel[2],
+                        ky = k / p.kernel[2] % p.kernel[1], kz = k / (p.kernel[2] * p.kernel[1]);
           if (z * p.stride[0] - p.padding[0] + kz * p.dilation[0] == at[0] &&
               y * p.stride[1] - p.padding[1] + ky * p.dilation[1] == at[1] &&
               x * p.stride[2] - p.padding[2] + kx * p.dilation[2] == at[2])

@@ -1,10 +1,9 @@
-// Random numbers by Philox: a thread draws for four neighbouring elements, whose words come from one
-// counter, or from two for double.
-#include "taeda/kernels/random.h"
-
+// Random numbers by Philox: a thread draws for four neighbouring elements, whose words come from
+// one counter, or from two for double.
 #include "taeda/cuda/kernels/common.cuh"
 #include "taeda/cuda/register.h"
 #include "taeda/kernels/philox.h"
+#include "taeda/kernels/random.h"
 
 namespace taeda::gpu {
 
@@ -29,8 +28,7 @@ struct Target {
   template <class M>
   __device__ void store(int64_t i, const M (&values)[4]) const {
     if (vector) return store4<M>(data, dtype, i, n, values);
-    for (int k = 0; k < 4 && i + k < n; ++k)
-      store_as<M>(data + (i + k) * item, dtype, values[k]);
+    for (int k = 0; k < 4 && i + k < n; ++k) store_as<M>(data + (i + k) * item, dtype, values[k]);
   }
 };
 
@@ -43,8 +41,7 @@ __device__ void draw(const PhiloxState& s, int64_t p, uint32_t (&bits)[4]) {
 __device__ void draw(const PhiloxState& s, int64_t p, uint64_t (&bits)[4]) {
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    const philox::Words x =
-        philox::words(s.seed, s.offset, static_cast<uint64_t>(2 * p + half));
+    const philox::Words x = philox::words(s.seed, s.offset, static_cast<uint64_t>(2 * p + half));
     bits[2 * half] = uint64_t{x.w[1]} << 32 | x.w[0];
     bits[2 * half + 1] = uint64_t{x.w[3]} << 32 | x.w[2];
   }
@@ -119,11 +116,11 @@ void randint_cuda(const Tensor& out, int64_t from, uint64_t range, const PhiloxS
   const Context context(out.device());
   const Target target(out);
   if (range > UINT32_MAX)
-    randint_kernel<uint64_t><<<target.blocks(), kThreads, 0, context.stream>>>(target, from, range,
-                                                                              state);
+    randint_kernel<uint64_t>
+        <<<target.blocks(), kThreads, 0, context.stream>>>(target, from, range, state);
   else
-    randint_kernel<uint32_t><<<target.blocks(), kThreads, 0, context.stream>>>(target, from, range,
-                                                                              state);
+    randint_kernel<uint32_t>
+        <<<target.blocks(), kThreads, 0, context.stream>>>(target, from, range, state);
   context.launched("random_");
 }
 

@@ -138,10 +138,9 @@ inline ReduceArgs::ReduceArgs(const Tensor& first, const Tensor& second, const T
   for (int d = 0; d < num_kept; ++d) kept.add(kept_dims[d].size, kept_dims[d].strides);
   for (int d = 0; d < num_reduced; ++d)
     reduced.add(reduced_dims[d].size, {reduced_dims[d].strides[0]});
-  const bool columns =
-      reduced.ndim == 0 ||
-      (kept.ndim > 0 && kept.stride[0][0] != 0 &&
-       (reduced.stride[0][0] == 0 || kept.stride[0][0] < reduced.stride[0][0]));
+  const bool columns = reduced.ndim == 0 ||
+                       (kept.ndim > 0 && kept.stride[0][0] != 0 &&
+                        (reduced.stride[0][0] == 0 || kept.stride[0][0] < reduced.stride[0][0]));
   shape = ReduceShape(kept.numel, reduced.numel, columns);
   kept.finish();
   reduced.finish();
@@ -214,8 +213,8 @@ void run_reduction(const char* name, Device device, ReduceArgs a, const Op& op) 
     reduce_kernel<Op><<<a.shape.grid(), kThreads, 0, context.stream>>>(op, a);
     return context.launched(name);
   }
-  const Scratch partial(device, a.shape.segments * a.shape.outputs *
-                                    static_cast<int64_t>(sizeof(typename Op::Acc)));
+  const Scratch partial(
+      device, a.shape.segments * a.shape.outputs * static_cast<int64_t>(sizeof(typename Op::Acc)));
   a.partial_out = partial.as<void>();
   reduce_kernel<Op><<<a.shape.grid(), kThreads, 0, context.stream>>>(op, a);
   a.shape = a.shape.second();

@@ -1,8 +1,7 @@
 // Cumulative sums, products and extremes. Blocks scan along the dimension; where there are many
 // rows side by side, a thread walks down each of them.
-#include "taeda/cuda/kernels/scan.cuh"
-
 #include "taeda/cuda/kernels/rows.cuh"
+#include "taeda/cuda/kernels/scan.cuh"
 #include "taeda/cuda/register.h"
 #include "taeda/kernels/scan.h"
 
@@ -19,7 +18,8 @@ struct Axis {
 
   Axis(const Tensor& t, int64_t dim) {
     int64_t before = 1, behind = 1;
-    for (int64_t d = 0; d < t.dim(); ++d) (d < dim ? before : d == dim ? n : behind) *= t.sizes()[d];
+    for (int64_t d = 0; d < t.dim(); ++d)
+      (d < dim ? before : d == dim ? n : behind) *= t.sizes()[d];
     inner = Divider(behind);
     rows = before * behind;
   }

@@ -55,8 +55,8 @@ __global__ void __launch_bounds__(kThreads)
     Acc before = only_totals || s.chunks == 1 ? op.identity() : totals[c];
     for (int64_t i = begin; i < end; i += kThreads) {
       const int64_t mine = i + threadIdx.x;
-      const Acc value = scan_block(memory, mine < end ? op.load(row, mine) : op.identity(),
-                                   combine);
+      const Acc value =
+          scan_block(memory, mine < end ? op.load(row, mine) : op.identity(), combine);
       if (mine < end && !only_totals) op.store(row, mine, op.combine(before, value));
       before = op.combine(before, memory[kThreads - 1]);
     }
@@ -96,13 +96,13 @@ void run_scan(const char* name, const Context& context, Device device, const Sca
   };
   const Scratch totals(device, s.rows * s.chunks * static_cast<int64_t>(sizeof(Acc)));
   if (s.chunks > 1) {
-    scan_kernel<Op><<<blocks(s.rows * s.chunks), kThreads, 0, context.stream>>>(
-        op, s, totals.as<Acc>(), true);
+    scan_kernel<Op>
+        <<<blocks(s.rows * s.chunks), kThreads, 0, context.stream>>>(op, s, totals.as<Acc>(), true);
     scan_totals_kernel<Op>
         <<<blocks(s.rows), kThreads, 0, context.stream>>>(op, s, totals.as<Acc>());
   }
-  scan_kernel<Op><<<blocks(s.rows * s.chunks), kThreads, 0, context.stream>>>(
-      op, s, totals.as<Acc>(), false);
+  scan_kernel<Op>
+      <<<blocks(s.rows * s.chunks), kThreads, 0, context.stream>>>(op, s, totals.as<Acc>(), false);
   context.launched(name);
 }
 

@@ -1,9 +1,8 @@
 // softmax and log_softmax with their gradients. Along the last dimension a warp or a block shares a
 // row; along another one a thread walks down a column, its neighbours beside it.
-#include "taeda/kernels/softmax.h"
-
 #include "taeda/cuda/kernels/rows.cuh"
 #include "taeda/cuda/register.h"
+#include "taeda/kernels/softmax.h"
 
 namespace taeda::gpu {
 
@@ -30,9 +29,8 @@ __global__ void __launch_bounds__(kThreads)
     top = group_max(s.group, top);
     in.for_each(base, s.lane(), end, s.group, [&](int64_t, A x) { sum += ::exp(x - top); });
     const A scale = softmax_scale(log, group_sum(s.group, sum));
-    in.for_each(base, s.lane(), end, s.group, [&](int64_t i, A x) {
-      out.set(base + i, softmax_value(log, x, top, scale));
-    });
+    in.for_each(base, s.lane(), end, s.group,
+                [&](int64_t i, A x) { out.set(base + i, softmax_value(log, x, top, scale)); });
   }
 }
 
@@ -59,9 +57,8 @@ __global__ void __launch_bounds__(kThreads)
     in.for_each(base, 0, end, c.stride, [&](int64_t, A x) { top = larger(top, x); });
     in.for_each(base, 0, end, c.stride, [&](int64_t, A x) { sum += ::exp(x - top); });
     const A scale = softmax_scale(log, sum);
-    in.for_each(base, 0, end, c.stride, [&](int64_t i, A x) {
-      out.set(base + i, softmax_value(log, x, top, scale));
-    });
+    in.for_each(base, 0, end, c.stride,
+                [&](int64_t i, A x) { out.set(base + i, softmax_value(log, x, top, scale)); });
   }
 }
 
@@ -120,8 +117,8 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-void softmax_backward(const char* op, const Tensor& grad_in, const Tensor& grad,
-                      const Tensor& out, SoftmaxShape s, bool log) {
+void softmax_backward(const char* op, const Tensor& grad_in, const Tensor& grad, const Tensor& out,
+                      SoftmaxShape s, bool log) {
   if (grad_in.numel() == 0) return;
   const Context context(grad.device());
   dispatch_compute(FloatCompute{}, op, grad.dtype(), [&]<class A>() {

@@ -1,12 +1,11 @@
 // Sorting along a dimension, and what rests on it: values become unsigned keys of the same order,
 // the number of their line stands above the key, and one sort serves all lines.
-#include "taeda/kernels/sort.h"
-
 #include "taeda/cuda/kernels/rows.cuh"
 #include "taeda/cuda/kernels/scan.cuh"
 #include "taeda/cuda/kernels/sorted.cuh"
 #include "taeda/cuda/register.h"
 #include "taeda/kernels/reduce.h"
+#include "taeda/kernels/sort.h"
 
 namespace taeda::gpu {
 
@@ -24,10 +23,11 @@ __device__ uint64_t float_key(uint64_t bits, int width, uint64_t infinity) {
 __device__ uint64_t key_of(const char* p, ScalarType t) {
   switch (t) {
     case kFloat: return float_key(*reinterpret_cast<const uint32_t*>(p), 32, 0x7f800000u);
-    case kDouble: return float_key(*reinterpret_cast<const uint64_t*>(p), 64, uint64_t{0x7ff} << 52);
+    case kDouble:
+      return float_key(*reinterpret_cast<const uint64_t*>(p), 64, uint64_t{0x7ff} << 52);
     case kHalf: return float_key(*reinterpret_cast<const uint16_t*>(p), 16, 0x7c00);
     case kBFloat16: return float_key(*reinterpret_cast<const uint16_t*>(p), 16, 0x7f80);
-    case kLong: return *reinterpret_cast<const uint64_t*>(p) ^ uint64_t{1} << 63;
+    case kLong: return *reinterpret_cast<const uint64_t*>(p) ^ uint64_t { 1 } << 63;
     case kInt: return *reinterpret_cast<const uint32_t*>(p) ^ 0x80000000u;
     case kShort: return *reinterpret_cast<const uint16_t*>(p) ^ 0x8000u;
     case kChar: return *reinterpret_cast<const uint8_t*>(p) ^ 0x80u;
@@ -97,8 +97,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 __global__ void __launch_bounds__(kThreads)
-    line_numbers_kernel(const Divider n, const uint32_t* positions, uint64_t* keys,
-                        int64_t total) {
+    line_numbers_kernel(const Divider n, const uint32_t* positions, uint64_t* keys, int64_t total) {
   for (int64_t p = thread_index(); p < total; p += thread_count()) {
     int64_t line, rest;
     n.divide(positions[p], line, rest);
@@ -131,8 +130,8 @@ __device__ void copy_element(char* to, const char* from, int bits) {
 /// The first `keep` places of every line.
 __global__ void __launch_bounds__(kThreads)
     write_sorted_kernel(const __grid_constant__ LineSort s, const uint32_t* positions,
-                        const __grid_constant__ Lines values,
-                        const __grid_constant__ Lines indices, const Divider keep, int64_t total) {
+                        const __grid_constant__ Lines values, const __grid_constant__ Lines indices,
+                        const Divider keep, int64_t total) {
   for (int64_t e = thread_index(); e < total; e += thread_count()) {
     int64_t line, place;
     keep.divide(e, line, place);
@@ -265,16 +264,14 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-void searchsorted_cuda(const Tensor& out, const Tensor& sorted, const Tensor& values,
-                       bool right) {
+void searchsorted_cuda(const Tensor& out, const Tensor& sorted, const Tensor& values, bool right) {
   const int64_t n = sorted.sizes()[1], total = values.numel();
   if (total == 0) return;
   const Context context(out.device());
   searchsorted_kernel<<<blocks_for(total), kThreads, 0, context.stream>>>(
       static_cast<const char*>(sorted.data_ptr()), static_cast<const char*>(values.data_ptr()),
-      values.dtype(), static_cast<int>(values.element_size()), n,
-      sorted.sizes()[0] == 1 ? 0 : n, Divider(values.sizes()[1]), right,
-      static_cast<int64_t*>(out.data_ptr()), total);
+      values.dtype(), static_cast<int>(values.element_size()), n, sorted.sizes()[0] == 1 ? 0 : n,
+      Divider(values.sizes()[1]), right, static_cast<int64_t*>(out.data_ptr()), total);
   context.launched("searchsorted");
 }
 

@@ -1,7 +1,7 @@
 // The one instantiation of CUB's radix sort: 64-bit keys with 32-bit positions.
-#include "taeda/cuda/kernels/sorted.cuh"
-
 #include <cub/device/device_radix_sort.cuh>
+
+#include "taeda/cuda/kernels/sorted.cuh"
 
 namespace taeda::gpu {
 
@@ -19,7 +19,8 @@ SortedKeys::SortedKeys(const Context& context, Device device, int64_t n)
       n_(n),
       keys_{Scratch(device, n * 8), Scratch(device, n * 8)},
       positions_{Scratch(device, n * 4), Scratch(device, n * 4)} {
-  TAEDA_CHECK(n < int64_t{1} << 32, "sorting on cuda: at most 2^32 - 1 elements, but there are ", n);
+  TAEDA_CHECK(n < int64_t{1} << 32, "sorting on cuda: at most 2^32 - 1 elements, but there are ",
+              n);
   if (n == 0) return;
   positions_kernel<<<blocks_for(n), kThreads, 0, context.stream>>>(positions(), n);
   context.launched("sort");
@@ -33,9 +34,9 @@ void SortedKeys::sort(int bits) {
   check(cub::DeviceRadixSort::SortPairs(nullptr, bytes, k, p, n_, 0, bits, context_.stream),
         "sort");
   const Scratch memory(device_, static_cast<int64_t>(bytes));
-  check(cub::DeviceRadixSort::SortPairs(memory.as<void>(), bytes, k, p, n_, 0, bits,
-                                        context_.stream),
-        "sort");
+  check(
+      cub::DeviceRadixSort::SortPairs(memory.as<void>(), bytes, k, p, n_, 0, bits, context_.stream),
+      "sort");
   if (k.selector == 1) now_ = 1 - now_;  // both pairs of buffers change sides together
   context_.launched("sort");
 }
