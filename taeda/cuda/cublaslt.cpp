@@ -231,12 +231,14 @@ struct Scales {
       std::memcpy(alpha, static_cast<const void*>(&x), sizeof(T));
       std::memcpy(beta, static_cast<const void*>(&y), sizeof(T));
     };
-    switch (type) {
-      case CUDA_R_64F: return put(double());
-      case CUDA_C_32F: return put(complex<float>());
-      case CUDA_C_64F: return put(complex<double>());
-      default: return put(float());
-    }
+    if (type == CUDA_R_64F)
+      put(double());
+    else if (type == CUDA_C_32F)
+      put(complex<float>());
+    else if (type == CUDA_C_64F)
+      put(complex<double>());
+    else
+      put(float());
   }
 };
 
@@ -281,10 +283,11 @@ bool cublaslt_matmul(const Context& context, const Tensor& out, const Tensor& a,
       });
   if (!algorithm) return false;
   const Scales scales(types->scale, alpha, adds && !bias ? beta : Scalar(0));
-  const Scratch workspace(out.device(), kWorkspace);
+  const Scratch workspace(out.device(), kWorkspace + 256);
+  const auto address = (reinterpret_cast<uintptr_t>(workspace.as<void>()) + 255) / 256 * 256;
   return l->matmul(handle, call.desc(), scales.alpha, right->data, la, left->data, lb, scales.beta,
-                   c->data, lc, out.data_ptr(), ld, &*algorithm, workspace.as<void>(), kWorkspace,
-                   context.stream) == CUBLAS_STATUS_SUCCESS;
+                   c->data, lc, out.data_ptr(), ld, &*algorithm, reinterpret_cast<void*>(address),
+                   kWorkspace, context.stream) == CUBLAS_STATUS_SUCCESS;
 }
 
 #else

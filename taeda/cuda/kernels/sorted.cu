@@ -1,6 +1,7 @@
 // The one instantiation of CUB's radix sort: 64-bit keys with 32-bit positions.
 #include <cub/device/device_radix_sort.cuh>
 
+#include "taeda/base/error.h"
 #include "taeda/cuda/kernels/sorted.cuh"
 
 namespace taeda::gpu {
