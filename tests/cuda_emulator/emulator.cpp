@@ -201,9 +201,10 @@ extern "C" {
 
 static thread_local int device_now = 0;
 
-/// A real cuBLASLt would not know what to do with these addresses.
+/// Real libraries would not know what to do with these addresses.
 __attribute__((constructor)) static void leave_libraries_alone() {
   setenv("TAEDA_CUDA_BLAS", "0", 1);
+  setenv("TAEDA_CUDA_DNN", "0", 1);
 }
 
 cudaError_t cudaGetDeviceCount(int* n) { return *n = 1, cudaSuccess; }

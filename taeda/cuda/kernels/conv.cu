@@ -1,5 +1,7 @@
-// Convolutions as matrix products whose operands are read where they lie: nothing is unfolded.
-// k runs over a group's channels and taps, or backward for the weights over images and positions.
+// Convolutions: cuDNN's where it is found and takes the operands, else matrix products whose
+// operands are read where they lie: nothing is unfolded. k runs over a group's channels and taps,
+// or backward for the weights over images and positions.
+#include "taeda/cuda/cudnn.h"
 #include "taeda/cuda/kernels/gemm.cuh"
 #include "taeda/cuda/register.h"
 #include "taeda/kernels/conv.h"
@@ -205,6 +207,7 @@ void conv_cuda(const Tensor& out, const Tensor& in, const Tensor& weight, const 
                const ConvGeometry& g) {
   if (out.numel() == 0) return;
   const Context context(in.device());
+  if (cudnn_conv(context, out, in, weight, bias, g)) return;
   const Operands c(in, out, weight, bias, g);
   const GemmShape shape(c.groups, c.group_out, c.images * c.out.positions(),
                         c.group_in * c.weight.positions(), true, false);
@@ -217,6 +220,7 @@ void conv_input_grad_cuda(const Tensor& grad_in, const Tensor& grad_out, const T
                           const Tensor& bias, const ConvGeometry& g) {
   if (grad_in.numel() == 0) return;
   const Context context(grad_in.device());
+  if (cudnn_conv_input_grad(context, grad_in, grad_out, weight, bias, g)) return;
   const Operands c(grad_in, grad_out, weight, bias, g);
   const GemmShape shape(c.groups, c.group_in, c.images * c.in.positions(),
                         c.group_out * c.weight.positions(), true, false);
@@ -225,15 +229,21 @@ void conv_input_grad_cuda(const Tensor& grad_in, const Tensor& grad_out, const T
   });
 }
 
-void conv_weight_grad_cuda(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& in,
-                           const Tensor& grad_out, const ConvGeometry& g) {
-  const Context context(in.device());
+void own_weight_grad(const Context& context, const Tensor& grad_weight, const Tensor& in,
+                     const Tensor& grad_out, const ConvGeometry& g) {
   const Operands c(in, grad_out, grad_weight, Tensor(), g);
   const GemmShape shape(c.groups, c.group_out, c.group_in * c.weight.positions(),
                         grad_out.numel() == 0 ? 0 : c.images * c.out.positions(), true, true);
   dispatch_compute(FloatCompute{}, "convolution_weight_grad", in.dtype(), [&]<class A>() {
     run_gemm<A>("convolution_weight_grad", context, in.device(), shape, WeightGrad<A>{c});
   });
+}
+
+void conv_weight_grad_cuda(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& in,
+                           const Tensor& grad_out, const ConvGeometry& g) {
+  const Context context(in.device());
+  if (!cudnn_conv_weight_grad(context, grad_weight, in, grad_out, g))
+    own_weight_grad(context, grad_weight, in, grad_out, g);
   if (!grad_bias.defined()) return;
   DimMask all_but_channels;
   for (int64_t d = 0; d < grad_out.dim(); ++d)
