@@ -1,6 +1,6 @@
 // Convolutions: cuDNN's where it is found and takes the operands, else matrix products whose
-// operands are read where they lie: nothing is unfolded. k runs over a group's channels and taps,
-// or backward for the weights over images and positions.
+// operands are read where they lie: nothing is unfolded. Their k runs over a group's channels and
+// taps, or for the gradient of the weights over images and positions.
 #include "taeda/cuda/cudnn.h"
 #include "taeda/cuda/kernels/gemm.cuh"
 #include "taeda/cuda/register.h"
