@@ -14,7 +14,7 @@
 namespace taeda::gpu {
 
 struct GemmShape {
-  static constexpr int kTile = 64, kDepth = 16, kEach = 4;
+  static constexpr int kTile = 64, kDepth = 16;
   int64_t batch, m, n, k, segment;
   int segments;
   bool a_along_k, b_along_k;  // what neighbouring threads load: neighbours along k
