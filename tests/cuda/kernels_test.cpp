@@ -7,6 +7,7 @@
 #include "taeda/device/cuda.h"
 #include "taeda/device/registry.h"
 #include "taeda/nn/utils.h"
+#include "taeda/ops/arithmetic.h"
 #include "taeda/ops/conv.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/dropout.h"
