@@ -1,5 +1,7 @@
 // Indexing; see Note [Rows] in kernels/index.h. An index out of range leaves a note, and its
 // element is left alone.
+#include <cstring>
+
 #include "taeda/cuda/kernels/fault.cuh"
 #include "taeda/cuda/kernels/index.cuh"
 #include "taeda/cuda/kernels/scan.cuh"
