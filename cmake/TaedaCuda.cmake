@@ -1,8 +1,8 @@
 # The CUDA backend: libtaeda_cuda.so, which libtaeda loads from its own folder when a program first asks
 # for `cuda`. It links to libtaeda.
 
-file(GLOB cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/taeda/cuda/*.cu
-                                         ${PROJECT_SOURCE_DIR}/taeda/cuda/*.cpp)
+file(GLOB cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/taeda/cuda/*.cpp
+                                         ${PROJECT_SOURCE_DIR}/taeda/cuda/kernels/*.cu)
 set(found FALSE)
 set(missing "a CUDA toolkit")
 if(TAEDA_CUDA STREQUAL "OFF")
@@ -27,10 +27,14 @@ if(TAEDA_WITH_CUDA)
 
   add_library(taeda_cuda MODULE ${cuda_sources})
   set_target_properties(taeda_cuda PROPERTIES
-    CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON
+    CUDA_STANDARD_REQUIRED OFF
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib INSTALL_RPATH "$ORIGIN")
   target_compile_options(taeda_cuda PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra>
-    $<$<COMPILE_LANGUAGE:CUDA>:--extended-lambda --expt-relaxed-constexpr -Xcompiler=-Wall>)
-  target_link_libraries(taeda_cuda PRIVATE taeda CUDA::cudart_static Threads::Threads)
+    # CMake learns the flag of a dialect only when the language is enabled at the top level. The
+    # diagnostics are about templates: x < 0 of an unsigned x, and lambdas that are called by type.
+    $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 --extended-lambda --expt-relaxed-constexpr --diag-suppress=445,186
+                                  -Xcompiler=-Wall>)
+  target_link_libraries(taeda_cuda PRIVATE taeda CUDA::cudart_static Threads::Threads
+                                           ${CMAKE_DL_LIBS})
 endif()

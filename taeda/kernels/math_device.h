@@ -23,6 +23,11 @@ TAEDA_DEVICE_UNARY(sinh)
 TAEDA_DEVICE_UNARY(cosh)
 #undef TAEDA_DEVICE_UNARY
 
+/// Any argument is allowed: the bound is that of the host's own formulas.
+inline TAEDA_HD float sin_bounded(float x) { return ::sinf(x); }
+inline TAEDA_HD float cos_bounded(float x) { return ::cosf(x); }
+inline TAEDA_HD float tan_bounded(float x) { return ::tanf(x); }
+
 inline TAEDA_HD float pow(float x, float y) { return ::powf(x, y); }
 inline TAEDA_HD double pow(double x, double y) { return ::pow(x, y); }
 template <class T>

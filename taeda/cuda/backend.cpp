@@ -1,0 +1,243 @@
+// Memory, copies, streams and events by the CUDA runtime.
+#include "taeda/cuda/backend.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "taeda/base/error.h"
+#include "taeda/cuda/context.h"
+#include "taeda/cuda/fault.h"
+
+namespace taeda::gpu {
+
+namespace {
+
+/// An event knows its device: errors that kernels noted are reported by device.
+struct CudaEvent {
+  cudaEvent_t handle;
+  int device;
+};
+
+CudaEvent* as_event(EventHandle e) { return static_cast<CudaEvent*>(e); }
+
+/// Why the runtime finds no devices.
+std::string explain(cudaError_t status) {
+  if (status == cudaErrorInsufficientDriver) {
+    void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+    if (!driver)
+      return "the NVIDIA driver was not found (libcuda.so.1 cannot be loaded on this machine)";
+    dlclose(driver);
+  }
+  std::string text =
+      detail::concat(cudaGetErrorString(status), " (", cudaGetErrorName(status), ")");
+  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES"))
+    text += detail::concat("; CUDA_VISIBLE_DEVICES is '", visible, "'");
+  return text;
+}
+
+/// True when the work is done; `status` is what a query gave.
+bool is_done(cudaError_t status, const char* what) {
+  if (status == cudaErrorNotReady) {
+    cudaGetLastError();
+    return false;
+  }
+  check(status, what);
+  return true;
+}
+
+/// Host memory that the driver knows, of whoever: the copy engine reads and writes it directly.
+bool is_registered(const void* p) {
+  cudaPointerAttributes attributes{};
+  if (cudaPointerGetAttributes(&attributes, p) != cudaSuccess) {
+    cudaGetLastError();
+    return false;
+  }
+  return attributes.type != cudaMemoryTypeUnregistered;
+}
+
+}  // namespace
+
+CudaBackend::CudaBackend() {
+  const cudaError_t status = cudaGetDeviceCount(&count_);
+  if (status != cudaSuccess) {
+    cudaGetLastError();
+    count_ = 0;
+    reason_ = explain(status);
+  } else if (count_ == 0) {
+    reason_ = explain(cudaErrorNoDevice);
+  }
+  count_ = std::min(count_, kMaxDevices);
+}
+
+DeviceProperties CudaBackend::properties(int device) const {
+  cudaDeviceProp found;
+  check(cudaGetDeviceProperties(&found, device), "reading the device's properties");
+  DeviceProperties p;
+  p.name = found.name;
+  p.total_memory = static_cast<int64_t>(found.totalGlobalMem);
+  p.major = found.major;
+  p.minor = found.minor;
+  p.multi_processor_count = found.multiProcessorCount;
+  return p;
+}
+
+void* CudaBackend::allocate(int device, size_t bytes) {
+  use_device(device);
+  void* p = nullptr;
+  const cudaError_t status = cudaMalloc(&p, bytes);
+  if (status == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    return nullptr;
+  }
+  check(status, "allocating device memory");
+  return p;
+}
+
+void CudaBackend::deallocate(int device, void* p, size_t) {
+  int current = -1;
+  if (cudaGetDevice(&current) == cudaSuccess && current != device) cudaSetDevice(device);
+  // At the end of the process the runtime may be gone already, and the memory with it.
+  if (cudaFree(p) != cudaSuccess) cudaGetLastError();
+}
+
+void CudaBackend::memory_info(int device, size_t* free, size_t* total) const {
+  use_device(device);
+  check(cudaMemGetInfo(free, total), "reading the device's free memory");
+}
+
+void* CudaBackend::allocate_pinned(size_t bytes) {
+  void* p = nullptr;
+  const cudaError_t status = cudaHostAlloc(&p, bytes, cudaHostAllocPortable);
+  if (status == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    return nullptr;
+  }
+  check(status, "allocating pinned memory");
+  return p;
+}
+
+void CudaBackend::deallocate_pinned(void* p, size_t) {
+  if (cudaFreeHost(p) != cudaSuccess) cudaGetLastError();
+}
+
+void CudaBackend::copy(void* dst, int dst_device, const void* src, int src_device, size_t bytes,
+                       int device, StreamId stream) {
+  use_device(device);
+  const cudaStream_t s = as_stream(stream);
+  if (dst_device >= 0 && src_device >= 0) {
+    if (dst_device != src_device) {
+      enable_peer(src_device, dst_device);
+      use_device(device);
+      check(cudaMemcpyPeerAsync(dst, dst_device, src, src_device, bytes, s),
+            "copy between devices");
+    } else {
+      check(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToDevice, s), "copy on the device");
+    }
+    return;
+  }
+  const bool to_host = dst_device < 0;
+  const char* what = to_host ? "copy to the host" : "copy to the device";
+  check(cudaMemcpyAsync(dst, src, bytes, to_host ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice,
+                        s),
+        what);
+  // Our pinned blocks are waited for by the caller, by their events. The runtime has staged other
+  // host memory that it reads; what arrives there, and what somebody else has pinned, is waited
+  // for.
+  const void* host = to_host ? dst : src;
+  if (allocator::is_pinned(kCUDA, host) || (!to_host && !is_registered(host))) return;
+  check(cudaStreamSynchronize(s), what);
+  report_fault(device);
+}
+
+void CudaBackend::fill_zero(void* dst, size_t bytes, int device, StreamId stream) {
+  use_device(device);
+  check(cudaMemsetAsync(dst, 0, bytes, as_stream(stream)), "fill with zeros");
+}
+
+bool CudaBackend::can_access_peer(int device, int peer) const {
+  if (device == peer) return true;
+  int can = 0;
+  check(cudaDeviceCanAccessPeer(&can, device, peer), "asking for peer access");
+  return can != 0;
+}
+
+/// Lets copies from `device` go to `peer` without a detour through the host, where that is
+/// possible.
+void CudaBackend::enable_peer(int device, int peer) {
+  if (peers_tried_[device][peer].exchange(true)) return;
+  if (!can_access_peer(device, peer)) return;
+  use_device(device);
+  const cudaError_t status = cudaDeviceEnablePeerAccess(peer, 0);
+  if (status != cudaSuccess) cudaGetLastError();  // the copy works without
+}
+
+StreamId CudaBackend::new_stream(int device, int priority) {
+  use_device(device);
+  int least = 0, greatest = 0;
+  check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "reading stream priorities");
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking,
+                                     std::clamp(priority, greatest, least)),
+        "making a stream");
+  return as_id(stream);
+}
+
+bool CudaBackend::stream_query(int device, StreamId stream) {
+  use_device(device);
+  return is_done(cudaStreamQuery(as_stream(stream)), "asking a stream");
+}
+
+void CudaBackend::stream_synchronize(int device, StreamId stream) {
+  use_device(device);
+  check(cudaStreamSynchronize(as_stream(stream)), "waiting for a stream");
+  report_fault(device);
+}
+
+void CudaBackend::device_synchronize(int device) {
+  use_device(device);
+  check(cudaDeviceSynchronize(), "waiting for the device");
+  report_fault(device);
+}
+
+EventHandle CudaBackend::new_event(int device, bool timing) {
+  use_device(device);
+  cudaEvent_t handle = nullptr;
+  check(cudaEventCreateWithFlags(&handle, timing ? cudaEventDefault : cudaEventDisableTiming),
+        "making an event");
+  return new CudaEvent{handle, device};
+}
+
+void CudaBackend::delete_event(EventHandle event) {
+  if (cudaEventDestroy(as_event(event)->handle) != cudaSuccess) cudaGetLastError();
+  delete as_event(event);
+}
+
+void CudaBackend::record_event(EventHandle event, int device, StreamId stream) {
+  use_device(device);
+  check(cudaEventRecord(as_event(event)->handle, as_stream(stream)), "recording an event");
+}
+
+void CudaBackend::stream_wait_event(int device, StreamId stream, EventHandle event) {
+  use_device(device);
+  check(cudaStreamWaitEvent(as_stream(stream), as_event(event)->handle, 0), "waiting for an event");
+}
+
+bool CudaBackend::event_query(EventHandle event) {
+  return is_done(cudaEventQuery(as_event(event)->handle), "asking an event");
+}
+
+void CudaBackend::event_synchronize(EventHandle event) {
+  check(cudaEventSynchronize(as_event(event)->handle), "waiting for an event");
+  report_fault(as_event(event)->device);
+}
+
+double CudaBackend::event_elapsed_ms(EventHandle start, EventHandle end) {
+  float ms = 0;
+  check(cudaEventElapsedTime(&ms, as_event(start)->handle, as_event(end)->handle),
+        "measuring the time between events");
+  return ms;
+}
+
+}  // namespace taeda::gpu

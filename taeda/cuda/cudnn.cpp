@@ -1,0 +1,358 @@
+#include "taeda/cuda/cudnn.h"
+
+#if __has_include(<cudnn.h>)
+#include <cudnn.h>
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+#endif
+
+namespace taeda::gpu {
+
+#if __has_include(<cudnn.h>)
+
+namespace {
+
+constexpr size_t kMaxWorkspace = size_t{1} << 30;
+
+/// The functions used, of the version that the headers are of.
+struct Library {
+  decltype(&cudnnCreate) create;
+  decltype(&cudnnSetStream) set_stream;
+  decltype(&cudnnCreateTensorDescriptor) tensor_create;
+  decltype(&cudnnDestroyTensorDescriptor) tensor_destroy;
+  decltype(&cudnnSetTensorNdDescriptor) tensor_set;
+  decltype(&cudnnCreateFilterDescriptor) filter_create;
+  decltype(&cudnnDestroyFilterDescriptor) filter_destroy;
+  decltype(&cudnnSetFilterNdDescriptor) filter_set;
+  decltype(&cudnnCreateConvolutionDescriptor) conv_create;
+  decltype(&cudnnDestroyConvolutionDescriptor) conv_destroy;
+  decltype(&cudnnSetConvolutionNdDescriptor) conv_set;
+  decltype(&cudnnSetConvolutionGroupCount) conv_groups;
+  decltype(&cudnnSetConvolutionMathType) conv_math;
+  decltype(&cudnnGetConvolutionForwardAlgorithm_v7) forward_algorithms;
+  decltype(&cudnnGetConvolutionBackwardDataAlgorithm_v7) data_algorithms;
+  decltype(&cudnnGetConvolutionBackwardFilterAlgorithm_v7) filter_algorithms;
+  decltype(&cudnnConvolutionForward) forward;
+  decltype(&cudnnConvolutionBackwardData) backward_data;
+  decltype(&cudnnConvolutionBackwardFilter) backward_filter;
+  decltype(&cudnnAddTensor) add;
+
+  bool load() {
+    const std::string file = "libcudnn.so." + std::to_string(CUDNN_MAJOR);
+    void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library) return false;
+    const auto find = [library](auto& function, const char* name) {
+      function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
+      return function != nullptr;
+    };
+    return find(create, "cudnnCreate") && find(set_stream, "cudnnSetStream") &&
+           find(tensor_create, "cudnnCreateTensorDescriptor") &&
+           find(tensor_destroy, "cudnnDestroyTensorDescriptor") &&
+           find(tensor_set, "cudnnSetTensorNdDescriptor") &&
+           find(filter_create, "cudnnCreateFilterDescriptor") &&
+           find(filter_destroy, "cudnnDestroyFilterDescriptor") &&
+           find(filter_set, "cudnnSetFilterNdDescriptor") &&
+           find(conv_create, "cudnnCreateConvolutionDescriptor") &&
+           find(conv_destroy, "cudnnDestroyConvolutionDescriptor") &&
+           find(conv_set, "cudnnSetConvolutionNdDescriptor") &&
+           find(conv_groups, "cudnnSetConvolutionGroupCount") &&
+           find(conv_math, "cudnnSetConvolutionMathType") &&
+           find(forward_algorithms, "cudnnGetConvolutionForwardAlgorithm_v7") &&
+           find(data_algorithms, "cudnnGetConvolutionBackwardDataAlgorithm_v7") &&
+           find(filter_algorithms, "cudnnGetConvolutionBackwardFilterAlgorithm_v7") &&
+           find(forward, "cudnnConvolutionForward") &&
+           find(backward_data, "cudnnConvolutionBackwardData") &&
+           find(backward_filter, "cudnnConvolutionBackwardFilter") && find(add, "cudnnAddTensor");
+  }
+};
+
+/// The loaded library, or null.
+const Library* library() {
+  static const std::unique_ptr<Library> loaded = [] {
+    const char* text = std::getenv("TAEDA_CUDA_DNN");
+    auto l = std::make_unique<Library>();
+    if ((text && std::strcmp(text, "0") == 0) || !l->load()) l.reset();
+    return l;
+  }();
+  return loaded.get();
+}
+
+/// A handle of the device that no other thread uses meanwhile; handles are kept for the next call.
+class Handle {
+ public:
+  Handle(const Library& l, const Context& context) : device_(context.device) {
+    {
+      const std::lock_guard lock(mutex());
+      std::vector<cudnnHandle_t>& mine = free_ones()[device_];
+      if (!mine.empty()) {
+        handle_ = mine.back();
+        mine.pop_back();
+      }
+    }
+    if (!handle_ && l.create(&handle_) != CUDNN_STATUS_SUCCESS) handle_ = nullptr;
+    usable_ = handle_ && l.set_stream(handle_, context.stream) == CUDNN_STATUS_SUCCESS;
+  }
+  ~Handle() {
+    if (!handle_) return;
+    const std::lock_guard lock(mutex());
+    free_ones()[device_].push_back(handle_);
+  }
+  Handle(const Handle&) = delete;
+  cudnnHandle_t get() const { return usable_ ? handle_ : nullptr; }
+
+ private:
+  static std::mutex& mutex() {
+    static std::mutex m;
+    return m;
+  }
+  static std::map<int, std::vector<cudnnHandle_t>>& free_ones() {
+    static std::map<int, std::vector<cudnnHandle_t>> handles;
+    return handles;
+  }
+  int device_;
+  cudnnHandle_t handle_ = nullptr;
+  bool usable_ = false;
+};
+
+std::optional<cudnnDataType_t> type_of(ScalarType t) {
+  switch (t) {
+    case kFloat: return CUDNN_DATA_FLOAT;
+    case kDouble: return CUDNN_DATA_DOUBLE;
+    case kHalf: return CUDNN_DATA_HALF;
+    case kBFloat16: return CUDNN_DATA_BFLOAT16;
+    default: return std::nullopt;
+  }
+}
+
+/// Everything that the choice of an algorithm depends on.
+using Key = std::vector<int64_t>;
+
+/// A convolution in the library's words, with at least two spatial dimensions. Frees what it made.
+class Problem {
+ public:
+  Problem(const Library& l, const Tensor& in, const Tensor& out, const Tensor& weight,
+          const ConvGeometry& g)
+      : l_(l), ndim_(g.ndim < 2 ? 2 : g.ndim), extra_(ndim_ - g.ndim), dtype_(in.dtype()) {
+    const auto type = type_of(dtype_);
+    if (!type || !fits(in, out, weight, g)) return;
+    type_ = *type;
+    ok_ = l.tensor_create(&in_) == CUDNN_STATUS_SUCCESS &&
+          l.tensor_create(&out_) == CUDNN_STATUS_SUCCESS &&
+          l.tensor_create(&bias_) == CUDNN_STATUS_SUCCESS &&
+          l.filter_create(&weight_) == CUDNN_STATUS_SUCCESS &&
+          l.conv_create(&conv_) == CUDNN_STATUS_SUCCESS && set(in_, sizes(in)) &&
+          set(out_, sizes(out)) && set_weight(sizes(weight)) && set_conv(g);
+  }
+  ~Problem() {
+    if (conv_) l_.conv_destroy(conv_);
+    if (weight_) l_.filter_destroy(weight_);
+    for (cudnnTensorDescriptor_t t : {in_, out_, bias_})
+      if (t) l_.tensor_destroy(t);
+  }
+  Problem(const Problem&) = delete;
+
+  bool ok() const { return ok_; }
+  cudnnTensorDescriptor_t in() const { return in_; }
+  cudnnTensorDescriptor_t out() const { return out_; }
+  cudnnFilterDescriptor_t weight() const { return weight_; }
+  cudnnConvolutionDescriptor_t conv() const { return conv_; }
+  const Key& key() const { return key_; }
+  /// Scaling factors 0 and 1 in the type that the library wants.
+  const void* number(bool one) const {
+    static const float floats[] = {0, 1};
+    static const double doubles[] = {0, 1};
+    return dtype_ == kDouble ? static_cast<const void*>(doubles + one) : floats + one;
+  }
+  /// Adds a vector with an entry for each channel.
+  bool add_bias(cudnnHandle_t handle, const Tensor& bias, const Tensor& to,
+                cudnnTensorDescriptor_t desc) {
+    std::vector<int> size(static_cast<size_t>(ndim_ + 2), 1);
+    size[1] = static_cast<int>(bias.numel());
+    return set(bias_, size) && l_.add(handle, number(true), bias_, bias.data_ptr(), number(true),
+                                      desc, to.data_ptr()) == CUDNN_STATUS_SUCCESS;
+  }
+
+ private:
+  /// Contiguous operands whose sizes the library derives as we do, and can count.
+  static bool fits(const Tensor& in, const Tensor& out, const Tensor& weight,
+                   const ConvGeometry& g) {
+    for (const Tensor* t : {&in, &out, &weight})
+      if (!t->is_contiguous() || t->numel() == 0 || t->numel() > INT32_MAX) return false;
+    for (int d = 0; d < g.ndim; ++d) {
+      const int64_t reach = g.dilation[d] * (weight.size(d + 2) - 1) + 1;
+      const int64_t room = in.size(d + 2) + 2 * g.padding[d] - reach;
+      if (room < 0 || room / g.stride[d] + 1 != out.size(d + 2)) return false;
+    }
+    return true;
+  }
+  std::vector<int> sizes(const Tensor& t) const {
+    std::vector<int> out{static_cast<int>(t.size(0)), static_cast<int>(t.size(1))};
+    for (int d = 0; d < extra_; ++d) out.push_back(1);
+    for (int64_t d = 2; d < t.dim(); ++d) out.push_back(static_cast<int>(t.size(d)));
+    return out;
+  }
+  void remember(const std::vector<int>& numbers) {
+    key_.insert(key_.end(), numbers.begin(), numbers.end());
+  }
+  bool set(cudnnTensorDescriptor_t desc, const std::vector<int>& size) {
+    std::vector<int> stride(size.size(), 1);
+    for (size_t d = size.size() - 1; d-- > 0;) stride[d] = stride[d + 1] * size[d + 1];
+    remember(size);
+    return l_.tensor_set(desc, type_, static_cast<int>(size.size()), size.data(), stride.data()) ==
+           CUDNN_STATUS_SUCCESS;
+  }
+  bool set_weight(const std::vector<int>& size) {
+    remember(size);
+    return l_.filter_set(weight_, type_, CUDNN_TENSOR_NCHW, static_cast<int>(size.size()),
+                         size.data()) == CUDNN_STATUS_SUCCESS;
+  }
+  bool set_conv(const ConvGeometry& g) {
+    std::vector<int> padding(static_cast<size_t>(extra_), 0), stride(padding.size(), 1),
+        dilation(padding.size(), 1);
+    for (int d = 0; d < g.ndim; ++d) {
+      padding.push_back(static_cast<int>(g.padding[d]));
+      stride.push_back(static_cast<int>(g.stride[d]));
+      dilation.push_back(static_cast<int>(g.dilation[d]));
+    }
+    for (const auto* numbers : {&padding, &stride, &dilation}) remember(*numbers);
+    remember({static_cast<int>(g.groups), static_cast<int>(dtype_)});
+    const auto compute = dtype_ == kDouble ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
+    return l_.conv_set(conv_, ndim_, padding.data(), stride.data(), dilation.data(),
+                       CUDNN_CROSS_CORRELATION, compute) == CUDNN_STATUS_SUCCESS &&
+           l_.conv_groups(conv_, static_cast<int>(g.groups)) == CUDNN_STATUS_SUCCESS &&
+           l_.conv_math(conv_,
+                        is_reduced_floating(dtype_) ? CUDNN_TENSOR_OP_MATH : CUDNN_FMA_MATH) ==
+               CUDNN_STATUS_SUCCESS;
+  }
+
+  const Library& l_;
+  int ndim_, extra_;
+  ScalarType dtype_;
+  cudnnDataType_t type_{};
+  cudnnTensorDescriptor_t in_ = nullptr, out_ = nullptr, bias_ = nullptr;
+  cudnnFilterDescriptor_t weight_ = nullptr;
+  cudnnConvolutionDescriptor_t conv_ = nullptr;
+  Key key_;
+  bool ok_ = false;
+};
+
+/// An algorithm that gives equal bits in every run, and what it needs.
+template <class Perf>
+struct Choice {
+  decltype(Perf::algo) algorithm;
+  size_t memory;
+};
+
+/// The remembered choice for a problem, or the first good one that `list(count, found)` gives.
+template <class Perf, class List>
+std::optional<Choice<Perf>> choose(int device, const Problem& p, List list) {
+  static std::mutex mutex;
+  static std::map<Key, std::optional<Choice<Perf>>> chosen;
+  Key key = p.key();
+  key.push_back(device);
+  const std::lock_guard lock(mutex);
+  const auto known = chosen.find(key);
+  if (known != chosen.end()) return known->second;
+  constexpr int kMost = 16;
+  Perf found[kMost];
+  int count = 0;
+  std::optional<Choice<Perf>> choice;
+  if (list(kMost, &count, found) == CUDNN_STATUS_SUCCESS)
+    for (int i = 0; i < count && !choice; ++i)
+      if (found[i].status == CUDNN_STATUS_SUCCESS && found[i].memory <= kMaxWorkspace &&
+          found[i].determinism == CUDNN_DETERMINISTIC)
+        choice = Choice<Perf>{found[i].algo, found[i].memory};
+  if (chosen.size() > 4096) chosen.clear();
+  return chosen[key] = choice;
+}
+
+}  // namespace
+
+bool cudnn_conv(const Context& context, const Tensor& out, const Tensor& in, const Tensor& weight,
+                const Tensor& bias, const ConvGeometry& geometry) {
+  const Library* l = library();
+  if (!l || (bias.defined() && !bias.is_contiguous())) return false;
+  Problem p(*l, in, out, weight, geometry);
+  const Handle handle(*l, context);
+  if (!p.ok() || !handle.get()) return false;
+  const auto choice = choose<cudnnConvolutionFwdAlgoPerf_t>(
+      context.device, p, [&](int most, int* count, cudnnConvolutionFwdAlgoPerf_t* found) {
+        return l->forward_algorithms(handle.get(), p.in(), p.weight(), p.conv(), p.out(), most,
+                                     count, found);
+      });
+  if (!choice) return false;
+  const Scratch workspace(in.device(), static_cast<int64_t>(choice->memory));
+  return l->forward(handle.get(), p.number(true), p.in(), in.data_ptr(), p.weight(),
+                    weight.data_ptr(), p.conv(), choice->algorithm, workspace.as<void>(),
+                    choice->memory, p.number(false), p.out(),
+                    out.data_ptr()) == CUDNN_STATUS_SUCCESS &&
+         (!bias.defined() || p.add_bias(handle.get(), bias, out, p.out()));
+}
+
+bool cudnn_conv_input_grad(const Context& context, const Tensor& grad_in, const Tensor& grad_out,
+                           const Tensor& weight, const Tensor& bias, const ConvGeometry& geometry) {
+  const Library* l = library();
+  if (!l || (bias.defined() && !bias.is_contiguous())) return false;
+  Problem p(*l, grad_in, grad_out, weight, geometry);
+  const Handle handle(*l, context);
+  if (!p.ok() || !handle.get()) return false;
+  const auto choice = choose<cudnnConvolutionBwdDataAlgoPerf_t>(
+      context.device, p, [&](int most, int* count, cudnnConvolutionBwdDataAlgoPerf_t* found) {
+        return l->data_algorithms(handle.get(), p.weight(), p.out(), p.conv(), p.in(), most, count,
+                                  found);
+      });
+  if (!choice) return false;
+  const Scratch workspace(grad_in.device(), static_cast<int64_t>(choice->memory));
+  return l->backward_data(handle.get(), p.number(true), p.weight(), weight.data_ptr(), p.out(),
+                          grad_out.data_ptr(), p.conv(), choice->algorithm, workspace.as<void>(),
+                          choice->memory, p.number(false), p.in(),
+                          grad_in.data_ptr()) == CUDNN_STATUS_SUCCESS &&
+         (!bias.defined() || p.add_bias(handle.get(), bias, grad_in, p.in()));
+}
+
+bool cudnn_conv_weight_grad(const Context& context, const Tensor& grad_weight, const Tensor& in,
+                            const Tensor& grad_out, const ConvGeometry& geometry) {
+  const Library* l = library();
+  if (!l) return false;
+  Problem p(*l, in, grad_out, grad_weight, geometry);
+  const Handle handle(*l, context);
+  if (!p.ok() || !handle.get()) return false;
+  const auto choice = choose<cudnnConvolutionBwdFilterAlgoPerf_t>(
+      context.device, p, [&](int most, int* count, cudnnConvolutionBwdFilterAlgoPerf_t* found) {
+        return l->filter_algorithms(handle.get(), p.in(), p.out(), p.conv(), p.weight(), most,
+                                    count, found);
+      });
+  if (!choice) return false;
+  const Scratch workspace(in.device(), static_cast<int64_t>(choice->memory));
+  return l->backward_filter(handle.get(), p.number(true), p.in(), in.data_ptr(), p.out(),
+                            grad_out.data_ptr(), p.conv(), choice->algorithm, workspace.as<void>(),
+                            choice->memory, p.number(false), p.weight(),
+                            grad_weight.data_ptr()) == CUDNN_STATUS_SUCCESS;
+}
+
+#else
+
+bool cudnn_conv(const Context&, const Tensor&, const Tensor&, const Tensor&, const Tensor&,
+                const ConvGeometry&) {
+  return false;
+}
+bool cudnn_conv_input_grad(const Context&, const Tensor&, const Tensor&, const Tensor&,
+                           const Tensor&, const ConvGeometry&) {
+  return false;
+}
+bool cudnn_conv_weight_grad(const Context&, const Tensor&, const Tensor&, const Tensor&,
+                            const ConvGeometry&) {
+  return false;
+}
+
+#endif
+
+}  // namespace taeda::gpu

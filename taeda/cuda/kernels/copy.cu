@@ -1,0 +1,147 @@
+// Filling, and copies between dtypes and layouts. Pairs that training uses a lot have kernels of
+// their own; the others convert through the widest type of their kind, told apart at run time.
+#include "taeda/cuda/kernels/pointwise.cuh"
+#include "taeda/cuda/register.h"
+#include "taeda/kernels/copy.h"
+
+namespace taeda::gpu {
+
+namespace {
+
+template <class T>
+constexpr bool is_complex_v = requires {
+  typename T::value_type;
+};
+
+/// Conversion between the types that arithmetic is done in.
+template <class To, class From>
+__device__ To convert(From v) {
+  if constexpr (std::is_same_v<To, From>)
+    return v;
+  else if constexpr (is_complex_v<From> && is_complex_v<To>)
+    return To(v);
+  else if constexpr (is_complex_v<From> && std::is_same_v<To, bool>)
+    return v.re != 0 || v.im != 0;
+  else if constexpr (is_complex_v<From>)
+    return convert<To>(v.re);
+  else if constexpr (is_complex_v<To>)
+    return To(static_cast<typename To::value_type>(v));
+  else if constexpr (std::is_same_v<To, bool>)
+    return v != 0;
+  else if constexpr (std::is_same_v<To, uint8_t> && std::is_floating_point_v<From>)
+    return static_cast<uint8_t>(static_cast<int64_t>(v));  // wraps, as on the CPU
+  else
+    return static_cast<To>(v);
+}
+
+template <class To>
+struct Cast {
+  template <class From>
+  __device__ To operator()(From v) const {
+    return convert<To>(v);
+  }
+};
+
+template <class To, class From>
+void cast(const Iter& it) {
+  run_formula<Cast<opmath_t<To>>, To, From>(it, {}, std::make_index_sequence<1>());
+}
+
+/// Runs the kernel of the pair (To, From) if it is on the list.
+template <class To, class... From>
+bool try_cast(const Iter& it) {
+  return it.output_dtype() == dtype_of<To>() &&
+         ((it.common_dtype() == dtype_of<From>() && (cast<To, From>(it), true)) || ...);
+}
+
+template <class Wide, class... T>
+__device__ Wide load_wide(TypeList<T...>, const char* p, ScalarType t) {
+  Wide out{};
+  (void)((t == dtype_of<T>() &&
+          (out = convert<Wide>(widen(*reinterpret_cast<const T*>(p))), true)) ||
+         ...);
+  return out;
+}
+
+template <class Wide, class... T>
+__device__ void store_wide(TypeList<T...>, char* p, ScalarType t, Wide v) {
+  (void)((t == dtype_of<T>() &&
+          (*reinterpret_cast<T*>(p) = narrow<T>(convert<opmath_t<T>>(v)), true)) ||
+         ...);
+}
+
+template <class Wide>
+__global__ void wide_kernel(const __grid_constant__ StridedOperands<2> o, int64_t n) {
+  for (int64_t i = thread_index(); i < n; i += thread_count()) {
+    int64_t at[2];
+    o.offsets.at(i, at);
+    const char* from = o.is_value[1] ? o.value[1] : o.data[1] + at[1];
+    store_wide(AllTypes{}, o.data[0] + at[0], o.dtype[0],
+               load_wide<Wide>(AllTypes{}, from, o.dtype[1]));
+  }
+}
+
+template <class Wide>
+void cast_wide(const Iter& it) {
+  StridedOperands<2> o{};
+  o.dtype[0] = it.output_dtype();
+  o.dtype[1] = it.common_dtype();
+  o.data[0] = it.data(0);
+  o.is_value[1] = it.is_scalar(1);
+  if (o.is_value[1])
+    std::memcpy(o.value[1], it.data(1), sizeof(o.value[1]));
+  else
+    o.data[1] = it.data(1);
+  for (int d = 0; d < it.ndim(); ++d) {
+    const int64_t strides[2] = {it.stride(0, d), it.stride(1, d)};
+    o.offsets.add(it.size(d), strides);
+  }
+  o.offsets.finish();
+  const Context context(it.device());
+  wide_kernel<Wide><<<blocks_for(it.numel()), kThreads, 0, context.stream>>>(o, it.numel());
+  context.launched("copy");
+}
+
+/// Elements as they are: bytes in one piece, or words.
+void move(const Iter& it) {
+  const int64_t item = element_size(it.common_dtype());
+  if (is_array(it, 0, item) && is_array(it, 1, item)) {
+    const Context context(it.device());
+    check(cudaMemcpyAsync(it.data(0), it.data(1), static_cast<size_t>(it.numel() * item),
+                          cudaMemcpyDeviceToDevice, context.stream),
+          "copy");
+    return context.launched("copy");
+  }
+  switch (item) {
+    case 1: return cast<uint8_t, uint8_t>(it);
+    case 2: return cast<int16_t, int16_t>(it);
+    case 4: return cast<int32_t, int32_t>(it);
+    case 8: return cast<int64_t, int64_t>(it);
+    default: return cast<complex<double>, complex<double>>(it);
+  }
+}
+
+void copy_cuda(const Iter& it) {
+  if (it.numel() == 0) return;
+  const ScalarType from = it.common_dtype(), to = it.output_dtype();
+  if (from == to) return move(it);
+  if (try_cast<float, double, Half, BFloat16, int64_t, int32_t, uint8_t, bool>(it) ||
+      try_cast<double, float, int64_t>(it) || try_cast<int64_t, float, int32_t, bool>(it) ||
+      try_cast<BFloat16, float>(it) || try_cast<Half, float>(it) || try_cast<bool, float>(it))
+    return;
+  if (is_complex(from))
+    cast_wide<complex<double>>(it);
+  else if (is_floating_point(from))
+    cast_wide<double>(it);
+  else
+    cast_wide<int64_t>(it);
+}
+
+}  // namespace
+
+void register_copy() {
+  register_pointwise<OpList<Fill>>();
+  copy_slot.set(kCUDA, &copy_cuda);
+}
+
+}  // namespace taeda::gpu

@@ -1,0 +1,30 @@
+// Writes whose places come from data: where several meet, the last one wins, or all add up in
+// their order, whatever the device.
+#pragma once
+
+#include "taeda/cuda/kernels/sorted.cuh"
+
+namespace taeda::gpu {
+
+/// Key of an entry that is written nowhere, because its index is out of range.
+constexpr uint64_t kNowhere = ~uint64_t{0};
+
+/// Entries sorted by their place; each is a block of `width` elements. Entry e takes block e of the
+/// values.
+struct MeetingWrites {
+  const uint64_t* places;   // sorted: offsets in elements
+  const uint32_t* entries;  // which entry stands there
+  int64_t n;                // entries
+  Divider width;            // elements of a block
+  Offsets<2> block;         // of an element of the block: in the target and in the values
+  Offsets<1> entry;         // of an entry in the values
+  char* to;
+  const char* values;
+  ScalarType dtype;
+};
+
+/// Runs of equal places become one write each.
+void write_last(const Context& context, const MeetingWrites& w);
+void add_up(const char* op, const Context& context, const MeetingWrites& w);
+
+}  // namespace taeda::gpu

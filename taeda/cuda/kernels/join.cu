@@ -1,0 +1,139 @@
+// Concatenation and reversal: only bytes move.
+#include "taeda/cuda/kernels/common.cuh"
+#include "taeda/cuda/register.h"
+#include "taeda/kernels/join.h"
+
+namespace taeda::gpu {
+
+namespace {
+
+template <class W>
+__global__ void __launch_bounds__(kThreads)
+    strided_move_kernel(W* out, const W* in, const __grid_constant__ Offsets<2> offsets,
+                        int64_t n) {
+  for (int64_t i = thread_index(); i < n; i += thread_count()) {
+    int64_t at[2];
+    offsets.at(i, at);
+    out[at[0]] = in[at[1]];
+  }
+}
+
+/// `in` into a block that starts at `to`. Strides are in elements.
+void strided_move(const Context& context, void* to, IntArrayRef to_strides, const Tensor& in,
+                  const void* from, IntArrayRef from_strides) {
+  const int64_t n = in.numel();
+  if (n == 0) return;
+  const Offsets<2> offsets(in.sizes(), {to_strides, from_strides});
+  with_word(in.element_size(), [&]<class W>(W) {
+    strided_move_kernel<W><<<blocks_for(n), kThreads, 0, context.stream>>>(
+        static_cast<W*>(to), static_cast<const W*>(from), offsets, n);
+  });
+}
+
+constexpr int kMaxRuns = 64;
+
+/// Contiguous inputs side by side: input k gives columns [begin[k], begin[k + 1]) of a piece of
+/// every row. Counted in words.
+struct RunTable {
+  const char* data[kMaxRuns];
+  int64_t begin[kMaxRuns + 1] = {};
+  int count = 0;
+  Divider width;       // of the piece
+  int64_t row, first;  // the row's words, and the first one of the piece
+};
+
+template <class W>
+__global__ void __launch_bounds__(kThreads)
+    runs_kernel(W* out, const __grid_constant__ RunTable t, int64_t n) {
+  for (int64_t i = thread_index(); i < n; i += thread_count()) {
+    int64_t row, column;
+    t.width.divide(i, row, column);
+    int low = 0, high = t.count;  // the last input that begins at or before the column
+    while (high - low > 1) {
+      const int middle = (low + high) / 2;
+      (t.begin[middle] <= column ? low : high) = middle;
+    }
+    const int64_t length = t.begin[low + 1] - t.begin[low];
+    const W* from = reinterpret_cast<const W*>(t.data[low]);
+    out[row * t.row + t.first + column] = from[row * length + column - t.begin[low]];
+  }
+}
+
+/// The largest word that all runs and addresses are multiples of.
+int64_t common_word(const Tensor& out, TensorList inputs, int64_t outer) {
+  uint64_t bits = reinterpret_cast<uintptr_t>(out.data_ptr());
+  for (const Tensor& in : inputs)
+    if (in.numel() > 0)
+      bits |= reinterpret_cast<uintptr_t>(in.data_ptr()) |
+              static_cast<uint64_t>(in.numel() / outer * in.element_size());
+  for (int64_t word = 16; word > 1; word /= 2)
+    if (bits % static_cast<uint64_t>(word) == 0) return word;
+  return 1;
+}
+
+void cat_runs(const Context& context, const Tensor& out, TensorList inputs, int64_t outer) {
+  const int64_t word = common_word(out, inputs, outer);
+  RunTable table;
+  table.row = out.numel() * out.element_size() / outer / word;
+  table.first = 0;
+  const auto launch = [&] {
+    const int64_t width = table.begin[table.count];
+    if (width == 0) return;
+    table.width = Divider(width);
+    with_word(word, [&]<class W>(W) {
+      runs_kernel<W><<<blocks_for(outer * width), kThreads, 0, context.stream>>>(
+          static_cast<W*>(out.data_ptr()), table, outer * width);
+    });
+    table.first += width;
+    table.count = 0;
+  };
+  for (const Tensor& in : inputs) {
+    if (in.numel() == 0) continue;
+    const int64_t length = in.numel() / outer * in.element_size() / word;
+    table.data[table.count] = static_cast<const char*>(in.data_ptr());
+    table.begin[table.count + 1] = table.begin[table.count] + length;
+    if (++table.count == kMaxRuns) launch();
+  }
+  if (table.count > 0) launch();
+}
+
+void cat_cuda(const Tensor& out, TensorList inputs, int64_t dim) {
+  if (out.numel() == 0) return;
+  const Context context(out.device());
+  bool contiguous = true;
+  for (const Tensor& in : inputs) contiguous &= in.is_contiguous();
+  if (contiguous) {
+    cat_runs(context, out, inputs, product(out.sizes().slice(0, static_cast<size_t>(dim))));
+    return context.launched("cat");
+  }
+  char* to = static_cast<char*>(out.data_ptr());
+  for (const Tensor& in : inputs) {
+    strided_move(context, to, out.strides(), in, in.data_ptr(), in.strides());
+    to += in.sizes()[dim] * out.strides()[dim] * out.element_size();
+  }
+  context.launched("cat");
+}
+
+void flip_cuda(const Tensor& out, const Tensor& in, int64_t dims) {
+  if (out.numel() == 0) return;
+  DimVector strides(in.strides());
+  int64_t start = 0;
+  for (int64_t d = 0; d < in.dim(); ++d) {
+    if (!(dims >> d & 1)) continue;
+    start += (in.sizes()[d] - 1) * strides[d];
+    strides[d] = -strides[d];
+  }
+  const Context context(out.device());
+  strided_move(context, out.data_ptr(), out.strides(), in,
+               static_cast<const char*>(in.data_ptr()) + start * in.element_size(), strides);
+  context.launched("flip");
+}
+
+}  // namespace
+
+void register_join() {
+  cat_slot.set(kCUDA, &cat_cuda);
+  flip_slot.set(kCUDA, &flip_cuda);
+}
+
+}  // namespace taeda::gpu

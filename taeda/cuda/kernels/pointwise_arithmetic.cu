@@ -1,0 +1,9 @@
+#include "taeda/cuda/kernels/pointwise.cuh"
+#include "taeda/cuda/register.h"
+#include "taeda/kernels/pointwise/arithmetic.h"
+
+namespace taeda::gpu {
+
+void register_pointwise_arithmetic() { register_pointwise<ArithmeticOps>(); }
+
+}  // namespace taeda::gpu

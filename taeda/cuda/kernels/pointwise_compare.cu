@@ -1,0 +1,9 @@
+#include "taeda/cuda/kernels/pointwise.cuh"
+#include "taeda/cuda/register.h"
+#include "taeda/kernels/pointwise/compare.h"
+
+namespace taeda::gpu {
+
+void register_pointwise_compare() { register_pointwise<CompareOps>(); }
+
+}  // namespace taeda::gpu

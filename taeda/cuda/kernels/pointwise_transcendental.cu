@@ -1,0 +1,9 @@
+#include "taeda/cuda/kernels/pointwise.cuh"
+#include "taeda/cuda/register.h"
+#include "taeda/kernels/pointwise/transcendental.h"
+
+namespace taeda::gpu {
+
+void register_pointwise_transcendental() { register_pointwise<TranscendentalOps>(); }
+
+}  // namespace taeda::gpu

@@ -1,0 +1,9 @@
+#include "taeda/cuda/kernels/pointwise.cuh"
+#include "taeda/cuda/register.h"
+#include "taeda/kernels/pointwise/unary.h"
+
+namespace taeda::gpu {
+
+void register_pointwise_unary() { register_pointwise<UnaryOps>(); }
+
+}  // namespace taeda::gpu

@@ -1,0 +1,41 @@
+// The CUDA backend's table of contents, and the entry point that libtaeda looks for.
+#include "taeda/cuda/register.h"
+
+#include "taeda/cuda/backend.h"
+
+namespace taeda::gpu {
+
+void register_kernels() {
+  register_conv();
+  register_copy();
+  register_create();
+  register_index();
+  register_join();
+  register_loss();
+  register_matmul();
+  register_norm_batch();
+  register_norm_rows();
+  register_optim();
+  register_pointwise_activation();
+  register_pointwise_arithmetic();
+  register_pointwise_compare();
+  register_pointwise_loss();
+  register_pointwise_transcendental();
+  register_pointwise_unary();
+  register_pool();
+  register_random();
+  register_reduce();
+  register_reduce_statistics();
+  register_scan();
+  register_softmax();
+  register_sort();
+}
+
+}  // namespace taeda::gpu
+
+/// Called once, when a program first asks for a CUDA device. Never null: without a driver the
+/// backend has no devices and says why.
+extern "C" taeda::Backend* taeda_plugin_backend() {
+  taeda::gpu::register_kernels();
+  return new taeda::gpu::CudaBackend;
+}

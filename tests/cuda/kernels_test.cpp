@@ -1,0 +1,273 @@
+// Kernels at sizes where they cut work into blocks and segments, compared with the CPU's. The op
+// table compares small ones.
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "taeda/device/cuda.h"
+#include "taeda/device/registry.h"
+#include "taeda/nn/utils.h"
+#include "taeda/ops/arithmetic.h"
+#include "taeda/ops/conv.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/dropout.h"
+#include "taeda/ops/embedding.h"
+#include "taeda/ops/index.h"
+#include "taeda/ops/loss.h"
+#include "taeda/ops/matmul.h"
+#include "taeda/ops/norm.h"
+#include "taeda/ops/random.h"
+#include "taeda/ops/reduce.h"
+#include "taeda/ops/scan.h"
+#include "taeda/ops/softmax.h"
+#include "taeda/ops/sort.h"
+#include "taeda/optim/adam.h"
+#include "taeda/optim/sgd.h"
+#include "tests/ops/tensor_values.h"
+
+namespace taeda {
+namespace {
+
+using namespace testing;
+using ::testing::HasSubstr;
+using Tensors = std::vector<Tensor>;
+using Function = std::function<Tensor(const Tensors&)>;
+
+class CudaKernels : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!cuda::is_available()) GTEST_SKIP() << cuda::unavailable_reason();
+    manual_seed(3);
+  }
+  const Device device = Device("cuda:0");
+
+  void expect_close(const Tensor& got, const Tensor& want, double tolerance) const {
+    ASSERT_EQ(got.sizes(), want.sizes());
+    ASSERT_EQ(got.dtype(), want.dtype());
+    const Tensor g = got.detach().cpu().to(kDouble), w = want.detach().to(kDouble);
+    const double scale = std::max(1.0, w.abs().max().item<double>());
+    EXPECT_LE((g - w).abs().max().item<double>(), tolerance * scale);
+  }
+  /// Values and gradients of all floating inputs agree with the CPU's; two runs give equal bits.
+  void expect_same(const Function& f, const Tensors& inputs, double tolerance) const {
+    Tensors host, moved;
+    for (const Tensor& t : inputs) {
+      const bool grad = is_floating_point(t.dtype());
+      host.push_back(t.detach().clone().set_requires_grad(grad));
+      moved.push_back(t.detach().to(device).set_requires_grad(grad));
+    }
+    const Tensor want = f(host), got = f(moved), again = f(moved);
+    expect_close(got, want, tolerance);
+    EXPECT_TRUE(got.equal(again));
+    if (!want.requires_grad()) return;
+    const Tensor weights = randn(want.sizes(), want.options().requires_grad(false));
+    want.backward(weights);
+    got.backward(weights.to(device));
+    for (size_t i = 0; i < host.size(); ++i)
+      if (host[i].grad().defined()) expect_close(moved[i].grad(), host[i].grad(), tolerance);
+  }
+};
+
+TEST_F(CudaKernels, Reductions) {
+  const Tensor x = randn({37, 5003}), wide = randn({3001, 67}), cube = randn({9, 130, 33});
+  for (const bool keep : {false, true}) {
+    expect_same([=](const Tensors& t) { return t[0].sum(1, keep); }, {x}, 1e-5);
+    expect_same([=](const Tensors& t) { return t[0].mean(0, keep); }, {wide}, 1e-5);
+    expect_same([=](const Tensors& t) { return t[0].sum({0, 2}, keep); }, {cube}, 1e-5);
+    expect_same([=](const Tensors& t) { return t[0].var({0, 1}, true, keep); }, {cube}, 1e-5);
+  }
+  expect_same([](const Tensors& t) { return t[0].sum(); }, {x}, 1e-5);
+  expect_same([](const Tensors& t) { return t[0].transpose(0, 2).amax({0, 1}); }, {cube}, 0);
+  expect_same([](const Tensors& t) { return t[0].norm(); }, {wide}, 1e-5);
+  expect_same([](const Tensors& t) { return t[0].argmax(1); }, {x}, 0);
+  expect_same([](const Tensors& t) { return t[0].argmin(0); }, {wide}, 0);
+  const Tensor ties = randint(3, {200000});
+  expect_same([](const Tensors& t) { return t[0].argmax(); }, {ties}, 0);
+  expect_same([](const Tensors& t) { return t[0].sum(); }, {ties}, 0);
+  expect_same([](const Tensors& t) { return t[0].eq(1).any(); }, {ties}, 0);
+  const Tensor half = randn({64, 3000}).to(kHalf);
+  expect_same([](const Tensors& t) { return t[0].sum(1); }, {half}, 1e-3);
+}
+
+TEST_F(CudaKernels, Scans) {
+  const Tensor line = randn({70001}), lines = rand({3, 9000}), many = randn({2, 7, 5000});
+  expect_same([](const Tensors& t) { return t[0].cumsum(0); }, {line}, 1e-5);
+  expect_same([](const Tensors& t) { return t[0].cumsum(1); }, {lines}, 1e-5);
+  expect_same([](const Tensors& t) { return t[0].cumsum(1); }, {many}, 1e-5);
+  const Tensor ties = randint(1000, {70001});
+  expect_same([](const Tensors& t) { return std::get<1>(cummax(t[0], 0)); }, {ties}, 0);
+  expect_same([](const Tensors& t) { return std::get<0>(cummin(t[0], 1)); }, {lines}, 0);
+  expect_same([](const Tensors& t) { return t[0].nonzero(); }, {randint(2, {300, 70})}, 0);
+}
+
+TEST_F(CudaKernels, Sorting) {
+  const Tensor ties = randint(50, {13, 700}), numbers = randn({4, 3001}).to(kDouble);
+  for (const bool descending : {false, true}) {
+    const auto order = [=](const Tensors& t) { return t[0].argsort(1, descending); };
+    expect_same(order, {ties}, 0);
+    expect_same(order, {numbers}, 0);
+    expect_same([=](const Tensors& t) { return std::get<0>(t[0].sort(0, descending)); },
+                {ties.to(kHalf)}, 0);
+  }
+  expect_same([](const Tensors& t) { return std::get<0>(t[0].topk(7, 1)); }, {numbers}, 0);
+  expect_same([](const Tensors& t) { return std::get<1>(median(t[0], 1)); }, {ties}, 0);
+  Tensor with_nan = randn({6, 500});
+  with_nan.index_put_({3, 77}, Scalar(NAN));
+  expect_same([](const Tensors& t) { return std::get<1>(median(t[0], 1)); }, {with_nan.detach()},
+              0);
+}
+
+TEST_F(CudaKernels, WritesThatMeet) {
+  const Tensor weight = randn({50, 33}), tokens = randint(50, {40, 25});
+  expect_same([](const Tensors& t) { return embedding(t[0], t[1]); }, {weight, tokens}, 1e-5);
+  const Tensor index = randint(20, {700, 30}), values = randn({700, 30});
+  expect_same(
+      [](const Tensors& t) {
+        return zeros({20, 30}, t[1].options().requires_grad(false)).scatter_add(0, t[0], t[1]);
+      },
+      {index, values}, 1e-5);
+  expect_same(
+      [](const Tensors& t) {
+        return zeros({20, 30}, t[1].options().requires_grad(false))
+            .scatter_(0, t[0], t[1].detach());
+      },
+      {index, values}, 0);
+  const Tensor rows = randint(60, {900});
+  const auto put = [](const Tensor& t, const Tensor& at, const Tensor& from) {
+    Tensor out = t.detach().clone();
+    out.index_put_({at}, from.detach());
+    return out;
+  };
+  expect_same([&](const Tensors& t) { return put(t[0], t[1], t[2]); },
+              {randn({60, 17}), rows, randn({900, 17})}, 0);
+  expect_same([](const Tensors& t) { return t[0].gather(0, t[1]); }, {weight, randint(50, {9, 33})},
+              1e-5);
+}
+
+TEST_F(CudaKernels, RowsAndClasses) {
+  const Tensor x = randn({11, 3000}), classes = randint(3000, {11}), planes = randn({3, 7, 19, 23});
+  for (const int64_t dim : {0, 1}) {
+    expect_same([=](const Tensors& t) { return softmax(t[0], dim); }, {x}, 1e-5);
+    expect_same([=](const Tensors& t) { return log_softmax(t[0], dim); }, {x}, 1e-5);
+  }
+  expect_same([](const Tensors& t) { return cross_entropy(t[0], t[1]); }, {x, classes}, 1e-5);
+  expect_same([](const Tensors& t) { return cross_entropy(t[0], t[1]); },
+              {planes, randint(7, {3, 19, 23})}, 1e-5);
+  expect_same([](const Tensors& t) { return layer_norm(t[0], {3000}, t[1], t[2]); },
+              {x, randn({3000}), randn({3000})}, 1e-4);
+  expect_same([](const Tensors& t) { return rms_norm(t[0], {200}, t[1]); },
+              {randn({600, 200}), randn({200})}, 1e-4);
+  expect_same([](const Tensors& t) { return group_norm(t[0], 2, t[1], t[2]); },
+              {randn({3, 6, 19, 23}), randn({6}), randn({6})}, 1e-4);
+}
+
+TEST_F(CudaKernels, BatchNorm) {
+  const auto normalise = [](const Tensors& t) {
+    return batch_norm(t[0], t[1], t[2], Tensor(), Tensor(), true);
+  };
+  const Tensor x = randn({6, 5, 31, 33}) + 100, w = randn({5}), b = randn({5});
+  expect_same(normalise, {x, w, b}, 1e-4);
+  expect_same(normalise, {randn({700, 5}), w, b}, 1e-4);
+  expect_same(normalise, {x.permute({0, 2, 3, 1}).contiguous().permute({0, 3, 1, 2}), w, b}, 1e-4);
+  Tensor means[2];
+  for (int i = 0; i < 2; ++i) {
+    const Device d = i == 0 ? Device(kCPU) : device;
+    means[i] = zeros({5}).to(d);
+    batch_norm(x.to(d), w.to(d), b.to(d), means[i], ones({5}).to(d), true);
+  }
+  expect_close(means[1], means[0], 1e-5);
+}
+
+TEST_F(CudaKernels, Products) {
+  const Tensor a = randn({130, 77}), b = randn({77, 150});
+  expect_same([](const Tensors& t) { return t[0].mm(t[1]); }, {a, b}, 1e-4);
+  expect_same([](const Tensors& t) { return t[0].t().mm(t[1].t()); }, {b, a}, 1e-4);
+  expect_same([](const Tensors& t) { return linear(t[0], t[1], t[2]); },
+              {randn({9, 4000}), randn({20, 4000}), randn({20})}, 1e-4);
+  expect_same([](const Tensors& t) { return t[0].bmm(t[1].transpose(1, 2)); },
+              {randn({5, 33, 65}), randn({5, 70, 65})}, 1e-4);
+  expect_same([](const Tensors& t) { return addmm(t[0], t[1], t[2], 0.5, 2); },
+              {randn({130, 150}), a, b}, 1e-4);
+  expect_same([](const Tensors& t) { return t[0].mm(t[1]); }, {a.to(kDouble), b.to(kDouble)},
+              1e-12);
+  expect_same([](const Tensors& t) { return t[0].mm(t[1]); }, {a.to(kHalf), b.to(kHalf)}, 1e-2);
+  expect_same([](const Tensors& t) { return t[0].mm(t[1]); },
+              {randint(9, {70, 300}), randint(9, {300, 40})}, 0);
+}
+
+TEST_F(CudaKernels, Convolutions) {
+  const Tensor x = randn({3, 6, 29, 31}), w = randn({8, 6, 3, 3}), b = randn({8});
+  expect_same([](const Tensors& t) { return conv2d(t[0], t[1], t[2], 1, 1); }, {x, w, b}, 1e-4);
+  expect_same(
+      [](const Tensors& t) {
+        return conv2d(t[0], t[1], t[2], 2, {1, 2}, {2, 1}, 2);
+      },
+      {x, randn({8, 3, 3, 5}), b}, 1e-4);
+  expect_same([](const Tensors& t) { return conv_transpose2d(t[0], t[1], t[2], 2, 1, 1); },
+              {x, randn({6, 4, 3, 3}), randn({4})}, 1e-4);
+  expect_same([](const Tensors& t) { return conv1d(t[0], t[1], t[2], 3); },
+              {randn({2, 5, 301}), randn({7, 5, 11}), randn({7})}, 1e-4);
+  const Tensor last = x.permute({0, 2, 3, 1}).contiguous().permute({0, 3, 1, 2});
+  expect_same([](const Tensors& t) { return conv2d(t[0], t[1], t[2], 1, 1); }, {last, w, b}, 1e-4);
+}
+
+TEST_F(CudaKernels, RandomNumbersAreThoseOfTheSimulator) {
+  if (device_count(kSim) == 0) GTEST_SKIP() << "no simulated device";
+  const auto expect_equal_draws = [&](const std::function<Tensor(Device)>& draw, double tolerance) {
+    manual_seed(11);
+    const Tensor want = draw(Device("sim:0")).cpu();
+    manual_seed(11);
+    expect_close(draw(device), want, tolerance);
+  };
+  for (const ScalarType t : {kFloat, kDouble, kHalf}) {
+    expect_equal_draws([=](Device d) { return rand({10007}, TensorOptions(d).dtype(t)); }, 0);
+    expect_equal_draws([=](Device d) { return randn({10007}, TensorOptions(d).dtype(t)); },
+                       t == kHalf ? 1e-3 : 1e-6);
+  }
+  expect_equal_draws([](Device d) { return randint(-9, 1000, {10007}, TensorOptions(d)); }, 0);
+  expect_equal_draws([](Device d) { return randperm(1000, TensorOptions(d)); }, 0);
+  expect_equal_draws([](Device d) { return dropout(ones({10007}, TensorOptions(d)), 0.3); }, 0);
+}
+
+TEST_F(CudaKernels, OptimizersTakeManyParameters) {
+  Tensors got[2];
+  double norms[2];
+  for (int i = 0; i < 2; ++i) {
+    manual_seed(5);
+    for (int64_t k = 0; k < 120; ++k) {
+      Tensor p = randn({k % 7 + 1, k * 50 + 3}), g = randn(p.sizes());
+      p = p.to(i == 0 ? Device(kCPU) : device).set_requires_grad(true);
+      p.mutable_grad() = g.to(p.device());
+      got[i].push_back(p);
+    }
+    norms[i] = nn::utils::clip_grad_norm_(got[i], 10);
+    optim::AdamW adam(got[i], optim::AdamWOptions(0.01));
+    optim::SGD sgd(got[i], optim::SGDOptions(0.1).momentum(0.9).nesterov(true));
+    for (int step = 0; step < 2; ++step) {
+      adam.step();
+      sgd.step();
+    }
+  }
+  EXPECT_NEAR(norms[1], norms[0], 1e-6 * norms[0]);
+  for (size_t k = 0; k < got[0].size(); ++k) expect_close(got[1][k], got[0][k], 1e-5);
+}
+
+TEST_F(CudaKernels, ReportIndicesOutOfRange) {
+  const Tensor x = zeros({4, 5}, TensorOptions(device));
+  EXPECT_THAT(message_of([&] {
+                x.index_select(0, tensor({1, 4}).to(device)).cpu();
+              }),
+              HasSubstr("index out of range in self"));
+  EXPECT_THAT(message_of([&] {
+                x.gather(1, tensor({{0, 9}}).to(device)).cpu();
+              }),
+              HasSubstr("index 9 is out of bounds for dimension 1 with size 5"));
+  EXPECT_THAT(message_of([&] {
+                cross_entropy(x, tensor({0, 1, 2, 5}).to(device)).item();
+              }),
+              HasSubstr("Target 5 is out of bounds."));
+  EXPECT_EQ(x.sum().item<float>(), 0);  // the device goes on
+}
+
+}  // namespace
+}  // namespace taeda

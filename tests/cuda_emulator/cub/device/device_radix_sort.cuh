@@ -1,0 +1,47 @@
+// CUB's radix sort on the host.
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace emulator {
+/// Runs `f` while device memory is accessible.
+void with_device_memory(void (*f)(void*), void* context);
+}  // namespace emulator
+
+namespace cub {
+template <class T>
+struct DoubleBuffer {
+  T* buffers[2];
+  int selector = 0;
+  DoubleBuffer(T* a, T* b) : buffers{a, b} {}
+  T* Current() const { return buffers[selector]; }
+  T* Alternate() const { return buffers[1 - selector]; }
+};
+struct DeviceRadixSort {
+  template <class K, class V>
+  static cudaError_t SortPairs(void* memory, size_t& bytes, DoubleBuffer<K>& keys,
+                               DoubleBuffer<V>& values, int64_t n, int begin, int end,
+                               cudaStream_t) {
+    bytes = 64;
+    if (!memory) return cudaSuccess;
+    auto run = [&] {
+      std::vector<int64_t> order(n);
+      std::iota(order.begin(), order.end(), 0);
+      const K mask = end - begin >= 64 ? ~K{0} : ((K{1} << (end - begin)) - 1) << begin;
+      std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+        return (keys.Current()[a] & mask) < (keys.Current()[b] & mask);
+      });
+      for (int64_t i = 0; i < n; ++i) {
+        keys.Alternate()[i] = keys.Current()[order[i]];
+        values.Alternate()[i] = values.Current()[order[i]];
+      }
+    };
+    emulator::with_device_memory([](void* p) { (*static_cast<decltype(run)*>(p))(); }, &run);
+    keys.selector ^= 1;
+    values.selector ^= 1;
+    return cudaSuccess;
+  }
+};
+}  // namespace cub

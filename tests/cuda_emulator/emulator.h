@@ -1,0 +1,95 @@
+// CUDA device code as host C++: included before every kernel source that is compiled for the
+// emulator. A thread of a block is a fiber; __syncthreads and the shuffles switch between them.
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <vector_types.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#undef __shared__
+#define __shared__ static
+#undef __launch_bounds__
+#define __launch_bounds__(...)
+
+extern uint3 threadIdx, blockIdx;
+extern dim3 blockDim, gridDim;
+
+namespace emulator {
+
+/// Runs `body(context)` as every thread of every block.
+void run(dim3 grid, dim3 block, void (*body)(void*), void* context);
+/// Waits for the block's threads, or those of the warp. `line` must be the same for all of them.
+void block_barrier(int line);
+void warp_barrier(int line);
+/// This thread's 16 bytes for the others of its warp.
+void* exchange_slot(int lane);
+
+template <class F>
+void launch(dim3 grid, dim3 block, size_t, cudaStream_t, F&& f) {
+  run(
+      grid, block, [](void* p) { (*static_cast<std::remove_reference_t<F>*>(p))(); }, &f);
+}
+
+inline int lane() { return static_cast<int>(threadIdx.x % 32); }
+
+template <class T>
+T shuffle(T value, int from, int line) {
+  static_assert(sizeof(T) <= 16 && std::is_trivially_copyable_v<T>);
+  std::memcpy(exchange_slot(lane()), &value, sizeof(T));
+  warp_barrier(line);
+  std::memcpy(static_cast<void*>(&value), exchange_slot(from & 31), sizeof(T));
+  warp_barrier(-line);
+  return value;
+}
+
+}  // namespace emulator
+
+#define __syncthreads() ::emulator::block_barrier(__LINE__)
+#define __syncwarp() ::emulator::warp_barrier(__LINE__)
+#define __shfl_sync(mask, v, from) ::emulator::shuffle(v, from, __LINE__)
+#define __shfl_xor_sync(mask, v, d) ::emulator::shuffle(v, ::emulator::lane() ^ (d), __LINE__)
+#define __shfl_up_sync(mask, v, d)                                                                 \
+  ::emulator::shuffle(v, ::emulator::lane() < (d) ? ::emulator::lane() : ::emulator::lane() - (d), \
+                      __LINE__)
+#define __shfl_down_sync(mask, v, d) \
+  ::emulator::shuffle(               \
+      v, ::emulator::lane() + (d) > 31 ? ::emulator::lane() : ::emulator::lane() + (d), __LINE__)
+
+inline uint32_t __umulhi(uint32_t a, uint32_t b) {
+  return static_cast<uint32_t>(uint64_t{a} * b >> 32);
+}
+inline float __uint_as_float(uint32_t x) {
+  float f;
+  std::memcpy(&f, &x, 4);
+  return f;
+}
+inline int __popc(uint32_t x) { return __builtin_popcount(x); }
+inline void __threadfence() {}
+inline void __threadfence_system() {}
+template <class T>
+T atomicAdd(T* p, T v) {
+  return std::exchange(*p, static_cast<T>(*p + v));
+}
+template <class T>
+T atomicExch(T* p, T v) {
+  return std::exchange(*p, v);
+}
+template <class T>
+T atomicCAS(T* p, T expected, T v) {
+  const T old = *p;
+  if (old == expected) *p = v;
+  return old;
+}
+template <class T>
+T __ldg(const T* p) {
+  return *p;
+}
+using std::max;
+using std::min;
