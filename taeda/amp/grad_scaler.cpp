@@ -7,28 +7,19 @@
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
 #include "taeda/kernels/optim.h"
+#include "taeda/ops/gradient_lists.h"
 
 namespace taeda::amp {
 
 namespace {
 
-/// The gradients by device and dtype. The kernels change them in place, through `param`. One with
-/// gaps between its elements is first replaced by a dense one.
 std::vector<ParamList> gradient_lists(const std::vector<std::vector<Tensor>>& parameters) {
   std::vector<ParamList> lists;
   for (const auto& group : parameters)
     for (const Tensor& p : group) {
       if (!p.grad().defined() || p.grad().numel() == 0) continue;
       TAEDA_CHECK_VALUE(p.grad().dtype() != kHalf, "Attempting to unscale FP16 gradients.");
-      if (!p.grad().layout().is_non_overlapping_and_dense())
-        p.mutable_grad() = p.grad().clone(MemoryFormat::Contiguous);
-      const Tensor& grad = p.grad();
-      auto list = std::find_if(lists.begin(), lists.end(), [&](const ParamList& l) {
-        return l.device == grad.device() && l.dtype == grad.dtype();
-      });
-      if (list == lists.end()) list = lists.insert(lists.end(), {grad.device(), grad.dtype(), {}});
-      char* data = static_cast<char*>(grad.data_ptr());
-      list->items.push_back({data, data, {}, grad.numel()});
+      taeda::detail::add_gradient(lists, p);
     }
   return lists;
 }
@@ -109,9 +100,7 @@ void GradScaler::unscale(const void* optimizer, const Parameters& parameters) {
     norms.push_back(largest(list));
     grad_scale_slot(list.device.type(), list, 1 / state_.scale);
   }
-  for (const auto& group : parameters)
-    for (const Tensor& p : group)
-      if (p.grad().defined()) bump_version(p.grad());
+  for (const auto& group : parameters) taeda::detail::bump_gradients(group);
   PerOptimizer& entry = optimizers_[optimizer];
   entry.stage = Stage::Unscaled;
   for (const Tensor& norm : norms)

@@ -5,35 +5,18 @@
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
 #include "taeda/kernels/optim.h"
+#include "taeda/ops/gradient_lists.h"
 #include "taeda/ops/join.h"
 
 namespace taeda::nn::utils {
 
 namespace {
 
-/// The gradients by device and dtype. Kernels change them in place, through `param`. A gradient
-/// with gaps between its elements is first replaced by a dense one.
 std::vector<ParamList> gradient_lists(const std::vector<Tensor>& parameters) {
   std::vector<ParamList> lists;
-  for (const Tensor& p : parameters) {
-    if (!p.grad().defined()) continue;
-    if (!p.grad().layout().is_non_overlapping_and_dense())
-      p.mutable_grad() = p.grad().clone(MemoryFormat::Contiguous);
-    const Tensor& grad = p.grad();
-    const auto fits = [&](const ParamList& l) {
-      return l.device == grad.device() && l.dtype == grad.dtype();
-    };
-    auto list = std::find_if(lists.begin(), lists.end(), fits);
-    if (list == lists.end()) list = lists.insert(lists.end(), {grad.device(), grad.dtype(), {}});
-    char* data = static_cast<char*>(grad.data_ptr());
-    list->items.push_back({data, data, {}, grad.numel()});
-  }
-  return lists;
-}
-
-void bump_gradients(const std::vector<Tensor>& parameters) {
   for (const Tensor& p : parameters)
-    if (p.grad().defined()) bump_version(p.grad());
+    if (p.grad().defined()) taeda::detail::add_gradient(lists, p);
+  return lists;
 }
 
 double combine(const std::vector<double>& norms, double p) {
@@ -70,7 +53,7 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
   const double factor = max_norm / (total + 1e-6);
   if (factor >= 1) return total;
   for (const ParamList& list : lists) grad_scale_slot(list.device.type(), list, factor);
-  bump_gradients(parameters);
+  taeda::detail::bump_gradients(parameters);
   return total;
 }
 
@@ -83,7 +66,7 @@ void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value) 
   NoGradGuard no_grad;
   for (const ParamList& list : gradient_lists(parameters))
     grad_clamp_slot(list.device.type(), list, clip_value);
-  bump_gradients(parameters);
+  taeda::detail::bump_gradients(parameters);
 }
 
 void clip_grad_value_(const Tensor& parameter, double clip_value) {

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "taeda/data/loader.h"
+#include "tests/error_of.h"
 #include "tests/io/temporary_folder.h"
 
 namespace taeda::data {
@@ -13,16 +14,6 @@ namespace {
 using datasets::CSVDataset;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-template <class F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "no error";
-}
 
 template <class T>
 std::vector<T> values(const Tensor& t) {

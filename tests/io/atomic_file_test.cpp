@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <fstream>
 
 #include "taeda/base/error.h"
 #include "taeda/io/mapped_file.h"
@@ -10,11 +9,6 @@
 
 namespace taeda::io {
 namespace {
-
-std::string contents(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 TEST(AtomicFile, AppearsOnCommitOnly) {
   const TemporaryFolder folder;

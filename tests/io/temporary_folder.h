@@ -1,9 +1,11 @@
-// A folder for the files of one test.
+// A folder for the files of one test, and what is in them.
 #pragma once
 
 #include <stdlib.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 
@@ -34,5 +36,11 @@ class TemporaryFolder {
  private:
   std::string path_;
 };
+
+/// The bytes of a file; none if it cannot be read.
+inline std::string contents(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
 
 }  // namespace taeda

@@ -12,6 +12,7 @@
 #include "taeda/base/error.h"
 #include "taeda/log/event_queue.h"
 #include "taeda/log/histogram.h"
+#include "tests/error_of.h"
 #include "tests/io/temporary_folder.h"
 
 namespace taeda::logging {
@@ -19,16 +20,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-template <class F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "no error";
-}
 
 TEST(Crc32c, KnownValues) {
   // RFC 3720, B.4

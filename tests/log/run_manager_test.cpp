@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <fstream>
 #include <sstream>
 
 #include "taeda/data/loader.h"
@@ -12,6 +11,7 @@
 #include "taeda/ops/loss.h"
 #include "taeda/ops/shape.h"
 #include "taeda/vision/image_io.h"
+#include "tests/error_of.h"
 #include "tests/io/temporary_folder.h"
 #include "tests/log/event_reader.h"
 
@@ -22,21 +22,6 @@ namespace {
 using TrainingRun = Run;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-template <class F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "no error";
-}
-
-std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 TEST(RunBuilder, MakesTheCartesianProductInOrder) {
   const auto runs = RunBuilder::get_runs(
@@ -137,12 +122,12 @@ TEST_F(Manager, SavesCsvAndJson) {
   epoch(manager);
   manager.end_run();
   manager.save(folder / "results");
-  EXPECT_EQ(content_of(folder / "results.csv"),
+  EXPECT_EQ(contents(folder / "results.csv"),
             "run,epoch,loss,accuracy,epoch duration,run duration,lr,name,extra\n"
             "1,1,0.75,0.75,2,2,0.01,\"a,\"\"b\"\"\",\n"
             "2,1,0.75,0.75,2,2,0.1,,true\n");
   EXPECT_EQ(
-      content_of(folder / "results.json"),
+      contents(folder / "results.json"),
       "[\n {\"run\": 1, \"epoch\": 1, \"loss\": 0.75, \"accuracy\": 0.75, \"epoch duration\": "
       "2, \"run duration\": 2, \"lr\": 0.01, \"name\": \"a,\\\"b\\\"\"},\n {\"run\": 2, "
       "\"epoch\": 1, \"loss\": 0.75, \"accuracy\": 0.75, \"epoch duration\": 2, \"run "

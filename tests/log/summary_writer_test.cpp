@@ -16,6 +16,7 @@
 #include "taeda/ops/create.h"
 #include "taeda/ops/shape.h"
 #include "taeda/vision/image_io.h"
+#include "tests/error_of.h"
 #include "tests/io/temporary_folder.h"
 #include "tests/log/event_reader.h"
 
@@ -25,21 +26,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsSupersetOf;
-
-template <class F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "no error";
-}
-
-std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 class Writer : public testing::Test {
  protected:
@@ -197,7 +183,7 @@ TEST_F(Writer, FiguresAreTakenOverAsTheyAre) {
   EXPECT_THAT(error_of([&] { writer.add_figure("x", folder / "none.png"); }),
               HasSubstr("none.png: No such file"));
   writer.flush();
-  EXPECT_EQ(values_of(folder.path(), "figure").at(0).value.message(4).text(4), content_of(path));
+  EXPECT_EQ(values_of(folder.path(), "figure").at(0).value.message(4).text(4), contents(path));
   EXPECT_TRUE(picture(folder.path(), "figure").equal(drawn));
 }
 
@@ -295,12 +281,12 @@ TEST_F(Writer, EmbeddingsForTheProjector) {
   const Tensor points = tensor({{1., 2.}, {0.5, -1.}, {0., 3.}});
   writer.add_embedding(points, {"a", "b", "c"}, ones({3, 1, 2, 2}), 7, "x y");
   writer.add_embedding(points, {"a\t1", "b\t2", "c\t3"}, {}, {}, "columns", {"name", "number"});
-  EXPECT_EQ(content_of(folder / "00007/x%20y/tensors.tsv"), "1\t2\n0.5\t-1\n0\t3\n");
-  EXPECT_EQ(content_of(folder / "00007/x%20y/metadata.tsv"), "a\nb\nc\n");
+  EXPECT_EQ(contents(folder / "00007/x%20y/tensors.tsv"), "1\t2\n0.5\t-1\n0\t3\n");
+  EXPECT_EQ(contents(folder / "00007/x%20y/metadata.tsv"), "a\nb\nc\n");
   EXPECT_THAT(vision::read_png(folder / "00007/x%20y/sprite.png").sizes().vec(),
               ElementsAre(3, 4, 4));
-  EXPECT_EQ(content_of(folder / "00000/columns/metadata.tsv"), "name\tnumber\na\t1\nb\t2\nc\t3\n");
-  const std::string config = content_of(folder / "projector_config.pbtxt");
+  EXPECT_EQ(contents(folder / "00000/columns/metadata.tsv"), "name\tnumber\na\t1\nb\t2\nc\t3\n");
+  const std::string config = contents(folder / "projector_config.pbtxt");
   EXPECT_THAT(config, HasSubstr("tensor_name: \"x y:00007\"\n"));
   EXPECT_THAT(config, HasSubstr("single_image_dim: 2\n    single_image_dim: 2\n"));
   EXPECT_THAT(config, HasSubstr("tensor_path: \"00000/columns/tensors.tsv\"\n"));
@@ -406,7 +392,7 @@ TEST_F(Writer, TensorBoardsOwnReaderAgrees) {
   const std::string script = TAEDA_SOURCE_DIR "/tests/log/read_with_tensorboard.py";
   const std::string command = python + " -B " + script + " " + folder / "run" +
                               (vision::has_png() ? " picture" : "") + " > " + folder / "out 2>&1";
-  EXPECT_EQ(std::system(command.c_str()), 0) << content_of(folder / "out");
+  EXPECT_EQ(std::system(command.c_str()), 0) << contents(folder / "out");
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "tests/error_of.h"
+
 #include "taeda/autograd/engine.h"
 #include "taeda/models/gpt.h"
 #include "taeda/models/lenet.h"
@@ -23,16 +25,6 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsSupersetOf;
-
-template <class F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "no error";
-}
 
 int64_t count(const nn::Module& model) {
   int64_t out = 0;

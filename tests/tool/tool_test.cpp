@@ -6,7 +6,6 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <regex>
 
@@ -26,11 +25,6 @@ struct Outcome {
   int code;
   std::string out, err;
 };
-
-std::string contents(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 /// Runs the tool; `environment` is put before it ("NAME=value").
 Outcome taeda_tool(const std::string& arguments, const std::string& environment = "") {

@@ -12,6 +12,7 @@
 #include "taeda/ops/shape.h"
 #include "taeda/vision/image_folder.h"
 #include "taeda/vision/transforms.h"
+#include "tests/error_of.h"
 #include "tests/io/temporary_folder.h"
 
 namespace taeda::vision {
@@ -22,16 +23,6 @@ using datasets::CIFAR100;
 using datasets::ImageFolder;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-template <class F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "no error";
-}
 
 template <class T>
 std::vector<T> values(const Tensor& t) {

@@ -10,6 +10,7 @@
 #include "taeda/ops/shape.h"
 #include "taeda/vision/font.h"
 #include "taeda/vision/image_io.h"
+#include "tests/error_of.h"
 #include "tests/io/temporary_folder.h"
 #include "tests/vision/idx_files.h"
 
@@ -29,16 +30,6 @@ Tensor iota(std::vector<int64_t> sizes) {
   Tensor t = taeda::empty(sizes);
   std::iota(t.data_ptr<float>(), t.data_ptr<float>() + t.numel(), 0.f);
   return t;
-}
-
-template <class F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "no error";
 }
 
 TEST(MakeGrid, PlacesPicturesInRows) {

@@ -12,6 +12,7 @@
 #include "taeda/ops/join.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/shape.h"
+#include "tests/error_of.h"
 #include "tests/io/temporary_folder.h"
 
 namespace taeda::vision {
@@ -19,16 +20,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-template <class F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "no error";
-}
 
 /// A smooth picture: JPEG keeps it nearly as it is.
 Tensor ramp(int64_t channels) {

@@ -8,6 +8,7 @@
 #include "taeda/ops/copy.h"
 #include "taeda/ops/shape.h"
 #include "taeda/vision/idx.h"
+#include "tests/error_of.h"
 #include "tests/io/temporary_folder.h"
 #include "tests/vision/idx_files.h"
 
@@ -22,16 +23,6 @@ using testing::HasSubstr;
 template <class T>
 std::vector<T> values(const Tensor& t) {
   return {t.data_ptr<T>(), t.data_ptr<T>() + t.numel()};
-}
-
-template <class F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "no error";
 }
 
 class Idx : public testing::Test {

@@ -16,6 +16,7 @@
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/shape.h"
 #include "taeda/vision/color.h"
+#include "tests/error_of.h"
 
 namespace taeda::vision::transforms {
 namespace {
@@ -24,16 +25,6 @@ using testing::ElementsAre;
 using testing::FloatNear;
 using testing::HasSubstr;
 using testing::Pointwise;
-
-template <class F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "no error";
-}
 
 std::vector<float> values(const Tensor& t) {
   const Tensor c = t.to(kFloat).contiguous();

@@ -1,0 +1,26 @@
+#include "taeda/ops/gradient_lists.h"
+
+#include <algorithm>
+
+#include "taeda/autograd/record.h"
+
+namespace taeda::detail {
+
+void add_gradient(std::vector<ParamList>& lists, const Tensor& parameter) {
+  if (!parameter.grad().layout().is_non_overlapping_and_dense())
+    parameter.mutable_grad() = parameter.grad().clone(MemoryFormat::Contiguous);
+  const Tensor& grad = parameter.grad();
+  auto list = std::find_if(lists.begin(), lists.end(), [&](const ParamList& l) {
+    return l.device == grad.device() && l.dtype == grad.dtype();
+  });
+  if (list == lists.end()) list = lists.insert(lists.end(), {grad.device(), grad.dtype(), {}});
+  char* data = static_cast<char*>(grad.data_ptr());
+  list->items.push_back({data, data, {}, grad.numel()});
+}
+
+void bump_gradients(const std::vector<Tensor>& parameters) {
+  for (const Tensor& p : parameters)
+    if (p.grad().defined()) bump_version(p.grad());
+}
+
+}  // namespace taeda::detail

@@ -1,0 +1,20 @@
+// The gradients of parameters as the multi-tensor kernels take them: what clipping and gradient
+// scaling share. Not part of the public interface.
+#pragma once
+
+#include <vector>
+
+#include "taeda/kernels/param_list.h"
+#include "taeda/tensor/tensor.h"
+
+namespace taeda::detail {
+
+/// Adds the gradient of `parameter`, which must have one, to the list of its device and dtype.
+/// Kernels change it in place, through `param`. One with gaps between its elements is first
+/// replaced by a dense one.
+void add_gradient(std::vector<ParamList>& lists, const Tensor& parameter);
+
+/// Tells autograd that the gradients have been changed.
+void bump_gradients(const std::vector<Tensor>& parameters);
+
+}  // namespace taeda::detail
