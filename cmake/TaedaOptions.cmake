@@ -10,6 +10,7 @@ option(BUILD_SHARED_LIBS "Build libtaeda as a shared library" ON)
 option(TAEDA_BENCHMARKS "Build the programs in benchmarks/" OFF)
 option(TAEDA_EXAMPLES "Build the programs in examples/" OFF)
 option(TAEDA_CUDA_EMULATOR "Build the CUDA backend for the host, to test its kernels without a GPU" OFF)
+option(TAEDA_UNITY "Translate several sources at once: quick clean builds, slow small ones" OFF)
 option(TAEDA_WERROR "Treat warnings as errors" OFF)
 set(TAEDA_SANITIZE "" CACHE STRING "Sanitizers for all code: address, undefined, thread; comma-separated")
 

@@ -8,6 +8,7 @@
 #include "taeda/base/error.h"
 #include "taeda/kernels/optim.h"
 #include "taeda/ops/gradient_lists.h"
+#include "taeda/tensor/grad_mode.h"
 
 namespace taeda::amp {
 

@@ -48,11 +48,11 @@ Tensor Saved::unpack() const {
 void Saved::throw_modified() const {
   std::string source;
   if (const Node* fn = is_output_ ? current_node() : grad_fn_.get())
-    source = detail::concat(", which is output ", output_nr_, " of ", fn->name(), ",");
-  throw Error(detail::concat(
+    source = taeda::detail::concat(", which is output ", output_nr_, " of ", fn->name(), ",");
+  throw Error(taeda::detail::concat(
       "one of the variables needed for gradient computation has been modified by an inplace "
       "operation: [taeda.",
-      data_.is_cpu() ? "" : detail::concat(to_string(data_.device().type()), "."),
+      data_.is_cpu() ? "" : taeda::detail::concat(to_string(data_.device().type()), "."),
       to_string(data_.dtype()), "Tensor ", data_.sizes(), "]", source, " is at version ",
       data_._version(), "; expected version ", version_, " instead. Hint: ",
       AnomalyMode::is_enabled() ? "the operation that failed to compute its gradient is named "

@@ -49,6 +49,8 @@ constexpr ScalarType kAllDtypes[] = {kByte,         kChar,          kShort, kInt
 
 constexpr bool is_complex(ScalarType t) { return t == kComplexFloat || t == kComplexDouble; }
 constexpr bool is_reduced_floating(ScalarType t) { return t == kHalf || t == kBFloat16; }
+/// What sums of such numbers are kept in: float for 16-bit ones.
+constexpr ScalarType computing_dtype(ScalarType t) { return is_reduced_floating(t) ? kFloat : t; }
 constexpr bool is_floating_point(ScalarType t) {
   return t == kFloat || t == kDouble || is_reduced_floating(t);
 }

@@ -15,7 +15,7 @@ namespace {
 
 /// Side of the pictures that the classifier sees, and the width of its hidden layers.
 constexpr int64_t kSide = 7, kHidden = 4096;
-constexpr double kClassifierStd = 0.01;
+constexpr double kLinearStd = 0.01;
 
 /// The configurations A, B, D and E of the paper: `n` convolutions in each of the last three
 /// stages.
@@ -70,7 +70,7 @@ void VGGImpl::initialize() {
       nn::init::zeros_(conv->bias);
     }
     if (auto* linear = module.as<nn::Linear>()) {
-      nn::init::normal_(linear->weight, 0, kClassifierStd);
+      nn::init::normal_(linear->weight, 0, kLinearStd);
       nn::init::zeros_(linear->bias);
     }
   });

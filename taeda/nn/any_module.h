@@ -68,7 +68,7 @@ class AnyModule {
   template <class M>
   requires(std::is_base_of_v<Module, std::decay_t<M>> &&
            !detail::is_holder<M>) explicit AnyModule(M&& module)
-      : AnyModule(std::make_shared<std::decay_t<M>>(std::forward<M>(module))) {}
+      : AnyModule(make_module<std::decay_t<M>>(std::forward<M>(module))) {}
 
   bool is_empty() const { return !module_; }
   const std::shared_ptr<Module>& ptr() const { return module_; }

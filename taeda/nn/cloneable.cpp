@@ -1,13 +1,50 @@
 #include "taeda/nn/cloneable.h"
 
+#include "taeda/tensor/grad_mode.h"
+
 namespace taeda::nn {
 
 namespace {
+
 constinit thread_local bool shallow = false;
+
+void check_clone(bool same, const char* what, const char* how) {
+  TAEDA_CHECK(same, "The cloned module does not have the same number of ", what,
+              " as the original module after calling reset(). Are you sure you called ", how,
+              "() inside reset() and not the constructor?");
 }
+
+void fill_clone(const OrderedDict<std::string, Tensor>& from,
+                const OrderedDict<std::string, Tensor>& to, const char* what, const char* how,
+                const std::optional<Device>& device) {
+  check_clone(from.size() == to.size(), what, how);
+  NoGradGuard no_grad;
+  for (const auto& [key, tensor] : from) {
+    if (!tensor.defined()) continue;
+    const Tensor& target = to[key];
+    target.set_data(shallow  ? tensor.detach()
+                    : device ? tensor.to(*device, false, /*copy=*/true).detach()
+                             : tensor.detach().clone());
+    target.requires_grad_(tensor.requires_grad());
+  }
+}
+
+}  // namespace
 
 ShallowCloneGuard::ShallowCloneGuard() : previous_(shallow) { shallow = true; }
 ShallowCloneGuard::~ShallowCloneGuard() { shallow = previous_; }
-bool ShallowCloneGuard::is_active() { return shallow; }
+
+void Module::forget_members() {
+  parameters_.clear();
+  buffers_.clear();
+  children_.clear();
+}
+
+void Module::copy_members_to(Module& copy, const std::optional<Device>& device) const {
+  fill_clone(parameters_, copy.parameters_, "parameters", "register_parameter", device);
+  fill_clone(buffers_, copy.buffers_, "buffers", "register_buffer", device);
+  check_clone(children_.size() == copy.children_.size(), "child modules", "register_module");
+  for (const auto& [key, child] : children_) copy.children_[key]->clone_from(*child, device);
+}
 
 }  // namespace taeda::nn

@@ -2,8 +2,7 @@
 #pragma once
 
 #include "taeda/nn/init.h"
-#include "taeda/nn/module.h"
-#include "taeda/tensor/grad_mode.h"
+#include "taeda/nn/make_module.h"
 
 namespace taeda::nn {
 
@@ -15,7 +14,6 @@ class ShallowCloneGuard {
   ~ShallowCloneGuard();
   ShallowCloneGuard(const ShallowCloneGuard&) = delete;
   ShallowCloneGuard& operator=(const ShallowCloneGuard&) = delete;
-  static bool is_active();
 
  private:
   bool previous_;
@@ -33,52 +31,25 @@ class Cloneable : public Module {
 
   /// Values, gradient flags and the training mode are copied; the graph and gradients are not.
   std::shared_ptr<Module> clone(const std::optional<Device>& device = {}) const override {
-    auto copy = std::make_shared<Derived>(static_cast<const Derived&>(*this));
-    copy->parameters_.clear();
-    copy->buffers_.clear();
-    copy->children_.clear();
+    const auto copy = make_module<Derived>(static_cast<const Derived&>(*this));
+    copy->forget_members();
     {
       init::SkipInitGuard values_are_copied_below;
       copy->reset();
     }
-    fill_clone(parameters_, copy->parameters_, "parameters", device);
-    fill_clone(buffers_, copy->buffers_, "buffers", device);
-    check_clone(children_.size() == copy->children_.size(), "child modules", "register_module");
-    for (const auto& [key, child] : children_) copy->children_[key]->clone_from(*child, device);
+    this->copy_members_to(*copy, device);
     return copy;
   }
 
  private:
-  static void check_clone(bool same, const char* what, const char* how) {
-    TAEDA_CHECK(same, "The cloned module does not have the same number of ", what,
-                " as the original module after calling "
-                "reset(). Are you sure you called ",
-                how, "() inside reset() and not the constructor?");
-  }
-
-  static void fill_clone(const OrderedDict<std::string, Tensor>& from,
-                         const OrderedDict<std::string, Tensor>& to, const char* what,
-                         const std::optional<Device>& device) {
-    check_clone(from.size() == to.size(), what,
-                what[0] == 'p' ? "register_parameter" : "register_buffer");
-    NoGradGuard no_grad;
-    for (const auto& [key, tensor] : from) {
-      if (!tensor.defined()) continue;
-      const Tensor& target = to[key];
-      target.set_data(ShallowCloneGuard::is_active() ? tensor.detach()
-                      : device ? tensor.to(*device, false, /*copy=*/true).detach()
-                               : tensor.detach().clone());
-      target.requires_grad_(tensor.requires_grad());
-    }
-  }
-
   void clone_from(const Module& other, const std::optional<Device>& device) final {
-    const auto copy = std::dynamic_pointer_cast<Derived>(other.clone(device));
-    TAEDA_CHECK(copy,
+    const std::shared_ptr<Module> copy = other.clone(device);
+    const auto* same = dynamic_cast<const Derived*>(copy.get());
+    TAEDA_CHECK(same,
                 "Attempted to clone submodule, but it is of a different type than the submodule it "
                 "was to be cloned "
                 "into");
-    static_cast<Derived&>(*this) = *copy;
+    static_cast<Derived&>(*this) = *same;
   }
 
   std::string_view member_bytes() const final {

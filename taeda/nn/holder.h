@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "taeda/nn/hooks.h"
+#include "taeda/nn/make_module.h"
 
 namespace taeda::nn {
 
@@ -24,7 +25,7 @@ class ModuleHolder {
       !std::is_same_v<std::decay_t<Head>, std::shared_ptr<Contained>> &&
       !std::is_same_v<std::decay_t<Head>, std::nullptr_t>) explicit ModuleHolder(Head&& head,
                                                                                  Tail&&... tail)
-      : impl_(std::make_shared<Contained>(std::forward<Head>(head), std::forward<Tail>(tail)...)) {}
+      : impl_(make_module<Contained>(std::forward<Head>(head), std::forward<Tail>(tail)...)) {}
   ModuleHolder(std::shared_ptr<Contained> module) : impl_(std::move(module)) {}
 
   explicit operator bool() const noexcept { return !is_empty(); }
@@ -60,7 +61,7 @@ class ModuleHolder {
   void check() const { TAEDA_CHECK(impl_, "Accessing empty ModuleHolder"); }
   static std::shared_ptr<Contained> default_construct() {
     if constexpr (std::is_default_constructible_v<Contained>)
-      return std::make_shared<Contained>();
+      return make_module<Contained>();
     else
       return nullptr;
   }

@@ -168,6 +168,9 @@ class Module : public std::enable_shared_from_this<Module> {
   std::shared_ptr<Module> shared_self() const;
   void convert(const std::function<Tensor(const Tensor&)>& f);
   void collect_state(OrderedDict<std::string, Tensor>& out, const std::string& prefix) const;
+  /// The steps of a clone (cloneable.h): the copy registers its own members in between.
+  void forget_members();
+  void copy_members_to(Module& copy, const std::optional<Device>& device) const;
   /// Takes over the content of `other`, a deep copy of a module of the same class.
   virtual void clone_from(const Module& other, const std::optional<Device>& device);
   /// The bytes of the members that a derived class adds, where they are known: while they stay the

@@ -7,6 +7,7 @@
 #include "taeda/kernels/optim.h"
 #include "taeda/ops/gradient_lists.h"
 #include "taeda/ops/join.h"
+#include "taeda/tensor/grad_mode.h"
 
 namespace taeda::nn::utils {
 

@@ -11,6 +11,7 @@ namespace taeda {
 using detail::conjugate;
 using detail::in_place;
 using detail::in_place_recorded;
+using detail::scaled;
 
 namespace {
 
@@ -34,11 +35,6 @@ void check_no_bool(const Tensor& a, bool other_is_bool) {
   TAEDA_CHECK(!is_bool(a) && !other_is_bool,
               "Subtraction, the `-` operator, with a bool tensor is not supported. If "
               "you are trying to invert a mask, use the `~` or `logical_not()` operator instead.");
-}
-
-/// g * alpha, without a multiplication by one.
-Tensor scaled(const Tensor& g, const Scalar& alpha) {
-  return alpha.equal(1) ? g : g.mul(conjugate(alpha));
 }
 
 /// The tensor if `needed`, else nothing: what is not needed is not kept alive.

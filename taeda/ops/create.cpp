@@ -7,6 +7,7 @@
 #include "taeda/device/transfer.h"
 #include "taeda/kernels/copy.h"
 #include "taeda/kernels/create.h"
+#include "taeda/ops/create_common.h"
 #include "taeda/ops/join.h"
 #include "taeda/ops/pointwise.h"
 #include "taeda/ops/shape.h"
@@ -16,14 +17,10 @@ namespace taeda {
 
 namespace {
 
+using detail::finish;
+
 /// Fills memory that nobody has seen: unlike fill_, it counts as no change.
 void fill_new(const Tensor& out, const Scalar& value) { pointwise_into(Fill{value}, out); }
-
-/// The last step of every creation function.
-Tensor finish(Tensor out, const TensorOptions& o) {
-  if (o.requires_grad()) out.requires_grad_();
-  return out;
-}
 
 /// A tensor over memory that exists.
 Tensor wrap(Storage storage, const Layout& layout, ScalarType dtype) {

@@ -55,8 +55,6 @@ void check_class_indices(const char* op, const Tensor& input, const Tensor& targ
   check_floating(op, input);
 }
 
-ScalarType computing_dtype(ScalarType t) { return is_reduced_floating(t) ? kFloat : t; }
-
 SoftmaxShape class_shape(const Tensor& x) {
   SoftmaxShape s{1, x.size(class_dim(x)), 1};
   for (int64_t d = 0; d < x.dim(); ++d)

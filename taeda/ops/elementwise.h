@@ -13,6 +13,11 @@ inline Scalar conjugate(const Scalar& s) {
   return s.is_complex() ? Scalar(std::conj(s.to<std::complex<double>>())) : s;
 }
 
+/// g times the conjugate of alpha, without a multiplication by one.
+inline Tensor scaled(const Tensor& g, const Scalar& alpha) {
+  return alpha.equal(1) ? g : g.mul(conjugate(alpha));
+}
+
 inline Tensor zeros_like(const Tensor& t) {
   NoGradGuard guard;
   Tensor out = make_tensor(t.sizes(), t.dtype(), t.device());

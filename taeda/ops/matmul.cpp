@@ -4,6 +4,7 @@
 #include "taeda/kernels/matmul.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/autocast.h"
+#include "taeda/ops/elementwise.h"
 #include "taeda/tensor/iter.h"
 
 namespace taeda {
@@ -74,13 +75,9 @@ void multiply(const Tensor& out, const Tensor& a, const Tensor& b, const Tensor&
               beta, alpha);
 }
 
-Tensor conjugate(const Tensor& t) { return t.is_complex() ? t.conj() : t; }
+using detail::conjugate, detail::scaled;
 /// The conjugated transposed matrix (or each of a batch).
 Tensor adjoint(const Tensor& t) { return conjugate(t.mT()); }
-Tensor scaled(const Tensor& t, const Scalar& factor) {
-  if (factor.equal(1)) return t;
-  return t.mul(factor.is_complex() ? Scalar(std::conj(factor.to<std::complex<double>>())) : factor);
-}
 
 /// What an addend that should broadcast to `sizes` must satisfy; throws Layout::expand's Error.
 void check_addend(const char* what, const Tensor& self, const Tensor& mat, IntArrayRef sizes) {

@@ -11,7 +11,6 @@
 
 namespace taeda {
 
-using detail::computing_dtype;
 using detail::computing_form;
 
 namespace {

@@ -5,9 +5,6 @@
 
 namespace taeda::detail {
 
-/// float for 16-bit data.
-inline ScalarType computing_dtype(ScalarType t) { return is_reduced_floating(t) ? kFloat : t; }
-
 /// A parameter as a kernel over data like `x` wants it: contiguous, in the computing dtype.
 inline Tensor computing_form(const Tensor& t, const Tensor& x) {
   if (!t.defined()) return t;

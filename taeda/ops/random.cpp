@@ -7,12 +7,15 @@
 #include "taeda/base/error.h"
 #include "taeda/kernels/random.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/create_common.h"
 #include "taeda/ops/shape.h"
 #include "taeda/ops/sort.h"
 
 namespace taeda {
 
 namespace {
+
+using detail::finish;
 
 Generator& generator_for(const Tensor& t, Generator* given) {
   if (!given) return default_generator(t.device());
@@ -64,11 +67,6 @@ void draw_integers(const Tensor& t, int64_t from, uint64_t range, Generator& gen
   dispatch(RealBoolTypes{}, "random_", t.dtype(), [&]<class T>() {
     generator.fill_randint(static_cast<T*>(t.data_ptr()), t.numel(), from, range);
   });
-}
-
-Tensor finish(Tensor out, const TensorOptions& o) {
-  if (o.requires_grad()) out.requires_grad_();
-  return out;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "taeda/kernels/scan.h"
 #include "taeda/ops/autocast.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/elementwise.h"
 #include "taeda/ops/join.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/reduce_common.h"
@@ -32,7 +33,7 @@ Tensor scan(const ScanSlot& slot, const Tensor& x, int64_t dim) {
   return out.to(x.dtype());
 }
 
-Tensor conjugate(const Tensor& t) { return t.is_complex() ? t.conj() : t; }
+using detail::conjugate;
 
 Tensor cumsum_from_end(const Tensor& t, int64_t dim) { return t.flip(dim).cumsum(dim).flip(dim); }
 

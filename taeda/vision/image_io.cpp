@@ -37,8 +37,7 @@ void check_encoded(const char* op, const Tensor& bytes) {
 
 #if defined(TAEDA_HAS_PNG)
 
-/// Pictures of more pixels are refused before memory is taken for them.
-constexpr uint64_t kMaxPixels = uint64_t{1} << 28;
+using detail::kMaxPixels;
 
 struct PngImage : png_image {
   PngImage() : png_image{} { version = PNG_IMAGE_VERSION; }

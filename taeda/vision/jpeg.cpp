@@ -30,7 +30,7 @@ void check_jpeg_picture(const Tensor& image, int quality) {
 
 #if defined(TAEDA_HAS_JPEG)
 
-constexpr uint64_t kMaxPixels = uint64_t{1} << 28;
+using detail::kMaxPixels;
 
 /// What the library calls instead of ending the program.
 struct ErrorManager : jpeg_error_mgr {

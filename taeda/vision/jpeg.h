@@ -1,11 +1,15 @@
 // JPEG files and grey pictures, for image_io.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "taeda/tensor/tensor.h"
 
 namespace taeda::vision::detail {
+
+/// Pictures of more pixels are refused before memory is taken for them.
+constexpr uint64_t kMaxPixels = uint64_t{1} << 28;
 
 /// A picture from the bytes of a JPEG file; `source` names it in errors.
 Tensor read_jpeg(const void* data, size_t bytes, const std::string& source);

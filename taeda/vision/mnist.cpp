@@ -14,7 +14,7 @@ namespace taeda::vision::datasets {
 
 namespace {
 
-std::string find_file(const std::string& root, const std::string& name, const std::string& file) {
+std::string find_idx(const std::string& root, const std::string& name, const std::string& file) {
   namespace fs = std::filesystem;
   for (const fs::path& folder :
        {fs::path(root), fs::path(root) / name / "raw", fs::path(root) / "raw"})
@@ -30,8 +30,8 @@ std::string find_file(const std::string& root, const std::string& name, const st
 
 LabelledImages read_mnist(const std::string& root, const std::string& name, bool train) {
   const std::string part = train ? "train" : "t10k";
-  const std::string image_path = find_file(root, name, part + "-images-idx3-ubyte");
-  const std::string label_path = find_file(root, name, part + "-labels-idx1-ubyte");
+  const std::string image_path = find_idx(root, name, part + "-images-idx3-ubyte");
+  const std::string label_path = find_idx(root, name, part + "-labels-idx1-ubyte");
   const Tensor images = read_idx(image_path), labels = read_idx(label_path);
   TAEDA_CHECK(images.dtype() == kByte && images.dim() == 3, image_path,
               " should hold uint8 images (N, height, width), but holds ",

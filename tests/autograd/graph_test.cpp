@@ -7,24 +7,13 @@
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/create.h"
 #include "taeda/tensor/grad_mode.h"
+#include "tests/autograd/leaves.h"
+#include "tests/error_of.h"
 
 namespace taeda {
 namespace {
 
 using ::testing::HasSubstr;
-
-Tensor leaf(double value) { return full({2}, value).requires_grad_(); }
-double at(const Tensor& t, int64_t i = 0) { return t.select(0, i).item<double>(); }
-
-template <class F>
-std::string message_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
 
 TEST(Graph, ComputesAndAccumulates) {
   const Tensor x = leaf(3);
@@ -65,7 +54,7 @@ TEST(Graph, SecondBackwardNeedsRetainGraph) {
   y.backward({}, true);
   y.backward();
   EXPECT_EQ(at(x.grad()), 8);
-  EXPECT_THAT(message_of([&] { y.backward(); }),
+  EXPECT_THAT(error_of([&] { y.backward(); }),
               HasSubstr("Trying to backward through the graph a second time"));
   const Tensor linear = (x + x).sum();
   linear.backward();
@@ -74,12 +63,12 @@ TEST(Graph, SecondBackwardNeedsRetainGraph) {
 
 TEST(Graph, OnlyScalarsHaveAnImplicitGradient) {
   const Tensor x = leaf(2);
-  EXPECT_THAT(message_of([&] { (x * 2).backward(); }),
+  EXPECT_THAT(error_of([&] { (x * 2).backward(); }),
               HasSubstr("grad can be implicitly created only for scalar outputs"));
   (x * 2).backward(full({2}, 10.0));
   EXPECT_EQ(at(x.grad()), 20);
-  EXPECT_THAT(message_of([&] { (x * 2).backward(ones({3})); }), HasSubstr("Mismatch in shape"));
-  EXPECT_THAT(message_of([&] { ones({1}).backward(); }),
+  EXPECT_THAT(error_of([&] { (x * 2).backward(ones({3})); }), HasSubstr("Mismatch in shape"));
+  EXPECT_THAT(error_of([&] { ones({1}).backward(); }),
               HasSubstr("element 0 of tensors does not require grad and does not have a grad_fn"));
 }
 
@@ -89,7 +78,7 @@ TEST(Graph, GradLeavesLeavesAlone) {
   const Tensor g = autograd::grad({y}, {x}, {}, true)[0];
   EXPECT_EQ(at(g), 6);
   EXPECT_FALSE(x.grad().defined());
-  EXPECT_THAT(message_of([&] { autograd::grad({y}, {unused}, {}, true); }),
+  EXPECT_THAT(error_of([&] { autograd::grad({y}, {unused}, {}, true); }),
               HasSubstr("appears to not have been used in the graph"));
   EXPECT_FALSE(autograd::grad({y}, {unused}, {}, true, false, true)[0].defined());
 }
@@ -134,8 +123,8 @@ TEST(Graph, NoGradAndInferenceMode) {
     EXPECT_TRUE(made.is_inference());
     made.add_(1);
   }
-  EXPECT_THAT(message_of([&] { made.add_(1); }), HasSubstr("Inplace update to inference tensor"));
-  EXPECT_THAT(message_of([&] { x* made; }),
+  EXPECT_THAT(error_of([&] { made.add_(1); }), HasSubstr("Inplace update to inference tensor"));
+  EXPECT_THAT(error_of([&] { x* made; }),
               HasSubstr("Inference tensors cannot be saved for backward"));
 }
 
@@ -148,10 +137,10 @@ TEST(Graph, DetachSharesDataNotHistory) {
 }
 
 TEST(Graph, OnlyFloatingLeavesRequireGradients) {
-  EXPECT_THAT(message_of([] { ones({2}, kLong).requires_grad_(); }),
+  EXPECT_THAT(error_of([] { ones({2}, kLong).requires_grad_(); }),
               HasSubstr("only Tensors of floating point and complex dtype can require gradients"));
   const Tensor x = leaf(1);
-  EXPECT_THAT(message_of([&] { (x * 2).requires_grad_(false); }),
+  EXPECT_THAT(error_of([&] { (x * 2).requires_grad_(false); }),
               HasSubstr("you can only change requires_grad flags of leaf variables"));
 }
 
@@ -165,8 +154,8 @@ TEST(Graph, RetainGrad) {
 }
 
 TEST(Graph, UndefinedTensorsAreNamed) {
-  EXPECT_THAT(message_of([] { Tensor().sizes(); }), HasSubstr("undefined Tensor"));
-  EXPECT_THAT(message_of([] { Tensor().backward(); }), HasSubstr("does not require grad"));
+  EXPECT_THAT(error_of([] { Tensor().sizes(); }), HasSubstr("undefined Tensor"));
+  EXPECT_THAT(error_of([] { Tensor().backward(); }), HasSubstr("does not require grad"));
 }
 
 TEST(Graph, AChainOfAMillionNodesRunsAndDies) {

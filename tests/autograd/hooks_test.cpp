@@ -10,6 +10,8 @@
 #include "taeda/autograd/gradcheck.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/create.h"
+#include "tests/autograd/leaves.h"
+#include "tests/error_of.h"
 
 namespace taeda {
 namespace {
@@ -17,45 +19,32 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-double first(const Tensor& t) { return t.reshape({-1}).select(0, 0).item<double>(); }
-Tensor leaf(double value) { return full({2}, value).requires_grad_(); }
-
-template <class F>
-std::string message_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
-
 TEST(Hooks, TensorHooksSeeAndReplaceGradients) {
   const Tensor x = leaf(1), y = x * 2;
   double seen = 0;
   y.register_hook([&](const Tensor& g) {
-    seen = first(g);
+    seen = at(g);
     return g * 10;
   });
   const unsigned handle = x.register_hook([](const Tensor& g) { return g + 1; });
   (y * 3).sum().backward();
   EXPECT_EQ(seen, 3);
-  EXPECT_EQ(first(x.grad()), 61);
+  EXPECT_EQ(at(x.grad()), 61);
   x.remove_hook(handle);
   x.mutable_grad().zero_();
   (x * 1).sum().backward();
-  EXPECT_EQ(first(x.grad()), 1);
+  EXPECT_EQ(at(x.grad()), 1);
 }
 
 TEST(Hooks, AHookMayNotChangeTheShape) {
   const Tensor x = leaf(1);
   x.register_hook([](const Tensor&) { return ones({7}); });
-  EXPECT_THAT(message_of([&] { (x * 2).sum().backward(); }),
+  EXPECT_THAT(error_of([&] { (x * 2).sum().backward(); }),
               HasSubstr("hook has changed the size of value"));
 }
 
 TEST(Hooks, AHookNeedsATensorThatRequiresGrad) {
-  EXPECT_THAT(message_of([] { ones({1}).register_hook([](const Tensor& g) { return g; }); }),
+  EXPECT_THAT(error_of([] { ones({1}).register_hook([](const Tensor& g) { return g; }); }),
               HasSubstr("cannot register a hook on a variable that doesn't require gradient"));
 }
 
@@ -68,23 +57,23 @@ TEST(Hooks, NodeHooks) {
   });
   y.grad_fn()->add_post_hook([&](autograd::TensorVec given, const autograd::TensorVec& taken) {
     ++post;
-    EXPECT_EQ(first(taken[0]), 1);
+    EXPECT_EQ(at(taken[0]), 1);
     given[0] = given[0] * 100;
     return given;
   });
   y.sum().backward();
   EXPECT_EQ(pre, 1);
   EXPECT_EQ(post, 1);
-  EXPECT_EQ(first(x.grad()), 200);
+  EXPECT_EQ(at(x.grad()), 200);
 }
 
 TEST(Hooks, PostAccumulateHooksSeeTheLeaf) {
   const Tensor x = leaf(1);
   double seen = 0;
-  x.register_post_accumulate_grad_hook([&](const Tensor& t) { seen = first(t.grad()); });
+  x.register_post_accumulate_grad_hook([&](const Tensor& t) { seen = at(t.grad()); });
   (x * 4).sum().backward();
   EXPECT_EQ(seen, 4);
-  EXPECT_THAT(message_of([&] { (x * 2).register_post_accumulate_grad_hook([](const Tensor&) {}); }),
+  EXPECT_THAT(error_of([&] { (x * 2).register_post_accumulate_grad_hook([](const Tensor&) {}); }),
               HasSubstr("cannot be registered on non-leaf tensors"));
 }
 
@@ -98,7 +87,7 @@ TEST(Hooks, CallbacksRunAtTheEndOfThePass) {
   });
   (x * 2).sum().backward();
   EXPECT_EQ(order, (std::vector<int>{1, 2}));
-  EXPECT_THAT(message_of([] { autograd::queue_callback([] {}); }),
+  EXPECT_THAT(error_of([] { autograd::queue_callback([] {}); }),
               HasSubstr("only be installed during backward"));
 }
 
@@ -110,17 +99,17 @@ TEST(Hooks, AnErrorInAHookLeavesTheGraphUsable) {
     return {};
   });
   const Tensor y = (x + x).sum();
-  EXPECT_EQ(message_of([&] { y.backward({}, true); }), "from the hook");
+  EXPECT_EQ(error_of([&] { y.backward({}, true); }), "from the hook");
   fail = false;
   y.backward();
-  EXPECT_EQ(first(x.grad()), 2);
+  EXPECT_EQ(at(x.grad()), 2);
 }
 
 TEST(Anomaly, NamesTheFunctionThatReturnedNan) {
   autograd::DetectAnomalyGuard guard;
   const Tensor x = full({2}, -1.0).requires_grad_();
   const Tensor y = x.sqrt().sum();
-  EXPECT_THAT(message_of([&] { y.backward(); }),
+  EXPECT_THAT(error_of([&] { y.backward(); }),
               AllOf(HasSubstr("Function 'SqrtBackward0"),
                     HasSubstr("returned nan values in its 0th output")));
 }
@@ -128,7 +117,7 @@ TEST(Anomaly, NamesTheFunctionThatReturnedNan) {
 TEST(Anomaly, OffByDefault) {
   const Tensor x = full({2}, -1.0).requires_grad_();
   x.sqrt().sum().backward();
-  EXPECT_TRUE(std::isnan(first(x.grad())));
+  EXPECT_TRUE(std::isnan(at(x.grad())));
 }
 
 struct Cube : autograd::Function<Cube> {
@@ -149,7 +138,7 @@ TEST(Function, UserDefinedDerivatives) {
   const Tensor y = Cube::apply(x, 0.5);
   EXPECT_STREQ(y.grad_fn()->name(), "CubeBackward");
   y.sum().backward({}, true);
-  EXPECT_EQ(first(x.grad()), 6);
+  EXPECT_EQ(at(x.grad()), 6);
   const Tensor d = full({3}, 0.7, kDouble).requires_grad_();
   const auto fn = [](const std::vector<Tensor>& in) {
     return std::vector<Tensor>{Cube::apply(in[0], 2.0)};
@@ -167,7 +156,7 @@ struct WrongCount : autograd::Function<WrongCount> {
 
 TEST(Function, TheNumberOfGradientsIsChecked) {
   const Tensor x = leaf(2);
-  EXPECT_THAT(message_of([&] { WrongCount::apply(x).sum().backward(); }),
+  EXPECT_THAT(error_of([&] { WrongCount::apply(x).sum().backward(); }),
               HasSubstr("returned an incorrect number of gradients (expected 1, got 0)"));
 }
 
@@ -183,10 +172,10 @@ TEST(Gradcheck, FindsAWrongDerivative) {
   const auto fn = [](const std::vector<Tensor>& in) {
     return std::vector<Tensor>{WrongGradient::apply(in[0])};
   };
-  EXPECT_THAT(message_of([&] { autograd::gradcheck(fn, {x}); }),
+  EXPECT_THAT(error_of([&] { autograd::gradcheck(fn, {x}); }),
               HasSubstr("Jacobian mismatch for output 0 with respect to input 0"));
   const Tensor f = ones({1}).requires_grad_();
-  EXPECT_THAT(message_of([&] { autograd::gradcheck(fn, {f}); }),
+  EXPECT_THAT(error_of([&] { autograd::gradcheck(fn, {f}); }),
               HasSubstr("expects float64 inputs, got Float"));
 }
 

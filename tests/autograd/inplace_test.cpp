@@ -7,25 +7,14 @@
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/create.h"
 #include "taeda/tensor/grad_mode.h"
+#include "tests/autograd/leaves.h"
+#include "tests/error_of.h"
 
 namespace taeda {
 namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-double at(const Tensor& t, int64_t i) { return t.reshape({-1}).select(0, i).item<double>(); }
-Tensor leaf(IntArrayRef sizes, double value) { return full(sizes, value).requires_grad_(); }
-
-template <class F>
-std::string message_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
 
 TEST(Inplace, VersionsCountChangesOfTheStorage) {
   const Tensor x = ones({4});
@@ -41,10 +30,10 @@ TEST(Inplace, VersionsCountChangesOfTheStorage) {
 TEST(Inplace, ALeafThatRequiresGradIsProtected) {
   const Tensor x = leaf({2}, 1);
   EXPECT_THAT(
-      message_of([&] { x.add_(1); }),
+      error_of([&] { x.add_(1); }),
       HasSubstr("a leaf Variable that requires grad is being used in an in-place operation"));
   EXPECT_THAT(
-      message_of([&] { x.select(0, 0).zero_(); }),
+      error_of([&] { x.select(0, 0).zero_(); }),
       HasSubstr(
           "a view of a leaf Variable that requires grad is being used in an in-place operation"));
   NoGradGuard guard;
@@ -57,7 +46,7 @@ TEST(Inplace, ChangingASavedTensorIsCaughtAtBackward) {
   const Tensor y = x.exp();
   const Tensor z = y.sum();
   y.add_(1);
-  EXPECT_THAT(message_of([&] { z.backward(); }),
+  EXPECT_THAT(error_of([&] { z.backward(); }),
               AllOf(HasSubstr("has been modified by an inplace operation: [taeda.FloatTensor [2]]"),
                     HasSubstr("is output 0 of ExpBackward0"),
                     HasSubstr("is at version 1; expected version 0")));
@@ -155,15 +144,15 @@ TEST(Inplace, ViewsMadeWithoutGradAreRejectedWithGrad) {
 TEST(Inplace, OverlappingOutputsAreRejected) {
   const Tensor wide = ones({1}).expand({4});
   EXPECT_THAT(
-      message_of([&] { wide.add_(1); }),
+      error_of([&] { wide.add_(1); }),
       HasSubstr(
           "more than one element of the written-to tensor refers to a single memory location"));
 }
 
 TEST(Inplace, ShapesAndDtypesCannotChange) {
-  EXPECT_THAT(message_of([] { ones({1}).add_(ones({3})); }),
+  EXPECT_THAT(error_of([] { ones({1}).add_(ones({3})); }),
               HasSubstr("doesn't match the broadcast shape [3]"));
-  EXPECT_THAT(message_of([] { ones({2}, kLong).add_(ones({2})); }),
+  EXPECT_THAT(error_of([] { ones({2}, kLong).add_(ones({2})); }),
               HasSubstr("result type Float can't be cast to the desired output type Long"));
 }
 

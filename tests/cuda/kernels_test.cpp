@@ -23,6 +23,7 @@
 #include "taeda/ops/sort.h"
 #include "taeda/optim/adam.h"
 #include "taeda/optim/sgd.h"
+#include "tests/error_of.h"
 #include "tests/ops/tensor_values.h"
 
 namespace taeda {
@@ -254,15 +255,15 @@ TEST_F(CudaKernels, OptimizersTakeManyParameters) {
 
 TEST_F(CudaKernels, ReportIndicesOutOfRange) {
   const Tensor x = zeros({4, 5}, TensorOptions(device));
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] {
                 x.index_select(0, tensor({1, 4}).to(device)).cpu();
               }),
               HasSubstr("index out of range in self"));
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] {
                 x.gather(1, tensor({{0, 9}}).to(device)).cpu();
               }),
               HasSubstr("index 9 is out of bounds for dimension 1 with size 5"));
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] {
                 cross_entropy(x, tensor({0, 1, 2, 5}).to(device)).item();
               }),
               HasSubstr("Target 5 is out of bounds."));

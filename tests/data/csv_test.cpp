@@ -7,6 +7,7 @@
 #include "taeda/data/loader.h"
 #include "tests/error_of.h"
 #include "tests/io/temporary_folder.h"
+#include "tests/values.h"
 
 namespace taeda::data {
 namespace {
@@ -14,11 +15,6 @@ namespace {
 using datasets::CSVDataset;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-template <class T>
-std::vector<T> values(const Tensor& t) {
-  return {t.data_ptr<T>(), t.data_ptr<T>() + t.numel()};
-}
 
 class Csv : public testing::Test {
  protected:

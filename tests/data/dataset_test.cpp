@@ -7,6 +7,8 @@
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/shape.h"
+#include "tests/error_of.h"
+#include "tests/values.h"
 
 namespace taeda::data {
 namespace {
@@ -16,26 +18,10 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 template <class T>
-std::vector<T> values(const Tensor& t) {
-  const Tensor c = t.contiguous();
-  return std::vector<T>(c.data_ptr<T>(), c.data_ptr<T>() + c.numel());
-}
-
-template <class T>
 Tensor iota(std::vector<int64_t> sizes) {
   Tensor t = empty(sizes, dtype_of<T>());
   std::iota(t.data_ptr<T>(), t.data_ptr<T>() + t.numel(), T{});
   return t;
-}
-
-template <class F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "";
 }
 
 TEST(GatherRows, CopiesRowsOfEveryWidth) {

@@ -10,6 +10,7 @@
 #include "taeda/data/tensor_dataset.h"
 #include "taeda/ops/create.h"
 #include "tests/data/sampler_golden.h"
+#include "tests/error_of.h"
 
 namespace taeda::data {
 namespace {
@@ -34,16 +35,6 @@ Lists batches(L& loader) {
   Lists out;
   for (auto& batch : loader) out.push_back(values(batch));
   return out;
-}
-
-template <class F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "";
 }
 
 /// An example is its index, made in a time that depends on it, so that workers finish out of order.

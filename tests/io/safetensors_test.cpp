@@ -27,7 +27,7 @@ std::string file_of(const std::string& header, const std::string& data = "") {
   return out + header + data;
 }
 
-std::string error_of(const std::string& bytes) {
+std::string error_reading(const std::string& bytes) {
   try {
     SafeTensors::parse(bytes, "x");
   } catch (const Error& e) {
@@ -135,8 +135,9 @@ struct Hostile {
 class HostileHeader : public testing::TestWithParam<Hostile> {};
 
 TEST_P(HostileHeader, IsRefusedWithTheReason) {
-  EXPECT_THAT(error_of(GetParam().bytes), testing::StartsWith("x is no valid safetensors file: "));
-  EXPECT_THAT(error_of(GetParam().bytes), HasSubstr(GetParam().reason));
+  EXPECT_THAT(error_reading(GetParam().bytes),
+              testing::StartsWith("x is no valid safetensors file: "));
+  EXPECT_THAT(error_reading(GetParam().bytes), HasSubstr(GetParam().reason));
 }
 
 std::string entry(const std::string& dtype, const std::string& shape, const std::string& offsets) {

@@ -8,6 +8,7 @@
 #include "taeda/io/checkpoint.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"
+#include "tests/error_of.h"
 #include "tests/io/temporary_folder.h"
 
 namespace taeda::io {
@@ -18,16 +19,6 @@ using testing::HasSubstr;
 
 std::vector<float> values(const Tensor& t) {
   return {t.data_ptr<float>(), t.data_ptr<float>() + t.numel()};
-}
-
-template <class F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "";
 }
 
 TEST(Serialize, TensorsListsAndMapsThroughFilesAndStreams) {

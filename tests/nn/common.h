@@ -29,6 +29,12 @@ inline std::vector<double> state_values(const Module& module) {
   return out;
 }
 
+/// The module prints as Python does.
+template <class M>
+void expect_print(const char* name, const M& module) {
+  EXPECT_EQ(module->repr(), golden_prints.at(name)) << name;
+}
+
 inline auto near(const std::vector<double>& expected, double tolerance) {
   return ::testing::Pointwise(::testing::DoubleNear(tolerance), expected);
 }

@@ -17,11 +17,6 @@ using testing::ThrowsMessage;
 using namespace testing_helpers;
 namespace F = functional;
 
-template <class M>
-void expect_print(const char* name, const M& module) {
-  EXPECT_EQ(module->repr(), golden_prints.at(name)) << name;
-}
-
 TEST(LayerPrinting, LinearAndShapes) {
   expect_print("linear", Linear(LinearOptions(3, 4).bias(false)));
   expect_print("bilinear", Bilinear(2, 3, 4));

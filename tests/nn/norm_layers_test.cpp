@@ -15,11 +15,6 @@ using testing::HasSubstr;
 using testing::ThrowsMessage;
 using namespace testing_helpers;
 
-template <class M>
-void expect_print(const char* name, const M& module) {
-  EXPECT_EQ(module->repr(), golden_prints.at(name)) << name;
-}
-
 TEST(LayerPrinting, Normalisations) {
   expect_print("batch_norm1d",
                BatchNorm1d(BatchNorm1dOptions(7).momentum(std::nullopt).affine(false)));

@@ -8,6 +8,7 @@
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/unary.h"
+#include "tests/error_of.h"
 #include "tests/ops/promotion_golden.h"
 #include "tests/ops/tensor_values.h"
 
@@ -16,7 +17,6 @@ namespace {
 
 using testing::floats;
 using testing::longs;
-using testing::message_of;
 
 Tensor ones_of(int dims, const char* dtype) {
   return dims ? ones({2}, dtype_from_name(dtype)) : ones({}, dtype_from_name(dtype));
@@ -55,11 +55,11 @@ TEST(Promotion, MixedDtypesComputeInTheCommonOne) {
 
 TEST(InPlace, ResultMustFitTheDtype) {
   const Tensor integers = ones({2}, kLong);
-  EXPECT_EQ(message_of([&] { integers.add_(1.5); }),
+  EXPECT_EQ(error_of([&] { integers.add_(1.5); }),
             "result type Float can't be cast to the desired output type Long");
-  EXPECT_EQ(message_of([&] { integers.div_(2); }),
+  EXPECT_EQ(error_of([&] { integers.div_(2); }),
             "result type Float can't be cast to the desired output type Long");
-  EXPECT_EQ(message_of([&] { ones({2}).mul_(ones({2}, kComplexFloat)); }),
+  EXPECT_EQ(error_of([&] { ones({2}).mul_(ones({2}, kComplexFloat)); }),
             "result type ComplexFloat can't be cast to the desired output type Float");
   EXPECT_EQ(longs(integers), (std::vector<int64_t>{1, 1}));
   EXPECT_EQ(floats(ones({2}).add_(ones({2}, kLong))), (std::vector<float>{2, 2}));
@@ -67,7 +67,7 @@ TEST(InPlace, ResultMustFitTheDtype) {
 }
 
 TEST(InPlace, ShapeCannotGrow) {
-  EXPECT_EQ(message_of([] {
+  EXPECT_EQ(error_of([] {
               ones({3}).add_(ones({2, 3}));
             }),
             "output with shape [3] doesn't match the broadcast shape [2, 3]");
@@ -76,38 +76,38 @@ TEST(InPlace, ShapeCannotGrow) {
 TEST(InPlace, RepeatedMemoryIsRefused) {
   const Tensor repeated = ones({1, 3}).expand({2, 3});
   EXPECT_NE(
-      message_of([&] { repeated.add_(1); }).find("more than one element of the written-to tensor"),
+      error_of([&] { repeated.add_(1); }).find("more than one element of the written-to tensor"),
       std::string::npos);
 }
 
 TEST(Arithmetic, ShapesMustBroadcast) {
   EXPECT_EQ(
-      message_of([] {
+      error_of([] {
         ones({2, 3}) + ones({4});
       }),
       "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1");
 }
 
 TEST(Arithmetic, AlphaMustSuitTheResult) {
-  EXPECT_EQ(message_of([] { ones({2}, kLong).add(ones({2}, kLong), 0.5); }),
+  EXPECT_EQ(error_of([] { ones({2}, kLong).add(ones({2}, kLong), 0.5); }),
             "For integral input tensors, argument alpha must not be a floating point number.");
-  EXPECT_EQ(message_of([] { ones({2}).add(ones({2}), true); }),
+  EXPECT_EQ(error_of([] { ones({2}).add(ones({2}), true); }),
             "Boolean alpha only supported for Boolean results.");
-  EXPECT_EQ(message_of([] { ones({2}).add(ones({2}), std::complex<double>(0, 1)); }),
+  EXPECT_EQ(error_of([] { ones({2}).add(ones({2}), std::complex<double>(0, 1)); }),
             "For non-complex input tensors, argument alpha must not be a complex number.");
 }
 
 TEST(Arithmetic, BoolCannotBeSubtractedOrNegated) {
   const Tensor yes = ones({2}, kBool);
-  EXPECT_EQ(message_of([&] { yes - yes; }),
+  EXPECT_EQ(error_of([&] { yes - yes; }),
             "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
             "`logical_xor()` "
             "operator instead.");
-  EXPECT_EQ(message_of([&] { ones({2}) - yes; }),
+  EXPECT_EQ(error_of([&] { ones({2}) - yes; }),
             "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying "
             "to invert a mask, "
             "use the `~` or `logical_not()` operator instead.");
-  EXPECT_EQ(message_of([&] { -yes; }),
+  EXPECT_EQ(error_of([&] { -yes; }),
             "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
             "invert a mask, use "
             "the `~` or `logical_not()` operator instead.");
@@ -115,7 +115,7 @@ TEST(Arithmetic, BoolCannotBeSubtractedOrNegated) {
 }
 
 TEST(Division, RoundingModeIsNamed) {
-  EXPECT_EQ(message_of([] { ones({2}).div(ones({2}), "up"); }),
+  EXPECT_EQ(error_of([] { ones({2}).div(ones({2}), "up"); }),
             "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found 'up'");
 }
 
@@ -125,7 +125,7 @@ TEST(Division, OfIntegersByZeroIsAnError) {
            [&] { return one.floor_divide(zero); }, [&] { return one.div(zero, "trunc"); },
            [&] { return one % zero; }, [&] { return one.fmod(zero); },
            [&] { return one.remainder(0); }, [&] { return one.floor_divide(0); }})
-    EXPECT_EQ(message_of(f), "ZeroDivisionError");
+    EXPECT_EQ(error_of(f), "ZeroDivisionError");
   EXPECT_TRUE(std::isinf((ones({}) / 0).item<float>()));
 }
 
@@ -136,7 +136,7 @@ TEST(Division, SmallestIntegerByMinusOneWraps) {
 }
 
 TEST(Power, NegativeWholeExponentNeedsFloats) {
-  EXPECT_EQ(message_of([] { ones({2}, kLong).pow(-1); }),
+  EXPECT_EQ(error_of([] { ones({2}, kLong).pow(-1); }),
             "Integers to negative integer powers are not allowed.");
   EXPECT_EQ(longs(full({2}, -3, kLong).pow(3)), (std::vector<int64_t>{-27, -27}));
   EXPECT_EQ(floats(full({1}, 4, kLong).pow(0.5)), std::vector<float>{2});
@@ -172,7 +172,7 @@ TEST(Maximum, NanPassesTheGradientToBoth) {
 }
 
 TEST(Lerp, NeedsOneDtypeAndReachesItsEnds) {
-  EXPECT_EQ(message_of([] { ones({2}).lerp(ones({2}, kDouble), 0.5); }),
+  EXPECT_EQ(error_of([] { ones({2}).lerp(ones({2}, kDouble), 0.5); }),
             "expected dtype Float for `end` but got dtype Double");
   const Tensor a = full({1}, 1e8), b = full({1}, 0.1);
   EXPECT_TRUE(equal(a.lerp(b, 1), b));
@@ -181,7 +181,7 @@ TEST(Lerp, NeedsOneDtypeAndReachesItsEnds) {
 
 TEST(Addcdiv, RefusesIntegers) {
   const Tensor i = ones({2}, kLong);
-  EXPECT_NE(message_of([&] {
+  EXPECT_NE(error_of([&] {
               i.addcdiv(i, i);
             }).find("Integer division with addcdiv is no longer supported"),
             std::string::npos);

@@ -15,6 +15,7 @@
 #include "taeda/cpu/onednn.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/create.h"
+#include "tests/error_of.h"
 
 namespace taeda {
 namespace {
@@ -32,17 +33,17 @@ Tensor noise(IntArrayRef sizes, ScalarType dtype = kFloat, uint32_t seed = 1) {
   return t.to(dtype);
 }
 
-struct Case {
+struct ConvCase {
   const char* name;
   DimVector in, weight;
   DimVector stride{1, 1}, padding{0, 0}, dilation{1, 1};
   int64_t groups = 1;
 };
 
-std::ostream& operator<<(std::ostream& out, const Case& c) { return out << c.name; }
+std::ostream& operator<<(std::ostream& out, const ConvCase& c) { return out << c.name; }
 
 /// The convolution by its definition, in double, two dimensions.
-Tensor reference(const Tensor& in, const Tensor& weight, const Tensor& bias, const Case& c) {
+Tensor reference(const Tensor& in, const Tensor& weight, const Tensor& bias, const ConvCase& c) {
   const Tensor x = in.to(kDouble).contiguous(), w = weight.to(kDouble).contiguous();
   const int64_t C = x.size(1), H = x.size(2), W = x.size(3), O = w.size(0), G = w.size(1);
   const int64_t KH = w.size(2), KW = w.size(3);
@@ -77,25 +78,25 @@ void expect_close(const Tensor& got, const Tensor& want, double tolerance) {
     ASSERT_NEAR(g.data_ptr<double>()[i], w.data_ptr<double>()[i], tolerance) << "element " << i;
 }
 
-void expect_same(const Tensor& got, const Tensor& want) {
+void expect_same_bytes(const Tensor& got, const Tensor& want) {
   ASSERT_EQ(got.sizes(), want.sizes());
   ASSERT_EQ(std::memcmp(got.data_ptr(), want.data_ptr(), static_cast<size_t>(got.nbytes())), 0);
 }
 
 /// Both with oneDNN and without.
-class ConvCases : public ::testing::TestWithParam<std::tuple<Case, bool>> {
+class ConvCases : public ::testing::TestWithParam<std::tuple<ConvCase, bool>> {
  protected:
   void SetUp() override { cpu::set_onednn_enabled(std::get<1>(GetParam())); }
   void TearDown() override { cpu::set_onednn_enabled(true); }
-  static const Case& conv() { return std::get<0>(GetParam()); }
+  static const ConvCase& conv() { return std::get<0>(GetParam()); }
   static Tensor run(const Tensor& x, const Tensor& w, const Tensor& b) {
-    const Case& c = conv();
+    const ConvCase& c = conv();
     return conv2d(x, w, b, c.stride, IntArrayRef(c.padding), c.dilation, c.groups);
   }
 };
 
 TEST_P(ConvCases, AgreesWithTheDefinition) {
-  const Case& c = conv();
+  const ConvCase& c = conv();
   const double terms = std::sqrt(static_cast<double>(product(c.weight) / c.weight[0]));
   for (const ScalarType dtype : {kFloat, kDouble, kBFloat16, kHalf}) {
     SCOPED_TRACE(::testing::Message() << dtype);
@@ -111,7 +112,7 @@ TEST_P(ConvCases, AgreesWithTheDefinition) {
 }
 
 TEST_P(ConvCases, FloatGradientsAgreeWithDouble) {
-  const Case& c = conv();
+  const ConvCase& c = conv();
   std::vector<Tensor> grads[2];
   for (int i = 0; i < 2; ++i) {
     const ScalarType dtype = i == 0 ? kFloat : kDouble;
@@ -128,7 +129,7 @@ TEST_P(ConvCases, FloatGradientsAgreeWithDouble) {
 }
 
 TEST_P(ConvCases, DoesNotDependOnTheNumberOfThreads) {
-  const Case& c = conv();
+  const ConvCase& c = conv();
   const int threads = get_num_threads();
   std::vector<Tensor> first;
   for (const int n : {1, 2, 3}) {
@@ -141,13 +142,13 @@ TEST_P(ConvCases, DoesNotDependOnTheNumberOfThreads) {
     if (n == 1) first = all;
     for (size_t i = 0; i < all.size(); ++i) {
       SCOPED_TRACE(::testing::Message() << n << " threads, result " << i);
-      expect_same(all[i], first[i]);
+      expect_same_bytes(all[i], first[i]);
     }
   }
   set_num_threads(threads);
 }
 
-const Case kCases[] = {
+const ConvCase kCases[] = {
     {"lenet1", {5, 1, 28, 28}, {6, 1, 5, 5}},
     {"lenet2", {20, 6, 12, 12}, {12, 6, 5, 5}},
     {"padded3x3", {3, 3, 32, 32}, {16, 3, 3, 3}, {1, 1}, {1, 1}},
@@ -229,84 +230,74 @@ TEST(Conv, AnyMemoryOrder) {
 }
 
 /// The message of the Error that f throws.
-template <class F>
-std::string message(F&& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
-
 TEST(Conv, ErrorsNameWhatIsWrong) {
   const Tensor w = zeros({6, 1, 5, 5});
-  EXPECT_EQ(message([&] {
+  EXPECT_EQ(error_of([&] {
               conv2d(zeros({1, 3, 28, 28}), w);
             }),
             "Given groups=1, weight of size [6, 1, 5, 5], expected input[1, 3, 28, 28] to have 1 "
             "channels, but got 3 channels instead");
-  EXPECT_EQ(message([&] {
+  EXPECT_EQ(error_of([&] {
               conv2d(zeros({1, 1, 3, 3}), w);
             }),
             "Calculated padded input size per channel: (3 x 3). Kernel size: (5 x 5). Kernel size "
             "can't be greater than actual input size");
   EXPECT_EQ(
-      message([&] {
+      error_of([&] {
         conv2d(zeros({3, 3}), w);
       }),
       "Expected 3D (unbatched) or 4D (batched) input to conv2d, but got input of size: [3, 3]");
-  EXPECT_EQ(message([&] {
+  EXPECT_EQ(error_of([&] {
               conv2d(zeros({1, 1, 8, 8}), w, zeros({5}));
             }),
             "Given weight of size [6, 1, 5, 5], expected bias to be 1-dimensional with 6 elements, "
             "but got bias of size [5] instead");
   EXPECT_EQ(
-      message([&] {
+      error_of([&] {
         conv2d(zeros({1, 4, 8, 8}), zeros({5, 2, 5, 5}), {}, 1, 0, 1, 2);
       }),
       "Given groups=2, expected weight to be divisible by 2 at dimension 0, but got weight of "
       "size [[5, 2, 5, 5]] instead");
-  EXPECT_EQ(message([&] {
+  EXPECT_EQ(error_of([&] {
               conv2d(zeros({1, 1, 8, 8}), w, {}, 0);
             }),
             "non-positive stride is not supported");
-  EXPECT_EQ(message([&] {
+  EXPECT_EQ(error_of([&] {
               conv2d(zeros({1, 1, 8, 8}), w, {}, {1, 1, 1});
             }),
             "expected stride to be a single integer value or a list of 2 values to match the "
             "convolution dimensions, but got stride=[1, 1, 1]");
-  EXPECT_EQ(message([&] {
+  EXPECT_EQ(error_of([&] {
               conv2d(zeros({1, 1, 8, 8}), w, {}, 1, -1);
             }),
             "negative padding is not supported");
-  EXPECT_EQ(message([&] {
+  EXPECT_EQ(error_of([&] {
               conv2d(zeros({1, 1, 8, 8}), w, {}, 1, 0, 1, 0);
             }),
             "non-positive groups is not supported");
-  EXPECT_EQ(message([&] {
+  EXPECT_EQ(error_of([&] {
               conv2d(zeros({1, 1, 8, 8}), w, {}, 2, "same");
             }),
             "padding='same' is not supported for strided convolutions");
-  EXPECT_EQ(message([&] {
+  EXPECT_EQ(error_of([&] {
               conv2d(zeros({1, 1, 8, 8}), w, {}, 1, "full");
             }),
             "Invalid padding string: 'full'");
-  EXPECT_THAT(message([&] {
+  EXPECT_THAT(error_of([&] {
                 conv2d(zeros({1, 1, 8, 8}, kDouble), w);
               }),
               HasSubstr("should be the same"));
-  EXPECT_EQ(message([&] {
+  EXPECT_EQ(error_of([&] {
               conv_transpose2d(zeros({2, 4, 8, 8}), zeros({5, 4, 4, 3}));
             }),
             "Given transposed=1, weight of size [5, 4, 4, 3], expected input[2, 4, 8, 8] to have 5 "
             "channels, but got 4 channels instead");
-  EXPECT_EQ(message([&] {
+  EXPECT_EQ(error_of([&] {
               conv_transpose2d(zeros({2, 5, 1, 1}), zeros({5, 4, 1, 1}), {}, 1, 1);
             }),
             "Given input size per channel: (1 x 1). Calculated output size per channel: (-1 x -1). "
             "Output size is too small");
-  EXPECT_THAT(message([&] {
+  EXPECT_THAT(error_of([&] {
                 conv_transpose2d(zeros({2, 5, 4, 4}), zeros({5, 4, 2, 2}), {}, 1, 0, 1);
               }),
               HasSubstr("output padding must be smaller than either stride or dilation"));

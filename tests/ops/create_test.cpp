@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "taeda/ops/shape.h"
+#include "tests/error_of.h"
 #include "tests/ops/tensor_values.h"
 
 namespace taeda {
@@ -22,9 +23,9 @@ TEST(Create, OptionsDecideDtypeAndGradient) {
   EXPECT_EQ(full({2}, 2.5).dtype(), kFloat);
   EXPECT_EQ(full({2}, std::complex<double>(1, 2)).dtype(), kComplexFloat);
   EXPECT_EQ(scalar_tensor(3).dtype(), kFloat);
-  EXPECT_EQ(message_of([] { zeros({2}, dtype(kLong).requires_grad(true)); }),
+  EXPECT_EQ(error_of([] { zeros({2}, dtype(kLong).requires_grad(true)); }),
             "only Tensors of floating point and complex dtype can require gradients, but got Long");
-  EXPECT_EQ(message_of([] {
+  EXPECT_EQ(error_of([] {
               empty({2, -1});
             }),
             "Trying to create tensor with negative dimension -1: [2, -1]");
@@ -42,7 +43,7 @@ TEST(Create, EmptyStrided) {
   const Tensor x = empty_strided({2, 2}, {1, 4});
   EXPECT_EQ(x.strides().vec(), (Sizes{1, 4}));
   EXPECT_EQ(x.storage()->nbytes(), 6 * sizeof(float));
-  EXPECT_EQ(message_of([] {
+  EXPECT_EQ(error_of([] {
               empty_strided({2}, {1, 1});
             }),
             "mismatch in length of strides and shape");
@@ -56,8 +57,8 @@ TEST(Create, Arange) {
   EXPECT_EQ(floats(arange(1, 2.5, 0.5)), (std::vector<float>{1, 1.5, 2}));
   EXPECT_EQ(arange(0, 0).numel(), 0);
   EXPECT_EQ(longs(arange(100000)).back(), 99999);
-  EXPECT_EQ(message_of([] { arange(0, 3, 0); }), "step must be nonzero");
-  EXPECT_EQ(message_of([] { arange(0, 3, -1); }),
+  EXPECT_EQ(error_of([] { arange(0, 3, 0); }), "step must be nonzero");
+  EXPECT_EQ(error_of([] { arange(0, 3, -1); }),
             "upper bound and larger bound inconsistent with step sign");
 }
 
@@ -65,7 +66,7 @@ TEST(Create, Linspace) {
   EXPECT_EQ(floats(linspace(0, 1, 5)), (std::vector<float>{0, 0.25, 0.5, 0.75, 1}));
   EXPECT_EQ(floats(linspace(3, 10, 1)), (std::vector<float>{3}));
   EXPECT_EQ(longs(linspace(0, 10, 4, kLong)), (Sizes{0, 3, 6, 10}));
-  EXPECT_EQ(message_of([] { linspace(0, 1, -1); }), "number of steps must be non-negative");
+  EXPECT_EQ(error_of([] { linspace(0, 1, -1); }), "number of steps must be non-negative");
 }
 
 TEST(Create, EyeAndTriangles) {
@@ -92,7 +93,7 @@ TEST(Literal, NestedLists) {
   EXPECT_EQ(longs(tensor({{1, 2}, {3, 4}})), (Sizes{1, 2, 3, 4}));
   EXPECT_EQ(shape(tensor({{1}})), (Sizes{1, 1}));
   EXPECT_EQ(shape(tensor({{{1.0, 2.0}}, {{3.0, 4.0}}})), (Sizes{2, 1, 2}));
-  EXPECT_EQ(message_of([] {
+  EXPECT_EQ(error_of([] {
               tensor({{1, 2}, {3}});
             }),
             "Expected all sub-lists to have sizes: [2] (e.g. {1, 2}), but got sub-list {3} with "

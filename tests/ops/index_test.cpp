@@ -10,6 +10,7 @@
 #include "taeda/ops/embedding.h"
 #include "taeda/ops/random.h"
 #include "taeda/ops/shape.h"
+#include "tests/error_of.h"
 #include "tests/ops/tensor_values.h"
 
 namespace taeda {
@@ -65,38 +66,35 @@ TEST(Index, Masks) {
 
 TEST(Index, Errors) {
   const Tensor x = cube();
-  EXPECT_EQ(message_of([&] { x.index({5}); }),
+  EXPECT_EQ(error_of([&] { x.index({5}); }),
             "index 5 is out of bounds for dimension 0 with size 2");
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(error_of([&] {
               x.index({0, tensor({3})});
             }),
             "index 3 is out of bounds for dimension 0 with size 3");
   EXPECT_EQ(
-      message_of([&] {
+      error_of([&] {
         x.index({tensor({0, 1}), tensor({0, 1, 2})});
       }),
       "shape mismatch: indexing tensors could not be broadcast together with shapes [2], [3]");
-  EXPECT_EQ(message_of([&] {
-              x.index({0, 0, 0, 0});
-            }),
-            "too many indices for tensor of dimension 3");
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(error_of([&] { x.index({0, 0, 0, 0}); }), "too many indices for tensor of dimension 3");
+  EXPECT_EQ(error_of([&] {
               x.index({"...", "..."});
             }),
             "an index can only have a single ellipsis ('...')");
-  EXPECT_EQ(message_of([&] { x.index({tensor({true})}); }),
+  EXPECT_EQ(error_of([&] { x.index({tensor({true})}); }),
             "The shape of the mask [1] at index 0 does not match the shape of the indexed tensor "
             "[2, 3, 4] at index 0");
-  EXPECT_EQ(message_of([&] { x.index({tensor({0.5})}); }),
+  EXPECT_EQ(error_of([&] { x.index({tensor({0.5})}); }),
             "tensors used as indices must be long, int, byte or bool tensors");
-  EXPECT_EQ(message_of([] {
+  EXPECT_EQ(error_of([] {
               zeros({0, 3}).index({tensor({0})});
             }),
             "index is out of bounds for dimension with size 0");
-  EXPECT_EQ(message_of([&] { x.index({".."}); }),
+  EXPECT_EQ(error_of([&] { x.index({".."}); }),
             "Expected \"...\" to represent an ellipsis index, but got \"..\"");
   EXPECT_THROW(Slice(0, 1, -1), ValueError);
-  EXPECT_EQ(message_of([] { Slice(0, 1, 0); }), "slice step cannot be zero");
+  EXPECT_EQ(error_of([] { Slice(0, 1, 0); }), "slice step cannot be zero");
 }
 
 TEST(IndexPut, NumbersAndSlices) {
@@ -123,16 +121,16 @@ TEST(IndexPut, TensorsAndMasks) {
 
 TEST(IndexPut, Errors) {
   const Tensor x = cube();
-  EXPECT_EQ(message_of([&] { x.index_put_({tensor({0})}, tensor({1.0})); }),
+  EXPECT_EQ(error_of([&] { x.index_put_({tensor({0})}, tensor({1.0})); }),
             "Index put requires the source and destination dtypes match, got Long for the "
             "destination and Float for the source.");
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(error_of([&] {
               x.index_put_({tensor({0, 1})}, zeros({3}, kLong));
             }),
             "shape mismatch: value tensor of shape [3] cannot be broadcast to indexing result of "
             "shape [2, 3, 4]");
   const Tensor leaf = ones({3}, requires_grad());
-  EXPECT_EQ(message_of([&] { leaf.index_put_({0}, 1.0); }),
+  EXPECT_EQ(error_of([&] { leaf.index_put_({0}, 1.0); }),
             "a leaf Variable that requires grad is being used in an in-place operation. "
             "(in index_put_)");
 }
@@ -142,10 +140,10 @@ TEST(IndexSelect, RowsAndErrors) {
   EXPECT_EQ(longs(x.index_select(1, tensor({2, 0})).select(0, 1)),
             (Sizes{20, 21, 22, 23, 12, 13, 14, 15}));
   EXPECT_EQ(longs(x.index_select(-1, tensor({1}, kInt)).flatten()), (Sizes{1, 5, 9, 13, 17, 21}));
-  EXPECT_EQ(message_of([&] { x.index_select(1, tensor({3})); }), "index out of range in self");
-  EXPECT_EQ(message_of([&] { x.index_select(0, tensor({{0}})); }),
+  EXPECT_EQ(error_of([&] { x.index_select(1, tensor({3})); }), "index out of range in self");
+  EXPECT_EQ(error_of([&] { x.index_select(0, tensor({{0}})); }),
             "index_select(): Index is supposed to be a vector");
-  EXPECT_EQ(message_of([&] { x.index_select(0, tensor({0.0})); }),
+  EXPECT_EQ(error_of([&] { x.index_select(0, tensor({0.0})); }),
             "index_select(): Expected dtype int32 or int64 for index");
 }
 
@@ -157,7 +155,7 @@ TEST(IndexAdd, AddsRepeatedRowsInOrder) {
   EXPECT_EQ(floats(x), (std::vector<float>{2, 9, 0, 9, 4, 9}));
   x.index_fill_(0, tensor({0, 1}), -1);
   EXPECT_EQ(floats(x), (std::vector<float>{-1, -1, -1, -1, 4, 9}));
-  EXPECT_EQ(message_of([&] { x.index_add(0, tensor({0}), x); }),
+  EXPECT_EQ(error_of([&] { x.index_add(0, tensor({0}), x); }),
             "index_add(): Number of indices (1) should be equal to source.size(dim): (3), for dim: "
             "0");
 }
@@ -178,15 +176,15 @@ TEST(Gather, AndScatter) {
 
 TEST(Gather, Errors) {
   const Tensor x = cube();
-  EXPECT_EQ(message_of([&] { x.gather(0, tensor({{{5}}})); }),
+  EXPECT_EQ(error_of([&] { x.gather(0, tensor({{{5}}})); }),
             "index 5 is out of bounds for dimension 0 with size 2");
-  EXPECT_EQ(message_of([&] { x.gather(0, tensor({0})); }),
+  EXPECT_EQ(error_of([&] { x.gather(0, tensor({0})); }),
             "Index tensor must have the same number of dimensions as input tensor");
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(error_of([&] {
               x.scatter(0, tensor({{{0}}}), ones({1, 1, 1}));
             }),
             "scatter(): Expected self.dtype to be equal to src.dtype");
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(error_of([&] {
               x.gather(0, zeros({1, 1, 5}, kLong));
             }),
             "Size does not match at dimension 2 expected index [1, 1, 5] to be smaller than self "
@@ -200,16 +198,16 @@ TEST(Masked, FillAndSelect) {
   const Tensor t = arange(6).view({2, 3}).t();
   t.masked_fill_(tensor({true, false}), tensor(9));
   EXPECT_EQ(longs(t), (Sizes{9, 3, 9, 4, 9, 5}));
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(error_of([&] {
               x.masked_fill(tensor({1, 0, 1, 0}), 1);
             }),
             "masked_fill_ only supports boolean masks, but got mask with dtype Long");
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(error_of([&] {
               x.masked_fill(x.gt(1), tensor({1, 2}));
             }),
             "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with 1 "
             "dimension(s).");
-  EXPECT_EQ(message_of([&] { x.masked_select(x); }), "masked_select: expected BoolTensor for mask");
+  EXPECT_EQ(error_of([&] { x.masked_select(x); }), "masked_select: expected BoolTensor for mask");
 }
 
 TEST(Take, FlatIndices) {
@@ -226,18 +224,18 @@ TEST(Embedding, PaddingAndFrequency) {
   w.mutable_grad().reset();
   embedding(w, tensor({2, 2, 0}), -1, true).sum().backward();
   EXPECT_EQ(floats(w.grad()), (std::vector<float>{1, 1, 0, 0, 1, 1}));
-  EXPECT_EQ(message_of([&] { embedding(w, tensor({5})); }), "index out of range in self");
-  EXPECT_EQ(message_of([&] { embedding(w, tensor({5}), 7); }),
+  EXPECT_EQ(error_of([&] { embedding(w, tensor({5})); }), "index out of range in self");
+  EXPECT_EQ(error_of([&] { embedding(w, tensor({5}), 7); }),
             "Padding_idx must be within num_embeddings");
 }
 
 TEST(OneHot, ClassesAndErrors) {
   EXPECT_EQ(longs(one_hot(tensor({0, 2}))), (Sizes{1, 0, 0, 0, 0, 1}));
   EXPECT_EQ(shape(one_hot(tensor({{1}}), 4)), (Sizes{1, 1, 4}));
-  EXPECT_EQ(message_of([] { one_hot(tensor({-1})); }), "Class values must be non-negative.");
-  EXPECT_EQ(message_of([] { one_hot(tensor({3}), 2); }),
+  EXPECT_EQ(error_of([] { one_hot(tensor({-1})); }), "Class values must be non-negative.");
+  EXPECT_EQ(error_of([] { one_hot(tensor({3}), 2); }),
             "Class values must be smaller than num_classes.");
-  EXPECT_EQ(message_of([] { one_hot(tensor({1.0})); }),
+  EXPECT_EQ(error_of([] { one_hot(tensor({1.0})); }),
             "one_hot is only applicable to index tensor.");
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "taeda/ops/create.h"
+#include "tests/error_of.h"
 #include "tests/ops/tensor_values.h"
 
 namespace taeda {
@@ -38,26 +39,26 @@ TEST(Cat, LargeAndMany) {
 
 TEST(Cat, Errors) {
   const Tensor x = zeros({3, 4});
-  EXPECT_EQ(message_of([] { cat({}); }), "torch.cat(): expected a non-empty list of Tensors");
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(error_of([] { cat({}); }), "torch.cat(): expected a non-empty list of Tensors");
+  EXPECT_EQ(error_of([&] {
               cat({x, zeros({2, 3})});
             }),
             "Sizes of tensors must match except in dimension 0. Expected size 4 but got size 3 for "
             "tensor number 1 in the list.");
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(error_of([&] {
               cat({x, zeros({3})});
             }),
             "Tensors must have same number of dimensions: got 2 and 1");
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(error_of([&] {
               cat({tensor(1.0), x});
             }),
             "zero-dimensional tensor (at position 0) cannot be concatenated");
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(error_of([&] {
               stack({x, x.t()});
             }),
             "stack expects each tensor to be equal size, but got [3, 4] at entry 0 and [4, 3] at "
             "entry 1");
-  EXPECT_EQ(message_of([&] { hstack({}); }), "hstack expects a non-empty TensorList");
+  EXPECT_EQ(error_of([&] { hstack({}); }), "hstack expects a non-empty TensorList");
 }
 
 TEST(Stack, Shapes) {
@@ -85,24 +86,24 @@ TEST(Split, PartsAreViews) {
 
 TEST(Split, Errors) {
   const Tensor x = zeros({3, 4});
-  EXPECT_EQ(message_of([&] { x.chunk(0); }), "chunk expects `chunks` to be greater than 0, got: 0");
-  EXPECT_EQ(message_of([&] { x.split(-1); }),
+  EXPECT_EQ(error_of([&] { x.chunk(0); }), "chunk expects `chunks` to be greater than 0, got: 0");
+  EXPECT_EQ(error_of([&] { x.split(-1); }),
             "split expects split_size be non-negative, but got split_size=-1");
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(error_of([&] {
               x.split({1, 1});
             }),
             "split_with_sizes expects split_sizes to sum exactly to 3 (input tensor's size at "
             "dimension 0), but got split_sizes=[1, 1]");
-  EXPECT_EQ(message_of([] { tensor(1.0).unbind(); }),
+  EXPECT_EQ(error_of([] { tensor(1.0).unbind(); }),
             "Dimension specified as 0 but tensor has no dimensions");
-  EXPECT_EQ(message_of([&] { tensor_split(x, 0); }),
+  EXPECT_EQ(error_of([&] { tensor_split(x, 0); }),
             "number of sections must be larger than 0, got 0");
 }
 
 TEST(Split, InPlaceOnOnePartIsRejected) {
   const Tensor x = ones({4}, requires_grad()).mul(2);
   EXPECT_EQ(
-      message_of([&] { x.split(2)[0].fill_(0); }),
+      error_of([&] { x.split(2)[0].fill_(0); }),
       "Output 0 of SplitBackward0 is a view and is being modified inplace. This view is the "
       "output of a function that returns multiple views. Such functions do not allow the output "
       "views to be modified inplace. You should replace the inplace operation by an "
@@ -116,7 +117,7 @@ TEST(Meshgrid, BothIndexings) {
   const std::vector<Tensor> xy = meshgrid({arange(2), arange(3)}, "xy");
   EXPECT_EQ(shape(xy[0]), (Sizes{3, 2}));
   EXPECT_EQ(longs(xy[0]), (Sizes{0, 1, 0, 1, 0, 1}));
-  EXPECT_EQ(message_of([] { meshgrid({arange(2)}, "yx"); }),
+  EXPECT_EQ(error_of([] { meshgrid({arange(2)}, "yx"); }),
             "torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but received: yx");
 }
 

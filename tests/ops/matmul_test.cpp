@@ -10,9 +10,13 @@
 #include "taeda/base/parallel_for.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/einsum.h"
+#include "tests/error_of.h"
+#include "tests/ops/tensor_values.h"
 
 namespace taeda {
 namespace {
+
+using testing::expect_same;
 
 /// Small integers in a pattern without symmetry: sums are exact in every dtype.
 Tensor pattern(IntArrayRef sizes, ScalarType dtype = kFloat, int seed = 0) {
@@ -36,13 +40,6 @@ Tensor reference(const Tensor& a, const Tensor& b) {
       out.data_ptr<double>()[i * n + j] = sum;
     }
   return out;
-}
-
-void expect_same(const Tensor& got, const Tensor& want) {
-  ASSERT_EQ(got.sizes(), want.sizes());
-  const Tensor g = got.to(kDouble).contiguous(), w = want.to(kDouble).contiguous();
-  for (int64_t i = 0; i < g.numel(); ++i)
-    ASSERT_EQ(g.data_ptr<double>()[i], w.data_ptr<double>()[i]) << "element " << i;
 }
 
 /// [rows, columns] with the given pattern, stored as named.
@@ -103,73 +100,64 @@ TEST(Matmul, DoesNotDependOnTheNumberOfThreads) {
   set_num_threads(threads);
 }
 
-template <class F>
-std::string message(F&& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
-
 TEST(Matmul, ErrorsNameWhatIsWrong) {
   const Tensor a = zeros({2, 3}), v = zeros({3});
-  EXPECT_EQ(message([&] {
+  EXPECT_EQ(error_of([&] {
               a.mm(zeros({4, 5}));
             }),
             "mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)");
-  EXPECT_EQ(message([&] { a.mm(v); }), "mat2 must be a matrix");
-  EXPECT_EQ(message([&] { v.mm(a); }), "self must be a matrix");
-  EXPECT_EQ(message([&] {
+  EXPECT_EQ(error_of([&] { a.mm(v); }), "mat2 must be a matrix");
+  EXPECT_EQ(error_of([&] { v.mm(a); }), "self must be a matrix");
+  EXPECT_EQ(error_of([&] {
               a.mm(zeros({3, 5}, kDouble));
             }),
             "expected m1 and m2 to have the same dtype, but got: float != double");
-  EXPECT_EQ(message([&] {
+  EXPECT_EQ(error_of([&] {
               a.to(kBool).mm(zeros({3, 2}, kBool));
             }),
             "\"addmm_impl_cpu_\" not implemented for 'Bool'");
-  EXPECT_EQ(message([&] { a.mv(zeros({4})); }), "size mismatch, got input (2), mat (2x3), vec (4)");
-  EXPECT_EQ(message([&] {
+  EXPECT_EQ(error_of([&] { a.mv(zeros({4})); }),
+            "size mismatch, got input (2), mat (2x3), vec (4)");
+  EXPECT_EQ(error_of([&] {
               a.mv(zeros({4, 1}));
             }),
             "vector + matrix @ vector expected, got 1, 2, 2");
-  EXPECT_EQ(message([&] { a.mv(v.to(kDouble)); }), "expected scalar type Float but found Double");
-  EXPECT_EQ(message([&] { a.bmm(a); }), "batch1 must be a 3D tensor");
-  EXPECT_EQ(message([&] { zeros({2, 3, 4}).bmm(a); }), "batch2 must be a 3D tensor");
+  EXPECT_EQ(error_of([&] { a.mv(v.to(kDouble)); }), "expected scalar type Float but found Double");
+  EXPECT_EQ(error_of([&] { a.bmm(a); }), "batch1 must be a 3D tensor");
+  EXPECT_EQ(error_of([&] { zeros({2, 3, 4}).bmm(a); }), "batch2 must be a 3D tensor");
   EXPECT_EQ(
-      message([&] {
+      error_of([&] {
         zeros({2, 3, 4}).bmm(zeros({2, 3, 4}));
       }),
       "Expected size for first two dimensions of batch2 tensor to be: [2, 4] but got: [2, 3].");
-  EXPECT_EQ(message([&] { v.dot(zeros({4})); }),
+  EXPECT_EQ(error_of([&] { v.dot(zeros({4})); }),
             "inconsistent tensor size, expected tensor [3] and src [4] to have the same number of "
             "elements, but got 3 and 4 elements respectively");
-  EXPECT_EQ(message([&] { a.dot(v); }), "1D tensors expected, but got 2D and 1D tensors");
-  EXPECT_EQ(message([&] { v.dot(v.to(kDouble)); }),
+  EXPECT_EQ(error_of([&] { a.dot(v); }), "1D tensors expected, but got 2D and 1D tensors");
+  EXPECT_EQ(error_of([&] { v.dot(v.to(kDouble)); }),
             "dot : expected both vectors to have same dtype, but found Float and Double");
-  EXPECT_EQ(message([&] { zeros({}).matmul(v); }),
+  EXPECT_EQ(error_of([&] { zeros({}).matmul(v); }),
             "both arguments to matmul need to be at least 1D, but they are 0D and 1D");
   EXPECT_EQ(
-      message([&] {
+      error_of([&] {
         zeros({2, 3, 4, 5}).matmul(zeros({3, 3, 5, 4}));
       }),
       "The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 0");
-  EXPECT_EQ(message([&] { a.outer(v); }), "outer: Expected 1-D argument self, but got 2-D");
-  EXPECT_EQ(message([&] {
+  EXPECT_EQ(error_of([&] { a.outer(v); }), "outer: Expected 1-D argument self, but got 2-D");
+  EXPECT_EQ(error_of([&] {
               linear(zeros({2, 2, 3}), zeros({5, 4}));
             }),
             "mat1 and mat2 shapes cannot be multiplied (4x3 and 4x5)");
   EXPECT_THAT(
-      message([&] {
+      error_of([&] {
         linear(a, zeros({5, 3}), zeros({4}));
       }),
       ::testing::HasSubstr("must match the existing size (4) at non-singleton dimension 1"));
-  EXPECT_EQ(message([&] {
+  EXPECT_EQ(error_of([&] {
               zeros({2, 2}, kLong).addmm(zeros({2, 2}, kLong), zeros({2, 2}, kLong), 1, 0.5);
             }),
             "For integral input tensors, argument alpha must not be a floating point number.");
-  EXPECT_THAT(message([&] {
+  EXPECT_THAT(error_of([&] {
                 zeros({5}).addmm_(a, zeros({3, 5}));
               }),
               ::testing::HasSubstr("should match"));
@@ -178,7 +166,7 @@ TEST(Matmul, ErrorsNameWhatIsWrong) {
 TEST(Einsum, ErrorsNameWhatIsWrong) {
   const Tensor a = zeros({2, 3});
   const auto error = [](const char* equation, std::vector<Tensor> operands) {
-    return message([&] { einsum(equation, operands); });
+    return error_of([&] { einsum(equation, operands); });
   };
   EXPECT_EQ(error("ij,jk", {a, zeros({4, 5})}),
             "einsum(): subscript j has size 4 for operand 1 which does not broadcast with "
@@ -203,12 +191,12 @@ TEST(Einsum, ErrorsNameWhatIsWrong) {
             "einsum(): found '.' for operand 0 for which an ellipsis was already found");
   EXPECT_EQ(error("i.", {a}), "einsum(): found '.' for operand 0 that is not part of any ellipsis");
   EXPECT_EQ(error("ij", {}), "einsum(): must provide at least one operand");
-  EXPECT_EQ(message([&] {
+  EXPECT_EQ(error_of([&] {
               tensordot(a, zeros({4, 5}), 1);
             }),
             "contracted dimensions need to match, but first has size 3 in dim -1 and second has "
             "size 4 in dim 0");
-  EXPECT_EQ(message([&] {
+  EXPECT_EQ(error_of([&] {
               tensordot(a, a, {0}, {0, 1});
             }),
             "both dimension lists should have same length");

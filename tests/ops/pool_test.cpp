@@ -12,9 +12,13 @@
 #include "taeda/base/error.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/create.h"
+#include "tests/error_of.h"
+#include "tests/ops/tensor_values.h"
 
 namespace taeda {
 namespace {
+
+using testing::expect_same;
 
 using ::testing::HasSubstr;
 
@@ -36,31 +40,20 @@ Tensor from(IntArrayRef sizes, std::vector<float> values) {
   return t;
 }
 
-void expect_same(const Tensor& got, const Tensor& want, double tolerance = 0) {
-  ASSERT_EQ(got.sizes(), want.sizes());
-  const Tensor g = got.to(kDouble).contiguous(), w = want.to(kDouble).contiguous();
-  for (int64_t i = 0; i < g.numel(); ++i) {
-    const double a = g.data_ptr<double>()[i], b = w.data_ptr<double>()[i];
-    if (std::isnan(a) && std::isnan(b)) continue;
-    if (a == b) continue;
-    ASSERT_NEAR(a, b, tolerance) << "element " << i;
-  }
-}
-
-struct Case {
+struct PoolCase {
   const char* name;
   DimVector in, kernel, stride, padding{0, 0}, dilation{1, 1};
   bool ceil_mode = false;
 };
 
-std::ostream& operator<<(std::ostream& out, const Case& c) { return out << c.name; }
+std::ostream& operator<<(std::ostream& out, const PoolCase& c) { return out << c.name; }
 
 struct Expected {
   Tensor values, indices, grad;
 };
 
 /// Winners by the definition, and the gradient that ones in the output give the input.
-Expected reference(const Tensor& x, const Case& c, IntArrayRef sizes) {
+Expected reference(const Tensor& x, const PoolCase& c, IntArrayRef sizes) {
   const Tensor in = x.to(kDouble).contiguous();
   const int64_t H = x.size(-2), W = x.size(-1), oh = sizes[2], ow = sizes[3];
   Expected e{empty(sizes, kDouble), empty(sizes, kLong), zeros(x.sizes(), kDouble)};
@@ -85,10 +78,10 @@ Expected reference(const Tensor& x, const Case& c, IntArrayRef sizes) {
   return e;
 }
 
-class MaxPoolCases : public ::testing::TestWithParam<Case> {};
+class MaxPoolCases : public ::testing::TestWithParam<PoolCase> {};
 
 TEST_P(MaxPoolCases, AgreesWithTheDefinition) {
-  const Case& c = GetParam();
+  const PoolCase& c = GetParam();
   for (const ScalarType dtype : {kFloat, kDouble, kBFloat16, kHalf}) {
     SCOPED_TRACE(::testing::Message() << dtype);
     const Tensor x = scrambled(c.in, dtype);
@@ -107,15 +100,15 @@ TEST_P(MaxPoolCases, AgreesWithTheDefinition) {
 
 INSTANTIATE_TEST_SUITE_P(
     Windows, MaxPoolCases,
-    ::testing::Values(Case{"pairs", {2, 3, 8, 8}, {2, 2}, {2, 2}},
-                      Case{"pairs_wide", {1, 2, 24, 70}, {2, 2}, {2, 2}},
-                      Case{"pairs_odd", {2, 2, 9, 37}, {2, 2}, {2, 2}},
-                      Case{"pairs_ceil", {2, 2, 9, 7}, {2, 2}, {2, 2}, {0, 0}, {1, 1}, true},
-                      Case{"stem", {2, 3, 15, 16}, {3, 3}, {2, 2}, {1, 1}},
-                      Case{"overlapping", {1, 2, 7, 9}, {3, 2}, {1, 1}},
-                      Case{"dilated", {1, 2, 11, 12}, {3, 3}, {2, 1}, {1, 1}, {2, 3}},
-                      Case{"ceil", {1, 2, 10, 11}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, true},
-                      Case{"large_window", {1, 1, 20, 30}, {17, 18}, {3, 4}}),
+    ::testing::Values(PoolCase{"pairs", {2, 3, 8, 8}, {2, 2}, {2, 2}},
+                      PoolCase{"pairs_wide", {1, 2, 24, 70}, {2, 2}, {2, 2}},
+                      PoolCase{"pairs_odd", {2, 2, 9, 37}, {2, 2}, {2, 2}},
+                      PoolCase{"pairs_ceil", {2, 2, 9, 7}, {2, 2}, {2, 2}, {0, 0}, {1, 1}, true},
+                      PoolCase{"stem", {2, 3, 15, 16}, {3, 3}, {2, 2}, {1, 1}},
+                      PoolCase{"overlapping", {1, 2, 7, 9}, {3, 2}, {1, 1}},
+                      PoolCase{"dilated", {1, 2, 11, 12}, {3, 3}, {2, 1}, {1, 1}, {2, 3}},
+                      PoolCase{"ceil", {1, 2, 10, 11}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, true},
+                      PoolCase{"large_window", {1, 1, 20, 30}, {17, 18}, {3, 4}}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST(MaxPool, NotANumberWinsAndPaddingNever) {
@@ -189,47 +182,37 @@ TEST(Pool, GradientsOfFirstAndSecondOrder) {
   }
 }
 
-template <class F>
-std::string message(F&& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
-
 TEST(Pool, ErrorsNameWhatIsWrong) {
   const Tensor x = zeros({1, 1, 3, 3});
-  EXPECT_EQ(message([&] { max_pool2d(x, 2, {}, 2); }),
+  EXPECT_EQ(error_of([&] { max_pool2d(x, 2, {}, 2); }),
             "pad should be at most half of kernel size, but got pad=2 and kernel_size=2");
-  EXPECT_EQ(message([&] { max_pool2d(x, 5); }),
+  EXPECT_EQ(error_of([&] { max_pool2d(x, 5); }),
             "Given input size: (1x3x3). Calculated output size: (1x0x0). Output size is too small");
-  EXPECT_EQ(message([&] { max_pool2d(x, 2, 0); }), "stride should not be zero");
-  EXPECT_EQ(message([&] {
+  EXPECT_EQ(error_of([&] { max_pool2d(x, 2, 0); }), "stride should not be zero");
+  EXPECT_EQ(error_of([&] {
               max_pool2d(x, {2, 2, 2});
             }),
             "max_pool2d: kernel_size must either be a single int, or a tuple of two ints");
-  EXPECT_THAT(message([&] {
+  EXPECT_THAT(error_of([&] {
                 max_pool2d(zeros({3, 3}), 2);
               }),
               HasSubstr("Expected 3D or 4D (batch mode)"));
-  EXPECT_THAT(message([&] { max_pool2d(x, 2, 2, 0, 0); }),
+  EXPECT_THAT(error_of([&] { max_pool2d(x, 2, 2, 0, 0); }),
               HasSubstr("dilation should be greater than zero"));
-  EXPECT_THAT(message([&] { max_pool2d(x, 0); }),
+  EXPECT_THAT(error_of([&] { max_pool2d(x, 0); }),
               HasSubstr("kernel size should be greater than zero"));
-  EXPECT_EQ(message([&] { max_pool2d(x.to(kLong), 2); }),
+  EXPECT_EQ(error_of([&] { max_pool2d(x.to(kLong), 2); }),
             "\"max_pool2d\" not implemented for 'Long'");
-  EXPECT_EQ(message([&] { avg_pool2d(x, 2, 2, 0, false, true, 0); }), "divisor must be not zero");
-  EXPECT_EQ(message([&] {
+  EXPECT_EQ(error_of([&] { avg_pool2d(x, 2, 2, 0, false, true, 0); }), "divisor must be not zero");
+  EXPECT_EQ(error_of([&] {
               adaptive_avg_pool2d(zeros({3, 3}), 2);
             }),
             "adaptive_avg_pool2d(): Expected 3D or 4D tensor, but got [3, 3]");
-  EXPECT_EQ(message([&] {
+  EXPECT_EQ(error_of([&] {
               adaptive_avg_pool2d(x, {2, 2, 2});
             }),
             "adaptive_avg_pool2d: output_size must be 2");
-  EXPECT_THAT(message([&] {
+  EXPECT_THAT(error_of([&] {
                 adaptive_avg_pool2d(zeros({1, 1, 0, 3}), 2);
               }),
               HasSubstr("being empty"));

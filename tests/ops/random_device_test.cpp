@@ -7,6 +7,7 @@
 #include "taeda/ops/dropout.h"
 #include "taeda/ops/index.h"
 #include "taeda/ops/random.h"
+#include "tests/error_of.h"
 #include "tests/ops/tensor_values.h"
 
 namespace taeda {
@@ -77,7 +78,7 @@ TEST_F(OnDevice, IndexErrorsComeWithTheNextWait) {
 
 TEST_F(OnDevice, DevicesMustMatch) {
   const Tensor x = arange(6, sim);
-  EXPECT_EQ(message_of([&] { x.index_select(0, tensor({1})); }),
+  EXPECT_EQ(error_of([&] { x.index_select(0, tensor({1})); }),
             "Expected all tensors to be on the same device, but found at least two devices, sim:0 "
             "and cpu! (when checking argument for argument index in method index_select)");
   EXPECT_THROW(x.gather(0, tensor({1})), Error);

@@ -10,6 +10,7 @@
 #include "taeda/ops/create.h"
 #include "taeda/ops/dropout.h"
 #include "taeda/ops/sort.h"
+#include "tests/error_of.h"
 #include "tests/ops/tensor_values.h"
 
 namespace taeda {
@@ -90,10 +91,12 @@ TEST(Random, LikeAnotherTensor) {
   };
   same(drawn([&] { return rand_like(model); }), drawn([] { return rand({3, 2}, kDouble); }));
   same(drawn([&] { return randn_like(model); }), drawn([] { return randn({3, 2}, kDouble); }));
-  same(drawn([&] { return randint_like(model, -3, 4); }),
-       drawn([] { return randint(-3, 4, {3, 2}, kDouble); }));
-  same(drawn([&] { return randint_like(model, 9, kLong); }),
-       drawn([] { return randint(0, 9, {3, 2}); }));
+  same(drawn([&] { return randint_like(model, -3, 4); }), drawn([] {
+         return randint(-3, 4, {3, 2}, kDouble);
+       }));
+  same(drawn([&] { return randint_like(model, 9, kLong); }), drawn([] {
+         return randint(0, 9, {3, 2});
+       }));
 }
 
 TEST(Random, Multinomial) {
@@ -105,29 +108,29 @@ TEST(Random, Multinomial) {
             (Sizes{2, 2}));
   manual_seed(0);
   EXPECT_EQ(longs(multinomial(weights, 8, true)), (Sizes{3, 3, 2, 3, 3, 3, 1, 2}));
-  EXPECT_EQ(message_of([&] { multinomial(weights, 5); }),
+  EXPECT_EQ(error_of([&] { multinomial(weights, 5); }),
             "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
-  EXPECT_EQ(message_of([] {
+  EXPECT_EQ(error_of([] {
               multinomial(tensor({-1.0, 0.2}), 1);
             }),
             "probability tensor contains either `inf`, `nan` or element < 0");
-  EXPECT_EQ(message_of([] { multinomial(zeros({2}), 1); }),
+  EXPECT_EQ(error_of([] { multinomial(zeros({2}), 1); }),
             "invalid multinomial distribution (sum of probabilities <= 0)");
 }
 
 TEST(Random, Errors) {
-  EXPECT_EQ(message_of([] { empty({2}).random_(3, 3); }),
+  EXPECT_EQ(error_of([] { empty({2}).random_(3, 3); }),
             "random_ expects 'from' to be less than 'to', but got from=3 >= to=3");
-  EXPECT_EQ(message_of([] { empty({2}).normal_(0, -1); }),
+  EXPECT_EQ(error_of([] { empty({2}).normal_(0, -1); }),
             "normal expects std >= 0.0, but found std -1");
-  EXPECT_EQ(message_of([] { empty({2}).uniform_(2, 1); }),
+  EXPECT_EQ(error_of([] { empty({2}).uniform_(2, 1); }),
             "uniform_ expects to return a [from, to) range, but found from=2 > to=1");
-  EXPECT_EQ(message_of([] { empty({2}).bernoulli_(2); }),
+  EXPECT_EQ(error_of([] { empty({2}).bernoulli_(2); }),
             "bernoulli_ expects p to be in [0, 1], but got p=2");
-  EXPECT_EQ(message_of([] { empty({2}, kChar).random_(0, 300); }),
+  EXPECT_EQ(error_of([] { empty({2}, kChar).random_(0, 300); }),
             "to - 1 is out of bounds for int8");
   EXPECT_THROW(empty({2}, kLong).uniform_(), NotImplementedError);
-  EXPECT_EQ(message_of([] { empty({2}).exponential_(0); }),
+  EXPECT_EQ(error_of([] { empty({2}).exponential_(0); }),
             "exponential_ expects lambda > 0.0, but found lambda=0");
 }
 
@@ -142,7 +145,7 @@ TEST(Dropout, KeepsMeanAndIsTheSameForGradient) {
   EXPECT_TRUE(x.grad().equal(y.detach()));
   EXPECT_TRUE(dropout(x, 0.25, false).is_same(x));
   EXPECT_EQ(dropout(x, 1.0).sum().item<float>(), 0);
-  EXPECT_EQ(message_of([&] { dropout(x, 1.5); }),
+  EXPECT_EQ(error_of([&] { dropout(x, 1.5); }),
             "dropout probability has to be between 0 and 1, but got 1.5");
 }
 

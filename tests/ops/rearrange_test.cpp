@@ -8,6 +8,7 @@
 #include "taeda/ops/join.h"
 #include "taeda/ops/random.h"
 #include "taeda/ops/shape.h"
+#include "tests/error_of.h"
 #include "tests/ops/tensor_values.h"
 
 namespace taeda {
@@ -28,10 +29,10 @@ TEST(Repeat, Forms) {
   EXPECT_EQ(longs(x.repeat_interleave(2, 0)), (Sizes{0, 1, 0, 1, 2, 3, 2, 3}));
   EXPECT_EQ(longs(repeat_interleave(x, tensor({2, 1}), 1)), (Sizes{0, 0, 1, 2, 2, 3}));
   EXPECT_EQ(longs(repeat_interleave(tensor({1, 0, 2}))), (Sizes{0, 2, 2}));
-  EXPECT_EQ(message_of([&] { x.repeat(IntArrayRef{2}); }),
+  EXPECT_EQ(error_of([&] { x.repeat(IntArrayRef{2}); }),
             "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
             "tensor");
-  EXPECT_EQ(message_of([&] { x.repeat_interleave(-1); }), "repeats can not be negative");
+  EXPECT_EQ(error_of([&] { x.repeat_interleave(-1); }), "repeats can not be negative");
 }
 
 TEST(Flip, DimensionsAndRotation) {
@@ -41,17 +42,14 @@ TEST(Flip, DimensionsAndRotation) {
   EXPECT_EQ(longs(fliplr(x)), (Sizes{2, 1, 0, 5, 4, 3}));
   EXPECT_EQ(longs(rot90(x)), (Sizes{2, 5, 1, 4, 0, 3}));
   EXPECT_EQ(longs(rot90(x, -1)), (Sizes{3, 0, 4, 1, 5, 2}));
-  EXPECT_EQ(message_of([&] {
-              x.flip({0, 0});
-            }),
-            "dim 0 appears multiple times in the list of dims");
+  EXPECT_EQ(error_of([&] { x.flip({0, 0}); }), "dim 0 appears multiple times in the list of dims");
 }
 
 TEST(Roll, FlatAndDimensions) {
   const Tensor x = arange(6).view({2, 3});
   EXPECT_EQ(longs(x.roll({1})), (Sizes{5, 0, 1, 2, 3, 4}));
   EXPECT_EQ(longs(x.roll({1, -1}, {0, 1})), (Sizes{4, 5, 3, 1, 2, 0}));
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(error_of([&] {
               x.roll({1, 2}, {0});
             }),
             "shifts and dimensions must align. shifts: 2, dims:1");
@@ -63,7 +61,7 @@ TEST(Triangle, BothSides) {
   EXPECT_EQ(longs(x.triu(1)), (Sizes{0, 1, 1, 0, 0, 1}));
   EXPECT_EQ(longs(x.tril(-2)), (Sizes(6, 0)));
   EXPECT_EQ(longs(arange(4).view({1, 2, 2}).mT().tril()), (Sizes{0, 0, 1, 3}));
-  EXPECT_EQ(message_of([] { zeros({3}).tril(); }),
+  EXPECT_EQ(error_of([] { zeros({3}).tril(); }),
             "tril: input tensor must have at least 2 dimensions");
 }
 
@@ -71,7 +69,7 @@ TEST(Diag, BothWays) {
   EXPECT_EQ(longs(tensor({1, 2}).diag(1)), (Sizes{0, 1, 0, 0, 0, 2, 0, 0, 0}));
   EXPECT_EQ(longs(arange(4).view({2, 2}).diag()), (Sizes{0, 3}));
   EXPECT_EQ(shape(diag_embed(ones({2, 3}), -1)), (Sizes{2, 4, 4}));
-  EXPECT_EQ(message_of([] { zeros({2, 2, 2}).diag(); }), "matrix or a vector expected");
+  EXPECT_EQ(error_of([] { zeros({2, 2, 2}).diag(); }), "matrix or a vector expected");
 }
 
 /// Checks first and second derivatives of a function of one or two matrices.

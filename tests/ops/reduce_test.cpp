@@ -24,7 +24,7 @@ Tensor ramp(IntArrayRef sizes, ScalarType dtype = kFloat, int64_t wrap = 97) {
   return t.to(dtype);
 }
 
-std::vector<double> values(const Tensor& t) {
+std::vector<double> doubles(const Tensor& t) {
   const Tensor d = t.to(kDouble).contiguous();
   const double* p = d.data_ptr<double>();
   return {p, p + d.numel()};
@@ -92,7 +92,7 @@ TEST(Sum, EveryShapePathAgreesWithIndexArithmetic) {
             if (reduced.back()) dims.push_back(d);
           }
           const Tensor s = dtype == kBFloat16 ? t.to(kFloat).sum(dims) : t.sum(dims);
-          EXPECT_EQ(values(s), reference_sum(t, reduced))
+          EXPECT_EQ(doubles(s), reference_sum(t, reduced))
               << t.sizes() << ' ' << mask << ' ' << dtype;
         }
       }
@@ -104,13 +104,13 @@ TEST(Sum, KeepsDimensionsAndTakesNegativeOnes) {
   const Tensor x = ramp({2, 3, 4});
   EXPECT_EQ(x.sum({0, -1}, true).sizes().vec(), (std::vector<int64_t>{1, 3, 1}));
   EXPECT_EQ(x.sum(-1).sizes().vec(), (std::vector<int64_t>{2, 3}));
-  EXPECT_THAT(values(x.sum({0, -1})), ElementsAre(60, 92, 124));
+  EXPECT_THAT(doubles(x.sum({0, -1})), ElementsAre(60, 92, 124));
   EXPECT_EQ(x.sum(IntArrayRef()).dim(), 0);
 }
 
 TEST(Sum, OfNothingIsZero) {
   EXPECT_EQ(empty({0}).sum().item<float>(), 0);
-  EXPECT_THAT(values(empty({0, 3}).sum(0)), ElementsAre(0, 0, 0));
+  EXPECT_THAT(doubles(empty({0, 3}).sum(0)), ElementsAre(0, 0, 0));
   EXPECT_EQ(empty({0, 3}).sum(1).numel(), 0);
   EXPECT_TRUE(std::isnan(empty({0}).mean().item<float>()));
 }
@@ -123,11 +123,11 @@ TEST(Sum, DoesNotDependOnTheNumberOfThreads) {
     for (int64_t i = 0; i < x.numel(); ++i)
       x.data_ptr<float>()[i] = std::sin(static_cast<float>(i)) * static_cast<float>(1 + i % 1000);
     set_num_threads(1);
-    const auto all = values(x.sum()), first = values(x.sum(0));
+    const auto all = doubles(x.sum()), first = doubles(x.sum(0));
     for (const int threads : {2, 3}) {
       set_num_threads(threads);
-      EXPECT_EQ(values(x.sum()), all);
-      EXPECT_EQ(values(x.sum(0)), first);
+      EXPECT_EQ(doubles(x.sum()), all);
+      EXPECT_EQ(doubles(x.sum(0)), first);
     }
   }
   set_num_threads(before);
@@ -155,13 +155,13 @@ TEST(Sum, GradientIsSpreadOverTheInput) {
   const Tensor y = x.sum(0);
   EXPECT_STREQ(y.grad_fn()->name(), "SumBackward1");
   y.backward(ramp({3}));
-  EXPECT_THAT(values(x.grad()), ElementsAre(0, 1, 2, 0, 1, 2));
+  EXPECT_THAT(doubles(x.grad()), ElementsAre(0, 1, 2, 0, 1, 2));
   EXPECT_STREQ(x.sum().grad_fn()->name(), "SumBackward0");
 }
 
 TEST(SumToSize, UndoesBroadcasting) {
   const Tensor x = ramp({2, 3, 4});
-  EXPECT_THAT(values(x.sum_to_size({3, 1})), ElementsAre(60, 92, 124));
+  EXPECT_THAT(doubles(x.sum_to_size({3, 1})), ElementsAre(60, 92, 124));
   EXPECT_EQ(x.sum_to_size({1, 3, 1}).sizes().vec(), (std::vector<int64_t>{1, 3, 1}));
   EXPECT_TRUE(x.sum_to_size({2, 3, 4}).is_same(x));
   EXPECT_EQ(message_of<Error>([&] {
@@ -173,7 +173,7 @@ TEST(SumToSize, UndoesBroadcasting) {
 TEST(Mean, DividesByTheNumberOfElements) {
   const Tensor x = ramp({2, 3});
   EXPECT_EQ(x.mean().item<float>(), 2.5f);
-  EXPECT_THAT(values(x.mean(0)), ElementsAre(1.5, 2.5, 3.5));
+  EXPECT_THAT(doubles(x.mean(0)), ElementsAre(1.5, 2.5, 3.5));
   EXPECT_EQ(ramp({4}, kInt).mean(kFloat).item<float>(), 1.5f);
   EXPECT_EQ(full({70000}, 2, kHalf).mean().item<float>(), 2.0f) << "the sum does not fit a half";
 }

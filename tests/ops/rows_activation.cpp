@@ -1,17 +1,14 @@
 #include <cmath>
 
 #include "taeda/ops/activation.h"
+#include "tests/ops/formulas.h"
 #include "tests/ops/op_table.h"
 
 namespace taeda::testing {
 
 namespace {
 
-double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 double log_one_plus_exp(double x) { return x > 30 ? x : std::log1p(std::exp(x)); }
-double clamped(double x, double low, double high) {
-  return std::isnan(x) ? x : std::min(std::max(x, low), high);
-}
 double exponential_unit(double x, double alpha, double scale, double input_scale) {
   return x > 0 ? scale * x : scale * alpha * std::expm1(input_scale * x);
 }

@@ -129,7 +129,7 @@ std::vector<OpRow> logic() {
   return rows;
 }
 
-std::vector<OpRow> selections() {
+std::vector<OpRow> choices() {
   return {
       elementwise({.name = "where",
                    .call = [](const Tensors& t) { return where(t[0], t[1], t[2]); },
@@ -153,7 +153,7 @@ std::vector<OpRow> selections() {
 
 std::vector<OpRow> compare_rows() {
   std::vector<OpRow> rows = comparisons();
-  for (auto& more : {logic(), selections()}) rows.insert(rows.end(), more.begin(), more.end());
+  for (auto& more : {logic(), choices()}) rows.insert(rows.end(), more.begin(), more.end());
   return rows;
 }
 

@@ -62,7 +62,7 @@ OpRow product_row(std::string name, std::string equation, std::vector<Sample> sa
           .tolerance = 8};
 }
 
-std::vector<OpRow> products() {
+std::vector<OpRow> matrix_products() {
   return {
       product_row("mm", "ij,jk->ik",
                   {{real({3, 4}), real({4, 5})},
@@ -189,7 +189,7 @@ std::vector<OpRow> scaled_products() {
 
 std::vector<OpRow> matmul_rows() {
   std::vector<OpRow> all;
-  for (const auto& part : {products(), plain_products(), scaled_products()})
+  for (const auto& part : {matrix_products(), plain_products(), scaled_products()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }

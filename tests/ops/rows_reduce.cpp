@@ -17,7 +17,7 @@ double average(const Fibre& x) { return total(x) / static_cast<double>(x.size())
 double product(const Fibre& x) {
   return std::accumulate(x.begin(), x.end(), 1.0, std::multiplies<>());
 }
-double largest(const Fibre& x) { return *std::max_element(x.begin(), x.end()); }
+double maximum(const Fibre& x) { return *std::max_element(x.begin(), x.end()); }
 double smallest(const Fibre& x) { return *std::min_element(x.begin(), x.end()); }
 double variance(const Fibre& x) {
   const double m = average(x);
@@ -76,11 +76,11 @@ const Reduction kReductions[] = {
     {"mean", [](const Tensor& t) { return mean(t); },
      [](const Tensor& t, int64_t d) { return mean(t, d); }, &average},
     {"amax", [](const Tensor& t) { return amax(t); },
-     [](const Tensor& t, int64_t d) { return amax(t, d); }, &largest, kReals},
+     [](const Tensor& t, int64_t d) { return amax(t, d); }, &maximum, kReals},
     {"amin", [](const Tensor& t) { return amin(t); },
      [](const Tensor& t, int64_t d) { return amin(t, d); }, &smallest, kReals},
     {"max.value", [](const Tensor& t) { return max(t); },
-     [](const Tensor& t, int64_t d) { return std::get<0>(max(t, d)); }, &largest, kReals},
+     [](const Tensor& t, int64_t d) { return std::get<0>(max(t, d)); }, &maximum, kReals},
     {"min.value", [](const Tensor& t) { return min(t); },
      [](const Tensor& t, int64_t d) { return std::get<0>(min(t, d)); }, &smallest, kReals},
     {"median.value", [](const Tensor& t) { return median(t); },
@@ -106,7 +106,7 @@ const Reduction kReductions[] = {
      [](const Fibre& x) { return norm_of(x, 0); }, kReals, false},
     {"argmax", [](const Tensor& t) { return argmax(t); },
      [](const Tensor& t, int64_t d) { return argmax(t, d); },
-     [](const Fibre& x) { return position(x, largest(x))[0]; }, kReals, false},
+     [](const Fibre& x) { return position(x, maximum(x))[0]; }, kReals, false},
     {"argmin", [](const Tensor& t) { return argmin(t); },
      [](const Tensor& t, int64_t d) { return argmin(t, d); },
      [](const Fibre& x) { return position(x, smallest(x))[0]; }, kReals, false},
@@ -212,7 +212,7 @@ void add_pairs(std::vector<OpRow>& rows) {
                   along(a[0], 1, scaled(1.5), true),
                   along(a[0], 1, biased),
                   along(a[0], 1, one(&smallest), true),
-                  along(a[0], 1, one(&largest), true)};
+                  along(a[0], 1, one(&maximum), true)};
   };
   rows.push_back(row);
 }
@@ -266,7 +266,7 @@ std::vector<OpRow> reduce_rows() {
       });
   add_along(
       rows, "cummax", [](const Tensor& t, int64_t d) { return std::get<0>(cummax(t, d)); },
-      [](const Fibre& x) { return running(x, &largest); });
+      [](const Fibre& x) { return running(x, &maximum); });
   add_along(
       rows, "cummin", [](const Tensor& t, int64_t d) { return std::get<0>(cummin(t, d)); },
       [](const Fibre& x) { return running(x, &smallest); });

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "taeda/ops/unary.h"
+#include "tests/ops/formulas.h"
 #include "tests/ops/op_table.h"
 
 namespace taeda::testing {
@@ -8,7 +9,7 @@ namespace taeda::testing {
 namespace {
 
 using Method = Tensor (Tensor::*)() const;
-using InPlace = Tensor& (Tensor::*)() const;
+using InPlaceMember = Tensor& (Tensor::*)() const;
 
 /// A method without arguments. Values come from [low, high).
 struct Unary {
@@ -16,7 +17,7 @@ struct Unary {
   Method method;
   double (*formula)(double);
   double low = -2, high = 2;
-  InPlace in_place = nullptr;
+  InPlaceMember in_place = nullptr;
   unsigned dtypes = kReals;
 };
 
@@ -33,7 +34,6 @@ OpRow row_of(const Unary& u) {
 }
 
 double sign_of(double x) { return std::isnan(x) ? x : (x > 0) - (x < 0); }
-double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 
 const Unary kUnary[] = {
     {"abs", &Tensor::abs, [](double x) { return std::fabs(x); }, -3, 3, &Tensor::abs_},
@@ -70,10 +70,6 @@ const Unary kUnary[] = {
     {"frac", &Tensor::frac, [](double x) { return x - std::trunc(x); }, -4, 4, nullptr, kFloats},
     {"conj", &Tensor::conj, [](double x) { return x; }},
 };
-
-double clamped(double x, double low, double high) {
-  return std::isnan(x) ? x : std::min(std::max(x, low), high);
-}
 
 std::vector<OpRow> clamps() {
   return {

@@ -8,6 +8,8 @@
 #include "taeda/base/error.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"
+#include "tests/error_of.h"
+#include "tests/ops/tensor_values.h"
 
 namespace taeda {
 namespace {
@@ -18,20 +20,6 @@ Tensor counting(IntArrayRef sizes) {
   return out;
 }
 
-std::vector<float> values(const Tensor& t) {
-  const Tensor c = t.contiguous();
-  return {c.data_ptr<float>(), c.data_ptr<float>() + c.numel()};
-}
-
-std::string message_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.message();
-  }
-  return "no error";
-}
-
 TEST(Shape, ViewSharesMemory) {
   const Tensor x = counting({2, 3});
   const Tensor v = x.view({3, -1});
@@ -39,17 +27,17 @@ TEST(Shape, ViewSharesMemory) {
   EXPECT_EQ(v.data_ptr(), x.data_ptr());
   EXPECT_TRUE(v.is_view());
   v.fill_(7);
-  EXPECT_EQ(values(x), std::vector<float>(6, 7.0f));
+  EXPECT_EQ(testing::floats(x), std::vector<float>(6, 7.0f));
 }
 
 TEST(Shape, ViewOfTransposedFails) {
   EXPECT_EQ(
-      message_of([] {
+      error_of([] {
         counting({2, 3}).t().view({6});
       }),
       "view size is not compatible with input tensor's size and stride (at least one dimension "
       "spans across two contiguous subspaces). Use .reshape(...) instead.");
-  EXPECT_EQ(message_of([] {
+  EXPECT_EQ(error_of([] {
               counting({2, 3}).view({4, -1});
             }),
             "shape '[4, -1]' is invalid for input of size 6");
@@ -60,18 +48,18 @@ TEST(Shape, ReshapeCopiesOnlyWhenItMust) {
   EXPECT_EQ(x.reshape({6}).data_ptr(), x.data_ptr());
   const Tensor r = x.t().reshape({6});
   EXPECT_NE(r.data_ptr(), x.data_ptr());
-  EXPECT_EQ(values(r), (std::vector<float>{0, 3, 1, 4, 2, 5}));
+  EXPECT_EQ(testing::floats(r), (std::vector<float>{0, 3, 1, 4, 2, 5}));
 }
 
 TEST(Shape, SelectSliceNarrow) {
   const Tensor x = counting({3, 4});
-  EXPECT_EQ(values(x.select(0, -1)), (std::vector<float>{8, 9, 10, 11}));
-  EXPECT_EQ(values(x[1]), (std::vector<float>{4, 5, 6, 7}));
-  EXPECT_EQ(values(x.slice(1, 1, {}, 2)), (std::vector<float>{1, 3, 5, 7, 9, 11}));
-  EXPECT_EQ(values(x.slice(0, -2, 100).select(1, 0)), (std::vector<float>{4, 8}));
+  EXPECT_EQ(testing::floats(x.select(0, -1)), (std::vector<float>{8, 9, 10, 11}));
+  EXPECT_EQ(testing::floats(x[1]), (std::vector<float>{4, 5, 6, 7}));
+  EXPECT_EQ(testing::floats(x.slice(1, 1, {}, 2)), (std::vector<float>{1, 3, 5, 7, 9, 11}));
+  EXPECT_EQ(testing::floats(x.slice(0, -2, 100).select(1, 0)), (std::vector<float>{4, 8}));
   EXPECT_EQ(x.slice(0, 2, 1).numel(), 0);
-  EXPECT_EQ(values(x.narrow(0, -2, 1)), (std::vector<float>{4, 5, 6, 7}));
-  EXPECT_EQ(message_of([&] { x.narrow(0, 2, 4); }),
+  EXPECT_EQ(testing::floats(x.narrow(0, -2, 1)), (std::vector<float>{4, 5, 6, 7}));
+  EXPECT_EQ(error_of([&] { x.narrow(0, 2, 4); }),
             "start (2) + length (4) exceeds dimension size (3).");
   EXPECT_THROW(x.select(0, 3), IndexError);
   EXPECT_THROW(x.select(2, 0), IndexError);
@@ -84,8 +72,7 @@ TEST(Shape, PermuteAndMovedim) {
   EXPECT_EQ(x.movedim(0, -1).sizes().vec(), (std::vector<int64_t>{3, 4, 2}));
   EXPECT_EQ(movedim(x, {0, 1}, {1, 2}).sizes().vec(), (std::vector<int64_t>{4, 2, 3}));
   EXPECT_EQ(x.mT().sizes().vec(), (std::vector<int64_t>{2, 4, 3}));
-  EXPECT_EQ(message_of([&] { x.t(); }),
-            "t() expects a tensor with <= 2 dimensions, but self is 3D");
+  EXPECT_EQ(error_of([&] { x.t(); }), "t() expects a tensor with <= 2 dimensions, but self is 3D");
 }
 
 TEST(Shape, FlattenAndUnflatten) {
@@ -94,10 +81,10 @@ TEST(Shape, FlattenAndUnflatten) {
   EXPECT_EQ(x.select(0, 0).select(0, 0).select(0, 0).flatten().sizes().vec(),
             (std::vector<int64_t>{1}));
   EXPECT_EQ(x.unflatten(-1, {2, -1}).sizes().vec(), (std::vector<int64_t>{2, 3, 2, 2}));
-  EXPECT_EQ(message_of([&] { x.flatten(1, 0); }),
+  EXPECT_EQ(error_of([&] { x.flatten(1, 0); }),
             "flatten() has invalid args: start_dim cannot come after end_dim");
   EXPECT_EQ(
-      message_of([&] {
+      error_of([&] {
         x.unflatten(1, {2, 2});
       }),
       "unflatten: Provided sizes [2, 2] don't multiply up to the size of dim 1 (3) in the input "
@@ -110,8 +97,8 @@ TEST(Shape, SqueezeUnsqueezeExpand) {
   EXPECT_EQ(x.squeeze(1).sizes().vec(), (std::vector<int64_t>{1, 3, 1}));
   EXPECT_EQ(x.squeeze(-1).sizes().vec(), (std::vector<int64_t>{1, 3}));
   EXPECT_EQ(x.unsqueeze(-1).sizes().vec(), (std::vector<int64_t>{1, 3, 1, 1}));
-  EXPECT_EQ(values(x.expand({2, -1, 1})), (std::vector<float>{0, 1, 2, 0, 1, 2}));
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(testing::floats(x.expand({2, -1, 1})), (std::vector<float>{0, 1, 2, 0, 1, 2}));
+  EXPECT_EQ(error_of([&] {
               x.expand({2, 4, 1});
             }),
             "The expanded size of the tensor (4) must match the existing size (3) at non-singleton "
@@ -128,19 +115,20 @@ TEST(Shape, InPlaceLayoutChanges) {
 
 TEST(Shape, DiagonalAndUnfold) {
   const Tensor x = counting({3, 4});
-  EXPECT_EQ(values(x.diagonal()), (std::vector<float>{0, 5, 10}));
-  EXPECT_EQ(values(x.diagonal(2)), (std::vector<float>{2, 7}));
-  EXPECT_EQ(values(x.diagonal(-1)), (std::vector<float>{4, 9}));
-  EXPECT_EQ(values(counting({5}).unfold(0, 3, 1)), (std::vector<float>{0, 1, 2, 1, 2, 3, 2, 3, 4}));
-  EXPECT_EQ(message_of([&] { x.unfold(0, 5, 1); }),
+  EXPECT_EQ(testing::floats(x.diagonal()), (std::vector<float>{0, 5, 10}));
+  EXPECT_EQ(testing::floats(x.diagonal(2)), (std::vector<float>{2, 7}));
+  EXPECT_EQ(testing::floats(x.diagonal(-1)), (std::vector<float>{4, 9}));
+  EXPECT_EQ(testing::floats(counting({5}).unfold(0, 3, 1)),
+            (std::vector<float>{0, 1, 2, 1, 2, 3, 2, 3, 4}));
+  EXPECT_EQ(error_of([&] { x.unfold(0, 5, 1); }),
             "maximum size for tensor at dimension 0 is 3 but size is 5");
 }
 
 TEST(Shape, AsStridedStaysInsideTheStorage) {
   const Tensor x = counting({6});
-  EXPECT_EQ(values(x.as_strided({2, 2}, {1, 2}, 1)), (std::vector<float>{1, 3, 2, 4}));
+  EXPECT_EQ(testing::floats(x.as_strided({2, 2}, {1, 2}, 1)), (std::vector<float>{1, 3, 2, 4}));
   EXPECT_EQ(
-      message_of([&] {
+      error_of([&] {
         x.as_strided({5, 5}, {5, 5});
       }),
       "setStorage: sizes [5, 5], strides [5, 5], storage offset 0, and itemsize 4 requiring a "
@@ -153,7 +141,7 @@ TEST(Shape, ViewAsDtype) {
   EXPECT_EQ(x.view(kDouble).sizes().vec(), (std::vector<int64_t>{2, 2}));
   EXPECT_EQ(x.view(kByte).sizes().vec(), (std::vector<int64_t>{2, 16}));
   EXPECT_EQ(
-      message_of([] {
+      error_of([] {
         ones({2, 3}).view(kDouble);
       }),
       "self.size(-1) must be divisible by 2 to view Float as Double (different element sizes), "
@@ -165,15 +153,15 @@ TEST(Shape, ComplexParts) {
   const Tensor pairs = counting({2, 2});
   const Tensor z = view_as_complex(pairs);
   EXPECT_EQ(z.dtype(), kComplexFloat);
-  EXPECT_EQ(values(real(z)), (std::vector<float>{0, 2}));
-  EXPECT_EQ(values(imag(z)), (std::vector<float>{1, 3}));
+  EXPECT_EQ(testing::floats(real(z)), (std::vector<float>{0, 2}));
+  EXPECT_EQ(testing::floats(imag(z)), (std::vector<float>{1, 3}));
   EXPECT_EQ(view_as_real(z).data_ptr(), pairs.data_ptr());
 }
 
 TEST(Shape, BroadcastTensors) {
   const std::vector<Tensor> out = broadcast_tensors({counting({3, 1}), counting({2})});
-  EXPECT_EQ(values(out[0]), (std::vector<float>{0, 0, 1, 1, 2, 2}));
-  EXPECT_EQ(values(out[1]), (std::vector<float>{0, 1, 0, 1, 0, 1}));
+  EXPECT_EQ(testing::floats(out[0]), (std::vector<float>{0, 0, 1, 1, 2, 2}));
+  EXPECT_EQ(testing::floats(out[1]), (std::vector<float>{0, 1, 0, 1, 0, 1}));
 }
 
 }  // namespace

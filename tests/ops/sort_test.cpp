@@ -8,6 +8,7 @@
 #include "taeda/autograd/gradcheck.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/random.h"
+#include "tests/error_of.h"
 #include "tests/ops/tensor_values.h"
 
 namespace taeda {
@@ -53,10 +54,10 @@ TEST(Topk, LargestAndSmallest) {
   const Tensor x = tensor({3.0, 1.0, NAN, 2.0});
   EXPECT_EQ(longs(std::get<1>(x.topk(2))), (Sizes{2, 0}));
   EXPECT_EQ(floats(std::get<0>(x.topk(2, 0, false))), (std::vector<float>{1, 2}));
-  EXPECT_EQ(message_of([&] { x.topk(5); }), "selected index k out of range");
+  EXPECT_EQ(error_of([&] { x.topk(5); }), "selected index k out of range");
   EXPECT_EQ(std::get<0>(tensor({5, 4, 6}).kthvalue(2)).item<int64_t>(), 5);
   EXPECT_EQ(shape(std::get<0>(ones({2, 3}).kthvalue(1, 1, true))), (Sizes{2, 1}));
-  EXPECT_EQ(message_of([&] { x.kthvalue(0); }),
+  EXPECT_EQ(error_of([&] { x.kthvalue(0); }),
             "kthvalue(): selected number k out of range for dimension 0");
 }
 
@@ -76,7 +77,7 @@ TEST(Unique, SortedInverseCounts) {
 TEST(Bincount, CountsAndWeights) {
   EXPECT_EQ(longs(bincount(tensor({1, 3, 1}), {}, 6)), (Sizes{0, 2, 0, 1, 0, 0}));
   EXPECT_EQ(floats(bincount(tensor({1, 1}), tensor({0.5, 0.25}))), (std::vector<float>{0, 0.75}));
-  EXPECT_EQ(message_of([] { bincount(tensor({-1})); }),
+  EXPECT_EQ(error_of([] { bincount(tensor({-1})); }),
             "bincount only supports 1-d non-negative integral inputs.");
 }
 

@@ -1,22 +1,17 @@
-// Reading tensors and errors in tests.
+// Reading tensors in tests, and comparing them.
 #pragma once
 
-#include <functional>
-#include <string>
+#include <gtest/gtest.h>
+
+#include <cmath>
 #include <vector>
 
-#include "taeda/base/error.h"
 #include "taeda/tensor/tensor.h"
+#include "tests/values.h"
 
 namespace taeda::testing {
 
-/// The elements in row-major order, from any device; T must be the dtype.
-template <class T>
-std::vector<T> values(const Tensor& t) {
-  const Tensor c = t.detach().cpu().contiguous();
-  const T* p = c.data_ptr<T>();
-  return {p, p + c.numel()};
-}
+using taeda::values;
 
 inline std::vector<float> floats(const Tensor& t) { return values<float>(t); }
 inline std::vector<int64_t> longs(const Tensor& t) { return values<int64_t>(t); }
@@ -27,14 +22,15 @@ inline std::vector<int> bools(const Tensor& t) {
 }
 inline std::vector<int64_t> shape(const Tensor& t) { return t.sizes().vec(); }
 
-/// The message of the Error that `f` throws; "no error" if it throws none.
-inline std::string message_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.message();
+inline void expect_same(const Tensor& got, const Tensor& want, double tolerance = 0) {
+  ASSERT_EQ(got.sizes(), want.sizes());
+  const Tensor g = got.to(kDouble).contiguous(), w = want.to(kDouble).contiguous();
+  for (int64_t i = 0; i < g.numel(); ++i) {
+    const double a = g.data_ptr<double>()[i], b = w.data_ptr<double>()[i];
+    if (std::isnan(a) && std::isnan(b)) continue;
+    if (a == b) continue;
+    ASSERT_NEAR(a, b, tolerance) << "element " << i;
   }
-  return "no error";
 }
 
 }  // namespace taeda::testing

@@ -10,11 +10,10 @@
 #include "taeda/ops/create.h"
 #include "taeda/optim/adam.h"
 #include "taeda/optim/sgd.h"
+#include "tests/optim/golden.h"
 
 namespace taeda::optim {
 namespace {
-
-#include "golden.inc"
 
 using testing::HasSubstr;
 using testing::ThrowsMessage;

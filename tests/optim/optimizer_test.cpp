@@ -11,11 +11,10 @@
 #include "taeda/optim/rmsprop.h"
 #include "taeda/optim/sgd.h"
 #include "taeda/tensor/grad_mode.h"
+#include "tests/optim/golden.h"
 
 namespace taeda::optim {
 namespace {
-
-#include "golden.inc"
 
 using testing::HasSubstr;
 using testing::ThrowsMessage;

@@ -16,13 +16,14 @@
 #include "taeda/ops/random.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/softmax.h"
+#include "tests/sim/devices.h"
 
 namespace taeda {
 namespace {
 
 using testing::HasSubstr;
 
-const Device kDevice("sim:0"), kPeer("sim:1");
+using sim_tests::kDevice, sim_tests::kPeer;
 
 /// Numbers that differ from element to element.
 Tensor numbers(IntArrayRef sizes) {

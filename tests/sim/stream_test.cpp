@@ -12,13 +12,14 @@
 #include "taeda/device/sim.h"
 #include "taeda/device/storage.h"
 #include "taeda/device/transfer.h"
+#include "tests/sim/devices.h"
 
 namespace taeda {
 namespace {
 
 using testing::HasSubstr;
 
-const Device kDevice("sim:0");
+using sim_tests::kDevice;
 
 /// A block of ints on a device.
 struct Block {

@@ -7,21 +7,12 @@
 #include "taeda/base/error.h"
 #include "taeda/ops/create.h"
 #include "taeda/tensor/promote.h"
+#include "tests/error_of.h"
 
 namespace taeda {
 namespace {
 
 using ::testing::HasSubstr;
-
-template <class F>
-std::string message_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
 
 TEST(Layout, ContiguousStrides) {
   EXPECT_EQ(contiguous_strides({2, 3, 4}), (DimVector{12, 4, 1}));
@@ -59,42 +50,42 @@ TEST(Layout, SliceFollowsPython) {
   EXPECT_EQ(l.slice(0, -2, 100, 1).offset, 3);
   EXPECT_EQ(l.slice(0, 4, 2, 1).sizes, DimVector{0});
   EXPECT_EQ(l.slice(0, 0, 5, 2).sizes, DimVector{3});
-  EXPECT_THAT(message_of([&] { l.slice(0, 0, 5, 0); }), HasSubstr("slice step must be positive"));
+  EXPECT_THAT(error_of([&] { l.slice(0, 0, 5, 0); }), HasSubstr("slice step must be positive"));
 }
 
 TEST(Layout, ErrorsNameTheValues) {
-  EXPECT_EQ(message_of([] { wrap_dim(2, 2); }),
+  EXPECT_EQ(error_of([] { wrap_dim(2, 2); }),
             "Dimension out of range (expected to be in range of [-2, 1], but got 2)");
   EXPECT_THROW(wrap_dim(-3, 2), IndexError);
-  EXPECT_EQ(message_of([] {
+  EXPECT_EQ(error_of([] {
               wrap_dims({1, -1}, 2);
             }),
             "dim 1 appears multiple times in the list of dims");
   EXPECT_EQ(
-      message_of([] {
+      error_of([] {
         broadcast_sizes({2, 3}, {2, 4});
       }),
       "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1");
-  EXPECT_EQ(message_of([] {
+  EXPECT_EQ(error_of([] {
               infer_size({2, 3}, 8);
             }),
             "shape '[2, 3]' is invalid for input of size 8");
-  EXPECT_EQ(message_of([] { infer_size({-1, -1}, 8); }), "only one dimension can be inferred");
-  EXPECT_THAT(message_of([] { infer_size({-1, 0}, 0); }), HasSubstr("is ambiguous"));
-  EXPECT_THAT(message_of([] { Layout::contiguous({2}).select(0, 2); }),
+  EXPECT_EQ(error_of([] { infer_size({-1, -1}, 8); }), "only one dimension can be inferred");
+  EXPECT_THAT(error_of([] { infer_size({-1, 0}, 0); }), HasSubstr("is ambiguous"));
+  EXPECT_THAT(error_of([] { Layout::contiguous({2}).select(0, 2); }),
               HasSubstr("index 2 out of range for tensor of size [2] at dimension 0"));
-  EXPECT_THAT(message_of([] { Layout::contiguous({3}).expand({4}); }),
+  EXPECT_THAT(error_of([] { Layout::contiguous({3}).expand({4}); }),
               HasSubstr("The expanded size of the tensor (4) must match the existing size (3)"));
   EXPECT_EQ(infer_size({-1, 4}, 8), (DimVector{2, 4}));
 }
 
 TEST(Tensor, ImpossibleSizes) {
-  EXPECT_THAT(message_of([] { empty({-1}); }), HasSubstr("negative dimension -1"));
-  EXPECT_THAT(message_of([] {
+  EXPECT_THAT(error_of([] { empty({-1}); }), HasSubstr("negative dimension -1"));
+  EXPECT_THAT(error_of([] {
                 empty({int64_t{1} << 40, int64_t{1} << 40});
               }),
               HasSubstr("Storage size calculation overflowed"));
-  EXPECT_THAT(message_of([] { empty({2}, kLong).data_ptr<float>(); }),
+  EXPECT_THAT(error_of([] { empty({2}, kLong).data_ptr<float>(); }),
               HasSubstr("expected scalar type Float but found Long"));
 }
 

@@ -14,6 +14,7 @@
 #include "taeda/vision/transforms.h"
 #include "tests/error_of.h"
 #include "tests/io/temporary_folder.h"
+#include "tests/values.h"
 
 namespace taeda::vision {
 namespace {
@@ -23,12 +24,6 @@ using datasets::CIFAR100;
 using datasets::ImageFolder;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-template <class T>
-std::vector<T> values(const Tensor& t) {
-  const Tensor c = t.contiguous();
-  return {c.data_ptr<T>(), c.data_ptr<T>() + c.numel()};
-}
 
 void write(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;

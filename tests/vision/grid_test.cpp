@@ -12,6 +12,7 @@
 #include "taeda/vision/image_io.h"
 #include "tests/error_of.h"
 #include "tests/io/temporary_folder.h"
+#include "tests/values.h"
 #include "tests/vision/idx_files.h"
 
 namespace taeda::vision {
@@ -19,12 +20,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-template <class T>
-std::vector<T> values(const Tensor& t) {
-  const Tensor c = t.contiguous();
-  return {c.data_ptr<T>(), c.data_ptr<T>() + c.numel()};
-}
 
 Tensor iota(std::vector<int64_t> sizes) {
   Tensor t = taeda::empty(sizes);

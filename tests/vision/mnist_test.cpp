@@ -10,6 +10,7 @@
 #include "taeda/vision/idx.h"
 #include "tests/error_of.h"
 #include "tests/io/temporary_folder.h"
+#include "tests/values.h"
 #include "tests/vision/idx_files.h"
 
 namespace taeda::vision {
@@ -19,11 +20,6 @@ using datasets::FashionMNIST;
 using datasets::MNIST;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-template <class T>
-std::vector<T> values(const Tensor& t) {
-  return {t.data_ptr<T>(), t.data_ptr<T>() + t.numel()};
-}
 
 class Idx : public testing::Test {
  protected:

@@ -2,6 +2,8 @@
 
 #include <ostream>
 
+#include "taeda/tensor/grad_mode.h"
+
 namespace taeda::nn {
 
 namespace {

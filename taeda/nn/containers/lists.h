@@ -12,7 +12,7 @@ std::shared_ptr<Module> module_pointer(const M& module) {
   if constexpr (is_holder<M>)
     return module.ptr();
   else if constexpr (std::is_base_of_v<Module, M>)
-    return std::make_shared<M>(module);
+    return make_module<M>(module);
   else
     return module;
 }

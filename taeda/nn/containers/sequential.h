@@ -43,7 +43,7 @@ class SequentialImpl : public Cloneable<SequentialImpl> {
   /// A container registers nothing of its own.
   void reset() override {}
   std::shared_ptr<Module> clone(const std::optional<Device>& device = {}) const override {
-    auto copy = std::make_shared<SequentialImpl>();
+    auto copy = make_module<SequentialImpl>();
     for (size_t i = 0; i < modules_.size(); ++i)
       copy->push_back(children_[i].key(), modules_[i].clone(device));
     copy->train(is_training());
@@ -110,7 +110,7 @@ class Sequential : public ModuleHolder<SequentialImpl> {
   using ModuleHolder<SequentialImpl>::ModuleHolder;
   Sequential() = default;
   Sequential(std::initializer_list<NamedAnyModule> named)
-      : ModuleHolder(std::make_shared<SequentialImpl>(named)) {}
+      : ModuleHolder(make_module<SequentialImpl>(named)) {}
 };
 
 }  // namespace taeda::nn

@@ -4,6 +4,7 @@
 #include "taeda/base/error.h"
 #include "taeda/device/registry.h"
 #include "taeda/ops/join.h"
+#include "taeda/tensor/grad_mode.h"
 
 namespace taeda::nn::parallel {
 

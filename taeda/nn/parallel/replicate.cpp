@@ -9,6 +9,7 @@
 #include "taeda/device/registry.h"
 #include "taeda/nn/cloneable.h"
 #include "taeda/nn/parallel/comm.h"
+#include "taeda/tensor/grad_mode.h"
 
 namespace taeda::nn::parallel {
 

@@ -1,0 +1,12 @@
+// Parameters after steps, and learning rates, from PyTorch.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace taeda::optim {
+
+#include "golden.inc"
+
+}  // namespace taeda::optim
