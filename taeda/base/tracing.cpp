@@ -143,7 +143,7 @@ void Span::enter(Kind kind, const char* name, const char* shown) {
     open_span = this;
   }
   log_ = wants(recorded_by(kind)) ? current_log() : nullptr;
-  if (kind == Kind::Operation && wants(kScopes))
+  if ((kind == Kind::Operation || kind == Kind::Copy) && wants(kScopes))
     if (auto* listener = operation_listener.load(std::memory_order_acquire)) listener(name);
   if (!log_) return;
   // What an operation is called stays; other names may go with what is being called.
@@ -154,6 +154,8 @@ void Span::enter(Kind kind, const char* name, const char* shown) {
       set_shapes(*next_shapes);
       next_shapes->clear();
     }
+  }
+  if (kind == Kind::Operation || kind == Kind::Copy) {
     announced_ = session().announces.load(std::memory_order_relaxed);
     if (announced_) session().tracer.load()->push(span_id(log_->thread, place_));
   }

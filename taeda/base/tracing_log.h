@@ -72,7 +72,9 @@ class DeviceTracer {
   virtual std::string start() = 0;
   /// Waits for the devices, and returns what they did since `start`: DeviceWork, with `owner`.
   virtual std::vector<Record> stop() = 0;
-  /// Around the operations of a thread; the number comes back as `owner`.
+  /// Happenings since `start` for which there was no room.
+  virtual uint64_t dropped() const = 0;
+  /// Around the operations and copies of a thread; the number comes back as `owner`.
   virtual void push(uint64_t span_id) = 0;
   virtual void pop() = 0;
 };
