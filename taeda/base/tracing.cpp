@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <mutex>
+#include <new>
 #include <unordered_set>
 #include <utility>
 
@@ -49,7 +50,7 @@ struct Session {
   std::atomic<uint64_t> launches{0};
   std::atomic<uint64_t> first_launch{0};
   uint64_t count = 0;
-  int64_t start = 0;
+  std::atomic<int64_t> start{0};
   std::atomic<DeviceTracer*> tracer{nullptr};
   std::atomic<bool> announces{false};
   std::atomic<bool> has_work[kDeviceTypes][kMaxDevices] = {};
@@ -111,11 +112,13 @@ bool is_scope(Kind kind) {
 void ThreadLog::add(const Record& record) {
   const uint64_t n = written.load(std::memory_order_relaxed);
   if (n % kRecordsPerChunk == 0) {
-    if (session().chunks_left.fetch_sub(1, std::memory_order_relaxed) <= 0) {
+    std::unique_ptr<Chunk> chunk;
+    if (session().chunks_left.fetch_sub(1, std::memory_order_relaxed) > 0)
+      chunk.reset(new (std::nothrow) Chunk);
+    if (!chunk) {
       dropped.fetch_add(1, std::memory_order_relaxed);
       return;
     }
-    auto chunk = std::make_unique<Chunk>();
     Chunk* raw = chunk.get();
     (last ? last->next : first) = std::move(chunk);
     last = raw;
@@ -167,8 +170,11 @@ void Span::leave() noexcept {
   if (!log_) return;
   const int64_t end = now();
   if (announced_) session().tracer.load()->pop();
-  if (thread_log != log_ || session().current.load(std::memory_order_relaxed) != log_->number)
-    return;  // the session is over
+  // Not if its session is over, whether or not another one is on.
+  Session& s = session();
+  if (thread_log != log_ || s.current.load(std::memory_order_relaxed) != log_->number ||
+      start_ < s.start.load(std::memory_order_relaxed))
+    return;
   Record r;
   r.kind = kind_;
   r.device = to_;
@@ -320,6 +326,11 @@ Recording stop() {
     out.names.push_back(log);
   }
   s.logs.clear();
+  // Other threads may be writing; they let go of their logs when they open the next one, or end.
+  if (thread_log) {
+    thread_log = nullptr;
+    log_owner().log.reset();
+  }
   return out;
 }
 

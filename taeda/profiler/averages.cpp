@@ -48,6 +48,11 @@ bool repeats_parent(const Event& e, const Events& all) {
   return parent.kind == tracing::Kind::Copy || parent.name == e.name;
 }
 
+/// A module may be called as an operation is.
+std::string shown_name(const Event& e) {
+  return e.kind == tracing::Kind::Module ? "nn.Module: " + e.name : e.name;
+}
+
 /// "CUDA" if accelerators of one type were used; "device" for several types.
 std::string device_name(const Events& all) {
   std::string name;
@@ -122,10 +127,11 @@ EventAverages::EventAverages(const Events& events, bool group_by_input_shape, bo
       cpu_total_ += e.self_cpu_time;
     if (repeats_parent(e, events)) continue;
     const std::string shapes = group_by_input_shape ? e.shapes : "";
-    const auto [place, fresh] = places.try_emplace({e.name, e.on_device(), shapes}, rows_.size());
+    const std::string key = shown_name(e);
+    const auto [place, fresh] = places.try_emplace({key, e.on_device(), shapes}, rows_.size());
     if (fresh) {
       rows_.emplace_back();
-      rows_.back().key = e.name;
+      rows_.back().key = key;
       rows_.back().on_device = e.on_device();
       rows_.back().shapes = shapes;
     }

@@ -92,15 +92,40 @@ TEST_F(MemoryReport, FiguresAreExact) {
 }
 
 TEST_F(MemoryReport, SummaryIsATable) {
-  EXPECT_EQ(
-      a.summary(true),
+  const std::string expected =
       "|================================================================================|\n"
       "|                            memory summary of sim:0                             |\n"
       "|--------------------------------------------------------------------------------|\n"
-      "|             out-of-memory errors: 0   |   allocation retries: 0                |\n"
+      "|              out-of-memory errors: 0   |   allocation retries: 0               |\n"
       "|================================================================================|\n"
-      "| Metric                 |   Cur Usage |  Peak Usage |   Tot Alloc |   Tot Freed  |\n");
-  EXPECT_THAT(a.summary(false), HasSubstr("       from small pool"));
+      "| Metric                 |   Cur Usage |  Peak Usage |   Tot Alloc |   Tot Freed |\n"
+      "|--------------------------------------------------------------------------------|\n"
+      "| Allocated memory       |   30.00 MiB |   32.00 MiB |   32.01 MiB |    2.00 MiB |\n"
+      "|--------------------------------------------------------------------------------|\n"
+      "| Active memory          |   32.00 MiB |   32.00 MiB |   32.01 MiB |    5.00 KiB |\n"
+      "|--------------------------------------------------------------------------------|\n"
+      "| Requested memory       |   30.00 MiB |   32.00 MiB |   32.01 MiB |    2.00 MiB |\n"
+      "|--------------------------------------------------------------------------------|\n"
+      "| Reserved memory        |   52.00 MiB |   52.00 MiB |   52.00 MiB |     0 bytes |\n"
+      "|--------------------------------------------------------------------------------|\n"
+      "| Allocations            |           3 |           4 |           5 |           2 |\n"
+      "|--------------------------------------------------------------------------------|\n"
+      "| Active allocs          |           4 |           4 |           5 |           1 |\n"
+      "|--------------------------------------------------------------------------------|\n"
+      "| Reserved segments      |           3 |           3 |           3 |           0 |\n"
+      "|--------------------------------------------------------------------------------|\n"
+      "| Non-releasable memory  |   20.00 MiB |             |             |             |\n"
+      "| Largest free block     |   18.00 MiB |             |             |             |\n"
+      "|================================================================================|\n"
+      "| Largest live blocks                                                            |\n"
+      "|--------------------------------------------------------------------------------|\n"
+      "|   30.00 MiB  encoder.layers.3                                                  |\n"
+      "|    1.00 KiB  matmul                                                            |\n"
+      "|   512 bytes                                                                    |\n"
+      "|================================================================================|\n";
+  EXPECT_EQ(a.summary(true), expected);
+  EXPECT_THAT(a.summary(false),
+              HasSubstr("|       from small pool  |    1.50 KiB |    6.50 KiB |"));
 }
 
 TEST_F(MemoryReport, SnapshotHasEveryBlock) {

@@ -245,6 +245,7 @@ TEST(Profile, ModulesAreNamedByTheirPath) {
   for (const Event& e : prof.events().events)
     if (e.kind == Kind::Module) names.push_back(e.name);
   EXPECT_THAT(names, ElementsAre("Sequential", "body", "body.fc", "body.act", "head"));
+  EXPECT_THAT(prof.key_averages().table(), HasSubstr(" nn.Module: body.fc "));
   profile without;
   net(ones({3, 4}));
   without.stop();
