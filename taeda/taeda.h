@@ -47,6 +47,7 @@
 #include "taeda/ops/unary.h"
 #include "taeda/optim/lr_scheduler.h"
 #include "taeda/optim/optim.h"
+#include "taeda/profiler/profile.h"
 #include "taeda/tensor/print.h"
 #include "taeda/tensor/tensor.h"
 #include "taeda/vision/cifar.h"

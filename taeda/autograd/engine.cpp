@@ -16,6 +16,7 @@
 #include "taeda/autograd/anomaly.h"
 #include "taeda/autograd/meta.h"
 #include "taeda/base/error.h"
+#include "taeda/base/tracing.h"
 #include "taeda/tensor/autocast_mode.h"
 #include "taeda/tensor/grad_mode.h"
 
@@ -310,6 +311,9 @@ class Pass {
     TensorVec out;
     {
       RunningNode running(&node);
+      tracing::Span span;
+      if (tracing::wants(tracing::kSpans | tracing::kScopes)) [[unlikely]]
+        span.enter(tracing::Kind::Backward, node.name());
       try {
         out = node.apply(std::move(grads), Needs(mask));
       } catch (Error& e) {

@@ -2,6 +2,7 @@
 #include "taeda/cuda/register.h"
 
 #include "taeda/cuda/backend.h"
+#include "taeda/cuda/tracer.h"
 
 namespace taeda::gpu {
 
@@ -37,5 +38,7 @@ void register_kernels() {
 /// backend has no devices and says why.
 extern "C" taeda::Backend* taeda_plugin_backend() {
   taeda::gpu::register_kernels();
-  return new taeda::gpu::CudaBackend;
+  auto* backend = new taeda::gpu::CudaBackend;
+  if (backend->device_count() > 0) taeda::tracing::set_device_tracer(taeda::gpu::cupti_tracer());
+  return backend;
 }

@@ -2,10 +2,10 @@
 
 #include <atomic>
 #include <mutex>
-#include <unordered_set>
 
 #include "taeda/base/error.h"
 #include "taeda/device/caching_allocator.h"
+#include "taeda/device/memory_history.h"
 #include "taeda/device/registry.h"
 #include "taeda/device/stream.h"
 
@@ -26,6 +26,7 @@ CachingAllocator& make_allocator(DeviceType type, int index) {
   auto& slot = allocators[static_cast<int>(type)][index];
   if (!slot.load(std::memory_order_relaxed)) {
     resolve(Device(type, index));
+    detail::start_history_from_environment();
     slot.store(new CachingAllocator(backend_of(type), index, detail::default_cache_limit(type)),
                std::memory_order_release);
   }
@@ -41,18 +42,18 @@ CachingAllocator& of(Device device) {
 
 constinit thread_local const std::string* current_tag = nullptr;
 
-/// The one copy of a tag's text. Tags are module paths: few, and used again and again.
-const std::string* intern(std::string tag) {
-  static std::mutex mutex;
-  static auto* tags = new std::unordered_set<std::string>;
-  std::lock_guard lock(mutex);
-  return &*tags->insert(std::move(tag)).first;
-}
-
 }  // namespace
 
 void* allocate(Device device, size_t bytes) {
-  return of(device).allocate(bytes, device.is_cpu() ? 0 : current_stream(device).id(), current_tag);
+  CachingAllocator& a = of(device);
+  const StreamId stream = device.is_cpu() ? 0 : current_stream(device).id();
+  if (!memory::records_history()) [[likely]]
+    return a.allocate(bytes, stream, current_tag);
+  uint64_t stamp = 0;
+  void* p =
+      a.allocate(bytes, stream, current_tag ? current_tag : detail::current_module_path(), &stamp);
+  detail::note_allocation(a, p, stamp);
+  return p;
 }
 
 void deallocate(Device device, void* p) noexcept { of(device).deallocate(p); }
@@ -71,10 +72,16 @@ std::vector<BlockInfo> live_blocks(Device device, size_t limit) {
   return of(device).live_blocks(limit);
 }
 
-std::string memory_summary(Device device) { return of(device).summary(); }
+void reset_accumulated_memory_stats(Device device) { of(device).reset_accumulated(); }
+
+std::string memory_summary(Device device, bool abbreviated) {
+  return of(device).summary(abbreviated);
+}
+
+std::vector<MemorySegment> memory_snapshot(Device device) { return of(device).snapshot(); }
 
 TagScope::TagScope(std::string tag) : previous_(current_tag) {
-  current_tag = intern(std::move(tag));
+  current_tag = detail::intern(std::move(tag));
 }
 
 TagScope::~TagScope() { current_tag = previous_; }

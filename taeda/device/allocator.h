@@ -10,33 +10,15 @@
 #include <vector>
 
 #include "taeda/device/backend.h"
+#include "taeda/device/memory_stats.h"
 
 namespace taeda {
-
-/// Bytes, for one device. `peak_*` since the last reset.
-struct MemoryStats {
-  int64_t allocated = 0;  ///< in live blocks
-  int64_t reserved = 0;   ///< taken from the device
-  int64_t peak_allocated = 0;
-  int64_t peak_reserved = 0;
-  int64_t largest_free_block = 0;   ///< of the cached ones
-  int64_t allocations = 0;          ///< calls so far
-  int64_t segment_allocations = 0;  ///< calls that reached the device
-  int64_t retries = 0;              ///< allocations that succeeded after emptying the cache
-};
-
-/// A live block, for reports.
-struct BlockInfo {
-  void* address;
-  int64_t bytes;
-  std::string tag;  ///< the module path or label under which it was allocated
-};
 
 namespace allocator {
 
 /// At least `bytes`, 64-byte aligned, ordered after the current stream's work. Frees the cache and
 /// retries once; then throws OutOfMemoryError with requested, allocated, reserved, largest free
-/// block and the largest live blocks.
+/// block and the ten largest live blocks, by name where the history knows it (memory_stats.h).
 void* allocate(Device device, size_t bytes);
 void deallocate(Device device, void* p) noexcept;
 /// The block may be used by work of `stream` until its end: it is not reused before.
@@ -48,11 +30,17 @@ void empty_cache(Device device);
 /// how a program recovers.
 void fail_allocation(Device device, int64_t n);
 MemoryStats memory_stats(Device device);
+/// Peaks begin anew at what is current.
 void reset_peak_memory_stats(Device device);
+/// What was ever allocated and freed is counted from 0 again, as are retries and errors.
+void reset_accumulated_memory_stats(Device device);
 /// Live blocks, largest first, `limit` at most.
 std::vector<BlockInfo> live_blocks(Device device, size_t limit);
-/// A table for people.
-std::string memory_summary(Device device);
+/// A table for people: current, peak, allocated and freed in all; then the ten largest live blocks.
+/// `abbreviated`: without the rows for small and large blocks.
+std::string memory_summary(Device device, bool abbreviated = false);
+/// All segments of the device's allocator, by address.
+std::vector<MemorySegment> memory_snapshot(Device device);
 
 /// Labels the blocks that this thread allocates in a scope.
 class TagScope {

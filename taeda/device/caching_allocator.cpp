@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "taeda/base/error.h"
+#include "taeda/base/tracing.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -27,7 +28,6 @@ constexpr size_t kLargeRequest = 10 * kMiB;  // up to this, from segments of kLa
 constexpr size_t kLargeSegment = 20 * kMiB;
 constexpr size_t kMaxRequest = size_t{1} << 49;
 constexpr size_t kRecordsPerChunk = 64;
-constexpr size_t kReportedBlocks = 10;
 
 constexpr size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
@@ -36,6 +36,9 @@ size_t segment_bytes(size_t bytes) {
   if (bytes <= kLargeRequest) return kLargeSegment;
   return round_up(bytes, 2 * kMiB);
 }
+
+bool is_small(size_t block_bytes) { return block_bytes <= kSmallRequest; }
+bool is_small_segment(size_t bytes) { return bytes == kSmallSegment; }
 
 }  // namespace
 
@@ -65,7 +68,8 @@ CachingAllocator::CachingAllocator(Backend& backend, int index, size_t cache_lim
       on_host_(backend.type() == kCPU),
       cache_limit_(cache_limit) {}
 
-void* CachingAllocator::allocate(size_t bytes, StreamId stream, const std::string* tag) {
+void* CachingAllocator::allocate(size_t bytes, StreamId stream, const std::string* tag,
+                                 uint64_t* stamp) {
   Lock lock(mutex_);
   if (!pending_.empty()) collect_finished();
   if (bytes > kMaxRequest || (fail_in_ > 0 && --fail_in_ == 0)) [[unlikely]]
@@ -78,19 +82,39 @@ void* CachingAllocator::allocate(size_t bytes, StreamId stream, const std::strin
   block->stream = stream;
   block->requested = bytes;
   block->tag = tag;
+  block->operation = nullptr;
+  block->stamp = ++stamps_;
+  if (stamp) *stamp = block->stamp;
   live_.insert(block);
-  ++stats_.allocations;
-  stats_.allocated += static_cast<int64_t>(block->bytes);
-  stats_.peak_allocated = std::max(stats_.peak_allocated, stats_.allocated);
+  const bool small = is_small(block->bytes);
+  const auto size = static_cast<int64_t>(block->bytes);
+  stats_.allocation.increase(small, 1);
+  stats_.active.increase(small, 1);
+  stats_.allocated_bytes.increase(small, size);
+  stats_.active_bytes.increase(small, size);
+  stats_.requested_bytes.increase(small, static_cast<int64_t>(bytes));
+  if (tracing::wants(tracing::kMemory)) [[unlikely]]
+    tell(size);
   if (on_host_) ASAN_UNPOISON_MEMORY_REGION(block->address, bytes);
   return block->address;
+}
+
+void CachingAllocator::set_operation(void* p, uint64_t stamp, const std::string* operation) {
+  Lock lock(mutex_);
+  if (Block* block = live_.find(p); block && block->stamp == stamp) block->operation = operation;
 }
 
 void CachingAllocator::deallocate(void* p) {
   Lock lock(mutex_);
   Block* block = live_.remove(p);
   TAEDA_INTERNAL_ASSERT(block, "an address was freed that is not in use: ", p);
-  stats_.allocated -= static_cast<int64_t>(block->bytes);
+  const bool small = is_small(block->bytes);
+  const auto size = static_cast<int64_t>(block->bytes);
+  stats_.allocation.decrease(small, 1);
+  stats_.allocated_bytes.decrease(small, size);
+  stats_.requested_bytes.decrease(small, static_cast<int64_t>(block->requested));
+  if (tracing::wants(tracing::kMemory)) [[unlikely]]
+    tell(-size);
   if (on_host_) ASAN_POISON_MEMORY_REGION(block->address, block->bytes);
   if (!block->users.empty()) [[unlikely]] {
     wait_for_users(block);
@@ -99,6 +123,11 @@ void CachingAllocator::deallocate(void* p) {
   give_to_pool(block);
   if (cached() > cache_limit_) [[unlikely]]
     release_segments(cache_limit_, lock);
+}
+
+void CachingAllocator::tell(int64_t bytes) const {
+  tracing::memory(device(), bytes, stats_.allocated_bytes.all.current,
+                  stats_.reserved_bytes.all.current);
 }
 
 void CachingAllocator::record_stream(void* p, StreamId stream) {
@@ -136,9 +165,8 @@ Block* CachingAllocator::new_segment(FreeLists& pool, size_t bytes) {
   void* memory = backend_.allocate(device_, size);
   if (!memory) return nullptr;
   if (on_host_) ASAN_POISON_MEMORY_REGION(memory, size);
-  ++stats_.segment_allocations;
-  stats_.reserved += static_cast<int64_t>(size);
-  stats_.peak_reserved = std::max(stats_.peak_reserved, stats_.reserved);
+  stats_.segment.increase(is_small_segment(size), 1);
+  stats_.reserved_bytes.increase(is_small_segment(size), static_cast<int64_t>(size));
   Block* block = new_record();
   block->address = static_cast<char*>(memory);
   block->bytes = size;
@@ -163,7 +191,10 @@ void CachingAllocator::split(Block* block, size_t bytes) {
   tail->pool->insert(tail);
 }
 
+/// The end of a block's use, by streams too.
 void CachingAllocator::give_to_pool(Block* block) {
+  stats_.active.decrease(is_small(block->bytes), 1);
+  stats_.active_bytes.decrease(is_small(block->bytes), static_cast<int64_t>(block->bytes));
   block = merge(block);
   block->pool->insert(block);
 }
@@ -251,7 +282,9 @@ void CachingAllocator::release_segments(size_t keep_cached, Lock& lock) {
   for (Block* block : whole) {
     if (cached() <= keep_cached) break;
     block->pool->remove(block);
-    stats_.reserved -= static_cast<int64_t>(block->bytes);
+    stats_.segment.decrease(is_small_segment(block->bytes), 1);
+    stats_.reserved_bytes.decrease(is_small_segment(block->bytes),
+                                   static_cast<int64_t>(block->bytes));
     segments.emplace_back(block->address, block->bytes);
     recycle(block);
   }
@@ -280,83 +313,6 @@ int64_t CachingAllocator::largest_free() const {
     for (const FreeLists* lists : {&p->small, &p->large})
       if (const Block* b = lists->largest()) largest = std::max(largest, b->bytes);
   return static_cast<int64_t>(largest);
-}
-
-MemoryStats CachingAllocator::stats() {
-  Lock lock(mutex_);
-  MemoryStats s = stats_;
-  s.largest_free_block = largest_free();
-  return s;
-}
-
-void CachingAllocator::reset_peak() {
-  Lock lock(mutex_);
-  stats_.peak_allocated = stats_.allocated;
-  stats_.peak_reserved = stats_.reserved;
-}
-
-std::vector<BlockInfo> CachingAllocator::live_blocks(size_t limit) {
-  Lock lock(mutex_);
-  return largest_live(limit);
-}
-
-std::vector<BlockInfo> CachingAllocator::largest_live(size_t limit) const {
-  std::vector<const Block*> all;
-  live_.for_each([&](const Block* b) { all.push_back(b); });
-  const size_t n = std::min(limit, all.size());
-  std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n), all.end(),
-                    [](const Block* a, const Block* b) {
-                      return a->bytes != b->bytes ? a->bytes > b->bytes : a->address < b->address;
-                    });
-  std::vector<BlockInfo> out;
-  for (size_t i = 0; i < n; ++i)
-    out.push_back(
-        {all[i]->address, static_cast<int64_t>(all[i]->bytes), all[i]->tag ? *all[i]->tag : ""});
-  return out;
-}
-
-void CachingAllocator::throw_out_of_memory(size_t bytes, Lock& lock) {
-  size_t free = 0, total = 0;
-  backend_.memory_info(device_, &free, &total);
-  const DeviceType type = backend_.type();
-  std::string name = to_string(type);
-  std::transform(name.begin(), name.end(), name.begin(), [](char c) { return c - 'a' + 'A'; });
-  std::string message =
-      concat(name, " out of memory. Tried to allocate ", format_bytes(static_cast<int64_t>(bytes)),
-             " (", on_host_ ? Device(type) : Device(type, device_), "; ",
-             format_bytes(static_cast<int64_t>(total)), " total capacity; ",
-             format_bytes(stats_.allocated), " already allocated; ",
-             format_bytes(static_cast<int64_t>(free)), " free; ", format_bytes(stats_.reserved),
-             " reserved in total; largest free block ", format_bytes(largest_free()), ")");
-  const std::vector<BlockInfo> blocks = largest_live(kReportedBlocks);
-  if (!blocks.empty()) message += "\nLargest live blocks:";
-  for (const BlockInfo& b : blocks)
-    message += concat("\n  ", format_bytes(b.bytes), b.tag.empty() ? "" : "  ", b.tag);
-  lock.unlock();
-  throw OutOfMemoryError(message);
-}
-
-std::string CachingAllocator::summary() {
-  const MemoryStats s = stats();
-  const auto row = [](const char* what, const std::string& value) {
-    char line[96];
-    std::snprintf(line, sizeof line, "| %-24s | %16s |\n", what, value.c_str());
-    return std::string(line);
-  };
-  const std::string rule = "|" + std::string(26, '-') + "|" + std::string(18, '-') + "|\n";
-  const Device device = on_host_ ? Device(kCPU) : Device(backend_.type(), device_);
-  std::string out = rule + row("device", device.str()) + rule;
-  out += row("allocated", format_bytes(s.allocated)) +
-         row("peak allocated", format_bytes(s.peak_allocated));
-  out += row("reserved", format_bytes(s.reserved)) +
-         row("peak reserved", format_bytes(s.peak_reserved));
-  out += row("largest free block", format_bytes(s.largest_free_block)) + rule;
-  out += row("allocations", std::to_string(s.allocations));
-  out += row("segments from the device", std::to_string(s.segment_allocations));
-  out += row("retries", std::to_string(s.retries)) + rule;
-  for (const BlockInfo& b : live_blocks(kReportedBlocks))
-    out += row(b.tag.empty() ? "(block)" : b.tag.substr(0, 24).c_str(), format_bytes(b.bytes));
-  return out;
 }
 
 Block* CachingAllocator::new_record() {

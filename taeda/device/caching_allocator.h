@@ -22,15 +22,20 @@ class CachingAllocator {
   /// `index` is 0 for the CPU. At most `cache_limit` freed bytes are kept.
   CachingAllocator(Backend& backend, int index, size_t cache_limit);
 
-  void* allocate(size_t bytes, StreamId stream, const std::string* tag);
+  /// `stamp`, if given, is set to the number of the allocation.
+  void* allocate(size_t bytes, StreamId stream, const std::string* tag, uint64_t* stamp = nullptr);
+  /// Names the operation that made an allocation, if its block is still live.
+  void set_operation(void* p, uint64_t stamp, const std::string* operation);
   void deallocate(void* p);
   void record_stream(void* p, StreamId stream);
   void empty_cache();
   void fail_allocation(int64_t n);
   MemoryStats stats();
   void reset_peak();
+  void reset_accumulated();
   std::vector<BlockInfo> live_blocks(size_t limit);
-  std::string summary();
+  std::string summary(bool abbreviated);
+  std::vector<MemorySegment> snapshot();
 
  private:
   using Lock = std::unique_lock<std::mutex>;
@@ -55,9 +60,16 @@ class CachingAllocator {
   void synchronize_users(Lock& lock);
   void release_segments(size_t keep_cached, Lock& lock);
   std::vector<BlockInfo> largest_live(size_t limit) const;
+  /// The first block of every segment, by address.
+  std::vector<const Block*> segment_heads() const;
+  Device device() const { return on_host_ ? Device(kCPU) : Device(backend_.type(), device_); }
+  void tell(int64_t bytes) const;
   [[noreturn]] void throw_out_of_memory(size_t bytes, Lock& lock);
   int64_t largest_free() const;
-  size_t cached() const { return static_cast<size_t>(stats_.reserved - stats_.allocated); }
+  size_t cached() const {
+    return static_cast<size_t>(stats_.reserved_bytes.all.current -
+                               stats_.allocated_bytes.all.current);
+  }
   Block* new_record();
   void recycle(Block* block);
 
@@ -69,7 +81,8 @@ class CachingAllocator {
   std::vector<std::unique_ptr<StreamPools>> pools_;
   AddressMap live_;
   std::deque<PendingEvent> pending_;
-  MemoryStats stats_;
+  MemoryStats stats_;  ///< those that are counted; `stats` derives the others
+  uint64_t stamps_ = 0;
   int64_t fail_in_ = 0;  ///< allocations until the one that is to fail; 0 for none
   std::vector<std::unique_ptr<Block[]>> record_chunks_;
   Block* spare_records_ = nullptr;

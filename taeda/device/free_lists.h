@@ -31,7 +31,9 @@ struct Block {
   int pending = 0;  ///< events to wait for before it can be used again
   bool free = false;
   const std::string* tag = nullptr;
-  std::vector<StreamId> users;  ///< other streams that use it (record_stream)
+  const std::string* operation = nullptr;  ///< that allocated it, if the history is recorded
+  uint64_t stamp = 0;                      ///< which allocation it is
+  std::vector<StreamId> users;             ///< other streams that use it (record_stream)
 };
 
 class FreeLists {

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "taeda/base/tracing.h"
 #include "taeda/device/allocator.h"
 #include "taeda/device/registry.h"
 #include "taeda/device/stream.h"
@@ -34,11 +35,26 @@ void copy_between(void* dst, Device dst_device, const void* src, Device src_devi
   to.wait_stream(from);
 }
 
+/// As CUDA's tools call the directions: host, device, peer.
+const char* name_of_copy(Device from, Device to) {
+  if (from.is_cpu()) return to.is_cpu() ? "Memcpy HtoH" : "Memcpy HtoD";
+  if (to.is_cpu()) return "Memcpy DtoH";
+  return from == to ? "Memcpy DtoD" : "Memcpy PtoP";
+}
+
+void tell(tracing::Span& span, const char* name, size_t bytes, Device from, Device to) {
+  span.enter(tracing::Kind::Copy, name);
+  span.set_copy(static_cast<int64_t>(bytes), from, to);
+}
+
 }  // namespace
 
 void transfer(void* dst, Device dst_device, const void* src, Device src_device, size_t bytes,
               bool non_blocking) {
   if (bytes == 0) return;
+  tracing::Span span;
+  if (tracing::wants(tracing::kSpans | tracing::kScopes)) [[unlikely]]
+    tell(span, name_of_copy(src_device, dst_device), bytes, src_device, dst_device);
   if (dst_device.is_cpu() && src_device.is_cpu()) {
     backend_of(kCPU).copy(dst, -1, src, -1, bytes, 0, 0);
   } else if (dst_device.is_cpu()) {
@@ -56,6 +72,9 @@ void transfer(void* dst, Device dst_device, const void* src, Device src_device, 
 
 void fill_zero(void* dst, Device device, size_t bytes) {
   if (bytes == 0) return;
+  tracing::Span span;
+  if (tracing::wants(tracing::kSpans | tracing::kScopes)) [[unlikely]]
+    tell(span, "Memset", bytes, device, device);
   const Stream stream = current_stream(device);
   const int index = device.is_cpu() ? 0 : stream.device().index();
   backend_of(device.type()).fill_zero(dst, bytes, index, stream.id());

@@ -3,11 +3,17 @@
 #pragma once
 
 #include <atomic>
+#include <optional>
 
+#include "taeda/base/array_ref.h"
 #include "taeda/base/device.h"
 #include "taeda/base/error.h"
+#include "taeda/base/tracing.h"
 
 namespace taeda {
+
+class Tensor;
+class Iter;
 
 template <class Signature>
 class Slot;
@@ -15,6 +21,16 @@ class Slot;
 namespace detail {
 /// Makes the built-in backend of the type fill its slots; at most once, later calls return at once.
 void load_kernels(DeviceType type);
+
+// The shape of an argument, for records of the operation: "[32, 64], ".
+void append_shape(std::string& out, const Tensor& t);
+void append_shape(std::string& out, const Iter& it);
+void append_shape(std::string& out, const std::optional<Tensor>& t);
+void append_shape(std::string& out, ArrayRef<Tensor> list);
+template <class T>
+void append_shape(std::string&, const T&) {}
+/// "[[32, 64], [64]]" from what `append_shape` wrote.
+std::string close_shapes(std::string shapes);
 }  // namespace detail
 
 /// Arguments are passed on as they are. A kernel returns nothing: it writes into outputs that the
@@ -46,6 +62,8 @@ class Slot<void(Args...)> {
     const Function f = get(type);
     if (!f) [[unlikely]]
       missing(type);
+    if (tracing::wants(tracing::kSpans | tracing::kScopes)) [[unlikely]]
+      return traced(f, static_cast<Args>(args)...);
     f(static_cast<Args>(args)...);
   }
 
@@ -53,6 +71,16 @@ class Slot<void(Args...)> {
   [[noreturn]] void missing(DeviceType type) const {
     throw NotImplementedError(detail::concat(
         "Could not run '", name_, "': there is no kernel for the '", to_string(type), "' backend"));
+  }
+  /// Apart, so that the way without a listener stays short.
+  [[gnu::noinline, gnu::cold]] void traced(Function f, Args... args) const {
+    tracing::Span span(tracing::Kind::Operation, name_);
+    if (tracing::wants(tracing::kShapes) && !span.has_shapes()) {
+      std::string shapes;
+      (detail::append_shape(shapes, args), ...);
+      span.set_shapes(detail::close_shapes(std::move(shapes)));
+    }
+    f(static_cast<Args>(args)...);
   }
 
   const char* name_;

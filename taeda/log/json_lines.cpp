@@ -1,42 +1,17 @@
 #include "taeda/log/json_lines.h"
 
 #include <cerrno>
-#include <charconv>
-#include <cmath>
 #include <cstring>
 
 #include "taeda/base/error.h"
+#include "taeda/base/json.h"
 
 namespace taeda::logging {
 
 namespace {
 
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (char c : text) {
-    char escape[8];
-    switch (c) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\n': out += "\\n"; break;
-      case '\t': out += "\\t"; break;
-      default:
-        if (static_cast<unsigned char>(c) < 0x20) {
-          std::snprintf(escape, sizeof escape, "\\u%04x", c);
-          out += escape;
-        } else {
-          out += c;
-        }
-    }
-  }
-  return out + "\"";
-}
-
-std::string number(double value) {
-  if (!std::isfinite(value)) return "null";
-  char text[32];
-  return {text, std::to_chars(text, text + sizeof text, value).ptr};
-}
+using json::number;
+using json::quoted;
 
 template <class T, class F>
 std::string list(const std::vector<T>& values, F&& each) {
@@ -66,7 +41,7 @@ JsonObject& JsonObject::set(std::string_view key, const JsonObject& value) {
   return raw(key, value.str());
 }
 JsonObject& JsonObject::set(std::string_view key, const std::vector<double>& values) {
-  return raw(key, list(values, number));
+  return raw(key, list(values, [](double v) { return number(v); }));
 }
 JsonObject& JsonObject::set(std::string_view key, const std::vector<JsonObject>& values) {
   return raw(key, list(values, [](const JsonObject& o) { return o.str(); }));

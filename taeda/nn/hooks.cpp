@@ -86,6 +86,13 @@ void remove_hook(Module& module, unsigned handle) {
   std::erase_if(hooks.backward, matches);
 }
 
+void detail::enter_call(tracing::Span& span, const Module& module) {
+  const std::string& key = module.key();
+  const std::string around = tracing::module_path();
+  const std::string shown = key.empty() ? module.name() : around.empty() ? key : around + "." + key;
+  span.enter(tracing::Kind::Module, key.c_str(), shown.c_str());
+}
+
 Tensor detail::call_with_hooks(Module& module, ModuleHooks::Inputs inputs,
                                const std::function<Tensor(const ModuleHooks::Inputs&)>& forward) {
   const ModuleHooks hooks = *module.hooks();  // a hook may remove itself

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "taeda/base/tracing.h"
 #include "taeda/nn/module.h"
 
 namespace taeda::nn {
@@ -40,6 +41,9 @@ unsigned register_full_backward_hook(Module& module, ModuleHooks::Backward hook)
 void remove_hook(Module& module, unsigned handle);
 
 namespace detail {
+
+/// Tells that `module` is being called.
+void enter_call(tracing::Span& span, const Module& module);
 
 /// Runs the hooks around `forward`, which reads the inputs it is given.
 Tensor call_with_hooks(Module& module, ModuleHooks::Inputs inputs,
@@ -78,6 +82,9 @@ Tensor forward_with_hooks(M& module, Args&&... args) {
 template <class M, class... Args>
 auto call(M& module, Args&&... args) -> decltype(module.forward(std::forward<Args>(args)...)) {
   using Result = decltype(module.forward(std::forward<Args>(args)...));
+  tracing::Span span;
+  if (tracing::wants(tracing::kModules | tracing::kScopes)) [[unlikely]]
+    detail::enter_call(span, module);
   try {
     if constexpr (std::is_same_v<std::decay_t<Result>, Tensor>)
       if (module.hooks()) [[unlikely]]

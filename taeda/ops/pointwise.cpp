@@ -61,11 +61,22 @@ bool need_conversion(ArrayRef<Operand> inputs, ScalarType common, size_t masks) 
   return false;
 }
 
+/// The iterator joins dimensions, so the shapes are noted before.
+void note_shapes(ArrayRef<Operand> inputs) {
+  std::string shapes;
+  for (const Operand& in : inputs)
+    detail::append_shape(shapes, in.tensor() ? *in.tensor() : Tensor());
+  tracing::set_next_shapes(detail::close_shapes(std::move(shapes)));
+}
+
 void launch(const detail::PointwiseCall& call, Tensor& out, ArrayRef<Operand> inputs,
             ScalarType common, ScalarType result) {
   Tensor* outputs[] = {&out};
   const Iter it(call.name, outputs, result, inputs, common);
-  if (it.numel() > 0) (*call.slot)(it.device().type(), it, call.functor);
+  if (it.numel() == 0) return;
+  if (tracing::wants(tracing::kShapes)) [[unlikely]]
+    note_shapes(inputs);
+  (*call.slot)(it.device().type(), it, call.functor);
 }
 
 void run_in(const detail::PointwiseCall& call, Tensor& out, ArrayRef<Operand> inputs,

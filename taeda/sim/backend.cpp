@@ -150,6 +150,8 @@ void SimBackend::copy(void* dst, int dst_device, const void* src, int src_device
   if (is_pinned(src_device < 0 ? src : dst)) {
     d.launch(stream, kernel(name, d.device(), move));
   } else if (queue.idle()) {
+    const tracing::DeviceWork work(tracing::launched(name, d.device(), stream), name, d.device(),
+                                   stream);
     move();
   } else if (src_device < 0 && bytes <= kStagedBytes) {
     auto staging = std::make_unique_for_overwrite<char[]>(bytes);

@@ -51,10 +51,11 @@ Queue& SimDevice::queue(StreamId id) {
   if (Queue* q = slot.load(std::memory_order_acquire)) return *q;
   std::lock_guard lock(mutex_);
   if (Queue* q = slot.load(std::memory_order_relaxed)) return *q;
-  auto* q = new Queue([this](std::exception_ptr error) {
+  const auto keep = [this](std::exception_ptr error) {
     std::lock_guard lock(mutex_);
     if (!error_) error_ = std::move(error);
-  });
+  };
+  auto* q = new Queue(keep, id);
   ExitList::get().add(q);
   slot.store(q, std::memory_order_release);
   return *q;

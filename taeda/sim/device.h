@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 
+#include "taeda/base/tracing.h"
 #include "taeda/device/backend.h"
 #include "taeda/sim/memory.h"
 #include "taeda/sim/queue.h"
@@ -61,17 +62,23 @@ class SimDevice {
   std::map<int, Link> links_;
 };
 
-/// A task that runs `fn` and names the kernel in what it throws.
+/// A task that runs `fn`, names the kernel in what it throws, and tells when it ran.
 template <class F>
 class KernelTask final : public Task {
  public:
   KernelTask(const char* name, Device device, F fn)
       : name_(name), device_(device), fn_(std::move(fn)) {}
+  void queued(int64_t stream) override {
+    stream_ = stream;
+    launch_ = tracing::launched(name_, device_, stream);
+  }
   void run() override;
 
  private:
   const char* name_;
   Device device_;
+  int64_t stream_ = 0;
+  uint64_t launch_ = 0;
   F fn_;
 };
 
@@ -81,6 +88,7 @@ class KernelTask final : public Task {
 
 template <class F>
 void KernelTask<F>::run() {
+  const tracing::DeviceWork work(launch_, name_, device_, stream_);
   try {
     fn_();
   } catch (...) {

@@ -58,6 +58,7 @@ struct WaitTask final : Task {
 }  // namespace
 
 void Queue::push(std::unique_ptr<Task> task) {
+  task->queued(stream_);
   std::unique_lock lock(mutex_);
   if (stopped_) {
     lock.unlock();

@@ -41,6 +41,8 @@ class Ticket {
 /// A unit of work. Destroyed on the stream's thread before the stream counts it as done.
 struct Task {
   virtual ~Task() = default;
+  /// On the thread that queues it, before it is queued on the stream.
+  virtual void queued(int64_t) {}
   virtual void run() = 0;
   /// Waited for before `run`; nullptr for nothing.
   virtual Ticket* after() { return nullptr; }
@@ -52,9 +54,9 @@ struct Task {
 
 class Queue {
  public:
-  /// `on_error` receives what a task throws, on the queue's thread.
-  explicit Queue(std::function<void(std::exception_ptr)> on_error)
-      : on_error_(std::move(on_error)) {}
+  /// `on_error` receives what a task throws, on the queue's thread. `stream` is its number.
+  explicit Queue(std::function<void(std::exception_ptr)> on_error, int64_t stream = 0)
+      : stream_(stream), on_error_(std::move(on_error)) {}
 
   void push(std::unique_ptr<Task> task);
   /// Marks the place after everything queued so far: done at once if nothing is.
@@ -74,6 +76,7 @@ class Queue {
   void run(std::unique_ptr<Task> task);
   void wake();
 
+  const int64_t stream_;
   const std::function<void(std::exception_ptr)> on_error_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;

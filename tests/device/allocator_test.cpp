@@ -276,7 +276,7 @@ TEST(HostAllocator, TagsNameLiveBlocks) {
   EXPECT_EQ(blocks[1].tag, "encoder");
   EXPECT_EQ(blocks[2].tag, "");
   EXPECT_THAT(allocator::memory_summary(kCPU), HasSubstr("encoder.attention"));
-  EXPECT_THAT(allocator::memory_summary(kCPU), HasSubstr("peak reserved"));
+  EXPECT_THAT(allocator::memory_summary(kCPU), HasSubstr("Reserved memory"));
   for (void* p : {outer, inner, untagged}) allocator::deallocate(kCPU, p);
 }
 

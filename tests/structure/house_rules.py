@@ -16,7 +16,7 @@ MAX_FUNCTION_LINES = 60
 MAX_TEST_FUNCTION_LINES = 120
 MAX_COLUMNS = 100
 # How many of our files a header pulls in.
-MAX_CLOSURE = {"taeda/tensor/tensor.h": 15, "taeda/taeda.h": 143}
+MAX_CLOSURE = {"taeda/tensor/tensor.h": 15, "taeda/taeda.h": 148}
 
 # The rooms that a room may include besides itself; docs/architecture.md draws them.
 TO_TENSOR = {"base", "device", "tensor"}
@@ -32,6 +32,7 @@ ALLOWED = {
     "cuda": TO_TENSOR | {"kernels"},
     "autograd": TO_TENSOR,
     "ops": TO_OPS,
+    "profiler": {"base", "device"},
     **{room: TO_OPS for room in MIDDLE},
     "models": TO_OPS | MIDDLE,
     "vision": TO_OPS | MIDDLE,

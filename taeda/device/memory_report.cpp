@@ -1,0 +1,297 @@
+// What the caching allocator tells about its memory: figures, tables, snapshots, errors.
+#include <algorithm>
+#include <cstdio>
+#include <unordered_set>
+
+#include "taeda/base/error.h"
+#include "taeda/base/json.h"
+#include "taeda/device/caching_allocator.h"
+
+namespace taeda {
+
+namespace {
+
+constexpr size_t kReportedBlocks = 10;
+
+void add_stat(std::map<std::string, int64_t>& out, const std::string& name, const MemoryStat& s) {
+  out[name + ".current"] = s.current;
+  out[name + ".peak"] = s.peak;
+  out[name + ".allocated"] = s.allocated;
+  out[name + ".freed"] = s.freed;
+}
+
+/// Every counted quantity of `stats`, with its name.
+template <class Stats, class F>
+void for_each_stat(Stats& stats, F&& f) {
+  f("allocated_bytes", stats.allocated_bytes);
+  f("requested_bytes", stats.requested_bytes);
+  f("active_bytes", stats.active_bytes);
+  f("reserved_bytes", stats.reserved_bytes);
+  f("allocation", stats.allocation);
+  f("active", stats.active);
+  f("segment", stats.segment);
+}
+
+std::string hex(const void* address) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%p", address);
+  return text;
+}
+
+std::string to_json(const MemoryBlock& b) {
+  std::string out = "{\"address\": " + json::quoted(hex(b.address)) +
+                    ", \"size\": " + json::number(b.bytes) +
+                    ", \"requested_size\": " + json::number(b.requested) +
+                    ", \"state\": " + json::quoted(b.state);
+  if (!b.module.empty()) out += ", \"module\": " + json::quoted(b.module);
+  if (!b.operation.empty()) out += ", \"operation\": " + json::quoted(b.operation);
+  return out + "}";
+}
+
+std::string to_json(const MemorySegment& s) {
+  std::string out =
+      "{\"device\": " + json::quoted(s.device.str()) +
+      ", \"address\": " + json::quoted(hex(s.address)) +
+      ", \"total_size\": " + json::number(s.bytes) +
+      ", \"allocated_size\": " + json::number(s.allocated) +
+      ", \"active_size\": " + json::number(s.active) + ", \"stream\": " + json::number(s.stream) +
+      ", \"segment_type\": " + (s.small ? "\"small\"" : "\"large\"") + ", \"blocks\": [";
+  for (size_t i = 0; i < s.blocks.size(); ++i) out += (i ? ", " : "") + to_json(s.blocks[i]);
+  return out + "]}";
+}
+
+}  // namespace
+
+std::map<std::string, int64_t> MemoryStats::to_map() const {
+  std::map<std::string, int64_t> out;
+  for_each_stat(*this, [&](const std::string& name, const PooledStat& s) {
+    add_stat(out, name + ".all", s.all);
+    add_stat(out, name + ".small_pool", s.small);
+    add_stat(out, name + ".large_pool", s.large);
+  });
+  out["inactive_split.all.current"] = inactive_splits;
+  out["inactive_split_bytes.all.current"] = inactive_split_bytes;
+  out["num_alloc_retries"] = retries;
+  out["num_ooms"] = ooms;
+  return out;
+}
+
+std::string to_json(const std::vector<MemorySegment>& snapshot) {
+  std::string out = "[";
+  for (size_t i = 0; i < snapshot.size(); ++i) out += (i ? ",\n " : "") + to_json(snapshot[i]);
+  return out + "]\n";
+}
+
+namespace detail {
+
+MemoryStats CachingAllocator::stats() {
+  Lock lock(mutex_);
+  MemoryStats s = stats_;
+  s.allocated = s.allocated_bytes.all.current;
+  s.peak_allocated = s.allocated_bytes.all.peak;
+  s.reserved = s.reserved_bytes.all.current;
+  s.peak_reserved = s.reserved_bytes.all.peak;
+  s.allocations = s.allocation.all.allocated;
+  s.segment_allocations = s.segment.all.allocated;
+  s.largest_free_block = largest_free();
+  const auto count = [&s](const Block* b) {
+    if (!b->before && !b->after) return;  // a whole segment can be given back
+    ++s.inactive_splits;
+    s.inactive_split_bytes += static_cast<int64_t>(b->bytes);
+  };
+  for (const auto& p : pools_) {
+    p->small.for_each(count);
+    p->large.for_each(count);
+  }
+  return s;
+}
+
+void CachingAllocator::reset_peak() {
+  Lock lock(mutex_);
+  for_each_stat(stats_, [](const char*, PooledStat& stat) {
+    for (MemoryStat* s : {&stat.all, &stat.small, &stat.large}) s->peak = s->current;
+  });
+}
+
+void CachingAllocator::reset_accumulated() {
+  Lock lock(mutex_);
+  for_each_stat(stats_, [](const char*, PooledStat& stat) {
+    for (MemoryStat* s : {&stat.all, &stat.small, &stat.large}) s->allocated = s->freed = 0;
+  });
+  stats_.retries = stats_.ooms = 0;
+}
+
+std::vector<BlockInfo> CachingAllocator::live_blocks(size_t limit) {
+  Lock lock(mutex_);
+  return largest_live(limit);
+}
+
+std::vector<BlockInfo> CachingAllocator::largest_live(size_t limit) const {
+  std::vector<const Block*> all;
+  live_.for_each([&](const Block* b) { all.push_back(b); });
+  const size_t n = std::min(limit, all.size());
+  std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n), all.end(),
+                    [](const Block* a, const Block* b) {
+                      return a->bytes != b->bytes ? a->bytes > b->bytes : a->address < b->address;
+                    });
+  std::vector<BlockInfo> out;
+  for (size_t i = 0; i < n; ++i) {
+    const Block& b = *all[i];
+    out.push_back({b.address, static_cast<int64_t>(b.bytes),
+                   b.tag         ? *b.tag
+                   : b.operation ? *b.operation
+                                 : ""});
+  }
+  return out;
+}
+
+void CachingAllocator::throw_out_of_memory(size_t bytes, Lock& lock) {
+  ++stats_.ooms;
+  size_t free = 0, total = 0;
+  backend_.memory_info(device_, &free, &total);
+  std::string name = to_string(backend_.type());
+  std::transform(name.begin(), name.end(), name.begin(), [](char c) { return c - 'a' + 'A'; });
+  std::string message =
+      concat(name, " out of memory. Tried to allocate ", format_bytes(static_cast<int64_t>(bytes)),
+             " (", device(), "; ", format_bytes(static_cast<int64_t>(total)), " total capacity; ",
+             format_bytes(stats_.allocated_bytes.all.current), " already allocated; ",
+             format_bytes(static_cast<int64_t>(free)), " free; ",
+             format_bytes(stats_.reserved_bytes.all.current),
+             " reserved in total; largest free block ", format_bytes(largest_free()), ")");
+  const std::vector<BlockInfo> blocks = largest_live(kReportedBlocks);
+  if (!blocks.empty()) message += "\nLargest live blocks:";
+  bool named = blocks.empty();
+  for (const BlockInfo& b : blocks) {
+    message += concat("\n  ", format_bytes(b.bytes), b.tag.empty() ? "" : "  ", b.tag);
+    named |= !b.tag.empty();
+  }
+  if (!named) message += "\nTAEDA_MEMORY_HISTORY=1 tells what they were allocated for.";
+  lock.unlock();
+  throw OutOfMemoryError(message);
+}
+
+std::vector<const Block*> CachingAllocator::segment_heads() const {
+  std::unordered_set<const Block*> found;
+  const auto add = [&](const Block* b) {
+    while (b->before) b = b->before;
+    found.insert(b);
+  };
+  live_.for_each(add);
+  for (const auto& p : pools_) {
+    p->small.for_each(add);
+    p->large.for_each(add);
+  }
+  for (const PendingEvent& e : pending_) add(e.block);
+  std::vector<const Block*> heads(found.begin(), found.end());
+  std::sort(heads.begin(), heads.end(),
+            [](const Block* a, const Block* b) { return a->address < b->address; });
+  return heads;
+}
+
+std::vector<MemorySegment> CachingAllocator::snapshot() {
+  Lock lock(mutex_);
+  std::vector<MemorySegment> out;
+  for (const Block* head : segment_heads()) {
+    MemorySegment& s = out.emplace_back();
+    s.device = device();
+    s.address = head->address;
+    for (const auto& p : pools_)
+      if (head->pool == &p->small || head->pool == &p->large) {
+        s.stream = p->stream;
+        s.small = head->pool == &p->small;
+      }
+    for (const Block* b = head; b; b = b->after) {
+      const bool live = live_.find(b->address) == b;
+      MemoryBlock& block = s.blocks.emplace_back();
+      block.address = b->address;
+      block.bytes = static_cast<int64_t>(b->bytes);
+      s.bytes += block.bytes;
+      if (!b->free) s.active += block.bytes;
+      if (!b->free && !live) block.state = "active_pending_free";
+      if (!live) continue;
+      s.allocated += block.bytes;
+      block.requested = static_cast<int64_t>(b->requested);
+      block.state = "active_allocated";
+      if (b->tag) block.module = *b->tag;
+      if (b->operation) block.operation = *b->operation;
+    }
+  }
+  return out;
+}
+
+namespace {
+
+/// The lines of a summary, all of one width.
+class SummaryTable {
+ public:
+  static constexpr size_t kName = 22, kCell = 11, kWidth = kName + 2 + 4 * (kCell + 3);
+
+  void rule(char c) { out += "|" + std::string(kWidth, c) + "|\n"; }
+  void title(const std::string& text) {
+    const size_t left = (kWidth - std::min(kWidth, text.size())) / 2;
+    line(std::string(left, ' ') + text);
+  }
+  void line(const std::string& text) {
+    out += "|" + text + std::string(kWidth - std::min(kWidth, text.size()), ' ') + "|\n";
+  }
+  void row(const std::string& name, const std::string& a, const std::string& b = "",
+           const std::string& c = "", const std::string& d = "") {
+    char text[128];
+    std::snprintf(text, sizeof text, " %-22s | %11s | %11s | %11s | %11s ", name.c_str(), a.c_str(),
+                  b.c_str(), c.c_str(), d.c_str());
+    line(text);
+  }
+  void stat(const std::string& name, const MemoryStat& s, bool bytes) {
+    const auto text = [&](int64_t n) { return bytes ? format_bytes(n) : std::to_string(n); };
+    row(name, text(s.current), text(s.peak), text(s.allocated), text(s.freed));
+  }
+
+  std::string out;
+};
+
+}  // namespace
+
+std::string CachingAllocator::summary(bool abbreviated) {
+  const MemoryStats s = stats();
+  SummaryTable t;
+  t.rule('=');
+  t.title(concat("memory summary of ", device()));
+  t.rule('-');
+  t.title(concat("out-of-memory errors: ", s.ooms, "   |   allocation retries: ", s.retries));
+  t.rule('=');
+  t.row("Metric", "Cur Usage", "Peak Usage", "Tot Alloc", "Tot Freed");
+  const struct {
+    const char* name;
+    const PooledStat& stat;
+    bool bytes;
+  } rows[] = {
+      {"Allocated memory", s.allocated_bytes, true}, {"Active memory", s.active_bytes, true},
+      {"Requested memory", s.requested_bytes, true}, {"Reserved memory", s.reserved_bytes, true},
+      {"Allocations", s.allocation, false},          {"Active allocs", s.active, false},
+      {"Reserved segments", s.segment, false}};
+  for (const auto& row : rows) {
+    t.rule('-');
+    t.stat(row.name, row.stat.all, row.bytes);
+    if (abbreviated) continue;
+    t.stat("      from large pool", row.stat.large, row.bytes);
+    t.stat("      from small pool", row.stat.small, row.bytes);
+  }
+  t.rule('-');
+  t.row("Non-releasable memory", format_bytes(s.inactive_split_bytes));
+  t.row("Largest free block", format_bytes(s.largest_free_block));
+  t.rule('=');
+  const std::vector<BlockInfo> blocks = live_blocks(kReportedBlocks);
+  if (blocks.empty()) return t.out;
+  t.line(" Largest live blocks");
+  t.rule('-');
+  for (const BlockInfo& b : blocks) {
+    char size[32];
+    std::snprintf(size, sizeof size, " %11s  ", format_bytes(b.bytes).c_str());
+    t.line(size + b.tag.substr(0, SummaryTable::kWidth - 16));
+  }
+  t.rule('=');
+  return t.out;
+}
+
+}  // namespace detail
+}  // namespace taeda
