@@ -73,6 +73,23 @@ std::vector<BlockInfo> live_blocks(Device device, size_t limit) {
 
 std::string memory_summary(Device device) { return of(device).summary(); }
 
+PoolId new_pool() {
+  static std::atomic<PoolId> last{0};
+  return ++last;
+}
+
+void begin_pool(Device device, PoolId pool) { of(device).begin_pool(pool); }
+
+void end_pool(Device device) { of(device).end_pool(); }
+
+void release_pool(Device device, PoolId pool) { of(device).release_pool(pool); }
+
+void set_memory_fraction(Device device, double fraction) {
+  of(device).set_memory_fraction(fraction);
+}
+
+double memory_fraction(Device device) { return of(device).memory_fraction(); }
+
 TagScope::TagScope(std::string tag) : previous_(current_tag) {
   current_tag = intern(std::move(tag));
 }

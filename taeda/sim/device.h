@@ -41,7 +41,9 @@ class SimDevice {
   void drain() {
     for_each_queue([](Queue& q) { q.drain(); });
   }
-  /// Queues `fn` as kernel `name`; waits for it under TAEDA_LAUNCH_BLOCKING.
+  /// Throws Error, and spoils the capture, if the stream (-1: any stream) is being captured.
+  void check_not_capturing(StreamId stream, const char* what);
+  /// Queues the task, or records it; waits for it under TAEDA_LAUNCH_BLOCKING.
   void launch(StreamId stream, std::unique_ptr<Task> task);
   /// Throws the first error of a kernel since the last report.
   void report_error();
@@ -68,6 +70,7 @@ class KernelTask final : public Task {
   KernelTask(const char* name, Device device, F fn)
       : name_(name), device_(device), fn_(std::move(fn)) {}
   void run() override;
+  const char* name() const override { return name_; }
 
  private:
   const char* name_;
