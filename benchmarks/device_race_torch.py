@@ -525,8 +525,8 @@ def training(r):
     train(r, "mlp_b64", classifier(Mlp, [64, 100], 10))
     for full in (64, 1000, 10000):
         train(r, f"cnn_b{full}", classifier(LeNet, [r.size(full, 8), 1, 28, 28], 10))
-    pixels = r.size(224, 32)
-    train(r, "resnet18_224_b64_amp", classifier(ResNet18, [r.size(64, 2), 3, pixels, pixels], 1000, True))
+    pixels = r.size(224, 64)
+    train(r, "resnet18_224_b64_amp", classifier(ResNet18, [r.size(64, 8), 3, pixels, pixels], 1000, True))
     train(r, "gpt_6x512", gpt(False))
     train(r, "gpt_6x512_amp", gpt(True))
     train(r, "lstm_2x512", lstm)

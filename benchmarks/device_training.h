@@ -184,7 +184,7 @@ inline void training(Race& r) {
     });
   }
   train(r, "resnet18_224_b64_amp", [&] {
-    return classifier(r, models::ResNet18(), {r.size(64, 2), 3, r.size(224, 32), r.size(224, 32)},
+    return classifier(r, models::ResNet18(), {r.size(64, 8), 3, r.size(224, 64), r.size(224, 64)},
                       1000, true);
   });
   train(r, "gpt_6x512", [&] { return gpt(r, false); });

@@ -4,8 +4,10 @@
 #include <fstream>
 
 #include "common.h"
+#include "taeda/device/sim.h"
 #include "taeda/nn/nn.h"
 #include "taeda/ops/arithmetic.h"
+#include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/dropout.h"
 #include "taeda/ops/random.h"
@@ -34,6 +36,11 @@ class Graph : public OnDevice<> {
     }
     return text;
   }
+  void SetUp() override {
+    OnDevice::SetUp();
+    if (!IsSkipped()) stream_ = new_stream(device_);
+  }
+  Stream stream_;
   Tensor tensor(std::vector<float> v) { return taeda::tensor(v).to(device_); }
 };
 
@@ -314,6 +321,22 @@ TEST_F(Graph, MemoryIsTheGraphsOwn) {
   EXPECT_LT(allocator::memory_stats(device_).reserved, with_graphs);
 }
 
+TEST_F(Graph, TheNextGraphTakesOverMemory) {
+  const auto capture_and_drop = [&] {
+    DeviceGraph graph(device_.type());
+    const StreamGuard guard(stream_);
+    graph.capture_begin();
+    const Tensor y = ones({1 << 16}, device_);
+    graph.capture_end();
+    graph.replay();
+    EXPECT_EQ(y.sum().item<double>(), 1 << 16);
+  };
+  capture_and_drop();
+  const int64_t segments = allocator::memory_stats(device_).segment_allocations;
+  for (int i = 0; i < 4; ++i) capture_and_drop();
+  EXPECT_EQ(allocator::memory_stats(device_).segment_allocations, segments);
+}
+
 TEST_F(Graph, CopiesOfPinnedMemoryAreCaptured) {
   const Tensor x = tensor({1, 2});
   const Tensor host = taeda::zeros({2}).pin_memory(), out = taeda::zeros({2}).pin_memory();
@@ -353,6 +376,71 @@ TEST_F(Graph, OptimizersWarmUpFirstAndOutliveTheirGraphs) {
   trainer.reset();
   EXPECT_THAT(message_of([&] { graph.replay(); }),
               HasSubstr("the optimizer whose step was captured is gone"));
+}
+
+TEST_F(Graph, GraphedCallablesTrainAsTheModuleDoes) {
+  const auto losses = [&](bool graphed) {
+    manual_seed(6);
+    nn::Sequential model{nn::Linear(6, 16), nn::Tanh(), nn::Linear(16, 3)};
+    model->to(device_);
+    optim::SGD optimizer(model->parameters(), optim::SGDOptions(0.1));
+    std::vector<double> out;
+    std::function<Tensor(const Tensor&)> forward = [&](const Tensor& x) {
+      return model->forward(x);
+    };
+    const Tensor sample = taeda::zeros({8, 6}).to(device_).requires_grad_();
+    if (graphed) forward = nn::make_graphed_callables(model, sample);
+    manual_seed(8);
+    for (int i = 0; i < 4; ++i) {
+      const Tensor x = randn({8, 6}).to(device_).requires_grad_();
+      optimizer.zero_grad();
+      // Twice, so that gradients add up.
+      Tensor loss = forward(x).pow(2).mean();
+      loss.backward();
+      out.push_back(loss.item<double>());
+      loss = forward(x * 2).abs().mean();
+      loss.backward();
+      out.push_back(loss.item<double>());
+      out.push_back(x.grad().abs().sum().item<double>());
+      optimizer.step();
+    }
+    const NoGradGuard no_grad;
+    out.push_back(forward(sample).sum().item<double>());
+    return out;
+  };
+  EXPECT_EQ(losses(true), losses(false));
+}
+
+TEST_F(Graph, GraphedCallablesCheckTheirArguments) {
+  const auto twice = nn::make_graphed_callables(
+      [](const std::vector<Tensor>& in) {
+        return std::vector<Tensor>{in[0] * 2, in[0] > 0};
+      },
+      {ones({3}, device_)});
+  const std::vector<Tensor> out = twice({tensor({1, -1, 2})});
+  EXPECT_THAT(values(out[0]), ElementsAre(2, -2, 4));
+  EXPECT_THAT(values(out[1]), ElementsAre(1, 0, 1));
+  EXPECT_FALSE(out[0].requires_grad());
+  EXPECT_THAT(message_of([&] { twice({ones({4}, device_)}); }),
+              HasSubstr("argument 0 has shape [4]"));
+  EXPECT_THAT(message_of([&] { twice({}); }), HasSubstr("for 1 arguments was called with 0"));
+  EXPECT_THAT(message_of([&] { nn::make_graphed_callables(nn::TensorFunction(), {}); }),
+              HasSubstr("needs at least one sample argument"));
+}
+
+TEST(GraphNames, AreThoseOfTorchCuda) {
+  if (sim::device_count() == 0) GTEST_SKIP() << "no simulated device";
+  sim::CUDAGraph graph;
+  Tensor y;
+  {
+    const sim::graph capture(graph, sim::graph_pool_handle());
+    EXPECT_TRUE(sim::is_current_stream_capturing());
+    y = ones({2}, Device(kSim, 0));
+  }
+  graph.replay();
+  EXPECT_THAT(values(y), ElementsAre(1, 1));
+  EXPECT_EQ(sim::get_device_capability(), std::pair(0, 0));
+  EXPECT_EQ(sim::get_per_process_memory_fraction(), 1);
 }
 
 TEST_F(Graph, DebugDump) {

@@ -109,7 +109,7 @@ class Data : public OnDevice<> {};
 
 TEST_F(Data, LoaderBatchesArriveWhole) {
   const Tensor x = randn({50, 3}), y = taeda::arange(50, kLong);
-  data::DataLoader loader(data::TensorDataset(x, y),
+  data::DataLoader loader(data::datasets::TensorDataset(x, y),
                           {.batch_size = 8, .num_workers = 2, .pin_memory = device_.is_cuda()});
   int64_t seen = 0;
   Tensor total = taeda::zeros({3}).to(device_);

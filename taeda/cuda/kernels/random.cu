@@ -41,7 +41,8 @@ __device__ void draw(const PhiloxState& s, int64_t p, uint32_t (&bits)[4]) {
 __device__ void draw(const PhiloxState& s, int64_t p, uint64_t (&bits)[4]) {
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    const philox::Words x = philox::words(s.key(), s.counter(), static_cast<uint64_t>(2 * p + half));
+    const philox::Words x =
+        philox::words(s.key(), s.counter(), static_cast<uint64_t>(2 * p + half));
     bits[2 * half] = uint64_t{x.w[1]} << 32 | x.w[0];
     bits[2 * half + 1] = uint64_t{x.w[3]} << 32 | x.w[2];
   }
