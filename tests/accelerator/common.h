@@ -25,6 +25,8 @@ class OnDevice : public ::testing::Test {
  protected:
   void SetUp() override {
     const int found = device_count(device_.type());
+    if (found == 0 && std::getenv("TAEDA_TEST_DEVICE"))
+      GTEST_FAIL() << "TAEDA_TEST_DEVICE asks for a device that is not there";
     if (found < kDevices)
       GTEST_SKIP() << "needs " << kDevices << " " << to_string(device_.type()) << " devices, found "
                    << found;
