@@ -128,8 +128,8 @@ struct GptImpl : nn::Module {
   }
   Tensor forward(Tensor ids) {
     const int64_t t = ids.size(1);
-    const Tensor mask = torch::ones({t, t}, torch::kBool).triu(1);
-    Tensor x = token(ids) + position(torch::arange(t));
+    const Tensor mask = torch::ones({t, t}, ids.options().dtype(torch::kBool)).triu(1);
+    Tensor x = token(ids) + position(torch::arange(t, ids.options()));
     for (GptLayer& l : layers) x = l(x, mask);
     return head(ln(x));
   }

@@ -21,7 +21,9 @@ taeda_decide(TAEDA_WITH_CUDA TAEDA_CUDA ${found} "${missing}")
 if(TAEDA_WITH_CUDA)
   set(CMAKE_CUDA_COMPILER ${CUDAToolkit_NVCC_EXECUTABLE})
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-    set(CMAKE_CUDA_ARCHITECTURES 90 CACHE STRING "Compute capabilities to build CUDA kernels for")
+    # Ampere, Hopper, Blackwell of data centres and of desks; what comes later translates the last.
+    set(CMAKE_CUDA_ARCHITECTURES "80-real;90a-real;100-real;120" CACHE STRING
+        "Compute capabilities to build CUDA kernels for, 75 and newer")
   endif()
   enable_language(CUDA)
 

@@ -15,6 +15,7 @@
 #include "taeda/data/sampler.h"
 #include "taeda/data/tensor_dataset.h"
 #include "taeda/data/transform.h"
+#include "taeda/device/backends.h"
 #include "taeda/device/cuda.h"
 #include "taeda/device/generator.h"
 #include "taeda/device/sim.h"

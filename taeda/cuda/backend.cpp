@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 
 #include "taeda/base/error.h"
@@ -80,11 +81,32 @@ DeviceProperties CudaBackend::properties(int device) const {
   p.major = found.major;
   p.minor = found.minor;
   p.multi_processor_count = found.multiProcessorCount;
+  p.max_threads_per_multi_processor = found.maxThreadsPerMultiProcessor;
+  p.max_threads_per_block = found.maxThreadsPerBlock;
+  p.regs_per_multiprocessor = found.regsPerMultiprocessor;
+  p.warp_size = found.warpSize;
+  p.shared_memory_per_block = static_cast<int64_t>(found.sharedMemPerBlock);
+  p.shared_memory_per_multiprocessor = static_cast<int64_t>(found.sharedMemPerMultiprocessor);
+  p.L2_cache_size = found.l2CacheSize;
+  p.memory_bus_width = found.memoryBusWidth;
+  p.is_integrated = found.integrated != 0;
+  p.is_multi_gpu_board = found.isMultiGpuBoard != 0;
+  char text[48];
+  std::snprintf(text, sizeof text, "%04x:%02x:%02x.0", found.pciDomainID, found.pciBusID,
+                found.pciDeviceID);
+  p.pci_bus_id = text;
+  p.uuid = "GPU-";
+  for (int i = 0; i < 16; ++i) {
+    std::snprintf(text, sizeof text, "%02x", static_cast<unsigned char>(found.uuid.bytes[i]));
+    p.uuid += text;
+    if (i == 3 || i == 5 || i == 7 || i == 9) p.uuid += '-';
+  }
   return p;
 }
 
 void* CudaBackend::allocate(int device, size_t bytes) {
   use_device(device);
+  const RelaxedCapture relaxed;
   void* p = nullptr;
   const cudaError_t status = cudaMalloc(&p, bytes);
   if (status == cudaErrorMemoryAllocation) {
@@ -98,6 +120,7 @@ void* CudaBackend::allocate(int device, size_t bytes) {
 void CudaBackend::deallocate(int device, void* p, size_t) {
   int current = -1;
   if (cudaGetDevice(&current) == cudaSuccess && current != device) cudaSetDevice(device);
+  const RelaxedCapture relaxed;
   // At the end of the process the runtime may be gone already, and the memory with it.
   if (cudaFree(p) != cudaSuccess) cudaGetLastError();
 }
@@ -108,6 +131,7 @@ void CudaBackend::memory_info(int device, size_t* free, size_t* total) const {
 }
 
 void* CudaBackend::allocate_pinned(size_t bytes) {
+  const RelaxedCapture relaxed;
   void* p = nullptr;
   const cudaError_t status = cudaHostAlloc(&p, bytes, cudaHostAllocPortable);
   if (status == cudaErrorMemoryAllocation) {
@@ -119,6 +143,7 @@ void* CudaBackend::allocate_pinned(size_t bytes) {
 }
 
 void CudaBackend::deallocate_pinned(void* p, size_t) {
+  const RelaxedCapture relaxed;
   if (cudaFreeHost(p) != cudaSuccess) cudaGetLastError();
 }
 
@@ -238,6 +263,63 @@ double CudaBackend::event_elapsed_ms(EventHandle start, EventHandle end) {
   check(cudaEventElapsedTime(&ms, as_event(start)->handle, as_event(end)->handle),
         "measuring the time between events");
   return ms;
+}
+
+namespace {
+
+/// The graph itself is kept for dumps.
+struct CudaGraph {
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t exec = nullptr;
+};
+
+}  // namespace
+
+void CudaBackend::begin_capture(int device, StreamId stream, CaptureMode mode) {
+  use_device(device);
+  fault_of(device);  // made now, because it cannot be while a capture is under way
+  const auto as = mode == CaptureMode::Global        ? cudaStreamCaptureModeGlobal
+                  : mode == CaptureMode::ThreadLocal ? cudaStreamCaptureModeThreadLocal
+                                                     : cudaStreamCaptureModeRelaxed;
+  check(cudaStreamBeginCapture(as_stream(stream), as), "beginning a capture");
+}
+
+GraphHandle CudaBackend::end_capture(int device, StreamId stream) {
+  use_device(device);
+  CudaGraph made;
+  check(cudaStreamEndCapture(as_stream(stream), &made.graph), "ending a capture");
+  const cudaError_t status = cudaGraphInstantiateWithFlags(
+      &made.exec, made.graph, cudaGraphInstantiateFlagAutoFreeOnLaunch);
+  if (status != cudaSuccess) cudaGraphDestroy(made.graph);
+  check(status, "making a graph executable");
+  return new CudaGraph(made);
+}
+
+bool CudaBackend::is_capturing(int device, StreamId stream) const {
+  if (stream == 0)
+    return false;  // the default stream cannot be captured, or asked during a capture
+  use_device(device);
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(as_stream(stream), &status), "asking whether a stream is captured");
+  return status != cudaStreamCaptureStatusNone;
+}
+
+void CudaBackend::replay(GraphHandle graph, int device, StreamId stream) {
+  use_device(device);
+  check(cudaGraphLaunch(static_cast<CudaGraph*>(graph)->exec, as_stream(stream)), "a graph");
+}
+
+void CudaBackend::delete_graph(GraphHandle graph) {
+  auto* g = static_cast<CudaGraph*>(graph);
+  if (cudaGraphExecDestroy(g->exec) != cudaSuccess) cudaGetLastError();
+  if (cudaGraphDestroy(g->graph) != cudaSuccess) cudaGetLastError();
+  delete g;
+}
+
+void CudaBackend::dump_graph(GraphHandle graph, const std::string& path) {
+  check(cudaGraphDebugDotPrint(static_cast<CudaGraph*>(graph)->graph, path.c_str(),
+                               cudaGraphDebugDotFlagsVerbose),
+        "writing a graph");
 }
 
 }  // namespace taeda::gpu

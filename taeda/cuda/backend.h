@@ -42,6 +42,13 @@ class CudaBackend final : public Backend {
   void event_synchronize(EventHandle event) override;
   double event_elapsed_ms(EventHandle start, EventHandle end) override;
 
+  void begin_capture(int device, StreamId stream, CaptureMode mode) override;
+  GraphHandle end_capture(int device, StreamId stream) override;
+  bool is_capturing(int device, StreamId stream) const override;
+  void replay(GraphHandle graph, int device, StreamId stream) override;
+  void delete_graph(GraphHandle graph) override;
+  void dump_graph(GraphHandle graph, const std::string& path) override;
+
  private:
   void enable_peer(int device, int peer);
 

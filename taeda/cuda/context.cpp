@@ -24,6 +24,9 @@ void Context::launched(const char* op) const {
   check(cudaGetLastError(), op);
   if (!launch_blocking()) [[likely]]
     return;
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(stream, &status), op);
+  if (status != cudaStreamCaptureStatusNone) return;  // it runs with the graph
   check(cudaStreamSynchronize(stream), op);
   report_fault(device);
 }

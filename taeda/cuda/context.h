@@ -16,6 +16,19 @@ inline StreamId as_id(cudaStream_t stream) { return reinterpret_cast<StreamId>(s
 /// every use of the runtime starts here.
 void use_device(int device);
 
+/// Lets this thread call what would spoil another stream's capture, or its own, such as taking
+/// memory from the device.
+class RelaxedCapture {
+ public:
+  RelaxedCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  ~RelaxedCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
 /// The calling thread's stream of a device, which is made current for the runtime.
 struct Context {
   int device;

@@ -14,6 +14,8 @@
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "taeda/device/backends.h"
 #endif
 
 namespace taeda::gpu {
@@ -127,7 +129,10 @@ struct Types {
 
 std::optional<Types> types_of(ScalarType t) {
   switch (t) {
-    case kFloat: return Types{CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F};
+    case kFloat:
+      return Types{
+          CUDA_R_32F, CUDA_R_32F,
+          backends::cuda::matmul::allow_tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F};
     case kDouble: return Types{CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F};
     case kHalf: return Types{CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F};
     case kBFloat16: return Types{CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F};
@@ -200,9 +205,9 @@ class Call {
 /// Everything that the choice of an algorithm depends on.
 using Key = std::vector<int64_t>;
 
-Key key_of(int device, ScalarType dtype, bool bias, bool adds, int64_t batches,
+Key key_of(int device, const Types& types, bool bias, bool adds, int64_t batches,
            std::initializer_list<const Plain*> operands) {
-  Key key{device, static_cast<int64_t>(dtype), bias, adds, batches};
+  Key key{device, types.data, types.compute, bias, adds, batches};
   for (const Plain* p : operands)
     for (int64_t x : {p->rows, p->columns, p->leading, p->batch, int64_t{p->flipped},
                       int64_t{alignment(p->data)}})
@@ -271,7 +276,7 @@ bool cublaslt_matmul(const Context& context, const Tensor& out, const Tensor& a,
   const auto preference = call.preference(*right, *left, *c, *result);
   if (!call.ok()) return false;
   const auto algorithm = algorithm_of(
-      key_of(context.device, out.dtype(), bias, adds, batches, {&*left, &*right, &*c, &*result}),
+      key_of(context.device, *types, bias, adds, batches, {&*left, &*right, &*c, &*result}),
       [&]() -> std::optional<cublasLtMatmulAlgo_t> {
         cublasLtMatmulHeuristicResult_t found{};
         int count = 0;

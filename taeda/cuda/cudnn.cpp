@@ -12,6 +12,9 @@
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "taeda/device/backends.h"
+#include "taeda/device/graph.h"
 #endif
 
 namespace taeda::gpu {
@@ -21,6 +24,7 @@ namespace taeda::gpu {
 namespace {
 
 constexpr size_t kMaxWorkspace = size_t{1} << 30;
+constexpr size_t kTimingWorkspace = size_t{1} << 28;
 
 /// The functions used, of the version that the headers are of.
 struct Library {
@@ -40,6 +44,9 @@ struct Library {
   decltype(&cudnnGetConvolutionForwardAlgorithm_v7) forward_algorithms;
   decltype(&cudnnGetConvolutionBackwardDataAlgorithm_v7) data_algorithms;
   decltype(&cudnnGetConvolutionBackwardFilterAlgorithm_v7) filter_algorithms;
+  decltype(&cudnnFindConvolutionForwardAlgorithmEx) time_forward;
+  decltype(&cudnnFindConvolutionBackwardDataAlgorithmEx) time_data;
+  decltype(&cudnnFindConvolutionBackwardFilterAlgorithmEx) time_filter;
   decltype(&cudnnConvolutionForward) forward;
   decltype(&cudnnConvolutionBackwardData) backward_data;
   decltype(&cudnnConvolutionBackwardFilter) backward_filter;
@@ -68,14 +75,18 @@ struct Library {
            find(forward_algorithms, "cudnnGetConvolutionForwardAlgorithm_v7") &&
            find(data_algorithms, "cudnnGetConvolutionBackwardDataAlgorithm_v7") &&
            find(filter_algorithms, "cudnnGetConvolutionBackwardFilterAlgorithm_v7") &&
+           find(time_forward, "cudnnFindConvolutionForwardAlgorithmEx") &&
+           find(time_data, "cudnnFindConvolutionBackwardDataAlgorithmEx") &&
+           find(time_filter, "cudnnFindConvolutionBackwardFilterAlgorithmEx") &&
            find(forward, "cudnnConvolutionForward") &&
            find(backward_data, "cudnnConvolutionBackwardData") &&
            find(backward_filter, "cudnnConvolutionBackwardFilter") && find(add, "cudnnAddTensor");
   }
 };
 
-/// The loaded library, or null.
+/// The loaded library, or null. backends::cudnn::enabled turns it off.
 const Library* library() {
+  if (!backends::cudnn::enabled) return nullptr;
   static const std::unique_ptr<Library> loaded = [] {
     const char* text = std::getenv("TAEDA_CUDA_DNN");
     auto l = std::make_unique<Library>();
@@ -223,14 +234,16 @@ class Problem {
       dilation.push_back(static_cast<int>(g.dilation[d]));
     }
     for (const auto* numbers : {&padding, &stride, &dilation}) remember(*numbers);
-    remember({static_cast<int>(g.groups), static_cast<int>(dtype_)});
+    // The library's default allows TF32 for float.
+    const auto math = is_reduced_floating(dtype_)   ? CUDNN_TENSOR_OP_MATH
+                      : backends::cudnn::allow_tf32 ? CUDNN_DEFAULT_MATH
+                                                    : CUDNN_FMA_MATH;
+    remember({static_cast<int>(g.groups), static_cast<int>(dtype_), static_cast<int>(math)});
     const auto compute = dtype_ == kDouble ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
     return l_.conv_set(conv_, ndim_, padding.data(), stride.data(), dilation.data(),
                        CUDNN_CROSS_CORRELATION, compute) == CUDNN_STATUS_SUCCESS &&
            l_.conv_groups(conv_, static_cast<int>(g.groups)) == CUDNN_STATUS_SUCCESS &&
-           l_.conv_math(conv_,
-                        is_reduced_floating(dtype_) ? CUDNN_TENSOR_OP_MATH : CUDNN_FMA_MATH) ==
-               CUDNN_STATUS_SUCCESS;
+           l_.conv_math(conv_, math) == CUDNN_STATUS_SUCCESS;
   }
 
   const Library& l_;
@@ -244,31 +257,46 @@ class Problem {
   bool ok_ = false;
 };
 
-/// An algorithm that gives equal bits in every run, and what it needs.
+/// An algorithm and what it needs.
 template <class Perf>
 struct Choice {
   decltype(Perf::algo) algorithm;
   size_t memory;
 };
 
-/// The remembered choice for a problem, or the first good one that `list(count, found)` gives.
-template <class Perf, class List>
-std::optional<Choice<Perf>> choose(int device, const Problem& p, List list) {
+/// The remembered choice for a problem, or the first good one of those that are listed, best first:
+/// by `list(count, found)`, which guesses, or under backends::cudnn::benchmark by
+/// `time(count, found, workspace)`, which runs them all on the operands. Only algorithms that give
+/// equal bits in every run are good, unless the benchmark may choose others.
+template <class Perf, class List, class Time>
+std::optional<Choice<Perf>> choose(const Context& context, const Tensor& like, const Problem& p,
+                                   List list, Time time) {
   static std::mutex mutex;
   static std::map<Key, std::optional<Choice<Perf>>> chosen;
+  // What runs during a capture cannot be timed.
+  const bool timed = backends::cudnn::benchmark && !is_current_stream_capturing(like.device());
+  const bool any_order = timed && !backends::cudnn::deterministic;
   Key key = p.key();
-  key.push_back(device);
+  for (const bool part : {timed, any_order}) key.push_back(part);
+  key.push_back(context.device);
   const std::lock_guard lock(mutex);
   const auto known = chosen.find(key);
   if (known != chosen.end()) return known->second;
   constexpr int kMost = 16;
   Perf found[kMost];
   int count = 0;
+  cudnnStatus_t status = CUDNN_STATUS_NOT_SUPPORTED;
+  if (timed) {
+    const Scratch workspace(like.device(), kTimingWorkspace);
+    status = time(kMost, &count, found, workspace.as<void>());
+  } else {
+    status = list(kMost, &count, found);
+  }
   std::optional<Choice<Perf>> choice;
-  if (list(kMost, &count, found) == CUDNN_STATUS_SUCCESS)
+  if (status == CUDNN_STATUS_SUCCESS)
     for (int i = 0; i < count && !choice; ++i)
       if (found[i].status == CUDNN_STATUS_SUCCESS && found[i].memory <= kMaxWorkspace &&
-          found[i].determinism == CUDNN_DETERMINISTIC)
+          (any_order || found[i].determinism == CUDNN_DETERMINISTIC))
         choice = Choice<Perf>{found[i].algo, found[i].memory};
   if (chosen.size() > 4096) chosen.clear();
   return chosen[key] = choice;
@@ -284,9 +312,15 @@ bool cudnn_conv(const Context& context, const Tensor& out, const Tensor& in, con
   const Handle handle(*l, context);
   if (!p.ok() || !handle.get()) return false;
   const auto choice = choose<cudnnConvolutionFwdAlgoPerf_t>(
-      context.device, p, [&](int most, int* count, cudnnConvolutionFwdAlgoPerf_t* found) {
+      context, in, p,
+      [&](int most, int* count, cudnnConvolutionFwdAlgoPerf_t* found) {
         return l->forward_algorithms(handle.get(), p.in(), p.weight(), p.conv(), p.out(), most,
                                      count, found);
+      },
+      [&](int most, int* count, cudnnConvolutionFwdAlgoPerf_t* found, void* workspace) {
+        return l->time_forward(handle.get(), p.in(), in.data_ptr(), p.weight(), weight.data_ptr(),
+                               p.conv(), p.out(), out.data_ptr(), most, count, found, workspace,
+                               kTimingWorkspace);
       });
   if (!choice) return false;
   const Scratch workspace(in.device(), static_cast<int64_t>(choice->memory));
@@ -305,9 +339,15 @@ bool cudnn_conv_input_grad(const Context& context, const Tensor& grad_in, const 
   const Handle handle(*l, context);
   if (!p.ok() || !handle.get()) return false;
   const auto choice = choose<cudnnConvolutionBwdDataAlgoPerf_t>(
-      context.device, p, [&](int most, int* count, cudnnConvolutionBwdDataAlgoPerf_t* found) {
+      context, grad_in, p,
+      [&](int most, int* count, cudnnConvolutionBwdDataAlgoPerf_t* found) {
         return l->data_algorithms(handle.get(), p.weight(), p.out(), p.conv(), p.in(), most, count,
                                   found);
+      },
+      [&](int most, int* count, cudnnConvolutionBwdDataAlgoPerf_t* found, void* workspace) {
+        return l->time_data(handle.get(), p.weight(), weight.data_ptr(), p.out(),
+                            grad_out.data_ptr(), p.conv(), p.in(), grad_in.data_ptr(), most, count,
+                            found, workspace, kTimingWorkspace);
       });
   if (!choice) return false;
   const Scratch workspace(grad_in.device(), static_cast<int64_t>(choice->memory));
@@ -326,9 +366,15 @@ bool cudnn_conv_weight_grad(const Context& context, const Tensor& grad_weight, c
   const Handle handle(*l, context);
   if (!p.ok() || !handle.get()) return false;
   const auto choice = choose<cudnnConvolutionBwdFilterAlgoPerf_t>(
-      context.device, p, [&](int most, int* count, cudnnConvolutionBwdFilterAlgoPerf_t* found) {
+      context, in, p,
+      [&](int most, int* count, cudnnConvolutionBwdFilterAlgoPerf_t* found) {
         return l->filter_algorithms(handle.get(), p.in(), p.out(), p.conv(), p.weight(), most,
                                     count, found);
+      },
+      [&](int most, int* count, cudnnConvolutionBwdFilterAlgoPerf_t* found, void* workspace) {
+        return l->time_filter(handle.get(), p.in(), in.data_ptr(), p.out(), grad_out.data_ptr(),
+                              p.conv(), p.weight(), grad_weight.data_ptr(), most, count, found,
+                              workspace, kTimingWorkspace);
       });
   if (!choice) return false;
   const Scratch workspace(in.device(), static_cast<int64_t>(choice->memory));

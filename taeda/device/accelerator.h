@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "taeda/device/allocator.h"
+#include "taeda/device/graph.h"
 #include "taeda/device/registry.h"
 #include "taeda/device/stream.h"
 

@@ -80,6 +80,23 @@ std::string memory_summary(Device device, bool abbreviated) {
 
 std::vector<MemorySegment> memory_snapshot(Device device) { return of(device).snapshot(); }
 
+PoolId new_pool() {
+  static std::atomic<PoolId> last{0};
+  return ++last;
+}
+
+void begin_pool(Device device, PoolId pool) { of(device).begin_pool(pool); }
+
+void end_pool(Device device) { of(device).end_pool(); }
+
+void release_pool(Device device, PoolId pool) { of(device).release_pool(pool); }
+
+void set_memory_fraction(Device device, double fraction) {
+  of(device).set_memory_fraction(fraction);
+}
+
+double memory_fraction(Device device) { return of(device).memory_fraction(); }
+
 TagScope::TagScope(std::string tag) : previous_(current_tag) {
   current_tag = detail::intern(std::move(tag));
 }

@@ -42,6 +42,23 @@ std::string memory_summary(Device device, bool abbreviated = false);
 /// All segments of the device's allocator, by address.
 std::vector<MemorySegment> memory_snapshot(Device device);
 
+/// Memory of its own for what a graph allocates while it is captured: replays use it again, so
+/// nobody else may. Pool 0 is everybody's.
+using PoolId = uint64_t;
+PoolId new_pool();
+/// Until `end_pool`, requests of streams that are being captured are served from `pool`, and no
+/// event is asked for. Throws Error if another capture is under way on the device.
+void begin_pool(Device device, PoolId pool);
+void end_pool(Device device);
+/// Ends one use that began with `begin_pool`. After the last the pool's memory goes to the cache as
+/// it comes free.
+void release_pool(Device device, PoolId pool);
+
+/// This process takes at most so much of the device's memory, from 0 to 1 (the default): beyond it,
+/// a request fails as if the device were full. Throws ValueError for other numbers.
+void set_memory_fraction(Device device, double fraction);
+double memory_fraction(Device device);
+
 /// Labels the blocks that this thread allocates in a scope.
 class TagScope {
  public:

@@ -1,5 +1,5 @@
-// THE device interface: memory, copies, streams and events. Operations are not its business; they
-// find their kernels through slots (kernels/slot.h).
+// THE device interface: memory, copies, streams, events and graphs. Operations are not its
+// business; they find their kernels through slots (kernels/slot.h).
 #pragma once
 
 #include <cstddef>
@@ -16,12 +16,34 @@ struct DeviceProperties {
   int64_t total_memory = 0;  ///< bytes
   int major = 0, minor = 0;  ///< compute capability; 0.0 where it means nothing
   int multi_processor_count = 0;
+  // 0 or empty where it means nothing; memory in bytes.
+  int max_threads_per_multi_processor = 0;
+  int max_threads_per_block = 0;
+  int regs_per_multiprocessor = 0;
+  int warp_size = 0;
+  int64_t shared_memory_per_block = 0;
+  int64_t shared_memory_per_multiprocessor = 0;
+  int64_t L2_cache_size = 0;
+  int memory_bus_width = 0;  ///< bits
+  bool is_integrated = false;
+  bool is_multi_gpu_board = false;
+  std::string pci_bus_id;  ///< "0000:65:00.0"
+  std::string uuid;        ///< "GPU-" and 32 hexadecimal digits in groups
 };
 
 /// A queue of work on one device. Id 0 is the device's default stream.
 using StreamId = int64_t;
 /// A point in a stream, owned by the backend that made it.
 using EventHandle = void*;
+/// Recorded work that can be queued again, owned by the backend that made it.
+using GraphHandle = void*;
+/// Which calls are forbidden while a capture is under way: those that could spoil it from any
+/// thread, from the capturing thread, or none.
+enum class CaptureMode : int8_t { Global, ThreadLocal, Relaxed };
+
+namespace detail {
+[[noreturn]] void throw_no_graphs(DeviceType type);
+}
 
 /// One device type. Methods may be called from any thread. Addresses given out by `allocate` are
 /// device addresses: only the backend's own kernels and copies may follow them.
@@ -68,6 +90,19 @@ class Backend {
   virtual void event_synchronize(EventHandle event) = 0;
   /// Milliseconds between two recorded timing events.
   virtual double event_elapsed_ms(EventHandle start, EventHandle end) = 0;
+
+  /// From here to `end_capture`, work for `stream` is recorded instead of run, and so is the work
+  /// of streams that wait for an event recorded there. A type without graphs leaves these as they
+  /// are.
+  virtual void begin_capture(int, StreamId, CaptureMode) { detail::throw_no_graphs(type()); }
+  /// Throws Error if something was asked for that cannot be recorded.
+  virtual GraphHandle end_capture(int, StreamId) { detail::throw_no_graphs(type()); }
+  virtual bool is_capturing(int, StreamId) const { return false; }
+  /// Queues what was recorded.
+  virtual void replay(GraphHandle, int, StreamId) { detail::throw_no_graphs(type()); }
+  virtual void delete_graph(GraphHandle) {}
+  /// Writes the graph to a file, in the language of Graphviz.
+  virtual void dump_graph(GraphHandle, const std::string&) { detail::throw_no_graphs(type()); }
 };
 
 }  // namespace taeda

@@ -71,7 +71,7 @@ CachingAllocator::CachingAllocator(Backend& backend, int index, size_t cache_lim
 void* CachingAllocator::allocate(size_t bytes, StreamId stream, const std::string* tag,
                                  uint64_t* stamp) {
   Lock lock(mutex_);
-  if (!pending_.empty()) collect_finished();
+  if (!pending_.empty() && !capture_pool_) collect_finished();
   if (bytes > kMaxRequest || (fail_in_ > 0 && --fail_in_ == 0)) [[unlikely]]
     throw_out_of_memory(bytes, lock);
   const size_t rounded = round_up(std::max<size_t>(bytes, 1), FreeLists::kUnit);
@@ -117,7 +117,8 @@ void CachingAllocator::deallocate(void* p) {
     tell(-size);
   if (on_host_) ASAN_POISON_MEMORY_REGION(block->address, block->bytes);
   if (!block->users.empty()) [[unlikely]] {
-    wait_for_users(block);
+    // During a capture an event would be part of the graph.
+    capture_pool_ ? deferred_.push_back(block) : wait_for_users(block);
     return;
   }
   give_to_pool(block);
@@ -140,16 +141,61 @@ void CachingAllocator::record_stream(void* p, StreamId stream) {
 }
 
 FreeLists& CachingAllocator::pool_for(StreamId stream, size_t bytes) {
-  const bool small = bytes <= kSmallRequest;
+  const bool captured = capture_pool_ && backend_.is_capturing(device_, stream);
+  StreamPools& p = pools_of(stream, captured ? capture_pool_ : 0);
+  return bytes <= kSmallRequest ? p.small : p.large;
+}
+
+CachingAllocator::StreamPools& CachingAllocator::pools_of(StreamId stream,
+                                                          allocator::PoolId owner) {
   for (auto& p : pools_)
-    if (p->stream == stream) return small ? p->small : p->large;
-  pools_.push_back(std::make_unique<StreamPools>(stream));
-  return small ? pools_.back()->small : pools_.back()->large;
+    if (p->stream == stream && p->owner == owner) return *p;
+  // Memory that a graph has left behind serves the next one.
+  for (auto& p : pools_)
+    if (owner && p->stream == stream && p->owner && !is_private(*p)) {
+      p->owner = owner;
+      return *p;
+    }
+  pools_.push_back(std::make_unique<StreamPools>(stream, owner));
+  return *pools_.back();
+}
+
+void CachingAllocator::begin_pool(allocator::PoolId pool) {
+  Lock lock(mutex_);
+  TAEDA_CHECK(!capture_pool_, "another graph is being captured on ",
+              Device(backend_.type(), device_));
+  capture_pool_ = pool;
+  ++pool_uses_[pool];
+}
+
+void CachingAllocator::end_pool() {
+  Lock lock(mutex_);
+  capture_pool_ = 0;
+  for (Block* block : deferred_) wait_for_users(block);
+  deferred_.clear();
+}
+
+void CachingAllocator::release_pool(allocator::PoolId pool) {
+  Lock lock(mutex_);
+  if (--pool_uses_[pool] == 0) pool_uses_.erase(pool);
+}
+
+void CachingAllocator::set_memory_fraction(double fraction) {
+  TAEDA_CHECK_VALUE(fraction >= 0 && fraction <= 1, "Invalid fraction value: ", fraction,
+                    ". Allowed range: 0~1");
+  Lock lock(mutex_);
+  fraction_ = fraction;
+}
+
+double CachingAllocator::memory_fraction() {
+  Lock lock(mutex_);
+  return fraction_;
 }
 
 /// A block from a new segment; frees what is cached and tries once more when the device is full.
 Block* CachingAllocator::grow(FreeLists& pool, size_t bytes, Lock& lock) {
   if (Block* block = new_segment(pool, bytes)) return block;
+  if (capture_pool_) throw_out_of_memory(bytes, lock);  // nothing may be waited for
   synchronize_users(lock);
   release_segments(0, lock);
   // While the lock was open, or by a block that came free, the request may have become possible.
@@ -162,6 +208,13 @@ Block* CachingAllocator::grow(FreeLists& pool, size_t bytes, Lock& lock) {
 
 Block* CachingAllocator::new_segment(FreeLists& pool, size_t bytes) {
   const size_t size = segment_bytes(bytes);
+  if (fraction_ < 1) {
+    size_t free = 0, total = 0;
+    backend_.memory_info(device_, &free, &total);
+    if (static_cast<double>(stats_.reserved_bytes.all.current) + static_cast<double>(size) >
+        fraction_ * static_cast<double>(total))
+      return nullptr;
+  }
   void* memory = backend_.allocate(device_, size);
   if (!memory) return nullptr;
   if (on_host_) ASAN_POISON_MEMORY_REGION(memory, size);
@@ -274,6 +327,7 @@ void CachingAllocator::release_segments(size_t keep_cached, Lock& lock) {
     if (!b->before && !b->after) whole.push_back(b);
   };
   for (auto& p : pools_) {
+    if (is_private(*p)) continue;
     p->small.for_each(collect);
     p->large.for_each(collect);
   }

@@ -4,6 +4,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <unordered_map>
 #include <vector>
 
 #include "taeda/device/address_map.h"
@@ -36,11 +37,17 @@ class CachingAllocator {
   std::vector<BlockInfo> live_blocks(size_t limit);
   std::string summary(bool abbreviated);
   std::vector<MemorySegment> snapshot();
+  void begin_pool(allocator::PoolId pool);
+  void end_pool();
+  void release_pool(allocator::PoolId pool);
+  void set_memory_fraction(double fraction);
+  double memory_fraction();
 
  private:
   using Lock = std::unique_lock<std::mutex>;
   struct StreamPools {
     StreamId stream;
+    allocator::PoolId owner;  ///< 0 for everybody's
     FreeLists small, large;
   };
   struct PendingEvent {
@@ -50,6 +57,8 @@ class CachingAllocator {
   };
 
   FreeLists& pool_for(StreamId stream, size_t bytes);
+  StreamPools& pools_of(StreamId stream, allocator::PoolId owner);
+  bool is_private(const StreamPools& p) const { return p.owner && pool_uses_.contains(p.owner); }
   Block* grow(FreeLists& pool, size_t bytes, Lock& lock);
   Block* new_segment(FreeLists& pool, size_t bytes);
   void split(Block* block, size_t bytes);
@@ -83,6 +92,10 @@ class CachingAllocator {
   std::deque<PendingEvent> pending_;
   MemoryStats stats_;  ///< those that are counted; `stats` derives the others
   uint64_t stamps_ = 0;
+  allocator::PoolId capture_pool_ = 0;                    ///< while a capture is under way
+  std::unordered_map<allocator::PoolId, int> pool_uses_;  ///< by graphs
+  std::vector<Block*> deferred_;  ///< freed during the capture, and used by other streams
+  double fraction_ = 1;
   int64_t fail_in_ = 0;  ///< allocations until the one that is to fail; 0 for none
   std::vector<std::unique_ptr<Block[]>> record_chunks_;
   Block* spare_records_ = nullptr;

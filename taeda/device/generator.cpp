@@ -9,6 +9,7 @@
 #include <random>
 
 #include "taeda/base/error.h"
+#include "taeda/device/graph.h"
 #include "taeda/device/mt19937.h"
 #include "taeda/device/random_fill.h"
 #include "taeda/device/registry.h"
@@ -50,11 +51,18 @@ struct Generator::State {
     return radius * std::cos(angle);
   }
 
+  /// While a graph is captured its numbers are not yet known.
+  void check_not_capturing(const char* what) const {
+    TAEDA_CHECK(!base, "Cannot call Generator::", what, " during CUDA graph capture.");
+  }
+
   std::mutex mutex;
   const Device device;
   uint64_t seed = 0;
-  uint64_t offset = 0;            ///< accelerators
-  std::optional<Mt19937> engine;  ///< the CPU
+  uint64_t offset = 0;             ///< accelerators
+  const uint64_t* base = nullptr;  ///< while a graph is captured
+  uint64_t captured = 0;           ///< states given out to it
+  std::optional<Mt19937> engine;   ///< the CPU
   std::optional<double> next_normal;
 };
 
@@ -100,12 +108,14 @@ Device Generator::device() const { return state_->device; }
 
 const Generator& Generator::manual_seed(uint64_t seed) const {
   Lock lock(state_->mutex);
+  state_->check_not_capturing("manual_seed");
   state_->reseed(seed);
   return *this;
 }
 
 uint64_t Generator::current_seed() const {
   Lock lock(state_->mutex);
+  state_->check_not_capturing("current_seed");
   return state_->seed;
 }
 
@@ -120,6 +130,7 @@ uint64_t Generator::seed() const {
 std::vector<uint8_t> Generator::get_state() const {
   Lock lock(state_->mutex);
   const State& s = *state_;
+  s.check_not_capturing("get_state");
   if (!s.device.is_cpu()) {
     std::vector<uint8_t> out(2 * sizeof(uint64_t));
     std::memcpy(out.data(), &s.seed, sizeof s.seed);
@@ -145,6 +156,7 @@ void Generator::set_state(ArrayRef<uint8_t> bytes) const {
   TAEDA_CHECK(bytes.size() == expected, "RNG state is wrong size: expected ", expected,
               " bytes for a ", s.device, " generator, got ", bytes.size());
   Lock lock(s.mutex);
+  s.check_not_capturing("set_state");
   if (!s.device.is_cpu()) {
     std::memcpy(&s.seed, bytes.data(), sizeof s.seed);
     std::memcpy(&s.offset, bytes.data() + sizeof s.seed, sizeof s.offset);
@@ -333,7 +345,33 @@ PhiloxState Generator::next_philox() const {
   TAEDA_CHECK(!s.device.is_cpu(),
               "Generator::next_philox is for accelerators, but this is a cpu generator");
   Lock lock(s.mutex);
-  return {s.seed, s.offset++};
+  const bool capturing = captures_under_way() > 0 && is_current_stream_capturing(s.device);
+  if (!s.base) {
+    TAEDA_CHECK(!capturing, "Attempt to increase offset for a CUDA generator not in capture mode.");
+    return {s.seed, s.offset++, nullptr, {}};
+  }
+  TAEDA_CHECK(capturing, "Offset increment outside graph capture encountered unexpectedly.");
+  return {0, s.captured++, s.base, s.device};
+}
+
+void Generator::begin_capture(const uint64_t* base) const {
+  Lock lock(state_->mutex);
+  state_->base = base;
+  state_->captured = 0;
+}
+
+uint64_t Generator::end_capture() const {
+  Lock lock(state_->mutex);
+  state_->base = nullptr;
+  return state_->captured;
+}
+
+PhiloxState Generator::advance(uint64_t count) const {
+  Lock lock(state_->mutex);
+  state_->check_not_capturing("advance");
+  const uint64_t first = state_->offset;
+  state_->offset += count;
+  return {state_->seed, first, nullptr, {}};
 }
 
 #define TAEDA_INSTANTIATE(T)                                                   \

@@ -9,16 +9,27 @@
 #include "taeda/base/array_ref.h"
 #include "taeda/base/device.h"
 #include "taeda/base/half.h"
+#include "taeda/base/macros.h"
 
 namespace taeda {
 
 /// The seed of every generator until it is seeded; PyTorch's.
 constexpr uint64_t kDefaultSeed = 67280421310721;
 
-/// What one kernel needs to draw its numbers: element i uses counter (i, offset) under key `seed`.
+/// What one kernel needs to draw its numbers: element i uses counter (i, counter()) under key().
+/// In a graph, seed and first offset lie in device memory, where every replay finds new ones.
 struct PhiloxState {
   uint64_t seed = 0;
   uint64_t offset = 0;
+  const uint64_t* base = nullptr;  ///< of a graph: seed, offset of the replay
+  Device device;                   ///< where `base` is
+
+  TAEDA_HD uint64_t key() const { return base ? base[0] : seed; }
+  TAEDA_HD uint64_t counter() const { return base ? base[1] + offset : offset; }
+  /// Moves the address by `delta` bytes (device address to host alias).
+  void rebase(ptrdiff_t delta) {
+    if (base) base += delta / static_cast<ptrdiff_t>(sizeof(uint64_t));
+  }
 };
 
 /// A handle; copies share the state. Every method may be called from any thread and is atomic: two
@@ -68,6 +79,16 @@ class Generator {
 
   /// The state for one kernel, and steps past it. Throws Error on the CPU's generator.
   PhiloxState next_philox() const;
+
+  // For graphs (device/graph.h). Between the two, only `next_philox` may be called, for streams
+  // that are being captured.
+
+  /// From here on next_philox counts from what will lie at `base`, in the device's memory.
+  void begin_capture(const uint64_t* base) const;
+  /// How many states were given out since.
+  uint64_t end_capture() const;
+  /// Seed and offset at which a replay starts; steps past the `count` states that it uses.
+  PhiloxState advance(uint64_t count) const;
 
  private:
   struct State;

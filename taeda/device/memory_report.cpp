@@ -158,6 +158,8 @@ void CachingAllocator::throw_out_of_memory(size_t bytes, Lock& lock) {
              format_bytes(static_cast<int64_t>(free)), " free; ",
              format_bytes(stats_.reserved_bytes.all.current),
              " reserved in total; largest free block ", format_bytes(largest_free()), ")");
+  if (fraction_ < 1)
+    message += concat("\nThis process may take ", fraction_, " of the device's memory.");
   const std::vector<BlockInfo> blocks = largest_live(kReportedBlocks);
   if (!blocks.empty()) message += "\nLargest live blocks:";
   bool named = blocks.empty();

@@ -10,6 +10,7 @@
 #include "taeda/base/error.h"
 #include "taeda/device/allocator.h"
 #include "taeda/device/caching_allocator.h"
+#include "taeda/device/graph.h"
 #include "taeda/device/registry.h"
 
 namespace taeda::allocator {
@@ -65,12 +66,8 @@ class PinnedAllocator {
       keep(block.address, block.bytes);
       return;
     }
-    std::vector<EventHandle> events;
-    for (const User& user : block.users) {
-      events.push_back(backend_.new_event(user.device, false));
-      backend_.record_event(events.back(), user.device, user.stream);
-    }
-    pending_.push_back({block.address, block.bytes, std::move(events)});
+    pending_.push_back({block.address, block.bytes, std::move(block.users), {}});
+    record_events(pending_.back());
   }
 
   bool contains(const void* p) {
@@ -91,8 +88,19 @@ class PinnedAllocator {
   struct Pending {
     char* address;
     size_t bytes;
+    std::vector<User> users;  ///< for whom no event was recorded yet
     std::vector<EventHandle> events;
   };
+
+  /// During a capture an event would be part of the graph: it is recorded afterwards.
+  void record_events(Pending& p) {
+    if (captures_under_way() > 0) return;
+    for (const User& user : p.users) {
+      p.events.push_back(backend_.new_event(user.device, false));
+      backend_.record_event(p.events.back(), user.device, user.stream);
+    }
+    p.users.clear();
+  }
 
   PinnedBlock* find(const void* p) {
     auto it = live_.upper_bound(static_cast<char*>(const_cast<void*>(p)));
@@ -105,7 +113,9 @@ class PinnedAllocator {
     free_[static_cast<size_t>(std::countr_zero(bytes))].push_back(address);
   }
   void collect_finished() {
+    if (captures_under_way() > 0) return;
     std::erase_if(pending_, [this](Pending& p) {
+      record_events(p);
       std::erase_if(p.events, [this](EventHandle e) {
         if (!backend_.event_query(e)) return false;
         backend_.delete_event(e);

@@ -3,7 +3,9 @@
 #include <memory>
 
 #include "taeda/base/tracing.h"
+#include "taeda/base/error.h"
 #include "taeda/device/allocator.h"
+#include "taeda/device/graph.h"
 #include "taeda/device/registry.h"
 #include "taeda/device/stream.h"
 
@@ -17,6 +19,11 @@ void copy_with_host(void* dst, const void* src, size_t bytes, Device device, boo
   const Stream stream = current_stream(device);
   const int index = stream.device().index();
   Backend& backend = backend_of(device.type());
+  TAEDA_CHECK(captures_under_way() == 0 || !backend.is_capturing(index, stream.id()) ||
+                  (non_blocking && allocator::is_pinned(device.type(), to_device ? src : dst)),
+              "Cannot copy between CPU and CUDA tensors during CUDA graph capture unless the CPU "
+              "tensor is pinned and the copy is non_blocking. Please use tensor.pin_memory() or "
+              "allocate the tensor with pin_memory=True.");
   backend.copy(dst, to_device ? index : -1, src, to_device ? -1 : index, bytes, index, stream.id());
   const void* host = to_device ? src : dst;
   const bool pinned = allocator::record_pinned_use(host, stream.device(), stream.id());

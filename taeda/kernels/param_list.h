@@ -5,6 +5,7 @@
 
 #include "taeda/base/device.h"
 #include "taeda/base/dtype.h"
+#include "taeda/base/macros.h"
 
 namespace taeda {
 
@@ -15,6 +16,11 @@ struct ParamRef {
   char* state[3];  ///< what the slot says; unused ones are nullptr
   int64_t numel;
   double a = 0, b = 0;  ///< numbers that depend on the parameter's own step count
+  /// In a graph: a and b of the replay, on the device.
+  const double* live = nullptr;
+
+  TAEDA_HD double number_a() const { return live ? live[0] : a; }
+  TAEDA_HD double number_b() const { return live ? live[1] : b; }
 };
 
 /// Parameters of one dtype on one device. A plain value, copyable into a queue.
@@ -30,6 +36,7 @@ struct ParamList {
       move(r.param);
       move(r.grad);
       for (char*& s : r.state) move(s);
+      if (r.live) r.live += delta / static_cast<ptrdiff_t>(sizeof(double));
     }
   }
 };

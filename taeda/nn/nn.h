@@ -5,6 +5,7 @@
 #include "taeda/nn/containers/sequential.h"
 #include "taeda/nn/functional/attention.h"
 #include "taeda/nn/functional/padding.h"
+#include "taeda/nn/graphed.h"
 #include "taeda/nn/modules/activation.h"
 #include "taeda/nn/modules/conv.h"
 #include "taeda/nn/modules/dropout.h"

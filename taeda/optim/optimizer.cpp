@@ -5,6 +5,7 @@
 
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
+#include "taeda/device/graph.h"
 
 namespace taeda::optim {
 
@@ -80,9 +81,45 @@ void Optimizer::step_group(OptimizerParamGroup& group) {
     if (at == lists_.size()) lists_.push_back({p.device(), p.dtype(), {}});
     if (!add_to_list(group, i, lists_[at])) update_alone(group, i, lists_[at]);
   }
-  for (const ParamList& list : lists_)
-    if (!list.items.empty()) launch(group.options(), list);
+  for (ParamList& list : lists_) {
+    if (list.items.empty()) continue;
+    if (is_current_stream_capturing(list.device)) make_live(group, list);
+    launch(group.options(), list);
+  }
   temporaries_.clear();
+}
+
+/// A captured step counts at each replay, not now: the numbers that depend on the count come from
+/// memory that a replay fills in.
+void Optimizer::make_live(OptimizerParamGroup& group, ParamList& list) {
+  const size_t n = list.items.size(), which = static_cast<size_t>(&group - groups_.data());
+  std::vector<size_t> indices;
+  for (size_t i = 0; i < group.params_.size(); ++i) {
+    const Tensor& p = group.params_[i];
+    if (!p.grad().defined() || p.numel() == 0 || p.device() != list.device ||
+        p.dtype() != list.dtype)
+      continue;
+    indices.push_back(i);
+    --group.states_[i].step;
+    TAEDA_CHECK(
+        group.states_[i].step > 0,
+        "an optimizer's first step cannot be captured, because it makes the state that later "
+        "steps need: run some steps before the capture");
+  }
+  TAEDA_INTERNAL_ASSERT(indices.size() == n, "a list holds other parameters than its group");
+  const std::weak_ptr<int> alive = alive_;
+  double* live = graph_numbers(list.device, 2 * n, [this, alive, which, indices](double* out) {
+    TAEDA_CHECK(!alive.expired(), "the optimizer whose step was captured is gone");
+    OptimizerParamGroup& g = groups_[which];
+    for (size_t i : indices) {
+      ParamRef numbers{};
+      ++g.states_[i].step;
+      prepare(*g.options_, g.params_[i], g.states_[i], numbers);
+      *out++ = numbers.a;
+      *out++ = numbers.b;
+    }
+  });
+  for (size_t i = 0; i < n; ++i) list.items[i].live = live + 2 * i;
 }
 
 /// False if the parameter's elements do not fill one stretch of memory.
@@ -116,6 +153,8 @@ void Optimizer::update_alone(OptimizerParamGroup& group, size_t i, ParamList& li
   const Tensor original = group.params_[i];
   Tensor dense = original.detach().clone(MemoryFormat::Contiguous);
   dense.mutable_grad() = original.grad();
+  TAEDA_CHECK(!is_current_stream_capturing(original.device()),
+              "a step cannot be captured for parameters whose elements lie apart in memory");
   group.params_[i] = dense;
   ParamList single{list.device, list.dtype, {}};
   add_to_list(group, i, single);

@@ -109,7 +109,8 @@ class Optimizer {
   Optimizer& operator=(const Optimizer&) = delete;
 
   /// Updates every parameter that has a gradient. `closure`, if given, is called first, with
-  /// gradients enabled, and its loss is returned.
+  /// gradients enabled, and its loss is returned. A step that is captured into a graph counts at
+  /// every replay; learning rates of SGD and RMSprop, and weight decays, stay what they were then.
   virtual Tensor step(LossClosure closure = nullptr);
   /// Drops the gradients, or zeroes them in place.
   void zero_grad(bool set_to_none = true);
@@ -148,7 +149,9 @@ class Optimizer {
   void step_group(OptimizerParamGroup& group);
   bool add_to_list(OptimizerParamGroup& group, size_t i, ParamList& list);
   void update_alone(OptimizerParamGroup& group, size_t i, ParamList& list);
+  void make_live(OptimizerParamGroup& group, ParamList& list);
 
+  std::shared_ptr<int> alive_ = std::make_shared<int>();  // ends with the optimizer
   std::vector<OptimizerParamGroup> groups_;
   std::unique_ptr<OptimizerOptions> defaults_;
   std::vector<ParamList> lists_;     // reused from step to step

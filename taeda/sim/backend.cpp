@@ -9,6 +9,7 @@
 #include "taeda/device/allocator.h"
 #include "taeda/device/builtin.h"
 #include "taeda/kernels/registration.h"
+#include "taeda/sim/graph.h"
 
 namespace taeda::sim {
 
@@ -22,11 +23,21 @@ constexpr size_t kStagedBytes = size_t{64} << 10;
 struct SimEvent {
   std::mutex mutex;
   std::shared_ptr<Ticket> ticket;
+  std::shared_ptr<Recording> recording;  ///< of its last recording, if that was captured
+  Recording::Clock clock;                ///< and how far streams were there
   SimDevice* device = nullptr;
 
   std::shared_ptr<Ticket> current() {
     std::lock_guard lock(mutex);
     return ticket;
+  }
+  /// Throws Error if the event is a point in a graph, which the host cannot ask for.
+  void check_not_captured() {
+    std::lock_guard lock(mutex);
+    if (recording)
+      throw_capture_error(
+          device->device(),
+          "operation not permitted on an event last recorded in a capturing stream");
   }
 };
 
@@ -147,7 +158,9 @@ void SimBackend::copy(void* dst, int dst_device, const void* src, int src_device
     return;
   }
   const char* name = src_device < 0 ? "copy to the device" : "copy to the host";
-  if (is_pinned(src_device < 0 ? src : dst)) {
+  const bool pinned = is_pinned(src_device < 0 ? src : dst);
+  if (!pinned) d.check_not_capturing(stream, "copy of pageable memory");
+  if (pinned) {
     d.launch(stream, kernel(name, d.device(), move));
   } else if (queue.idle()) {
     const tracing::DeviceWork work(tracing::launched(name, d.device(), stream), name, d.device(),
@@ -175,17 +188,20 @@ void SimBackend::fill_zero(void* dst, size_t bytes, int device, StreamId stream)
 StreamId SimBackend::new_stream(int device, int) { return at(device).new_stream(); }
 
 bool SimBackend::stream_query(int device, StreamId stream) {
+  at(device).check_not_capturing(stream, "asking a stream");
   return at(device).queue(stream).idle();
 }
 
 void SimBackend::stream_synchronize(int device, StreamId stream) {
   SimDevice& d = at(device);
+  d.check_not_capturing(stream, "waiting for a stream");
   d.queue(stream).drain();
   d.report_error();
 }
 
 void SimBackend::device_synchronize(int device) {
   SimDevice& d = at(device);
+  d.check_not_capturing(-1, "waiting for the device");
   d.drain();
   d.report_error();
 }
@@ -199,25 +215,43 @@ EventHandle SimBackend::new_event(int device, bool) {
 void SimBackend::delete_event(EventHandle event) { delete as_event(event); }
 
 void SimBackend::record_event(EventHandle event, int device, StreamId stream) {
+  Queue& queue = at(device).queue(stream);
+  auto recording = queue.recording();
   auto ticket = std::make_shared<Ticket>();
   {
-    std::lock_guard lock(as_event(event)->mutex);
-    as_event(event)->ticket = ticket;
+    SimEvent& e = *as_event(event);
+    std::lock_guard lock(e.mutex);
+    e.ticket = recording ? nullptr : ticket;
+    e.clock = recording ? recording->clock(queue) : Recording::Clock();
+    e.recording = recording;
   }
-  at(device).queue(stream).push_record(std::move(ticket));
+  if (!recording) queue.push_record(std::move(ticket));
 }
 
 void SimBackend::stream_wait_event(int device, StreamId stream, EventHandle event) {
-  if (auto ticket = as_event(event)->current())
-    at(device).queue(stream).push_wait(std::move(ticket));
+  Queue& queue = at(device).queue(stream);
+  std::unique_lock lock(as_event(event)->mutex);
+  if (const auto captured = as_event(event)->recording) {
+    captured->wait(captured, queue, as_event(event)->clock);
+    return;
+  }
+  lock.unlock();
+  if (const auto recording = queue.recording()) {
+    recording->spoil();
+    throw_capture_error(at(device).device(),
+                        "dependency created on uncaptured work in another stream");
+  }
+  if (auto ticket = as_event(event)->current()) queue.push_wait(std::move(ticket));
 }
 
 bool SimBackend::event_query(EventHandle event) {
+  as_event(event)->check_not_captured();
   const auto ticket = as_event(event)->current();
   return !ticket || ticket->done();
 }
 
 void SimBackend::event_synchronize(EventHandle event) {
+  as_event(event)->check_not_captured();
   if (const auto ticket = as_event(event)->current()) ticket->wait();
   as_event(event)->device->report_error();
 }
@@ -225,6 +259,36 @@ void SimBackend::event_synchronize(EventHandle event) {
 double SimBackend::event_elapsed_ms(EventHandle start, EventHandle end) {
   const auto span = as_event(end)->current()->time() - as_event(start)->current()->time();
   return std::chrono::duration<double, std::milli>(span).count();
+}
+
+void SimBackend::begin_capture(int device, StreamId stream, CaptureMode) {
+  Queue& queue = at(device).queue(stream);
+  if (queue.recording())
+    throw_capture_error(at(device).device(), "operation not permitted when stream is capturing");
+  queue.set_recording(std::make_shared<Recording>(at(device).device(), queue));
+}
+
+GraphHandle SimBackend::end_capture(int device, StreamId stream) {
+  Queue& queue = at(device).queue(stream);
+  const auto recording = queue.recording();
+  TAEDA_INTERNAL_ASSERT(recording, "the stream is not being captured");
+  return new std::shared_ptr<Graph>(recording->end(queue));
+}
+
+bool SimBackend::is_capturing(int device, StreamId stream) const {
+  return at(device).queue(stream).recording() != nullptr;
+}
+
+void SimBackend::replay(GraphHandle graph, int device, StreamId stream) {
+  at(device).launch(stream, replay_task(*static_cast<std::shared_ptr<Graph>*>(graph)));
+}
+
+void SimBackend::delete_graph(GraphHandle graph) {
+  delete static_cast<std::shared_ptr<Graph>*>(graph);
+}
+
+void SimBackend::dump_graph(GraphHandle graph, const std::string& path) {
+  (*static_cast<std::shared_ptr<Graph>*>(graph))->dump(path);
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "taeda/base/error.h"
+#include "taeda/sim/graph.h"
 
 namespace taeda::sim {
 
@@ -71,11 +72,25 @@ StreamId SimDevice::new_stream() {
 
 void SimDevice::launch(StreamId stream, std::unique_ptr<Task> task) {
   Queue& q = queue(stream);
+  if (const auto recording = q.recording()) [[unlikely]] {
+    recording->add(q, std::move(task));
+    return;
+  }
   q.push(std::move(task));
   if (!launch_blocking()) [[likely]]
     return;
   q.drain();
   report_error();
+}
+
+void SimDevice::check_not_capturing(StreamId stream, const char* what) {
+  for_each_queue([&](Queue& q) {
+    const auto recording = q.recording();
+    if (!recording || (stream >= 0 && &q != &queue(stream))) return;
+    recording->spoil();
+    throw_capture_error(
+        device_, detail::concat("operation not permitted when stream is capturing (", what, ")"));
+  });
 }
 
 void SimDevice::report_error() {

@@ -42,7 +42,9 @@ class SimDevice {
   void drain() {
     for_each_queue([](Queue& q) { q.drain(); });
   }
-  /// Queues `fn` as kernel `name`; waits for it under TAEDA_LAUNCH_BLOCKING.
+  /// Throws Error, and spoils the capture, if the stream (-1: any stream) is being captured.
+  void check_not_capturing(StreamId stream, const char* what);
+  /// Queues the task, or records it; waits for it under TAEDA_LAUNCH_BLOCKING.
   void launch(StreamId stream, std::unique_ptr<Task> task);
   /// Throws the first error of a kernel since the last report.
   void report_error();
@@ -73,6 +75,7 @@ class KernelTask final : public Task {
     launch_ = tracing::launched(name_, device_, stream);
   }
   void run() override;
+  const char* name() const override { return name_; }
 
  private:
   const char* name_;

@@ -86,6 +86,19 @@ void Queue::push_wait(std::shared_ptr<Ticket> ticket, std::chrono::nanoseconds d
   push(std::make_unique<WaitTask>(std::move(ticket), delay));
 }
 
+std::shared_ptr<Recording> Queue::recording() const {
+  if (!recorded_.load(std::memory_order_acquire)) [[likely]]
+    return nullptr;
+  std::lock_guard lock(mutex_);
+  return recording_;
+}
+
+void Queue::set_recording(std::shared_ptr<Recording> recording) {
+  std::lock_guard lock(mutex_);
+  recorded_.store(recording != nullptr, std::memory_order_release);
+  recording_ = std::move(recording);
+}
+
 bool Queue::idle() const {
   std::lock_guard lock(mutex_);
   return done_ == queued_;

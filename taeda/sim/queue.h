@@ -4,6 +4,7 @@
 // events only, as on real hardware, and a missing event is a real race.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -16,6 +17,7 @@
 namespace taeda::sim {
 
 class Queue;
+class Recording;
 
 /// Something that happens once: an event's place in a stream was reached, or a gate was opened.
 class Ticket {
@@ -48,6 +50,8 @@ struct Task {
   virtual Ticket* after() { return nullptr; }
   /// Added to that wait.
   virtual std::chrono::nanoseconds delay() const { return {}; }
+  /// Of the kernel.
+  virtual const char* name() const { return ""; }
 
   Task* next = nullptr;
 };
@@ -63,6 +67,9 @@ class Queue {
   void push_record(std::shared_ptr<Ticket> ticket);
   void push_wait(std::shared_ptr<Ticket> ticket, std::chrono::nanoseconds delay = {});
   bool idle() const;
+  /// The capture that this stream takes part in, or null. What it records does not come here.
+  std::shared_ptr<Recording> recording() const;
+  void set_recording(std::shared_ptr<Recording> recording);
   /// Waits until everything queued before the call is done.
   void drain();
   /// Ends the thread. What was not begun is dropped; later tasks run on the thread that queues
@@ -78,6 +85,8 @@ class Queue {
 
   const int64_t stream_;
   const std::function<void(std::exception_ptr)> on_error_;
+  std::atomic<bool> recorded_{false};  ///< whether recording_ is set
+  std::shared_ptr<Recording> recording_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::condition_variable progress_;

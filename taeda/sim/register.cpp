@@ -117,12 +117,14 @@ void queue_kernel(const Slot<void(Args...)>& slot, DeviceType type, Args... args
   if (device.is_cpu()) device = Device(type, current_device(type));
   sim::SimDevice& sim_device = sim::sim_device(device);
   const StreamId stream = current_stream(device).id();
+  constexpr bool kWrites = (kWritesToCaller<Args> || ...);
+  if constexpr (kWrites) sim_device.check_not_capturing(stream, slot.name());
   auto run = [cpu = slot.get(kCPU), kept = std::tuple(keep(args)...)]() mutable {
     std::apply([cpu](auto&... x) { cpu(x...); }, kept);
   };
   sim_device.launch(stream, std::make_unique<sim::KernelTask<decltype(run)>>(slot.name(), device,
                                                                              std::move(run)));
-  if constexpr ((kWritesToCaller<Args> || ...)) {
+  if constexpr (kWrites) {
     sim_device.queue(stream).drain();
     sim_device.report_error();
   }

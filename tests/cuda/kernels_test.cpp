@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "taeda/device/backends.h"
 #include "taeda/device/cuda.h"
 #include "taeda/device/registry.h"
 #include "taeda/nn/utils.h"
@@ -39,6 +40,7 @@ class CudaKernels : public ::testing::Test {
   void SetUp() override {
     if (!cuda::is_available()) GTEST_SKIP() << cuda::unavailable_reason();
     manual_seed(3);
+    backends::cudnn::allow_tf32 = false;  // the CPU's results are of full precision
   }
   const Device device = Device("cuda:0");
 

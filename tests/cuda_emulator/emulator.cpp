@@ -272,6 +272,21 @@ OK(cudaStreamQuery, cudaStream_t)
 OK(cudaStreamSynchronize, cudaStream_t)
 OK(cudaStreamWaitEvent, cudaStream_t, cudaEvent_t, unsigned)
 
+// There are no graphs: work is done when it is queued.
+#define NO(name, ...) \
+  cudaError_t name(__VA_ARGS__) { return cudaErrorNotSupported; }
+OK(cudaThreadExchangeStreamCaptureMode, cudaStreamCaptureMode*)
+NO(cudaStreamBeginCapture, cudaStream_t, cudaStreamCaptureMode)
+NO(cudaStreamEndCapture, cudaStream_t, cudaGraph_t*)
+NO(cudaGraphInstantiateWithFlags, cudaGraphExec_t*, cudaGraph_t, unsigned long long)
+NO(cudaGraphLaunch, cudaGraphExec_t, cudaStream_t)
+NO(cudaGraphExecDestroy, cudaGraphExec_t)
+NO(cudaGraphDestroy, cudaGraph_t)
+NO(cudaGraphDebugDotPrint, cudaGraph_t, const char*, unsigned)
+cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* s) {
+  return *s = cudaStreamCaptureStatusNone, cudaSuccess;
+}
+
 using Clock = std::chrono::steady_clock;
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* e, unsigned) {
   return *e = reinterpret_cast<cudaEvent_t>(new Clock::time_point), cudaSuccess;

@@ -9,6 +9,7 @@
 
 #include "taeda/autograd/engine.h"
 #include "taeda/autograd/gradcheck.h"
+#include "taeda/device/backends.h"
 #include "taeda/device/registry.h"
 #include "taeda/ops/create.h"
 #include "taeda/tensor/grad_mode.h"
@@ -314,6 +315,7 @@ TEST_P(OnSim, EqualsCpuBitByBit) {
 
 TEST_P(OnCuda, EqualsCpu) {
   if (device_count(kCUDA) == 0) GTEST_SKIP() << "no CUDA device";
+  backends::cudnn::allow_tf32 = false;  // the CPU's results are of full precision
   run_on(GetParam(), Device("cuda:0"), [&](const Tensor& a, const Tensor& b) {
     expect_near(a, b, tolerance_of(a.dtype()) * GetParam().tolerance);
   });

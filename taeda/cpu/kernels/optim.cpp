@@ -64,7 +64,7 @@ void sgd_piece(const ParamRef& r, const SgdStep& s, int64_t begin, int64_t end) 
     return;
   }
   // The first step takes the gradient as it is: the buffer's memory is still uninitialised.
-  const bool first = r.a != 0;
+  const bool first = r.number_a() != 0;
   const V fresh = V(1 - s.dampening);
   for (int64_t i = begin; i < end; ++i) {
     const V g = seen_gradient(V(grad[i]), V(p[i]), maximize, decay);
@@ -83,7 +83,7 @@ void adam_piece(const ParamRef& r, const AdamStep& s, int64_t begin, int64_t end
   T* __restrict second = as<T>(r.state[1]);
   T* __restrict largest = as<T>(r.state[2]);
   const V beta1 = V(s.beta1), beta2 = V(s.beta2), fresh1 = V(1 - s.beta1), fresh2 = V(1 - s.beta2);
-  const V eps = V(s.eps), step = V(-r.a), root = V(r.b);
+  const V eps = V(s.eps), step = V(-r.number_a()), root = V(r.number_b());
   const V decay = s.decoupled ? V(0) : V(s.weight_decay);
   const V shrink = s.decoupled ? V(1 - s.lr * s.weight_decay) : V(1);
   const bool maximize = s.maximize;
@@ -139,7 +139,7 @@ void adagrad_piece(const ParamRef& r, const AdagradStep& s, int64_t begin, int64
   T* __restrict p = as<T>(r.param);
   const T* __restrict grad = as<const T>(r.grad);
   T* __restrict sum = as<T>(r.state[0]);
-  const V lr = V(r.a), eps = V(s.eps), decay = V(s.weight_decay);
+  const V lr = V(r.number_a()), eps = V(s.eps), decay = V(s.weight_decay);
   for (int64_t i = begin; i < end; ++i) {
     const V g = seen_gradient(V(grad[i]), V(p[i]), false, decay);
     const V v = V(sum[i]) + g * g;

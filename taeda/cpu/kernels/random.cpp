@@ -69,8 +69,8 @@ void philox_block(const PhiloxState& state, uint64_t first, uint32_t* out) {
   static_assert(kCounters % PhiloxVectors::kCounters == 0);
   for (int j = 0; j < kCounters; j += PhiloxVectors::kCounters) {
     PhiloxVectors v;
-    v.start(state.offset, first + static_cast<uint64_t>(j));
-    v.run(state.seed);
+    v.start(state.counter(), first + static_cast<uint64_t>(j));
+    v.run(state.key());
     v.write(out + 4 * j);
   }
 }

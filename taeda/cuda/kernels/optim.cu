@@ -128,7 +128,7 @@ struct Sgd {
     V g = seen_gradient(e.grad, e.param, maximize, decay);
     if (r.state[0]) {
       // The first step takes the gradient as it is: the buffer's memory is still uninitialised.
-      const V b = r.a != 0 ? g : e.state[0] * momentum + fresh * g;
+      const V b = r.number_a() != 0 ? g : e.state[0] * momentum + fresh * g;
       e.state[0] = b;
       g = nesterov ? g + momentum * b : b;
     }
@@ -162,7 +162,7 @@ struct Adam {
       scale = e.state[2] < v ? v : e.state[2];
       e.state[2] = scale;
     }
-    e.param = value + V(-r.a) * m / (::sqrt(scale) / V(r.b) + eps);
+    e.param = value + V(-r.number_a()) * m / (::sqrt(scale) / V(r.number_b()) + eps);
   }
 };
 
@@ -207,7 +207,7 @@ struct Adagrad {
     const V g = seen_gradient(e.grad, e.param, false, decay);
     const V v = e.state[0] + g * g;
     e.state[0] = v;
-    e.param -= V(r.a) * g / (::sqrt(v) + eps);
+    e.param -= V(r.number_a()) * g / (::sqrt(v) + eps);
   }
 };
 

@@ -34,14 +34,15 @@ struct Target {
 
 /// The bits of elements 4p .. 4p + 3: 32 for float, 64 for double.
 __device__ void draw(const PhiloxState& s, int64_t p, uint32_t (&bits)[4]) {
-  const philox::Words x = philox::words(s.seed, s.offset, static_cast<uint64_t>(p));
+  const philox::Words x = philox::words(s.key(), s.counter(), static_cast<uint64_t>(p));
 #pragma unroll
   for (int k = 0; k < 4; ++k) bits[k] = x.w[k];
 }
 __device__ void draw(const PhiloxState& s, int64_t p, uint64_t (&bits)[4]) {
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    const philox::Words x = philox::words(s.seed, s.offset, static_cast<uint64_t>(2 * p + half));
+    const philox::Words x =
+        philox::words(s.key(), s.counter(), static_cast<uint64_t>(2 * p + half));
     bits[2 * half] = uint64_t{x.w[1]} << 32 | x.w[0];
     bits[2 * half + 1] = uint64_t{x.w[3]} << 32 | x.w[2];
   }

@@ -1,0 +1,163 @@
+// Timing on a device, for benchmarks/device_race.cpp: device events around batches of calls that
+// rotate through several sets of inputs, medians, and a digest of each result, by which the race's
+// two sides are compared before their times are.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace race {
+
+using torch::Device;
+using torch::Tensor;
+
+struct Options {
+  std::string device = "cuda";
+  std::vector<std::string> filters;
+  bool list = false;
+  bool tiny = false;
+  double seconds = 0.3;  ///< of measurement per case
+};
+
+/// "--device NAME --filter TEXT --seconds S --tiny --list"; a filter "=NAME" means one case.
+inline Options parse(int argc, char** argv) {
+  Options o;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const bool more = i + 1 < argc;
+    if (word == "--tiny") {
+      o.tiny = true;
+    } else if (word == "--list") {
+      o.list = true;
+    } else if (word == "--device" && more) {
+      o.device = argv[++i];
+    } else if (word == "--filter" && more) {
+      o.filters.push_back(argv[++i]);
+    } else if (word == "--seconds" && more) {
+      o.seconds = std::atof(argv[++i]);
+    } else {
+      std::fprintf(stderr,
+                   "usage: %s [--device NAME] [--filter TEXT] [--seconds S] [--tiny] [--list]\n",
+                   argv[0]);
+      std::exit(2);
+    }
+  }
+  return o;
+}
+
+/// What a call moves and computes, for GB/s and TFLOP/s; 0 where that says nothing.
+struct Work {
+  double bytes = 0, flops = 0;
+};
+
+class Race {
+ public:
+  static constexpr int kSets = 3;
+  using Step = std::function<Tensor()>;
+
+  explicit Race(Options options) : options_(std::move(options)), device_(options_.device) {}
+
+  const Device& device() const { return device_; }
+  bool tiny() const { return options_.tiny; }
+  /// `full`, or `small` in a tiny race.
+  int64_t size(int64_t full, int64_t small) const { return options_.tiny ? small : full; }
+
+  bool wants(const std::string& name) const {
+    if (options_.filters.empty()) return true;
+    for (const std::string& f : options_.filters)
+      if (f[0] == '=' ? name == f.substr(1) : name.find(f) != std::string::npos) return true;
+    return false;
+  }
+
+  /// Numbers on the device that are the same on both sides: drawn on the CPU from a seed.
+  Tensor randn(int set, int which, torch::IntArrayRef sizes,
+               torch::ScalarType dtype = torch::kFloat) {
+    torch::manual_seed(static_cast<uint64_t>(1000 * set + which));
+    return torch::randn(sizes).to(device_, dtype);
+  }
+  Tensor randint(int set, int which, int64_t high, torch::IntArrayRef sizes) {
+    torch::manual_seed(static_cast<uint64_t>(1000 * set + which));
+    return torch::randint(0, high, sizes, torch::kLong).to(device_);
+  }
+
+  /// Times the steps that `make(set)` gives. The first call of each is checked and not timed.
+  void run(const std::string& name, Work work, const std::function<Step(int)>& make,
+           bool comparable = true) {
+    if (!wants(name)) return;
+    if (options_.list) {
+      std::printf("{\"name\": \"%s\"}\n", name.c_str());
+      return;
+    }
+    torch::allocator::empty_cache(device_);
+    torch::allocator::reset_peak_memory_stats(device_);
+    std::vector<Step> steps;
+    for (int set = 0; set < kSets; ++set) steps.push_back(make(set));
+    std::string digests;
+    for (int set = 0; set < kSets; ++set) {
+      const Tensor result = steps[static_cast<size_t>(set)]();
+      if (comparable) digests += (set > 0 ? ", " : "") + digest(result);
+    }
+    const std::vector<double> samples = measure(steps);
+    std::printf(
+        "{\"name\": \"%s\", \"median_us\": %.3f, \"min_us\": %.3f, \"samples\": %zu, "
+        "\"bytes\": %.0f, \"flops\": %.0f, \"peak_mb\": %.1f, \"digest\": [%s]}\n",
+        name.c_str(), samples[samples.size() / 2], samples[0], samples.size(), work.bytes,
+        work.flops,
+        static_cast<double>(torch::allocator::memory_stats(device_).peak_allocated) / 1e6,
+        digests.c_str());
+    std::fflush(stdout);
+  }
+
+ private:
+  /// Microseconds per call, sorted.
+  std::vector<double> measure(const std::vector<Step>& steps) {
+    const torch::Stream stream = torch::current_stream(device_);
+    torch::Event begin(true), end(true);
+    size_t next = 0;
+    const auto time = [&](int64_t n) {
+      begin.record(stream);
+      for (int64_t i = 0; i < n; ++i) steps[next++ % steps.size()]();
+      end.record(stream);
+      end.synchronize();
+      return begin.elapsed_time(end) * 1e3;
+    };
+    int64_t batch = kSets;
+    while (time(batch) < 2000 && batch < (int64_t{1} << 16)) batch *= 2;
+    std::vector<double> samples;
+    for (double spent = 0; spent < options_.seconds * 1e6 || samples.size() < 5;) {
+      const double t = time(batch);
+      spent += t;
+      samples.push_back(t / static_cast<double>(batch));
+    }
+    std::sort(samples.begin(), samples.end());
+    return samples;
+  }
+
+  /// The mean size of some thousand of the result's elements, and eight of them.
+  static std::string digest(const Tensor& result) {
+    constexpr int64_t kLooked = 4096, kShown = 8;
+    const Tensor flat = result.detach().reshape({-1});
+    const int64_t n = flat.numel(), stride = std::max<int64_t>(1, n / kLooked);
+    const Tensor some = flat.slice(0, 0, n, stride).contiguous().cpu().to(torch::kDouble);
+    std::string out = "[" + std::to_string(some.numel() ? some.abs().mean().item<double>() : 0.0);
+    char text[40];
+    for (int64_t i = 0; i < std::min(kShown, some.numel()); ++i) {
+      const double x = some.select(0, i * some.numel() / kShown % some.numel()).item<double>();
+      std::snprintf(text, sizeof text, ", %.8g", x);
+      out += text;
+    }
+    return out + "]";
+  }
+
+  Options options_;
+  Device device_;
+};
+
+}  // namespace race
