@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "taeda/base/error.h"
+#include "taeda/sim/predictor.h"
 
 namespace taeda::sim {
 
@@ -74,6 +75,7 @@ void SimDevice::launch(StreamId stream, std::unique_ptr<Task> task) {
   if (!launch_blocking()) [[likely]]
     return;
   q.drain();
+  Predictor::instance().host_waits(device_, stream);
   report_error();
 }
 
