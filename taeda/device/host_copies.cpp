@@ -35,10 +35,9 @@ void HostCopies::add(const Stream& stream, bool writes_host) {
   std::lock_guard lock(mutex_);
   Place* place = nullptr;
   for (Place& p : places_)
-    if (p.stream == stream) place = &p;
-  if (!place) place = &places_.emplace_back(Place{stream, Event(), false});
+    if (p.stream == stream && p.writes_host == writes_host) place = &p;
+  if (!place) place = &places_.emplace_back(Place{stream, Event(), writes_host});
   place->event.record(stream);
-  place->writes_host = writes_host || (place->writes_host && pending_.load());
   pending_.store(true, std::memory_order_release);
 }
 
@@ -53,7 +52,6 @@ void HostCopies::finish() {
                 ": synchronize the stream first, or turn strict copies off to wait here");
     p.event.synchronize();
   }
-  for (Place& p : places_) p.writes_host = false;
   pending_.store(false, std::memory_order_release);
 }
 

@@ -45,7 +45,7 @@ class HostCopies {
 
   std::atomic<bool> pending_{false};
   std::mutex mutex_;
-  std::vector<Place> places_;  ///< one for each stream; old ones are recorded again
+  std::vector<Place> places_;  ///< one for each stream and direction, recorded again
 };
 
 }  // namespace detail
