@@ -56,7 +56,7 @@ TEST(NonBlocking, WhateverReadsWaitsForWhatArrives) {
       [](const Tensor& t) { return t.to(kDevice)[999].item<double>(); }};
   for (size_t i = 0; i < readers.size(); ++i) {
     hold_back();
-    const Tensor host = x.to(Device(kCPU), /*non_blocking=*/true);
+    const Tensor host = x.to(kCPU, /*non_blocking=*/true);
     EXPECT_TRUE(host.is_cpu() && host.is_pinned());
     EXPECT_EQ(readers[i](host), 7) << "reader " << i;
   }
