@@ -23,6 +23,8 @@ namespace taeda::amp {
 /// and float16 elsewhere. Guards nest; one with `enabled` = false makes a region in the dtypes of
 /// its inputs. Casts of float32 leaves that require a gradient are made once and kept until the
 /// outermost guard ends (`cache_enabled`); a leaf that changed in between is cast again.
+/// A CPU without instructions for bfloat16 products (AVX-512 BF16, AMX) gains no time by it: what
+/// is multiplied is converted to float32 first.
 /// Throws ValueError for another dtype.
 class autocast {
  public:

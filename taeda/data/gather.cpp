@@ -1,10 +1,12 @@
 #include "taeda/data/gather.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "taeda/base/error.h"
 #include "taeda/base/parallel_for.h"
+#include "taeda/ops/arithmetic.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/shape.h"
@@ -52,27 +54,60 @@ void gather_on_cpu(char* out, const char* in, ArrayRef<size_t> indices, size_t b
   });
 }
 
-}  // namespace
-
-Tensor gather_rows(const Tensor& source, ArrayRef<size_t> indices) {
+void check_rows(const Tensor& source, ArrayRef<size_t> indices) {
   TAEDA_CHECK(source.dim() > 0, "gather_rows expects a tensor with at least one dimension");
-  const NoGradGuard no_grad;
   const auto rows = static_cast<size_t>(source.size(0));
   for (size_t i : indices)
     TAEDA_CHECK_INDEX(i < rows, "index ", i, " is out of bounds for dimension 0 with size ", rows);
+}
+
+Tensor empty_rows(const Tensor& source, ArrayRef<size_t> indices, ScalarType dtype) {
   DimVector sizes(source.sizes());
   sizes[0] = static_cast<int64_t>(indices.size());
+  return make_tensor(sizes, dtype, kCPU);
+}
+
+}  // namespace
+
+Tensor gather_rows(const Tensor& source, ArrayRef<size_t> indices) {
+  check_rows(source, indices);
+  const NoGradGuard no_grad;
   if (!source.is_cpu()) {
-    Tensor where = empty({sizes[0]}, kLong);
+    Tensor where = empty({static_cast<int64_t>(indices.size())}, kLong);
     std::copy(indices.begin(), indices.end(), where.data_ptr<int64_t>());
     return source.detach().index_select(0, where.to(source.device()));
   }
-  Tensor out = make_tensor(sizes, source.dtype(), kCPU);
+  Tensor out = empty_rows(source, indices, source.dtype());
+  const auto rows = static_cast<size_t>(source.size(0));
   const Tensor in = source.is_contiguous() ? source : source.detach().contiguous();
   const size_t bytes = rows ? static_cast<size_t>(in.nbytes()) / rows : 0;
   if (bytes > 0)
     gather_on_cpu(static_cast<char*>(out.data_ptr()), static_cast<const char*>(in.data_ptr()),
                   indices, bytes);
+  return out;
+}
+
+Tensor gather_unit_rows(const Tensor& source, ArrayRef<size_t> indices) {
+  if (!source.is_cpu() || source.dtype() != kByte || !source.is_contiguous())
+    return gather_rows(source, indices).to(kFloat).div_(255);
+  check_rows(source, indices);
+  static const auto values = [] {
+    std::array<float, 256> v;
+    for (size_t i = 0; i < v.size(); ++i) v[i] = static_cast<float>(i) / 255;
+    return v;
+  }();
+  const NoGradGuard no_grad;
+  Tensor out = empty_rows(source, indices, kFloat);
+  const int64_t row = out.numel() / std::max<int64_t>(1, out.size(0));
+  const auto* from = source.data_ptr<uint8_t>();
+  auto* to = out.data_ptr<float>();
+  parallel_for(0, out.size(0), std::max<int64_t>(1, kParallelGrain / (row + 1)),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin; i < end; ++i) {
+                   const uint8_t* in = from + static_cast<int64_t>(indices[i]) * row;
+                   for (int64_t k = 0; k < row; ++k) to[i * row + k] = values[in[k]];
+                 }
+               });
   return out;
 }
 

@@ -7,8 +7,10 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "taeda/device/accelerator.h"
+#include "taeda/device/sim_cost.h"
 
 namespace taeda::sim {
 
@@ -17,6 +19,8 @@ constexpr DeviceType kType = kSim;
 
 struct Options {
   size_t memory = 0;  ///< bytes per device; 0 for TAEDA_SIM_MEMORY, or 2 GiB
+  /// Predict times with it. Without one that of TAEDA_SIM_COST (a name for `cost_model`), if set.
+  std::optional<CostModel> cost = {};
 };
 
 /// Makes `devices` simulated devices. May be called again while none of them holds memory.

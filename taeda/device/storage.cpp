@@ -3,6 +3,7 @@
 #include <new>
 
 #include "taeda/device/allocator.h"
+#include "taeda/device/host_copies.h"
 
 namespace taeda {
 
@@ -16,6 +17,27 @@ size_t block_bytes(Device device, size_t nbytes) {
 }
 
 }  // namespace
+
+StorageImpl::~StorageImpl() { delete copies_.load(std::memory_order_acquire); }
+
+void StorageImpl::finish_copies() const { copies_.load(std::memory_order_acquire)->finish(); }
+
+void StorageImpl::order_copy(const Stream& stream, bool writes_host) const {
+  if (detail::HostCopies* copies = copies_.load(std::memory_order_acquire))
+    copies->order(stream, writes_host);
+}
+
+void StorageImpl::add_copy(const Stream& stream, bool writes_host) {
+  detail::HostCopies* copies = copies_.load(std::memory_order_acquire);
+  if (!copies) {
+    auto* made = new detail::HostCopies;
+    if (copies_.compare_exchange_strong(copies, made))
+      copies = made;
+    else
+      delete made;
+  }
+  copies->add(stream, writes_host);
+}
 
 Storage Storage::allocate(Device device, size_t nbytes) {
   const size_t bytes = block_bytes(device, nbytes);

@@ -11,13 +11,30 @@
 
 namespace taeda {
 
+class Stream;
+namespace detail {
+class HostCopies;
+}
+
 /// The memory behind tensors. Host storages of at most kInlineBytes live in the same block as this
 /// header; others come from the caching allocator, or belong to the user (from_blob).
 class StorageImpl final : public RefCounted {
  public:
   static constexpr size_t kInlineBytes = 512;
 
-  void* data() const { return data_; }
+  /// Where the bytes are. Waits for non-blocking copies of this memory: Note [Non-blocking copies]
+  /// in host_copies.h.
+  void* data() const {
+    if (copies_.load(std::memory_order_acquire)) [[unlikely]]
+      finish_copies();
+    return data_;
+  }
+  /// The same without waiting, for work that is queued behind those copies.
+  void* address() const { return data_; }
+  /// To be called before and after a non-blocking copy to or from this memory is queued on
+  /// `stream`.
+  void order_copy(const Stream& stream, bool writes_host) const;
+  void add_copy(const Stream& stream, bool writes_host);
   size_t nbytes() const { return nbytes_; }
   Device device() const { return device_; }
   bool is_pinned() const { return pinned_; }
@@ -30,7 +47,8 @@ class StorageImpl final : public RefCounted {
   friend void destroy(StorageImpl* s);
   enum class Owner : uint8_t { Inline, Allocator, Pinned, User };
   StorageImpl(Device device, size_t nbytes) : nbytes_(nbytes), device_(device) {}
-  ~StorageImpl() = default;
+  ~StorageImpl();
+  void finish_copies() const;
 
   void* data_ = nullptr;
   size_t nbytes_;
@@ -39,6 +57,7 @@ class StorageImpl final : public RefCounted {
   Owner owner_ = Owner::Inline;
   bool pinned_ = false;
   std::function<void(void*)>* deleter_ = nullptr;
+  std::atomic<detail::HostCopies*> copies_{nullptr};  ///< made by the first non-blocking copy
 };
 
 void destroy(StorageImpl* s);

@@ -3,6 +3,7 @@
 #include "taeda/autograd/record.h"
 #include "taeda/device/allocator.h"
 #include "taeda/device/registry.h"
+#include "taeda/device/stream.h"
 #include "taeda/device/transfer.h"
 #include "taeda/kernels/copy.h"
 #include "taeda/ops/pointwise.h"
@@ -19,10 +20,25 @@ void copy_on_device(const Tensor& out, const Tensor& in) {
   if (it.numel() > 0) copy_slot(it.device().type(), it);
 }
 
+/// Between pinned memory and a device, queued: Note [Non-blocking copies] in device/host_copies.h.
+void queue_copy(const Tensor& out, const Tensor& in) {
+  const auto address = [](const Tensor& t) {
+    return static_cast<char*>(t.storage()->address()) + t.storage_offset() * t.element_size();
+  };
+  const bool to_host = out.is_cpu();
+  StorageImpl* host = (to_host ? out : in).storage().get();
+  const Stream stream = current_stream((to_host ? in : out).device());
+  host->order_copy(stream, to_host);
+  transfer(address(out), out.device(), address(in), in.device(), static_cast<size_t>(out.nbytes()),
+           true);
+  host->add_copy(stream, to_host);
+}
+
 /// The bytes of two dense tensors of one dtype and layout, between devices or host.
 void copy_bytes(const Tensor& out, const Tensor& in, bool non_blocking) {
+  if (non_blocking && (out.is_cpu() ? out.is_pinned() : in.is_pinned())) return queue_copy(out, in);
   transfer(out.data_ptr(), out.device(), in.data_ptr(), in.device(),
-           static_cast<size_t>(out.nbytes()), non_blocking);
+           static_cast<size_t>(out.nbytes()));
 }
 
 /// Whether the memory of both is one block in the same order.
@@ -37,7 +53,7 @@ void copy_across(const Tensor& out, const Tensor& in, bool non_blocking) {
     return copy_bytes(out, in, non_blocking);
   // Convert on the source's side, move the bytes, lay them out on the other.
   const Tensor source = in.expand(out.sizes()).to(out.dtype()).contiguous();
-  if (out.is_contiguous()) return copy_bytes(out, source, false);
+  if (out.is_contiguous()) return copy_bytes(out, source, non_blocking);
   const Tensor landed = make_tensor(out.sizes(), out.dtype(), out.device());
   copy_bytes(landed, source, false);
   copy_on_device(out, landed);
@@ -51,9 +67,19 @@ void copy_values(const Tensor& out, const Tensor& in, bool non_blocking) {
     copy_across(out, in, non_blocking);
 }
 
+Tensor make_pinned(Layout layout, ScalarType dtype, DeviceType type) {
+  const int64_t bytes = layout.numel() * element_size(dtype);
+  Storage storage = Storage::allocate_pinned(type, static_cast<size_t>(bytes));
+  return Tensor(make_intrusive<TensorImpl>(std::move(storage), std::move(layout), dtype));
+}
+
 Tensor copied(const Tensor& self, Device device, ScalarType dtype, const DimVector& strides,
               bool non_blocking) {
-  Tensor out = make_tensor(Layout{self.sizes(), strides, 0}, dtype, device);
+  Layout layout{self.sizes(), strides, 0};
+  // As in PyTorch, what is to arrive without waiting arrives in pinned memory.
+  const bool queued = non_blocking && device.is_cpu() && !self.is_cpu() && dtype == self.dtype();
+  Tensor out = queued ? make_pinned(std::move(layout), dtype, self.device().type())
+                      : make_tensor(std::move(layout), dtype, device);
   {
     NoGradGuard guard;
     copy_values(out, self, non_blocking);
@@ -110,8 +136,7 @@ Tensor Tensor::pin_memory() const {
   TAEDA_CHECK(is_cpu(), "cannot pin '", device(), "' only dense CPU tensors can be pinned");
   if (is_pinned()) return *this;
   const DeviceType type = find_backend(kCUDA) ? kCUDA : kSim;
-  Storage storage = Storage::allocate_pinned(type, static_cast<size_t>(nbytes()));
-  Tensor out(make_intrusive<TensorImpl>(std::move(storage), Layout::contiguous(sizes()), dtype()));
+  const Tensor out = make_pinned(Layout::contiguous(sizes()), dtype(), type);
   NoGradGuard guard;
   copy_values(out, *this, false);
   return out;

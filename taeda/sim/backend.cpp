@@ -10,6 +10,7 @@
 #include "taeda/device/builtin.h"
 #include "taeda/kernels/registration.h"
 #include "taeda/sim/graph.h"
+#include "taeda/sim/predictor.h"
 
 namespace taeda::sim {
 
@@ -71,6 +72,11 @@ size_t default_memory() {
   return text && *text ? parse_bytes(text) : 2 * kGiB;
 }
 
+std::optional<CostModel> default_cost_model() {
+  const char* text = std::getenv("TAEDA_SIM_COST");
+  return text && *text ? std::optional(cost_model(text)) : std::nullopt;
+}
+
 SimBackend::SimBackend(DeviceType type, int devices, size_t memory)
     : type_(type), count_(devices), memory_(memory) {}
 
@@ -104,6 +110,7 @@ void* SimBackend::allocate(int device, size_t bytes) { return at(device).memory(
 void SimBackend::deallocate(int device, void* p, size_t bytes) {
   SimDevice& d = at(device);
   d.drain();  // queued work may still use the block
+  Predictor::instance().host_waits(d.device());
   d.memory().deallocate(p, bytes);
 }
 
@@ -150,23 +157,27 @@ void SimBackend::copy(void* dst, int dst_device, const void* src, int src_device
   void* to = view(dst_device, dst);
   const void* from = view(src_device, src);
   const auto move = [to, from, bytes] { std::memcpy(to, from, bytes); };
+  Transfer predicted{src_device, dst_device, static_cast<int64_t>(bytes)};
   if (dst_device >= 0 && src_device >= 0) {
-    if (dst_device != src_device)
-      if (const Link link = at(src_device).link_to(dst_device); link.gate || link.delay.count() > 0)
-        queue.push_wait(link.gate, link.delay);
+    const Link link = dst_device == src_device ? Link() : at(src_device).link_to(dst_device);
+    if (link.gate || link.delay.count() > 0) queue.push_wait(link.gate, link.delay);
+    predicted.extra_delay = link.delay.count();
+    if (Predictor* p = d.predictor(stream)) p->copy(d.device(), stream, predicted);
     d.launch(stream, kernel("copy between devices", d.device(), move));
     return;
   }
   const char* name = src_device < 0 ? "copy to the device" : "copy to the host";
-  const bool pinned = is_pinned(src_device < 0 ? src : dst);
-  if (!pinned) d.check_not_capturing(stream, "copy of pageable memory");
-  if (pinned) {
+  predicted.pinned = is_pinned(src_device < 0 ? src : dst);
+  predicted.staged = src_device < 0 && bytes <= kStagedBytes;
+  if (!predicted.pinned) d.check_not_capturing(stream, "copy of pageable memory");
+  if (Predictor* p = d.predictor(stream)) p->copy(d.device(), stream, predicted);
+  if (predicted.pinned) {
     d.launch(stream, kernel(name, d.device(), move));
   } else if (queue.idle()) {
     const tracing::DeviceWork work(tracing::launched(name, d.device(), stream), name, d.device(),
                                    stream);
     move();
-  } else if (src_device < 0 && bytes <= kStagedBytes) {
+  } else if (predicted.staged) {
     auto staging = std::make_unique_for_overwrite<char[]>(bytes);
     std::memcpy(staging.get(), from, bytes);
     d.launch(stream, kernel(name, d.device(), [to, bytes, s = std::move(staging)] {
@@ -181,6 +192,8 @@ void SimBackend::copy(void* dst, int dst_device, const void* src, int src_device
 
 void SimBackend::fill_zero(void* dst, size_t bytes, int device, StreamId stream) {
   SimDevice& d = at(device);
+  if (Predictor* p = d.predictor(stream))
+    p->kernel(d.device(), stream, {.bytes = static_cast<int64_t>(bytes)});
   d.launch(stream, kernel("fill with zeros", d.device(),
                           [to = view(device, dst), bytes] { std::memset(to, 0, bytes); }));
 }
@@ -196,6 +209,7 @@ void SimBackend::stream_synchronize(int device, StreamId stream) {
   SimDevice& d = at(device);
   d.check_not_capturing(stream, "waiting for a stream");
   d.queue(stream).drain();
+  Predictor::instance().host_waits(d.device(), stream);
   d.report_error();
 }
 
@@ -203,6 +217,7 @@ void SimBackend::device_synchronize(int device) {
   SimDevice& d = at(device);
   d.check_not_capturing(-1, "waiting for the device");
   d.drain();
+  Predictor::instance().host_waits(d.device());
   d.report_error();
 }
 
@@ -218,6 +233,7 @@ void SimBackend::record_event(EventHandle event, int device, StreamId stream) {
   Queue& queue = at(device).queue(stream);
   auto recording = queue.recording();
   auto ticket = std::make_shared<Ticket>();
+  ticket->predicted = Predictor::instance().time_of(at(device).device(), stream);
   {
     SimEvent& e = *as_event(event);
     std::lock_guard lock(e.mutex);
@@ -241,7 +257,10 @@ void SimBackend::stream_wait_event(int device, StreamId stream, EventHandle even
     throw_capture_error(at(device).device(),
                         "dependency created on uncaptured work in another stream");
   }
-  if (auto ticket = as_event(event)->current()) queue.push_wait(std::move(ticket));
+  if (auto ticket = as_event(event)->current()) {
+    Predictor::instance().stream_waits(at(device).device(), stream, ticket->predicted);
+    queue.push_wait(std::move(ticket));
+  }
 }
 
 bool SimBackend::event_query(EventHandle event) {
@@ -252,11 +271,18 @@ bool SimBackend::event_query(EventHandle event) {
 
 void SimBackend::event_synchronize(EventHandle event) {
   as_event(event)->check_not_captured();
-  if (const auto ticket = as_event(event)->current()) ticket->wait();
+  if (const auto ticket = as_event(event)->current()) {
+    ticket->wait();
+    Predictor::instance().host_waits(ticket->predicted);
+  }
   as_event(event)->device->report_error();
 }
 
 double SimBackend::event_elapsed_ms(EventHandle start, EventHandle end) {
+  if (Predictor::instance().on())
+    return static_cast<double>(as_event(end)->current()->predicted -
+                               as_event(start)->current()->predicted) *
+           1e-6;
   const auto span = as_event(end)->current()->time() - as_event(start)->current()->time();
   return std::chrono::duration<double, std::milli>(span).count();
 }
@@ -298,7 +324,9 @@ constexpr int kDefaultDevices = 2;
 std::atomic<SimBackend*> backends[kDeviceTypes] = {};
 
 SimBackend* make_backend(DeviceType type, int devices, size_t memory) {
+  const std::optional<CostModel> cost = default_cost_model();
   auto* backend = new SimBackend(type, devices, memory);
+  Predictor::instance().set_model(cost ? &*cost : nullptr);
   backends[static_cast<int>(type)].store(backend, std::memory_order_release);
   register_sim_kernels(type);
   return backend;

@@ -5,8 +5,10 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "taeda/device/backend.h"
+#include "taeda/device/sim_cost.h"
 #include "taeda/sim/device.h"
 
 namespace taeda::sim {
@@ -77,6 +79,8 @@ class SimBackend final : public Backend {
 size_t parse_bytes(const char* text);
 /// TAEDA_SIM_MEMORY, or 2 GiB.
 size_t default_memory();
+/// That of TAEDA_SIM_COST, if it is set. Throws ValueError for a name that is not known.
+std::optional<CostModel> default_cost_model();
 /// The backend that serves a type, if simulated devices do; nullptr otherwise.
 SimBackend* backend_if_loaded(DeviceType type);
 

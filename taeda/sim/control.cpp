@@ -2,6 +2,7 @@
 #include "taeda/base/error.h"
 #include "taeda/device/sim.h"
 #include "taeda/sim/backend.h"
+#include "taeda/sim/predictor.h"
 
 namespace taeda::sim {
 
@@ -29,12 +30,15 @@ void configure(int devices, const Options& options) {
   find_backend(kSim, &reason);
   SimBackend* backend = backend_if_loaded(kSim);
   TAEDA_CHECK(backend, reason);
+  const std::optional<CostModel> cost = options.cost ? options.cost : default_cost_model();
   empty_cache();
   backend->configure(devices, options.memory ? options.memory : default_memory());
+  Predictor::instance().set_model(cost ? &*cost : nullptr);
 }
 
 void launch(const Stream& stream, const char* name, std::function<void()> work) {
   SimDevice& d = sim_device(stream.device());
+  Predictor::instance().kernel(d.device(), stream.id(), {});
   d.launch(stream.id(),
            std::make_unique<KernelTask<std::function<void()>>>(name, d.device(), std::move(work)));
 }
@@ -54,7 +58,10 @@ void delay_stream(const Stream& stream, const Gate& gate) {
 }
 
 void delay_stream(const Stream& stream, double milliseconds) {
-  sim_device(stream.device()).queue(stream.id()).push_wait(nullptr, from_ms(milliseconds));
+  SimDevice& d = sim_device(stream.device());
+  const std::chrono::nanoseconds time = from_ms(milliseconds);
+  Predictor::instance().delay(d.device(), stream.id(), time.count());
+  d.queue(stream.id()).push_wait(nullptr, time);
 }
 
 void delay_link(Device from, Device to, const Gate& gate) {

@@ -5,6 +5,7 @@
 
 #include "taeda/base/error.h"
 #include "taeda/sim/graph.h"
+#include "taeda/sim/predictor.h"
 
 namespace taeda::sim {
 
@@ -80,7 +81,13 @@ void SimDevice::launch(StreamId stream, std::unique_ptr<Task> task) {
   if (!launch_blocking()) [[likely]]
     return;
   q.drain();
+  Predictor::instance().host_waits(device_, stream);
   report_error();
+}
+
+Predictor* SimDevice::predictor(StreamId stream) {
+  Predictor& predictor = Predictor::instance();
+  return predictor.on() && !queue(stream).recording() ? &predictor : nullptr;
 }
 
 void SimDevice::check_not_capturing(StreamId stream, const char* what) {

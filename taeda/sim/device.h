@@ -15,6 +15,8 @@
 
 namespace taeda::sim {
 
+class Predictor;
+
 /// What a copy to a peer waits for.
 struct Link {
   std::shared_ptr<Ticket> gate;
@@ -46,6 +48,9 @@ class SimDevice {
   void check_not_capturing(StreamId stream, const char* what);
   /// Queues the task, or records it; waits for it under TAEDA_LAUNCH_BLOCKING.
   void launch(StreamId stream, std::unique_ptr<Task> task);
+  /// Predicts what the stream runs now; null without a cost model, and while the stream is
+  /// captured.
+  Predictor* predictor(StreamId stream);
   /// Throws the first error of a kernel since the last report.
   void report_error();
 

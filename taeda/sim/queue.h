@@ -28,6 +28,8 @@ class Ticket {
   void wait();
   std::chrono::steady_clock::time_point time() const;
 
+  int64_t predicted = 0;  ///< nanoseconds; set before others see the ticket
+
  private:
   friend class Queue;
   /// False if it still has to happen; `queue` is then woken when it does.

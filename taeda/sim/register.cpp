@@ -17,6 +17,7 @@
 #include "taeda/kernels/all.h"
 #include "taeda/kernels/registration.h"
 #include "taeda/sim/backend.h"
+#include "taeda/sim/work.h"
 
 namespace taeda {
 
@@ -110,22 +111,25 @@ constexpr bool kWritesToCaller = (std::is_pointer_v<T> && !std::same_as<T, const
                                  (std::is_lvalue_reference_v<T> &&
                                   !std::is_const_v<std::remove_reference_t<T>>);
 
-template <class... Args>
-void queue_kernel(const Slot<void(Args...)>& slot, DeviceType type, Args... args) {
+template <auto* slot, class... Args>
+void queue_kernel(DeviceType type, Args... args) {
   Device device(kCPU);
   ((device = device.is_cpu() ? device_of(args) : device), ...);
   if (device.is_cpu()) device = Device(type, current_device(type));
   sim::SimDevice& sim_device = sim::sim_device(device);
   const StreamId stream = current_stream(device).id();
   constexpr bool kWrites = (kWritesToCaller<Args> || ...);
-  if constexpr (kWrites) sim_device.check_not_capturing(stream, slot.name());
-  auto run = [cpu = slot.get(kCPU), kept = std::tuple(keep(args)...)]() mutable {
+  if constexpr (kWrites) sim_device.check_not_capturing(stream, slot->name());
+  if (sim::Predictor* predictor = sim_device.predictor(stream)) [[unlikely]]
+    predictor->kernel(device, stream, sim::work_of<slot>(args...));
+  auto run = [cpu = slot->get(kCPU), kept = std::tuple(keep(args)...)]() mutable {
     std::apply([cpu](auto&... x) { cpu(x...); }, kept);
   };
-  sim_device.launch(stream, std::make_unique<sim::KernelTask<decltype(run)>>(slot.name(), device,
+  sim_device.launch(stream, std::make_unique<sim::KernelTask<decltype(run)>>(slot->name(), device,
                                                                              std::move(run)));
   if constexpr (kWrites) {
     sim_device.queue(stream).drain();
+    sim::Predictor::instance().host_waits(device, stream);
     sim_device.report_error();
   }
 }
@@ -134,7 +138,7 @@ template <auto* slot, DeviceType type, class Signature>
 struct Adapter;
 template <auto* slot, DeviceType type, class... Args>
 struct Adapter<slot, type, void(Args...)> {
-  static void run(Args... args) { queue_kernel<Args...>(*slot, type, static_cast<Args>(args)...); }
+  static void run(Args... args) { queue_kernel<slot, Args...>(type, static_cast<Args>(args)...); }
 };
 
 template <DeviceType type>

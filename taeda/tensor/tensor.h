@@ -36,6 +36,9 @@ class Tensor : public TensorBase {
   Tensor to(const TensorOptions& options, bool non_blocking = false, bool copy = false) const;
   Tensor to(Device device, ScalarType dtype, bool non_blocking = false, bool copy = false) const;
   Tensor to(Device device, bool non_blocking = false, bool copy = false) const;
+  Tensor to(DeviceType type, bool non_blocking = false, bool copy = false) const {
+    return to(Device(type), non_blocking, copy);
+  }
   Tensor to(const char* device) const { return to(Device(device)); }
   Tensor to(const std::string& device) const { return to(Device(device)); }
   Tensor to(ScalarType dtype, bool non_blocking = false, bool copy = false) const;

@@ -4,7 +4,6 @@
 #include <filesystem>
 
 #include "taeda/data/gather.h"
-#include "taeda/ops/arithmetic.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/shape.h"
 #include "taeda/tensor/grad_mode.h"
@@ -51,8 +50,7 @@ LabelledImages read_mnist(const std::string& root, const std::string& name, bool
 
 data::Example<> LabelledImages::batch(ArrayRef<size_t> indices) const {
   const NoGradGuard no_grad;
-  return {data::gather_rows(images, indices).to(kFloat).div_(255),
-          data::gather_rows(targets, indices)};
+  return {data::gather_unit_rows(images, indices), data::gather_rows(targets, indices)};
 }
 
 const std::vector<std::string>& MNIST::classes() {

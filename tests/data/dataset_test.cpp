@@ -58,6 +58,21 @@ TEST(GatherRows, EmptyBatchesAndEmptyRows) {
               ElementsAre(2, 0));
 }
 
+TEST(GatherRows, BytesBecomeUnitFloats) {
+  const Tensor source = iota<float>({600, 256}).remainder(256).to(kByte);
+  for (const Tensor& s : {source, source.slice(1, 3, 250), source.select(1, 7)}) {
+    std::vector<size_t> indices(600);
+    for (size_t i = 0; i < indices.size(); ++i) indices[i] = (i * 7) % indices.size();
+    const Tensor expected = gather_rows(s, indices).to(kFloat).div_(255);
+    const Tensor got = gather_unit_rows(s, indices);
+    EXPECT_EQ(got.dtype(), kFloat);
+    EXPECT_EQ(got.sizes(), expected.sizes());
+    EXPECT_EQ(values<float>(got), values<float>(expected));
+  }
+  EXPECT_EQ(gather_unit_rows(source, std::vector<size_t>{}).numel(), 0);
+  EXPECT_THROW(gather_unit_rows(source, std::vector<size_t>{600}), IndexError);
+}
+
 TEST(GatherRows, NamesAnIndexBeyondTheEnd) {
   const Tensor t = iota<float>({3, 2});
   EXPECT_THROW(gather_rows(t, std::vector<size_t>{0, 3}), IndexError);

@@ -9,6 +9,7 @@
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"
 #include "tests/error_of.h"
+#include "tests/io/full_disk.h"
 #include "tests/io/temporary_folder.h"
 
 namespace taeda::io {
@@ -139,6 +140,23 @@ TEST(Checkpoint, KeepsSectionsNumbersAndTexts) {
   EXPECT_THAT(error_of([&] { back.number("device"); }),
               HasSubstr("'device' is no number: 'sim:0'"));
   EXPECT_EQ(folder.count(), 1u);
+}
+
+TEST(Checkpoint, AFullDiskLeavesTheLastOne) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "c";
+  Checkpoint().put("w", full({8}, 1.0)).set("epoch", 3).save(path);
+  Checkpoint larger;
+  larger.put("w", full({100000}, 2.0)).set("epoch", 4);
+  {
+    const FullDisk full(20000);
+    EXPECT_THAT(error_of([&] { larger.save(path); }),
+                HasSubstr("cannot write " + path + ": File too large"));
+  }
+  EXPECT_EQ(Checkpoint::load(path).number("epoch"), 3);
+  EXPECT_EQ(folder.count(), 1u) << "nothing is left behind";
+  larger.save(path);
+  EXPECT_EQ(Checkpoint::load(path).number("epoch"), 4);
 }
 
 }  // namespace

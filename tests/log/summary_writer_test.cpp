@@ -1,10 +1,8 @@
 #include "taeda/log/summary_writer.h"
 
 #include <gmock/gmock.h>
-#include <sys/resource.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <regex>
@@ -17,6 +15,7 @@
 #include "taeda/ops/shape.h"
 #include "taeda/vision/image_io.h"
 #include "tests/error_of.h"
+#include "tests/io/full_disk.h"
 #include "tests/io/temporary_folder.h"
 #include "tests/log/event_reader.h"
 
@@ -338,26 +337,6 @@ TEST_F(Writer, AFolderThatCannotBeMadeIsNamed) {
   EXPECT_THAT(error_of([&] { SummaryWriter({.log_dir = folder / "q", .max_queue = 0}); }),
               HasSubstr("max_queue must be positive"));
 }
-
-/// Files of this process cannot grow beyond `bytes` while it lives: a disk that is full.
-class FullDisk {
- public:
-  explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{bytes, before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FullDisk() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-  FullDisk(const FullDisk&) = delete;
-  FullDisk& operator=(const FullDisk&) = delete;
-
- private:
-  rlimit before_{};
-  void (*handler_)(int);
-};
 
 TEST_F(Writer, AFullDiskLosesNothingElse) {
   SummaryWriter writer(folder.path());

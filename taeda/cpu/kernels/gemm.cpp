@@ -341,8 +341,6 @@ void gemm_plain(const Gemm<T>& g) {
 }
 
 #define TAEDA_INSTANTIATE(T) template void gemm_plain<T>(const Gemm<T>&);
-TAEDA_INSTANTIATE(Half)
-TAEDA_INSTANTIATE(BFloat16)
 TAEDA_INSTANTIATE(int64_t)
 TAEDA_INSTANTIATE(int32_t)
 TAEDA_INSTANTIATE(int16_t)

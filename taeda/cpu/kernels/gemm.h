@@ -39,8 +39,8 @@ struct Gemm {
 void gemm(const Gemm<float>& g);
 void gemm(const Gemm<double>& g);
 
-/// Any other type: rows in parallel, each as a sum over k of scaled rows of b. Sums of the 16-bit
-/// types are kept in float; integers wrap.
+/// Any other type: rows in parallel, each as a sum over k of scaled rows of b. Integers wrap; the
+/// 16-bit floats go through float (matmul.cpp).
 template <class T>
 void gemm_plain(const Gemm<T>& g);
 

@@ -12,8 +12,9 @@ namespace {
 // Below this many multiply-adds the call into oneDNN costs more than its kernels gain.
 constexpr int64_t kOneDnnFrom = 300000;
 
-using MatmulTypes = TypeList<float, double, Half, BFloat16, int64_t, int32_t, int16_t, int8_t,
-                             uint8_t, complex<float>, complex<double>>;
+using MatmulTypes = TypeList<float, double, int64_t, int32_t, int16_t, int8_t, uint8_t,
+                             complex<float>, complex<double>>;
+using ShortTypes = TypeList<Half, BFloat16>;
 
 /// The matrices of a batch; a plain matrix is a batch of one.
 template <class T>
@@ -61,11 +62,69 @@ void matmul_own(const Tensor& out, const Tensor& a, const Tensor& b, const Tenso
                range);
 }
 
+/// to = from, both with these sizes; in steps along the dimension that lies densest in `to`.
+template <class To, class From>
+void convert(To* to, IntArrayRef to_stride, const From* from, IntArrayRef from_stride,
+             IntArrayRef sizes) {
+  const size_t last = sizes.size() - 1;
+  const size_t inner = to_stride[last] <= to_stride[last - 1] ? last : last - 1;
+  const size_t outer = inner == last ? last - 1 : last;
+  const int64_t n = sizes[inner], rows = sizes[outer], count = last == 2 ? sizes[0] : 1;
+  const int64_t ts = to_stride[inner], fs = from_stride[inner];
+  const auto range = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      To* t = to + (i / rows) * (last == 2 ? to_stride[0] : 0) + i % rows * to_stride[outer];
+      const From* f =
+          from + (i / rows) * (last == 2 ? from_stride[0] : 0) + i % rows * from_stride[outer];
+      if (ts == 1 && fs == 1)
+        for (int64_t k = 0; k < n; ++k) t[k] = static_cast<To>(static_cast<float>(f[k]));
+      else
+        for (int64_t k = 0; k < n; ++k) t[k * ts] = static_cast<To>(static_cast<float>(f[k * fs]));
+    }
+  };
+  parallel_for(0, count * rows, std::max<int64_t>(1, kParallelGrain / std::max<int64_t>(n, 1)),
+               range);
+}
+
+/// The same matrices in float32; what an expanded tensor repeats stays repeated.
+template <class T>
+Tensor widened(const Tensor& t) {
+  if (!t.defined()) return t;
+  DimVector sizes(t.sizes());
+  for (size_t d = 0; d < sizes.size(); ++d)
+    if (t.strides()[d] == 0) sizes[d] = 1;
+  Layout layout{sizes, strides_like(Layout{sizes, t.layout().strides, 0}), 0};
+  const Tensor wide = make_tensor(layout, kFloat, kCPU);
+  convert(static_cast<float*>(wide.data_ptr()), layout.strides, static_cast<const T*>(t.data_ptr()),
+          t.strides(), sizes);
+  for (size_t d = 0; d < sizes.size(); ++d)
+    if (t.strides()[d] == 0) layout.strides[d] = 0;
+  layout.sizes = t.sizes();
+  return Tensor(make_intrusive<TensorImpl>(wide.storage(), std::move(layout), kFloat));
+}
+
+void matmul_kernel(const Tensor& out, const Tensor& a, const Tensor& b, const Tensor& addend,
+                   const Scalar& beta, const Scalar& alpha);
+
+/// Without instructions for products of 16-bit numbers the quickest way is through float32: the
+/// sums are kept in it in any case, and a conversion costs little beside a product.
+template <class T>
+void matmul_short(const Tensor& out, const Tensor& a, const Tensor& b, const Tensor& addend,
+                  const Scalar& beta, const Scalar& alpha) {
+  const Tensor wide = make_tensor(out.sizes(), kFloat, kCPU);
+  matmul_kernel(wide, widened<T>(a), widened<T>(b), widened<T>(addend), beta, alpha);
+  convert(static_cast<T*>(out.data_ptr()), out.strides(),
+          static_cast<const float*>(wide.data_ptr()), wide.strides(), out.sizes());
+}
+
 void matmul_kernel(const Tensor& out, const Tensor& a, const Tensor& b, const Tensor& addend,
                    const Scalar& beta, const Scalar& alpha) {
   if (out.numel() == 0) return;
   const bool small = out.numel() * a.size(-1) < kOneDnnFrom && out.dtype() == kFloat;
   if (!small && onednn::matmul(out, a, b, addend, beta, alpha)) return;
+  if (out.dtype() == kHalf || out.dtype() == kBFloat16)
+    return dispatch(ShortTypes{}, "addmm_impl_cpu_", out.dtype(),
+                    [&]<class T>() { matmul_short<T>(out, a, b, addend, beta, alpha); });
   dispatch(MatmulTypes{}, "addmm_impl_cpu_", out.dtype(),
            [&]<class T>() { matmul_own<T>(out, a, b, addend, beta, alpha); });
 }

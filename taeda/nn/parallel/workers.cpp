@@ -12,6 +12,7 @@
 #include "taeda/autograd/function.h"
 #include "taeda/autograd/sequence.h"
 #include "taeda/base/error.h"
+#include "taeda/device/host_clock.h"
 #include "taeda/device/registry.h"
 #include "taeda/device/stream.h"
 #include "taeda/ops/autocast.h"
@@ -39,6 +40,7 @@ struct ThreadState {
       for (const Stream& s : state.streams) set_current_stream(s);
       AutocastMode::set_state(state.autocast);
       autograd::set_next_sequence_nr(state.sequence_nr);
+      set_host_clock(state.clock);
     }
     ~Scope() {
       for (const Stream& s : state_.streams) set_current_stream(default_stream(s.device()));
@@ -59,6 +61,7 @@ struct ThreadState {
   bool inference = InferenceMode::is_enabled();
   AutocastMode::State autocast = AutocastMode::state();
   uint64_t sequence_nr = autograd::next_sequence_nr();
+  int64_t clock = host_clock();
 };
 
 /// A thread that waits for work. It is never joined: what it waits on lives as long as the process.
@@ -155,13 +158,13 @@ class Call {
 
   void run_here() {
     run(0);
-    note_numbers();
+    note_progress();
   }
   void run_beside(size_t i) {
     {
       const ThreadState::Scope scope(state_);
       run(i);
-      note_numbers();
+      note_progress();
     }
     std::lock_guard lock(mutex_);
     if (--waiting_for_ == 0) changed_.notify_one();
@@ -170,9 +173,11 @@ class Call {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return waiting_for_ == 0; });
   }
-  /// On the calling thread: later nodes get later numbers than all of the replicas'.
+  /// On the calling thread: later nodes get later numbers than all of the replicas', and its time
+  /// goes on from the last of them.
   void finish() {
     autograd::set_next_sequence_nr(last_number_);
+    set_host_clock(last_clock_);
     for (const std::exception_ptr& e : errors_)
       if (e) std::rethrow_exception(e);
   }
@@ -190,9 +195,10 @@ class Call {
       errors_[i] = std::current_exception();
     }
   }
-  void note_numbers() {
+  void note_progress() {
     std::lock_guard lock(mutex_);
     last_number_ = std::max(last_number_, autograd::next_sequence_nr());
+    last_clock_ = std::max(last_clock_, host_clock());
   }
 
   const std::vector<Device>& devices_;
@@ -203,6 +209,7 @@ class Call {
   std::condition_variable changed_;
   size_t waiting_for_;
   uint64_t last_number_ = 0;
+  int64_t last_clock_ = 0;
 };
 
 }  // namespace

@@ -1,0 +1,134 @@
+// What DataParallel would gain on real accelerators, told without one: the same training step on
+// 1, 2, 4 ... simulated devices, in the time that a cost model predicts.
+//
+//     data_parallel_scaling [--hardware h100] [--devices 1,2,4] [--batch 2048] [--width 1024]
+//                           [--layers 4] [--steps 2]
+//
+// Times are lower bounds (device/sim_cost.h says what the model leaves out); what they tell is
+// where the time of a step goes and whether another device helps.
+#include <taeda/taeda.h>
+
+#include <algorithm>
+#include <iostream>
+#include <sstream>
+
+namespace {
+
+using namespace taeda;
+
+struct Settings {
+  std::string hardware = "h100";
+  std::vector<int> devices = {1, 2, 4};
+  int64_t batch = 2048, width = 1024, layers = 4, steps = 2;
+};
+
+Settings parse(int argc, char** argv) {
+  Settings s;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const std::string name = argv[i], value = argv[i + 1];
+    if (name == "--devices") {
+      s.devices.clear();
+      std::istringstream parts(value);
+      for (std::string part; std::getline(parts, part, ',');) s.devices.push_back(std::stoi(part));
+    } else if (name == "--hardware") {
+      s.hardware = value;
+    } else {
+      int64_t* number = name == "--batch"    ? &s.batch
+                        : name == "--width"  ? &s.width
+                        : name == "--layers" ? &s.layers
+                        : name == "--steps"  ? &s.steps
+                                             : nullptr;
+      TAEDA_CHECK_VALUE(number, "unknown option ", name);
+      *number = std::stoll(value);
+    }
+  }
+  return s;
+}
+
+struct Result {
+  double step = 0;       ///< seconds
+  double computing = 0;  ///< share of the step that the busiest device spends in kernels
+  std::vector<int64_t> peaks;
+};
+
+void synchronize_all(int devices) {
+  for (int i = 0; i < devices; ++i) sim::synchronize(i);
+}
+
+nn::Sequential make_network(const Settings& s) {
+  nn::Sequential network;
+  for (int64_t i = 0; i < s.layers; ++i) {
+    network->push_back(nn::Linear(s.width, s.width));
+    network->push_back(nn::ReLU());
+  }
+  network->push_back(nn::Linear(s.width, 10));
+  return network;
+}
+
+Result measure(const Settings& s, int devices) {
+  sim::empty_cache();
+  manual_seed(0);
+  nn::Sequential network = make_network(s);
+  network->to(Device("sim:0"));
+  std::vector<Device> ids;
+  for (int i = 0; i < devices; ++i) ids.emplace_back(kSim, i);
+  nn::DataParallel<nn::SequentialImpl> model(network, ids);
+  optim::SGD optimizer(network->parameters(), 0.01);
+  const Tensor x = randn({s.batch, s.width}).to(ids[0]);
+  const Tensor y = randint(10, {s.batch}, kLong).to(ids[0]);
+  const auto step = [&] {
+    optimizer.zero_grad();
+    cross_entropy(model->forward(x), y).backward();
+    optimizer.step();
+  };
+  step();  // makes the replicas
+  synchronize_all(devices);
+  for (int i = 0; i < devices; ++i) sim::reset_peak_memory_stats(i);
+  std::vector<double> busy;
+  for (const Device& d : ids) busy.push_back(-sim::predicted_use(d).kernel_seconds);
+  const double begin = sim::predicted_time();
+  for (int64_t i = 0; i < s.steps; ++i) step();
+  synchronize_all(devices);
+  Result out;
+  out.step = (sim::predicted_time() - begin) / static_cast<double>(s.steps);
+  for (size_t i = 0; i < ids.size(); ++i) {
+    busy[i] += sim::predicted_use(ids[i]).kernel_seconds;
+    out.peaks.push_back(sim::max_memory_allocated(static_cast<int>(i)));
+  }
+  out.computing =
+      *std::max_element(busy.begin(), busy.end()) / static_cast<double>(s.steps) / out.step;
+  return out;
+}
+
+void report(const Settings& s) {
+  using logging::fixed;
+  const int most = *std::max_element(s.devices.begin(), s.devices.end());
+  sim::configure(most, {.cost = sim::cost_model(s.hardware)});
+  std::cout << s.hardware << ", batch " << s.batch << ", " << s.layers << " layers of " << s.width
+            << " x " << s.width << " in float32\n";
+  logging::Table table({"devices", "step (ms)", "speed-up", "efficiency", "busiest computes",
+                        "peak memory by device (MiB)"});
+  double one = 0;
+  for (int devices : s.devices) {
+    const Result r = measure(s, devices);
+    if (one == 0) one = r.step * s.devices.front();
+    std::string peaks;
+    for (int64_t bytes : r.peaks)
+      peaks += (peaks.empty() ? "" : " ") + fixed(static_cast<double>(bytes) / (1 << 20), 1);
+    table.row({std::to_string(devices), fixed(r.step * 1e3, 3), fixed(one / r.step, 2),
+               logging::percent(one / r.step / devices, 0), logging::percent(r.computing, 0),
+               peaks});
+  }
+  std::cout << table.str();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    report(parse(argc, argv));
+  } catch (const std::exception& e) {
+    std::cerr << "error: " << e.what() << "\n";
+    return 1;
+  }
+}

@@ -1,0 +1,52 @@
+// Non-blocking copies that use a block of host memory, and how the host waits for them.
+//
+// Note [Non-blocking copies]
+// A copy that is only queued races with the host: it may read bytes that have not arrived, or
+// change bytes that have not left. So the storage of the host's side keeps the place of the copy
+// in its stream, and gives its address out (StorageImpl::data, behind every data_ptr, item, print
+// and CPU kernel) only when the streams have got there. Copies that follow are ordered by events,
+// without the host. What this cannot see is an address that was asked for before the copy began.
+// Memory that is freed meanwhile is the pinned allocator's business: it keeps the block.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include "taeda/device/stream.h"
+
+namespace taeda {
+
+/// Where the host would wait for a non-blocking copy, Error is thrown instead, so that a program
+/// finds the places where it does not overlap. Also switched on by TAEDA_STRICT_COPIES=1.
+void set_strict_copies(bool on);
+bool strict_copies();
+
+namespace detail {
+
+/// The copies of one storage. Any method may be called from any thread.
+class HostCopies {
+ public:
+  /// Before a copy is queued: `stream` waits for those that this one must not overtake. Two that
+  /// only read the host's bytes need no order.
+  void order(const Stream& stream, bool writes_host);
+  /// After it was queued.
+  void add(const Stream& stream, bool writes_host);
+  /// Returns when all are done. Throws Error in strict mode unless they are, and the errors of the
+  /// device's work.
+  void finish();
+
+ private:
+  struct Place {
+    Stream stream;
+    Event event;
+    bool writes_host;
+  };
+
+  std::atomic<bool> pending_{false};
+  std::mutex mutex_;
+  std::vector<Place> places_;  ///< one for each stream and direction, recorded again
+};
+
+}  // namespace detail
+}  // namespace taeda

@@ -1,0 +1,116 @@
+// What a call of a kernel slot costs, derived from its arguments: the bytes of the tensors it is
+// given, and for products the operations that follow from their shapes.
+#pragma once
+
+#include <concepts>
+#include <optional>
+
+#include "taeda/kernels/conv.h"
+#include "taeda/kernels/matmul.h"
+#include "taeda/kernels/param_list.h"
+#include "taeda/sim/predictor.h"
+#include "taeda/tensor/iter.h"
+
+namespace taeda::sim {
+
+/// Bytes that a kernel touches of an argument. Elements that a broadcast repeats count once.
+inline int64_t touched_bytes(const Tensor& t) {
+  if (!t.defined()) return 0;
+  int64_t bytes = t.element_size();
+  for (int64_t d = 0; d < t.dim(); ++d)
+    if (t.layout().strides[static_cast<size_t>(d)] != 0) bytes *= t.size(d);
+  return t.numel() == 0 ? 0 : bytes;
+}
+
+inline int64_t touched_bytes(const TensorList& list) {
+  int64_t bytes = 0;
+  for (const Tensor& t : list) bytes += touched_bytes(t);
+  return bytes;
+}
+
+inline int64_t touched_bytes(const std::optional<Tensor>& t) { return t ? touched_bytes(*t) : 0; }
+
+inline int64_t touched_bytes(const Iter& it) {
+  int64_t bytes = 0;
+  for (int i = 0; i < it.noperands(); ++i) {
+    if (it.is_scalar(i)) continue;
+    int64_t n = element_size(i < it.noutputs() ? it.output_dtype() : it.common_dtype());
+    for (int d = 0; d < it.ndim(); ++d)
+      if (it.stride(i, d) != 0) n *= it.size(d);
+    bytes += it.numel() == 0 ? 0 : n;
+  }
+  return bytes;
+}
+
+/// An optimizer reads the gradient, and reads and writes the rest.
+inline int64_t touched_bytes(const ParamList& list) {
+  int64_t elements = 0;
+  for (const ParamRef& p : list.items) {
+    int64_t arrays = 2 + (p.grad ? 1 : 0);
+    for (const char* s : p.state) arrays += s ? 2 : 0;
+    elements += arrays * p.numel;
+  }
+  return elements * element_size(list.dtype);
+}
+
+/// Numbers and settings.
+template <class T>
+int64_t touched_bytes(const T&) {
+  return 0;
+}
+
+/// 2 m n k, for each matrix of a batch.
+inline double matmul_flops(const Tensor& out, const Tensor& a) {
+  return 2.0 * static_cast<double>(out.numel()) * static_cast<double>(a.size(-1));
+}
+
+/// Each output position of each output channel takes a product with that channel's weights; both
+/// gradients take as many.
+inline double conv_flops(const Tensor& out, const Tensor& weight) {
+  const int64_t channels = weight.size(0);
+  return channels == 0 ? 0
+                       : 2.0 * static_cast<double>(out.numel()) *
+                             static_cast<double>(weight.numel() / channels);
+}
+
+/// The floating-point operations that decide how long the slot's kernel takes; 0 where the bytes
+/// do.
+template <auto* slot, class... Args>
+double flops_of(const Args&... args) {
+  [[maybe_unused]] const auto argument = [&]<size_t i>() -> const auto& {
+    return std::get<i>(std::tie(args...));
+  };
+  using Address = const void*;
+  if constexpr (Address(slot) == Address(&matmul_slot))
+    return matmul_flops(argument.template operator()<0>(), argument.template operator()<1>());
+  else if constexpr (Address(slot) == Address(&conv_slot))
+    return conv_flops(argument.template operator()<0>(), argument.template operator()<2>());
+  else if constexpr (Address(slot) == Address(&conv_input_grad_slot))
+    return conv_flops(argument.template operator()<1>(), argument.template operator()<2>());
+  else if constexpr (Address(slot) == Address(&conv_weight_grad_slot))
+    return conv_flops(argument.template operator()<3>(), argument.template operator()<0>());
+  else
+    return 0;
+}
+
+/// The dtype of the first tensor.
+inline std::optional<ScalarType> dtype_of_argument(const Tensor& t) {
+  return t.defined() ? std::optional(t.dtype()) : std::nullopt;
+}
+template <class T>
+std::optional<ScalarType> dtype_of_argument(const T&) {
+  return std::nullopt;
+}
+
+template <auto* slot, class... Args>
+Work work_of(const Args&... args) {
+  Work work;
+  ((work.bytes += touched_bytes(args)), ...);
+  work.flops = flops_of<slot>(args...);
+  std::optional<ScalarType> dtype;
+  ((dtype = dtype ? dtype : dtype_of_argument(args)), ...);
+  work.dtype = dtype.value_or(kFloat);
+  return work;
+}
+
+}  // namespace taeda::sim

@@ -1,0 +1,208 @@
+// Predicted times against sums done by hand. In the model of these tests a byte and a
+// floating-point operation take a nanosecond each.
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "taeda/base/error.h"
+#include "taeda/device/sim.h"
+#include "taeda/nn/parallel/workers.h"
+#include "taeda/ops/arithmetic.h"
+#include "taeda/ops/conv.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/matmul.h"
+#include "taeda/ops/reduce.h"
+
+namespace taeda {
+namespace {
+
+using testing::HasSubstr;
+
+const Device kDevice("sim:0"), kPeer("sim:1");
+
+const sim::CostModel kModel = {.name = "by hand",
+                               .memory_bandwidth = 1e9,
+                               .float64 = 0.5e9,
+                               .float32 = 1e9,
+                               .half = 4e9,
+                               .launch_latency = 1e-6,
+                               .shortest_kernel = 5e-6,
+                               .host_bandwidth = 1e9,
+                               .pageable_bandwidth = 0.5e9,
+                               .host_latency = 2e-6,
+                               .peer_bandwidth = 2e9,
+                               .peer_latency = 3e-6};
+
+struct Prediction : testing::Test {
+  Prediction() { sim::configure(2, {.cost = kModel}); }
+  ~Prediction() override { sim::configure(2); }
+
+  static void synchronize_all() {
+    synchronize(kDevice);
+    synchronize(kPeer);
+  }
+  /// Nanoseconds that the host takes for `work` until all devices are done.
+  template <class F>
+  static int64_t time(F&& work) {
+    synchronize_all();
+    const double before = sim::predicted_time();
+    work();
+    synchronize_all();
+    return std::llround((sim::predicted_time() - before) * 1e9);
+  }
+  static void kernel(const Stream& stream) {
+    sim::launch(stream, "work", [] {});
+  }
+  static Tensor floats(IntArrayRef sizes, ScalarType dtype = kFloat) {
+    return zeros(sizes, TensorOptions(dtype).device(kDevice));
+  }
+};
+
+TEST_F(Prediction, AChainOfKernels) {
+  const Tensor a = floats({1000}), b = floats({1000}), out = floats({1000});
+  // Launch 1000, three tensors of 4000 bytes; the second launch is over before the first kernel.
+  EXPECT_EQ(time([&] { add(a, b); }), 1000 + 12000);
+  EXPECT_EQ(time([&] {
+              add(a, b);
+              add(a, b);
+            }),
+            1000 + 2 * 12000);
+  // The addend of one element is read once; small kernels take the shortest time.
+  EXPECT_EQ(time([&] { add(a, b.narrow(0, 0, 1).expand({1000})); }), 1000 + 8004);
+  EXPECT_EQ(time([&] { out.narrow(0, 0, 10).fill_(1); }), 1000 + 5000);
+}
+
+TEST_F(Prediction, ProductsCountTheirOperations) {
+  const Tensor a = floats({100, 200}), b = floats({200, 50});
+  EXPECT_EQ(time([&] { mm(a, b); }), 1000 + 2 * 100 * 50 * 200);
+  const Tensor ad = a.to(kDouble), bd = b.to(kDouble), ah = a.to(kHalf), bh = b.to(kHalf);
+  EXPECT_EQ(time([&] { matmul(ad, bd); }), 1000 + 2 * (2 * 100 * 50 * 200));
+  EXPECT_EQ(time([&] { matmul(ah, bh); }), 1000 + 2 * 100 * 50 * 200 / 4);
+  const Tensor x = floats({2, 4, 8, 8}), w = floats({6, 2, 3, 3});
+  const sim::PredictedUse before = sim::predicted_use(kDevice);
+  conv2d(x, w, {}, 1, 1, 1, /*groups=*/2);
+  EXPECT_EQ(sim::predicted_use(kDevice).flops - before.flops, 2. * (2 * 6 * 8 * 8) * (2 * 3 * 3));
+}
+
+TEST_F(Prediction, StreamsOverlapUnlessTheyWait) {
+  const Stream a = new_stream(kDevice), b = new_stream(kDevice);
+  EXPECT_EQ(time([&] {
+              kernel(a);
+              kernel(b);
+            }),
+            2000 + 5000);
+  EXPECT_EQ(time([&] {
+              kernel(a);
+              b.wait_stream(a);
+              kernel(b);
+            }),
+            1000 + 5000 + 5000);
+  EXPECT_EQ(time([&] {
+              kernel(a);
+              a.synchronize();  // the host does not launch b's before
+              kernel(b);
+            }),
+            2 * (1000 + 5000));
+}
+
+TEST_F(Prediction, EventsMeasurePredictedTime) {
+  const Stream s = new_stream(kDevice);
+  Event start(true), middle(true), end(true);
+  start.record(s);
+  kernel(s);
+  middle.record(s);
+  sim::delay_stream(s, 0.5);
+  end.record(s);
+  const double before = sim::predicted_time();
+  middle.synchronize();
+  EXPECT_NEAR(sim::predicted_time() - before, 5e-6, 1e-12);
+  end.synchronize();
+  EXPECT_NEAR(start.elapsed_time(middle), 0.006, 1e-9);
+  EXPECT_NEAR(middle.elapsed_time(end), 0.5, 1e-9);
+}
+
+TEST_F(Prediction, CopiesOverlapWithComputing) {
+  const Tensor a = floats({100, 200}), b = floats({200, 50});
+  const Tensor host = zeros({250000}).pin_memory(), there = floats({250000});
+  const int64_t product = 2'000'000, copy = 2000 + 1'000'000;
+  const Stream side = new_stream(kDevice);
+  EXPECT_EQ(time([&] {
+              mm(a, b);
+              const StreamGuard guard(side);
+              there.copy_(host, true);
+            }),
+            1000 + product);
+  EXPECT_EQ(time([&] {
+              mm(a, b);
+              there.copy_(host, true);
+            }),
+            1000 + product + copy);
+  // One link into the device: two copies follow each other even on two streams.
+  EXPECT_EQ(time([&] {
+              there.copy_(host, true);
+              const StreamGuard guard(side);
+              there.copy_(host, true);
+            }),
+            1000 + 2 * copy);
+}
+
+TEST_F(Prediction, PageableMemoryHoldsTheHostUp) {
+  const Tensor large = zeros({250000}), small = zeros({100});
+  const Tensor there = floats({250000});
+  EXPECT_EQ(time([&] { there.copy_(large); }), 1000 + 2000 + 2'000'000);
+  synchronize_all();
+  const double before = sim::predicted_time();
+  there.narrow(0, 0, 100).copy_(small);  // staged: the host goes on
+  EXPECT_NEAR(sim::predicted_time() - before, 1e-6, 1e-12);
+  const sim::PredictedUse use = sim::predicted_use(kDevice);
+  there.cpu();
+  EXPECT_EQ(sim::predicted_use(kDevice).copied_bytes - use.copied_bytes, 1'000'000);
+  EXPECT_EQ(sim::predicted_use(kDevice).copies - use.copies, 1);
+}
+
+TEST_F(Prediction, PeersShareTheirLinks) {
+  const Tensor a = floats({1000}), b = zeros({1000}, TensorOptions(kFloat).device(kPeer));
+  const int64_t copy = 3000 + 2000;
+  EXPECT_EQ(time([&] { b.copy_(a); }), 1000 + copy);
+  EXPECT_EQ(time([&] {
+              b.copy_(a);
+              b.copy_(a);
+            }),
+            1000 + 2 * copy);
+  sim::delay_link(kDevice, kPeer, 1.0);
+  EXPECT_EQ(time([&] { b.copy_(a); }), 1000 + copy + 1'000'000);
+  sim::delay_link(kDevice, kPeer, 0.0);
+}
+
+TEST_F(Prediction, ThreadsOfReplicasRunBesideEachOther) {
+  const auto work = [](size_t i) {
+    for (int k = 0; k < 10; ++k) kernel(default_stream(Device(kSim, static_cast<int>(i))));
+  };
+  EXPECT_EQ(time([&] { nn::parallel::run_on_devices({kDevice, kPeer}, work); }), 1000 + 10 * 5000);
+  EXPECT_EQ(time([&] {
+              work(0);
+              work(1);
+            }),
+            10 * 1000 + 1000 + 10 * 5000);
+}
+
+TEST(CostModel, PresetsAndErrors) {
+  EXPECT_EQ(sim::cost_model("h100").half, 989.5e12);
+  EXPECT_EQ(sim::cost_model("a100").float32, 19.5e12);
+  EXPECT_EQ(sim::cost_model("t4").memory_bandwidth, 0.32e12);
+  try {
+    sim::cost_model("h1000");
+    FAIL();
+  } catch (const ValueError& e) {
+    EXPECT_STREQ(e.what(), "cost model: expected h100, a100 or t4, got 'h1000'");
+  }
+}
+
+TEST(CostModel, NothingIsPredictedWithoutOne) {
+  const double before = sim::predicted_time();
+  ones({1000}, TensorOptions(kFloat).device(kDevice)).sum().item();
+  EXPECT_EQ(sim::predicted_time(), before);
+}
+
+}  // namespace
+}  // namespace taeda
