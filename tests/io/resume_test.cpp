@@ -264,7 +264,7 @@ TEST(RandomState, IsCheckedBeforeAnythingChanges) {
   wrong["sim:0"] = zeros({16});
   EXPECT_THAT(error_of([&] { state.load_state_dict(wrong); }),
               HasSubstr("the random state of sim:0 should be a vector of bytes"));
-  EXPECT_THAT(error_of([&] { state.load_state_dict({}); }),
+  EXPECT_THAT(error_of([&] { state.load_state_dict(OrderedDict<std::string, Tensor>()); }),
               HasSubstr("the random state of the CPU is missing"));
   EXPECT_TRUE(io::RandomState().state_dict()["cpu"].equal(now["cpu"]));
   state.load_state_dict(before);

@@ -34,11 +34,11 @@ TEST(Chart, AsText) {
   const Chart chart{.title = "loss", .curves = {{"a", {0, 1}, {0, 1}}, {"b", {0, 1}, {1, 1}}}};
   EXPECT_EQ(chart.text(20, 5),
             "loss\n"
-            "  1 ┤oooooooooooooo*\n"
-            "    │        ****\n"
-            "0.6 ┤    ****\n"
-            "    │****\n"
-            "  0 ┤*\n"
+            "  1 ┤ooooooooooooooo\n"
+            "0.8 ┤         ****\n"
+            "0.6 ┤      ***\n"
+            "0.2 ┤  ****\n"
+            "  0 ┤**\n"
             "    └───────────────\n"
             "     0             1\n"
             "  * a\n"

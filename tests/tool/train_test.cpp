@@ -133,7 +133,7 @@ TEST_F(Resume, RefusesOtherRunsAndKeepsTheLastGoodCheckpoint) {
   expect_bad_input(arguments("--device cpu --resume auto --lr 0.5", out),
                    "is of a run with --lr 0.003, not 0.5");
   expect_bad_input(arguments("--device cpu --resume auto --model mlp", out),
-                   "is of a run with --model seed, not mlp");
+                   "is of a run with --model cnn, not mlp");
   // A full disk: files may not grow beyond a few blocks.
   const std::string limited = "sh -c 'trap \"\" XFSZ; ulimit -f 8; exec " TAEDA_TOOL " " +
                               arguments(options + "--resume auto", out) + "' >/dev/null 2>" +
@@ -229,7 +229,7 @@ TEST(TrainTasks, FoldersOfPictures) {
   }
   const std::string out = folder / "out";
   const Outcome o = taeda_tool(
-      "train folder --device cpu --image-size 16 --model seed --epochs 6 --batch-size 4 --workers 1"
+      "train folder --device cpu --image-size 16 --model cnn --epochs 6 --batch-size 4 --workers 1"
       " --tensorboard --data " +
       (folder / "photos") + " --out " + out);
   ASSERT_EQ(o.code, 0) << o.err;
@@ -240,7 +240,7 @@ TEST(TrainTasks, FoldersOfPictures) {
   const std::string data = "--data " + (folder / "photos");
   expect_bad_input("train folder --model lenet " + data, "takes pictures of 28 x 28 or 32 x 32");
   expect_bad_input("train folder --image-size 4 " + data, "--image-size must be from 8 to 1024");
-  expect_bad_input("train folder --model alexnet " + data, "--model must be one of seed, lenet");
+  expect_bad_input("train folder --model alexnet " + data, "--model must be one of cnn, lenet");
   expect_bad_input("train folder --data " + (folder / "nowhere"), "there is no folder");
 }
 

@@ -147,7 +147,7 @@ void add_steps(std::vector<Case>& cases) {
   for (const Step& step :
        {Step{"convolutional network, 100 x 28 x 28",
              [] {
-               return make_picture_model("seed", {1, 28, 28}, 10);
+               return make_picture_model("cnn", {1, 28, 28}, 10);
              },
              {100, 1, 28, 28}},
         Step{"three layers of 512, batch 256", [] { return make_mlp(512, 512, 10); }, {256, 512}}})
@@ -219,11 +219,6 @@ double largest_difference(const Tensor& a, const Tensor& b) {
   return (a.cpu().to(kDouble) - b.cpu().to(kDouble)).abs().max().item<double>();
 }
 
-std::string time_text(double seconds) {
-  if (seconds < 1e-3) return logging::fixed(seconds * 1e6, 1) + " us";
-  return seconds < 1 ? logging::fixed(seconds * 1e3, 2) + " ms" : logging::fixed(seconds, 3) + " s";
-}
-
 /// Measures a case everywhere; one row of the table for each device.
 void run_case(const Case& c, const std::vector<Device>& devices, const BenchOptions& o,
               logging::Table& table, Json& list) {
@@ -244,9 +239,9 @@ void run_case(const Case& c, const std::vector<Device>& devices, const BenchOpti
     list.push_back(std::move(entry));
     char difference_text[32];
     std::snprintf(difference_text, sizeof difference_text, "%.2g", difference);
-    table.row({c.group, c.name, d.str(), time_text(t.seconds),
-               c.unit.empty() ? "" : logging::fixed(rate, 2) + " " + c.unit + "/s",
-               d.is_cpu() ? "" : logging::fixed(cpu.seconds / t.seconds, 2) + " x",
+    table.row({c.group, c.name, d.str(), logging::fixed(t.seconds * 1e3, 3),
+               c.unit.empty() ? "" : logging::fixed(rate, 2), c.unit.empty() ? "" : c.unit + "/s",
+               d.is_cpu() ? "" : logging::fixed(cpu.seconds / t.seconds, 2),
                d.is_cpu() ? "" : difference_text});
   }
 }
@@ -257,7 +252,8 @@ int run_bench(const BenchOptions& o) {
   if (o.threads > 0) set_num_threads(static_cast<int>(o.threads));
   const std::vector<Case> cases = chosen_cases(o);
   const std::vector<Device> devices = user_input([&] { return chosen_devices(o); });
-  logging::Table table({"", "case", "device", "time", "rate", "against cpu", "largest difference"});
+  logging::Table table(
+      {"", "case", "device", "ms", "rate", "unit", "against cpu", "largest difference"});
   Json list = Json::array();
   for (const Case& c : cases) run_case(c, devices, o, table, list);
   if (o.json) {

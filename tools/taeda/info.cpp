@@ -87,7 +87,7 @@ Json collect() {
   return {
       {"taeda", TAEDA_VERSION},
       {"build", TAEDA_BUILD_TYPE},
-      {"compiler", std::string("g++ or compatible ") + __VERSION__},
+      {"compiler", __VERSION__},
       {"system", distribution + (distribution.empty() ? "" : ", ") + os.sysname + " " + os.release +
                      " " + os.machine},
       {"cpu", value_in("/proc/cpuinfo", "model name", ':')},

@@ -21,9 +21,9 @@ namespace {
 
 /// Two convolutions and three linear layers; for MNIST 1 x 28 x 28 -> 6 x 12 x 12 -> 12 x 4 x 4 ->
 /// 10.
-struct SeedNetworkImpl : nn::Cloneable<SeedNetworkImpl> {
-  SeedNetworkImpl(const PictureShape& s, int64_t classes) : shape(s), classes(classes) {
-    SeedNetworkImpl::reset();
+struct SmallCnnImpl : nn::Cloneable<SmallCnnImpl> {
+  SmallCnnImpl(const PictureShape& s, int64_t classes) : shape(s), classes(classes) {
+    SmallCnnImpl::reset();
   }
   void reset() override {
     conv1 = register_module("conv1", nn::Conv2d(shape.channels, 6, 5));
@@ -49,7 +49,7 @@ struct SeedNetworkImpl : nn::Cloneable<SeedNetworkImpl> {
   nn::Conv2d conv1{nullptr}, conv2{nullptr};
   nn::Linear fc1{nullptr}, fc2{nullptr}, out{nullptr};
 };
-TAEDA_MODULE(SeedNetwork);
+TAEDA_MODULE(SmallCnn);
 
 struct MlpImpl : nn::Cloneable<MlpImpl> {
   MlpImpl(int64_t in, int64_t hidden, int64_t out) : in(in), hidden(hidden), outputs(out) {
@@ -117,14 +117,14 @@ void check_picture_model(const std::string& name, const PictureShape& s) {
   if (name == "lenet" && !lenet_size)
     throw UsageError(taeda::detail::concat(
         "--model lenet takes pictures of 28 x 28 or 32 x 32, not ", s.height, " x ", s.width));
-  if (name == "seed" && std::min(s.height, s.width) < 16)
-    throw UsageError(taeda::detail::concat("--model seed takes pictures of 16 x 16 or more, not ",
+  if (name == "cnn" && std::min(s.height, s.width) < 16)
+    throw UsageError(taeda::detail::concat("--model cnn takes pictures of 16 x 16 or more, not ",
                                            s.height, " x ", s.width));
 }
 
 nn::AnyModule make_picture_model(const std::string& name, const PictureShape& shape,
                                  int64_t classes) {
-  if (name == "seed") return SeedNetwork(shape, classes);
+  if (name == "cnn") return SmallCnn(shape, classes);
   if (name == "lenet") return models::LeNet(classes, shape.channels);
   if (name == "mlp") return make_mlp(shape.channels * shape.height * shape.width, 256, classes);
   nn::AnyModule known = name == "resnet18" ? nn::AnyModule(models::resnet18(classes))

@@ -12,7 +12,7 @@ struct PictureShape {
 };
 
 /// Names for pictures, comma-separated; the first is the default.
-constexpr const char* kPictureModels = "seed, lenet, mlp, resnet18, vgg, mobilenet_v2";
+constexpr const char* kPictureModels = "cnn, lenet, mlp, resnet18, vgg, mobilenet_v2";
 /// Throws UsageError for an unknown name and a size that the network cannot take.
 void check_picture_model(const std::string& name, const PictureShape& shape);
 /// Pictures (N, C, H, W) to scores (N, classes). Networks that were made for large colour pictures

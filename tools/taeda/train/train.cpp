@@ -90,7 +90,7 @@ CLI::App* add_task(CLI::App& train, Action& action, const TrainOptions& defaults
 void add_train(CLI::App& app, Action& action, const std::vector<std::string>& command_line) {
   CLI::App& train = *add_command(app, "train", "Train a model", {"taeda train fashion-mnist"});
   train.require_subcommand(1);
-  const std::string pictures = "seed, lenet, mlp, resnet18, vgg, mobilenet_v2";
+  const std::string pictures = "cnn, lenet, mlp, resnet18, vgg, mobilenet_v2";
   const auto add = [&](const TrainOptions& defaults, MakeTask make, const std::string& description,
                        const std::string& models, const std::string& example) {
     auto o = std::make_shared<TrainOptions>();
@@ -101,7 +101,7 @@ void add_train(CLI::App& app, Action& action, const std::vector<std::string>& co
   for (const auto& [name, title, folder] :
        {std::tuple("fashion-mnist", "Fashion-MNIST", vision::datasets::FashionMNIST::kDebianRoot),
         std::tuple("mnist", "MNIST", "data"), std::tuple("cifar10", "CIFAR-10", "data")}) {
-    const auto [c, o] = add({.task = name, .model = "seed", .data = folder}, make_image_task,
+    const auto [c, o] = add({.task = name, .model = "cnn", .data = folder}, make_image_task,
                             std::string("A convolutional network on ") + title, pictures,
                             " --epochs 5 --device auto");
     add_option(*c, "--data", o->data,
