@@ -37,7 +37,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/TorchConfig.cmake
 # pkg-config finds the prefix from where the file lies, so that an installation can be moved.
 file(RELATIVE_PATH TAEDA_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 set(TAEDA_PC_PRIVATE "-ldl -lpthread ${OpenMP_CXX_FLAGS}")
-foreach(pair ONEDNN=dnnl ZLIB=z PNG=png JPEG=jpeg TENSORBOARD=protobuf-lite)
+foreach(pair ONEDNN=dnnl ZLIB=z ZIP=zip PNG=png JPEG=jpeg TENSORBOARD=protobuf-lite)
   string(REPLACE "=" ";" pair ${pair})
   list(GET pair 0 component)
   list(GET pair 1 library)

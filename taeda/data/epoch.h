@@ -27,6 +27,8 @@ class Epoch {
   virtual std::optional<Batch> next() = 0;
   /// Whether next() has reached the end.
   virtual bool done() const = 0;
+  /// Batches handed out so far, with those that another process had before this one went on.
+  virtual size_t position() const = 0;
 };
 
 namespace detail {
@@ -133,11 +135,13 @@ template <class Reader, class Batch>
 class ReaderEpoch : public Epoch<Batch>, private Jobs {
  public:
   ReaderEpoch(std::shared_ptr<Reader> reader, std::shared_ptr<samplers::Sampler> sampler,
-              const LoaderConfig& config, uint64_t seed)
+              const LoaderConfig& config, uint64_t seed, size_t first_batch)
       : reader_(std::move(reader)),
         sampler_(std::move(sampler)),
         config_(config),
         seed_(seed),
+        position_(pass_over(first_batch)),
+        first_(position_),
         cells_(window(config)),
         pipeline_(*this, config.num_workers, cells_.size(), config.timeout) {}
 
@@ -147,9 +151,11 @@ class ReaderEpoch : public Epoch<Batch>, private Jobs {
     if (done_) return std::nullopt;
     std::optional<Batch> batch = std::exchange(cells_[slot].batch, std::nullopt);
     pipeline_.release();
+    ++position_;
     return batch;
   }
   bool done() const override { return done_; }
+  size_t position() const override { return position_; }
 
  private:
   struct Cell {
@@ -163,20 +169,35 @@ class ReaderEpoch : public Epoch<Batch>, private Jobs {
                : 1;
   }
 
-  bool draw(int64_t job, size_t slot) override {
-    const BatchGenerator random(seed_, job);
+  /// What batch `number` of the epoch is made of; nothing at the end.
+  std::optional<typename Reader::Input> draw_input(size_t number) {
+    const BatchGenerator random(seed_, static_cast<int64_t>(number));
     std::optional<typename Reader::Input> input;
-    name_failure("batch", static_cast<size_t>(job),
-                 [&] { input = reader_->draw(*sampler_, config_.batch_size); });
+    name_failure("batch", number, [&] { input = reader_->draw(*sampler_, config_.batch_size); });
     // A BatchSampler has its own size of batches and its own drop_last.
     const bool own_size = dynamic_cast<samplers::BatchSampler*>(sampler_.get()) != nullptr;
-    if (!input || (config_.drop_last && !own_size && batch_length(*input) < config_.batch_size))
-      return false;
+    if (input && config_.drop_last && !own_size && batch_length(*input) < config_.batch_size)
+      return std::nullopt;
+    return input;
+  }
+
+  /// Draws batches without making them. Throws ValueError when there are fewer.
+  size_t pass_over(size_t batches) {
+    for (size_t i = 0; i < batches; ++i)
+      TAEDA_CHECK_VALUE(draw_input(i), "DataLoader state: it is after batch ", batches,
+                        " of an epoch, which has only ", i);
+    return batches;
+  }
+
+  bool draw(int64_t job, size_t slot) override {
+    std::optional<typename Reader::Input> input = draw_input(first_ + static_cast<size_t>(job));
+    if (!input) return false;
     cells_[slot].input = std::move(*input);
     return true;
   }
 
-  void make(int64_t job, size_t slot, int worker) override {
+  void make(int64_t number, size_t slot, int worker) override {
+    const int64_t job = static_cast<int64_t>(first_) + number;
     const auto place =
         worker < 0 ? std::string() : " in DataLoader worker " + std::to_string(worker);
     const BatchGenerator random(seed_, job);
@@ -193,6 +214,8 @@ class ReaderEpoch : public Epoch<Batch>, private Jobs {
   std::shared_ptr<samplers::Sampler> sampler_;
   LoaderConfig config_;
   uint64_t seed_;  ///< of the generators that datasets draw from
+  size_t position_;
+  const size_t first_;  ///< number of the first batch that is made here
   std::vector<Cell> cells_;
   bool done_ = false;
   Pipeline pipeline_;  // last: its threads must stop before the rest goes

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "taeda/data/epoch.h"
+#include "taeda/data/loader_state.h"
 
 namespace taeda::data {
 
@@ -79,15 +80,18 @@ class DataLoader {
         Reader::kIndexed || !config_.shuffle.value_or(false),
         "DataLoader with IterableDataset: expected unspecified shuffle option, but got "
         "shuffle=True");
-    if (config_.seed) generator_ = Generator(kCPU, *config_.seed);
+    std::optional<Generator> generator;
+    if (config_.seed) generator = Generator(kCPU, *config_.seed);
     sampler_ =
-        detail::choose_sampler(config_, Reader::kIndexed ? dataset_size_ : size_t{0}, generator_);
+        detail::choose_sampler(config_, Reader::kIndexed ? dataset_size_ : size_t{0}, generator);
+    order_.emplace(generator, sampler_);
     indexed_ = Reader::kIndexed;
     auto reader = std::make_shared<Reader>(std::move(dataset), config_.num_workers);
     start_ = [reader](const auto& sampler, const LoaderConfig& config,
-                      uint64_t seed) -> std::shared_ptr<Epoch<Batch>> {
+                      detail::EpochOrder::Start start) -> std::shared_ptr<Epoch<Batch>> {
       reader->reset();
-      return std::make_shared<detail::ReaderEpoch<Reader, Batch>>(reader, sampler, config, seed);
+      return std::make_shared<detail::ReaderEpoch<Reader, Batch>>(reader, sampler, config,
+                                                                  start.seed, start.first_batch);
     };
   }
 
@@ -104,12 +108,30 @@ class DataLoader {
     TAEDA_CHECK(
         !before || before->done(),
         "Attempted to get a new DataLoader iterator while another iterator is not yet exhausted");
-    // PyTorch draws a seed for the workers here, and the order of the epoch depends on it.
-    const uint64_t seed = (generator_ ? *generator_ : default_generator(kCPU)).random64();
-    sampler_->reset();
-    const auto epoch = start_(sampler_, config_, seed);
+    const auto epoch = start_(sampler_, config_, order_->begin());
     current_ = epoch;
     return epoch;
+  }
+
+  /// Where this loader stands: between two epochs or, inside a loop over it, behind the batch that
+  /// was handed out last; leaving the loop ends the epoch. With the default generators
+  /// (io/random_state.h) it decides all batches to come. An iterable dataset, and a sampler of
+  /// one's own without a generator, are read again from the start of their epoch.
+  LoaderState state_dict() const {
+    LoaderState state;
+    const auto epoch = current_.lock();
+    order_->save(state, epoch && !epoch->done() ? std::optional(epoch->position()) : std::nullopt);
+    state.numbers.insert("batch_size", static_cast<double>(config_.batch_size));
+    state.numbers.insert("examples", static_cast<double>(dataset_size_.value_or(0)));
+    return state;
+  }
+  /// Goes on from there: the next epoch is the rest of the one that was under way, if there was
+  /// one. Throws ValueError for the state of a loader with other batches, Error in an epoch.
+  void load_state_dict(const LoaderState& state) {
+    const auto before = current_.lock();
+    TAEDA_CHECK(!before || before->done(), "DataLoader::load_state_dict in the middle of an epoch");
+    detail::check_same_batches(state, config_.batch_size, dataset_size_);
+    order_->load(state);
   }
 
   /// Batches in an epoch. Throws TypeError for a dataset whose size is not known.
@@ -129,12 +151,12 @@ class DataLoader {
  private:
   LoaderConfig config_;
   std::optional<size_t> dataset_size_;
-  std::optional<Generator> generator_;
   std::shared_ptr<samplers::Sampler> sampler_;
+  std::optional<detail::EpochOrder> order_;
   bool indexed_ = true;
   std::weak_ptr<Epoch<Batch>> current_;
   std::function<std::shared_ptr<Epoch<Batch>>(const std::shared_ptr<samplers::Sampler>&,
-                                              const LoaderConfig&, uint64_t seed)>
+                                              const LoaderConfig&, detail::EpochOrder::Start)>
       start_;
 };
 

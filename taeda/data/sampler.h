@@ -20,6 +20,9 @@ class Sampler {
   virtual std::optional<std::vector<size_t>> next(size_t batch_size) = 0;
   /// Indices in an epoch.
   virtual size_t size() const = 0;
+  /// The generator that the order comes from, if the sampler has one of its own: a loader's state
+  /// holds what it was when the epoch began.
+  virtual std::optional<Generator> generator() const { return std::nullopt; }
 };
 
 /// A sampler that knows its whole epoch at the start.
@@ -59,6 +62,7 @@ class RandomSampler : public ListSampler {
                          std::optional<size_t> num_samples = {},
                          std::optional<Generator> generator = {});
   size_t size() const override { return num_samples_; }
+  std::optional<Generator> generator() const override { return generator_; }
 
  protected:
   std::vector<size_t> epoch() override;
@@ -75,6 +79,7 @@ class SubsetRandomSampler : public ListSampler {
   explicit SubsetRandomSampler(std::vector<size_t> indices,
                                std::optional<Generator> generator = {});
   size_t size() const override { return subset_.size(); }
+  std::optional<Generator> generator() const override { return generator_; }
 
  protected:
   std::vector<size_t> epoch() override;
@@ -93,6 +98,7 @@ class WeightedRandomSampler : public ListSampler {
   WeightedRandomSampler(std::vector<double> weights, size_t num_samples, bool replacement = true,
                         std::optional<Generator> generator = {});
   size_t size() const override { return num_samples_; }
+  std::optional<Generator> generator() const override { return generator_; }
 
  protected:
   std::vector<size_t> epoch() override;
@@ -136,6 +142,7 @@ class BatchSampler : public Sampler {
   void reset() override { sampler_->reset(); }
   std::optional<std::vector<size_t>> next(size_t = 0) override;
   size_t size() const override { return sampler_->size(); }
+  std::optional<Generator> generator() const override { return sampler_->generator(); }
   /// Batches in an epoch.
   size_t batches() const;
 

@@ -98,13 +98,10 @@ void RecordFile::write_out() {
               lost == 1 ? " record" : " records", " lost)");
 }
 
-std::vector<std::string> read_records(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  TAEDA_CHECK(file, "cannot read ", path, ": ", std::strerror(errno));
-  std::ostringstream content;
-  content << file.rdbuf();
-  const std::string bytes = std::move(content).str();
-  std::vector<std::string> out;
+namespace {
+
+void collect_records(const std::string& path, const std::string& bytes,
+                     std::vector<std::string>& out) {
   for (size_t at = 0; at < bytes.size();) {
     const auto check = [&](bool good, const char* what) {
       TAEDA_CHECK(good, path, ": record ", out.size(), " at byte ", at, " ", what);
@@ -120,6 +117,22 @@ std::vector<std::string> read_records(const std::string& path) {
           "is damaged: its content");
     out.push_back(std::move(record));
     at += kHeaderBytes + size + kFooterBytes;
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> read_records(const std::string& path, std::string* damage) {
+  std::ifstream file(path, std::ios::binary);
+  TAEDA_CHECK(file, "cannot read ", path, ": ", std::strerror(errno));
+  std::ostringstream content;
+  content << file.rdbuf();
+  std::vector<std::string> out;
+  try {
+    collect_records(path, std::move(content).str(), out);
+  } catch (const Error& e) {
+    if (!damage) throw;
+    *damage = e.message();
   }
   return out;
 }

@@ -37,7 +37,8 @@ class RecordFile {
   int fd_;
 };
 
-/// The records of a file. Throws Error, naming path and record, when one is cut off or damaged.
-std::vector<std::string> read_records(const std::string& path);
+/// The records of a file. When one is cut off or damaged, Error names path and record; with
+/// `damage` its message goes there, and the records before are returned.
+std::vector<std::string> read_records(const std::string& path, std::string* damage = nullptr);
 
 }  // namespace taeda::logging

@@ -1,0 +1,42 @@
+#include "taeda/io/interrupt.h"
+
+#include <atomic>
+
+#include "taeda/base/error.h"
+
+namespace taeda::io {
+
+namespace {
+
+std::atomic<int> received{0};
+std::atomic<bool> guarded{false};
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler must not lock");
+
+struct sigaction note_first() {
+  struct sigaction action = {};
+  action.sa_handler = [](int number) { received = number; };
+  ::sigemptyset(&action.sa_mask);
+  // The second one finds the default action. System calls go on.
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  return action;
+}
+
+}  // namespace
+
+InterruptGuard::InterruptGuard() {
+  TAEDA_CHECK(!guarded.exchange(true), "there is an InterruptGuard already");
+  received = 0;
+  const struct sigaction action = note_first();
+  ::sigaction(SIGINT, &action, &before_int_);
+  ::sigaction(SIGTERM, &action, &before_term_);
+}
+
+InterruptGuard::~InterruptGuard() {
+  ::sigaction(SIGINT, &before_int_, nullptr);
+  ::sigaction(SIGTERM, &before_term_, nullptr);
+  guarded = false;
+}
+
+int InterruptGuard::signal() { return received; }
+
+}  // namespace taeda::io

@@ -1,0 +1,41 @@
+// The part of Python's pickle format that state dicts need, read without running anything.
+// Format: docs.python.org/3/library/pickletools.html, protocols 2 to 5.
+//
+// A pickle is a program for a stack machine, and Python's runs whatever it names. This one makes
+// numbers, texts and containers, knows the few names in `kKnownNames`, and refuses all others.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace taeda::io {
+
+struct PickleValue {
+  enum class Kind { None, Bool, Int, Float, Text, Tuple, List, Dict, Name, Storage, Call };
+  Kind kind = Kind::None;
+  int64_t integer = 0;  ///< Bool, Int
+  double real = 0;      ///< Float
+  std::string text;     ///< Text; Name ("torch.FloatStorage"); Call: the name that was called
+  /// Tuple, List; Call: its arguments; Storage: what identifies it.
+  std::vector<const PickleValue*> items;
+  std::vector<std::pair<const PickleValue*, const PickleValue*>> entries;  ///< Dict
+};
+
+/// The value of a pickle; values live as long as this does.
+class Pickle {
+ public:
+  /// Throws Error with the reason alone.
+  explicit Pickle(std::string_view bytes);
+  const PickleValue& root() const { return *root_; }
+
+ private:
+  friend class PickleMachine;
+  std::deque<PickleValue> values_;
+  const PickleValue* root_ = nullptr;
+};
+
+}  // namespace taeda::io

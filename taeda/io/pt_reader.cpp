@@ -1,0 +1,229 @@
+#include "taeda/io/pt_reader.h"
+
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <map>
+
+#include "taeda/base/error.h"
+#include "taeda/io/pickle.h"
+#include "taeda/io/zip_archive.h"
+
+namespace taeda::io {
+
+namespace {
+
+using Kind = PickleValue::Kind;
+
+constexpr uint64_t kMostPickleBytes = 1 << 28;
+constexpr int kDeepest = 100;
+/// Containers may hold each other more than once: their paths are more than the values.
+constexpr size_t kMostNames = 1'000'000;
+
+struct StorageType {
+  const char* name;
+  ScalarType dtype;
+};
+constexpr StorageType kStorageTypes[] = {
+    {"torch.FloatStorage", kFloat},
+    {"torch.DoubleStorage", kDouble},
+    {"torch.HalfStorage", kHalf},
+    {"torch.BFloat16Storage", kBFloat16},
+    {"torch.LongStorage", kLong},
+    {"torch.IntStorage", kInt},
+    {"torch.ShortStorage", kShort},
+    {"torch.CharStorage", kChar},
+    {"torch.ByteStorage", kByte},
+    {"torch.BoolStorage", kBool},
+    {"torch.ComplexFloatStorage", kComplexFloat},
+    {"torch.ComplexDoubleStorage", kComplexDouble},
+};
+
+ScalarType dtype_of(const std::string& storage) {
+  for (const StorageType& type : kStorageTypes)
+    if (storage == type.name) return type.dtype;
+  throw Error("it has a " + storage + ", whose dtype Taeda does not have");
+}
+
+std::string number_text(double value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
+class PtParser {
+ public:
+  explicit PtParser(const std::string& path) : zip_(path) {
+    for (const ZipReader::Entry& entry : zip_.entries())
+      if (entry.name == "data.pkl" || entry.name.ends_with("/data.pkl"))
+        folder_ = entry.name.substr(0, entry.name.size() - std::strlen("data.pkl"));
+    const ZipReader::Entry* data = zip_.find(folder_ + "data.pkl");
+    TAEDA_CHECK(data, "it has no data.pkl");
+    TAEDA_CHECK(data->size <= kMostPickleBytes, "its pickle has ", data->size, " bytes");
+    const std::string order = folder_ + "byteorder";
+    TAEDA_CHECK(!zip_.find(order) || zip_.read(order, 16) == "little",
+                "its numbers are not little-endian");
+  }
+
+  PtFile parse() {
+    const Pickle pickle(zip_.read(folder_ + "data.pkl"));
+    add("", pickle.root(), 0);
+    return std::move(out_);
+  }
+
+ private:
+  /// Keys are texts or integers.
+  static std::string key_text(const PickleValue& key) {
+    TAEDA_CHECK(key.kind == Kind::Text || key.kind == Kind::Int,
+                "a key of a dictionary is neither text nor integer");
+    return key.kind == Kind::Text ? key.text : std::to_string(key.integer);
+  }
+
+  void add(const std::string& path, const PickleValue& v, int depth) {
+    TAEDA_CHECK(depth <= kDeepest, "its containers are nested more than ", kDeepest, " deep");
+    TAEDA_CHECK(++names_ <= kMostNames, "it holds more than ", kMostNames, " values");
+    const std::string prefix = path.empty() ? "" : path + ".";
+    switch (v.kind) {
+      case Kind::Dict:
+        for (const auto& [key, value] : v.entries) add(prefix + key_text(*key), *value, depth + 1);
+        return;
+      case Kind::Tuple:
+      case Kind::List:
+        for (size_t i = 0; i < v.items.size(); ++i)
+          add(prefix + std::to_string(i), *v.items[i], depth + 1);
+        return;
+      case Kind::Call:
+        out_.tensors.emplace_back(path.empty() ? "tensor" : path, tensor_of(v));
+        return;
+      case Kind::None: out_.values[path] = "None"; return;
+      case Kind::Bool: out_.values[path] = v.integer ? "True" : "False"; return;
+      case Kind::Int: out_.values[path] = std::to_string(v.integer); return;
+      case Kind::Float: out_.values[path] = number_text(v.real); return;
+      case Kind::Text: out_.values[path] = v.text; return;
+      case Kind::Name:
+      case Kind::Storage: break;
+    }
+    throw Error("'" + path + "' is neither a tensor nor a number, text or container");
+  }
+
+  Tensor tensor_of(const PickleValue& call) {
+    if (call.text == "torch._utils._rebuild_parameter") {
+      TAEDA_CHECK(call.items.size() == 3 && call.items[0]->kind == Kind::Call &&
+                      call.items[0]->text == "torch._utils._rebuild_tensor_v2",
+                  "a parameter is made of something else than a tensor");
+      return tensor_of(*call.items[0]);
+    }
+    TAEDA_CHECK(call.text == "torch._utils._rebuild_tensor_v2", "it calls ", call.text);
+    const auto& a = call.items;  // storage, offset, size, stride, requires_grad, hooks
+    TAEDA_CHECK(a.size() >= 6 && a[0]->kind == Kind::Storage && a[1]->kind == Kind::Int,
+                "a tensor is made of other arguments");
+    const Tensor storage = storage_of(*a[0]);
+    const std::vector<int64_t> sizes = integers(*a[2]), strides = integers(*a[3]);
+    check_inside(storage, a[1]->integer, sizes, strides);
+    return make_view(storage, {IntArrayRef(sizes), IntArrayRef(strides), a[1]->integer});
+  }
+
+  static std::vector<int64_t> integers(const PickleValue& v) {
+    TAEDA_CHECK(v.kind == Kind::Tuple && v.items.size() <= 24, "a tensor has a shape that is none");
+    std::vector<int64_t> out;
+    for (const PickleValue* item : v.items) {
+      TAEDA_CHECK(item->kind == Kind::Int && item->integer >= 0,
+                  "a tensor has a size or stride that is none");
+      out.push_back(item->integer);
+    }
+    return out;
+  }
+
+  static void check_inside(const Tensor& storage, int64_t offset, const std::vector<int64_t>& sizes,
+                           const std::vector<int64_t>& strides) {
+    TAEDA_CHECK(sizes.size() == strides.size(), "a tensor has ", sizes.size(), " sizes and ",
+                strides.size(), " strides");
+    int64_t last = offset, numel = 1;
+    bool fits = offset >= 0;
+    for (size_t d = 0; d < sizes.size(); ++d) {
+      int64_t step = 0;
+      fits = fits && !__builtin_mul_overflow(numel, sizes[d], &numel);
+      if (sizes[d] > 0)
+        fits = fits && !__builtin_mul_overflow(sizes[d] - 1, strides[d], &step) &&
+               !__builtin_add_overflow(last, step, &last);
+    }
+    TAEDA_CHECK(fits && offset <= storage.numel() && numel <= storage.numel() &&
+                    (numel == 0 || last < storage.numel()),
+                "a tensor reaches beyond its storage");
+  }
+
+  /// ('storage', torch.FloatStorage, key, device, elements)
+  Tensor storage_of(const PickleValue& v) {
+    const auto& id = v.items;
+    TAEDA_CHECK(id.size() == 5 && id[1]->kind == Kind::Name && id[2]->kind == Kind::Text &&
+                    id[4]->kind == Kind::Int && id[4]->integer >= 0,
+                "a storage has another description");
+    const ScalarType dtype = dtype_of(id[1]->text);
+    const std::string& key = id[2]->text;
+    const auto found = storages_.find(key);
+    if (found != storages_.end()) {
+      TAEDA_CHECK(found->second.dtype() == dtype, "storage ", key, " has two dtypes");
+      return found->second;
+    }
+    const std::string name = folder_ + "data/" + key;
+    const ZipReader::Entry* entry = zip_.find(name);
+    TAEDA_CHECK(entry, "the bytes of storage ", key, " are missing");
+    const auto bytes = static_cast<uint64_t>(element_size(dtype));
+    TAEDA_CHECK(
+        entry->size % bytes == 0 && entry->size / bytes == static_cast<uint64_t>(id[4]->integer),
+        "storage ", key, " should have ", id[4]->integer, " elements of ", bytes,
+        " bytes, but has ", entry->size, " bytes");
+    const std::string content = zip_.read(name);
+    Tensor out = make_tensor({id[4]->integer}, dtype, kCPU);
+    auto* data = static_cast<char*>(out.data_ptr());
+    if (!content.empty()) std::memcpy(data, content.data(), content.size());
+    if (dtype == kBool)
+      for (size_t i = 0; i < content.size(); ++i) data[i] = data[i] != 0;
+    storages_.emplace(key, out);
+    return out;
+  }
+
+  ZipReader zip_;
+  std::string folder_;
+  std::map<std::string, Tensor> storages_;
+  size_t names_ = 0;
+  PtFile out_;
+};
+
+/// Files of PyTorch before 1.6 are pickles one behind the other.
+bool is_old_format(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return file.get() == 0x80 && file.get() == 0x02;
+}
+
+}  // namespace
+
+OrderedDict<std::string, Tensor> PtFile::state_dict(const std::string& section) const {
+  OrderedDict<std::string, Tensor> out;
+  const std::string prefix = section.empty() ? "" : section + ".";
+  std::string names;
+  for (const auto& [name, tensor] : tensors) {
+    if (name.starts_with(prefix)) out.insert(name.substr(prefix.size()), tensor);
+    const std::string first = name.substr(0, name.find('.'));
+    if (names.find(first) == std::string::npos) names += (names.empty() ? "" : ", ") + first;
+  }
+  TAEDA_CHECK_VALUE(!out.is_empty(), "the file has no tensors below '", section,
+                    "'; it has: ", names);
+  return out;
+}
+
+PtFile load_pt(const std::string& path) {
+  const std::string prefix = path + " is no checkpoint that can be read: ";
+  TAEDA_CHECK(!is_old_format(path), prefix,
+              "it was written by PyTorch before 1.6 or without its zip format; save it again with "
+              "torch.save");
+  try {
+    return PtParser(path).parse();
+  } catch (const NotImplementedError&) {
+    throw;
+  } catch (const Error& e) {
+    const bool named = e.message().find(path) != std::string::npos;
+    throw Error((named ? "" : prefix) + e.message());
+  }
+}
+
+}  // namespace taeda::io

@@ -1,0 +1,49 @@
+// Zip archives, through libzip: what .npz and PyTorch's .pt files are.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace taeda::io {
+
+/// Whether this build has libzip.
+bool has_zip();
+
+/// Reads an archive. Nothing that it claims is trusted.
+class ZipReader {
+ public:
+  struct Entry {
+    std::string name;
+    uint64_t size = 0;  ///< bytes when unpacked
+  };
+
+  /// Throws Error, naming the path, for a file that is missing or no zip archive;
+  /// NotImplementedError in a build without libzip.
+  explicit ZipReader(const std::string& path);
+  ~ZipReader();
+  ZipReader(const ZipReader&) = delete;
+  ZipReader& operator=(const ZipReader&) = delete;
+
+  const std::vector<Entry>& entries() const { return entries_; }
+  const Entry* find(std::string_view name) const;
+  /// The content, unpacked and checked against its checksum; the first `most` bytes of it. Throws
+  /// Error for a damaged entry and for a name that is not there.
+  std::string read(const std::string& name, uint64_t most = UINT64_MAX) const;
+
+ private:
+  struct Impl;
+  std::string path_;
+  std::unique_ptr<Impl> impl_;
+  std::vector<Entry> entries_;
+};
+
+/// The bytes of an archive of these (name, content), deflated if `compressed`. Throws Error, and
+/// NotImplementedError in a build without libzip.
+std::string make_zip(const std::vector<std::pair<std::string, std::string>>& entries,
+                     bool compressed);
+
+}  // namespace taeda::io

@@ -1,0 +1,74 @@
+// Running the `taeda` command as users do: a process with arguments, output and an exit code.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "tests/io/temporary_folder.h"
+#include "tests/vision/idx_files.h"
+
+namespace taeda {
+
+struct Outcome {
+  int code;
+  std::string out, err;
+};
+
+/// Runs the tool; `environment` is put before it ("NAME=value").
+inline Outcome taeda_tool(const std::string& arguments, const std::string& environment = "") {
+  const TemporaryFolder folder;
+  const std::string command = environment + " " + TAEDA_TOOL + " " + arguments + " >" +
+                              (folder / "out") + " 2>" + (folder / "err") + " </dev/null";
+  const int status = std::system(command.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+          contents(folder / "out"), contents(folder / "err")};
+}
+
+/// Exit code 2, one line on stderr that says `message`, and no other output.
+inline void expect_bad_input(const std::string& arguments, const std::string& message) {
+  const Outcome o = taeda_tool(arguments);
+  EXPECT_EQ(o.code, 2) << arguments;
+  EXPECT_THAT(o.err, testing::StartsWith("taeda: ")) << arguments;
+  EXPECT_THAT(o.err, testing::HasSubstr(message)) << arguments;
+  EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
+  EXPECT_EQ(o.out, "") << arguments;
+}
+
+class Train : public testing::Test {
+ protected:
+  Train() {
+    std::filesystem::create_directory(data);
+    write_fashion_files(data, 400, 100);
+  }
+  std::string arguments(const std::string& more, const std::string& out_folder) {
+    return "train fashion-mnist --data " + data + " --out " + out_folder +
+           " --epochs 2 --batch-size 20 " + more;
+  }
+  /// Runs with something wrong: exit code 2, one line that says `message`, and no output folder.
+  void expect_usage_error(const std::string& more, const std::string& message) {
+    expect_bad_input(arguments(more, out), message);
+    EXPECT_FALSE(std::filesystem::exists(out)) << more;
+  }
+  /// Every loss and accuracy that the run wrote down, as text.
+  static std::vector<std::string> numbers(const std::string& out_folder) {
+    const std::string text = contents(out_folder + "/result.json");
+    const std::regex pattern("\"(train|test)_(loss|accuracy)\": [^,}\n]+");
+    std::vector<std::string> found;
+    for (std::sregex_iterator it(text.begin(), text.end(), pattern), end; it != end; ++it)
+      found.push_back(it->str());
+    return found;
+  }
+
+  TemporaryFolder folder;
+  std::string data = folder / "data", out = folder / "out/deeper";
+};
+
+}  // namespace taeda

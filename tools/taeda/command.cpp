@@ -1,0 +1,52 @@
+#include "tools/taeda/command.h"
+
+#include <cstdio>
+
+#include "taeda/device/cuda.h"
+#include "taeda/log/table.h"
+
+namespace taeda::tool {
+
+CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& description,
+                      const std::vector<std::string>& examples) {
+  CLI::App* command = parent.add_subcommand(name, description);
+  std::string footer;
+  for (const std::string& example : examples)
+    footer += (footer.empty() ? "Examples:\n  " : "\n  ") + example;
+  command->footer(footer);
+  return command;
+}
+
+Device choose_device(const std::string& name) {
+  if (name == "auto") return cuda::is_available() ? Device(kCUDA, 0) : Device(kCPU);
+  const Device device = resolve(Device(name));
+  if (!device.is_cpu()) set_device(device);
+  return device;
+}
+
+std::vector<Device> accelerators() {
+  std::vector<Device> out;
+  for (DeviceType type : {kCUDA, kSim})
+    for (int i = 0; i < device_count(type); ++i) out.emplace_back(type, i);
+  return out;
+}
+
+std::string bytes_text(double bytes) {
+  if (bytes < 1024) return logging::fixed(bytes, 0) + " B";
+  const char* unit = "KiB";
+  bytes /= 1024;
+  for (const char* larger : {"MiB", "GiB", "TiB"}) {
+    if (bytes < 1024) break;
+    bytes /= 1024;
+    unit = larger;
+  }
+  return logging::fixed(bytes, 1) + " " + unit;
+}
+
+void print_json(const nlohmann::ordered_json& value) {
+  // Names in files need not be valid UTF-8.
+  std::printf("%s\n",
+              value.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
+}
+
+}  // namespace taeda::tool

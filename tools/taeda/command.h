@@ -1,0 +1,76 @@
+// What the commands of the `taeda` tool have in common. Each lives in a file of its own and adds
+// itself to the command line.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "taeda/base/device.h"
+#include "taeda/base/error.h"
+
+namespace taeda::tool {
+
+/// Something the user must change: one line on stderr, exit code 2.
+class UsageError : public Error {
+  using Error::Error;
+};
+
+constexpr int kExitFailure = 1, kExitUsage = 2, kExitInterrupted = 130;
+
+/// What the command line asks for; called once the whole line was understood. Its result is the
+/// exit code.
+using Action = std::function<int()>;
+
+/// `command_line` is repeated to the user who is told how to go on.
+void add_train(CLI::App& app, Action& action, const std::vector<std::string>& command_line);
+void add_devices(CLI::App& app, Action& action);
+void add_info(CLI::App& app, Action& action);
+void add_bench(CLI::App& app, Action& action);
+void add_inspect(CLI::App& app, Action& action);
+void add_convert(CLI::App& app, Action& action);
+void add_plot(CLI::App& app, Action& action);
+void add_trace(CLI::App& app, Action& action);
+void add_completion(CLI::App& app, Action& action);
+
+/// A subcommand with examples below its help. Of a flag that is given twice the last one counts, so
+/// that wrappers can have their defaults.
+CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& description,
+                      const std::vector<std::string>& examples);
+template <class T>
+CLI::Option* add_option(CLI::App& command, const std::string& flag, T& value,
+                        const std::string& help) {
+  return command.add_option(flag, value, help)->capture_default_str()->take_last();
+}
+
+/// Runs what depends on the user's input only: what it throws becomes a UsageError.
+template <class F>
+auto user_input(F&& fn) {
+  try {
+    return fn();
+  } catch (const UsageError&) {
+    throw;
+  } catch (const Error& e) {
+    throw UsageError(e.message());
+  } catch (const std::exception& e) {
+    throw UsageError(e.what());
+  }
+}
+
+/// Throws UsageError "<flag> must be <rule>, got <value>".
+template <class T>
+void check_flag(bool good, const char* flag, const char* rule, const T& value) {
+  if (!good) throw UsageError(taeda::detail::concat(flag, " must be ", rule, ", got ", value));
+}
+
+/// The device of a name; "auto" is a GPU where there is one. Makes it current.
+Device choose_device(const std::string& name);
+/// All accelerators.
+std::vector<Device> accelerators();
+/// "1.5 GiB", "312 B".
+std::string bytes_text(double bytes);
+void print_json(const nlohmann::ordered_json& value);
+
+}  // namespace taeda::tool

@@ -1,0 +1,88 @@
+// `taeda devices`: the accelerators that programs can use, and how much of them is in use.
+#include <cstdio>
+
+#include "taeda/base/parallel_for.h"
+#include "taeda/device/cuda.h"
+#include "taeda/log/table.h"
+#include "taeda/log/terminal.h"
+#include "tools/taeda/command.h"
+
+namespace taeda::tool {
+
+namespace {
+
+struct DeviceRow {
+  Device device;
+  DeviceProperties properties;
+  accelerator::MemoryInfo memory;
+  std::vector<std::string> peers;  ///< devices whose memory it reaches
+
+  std::string capability() const {
+    if (properties.major + properties.minor == 0) return "";
+    return std::to_string(properties.major) + "." + std::to_string(properties.minor);
+  }
+};
+
+std::vector<DeviceRow> device_rows() {
+  std::vector<DeviceRow> out;
+  for (const Device& d : accelerators()) {
+    DeviceRow row{d,
+                  accelerator::get_device_properties(d.type(), d.index()),
+                  accelerator::mem_get_info(d.type(), d.index()),
+                  {}};
+    for (int peer = 0; peer < device_count(d.type()); ++peer)
+      if (peer != d.index() && accelerator::can_device_access_peer(d.type(), d.index(), peer))
+        row.peers.push_back(std::to_string(peer));
+    out.push_back(std::move(row));
+  }
+  return out;
+}
+
+void print_as_json(const std::vector<DeviceRow>& rows) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  list.push_back({{"device", "cpu"}, {"threads", get_num_threads()}});
+  for (const DeviceRow& r : rows)
+    list.push_back({{"device", r.device.str()},
+                    {"name", r.properties.name},
+                    {"memory_used", r.memory.total - r.memory.free},
+                    {"memory_total", r.memory.total},
+                    {"capability", r.capability()},
+                    {"multiprocessors", r.properties.multi_processor_count},
+                    {"peers", r.peers}});
+  nlohmann::ordered_json out = {{"devices", list}, {"cuda_available", cuda::is_available()}};
+  if (!cuda::is_available()) out["cuda_unavailable_reason"] = cuda::unavailable_reason();
+  print_json(out);
+}
+
+int run_devices(bool json) {
+  const std::vector<DeviceRow> rows = device_rows();
+  if (json) {
+    print_as_json(rows);
+    return 0;
+  }
+  logging::Table table({"device", "name", "memory used", "total", "capability", "peers"});
+  table.row({"cpu", std::to_string(get_num_threads()) + " threads", "", "", "", ""});
+  for (const DeviceRow& r : rows) {
+    std::string peers;
+    for (const std::string& p : r.peers) peers += (peers.empty() ? "" : " ") + p;
+    table.row({r.device.str(), r.properties.name,
+               bytes_text(static_cast<double>(r.memory.total - r.memory.free)),
+               bytes_text(static_cast<double>(r.memory.total)), r.capability(), peers});
+  }
+  std::printf("%s", table.str().c_str());
+  if (!cuda::is_available())
+    std::printf("no cuda device: %s\n", cuda::unavailable_reason().c_str());
+  return 0;
+}
+
+}  // namespace
+
+void add_devices(CLI::App& app, Action& action) {
+  CLI::App* c = add_command(app, "devices", "List the devices that can be used",
+                            {"taeda devices", "TAEDA_SIM_DEVICES=4 taeda devices --json"});
+  auto json = std::make_shared<bool>(false);
+  c->add_flag("--json", *json, "Print JSON");
+  c->callback([&action, json] { action = [json] { return run_devices(*json); }; });
+}
+
+}  // namespace taeda::tool

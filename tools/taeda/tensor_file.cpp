@@ -1,0 +1,60 @@
+#include "tools/taeda/tensor_file.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "taeda/io/npy.h"
+#include "taeda/io/pt_reader.h"
+#include "tools/taeda/command.h"
+
+namespace taeda::tool {
+
+namespace {
+
+std::string first_bytes(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  TAEDA_CHECK(file && !std::filesystem::is_directory(path), "cannot read ", path, ": ",
+              std::strerror(file ? EISDIR : errno));
+  std::string out(16, '\0');
+  file.read(out.data(), static_cast<std::streamsize>(out.size()));
+  out.resize(static_cast<size_t>(file.gcount()));
+  return out;
+}
+
+}  // namespace
+
+std::string format_of(const std::string& path) {
+  const std::string start = first_bytes(path);
+  const std::filesystem::path name = std::filesystem::path(path).filename();
+  if (start.starts_with("\x93NUMPY")) return ".npy";
+  if (start.starts_with("PK")) return name.extension() == ".npz" ? ".npz" : ".pt";
+  if (start.starts_with("\x89PNG") || start.starts_with("\xff\xd8\xff")) return "image";
+  if (name.string().find("tfevents") != std::string::npos) return "events";
+  if (start.size() > 8 && start[8] == '{') return "safetensors";
+  const std::string ending = name.extension().string();
+  if (ending == ".npy" || ending == ".npz" || ending == ".pt") return ending;
+  if (ending == ".pth" || ending == ".ckpt") return ".pt";
+  return ending == ".safetensors" ? "safetensors" : "";
+}
+
+TensorFile read_tensors(const std::string& path) {
+  return user_input([&]() -> TensorFile {
+    const std::string format = format_of(path);
+    if (format == "safetensors") {
+      const auto file = io::SafeTensors::open(path);
+      return {format, file.all(), file.metadata()};
+    }
+    if (format == ".npy")
+      return {format, {{std::filesystem::path(path).stem().string(), io::load_npy(path)}}, {}};
+    if (format == ".npz") return {format, io::load_npz(path), {}};
+    if (format == ".pt") {
+      io::PtFile file = io::load_pt(path);
+      return {format, std::move(file.tensors), std::move(file.values)};
+    }
+    throw UsageError(path + " is no file of tensors that is known: .safetensors, .npy, .npz, .pt");
+  });
+}
+
+}  // namespace taeda::tool

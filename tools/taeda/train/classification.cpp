@@ -1,0 +1,117 @@
+#include "tools/taeda/train/classification.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <numeric>
+
+#include "taeda/log/table.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/join.h"
+#include "taeda/ops/shape.h"
+#include "taeda/vision/grid.h"
+#include "taeda/vision/image_io.h"
+
+namespace taeda::tool {
+
+namespace {
+
+constexpr size_t kShownConfusions = 5;
+
+constexpr int64_t kPictures = 40, kPicturesPerRow = 8, kLeastSide = 84;
+constexpr vision::Color kBlack{0, 0, 0}, kRed{205, 30, 30}, kGreen{20, 130, 50};
+
+/// The share of each class that was recognised; 0 for a class without images.
+std::vector<double> class_accuracies(const Confusion& confusion) {
+  std::vector<double> out;
+  for (size_t c = 0; c < confusion.size(); ++c) {
+    const int64_t all = std::accumulate(confusion[c].begin(), confusion[c].end(), int64_t{0});
+    out.push_back(all > 0 ? static_cast<double>(confusion[c][c]) / static_cast<double>(all) : 0);
+  }
+  return out;
+}
+
+void print_classes(const std::vector<std::string>& names, const std::vector<double>& accuracy) {
+  logging::Table table({"class", "accuracy"});
+  for (size_t c = 0; c < names.size(); ++c) table.row({names[c], logging::percent(accuracy[c])});
+  std::printf("\n%s", table.str().c_str());
+}
+
+void print_confusions(const std::vector<std::string>& names, const Confusion& confusion) {
+  struct Pair {
+    size_t truth, taken_for;
+    int64_t count;
+  };
+  std::vector<Pair> pairs;
+  for (size_t t = 0; t < names.size(); ++t)
+    for (size_t p = 0; p < names.size(); ++p)
+      if (t != p && confusion[t][p] > 0) pairs.push_back({t, p, confusion[t][p]});
+  std::stable_sort(pairs.begin(), pairs.end(),
+                   [](const Pair& a, const Pair& b) { return a.count > b.count; });
+  if (pairs.empty()) return;
+  logging::Table table({"most often mistaken", "for", "times"});
+  for (size_t i = 0; i < std::min(pairs.size(), kShownConfusions); ++i)
+    table.row({names[pairs[i].truth], names[pairs[i].taken_for], std::to_string(pairs[i].count)});
+  std::printf("\n%s", table.str().c_str());
+}
+
+/// An image with its label below it.
+Tensor draw_one(const Tensor& image, const std::string& predicted, const std::string& truth) {
+  const bool right = predicted == truth;
+  const int64_t factor = std::max<int64_t>(1, (kLeastSide + image.size(-1) - 1) / image.size(-1));
+  const Tensor large = vision::enlarge(image, factor);
+  const int64_t size = large.size(-1);
+  Tensor cell = full({3, size + 2 * vision::kLineHeight + 2, size}, 255, kByte);
+  cell.narrow(1, 0, size).copy_(large.expand({3, size, size}));
+  vision::draw_frame(cell, 0, 0, size, size, 2, right ? kGreen : kRed);
+  vision::draw_text(cell, 1, size + 2, predicted, right ? kBlack : kRed);
+  if (!right) vision::draw_text(cell, 1, size + 2 + vision::kLineHeight, "is " + truth, kBlack);
+  return cell;
+}
+
+}  // namespace
+
+Confusion count_confusion(const std::vector<int64_t>& labels,
+                          const std::vector<int64_t>& predictions, size_t classes) {
+  Confusion out(classes, std::vector<int64_t>(classes));
+  for (size_t i = 0; i < labels.size(); ++i)
+    ++out[static_cast<size_t>(labels[i])][static_cast<size_t>(predictions[i])];
+  return out;
+}
+
+Tensor draw_predictions(const PictureOf& picture, const std::vector<int64_t>& labels,
+                        const std::vector<int64_t>& predictions,
+                        const std::vector<std::string>& names) {
+  std::vector<Tensor> cells;
+  for (size_t i = 0; i < std::min<size_t>(kPictures, labels.size()); ++i)
+    cells.push_back(draw_one(picture(i), names[static_cast<size_t>(predictions[i])],
+                             names[static_cast<size_t>(labels[i])]));
+  return vision::make_grid(stack(cells), {.nrow = kPicturesPerRow, .padding = 6, .pad_value = 255});
+}
+
+std::vector<int64_t> to_vector(const Tensor& t) {
+  return {t.data_ptr<int64_t>(), t.data_ptr<int64_t>() + t.numel()};
+}
+
+std::function<void(const Finished&, logging::JsonObject&)> report_classes(
+    std::vector<std::string> names, std::vector<int64_t> labels, PictureOf picture) {
+  return [names, labels, picture](const Finished& f, logging::JsonObject& result) {
+    const Confusion confusion = count_confusion(labels, f.predictions, names.size());
+    const std::vector<double> accuracy = class_accuracies(confusion);
+    print_classes(names, accuracy);
+    print_confusions(names, confusion);
+    logging::JsonObject classes;
+    for (size_t c = 0; c < names.size(); ++c) classes.set(names[c], accuracy[c]);
+    result.set("class_accuracy", classes);
+    if (!picture) return;
+    const std::string path = f.out + "/predictions.png";
+    if (vision::has_png()) {
+      vision::write_png(draw_predictions(picture, labels, f.predictions, names), path);
+      std::printf("\npictures    %s\n", path.c_str());
+    } else {
+      std::printf("\npictures    none: built without libpng\n");
+    }
+  };
+}
+
+}  // namespace taeda::tool

@@ -1,0 +1,141 @@
+#include "tools/taeda/train/report.h"
+
+#include <cstdio>
+#include <filesystem>
+
+#include "taeda/base/parallel_for.h"
+#include "taeda/io/atomic_file.h"
+#include "taeda/log/table.h"
+#include "taeda/log/terminal.h"
+
+namespace taeda::tool {
+
+namespace {
+
+std::vector<std::string> columns(bool accuracy) {
+  if (!accuracy) return {"epoch", "train loss", "test loss", "time"};
+  return {"epoch", "train loss", "train acc", "test loss", "test acc", "time"};
+}
+
+}  // namespace
+
+Report::Report(const TrainOptions& options, const Task& task, Device device,
+               const nn::Module& network)
+    : options_(options),
+      task_(task),
+      device_(device),
+      widths_(task.counts_hits ? std::vector<size_t>{5, 10, 9, 9, 8, 8}
+                               : std::vector<size_t>{5, 10, 9, 8}) {
+  for (const Tensor& p : network.parameters()) parameters_ += p.numel();
+}
+
+void Report::head() const {
+  std::printf("%s; a network of %s parameters on %s, %d threads\n", task_.title.c_str(),
+              logging::with_commas(parameters_).c_str(), device_.str().c_str(), get_num_threads());
+  std::fflush(stdout);
+}
+
+void Report::start() {
+  head();
+  for (const char* old : {"checkpoint.safetensors", "predictions.png", "result.json"}) {
+    std::error_code ignored;
+    std::filesystem::remove(path(old), ignored);
+  }
+  if (options_.tensorboard) tensorboard_.emplace(path("tensorboard"));
+}
+
+void Report::resume(const std::vector<EpochRecord>& done) {
+  head();
+  for (const EpochRecord& record : done) line(record);
+  epochs_ = done;
+  if (options_.tensorboard)
+    tensorboard_.emplace(logging::SummaryWriterOptions{
+        .log_dir = path("tensorboard"), .purge_step = static_cast<int64_t>(done.size()) + 1});
+}
+
+std::unique_ptr<logging::ProgressBar> Report::progress_bar(int64_t epoch, int64_t done) const {
+  return std::make_unique<logging::ProgressBar>(
+      "epoch " + std::to_string(epoch) + "/" + std::to_string(options_.epochs),
+      task_.train_size - done, task_.unit);
+}
+
+void Report::line(const EpochRecord& r) const {
+  if (r.epoch == 1)
+    std::printf("%s", logging::Table(columns(task_.counts_hits)).top(widths_).c_str());
+  std::vector<std::string> cells = {std::to_string(r.epoch), logging::fixed(r.train.loss, 4)};
+  if (task_.counts_hits) cells.push_back(logging::percent(r.train.accuracy));
+  cells.push_back(logging::fixed(r.test.loss, 4));
+  if (task_.counts_hits) cells.push_back(logging::percent(r.test.accuracy));
+  cells.push_back(logging::format_duration(r.train.seconds));
+  std::printf("%s", logging::Table::line(cells, widths_).c_str());
+  if (r.epoch == options_.epochs) std::printf("%s", logging::Table::bottom(widths_).c_str());
+  std::fflush(stdout);
+}
+
+void Report::add_epoch(const EpochRecord& r, double lr) {
+  epochs_.push_back(r);
+  line(r);
+  if (!tensorboard_) return;
+  tensorboard_->add_scalar("Loss/train", r.train.loss, r.epoch);
+  tensorboard_->add_scalar("Loss/test", r.test.loss, r.epoch);
+  if (task_.counts_hits) {
+    tensorboard_->add_scalar("Accuracy/train", r.train.accuracy, r.epoch);
+    tensorboard_->add_scalar("Accuracy/test", r.test.accuracy, r.epoch);
+  }
+  tensorboard_->add_scalar("lr", lr, r.epoch);
+}
+
+double Report::units_per_second() const {
+  double seconds = 0, units = 0;
+  for (const EpochRecord& r : epochs_) {
+    seconds += r.train.seconds;
+    units += static_cast<double>(r.train.count);
+  }
+  return seconds > 0 ? units / seconds : 0;
+}
+
+logging::JsonObject Report::epoch_json(const EpochRecord& r) const {
+  logging::JsonObject out;
+  out.set("epoch", r.epoch).set("train_loss", r.train.loss);
+  if (task_.counts_hits) out.set("train_accuracy", r.train.accuracy);
+  out.set("test_loss", r.test.loss);
+  if (task_.counts_hits) out.set("test_accuracy", r.test.accuracy);
+  return out.set("seconds", r.train.seconds);
+}
+
+void Report::finish(const Finished& finished) {
+  logging::JsonObject result;
+  std::vector<logging::JsonObject> epochs;
+  for (const EpochRecord& r : epochs_) epochs.push_back(epoch_json(r));
+  result.set("task", options_.task)
+      .set("model", options_.model)
+      .set("device", device_.str())
+      .set("amp", options_.amp)
+      .set("seed", options_.seed)
+      .set("batch_size", options_.batch_size)
+      .set("lr", options_.lr)
+      .set("workers", options_.workers)
+      .set("threads", get_num_threads())
+      .set("parameters", parameters_)
+      .set("epochs", epochs);
+  if (task_.finish) task_.finish(finished, result);
+  const std::string rate = logging::with_commas(static_cast<long long>(units_per_second()));
+  const std::string what = task_.counts_hits
+                               ? "test accuracy " + logging::percent(finished.test.accuracy)
+                               : "test loss " + logging::fixed(finished.test.loss, 4);
+  std::printf("\n%s, %s %s/s\n", what.c_str(), rate.c_str(), task_.unit.c_str());
+  if (task_.counts_hits)
+    result.set("test_accuracy", finished.test.accuracy);
+  else
+    result.set("test_loss", finished.test.loss);
+  result.set(task_.unit + "_per_second", units_per_second());
+  io::write_file(path("result.json"), result.pretty());
+  if (tensorboard_) {
+    tensorboard_->close();
+    std::printf("tensorboard %s\n", path("tensorboard").c_str());
+  }
+  std::printf("checkpoint  %s\nresult      %s\n", checkpoint_path().c_str(),
+              path("result.json").c_str());
+}
+
+}  // namespace taeda::tool

@@ -1,0 +1,51 @@
+// What a training run shows on the way and leaves behind.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "taeda/log/progress.h"
+#include "taeda/log/summary_writer.h"
+#include "tools/taeda/train/task.h"
+
+namespace taeda::tool {
+
+struct EpochRecord {
+  int64_t epoch = 0;
+  Score train, test;
+};
+
+class Report {
+ public:
+  Report(const TrainOptions& options, const Task& task, Device device, const nn::Module& network);
+
+  std::string checkpoint_path() const { return path("checkpoint.safetensors"); }
+  /// Says what will be trained, on what. Results of an earlier run in the same folder are removed.
+  void start();
+  /// Says from where, and shows the epochs that are done.
+  void resume(const std::vector<EpochRecord>& done);
+  /// `done` units of the epoch were trained on by another process.
+  std::unique_ptr<logging::ProgressBar> progress_bar(int64_t epoch, int64_t done) const;
+  /// One line of the table of epochs.
+  void add_epoch(const EpochRecord& record, double lr);
+  const std::vector<EpochRecord>& epochs() const { return epochs_; }
+  /// What the task has to say, and the result file.
+  void finish(const Finished& finished);
+
+ private:
+  std::string path(const std::string& name) const { return options_.out + "/" + name; }
+  void head() const;
+  void line(const EpochRecord& record) const;
+  double units_per_second() const;
+  logging::JsonObject epoch_json(const EpochRecord& record) const;
+
+  TrainOptions options_;
+  const Task& task_;
+  Device device_;
+  int64_t parameters_ = 0;
+  std::vector<size_t> widths_;
+  std::vector<EpochRecord> epochs_;
+  std::optional<logging::SummaryWriter> tensorboard_;
+};
+
+}  // namespace taeda::tool

@@ -1,0 +1,67 @@
+// What is trained on what: data, network, loss. The driver (driver.h) does the rest, the same for
+// all.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "taeda/data/loader.h"
+#include "taeda/log/json_lines.h"
+#include "taeda/nn/any_module.h"
+#include "tools/taeda/train/options.h"
+
+namespace taeda::tool {
+
+using Loader = data::DataLoader<data::Example<>>;
+
+/// Loss and accuracy over some examples, and the time that took.
+struct Score {
+  double loss = 0;
+  double accuracy = 0;  ///< fraction
+  double seconds = 0;
+  int64_t count = 0;
+};
+
+/// What a finished run knows.
+struct Finished {
+  nn::AnyModule& network;  ///< in evaluation mode
+  Device device;
+  Score test;
+  std::vector<int64_t> predictions;  ///< the class of each test example, if the task counts hits
+  std::string out;
+};
+
+struct Task {
+  std::string title;  ///< "Fashion-MNIST: 60,000 training and 10,000 test images"
+  std::string unit = "images";
+  int64_t train_size = 0;  ///< units in an epoch
+  /// Whether outputs are scores of classes; otherwise there is no accuracy.
+  bool counts_hits = true;
+  std::function<Loader(data::LoaderConfig)> train_loader, test_loader;
+  /// Examples in a batch of the test; 0: as in training.
+  size_t test_batch = 0;
+  /// Draws the initial weights.
+  std::function<nn::AnyModule()> make_network;
+  /// Of outputs and targets, a mean over all targets.
+  std::function<Tensor(const Tensor&, const Tensor&)> loss;
+  /// Prints what the run came to, and adds it to the result; optional.
+  std::function<void(const Finished&, logging::JsonObject&)> finish;
+};
+
+// Each throws UsageError for options and data that do not fit.
+
+/// fashion-mnist, mnist, cifar10.
+Task make_image_task(const TrainOptions& options);
+Task make_folder_task(const TrainOptions& options);
+Task make_csv_task(const TrainOptions& options);
+Task make_text_task(const TrainOptions& options);
+
+/// Shuffled positions from 0 to n - 1, the same for a seed: the last `n / parts` of them, at least
+/// one, are for the test.
+struct Split {
+  std::vector<size_t> train, test;
+};
+Split split(size_t n, size_t parts, int64_t seed);
+
+}  // namespace taeda::tool
