@@ -216,12 +216,12 @@ OptimizerState Optimizer::state_dict() const {
   OptimizerState out;
   size_t index = 0;
   for (size_t g = 0; g < groups_.size(); ++g) {
-    const std::string group = detail::concat("param_groups.", g, ".");
+    const std::string group = taeda::detail::concat("param_groups.", g, ".");
     out.numbers.insert(group + "size", static_cast<double>(groups_[g].params().size()));
     groups_[g].options_->visit(
         [&](const char* name, double value) { return out.numbers.insert(group + name, value); });
     for (const ParamState& s : groups_[g].states_) {
-      const std::string prefix = detail::concat("state.", index++, ".");
+      const std::string prefix = taeda::detail::concat("state.", index++, ".");
       if (s.step == 0) continue;
       out.numbers.insert(prefix + "step", static_cast<double>(s.step));
       for (size_t k = 0; k < state_names().size(); ++k)
@@ -233,11 +233,11 @@ OptimizerState Optimizer::state_dict() const {
 
 void Optimizer::load_state_dict(const OptimizerState& state) {
   size_t given = 0;
-  while (state.numbers.contains(detail::concat("param_groups.", given, ".size"))) ++given;
+  while (state.numbers.contains(taeda::detail::concat("param_groups.", given, ".size"))) ++given;
   TAEDA_CHECK_VALUE(given == groups_.size(),
                     "loaded state dict has a different number of parameter groups");
   for (size_t g = 0; g < groups_.size(); ++g)
-    TAEDA_CHECK_VALUE(state.numbers[detail::concat("param_groups.", g, ".size")] ==
+    TAEDA_CHECK_VALUE(state.numbers[taeda::detail::concat("param_groups.", g, ".size")] ==
                           static_cast<double>(groups_[g].params().size()),
                       "loaded state dict contains a parameter group that doesn't match the size of "
                       "optimizer's group");
@@ -245,11 +245,12 @@ void Optimizer::load_state_dict(const OptimizerState& state) {
   size_t index = 0;
   for (size_t g = 0; g < groups_.size(); ++g) {
     groups_[g].options_->visit([&](const char* name, double value) {
-      const double* found = state.numbers.find(detail::concat("param_groups.", g, ".", name));
+      const double* found =
+          state.numbers.find(taeda::detail::concat("param_groups.", g, ".", name));
       return found ? *found : value;
     });
     for (size_t i = 0; i < groups_[g].params().size(); ++i) {
-      const std::string prefix = detail::concat("state.", index++, ".");
+      const std::string prefix = taeda::detail::concat("state.", index++, ".");
       ParamState& s = groups_[g].states_[i] = ParamState();
       if (const double* step = state.numbers.find(prefix + "step"))
         s.step = static_cast<int64_t>(*step);

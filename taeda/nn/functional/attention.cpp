@@ -33,7 +33,7 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
                  : scores.add(attn_mask);
   }
   Tensor weights = scores.softmax(-1);
-  if (dropout_p > 0) weights = taeda::dropout(weights, dropout_p, true);
+  if (dropout_p > 0) weights = functional::dropout(weights, dropout_p, true);
   return weights.matmul(value);
 }
 
