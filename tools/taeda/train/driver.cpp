@@ -18,6 +18,7 @@
 #include "taeda/nn/parallel/data_parallel.h"
 #include "taeda/optim/adam.h"
 #include "taeda/optim/lr_scheduler.h"
+#include "taeda/tensor/grad_mode.h"
 #include "tools/taeda/command.h"
 #include "tools/taeda/train/report.h"
 
