@@ -317,7 +317,7 @@ Recording stop() {
     thread.thread = log->thread;
     const uint64_t n = log->written.load(std::memory_order_acquire);
     thread.records.reserve(n);
-    const Chunk* chunk = log->first.get();
+    const Chunk* chunk = n > 0 ? log->first.get() : nullptr;  // the first comes with a record
     for (uint64_t i = 0; i < n; ++i) {
       if (i > 0 && i % kRecordsPerChunk == 0) chunk = chunk->next.get();
       thread.records.push_back(chunk->records[i % kRecordsPerChunk]);

@@ -88,11 +88,11 @@ void* CachingAllocator::allocate(size_t bytes, StreamId stream, const std::strin
   live_.insert(block);
   const bool small = is_small(block->bytes);
   const auto size = static_cast<int64_t>(block->bytes);
-  stats_.allocation.increase(small, 1);
-  stats_.active.increase(small, 1);
-  stats_.allocated_bytes.increase(small, size);
-  stats_.active_bytes.increase(small, size);
-  stats_.requested_bytes.increase(small, static_cast<int64_t>(bytes));
+  live_blocks_.add(small, 1);
+  live_bytes_.add(small, size);
+  requested_bytes_.add(small, static_cast<int64_t>(bytes));
+  if (waiting_blocks_.current() > 0) [[unlikely]]
+    note_active_peaks();
   if (tracing::wants(tracing::kMemory)) [[unlikely]]
     tell(size);
   if (on_host_) ASAN_UNPOISON_MEMORY_REGION(block->address, bytes);
@@ -110,9 +110,9 @@ void CachingAllocator::deallocate(void* p) {
   TAEDA_INTERNAL_ASSERT(block, "an address was freed that is not in use: ", p);
   const bool small = is_small(block->bytes);
   const auto size = static_cast<int64_t>(block->bytes);
-  stats_.allocation.decrease(small, 1);
-  stats_.allocated_bytes.decrease(small, size);
-  stats_.requested_bytes.decrease(small, static_cast<int64_t>(block->requested));
+  live_blocks_.remove(small, 1);
+  live_bytes_.remove(small, size);
+  requested_bytes_.remove(small, static_cast<int64_t>(block->requested));
   if (tracing::wants(tracing::kMemory)) [[unlikely]]
     tell(-size);
   if (on_host_) ASAN_POISON_MEMORY_REGION(block->address, block->bytes);
@@ -127,8 +127,7 @@ void CachingAllocator::deallocate(void* p) {
 }
 
 void CachingAllocator::tell(int64_t bytes) const {
-  tracing::memory(device(), bytes, stats_.allocated_bytes.all.current,
-                  stats_.reserved_bytes.all.current);
+  tracing::memory(device(), bytes, live_bytes_.current(), stats_.reserved_bytes.all.current);
 }
 
 void CachingAllocator::record_stream(void* p, StreamId stream) {
@@ -244,10 +243,7 @@ void CachingAllocator::split(Block* block, size_t bytes) {
   tail->pool->insert(tail);
 }
 
-/// The end of a block's use, by streams too.
 void CachingAllocator::give_to_pool(Block* block) {
-  stats_.active.decrease(is_small(block->bytes), 1);
-  stats_.active_bytes.decrease(is_small(block->bytes), static_cast<int64_t>(block->bytes));
   block = merge(block);
   block->pool->insert(block);
 }
@@ -275,6 +271,8 @@ Block* CachingAllocator::merge(Block* block) {
 /// The block is no longer live, but other streams may still use it: an event marks the end of what
 /// each has queued so far.
 void CachingAllocator::wait_for_users(Block* block) {
+  waiting_blocks_.add(is_small(block->bytes), 1);
+  waiting_bytes_.add(is_small(block->bytes), static_cast<int64_t>(block->bytes));
   for (StreamId stream : block->users) {
     EventHandle event = backend_.new_event(device_, false);
     backend_.record_event(event, device_, stream);
@@ -282,6 +280,12 @@ void CachingAllocator::wait_for_users(Block* block) {
     ++block->pending;
   }
   block->users.clear();
+}
+
+void CachingAllocator::end_waiting(Block* block) {
+  waiting_blocks_.remove(is_small(block->bytes), 1);
+  waiting_bytes_.remove(is_small(block->bytes), static_cast<int64_t>(block->bytes));
+  give_to_pool(block);
 }
 
 void CachingAllocator::collect_finished() {
@@ -293,7 +297,7 @@ void CachingAllocator::collect_finished() {
     backend_.delete_event(pending_[i].event);
     Block* block = pending_[i].block;
     pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(i));
-    if (--block->pending == 0) give_to_pool(block);
+    if (--block->pending == 0) end_waiting(block);
   }
 }
 
@@ -314,7 +318,7 @@ void CachingAllocator::synchronize_users(Lock& lock) {
   }
   lock.lock();
   for (const PendingEvent& e : events)
-    if (--e.block->pending == 0) give_to_pool(e.block);
+    if (--e.block->pending == 0) end_waiting(e.block);
   if (error) std::rethrow_exception(error);
 }
 

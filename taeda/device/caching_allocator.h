@@ -1,6 +1,7 @@
 // The policy of allocator.h for one device: segments, free lists per stream, events of other users.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -17,6 +18,29 @@ std::string format_bytes(int64_t bytes);
 
 /// How much freed memory may stay in the cache of a device type.
 size_t default_cache_limit(DeviceType type);
+
+/// A quantity that every allocation changes: what follows from other numbers is left to `report`.
+class Counter {
+ public:
+  void add(bool small, int64_t n) {
+    total_[small] += n;
+    current_[small] += n;
+    peak_[small] = std::max(peak_[small], current_[small]);
+    peak_of_all_ = std::max(peak_of_all_, current());
+  }
+  void remove(bool small, int64_t n) { current_[small] -= n; }
+  int64_t current() const { return current_[false] + current_[true]; }
+
+  PooledStat report() const;
+  void reset_peak();
+  void reset_accumulated();
+
+ private:
+  // By whether it is about small blocks.
+  int64_t current_[2] = {}, total_[2] = {}, peak_[2] = {};
+  int64_t peak_of_all_ = 0;
+  int64_t total_at_reset_[2] = {}, freed_at_reset_[2] = {};
+};
 
 class CachingAllocator {
  public:
@@ -65,6 +89,7 @@ class CachingAllocator {
   void give_to_pool(Block* block);
   Block* merge(Block* block);
   void wait_for_users(Block* block);
+  void end_waiting(Block* block);
   void collect_finished();
   void synchronize_users(Lock& lock);
   void release_segments(size_t keep_cached, Lock& lock);
@@ -73,11 +98,12 @@ class CachingAllocator {
   std::vector<const Block*> segment_heads() const;
   Device device() const { return on_host_ ? Device(kCPU) : Device(backend_.type(), device_); }
   void tell(int64_t bytes) const;
+  MemoryStats counted() const;
+  void note_active_peaks();
   [[noreturn]] void throw_out_of_memory(size_t bytes, Lock& lock);
   int64_t largest_free() const;
   size_t cached() const {
-    return static_cast<size_t>(stats_.reserved_bytes.all.current -
-                               stats_.allocated_bytes.all.current);
+    return static_cast<size_t>(stats_.reserved_bytes.all.current - live_bytes_.current());
   }
   Block* new_record();
   void recycle(Block* block);
@@ -90,7 +116,9 @@ class CachingAllocator {
   std::vector<std::unique_ptr<StreamPools>> pools_;
   AddressMap live_;
   std::deque<PendingEvent> pending_;
-  MemoryStats stats_;  ///< those that are counted; `stats` derives the others
+  Counter live_bytes_, requested_bytes_, live_blocks_;
+  Counter waiting_bytes_, waiting_blocks_;  ///< freed, but other streams still use them
+  MemoryStats stats_;  ///< of segments, errors, and the peaks of what is active while blocks wait
   uint64_t stamps_ = 0;
   allocator::PoolId capture_pool_ = 0;                    ///< while a capture is under way
   std::unordered_map<allocator::PoolId, int> pool_uses_;  ///< by graphs

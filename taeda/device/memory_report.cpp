@@ -21,8 +21,8 @@ void add_stat(std::map<std::string, int64_t>& out, const std::string& name, cons
 }
 
 /// Every counted quantity of `stats`, with its name.
-template <class Stats, class F>
-void for_each_stat(Stats& stats, F&& f) {
+template <class F>
+void for_each_stat(const MemoryStats& stats, F&& f) {
   f("allocated_bytes", stats.allocated_bytes);
   f("requested_bytes", stats.requested_bytes);
   f("active_bytes", stats.active_bytes);
@@ -84,9 +84,71 @@ std::string to_json(const std::vector<MemorySegment>& snapshot) {
 
 namespace detail {
 
+PooledStat Counter::report() const {
+  PooledStat out;
+  for (const bool small : {false, true}) {
+    MemoryStat& s = small ? out.small : out.large;
+    s.current = current_[small];
+    s.peak = peak_[small];
+    s.allocated = total_[small] - total_at_reset_[small];
+    s.freed = total_[small] - current_[small] - freed_at_reset_[small];
+  }
+  out.all = {out.small.current + out.large.current, peak_of_all_,
+             out.small.allocated + out.large.allocated, out.small.freed + out.large.freed};
+  return out;
+}
+
+void Counter::reset_peak() {
+  for (const bool small : {false, true}) peak_[small] = current_[small];
+  peak_of_all_ = current();
+}
+
+void Counter::reset_accumulated() {
+  for (const bool small : {false, true}) {
+    total_at_reset_[small] = total_[small];
+    freed_at_reset_[small] = total_[small] - current_[small];
+  }
+}
+
+namespace {
+
+/// Live blocks and those that wait; `peaks` are from while blocks waited.
+MemoryStat active(const MemoryStat& live, const MemoryStat& waiting, const MemoryStat& peaks) {
+  return {live.current + waiting.current, std::max(live.peak, peaks.peak), live.allocated,
+          live.freed - waiting.allocated + waiting.freed};
+}
+
+PooledStat active(const PooledStat& live, const PooledStat& waiting, const PooledStat& peaks) {
+  return {active(live.all, waiting.all, peaks.all), active(live.small, waiting.small, peaks.small),
+          active(live.large, waiting.large, peaks.large)};
+}
+
+}  // namespace
+
+MemoryStats CachingAllocator::counted() const {
+  MemoryStats s = stats_;
+  s.allocated_bytes = live_bytes_.report();
+  s.requested_bytes = requested_bytes_.report();
+  s.allocation = live_blocks_.report();
+  s.active_bytes = active(s.allocated_bytes, waiting_bytes_.report(), stats_.active_bytes);
+  s.active = active(s.allocation, waiting_blocks_.report(), stats_.active);
+  return s;
+}
+
+void CachingAllocator::note_active_peaks() {
+  const MemoryStats now = counted();
+  const auto raise = [](MemoryStat& peaks, const MemoryStat& s) {
+    peaks.peak = std::max(peaks.peak, s.current);
+  };
+  for (auto which : {&PooledStat::all, &PooledStat::small, &PooledStat::large}) {
+    raise(stats_.active.*which, now.active.*which);
+    raise(stats_.active_bytes.*which, now.active_bytes.*which);
+  }
+}
+
 MemoryStats CachingAllocator::stats() {
   Lock lock(mutex_);
-  MemoryStats s = stats_;
+  MemoryStats s = counted();
   s.allocated = s.allocated_bytes.all.current;
   s.peak_allocated = s.allocated_bytes.all.peak;
   s.reserved = s.reserved_bytes.all.current;
@@ -108,16 +170,25 @@ MemoryStats CachingAllocator::stats() {
 
 void CachingAllocator::reset_peak() {
   Lock lock(mutex_);
-  for_each_stat(stats_, [](const char*, PooledStat& stat) {
-    for (MemoryStat* s : {&stat.all, &stat.small, &stat.large}) s->peak = s->current;
-  });
+  for (Counter* c :
+       {&live_bytes_, &requested_bytes_, &live_blocks_, &waiting_bytes_, &waiting_blocks_})
+    c->reset_peak();
+  for (auto which : {&PooledStat::all, &PooledStat::small, &PooledStat::large}) {
+    for (MemoryStat* s : {&(stats_.reserved_bytes.*which), &(stats_.segment.*which)})
+      s->peak = s->current;
+    (stats_.active.*which).peak = (stats_.active_bytes.*which).peak = 0;
+  }
+  note_active_peaks();
 }
 
 void CachingAllocator::reset_accumulated() {
   Lock lock(mutex_);
-  for_each_stat(stats_, [](const char*, PooledStat& stat) {
-    for (MemoryStat* s : {&stat.all, &stat.small, &stat.large}) s->allocated = s->freed = 0;
-  });
+  for (Counter* c :
+       {&live_bytes_, &requested_bytes_, &live_blocks_, &waiting_bytes_, &waiting_blocks_})
+    c->reset_accumulated();
+  for (auto which : {&PooledStat::all, &PooledStat::small, &PooledStat::large})
+    for (MemoryStat* s : {&(stats_.reserved_bytes.*which), &(stats_.segment.*which)})
+      s->allocated = s->freed = 0;
   stats_.retries = stats_.ooms = 0;
 }
 
@@ -154,7 +225,7 @@ void CachingAllocator::throw_out_of_memory(size_t bytes, Lock& lock) {
   std::string message =
       concat(name, " out of memory. Tried to allocate ", format_bytes(static_cast<int64_t>(bytes)),
              " (", device(), "; ", format_bytes(static_cast<int64_t>(total)), " total capacity; ",
-             format_bytes(stats_.allocated_bytes.all.current), " already allocated; ",
+             format_bytes(live_bytes_.current()), " already allocated; ",
              format_bytes(static_cast<int64_t>(free)), " free; ",
              format_bytes(stats_.reserved_bytes.all.current),
              " reserved in total; largest free block ", format_bytes(largest_free()), ")");
