@@ -10,7 +10,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace race {
@@ -76,11 +78,19 @@ class Race {
     return false;
   }
 
-  /// Numbers on the device that are the same on both sides: drawn on the CPU from a seed.
+  /// Numbers on the device that are the same on both sides: drawn on the CPU from a seed. The last
+  /// ones are remembered, because cases share inputs and drawing takes longer than copying.
   Tensor randn(int set, int which, torch::IntArrayRef sizes,
                torch::ScalarType dtype = torch::kFloat) {
-    torch::manual_seed(static_cast<uint64_t>(1000 * set + which));
-    return torch::randn(sizes).to(device_, dtype);
+    constexpr size_t kRemembered = 12;
+    const std::tuple key(set, which, std::vector<int64_t>(sizes.begin(), sizes.end()));
+    if (drawn_.size() >= kRemembered && !drawn_.count(key)) drawn_.clear();
+    Tensor& host = drawn_[key];
+    if (!host.defined()) {
+      torch::manual_seed(static_cast<uint64_t>(1000 * set + which));
+      host = torch::randn(sizes);
+    }
+    return host.to(device_, dtype, false, true);
   }
   Tensor randint(int set, int which, int64_t high, torch::IntArrayRef sizes) {
     torch::manual_seed(static_cast<uint64_t>(1000 * set + which));
@@ -158,6 +168,7 @@ class Race {
 
   Options options_;
   Device device_;
+  std::map<std::tuple<int, int, std::vector<int64_t>>, Tensor> drawn_;
 };
 
 }  // namespace race

@@ -30,13 +30,19 @@ class Race:
     def __init__(self, args):
         self.args, self.device = args, torch.device(args.device)
         self.cuda = self.device.type == "cuda"
+        self.drawn = {}
 
     def size(self, full, small):
         return small if self.args.tiny else full
 
     def randn(self, s, which, sizes, dtype=torch.float32):
-        torch.manual_seed(1000 * s + which)
-        return torch.randn(sizes).to(self.device, dtype)
+        key = (s, which, tuple(sizes))
+        if key not in self.drawn:
+            if len(self.drawn) >= 12:
+                self.drawn.clear()
+            torch.manual_seed(1000 * s + which)
+            self.drawn[key] = torch.randn(sizes)
+        return self.drawn[key].to(self.device, dtype, copy=True)
 
     def randint(self, s, which, high, sizes):
         torch.manual_seed(1000 * s + which)

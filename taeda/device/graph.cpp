@@ -98,7 +98,10 @@ DeviceGraph::DeviceGraph(DeviceType type) : impl_(std::make_unique<Impl>(type)) 
 
 DeviceGraph::~DeviceGraph() {
   try {
-    if (impl_->state == Impl::State::Capturing) capture_end();
+    if (impl_->state == Impl::State::Capturing) {
+      const StreamGuard guard(impl_->stream);
+      capture_end();
+    }
     reset();
   } catch (const std::exception&) {  // of earlier kernels; who waits for the device next learns it
   }

@@ -71,6 +71,7 @@ Tensor Optimizer::step(LossClosure closure) {
 void Optimizer::step_group(OptimizerParamGroup& group) {
   for (ParamList& list : lists_) list.items.clear();
   group.states_.resize(group.params_.size());
+  if (captures_under_way() > 0) check_capturable(group);
   for (size_t i = 0; i < group.params_.size(); ++i) {
     const Tensor& p = group.params_[i];
     if (!p.grad().defined() || p.numel() == 0) continue;
@@ -89,6 +90,19 @@ void Optimizer::step_group(OptimizerParamGroup& group) {
   temporaries_.clear();
 }
 
+/// Throws Error, before anything has changed, for a step that a graph could not repeat.
+void Optimizer::check_capturable(const OptimizerParamGroup& group) const {
+  for (size_t i = 0; i < group.params_.size(); ++i) {
+    const Tensor& p = group.params_[i];
+    if (!p.grad().defined() || p.numel() == 0 || !is_current_stream_capturing(p.device())) continue;
+    TAEDA_CHECK(group.states_[i].step > 0,
+                "an optimizer's first step cannot be captured, because it makes the state that "
+                "later steps need: run some steps before the capture");
+    TAEDA_CHECK(p.is_contiguous() || p.layout().is_non_overlapping_and_dense(),
+                "a step cannot be captured for parameters whose elements lie apart in memory");
+  }
+}
+
 /// A captured step counts at each replay, not now: the numbers that depend on the count come from
 /// memory that a replay fills in.
 void Optimizer::make_live(OptimizerParamGroup& group, ParamList& list) {
@@ -101,10 +115,6 @@ void Optimizer::make_live(OptimizerParamGroup& group, ParamList& list) {
       continue;
     indices.push_back(i);
     --group.states_[i].step;
-    TAEDA_CHECK(
-        group.states_[i].step > 0,
-        "an optimizer's first step cannot be captured, because it makes the state that later "
-        "steps need: run some steps before the capture");
   }
   TAEDA_INTERNAL_ASSERT(indices.size() == n, "a list holds other parameters than its group");
   const std::weak_ptr<int> alive = alive_;
@@ -153,8 +163,6 @@ void Optimizer::update_alone(OptimizerParamGroup& group, size_t i, ParamList& li
   const Tensor original = group.params_[i];
   Tensor dense = original.detach().clone(MemoryFormat::Contiguous);
   dense.mutable_grad() = original.grad();
-  TAEDA_CHECK(!is_current_stream_capturing(original.device()),
-              "a step cannot be captured for parameters whose elements lie apart in memory");
   group.params_[i] = dense;
   ParamList single{list.device, list.dtype, {}};
   add_to_list(group, i, single);

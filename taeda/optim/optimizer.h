@@ -149,6 +149,7 @@ class Optimizer {
   void step_group(OptimizerParamGroup& group);
   bool add_to_list(OptimizerParamGroup& group, size_t i, ParamList& list);
   void update_alone(OptimizerParamGroup& group, size_t i, ParamList& list);
+  void check_capturable(const OptimizerParamGroup& group) const;
   void make_live(OptimizerParamGroup& group, ParamList& list);
 
   std::shared_ptr<int> alive_ = std::make_shared<int>();  // ends with the optimizer

@@ -91,13 +91,17 @@ Predictor* SimDevice::predictor(StreamId stream) {
 }
 
 void SimDevice::check_not_capturing(StreamId stream, const char* what) {
-  for_each_queue([&](Queue& q) {
+  const auto check = [&](Queue& q) {
     const auto recording = q.recording();
-    if (!recording || (stream >= 0 && &q != &queue(stream))) return;
+    if (!recording) return;
     recording->spoil();
     throw_capture_error(
         device_, detail::concat("operation not permitted when stream is capturing (", what, ")"));
-  });
+  };
+  if (stream >= 0)
+    check(queue(stream));
+  else
+    for_each_queue(check);
 }
 
 void SimDevice::report_error() {

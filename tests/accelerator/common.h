@@ -11,6 +11,7 @@
 #include "taeda/device/graph.h"
 #include "taeda/device/registry.h"
 #include "taeda/tensor/tensor.h"
+#include "tests/error_of.h"
 
 namespace taeda {
 
@@ -48,16 +49,6 @@ inline void expect_close(const Tensor& got, const Tensor& want, double tolerance
   for (double x : b) scale = std::max(scale, std::abs(x));
   for (size_t i = 0; i < a.size(); ++i)
     ASSERT_NEAR(a[i], b[i], tolerance * scale) << "element " << i;
-}
-
-template <class F>
-std::string message_of(F&& f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "no error";
 }
 
 }  // namespace taeda

@@ -28,7 +28,7 @@ class Graph : public OnDevice<> {
     DeviceGraph graph(device_.type());
     const StreamGuard guard(new_stream(device_));
     graph.capture_begin();
-    const std::string text = message_of(body);
+    const std::string text = error_of(body);
     try {
       graph.capture_end();
     } catch (const Error& e) {
@@ -170,17 +170,17 @@ TEST_F(Graph, RegisteredGenerators) {
               HasSubstr("Attempt to increase offset for a CUDA generator not in capture mode."));
   DeviceGraph graph(device_.type());
   graph.register_generator_state(own);
-  EXPECT_THAT(message_of([&] { graph.register_generator_state(Generator()); }),
+  EXPECT_THAT(error_of([&] { graph.register_generator_state(Generator()); }),
               HasSubstr("cannot draw from a cpu generator"));
   {
     GraphCapture capture(graph);
     EXPECT_NE(own.next_philox().base, nullptr);
-    EXPECT_THAT(message_of([&] { own.current_seed(); }),
+    EXPECT_THAT(error_of([&] { own.current_seed(); }),
                 HasSubstr("Cannot call Generator::current_seed during CUDA graph capture."));
-    EXPECT_THAT(message_of([&] { graph.register_generator_state(own); }),
+    EXPECT_THAT(error_of([&] { graph.register_generator_state(own); }),
                 HasSubstr("should be called before capture_begin"));
     const StreamGuard elsewhere(default_stream(device_));
-    EXPECT_THAT(message_of([&] { own.next_philox(); }),
+    EXPECT_THAT(error_of([&] { own.next_philox(); }),
                 HasSubstr("Offset increment outside graph capture encountered unexpectedly."));
   }
   graph.replay();
@@ -189,31 +189,57 @@ TEST_F(Graph, RegisteredGenerators) {
 
 TEST_F(Graph, ErrorsOfTheWrongOrder) {
   DeviceGraph graph(device_.type());
-  EXPECT_THAT(message_of([&] { graph.replay(); }),
+  EXPECT_THAT(error_of([&] { graph.replay(); }),
               HasSubstr("Called CUDAGraph::replay without a preceding successful capture."));
-  EXPECT_THAT(message_of([&] { graph.pool(); }),
+  EXPECT_THAT(error_of([&] { graph.pool(); }),
               HasSubstr("Called CUDAGraph::pool() without a preceding successful capture."));
-  EXPECT_THAT(message_of([&] { graph.capture_end(); }),
+  EXPECT_THAT(error_of([&] { graph.capture_end(); }),
               HasSubstr("Called CUDAGraph::capture_end without a preceding capture_begin."));
-  EXPECT_THAT(message_of([&] { graph.capture_begin(); }),
+  EXPECT_THAT(error_of([&] { graph.capture_begin(); }),
               HasSubstr("CUDA graphs must be captured on a non-default stream."));
   const StreamGuard guard(new_stream(device_));
   graph.capture_begin();
   DeviceGraph second(device_.type());
-  EXPECT_THAT(message_of([&] { second.capture_begin(); }),
+  EXPECT_THAT(error_of([&] { second.capture_begin(); }),
               HasSubstr("this thread is already capturing a graph"));
-  EXPECT_THAT(message_of([&] { graph.reset(); }), HasSubstr("during its capture"));
+  EXPECT_THAT(error_of([&] { graph.reset(); }), HasSubstr("during its capture"));
   {
     const StreamGuard other(new_stream(device_));
-    EXPECT_THAT(message_of([&] { graph.capture_end(); }),
+    EXPECT_THAT(error_of([&] { graph.capture_end(); }),
                 HasSubstr("Capture must end on the same stream it began on."));
   }
   graph.capture_end();
-  EXPECT_THAT(message_of([&] { graph.capture_begin(); }),
+  EXPECT_THAT(error_of([&] { graph.capture_begin(); }),
               HasSubstr("This CUDAGraph instance already owns a captured graph."));
   graph.replay();
   graph.reset();
-  EXPECT_THAT(message_of([&] { graph.replay(); }), HasSubstr("without a preceding"));
+  EXPECT_THAT(error_of([&] { graph.replay(); }), HasSubstr("without a preceding"));
+}
+
+TEST_F(Graph, StepsThatCannotBeRepeatedAreErrors) {
+  const Tensor wide = ones({4, 4}, device_), apart = wide.slice(1, 0, 4, 2).requires_grad_();
+  optim::SGD optimizer({apart}, optim::SGDOptions(0.1));
+  (apart * 2).sum().backward();
+  optimizer.step();
+  EXPECT_THAT(error_in_capture([&] { optimizer.step(); }),
+              HasSubstr("cannot be captured for parameters whose elements lie apart in memory"));
+  EXPECT_THAT(error_in_capture([&] { graph_numbers(device_under_test(0), 1, {}); }),
+              HasSubstr("no error"));
+  EXPECT_THAT(error_of([&] { graph_numbers(device_, 1, {}); }),
+              HasSubstr("no graph is being captured"));
+}
+
+TEST_F(Graph, ACaptureThatIsLeftEndsWithItsGraph) {
+  {
+    const StreamGuard guard(new_stream(device_));
+    auto graph = std::make_unique<DeviceGraph>(device_.type());
+    graph->capture_begin();
+    const StreamGuard elsewhere(new_stream(device_));
+    graph.reset();
+  }
+  EXPECT_EQ(captures_under_way(), 0);
+  const Tensor x = tensor({1});
+  EXPECT_THAT(values(x + 1), ElementsAre(2));
 }
 
 TEST_F(Graph, WaitingDuringACaptureIsAnError) {
@@ -233,9 +259,9 @@ TEST_F(Graph, AnErrorAtTheEndOfAScopeIsThrownByReplay) {
   DeviceGraph graph(device_.type());
   {
     GraphCapture capture(graph);
-    message_of([&] { synchronize(device_); });
+    error_of([&] { synchronize(device_); });
   }
-  EXPECT_THAT(message_of([&] { graph.replay(); }),
+  EXPECT_THAT(error_of([&] { graph.replay(); }),
               HasSubstr("operation failed due to a previous error during capture"));
   Tensor y;
   {
@@ -282,7 +308,7 @@ TEST_F(Graph, WorkThatIsNotJoinedIsAnError) {
     const StreamGuard guard(side);
     y = x + 1;
   }
-  EXPECT_THAT(message_of([&] { capture.end(); }), HasSubstr("unjoined work"));
+  EXPECT_THAT(error_of([&] { capture.end(); }), HasSubstr("unjoined work"));
 }
 
 TEST_F(Graph, MemoryIsTheGraphsOwn) {
@@ -360,6 +386,7 @@ TEST_F(Graph, OptimizersWarmUpFirstAndOutliveTheirGraphs) {
   const Tensor x = randn({8, 6}).to(device_), y = taeda::zeros({8}, kLong).to(device_);
   EXPECT_THAT(error_in_capture([&] { trainer->step(x, y); }),
               HasSubstr("an optimizer's first step cannot be captured"));
+  EXPECT_EQ(trainer->optimizer->state(trainer->model->parameters()[0]).step, 0);
   {
     const StreamGuard side(new_stream(device_));
     trainer->step(x, y);
@@ -372,9 +399,10 @@ TEST_F(Graph, OptimizersWarmUpFirstAndOutliveTheirGraphs) {
     capture.end();
   }
   graph.replay();
+  EXPECT_EQ(trainer->optimizer->state(trainer->model->parameters()[0]).step, 2);
   const nn::Sequential model = trainer->model;
   trainer.reset();
-  EXPECT_THAT(message_of([&] { graph.replay(); }),
+  EXPECT_THAT(error_of([&] { graph.replay(); }),
               HasSubstr("the optimizer whose step was captured is gone"));
 }
 
@@ -421,10 +449,10 @@ TEST_F(Graph, GraphedCallablesCheckTheirArguments) {
   EXPECT_THAT(values(out[0]), ElementsAre(2, -2, 4));
   EXPECT_THAT(values(out[1]), ElementsAre(1, 0, 1));
   EXPECT_FALSE(out[0].requires_grad());
-  EXPECT_THAT(message_of([&] { twice({ones({4}, device_)}); }),
+  EXPECT_THAT(error_of([&] { twice({ones({4}, device_)}); }),
               HasSubstr("argument 0 has shape [4]"));
-  EXPECT_THAT(message_of([&] { twice({}); }), HasSubstr("for 1 arguments was called with 0"));
-  EXPECT_THAT(message_of([&] { nn::make_graphed_callables(nn::TensorFunction(), {}); }),
+  EXPECT_THAT(error_of([&] { twice({}); }), HasSubstr("for 1 arguments was called with 0"));
+  EXPECT_THAT(error_of([&] { nn::make_graphed_callables(nn::TensorFunction(), {}); }),
               HasSubstr("needs at least one sample argument"));
 }
 
@@ -446,9 +474,9 @@ TEST(GraphNames, AreThoseOfTorchCuda) {
 TEST_F(Graph, DebugDump) {
   DeviceGraph graph(device_.type());
   const std::string path = ::testing::TempDir() + "/taeda_graph.dot";
-  EXPECT_THAT(message_of([&] { graph.debug_dump(path); }), HasSubstr("debug not enabled"));
+  EXPECT_THAT(error_of([&] { graph.debug_dump(path); }), HasSubstr("debug not enabled"));
   graph.enable_debug_mode();
-  EXPECT_THAT(message_of([&] { graph.debug_dump(path); }), HasSubstr("without a preceding"));
+  EXPECT_THAT(error_of([&] { graph.debug_dump(path); }), HasSubstr("without a preceding"));
   Tensor y;
   {
     GraphCapture capture(graph);
@@ -461,7 +489,7 @@ TEST_F(Graph, DebugDump) {
 }
 
 TEST(GraphOnCpu, IsNotImplemented) {
-  EXPECT_THAT(message_of([] {
+  EXPECT_THAT(error_of([] {
                 DeviceGraph graph(kCPU);
                 graph.capture_begin();
               }),

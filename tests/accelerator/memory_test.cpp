@@ -41,7 +41,7 @@ TEST_F(Memory, FreedBlocksAreReusedAndGivenBack) {
 TEST_F(Memory, OutOfMemoryIsAnErrorThatCanBeSurvived) {
   const int64_t total = backend_of(device_.type()).properties(0).total_memory;
   const Tensor kept = ones({1000}, here());
-  EXPECT_THAT(message_of([&] { empty({2 * total}, TensorOptions(kByte).device(device_)); }),
+  EXPECT_THAT(error_of([&] { empty({2 * total}, TensorOptions(kByte).device(device_)); }),
               HasSubstr("out of memory. Tried to allocate"));
   EXPECT_EQ(kept.sum().item<double>(), 1000);
 }
@@ -54,10 +54,10 @@ TEST_F(Memory, AFractionLimitsTheProcess) {
   allocator::set_memory_fraction(device_, 0.05);
   EXPECT_EQ(allocator::memory_fraction(device_), 0.05);
   const std::string text =
-      message_of([&] { empty({request}, TensorOptions(kByte).device(device_)); });
+      error_of([&] { empty({request}, TensorOptions(kByte).device(device_)); });
   allocator::set_memory_fraction(device_, 1);
   EXPECT_THAT(text, HasSubstr("This process may take 0.05 of the device's memory."));
-  EXPECT_THAT(message_of([&] { allocator::set_memory_fraction(device_, 1.5); }),
+  EXPECT_THAT(error_of([&] { allocator::set_memory_fraction(device_, 1.5); }),
               HasSubstr("Invalid fraction value: 1.5. Allowed range: 0~1"));
 }
 

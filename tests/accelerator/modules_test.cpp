@@ -139,7 +139,7 @@ TEST_F(Autograd, ErrorsLeaveTheDeviceUsable) {
   const Tensor x = ones({2}, device_), y = ones({3}, device_);
   EXPECT_THROW(x + y, Error);
   EXPECT_THROW(x + ones({2}), Error) << "tensors on different devices";
-  EXPECT_THAT(message_of([&] { Tensor t = ones({1}, Device(device_.type(), 99)); }),
+  EXPECT_THAT(error_of([&] { Tensor t = ones({1}, Device(device_.type(), 99)); }),
               HasSubstr("invalid device ordinal"));
   expect_close(x + x, full({2}, 2.0), 0);
 }

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "taeda/base/error.h"
+#include "tests/error_of.h"
 
 namespace taeda {
 namespace {
@@ -44,12 +44,8 @@ TEST(Backends, PrecisionAndTf32AreOneSwitch) {
 }
 
 TEST(Backends, UnknownPrecision) {
-  try {
-    set_float32_matmul_precision("low");
-    FAIL();
-  } catch (const Error& e) {
-    EXPECT_THAT(e.what(), ::testing::HasSubstr("low is not one of 'highest', 'high', or 'medium'"));
-  }
+  EXPECT_THAT(error_of([] { set_float32_matmul_precision("low"); }),
+              ::testing::HasSubstr("low is not one of 'highest', 'high', or 'medium'"));
   EXPECT_EQ(get_float32_matmul_precision(), "highest");
 }
 
