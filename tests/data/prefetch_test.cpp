@@ -14,6 +14,7 @@
 #include "taeda/ops/create.h"
 #include "taeda/ops/random.h"
 #include "taeda/ops/reduce.h"
+#include "tests/error_of.h"
 
 namespace taeda::data {
 namespace {
@@ -45,16 +46,6 @@ struct NestedDataset : datasets::Dataset<NestedDataset, Nested> {
   std::optional<size_t> size() const override { return 10; }
   size_t bad = 99;
 };
-
-template <class F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "no error";
-}
 
 TEST(Prefetch, HandsOutTheLoadersBatches) {
   NestedDataset dataset;

@@ -11,6 +11,7 @@
 #include "taeda/ops/create.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/tensor/print.h"
+#include "tests/error_of.h"
 
 namespace taeda {
 namespace {
@@ -34,16 +35,6 @@ struct StrictCopies {
   StrictCopies() { set_strict_copies(true); }
   ~StrictCopies() { set_strict_copies(false); }
 };
-
-template <class F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
 
 TEST(NonBlocking, WhateverReadsWaitsForWhatArrives) {
   const Tensor x = on_device(7);
