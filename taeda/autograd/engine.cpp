@@ -34,6 +34,7 @@ struct NodeState {
   NodePtr node;
   int waiting = 0;     // edges into the node that have not delivered
   bool needed = true;  // on a path to something that is wanted
+  bool end = false;    // the pass ends here: it neither runs the node nor looks beyond
   TensorVec grads;     // sums so far, by input number
   std::vector<Capture> captures;
 };
@@ -121,6 +122,7 @@ class Pass {
 
   void add_root(const Edge& edge, Tensor grad) { roots_.push_back({edge, std::move(grad)}); }
   void add_capture(const Edge& edge, Tensor* result) { wanted_.push_back({edge, result}); }
+  void end_at(const Edge& edge) { table_.at(edge.node.get()).end = true; }
 
   void run() {
     discover();
@@ -190,9 +192,9 @@ class Pass {
       stack.push_back({edge.node.get(), 0});
       while (!stack.empty()) {
         auto& [node, child] = stack.back();
-        if (child == node->edges.size()) {
-          NodeState& s = table_.at(node);
-          for (const Edge& e : node->edges) s.needed |= e && table_.at(e.node.get()).needed;
+        NodeState& s = table_.at(node);
+        if (s.end || child == node->edges.size()) {
+          for (const Edge& e : node->edges) s.needed |= !s.end && e && is_needed(e);
           stack.pop_back();
           continue;
         }
@@ -201,6 +203,8 @@ class Pass {
       }
     }
   }
+
+  bool is_needed(const Edge& edge) { return table_.at(edge.node.get()).needed; }
 
   /// Adds a gradient that `producer` made (none: the caller) to what a node has been given.
   void deliver(NodeState& to, uint32_t input_nr, Tensor grad, const Node* producer) {
@@ -238,6 +242,7 @@ class Pass {
   /// Runs one node and hands its results on.
   void evaluate(NodeState& state) {
     Node& node = *state.node;
+    if (state.end) return end(state);
     if (!state.needed) {
       finish(node, {});
       return;
@@ -251,6 +256,13 @@ class Pass {
     }
     if (!node.stream.device().is_cpu()) leave(state);
     if (ran) finish(node, std::move(out));
+  }
+
+  /// Hands over what arrived where the pass ends.
+  void end(NodeState& state) {
+    state.grads.resize(state.node->num_inputs());
+    for (const Capture& c : state.captures) *c.result = state.grads[c.input_nr];
+    if (!state.node->stream.device().is_cpu()) leave(state);
   }
 
   /// Calls a node with its hooks, under its stream; false for a sink that is not to be filled.
@@ -288,7 +300,7 @@ class Pass {
     for (const Capture& c : state.captures)
       if (c.result->defined() && c.result->device() == stream.device())
         mark_user(*c.result, callers);
-    if (!is_sink(*state.node)) return;
+    if (state.end || !is_sink(*state.node)) return;
     const Tensor leaf = static_cast<AccumulateGrad&>(*state.node).leaf();
     if (leaf.defined() && leaf.grad().defined() && leaf.grad().device() == stream.device())
       mark_user(leaf.grad(), callers);
@@ -465,6 +477,21 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
                 "One of the differentiated Tensors appears to not have been used in the graph. Set "
                 "allow_unused=true "
                 "if this is the desired behavior.");
+  return results;
+}
+
+std::vector<Tensor> grad_at(const std::vector<Tensor>& outputs,
+                            const std::vector<Tensor>& grad_outputs, const std::vector<Edge>& ends,
+                            Needs needed, bool create_graph) {
+  std::vector<Tensor> results(ends.size());
+  Pass pass(create_graph, create_graph, false);
+  for (size_t i = 0; i < ends.size(); ++i) {
+    if (!ends[i]) continue;
+    pass.end_at(ends[i]);
+    if (needed[i]) pass.add_capture(ends[i], &results[i]);
+  }
+  add_roots(pass, outputs, grad_outputs);
+  pass.run();
   return results;
 }
 

@@ -25,6 +25,13 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
                          std::optional<bool> retain_graph = {}, bool create_graph = false,
                          bool allow_unused = false);
 
+/// The gradients that arrive at `ends`, weighing outputs[i] with grad_outputs[i]; undefined where
+/// none does or where it is not among `needed`. The pass does not go beyond the ends: their nodes
+/// are not run, nor are their hooks. For operations whose gradient is a pass of its own.
+std::vector<Tensor> grad_at(const std::vector<Tensor>& outputs,
+                            const std::vector<Tensor>& grad_outputs, const std::vector<Edge>& ends,
+                            Needs needed, bool create_graph);
+
 /// Has `callback` called at the end of the pass that runs on this thread (from within a hook).
 /// Throws Error outside a backward pass.
 void queue_callback(std::function<void()> callback);

@@ -46,7 +46,7 @@ struct BackwardTap {
   }
 
   void watch_output(const std::shared_ptr<BackwardTap>& self, const Tensor& output) {
-    if (!output.requires_grad()) return;
+    if (!output.defined() || !output.requires_grad()) return;
     output.register_hook([self](const Tensor& grad) {
       self->grad_output = grad;
       if (!self->has_inputs) self->run({});

@@ -2,16 +2,19 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "taeda/nn/module.h"
 
 namespace taeda::nn {
 
-/// What hangs on a module. Inputs are the tensors among the arguments of forward, in order. They
-/// run for a forward that returns one tensor.
+/// What hangs on a module. Inputs are the tensors among the arguments of forward, in order; the
+/// output is what forward returns or, of a tuple or a vector, its first tensor (undefined if there
+/// is none).
 struct ModuleHooks {
   using Inputs = std::vector<Tensor>;
   /// May replace the inputs, in place in the vector.
@@ -57,19 +60,56 @@ decltype(auto) pick(T&& argument, const ModuleHooks::Inputs& inputs, size_t& nex
     return std::forward<T>(argument);
 }
 
+// The first tensor in a result of forward, or nullptr.
+inline Tensor* first_tensor(Tensor& t) { return &t; }
+template <class T>
+Tensor* first_tensor(T&) {
+  return nullptr;
+}
+template <class T>
+Tensor* first_tensor(std::vector<T>& list);
+template <class A, class B>
+Tensor* first_tensor(std::pair<A, B>& pair);
+template <class... T>
+Tensor* first_tensor(std::tuple<T...>& tuple);
+
+template <class T>
+Tensor* first_tensor(std::vector<T>& list) {
+  return list.empty() ? nullptr : first_tensor(list.front());
+}
+template <class A, class B>
+Tensor* first_tensor(std::pair<A, B>& pair) {
+  Tensor* t = first_tensor(pair.first);
+  return t ? t : first_tensor(pair.second);
+}
+template <class... T>
+Tensor* first_tensor(std::tuple<T...>& tuple) {
+  Tensor* found = nullptr;
+  std::apply([&](auto&... e) { ((found = found ? found : first_tensor(e)), ...); }, tuple);
+  return found;
+}
+
 template <class M, class... Args>
-Tensor forward_with_hooks(M& module, Args&&... args) {
+auto forward_with_hooks(M& module, Args&&... args) {
+  using Result = decltype(module.forward(args...));
+  std::optional<Result> result;
+  Tensor* place = nullptr;
   ModuleHooks::Inputs inputs;
   [[maybe_unused]] const auto collect = [&](const auto& a) {
     if constexpr (is_tensor<decltype(a)>) inputs.push_back(a);
   };
   (collect(args), ...);
-  return call_with_hooks(module, std::move(inputs), [&](const ModuleHooks::Inputs& given) {
+  const auto forward = [&](const ModuleHooks::Inputs& given) {
     size_t next = 0;
     // Braces: the inputs are picked from left to right.
     const std::tuple<decltype(pick(args, given, next))...> picked{pick(args, given, next)...};
-    return std::apply([&](auto&... a) { return module.forward(a...); }, picked);
-  });
+    result.emplace(std::apply([&](auto&... a) { return module.forward(a...); }, picked));
+    place = first_tensor(*result);
+    return place ? *place : Tensor();
+  };
+  Tensor output = call_with_hooks(module, std::move(inputs), forward);
+  if (place) *place = std::move(output);
+  return std::move(*result);
 }
 
 }  // namespace detail
@@ -79,7 +119,7 @@ template <class M, class... Args>
 auto call(M& module, Args&&... args) -> decltype(module.forward(std::forward<Args>(args)...)) {
   using Result = decltype(module.forward(std::forward<Args>(args)...));
   try {
-    if constexpr (std::is_same_v<std::decay_t<Result>, Tensor>)
+    if constexpr (std::is_same_v<std::decay_t<Result>, Result> && !std::is_void_v<Result>)
       if (module.hooks()) [[unlikely]]
         return detail::forward_with_hooks(module, std::forward<Args>(args)...);
     return module.forward(std::forward<Args>(args)...);

@@ -1,6 +1,7 @@
 // All of nn.
 #pragma once
 
+#include "taeda/nn/checkpoint.h"
 #include "taeda/nn/containers/lists.h"
 #include "taeda/nn/containers/sequential.h"
 #include "taeda/nn/functional/attention.h"
@@ -16,4 +17,7 @@
 #include "taeda/nn/modules/rnn.h"
 #include "taeda/nn/modules/transformer.h"
 #include "taeda/nn/parallel/data_parallel.h"
+#include "taeda/nn/pipe/balance.h"
+#include "taeda/nn/pipe/pipe.h"
+#include "taeda/nn/pipe/skip.h"
 #include "taeda/nn/utils.h"

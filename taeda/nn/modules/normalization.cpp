@@ -1,5 +1,6 @@
 #include "taeda/nn/modules/normalization.h"
 
+#include "taeda/nn/checkpoint.h"
 #include "taeda/ops/create.h"
 
 namespace taeda::nn {
@@ -62,6 +63,8 @@ std::string BatchNormImplBase<Derived>::extra_repr() const {
 template <class Derived>
 Tensor BatchNormImplBase<Derived>::normalize(const Tensor& input) {
   const bool training = this->is_training();
+  if (training && utils::checkpoint::is_recomputing())  // the batch is in the statistics already
+    return functional::batch_norm(input, {}, {}, weight, bias, true, 0, options.eps());
   double factor = options.momentum().value_or(0);
   if (training && num_batches_tracked.defined()) {
     num_batches_tracked.add_(1);
@@ -112,11 +115,13 @@ Tensor InstanceNormImplBase<Derived>::normalize(const Tensor& input, int64_t spa
   TAEDA_CHECK_VALUE(input.dim() == spatial + 1 || input.dim() == spatial + 2, "expected ",
                     spatial + 1, "D or ", spatial + 2, "D input (got ", input.dim(), "D input)");
   const bool batched = input.dim() == spatial + 2;
+  // A second run of one forward does not count again.
+  const bool counted = !this->is_training() || !utils::checkpoint::is_recomputing();
   const Tensor out =
       functional::instance_norm(batched ? input : input.unsqueeze(0),
                                 functional::InstanceNormFuncOptions()
-                                    .running_mean(running_mean)
-                                    .running_var(running_var)
+                                    .running_mean(counted ? running_mean : Tensor())
+                                    .running_var(counted ? running_var : Tensor())
                                     .weight(weight)
                                     .bias(bias)
                                     .use_input_stats(this->is_training() || !running_mean.defined())

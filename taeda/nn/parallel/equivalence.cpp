@@ -5,6 +5,8 @@
 
 #include "taeda/device/registry.h"
 #include "taeda/nn/parallel/data_parallel.h"
+#include "taeda/nn/pipe/balance.h"
+#include "taeda/nn/pipe/pipe.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/loss.h"
 
@@ -22,14 +24,21 @@ Tensor default_loss(const Tensor& output, const Tensor& target) {
   return target.is_floating_point() ? mse_loss(output, target) : cross_entropy(output, target);
 }
 
-Outcome run(const nn::AnyModule& model, const Plan::Forward& forward, const Batch& batch,
+Plan::Loss loss_of(const Options& options) { return options.loss ? options.loss : default_loss; }
+
+/// Runs forward and backward as the plan says.
+Outcome run(const Plan& plan, const nn::AnyModule& model, Device device, const Batch& batch,
             const Options& options) {
-  const Tensor output = forward(batch.input);
-  const Tensor target = batch.target.to(output.device());
-  const Tensor loss = options.loss ? options.loss(output, target) : default_loss(output, target);
-  loss.backward();
   Outcome out;
-  out.loss = loss.detach().cpu();
+  const Plan::Loss loss_fn = loss_of(options);
+  if (plan.prepare_step) {
+    out.loss = plan.prepare_step(model, device, loss_fn)(batch).detach().cpu();
+  } else {
+    const Tensor output = plan.prepare(model, device)(batch.input);
+    const Tensor loss = loss_fn(output, batch.target.to(output.device()));
+    loss.backward();
+    out.loss = loss.detach().cpu();
+  }
   for (const auto& [name, p] : model->named_parameters())
     out.gradients.insert(name, p.grad().defined() ? p.grad().detach().cpu() : Tensor());
   return out;
@@ -96,6 +105,48 @@ Plan DataParallel(int devices, int64_t dim) {
   return {taeda::detail::concat("DataParallel(", devices, ")"), prepare};
 }
 
+namespace {
+
+/// The model's children, divided over `stages` devices. They keep their parameters, whose gradients
+/// are compared.
+nn::Pipe make_pipe(const nn::AnyModule& model, Device device, int stages,
+                   const nn::PipeOptions& options) {
+  const nn::Sequential children(std::static_pointer_cast<nn::SequentialImpl>(
+      model.get<nn::SequentialImpl>().shared_from_this()));
+  std::vector<Device> devices;
+  for (int i = 0; i < stages; ++i)
+    devices.push_back(resolve(Device(device.type(), device.index() + i)));
+  return nn::Pipe(nn::partition(children, devices), options);
+}
+
+std::string pipe_name(int stages, const nn::PipeOptions& options, const std::string& more) {
+  return taeda::detail::concat("Pipe(", stages, ", chunks=", options.chunks(), ", checkpoint=\"",
+                               options.checkpoint(), "\"", more, ")");
+}
+
+}  // namespace
+
+Plan Pipe(int stages, int64_t chunks, const std::string& checkpoint) {
+  const auto options = nn::PipeOptions(chunks).checkpoint(checkpoint);
+  const auto prepare = [=](const nn::AnyModule& model, Device device) {
+    nn::Pipe pipe = make_pipe(model, device, stages, options);
+    return [pipe](const Tensor& input) { return nn::Pipe(pipe)(input); };
+  };
+  return {pipe_name(stages, options, ""), prepare};
+}
+
+Plan PipeStep(int stages, int64_t chunks, nn::PipeSchedule schedule,
+              const std::string& checkpoint) {
+  const auto options = nn::PipeOptions(chunks).checkpoint(checkpoint).schedule(schedule);
+  const auto prepare = [=](const nn::AnyModule& model, Device device, const Plan::Loss& loss) {
+    nn::Pipe pipe = make_pipe(model, device, stages, options);
+    return [pipe, loss](const Batch& batch) {
+      return nn::Pipe(pipe)->train_step(batch.input, batch.target, loss);
+    };
+  };
+  return {pipe_name(stages, options, taeda::detail::concat(", ", schedule)), nullptr, prepare};
+}
+
 std::vector<Difference> check_equivalence(const std::function<nn::AnyModule()>& make_model,
                                           const Batch& given, const std::vector<Plan>& plans,
                                           const Options& options) {
@@ -104,16 +155,18 @@ std::vector<Difference> check_equivalence(const std::function<nn::AnyModule()>& 
   const Batch batch{given.input.to(device), given.target.to(device)};
   const nn::AnyModule reference = make_model();
   reference->to(device);
-  const auto one_device = [&](const Tensor& x) { return nn::AnyModule(reference).forward(x); };
-  const Outcome expected = run(reference, one_device, batch, options);
+  const Plan one_device{"one device", [](const nn::AnyModule& model, Device) {
+                          return
+                              [model](const Tensor& x) { return nn::AnyModule(model).forward(x); };
+                        }};
+  const Outcome expected = run(one_device, reference, device, batch, options);
   std::vector<Difference> out;
   for (const Plan& plan : plans) {
     const nn::AnyModule model = make_model();
     model->to(device);
     model->load_state_dict(reference->state_dict());
     model->train(reference->is_training());
-    out.push_back(compare(plan.name, expected,
-                          run(model, plan.prepare(model, device), batch, options), options));
+    out.push_back(compare(plan.name, expected, run(plan, model, device, batch, options), options));
   }
   return out;
 }

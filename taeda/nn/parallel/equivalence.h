@@ -6,29 +6,42 @@
 #include <vector>
 
 #include "taeda/nn/any_module.h"
+#include "taeda/nn/pipe/report.h"
 
 namespace taeda::equivalence {
-
-/// One way to run a model. `prepare` is given the model, on the device of the comparison, and gives
-/// the function that computes its output; the gradients are read from the model's parameters.
-struct Plan {
-  using Forward = std::function<Tensor(const Tensor& input)>;
-  std::string name;
-  std::function<Forward(const nn::AnyModule& model, Device device)> prepare;
-};
-
-/// nn::DataParallel on the first `devices` devices of the comparison's type.
-Plan DataParallel(int devices, int64_t dim = 0);
 
 struct Batch {
   Tensor input, target;
 };
 
+/// One way to run a model; the gradients are read from the model's parameters. `prepare` is given
+/// the model, on the device of the comparison, and gives the function that computes its output.
+/// A way that runs backward by itself has `prepare_step` instead: it gives the function that runs a
+/// whole step and returns the loss, made of `loss` as the mean over the batch.
+struct Plan {
+  using Forward = std::function<Tensor(const Tensor& input)>;
+  using Step = std::function<Tensor(const Batch& batch)>;
+  using Loss = std::function<Tensor(const Tensor& output, const Tensor& target)>;
+  std::string name;
+  std::function<Forward(const nn::AnyModule& model, Device device)> prepare;
+  std::function<Step(const nn::AnyModule& model, Device device, const Loss& loss)> prepare_step =
+      nullptr;
+};
+
+/// nn::DataParallel on the first `devices` devices of the comparison's type.
+Plan DataParallel(int devices, int64_t dim = 0);
+
+/// nn::Pipe of a Sequential, divided by parameters over the comparison's device and the next ones.
+Plan Pipe(int stages, int64_t chunks, const std::string& checkpoint = "except_last");
+/// nn::Pipe's train_step in the order of `schedule`.
+Plan PipeStep(int stages, int64_t chunks, nn::PipeSchedule schedule,
+              const std::string& checkpoint = "except_last");
+
 struct Options {
   /// Where one device computes, and the parallel ways begin: "cuda:0" if there is one, or "sim:0".
   std::optional<Device> device;
   /// By default cross entropy for integer targets, else the mean squared error.
-  std::function<Tensor(const Tensor& output, const Tensor& target)> loss;
+  Plan::Loss loss;
   /// Allowed difference, relative to the largest magnitude in the tensor of one device; by default
   /// 1e-4, for float64 1e-10.
   std::optional<double> tolerance;

@@ -5,15 +5,13 @@
 #include <exception>
 #include <memory>
 #include <mutex>
-#include <stdexcept>
 #include <thread>
-#include <typeinfo>
 
-#include "taeda/autograd/function.h"
 #include "taeda/autograd/sequence.h"
 #include "taeda/base/error.h"
 #include "taeda/device/registry.h"
 #include "taeda/device/stream.h"
+#include "taeda/nn/parallel/rethrow.h"
 #include "taeda/ops/autocast.h"
 #include "taeda/tensor/autocast_mode.h"
 #include "taeda/tensor/grad_mode.h"
@@ -118,31 +116,6 @@ class Pool {
   std::vector<Worker*> idle_;
 };
 
-/// Throws on what is being handled as a T with a longer message, if it is a T and nothing more.
-template <class T>
-void rethrow_longer(const std::exception& e, const std::string& line) {
-  if (typeid(e) == typeid(T)) throw T(std::string(e.what()) + "\n" + line);
-}
-
-[[noreturn]] void rethrow_from_replica(size_t i, Device device) {
-  const auto line = [&](const std::type_info& type) {
-    return taeda::detail::concat("Caught ", autograd::detail::demangled(type.name()),
-                                 " in replica ", i, " on device ", device, ".");
-  };
-  try {
-    throw;
-  } catch (Error& e) {
-    e.add_context(line(typeid(e)));
-    throw;
-  } catch (const std::exception& e) {
-    rethrow_longer<std::runtime_error>(e, line(typeid(e)));
-    rethrow_longer<std::logic_error>(e, line(typeid(e)));
-    rethrow_longer<std::invalid_argument>(e, line(typeid(e)));
-    rethrow_longer<std::out_of_range>(e, line(typeid(e)));
-    throw;
-  }
-}
-
 /// One call of run_on_devices: what came of each replica.
 class Call {
  public:
@@ -184,7 +157,7 @@ class Call {
       try {
         job_(i);
       } catch (...) {
-        rethrow_from_replica(i, devices_[i]);
+        rethrow_from(taeda::detail::concat("in replica ", i, " on device ", devices_[i]));
       }
     } catch (...) {
       errors_[i] = std::current_exception();
