@@ -330,6 +330,36 @@ TEST(Module, HooksSeeAndReplace) {
   EXPECT_EQ(to_vector(m(values({1, 2}))), (std::vector<float>{2, 4}));
 }
 
+TEST(Module, HooksOfSeveralResultsSeeTheFirst) {
+  struct Halves : Cloneable<Halves> {
+    void reset() override {}
+    std::tuple<int, std::pair<Tensor, Tensor>> forward(const Tensor& x) {
+      return {7, {x.mul(0.5), x}};
+    }
+  };
+  auto m = std::make_shared<Halves>();
+  int calls = 0;
+  register_forward_pre_hook(*m, [&](Module&, ModuleHooks::Inputs& in) { in[0] = in[0].add(1); });
+  register_forward_hook(*m, [&](Module&, const ModuleHooks::Inputs&, const Tensor& out) {
+    ++calls;
+    return out.mul(10);
+  });
+  const auto [number, tensors] = call(*m, values({1, 3}));
+  EXPECT_EQ(number, 7);
+  EXPECT_EQ(to_vector(tensors.first), (std::vector<float>{10, 20}));
+  EXPECT_EQ(to_vector(tensors.second), (std::vector<float>{2, 4}));
+  EXPECT_EQ(calls, 1);
+  struct Count : Module {
+    int forward(const Tensor& x) { return static_cast<int>(x.numel()); }
+  } count;
+  register_forward_hook(count, [&](Module&, const ModuleHooks::Inputs&, const Tensor& out) {
+    calls += out.defined() ? 100 : 1;
+    return Tensor();
+  });
+  EXPECT_EQ(call(count, values({1, 3})), 2);
+  EXPECT_EQ(calls, 2);
+}
+
 TEST(Module, BackwardHooksSeeGradientsOfInputsAndOutput) {
   Affine m;
   register_full_backward_hook(*m,

@@ -10,10 +10,10 @@
 namespace taeda::nn {
 namespace {
 
+using taeda::utils::checkpoint::checkpoint;
+using taeda::utils::checkpoint::checkpoint_sequential;
+using taeda::utils::checkpoint::CheckpointOptions;
 using ::testing::HasSubstr;
-using utils::checkpoint::checkpoint;
-using utils::checkpoint::checkpoint_sequential;
-using utils::checkpoint::CheckpointOptions;
 
 /// Layers whose activations are much larger than their parameters.
 Sequential make_layers(Device device, int n = 8) {
@@ -223,7 +223,7 @@ TEST(Checkpoint, WorksInReplicasAndRecoversFromALackOfMemory) {
     const Tensor loss = model(x).square().sum();
     sim::fail_allocation(sim_device(0), 3);
     EXPECT_THAT(message_of([&] { loss.backward(); }), HasSubstr("SIM out of memory"));
-    EXPECT_FALSE(utils::checkpoint::is_recomputing());
+    EXPECT_FALSE(taeda::utils::checkpoint::is_recomputing());
     take_gradients(*model);
   }
   actual = step(model);

@@ -9,6 +9,7 @@
 #include "taeda/device/cuda.h"
 #include "taeda/nn/any_module.h"
 #include "taeda/nn/containers/sequential.h"
+#include "taeda/nn/parallel/imbalance.h"
 #include "taeda/ops/loss.h"
 #include "taeda/optim/optim.h"
 
@@ -421,6 +422,25 @@ TEST(ParallelApply, ModulesAndInputsAndDevices) {
               HasSubstr("The number of modules 2 is not equal to the number of inputs 1"));
   EXPECT_THAT(message_of([&] { parallel::parallel_apply(copies, inputs, sim_devices(1)); }),
               HasSubstr("The number of modules 2 is not equal to the number of devices 1"));
+}
+
+TEST(Imbalance, IsWarnedOfAsPyTorchDoes) {
+  const auto warning = [](int64_t memory, int cores) {
+    DeviceProperties large, small;
+    large.total_memory = 1000;
+    large.multi_processor_count = 100;
+    small.total_memory = memory;
+    small.multi_processor_count = cores;
+    return parallel::imbalance_warning(sim_devices(3), {large, small, large});
+  };
+  EXPECT_EQ(warning(750, 75), "");
+  EXPECT_EQ(
+      warning(740, 75),
+      "There is an imbalance between your GPUs. You may want to exclude GPU 1 which has less than "
+      "75% of the memory or cores of GPU 0. You can do so by setting the device_ids argument to "
+      "DataParallel, or by setting the CUDA_VISIBLE_DEVICES environment variable.");
+  EXPECT_THAT(warning(750, 74), ::testing::HasSubstr("exclude GPU 1"));
+  EXPECT_EQ(parallel::imbalance_warning({}, {}), "");
 }
 
 }  // namespace

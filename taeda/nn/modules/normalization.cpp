@@ -63,7 +63,8 @@ std::string BatchNormImplBase<Derived>::extra_repr() const {
 template <class Derived>
 Tensor BatchNormImplBase<Derived>::normalize(const Tensor& input) {
   const bool training = this->is_training();
-  if (training && utils::checkpoint::is_recomputing())  // the batch is in the statistics already
+  if (training &&
+      taeda::utils::checkpoint::is_recomputing())  // the batch is in the statistics already
     return functional::batch_norm(input, {}, {}, weight, bias, true, 0, options.eps());
   double factor = options.momentum().value_or(0);
   if (training && num_batches_tracked.defined()) {
@@ -116,7 +117,7 @@ Tensor InstanceNormImplBase<Derived>::normalize(const Tensor& input, int64_t spa
                     spatial + 1, "D or ", spatial + 2, "D input (got ", input.dim(), "D input)");
   const bool batched = input.dim() == spatial + 2;
   // A second run of one forward does not count again.
-  const bool counted = !this->is_training() || !utils::checkpoint::is_recomputing();
+  const bool counted = !this->is_training() || !taeda::utils::checkpoint::is_recomputing();
   const Tensor out =
       functional::instance_norm(batched ? input : input.unsqueeze(0),
                                 functional::InstanceNormFuncOptions()

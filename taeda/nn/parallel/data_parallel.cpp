@@ -1,6 +1,10 @@
 #include "taeda/nn/parallel/data_parallel.h"
 
+#include <atomic>
+#include <iostream>
+
 #include "taeda/device/registry.h"
+#include "taeda/nn/parallel/imbalance.h"
 
 namespace taeda::nn::parallel {
 
@@ -51,11 +55,25 @@ std::vector<Device> DeviceIds::resolve_for(const Module& module) const {
   return out;
 }
 
+namespace {
+
+/// Says once in a program that devices are unlike each other.
+void warn_if_unbalanced(const std::vector<Device>& devices) {
+  std::vector<DeviceProperties> properties;
+  for (const Device d : devices) properties.push_back(backend_of(d.type()).properties(d.index()));
+  const std::string warning = imbalance_warning(devices, properties);
+  static std::atomic<bool> said = false;
+  if (!warning.empty() && !said.exchange(true)) std::cerr << "Warning: " << warning << "\n";
+}
+
+}  // namespace
+
 DataParallelBase::DataParallelBase(std::shared_ptr<Module> module, std::vector<Device> devices,
                                    const std::optional<DeviceId>& output_device, int64_t dim)
     : devices_(std::move(devices)), dim_(dim), wrapped_(std::move(module)) {
   register_module("module", wrapped_);
   if (devices_.empty()) return;
+  warn_if_unbalanced(devices_);
   output_device_ = output_device ? output_device->on(devices_[0].type()) : devices_[0];
   if (devices_.size() == 1)
     wrapped_->to(devices_[0]);

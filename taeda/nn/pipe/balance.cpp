@@ -22,7 +22,7 @@ std::vector<int64_t> balance_costs(const std::vector<double>& costs, int64_t par
   std::vector<double> sums(n + 1, 0);
   std::partial_sum(costs.begin(), costs.end(), sums.begin() + 1);
   // best[p][i]: the largest sum when the first i costs make p + 1 runs; cut[p][i]: where the last
-  // run begins. Of equal cuts the latest, so that earlier stages, which keep more, get the rest.
+  // run begins. Of equal cuts the earliest: earlier stages keep more micro-batches.
   constexpr double kNever = std::numeric_limits<double>::infinity();
   std::vector<std::vector<double>> best(parts, std::vector<double>(n + 1, kNever));
   std::vector<std::vector<size_t>> cut(parts, std::vector<size_t>(n + 1, 0));
@@ -31,7 +31,7 @@ std::vector<int64_t> balance_costs(const std::vector<double>& costs, int64_t par
     for (size_t i = p + 1; i <= n; ++i)
       for (size_t k = p; k < i; ++k) {
         const double largest = std::max(best[p - 1][k], sums[i] - sums[k]);
-        if (largest > best[p][i]) continue;
+        if (largest >= best[p][i]) continue;
         best[p][i] = largest;
         cut[p][i] = k;
       }
@@ -114,8 +114,8 @@ std::vector<int64_t> balance_by_time(int64_t partitions, const Sequential& modul
                                      const Tensor& sample, std::optional<Device> where) {
   const Device device = resolve(where.value_or(sample.device()));
   const std::vector<Tensor> on_device{sample.to(device)};
-  const utils::checkpoint::ForwardState before(on_device);
-  const utils::checkpoint::ForwardState::Scope random_numbers(before);
+  const taeda::utils::checkpoint::ForwardState before(on_device);
+  const taeda::utils::checkpoint::ForwardState::Scope random_numbers(before);
   const AutoGradMode recording(true);
   constexpr int kRuns = 3;  // after one that prepares
   std::vector<double> costs;

@@ -100,7 +100,7 @@ std::vector<Tensor> run_stage(const std::shared_ptr<Stage>& stage, size_t micro_
                               bool checkpointed, Form& form) {
   if (!checkpointed) return stage->run(micro_batch, forms, inputs, form);
   const auto given_form = std::make_shared<Form>();
-  std::vector<Tensor> out = utils::checkpoint::detail::run(
+  std::vector<Tensor> out = taeda::utils::checkpoint::detail::run(
       [=](const std::vector<Tensor>& tensors) {
         return stage->run(micro_batch, forms, tensors, *given_form);
       },

@@ -23,14 +23,14 @@ class Replay {
   std::vector<Tensor> run(const F& f) const {
     const NoGradGuard values;
     for (const autograd::Saved& s : inputs_) (void)s.unpack();
-    const utils::checkpoint::ForwardState::Scope state(state_);
-    const utils::checkpoint::RecomputingGuard recomputing;
+    const taeda::utils::checkpoint::ForwardState::Scope state(state_);
+    const taeda::utils::checkpoint::RecomputingGuard recomputing;
     const AutoGradMode recording(true);
     return f();
   }
 
  private:
-  utils::checkpoint::ForwardState state_;
+  taeda::utils::checkpoint::ForwardState state_;
   std::vector<autograd::Saved> inputs_;
 };
 
@@ -70,7 +70,7 @@ void take(Parcel& parcel, std::vector<Tensor>& out) {
   const std::vector<bool> wanted = parcel.wanted;
   const std::vector<Tensor> tensors = receive(std::move(parcel));
   for (size_t i = 0; i < tensors.size(); ++i)
-    out.push_back(tensors[i].detach().requires_grad_(wanted[i]));
+    out.push_back(tensors[i].defined() ? tensors[i].detach().requires_grad_(wanted[i]) : Tensor());
 }
 
 /// Stand-ins that modules may change in place, which a leaf may not be.
@@ -86,7 +86,8 @@ std::vector<Tensor> stand_ins(const std::vector<Tensor>& leaves) {
 
 std::vector<Tensor> detached(const std::vector<Tensor>& tensors, size_t begin, size_t end) {
   std::vector<Tensor> out;
-  for (size_t i = begin; i < end; ++i) out.push_back(tensors[i].detach());
+  for (size_t i = begin; i < end; ++i)
+    out.push_back(tensors[i].defined() ? tensors[i].detach() : Tensor());
   return out;
 }
 
@@ -140,7 +141,8 @@ void TrainStep::send_on(size_t s, size_t i, const std::vector<Tensor>& outputs, 
     for (size_t k = 0; k < parcel.wanted.size(); ++k) {
       const Tensor& t = outputs[first + k];
       // What is yet to be recorded may turn out to want a gradient.
-      parcel.wanted[k] = i < batch_.checkpointed ? is_differentiable(t.dtype()) : t.requires_grad();
+      parcel.wanted[k] = t.defined() && (i < batch_.checkpointed ? is_differentiable(t.dtype())
+                                                                 : t.requires_grad());
     }
   };
   Slot& next = at(s + 1, i);
@@ -174,8 +176,10 @@ void TrainStep::backward(size_t s, size_t i) {
   std::vector<Tensor> outputs, given_weights;
   for (size_t k = 0; k < slot.outputs.size(); ++k) {
     const bool is_loss = s + 1 == slots_.size();
-    if (!slot.outputs[k].requires_grad() || (!is_loss && !weights[k].defined())) continue;
-    outputs.push_back(slot.outputs[k]);
+    const Tensor& output = slot.outputs[k];
+    if (!output.defined() || !output.requires_grad() || (!is_loss && !weights[k].defined()))
+      continue;
+    outputs.push_back(output);
     given_weights.push_back(weights[k]);
   }
   meter_.start(s);
@@ -187,7 +191,7 @@ void TrainStep::backward(size_t s, size_t i) {
   meter_.stop(s);
   meter_.keep(s, -1);
   std::vector<Tensor> gradients;
-  for (const Tensor& t : slot.given) gradients.push_back(t.grad());
+  for (const Tensor& t : slot.given) gradients.push_back(t.defined() ? t.grad() : Tensor());
   send_back(s, i, gradients);
   slot = Slot();
 }
