@@ -62,8 +62,9 @@ TEST(Pipe, TheComparisonCatchesAWrongOne) {
   wrong.prepare_step = [right](const AnyModule& model, Device device,
                                const equivalence::Plan::Loss& loss) {
     // As if the last micro-batch had been forgotten behind the second layer.
+    const auto calls = std::make_shared<int>(0);
     model->named_parameters()["2.weight"].register_hook(
-        [calls = 0](const Tensor& g) mutable { return ++calls == 4 ? g * 0 : g; });
+        [calls](const Tensor& g) { return ++*calls == 4 ? g * 0 : g; });
     return right(model, device, loss);
   };
   EXPECT_THAT(message_of([&] { check_parallel_equivalence(make_layers, make_batch(10), {wrong}); }),
