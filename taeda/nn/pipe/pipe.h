@@ -47,10 +47,10 @@ class WithDeviceImpl : public Module {
 TAEDA_MODULE(WithDevice);
 
 /// Runs a Sequential as a pipeline. Neighbouring children on one device are a stage (on the CPU
-/// each child is its own); a child without parameters and buffers belongs to the one before it.
-/// Stages pass micro-batches on: while the second works on the first part of a batch, the first
-/// works on the second part. One host thread queues everything; copies run on streams of their own.
-/// Work of CPU stages is not overlapped.
+/// each child is its own); a child without parameters and buffers belongs to the one before it
+/// (PyTorch takes it to the CPU). Stages pass micro-batches on: while the second works on the first
+/// part of a batch, the first works on the second part. One host thread queues everything; copies
+/// run on streams of their own. Work of CPU stages is not overlapped.
 ///
 ///     model = nn::Sequential(stage1 (on cuda:0), stage2 (on cuda:1));
 ///     nn::Pipe pipe(model, /*chunks=*/8);
