@@ -57,7 +57,7 @@ struct Trace {
   size_t operations = 0;
 };
 
-bool contains(const std::vector<Edge>& edges, const Edge& edge) {
+bool contains(ArrayRef<Edge> edges, const Edge& edge) {
   return std::any_of(edges.begin(), edges.end(), [&](const Edge& e) {
     return e.node == edge.node && e.input_nr == edge.input_nr;
   });
@@ -65,8 +65,9 @@ bool contains(const std::vector<Edge>& edges, const Edge& edge) {
 
 /// Finds what a trace's graph is made of. Nodes of the run have numbers from `first_number` on.
 /// (Those of replicas' parameters have the highest but one, whenever they were made: they count as
-/// part of the run, and the walk goes on to the parameters they stand for.)
-void walk(Trace& trace, uint64_t first_number) {
+/// part of the run, and the walk goes on to the parameters they stand for.) `known` lie outside
+/// whatever their numbers: another thread may have made them.
+void walk(Trace& trace, uint64_t first_number, ArrayRef<Edge> known) {
   std::unordered_set<const Node*> seen;
   std::vector<Node*> stack;
   for (const Edge& e : trace.inputs) seen.insert(e.node.get());
@@ -74,7 +75,8 @@ void walk(Trace& trace, uint64_t first_number) {
     if (!edge) return;
     Node& node = *edge.node;
     const bool leaf = node.edges.empty() && node.sequence_nr() == UINT64_MAX;
-    if (leaf || (node.sequence_nr() < first_number && !seen.contains(&node))) {
+    const bool earlier = node.sequence_nr() < first_number && !seen.contains(&node);
+    if (leaf || earlier || contains(known, edge)) {
       if (!contains(trace.outer, edge)) trace.outer.push_back(edge);
     } else if (seen.insert(&node).second) {
       ++trace.operations;
@@ -90,9 +92,10 @@ void walk(Trace& trace, uint64_t first_number) {
   }
 }
 
-/// Runs a function on stand-ins of the inputs; `wanted` says which carry gradients.
+/// Runs a function on stand-ins of the inputs; `wanted` says which carry gradients, `known` where
+/// an earlier run's graph led to.
 Trace trace_run(const detail::Run& fn, const std::vector<Tensor>& inputs,
-                const std::vector<bool>& wanted) {
+                const std::vector<bool>& wanted, ArrayRef<Edge> known = {}) {
   Trace trace;
   const uint64_t first_number = autograd::next_sequence_nr();
   std::vector<Tensor> given = inputs;
@@ -104,7 +107,7 @@ Trace trace_run(const detail::Run& fn, const std::vector<Tensor>& inputs,
     trace.inputs[i] = autograd::gradient_edge(given[i]);
   }
   trace.outputs = fn(given);
-  walk(trace, first_number);
+  walk(trace, first_number, known);
   return trace;
 }
 
@@ -167,7 +170,7 @@ class CheckpointNode final : public Node {
       const ForwardState::Scope state(state_);
       const RecomputingGuard recomputing;
       const AutoGradMode recording(true);
-      return trace_run(fn_, given, wanted_);
+      return trace_run(fn_, given, wanted_, outer());
     }();
     check(again);
     std::vector<Tensor> outputs, weights;
@@ -185,6 +188,10 @@ class CheckpointNode final : public Node {
   }
 
  private:
+  ArrayRef<Edge> outer() const {
+    return {edges.data() + wanted_.size(), edges.size() - wanted_.size()};
+  }
+
   void check(const Trace& again) const {
     for (size_t i = 0; i < std::max(outputs_.size(), again.outputs.size()); ++i) {
       const Meta now(i < again.outputs.size() ? again.outputs[i] : Tensor());
@@ -200,9 +207,8 @@ class CheckpointNode final : public Node {
                 "forward: ",
                 operations_,
                 "\nNumber of operations recorded during recomputation: ", again.operations);
-    const std::vector<Edge> outer(edges.begin() + std::ssize(wanted_), edges.end());
     for (const Edge& e : again.outer)
-      TAEDA_CHECK(contains(outer, e),
+      TAEDA_CHECK(contains(outer(), e),
                   "taeda::utils::checkpoint: The recomputation used a parameter or another tensor "
                   "with gradient that the original forward had not used.");
   }
