@@ -128,11 +128,15 @@ TEST(Pipe, ArgumentsAreChecked) {
       AllOf(HasSubstr("nn.Module: Sequential(\n"),
             HasSubstr(", should have all parameters on a single device, please use .to() to "
                       "place the module on a single device")));
+  twice->at<Sequential>(1).ptr(1)->cpu();
+  const Sequential shared{Sequential(layer), WithDevice(Sequential(layer), "sim:1")};
+  EXPECT_EQ(error([&] { pipe_of(shared); }),
+            "module with duplicate parameters on distinct devices is not supported");
   nn::Pipe pipe(spread(2), 2);
   EXPECT_EQ(error([&] {
               pipe(taeda::ones({4, 6}));
             }),
-            "All inputs should be on the same device as the first partition");
+            "All inputs should be on the same device as the first partition\nin module Pipe");
   const Tensor x = batch_of(4), y = taeda::ones({4, 4});
   EXPECT_THAT(error([&] { pipe(x, batch_of(1)); }),
               HasSubstr("Found different number of chunks produced for inputs: 2 and 1"));

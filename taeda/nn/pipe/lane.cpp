@@ -33,7 +33,7 @@ void copy(Parcel& parcel, const Lane& lane) {
     if (!t.defined()) continue;
     const Tensor source = t;
     t = source.to(to, true);
-    mark_user(source, lane.send);
+    if (source.device() == lane.send.device()) mark_user(source, lane.send);
   }
   if (!to.is_cpu()) parcel.arrived.record(lane.receive);
 }
@@ -49,7 +49,9 @@ Parcel send(const std::vector<Tensor>& tensors, const Lanes& lanes) {
   for (size_t i = 0; i < tensors.size(); ++i)
     if (wants_grad(tensors[i]))
       record("PipeCopyBackward", out.tensors[i], {tensors[i]},
-             [back = lanes.reversed()](const Tensor& g) { return receive(send({g}, back))[0]; });
+             [back = lanes.reversed(), home = tensors[i].device()](const Tensor& g) {
+               return receive(send({g}, back))[0].to(home);
+             });
   return out;
 }
 

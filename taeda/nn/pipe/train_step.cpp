@@ -180,7 +180,7 @@ void TrainStep::backward(size_t s, size_t i) {
     if (!output.defined() || !output.requires_grad() || (!is_loss && !weights[k].defined()))
       continue;
     outputs.push_back(output);
-    given_weights.push_back(weights[k]);
+    given_weights.push_back(is_loss ? Tensor() : weights[k].to(output.device()));
   }
   meter_.start(s);
   try {
