@@ -61,8 +61,9 @@ bool need_conversion(ArrayRef<Operand> inputs, ScalarType common, size_t masks) 
   return false;
 }
 
-/// The iterator joins dimensions, so the shapes are noted before.
-void note_shapes(ArrayRef<Operand> inputs) {
+/// The iterator joins dimensions, so the shapes are noted before. Apart, so that `launch` stays
+/// short.
+[[gnu::noinline, gnu::cold]] void note_shapes(ArrayRef<Operand> inputs) {
   std::string shapes;
   for (const Operand& in : inputs)
     detail::append_shape(shapes, in.tensor() ? *in.tensor() : Tensor());
