@@ -2,6 +2,7 @@
 // where the whole step cannot be one (a loader, an `if` on values, a GradScaler).
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <vector>
 
@@ -24,6 +25,9 @@ TensorFunction make_graphed_callables(const TensorFunction& function,
 
 /// The same for a module of one tensor; `module` is kept. Put it into train() or eval() before.
 template <class Holder>
+requires requires(Holder& m, const Tensor& x) {
+  { m->forward(x) } -> std::convertible_to<Tensor>;
+}
 std::function<Tensor(const Tensor&)> make_graphed_callables(Holder module, const Tensor& sample,
                                                             int num_warmup_iters = 3,
                                                             allocator::PoolId pool = 0) {
