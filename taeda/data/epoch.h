@@ -27,7 +27,8 @@ class Epoch {
   virtual std::optional<Batch> next() = 0;
   /// Whether next() has reached the end.
   virtual bool done() const = 0;
-  /// Batches handed out so far, with those that another process had before this one went on.
+  /// Batches of the epoch that are behind: handed out, failed, or read by the process that this one
+  /// goes on from.
   virtual size_t position() const = 0;
 };
 
@@ -140,8 +141,7 @@ class ReaderEpoch : public Epoch<Batch>, private Jobs {
         sampler_(std::move(sampler)),
         config_(config),
         seed_(seed),
-        position_(pass_over(first_batch)),
-        first_(position_),
+        first_(pass_over(first_batch)),
         cells_(window(config)),
         pipeline_(*this, config.num_workers, cells_.size(), config.timeout) {}
 
@@ -151,11 +151,10 @@ class ReaderEpoch : public Epoch<Batch>, private Jobs {
     if (done_) return std::nullopt;
     std::optional<Batch> batch = std::exchange(cells_[slot].batch, std::nullopt);
     pipeline_.release();
-    ++position_;
     return batch;
   }
   bool done() const override { return done_; }
-  size_t position() const override { return position_; }
+  size_t position() const override { return first_ + static_cast<size_t>(pipeline_.taken()); }
 
  private:
   struct Cell {
@@ -196,25 +195,24 @@ class ReaderEpoch : public Epoch<Batch>, private Jobs {
     return true;
   }
 
-  void make(int64_t number, size_t slot, int worker) override {
-    const int64_t job = static_cast<int64_t>(first_) + number;
+  void make(int64_t job, size_t slot, int worker) override {
+    const int64_t number = static_cast<int64_t>(first_) + job;
     const auto place =
         worker < 0 ? std::string() : " in DataLoader worker " + std::to_string(worker);
-    const BatchGenerator random(seed_, job);
+    const BatchGenerator random(seed_, number);
     try {
       Cell& cell = cells_[slot];
       cell.batch = reader_->make(std::move(cell.input), worker);
       if (config_.pin_memory) for_each_tensor(*cell.batch, [](Tensor& t) { t = t.pin_memory(); });
     } catch (...) {
-      rethrow_with_context(taeda::detail::concat("while reading batch ", job, place));
+      rethrow_with_context(taeda::detail::concat("while reading batch ", number, place));
     }
   }
 
   std::shared_ptr<Reader> reader_;
   std::shared_ptr<samplers::Sampler> sampler_;
   LoaderConfig config_;
-  uint64_t seed_;  ///< of the generators that datasets draw from
-  size_t position_;
+  uint64_t seed_;       ///< of the generators that datasets draw from
   const size_t first_;  ///< number of the first batch that is made here
   std::vector<Cell> cells_;
   bool done_ = false;

@@ -1,6 +1,7 @@
 #include "taeda/data/loader_state.h"
 
 #include <cstring>
+#include <utility>
 
 #include "taeda/base/error.h"
 #include "taeda/ops/create.h"

@@ -40,6 +40,11 @@ class Pipeline {
   bool next(size_t* slot);
   /// Gives the slot of the last next() back.
   void release();
+  /// Jobs that the caller is past: those that were released, and those that failed.
+  int64_t taken() const {
+    std::lock_guard lock(mutex_);
+    return taken_;
+  }
 
  private:
   enum class State : uint8_t { Empty, Working, Ready, Failed };
@@ -60,7 +65,7 @@ class Pipeline {
   /// Workers sleep when the window is full and are woken when half of it is free, so that a quick
   /// consumer costs one wake-up per half window instead of one per batch.
   const int64_t wake_room_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable room_, ready_;
   std::vector<Slot> slots_;
   int64_t drawn_ = 0, taken_ = 0;

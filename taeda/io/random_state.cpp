@@ -1,6 +1,7 @@
 #include "taeda/io/random_state.h"
 
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "taeda/base/error.h"

@@ -134,7 +134,7 @@ std::vector<double> round_ticks(double low, double high) {
   }
   const double rough = (high - low) / 5, unit = std::pow(10, std::floor(std::log10(rough)));
   const double ratio = rough / unit;
-  const double step = unit * (ratio < 1.5 ? 1 : ratio < 3.5 ? 2 : ratio < 7.5 ? 5 : 10);
+  const double step = unit * (ratio < 1.41 ? 1 : ratio < 3.16 ? 2 : ratio < 7.07 ? 5 : 10);
   std::vector<double> out;
   for (double k = std::floor(low / step); k <= std::ceil(high / step - 1e-9); ++k)
     out.push_back(k * step);

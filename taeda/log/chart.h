@@ -30,7 +30,7 @@ struct Chart {
   std::string svg(int64_t width, int64_t height) const;
 };
 
-/// Three to eight round numbers that cover [low, high].
+/// Three to ten round numbers that cover [low, high].
 std::vector<double> round_ticks(double low, double high);
 
 }  // namespace taeda::logging

@@ -207,6 +207,27 @@ TEST(LoaderState, SamplersOfTheUsersGoOnToo) {
   EXPECT_TRUE(second.epoch()->next()->data.equal(first.epoch()->next()->data));
 }
 
+/// Fails for one example.
+struct Faulty : data::datasets::Dataset<Faulty> {
+  data::Example<> get(size_t index) override {
+    TAEDA_CHECK(index != 5, "no such row");
+    return {full({1}, static_cast<int64_t>(index)), zeros({1})};
+  }
+  std::optional<size_t> size() const override { return 18; }
+};
+
+TEST(LoaderState, ABatchThatFailedIsBehind) {
+  for (int workers : {0, 2}) {
+    Loader first(Faulty(), {.batch_size = 4, .num_workers = workers});
+    Loader second(Faulty(), {.batch_size = 4, .num_workers = workers});
+    auto epoch = first.epoch();
+    (void)epoch->next();
+    EXPECT_THAT(error_of([&] { (void)epoch->next(); }), HasSubstr("while reading batch 1"));
+    second.load_state_dict(first.state_dict());
+    EXPECT_EQ(second.epoch()->next()->data[0].item<int64_t>(), 8);
+  }
+}
+
 TEST(LoaderState, IsRefusedByLoadersWithOtherBatches) {
   Loader loader(Program::rows(), {.batch_size = 4, .shuffle = true, .seed = 1});
   auto epoch = loader.epoch();

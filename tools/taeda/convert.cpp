@@ -1,6 +1,7 @@
 // `taeda convert`: tensors from one format into another.
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 
 #include "taeda/io/npy.h"
 #include "taeda/ops/copy.h"

@@ -1,7 +1,9 @@
 // `taeda inspect`: what a file holds.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <optional>
 
 #include "taeda/log/event_file.h"
 #include "taeda/log/table.h"

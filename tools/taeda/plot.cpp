@@ -1,7 +1,9 @@
 // `taeda plot`: curves of runs, from what they left behind.
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>

@@ -1,5 +1,6 @@
 // `taeda trace`: what took the time in a Chrome trace. Format: "Trace Event Format" (Google, 2016).
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <map>

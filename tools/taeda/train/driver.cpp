@@ -1,5 +1,6 @@
 #include "tools/taeda/train/driver.h"
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
@@ -9,6 +10,7 @@
 
 #include "taeda/amp/autocast.h"
 #include "taeda/amp/grad_scaler.h"
+#include "taeda/device/generator.h"
 #include "taeda/device/registry.h"
 #include "taeda/io/checkpoint.h"
 #include "taeda/io/interrupt.h"
@@ -16,6 +18,7 @@
 #include "taeda/log/table.h"
 #include "taeda/nn/containers/sequential.h"
 #include "taeda/nn/parallel/data_parallel.h"
+#include "taeda/ops/create.h"
 #include "taeda/optim/adam.h"
 #include "taeda/optim/lr_scheduler.h"
 #include "taeda/tensor/grad_mode.h"

@@ -1,4 +1,5 @@
 // Text, byte by byte: a network learns to tell each one from those before it.
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
