@@ -64,6 +64,7 @@ class DataLoader {
  public:
   using BatchType = Batch;
   using Iterator = BatchIterator<Batch>;
+  using Wrap = std::function<std::shared_ptr<Epoch<Batch>>(std::shared_ptr<Epoch<Batch>>)>;
 
   /// Yields collated batches, as Python's DataLoader: the dataset's get_stacked if it has one, else
   /// its examples through `collate`. Throws ValueError for settings that make no sense.
@@ -102,13 +103,15 @@ class DataLoader {
   Iterator begin() { return Iterator(epoch()); }
   Iterator end() { return Iterator(); }
 
-  /// Starts a new epoch, for those who ask for batches by next(); it stops when it is let go.
-  std::shared_ptr<Epoch<Batch>> epoch() {
+  /// Starts a new epoch, for those who ask for batches by next(); it stops when it is let go. If
+  /// `wrap` is given, its result hands out the batches of its argument.
+  std::shared_ptr<Epoch<Batch>> epoch(const Wrap& wrap = {}) {
     const auto before = current_.lock();
     TAEDA_CHECK(
         !before || before->done(),
         "Attempted to get a new DataLoader iterator while another iterator is not yet exhausted");
-    const auto epoch = start_(sampler_, config_, order_->begin());
+    auto epoch = start_(sampler_, config_, order_->begin());
+    if (wrap) epoch = wrap(std::move(epoch));
     current_ = epoch;
     return epoch;
   }

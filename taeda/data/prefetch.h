@@ -67,6 +67,7 @@ class PrefetchedEpoch final : public Epoch<Batch> {
     return std::move(entry.batch);
   }
   bool done() const override { return done_; }
+  size_t position() const override { return source_->position() - ahead_.size(); }
 
  private:
   struct Entry {
@@ -100,7 +101,8 @@ class PrefetchedEpoch final : public Epoch<Batch> {
   bool ended_ = false, done_ = false;
 };
 
-/// A loader whose batches arrive on a device. Refers to the loader, which must outlive it.
+/// A loader whose batches arrive on a device. Refers to the loader, which must outlive it, and
+/// whose state_dict() counts what was handed out here.
 template <class Loader>
 class DevicePrefetcher {
  public:
@@ -118,7 +120,9 @@ class DevicePrefetcher {
   Iterator end() { return Iterator(); }
   std::shared_ptr<Epoch<BatchType>> epoch() {
     if (!copier_) return loader_->epoch();
-    return std::make_shared<PrefetchedEpoch<BatchType>>(loader_->epoch(), *copier_, depth_);
+    return loader_->epoch([this](auto source) {
+      return std::make_shared<PrefetchedEpoch<BatchType>>(std::move(source), *copier_, depth_);
+    });
   }
   size_t size() const { return loader_->size(); }
   /// The stream that the copies run on; on the CPU its only one.

@@ -264,8 +264,8 @@ TEST(DataLoader, TimesOutWhenAWorkerHangs) {
   EXPECT_EQ(error, "DataLoader timed out after 0.02 seconds");
 }
 
-struct Stream : datasets::IterableDataset<Stream, int64_t> {
-  explicit Stream(int64_t n) : n_(n) {}
+struct CountedStream : datasets::IterableDataset<CountedStream, int64_t> {
+  explicit CountedStream(int64_t n) : n_(n) {}
   std::optional<int64_t> next() override {
     if (at_ == n_) return std::nullopt;
     return at_++;
@@ -276,13 +276,13 @@ struct Stream : datasets::IterableDataset<Stream, int64_t> {
 
 TEST(DataLoader, ReadsIterableDatasetsInOrder) {
   for (int workers : {0, 1, 3}) {
-    DataLoader loader(Stream(7), {.batch_size = 3, .num_workers = workers});
+    DataLoader loader(CountedStream(7), {.batch_size = 3, .num_workers = workers});
     for (int epoch = 0; epoch < 2; ++epoch)
       EXPECT_EQ(batches(loader), (Lists{{0, 1, 2}, {3, 4, 5}, {6}}));
     EXPECT_THROW(loader.size(), TypeError);
-    DataLoader drop(Stream(7), {.batch_size = 3, .num_workers = workers, .drop_last = true});
+    DataLoader drop(CountedStream(7), {.batch_size = 3, .num_workers = workers, .drop_last = true});
     EXPECT_EQ(batches(drop), (Lists{{0, 1, 2}, {3, 4, 5}}));
-    DataLoader mapped(Stream(3).map([](int64_t v) { return v * v; }),
+    DataLoader mapped(CountedStream(3).map([](int64_t v) { return v * v; }),
                       {.batch_size = 2, .num_workers = workers});
     EXPECT_EQ(batches(mapped), (Lists{{0, 1}, {4}}));
   }
@@ -316,7 +316,7 @@ TEST(MakeDataLoader, FollowsLibtorch) {
   EXPECT_EQ(batches(*share), (Lists{{1, 3, 5, 7, 9}}));
 
   auto stream = make_data_loader(
-      Stream(3), DataLoaderOptions(2).max_jobs(4).workers(2).enforce_ordering(true));
+      CountedStream(3), DataLoaderOptions(2).max_jobs(4).workers(2).enforce_ordering(true));
   EXPECT_EQ(stream->options().prefetch_factor, 2);
   for (std::vector<int64_t>& batch : *stream) EXPECT_LE(batch.size(), 2u);
 }
@@ -335,7 +335,7 @@ TEST(DataLoaderOptions, RefusesWhatMakesNoSense) {
   EXPECT_EQ(error({.shuffle = true, .sampler = sampler}),
             "sampler option is mutually exclusive with shuffle");
   EXPECT_THAT(error({.seed = 1, .sampler = sampler}), HasSubstr("mutually exclusive with seed"));
-  EXPECT_THAT(error_of([] { DataLoader loader(Stream(3), {.shuffle = true}); }),
+  EXPECT_THAT(error_of([] { DataLoader loader(CountedStream(3), {.shuffle = true}); }),
               HasSubstr("expected unspecified shuffle option, but got shuffle=True"));
 }
 

@@ -47,6 +47,31 @@ struct NestedDataset : datasets::Dataset<NestedDataset, Nested> {
   size_t bad = 99;
 };
 
+TEST(Prefetch, ResumesBehindTheBatchThatWasHandedOut) {
+  const Tensor data = rows();
+  DataLoader loader(TensorDataset{data}, {.batch_size = kRows, .shuffle = true, .seed = 3});
+  std::vector<Tensor> seen;
+  std::vector<LoaderState> states;
+  auto prefetcher = prefetch(loader, kDevice, 3);
+  for (auto& batch : prefetcher) {
+    seen.push_back(batch.data.cpu());
+    states.push_back(loader.state_dict());
+  }
+  ASSERT_EQ(seen.size(), static_cast<size_t>(kBatches));
+  for (size_t behind = 0; behind < states.size(); ++behind) {
+    DataLoader other(TensorDataset{data}, {.batch_size = kRows, .shuffle = true, .seed = 3});
+    other.load_state_dict(states[behind]);
+    size_t next = behind + 1;
+    if (next == seen.size()) continue;  // what is left of the epoch is nothing
+    for (auto& batch : prefetch(other, kDevice)) {
+      ASSERT_LT(next, seen.size());
+      EXPECT_TRUE(equal(batch.data.cpu(), seen[next])) << "batch " << next;
+      ++next;
+    }
+    EXPECT_EQ(next, seen.size());
+  }
+}
+
 TEST(Prefetch, HandsOutTheLoadersBatches) {
   NestedDataset dataset;
   for (const char* name : {"sim:0", "cpu"})
