@@ -47,7 +47,7 @@ TEST(Checkpoint, TheSameGradientsFromLessMemory) {
   ASSERT_EQ(gradients.size(), plain.size());
   for (size_t i = 0; i < plain.size(); ++i) EXPECT_EQ(distance(gradients[i], plain[i]), 0) << i;
   EXPECT_LT(peak, plain_peak * 2 / 3);
-  EXPECT_THAT(message_of([&] { checkpoint_sequential(layers, 49, x); }),
+  EXPECT_THAT(error_of([&] { checkpoint_sequential(layers, 49, x); }),
               "checkpoint_sequential: expected between 1 and 48 segments (the number of modules), "
               "but got 49");
 }
@@ -71,7 +71,7 @@ TEST(Checkpoint, TakesAndGivesAnything) {
   y.sum().backward();  // a kept graph computes again
   EXPECT_EQ(calls, 3);
   EXPECT_EQ(values(a.grad()), (std::vector<double>{120, 120, 120}));
-  EXPECT_THAT(message_of([&] { y.sum().backward(); }),
+  EXPECT_THAT(error_of([&] { y.sum().backward(); }),
               HasSubstr("Trying to backward through the graph a second time"));
   {
     const NoGradGuard guard;
@@ -160,7 +160,7 @@ TEST(Checkpoint, ARunThatDiffersIsAnError) {
   const auto error = [&](const std::function<Tensor(const Tensor&, bool again)>& f) {
     auto calls = std::make_shared<int>(0);
     const Tensor y = checkpoint([f, calls](const Tensor& t) { return f(t, (*calls)++ > 0); }, x);
-    return message_of([&] { y.sum().backward(); });
+    return error_of([&] { y.sum().backward(); });
   };
   EXPECT_EQ(error([](const Tensor& t, bool again) { return again ? t.sum(0) : t * 2; }),
             "taeda::utils::checkpoint: Recomputed values for the following tensors have different "
@@ -181,7 +181,7 @@ TEST(Checkpoint, ARunThatDiffersIsAnError) {
     const NoGradGuard guard;
     changed.add_(1);
   }
-  EXPECT_THAT(message_of([&] { y.sum().backward(); }),
+  EXPECT_THAT(error_of([&] { y.sum().backward(); }),
               HasSubstr("has been modified by an inplace operation"));
 }
 
@@ -222,7 +222,7 @@ TEST(Checkpoint, WorksInReplicasAndRecoversFromALackOfMemory) {
   {
     const Tensor loss = model(x).square().sum();
     sim::fail_allocation(sim_device(0), 3);
-    EXPECT_THAT(message_of([&] { loss.backward(); }), HasSubstr("SIM out of memory"));
+    EXPECT_THAT(error_of([&] { loss.backward(); }), HasSubstr("SIM out of memory"));
     EXPECT_FALSE(taeda::utils::checkpoint::is_recomputing());
     take_gradients(*model);
   }

@@ -20,6 +20,7 @@
 #include "taeda/ops/create.h"
 #include "taeda/ops/random.h"
 #include "taeda/ops/reduce.h"
+#include "tests/error_of.h"
 
 namespace taeda::nn {
 
@@ -80,16 +81,6 @@ inline std::vector<Tensor> take_gradients(Module& module) {
     p.mutable_grad().reset();
   }
   return out;
-}
-
-template <class F>
-std::string message_of(F&& f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "no error";
 }
 
 }  // namespace taeda::nn

@@ -171,13 +171,13 @@ TEST(DataParallelTest, DevicesByIndexNameAndDefault) {
   EXPECT_EQ(DataParallel(net, {0, 1}, 1)->output_device(), sim_device(1));
   EXPECT_EQ(DataParallel(net, {"sim:0", "sim:2"}, "cpu")->output_device(), Device(kCPU));
   EXPECT_EQ(DataParallel(net, std::vector<int>{0, 3})->devices()[1], sim_device(3));
-  EXPECT_THAT(message_of([&] { DataParallel model(net, {0, 9}); }), HasSubstr("ordinal"));
+  EXPECT_THAT(error_of([&] { DataParallel model(net, {0, 9}); }), HasSubstr("ordinal"));
 }
 
 TEST(DataParallelTest, ParametersMustBeOnTheFirstDevice) {
   Net net;
   DataParallel model(net, {"sim:0", "sim:1"});
-  EXPECT_EQ(message_of([&] { model(batch_of(4)); }),
+  EXPECT_EQ(error_of([&] { model(batch_of(4)); }),
             "module must have its parameters and buffers on device sim:0 (device_ids[0]) but found "
             "one of them on device: cpu\nin module DataParallel");
   model->to(sim_device(0));
@@ -199,7 +199,7 @@ TEST(DataParallelTest, WithoutAcceleratorsTheModuleRunsAsItIs) {
   const Tensor x = batch_of(4).cpu();
   EXPECT_EQ(distance(all(x), net(x)), 0);
   EXPECT_EQ(distance(two(x), net(x)), 0);
-  EXPECT_THAT(message_of([&] { parallel::data_parallel(net, x); }),
+  EXPECT_THAT(error_of([&] { parallel::data_parallel(net, x); }),
               HasSubstr("Expected at least one CUDA device to be available"));
 }
 
@@ -418,9 +418,9 @@ TEST(ParallelApply, ModulesAndInputsAndDevices) {
   const uint64_t number = outputs[0].grad_fn()->sequence_nr();
   EXPECT_EQ(outputs[1].grad_fn()->sequence_nr(), number) << "so they run backward side by side";
   EXPECT_GT((outputs[1] * 2).grad_fn()->sequence_nr(), number);
-  EXPECT_THAT(message_of([&] { parallel::parallel_apply(copies, std::vector<Tensor>{x}); }),
+  EXPECT_THAT(error_of([&] { parallel::parallel_apply(copies, std::vector<Tensor>{x}); }),
               HasSubstr("The number of modules 2 is not equal to the number of inputs 1"));
-  EXPECT_THAT(message_of([&] { parallel::parallel_apply(copies, inputs, sim_devices(1)); }),
+  EXPECT_THAT(error_of([&] { parallel::parallel_apply(copies, inputs, sim_devices(1)); }),
               HasSubstr("The number of modules 2 is not equal to the number of devices 1"));
 }
 

@@ -36,7 +36,7 @@ TEST(Equivalence, NamesThePlanAndTheFirstParameterThatDiffers) {
   const equivalence::Batch batch{taeda::ones({4, 6}), taeda::zeros({4, 8})};
   const auto check = [&](const std::vector<equivalence::Plan>& plans,
                          const equivalence::Options& options = {}) {
-    return message_of(
+    return error_of(
         [&] { check_parallel_equivalence([] { return Net(); }, batch, plans, options); });
   };
   EXPECT_THAT(check({equivalence::DataParallel(2), wrong}),

@@ -74,7 +74,7 @@ TEST_F(ReplicaFaults, AnErrorNamesReplicaDeviceAndModule) {
 TEST_F(ReplicaFaults, TheFirstReplicaRunsOnTheCallersThread) {
   net->inner->fault = Fault::Value;
   net->inner->first_bad = 0;
-  EXPECT_THAT(message_of([&] { model(x); }),
+  EXPECT_THAT(error_of([&] { model(x); }),
               HasSubstr("Caught ValueError in replica 0 on device sim:0."));
   net->inner->fault = Fault::None;
 }
@@ -82,7 +82,7 @@ TEST_F(ReplicaFaults, TheFirstReplicaRunsOnTheCallersThread) {
 TEST_F(ReplicaFaults, StandardExceptionsKeepTheirType) {
   net->inner->fault = Fault::Standard;
   EXPECT_THROW(model(x), std::out_of_range);
-  EXPECT_THAT(message_of([&] { model(x); }),
+  EXPECT_THAT(error_of([&] { model(x); }),
               AllOf(HasSubstr("beyond the end"), HasSubstr("in replica 1 on device sim:1.")));
   net->inner->fault = Fault::Foreign;
   EXPECT_THROW(model(x), Strange);
@@ -105,7 +105,7 @@ TEST_F(ReplicaFaults, OutOfMemoryWhileReplicating) {
   model->forget_replicas();
   sim::fail_allocation(sim_device(2), 2);  // the first is the chunk of the batch
   EXPECT_THAT(
-      message_of([&] { model(x); }),
+      error_of([&] { model(x); }),
       AllOf(HasSubstr("SIM out of memory"), HasSubstr("while replicating Outer to device sim:2")));
 }
 

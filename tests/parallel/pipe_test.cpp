@@ -67,7 +67,7 @@ TEST(Pipe, TheComparisonCatchesAWrongOne) {
         [calls](const Tensor& g) { return ++*calls == 4 ? g * 0 : g; });
     return right(model, device, loss);
   };
-  EXPECT_THAT(message_of([&] { check_parallel_equivalence(make_layers, make_batch(10), {wrong}); }),
+  EXPECT_THAT(error_of([&] { check_parallel_equivalence(make_layers, make_batch(10), {wrong}); }),
               HasSubstr("Pipe(2, chunks=4, checkpoint=\"except_last\", 1F1B): the gradient of "
                         "'2.weight' differs from one device's by "));
 }
@@ -111,7 +111,7 @@ TEST(Pipe, StagesAreNeighboursOnOneDevice) {
 }
 
 TEST(Pipe, ArgumentsAreChecked) {
-  const auto error = [](const auto& f) { return message_of(f); };
+  const auto error = [](const auto& f) { return error_of(f); };
   EXPECT_EQ(error([] { pipe_of(make_layers(), 0); }), "number of chunks must be positive integer");
   EXPECT_EQ(error([] { pipe_of(make_layers(), 1, "sometimes"); }),
             "checkpoint is not one of 'always', 'except_last', or 'never'");
@@ -241,9 +241,9 @@ TEST(PipeSchedule, OneForwardOneBackwardKeepsFewMicroBatches) {
 TEST(PipeReport, MeasuresTheBubble) {
   nn::Pipe pipe(spread(3), 6);
   const Tensor x = batch_of(12), y = taeda::ones({12, 4});
-  EXPECT_EQ(message_of([&] { pipe->report(); }), "Pipe: there is no report before the first step");
+  EXPECT_EQ(error_of([&] { pipe->report(); }), "Pipe: there is no report before the first step");
   pipe(x);
-  EXPECT_EQ(message_of([&] { pipe->report(); }),
+  EXPECT_EQ(error_of([&] { pipe->report(); }),
             "Pipe: the last step was not measured; set options().measure(true) before it");
   pipe->options().measure(true).schedule(k1F1B);
   pipe->train_step(x, y, mse);
@@ -356,14 +356,14 @@ TEST(Skip, TensorsGoStraightToTheStageThatPopsThem) {
 }
 
 TEST(Skip, NamesAreChecked) {
-  EXPECT_EQ(message_of([] {
+  EXPECT_EQ(error_of([] {
               pipe_of(Sequential{Up(), Down(), Down()});
             }),
             "one or more pairs of stash and pop do not match:\n\n"
             "* '0' declared 'skip' as poppable but it was not stashed\n"
             "* '2' redeclared 'skip' as stashable\n"
             "* no module declared 'skip' as poppable but stashed");
-  EXPECT_THAT(message_of([] {
+  EXPECT_THAT(error_of([] {
                 pipe_of(Sequential{Down(), Up(), Up()});
               }),
               HasSubstr("* '2' redeclared 'skip' as poppable"));
@@ -372,21 +372,21 @@ TEST(Skip, NamesAreChecked) {
     void reset() override {}
     Tensor forward(const Tensor& x) { return x; }
   };
-  EXPECT_THAT(message_of([] { pipe_of(Sequential{Both()}); }),
+  EXPECT_THAT(error_of([] { pipe_of(Sequential{Both()}); }),
               HasSubstr("* '0' declared 'a' both as stashable and as poppable"));
   Down down;
   Up up;
   nn::Pipe pipe(Sequential(down, up), 2);
   const Tensor x = taeda::ones({4, 6});
   down->forget = true;
-  EXPECT_THAT(message_of([&] { pipe(x); }), HasSubstr("'skip' must be stashed but have not"));
+  EXPECT_THAT(error_of([&] { pipe(x); }), HasSubstr("'skip' must be stashed but have not"));
   down->forget = false;
   up->ignore = true;
-  EXPECT_THAT(message_of([&] { pipe(x); }), HasSubstr("'skip' must be popped but have not"));
+  EXPECT_THAT(error_of([&] { pipe(x); }), HasSubstr("'skip' must be popped but have not"));
   up->wrong_name = true;
-  EXPECT_THAT(message_of([&] { pipe(x); }), HasSubstr("'other' has not been declared as poppable"));
+  EXPECT_THAT(error_of([&] { pipe(x); }), HasSubstr("'other' has not been declared as poppable"));
   up->wrong_name = up->ignore = false;
-  EXPECT_THAT(message_of([&] { up(x); }), HasSubstr("'skip' has not been stashed"));
+  EXPECT_THAT(error_of([&] { up(x); }), HasSubstr("'skip' has not been stashed"));
 }
 
 /// Two tensors in, two out.
@@ -424,13 +424,13 @@ TEST(Pipe, SeveralTensorsGoFromStageToStage) {
   y.square().sum().backward();
   const std::vector<Tensor> actual = take_gradients(*pipe);
   for (size_t i = 0; i < actual.size(); ++i) EXPECT_LT(distance(actual[i], gradients[i]), 1e-5);
-  EXPECT_THAT(message_of([&] { pipe_of(Sequential{Cross()})(a.cpu(), b.cpu()); }),
+  EXPECT_THAT(error_of([&] { pipe_of(Sequential{Cross()})(a.cpu(), b.cpu()); }),
               HasSubstr("Pipe: the output of the last stage must be a tensor"));
   struct Count : Cloneable<Count> {
     void reset() override {}
     int forward(const Tensor&) { return 1; }
   };
-  EXPECT_THAT(message_of([&] { pipe_of(Sequential{Count()})(a.cpu()); }),
+  EXPECT_THAT(error_of([&] { pipe_of(Sequential{Count()})(a.cpu()); }),
               HasSubstr("Pipe: the output of stage 0 is a int, but only tensors, and vectors or "
                         "tuples of two or three of them, go from stage to stage"));
 }
@@ -452,9 +452,9 @@ TEST(Balance, IsTheBestThereIs) {
   for (int64_t i = 1; i < 7; ++i)
     for (int64_t k = i + 1; k < 8; ++k) best = std::min(best, largest({i, k - i, 8 - k}));
   EXPECT_EQ(largest(balance_costs(costs, 3)), best);
-  EXPECT_EQ(message_of([] { balance_costs({1}, 2); }),
+  EXPECT_EQ(error_of([] { balance_costs({1}, 2); }),
             "sequence is shorter than intended partitions (1 < 2)");
-  EXPECT_EQ(message_of([] { balance_costs({1}, 0); }),
+  EXPECT_EQ(error_of([] { balance_costs({1}, 0); }),
             "partitions must be a positive integer (0 < 1)");
 }
 
@@ -462,7 +462,7 @@ TEST(Balance, MovesChildrenToDevices) {
   const Sequential layers{Tanh(), Linear(4, 4), ReLU(), Linear(4, 4), ReLU(), Linear(4, 16)};
   EXPECT_THAT(balance_by_parameters(2, layers), ElementsAre(5, 1));
   EXPECT_THAT(balance_by_parameters(3, layers), ElementsAre(3, 2, 1));
-  EXPECT_EQ(message_of([&] { balance_by_parameters(4, layers); }),
+  EXPECT_EQ(error_of([&] { balance_by_parameters(4, layers); }),
             "sequence is shorter than intended partitions (3 < 4)");
   manual_seed(1);
   const Tensor before = layers->parameters()[0].clone();
@@ -474,13 +474,13 @@ TEST(Balance, MovesChildrenToDevices) {
   EXPECT_FALSE(layers->parameters()[0].grad().defined());
   EXPECT_TRUE(layers->parameters()[0].is_cpu());
   EXPECT_EQ(nn::Pipe(partition(layers, sim_devices(3), {3, 2, 1}))->devices(), sim_devices(3));
-  EXPECT_EQ(message_of([&] { partition(layers, sim_devices(2), {3}); }),
+  EXPECT_EQ(error_of([&] { partition(layers, sim_devices(2), {3}); }),
             "partition: got 1 numbers of modules for 2 devices");
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(error_of([&] {
               partition(layers, sim_devices(2), {3, 2});
             }),
             "module and sum of balance have different length (module: 6, sum of balance: 5)");
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(error_of([&] {
               partition(layers, sim_devices(2), {6, 0});
             }),
             "all balance numbers must be positive integer (got 0)");
@@ -552,7 +552,7 @@ TEST_P(PipeFaults, AnErrorNamesModuleStageAndDevice) {
     pipe->zero_grad();
   }
   fragile->calls_left = 3;
-  EXPECT_EQ(message_of([&] { pipe(x); }),
+  EXPECT_EQ(error_of([&] { pipe(x); }),
             "bad value on the device\nin module partitions.1.1 (Fragile)\n"
             "Caught ValueError in stage 1 on device sim:1 (micro-batch 2).");
   fragile->fails = false;
@@ -562,7 +562,7 @@ TEST_P(PipeFaults, OutOfMemoryInAStage) {
   std::set<std::string> places;
   for (int64_t n = 1; n <= 40; ++n) {
     sim::fail_allocation(sim_device(1), n);
-    const std::string message = message_of([&] { step(); });
+    const std::string message = error_of([&] { step(); });
     pipe->zero_grad();
     EXPECT_THAT(message, HasSubstr("SIM out of memory")) << n;
     for (const char* place : {"in module partitions.1.0 (Tanh)", "in module partitions.1.1.fc",

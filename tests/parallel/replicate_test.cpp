@@ -247,16 +247,16 @@ struct ForgetfulImpl : Cloneable<ForgetfulImpl> {
 };
 
 TEST(Replicate, ErrorsNameTheModule) {
-  EXPECT_THAT(message_of([] { replicate(std::make_shared<PlainImpl>(), sim_devices(2)); }),
+  EXPECT_THAT(error_of([] { replicate(std::make_shared<PlainImpl>(), sim_devices(2)); }),
               ::testing::AllOf(HasSubstr("clone() has not been implemented for Plain"),
                                HasSubstr("while replicating Plain to device sim:0")));
-  EXPECT_THAT(message_of([] { replicate(std::make_shared<DerivedImpl>(), sim_devices(2)); }),
+  EXPECT_THAT(error_of([] { replicate(std::make_shared<DerivedImpl>(), sim_devices(2)); }),
               HasSubstr("the clone of Derived does not have the class"));
-  EXPECT_THAT(message_of([] { replicate(std::make_shared<ForgetfulImpl>(), sim_devices(2)); }),
+  EXPECT_THAT(error_of([] { replicate(std::make_shared<ForgetfulImpl>(), sim_devices(2)); }),
               HasSubstr("does not have the same number of child modules"));
-  EXPECT_THAT(message_of([] { replicate(make_net().ptr(), {}); }),
+  EXPECT_THAT(error_of([] { replicate(make_net().ptr(), {}); }),
               HasSubstr("expected at least one device"));
-  EXPECT_THAT(message_of([] { replicate(std::shared_ptr<NetImpl>(), sim_devices(2)); }),
+  EXPECT_THAT(error_of([] { replicate(std::shared_ptr<NetImpl>(), sim_devices(2)); }),
               HasSubstr("expected a module, got nullptr"));
 }
 

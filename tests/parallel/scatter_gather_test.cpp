@@ -30,9 +30,9 @@ TEST(Scatter, ASmallBatchHasFewerChunksThanDevices) {
   EXPECT_THAT(lengths(scatter(taeda::zeros({5}), sim_devices(4))), ElementsAre(2, 2, 1));
   EXPECT_THAT(lengths(scatter(taeda::zeros({1}), sim_devices(4))), ElementsAre(1));
   EXPECT_THAT(lengths(scatter(taeda::zeros({0, 3}), sim_devices(2))), ElementsAre(0, 0));
-  EXPECT_THAT(message_of([] { scatter(taeda::zeros({}), sim_devices(2)); }),
+  EXPECT_THAT(error_of([] { scatter(taeda::zeros({}), sim_devices(2)); }),
               HasSubstr("chunk expects at least a 1-dimensional tensor"));
-  EXPECT_THAT(message_of([] { scatter(taeda::zeros({2}), {}); }),
+  EXPECT_THAT(error_of([] { scatter(taeda::zeros({2}), {}); }),
               HasSubstr("expected at least one device"));
 }
 
@@ -67,7 +67,7 @@ TEST(Scatter, AChunkOnItsOwnDeviceIsAViewThatMayNotBeChanged) {
   const Tensor x = taeda::ones({4}, TensorOptions().device(sim_device(0))).requires_grad_();
   const std::vector<Tensor> chunks = scatter(x, sim_devices(2));
   EXPECT_EQ(chunks[0].data_ptr(), x.data_ptr());
-  EXPECT_THAT(message_of([&] { chunks[0].mul_(2); }), HasSubstr("view"));
+  EXPECT_THAT(error_of([&] { chunks[0].mul_(2); }), HasSubstr("view"));
 }
 
 using Everything =
@@ -100,7 +100,7 @@ TEST(Scatter, ContainersToAnyDepth) {
 TEST(Scatter, TensorsMustHaveTheSameNumberOfChunks) {
   const std::vector<Tensor> both{taeda::zeros({4}), taeda::zeros({1})};
   EXPECT_THROW(scatter(both, sim_devices(2)), ValueError);
-  EXPECT_THAT(message_of([&] { scatter(both, sim_devices(2)); }),
+  EXPECT_THAT(error_of([&] { scatter(both, sim_devices(2)); }),
               HasSubstr("different numbers of chunks along dimension 0: 2 and 1 for 2 devices"));
   EXPECT_EQ(
       scatter(std::vector<Tensor>{taeda::zeros({3}), taeda::zeros({4, 2})}, sim_devices(2)).size(),
@@ -136,29 +136,29 @@ TEST(Gather, ShapesAndContainersMustFit) {
   const auto at = [](int i, IntArrayRef sizes) {
     return taeda::zeros(sizes, TensorOptions().device(sim_device(i)));
   };
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] {
                 gather(std::vector{at(0, {2, 4}), at(1, {2, 5})}, Device(kCPU));
               }),
               HasSubstr("Input tensor at index 1 has invalid shape [2, 5], but expected [2, 4]"));
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] {
                 gather(std::vector{at(0, {2, 4}), at(1, {2})}, Device(kCPU));
               }),
               HasSubstr("tensor at index 1 has 1 dimensions, (expected 2)"));
   using List = std::vector<Tensor>;
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] {
                 gather(std::vector<List>{{at(0, {1})}, {}}, Device(kCPU));
               }),
               HasSubstr("All lists must have the same number of elements"));
   using Dict = std::map<std::string, Tensor>;
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] {
                 gather(std::vector<Dict>{{{"a", at(0, {1})}}, {{"b", at(1, {1})}}}, Device(kCPU));
               }),
               HasSubstr("All dicts must have the same keys"));
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] {
                 gather(std::vector<Dict>{{{"a", at(0, {1})}}, {}}, Device(kCPU));
               }),
               HasSubstr("All dicts must have the same number of keys"));
-  EXPECT_THAT(message_of([] { gather(std::vector<Tensor>(), Device(kCPU)); }),
+  EXPECT_THAT(error_of([] { gather(std::vector<Tensor>(), Device(kCPU)); }),
               HasSubstr("expected at least one output"));
 }
 
