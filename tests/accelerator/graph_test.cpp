@@ -13,6 +13,7 @@
 #include "taeda/ops/random.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/optim/optim.h"
+#include "taeda/tensor/grad_mode.h"
 
 namespace taeda {
 namespace {

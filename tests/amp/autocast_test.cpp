@@ -16,6 +16,7 @@
 #include "taeda/ops/random.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/optim/optim.h"
+#include "taeda/tensor/grad_mode.h"
 
 namespace taeda {
 namespace {

@@ -6,6 +6,7 @@
 #include "taeda/autograd/engine.h"
 #include "taeda/nn/modules/activation.h"
 #include "taeda/ops/unary.h"
+#include "taeda/tensor/grad_mode.h"
 
 namespace taeda::nn {
 namespace {

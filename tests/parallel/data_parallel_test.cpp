@@ -12,6 +12,7 @@
 #include "taeda/nn/parallel/imbalance.h"
 #include "taeda/ops/loss.h"
 #include "taeda/optim/optim.h"
+#include "taeda/tensor/grad_mode.h"
 
 namespace taeda::nn {
 namespace {

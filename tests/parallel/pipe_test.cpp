@@ -14,6 +14,7 @@
 #include "taeda/nn/pipe/schedule.h"
 #include "taeda/nn/pipe/skip.h"
 #include "taeda/ops/loss.h"
+#include "taeda/tensor/grad_mode.h"
 
 namespace taeda::nn {
 namespace {
@@ -24,14 +25,14 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 constexpr auto k1F1B = PipeSchedule::OneForwardOneBackward;
 
-Sequential make_layers() {
+Sequential pipe_layers() {
   return Sequential{Linear(6, 8), Tanh(), Linear(8, 8), Tanh(), Linear(8, 8), Linear(8, 4)};
 }
 
 /// The layers on the first `stages` devices, the same every time.
 Sequential spread(int stages) {
   manual_seed(3);
-  return partition(make_layers(), sim_devices(stages));
+  return partition(pipe_layers(), sim_devices(stages));
 }
 
 equivalence::Batch make_batch(int64_t n) {
@@ -49,7 +50,7 @@ Tensor mse(const Tensor& output, const Tensor& target) { return mse_loss(output,
 TEST(Pipe, HasTheGradientsOfTheUnsplitModel) {
   using equivalence::Pipe, equivalence::PipeStep;
   check_parallel_equivalence(
-      make_layers, make_batch(10),
+      pipe_layers, make_batch(10),
       {Pipe(1, 1), Pipe(2, 4), Pipe(2, 3, "always"), Pipe(4, 5, "never"), Pipe(3, 64),
        PipeStep(2, 4, PipeSchedule::GPipe), PipeStep(4, 3, PipeSchedule::GPipe, "never"),
        PipeStep(2, 4, k1F1B), PipeStep(3, 7, k1F1B, "never"), PipeStep(4, 64, k1F1B, "always"),
@@ -67,7 +68,7 @@ TEST(Pipe, TheComparisonCatchesAWrongOne) {
         [calls](const Tensor& g) { return ++*calls == 4 ? g * 0 : g; });
     return right(model, device, loss);
   };
-  EXPECT_THAT(error_of([&] { check_parallel_equivalence(make_layers, make_batch(10), {wrong}); }),
+  EXPECT_THAT(error_of([&] { check_parallel_equivalence(pipe_layers, make_batch(10), {wrong}); }),
               HasSubstr("Pipe(2, chunks=4, checkpoint=\"except_last\", 1F1B): the gradient of "
                         "'2.weight' differs from one device's by "));
 }
@@ -103,7 +104,7 @@ TEST(Pipe, StagesAreNeighboursOnOneDevice) {
             "  )\n"
             ")");
   EXPECT_EQ(split->named_parameters().begin()->key(), "partitions.0.1.weight");
-  const nn::Pipe on_cpu(make_layers(), 2);
+  const nn::Pipe on_cpu(pipe_layers(), 2);
   EXPECT_EQ(on_cpu->devices().size(), 6u);
   EXPECT_EQ(nn::Pipe(on_cpu)(taeda::ones({3, 6})).size(1), 4);
   const Tensor x = taeda::ones({2});
@@ -112,8 +113,8 @@ TEST(Pipe, StagesAreNeighboursOnOneDevice) {
 
 TEST(Pipe, ArgumentsAreChecked) {
   const auto error = [](const auto& f) { return error_of(f); };
-  EXPECT_EQ(error([] { pipe_of(make_layers(), 0); }), "number of chunks must be positive integer");
-  EXPECT_EQ(error([] { pipe_of(make_layers(), 1, "sometimes"); }),
+  EXPECT_EQ(error([] { pipe_of(pipe_layers(), 0); }), "number of chunks must be positive integer");
+  EXPECT_EQ(error([] { pipe_of(pipe_layers(), 1, "sometimes"); }),
             "checkpoint is not one of 'always', 'except_last', or 'never'");
   const Linear layer(6, 6);
   EXPECT_EQ(error([&] {
@@ -487,8 +488,8 @@ TEST(Balance, MovesChildrenToDevices) {
 }
 
 /// Throws when told to.
-struct FragileImpl : Cloneable<FragileImpl> {
-  FragileImpl() { reset(); }
+struct FragileStageImpl : Cloneable<FragileStageImpl> {
+  FragileStageImpl() { reset(); }
   void reset() override { fc = register_module("fc", Linear(8, 4)); }
   Tensor forward(const Tensor& x) {
     if (fails && --calls_left == 0) throw ValueError("bad value on the device");
@@ -498,7 +499,7 @@ struct FragileImpl : Cloneable<FragileImpl> {
   bool fails = false;
   int calls_left = 0;
 };
-TAEDA_MODULE(Fragile);
+TAEDA_MODULE(FragileStage);
 
 /// Two stages, of which the second can fail. Afterwards everything must be as before.
 struct PipeFaults : ::testing::TestWithParam<PipeSchedule> {
@@ -527,7 +528,7 @@ struct PipeFaults : ::testing::TestWithParam<PipeSchedule> {
     }
   }
 
-  Fragile fragile;
+  FragileStage fragile;
   nn::Pipe pipe{
       partition(Sequential{Linear(6, 8), Tanh(), Sequential(Tanh(), fragile)}, sim_devices(2)), 4};
   Tensor x = batch_of(8), y = taeda::ones({8, 4}).to(sim_device(1));
@@ -546,14 +547,14 @@ TEST_P(PipeFaults, AnErrorNamesModuleStageAndDevice) {
       EXPECT_THAT(e.what(),
                   ::testing::MatchesRegex(
                       "bad value on the device\n"
-                      "in module partitions.1.1 \\(Fragile\\)\n"
+                      "in module partitions.1.1 \\(FragileStage\\)\n"
                       "Caught ValueError in stage 1 on device sim:1 \\(micro-batch .\\)."));
     }
     pipe->zero_grad();
   }
   fragile->calls_left = 3;
   EXPECT_EQ(error_of([&] { pipe(x); }),
-            "bad value on the device\nin module partitions.1.1 (Fragile)\n"
+            "bad value on the device\nin module partitions.1.1 (FragileStage)\n"
             "Caught ValueError in stage 1 on device sim:1 (micro-batch 2).");
   fragile->fails = false;
 }

@@ -6,6 +6,7 @@
 #include "common.h"
 #include "taeda/nn/containers/lists.h"
 #include "taeda/nn/containers/sequential.h"
+#include "taeda/tensor/grad_mode.h"
 
 namespace taeda::nn {
 namespace {

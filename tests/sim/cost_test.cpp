@@ -12,13 +12,14 @@
 #include "taeda/ops/create.h"
 #include "taeda/ops/matmul.h"
 #include "taeda/ops/reduce.h"
+#include "tests/sim/devices.h"
 
 namespace taeda {
 namespace {
 
 using testing::HasSubstr;
 
-const Device kDevice("sim:0"), kPeer("sim:1");
+using sim_tests::kDevice, sim_tests::kPeer;
 
 const sim::CostModel kModel = {.name = "by hand",
                                .memory_bandwidth = 1e9,

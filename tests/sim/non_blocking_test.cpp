@@ -12,13 +12,14 @@
 #include "taeda/ops/reduce.h"
 #include "taeda/tensor/print.h"
 #include "tests/error_of.h"
+#include "tests/sim/devices.h"
 
 namespace taeda {
 namespace {
 
 using testing::HasSubstr;
 
-const Device kDevice("sim:0");
+using sim_tests::kDevice;
 constexpr double kSoon = 10;  // milliseconds: long enough for a reader that does not wait
 
 Tensor on_device(double value, int64_t n = 1000) {
