@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "taeda/base/tracing.h"
 #include "taeda/base/error.h"
+#include "taeda/base/tracing.h"
 #include "taeda/device/allocator.h"
 #include "taeda/device/graph.h"
 #include "taeda/device/registry.h"

@@ -2,6 +2,7 @@
 
 #include "taeda/autograd/record.h"
 #include "taeda/device/allocator.h"
+#include "taeda/device/graph.h"
 #include "taeda/device/registry.h"
 #include "taeda/device/stream.h"
 #include "taeda/device/transfer.h"
@@ -28,10 +29,12 @@ void queue_copy(const Tensor& out, const Tensor& in) {
   const bool to_host = out.is_cpu();
   StorageImpl* host = (to_host ? out : in).storage().get();
   const Stream stream = current_stream((to_host ? in : out).device());
-  host->order_copy(stream, to_host);
+  // A copy that is captured does not run now, and the host cannot see when a replay runs it.
+  const bool runs_now = !is_current_stream_capturing(stream.device());
+  if (runs_now) host->order_copy(stream, to_host);
   transfer(address(out), out.device(), address(in), in.device(), static_cast<size_t>(out.nbytes()),
            true);
-  host->add_copy(stream, to_host);
+  if (runs_now) host->add_copy(stream, to_host);
 }
 
 /// The bytes of two dense tensors of one dtype and layout, between devices or host.
