@@ -6,7 +6,8 @@
 // in its stream, and gives its address out (StorageImpl::data, behind every data_ptr, item, print
 // and CPU kernel) only when the streams have got there. Copies that follow are ordered by events,
 // without the host. What this cannot see is an address that was asked for before the copy began,
-// and the copies that a replay of a graph makes. Memory that is freed meanwhile is the pinned allocator's business: it keeps the block.
+// and the copies that a replay of a graph makes. Memory that is freed meanwhile is the pinned
+// allocator's business: it keeps the block.
 #pragma once
 
 #include <atomic>
