@@ -12,8 +12,8 @@
 namespace taeda {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(CudaPlugin, IsLoadedAndGivesTheReasonForNoDevices) {
   const std::string reason = cuda::unavailable_reason();
