@@ -92,8 +92,9 @@ Json collect() {
                      " " + os.machine},
       {"cpu", value_in("/proc/cpuinfo", "model name", ':')},
       {"cpu features", cpu_features()},
-      {"cpu kernels", std::string(cpu::name(cpu::cpu_capability())) +
-                          " (best in this build: " + cpu::name(cpu::best_capability()) + ")"},
+      {"cpu kernels",
+       std::string(cpu::name(cpu::cpu_capability())) +
+           " (the best for this machine and build: " + cpu::name(cpu::best_capability()) + ")"},
       {"cores", ::sysconf(_SC_NPROCESSORS_ONLN)},
       {"threads", get_num_threads()},
       {"memory", bytes_text(static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *
