@@ -4,6 +4,8 @@
 
 #include <concepts>
 #include <optional>
+#include <tuple>
+#include <type_traits>
 
 #include "taeda/kernels/conv.h"
 #include "taeda/kernels/matmul.h"
@@ -73,6 +75,13 @@ inline double conv_flops(const Tensor& out, const Tensor& weight) {
                              static_cast<double>(weight.numel() / channels);
 }
 
+/// Whether two slots are one. Told by types: g++ compares addresses of inline variables at compile
+/// time only without -fsanitize=undefined.
+template <auto* slot>
+struct SlotType {};
+template <auto* a, auto* b>
+constexpr bool kSameSlot = std::is_same_v<SlotType<a>, SlotType<b>>;
+
 /// The floating-point operations that decide how long the slot's kernel takes; 0 where the bytes
 /// do.
 template <auto* slot, class... Args>
@@ -80,14 +89,13 @@ double flops_of(const Args&... args) {
   [[maybe_unused]] const auto argument = [&]<size_t i>() -> const auto& {
     return std::get<i>(std::tie(args...));
   };
-  using Address = const void*;
-  if constexpr (Address(slot) == Address(&matmul_slot))
+  if constexpr (kSameSlot<slot, &matmul_slot>)
     return matmul_flops(argument.template operator()<0>(), argument.template operator()<1>());
-  else if constexpr (Address(slot) == Address(&conv_slot))
+  else if constexpr (kSameSlot<slot, &conv_slot>)
     return conv_flops(argument.template operator()<0>(), argument.template operator()<2>());
-  else if constexpr (Address(slot) == Address(&conv_input_grad_slot))
+  else if constexpr (kSameSlot<slot, &conv_input_grad_slot>)
     return conv_flops(argument.template operator()<1>(), argument.template operator()<2>());
-  else if constexpr (Address(slot) == Address(&conv_weight_grad_slot))
+  else if constexpr (kSameSlot<slot, &conv_weight_grad_slot>)
     return conv_flops(argument.template operator()<3>(), argument.template operator()<0>());
   else
     return 0;
