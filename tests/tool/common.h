@@ -2,7 +2,9 @@
 #pragma once
 
 #include <gmock/gmock.h>
+#include <signal.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -18,7 +20,7 @@
 namespace taeda {
 
 struct Outcome {
-  int code;
+  int code = -1;
   std::string out, err;
 };
 
@@ -30,6 +32,42 @@ inline Outcome taeda_tool(const std::string& arguments, const std::string& envir
   const int status = std::system(command.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
           contents(folder / "out"), contents(folder / "err")};
+}
+
+/// Runs the tool until its output shows `sign`, sends it the signal, and waits for its end.
+inline void signal_taeda_tool(const std::string& arguments, const std::string& sign, int number,
+                              Outcome* outcome) {
+  const TemporaryFolder folder;
+  const std::string command =
+      "exec " TAEDA_TOOL " " + arguments + " 2>" + (folder / "err") + " </dev/null";
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ::dup2(ends[1], STDOUT_FILENO);
+    ::close(ends[0]);
+    ::close(ends[1]);
+    ::execl("/bin/sh", "sh", "-c", command.c_str(), static_cast<char*>(nullptr));
+    ::_exit(127);
+  }
+  ::close(ends[1]);
+  char buffer[512];
+  ssize_t n = 0;
+  while (outcome->out.find(sign) == std::string::npos) {
+    n = ::read(ends[0], buffer, sizeof buffer);
+    ASSERT_GT(n, 0) << outcome->out;
+    outcome->out.append(buffer, static_cast<size_t>(n));
+  }
+  ::kill(child, number);
+  while ((n = ::read(ends[0], buffer, sizeof buffer)) > 0)
+    outcome->out.append(buffer, static_cast<size_t>(n));
+  ::close(ends[0]);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  outcome->code = WEXITSTATUS(status);
+  outcome->err = contents(folder / "err");
 }
 
 /// Exit code 2, one line on stderr that says `message`, and no other output.

@@ -1,7 +1,4 @@
 // The `taeda` command as users meet it: a process with arguments, output and an exit code.
-#include <signal.h>
-#include <unistd.h>
-
 #include "taeda/io/safetensors.h"
 #include "taeda/vision/image_io.h"
 #include "tests/tool/common.h"
@@ -141,35 +138,12 @@ TEST_F(Train, SameSeedSameNumbers) {
 }
 
 TEST_F(Train, CtrlCKeepsTheLastCheckpoint) {
-  int ends[2];
-  ASSERT_EQ(::pipe(ends), 0);
-  const pid_t child = ::fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    ::dup2(ends[1], STDOUT_FILENO);
-    ::close(ends[0]);
-    ::close(ends[1]);
-    ::execl(TAEDA_TOOL, TAEDA_TOOL, "train", "fashion-mnist", "--data", data.c_str(), "--out",
-            out.c_str(), "--device", "cpu", "--epochs", "1000000", static_cast<char*>(nullptr));
-    ::_exit(127);
-  }
-  ::close(ends[1]);
   // The line of the first epoch is written after its checkpoint.
-  std::string seen;
-  char buffer[512];
-  while (seen.find("│     1 │") == std::string::npos) {
-    const ssize_t n = ::read(ends[0], buffer, sizeof buffer);
-    ASSERT_GT(n, 0) << seen;
-    seen.append(buffer, static_cast<size_t>(n));
-  }
-  ::kill(child, SIGINT);
-  while (::read(ends[0], buffer, sizeof buffer) > 0) {
-  }
-  ::close(ends[0]);
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  ASSERT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 130);
+  Outcome o;
+  ASSERT_NO_FATAL_FAILURE(signal_taeda_tool(
+      "train fashion-mnist --data " + data + " --out " + out + " --device cpu --epochs 1000000",
+      "│     1 │", SIGINT, &o));
+  EXPECT_EQ(o.code, 130);
   EXPECT_GE(io::SafeTensors::open(out + "/checkpoint.safetensors").tensors().size(), 10u);
   EXPECT_FALSE(std::filesystem::exists(out + "/result.json"));
 }

@@ -1,7 +1,4 @@
 // `taeda train`: runs that are stopped and go on, and every task.
-#include <signal.h>
-#include <unistd.h>
-
 #include <cmath>
 
 #include "taeda/io/safetensors.h"
@@ -81,40 +78,14 @@ TEST_F(Resume, OnADeviceInMixedPrecisionOverTwoReplicas) {
 TEST_F(Resume, AfterASignal) {
   for (int number : {SIGINT, SIGTERM}) {
     const std::string part = folder / std::to_string(number);
-    const std::string command = "exec " TAEDA_TOOL " " +
-                                arguments("--device cpu --epochs 1000 --threads 1", part) + " 2>" +
-                                (folder / "err");
-    int ends[2];
-    ASSERT_EQ(::pipe(ends), 0);
-    const pid_t child = ::fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
-      ::dup2(ends[1], STDOUT_FILENO);
-      ::close(ends[0]);
-      ::close(ends[1]);
-      ::execl("/bin/sh", "sh", "-c", command.c_str(), static_cast<char*>(nullptr));
-      ::_exit(127);
-    }
-    ::close(ends[1]);
-    std::string seen;
-    char buffer[512];
-    while (seen.find("│     2 │") == std::string::npos) {
-      const ssize_t n = ::read(ends[0], buffer, sizeof buffer);
-      ASSERT_GT(n, 0) << seen;
-      seen.append(buffer, static_cast<size_t>(n));
-    }
-    ::kill(child, number);
-    while (::read(ends[0], buffer, sizeof buffer) > 0) {
-    }
-    ::close(ends[0]);
-    int status = 0;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    ASSERT_TRUE(WIFEXITED(status));
-    EXPECT_EQ(WEXITSTATUS(status), 130);
+    Outcome o;
+    ASSERT_NO_FATAL_FAILURE(signal_taeda_tool(
+        arguments("--device cpu --epochs 1000 --threads 1", part), "│     2 │", number, &o));
+    EXPECT_EQ(o.code, 130);
     // Wherever it was stopped, going on leads to where a run leads that stops there by itself.
     const auto checkpoint = io::SafeTensors::open(part + "/checkpoint.safetensors");
     const int64_t steps = std::stoll(checkpoint.metadata().at("steps"));
-    EXPECT_THAT(contents(folder / "err"), HasSubstr("after step " + std::to_string(steps)));
+    EXPECT_THAT(o.err, HasSubstr("after step " + std::to_string(steps)));
     const std::string same = folder / "same";
     const std::string options = "--device cpu --epochs 1000 --threads 1 --stop-after ";
     EXPECT_EQ(taeda_tool(arguments(options + "3 --resume auto", part)).code, 130);
