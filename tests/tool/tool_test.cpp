@@ -36,6 +36,10 @@ TEST(Tool, RefusesUnknownCommandsAndFlags) {
     EXPECT_THAT(o.err, StartsWith("taeda: ")) << arguments;
     EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
   }
+  EXPECT_THAT(taeda_tool("train imagenet").err,
+              AllOf(StartsWith("taeda: train: expected one of fashion-mnist, "),
+                    HasSubstr(", got 'imagenet' (see --help)")));
+  EXPECT_THAT(taeda_tool("").err, HasSubstr("completion, got nothing (see --help)"));
 }
 
 TEST_F(Train, RefusesFlagsThatMakeNoSense) {

@@ -17,6 +17,19 @@ int fail(const std::string& message, int code) {
   return code;
 }
 
+/// What is wrong with the command line; where a command is missing, which ones there are.
+std::string explain(const CLI::App& app, const CLI::ParseError& error) {
+  for (const CLI::App* chosen : app.get_subcommands()) return explain(*chosen, error);
+  std::string names;
+  for (const CLI::App* c : app.get_subcommands([](const CLI::App*) { return true; }))
+    names += (names.empty() ? "" : ", ") + c->get_name();
+  const int required = static_cast<int>(CLI::ExitCodes::RequiredError);
+  if (names.empty() || error.get_exit_code() != required) return error.what();
+  const std::vector<std::string> words = app.remaining();
+  const std::string got = words.empty() ? "nothing" : "'" + words[0] + "'";
+  return app.get_name() + ": expected one of " + names + ", got " + got;
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Taeda: deep learning in C++", "taeda");
   app.set_version_flag("--version", std::string("taeda ") + TAEDA_VERSION);
@@ -36,7 +49,7 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help and --version
-    return fail(std::string(e.what()) + " (see --help)", kExitUsage);
+    return fail(explain(app, e) + " (see --help)", kExitUsage);
   }
   return action();
 }
