@@ -2,6 +2,7 @@
 #pragma once
 
 #include "taeda/nn/checkpoint.h"
+#include "taeda/nn/containers/functional.h"
 #include "taeda/nn/containers/lists.h"
 #include "taeda/nn/containers/sequential.h"
 #include "taeda/nn/functional/attention.h"

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "taeda/nn/containers/functional.h"
 #include "taeda/nn/containers/lists.h"
 #include "taeda/nn/containers/sequential.h"
 #include "taeda/ops/arithmetic.h"
@@ -167,6 +168,17 @@ TEST(ParameterDict, HoldsTensors) {
   EXPECT_THAT([&] { dict->get("right"); },
               ThrowsMessage<Error>("Parameter 'right' is not defined"));
   EXPECT_EQ(dict->clone()->repr(), dict->repr());
+}
+
+TEST(Functional, IsAFunctionAmongModules) {
+  Sequential net{Functional([](const Tensor& x) { return x * 3; }), Plus(1),
+                       Functional([](const Tensor& x, double by) { return x * by; }, 2.)};
+  EXPECT_EQ(net->forward(full({1}, 2.)).item<double>(), 14);
+  const auto copy = std::dynamic_pointer_cast<SequentialImpl>(net->clone());
+  EXPECT_EQ(copy->forward(full({1}, 2.)).item<double>(), 14);
+  EXPECT_EQ(net->repr(), "Sequential(\n  (0): Functional()\n  (1): Plus()\n  (2): Functional()\n)");
+  EXPECT_THAT([] { Functional(FunctionalImpl::Function()); },
+              ThrowsMessage<Error>(HasSubstr("Functional: expected a function, got an empty one")));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "common.h"
+#include "taeda/nn/containers/functional.h"
 #include "taeda/nn/modules/activation.h"
 #include "taeda/nn/modules/loss.h"
 #include "taeda/nn/parallel/equivalence.h"

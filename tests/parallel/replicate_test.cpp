@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "common.h"
+#include "taeda/device/sim_cost.h"
 #include "taeda/nn/containers/lists.h"
 #include "taeda/nn/containers/sequential.h"
 #include "taeda/tensor/grad_mode.h"
@@ -15,6 +16,12 @@ using parallel::Replicas;
 using parallel::replicate;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+
+std::vector<Tensor> copied(const std::vector<Tensor>& tensors) {
+  std::vector<Tensor> out;
+  for (const Tensor& t : tensors) out.push_back(t.detach().clone());
+  return out;
+}
 
 TEST(Replicate, CopiesAreOnTheirDevicesAndTheFirstSharesMemory) {
   const Net net = make_net();
@@ -73,6 +80,43 @@ TEST(Replicas, KeepTheirMemoryAndFollowTheValues) {
   EXPECT_TRUE(weight().is_same(own));
   EXPECT_EQ(own.data_ptr(), memory);
   EXPECT_EQ(distance(own, net->fc1->weight), 0);
+}
+
+TEST(Replicas, EachDeviceSendsEverythingOnce) {
+  sim::configure(4, {.cost = sim::cost_model("h100")});
+  {
+    const Net net = make_net();
+    int64_t bytes = 0;
+    for (const Tensor& p : net->parameters()) bytes += p.nbytes();
+    Replicas replicas(net.ptr(), sim_devices(4));
+    std::vector<sim::PredictedUse> before;
+    for (const Device& d : sim_devices(4)) before.push_back(sim::predicted_use(d));
+    replicas.follow(4);
+    for (size_t i = 0; i < 4; ++i)
+      EXPECT_EQ(sim::predicted_use(sim_devices(4)[i]).copied_bytes - before[i].copied_bytes,
+                i < 3 ? bytes : 0);
+  }
+  sim::configure(4);
+}
+
+TEST(Replicas, ValuesThatChangeAreNotSentHalf) {
+  const Net net = make_net();
+  Replicas replicas(net.ptr(), sim_devices(4));
+  const auto change = [&] {
+    const NoGradGuard guard;
+    for (const Tensor& p : net->parameters()) p.add_(1);
+  };
+  for (int slow = 0; slow < 3; ++slow) {
+    sim::delay_link(sim_device(slow), sim_device(slow + 1), 2);
+    change();
+    const std::vector<Tensor> sent = copied(net->parameters());
+    const auto& copies = replicas.follow(4);
+    change();
+    for (const auto& copy : copies)
+      for (size_t i = 0; copy != copies[0] && i < sent.size(); ++i)
+        EXPECT_EQ(distance(copy->parameters()[i], sent[i]), 0) << slow;
+    sim::delay_link(sim_device(slow), sim_device(slow + 1), 0);
+  }
 }
 
 TEST(Replicas, FollowAParameterToOtherMemory) {

@@ -1,5 +1,6 @@
 #include "taeda/nn/parallel/replicate.h"
 
+#include <algorithm>
 #include <typeinfo>
 #include <unordered_map>
 #include <unordered_set>
@@ -9,6 +10,7 @@
 #include "taeda/device/registry.h"
 #include "taeda/nn/cloneable.h"
 #include "taeda/nn/parallel/comm.h"
+#include "taeda/ops/create.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::nn::parallel {
@@ -93,24 +95,14 @@ void Replicas::forget() {
   clones_.clear();
 }
 
-const std::vector<std::shared_ptr<Module>>& Replicas::follow(size_t n) {
+const std::vector<std::shared_ptr<Module>>& Replicas::follow_unsettled(size_t n) {
   const bool recording = GradMode::is_enabled();
   {
     const InferenceMode normal(false);
     const NoGradGuard no_grad;
     if (!clones_.empty() && !is_as_before()) forget();
     if (clones_.empty()) seen_ = look_at(original_);
-    for (size_t i = 0; i < n; ++i) {
-      try {
-        const DeviceGuard on_device(devices_[i]);
-        if (i == clones_.size()) make_clone();
-        update(replicas_[i], devices_[i]);
-      } catch (Error& e) {
-        e.add_context(taeda::detail::concat("while replicating ", original_->name(), " to device ",
-                                            devices_[i]));
-        throw;
-      }
-    }
+    update(n);
   }
   if (recording) record_history(n);
   return clones_;
@@ -165,16 +157,21 @@ void Replicas::match(Replica& replica) const {
   }
 }
 
-/// Brings a replica in step with the original.
-void Replicas::update(Replica& replica, Device device) const {
-  for (size_t i = 0; i < replica.modules.size(); ++i) {
-    replica.modules[i]->training_ = seen_.modules[i]->training_;
-    replica.modules[i]->hooks_ = seen_.modules[i]->hooks_;
+/// Gives a replica the original's state and memory for its values; returns which of its tensors
+/// lack the original's.
+std::vector<bool> Replicas::prepare(size_t i) {
+  if (i == clones_.size()) make_clone();
+  Replica& replica = replicas_[i];
+  for (size_t m = 0; m < replica.modules.size(); ++m) {
+    replica.modules[m]->training_ = seen_.modules[m]->training_;
+    replica.modules[m]->hooks_ = seen_.modules[m]->hooks_;
   }
-  for (Copy& copy : replica.tensors) {
+  std::vector<bool> stale(replica.tensors.size());
+  for (size_t k = 0; k < stale.size(); ++k) {
+    Copy& copy = replica.tensors[k];
     const Tensor original = seen_.tensors[copy.original].detach();
     make_plain(copy.own);
-    if (original.device() == device) {
+    if (original.device() == devices_[i]) {
       if (!shares(copy.own, original)) copy.own.set_data(original);
       continue;
     }
@@ -182,18 +179,90 @@ void Replicas::update(Replica& replica, Device device) const {
         copy.from_version == original._version() && copy.own_version == copy.own._version() &&
         fits(copy.own, original))
       continue;
+    stale[k] = true;
     // An earlier pass that was not run backward yet keeps the values it was made with.
     const bool reusable =
         copy.from && fits(copy.own, original) && copy.own.storage().use_count() == 1;
-    if (reusable)
-      copy.own.copy_(original, true);
-    else
-      copy.own.set_data(original.to(device, true, true));
-    copy.from = original.storage();
-    copy.from_offset = original.storage_offset();
-    copy.from_version = original._version();
-    copy.own_version = copy.own._version();
+    if (!reusable) copy.own.set_data(empty_like(original, original.options().device(devices_[i])));
+    copy.from = {};
   }
+  return stale;
+}
+
+/// The streams between two replicas; null where values go on the current ones.
+const nn::detail::Lane* Replicas::lane_to(size_t i) const {
+  return i < lanes_.size() && lanes_[i] ? &*lanes_[i] : nullptr;
+}
+
+/// Where values of a replica are there once they are.
+Stream Replicas::arrival_stream(size_t i) const {
+  const nn::detail::Lane* lane = lane_to(i);
+  return lane ? lane->receive : current_stream(devices_[i]);
+}
+
+/// Brings replicas in step with the original, the first first and the others tensor by tensor.
+void Replicas::update(size_t n) {
+  const auto on_device = [&](size_t i, const auto& fn) {
+    try {
+      const DeviceGuard guard(devices_[i]);
+      fn();
+    } catch (Error& e) {
+      e.add_context(taeda::detail::concat("while replicating ", original_->name(), " to device ",
+                                          devices_[i]));
+      throw;
+    }
+  };
+  std::vector<std::vector<bool>> stale(n);
+  for (size_t i = 0; i < n; ++i) on_device(i, [&] { stale[i] = prepare(i); });
+  const size_t tensors = stale[0].size();
+  const auto any = [](const std::vector<bool>& v) { return std::ranges::find(v, true) != v.end(); };
+  on_device(0, [&] {
+    for (size_t k = 0; k < tensors; ++k)
+      if (stale[0][k]) send(k, 0);
+  });
+  lanes_.resize(devices_.size());
+  for (size_t i = 1; i < n; ++i) {
+    const Device from = devices_[i - 1], to = devices_[i];
+    if (!any(stale[i]) || from.is_cpu() || from.type() != to.type()) continue;
+    if (!lanes_[i]) lanes_[i].emplace(from, to);
+    settled_ = false;
+    lanes_[i]->send.wait_stream(current_stream(from));
+    lanes_[i]->receive.wait_stream(current_stream(to));
+  }
+  for (size_t k = 0; k < tensors; ++k)
+    for (size_t i = 1; i < n; ++i)
+      if (stale[i][k]) on_device(i, [&] { send(k, i); });
+  for (size_t i = 1; i < n; ++i)
+    if (const auto* lane = lane_to(i)) current_stream(devices_[i]).wait_stream(lane->receive);
+}
+
+/// Queues the copy of a tensor from the replica before, or from the original.
+void Replicas::send(size_t k, size_t i) {
+  Copy& copy = replicas_[i].tensors[k];
+  const Tensor original = seen_.tensors[copy.original].detach();
+  const Tensor source = i > 0 ? replicas_[i - 1].tensors[k].own : original;
+  if (const nn::detail::Lane* lane = lane_to(i)) {
+    nn::detail::mark_user(source, lane->send);
+    nn::detail::mark_user(copy.own, lane->receive);
+    lane->receive.wait_stream(arrival_stream(i - 1));
+    const StreamGuard sender(lane->send), receiver(lane->receive);
+    copy.own.copy_(source, true);
+  } else {
+    if (i > 0 && !devices_[i - 1].is_cpu())
+      current_stream(devices_[i - 1]).wait_stream(arrival_stream(i - 1));
+    copy.own.copy_(source, true);
+  }
+  copy.from = original.storage();
+  copy.from_offset = original.storage_offset();
+  copy.from_version = original._version();
+  copy.own_version = copy.own._version();
+}
+
+void Replicas::settle() {
+  if (settled_) return;
+  settled_ = true;
+  for (size_t i = 1; i < lanes_.size(); ++i)
+    if (const auto* lane = lane_to(i)) current_stream(devices_[i - 1]).wait_stream(lane->send);
 }
 
 void Replicas::record_history(size_t n) const {

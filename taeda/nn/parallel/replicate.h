@@ -3,10 +3,12 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "taeda/nn/holder.h"
+#include "taeda/nn/pipe/lane.h"
 
 namespace taeda::nn::parallel {
 
@@ -16,7 +18,9 @@ namespace taeda::nn::parallel {
 /// A replica is a clone. Before every forward pass it is brought in step with the original: a
 /// parameter or buffer is copied, into the memory that the replica has, if the original's storage
 /// or version is another than at the last copy. So nothing is allocated in a training loop, and
-/// nothing is copied between two passes without a change. A replica on the original's device
+/// nothing is copied between two passes without a change. Values go from replica to replica, each
+/// tensor as soon as it has arrived, on streams of their own: a device sends everything once, and
+/// the original's computes meanwhile. A replica on the original's device
 /// shares its memory: it costs none, and what it writes into its buffers (the statistics of batch
 /// norm) the original has. What other replicas write into theirs is overwritten by the next pass.
 ///
@@ -32,7 +36,27 @@ class Replicas {
 
   /// The first `n` replicas, in step with the original. Throws Error if a module cannot be cloned;
   /// what it throws otherwise (OutOfMemoryError) it throws with a line that names the device.
-  const std::vector<std::shared_ptr<Module>>& follow(size_t n);
+  const std::vector<std::shared_ptr<Module>>& follow(size_t n) {
+    const SettledAtEnd settled(*this);
+    return follow_unsettled(n);
+  }
+  /// The same for a caller who calls `settle` before the values may change, and queues the pass
+  /// before: the devices compute while they send.
+  const std::vector<std::shared_ptr<Module>>& follow_unsettled(size_t n);
+  /// Has later work of the current streams wait until what replicas are sent has left.
+  void settle();
+
+  class SettledAtEnd {
+   public:
+    explicit SettledAtEnd(Replicas& replicas) : replicas_(replicas) {}
+    ~SettledAtEnd() { replicas_.settle(); }
+    SettledAtEnd(const SettledAtEnd&) = delete;
+    SettledAtEnd& operator=(const SettledAtEnd&) = delete;
+
+   private:
+    Replicas& replicas_;
+  };
+
   /// Has the clones made anew at the next pass.
   void forget();
   std::mutex& mutex() { return mutex_; }
@@ -60,7 +84,11 @@ class Replicas {
   bool is_as_before() const;
   void make_clone();
   void match(Replica& replica) const;
-  void update(Replica& replica, Device device) const;
+  std::vector<bool> prepare(size_t replica);
+  void update(size_t n);
+  void send(size_t tensor, size_t replica);
+  const nn::detail::Lane* lane_to(size_t replica) const;
+  Stream arrival_stream(size_t replica) const;
   void record_history(size_t n) const;
 
   std::shared_ptr<Module> original_;
@@ -68,6 +96,8 @@ class Replicas {
   Snapshot seen_;
   std::vector<Replica> replicas_;
   std::vector<std::shared_ptr<Module>> clones_;
+  std::vector<std::optional<nn::detail::Lane>> lanes_;  // to each replica from the one before it
+  bool settled_ = true;
   std::mutex mutex_;
 };
 

@@ -6,12 +6,11 @@
 
 namespace taeda::nn::detail {
 
-namespace {
-
-/// Memory of `t` is used by a stream that did not allocate it.
 void mark_user(const Tensor& t, const Stream& stream) {
   if (!t.is_cpu() && t.storage()->data() && t.storage()->resizable()) t.record_stream(stream.id());
 }
+
+namespace {
 
 /// A stream is current for a scope; on the CPU there is only one.
 class OnStream {

@@ -21,6 +21,9 @@ struct Lanes {
   Lanes reversed() const { return {back, there}; }
 };
 
+/// Keeps the memory of `t` from being reused before `stream`, which did not allocate it, is done.
+void mark_user(const Tensor& t, const Stream& stream);
+
 /// Tensors that were sent. On one device they are not copied.
 struct Parcel {
   std::vector<Tensor> tensors;
