@@ -30,19 +30,23 @@ struct Jacobian {
   }
 };
 
+/// Real numbers in a tensor: a complex element counts as two, its real and its imaginary part. Then
+/// a complex gradient, dL/dRe + i dL/dIm, is the gradient of these numbers.
+int64_t number_count(const Tensor& t) { return t.is_complex() ? 2 * t.numel() : t.numel(); }
+
 std::vector<double> host_values(const Tensor& t) {
   NoGradGuard guard;
   const Tensor host = t.detach().cpu().contiguous();
   const auto* p = static_cast<const double*>(host.data_ptr());
-  return {p, p + host.numel()};
+  return {p, p + number_count(host)};
 }
 
 /// A tensor like `model` (device, layout, requires_grad) with other values.
 Tensor with_values(const Tensor& model, const std::vector<double>& values) {
   NoGradGuard guard;
-  const Tensor host = make_tensor(model.sizes(), kDouble, Device(kCPU));
-  if (!values.empty())
-    std::memcpy(host.data_ptr(), values.data(), values.size() * sizeof(double));
+  const ScalarType dtype = model.is_complex() ? kComplexDouble : kDouble;
+  const Tensor host = make_tensor(model.sizes(), dtype, Device(kCPU));
+  if (!values.empty()) std::memcpy(host.data_ptr(), values.data(), values.size() * sizeof(double));
   Tensor out = model.detach().clone();
   out.copy_(host);
   return out;
@@ -51,7 +55,7 @@ Tensor with_values(const Tensor& model, const std::vector<double>& values) {
 std::vector<Tensor> checked_outputs(const GradcheckFn& fn, const std::vector<Tensor>& inputs) {
   std::vector<Tensor> out;
   for (const Tensor& t : fn(inputs))
-    if (t.defined() && t.is_floating_point()) out.push_back(t);
+    if (t.defined() && is_differentiable(t.dtype())) out.push_back(t);
   return out;
 }
 
@@ -59,7 +63,7 @@ std::vector<Tensor> checked_outputs(const GradcheckFn& fn, const std::vector<Ten
 std::vector<Jacobian> numerical(const GradcheckFn& fn, const std::vector<Tensor>& inputs, size_t i,
                                 const std::vector<Tensor>& outputs, double eps) {
   std::vector<Jacobian> out;
-  for (const Tensor& t : outputs) out.emplace_back(inputs[i].numel(), t.numel());
+  for (const Tensor& t : outputs) out.emplace_back(number_count(inputs[i]), number_count(t));
   std::vector<Tensor> moved = inputs;
   std::vector<double> values = host_values(inputs[i]);
   const auto evaluate = [&](double v, size_t r) {
@@ -83,9 +87,9 @@ std::vector<Jacobian> numerical(const GradcheckFn& fn, const std::vector<Tensor>
 
 /// d output / d inputs[i], one backward pass per output element.
 Jacobian analytical(const Tensor& output, const Tensor& input) {
-  Jacobian out(input.numel(), output.numel());
-  std::vector<double> weights(static_cast<size_t>(output.numel()), 0.0);
-  for (int64_t c = 0; c < output.numel(); ++c) {
+  Jacobian out(number_count(input), number_count(output));
+  std::vector<double> weights(static_cast<size_t>(out.columns), 0.0);
+  for (int64_t c = 0; c < out.columns; ++c) {
     weights[static_cast<size_t>(c)] = 1;
     const Tensor g = grad({output}, {input}, {with_values(output, weights)}, true, false, true)[0];
     weights[static_cast<size_t>(c)] = 0;
@@ -114,8 +118,8 @@ bool gradcheck(const GradcheckFn& fn, const std::vector<Tensor>& inputs,
   for (const Tensor& t : inputs) {
     if (!t.defined() || !t.requires_grad()) continue;
     any = true;
-    TAEDA_CHECK_VALUE(t.dtype() == kDouble, "gradcheck expects float64 inputs, got ",
-                      to_string(t.dtype()));
+    TAEDA_CHECK_VALUE(t.dtype() == kDouble || t.dtype() == kComplexDouble,
+                      "gradcheck expects float64 or complex128 inputs, got ", to_string(t.dtype()));
   }
   TAEDA_CHECK_VALUE(
       any,
@@ -127,7 +131,7 @@ bool gradcheck(const GradcheckFn& fn, const std::vector<Tensor>& inputs,
     if (!inputs[i].defined() || !inputs[i].requires_grad()) continue;
     std::vector<Jacobian> n = numerical(fn, inputs, i, outputs, options.eps);
     for (size_t o = 0; o < outputs.size(); ++o) {
-      Jacobian a(inputs[i].numel(), outputs[o].numel());
+      Jacobian a(number_count(inputs[i]), number_count(outputs[o]));
       if (outputs[o].requires_grad()) a = analytical(outputs[o], inputs[i]);
       TAEDA_CHECK(close(a, n[o], options), "Jacobian mismatch for output ", o,
                   " with respect to input ", i, ",\nnumerical:", n[o].str(),
@@ -145,7 +149,7 @@ bool gradgradcheck(const GradcheckFn& fn, const std::vector<Tensor>& inputs,
   for (size_t o = 0; o < outputs.size(); ++o) {
     Tensor weight = given.empty() ? Tensor() : given[o];
     if (!weight.defined()) {
-      std::vector<double> values(static_cast<size_t>(outputs[o].numel()));
+      std::vector<double> values(static_cast<size_t>(number_count(outputs[o])));
       for (size_t k = 0; k < values.size(); ++k)
         values[k] = std::sin(1.0 + 0.7 * static_cast<double>(k + o));
       weight = with_values(outputs[o], values);

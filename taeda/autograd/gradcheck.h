@@ -17,9 +17,10 @@ struct GradcheckOptions {
   double rtol = 1e-3;
 };
 
-/// Checks the gradients of `fn` at `inputs` against central differences, for every floating output
-/// and every input that requires a gradient. Inputs must be float64. Throws Error, naming output,
-/// input and both Jacobians, at the first mismatch.
+/// Checks the gradients of `fn` at `inputs` against central differences, for every floating or
+/// complex output and every input that requires a gradient. Inputs must be float64 or complex128;
+/// real and imaginary parts are moved, and compared, one by one. Throws Error, naming output, input
+/// and both Jacobians, at the first mismatch.
 bool gradcheck(const GradcheckFn& fn, const std::vector<Tensor>& inputs,
                const GradcheckOptions& options = {});
 

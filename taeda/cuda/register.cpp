@@ -10,6 +10,7 @@ void register_kernels() {
   register_conv();
   register_copy();
   register_create();
+  register_fft();
   register_index();
   register_join();
   register_loss();

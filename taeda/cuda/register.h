@@ -9,6 +9,7 @@ void register_kernels();
 void register_conv();
 void register_copy();
 void register_create();
+void register_fft();
 void register_index();
 void register_join();
 void register_loss();

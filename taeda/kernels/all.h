@@ -4,6 +4,7 @@
 #include "taeda/kernels/conv.h"
 #include "taeda/kernels/copy.h"
 #include "taeda/kernels/create.h"
+#include "taeda/kernels/fft.h"
 #include "taeda/kernels/index.h"
 #include "taeda/kernels/join.h"
 #include "taeda/kernels/loss.h"
@@ -26,6 +27,7 @@ void for_each_slot(F&& f) {
   for_each_conv_slot(f);
   for_each_copy_slot(f);
   for_each_create_slot(f);
+  for_each_fft_slot(f);
   for_each_index_slot(f);
   for_each_join_slot(f);
   for_each_loss_slot(f);

@@ -3,6 +3,7 @@
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/unfold_backward.h"
 
 namespace taeda {
 
@@ -335,27 +336,25 @@ Tensor Tensor::diagonal(int64_t offset, int64_t dim1, int64_t dim2) const {
   return out;
 }
 
-namespace {
-
-/// Windows overlap, so their gradients add up: once for each position inside the window, because
-/// the elements at one position of all windows are different elements.
-Tensor unfold_backward(const Tensor& g, const DimVector& sizes, int64_t dim, int64_t size,
-                       int64_t step) {
+/// Windows overlap, so they are added in pieces that do not: `step` elements of all windows at
+/// once.
+Tensor detail::unfold_backward(const Tensor& g, IntArrayRef sizes, int64_t dim, int64_t size,
+                               int64_t step) {
   Tensor out = make_tensor(sizes, g.dtype(), g.device());
   {
     NoGradGuard guard;
     out.zero_();
-    const int64_t windows = g.size(dim);
-    for (int64_t k = 0; k < size; ++k)
-      out.slice(dim, k, k + (windows - 1) * step + 1, step).add_(g.select(-1, k));
+    const int64_t last = (g.size(dim) - 1) * step;  // where the last window begins
+    for (int64_t k = 0; k < size; k += step) {
+      const int64_t width = std::min(step, size - k);
+      out.narrow(dim, k, last + width).unfold(dim, width, step).add_(g.narrow(-1, k, width));
+    }
   }
   if (wants_grad(g))
     record("UnfoldBackwardBackward0", out, {g},
            [dim, size, step](const Tensor& gg) { return gg.unfold(dim, size, step); });
   return out;
 }
-
-}  // namespace
 
 Tensor Tensor::unfold(int64_t dimension, int64_t size, int64_t step) const {
   const int64_t d = wrap_dim(dimension, dim());
@@ -364,7 +363,7 @@ Tensor Tensor::unfold(int64_t dimension, int64_t size, int64_t step) const {
     record("UnfoldBackward0", out, {*this},
            [sizes = DimVector(sizes()), d, size, step](const Tensor& g) {
              if (sizes.empty()) return g.reshape({});
-             return unfold_backward(g, sizes, d, size, step);
+             return detail::unfold_backward(g, sizes, d, size, step);
            });
   return out;
 }

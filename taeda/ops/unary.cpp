@@ -7,6 +7,8 @@
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/autocast.h"
 #include "taeda/ops/elementwise.h"
+#include "taeda/ops/shape.h"
+#include "taeda/tensor/grad_mode.h"
 
 namespace taeda {
 
@@ -193,6 +195,40 @@ Tensor conj(const Tensor& self) {
   Tensor y = pointwise(Conj{}, self);
   if (wants_grad(self))
     record("ConjBackward0", y, {self}, [](const Tensor& g) { return g.conj(); });
+  return y;
+}
+
+namespace {
+
+Tensor angle_of_real(const Tensor& self) {
+  const ScalarType dtype = is_integral(self.dtype(), true) ? get_default_dtype() : self.dtype();
+  Tensor y;
+  {
+    NoGradGuard guard;
+    y = self.lt(0).to(dtype).mul(std::numbers::pi);
+    if (self.is_floating_point()) y = self.where(self.isnan(), y);
+  }
+  if (wants_grad(self))
+    record("AngleBackward0", y, {self}, [](const Tensor& g) { return detail::zeros_like(g); });
+  return y;
+}
+
+}  // namespace
+
+Tensor angle(const Tensor& self) {
+  if (!self.is_complex()) return angle_of_real(self);
+  Tensor y;
+  {
+    NoGradGuard guard;
+    y = imag(self).atan2(real(self));
+  }
+  // Turning by dt moves z by i z dt.
+  if (wants_grad(self))
+    record("AngleBackward0", y, {self}, [x = save(self)](const Tensor& g) {
+      const Tensor z = x.unpack(), square = real(z.mul(z.conj()));
+      const Tensor turned = z.mul(Scalar(std::complex<double>(0, 1)));
+      return turned.div(square.add(square.eq(0).to(square.dtype()))).mul(g);
+    });
   return y;
 }
 

@@ -70,6 +70,9 @@ Tensor frac(const Tensor& self);
 Tensor sigmoid(const Tensor& self);
 /// The complex conjugate; a real tensor is its own.
 Tensor conj(const Tensor& self);
+/// The angle of each complex number in radians, in (-pi, pi]; its gradient at 0 is 0. Of a real
+/// number: pi below zero, else 0, NaN for NaN, with a gradient of zero.
+Tensor angle(const Tensor& self);
 /// min(max(x, low), high), where a bound may be missing; NaN stays NaN. The gradient passes where x
 /// lies within the bounds, and goes to a tensor bound where it does not. Throws Error if both are
 /// missing.

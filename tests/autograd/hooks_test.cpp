@@ -176,7 +176,7 @@ TEST(Gradcheck, FindsAWrongDerivative) {
               HasSubstr("Jacobian mismatch for output 0 with respect to input 0"));
   const Tensor f = ones({1}).requires_grad_();
   EXPECT_THAT(error_of([&] { autograd::gradcheck(fn, {f}); }),
-              HasSubstr("expects float64 inputs, got Float"));
+              HasSubstr("expects float64 or complex128 inputs, got Float"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <cstdlib>
 
 #include "taeda/device/backends.h"
 #include "taeda/device/cuda.h"
@@ -13,6 +14,7 @@
 #include "taeda/ops/create.h"
 #include "taeda/ops/dropout.h"
 #include "taeda/ops/embedding.h"
+#include "taeda/ops/fft.h"
 #include "taeda/ops/index.h"
 #include "taeda/ops/loss.h"
 #include "taeda/ops/matmul.h"
@@ -20,6 +22,7 @@
 #include "taeda/ops/random.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/scan.h"
+#include "taeda/ops/shape.h"
 #include "taeda/ops/softmax.h"
 #include "taeda/ops/sort.h"
 #include "taeda/optim/adam.h"
@@ -253,6 +256,31 @@ TEST_F(CudaKernels, OptimizersTakeManyParameters) {
   }
   EXPECT_NEAR(norms[1], norms[0], 1e-6 * norms[0]);
   for (size_t k = 0; k < got[0].size(); ++k) expect_close(got[1][k], got[0][k], 1e-5);
+}
+
+/// Dimensions with others before and behind them, more than a plan takes, and real numbers that
+/// begin where no complex number could.
+TEST_F(CudaKernels, FourierTransforms) {
+  const Tensor x = randn({5, 9, 32, 7}), line = randn({4097});
+  for (const std::vector<int64_t>& dims :
+       std::vector<std::vector<int64_t>>{{1}, {2}, {3}, {1, 2}, {0, 2}, {3, 1}, {0, 1, 2, 3}}) {
+    expect_same([=](const Tensors& t) { return view_as_real(fft::rfftn(t[0], {}, dims)); }, {x},
+                1e-5);
+    expect_same([=](const Tensors& t) { return fft::irfftn(t[0], {}, dims, "ortho"); }, {x}, 1e-5);
+    expect_same([=](const Tensors& t) { return fft::fftn(t[0], {}, dims).abs(); }, {x}, 1e-5);
+  }
+  expect_same([](const Tensors& t) { return fft::rfft(t[0].narrow(0, 1, 1024)).abs(); }, {line},
+              1e-5);
+  expect_same([](const Tensors& t) { return fft::ifft(t[0]).abs(); }, {line}, 1e-5);
+}
+
+TEST_F(CudaKernels, FourierTransformsCanBeTurnedOff) {
+  const Tensor x = ones({4}, TensorOptions(device));
+  setenv("TAEDA_CUDA_FFT", "0", 1);
+  const std::string error = error_of([&] { fft::fft(x); });
+  unsetenv("TAEDA_CUDA_FFT");
+  EXPECT_EQ(error, "Fourier transforms on cuda need cuFFT, which TAEDA_CUDA_FFT=0 turns off");
+  EXPECT_EQ(fft::rfft(x).abs().sum().item<float>(), 4);
 }
 
 TEST_F(CudaKernels, ReportIndicesOutOfRange) {

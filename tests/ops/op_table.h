@@ -108,6 +108,7 @@ std::vector<OpRow> matmul_rows();
 std::vector<OpRow> conv_rows();
 std::vector<OpRow> pool_rows();
 std::vector<OpRow> create_rows();
+std::vector<OpRow> fft_rows();
 
 const std::vector<OpRow>& all_rows();
 const std::vector<std::string>& covered_headers();

@@ -127,6 +127,13 @@ std::vector<OpRow> clamps() {
 
 std::vector<OpRow> unary_rows() {
   std::vector<OpRow> rows = clamps();
+  rows.push_back(elementwise({.name = "angle",
+                              .call = [](const Tensors& t) { return angle(t[0]); },
+                              .formula =
+                                  [](const double* a) {
+                                    return std::isnan(a[0]) ? a[0] : a[0] < 0 ? std::acos(-1.0) : 0;
+                                  },
+                              .dtypes = kReals}));
   for (const Unary& u : kUnary) rows.push_back(row_of(u));
   return rows;
 }

@@ -12,11 +12,14 @@ using std::nullopt;
 using std::optional;
 using DeviceType = taeda::DeviceType;
 using TensorList = taeda::TensorList;
+/// libtorch's function; its number type is c10::complex.
+inline Tensor complex(const Tensor& real, const Tensor& imag) { return make_complex(real, imag); }
 }  // namespace torch
 
 namespace at {
 using namespace taeda;
-}
+using torch::complex;
+}  // namespace at
 
 namespace c10 {
 using namespace taeda;
