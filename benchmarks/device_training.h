@@ -81,10 +81,13 @@ struct Captured {
       : x(training.batches[0].first.clone()),
         y(training.batches[0].second.clone()),
         graph(device.type()) {
+    const torch::Stream main = torch::current_stream(device), side = torch::new_stream(device);
+    side.wait_stream(main);
     {
-      const torch::StreamGuard side(torch::new_stream(device));
+      const torch::StreamGuard guard(side);
       for (int i = 0; i < 3; ++i) training.step(x, y);
     }
+    main.wait_stream(side);
     training.optimizer->zero_grad();
     torch::GraphCapture capture(graph);
     loss = training.step(x, y);
