@@ -6,6 +6,7 @@
 #include <torch/torch.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -191,14 +192,19 @@ class Race {
     const Tensor flat = result.detach().reshape({-1});
     const int64_t n = flat.numel(), stride = std::max<int64_t>(1, n / kLooked);
     const Tensor some = flat.slice(0, 0, n, stride).contiguous().cpu().to(torch::kDouble);
-    std::string out = "[" + std::to_string(some.numel() ? some.abs().mean().item<double>() : 0.0);
-    char text[40];
-    for (int64_t i = 0; i < std::min(kShown, some.numel()); ++i) {
-      const double x = some.select(0, i * some.numel() / kShown % some.numel()).item<double>();
-      std::snprintf(text, sizeof text, ", %.8g", x);
-      out += text;
-    }
+    std::string out = "[" + number(some.numel() ? some.abs().mean().item<double>() : 0.0);
+    for (int64_t i = 0; i < std::min(kShown, some.numel()); ++i)
+      out += ", " + number(some.select(0, i * some.numel() / kShown % some.numel()).item<double>());
     return out + "]";
+  }
+
+  /// As Python's JSON writes numbers.
+  static std::string number(double x) {
+    if (std::isnan(x)) return "NaN";
+    if (std::isinf(x)) return x > 0 ? "Infinity" : "-Infinity";
+    char text[40];
+    std::snprintf(text, sizeof text, "%.8g", x);
+    return text;
   }
 
   Options options_;

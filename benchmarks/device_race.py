@@ -77,7 +77,10 @@ class Side:
     def listen(stream, lines):
         for line in stream:
             if line.startswith("{"):
-                lines.put(json.loads(line))
+                try:
+                    lines.put(json.loads(line))
+                except ValueError:
+                    lines.put({"error": "not understood: " + line.strip()})
         lines.put(None)
 
     def read(self):
@@ -129,6 +132,7 @@ class Side:
             self.process.kill()
             self.process.wait()
             self.process.stdin.close()
+            self.process.stdout.close()
             self.errors.close()
         self.process = None
 

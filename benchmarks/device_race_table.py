@@ -10,7 +10,7 @@ HEADINGS = ("case", "Taeda us", "PyTorch us", "ratio", "GB/s", "of copy", "TFLOP
 def copy_bandwidth(rows):
     """GB/s of the measured device copy, or 0."""
     copy = rows.get(COPY, {}).get("taeda", {})
-    return copy["bytes"] / copy["median_us"] / 1e3 if copy.get("median_us") else 0
+    return copy.get("bytes", 0) / copy["median_us"] / 1e3 if copy.get("median_us") else 0
 
 
 def figures(sides, bandwidth):
@@ -21,7 +21,7 @@ def figures(sides, bandwidth):
     if "median_us" in ours:
         us = ours["median_us"]
         found["ratio"] = theirs["median_us"] / us if "median_us" in theirs else None
-        found["GB/s"], found["TFLOP/s"] = ours["bytes"] / us / 1e3, ours["flops"] / us / 1e6
+        found["GB/s"], found["TFLOP/s"] = ours.get("bytes", 0) / us / 1e3, ours.get("flops", 0) / us / 1e6
         found["of copy"] = 100 * found["GB/s"] / bandwidth if bandwidth else None
     return {k: v for k, v in found.items() if v}
 
@@ -65,7 +65,8 @@ def slower(rows):
 
 def lines_after(facts, rows):
     """The errors, and what is to be learned, after the table."""
-    lines = [f"{n}, {which}: {row['error']}" for n, sides in rows.items() for which, row in sides.items()
+    people = {"taeda": "Taeda", "torch": "PyTorch", "cpu": "Taeda on the CPU"}
+    lines = [f"{n}, {people[which]}: {row['error']}" for n, sides in rows.items() for which, row in sides.items()
              if "error" in row]
     if facts["sizes"] == "tiny":
         return lines + ["Times of tiny cases say nothing."]
@@ -97,4 +98,4 @@ def markdown(facts, rows, differing):
     lines = ["; ".join(f"{k}: {v}" for k, v in facts.items()), "", "| " + " | ".join(table[0]) + " |",
              "|---|" + "---:|" * (len(table[0]) - 1)]
     lines += ["| " + " | ".join(row) + " |" for row in table[1:]]
-    return "\n".join(lines + [""] + lines_after(facts, rows)) + "\n"
+    return "\n".join(lines + [""] + ["- " + line for line in lines_after(facts, rows)]) + "\n"
