@@ -1,5 +1,7 @@
 // Taeda's side of the race on a device: one JSON line a case. benchmarks/device_race.py runs it
 // beside device_race_torch.py, whose cases have the same names, shapes and seeds.
+#include <cmath>
+
 #include "device_harness.h"
 #include "device_training.h"
 
@@ -204,6 +206,13 @@ void products(Race& r) {
   mm(middle, middle, middle);
   mm(r.size(64, 64, 8), large, large);
   torch::backends::cuda::matmul::allow_tf32 = false;
+  // The tutorial's, which the CPU computes as well.
+  for (const int64_t n : {r.size(1000, 500, 24), r.size(10000, 1500, 40)})
+    r.run("seed/product_" + std::to_string(n), {0, 2.0 * std::pow(n, 3)},
+          [&](int set) -> Race::Step {
+            const Tensor a = r.randn(set, 0, {n, n}), b = r.randn(set, 1, {n, n});
+            return [a, b] { return a.mm(b); };
+          });
   const int64_t batch = r.size(128, 8, 4), t = r.size(512, 256, 16), d = 64;
   for (const Product& p : {kProducts[0], kProducts[2]})
     r.run(std::string("matmul/batched_") + p.name,

@@ -8,8 +8,8 @@ Two programs draw the same inputs: Taeda's, and PyTorch's (device_race_torch.py)
 case both first show what they computed; only if that agrees are they timed, in turn. A case that differs
 gets no ratio, and the exit status is 1. What was measured is kept in <out>/race.json, so that a race that ran
 out of --seconds (exit status 3) goes on when it is run again. The table is <out>/race.txt, and race.md for
-documents; both end with the cases that miss the goals. On an accelerator the CNN's steps are also timed on
-the CPU.
+documents; both end with the cases that miss the goals. On an accelerator the tutorials' comparison with the CPU follows:
+products and the CNN's steps.
 """
 import argparse
 import datetime
@@ -199,10 +199,10 @@ class Race:
             sides["torch"] = self.side(peer, "cpu" if self.args.device == "sim" else self.args.device)
         names = self.names()
         cpu = {"cpu": self.side([self.args.program], "cpu")}
-        on_cpu = [n for n in names if n.startswith("train/cnn_")] if self.args.device != "cpu" else []
+        on_cpu = [n for n in names if n.startswith(tables.ON_CPU)] if self.args.device != "cpu" else []
         try:
-            self.race(names, sides)
-            self.race(on_cpu, cpu)
+            self.race(names, sides, self.args.rounds)
+            self.race(on_cpu, cpu, 1)
         except OutOfTime:
             return False
         finally:
@@ -210,7 +210,7 @@ class Race:
                 side.stop()
         return True
 
-    def race(self, names, sides):
+    def race(self, names, sides, rounds):
         def is_open(sides_before):
             return any(s not in sides_before or "error" in sides_before[s] for s in sides)
 
@@ -222,24 +222,24 @@ class Race:
             digests = [r.get("digest") for r in [*rows.values(), *self.rows.get(name, {}).values()]]
             racing = [w for w in sides if "digest" in rows[w]]
             if all(agree(name, digests[0], d) for d in digests[1:]):
-                self.time(rows, {w: sides[w] for w in racing})
+                self.time(rows, {w: sides[w] for w in racing}, rounds)
             for which in racing:
                 sides[which].say("next")
             self.rows.setdefault(name, {}).update(rows)
             self.save()
 
-    def time(self, rows, sides):
+    def time(self, rows, sides, rounds):
         """Adds what was measured to the rows: the sides in turn, so that they see the same drift."""
-        rounds = {which: [] for which in sides}
-        for _ in range(self.args.rounds):
+        found = {which: [] for which in sides}
+        for _ in range(rounds):
             for which, side in sides.items():
                 if "error" not in rows[which]:
                     measured = side.time()
                     if "median_us" in measured:
-                        rounds[which].append(measured)
+                        found[which].append(measured)
                     else:
                         rows[which]["error"] = measured.get("error", "the program ended")
-        for which, measured in rounds.items():
+        for which, measured in found.items():
             if measured:
                 rows[which].update({
                     "median_us": statistics.median(m["median_us"] for m in measured),

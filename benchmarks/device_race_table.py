@@ -2,8 +2,9 @@
 
 COPY = "elementwise/copy"
 BANDWIDTH = ("elementwise/", "cast/", "reduce/", "rows/")
-LIBRARIES = ("matmul/", "conv/", "attention/")
+LIBRARIES = ("matmul/", "seed/", "conv/", "attention/")
 SMALL_MODELS = ("train/mlp_b64", "train/cnn_b64")
+ON_CPU = ("seed/", "train/cnn_")  # the tutorials' comparison of CPU and GPU
 HEADINGS = ("case", "Taeda us", "PyTorch us", "ratio", "GB/s", "of copy", "TFLOP/s", "MB", "PyTorch MB", "CPU us")
 
 
@@ -72,6 +73,10 @@ def lines_after(facts, rows):
         return lines + ["Times of tiny cases say nothing."]
     if slower(rows):
         lines.append("Slower than PyTorch: " + ", ".join(slower(rows)) + ".")
+    against = [f"{n} {r['cpu']['median_us'] / r['taeda']['median_us']:.1f}" for n, r in rows.items()
+               if "median_us" in r.get("cpu", {}) and "median_us" in r.get("taeda", {})]
+    if against:
+        lines.append("The CPU's time over the device's: " + ", ".join(against) + ".")
     if facts["device"] == "cuda":
         lines += ["Goals missed:"] + goals_missed(rows) if goals_missed(rows) else ["No goal is missed."]
     return lines

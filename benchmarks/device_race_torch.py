@@ -232,6 +232,11 @@ def products(r):
     mm(middle, middle, middle)
     mm(r.size(64, 64, 8), large, large)
     torch.backends.cuda.matmul.allow_tf32 = False
+    for n in (r.size(1000, 500, 24), r.size(10000, 1500, 40)):
+        def product(s):
+            a, b = r.randn(s, 0, [n, n]), r.randn(s, 1, [n, n])
+            return lambda: a.mm(b)
+        r.run(f"seed/product_{n}", product)
     batch, t, d = r.size(128, 8, 4), r.size(512, 256, 16), 64
     for kind in ("float", "half"):
         dtype = DTYPES[kind][0]

@@ -175,10 +175,9 @@ class DeviceRace(unittest.TestCase):
                 path.chmod(0o755)
                 sides[which] = device_race.Side([str(path)], {}, deadline=float("inf"), limit=5)
             race = device_race.Race.__new__(device_race.Race)
-            race.args = argparse_like(rounds=2)
             race.rows, race.deadline, race.save = {}, float("inf"), lambda: None
             try:
-                race.race([name for name, _ in ours], sides)
+                race.race([name for name, _ in ours], sides, 2)
             finally:
                 for side in sides.values():
                     side.stop()
@@ -219,11 +218,6 @@ class DeviceRace(unittest.TestCase):
         facts = {"device": "cuda", "sizes": "full"}
         self.assertIn("Slower than PyTorch: train/gpt 0.90.", tables.for_people(facts, rows, []))
         self.assertIn("| train/gpt | 10.00 | 9.00 | differs |", tables.markdown(facts, rows, ["train/gpt"]))
-
-
-class argparse_like:
-    def __init__(self, **values):
-        self.__dict__.update(values)
 
 
 if __name__ == "__main__":
