@@ -39,7 +39,7 @@ class OutOfTime(Exception):
 def tolerance(name):
     if any(kind in name for kind in ("half", "bfloat16", "tf32", "amp")):
         return 4e-2
-    return 1e-2 if name.startswith(("train/", "graph/")) else 2e-3
+    return 1e-2 if name.startswith(("train/", "graph/", "conv/")) else 2e-3  # cuDNN rounds to TF32
 
 
 def agree(name, ours, theirs):

@@ -557,7 +557,7 @@ def training(r):
         train(r, f"cnn_b{images}", classifier(LeNet, [images, 1, 28, 28], 10))
     for amp in (False, True):
         # A CPU without instructions for bfloat16 takes seconds for a small image.
-        pixels, images = r.size(224, 64 if amp else 224, 32), r.size(64, 4, 4)
+        pixels, images = r.size(224, 64 if amp else 224, 64), r.size(64, 4, 4)
         train(r, f"resnet18_{pixels}_b{images}" + ("_amp" if amp else ""),
               classifier(ResNet18, [images, 3, pixels, pixels], 1000, amp))
     for amp in (False, True):

@@ -217,7 +217,7 @@ inline void training(Race& r) {
   }
   for (const bool amp : {false, true}) {
     // A CPU without instructions for bfloat16 takes seconds for a small image.
-    const int64_t pixels = r.size(224, amp ? 64 : 224, 32), images = r.size(64, 4, 4);
+    const int64_t pixels = r.size(224, amp ? 64 : 224, 64), images = r.size(64, 4, 4);
     train(
         r,
         "resnet18_" + std::to_string(pixels) + "_b" + std::to_string(images) + (amp ? "_amp" : ""),
