@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "taeda/base/parallel_for.h"
+#include "taeda/cpu/kernels/half_rows.h"
 #include "taeda/cpu/kernels/reduce_loops.h"
 #include "taeda/kernels/math.h"
 
@@ -22,7 +23,7 @@ class RowReader {
     if constexpr (std::is_same_v<T, A>) {
       return row;
     } else {
-      for (int64_t i = 0; i < n; ++i) buffer_[static_cast<size_t>(i)] = static_cast<A>(row[i]);
+      widen(buffer_.get(), row, n);
       return buffer_.get();
     }
   }
@@ -46,8 +47,7 @@ class RowWriter {
       return buffer_.get();
   }
   void store(T* out, int64_t n) {
-    if constexpr (!std::is_same_v<T, A>)
-      for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(buffer_[static_cast<size_t>(i)]);
+    if constexpr (!std::is_same_v<T, A>) narrow(out, buffer_.get(), n);
   }
 
  private:
