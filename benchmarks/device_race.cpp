@@ -336,7 +336,7 @@ void transfers(Race& r) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   Race race(race::parse(argc, argv));
   elementwise(race);
   reductions(race);
@@ -347,4 +347,7 @@ int main(int argc, char** argv) {
   transfers(race);
   race::optimizers(race);
   race::training(race);
+} catch (const std::exception& e) {
+  std::fprintf(stderr, "device_race: %s\n", e.what());
+  return 1;
 }

@@ -187,8 +187,10 @@ class Race:
 
     def names(self):
         found = subprocess.run([self.args.program, "--list", "--device", self.args.device, "--sizes", self.args.sizes],
-                               stdout=subprocess.PIPE, text=True, check=True).stdout
-        names = [json.loads(line)["name"] for line in found.splitlines()]
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **self.env})
+        if found.returncode:
+            sys.exit(found.stderr.strip())
+        names = [json.loads(line)["name"] for line in found.stdout.splitlines()]
         return [n for n in names if not self.args.filter or any(f in n for f in self.args.filter)]
 
     def run(self):
