@@ -36,6 +36,15 @@ class OutOfTime(Exception):
     pass
 
 
+def output_of(command):
+    """What a command prints, or an empty string if it cannot be run."""
+    try:
+        return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                              timeout=120).stdout.strip()
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+
+
 def tolerance(name):
     if any(kind in name for kind in ("half", "bfloat16", "tf32", "amp")):
         return 4e-2
@@ -159,8 +168,7 @@ class Race:
         root = (HERE.parent / "CMakeLists.txt").read_text()
         facts = {"date": datetime.date.today().isoformat(), "device": self.args.device, "sizes": self.args.sizes}
         if self.args.device == "cuda":
-            query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
-            facts["gpu"] = subprocess.run(query, stdout=subprocess.PIPE, text=True, check=False).stdout.strip()
+            facts["gpu"] = output_of(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"])
         facts.update({"cpu": f"{cpu.group(1) if cpu else platform.processor()}, {os.cpu_count()} processors",
                       "threads": self.args.threads or "default",
                       "taeda": re.search(r"project\(Taeda VERSION ([\d.]+)", root).group(1),
@@ -172,11 +180,7 @@ class Race:
         """PyTorch's version and those of what it uses, or "none" if it cannot race."""
         code = ("import torch; print(torch.cuda.is_available()); print(torch.__version__, 'CUDA', torch.version.cuda,"
                 "'cuDNN', torch.backends.cudnn.version())")
-        try:
-            found = subprocess.run([self.args.python, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                   text=True, timeout=120).stdout.splitlines()
-        except (OSError, subprocess.TimeoutExpired):
-            return "none"
+        found = output_of([self.args.python, "-c", code]).splitlines()
         if len(found) != 2 or (self.args.device == "cuda" and found[0] != "True"):
             return "none"
         return found[1].replace(" CUDA None cuDNN None", "")
