@@ -169,6 +169,8 @@ class Race:
         facts = {"date": datetime.date.today().isoformat(), "device": self.args.device, "sizes": self.args.sizes}
         if self.args.device == "cuda":
             facts["gpu"] = output_of(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"])
+        if self.args.device == "sim":
+            facts["note"] = "simulated devices: Taeda's times are the host's, PyTorch's those of the CPU"
         facts.update({"cpu": f"{cpu.group(1) if cpu else platform.processor()}, {os.cpu_count()} processors",
                       "threads": self.args.threads or "default",
                       "taeda": re.search(r"project\(Taeda VERSION ([\d.]+)", root).group(1),
