@@ -14,13 +14,6 @@ using torch::Tensor;
 using Unary = Tensor (*)(const Tensor&);
 using Binary = Tensor (*)(const Tensor&, const Tensor&);
 
-double bytes_of(std::initializer_list<Tensor> tensors) {
-  double bytes = 0;
-  for (const Tensor& t : tensors)
-    bytes += static_cast<double>(t.numel()) * static_cast<double>(t.element_size());
-  return bytes;
-}
-
 /// A case of one input that is read once and one result that is written once.
 void unary(Race& r, const std::string& name, torch::IntArrayRef sizes, torch::ScalarType dtype,
            Unary f, double output_bytes, bool comparable = true) {

@@ -88,11 +88,26 @@ def stop(process):
             pass
 
 
+running = set()
+ended = False  # nothing more is to be run
+
+
+def stop_all():
+    """For the end of the program: nothing that it started goes on."""
+    global ended
+    ended = True
+    for process in list(running):
+        stop(process)
+
+
 def execute(command, seconds, env=None, log=None, silence=None):
     """Runs a command in a process group of its own; (exit status, output). The status is OUT_OF_TIME after
     `seconds`, SILENT when the command printed nothing for `silence` seconds. `log` can be read meanwhile."""
+    if ended:
+        return OUT_OF_TIME, ""
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                env={**os.environ, **(env or {})}, start_new_session=True)
+    running.add(process)
     output, status = b"", None
     heard = time.monotonic()
     end = heard + seconds
@@ -113,5 +128,6 @@ def execute(command, seconds, env=None, log=None, silence=None):
             elif time.monotonic() >= limit:
                 status = OUT_OF_TIME if limit == end else SILENT
                 stop(process)
+    running.discard(process)
     process.stdout.close()
     return status, output.decode(errors="replace")

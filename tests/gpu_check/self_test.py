@@ -7,6 +7,8 @@ import importlib.util
 import json
 import os
 import pathlib
+import signal
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -37,6 +39,8 @@ if "--gtest_list_tests" in sys.argv:
     sys.exit(0)
 names = [a.split("=")[1] for a in sys.argv if a.startswith("--gtest_filter=")][0].split(":")
 status = 0
+with open(os.path.join(os.path.dirname(sys.argv[0]), "pid"), "w") as pid:
+    pid.write(str(os.getpid()))
 for name in names:
     print("[ RUN      ] " + name, flush=True)
     with open(os.path.join(os.path.dirname(sys.argv[0]), "runs"), "a") as runs:
@@ -81,7 +85,7 @@ class GpuCheck(unittest.TestCase):
     def check(self, *names, device="sim", options=()):
         self.program(self.build / "tests" / "test_ops", GTEST, ["Suite." + n for n in names])
         args = gpu_check.parse_arguments(["--device", device, "--build-dir", str(self.build), "--processes", "1",
-                                          "--test-timeout", "1", *options])
+                                          "--test-timeout", "5", *options])
         gpu_check.say = lambda *words: None
         return gpu_check.Check(args)
 
@@ -99,7 +103,7 @@ class GpuCheck(unittest.TestCase):
         self.assertIn("1 skipped: needs 2 devices, found 1", result["text"])
         texts = {f["name"]: f["text"] for f in result["failures"]}
         self.assertIn("the process ended with status -6", texts["test_ops Suite.Crash"])
-        self.assertIn("nothing was heard of it for 1 s", texts["test_ops Suite.Hang"])
+        self.assertIn("nothing was heard of it for 5 s", texts["test_ops Suite.Hang"])
         self.assertIn("file.cpp:2: Failure", texts["test_ops Suite.Bad"])
 
     def test_what_passed_is_not_run_again(self):
@@ -112,7 +116,7 @@ class GpuCheck(unittest.TestCase):
         self.assertEqual(self.runs()[4:], ["Suite.Bad"])
 
     def test_a_step_that_is_cut_short_says_so(self):
-        result = self.run_step(self.check("Good", "Hang", options=["--timeout", "0.5"]))
+        result = self.run_step(self.check("Good", "Hang", options=["--timeout", "5", "--test-timeout", "60"]))
         self.assertEqual((result["status"], result["finished"]), ("unfinished", False))
         self.assertIn("1 passed of 2; not finished: run the step again", result["text"])
 
@@ -131,6 +135,19 @@ class GpuCheck(unittest.TestCase):
     def test_that_all_is_skipped_is_an_error_where_one_device_is_enough(self):
         self.assertEqual(self.run_step(self.check("Skip", device="cuda"))["status"], "failed")
         self.assertEqual(self.run_step(self.check("Skip", device="cuda"), devices=2)["status"], "skipped")
+
+    def test_nothing_goes_on_after_an_interruption(self):
+        self.check("Good", "Hang")
+        command = [sys.executable, str(ROOT / "tools" / "gpu_check"), "--device", "sim", "--no-build", "--build-dir",
+                   str(self.build), "--step", "test-ops"]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        runs = self.build / "tests" / "runs"
+        while not runs.exists() or "Suite.Hang" not in self.runs():
+            self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(60), 130)
+        with self.assertRaises(ProcessLookupError):
+            os.kill(int((self.build / "tests" / "pid").read_text()), 0)
 
     def test_the_report_lists_what_failed(self):
         check = self.check("Good", "Bad")
