@@ -1,15 +1,18 @@
 // Timing on a device, for benchmarks/device_race.cpp: device events around batches of calls that
 // rotate through several sets of inputs, medians, and a digest of each result, by which the race's
-// two sides are compared before their times are.
+// two sides are compared before they are timed.
 #pragma once
 
 #include <torch/torch.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <functional>
+#include <iostream>
 #include <map>
 #include <string>
 #include <tuple>
@@ -22,31 +25,36 @@ using torch::Tensor;
 
 struct Options {
   std::string device = "cuda";
+  std::string sizes = "full";  ///< "full" for a GPU, "cpu", "tiny" to test the race itself
   std::vector<std::string> filters;
   bool list = false;
-  bool tiny = false;
-  double seconds = 0.3;  ///< of measurement per case
+  bool interactive = false;  ///< a case is timed when "time" is read, and left at another word
+  double seconds = 0.3;      ///< of measurement per case
 };
 
-/// "--device NAME --filter TEXT --seconds S --tiny --list"; a filter "=NAME" means one case.
+/// "--device NAME --sizes NAME --filter TEXT --seconds S --interactive --list"; a filter "=NAME"
+/// means one case.
 inline Options parse(int argc, char** argv) {
   Options o;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     const bool more = i + 1 < argc;
-    if (word == "--tiny") {
-      o.tiny = true;
+    if (word == "--interactive") {
+      o.interactive = true;
     } else if (word == "--list") {
       o.list = true;
     } else if (word == "--device" && more) {
       o.device = argv[++i];
+    } else if (word == "--sizes" && more) {
+      o.sizes = argv[++i];
     } else if (word == "--filter" && more) {
       o.filters.push_back(argv[++i]);
     } else if (word == "--seconds" && more) {
       o.seconds = std::atof(argv[++i]);
     } else {
       std::fprintf(stderr,
-                   "usage: %s [--device NAME] [--filter TEXT] [--seconds S] [--tiny] [--list]\n",
+                   "usage: %s [--device NAME] [--sizes full|cpu|tiny] [--filter TEXT] "
+                   "[--seconds S] [--interactive] [--list]\n",
                    argv[0]);
       std::exit(2);
     }
@@ -67,9 +75,11 @@ class Race {
   explicit Race(Options options) : options_(std::move(options)), device_(options_.device) {}
 
   const Device& device() const { return device_; }
-  bool tiny() const { return options_.tiny; }
-  /// `full`, or `small` in a tiny race.
-  int64_t size(int64_t full, int64_t small) const { return options_.tiny ? small : full; }
+  bool tiny() const { return options_.sizes == "tiny"; }
+  /// The one of the sizes that the race is for.
+  int64_t size(int64_t full, int64_t cpu, int64_t tiny) const {
+    return options_.sizes == "full" ? full : options_.sizes == "cpu" ? cpu : tiny;
+  }
 
   bool wants(const std::string& name) const {
     if (options_.filters.empty()) return true;
@@ -97,7 +107,8 @@ class Race {
     return torch::randint(0, high, sizes, torch::kLong).to(device_);
   }
 
-  /// Times the steps that `make(set)` gives. The first call of each is checked and not timed.
+  /// Shows what the steps that `make(set)` gives compute, then times them. An error is shown, too,
+  /// and ends the case alone.
   void run(const std::string& name, Work work, const std::function<Step(int)>& make,
            bool comparable = true) {
     if (!wants(name)) return;
@@ -105,6 +116,20 @@ class Race {
       std::printf("{\"name\": \"%s\"}\n", name.c_str());
       return;
     }
+    try {
+      race(name, work, make, comparable);
+    } catch (const std::exception& e) {
+      std::string text = e.what();
+      for (char& c : text)
+        if (c == '"' || c == '\\' || c == '\n') c = ' ';
+      std::printf("{\"name\": \"%s\", \"error\": \"%s\"}\n", name.c_str(), text.c_str());
+      std::fflush(stdout);
+    }
+  }
+
+ private:
+  void race(const std::string& name, Work work, const std::function<Step(int)>& make,
+            bool comparable) {
     torch::allocator::empty_cache(device_);
     torch::allocator::reset_peak_memory_stats(device_);
     std::vector<Step> steps;
@@ -114,18 +139,28 @@ class Race {
       const Tensor result = steps[static_cast<size_t>(set)]();
       if (comparable) digests += (set > 0 ? ", " : "") + digest(result);
     }
-    const std::vector<double> samples = measure(steps);
-    std::printf(
-        "{\"name\": \"%s\", \"median_us\": %.3f, \"min_us\": %.3f, \"samples\": %zu, "
-        "\"bytes\": %.0f, \"flops\": %.0f, \"peak_mb\": %.1f, \"digest\": [%s]}\n",
-        name.c_str(), samples[samples.size() / 2], samples[0], samples.size(), work.bytes,
-        work.flops,
-        static_cast<double>(torch::allocator::memory_stats(device_).peak_allocated) / 1e6,
-        digests.c_str());
+    std::printf("{\"name\": \"%s\", \"bytes\": %.0f, \"flops\": %.0f, \"digest\": [%s]}\n",
+                name.c_str(), work.bytes, work.flops, digests.c_str());
     std::fflush(stdout);
+    while (!options_.interactive || wanted()) {
+      const std::vector<double> samples = measure(steps);
+      std::printf(
+          "{\"name\": \"%s\", \"median_us\": %.3f, \"min_us\": %.3f, \"samples\": %zu, "
+          "\"peak_mb\": %.1f}\n",
+          name.c_str(), samples[samples.size() / 2], samples[0], samples.size(),
+          static_cast<double>(torch::allocator::memory_stats(device_).peak_allocated) / 1e6);
+      std::fflush(stdout);
+      if (!options_.interactive) return;
+    }
   }
 
- private:
+  /// Whether the other end asks for the time of the case.
+  static bool wanted() {
+    std::string word;
+    if (!std::getline(std::cin, word)) std::exit(1);  // nobody is left to ask
+    return word == "time";
+  }
+
   /// Microseconds per call, sorted.
   std::vector<double> measure(const std::vector<Step>& steps) {
     const torch::Stream stream = torch::current_stream(device_);
@@ -141,7 +176,8 @@ class Race {
     int64_t batch = kSets;
     while (time(batch) < 2000 && batch < (int64_t{1} << 16)) batch *= 2;
     std::vector<double> samples;
-    for (double spent = 0; spent < options_.seconds * 1e6 || samples.size() < 5;) {
+    // Five samples, unless they take seconds.
+    for (double spent = 0; spent < options_.seconds * 1e6 || (samples.size() < 5 && spent < 2e6);) {
       const double t = time(batch);
       spent += t;
       samples.push_back(t / static_cast<double>(batch));
@@ -156,14 +192,19 @@ class Race {
     const Tensor flat = result.detach().reshape({-1});
     const int64_t n = flat.numel(), stride = std::max<int64_t>(1, n / kLooked);
     const Tensor some = flat.slice(0, 0, n, stride).contiguous().cpu().to(torch::kDouble);
-    std::string out = "[" + std::to_string(some.numel() ? some.abs().mean().item<double>() : 0.0);
-    char text[40];
-    for (int64_t i = 0; i < std::min(kShown, some.numel()); ++i) {
-      const double x = some.select(0, i * some.numel() / kShown % some.numel()).item<double>();
-      std::snprintf(text, sizeof text, ", %.8g", x);
-      out += text;
-    }
+    std::string out = "[" + number(some.numel() ? some.abs().mean().item<double>() : 0.0);
+    for (int64_t i = 0; i < std::min(kShown, some.numel()); ++i)
+      out += ", " + number(some.select(0, i * some.numel() / kShown % some.numel()).item<double>());
     return out + "]";
+  }
+
+  /// As Python's JSON writes numbers.
+  static std::string number(double x) {
+    if (std::isnan(x)) return "NaN";
+    if (std::isinf(x)) return x > 0 ? "Infinity" : "-Infinity";
+    char text[40];
+    std::snprintf(text, sizeof text, "%.8g", x);
+    return text;
   }
 
   Options options_;

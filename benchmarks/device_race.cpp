@@ -1,5 +1,7 @@
 // Taeda's side of the race on a device: one JSON line a case. benchmarks/device_race.py runs it
 // beside device_race_torch.py, whose cases have the same names, shapes and seeds.
+#include <cmath>
+
 #include "device_harness.h"
 #include "device_training.h"
 
@@ -11,13 +13,6 @@ using torch::Tensor;
 
 using Unary = Tensor (*)(const Tensor&);
 using Binary = Tensor (*)(const Tensor&, const Tensor&);
-
-double bytes_of(std::initializer_list<Tensor> tensors) {
-  double bytes = 0;
-  for (const Tensor& t : tensors)
-    bytes += static_cast<double>(t.numel()) * static_cast<double>(t.element_size());
-  return bytes;
-}
 
 /// A case of one input that is read once and one result that is written once.
 void unary(Race& r, const std::string& name, torch::IntArrayRef sizes, torch::ScalarType dtype,
@@ -36,7 +31,7 @@ void unary(Race& r, const std::string& name, torch::IntArrayRef sizes, torch::Sc
 }
 
 void elementwise(Race& r) {
-  const int64_t n = r.size(int64_t{1} << 26, 1 << 12);
+  const int64_t n = r.size(int64_t{1} << 26, 1 << 22, 1 << 12);
   const double m = static_cast<double>(n);
   // The bandwidth that the rest of this group is measured by.
   r.run("elementwise/copy", {8 * m, 0}, [&](int set) -> Race::Step {
@@ -88,7 +83,7 @@ void elementwise(Race& r) {
 }
 
 void reductions(Race& r) {
-  const int64_t rows = r.size(8192, 32), columns = r.size(8192, 48);
+  const int64_t rows = r.size(8192, 2048, 32), columns = r.size(8192, 2048, 48);
   const auto reduce = [&](const std::string& name, Unary f) {
     unary(r, "reduce/" + name, {rows, columns}, torch::kFloat, f, 0);
   };
@@ -100,7 +95,7 @@ void reductions(Race& r) {
   unary(
       r, "reduce/sum_half", {rows, columns}, torch::kHalf, [](const Tensor& x) { return x.sum(1); },
       0);
-  const int64_t width = r.size(4096, 40);
+  const int64_t width = r.size(4096, 1024, 40);
   const double moved = 4 * static_cast<double>(rows * width);
   unary(
       r, "rows/softmax", {rows, width}, torch::kFloat, [](const Tensor& x) { return x.softmax(1); },
@@ -123,7 +118,7 @@ void reductions(Race& r) {
     const Tensor y = torch::layer_norm(x, {width}, w, b);
     return [=] { return torch::autograd::grad({y}, {x, w, b}, {g}, true)[0]; };
   });
-  const int64_t batch = r.size(4096, 24), classes = r.size(32768, 50);
+  const int64_t batch = r.size(4096, 512, 24), classes = r.size(32768, 8192, 50);
   r.run("rows/cross_entropy_forward_backward", {12 * static_cast<double>(batch * classes), 0},
         [&](int set) -> Race::Step {
           const Tensor x = r.randn(set, 0, {batch, classes}).requires_grad_(),
@@ -133,7 +128,8 @@ void reductions(Race& r) {
 }
 
 void indexing(Race& r) {
-  const int64_t words = r.size(50000, 60), width = r.size(512, 8), n = r.size(65536, 100);
+  const int64_t words = r.size(50000, 20000, 60), width = r.size(512, 256, 8),
+                n = r.size(65536, 8192, 100);
   const double moved = 8 * static_cast<double>(n * width);
   r.run("index/embedding", {moved, 0}, [&](int set) -> Race::Step {
     const Tensor w = r.randn(set, 0, {words, width}), i = r.randint(set, 1, words, {n});
@@ -158,11 +154,11 @@ void indexing(Race& r) {
                  zero = torch::zeros({words, width}, x.options());
     return [=] { return zero.scatter_add(0, i, x); };
   });
-  const int64_t long_row = r.size(int64_t{1} << 24, 1 << 10);
+  const int64_t long_row = r.size(int64_t{1} << 24, 1 << 20, 1 << 10);
   unary(
       r, "sort/one_row", {long_row}, torch::kFloat,
       [](const Tensor& x) { return std::get<0>(x.sort()); }, 4 * static_cast<double>(long_row));
-  const int64_t rows = r.size(4096, 16), columns = r.size(4096, 32);
+  const int64_t rows = r.size(4096, 1024, 16), columns = r.size(4096, 1024, 32);
   const double matrix = 4 * static_cast<double>(rows * columns);
   unary(
       r, "sort/rows", {rows, columns}, torch::kFloat,
@@ -186,7 +182,8 @@ constexpr Product kProducts[] = {{"float", torch::kFloat, false},
                                  {"bfloat16", torch::kBFloat16, false}};
 
 void products(Race& r) {
-  const auto mm = [&](const std::string& size, int64_t m, int64_t n, int64_t k) {
+  const auto mm = [&](int64_t m, int64_t n, int64_t k) {
+    const std::string size = std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k);
     for (const Product& p : kProducts) {
       torch::backends::cuda::matmul::allow_tf32 = p.tf32;
       r.run(
@@ -197,12 +194,19 @@ void products(Race& r) {
           });
     }
   };
-  const int64_t large = r.size(4096, 48), middle = r.size(1024, 32);
-  mm("4096", large, large, large);
-  mm("1024", middle, middle, middle);
-  mm("64x4096x4096", r.size(64, 8), large, large);
+  const int64_t large = r.size(4096, 1024, 48), middle = r.size(1024, 256, 32);
+  mm(large, large, large);
+  mm(middle, middle, middle);
+  mm(r.size(64, 64, 8), large, large);
   torch::backends::cuda::matmul::allow_tf32 = false;
-  const int64_t batch = r.size(128, 4), t = r.size(512, 16), d = 64;
+  // The tutorial's, which the CPU computes as well.
+  for (const int64_t n : {r.size(1000, 500, 24), r.size(10000, 1500, 40)})
+    r.run("seed/product_" + std::to_string(n), {0, 2.0 * std::pow(n, 3)},
+          [&](int set) -> Race::Step {
+            const Tensor a = r.randn(set, 0, {n, n}), b = r.randn(set, 1, {n, n});
+            return [a, b] { return a.mm(b); };
+          });
+  const int64_t batch = r.size(128, 8, 4), t = r.size(512, 256, 16), d = 64;
   for (const Product& p : {kProducts[0], kProducts[2]})
     r.run(std::string("matmul/batched_") + p.name,
           {0, 2.0 * static_cast<double>(batch * t * t * d)}, [&](int set) -> Race::Step {
@@ -225,8 +229,9 @@ void convolutions(Race& r) {
   for (const Layer& full : kLayers)
     for (const Product& p : {kProducts[0], kProducts[2]}) {
       Layer l = full;
+      l.batch = r.size(full.batch, full.batch / 8, 2);
       if (r.tiny())
-        l = {full.name,   2,           std::min<int64_t>(full.in, 4), 4, 14, full.kernel,
+        l = {full.name,   l.batch,     std::min<int64_t>(full.in, 4), 4, 14, full.kernel,
              full.stride, full.padding};
       const int64_t out = (l.size + 2 * l.padding - l.kernel) / l.stride + 1;
       const double flops =
@@ -258,7 +263,7 @@ void convolutions(Race& r) {
 }
 
 void attention(Race& r) {
-  const int64_t b = r.size(16, 2), h = 8, t = r.size(512, 16), d = 64;
+  const int64_t b = r.size(16, 2, 2), h = 8, t = r.size(512, 256, 16), d = 64;
   for (const Product& p : {kProducts[0], kProducts[2]})
     for (const bool backward : {false, true})
       r.run(std::string("attention/") + p.name + (backward ? "_forward_backward" : "_forward"),
@@ -268,16 +273,14 @@ void attention(Race& r) {
               for (int i = 0; i < 3; ++i)
                 in.push_back(r.randn(set, i, {b, h, t, d}, p.dtype).requires_grad_(backward));
               return [in, backward] {
-                const Tensor weights =
-                    (torch::matmul(in[0], in[1].transpose(-2, -1)) * 0.125).softmax(-1);
-                const Tensor y = torch::matmul(weights, in[2]);
+                const Tensor y = F::scaled_dot_product_attention(in[0], in[1], in[2]);
                 return backward ? torch::autograd::grad({y.sum()}, in)[0] : y;
               };
             });
 }
 
 void transfers(Race& r) {
-  const int64_t n = r.size(int64_t{1} << 24, 1 << 12);
+  const int64_t n = r.size(int64_t{1} << 24, 1 << 22, 1 << 12);
   const double bytes = 4 * static_cast<double>(n);
   const auto host = [n](int set, bool pinned) {
     torch::manual_seed(static_cast<uint64_t>(1000 * set));
@@ -299,7 +302,7 @@ void transfers(Race& r) {
   const auto side = std::make_shared<torch::Stream>(torch::new_stream(r.device()));
   r.run("transfer/overlapped_with_exp", {bytes, 0}, [&](int set) -> Race::Step {
     const Tensor x = host(set, true), y = torch::empty({n}, x.options().device(r.device())),
-                 work = r.randn(set, 1, {r.size(int64_t{1} << 26, 1 << 12)});
+                 work = r.randn(set, 1, {r.size(int64_t{1} << 26, 1 << 22, 1 << 12)});
     return [=] {
       const torch::Stream main = torch::current_stream(work.device());
       side->wait_stream(main);
@@ -313,7 +316,7 @@ void transfers(Race& r) {
     };
   });
   for (const auto& [name, full] : {std::pair("1k", 256), std::pair("64m", 1 << 24)}) {
-    const int64_t elements = r.size(full, 256);
+    const int64_t elements = r.size(full, full, 256);
     r.run(
         std::string("alloc/") + name, {},
         [&](int) -> Race::Step {
@@ -326,7 +329,7 @@ void transfers(Race& r) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   Race race(race::parse(argc, argv));
   elementwise(race);
   reductions(race);
@@ -337,4 +340,7 @@ int main(int argc, char** argv) {
   transfers(race);
   race::optimizers(race);
   race::training(race);
+} catch (const std::exception& e) {
+  std::fprintf(stderr, "device_race: %s\n", e.what());
+  return 1;
 }

@@ -2,40 +2,148 @@
 """Races Taeda against PyTorch on a device, case by case, and prints a table of medians and ratios.
 
     benchmarks/device_race.py --program build/benchmarks/device_race --device cuda --out results
+    benchmarks/device_race.py --program build/benchmarks/device_race --device cpu --threads 1
 
-Each group of cases runs in a process of its own, Taeda's and PyTorch's in turn, when Python has PyTorch.
-Both draw the same inputs; a case whose results differ gets no ratio, and the exit status is 1. What was
-measured is kept in <out>/race.json, so that a race that ran out of --seconds (exit status 3) goes on
-when it is run again. The table is <out>/race.txt. Also measured: the CNN's steps on the CPU.
+Two programs draw the same inputs: Taeda's, and PyTorch's (device_race_torch.py) when Python has it. Of each
+case both first show what they computed; only if that agrees are they timed, in turn. A case that differs
+gets no ratio, and the exit status is 1. What was measured is kept in <out>/race.json, so that a race that ran
+out of --seconds (exit status 3) goes on when it is run again. The table is <out>/race.txt, and race.md for
+documents; both end with the cases that miss the goals. On an accelerator the tutorials' comparison with the CPU follows:
+products and the CNN's steps.
 """
 import argparse
 import datetime
 import json
+import os
 import pathlib
 import platform
+import queue
+import re
+import statistics
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 
+sys.dont_write_bytecode = True  # the sources may be read-only
+import device_race_table as tables  # noqa: E402
+
 HERE = pathlib.Path(__file__).resolve().parent
-CPU_CASES = ("train/cnn_b64", "train/cnn_b1000", "train/cnn_b10000")
+
+
+class OutOfTime(Exception):
+    pass
+
+
+def output_of(command):
+    """What a command prints, or an empty string if it cannot be run."""
+    try:
+        return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                              timeout=120).stdout.strip()
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
 
 
 def tolerance(name):
     if any(kind in name for kind in ("half", "bfloat16", "tf32", "amp")):
         return 4e-2
-    return 1e-2 if name.startswith(("train/", "graph/")) else 2e-3
+    return 1e-2 if name.startswith(("train/", "graph/", "conv/")) else 2e-3  # cuDNN rounds to TF32
 
 
 def agree(name, ours, theirs):
     """Whether two digests are those of one result, up to rounding."""
     if not ours or not theirs:
         return True  # random numbers, or nothing to compare
+    if len(ours) != len(theirs):
+        return False
     for a, b in zip(ours, theirs):
         scale = max(abs(a[0]), abs(b[0]))
-        if len(a) != len(b) or any(abs(x - y) > tolerance(name) * max(scale, abs(x)) for x, y in zip(a, b)):
+        # "not <=" so that a NaN differs
+        if len(a) != len(b) or any(not abs(x - y) <= tolerance(name) * max(scale, abs(x)) for x, y in zip(a, b)):
             return False
     return True
+
+
+class Side:
+    """One of the two programs. It prepares a case, tells its result, and times it as often as it is asked to."""
+
+    def __init__(self, command, env, deadline, limit):
+        self.command, self.env, self.deadline, self.limit = command, env, deadline, limit
+        self.process = self.waiting = None
+        self.ended = False
+
+    def start(self, names):
+        filters = [word for n in names for word in ("--filter", "=" + n)]
+        self.errors = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen(self.command + ["--interactive"] + filters, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=self.errors, text=True,
+                                        env={**os.environ, **self.env})
+        self.lines, self.waiting = queue.Queue(), None
+        threading.Thread(target=self.listen, args=(self.process.stdout, self.lines), daemon=True).start()
+
+    @staticmethod
+    def listen(stream, lines):
+        for line in stream:
+            if line.startswith("{"):
+                try:
+                    lines.put(json.loads(line))
+                except ValueError:
+                    lines.put({"error": "not understood: " + line.strip()})
+        lines.put(None)
+
+    def read(self):
+        """The next row; {} after the last; a row with "error" if the program crashed or hangs."""
+        seconds = self.deadline - time.monotonic()
+        try:
+            row = self.lines.get(timeout=max(0.1, min(seconds, self.limit)))
+        except queue.Empty:
+            self.stop()
+            if seconds < self.limit:
+                raise OutOfTime from None
+            return {"error": f"nothing was heard for {self.limit} s"}
+        if row is None:
+            status = self.process.wait()
+            self.errors.seek(0)
+            text = self.errors.read().strip()[-500:]
+            self.stop()
+            self.ended = status == 0
+            return {"error": f"exit status {status}: {text}"} if status else {}
+        return row
+
+    def prepare(self, name, following):
+        """The result of a case; {} if this side has no such case. `following`: the cases after it."""
+        if self.ended:
+            return {}
+        if not self.process:
+            self.start([name] + following)
+        row = self.waiting or self.read()
+        if not row or row.get("name", name) == name:
+            self.waiting = None
+            return row
+        self.waiting = row
+        return {}
+
+    def say(self, word):
+        if self.process:
+            try:
+                self.process.stdin.write(word + "\n")
+                self.process.stdin.flush()
+            except BrokenPipeError:
+                pass  # `read` tells why
+
+    def time(self):
+        self.say("time")
+        return self.read()
+
+    def stop(self):
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+            self.process.stdin.close()
+            self.process.stdout.close()
+            self.errors.close()
+        self.process = None
 
 
 class Race:
@@ -44,154 +152,161 @@ class Race:
         self.out = pathlib.Path(args.out)
         self.out.mkdir(parents=True, exist_ok=True)
         self.file = self.out / "race.json"
+        self.deadline = time.monotonic() + args.seconds
+        self.env = {"OMP_NUM_THREADS": str(args.threads)} if args.threads else {}
+        self.facts = self.find_facts()
         self.rows = {}
         if self.file.exists() and not args.fresh:
-            self.rows = json.loads(self.file.read_text())["rows"]
-        self.deadline = time.monotonic() + args.seconds
-        self.torch = self.torch_version()
+            before = json.loads(self.file.read_text())
+            if all(before["about"].get(k) == v for k, v in self.facts.items() if k != "date"):
+                self.rows = before["rows"]
 
-    def torch_version(self):
-        code = "import torch; print(torch.__version__, torch.cuda.is_available())"
-        try:
-            found = subprocess.run([self.args.python, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                   text=True, timeout=120).stdout.split()
-        except (OSError, subprocess.TimeoutExpired):
-            return None
-        if len(found) != 2 or (self.args.device == "cuda" and found[1] != "True"):
-            return None
-        return found[0]
+    def find_facts(self):
+        """What the figures depend on; rows of a race with other facts are not gone on with."""
+        torch = self.torch_facts()
+        cpu = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
+        root = (HERE.parent / "CMakeLists.txt").read_text()
+        facts = {"date": datetime.date.today().isoformat(), "device": self.args.device, "sizes": self.args.sizes}
+        if self.args.device == "cuda":
+            facts["gpu"] = output_of(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"])
+        if self.args.device == "sim":
+            facts["note"] = "simulated devices: Taeda's times are the host's, PyTorch's those of the CPU"
+        facts.update({"cpu": f"{cpu.group(1) if cpu else platform.processor()}, {os.cpu_count()} processors",
+                      "threads": self.args.threads or "default",
+                      "taeda": re.search(r"project\(Taeda VERSION ([\d.]+)", root).group(1),
+                      "built": time.strftime("%F %T", time.localtime(os.path.getmtime(self.args.program))),
+                      "torch": torch})
+        return facts
 
-    def lines(self, command):
-        """The JSON lines that a command prints until the time is over."""
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        try:
-            output, errors = process.communicate(timeout=max(self.deadline - time.monotonic(), 0.1))
-        except subprocess.TimeoutExpired:
-            process.kill()
-            output, errors = process.communicate()
-        found = [json.loads(line) for line in output.splitlines() if line.startswith("{") and line.endswith("}")]
-        if process.returncode not in (0, -9):
-            found.append({"name": "", "error": f"exit status {process.returncode}: {errors.strip()[-500:]}"})
-        return found
+    def torch_facts(self):
+        """PyTorch's version and those of what it uses, or "none" if it cannot race."""
+        code = ("import torch; print(torch.cuda.is_available()); print(torch.__version__, 'CUDA', torch.version.cuda,"
+                "'cuDNN', torch.backends.cudnn.version())")
+        found = output_of([self.args.python, "-c", code]).splitlines()
+        if len(found) != 2 or (self.args.device == "cuda" and found[0] != "True"):
+            return "none"
+        return found[1].replace(" CUDA None cuDNN None", "")
 
-    def options(self, device):
-        return ["--device", device, "--seconds", str(self.args.case_seconds)] + (["--tiny"] if self.args.tiny else [])
+    def side(self, command, device):
+        options = ["--device", device, "--sizes", self.args.sizes, "--seconds", str(self.args.case_seconds)]
+        return Side(command + options, self.env, self.deadline, self.args.case_limit)
 
-    def side(self, side, command, names):
-        """Runs one side for the cases that it has not done; False if time ran out first."""
-        missing = [n for n in names if side not in self.rows.get(n, {})]
-        while missing:
-            if time.monotonic() > self.deadline:
-                return False
-            filters = [word for n in missing for word in ("--filter", "=" + n)]
-            found = self.lines(command + filters)
-            for row in found:
-                name = row.pop("name") or missing[len(found) - 1]
-                self.rows.setdefault(name, {})[side] = row
-            if time.monotonic() > self.deadline:
-                return False
-            left = [n for n in missing if side not in self.rows.get(n, {})]
-            if len(left) == len(missing):  # this side has no such case
-                for n in left:
-                    self.rows.setdefault(n, {})[side] = {}
-                return True
-            missing = left
-        return True
+    def names(self):
+        found = subprocess.run([self.args.program, "--list", "--device", self.args.device, "--sizes", self.args.sizes],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **self.env})
+        if found.returncode:
+            sys.exit(found.stderr.strip())
+        names = [json.loads(line)["name"] for line in found.stdout.splitlines()]
+        return [n for n in names if not self.args.filter or any(f in n for f in self.args.filter)]
 
     def run(self):
         """True if everything was measured in time."""
-        program = [self.args.program]
-        listing = self.lines(program + ["--list"] + self.options(self.args.device))
-        names = [row["name"] for row in listing]
-        if self.args.filter:
-            names = [n for n in names if any(f in n for f in self.args.filter)]
-        peer = [self.args.python, str(HERE / "device_race_torch.py")]
-        peer += self.options("cuda" if self.args.device == "cuda" else "cpu")
-        groups = list(dict.fromkeys(n.split("/")[0] for n in names))
-        for group in groups:
-            members = [n for n in names if n.split("/")[0] == group]
-            sides = [("taeda", program + self.options(self.args.device))]
-            if self.torch:
-                sides.append(("torch", peer))
-            for side, command in sides:
-                in_time = self.side(side, command, members)
-                self.save()
-                if not in_time:
-                    return False
-        in_time = self.side("cpu", program + self.options("cpu"), [n for n in names if n in CPU_CASES])
-        self.save()
-        return in_time
+        sides = {"taeda": self.side([self.args.program], self.args.device)}
+        if self.facts["torch"] != "none":
+            peer = [self.args.python, str(HERE / "device_race_torch.py")]
+            sides["torch"] = self.side(peer, "cpu" if self.args.device == "sim" else self.args.device)
+        names = self.names()
+        cpu = {"cpu": self.side([self.args.program], "cpu")}
+        on_cpu = [n for n in names if n.startswith(tables.ON_CPU)] if self.args.device != "cpu" else []
+        try:
+            self.race(names, sides, self.args.rounds)
+            self.race(on_cpu, cpu, 1)
+        except OutOfTime:
+            return False
+        finally:
+            for side in [*sides.values(), *cpu.values()]:
+                side.stop()
+        return True
 
-    def about(self):
-        gpu = ""
-        if self.args.device == "cuda":
-            gpu = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
-                                 stdout=subprocess.PIPE, text=True, check=False).stdout.strip()
-        return {"date": datetime.datetime.now().isoformat(timespec="seconds"), "device": self.args.device, "gpu": gpu,
-                "torch": self.torch or "none", "machine": platform.platform(), "tiny": self.args.tiny}
+    def race(self, names, sides, rounds):
+        def is_open(sides_before):
+            return any(s not in sides_before or "error" in sides_before[s] for s in sides)
+
+        open_names = [n for n in names if is_open(self.rows.get(n, {}))]
+        for i, name in enumerate(open_names):
+            if time.monotonic() > self.deadline:
+                raise OutOfTime
+            rows = {which: side.prepare(name, open_names[i + 1:]) for which, side in sides.items()}
+            digests = [r.get("digest") for r in [*rows.values(), *self.rows.get(name, {}).values()]]
+            racing = [w for w in sides if "digest" in rows[w]]
+            if all(agree(name, digests[0], d) for d in digests[1:]):
+                self.time(rows, {w: sides[w] for w in racing}, rounds)
+            for which in racing:
+                sides[which].say("next")
+            self.rows.setdefault(name, {}).update(rows)
+            self.save()
+
+    def time(self, rows, sides, rounds):
+        """Adds what was measured to the rows: the sides in turn, so that they see the same drift."""
+        found = {which: [] for which in sides}
+        for _ in range(rounds):
+            for which, side in sides.items():
+                if "error" not in rows[which]:
+                    measured = side.time()
+                    if "median_us" in measured:
+                        found[which].append(measured)
+                    else:
+                        rows[which]["error"] = measured.get("error", "the program ended")
+        for which, measured in found.items():
+            if measured:
+                rows[which].update({
+                    "median_us": statistics.median(m["median_us"] for m in measured),
+                    "min_us": min(m["min_us"] for m in measured),
+                    "samples": sum(m["samples"] for m in measured),
+                    "peak_mb": max(m["peak_mb"] for m in measured)})
 
     def save(self):
-        self.file.write_text(json.dumps({"about": self.about(), "rows": self.rows}, indent=1) + "\n")
+        self.file.write_text(json.dumps({"about": self.facts, "rows": self.rows}, indent=1) + "\n")
 
     def differing(self):
-        return [n for n, r in self.rows.items()
-                if not agree(n, r.get("taeda", {}).get("digest"), r.get("torch", {}).get("digest"))]
+        def differs(name, sides):
+            digests = [r.get("digest") for r in sides.values()]
+            return any(not agree(name, digests[0], d) for d in digests[1:])
+        return [n for n, sides in self.rows.items() if differs(n, sides)]
 
     def failed(self):
         return [n for n, r in self.rows.items() if "error" in r.get("taeda", {})]
 
-    def table(self):
-        """Lines for people; ratio: PyTorch's median over Taeda's, above 1 where Taeda is faster."""
-        copy = self.rows.get("elementwise/copy", {}).get("taeda", {})
-        bandwidth = copy["bytes"] / copy["median_us"] / 1e3 if copy.get("median_us") else 0
-        lines = [f"{k}: {v}" for k, v in self.about().items()]
-        lines += ["", f"{'case':46} {'Taeda us':>12} {'PyTorch us':>12} {'ratio':>6} {'GB/s':>8} {'of copy':>7} "
-                      f"{'TFLOP/s':>8} {'MB':>8} {'MB PyT.':>8} {'CPU us':>12}"]
-        differing = set(self.differing())
-        for name, row in self.rows.items():
-            ours, theirs, cpu = (row.get(side, {}) for side in ("taeda", "torch", "cpu"))
-            if "median_us" not in ours:
-                lines.append(f"{name:46} {ours.get('error', 'not measured')}")
-                continue
-            us = ours["median_us"]
-            cells = [f"{us:12.2f}", f"{theirs['median_us']:12.2f}" if "median_us" in theirs else " " * 12]
-            ratio = ""
-            if "median_us" in theirs:
-                ratio = "differs" if name in differing else f"{theirs['median_us'] / us:.2f}"
-            gb, tf = ours.get("bytes", 0) / us / 1e3, ours.get("flops", 0) / us / 1e6
-            cells.append(f"{ratio:>6}")
-            cells.append(f"{gb:8.1f}" if gb else " " * 8)
-            cells.append(f"{100 * gb / bandwidth:6.0f}%" if gb and bandwidth else " " * 7)
-            cells.append(f"{tf:8.3f}" if tf else " " * 8)
-            cells.append(f"{ours['peak_mb']:8.1f}")
-            cells.append(f"{theirs['peak_mb']:8.1f}" if theirs.get("peak_mb") else " " * 8)
-            cells.append(f"{cpu['median_us']:12.1f}" if "median_us" in cpu else "")
-            lines.append(f"{name:46} " + " ".join(cells).rstrip())
-        return lines
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", required=True, help="the built device_race")
+    parser.add_argument("--device", choices=("cuda", "cpu", "sim"), default="cuda")
+    parser.add_argument("--sizes", choices=("full", "cpu", "tiny"),
+                        help="of the cases: for a GPU, for a CPU, to test the race itself (default: by device)")
+    parser.add_argument("--out", default="race", help="folder for race.json, race.txt and race.md")
+    parser.add_argument("--python", default=sys.executable, help="the Python that may have PyTorch")
+    parser.add_argument("--threads", type=int, help="of the CPU, for both sides")
+    parser.add_argument("--seconds", type=float, default=580, help="for the whole race; it goes on when run again")
+    parser.add_argument("--case-seconds", type=float, help="of measurement per case, side and round (default 0.2; "
+                                                           "tiny 0)")
+    parser.add_argument("--case-limit", type=float, default=240, help="seconds after which a silent case is given up")
+    parser.add_argument("--rounds", type=int, help="how often the sides are timed in turn (default 3; tiny 1)")
+    parser.add_argument("--filter", action="append", help="only cases whose name contains this; may be repeated")
+    parser.add_argument("--fresh", action="store_true", help="forget what was measured before")
+    args = parser.parse_args()
+    args.sizes = args.sizes or {"cuda": "full", "cpu": "cpu", "sim": "tiny"}[args.device]
+    if args.case_seconds is None:
+        args.case_seconds = 0 if args.sizes == "tiny" else 0.2
+    args.rounds = args.rounds or (1 if args.sizes == "tiny" else 3)
+    return args
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", required=True, help="the built device_race")
-    parser.add_argument("--device", default="cuda")
-    parser.add_argument("--out", default="race", help="folder for race.json and race.txt")
-    parser.add_argument("--python", default=sys.executable, help="the Python that may have PyTorch")
-    parser.add_argument("--seconds", type=float, default=580, help="for the whole race; it goes on when run again")
-    parser.add_argument("--case-seconds", type=float, default=0.3, help="of measurement per case and side")
-    parser.add_argument("--filter", action="append", help="only cases whose name contains this")
-    parser.add_argument("--fresh", action="store_true", help="forget what was measured before")
-    parser.add_argument("--tiny", action="store_true", help="small sizes and short times, to test the race itself")
-    args = parser.parse_args()
-    if args.tiny:
-        args.case_seconds = 0
-    race = Race(args)
+    race = Race(parse_arguments())
     in_time = race.run()
-    text = "\n".join(race.table()) + "\n"
+    differing, failed = race.differing(), race.failed()
+    text = tables.for_people(race.facts, race.rows, differing)
     (race.out / "race.txt").write_text(text)
+    (race.out / "race.md").write_text(tables.markdown(race.facts, race.rows, differing))
     print(text)
-    if race.differing() or race.failed():
-        print("DIFFERENT OR FAILED: " + ", ".join(race.differing() + race.failed()))
+    for kind, which in (("DIFFERENT", differing), ("FAILED", failed)):
+        if which:
+            print(f"{kind}: {', '.join(which)}")
+    if differing or failed:
         return 1
+    if not in_time:
+        print("NOT FINISHED: run it again")
     return 0 if in_time else 3
 
 

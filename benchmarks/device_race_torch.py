@@ -4,6 +4,8 @@ and lines of JSON. Run by device_race.py."""
 import argparse
 import json
 import math
+import os
+import sys
 import time
 
 import torch
@@ -32,8 +34,8 @@ class Race:
         self.cuda = self.device.type == "cuda"
         self.drawn = {}
 
-    def size(self, full, small):
-        return small if self.args.tiny else full
+    def size(self, full, cpu, tiny):
+        return {"full": full, "cpu": cpu, "tiny": tiny}[self.args.sizes]
 
     def randn(self, s, which, sizes, dtype=torch.float32):
         key = (s, which, tuple(sizes))
@@ -57,23 +59,34 @@ class Race:
         if self.args.list:
             print(json.dumps({"name": name}))
             return
+        try:
+            self.race(name, make, comparable)
+        except (RuntimeError, TypeError) as error:  # not implemented for this dtype on the CPU, say
+            print(json.dumps({"name": name, "error": str(error).split("\n")[0]}), flush=True)
+
+    def race(self, name, make, comparable):
         if self.cuda:
             torch.cuda.empty_cache()
             torch.cuda.reset_peak_memory_stats()
-        try:
-            steps = [make(s) for s in range(SETS)]
-            digests = []
-            for step in steps:
-                result = step()
-                digests += [digest(result)] if comparable else []
-        except RuntimeError as error:  # not implemented for this dtype on the CPU, say
-            print(json.dumps({"name": name, "error": str(error).split("\n")[0]}), flush=True)
-            return
-        samples = self.measure(steps)
-        peak = torch.cuda.max_memory_allocated() / 1e6 if self.cuda else 0
-        print(json.dumps({"name": name, "median_us": samples[len(samples) // 2], "min_us": samples[0],
-                          "samples": len(samples), "peak_mb": peak,
-                          "digest": digests}), flush=True)
+        steps = [make(s) for s in range(SETS)]
+        results = [step() for step in steps]
+        print(json.dumps({"name": name, "digest": [digest(x) for x in results] if comparable else []}), flush=True)
+        del results
+        while not self.args.interactive or self.wanted():
+            samples = self.measure(steps)
+            peak = torch.cuda.max_memory_allocated() / 1e6 if self.cuda else 0
+            print(json.dumps({"name": name, "median_us": samples[len(samples) // 2], "min_us": samples[0],
+                              "samples": len(samples), "peak_mb": peak}), flush=True)
+            if not self.args.interactive:
+                return
+
+    @staticmethod
+    def wanted():
+        """Whether the other end asks for the time of the case."""
+        word = sys.stdin.readline()
+        if not word:
+            sys.exit(1)  # nobody is left to ask
+        return word.strip() == "time"
 
     def measure(self, steps):
         position = 0
@@ -97,7 +110,8 @@ class Race:
         while batch_time(n) < 2000 and n < 1 << 16:
             n *= 2
         samples, spent = [], 0.0
-        while spent < self.args.seconds * 1e6 or len(samples) < 5:
+        # Five samples, unless they take seconds.
+        while spent < self.args.seconds * 1e6 or (len(samples) < 5 and spent < 2e6):
             t = batch_time(n)
             spent += t
             samples.append(t / n)
@@ -112,7 +126,7 @@ def unary(r, name, sizes, dtype, f, comparable=True):
 
 
 def elementwise(r):
-    n = r.size(1 << 26, 1 << 12)
+    n = r.size(1 << 26, 1 << 22, 1 << 12)
 
     def copy(s):
         x = r.randn(s, 0, [n])
@@ -145,12 +159,12 @@ def elementwise(r):
 
 
 def reductions(r):
-    rows, columns = r.size(8192, 32), r.size(8192, 48)
+    rows, columns = r.size(8192, 2048, 32), r.size(8192, 2048, 48)
     for name, f in (("sum", lambda x: x.sum()), ("sum_dim0", lambda x: x.sum(0)), ("sum_dim1", lambda x: x.sum(1)),
                     ("max_dim1", lambda x: x.max(1)[0]), ("argmax_dim1", lambda x: x.argmax(1))):
         unary(r, "reduce/" + name, [rows, columns], torch.float32, f)
     unary(r, "reduce/sum_half", [rows, columns], torch.float16, lambda x: x.sum(1))
-    width = r.size(4096, 40)
+    width = r.size(4096, 1024, 40)
     unary(r, "rows/softmax", [rows, width], torch.float32, lambda x: x.softmax(1))
     unary(r, "rows/softmax_half", [rows, width], torch.float16, lambda x: x.softmax(1))
     unary(r, "rows/log_softmax", [rows, width], torch.float32, lambda x: x.log_softmax(1))
@@ -166,7 +180,7 @@ def reductions(r):
         return lambda: torch.autograd.grad([y], [x, w, b], [g], retain_graph=True)[0]
     r.run("rows/layer_norm", norm)
     r.run("rows/layer_norm_backward", lambda s: norm(s, True))
-    batch, classes = r.size(4096, 24), r.size(32768, 50)
+    batch, classes = r.size(4096, 512, 24), r.size(32768, 8192, 50)
 
     def entropy(s):
         x, y = r.randn(s, 0, [batch, classes]).requires_grad_(), r.randint(s, 1, classes, [batch])
@@ -175,7 +189,7 @@ def reductions(r):
 
 
 def indexing(r):
-    words, width, n = r.size(50000, 60), r.size(512, 8), r.size(65536, 100)
+    words, width, n = r.size(50000, 20000, 60), r.size(512, 256, 8), r.size(65536, 8192, 100)
 
     def case(name, index_sizes, call):
         def make(s):
@@ -197,28 +211,33 @@ def indexing(r):
         zero = torch.zeros(words, width, device=r.device)
         return lambda: zero.scatter_add(0, i, x)
     r.run("index/scatter_add", scatter)
-    unary(r, "sort/one_row", [r.size(1 << 24, 1 << 10)], torch.float32, lambda x: x.sort()[0])
-    rows, columns = r.size(4096, 16), r.size(4096, 32)
+    unary(r, "sort/one_row", [r.size(1 << 24, 1 << 20, 1 << 10)], torch.float32, lambda x: x.sort()[0])
+    rows, columns = r.size(4096, 1024, 16), r.size(4096, 1024, 32)
     unary(r, "sort/rows", [rows, columns], torch.float32, lambda x: x.sort(1)[0])
     unary(r, "sort/topk", [rows, columns], torch.float32, lambda x: x.topk(10, 1)[0])
     unary(r, "sort/cumsum", [rows, columns], torch.float32, lambda x: x.cumsum(1))
 
 
 def products(r):
-    def mm(size, m, n, k):
+    def mm(m, n, k):
         for kind, (dtype, tf32) in DTYPES.items():
             torch.backends.cuda.matmul.allow_tf32 = tf32
 
             def make(s):
                 a, b = r.randn(s, 0, [m, k], dtype), r.randn(s, 1, [k, n], dtype)
                 return lambda: a.mm(b)
-            r.run(f"matmul/{size}_{kind}", make)
-    large, middle = r.size(4096, 48), r.size(1024, 32)
-    mm("4096", large, large, large)
-    mm("1024", middle, middle, middle)
-    mm("64x4096x4096", r.size(64, 8), large, large)
+            r.run(f"matmul/{m}x{n}x{k}_{kind}", make)
+    large, middle = r.size(4096, 1024, 48), r.size(1024, 256, 32)
+    mm(large, large, large)
+    mm(middle, middle, middle)
+    mm(r.size(64, 64, 8), large, large)
     torch.backends.cuda.matmul.allow_tf32 = False
-    batch, t, d = r.size(128, 4), r.size(512, 16), 64
+    for n in (r.size(1000, 500, 24), r.size(10000, 1500, 40)):
+        def product(s):
+            a, b = r.randn(s, 0, [n, n]), r.randn(s, 1, [n, n])
+            return lambda: a.mm(b)
+        r.run(f"seed/product_{n}", product)
+    batch, t, d = r.size(128, 8, 4), r.size(512, 256, 16), 64
     for kind in ("float", "half"):
         dtype = DTYPES[kind][0]
 
@@ -231,8 +250,9 @@ def products(r):
 def convolutions(r):
     for layer, shape in LAYERS.items():
         batch, cin, cout, size, kernel, stride, padding = shape
-        if r.args.tiny:
-            batch, cin, cout, size = 2, min(cin, 4), 4, 14
+        batch = r.size(batch, batch // 8, 2)
+        if r.args.sizes == "tiny":
+            cin, cout, size = min(cin, 4), 4, 14
         for kind in ("float", "half"):
             dtype = DTYPES[kind][0]
 
@@ -258,7 +278,7 @@ def convolutions(r):
 
 
 def attention(r):
-    b, h, t, d = r.size(16, 2), 8, r.size(512, 16), 64
+    b, h, t, d = r.size(16, 2, 2), 8, r.size(512, 256, 16), 64
 
     def attend(q, k, v):
         if hasattr(F, "scaled_dot_product_attention"):
@@ -276,7 +296,7 @@ def attention(r):
 
 
 def transfers(r):
-    n = r.size(1 << 24, 1 << 12)
+    n = r.size(1 << 24, 1 << 22, 1 << 12)
 
     def host(s, pinned):
         torch.manual_seed(1000 * s)
@@ -297,7 +317,7 @@ def transfers(r):
     side = torch.cuda.Stream() if r.cuda else None
 
     def overlapped(s):
-        x, y, work = host(s, True), torch.empty(n, device=r.device), r.randn(s, 1, [r.size(1 << 26, 1 << 12)])
+        x, y, work = host(s, True), torch.empty(n, device=r.device), r.randn(s, 1, [r.size(1 << 26, 1 << 22, 1 << 12)])
 
         def step():
             if side:
@@ -313,7 +333,7 @@ def transfers(r):
         return step
     r.run("transfer/overlapped_with_exp", overlapped)
     for name, full in (("1k", 256), ("64m", 1 << 24)):
-        elements = r.size(full, 256)
+        elements = r.size(full, full, 256)
         r.run("alloc/" + name, lambda s, e=elements: lambda: torch.empty(e, device=r.device), False)
 
 
@@ -342,7 +362,7 @@ def optimizers(r):
 
     def adamw(p):
         return torch.optim.AdamW(p, lr=1e-3, **fused)
-    many, large = r.size(1000, 10), r.size(1 << 24, 1 << 10)
+    many, large = r.size(1000, 1000, 10), r.size(1 << 24, 1 << 20, 1 << 10)
     race("sgd_many_small", many, 1000, sgd)
     race("adam_many_small", many, 1000, adam)
     race("adamw_many_small", many, 1000, adamw)
@@ -429,8 +449,9 @@ class Gpt(nn.Module):
         self.ln, self.head = nn.LayerNorm(d), nn.Linear(d, vocabulary)
 
     def forward(self, ids):
-        t = ids.shape[1]
-        mask = torch.ones(t, t, dtype=torch.bool, device=ids.device).triu(1)
+        t, mask = ids.shape[1], None
+        if not hasattr(F, "scaled_dot_product_attention"):
+            mask = torch.ones(t, t, dtype=torch.bool, device=ids.device).triu(1)
         x = self.token(ids) + self.position(torch.arange(t, device=ids.device))
         for layer in self.layers:
             x = layer(x, mask)
@@ -513,39 +534,49 @@ def training(r):
             return Training(r, model, batches, entropy, torch.optim.Adam, 1e-3, amp, graph)
         return make
 
+    vocabulary, context, batch = r.size(32000, 8000, 50), r.size(512, 128, 16), r.size(16, 4, 2)
+    depth, d = r.size(6, 2, 2), r.size(512, 256, 32)
+
     def gpt(amp):
         def make(graph):
-            vocabulary, context, batch = r.size(32000, 50), r.size(512, 16), r.size(16, 2)
-            model = Gpt(vocabulary, context, r.size(6, 2), r.size(512, 32), 8)
+            model = Gpt(vocabulary, context, depth, d, 8)
             ids = [r.randint(s, 0, vocabulary, [batch, context + 1]) for s in range(SETS)]
             batches = [(i[:, :context].contiguous(), i[:, 1:].reshape(-1)) for i in ids]
             return Training(r, model, batches, entropy, torch.optim.AdamW, 1e-4, amp, graph)
         return make
 
+    width, steps, rows = r.size(512, 128, 16), r.size(128, 64, 8), r.size(64, 32, 4)
+
     def lstm(graph):
-        width, steps, batch = r.size(512, 16), r.size(128, 8), r.size(64, 4)
         model = nn.LSTM(width, width, num_layers=2)
-        batches = [tuple(r.randn(s, i, [steps, batch, width]) for i in range(2)) for s in range(SETS)]
+        batches = [tuple(r.randn(s, i, [steps, rows, width]) for i in range(2)) for s in range(SETS)]
         return Training(r, model, batches, squares, torch.optim.Adam, 1e-3, False, graph)
 
     train(r, "mlp_b64", classifier(Mlp, [64, 100], 10))
-    for full in (64, 1000, 10000):
-        train(r, f"cnn_b{full}", classifier(LeNet, [r.size(full, 8), 1, 28, 28], 10))
-    pixels = r.size(224, 64)
-    train(r, "resnet18_224_b64_amp", classifier(ResNet18, [r.size(64, 8), 3, pixels, pixels], 1000, True))
-    train(r, "gpt_6x512", gpt(False))
-    train(r, "gpt_6x512_amp", gpt(True))
-    train(r, "lstm_2x512", lstm)
+    for images in (r.size(64, 64, 8), r.size(1000, 1000, 12), r.size(10000, 4000, 16)):
+        train(r, f"cnn_b{images}", classifier(LeNet, [images, 1, 28, 28], 10))
+    for amp in (False, True):
+        # A CPU without instructions for bfloat16 takes seconds for a small image.
+        pixels, images = r.size(224, 64 if amp else 224, 64), r.size(64, 4, 4)
+        train(r, f"resnet18_{pixels}_b{images}" + ("_amp" if amp else ""),
+              classifier(ResNet18, [images, 3, pixels, pixels], 1000, amp))
+    for amp in (False, True):
+        train(r, f"gpt_{depth}x{d}_t{context}_b{batch}" + ("_amp" if amp else ""), gpt(amp))
+    train(r, f"lstm_2x{width}_t{steps}_b{rows}", lstm)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", default="cuda")
+    parser.add_argument("--sizes", choices=("full", "cpu", "tiny"), default="full")
     parser.add_argument("--filter", action="append")
     parser.add_argument("--seconds", type=float, default=0.3)
-    parser.add_argument("--tiny", action="store_true")
+    parser.add_argument("--interactive", action="store_true")
     parser.add_argument("--list", action="store_true")
-    race = Race(parser.parse_args())
+    args = parser.parse_args()
+    if os.environ.get("OMP_NUM_THREADS"):
+        torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
+    race = Race(args)
     for group in (elementwise, reductions, indexing, products, convolutions, attention, transfers, optimizers,
                   training):
         group(race)

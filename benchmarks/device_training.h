@@ -45,7 +45,8 @@ inline void optimizers(Race& r) {
   const auto adamw = [](const std::vector<Tensor>& p) {
     return std::make_shared<torch::optim::AdamW>(p, torch::optim::AdamWOptions(1e-3));
   };
-  const int64_t many = r.size(1000, 10), few = 4, large = r.size(int64_t{1} << 24, 1 << 10);
+  const int64_t many = r.size(1000, 1000, 10), few = 4,
+                large = r.size(int64_t{1} << 24, 1 << 20, 1 << 10);
   race("sgd_many_small", many, 1000, 20, sgd);
   race("adam_many_small", many, 1000, 28, adam);
   race("adamw_many_small", many, 1000, 28, adamw);
@@ -80,10 +81,13 @@ struct Captured {
       : x(training.batches[0].first.clone()),
         y(training.batches[0].second.clone()),
         graph(device.type()) {
+    const torch::Stream main = torch::current_stream(device), side = torch::new_stream(device);
+    side.wait_stream(main);
     {
-      const torch::StreamGuard side(torch::new_stream(device));
+      const torch::StreamGuard guard(side);
       for (int i = 0; i < 3; ++i) training.step(x, y);
     }
+    main.wait_stream(side);
     training.optimizer->zero_grad();
     torch::GraphCapture capture(graph);
     loss = training.step(x, y);
@@ -98,6 +102,7 @@ inline void train(Race& r, const std::string& name, const std::function<Training
   if (!r.wants("train/" + name) && !r.wants("graph/" + name)) return;
   std::shared_ptr<Training> training;
   const auto fresh = [&] {
+    training.reset();       // not beside the new one in the peak of memory
     torch::manual_seed(0);  // the CPU's, from which layers draw
     training = std::make_shared<Training>(make());
   };
@@ -108,6 +113,7 @@ inline void train(Race& r, const std::string& name, const std::function<Training
       return t->step(x, y);
     };
   });
+  training.reset();
   if (r.device().is_cpu()) return;
   std::shared_ptr<Captured> captured;
   r.run("graph/" + name, {}, [&](int set) -> Race::Step {
@@ -140,18 +146,36 @@ Training classifier(Race& r, Model model, torch::IntArrayRef sizes, int64_t clas
   return t;
 }
 
-inline Training gpt(Race& r, bool amp) {
-  const int64_t vocabulary = r.size(32000, 50), context = r.size(512, 16), batch = r.size(16, 2);
-  models::Gpt model(vocabulary, context, r.size(6, 2), r.size(512, 32), 8);
+/// A GPT's sizes, and an LSTM's: what names tell.
+struct GptSizes {
+  explicit GptSizes(const Race& r)
+      : vocabulary(r.size(32000, 8000, 50)),
+        context(r.size(512, 128, 16)),
+        batch(r.size(16, 4, 2)),
+        depth(r.size(6, 2, 2)),
+        d(r.size(512, 256, 32)) {}
+  int64_t vocabulary, context, batch, depth, d;
+  std::string name() const {
+    return "gpt_" + std::to_string(depth) + "x" + std::to_string(d) + "_t" +
+           std::to_string(context) + "_b" + std::to_string(batch);
+  }
+};
+
+inline Training gpt(Race& r, const GptSizes& s, bool amp) {
+  models::Gpt model(s.vocabulary, s.context, s.depth, s.d, 8,
+                    [](const Tensor& q, const Tensor& k, const Tensor& v) {
+                      return torch::nn::functional::scaled_dot_product_attention(q, k, v, {}, 0,
+                                                                                 true);
+                    });
   model->to(r.device());
   Training t;
   for (int set = 0; set < Race::kSets; ++set) {
-    const Tensor ids = r.randint(set, 0, vocabulary, {batch, context + 1});
-    t.batches.emplace_back(ids.narrow(1, 0, context).contiguous(),
-                           ids.narrow(1, 1, context).reshape({-1}));
+    const Tensor ids = r.randint(set, 0, s.vocabulary, {s.batch, s.context + 1});
+    t.batches.emplace_back(ids.narrow(1, 0, s.context).contiguous(),
+                           ids.narrow(1, 1, s.context).reshape({-1}));
   }
-  t.loss = [model, vocabulary](const Tensor& x, const Tensor& y) mutable {
-    return torch::nn::functional::cross_entropy(model->forward(x).view({-1, vocabulary}), y);
+  t.loss = [model, n = s.vocabulary](const Tensor& x, const Tensor& y) mutable {
+    return torch::nn::functional::cross_entropy(model->forward(x).view({-1, n}), y);
   };
   t.optimizer =
       std::make_shared<torch::optim::AdamW>(model->parameters(), torch::optim::AdamWOptions(1e-4));
@@ -159,14 +183,23 @@ inline Training gpt(Race& r, bool amp) {
   return t;
 }
 
-inline Training lstm(Race& r) {
-  const int64_t width = r.size(512, 16), steps = r.size(128, 8), batch = r.size(64, 4);
-  torch::nn::LSTM model(torch::nn::LSTMOptions(width, width).num_layers(2));
+struct LstmSizes {
+  explicit LstmSizes(const Race& r)
+      : width(r.size(512, 128, 16)), steps(r.size(128, 64, 8)), batch(r.size(64, 32, 4)) {}
+  int64_t width, steps, batch;
+  std::string name() const {
+    return "lstm_2x" + std::to_string(width) + "_t" + std::to_string(steps) + "_b" +
+           std::to_string(batch);
+  }
+};
+
+inline Training lstm(Race& r, const LstmSizes& s) {
+  torch::nn::LSTM model(torch::nn::LSTMOptions(s.width, s.width).num_layers(2));
   model->to(r.device());
   Training t;
   for (int set = 0; set < Race::kSets; ++set)
-    t.batches.emplace_back(r.randn(set, 0, {steps, batch, width}),
-                           r.randn(set, 1, {steps, batch, width}));
+    t.batches.emplace_back(r.randn(set, 0, {s.steps, s.batch, s.width}),
+                           r.randn(set, 1, {s.steps, s.batch, s.width}));
   t.loss = [model](const Tensor& x, const Tensor& y) mutable {
     return torch::mse_loss(std::get<0>(model->forward(x)), y);
   };
@@ -177,19 +210,26 @@ inline Training lstm(Race& r) {
 
 inline void training(Race& r) {
   train(r, "mlp_b64", [&] { return classifier(r, models::Mlp(), {64, 100}, 10, false); });
-  for (const int64_t full : {64, 1000, 10000}) {
-    const int64_t batch = r.size(full, 8);
-    train(r, "cnn_b" + std::to_string(full), [&] {
+  for (const int64_t batch : {r.size(64, 64, 8), r.size(1000, 1000, 12), r.size(10000, 4000, 16)}) {
+    train(r, "cnn_b" + std::to_string(batch), [&] {
       return classifier(r, models::LeNet(), {batch, 1, 28, 28}, 10, false);
     });
   }
-  train(r, "resnet18_224_b64_amp", [&] {
-    return classifier(r, models::ResNet18(), {r.size(64, 8), 3, r.size(224, 64), r.size(224, 64)},
-                      1000, true);
-  });
-  train(r, "gpt_6x512", [&] { return gpt(r, false); });
-  train(r, "gpt_6x512_amp", [&] { return gpt(r, true); });
-  train(r, "lstm_2x512", [&] { return lstm(r); });
+  for (const bool amp : {false, true}) {
+    // A CPU without instructions for bfloat16 takes seconds for a small image.
+    const int64_t pixels = r.size(224, amp ? 64 : 224, 64), images = r.size(64, 4, 4);
+    train(
+        r,
+        "resnet18_" + std::to_string(pixels) + "_b" + std::to_string(images) + (amp ? "_amp" : ""),
+        [&] {
+          return classifier(r, models::ResNet18(), {images, 3, pixels, pixels}, 1000, amp);
+        });
+  }
+  const GptSizes sizes(r);
+  for (const bool amp : {false, true})
+    train(r, sizes.name() + (amp ? "_amp" : ""), [&] { return gpt(r, sizes, amp); });
+  const LstmSizes lstm_sizes(r);
+  train(r, lstm_sizes.name(), [&] { return lstm(r, lstm_sizes); });
 }
 
 }  // namespace race

@@ -88,11 +88,24 @@ struct ResNet18Impl : nn::Module {
 };
 TORCH_MODULE(ResNet18);
 
+/// Causal attention over [batch, heads, steps, width].
+using Attention = Tensor (*)(const Tensor& q, const Tensor& k, const Tensor& v);
+
+/// As every libtorch can write it.
+inline Tensor plain_attention(const Tensor& q, const Tensor& k, const Tensor& v) {
+  const int64_t t = q.size(2);
+  const Tensor mask = torch::ones({t, t}, q.options().dtype(torch::kBool)).triu(1);
+  const double scale = 1 / std::sqrt(static_cast<double>(q.size(3)));
+  const Tensor scores = torch::matmul(q, k.transpose(-2, -1)) * scale;
+  return torch::matmul(scores.masked_fill(mask, -1e9).softmax(-1), v);
+}
+
 struct GptLayerImpl : nn::Module {
   int64_t heads;
+  Attention attention;
   nn::LayerNorm ln1{nullptr}, ln2{nullptr};
   nn::Linear qkv{nullptr}, proj{nullptr}, up{nullptr}, down{nullptr};
-  GptLayerImpl(int64_t d, int64_t h) : heads(h) {
+  GptLayerImpl(int64_t d, int64_t h, Attention a) : heads(h), attention(a) {
     ln1 = register_module("ln1", nn::LayerNorm(nn::LayerNormOptions({d})));
     ln2 = register_module("ln2", nn::LayerNorm(nn::LayerNormOptions({d})));
     qkv = register_module("qkv", nn::Linear(d, 3 * d));
@@ -100,14 +113,11 @@ struct GptLayerImpl : nn::Module {
     up = register_module("up", nn::Linear(d, 4 * d));
     down = register_module("down", nn::Linear(4 * d, d));
   }
-  Tensor forward(Tensor x, Tensor mask) {
+  Tensor forward(Tensor x) {
     const int64_t b = x.size(0), t = x.size(1), d = x.size(2), width = d / heads;
     const auto parts = qkv(ln1(x)).view({b, t, 3, heads, width}).permute({2, 0, 3, 1, 4});
-    const Tensor q = parts.select(0, 0), k = parts.select(0, 1), v = parts.select(0, 2);
-    Tensor scores =
-        torch::matmul(q, k.transpose(-2, -1)) * (1 / std::sqrt(static_cast<double>(width)));
-    scores = scores.masked_fill(mask, -1e9).softmax(-1);
-    x = x + proj(torch::matmul(scores, v).transpose(1, 2).reshape({b, t, d}));
+    const Tensor y = attention(parts.select(0, 0), parts.select(0, 1), parts.select(0, 2));
+    x = x + proj(y.transpose(1, 2).reshape({b, t, d}));
     return x + down(torch::gelu(up(ln2(x))));
   }
 };
@@ -118,19 +128,18 @@ struct GptImpl : nn::Module {
   std::vector<GptLayer> layers;
   nn::LayerNorm ln{nullptr};
   nn::Linear head{nullptr};
-  GptImpl(int64_t vocabulary, int64_t context, int64_t depth, int64_t d, int64_t heads) {
+  GptImpl(int64_t vocabulary, int64_t context, int64_t depth, int64_t d, int64_t heads,
+          Attention attention = plain_attention) {
     token = register_module("token", nn::Embedding(vocabulary, d));
     position = register_module("position", nn::Embedding(context, d));
     for (int64_t i = 0; i < depth; ++i)
-      layers.push_back(register_module("layer" + std::to_string(i), GptLayer(d, heads)));
+      layers.push_back(register_module("layer" + std::to_string(i), GptLayer(d, heads, attention)));
     ln = register_module("ln", nn::LayerNorm(nn::LayerNormOptions({d})));
     head = register_module("head", nn::Linear(d, vocabulary));
   }
   Tensor forward(Tensor ids) {
-    const int64_t t = ids.size(1);
-    const Tensor mask = torch::ones({t, t}, ids.options().dtype(torch::kBool)).triu(1);
-    Tensor x = token(ids) + position(torch::arange(t, ids.options()));
-    for (GptLayer& l : layers) x = l(x, mask);
+    Tensor x = token(ids) + position(torch::arange(ids.size(1), ids.options()));
+    for (GptLayer& l : layers) x = l(x);
     return head(ln(x));
   }
 };

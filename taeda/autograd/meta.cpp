@@ -5,6 +5,19 @@
 
 namespace taeda::autograd {
 
+namespace {
+
+/// Whether nobody else holds the gradient's memory. A view may be all that is left of its base: the
+/// sum of a bias, say, that was given another shape.
+bool is_held_alone(const Tensor& t) {
+  if (t.use_count() != 1 || !t.layout().is_non_overlapping_and_dense()) return false;
+  const auto& base = t.unsafe_impl()->base;
+  if (!base) return t.storage().use_count() == 1;
+  return base->use_count() == 1 && t.storage().use_count() == 2 && base->numel == t.numel();
+}
+
+}  // namespace
+
 AutogradMeta* find_meta(const Tensor& t) {
   return static_cast<AutogradMeta*>(t.unsafe_impl()->meta.get());
 }
@@ -47,12 +60,12 @@ TensorVec AccumulateGrad::apply(TensorVec grads, Needs) {
   Tensor& grad = meta_of(leaf).grad;
   if (!grad.defined()) {
     // A gradient that nobody else holds is taken as it is; another is copied.
-    const bool mine = !GradMode::is_enabled() && fresh.use_count() == 1 &&
-                      fresh.storage().use_count() == 1 &&
-                      fresh.layout().is_non_overlapping_and_dense();
-    grad = mine                     ? std::move(fresh)
-           : GradMode::is_enabled() ? fresh.clone()
-                                    : fresh.detach().clone();
+    if (GradMode::is_enabled())
+      grad = fresh.clone();
+    else if (!is_held_alone(fresh))
+      grad = fresh.detach().clone();
+    else
+      grad = fresh.unsafe_impl()->base ? make_alias(fresh) : std::move(fresh);
   } else if (GradMode::is_enabled()) {
     grad = grad.add(fresh);
   } else {

@@ -27,7 +27,8 @@ CachingAllocator& make_allocator(DeviceType type, int index) {
   if (!slot.load(std::memory_order_relaxed)) {
     resolve(Device(type, index));
     detail::start_history_from_environment();
-    slot.store(new CachingAllocator(backend_of(type), index, detail::default_cache_limit(type)),
+    slot.store(new CachingAllocator(backend_of(type), index, detail::default_cache_limit(type),
+                                    detail::caches_memory(type)),
                std::memory_order_release);
   }
   return *slot.load(std::memory_order_relaxed);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 
 #include "taeda/base/error.h"
@@ -62,11 +63,17 @@ size_t default_cache_limit(DeviceType type) {
          static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
 
-CachingAllocator::CachingAllocator(Backend& backend, int index, size_t cache_limit)
+bool caches_memory(DeviceType type) {
+  const char* text = std::getenv("TAEDA_NO_MEMORY_CACHING");
+  return type == kCPU || !text || std::strcmp(text, "1") != 0;
+}
+
+CachingAllocator::CachingAllocator(Backend& backend, int index, size_t cache_limit, bool caching)
     : backend_(backend),
       device_(index),
       on_host_(backend.type() == kCPU),
-      cache_limit_(cache_limit) {}
+      caching_(caching),
+      cache_limit_(caching ? cache_limit : 0) {}
 
 void* CachingAllocator::allocate(size_t bytes, StreamId stream, const std::string* tag,
                                  uint64_t* stamp) {
@@ -74,9 +81,9 @@ void* CachingAllocator::allocate(size_t bytes, StreamId stream, const std::strin
   if (!pending_.empty() && !capture_pool_) collect_finished();
   if (bytes > kMaxRequest || (fail_in_ > 0 && --fail_in_ == 0)) [[unlikely]]
     throw_out_of_memory(bytes, lock);
-  const size_t rounded = round_up(std::max<size_t>(bytes, 1), FreeLists::kUnit);
+  const size_t rounded = round_up(std::max<size_t>(bytes, 1), caching_ ? FreeLists::kUnit : 1);
   FreeLists& pool = pool_for(stream, rounded);
-  Block* block = pool.take(rounded);
+  Block* block = take(pool, rounded);
   if (!block) block = grow(pool, rounded, lock);
   split(block, rounded);
   block->stream = stream;
@@ -122,7 +129,7 @@ void CachingAllocator::deallocate(void* p) {
     return;
   }
   give_to_pool(block);
-  if (cached() > cache_limit_) [[unlikely]]
+  if (cached() > cache_limit_ && !capture_pool_) [[unlikely]]
     release_segments(cache_limit_, lock);
 }
 
@@ -198,7 +205,7 @@ Block* CachingAllocator::grow(FreeLists& pool, size_t bytes, Lock& lock) {
   synchronize_users(lock);
   release_segments(0, lock);
   // While the lock was open, or by a block that came free, the request may have become possible.
-  Block* block = pool.take(bytes);
+  Block* block = take(pool, bytes);
   if (!block) block = new_segment(pool, bytes);
   if (!block) throw_out_of_memory(bytes, lock);
   ++stats_.retries;
@@ -206,7 +213,7 @@ Block* CachingAllocator::grow(FreeLists& pool, size_t bytes, Lock& lock) {
 }
 
 Block* CachingAllocator::new_segment(FreeLists& pool, size_t bytes) {
-  const size_t size = segment_bytes(bytes);
+  const size_t size = caching_ ? segment_bytes(bytes) : bytes;
   if (fraction_ < 1) {
     size_t free = 0, total = 0;
     backend_.memory_info(device_, &free, &total);

@@ -19,6 +19,12 @@ std::string format_bytes(int64_t bytes);
 /// How much freed memory may stay in the cache of a device type.
 size_t default_cache_limit(DeviceType type);
 
+/// False for accelerators with TAEDA_NO_MEMORY_CACHING=1: then every allocation is one of the
+/// device's own, of just the bytes that were asked for, and is given back when it is freed.
+/// Checkers such as compute-sanitizer see the bounds and the life of each tensor so; all else
+/// becomes slow.
+bool caches_memory(DeviceType type);
+
 /// A quantity that every allocation changes: what follows from other numbers is left to `report`.
 class Counter {
  public:
@@ -44,8 +50,9 @@ class Counter {
 
 class CachingAllocator {
  public:
-  /// `index` is 0 for the CPU. At most `cache_limit` freed bytes are kept.
-  CachingAllocator(Backend& backend, int index, size_t cache_limit);
+  /// `index` is 0 for the CPU. At most `cache_limit` freed bytes are kept; without `caching`, none
+  /// (see caches_memory).
+  CachingAllocator(Backend& backend, int index, size_t cache_limit, bool caching = true);
 
   /// `stamp`, if given, is set to the number of the allocation.
   void* allocate(size_t bytes, StreamId stream, const std::string* tag, uint64_t* stamp = nullptr);
@@ -83,6 +90,7 @@ class CachingAllocator {
   FreeLists& pool_for(StreamId stream, size_t bytes);
   StreamPools& pools_of(StreamId stream, allocator::PoolId owner);
   bool is_private(const StreamPools& p) const { return p.owner && pool_uses_.contains(p.owner); }
+  Block* take(FreeLists& pool, size_t bytes) { return caching_ ? pool.take(bytes) : nullptr; }
   Block* grow(FreeLists& pool, size_t bytes, Lock& lock);
   Block* new_segment(FreeLists& pool, size_t bytes);
   void split(Block* block, size_t bytes);
@@ -111,6 +119,7 @@ class CachingAllocator {
   Backend& backend_;
   const int device_;
   const bool on_host_;
+  const bool caching_;
   const size_t cache_limit_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<StreamPools>> pools_;

@@ -122,8 +122,11 @@ Tensor sum_to_size(const Tensor& self, IntArrayRef sizes) {
     }
   }
   TAEDA_CHECK(fits, "size {", sizes, "} is not expandable to size {", self.sizes(), "}.");
-  const Tensor out = sum_impl("SumBackward1", self, dims, true, self.dtype());
-  return lead == 0 ? out : out.reshape(sizes);
+  // Without a view of the sum, where only leading dimensions go: most often it is a bias's
+  // gradient.
+  const bool keep = dims.size() > static_cast<size_t>(lead);
+  const Tensor out = sum_impl("SumBackward1", self, dims, keep, self.dtype());
+  return keep && lead > 0 ? out.reshape(sizes) : out;
 }
 
 Tensor mean(const Tensor& self, OptionalDtype dtype) {

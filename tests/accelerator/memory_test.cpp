@@ -4,6 +4,7 @@
 #include "common.h"
 #include "taeda/data/loader.h"
 #include "taeda/data/tensor_dataset.h"
+#include "taeda/device/caching_allocator.h"
 #include "taeda/nn/nn.h"
 #include "taeda/nn/parallel/data_parallel.h"
 #include "taeda/ops/arithmetic.h"
@@ -103,6 +104,38 @@ TEST_F(Memory, Properties) {
     EXPECT_GT(p.L2_cache_size, 0);
     EXPECT_THAT(p.uuid, HasSubstr("GPU-"));
   }
+}
+
+/// With TAEDA_NO_MEMORY_CACHING=1, which tools/gpu_check sets for checkers of memory.
+class Uncached : public OnDevice<> {
+ protected:
+  void SetUp() override {
+    OnDevice<>::SetUp();
+    if (detail::caches_memory(device_.type())) GTEST_SKIP() << "freed memory is cached";
+  }
+};
+
+TEST_F(Uncached, EveryTensorHasMemoryOfItsOwn) {
+  const int64_t before = allocator::memory_stats(device_).reserved;
+  Tensor x = taeda::zeros({250}, TensorOptions(kFloat).device(device_));
+  EXPECT_EQ(allocator::memory_stats(device_).reserved, before + 1000);
+  EXPECT_EQ(x.add(1).sum().item<double>(), 250);
+  EXPECT_EQ(allocator::memory_stats(device_).reserved, before + 1000);
+  x.reset();
+  EXPECT_EQ(allocator::memory_stats(device_).reserved, before);
+}
+
+TEST_F(Uncached, GraphsKeepWhatTheyReplay) {
+  const Tensor x = taeda::ones({250}, TensorOptions(kFloat).device(device_));
+  Tensor y;
+  DeviceGraph graph(device_.type());
+  {
+    GraphCapture capture(graph);
+    y = (x * 2 + 1).sum();
+  }
+  x.fill_(2);
+  graph.replay();
+  EXPECT_EQ(y.item<double>(), 1250);
 }
 
 class Data : public OnDevice<> {};

@@ -36,6 +36,27 @@ TEST(Hooks, TensorHooksSeeAndReplaceGradients) {
   EXPECT_EQ(at(x.grad()), 1);
 }
 
+TEST(Hooks, AGradientThatNobodyElseHoldsIsNotCopied) {
+  const Tensor bias = leaf({3}, 1), row = leaf({1, 3}, 1), held = leaf({3}, 1);
+  const void *of_bias = nullptr, *of_row = nullptr;
+  Tensor keeper;
+  bias.register_hook([&](const Tensor& g) {
+    of_bias = g.data_ptr();
+    return g;
+  });
+  row.register_hook([&](const Tensor& g) {  // the view of a sum of another shape
+    of_row = g.data_ptr();
+    return g;
+  });
+  held.register_hook([&](const Tensor& g) { return keeper = g; });
+  (ones({2, 4, 3}) + bias + row + held).sum().backward();
+  EXPECT_EQ(bias.grad().data_ptr(), of_bias);
+  EXPECT_EQ(row.grad().data_ptr(), of_row);
+  EXPECT_EQ(row.grad().storage().use_count(), 1u);
+  EXPECT_NE(held.grad().data_ptr(), keeper.data_ptr());
+  for (const Tensor& t : {bias, row, held}) EXPECT_EQ(at(t.grad(), 2), 8);
+}
+
 TEST(Hooks, AHookMayNotChangeTheShape) {
   const Tensor x = leaf(1);
   x.register_hook([](const Tensor&) { return ones({7}); });

@@ -193,6 +193,46 @@ TEST(Allocator, TheCacheKeepsToItsLimit) {
   a.empty_cache();
 }
 
+TEST(Allocator, WithoutCachingEveryBlockIsTheDevicesOwn) {
+  FakeBackend device;
+  CachingAllocator a(device, 0, kNoLimit, /*caching=*/false);
+  void* p = a.allocate(1000, 0, nullptr);
+  void* q = a.allocate(3 * kMiB + 1, 0, nullptr);
+  EXPECT_EQ(device.raw_allocations, 2);
+  EXPECT_EQ(device.used, 1000 + 3 * kMiB + 1) << "rounded up, a step past the end goes unseen";
+  a.record_stream(q, 1);
+  a.deallocate(q);  // another stream uses it still
+  EXPECT_EQ(device.used, 1000 + 3 * kMiB + 1);
+  device.finish(1);
+  void* r = a.allocate(3 * kMiB + 1, 0, nullptr);
+  EXPECT_EQ(device.raw_allocations, 3) << "the freed block was used again";
+  a.deallocate(p);
+  a.deallocate(r);
+  EXPECT_EQ(device.used, 0u);
+  EXPECT_EQ(a.stats().reserved, 0);
+}
+
+TEST(Allocator, WhatAGraphAllocatesStaysWithoutCaching) {
+  FakeBackend device;
+  CachingAllocator a(device, 0, kNoLimit, /*caching=*/false);
+  a.begin_pool(1);
+  void* p = a.allocate(1000, 0, nullptr);
+  a.deallocate(p);  // the device must not be asked for anything during a capture
+  EXPECT_EQ(device.used, 1000u);
+  a.end_pool();
+  a.release_pool(1);
+  a.empty_cache();
+  EXPECT_EQ(device.used, 0u);
+}
+
+TEST(Allocator, CachingIsSwitchedOffForAccelerators) {
+  EXPECT_TRUE(detail::caches_memory(kSim));
+  ASSERT_EQ(setenv("TAEDA_NO_MEMORY_CACHING", "1", 1), 0);
+  EXPECT_FALSE(detail::caches_memory(kSim));
+  EXPECT_TRUE(detail::caches_memory(kCPU));
+  ASSERT_EQ(unsetenv("TAEDA_NO_MEMORY_CACHING"), 0);
+}
+
 TEST(Allocator, RandomTrafficNeverOverlapsAndLeavesNothing) {
   FakeBackend device;
   device.capacity = size_t{1} << 30;

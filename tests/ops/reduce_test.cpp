@@ -178,6 +178,25 @@ TEST(Mean, DividesByTheNumberOfElements) {
   EXPECT_EQ(full({70000}, 2, kHalf).mean().item<float>(), 2.0f) << "the sum does not fit a half";
 }
 
+TEST(Sum, EveryLengthOfARow) {  // whole vectors four by four, one by one, and what is left
+  for (const ScalarType dtype : {kFloat, kDouble, kHalf, kBFloat16, kInt, kByte})
+    for (int64_t n = 1; n <= 150; n += n < 70 ? 1 : 7) {
+      const Tensor x = ramp({3, n}, dtype, 3);  // sums that every dtype can hold
+      EXPECT_EQ(doubles(x.sum(1)), reference_sum(x, {false, true})) << dtype << n;
+      EXPECT_EQ(doubles(x.amax(1))[0], std::min<int64_t>(n - 1, 2)) << dtype << n;
+      EXPECT_EQ(doubles(x.amin(1))[0], 0) << dtype << n;
+    }
+}
+
+TEST(Amax, ANaNIsFoundWhereverItIs) {
+  for (int64_t at = 0; at < 150; ++at) {
+    Tensor x = ramp({150});
+    x.data_ptr<float>()[at] = std::nanf("");
+    EXPECT_TRUE(std::isnan(x.amax().item<float>())) << at;
+    EXPECT_TRUE(std::isnan(x.amin().item<float>())) << at;
+  }
+}
+
 TEST(Mean, RejectsIntegers) {
   EXPECT_EQ(message_of<Error>([] { ramp({2}, kLong).mean(); }),
             "mean(): could not infer output dtype. Input dtype must be either a floating point or "

@@ -5,6 +5,7 @@
 // (int64, double or complex<double>), so that 12 dtypes need 12 loops in and out instead of 144.
 #include "taeda/kernels/copy.h"
 
+#include "taeda/cpu/kernels/half_rows.h"
 #include "taeda/cpu/kernels/loops.h"
 
 namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
@@ -46,6 +47,10 @@ void convert_loop(char* out, int64_t out_stride, const char* in, int64_t in_stri
   if (out_stride == sizeof(To) && in_stride == sizeof(From)) {
     To* to = reinterpret_cast<To*>(out);
     const From* from = reinterpret_cast<const From*>(in);
+    if constexpr (std::is_same_v<To, float> && std::is_same_v<From, Half>)
+      return widen(to, from, n);
+    if constexpr (std::is_same_v<To, Half> && std::is_same_v<From, float>)
+      return narrow(to, from, n);
 #pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) to[i] = convert<To>(from[i]);
     return;

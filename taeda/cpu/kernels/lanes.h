@@ -7,7 +7,7 @@
 
 #include "taeda/base/dtype.h"
 
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) || defined(__F16C__)
 #include <immintrin.h>
 #endif
 
@@ -17,70 +17,80 @@
 namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
 
 template <class A>
-struct LanesOf {
-  typedef A type __attribute__((vector_size(64)));
-  static constexpr int64_t count = 64 / sizeof(A);
-};
-template <class A>
-using Lanes = typename LanesOf<A>::type;
-template <class A>
-constexpr int64_t kLanes = LanesOf<A>::count;
+constexpr int64_t kLanes = 64 / sizeof(A);
 
 /// Complex numbers and bool are handled one by one.
 template <class A>
 constexpr bool has_lanes = std::is_arithmetic_v<A> && !std::is_same_v<A, bool>;
 
-template <class A>
-TAEDA_ALWAYS_INLINE Lanes<A> broadcast(A x) {
-  return x - Lanes<A>{};
-}
+// Note [Pieces]
+// GCC keeps a vector that is wider than a register in memory and takes comparisons of it apart into
+// single elements. So long loops work on pieces, each a register: lane k of a vector is lane
+// k % kPieceLanes of piece k / kPieceLanes. They are indexed by constants only.
+#if defined(__AVX512F__)
+constexpr int64_t kPieceBytes = 64;
+#elif defined(__AVX__)
+constexpr int64_t kPieceBytes = 32;
+#else
+constexpr int64_t kPieceBytes = 16;
+#endif
+constexpr int64_t kPieces = 64 / kPieceBytes;
 
-#if !defined(__AVX512F__)
+template <class A>
+struct PieceOf {
+  typedef A type __attribute__((vector_size(kPieceBytes)));
+  static constexpr int64_t count = kPieceBytes / sizeof(A);
+};
+template <class A>
+using Piece = typename PieceOf<A>::type;
+template <class A>
+constexpr int64_t kPieceLanes = PieceOf<A>::count;
+
+#if !defined(__AVX512F__) && !defined(__F16C__)
 /// Not inlined: without hardware for it, the conversion is long.
-[[gnu::noinline]] inline void widen16(const Half* p, float* out) {
-  for (int i = 0; i < 16; ++i) out[i] = static_cast<float>(p[i]);
+[[gnu::noinline]] inline void widen_piece(const Half* p, float* out) {
+  for (int64_t i = 0; i < kPieceLanes<float>; ++i) out[i] = static_cast<float>(p[i]);
 }
 #endif
 
-/// kLanes<A> elements of type T, converted to A.
+/// kPieceLanes<A> elements of type T, converted to A.
 template <class A, class T>
-TAEDA_ALWAYS_INLINE Lanes<A> load_lanes(const T* p) {
+TAEDA_ALWAYS_INLINE Piece<A> load_piece(const T* p) {
+  Piece<A> v;
   if constexpr (std::is_same_v<A, T>) {
-    Lanes<A> v;
     std::memcpy(&v, p, sizeof v);
-    return v;
   } else if constexpr (std::is_same_v<T, BFloat16>) {
-    typedef uint16_t Narrow __attribute__((vector_size(32)));
-    typedef uint32_t Wide __attribute__((vector_size(64)));
+    typedef uint16_t Narrow __attribute__((vector_size(kPieceBytes / 2)));
     Narrow bits;
     std::memcpy(&bits, p, sizeof bits);
-    const Wide wide = __builtin_convertvector(bits, Wide) << 16;
-    Lanes<float> v;
+    const Piece<uint32_t> wide = __builtin_convertvector(bits, Piece<uint32_t>) << 16;
     std::memcpy(&v, &wide, sizeof v);
-    return v;
   } else if constexpr (std::is_same_v<T, Half>) {
 #if defined(__AVX512F__)
     __m256i bits;
     std::memcpy(&bits, p, sizeof bits);
-    return reinterpret_cast<Lanes<float>>(_mm512_maskz_cvtph_ps(0xffff, bits));
+    v = reinterpret_cast<Piece<float>>(_mm512_maskz_cvtph_ps(0xffff, bits));
+#elif defined(__F16C__)
+    __m128i bits;
+    std::memcpy(&bits, p, sizeof bits);
+    v = reinterpret_cast<Piece<float>>(_mm256_cvtph_ps(bits));
 #else
-    float f[16];
-    widen16(p, f);
-    return load_lanes<float>(f);
+    widen_piece(p, reinterpret_cast<float*>(&v));
 #endif
   } else {
-    typedef T Narrow __attribute__((vector_size(sizeof(T) * kLanes<A>)));
+    typedef T Narrow __attribute__((vector_size(sizeof(T) * kPieceLanes<A>)));
     Narrow x;
     std::memcpy(&x, p, sizeof x);
-    return __builtin_convertvector(x, Lanes<A>);
+    v = __builtin_convertvector(x, Piece<A>);
   }
+  return v;
 }
 
-/// Combines the lanes pairwise with `f(a, b)`.
+/// Combines the lanes of a vector pairwise with `f(a, b)`.
 template <class A, class F>
-TAEDA_ALWAYS_INLINE A fold_lanes(const Lanes<A>& v, F&& f) {
+TAEDA_ALWAYS_INLINE A fold_lanes(const Piece<A> (&pieces)[kPieces], F&& f) {
   A x[kLanes<A>];
-  std::memcpy(x, &v, sizeof x);
+  std::memcpy(x, pieces, sizeof x);
   for (int64_t step = kLanes<A> / 2; step > 0; step /= 2)
     for (int64_t i = 0; i < step; ++i) x[i] = f(x[i], x[i + step]);
   return x[0];

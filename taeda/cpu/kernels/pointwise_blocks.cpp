@@ -4,6 +4,7 @@
 #endif
 
 #include "taeda/base/parallel_for.h"
+#include "taeda/cpu/kernels/half_rows.h"
 #include "taeda/cpu/kernels/loops.h"
 
 namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
@@ -15,35 +16,6 @@ constexpr int64_t kBufferBytes = 8 * kBlock;  // of one operand
 /// Outputs above this size go past the caches: they would not stay there, and a normal store reads
 /// the line first.
 constexpr int64_t kStreamBytes = int64_t{16} << 20;
-
-// ---- 16-bit floats ----
-
-void widen(float* out, const Half* in, int64_t n) {
-  int64_t i = 0;
-#if defined(__F16C__)
-  for (; i + 8 <= n; i += 8)
-    _mm256_storeu_ps(out + i,
-                     _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in + i))));
-#endif
-  for (; i < n; ++i) out[i] = in[i];
-}
-
-void narrow(Half* out, const float* in, int64_t n) {
-  int64_t i = 0;
-#if defined(__F16C__)
-  for (; i + 8 <= n; i += 8)
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i),
-                     _mm256_cvtps_ph(_mm256_loadu_ps(in + i), 0));
-#endif
-  for (; i < n; ++i) out[i] = in[i];
-}
-
-void widen(float* out, const BFloat16* in, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) out[i] = in[i];
-}
-void narrow(BFloat16* out, const float* in, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) out[i] = in[i];
-}
 
 // ---- moving elements of one size ----
 

@@ -17,20 +17,30 @@ Acc reduce_row(const Op& op, const T* x, int64_t n, Acc shift) {
   Acc acc = op.identity();
   int64_t i = 0;
   if constexpr (has_lanes<Acc>) {
-    constexpr int64_t w = kLanes<Acc>;
-    if (n >= w) {
-      using V = Lanes<Acc>;
-      const V s = broadcast(shift), e = broadcast(acc);
-      V a[4] = {e, e, e, e};
-      for (; i + 4 * w <= n; i += 4 * w) {
-        a[0] = op.combine(a[0], op.map(load_lanes<Acc>(x + i), s));
-        a[1] = op.combine(a[1], op.map(load_lanes<Acc>(x + i + w), s));
-        a[2] = op.combine(a[2], op.map(load_lanes<Acc>(x + i + 2 * w), s));
-        a[3] = op.combine(a[3], op.map(load_lanes<Acc>(x + i + 3 * w), s));
+    constexpr int64_t w = kLanes<Acc>, l = kPieceLanes<Acc>;
+    if (n >= w) {  // by pieces: Note [Pieces]
+      using P = Piece<Acc>;
+      const P s = shift - P{};
+      P a[4 * kPieces];
+      for (P& piece : a) piece = acc - P{};
+      for (; i + 4 * w <= n; i += 4 * w)
+#pragma GCC unroll 16
+        for (int64_t k = 0; k < 4 * kPieces; ++k)
+          a[k] = op.combine(a[k], op.map(load_piece<Acc>(x + i + k * l), s));
+#pragma GCC unroll 3
+      for (int64_t v = 0; v < 3; ++v) {
+        if (i + w > n) break;
+#pragma GCC unroll 4
+        for (int64_t k = 0; k < kPieces; ++k)
+          a[v * kPieces + k] =
+              op.combine(a[v * kPieces + k], op.map(load_piece<Acc>(x + i + k * l), s));
+        i += w;
       }
-      for (int k = 0; i + w <= n; i += w, ++k)
-        a[k] = op.combine(a[k], op.map(load_lanes<Acc>(x + i), s));
-      const V all = op.combine(op.combine(a[0], a[1]), op.combine(a[2], a[3]));
+      P all[kPieces];
+#pragma GCC unroll 4
+      for (int64_t k = 0; k < kPieces; ++k)
+        all[k] = op.combine(op.combine(a[k], a[kPieces + k]),
+                            op.combine(a[2 * kPieces + k], a[3 * kPieces + k]));
       acc = fold_lanes<Acc>(all, [&](Acc p, Acc q) { return op.combine(p, q); });
     }
   }

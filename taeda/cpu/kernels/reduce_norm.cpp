@@ -56,7 +56,7 @@ struct PowerSum : SumReduce<A> {
   template <class V>
   TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const {
     V y;
-    for (int64_t i = 0; i < kLanes<A>; ++i) y[i] = map(A(x[i]), A(0));
+    for (size_t i = 0; i < sizeof(V) / sizeof(A); ++i) y[i] = map(A(x[i]), A(0));
     return y;
   }
 };

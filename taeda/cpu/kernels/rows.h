@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "taeda/base/parallel_for.h"
+#include "taeda/cpu/kernels/half_rows.h"
 #include "taeda/cpu/kernels/reduce_loops.h"
 #include "taeda/kernels/math.h"
 
@@ -22,7 +23,7 @@ class RowReader {
     if constexpr (std::is_same_v<T, A>) {
       return row;
     } else {
-      for (int64_t i = 0; i < n; ++i) buffer_[static_cast<size_t>(i)] = static_cast<A>(row[i]);
+      widen(buffer_.get(), row, n);
       return buffer_.get();
     }
   }
@@ -46,8 +47,7 @@ class RowWriter {
       return buffer_.get();
   }
   void store(T* out, int64_t n) {
-    if constexpr (!std::is_same_v<T, A>)
-      for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(buffer_[static_cast<size_t>(i)]);
+    if constexpr (!std::is_same_v<T, A>) narrow(out, buffer_.get(), n);
   }
 
  private:
@@ -66,19 +66,24 @@ A row_sum(const A* x, int64_t n) {
 /// sum a[i] * (b[i] - center)
 template <class A>
 A row_centered_dot(const A* a, const A* b, A center, int64_t n) {
-  constexpr int64_t w = kLanes<A>;
-  const Lanes<A> m = broadcast(center);
-  Lanes<A> s0{}, s1{};
+  constexpr int64_t w = kLanes<A>, l = kPieceLanes<A>;
+  const Piece<A> m = center - Piece<A>{};
+  Piece<A> s[2 * kPieces] = {};
   int64_t i = 0;
-  for (; i + 2 * w <= n; i += 2 * w) {
-    s0 += load_lanes<A>(a + i) * (load_lanes<A>(b + i) - m);
-    s1 += load_lanes<A>(a + i + w) * (load_lanes<A>(b + i + w) - m);
-  }
+  for (; i + 2 * w <= n; i += 2 * w)
+#pragma GCC unroll 8
+    for (int64_t k = 0; k < 2 * kPieces; ++k)
+      s[k] += load_piece<A>(a + i + k * l) * (load_piece<A>(b + i + k * l) - m);
   if (i + w <= n) {
-    s0 += load_lanes<A>(a + i) * (load_lanes<A>(b + i) - m);
+#pragma GCC unroll 4
+    for (int64_t k = 0; k < kPieces; ++k)
+      s[k] += load_piece<A>(a + i + k * l) * (load_piece<A>(b + i + k * l) - m);
     i += w;
   }
-  A sum = fold_lanes<A>(s0 + s1, [](A p, A q) { return p + q; });
+  Piece<A> all[kPieces];
+#pragma GCC unroll 4
+  for (int64_t k = 0; k < kPieces; ++k) all[k] = s[k] + s[kPieces + k];
+  A sum = fold_lanes<A>(all, [](A p, A q) { return p + q; });
   for (; i < n; ++i) sum += a[i] * (b[i] - center);
   return sum;
 }

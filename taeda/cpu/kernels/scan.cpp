@@ -54,6 +54,14 @@ void scan(const char* name, const Tensor& out, const Tensor& in, int64_t dim, do
     const T* x = in.data_ptr<T>();
     T* y = out.data_ptr<T>();
     for_each_block(in, dim, [&](int64_t at, int64_t stride, int64_t n, int64_t width) {
+      if (width == 1) {  // in a register: each step waits for the last
+        A total = static_cast<A>(start);
+        for (int64_t i = 0; i < n; ++i, at += stride) {
+          total = combine(total, static_cast<A>(x[at]));
+          y[at] = static_cast<T>(total);
+        }
+        return;
+      }
       A acc[kColumns];
       std::fill_n(acc, width, static_cast<A>(start));
       for (int64_t i = 0; i < n; ++i, at += stride)
