@@ -3,7 +3,6 @@
 
 #if __has_include(<cublasLt.h>)
 #include <cublasLt.h>
-#include <dlfcn.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -15,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "taeda/cuda/shared_library.h"
 #include "taeda/device/backends.h"
 #endif
 
@@ -43,23 +43,18 @@ struct Library {
 
   bool load() {
     const std::string file = "libcublasLt.so." + std::to_string(CUBLAS_VER_MAJOR);
-    void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!library) return false;
-    const auto find = [library](auto& function, const char* name) {
-      function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
-      return function != nullptr;
-    };
-    return find(create, "cublasLtCreate") && find(matmul, "cublasLtMatmul") &&
-           find(desc_create, "cublasLtMatmulDescCreate") &&
-           find(desc_destroy, "cublasLtMatmulDescDestroy") &&
-           find(desc_set, "cublasLtMatmulDescSetAttribute") &&
-           find(layout_create, "cublasLtMatrixLayoutCreate") &&
-           find(layout_destroy, "cublasLtMatrixLayoutDestroy") &&
-           find(layout_set, "cublasLtMatrixLayoutSetAttribute") &&
-           find(preference_create, "cublasLtMatmulPreferenceCreate") &&
-           find(preference_destroy, "cublasLtMatmulPreferenceDestroy") &&
-           find(preference_set, "cublasLtMatmulPreferenceSetAttribute") &&
-           find(heuristic, "cublasLtMatmulAlgoGetHeuristic");
+    const SharedLibrary library{file.c_str()};
+    return library.load(create, "cublasLtCreate") && library.load(matmul, "cublasLtMatmul") &&
+           library.load(desc_create, "cublasLtMatmulDescCreate") &&
+           library.load(desc_destroy, "cublasLtMatmulDescDestroy") &&
+           library.load(desc_set, "cublasLtMatmulDescSetAttribute") &&
+           library.load(layout_create, "cublasLtMatrixLayoutCreate") &&
+           library.load(layout_destroy, "cublasLtMatrixLayoutDestroy") &&
+           library.load(layout_set, "cublasLtMatrixLayoutSetAttribute") &&
+           library.load(preference_create, "cublasLtMatmulPreferenceCreate") &&
+           library.load(preference_destroy, "cublasLtMatmulPreferenceDestroy") &&
+           library.load(preference_set, "cublasLtMatmulPreferenceSetAttribute") &&
+           library.load(heuristic, "cublasLtMatmulAlgoGetHeuristic");
   }
 };
 

@@ -2,7 +2,6 @@
 
 #if __has_include(<cudnn.h>)
 #include <cudnn.h>
-#include <dlfcn.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "taeda/cuda/shared_library.h"
 #include "taeda/device/backends.h"
 #include "taeda/device/graph.h"
 #endif
@@ -54,33 +54,29 @@ struct Library {
 
   bool load() {
     const std::string file = "libcudnn.so." + std::to_string(CUDNN_MAJOR);
-    void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!library) return false;
-    const auto find = [library](auto& function, const char* name) {
-      function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
-      return function != nullptr;
-    };
-    return find(create, "cudnnCreate") && find(set_stream, "cudnnSetStream") &&
-           find(tensor_create, "cudnnCreateTensorDescriptor") &&
-           find(tensor_destroy, "cudnnDestroyTensorDescriptor") &&
-           find(tensor_set, "cudnnSetTensorNdDescriptor") &&
-           find(filter_create, "cudnnCreateFilterDescriptor") &&
-           find(filter_destroy, "cudnnDestroyFilterDescriptor") &&
-           find(filter_set, "cudnnSetFilterNdDescriptor") &&
-           find(conv_create, "cudnnCreateConvolutionDescriptor") &&
-           find(conv_destroy, "cudnnDestroyConvolutionDescriptor") &&
-           find(conv_set, "cudnnSetConvolutionNdDescriptor") &&
-           find(conv_groups, "cudnnSetConvolutionGroupCount") &&
-           find(conv_math, "cudnnSetConvolutionMathType") &&
-           find(forward_algorithms, "cudnnGetConvolutionForwardAlgorithm_v7") &&
-           find(data_algorithms, "cudnnGetConvolutionBackwardDataAlgorithm_v7") &&
-           find(filter_algorithms, "cudnnGetConvolutionBackwardFilterAlgorithm_v7") &&
-           find(time_forward, "cudnnFindConvolutionForwardAlgorithmEx") &&
-           find(time_data, "cudnnFindConvolutionBackwardDataAlgorithmEx") &&
-           find(time_filter, "cudnnFindConvolutionBackwardFilterAlgorithmEx") &&
-           find(forward, "cudnnConvolutionForward") &&
-           find(backward_data, "cudnnConvolutionBackwardData") &&
-           find(backward_filter, "cudnnConvolutionBackwardFilter") && find(add, "cudnnAddTensor");
+    const SharedLibrary library{file.c_str()};
+    return library.load(create, "cudnnCreate") && library.load(set_stream, "cudnnSetStream") &&
+           library.load(tensor_create, "cudnnCreateTensorDescriptor") &&
+           library.load(tensor_destroy, "cudnnDestroyTensorDescriptor") &&
+           library.load(tensor_set, "cudnnSetTensorNdDescriptor") &&
+           library.load(filter_create, "cudnnCreateFilterDescriptor") &&
+           library.load(filter_destroy, "cudnnDestroyFilterDescriptor") &&
+           library.load(filter_set, "cudnnSetFilterNdDescriptor") &&
+           library.load(conv_create, "cudnnCreateConvolutionDescriptor") &&
+           library.load(conv_destroy, "cudnnDestroyConvolutionDescriptor") &&
+           library.load(conv_set, "cudnnSetConvolutionNdDescriptor") &&
+           library.load(conv_groups, "cudnnSetConvolutionGroupCount") &&
+           library.load(conv_math, "cudnnSetConvolutionMathType") &&
+           library.load(forward_algorithms, "cudnnGetConvolutionForwardAlgorithm_v7") &&
+           library.load(data_algorithms, "cudnnGetConvolutionBackwardDataAlgorithm_v7") &&
+           library.load(filter_algorithms, "cudnnGetConvolutionBackwardFilterAlgorithm_v7") &&
+           library.load(time_forward, "cudnnFindConvolutionForwardAlgorithmEx") &&
+           library.load(time_data, "cudnnFindConvolutionBackwardDataAlgorithmEx") &&
+           library.load(time_filter, "cudnnFindConvolutionBackwardFilterAlgorithmEx") &&
+           library.load(forward, "cudnnConvolutionForward") &&
+           library.load(backward_data, "cudnnConvolutionBackwardData") &&
+           library.load(backward_filter, "cudnnConvolutionBackwardFilter") &&
+           library.load(add, "cudnnAddTensor");
   }
 };
 

@@ -10,7 +10,6 @@
 #if defined(CUPTI_API_VERSION) && CUPTI_API_VERSION >= 130000
 #define TAEDA_HAS_CUPTI 1
 #include <cxxabi.h>
-#include <dlfcn.h>
 
 #include <cstdlib>
 #include <memory>
@@ -20,6 +19,7 @@
 #include <utility>
 
 #include "taeda/cuda/context.h"
+#include "taeda/cuda/shared_library.h"
 #include "taeda/device/registry.h"
 #endif
 
@@ -53,25 +53,19 @@ struct Library {
   decltype(&cuptiGetResultString) result_string;
 
   bool load() {
-    void* library = nullptr;
-    for (const char* folder :
-         {"", "/usr/local/cuda/lib64/", "/usr/local/cuda/extras/CUPTI/lib64/"}) {
-      const std::string file =
-          folder + ("libcupti.so." + std::to_string(CUPTI_API_VERSION / 10000));
-      if ((library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL))) break;
-    }
-    if (!library) return false;
-    const auto find = [library](auto& function, const char* name) {
-      function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
-      return function != nullptr;
-    };
-    return find(register_callbacks, "cuptiActivityRegisterCallbacks") &&
-           find(enable, "cuptiActivityEnable") && find(disable, "cuptiActivityDisable") &&
-           find(flush_all, "cuptiActivityFlushAll") &&
-           find(next_record, "cuptiActivityGetNextRecord") &&
-           find(push, "cuptiActivityPushExternalCorrelationId") &&
-           find(pop, "cuptiActivityPopExternalCorrelationId") &&
-           find(timestamp, "cuptiGetTimestamp") && find(result_string, "cuptiGetResultString");
+    const std::string name = "libcupti.so." + std::to_string(CUPTI_API_VERSION / 10000);
+    const std::string own = "/usr/local/cuda/lib64/" + name,
+                      extra = "/usr/local/cuda/extras/CUPTI/lib64/" + name;
+    const SharedLibrary library{name.c_str(), own.c_str(), extra.c_str()};
+    return library.load(register_callbacks, "cuptiActivityRegisterCallbacks") &&
+           library.load(enable, "cuptiActivityEnable") &&
+           library.load(disable, "cuptiActivityDisable") &&
+           library.load(flush_all, "cuptiActivityFlushAll") &&
+           library.load(next_record, "cuptiActivityGetNextRecord") &&
+           library.load(push, "cuptiActivityPushExternalCorrelationId") &&
+           library.load(pop, "cuptiActivityPopExternalCorrelationId") &&
+           library.load(timestamp, "cuptiGetTimestamp") &&
+           library.load(result_string, "cuptiGetResultString");
   }
 };
 

@@ -1,0 +1,8 @@
+// How this backend reaches NVIDIA's libraries: by name, when they are first needed.
+#pragma once
+
+#include "taeda/base/shared_library.h"
+
+namespace taeda::gpu {
+using taeda::SharedLibrary;
+}
