@@ -43,6 +43,7 @@
 #include "taeda/ops/embedding.h"
 #include "taeda/ops/index.h"
 #include "taeda/ops/join.h"
+#include "taeda/ops/linalg.h"
 #include "taeda/ops/loss.h"
 #include "taeda/ops/matmul.h"
 #include "taeda/ops/pool.h"

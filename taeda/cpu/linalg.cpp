@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <climits>
 #include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -80,7 +81,8 @@ template <class T, class F>
 int workspace(F&& call) {
   T best = 0;
   call(&best, -1);
-  return std::max(1, static_cast<int>(best));
+  // A float may have been rounded down.
+  return std::max(1, static_cast<int>(std::nextafter(best, std::numeric_limits<T>::infinity())));
 }
 
 double cubed(double n) { return n * n * n; }
@@ -123,13 +125,10 @@ void lu_cpu(const Tensor& a, const Tensor& pivots, const Tensor& info, bool pivo
     for_matrices(m.count, work, [&](int64_t begin, int64_t end) {
       const int lda = m.leading();
       for (int64_t i = begin; i < end; ++i) {
-        int* const mine = rows + i * k;
-        if (pivot) {
-          l.getrf(&m.rows, &m.columns, m.at(i), &lda, mine, status + i);
-        } else {
-          for (int j = 0; j < k; ++j) mine[j] = j + 1;
+        if (pivot)
+          l.getrf(&m.rows, &m.columns, m.at(i), &lda, rows + i * k, status + i);
+        else
           lu_without_pivoting(m.at(i), m.rows, m.columns, status + i);
-        }
       }
     });
   });
@@ -206,7 +205,7 @@ void eigh_range(const Lapack<T>& l, const Matrices<T>& m, T* values, int* info, 
   int best_integers = 0, size = -1, integers = -1;
   l.syevd(job, "L", &n, m.data, &lda, values, &best, &size, &best_integers, &integers, info + begin,
           1, 1);
-  size = std::max(1, static_cast<int>(best));
+  size = std::max(1, static_cast<int>(std::nextafter(best, std::numeric_limits<T>::infinity())));
   integers = std::max(1, best_integers);
   const ScratchArray<T> work(size);
   const ScratchArray<int> integer_work(integers);

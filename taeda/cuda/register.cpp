@@ -12,6 +12,7 @@ void register_kernels() {
   register_create();
   register_index();
   register_join();
+  register_linalg();
   register_loss();
   register_matmul();
   register_norm_batch();

@@ -11,6 +11,7 @@ void register_copy();
 void register_create();
 void register_index();
 void register_join();
+void register_linalg();
 void register_loss();
 void register_matmul();
 void register_norm_batch();

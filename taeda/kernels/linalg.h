@@ -19,7 +19,7 @@ inline Slot<void(const Tensor& a, const Tensor& info)> cholesky_slot{"cholesky"}
 
 /// a becomes U on and above the diagonal, L below it (whose diagonal is 1), where row i of L U is
 /// row i of `a` after swapping row j with pivots[j] - 1 (int32) for j = 0, 1, .. Without `pivot`
-/// nothing is swapped. info: the first zero on U's diagonal.
+/// nothing is swapped and `pivots` stays as it is. info: the first zero on U's diagonal.
 inline Slot<void(const Tensor& a, const Tensor& pivots, const Tensor& info, bool pivot)> lu_slot{
     "lu"};
 

@@ -7,7 +7,8 @@
 namespace taeda::detail {
 
 void check_matrix(const char* op, const Tensor& t, const char* name) {
-  TAEDA_CHECK(t.dim() >= 2, op, ": The input tensor ", name, " must have at least 2 dimensions.");
+  TAEDA_CHECK(t.dim() >= 2, op, ": The input tensor ", name, *name ? " " : "",
+              "must have at least 2 dimensions.");
 }
 
 void check_square(const char* op, const Tensor& t) {
@@ -91,6 +92,7 @@ Factors lu_decompose(const Tensor& A, bool pivot) {
   const int64_t k = std::min(A.size(-2), A.size(-1));
   Factors f{copy_columns(A), make_tensor(shape_of(batch, {k}), kInt, A.device()),
             make_tensor(batch, kInt, A.device())};
+  if (!pivot) f.pivots.copy_(arange(1, k + 1, TensorOptions().dtype(kInt).device(A.device())));
   if (A.numel() > 0)
     lu_slot(A.device().type(), as_batch(f.lu, 2), as_batch(f.pivots, 1), as_batch(f.info, 0),
             pivot);
