@@ -12,6 +12,7 @@
 #include "taeda/ops/matmul.h"
 #include "taeda/ops/rearrange.h"
 #include "taeda/ops/reduce.h"
+#include "taeda/tensor/autocast_mode.h"
 #include "taeda/tensor/iter.h"
 
 namespace taeda::linalg {
@@ -118,6 +119,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq(const Tensor& A, const Tensor& 
                                                  std::optional<double> rcond,
                                                  std::optional<std::string> driver) {
   const char* const op = "torch.linalg.lstsq";
+  const AutocastMode::Pause pause;
   check_same_device(op, {&A, &B});
   TAEDA_CHECK(A.dim() >= 2, op, ": input must have at least 2 dimensions.");
   TAEDA_CHECK(B.dim() >= 1, op, ": other must have at least 1 dimension.");
@@ -167,6 +169,7 @@ Tensor matrix_power(const Tensor& A, int64_t n) {
 Tensor matrix_exp(const Tensor& A) {
   check_square_input("linalg.matrix_exp", A);
   if (A.numel() == 0) return A.clone();
+  const AutocastMode::Pause pause;
   Tensor halvings;  // how often each matrix is halved, and its exponential squared
   {
     const NoGradGuard guard;

@@ -10,6 +10,7 @@
 #include "taeda/ops/linalg_common.h"
 #include "taeda/ops/matmul.h"
 #include "taeda/ops/reduce.h"
+#include "taeda/tensor/autocast_mode.h"
 #include "taeda/tensor/iter.h"
 
 namespace taeda::linalg {
@@ -89,6 +90,7 @@ Tensor tolerance(const Tensor& A, const Tensor& values, std::optional<double> at
 Tensor pseudo_inverse(const Tensor& A, std::optional<double> atol, std::optional<double> rtol,
                       bool hermitian) {
   const NoGradGuard guard;
+  const AutocastMode::Pause pause;
   Tensor left, values, right, size;
   if (hermitian) {
     std::tie(values, left) = eigh(A);

@@ -13,6 +13,7 @@
 #include "taeda/ops/rearrange.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/scan.h"
+#include "taeda/tensor/autocast_mode.h"
 #include "taeda/tensor/iter.h"
 
 namespace taeda::linalg {
@@ -233,6 +234,7 @@ Tensor lu_solve(const Tensor& LU, const Tensor& pivots, const Tensor& B, bool le
   if (!left) return lu_solve(LU, pivots, B.mT(), true, !adjoint).mT();
   const Tensor right = expand_batch(B, broadcast_sizes(batch_of(B), batch_of(LU)));
   if (!wants_grad(LU, B)) return solve_factored(LU, pivots, right, adjoint);
+  const AutocastMode::Pause pause;
   const Unpacked f = lu_unpack(LU, pivots);
   if (adjoint)
     return f.p.matmul(
