@@ -66,7 +66,7 @@ void for_matrices(int64_t count, double work, F&& fn) {
 
 /// Calls fn.template operator()<T>() for the tensor's dtype.
 template <class F>
-void with_type(const char* op, const Tensor& t, F&& fn) {
+void with_real_type(const char* op, const Tensor& t, F&& fn) {
   switch (t.dtype()) {
     case kFloat: return fn.template operator()<float>();
     case kDouble: return fn.template operator()<double>();
@@ -88,7 +88,7 @@ int workspace(F&& call) {
 double cubed(double n) { return n * n * n; }
 
 void cholesky_cpu(const Tensor& a, const Tensor& info) {
-  with_type("cholesky_cpu", a, [&]<class T>() {
+  with_real_type("cholesky_cpu", a, [&]<class T>() {
     const Lapack<T>& l = lapack<T>();
     const Matrices<T> m(a);
     int* const status = info.data_ptr<int32_t>();
@@ -115,7 +115,7 @@ void lu_without_pivoting(T* a, int rows, int columns, int* info) {
 }
 
 void lu_cpu(const Tensor& a, const Tensor& pivots, const Tensor& info, bool pivot) {
-  with_type("lu_cpu", a, [&]<class T>() {
+  with_real_type("lu_cpu", a, [&]<class T>() {
     const Lapack<T>& l = lapack<T>();
     const Matrices<T> m(a);
     const int k = std::min(m.rows, m.columns);
@@ -146,7 +146,7 @@ void lu_permutation_cpu(const Tensor& perm, const Tensor& pivots) {
 
 void triangular_solve_cpu(const Tensor& a, const Tensor& x, bool upper, bool transpose,
                           bool unitriangular) {
-  with_type("triangular_solve_cpu", a, [&]<class T>() {
+  with_real_type("triangular_solve_cpu", a, [&]<class T>() {
     const Lapack<T>& l = lapack<T>();
     const Matrices<T> m(a), r(x);
     const double work = static_cast<double>(m.rows) * m.rows * r.columns / 2;
@@ -185,7 +185,7 @@ void qr_range(const Lapack<T>& l, const Matrices<T>& m, const Matrices<T>& q, in
 }
 
 void qr_cpu(const Tensor& a, const Tensor& q) {
-  with_type("geqrf_cpu", a, [&]<class T>() {
+  with_real_type("geqrf_cpu", a, [&]<class T>() {
     const Lapack<T>& l = lapack<T>();
     const Matrices<T> m(a), result(q);
     const double work =
@@ -215,7 +215,7 @@ void eigh_range(const Lapack<T>& l, const Matrices<T>& m, T* values, int* info, 
 }
 
 void eigh_cpu(const Tensor& a, const Tensor& values, const Tensor& info, bool vectors) {
-  with_type("linalg_eigh_cpu", a, [&]<class T>() {
+  with_real_type("linalg_eigh_cpu", a, [&]<class T>() {
     const Lapack<T>& l = lapack<T>();
     const Matrices<T> m(a);
     for_matrices(m.count, cubed(m.rows) * (vectors ? 4 : 1), [&](int64_t begin, int64_t end) {
@@ -242,7 +242,7 @@ void svd_range(const Lapack<T>& l, const Matrices<T>& m, const Matrices<T>& u, T
 
 void svd_cpu(const Tensor& a, const Tensor& u, const Tensor& s, const Tensor& vh,
              const Tensor& info) {
-  with_type("linalg_svd_cpu", a, [&]<class T>() {
+  with_real_type("linalg_svd_cpu", a, [&]<class T>() {
     const Lapack<T>& l = lapack<T>();
     const Matrices<T> m(a), left(u), right(vh);
     const double work = 10.0 * m.rows * m.columns * std::max(m.columns, left.columns);
