@@ -21,7 +21,7 @@ void register_linalg();
 namespace {
 
 // Multiply-adds of one matrix from which on LAPACK's own threads pay.
-constexpr double kLargeMatrix = 1 << 26;
+constexpr double kLargeMatrix = 1 << 27;
 // Multiply-adds that a thread of its own pays for.
 constexpr double kThreadWork = 1 << 18;
 
@@ -245,7 +245,7 @@ void svd_cpu(const Tensor& a, const Tensor& u, const Tensor& s, const Tensor& vh
   with_real_type("linalg_svd_cpu", a, [&]<class T>() {
     const Lapack<T>& l = lapack<T>();
     const Matrices<T> m(a), left(u), right(vh);
-    const double work = 10.0 * m.rows * m.columns * std::max(m.columns, left.columns);
+    const double work = 4.0 * m.rows * m.columns * std::max(m.columns, left.columns);
     for_matrices(m.count, work, [&](int64_t begin, int64_t end) {
       svd_range(l, m, left, s.data_ptr<T>(), right, info.data_ptr<int32_t>(), begin, end);
     });
