@@ -140,6 +140,14 @@ TEST_F(Linalg, AgreesWithPyTorch) {
             1e-13);
 }
 
+TEST_F(Linalg, Methods) {
+  const Tensor a = doubles({2, 3, 3}).add(eye(3, kDouble).mul(3)), s = a.matmul(a.mT());
+  EXPECT_TRUE(a.inverse().equal(linalg::inv(a)));
+  EXPECT_TRUE(a.det().equal(linalg::det(a)));
+  EXPECT_TRUE(s.logdet().equal(logdet(s)));
+  EXPECT_TRUE(s.cholesky(true).equal(linalg::cholesky(s, true)));
+}
+
 // ---- special matrices ----
 
 TEST_F(Linalg, SingularMatrices) {
