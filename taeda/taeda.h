@@ -44,6 +44,7 @@
 #include "taeda/ops/fft.h"
 #include "taeda/ops/index.h"
 #include "taeda/ops/join.h"
+#include "taeda/ops/linalg.h"
 #include "taeda/ops/loss.h"
 #include "taeda/ops/matmul.h"
 #include "taeda/ops/pool.h"

@@ -2,8 +2,6 @@
 // Included by taeda/cpu/onednn_*.cpp alone, and only when oneDNN is there.
 #pragma once
 
-#include <omp.h>
-
 #include <cstring>
 #include <memory>
 #include <oneapi/dnnl/dnnl.hpp>
@@ -11,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "taeda/cpu/thread_scope.h"
 #include "taeda/tensor/tensor.h"
 
 namespace taeda::cpu::onednn {
@@ -26,18 +25,6 @@ dnnl::memory::data_type data_type(ScalarType t);
 bool takes(ScalarType t);
 
 inline dnnl::memory::dims to_dims(IntArrayRef list) { return {list.begin(), list.end()}; }
-
-/// The number of threads that primitives made or run in a scope use.
-class ThreadScope {
- public:
-  explicit ThreadScope(int n) : previous_(omp_get_max_threads()) { omp_set_num_threads(n); }
-  ~ThreadScope() { omp_set_num_threads(previous_); }
-  ThreadScope(const ThreadScope&) = delete;
-  ThreadScope& operator=(const ThreadScope&) = delete;
-
- private:
-  int previous_;
-};
 
 /// Sizes and strides in a fixed place, for keys.
 struct Dims {

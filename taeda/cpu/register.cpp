@@ -33,7 +33,13 @@ static void register_all() { TAEDA_CPU_FAMILIES(TAEDA_CALL) }
 }  // namespace cpu::avx512
 #endif
 
+// Kernels that only call a library, compiled once.
+namespace cpu {
+void register_linalg();
+}
+
 void register_cpu_kernels() {
+  cpu::register_linalg();
   switch (cpu::cpu_capability()) {
 #ifdef TAEDA_HAS_AVX512
     case cpu::Capability::Avx512: cpu::avx512::register_all(); break;

@@ -13,6 +13,7 @@ void register_kernels() {
   register_fft();
   register_index();
   register_join();
+  register_linalg();
   register_loss();
   register_matmul();
   register_norm_batch();

@@ -12,6 +12,7 @@ void register_create();
 void register_fft();
 void register_index();
 void register_join();
+void register_linalg();
 void register_loss();
 void register_matmul();
 void register_norm_batch();

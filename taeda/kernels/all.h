@@ -7,6 +7,7 @@
 #include "taeda/kernels/fft.h"
 #include "taeda/kernels/index.h"
 #include "taeda/kernels/join.h"
+#include "taeda/kernels/linalg.h"
 #include "taeda/kernels/loss.h"
 #include "taeda/kernels/matmul.h"
 #include "taeda/kernels/norm.h"
@@ -30,6 +31,7 @@ void for_each_slot(F&& f) {
   for_each_fft_slot(f);
   for_each_index_slot(f);
   for_each_join_slot(f);
+  for_each_linalg_slot(f);
   for_each_loss_slot(f);
   for_each_matmul_slot(f);
   for_each_norm_slot(f);

@@ -205,6 +205,7 @@ static thread_local int device_now = 0;
 __attribute__((constructor)) static void leave_libraries_alone() {
   setenv("TAEDA_CUDA_BLAS", "0", 1);
   setenv("TAEDA_CUDA_DNN", "0", 1);
+  setenv("TAEDA_CUDA_SOLVER", "0", 1);
 }
 
 cudaError_t cudaGetDeviceCount(int* n) { return *n = 1, cudaSuccess; }

@@ -135,7 +135,15 @@ void expect_near(const Tensor& a, const Tensor& b, double tolerance) {
 
 // ---- the checks ----
 
-class OpTable : public ::testing::TestWithParam<OpRow> {};
+class OpTable : public ::testing::TestWithParam<OpRow> {
+ protected:
+  void SetUp() override { skip_where_unavailable(Device(kCPU)); }
+  static void skip_where_unavailable(Device device) {
+    const auto& unavailable = GetParam().unavailable;
+    const std::string reason = unavailable ? unavailable(device) : "";
+    if (!reason.empty()) GTEST_SKIP() << reason;
+  }
+};
 class Forward : public OpTable {};
 class Specials : public OpTable {};
 class Layouts : public OpTable {};
@@ -315,6 +323,8 @@ TEST_P(OnSim, EqualsCpuBitByBit) {
 
 TEST_P(OnCuda, EqualsCpu) {
   if (device_count(kCUDA) == 0) GTEST_SKIP() << "no CUDA device";
+  skip_where_unavailable(Device("cuda:0"));
+  if (IsSkipped()) return;
   backends::cudnn::allow_tf32 = false;  // the CPU's results are of full precision
   run_on(GetParam(), Device("cuda:0"), [&](const Tensor& a, const Tensor& b) {
     expect_near(a, b, tolerance_of(a.dtype()) * GetParam().tolerance);

@@ -71,6 +71,9 @@ struct OpRow {
   bool specials = false;
   /// Other public names that this row stands for.
   std::vector<std::string> covers = {};
+  /// Why the operation cannot run on a device of this machine, a library that is missing; empty if
+  /// it can.
+  std::function<std::string(Device)> unavailable = nullptr;
 };
 
 /// An elementwise operation: `formula(args)` gives one element from the elements of the inputs.
@@ -104,6 +107,7 @@ std::vector<OpRow> index_rows();
 std::vector<OpRow> reduce_rows();
 std::vector<OpRow> norm_rows();
 std::vector<OpRow> loss_rows();
+std::vector<OpRow> linalg_rows();
 std::vector<OpRow> matmul_rows();
 std::vector<OpRow> conv_rows();
 std::vector<OpRow> pool_rows();

@@ -1,0 +1,60 @@
+#include "taeda/cpu/lapack.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "taeda/base/error.h"
+#include "taeda/base/shared_library.h"
+
+namespace taeda::cpu {
+
+namespace {
+
+const SharedLibrary& lapack_library() {
+  static const SharedLibrary library{"liblapack.so.3", "libopenblas.so.0"};
+  return library;
+}
+
+/// The functions whose names begin with `letter`, or null if one of them is missing.
+template <class T>
+std::unique_ptr<Lapack<T>> load_lapack(const char* letter) {
+  const auto find = [letter](auto& function, const char* name) {
+    return lapack_library().load(function, (std::string(letter) + name + "_").c_str());
+  };
+  auto l = std::make_unique<Lapack<T>>();
+  const bool complete = find(l->potrf, "potrf") && find(l->getrf, "getrf") &&
+                        find(l->trsm, "trsm") && find(l->geqrf, "geqrf") &&
+                        find(l->orgqr, "orgqr") && find(l->syevd, "syevd") &&
+                        find(l->gesdd, "gesdd");
+  return complete ? std::move(l) : nullptr;
+}
+
+template <class T>
+const Lapack<T>& checked(const std::unique_ptr<Lapack<T>>& loaded) {
+  const char* text = std::getenv("TAEDA_LAPACK");
+  const bool off = text && std::strcmp(text, "0") == 0;
+  TAEDA_CHECK_NOT_IMPLEMENTED(!off, "linear algebra needs LAPACK, which TAEDA_LAPACK=0 turns off");
+  TAEDA_CHECK_NOT_IMPLEMENTED(
+      loaded,
+      "linear algebra needs LAPACK, which was not found (neither liblapack.so.3 nor "
+      "libopenblas.so.0 could be loaded): apt-get install libopenblas0-openmp");
+  return *loaded;
+}
+
+}  // namespace
+
+template <>
+const Lapack<float>& lapack<float>() {
+  static const std::unique_ptr<Lapack<float>> loaded = load_lapack<float>("s");
+  return checked(loaded);
+}
+
+template <>
+const Lapack<double>& lapack<double>() {
+  static const std::unique_ptr<Lapack<double>> loaded = load_lapack<double>("d");
+  return checked(loaded);
+}
+
+}  // namespace taeda::cpu

@@ -1,0 +1,267 @@
+// Matrix decompositions by LAPACK. Threads share out the matrices of a batch, each matrix being
+// one thread's work; only large matrices, one after the other, get LAPACK's own threads.
+#include "taeda/kernels/linalg.h"
+
+#include <algorithm>
+#include <climits>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "taeda/base/parallel_for.h"
+#include "taeda/cpu/lapack.h"
+#include "taeda/cpu/scratch.h"
+#include "taeda/cpu/thread_scope.h"
+
+namespace taeda::cpu {
+
+void register_linalg();
+
+namespace {
+
+// Multiply-adds of one matrix from which on LAPACK's own threads pay.
+constexpr double kLargeMatrix = 1 << 27;
+// Multiply-adds that a thread of its own pays for.
+constexpr double kThreadWork = 1 << 18;
+
+int to_int(int64_t n) {
+  TAEDA_CHECK(n <= INT_MAX, "LAPACK takes matrices of at most 2147483647 rows, but got ", n);
+  return static_cast<int>(n);
+}
+
+/// The matrices of a batch, by columns.
+template <class T>
+struct Matrices {
+  T* data = nullptr;
+  int rows = 0, columns = 0;
+  int64_t count = 0;
+
+  explicit Matrices(const Tensor& t) {
+    if (!t.defined()) return;
+    data = t.data_ptr<T>();
+    count = t.size(0);
+    rows = to_int(t.size(1));
+    columns = to_int(t.size(2));
+  }
+  T* at(int64_t i) const { return data + i * rows * columns; }
+  /// The distance between columns, which LAPACK wants to be at least 1.
+  int leading() const { return std::max(rows, 1); }
+};
+
+/// fn(begin, end) for ranges of a batch. `work`: multiply-adds that a matrix takes.
+template <class F>
+void for_matrices(int64_t count, double work, F&& fn) {
+  if (work >= kLargeMatrix) {
+    const ThreadScope all(in_parallel_region() ? 1 : get_num_threads());
+    fn(int64_t{0}, count);
+    return;
+  }
+  const auto grain = static_cast<int64_t>(std::ceil(kThreadWork / std::max(work, 1.0)));
+  parallel_for(0, count, grain, [&](int64_t begin, int64_t end) {
+    const ThreadScope one(1);
+    fn(begin, end);
+  });
+}
+
+/// Calls fn.template operator()<T>() for the tensor's dtype.
+template <class F>
+void with_real_type(const char* op, const Tensor& t, F&& fn) {
+  switch (t.dtype()) {
+    case kFloat: return fn.template operator()<float>();
+    case kDouble: return fn.template operator()<double>();
+    default:
+      throw NotImplementedError(
+          detail::concat("\"", op, "\" not implemented for '", to_string(t.dtype()), "'"));
+  }
+}
+
+/// The size of the workspace that `call` asks for when it is given none.
+template <class T, class F>
+int workspace(F&& call) {
+  T best = 0;
+  call(&best, -1);
+  // A float may have been rounded down.
+  return std::max(1, static_cast<int>(std::nextafter(best, std::numeric_limits<T>::infinity())));
+}
+
+double cubed(double n) { return n * n * n; }
+
+void cholesky_cpu(const Tensor& a, const Tensor& info) {
+  with_real_type("cholesky_cpu", a, [&]<class T>() {
+    const Lapack<T>& l = lapack<T>();
+    const Matrices<T> m(a);
+    int* const status = info.data_ptr<int32_t>();
+    for_matrices(m.count, cubed(m.rows) / 6, [&](int64_t begin, int64_t end) {
+      const int n = m.rows, lda = m.leading();
+      for (int64_t i = begin; i < end; ++i) l.potrf("L", &n, m.at(i), &lda, status + i, 1);
+    });
+  });
+}
+
+/// Gaussian elimination as it is written in textbooks.
+template <class T>
+void lu_without_pivoting(T* a, int rows, int columns, int* info) {
+  *info = 0;
+  for (int k = 0; k < std::min(rows, columns); ++k) {
+    T* const left = a + int64_t{k} * rows;
+    if (left[k] == 0 && *info == 0) *info = k + 1;
+    for (int i = k + 1; i < rows; ++i) left[i] /= left[k];
+    for (int j = k + 1; j < columns; ++j) {
+      T* const column = a + int64_t{j} * rows;
+      for (int i = k + 1; i < rows; ++i) column[i] -= left[i] * column[k];
+    }
+  }
+}
+
+void lu_cpu(const Tensor& a, const Tensor& pivots, const Tensor& info, bool pivot) {
+  with_real_type("lu_cpu", a, [&]<class T>() {
+    const Lapack<T>& l = lapack<T>();
+    const Matrices<T> m(a);
+    const int k = std::min(m.rows, m.columns);
+    int* const rows = pivots.data_ptr<int32_t>();
+    int* const status = info.data_ptr<int32_t>();
+    const double work = static_cast<double>(m.rows) * m.columns * k / 2;
+    for_matrices(m.count, work, [&](int64_t begin, int64_t end) {
+      const int lda = m.leading();
+      for (int64_t i = begin; i < end; ++i) {
+        if (pivot)
+          l.getrf(&m.rows, &m.columns, m.at(i), &lda, rows + i * k, status + i);
+        else
+          lu_without_pivoting(m.at(i), m.rows, m.columns, status + i);
+      }
+    });
+  });
+}
+
+void lu_permutation_cpu(const Tensor& perm, const Tensor& pivots) {
+  const int64_t count = perm.size(0), rows = perm.size(1), k = pivots.size(1);
+  for (int64_t b = 0; b < count; ++b) {
+    int64_t* const p = perm.data_ptr<int64_t>() + b * rows;
+    const int32_t* const swaps = pivots.data_ptr<int32_t>() + b * k;
+    for (int64_t i = 0; i < rows; ++i) p[i] = i;
+    for (int64_t i = 0; i < k; ++i) std::swap(p[i], p[swaps[i] - 1]);
+  }
+}
+
+void triangular_solve_cpu(const Tensor& a, const Tensor& x, bool upper, bool transpose,
+                          bool unitriangular) {
+  with_real_type("triangular_solve_cpu", a, [&]<class T>() {
+    const Lapack<T>& l = lapack<T>();
+    const Matrices<T> m(a), r(x);
+    const double work = static_cast<double>(m.rows) * m.rows * r.columns / 2;
+    for_matrices(r.count, work, [&](int64_t begin, int64_t end) {
+      const int lda = m.leading();
+      const T one = 1;
+      for (int64_t i = begin; i < end; ++i)
+        l.trsm("L", upper ? "U" : "L", transpose ? "T" : "N", unitriangular ? "U" : "N", &r.rows,
+               &r.columns, &one, m.at(i), &lda, r.at(i), &lda, 1, 1, 1, 1);
+    });
+  });
+}
+
+/// One matrix of qr_slot after another.
+template <class T>
+void qr_range(const Lapack<T>& l, const Matrices<T>& m, const Matrices<T>& q, int64_t begin,
+              int64_t end) {
+  const int rows = m.rows, k = std::min(m.rows, m.columns), lda = m.leading();
+  int info = 0;
+  std::vector<T> tau(static_cast<size_t>(std::max(k, 1)));
+  const auto factor = [&](T* a, T* work, int size) {
+    l.geqrf(&rows, &m.columns, a, &lda, tau.data(), work, &size, &info);
+  };
+  const auto expand = [&](T* a, T* work, int size) {
+    l.orgqr(&rows, &q.columns, &k, a, &lda, tau.data(), work, &size, &info);
+  };
+  int size = workspace<T>([&](T* work, int n) { factor(m.data, work, n); });
+  if (q.data) size = std::max(size, workspace<T>([&](T* w, int n) { expand(q.data, w, n); }));
+  const ScratchArray<T> work(size);
+  for (int64_t i = begin; i < end; ++i) {
+    factor(m.at(i), work.get(), size);
+    if (!q.data) continue;
+    std::copy_n(m.at(i), int64_t{rows} * k, q.at(i));
+    expand(q.at(i), work.get(), size);
+  }
+}
+
+void qr_cpu(const Tensor& a, const Tensor& q) {
+  with_real_type("geqrf_cpu", a, [&]<class T>() {
+    const Lapack<T>& l = lapack<T>();
+    const Matrices<T> m(a), result(q);
+    const double work =
+        2.0 * m.rows * m.columns * std::max(std::min(m.rows, m.columns), result.columns);
+    for_matrices(m.count, work,
+                 [&](int64_t begin, int64_t end) { qr_range(l, m, result, begin, end); });
+  });
+}
+
+/// One matrix of eigh_slot after another.
+template <class T>
+void eigh_range(const Lapack<T>& l, const Matrices<T>& m, T* values, int* info, bool vectors,
+                int64_t begin, int64_t end) {
+  const char* const job = vectors ? "V" : "N";
+  const int n = m.rows, lda = m.leading();
+  T best = 0;
+  int best_integers = 0, size = -1, integers = -1;
+  l.syevd(job, "L", &n, m.data, &lda, values, &best, &size, &best_integers, &integers, info + begin,
+          1, 1);
+  size = std::max(1, static_cast<int>(std::nextafter(best, std::numeric_limits<T>::infinity())));
+  integers = std::max(1, best_integers);
+  const ScratchArray<T> work(size);
+  const ScratchArray<int> integer_work(integers);
+  for (int64_t i = begin; i < end; ++i)
+    l.syevd(job, "L", &n, m.at(i), &lda, values + i * n, work.get(), &size, integer_work.get(),
+            &integers, info + i, 1, 1);
+}
+
+void eigh_cpu(const Tensor& a, const Tensor& values, const Tensor& info, bool vectors) {
+  with_real_type("linalg_eigh_cpu", a, [&]<class T>() {
+    const Lapack<T>& l = lapack<T>();
+    const Matrices<T> m(a);
+    for_matrices(m.count, cubed(m.rows) * (vectors ? 4 : 1), [&](int64_t begin, int64_t end) {
+      eigh_range(l, m, values.data_ptr<T>(), info.data_ptr<int32_t>(), vectors, begin, end);
+    });
+  });
+}
+
+/// One matrix of svd_slot after another.
+template <class T>
+void svd_range(const Lapack<T>& l, const Matrices<T>& m, const Matrices<T>& u, T* s,
+               const Matrices<T>& vh, int* info, int64_t begin, int64_t end) {
+  const int n = m.columns, lda = m.leading(), ldvt = std::max(n, 1);
+  const char* const job = !u.data ? "N" : u.columns == m.rows ? "A" : "S";
+  const ScratchArray<int> integer_work(8 * std::max(n, 1));
+  const auto call = [&](int64_t i, T* work, int size) {
+    l.gesdd(job, &m.rows, &n, m.at(i), &lda, s + i * n, u.at(i), &lda, vh.at(i), &ldvt, work, &size,
+            integer_work.get(), info + i, 1);
+  };
+  const int size = workspace<T>([&](T* work, int query) { call(begin, work, query); });
+  const ScratchArray<T> work(size);
+  for (int64_t i = begin; i < end; ++i) call(i, work.get(), size);
+}
+
+void svd_cpu(const Tensor& a, const Tensor& u, const Tensor& s, const Tensor& vh,
+             const Tensor& info) {
+  with_real_type("linalg_svd_cpu", a, [&]<class T>() {
+    const Lapack<T>& l = lapack<T>();
+    const Matrices<T> m(a), left(u), right(vh);
+    const double work = 4.0 * m.rows * m.columns * std::max(m.columns, left.columns);
+    for_matrices(m.count, work, [&](int64_t begin, int64_t end) {
+      svd_range(l, m, left, s.data_ptr<T>(), right, info.data_ptr<int32_t>(), begin, end);
+    });
+  });
+}
+
+}  // namespace
+
+void register_linalg() {
+  cholesky_slot.set(kCPU, &cholesky_cpu);
+  lu_slot.set(kCPU, &lu_cpu);
+  lu_permutation_slot.set(kCPU, &lu_permutation_cpu);
+  triangular_solve_slot.set(kCPU, &triangular_solve_cpu);
+  qr_slot.set(kCPU, &qr_cpu);
+  eigh_slot.set(kCPU, &eigh_cpu);
+  svd_slot.set(kCPU, &svd_cpu);
+}
+
+}  // namespace taeda::cpu

@@ -1,0 +1,20 @@
+// How many threads the libraries that share our OpenMP pool may use.
+#pragma once
+
+#include <omp.h>
+
+namespace taeda::cpu {
+
+/// The number of threads that oneDNN and LAPACK use for what is called in a scope.
+class ThreadScope {
+ public:
+  explicit ThreadScope(int n) : previous_(omp_get_max_threads()) { omp_set_num_threads(n); }
+  ~ThreadScope() { omp_set_num_threads(previous_); }
+  ThreadScope(const ThreadScope&) = delete;
+  ThreadScope& operator=(const ThreadScope&) = delete;
+
+ private:
+  int previous_;
+};
+
+}  // namespace taeda::cpu

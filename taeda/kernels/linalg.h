@@ -1,0 +1,60 @@
+// Slots of matrix decompositions, float and double.
+//
+// Note [Column-major matrices]
+// LAPACK and cuSOLVER read matrices by columns. Matrices of these slots are batches of [rows,
+// columns] whose columns are contiguous and follow each other without gaps: strides (rows *
+// columns, 1, rows). What a kernel decomposes it overwrites. `info` (int32, one for each matrix) is
+// LAPACK's: 0 is success, i > 0 tells of row i, counted from 1, and what it tells depends on the
+// slot.
+#pragma once
+
+#include "taeda/kernels/slot.h"
+#include "taeda/tensor/tensor.h"
+
+namespace taeda {
+
+/// The lower triangle of a = L L^T becomes L; the upper one stays as it is. info: the order of the
+/// first leading minor that is not positive.
+inline Slot<void(const Tensor& a, const Tensor& info)> cholesky_slot{"cholesky"};
+
+/// a becomes U on and above the diagonal, L below it (whose diagonal is 1), where row i of L U is
+/// row i of `a` after swapping row j with pivots[j] - 1 (int32) for j = 0, 1, .. Without `pivot`
+/// nothing is swapped and `pivots` stays as it is. info: the first zero on U's diagonal.
+inline Slot<void(const Tensor& a, const Tensor& pivots, const Tensor& info, bool pivot)> lu_slot{
+    "lu"};
+
+/// perm (int64, [batch, rows]): where each row of L U comes from.
+inline Slot<void(const Tensor& perm, const Tensor& pivots)> lu_permutation_slot{"lu_permutation"};
+
+/// x, [batch, n, k], becomes the solution of a y = x, or of a^T y = x if `transpose`. Only one
+/// triangle of `a` is read; with `unitriangular` its diagonal counts as ones.
+inline Slot<void(const Tensor& a, const Tensor& x, bool upper, bool transpose, bool unitriangular)>
+    triangular_solve_slot{"triangular_solve"};
+
+/// a = Q R: the upper triangle of `a` becomes R. The first columns of Q go to `q` ([batch, rows, at
+/// most rows]) if it is defined.
+inline Slot<void(const Tensor& a, const Tensor& q)> qr_slot{"qr"};
+
+/// Eigenvalues of the symmetric matrix in the lower triangle, in ascending order; with `vectors`
+/// the columns of `a` become its eigenvectors. info: did not converge.
+inline Slot<void(const Tensor& a, const Tensor& values, const Tensor& info, bool vectors)>
+    eigh_slot{"eigh"};
+
+/// a = u diag(s) vh, s in descending order; `a` has at least as many rows as columns. `u` and `vh`
+/// may be undefined together; `u` has as many columns as `a` or as rows. info: did not converge.
+inline Slot<void(const Tensor& a, const Tensor& u, const Tensor& s, const Tensor& vh,
+                 const Tensor& info)>
+    svd_slot{"svd"};
+
+template <class F>
+void for_each_linalg_slot(F&& f) {
+  f.template operator()<&cholesky_slot>();
+  f.template operator()<&lu_slot>();
+  f.template operator()<&lu_permutation_slot>();
+  f.template operator()<&triangular_solve_slot>();
+  f.template operator()<&qr_slot>();
+  f.template operator()<&eigh_slot>();
+  f.template operator()<&svd_slot>();
+}
+
+}  // namespace taeda

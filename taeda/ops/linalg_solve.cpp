@@ -1,0 +1,265 @@
+// Linear systems, inverses and determinants.
+#include <limits>
+
+#include "taeda/ops/arithmetic.h"
+#include "taeda/ops/compare.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/fused_backward.h"
+#include "taeda/ops/index.h"
+#include "taeda/ops/join.h"
+#include "taeda/ops/linalg.h"
+#include "taeda/ops/linalg_common.h"
+#include "taeda/ops/matmul.h"
+#include "taeda/ops/rearrange.h"
+#include "taeda/ops/reduce.h"
+#include "taeda/ops/scan.h"
+#include "taeda/tensor/autocast_mode.h"
+#include "taeda/tensor/iter.h"
+
+namespace taeda::linalg {
+
+using namespace taeda::detail;
+
+namespace {
+
+std::string singular(int64_t) { return "The solver failed because the input matrix is singular."; }
+
+std::string zero_on_diagonal(int64_t info) {
+  return concat("The diagonal element ", info,
+                " is zero, the inversion could not be completed because the input matrix is "
+                "singular.");
+}
+
+std::string shape_text(const Tensor& t) { return concat(t.size(-2), "x", t.size(-1)); }
+
+/// A and B of a system, matrices with common batch dimensions where `B` is concerned.
+void check_system(const char* op, const Tensor& A, const Tensor& B, bool left) {
+  check_same_device(op, {&A, &B});
+  TAEDA_CHECK(A.dtype() == B.dtype(), op,
+              ": Expected A and B to have the same dtype, but found A of type ", A.dtype(),
+              " and B of type ", B.dtype(), " instead");
+  check_matrix(op, B, "B");
+  TAEDA_CHECK(A.size(-1) == B.size(left ? -2 : -1), op,
+              ": Incompatible shapes of A and B for the equation ", left ? "AX = B" : "XA = B",
+              " (", shape_text(A), " and ", shape_text(B), ")");
+}
+
+Tensor expand_batch(const Tensor& t, IntArrayRef batch) {
+  return batch_of(t) == batch ? t : t.expand(shape_of(batch, {t.size(-2), t.size(-1)}));
+}
+
+/// The matrix's rows in another order: row i is row perm[i].
+Tensor permute_rows(const Tensor& t, const Tensor& perm) {
+  if (t.numel() == 0) return t;
+  return t.gather(-2, perm.unsqueeze(-1).expand(t.sizes()));
+}
+
+/// X with A X = B, or A^T X = B if `transpose`, without a history. B has the wider batch.
+Tensor solve_factored(const Tensor& lu, const Tensor& pivots, const Tensor& B, bool transpose) {
+  const NoGradGuard guard;
+  const IntArrayRef batch = batch_of(B);
+  const Tensor matrix = expand_batch(lu, batch);
+  const Tensor perm = lu_permutation(pivots, lu.size(-1)).expand(shape_of(batch, {lu.size(-1)}));
+  if (!transpose) {
+    const Tensor x = copy_columns(permute_rows(B, perm));
+    solve_triangular_in_place(matrix, x, false, false, true);
+    solve_triangular_in_place(matrix, x, true, false, false);
+    return x;
+  }
+  const Tensor x = copy_columns(B);
+  solve_triangular_in_place(matrix, x, true, true, false);
+  solve_triangular_in_place(matrix, x, false, true, true);
+  return permute_rows(x, perm.argsort(-1));
+}
+
+/// solve_ex of matrices; B has the batch dimensions of the result.
+std::tuple<Tensor, Tensor> solve_matrices(const Tensor& A, const Tensor& B, bool check_errors) {
+  const Factors f = lu_decompose(A);
+  if (check_errors) check_info("torch.linalg.solve", f.info, singular);
+  Tensor x = solve_factored(f.lu, f.pivots, B, false);
+  if (wants_grad(A, B))
+    record("LinalgSolveExBackward0", x, {A, B},
+           [A = save(A), x = save_output(x), lu = save(f.lu), pivots = save(f.pivots)](
+               const Tensor& g, Needs needs) {
+             const Tensor gb = fused_or_differentiable(
+                 [&] { return solve_factored(lu.unpack(), pivots.unpack(), g, true); },
+                 [&] { return std::get<0>(solve_ex(A.unpack().mT(), g)); });
+             return TensorVec{needs[0] ? gb.matmul(x.unpack().mT()).neg() : Tensor(), gb};
+           });
+  return {x, f.info};
+}
+
+bool is_vector_system(const Tensor& A, const Tensor& B) {
+  return B.dim() == 1 || (A.dim() - 1 == B.dim() &&
+                          B.sizes() == IntArrayRef(A.sizes().data(), A.sizes().size() - 1));
+}
+
+/// -1 where the number of exchanged rows is odd, else 1.
+Tensor sign_of_permutation(const Tensor& pivots, const Tensor& like) {
+  const int64_t n = pivots.size(-1);
+  const Tensor in_order = arange(1, n + 1, TensorOptions().dtype(kInt).device(pivots.device()));
+  const Tensor odd = pivots.ne(in_order).sum(IntArrayRef({-1})).remainder(2);
+  return odd.to(like.dtype()).mul(-2).add(1);
+}
+
+Tensor diagonal_of(const Tensor& t) { return t.diagonal(0, -2, -1); }
+
+/// d det / dA for any matrix: |U| |V| U diag(products of the other singular values) Vh.
+Tensor cofactors_by_svd(const Tensor& A) {
+  const auto [u, s, vh] = linalg::svd(A, false);
+  const Tensor one = s.narrow(-1, 0, 1).mul(0).add(1);
+  const int64_t n = s.size(-1);
+  const Tensor before = cat({one, s.narrow(-1, 0, n - 1)}, -1).cumprod(-1);
+  const Tensor after = cat({one, s.flip({-1}).narrow(-1, 0, n - 1)}, -1).cumprod(-1).flip({-1});
+  const Tensor sign = det(u.detach()).mul(det(vh.detach()));
+  const Tensor scale = before.mul(after).mul(sign.unsqueeze(-1));
+  return u.mul(scale.unsqueeze(-2)).matmul(vh);
+}
+
+Tensor cofactors(const Tensor& A, const Tensor& determinant) {
+  if (A.numel() > 0 && determinant.detach().eq(0).any().item<bool>()) return cofactors_by_svd(A);
+  return std::get<0>(inv_ex(A)).mT().mul(determinant.unsqueeze(-1).unsqueeze(-1));
+}
+
+/// slogdet under another operation's name.
+std::tuple<Tensor, Tensor> sign_and_log(const char* op, const Tensor& A) {
+  check_square_input(op, A);
+  const Factors f = lu_decompose(A);
+  Tensor sign, logarithm;
+  {
+    const NoGradGuard guard;
+    const Tensor diagonal = diagonal_of(f.lu);
+    sign = diagonal.sign().prod(-1).mul(sign_of_permutation(f.pivots, A));
+    logarithm = diagonal.abs().log().sum(IntArrayRef({-1}));
+  }
+  if (wants_grad(A))
+    record("LinalgSlogdetBackward0", logarithm, {A}, [A = save(A)](const Tensor& g) {
+      return std::get<0>(inv_ex(A.unpack())).mT().mul(g.unsqueeze(-1).unsqueeze(-1));
+    });
+  return {sign, logarithm};
+}
+
+}  // namespace
+
+std::tuple<Tensor, Tensor> solve_ex(const Tensor& A, const Tensor& B, bool left,
+                                    bool check_errors) {
+  const char* const op = "linalg.solve";
+  check_square_input(op, A);
+  const bool vector = is_vector_system(A, B);
+  TAEDA_CHECK(left || !vector, op,
+              ": Vector broadcasting of the left hand side is not supported for left=False. In "
+              "this case linalg.solve is equivalent to B / A.squeeze(-1)");
+  const Tensor right = vector ? B.unsqueeze(-1) : B;
+  check_system(op, A, right, left);
+  if (!left) {
+    auto [x, info] = solve_ex(A.mT(), right.mT(), true, check_errors);
+    return {x.mT(), info};
+  }
+  const DimVector batch = broadcast_sizes(batch_of(right), batch_of(A));
+  auto [x, info] = solve_matrices(A, expand_batch(right, batch), check_errors);
+  return {vector ? x.squeeze(-1) : x, info};
+}
+
+Tensor solve(const Tensor& A, const Tensor& B, bool left) {
+  return std::get<0>(solve_ex(A, B, left, true));
+}
+
+Tensor solve_triangular(const Tensor& A, const Tensor& B, bool upper, bool left,
+                        bool unitriangular) {
+  const char* const op = "linalg.solve_triangular";
+  check_square_input(op, A);
+  check_system(op, A, B, left);
+  if (!left) return solve_triangular(A.mT(), B.mT(), !upper, true, unitriangular).mT();
+  const DimVector batch = broadcast_sizes(batch_of(B), batch_of(A));
+  const Tensor matrix = expand_batch(A, batch), right = expand_batch(B, batch);
+  Tensor x = copy_columns(right);
+  solve_triangular_in_place(matrix.detach(), x, upper, false, unitriangular);
+  if (wants_grad(matrix, right))
+    record(
+        "LinalgSolveTriangularBackward0", x, {matrix, right},
+        [a = save(matrix), x = save_output(x), upper, unitriangular](const Tensor& g, Needs needs) {
+          const Tensor gb = solve_triangular(a.unpack().mT(), g, !upper, true, unitriangular);
+          Tensor ga;
+          if (needs[0]) {
+            ga = gb.matmul(x.unpack().mT()).neg();
+            ga = upper ? ga.triu(unitriangular ? 1 : 0) : ga.tril(unitriangular ? -1 : 0);
+          }
+          return TensorVec{ga, gb};
+        });
+  return x;
+}
+
+std::tuple<Tensor, Tensor> inv_ex(const Tensor& A, bool check_errors) {
+  check_square_input("linalg.inv", A);
+  const Factors f = lu_decompose(A);
+  if (check_errors) check_info("linalg.inv", f.info, zero_on_diagonal);
+  Tensor x =
+      solve_factored(f.lu, f.pivots, eye_like(A.size(-1), A.size(-1), A).expand(A.sizes()), false);
+  if (wants_grad(A))
+    record("LinalgInvExBackward0", x, {A}, [x = save_output(x)](const Tensor& g) {
+      const Tensor transposed = x.unpack().mT();
+      return transposed.matmul(g).matmul(transposed).neg();
+    });
+  return {x, f.info};
+}
+
+Tensor inv(const Tensor& A) { return std::get<0>(inv_ex(A, true)); }
+
+Tensor det(const Tensor& A) {
+  check_square_input("linalg.det", A);
+  Tensor out;
+  {
+    const Factors f = lu_decompose(A);
+    const NoGradGuard guard;
+    out = diagonal_of(f.lu).prod(-1).mul(sign_of_permutation(f.pivots, A));
+  }
+  if (wants_grad(A))
+    record("LinalgDetBackward0", out, {A}, [A = save(A), out = save_output(out)](const Tensor& g) {
+      return cofactors(A.unpack(), out.unpack()).mul(g.unsqueeze(-1).unsqueeze(-1));
+    });
+  return out;
+}
+
+std::tuple<Tensor, Tensor> slogdet(const Tensor& A) { return sign_and_log("linalg.slogdet", A); }
+
+Tensor lu_solve(const Tensor& LU, const Tensor& pivots, const Tensor& B, bool left, bool adjoint) {
+  const char* const op = "linalg.lu_solve";
+  check_square_input(op, LU);
+  TAEDA_CHECK(pivots.dtype() == kInt, op,
+              ": pivots should be a Tensor of scalar type torch.int32. Got ", pivots.dtype());
+  TAEDA_CHECK(pivots.dim() >= 1 && pivots.size(-1) == LU.size(-1), op,
+              ": Number of pivots per batch should be same as the dimension of the matrix");
+  check_system(op, LU, B, left);
+  check_same_device(op, {&LU, &pivots});
+  if (!left) return lu_solve(LU, pivots, B.mT(), true, !adjoint).mT();
+  const Tensor right = expand_batch(B, broadcast_sizes(batch_of(B), batch_of(LU)));
+  if (!wants_grad(LU, B)) return solve_factored(LU, pivots, right, adjoint);
+  const AutocastMode::Pause pause;
+  const Unpacked f = lu_unpack(LU, pivots);
+  if (adjoint)
+    return f.p.matmul(
+        solve_triangular(f.l.mT(), solve_triangular(f.u.mT(), right, false), true, true, true));
+  return solve_triangular(f.u, solve_triangular(f.l, f.p.mT().matmul(right), false, true, true),
+                          true);
+}
+
+}  // namespace taeda::linalg
+
+namespace taeda {
+
+Tensor logdet(const Tensor& self) {
+  const auto [sign, logarithm] = linalg::sign_and_log("logdet", self);
+  return logarithm.masked_fill(sign.lt(0), std::numeric_limits<double>::quiet_NaN());
+}
+
+Tensor cholesky_solve(const Tensor& B, const Tensor& L, bool upper) {
+  const Tensor l = upper ? L.mT() : L;
+  return linalg::solve_triangular(l.mT(), linalg::solve_triangular(l, B, false), true);
+}
+
+Tensor cholesky_inverse(const Tensor& L, bool upper) {
+  detail::check_square("cholesky_inverse", L);
+  return cholesky_solve(detail::eye_like(L.size(-1), L.size(-1), L), L, upper);
+}
+
+}  // namespace taeda
