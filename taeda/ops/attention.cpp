@@ -38,6 +38,7 @@ void check_operands(const Tensor& q, const Tensor& k, const Tensor& v, const Ten
               "Expected query, key, and value to have the same device type, but got query.device: ",
               q.device(), " key.device: ", k.device(), " and value.device: ", v.device(),
               " instead.");
+  check_floating("scaled_dot_product_attention", q);
   TAEDA_CHECK(q.dim() >= 2 && k.dim() >= 2 && v.dim() >= 2,
               "Expected query, key, and value to all be  at least 2 dimensional, but got "
               "query.dim: ",
@@ -206,7 +207,7 @@ bool is_plain_mask(const Tensor& mask, const Tensor& q, const Tensor& k) {
 
 bool fits_fused(const Operands& x, double dropout_p, bool gqa) {
   const Tensor &q = x.query, &k = x.key, &v = x.value;
-  if (!is_floating_point(q.dtype()) || dropout_p == 1) return false;
+  if (dropout_p == 1) return false;
   if (q.dim() != k.dim() || q.dim() != v.dim()) return false;
   if (q.numel() == 0 || k.numel() == 0 || v.numel() == 0) return false;
   for (int64_t d = 0; d < q.dim() - 3; ++d)

@@ -95,24 +95,24 @@ void expect_formula(const AttentionSetting& s, const TensorOptions& options, dou
   }
 }
 
-const TensorOptions kFloats(kFloat);
+const TensorOptions kPlainFloat(kFloat);
 
 TEST(Attention, IsTheFormulaAcrossBlocks) {
-  expect_formula({2, 3, 3, 130, 300, 40, 24}, kFloats, 1e-5);
-  expect_formula({1, 2, 2, 65, 257, 17, 33, true}, kFloats, 1e-5);
-  expect_formula({1, 2, 2, 300, 70, 16, 16, true}, kFloats, 1e-5);
-  expect_formula({2, 6, 2, 70, 90, 8, 8, true}, kFloats, 1e-5);
-  expect_formula({2, 4, 1, 5, 520, 8, 12}, kFloats, 1e-5);
-  expect_formula({1, 2, 2, 1, 300, 64, 64}, kFloats, 1e-5);
+  expect_formula({2, 3, 3, 130, 300, 40, 24}, kPlainFloat, 1e-5);
+  expect_formula({1, 2, 2, 65, 257, 17, 33, true}, kPlainFloat, 1e-5);
+  expect_formula({1, 2, 2, 300, 70, 16, 16, true}, kPlainFloat, 1e-5);
+  expect_formula({2, 6, 2, 70, 90, 8, 8, true}, kPlainFloat, 1e-5);
+  expect_formula({2, 4, 1, 5, 520, 8, 12}, kPlainFloat, 1e-5);
+  expect_formula({1, 2, 2, 1, 300, 64, 64}, kPlainFloat, 1e-5);
   expect_formula({1, 1, 1, 70, 270, 12, 12}, TensorOptions(kDouble), 1e-12);
   expect_formula({1, 2, 2, 70, 270, 20, 12, true}, TensorOptions(kBFloat16), 2e-2);
   expect_formula({1, 2, 2, 3, 270, 20, 12}, TensorOptions(kHalf), 3e-3);
 }
 
 TEST(Attention, TakesEveryKindOfMask) {
-  expect_formula({2, 3, 3, 80, 270, 8, 8, false, {80, 270}}, kFloats, 1e-5);
-  expect_formula({2, 3, 3, 80, 270, 8, 8, false, {2, 1, 1, 270}}, kFloats, 1e-5);
-  expect_formula({2, 3, 3, 80, 70, 8, 8, false, {2, 3, 80, 70}, kFloat}, kFloats, 1e-5);
+  expect_formula({2, 3, 3, 80, 270, 8, 8, false, {80, 270}}, kPlainFloat, 1e-5);
+  expect_formula({2, 3, 3, 80, 270, 8, 8, false, {2, 1, 1, 270}}, kPlainFloat, 1e-5);
+  expect_formula({2, 3, 3, 80, 70, 8, 8, false, {2, 3, 80, 70}, kFloat}, kPlainFloat, 1e-5);
   expect_formula({2, 3, 3, 20, 70, 8, 8, false, {3, 1, 70}, kFloat}, TensorOptions(kDouble), 1e-12);
   expect_formula({2, 2, 2, 20, 70, 8, 8, false, {20, 70}, kHalf}, TensorOptions(kHalf), 3e-3);
   expect_formula({2, 2, 2, 20, 70, 8, 8, false, {20, 70}, kFloat}, TensorOptions(kHalf), 3e-3);
@@ -122,10 +122,10 @@ TEST(Attention, TakesEveryKindOfMask) {
 TEST(Attention, DropsWhatDropoutOfTheWeightsWould) {
   AttentionSetting s{2, 2, 2, 70, 275, 8, 8, true};
   s.dropout = 0.3;
-  expect_formula(s, kFloats, 1e-5);
+  expect_formula(s, kPlainFloat, 1e-5);
   s.groups = 1;
   expect_formula(s, TensorOptions(kDouble), 1e-12);
-  if (device_count(kSim) > 0) expect_formula(s, kFloats.device("sim:0"), 1e-5);
+  if (device_count(kSim) > 0) expect_formula(s, kPlainFloat.device("sim:0"), 1e-5);
 }
 
 TEST(Attention, KeepsTheMeanUnderDropout) {
@@ -233,7 +233,7 @@ TEST(Attention, BroadcastsBatchesAndTakesWideHeads) {
   expect_same(scaled_dot_product_attention(q, k, v),
               scaled_dot_product_attention(q, k.expand({2, 3, 6, 5}), v.expand({2, 3, 6, 5})),
               1e-6);
-  expect_formula({1, 1, 1, 3, 4, 300, 300}, kFloats, 1e-5);
+  expect_formula({1, 1, 1, 3, 4, 300, 300}, kPlainFloat, 1e-5);
 }
 
 TEST(Attention, NamesWhatDoesNotFit) {
