@@ -210,8 +210,8 @@ struct AttentionProblem {
       mask_row(scores, static_cast<const A*>(mask) + offset, mask_strides[3], n);
   }
 
-  /// to[c] = from[c] / (1 - dropout) where the r-th row of a block is kept, else 0.
-  void drop(const Block& at, int64_t r, const A* from, A* to, int64_t n) const {
+  /// Multiplies the first n numbers of the r-th row of a block by 1 / (1 - dropout), or by 0.
+  void drop(const Block& at, int64_t r, A* values, int64_t n) const {
     constexpr int64_t words = 4 * PhiloxVectors::kCounters;
     const A factor = static_cast<A>(1 / (1 - spec.dropout));
     const uint32_t below = kept_below;
@@ -225,8 +225,10 @@ struct AttentionProblem {
       v.write(bits);
       const int64_t skip = static_cast<int64_t>(element % 4);
       const int64_t count = std::min(n - c, words - skip);
-      for (int64_t i = 0; i < count; ++i)
-        to[c + i] = bits[skip + i] < below ? from[c + i] * factor : A(0);
+      for (int64_t i = 0; i < count; ++i) {
+        const A weight = bits[skip + i] < below ? factor : A(0);
+        values[c + i] *= weight;
+      }
       c += count;
       element += static_cast<uint64_t>(count);
     }
@@ -316,7 +318,7 @@ class ForwardWorker {
       A* values = sum_of_values_.get() + r * value_row_;
       for (int64_t c = 0; c < p_.value_width; ++c) values[c] *= rescale;
     }
-    if (p_.spec.dropout > 0) p_.drop(at, r, s, s, n);
+    if (p_.spec.dropout > 0) p_.drop(at, r, s, n);
   }
 
   void write(int64_t b, int64_t h, int64_t row, int64_t r) {
@@ -471,8 +473,9 @@ class BackwardWorker {
     const A mean = sum_of_products<A>(grad_.data + r * grad_.row, out.data, p_.value_width);
     if (p_.spec.dropout > 0) {
       A* kept = dropped_.get() + r * kScoreRow;
-      p_.drop(at, r, p, kept, at.columns);
-      p_.drop(at, r, d, d, at.columns);
+      std::copy_n(p, at.columns, kept);
+      p_.drop(at, r, kept, n);
+      p_.drop(at, r, d, n);
     }
     for (int64_t c = 0; c < n; ++c) d[c] = p[c] * (d[c] - mean);
   }
