@@ -79,22 +79,13 @@ struct HeadMatrices {
   T* at(int64_t b, int64_t h, int64_t i = 0) const { return data + b * batch + h * head + i * row; }
 };
 
-/// Rows of T in the type that is computed in; only 16-bit types are copied.
+/// Rows in the type that is computed in, copied to where they lie well for products.
 template <class T, class A = opmath_t<T>>
-Matrix<const A> widened_rows(const T* from, int64_t row, int64_t rows, int64_t columns, A* buffer) {
-  if constexpr (std::is_same_v<T, A>) {
-    return {from, row, 1};
-  } else {
-    for (int64_t i = 0; i < rows; ++i)
-      for (int64_t c = 0; c < columns; ++c)
-        buffer[i * columns + c] = static_cast<A>(from[i * row + c]);
-    return {buffer, columns, 1};
-  }
-}
-/// Elements of the buffer that `widened_rows` needs.
-template <class T>
-constexpr int64_t widened_size(int64_t n) {
-  return std::is_same_v<T, opmath_t<T>> ? 0 : n;
+Matrix<const A> packed_rows(const T* from, int64_t row, int64_t rows, int64_t columns, A* buffer) {
+  const int64_t line = spaced(columns);
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t c = 0; c < columns; ++c) buffer[i * line + c] = static_cast<A>(from[i * row + c]);
+  return {buffer, line, 1};
 }
 
 /// out[c * out_row + r] = from[r * row + c]
@@ -256,7 +247,7 @@ class ForwardWorker {
         value_row_(spaced(p_.value_width)),
         packed_keys_(pack_ ? p_.width * key_row_ : 0),
         packed_values_(pack_ ? p_.keys * value_row_ : 0),
-        wide_query_(widened_size<T>(kQueryBlock * p_.width)),
+        query_rows_(kQueryBlock * spaced(p_.width)),
         scores_(kQueryBlock * kScoreRow),
         sum_of_values_(kQueryBlock * value_row_) {}
 
@@ -265,7 +256,7 @@ class ForwardWorker {
     const int64_t rows = std::min(kQueryBlock, p_.queries - row);
     use_head(b, p_.group_of(h));
     const Matrix<const A> query =
-        widened_rows<T>(p_.query.at(b, h, row), p_.query.row, rows, p_.width, wide_query_.get());
+        packed_rows<T>(p_.query.at(b, h, row), p_.query.row, rows, p_.width, query_rows_.get());
     std::fill_n(top_, rows, kNothing<A>);
     std::fill_n(sum_, rows, A(0));
     const int64_t seen = p_.keys_seen(row + rows);
@@ -336,7 +327,7 @@ class ForwardWorker {
   A* log_sum_;
   bool pack_;
   int64_t key_row_, value_row_;
-  ScratchArray<A> packed_keys_, packed_values_, wide_query_, scores_, sum_of_values_;
+  ScratchArray<A> packed_keys_, packed_values_, query_rows_, scores_, sum_of_values_;
   A top_[kQueryBlock], sum_[kQueryBlock];
   int64_t current_ = -1;
   Matrix<const A> keys_, values_;
@@ -381,10 +372,10 @@ class BackwardWorker {
         o_(operands),
         key_columns_(p_.width * kScoreRow),
         value_columns_(p_.value_width * kScoreRow),
-        wide_key_(widened_size<T>(kKeyBlock * p_.width)),
-        wide_query_(widened_size<T>(kQueryBlock * p_.width)),
-        wide_grad_(widened_size<T>(kQueryBlock * p_.value_width)),
-        wide_out_(widened_size<T>(p_.value_width)),
+        key_rows_(kKeyBlock * spaced(p_.width)),
+        query_rows_(kQueryBlock * spaced(p_.width)),
+        grad_rows_(kQueryBlock * spaced(p_.value_width)),
+        out_row_(spaced(p_.value_width)),
         probabilities_(kQueryBlock * kScoreRow),
         dropped_(p_.spec.dropout > 0 ? kQueryBlock * kScoreRow : 0),
         grad_scores_(kQueryBlock * kScoreRow),
@@ -444,14 +435,14 @@ class BackwardWorker {
     transpose_rows<T>(key, p_.key.row, columns, p_.width, key_columns_.get(), kScoreRow);
     transpose_rows<T>(value, p_.value.row, columns, p_.value_width, value_columns_.get(),
                       kScoreRow);
-    key_rows_ = widened_rows<T>(key, p_.key.row, columns, p_.width, wide_key_.get());
+    keys_ = packed_rows<T>(key, p_.key.row, columns, p_.width, key_rows_.get());
   }
 
   void score(const Block& at) {
-    query_ = widened_rows<T>(p_.query.at(at.b, at.h, at.row), p_.query.row, at.rows, p_.width,
-                             wide_query_.get());
-    grad_ = widened_rows<T>(o_.grad.at(at.b, at.h, at.row), o_.grad.row, at.rows, p_.value_width,
-                            wide_grad_.get());
+    query_ = packed_rows<T>(p_.query.at(at.b, at.h, at.row), p_.query.row, at.rows, p_.width,
+                            query_rows_.get());
+    grad_ = packed_rows<T>(o_.grad.at(at.b, at.h, at.row), o_.grad.row, at.rows, p_.value_width,
+                           grad_rows_.get());
     multiply<A>(at.rows, at.columns, p_.width, query_, {key_columns_.get(), kScoreRow, 1},
                 probabilities_.get(), kScoreRow, false, static_cast<A>(p_.spec.scale));
     multiply<A>(at.rows, at.columns, p_.value_width, grad_, {value_columns_.get(), kScoreRow, 1},
@@ -468,8 +459,8 @@ class BackwardWorker {
     for (int64_t c = 0; c < n; ++c) p[c] = math::exp(p[c] - log_sum);
     std::fill(p + n, p + at.columns, A(0));
     std::fill(d + n, d + at.columns, A(0));
-    const Matrix<const A> out = widened_rows<T>(o_.out.at(at.b, at.h, at.row + r), o_.out.row, 1,
-                                                p_.value_width, wide_out_.get());
+    const Matrix<const A> out = packed_rows<T>(o_.out.at(at.b, at.h, at.row + r), o_.out.row, 1,
+                                               p_.value_width, out_row_.get());
     const A mean = sum_of_products<A>(grad_.data + r * grad_.row, out.data, p_.value_width);
     if (p_.spec.dropout > 0) {
       A* kept = dropped_.get() + r * kScoreRow;
@@ -488,7 +479,7 @@ class BackwardWorker {
                 grad_key_.get(), p_.width, true);
   }
   void add_to_queries(const Block& at, A* grad_query, bool add) {
-    multiply<A>(at.rows, p_.width, at.columns, {grad_scores_.get(), kScoreRow, 1}, key_rows_,
+    multiply<A>(at.rows, p_.width, at.columns, {grad_scores_.get(), kScoreRow, 1}, keys_,
                 grad_query, p_.width, add);
   }
 
@@ -500,9 +491,9 @@ class BackwardWorker {
 
   const AttentionProblem<T>& p_;
   const BackwardOperands<T>& o_;
-  ScratchArray<A> key_columns_, value_columns_, wide_key_, wide_query_, wide_grad_, wide_out_,
+  ScratchArray<A> key_columns_, value_columns_, key_rows_, query_rows_, grad_rows_, out_row_,
       probabilities_, dropped_, grad_scores_, grad_key_, grad_value_;
-  Matrix<const A> key_rows_, query_, grad_;
+  Matrix<const A> keys_, query_, grad_;
 };
 
 /// One pass over the scores for each head of the keys.

@@ -93,10 +93,12 @@ class Dropper {
  public:
   __device__ Dropper(const AttentionProblem& p, int64_t b, int64_t h) : p_(p) {
     first_ = static_cast<uint64_t>((b * p.heads + h) * p.queries) * static_cast<uint64_t>(p.keys);
+    active_ = p.spec.dropout > 0;
   }
-  /// What to multiply the weight of query i and key j with.
+  __device__ bool active() const { return active_; }
+  /// Whether the weight of query i and key j is kept, 1 or 0.
   __device__ float factor(int64_t i, int64_t j) {
-    if (!(p_.spec.dropout > 0)) return 1;
+    if (!active_) return 1;
     const uint64_t e = first_ + static_cast<uint64_t>(i * p_.keys + j);
     if (e / 4 != counter_) {
       counter_ = e / 4;
@@ -108,6 +110,7 @@ class Dropper {
  private:
   const AttentionProblem& p_;
   uint64_t first_, counter_ = ~uint64_t{0};
+  bool active_;
   philox::Words words_;
 };
 

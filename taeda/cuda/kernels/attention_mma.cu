@@ -122,7 +122,32 @@ __device__ void store_sums(const HeadMatrices& to, int64_t b, int64_t h, int64_t
   }
 }
 
-/// The running maxima and sums of a lane's two rows.
+constexpr float kLog2OfE = 1.44269504088896341f;
+
+/// Products of a warp's tile become scores in units of log 2, so that weights are powers of 2.
+/// Queries stand in rows from `query` on and keys in columns from `key` on, or the other way round.
+template <bool kKeysInRows, int kTiles>
+__device__ void scale_scores(const AttentionProblem& p, int64_t b, int64_t h, int64_t query,
+                             int64_t key, float (&s)[kTiles][4]) {
+  constexpr int kQueries = kKeysInRows ? 8 * kTiles : 16, kKeys = kKeysInRows ? 16 : 8 * kTiles;
+  const bool whole = !p.mask && query + kQueries <= p.queries && key + kKeys <= p.keys &&
+                     (!p.spec.causal || key + kKeys <= query + 1);
+  const float unit = static_cast<float>(p.spec.scale) * kLog2OfE;
+#pragma unroll
+  for (int n = 0; n < kTiles; ++n)
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      if (whole) {
+        s[n][k] *= unit;
+      } else {
+        const int row = lane_row(k), column = lane_column(n, k);
+        s[n][k] = kLog2OfE * p.score<float>(b, h, query + (kKeysInRows ? column : row),
+                                            key + (kKeysInRows ? row : column), s[n][k]);
+      }
+    }
+}
+
+/// The running maxima, in units of log 2, and sums of a lane's two rows.
 struct RunningSoftmax {
   float top[2] = {minus_infinity<float>(), minus_infinity<float>()}, sum[2] = {0, 0};
 
@@ -131,30 +156,25 @@ struct RunningSoftmax {
   template <int kTiles, int kSums>
   __device__ void step(const AttentionProblem& p, Dropper& dropper, int64_t row, int64_t column,
                        int64_t b, int64_t h, float (&s)[kTiles][4], float (&sums)[kSums][4]) {
-    const float kept = static_cast<float>(1 / (1 - p.spec.dropout));
+    scale_scores<false>(p, b, h, row, column, s);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int64_t r = row + lane_row(2 * half);
       float now = top[half];
 #pragma unroll
       for (int n = 0; n < kTiles; ++n)
 #pragma unroll
-        for (int k = 2 * half; k < 2 * half + 2; ++k) {
-          s[n][k] = p.score<float>(b, h, r, column + lane_column(n, k), s[n][k]);
-          now = larger(now, s[n][k]);
-        }
+        for (int k = 2 * half; k < 2 * half + 2; ++k) now = larger(now, s[n][k]);
       now = combine_lanes(now, [](float x, float y) { return larger(x, y); });
-      // Nothing seen yet: whatever is finite keeps exp(-inf - shift) at 0.
+      // Nothing seen yet: whatever is finite keeps 2^(-inf - shift) at 0.
       const float shift = now == minus_infinity<float>() ? 0 : now;
-      const float rescale = ::exp(top[half] - shift);
+      const float rescale = ::exp2f(top[half] - shift);
       float part = 0;
 #pragma unroll
       for (int n = 0; n < kTiles; ++n)
 #pragma unroll
         for (int k = 2 * half; k < 2 * half + 2; ++k) {
-          const float e = ::exp(s[n][k] - shift);
-          part += e;
-          s[n][k] = e * kept * dropper.factor(r, column + lane_column(n, k));
+          s[n][k] = ::exp2f(s[n][k] - shift);
+          part += s[n][k];
         }
       sum[half] = sum[half] * rescale + combine_lanes(part, [](float x, float y) { return x + y; });
       top[half] = now;
@@ -164,6 +184,13 @@ struct RunningSoftmax {
         sums[n][2 * half + 1] *= rescale;
       }
     }
+    if (!dropper.active()) return;
+    const float kept = static_cast<float>(1 / (1 - p.spec.dropout));
+#pragma unroll
+    for (int n = 0; n < kTiles; ++n)
+#pragma unroll
+      for (int k = 0; k < 4; ++k)
+        s[n][k] *= kept * dropper.factor(row + lane_row(k), column + lane_column(n, k));
   }
 };
 
@@ -204,7 +231,8 @@ __global__ void __launch_bounds__(kMmaThreads)
       const int64_t r = row + lane_row(2 * half);
       factor[half] = inverse_of_sum(rows.sum[half]);
       if (threadIdx.x % 4 == 0 && r < p.queries)
-        log_sum[(b * p.heads + h) * p.queries + r] = log_of_sum(rows.top[half], rows.sum[half]);
+        log_sum[(b * p.heads + h) * p.queries + r] =
+            log_of_sum(rows.top[half] / kLog2OfE, rows.sum[half]);
     }
     store_sums<T>(out, b, h, row, p.queries, sums, factor);
   }
@@ -244,7 +272,7 @@ __global__ void __launch_bounds__(kMmaThreads)
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int64_t r = row + lane_row(2 * half), line = (b * p.heads + h) * p.queries + r;
-      log[half] = r < p.queries ? log_sum[line] : 0;
+      log[half] = r < p.queries ? log_sum[line] * kLog2OfE : 0;
       mean[half] = r < p.queries ? delta[line] : 0;
     }
     typename Own::Sums sums = {};
@@ -255,14 +283,15 @@ __global__ void __launch_bounds__(kMmaThreads)
       __syncthreads();
       typename Step::Scores s, d;
       keys.dot(query, s);
+      scale_scores<false>(p, b, h, row, column, s);
       values.dot(grad, d);
 #pragma unroll
       for (int n = 0; n < Step::kTiles; ++n)
 #pragma unroll
         for (int k = 0; k < 4; ++k) {
-          const int64_t r = row + lane_row(k), c = column + lane_column(n, k);
-          const float weight = ::exp(p.score<float>(b, h, r, c, s[n][k]) - log[k / 2]);
-          s[n][k] = weight * (d[n][k] * kept * dropper.factor(r, c) - mean[k / 2]);
+          if (dropper.active())
+            d[n][k] *= kept * dropper.factor(row + lane_row(k), column + lane_column(n, k));
+          s[n][k] = ::exp2f(s[n][k] - log[k / 2]) * (d[n][k] - mean[k / 2]);
         }
       keys.add_product(s, sums);
     }
@@ -306,6 +335,7 @@ __global__ void __launch_bounds__(kMmaThreads)
         __syncthreads();
         typename Step::Scores s, d;  // transposed: a row for each key
         queries.dot(key, s);
+        scale_scores<true>(p, b, h, row, column, s);
         grads.dot(value, d);
 #pragma unroll
         for (int n = 0; n < Step::kTiles; ++n)
@@ -313,10 +343,10 @@ __global__ void __launch_bounds__(kMmaThreads)
           for (int k = 0; k < 4; ++k) {
             const int64_t r = row + lane_column(n, k), c = column + lane_row(k);
             const int64_t line = (b * p.heads + h) * p.queries + r;
-            const float log = r < p.queries ? log_sum[line] : 0,
+            const float log = r < p.queries ? log_sum[line] * kLog2OfE : 0,
                         mean = r < p.queries ? delta[line] : 0;
-            const float weight = ::exp(p.score<float>(b, h, r, c, s[n][k]) - log);
-            const float factor = kept * dropper.factor(r, c);
+            const float weight = ::exp2f(s[n][k] - log);
+            const float factor = dropper.active() ? kept * dropper.factor(r, c) : 1;
             s[n][k] = weight * factor;
             d[n][k] = weight * (d[n][k] * factor - mean);
           }
