@@ -1,5 +1,6 @@
 #include "taeda/ops/attention.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -24,8 +25,6 @@ namespace taeda {
 
 namespace {
 
-// The widest heads that every device's fused kernels are made for.
-constexpr int64_t kWidestHead = 256;
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
 void check_operands(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask,
@@ -205,6 +204,10 @@ bool is_plain_mask(const Tensor& mask, const Tensor& q, const Tensor& k) {
   return true;
 }
 
+/// The widest heads that the device's fused kernels take, or win with: those of accelerators for
+/// 16-bit floats keep rows in registers.
+int64_t widest_head(const Tensor& t) { return !t.is_cpu() && t.element_size() == 2 ? 128 : 256; }
+
 bool fits_fused(const Operands& x, double dropout_p, bool gqa) {
   const Tensor &q = x.query, &k = x.key, &v = x.value;
   if (dropout_p == 1) return false;
@@ -213,8 +216,8 @@ bool fits_fused(const Operands& x, double dropout_p, bool gqa) {
   for (int64_t d = 0; d < q.dim() - 3; ++d)
     if (q.size(d) != k.size(d) || q.size(d) != v.size(d)) return false;
   if (q.dim() > 2 && (k.size(-3) != v.size(-3) || (!gqa && q.size(-3) != k.size(-3)))) return false;
-  return q.size(-1) == k.size(-1) && k.size(-2) == v.size(-2) && q.size(-1) <= kWidestHead &&
-         v.size(-1) <= kWidestHead && is_plain_mask(x.mask, q, k);
+  return q.size(-1) == k.size(-1) && k.size(-2) == v.size(-2) &&
+         std::max(q.size(-1), v.size(-1)) <= widest_head(q) && is_plain_mask(x.mask, q, k);
 }
 
 }  // namespace
