@@ -1,4 +1,6 @@
 // Single operations: overhead of small ones, throughput of large ones.
+#include <cmath>
+
 #include "harness.h"
 
 using bench::keep;
@@ -144,6 +146,57 @@ void convolutions(bench::Runner& r) {
   r.run("pool/max_pool2d", [&] { keep(torch::max_pool2d(x, 2)); });
 }
 
+/// Attention from a product, a softmax and a product.
+Tensor composed_attention(const Tensor& q, const Tensor& k, const Tensor& v, bool causal) {
+  Tensor scores = (q / std::sqrt(static_cast<double>(q.size(-1)))).matmul(k.transpose(-2, -1));
+  if (causal)
+    scores =
+        scores.masked_fill(torch::ones({q.size(-2), k.size(-2)}, torch::kBool).triu(1), -INFINITY);
+  return scores.softmax(-1).matmul(v);
+}
+
+/// The library's own, if it has one (libtorch since 2.0).
+template <class T>
+T own_attention(const T& q, const T& k, const T& v, bool causal) {
+  if constexpr (requires { scaled_dot_product_attention(q, k, v, T(), 0.0, causal); })
+    return scaled_dot_product_attention(q, k, v, T(), 0.0, causal);
+  else
+    return composed_attention(q, k, v, causal);
+}
+
+void attention(bench::Runner& r) {
+  const struct {
+    int64_t batch, heads, queries, keys, width;
+    bool causal;
+  } shapes[] = {{8, 8, 512, 512, 64, false}, {8, 8, 512, 512, 64, true},
+                {8, 4, 128, 128, 64, true},  {1, 4, 2048, 2048, 64, true},
+                {8, 8, 1, 512, 64, false},   {8, 4, 16, 16, 16, true}};
+  for (const auto& s : shapes) {
+    if (!r.wants_any("attention/")) return;
+    const auto leaf = [&](int64_t rows) {
+      return torch::rand({s.batch, rows, s.heads * s.width}).requires_grad_();
+    };
+    const auto heads = [&](const Tensor& t) {
+      return t.view({s.batch, t.size(1), s.heads, s.width}).transpose(1, 2);
+    };
+    const Tensor q = leaf(s.queries), k = leaf(s.keys), v = leaf(s.keys),
+                 g = torch::rand({s.batch, s.heads, s.queries, s.width});
+    const std::string name = std::to_string(s.batch) + "x" + std::to_string(s.heads) + "x" +
+                             std::to_string(s.queries) + "x" + std::to_string(s.keys) + "x" +
+                             std::to_string(s.width) + (s.causal ? "_causal" : "");
+    const auto both = [&](const std::string& kind, const auto& attend) {
+      r.run("attention/" + kind + "_forward_" + name, [&] {
+        torch::NoGradGuard guard;
+        keep(attend(heads(q), heads(k), heads(v), s.causal));
+      });
+      r.run("attention/" + kind + "_forward_backward_" + name,
+            [&] { attend(heads(q), heads(k), heads(v), s.causal).backward(g); });
+    };
+    both("own", own_attention<Tensor>);
+    both("composed", composed_attention);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -154,4 +207,5 @@ int main(int argc, char** argv) {
   reductions(runner);
   products(runner);
   convolutions(runner);
+  attention(runner);
 }

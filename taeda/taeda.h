@@ -34,6 +34,7 @@
 #include "taeda/nn/nn.h"
 #include "taeda/ops/activation.h"
 #include "taeda/ops/arithmetic.h"
+#include "taeda/ops/attention.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/conv.h"
 #include "taeda/ops/copy.h"

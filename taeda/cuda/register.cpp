@@ -7,6 +7,7 @@
 namespace taeda::gpu {
 
 void register_kernels() {
+  register_attention();
   register_conv();
   register_copy();
   register_create();

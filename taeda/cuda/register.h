@@ -6,6 +6,7 @@ namespace taeda::gpu {
 /// Fills the slots of `cuda`. Needs no device.
 void register_kernels();
 
+void register_attention();
 void register_conv();
 void register_copy();
 void register_create();

@@ -1,6 +1,7 @@
 // Every kernel slot there is. A family adds its line; `sim` and the coverage test walk the list.
 #pragma once
 
+#include "taeda/kernels/attention.h"
 #include "taeda/kernels/conv.h"
 #include "taeda/kernels/copy.h"
 #include "taeda/kernels/create.h"
@@ -25,6 +26,7 @@ namespace taeda {
 /// Calls `f.template operator()<&slot>()` for every slot.
 template <class F>
 void for_each_slot(F&& f) {
+  for_each_attention_slot(f);
   for_each_conv_slot(f);
   for_each_copy_slot(f);
   for_each_create_slot(f);

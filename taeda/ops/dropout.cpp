@@ -5,6 +5,7 @@
 #include "taeda/autograd/record.h"
 #include "taeda/kernels/random.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/dropout_state.h"
 #include "taeda/ops/pointwise.h"
 
 namespace taeda {
@@ -13,12 +14,6 @@ namespace {
 
 void check_probability(double p) {
   TAEDA_CHECK(p >= 0 && p <= 1, "dropout probability has to be between 0 and 1, but got ", p);
-}
-
-/// The state of one mask; the CPU's generator gives the seed.
-PhiloxState next_state(const Tensor& t) {
-  const Generator& g = default_generator(t.device());
-  return t.is_cpu() ? PhiloxState{g.random64(), 0} : g.next_philox();
 }
 
 /// x with the mask of `state` applied. Linear in x: its gradient is itself.
@@ -49,7 +44,7 @@ Tensor alpha_drop(const Tensor& input, const Tensor& shape, double p) {
   constexpr double kLimit = 1.7580993408473766;  // -SELU(-infinity)
   if (p == 1) return input.mul(0);
   const double a = 1 / std::sqrt((kLimit * kLimit * p + 1) * (1 - p));
-  const Tensor mask = apply_mask(shape, p, next_state(input)).mul(1 - p);
+  const Tensor mask = apply_mask(shape, p, detail::next_mask_state(input)).mul(1 - p);
   const Tensor shift = mask.sub(1).mul(kLimit * a).add(kLimit * a * p);
   return input.mul(mask.mul(a)).add(shift);
 }
@@ -61,7 +56,7 @@ Tensor dropout(const Tensor& input, double p, bool training) {
   if (!training || p == 0 || input.numel() == 0) return input;
   if (p == 1) return input.mul(0);
   check_floating("dropout", input);
-  return apply_mask(input, p, next_state(input));
+  return apply_mask(input, p, detail::next_mask_state(input));
 }
 
 Tensor& dropout_(const Tensor& input, double p, bool training) {
@@ -71,7 +66,7 @@ Tensor& dropout_(const Tensor& input, double p, bool training) {
   if (p == 1) return input.mul_(0);
   check_floating("dropout", input);
   check_inplace("dropout_", input);
-  const PhiloxState state = next_state(input);
+  const PhiloxState state = detail::next_mask_state(input);
   if (wants_grad(input)) {
     autograd::assign_inplace("dropout_", input,
                              [&](const Tensor& x) { return apply_mask(x, p, state); });
@@ -89,7 +84,7 @@ Tensor feature_dropout(const Tensor& input, double p, bool training) {
   if (!training || p == 0 || input.numel() == 0) return input;
   if (p == 1) return input.mul(0);
   check_floating("dropout", input);
-  return input.mul(apply_mask(channel_ones(input), p, next_state(input)));
+  return input.mul(apply_mask(channel_ones(input), p, detail::next_mask_state(input)));
 }
 
 Tensor alpha_dropout(const Tensor& input, double p, bool training) {

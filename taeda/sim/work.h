@@ -7,6 +7,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include "taeda/kernels/attention.h"
 #include "taeda/kernels/conv.h"
 #include "taeda/kernels/matmul.h"
 #include "taeda/kernels/param_list.h"
@@ -75,6 +76,16 @@ inline double conv_flops(const Tensor& out, const Tensor& weight) {
                              static_cast<double>(weight.numel() / channels);
 }
 
+/// Products of (L, S) scores for each head of query: `of_keys` as deep as the keys are wide,
+/// `of_values` as deep as the values. Half of the scores count if a position sees only what is
+/// before it.
+inline double attention_flops(const Tensor& query, const Tensor& key, const Tensor& value,
+                              const AttentionSpec& spec, int of_keys, int of_values) {
+  const double scores = static_cast<double>(query.size(0) * query.size(1) * query.size(2)) *
+                        static_cast<double>(key.size(2)) * (spec.causal ? 0.5 : 1);
+  return 2 * scores * static_cast<double>(of_keys * query.size(3) + of_values * value.size(3));
+}
+
 /// Whether two slots are one. Told by types: g++ compares addresses of inline variables at compile
 /// time only without -fsanitize=undefined.
 template <auto* slot>
@@ -97,6 +108,14 @@ double flops_of(const Args&... args) {
     return conv_flops(argument.template operator()<1>(), argument.template operator()<2>());
   else if constexpr (kSameSlot<slot, &conv_weight_grad_slot>)
     return conv_flops(argument.template operator()<3>(), argument.template operator()<0>());
+  else if constexpr (kSameSlot<slot, &attention_slot>)
+    return attention_flops(argument.template operator()<2>(), argument.template operator()<3>(),
+                           argument.template operator()<4>(), argument.template operator()<6>(), 1,
+                           1);
+  else if constexpr (kSameSlot<slot, &attention_backward_slot>)
+    return attention_flops(argument.template operator()<4>(), argument.template operator()<5>(),
+                           argument.template operator()<6>(), argument.template operator()<10>(), 3,
+                           2);
   else
     return 0;
 }

@@ -5,11 +5,13 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "taeda/autograd/engine.h"
 #include "taeda/device/backends.h"
 #include "taeda/device/cuda.h"
 #include "taeda/device/registry.h"
 #include "taeda/nn/utils.h"
 #include "taeda/ops/arithmetic.h"
+#include "taeda/ops/attention.h"
 #include "taeda/ops/conv.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/dropout.h"
@@ -93,6 +95,58 @@ TEST_F(CudaKernels, Reductions) {
   expect_same([](const Tensors& t) { return t[0].eq(1).any(); }, {ties}, 0);
   const Tensor half = randn({64, 3000}).to(kHalf);
   expect_same([](const Tensors& t) { return t[0].sum(1); }, {half}, 1e-3);
+}
+
+/// Sizes that end within tiles and go over several, each family of kernels with its widths.
+TEST_F(CudaKernels, Attention) {
+  const auto heads = [](int64_t h, int64_t rows, int64_t width, ScalarType dtype) {
+    return randn({2, rows, h, width}).to(dtype).transpose(1, 2);
+  };
+  const auto attend = [](bool causal, bool shared, double dropout = 0) {
+    return [=](const Tensors& t) {
+      manual_seed(4);
+      return scaled_dot_product_attention(t[0], t[1], t[2], t.size() > 3 ? t[3].detach() : Tensor(),
+                                          dropout, causal, {}, shared);
+    };
+  };
+  const Tensor mask = rand({2, 1, 70, 90}).lt(0.8), added = randn({90});
+  const struct {
+    ScalarType dtype;
+    double tolerance;
+  } types[] = {{kFloat, 1e-5}, {kDouble, 1e-12}, {kHalf, 4e-3}, {kBFloat16, 3e-2}};
+  for (const auto& [dtype, tolerance] : types) {
+    const Tensor q = heads(2, 70, 24, dtype), k = heads(2, 90, 24, dtype),
+                 v = heads(2, 90, 20, dtype);
+    expect_same(attend(false, false), {q, k, v}, tolerance);
+    expect_same(attend(true, false), {q, k, v}, tolerance);
+    expect_same(attend(false, false), {q, k, v, mask}, tolerance);
+    expect_same(attend(false, false), {q, k, v, added.to(dtype)}, tolerance);
+    expect_same(attend(true, true),
+                {heads(4, 70, 100, dtype), heads(2, 40, 100, dtype), heads(2, 40, 80, dtype)},
+                tolerance);
+  }
+  expect_same(attend(true, false),
+              {heads(1, 70, 200, kFloat), heads(1, 30, 200, kFloat), heads(1, 30, 160, kFloat)},
+              1e-5);
+}
+
+TEST_F(CudaKernels, AttentionDropsLikeDropout) {
+  const auto leaf = [&](ScalarType dtype) {
+    return randn({2, 2, 70, 16}).to(dtype).to(device).requires_grad_(true);
+  };
+  for (const ScalarType dtype : {kFloat, kHalf}) {
+    const Tensor q = leaf(dtype), k = leaf(dtype), v = leaf(dtype);
+    manual_seed(4);
+    const Tensor got = scaled_dot_product_attention(q, k, v, {}, 0.3);
+    const auto fused = autograd::grad({got.sum()}, {q, k, v});
+    manual_seed(4);
+    const Tensor weights = q.matmul(k.transpose(-2, -1)).div(4).softmax(-1);
+    const Tensor want = dropout(weights, 0.3).matmul(v);
+    const auto composed = autograd::grad({want.sum()}, {q, k, v});
+    const double tolerance = dtype == kHalf ? 1e-2 : 1e-5;
+    expect_close(got, want.cpu(), tolerance);
+    for (size_t i = 0; i < 3; ++i) expect_close(fused[i], composed[i].cpu(), tolerance);
+  }
 }
 
 TEST_F(CudaKernels, Scans) {

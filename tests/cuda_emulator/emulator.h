@@ -49,6 +49,60 @@ T shuffle(T value, int from, int line) {
   return value;
 }
 
+/// 16 bytes of this thread, seen by the others of its warp while `read(lane)` is called on them.
+template <class T, class Use>
+void share(const T& value, int line, Use use) {
+  static_assert(sizeof(T) <= 16);
+  std::memcpy(exchange_slot(lane()), &value, sizeof(T));
+  warp_barrier(line);
+  use([](int from) {
+    T x;
+    std::memcpy(static_cast<void*>(&x), exchange_slot(from & 31), sizeof(T));
+    return x;
+  });
+  warp_barrier(-line);
+}
+
+// Tensor cores (taeda/cuda/kernels/mma.cuh): what each lane gives and gets is PTX's layout.
+
+inline void load_matrices(const void* row, uint32_t (&out)[4], bool transposed) {
+  share(row, __LINE__, [&](auto read) {
+    const int q = lane() / 4, r = lane() % 4;
+    for (int m = 0; m < 4; ++m) {
+      const auto at = [&](int i, int j) {
+        return uint32_t{static_cast<const uint16_t*>(read(8 * m + i))[j]};
+      };
+      out[m] = transposed ? at(2 * r, q) | at(2 * r + 1, q) << 16
+                          : at(q, 2 * r) | at(q, 2 * r + 1) << 16;
+    }
+  });
+}
+
+template <class ToFloat>
+void multiply_tiles(const uint32_t (&a)[4], uint32_t b0, uint32_t b1, float (&sum)[4],
+                    ToFloat to_float) {
+  struct Registers {
+    uint32_t x[4];
+  };
+  const int q = lane() / 4, r = lane() % 4;
+  float left[2][16], right[16][2];
+  const auto half = [&](uint32_t pair, int i) {
+    return to_float(static_cast<uint16_t>(pair >> 16 * i));
+  };
+  share(Registers{{a[0], a[1], a[2], a[3]}}, __LINE__, [&](auto read) {
+    for (int k = 0; k < 16; ++k)
+      for (int i = 0; i < 2; ++i)
+        left[i][k] = half(read(4 * q + k % 8 / 2).x[i + k / 8 * 2], k % 2);
+  });
+  share(Registers{{b0, b1, 0, 0}}, __LINE__, [&](auto read) {
+    for (int k = 0; k < 16; ++k)
+      for (int j = 0; j < 2; ++j)
+        right[k][j] = half(read(4 * (2 * r + j) + k % 8 / 2).x[k / 8], k % 2);
+  });
+  for (int i = 0; i < 4; ++i)
+    for (int k = 0; k < 16; ++k) sum[i] += left[i / 2][k] * right[k][i % 2];
+}
+
 }  // namespace emulator
 
 #define __syncthreads() ::emulator::block_barrier(__LINE__)

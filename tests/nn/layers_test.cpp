@@ -296,7 +296,7 @@ TEST(Attention, LooksWhereTheMaskAllows) {
   EXPECT_THAT([&] { F::scaled_dot_product_attention(q, k, v, mask, 0, true); },
               ThrowsMessage<Error>(HasSubstr("attn_mask should not be set when is_causal=True")));
   EXPECT_THAT([&] { F::scaled_dot_product_attention(ones({2}), k, v); },
-              ThrowsMessage<Error>(HasSubstr("to all be at least 2 dimensional")));
+              ThrowsMessage<Error>(HasSubstr("to all be  at least 2 dimensional")));
 }
 
 }  // namespace

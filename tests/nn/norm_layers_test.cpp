@@ -125,6 +125,26 @@ TEST(Transformer, MatchesPyTorch) {
   EXPECT_EQ(weights.sizes().vec(), (std::vector<int64_t>{2, 3, 3}));
 }
 
+/// Without weights the fused operation takes the masks; with them, the layer itself.
+TEST(Transformer, GivesTheSameWithAndWithoutWeights) {
+  manual_seed(12);
+  MultiheadAttention layer(MultiheadAttentionOptions(8, 2).batch_first(true).dropout(0.2));
+  const Tensor x = randn({3, 4, 8}), source = randn({3, 5, 8});
+  const Tensor hidden = tensor({0, 0, 0, 0, 1, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0}, kBool).view({3, 5}),
+               later = ones({4, 5}, kBool).triu(2), bias = randn({6, 4, 5});
+  for (const Tensor& padding : {Tensor(), hidden, hidden.to(kFloat)})
+    for (const Tensor& mask : {Tensor(), later, bias}) {
+      std::vector<Tensor> outputs;
+      for (const bool need_weights : {true, false}) {
+        manual_seed(13);
+        const auto [output, weights] = layer(x, source, source, padding, need_weights, mask);
+        EXPECT_EQ(weights.defined(), need_weights);
+        outputs.push_back(output);
+      }
+      EXPECT_LE((outputs[0] - outputs[1]).abs().max().item<double>(), 1e-6);
+    }
+}
+
 template <class M>
 Tensor first_output(M& layer, const Tensor& x) {
   return std::get<0>(layer(x));

@@ -109,6 +109,7 @@ std::vector<OpRow> norm_rows();
 std::vector<OpRow> loss_rows();
 std::vector<OpRow> linalg_rows();
 std::vector<OpRow> matmul_rows();
+std::vector<OpRow> attention_rows();
 std::vector<OpRow> conv_rows();
 std::vector<OpRow> pool_rows();
 std::vector<OpRow> create_rows();

@@ -8,6 +8,7 @@
 #include "taeda/device/sim.h"
 #include "taeda/nn/parallel/workers.h"
 #include "taeda/ops/arithmetic.h"
+#include "taeda/ops/attention.h"
 #include "taeda/ops/conv.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/matmul.h"
@@ -83,6 +84,16 @@ TEST_F(Prediction, ProductsCountTheirOperations) {
   const sim::PredictedUse before = sim::predicted_use(kDevice);
   conv2d(x, w, {}, 1, 1, 1, /*groups=*/2);
   EXPECT_EQ(sim::predicted_use(kDevice).flops - before.flops, 2. * (2 * 6 * 8 * 8) * (2 * 3 * 3));
+  const Tensor q = floats({2, 3, 10, 4}).requires_grad_(), v = floats({2, 3, 10, 6});
+  for (const bool causal : {false, true}) {
+    const double start = sim::predicted_use(kDevice).flops, scores = 2. * 3 * 10 * 10;
+    const Tensor y = scaled_dot_product_attention(q, q, v, {}, 0, causal);
+    const double forward = sim::predicted_use(kDevice).flops - start;
+    EXPECT_EQ(forward, (causal ? 0.5 : 1) * 2 * scores * (4 + 6));
+    y.sum().backward();
+    EXPECT_EQ(sim::predicted_use(kDevice).flops - start - forward,
+              (causal ? 0.5 : 1) * 2 * scores * (3 * 4 + 2 * 6));
+  }
 }
 
 TEST_F(Prediction, StreamsOverlapUnlessTheyWait) {

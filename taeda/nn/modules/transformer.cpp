@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "taeda/nn/functional/activation.h"
+#include "taeda/nn/functional/attention.h"
 #include "taeda/nn/functional/dropout.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/create.h"
@@ -16,6 +17,21 @@ Tensor masked(const Tensor& scores, const Tensor& mask) {
   if (mask.dtype() == kBool)
     return scores.masked_fill(mask, -std::numeric_limits<double>::infinity());
   return scores.add(mask);
+}
+
+/// Both masks as one that scaled_dot_product_attention takes, broadcasting to (batch, heads, L, S);
+/// undefined if there is none. What is given says where not to look, or is added to the scores.
+Tensor joined_mask(const Tensor& attn_mask, const Tensor& padding, int64_t batch, int64_t heads) {
+  Tensor a = attn_mask, b = padding;
+  if (a.defined() && a.dim() == 3) a = a.reshape({batch, heads, a.size(1), a.size(2)});
+  if (b.defined()) b = b.view({batch, 1, 1, b.size(1)});
+  if (!a.defined()) std::swap(a, b);
+  if (!a.defined()) return a;
+  const bool both_bool = a.dtype() == kBool && (!b.defined() || b.dtype() == kBool);
+  if (both_bool) return (b.defined() ? a.logical_or(b) : a).logical_not();
+  if (!b.defined()) return a;
+  if (a.dtype() == kBool) std::swap(a, b);
+  return masked(a.expand(broadcast_sizes(a.sizes(), b.sizes())), b);
 }
 
 }  // namespace
@@ -54,24 +70,35 @@ std::tuple<Tensor, Tensor> MultiheadAttentionImpl::forward(
                v = project(time_first(value), 2);
   const int64_t heads = options.num_heads(), length = q.size(1), source = k.size(1),
                 batch = q.size(0) / heads;
-  Tensor scores = q.div(std::sqrt(static_cast<double>(q.size(2)))).matmul(k.transpose(1, 2));
-  if (attn_mask.defined()) scores = masked(scores, attn_mask);
   if (key_padding_mask.defined()) {
     const int64_t expected[] = {batch, source};
     TAEDA_CHECK(key_padding_mask.sizes() == IntArrayRef(expected),
                 "expecting key_padding_mask shape of ", IntArrayRef(expected), ", but got ",
                 key_padding_mask.sizes());
+  }
+  const double dropout = is_training() ? options.dropout() : 0;
+  if (!need_weights) {
+    const auto by_head = [&](const Tensor& t) {
+      return t.view({batch, heads, t.size(1), t.size(2)});
+    };
+    const Tensor attended = functional::scaled_dot_product_attention(
+        by_head(q), by_head(k), by_head(v), joined_mask(attn_mask, key_padding_mask, batch, heads),
+        dropout);
+    const Tensor joined =
+        attended.permute({2, 0, 1, 3}).reshape({length, batch, options.embed_dim()});
+    return {time_first(out_proj(joined)), Tensor()};
+  }
+  Tensor scores = q.div(std::sqrt(static_cast<double>(q.size(2)))).matmul(k.transpose(1, 2));
+  if (attn_mask.defined()) scores = masked(scores, attn_mask);
+  if (key_padding_mask.defined())
     scores = masked(scores.view({batch, heads, length, source}),
                     key_padding_mask.view({batch, 1, 1, source}))
                  .view({batch * heads, length, source});
-  }
   Tensor weights = scores.softmax(-1);
-  if (options.dropout() > 0 && is_training())
-    weights = functional::dropout(weights, options.dropout(), true);
+  weights = functional::dropout(weights, dropout, true);
   const Tensor joined =
       weights.matmul(v).transpose(0, 1).reshape({length, batch, options.embed_dim()});
   const Tensor output = time_first(out_proj(joined));
-  if (!need_weights) return {output, Tensor()};
   const Tensor per_head = weights.view({batch, heads, length, source});
   return {output, average_attn_weights ? per_head.mean(1, false) : per_head};
 }

@@ -1,0 +1,142 @@
+// What the two families of attention kernels share: where operands lie, and what becomes of a score
+// before it is looked at.
+#pragma once
+
+#include "taeda/cuda/kernels/rows.cuh"
+#include "taeda/kernels/attention.h"
+#include "taeda/kernels/philox.h"
+
+namespace taeda::gpu {
+
+/// The matrices of a tensor (batch, head, row, column); columns are dense.
+struct HeadMatrices {
+  char* data = nullptr;
+  ScalarType dtype = kFloat;
+  int item = 4;
+  int64_t batch = 0, head = 0, row = 0;
+  int width = 0;
+  bool vector = false;  ///< rows start at multiples of 16 bytes and end there
+
+  HeadMatrices() = default;
+  explicit HeadMatrices(const Tensor& t)
+      : data(static_cast<char*>(t.data_ptr())),
+        dtype(t.dtype()),
+        item(static_cast<int>(t.element_size())),
+        batch(t.strides()[0]),
+        head(t.strides()[1]),
+        row(t.strides()[2]),
+        width(static_cast<int>(t.size(3))) {
+    const auto fits = [&](int64_t n) { return n * item % 16 == 0; };
+    vector = is_aligned(data) && fits(batch) && fits(head) && fits(row) && fits(width);
+  }
+  __device__ char* at(int64_t b, int64_t h, int64_t i) const {
+    return data + (b * batch + h * head + i * row) * item;
+  }
+};
+
+struct AttentionProblem {
+  HeadMatrices query, key, value;
+  int64_t batches, heads, groups, queries, keys;
+  const char* mask = nullptr;
+  ScalarType mask_dtype = kBool;
+  int mask_item = 1;
+  int64_t mask_strides[4] = {};
+  AttentionSpec spec;
+  PhiloxState state;
+  uint32_t kept_below;
+
+  AttentionProblem(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& m,
+                   AttentionSpec s, const PhiloxState& philox)
+      : query(q),
+        key(k),
+        value(v),
+        batches(q.size(0)),
+        heads(q.size(1)),
+        groups(k.size(1)),
+        queries(q.size(2)),
+        keys(k.size(2)),
+        spec(s),
+        state(philox) {
+    const auto below = static_cast<uint64_t>((1 - s.dropout) * 0x1p32);
+    kept_below = static_cast<uint32_t>(below > UINT32_MAX ? UINT32_MAX : below);
+    if (!m.defined()) return;
+    mask = static_cast<const char*>(m.data_ptr());
+    mask_dtype = m.dtype();
+    mask_item = static_cast<int>(m.element_size());
+    for (int d = 0; d < 4; ++d) mask_strides[d] = m.strides()[d];
+  }
+
+  int64_t share() const { return heads / groups; }
+  __device__ int64_t group_of(int64_t h) const { return h / (heads / groups); }
+  /// Keys that some of the queries before `row_end` looks at.
+  __device__ int64_t keys_seen(int64_t row_end) const {
+    return spec.causal && row_end < keys ? row_end : keys;
+  }
+  /// The score from the product of a query and a key; -infinity where the query does not look, or
+  /// where there is no such query or key.
+  template <class A>
+  __device__ A score(int64_t b, int64_t h, int64_t i, int64_t j, A product) const {
+    if (i >= queries || j >= keys || (spec.causal && j > i)) return minus_infinity<A>();
+    product *= static_cast<A>(spec.scale);
+    if (!mask) return product;
+    const char* m = mask + (b * mask_strides[0] + h * mask_strides[1] + i * mask_strides[2] +
+                            j * mask_strides[3]) *
+                               mask_item;
+    if (mask_dtype == kBool)
+      return *reinterpret_cast<const bool*>(m) ? product : minus_infinity<A>();
+    return product + load_as<A>(m, mask_dtype);
+  }
+};
+
+/// Dropout's decisions on neighbours, which share the numbers of a counter.
+class Dropper {
+ public:
+  __device__ Dropper(const AttentionProblem& p, int64_t b, int64_t h) : p_(p) {
+    first_ = static_cast<uint64_t>((b * p.heads + h) * p.queries) * static_cast<uint64_t>(p.keys);
+    active_ = p.spec.dropout > 0;
+  }
+  __device__ bool active() const { return active_; }
+  /// Whether the weight of query i and key j is kept, 1 or 0.
+  __device__ float factor(int64_t i, int64_t j) {
+    if (!active_) return 1;
+    const uint64_t e = first_ + static_cast<uint64_t>(i * p_.keys + j);
+    if (e / 4 != counter_) {
+      counter_ = e / 4;
+      words_ = philox::words(p_.state.key(), p_.state.counter(), counter_);
+    }
+    return words_.w[e % 4] < p_.kept_below ? 1 : 0;
+  }
+
+ private:
+  const AttentionProblem& p_;
+  uint64_t first_, counter_ = ~uint64_t{0};
+  bool active_;
+  philox::Words words_;
+};
+
+/// A row that looked nowhere has seen no weight: zeros, and +infinity for its logarithm.
+template <class A>
+__device__ A log_of_sum(A top, A sum) {
+  return sum == A(0) ? -minus_infinity<A>() : top + ::log(sum);
+}
+template <class A>
+__device__ A inverse_of_sum(A sum) {
+  return sum == A(0) ? A(0) : A(1) / sum;
+}
+
+/// What the gradient reads and writes.
+struct AttentionGradients {
+  HeadMatrices grad, grad_query, grad_key, grad_value;
+};
+
+/// Whether the device multiplies tiles of 16-bit floats (compute capability 8.0 and newer), and the
+/// kernels for that take heads of these widths.
+bool fits_mma(const AttentionProblem& p, int device);
+void attention_by_mma(const Context& context, const AttentionProblem& p, const HeadMatrices& out,
+                      float* log_sum);
+/// `delta` holds sum_j grad out for each row.
+void attention_backward_by_mma(const Context& context, const AttentionProblem& p,
+                               const AttentionGradients& g, const float* log_sum,
+                               const float* delta);
+
+}  // namespace taeda::gpu
