@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
+#include "taeda/device/graph.h"
 #include "taeda/kernels/optim.h"
 #include "taeda/ops/gradient_lists.h"
 #include "taeda/tensor/grad_mode.h"
@@ -58,18 +60,65 @@ std::string NonFiniteGradient::str() const {
 
 GradScaler::GradScaler(Device device, double init_scale, double growth_factor,
                        double backoff_factor, int64_t growth_interval, bool enabled)
-    : device_(device),
-      enabled_(enabled),
-      state_{init_scale, growth_factor, backoff_factor, growth_interval, 0} {
+    : device_(device), enabled_(enabled), live_(std::make_shared<Live>()) {
+  live_->state = {init_scale, growth_factor, backoff_factor, growth_interval, 0};
   TAEDA_CHECK_VALUE(!enabled || growth_factor > 1, "The growth factor must be > 1.0.");
   TAEDA_CHECK_VALUE(!enabled || backoff_factor < 1, "The backoff factor must be < 1.0.");
 }
 
+/// What the host knows; after replays, what the device does.
+const GradScaler::State& GradScaler::state() const {
+  if (!live_->captured || live_->newer) return live_->state;
+  const Tensor numbers = live_->numbers.cpu();
+  live_->state.scale = numbers.data_ptr<double>()[0];
+  live_->state.growth_tracker = static_cast<int64_t>(numbers.data_ptr<double>()[1]);
+  return live_->state;
+}
+
+/// For a change by the host.
+GradScaler::State& GradScaler::changed_state() {
+  state();
+  live_->newer = true;
+  return live_->state;
+}
+
 Tensor GradScaler::scale(const Tensor& outputs) {
   if (!enabled_) return outputs;
-  used_ = true;
   const bool widen = outputs.dim() == 0 && is_reduced_floating(outputs.dtype());
-  return (widen ? outputs.to(kFloat) : outputs).mul(state_.scale);
+  const Tensor wide = widen ? outputs.to(kFloat) : outputs;
+  if (is_current_stream_capturing(outputs.device())) return scale_in_graph(wide);
+  used_ = true;
+  // Made now, because a graph could not: what it allocates is its own.
+  if (!outputs.is_cpu() && !live_->numbers.defined())
+    live_->numbers = make_tensor({2}, kDouble, outputs.device());
+  return wide.mul(state().scale);
+}
+
+Tensor GradScaler::scale_in_graph(const Tensor& outputs) {
+  TAEDA_CHECK(live_->numbers.defined() && live_->numbers.device() == outputs.device(),
+              "a GradScaler's first iteration on a device cannot be captured: run some before the "
+              "capture");
+  live_->captured = true;
+  live_factors();  // brings a scale that the host changed
+  return outputs.mul(live_->numbers.select(0, 0).to(outputs.dtype()));
+}
+
+/// Growth factor, backoff factor and growth interval in device memory that replays bring up to
+/// date, and with them the scale, if the host changed it.
+const double* GradScaler::live_factors() const {
+  return graph_numbers(live_->numbers.device(), 3, [live = std::weak_ptr(live_)](double* out) {
+    const std::shared_ptr<Live> l = live.lock();
+    TAEDA_CHECK(l, "the GradScaler whose iteration was captured is gone");
+    out[0] = l->state.growth_factor;
+    out[1] = l->state.backoff_factor;
+    out[2] = static_cast<double>(l->state.growth_interval);
+    if (!std::exchange(l->newer, false)) return;
+    const Tensor now = make_tensor({2}, kDouble, kCPU);
+    now.data_ptr<double>()[0] = l->state.scale;
+    now.data_ptr<double>()[1] = static_cast<double>(l->state.growth_tracker);
+    NoGradGuard no_grad;
+    l->numbers.copy_(now);
+  });
 }
 
 std::vector<Tensor> GradScaler::scale(const std::vector<Tensor>& outputs) {
@@ -95,13 +144,28 @@ void GradScaler::unscale(const void* optimizer, const Parameters& parameters) {
   NoGradGuard no_grad;
   const std::vector<ParamList> lists = gradient_lists(parameters);
   TAEDA_CHECK(!lists.empty(), "No inf checks were recorded for this optimizer.");
-  // All devices are given their work before the first result is waited for.
-  std::vector<Tensor> norms;
-  for (const ParamList& list : lists) {
-    norms.push_back(largest(list));
-    grad_scale_slot(list.device.type(), list, 1 / state_.scale);
+  if (is_current_stream_capturing(lists[0].device)) {
+    unscale_in_graph(optimizer, lists);
+  } else {
+    unscale_now(optimizer, lists, parameters);
   }
   for (const auto& group : parameters) taeda::detail::bump_gradients(group);
+}
+
+void GradScaler::unscale_now(const void* optimizer, const std::vector<ParamList>& lists,
+                             const Parameters& parameters) {
+  // All devices are given their work before the first result is waited for.
+  std::vector<Tensor> norms;
+  const double factor = 1 / state().scale;
+  for (const ParamList& list : lists) {
+    norms.push_back(largest(list));
+    grad_scale_slot(list.device.type(), list, factor);
+  }
+  const Device device = lists[0].device;
+  if (Tensor& skip = live_->skip[optimizer]; !device.is_cpu() && !skip.defined()) {
+    skip = make_tensor({2}, kDouble, device);
+    skip.zero_();
+  }
   PerOptimizer& entry = optimizers_[optimizer];
   entry.stage = Stage::Unscaled;
   for (const Tensor& norm : norms)
@@ -109,6 +173,41 @@ void GradScaler::unscale(const void* optimizer, const Parameters& parameters) {
       entry.non_finite = first_non_finite(parameters);
       break;
     }
+}
+
+void GradScaler::unscale_in_graph(const void* optimizer, std::vector<ParamList> lists) {
+  const auto found = live_->skip.find(optimizer);
+  TAEDA_CHECK(found != live_->skip.end() && found->second.defined(),
+              "a GradScaler's first iteration with an optimizer cannot be captured: run some "
+              "before the capture");
+  const Tensor& skip = found->second;
+  const Tensor factor = live_->numbers.select(0, 0).reciprocal();
+  Tensor finite;
+  for (ParamList& list : lists) {
+    TAEDA_CHECK(list.device == skip.device(), "a captured iteration has gradients on ", list.device,
+                " and on ", skip.device());
+    const Tensor one = largest(list).isfinite();
+    finite = finite.defined() ? finite.logical_and(one) : one;
+    for (ParamRef& r : list.items) r.live = factor.data_ptr<double>();
+    grad_scale_slot(list.device.type(), list, 1);
+  }
+  skip.select(0, 0).copy_(finite.logical_not());
+  optimizers_[optimizer] = {Stage::Unscaled, true, {}};
+}
+
+Tensor GradScaler::captured_skip(const void* optimizer) const {
+  const auto found = optimizers_.find(optimizer);
+  const bool captured = found != optimizers_.end() && found->second.captured;
+  return captured ? live_->skip.at(optimizer) : Tensor();
+}
+
+void GradScaler::count_step(const Tensor& skip) {
+  NoGradGuard no_grad;
+  skip.select(0, 1).add_(skip.select(0, 0));
+}
+
+void GradScaler::throw_no_captured_step() {
+  throw Error("a captured GradScaler needs an optimizer with step_unless, as those of optim are");
 }
 
 std::optional<NonFiniteGradient> GradScaler::before_step(const void* optimizer,
@@ -129,34 +228,60 @@ std::optional<NonFiniteGradient> GradScaler::before_step(const void* optimizer,
 void GradScaler::update(std::optional<double> new_scale) {
   if (!enabled_) return;
   check_scaled("update");
-  if (new_scale) {
-    state_.scale = *new_scale;
+  TAEDA_CHECK(new_scale || !optimizers_.empty(), "No inf checks were recorded prior to update.");
+  const auto any = [&](auto&& condition) {
+    return std::any_of(optimizers_.begin(), optimizers_.end(),
+                       [&](const auto& item) { return condition(item.second); });
+  };
+  if (live_->numbers.defined() && is_current_stream_capturing(live_->numbers.device())) {
+    update_in_graph(new_scale);
+  } else if (new_scale) {
+    changed_state().scale = *new_scale;
   } else {
-    TAEDA_CHECK(!optimizers_.empty(), "No inf checks were recorded prior to update.");
-    const bool bad = std::any_of(optimizers_.begin(), optimizers_.end(), [](const auto& item) {
-      return item.second.non_finite.has_value();
-    });
-    if (bad) {
-      state_.scale *= state_.backoff_factor;
-      state_.growth_tracker = 0;
-    } else if (++state_.growth_tracker == state_.growth_interval) {
-      const double grown = state_.scale * state_.growth_factor;
+    const bool captured = any([](const PerOptimizer& entry) { return entry.captured; });
+    if (captured) optimizers_.clear();  // the next iteration begins anew
+    TAEDA_CHECK(!captured, "update() belongs into the capture that its iteration's step is in");
+    State& s = changed_state();
+    if (any([](const PerOptimizer& entry) { return entry.non_finite.has_value(); })) {
+      s.scale *= s.backoff_factor;
+      s.growth_tracker = 0;
+    } else if (++s.growth_tracker == s.growth_interval) {
+      const double grown = s.scale * s.growth_factor;
       // The scale meets float32 numbers; where it would leave their range it stays.
-      if (std::isfinite(static_cast<float>(grown))) state_.scale = grown;
-      state_.growth_tracker = 0;
+      if (std::isfinite(static_cast<float>(grown))) s.scale = grown;
+      s.growth_tracker = 0;
     }
   }
   optimizers_.clear();
 }
 
+void GradScaler::update_in_graph(std::optional<double> new_scale) {
+  NoGradGuard no_grad;
+  live_->captured = true;
+  if (new_scale) {
+    live_->numbers.select(0, 0).fill_(*new_scale);
+    return;
+  }
+  Tensor found_inf;
+  for (const auto& [optimizer, entry] : optimizers_) {
+    TAEDA_CHECK(entry.captured, "an iteration was begun before the capture that ends it");
+    const Tensor one = live_->skip.at(optimizer).select(0, 0);
+    found_inf = found_inf.defined() ? found_inf.add(one) : one;
+  }
+  const Device device = live_->numbers.device();
+  scale_update_slot(device.type(), {device, live_->numbers.data_ptr<double>(), live_factors(),
+                                    found_inf.data_ptr<double>()});
+}
+
 OrderedDict<std::string, double> GradScaler::state_dict() const {
   OrderedDict<std::string, double> out;
   if (!enabled_) return out;
-  out.insert("scale", state_.scale);
-  out.insert("growth_factor", state_.growth_factor);
-  out.insert("backoff_factor", state_.backoff_factor);
-  out.insert("growth_interval", static_cast<double>(state_.growth_interval));
-  out.insert("_growth_tracker", static_cast<double>(state_.growth_tracker));
+  const State& now = this->state();
+  out.insert("scale", now.scale);
+  out.insert("growth_factor", now.growth_factor);
+  out.insert("backoff_factor", now.backoff_factor);
+  out.insert("growth_interval", static_cast<double>(now.growth_interval));
+  out.insert("_growth_tracker", static_cast<double>(now.growth_tracker));
   return out;
 }
 
@@ -170,9 +295,10 @@ void GradScaler::load_state_dict(const OrderedDict<std::string, double>& state) 
     TAEDA_CHECK(found, "the state of a GradScaler lacks \"", name, "\"");
     return *found;
   };
-  state_ = {number("scale"), number("growth_factor"), number("backoff_factor"),
-            static_cast<int64_t>(number("growth_interval")),
-            static_cast<int64_t>(number("_growth_tracker"))};
+  live_->state = {number("scale"), number("growth_factor"), number("backoff_factor"),
+                  static_cast<int64_t>(number("growth_interval")),
+                  static_cast<int64_t>(number("_growth_tracker"))};
+  live_->newer = true;
 }
 
 }  // namespace taeda::amp

@@ -4,11 +4,13 @@
 
 #include <concepts>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "taeda/base/ordered_dict.h"
+#include "taeda/kernels/param_list.h"
 #include "taeda/tensor/tensor.h"
 
 namespace taeda::amp {
@@ -44,6 +46,11 @@ concept ScalableOptimizer = requires(T& optimizer) {
 ///
 /// The scale is multiplied by `backoff_factor` after an iteration with a gradient that is not
 /// finite, and by `growth_factor` after `growth_interval` iterations in a row without one.
+///
+/// The iteration can be captured into a graph (device/graph.h) after some that were not. The scale
+/// then lives on the device, and replays decide there whether they step: the host waits for
+/// nothing. `step` returns true in the capture; which gradient overflowed is not known. Asking for
+/// the scale or the state, and iterations outside of graphs, wait for the device.
 class GradScaler {
  public:
   using Names = OrderedDict<std::string, Tensor>;
@@ -52,6 +59,8 @@ class GradScaler {
   explicit GradScaler(Device device = kCUDA, double init_scale = 65536, double growth_factor = 2,
                       double backoff_factor = 0.5, int64_t growth_interval = 2000,
                       bool enabled = true);
+  GradScaler(GradScaler&&) = default;
+  GradScaler& operator=(GradScaler&&) = default;
 
   /// The loss, or whatever gradients start from, times the scale. A scalar of half precision
   /// becomes float32, which holds the product.
@@ -73,7 +82,10 @@ class GradScaler {
     StepResult result;
     if (enabled_) result.non_finite = before_step(&optimizer, parameters_of(optimizer), names);
     result.stepped = !result.non_finite;
-    if (result.stepped) optimizer.step();
+    if (const Tensor skip = enabled_ ? captured_skip(&optimizer) : Tensor(); skip.defined())
+      step_in_graph(optimizer, skip);
+    else if (result.stepped)
+      optimizer.step();
     return result;
   }
 
@@ -81,13 +93,13 @@ class GradScaler {
   /// or stepped since the last call.
   void update(std::optional<double> new_scale = {});
 
-  double get_scale() const { return enabled_ ? state_.scale : 1; }
-  double get_growth_factor() const { return state_.growth_factor; }
-  void set_growth_factor(double factor) { state_.growth_factor = factor; }
-  double get_backoff_factor() const { return state_.backoff_factor; }
-  void set_backoff_factor(double factor) { state_.backoff_factor = factor; }
-  int64_t get_growth_interval() const { return state_.growth_interval; }
-  void set_growth_interval(int64_t interval) { state_.growth_interval = interval; }
+  double get_scale() const { return enabled_ ? state().scale : 1; }
+  double get_growth_factor() const { return live_->state.growth_factor; }
+  void set_growth_factor(double factor) { live_->state.growth_factor = factor; }
+  double get_backoff_factor() const { return live_->state.backoff_factor; }
+  void set_backoff_factor(double factor) { live_->state.backoff_factor = factor; }
+  int64_t get_growth_interval() const { return live_->state.growth_interval; }
+  void set_growth_interval(int64_t interval) { live_->state.growth_interval = interval; }
   bool is_enabled() const { return enabled_; }
   Device device() const { return device_; }
 
@@ -106,7 +118,16 @@ class GradScaler {
   enum class Stage { Ready, Unscaled, Stepped };
   struct PerOptimizer {
     Stage stage = Stage::Ready;
+    bool captured = false;
     std::optional<NonFiniteGradient> non_finite;
+  };
+  /// The state, which graphs that were captured share.
+  struct Live {
+    State state;
+    Tensor numbers;                      // scale and growth tracker on the device
+    bool captured = false;               // a graph changes the numbers
+    bool newer = true;                   // the host's state is to reach them at the next replay
+    std::map<const void*, Tensor> skip;  // by optimizer: Optimizer::step_unless
   };
 
   template <class Optimizer>
@@ -115,6 +136,25 @@ class GradScaler {
     for (auto& group : optimizer.param_groups()) out.push_back(group.params());
     return out;
   }
+  template <class Optimizer>
+  static void step_in_graph(Optimizer& optimizer, const Tensor& skip) {
+    if constexpr (requires { optimizer.step_unless(skip); })
+      optimizer.step_unless(skip);
+    else
+      throw_no_captured_step();
+    count_step(skip);
+  }
+  [[noreturn]] static void throw_no_captured_step();
+  static void count_step(const Tensor& skip);
+  Tensor captured_skip(const void* optimizer) const;
+  const State& state() const;
+  State& changed_state();
+  Tensor scale_in_graph(const Tensor& outputs);
+  const double* live_factors() const;
+  void unscale_now(const void* optimizer, const std::vector<ParamList>& lists,
+                   const Parameters& parameters);
+  void unscale_in_graph(const void* optimizer, std::vector<ParamList> lists);
+  void update_in_graph(std::optional<double> new_scale);
   void check_scaled(const char* function) const;
   void unscale(const void* optimizer, const Parameters& parameters);
   std::optional<NonFiniteGradient> before_step(const void* optimizer, const Parameters& parameters,
@@ -123,7 +163,7 @@ class GradScaler {
   Device device_;
   bool enabled_;
   bool used_ = false;  // scale() was called
-  State state_;
+  std::shared_ptr<Live> live_;
   std::map<const void*, PerOptimizer> optimizers_;  // those of this iteration
 };
 

@@ -196,17 +196,31 @@ void CudaBackend::enable_peer(int device, int peer) {
   use_device(device);
   const cudaError_t status = cudaDeviceEnablePeerAccess(peer, 0);
   if (status != cudaSuccess) cudaGetLastError();  // the copy works without
+  share_virtual_memory(peer, device);
+}
+
+PriorityRange CudaBackend::stream_priority_range(int device) const {
+  use_device(device);
+  PriorityRange range;
+  check(cudaDeviceGetStreamPriorityRange(&range.least, &range.greatest),
+        "reading stream priorities");
+  return range;
 }
 
 StreamId CudaBackend::new_stream(int device, int priority) {
-  use_device(device);
-  int least = 0, greatest = 0;
-  check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "reading stream priorities");
+  const PriorityRange range = stream_priority_range(device);
   cudaStream_t stream = nullptr;
   check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking,
-                                     std::clamp(priority, greatest, least)),
+                                     std::clamp(priority, range.greatest, range.least)),
         "making a stream");
   return as_id(stream);
+}
+
+int CudaBackend::stream_priority(int device, StreamId stream) const {
+  use_device(device);
+  int priority = 0;
+  check(cudaStreamGetPriority(as_stream(stream), &priority), "reading a stream's priority");
+  return priority;
 }
 
 bool CudaBackend::stream_query(int device, StreamId stream) {

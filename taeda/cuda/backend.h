@@ -4,6 +4,7 @@
 #include <atomic>
 #include <string>
 
+#include "taeda/cuda/virtual_memory.h"
 #include "taeda/device/backend.h"
 
 namespace taeda::gpu {
@@ -29,7 +30,11 @@ class CudaBackend final : public Backend {
   void fill_zero(void* dst, size_t bytes, int device, StreamId stream) override;
   bool can_access_peer(int device, int peer) const override;
 
+  VirtualMemory* virtual_memory() override { return cuda_virtual_memory(); }
+
   StreamId new_stream(int device, int priority) override;
+  PriorityRange stream_priority_range(int device) const override;
+  int stream_priority(int device, StreamId stream) const override;
   bool stream_query(int device, StreamId stream) override;
   void stream_synchronize(int device, StreamId stream) override;
   void device_synchronize(int device) override;

@@ -28,7 +28,7 @@ void Context::launched(const char* op) const {
   check(cudaStreamIsCapturing(stream, &status), op);
   if (status != cudaStreamCaptureStatusNone) return;  // it runs with the graph
   check(cudaStreamSynchronize(stream), op);
-  report_fault(device);
+  report_fault(device, op);
 }
 
 int processor_count(int device) {

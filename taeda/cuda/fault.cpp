@@ -28,7 +28,7 @@ Fault* fault_of(int device) {
   return faults[device].load(std::memory_order_relaxed);
 }
 
-void report_fault(int device) {
+void report_fault(int device, const char* op) {
   Fault* note = faults[device].load(std::memory_order_acquire);
   if (!note) return;
   const auto kind =
@@ -36,11 +36,13 @@ void report_fault(int device) {
   if (kind == FaultKind::None) return;
   const Fault fault = *note;
   std::atomic_ref(note->kind).store(0);
-  const std::string where = detail::concat(
-      "\n(found by a kernel on cuda:", device,
-      launch_blocking() ? ")"
-                        : "; kernels run asynchronously: TAEDA_LAUNCH_BLOCKING=1 reports errors "
-                          "where they happen)");
+  const std::string where =
+      op ? detail::concat("\n(raised by kernel '", op, "' on cuda:", device, ")")
+         : detail::concat("\n(raised by a kernel on cuda:", device,
+                          launch_blocking()
+                              ? ")"
+                              : "; kernels run asynchronously: TAEDA_LAUNCH_BLOCKING=1 reports "
+                                "errors where they happen)");
   switch (kind) {
     case FaultKind::Target:
       throw IndexError(detail::concat("Target ", fault.value, " is out of bounds.", where));

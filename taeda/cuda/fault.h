@@ -17,7 +17,8 @@ struct Fault {
 
 /// The device's note, which lives as long as the process.
 Fault* fault_of(int device);
-/// Throws IndexError if a kernel that is over has left a note, and clears it.
-void report_fault(int device);
+/// Throws IndexError if a kernel that is over has left a note, and clears it. `op` is the kernel,
+/// if only one can have left it.
+void report_fault(int device, const char* op = nullptr);
 
 }  // namespace taeda::gpu

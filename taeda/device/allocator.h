@@ -59,6 +59,14 @@ void release_pool(Device device, PoolId pool);
 void set_memory_fraction(Device device, double fraction);
 double memory_fraction(Device device);
 
+/// Settings as TAEDA_ALLOC_CONF gives them, "name:value" with commas between. There is one:
+/// `expandable_segments:True` makes pools grow where they are, page by page, on devices that can
+/// put memory behind addresses; memory then fails to fit less often, because free neighbours are
+/// never of different segments. Holds for what is taken from devices from now on. Throws ValueError
+/// for anything else.
+void set_settings(const std::string& settings);
+bool expandable_segments();
+
 /// Labels the blocks that this thread allocates in a scope.
 class TagScope {
  public:

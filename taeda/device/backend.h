@@ -41,6 +41,13 @@ using GraphHandle = void*;
 /// thread, from the capturing thread, or none.
 enum class CaptureMode : int8_t { Global, ThreadLocal, Relaxed };
 
+/// Priorities that a device's streams can have: from `least`, which is 0, down to `greatest`.
+struct PriorityRange {
+  int least = 0, greatest = 0;
+};
+
+class VirtualMemory;
+
 namespace detail {
 [[noreturn]] void throw_no_graphs(DeviceType type);
 }
@@ -62,6 +69,8 @@ class Backend {
   virtual void deallocate(int device, void* p, size_t bytes) = 0;
   /// Free and total bytes of the device.
   virtual void memory_info(int device, size_t* free, size_t* total) const = 0;
+  /// Memory that is put behind addresses page by page; nullptr for a type without.
+  virtual VirtualMemory* virtual_memory() { return nullptr; }
 
   /// Host memory that this device copies from and to without staging.
   virtual void* allocate_pinned(size_t bytes) = 0;
@@ -75,8 +84,11 @@ class Backend {
   virtual void fill_zero(void* dst, size_t bytes, int device, StreamId stream) = 0;
   virtual bool can_access_peer(int device, int peer) const = 0;
 
-  /// A stream from the device's pool; `priority` -1 is served before 0.
+  /// A new stream. Of two, the one with the smaller `priority` is served first; a number outside of
+  /// the range means the nearest one in it.
   virtual StreamId new_stream(int device, int priority) = 0;
+  virtual PriorityRange stream_priority_range(int) const { return {}; }
+  virtual int stream_priority(int, StreamId) const { return 0; }
   virtual bool stream_query(int device, StreamId stream) = 0;
   virtual void stream_synchronize(int device, StreamId stream) = 0;
   virtual void device_synchronize(int device) = 0;

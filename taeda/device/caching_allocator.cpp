@@ -73,7 +73,8 @@ CachingAllocator::CachingAllocator(Backend& backend, int index, size_t cache_lim
       device_(index),
       on_host_(backend.type() == kCPU),
       caching_(caching),
-      cache_limit_(caching ? cache_limit : 0) {}
+      cache_limit_(caching ? cache_limit : 0),
+      virtual_memory_(caching ? backend.virtual_memory() : nullptr) {}
 
 void* CachingAllocator::allocate(size_t bytes, StreamId stream, const std::string* tag,
                                  uint64_t* stamp) {
@@ -200,27 +201,38 @@ double CachingAllocator::memory_fraction() {
 
 /// A block from a new segment; frees what is cached and tries once more when the device is full.
 Block* CachingAllocator::grow(FreeLists& pool, size_t bytes, Lock& lock) {
-  if (Block* block = new_segment(pool, bytes)) return block;
+  if (Block* block = take_more(pool, bytes)) return block;
   if (capture_pool_) throw_out_of_memory(bytes, lock);  // nothing may be waited for
   synchronize_users(lock);
   release_segments(0, lock);
+  trim_expandable_segments(lock);
   // While the lock was open, or by a block that came free, the request may have become possible.
   Block* block = take(pool, bytes);
-  if (!block) block = new_segment(pool, bytes);
+  if (!block) block = take_more(pool, bytes);
   if (!block) throw_out_of_memory(bytes, lock);
   ++stats_.retries;
   return block;
 }
 
+/// A block of memory that the device still had: from the pool's expandable segment or, where there
+/// is none or its pages are too large for what is left, from a segment of its own.
+Block* CachingAllocator::take_more(FreeLists& pool, size_t bytes) {
+  Block* block = extend(pool, bytes);
+  return block ? block : new_segment(pool, bytes);
+}
+
+/// Whether the process may not take `more` bytes of the device.
+bool CachingAllocator::exceeds_fraction(size_t more) const {
+  if (fraction_ == 1) return false;
+  size_t free = 0, total = 0;
+  backend_.memory_info(device_, &free, &total);
+  return static_cast<double>(stats_.reserved_bytes.all.current) + static_cast<double>(more) >
+         fraction_ * static_cast<double>(total);
+}
+
 Block* CachingAllocator::new_segment(FreeLists& pool, size_t bytes) {
   const size_t size = caching_ ? segment_bytes(bytes) : bytes;
-  if (fraction_ < 1) {
-    size_t free = 0, total = 0;
-    backend_.memory_info(device_, &free, &total);
-    if (static_cast<double>(stats_.reserved_bytes.all.current) + static_cast<double>(size) >
-        fraction_ * static_cast<double>(total))
-      return nullptr;
-  }
+  if (exceeds_fraction(size)) return nullptr;
   void* memory = backend_.allocate(device_, size);
   if (!memory) return nullptr;
   if (on_host_) ASAN_POISON_MEMORY_REGION(memory, size);
@@ -238,16 +250,22 @@ Block* CachingAllocator::new_segment(FreeLists& pool, size_t bytes) {
 void CachingAllocator::split(Block* block, size_t bytes) {
   const size_t rest = block->bytes - bytes;
   if (rest == 0 || (bytes > kSmallRequest && rest <= kSmallRequest)) return;
+  block->pool->insert(cut(block, bytes));
+}
+
+/// Cuts `block` down to `bytes` and returns the rest, which is in no list.
+Block* CachingAllocator::cut(Block* block, size_t bytes) {
   Block* tail = new_record();
   tail->address = block->address + bytes;
-  tail->bytes = rest;
+  tail->bytes = block->bytes - bytes;
   tail->pool = block->pool;
+  tail->mapped = block->mapped;
   tail->before = block;
   tail->after = block->after;
   if (tail->after) tail->after->before = tail;
   block->after = tail;
   block->bytes = bytes;
-  tail->pool->insert(tail);
+  return tail;
 }
 
 void CachingAllocator::give_to_pool(Block* block) {
@@ -365,6 +383,7 @@ void CachingAllocator::empty_cache() {
   Lock lock(mutex_);
   synchronize_users(lock);
   release_segments(0, lock);
+  trim_expandable_segments(lock);
 }
 
 void CachingAllocator::fail_allocation(int64_t n) {
@@ -393,6 +412,7 @@ Block* CachingAllocator::new_record() {
 
 void CachingAllocator::recycle(Block* block) {
   block->before = block->after = nullptr;
+  block->mapped = true;
   block->next = spare_records_;
   spare_records_ = block;
 }

@@ -10,6 +10,7 @@
 
 #include "taeda/device/address_map.h"
 #include "taeda/device/allocator.h"
+#include "taeda/device/virtual_memory.h"
 
 namespace taeda::detail {
 
@@ -46,6 +47,19 @@ class Counter {
   int64_t current_[2] = {}, total_[2] = {}, peak_[2] = {};
   int64_t peak_of_all_ = 0;
   int64_t total_at_reset_[2] = {}, freed_at_reset_[2] = {};
+};
+
+/// Addresses for all that a pool may ever hold, with memory behind some of them. Blocks without are
+/// its holes; there is always one, because there are more addresses than memory.
+struct ExpandableSegment {
+  FreeLists* pool;
+  char* base;
+  size_t bytes;
+  size_t page;  ///< what is mapped and unmapped as one
+  size_t mapped = 0;
+  std::vector<Block*> holes;  ///< by address
+
+  bool contains(const Block* b) const { return b->address >= base && b->address < base + bytes; }
 };
 
 class CachingAllocator {
@@ -86,6 +100,11 @@ class CachingAllocator {
     EventHandle event;
     Block* block;
   };
+  /// A block that is on its way back to the device.
+  struct FreePages {
+    ExpandableSegment* segment;
+    Block* block;
+  };
 
   FreeLists& pool_for(StreamId stream, size_t bytes);
   StreamPools& pools_of(StreamId stream, allocator::PoolId owner);
@@ -101,6 +120,18 @@ class CachingAllocator {
   void collect_finished();
   void synchronize_users(Lock& lock);
   void release_segments(size_t keep_cached, Lock& lock);
+  Block* take_more(FreeLists& pool, size_t bytes);
+  bool exceeds_fraction(size_t more) const;
+  Block* cut(Block* block, size_t bytes);
+  // expandable_segments.cpp
+  ExpandableSegment* expandable_of(FreeLists& pool, bool small);
+  Block* extend(FreeLists& pool, size_t bytes);
+  bool map_pages(const ExpandableSegment& segment, char* begin, size_t bytes);
+  Block* cut_pages(const ExpandableSegment& segment, Block* block);
+  void make_hole(ExpandableSegment& segment, Block* block);
+  std::vector<FreePages> take_free_pages();
+  void trim_expandable_segments(Lock& lock);
+  bool is_expandable(const Block* block) const;
   std::vector<BlockInfo> largest_live(size_t limit) const;
   /// The first block of every segment, by address.
   std::vector<const Block*> segment_heads() const;
@@ -123,6 +154,8 @@ class CachingAllocator {
   const size_t cache_limit_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<StreamPools>> pools_;
+  VirtualMemory* const virtual_memory_;  ///< nullptr where the device has none
+  std::vector<std::unique_ptr<ExpandableSegment>> expandable_;  ///< one of a pool at most
   AddressMap live_;
   std::deque<PendingEvent> pending_;
   Counter live_bytes_, requested_bytes_, live_blocks_;

@@ -30,6 +30,7 @@ struct Block {
   StreamId stream = 0;
   int pending = 0;  ///< events to wait for before it can be used again
   bool free = false;
+  bool mapped = true;  ///< false: addresses of an expandable segment without memory behind them
   const std::string* tag = nullptr;
   const std::string* operation = nullptr;  ///< that allocated it, if the history is recorded
   uint64_t stamp = 0;                      ///< which allocation it is

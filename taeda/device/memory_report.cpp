@@ -49,13 +49,14 @@ std::string to_json(const MemoryBlock& b) {
 }
 
 std::string to_json(const MemorySegment& s) {
-  std::string out =
-      "{\"device\": " + json::quoted(s.device.str()) +
-      ", \"address\": " + json::quoted(hex(s.address)) +
-      ", \"total_size\": " + json::number(s.bytes) +
-      ", \"allocated_size\": " + json::number(s.allocated) +
-      ", \"active_size\": " + json::number(s.active) + ", \"stream\": " + json::number(s.stream) +
-      ", \"segment_type\": " + (s.small ? "\"small\"" : "\"large\"") + ", \"blocks\": [";
+  std::string out = "{\"device\": " + json::quoted(s.device.str()) +
+                    ", \"address\": " + json::quoted(hex(s.address)) +
+                    ", \"total_size\": " + json::number(s.bytes) +
+                    ", \"allocated_size\": " + json::number(s.allocated) +
+                    ", \"active_size\": " + json::number(s.active) +
+                    ", \"stream\": " + json::number(s.stream) +
+                    ", \"segment_type\": " + (s.small ? "\"small\"" : "\"large\"") +
+                    ", \"is_expandable\": " + (s.expandable ? "true" : "false") + ", \"blocks\": [";
   for (size_t i = 0; i < s.blocks.size(); ++i) out += (i ? ", " : "") + to_json(s.blocks[i]);
   return out + "]}";
 }
@@ -112,6 +113,14 @@ void Counter::reset_accumulated() {
 
 namespace {
 
+/// The neighbour with memory behind it, or nullptr.
+const Block* mapped_before(const Block* b) {
+  return b->before && b->before->mapped ? b->before : nullptr;
+}
+const Block* mapped_after(const Block* b) {
+  return b->after && b->after->mapped ? b->after : nullptr;
+}
+
 /// Live blocks and those that wait; `peaks` are from while blocks waited.
 MemoryStat active(const MemoryStat& live, const MemoryStat& waiting, const MemoryStat& peaks) {
   return {live.current + waiting.current, std::max(live.peak, peaks.peak), live.allocated,
@@ -157,7 +166,7 @@ MemoryStats CachingAllocator::stats() {
   s.segment_allocations = s.segment.all.allocated;
   s.largest_free_block = largest_free();
   const auto count = [&s](const Block* b) {
-    if (!b->before && !b->after) return;  // a whole segment can be given back
+    if (!mapped_before(b) && !mapped_after(b)) return;  // a whole segment can be given back
     ++s.inactive_splits;
     s.inactive_split_bytes += static_cast<int64_t>(b->bytes);
   };
@@ -229,6 +238,11 @@ void CachingAllocator::throw_out_of_memory(size_t bytes, Lock& lock) {
              format_bytes(static_cast<int64_t>(free)), " free; ",
              format_bytes(stats_.reserved_bytes.all.current),
              " reserved in total; largest free block ", format_bytes(largest_free()), ")");
+  const int64_t unused = stats_.reserved_bytes.all.current - live_bytes_.current();
+  if (virtual_memory_ && !allocator::expandable_segments() &&
+      static_cast<size_t>(unused) + free >= bytes)
+    message +=
+        "\nSo much is free, but in pieces: TAEDA_ALLOC_CONF=expandable_segments:True avoids that.";
   if (fraction_ < 1)
     message += concat("\nThis process may take ", fraction_, " of the device's memory.");
   const std::vector<BlockInfo> blocks = largest_live(kReportedBlocks);
@@ -246,7 +260,7 @@ void CachingAllocator::throw_out_of_memory(size_t bytes, Lock& lock) {
 std::vector<const Block*> CachingAllocator::segment_heads() const {
   std::unordered_set<const Block*> found;
   const auto add = [&](const Block* b) {
-    while (b->before) b = b->before;
+    while (mapped_before(b)) b = b->before;
     found.insert(b);
   };
   live_.for_each(add);
@@ -268,12 +282,13 @@ std::vector<MemorySegment> CachingAllocator::snapshot() {
     MemorySegment& s = out.emplace_back();
     s.device = device();
     s.address = head->address;
+    s.expandable = is_expandable(head);
     for (const auto& p : pools_)
       if (head->pool == &p->small || head->pool == &p->large) {
         s.stream = p->stream;
         s.small = head->pool == &p->small;
       }
-    for (const Block* b = head; b; b = b->after) {
+    for (const Block* b = head; b; b = mapped_after(b)) {
       const bool live = live_.find(b->address) == b;
       MemoryBlock& block = s.blocks.emplace_back();
       block.address = b->address;

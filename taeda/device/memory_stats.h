@@ -84,7 +84,8 @@ struct MemoryBlock {
   std::string operation;  ///< that allocated it, where known
 };
 
-/// Memory that was taken from the device in one call.
+/// Memory that was taken from the device in one call, or a stretch of an expandable segment with
+/// memory behind it.
 struct MemorySegment {
   Device device;
   const void* address = nullptr;
@@ -92,7 +93,8 @@ struct MemorySegment {
   int64_t allocated = 0;  ///< in live blocks
   int64_t active = 0;
   int64_t stream = 0;
-  bool small = false;               ///< of the pool for blocks of at most 1 MiB
+  bool small = false;  ///< of the pool for blocks of at most 1 MiB
+  bool expandable = false;
   std::vector<MemoryBlock> blocks;  ///< by address, without gaps
 };
 

@@ -30,7 +30,7 @@ void configure(int devices, const Options& options = {});
 /// Queues `work` on the stream as a kernel called `name` (a string that stays). It runs on the
 /// stream's thread and reaches device memory through `host_view`. What it throws is reported by the
 /// next synchronisation or copy. It must not own tensors of the same device.
-void launch(const Stream& stream, const char* name, std::function<void()> work);
+void launch(const taeda::Stream& stream, const char* name, std::function<void()> work);
 /// Where a kernel finds the byte at a device address.
 void* host_view(Device device, const void* address);
 template <class T>
@@ -48,14 +48,14 @@ class Gate {
   void open();
 
  private:
-  friend void delay_stream(const Stream&, const Gate&);
+  friend void delay_stream(const taeda::Stream&, const Gate&);
   friend void delay_link(Device, Device, const Gate&);
   std::shared_ptr<class Ticket> ticket_;
 };
 
 /// Later work of the stream starts when the gate is open, or so many milliseconds later.
-void delay_stream(const Stream& stream, const Gate& gate);
-void delay_stream(const Stream& stream, double milliseconds);
+void delay_stream(const taeda::Stream& stream, const Gate& gate);
+void delay_stream(const taeda::Stream& stream, double milliseconds);
 /// Later copies from one device to the other start when the gate is open, or take so much longer.
 void delay_link(Device from, Device to, const Gate& gate);
 void delay_link(Device from, Device to, double milliseconds);

@@ -12,6 +12,9 @@
 // prediction does not depend on how fast the simulation runs; only where threads compete for one
 // link does it depend on who came first.
 //
+// The replay of a graph is one launch; its parts take what they cost when they were captured, and
+// wait for what they waited for then.
+//
 // Not in the model: time that the host spends on anything but launches, kernels of several streams
 // getting in each other's way, caches, and how near real kernels come to the peaks. It tells how
 // programs compare and where they wait; absolute times are lower bounds.

@@ -1,5 +1,6 @@
 #include "taeda/device/stream.h"
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -13,7 +14,7 @@ namespace {
 
 constexpr int kMaxDevices = 128;  // what Device's index can name
 constexpr size_t kPoolSize = 32;
-constexpr int kPriorities = 2;  // 0 and -1
+constexpr int kPriorities = 4;  // 0 to -3
 
 /// This thread's current streams, made at the first change: until then it is stream 0 everywhere.
 /// On the heap, because the thread-local block of a library that is loaded into a running program
@@ -59,14 +60,29 @@ Stream new_stream(Device device, int priority) {
   const Device d = resolve(device);
   if (d.is_cpu()) return Stream(d, 0);
   Backend& backend = backend_of(d.type());
+  const PriorityRange range = stream_priority_range(d);
+  const int nearest = std::clamp(priority, range.greatest, range.least);
   Pools& all = pools();
   std::lock_guard lock(all.mutex);
-  Pool& pool = all.pool[static_cast<int>(d.type())][d.index()][priority < 0 ? 1 : 0];
+  Pool& pool = all.pool[static_cast<int>(d.type())][d.index()][-nearest];
   if (pool.streams.size() < kPoolSize) {
-    pool.streams.push_back(backend.new_stream(d.index(), priority < 0 ? -1 : 0));
+    pool.streams.push_back(backend.new_stream(d.index(), nearest));
     return Stream(d, pool.streams.back());
   }
   return Stream(d, pool.streams[pool.next++ % kPoolSize]);
+}
+
+PriorityRange stream_priority_range(Device device) {
+  const Device d = resolve(device);
+  if (d.is_cpu()) return {};
+  const PriorityRange range = backend_of(d.type()).stream_priority_range(d.index());
+  return {0, std::max(range.greatest, 1 - kPriorities)};
+}
+
+Stream external_stream(Device device, void* handle) {
+  const Device d = resolve(device);
+  TAEDA_CHECK(!d.is_cpu(), "the CPU has no streams of others");
+  return Stream(d, reinterpret_cast<StreamId>(handle));
 }
 
 Stream current_stream(Device device) {
@@ -102,6 +118,10 @@ StreamGuard::~StreamGuard() {
 
 bool Stream::query() const {
   return backend_of(device_.type()).stream_query(index_of(device_), id_);
+}
+
+int Stream::priority() const {
+  return id_ == 0 ? 0 : backend_of(device_.type()).stream_priority(index_of(device_), id_);
 }
 
 void Stream::synchronize() const {

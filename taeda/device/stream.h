@@ -20,6 +20,8 @@ class Stream {
   bool query() const;
   /// Blocks the host until it is.
   void synchronize() const;
+  /// 0, or below for one that is served before others.
+  int priority() const;
   /// Later work of this stream starts after the event.
   void wait_event(const Event& event) const;
   /// Later work of this stream starts after what `other` has queued now.
@@ -32,8 +34,16 @@ class Stream {
   StreamId id_ = 0;
 };
 
-/// A new stream of the device's pool. `priority` -1 is served before 0.
+/// A stream of the device's pool for that priority. Smaller numbers are served first; one outside
+/// of `stream_priority_range` means the nearest one in it. A pool makes 32 streams and then hands
+/// them out again in turn.
 Stream new_stream(Device device, int priority = 0);
+/// From 0 down to at most -3.
+PriorityRange stream_priority_range(Device device);
+/// A stream that other code made: a cudaStream_t on "cuda". It must outlive its use here. Work on
+/// it is not ordered with the default stream's if it was made non-blocking, as those of the pools
+/// are.
+Stream external_stream(Device device, void* handle);
 /// The stream on which the calling thread's operations on `device` run.
 Stream current_stream(Device device);
 Stream default_stream(Device device);
@@ -62,6 +72,8 @@ class Event {
 
   /// Records on the current stream of the stream's device, or on the stream given.
   void record(const Stream& stream);
+  /// Later work of the stream starts after the event.
+  void wait(const Stream& stream) const { stream.wait_event(*this); }
   bool query() const;
   void synchronize() const;
   /// Milliseconds from this event to `end`. Throws Error unless both were recorded with timing.

@@ -2,6 +2,8 @@
 // optimizers' papers as documented in optim/*.h, in PyTorch's order of operations.
 #pragma once
 
+#include <cmath>
+
 #include "taeda/kernels/param_list.h"
 #include "taeda/kernels/slot.h"
 #include "taeda/tensor/tensor.h"
@@ -22,8 +24,50 @@ struct RmspropStep {
   bool centered;
 };
 struct AdagradStep {
-  double eps, weight_decay;
+  double eps, weight_decay, lr_decay;
 };
+/// A gradient scaler's state on its device: scale, growth tracker. `factors`: growth factor,
+/// backoff factor, growth interval.
+struct ScaleUpdate {
+  Device device;
+  double* state;
+  const double* factors;
+  const double* found_inf;  ///< not 0 after a gradient that was not finite
+
+  void rebase(ptrdiff_t delta) {
+    delta /= static_cast<ptrdiff_t>(sizeof(double));
+    state += delta;
+    factors += delta;
+    found_inf += delta;
+  }
+  /// The scale of the next iteration; where growing would leave the range of float32 it stays.
+  TAEDA_HD void run() const {
+    if (*found_inf != 0) {
+      state[0] *= factors[1];
+      state[1] = 0;
+    } else if (++state[1] == factors[2]) {
+      const double grown = state[0] * factors[0];
+      if (grown <= 3.4028234663852886e38) state[0] = grown;
+      state[1] = 0;
+    }
+  }
+};
+/// What Adam takes from the parameter's own step count: lr / (1 - beta1^t) and sqrt(1 - beta2^t).
+/// With `skip` the count lacks the steps that were left out.
+struct AdamNumbers {
+  double rate, root;
+  TAEDA_HD AdamNumbers(const AdamStep& s, const ParamRef& r, const double* skip)
+      : rate(r.number_a()), root(r.number_b()) {
+    if (!skip) return;
+    const double steps = r.live[3] - skip[1];
+    rate = r.live[2] / (1 - std::pow(s.beta1, steps));
+    root = std::sqrt(1 - std::pow(s.beta2, steps));
+  }
+};
+/// Likewise Adagrad's learning rate.
+TAEDA_HD inline double adagrad_rate(const AdagradStep& s, const ParamRef& r, const double* skip) {
+  return skip ? r.live[2] / (1 + (r.live[3] - skip[1] - 1) * s.lr_decay) : r.number_a();
+}
 
 /// state: momentum buffer (nullptr without momentum). a: 1 on the first step, when the buffer takes
 /// the gradient as it is.
@@ -32,16 +76,20 @@ inline Slot<void(const ParamList&, const SgdStep&)> sgd_slot{"sgd"};
 inline Slot<void(const ParamList&, const AdamStep&)> adam_slot{"adam"};
 /// state: mean square, mean (when centred), momentum buffer (with momentum).
 inline Slot<void(const ParamList&, const RmspropStep&)> rmsprop_slot{"rmsprop"};
-/// state: sum of squares. a: learning rate of this step.
+/// state: sum of squares. a: learning rate of this step, lr / (1 + (t - 1) * lr_decay).
 inline Slot<void(const ParamList&, const AdagradStep&)> adagrad_slot{"adagrad"};
 
 /// Writes the p-norm over all elements of all gradients (p may be infinity) into `out`, one double.
 /// Blocks of fixed size are summed in double: the result does not depend on the number of threads.
 inline Slot<void(const Tensor& out, const ParamList&, double p)> grad_norm_slot{"grad_norm"};
-/// Multiplies every gradient by `factor`; the list's `param` addresses are the gradients.
+/// Multiplies every gradient by `factor`, in a graph by the number a of its `live`; the list's
+/// `param` addresses are the gradients.
 inline Slot<void(const ParamList&, double factor)> grad_scale_slot{"grad_scale"};
 /// Clamps every gradient to [-limit, limit]; the list's `param` addresses are the gradients.
 inline Slot<void(const ParamList&, double limit)> grad_clamp_slot{"grad_clamp"};
+
+/// Moves a gradient scaler's state on after an iteration.
+inline Slot<void(const ScaleUpdate&)> scale_update_slot{"scale_update"};
 
 template <class F>
 void for_each_optim_slot(F&& f) {
@@ -52,6 +100,7 @@ void for_each_optim_slot(F&& f) {
   f.template operator()<&grad_norm_slot>();
   f.template operator()<&grad_scale_slot>();
   f.template operator()<&grad_clamp_slot>();
+  f.template operator()<&scale_update_slot>();
 }
 
 }  // namespace taeda

@@ -38,7 +38,7 @@ void Adagrad::prepare(const OptimizerOptions& options, const Tensor& param, Para
 
 void Adagrad::launch(const OptimizerOptions& options, const ParamList& list) {
   const auto& o = static_cast<const AdagradOptions&>(options);
-  adagrad_slot(list.device.type(), list, {o.eps(), o.weight_decay()});
+  adagrad_slot(list.device.type(), list, {o.eps(), o.weight_decay(), o.lr_decay()});
 }
 
 }  // namespace taeda::optim

@@ -1,11 +1,13 @@
 #include "taeda/optim/optimizer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <unordered_set>
 
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
 #include "taeda/device/graph.h"
+#include "taeda/tensor/grad_mode.h"
 
 namespace taeda::optim {
 
@@ -72,6 +74,7 @@ void Optimizer::step_group(OptimizerParamGroup& group) {
   for (ParamList& list : lists_) list.items.clear();
   group.states_.resize(group.params_.size());
   if (captures_under_way() > 0) check_capturable(group);
+  count_skipped();
   for (size_t i = 0; i < group.params_.size(); ++i) {
     const Tensor& p = group.params_[i];
     if (!p.grad().defined() || p.numel() == 0) continue;
@@ -86,6 +89,7 @@ void Optimizer::step_group(OptimizerParamGroup& group) {
     if (list.items.empty()) continue;
     if (is_current_stream_capturing(list.device)) make_live(group, list);
     launch(group.options(), list);
+    list.skip = nullptr;
   }
   temporaries_.clear();
 }
@@ -118,7 +122,7 @@ void Optimizer::make_live(OptimizerParamGroup& group, ParamList& list) {
   }
   TAEDA_INTERNAL_ASSERT(indices.size() == n, "a list holds other parameters than its group");
   const std::weak_ptr<int> alive = alive_;
-  double* live = graph_numbers(list.device, 2 * n, [this, alive, which, indices](double* out) {
+  double* live = graph_numbers(list.device, 4 * n, [this, alive, which, indices](double* out) {
     TAEDA_CHECK(!alive.expired(), "the optimizer whose step was captured is gone");
     OptimizerParamGroup& g = groups_[which];
     for (size_t i : indices) {
@@ -127,9 +131,44 @@ void Optimizer::make_live(OptimizerParamGroup& group, ParamList& list) {
       prepare(*g.options_, g.params_[i], g.states_[i], numbers);
       *out++ = numbers.a;
       *out++ = numbers.b;
+      *out++ = g.get_lr();
+      *out++ = static_cast<double>(g.states_[i].step);
     }
   });
-  for (size_t i = 0; i < n; ++i) list.items[i].live = live + 2 * i;
+  for (size_t i = 0; i < n; ++i) list.items[i].live = live + 4 * i;
+  list.skip = nullptr;
+  if (!skip_.defined()) return;
+  TAEDA_CHECK(skip_.device() == list.device, "a gradient scaler on ", skip_.device(),
+              " cannot decide about a captured step on ", list.device);
+  list.skip = skip_.data_ptr<double>();
+  auto entry = std::find_if(skippable_.begin(), skippable_.end(),
+                            [&](const Skippable& s) { return s.skip.is_same(skip_); });
+  if (entry == skippable_.end()) entry = skippable_.insert(entry, {skip_, {}});
+  for (size_t i : indices) entry->params.insert({which, i});
+}
+
+void Optimizer::step_unless(const Tensor& skip) {
+  skip_ = skip;
+  try {
+    step();
+  } catch (...) {
+    skip_.reset();
+    throw;
+  }
+  skip_.reset();
+}
+
+/// Takes steps that replays left out off the counts.
+void Optimizer::count_skipped() const {
+  NoGradGuard no_grad;
+  for (const Skippable& s : skippable_) {
+    if (is_current_stream_capturing(s.skip.device())) continue;
+    Tensor counter = s.skip.select(0, 1);
+    const auto skipped = static_cast<int64_t>(counter.item<double>());
+    if (skipped == 0) continue;
+    counter.zero_();
+    for (const auto& [group, i] : s.params) groups_[group].states_[i].step -= skipped;
+  }
 }
 
 /// False if the parameter's elements do not fill one stretch of memory.
@@ -201,6 +240,7 @@ size_t Optimizer::size() const {
 }
 
 const ParamState& Optimizer::state(const Tensor& param) const {
+  count_skipped();
   for (const OptimizerParamGroup& g : groups_)
     for (size_t i = 0; i < g.params().size(); ++i)
       if (g.params()[i].is_same(param)) return g.states_[i];
@@ -221,6 +261,7 @@ double Optimizer::bias_correction(int which, double beta, int64_t step) {
 }
 
 OptimizerState Optimizer::state_dict() const {
+  count_skipped();
   OptimizerState out;
   size_t index = 0;
   for (size_t g = 0; g < groups_.size(); ++g) {
@@ -249,6 +290,7 @@ void Optimizer::load_state_dict(const OptimizerState& state) {
                           static_cast<double>(groups_[g].params().size()),
                       "loaded state dict contains a parameter group that doesn't match the size of "
                       "optimizer's group");
+  count_skipped();
   NoGradGuard no_grad;
   size_t index = 0;
   for (size_t g = 0; g < groups_.size(); ++g) {

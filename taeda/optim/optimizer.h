@@ -4,7 +4,9 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "taeda/base/arg.h"
@@ -110,8 +112,12 @@ class Optimizer {
 
   /// Updates every parameter that has a gradient. `closure`, if given, is called first, with
   /// gradients enabled, and its loss is returned. A step that is captured into a graph counts at
-  /// every replay; learning rates of SGD and RMSprop, and weight decays, stay what they were then.
+  /// every replay, with the learning rate of then; other numbers stay what they were.
   virtual Tensor step(LossClosure closure = nullptr);
+  /// During a capture: a step that changes nothing, and does not count, in replays where the first
+  /// of two float64 numbers on the device is not 0. The second says how many steps that came to;
+  /// the optimizer sets it back to 0 when it has taken note. What amp::GradScaler calls.
+  void step_unless(const Tensor& skip);
   /// Drops the gradients, or zeroes them in place.
   void zero_grad(bool set_to_none = true);
 
@@ -151,10 +157,19 @@ class Optimizer {
   void update_alone(OptimizerParamGroup& group, size_t i, ParamList& list);
   void check_capturable(const OptimizerParamGroup& group) const;
   void make_live(OptimizerParamGroup& group, ParamList& list);
+  void count_skipped() const;
+
+  /// Steps of captured parameters that only the device knows to have been left out.
+  struct Skippable {
+    Tensor skip;
+    std::set<std::pair<size_t, size_t>> params;  // group, position
+  };
 
   std::shared_ptr<int> alive_ = std::make_shared<int>();  // ends with the optimizer
-  std::vector<OptimizerParamGroup> groups_;
+  mutable std::vector<OptimizerParamGroup> groups_;  // counts of steps change when they are asked
   std::unique_ptr<OptimizerOptions> defaults_;
+  std::vector<Skippable> skippable_;
+  Tensor skip_;                      // of the step that is being captured
   std::vector<ParamList> lists_;     // reused from step to step
   std::vector<Tensor> temporaries_;  // gradients brought into their parameter's memory order
   struct {

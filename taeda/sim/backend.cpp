@@ -1,6 +1,7 @@
 // The device interface of simulated accelerators, and their registration with the device room.
 #include "taeda/sim/backend.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
@@ -120,6 +121,18 @@ void SimBackend::memory_info(int device, size_t* free, size_t* total) const {
   *free = memory.capacity() - memory.used();
 }
 
+void* SimBackend::reserve(int device, size_t bytes) { return at(device).memory().reserve(bytes); }
+
+void SimBackend::unreserve(int device, void* p, size_t bytes) {
+  at(device).memory().unreserve(p, bytes);
+}
+
+bool SimBackend::map(int device, void* p, size_t bytes) {
+  return at(device).memory().map(p, bytes);
+}
+
+void SimBackend::unmap(int device, void* p, size_t bytes) { at(device).memory().unmap(p, bytes); }
+
 void* SimBackend::allocate_pinned(size_t bytes) {
   void* p = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
   if (!p) return nullptr;
@@ -162,7 +175,7 @@ void SimBackend::copy(void* dst, int dst_device, const void* src, int src_device
     const Link link = dst_device == src_device ? Link() : at(src_device).link_to(dst_device);
     if (link.gate || link.delay.count() > 0) queue.push_wait(link.gate, link.delay);
     predicted.extra_delay = link.delay.count();
-    if (Predictor* p = d.predictor(stream)) p->copy(d.device(), stream, predicted);
+    d.charge(stream, predicted);
     d.launch(stream, kernel("copy between devices", d.device(), move));
     return;
   }
@@ -170,7 +183,7 @@ void SimBackend::copy(void* dst, int dst_device, const void* src, int src_device
   predicted.pinned = is_pinned(src_device < 0 ? src : dst);
   predicted.staged = src_device < 0 && bytes <= kStagedBytes;
   if (!predicted.pinned) d.check_not_capturing(stream, "copy of pageable memory");
-  if (Predictor* p = d.predictor(stream)) p->copy(d.device(), stream, predicted);
+  d.charge(stream, predicted);
   if (predicted.pinned) {
     d.launch(stream, kernel(name, d.device(), move));
   } else if (queue.idle()) {
@@ -192,13 +205,19 @@ void SimBackend::copy(void* dst, int dst_device, const void* src, int src_device
 
 void SimBackend::fill_zero(void* dst, size_t bytes, int device, StreamId stream) {
   SimDevice& d = at(device);
-  if (Predictor* p = d.predictor(stream))
-    p->kernel(d.device(), stream, {.bytes = static_cast<int64_t>(bytes)});
+  d.charge(stream, Work{.bytes = static_cast<int64_t>(bytes)});
   d.launch(stream, kernel("fill with zeros", d.device(),
                           [to = view(device, dst), bytes] { std::memset(to, 0, bytes); }));
 }
 
-StreamId SimBackend::new_stream(int device, int) { return at(device).new_stream(); }
+StreamId SimBackend::new_stream(int device, int priority) {
+  const PriorityRange range = stream_priority_range(device);
+  return at(device).new_stream(std::clamp(priority, range.greatest, range.least));
+}
+
+int SimBackend::stream_priority(int device, StreamId stream) const {
+  return at(device).priority(stream);
+}
 
 bool SimBackend::stream_query(int device, StreamId stream) {
   at(device).check_not_capturing(stream, "asking a stream");
@@ -306,7 +325,10 @@ bool SimBackend::is_capturing(int device, StreamId stream) const {
 }
 
 void SimBackend::replay(GraphHandle graph, int device, StreamId stream) {
-  at(device).launch(stream, replay_task(*static_cast<std::shared_ptr<Graph>*>(graph)));
+  SimDevice& d = at(device);
+  const auto& replayed = *static_cast<std::shared_ptr<Graph>*>(graph);
+  Predictor::instance().replay(d.device(), stream, replayed->parts());
+  d.launch(stream, replay_task(replayed));
 }
 
 void SimBackend::delete_graph(GraphHandle graph) {

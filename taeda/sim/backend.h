@@ -9,11 +9,12 @@
 
 #include "taeda/device/backend.h"
 #include "taeda/device/sim_cost.h"
+#include "taeda/device/virtual_memory.h"
 #include "taeda/sim/device.h"
 
 namespace taeda::sim {
 
-class SimBackend final : public Backend {
+class SimBackend final : public Backend, private VirtualMemory {
  public:
   static constexpr int kMaxDevices = 64;
 
@@ -42,7 +43,12 @@ class SimBackend final : public Backend {
   void fill_zero(void* dst, size_t bytes, int device, StreamId stream) override;
   bool can_access_peer(int, int) const override { return true; }
 
+  VirtualMemory* virtual_memory() override { return this; }
+
   StreamId new_stream(int device, int priority) override;
+  /// As wide as on real devices. Priorities are kept, but change nothing: every stream is a thread.
+  PriorityRange stream_priority_range(int) const override { return {0, -3}; }
+  int stream_priority(int device, StreamId stream) const override;
   bool stream_query(int device, StreamId stream) override;
   void stream_synchronize(int device, StreamId stream) override;
   void device_synchronize(int device) override;
@@ -63,6 +69,12 @@ class SimBackend final : public Backend {
   void dump_graph(GraphHandle graph, const std::string& path) override;
 
  private:
+  size_t granularity(int) override { return Memory::kGranularity; }
+  void* reserve(int device, size_t bytes) override;
+  void unreserve(int device, void* p, size_t bytes) override;
+  bool map(int device, void* p, size_t bytes) override;
+  void unmap(int device, void* p, size_t bytes) override;
+
   bool is_pinned(const void* p) const;
   /// The byte behind an address of `device`, or of the host for -1.
   void* view(int device, const void* p) const;

@@ -36,9 +36,9 @@ void configure(int devices, const Options& options) {
   Predictor::instance().set_model(cost ? &*cost : nullptr);
 }
 
-void launch(const Stream& stream, const char* name, std::function<void()> work) {
+void launch(const taeda::Stream& stream, const char* name, std::function<void()> work) {
   SimDevice& d = sim_device(stream.device());
-  Predictor::instance().kernel(d.device(), stream.id(), {});
+  d.charge(stream.id(), Work{});
   d.launch(stream.id(),
            std::make_unique<KernelTask<std::function<void()>>>(name, d.device(), std::move(work)));
 }
@@ -53,11 +53,11 @@ Gate::~Gate() { open(); }
 
 void Gate::open() { ticket_->complete(); }
 
-void delay_stream(const Stream& stream, const Gate& gate) {
+void delay_stream(const taeda::Stream& stream, const Gate& gate) {
   sim_device(stream.device()).queue(stream.id()).push_wait(gate.ticket_);
 }
 
-void delay_stream(const Stream& stream, double milliseconds) {
+void delay_stream(const taeda::Stream& stream, double milliseconds) {
   SimDevice& d = sim_device(stream.device());
   const std::chrono::nanoseconds time = from_ms(milliseconds);
   Predictor::instance().delay(d.device(), stream.id(), time.count());

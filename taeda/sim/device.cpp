@@ -48,7 +48,7 @@ void SimDevice::resize(size_t memory) {
 }
 
 Queue& SimDevice::queue(StreamId id) {
-  TAEDA_CHECK(id >= 0 && id < next_stream_.load(), device_, " has no stream ", id);
+  check_stream(id);
   auto& slot = queues_[static_cast<size_t>(id)];
   if (Queue* q = slot.load(std::memory_order_acquire)) return *q;
   std::lock_guard lock(mutex_);
@@ -63,12 +63,22 @@ Queue& SimDevice::queue(StreamId id) {
   return *q;
 }
 
-StreamId SimDevice::new_stream() {
+StreamId SimDevice::new_stream(int priority) {
   StreamId id = next_stream_.load();
   do {
     TAEDA_CHECK(id < static_cast<StreamId>(kMaxStreams), device_, " has no more streams");
   } while (!next_stream_.compare_exchange_weak(id, id + 1));
+  priorities_[static_cast<size_t>(id)] = priority;
   return id;
+}
+
+void SimDevice::check_stream(StreamId id) const {
+  TAEDA_CHECK(id >= 0 && id < next_stream_.load(), device_, " has no stream ", id);
+}
+
+int SimDevice::priority(StreamId id) const {
+  check_stream(id);
+  return priorities_[static_cast<size_t>(id)];
 }
 
 void SimDevice::launch(StreamId stream, std::unique_ptr<Task> task) {
@@ -85,9 +95,16 @@ void SimDevice::launch(StreamId stream, std::unique_ptr<Task> task) {
   report_error();
 }
 
-Predictor* SimDevice::predictor(StreamId stream) {
+void SimDevice::charge(StreamId stream, const Cost& cost) {
   Predictor& predictor = Predictor::instance();
-  return predictor.on() && !queue(stream).recording() ? &predictor : nullptr;
+  if (!predictor.on()) return;
+  Queue& q = queue(stream);
+  if (const auto recording = q.recording())
+    recording->charge(q, cost);
+  else if (const auto* work = std::get_if<Work>(&cost))
+    predictor.kernel(device_, stream, *work);
+  else
+    predictor.copy(device_, stream, std::get<Transfer>(cost));
 }
 
 void SimDevice::check_not_capturing(StreamId stream, const char* what) {

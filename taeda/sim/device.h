@@ -11,11 +11,10 @@
 #include "taeda/base/tracing.h"
 #include "taeda/device/backend.h"
 #include "taeda/sim/memory.h"
+#include "taeda/sim/predictor.h"
 #include "taeda/sim/queue.h"
 
 namespace taeda::sim {
-
-class Predictor;
 
 /// What a copy to a peer waits for.
 struct Link {
@@ -34,7 +33,8 @@ class SimDevice {
   void resize(size_t memory);
 
   Queue& queue(StreamId id);
-  StreamId new_stream();
+  StreamId new_stream(int priority);
+  int priority(StreamId id) const;
   /// Calls `f(Queue&)` for every stream that was used.
   template <class F>
   void for_each_queue(F&& f) {
@@ -48,9 +48,9 @@ class SimDevice {
   void check_not_capturing(StreamId stream, const char* what);
   /// Queues the task, or records it; waits for it under TAEDA_LAUNCH_BLOCKING.
   void launch(StreamId stream, std::unique_ptr<Task> task);
-  /// Predicts what the stream runs now; null without a cost model, and while the stream is
-  /// captured.
-  Predictor* predictor(StreamId stream);
+  /// What the stream's next task costs: moves its clock or, while it is captured, goes to the
+  /// recording. Nothing without a cost model.
+  void charge(StreamId stream, const Cost& cost);
   /// Throws the first error of a kernel since the last report.
   void report_error();
 
@@ -60,10 +60,13 @@ class SimDevice {
  private:
   static constexpr size_t kMaxStreams = 256;
 
+  void check_stream(StreamId id) const;
+
   const Device device_;
   std::unique_ptr<Memory> memory_;
   std::mutex mutex_;
   std::array<std::atomic<Queue*>, kMaxStreams> queues_ = {};
+  std::array<std::atomic<int>, kMaxStreams> priorities_ = {};
   std::atomic<StreamId> next_stream_{1};
   std::exception_ptr error_;
   std::map<int, Link> links_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 #include <fstream>
+#include <iterator>
+#include <utility>
 
 #include "taeda/base/error.h"
 
@@ -45,6 +47,12 @@ void Recording::add(Queue& stream, std::unique_ptr<Task> task) {
   ++clocks_[&stream][&stream];
 }
 
+void Recording::charge(Queue& stream, const Cost& cost) {
+  std::lock_guard lock(mutex_);
+  part_of_task_[&stream][clocks_[&stream][&stream] + 1] = parts_.size();
+  parts_.push_back({&stream, cost, std::exchange(awaited_[&stream], {})});
+}
+
 Recording::Clock Recording::clock(Queue& stream) {
   std::lock_guard lock(mutex_);
   return clocks_[&stream];
@@ -63,7 +71,13 @@ void Recording::wait(const std::shared_ptr<Recording>& self, Queue& stream, cons
     stream.set_recording(self);
   }
   Clock& own = clocks_[&stream];
-  for (const auto& [queue, count] : point) own[queue] = std::max(own[queue], count);
+  for (const auto& [queue, count] : point) {
+    own[queue] = std::max(own[queue], count);
+    const auto& parts = part_of_task_[queue];
+    const auto later = parts.upper_bound(count);
+    if (queue != &stream && later != parts.begin())
+      awaited_[&stream].push_back(std::prev(later)->second);
+  }
 }
 
 void Recording::spoil() {
@@ -82,7 +96,7 @@ std::shared_ptr<Graph> Recording::end(Queue& stream) {
   for (const Queue* q : streams_)
     if (known[q] < clocks_[q][q])
       throw_capture_error(device_, "capturing stream has unjoined work");
-  return std::make_shared<Graph>(std::move(tasks_));
+  return std::make_shared<Graph>(std::move(tasks_), std::move(parts_));
 }
 
 }  // namespace taeda::sim

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "taeda/base/device.h"
+#include "taeda/sim/predictor.h"
 #include "taeda/sim/queue.h"
 
 namespace taeda::sim {
@@ -19,13 +20,17 @@ namespace taeda::sim {
 
 class Graph {
  public:
-  explicit Graph(std::vector<std::unique_ptr<Task>> tasks) : tasks_(std::move(tasks)) {}
+  Graph(std::vector<std::unique_ptr<Task>> tasks, std::vector<GraphPart> parts)
+      : tasks_(std::move(tasks)), parts_(std::move(parts)) {}
   void run();
+  /// What a replay costs; empty if there was no cost model during the capture.
+  const std::vector<GraphPart>& parts() const { return parts_; }
   /// A chain of the kernels' names, in the language of Graphviz.
   void dump(const std::string& path) const;
 
  private:
   std::vector<std::unique_ptr<Task>> tasks_;
+  std::vector<GraphPart> parts_;
 };
 
 std::unique_ptr<Task> replay_task(std::shared_ptr<Graph> graph);
@@ -39,6 +44,8 @@ class Recording {
   Recording(Device device, Queue& origin) : device_(device), origin_(&origin), streams_{&origin} {}
 
   void add(Queue& stream, std::unique_ptr<Task> task);
+  /// What the next task of the stream costs.
+  void charge(Queue& stream, const Cost& cost);
   /// The point that `stream` has reached.
   Clock clock(Queue& stream);
   /// The stream waits for a point; it takes part in the capture from then on. `self` is this.
@@ -56,6 +63,9 @@ class Recording {
   std::vector<Queue*> streams_;
   std::vector<std::unique_ptr<Task>> tasks_;
   std::map<const Queue*, Clock> clocks_;
+  std::vector<GraphPart> parts_;
+  std::map<const Queue*, std::map<size_t, size_t>> part_of_task_;  ///< by its number on the stream
+  std::map<const Queue*, std::vector<size_t>> awaited_;            ///< by the next part
   bool spoilt_ = false;
   bool ended_ = false;
 };

@@ -12,13 +12,16 @@ namespace {
 
 constexpr size_t kPage = 4096;
 constexpr size_t kRangePerCapacity = 4;
+constexpr size_t kLeastRange = size_t{64} << 20;
 
 constexpr size_t page_round(size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
 }  // namespace
 
 Memory::Memory(Device device, size_t capacity)
-    : capacity_(capacity), range_(page_round(kRangePerCapacity * capacity)) {
+    : device_(device),
+      capacity_(capacity),
+      range_(kLeastRange + page_round(kRangePerCapacity * capacity)) {
   // Twice the range without rights and without pages: the upper half then becomes the bytes.
   void* p =
       mmap(nullptr, 2 * range_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -70,6 +73,43 @@ void Memory::deallocate(void* p, size_t bytes) {
   if (before->first + before->second != it->first) return;
   before->second += it->second;
   free_.erase(it);
+}
+
+void* Memory::reserve(size_t bytes) {
+  if (bytes > range_) return nullptr;
+  // The bytes must be as far off as those of `allocate`: both ends of a longer range are kept.
+  void* p =
+      mmap(nullptr, range_ + bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (p == MAP_FAILED) return nullptr;
+  if (range_ > bytes) munmap(static_cast<char*>(p) + bytes, range_ - bytes);
+  watch_range(p, bytes, device_);
+  return p;
+}
+
+void Memory::unreserve(void* p, size_t bytes) {
+  forget_range(p);
+  munmap(p, bytes);
+  munmap(static_cast<char*>(p) + range_, bytes);
+}
+
+bool Memory::map(void* p, size_t bytes) {
+  {
+    std::lock_guard lock(mutex_);
+    if (bytes > capacity_ - used_) return false;
+    used_ += bytes;
+  }
+  if (mprotect(static_cast<char*>(p) + range_, bytes, PROT_READ | PROT_WRITE) == 0) return true;
+  std::lock_guard lock(mutex_);
+  used_ -= bytes;
+  return false;
+}
+
+void Memory::unmap(void* p, size_t bytes) {
+  char* alias = static_cast<char*>(p) + range_;
+  madvise(alias, bytes, MADV_DONTNEED);
+  mprotect(alias, bytes, PROT_NONE);
+  std::lock_guard lock(mutex_);
+  used_ -= bytes;
 }
 
 size_t Memory::used() const {

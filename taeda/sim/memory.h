@@ -24,6 +24,14 @@ class Memory {
   /// The contents are gone, and the host has its pages back.
   void deallocate(void* p, size_t bytes);
 
+  /// Addresses apart from those of `allocate`, and bytes behind them: device/virtual_memory.h.
+  /// Sizes are multiples of kGranularity.
+  static constexpr size_t kGranularity = size_t{2} << 20;
+  void* reserve(size_t bytes);
+  void unreserve(void* p, size_t bytes);
+  bool map(void* p, size_t bytes);
+  void unmap(void* p, size_t bytes);
+
   /// What to add to a device address to reach its byte.
   ptrdiff_t alias_delta() const { return static_cast<ptrdiff_t>(range_); }
   bool contains(const void* p) const {
@@ -33,6 +41,7 @@ class Memory {
   size_t used() const;
 
  private:
+  const Device device_;
   const size_t capacity_;
   size_t range_;  ///< addresses; more than the capacity, so that holes between blocks do not matter
   char* base_;

@@ -45,19 +45,23 @@ double Predictor::peak(ScalarType dtype) const {
   return dtype == kDouble || dtype == kComplexDouble ? model_.float64 : model_.float32;
 }
 
-void Predictor::kernel(Device device, StreamId stream, const Work& work) {
-  if (!on()) return;
-  std::lock_guard lock(mutex_);
-  int64_t& clock = streams_[{device, stream}];
-  const int64_t start = std::max(clock, launch());
+/// When a kernel that can begin at `start` is over.
+int64_t Predictor::run(Device device, int64_t start, const Work& work) {
   const int64_t duration =
       to_ns(std::max({at_rate(static_cast<double>(work.bytes), model_.memory_bandwidth),
                       at_rate(work.flops, peak(work.dtype)), model_.shortest_kernel}));
-  clock = start + duration;
   PredictedUse& use = use_[{device, 0}];
   ++use.kernels;
   use.kernel_seconds += static_cast<double>(duration) * 1e-9;
   use.flops += work.flops;
+  return start + duration;
+}
+
+void Predictor::kernel(Device device, StreamId stream, const Work& work) {
+  if (!on()) return;
+  std::lock_guard lock(mutex_);
+  int64_t& clock = streams_[{device, stream}];
+  clock = run(device, std::max(clock, launch()), work);
 }
 
 /// When the links that the copy needs are free; they are then busy until it ends.
@@ -72,11 +76,9 @@ int64_t Predictor::begin_copy(Device device, int64_t start, const Transfer& t, i
   return start;
 }
 
-void Predictor::copy(Device device, StreamId stream, const Transfer& t) {
-  if (!on()) return;
-  if (t.from == t.to) return kernel(device, stream, {.bytes = 2 * t.bytes});
-  std::lock_guard lock(mutex_);
-  int64_t& clock = streams_[{device, stream}];
+/// When a copy that can begin at `start` is over.
+int64_t Predictor::run(Device device, int64_t start, const Transfer& t) {
+  if (t.from == t.to) return run(device, start, Work{.bytes = 2 * t.bytes});
   const bool with_host = t.from < 0 || t.to < 0;
   const double rate = !with_host ? model_.peer_bandwidth
                       : t.pinned ? model_.host_bandwidth
@@ -84,12 +86,37 @@ void Predictor::copy(Device device, StreamId stream, const Transfer& t) {
   const double latency = with_host ? model_.host_latency : model_.peer_latency;
   const int64_t duration =
       to_ns(latency + at_rate(static_cast<double>(t.bytes), rate)) + t.extra_delay;
-  clock = begin_copy(device, std::max(clock, launch()), t, duration) + duration;
-  if (with_host && !t.pinned && !t.staged) host_waits(clock);
   PredictedUse& use = use_[{device, 0}];
   ++use.copies;
   use.copied_bytes += t.bytes;
   use.copy_seconds += static_cast<double>(duration) * 1e-9;
+  return begin_copy(device, start, t, duration) + duration;
+}
+
+void Predictor::copy(Device device, StreamId stream, const Transfer& t) {
+  if (!on()) return;
+  std::lock_guard lock(mutex_);
+  int64_t& clock = streams_[{device, stream}];
+  clock = run(device, std::max(clock, launch()), t);
+  const bool with_host = t.from < 0 || t.to < 0;
+  if (with_host && !t.pinned && !t.staged) host_waits(clock);
+}
+
+void Predictor::replay(Device device, StreamId stream, const std::vector<GraphPart>& parts) {
+  if (!on()) return;
+  std::lock_guard lock(mutex_);
+  int64_t& clock = streams_[{device, stream}];
+  const int64_t start = std::max(clock, launch());
+  clock = start;
+  std::map<const void*, int64_t> last;  // end of the last part, by stream
+  std::vector<int64_t> ends;
+  for (const GraphPart& part : parts) {
+    int64_t& end = last.try_emplace(part.stream, start).first->second;
+    for (size_t i : part.after) end = std::max(end, ends[i]);
+    end = std::visit([&](const auto& cost) { return run(device, end, cost); }, part.cost);
+    ends.push_back(end);
+    clock = std::max(clock, end);
+  }
 }
 
 void Predictor::delay(Device device, StreamId stream, int64_t nanoseconds) {

@@ -6,6 +6,8 @@
 #include <map>
 #include <mutex>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "taeda/base/dtype.h"
 #include "taeda/device/backend.h"
@@ -29,6 +31,17 @@ struct Transfer {
   int64_t extra_delay = 0;  ///< nanoseconds that a test added to the link
 };
 
+/// What a stream does, as far as it costs time.
+using Cost = std::variant<Work, Transfer>;
+
+/// A part of a captured graph. It begins when the part before it on its stream is over, and those
+/// in `after`, which are given by their numbers.
+struct GraphPart {
+  const void* stream;
+  Cost cost;
+  std::vector<size_t> after;
+};
+
 /// The clocks of all simulated devices, in nanoseconds. Methods do nothing, at the price of one
 /// read, while there is no model.
 class Predictor {
@@ -40,6 +53,8 @@ class Predictor {
 
   void kernel(Device device, StreamId stream, const Work& work);
   void copy(Device device, StreamId stream, const Transfer& transfer);
+  /// Parts run side by side unless they wait for each other; the host launches once.
+  void replay(Device device, StreamId stream, const std::vector<GraphPart>& parts);
   /// The stream does nothing for so long.
   void delay(Device device, StreamId stream, int64_t nanoseconds);
   /// Where the stream's clock is: what an event takes with it.
@@ -63,6 +78,8 @@ class Predictor {
   };
 
   int64_t launch();
+  int64_t run(Device device, int64_t start, const Work& work);
+  int64_t run(Device device, int64_t start, const Transfer& transfer);
   int64_t begin_copy(Device device, int64_t start, const Transfer& transfer, int64_t duration);
   double peak(ScalarType dtype) const;
 

@@ -120,8 +120,8 @@ void queue_kernel(DeviceType type, Args... args) {
   const StreamId stream = current_stream(device).id();
   constexpr bool kWrites = (kWritesToCaller<Args> || ...);
   if constexpr (kWrites) sim_device.check_not_capturing(stream, slot->name());
-  if (sim::Predictor* predictor = sim_device.predictor(stream)) [[unlikely]]
-    predictor->kernel(device, stream, sim::work_of<slot>(args...));
+  if (sim::Predictor::instance().on()) [[unlikely]]
+    sim_device.charge(stream, sim::work_of<slot>(args...));
   auto run = [cpu = slot->get(kCPU), kept = std::tuple(keep(args)...)]() mutable {
     std::apply([cpu](auto&... x) { cpu(x...); }, kept);
   };

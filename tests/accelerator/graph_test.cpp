@@ -364,6 +364,41 @@ TEST_F(Graph, TheNextGraphTakesOverMemory) {
   EXPECT_EQ(allocator::memory_stats(device_).segment_allocations, segments);
 }
 
+TEST_F(Graph, KeepsItsPagesOfExpandableSegments) {
+  const struct Setting {
+    Setting() { allocator::set_settings("expandable_segments:True"); }
+    ~Setting() { allocator::set_settings(""); }
+  } expandable;
+  const auto reserved = [&] {
+    allocator::empty_cache(device_);
+    return allocator::memory_stats(device_).reserved;
+  };
+  const Tensor x = ones({1 << 20}, device_);
+  const int64_t before = reserved();
+  DeviceGraph graph(device_.type());
+  Tensor y;
+  {
+    GraphCapture capture(graph);
+    y = (x + 1) * 2;
+    capture.end();
+  }
+  const int64_t with_graph = reserved();
+  EXPECT_GT(with_graph, before);
+  const Tensor other = taeda::full({1 << 22}, 5.0, device_);
+  graph.replay();
+  EXPECT_EQ(y.sum().item<double>(), 4 << 20);
+  EXPECT_EQ(other.sum().item<double>(), 5 << 22);
+  y.reset();
+  EXPECT_GE(reserved(), with_graph);
+  graph.replay();
+  graph.reset();
+  EXPECT_EQ(x.sum().item<double>(), 1 << 20);
+  const bool trims = allocator::memory_snapshot(device_).front().expandable;
+  if (trims) {
+    EXPECT_LE(reserved(), before + (40 << 20)) << "room for `other` alone";
+  }
+}
+
 TEST_F(Graph, CopiesOfPinnedMemoryAreCaptured) {
   const Tensor x = tensor({1, 2});
   const Tensor host = taeda::zeros({2}).pin_memory(), out = taeda::zeros({2}).pin_memory();

@@ -2,6 +2,7 @@
 // queued. Device memory can be read by kernels and copies only: the host faults on it.
 #include "emulator.h"
 
+#include <cuda.h>
 #include <sys/mman.h>
 
 #include <chrono>
@@ -9,6 +10,7 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <string>
 #include <vector>
 
 uint3 threadIdx, blockIdx;
@@ -223,6 +225,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int) {
   p->totalGlobalMem = size_t{1} << 34;
   p->major = 8;
   p->multiProcessorCount = 4;
+  p->warpSize = 32;
+  p->l2CacheSize = 1 << 20;
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetAttribute(int* v, cudaDeviceAttr which, int) {
@@ -261,12 +265,17 @@ cudaError_t cudaMemsetAsync(void* d, int v, size_t n, cudaStream_t) {
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* a, const void*) {
   return a->type = cudaMemoryTypeUnregistered, cudaSuccess;
 }
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* s, unsigned, int) {
+// A stream is a number and its priority.
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* s, unsigned, int priority) {
   static uintptr_t next = 1;
-  return *s = reinterpret_cast<cudaStream_t>(next++), cudaSuccess;
+  return *s = reinterpret_cast<cudaStream_t>(next++ << 4 | static_cast<uintptr_t>(-priority)),
+         cudaSuccess;
 }
 cudaError_t cudaDeviceGetStreamPriorityRange(int* a, int* b) {
   return *a = 0, *b = -5, cudaSuccess;
+}
+cudaError_t cudaStreamGetPriority(cudaStream_t s, int* priority) {
+  return *priority = -static_cast<int>(reinterpret_cast<uintptr_t>(s) & 15), cudaSuccess;
 }
 cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) { return *can = 0, cudaSuccess; }
 OK(cudaDeviceEnablePeerAccess, int, unsigned)
@@ -274,6 +283,75 @@ OK(cudaDeviceSynchronize)
 OK(cudaStreamQuery, cudaStream_t)
 OK(cudaStreamSynchronize, cudaStream_t)
 OK(cudaStreamWaitEvent, cudaStream_t, cudaEvent_t, unsigned)
+
+// ---- Functions of the driver: memory behind reserved addresses
+
+static CUresult get_device(CUdevice* d, int i) { return *d = i, CUDA_SUCCESS; }
+static CUresult get_attribute(int* v, CUdevice_attribute, CUdevice) { return *v = 1, CUDA_SUCCESS; }
+static CUresult get_granularity(size_t* n, const CUmemAllocationProp*,
+                                CUmemAllocationGranularity_flags) {
+  return *n = size_t{2} << 20, CUDA_SUCCESS;
+}
+static CUresult address_reserve(CUdeviceptr* p, size_t n, size_t, CUdeviceptr, unsigned long long) {
+  void* m = mmap(nullptr, n, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (m == MAP_FAILED) return CUDA_ERROR_OUT_OF_MEMORY;
+  return *p = reinterpret_cast<CUdeviceptr>(m), CUDA_SUCCESS;
+}
+static CUresult address_free(CUdeviceptr p, size_t n) {
+  return munmap(reinterpret_cast<void*>(p), n) == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+static CUresult mem_create(CUmemGenericAllocationHandle* h, size_t n, const CUmemAllocationProp*,
+                           unsigned long long) {
+  return *h = n, CUDA_SUCCESS;
+}
+static CUresult mem_release(CUmemGenericAllocationHandle) { return CUDA_SUCCESS; }
+static CUresult mem_map(CUdeviceptr p, size_t n, size_t, CUmemGenericAllocationHandle h,
+                        unsigned long long) {
+  if (h != n) return CUDA_ERROR_INVALID_VALUE;
+  Access access;
+  if (!device_memory.emplace(reinterpret_cast<char*>(p), n).second)
+    return CUDA_ERROR_ALREADY_MAPPED;
+  Access::protect(PROT_READ | PROT_WRITE);
+  std::memset(reinterpret_cast<void*>(p), 0xff, n);
+  return CUDA_SUCCESS;
+}
+static CUresult mem_set_access(CUdeviceptr p, size_t, const CUmemAccessDesc*, size_t) {
+  return device_memory.contains(reinterpret_cast<char*>(p)) ? CUDA_SUCCESS
+                                                            : CUDA_ERROR_INVALID_VALUE;
+}
+static CUresult mem_unmap(CUdeviceptr p, size_t n) {
+  Access access;
+  auto found = device_memory.find(reinterpret_cast<char*>(p));
+  if (found == device_memory.end() || found->second != n) return CUDA_ERROR_INVALID_VALUE;
+  device_memory.erase(found);
+  mmap(reinterpret_cast<void*>(p), n, PROT_NONE,
+       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  return CUDA_SUCCESS;
+}
+static CUresult error_string(CUresult, const char** text) {
+  return *text = "an error of the emulator", CUDA_SUCCESS;
+}
+
+cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** f, unsigned,
+                                             unsigned long long,
+                                             cudaDriverEntryPointQueryResult* result) {
+  static const std::map<std::string, void*> functions = {
+      {"cuDeviceGet", reinterpret_cast<void*>(&get_device)},
+      {"cuDeviceGetAttribute", reinterpret_cast<void*>(&get_attribute)},
+      {"cuMemGetAllocationGranularity", reinterpret_cast<void*>(&get_granularity)},
+      {"cuMemAddressReserve", reinterpret_cast<void*>(&address_reserve)},
+      {"cuMemAddressFree", reinterpret_cast<void*>(&address_free)},
+      {"cuMemCreate", reinterpret_cast<void*>(&mem_create)},
+      {"cuMemRelease", reinterpret_cast<void*>(&mem_release)},
+      {"cuMemMap", reinterpret_cast<void*>(&mem_map)},
+      {"cuMemUnmap", reinterpret_cast<void*>(&mem_unmap)},
+      {"cuMemSetAccess", reinterpret_cast<void*>(&mem_set_access)},
+      {"cuGetErrorString", reinterpret_cast<void*>(&error_string)}};
+  const auto found = functions.find(name);
+  *f = found == functions.end() ? nullptr : found->second;
+  *result = *f ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
+  return cudaSuccess;
+}
 
 // There are no graphs: work is done when it is queued.
 #define NO(name, ...) \

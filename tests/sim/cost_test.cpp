@@ -117,6 +117,42 @@ TEST_F(Prediction, StreamsOverlapUnlessTheyWait) {
             2 * (1000 + 5000));
 }
 
+TEST_F(Prediction, AReplayIsOneLaunchOfWhatWasCaptured) {
+  const Stream a = new_stream(kDevice), b = new_stream(kDevice);
+  sim::CUDAGraph chain, fork, copies;
+  {
+    const GraphCapture capture(chain, 0, a);
+    for (int i = 0; i < 3; ++i) kernel(a);
+  }
+  EXPECT_EQ(time([&] { chain.replay(); }), 1000 + 3 * 5000);
+  EXPECT_EQ(time([&] {
+              chain.replay();
+              chain.replay();
+            }),
+            1000 + 6 * 5000);
+  {
+    const GraphCapture capture(fork, 0, a);
+    kernel(a);
+    b.wait_stream(a);
+    kernel(a);
+    kernel(b);
+    kernel(b);
+    a.wait_stream(b);
+    kernel(a);
+  }
+  const sim::PredictedUse before = sim::predicted_use(kDevice);
+  EXPECT_EQ(time([&] { fork.replay(); }), 1000 + (1 + 2 + 1) * 5000);
+  EXPECT_EQ(sim::predicted_use(kDevice).kernels - before.kernels, 5);
+  const Tensor x = floats({1000}), host = zeros({1000}).pin_memory();
+  if (!host.is_pinned()) return;
+  {
+    const GraphCapture capture(copies, 0, a);
+    x.copy_(host, true);
+    x.add_(1);
+  }
+  EXPECT_EQ(time([&] { copies.replay(); }), 1000 + (2000 + 4000) + 8000);
+}
+
 TEST_F(Prediction, EventsMeasurePredictedTime) {
   const Stream s = new_stream(kDevice);
   Event start(true), middle(true), end(true);

@@ -6,6 +6,7 @@
     quiet OBJECT             the kernels of an instruction set need no dynamic initialisation
     thread_local LIBRARY     the library's thread-local block is small
     loads LIBRARY            a running program can load the library
+    no_cuda LIBRARY          needs no library of CUDA or of its driver to be loaded
 """
 
 import ctypes
@@ -79,7 +80,23 @@ def loads(library):
         yield str(error)
 
 
-CHECKS = {check.__name__: check for check in [exports, isolated, quiet, thread_local, loads]}
+def needed(library):
+    """The names of the libraries that are loaded with a library."""
+    return re.findall(r"\(NEEDED\).*\[(.*)\]", run("readelf", "-dW", library))
+
+
+def no_cuda(library):
+    """Machines without CUDA, or without its driver, can load the library."""
+    names = needed(library)
+    if not names:
+        yield f"{library}: readelf finds nothing that it needs"
+    for name in names:
+        if re.match(r"lib(cuda|cudart|cublas|cudnn|cufft|cusolver|cusparse|curand|cupti|nccl|nvrtc|nvidia|nvJitLink)",
+                    name):
+            yield f"{library}: needs {name}"
+
+
+CHECKS = {check.__name__: check for check in [exports, isolated, quiet, thread_local, loads, no_cuda]}
 
 
 def main(arguments):

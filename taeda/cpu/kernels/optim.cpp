@@ -12,9 +12,11 @@ namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
 
 namespace {
 
-/// Calls `f(ref, begin, end)` for pieces that cover all elements of all parameters.
+/// Calls `f(ref, begin, end)` for pieces that cover all elements of all parameters, or not at all
+/// if the list is to be left out.
 template <class F>
 void for_each_piece(const ParamList& list, F&& f) {
+  if (list.skip && list.skip[0] != 0) return;
   int64_t total = 0;
   for (const ParamRef& r : list.items) total += r.numel;
   if (total <= kParallelGrain) {
@@ -56,7 +58,7 @@ void sgd_piece(const ParamRef& r, const SgdStep& s, int64_t begin, int64_t end) 
   T* __restrict p = as<T>(r.param);
   const T* __restrict grad = as<const T>(r.grad);
   T* __restrict buffer = as<T>(r.state[0]);
-  const V lr = V(s.lr), decay = V(s.weight_decay), momentum = V(s.momentum);
+  const V lr = V(r.rate(s.lr)), decay = V(s.weight_decay), momentum = V(s.momentum);
   const bool maximize = s.maximize, nesterov = s.nesterov;
   if (!buffer) {
     for (int64_t i = begin; i < end; ++i)
@@ -75,7 +77,8 @@ void sgd_piece(const ParamRef& r, const SgdStep& s, int64_t begin, int64_t end) 
 }
 
 template <class T, bool Amsgrad>
-void adam_piece(const ParamRef& r, const AdamStep& s, int64_t begin, int64_t end) {
+void adam_piece(const ParamRef& r, const AdamStep& s, const double* skip, int64_t begin,
+                int64_t end) {
   using V = opmath_t<T>;
   T* __restrict p = as<T>(r.param);
   const T* __restrict grad = as<const T>(r.grad);
@@ -83,9 +86,10 @@ void adam_piece(const ParamRef& r, const AdamStep& s, int64_t begin, int64_t end
   T* __restrict second = as<T>(r.state[1]);
   T* __restrict largest = as<T>(r.state[2]);
   const V beta1 = V(s.beta1), beta2 = V(s.beta2), fresh1 = V(1 - s.beta1), fresh2 = V(1 - s.beta2);
-  const V eps = V(s.eps), step = V(-r.number_a()), root = V(r.number_b());
+  const AdamNumbers numbers(s, r, skip);
+  const V eps = V(s.eps), step = V(-numbers.rate), root = V(numbers.root);
   const V decay = s.decoupled ? V(0) : V(s.weight_decay);
-  const V shrink = s.decoupled ? V(1 - s.lr * s.weight_decay) : V(1);
+  const V shrink = s.decoupled ? V(1 - r.rate(s.lr) * s.weight_decay) : V(1);
   const bool maximize = s.maximize;
   for (int64_t i = begin; i < end; ++i) {
     const V value = V(p[i]) * shrink;
@@ -111,7 +115,7 @@ void rmsprop_piece(const ParamRef& r, const RmspropStep& s, int64_t begin, int64
   T* __restrict square = as<T>(r.state[0]);
   T* __restrict mean = as<T>(r.state[1]);
   T* __restrict buffer = as<T>(r.state[2]);
-  const V lr = V(s.lr), alpha = V(s.alpha), fresh = V(1 - s.alpha), eps = V(s.eps);
+  const V lr = V(r.rate(s.lr)), alpha = V(s.alpha), fresh = V(1 - s.alpha), eps = V(s.eps);
   const V decay = V(s.weight_decay), momentum = V(s.momentum);
   for (int64_t i = begin; i < end; ++i) {
     const V g = seen_gradient(V(grad[i]), V(p[i]), false, decay);
@@ -134,12 +138,13 @@ void rmsprop_piece(const ParamRef& r, const RmspropStep& s, int64_t begin, int64
 }
 
 template <class T>
-void adagrad_piece(const ParamRef& r, const AdagradStep& s, int64_t begin, int64_t end) {
+void adagrad_piece(const ParamRef& r, const AdagradStep& s, const double* skip, int64_t begin,
+                   int64_t end) {
   using V = opmath_t<T>;
   T* __restrict p = as<T>(r.param);
   const T* __restrict grad = as<const T>(r.grad);
   T* __restrict sum = as<T>(r.state[0]);
-  const V lr = V(r.number_a()), eps = V(s.eps), decay = V(s.weight_decay);
+  const V lr = V(adagrad_rate(s, r, skip)), eps = V(s.eps), decay = V(s.weight_decay);
   for (int64_t i = begin; i < end; ++i) {
     const V g = seen_gradient(V(grad[i]), V(p[i]), false, decay);
     const V v = V(sum[i]) + g * g;
@@ -158,7 +163,8 @@ void sgd(const ParamList& list, const SgdStep& s) {
 void adam(const ParamList& list, const AdamStep& s) {
   dispatch(FloatTypes(), "adam", list.dtype, [&]<class T>() {
     const auto piece = s.amsgrad ? &adam_piece<T, true> : &adam_piece<T, false>;
-    for_each_piece(list, [&](const ParamRef& r, int64_t b, int64_t e) { piece(r, s, b, e); });
+    for_each_piece(list,
+                   [&](const ParamRef& r, int64_t b, int64_t e) { piece(r, s, list.skip, b, e); });
   });
 }
 
@@ -174,8 +180,9 @@ void rmsprop(const ParamList& list, const RmspropStep& s) {
 
 void adagrad(const ParamList& list, const AdagradStep& s) {
   dispatch(FloatTypes(), "adagrad", list.dtype, [&]<class T>() {
-    for_each_piece(list,
-                   [&](const ParamRef& r, int64_t b, int64_t e) { adagrad_piece<T>(r, s, b, e); });
+    for_each_piece(list, [&](const ParamRef& r, int64_t b, int64_t e) {
+      adagrad_piece<T>(r, s, list.skip, b, e);
+    });
   });
 }
 
@@ -250,23 +257,26 @@ void transform_gradients(const char* op, const ParamList& list, F&& f) {
   dispatch(FloatTypes(), op, list.dtype, [&]<class T>() {
     for_each_piece(list, [&](const ParamRef& r, int64_t begin, int64_t end) {
       T* g = as<T>(r.param);
-      for (int64_t i = begin; i < end; ++i) g[i] = T(f(opmath_t<T>(g[i])));
+      for (int64_t i = begin; i < end; ++i) g[i] = T(f(r, opmath_t<T>(g[i])));
     });
   });
 }
 
 void grad_scale(const ParamList& list, double factor) {
-  transform_gradients("grad_scale", list,
-                      [factor](auto g) { return g * static_cast<decltype(g)>(factor); });
+  transform_gradients("grad_scale", list, [factor](const ParamRef& r, auto g) {
+    return g * static_cast<decltype(g)>(r.live ? r.live[0] : factor);
+  });
 }
 
 void grad_clamp(const ParamList& list, double limit) {
-  transform_gradients("grad_clamp", list, [limit](auto g) {
+  transform_gradients("grad_clamp", list, [limit](const ParamRef&, auto g) {
     const auto l = static_cast<decltype(g)>(limit);
     const auto upper = g > l ? l : g;  // nan stays nan
     return upper < -l ? -l : upper;
   });
 }
+
+void scale_update(const ScaleUpdate& update) { update.run(); }
 
 }  // namespace
 
@@ -278,6 +288,7 @@ void register_optim() {
   grad_norm_slot.set(kCPU, grad_norm);
   grad_scale_slot.set(kCPU, grad_scale);
   grad_clamp_slot.set(kCPU, grad_clamp);
+  scale_update_slot.set(kCPU, scale_update);
 }
 
 }  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE

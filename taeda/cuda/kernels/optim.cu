@@ -16,6 +16,7 @@ constexpr int64_t kChunk = 16 * kThreads;  // elements of a parameter that are o
 /// A part of a parameter list. Block b works on the parameter i with first[i] <= b < first[i + 1].
 struct ParamTable {
   ParamRef items[kMaxParams];
+  const double* skip;
   int32_t first[kMaxParams + 1];
   int count;
   ScalarType dtype;
@@ -35,6 +36,7 @@ struct ParamTable {
 template <class F>
 void for_each_table(const ParamList& list, F&& f) {
   ParamTable table;
+  table.skip = list.skip;
   table.dtype = list.dtype;
   table.item = static_cast<int>(element_size(list.dtype));
   table.count = 0;
@@ -63,15 +65,19 @@ struct Element {
   V param, grad, state[3];
 };
 
-/// Four elements at a time, so that their loads overlap.
+/// Four elements at a time, so that their loads overlap. `prepare` takes what a step needs of the
+/// parameter's numbers, once for each thread.
 template <class V, class Step>
 __global__ void __launch_bounds__(kThreads)
-    step_kernel(const __grid_constant__ ParamTable table, const Step step) {
+    step_kernel(const __grid_constant__ ParamTable table, const Step given) {
+  if (table.skip && table.skip[0] != 0) return;
   const int number = table.find(static_cast<int>(blockIdx.x));
   const ParamRef& r = table.items[number];
   const int64_t begin = (static_cast<int64_t>(blockIdx.x) - table.first[number]) * kChunk;
   const int64_t end = begin + kChunk < r.numel ? begin + kChunk : r.numel;
   const int item = table.item;
+  Step step = given;
+  step.prepare(r, table.skip);
   for (int64_t i = begin + threadIdx.x; i < end; i += 4 * kThreads) {
     Element<V> e[4] = {};
 #pragma unroll
@@ -116,7 +122,7 @@ __device__ V seen_gradient(V g, V p, bool maximize, V weight_decay) {
 template <class V>
 struct Sgd {
   V lr, momentum, fresh, decay;
-  bool nesterov, maximize;
+  bool nesterov, maximize, first = false;
   explicit Sgd(const SgdStep& s)
       : lr(V(s.lr)),
         momentum(V(s.momentum)),
@@ -124,11 +130,15 @@ struct Sgd {
         decay(V(s.weight_decay)),
         nesterov(s.nesterov),
         maximize(s.maximize) {}
+  __device__ void prepare(const ParamRef& r, const double*) {
+    if (r.live) lr = V(r.live[2]);
+    first = r.number_a() != 0;
+  }
   __device__ void operator()(Element<V>& e, const ParamRef& r) const {
     V g = seen_gradient(e.grad, e.param, maximize, decay);
     if (r.state[0]) {
       // The first step takes the gradient as it is: the buffer's memory is still uninitialised.
-      const V b = r.number_a() != 0 ? g : e.state[0] * momentum + fresh * g;
+      const V b = first ? g : e.state[0] * momentum + fresh * g;
       e.state[0] = b;
       g = nesterov ? g + momentum * b : b;
     }
@@ -138,31 +148,38 @@ struct Sgd {
 
 template <class V>
 struct Adam {
-  V beta1, beta2, fresh1, fresh2, eps, decay, shrink;
-  bool maximize, amsgrad;
+  AdamStep settings;
+  V beta1, beta2, fresh1, fresh2, eps;
+  V step = 0, root = 1, decay = 0, shrink = 1;
   explicit Adam(const AdamStep& s)
-      : beta1(V(s.beta1)),
+      : settings(s),
+        beta1(V(s.beta1)),
         beta2(V(s.beta2)),
         fresh1(V(1 - s.beta1)),
         fresh2(V(1 - s.beta2)),
-        eps(V(s.eps)),
-        decay(s.decoupled ? V(0) : V(s.weight_decay)),
-        shrink(s.decoupled ? V(1 - s.lr * s.weight_decay) : V(1)),
-        maximize(s.maximize),
-        amsgrad(s.amsgrad) {}
-  __device__ void operator()(Element<V>& e, const ParamRef& r) const {
+        eps(V(s.eps)) {}
+  __device__ void prepare(const ParamRef& r, const double* skip) {
+    const AdamNumbers numbers(settings, r, skip);
+    step = V(-numbers.rate);
+    root = V(numbers.root);
+    if (settings.decoupled)
+      shrink = V(1 - r.rate(settings.lr) * settings.weight_decay);
+    else
+      decay = V(settings.weight_decay);
+  }
+  __device__ void operator()(Element<V>& e, const ParamRef&) const {
     const V value = e.param * shrink;
-    const V g = seen_gradient(e.grad, value, maximize, decay);
+    const V g = seen_gradient(e.grad, value, settings.maximize, decay);
     const V m = e.state[0] * beta1 + fresh1 * g;
     const V v = e.state[1] * beta2 + fresh2 * g * g;
     e.state[0] = m;
     e.state[1] = v;
     V scale = v;
-    if (amsgrad) {
+    if (settings.amsgrad) {
       scale = e.state[2] < v ? v : e.state[2];
       e.state[2] = scale;
     }
-    e.param = value + V(-r.number_a()) * m / (::sqrt(scale) / V(r.number_b()) + eps);
+    e.param = value + step * m / (::sqrt(scale) / root + eps);
   }
 };
 
@@ -179,6 +196,9 @@ struct Rmsprop {
         momentum(V(s.momentum)),
         centered(s.centered),
         with_momentum(s.momentum > 0) {}
+  __device__ void prepare(const ParamRef& r, const double*) {
+    if (r.live) lr = V(r.live[2]);
+  }
   __device__ void operator()(Element<V>& e, const ParamRef&) const {
     const V g = seen_gradient(e.grad, e.param, false, decay);
     V v = e.state[0] * alpha + fresh * g * g;
@@ -201,13 +221,17 @@ struct Rmsprop {
 
 template <class V>
 struct Adagrad {
-  V eps, decay;
-  explicit Adagrad(const AdagradStep& s) : eps(V(s.eps)), decay(V(s.weight_decay)) {}
-  __device__ void operator()(Element<V>& e, const ParamRef& r) const {
-    const V g = seen_gradient(e.grad, e.param, false, decay);
+  AdagradStep settings;
+  V lr = 0;
+  explicit Adagrad(const AdagradStep& s) : settings(s) {}
+  __device__ void prepare(const ParamRef& r, const double* skip) {
+    lr = V(adagrad_rate(settings, r, skip));
+  }
+  __device__ void operator()(Element<V>& e, const ParamRef&) const {
+    const V g = seen_gradient(e.grad, e.param, false, V(settings.weight_decay));
     const V v = e.state[0] + g * g;
     e.state[0] = v;
-    e.param -= V(r.number_a()) * g / (::sqrt(v) + eps);
+    e.param -= lr * g / (::sqrt(v) + V(settings.eps));
   }
 };
 
@@ -215,6 +239,9 @@ struct Adagrad {
 template <class V>
 struct GradientTransform {
   V factor, limit;
+  __device__ void prepare(const ParamRef& r, const double*) {
+    if (r.live) factor = V(r.live[0]);
+  }
   __device__ void operator()(Element<V>& e, const ParamRef&) const {
     const V g = e.param * factor;
     const V upper = g > limit ? limit : g;  // nan stays nan
@@ -302,6 +329,14 @@ void grad_norm_cuda(const Tensor& out, const ParamList& list, double p) {
   context.launched("grad_norm");
 }
 
+__global__ void scale_update_kernel(const ScaleUpdate update) { update.run(); }
+
+void scale_update_cuda(const ScaleUpdate& update) {
+  const Context context(update.device);
+  scale_update_kernel<<<1, 1, 0, context.stream>>>(update);
+  context.launched("scale_update");
+}
+
 }  // namespace
 
 void register_optim() {
@@ -312,6 +347,7 @@ void register_optim() {
   grad_norm_slot.set(kCUDA, &grad_norm_cuda);
   grad_scale_slot.set(kCUDA, &grad_scale_cuda);
   grad_clamp_slot.set(kCUDA, &grad_clamp_cuda);
+  scale_update_slot.set(kCUDA, &scale_update_cuda);
 }
 
 }  // namespace taeda::gpu
