@@ -9,6 +9,7 @@
 #include "taeda/nn/checkpoint.h"
 #include "taeda/nn/pipe/stage.h"
 #include "taeda/ops/create.h"
+#include "taeda/tensor/grad_mode.h"
 
 namespace taeda::nn {
 
