@@ -27,6 +27,7 @@ void register_kernels() {
   register_random();
   register_reduce();
   register_reduce_statistics();
+  register_rnn();
   register_scan();
   register_softmax();
   register_sort();

@@ -107,6 +107,7 @@ std::vector<OpRow> loss_rows();
 std::vector<OpRow> matmul_rows();
 std::vector<OpRow> conv_rows();
 std::vector<OpRow> pool_rows();
+std::vector<OpRow> rnn_rows();
 std::vector<OpRow> create_rows();
 
 const std::vector<OpRow>& all_rows();
