@@ -52,6 +52,7 @@
 #include "taeda/ops/random.h"
 #include "taeda/ops/rearrange.h"
 #include "taeda/ops/reduce.h"
+#include "taeda/ops/rnn.h"
 #include "taeda/ops/shape.h"
 #include "taeda/ops/softmax.h"
 #include "taeda/ops/sort.h"

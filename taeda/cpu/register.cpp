@@ -11,7 +11,7 @@ namespace taeda {
           entry(pointwise_activation) entry(pointwise_arithmetic) entry(pointwise_compare)       \
               entry(pointwise_loss) entry(pointwise_transcendental) entry(pointwise_unary)       \
                   entry(pool) entry(random) entry(reduce) entry(reduce_index) entry(reduce_norm) \
-                      entry(scan) entry(softmax) entry(sort)
+                      entry(rnn) entry(scan) entry(softmax) entry(sort)
 
 #define TAEDA_DECLARE(family) void register_##family();
 #define TAEDA_CALL(family) register_##family();

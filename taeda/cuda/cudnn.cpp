@@ -1,20 +1,19 @@
 #include "taeda/cuda/cudnn.h"
 
+#include "taeda/cuda/cudnn_library.h"
+
 #if __has_include(<cudnn.h>)
-#include <cudnn.h>
 
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "taeda/cuda/shared_library.h"
-#include "taeda/device/backends.h"
 #include "taeda/device/graph.h"
+#include "taeda/kernels/memory_order.h"
 #endif
 
 namespace taeda::gpu {
@@ -28,6 +27,7 @@ constexpr size_t kTimingWorkspace = size_t{1} << 28;
 
 /// The functions used, of the version that the headers are of.
 struct Library {
+  SharedLibrary opened{};
   decltype(&cudnnCreate) create;
   decltype(&cudnnSetStream) set_stream;
   decltype(&cudnnCreateTensorDescriptor) tensor_create;
@@ -54,7 +54,8 @@ struct Library {
 
   bool load() {
     const std::string file = "libcudnn.so." + std::to_string(CUDNN_MAJOR);
-    const SharedLibrary library{file.c_str()};
+    opened = SharedLibrary{file.c_str()};
+    const SharedLibrary& library = opened;
     return library.load(create, "cudnnCreate") && library.load(set_stream, "cudnnSetStream") &&
            library.load(tensor_create, "cudnnCreateTensorDescriptor") &&
            library.load(tensor_destroy, "cudnnDestroyTensorDescriptor") &&
@@ -80,9 +81,8 @@ struct Library {
   }
 };
 
-/// The loaded library, or null. backends::cudnn::enabled turns it off.
-const Library* library() {
-  if (!backends::cudnn::enabled) return nullptr;
+/// The loaded library, or null.
+const Library* loaded_library() {
   static const std::unique_ptr<Library> loaded = [] {
     const char* text = std::getenv("TAEDA_CUDA_DNN");
     auto l = std::make_unique<Library>();
@@ -92,44 +92,50 @@ const Library* library() {
   return loaded.get();
 }
 
-/// A handle of the device that no other thread uses meanwhile; handles are kept for the next call.
-class Handle {
- public:
-  Handle(const Library& l, const Context& context) : device_(context.device) {
-    {
-      const std::lock_guard lock(mutex());
-      std::vector<cudnnHandle_t>& mine = free_ones()[device_];
-      if (!mine.empty()) {
-        handle_ = mine.back();
-        mine.pop_back();
-      }
-    }
-    if (!handle_ && l.create(&handle_) != CUDNN_STATUS_SUCCESS) handle_ = nullptr;
-    usable_ = handle_ && l.set_stream(handle_, context.stream) == CUDNN_STATUS_SUCCESS;
-  }
-  ~Handle() {
-    if (!handle_) return;
+/// The same while backends::cudnn::enabled.
+const Library* library() { return backends::cudnn::enabled ? loaded_library() : nullptr; }
+
+}  // namespace
+
+bool cudnn_usable() { return library() != nullptr; }
+
+void* cudnn_symbol(const char* name) {
+  const Library* l = loaded_library();
+  return l ? l->opened.symbol(name) : nullptr;
+}
+
+std::mutex& CudnnHandle::mutex() {
+  static std::mutex m;
+  return m;
+}
+
+std::map<int, std::vector<cudnnHandle_t>>& CudnnHandle::free_ones() {
+  static std::map<int, std::vector<cudnnHandle_t>> handles;
+  return handles;
+}
+
+CudnnHandle::CudnnHandle(const Context& context) : device_(context.device) {
+  const Library* l = loaded_library();
+  if (!l) return;
+  {
     const std::lock_guard lock(mutex());
-    free_ones()[device_].push_back(handle_);
+    std::vector<cudnnHandle_t>& mine = free_ones()[device_];
+    if (!mine.empty()) {
+      handle_ = mine.back();
+      mine.pop_back();
+    }
   }
-  Handle(const Handle&) = delete;
-  cudnnHandle_t get() const { return usable_ ? handle_ : nullptr; }
+  if (!handle_ && l->create(&handle_) != CUDNN_STATUS_SUCCESS) handle_ = nullptr;
+  usable_ = handle_ && l->set_stream(handle_, context.stream) == CUDNN_STATUS_SUCCESS;
+}
 
- private:
-  static std::mutex& mutex() {
-    static std::mutex m;
-    return m;
-  }
-  static std::map<int, std::vector<cudnnHandle_t>>& free_ones() {
-    static std::map<int, std::vector<cudnnHandle_t>> handles;
-    return handles;
-  }
-  int device_;
-  cudnnHandle_t handle_ = nullptr;
-  bool usable_ = false;
-};
+CudnnHandle::~CudnnHandle() {
+  if (!handle_) return;
+  const std::lock_guard lock(mutex());
+  free_ones()[device_].push_back(handle_);
+}
 
-std::optional<cudnnDataType_t> type_of(ScalarType t) {
+std::optional<cudnnDataType_t> cudnn_type(ScalarType t) {
   switch (t) {
     case kFloat: return CUDNN_DATA_FLOAT;
     case kDouble: return CUDNN_DATA_DOUBLE;
@@ -138,6 +144,8 @@ std::optional<cudnnDataType_t> type_of(ScalarType t) {
     default: return std::nullopt;
   }
 }
+
+namespace {
 
 /// Everything that the choice of an algorithm depends on.
 using Key = std::vector<int64_t>;
@@ -148,7 +156,9 @@ class Problem {
   Problem(const Library& l, const Tensor& in, const Tensor& out, const Tensor& weight,
           const ConvGeometry& g)
       : l_(l), ndim_(g.ndim < 2 ? 2 : g.ndim), extra_(ndim_ - g.ndim), dtype_(in.dtype()) {
-    const auto type = type_of(dtype_);
+    for (const Tensor* t : {&in, &out, &weight}) last_ = last_ || is_channels_last_only(*t);
+    remember({last_});
+    const auto type = cudnn_type(dtype_);
     if (!type || !fits(in, out, weight, g)) return;
     type_ = *type;
     ok_ = l.tensor_create(&in_) == CUDNN_STATUS_SUCCESS &&
@@ -172,6 +182,10 @@ class Problem {
   cudnnFilterDescriptor_t weight() const { return weight_; }
   cudnnConvolutionDescriptor_t conv() const { return conv_; }
   const Key& key() const { return key_; }
+  /// Uses the kind of arithmetic that an algorithm was rated with. Of float the caller decides.
+  bool use(cudnnMathType_t math) const {
+    return !is_reduced_floating(dtype_) || l_.conv_math(conv_, math) == CUDNN_STATUS_SUCCESS;
+  }
   /// Scaling factors 0 and 1 in the type that the library wants.
   const void* number(bool one) const {
     static const float floats[] = {0, 1};
@@ -188,11 +202,12 @@ class Problem {
   }
 
  private:
-  /// Contiguous operands whose sizes the library derives as we do, and can count.
-  static bool fits(const Tensor& in, const Tensor& out, const Tensor& weight,
-                   const ConvGeometry& g) {
+  /// Operands of one memory order, whose sizes the library derives as we do, and can count.
+  bool fits(const Tensor& in, const Tensor& out, const Tensor& weight,
+            const ConvGeometry& g) const {
+    const auto order = last_ ? MemoryFormat::ChannelsLast : MemoryFormat::Contiguous;
     for (const Tensor* t : {&in, &out, &weight})
-      if (!t->is_contiguous() || t->numel() == 0 || t->numel() > INT32_MAX) return false;
+      if (!t->is_contiguous(order) || t->numel() == 0 || t->numel() > INT32_MAX) return false;
     for (int d = 0; d < g.ndim; ++d) {
       const int64_t reach = g.dilation[d] * (weight.size(d + 2) - 1) + 1;
       const int64_t room = in.size(d + 2) + 2 * g.padding[d] - reach;
@@ -211,15 +226,18 @@ class Problem {
   }
   bool set(cudnnTensorDescriptor_t desc, const std::vector<int>& size) {
     std::vector<int> stride(size.size(), 1);
-    for (size_t d = size.size() - 1; d-- > 0;) stride[d] = stride[d + 1] * size[d + 1];
+    if (last_)
+      stride = {size[1] * size[2] * size[3], 1, size[3] * size[1], size[1]};
+    else
+      for (size_t d = size.size() - 1; d-- > 0;) stride[d] = stride[d + 1] * size[d + 1];
     remember(size);
     return l_.tensor_set(desc, type_, static_cast<int>(size.size()), size.data(), stride.data()) ==
            CUDNN_STATUS_SUCCESS;
   }
   bool set_weight(const std::vector<int>& size) {
     remember(size);
-    return l_.filter_set(weight_, type_, CUDNN_TENSOR_NCHW, static_cast<int>(size.size()),
-                         size.data()) == CUDNN_STATUS_SUCCESS;
+    return l_.filter_set(weight_, type_, last_ ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW,
+                         static_cast<int>(size.size()), size.data()) == CUDNN_STATUS_SUCCESS;
   }
   bool set_conv(const ConvGeometry& g) {
     std::vector<int> padding(static_cast<size_t>(extra_), 0), stride(padding.size(), 1),
@@ -250,6 +268,7 @@ class Problem {
   cudnnFilterDescriptor_t weight_ = nullptr;
   cudnnConvolutionDescriptor_t conv_ = nullptr;
   Key key_;
+  bool last_ = false;  // channels-last
   bool ok_ = false;
 };
 
@@ -258,6 +277,7 @@ template <class Perf>
 struct Choice {
   decltype(Perf::algo) algorithm;
   size_t memory;
+  cudnnMathType_t math;
 };
 
 /// The remembered choice for a problem, or the first good one of those that are listed, best first:
@@ -293,7 +313,7 @@ std::optional<Choice<Perf>> choose(const Context& context, const Tensor& like, c
     for (int i = 0; i < count && !choice; ++i)
       if (found[i].status == CUDNN_STATUS_SUCCESS && found[i].memory <= kMaxWorkspace &&
           (any_order || found[i].determinism == CUDNN_DETERMINISTIC))
-        choice = Choice<Perf>{found[i].algo, found[i].memory};
+        choice = Choice<Perf>{found[i].algo, found[i].memory, found[i].mathType};
   if (chosen.size() > 4096) chosen.clear();
   return chosen[key] = choice;
 }
@@ -305,7 +325,7 @@ bool cudnn_conv(const Context& context, const Tensor& out, const Tensor& in, con
   const Library* l = library();
   if (!l || (bias.defined() && !bias.is_contiguous())) return false;
   Problem p(*l, in, out, weight, geometry);
-  const Handle handle(*l, context);
+  const CudnnHandle handle(context);
   if (!p.ok() || !handle.get()) return false;
   const auto choice = choose<cudnnConvolutionFwdAlgoPerf_t>(
       context, in, p,
@@ -318,7 +338,7 @@ bool cudnn_conv(const Context& context, const Tensor& out, const Tensor& in, con
                                p.conv(), p.out(), out.data_ptr(), most, count, found, workspace,
                                kTimingWorkspace);
       });
-  if (!choice) return false;
+  if (!choice || !p.use(choice->math)) return false;
   const Scratch workspace(in.device(), static_cast<int64_t>(choice->memory));
   return l->forward(handle.get(), p.number(true), p.in(), in.data_ptr(), p.weight(),
                     weight.data_ptr(), p.conv(), choice->algorithm, workspace.as<void>(),
@@ -332,7 +352,7 @@ bool cudnn_conv_input_grad(const Context& context, const Tensor& grad_in, const 
   const Library* l = library();
   if (!l || (bias.defined() && !bias.is_contiguous())) return false;
   Problem p(*l, grad_in, grad_out, weight, geometry);
-  const Handle handle(*l, context);
+  const CudnnHandle handle(context);
   if (!p.ok() || !handle.get()) return false;
   const auto choice = choose<cudnnConvolutionBwdDataAlgoPerf_t>(
       context, grad_in, p,
@@ -345,7 +365,7 @@ bool cudnn_conv_input_grad(const Context& context, const Tensor& grad_in, const 
                             grad_out.data_ptr(), p.conv(), p.in(), grad_in.data_ptr(), most, count,
                             found, workspace, kTimingWorkspace);
       });
-  if (!choice) return false;
+  if (!choice || !p.use(choice->math)) return false;
   const Scratch workspace(grad_in.device(), static_cast<int64_t>(choice->memory));
   return l->backward_data(handle.get(), p.number(true), p.weight(), weight.data_ptr(), p.out(),
                           grad_out.data_ptr(), p.conv(), choice->algorithm, workspace.as<void>(),
@@ -359,7 +379,7 @@ bool cudnn_conv_weight_grad(const Context& context, const Tensor& grad_weight, c
   const Library* l = library();
   if (!l) return false;
   Problem p(*l, in, grad_out, grad_weight, geometry);
-  const Handle handle(*l, context);
+  const CudnnHandle handle(context);
   if (!p.ok() || !handle.get()) return false;
   const auto choice = choose<cudnnConvolutionBwdFilterAlgoPerf_t>(
       context, in, p,
@@ -372,7 +392,7 @@ bool cudnn_conv_weight_grad(const Context& context, const Tensor& grad_weight, c
                               p.conv(), p.weight(), grad_weight.data_ptr(), most, count, found,
                               workspace, kTimingWorkspace);
       });
-  if (!choice) return false;
+  if (!choice || !p.use(choice->math)) return false;
   const Scratch workspace(in.device(), static_cast<int64_t>(choice->memory));
   return l->backward_filter(handle.get(), p.number(true), p.in(), in.data_ptr(), p.out(),
                             grad_out.data_ptr(), p.conv(), choice->algorithm, workspace.as<void>(),
@@ -381,6 +401,8 @@ bool cudnn_conv_weight_grad(const Context& context, const Tensor& grad_weight, c
 }
 
 #else
+
+bool cudnn_usable() { return false; }
 
 bool cudnn_conv(const Context&, const Tensor&, const Tensor&, const Tensor&, const Tensor&,
                 const ConvGeometry&) {

@@ -30,6 +30,7 @@ void register_kernels() {
   register_random();
   register_reduce();
   register_reduce_statistics();
+  register_rnn();
   register_scan();
   register_softmax();
   register_sort();

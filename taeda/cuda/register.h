@@ -29,6 +29,7 @@ void register_pool();
 void register_random();
 void register_reduce();
 void register_reduce_statistics();
+void register_rnn();
 void register_scan();
 void register_softmax();
 void register_sort();

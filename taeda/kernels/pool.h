@@ -1,6 +1,8 @@
-// Slots of pooling. Tensors are dense [N, C, ...] with one to three spatial dimensions.
+// Slots of pooling. Tensors are dense [N, C, ...] with one to three spatial dimensions, all of a
+// call contiguous or, with two, all channels-last.
 #pragma once
 
+#include "taeda/kernels/memory_order.h"
 #include "taeda/kernels/slot.h"
 #include "taeda/tensor/tensor.h"
 

@@ -7,6 +7,7 @@
 
 #include "taeda/autograd/record.h"
 #include "taeda/kernels/conv.h"
+#include "taeda/kernels/memory_order.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/autocast.h"
 #include "taeda/tensor/iter.h"
@@ -20,14 +21,19 @@ Tensor convolve(const char* name, const Tensor& x, const Tensor& w, const Tensor
 Tensor input_grad(const char* name, const Tensor& g, const Tensor& w, const Tensor& bias,
                   const ConvGeometry& geometry, IntArrayRef sizes);
 TensorVec weight_grad(const Tensor& x, const Tensor& g, const ConvGeometry& geometry,
-                      IntArrayRef sizes, bool with_bias);
+                      const Layout& taps, bool with_bias);
 
-/// An output that follows the memory order of `like`.
-Tensor make_output(IntArrayRef sizes, const Tensor& like) {
+/// Dense memory for these sizes in the order of `like`, or of `other`, if one is channels-last.
+Layout dense_layout(IntArrayRef sizes, const Tensor& like, const Tensor& other = {}) {
   Layout layout = Layout::contiguous(sizes);
-  if (like.dim() == 4 && !like.is_contiguous() && like.is_contiguous(MemoryFormat::ChannelsLast))
+  if (is_channels_last_only(like) || (other.defined() && is_channels_last_only(other)))
     layout.strides = channels_last_strides(sizes);
-  return make_tensor(layout, like.dtype(), like.device());
+  return layout;
+}
+
+/// An output of a convolution: channels-last if its input or its weight is.
+Tensor make_output(IntArrayRef sizes, const Tensor& input, const Tensor& weight) {
+  return make_tensor(dense_layout(sizes, input, weight), input.dtype(), input.device());
 }
 
 /// Sums everything but the channels.
@@ -45,13 +51,13 @@ Tensor as_channels(const Tensor& bias, int64_t ndim) {
 
 Tensor convolve(const char* name, const Tensor& x, const Tensor& w, const Tensor& bias,
                 const ConvGeometry& geometry, IntArrayRef sizes) {
-  Tensor out = make_output(sizes, x);
+  Tensor out = make_output(sizes, x, w);
   if (out.numel() > 0) conv_slot(x.device().type(), out, x, w, bias, geometry);
   if (wants_grad(x, w, bias))
     record(name, out, {x, w, bias},
            [x = save(w.requires_grad() ? x : Tensor()), w = save(x.requires_grad() ? w : Tensor()),
             geometry, in = DimVector(x.sizes()),
-            taps = DimVector(w.sizes())](const Tensor& g, Needs needs) {
+            taps = dense_layout(w.sizes(), w)](const Tensor& g, Needs needs) {
              TensorVec grads{{}, {}, {}};
              if (needs[0])
                grads[0] =
@@ -70,7 +76,7 @@ Tensor convolve(const char* name, const Tensor& x, const Tensor& w, const Tensor
 
 Tensor input_grad(const char* name, const Tensor& g, const Tensor& w, const Tensor& bias,
                   const ConvGeometry& geometry, IntArrayRef sizes) {
-  Tensor out = make_output(sizes, g);
+  Tensor out = make_output(sizes, g, w);
   if (g.numel() == 0) {
     out.zero_();
     if (bias.defined()) out.add_(as_channels(bias, out.dim() - 1));
@@ -81,7 +87,7 @@ Tensor input_grad(const char* name, const Tensor& g, const Tensor& w, const Tens
     record(name, out, {g, w, bias},
            [g = save(w.requires_grad() ? g : Tensor()), w = save(g.requires_grad() ? w : Tensor()),
             geometry, small = DimVector(g.sizes()),
-            taps = DimVector(w.sizes())](const Tensor& grad, Needs needs) {
+            taps = dense_layout(w.sizes(), w)](const Tensor& grad, Needs needs) {
              return TensorVec{
                  needs[0] ? convolve("ConvolutionBackward0", grad, w.unpack(), {}, geometry, small)
                           : Tensor(),
@@ -91,10 +97,11 @@ Tensor input_grad(const char* name, const Tensor& g, const Tensor& w, const Tens
   return out;
 }
 
+/// The gradient has the weight's layout `taps`.
 TensorVec weight_grad(const Tensor& x, const Tensor& g, const ConvGeometry& geometry,
-                      IntArrayRef sizes, bool with_bias) {
-  Tensor out = make_tensor(sizes, x.dtype(), x.device()), sums;
-  if (with_bias) sums = make_tensor({sizes[0]}, x.dtype(), x.device());
+                      const Layout& taps, bool with_bias) {
+  Tensor out = make_tensor(taps, x.dtype(), x.device()), sums;
+  if (with_bias) sums = make_tensor({taps.sizes[0]}, x.dtype(), x.device());
   if (g.numel() == 0 || x.numel() == 0) {
     out.zero_();
     if (with_bias) sums.zero_();

@@ -28,11 +28,19 @@ constexpr Names kNames[] = {
 const Names& names(int ndim) { return kNames[ndim - 1]; }
 constexpr const char* kCount[] = {"one int", "two ints", "three ints"};
 
-/// The kernels read and write dense memory.
-Tensor dense(const Tensor& t) {
-  if (t.is_contiguous()) return t;
+/// The kernels read and write dense memory, of all tensors in one order: the input's, backward too.
+MemoryFormat order_of(const Tensor& t) {
+  return is_channels_last_only(t) ? MemoryFormat::ChannelsLast : MemoryFormat::Contiguous;
+}
+Tensor dense(const Tensor& t, MemoryFormat order) {
+  if (t.is_contiguous(order)) return t;
   NoGradGuard no_grad;
-  return t.contiguous();
+  return t.contiguous(order);
+}
+Tensor make_dense(IntArrayRef sizes, ScalarType dtype, Device device, MemoryFormat order) {
+  Layout layout = Layout::contiguous(sizes);
+  if (order == MemoryFormat::ChannelsLast) layout.strides = channels_last_strides(sizes);
+  return make_tensor(layout, dtype, device);
 }
 
 void spread(const char* op, const char* what, IntArrayRef list, int ndim, int64_t* out) {
@@ -106,30 +114,43 @@ DimVector output_sizes(const Tensor& x, const PoolGeometry& g, bool ceil_mode) {
 
 // ---- Max
 
-Tensor max_pool_backward(const Tensor& g, const Tensor& window, const PoolGeometry& geometry,
-                         IntArrayRef sizes, const char* name);
+/// What backward of max pooling knows.
+struct MaxPoolState {
+  autograd::Saved window;
+  PoolGeometry geometry;
+  DimVector sizes;  // of the input
+  MemoryFormat order;
+  const char* name;
+};
+
+Tensor max_pool_backward(const Tensor& g, const MaxPoolState& s);
 
 /// What stands in `x` at the winners' places; the gradient of max_pool_backward.
-Tensor max_pool_gather(const Tensor& x, const Tensor& window, const PoolGeometry& geometry,
-                       const char* name) {
-  Tensor out = make_tensor(window.sizes(), x.dtype(), x.device());
-  if (out.numel() > 0) max_pool_gather_slot(x.device().type(), out, dense(x), window, geometry);
-  if (wants_grad(x))
-    record(name, out, {x},
-           [window = save(window), geometry, sizes = DimVector(x.sizes()), name](const Tensor& g) {
-             return max_pool_backward(g, window.unpack(), geometry, sizes, name);
-           });
+Tensor max_pool_gather(const Tensor& x, const MaxPoolState& s) {
+  const Tensor window = s.window.unpack();
+  Tensor out = make_dense(window.sizes(), x.dtype(), x.device(), s.order);
+  if (out.numel() > 0)
+    max_pool_gather_slot(x.device().type(), out, dense(x, s.order), window, s.geometry);
+  if (wants_grad(x)) {
+    MaxPoolState again = s;
+    again.window = save(window);
+    record(s.name, out, {x},
+           [again = std::move(again)](const Tensor& g) { return max_pool_backward(g, again); });
+  }
   return out;
 }
 
-Tensor max_pool_backward(const Tensor& g, const Tensor& window, const PoolGeometry& geometry,
-                         IntArrayRef sizes, const char* name) {
-  Tensor out = make_tensor(sizes, g.dtype(), g.device());
-  if (out.numel() > 0) max_pool_backward_slot(g.device().type(), out, dense(g), window, geometry);
-  if (wants_grad(g))
-    record(name, out, {g}, [window = save(window), geometry, name](const Tensor& gg) {
-      return max_pool_gather(gg, window.unpack(), geometry, name);
-    });
+Tensor max_pool_backward(const Tensor& g, const MaxPoolState& s) {
+  const Tensor window = s.window.unpack();
+  Tensor out = make_dense(s.sizes, g.dtype(), g.device(), s.order);
+  if (out.numel() > 0)
+    max_pool_backward_slot(g.device().type(), out, dense(g, s.order), window, s.geometry);
+  if (wants_grad(g)) {
+    MaxPoolState again = s;
+    again.window = save(window);
+    record(s.name, out, {g},
+           [again = std::move(again)](const Tensor& gg) { return max_pool_gather(gg, again); });
+  }
   return out;
 }
 
@@ -145,21 +166,21 @@ MaxPool run_max_pool(int ndim, const Tensor& input, IntArrayRef kernel, IntArray
   pool.geometry = make_geometry(op, ndim, kernel, stride, padding, dilation);
   check_input(op, ndim, input);
   const DimVector sizes = output_sizes(input, pool.geometry, ceil_mode);
-  pool.out = make_tensor(sizes, input.dtype(), input.device());
+  const MemoryFormat order = order_of(input);
+  pool.out = make_dense(sizes, input.dtype(), input.device(), order);
   int64_t area = 1;
   for (int d = 0; d < ndim; ++d) area *= pool.geometry.kernel[d];
   const bool record_it = wants_grad(input);
   if (want_window || record_it)
-    pool.window = make_tensor(sizes, area <= 256 ? kByte : kInt, input.device());
+    pool.window = make_dense(sizes, area <= 256 ? kByte : kInt, input.device(), order);
   if (pool.out.numel() > 0)
-    max_pool_slot(input.device().type(), pool.out, pool.window, dense(input), pool.geometry);
-  if (record_it) {
-    const char* name = names(ndim).max_backward;
-    record(
-        name, pool.out, {input},
-        [window = save(pool.window), geometry = pool.geometry, in = DimVector(input.sizes()), name](
-            const Tensor& g) { return max_pool_backward(g, window.unpack(), geometry, in, name); });
-  }
+    max_pool_slot(input.device().type(), pool.out, pool.window, dense(input, order), pool.geometry);
+  if (record_it)
+    record(names(ndim).max_backward, pool.out, {input},
+           [s = MaxPoolState{save(pool.window), pool.geometry, DimVector(input.sizes()), order,
+                             names(ndim).max_backward}](const Tensor& g) {
+             return max_pool_backward(g, s);
+           });
   return pool;
 }
 
@@ -168,7 +189,7 @@ std::tuple<Tensor, Tensor> max_pool_indices(int ndim, const Tensor& input, IntAr
                                             IntArrayRef dilation, bool ceil_mode) {
   const MaxPool pool =
       run_max_pool(ndim, input, kernel, stride, padding, dilation, ceil_mode, true);
-  Tensor indices = make_tensor(pool.out.sizes(), kLong, input.device());
+  Tensor indices = make_dense(pool.out.sizes(), kLong, input.device(), order_of(input));
   if (indices.numel() > 0)
     max_pool_indices_slot(input.device().type(), indices, pool.window, input, pool.geometry);
   return {pool.out, indices};
@@ -178,9 +199,10 @@ std::tuple<Tensor, Tensor> max_pool_indices(int ndim, const Tensor& input, IntAr
 
 Tensor avg_pool_run(const Tensor& x, const AveragePoolGeometry& geometry, IntArrayRef sizes);
 
-Tensor avg_pool_backward(const Tensor& g, const AveragePoolGeometry& geometry, IntArrayRef sizes) {
-  Tensor out = make_tensor(sizes, g.dtype(), g.device());
-  if (out.numel() > 0) avg_pool_backward_slot(g.device().type(), out, dense(g), geometry);
+Tensor avg_pool_backward(const Tensor& g, const AveragePoolGeometry& geometry, IntArrayRef sizes,
+                         MemoryFormat order) {
+  Tensor out = make_dense(sizes, g.dtype(), g.device(), order);
+  if (out.numel() > 0) avg_pool_backward_slot(g.device().type(), out, dense(g, order), geometry);
   if (wants_grad(g))
     record(names(geometry.ndim).avg_backward, out, {g},
            [geometry, small = DimVector(g.sizes())](const Tensor& gg) {
@@ -190,12 +212,13 @@ Tensor avg_pool_backward(const Tensor& g, const AveragePoolGeometry& geometry, I
 }
 
 Tensor avg_pool_run(const Tensor& x, const AveragePoolGeometry& geometry, IntArrayRef sizes) {
-  Tensor out = make_tensor(sizes, x.dtype(), x.device());
-  if (out.numel() > 0) avg_pool_slot(x.device().type(), out, dense(x), geometry);
+  const MemoryFormat order = order_of(x);
+  Tensor out = make_dense(sizes, x.dtype(), x.device(), order);
+  if (out.numel() > 0) avg_pool_slot(x.device().type(), out, dense(x, order), geometry);
   if (wants_grad(x))
     record(names(geometry.ndim).avg_backward, out, {x},
-           [geometry, in = DimVector(x.sizes())](const Tensor& g) {
-             return avg_pool_backward(g, geometry, in);
+           [geometry, in = DimVector(x.sizes()), order](const Tensor& g) {
+             return avg_pool_backward(g, geometry, in, order);
            });
   return out;
 }
@@ -238,12 +261,12 @@ DimVector adaptive_sizes(const char* op, int ndim, const Tensor& x, IntArrayRef 
 
 Tensor adaptive_avg_run(int ndim, const Tensor& x, IntArrayRef sizes);
 
-Tensor adaptive_avg_backward(int ndim, const Tensor& g, IntArrayRef sizes) {
-  Tensor out = make_tensor(sizes, g.dtype(), g.device());
+Tensor adaptive_avg_backward(int ndim, const Tensor& g, IntArrayRef sizes, MemoryFormat order) {
+  Tensor out = make_dense(sizes, g.dtype(), g.device(), order);
   if (g.numel() == 0)
     out.zero_();
   else
-    adaptive_avg_pool_backward_slot(g.device().type(), out, dense(g));
+    adaptive_avg_pool_backward_slot(g.device().type(), out, dense(g, order));
   if (wants_grad(g))
     record(names(ndim).adaptive_avg_backward, out, {g},
            [ndim, small = DimVector(g.sizes())](const Tensor& gg) {
@@ -253,12 +276,13 @@ Tensor adaptive_avg_backward(int ndim, const Tensor& g, IntArrayRef sizes) {
 }
 
 Tensor adaptive_avg_run(int ndim, const Tensor& x, IntArrayRef sizes) {
-  Tensor out = make_tensor(sizes, x.dtype(), x.device());
-  if (out.numel() > 0) adaptive_avg_pool_slot(x.device().type(), out, dense(x));
+  const MemoryFormat order = order_of(x);
+  Tensor out = make_dense(sizes, x.dtype(), x.device(), order);
+  if (out.numel() > 0) adaptive_avg_pool_slot(x.device().type(), out, dense(x, order));
   if (wants_grad(x))
     record(names(ndim).adaptive_avg_backward, out, {x},
-           [ndim, in = DimVector(x.sizes())](const Tensor& g) {
-             return adaptive_avg_backward(ndim, g, in);
+           [ndim, in = DimVector(x.sizes()), order](const Tensor& g) {
+             return adaptive_avg_backward(ndim, g, in, order);
            });
   return out;
 }
@@ -279,7 +303,8 @@ std::tuple<Tensor, Tensor> adaptive_max_pool(int ndim, const Tensor& input,
   if (unbatched) sizes.insert(0, 1);
   Tensor out = make_tensor(sizes, x.dtype(), x.device());
   Tensor indices = make_tensor(sizes, kLong, x.device());
-  if (out.numel() > 0) adaptive_max_pool_slot(x.device().type(), out, indices, dense(x));
+  if (out.numel() > 0)
+    adaptive_max_pool_slot(x.device().type(), out, indices, dense(x, MemoryFormat::Contiguous));
   if (wants_grad(x))
     record(names(ndim).adaptive_max_backward, out, {x},
            [indices = save(indices), in = DimVector(x.sizes())](const Tensor& g) {

@@ -18,11 +18,14 @@
 #include "taeda/ops/embedding.h"
 #include "taeda/ops/fft.h"
 #include "taeda/ops/index.h"
+#include "taeda/ops/join.h"
 #include "taeda/ops/loss.h"
 #include "taeda/ops/matmul.h"
 #include "taeda/ops/norm.h"
+#include "taeda/ops/pool.h"
 #include "taeda/ops/random.h"
 #include "taeda/ops/reduce.h"
+#include "taeda/ops/rnn.h"
 #include "taeda/ops/scan.h"
 #include "taeda/ops/shape.h"
 #include "taeda/ops/softmax.h"
@@ -335,6 +338,53 @@ TEST_F(CudaKernels, FourierTransformsCanBeTurnedOff) {
   unsetenv("TAEDA_CUDA_FFT");
   EXPECT_EQ(error, "Fourier transforms on cuda need cuFFT, which TAEDA_CUDA_FFT=0 turns off");
   EXPECT_EQ(fft::rfft(x).abs().sum().item<float>(), 4);
+}
+
+TEST_F(CudaKernels, ChannelsLastImages) {
+  const auto last = [](IntArrayRef sizes) {
+    return randn(sizes).contiguous(MemoryFormat::ChannelsLast);
+  };
+  const Tensor x = last({3, 24, 17, 19}), w = last({32, 24, 3, 3}), b = randn({32});
+  expect_same([](const Tensors& t) { return conv2d(t[0], t[1], t[2], 2, 1); }, {x, w, b}, 1e-4);
+  // A weight that was left contiguous, and a gradient that comes so.
+  expect_same([](const Tensors& t) { return conv2d(t[0], t[1], {}, 1, 1).contiguous(); },
+              {x, w.contiguous()}, 1e-4);
+  expect_same([](const Tensors& t) { return max_pool2d(t[0], 3, 2, 1); }, {x}, 1e-6);
+  expect_same([](const Tensors& t) { return avg_pool2d(t[0], 3, 2, 1); }, {x}, 1e-5);
+  expect_same([](const Tensors& t) { return adaptive_avg_pool2d(t[0], {5, 4}); }, {x}, 1e-5);
+  const Tensor moved = x.to(device), y = conv2d(moved, w.to(device));
+  EXPECT_TRUE(moved.is_contiguous(MemoryFormat::ChannelsLast));
+  EXPECT_TRUE(y.is_contiguous(MemoryFormat::ChannelsLast));
+}
+
+/// By cuDNN, where it is, and step by step.
+TEST_F(CudaKernels, RecurrentNetworks) {
+  const auto operands = [](int64_t states, int64_t gates) {
+    Tensors in{randn({7, 33, 40})};
+    for (int64_t i = 0; i < states; ++i) in.push_back(randn({4, 33, 50}));
+    for (int64_t i = 0; i < 4; ++i) {
+      in.push_back(randn({gates * 50, i < 2 ? 40 : 100}).mul(0.1));
+      in.push_back(randn({gates * 50, 50}).mul(0.1));
+      for (int k = 0; k < 2; ++k) in.push_back(randn({gates * 50}));
+    }
+    return in;
+  };
+  const Function run_lstm = [](const Tensors& t) {
+    const auto [y, h, c] = lstm(t[0], TensorList(t.data() + 1, 2), TensorList(t.data() + 3, 16),
+                                true, 2, 0, true, true, false);
+    return cat({y.flatten(), h.flatten(), c.flatten()});
+  };
+  const Function run_gru = [](const Tensors& t) {
+    const auto [y, h] =
+        gru(t[0], t[1], TensorList(t.data() + 2, 16), true, 2, 0, true, true, false);
+    return cat({y.flatten(), h.flatten()});
+  };
+  for (const bool library : {true, false}) {
+    backends::cudnn::enabled = library;
+    expect_same(run_lstm, operands(2, 4), 1e-4);
+    expect_same(run_gru, operands(1, 3), 1e-4);
+  }
+  backends::cudnn::enabled = true;
 }
 
 TEST_F(CudaKernels, ReportIndicesOutOfRange) {

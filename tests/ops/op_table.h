@@ -112,6 +112,7 @@ std::vector<OpRow> matmul_rows();
 std::vector<OpRow> attention_rows();
 std::vector<OpRow> conv_rows();
 std::vector<OpRow> pool_rows();
+std::vector<OpRow> rnn_rows();
 std::vector<OpRow> create_rows();
 std::vector<OpRow> fft_rows();
 

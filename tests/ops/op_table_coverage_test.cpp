@@ -17,7 +17,7 @@ const std::vector<std::string>& covered_headers() {
       "softmax.h",    "norm.h",    "loss.h",   "shape.h",      "join.h",    "rearrange.h",
       "index.h",      "sort.h",    "matmul.h", "einsum.h",     "conv.h",    "pool.h",
       "embedding.h",  "create.h",  "copy.h",   "random.h",     "dropout.h", "linalg.h",
-      "attention.h",  "fft.h",     "stft.h"};
+      "attention.h",  "rnn.h",     "fft.h",    "stft.h"};
   return headers;
 }
 

@@ -1,4 +1,5 @@
-// Pooling: a channel at a time, channels in parallel.
+// Pooling: a channel at a time, channels in parallel. Channels-last memory has neighbouring
+// channels side by side: there a block of them goes through the windows together.
 #include "taeda/kernels/pool.h"
 
 #include <algorithm>
@@ -11,9 +12,12 @@ namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
 
 namespace {
 
+constexpr int kBlock = 32;  // channels that go together in channels-last memory
+
 /// Spatial sizes with three dimensions; missing ones are 1, at the front.
 struct Planes {
   int64_t count = 1, in[3] = {1, 1, 1}, out[3] = {1, 1, 1};
+  int64_t channels = 1, step = 1;  // elements from a position to the next one of its channel
 
   Planes(const Tensor& input, const Tensor& output, int ndim) {
     for (int64_t d = 0; d < input.dim() - ndim; ++d) count *= input.size(d);
@@ -21,15 +25,37 @@ struct Planes {
       in[3 - ndim + d] = input.size(d - ndim);
       out[3 - ndim + d] = output.size(d - ndim);
     }
+    if (is_channels_last_only(input) || is_channels_last_only(output))
+      step = channels = input.size(1);
   }
+  bool last() const { return step != 1; }
   int64_t in_size() const { return in[0] * in[1] * in[2]; }
   int64_t out_size() const { return out[0] * out[1] * out[2]; }
+  /// Where plane i begins in memory of `size` positions for each plane.
+  int64_t begin(int64_t i, int64_t size) const {
+    return last() ? i / channels * size * channels + i % channels : i * size;
+  }
   template <class F>
   void for_each(int64_t work, F&& f) const {
     parallel_for(0, count, std::max<int64_t>(1, kParallelGrain / std::max<int64_t>(1, work)),
                  [&](int64_t begin, int64_t end) {
                    for (int64_t i = begin; i < end; ++i) f(i);
                  });
+  }
+  /// Calls f.operator()<B>(first plane, planes) with as many neighbouring planes as go together, at
+  /// most B.
+  template <class F>
+  void for_each_block(int64_t work, F&& f) const {
+    if (!last()) return for_each(work, [&](int64_t i) { f.template operator()<1>(i, 1); });
+    const int64_t blocks = (channels + kBlock - 1) / kBlock;
+    parallel_for(0, count / channels * blocks, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t first = i % blocks * kBlock;
+        f.template operator()<kBlock>(
+            i / blocks * channels + first,
+            static_cast<int>(std::min<int64_t>(kBlock, channels - first)));
+      }
+    });
   }
 };
 
@@ -60,8 +86,8 @@ struct Window {
   bool is_pairs(const Planes& p) const {
     return p.in[0] == 1 && kernel[0] == 1 && stride[0] == 1 && padding[0] == 0 && kernel[1] == 2 &&
            kernel[2] == 2 && stride[1] == 2 && stride[2] == 2 && padding[1] == 0 &&
-           padding[2] == 0 && dilation[1] == 1 && dilation[2] == 1 && 2 * p.out[1] <= p.in[1] &&
-           2 * p.out[2] <= p.in[2];
+           padding[2] == 0 && dilation[1] == 1 && dilation[2] == 1 && !p.last() &&
+           2 * p.out[1] <= p.in[1] && 2 * p.out[2] <= p.in[2];
   }
 };
 
@@ -86,27 +112,40 @@ bool beats(T value, T best) {
   return value > best || value != value;
 }
 
-template <class T, class Index>
-void max_pool_plane(const Planes& p, const Window& w, const T* in, T* out, Index* window) {
+/// `lanes` neighbouring channels, at most B.
+template <int B, class T, class Index>
+void max_pool_planes(const Planes& p, const Window& w, const T* in, T* out, Index* window,
+                     int lanes) {
   using C = opmath_t<T>;
+  if (B == 1) lanes = 1;
   for_each_output(p, [&](int64_t o, int64_t z, int64_t y, int64_t x) {
     const auto [z0, z1] = w.inside(0, z, p.in[0]);
     const auto [y0, y1] = w.inside(1, y, p.in[1]);
     const auto [x0, x1] = w.inside(2, x, p.in[2]);
-    C best = -std::numeric_limits<C>::infinity();
-    int64_t winner = (z0 * w.kernel[1] + y0) * w.kernel[2] + x0;
+    C best[B];
+    int32_t winner[B];
+    const auto first = static_cast<int32_t>((z0 * w.kernel[1] + y0) * w.kernel[2] + x0);
+    for (int c = 0; c < lanes; ++c) {
+      best[c] = -std::numeric_limits<C>::infinity();
+      winner[c] = first;
+    }
     for (int64_t kz = z0; kz < z1; ++kz)
       for (int64_t ky = y0; ky < y1; ++ky) {
-        const T* row = in + (w.input(0, z, kz) * p.in[1] + w.input(1, y, ky)) * p.in[2];
+        const T* row = in + (w.input(0, z, kz) * p.in[1] + w.input(1, y, ky)) * p.in[2] * p.step;
         for (int64_t kx = x0; kx < x1; ++kx) {
-          const C value = static_cast<C>(row[w.input(2, x, kx)]);
-          if (!beats(value, best)) continue;
-          best = value;
-          winner = (kz * w.kernel[1] + ky) * w.kernel[2] + kx;
+          const T* at = row + w.input(2, x, kx) * p.step;
+          const auto k = static_cast<int32_t>((kz * w.kernel[1] + ky) * w.kernel[2] + kx);
+          for (int c = 0; c < lanes; ++c) {
+            const C value = static_cast<C>(at[c]);
+            const bool wins = beats(value, best[c]);
+            best[c] = wins ? value : best[c];
+            winner[c] = wins ? k : winner[c];
+          }
         }
       }
-    out[o] = static_cast<T>(best);
-    if (window) window[o] = static_cast<Index>(winner);
+    for (int c = 0; c < lanes; ++c) out[o * p.step + c] = static_cast<T>(best[c]);
+    if (window)
+      for (int c = 0; c < lanes; ++c) window[o * p.step + c] = static_cast<Index>(winner[c]);
   });
 }
 
@@ -136,12 +175,23 @@ void max_pool_kernel(const Tensor& out, const Tensor& window, const Tensor& in,
                            to + i * p.out_size(), winners ? winners + i * p.out_size() : nullptr);
           });
       }
-      p.for_each(p.out_size() * w.size(), [&](int64_t i) {
-        max_pool_plane(p, w, from + i * p.in_size(), to + i * p.out_size(),
-                       winners ? winners + i * p.out_size() : nullptr);
+      p.for_each_block(p.out_size() * w.size(), [&]<int B>(int64_t i, int lanes) {
+        const int64_t at = p.begin(i, p.out_size());
+        max_pool_planes<B>(p, w, from + p.begin(i, p.in_size()), to + at,
+                           winners ? winners + at : nullptr, lanes);
       });
     });
   });
+}
+
+/// Zeroes neighbouring planes.
+template <int B, class T>
+void clear(const Planes& p, T* planes, int lanes) {
+  if (B == 1) {
+    std::fill_n(planes, p.in_size(), T(0));
+    return;
+  }
+  for (int64_t i = 0; i < p.in_size(); ++i) std::fill_n(planes + i * p.step, lanes, T(0));
 }
 
 void max_pool_backward_kernel(const Tensor& grad_in, const Tensor& grad_out, const Tensor& window,
@@ -159,12 +209,16 @@ void max_pool_backward_kernel(const Tensor& grad_in, const Tensor& grad_out, con
                                     p.out[2], to + i * p.in_size(), p.in[1], p.in[2]);
           });
       }
-      p.for_each(p.in_size() + p.out_size() * 4, [&](int64_t i) {
-        T* plane = to + i * p.in_size();
-        std::fill_n(plane, p.in_size(), T(0));
+      p.for_each_block(p.in_size() + p.out_size() * 4, [&]<int B>(int64_t i, int lanes) {
+        T* plane = to + p.begin(i, p.in_size());
+        const int64_t start = p.begin(i, p.out_size());
+        clear<B>(p, plane, lanes);
         for_each_output(p, [&](int64_t o, int64_t z, int64_t y, int64_t x) {
-          T& target = plane[position(p, w, z, y, x, winners[i * p.out_size() + o])];
-          target = static_cast<T>(target + from[i * p.out_size() + o]);
+          for (int c = 0; c < (B == 1 ? 1 : lanes); ++c) {
+            const int64_t at = start + o * p.step + c;
+            T& target = plane[position(p, w, z, y, x, winners[at]) * p.step + c];
+            target = static_cast<T>(target + from[at]);
+          }
         });
       });
     });
@@ -178,10 +232,11 @@ void max_pool_gather_kernel(const Tensor& out, const Tensor& in, const Tensor& w
   dispatch(FloatTypes{}, "max_pool_gather", in.dtype(), [&]<class T>() {
     with_window(window, [&]<class Index>(const Index* winners) {
       p.for_each(p.out_size() * 4, [&](int64_t i) {
-        const T* plane = in.data_ptr<T>() + i * p.in_size();
+        const T* plane = in.data_ptr<T>() + p.begin(i, p.in_size());
+        const int64_t start = p.begin(i, p.out_size());
         for_each_output(p, [&](int64_t o, int64_t z, int64_t y, int64_t x) {
-          const int64_t at = i * p.out_size() + o;
-          out.data_ptr<T>()[at] = plane[position(p, w, z, y, x, winners[at])];
+          const int64_t at = start + o * p.step;
+          out.data_ptr<T>()[at] = plane[position(p, w, z, y, x, winners[at]) * p.step];
         });
       });
     });
@@ -194,8 +249,9 @@ void max_pool_indices_kernel(const Tensor& indices, const Tensor& window, const 
   const Window w(g);
   with_window(window, [&]<class Index>(const Index* winners) {
     p.for_each(p.out_size() * 4, [&](int64_t i) {
+      const int64_t start = p.begin(i, p.out_size());
       for_each_output(p, [&](int64_t o, int64_t z, int64_t y, int64_t x) {
-        const int64_t at = i * p.out_size() + o;
+        const int64_t at = start + o * p.step;
         indices.data_ptr<int64_t>()[at] = position(p, w, z, y, x, winners[at]);
       });
     });
@@ -252,14 +308,18 @@ void average(const char* op, const Tensor& out, const Tensor& in, const Planes& 
              RegionOf&& region) {
   dispatch(FloatTypes{}, op, in.dtype(), [&]<class T>() {
     using C = opmath_t<T>;
-    p.for_each(p.in_size() + p.out_size() * 4, [&](int64_t i) {
-      const T* from = in.data_ptr<T>() + i * p.in_size();
-      T* to = out.data_ptr<T>() + i * p.out_size();
+    p.for_each_block(p.in_size() + p.out_size() * 4, [&]<int B>(int64_t i, int lanes) {
+      if (B == 1) lanes = 1;
+      const T* from = in.data_ptr<T>() + p.begin(i, p.in_size());
+      T* to = out.data_ptr<T>() + p.begin(i, p.out_size());
       for_each_output(p, [&](int64_t o, int64_t z, int64_t y, int64_t x) {
         const Region r = region(z, y, x);
-        C sum = 0;
-        for_each_input(p, r, [&](int64_t at) { sum += static_cast<C>(from[at]); });
-        to[o] = static_cast<T>(sum / static_cast<C>(r.divisor));
+        C sum[B] = {};
+        for_each_input(p, r, [&](int64_t at) {
+          for (int c = 0; c < lanes; ++c) sum[c] += static_cast<C>(from[at * p.step + c]);
+        });
+        for (int c = 0; c < lanes; ++c)
+          to[o * p.step + c] = static_cast<T>(sum[c] / static_cast<C>(r.divisor));
       });
     });
   });
@@ -270,15 +330,21 @@ void average_backward(const char* op, const Tensor& grad_in, const Tensor& grad_
                       const Planes& p, RegionOf&& region) {
   dispatch(FloatTypes{}, op, grad_in.dtype(), [&]<class T>() {
     using C = opmath_t<T>;
-    p.for_each(p.in_size() + p.out_size() * 4, [&](int64_t i) {
-      const T* from = grad_out.data_ptr<T>() + i * p.out_size();
-      T* to = grad_in.data_ptr<T>() + i * p.in_size();
-      std::fill_n(to, p.in_size(), T(0));
+    p.for_each_block(p.in_size() + p.out_size() * 4, [&]<int B>(int64_t i, int lanes) {
+      if (B == 1) lanes = 1;
+      const T* from = grad_out.data_ptr<T>() + p.begin(i, p.out_size());
+      T* to = grad_in.data_ptr<T>() + p.begin(i, p.in_size());
+      clear<B>(p, to, lanes);
       for_each_output(p, [&](int64_t o, int64_t z, int64_t y, int64_t x) {
         const Region r = region(z, y, x);
-        const C share = static_cast<C>(from[o]) / static_cast<C>(r.divisor);
-        for_each_input(
-            p, r, [&](int64_t at) { to[at] = static_cast<T>(static_cast<C>(to[at]) + share); });
+        C share[B];
+        for (int c = 0; c < lanes; ++c)
+          share[c] = static_cast<C>(from[o * p.step + c]) / static_cast<C>(r.divisor);
+        for_each_input(p, r, [&](int64_t at) {
+          T* target = to + at * p.step;
+          for (int c = 0; c < lanes; ++c)
+            target[c] = static_cast<T>(static_cast<C>(target[c]) + share[c]);
+        });
       });
     });
   });

@@ -2,9 +2,12 @@
 // operands are read where they lie: nothing is unfolded. Their k runs over a group's channels and
 // taps, or for the gradient of the weights over images and positions.
 #include "taeda/cuda/cudnn.h"
+#include "taeda/cuda/cudnn_library.h"
 #include "taeda/cuda/kernels/gemm.cuh"
 #include "taeda/cuda/register.h"
 #include "taeda/kernels/conv.h"
+#include "taeda/kernels/copy.h"
+#include "taeda/kernels/memory_order.h"
 #include "taeda/kernels/reduce.h"
 
 namespace taeda::gpu {
@@ -203,11 +206,52 @@ struct WeightGrad {
   }
 };
 
+// ---- cuDNN wants all operands in one memory order. What has another is copied: mostly a weight
+// that was left contiguous, or a gradient that came so.
+
+Tensor blank(const Tensor& like, MemoryFormat order) {
+  Layout layout = Layout::contiguous(like.sizes());
+  if (order == MemoryFormat::ChannelsLast) layout.strides = channels_last_strides(like.sizes());
+  return make_tensor(layout, like.dtype(), like.device());
+}
+
+void copy_into(const Tensor& out, const Tensor& in) {
+  Tensor target = out;
+  Tensor* outputs[] = {&target};
+  copy_slot(kCUDA, Iter("convolution", outputs, out.dtype(), {Operand(in)}, in.dtype()));
+}
+
+Tensor in_order(const Tensor& t, MemoryFormat order) {
+  if (t.is_contiguous(order)) return t;
+  const Tensor out = blank(t, order);
+  copy_into(out, t);
+  return out;
+}
+
+/// Calls run(order, result) for channels-last if an operand is, then for contiguous; `result` is
+/// `out` or takes its place. False if neither works.
+template <class Run>
+bool in_one_order(const Tensor& out, const Tensor& a, const Tensor& b, Run run) {
+  if (!cudnn_usable()) return false;
+  const auto attempt = [&](MemoryFormat order) {
+    const Tensor result = out.is_contiguous(order) ? out : blank(out, order);
+    if (!run(order, result)) return false;
+    if (!result.is_same(out)) copy_into(out, result);
+    return true;
+  };
+  const bool last =
+      is_channels_last_only(out) || is_channels_last_only(a) || is_channels_last_only(b);
+  return (last && attempt(MemoryFormat::ChannelsLast)) || attempt(MemoryFormat::Contiguous);
+}
+
 void conv_cuda(const Tensor& out, const Tensor& in, const Tensor& weight, const Tensor& bias,
                const ConvGeometry& g) {
   if (out.numel() == 0) return;
   const Context context(in.device());
-  if (cudnn_conv(context, out, in, weight, bias, g)) return;
+  if (in_one_order(out, in, weight, [&](MemoryFormat order, const Tensor& result) {
+        return cudnn_conv(context, result, in_order(in, order), in_order(weight, order), bias, g);
+      }))
+    return;
   const Operands c(in, out, weight, bias, g);
   const GemmShape shape(c.groups, c.group_out, c.images * c.out.positions(),
                         c.group_in * c.weight.positions(), true, false);
@@ -220,7 +264,11 @@ void conv_input_grad_cuda(const Tensor& grad_in, const Tensor& grad_out, const T
                           const Tensor& bias, const ConvGeometry& g) {
   if (grad_in.numel() == 0) return;
   const Context context(grad_in.device());
-  if (cudnn_conv_input_grad(context, grad_in, grad_out, weight, bias, g)) return;
+  if (in_one_order(grad_in, grad_out, weight, [&](MemoryFormat order, const Tensor& result) {
+        return cudnn_conv_input_grad(context, result, in_order(grad_out, order),
+                                     in_order(weight, order), bias, g);
+      }))
+    return;
   const Operands c(grad_in, grad_out, weight, bias, g);
   const GemmShape shape(c.groups, c.group_in, c.images * c.in.positions(),
                         c.group_out * c.weight.positions(), true, false);
@@ -242,7 +290,10 @@ void own_weight_grad(const Context& context, const Tensor& grad_weight, const Te
 void conv_weight_grad_cuda(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& in,
                            const Tensor& grad_out, const ConvGeometry& g) {
   const Context context(in.device());
-  if (!cudnn_conv_weight_grad(context, grad_weight, in, grad_out, g))
+  if (!in_one_order(grad_weight, in, grad_out, [&](MemoryFormat order, const Tensor& result) {
+        return cudnn_conv_weight_grad(context, result, in_order(in, order),
+                                      in_order(grad_out, order), g);
+      }))
     own_weight_grad(context, grad_weight, in, grad_out, g);
   if (!grad_bias.defined()) return;
   DimMask all_but_channels;

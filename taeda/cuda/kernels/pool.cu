@@ -16,6 +16,9 @@ struct Planes {
           dilation[3] = {1, 1, 1};
   bool adaptive = true, count_padding = true;
   int64_t divisor = 0;
+  // Channels-last memory: elements from a position to the next one of its channel, or 1.
+  Divider channels;
+  int64_t step = 1;
 
   Planes(const Tensor& input, const Tensor& output, int ndim) {
     for (int64_t d = 0; d < input.dim() - ndim; ++d) count *= input.size(d);
@@ -23,6 +26,9 @@ struct Planes {
       in[3 - ndim + d] = Divider(input.size(d - ndim));
       out[3 - ndim + d] = Divider(output.size(d - ndim));
     }
+    if (!is_channels_last_only(input) && !is_channels_last_only(output)) return;
+    channels = Divider(input.size(1));
+    step = input.size(1);
   }
   Planes(const Tensor& input, const Tensor& output, const PoolGeometry& g)
       : Planes(input, output, g.ndim) {
@@ -45,10 +51,14 @@ struct Planes {
     return out[0].divisor * out[1].divisor * out[2].divisor;
   }
 
-  /// Splits an element's number into its channel and coordinates.
-  __device__ static int64_t locate(const Divider (&sizes)[3], int64_t i, int64_t (&at)[3]) {
+  /// Splits an element's number into its coordinates; where its channel begins on the other side,
+  /// whose channels have `size` positions.
+  __device__ int64_t locate(const Divider (&sizes)[3], int64_t size, int64_t i,
+                            int64_t (&at)[3]) const {
+    int64_t channel = 0;
+    if (step != 1) channels.divide(i, i, channel);
     for (int d = 2; d >= 0; --d) sizes[d].divide(i, i, at[d]);
-    return i;
+    return i * size * step + channel;
   }
   __device__ int64_t offset(const int64_t (&at)[3]) const {
     return (at[0] * in[1].divisor + at[1]) * in[2].divisor + at[2];
@@ -120,7 +130,7 @@ __global__ void __launch_bounds__(kThreads)
                     const Winners winners, int64_t n) {
   for (int64_t o = thread_index(); o < n; o += thread_count()) {
     int64_t at[3];
-    const int64_t base = Planes::locate(p.out, o, at) * p.in_size();
+    const int64_t base = p.locate(p.out, p.in_size(), o, at);
     A best = minus_infinity<A>();
     int64_t winner = -1, k = 0;
     for (int64_t kz = 0; kz < p.kernel[0]; ++kz)
@@ -132,7 +142,7 @@ __global__ void __launch_bounds__(kThreads)
           if (place[0] < 0 || place[0] >= p.in[0].divisor || place[1] < 0 ||
               place[1] >= p.in[1].divisor || place[2] < 0 || place[2] >= p.in[2].divisor)
             continue;
-          const A x = in[base + p.offset(place)];
+          const A x = in[base + p.offset(place) * p.step];
           if (winner >= 0 && !(x > best || x != x)) continue;
           winner = k;
           best = x;
@@ -160,13 +170,13 @@ __global__ void __launch_bounds__(kThreads)
                              const Writer<A> grad_in, const Winners winners, int64_t n) {
   for (int64_t i = thread_index(); i < n; i += thread_count()) {
     int64_t at[3], first[3], last[3];
-    const int64_t base = Planes::locate(p.in, i, at) * p.out_size();
+    const int64_t base = p.locate(p.in, p.out_size(), i, at);
     for (int d = 0; d < 3; ++d) p.outputs(d, at[d], first[d], last[d]);
     A sum = 0;
     for (int64_t z = first[0]; z <= last[0]; ++z)
       for (int64_t y = first[1]; y <= last[1]; ++y)
         for (int64_t x = first[2]; x <= last[2]; ++x) {
-          const int64_t o = base + (z * p.out[1].divisor + y) * p.out[2].divisor + x;
+          const int64_t o = base + ((z * p.out[1].divisor + y) * p.out[2].divisor + x) * p.step;
           const int64_t k = winners.get(o), kx = k % p.kernel[2],
                         ky = k / p.kernel[2] % p.kernel[1], kz = k / (p.kernel[2] * p.kernel[1]);
           if (z * p.stride[0] - p.padding[0] + kz * p.dilation[0] == at[0] &&
@@ -190,11 +200,10 @@ void max_pool_backward_cuda(const Tensor& grad_in, const Tensor& grad_out, const
   context.launched("max_pool_backward");
 }
 
-/// Where the winner of output o stands in its channel; `channel` is the channel's number.
-__device__ int64_t winner_place(const Planes& p, const Winners& winners, int64_t o,
-                                int64_t& channel) {
+/// Where the winner of output o stands in its channel, which begins at `base`.
+__device__ int64_t winner_place(const Planes& p, const Winners& winners, int64_t o, int64_t& base) {
   int64_t at[3];
-  channel = Planes::locate(p.out, o, at);
+  base = p.locate(p.out, p.in_size(), o, at);
   int64_t k = winners.get(o), place[3];
   for (int d = 2; d >= 0; --d) {
     place[d] = at[d] * p.stride[d] - p.padding[d] + k % p.kernel[d] * p.dilation[d];
@@ -208,9 +217,9 @@ __global__ void __launch_bounds__(kThreads)
     max_pool_gather_kernel(const __grid_constant__ Planes p, const W* in, W* out,
                            const Winners winners, int64_t n) {
   for (int64_t o = thread_index(); o < n; o += thread_count()) {
-    int64_t channel;
-    const int64_t place = winner_place(p, winners, o, channel);
-    out[o] = in[channel * p.in_size() + place];
+    int64_t base;
+    const int64_t place = winner_place(p, winners, o, base);
+    out[o] = in[base + place * p.step];
   }
 }
 
@@ -231,8 +240,8 @@ __global__ void __launch_bounds__(kThreads)
     max_pool_indices_kernel(const __grid_constant__ Planes p, int64_t* indices,
                             const Winners winners, int64_t n) {
   for (int64_t o = thread_index(); o < n; o += thread_count()) {
-    int64_t channel;
-    indices[o] = winner_place(p, winners, o, channel);
+    int64_t base;
+    indices[o] = winner_place(p, winners, o, base);
   }
 }
 
@@ -262,9 +271,9 @@ __global__ void __launch_bounds__(kThreads)
                    int64_t n) {
   for (int64_t o = thread_index(); o < n; o += thread_count()) {
     int64_t at[3];
-    const int64_t base = Planes::locate(p.out, o, at) * p.in_size();
+    const int64_t base = p.locate(p.out, p.in_size(), o, at);
     A sum = 0;
-    for_each_input(p, at, [&](int64_t i) { sum += in[base + i]; });
+    for_each_input(p, at, [&](int64_t i) { sum += in[base + i * p.step]; });
     out.set(o, sum / static_cast<A>(p.average_divisor(at)));
   }
 }
@@ -275,7 +284,7 @@ __global__ void __launch_bounds__(kThreads)
                             const Writer<A> grad_in, int64_t n) {
   for (int64_t i = thread_index(); i < n; i += thread_count()) {
     int64_t at[3], first[3], last[3];
-    const int64_t base = Planes::locate(p.in, i, at) * p.out_size();
+    const int64_t base = p.locate(p.in, p.out_size(), i, at);
     for (int d = 0; d < 3; ++d) p.outputs(d, at[d], first[d], last[d]);
     A sum = 0;
     for (int64_t z = first[0]; z <= last[0]; ++z)
@@ -289,7 +298,7 @@ __global__ void __launch_bounds__(kThreads)
             sees &= begin <= at[d] && at[d] < end;
           }
           if (!sees) continue;
-          sum += grad[base + (z * p.out[1].divisor + y) * p.out[2].divisor + x] /
+          sum += grad[base + ((z * p.out[1].divisor + y) * p.out[2].divisor + x) * p.step] /
                  static_cast<A>(p.average_divisor(o));
         }
     grad_in.set(i, sum);
@@ -342,11 +351,11 @@ __global__ void __launch_bounds__(kThreads)
                         int64_t* indices, int64_t n) {
   for (int64_t o = thread_index(); o < n; o += thread_count()) {
     int64_t at[3];
-    const int64_t base = Planes::locate(p.out, o, at) * p.in_size();
+    const int64_t base = p.locate(p.out, p.in_size(), o, at);
     A best = minus_infinity<A>();
     int64_t winner = -1;
     for_each_input(p, at, [&](int64_t i) {
-      const A x = in[base + i];
+      const A x = in[base + i * p.step];
       if (winner >= 0 && !(x > best || x != x)) return;
       winner = i;
       best = x;

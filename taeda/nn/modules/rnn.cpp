@@ -2,11 +2,8 @@
 
 #include <cmath>
 
-#include "taeda/nn/functional/dropout.h"
-#include "taeda/ops/arithmetic.h"
 #include "taeda/ops/create.h"
-#include "taeda/ops/join.h"
-#include "taeda/ops/matmul.h"
+#include "taeda/ops/rnn.h"
 
 namespace taeda::nn {
 
@@ -33,23 +30,6 @@ RNNShape shape_of(const auto& o) {
 }
 
 }  // namespace
-
-CellState cell_step(CellKind kind, const Tensor& x_part, const CellState& state,
-                    const CellWeights& w) {
-  const Tensor h_part = taeda::linear(state.h, w.w_hh, w.b_hh);
-  if (kind == CellKind::GRU) {
-    const std::vector<Tensor> x = x_part.chunk(3, -1), h = h_part.chunk(3, -1);
-    const Tensor r = x[0].add(h[0]).sigmoid(), z = x[1].add(h[1]).sigmoid();
-    const Tensor n = x[2].add(r.mul(h[2])).tanh();
-    return {state.h.sub(n).mul(z).add(n), {}};
-  }
-  const Tensor gates = x_part.add(h_part);
-  if (kind == CellKind::Tanh) return {gates.tanh(), {}};
-  if (kind == CellKind::ReLU) return {gates.relu(), {}};
-  const std::vector<Tensor> g = gates.chunk(4, -1);
-  const Tensor c = g[1].sigmoid().mul(state.c).add(g[0].sigmoid().mul(g[2].tanh()));
-  return {g[3].sigmoid().mul(c.tanh()), c};
-}
 
 template <class Derived>
 void RNNImplBase<Derived>::reset() {
@@ -91,10 +71,14 @@ std::string RNNImplBase<Derived>::extra_repr() const {
 }
 
 template <class Derived>
-CellWeights RNNImplBase<Derived>::weights(int64_t layer, bool reverse) const {
-  const std::string end = suffix(layer, reverse);
-  return {this->parameters_["weight_ih" + end], this->parameters_["weight_hh" + end],
-          this->parameters_["bias_ih" + end], this->parameters_["bias_hh" + end]};
+std::vector<Tensor> RNNImplBase<Derived>::weights() const {
+  std::vector<Tensor> out;
+  for (int64_t layer = 0; layer < shape_.num_layers; ++layer)
+    for (int64_t d = 0; d < (shape_.bidirectional ? 2 : 1); ++d)
+      for (const char* name : {"weight_ih", "weight_hh", "bias_ih", "bias_hh"})
+        if (shape_.bias || name[0] == 'w')
+          out.push_back(this->parameters_[name + suffix(layer, d == 1)]);
+  return out;
 }
 
 template <class Derived>
@@ -104,54 +88,33 @@ std::pair<Tensor, CellState> RNNImplBase<Derived>::run(const Tensor& input, Cell
   TAEDA_CHECK(input.size(-1) == shape_.input_size,
               "input.size(-1) must be equal to input_size. Expected ", shape_.input_size, ", got ",
               input.size(-1));
-  const bool batched = input.dim() == 3;
-  Tensor x = batched ? (shape_.batch_first ? input.transpose(0, 1) : input) : input.unsqueeze(1);
-  const int64_t layers = shape_.num_layers * (shape_.bidirectional ? 2 : 1), batch = x.size(1);
+  const bool batched = input.dim() == 3, batch_first = batched && shape_.batch_first;
+  const Tensor x = batched ? input : input.unsqueeze(1);
+  const int64_t layers = shape_.num_layers * (shape_.bidirectional ? 2 : 1),
+                batch = x.size(batch_first ? 0 : 1);
   for (Tensor* t : {&initial.h, &initial.c}) {
-    if (!t->defined()) {
+    if (t->defined() && !batched)
+      *t = t->unsqueeze(1);
+    else if (!t->defined() && (t == &initial.h || kind_ == CellKind::LSTM))
       *t = zeros({layers, batch, shape_.hidden_size}, x.options());
-      continue;
-    }
-    if (!batched) *t = t->unsqueeze(1);
-    const int64_t expected[] = {layers, batch, shape_.hidden_size};
-    TAEDA_CHECK(t->sizes() == IntArrayRef(expected), "Expected hidden size ", IntArrayRef(expected),
-                ", got ", t->sizes());
   }
-  auto [output, last] = run_batched(std::move(x), initial);
-  if (!batched) {
-    const Tensor c = last.c.defined() ? last.c.squeeze(1) : last.c;
-    return {output.squeeze(1), {last.h.squeeze(1), c}};
-  }
-  return {shape_.batch_first ? output.transpose(0, 1) : output, last};
-}
-
-template <class Derived>
-std::pair<Tensor, CellState> RNNImplBase<Derived>::run_batched(Tensor x, const CellState& initial) {
-  const int64_t directions = shape_.bidirectional ? 2 : 1, steps = x.size(0);
-  std::vector<Tensor> last_h, last_c;
-  for (int64_t layer = 0; layer < shape_.num_layers; ++layer) {
-    std::vector<Tensor> outputs;
-    for (int64_t d = 0; d < directions; ++d) {
-      const CellWeights w = weights(layer, d == 1);
-      // The inputs' part of all steps is one matrix product.
-      const std::vector<Tensor> x_parts = taeda::linear(x, w.w_ih, w.b_ih).unbind(0);
-      const int64_t row = layer * directions + d;
-      CellState state{initial.h.select(0, row), initial.c.select(0, row)};
-      std::vector<Tensor> hidden(static_cast<size_t>(steps));
-      for (int64_t i = 0; i < steps; ++i) {
-        const int64_t t = d == 1 ? steps - 1 - i : i;
-        state = cell_step(kind_, x_parts[t], state, w);
-        hidden[t] = state.h;
-      }
-      outputs.push_back(stack(hidden, 0));
-      last_h.push_back(state.h);
-      if (kind_ == CellKind::LSTM) last_c.push_back(state.c);
-    }
-    x = directions == 1 ? outputs[0] : cat(outputs, -1);
-    if (shape_.dropout > 0 && this->is_training() && layer + 1 < shape_.num_layers)
-      x = functional::dropout(x, shape_.dropout, true);
-  }
-  return {x, {stack(last_h, 0), last_c.empty() ? Tensor() : stack(last_c, 0)}};
+  const Tensor states[] = {initial.h, initial.c};
+  const auto call = [&](const auto& op, const auto& hx) {
+    return op(x, hx, weights(), shape_.bias, shape_.num_layers, shape_.dropout, this->is_training(),
+              shape_.bidirectional, batch_first);
+  };
+  Tensor output;
+  CellState last;
+  if (kind_ == CellKind::LSTM)
+    std::tie(output, last.h, last.c) = call(taeda::lstm, TensorList(states, 2));
+  else
+    std::tie(output, last.h) = call(kind_ == CellKind::GRU    ? taeda::gru
+                                    : kind_ == CellKind::Tanh ? taeda::rnn_tanh
+                                                              : taeda::rnn_relu,
+                                    initial.h);
+  if (batched) return {output, last};
+  const Tensor c = last.c.defined() ? last.c.squeeze(1) : last.c;
+  return {output.squeeze(1), {last.h.squeeze(1), c}};
 }
 
 template class RNNImplBase<RNNImpl>;
@@ -194,8 +157,22 @@ CellState RNNCellImplBase<Derived>::step(const Tensor& input, CellState state) {
     TAEDA_CHECK(t->sizes() == IntArrayRef(sizes), "hidden has inconsistent size: got ", t->sizes(),
                 ", expected ", sizes);
   }
-  return cell_step(kind_, taeda::linear(input, weight_ih, bias_ih), state,
-                   {weight_ih, weight_hh, bias_ih, bias_hh});
+  const auto row = [&](const Tensor& t) { return input.dim() == 1 ? t.unsqueeze(0) : t; };
+  const auto call = [&](const auto& op, const auto& hx) {
+    return op(row(input), hx, weight_ih, weight_hh, bias_ih, bias_hh);
+  };
+  CellState out;
+  if (kind_ == CellKind::LSTM) {
+    const Tensor states[] = {row(state.h), row(state.c)};
+    std::tie(out.h, out.c) = call(taeda::lstm_cell, TensorList(states, 2));
+  } else {
+    out.h = call(kind_ == CellKind::GRU    ? taeda::gru_cell
+                 : kind_ == CellKind::Tanh ? taeda::rnn_tanh_cell
+                                           : taeda::rnn_relu_cell,
+                 row(state.h));
+  }
+  if (input.dim() == 2) return out;
+  return {out.h.squeeze(0), out.c.defined() ? out.c.squeeze(0) : out.c};
 }
 
 template class RNNCellImplBase<RNNCellImpl>;

@@ -63,18 +63,10 @@ namespace detail {
 
 enum class CellKind { Tanh, ReLU, LSTM, GRU };
 
-/// Weights of one direction of one layer; biases may be undefined.
-struct CellWeights {
-  Tensor w_ih, w_hh, b_ih, b_hh;
-};
 /// Hidden state, and the cell state of an LSTM.
 struct CellState {
   Tensor h, c;
 };
-
-/// One step. `x_part` is W_ih x + b_ih.
-CellState cell_step(CellKind kind, const Tensor& x_part, const CellState& state,
-                    const CellWeights& w);
 
 /// Options without their class.
 struct RNNShape {
@@ -99,8 +91,8 @@ class RNNImplBase : public Cloneable<Derived> {
   std::pair<Tensor, CellState> run(const Tensor& input, CellState initial);
 
  private:
-  std::pair<Tensor, CellState> run_batched(Tensor x, const CellState& initial);
-  CellWeights weights(int64_t layer, bool reverse) const;
+  /// As ops/rnn.h lists them.
+  std::vector<Tensor> weights() const;
   CellKind kind_;
   RNNShape shape_;
 };

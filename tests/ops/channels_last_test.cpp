@@ -1,0 +1,145 @@
+// A channels-last network stays channels-last from end to end: every operation gives the layout
+// that it got, and nothing is reordered on the way.
+#include <gmock/gmock.h>
+
+#include "taeda/autograd/engine.h"
+#include "taeda/device/registry.h"
+#include "taeda/kernels/copy.h"
+#include "taeda/ops/activation.h"
+#include "taeda/ops/arithmetic.h"
+#include "taeda/ops/conv.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/norm.h"
+#include "taeda/ops/pool.h"
+#include "taeda/ops/random.h"
+#include "tests/ops/tensor_values.h"
+
+namespace taeda {
+namespace {
+
+using Copy = void (*)(const Iter&);
+Copy real_copy = nullptr;
+int copies = 0;
+
+void counting_copy(const Iter& it) {
+  ++copies;
+  real_copy(it);
+}
+
+/// Counts what is copied on a device type while it lives.
+class CopyCount {
+ public:
+  explicit CopyCount(DeviceType type) : type_(type) {
+    real_copy = copy_slot.get(type);
+    copies = 0;
+    copy_slot.set(type, &counting_copy);
+  }
+  ~CopyCount() { copy_slot.set(type_, real_copy); }
+  int get() const { return copies; }
+
+ private:
+  DeviceType type_;
+};
+
+class ChannelsLast : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    const DeviceType type = Device(GetParam()).type();
+    if (type != kCPU && device_count(type) == 0) GTEST_SKIP() << "no simulated device";
+    manual_seed(1);
+  }
+  static Tensor last(IntArrayRef sizes) {
+    return randn(sizes).to(Device(GetParam())).contiguous(MemoryFormat::ChannelsLast);
+  }
+};
+
+/// The operations of a ResNet, in a network with one block.
+struct Network {
+  Tensor stem, first, second, weight, bias;
+
+  std::vector<Tensor> run(const Tensor& x) const {
+    const auto normed = [this](const Tensor& t) {
+      return batch_norm(t, weight, bias, {}, {}, true);
+    };
+    std::vector<Tensor> t{x};
+    t.push_back(conv2d(t.back(), stem, {}, 2, 1));
+    t.push_back(normed(t.back()));
+    t.push_back(relu(t.back()));
+    t.push_back(max_pool2d(t.back(), 3, 2, 1));
+    const Tensor shortcut = t.back();
+    t.push_back(conv2d(t.back(), first, {}, 1, 1));
+    t.push_back(normed(t.back()));
+    t.push_back(conv2d(t.back(), second, {}, 1, 1));
+    t.push_back(t.back().add(shortcut));
+    t.push_back(avg_pool2d(t.back(), 2));
+    t.push_back(adaptive_avg_pool2d(t.back(), 2));
+    return t;
+  }
+};
+
+TEST_P(ChannelsLast, GoesFromEndToEndWithoutACopy) {
+  const Device device(GetParam());
+  const Network net{last({8, 3, 3, 3}), last({8, 8, 3, 3}), last({8, 8, 3, 3}),
+                    ones({8}, TensorOptions().device(device)),
+                    zeros({8}, TensorOptions().device(device))};
+  for (const Tensor& t : {net.stem, net.first, net.second, net.weight, net.bias})
+    t.requires_grad_();
+  const Tensor x = last({2, 3, 30, 30}).requires_grad_(), g = last({2, 8, 2, 2});
+  const CopyCount count(device.type());
+  const std::vector<Tensor> steps = net.run(x);
+  for (size_t i = 0; i < steps.size(); ++i)
+    EXPECT_TRUE(steps[i].is_contiguous(MemoryFormat::ChannelsLast)) << "after operation " << i;
+  EXPECT_EQ(count.get(), 0) << "forward";
+  const std::vector<Tensor> inputs{x, net.stem, net.first, net.second};
+  const std::vector<Tensor> grads = autograd::grad({steps.back()}, inputs, {g});
+  for (size_t i = 0; i < grads.size(); ++i)
+    EXPECT_TRUE(grads[i].is_contiguous(MemoryFormat::ChannelsLast)) << "gradient " << i;
+  EXPECT_EQ(count.get(), 0) << "backward";
+}
+
+/// Every kind of pooling, forward and backward to the second order, against contiguous memory.
+TEST_P(ChannelsLast, PoolingAgreesWithContiguous) {
+  using Pool = Tensor (*)(const Tensor&);
+  const Pool pools[] = {
+      [](const Tensor& t) { return max_pool2d(t, 3, 2, 1); },
+      [](const Tensor& t) { return max_pool2d(t, 2); },
+      [](const Tensor& t) { return max_pool2d(t, 17, 1, 8); },  // winners beyond a byte
+      [](const Tensor& t) { return std::get<1>(max_pool2d_with_indices(t, 2)); },
+      [](const Tensor& t) { return avg_pool2d(t, 3, 2, 1); },
+      [](const Tensor& t) {
+        return adaptive_avg_pool2d(t, {3, 2});
+      },
+      [](const Tensor& t) {
+        return std::get<0>(adaptive_max_pool2d(t, {3, 2}));
+      }};
+  const Tensor y = last({2, 37, 10, 11}).requires_grad_(),
+               x = y.detach().contiguous().requires_grad_();
+  for (size_t i = 0; i < std::size(pools); ++i) {
+    SCOPED_TRACE(i);
+    const Tensor want = pools[i](x), got = pools[i](y);
+    testing::expect_same(got.cpu(), want.cpu(), 1e-6);
+    if (!want.requires_grad()) continue;
+    const Tensor g = randn(want.sizes()).to(x.device()).requires_grad_();
+    const Tensor dx = autograd::grad({want}, {x}, {g}, true, true)[0],
+                 dy = autograd::grad({got}, {y}, {g}, true, true)[0];
+    testing::expect_same(dy.cpu(), dx.cpu(), 1e-5);
+    const Tensor v = randn(x.sizes()).to(x.device());
+    testing::expect_same(autograd::grad({dy}, {g}, {v})[0].cpu(),
+                         autograd::grad({dx}, {g}, {v})[0].cpu(), 1e-5);
+  }
+}
+
+/// A weight decides, too, as PyTorch does.
+TEST_P(ChannelsLast, WeightsAloneMakeAConvolutionChannelsLast) {
+  const Tensor x = last({2, 4, 6, 6}).contiguous(), w = last({5, 4, 3, 3});
+  const Tensor y = conv2d(x, w);
+  EXPECT_TRUE(y.is_contiguous(MemoryFormat::ChannelsLast));
+  testing::expect_same(y.cpu(), conv2d(x, w.contiguous()).cpu(), 1e-4);
+  EXPECT_TRUE(conv_transpose2d(x, last({4, 5, 3, 3})).is_contiguous(MemoryFormat::ChannelsLast));
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, ChannelsLast, ::testing::Values("cpu", "sim:0"),
+                         [](const auto& info) { return std::string(info.param).substr(0, 3); });
+
+}  // namespace
+}  // namespace taeda
