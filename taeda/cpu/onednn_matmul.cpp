@@ -3,9 +3,12 @@
 
 #if defined(TAEDA_HAS_ONEDNN)
 #include <algorithm>
+#include <cstring>
+#include <optional>
 
 #include "taeda/base/parallel_for.h"
 #include "taeda/cpu/onednn_cache.h"
+#include "taeda/cpu/scratch.h"
 #endif
 
 namespace taeda::cpu::onednn {
@@ -68,20 +71,66 @@ struct Matmul {
   }
 };
 
+/// An operand as it is multiplied: where it lies, or a copy.
+///
+/// Note [Spread rows]
+/// Rows that begin a multiple of 2 KiB apart fall into one or two sets of the first cache. oneDNN
+/// reads short products down the columns without packing them, and then every number is a miss:
+/// 64 x 1024 by 1024 x 1024 took four times as long as by rows of 1040. So such rows are copied,
+/// a cache line apart.
+class Operand {
+ public:
+  explicit Operand(const Tensor& t)
+      : data_(static_cast<char*>(t.data_ptr())), bytes_(t.element_size()) {}
+
+  char* at(int64_t offset) const { return data_ + offset * bytes_; }
+
+  /// Copies a matrix of `count` rows of `length` adjacent elements if they need it.
+  void spread(int64_t count, int64_t length, int64_t* stride) {
+    constexpr int64_t kSameSets = 2048, kLine = 64;
+    if (*stride * bytes_ % kSameSets != 0 || count < 2) return;
+    const int64_t row = length * bytes_, from = *stride * bytes_, to = row + kLine;
+    copy_.emplace(static_cast<size_t>(count * to));
+    auto* out = copy_->as<char>();
+    parallel_for(0, count, std::max<int64_t>(1, kParallelGrain / row), [&](int64_t b, int64_t e) {
+      for (int64_t i = b; i < e; ++i) std::memcpy(out + i * to, data_ + i * from, row);
+    });
+    data_ = out;
+    *stride = to / bytes_;
+  }
+
+ private:
+  char* data_;
+  int64_t bytes_;
+  std::optional<Scratch> copy_;
+};
+
+struct Operands {
+  Operand a, b, out;
+  std::optional<Operand> addend;
+};
+
+/// Spreads the rows of float operands that enough of the others are multiplied with.
+void spread(Operands& operands, MatmulKey& key, int64_t m, int64_t n) {
+  constexpr int64_t kWorthACopy = 32;
+  int64_t *a = key.strides[0], *b = key.strides[1];
+  if (static_cast<ScalarType>(key.dtype) != kFloat) return;
+  if (a[1] == 1 && a[2] != 1 && n >= kWorthACopy) operands.a.spread(key.k, m, &a[2]);
+  if (b[2] == 1 && m >= kWorthACopy) operands.b.spread(key.k, n, &b[1]);
+}
+
 /// Runs the part of a product that begins at the given batch, row and column.
-void run_part(const MatmulKey& key, const Tensor& out, const Tensor& a, const Tensor& b,
-              const Tensor& addend, int64_t batch, int64_t row, int64_t column) {
+void run_part(const MatmulKey& key, const Operands& operands, int64_t batch, int64_t row,
+              int64_t column) {
   static thread_local Cache<MatmulKey, Matmul> cache;
   const Matmul& m = cache.get(key, [&] { return Matmul(key); });
-  const auto at = [&](const Tensor& t, const int64_t* s, int64_t i, int64_t j) -> void* {
-    return static_cast<char*>(t.data_ptr()) +
-           (batch * s[0] + i * s[1] + j * s[2]) * t.element_size();
+  const auto at = [&](const Operand& o, const int64_t* s, int64_t i, int64_t j) {
+    return o.at(batch * s[0] + i * s[1] + j * s[2]);
   };
-  m.arguments.set(0, at(a, key.strides[0], row, 0));
-  m.arguments.set(1, at(b, key.strides[1], 0, column));
-  m.arguments.set(2, at(out, key.strides[2], row, column));
-  if (key.bias)
-    m.arguments.set(3, static_cast<char*>(addend.data_ptr()) + column * addend.element_size());
+  m.arguments.set(0, at(operands.a, key.strides[0], row, 0));
+  m.arguments.set(1, at(operands.b, key.strides[1], 0, column));
+  m.arguments.set(2, at(operands.out, key.strides[2], row, column));
+  if (key.bias) m.arguments.set(3, operands.addend->at(column));
   const ThreadScope scope(1);
   m.arguments.run(m.primitive);
 }
@@ -109,15 +158,18 @@ bool matmul(const Tensor& out, const Tensor& a, const Tensor& b, const Tensor& a
   // oneDNN's own threads may share out k, and then sums depend on their number. So the product is
   // cut into parts by a rule of the sizes, and a part is the work of one thread.
   MatmulKey key{};
-  const Tensor* operands[] = {&a, &b, &out};
+  const Tensor* tensors[] = {&a, &b, &out};
   const bool batched = out.dim() == 3;
   for (int i = 0; i < 3; ++i)
     for (int64_t d = 0; d < out.dim(); ++d)
-      key.strides[i][d + (batched ? 0 : 1)] = operands[i]->stride(d);
+      key.strides[i][d + (batched ? 0 : 1)] = tensors[i]->stride(d);
   key.bias = addend.defined();
   key.dtype = static_cast<int32_t>(out.dtype());
   key.k = a.size(-1);
   const int64_t count = batched ? out.size(0) : 1, m = out.size(-2), n = out.size(-1);
+  Operands operands{Operand(a), Operand(b), Operand(out), {}};
+  if (addend.defined()) operands.addend.emplace(addend);
+  if (!batched) spread(operands, key, m, n);
   const int64_t parts = std::clamp<int64_t>(m * n * key.k / kPartWork, 1, 16);
   const int64_t group = part_length(count, 16, std::max<int64_t>(1, kPartWork / (m * n * key.k)));
   const bool by_row = m >= n;
@@ -134,7 +186,7 @@ bool matmul(const Tensor& out, const Tensor& a, const Tensor& b, const Tensor& a
       mine.batch = batched ? std::min(group, count - batch) : 0;
       mine.m = std::min(rows, m - row);
       mine.n = std::min(columns, n - column);
-      run_part(mine, out, a, b, addend, batch, row, column);
+      run_part(mine, operands, batch, row, column);
     }
   });
   return true;

@@ -72,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, MatmulShapes,
                                            Shape{1, 50, 33}, Shape{50, 1, 33}, Shape{7, 49, 17},
                                            Shape{17, 65, 300}, Shape{33, 31, 257},
                                            Shape{3, 200, 600}, Shape{100, 100, 100},
-                                           Shape{150, 220, 300}));
+                                           Shape{150, 220, 300}, Shape{512, 512, 33}));
 
 TEST(Matmul, EmptyOperands) {
   expect_same(empty({2, 0}).mm(empty({0, 3})), zeros({2, 3}));
