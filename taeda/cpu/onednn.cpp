@@ -53,6 +53,11 @@ dnnl::stream& onednn::stream() {
   return stream;
 }
 
+std::mutex& onednn::creation_mutex() {
+  static auto* mutex = new std::mutex;  // simulated streams outlive static destruction
+  return *mutex;
+}
+
 int onednn::threads() { return in_parallel_region() ? 1 : omp_get_max_threads(); }
 
 dnnl::memory::data_type onednn::data_type(ScalarType t) {

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <type_traits>
 #include <unordered_map>
@@ -17,6 +18,9 @@ namespace taeda::cpu::onednn {
 /// The CPU engine, and a stream of the calling thread.
 const dnnl::engine& engine();
 dnnl::stream& stream();
+/// Held while a primitive is made: two threads that make the same one at once crash in the cache
+/// that oneDNN itself keeps (seen with 2.6.3).
+std::mutex& creation_mutex();
 /// Threads that a primitive made now would use.
 int threads();
 /// oneDNN's name of a dtype that `takes` it.
@@ -52,6 +56,7 @@ class Cache {
     auto at = map_.find(key);
     if (at == map_.end()) {
       if (map_.size() >= kLimit) map_.clear();
+      const std::lock_guard one_at_a_time(creation_mutex());
       at = map_.emplace(key, std::make_unique<Value>(make())).first;
     }
     last_key_ = &at->first;

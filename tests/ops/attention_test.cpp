@@ -245,10 +245,11 @@ TEST(Attention, NamesWhatDoesNotFit) {
   EXPECT_THAT(attend(q, q.to(kDouble), q),
               HasSubstr("Expected query, key, and value to have the same dtype, but got "
                         "query.dtype: Float key.dtype: Double and value.dtype: Float instead."));
-  if (device_count(kSim) > 0)
+  if (device_count(kSim) > 0) {
     EXPECT_THAT(attend(q, q.to(Device("sim:0")), q),
                 HasSubstr("Expected query, key, and value to have the same device type, but got "
                           "query.device: cpu key.device: sim:0 and value.device: cpu instead."));
+  }
   EXPECT_THAT(attend(q, line, q),
               HasSubstr("Expected query, key, and value to all be  at least 2 dimensional, but got "
                         "query.dim: 4 key.dim: 1 and value.dim: 4 instead."));

@@ -7,6 +7,8 @@
 
 #include <cmath>
 #include <cstring>
+#include <latch>
+#include <thread>
 
 #include "taeda/autograd/engine.h"
 #include "taeda/autograd/gradcheck.h"
@@ -301,6 +303,20 @@ TEST(Conv, ErrorsNameWhatIsWrong) {
                 conv_transpose2d(zeros({2, 5, 4, 4}), zeros({5, 4, 2, 2}), {}, 1, 0, 1);
               }),
               HasSubstr("output padding must be smaller than either stride or dilation"));
+}
+
+TEST(Convolution, ThreadsMayMeetANewShapeTogether) {
+  for (int64_t size = 8; size < 72; ++size) {
+    const Tensor x = ones({1, 2, size, 9}), w = ones({3, 2, 3, 3});
+    std::latch together(4);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i)
+      threads.emplace_back([&] {
+        together.arrive_and_wait();
+        EXPECT_EQ(conv2d(x, w).sum().item<float>(), 18 * 3 * (size - 2) * 7);
+      });
+    for (std::thread& t : threads) t.join();
+  }
 }
 
 }  // namespace

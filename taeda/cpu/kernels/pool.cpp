@@ -125,7 +125,7 @@ void max_pool_planes(const Planes& p, const Window& w, const T* in, T* out, Inde
     C best[B];
     int32_t winner[B];
     const auto first = static_cast<int32_t>((z0 * w.kernel[1] + y0) * w.kernel[2] + x0);
-    for (int c = 0; c < lanes; ++c) {
+    for (int c = 0; c < B; ++c) {
       best[c] = -std::numeric_limits<C>::infinity();
       winner[c] = first;
     }
