@@ -7,6 +7,9 @@
 #if defined(TAEDA_HAS_ONEDNN)
 #include <omp.h>
 
+#include <utility>
+
+#include "taeda/base/error.h"
 #include "taeda/base/parallel_for.h"
 #include "taeda/cpu/onednn_cache.h"
 #endif
@@ -53,9 +56,33 @@ dnnl::stream& onednn::stream() {
   return stream;
 }
 
-std::mutex& onednn::creation_mutex() {
-  static auto* mutex = new std::mutex;  // simulated streams outlive static destruction
-  return *mutex;
+namespace {
+
+struct Making {
+  std::mutex mutex;
+  bool over = false;     ///< the process is ending
+  bool watched = false;  ///< `end` is registered
+
+  static Making& get() {
+    static auto* making = new Making;
+    return *making;
+  }
+  static void end() {
+    set_onednn_enabled(false);
+    const std::lock_guard lock(get().mutex);
+    get().over = true;
+  }
+};
+
+}  // namespace
+
+onednn::MakingPrimitive::MakingPrimitive() : lock_(Making::get().mutex) {
+  TAEDA_CHECK(!Making::get().over, "oneDNN: the process is ending");
+}
+
+onednn::MakingPrimitive::~MakingPrimitive() {
+  // Registered after oneDNN registered the end of its own object, hence called before it.
+  if (!std::exchange(Making::get().watched, true)) std::atexit(Making::end);
 }
 
 int onednn::threads() { return in_parallel_region() ? 1 : omp_get_max_threads(); }

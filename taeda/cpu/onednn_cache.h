@@ -18,9 +18,18 @@ namespace taeda::cpu::onednn {
 /// The CPU engine, and a stream of the calling thread.
 const dnnl::engine& engine();
 dnnl::stream& stream();
-/// Held while a primitive is made: two threads that make the same one at once crash in the cache
-/// that oneDNN itself keeps (seen with 2.6.3).
-std::mutex& creation_mutex();
+/// Held while a primitive is made. oneDNN keeps those it made in a static object, which at the
+/// process's end is gone before simulated streams are: from then on this throws Error.
+class MakingPrimitive {
+ public:
+  MakingPrimitive();
+  ~MakingPrimitive();
+  MakingPrimitive(const MakingPrimitive&) = delete;
+  MakingPrimitive& operator=(const MakingPrimitive&) = delete;
+
+ private:
+  std::lock_guard<std::mutex> lock_;
+};
 /// Threads that a primitive made now would use.
 int threads();
 /// oneDNN's name of a dtype that `takes` it.
@@ -56,7 +65,7 @@ class Cache {
     auto at = map_.find(key);
     if (at == map_.end()) {
       if (map_.size() >= kLimit) map_.clear();
-      const std::lock_guard one_at_a_time(creation_mutex());
+      const MakingPrimitive allowed;
       at = map_.emplace(key, std::make_unique<Value>(make())).first;
     }
     last_key_ = &at->first;

@@ -8,6 +8,7 @@
 #include "taeda/device/sim.h"
 #include "taeda/kernels/all.h"
 #include "taeda/ops/arithmetic.h"
+#include "taeda/ops/conv.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/dropout.h"
 #include "taeda/ops/index.h"
@@ -190,6 +191,19 @@ TEST(SimKernelsDeathTest, AnUnchangedCudaProgramRunsOnSimulatedDevices) {
         std::exit(program() ? 0 : 1);
       },
       testing::ExitedWithCode(0), "");
+}
+
+TEST(SimKernelsDeathTest, AProgramMayEndWhileDevicesWork) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto program = [] {
+    sim::configure(2);
+    for (int64_t size = 8; size < 24; ++size)  // shapes that the libraries below have not met
+      for (const Device device : {kDevice, kPeer})
+        conv2d(ones({1, 2, size, 9}, TensorOptions(device)),
+               ones({3, 2, 3, 3}, TensorOptions(device)));
+    std::exit(0);
+  };
+  for (int i = 0; i < 3; ++i) EXPECT_EXIT(program(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace
