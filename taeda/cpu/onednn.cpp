@@ -77,12 +77,12 @@ struct Making {
 }  // namespace
 
 onednn::MakingPrimitive::MakingPrimitive() : lock_(Making::get().mutex) {
-  TAEDA_CHECK(!Making::get().over, "oneDNN: the process is ending");
-}
-
-onednn::MakingPrimitive::~MakingPrimitive() {
-  // Registered after oneDNN registered the end of its own object, hence called before it.
-  if (!std::exchange(Making::get().watched, true)) std::atexit(Making::end);
+  Making& making = Making::get();
+  if (!std::exchange(making.watched, true)) {
+    dnnl::get_primitive_cache_capacity();  // makes the static object
+    std::atexit(Making::end);              // so this comes before its end
+  }
+  TAEDA_CHECK(!making.over, "oneDNN: the process is ending");
 }
 
 int onednn::threads() { return in_parallel_region() ? 1 : omp_get_max_threads(); }

@@ -23,7 +23,6 @@ dnnl::stream& stream();
 class MakingPrimitive {
  public:
   MakingPrimitive();
-  ~MakingPrimitive();
   MakingPrimitive(const MakingPrimitive&) = delete;
   MakingPrimitive& operator=(const MakingPrimitive&) = delete;
 
