@@ -131,6 +131,10 @@ void print(std::ostream& out, const Tensor& t, int64_t linesize) {
     out << "[ Tensor (undefined) ]";
     return;
   }
+  if (is_complex(t.dtype())) {  // libtorch's layout has no place for imaginary parts: as Python
+    out << format_tensor(t, {});
+    return;
+  }
   FormatGuard guard(out);
   NoGradGuard no_grad;
   const Tensor host = t.detach().cpu().to(kDouble).contiguous();

@@ -116,6 +116,9 @@ TEST(PrintStream, LeavesTheStreamAsItWas) {
   std::ostringstream text;
   text << tensor({1.5}) << '\n' << 0.1;
   EXPECT_EQ(text.str(), " 1.5000\n[ CPUFloatType{1} ]\n0.1");
+  std::ostringstream complex_numbers;
+  complex_numbers << tensor({complex<float>(1, 2)});
+  EXPECT_EQ(complex_numbers.str(), "tensor([1.+2.j])");
   std::ostringstream undefined;
   undefined << Tensor();
   EXPECT_EQ(undefined.str(), "[ Tensor (undefined) ]");
