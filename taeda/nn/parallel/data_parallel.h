@@ -102,8 +102,7 @@ class DataParallelImpl : public DataParallelBase {
     if (devices_.size() == 1) return detail::call_with(*module_, scatter(all, devices_, dim_)[0]);
     const auto inputs = sizeof...(Args) == 0 ? std::vector{all} : scatter(all, devices_, dim_);
     std::lock_guard lock(replicas_->mutex());
-    const Replicas::SettledAtEnd settled(*replicas_);
-    const auto& clones = replicas_->follow_unsettled(inputs.size());
+    const auto& clones = replicas_->follow(inputs.size());
     std::vector<std::shared_ptr<M>> modules;
     for (size_t i = 0; i < inputs.size(); ++i)
       modules.push_back(std::static_pointer_cast<M>(clones[i]));

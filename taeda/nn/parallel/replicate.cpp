@@ -95,7 +95,7 @@ void Replicas::forget() {
   clones_.clear();
 }
 
-const std::vector<std::shared_ptr<Module>>& Replicas::follow_unsettled(size_t n) {
+const std::vector<std::shared_ptr<Module>>& Replicas::follow(size_t n) {
   const bool recording = GradMode::is_enabled();
   {
     const InferenceMode normal(false);
@@ -225,15 +225,26 @@ void Replicas::update(size_t n) {
     const Device from = devices_[i - 1], to = devices_[i];
     if (!any(stale[i]) || from.is_cpu() || from.type() != to.type()) continue;
     if (!lanes_[i]) lanes_[i].emplace(from, to);
-    settled_ = false;
     lanes_[i]->send.wait_stream(current_stream(from));
     lanes_[i]->receive.wait_stream(current_stream(to));
   }
-  for (size_t k = 0; k < tensors; ++k)
-    for (size_t i = 1; i < n; ++i)
-      if (stale[i][k]) on_device(i, [&] { send(k, i); });
-  for (size_t i = 1; i < n; ++i)
-    if (const auto* lane = lane_to(i)) current_stream(devices_[i]).wait_stream(lane->receive);
+  const auto join = [&] {
+    for (size_t i = 1; i < n; ++i) {
+      const nn::detail::Lane* lane = lane_to(i);
+      if (!lane || !any(stale[i])) continue;
+      current_stream(devices_[i]).wait_stream(lane->receive);
+      current_stream(devices_[i - 1]).wait_stream(lane->send);
+    }
+  };
+  try {
+    for (size_t k = 0; k < tensors; ++k)
+      for (size_t i = 1; i < n; ++i)
+        if (stale[i][k]) on_device(i, [&] { send(k, i); });
+  } catch (...) {
+    join();
+    throw;
+  }
+  join();
 }
 
 /// Queues the copy of a tensor from the replica before, or from the original.
@@ -256,13 +267,6 @@ void Replicas::send(size_t k, size_t i) {
   copy.from_offset = original.storage_offset();
   copy.from_version = original._version();
   copy.own_version = copy.own._version();
-}
-
-void Replicas::settle() {
-  if (settled_) return;
-  settled_ = true;
-  for (size_t i = 1; i < lanes_.size(); ++i)
-    if (const auto* lane = lane_to(i)) current_stream(devices_[i - 1]).wait_stream(lane->send);
 }
 
 void Replicas::record_history(size_t n) const {

@@ -19,10 +19,11 @@ namespace taeda::nn::parallel {
 /// parameter or buffer is copied, into the memory that the replica has, if the original's storage
 /// or version is another than at the last copy. So nothing is allocated in a training loop, and
 /// nothing is copied between two passes without a change. Values go from replica to replica, each
-/// tensor as soon as it has arrived, on streams of their own: a device sends everything once, and
-/// the original's computes meanwhile. A replica on the original's device
-/// shares its memory: it costs none, and what it writes into its buffers (the statistics of batch
-/// norm) the original has. What other replicas write into theirs is overwritten by the next pass.
+/// tensor as soon as it has arrived, on streams of their own, so that a device sends everything
+/// once. A pass begins on a device when it has sent everything, because it may write into buffers.
+/// A replica on the original's device shares its memory: it costs none, and what it writes into its
+/// buffers (the statistics of batch norm) the original has. What other replicas write into theirs
+/// is overwritten by the next pass.
 ///
 /// Clones are made anew when the tree of modules, the parameters and buffers registered in it, or
 /// a member of one of its modules has changed. Members are compared by their bytes; what a member
@@ -36,27 +37,7 @@ class Replicas {
 
   /// The first `n` replicas, in step with the original. Throws Error if a module cannot be cloned;
   /// what it throws otherwise (OutOfMemoryError) it throws with a line that names the device.
-  const std::vector<std::shared_ptr<Module>>& follow(size_t n) {
-    const SettledAtEnd settled(*this);
-    return follow_unsettled(n);
-  }
-  /// The same for a caller who calls `settle` before the values may change, and queues the pass
-  /// before: the devices compute while they send.
-  const std::vector<std::shared_ptr<Module>>& follow_unsettled(size_t n);
-  /// Has later work of the current streams wait until what replicas are sent has left.
-  void settle();
-
-  class SettledAtEnd {
-   public:
-    explicit SettledAtEnd(Replicas& replicas) : replicas_(replicas) {}
-    ~SettledAtEnd() { replicas_.settle(); }
-    SettledAtEnd(const SettledAtEnd&) = delete;
-    SettledAtEnd& operator=(const SettledAtEnd&) = delete;
-
-   private:
-    Replicas& replicas_;
-  };
-
+  const std::vector<std::shared_ptr<Module>>& follow(size_t n);
   /// Has the clones made anew at the next pass.
   void forget();
   std::mutex& mutex() { return mutex_; }
@@ -97,7 +78,6 @@ class Replicas {
   std::vector<Replica> replicas_;
   std::vector<std::shared_ptr<Module>> clones_;
   std::vector<std::optional<nn::detail::Lane>> lanes_;  // to each replica from the one before it
-  bool settled_ = true;
   std::mutex mutex_;
 };
 
