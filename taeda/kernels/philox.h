@@ -50,6 +50,12 @@ TAEDA_HD TAEDA_ALWAYS_INLINE uint64_t bits64(uint64_t seed, uint64_t offset, uin
   return uint64_t{x.w[2 * (i % 2) + 1]} << 32 | x.w[2 * (i % 2)];
 }
 
+/// Words below this are kept by a dropout that keeps with probability `keep`.
+inline uint32_t kept_below(double keep) {
+  const auto bound = static_cast<uint64_t>(keep * 0x1p32);
+  return static_cast<uint32_t>(bound > UINT32_MAX ? UINT32_MAX : bound);
+}
+
 /// [0, 1) of 24 bits.
 TAEDA_HD TAEDA_ALWAYS_INLINE float to_uniform(uint32_t bits) {
   return static_cast<float>(static_cast<int32_t>(bits >> 8)) * 0x1p-24f;  // signed: vectorises

@@ -131,42 +131,20 @@ struct Block {
 
 /// What forward and backward share.
 template <class T>
-struct AttentionProblem {
+struct AttentionProblem : AttentionCall {
   using A = opmath_t<T>;
   HeadMatrices<const T> query, key, value;
-  int64_t batches, heads, groups, queries, keys, width, value_width;
-  const void* mask;
-  ScalarType mask_dtype = kBool;
-  int64_t mask_strides[4] = {};
-  AttentionSpec spec;
-  PhiloxState state;
-  uint32_t kept_below;
+  int64_t width, value_width;
 
   AttentionProblem(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& m,
                    AttentionSpec s, const PhiloxState& philox)
-      : query(q),
+      : AttentionCall(q, k, m, s, philox),
+        query(q),
         key(k),
         value(v),
-        batches(q.size(0)),
-        heads(q.size(1)),
-        groups(k.size(1)),
-        queries(q.size(2)),
-        keys(k.size(2)),
         width(q.size(3)),
-        value_width(v.size(3)),
-        mask(m.defined() ? m.data_ptr() : nullptr),
-        spec(s),
-        state(philox),
-        kept_below(static_cast<uint32_t>(
-            std::min<uint64_t>(static_cast<uint64_t>((1 - s.dropout) * 0x1p32), UINT32_MAX))) {
-    if (!mask) return;
-    mask_dtype = m.dtype();
-    for (size_t d = 0; d < 4; ++d) mask_strides[d] = m.strides()[d];
-  }
+        value_width(v.size(3)) {}
 
-  int64_t group_of(int64_t head) const { return head / (heads / groups); }
-  /// Keys that some of the queries before `row_end` looks at.
-  int64_t keys_seen(int64_t row_end) const { return spec.causal ? std::min(keys, row_end) : keys; }
   /// Columns of a block that its r-th row looks at, as far as `causal` says.
   int64_t columns_seen(const Block& at, int64_t r) const {
     return spec.causal ? std::clamp<int64_t>(at.row + r + 1 - at.column, 0, at.columns)
@@ -191,14 +169,13 @@ struct AttentionProblem {
   /// The mask's part of the r-th row of a block.
   void apply_mask(const Block& at, int64_t r, A* scores, int64_t n) const {
     if (!mask) return;
-    const int64_t offset = at.b * mask_strides[0] + at.h * mask_strides[1] +
-                           (at.row + r) * mask_strides[2] + at.column * mask_strides[3];
+    const void* from = mask_at(at.b, at.h, at.row + r, at.column);
     if (mask_dtype == kBool)
-      mask_row(scores, static_cast<const bool*>(mask) + offset, mask_strides[3], n);
+      mask_row(scores, static_cast<const bool*>(from), mask_strides[3], n);
     else if (mask_dtype == dtype_of<T>())
-      mask_row(scores, static_cast<const T*>(mask) + offset, mask_strides[3], n);
+      mask_row(scores, static_cast<const T*>(from), mask_strides[3], n);
     else
-      mask_row(scores, static_cast<const A*>(mask) + offset, mask_strides[3], n);
+      mask_row(scores, static_cast<const A*>(from), mask_strides[3], n);
   }
 
   /// Multiplies the first n numbers of the r-th row of a block by 1 / (1 - dropout), or by 0.

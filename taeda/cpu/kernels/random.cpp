@@ -102,8 +102,7 @@ void randint_kernel(const Tensor& out, int64_t from, uint64_t range, const Philo
 
 void dropout_kernel(const Tensor& out, const Tensor& in, double keep, double scale,
                     const PhiloxState& state) {
-  const auto limit = static_cast<uint64_t>(keep * 0x1p32);  // below 2^32: 0 < keep < 1
-  const auto below = static_cast<uint32_t>(std::min<uint64_t>(limit, UINT32_MAX));
+  const uint32_t below = philox::kept_below(keep);
   dispatch(FloatTypes{}, "dropout", out.dtype(), [&]<class T>() {
     using M = opmath_t<T>;
     T* to = static_cast<T*>(out.data_ptr());

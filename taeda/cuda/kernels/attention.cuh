@@ -4,7 +4,6 @@
 
 #include "taeda/cuda/kernels/rows.cuh"
 #include "taeda/kernels/attention.h"
-#include "taeda/kernels/philox.h"
 
 namespace taeda::gpu {
 
@@ -34,44 +33,13 @@ struct HeadMatrices {
   }
 };
 
-struct AttentionProblem {
+struct AttentionProblem : AttentionCall {
   HeadMatrices query, key, value;
-  int64_t batches, heads, groups, queries, keys;
-  const char* mask = nullptr;
-  ScalarType mask_dtype = kBool;
-  int mask_item = 1;
-  int64_t mask_strides[4] = {};
-  AttentionSpec spec;
-  PhiloxState state;
-  uint32_t kept_below;
 
   AttentionProblem(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& m,
                    AttentionSpec s, const PhiloxState& philox)
-      : query(q),
-        key(k),
-        value(v),
-        batches(q.size(0)),
-        heads(q.size(1)),
-        groups(k.size(1)),
-        queries(q.size(2)),
-        keys(k.size(2)),
-        spec(s),
-        state(philox) {
-    const auto below = static_cast<uint64_t>((1 - s.dropout) * 0x1p32);
-    kept_below = static_cast<uint32_t>(below > UINT32_MAX ? UINT32_MAX : below);
-    if (!m.defined()) return;
-    mask = static_cast<const char*>(m.data_ptr());
-    mask_dtype = m.dtype();
-    mask_item = static_cast<int>(m.element_size());
-    for (int d = 0; d < 4; ++d) mask_strides[d] = m.strides()[d];
-  }
+      : AttentionCall(q, k, m, s, philox), query(q), key(k), value(v) {}
 
-  int64_t share() const { return heads / groups; }
-  __device__ int64_t group_of(int64_t h) const { return h / (heads / groups); }
-  /// Keys that some of the queries before `row_end` looks at.
-  __device__ int64_t keys_seen(int64_t row_end) const {
-    return spec.causal && row_end < keys ? row_end : keys;
-  }
   /// The score from the product of a query and a key; -infinity where the query does not look, or
   /// where there is no such query or key.
   template <class A>
@@ -79,9 +47,7 @@ struct AttentionProblem {
     if (i >= queries || j >= keys || (spec.causal && j > i)) return minus_infinity<A>();
     product *= static_cast<A>(spec.scale);
     if (!mask) return product;
-    const char* m = mask + (b * mask_strides[0] + h * mask_strides[1] + i * mask_strides[2] +
-                            j * mask_strides[3]) *
-                               mask_item;
+    const char* m = mask_at(b, h, i, j);
     if (mask_dtype == kBool)
       return *reinterpret_cast<const bool*>(m) ? product : minus_infinity<A>();
     return product + load_as<A>(m, mask_dtype);

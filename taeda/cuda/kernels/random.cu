@@ -148,14 +148,13 @@ __global__ void __launch_bounds__(kThreads)
 void dropout_cuda(const Tensor& out, const Tensor& in, double keep, double scale,
                   const PhiloxState& state) {
   if (out.numel() == 0) return;
-  const auto limit = static_cast<uint64_t>(keep * 0x1p32);  // below 2^32: 0 < keep < 1
-  const auto below = static_cast<uint32_t>(limit > UINT32_MAX ? UINT32_MAX : limit);
   const Context context(out.device());
   dispatch_compute(FloatCompute{}, "dropout", out.dtype(), [&]<class M>() {
     Target target(out);
     target.vector &= is_aligned(in.data_ptr());
     dropout_kernel<M><<<target.blocks(), kThreads, 0, context.stream>>>(
-        target, static_cast<const char*>(in.data_ptr()), below, static_cast<M>(scale), state);
+        target, static_cast<const char*>(in.data_ptr()), philox::kept_below(keep),
+        static_cast<M>(scale), state);
   });
   context.launched("dropout");
 }
