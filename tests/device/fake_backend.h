@@ -33,7 +33,7 @@ class FakeBackend final : public Backend {
     if (used + bytes > capacity) return nullptr;
     used += bytes;
     ++raw_allocations;
-    return std::aligned_alloc(512, bytes);
+    return host_memory(bytes);
   }
   void deallocate(int, void* p, size_t bytes) override {
     used -= bytes;
@@ -43,7 +43,7 @@ class FakeBackend final : public Backend {
     *free = capacity - used;
     *total = capacity;
   }
-  void* allocate_pinned(size_t bytes) override { return std::aligned_alloc(512, bytes); }
+  void* allocate_pinned(size_t bytes) override { return host_memory(bytes); }
   void deallocate_pinned(void* p, size_t) override { std::free(p); }
   void copy(void*, int, const void*, int, size_t, int, StreamId) override {}
   void fill_zero(void*, size_t, int, StreamId) override {}
@@ -68,6 +68,12 @@ class FakeBackend final : public Backend {
   bool event_query(EventHandle e) override { return static_cast<FakeEvent*>(e)->done; }
   void event_synchronize(EventHandle e) override { static_cast<FakeEvent*>(e)->done = true; }
   double event_elapsed_ms(EventHandle, EventHandle) override { return 0; }
+
+ private:
+  static void* host_memory(size_t bytes) {
+    constexpr size_t kAlign = 512;  // of which aligned_alloc wants a multiple
+    return std::aligned_alloc(kAlign, (bytes + kAlign - 1) / kAlign * kAlign);
+  }
 };
 
 }  // namespace taeda
