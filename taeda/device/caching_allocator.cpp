@@ -294,15 +294,19 @@ Block* CachingAllocator::merge(Block* block) {
 }
 
 /// The block is no longer live, but other streams may still use it: an event marks the end of what
-/// each has queued so far.
+/// each has queued so far. A device that has failed, or whose process ends, gives none: the block
+/// then waits for ever, because whoever frees it must not meet the error.
 void CachingAllocator::wait_for_users(Block* block) {
   waiting_blocks_.add(is_small(block->bytes), 1);
   waiting_bytes_.add(is_small(block->bytes), static_cast<int64_t>(block->bytes));
   for (StreamId stream : block->users) {
-    EventHandle event = backend_.new_event(device_, false);
-    backend_.record_event(event, device_, stream);
-    pending_.push_back({stream, event, block});
     ++block->pending;
+    try {
+      EventHandle event = backend_.new_event(device_, false);
+      backend_.record_event(event, device_, stream);
+      pending_.push_back({stream, event, block});
+    } catch (const Error&) {
+    }
   }
   block->users.clear();
 }

@@ -67,7 +67,11 @@ class PinnedAllocator {
       return;
     }
     pending_.push_back({block.address, block.bytes, std::move(block.users), {}});
-    record_events(pending_.back());
+    try {
+      record_events(pending_.back());
+    } catch (const Error&) {  // of a device that has failed: the block is not used again
+      pending_.pop_back();
+    }
   }
 
   bool contains(const void* p) {

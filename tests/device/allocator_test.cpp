@@ -117,6 +117,21 @@ TEST_F(AllocatorTest, ABlockThatAnotherStreamUsesWaitsForItsEvents) {
   for (void* x : {p, q, r}) a.deallocate(x);
 }
 
+TEST_F(AllocatorTest, ABlockIsFreedWhenItsUsersCannotBeWaitedForButNotUsedAgain) {
+  void* p = take(kMiB, 1);
+  a.record_stream(p, 2);
+  a.record_stream(p, 3);
+  device.failed = true;
+  a.deallocate(p);
+  device.failed = false;
+  EXPECT_EQ(a.stats().allocated, 0);
+  a.empty_cache();
+  void* q = take(kMiB, 1);
+  EXPECT_NE(q, p);
+  a.deallocate(q);
+  device.deallocate(0, p, 2 * kMiB);  // the segment, which the allocator keeps for good
+}
+
 TEST_F(AllocatorTest, EmptyCacheWaitsForTheUsersOfABlock) {
   void* p = take(kMiB, 1);
   a.record_stream(p, 2);

@@ -1,9 +1,10 @@
-// A device of 64 MiB whose events are finished by hand.
+// A device of 64 MiB whose events are finished by hand, and which can fail.
 #pragma once
 
 #include <cstdlib>
 #include <set>
 
+#include "taeda/base/error.h"
 #include "taeda/device/backend.h"
 
 namespace taeda {
@@ -19,6 +20,7 @@ class FakeBackend final : public Backend {
   size_t used = 0;
   int raw_allocations = 0;
   std::set<FakeEvent*> events;
+  bool failed = false;  // gives no events any more
 
   /// All events recorded on `stream` so far are over.
   void finish(StreamId stream) {
@@ -53,6 +55,7 @@ class FakeBackend final : public Backend {
   void stream_synchronize(int, StreamId) override {}
   void device_synchronize(int) override {}
   EventHandle new_event(int, bool) override {
+    if (failed) throw Error("the device has failed");
     auto* e = new FakeEvent;
     events.insert(e);
     return e;
