@@ -148,6 +148,8 @@ void DeviceGraph::capture_begin(PoolId pool, CaptureMode mode) {
     throw;
   }
   g.pool = used;
+  // What the default stream has yet to do may still use the memory that `outside_memory` found.
+  g.last_replay = default_stream(g.stream.device());
   for (const Source& s : g.sources)
     s.generator.begin_capture(static_cast<const uint64_t*>(s.base.get()));
   g.state = Impl::State::Capturing;
