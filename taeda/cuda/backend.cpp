@@ -10,6 +10,7 @@
 #include "taeda/base/error.h"
 #include "taeda/cuda/context.h"
 #include "taeda/cuda/fault.h"
+#include "taeda/device/registry.h"
 
 namespace taeda::gpu {
 
@@ -48,6 +49,12 @@ bool is_done(cudaError_t status, const char* what) {
   return true;
 }
 
+/// `use_device` for what is given back, which may be after the runtime has ended.
+void try_device(int device) {
+  int current = -1;
+  if (cudaGetDevice(&current) == cudaSuccess && current != device) cudaSetDevice(device);
+}
+
 /// Host memory that the driver knows, of whoever: the copy engine reads and writes it directly.
 bool is_registered(const void* p) {
   cudaPointerAttributes attributes{};
@@ -56,6 +63,15 @@ bool is_registered(const void* p) {
     return false;
   }
   return attributes.type != cudaMemoryTypeUnregistered;
+}
+
+/// Whether the device reads any memory of the host without its being staged, as on a board that
+/// both share.
+bool uses_host_page_tables(int device) {
+  int uses = 0;
+  check(cudaDeviceGetAttribute(&uses, cudaDevAttrPageableMemoryAccessUsesHostPageTables, device),
+        "reading the device's properties");
+  return uses != 0;
 }
 
 }  // namespace
@@ -118,8 +134,7 @@ void* CudaBackend::allocate(int device, size_t bytes) {
 }
 
 void CudaBackend::deallocate(int device, void* p, size_t) {
-  int current = -1;
-  if (cudaGetDevice(&current) == cudaSuccess && current != device) cudaSetDevice(device);
+  try_device(device);
   const RelaxedCapture relaxed;
   // At the end of the process the runtime may be gone already, and the memory with it.
   if (cudaFree(p) != cudaSuccess) cudaGetLastError();
@@ -127,10 +142,12 @@ void CudaBackend::deallocate(int device, void* p, size_t) {
 
 void CudaBackend::memory_info(int device, size_t* free, size_t* total) const {
   use_device(device);
+  const RelaxedCapture relaxed;
   check(cudaMemGetInfo(free, total), "reading the device's free memory");
 }
 
 void* CudaBackend::allocate_pinned(size_t bytes) {
+  use_device(current_device(kCUDA));  // else the runtime starts device 0 for it
   const RelaxedCapture relaxed;
   void* p = nullptr;
   const cudaError_t status = cudaHostAlloc(&p, bytes, cudaHostAllocPortable);
@@ -168,10 +185,11 @@ void CudaBackend::copy(void* dst, int dst_device, const void* src, int src_devic
                         s),
         what);
   // Our pinned blocks are waited for by the caller, by their events. The runtime has staged other
-  // host memory that it reads; what arrives there, and what somebody else has pinned, is waited
-  // for.
+  // host memory that it reads, unless the device reads it where it lies; what arrives there, and
+  // what somebody else has pinned, is waited for.
   const void* host = to_host ? dst : src;
-  if (allocator::is_pinned(kCUDA, host) || (!to_host && !is_registered(host))) return;
+  if (allocator::is_pinned(kCUDA, host)) return;
+  if (!to_host && !is_registered(host) && !uses_host_page_tables(device)) return;
   check(cudaStreamSynchronize(s), what);
   report_fault(device);
 }
@@ -194,6 +212,7 @@ void CudaBackend::enable_peer(int device, int peer) {
   if (peers_tried_[device][peer].exchange(true)) return;
   if (!can_access_peer(device, peer)) return;
   use_device(device);
+  const RelaxedCapture relaxed;
   const cudaError_t status = cudaDeviceEnablePeerAccess(peer, 0);
   if (status != cudaSuccess) cudaGetLastError();  // the copy works without
   share_virtual_memory(peer, device);
@@ -249,6 +268,7 @@ EventHandle CudaBackend::new_event(int device, bool timing) {
 }
 
 void CudaBackend::delete_event(EventHandle event) {
+  try_device(as_event(event)->device);
   if (cudaEventDestroy(as_event(event)->handle) != cudaSuccess) cudaGetLastError();
   delete as_event(event);
 }
@@ -263,17 +283,24 @@ void CudaBackend::stream_wait_event(int device, StreamId stream, EventHandle eve
   check(cudaStreamWaitEvent(as_stream(stream), as_event(event)->handle, 0), "waiting for an event");
 }
 
+// Events that are asked belong to work that was queued, not captured: a capture on another stream
+// or thread need not be spoiled.
 bool CudaBackend::event_query(EventHandle event) {
+  use_device(as_event(event)->device);
+  const RelaxedCapture relaxed;
   return is_done(cudaEventQuery(as_event(event)->handle), "asking an event");
 }
 
 void CudaBackend::event_synchronize(EventHandle event) {
+  use_device(as_event(event)->device);
+  const RelaxedCapture relaxed;
   check(cudaEventSynchronize(as_event(event)->handle), "waiting for an event");
   report_fault(as_event(event)->device);
 }
 
 double CudaBackend::event_elapsed_ms(EventHandle start, EventHandle end) {
   float ms = 0;
+  use_device(as_event(start)->device);
   check(cudaEventElapsedTime(&ms, as_event(start)->handle, as_event(end)->handle),
         "measuring the time between events");
   return ms;

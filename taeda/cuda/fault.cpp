@@ -4,7 +4,7 @@
 #include <mutex>
 
 #include "taeda/base/error.h"
-#include "taeda/cuda/error.h"
+#include "taeda/cuda/context.h"
 
 namespace taeda::gpu {
 
@@ -20,6 +20,7 @@ Fault* fault_of(int device) {
   static std::mutex mutex;
   std::lock_guard lock(mutex);
   if (!faults[device].load(std::memory_order_relaxed)) {
+    const RelaxedCapture relaxed;
     void* p = nullptr;  // with unified addressing the device uses the same address
     check(cudaHostAlloc(&p, sizeof(Fault), cudaHostAllocMapped | cudaHostAllocPortable),
           "allocating the device's error report");
