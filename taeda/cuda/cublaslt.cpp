@@ -75,6 +75,7 @@ cublasLtHandle_t handle_of(const Library& l, int device) {
   static std::map<int, cublasLtHandle_t> handles;
   const std::lock_guard lock(mutex);
   const auto [found, is_new] = handles.try_emplace(device, nullptr);
+  const RelaxedCapture relaxed;
   if (is_new && l.create(&found->second) != CUBLAS_STATUS_SUCCESS) found->second = nullptr;
   return found->second;
 }
@@ -200,9 +201,9 @@ class Call {
 /// Everything that the choice of an algorithm depends on.
 using Key = std::vector<int64_t>;
 
-Key key_of(int device, const Types& types, bool bias, bool adds, int64_t batches,
+Key key_of(int device, const Types& types, const void* bias, bool adds, int64_t batches,
            std::initializer_list<const Plain*> operands) {
-  Key key{device, types.data, types.compute, bias, adds, batches};
+  Key key{device, types.data, types.compute, bias ? alignment(bias) : 0, adds, batches};
   for (const Plain* p : operands)
     for (int64_t x : {p->rows, p->columns, p->leading, p->batch, int64_t{p->flipped},
                       int64_t{alignment(p->data)}})
@@ -244,6 +245,26 @@ struct Scales {
 
 cublasOperation_t operation(const Plain& p) { return p.flipped ? CUBLAS_OP_T : CUBLAS_OP_N; }
 
+/// A bias where the library may load 16 bytes of it at once: there is no preference that tells the
+/// heuristic of a lesser alignment.
+class AlignedBias {
+ public:
+  AlignedBias(const Context& context, const Tensor& bias) : data_(bias.data_ptr()) {
+    if (alignment(data_) >= 16) return;
+    const int64_t bytes = bias.size(-1) * bias.element_size();
+    copy_.emplace(bias.device(), bytes);
+    check(cudaMemcpyAsync(copy_->as<void>(), data_, static_cast<size_t>(bytes),
+                          cudaMemcpyDeviceToDevice, context.stream),
+          "addmm");
+    data_ = copy_->as<void>();
+  }
+  const void* data() const { return data_; }
+
+ private:
+  std::optional<Scratch> copy_;
+  const void* data_;
+};
+
 }  // namespace
 
 bool cublaslt_matmul(const Context& context, const Tensor& out, const Tensor& a, const Tensor& b,
@@ -259,19 +280,22 @@ bool cublaslt_matmul(const Context& context, const Tensor& out, const Tensor& a,
   const cublasLtHandle_t handle = handle_of(*l, context.device);
   if (!handle || batches > INT32_MAX) return false;
 
+  std::optional<AlignedBias> row;
+  if (bias) row.emplace(context, addend);
+  const void* const row_data = row ? row->data() : nullptr;
   Call call(*l, *types);
   call.set(CUBLASLT_MATMUL_DESC_TRANSA, operation(*right));
   call.set(CUBLASLT_MATMUL_DESC_TRANSB, operation(*left));
   if (bias) {
     call.set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
-    call.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, static_cast<const void*>(addend.data_ptr()));
+    call.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, row_data);
   }
   const auto la = call.layout(*right, batches), lb = call.layout(*left, batches),
              lc = call.layout(*c, batches), ld = call.layout(*result, batches);
   const auto preference = call.preference(*right, *left, *c, *result);
   if (!call.ok()) return false;
   const auto algorithm = algorithm_of(
-      key_of(context.device, *types, bias, adds, batches, {&*left, &*right, &*c, &*result}),
+      key_of(context.device, *types, row_data, adds, batches, {&*left, &*right, &*c, &*result}),
       [&]() -> std::optional<cublasLtMatmulAlgo_t> {
         cublasLtMatmulHeuristicResult_t found{};
         int count = 0;
