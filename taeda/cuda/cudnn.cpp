@@ -50,7 +50,6 @@ struct Library {
   decltype(&cudnnConvolutionForward) forward;
   decltype(&cudnnConvolutionBackwardData) backward_data;
   decltype(&cudnnConvolutionBackwardFilter) backward_filter;
-  decltype(&cudnnAddTensor) add;
 
   bool load() {
     const std::string file = "libcudnn.so." + std::to_string(CUDNN_MAJOR);
@@ -76,8 +75,7 @@ struct Library {
            library.load(time_filter, "cudnnFindConvolutionBackwardFilterAlgorithmEx") &&
            library.load(forward, "cudnnConvolutionForward") &&
            library.load(backward_data, "cudnnConvolutionBackwardData") &&
-           library.load(backward_filter, "cudnnConvolutionBackwardFilter") &&
-           library.load(add, "cudnnAddTensor");
+           library.load(backward_filter, "cudnnConvolutionBackwardFilter");
   }
 };
 
@@ -125,6 +123,7 @@ CudnnHandle::CudnnHandle(const Context& context) : device_(context.device) {
       mine.pop_back();
     }
   }
+  const RelaxedCapture relaxed;
   if (!handle_ && l->create(&handle_) != CUDNN_STATUS_SUCCESS) handle_ = nullptr;
   usable_ = handle_ && l->set_stream(handle_, context.stream) == CUDNN_STATUS_SUCCESS;
 }
@@ -163,7 +162,6 @@ class Problem {
     type_ = *type;
     ok_ = l.tensor_create(&in_) == CUDNN_STATUS_SUCCESS &&
           l.tensor_create(&out_) == CUDNN_STATUS_SUCCESS &&
-          l.tensor_create(&bias_) == CUDNN_STATUS_SUCCESS &&
           l.filter_create(&weight_) == CUDNN_STATUS_SUCCESS &&
           l.conv_create(&conv_) == CUDNN_STATUS_SUCCESS && set(in_, sizes(in)) &&
           set(out_, sizes(out)) && set_weight(sizes(weight)) && set_conv(g);
@@ -171,7 +169,7 @@ class Problem {
   ~Problem() {
     if (conv_) l_.conv_destroy(conv_);
     if (weight_) l_.filter_destroy(weight_);
-    for (cudnnTensorDescriptor_t t : {in_, out_, bias_})
+    for (cudnnTensorDescriptor_t t : {in_, out_})
       if (t) l_.tensor_destroy(t);
   }
   Problem(const Problem&) = delete;
@@ -182,23 +180,16 @@ class Problem {
   cudnnFilterDescriptor_t weight() const { return weight_; }
   cudnnConvolutionDescriptor_t conv() const { return conv_; }
   const Key& key() const { return key_; }
-  /// Uses the kind of arithmetic that an algorithm was rated with. Of float the caller decides.
+  /// Uses the kind of arithmetic that an algorithm was rated with, and that its memory is for.
+  /// Where the caller wants no TF32 there is one kind.
   bool use(cudnnMathType_t math) const {
-    return !is_reduced_floating(dtype_) || l_.conv_math(conv_, math) == CUDNN_STATUS_SUCCESS;
+    return math_ == CUDNN_FMA_MATH || l_.conv_math(conv_, math) == CUDNN_STATUS_SUCCESS;
   }
   /// Scaling factors 0 and 1 in the type that the library wants.
   const void* number(bool one) const {
     static const float floats[] = {0, 1};
     static const double doubles[] = {0, 1};
     return dtype_ == kDouble ? static_cast<const void*>(doubles + one) : floats + one;
-  }
-  /// Adds a vector with an entry for each channel.
-  bool add_bias(cudnnHandle_t handle, const Tensor& bias, const Tensor& to,
-                cudnnTensorDescriptor_t desc) {
-    std::vector<int> size(static_cast<size_t>(ndim_ + 2), 1);
-    size[1] = static_cast<int>(bias.numel());
-    return set(bias_, size) && l_.add(handle, number(true), bias_, bias.data_ptr(), number(true),
-                                      desc, to.data_ptr()) == CUDNN_STATUS_SUCCESS;
   }
 
  private:
@@ -249,22 +240,23 @@ class Problem {
     }
     for (const auto* numbers : {&padding, &stride, &dilation}) remember(*numbers);
     // The library's default allows TF32 for float.
-    const auto math = is_reduced_floating(dtype_)   ? CUDNN_TENSOR_OP_MATH
-                      : backends::cudnn::allow_tf32 ? CUDNN_DEFAULT_MATH
-                                                    : CUDNN_FMA_MATH;
-    remember({static_cast<int>(g.groups), static_cast<int>(dtype_), static_cast<int>(math)});
+    math_ = is_reduced_floating(dtype_)   ? CUDNN_TENSOR_OP_MATH
+            : backends::cudnn::allow_tf32 ? CUDNN_DEFAULT_MATH
+                                          : CUDNN_FMA_MATH;
+    remember({static_cast<int>(g.groups), static_cast<int>(dtype_), static_cast<int>(math_)});
     const auto compute = dtype_ == kDouble ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
     return l_.conv_set(conv_, ndim_, padding.data(), stride.data(), dilation.data(),
                        CUDNN_CROSS_CORRELATION, compute) == CUDNN_STATUS_SUCCESS &&
            l_.conv_groups(conv_, static_cast<int>(g.groups)) == CUDNN_STATUS_SUCCESS &&
-           l_.conv_math(conv_, math) == CUDNN_STATUS_SUCCESS;
+           l_.conv_math(conv_, math_) == CUDNN_STATUS_SUCCESS;
   }
 
   const Library& l_;
   int ndim_, extra_;
   ScalarType dtype_;
   cudnnDataType_t type_{};
-  cudnnTensorDescriptor_t in_ = nullptr, out_ = nullptr, bias_ = nullptr;
+  cudnnMathType_t math_{};
+  cudnnTensorDescriptor_t in_ = nullptr, out_ = nullptr;
   cudnnFilterDescriptor_t weight_ = nullptr;
   cudnnConvolutionDescriptor_t conv_ = nullptr;
   Key key_;
@@ -321,9 +313,9 @@ std::optional<Choice<Perf>> choose(const Context& context, const Tensor& like, c
 }  // namespace
 
 bool cudnn_conv(const Context& context, const Tensor& out, const Tensor& in, const Tensor& weight,
-                const Tensor& bias, const ConvGeometry& geometry) {
+                const ConvGeometry& geometry) {
   const Library* l = library();
-  if (!l || (bias.defined() && !bias.is_contiguous())) return false;
+  if (!l) return false;
   Problem p(*l, in, out, weight, geometry);
   const CudnnHandle handle(context);
   if (!p.ok() || !handle.get()) return false;
@@ -343,14 +335,13 @@ bool cudnn_conv(const Context& context, const Tensor& out, const Tensor& in, con
   return l->forward(handle.get(), p.number(true), p.in(), in.data_ptr(), p.weight(),
                     weight.data_ptr(), p.conv(), choice->algorithm, workspace.as<void>(),
                     choice->memory, p.number(false), p.out(),
-                    out.data_ptr()) == CUDNN_STATUS_SUCCESS &&
-         (!bias.defined() || p.add_bias(handle.get(), bias, out, p.out()));
+                    out.data_ptr()) == CUDNN_STATUS_SUCCESS;
 }
 
 bool cudnn_conv_input_grad(const Context& context, const Tensor& grad_in, const Tensor& grad_out,
-                           const Tensor& weight, const Tensor& bias, const ConvGeometry& geometry) {
+                           const Tensor& weight, const ConvGeometry& geometry) {
   const Library* l = library();
-  if (!l || (bias.defined() && !bias.is_contiguous())) return false;
+  if (!l) return false;
   Problem p(*l, grad_in, grad_out, weight, geometry);
   const CudnnHandle handle(context);
   if (!p.ok() || !handle.get()) return false;
@@ -370,8 +361,7 @@ bool cudnn_conv_input_grad(const Context& context, const Tensor& grad_in, const 
   return l->backward_data(handle.get(), p.number(true), p.weight(), weight.data_ptr(), p.out(),
                           grad_out.data_ptr(), p.conv(), choice->algorithm, workspace.as<void>(),
                           choice->memory, p.number(false), p.in(),
-                          grad_in.data_ptr()) == CUDNN_STATUS_SUCCESS &&
-         (!bias.defined() || p.add_bias(handle.get(), bias, grad_in, p.in()));
+                          grad_in.data_ptr()) == CUDNN_STATUS_SUCCESS;
 }
 
 bool cudnn_conv_weight_grad(const Context& context, const Tensor& grad_weight, const Tensor& in,
@@ -404,12 +394,11 @@ bool cudnn_conv_weight_grad(const Context& context, const Tensor& grad_weight, c
 
 bool cudnn_usable() { return false; }
 
-bool cudnn_conv(const Context&, const Tensor&, const Tensor&, const Tensor&, const Tensor&,
-                const ConvGeometry&) {
+bool cudnn_conv(const Context&, const Tensor&, const Tensor&, const Tensor&, const ConvGeometry&) {
   return false;
 }
 bool cudnn_conv_input_grad(const Context&, const Tensor&, const Tensor&, const Tensor&,
-                           const Tensor&, const ConvGeometry&) {
+                           const ConvGeometry&) {
   return false;
 }
 bool cudnn_conv_weight_grad(const Context&, const Tensor&, const Tensor&, const Tensor&,

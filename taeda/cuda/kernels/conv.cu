@@ -8,6 +8,7 @@
 #include "taeda/kernels/conv.h"
 #include "taeda/kernels/copy.h"
 #include "taeda/kernels/memory_order.h"
+#include "taeda/kernels/pointwise/arithmetic.h"
 #include "taeda/kernels/reduce.h"
 
 namespace taeda::gpu {
@@ -228,6 +229,25 @@ Tensor in_order(const Tensor& t, MemoryFormat order) {
   return out;
 }
 
+/// What cuDNN leaves to do: its own addition is slow in channels-last memory, and deprecated.
+void add_bias(const Tensor& out, const Tensor& bias) {
+  if (!bias.defined()) return;
+  DimVector sizes, strides;
+  for (int64_t d = 0; d < out.dim(); ++d) {
+    sizes.push_back(d == 1 ? bias.size(0) : 1);
+    strides.push_back(d == 1 ? bias.stride(0) : 0);
+  }
+  const Tensor channels = make_alias(bias);
+  channels.unsafe_impl()->layout = Layout{sizes, strides, bias.storage_offset()};
+  channels.unsafe_impl()->refresh();
+  Tensor target = out;
+  Tensor* outputs[] = {&target};
+  pointwise_slot<Add>(
+      kCUDA,
+      Iter("convolution", outputs, out.dtype(), {Operand(out), Operand(channels)}, out.dtype()),
+      FunctorBytes::from(Add{}));
+}
+
 /// Calls run(order, result) for channels-last if an operand is, then for contiguous; `result` is
 /// `out` or takes its place. False if neither works.
 template <class Run>
@@ -249,9 +269,9 @@ void conv_cuda(const Tensor& out, const Tensor& in, const Tensor& weight, const 
   if (out.numel() == 0) return;
   const Context context(in.device());
   if (in_one_order(out, in, weight, [&](MemoryFormat order, const Tensor& result) {
-        return cudnn_conv(context, result, in_order(in, order), in_order(weight, order), bias, g);
+        return cudnn_conv(context, result, in_order(in, order), in_order(weight, order), g);
       }))
-    return;
+    return add_bias(out, bias);
   const Operands c(in, out, weight, bias, g);
   const GemmShape shape(c.groups, c.group_out, c.images * c.out.positions(),
                         c.group_in * c.weight.positions(), true, false);
@@ -266,9 +286,9 @@ void conv_input_grad_cuda(const Tensor& grad_in, const Tensor& grad_out, const T
   const Context context(grad_in.device());
   if (in_one_order(grad_in, grad_out, weight, [&](MemoryFormat order, const Tensor& result) {
         return cudnn_conv_input_grad(context, result, in_order(grad_out, order),
-                                     in_order(weight, order), bias, g);
+                                     in_order(weight, order), g);
       }))
-    return;
+    return add_bias(grad_in, bias);
   const Operands c(grad_in, grad_out, weight, bias, g);
   const GemmShape shape(c.groups, c.group_in, c.images * c.in.positions(),
                         c.group_out * c.weight.positions(), true, false);
