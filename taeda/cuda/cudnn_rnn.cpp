@@ -340,6 +340,10 @@ void cudnn_rnn_backward(const Tensor& grad_x, const Tensor& grad_hx, const Tenso
                         const Tensor& grad_cy, const Tensor& x, const Tensor& hx, const Tensor& cx,
                         const RnnShape& shape) {
   const Call c(x, shape, true);
+  TAEDA_CHECK(c.network->weight_bytes <= static_cast<size_t>(packed.nbytes()) &&
+                  c.reserve <= static_cast<size_t>(reserve.nbytes()),
+              "the switches of cuDNN were changed between forward and backward of a network");
+  find_parts(c, shape, packed);
   const Scratch work(x.device(), static_cast<int64_t>(c.work));
   c.run(
       c.f.backward_data(c.handle.get(), c.network->rnn, nullptr, c.descriptors.y(), y.data_ptr(),
