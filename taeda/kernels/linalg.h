@@ -13,8 +13,8 @@
 
 namespace taeda {
 
-/// The lower triangle of a = L L^T becomes L; the upper one stays as it is. info: the order of the
-/// first leading minor that is not positive.
+/// The lower triangle of a = L L^T becomes L; the upper one is undefined afterwards. info: the
+/// order of the first leading minor that is not positive.
 inline Slot<void(const Tensor& a, const Tensor& info)> cholesky_slot{"cholesky"};
 
 /// a becomes U on and above the diagonal, L below it (whose diagonal is 1), where row i of L U is
