@@ -228,6 +228,7 @@ PriorityRange CudaBackend::stream_priority_range(int device) const {
 
 StreamId CudaBackend::new_stream(int device, int priority) {
   const PriorityRange range = stream_priority_range(device);
+  const RelaxedCapture relaxed;
   cudaStream_t stream = nullptr;
   check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking,
                                      std::clamp(priority, range.greatest, range.least)),

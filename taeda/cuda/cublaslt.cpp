@@ -16,6 +16,7 @@
 
 #include "taeda/cuda/shared_library.h"
 #include "taeda/device/backends.h"
+#include "taeda/device/graph.h"
 #endif
 
 namespace taeda::gpu {
@@ -75,7 +76,6 @@ cublasLtHandle_t handle_of(const Library& l, int device) {
   static std::map<int, cublasLtHandle_t> handles;
   const std::lock_guard lock(mutex);
   const auto [found, is_new] = handles.try_emplace(device, nullptr);
-  const RelaxedCapture relaxed;
   if (is_new && l.create(&found->second) != CUBLAS_STATUS_SUCCESS) found->second = nullptr;
   return found->second;
 }
@@ -277,6 +277,8 @@ bool cublaslt_matmul(const Context& context, const Tensor& out, const Tensor& a,
   std::optional<Plain> c = adds && !bias ? plain(addend) : result;
   if (!left || !right || !result || !c || result->flipped || c->flipped) return false;
   const int64_t batches = out.dim() == 3 ? out.size(0) : 1;
+  std::optional<RelaxedCapture> relaxed;  // the library loads kernels when they are first chosen
+  if (captures_under_way() > 0) relaxed.emplace();
   const cublasLtHandle_t handle = handle_of(*l, context.device);
   if (!handle || batches > INT32_MAX) return false;
 

@@ -123,7 +123,6 @@ CudnnHandle::CudnnHandle(const Context& context) : device_(context.device) {
       mine.pop_back();
     }
   }
-  const RelaxedCapture relaxed;
   if (!handle_ && l->create(&handle_) != CUDNN_STATUS_SUCCESS) handle_ = nullptr;
   usable_ = handle_ && l->set_stream(handle_, context.stream) == CUDNN_STATUS_SUCCESS;
 }

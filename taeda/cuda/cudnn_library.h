@@ -20,7 +20,8 @@ namespace taeda::gpu {
 void* cudnn_symbol(const char* name);
 
 /// A handle of the context's device that no other thread uses meanwhile, on its stream; handles
-/// are kept for the next call.
+/// are kept for the next call. While it lives the library may load kernels and take memory though a
+/// capture is under way.
 class CudnnHandle {
  public:
   explicit CudnnHandle(const Context& context);
@@ -33,6 +34,7 @@ class CudnnHandle {
  private:
   static std::mutex& mutex();
   static std::map<int, std::vector<cudnnHandle_t>>& free_ones();
+  const RelaxedCapture relaxed_;
   int device_;
   cudnnHandle_t handle_ = nullptr;
   bool usable_ = false;

@@ -106,7 +106,6 @@ cufftType type_of(const FftShape& shape) {
 class FftPlan {
  public:
   FftPlan(const FftLibrary& l, const FftShape& shape) : l_(l) {
-    const RelaxedCapture relaxed;
     check_fft(l_.create(&handle_));
     const cufftResult result = make(shape);
     if (result != CUFFT_SUCCESS) l_.destroy(handle_);
@@ -209,6 +208,7 @@ void cufft_transform(const Context& context, const FftShape& shape, const void* 
   const FftLibrary& l = fft_library();
   FftPlans& plans = FftPlans::instance();
   const std::lock_guard lock(plans.mutex());
+  const RelaxedCapture relaxed;  // the library loads kernels and takes memory for a new plan
   const Device device(kCUDA, context.device);
   const FftPlan& plan = plans.get(l, context.device, shape, is_current_stream_capturing(device));
   const Scratch work(device, static_cast<int64_t>(plan.work_bytes()) + 256);

@@ -184,7 +184,6 @@ class Call {
  private:
   /// A device that cannot run the libraries is as good as none.
   void start() {
-    const RelaxedCapture relaxed;
     const cusolverStatus_t solver = l_.create(&handles_.solver);
     TAEDA_CHECK_NOT_IMPLEMENTED(
         solver == CUSOLVER_STATUS_SUCCESS || solver == CUSOLVER_STATUS_ALLOC_FAILED,
@@ -204,6 +203,7 @@ class Call {
   const Library& l_;
   const char* op_;
   Context context_;
+  const RelaxedCapture relaxed_;  // the libraries load kernels and take memory when they want
   HandlePair handles_;
 };
 

@@ -82,6 +82,7 @@ class DriverMemory final : public VirtualMemory {
 
   void* reserve(int device, size_t bytes) override {
     use_device(device);
+    const RelaxedCapture relaxed;
     CUdeviceptr p = 0;
     return driver_.reserve(&p, bytes, 0, 0, 0) == CUDA_SUCCESS ? reinterpret_cast<void*>(p)
                                                                : nullptr;
