@@ -345,7 +345,7 @@ void attention_cuda(const Tensor& out, const Tensor& log_sum, const Tensor& quer
   const Context context(query.device());
   const AttentionProblem p(query, key, value, mask, spec, state);
   const HeadMatrices to(out);
-  if (fits_mma(p, context.device)) {
+  if (fits_mma(p)) {
     attention_by_mma(context, p, to, log_sum.data_ptr<float>());
   } else {
     dispatch_compute(FloatCompute{}, attention_slot.name(), query.dtype(), [&]<class A>() {
@@ -377,7 +377,7 @@ void attention_backward_cuda(const Tensor& grad_query, const Tensor& grad_key,
     attention_delta_kernel<A><<<blocks_for(32 * rows), kThreads, 0, context.stream>>>(
         g.grad, HeadMatrices(out), p.heads, p.queries, rows, delta);
     if constexpr (std::is_same_v<A, float>)
-      if (fits_mma(p, context.device)) return attention_backward_by_mma(context, p, g, log, delta);
+      if (fits_mma(p)) return attention_backward_by_mma(context, p, g, log, delta);
     const unsigned by_rows = tile_blocks<A>(p.batches * p.heads, p.queries),
                    by_keys = tile_blocks<A>(p.batches * p.groups, p.keys);
     with_width(p, [&]<int N>() {

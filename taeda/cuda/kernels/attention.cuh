@@ -95,9 +95,9 @@ struct AttentionGradients {
   HeadMatrices grad, grad_query, grad_key, grad_value;
 };
 
-/// Whether the device multiplies tiles of 16-bit floats (compute capability 8.0 and newer), and the
-/// kernels for that take heads of these widths.
-bool fits_mma(const AttentionProblem& p, int device);
+/// Whether the current device runs kernels that multiply tiles of 16-bit floats (compiled for
+/// compute capability 8.0 or newer), and these take heads of these widths.
+bool fits_mma(const AttentionProblem& p);
 void attention_by_mma(const Context& context, const AttentionProblem& p, const HeadMatrices& out,
                       float* log_sum);
 /// `delta` holds sum_j grad out for each row.

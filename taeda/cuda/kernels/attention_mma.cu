@@ -56,6 +56,7 @@ struct SharedTile {
   /// out = left tile^T
   __device__ void dot(const Left& left, Scores& out) const {
     const int lane = threadIdx.x % 32;
+    __syncwarp();  // the lanes may have parted over their scores; these instructions take a warp
 #pragma unroll
     for (int n = 0; n < kTiles; ++n)
 #pragma unroll
@@ -75,6 +76,7 @@ struct SharedTile {
   /// out += weights tile
   __device__ void add_product(const Scores& weights, Sums& out) const {
     const int lane = threadIdx.x % 32;
+    __syncwarp();
 #pragma unroll
     for (int k = 0; k < kRows / 16; ++k) {
       const float(&x)[4] = weights[2 * k];
@@ -378,12 +380,14 @@ void with_mma_types(const AttentionProblem& p, F&& f) {
 
 }  // namespace
 
-bool fits_mma(const AttentionProblem& p, int device) {
+bool fits_mma(const AttentionProblem& p) {
   if (p.query.item != 2 || p.query.width > 128 || p.value.width > 128) return false;
-  int major = 0;
-  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
-        "reading the device's properties");
-  return major >= 8;
+  // What the kernels were compiled for counts: a new device may run code for an old one.
+  cudaFuncAttributes code{};
+  check(
+      cudaFuncGetAttributes(&code, reinterpret_cast<const void*>(&attention_mma_kernel<Half, 64>)),
+      "reading a kernel's properties");
+  return code.ptxVersion >= 80;
 }
 
 void attention_by_mma(const Context& context, const AttentionProblem& p, const HeadMatrices& out,
