@@ -102,6 +102,46 @@ void cast_wide(const Iter& it) {
   context.launched("copy");
 }
 
+template <class W>
+__global__ void __launch_bounds__(kThreads)
+    copy_words_kernel(W* out, const W* in, const __grid_constant__ Offsets<2> places, int64_t n) {
+  for (int64_t i = thread_index(); i < n; i += thread_count()) {
+    int64_t at[2];
+    places.at(i, at);
+    out[at[0]] = in[at[1]];
+  }
+}
+
+/// The largest word that dense runs of both operands can be copied in; at least an element.
+int64_t run_word(const Iter& it, int64_t item) {
+  if (it.is_scalar(1) || it.ndim() == 0 || it.stride(0, 0) != item || it.stride(1, 0) != item)
+    return item;
+  uint64_t bits = static_cast<uint64_t>(it.size(0) * item);
+  for (int k = 0; k < 2; ++k) {
+    bits |= reinterpret_cast<uintptr_t>(it.data(k));
+    for (int d = 1; d < it.ndim(); ++d) bits |= static_cast<uint64_t>(it.stride(k, d));
+  }
+  int64_t word = 16;
+  while (word > item && bits % static_cast<uint64_t>(word) != 0) word /= 2;
+  return word;
+}
+
+/// Copies runs of `item` bytes an element in words of `word` bytes.
+void copy_words(const Iter& it, int64_t item, int64_t word) {
+  Offsets<2> places;
+  places.add(it.size(0) * item / word, {1, 1});
+  for (int d = 1; d < it.ndim(); ++d)
+    places.add(it.size(d), {it.stride(0, d) / word, it.stride(1, d) / word});
+  places.finish();
+  const int64_t n = places.numel;
+  const Context context(it.device());
+  with_word(word, [&]<class W>(W) {
+    copy_words_kernel<W><<<blocks_for(n), kThreads, 0, context.stream>>>(
+        reinterpret_cast<W*>(it.data(0)), reinterpret_cast<const W*>(it.data(1)), places, n);
+  });
+  context.launched("copy");
+}
+
 /// Elements as they are: bytes in one piece, or words.
 void move(const Iter& it) {
   const int64_t item = element_size(it.common_dtype());
@@ -112,6 +152,7 @@ void move(const Iter& it) {
           "copy");
     return context.launched("copy");
   }
+  if (const int64_t word = run_word(it, item); word > item) return copy_words(it, item, word);
   switch (item) {
     case 1: return cast<uint8_t, uint8_t>(it);
     case 2: return cast<int16_t, int16_t>(it);
