@@ -9,7 +9,7 @@
 
 namespace taeda {
 
-/// In [from, to); 24 bits, or 53 for double.
+/// In [from, to); 24 bits, or 53 for double. What rounds to `to` becomes `from`.
 inline Slot<void(const Tensor& out, double from, double to, const PhiloxState& state)> uniform_slot{
     "uniform_"};
 /// Normal numbers; elements 2i and 2i + 1 are a pair.

@@ -50,6 +50,12 @@ TEST_F(OnDevice, DistributionsHaveTheirMoments) {
   EXPECT_NEAR(u.mean().item<double>(), 0.5, 0.005);
   EXPECT_GE(u.min().item<double>(), 0);
   EXPECT_LT(u.max().item<double>(), 1);
+  for (const ScalarType t : {kHalf, kBFloat16}) {  // most numbers are rounded, some up to the end
+    EXPECT_LT(rand({200000}, sim.dtype(t)).max().item<double>(), 1);
+    const Tensor x = empty({200000}, sim.dtype(t)).uniform_(-3, -2);
+    EXPECT_LT(x.max().item<double>(), -2);
+    EXPECT_EQ(x.min().item<double>(), -3);
+  }
   const Tensor n = randn({200000}, sim);
   EXPECT_NEAR(n.mean().item<double>(), 0, 0.01);
   EXPECT_NEAR(n.std().item<double>(), 1, 0.01);

@@ -50,7 +50,7 @@ void uniform_kernel(const Tensor& out, double from, double to, const PhiloxState
   dispatch(FloatTypes{}, "uniform_", out.dtype(), [&]<class T>() {
     using M = opmath_t<T>;
     T* data = static_cast<T*>(out.data_ptr());
-    const M low = static_cast<M>(from), width = static_cast<M>(to - from);
+    const M low = static_cast<M>(from), width = static_cast<M>(to - from), end = static_cast<M>(to);
     for_each_block(state, out.numel(), sizeof(M) / 4,
                    [=](const uint32_t* bits, int64_t start, int64_t n) {
                      for (int64_t j = 0; j < n; ++j) {
@@ -59,7 +59,9 @@ void uniform_kernel(const Tensor& out, double from, double to, const PhiloxState
                          u = philox::to_uniform(bits64(bits, j));
                        else
                          u = philox::to_uniform(bits[j]);
-                       data[start + j] = static_cast<T>(low + width * u);
+                       const T x = static_cast<T>(low + width * u);
+                       // Rounding may have reached the end, which does not belong to the range.
+                       data[start + j] = static_cast<M>(x) < end ? x : static_cast<T>(low);
                      }
                    });
   });

@@ -50,10 +50,12 @@ __device__ void draw(const PhiloxState& s, int64_t p, uint64_t (&bits)[4]) {
 template <class M>
 using bits_t = std::conditional_t<sizeof(M) == 8, uint64_t, uint32_t>;
 
-/// shift + scale * x, with x uniform in [0, 1) or standard normal.
+/// shift + scale * x, with x uniform in [0, 1) or standard normal. What is uniform and would be
+/// rounded up to `end` becomes `shift`.
 template <class M>
 __global__ void __launch_bounds__(kThreads)
-    distribution_kernel(const Target out, bool normal, M shift, M scale, const PhiloxState state) {
+    distribution_kernel(const Target out, bool normal, M shift, M scale, M end,
+                        const PhiloxState state) {
   for (int64_t p = thread_index(); 4 * p < out.n; p += thread_count()) {
     bits_t<M> bits[4];
     draw(state, p, bits);
@@ -67,27 +69,33 @@ __global__ void __launch_bounds__(kThreads)
     }
 #pragma unroll
     for (int k = 0; k < 4; ++k) x[k] = shift + scale * x[k];
+    if (!normal)
+      with_stored<M>(out.dtype, [&]<class T>(T) {
+#pragma unroll
+        for (int k = 0; k < 4; ++k)
+          if (static_cast<M>(widen(narrow<T>(x[k]))) >= end) x[k] = shift;
+      });
     out.store(4 * p, x);
   }
 }
 
 void distribution(const char* op, const Tensor& out, bool normal, double shift, double scale,
-                  const PhiloxState& state) {
+                  double end, const PhiloxState& state) {
   if (out.numel() == 0) return;
   const Context context(out.device());
   dispatch_compute(FloatCompute{}, op, out.dtype(), [&]<class M>() {
     const Target target(out);
     distribution_kernel<M><<<target.blocks(), kThreads, 0, context.stream>>>(
-        target, normal, static_cast<M>(shift), static_cast<M>(scale), state);
+        target, normal, static_cast<M>(shift), static_cast<M>(scale), static_cast<M>(end), state);
   });
   context.launched(op);
 }
 
 void uniform_cuda(const Tensor& out, double from, double to, const PhiloxState& state) {
-  distribution("uniform_", out, false, from, to - from, state);
+  distribution("uniform_", out, false, from, to - from, to, state);
 }
 void normal_cuda(const Tensor& out, double mean, double std, const PhiloxState& state) {
-  distribution("normal_", out, true, mean, std, state);
+  distribution("normal_", out, true, mean, std, 0, state);
 }
 
 /// An integer as an element of any real type.
