@@ -79,6 +79,25 @@ class CudaKernels : public ::testing::Test {
   }
 };
 
+TEST_F(CudaKernels, CopiesOfRuns) {
+  for (const ScalarType dtype : {kByte, kHalf, kFloat, kComplexFloat, kComplexDouble})
+    for (const int64_t width : {1, 2, 3, 4, 6, 8, 16, 17})
+      for (const int64_t first : {0, 1, 8}) {  // where the first run lies in a word
+        const int64_t n = 3 * 4 * 5 * width;
+        const auto copies = [&](const Tensor& numbers) {
+          const Tensor x = numbers.narrow(0, first, n).view({3, 4, 5, width});
+          Tensor wide = zeros({3, 4, 5, 2 * width + first}, x.options());
+          wide.narrow(3, first, width).copy_(x);
+          return Tensors{x.permute({2, 0, 1, 3}).contiguous(), wide,
+                         x.unsqueeze(1).expand({3, 2, 4, 5, width}).contiguous()};
+        };
+        const Tensor numbers = arange(n + first).remainder(100).to(dtype);
+        const Tensors want = copies(numbers), got = copies(numbers.to(device));
+        for (size_t i = 0; i < want.size(); ++i)
+          EXPECT_TRUE(got[i].cpu().equal(want[i])) << dtype << ' ' << width << ' ' << first;
+      }
+}
+
 TEST_F(CudaKernels, Reductions) {
   const Tensor x = randn({37, 5003}), wide = randn({3001, 67}), cube = randn({9, 130, 33});
   for (const bool keep : {false, true}) {
@@ -282,10 +301,12 @@ TEST_F(CudaKernels, RandomNumbersAreThoseOfTheSimulator) {
     manual_seed(11);
     expect_close(draw(device), want, tolerance);
   };
-  for (const ScalarType t : {kFloat, kDouble, kHalf}) {
+  for (const ScalarType t : {kFloat, kDouble, kHalf, kBFloat16}) {
     expect_equal_draws([=](Device d) { return rand({10007}, TensorOptions(d).dtype(t)); }, 0);
     expect_equal_draws([=](Device d) { return randn({10007}, TensorOptions(d).dtype(t)); },
-                       t == kHalf ? 1e-3 : 1e-6);
+                       t == kBFloat16 ? 1e-2
+                       : t == kHalf   ? 1e-3
+                                      : 1e-6);
   }
   expect_equal_draws([](Device d) { return randint(-9, 1000, {10007}, TensorOptions(d)); }, 0);
   expect_equal_draws([](Device d) { return randperm(1000, TensorOptions(d)); }, 0);
