@@ -7,6 +7,7 @@
 #include "taeda/ops/elementwise.h"
 #include "taeda/ops/index.h"
 #include "taeda/ops/shape.h"
+#include "taeda/tensor/iter.h"
 
 namespace taeda {
 
@@ -55,6 +56,7 @@ void put_rows(const char* op, const Tensor& self, int64_t dim, const Tensor& ind
 
 void check_source(const char* op, const Tensor& self, int64_t dim, const Tensor& index,
                   const Tensor& source) {
+  check_same_device(op, {&self, &source});
   TAEDA_CHECK(source.dtype() == self.dtype(), op,
               "(): self and source expected to have the same "
               "dtype, but got (self) ",
@@ -212,6 +214,7 @@ void check_gather(const char* op, const Tensor& self, int64_t dim, const Tensor&
 void check_scatter(const char* op, const Tensor& self, int64_t dim, const Tensor& index,
                    const Tensor& src) {
   check_gather(op, self, dim, index, false);
+  check_same_device(op, {&self, &src});
   TAEDA_CHECK(src.dtype() == self.dtype(), op, "(): Expected self.dtype to be equal to src.dtype");
   if (index.numel() == 0) return;
   const Tensor a = at_least_1d(src), b = at_least_1d(index);
@@ -379,6 +382,9 @@ void check_mask(const Tensor& self, const Tensor& mask, const Scalar* value) {
               "masked_fill_ only supports boolean masks, but got mask with "
               "dtype ",
               to_string(mask.dtype()));
+  TAEDA_CHECK(mask.device() == self.device(),
+              "expected self and mask to be on the same device, but got mask on ", mask.device(),
+              " and self on ", self.device());
   if (!value) return;
   TAEDA_CHECK(!value->is_complex() || self.is_complex(), "value cannot be converted to type ",
               dtype_name(self.dtype()), " without overflow");

@@ -152,6 +152,10 @@ Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
 
 Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, bool out_int32,
                     bool right) {
+  TAEDA_CHECK(sorted_sequence.device() == values.device(),
+              "torch.searchsorted(): boundaries and input value tensors should have same device "
+              "type, but got boundaries tensor device type ",
+              sorted_sequence.device(), " and input value tensor device type ", values.device());
   TAEDA_CHECK(sorted_sequence.dim() >= 1,
               "torch.searchsorted(): input value can be a scalar only "
               "when boundaries tensor dimension is 1, but boundaries tensor has dimension 0");

@@ -7,6 +7,7 @@
 #include "taeda/ops/dropout.h"
 #include "taeda/ops/index.h"
 #include "taeda/ops/random.h"
+#include "taeda/ops/sort.h"
 #include "tests/error_of.h"
 #include "tests/ops/tensor_values.h"
 
@@ -88,6 +89,19 @@ TEST_F(OnDevice, DevicesMustMatch) {
             "Expected all tensors to be on the same device, but found at least two devices, sim:0 "
             "and cpu! (when checking argument for argument index in method index_select)");
   EXPECT_THROW(x.gather(0, tensor({1})), Error);
+  const Tensor at = tensor({1}, sim), here = tensor({1});
+  EXPECT_EQ(error_of([&] { x.index_add(0, at, here); }),
+            "Expected all tensors to be on the same device, but found at least two devices, sim:0 "
+            "and cpu! (when checking argument 2 in method index_add)");
+  EXPECT_THROW(index_copy(x, 0, at, here), Error);
+  EXPECT_THROW(x.scatter(0, at, here), Error);
+  EXPECT_EQ(error_of([&] { x.masked_fill(arange(6).gt(2), 0); }),
+            "expected self and mask to be on the same device, but got mask on cpu and self on "
+            "sim:0");
+  EXPECT_EQ(error_of([&] { searchsorted(x, here); }),
+            "torch.searchsorted(): boundaries and input value tensors should have same device "
+            "type, but got boundaries tensor device type sim:0 and input value tensor device type "
+            "cpu");
   Generator cpu;
   EXPECT_THROW(x.to(kFloat).uniform_(0, 1, &cpu), Error);
 }
