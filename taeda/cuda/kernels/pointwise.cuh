@@ -82,14 +82,69 @@ struct StridedOperands {
   Offsets<N> offsets;
 };
 
-/// The element at `p`, which is M or, for M = float, maybe a 16-bit float.
+/// Elements that a thread of a strided kernel takes at a time, so that their loads overlap.
+constexpr int kBatch = 4;
 template <class M>
-__device__ M load_any(const char* p, ScalarType dtype) {
-  if constexpr (std::is_same_v<M, float>) {
-    if (dtype == kHalf) return widen(*reinterpret_cast<const Half*>(p));
-    if (dtype == kBFloat16) return widen(*reinterpret_cast<const BFloat16*>(p));
+struct Batch {
+  M x[kBatch];
+};
+
+/// Where elements first, first + step, .. lie; for those behind the last of n, where the first
+/// does.
+template <int N>
+__device__ void locate_batch(const Offsets<N>& o, int64_t first, int64_t step, int64_t n,
+                             int64_t (&at)[kBatch][N]) {
+  int64_t i[kBatch];
+#pragma unroll
+  for (int k = 0; k < kBatch; ++k) {
+    i[k] = first + k * step < n ? first + k * step : first;
+#pragma unroll
+    for (int j = 0; j < N; ++j) at[k][j] = 0;
   }
-  return *reinterpret_cast<const M*>(p);
+#pragma unroll 1
+  for (int d = 0; d + 1 < o.ndim; ++d) {
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k) {
+      int64_t rest;
+      o.size[d].divide(i[k], i[k], rest);
+#pragma unroll
+      for (int j = 0; j < N; ++j) at[k][j] += rest * o.stride[j][d];
+    }
+  }
+  if (o.ndim == 0) return;
+#pragma unroll
+  for (int k = 0; k < kBatch; ++k)
+#pragma unroll
+    for (int j = 0; j < N; ++j) at[k][j] += i[k] * o.stride[j][o.ndim - 1];
+}
+
+/// Elements that are T in memory.
+template <class M, class T, int N>
+__device__ Batch<M> load_as_batch(const StridedOperands<N>& o, int i,
+                                  const int64_t (&at)[kBatch][N]) {
+  Batch<T> stored;
+#pragma unroll
+  for (int k = 0; k < kBatch; ++k) stored.x[k] = *reinterpret_cast<const T*>(o.data[i] + at[k][i]);
+  Batch<M> out;
+#pragma unroll
+  for (int k = 0; k < kBatch; ++k) out.x[k] = widen(stored.x[k]);
+  return out;
+}
+
+/// Elements of operand i, which are M in memory or, for M = float, maybe 16-bit floats.
+template <class M, int N>
+__device__ Batch<M> load_batch(const StridedOperands<N>& o, int i, const int64_t (&at)[kBatch][N]) {
+  if (o.is_value[i]) {
+    Batch<M> out;
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k) out.x[k] = *reinterpret_cast<const M*>(o.value[i]);
+    return out;
+  }
+  if constexpr (std::is_same_v<M, float>) {
+    if (o.dtype[i] == kHalf) return load_as_batch<M, Half>(o, i, at);
+    if (o.dtype[i] == kBFloat16) return load_as_batch<M, BFloat16>(o, i, at);
+  }
+  return load_as_batch<M, M>(o, i, at);
 }
 
 template <class R>
@@ -107,26 +162,29 @@ __device__ void store_any(char* p, ScalarType dtype, R r) {
   *reinterpret_cast<R*>(p) = r;
 }
 
-template <class M, int N>
-__device__ M load_operand(const StridedOperands<N>& o, int i, const int64_t (&at)[N]) {
-  if (o.is_value[i]) return *reinterpret_cast<const M*>(o.value[i]);
-  return load_any<M>(o.data[i] + at[i], o.dtype[i]);
+template <class R, class Formula, int N, class... In>
+__device__ void compute_batch(const Formula& f, const StridedOperands<N>& o, int64_t first,
+                              int64_t step, int64_t n, const int64_t (&at)[kBatch][N],
+                              const Batch<In>&... in) {
+#pragma unroll
+  for (int k = 0; k < kBatch; ++k)
+    if (first + k * step < n) store_any<R>(o.data[0] + at[k][0], o.dtype[0], f(in.x[k]...));
 }
 
 template <class R, class Formula, class... In, size_t... I>
-__device__ void strided_element(const Formula& f, const StridedOperands<sizeof...(In) + 1>& o,
-                                int64_t i, std::index_sequence<I...>) {
-  int64_t at[sizeof...(In) + 1];
-  o.offsets.at(i, at);
-  store_any<R>(o.data[0] + at[0], o.dtype[0], f(load_operand<In>(o, I + 1, at)...));
+__device__ void strided_batch(const Formula& f, const StridedOperands<sizeof...(In) + 1>& o,
+                              int64_t first, int64_t step, int64_t n, std::index_sequence<I...>) {
+  int64_t at[kBatch][sizeof...(In) + 1];
+  locate_batch(o.offsets, first, step, n, at);
+  compute_batch<R>(f, o, first, step, n, at, load_batch<In>(o, I + 1, at)...);
 }
 
 template <class R, class Formula, class... In>
 __global__ void __launch_bounds__(kThreads)
     strided_kernel(const Formula f, const __grid_constant__ StridedOperands<sizeof...(In) + 1> o,
                    int64_t n) {
-  for (int64_t i = thread_index(); i < n; i += thread_count())
-    strided_element<R, Formula, In...>(f, o, i, std::index_sequence_for<In...>());
+  for (int64_t i = thread_index(); i < n; i += kBatch * thread_count())
+    strided_batch<R, Formula, In...>(f, o, i, thread_count(), n, std::index_sequence_for<In...>());
 }
 
 /// How an operand's elements lie, in the order of iteration.
@@ -206,7 +264,7 @@ void run_formula(const Iter& it, const Formula& f, std::index_sequence<I...> ord
   }
   o.offsets.finish();
   strided_kernel<opmath_t<Out>, Formula, opmath_t<In>...>
-      <<<blocks_for(n), kThreads, 0, context.stream>>>(f, o, n);
+      <<<blocks_for((n + kBatch - 1) / kBatch), kThreads, 0, context.stream>>>(f, o, n);
   context.launched(it.op());
 }
 
