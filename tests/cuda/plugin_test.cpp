@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 #include "taeda/base/error.h"
@@ -14,6 +15,12 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
+
+/// The memory map before main: what was loaded together with the library.
+const std::string map_at_start = [] {
+  std::ifstream maps("/proc/self/maps");
+  return std::string(std::istreambuf_iterator<char>(maps), {});
+}();
 
 TEST(CudaPlugin, IsLoadedAndGivesTheReasonForNoDevices) {
   const std::string reason = cuda::unavailable_reason();
@@ -43,10 +50,9 @@ TEST(CudaPlugin, NamesTheMissingDriver) {
 }
 
 TEST(CudaPlugin, NoCudaLibraryIsLoadedWithTaeda) {
-  std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);)
-    for (const char* library : {"libcudart", "libcublas", "libcudnn", "libnccl"})
-      EXPECT_THAT(line, Not(HasSubstr(library)));
+  ASSERT_THAT(map_at_start, HasSubstr("libtaeda"));
+  for (const char* library : {"libcudart", "libcublas", "libcudnn", "libnccl"})
+    EXPECT_THAT(map_at_start, Not(HasSubstr(library)));
 }
 
 TEST(CudaPlugin, RefusesDevicesThatDoNotExist) {
