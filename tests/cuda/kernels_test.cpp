@@ -12,6 +12,7 @@
 #include "taeda/nn/utils.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/attention.h"
+#include "taeda/ops/compare.h"
 #include "taeda/ops/conv.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/dropout.h"
@@ -78,6 +79,22 @@ class CudaKernels : public ::testing::Test {
       if (host[i].grad().defined()) expect_close(moved[i].grad(), host[i].grad(), tolerance);
   }
 };
+
+TEST_F(CudaKernels, BroadcastAndSlicedOperands) {
+  const Tensor mask = rand({37, 1, 129}).lt(0.5);
+  for (const ScalarType dtype : {kFloat, kHalf, kDouble}) {
+    const Tensor x = randn({37, 5, 129}).to(dtype), y = randn({5, 1}).to(dtype);
+    const auto formulas = [&](const Tensor& a, const Tensor& b, const Tensor& m) {
+      Tensor sliced = a.clone();
+      sliced.slice(2, 1, 129, 2).mul_(b);
+      return Tensors{a.add(b, 0.5), where(m, a, b), a.slice(0, 0, 37, 3).mul(2.5), sliced,
+                     a.transpose(0, 2).eq(b)};
+    };
+    const Tensors want = formulas(x, y, mask),
+                  got = formulas(x.to(device), y.to(device), mask.to(device));
+    for (size_t i = 0; i < want.size(); ++i) expect_close(got[i], want[i], 1e-3);
+  }
+}
 
 TEST_F(CudaKernels, CopiesOfRuns) {
   for (const ScalarType dtype : {kByte, kHalf, kFloat, kComplexFloat, kComplexDouble})
