@@ -37,6 +37,31 @@ void read_cpu_scalar(void* to, const Tensor& t) {
   std::memcpy(to, t.data_ptr(), static_cast<size_t>(t.element_size()));
 }
 
+/// Whether the operands share a part of their memory but not every element, as far as that is
+/// easily told: of tensors without gaps.
+bool overlap_partly(const Tensor& out, const Tensor& in) {
+  const char *a = static_cast<const char*>(out.data_ptr()),
+             *b = static_cast<const char*>(in.data_ptr());
+  const int64_t a_bytes = out.numel() * out.element_size(),
+                b_bytes = in.numel() * in.element_size();
+  if (a >= b + b_bytes || b >= a + a_bytes || a_bytes == 0 || b_bytes == 0) return false;
+  if (a == b && a_bytes == b_bytes && out.strides() == in.strides()) return false;
+  return out.layout().is_non_overlapping_and_dense() && in.layout().is_non_overlapping_and_dense();
+}
+
+/// Outputs that exist may be inputs too, but not parts of inputs: these would change while they are
+/// being read.
+void check_overlap(ArrayRef<Tensor*> outputs, ArrayRef<Operand> inputs) {
+  for (const Tensor* out : outputs) {
+    if (!out->defined()) continue;
+    for (const Operand& in : inputs)
+      TAEDA_CHECK(!in.tensor() || !overlap_partly(*out, *in.tensor()),
+                  "unsupported operation: some elements of the input tensor and the written-to "
+                  "tensor refer to a single memory location. Please clone() the tensor before "
+                  "performing the operation.");
+  }
+}
+
 }  // namespace
 
 Iter::Iter(const char* op, ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> output_dtypes,
@@ -56,6 +81,7 @@ Iter::Iter(const char* op, ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> outpu
     if (!devices[i]->is_cpu()) device_ = devices[i]->device();
   if (!device_.is_cpu()) check_same_device(op, {devices, n}, true);
   output_dtype_ = output_dtypes.empty() ? ScalarType::Undefined : output_dtypes[0];
+  check_overlap(outputs, inputs);
   if (try_flat(outputs, output_dtypes, inputs)) return;
   set_shape(outputs, inputs);
   allocate(outputs, output_dtypes, inputs);

@@ -31,7 +31,7 @@ class Iter {
   /// Lays the operands over each other. Undefined outputs are allocated, on the inputs' device and
   /// in their memory order; defined ones must have the broadcast shape. `op` names the operation in
   /// errors. Throws Error for shapes that do not broadcast, operands on different devices, an
-  /// output that overlaps itself.
+  /// output that overlaps itself or is a part of an input.
   Iter(const char* op, ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> output_dtypes,
        ArrayRef<Operand> inputs, ScalarType common);
 

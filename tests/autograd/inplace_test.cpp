@@ -149,6 +149,22 @@ TEST(Inplace, OverlappingOutputsAreRejected) {
           "more than one element of the written-to tensor refers to a single memory location"));
 }
 
+TEST(Inplace, PartsOfInputsAreNotWritten) {
+  const Tensor x = ones({3, 3});
+  const auto refuses = [](auto f) {
+    EXPECT_THAT(error_of(f), HasSubstr("some elements of the input tensor and the written-to "
+                                       "tensor refer to a single memory location"));
+  };
+  refuses([&] { x.slice(0, 1).add_(x.slice(0, 0, 2)); });
+  refuses([&] { x.div_(x.select(0, 0)); });
+  refuses([&] { x.mul_(x.t()); });
+  refuses([&] { x.slice(0, 0, 2).copy_(x.slice(0, 1)); });
+  x.add_(x);
+  x.select(0, 0).add_(x.select(0, 1));
+  x.slice(1, 0, 1).mul_(x.slice(1, 1, 2));  // columns beside each other
+  EXPECT_EQ(x.sum().item<double>(), 16 + 2 * 4 + 2 * (4 + 2 + 2));
+}
+
 TEST(Inplace, ShapesAndDtypesCannotChange) {
   EXPECT_THAT(error_of([] { ones({1}).add_(ones({3})); }),
               HasSubstr("doesn't match the broadcast shape [3]"));
