@@ -13,7 +13,7 @@ constexpr const char* kPrecisions[] = {"highest", "high", "medium"};
 
 constinit std::atomic<Precision> precision{Precision::Highest};
 constinit std::atomic<bool> dnn_enabled{true}, dnn_benchmark{false}, dnn_deterministic{false},
-    dnn_tf32{true};
+    dnn_tf32{true}, dnn_attention{true};
 
 std::atomic<bool>& flag(backends::detail::SwitchName name) {
   using enum backends::detail::SwitchName;
@@ -21,6 +21,7 @@ std::atomic<bool>& flag(backends::detail::SwitchName name) {
     case DnnEnabled: return dnn_enabled;
     case DnnBenchmark: return dnn_benchmark;
     case DnnDeterministic: return dnn_deterministic;
+    case DnnAttention: return dnn_attention;
     default: return dnn_tf32;
   }
 }
@@ -56,5 +57,13 @@ void set(SwitchName name, bool value) {
 }
 
 }  // namespace backends::detail
+
+namespace backends::cuda {
+
+void enable_cudnn_sdp(bool enabled) { detail::set(detail::SwitchName::DnnAttention, enabled); }
+
+bool cudnn_sdp_enabled() { return detail::get(detail::SwitchName::DnnAttention); }
+
+}  // namespace backends::cuda
 
 }  // namespace taeda

@@ -15,7 +15,14 @@ namespace backends {
 
 namespace detail {
 
-enum class SwitchName { MatmulTf32, DnnEnabled, DnnBenchmark, DnnDeterministic, DnnTf32 };
+enum class SwitchName {
+  MatmulTf32,
+  DnnEnabled,
+  DnnBenchmark,
+  DnnDeterministic,
+  DnnTf32,
+  DnnAttention
+};
 bool get(SwitchName name);
 void set(SwitchName name, bool value);
 
@@ -39,6 +46,13 @@ namespace cuda::matmul {
 /// TF32 in products of float matrices; false. The same switch as set_float32_matmul_precision.
 inline constexpr Switch allow_tf32{detail::SwitchName::MatmulTf32};
 }  // namespace cuda::matmul
+
+namespace cuda {
+/// Whether attention may be computed by cuDNN, where that is the faster way (compute capability 9.0
+/// and newer, no dropout); true. The own kernels do it otherwise.
+void enable_cudnn_sdp(bool enabled);
+bool cudnn_sdp_enabled();
+}  // namespace cuda
 
 namespace cudnn {
 /// Whether cuDNN is used where it can be; true.

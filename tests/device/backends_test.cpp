@@ -14,6 +14,7 @@ TEST(Backends, DefaultsArePyTorchs) {
   EXPECT_FALSE(backends::cudnn::benchmark);
   EXPECT_FALSE(backends::cudnn::deterministic);
   EXPECT_TRUE(backends::cudnn::allow_tf32);
+  EXPECT_TRUE(backends::cuda::cudnn_sdp_enabled());
   EXPECT_EQ(get_float32_matmul_precision(), "highest");
 }
 
@@ -26,6 +27,10 @@ TEST(Backends, SwitchesHoldWhatTheyAreGiven) {
     EXPECT_EQ(*s, !before);
     *s = before;
     EXPECT_EQ(*s, before);
+  }
+  for (const bool enabled : {false, true}) {
+    backends::cuda::enable_cudnn_sdp(enabled);
+    EXPECT_EQ(backends::cuda::cudnn_sdp_enabled(), enabled);
   }
 }
 

@@ -6,6 +6,7 @@
 // passes the weights through shared memory to a second product. Forward, and for the gradient of
 // the queries, it walks along the keys; for the gradients of keys and values along the queries. So
 // every result has one block that adds it up in one order, and nothing is added atomically.
+#include "taeda/cuda/cudnn_attention.h"
 #include "taeda/cuda/kernels/attention.cuh"
 #include "taeda/cuda/register.h"
 
@@ -343,6 +344,7 @@ void attention_cuda(const Tensor& out, const Tensor& log_sum, const Tensor& quer
                     const Tensor& key, const Tensor& value, const Tensor& mask, AttentionSpec spec,
                     const PhiloxState& state) {
   const Context context(query.device());
+  if (cudnn_attention(context, out, log_sum, query, key, value, mask, spec)) return;
   const AttentionProblem p(query, key, value, mask, spec, state);
   const HeadMatrices to(out);
   if (fits_mma(p)) {
@@ -365,6 +367,9 @@ void attention_backward_cuda(const Tensor& grad_query, const Tensor& grad_key,
                              const Tensor& out, const Tensor& log_sum, AttentionSpec spec,
                              const PhiloxState& state) {
   const Context context(query.device());
+  if (cudnn_attention_backward(context, grad_query, grad_key, grad_value, grad, query, key, value,
+                               mask, out, log_sum, spec))
+    return;
   const AttentionProblem p(query, key, value, mask, spec, state);
   const AttentionGradients g{HeadMatrices(grad), HeadMatrices(grad_query), HeadMatrices(grad_key),
                              HeadMatrices(grad_value)};
