@@ -248,7 +248,9 @@ bool Graph::gives_equal_bits(const GraphObject& configuration) const {
   if (f_.get(engine.get(), CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
              CUDNN_NUMERICAL_NOTE_TYPE_COUNT, &count, notes) != CUDNN_STATUS_SUCCESS)
     return false;
-  return std::find(notes, notes + count, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC) == notes + count;
+  auto* end = notes + std::min<int64_t>(count, CUDNN_NUMERICAL_NOTE_TYPE_COUNT);
+  return std::none_of(notes, end,
+                      [](auto note) { return note == CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC; });
 }
 
 cudnnStatus_t Graph::build_plan(const GraphTarget& target, GraphObject& configuration,
