@@ -49,7 +49,8 @@ const GraphFunctions* graph_functions() {
   return loaded.get();
 }
 
-/// The major compute capability.
+/// The major compute capability: 9 is Hopper, 10 Blackwell of data centres. Only for these has the
+/// library kernels of their own; on others they are of the kind of ours.
 int capability_of(int device) {
   int major = 0;
   check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
@@ -86,8 +87,11 @@ bool may_be_asked(const Context& context, const Tensor& query, const Tensor& key
   if (mask.defined() || spec.dropout > 0 || !is_reduced_floating(query.dtype()) ||
       query.size(2) < kLeastRows || key.size(2) < kLeastRows)
     return false;
-  return backends::cuda::cudnn_sdp_enabled() && cudnn_usable() && graph_functions() &&
-         graph_functions()->version() >= oldest && capability_of(context.device) >= 9;
+  if (!backends::cuda::cudnn_sdp_enabled() || !cudnn_usable() || !graph_functions() ||
+      graph_functions()->version() < oldest)
+    return false;
+  const int capability = capability_of(context.device);
+  return capability == 9 || capability == 10;
 }
 
 enum class Kind { Forward, OrderedBackward, AnyOrderBackward };

@@ -1,4 +1,4 @@
-// Attention by cuDNN 9, in kernels made for compute capability 9.0 and newer.
+// Attention by cuDNN 9, in kernels made for Hopper and Blackwell of data centres.
 #pragma once
 
 #include "taeda/cuda/context.h"

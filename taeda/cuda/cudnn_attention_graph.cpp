@@ -76,7 +76,7 @@ void describe_attention_backward(Graph& g, const AttentionLayout& a, bool any_or
     else
       g.matmul(left, right, to);
   };
-  // delta = sum of grad out over each row
+  // delta = sum of grad out over each row; the factor has its place in the pattern for dropout.
   g.pointwise(CUDNN_POINTWISE_MUL,
               g.reduce(CUDNN_REDUCE_TENSOR_ADD, g.pointwise(CUDNN_POINTWISE_MUL, kGrad, kOut)),
               kOne, kDelta);

@@ -48,8 +48,8 @@ inline constexpr Switch allow_tf32{detail::SwitchName::MatmulTf32};
 }  // namespace cuda::matmul
 
 namespace cuda {
-/// Whether attention may be computed by cuDNN, where that is the faster way (compute capability 9.0
-/// and newer, no dropout); true. The own kernels do it otherwise.
+/// Whether attention may be computed by cuDNN, where it has faster kernels (compute capability 9
+/// and 10, 16-bit floats, no dropout, no mask); true. The own kernels do it otherwise.
 void enable_cudnn_sdp(bool enabled);
 bool cudnn_sdp_enabled();
 }  // namespace cuda
