@@ -120,7 +120,6 @@ struct AttentionPlans {
   AttentionPlan* make(cudnnHandle_t handle, Kind kind, const AttentionLayout& a, AttentionKey key) {
     const bool forward = kind == Kind::Forward;
     if (known.size() >= (forward ? kMostPlans : kMostBackwardPlans)) return nullptr;
-    const RelaxedCapture relaxed;  // kernels are loaded
     const auto build = [&](std::optional<GraphObject>* shared) {
       auto plan = std::make_unique<AttentionPlan>(kind, a);
       plan->built = plan->graph.build({.handle = handle, .properties = nullptr},
