@@ -27,6 +27,19 @@ constexpr PaddingMode kReflect = PaddingMode::Reflect;
 constexpr PaddingMode kReplicate = PaddingMode::Replicate;
 constexpr PaddingMode kCircular = PaddingMode::Circular;
 
+// Under grid_sample's names.
+constexpr PaddingMode kBorder = PaddingMode::Replicate;
+constexpr PaddingMode kReflection = PaddingMode::Reflect;
+
+/// How values between the elements of an input come about; kLinear is a Nonlinearity's name, too.
+enum class Interpolation { Nearest, Bilinear, Bicubic, Trilinear, Area, NearestExact, Linear };
+constexpr Interpolation kNearest = Interpolation::Nearest;
+constexpr Interpolation kBilinear = Interpolation::Bilinear;
+constexpr Interpolation kBicubic = Interpolation::Bicubic;
+constexpr Interpolation kTrilinear = Interpolation::Trilinear;
+constexpr Interpolation kArea = Interpolation::Area;
+constexpr Interpolation kNearestExact = Interpolation::NearestExact;
+
 /// Padding of a convolution that follows from its kernel.
 enum class AutoPadding { Valid, Same };
 constexpr AutoPadding kValid = AutoPadding::Valid;

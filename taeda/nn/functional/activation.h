@@ -59,6 +59,13 @@ class PReLUOptions {
   TAEDA_ARG(double, init) = 0.25;
 };
 
+/// The slope of negative values is drawn between the bounds.
+class RReLUOptions {
+  TAEDA_ARG(double, lower) = 1.0 / 8.0;
+  TAEDA_ARG(double, upper) = 1.0 / 3.0;
+  TAEDA_ARG(bool, inplace) = false;
+};
+
 class GLUOptions {
  public:
   GLUOptions(int64_t dim = -1) : dim_(dim) {}
@@ -107,6 +114,19 @@ class SoftmaxFuncOptions {
 };
 using LogSoftmaxFuncOptions = SoftmaxFuncOptions;
 using SoftminFuncOptions = SoftmaxFuncOptions;
+
+class RReLUFuncOptions {
+  TAEDA_ARG(double, lower) = 1.0 / 8.0;
+  TAEDA_ARG(double, upper) = 1.0 / 3.0;
+  TAEDA_ARG(bool, training) = false;
+  TAEDA_ARG(bool, inplace) = false;
+};
+
+class GumbelSoftmaxFuncOptions {
+  TAEDA_ARG(double, tau) = 1.0;
+  TAEDA_ARG(bool, hard) = false;
+  TAEDA_ARG(int, dim) = -1;
+};
 
 // The functions without options or flags are those of ops/activation.h.
 using taeda::gelu, taeda::softplus, taeda::softsign, taeda::silu, taeda::mish, taeda::hardswish,
@@ -182,6 +202,22 @@ inline Tensor log_softmax(const Tensor& x, const LogSoftmaxFuncOptions& o) {
 }
 inline Tensor softmin(const Tensor& x, const SoftminFuncOptions& o) {
   return x.neg().softmax(o.dim(), o.dtype());
+}
+
+/// x where it is positive, else x times a slope: while training one drawn uniformly for each
+/// element, otherwise the mean of the bounds (Xu et al. 2015, arXiv:1505.00853). Throws Error for
+/// bounds in the wrong order.
+Tensor rrelu(const Tensor& input, double lower, double upper, bool training = false,
+             bool inplace = false);
+inline Tensor rrelu(const Tensor& input, const RReLUFuncOptions& o = {}) {
+  return rrelu(input, o.lower(), o.upper(), o.training(), o.inplace());
+}
+
+/// softmax((logits + g) / tau) with g drawn from the standard Gumbel distribution. `hard`: one-hot
+/// vectors at its largest elements, with its gradient (Jang et al. 2017, arXiv:1611.01144).
+Tensor gumbel_softmax(const Tensor& logits, double tau, bool hard = false, int64_t dim = -1);
+inline Tensor gumbel_softmax(const Tensor& logits, const GumbelSoftmaxFuncOptions& o = {}) {
+  return gumbel_softmax(logits, o.tau(), o.hard(), o.dim());
 }
 
 }  // namespace functional

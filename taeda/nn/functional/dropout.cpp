@@ -35,4 +35,14 @@ Tensor alpha_dropout(const Tensor& input, double p, bool training, bool inplace)
   return finish(input, taeda::alpha_dropout(input, p, true), inplace);
 }
 
+Tensor dropout3d(const Tensor& input, double p, bool training, bool inplace) {
+  return dropout2d(input, p, training, inplace);
+}
+
+Tensor feature_alpha_dropout(const Tensor& input, double p, bool training, bool inplace) {
+  check_probability(p);
+  if (!training) return input;
+  return finish(input, taeda::feature_alpha_dropout(input, p, true), inplace);
+}
+
 }  // namespace taeda::nn::functional

@@ -13,7 +13,9 @@ class DropoutOptions {
   TAEDA_ARG(bool, inplace) = false;
 };
 using Dropout2dOptions = DropoutOptions;
+using Dropout3dOptions = DropoutOptions;
 using AlphaDropoutOptions = DropoutOptions;
+using FeatureAlphaDropoutOptions = DropoutOptions;
 
 namespace functional {
 
@@ -23,7 +25,14 @@ class DropoutFuncOptions {
   TAEDA_ARG(bool, inplace) = false;
 };
 using Dropout2dFuncOptions = DropoutFuncOptions;
-using AlphaDropoutFuncOptions = DropoutFuncOptions;
+using Dropout3dFuncOptions = DropoutFuncOptions;
+
+class AlphaDropoutFuncOptions {
+  TAEDA_ARG(double, p) = 0.5;
+  TAEDA_ARG(bool, training) = false;
+  TAEDA_ARG(bool, inplace) = false;
+};
+using FeatureAlphaDropoutFuncOptions = AlphaDropoutFuncOptions;
 
 /// Zeroes elements with probability p and scales the others by 1 / (1 - p). Throws ValueError
 /// unless p is in [0, 1].
@@ -36,10 +45,21 @@ Tensor dropout2d(const Tensor& input, double p, bool training = true, bool inpla
 inline Tensor dropout2d(const Tensor& input, const Dropout2dFuncOptions& o = {}) {
   return dropout2d(input, o.p(), o.training(), o.inplace());
 }
+Tensor dropout3d(const Tensor& input, double p, bool training = true, bool inplace = false);
+inline Tensor dropout3d(const Tensor& input, const Dropout3dFuncOptions& o = {}) {
+  return dropout3d(input, o.p(), o.training(), o.inplace());
+}
 /// Keeps mean and variance of SELU's outputs (Klambauer et al. 2017).
 Tensor alpha_dropout(const Tensor& input, double p, bool training = false, bool inplace = false);
 inline Tensor alpha_dropout(const Tensor& input, const AlphaDropoutFuncOptions& o = {}) {
   return alpha_dropout(input, o.p(), o.training(), o.inplace());
+}
+/// The same for whole channels.
+Tensor feature_alpha_dropout(const Tensor& input, double p, bool training = false,
+                             bool inplace = false);
+inline Tensor feature_alpha_dropout(const Tensor& input,
+                                    const FeatureAlphaDropoutFuncOptions& o = {}) {
+  return feature_alpha_dropout(input, o.p(), o.training(), o.inplace());
 }
 
 }  // namespace functional

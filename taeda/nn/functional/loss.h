@@ -1,6 +1,8 @@
 // Losses as functions, and the options that functions and modules share.
 #pragma once
 
+#include <functional>
+
 #include "taeda/base/arg.h"
 #include "taeda/nn/types.h"
 #include "taeda/ops/loss.h"
@@ -16,6 +18,7 @@ class LossOptions {
 using MSELossOptions = LossOptions;
 using L1LossOptions = LossOptions;
 using SoftMarginLossOptions = LossOptions;
+using MultiLabelMarginLossOptions = LossOptions;
 
 class SmoothL1LossOptions {
  public:
@@ -95,6 +98,28 @@ class TripletMarginLossOptions {
   TAEDA_ARG(Reduction, reduction) = kMean;
 };
 
+class TripletMarginWithDistanceLossOptions {
+ public:
+  using distance_function_t = std::function<Tensor(const Tensor&, const Tensor&)>;
+  /// pairwise_distance unless given.
+  TAEDA_ARG(std::optional<distance_function_t>, distance_function);
+  TAEDA_ARG(double, margin) = 1.0;
+  TAEDA_ARG(bool, swap) = false;
+  TAEDA_ARG(Reduction, reduction) = kMean;
+};
+
+class MultiMarginLossOptions {
+  TAEDA_ARG(int64_t, p) = 1;
+  TAEDA_ARG(double, margin) = 1.0;
+  TAEDA_ARG(Tensor, weight);
+  TAEDA_ARG(Reduction, reduction) = kMean;
+};
+
+class MultiLabelSoftMarginLossOptions {
+  TAEDA_ARG(Tensor, weight);
+  TAEDA_ARG(Reduction, reduction) = kMean;
+};
+
 class PoissonNLLLossOptions {
   TAEDA_ARG(bool, log_input) = true;
   TAEDA_ARG(bool, full) = false;
@@ -118,6 +143,11 @@ using CosineEmbeddingLossFuncOptions = CosineEmbeddingLossOptions;
 using HingeEmbeddingLossFuncOptions = HingeEmbeddingLossOptions;
 using TripletMarginLossFuncOptions = TripletMarginLossOptions;
 using PoissonNLLLossFuncOptions = PoissonNLLLossOptions;
+
+using MultiMarginLossFuncOptions = MultiMarginLossOptions;
+using MultilabelMarginLossFuncOptions = MultiLabelMarginLossOptions;
+using MultilabelSoftMarginLossFuncOptions = MultiLabelSoftMarginLossOptions;
+using TripletMarginWithDistanceLossFuncOptions = TripletMarginWithDistanceLossOptions;
 
 // The forms with plain arguments are those of ops/loss.h.
 using taeda::cross_entropy, taeda::nll_loss, taeda::mse_loss, taeda::l1_loss, taeda::smooth_l1_loss;
@@ -186,6 +216,26 @@ inline Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive,
   return taeda::triplet_margin_loss(anchor, positive, negative, o.margin(), o.p(), o.eps(),
                                     o.swap(), o.reduction());
 }
+
+/// sum over the classes i other than the target's, y, of max(0, margin - x[y] + x[i])^p, times
+/// weight[y], divided by the number of classes; `input` [N, C] or [C], `target` int64 [N] or one
+/// number. Throws ValueError unless p is 1 or 2, Error for shapes and, on the CPU, for targets out
+/// of range.
+Tensor multi_margin_loss(const Tensor& input, const Tensor& target,
+                         const MultiMarginLossFuncOptions& options = {});
+/// sum over targets j and other classes i of max(0, 1 - x[j] + x[i]), divided by the number of
+/// classes; `input` and int64 `target` are [N, C] or [C], and a row's targets end with the first
+/// negative one. Errors as above.
+Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target,
+                              const MultilabelMarginLossFuncOptions& options = {});
+/// The mean, over the last dimension, of -(y log s(x) + (1 - y) log s(-x)) times the class's
+/// weight, s the sigmoid.
+Tensor multilabel_soft_margin_loss(const Tensor& input, const Tensor& target,
+                                   const MultilabelSoftMarginLossFuncOptions& options = {});
+/// triplet_margin_loss with any distance.
+Tensor triplet_margin_with_distance_loss(
+    const Tensor& anchor, const Tensor& positive, const Tensor& negative,
+    const TripletMarginWithDistanceLossFuncOptions& options = {});
 
 }  // namespace functional
 }  // namespace taeda::nn

@@ -32,6 +32,7 @@ class InstanceNormOptions {
 };
 using InstanceNorm1dOptions = InstanceNormOptions;
 using InstanceNorm2dOptions = InstanceNormOptions;
+using InstanceNorm3dOptions = InstanceNormOptions;
 
 class LayerNormOptions {
  public:
@@ -53,7 +54,26 @@ class GroupNormOptions {
   TAEDA_ARG(bool, affine) = true;
 };
 
+class LocalResponseNormOptions {
+ public:
+  LocalResponseNormOptions(int64_t size) : size_(size) {}
+  TAEDA_ARG(int64_t, size);
+  TAEDA_ARG(double, alpha) = 1e-4;
+  TAEDA_ARG(double, beta) = 0.75;
+  TAEDA_ARG(double, k) = 1;
+};
+
+class CrossMapLRN2dOptions {
+ public:
+  CrossMapLRN2dOptions(int64_t size) : size_(size) {}
+  TAEDA_ARG(int64_t, size);
+  TAEDA_ARG(double, alpha) = 1e-4;
+  TAEDA_ARG(double, beta) = 0.75;
+  TAEDA_ARG(int64_t, k) = 1;
+};
+
 namespace functional {
+using LocalResponseNormFuncOptions = LocalResponseNormOptions;
 
 class BatchNormFuncOptions {
   TAEDA_ARG(Tensor, weight);
@@ -116,7 +136,7 @@ inline Tensor instance_norm(const Tensor& x, const InstanceNormFuncOptions& o = 
                               o.use_input_stats(), o.momentum(), o.eps());
 }
 
-using taeda::layer_norm, taeda::group_norm, taeda::normalize;
+using taeda::layer_norm, taeda::group_norm, taeda::normalize, taeda::local_response_norm;
 
 inline Tensor layer_norm(const Tensor& x, const LayerNormFuncOptions& o) {
   return taeda::layer_norm(x, o.normalized_shape(), o.weight(), o.bias(), o.eps());
@@ -126,6 +146,10 @@ inline Tensor group_norm(const Tensor& x, const GroupNormFuncOptions& o) {
 }
 inline Tensor normalize(const Tensor& x, const NormalizeFuncOptions& o) {
   return taeda::normalize(x, o.p(), o.dim(), o.eps());
+}
+
+inline Tensor local_response_norm(const Tensor& input, const LocalResponseNormFuncOptions& o) {
+  return taeda::local_response_norm(input, o.size(), o.alpha(), o.beta(), o.k());
 }
 
 }  // namespace functional

@@ -19,6 +19,7 @@ class MaxPoolOptions {
 };
 using MaxPool1dOptions = MaxPoolOptions<1>;
 using MaxPool2dOptions = MaxPoolOptions<2>;
+using MaxPool3dOptions = MaxPoolOptions<3>;
 
 template <size_t D>
 class AvgPoolOptions {
@@ -33,6 +34,7 @@ class AvgPoolOptions {
 };
 using AvgPool1dOptions = AvgPoolOptions<1>;
 using AvgPool2dOptions = AvgPoolOptions<2>;
+using AvgPool3dOptions = AvgPoolOptions<3>;
 
 template <size_t D>
 class AdaptivePoolOptions {
@@ -42,21 +44,74 @@ class AdaptivePoolOptions {
 };
 using AdaptiveAvgPool1dOptions = AdaptivePoolOptions<1>;
 using AdaptiveAvgPool2dOptions = AdaptivePoolOptions<2>;
+using AdaptiveAvgPool3dOptions = AdaptivePoolOptions<3>;
 using AdaptiveMaxPool1dOptions = AdaptivePoolOptions<1>;
 using AdaptiveMaxPool2dOptions = AdaptivePoolOptions<2>;
+using AdaptiveMaxPool3dOptions = AdaptivePoolOptions<3>;
+
+/// Of max_unpool: the options of the pool that is undone.
+template <size_t D>
+class MaxUnpoolOptions {
+ public:
+  MaxUnpoolOptions(ExpandingArray<D> kernel_size)
+      : kernel_size_(kernel_size), stride_(kernel_size) {}
+  TAEDA_ARG(ExpandingArray<D>, kernel_size);
+  TAEDA_ARG(ExpandingArray<D>, stride);
+  TAEDA_ARG(ExpandingArray<D>, padding) = 0;
+};
+using MaxUnpool1dOptions = MaxUnpoolOptions<1>;
+using MaxUnpool2dOptions = MaxUnpoolOptions<2>;
+using MaxUnpool3dOptions = MaxUnpoolOptions<3>;
+
+template <size_t D>
+class LPPoolOptions {
+ public:
+  LPPoolOptions(double norm_type, ExpandingArray<D> kernel_size)
+      : norm_type_(norm_type), kernel_size_(kernel_size), stride_(kernel_size) {}
+  TAEDA_ARG(double, norm_type);
+  TAEDA_ARG(ExpandingArray<D>, kernel_size);
+  TAEDA_ARG(ExpandingArray<D>, stride);
+  TAEDA_ARG(bool, ceil_mode) = false;
+};
+using LPPool1dOptions = LPPoolOptions<1>;
+using LPPool2dOptions = LPPoolOptions<2>;
 
 namespace functional {
+using LPPool1dFuncOptions = LPPool1dOptions;
+using LPPool2dFuncOptions = LPPool2dOptions;
+
+template <size_t D>
+class MaxUnpoolFuncOptions {
+ public:
+  MaxUnpoolFuncOptions(ExpandingArray<D> kernel_size)
+      : kernel_size_(kernel_size), stride_(kernel_size) {}
+  TAEDA_ARG(ExpandingArray<D>, kernel_size);
+  TAEDA_ARG(ExpandingArray<D>, stride);
+  TAEDA_ARG(ExpandingArray<D>, padding) = 0;
+  /// Of the result, with or without batch and channel; else the smallest that fits.
+  TAEDA_ARG(std::optional<std::vector<int64_t>>, output_size);
+};
+using MaxUnpool1dFuncOptions = MaxUnpoolFuncOptions<1>;
+using MaxUnpool2dFuncOptions = MaxUnpoolFuncOptions<2>;
+using MaxUnpool3dFuncOptions = MaxUnpoolFuncOptions<3>;
+
 using MaxPool1dFuncOptions = MaxPool1dOptions;
 using MaxPool2dFuncOptions = MaxPool2dOptions;
+using MaxPool3dFuncOptions = MaxPool3dOptions;
 using AvgPool1dFuncOptions = AvgPool1dOptions;
 using AvgPool2dFuncOptions = AvgPool2dOptions;
+using AvgPool3dFuncOptions = AvgPool3dOptions;
 using AdaptiveAvgPool1dFuncOptions = AdaptiveAvgPool1dOptions;
 using AdaptiveAvgPool2dFuncOptions = AdaptiveAvgPool2dOptions;
+using AdaptiveAvgPool3dFuncOptions = AdaptiveAvgPool3dOptions;
 using AdaptiveMaxPool1dFuncOptions = AdaptiveMaxPool1dOptions;
 using AdaptiveMaxPool2dFuncOptions = AdaptiveMaxPool2dOptions;
-using taeda::adaptive_avg_pool1d, taeda::adaptive_avg_pool2d;
-using taeda::max_pool1d, taeda::max_pool2d, taeda::avg_pool1d, taeda::avg_pool2d;
-using taeda::max_pool1d_with_indices, taeda::max_pool2d_with_indices;
+using AdaptiveMaxPool3dFuncOptions = AdaptiveMaxPool3dOptions;
+using taeda::adaptive_avg_pool1d, taeda::adaptive_avg_pool2d, taeda::adaptive_avg_pool3d;
+using taeda::avg_pool1d, taeda::avg_pool2d, taeda::avg_pool3d;
+using taeda::max_pool1d, taeda::max_pool2d, taeda::max_pool3d;
+using taeda::max_pool1d_with_indices, taeda::max_pool2d_with_indices,
+    taeda::max_pool3d_with_indices;
 
 inline Tensor max_pool1d(const Tensor& x, const MaxPool1dFuncOptions& o) {
   return taeda::max_pool1d(x, o.kernel_size(), o.stride(), o.padding(), o.dilation(),
@@ -66,10 +121,24 @@ inline Tensor max_pool2d(const Tensor& x, const MaxPool2dFuncOptions& o) {
   return taeda::max_pool2d(x, o.kernel_size(), o.stride(), o.padding(), o.dilation(),
                            o.ceil_mode());
 }
-/// Values and the flat positions, in the plane, that they come from.
+inline Tensor max_pool3d(const Tensor& x, const MaxPool3dFuncOptions& o) {
+  return taeda::max_pool3d(x, o.kernel_size(), o.stride(), o.padding(), o.dilation(),
+                           o.ceil_mode());
+}
+/// Values and the positions in their flattened channel that they come from.
+inline std::tuple<Tensor, Tensor> max_pool1d_with_indices(const Tensor& x,
+                                                          const MaxPool1dFuncOptions& o) {
+  return taeda::max_pool1d_with_indices(x, o.kernel_size(), o.stride(), o.padding(), o.dilation(),
+                                        o.ceil_mode());
+}
 inline std::tuple<Tensor, Tensor> max_pool2d_with_indices(const Tensor& x,
                                                           const MaxPool2dFuncOptions& o) {
   return taeda::max_pool2d_with_indices(x, o.kernel_size(), o.stride(), o.padding(), o.dilation(),
+                                        o.ceil_mode());
+}
+inline std::tuple<Tensor, Tensor> max_pool3d_with_indices(const Tensor& x,
+                                                          const MaxPool3dFuncOptions& o) {
+  return taeda::max_pool3d_with_indices(x, o.kernel_size(), o.stride(), o.padding(), o.dilation(),
                                         o.ceil_mode());
 }
 inline Tensor avg_pool1d(const Tensor& x, const AvgPool1dFuncOptions& o) {
@@ -80,17 +149,76 @@ inline Tensor avg_pool2d(const Tensor& x, const AvgPool2dFuncOptions& o) {
   return taeda::avg_pool2d(x, o.kernel_size(), o.stride(), o.padding(), o.ceil_mode(),
                            o.count_include_pad(), o.divisor_override());
 }
+inline Tensor avg_pool3d(const Tensor& x, const AvgPool3dFuncOptions& o) {
+  return taeda::avg_pool3d(x, o.kernel_size(), o.stride(), o.padding(), o.ceil_mode(),
+                           o.count_include_pad(), o.divisor_override());
+}
 inline Tensor adaptive_avg_pool1d(const Tensor& x, const AdaptiveAvgPool1dFuncOptions& o) {
   return taeda::adaptive_avg_pool1d(x, o.output_size());
 }
 inline Tensor adaptive_avg_pool2d(const Tensor& x, const AdaptiveAvgPool2dFuncOptions& o) {
   return taeda::adaptive_avg_pool2d(x, o.output_size());
 }
+inline Tensor adaptive_avg_pool3d(const Tensor& x, const AdaptiveAvgPool3dFuncOptions& o) {
+  return taeda::adaptive_avg_pool3d(x, o.output_size());
+}
+inline std::tuple<Tensor, Tensor> adaptive_max_pool1d_with_indices(
+    const Tensor& x, const AdaptiveMaxPool1dFuncOptions& o) {
+  return taeda::adaptive_max_pool1d(x, o.output_size());
+}
+inline std::tuple<Tensor, Tensor> adaptive_max_pool2d_with_indices(
+    const Tensor& x, const AdaptiveMaxPool2dFuncOptions& o) {
+  return taeda::adaptive_max_pool2d(x, o.output_size());
+}
+inline std::tuple<Tensor, Tensor> adaptive_max_pool3d_with_indices(
+    const Tensor& x, const AdaptiveMaxPool3dFuncOptions& o) {
+  return taeda::adaptive_max_pool3d(x, o.output_size());
+}
 inline Tensor adaptive_max_pool1d(const Tensor& x, const AdaptiveMaxPool1dFuncOptions& o) {
   return std::get<0>(taeda::adaptive_max_pool1d(x, o.output_size()));
 }
 inline Tensor adaptive_max_pool2d(const Tensor& x, const AdaptiveMaxPool2dFuncOptions& o) {
   return std::get<0>(taeda::adaptive_max_pool2d(x, o.output_size()));
+}
+inline Tensor adaptive_max_pool3d(const Tensor& x, const AdaptiveMaxPool3dFuncOptions& o) {
+  return std::get<0>(taeda::adaptive_max_pool3d(x, o.output_size()));
+}
+
+namespace detail {
+Tensor max_unpool(const Tensor& input, const Tensor& indices, IntArrayRef kernel_size,
+                  IntArrayRef stride, IntArrayRef padding,
+                  const std::optional<std::vector<int64_t>>& output_size);
+Tensor lp_pool(const Tensor& input, double norm_type, IntArrayRef kernel_size, IntArrayRef stride,
+               bool ceil_mode);
+}  // namespace detail
+
+/// Zeros with the elements of `input` [N, C, ...] (or [C, ...]) at `indices`, which
+/// max_pool_with_indices gave: positions in the flattened channel of the result, whose sizes are
+/// (size - 1) * stride - 2 * padding + kernel unless `output_size` says otherwise. Throws
+/// ValueError for an output size that no such pool has, Error for indices of another shape or dtype
+/// or, on the CPU, outside.
+inline Tensor max_unpool1d(const Tensor& input, const Tensor& indices,
+                           const MaxUnpool1dFuncOptions& o) {
+  return detail::max_unpool(input, indices, o.kernel_size(), o.stride(), o.padding(),
+                            o.output_size());
+}
+inline Tensor max_unpool2d(const Tensor& input, const Tensor& indices,
+                           const MaxUnpool2dFuncOptions& o) {
+  return detail::max_unpool(input, indices, o.kernel_size(), o.stride(), o.padding(),
+                            o.output_size());
+}
+inline Tensor max_unpool3d(const Tensor& input, const Tensor& indices,
+                           const MaxUnpool3dFuncOptions& o) {
+  return detail::max_unpool(input, indices, o.kernel_size(), o.stride(), o.padding(),
+                            o.output_size());
+}
+
+/// (sum of x^p)^(1/p) of each window.
+inline Tensor lp_pool1d(const Tensor& x, const LPPool1dFuncOptions& o) {
+  return detail::lp_pool(x, o.norm_type(), o.kernel_size(), o.stride(), o.ceil_mode());
+}
+inline Tensor lp_pool2d(const Tensor& x, const LPPool2dFuncOptions& o) {
+  return detail::lp_pool(x, o.norm_type(), o.kernel_size(), o.stride(), o.ceil_mode());
 }
 
 }  // namespace functional

@@ -26,6 +26,10 @@ std::string SELUImpl::extra_repr() const { return inplace_text(options.inplace()
 std::string LeakyReLUImpl::extra_repr() const {
   return "negative_slope=" + float_text(options.negative_slope()) + inplace_text(options.inplace());
 }
+std::string RReLUImpl::extra_repr() const {
+  return "lower=" + float_text(options.lower()) + ", upper=" + float_text(options.upper()) +
+         inplace_text(options.inplace());
+}
 std::string ELUImpl::extra_repr() const {
   return "alpha=" + float_text(options.alpha()) + inplace_text(options.inplace());
 }
@@ -50,6 +54,11 @@ std::string ThresholdImpl::extra_repr() const {
 std::string SoftmaxImpl::extra_repr() const { return dim_text(options.dim()); }
 std::string LogSoftmaxImpl::extra_repr() const { return dim_text(options.dim()); }
 std::string SoftminImpl::extra_repr() const { return dim_text(options.dim()); }
+
+Tensor Softmax2dImpl::forward(const Tensor& x) {
+  TAEDA_CHECK(x.dim() == 3 || x.dim() == 4, "Softmax2d requires a 3D or 4D tensor as input");
+  return x.softmax(-3);
+}
 
 void PReLUImpl::reset() {
   weight = register_parameter("weight", full({options.num_parameters()}, options.init()));

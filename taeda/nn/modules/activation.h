@@ -53,6 +53,16 @@ class LeakyReLUImpl : public detail::Activation<LeakyReLUOptions, LeakyReLUImpl>
 };
 TAEDA_MODULE(LeakyReLU);
 
+class RReLUImpl : public detail::Activation<RReLUOptions, RReLUImpl> {
+ public:
+  using Activation::Activation;
+  Tensor forward(const Tensor& x) {
+    return functional::rrelu(x, options.lower(), options.upper(), is_training(), options.inplace());
+  }
+  std::string extra_repr() const override;
+};
+TAEDA_MODULE(RReLU);
+
 class ELUImpl : public detail::Activation<ELUOptions, ELUImpl> {
  public:
   using Activation::Activation;
@@ -197,6 +207,14 @@ class SoftmaxImpl : public detail::Activation<SoftmaxOptions, SoftmaxImpl> {
   std::string extra_repr() const override;
 };
 TAEDA_MODULE(Softmax);
+
+/// Over the channels of [N, C, H, W] or [C, H, W].
+class Softmax2dImpl : public detail::Activation<detail::NoOptions, Softmax2dImpl> {
+ public:
+  using Activation::Activation;
+  Tensor forward(const Tensor& x);
+};
+TAEDA_MODULE(Softmax2d);
 
 class LogSoftmaxImpl : public detail::Activation<LogSoftmaxOptions, LogSoftmaxImpl> {
  public:

@@ -40,6 +40,15 @@ class Dropout2dImpl : public DropoutImplBase<Dropout2dImpl> {
 };
 TAEDA_MODULE(Dropout2d);
 
+class Dropout3dImpl : public DropoutImplBase<Dropout3dImpl> {
+ public:
+  explicit Dropout3dImpl(DropoutOptions o = {}) : DropoutImplBase(std::move(o)) {}
+  Tensor forward(const Tensor& x) {
+    return functional::dropout3d(x, options.p(), is_training(), options.inplace());
+  }
+};
+TAEDA_MODULE(Dropout3d);
+
 class AlphaDropoutImpl : public DropoutImplBase<AlphaDropoutImpl> {
  public:
   explicit AlphaDropoutImpl(DropoutOptions o = {}) : DropoutImplBase(std::move(o)) {}
@@ -48,5 +57,14 @@ class AlphaDropoutImpl : public DropoutImplBase<AlphaDropoutImpl> {
   }
 };
 TAEDA_MODULE(AlphaDropout);
+
+class FeatureAlphaDropoutImpl : public DropoutImplBase<FeatureAlphaDropoutImpl> {
+ public:
+  explicit FeatureAlphaDropoutImpl(DropoutOptions o = {}) : DropoutImplBase(std::move(o)) {}
+  Tensor forward(const Tensor& x) {
+    return functional::feature_alpha_dropout(x, options.p(), is_training(), options.inplace());
+  }
+};
+TAEDA_MODULE(FeatureAlphaDropout);
 
 }  // namespace taeda::nn

@@ -184,4 +184,51 @@ class TripletMarginLossImpl
 };
 TAEDA_MODULE(TripletMarginLoss);
 
+/// The target's score shall be larger than every other one by the margin.
+class MultiMarginLossImpl : public detail::LossModule<MultiMarginLossOptions, MultiMarginLossImpl> {
+ public:
+  explicit MultiMarginLossImpl(MultiMarginLossOptions o = {}) : LossModule(std::move(o)) {}
+  Tensor forward(const Tensor& input, const Tensor& target) {
+    return functional::multi_margin_loss(input, target, options);
+  }
+};
+TAEDA_MODULE(MultiMarginLoss);
+
+/// The same with several targets.
+class MultiLabelMarginLossImpl
+    : public detail::LossModule<MultiLabelMarginLossOptions, MultiLabelMarginLossImpl> {
+ public:
+  explicit MultiLabelMarginLossImpl(MultiLabelMarginLossOptions o = {})
+      : LossModule(std::move(o)) {}
+  Tensor forward(const Tensor& input, const Tensor& target) {
+    return functional::multilabel_margin_loss(input, target, options);
+  }
+};
+TAEDA_MODULE(MultiLabelMarginLoss);
+
+/// Cross entropy of each class's sigmoid.
+class MultiLabelSoftMarginLossImpl
+    : public detail::LossModule<MultiLabelSoftMarginLossOptions, MultiLabelSoftMarginLossImpl> {
+ public:
+  explicit MultiLabelSoftMarginLossImpl(MultiLabelSoftMarginLossOptions o = {})
+      : LossModule(std::move(o)) {}
+  Tensor forward(const Tensor& input, const Tensor& target) {
+    return functional::multilabel_soft_margin_loss(input, target, options);
+  }
+};
+TAEDA_MODULE(MultiLabelSoftMarginLoss);
+
+/// TripletMarginLoss with any distance.
+class TripletMarginWithDistanceLossImpl
+    : public detail::LossModule<TripletMarginWithDistanceLossOptions,
+                                TripletMarginWithDistanceLossImpl> {
+ public:
+  explicit TripletMarginWithDistanceLossImpl(TripletMarginWithDistanceLossOptions o = {})
+      : LossModule(std::move(o)) {}
+  Tensor forward(const Tensor& anchor, const Tensor& positive, const Tensor& negative) {
+    return functional::triplet_margin_with_distance_loss(anchor, positive, negative, options);
+  }
+};
+TAEDA_MODULE(TripletMarginWithDistanceLoss);
+
 }  // namespace taeda::nn

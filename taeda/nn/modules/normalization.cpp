@@ -1,6 +1,7 @@
 #include "taeda/nn/modules/normalization.h"
 
 #include "taeda/nn/checkpoint.h"
+#include "taeda/nn/functional/padding.h"
 #include "taeda/ops/create.h"
 
 namespace taeda::nn {
@@ -133,6 +134,7 @@ Tensor InstanceNormImplBase<Derived>::normalize(const Tensor& input, int64_t spa
 
 template class InstanceNormImplBase<InstanceNorm1dImpl>;
 template class InstanceNormImplBase<InstanceNorm2dImpl>;
+template class InstanceNormImplBase<InstanceNorm3dImpl>;
 
 void LayerNormImpl::reset() {
   weight = register_parameter(
@@ -157,6 +159,32 @@ std::string GroupNormImpl::extra_repr() const {
   return taeda::detail::concat(options.num_groups(), ", ", options.num_channels(),
                                ", eps=", float_text(options.eps()),
                                ", affine=", bool_text(options.affine()));
+}
+
+namespace {
+std::string response_text(const auto& o, const std::string& k) {
+  return std::to_string(o.size()) + ", alpha=" + float_text(o.alpha()) +
+         ", beta=" + float_text(o.beta()) + ", k=" + k;
+}
+}  // namespace
+
+std::string LocalResponseNormImpl::extra_repr() const {
+  return response_text(options, float_text(options.k()));
+}
+
+std::string CrossMapLRN2dImpl::extra_repr() const {
+  return response_text(options, std::to_string(options.k()));
+}
+
+Tensor CrossMapLRN2dImpl::forward(const Tensor& input) {
+  TAEDA_CHECK(input.dim() == 4, "CrossMapLRN2d: Expected input to be 4D, got ", input.dim(),
+              "D instead.");
+  const int64_t half = (options.size() - 1) / 2;
+  const Tensor sums = functional::pad(input.square(), {0, 0, 0, 0, half, half})
+                          .unfold(1, 2 * half + 1, 1)
+                          .sum({-1});
+  const double scale = options.alpha() / static_cast<double>(options.size());
+  return input.mul(sums.mul(scale).add(options.k()).pow(-options.beta()));
 }
 
 }  // namespace taeda::nn

@@ -4,6 +4,7 @@
 #include "taeda/nn/cloneable.h"
 #include "taeda/nn/functional/normalization.h"
 #include "taeda/nn/holder.h"
+#include "taeda/nn/modules/options_module.h"
 
 namespace taeda::nn {
 
@@ -90,6 +91,16 @@ class InstanceNorm2dImpl : public InstanceNormImplBase<InstanceNorm2dImpl> {
 };
 TAEDA_MODULE(InstanceNorm2d);
 
+/// Over [N, C, D, H, W] or [C, D, H, W].
+class InstanceNorm3dImpl : public InstanceNormImplBase<InstanceNorm3dImpl> {
+ public:
+  InstanceNorm3dImpl(int64_t num_features)
+      : InstanceNorm3dImpl(InstanceNormOptions(num_features)) {}
+  explicit InstanceNorm3dImpl(InstanceNormOptions o) : InstanceNormImplBase(std::move(o)) {}
+  Tensor forward(const Tensor& input) { return normalize(input, 3); }
+};
+TAEDA_MODULE(InstanceNorm3d);
+
 class LayerNormImpl : public Cloneable<LayerNormImpl> {
  public:
   LayerNormImpl(std::vector<int64_t> normalized_shape)
@@ -123,5 +134,27 @@ class GroupNormImpl : public Cloneable<GroupNormImpl> {
   Tensor weight, bias;
 };
 TAEDA_MODULE(GroupNorm);
+
+/// Over neighbouring channels; see functional::local_response_norm.
+class LocalResponseNormImpl
+    : public detail::OptionsModule<LocalResponseNormOptions, LocalResponseNormImpl> {
+ public:
+  LocalResponseNormImpl(int64_t size) : LocalResponseNormImpl(LocalResponseNormOptions(size)) {}
+  explicit LocalResponseNormImpl(LocalResponseNormOptions o) : OptionsModule(std::move(o)) {}
+  std::string extra_repr() const override;
+  Tensor forward(const Tensor& input) { return functional::local_response_norm(input, options); }
+};
+TAEDA_MODULE(LocalResponseNorm);
+
+/// The same over [N, C, H, W] with (size - 1) / 2 channels on either side; their sum counts, times
+/// alpha / size.
+class CrossMapLRN2dImpl : public detail::OptionsModule<CrossMapLRN2dOptions, CrossMapLRN2dImpl> {
+ public:
+  CrossMapLRN2dImpl(int64_t size) : CrossMapLRN2dImpl(CrossMapLRN2dOptions(size)) {}
+  explicit CrossMapLRN2dImpl(CrossMapLRN2dOptions o) : OptionsModule(std::move(o)) {}
+  std::string extra_repr() const override;
+  Tensor forward(const Tensor& input);
+};
+TAEDA_MODULE(CrossMapLRN2d);
 
 }  // namespace taeda::nn

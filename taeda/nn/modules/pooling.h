@@ -1,21 +1,13 @@
 // Pooling.
 #pragma once
 
-#include "taeda/nn/cloneable.h"
 #include "taeda/nn/functional/pooling.h"
 #include "taeda/nn/holder.h"
+#include "taeda/nn/modules/options_module.h"
 
 namespace taeda::nn {
 
 namespace detail {
-/// A module without parameters that only keeps its options.
-template <class Options, class Derived>
-class OptionsModule : public Cloneable<Derived> {
- public:
-  explicit OptionsModule(Options o) : options(std::move(o)) {}
-  void reset() override {}
-  Options options;
-};
 std::string pool_text(const std::string& kernel, const std::string& stride,
                       const std::string& padding);
 }  // namespace detail
@@ -33,6 +25,9 @@ class MaxPool1dImpl : public MaxPoolImpl<1, MaxPool1dImpl> {
  public:
   using MaxPoolImpl::MaxPoolImpl;
   Tensor forward(const Tensor& input) { return functional::max_pool1d(input, options); }
+  std::tuple<Tensor, Tensor> forward_with_indices(const Tensor& input) {
+    return functional::max_pool1d_with_indices(input, options);
+  }
 };
 TAEDA_MODULE(MaxPool1d);
 
@@ -45,6 +40,16 @@ class MaxPool2dImpl : public MaxPoolImpl<2, MaxPool2dImpl> {
   }
 };
 TAEDA_MODULE(MaxPool2d);
+
+class MaxPool3dImpl : public MaxPoolImpl<3, MaxPool3dImpl> {
+ public:
+  using MaxPoolImpl::MaxPoolImpl;
+  Tensor forward(const Tensor& input) { return functional::max_pool3d(input, options); }
+  std::tuple<Tensor, Tensor> forward_with_indices(const Tensor& input) {
+    return functional::max_pool3d_with_indices(input, options);
+  }
+};
+TAEDA_MODULE(MaxPool3d);
 
 template <size_t D, class Derived>
 class AvgPoolImpl : public detail::OptionsModule<AvgPoolOptions<D>, Derived> {
@@ -68,6 +73,13 @@ class AvgPool2dImpl : public AvgPoolImpl<2, AvgPool2dImpl> {
   Tensor forward(const Tensor& input) { return functional::avg_pool2d(input, options); }
 };
 TAEDA_MODULE(AvgPool2d);
+
+class AvgPool3dImpl : public AvgPoolImpl<3, AvgPool3dImpl> {
+ public:
+  using AvgPoolImpl::AvgPoolImpl;
+  Tensor forward(const Tensor& input) { return functional::avg_pool3d(input, options); }
+};
+TAEDA_MODULE(AvgPool3d);
 
 template <size_t D, class Derived>
 class AdaptivePoolImpl : public detail::OptionsModule<AdaptivePoolOptions<D>, Derived> {
@@ -95,10 +107,20 @@ class AdaptiveAvgPool2dImpl : public AdaptivePoolImpl<2, AdaptiveAvgPool2dImpl> 
 };
 TAEDA_MODULE(AdaptiveAvgPool2d);
 
+class AdaptiveAvgPool3dImpl : public AdaptivePoolImpl<3, AdaptiveAvgPool3dImpl> {
+ public:
+  using AdaptivePoolImpl::AdaptivePoolImpl;
+  Tensor forward(const Tensor& input) { return functional::adaptive_avg_pool3d(input, options); }
+};
+TAEDA_MODULE(AdaptiveAvgPool3d);
+
 class AdaptiveMaxPool1dImpl : public AdaptivePoolImpl<1, AdaptiveMaxPool1dImpl> {
  public:
   using AdaptivePoolImpl::AdaptivePoolImpl;
   Tensor forward(const Tensor& input) { return functional::adaptive_max_pool1d(input, options); }
+  std::tuple<Tensor, Tensor> forward_with_indices(const Tensor& input) {
+    return functional::adaptive_max_pool1d_with_indices(input, options);
+  }
 };
 TAEDA_MODULE(AdaptiveMaxPool1d);
 
@@ -106,7 +128,74 @@ class AdaptiveMaxPool2dImpl : public AdaptivePoolImpl<2, AdaptiveMaxPool2dImpl> 
  public:
   using AdaptivePoolImpl::AdaptivePoolImpl;
   Tensor forward(const Tensor& input) { return functional::adaptive_max_pool2d(input, options); }
+  std::tuple<Tensor, Tensor> forward_with_indices(const Tensor& input) {
+    return functional::adaptive_max_pool2d_with_indices(input, options);
+  }
 };
 TAEDA_MODULE(AdaptiveMaxPool2d);
+
+class AdaptiveMaxPool3dImpl : public AdaptivePoolImpl<3, AdaptiveMaxPool3dImpl> {
+ public:
+  using AdaptivePoolImpl::AdaptivePoolImpl;
+  Tensor forward(const Tensor& input) { return functional::adaptive_max_pool3d(input, options); }
+  std::tuple<Tensor, Tensor> forward_with_indices(const Tensor& input) {
+    return functional::adaptive_max_pool3d_with_indices(input, options);
+  }
+};
+TAEDA_MODULE(AdaptiveMaxPool3d);
+
+/// Puts what a max pool kept back to where it came from.
+template <size_t D, class Derived>
+class MaxUnpoolImpl : public detail::OptionsModule<MaxUnpoolOptions<D>, Derived> {
+ public:
+  MaxUnpoolImpl(ExpandingArray<D> kernel_size) : MaxUnpoolImpl(MaxUnpoolOptions<D>(kernel_size)) {}
+  explicit MaxUnpoolImpl(MaxUnpoolOptions<D> o)
+      : detail::OptionsModule<MaxUnpoolOptions<D>, Derived>(std::move(o)) {}
+  std::string extra_repr() const override;
+  Tensor forward(const Tensor& input, const Tensor& indices,
+                 const std::optional<std::vector<int64_t>>& output_size = {}) {
+    const auto& o = this->options;
+    return functional::detail::max_unpool(input, indices, o.kernel_size(), o.stride(), o.padding(),
+                                          output_size);
+  }
+};
+class MaxUnpool1dImpl : public MaxUnpoolImpl<1, MaxUnpool1dImpl> {
+ public:
+  using MaxUnpoolImpl::MaxUnpoolImpl;
+};
+TAEDA_MODULE(MaxUnpool1d);
+class MaxUnpool2dImpl : public MaxUnpoolImpl<2, MaxUnpool2dImpl> {
+ public:
+  using MaxUnpoolImpl::MaxUnpoolImpl;
+};
+TAEDA_MODULE(MaxUnpool2d);
+class MaxUnpool3dImpl : public MaxUnpoolImpl<3, MaxUnpool3dImpl> {
+ public:
+  using MaxUnpoolImpl::MaxUnpoolImpl;
+};
+TAEDA_MODULE(MaxUnpool3d);
+
+/// The p-norm of each window.
+template <size_t D, class Derived>
+class LPPoolImpl : public detail::OptionsModule<LPPoolOptions<D>, Derived> {
+ public:
+  LPPoolImpl(double norm_type, ExpandingArray<D> kernel_size)
+      : LPPoolImpl(LPPoolOptions<D>(norm_type, kernel_size)) {}
+  explicit LPPoolImpl(LPPoolOptions<D> o)
+      : detail::OptionsModule<LPPoolOptions<D>, Derived>(std::move(o)) {}
+  std::string extra_repr() const override;
+};
+class LPPool1dImpl : public LPPoolImpl<1, LPPool1dImpl> {
+ public:
+  using LPPoolImpl::LPPoolImpl;
+  Tensor forward(const Tensor& input) { return functional::lp_pool1d(input, options); }
+};
+TAEDA_MODULE(LPPool1d);
+class LPPool2dImpl : public LPPoolImpl<2, LPPool2dImpl> {
+ public:
+  using LPPoolImpl::LPPoolImpl;
+  Tensor forward(const Tensor& input) { return functional::lp_pool2d(input, options); }
+};
+TAEDA_MODULE(LPPool2d);
 
 }  // namespace taeda::nn

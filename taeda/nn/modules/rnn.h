@@ -4,6 +4,7 @@
 #include "taeda/base/arg.h"
 #include "taeda/nn/cloneable.h"
 #include "taeda/nn/holder.h"
+#include "taeda/nn/packed_sequence.h"
 #include "taeda/nn/types.h"
 
 namespace taeda::nn {
@@ -59,7 +60,11 @@ class GRUOptions : public detail::RNNOptionsBase<GRUOptions> {
   using RNNOptionsBase::RNNOptionsBase;
 };
 
+using utils::rnn::PackedSequence;
+
 namespace detail {
+
+using utils::rnn::PackedRun;
 
 enum class CellKind { Tanh, ReLU, LSTM, GRU };
 
@@ -89,8 +94,17 @@ class RNNImplBase : public Cloneable<Derived> {
   /// Output [L, N, D * H] (or batch first) and the last states [layers * D, N, H]. Undefined
   /// initial states are zero. Throws Error for sizes that do not fit.
   std::pair<Tensor, CellState> run(const Tensor& input, CellState initial);
+  /// The same for sequences of different lengths: each gets what it would get alone, and its last
+  /// states are those behind its own last element. States are in the order that the sequences had
+  /// before packing.
+  std::pair<PackedSequence, CellState> run_packed(const PackedSequence& input, CellState initial);
 
  private:
+  /// Initial states in the order of the packed sequences; zeros if undefined.
+  Tensor packed_state(const Tensor& given, const PackedSequence& input, const char* name) const;
+  /// One direction of one layer over packed rows: its output rows and last states [N, H].
+  std::pair<Tensor, CellState> run_runs(const Tensor& rows, const std::vector<PackedRun>& runs,
+                                        const CellState& initial, TensorList weights, bool reverse);
   /// As ops/rnn.h lists them.
   std::vector<Tensor> weights() const;
   CellKind kind_;
@@ -105,6 +119,8 @@ class RNNImpl : public detail::RNNImplBase<RNNImpl> {
   RNNImpl(int64_t input_size, int64_t hidden_size) : RNNImpl(RNNOptions(input_size, hidden_size)) {}
   explicit RNNImpl(const RNNOptions& o);
   std::tuple<Tensor, Tensor> forward(const Tensor& input, const Tensor& hx = {});
+  std::tuple<PackedSequence, Tensor> forward_with_packed_input(const PackedSequence& packed_input,
+                                                               const Tensor& hx = {});
   RNNOptions options;
 };
 TAEDA_MODULE(RNN);
@@ -117,6 +133,8 @@ class LSTMImpl : public detail::RNNImplBase<LSTMImpl> {
   explicit LSTMImpl(const LSTMOptions& o);
   std::tuple<Tensor, std::tuple<Tensor, Tensor>> forward(
       const Tensor& input, const std::optional<std::tuple<Tensor, Tensor>>& hx = {});
+  std::tuple<PackedSequence, std::tuple<Tensor, Tensor>> forward_with_packed_input(
+      const PackedSequence& packed_input, const std::optional<std::tuple<Tensor, Tensor>>& hx = {});
   LSTMOptions options;
 };
 TAEDA_MODULE(LSTM);
@@ -127,6 +145,8 @@ class GRUImpl : public detail::RNNImplBase<GRUImpl> {
   GRUImpl(int64_t input_size, int64_t hidden_size) : GRUImpl(GRUOptions(input_size, hidden_size)) {}
   explicit GRUImpl(const GRUOptions& o);
   std::tuple<Tensor, Tensor> forward(const Tensor& input, const Tensor& hx = {});
+  std::tuple<PackedSequence, Tensor> forward_with_packed_input(const PackedSequence& packed_input,
+                                                               const Tensor& hx = {});
   GRUOptions options;
 };
 TAEDA_MODULE(GRU);

@@ -103,10 +103,21 @@ std::tuple<Tensor, Tensor> MultiheadAttentionImpl::forward(
   return {output, average_attn_weights ? per_head.mean(1, false) : per_head};
 }
 
+void detail::check_activation(const activation_t& activation) {
+  const auto* named = std::get_if<Nonlinearity>(&activation);
+  TAEDA_CHECK_VALUE(named ? *named == kReLU || *named == kGELU : bool(std::get<1>(activation)),
+                    "activation should be relu/gelu");
+}
+
+Tensor detail::activate(const activation_t& activation, const Tensor& x) {
+  const auto* named = std::get_if<Nonlinearity>(&activation);
+  if (!named) return std::get<1>(activation)(x);
+  return *named == kReLU ? x.relu() : functional::gelu(x);
+}
+
 void TransformerEncoderLayerImpl::reset() {
   const auto& o = options;
-  TAEDA_CHECK_VALUE(o.activation() == kReLU || o.activation() == kGELU,
-                    "activation should be relu/gelu");
+  detail::check_activation(o.activation());
   self_attn = register_module("self_attn",
                               MultiheadAttention(MultiheadAttentionOptions(o.d_model(), o.nhead())
                                                      .dropout(o.dropout())
@@ -127,7 +138,7 @@ Tensor TransformerEncoderLayerImpl::attend(const Tensor& x, const Tensor& mask,
 
 Tensor TransformerEncoderLayerImpl::feed_forward(const Tensor& x) {
   const Tensor h = linear1(x);
-  return dropout2(linear2(dropout(options.activation() == kReLU ? h.relu() : functional::gelu(h))));
+  return dropout2(linear2(dropout(detail::activate(options.activation(), h))));
 }
 
 Tensor TransformerEncoderLayerImpl::forward(const Tensor& src, const Tensor& src_mask,

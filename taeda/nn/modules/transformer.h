@@ -1,6 +1,8 @@
 // Attention and transformer layers.
 #pragma once
 
+#include <variant>
+
 #include "taeda/nn/modules/dropout.h"
 #include "taeda/nn/modules/linear.h"
 #include "taeda/nn/modules/normalization.h"
@@ -47,6 +49,15 @@ class MultiheadAttentionImpl : public Cloneable<MultiheadAttentionImpl> {
 };
 TAEDA_MODULE(MultiheadAttention);
 
+/// The function between the two linear maps of a transformer layer: kReLU, kGELU, or any other.
+using activation_t = std::variant<Nonlinearity, std::function<Tensor(const Tensor&)>>;
+
+namespace detail {
+/// Throws ValueError for a Nonlinearity that is neither kReLU nor kGELU, and for an empty function.
+void check_activation(const activation_t& activation);
+Tensor activate(const activation_t& activation, const Tensor& x);
+}  // namespace detail
+
 class TransformerEncoderLayerOptions {
  public:
   TransformerEncoderLayerOptions(int64_t d_model, int64_t nhead)
@@ -55,8 +66,7 @@ class TransformerEncoderLayerOptions {
   TAEDA_ARG(int64_t, nhead);
   TAEDA_ARG(int64_t, dim_feedforward) = 2048;
   TAEDA_ARG(double, dropout) = 0.1;
-  /// kReLU or kGELU
-  TAEDA_ARG(Nonlinearity, activation) = kReLU;
+  TAEDA_ARG(activation_t, activation) = kReLU;
   TAEDA_ARG(bool, batch_first) = false;
   /// Normalise before attention and feed-forward instead of after.
   TAEDA_ARG(bool, norm_first) = false;

@@ -1,0 +1,39 @@
+// Distances and similarities as functions, and their options. Formulas: ops/loss.h.
+#pragma once
+
+#include "taeda/base/arg.h"
+#include "taeda/nn/types.h"
+#include "taeda/ops/loss.h"
+
+namespace taeda::nn {
+
+class CosineSimilarityOptions {
+  TAEDA_ARG(int64_t, dim) = 1;
+  TAEDA_ARG(double, eps) = 1e-8;
+};
+
+class PairwiseDistanceOptions {
+  TAEDA_ARG(double, p) = 2;
+  TAEDA_ARG(double, eps) = 1e-6;
+  TAEDA_ARG(bool, keepdim) = false;
+};
+
+namespace functional {
+using CosineSimilarityFuncOptions = CosineSimilarityOptions;
+using PairwiseDistanceFuncOptions = PairwiseDistanceOptions;
+using taeda::cosine_similarity, taeda::pairwise_distance;
+
+inline Tensor cosine_similarity(const Tensor& x1, const Tensor& x2,
+                                const CosineSimilarityFuncOptions& o) {
+  return taeda::cosine_similarity(x1, x2, o.dim(), o.eps());
+}
+inline Tensor pairwise_distance(const Tensor& x1, const Tensor& x2,
+                                const PairwiseDistanceFuncOptions& o) {
+  return taeda::pairwise_distance(x1, x2, o.p(), o.eps(), o.keepdim());
+}
+/// The p-norms [n (n - 1) / 2] of the differences of all pairs of rows of `input` [n, m]: 0 and 1,
+/// 0 and 2, ... Throws Error unless it is a matrix and p is not negative.
+Tensor pdist(const Tensor& input, double p = 2);
+
+}  // namespace functional
+}  // namespace taeda::nn

@@ -1,0 +1,100 @@
+#include "taeda/nn/functional/loss.h"
+
+#include "taeda/nn/functional/distance.h"
+#include "taeda/ops/activation.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/loss_reduce.h"
+
+namespace taeda::nn::functional {
+
+using taeda::detail::reduce_loss;
+
+namespace {
+
+/// Targets below `classes`, checked where looking at them costs nothing.
+void check_range(const Tensor& target, int64_t low, int64_t classes, const char* message) {
+  if (!target.device().is_cpu() || target.numel() == 0) return;
+  TAEDA_CHECK(target.min().item<int64_t>() >= low && target.max().item<int64_t>() < classes,
+              message);
+}
+
+}  // namespace
+
+Tensor multi_margin_loss(const Tensor& input, const Tensor& target,
+                         const MultiMarginLossFuncOptions& options) {
+  TAEDA_CHECK_VALUE(options.p() == 1 || options.p() == 2, "only p == 1 and p == 2 supported");
+  TAEDA_CHECK(input.dim() == 1 || input.dim() == 2,
+              "Expected non-empty vector or matrix with optional 0-dim batch size, but got: ",
+              input.sizes());
+  const Tensor x = input.dim() == 1 ? input.unsqueeze(0) : input;
+  const int64_t classes = x.size(1);
+  TAEDA_CHECK(target.dim() <= 1 && target.numel() == x.size(0),
+              "inconsistent target size, got: ", target.sizes());
+  check_range(target, 0, classes, "target out of range");
+  const Tensor y = target.reshape({-1, 1});
+  Tensor loss = x.sub(x.gather(1, y)).add(options.margin()).clamp_min(0);
+  if (options.p() == 2) loss = loss.square();
+  if (const Tensor& weight = options.weight(); weight.defined()) {
+    TAEDA_CHECK(weight.dim() == 1 && weight.numel() == classes,
+                "inconsistent weight size, expected ", classes, " but got ", weight.sizes());
+    loss = loss.mul(weight.index_select(0, y.squeeze(1)).unsqueeze(1));
+  }
+  loss = loss.scatter(1, y, 0).sum({1}).div(classes);
+  return reduce_loss(input.dim() == 1 ? loss.squeeze(0) : loss, options.reduction());
+}
+
+Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target,
+                              const MultilabelMarginLossFuncOptions& options) {
+  TAEDA_CHECK(input.dim() == 1 || input.dim() == 2,
+              "Expected non-empty vector or matrix with optional 0-dim batch size, but got: ",
+              input.sizes());
+  TAEDA_CHECK(target.sizes() == input.sizes(), "inconsistent size ", target.sizes(),
+              " for argument #2 'target'");
+  const Tensor x = input.dim() == 1 ? input.unsqueeze(0) : input,
+               y = target.dim() == 1 ? target.unsqueeze(0) : target;
+  const int64_t classes = x.size(1);
+  check_range(target, -1, classes, "argument #2 'target' is out of range");
+  // Entries before the first negative one count.
+  const Tensor counts = y.ge(0).to(kLong).cumprod(1).to(x.dtype()), index = y.clamp_min(0);
+  const Tensor is_target = zeros_like(x.detach()).scatter_add(1, index, counts).gt(0);
+  const Tensor margins =
+      x.unsqueeze(1).sub(x.gather(1, index).unsqueeze(2)).add(1).clamp_min(0);  // [N, target, C]
+  const Tensor loss = margins.mul(counts.unsqueeze(2))
+                          .masked_fill(is_target.unsqueeze(1), 0)
+                          .sum({1, 2})
+                          .div(classes);
+  return reduce_loss(input.dim() == 1 ? loss.squeeze(0) : loss, options.reduction());
+}
+
+Tensor multilabel_soft_margin_loss(const Tensor& input, const Tensor& target,
+                                   const MultilabelSoftMarginLossFuncOptions& options) {
+  Tensor loss = target.mul(taeda::log_sigmoid(input))
+                    .add(target.neg().add(1).mul(taeda::log_sigmoid(input.neg())))
+                    .neg();
+  if (options.weight().defined()) loss = loss.mul(options.weight());
+  return reduce_loss(loss.mean({-1}), options.reduction());
+}
+
+Tensor triplet_margin_with_distance_loss(const Tensor& anchor, const Tensor& positive,
+                                         const Tensor& negative,
+                                         const TripletMarginWithDistanceLossFuncOptions& options) {
+  const auto distance = [&](const Tensor& a, const Tensor& b) {
+    return options.distance_function() ? (*options.distance_function())(a, b)
+                                       : taeda::pairwise_distance(a, b);
+  };
+  const Tensor near = distance(anchor, positive);
+  Tensor far = distance(anchor, negative);
+  if (options.swap()) far = far.minimum(distance(positive, negative));
+  return reduce_loss(near.sub(far).add(options.margin()).clamp_min(0), options.reduction());
+}
+
+Tensor pdist(const Tensor& input, double p) {
+  TAEDA_CHECK(input.dim() == 2, "pdist only supports 2D tensors, got: ", input.dim(), "D");
+  TAEDA_CHECK(p >= 0, "pdist only supports non-negative p values");
+  const Tensor pairs = triu_indices(input.size(0), input.size(0), 1, input.device());
+  return input.index_select(0, pairs.select(0, 0))
+      .sub(input.index_select(0, pairs.select(0, 1)))
+      .norm(p, {1});
+}
+
+}  // namespace taeda::nn::functional

@@ -1,0 +1,77 @@
+#include "taeda/nn/functional/pooling.h"
+
+#include "taeda/ops/create.h"
+
+namespace taeda::nn::functional::detail {
+
+namespace {
+
+/// The spatial sizes of the result of an unpool.
+std::vector<int64_t> unpool_sizes(const Tensor& input, IntArrayRef kernel_size, IntArrayRef stride,
+                                  IntArrayRef padding,
+                                  const std::optional<std::vector<int64_t>>& output_size) {
+  const size_t dims = kernel_size.size();
+  const int64_t first = input.dim() - static_cast<int64_t>(dims);
+  std::vector<int64_t> sizes;
+  for (size_t d = 0; d < dims; ++d)
+    sizes.push_back((input.size(first + static_cast<int64_t>(d)) - 1) * stride[d] + kernel_size[d] -
+                    2 * padding[d]);
+  if (!output_size) return sizes;
+  IntArrayRef wanted(*output_size);
+  if (wanted.size() == dims + 2) wanted = wanted.slice(2, dims);
+  TAEDA_CHECK_VALUE(wanted.size() == dims, "output_size should be a sequence containing ", dims,
+                    " or ", dims + 2, " elements, but it has a length of '", wanted.size(), "'");
+  for (size_t d = 0; d < dims; ++d)
+    TAEDA_CHECK_VALUE(wanted[d] > sizes[d] - stride[d] && wanted[d] < sizes[d] + stride[d],
+                      "invalid output_size \"", tuple_text(wanted), "\" (dim ", d,
+                      " must be between ", sizes[d] - stride[d], " and ", sizes[d] + stride[d],
+                      ")");
+  return wanted.vec();
+}
+
+}  // namespace
+
+Tensor max_unpool(const Tensor& input, const Tensor& indices, IntArrayRef kernel_size,
+                  IntArrayRef stride, IntArrayRef padding,
+                  const std::optional<std::vector<int64_t>>& output_size) {
+  const auto dims = static_cast<int64_t>(kernel_size.size());
+  TAEDA_CHECK(input.dim() == dims + 1 || input.dim() == dims + 2, "Input to max_unpooling", dims,
+              "d should be a ", dims + 1, "d or ", dims + 2, "d Tensor, but got a tensor with ",
+              input.dim(), " dimensions.");
+  TAEDA_CHECK(indices.dtype() == kLong,
+              "elements in indices should be type int64 but got: ", indices.dtype());
+  TAEDA_CHECK(indices.sizes() == input.sizes(),
+              "Expected shape of indices to be same as that of the input tensor (", input.sizes(),
+              ") but got indices tensor with shape: ", indices.sizes());
+  const std::vector<int64_t> spatial =
+      unpool_sizes(input, kernel_size, stride, padding, output_size);
+  DimVector sizes = input.sizes();
+  int64_t volume = 1;
+  for (int64_t d = 0; d < dims; ++d) {
+    sizes[static_cast<size_t>(input.dim() - dims + d)] = spatial[static_cast<size_t>(d)];
+    volume *= spatial[static_cast<size_t>(d)];
+  }
+  if (indices.device().is_cpu() && indices.numel() > 0) {
+    const auto low = indices.min().item<int64_t>(), high = indices.max().item<int64_t>();
+    TAEDA_CHECK(low >= 0 && high < volume, "Found an invalid max index: ", low < 0 ? low : high,
+                " (output volumes are of size ", IntArrayRef(spatial), ")");
+  }
+  DimVector flat = IntArrayRef(sizes).slice(0, static_cast<size_t>(input.dim() - dims));
+  flat.push_back(volume);
+  return zeros(flat, input.options())
+      .scatter(-1, indices.flatten(-dims), input.flatten(-dims))
+      .reshape(sizes);
+}
+
+Tensor lp_pool(const Tensor& input, double norm_type, IntArrayRef kernel_size, IntArrayRef stride,
+               bool ceil_mode) {
+  const Tensor powers = input.pow(norm_type);
+  int64_t count = 1;
+  for (const int64_t k : kernel_size) count *= k;
+  const Tensor means = kernel_size.size() == 1
+                           ? taeda::avg_pool1d(powers, kernel_size, stride, 0, ceil_mode)
+                           : taeda::avg_pool2d(powers, kernel_size, stride, 0, ceil_mode);
+  return means.mul(count).pow(1 / norm_type);
+}
+
+}  // namespace taeda::nn::functional::detail

@@ -1,0 +1,32 @@
+// Distances and similarities.
+#pragma once
+
+#include "taeda/nn/functional/distance.h"
+#include "taeda/nn/holder.h"
+#include "taeda/nn/modules/options_module.h"
+
+namespace taeda::nn {
+
+/// x1 . x2 / (|x1| |x2|) along a dimension.
+class CosineSimilarityImpl
+    : public detail::OptionsModule<CosineSimilarityOptions, CosineSimilarityImpl> {
+ public:
+  explicit CosineSimilarityImpl(CosineSimilarityOptions o = {}) : OptionsModule(std::move(o)) {}
+  Tensor forward(const Tensor& x1, const Tensor& x2) {
+    return functional::cosine_similarity(x1, x2, options);
+  }
+};
+TAEDA_MODULE(CosineSimilarity);
+
+/// |x1 - x2 + eps|_p along the last dimension.
+class PairwiseDistanceImpl
+    : public detail::OptionsModule<PairwiseDistanceOptions, PairwiseDistanceImpl> {
+ public:
+  explicit PairwiseDistanceImpl(PairwiseDistanceOptions o = {}) : OptionsModule(std::move(o)) {}
+  Tensor forward(const Tensor& x1, const Tensor& x2) {
+    return functional::pairwise_distance(x1, x2, options);
+  }
+};
+TAEDA_MODULE(PairwiseDistance);
+
+}  // namespace taeda::nn

@@ -1,0 +1,17 @@
+// Modules that are one function and its options.
+#pragma once
+
+#include "taeda/nn/cloneable.h"
+
+namespace taeda::nn::detail {
+
+/// A module without parameters that only keeps its options.
+template <class Options, class Derived>
+class OptionsModule : public Cloneable<Derived> {
+ public:
+  explicit OptionsModule(Options o) : options(std::move(o)) {}
+  void reset() override {}
+  Options options;
+};
+
+}  // namespace taeda::nn::detail

@@ -1,0 +1,125 @@
+// Padding of the last dimensions. Amounts are before and after the last dimension, before and after
+// the one before it, and so on; one number stands for all. Errors: functional::pad.
+#pragma once
+
+#include "taeda/nn/functional/padding.h"
+#include "taeda/nn/holder.h"
+#include "taeda/nn/modules/options_module.h"
+
+namespace taeda::nn {
+
+/// Of ReflectionPad, ReplicationPad and ZeroPad in D dimensions.
+template <size_t D>
+class PadOptions {
+ public:
+  PadOptions(ExpandingArray<D * 2> padding) : padding_(padding) {}
+  TAEDA_ARG(ExpandingArray<D * 2>, padding);
+};
+using ReflectionPad1dOptions = PadOptions<1>;
+using ReflectionPad2dOptions = PadOptions<2>;
+using ReflectionPad3dOptions = PadOptions<3>;
+using ReplicationPad1dOptions = PadOptions<1>;
+using ReplicationPad2dOptions = PadOptions<2>;
+using ReplicationPad3dOptions = PadOptions<3>;
+using ZeroPad2dOptions = PadOptions<2>;
+
+template <size_t D>
+class ConstantPadOptions {
+ public:
+  ConstantPadOptions(ExpandingArray<D * 2> padding, double value)
+      : padding_(padding), value_(value) {}
+  TAEDA_ARG(ExpandingArray<D * 2>, padding);
+  TAEDA_ARG(double, value);
+};
+using ConstantPad1dOptions = ConstantPadOptions<1>;
+using ConstantPad2dOptions = ConstantPadOptions<2>;
+using ConstantPad3dOptions = ConstantPadOptions<3>;
+
+namespace detail {
+template <size_t D, PaddingMode Mode, class Derived>
+class PadModule : public OptionsModule<PadOptions<D>, Derived> {
+ public:
+  PadModule(ExpandingArray<D * 2> padding) : PadModule(PadOptions<D>(padding)) {}
+  explicit PadModule(PadOptions<D> o) : OptionsModule<PadOptions<D>, Derived>(std::move(o)) {}
+  std::string extra_repr() const override { return tuple_text(this->options.padding()); }
+  Tensor forward(const Tensor& input) {
+    return functional::pad(input, this->options.padding(), Mode);
+  }
+};
+
+template <size_t D, class Derived>
+class ConstantPadModule : public OptionsModule<ConstantPadOptions<D>, Derived> {
+ public:
+  ConstantPadModule(ExpandingArray<D * 2> padding, double value)
+      : ConstantPadModule(ConstantPadOptions<D>(padding, value)) {}
+  explicit ConstantPadModule(ConstantPadOptions<D> o)
+      : OptionsModule<ConstantPadOptions<D>, Derived>(std::move(o)) {}
+  std::string extra_repr() const override {
+    return "padding=" + tuple_text(this->options.padding()) +
+           ", value=" + float_text(this->options.value());
+  }
+  Tensor forward(const Tensor& input) {
+    return functional::pad(input, this->options.padding(), kConstant, this->options.value());
+  }
+};
+}  // namespace detail
+
+/// The input mirrored at its borders, which are not repeated.
+class ReflectionPad1dImpl : public detail::PadModule<1, kReflect, ReflectionPad1dImpl> {
+ public:
+  using PadModule::PadModule;
+};
+TAEDA_MODULE(ReflectionPad1d);
+class ReflectionPad2dImpl : public detail::PadModule<2, kReflect, ReflectionPad2dImpl> {
+ public:
+  using PadModule::PadModule;
+};
+TAEDA_MODULE(ReflectionPad2d);
+class ReflectionPad3dImpl : public detail::PadModule<3, kReflect, ReflectionPad3dImpl> {
+ public:
+  using PadModule::PadModule;
+};
+TAEDA_MODULE(ReflectionPad3d);
+
+/// The border's values.
+class ReplicationPad1dImpl : public detail::PadModule<1, kReplicate, ReplicationPad1dImpl> {
+ public:
+  using PadModule::PadModule;
+};
+TAEDA_MODULE(ReplicationPad1d);
+class ReplicationPad2dImpl : public detail::PadModule<2, kReplicate, ReplicationPad2dImpl> {
+ public:
+  using PadModule::PadModule;
+};
+TAEDA_MODULE(ReplicationPad2d);
+class ReplicationPad3dImpl : public detail::PadModule<3, kReplicate, ReplicationPad3dImpl> {
+ public:
+  using PadModule::PadModule;
+};
+TAEDA_MODULE(ReplicationPad3d);
+
+/// Zeros.
+class ZeroPad2dImpl : public detail::PadModule<2, kConstant, ZeroPad2dImpl> {
+ public:
+  using PadModule::PadModule;
+};
+TAEDA_MODULE(ZeroPad2d);
+
+/// A number.
+class ConstantPad1dImpl : public detail::ConstantPadModule<1, ConstantPad1dImpl> {
+ public:
+  using ConstantPadModule::ConstantPadModule;
+};
+TAEDA_MODULE(ConstantPad1d);
+class ConstantPad2dImpl : public detail::ConstantPadModule<2, ConstantPad2dImpl> {
+ public:
+  using ConstantPadModule::ConstantPadModule;
+};
+TAEDA_MODULE(ConstantPad2d);
+class ConstantPad3dImpl : public detail::ConstantPadModule<3, ConstantPad3dImpl> {
+ public:
+  using ConstantPadModule::ConstantPadModule;
+};
+TAEDA_MODULE(ConstantPad3d);
+
+}  // namespace taeda::nn

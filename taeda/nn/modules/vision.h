@@ -1,0 +1,64 @@
+// Rearranging images and changing their size. Formulas and errors: functional/vision.h and
+// functional/upsampling.h.
+#pragma once
+
+#include "taeda/nn/functional/upsampling.h"
+#include "taeda/nn/functional/vision.h"
+#include "taeda/nn/holder.h"
+#include "taeda/nn/modules/options_module.h"
+
+namespace taeda::nn {
+
+/// Images of another size.
+class UpsampleImpl : public detail::OptionsModule<UpsampleOptions, UpsampleImpl> {
+ public:
+  explicit UpsampleImpl(UpsampleOptions o = {}) : OptionsModule(std::move(o)) {}
+  std::string extra_repr() const override;
+  Tensor forward(const Tensor& input);
+};
+TAEDA_MODULE(Upsample);
+
+/// Channels as finer pixels.
+class PixelShuffleImpl : public detail::OptionsModule<PixelShuffleOptions, PixelShuffleImpl> {
+ public:
+  explicit PixelShuffleImpl(PixelShuffleOptions o) : OptionsModule(std::move(o)) {}
+  std::string extra_repr() const override {
+    return "upscale_factor=" + std::to_string(options.upscale_factor());
+  }
+  Tensor forward(const Tensor& input) { return functional::pixel_shuffle(input, options); }
+};
+TAEDA_MODULE(PixelShuffle);
+
+/// Pixels as more channels.
+class PixelUnshuffleImpl : public detail::OptionsModule<PixelUnshuffleOptions, PixelUnshuffleImpl> {
+ public:
+  explicit PixelUnshuffleImpl(PixelUnshuffleOptions o) : OptionsModule(std::move(o)) {}
+  std::string extra_repr() const override {
+    return "downscale_factor=" + std::to_string(options.downscale_factor());
+  }
+  Tensor forward(const Tensor& input) { return functional::pixel_unshuffle(input, options); }
+};
+TAEDA_MODULE(PixelUnshuffle);
+
+/// Windows as columns.
+class UnfoldImpl : public detail::OptionsModule<UnfoldOptions, UnfoldImpl> {
+ public:
+  UnfoldImpl(ExpandingArray<2> kernel_size) : UnfoldImpl(UnfoldOptions(kernel_size)) {}
+  explicit UnfoldImpl(UnfoldOptions o) : OptionsModule(std::move(o)) {}
+  std::string extra_repr() const override;
+  Tensor forward(const Tensor& input) { return functional::unfold(input, options); }
+};
+TAEDA_MODULE(Unfold);
+
+/// Columns summed to images.
+class FoldImpl : public detail::OptionsModule<FoldOptions, FoldImpl> {
+ public:
+  FoldImpl(ExpandingArray<2> output_size, ExpandingArray<2> kernel_size)
+      : FoldImpl(FoldOptions(output_size, kernel_size)) {}
+  explicit FoldImpl(FoldOptions o) : OptionsModule(std::move(o)) {}
+  std::string extra_repr() const override;
+  Tensor forward(const Tensor& input) { return functional::fold(input, options); }
+};
+TAEDA_MODULE(Fold);
+
+}  // namespace taeda::nn

@@ -1,0 +1,56 @@
+"""Writes tests/nn/golden_sequences.inc: packed sequences and transformers, from PyTorch 1.13.
+
+Run: python3 -P tests/golden/nn_sequences.py | clang-format --assume-filename=x.h > tests/nn/golden_sequences.inc
+"""
+import torch
+import torch.nn as nn
+from torch.nn.utils import rnn
+
+
+def packed(make):
+    torch.manual_seed(5)
+    layer = make()
+    x, h = torch.randn(5, 3, 3), torch.randn(4, 3, 4)
+    sequence = rnn.pack_padded_sequence(x, torch.tensor([2, 5, 4]), enforce_sorted=False)
+    hx = (h, h + 1) if isinstance(layer, nn.LSTM) else h
+    output, state = layer(sequence, hx)
+    padded, _ = rnn.pad_packed_sequence(output, padding_value=7)
+    padded.sum().backward()
+    parts = [padded, *(state if isinstance(state, tuple) else [state]), layer.weight_hh_l0_reverse.grad]
+    return [v for p in parts for v in p.flatten().tolist()]
+
+
+def transformer(**options):
+    torch.manual_seed(3)
+    model = nn.Transformer(8, 2, 2, 2, 12, dropout=0.0, **options)
+    src, tgt = torch.randn(4, 2, 8), torch.randn(3, 2, 8)
+    padding = torch.tensor([[False, False, False, True], [False, False, False, False]])
+    ahead = nn.Transformer.generate_square_subsequent_mask(3)
+    return model(src, tgt, tgt_mask=ahead, src_key_padding_mask=padding,
+                 memory_key_padding_mask=padding).flatten().tolist()
+
+
+def encoder():
+    torch.manual_seed(4)
+    model = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 6, 0.0, batch_first=True), 2)
+    x, mask = torch.randn(2, 3, 4), torch.tensor([[False, True, False]] * 3)
+    return model(x, mask).flatten().tolist()
+
+
+VALUES = {
+    "packed_rnn": lambda: packed(lambda: nn.RNN(3, 4, 2, bidirectional=True, nonlinearity="relu")),
+    "packed_lstm": lambda: packed(lambda: nn.LSTM(3, 4, 2, bidirectional=True)),
+    "packed_gru": lambda: packed(lambda: nn.GRU(3, 4, 2, bidirectional=True, bias=False)),
+    "transformer": transformer,
+    "transformer_norm_first": lambda: transformer(norm_first=True, activation="gelu"),
+    "encoder": encoder,
+}
+
+print("// Written by tests/golden/nn_sequences.py from PyTorch", torch.__version__.split("a")[0] + ".")
+lines = repr(nn.Transformer(4, 2, 1, 1, 6)).replace("NonDynamicallyQuantizableLinear", "Linear").split("\n")
+print("inline const char* const golden_transformer_print =")
+print("\n".join('"' + l + ("\\n" if i + 1 < len(lines) else "") + '"' for i, l in enumerate(lines)) + ";")
+print("inline const std::map<std::string, std::vector<double>> golden_sequences = {")
+for name, make in VALUES.items():
+    print(f'    {{"{name}", {{{", ".join(repr(float(v)) for v in make())}}}}},')
+print("};")

@@ -1,0 +1,299 @@
+// Packed sequences, recurrent layers over them, and transformers.
+#include <algorithm>
+#include <limits>
+
+#include "common.h"
+#include "taeda/device/generator.h"
+#include "taeda/nn/nn.h"
+#include "taeda/ops/compare.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/join.h"
+#include "taeda/ops/random.h"
+#include "taeda/tensor/grad_mode.h"
+#include "tests/error_of.h"
+
+namespace taeda::nn {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using namespace testing_helpers;
+using namespace utils::rnn;
+
+#include "golden_sequences.inc"
+
+/// [4, 3]: 10 t + n.
+Tensor numbered_batch() { return arange(4, kFloat).mul(10).unsqueeze(1).add(arange(3, kFloat)); }
+
+TEST(PackedSequence, HoldsStepAfterStep) {
+  const PackedSequence p =
+      pack_padded_sequence(numbered_batch(), tensor({2, 4, 1}), false, /*enforce_sorted=*/false);
+  EXPECT_THAT(to_doubles(p.data()), ElementsAre(1, 0, 2, 11, 10, 21, 31));
+  EXPECT_THAT(to_doubles(p.batch_sizes()), ElementsAre(3, 2, 1, 1));
+  EXPECT_THAT(to_doubles(p.sorted_indices()), ElementsAre(1, 0, 2));
+  EXPECT_THAT(to_doubles(p.unsorted_indices()), ElementsAre(1, 0, 2));
+  const auto [padded, lengths] = pad_packed_sequence(p, /*batch_first=*/true, -1, 5);
+  EXPECT_THAT(to_doubles(padded),
+              ElementsAre(0, 10, -1, -1, -1, 1, 11, 21, 31, -1, 2, -1, -1, -1, -1));
+  EXPECT_THAT(to_doubles(lengths), ElementsAre(2, 4, 1));
+  const std::vector<Tensor> parts = unpack_sequence(p);
+  ASSERT_EQ(parts.size(), 3u);
+  EXPECT_THAT(to_doubles(parts[0]), ElementsAre(0, 10));
+  EXPECT_THAT(to_doubles(parts[1]), ElementsAre(1, 11, 21, 31));
+  const PackedSequence again = pack_sequence(parts, /*enforce_sorted=*/false);
+  EXPECT_TRUE(again.data().equal(p.data()));
+  EXPECT_TRUE(again.batch_sizes().equal(p.batch_sizes()));
+  EXPECT_THAT(to_doubles(pad_sequence({ones({1, 2}), zeros({2, 2})}, false, 5)),
+              ElementsAre(1, 1, 0, 0, 5, 5, 0, 0));
+}
+
+TEST(PackedSequence, MovesAsAWhole) {
+  const PackedSequence p = pack_sequence({ones({2, 3}), zeros({1, 3})});
+  EXPECT_FALSE(p.sorted_indices().defined());
+  EXPECT_TRUE(p.to(kFloat).data().is_same(p.data()));
+  EXPECT_EQ(p.to(kDouble).data().dtype(), kDouble);
+  EXPECT_TRUE(p.cpu().data().is_same(p.data()));
+  EXPECT_FALSE(p.is_cuda());
+  EXPECT_FALSE(p.is_pinned());
+  const PackedSequence unsorted =
+      pack_padded_sequence(numbered_batch(), tensor({1, 2, 3}), false, false).to(kDouble);
+  EXPECT_EQ(unsorted.sorted_indices().dtype(), kLong);
+  EXPECT_THAT(to_doubles(unsorted.unsorted_indices()), ElementsAre(2, 1, 0));
+  EXPECT_FALSE(invert_permutation({}).defined());
+}
+
+TEST(PackedSequence, RejectsWhatDoesNotFit) {
+  const Tensor x = numbered_batch();
+  const auto pack = [&](const Tensor& lengths) {
+    return error_of([&] { pack_padded_sequence(x, lengths); });
+  };
+  EXPECT_THAT(pack(tensor({1, 2, 3})),
+              HasSubstr("`lengths` array must be sorted in decreasing order when `enforce_sorted` "
+                        "is True."));
+  EXPECT_EQ(pack(tensor({3, 2, 0})),
+            "Length of all samples has to be greater than 0, but found an element in 'lengths' "
+            "that is <= 0");
+  EXPECT_EQ(pack(tensor({3, 2})),
+            "Expected `len(lengths)` to be equal to batch_size, but got 2 (batch_size=3)");
+  EXPECT_THAT(pack(ones({1, 3}, kLong)),
+              HasSubstr("'lengths' argument should be a 1D CPU int64 tensor, but got 2D"));
+  EXPECT_THAT(pack(tensor({5, 2, 1})), HasSubstr("Expected lengths of at most 4"));
+  EXPECT_EQ(error_of([] {
+              pack_padded_sequence(ones({0, 3}), ones({3}, kLong));
+            }),
+            "Cannot pack empty tensors.");
+  EXPECT_THAT(error_of([] { pack_padded_sequence(ones({3}), ones({3}, kLong)); }),
+              HasSubstr("at least 2 dimensions, but got 1"));
+  EXPECT_EQ(error_of([] { pad_sequence({}); }), "received an empty list of sequences");
+  EXPECT_EQ(error_of([] {
+              pad_sequence({ones({2, 3}), ones({2, 4})});
+            }),
+            "The size of tensor a (3) must match the size of tensor b (4) at non-singleton "
+            "dimension 1");
+  EXPECT_EQ(error_of([] {
+              pad_sequence({ones({2, 3}), ones({2})});
+            }),
+            "Expected sequences of 2 dimensions, but got 1");
+  EXPECT_EQ(error_of([] { pad_sequence({scalar_tensor(1)}); }),
+            "Dimension specified as 0 but tensor has no dimensions");
+  EXPECT_EQ(error_of([&] {
+              pad_packed_sequence(pack_padded_sequence(x, tensor({3, 2, 1})), false, 0, 2);
+            }),
+            "Expected total_length to be at least the length of the longest sequence in input, but "
+            "got total_length=2 and max sequence length being 3");
+  const auto runs = [](const Tensor& sizes) {
+    return error_of([&] { runs_of(PackedSequence(ones({6, 1}), sizes)); });
+  };
+  EXPECT_THAT(runs(tensor({1, 2, 3})), HasSubstr("positive and not to grow"));
+  EXPECT_THAT(runs(tensor({3, 2})), HasSubstr("6, but they sum to 5"));
+  EXPECT_THAT(runs(empty({0}, kLong)), HasSubstr("a vector that is not empty"));
+  EXPECT_THAT(error_of([] {
+                PackedSequence(ones({1, 1}), ones({1}, TensorOptions("sim:0")));
+              }),
+              HasSubstr("batch_sizes should always be on CPU."));
+}
+
+/// Output, last states and one gradient of a layer over a batch of lengths 2, 5 and 4.
+template <class Layer>
+std::vector<double> packed_values(Layer layer, bool lstm) {
+  const Tensor x = randn({5, 3, 3}), h = randn({4, 3, 4});
+  const PackedSequence sequence = pack_padded_sequence(x, tensor({2, 5, 4}), false, false);
+  std::vector<Tensor> parts;
+  PackedSequence output = sequence;
+  if constexpr (std::is_same_v<Layer, LSTM>) {
+    auto [y, last] = layer->forward_with_packed_input(sequence, std::tuple(h, h.add(1)));
+    output = y;
+    parts = {std::get<0>(last), std::get<1>(last)};
+  } else {
+    auto [y, last] = layer->forward_with_packed_input(sequence, h);
+    output = y;
+    parts = {last};
+  }
+  EXPECT_EQ(parts.size(), lstm ? 2u : 1u);
+  const Tensor padded = std::get<0>(pad_packed_sequence(output, false, 7));
+  padded.sum().backward();
+  parts.insert(parts.begin(), padded);
+  parts.push_back(layer->named_parameters()["weight_hh_l0_reverse"].grad());
+  std::vector<double> out;
+  for (const Tensor& t : parts)
+    for (double v : to_doubles(t)) out.push_back(v);
+  return out;
+}
+
+TEST(PackedRecurrent, MatchesPyTorch) {
+  manual_seed(5);
+  EXPECT_THAT(
+      packed_values(RNN(RNNOptions(3, 4).num_layers(2).bidirectional(true).nonlinearity(kReLU)),
+                    false),
+      near(golden_sequences.at("packed_rnn"), 1e-4));
+  manual_seed(5);
+  EXPECT_THAT(packed_values(LSTM(LSTMOptions(3, 4).num_layers(2).bidirectional(true)), true),
+              near(golden_sequences.at("packed_lstm"), 1e-4));
+  manual_seed(5);
+  EXPECT_THAT(
+      packed_values(GRU(GRUOptions(3, 4).num_layers(2).bidirectional(true).bias(false)), false),
+      near(golden_sequences.at("packed_gru"), 1e-4));
+}
+
+TEST(PackedRecurrent, EachSequenceGetsWhatItGetsAlone) {
+  manual_seed(1);
+  GRU layer(GRUOptions(2, 3).bidirectional(true));
+  layer->to(kDouble);
+  const std::vector<Tensor> sequences = {randn({4, 2}, kDouble), randn({4, 2}, kDouble),
+                                         randn({1, 2}, kDouble)};
+  const auto [output, last] = layer->forward_with_packed_input(pack_sequence(sequences));
+  const std::vector<Tensor> rows = unpack_sequence(output);
+  Tensor loss = rows[0].sum().add(rows[1].sum()).add(rows[2].sum()).add(last.square().sum());
+  loss.backward();
+  const Tensor gradient = layer->named_parameters()["weight_ih_l0_reverse"].grad().clone();
+  layer->zero_grad();
+  loss = zeros({}, kDouble);
+  for (int64_t i = 0; i < 3; ++i) {
+    const auto [alone, alone_last] = layer(sequences[static_cast<size_t>(i)]);
+    EXPECT_TRUE(alone.allclose(rows[static_cast<size_t>(i)])) << i;
+    EXPECT_TRUE(alone_last.allclose(last.select(1, i))) << i;
+    loss = loss.add(alone.sum()).add(alone_last.square().sum());
+  }
+  loss.backward();
+  EXPECT_TRUE(gradient.allclose(layer->named_parameters()["weight_ih_l0_reverse"].grad()));
+}
+
+TEST(PackedRecurrent, DropsOutBetweenLayersAndRunsOnDevices) {
+  LSTM layer(LSTMOptions(2, 3).num_layers(2).dropout(1.0).bias(false));
+  const PackedSequence sequence =
+      pack_padded_sequence(ones({3, 2, 2}), tensor({1, 3}), false, false);
+  // With everything dropped, the second layer sees zeros and stays at zero.
+  const auto dropped = std::get<0>(layer->forward_with_packed_input(sequence)).data();
+  EXPECT_THAT(to_doubles(dropped), testing::Each(0));
+  layer->eval();
+  const auto [host, host_last] = layer->forward_with_packed_input(sequence);
+  layer->to(Device("sim:0"));
+  const auto [there, there_last] = layer->forward_with_packed_input(sequence.to(Device("sim:0")));
+  EXPECT_EQ(there.data().device(), Device("sim:0"));
+  EXPECT_TRUE(there.data().cpu().allclose(host.data(), 1e-5, 1e-6));
+  EXPECT_TRUE(std::get<1>(there_last).cpu().allclose(std::get<1>(host_last), 1e-5, 1e-6));
+}
+
+TEST(PackedRecurrent, RejectsWhatDoesNotFit) {
+  const PackedSequence p = pack_sequence({ones({2, 2}), ones({1, 2}), ones({1, 2})});
+  EXPECT_THAT(error_of([&] { GRU(5, 4)->forward_with_packed_input(p); }),
+              HasSubstr("input.size(-1) must be equal to input_size. Expected 5, got 2"));
+  EXPECT_THAT(error_of([&] {
+                GRU(2, 4)->forward_with_packed_input(p, zeros({1, 2, 4}));
+              }),
+              HasSubstr("Expected hidden size (1, 3, 4), got [1, 2, 4]"));
+  EXPECT_THAT(
+      error_of([&] {
+        LSTM(2, 4)->forward_with_packed_input(p, std::tuple(zeros({1, 3, 4}), zeros({1, 2, 4})));
+      }),
+      HasSubstr("Expected hidden[1] size (1, 3, 4), got [1, 2, 4]"));
+  EXPECT_THAT(error_of([] {
+                GRU(2, 4)->forward_with_packed_input(pack_sequence({ones({2, 2, 2})}));
+              }),
+              HasSubstr("input must have 2 dimensions, got 3"));
+}
+
+std::vector<double> transformer_values(TransformerOptions o) {
+  manual_seed(3);
+  Transformer model(o.dim_feedforward(12).dropout(0));
+  const Tensor src = randn({4, 2, 8}), tgt = randn({3, 2, 8});
+  const Tensor padding = tensor({{0, 0, 0, 1}, {0, 0, 0, 0}}).to(kBool);
+  const Tensor ahead = TransformerImpl::generate_square_subsequent_mask(3);
+  return to_doubles(model(src, tgt, Tensor(), ahead, Tensor(), padding, Tensor(), padding));
+}
+
+TEST(Transformers, MatchPyTorch) {
+  EXPECT_THAT(transformer_values(TransformerOptions(8, 2, 2, 2)),
+              near(golden_sequences.at("transformer"), 2e-5));
+  EXPECT_THAT(transformer_values(TransformerOptions(8, 2, 2, 2).norm_first(true).activation(kGELU)),
+              near(golden_sequences.at("transformer_norm_first"), 2e-5));
+  manual_seed(4);
+  TransformerEncoder encoder(
+      TransformerEncoderLayer(
+          TransformerEncoderLayerOptions(4, 2).dim_feedforward(6).dropout(0).batch_first(true)),
+      2);
+  const Tensor x = randn({2, 3, 4}), mask = tensor({0, 1, 0}).to(kBool).expand({3, 3});
+  EXPECT_THAT(to_doubles(encoder(x, mask)), near(golden_sequences.at("encoder"), 2e-5));
+  EXPECT_EQ(Transformer(TransformerOptions(4, 2, 1, 1).dim_feedforward(6))->repr(),
+            golden_transformer_print);
+  const double inf = std::numeric_limits<double>::infinity();
+  EXPECT_THAT(to_doubles(TransformerImpl::generate_square_subsequent_mask(2)),
+              ElementsAre(0, -inf, 0, 0));
+}
+
+TEST(Transformers, TakeFunctionsAndModules) {
+  // With an activation of zero, and norms and attention that are all zero, a layer keeps its input.
+  const auto nothing = [](const Tensor& t) { return t.mul(0); };
+  TransformerDecoderLayer layer(
+      TransformerDecoderLayerOptions(4, 2).dropout(0).norm_first(true).activation(nothing));
+  {
+    NoGradGuard no_grad;
+    for (const auto& [name, p] : layer->named_parameters())
+      if (name != "linear2.weight") p.zero_();
+  }
+  const Tensor x = randn({3, 1, 4});
+  EXPECT_TRUE(layer(x, x).equal(x));
+  TransformerDecoder decoder(
+      TransformerDecoderOptions(layer, 2).norm(AnyModule(LayerNorm(std::vector<int64_t>{4}))));
+  const Tensor normed = decoder(x, x);
+  EXPECT_NEAR(normed.mean().item<double>(), 0, 1e-6);
+  const auto copy = std::dynamic_pointer_cast<TransformerDecoderImpl>(decoder->clone());
+  EXPECT_TRUE(copy->forward(x, x).equal(normed));
+  EXPECT_NE(copy->norm.ptr(), decoder->norm.ptr());
+  TransformerEncoder small(TransformerEncoderLayer(4, 2), 1);
+  Transformer model(TransformerOptions(4, 2, 1, 1).custom_encoder(AnyModule(small)));
+  EXPECT_EQ(model->encoder.get<TransformerEncoderImpl>().layers->size(), 1u);
+  EXPECT_EQ(model(x, x).sizes(), x.sizes());
+}
+
+TEST(Transformers, RejectWhatDoesNotFit) {
+  Transformer model(TransformerOptions(4, 2, 1, 1).dim_feedforward(6));
+  EXPECT_THAT(error_of([&] {
+                model(ones({3, 2, 4}), ones({3, 1, 4}));
+              }),
+              HasSubstr("the batch number of src and tgt must be equal"));
+  EXPECT_THAT(error_of([&] {
+                model(ones({3, 2, 4}), ones({3, 2, 5}));
+              }),
+              HasSubstr("the feature number of src and tgt must be equal to d_model"));
+  EXPECT_THAT(error_of([&] {
+                model(ones({3, 4}), ones({3, 4}));
+              }),
+              HasSubstr("src and tgt should have 3 dimensions, but got 2 and 2"));
+  EXPECT_EQ(error_of([] {
+              TransformerDecoderLayer(TransformerDecoderLayerOptions(4, 2).activation(kTanh));
+            }),
+            "activation should be relu/gelu");
+  EXPECT_THAT(error_of([] {
+                TransformerEncoder(TransformerEncoderLayer(4, 2), 0)(ones({1, 1, 4}));
+              }),
+              HasSubstr("TransformerEncoder should have at least one encoder layer"));
+  EXPECT_THAT(
+      error_of([] {
+        TransformerDecoder(TransformerDecoderLayer(4, 2), 0)(ones({1, 1, 4}), ones({1, 1, 4}));
+      }),
+      HasSubstr("TransformerDecoder should have at least one decoder layer"));
+}
+
+}  // namespace
+}  // namespace taeda::nn
