@@ -9,6 +9,7 @@
 #include "taeda/nn/functional/padding.h"
 #include "taeda/nn/graphed.h"
 #include "taeda/nn/modules/activation.h"
+#include "taeda/nn/modules/adaptive.h"
 #include "taeda/nn/modules/conv.h"
 #include "taeda/nn/modules/distance.h"
 #include "taeda/nn/modules/dropout.h"

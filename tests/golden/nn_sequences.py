@@ -1,7 +1,9 @@
-"""Writes tests/nn/golden_sequences.inc: packed sequences and transformers, from PyTorch 1.13.
+"""Writes tests/nn/golden_sequences.inc: layers over sequences and vocabularies, from PyTorch 1.13.
 
-Run: python3 -P tests/golden/nn_sequences.py | clang-format --assume-filename=x.h > tests/nn/golden_sequences.inc
+Run: python3 -P tests/golden/nn_sequences.py > tests/nn/golden_sequences.inc
 """
+import textwrap
+
 import torch
 import torch.nn as nn
 from torch.nn.utils import rnn
@@ -37,7 +39,32 @@ def encoder():
     return model(x, mask).flatten().tolist()
 
 
+def adaptive():
+    torch.manual_seed(0)
+    layer = nn.AdaptiveLogSoftmaxWithLoss(8, 10, [2, 5], div_value=2.0, head_bias=True)
+    x = torch.randn(4, 8)
+    output, loss = layer(x, torch.tensor([0, 3, 9, 1]))
+    return torch.cat([output, loss.view(1), layer.log_prob(x).flatten(), layer.predict(x)]).tolist()
+
+
+def bag(mode, padding=None, matrix=False, weights=False, last=False, **options):
+    torch.manual_seed(0)
+    layer = nn.EmbeddingBag(5, 2, mode=mode, padding_idx=padding, include_last_offset=last, **options)
+    words = torch.tensor([1, 4, 2, 2, 3, 4])
+    offsets = None if matrix else torch.tensor([0, 2, 2, 5] + ([6] if last else []))
+    factors = torch.randn(6) if weights else None
+    output = layer(words.view(2, 3) if matrix else words, offsets, factors)
+    output.square().sum().backward()
+    return torch.cat([output.flatten(), layer.weight.grad.flatten()]).tolist()
+
+
 VALUES = {
+    "adaptive": adaptive,
+    "bag_sum": lambda: bag("sum", weights=True),
+    "bag_mean": lambda: bag("mean", padding=4, last=True),
+    "bag_max": lambda: bag("max", padding=2),
+    "bag_matrix": lambda: bag("mean", matrix=True, padding=2),
+    "bag_max_norm": lambda: bag("sum", max_norm=0.5, norm_type=1.0),
     "packed_rnn": lambda: packed(lambda: nn.RNN(3, 4, 2, bidirectional=True, nonlinearity="relu")),
     "packed_lstm": lambda: packed(lambda: nn.LSTM(3, 4, 2, bidirectional=True)),
     "packed_gru": lambda: packed(lambda: nn.GRU(3, 4, 2, bidirectional=True, bias=False)),
@@ -52,5 +79,7 @@ print("inline const char* const golden_transformer_print =")
 print("\n".join('"' + l + ("\\n" if i + 1 < len(lines) else "") + '"' for i, l in enumerate(lines)) + ";")
 print("inline const std::map<std::string, std::vector<double>> golden_sequences = {")
 for name, make in VALUES.items():
-    print(f'    {{"{name}", {{{", ".join(repr(float(v)) for v in make())}}}}},')
+    numbers = ", ".join(f"{float(v):.7g}" for v in make())
+    print(f'    {{"{name}",')
+    print(textwrap.fill("{" + numbers + "}},", 98, initial_indent=" " * 5, subsequent_indent=" " * 6))
 print("};")

@@ -1,4 +1,4 @@
-// Packed sequences, recurrent layers over them, and transformers.
+// Packed sequences, recurrent layers over them, transformers, and layers over vocabularies.
 #include <algorithm>
 #include <limits>
 
@@ -293,6 +293,129 @@ TEST(Transformers, RejectWhatDoesNotFit) {
         TransformerDecoder(TransformerDecoderLayer(4, 2), 0)(ones({1, 1, 4}), ones({1, 1, 4}));
       }),
       HasSubstr("TransformerDecoder should have at least one decoder layer"));
+}
+
+TEST(AdaptiveSoftmax, MatchesPyTorch) {
+  manual_seed(0);
+  AdaptiveLogSoftmaxWithLoss layer(
+      AdaptiveLogSoftmaxWithLossOptions(8, 10, {2, 5}).div_value(2).head_bias(true));
+  const Tensor x = randn({4, 8});
+  const ASMoutput out = layer(x, tensor({0, 3, 9, 1}));
+  std::vector<double> values = to_doubles(out.output);
+  values.push_back(out.loss);
+  for (const double v : to_doubles(layer->log_prob(x))) values.push_back(v);
+  for (const double v : to_doubles(layer->predict(x))) values.push_back(v);
+  EXPECT_THAT(values, near(golden_sequences.at("adaptive"), 1e-5));
+  EXPECT_NEAR(layer(x[2], tensor(9)).output.item<double>(), values[2], 1e-6);
+  out.output.mean().backward();
+  EXPECT_TRUE(layer->named_parameters()["tail.1.0.weight"].grad().defined());
+  const Tensor before = layer->head->weight.detach().clone();
+  layer->reset_parameters();
+  EXPECT_FALSE(layer->head->weight.equal(before));
+}
+
+TEST(AdaptiveSoftmax, RejectsWhatDoesNotFit) {
+  EXPECT_THAT(error_of([] {
+                AdaptiveLogSoftmaxWithLoss(8, 10, std::vector<int64_t>{5, 2});
+              }),
+              HasSubstr("cutoffs should be a sequence of unique, positive integers sorted"));
+  AdaptiveLogSoftmaxWithLoss layer(8, 10, std::vector<int64_t>{2, 5});
+  EXPECT_THAT(error_of([&] {
+                layer(ones({2, 8}), tensor({1}));
+              }),
+              HasSubstr("Input and target should have the same size in the batch dimension."));
+  EXPECT_THAT(error_of([&] {
+                layer(ones({2, 8}), tensor({1, 10}));
+              }),
+              HasSubstr("Target values should be in [0, 9], but values in range [1, 10] were"));
+  EXPECT_THAT(error_of([&] {
+                layer(ones({2, 8}), ones({2, 8}));
+              }),
+              HasSubstr("0D or 1D target tensor expected, multi-target not supported"));
+  EXPECT_THAT(error_of([&] {
+                layer(ones({2}), tensor({1, 2}));
+              }),
+              HasSubstr("1D target tensor expects 2D input tensors"));
+}
+
+/// Outputs of a layer over bags of words, and the gradient of its weight.
+std::vector<double> bag_values(EmbeddingBagOptions o, bool matrix = false, bool weights = false) {
+  manual_seed(0);
+  EmbeddingBag layer(o);
+  const Tensor words = tensor({1, 4, 2, 2, 3, 4});
+  const Tensor offsets = matrix                    ? Tensor()
+                         : o.include_last_offset() ? tensor({0, 2, 2, 5, 6})
+                                                   : tensor({0, 2, 2, 5});
+  const Tensor output =
+      layer(matrix ? words.view({2, 3}) : words, offsets, weights ? randn({6}) : Tensor());
+  output.square().sum().backward();
+  std::vector<double> out = to_doubles(output);
+  for (const double v : to_doubles(layer->weight.grad())) out.push_back(v);
+  return out;
+}
+
+TEST(EmbeddingBags, MatchPyTorch) {
+  const EmbeddingBagOptions o(5, 2);
+  const auto expect = [](const char* name, const std::vector<double>& values) {
+    EXPECT_THAT(values, near(golden_sequences.at(name), 1e-5)) << name;
+  };
+  expect("bag_sum", bag_values(EmbeddingBagOptions(o).mode(kSum), false, true));
+  expect("bag_mean", bag_values(EmbeddingBagOptions(o).padding_idx(-1).include_last_offset(true)));
+  expect("bag_max", bag_values(EmbeddingBagOptions(o).mode(kMax).padding_idx(2)));
+  expect("bag_matrix", bag_values(EmbeddingBagOptions(o).padding_idx(2), true));
+  expect("bag_max_norm", bag_values(EmbeddingBagOptions(o).mode(kSum).max_norm(0.5).norm_type(1)));
+  // Words 2 and 4 are there twice: half the gradient.
+  std::vector<double> halved = bag_values(EmbeddingBagOptions(o).mode(kSum));
+  for (const size_t row : {2, 4})
+    for (size_t i = 0; i < 2; ++i) halved[8 + 2 * row + i] /= 2;
+  EXPECT_THAT(bag_values(EmbeddingBagOptions(o).mode(kSum).scale_grad_by_freq(true)),
+              near(halved, 1e-5));
+  EXPECT_EQ(EmbeddingBag(3, 4)->repr(), "EmbeddingBag(3, 4, mode=mean)");
+  EXPECT_EQ(EmbeddingBag(EmbeddingBagOptions(3, 4).mode(kSum).padding_idx(1).max_norm(2))->repr(),
+            "EmbeddingBag(3, 4, max_norm=2.0, mode=sum, padding_idx=1)");
+  EXPECT_EQ(Embedding(EmbeddingOptions(3, 4).norm_type(1).scale_grad_by_freq(true))->repr(),
+            "Embedding(3, 4, norm_type=1.0, scale_grad_by_freq=True)");
+  EmbeddingBag given =
+      EmbeddingBag::from_pretrained(ones({3, 2}), EmbeddingBagFromPretrainedOptions().mode(kSum));
+  EXPECT_FALSE(given->weight.requires_grad());
+  EXPECT_THAT(to_doubles(given(tensor({{0, 1}}))), ElementsAre(2, 2));
+  EXPECT_EQ(given(zeros({0}, kLong), tensor({0, 0})).sizes().vec(), (std::vector<int64_t>{2, 2}));
+  EXPECT_EQ(given(zeros({2, 0}, kLong)).sizes().vec(), (std::vector<int64_t>{2, 2}));
+}
+
+TEST(EmbeddingBags, RejectWhatDoesNotFit) {
+  namespace F = functional;
+  const Tensor weight = ones({3, 4}), words = tensor({1, 2});
+  const auto fails = [&](const Tensor& input, const F::EmbeddingBagFuncOptions& o) {
+    return error_of([&] { F::embedding_bag(input, weight, o); });
+  };
+  const auto at = [](const Tensor& offsets) {
+    return F::EmbeddingBagFuncOptions().offsets(offsets);
+  };
+  EXPECT_EQ(fails(words, {}), "offsets has to be a 1D Tensor but got null");
+  EXPECT_THAT(fails(words.view({1, 2}), at(tensor({0}))),
+              HasSubstr("If input is 2D, then offsets has to be null"));
+  EXPECT_THAT(fails(words.view({1, 1, 2}), {}), HasSubstr("but got Tensor of dimension 3"));
+  EXPECT_EQ(fails(words, at(zeros({1, 1}, kLong))), "offsets has to be a 1D Tensor");
+  EXPECT_THAT(fails(words, at(tensor({1}))), HasSubstr("offsets[0] has to be 0"));
+  EXPECT_THAT(fails(words, at(tensor({0, 3}))), HasSubstr("but got offsets[-1] of 3"));
+  EXPECT_THAT(fails(words, at(tensor({0, 2, 1}))), HasSubstr("offsets should not fall"));
+  EXPECT_THAT(fails(words, at(zeros({0}, kLong)).include_last_offset(true)),
+              HasSubstr("number of offsets should be at least 1"));
+  EXPECT_THAT(fails(words, at(tensor({0})).per_sample_weights(ones({2}))),
+              HasSubstr("is only supported for mode='sum' (got mode='mean')"));
+  EXPECT_THAT(fails(words, at(tensor({0})).per_sample_weights(ones({3})).mode(kSum)),
+              HasSubstr("then it must have the same shape as the input ([2])"));
+  EXPECT_EQ(error_of([] { EmbeddingBagOptions(3, 4).mode(kNone); }),
+            "mode has to be one of sum, mean or max");
+  EXPECT_EQ(error_of([] { EmbeddingBag(EmbeddingBagOptions(3, 2).padding_idx(3)); }),
+            "Padding_idx must be within num_embeddings");
+  EXPECT_EQ(error_of([] {
+              EmbeddingBag(EmbeddingBagOptions(3, 2)._weight(ones({2, 2})));
+            }),
+            "Shape of weight does not match num_embeddings and embedding_dim");
+  EXPECT_EQ(error_of([] { EmbeddingBag::from_pretrained(ones({2})); }),
+            "Embeddings parameter is expected to be 2-dimensional");
 }
 
 }  // namespace

@@ -1,8 +1,29 @@
 #include "taeda/nn/functional/embedding.h"
 
+#include <limits>
+
+#include "taeda/ops/compare.h"
+#include "taeda/ops/create.h"
 #include "taeda/ops/embedding.h"
+#include "taeda/ops/sort.h"
+#include "taeda/tensor/grad_mode.h"
 
 namespace taeda::nn::functional {
+
+namespace {
+
+/// The rows of `weight` that `input` names get at most this norm.
+void renormalise(const Tensor& input, const Tensor& weight, double max_norm, double norm_type) {
+  NoGradGuard no_grad;
+  const Tensor rows = std::get<0>(unique(input.flatten()));
+  const Tensor values = weight.index_select(0, rows);
+  const Tensor norms = values.norm(norm_type, {1}, /*keepdim=*/true);
+  const Tensor factors = taeda::where(norms.gt(max_norm),
+                                      norms.add(1e-7).reciprocal().mul(max_norm), ones_like(norms));
+  weight.index_copy_(0, rows, values.mul(factors));
+}
+
+}  // namespace
 
 Tensor embedding(const Tensor& input, const Tensor& weight, const EmbeddingFuncOptions& options) {
   int64_t padding = -1;
@@ -12,7 +33,97 @@ Tensor embedding(const Tensor& input, const Tensor& weight, const EmbeddingFuncO
                 "Padding_idx must be within num_embeddings");
     if (padding < 0) padding += weight.size(0);
   }
-  return taeda::embedding(weight, input, padding);
+  if (options.max_norm()) renormalise(input, weight, *options.max_norm(), options.norm_type());
+  return taeda::embedding(weight, input, padding, options.scale_grad_by_freq());
+}
+
+namespace {
+
+/// Which elements of a vector each bag has, as a matrix that is filled up, and where it is filled.
+struct Bags {
+  Tensor positions, filled;  // [B, L]
+};
+
+Bags bags_of(const Tensor& offsets, int64_t length, bool include_last, Device device) {
+  TAEDA_CHECK_VALUE(offsets.dim() == 1, "offsets has to be a 1D Tensor");
+  const Tensor host = offsets.cpu().to(kLong).contiguous();
+  const int64_t given = host.numel(), count = given - (include_last ? 1 : 0);
+  TAEDA_CHECK_VALUE(count >= 0, "include_last_offset: number of offsets should be at least 1");
+  const int64_t* starts = host.data_ptr<int64_t>();
+  TAEDA_CHECK(given == 0 || starts[0] == 0,
+              "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start "
+              "from position 0. However, got ",
+              starts[0]);
+  TAEDA_CHECK(given == 0 || starts[given - 1] <= length,
+              "offsets[-1] can not be greater than input's length ", length,
+              " but got offsets[-1] of ", starts[given - 1]);
+  const auto end_of = [&](int64_t b) { return b + 1 < given ? starts[b + 1] : length; };
+  int64_t longest = 0;
+  for (int64_t b = 0; b < count; ++b) {
+    TAEDA_CHECK(starts[b] <= end_of(b), "offsets should not fall, but got ", starts[b], " before ",
+                end_of(b));
+    longest = std::max(longest, end_of(b) - starts[b]);
+  }
+  const Tensor positions = make_tensor({count, longest}, kLong, Device(kCPU)),
+               filled = make_tensor({count, longest}, kBool, Device(kCPU));
+  for (int64_t b = 0, at = 0; b < count; ++b)
+    for (int64_t i = 0; i < longest; ++i, ++at) {
+      const bool inside = starts[b] + i < end_of(b);
+      positions.data_ptr<int64_t>()[at] = inside ? starts[b] + i : 0;
+      filled.data_ptr<bool>()[at] = !inside;
+    }
+  return {positions.to(device), filled.to(device)};
+}
+
+void check_bag(const Tensor& input, const EmbeddingBagFuncOptions& o) {
+  TAEDA_CHECK_VALUE(input.dim() == 1 || input.dim() == 2,
+                    "input has to be 1D or 2D Tensor, but got Tensor of dimension ", input.dim());
+  TAEDA_CHECK_VALUE(input.dim() == 1 || !o.offsets().defined(),
+                    "If input is 2D, then offsets has to be null, as input is treated is a "
+                    "mini-batch of fixed length sequences. However, found offsets of type Tensor");
+  TAEDA_CHECK_VALUE(input.dim() == 2 || o.offsets().defined(),
+                    "offsets has to be a 1D Tensor but got null");
+  if (!o.per_sample_weights().defined()) return;
+  TAEDA_CHECK_VALUE(o.per_sample_weights().sizes() == input.sizes(),
+                    "embedding_bag: If per_sample_weights (", o.per_sample_weights().sizes(),
+                    ") is not null, then it must have the same shape as the input (", input.sizes(),
+                    ")");
+  TAEDA_CHECK_NOT_IMPLEMENTED(o.mode().is_sum(),
+                              "embedding_bag: per_sample_weights was not null. per_sample_weights "
+                              "is only supported for mode='sum' (got mode='",
+                              o.mode().name(), "').");
+}
+
+}  // namespace
+
+Tensor embedding_bag(const Tensor& input, const Tensor& weight, const EmbeddingBagFuncOptions& o) {
+  check_bag(input, o);
+  Tensor rows = embedding(input, weight,
+                          EmbeddingFuncOptions()
+                              .padding_idx(o.padding_idx())
+                              .max_norm(o.max_norm())
+                              .norm_type(o.norm_type())
+                              .scale_grad_by_freq(o.scale_grad_by_freq()));
+  if (o.per_sample_weights().defined()) rows = rows.mul(o.per_sample_weights().unsqueeze(-1));
+  Tensor nothing = zeros(input.sizes(), TensorOptions(kBool).device(input.device()));
+  if (o.padding_idx())
+    nothing = input.eq(*o.padding_idx() < 0 ? *o.padding_idx() + weight.size(0) : *o.padding_idx());
+  if (input.dim() == 1) {
+    const Bags bags = bags_of(o.offsets(), input.numel(), o.include_last_offset(), input.device());
+    const DimVector shape = bags.positions.sizes();
+    const Tensor flat = bags.positions.flatten();
+    if (flat.numel() == 0) return zeros({shape[0], weight.size(1)}, weight.options());
+    rows = rows.index_select(0, flat).unflatten(0, shape);
+    nothing = nothing.index_select(0, flat).view(shape).logical_or(bags.filled);
+  }
+  if (rows.size(1) == 0) return rows.sum({1});
+  const Tensor without = nothing.unsqueeze(2), counts = nothing.logical_not().sum({1}, true);
+  if (o.mode().is_max()) {
+    const double lowest = -std::numeric_limits<double>::infinity();
+    return std::get<0>(rows.masked_fill(without, lowest).max(1)).masked_fill(counts.eq(0), 0);
+  }
+  const Tensor sums = rows.masked_fill(without, 0).sum({1});
+  return o.mode().is_sum() ? sums : sums.div(counts.clamp_min(1).to(sums.dtype()));
 }
 
 }  // namespace taeda::nn::functional

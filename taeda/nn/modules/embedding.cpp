@@ -4,42 +4,110 @@
 
 namespace taeda::nn {
 
-void EmbeddingImpl::reset() {
-  if (options.padding_idx()) {
-    int64_t& padding = *options.padding_idx();
-    const int64_t n = options.num_embeddings();
-    TAEDA_CHECK(padding >= -n && padding < n, "Padding_idx must be within num_embeddings");
-    if (padding < 0) padding += n;
-  }
-  if (!options._weight().defined()) {
-    weight =
-        register_parameter("weight", empty({options.num_embeddings(), options.embedding_dim()}));
-    reset_parameters();
-    return;
-  }
-  const int64_t expected[] = {options.num_embeddings(), options.embedding_dim()};
-  TAEDA_CHECK(options._weight().sizes() == IntArrayRef(expected),
-              "Shape of weight does not match num_embeddings and embedding_dim");
-  weight = register_parameter("weight", options._weight());
+namespace {
+
+/// Checks the row that counts for nothing and counts it from the front.
+void check_padding(std::optional<int64_t>& padding_idx, int64_t rows) {
+  if (!padding_idx) return;
+  TAEDA_CHECK(*padding_idx >= -rows && *padding_idx < rows,
+              "Padding_idx must be within num_embeddings");
+  if (*padding_idx < 0) *padding_idx += rows;
 }
 
-void EmbeddingImpl::reset_parameters() {
-  init::normal_(weight);
-  if (options.padding_idx()) init::zeros_(weight.detach().select(0, *options.padding_idx()));
+/// The weight given, or an empty one.
+Tensor rows_for(const auto& options) {
+  const int64_t expected[] = {options.num_embeddings(), options.embedding_dim()};
+  if (!options._weight().defined()) return empty(expected);
+  TAEDA_CHECK(options._weight().sizes() == IntArrayRef(expected),
+              "Shape of weight does not match num_embeddings and embedding_dim");
+  return options._weight();
 }
+
+void draw_rows(const Tensor& weight, const std::optional<int64_t>& padding_idx) {
+  init::normal_(weight);
+  if (padding_idx) init::zeros_(weight.detach().select(0, *padding_idx));
+}
+
+/// The options that both layers print alike.
+std::string row_text(const auto& options) {
+  std::string out;
+  if (options.max_norm()) out += ", max_norm=" + float_text(*options.max_norm());
+  if (options.norm_type() != 2) out += ", norm_type=" + float_text(options.norm_type());
+  if (options.scale_grad_by_freq()) out += ", scale_grad_by_freq=True";
+  return out;
+}
+
+}  // namespace
+
+void EmbeddingImpl::reset() {
+  check_padding(options.padding_idx(), options.num_embeddings());
+  weight = register_parameter("weight", rows_for(options));
+  if (!options._weight().defined()) reset_parameters();
+}
+
+void EmbeddingImpl::reset_parameters() { draw_rows(weight, options.padding_idx()); }
 
 std::string EmbeddingImpl::extra_repr() const {
   std::string out = taeda::detail::concat(options.num_embeddings(), ", ", options.embedding_dim());
   if (options.padding_idx()) out += ", padding_idx=" + std::to_string(*options.padding_idx());
-  return out;
+  return out + row_text(options);
 }
 
 Embedding Embedding::from_pretrained(const Tensor& embeddings,
                                      const EmbeddingFromPretrainedOptions& o) {
   TAEDA_CHECK_VALUE(embeddings.dim() == 2, "Embeddings parameter is expected to be 2-dimensional");
   EmbeddingOptions options(embeddings.size(0), embeddings.size(1));
-  options.padding_idx(o.padding_idx())._weight(embeddings);
+  options.padding_idx(o.padding_idx())
+      .max_norm(o.max_norm())
+      .norm_type(o.norm_type())
+      .scale_grad_by_freq(o.scale_grad_by_freq())
+      ._weight(embeddings);
   Embedding out(options);
+  out->weight.requires_grad_(!o.freeze());
+  return out;
+}
+
+void EmbeddingBagImpl::reset() {
+  check_padding(options.padding_idx(), options.num_embeddings());
+  weight = register_parameter("weight", rows_for(options));
+  if (!options._weight().defined()) reset_parameters();
+}
+
+void EmbeddingBagImpl::reset_parameters() { draw_rows(weight, options.padding_idx()); }
+
+std::string EmbeddingBagImpl::extra_repr() const {
+  std::string out = taeda::detail::concat(options.num_embeddings(), ", ", options.embedding_dim());
+  out += row_text(options) + ", mode=" + options.mode().name();
+  if (options.padding_idx()) out += ", padding_idx=" + std::to_string(*options.padding_idx());
+  return out;
+}
+
+Tensor EmbeddingBagImpl::forward(const Tensor& input, const Tensor& offsets,
+                                 const Tensor& per_sample_weights) {
+  return functional::embedding_bag(input, weight,
+                                   functional::EmbeddingBagFuncOptions()
+                                       .offsets(offsets)
+                                       .max_norm(options.max_norm())
+                                       .norm_type(options.norm_type())
+                                       .scale_grad_by_freq(options.scale_grad_by_freq())
+                                       .mode(options.mode())
+                                       .per_sample_weights(per_sample_weights)
+                                       .include_last_offset(options.include_last_offset())
+                                       .padding_idx(options.padding_idx()));
+}
+
+EmbeddingBag EmbeddingBag::from_pretrained(const Tensor& embeddings,
+                                           const EmbeddingBagFromPretrainedOptions& o) {
+  TAEDA_CHECK_VALUE(embeddings.dim() == 2, "Embeddings parameter is expected to be 2-dimensional");
+  EmbeddingBagOptions options(embeddings.size(0), embeddings.size(1));
+  options.max_norm(o.max_norm())
+      .norm_type(o.norm_type())
+      .scale_grad_by_freq(o.scale_grad_by_freq())
+      .mode(o.mode())
+      .include_last_offset(o.include_last_offset())
+      .padding_idx(o.padding_idx())
+      ._weight(embeddings);
+  EmbeddingBag out(options);
   out->weight.requires_grad_(!o.freeze());
   return out;
 }

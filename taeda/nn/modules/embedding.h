@@ -17,8 +17,12 @@ class EmbeddingImpl : public Cloneable<EmbeddingImpl> {
   void reset_parameters();
   std::string extra_repr() const override;
   Tensor forward(const Tensor& input) {
-    return functional::embedding(
-        input, weight, functional::EmbeddingFuncOptions().padding_idx(options.padding_idx()));
+    return functional::embedding(input, weight,
+                                 functional::EmbeddingFuncOptions()
+                                     .padding_idx(options.padding_idx())
+                                     .max_norm(options.max_norm())
+                                     .norm_type(options.norm_type())
+                                     .scale_grad_by_freq(options.scale_grad_by_freq()));
   }
 
   EmbeddingOptions options;
@@ -32,6 +36,31 @@ class Embedding : public ModuleHolder<EmbeddingImpl> {
   /// Rows given; they get no gradient unless `freeze` is false. Throws ValueError unless a matrix.
   static Embedding from_pretrained(const Tensor& embeddings,
                                    const EmbeddingFromPretrainedOptions& options = {});
+};
+
+/// Sums, means or maxima of bags of rows of `weight`; see functional::embedding_bag.
+class EmbeddingBagImpl : public Cloneable<EmbeddingBagImpl> {
+ public:
+  EmbeddingBagImpl(int64_t num_embeddings, int64_t embedding_dim)
+      : EmbeddingBagImpl(EmbeddingBagOptions(num_embeddings, embedding_dim)) {}
+  explicit EmbeddingBagImpl(EmbeddingBagOptions o) : options(std::move(o)) { reset(); }
+  void reset() override;
+  void reset_parameters();
+  std::string extra_repr() const override;
+  Tensor forward(const Tensor& input, const Tensor& offsets = {},
+                 const Tensor& per_sample_weights = {});
+
+  EmbeddingBagOptions options;
+  Tensor weight;
+};
+
+class EmbeddingBag : public ModuleHolder<EmbeddingBagImpl> {
+ public:
+  using Impl = EmbeddingBagImpl;
+  using ModuleHolder<EmbeddingBagImpl>::ModuleHolder;
+  /// As Embedding::from_pretrained.
+  static EmbeddingBag from_pretrained(const Tensor& embeddings,
+                                      const EmbeddingBagFromPretrainedOptions& options = {});
 };
 
 }  // namespace taeda::nn

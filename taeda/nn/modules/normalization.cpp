@@ -180,9 +180,13 @@ Tensor CrossMapLRN2dImpl::forward(const Tensor& input) {
   TAEDA_CHECK(input.dim() == 4, "CrossMapLRN2d: Expected input to be 4D, got ", input.dim(),
               "D instead.");
   const int64_t half = (options.size() - 1) / 2;
-  const Tensor sums = functional::pad(input.square(), {0, 0, 0, 0, half, half})
-                          .unfold(1, 2 * half + 1, 1)
-                          .sum({-1});
+  const Tensor squares = input.square();
+  Tensor sums =
+      functional::pad(squares, {0, 0, 0, 0, half, half}).unfold(1, 2 * half + 1, 1).sum({-1});
+  // PyTorch never takes the first channel out of its running sum.
+  if (const int64_t later = input.size(1) - half - 1; later > 0)
+    sums = sums.add(functional::pad(squares.narrow(1, 0, 1).expand({-1, later, -1, -1}),
+                                    {0, 0, 0, 0, half + 1, 0}));
   const double scale = options.alpha() / static_cast<double>(options.size());
   return input.mul(sums.mul(scale).add(options.k()).pow(-options.beta()));
 }

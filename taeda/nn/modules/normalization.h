@@ -147,7 +147,8 @@ class LocalResponseNormImpl
 TAEDA_MODULE(LocalResponseNorm);
 
 /// The same over [N, C, H, W] with (size - 1) / 2 channels on either side; their sum counts, times
-/// alpha / size.
+/// alpha / size. As in PyTorch, the first channel counts for all channels behind its neighbours,
+/// too.
 class CrossMapLRN2dImpl : public detail::OptionsModule<CrossMapLRN2dOptions, CrossMapLRN2dImpl> {
  public:
   CrossMapLRN2dImpl(int64_t size) : CrossMapLRN2dImpl(CrossMapLRN2dOptions(size)) {}

@@ -1,0 +1,68 @@
+// A softmax over very many classes.
+#pragma once
+
+#include "taeda/nn/containers/lists.h"
+#include "taeda/nn/modules/linear.h"
+
+namespace taeda::nn {
+
+class AdaptiveLogSoftmaxWithLossOptions {
+ public:
+  AdaptiveLogSoftmaxWithLossOptions(int64_t in_features, int64_t n_classes,
+                                    std::vector<int64_t> cutoffs)
+      : in_features_(in_features), n_classes_(n_classes), cutoffs_(std::move(cutoffs)) {}
+  TAEDA_ARG(int64_t, in_features);
+  TAEDA_ARG(int64_t, n_classes);
+  /// The first class of each cluster, ascending; classes are ordered by falling frequency.
+  TAEDA_ARG(std::vector<int64_t>, cutoffs);
+  /// Cluster i (from 1) sees in_features / div_value^i features.
+  TAEDA_ARG(double, div_value) = 4.0;
+  TAEDA_ARG(bool, head_bias) = false;
+};
+
+/// What AdaptiveLogSoftmaxWithLoss gives.
+struct ASMoutput {
+  ASMoutput(Tensor output, double loss) : output(std::move(output)), loss(loss) {}
+  /// The targets' log-probabilities.
+  Tensor output;
+  /// -output.mean() as a number; for a gradient take the mean of `output`.
+  double loss;
+};
+
+/// Frequent classes and clusters of rarer ones share a first softmax, each cluster's classes
+/// another one (Grave et al. 2017, arXiv:1609.04309).
+class AdaptiveLogSoftmaxWithLossImpl : public Cloneable<AdaptiveLogSoftmaxWithLossImpl> {
+ public:
+  AdaptiveLogSoftmaxWithLossImpl(int64_t in_features, int64_t n_classes,
+                                 std::vector<int64_t> cutoffs)
+      : AdaptiveLogSoftmaxWithLossImpl(
+            AdaptiveLogSoftmaxWithLossOptions(in_features, n_classes, std::move(cutoffs))) {}
+  /// Throws ValueError unless the cutoffs ascend between 1 and n_classes - 1.
+  explicit AdaptiveLogSoftmaxWithLossImpl(AdaptiveLogSoftmaxWithLossOptions o)
+      : options(std::move(o)) {
+    reset();
+  }
+  void reset() override;
+  void reset_parameters();
+  /// `input` [N, in_features] with targets [N], or [in_features] with one number. Throws Error for
+  /// other shapes and targets outside [0, n_classes). Waits for the device.
+  ASMoutput forward(const Tensor& input, const Tensor& target);
+  /// The log-probabilities of all classes, [N, n_classes].
+  Tensor log_prob(const Tensor& input);
+  /// The most probable class of each row, [N].
+  Tensor predict(const Tensor& input) { return log_prob(input).argmax(1); }
+
+  AdaptiveLogSoftmaxWithLossOptions options;
+  /// Those of the options and n_classes.
+  std::vector<int64_t> cutoffs;
+  int64_t shortlist_size = 0, n_clusters = 0, head_size = 0;
+  Linear head{nullptr};
+  ModuleList tail{nullptr};
+
+ private:
+  /// Log-probabilities within cluster i.
+  Tensor cluster(size_t i, const Tensor& input);
+};
+TAEDA_MODULE(AdaptiveLogSoftmaxWithLoss);
+
+}  // namespace taeda::nn
