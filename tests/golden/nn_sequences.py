@@ -39,6 +39,16 @@ def encoder():
     return model(x, mask).flatten().tolist()
 
 
+def attention(**options):
+    torch.manual_seed(6)
+    layer = nn.MultiheadAttention(4, 2, **options)
+    query, key = torch.randn(3, 2, 4), torch.randn(5, 2, options.get("kdim", 4))
+    value = torch.randn(5, 2, options.get("vdim", 4))
+    padding = torch.tensor([[False] * 5, [True] + [False] * 4])
+    output, weights = layer(query, key, value, key_padding_mask=padding)
+    return torch.cat([output.flatten(), weights.flatten()]).tolist()
+
+
 def adaptive():
     torch.manual_seed(0)
     layer = nn.AdaptiveLogSoftmaxWithLoss(8, 10, [2, 5], div_value=2.0, head_bias=True)
@@ -59,6 +69,8 @@ def bag(mode, padding=None, matrix=False, weights=False, last=False, **options):
 
 
 VALUES = {
+    "attention_bias_kv": lambda: attention(add_bias_kv=True, add_zero_attn=True),
+    "attention_sizes": lambda: attention(kdim=3, vdim=2, bias=False),
     "adaptive": adaptive,
     "bag_sum": lambda: bag("sum", weights=True),
     "bag_mean": lambda: bag("mean", padding=4, last=True),

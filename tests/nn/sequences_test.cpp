@@ -241,6 +241,61 @@ TEST(Transformers, MatchPyTorch) {
               ElementsAre(0, -inf, 0, 0));
 }
 
+/// Outputs with and without weights agree; these are the ones with.
+std::vector<double> attention_values(const MultiheadAttentionOptions& o) {
+  manual_seed(6);
+  MultiheadAttention layer(o);
+  const Tensor query = randn({3, 2, 4}), key = randn({5, 2, o.kdim()}),
+               value = randn({5, 2, o.vdim()}), none;
+  const Tensor padding = tensor({{0, 0, 0, 0, 0}, {1, 0, 0, 0, 0}}).to(kBool);
+  const auto [output, weights] = layer(query, key, value, padding);
+  const auto without = layer(query, key, value, padding, /*need_weights=*/false);
+  EXPECT_TRUE(std::get<0>(without).allclose(output, 1e-4, 1e-6));
+  EXPECT_FALSE(std::get<1>(without).defined());
+  std::vector<double> out = to_doubles(output);
+  for (const double v : to_doubles(weights)) out.push_back(v);
+  return out;
+}
+
+TEST(MultiheadAttentions, MatchPyTorch) {
+  EXPECT_THAT(
+      attention_values(MultiheadAttentionOptions(4, 2).add_bias_kv(true).add_zero_attn(true)),
+      near(golden_sequences.at("attention_bias_kv"), 1e-5));
+  EXPECT_THAT(attention_values(MultiheadAttentionOptions(4, 2).kdim(3).vdim(2).bias(false)),
+              near(golden_sequences.at("attention_sizes"), 1e-5));
+  // Keys and values given per head are those that a projection by the identity gives.
+  namespace F = functional;
+  const Tensor q = randn({2, 1, 4}), k = randn({3, 1, 4}), one = eye(4);
+  const auto options = F::MultiheadAttentionForwardFuncOptions(4, 2, cat({one, one, one}, 0), {},
+                                                               {}, {}, false, 0, one, {});
+  const Tensor heads = k.view({3, 2, 2}).transpose(0, 1);
+  const auto fixed =
+      F::MultiheadAttentionForwardFuncOptions(options).static_k(heads).static_v(heads);
+  EXPECT_TRUE(
+      std::get<0>(F::multi_head_attention_forward(q, k, k, options))
+          .allclose(std::get<0>(F::multi_head_attention_forward(q, q, q, fixed)), 1e-5, 1e-6));
+  const Tensor extra = ones({1, 1, 4});
+  EXPECT_EQ(error_of([&] {
+              F::multi_head_attention_forward(
+                  q, k, k,
+                  F::MultiheadAttentionForwardFuncOptions(fixed).bias_k(extra).bias_v(extra));
+            }),
+            "bias cannot be added to static key.");
+  EXPECT_EQ(
+      error_of([&] {
+        F::multi_head_attention_forward(
+            q, k, k,
+            F::MultiheadAttentionForwardFuncOptions(fixed).static_k(Tensor()).bias_k(extra).bias_v(
+                extra));
+      }),
+      "bias cannot be added to static value.");
+  EXPECT_EQ(error_of([&] {
+              F::multi_head_attention_forward(
+                  q, k, k, F::MultiheadAttentionForwardFuncOptions(options).num_heads(3));
+            }),
+            "embed_dim must be divisible by num_heads");
+}
+
 TEST(Transformers, TakeFunctionsAndModules) {
   // With an activation of zero, and norms and attention that are all zero, a layer keeps its input.
   const auto nothing = [](const Tensor& t) { return t.mul(0); };

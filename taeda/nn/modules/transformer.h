@@ -12,11 +12,17 @@ namespace taeda::nn {
 class MultiheadAttentionOptions {
  public:
   MultiheadAttentionOptions(int64_t embed_dim, int64_t num_heads)
-      : embed_dim_(embed_dim), num_heads_(num_heads) {}
+      : embed_dim_(embed_dim), num_heads_(num_heads), kdim_(embed_dim), vdim_(embed_dim) {}
   TAEDA_ARG(int64_t, embed_dim);
   TAEDA_ARG(int64_t, num_heads);
   TAEDA_ARG(double, dropout) = 0;
   TAEDA_ARG(bool, bias) = true;
+  /// One more key and value for everybody: learnt ones, and zeros.
+  TAEDA_ARG(bool, add_bias_kv) = false;
+  TAEDA_ARG(bool, add_zero_attn) = false;
+  /// Sizes of keys and values.
+  TAEDA_ARG(int64_t, kdim);
+  TAEDA_ARG(int64_t, vdim);
   /// Inputs and outputs are [N, L, E] instead of [L, N, E].
   TAEDA_ARG(bool, batch_first) = false;
 };
@@ -40,12 +46,10 @@ class MultiheadAttentionImpl : public Cloneable<MultiheadAttentionImpl> {
                                      bool average_attn_weights = true);
 
   MultiheadAttentionOptions options;
-  Tensor in_proj_weight, in_proj_bias;
+  /// One weight for query, key and value if their sizes are equal, else three.
+  Tensor in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight, in_proj_bias;
   Linear out_proj{nullptr};
-
- private:
-  /// [L, N, E] as [N * heads, L, E / heads], projected by part 0, 1 or 2 of the weights.
-  Tensor project(const Tensor& x, int64_t part) const;
+  Tensor bias_k, bias_v;
 };
 TAEDA_MODULE(MultiheadAttention);
 
