@@ -251,7 +251,7 @@ Tensor get(const Tensor& self, const IndexList& indices) {
 Tensor zeroed_at(const Tensor& g, const IndexList& indices);
 
 /// self[indices] = or += values, with its record. `self` has passed check_inplace.
-void put(const Tensor& self, const IndexList& indices, const Tensor& values, bool accumulate) {
+void put_elements(const Tensor& self, const IndexList& indices, const Tensor& values, bool accumulate) {
   put_rows(self, indices, values, accumulate);
   if (wants_grad(self, values))
     record_inplace("IndexPutBackward0", self, {self, values},
@@ -267,7 +267,7 @@ void put(const Tensor& self, const IndexList& indices, const Tensor& values, boo
 
 Tensor zeroed_at(const Tensor& g, const IndexList& indices) {
   const Tensor out = g.clone();
-  put(out, indices, zeros({}, g.options()), false);
+  put_elements(out, indices, zeros({}, g.options()), false);
   return out;
 }
 
@@ -327,7 +327,7 @@ Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values,
               "expected all tensors to be on the same device, but "
               "values are on ",
               source.device(), " and self is on ", device(), " (index_put_)");
-  put(s.view, s.indices, source, accumulate);
+  put_elements(s.view, s.indices, source, accumulate);
   return const_cast<Tensor&>(*this);
 }
 

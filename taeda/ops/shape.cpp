@@ -396,6 +396,25 @@ Tensor& Tensor::squeeze_() const {
                        [sizes = DimVector(sizes())](const Tensor& g) { return g.reshape(sizes); });
 }
 
+Tensor& Tensor::squeeze_(int64_t dim) const {
+  const int64_t d = wrap_dim(dim, this->dim());
+  if (this->dim() == 0 || sizes()[d] != 1)
+    return change_layout("squeeze_", "SqueezeBackward3", *this, layout(),
+                         [](const Tensor& g) { return g; });
+  Layout without = layout();
+  without.sizes.erase(static_cast<size_t>(d));
+  without.strides.erase(static_cast<size_t>(d));
+  return change_layout("squeeze_", "SqueezeBackward3", *this, std::move(without),
+                       [d](const Tensor& g) { return g.unsqueeze(d); });
+}
+
+Tensor& Tensor::t_() const {
+  TAEDA_CHECK(dim() <= 2, "t_() expects a tensor with <= 2 dimensions, but self is ", dim(), "D");
+  return dim() < 2
+             ? change_layout("t_", "TBackward0", *this, layout(), [](const Tensor& g) { return g; })
+             : transpose_(0, 1);
+}
+
 Tensor& Tensor::transpose_(int64_t dim0, int64_t dim1) const {
   const int64_t a = wrap_dim(dim0, dim()), b = wrap_dim(dim1, dim());
   return change_layout("transpose_", "TransposeBackward1", *this,

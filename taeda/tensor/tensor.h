@@ -91,6 +91,8 @@ class Tensor : public TensorBase {
   void print() const;
 
 #include "taeda/tensor/tensor_methods.inc"
+#include "taeda/tensor/tensor_more.inc"
+#include "taeda/tensor/tensor_names.inc"
 };
 
 std::ostream& operator<<(std::ostream& out, const Tensor& t);

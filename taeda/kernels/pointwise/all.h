@@ -6,6 +6,7 @@
 #include "taeda/kernels/pointwise/arithmetic.h"
 #include "taeda/kernels/pointwise/compare.h"
 #include "taeda/kernels/pointwise/loss.h"
+#include "taeda/kernels/pointwise/special.h"
 #include "taeda/kernels/pointwise/transcendental.h"
 #include "taeda/kernels/pointwise/unary.h"
 
@@ -19,6 +20,7 @@ void for_each_pointwise_slot(F&& f) {
   ArithmeticOps::for_each(each);
   CompareOps::for_each(each);
   LossOps::for_each(each);
+  SpecialOps::for_each(each);
   TranscendentalOps::for_each(each);
   UnaryOps::for_each(each);
 }

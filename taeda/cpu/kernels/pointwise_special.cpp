@@ -1,0 +1,8 @@
+#include "taeda/cpu/kernels/loops.h"
+#include "taeda/kernels/pointwise/special.h"
+
+namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+
+void register_pointwise_special() { register_pointwise<SpecialOps>(); }
+
+}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE

@@ -1,0 +1,9 @@
+#include "taeda/cuda/kernels/pointwise.cuh"
+#include "taeda/cuda/register.h"
+#include "taeda/kernels/pointwise/special.h"
+
+namespace taeda::gpu {
+
+void register_pointwise_special() { register_pointwise<SpecialOps>(); }
+
+}  // namespace taeda::gpu

@@ -1,0 +1,510 @@
+#include "taeda/ops/special.h"
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "taeda/kernels/pointwise/arithmetic.h"
+#include "taeda/kernels/pointwise/special.h"
+#include "taeda/ops/arithmetic.h"
+#include "taeda/ops/assign.h"
+#include "taeda/ops/compare.h"
+#include "taeda/ops/elementwise.h"
+#include "taeda/ops/shape.h"
+#include "taeda/ops/unary.h"
+#include "taeda/tensor/promote.h"
+
+namespace taeda {
+
+using detail::assign;
+using detail::differentiable_in_input;
+
+namespace {
+
+constexpr double kPi = std::numbers::pi;
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+/// The dtype of a function's values, and the one to compute them in.
+ScalarType value_dtype(const Tensor& t) {
+  return is_integral(t.dtype(), true) ? get_default_dtype() : t.dtype();
+}
+ScalarType working_dtype(ScalarType t) { return t == kHalf || t == kBFloat16 ? kFloat : t; }
+
+/// `compute(x)` without a record, 16-bit numbers in float.
+template <class F>
+Tensor evaluate(const Tensor& self, F compute) {
+  NoGradGuard guard;
+  const ScalarType t = value_dtype(self);
+  return compute(self.to(working_dtype(t))).to(t);
+}
+template <class F>
+Tensor evaluate(const Tensor& a, const Tensor& b, F compute) {
+  NoGradGuard guard;
+  ScalarType t = result_type({a, b});
+  if (is_integral(t, true)) t = get_default_dtype();
+  return compute(a.to(working_dtype(t)), b.to(working_dtype(t))).to(t);
+}
+
+}  // namespace
+
+Tensor positive(const Tensor& self) {
+  TAEDA_CHECK(self.dtype() != kBool, "The `+` operator, on a bool tensor is not supported.");
+  return self;
+}
+
+// ---- inverse hyperbolic functions, the gamma function ----
+
+Tensor acosh(const Tensor& self) {
+  return differentiable_in_input(
+      "AcoshBackward0", Acosh{}, self,
+      [](const Tensor& g, const Tensor& x) { return g.mul(x.square().sub(1).rsqrt()); });
+}
+
+Tensor asinh(const Tensor& self) {
+  return differentiable_in_input(
+      "AsinhBackward0", Asinh{}, self,
+      [](const Tensor& g, const Tensor& x) { return g.mul(x.square().add(1).rsqrt()); });
+}
+
+Tensor atanh(const Tensor& self) {
+  return differentiable_in_input(
+      "AtanhBackward0", Atanh{}, self,
+      [](const Tensor& g, const Tensor& x) { return g.div(rsub(x.square(), 1)); });
+}
+
+Tensor lgamma(const Tensor& self) {
+  return differentiable_in_input(
+      "LgammaBackward0", Lgamma{}, self,
+      [](const Tensor& g, const Tensor& x) { return g.mul(x.digamma()); });
+}
+
+Tensor digamma(const Tensor& self) {
+  return differentiable_in_input(
+      "DigammaBackward0", Digamma{}, self,
+      [](const Tensor& g, const Tensor& x) { return g.mul(x.polygamma(1)); });
+}
+
+namespace {
+
+/// zeta(s, x) = sum over k >= 0 of (x + k)^-s, by Euler and Maclaurin from x + 30 on.
+Tensor hurwitz_zeta(double s, const Tensor& x) {
+  constexpr int kTerms = 30;
+  Tensor sum = x.pow(-s);
+  for (int k = 1; k < kTerms; ++k) sum = sum.add(x.add(k).pow(-s));
+  const Tensor y = x.add(kTerms), power = y.pow(-s);
+  sum = sum.add(power.mul(y).div(s - 1)).add(power.mul(0.5));
+  // B_2j / (2j)!
+  constexpr double kBernoulli[] = {1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600,
+                                   1.0 / 47900160};
+  Tensor term = power.div(y).mul(s);
+  for (int j = 0; j < 5; ++j) {
+    sum = sum.add(term.mul(kBernoulli[j]));
+    term = term.div(y.square()).mul((s + 2 * j + 1) * (s + 2 * j + 2));
+  }
+  return sum.masked_fill(x.lt(-20), std::numeric_limits<double>::quiet_NaN());
+}
+
+Tensor polygamma_by_zeta(int64_t n, const Tensor& self) {
+  const double order = static_cast<double>(n);
+  const double factor = std::tgamma(order + 1) * (n % 2 == 0 ? -1 : 1);
+  NoGradGuard guard;
+  return hurwitz_zeta(order + 1, self.to(kDouble)).mul(factor).to(value_dtype(self));
+}
+
+}  // namespace
+
+Tensor polygamma(int64_t n, const Tensor& self) {
+  TAEDA_CHECK(n >= 0, "polygamma(n, x) does not support negative n.");
+  if (n == 0) return digamma(self);
+  Tensor y = n == 1 ? pointwise(Trigamma{}, self) : polygamma_by_zeta(n, self);
+  if (wants_grad(self))
+    record("PolygammaBackward0", y, {self},
+           [n, x = save(self)](const Tensor& g) { return g.mul(polygamma(n + 1, x.unpack())); });
+  return y;
+}
+
+namespace {
+
+/// Winitzki's approximation ("A handy approximation for the error function and its inverse", 2008),
+/// which three steps of Newton make exact.
+Tensor inverse_erf(const Tensor& x) {
+  constexpr double a = 0.147;
+  const Tensor y = x.to(kDouble), tail = rsub(y.square(), 1).log();
+  const Tensor middle = tail.mul(0.5).add(2 / (kPi * a));
+  Tensor z = middle.square().sub(tail.div(a)).sqrt().sub(middle).clamp_min(0).sqrt().mul(y.sign());
+  for (int step = 0; step < 3; ++step)
+    z = z.sub(z.erf().sub(y).mul(z.square().exp()).mul(0.5 * std::sqrt(kPi)));
+  return z.masked_fill(y.eq(1), kInf).masked_fill(y.eq(-1), -kInf);
+}
+
+}  // namespace
+
+Tensor erfinv(const Tensor& self) {
+  Tensor y = evaluate(self, &inverse_erf);
+  if (wants_grad(self))
+    record("ErfinvBackward0", y, {self}, [y = save_output(y)](const Tensor& g) {
+      return g.mul(y.unpack().square().exp()).mul(0.5 * std::sqrt(kPi));
+    });
+  return y;
+}
+
+Tensor logit(const Tensor& self, std::optional<double> eps) {
+  Tensor y = evaluate(self, [eps](const Tensor& x) {
+    const Tensor z = eps ? x.clamp(*eps, 1 - *eps) : x;
+    return z.div(rsub(z, 1)).log();
+  });
+  if (wants_grad(self))
+    record("LogitBackward0", y, {self}, [eps, x = save(self)](const Tensor& g) {
+      const Tensor z = x.unpack();
+      const double low = eps.value_or(0), nan = std::numeric_limits<double>::quiet_NaN();
+      const Tensor outside = z.lt(low).logical_or(z.gt(1 - low));
+      return g.div(z.mul(rsub(z, 1))).masked_fill(outside, eps ? 0.0 : nan);
+    });
+  return y;
+}
+
+Tensor sinc(const Tensor& self) {
+  Tensor y = evaluate(self, [](const Tensor& x) {
+    const Tensor angle = x.mul(kPi);
+    return angle.sin().div(angle).masked_fill(x.eq(0), 1);
+  });
+  if (wants_grad(self))
+    record("SincBackward0", y, {self}, [x = save(self)](const Tensor& g) {
+      const Tensor z = x.unpack(), angle = z.mul(kPi);
+      const Tensor slope = angle.mul(angle.cos()).sub(angle.sin()).div(angle.mul(z));
+      return g.mul(slope.masked_fill(z.eq(0), 0));
+    });
+  return y;
+}
+
+Tensor sgn(const Tensor& self) {
+  if (!self.is_complex()) return self.sign();
+  const Tensor size = self.abs();
+  return self.div(size.add(size.eq(0).to(size.dtype())));
+}
+
+Tensor deg2rad(const Tensor& self) {
+  TAEDA_CHECK(!self.is_complex(), "deg2rad is not supported for complex tensors.");
+  return self.mul(kPi / 180);
+}
+Tensor rad2deg(const Tensor& self) {
+  TAEDA_CHECK(!self.is_complex(), "rad2deg is not supported for complex tensors.");
+  return self.mul(180 / kPi);
+}
+
+// ---- what kind of number ----
+
+Tensor signbit(const Tensor& self) {
+  TAEDA_CHECK(!self.is_complex(), "signbit is not implemented for complex tensors.");
+  if (!self.is_floating_point()) return lt(self, 0);
+  return lt(pointwise(CopySign{}, Scalar(1), self), 0);
+}
+
+Tensor isneginf(const Tensor& self) {
+  TAEDA_CHECK(!self.is_complex(), "isneginf does not support complex inputs.");
+  return logical_and(isinf(self), lt(self, 0));
+}
+Tensor isposinf(const Tensor& self) {
+  TAEDA_CHECK(!self.is_complex(), "isposinf does not support complex inputs.");
+  return logical_and(isinf(self), gt(self, 0));
+}
+Tensor isreal(const Tensor& self) {
+  if (self.is_complex()) return eq(imag(self.detach()), 0);
+  Tensor out = make_tensor(self.sizes(), kBool, self.device());
+  out.fill_(true);
+  return out;
+}
+
+// ---- two operands ----
+
+namespace {
+
+/// y / x is the sign that x got.
+void record_copysign(const Tensor& out, const Tensor& self) {
+  if (wants_grad(self))
+    record("CopysignBackward0", out, {self},
+           [x = save(self), y = save_output(out)](const Tensor& g) {
+             const Tensor z = x.unpack();
+             return g.mul(y.unpack().div(z).sgn().masked_fill(z.eq(0), 0));
+           });
+}
+
+}  // namespace
+
+Tensor copysign(const Tensor& self, const Tensor& other) {
+  Tensor out = pointwise(CopySign{}, self, other.detach());
+  record_copysign(out, self);
+  return out;
+}
+Tensor copysign(const Tensor& self, const Scalar& other) {
+  Tensor out = pointwise(CopySign{}, self, other);
+  record_copysign(out, self);
+  return out;
+}
+
+Tensor nextafter(const Tensor& self, const Tensor& other) {
+  return pointwise(NextAfter{}, self.detach(), other.detach());
+}
+
+Tensor fmax(const Tensor& self, const Tensor& other) {
+  return where(logical_or(ge(self, other), isnan(other)), self, other);
+}
+Tensor fmin(const Tensor& self, const Tensor& other) {
+  return where(logical_or(le(self, other), isnan(other)), self, other);
+}
+
+Tensor heaviside(const Tensor& self, const Tensor& values) {
+  TAEDA_CHECK(!self.is_complex() && !values.is_complex(),
+              "heaviside is not yet implemented for complex tensors.");
+  TAEDA_CHECK(self.dtype() == values.dtype(),
+              "heaviside is not yet implemented for tensors with different dtypes.");
+  NoGradGuard guard;
+  return where(eq(self, 0), values, gt(self, 0).to(self.dtype()));
+}
+
+namespace {
+
+/// log_b(b^a + b^c) with `tail(d)` = log_b(1 + b^d).
+template <class Tail>
+Tensor log_of_sum(const char* name, const Tensor& self, const Tensor& other, Tail tail) {
+  check_floating(name, self);
+  check_floating(name, other);
+  return evaluate(self, other, [tail](const Tensor& a, const Tensor& b) {
+    const Tensor sum = a.maximum(b).add(tail(a.sub(b).abs().neg()));
+    return where(logical_and(isinf(a), eq(a, b)), a, sum);  // inf - inf is no difference
+  });
+}
+
+template <class Power>
+void record_log_of_sum(const char* node, const Tensor& out, const Tensor& self, const Tensor& other,
+                       Power power) {
+  if (!wants_grad(self, other)) return;
+  record(node, out, {self, other},
+         [power, a = save(self), b = save(other)](const Tensor& g, Needs needs) {
+           const Tensor x = a.unpack(), y = b.unpack();
+           return TensorVec{needs[0] ? g.div(power(y.sub(x)).add(1)) : Tensor(),
+                            needs[1] ? g.div(power(x.sub(y)).add(1)) : Tensor()};
+         });
+}
+
+}  // namespace
+
+Tensor logaddexp(const Tensor& self, const Tensor& other) {
+  Tensor out =
+      log_of_sum("logaddexp", self, other, [](const Tensor& d) { return d.exp().log1p(); });
+  record_log_of_sum("LogaddexpBackward0", out, self, other,
+                    [](const Tensor& d) { return d.exp(); });
+  return out;
+}
+
+Tensor logaddexp2(const Tensor& self, const Tensor& other) {
+  Tensor out = log_of_sum("logaddexp2", self, other, [](const Tensor& d) {
+    return d.exp2().log1p().mul(std::numbers::log2e);
+  });
+  record_log_of_sum("Logaddexp2Backward0", out, self, other,
+                    [](const Tensor& d) { return d.exp2(); });
+  return out;
+}
+
+namespace {
+
+Tensor as_tensor(const Scalar& value, const Tensor& like) {
+  Tensor out = make_tensor(IntArrayRef(), value_dtype(like), like.device());
+  out.fill_(value);
+  return out;
+}
+
+}  // namespace
+
+Tensor xlogy(const Tensor& self, const Tensor& other) {
+  Tensor out = evaluate(self, other, [](const Tensor& x, const Tensor& y) {
+    const Tensor product = x.mul(y.log());
+    return where(logical_and(eq(x, 0), logical_not(isnan(y))), Scalar(0), product);
+  });
+  if (wants_grad(self, other))
+    record("XlogyBackward0", out, {self, other},
+           [a = save(self), b = save(other)](const Tensor& g, Needs needs) {
+             const Tensor x = a.unpack(), y = b.unpack();
+             const Tensor nothing = logical_and(eq(x, 0), le(y, 0));
+             return TensorVec{needs[0] ? g.mul(y.log()).masked_fill(nothing, 0) : Tensor(),
+                              needs[1] ? g.mul(x).div(y) : Tensor()};
+           });
+  return out;
+}
+Tensor xlogy(const Tensor& self, const Scalar& other) {
+  return xlogy(self, as_tensor(other, self));
+}
+Tensor xlogy(const Scalar& self, const Tensor& other) {
+  return xlogy(as_tensor(self, other), other);
+}
+
+namespace {
+
+ScalarType power_dtype(bool complex) { return complex ? kComplexDouble : kDouble; }
+
+}  // namespace
+
+Tensor float_power(const Tensor& self, const Tensor& exponent) {
+  const ScalarType t = power_dtype(self.is_complex() || exponent.is_complex());
+  return self.to(t).pow(exponent.to(t));
+}
+Tensor float_power(const Tensor& self, const Scalar& exponent) {
+  return self.to(power_dtype(self.is_complex() || exponent.is_complex())).pow(exponent);
+}
+Tensor float_power(const Scalar& self, const Tensor& exponent) {
+  return pow(self, exponent.to(power_dtype(self.is_complex() || exponent.is_complex())));
+}
+
+Tensor ldexp(const Tensor& self, const Tensor& other) { return self.mul(pow(Scalar(2.0), other)); }
+
+// ---- integers ----
+
+Tensor gcd(const Tensor& self, const Tensor& other) { return pointwise(Gcd{}, self, other); }
+
+Tensor lcm(const Tensor& self, const Tensor& other) {
+  // The functor gives 0 for 0 / 0 without asking the device whether there is one.
+  const Tensor parts = pointwise(DivTrunc{}, self, gcd(self, other));
+  return parts.mul(other).abs();
+}
+
+Tensor bitwise_left_shift(const Tensor& self, const Tensor& other) {
+  return pointwise(ShiftLeft{}, self, other);
+}
+Tensor bitwise_left_shift(const Tensor& self, const Scalar& other) {
+  return pointwise(ShiftLeft{}, self, other);
+}
+Tensor bitwise_right_shift(const Tensor& self, const Tensor& other) {
+  return pointwise(ShiftRight{}, self, other);
+}
+Tensor bitwise_right_shift(const Tensor& self, const Scalar& other) {
+  return pointwise(ShiftRight{}, self, other);
+}
+
+// ---- methods ----
+
+Tensor Tensor::positive() const { return taeda::positive(*this); }
+Tensor Tensor::acosh() const { return taeda::acosh(*this); }
+Tensor Tensor::asinh() const { return taeda::asinh(*this); }
+Tensor Tensor::atanh() const { return taeda::atanh(*this); }
+Tensor Tensor::lgamma() const { return taeda::lgamma(*this); }
+Tensor Tensor::digamma() const { return taeda::digamma(*this); }
+Tensor Tensor::polygamma(int64_t n) const { return taeda::polygamma(n, *this); }
+Tensor Tensor::erfinv() const { return taeda::erfinv(*this); }
+Tensor Tensor::logit(std::optional<double> eps) const { return taeda::logit(*this, eps); }
+Tensor Tensor::sinc() const { return taeda::sinc(*this); }
+Tensor Tensor::sgn() const { return taeda::sgn(*this); }
+Tensor Tensor::deg2rad() const { return taeda::deg2rad(*this); }
+Tensor Tensor::rad2deg() const { return taeda::rad2deg(*this); }
+Tensor Tensor::signbit() const { return taeda::signbit(*this); }
+Tensor Tensor::isneginf() const { return taeda::isneginf(*this); }
+Tensor Tensor::isposinf() const { return taeda::isposinf(*this); }
+Tensor Tensor::isreal() const { return taeda::isreal(*this); }
+Tensor Tensor::copysign(const Tensor& o) const { return taeda::copysign(*this, o); }
+Tensor Tensor::copysign(const Scalar& o) const { return taeda::copysign(*this, o); }
+Tensor Tensor::nextafter(const Tensor& o) const { return taeda::nextafter(*this, o); }
+Tensor Tensor::fmax(const Tensor& o) const { return taeda::fmax(*this, o); }
+Tensor Tensor::fmin(const Tensor& o) const { return taeda::fmin(*this, o); }
+Tensor Tensor::heaviside(const Tensor& values) const { return taeda::heaviside(*this, values); }
+Tensor Tensor::logaddexp(const Tensor& o) const { return taeda::logaddexp(*this, o); }
+Tensor Tensor::logaddexp2(const Tensor& o) const { return taeda::logaddexp2(*this, o); }
+Tensor Tensor::xlogy(const Tensor& o) const { return taeda::xlogy(*this, o); }
+Tensor Tensor::xlogy(const Scalar& o) const { return taeda::xlogy(*this, o); }
+Tensor Tensor::float_power(const Tensor& e) const { return taeda::float_power(*this, e); }
+Tensor Tensor::float_power(const Scalar& e) const { return taeda::float_power(*this, e); }
+Tensor Tensor::ldexp(const Tensor& o) const { return taeda::ldexp(*this, o); }
+Tensor Tensor::gcd(const Tensor& o) const { return taeda::gcd(*this, o); }
+Tensor Tensor::lcm(const Tensor& o) const { return taeda::lcm(*this, o); }
+Tensor Tensor::bitwise_left_shift(const Tensor& o) const {
+  return taeda::bitwise_left_shift(*this, o);
+}
+Tensor Tensor::bitwise_left_shift(const Scalar& o) const {
+  return taeda::bitwise_left_shift(*this, o);
+}
+Tensor Tensor::bitwise_right_shift(const Tensor& o) const {
+  return taeda::bitwise_right_shift(*this, o);
+}
+Tensor Tensor::bitwise_right_shift(const Scalar& o) const {
+  return taeda::bitwise_right_shift(*this, o);
+}
+
+// ---- in place ----
+
+namespace {
+
+Tensor& assign_unary(const char* name, const Tensor& self, Tensor (Tensor::*compute)() const) {
+  return assign(name, self, wants_grad(self),
+                [compute](const Tensor& t) { return (t.*compute)(); });
+}
+Tensor& assign_binary(const char* name, const Tensor& self, const Tensor& other,
+                      Tensor (Tensor::*compute)(const Tensor&) const) {
+  return assign(name, self, wants_grad(self, other),
+                [compute, &other](const Tensor& t) { return (t.*compute)(other); });
+}
+
+void check_base(const Tensor& self, bool complex) {
+  const ScalarType t = power_dtype(self.is_complex() || complex);
+  TAEDA_CHECK(self.dtype() == t, "the base given to float_power_ has dtype ",
+              to_string(self.dtype()), " but the operation's result requires dtype ", to_string(t));
+}
+
+}  // namespace
+
+Tensor& Tensor::acosh_() const { return assign_unary("acosh_", *this, &Tensor::acosh); }
+Tensor& Tensor::asinh_() const { return assign_unary("asinh_", *this, &Tensor::asinh); }
+Tensor& Tensor::atanh_() const { return assign_unary("atanh_", *this, &Tensor::atanh); }
+Tensor& Tensor::lgamma_() const { return assign_unary("lgamma_", *this, &Tensor::lgamma); }
+Tensor& Tensor::digamma_() const { return assign_unary("digamma_", *this, &Tensor::digamma); }
+Tensor& Tensor::erfinv_() const { return assign_unary("erfinv_", *this, &Tensor::erfinv); }
+Tensor& Tensor::sinc_() const { return assign_unary("sinc_", *this, &Tensor::sinc); }
+Tensor& Tensor::sgn_() const { return assign_unary("sgn_", *this, &Tensor::sgn); }
+Tensor& Tensor::deg2rad_() const { return assign_unary("deg2rad_", *this, &Tensor::deg2rad); }
+Tensor& Tensor::rad2deg_() const { return assign_unary("rad2deg_", *this, &Tensor::rad2deg); }
+Tensor& Tensor::logit_(std::optional<double> eps) const {
+  return assign("logit_", *this, wants_grad(*this),
+                [eps](const Tensor& t) { return t.logit(eps); });
+}
+Tensor& Tensor::copysign_(const Tensor& o) const {
+  return assign_binary("copysign_", *this, o, &Tensor::copysign);
+}
+Tensor& Tensor::copysign_(const Scalar& o) const {
+  return assign("copysign_", *this, wants_grad(*this),
+                [&](const Tensor& t) { return t.copysign(o); });
+}
+Tensor& Tensor::nextafter_(const Tensor& o) const {
+  return assign_binary("nextafter_", *this, o, &Tensor::nextafter);
+}
+Tensor& Tensor::heaviside_(const Tensor& values) const {
+  return assign_binary("heaviside_", *this, values, &Tensor::heaviside);
+}
+Tensor& Tensor::xlogy_(const Tensor& o) const {
+  return assign_binary("xlogy_", *this, o, &Tensor::xlogy);
+}
+Tensor& Tensor::xlogy_(const Scalar& o) const {
+  return assign("xlogy_", *this, wants_grad(*this), [&](const Tensor& t) { return t.xlogy(o); });
+}
+Tensor& Tensor::float_power_(const Tensor& e) const {
+  check_base(*this, e.is_complex());
+  return assign_binary("float_power_", *this, e, &Tensor::float_power);
+}
+Tensor& Tensor::float_power_(const Scalar& e) const {
+  check_base(*this, e.is_complex());
+  return assign("float_power_", *this, wants_grad(*this),
+                [&](const Tensor& t) { return t.float_power(e); });
+}
+Tensor& Tensor::ldexp_(const Tensor& o) const {
+  return assign_binary("ldexp_", *this, o, &Tensor::ldexp);
+}
+Tensor& Tensor::gcd_(const Tensor& o) const {
+  return assign_binary("gcd_", *this, o, &Tensor::gcd);
+}
+Tensor& Tensor::lcm_(const Tensor& o) const {
+  return assign_binary("lcm_", *this, o, &Tensor::lcm);
+}
+Tensor& Tensor::bitwise_left_shift_(const Tensor& o) const {
+  return assign_binary("bitwise_left_shift_", *this, o, &Tensor::bitwise_left_shift);
+}
+Tensor& Tensor::bitwise_right_shift_(const Tensor& o) const {
+  return assign_binary("bitwise_right_shift_", *this, o, &Tensor::bitwise_right_shift);
+}
+
+}  // namespace taeda
