@@ -2,12 +2,14 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
 #include "taeda/kernels/random.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/create_common.h"
+#include "taeda/ops/pointwise.h"
 #include "taeda/ops/shape.h"
 #include "taeda/ops/sort.h"
 
@@ -154,6 +156,41 @@ Tensor& Tensor::exponential_(double lambd, Generator* generator) const {
     const Tensor u = make_tensor(t.sizes(), t.is_cpu() ? kDouble : t.dtype(), t.device());
     draw_uniform(u, 0, 1, generator_for(*this, generator));
     t.copy_(u.neg().log1p().mul(-1 / lambd));
+  });
+}
+
+Tensor& Tensor::geometric_(double p, Generator* generator) const {
+  TAEDA_CHECK(0 < p && p < 1, "geometric_ expects p to be in (0, 1), but got p=", p);
+  return fill_random("geometric_", *this, [&](const Tensor& t) {
+    const Tensor u = make_tensor(t.sizes(), kDouble, t.device());
+    draw_uniform(u, 0, 1, generator_for(*this, generator));
+    t.copy_(u.log().div(std::log1p(-p)).ceil().clamp_min(1));
+  });
+}
+
+Tensor& Tensor::cauchy_(double median, double sigma, Generator* generator) const {
+  check_floating("cauchy_", *this);
+  return fill_random("cauchy_", *this, [&](const Tensor& t) {
+    const Tensor u = make_tensor(t.sizes(), kDouble, t.device());
+    draw_uniform(u, 0, 1, generator_for(*this, generator));
+    t.copy_(u.sub(0.5).mul(std::numbers::pi).tan().mul(sigma).add(median));
+  });
+}
+
+Tensor& Tensor::log_normal_(double mean, double std, Generator* generator) const {
+  TAEDA_CHECK(std > 0, "log_normal_ expects std > 0.0, but found std=", std);
+  check_floating("log_normal_", *this);
+  return fill_random("log_normal_", *this, [&](const Tensor& t) {
+    const Tensor z = make_tensor(t.sizes(), kDouble, t.device());
+    Generator& g = generator_for(*this, generator);
+    if (t.is_cpu()) {
+      // PyTorch draws these one by one, not in blocks as normal_ does.
+      double* out = z.data_ptr<double>();
+      for (int64_t i = 0; i < z.numel(); ++i) out[i] = g.normal();
+    } else {
+      draw_normal(z, 0, 1, g);
+    }
+    t.copy_(z.mul(std).add(mean).exp());
   });
 }
 

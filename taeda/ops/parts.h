@@ -1,0 +1,55 @@
+// Tensors with parts of them replaced, taken apart and put together.
+#pragma once
+
+#include "taeda/tensor/tensor.h"
+
+namespace taeda {
+
+/// A copy of `self` in which self.select, self.slice or self.diagonal is `src`. Throws Error unless
+/// src has that part's sizes.
+Tensor select_scatter(const Tensor& self, const Tensor& src, int64_t dim, int64_t index);
+Tensor slice_scatter(const Tensor& self, const Tensor& src, int64_t dim = 0, OptionalDim start = {},
+                     OptionalDim end = {}, int64_t step = 1);
+Tensor diagonal_scatter(const Tensor& self, const Tensor& src, int64_t offset = 0, int64_t dim1 = 0,
+                        int64_t dim2 = 1);
+/// A copy whose elements under `mask` (bool, broadcast) are the first elements of `source`. Throws
+/// Error if those are too few; waits for the device.
+Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& source);
+/// scatter that combines what meets at one place by `reduce`: "sum", "prod", "mean", "amax" or
+/// "amin"; self's own elements take part if `include_self`. Equal extremes share the gradient.
+Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+                      const std::string& reduce, bool include_self = true);
+/// A copy whose elements at `index` of the flattened tensor are `source`, or have it added.
+Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate = false);
+/// Whether each element (each other one, if `invert`) is among `test_elements`.
+Tensor isin(const Tensor& elements, const Tensor& test_elements, bool assume_unique = false,
+            bool invert = false);
+
+/// tensor_split along columns (the only dimension of vectors), rows and depth. Throws Error unless
+/// `sections` divides the size.
+std::vector<Tensor> hsplit(const Tensor& self, int64_t sections);
+std::vector<Tensor> hsplit(const Tensor& self, IntArrayRef indices);
+std::vector<Tensor> vsplit(const Tensor& self, int64_t sections);
+std::vector<Tensor> vsplit(const Tensor& self, IntArrayRef indices);
+std::vector<Tensor> dsplit(const Tensor& self, int64_t sections);
+std::vector<Tensor> dsplit(const Tensor& self, IntArrayRef indices);
+
+/// A square matrix with the flattened tensor on a diagonal.
+Tensor diagflat(const Tensor& self, int64_t offset = 0);
+/// The matrices along the diagonal of a matrix of zeros; vectors count as rows.
+Tensor block_diag(TensorList tensors);
+/// All tuples of one element of each vector, as rows; of one vector, the vector.
+Tensor cartesian_prod(TensorList tensors);
+/// All choices of r elements of a vector, as rows, in order.
+Tensor combinations(const Tensor& self, int64_t r = 2, bool with_replacement = false);
+/// The tensors as columns of one matrix, or one above the other.
+Tensor column_stack(TensorList tensors);
+Tensor row_stack(TensorList tensors);
+/// With dimensions of size 1 added until there are one, two or three.
+Tensor atleast_1d(const Tensor& self);
+Tensor atleast_2d(const Tensor& self);
+Tensor atleast_3d(const Tensor& self);
+/// Channels (dimension 1) in `groups` dealt out in turn (Zhang et al., arXiv:1707.01083).
+Tensor channel_shuffle(const Tensor& self, int64_t groups);
+
+}  // namespace taeda
