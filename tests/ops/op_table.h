@@ -115,6 +115,8 @@ std::vector<OpRow> pool_rows();
 std::vector<OpRow> rnn_rows();
 std::vector<OpRow> create_rows();
 std::vector<OpRow> fft_rows();
+std::vector<OpRow> special_rows();
+std::vector<OpRow> parts_rows();
 
 const std::vector<OpRow>& all_rows();
 const std::vector<std::string>& covered_headers();
