@@ -220,25 +220,29 @@ Tensor isreal(const Tensor& self) {
 namespace {
 
 /// y / x is the sign that x got.
-void record_copysign(const Tensor& out, const Tensor& self) {
-  if (wants_grad(self))
-    record("CopysignBackward0", out, {self},
-           [x = save(self), y = save_output(out)](const Tensor& g) {
-             const Tensor z = x.unpack();
-             return g.mul(y.unpack().div(z).sgn().masked_fill(z.eq(0), 0));
-           });
+Tensor sign_given(const Tensor& g, const Tensor& x, const Tensor& y) {
+  return g.mul(y.div(x).sgn().masked_fill(x.eq(0), 0));
 }
 
 }  // namespace
 
 Tensor copysign(const Tensor& self, const Tensor& other) {
-  Tensor out = pointwise(CopySign{}, self, other.detach());
-  record_copysign(out, self);
+  Tensor out = pointwise(CopySign{}, self, other);
+  if (wants_grad(self, other))
+    record("CopysignBackward0", out, {self, other},
+           [x = save(self), y = save_output(out)](const Tensor& g, Needs needs) {
+             return TensorVec{needs[0] ? sign_given(g, x.unpack(), y.unpack()) : Tensor(),
+                              needs[1] ? detail::zeros_like(g) : Tensor()};
+           });
   return out;
 }
 Tensor copysign(const Tensor& self, const Scalar& other) {
   Tensor out = pointwise(CopySign{}, self, other);
-  record_copysign(out, self);
+  if (wants_grad(self))
+    record("CopysignBackward1", out, {self},
+           [x = save(self), y = save_output(out)](const Tensor& g) {
+             return sign_given(g, x.unpack(), y.unpack());
+           });
   return out;
 }
 

@@ -43,7 +43,7 @@ Tensor isposinf(const Tensor& self);
 /// Whether each element has no imaginary part.
 Tensor isreal(const Tensor& self);
 
-/// The size of `self` with the sign of `other`, to which no gradient goes.
+/// The size of `self` with the sign of `other`, whose gradient is zero.
 Tensor copysign(const Tensor& self, const Tensor& other);
 Tensor copysign(const Tensor& self, const Scalar& other);
 /// The next number of the dtype (float or double) from `self` towards `other`; not differentiable.

@@ -195,5 +195,28 @@ TEST(Dropout, Gradients) {
   EXPECT_TRUE(autograd::gradgradcheck(f, {x}));
 }
 
+/// PyTorch's numbers after torch.manual_seed(3).
+TEST(Random, GeometricCauchyAndLogNormalArePyTorchs) {
+  manual_seed(3);
+  const auto expect = [](const Tensor& t, std::initializer_list<double> want) {
+    const Tensor values = t.to(kDouble);
+    const double* p = values.data_ptr<double>();
+    for (double x : want) EXPECT_NEAR(*p++, x, 1e-6 * std::max(1.0, std::fabs(x)));
+  };
+  const TensorOptions wide = kDouble, whole = kLong;
+  expect(empty({4}, wide).cauchy_(1, 2),
+         {-17.593224847361967, -0.5844280648642248, 3.310874583284215, -2.2653834187873096});
+  expect(empty({4}).geometric_(0.3), {1, 2, 5, 3});
+  expect(empty({4}, whole).geometric_(0.3), {3, 1, 5, 2});
+  expect(empty({4}, wide).log_normal_(0.5, 0.25),
+         {1.3282218718455554, 1.7766689080959954, 1.8308945339551952, 1.616133260367809});
+  EXPECT_EQ(error_of([] { empty({2}).geometric_(0); }),
+            "geometric_ expects p to be in (0, 1), but got p=0");
+  EXPECT_EQ(error_of([] { empty({2}).log_normal_(1, -1); }),
+            "log_normal_ expects std > 0.0, but found std=-1");
+  EXPECT_EQ(error_of([] { empty({2}, kLong).cauchy_(); }),
+            "\"cauchy_\" not implemented for 'Long'");
+}
+
 }  // namespace
 }  // namespace taeda
