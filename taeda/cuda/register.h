@@ -23,6 +23,7 @@ void register_pointwise_activation();
 void register_pointwise_arithmetic();
 void register_pointwise_compare();
 void register_pointwise_loss();
+void register_pointwise_special();
 void register_pointwise_transcendental();
 void register_pointwise_unary();
 void register_pool();

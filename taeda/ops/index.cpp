@@ -251,7 +251,8 @@ Tensor get(const Tensor& self, const IndexList& indices) {
 Tensor zeroed_at(const Tensor& g, const IndexList& indices);
 
 /// self[indices] = or += values, with its record. `self` has passed check_inplace.
-void put_elements(const Tensor& self, const IndexList& indices, const Tensor& values, bool accumulate) {
+void put_elements(const Tensor& self, const IndexList& indices, const Tensor& values,
+                  bool accumulate) {
   put_rows(self, indices, values, accumulate);
   if (wants_grad(self, values))
     record_inplace("IndexPutBackward0", self, {self, values},

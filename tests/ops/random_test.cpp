@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "taeda/autograd/gradcheck.h"
+#include "taeda/base/error.h"
 #include "taeda/base/parallel_for.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/dropout.h"
