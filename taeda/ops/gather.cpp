@@ -151,7 +151,7 @@ Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Te
 Tensor& Tensor::index_copy_(int64_t dim, const Tensor& index, const Tensor& source) const {
   return in_place(
       "index_copy_", *this, wants_grad(*this, source),
-      [&](const Tensor& self) { return index_copy(self, dim, index, source); },
+      [&](const Tensor& self) { return taeda::index_copy(self, dim, index, source); },
       [&] {
         const int64_t d = wrap_dim(dim, this->dim());
         check_source("index_copy", *this, d, index, source);
@@ -187,7 +187,7 @@ Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Sc
 Tensor& Tensor::index_fill_(int64_t dim, const Tensor& index, const Scalar& value) const {
   return in_place(
       "index_fill_", *this, wants_grad(*this),
-      [&](const Tensor& self) { return index_fill(self, dim, index, value); },
+      [&](const Tensor& self) { return taeda::index_fill(self, dim, index, value); },
       [&] { fill_rows(*this, wrap_dim(dim, this->dim()), index, value); });
 }
 

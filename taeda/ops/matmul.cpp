@@ -63,8 +63,8 @@ Tensor relayout(const Tensor& t, Layout layout) {
 }
 
 /// Runs the slot into `out`; operands and out are matrices or batches of them.
-void multiply(const Tensor& out, const Tensor& a, const Tensor& b, const Tensor& addend = {},
-              const Scalar& beta = 1, const Scalar& alpha = 1) {
+void product_into(const Tensor& out, const Tensor& a, const Tensor& b, const Tensor& addend = {},
+                  const Scalar& beta = 1, const Scalar& alpha = 1) {
   if (out.numel() == 0) return;
   const bool skip = !addend.defined() || beta.equal(0);
   const bool expand = !skip && addend.sizes() != out.sizes();
@@ -135,7 +135,7 @@ Tensor mm(const Tensor& self, const Tensor& mat2) {
   check_mm_shapes(self, mat2, "self", "mat2");
   check_matrix_dtypes(self, mat2);
   Tensor out = make_tensor({self.size(0), mat2.size(1)}, self.dtype(), self.device());
-  multiply(out, self, mat2);
+  product_into(out, self, mat2);
   if (wants_grad(self, mat2))
     record("MmBackward0", out, {self, mat2},
            [a = save(mat2.requires_grad() ? self : Tensor()),
@@ -151,7 +151,7 @@ Tensor mv(const Tensor& self, const Tensor& vec) {
     return policy::lower_precision<policy::accelerators>(mv, self, vec);
   check_mv(self, vec);
   Tensor out = make_tensor({self.size(0)}, self.dtype(), self.device());
-  multiply(as_column(out), self, as_column(vec));
+  product_into(as_column(out), self, as_column(vec));
   if (wants_grad(self, vec))
     record("MvBackward0", out, {self, vec},
            [a = save(vec.requires_grad() ? self : Tensor()),
@@ -166,7 +166,7 @@ Tensor bmm(const Tensor& self, const Tensor& mat2) {
   if (AutocastMode::is_active()) return policy::lower_precision(bmm, self, mat2);
   check_bmm("bmm", self, mat2);
   Tensor out = make_tensor({self.size(0), self.size(1), mat2.size(2)}, self.dtype(), self.device());
-  multiply(out, self, mat2);
+  product_into(out, self, mat2);
   if (wants_grad(self, mat2))
     record("BmmBackward0", out, {self, mat2},
            [a = save(mat2.requires_grad() ? self : Tensor()),
@@ -183,7 +183,7 @@ Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const S
     return policy::lower_precision(addmm, self, mat1, mat2, beta, alpha);
   check_addmm(self, mat1, mat2, beta, alpha);
   Tensor out = make_tensor({mat1.size(0), mat2.size(1)}, mat1.dtype(), mat1.device());
-  multiply(out, mat1, mat2, self, beta, alpha);
+  product_into(out, mat1, mat2, self, beta, alpha);
   if (wants_grad(self, mat1, mat2))
     record_addmm("AddmmBackward0", out, self, mat1, mat2, beta, alpha);
   return out;
@@ -200,7 +200,7 @@ Tensor& Tensor::addmm_(const Tensor& a, const Tensor& b, const Scalar& beta,
     autograd::assign_inplace("addmm_", *this,
                              [&](const Tensor& self) { return self.addmm(a, b, beta, alpha); });
   } else {
-    multiply(*this, a, b, *this, beta, alpha);
+    product_into(*this, a, b, *this, beta, alpha);
     bump_version(*this);
   }
   return const_cast<Tensor&>(*this);
@@ -215,8 +215,8 @@ Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Sca
   check_same_device("addmv", {&self, &mat});
   check_addend("mat", self, mat, {mat.size(0)});
   Tensor out = make_tensor({mat.size(0)}, mat.dtype(), mat.device());
-  multiply(as_column(out), mat, as_column(vec),
-           as_column(relayout(self, self.layout().expand(out.sizes()))), beta, alpha);
+  product_into(as_column(out), mat, as_column(vec),
+               as_column(relayout(self, self.layout().expand(out.sizes()))), beta, alpha);
   if (wants_grad(self, mat, vec))
     record("AddmvBackward0", out, {self, mat, vec},
            [a = save(vec.requires_grad() ? mat : Tensor()),
@@ -239,7 +239,7 @@ Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, c
   check_addend("batch2", self, batch2, {batch1.size(0), batch1.size(1), batch2.size(2)});
   Tensor out = make_tensor({batch1.size(0), batch1.size(1), batch2.size(2)}, batch1.dtype(),
                            batch1.device());
-  multiply(out, batch1, batch2, self, beta, alpha);
+  product_into(out, batch1, batch2, self, beta, alpha);
   if (wants_grad(self, batch1, batch2))
     record_addmm("BaddbmmBackward0", out, self, batch1, batch2, beta, alpha);
   return out;
@@ -289,11 +289,11 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
   Tensor out = make_tensor(sizes, input.dtype(), input.device());
   const Tensor weight_t = relayout(weight, weight.layout().transpose(0, 1));
   if (input.dim() == 2) {
-    multiply(out, input, weight_t, bias);
+    product_into(out, input, weight_t, bias);
   } else {
     NoGradGuard no_grad;
-    multiply(relayout(out, Layout{{rows, n}, {n, 1}, out.storage_offset()}),
-             input.reshape({rows, k}), weight_t, bias);
+    product_into(relayout(out, Layout{{rows, n}, {n, 1}, out.storage_offset()}),
+                 input.reshape({rows, k}), weight_t, bias);
   }
   if (wants_grad(input, weight, bias))
     record(bias.defined() ? "AddmmBackward0" : "MmBackward0", out, {input, weight, bias},
@@ -329,8 +329,8 @@ Tensor dot(const Tensor& self, const Tensor& other) {
               " to have the same number of elements, but got ", self.numel(), " and ",
               other.numel(), " elements respectively");
   Tensor out = make_tensor(IntArrayRef(), self.dtype(), self.device());
-  multiply(relayout(out, Layout{{1, 1}, {1, 1}, out.storage_offset()}),
-           relayout(self, self.layout().unsqueeze(0)), as_column(other));
+  product_into(relayout(out, Layout{{1, 1}, {1, 1}, out.storage_offset()}),
+               relayout(self, self.layout().unsqueeze(0)), as_column(other));
   if (wants_grad(self, other))
     record("DotBackward0", out, {self, other},
            [a = save(other.requires_grad() ? self : Tensor()),

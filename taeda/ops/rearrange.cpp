@@ -182,7 +182,7 @@ Tensor Tensor::triu(int64_t diagonal) const {
 
 Tensor Tensor::diag(int64_t diagonal) const {
   TAEDA_CHECK(dim() == 1 || dim() == 2, "matrix or a vector expected");
-  return dim() == 1 ? diag_embed(*this, diagonal, 0, 1) : this->diagonal(diagonal).clone();
+  return dim() == 1 ? taeda::diag_embed(*this, diagonal, 0, 1) : this->diagonal(diagonal).clone();
 }
 
 Tensor diag_embed(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
