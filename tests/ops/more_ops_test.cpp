@@ -71,7 +71,7 @@ struct Form {
 };
 
 /// The change is made in the tensor itself, in its dtype, and has the gradient of the operation.
-void check(const Form& f) {
+void check_form(const Form& f) {
   const Tensor x = f.start.clone(), want = f.out_of_place(f.start);
   const Tensor result = f.in_place(x);
   EXPECT_TRUE(result.is_same(x));
@@ -119,7 +119,7 @@ TEST(InPlaceForms, OfSecondNamesChangeTheTensor) {
                         FORM(x, swapdims_(0, 1), transpose(0, 1)),
                         FORM(x, swapaxes_(0, 1), transpose(0, 1)),
                         FORM(x, t_(), transpose(0, 1))})
-    check(f);
+    check_form(f);
 }
 
 TEST(InPlaceForms, ChangeTheTensor) {
@@ -153,7 +153,7 @@ TEST(InPlaceForms, ChangeTheTensor) {
                         FORM(y, float_power_(3), float_power(3)),
                         FORM(x, copysign_(-1), copysign(-1)),
                         FORM(x, xlogy_(2), xlogy(2))})
-    check(f);
+    check_form(f);
 }
 
 TEST(InPlaceForms, OfIntegers) {
@@ -165,7 +165,7 @@ TEST(InPlaceForms, OfIntegers) {
         FORM(x, bitwise_not_(), bitwise_not()), FORM(x, gcd_(y), gcd(y)), FORM(x, lcm_(y), lcm(y)),
         FORM(x, bitwise_left_shift_(y), bitwise_left_shift(y)),
         FORM(x, bitwise_right_shift_(y), bitwise_right_shift(y)), FORM(x, cumsum_(0), cumsum(0))})
-    check(f);
+    check_form(f);
   expect_same(x << 2, x.mul(4));
   expect_same(x >> y, x.bitwise_right_shift(y));
 }
@@ -455,3 +455,5 @@ TEST(IsNonzero, NeedsOneElement) {
 
 }  // namespace
 }  // namespace taeda
+
+#undef FORM

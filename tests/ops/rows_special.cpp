@@ -6,6 +6,7 @@
 #include "taeda/ops/parts.h"
 #include "taeda/ops/special.h"
 #include "taeda/ops/statistics.h"
+#include "tests/ops/fibres.h"
 #include "tests/ops/op_table.h"
 
 namespace taeda::testing {
@@ -37,7 +38,7 @@ double erf_inverse(double x) {
   return (low + high) / 2;
 }
 
-double log_sum(double a, double b) {
+double log_of_two(double a, double b) {
   return a == b && std::isinf(a) ? a : std::max(a, b) + std::log1p(std::exp(-std::fabs(a - b)));
 }
 
@@ -165,7 +166,7 @@ std::vector<OpRow> of_two() {
       binary(
           "heaviside", &heaviside, [](double a, double b) { return a == 0 ? b : double(a > 0); },
           any, any, kReals, &Tensor::heaviside_),
-      binary("logaddexp", &logaddexp, &log_sum, any, any),
+      binary("logaddexp", &logaddexp, &log_of_two, any, any),
       binary(
           "logaddexp2", &logaddexp2,
           [](double a, double b) { return std::log2(std::exp2(a) + std::exp2(b)); }, any, any),
@@ -203,8 +204,6 @@ std::vector<OpRow> of_two() {
 }
 
 // ---- statistics: samples are [3, 4] matrices ----
-
-using Fibre = std::vector<double>;
 
 OpRow general(std::string name, Sample sample, std::function<Tensor(const Tensors&)> call,
               std::function<Array(const Arrays&)> reference, std::vector<std::string> covers = {}) {
