@@ -8,6 +8,8 @@
 #include <functional>
 #include <limits>
 
+#include "taeda/kernels/normal_cdf.h"
+
 namespace taeda {
 namespace {
 
@@ -86,6 +88,23 @@ TEST_P(FloatMath, EdgesAreThoseOfC) {
 
 INSTANTIATE_TEST_SUITE_P(Math, FloatMath, ::testing::ValuesIn(kFunctions),
                          [](const auto& info) { return std::string(info.param.name); });
+
+TEST(Math, NormalDistribution) {
+  double worst = 0, tail = 0;
+  for (float x = -12; x <= 12; x += 1.7e-4f) {
+    const double want = 0.5 * std::erfc(-static_cast<double>(x) * M_SQRT1_2);
+    const double error = std::fabs(math::normal_cdf(x) - want);
+    worst = std::max(worst, error);
+    if (x > -6) tail = std::max(tail, error / want);
+  }
+  EXPECT_LE(worst, 1e-7);
+  EXPECT_LE(tail, 1e-4);
+  EXPECT_EQ(math::normal_cdf(0.0f), 0.5f);
+  EXPECT_EQ(math::normal_cdf(kInf), 1.0f);
+  EXPECT_EQ(math::normal_cdf(-kInf), 0.0f);
+  EXPECT_EQ(math::normal_cdf(1e38f), 1.0f);
+  EXPECT_TRUE(std::isnan(math::normal_cdf(std::nanf(""))));
+}
 
 TEST(Math, PowerIsThatOfC) {
   const float bases[] = {0.0f,  -0.0f, 1.0f,   -1.0f, 2.0f,  -2.0f,        0.5f,

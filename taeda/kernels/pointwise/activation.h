@@ -2,13 +2,13 @@
 #pragma once
 
 #include "taeda/kernels/math.h"
+#include "taeda/kernels/normal_cdf.h"
 #include "taeda/kernels/pointwise.h"
 
 namespace taeda {
 
 namespace detail {
 
-constexpr double kRootHalf = 0.70710678118654752440;          // sqrt(1/2)
 constexpr double kInverseRootTwoPi = 0.39894228040143267794;  // 1 / sqrt(2 pi)
 constexpr double kRootTwoOverPi = 0.79788456080286535588, kGeluCubic = 0.044715;
 
@@ -29,10 +29,10 @@ TAEDA_HD T softplus(T x) {
   return (x > T(0) ? x : T(0)) + math::log1p(math::exp(-math::fabs(x)));
 }
 
-/// tanh(sqrt(2/pi) (x + 0.044715 x^3)), the inner part of the approximated GELU.
+/// sqrt(2/pi) (x + 0.044715 x^3), the argument of tanh in the approximated GELU.
 template <class T>
 TAEDA_HD T gelu_inner(T x) {
-  return math::tanh(T(kRootTwoOverPi) * (x + T(kGeluCubic) * x * x * x));
+  return T(kRootTwoOverPi) * (x + T(kGeluCubic) * x * x * x);
 }
 
 }  // namespace detail
@@ -105,16 +105,17 @@ struct Gelu : detail::FloatUnary {
   static constexpr const char* name = "gelu";
   template <class T>
   TAEDA_HD T operator()(T x) const {
-    return T(0.5) * x * (T(1) + math::erf(x * T(detail::kRootHalf)));
+    return x * math::normal_cdf(x);
   }
 };
 
-/// The approximation of GELU with tanh (Hendrycks and Gimpel, arXiv:1606.08415).
+/// The approximation of GELU with tanh (Hendrycks and Gimpel, arXiv:1606.08415), by
+/// (1 + tanh(u)) / 2 = 1 / (1 + e^-2u).
 struct GeluTanh : detail::FloatUnary {
   static constexpr const char* name = "gelu_tanh";
   template <class T>
   TAEDA_HD T operator()(T x) const {
-    return T(0.5) * x * (T(1) + detail::gelu_inner(x));
+    return x / (T(1) + math::exp(T(-2) * detail::gelu_inner(x)));
   }
 };
 

@@ -62,7 +62,7 @@ struct GeluBackward : detail::FloatBinary {
   static constexpr const char* name = "gelu_backward";
   template <class T>
   TAEDA_HD T operator()(T g, T x) const {
-    const T cdf = T(0.5) * (T(1) + math::erf(x * T(detail::kRootHalf)));
+    const T cdf = math::normal_cdf(x);
     const T density = T(detail::kInverseRootTwoPi) * math::exp(T(-0.5) * x * x);
     return g * (cdf + x * density);
   }
@@ -72,7 +72,7 @@ struct GeluTanhBackward : detail::FloatBinary {
   static constexpr const char* name = "gelu_tanh_backward";
   template <class T>
   TAEDA_HD T operator()(T g, T x) const {
-    const T t = detail::gelu_inner(x);
+    const T t = math::tanh(detail::gelu_inner(x));
     const T slope = T(detail::kRootTwoOverPi) * (T(1) + T(3 * detail::kGeluCubic) * x * x);
     return g * (T(0.5) * (T(1) + t) + T(0.5) * x * (T(1) - t * t) * slope);
   }
