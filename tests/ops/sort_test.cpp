@@ -8,6 +8,7 @@
 #include "taeda/autograd/gradcheck.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/random.h"
+#include "taeda/ops/unary.h"
 #include "tests/error_of.h"
 #include "tests/ops/tensor_values.h"
 
@@ -47,6 +48,35 @@ TEST(Sort, EveryDtypeAndLongLines) {
     EXPECT_TRUE(
         i.slice(1, 1).gt(i.slice(1, 0, 1999)).logical_or(same.logical_not()).all().item<bool>())
         << t;
+  }
+}
+
+/// Whether topk gives the first k of what sort gives, along either dimension.
+void expect_front(const Tensor& x, int64_t k, bool largest) {
+  const auto [all, order] = x.sort(1, largest);
+  const auto [values, indices] = x.topk(k, 1, largest);
+  EXPECT_TRUE(indices.equal(order.slice(1, 0, k))) << x.dtype() << k << largest;
+  EXPECT_TRUE(nan_to_num(values, 99).equal(nan_to_num(all.slice(1, 0, k), 99))) << x.dtype() << k;
+  const auto [columns, rows] = x.t().contiguous().topk(k, 0, largest);
+  EXPECT_TRUE(rows.t().equal(indices)) << x.dtype() << k << largest;
+  EXPECT_TRUE(nan_to_num(columns.t(), 99).equal(nan_to_num(values, 99))) << x.dtype() << k;
+}
+
+TEST(Topk, IsTheFrontOfTheSortedLine) {
+  manual_seed(0);
+  for (const ScalarType t :
+       {kBool, kByte, kChar, kShort, kInt, kLong, kHalf, kFloat, kDouble, kBFloat16}) {
+    const Tensor x = randint(0, 100, {3, 700}).sub(t == kBool || t == kByte ? 0 : 50).to(t);
+    if (is_floating_point(t)) {
+      x.select(0, 1).slice(0, 300, 303).fill_(NAN);
+      x.select(0, 1).slice(0, 100, 102).fill_(INFINITY);
+      x.select(0, 2).slice(0, 400, 402).fill_(-INFINITY);
+      x.select(0, 2).slice(0, 600, 640).fill_(-0.0);
+    }
+    for (const int64_t k : {1, 7, 43, 44, 700}) {
+      expect_front(x, k, true);
+      expect_front(x, k, false);
+    }
   }
 }
 

@@ -18,7 +18,15 @@ using key_of_size = std::conditional_t<
     bytes == 1, uint8_t,
     std::conditional_t<bytes == 2, uint16_t, std::conditional_t<bytes == 4, uint32_t, uint64_t>>>;
 
+/// The bits of infinity.
+template <class T>
+constexpr uint64_t kInfinityBits = std::is_same_v<T, double>  ? 0x7ff0000000000000
+                                   : std::is_same_v<T, float> ? 0x7f800000
+                                   : std::is_same_v<T, Half>  ? 0x7c00
+                                                              : 0x7f80;
+
 /// An unsigned number that orders like x; zeros of both signs are equal, NaN is the largest.
+/// Without branches, so that loops over it vectorise.
 template <class T>
 TAEDA_ALWAYS_INLINE key_of_size<sizeof(T)> to_key(T x) {
   using U = key_of_size<sizeof(T)>;
@@ -28,11 +36,10 @@ TAEDA_ALWAYS_INLINE key_of_size<sizeof(T)> to_key(T x) {
   } else if constexpr (std::is_integral_v<T>) {
     return static_cast<U>(static_cast<U>(x) ^ sign);
   } else {
-    if (std::isnan(static_cast<opmath_t<T>>(x))) return static_cast<U>(~U{0});
-    U bits;
-    std::memcpy(&bits, &x, sizeof(T));
-    if (static_cast<U>(bits << 1) == 0) bits = 0;
-    return bits & sign ? static_cast<U>(~bits) : static_cast<U>(bits | sign);
+    const U bits = __builtin_bit_cast(U, x), size = bits & static_cast<U>(~sign);
+    const U flip = bits > sign ? static_cast<U>(~U{0}) : sign;  // of -0 the sign alone
+    const U key = size == 0 ? sign : static_cast<U>(bits ^ flip);
+    return size > static_cast<U>(kInfinityBits<T>) ? static_cast<U>(~U{0}) : key;
   }
 }
 
@@ -60,6 +67,8 @@ void radix_sort(std::vector<Entry<U>>& list, std::vector<Entry<U>>& spare) {
 }
 
 constexpr size_t kRadixFrom = 512;
+/// topk lists candidates alone in lines of at least so many elements, and up to this share of them.
+constexpr int64_t kCandidatesFrom = 128, kCandidatesShare = 16;
 
 /// The lines of several tensors along `dim`.
 struct Lines {
@@ -82,7 +91,15 @@ struct Lines {
   }
 };
 
-/// Orders every line of `in` with `order(entries, spare)` and writes the first values.size(dim).
+/// What ordering a line needs, kept from line to line.
+template <class U>
+struct Work {
+  std::vector<Entry<U>> list, spare;
+  std::vector<U> keys, minima;
+};
+
+/// Visits every line of `in`: `order(work, line, step, n, flip)` puts at least values.size(dim)
+/// entries in order at the front of `work.list`, and their values and indices are written.
 template <class T, class Order>
 void order_lines(const Tensor& values, const Tensor& indices, const Tensor& in, int64_t dim,
                  bool descending, Order order) {
@@ -94,16 +111,14 @@ void order_lines(const Tensor& values, const Tensor& indices, const Tensor& in, 
   const U flip = descending ? static_cast<U>(~U{0}) : U{0};
   const int64_t grain = std::max<int64_t>(1, kParallelGrain / 8 / std::max<int64_t>(n, 1));
   parallel_for(0, lines.count, grain, [&](int64_t begin, int64_t end) {
-    std::vector<Entry<U>> list(static_cast<size_t>(n)), spare(static_cast<size_t>(n));
+    Work<U> work;
     for (int64_t line = begin; line < end; ++line) {
       const T* from = static_cast<const T*>(in.data_ptr()) + lines.offset(in, line);
-      for (int64_t i = 0; i < n; ++i)
-        list[static_cast<size_t>(i)] = {static_cast<U>(to_key(from[i * in_step]) ^ flip), i};
-      order(list, spare);
+      order(work, from, in_step, n, flip);
       T* value = static_cast<T*>(values.data_ptr()) + lines.offset(values, line);
       int64_t* index = static_cast<int64_t*>(indices.data_ptr()) + lines.offset(indices, line);
       for (int64_t i = 0; i < keep; ++i) {
-        const int64_t at = list[static_cast<size_t>(i)].index;
+        const int64_t at = work.list[static_cast<size_t>(i)].index;
         index[i * index_step] = at;
         value[i * value_step] = from[at * in_step];
       }
@@ -111,15 +126,66 @@ void order_lines(const Tensor& values, const Tensor& indices, const Tensor& in, 
   });
 }
 
+/// Entries of a whole line, in its order.
+template <class T, class U>
+void list_line(std::vector<Entry<U>>& list, const T* from, int64_t step, int64_t n, U flip) {
+  list.resize(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; ++i)
+    list[static_cast<size_t>(i)] = {static_cast<U>(to_key(from[i * step]) ^ flip), i};
+}
+
+/// Puts all entries of a line that can be among the k smallest to the front of `work.list` and
+/// returns how many: those up to the k-th smallest of the minima of 2 k groups, few more than k.
+template <class T, class U>
+int64_t list_candidates(Work<U>& work, int64_t k, const T* from, int64_t step, int64_t n, U flip) {
+  constexpr int64_t kBlock = 32;
+  const int64_t groups = (2 * k + 63) / 64 * 64;
+  work.keys.resize(static_cast<size_t>(n));
+  U* keys = work.keys.data();
+  if (step == 1)
+    for (int64_t i = 0; i < n; ++i) keys[i] = static_cast<U>(to_key(from[i]) ^ flip);
+  else
+    for (int64_t i = 0; i < n; ++i) keys[i] = static_cast<U>(to_key(from[i * step]) ^ flip);
+
+  work.minima.assign(keys, keys + groups);
+  U* minima = work.minima.data();
+  for (int64_t at = groups; at + groups <= n; at += groups)
+#pragma GCC ivdep
+    for (int64_t g = 0; g < groups; ++g) minima[g] = std::min(minima[g], keys[at + g]);
+  std::nth_element(minima, minima + k - 1, minima + groups);
+  const U bound = minima[k - 1];
+
+  work.list.resize(static_cast<size_t>(n));
+  Entry<U>* list = work.list.data();
+  int64_t found = 0;
+  for (int64_t at = 0; at < n; at += kBlock) {
+    const int64_t count = std::min(kBlock, n - at);
+    if (count == kBlock) {
+      U smallest = keys[at];
+      for (int64_t i = 1; i < kBlock; ++i) smallest = std::min(smallest, keys[at + i]);
+      if (smallest > bound) continue;
+    }
+    for (int64_t i = at; i < at + count; ++i) {  // written in any case: a branch would be guessed
+      list[found] = {keys[i], i};
+      found += keys[i] <= bound;
+    }
+  }
+  return found;
+}
+
 void sort_kernel(const Tensor& values, const Tensor& indices, const Tensor& in, int64_t dim,
                  bool descending) {
   dispatch(RealBoolTypes{}, "sort", in.dtype(), [&]<class T>() {
-    order_lines<T>(values, indices, in, dim, descending, [](auto& list, auto& spare) {
-      if (list.size() >= kRadixFrom)
-        radix_sort(list, spare);
-      else
-        std::sort(list.begin(), list.end());
-    });
+    order_lines<T>(values, indices, in, dim, descending,
+                   [](auto& work, const T* from, int64_t step, int64_t n, auto flip) {
+                     list_line(work.list, from, step, n, flip);
+                     if (work.list.size() >= kRadixFrom) {
+                       work.spare.resize(work.list.size());
+                       radix_sort(work.list, work.spare);
+                     } else {
+                       std::sort(work.list.begin(), work.list.end());
+                     }
+                   });
   });
 }
 
@@ -128,11 +194,17 @@ void topk_kernel(const Tensor& values, const Tensor& indices, const Tensor& in, 
   const int64_t k = values.sizes()[dim];
   if (k == 0) return;
   dispatch(RealBoolTypes{}, "topk", in.dtype(), [&]<class T>() {
-    order_lines<T>(values, indices, in, dim, largest, [k](auto& list, auto&) {
-      const auto last = list.begin() + k;
-      if (last != list.end()) std::nth_element(list.begin(), last - 1, list.end());
-      std::sort(list.begin(), last);
-    });
+    order_lines<T>(values, indices, in, dim, largest,
+                   [k](auto& work, const T* from, int64_t step, int64_t n, auto flip) {
+                     int64_t listed = n;
+                     if (n >= kCandidatesFrom && k <= n / kCandidatesShare)
+                       listed = list_candidates(work, k, from, step, n, flip);
+                     else
+                       list_line(work.list, from, step, n, flip);
+                     const auto first = work.list.begin(), last = first + k;
+                     if (k < listed) std::nth_element(first, last - 1, first + listed);
+                     std::sort(first, last);
+                   });
   });
 }
 
