@@ -190,6 +190,19 @@ TEST(Moments, RejectIntegers) {
   EXPECT_TRUE(std::isnan(ones({1}).var().item<float>()));
 }
 
+TEST(Scan, LongLineOfFloats) {
+  const Tensor x = linspace(-1, 1.25, 1003), wide = x.to(kDouble);
+  EXPECT_TRUE(x.cumsum(0).equal(wide.cumsum(0).to(kFloat)));
+  const Tensor factors = x.mul(0.01).add(1);
+  EXPECT_TRUE(factors.cumprod(0).equal(factors.to(kDouble).cumprod(0).to(kFloat)));
+  EXPECT_TRUE(x.expand({3, 1003}).cumsum(1).select(0, 2).equal(x.cumsum(0)));
+  const float inf = INFINITY;
+  EXPECT_THAT(floats(tensor({1.0f, inf, 2.0f, -inf, 1.0f}).cumsum(0).slice(0, 0, 3)),
+              ElementsAre(1, inf, inf));
+  EXPECT_TRUE(
+      std::isnan(tensor({1.0f, inf, 2.0f, -inf, 1.0f}).cumsum(0).select(0, 4).item<float>()));
+}
+
 TEST(Scan, IntegersGiveLong) {
   EXPECT_THAT(longs(ones({3}, kBool).cumsum(0)), ElementsAre(1, 2, 3));
   EXPECT_THAT(longs(std::get<1>(cummax(tensor({1, 1, 0}), 0))), ElementsAre(0, 1, 1));

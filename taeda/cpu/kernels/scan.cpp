@@ -46,6 +46,29 @@ void for_each_block(const Tensor& in, int64_t dim, F&& f) {
                });
 }
 
+/// One line, in a register. Each step waits for the last; where an accumulator is so much wider
+/// that four elements cannot overflow it, four are combined first and taken in one step.
+template <class T, class A, class Combine>
+void scan_line(T* y, const T* x, int64_t stride, int64_t n, A total, Combine combine) {
+  int64_t i = 0;
+  if constexpr (std::is_same_v<A, double> && !std::is_same_v<T, double>) {
+    for (; i + 4 <= n; i += 4, x += 4 * stride, y += 4 * stride) {
+      const A x0 = static_cast<A>(x[0]), x1 = static_cast<A>(x[stride]),
+              x2 = static_cast<A>(x[2 * stride]), x3 = static_cast<A>(x[3 * stride]);
+      const A two = combine(x0, x1), three = combine(two, x2);
+      y[0] = static_cast<T>(combine(total, x0));
+      y[stride] = static_cast<T>(combine(total, two));
+      y[2 * stride] = static_cast<T>(combine(total, three));
+      total = combine(total, combine(two, combine(x2, x3)));
+      y[3 * stride] = static_cast<T>(total);
+    }
+  }
+  for (; i < n; ++i, x += stride, y += stride) {
+    total = combine(total, static_cast<A>(*x));
+    *y = static_cast<T>(total);
+  }
+}
+
 template <class Combine>
 void scan(const char* name, const Tensor& out, const Tensor& in, int64_t dim, double start,
           Combine combine) {
@@ -54,14 +77,7 @@ void scan(const char* name, const Tensor& out, const Tensor& in, int64_t dim, do
     const T* x = in.data_ptr<T>();
     T* y = out.data_ptr<T>();
     for_each_block(in, dim, [&](int64_t at, int64_t stride, int64_t n, int64_t width) {
-      if (width == 1) {  // in a register: each step waits for the last
-        A total = static_cast<A>(start);
-        for (int64_t i = 0; i < n; ++i, at += stride) {
-          total = combine(total, static_cast<A>(x[at]));
-          y[at] = static_cast<T>(total);
-        }
-        return;
-      }
+      if (width == 1) return scan_line(y + at, x + at, stride, n, static_cast<A>(start), combine);
       A acc[kColumns];
       std::fill_n(acc, width, static_cast<A>(start));
       for (int64_t i = 0; i < n; ++i, at += stride)
