@@ -88,7 +88,7 @@ Tensor composed_gradient(const ClassLossState& s, const Tensor& g) {
       s.weight.defined() ? s.weight.take(index) : ones(index.sizes(), s.total_weight.options());
   scale = scale.masked_fill(ignored, 0);
   if (s.spec.reduction == Reduction::Mean) scale = scale.div(s.total_weight);
-  const Tensor onehot = zeros(x.sizes(), x.options()).scatter(dim, index.unsqueeze(dim), 1);
+  const Tensor onehot = zeros(x.sizes(), x.options()).scatter_(dim, index.unsqueeze(dim), 1);
   const Tensor direction = s.spec.logits ? x.softmax(dim).sub(onehot) : onehot.neg();
   return direction.mul(scale.mul(g).to(x.dtype()).unsqueeze(dim));
 }

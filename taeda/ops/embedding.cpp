@@ -17,7 +17,7 @@ Tensor embedding_backward(const Tensor& g, const Tensor& indices, int64_t rows, 
     const Tensor counts = bincount(list, {}, rows).to(g.dtype());
     each = each.div(counts.index_select(0, list).unsqueeze(1));
   }
-  Tensor out = g.new_zeros({rows, g.size(-1)}).index_add(0, list, each);
+  Tensor out = g.new_zeros({rows, g.size(-1)}).index_add_(0, list, each);
   if (padding_idx >= 0) out.select(0, padding_idx).zero_();
   return out;
 }

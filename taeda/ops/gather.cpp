@@ -88,7 +88,7 @@ Tensor Tensor::index_select(int64_t dim, const Tensor& index) const {
   if (wants_grad(*this))
     record("IndexSelectBackward0", out, {*this},
            [sizes = DimVector(sizes()), d, index = save(index)](const Tensor& g) {
-             return g.new_zeros(sizes).index_add(d, index.unpack(), g);
+             return g.new_zeros(sizes).index_add_(d, index.unpack(), g);
            });
   return out;
 }
@@ -267,7 +267,7 @@ Tensor Tensor::gather(int64_t dim, const Tensor& index) const {
   if (wants_grad(*this))
     record("GatherBackward0", out, {*this},
            [sizes = DimVector(sizes()), d, index = save(index)](const Tensor& g) {
-             return g.new_zeros(sizes).scatter_add(d, index.unpack(), g);
+             return g.new_zeros(sizes).scatter_add_(d, index.unpack(), g);
            });
   return out;
 }

@@ -19,7 +19,7 @@ void record_picked(const char* node, const Tensor& values, const Tensor& self, i
   if (!wants_grad(self)) return;
   record(node, values, {self},
          [sizes = DimVector(self.sizes()), dim, indices = save(indices)](const Tensor& g) {
-           return g.new_zeros(sizes).scatter(dim, indices.unpack(), g);
+           return g.new_zeros(sizes).scatter_(dim, indices.unpack(), g);
          });
 }
 
@@ -81,8 +81,8 @@ Tensor::T2 Tensor::kthvalue(int64_t k, int64_t dim, bool keepdim) const {
     record("KthvalueBackward0", values, {*this},
            [sizes = DimVector(sizes()), d, keepdim, i = save(indices)](const Tensor& g) {
              const Tensor index = i.unpack();
-             return g.new_zeros(sizes).scatter(d, keepdim ? index : index.unsqueeze(d),
-                                               keepdim ? g : g.unsqueeze(d));
+             return g.new_zeros(sizes).scatter_(d, keepdim ? index : index.unsqueeze(d),
+                                                keepdim ? g : g.unsqueeze(d));
            });
   return {values, indices};
 }

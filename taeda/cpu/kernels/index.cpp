@@ -66,6 +66,10 @@ void index_get_kernel(const Tensor& out, const Tensor& block, const Tensor& offs
   });
 }
 
+/// Bytes of a row that are asked for while the one before it is written: rows lie anywhere, and the
+/// hardware notices a row only when it is being read.
+constexpr int64_t kRowAhead = 1024;
+
 /// Visits all indices in order for ranges of the block: an element has one owner.
 template <class T, class Run>
 void put_rows(const Tensor& block, const Tensor& offsets, const Tensor& values, Run run) {
@@ -79,12 +83,18 @@ void put_rows(const Tensor& block, const Tensor& offsets, const Tensor& values, 
     for (int64_t i = 0; i < n; ++i) run(to + offset[i], 1, from + i * value_step, 1, 1);
     return;
   }
+  const bool rows = walk.ndim == 1 && walk.strides[0][0] == 1;
   parallel_for(0, walk.numel, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = 0; i < n; ++i)
+    const int64_t ahead = rows ? std::min<int64_t>((end - begin) * sizeof(T), kRowAhead) : 0;
+    for (int64_t i = 0; i < n; ++i) {
+      const T* next = to + offset[std::min(i + 1, n - 1)] + begin;
+      for (int64_t b = 0; b < ahead; b += 64)
+        __builtin_prefetch(reinterpret_cast<const char*>(next) + b, 1);
       walk.for_range(begin, end, [&](const int64_t* at, int64_t count) {
         run(to + offset[i] + at[0], walk.strides[0][0], from + i * value_step + at[1],
             walk.strides[1][0], count);
       });
+    }
   });
 }
 
