@@ -13,6 +13,9 @@ namespace {
 
 constexpr int64_t kBlock = 1024;              // elements of a block, fewer for wide types
 constexpr int64_t kBufferBytes = 8 * kBlock;  // of one operand
+/// Elements of a block of 16-bit numbers: what is asked for ahead are few enough lines to be under
+/// way at once.
+constexpr int64_t kHalfBlock = 256;
 /// Outputs above this size go past the caches: they would not stay there, and a normal store reads
 /// the line first.
 constexpr int64_t kStreamBytes = int64_t{16} << 20;
@@ -78,6 +81,12 @@ void stream_copy(char* to, const char* from, int64_t bytes) {
                      _mm_load_si128(reinterpret_cast<const __m128i*>(from + at)));
 #endif
   std::memcpy(to + at, from + at, static_cast<size_t>(bytes - at));
+}
+
+/// Asks for what is read after a block that is computed with first: the hardware looks ahead only
+/// while memory is being read. Addresses behind the end do no harm.
+void prefetch(const char* from, int64_t bytes) {
+  for (int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(from + i);
 }
 
 /// Orders streamed stores before whatever the thread does next.
@@ -157,6 +166,7 @@ struct Access {
       });
       from = target;
     }
+    if (is_half() && kind == Kind::Array) prefetch(from + n * item, n * item);
     if (dtype == kHalf)
       widen(reinterpret_cast<float*>(buffer), reinterpret_cast<const Half*>(from), n);
     else if (dtype == kBFloat16)
@@ -176,11 +186,14 @@ struct Access {
   /// Writes n results of the computing type from `buffer` to where elements [begin, begin + n) lie.
   void store(const Iter& it, int64_t begin, int64_t n, char* buffer, bool stream) const {
     const char* from = buffer;
-    if (is_half()) {  // rounded in place: the narrow type never overtakes the wide one
+    if (is_half()) {
+      // Else rounded in place: the narrow type never overtakes the wide one.
+      char* to = kind == Kind::Array && !stream ? data + begin * item : buffer;
       if (dtype == kHalf)
-        narrow(reinterpret_cast<Half*>(buffer), reinterpret_cast<float*>(buffer), n);
+        narrow(reinterpret_cast<Half*>(to), reinterpret_cast<float*>(buffer), n);
       else
-        narrow(reinterpret_cast<BFloat16*>(buffer), reinterpret_cast<float*>(buffer), n);
+        narrow(reinterpret_cast<BFloat16*>(to), reinterpret_cast<float*>(buffer), n);
+      if (to != buffer) return;
     }
     if (kind == Kind::Array) {
       if (stream)
@@ -201,13 +214,15 @@ class Driver {
  public:
   Driver(const Iter& it, const BlockKernel& k) : it_(it), k_(k), out_(it, 0, k.out) {
     int64_t widest = std::max<int64_t>(out_.item, 4);
+    bool any_half = out_.is_half();
     for (int i = 1; i < it.noperands(); ++i) {
       in_[i - 1] = Access(it, i, k.in[i - 1]);
       widest = std::max(widest, in_[i - 1].item);
       whole_ &= in_[i - 1].kind == Access::Kind::Array && !in_[i - 1].is_half();
+      any_half |= in_[i - 1].is_half();
       in_place_ |= it.data(i) == out_.data;
     }
-    block_ = std::min(kBlock, kBufferBytes / widest);
+    block_ = std::min(any_half ? kHalfBlock : kBlock, kBufferBytes / widest);
     const auto address = reinterpret_cast<uintptr_t>(out_.data);
     stream_ = out_.kind == Access::Kind::Array && it.numel() * out_.item > kStreamBytes &&
               !in_place_ && address % 64 == 0;
