@@ -60,6 +60,19 @@ Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& sour
 
 namespace {
 
+/// What index has a place for.
+Tensor part_for(const Tensor& index, const Tensor& src) {
+  TAEDA_CHECK(index.dim() == src.dim(),
+              "Index tensor must have the same number of dimensions as src tensor");
+  Tensor part = src;
+  for (int64_t d = 0; d < index.dim(); ++d) {
+    TAEDA_CHECK(index.size(d) <= src.size(d), "Expected index ", index.sizes(),
+                " to be smaller than src ", src.sizes(), " in all dimensions");
+    if (index.size(d) < src.size(d)) part = part.narrow(d, 0, index.size(d));
+  }
+  return part;
+}
+
 /// self, with `start` where something of src will arrive, unless self takes part.
 Tensor prepared(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& start,
                 bool include_self) {
@@ -84,10 +97,8 @@ Tensor scatter_mean(const Tensor& self, int64_t dim, const Tensor& index, const 
 Tensor scatter_prod(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
                     bool include_self) {
   const int64_t n = index.size(dim);
-  Tensor part = src;
-  for (int64_t d = 0; d < index.dim(); ++d) part = part.narrow(d, 0, index.size(d));
   const auto [target, order] = index.sort(dim);
-  Tensor products = part.gather(dim, order);
+  Tensor products = src.gather(dim, order);
   for (int64_t step = 1; step < n; step *= 2) {
     const Tensor same = target.narrow(dim, step, n - step).eq(target.narrow(dim, 0, n - step));
     const Tensor before = where(same, products.narrow(dim, 0, n - step), Scalar(1)).to(src.dtype());
@@ -116,9 +127,7 @@ Tensor scatter_extreme(const Tensor& self, int64_t dim, const Tensor& index, con
   Tensor out;
   {
     NoGradGuard guard;
-    Tensor part = src;
-    for (int64_t d = 0; d < index.dim(); ++d) part = part.narrow(d, 0, index.size(d));
-    const auto [values, order] = part.sort(dim, !largest);
+    const auto [values, order] = src.sort(dim, !largest);
     const Tensor written = self.scatter(dim, index.gather(dim, order), values);
     out = !include_self ? written : largest ? written.maximum(self) : written.minimum(self);
     if (include_self) {
@@ -156,15 +165,14 @@ Tensor scatter_extreme(const Tensor& self, int64_t dim, const Tensor& index, con
 Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
                       const std::string& reduce, bool include_self) {
   const int64_t d = wrap_dim(dim, self.dim());
-  TAEDA_CHECK(index.sizes() == src.sizes(), "scatter_reduce(): index of sizes ", index.sizes(),
-              " and src of sizes ", src.sizes(), " must have the same sizes");
+  const Tensor part = part_for(index, src);
   if (index.numel() == 0) return self.clone();
-  if (reduce == "sum") return prepared(self, d, index, 0, include_self).scatter_add(d, index, src);
-  if (reduce == "mean") return scatter_mean(self, d, index, src, include_self);
-  if (reduce == "prod") return scatter_prod(self, d, index, src, include_self);
+  if (reduce == "sum") return prepared(self, d, index, 0, include_self).scatter_add(d, index, part);
+  if (reduce == "mean") return scatter_mean(self, d, index, part, include_self);
+  if (reduce == "prod") return scatter_prod(self, d, index, part, include_self);
   TAEDA_CHECK(reduce == "amax" || reduce == "amin",
               "reduce argument must be either sum, prod, mean, amax or amin.");
-  return scatter_extreme(self, d, index, src, reduce == "amax", include_self);
+  return scatter_extreme(self, d, index, part, reduce == "amax", include_self);
 }
 
 Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {

@@ -395,10 +395,14 @@ TEST(Parts, SayWhatDoesNotFit) {
   EXPECT_EQ(error_of([&] { f.scatter_reduce(0, index, f, "x"); }),
             "reduce argument must be either sum, prod, mean, amax or amin.");
   EXPECT_EQ(error_of([&] {
-              f.scatter_reduce(0, index, zeros({3, 2}), "sum");
+              f.scatter_reduce(0, index, zeros({1, 2}), "sum");
             }),
-            "scatter_reduce(): index of sizes [2, 2] and src of sizes [3, 2] must have the same "
-            "sizes");
+            "Expected index [2, 2] to be smaller than src [1, 2] in all dimensions");
+  for (const char* how : {"sum", "mean", "prod", "amax", "amin"}) {
+    const Tensor src = arange(1, 10).to(kFloat).view({3, 3});  // has more than index asks for
+    EXPECT_TRUE(f.scatter_reduce(0, index, src, how)
+                    .equal(f.scatter_reduce(0, index, src.narrow(0, 0, 2).narrow(1, 0, 2), how)));
+  }
   EXPECT_EQ(error_of([&] { f.put(ones({1}), zeros({1})); }),
             "put_(): Expected a long tensor for index, but got Float");
   EXPECT_EQ(error_of([&] { f.put(index, zeros({1})); }),
