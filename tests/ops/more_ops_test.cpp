@@ -29,7 +29,7 @@ Tensor plain() { return tensor({{0.5, -0.25}, {0.75, 0.125}}, kDouble); }
 Tensor other() { return tensor({{2.0, -0.25}, {0.5, 3.0}}, kDouble); }
 Tensor whole() { return tensor({{12, 7}, {-6, 3}}, kLong); }
 
-void expect_same(const Tensor& a, const Tensor& b) {
+void expect_alike(const Tensor& a, const Tensor& b) {
   EXPECT_EQ(a.dtype(), b.dtype());
   ASSERT_EQ(a.sizes(), b.sizes());
   EXPECT_TRUE(allclose(a.to(kDouble), b.to(kDouble), 1e-12, 1e-12, true)) << a << b;
@@ -37,28 +37,28 @@ void expect_same(const Tensor& a, const Tensor& b) {
 
 TEST(SecondNames, AreTheirOperations) {
   const Tensor x = plain(), y = other(), big = x.abs().add(1);
-  expect_same(absolute(x), x.abs());
-  expect_same(negative(x), x.neg());
-  expect_same(fix(y), y.trunc());
-  expect_same(arccos(x), x.acos());
-  expect_same(arcsin(x), x.asin());
-  expect_same(arctan(x), x.atan());
-  expect_same(arctan2(x, y), x.atan2(y));
-  expect_same(arccosh(big), big.acosh());
-  expect_same(arcsinh(x), x.asinh());
-  expect_same(arctanh(x), x.atanh());
-  expect_same(subtract(x, y, 2), x.sub(y, 2));
-  expect_same(multiply(x, y), x.mul(y));
-  expect_same(divide(x, y, "floor"), x.div(y, "floor"));
-  expect_same(true_divide(x, y), x.div(y));
-  expect_same(greater(x, y), x.gt(y));
-  expect_same(greater_equal(x, y), x.ge(y));
-  expect_same(less(x, y), x.lt(y));
-  expect_same(less_equal(x, y), x.le(y));
-  expect_same(not_equal(x, y), x.ne(y));
-  expect_same(argwhere(x), x.nonzero());
-  expect_same(adjoint(x), x.transpose(0, 1));
-  expect_same(x.mH(), x.transpose(0, 1));
+  expect_alike(absolute(x), x.abs());
+  expect_alike(negative(x), x.neg());
+  expect_alike(fix(y), y.trunc());
+  expect_alike(arccos(x), x.acos());
+  expect_alike(arcsin(x), x.asin());
+  expect_alike(arctan(x), x.atan());
+  expect_alike(arctan2(x, y), x.atan2(y));
+  expect_alike(arccosh(big), big.acosh());
+  expect_alike(arcsinh(x), x.asinh());
+  expect_alike(arctanh(x), x.atanh());
+  expect_alike(subtract(x, y, 2), x.sub(y, 2));
+  expect_alike(multiply(x, y), x.mul(y));
+  expect_alike(divide(x, y, "floor"), x.div(y, "floor"));
+  expect_alike(true_divide(x, y), x.div(y));
+  expect_alike(greater(x, y), x.gt(y));
+  expect_alike(greater_equal(x, y), x.ge(y));
+  expect_alike(less(x, y), x.lt(y));
+  expect_alike(less_equal(x, y), x.le(y));
+  expect_alike(not_equal(x, y), x.ne(y));
+  expect_alike(argwhere(x), x.nonzero());
+  expect_alike(adjoint(x), x.transpose(0, 1));
+  expect_alike(x.mH(), x.transpose(0, 1));
   EXPECT_TRUE(is_same_size(x, y));
   EXPECT_FALSE(x.is_same_size(x.flatten()));
 }
@@ -76,16 +76,16 @@ void check_form(const Form& f) {
   const Tensor result = f.in_place(x);
   EXPECT_TRUE(result.is_same(x));
   EXPECT_GT(x._version(), 0);
-  expect_same(x, want.to(x.dtype()));
+  expect_alike(x, want.to(x.dtype()));
   if (!f.start.is_floating_point()) return;
   const Tensor a = f.start.clone().requires_grad_(), b = f.start.clone().requires_grad_();
   f.in_place(a.mul(1)).sum().backward();
   const Tensor out = f.out_of_place(b.mul(1));
   if (out.requires_grad()) {
     out.sum().backward();
-    expect_same(a.grad(), b.grad());
+    expect_alike(a.grad(), b.grad());
   } else {
-    expect_same(a.grad(), zeros_like(a));
+    expect_alike(a.grad(), zeros_like(a));
   }
 }
 
@@ -166,8 +166,8 @@ TEST(InPlaceForms, OfIntegers) {
         FORM(x, bitwise_left_shift_(y), bitwise_left_shift(y)),
         FORM(x, bitwise_right_shift_(y), bitwise_right_shift(y)), FORM(x, cumsum_(0), cumsum(0))})
     check_form(f);
-  expect_same(x << 2, x.mul(4));
-  expect_same(x >> y, x.bitwise_right_shift(y));
+  expect_alike(x << 2, x.mul(4));
+  expect_alike(x >> y, x.bitwise_right_shift(y));
 }
 
 TEST(InPlaceForms, SayWhatDoesNotFit) {
@@ -204,22 +204,22 @@ TEST(SpecialFunctions, AtTheirEdges) {
     std::copy(values.begin(), values.end(), t.data_ptr<double>());
     return t;
   };
-  expect_same(of({1, -1, 0, 2}).erfinv(), of({kInfinite, -kInfinite, 0, kNotANumber}));
-  expect_same(of({0.0, -0.0, -1, -1.5}).digamma(),
-              of({-kInfinite, kInfinite, kNotANumber, 0.70315664064524318723}));
-  expect_same(of({0, kInfinite, 0.5}).sinc(), of({1, kNotANumber, 2 / std::acos(-1.0)}));
-  expect_same(xlogy(of({0, 0, 0, kNotANumber}), of({0, kNotANumber, kInfinite, 1})),
-              of({0, kNotANumber, 0, kNotANumber}));
-  expect_same(heaviside(of({kNotANumber, 0, -0.0}), of({5, kNotANumber, 3})),
-              of({0, kNotANumber, 3}));
-  expect_same(fmax(of({1, kNotANumber}), of({kNotANumber, kNotANumber})), of({1, kNotANumber}));
-  expect_same(logaddexp(of({kInfinite, -kInfinite}), of({kInfinite, -kInfinite})),
-              of({kInfinite, -kInfinite}));
-  expect_same(nextafter(of({1, 0}), of({2, -1})), of({1 + 0x1p-52, -0x1p-1074}));
-  expect_same(tensor({1, -1, 3}, kChar).bitwise_left_shift(tensor({7, 1, 8}, kChar)),
-              tensor({-128, -2, 0}, kChar));
-  expect_same(tensor({1, -1, -8}, kChar).bitwise_right_shift(tensor({7, 9, 1}, kChar)),
-              tensor({0, -1, -4}, kChar));
+  expect_alike(of({1, -1, 0, 2}).erfinv(), of({kInfinite, -kInfinite, 0, kNotANumber}));
+  expect_alike(of({0.0, -0.0, -1, -1.5}).digamma(),
+               of({-kInfinite, kInfinite, kNotANumber, 0.70315664064524318723}));
+  expect_alike(of({0, kInfinite, 0.5}).sinc(), of({1, kNotANumber, 2 / std::acos(-1.0)}));
+  expect_alike(xlogy(of({0, 0, 0, kNotANumber}), of({0, kNotANumber, kInfinite, 1})),
+               of({0, kNotANumber, 0, kNotANumber}));
+  expect_alike(heaviside(of({kNotANumber, 0, -0.0}), of({5, kNotANumber, 3})),
+               of({0, kNotANumber, 3}));
+  expect_alike(fmax(of({1, kNotANumber}), of({kNotANumber, kNotANumber})), of({1, kNotANumber}));
+  expect_alike(logaddexp(of({kInfinite, -kInfinite}), of({kInfinite, -kInfinite})),
+               of({kInfinite, -kInfinite}));
+  expect_alike(nextafter(of({1, 0}), of({2, -1})), of({1 + 0x1p-52, -0x1p-1074}));
+  expect_alike(tensor({1, -1, 3}, kChar).bitwise_left_shift(tensor({7, 1, 8}, kChar)),
+               tensor({-128, -2, 0}, kChar));
+  expect_alike(tensor({1, -1, -8}, kChar).bitwise_right_shift(tensor({7, 9, 1}, kChar)),
+               tensor({0, -1, -4}, kChar));
   EXPECT_EQ(float_power(whole(), 2).dtype(), kDouble);
 }
 
@@ -245,25 +245,25 @@ TEST(SpecialFunctions, SayWhatTheyDoNotTake) {
 TEST(Statistics, LeaveOutNan) {
   const Tensor x =
       tensor({{kNotANumber, 1, 3, 2}, {kNotANumber, kNotANumber, 4, kNotANumber}}, kDouble);
-  expect_same(x.nansum(1), tensor({6.0, 4.0}, kDouble));
-  expect_same(x.nanmean(1), tensor({2.0, 4.0}, kDouble));
+  expect_alike(x.nansum(1), tensor({6.0, 4.0}, kDouble));
+  expect_alike(x.nanmean(1), tensor({2.0, 4.0}, kDouble));
   const auto [values, indices] = x.nanmedian(1);
-  expect_same(values, tensor({2.0, 4.0}, kDouble));
-  expect_same(indices, tensor({3, 2}, kLong));
-  expect_same(x.nanmedian(), tensor(2.0, kDouble));
+  expect_alike(values, tensor({2.0, 4.0}, kDouble));
+  expect_alike(indices, tensor({3, 2}, kLong));
+  expect_alike(x.nanmedian(), tensor(2.0, kDouble));
   EXPECT_TRUE(std::isnan(zeros({0}).nanmedian().item<double>()));
-  expect_same(x.nanquantile(0.5, 1), tensor({2.0, 4.0}, kDouble));
+  expect_alike(x.nanquantile(0.5, 1), tensor({2.0, 4.0}, kDouble));
   EXPECT_TRUE(std::isnan(x.quantile(0.5).item<double>()));
 }
 
 TEST(Statistics, QuantilesInterpolate) {
   const Tensor x = tensor({{1.0, 2.0, 4.0}, {8.0, 16.0, 32.0}}, kDouble);
   const Tensor q = tensor({0.25, 0.8}, kDouble);
-  expect_same(x.quantile(q, 1), tensor({{1.5, 12.0}, {3.2, 25.6}}, kDouble));
-  expect_same(x.quantile(0.25, 1, false, "lower"), tensor({1.0, 8.0}, kDouble));
-  expect_same(x.quantile(0.25, 1, false, "higher"), tensor({2.0, 16.0}, kDouble));
-  expect_same(x.quantile(0.25, 1, false, "midpoint"), tensor({1.5, 12.0}, kDouble));
-  expect_same(x.quantile(0.8, 1, false, "nearest"), tensor({4.0, 32.0}, kDouble));
+  expect_alike(x.quantile(q, 1), tensor({{1.5, 12.0}, {3.2, 25.6}}, kDouble));
+  expect_alike(x.quantile(0.25, 1, false, "lower"), tensor({1.0, 8.0}, kDouble));
+  expect_alike(x.quantile(0.25, 1, false, "higher"), tensor({2.0, 16.0}, kDouble));
+  expect_alike(x.quantile(0.25, 1, false, "midpoint"), tensor({1.5, 12.0}, kDouble));
+  expect_alike(x.quantile(0.8, 1, false, "nearest"), tensor({4.0, 32.0}, kDouble));
   EXPECT_EQ(x.quantile(q, 1, true).sizes(), IntArrayRef({2, 2, 1}));
   EXPECT_EQ(x.quantile(q, {}, true).sizes(), IntArrayRef({2, 1, 1}));
   const Tensor f = ones({2});
@@ -344,8 +344,8 @@ TEST(Statistics, CovarianceIsWeighted) {
   const Tensor x = tensor({{1.0, 2.0, 4.0}, {3.0, 3.0, 0.0}}, kDouble);
   const Tensor counts = tensor({1, 2, 1}, kLong), weights = tensor({0.5, 1.0, 2.0}, kDouble);
   const Tensor repeated = x.index_select(1, tensor({0, 1, 1, 2}, kLong));
-  expect_same(x.cov(1, counts), repeated.cov());
-  expect_same(x.cov(0, {}, weights.mul(4)), x.cov(0, {}, weights));
+  expect_alike(x.cov(1, counts), repeated.cov());
+  expect_alike(x.cov(0, {}, weights.mul(4)), x.cov(0, {}, weights));
   EXPECT_NEAR(x.cov(1, counts, weights).select(0, 0).select(0, 0).item<double>(), 1.857142857142857,
               1e-12);
   EXPECT_EQ(x.select(0, 0).cov().dim(), 0);

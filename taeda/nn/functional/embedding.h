@@ -5,9 +5,9 @@
 #include "taeda/nn/types.h"
 
 namespace taeda {
-struct Maximum {};
+struct BagMaximum {};
 /// The largest of each bag, for embedding_bag.
-constexpr Maximum kMax;
+constexpr BagMaximum kMax;
 }  // namespace taeda
 
 namespace taeda::nn {
@@ -44,7 +44,7 @@ class EmbeddingBagMode {
   EmbeddingBagMode(Reduction reduction) : reduction_(reduction) {
     TAEDA_CHECK_VALUE(reduction != kNone, "mode has to be one of sum, mean or max");
   }
-  EmbeddingBagMode(Maximum) : reduction_(kNone) {}
+  EmbeddingBagMode(BagMaximum) : reduction_(kNone) {}
   bool is_sum() const { return reduction_ == kSum; }
   bool is_mean() const { return reduction_ == kMean; }
   bool is_max() const { return reduction_ == kNone; }
