@@ -58,6 +58,27 @@ dnnl::stream& onednn::stream() {
 
 namespace {
 
+/// Has oneDNN make its static objects: the cache of primitives, and tables of implementations that
+/// are filled when they are first asked for.
+void make_static_objects() {
+  using namespace dnnl;
+  using Type = memory::data_type;
+  using Tag = memory::format_tag;
+  get_primitive_cache_capacity();
+  const memory::dims sizes{1, 8, 8, 8};
+  for (const Type from : {Type::f32, Type::bf16})
+    for (const Type to : {Type::f32, Type::bf16})
+      reorder::primitive_desc(onednn::engine(), {sizes, from, Tag::nchw}, onednn::engine(),
+                              {sizes, to, Tag::nhwc}, primitive_attr(), true);
+  const memory::desc image(sizes, Type::f32, Tag::nchw), kernel({8, 8, 1, 1}, Type::f32, Tag::any);
+  const memory::dims steps{1, 1}, none{0, 0};
+  convolution_forward::primitive_desc({prop_kind::forward_training, algorithm::convolution_direct,
+                                       image, kernel, image, steps, none, none},
+                                      onednn::engine(), true);
+  const memory::desc matrix({8, 8}, Type::f32, Tag::ab);
+  matmul::primitive_desc({matrix, matrix, matrix}, onednn::engine(), true);
+}
+
 struct Making {
   std::mutex mutex;
   bool over = false;     ///< the process is ending
@@ -79,8 +100,8 @@ struct Making {
 onednn::MakingPrimitive::MakingPrimitive() : lock_(Making::get().mutex) {
   Making& making = Making::get();
   if (!std::exchange(making.watched, true)) {
-    dnnl::get_primitive_cache_capacity();  // makes the static object
-    std::atexit(Making::end);              // so this comes before its end
+    make_static_objects();
+    std::atexit(Making::end);  // which so comes before their end
   }
   TAEDA_CHECK(!making.over, "oneDNN: the process is ending");
 }

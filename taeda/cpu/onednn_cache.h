@@ -18,8 +18,8 @@ namespace taeda::cpu::onednn {
 /// The CPU engine, and a stream of the calling thread.
 const dnnl::engine& engine();
 dnnl::stream& stream();
-/// Held while a primitive is made. oneDNN keeps those it made in a static object, which at the
-/// process's end is gone before simulated streams are: from then on this throws Error.
+/// Held while a primitive is made. oneDNN needs static objects for that, which at the process's end
+/// are gone before simulated streams are: from then on this throws Error.
 class MakingPrimitive {
  public:
   MakingPrimitive();

@@ -98,11 +98,11 @@ class HouseRules(Tree):
 
     def test_heavy_tensor_header(self):
         text = "#pragma once\n"
-        for i in range(16):
+        for i in range(18):
             self.write(f"taeda/base/part{i}.h", "#pragma once\n")
             text += f'#include "taeda/base/part{i}.h"\n'
         self.write("taeda/tensor/tensor.h", text)
-        self.assert_violation("header_closure", "taeda/tensor/tensor.h", "16 files, at most 15")
+        self.assert_violation("header_closure", "taeda/tensor/tensor.h", "18 files, at most 17")
 
     def test_circular_includes_end(self):
         self.write("taeda/base/error.h", '#pragma once\n#include "taeda/base/error.h"\n')

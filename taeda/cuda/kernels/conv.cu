@@ -1,6 +1,7 @@
 // Convolutions: cuDNN's where it is found and takes the operands, else matrix products whose
 // operands are read where they lie: nothing is unfolded. Their k runs over a group's channels and
 // taps, or for the gradient of the weights over images and positions.
+#include "taeda/cuda/conv_bias.h"
 #include "taeda/cuda/cudnn.h"
 #include "taeda/cuda/cudnn_library.h"
 #include "taeda/cuda/kernels/gemm.cuh"
@@ -8,7 +9,6 @@
 #include "taeda/kernels/conv.h"
 #include "taeda/kernels/copy.h"
 #include "taeda/kernels/memory_order.h"
-#include "taeda/kernels/pointwise/arithmetic.h"
 #include "taeda/kernels/reduce.h"
 
 namespace taeda::gpu {
@@ -227,25 +227,6 @@ Tensor in_order(const Tensor& t, MemoryFormat order) {
   const Tensor out = blank(t, order);
   copy_into(out, t);
   return out;
-}
-
-/// What cuDNN leaves to do: its own addition is slow in channels-last memory, and deprecated.
-void add_bias(const Tensor& out, const Tensor& bias) {
-  if (!bias.defined()) return;
-  DimVector sizes, strides;
-  for (int64_t d = 0; d < out.dim(); ++d) {
-    sizes.push_back(d == 1 ? bias.size(0) : 1);
-    strides.push_back(d == 1 ? bias.stride(0) : 0);
-  }
-  const Tensor channels = make_alias(bias);
-  channels.unsafe_impl()->layout = Layout{sizes, strides, bias.storage_offset()};
-  channels.unsafe_impl()->refresh();
-  Tensor target = out;
-  Tensor* outputs[] = {&target};
-  pointwise_slot<Add>(
-      kCUDA,
-      Iter("convolution", outputs, out.dtype(), {Operand(out), Operand(channels)}, out.dtype()),
-      FunctorBytes::from(Add{}));
 }
 
 /// Calls run(order, result) for channels-last if an operand is, then for contiguous; `result` is
