@@ -6,6 +6,7 @@
 #include "taeda/ops/create.h"
 #include "taeda/ops/elementwise.h"
 #include "taeda/ops/index.h"
+#include "taeda/ops/parts.h"
 #include "taeda/ops/shape.h"
 #include "taeda/tensor/iter.h"
 
@@ -14,9 +15,6 @@ namespace taeda {
 using detail::in_place;
 
 namespace {
-
-/// A 0-dim tensor is indexed like a vector of one element.
-Tensor at_least_1d(const Tensor& t) { return t.dim() == 0 ? t.reshape({1}) : t; }
 
 /// The rows of a tensor along one dimension, for the row kernels.
 struct Rows {
@@ -47,7 +45,7 @@ struct Rows {
 void put_rows(const char* op, const Tensor& self, int64_t dim, const Tensor& index,
               const Tensor& source, bool accumulate) {
   NoGradGuard guard;
-  const Tensor target = at_least_1d(self), values = at_least_1d(source);
+  const Tensor target = atleast_1d(self), values = atleast_1d(source);
   const Rows rows(op, target, dim, index);
   if (values.numel() == 0) return;
   index_put_slot(self.device().type(), rows.block, rows.offsets, values.movedim(dim, 0),
@@ -81,9 +79,9 @@ Tensor Tensor::index_select(int64_t dim, const Tensor& index) const {
   Tensor out = make_tensor(shape, dtype(), device());
   {
     NoGradGuard guard;
-    const Rows rows("index_select", at_least_1d(*this), d, index);
+    const Rows rows("index_select", atleast_1d(*this), d, index);
     if (out.numel() > 0)
-      index_get_slot(device().type(), at_least_1d(out).movedim(d, 0), rows.block, rows.offsets);
+      index_get_slot(device().type(), atleast_1d(out).movedim(d, 0), rows.block, rows.offsets);
   }
   if (wants_grad(*this))
     record("IndexSelectBackward0", out, {*this},
@@ -202,7 +200,7 @@ void check_gather(const char* op, const Tensor& self, int64_t dim, const Tensor&
               self.device(), " and ", index.device(),
               "! (when checking argument for argument index in method ", op, ")");
   if (index.numel() == 0) return;
-  const Tensor a = at_least_1d(self), b = at_least_1d(index);
+  const Tensor a = atleast_1d(self), b = atleast_1d(index);
   TAEDA_CHECK(a.dim() == b.dim(), "Index tensor must have the same number of dimensions as ",
               self_bounds ? "input" : "self", " tensor");
   for (int64_t d = 0; d < a.dim(); ++d)
@@ -217,7 +215,7 @@ void check_scatter(const char* op, const Tensor& self, int64_t dim, const Tensor
   check_same_device(op, {&self, &src});
   TAEDA_CHECK(src.dtype() == self.dtype(), op, "(): Expected self.dtype to be equal to src.dtype");
   if (index.numel() == 0) return;
-  const Tensor a = at_least_1d(src), b = at_least_1d(index);
+  const Tensor a = atleast_1d(src), b = atleast_1d(index);
   TAEDA_CHECK(a.dim() == b.dim(),
               "Index tensor must have the same number of dimensions as src tensor");
   for (int64_t d = 0; d < a.dim(); ++d)
@@ -230,7 +228,7 @@ void scatter_into(const Tensor& self, int64_t dim, const Tensor& index, const Te
                   bool add) {
   if (index.numel() == 0) return;
   NoGradGuard guard;
-  scatter_slot(self.device().type(), at_least_1d(self), at_least_1d(index), at_least_1d(src), dim,
+  scatter_slot(self.device().type(), atleast_1d(self), atleast_1d(index), atleast_1d(src), dim,
                add);
 }
 
@@ -262,7 +260,7 @@ Tensor Tensor::gather(int64_t dim, const Tensor& index) const {
   Tensor out = make_tensor(index.sizes(), dtype(), device());
   if (out.numel() > 0) {
     NoGradGuard guard;
-    gather_slot(device().type(), at_least_1d(out), at_least_1d(*this), at_least_1d(index), d);
+    gather_slot(device().type(), atleast_1d(out), atleast_1d(*this), atleast_1d(index), d);
   }
   if (wants_grad(*this))
     record("GatherBackward0", out, {*this},

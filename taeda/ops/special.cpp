@@ -9,6 +9,7 @@
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/assign.h"
 #include "taeda/ops/compare.h"
+#include "taeda/ops/create.h"
 #include "taeda/ops/elementwise.h"
 #include "taeda/ops/shape.h"
 #include "taeda/ops/unary.h"
@@ -24,25 +25,24 @@ namespace {
 constexpr double kPi = std::numbers::pi;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-/// The dtype of a function's values, and the one to compute them in.
+/// The dtype of a function's values.
 ScalarType value_dtype(const Tensor& t) {
   return is_integral(t.dtype(), true) ? get_default_dtype() : t.dtype();
 }
-ScalarType working_dtype(ScalarType t) { return t == kHalf || t == kBFloat16 ? kFloat : t; }
 
 /// `compute(x)` without a record, 16-bit numbers in float.
 template <class F>
 Tensor evaluate(const Tensor& self, F compute) {
   NoGradGuard guard;
   const ScalarType t = value_dtype(self);
-  return compute(self.to(working_dtype(t))).to(t);
+  return compute(self.to(computing_dtype(t))).to(t);
 }
 template <class F>
 Tensor evaluate(const Tensor& a, const Tensor& b, F compute) {
   NoGradGuard guard;
   ScalarType t = result_type({a, b});
   if (is_integral(t, true)) t = get_default_dtype();
-  return compute(a.to(working_dtype(t)), b.to(working_dtype(t))).to(t);
+  return compute(a.to(computing_dtype(t)), b.to(computing_dtype(t))).to(t);
 }
 
 }  // namespace
@@ -210,9 +210,7 @@ Tensor isposinf(const Tensor& self) {
 }
 Tensor isreal(const Tensor& self) {
   if (self.is_complex()) return eq(imag(self.detach()), 0);
-  Tensor out = make_tensor(self.sizes(), kBool, self.device());
-  out.fill_(true);
-  return out;
+  return ones(self.sizes(), TensorOptions(kBool).device(self.device()));
 }
 
 // ---- two operands ----
@@ -313,9 +311,7 @@ Tensor logaddexp2(const Tensor& self, const Tensor& other) {
 namespace {
 
 Tensor as_tensor(const Scalar& value, const Tensor& like) {
-  Tensor out = make_tensor(IntArrayRef(), value_dtype(like), like.device());
-  out.fill_(value);
-  return out;
+  return full({}, value, TensorOptions(value_dtype(like)).device(like.device()));
 }
 
 }  // namespace
