@@ -23,6 +23,18 @@ variable_list AutogradContext::get_saved_variables() const {
   return out;
 }
 
+namespace {
+
+/// An input that is returned as it is gets a history of its own, and so do views that forward made:
+/// new views of their base.
+Tensor view_of_function(const Tensor& out, size_t outputs) {
+  const Tensor base = out.is_view() ? out._base() : out;
+  return make_view(base, out.layout(), out.dtype(),
+                   outputs == 1 ? ViewKind::CustomFunction : ViewKind::MultiOutput);
+}
+
+}  // namespace
+
 void FunctionNode::finish(const variable_list& inputs, const std::vector<bool>& is_tensor,
                           variable_list& outputs) {
   is_tensor_ = is_tensor;
@@ -30,29 +42,32 @@ void FunctionNode::finish(const variable_list& inputs, const std::vector<bool>& 
   const auto contains = [](const std::vector<TensorImpl*>& list, const Tensor& t) {
     return std::find(list.begin(), list.end(), t.unsafe_impl()) != list.end();
   };
+  const auto is_among = [](const variable_list& list, const Tensor& t) {
+    return std::find_if(list.begin(), list.end(), [&](const Tensor& o) { return o.is_same(t); });
+  };
   const NodePtr self(this);
+  variable_list own = outputs;  // as forward made them, with inputs taken out
   for (uint32_t i = 0; i < outputs.size(); ++i) {
     Tensor& out = outputs[i];
     TAEDA_CHECK(out.defined(), name_, ": forward returned an undefined tensor as output ", i);
     const bool dirty = contains(context.dirty_, out);
-    const bool is_input =
-        std::any_of(inputs.begin(), inputs.end(), [&](const Tensor& t) { return t.is_same(out); });
-    if (is_input && !dirty)
-      out = make_view(out, out.layout());  // an input returned as it is gets a history of its own
-    if (!is_differentiable(out.dtype()) || contains(context.non_differentiable_, out)) {
+    const bool is_input = is_among(inputs, out) != inputs.end();
+    if (is_input && !dirty) own[i].reset();
+    const bool differentiable =
+        is_differentiable(out.dtype()) && !contains(context.non_differentiable_, out);
+    if (!dirty && (is_input || (differentiable && out.is_view())))
+      out = view_of_function(out, outputs.size());
+    if (!differentiable)
       add_input(out);
-      continue;
-    }
-    if (dirty)
+    else if (dirty)
       rebase_history(out, self, i);
     else
       set_history(out, self, i);
   }
   for (const Tensor& t : context.to_save_) {
-    const auto output =
-        std::find_if(outputs.begin(), outputs.end(), [&](const Tensor& o) { return o.is_same(t); });
-    context.saved_.emplace_back(t, output != outputs.end(),
-                                static_cast<uint32_t>(output - outputs.begin()));
+    const auto output = is_among(own, t);
+    context.saved_.emplace_back(t, output != own.end(),
+                                static_cast<uint32_t>(output - own.begin()));
   }
   take_saved_count();
   context.to_save_.clear();

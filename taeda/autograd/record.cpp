@@ -1,6 +1,7 @@
 #include "taeda/autograd/record.h"
 
 #include "taeda/autograd/anomaly.h"
+#include "taeda/autograd/view.h"
 #include "taeda/base/error.h"
 
 namespace taeda::autograd {
@@ -24,9 +25,7 @@ void detail::throw_graph_released(const char* name) {
                             name, ")"));
 }
 
-namespace {
-
-void remember_origin(Node& node) {
+void detail::remember_origin(Node& node) {
   if (!AnomalyMode::is_enabled()) return;
   const Node* outer = current_node();
   node.origin = std::make_unique<std::string>(
@@ -34,56 +33,52 @@ void remember_origin(Node& node) {
             : "recorded in the forward pass");
 }
 
+namespace {
+
+Edge edge_to(const Tensor& t) { return t.defined() ? gradient_edge(t) : Edge{}; }
+
 }  // namespace
 
 void detail::connect(Node& node, ArrayRef<Input> inputs) {
   node.edges.reserve(inputs.size());
-  for (const Input& in : inputs)
-    node.edges.push_back(in.tensor->defined() ? gradient_edge(*in.tensor) : Edge{});
+  for (const Input& in : inputs) node.edges.push_back(edge_to(*in.tensor));
   remember_origin(node);
 }
 
 void detail::connect(Node& node, TensorList inputs) {
   node.edges.reserve(inputs.size());
-  for (const Tensor& in : inputs) node.edges.push_back(in.defined() ? gradient_edge(in) : Edge{});
+  for (const Tensor& in : inputs) node.edges.push_back(edge_to(in));
   remember_origin(node);
 }
 
-void check_inplace(const char* op, const Tensor& self) {
+void check_inplace(const char* op, const Tensor& self, bool recorded) {
+  if (!self.defined()) taeda::detail::throw_undefined_tensor();
   const TensorImpl& impl = *self.unsafe_impl();
   TAEDA_CHECK(!impl.inference || InferenceMode::is_enabled(),
               "Inplace update to inference tensor outside InferenceMode is not allowed (in ", op,
               "). You can make a "
               "clone to get a normal tensor before doing inplace update.");
-  if (!GradMode::is_enabled() || !self.requires_grad()) return;
-  TAEDA_CHECK(!self.is_leaf(),
+  if (!GradMode::is_enabled() || !(recorded || self.requires_grad())) return;
+  if (impl.base) check_view(op, self);
+  TAEDA_CHECK(!self.requires_grad() || !self.is_leaf(),
               "a leaf Variable that requires grad is being used in an in-place operation. (in ", op,
               ")");
-  if (impl.view_kind == ViewKind::None) return;
-  const Tensor base(impl.base);
-  TAEDA_CHECK(
-      !(base.is_leaf() && base.requires_grad()),
-      "a view of a leaf Variable that requires grad is being used in an in-place operation. (in ",
-      op, ")");
-  TAEDA_CHECK(
-      impl.view_kind != ViewKind::NoGrad,
-      "A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
-      "(in ",
-      op,
-      ") "
-      "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify "
-      "your code by "
-      "moving both the view and the inplace either both inside the no_grad block or both outside.");
-  if (impl.view_kind == ViewKind::MultiOutput) {
-    uint32_t nr = 0;
-    const NodePtr fn = grad_fn_of(self, &nr);
-    throw Error(taeda::detail::concat(
-        "Output ", nr, " of ", fn ? fn->name() : "a function",
-        " is a view and is being modified inplace. This view "
-        "is the output of a function that returns multiple views. Such functions do not allow the "
-        "output views to be "
-        "modified inplace. You should replace the inplace operation by an out-of-place one."));
-  }
+}
+
+InplaceChange::InplaceChange(const char* op, const Tensor& self, ArrayRef<Input> inputs)
+    : self_(self), recorded_(false) {
+  if (GradMode::is_enabled() && self.defined() && is_differentiable(self.dtype()))
+    for (const Input& in : inputs)
+      recorded_ = recorded_ || (in.tensor->defined() && in.tensor->requires_grad());
+  check_inplace(op, self, recorded_);
+  if (!recorded_) return;
+  edges_.reserve(inputs.size());
+  for (const Input& in : inputs) edges_.push_back(edge_to(*in.tensor));
+}
+
+void InplaceChange::finish(NodePtr node) {
+  detail::remember_origin(*node);
+  rebase_history(self_, std::move(node), 0);
 }
 
 void assign_inplace(const char* op, const Tensor& self,
@@ -100,10 +95,7 @@ void assign_inplace(const char* op, const Tensor& self,
     self.copy_(value);
   }
   uint32_t nr = 0;
-  if (NodePtr fn = grad_fn_of(value, &nr)) {
-    // copy_ counted the change already: a view's old history is what it was before.
-    rebase_history(self, std::move(fn), nr);
-  }
+  if (NodePtr fn = grad_fn_of(value, &nr)) rebase_history(self, std::move(fn), nr);
 }
 
 }  // namespace taeda::autograd

@@ -70,6 +70,8 @@ void ClosureNode<F>::throw_released(const char* name) {
 
 void connect(Node& node, ArrayRef<Input> inputs);
 void connect(Node& node, TensorList inputs);
+/// In anomaly mode the node remembers where it was recorded.
+void remember_origin(Node& node);
 
 template <class F, class Inputs>
 NodePtr make_node(const char* name, Inputs inputs, F&& f) {
@@ -109,20 +111,48 @@ void record_multi(const char* name, TensorList outs, ArrayRef<Input> inputs, F&&
   for (uint32_t i = 0; i < outs.size(); ++i) set_history(outs[i], node, i);
 }
 
-/// To be called before an operation writes into `self`: rejects leaves that require a gradient,
-/// views that may not be changed, inference tensors. `op` names the operation in the error.
-void check_inplace(const char* op, const Tensor& self);
+/// Throws Error if `self` may not be written into: inference tensors outside of inference mode; and,
+/// where the change is `recorded` or `self` requires a gradient, leaves and views whose history
+/// could not follow (autograd/view.h). `op` names the operation in the error.
+void check_inplace(const char* op, const Tensor& self, bool recorded = false);
 
-/// Records an in-place change of `self`, after it was made and before `bump_version`; call it only
-/// if a gradient is wanted. `inputs` are those of the operation, `self` as it was before among
-/// them.
-template <class F>
-void record_inplace(const char* name, const Tensor& self, ArrayRef<Input> inputs, F&& backward) {
-  rebase_history(self, detail::make_node(name, inputs, std::forward<F>(backward)), 0);
-}
+/// Counts a change of `self`, its base and that one's views.
+inline void bump_version(const Tensor& self) { self.unsafe_impl()->bump_version(); }
 
-/// Every in-place operation ends with this.
-inline void bump_version(const Tensor& self) { self.unsafe_impl()->storage->bump_version(); }
+/// A change of `self` in place. Made before the write, it checks and takes the edges to the values
+/// that go in, while the histories that tell them are still valid; `finish` comes after the write:
+///
+///   InplaceChange change("fill_", self, {self});
+///   ... write into self ...
+///   change.finish("FillBackward0", [] { return [](const Tensor& g) { return zeros of g; }; });
+class InplaceChange {
+ public:
+  /// `inputs` are what the new values depend on, in the order in which the backward closure gives
+  /// gradients.
+  InplaceChange(const char* op, const Tensor& self, ArrayRef<Input> inputs);
+  InplaceChange(const InplaceChange&) = delete;
+  InplaceChange& operator=(const InplaceChange&) = delete;
+
+  bool recorded() const { return recorded_; }
+  /// Counts the change. If it is recorded, `make_backward()` gives the closure, as for `record`; it
+  /// may save `self` as the output.
+  template <class MakeBackward>
+  void finish(const char* name, MakeBackward&& make_backward) {
+    bump_version(self_);
+    if (!recorded_) return;
+    auto backward = make_backward();
+    NodePtr node(new detail::ClosureNode<decltype(backward)>(name, std::move(backward)));
+    node->edges = std::move(edges_);
+    finish(std::move(node));
+  }
+
+ private:
+  void finish(NodePtr node);
+
+  const Tensor& self_;
+  bool recorded_;
+  SmallVector<Edge, 2> edges_;
+};
 
 /// In-place form of an operation while gradients are recorded: computes it out of place on a copy
 /// of `self`, writes the result back and takes over its history. `compute(const Tensor& self) ->
@@ -134,7 +164,7 @@ void assign_inplace(const char* op, const Tensor& self,
 
 namespace taeda {
 // Operations are written in namespace taeda.
-using autograd::bump_version, autograd::check_inplace, autograd::record, autograd::record_inplace,
+using autograd::bump_version, autograd::check_inplace, autograd::InplaceChange, autograd::record,
     autograd::record_list, autograd::record_multi, autograd::save, autograd::save_output,
     autograd::wants_grad, autograd::Needs, autograd::TensorVec, autograd::any_wants_grad;
 }  // namespace taeda

@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "taeda/autograd/node.h"
+#include "taeda/base/error.h"
 #include "taeda/tensor/print.h"
 
 namespace taeda {
@@ -9,10 +10,14 @@ namespace taeda {
 std::string Tensor::repr() const {
   if (!defined()) return "tensor(<undefined>)";
   std::vector<std::string> suffixes;
-  if (const auto fn = grad_fn())
-    suffixes.push_back(std::string("grad_fn=<") + fn->name() + ">");
-  else if (requires_grad())
-    suffixes.push_back("requires_grad=True");
+  try {
+    if (const auto fn = grad_fn())
+      suffixes.push_back(std::string("grad_fn=<") + fn->name() + ">");
+    else if (requires_grad())
+      suffixes.push_back("requires_grad=True");
+  } catch (const Error&) {  // a view whose base was changed in place: it can be looked at still
+    suffixes.push_back("grad_fn=<Invalid>");
+  }
   return format_tensor(*this, suffixes);
 }
 

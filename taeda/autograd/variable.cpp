@@ -119,10 +119,14 @@ void Tensor::set_data(const Tensor& source) const {
               "data set to a tensor that requires gradients must be "
               "floating point or complex dtype, but got ",
               to_string(from.dtype));
+  if (!(to.storage == from.storage)) {  // no view any more, and not changed by others' changes
+    to.base.reset();
+    to.view_kind = ViewKind::None;
+  }
+  to.own_version = make_intrusive<VersionCounter>(to.version() + 1);
   to.storage = from.storage;
-  to.layout = from.layout;
   to.dtype = from.dtype;
-  to.refresh();
+  to.set_layout(from.layout);
   if (AutogradMeta* meta = find_meta(*this); meta && meta->accumulator) {
     static_cast<autograd::AccumulateGrad*>(meta->accumulator.get())->inputs[0] = {
         from.layout.sizes, from.dtype, source.device()};

@@ -4,10 +4,18 @@
 // A view and its base share memory, so a change of one is a change of the other, and both need a
 // new history. The base carries the truth: after a change of a view, the base's history becomes
 // "old base, with the view's region replaced" (RegionReplaced), and every view finds, by the
-// storage version, that its own history is out of date, and makes a new one from the base
-// (RegionOf). All views are strided regions of their base's storage, whatever chain of operations
-// made them.
+// version that it shares with the base, that its own history is out of date, and makes a new one
+// from the base (RegionOf).
+//
+// That is right only where the history of a view says nothing but which elements it shows. The
+// views of several that one operation gave have one node together, those of user-defined functions
+// have a derivative of their own, and those made without gradients or in inference mode have none
+// on purpose: their kind says so, views of them inherit it, and where the algebra above would apply
+// to them it is an error instead, when they are changed as well as when their base was.
+#include "taeda/autograd/view.h"
+
 #include "taeda/autograd/meta.h"
+#include "taeda/autograd/region.h"
 #include "taeda/base/error.h"
 #include "taeda/tensor/grad_mode.h"
 
@@ -15,95 +23,81 @@ namespace taeda::autograd {
 
 namespace {
 
-/// A strided region relative to the start of a base tensor that is laid out densely.
-struct Region {
-  Layout layout;
-
-  /// Where `view`'s elements lie in a contiguous copy of `base`, in elements; works when the base
-  /// is dense, because then the copy keeps the base's strides.
-  static Region of(const Layout& view, const Layout& base) {
-    Layout l = view;
-    l.offset -= base.offset;
-    return {std::move(l)};
-  }
-};
-
-/// A zero-filled or copied gradient with the base's own memory order, so that regions of the base
-/// are regions of it.
-Tensor in_base_order(const Layout& base, const Tensor* value, const Tensor& like) {
-  Layout layout{base.sizes, base.strides, 0};
-  const int64_t extent = layout.extent();
-  Tensor memory = make_tensor(IntArrayRef(extent), like.dtype(), like.device());
-  memory.zero_();
-  Tensor out = memory.as_strided(layout.sizes, layout.strides, 0);
-  if (value) out.copy_(*value);
-  return out;
-}
-
-Tensor region_of(const Tensor& base_like, const Region& r) {
-  return base_like.as_strided(r.layout.sizes, r.layout.strides,
-                              base_like.storage_offset() + r.layout.offset);
-}
-
 /// view = base[region].
 class RegionOf final : public Node {
  public:
-  RegionOf(Layout base, Region region) : base_(std::move(base)), region_(std::move(region)) {}
+  explicit RegionOf(const Region& region) : region_(region) {}
   const char* name() const override { return "AsStridedBackward0"; }
-  TensorVec apply(TensorVec grads, Needs) override {
-    Tensor out = in_base_order(base_, nullptr, grads[0]);
-    region_of(out, region_).add_(grads[0]);
-    return {out};
-  }
+  TensorVec apply(TensorVec grads, Needs) override { return {region_.scatter(grads[0])}; }
 
  private:
-  Layout base_;
   Region region_;
 };
 
 /// base' = base with the region replaced by a value.
 class RegionReplaced final : public Node {
  public:
-  RegionReplaced(Layout base, Region region) : base_(std::move(base)), region_(std::move(region)) {}
+  explicit RegionReplaced(const Region& region) : region_(region) {}
   const char* name() const override { return "CopySlices"; }
   TensorVec apply(TensorVec grads, Needs needs) override {
-    Tensor whole = in_base_order(base_, &grads[0], grads[0]);
-    Tensor part = region_of(whole, region_);
-    Tensor value = needs[1] ? part.clone() : Tensor();
-    part.zero_();
-    return {whole, value};
+    Region::Parts parts = region_.divide(grads[0], needs[1]);
+    return {std::move(parts.outside), std::move(parts.inside)};
   }
 
  private:
-  Layout base_;
   Region region_;
 };
 
-bool follows_base(const TensorImpl& impl) {
-  return impl.base && impl.view_kind != ViewKind::NoGrad;
-}
-
-}  // namespace
-
-NodePtr grad_fn_of(const Tensor& t, uint32_t* output_nr) {
-  TensorImpl& impl = *t.unsafe_impl();
-  *output_nr = 0;
-  if (follows_base(impl) && impl.view_version != impl.storage->version() &&
-      is_differentiable(impl.dtype)) {
-    const Tensor base(impl.base);
-    if (base.requires_grad() && base.dtype() == t.dtype()) {
-      NodePtr node(new RegionOf(base.layout(), Region::of(t.layout(), base.layout())));
-      node->edges.push_back(gradient_edge(base));
-      set_history(t, std::move(node), 0);
-    }
+/// Throws for a view whose history cannot be made anew. `done` says what happened to it.
+[[noreturn]] void refuse(const char* op, const TensorImpl& view, const char* done) {
+  std::string what, why;
+  const char* const ambiguous =
+      " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify "
+      "your code by moving both the view and the inplace either both inside the ";
+  const auto clarified = [&](const char* block) {
+    return taeda::detail::concat(ambiguous, block,
+                                 " block (if you don't want the inplace to be tracked) or both "
+                                 "outside (if you want the inplace to be tracked).");
+  };
+  const auto* meta = static_cast<const AutogradMeta*>(view.meta.get());
+  const bool has_fn = meta && meta->grad_fn;
+  what = has_fn ? taeda::detail::concat("Output ", meta->output_nr, " of ", meta->grad_fn->name(),
+                                        " is a view and ", done, ".")
+                : "";
+  switch (view.view_kind) {
+    case ViewKind::NoGrad:
+      what = taeda::detail::concat("A view was created in no_grad mode and ", done,
+                                   " with grad mode enabled.");
+      why = clarified("no_grad");
+      break;
+    case ViewKind::Inference:
+      what = taeda::detail::concat("A view was created in inference mode and ", done,
+                                   " in normal mode.");
+      why = clarified("inference_mode");
+      break;
+    case ViewKind::MultiOutput:
+      if (!has_fn) what = taeda::detail::concat("A view ", done, ".");
+      why =
+          " This view is the output of a function that returns multiple views. Such functions do "
+          "not allow the output views to be modified inplace. You should replace the inplace "
+          "operation by an out-of-place one.";
+      break;
+    default:
+      why =
+          " This view was created inside a custom Function (or because an input was returned "
+          "as-is) and the autograd logic to handle view+inplace would override the custom backward "
+          "associated with the custom Function, leading to incorrect gradients. This behavior is "
+          "forbidden. You can fix this by cloning the output of the custom Function.";
   }
-  AutogradMeta* meta = find_meta(t);
-  if (!meta || !meta->grad_fn) return {};
-  *output_nr = meta->output_nr;
-  return meta->grad_fn;
+  throw Error(op ? taeda::detail::concat(what, why, " (in ", op, ")")
+                 : taeda::detail::concat(what, why));
 }
 
-namespace {
+/// Whether the history of a view is not that of the values it shows now, and its base knows better.
+bool is_out_of_date(const TensorImpl& view) {
+  return view.view_version != view.version() && view.base->wants_grad &&
+         is_differentiable(view.dtype) && view.storage == view.base->storage;
+}
 
 /// retain_grad() asks for the gradient of the tensor as it is now: its hook moves along.
 void move_retain_hook(AutogradMeta& meta, const NodePtr& node, uint32_t output_nr) {
@@ -123,6 +117,7 @@ void replace_history(const Tensor& t, NodePtr node, uint32_t output_nr) {
     meta.grad_fn = std::move(node);
     meta.output_nr = output_nr;
     t.unsafe_impl()->wants_grad = true;
+    t.unsafe_impl()->view_version = static_cast<uint32_t>(t._version());
   } else {
     set_history(t, std::move(node), output_nr);
   }
@@ -130,22 +125,54 @@ void replace_history(const Tensor& t, NodePtr node, uint32_t output_nr) {
 
 }  // namespace
 
+void check_view(const char* op, const Tensor& view) {
+  const TensorImpl& impl = *view.unsafe_impl();
+  if (impl.view_kind != ViewKind::Default) refuse(op, impl, "is being modified inplace");
+  const Tensor base(impl.base);
+  TAEDA_CHECK(
+      !(view.requires_grad() && base.is_leaf()),
+      "a view of a leaf Variable that requires grad is being used in an in-place operation. (in ",
+      op, ")");
+  TAEDA_CHECK(!base.layout().has_internal_overlap(),
+              "unsupported operation: more than one element of the base of the written-to view "
+              "refers to a single memory location. Please clone() the base before performing the "
+              "operation. (in ",
+              op, ")");
+}
+
+NodePtr grad_fn_of(const Tensor& t, uint32_t* output_nr) {
+  const TensorImpl& impl = *t.unsafe_impl();
+  *output_nr = 0;
+  if (impl.base && is_out_of_date(impl)) {
+    if (impl.view_kind != ViewKind::Default)
+      refuse(nullptr, impl, "its base or another view of its base has been modified inplace");
+    const Tensor base(impl.base);
+    NodePtr node(new RegionOf(Region(base, t)));
+    node->edges.push_back(gradient_edge(base));
+    node->add_input(t);
+    replace_history(t, std::move(node), 0);
+  }
+  AutogradMeta* meta = find_meta(t);
+  if (!meta || !meta->grad_fn) return {};
+  *output_nr = meta->output_nr;
+  return meta->grad_fn;
+}
+
 void rebase_history(const Tensor& self, NodePtr node, uint32_t output_nr) {
-  TensorImpl& impl = *self.unsafe_impl();
   if (node->inputs.size() <= output_nr) node->add_input(self);
-  if (!follows_base(impl)) {
+  TensorImpl& impl = *self.unsafe_impl();
+  if (!impl.base) {
     replace_history(self, std::move(node), output_nr);
     return;
   }
   const Tensor base(impl.base);
-  NodePtr replaced(new RegionReplaced(base.layout(), Region::of(self.layout(), base.layout())));
+  NodePtr replaced(new RegionReplaced(Region(base, self)));
   replaced->edges.push_back(gradient_edge(base));
   replaced->edges.push_back({std::move(node), output_nr});
   replace_history(base, std::move(replaced), 0);
-  // Whatever version the storage has by now, this view's history is older than the base's.
-  impl.view_version = impl.storage->version() - 1;
-  meta_of(self).grad_fn.reset();
-  impl.wants_grad = true;
+  impl.view_version = impl.version() - 1;  // its own history is older than the base's
+  uint32_t ignored = 0;
+  grad_fn_of(self, &ignored);
 }
 
 }  // namespace taeda::autograd

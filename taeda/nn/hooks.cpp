@@ -25,8 +25,7 @@ struct BackwardTap {
     ModuleHooks::Inputs wrapped;
     for (const Tensor& t : inputs) {
       originals.emplace_back(t);
-      wrapped.push_back(make_view(t, t.layout()));
-      wrapped.back().unsafe_impl()->view_kind = ViewKind::MultiOutput;
+      wrapped.push_back(make_view(t, t.layout(), ViewKind::MultiOutput));
     }
     record_multi("BackwardHookFunctionBackward", wrapped, originals,
                  [self](const TensorVec& grads, Needs) {

@@ -66,7 +66,7 @@ Tensor relu(const Tensor& self) {
 
 Tensor& relu_(const Tensor& self) {
   return detail::in_place_recorded(
-      "relu_", "ReluBackward0", self, {self}, wants_grad(self),
+      "relu_", "ReluBackward0", self, {self},
       [&] { pointwise_into(Relu{}, self, self); },
       [&] {
         return [y = save_output(self)](const Tensor& g) {

@@ -295,7 +295,7 @@ Tensor Tensor::fmod(const Scalar& other) const { return taeda::fmod(*this, other
 Tensor& Tensor::add_(const Tensor& other, const Scalar& alpha) const {
   check_alpha(*this, other, alpha);
   return in_place_recorded(
-      "add_", "AddBackward0", *this, {*this, other}, wants_grad(*this, other),
+      "add_", "AddBackward0", *this, {*this, other},
       [&] { pointwise_into(Add{alpha}, *this, *this, other); },
       [&] {
         return [alpha](const Tensor& g, Needs needs) {
@@ -307,7 +307,7 @@ Tensor& Tensor::add_(const Tensor& other, const Scalar& alpha) const {
 Tensor& Tensor::add_(const Scalar& other, const Scalar& alpha) const {
   check_alpha(*this, other, alpha);
   return in_place_recorded(
-      "add_", "AddBackward0", *this, {*this}, wants_grad(*this),
+      "add_", "AddBackward0", *this, {*this},
       [&] { pointwise_into(Add{alpha}, *this, *this, other); },
       [] { return [](const Tensor& g) { return g; }; });
 }
@@ -316,7 +316,7 @@ Tensor& Tensor::sub_(const Tensor& other, const Scalar& alpha) const {
   check_no_bool(*this, is_bool(other));
   check_alpha(*this, other, alpha);
   return in_place_recorded(
-      "sub_", "SubBackward0", *this, {*this, other}, wants_grad(*this, other),
+      "sub_", "SubBackward0", *this, {*this, other},
       [&] { pointwise_into(Sub{alpha}, *this, *this, other); },
       [&] {
         return [alpha](const Tensor& g, Needs needs) {
@@ -329,7 +329,7 @@ Tensor& Tensor::sub_(const Scalar& other, const Scalar& alpha) const {
   check_no_bool(*this, other.is_boolean());
   check_alpha(*this, other, alpha);
   return in_place_recorded(
-      "sub_", "SubBackward0", *this, {*this}, wants_grad(*this),
+      "sub_", "SubBackward0", *this, {*this},
       [&] { pointwise_into(Sub{alpha}, *this, *this, other); },
       [] { return [](const Tensor& g) { return g; }; });
 }
@@ -342,7 +342,7 @@ Tensor& Tensor::mul_(const Tensor& other) const {
 
 Tensor& Tensor::mul_(const Scalar& other) const {
   return in_place_recorded(
-      "mul_", "MulBackward0", *this, {*this}, wants_grad(*this),
+      "mul_", "MulBackward0", *this, {*this},
       [&] { pointwise_into(Mul{}, *this, *this, other); },
       [&] { return [other](const Tensor& g) { return g.mul(conjugate(other)); }; });
 }

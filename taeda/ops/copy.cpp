@@ -146,19 +146,18 @@ Tensor Tensor::pin_memory() const {
 }
 
 Tensor& Tensor::copy_(const Tensor& source, bool non_blocking) const {
-  check_inplace("copy_", *this);
+  InplaceChange change("copy_", *this, {*this, source});
   const Tensor expanded = [&] {
     NoGradGuard guard;
     return source.sizes() == sizes() ? source : source.expand(sizes());
   }();
   copy_values(*this, expanded, non_blocking);
-  if (is_differentiable(dtype()) && wants_grad(*this, source))
-    record_inplace("CopyBackwards", *this, {*this, source},
-                   [from = source.device()](const Tensor& g, Needs needs) {
-                     return TensorVec{needs[0] ? g.new_zeros(g.sizes()) : Tensor(),
-                                      needs[1] ? g.to(from) : Tensor()};
-                   });
-  bump_version(*this);
+  change.finish("CopyBackwards", [&] {
+    return [from = source.device()](const Tensor& g, Needs needs) {
+      return TensorVec{needs[0] ? g.new_zeros(g.sizes()) : Tensor(),
+                       needs[1] ? g.to(from) : Tensor()};
+    };
+  });
   return const_cast<Tensor&>(*this);
 }
 
@@ -176,12 +175,10 @@ Scalar Tensor::item() const {
 }
 
 Tensor& Tensor::fill_(const Scalar& value) const {
-  check_inplace("fill_", *this);
+  InplaceChange change("fill_", *this, {*this});
   if (numel() > 0) pointwise_into(Fill{value}, *this);
-  if (wants_grad(*this))
-    record_inplace("FillBackward0", *this, {*this},
-                   [](const Tensor& g) { return g.new_zeros(g.sizes()); });
-  bump_version(*this);
+  change.finish("FillBackward0",
+                [] { return [](const Tensor& g) { return g.new_zeros(g.sizes()); }; });
   return const_cast<Tensor&>(*this);
 }
 

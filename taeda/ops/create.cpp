@@ -244,8 +244,18 @@ Tensor make_complex(const Tensor& real, const Tensor& imag) {
   TAEDA_CHECK(real.dtype() == imag.dtype() && (real.dtype() == kFloat || real.dtype() == kDouble),
               "Expected both inputs to be Half, Float or Double tensors but got ",
               to_string(real.dtype()), " and ", to_string(imag.dtype()));
-  const std::vector<Tensor> parts = broadcast_tensors({real, imag});
-  return view_as_complex(stack(parts, -1));
+  const bool recorded = wants_grad(real, imag);
+  Tensor out;
+  {
+    NoGradGuard guard;
+    const Tensor whole = view_as_complex(stack(broadcast_tensors({real, imag}), -1));
+    out = make_alias(whole);
+  }
+  if (recorded)
+    record("ComplexBackward0", out, {real, imag}, [](const Tensor& g, Needs needs) {
+      return TensorVec{needs[0] ? taeda::real(g) : Tensor(), needs[1] ? taeda::imag(g) : Tensor()};
+    });
+  return out;
 }
 
 Tensor polar(const Tensor& abs, const Tensor& angle) {

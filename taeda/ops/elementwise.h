@@ -59,7 +59,7 @@ Tensor step_function(const char* node, const Op& op, const Tensor& x) {
 template <class Compute, class Write>
 Tensor& in_place(const char* name, const Tensor& self, bool recorded, Compute&& compute,
                  Write&& write) {
-  check_inplace(name, self);
+  check_inplace(name, self, recorded);
   if (recorded) {
     autograd::assign_inplace(name, self, compute);
   } else {
@@ -73,12 +73,10 @@ Tensor& in_place(const char* name, const Tensor& self, bool recorded, Compute&& 
 /// after the change, so that it may save `self` as the output.
 template <class Write, class Gradient>
 Tensor& in_place_recorded(const char* name, const char* node, const Tensor& self,
-                          ArrayRef<autograd::Input> inputs, bool recorded, Write&& write,
-                          Gradient&& gradient) {
-  check_inplace(name, self);
+                          ArrayRef<autograd::Input> inputs, Write&& write, Gradient&& gradient) {
+  InplaceChange change(name, self, inputs);
   write();
-  bump_version(self);
-  if (recorded) record_inplace(node, self, inputs, gradient());
+  change.finish(node, gradient);
   return const_cast<Tensor&>(self);
 }
 

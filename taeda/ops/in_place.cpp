@@ -39,7 +39,7 @@ template <class Op>
 Tensor& replace(const char* name, const char* node, const Op& op, const Tensor& self,
                 const Operand& a, const Operand& b) {
   return detail::in_place_recorded(
-      name, node, self, {self}, wants_grad(self),
+      name, node, self, {self},
       [&] {
         Tensor out = self;
         detail::run_pointwise(detail::pointwise_call(op), out, {a, b});
@@ -60,7 +60,7 @@ Tensor& replace_logic(const char* name, const char* node, const Op& op, const Te
 
 Tensor& detail::assign(const char* name, const Tensor& self, bool recorded,
                        const std::function<Tensor(const Tensor&)>& compute) {
-  check_inplace(name, self);
+  check_inplace(name, self, recorded);
   if (recorded) {
     autograd::assign_inplace(name, self, compute);
   } else {

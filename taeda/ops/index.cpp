@@ -250,25 +250,25 @@ Tensor get(const Tensor& self, const IndexList& indices) {
 /// g with zeros at the indices, differentiable.
 Tensor zeroed_at(const Tensor& g, const IndexList& indices);
 
-/// self[indices] = or += values, with its record. `self` has passed check_inplace.
-void put_elements(const Tensor& self, const IndexList& indices, const Tensor& values,
-                  bool accumulate) {
+/// self[indices] = or += values, with its record.
+void put_elements(const char* op, const Tensor& self, const IndexList& indices,
+                  const Tensor& values, bool accumulate) {
+  InplaceChange change(op, self, {self, values});
   put_rows(self, indices, values, accumulate);
-  if (wants_grad(self, values))
-    record_inplace("IndexPutBackward0", self, {self, values},
-                   [saved = save_indices(indices), accumulate](const Tensor& g, Needs needs) {
-                     const IndexList indices = unpack(saved);
-                     return TensorVec{!needs[0]    ? Tensor()
-                                      : accumulate ? g
-                                                   : zeroed_at(g, indices),
-                                      needs[1] ? get(g, indices) : Tensor()};
-                   });
-  bump_version(self);
+  change.finish("IndexPutBackward0", [&] {
+    return [saved = save_indices(indices), accumulate](const Tensor& g, Needs needs) {
+      const IndexList indices = unpack(saved);
+      return TensorVec{!needs[0]    ? Tensor()
+                       : accumulate ? g
+                                    : zeroed_at(g, indices),
+                       needs[1] ? get(g, indices) : Tensor()};
+    };
+  });
 }
 
 Tensor zeroed_at(const Tensor& g, const IndexList& indices) {
   const Tensor out = g.clone();
-  put_elements(out, indices, zeros({}, g.options()), false);
+  put_elements("index_put_", out, indices, zeros({}, g.options()), false);
   return out;
 }
 
@@ -305,7 +305,7 @@ Tensor Tensor::operator[](const Tensor& index) const { return this->index({index
 
 Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values,
                            bool accumulate) const {
-  check_inplace("index_put_", *this);
+  check_inplace("index_put_", *this, wants_grad(*this, values));
   const Selection s = Parser(*this, indices).take();
   if (!s.has_tensors()) {
     const Tensor source = without_leading_ones(values, s.view.sizes().size());
@@ -328,7 +328,7 @@ Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values,
               "expected all tensors to be on the same device, but "
               "values are on ",
               source.device(), " and self is on ", device(), " (index_put_)");
-  put_elements(s.view, s.indices, source, accumulate);
+  put_elements("index_put_", s.view, s.indices, source, accumulate);
   return const_cast<Tensor&>(*this);
 }
 

@@ -143,13 +143,10 @@ Tensor dstack(TensorList tensors) { return cat(at_least(tensors, 3, "dstack"), 2
 
 namespace {
 
-/// Several views of one tensor, none of which may be changed in place while gradients are recorded:
-/// such a change would have to rewrite the history of all of them at once.
+/// One of several views of one tensor, none of which may be changed in place while gradients are
+/// recorded: such a change would have to rewrite the history of all of them at once.
 Tensor make_part(const Tensor& self, Layout layout) {
-  Tensor out = make_view(self, std::move(layout));
-  TensorImpl& impl = *out.unsafe_impl();
-  if (impl.view_kind == ViewKind::Default) impl.view_kind = ViewKind::MultiOutput;
-  return out;
+  return make_view(self, std::move(layout), ViewKind::MultiOutput);
 }
 
 /// The parts' gradients, with zeros for those that nobody used.

@@ -191,12 +191,13 @@ Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const S
 
 Tensor& Tensor::addmm_(const Tensor& a, const Tensor& b, const Scalar& beta,
                        const Scalar& alpha) const {
-  check_inplace("addmm_", *this);
+  const bool recorded = wants_grad(*this, a, b);
+  check_inplace("addmm_", *this, recorded);
   check_addmm(*this, a, b, beta, alpha);
   TAEDA_CHECK(sizes() == IntArrayRef({a.size(0), b.size(1)}),
               "Bad in-place call: input tensor size ", sizes(), " and output tensor size [",
               a.size(0), ", ", b.size(1), "] should match");
-  if (wants_grad(*this, a, b)) {
+  if (recorded) {
     autograd::assign_inplace("addmm_", *this,
                              [&](const Tensor& self) { return self.addmm(a, b, beta, alpha); });
   } else {

@@ -30,7 +30,7 @@ Generator& generator_for(const Tensor& t, Generator* given) {
 /// overlaps forbid that.
 template <class Draw>
 Tensor& fill_random(const char* op, const Tensor& self, Draw draw) {
-  check_inplace(op, self);
+  InplaceChange change(op, self, {self});
   if (self.numel() > 0) {
     NoGradGuard guard;
     if (self.layout().is_non_overlapping_and_dense()) {
@@ -42,10 +42,8 @@ Tensor& fill_random(const char* op, const Tensor& self, Draw draw) {
       self.copy_(fresh);
     }
   }
-  if (wants_grad(self))
-    record_inplace("RandomBackward0", self, {self},
-                   [](const Tensor& g) { return g.new_zeros(g.sizes()); });
-  bump_version(self);
+  change.finish("RandomBackward0",
+                [] { return [](const Tensor& g) { return g.new_zeros(g.sizes()); }; });
   return const_cast<Tensor&>(self);
 }
 

@@ -1,6 +1,7 @@
 #include "taeda/ops/shape.h"
 
 #include "taeda/autograd/record.h"
+#include "taeda/autograd/region.h"
 #include "taeda/base/error.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/unfold_backward.h"
@@ -87,21 +88,11 @@ Layout resized_elements(const Tensor& self, ScalarType dtype) {
   return layout;
 }
 
-/// A view of the same memory in another dtype. Its kind makes sure that it never takes part in the
-/// history of its base: that history is in another dtype.
-Tensor reinterpret(const Tensor& self, Layout layout, ScalarType dtype) {
-  Tensor out = make_view(self, std::move(layout));
-  out.unsafe_impl()->dtype = dtype;
-  if (dtype != self.dtype() && out.unsafe_impl()->view_kind == ViewKind::Default)
-    out.unsafe_impl()->view_kind = ViewKind::NoGrad;
-  return out;
-}
-
 }  // namespace
 
 Tensor Tensor::view(ScalarType dtype) const {
   if (dtype == this->dtype()) return record_view(*this, layout());
-  return reinterpret(*this, resized_elements(*this, dtype), dtype);
+  return make_alias(*this, resized_elements(*this, dtype), dtype);
 }
 
 Tensor Tensor::flatten(int64_t start_dim, int64_t end_dim) const {
@@ -274,30 +265,6 @@ std::vector<Tensor> broadcast_tensors(TensorList tensors) {
   return out;
 }
 
-namespace {
-
-/// Gradient of `as_strided`: every element of the view adds to the memory cell it came from; the
-/// cells are then read through the input's own layout. An input that itself reaches a cell several
-/// times shares the cell's gradient among those elements.
-Tensor as_strided_backward(const Tensor& g, Layout input, Layout view) {
-  const int64_t first = std::min(input.offset, view.offset);
-  input.offset -= first;
-  view.offset -= first;
-  const int64_t cells = std::max(input.offset + input.extent(), view.offset + view.extent());
-  const Tensor ids = arange(cells, TensorOptions(kLong).device(g.device()));
-  Tensor memory = g.new_zeros({cells});
-  const Tensor reached = ids.as_strided(view.sizes, view.strides, view.offset).reshape({-1});
-  memory = memory.index_add(0, reached, g.reshape({-1}));
-  Tensor out = memory.as_strided(input.sizes, input.strides, input.offset);
-  if (!input.has_internal_overlap()) return out;
-  Tensor count = g.new_zeros({cells});
-  const Tensor owners = ids.as_strided(input.sizes, input.strides, input.offset).reshape({-1});
-  count.index_add_(0, owners, g.new_ones({owners.numel()}));
-  return out.div(count.as_strided(input.sizes, input.strides, input.offset));
-}
-
-}  // namespace
-
 Tensor Tensor::as_strided(IntArrayRef sizes, IntArrayRef strides,
                           OptionalDim storage_offset) const {
   TAEDA_CHECK(sizes.size() == strides.size(), "mismatch in length of strides and shape");
@@ -317,9 +284,8 @@ Tensor Tensor::as_strided(IntArrayRef sizes, IntArrayRef strides,
               " are out of bounds for storage of size ", storage()->nbytes());
   Tensor out = make_view(*this, layout);
   if (wants_grad(*this))
-    record("AsStridedBackward0", out, {*this}, [input = this->layout(), layout](const Tensor& g) {
-      return as_strided_backward(g, input, layout);
-    });
+    record("AsStridedBackward0", out, {*this},
+           [region = autograd::Region(*this, out)](const Tensor& g) { return region.scatter(g); });
   return out;
 }
 
@@ -374,12 +340,9 @@ namespace {
 template <class Undo>
 Tensor& change_layout(const char* op, const char* node, const Tensor& self, Layout layout,
                       Undo undo) {
-  check_inplace(op, self);
-  if (wants_grad(self)) autograd::gradient_edge(self);  // settles the history of the old layout
-  self.unsafe_impl()->layout = std::move(layout);
-  self.unsafe_impl()->refresh();
-  if (wants_grad(self)) record_inplace(node, self, {self}, std::move(undo));
-  bump_version(self);
+  InplaceChange change(op, self, {self});
+  self.unsafe_impl()->set_layout(std::move(layout));
+  change.finish(node, [&] { return undo; });
   return const_cast<Tensor&>(self);
 }
 
@@ -424,11 +387,11 @@ Tensor& Tensor::transpose_(int64_t dim0, int64_t dim1) const {
 
 namespace {
 
-/// Views between a complex tensor and its parts change the dtype: they have a history of their own.
+/// A view between a complex tensor and its parts.
 template <class Undo>
 Tensor complex_view(const char* node, const Tensor& self, Layout layout, ScalarType dtype,
                     Undo undo) {
-  Tensor out = reinterpret(self, std::move(layout), dtype);
+  Tensor out = make_view(self, std::move(layout), dtype);
   if (wants_grad(self)) record(node, out, {self}, std::move(undo));
   return out;
 }

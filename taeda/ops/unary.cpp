@@ -332,7 +332,7 @@ template <class Op, class Gradient>
 Tensor& in_place_by_output(const char* name, const char* node, const Op& op, const Tensor& self,
                            Gradient gradient) {
   return detail::in_place_recorded(
-      name, node, self, {self}, wants_grad(self), [&] { pointwise_into(op, self, self); },
+      name, node, self, {self}, [&] { pointwise_into(op, self, self); },
       [&] {
         return
             [gradient, y = save_output(self)](const Tensor& g) { return gradient(g, y.unpack()); };

@@ -46,24 +46,46 @@ Tensor make_tensor(IntArrayRef sizes, ScalarType dtype, Device device) {
   return make_tensor(Layout{sizes, contiguous_strides(sizes), 0}, dtype, device);
 }
 
-Tensor make_view(const Tensor& base, Layout layout) {
-  TensorImpl& source = *base.unsafe_impl();
-  auto impl = make_intrusive<TensorImpl>(source.storage, std::move(layout), source.dtype);
+namespace {
+
+/// A view of a view keeps what restricts the first one.
+ViewKind kind_of_view(const TensorImpl& source, ViewKind made) {
+  if (source.view_kind != ViewKind::None && source.view_kind != ViewKind::Default)
+    return source.view_kind;
+  if (InferenceMode::is_enabled()) return ViewKind::Inference;
+  if (!GradMode::is_enabled()) return ViewKind::NoGrad;
+  return made;
+}
+
+Tensor share(const TensorImpl& source, Layout layout, ScalarType dtype) {
+  auto impl = make_intrusive<TensorImpl>(source.storage, std::move(layout), dtype);
   impl->inference = source.inference;
-  impl->base = source.base ? source.base : base.impl_ptr();
-  impl->view_version = source.storage->version();
-  impl->view_kind = InferenceMode::is_enabled()                 ? ViewKind::Inference
-                    : !GradMode::is_enabled()                   ? ViewKind::NoGrad
-                    : source.view_kind == ViewKind::MultiOutput ? ViewKind::MultiOutput
-                                                                : ViewKind::Default;
+  impl->own_version = source.own_version;
   return Tensor(std::move(impl));
 }
 
+}  // namespace
+
+Tensor make_view(const Tensor& of, Layout layout, ScalarType dtype, ViewKind kind) {
+  const TensorImpl& source = *of.unsafe_impl();
+  Tensor out = share(source, std::move(layout), dtype);
+  TensorImpl& impl = *out.unsafe_impl();
+  impl.base = source.base ? source.base : of.impl_ptr();
+  impl.view_version = source.version();
+  impl.view_kind = kind_of_view(source, kind);
+  return out;
+}
+
+Tensor make_view(const Tensor& of, Layout layout, ViewKind kind) {
+  return make_view(of, std::move(layout), of.dtype(), kind);
+}
+
 Tensor make_alias(const Tensor& source) {
-  const TensorImpl& s = *source.unsafe_impl();
-  auto impl = make_intrusive<TensorImpl>(s.storage, s.layout, s.dtype);
-  impl->inference = s.inference;
-  return Tensor(std::move(impl));
+  return make_alias(source, source.layout(), source.dtype());
+}
+
+Tensor make_alias(const Tensor& source, Layout layout, ScalarType dtype) {
+  return share(*source.unsafe_impl(), std::move(layout), dtype);
 }
 
 }  // namespace taeda

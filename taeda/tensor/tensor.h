@@ -100,9 +100,15 @@ std::ostream& operator<<(std::ostream& out, const Tensor& t);
 /// Allocates an uninitialised tensor; `ops/create.h` has the public functions.
 Tensor make_tensor(Layout layout, ScalarType dtype, Device device);
 Tensor make_tensor(IntArrayRef sizes, ScalarType dtype, Device device);
-/// A view of `base` with another layout; tracks the base for in-place changes. Records no gradient.
-Tensor make_view(const Tensor& base, Layout layout);
-/// A tensor over the same storage without any relation to the source's history.
+/// A view of `of` with another layout, and maybe dtype; records no gradient. Every view is made
+/// here: it follows the base in place and has the kind that the source, the modes of the thread and
+/// `kind` (Default, MultiOutput or CustomFunction) give it.
+Tensor make_view(const Tensor& of, Layout layout, ViewKind kind = ViewKind::Default);
+Tensor make_view(const Tensor& of, Layout layout, ScalarType dtype,
+                 ViewKind kind = ViewKind::Default);
+/// A tensor over the same memory without any relation to the source's history; in-place changes of
+/// one count for the other.
 Tensor make_alias(const Tensor& source);
+Tensor make_alias(const Tensor& source, Layout layout, ScalarType dtype);
 
 }  // namespace taeda

@@ -2,6 +2,7 @@
 // the handle's metadata half: everything about a tensor that needs no operation.
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include "taeda/base/scalar.h"
@@ -20,8 +21,25 @@ struct AutogradMetaBase {
   virtual void on_destroy(TensorImpl*) noexcept {}
 };
 
-/// How a view came to be; decides whether it may be changed in place (autograd/view.h).
-enum class ViewKind : uint8_t { None, Default, NoGrad, MultiOutput, Inference };
+/// How a view came to be; decides whether it may be changed in place, and whether it may be used
+/// after its base was (autograd/view.h). A view of a view keeps the first kind that is not Default.
+enum class ViewKind : uint8_t {
+  None,            ///< no view
+  Default,         ///< recorded, or of a tensor without a history
+  NoGrad,          ///< made while gradients were off
+  MultiOutput,     ///< one of several views that one operation gave
+  Inference,       ///< made in inference mode of a tensor that was not
+  CustomFunction,  ///< given by a user-defined function
+};
+
+/// Counts in-place changes. A base and its views share one counter.
+struct VersionCounter final : RefCounted, BlockCached {
+  explicit VersionCounter(uint32_t start) : value(start) {}
+  std::atomic<uint32_t> value;
+};
+
+/// Called with a tensor's wrapper when the tensor, which owns it, ends: tensor/wrapper.h.
+using WrapperHook = void (*)(void* wrapper) noexcept;
 
 struct TensorImpl final : RefCounted, BlockCached {
   TensorImpl(Storage s, Layout l, ScalarType t)
@@ -30,12 +48,29 @@ struct TensorImpl final : RefCounted, BlockCached {
   }
   ~TensorImpl() {
     if (meta) meta->on_destroy(this);
+    if (wrapper.load(std::memory_order_relaxed) & 1) [[unlikely]]
+      drop_wrapper();
   }
 
   /// To be called after every change of `layout`.
   void refresh() {
     numel = layout.numel();
     contiguous = layout.is_contiguous();
+  }
+  /// To be called instead of assigning `layout`.
+  void set_layout(Layout l) {
+    layout = std::move(l);
+    refresh();
+  }
+
+  uint32_t version() const {
+    return own_version ? own_version->value.load(std::memory_order_relaxed) : storage->version();
+  }
+  void bump_version() {
+    if (own_version)
+      own_version->value.fetch_add(1, std::memory_order_relaxed);
+    else
+      storage->bump_version();
   }
 
   Storage storage;
@@ -48,11 +83,20 @@ struct TensorImpl final : RefCounted, BlockCached {
   /// Made in inference mode: no version, never part of a graph.
   bool inference = false;
   ViewKind view_kind = ViewKind::None;
-  /// Storage version at which a view's grad_fn was valid (autograd/view.h).
+  /// Version at which a view's grad_fn was valid (autograd/view.h).
   uint32_t view_version = 0;
   std::unique_ptr<AutogradMetaBase> meta;
   /// The tensor this is a view of; never itself a view.
   IntrusivePtr<TensorImpl> base;
+  /// None: the storage's own counter, which is the first base's. A second base over the same memory
+  /// (set_data) brings one of its own, so that several parameters in one flat buffer do not disturb
+  /// each other.
+  IntrusivePtr<VersionCounter> own_version;
+  /// Address of the wrapper; the lowest bit says that the tensor owns it (tensor/wrapper.h).
+  std::atomic<uintptr_t> wrapper{0};
+
+ private:
+  [[gnu::noinline, gnu::cold]] void drop_wrapper() noexcept;
 };
 
 namespace detail {
@@ -124,16 +168,16 @@ class TensorBase {
     return data_ptr<T>();
   }
 
-  /// Counts in-place changes of the storage.
-  int64_t _version() const { return impl().storage->version(); }
+  /// Counts in-place changes of this tensor, of its base and of that one's views.
+  int64_t _version() const { return impl().version(); }
   bool is_view() const { return impl().view_kind != ViewKind::None; }
   bool is_inference() const { return impl().inference; }
   /// Whether operations on this tensor are recorded: it is a leaf that requires a gradient, or it
   /// has a history that leads to one.
   bool requires_grad() const {
     const TensorImpl& t = impl();
-    // A view whose base was changed in place follows it, though it was made without a history.
-    return t.wants_grad || (t.view_kind == ViewKind::Default && t.base->wants_grad);
+    // A view follows its base, even if it was made without a history.
+    return t.wants_grad || (t.base && t.base->wants_grad);
   }
 
  protected:

@@ -49,10 +49,7 @@ std::vector<Tensor> scatter_tensor(const Tensor& tensor, const std::vector<Devic
   }
   if (!recorded) return chunks;
   for (Tensor& c : chunks)
-    if (c.storage() == tensor.storage()) {
-      c = make_view(tensor, c.layout());
-      c.unsafe_impl()->view_kind = ViewKind::MultiOutput;
-    }
+    if (c.storage() == tensor.storage()) c = make_view(tensor, c.layout(), ViewKind::MultiOutput);
   record_scatter(tensor, chunks, wrap_dim(dim, tensor.dim()));
   return chunks;
 }
