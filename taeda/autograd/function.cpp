@@ -23,18 +23,6 @@ variable_list AutogradContext::get_saved_variables() const {
   return out;
 }
 
-namespace {
-
-/// An input that is returned as it is gets a history of its own, and so do views that forward made:
-/// new views of their base.
-Tensor view_of_function(const Tensor& out, size_t outputs) {
-  const Tensor base = out.is_view() ? out._base() : out;
-  return make_view(base, out.layout(), out.dtype(),
-                   outputs == 1 ? ViewKind::CustomFunction : ViewKind::MultiOutput);
-}
-
-}  // namespace
-
 void FunctionNode::finish(const variable_list& inputs, const std::vector<bool>& is_tensor,
                           variable_list& outputs) {
   is_tensor_ = is_tensor;
@@ -46,6 +34,7 @@ void FunctionNode::finish(const variable_list& inputs, const std::vector<bool>& 
     return std::find_if(list.begin(), list.end(), [&](const Tensor& o) { return o.is_same(t); });
   };
   const NodePtr self(this);
+  const ViewKind kind = outputs.size() == 1 ? ViewKind::CustomFunction : ViewKind::MultiOutput;
   variable_list own = outputs;  // as forward made them, with inputs taken out
   for (uint32_t i = 0; i < outputs.size(); ++i) {
     Tensor& out = outputs[i];
@@ -55,8 +44,9 @@ void FunctionNode::finish(const variable_list& inputs, const std::vector<bool>& 
     if (is_input && !dirty) own[i].reset();
     const bool differentiable =
         is_differentiable(out.dtype()) && !contains(context.non_differentiable_, out);
+    // An input returned as it is gets a history of its own, and so do views that forward made.
     if (!dirty && (is_input || (differentiable && out.is_view())))
-      out = view_of_function(out, outputs.size());
+      out = make_view(out, out.layout(), kind);
     if (!differentiable)
       add_input(out);
     else if (dirty)

@@ -48,13 +48,11 @@ Tensor make_tensor(IntArrayRef sizes, ScalarType dtype, Device device) {
 
 namespace {
 
-/// A view of a view keeps what restricts the first one.
+/// What restricts a view restricts its views, unless how they are made restricts them otherwise.
 ViewKind kind_of_view(const TensorImpl& source, ViewKind made) {
-  if (source.view_kind != ViewKind::None && source.view_kind != ViewKind::Default)
-    return source.view_kind;
   if (InferenceMode::is_enabled()) return ViewKind::Inference;
   if (!GradMode::is_enabled()) return ViewKind::NoGrad;
-  return made;
+  return made == ViewKind::Default && source.view_kind != ViewKind::None ? source.view_kind : made;
 }
 
 Tensor share(const TensorImpl& source, Layout layout, ScalarType dtype) {

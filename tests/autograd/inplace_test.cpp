@@ -138,7 +138,11 @@ TEST(Inplace, ViewsMadeWithoutGradAreRejectedWithGrad) {
     NoGradGuard guard;
     view = y.select(0, 0);
   }
-  EXPECT_FALSE(view.requires_grad());
+  EXPECT_TRUE(view.requires_grad()) << "a view follows its base";
+  EXPECT_THAT(error_of([&] { view.mul_(2); }),
+              HasSubstr("A view was created in no_grad mode and is being modified inplace with "
+                        "grad mode enabled."));
+  EXPECT_EQ(at(y, 0), 1);
 }
 
 TEST(Inplace, OverlappingOutputsAreRejected) {

@@ -107,7 +107,7 @@ TEST(Split, InPlaceOnOnePartIsRejected) {
       "Output 0 of SplitBackward0 is a view and is being modified inplace. This view is the "
       "output of a function that returns multiple views. Such functions do not allow the output "
       "views to be modified inplace. You should replace the inplace operation by an "
-      "out-of-place one.");
+      "out-of-place one. (in fill_)");
 }
 
 TEST(Meshgrid, BothIndexings) {

@@ -33,7 +33,7 @@ bool restricted(ViewKind kind) { return kind != ViewKind::None && kind != ViewKi
 
 }  // namespace
 
-Var fresh(const Tensor& value, bool requires_grad, bool leaf) {
+Var fresh(const Tensor& shown, const Tensor& value, bool requires_grad, bool leaf) {
   Var v;
   v.base = std::make_shared<Base>();
   v.base->memory = std::make_shared<Memory>();
@@ -41,10 +41,10 @@ Var fresh(const Tensor& value, bool requires_grad, bool leaf) {
   v.base->requires_grad = requires_grad;
   v.base->leaf = leaf;
   v.complex = value.is_complex();
-  v.base->expression = as_reals(value).reshape({-1});
-  DimVector sizes = value.sizes();
-  if (v.complex) sizes.push_back(2);
-  v.positions = arange(v.base->expression.numel(), kLong).reshape(sizes);
+  v.positions = positions_of(shown);
+  const Tensor memory = zeros({static_cast<int64_t>(shown.storage()->nbytes() / sizeof(double))}, kDouble);
+  v.base->expression =
+      memory.index_copy(0, v.positions.reshape({-1}), as_reals(value).reshape({-1}));
   return v;
 }
 
@@ -52,7 +52,8 @@ Var view_of(const Var& of, const Tensor& shown, ViewKind made) {
   Var v;
   v.base = of.base;
   v.view = true;
-  v.kind = restricted(of.kind) ? of.kind : made;
+  v.kind = restricted(made) || of.kind == ViewKind::None ? made : of.kind;
+  v.is_end = of.is_end || made == ViewKind::NoGrad || made == ViewKind::Inference;
   v.complex = shown.is_complex();
   v.positions = positions_of(shown);
   v.version = of.base->memory->version;
@@ -67,6 +68,7 @@ Var detached(const Var& of) {
   v.base->expression = of.base->expression.detach();
   v.view = false;
   v.kind = ViewKind::None;
+  v.is_end = false;
   v.own.reset();
   return v;
 }
@@ -88,9 +90,8 @@ std::string unchangeable(const Var& v, bool recorded) {
 
 Tensor read(const Var& v) {
   if (v.own.defined() && v.version == v.base->memory->version) return v.own;
-  // Views that were made without gradients have none; those of views of theirs lead there.
-  const bool constant = v.kind == ViewKind::NoGrad || v.kind == ViewKind::Inference;
-  const Tensor all = constant ? v.base->expression.detach() : v.base->expression;
+  Tensor all = v.is_end ? v.base->expression.detach() : v.base->expression;
+  if (v.is_end) all.requires_grad_(v.base->requires_grad);
   const Tensor numbers = all.index_select(0, v.positions.reshape({-1})).reshape(v.positions.sizes());
   return v.complex ? view_as_complex(numbers) : numbers;
 }
@@ -102,6 +103,7 @@ void write(Var& v, const Tensor& value, bool recorded) {
   for (const std::weak_ptr<Base>& held : self.memory->bases) {
     const std::shared_ptr<Base> base = held.lock();
     if (!base) continue;
+    const AutoGradMode with_history(true);
     const Tensor changed = base->expression.index_copy(0, where, numbers);
     base->expression = recorded && base.get() == &self
                            ? changed

@@ -44,6 +44,8 @@ struct Var {
   bool complex = false;
   bool view = false;
   ViewKind kind = ViewKind::None;
+  /// A view that was made without gradients, where they end, or a view of one.
+  bool is_end = false;
   int version = 0;  ///< of the memory when its history was made
   /// The value of a user-defined function's view, while it is up to date.
   Tensor own;
@@ -51,8 +53,8 @@ struct Var {
   bool requires_grad() const { return base->requires_grad || own.defined(); }
 };
 
-/// A new tensor with this value.
-Var fresh(const Tensor& value, bool requires_grad, bool leaf);
+/// A new tensor with this value, laid out as `shown`, the tensor that Taeda made.
+Var fresh(const Tensor& shown, const Tensor& value, bool requires_grad, bool leaf);
 /// A view of `of` with the positions that `shown`, the tensor that Taeda made, has in its memory.
 Var view_of(const Var& of, const Tensor& shown, ViewKind made);
 Var detached(const Var& of);

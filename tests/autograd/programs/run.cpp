@@ -1,0 +1,585 @@
+// Runs a program and its twin (twin.h) side by side, instruction by instruction.
+#include <cmath>
+#include <sstream>
+
+#include "taeda/autograd/engine.h"
+#include "taeda/autograd/function.h"
+#include "taeda/base/error.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/join.h"
+#include "taeda/ops/reduce.h"
+#include "taeda/ops/shape.h"
+#include "taeda/ops/unary.h"
+#include "taeda/tensor/grad_mode.h"
+#include "tests/autograd/programs/program.h"
+#include "tests/autograd/programs/twin.h"
+#include "tests/error_of.h"
+
+namespace taeda::programs {
+
+namespace {
+
+struct Triple : autograd::Function<Triple> {
+  static Tensor forward(autograd::AutogradContext*, const Tensor& x) { return x; }
+  static autograd::variable_list backward(autograd::AutogradContext*, autograd::variable_list g) {
+    return {g[0] * 3};
+  }
+};
+
+/// The modes of an instruction.
+struct ModeScope {
+  explicit ModeScope(Mode mode) : inference(mode == Mode::Inference), grad(mode == Mode::Grad) {}
+  InferenceMode inference;
+  AutoGradMode grad;
+};
+
+/// Fixed numbers, different for every `salt`, that keep products and exponentials small.
+Tensor numbers(IntArrayRef sizes, bool complex, uint32_t salt) {
+  const auto real = [&](double phase) {
+    return (arange(product(sizes), kDouble) * 0.7 + 0.31 * (salt % 97) + phase).sin().reshape(sizes).clone();
+  };
+  return complex ? make_complex(real(0), real(1)) : real(0);
+}
+
+Tensor magnitude(const Tensor& t) { return t.is_complex() ? view_as_real(t) : t; }
+
+/// |t|^2 summed.
+Tensor energy(const Tensor& t) {
+  const Tensor m = magnitude(t);
+  return (m * m).sum();
+}
+
+std::string list_of(IntArrayRef values) {
+  std::string out = "(";
+  for (int64_t v : values) out += std::to_string(v) + ",";
+  return out + ")";
+}
+
+constexpr const char* kSpoilt = "has been modified by an inplace operation";
+
+struct Pair {
+  Tensor real;
+  Var twin;
+};
+
+class Machine {
+ public:
+  explicit Machine(std::string* python) : python_(python) {}
+
+  std::string run(const Program& program) {
+    for (const Instruction& i : program) {
+      step(i);
+      if (!failure_.empty()) return failure_;
+    }
+    mode_ = Mode::Grad;
+    compare_values();
+    if (failure_.empty()) compare_gradients();
+    return failure_;
+  }
+
+ private:
+  // ---- one instruction ----
+
+  void step(const Instruction& i) {
+    if (i.op == Op::Leaf) return make_leaf(i);
+    if (pairs_.empty()) return;
+    const size_t a = i.a % pairs_.size();
+    mode_ = i.mode;
+    if (i.op <= Op::Function) return make_new(i, a);
+    if (i.op <= Op::Imag) return make_view(i, a);
+    if (i.op <= Op::SubInplace) return change(i, a);
+    use(i, a);
+  }
+
+  void make_leaf(const Instruction& i) {
+    static const DimVector kShapes[] = {{4}, {2, 3}, {3, 2}, {2, 2, 2}, {1, 3}, {4, 2}};
+    const DimVector& shape = kShapes[i.p % std::size(kShapes)];
+    const bool complex = i.q & 1, plain = i.q & 2;
+    const auto salt = static_cast<uint32_t>(pairs_.size());
+    Pair pair{numbers(shape, complex, salt), {}};
+    const Tensor own = numbers(shape, complex, salt);
+    pair.real.requires_grad_(!plain);
+    Tensor leaf = own.requires_grad_(!plain);
+    pair.twin = fresh(pair.real, own, !plain, true);
+    say(fresh_name(), " = numbers(", list_of(shape), ", ", complex ? "True" : "False", ", ", salt,
+        ").requires_grad_(", plain ? "False" : "True", ")");
+    if (!plain) {
+      leaves_.push_back(pair.real);
+      twin_leaves_.push_back(leaf);
+      leaf_names_.push_back(pairs_.size());
+    }
+    pairs_.push_back(std::move(pair));
+  }
+
+  void make_new(const Instruction& i, size_t a) {
+    if (mode_ == Mode::Inference) return;  // inference tensors are another subject
+    const Pair x = pairs_[a];
+    const bool grad = mode_ == Mode::Grad;
+    const double k = 0.5 + i.p % 5 * 0.25;
+    std::string expected = grad && i.op != Op::Detach ? stale(x.twin) : "";
+    if (i.op == Op::Detach) {
+      add("detach", a, [&] { return x.real.detach(); }, [&](const Tensor&) { return detached(x.twin); },
+          expected, name(a) + ".detach()");
+      return;
+    }
+    if (i.op == Op::Function) {
+      if (!grad || !x.twin.requires_grad()) return;
+      add("Function", a, [&] { return Triple::apply(x.real); },
+          [&](const Tensor& made) {
+            Var v = view_of(x.twin, made, ViewKind::CustomFunction);
+            v.is_end = false;
+            const Tensor value = read(x.twin);
+            v.own = value * 3 - (value * 2).detach();
+            return v;
+          },
+          expected, "Triple.apply(" + name(a) + ")");
+      return;
+    }
+    const bool needs = grad && x.twin.requires_grad();
+    if (i.op == Op::Scaled) {
+      make(a, [&] { return x.real * k; }, [&] { return read(x.twin) * k; }, {}, needs, expected,
+           name(a) + " * " + std::to_string(k));
+    } else if (i.op == Op::Exp) {
+      make(a, [&] { return x.real.exp(); }, [&] { return read(x.twin).exp(); }, {}, needs, expected,
+           name(a) + ".exp()", true);
+    } else {
+      const size_t b = fitting(i.b, x.real, false);
+      const Pair y = pairs_[b];
+      const bool other_needs = grad && y.twin.requires_grad();
+      if (grad && expected.empty()) expected = stale(y.twin);
+      std::vector<Kept> kept;
+      if (needs) kept.push_back(now(y.twin));
+      if (other_needs) kept.push_back(now(x.twin));
+      make(a, [&] { return x.real * y.real; }, [&] { return read(x.twin) * read(y.twin); }, kept,
+           needs || other_needs, expected, name(a) + " * " + name(b));
+    }
+  }
+
+  /// A result with memory of its own. `keeps_itself`: its operation saved it.
+  template <class Real, class Twin>
+  void make(size_t, Real real, Twin twin, std::vector<Kept> kept, bool needs,
+            const std::string& expected, const std::string& text, bool keeps_itself = false) {
+    add("new", 0, real,
+        [&](const Tensor& made) {
+          const AutoGradMode mode(needs);
+          Var v = fresh(made, twin(), needs, !needs);
+          if (keeps_itself) kept.push_back(now(v));
+          v.base->expression = watch(v.base->expression, kept, &ran_);
+          return v;
+        },
+        expected, text);
+  }
+
+  /// Runs `real`, compares whether it is refused, and keeps the result.
+  template <class Real, class Twin>
+  void add(const char*, size_t, Real real, Twin twin, const std::string& expected,
+           const std::string& text) {
+    Pair pair;
+    const std::string error = attempt([&] { pair.real = real(); });
+    if (!agree(error, expected, text)) return;
+    if (!error.empty()) return say_error(text);
+    pair.twin = twin(pair.real);
+    say_in_mode(fresh_name() + " = " + text);
+    pairs_.push_back(std::move(pair));
+  }
+
+  // ---- views ----
+
+  void make_view(const Instruction& i, size_t a) {
+    const Pair x = pairs_[a];
+    std::vector<Tensor> made;
+    std::string text;
+    const std::string error = attempt([&] { made = show(i, x.real, name(a), &text); });
+    if (text.empty()) return;  // does not apply
+    const std::string expected = mode_ == Mode::Grad ? stale(x.twin) : "";
+    if (!agree(error, expected, text)) return;
+    if (!error.empty()) return say_error(text);
+    const bool several = i.op == Op::Chunk || i.op == Op::Unbind;
+    const ViewKind kind = mode_ == Mode::Inference ? ViewKind::Inference
+                          : mode_ == Mode::NoGrad  ? ViewKind::NoGrad
+                          : several                ? ViewKind::MultiOutput
+                                                   : ViewKind::Default;
+    std::string names;
+    for (size_t n = 0; n < made.size(); ++n) names += name(pairs_.size() + n) + ", ";
+    say_in_mode((several ? names : names.substr(0, names.size() - 2)) + " = " + text);
+    for (const Tensor& t : made) {
+      Pair pair{t, view_of(x.twin, t, kind)};
+      if (!pair.twin.is_end && x.twin.own.defined() && x.twin.version == x.twin.base->memory->version)
+        pair.twin.own = part_of(x, pair.twin);
+      pairs_.push_back(std::move(pair));
+    }
+  }
+
+  /// A view of a user-defined function's view shows a part of that function's value.
+  static Tensor part_of(const Pair& of, const Var& view) {
+    const Tensor where = of.twin.positions.reshape({-1}), wanted = view.positions.reshape({-1});
+    std::vector<int64_t> at;
+    for (int64_t k = 0; k < wanted.numel(); ++k)
+      for (int64_t j = 0; j < where.numel(); ++j)
+        if (wanted[k].item<int64_t>() == where[j].item<int64_t>()) {
+          at.push_back(j);
+          break;
+        }
+    const Tensor picked = magnitude(of.twin.own)
+                              .reshape({-1})
+                              .index_select(0, tensor(at, kLong))
+                              .reshape(view.positions.sizes());
+    return view.complex ? view_as_complex(picked) : picked;
+  }
+
+  /// The view of an instruction, and its Python text; no text where it does not apply.
+  std::vector<Tensor> show(const Instruction& i, const Tensor& x, const std::string& of,
+                           std::string* text) {
+    const ModeScope scope(mode_);
+    const int64_t n = x.dim();
+    const int64_t d = n > 0 ? i.p % n : 0, e = n > 0 ? i.q % n : 0;
+    const auto call = [&](auto... parts) { *text = taeda::detail::concat(of, ".", parts...); };
+    const bool sized = n > 0 && x.size(d) > 0;
+    switch (i.op) {
+      case Op::Flatten:
+        if (x.numel() == 0 || !x.layout().view({x.numel()})) return {};
+        call("view(-1)");
+        return {x.view({-1})};
+      case Op::Transpose:
+        if (n < 2) return {};
+        call("transpose(", d, ", ", e, ")");
+        return {x.transpose(d, e)};
+      case Op::Permute: {
+        if (n < 2) return {};
+        DimVector order;
+        for (int64_t k = 0; k < n; ++k) order.push_back((k + 1 + d) % n);
+        call("permute(", list_of(order), ")");
+        return {x.permute(order)};
+      }
+      case Op::Select: {
+        if (!sized) return {};
+        const int64_t at = i.q % x.size(d);
+        call("select(", d, ", ", at, ")");
+        return {x.select(d, at)};
+      }
+      case Op::Slice: {
+        if (!sized) return {};
+        const int64_t from = i.q % x.size(d), step = 1 + (i.q >> 4) % 2;
+        call("__getitem__((slice(None),)*", d, " + (slice(", from, ", None, ", step, "),))");
+        return {x.slice(d, from, std::nullopt, step)};
+      }
+      case Op::Narrow: {
+        if (!sized) return {};
+        const int64_t from = i.q % x.size(d), length = 1 + (i.q >> 4) % (x.size(d) - from);
+        call("narrow(", d, ", ", from, ", ", length, ")");
+        return {x.narrow(d, from, length)};
+      }
+      case Op::Squeeze: call("squeeze()"); return {x.squeeze()};
+      case Op::Unsqueeze:
+        if (n > 3) return {};
+        call("unsqueeze(", i.p % (n + 1), ")");
+        return {x.unsqueeze(i.p % (n + 1))};
+      case Op::Expand: {
+        if (n > 3 || x.numel() > 16) return {};
+        DimVector sizes{2};
+        for (int64_t s : x.sizes()) sizes.push_back(s);
+        call("expand(", list_of(sizes), ")");
+        return {x.expand(sizes)};
+      }
+      case Op::Diagonal:
+        if (n < 2 || d == e) return {};
+        call("diagonal(0, ", d, ", ", e, ")");
+        return {x.diagonal(0, d, e)};
+      case Op::Unfold: {
+        if (!sized || n > 3) return {};
+        const int64_t size = 1 + i.q % x.size(d), step = 1 + (i.q >> 4) % 2;
+        call("unfold(", d, ", ", size, ", ", step, ")");
+        return {x.unfold(d, size, step)};
+      }
+      case Op::AsStrided: {
+        if (x.numel() < 2 || !x.layout().is_non_overlapping_and_dense()) return {};
+        const int64_t length = 1 + i.p % (x.numel() - 1), stride = i.q % 2;
+        call("as_strided((", length, ",), (", stride, ",), ", x.storage_offset() + 1, ")");
+        return {x.as_strided({length}, {stride}, x.storage_offset() + 1)};
+      }
+      case Op::Chunk:
+        if (!sized) return {};
+        call("chunk(2, ", d, ")");
+        return x.chunk(2, d);
+      case Op::Unbind:
+        if (!sized) return {};
+        call("unbind(", d, ")");
+        return x.unbind(d);
+      case Op::ViewAsReal:
+        if (!x.is_complex() || n > 3) return {};
+        *text = "torch.view_as_real(" + of + ")";
+        return {view_as_real(x)};
+      case Op::ViewAsComplex: {
+        if (x.is_complex() || n == 0 || x.size(-1) != 2 || x.stride(-1) != 1 ||
+            x.storage_offset() % 2 != 0)
+          return {};
+        for (int64_t k = 0; k + 1 < n; ++k)
+          if (x.stride(k) % 2 != 0) return {};
+        *text = "torch.view_as_complex(" + of + ")";
+        return {view_as_complex(x)};
+      }
+      case Op::Real:
+        if (!x.is_complex()) return {};
+        call("real");
+        return {real(x)};
+      case Op::Imag:
+        if (!x.is_complex()) return {};
+        call("imag");
+        return {imag(x)};
+      default: return {};
+    }
+  }
+
+  // ---- changes in place ----
+
+  void change(const Instruction& i, size_t a) {
+    Pair& x = pairs_[a];
+    if (x.real.layout().has_internal_overlap()) return;
+    const bool grad = mode_ == Mode::Grad;
+    const bool binary = i.op == Op::MulInplace || i.op == Op::AddInplace ||
+                        i.op == Op::CopyInplace || i.op == Op::SubInplace;
+    const size_t b = binary ? fitting(i.b, x.real, true) : a;
+    if (binary && b == a) return;
+    const Pair y = pairs_[b];
+    const bool recorded =
+        grad && (x.twin.requires_grad() || (binary && y.twin.requires_grad()));
+    std::string expected = unchangeable(x.twin, recorded);
+    if (expected.empty() && recorded && binary) expected = stale(y.twin);
+    const double k = 0.5 + i.p % 5 * 0.25;
+    std::string text = name(a);
+    const bool kept_before = binary && recorded && x.twin.requires_grad();
+    const Kept kept_other = now(y.twin);
+    const std::string error = attempt([&] { apply(i.op, x.real, y.real, k, name(b), &text); });
+    if (!agree(error, expected, text)) return;
+    if (!error.empty()) return say_error(text);
+    say_in_mode(text);
+
+    const AutoGradMode mode(recorded);
+    const Tensor before = read(x.twin), other = binary ? read(y.twin) : Tensor();
+    Tensor after;
+    std::vector<Kept> kept;
+    switch (i.op) {
+      case Op::ScaleInplace: after = before * k; break;
+      case Op::AddNumberInplace: after = before + k; break;
+      case Op::MulInplace:
+        after = before * other;
+        if (kept_before) kept.push_back(kept_other);
+        break;
+      case Op::AddInplace: after = before + other; break;
+      case Op::SubInplace: after = before - other; break;
+      case Op::CopyInplace: after = other + (before * 0).detach(); break;
+      case Op::ZeroInplace: after = (before * 0).detach(); break;
+      default:
+        after = before.exp();
+        kept.push_back({x.twin.base->memory, x.twin.base->memory->version + 1});
+    }
+    if (recorded) after = watch(after, kept, &ran_);
+    write(x.twin, after, recorded);
+    if (recorded) x.twin.version = x.twin.base->memory->version;
+  }
+
+  void apply(Op op, const Tensor& x, const Tensor& y, double k, const std::string& other,
+             std::string* text) {
+    const ModeScope scope(mode_);
+    const auto call = [&](auto... parts) { *text = taeda::detail::concat(*text, ".", parts...); };
+    switch (op) {
+      case Op::ScaleInplace: call("mul_(", k, ")"); x.mul_(k); break;
+      case Op::AddNumberInplace: call("add_(", k, ")"); x.add_(k); break;
+      case Op::MulInplace: call("mul_(", other, ")"); x.mul_(y); break;
+      case Op::AddInplace: call("add_(", other, ")"); x.add_(y); break;
+      case Op::SubInplace: call("sub_(", other, ")"); x.sub_(y); break;
+      case Op::CopyInplace: call("copy_(", other, ")"); x.copy_(y); break;
+      case Op::ZeroInplace: call("zero_()"); x.zero_(); break;
+      default: call("exp_()"); x.exp_();
+    }
+  }
+
+  // ---- the loss ----
+
+  void use(const Instruction& i, size_t a) {
+    if (mode_ != Mode::Grad) return;
+    const Pair x = pairs_[a];
+    const bool square = i.op == Op::UseSquare, complex = x.real.is_complex();
+    const Tensor weight = numbers(magnitude(x.real.detach()).sizes(), false, i.p);
+    const std::string text = taeda::detail::concat(
+        "loss = loss + (", complex ? "torch.view_as_real(" : "(", name(a), ")", square ? ".square()" : "",
+        " * numbers(", list_of(weight.sizes()), ", False, ", i.p, ")).sum()");
+    Tensor term;
+    const std::string error = attempt([&] {
+      const Tensor m = magnitude(x.real);
+      term = ((square ? m * m : m) * weight).sum();
+    });
+    if (!agree(error, stale(x.twin), text)) return;
+    if (!error.empty()) return say_error(text);
+    say(text);
+    Tensor m = magnitude(read(x.twin));
+    if (square) m = watch(m * m, {now(x.twin)}, &ran_);
+    loss_ = loss_ + term;
+    twin_loss_ = twin_loss_ + (m * weight).sum();
+  }
+
+  // ---- the end ----
+
+  void compare_values() {
+    const NoGradGuard guard;
+    for (size_t k = 0; k < pairs_.size() && failure_.empty(); ++k) {
+      const Pair& p = pairs_[k];
+      Var plain = p.twin;
+      plain.own.reset();
+      expect_close(p.real, read(plain), "the value of " + name(k));
+    }
+    expect_close(loss_, twin_loss_, "the loss");
+  }
+
+  void compare_gradients() {
+    if (leaves_.empty() || !twin_loss_.requires_grad()) {
+      if (loss_.requires_grad()) failure_ = "the loss requires a gradient";
+      return;
+    }
+    if (!loss_.requires_grad()) return void(failure_ = "the loss lost its gradient");
+    std::vector<Tensor> expected =
+        autograd::grad({twin_loss_}, twin_leaves_, {}, true, true, true);
+    const bool spoilt = kept_was_changed();
+    std::vector<Tensor> got;
+    const std::string error =
+        attempt([&] { got = autograd::grad({loss_}, leaves_, {}, true, true, true); });
+    if (!agree(error, spoilt ? kSpoilt : "", "backward")) return;
+    if (spoilt) return say("check_error(lambda: loss.backward())");
+    Tensor second, twin_second;
+    for (size_t k = 0; k < leaves_.size(); ++k) {
+      const Tensor g = got[k].defined() ? got[k] : zeros_like(leaves_[k]);
+      const Tensor e = expected[k].defined() ? expected[k] : zeros_like(leaves_[k]);
+      expect_close(g, e, "the gradient of leaf " + name(leaf_names_[k]));
+      second = second.defined() ? second + energy(g) : energy(g);
+      twin_second = twin_second.defined() ? twin_second + energy(e) : energy(e);
+    }
+    if (!failure_.empty()) return;
+    backward_twice(expected);
+    if (failure_.empty() && twin_second.requires_grad()) compare_second(second, twin_second);
+  }
+
+  /// Whether something that the pass of the twin asked for has been changed since it was kept.
+  bool kept_was_changed() {
+    bool changed = false;
+    for (const Kept& k : ran_) changed = changed || k.memory->version != k.version;
+    ran_.clear();
+    return changed;
+  }
+
+  /// Gradients add up, and a graph that is kept can be walked again. Such a pass goes everywhere, not
+  /// only where leaves are.
+  void backward_twice(const std::vector<Tensor>& expected) {
+    for (const Tensor& leaf : leaves_) leaf.mutable_grad().reset();
+    twin_loss_.backward({}, true);
+    const bool spoilt = kept_was_changed();
+    const std::string error = attempt([&] { loss_.backward({}, true); });
+    if (!agree(error, spoilt ? kSpoilt : "", "backward into all leaves")) return;
+    if (spoilt) return say("check_error(lambda: loss.backward())");
+    say("loss.backward(retain_graph=True)");
+    loss_.backward({}, true);
+    for (size_t k = 0; k < leaves_.size(); ++k) {
+      const Tensor g = leaves_[k].grad();
+      const Tensor e = expected[k].defined() ? expected[k].detach() : zeros_like(leaves_[k]);
+      expect_close(g.defined() ? g / 2 : zeros_like(leaves_[k]), e,
+                   "the gradient of leaf " + name(leaf_names_[k]) + " after two passes");
+      const Tensor flat = magnitude(e).reshape({-1});
+      std::string values;
+      for (int64_t j = 0; j < flat.numel(); ++j)
+        values += taeda::detail::concat(flat[j].item<double>(), ", ");
+      say("check(", name(leaf_names_[k]), ", [", values, "])");
+    }
+  }
+
+  void compare_second(const Tensor& second, const Tensor& twin_second) {
+    std::vector<Tensor> got(leaves_.size());  // where all are zero the graph may end before
+    if (second.requires_grad())
+      got = autograd::grad({second}, leaves_, {}, false, false, true);
+    const auto expected = autograd::grad({twin_second}, twin_leaves_, {}, false, false, true);
+    for (size_t k = 0; k < leaves_.size() && failure_.empty(); ++k) {
+      const Tensor none = zeros_like(leaves_[k]);
+      expect_close(got[k].defined() ? got[k] : none, expected[k].defined() ? expected[k] : none,
+                   "the second derivative of leaf " + name(leaf_names_[k]));
+    }
+  }
+
+  // ---- helpers ----
+
+  template <class F>
+  std::string attempt(F f) {
+    try {
+      const ModeScope scope(mode_);
+      f();
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "";
+  }
+
+  bool agree(const std::string& error, const std::string& expected, const std::string& where) {
+    if (expected.empty() ? error.empty() : error.find(expected) != std::string::npos) return true;
+    failure_ = taeda::detail::concat(where, ": expected ",
+                                     expected.empty() ? "no error" : "'" + expected + "'", ", got ",
+                                     error.empty() ? "none" : "'" + error + "'");
+    return false;
+  }
+
+  void expect_close(const Tensor& got, const Tensor& expected, const std::string& what) {
+    const NoGradGuard guard;
+    const Tensor a = magnitude(got.detach()), b = magnitude(expected.detach());
+    if (failure_.empty() && (a.sizes() != b.sizes() || !a.allclose(b, 1e-7, 1e-9, true)))
+      failure_ = taeda::detail::concat(what, " is ", a.repr(), ", not ", b.repr());
+  }
+
+  /// Another tensor of the dtype and shape of `x`, if `apart` in other memory; `x` where none is.
+  size_t fitting(uint32_t b, const Tensor& x, bool apart) const {
+    size_t self = 0;
+    for (size_t k = 0; k < pairs_.size(); ++k) {
+      const size_t at = (b + k) % pairs_.size();
+      const Tensor& t = pairs_[at].real;
+      if (t.is_same(x)) self = at;
+      if (!t.is_same(x) && t.dtype() == x.dtype() && t.sizes() == x.sizes() &&
+          !(apart && t.storage() == x.storage()))
+        return at;
+    }
+    return self;
+  }
+
+  static Kept now(const Var& v) { return {v.base->memory, v.base->memory->version}; }
+  static std::string name(size_t k) { return "t" + std::to_string(k); }
+  std::string fresh_name() const { return name(pairs_.size()); }
+
+  template <class... Parts>
+  void say(const Parts&... parts) {
+    if (python_) *python_ += taeda::detail::concat("    ", parts..., "\n");
+  }
+  void say_in_mode(const std::string& text) {
+    if (mode_ == Mode::Grad) return say(text);
+    say("with torch.", mode_ == Mode::NoGrad ? "no_grad" : "inference_mode", "(): ", text);
+  }
+  void say_error(const std::string& text) {
+    const std::string expression =
+        text.starts_with("loss = ") ? text.substr(7) : text;
+    say("check_error(lambda: ", expression, ")");
+  }
+
+  std::vector<Pair> pairs_;
+  std::vector<Tensor> leaves_, twin_leaves_;
+  std::vector<size_t> leaf_names_;
+  Tensor loss_ = zeros({}, kDouble), twin_loss_ = zeros({}, kDouble);
+  std::vector<Kept> ran_;
+  Mode mode_ = Mode::Grad;
+  std::string failure_;
+  std::string* python_;
+};
+
+}  // namespace
+
+std::string run(const Program& program, std::string* python) {
+  try {
+    return Machine(python).run(program);
+  } catch (const std::exception& e) {
+    return std::string("unexpected error: ") + e.what();
+  }
+}
+
+}  // namespace taeda::programs
