@@ -86,14 +86,6 @@ class NodeTable {
 
 class Pass;
 thread_local Pass* current_pass = nullptr;
-thread_local Node* running_node = nullptr;
-
-struct RunningNode {
-  explicit RunningNode(Node* n) : previous(running_node) { running_node = n; }
-  ~RunningNode() { running_node = previous; }
-  Node* previous;
-};
-
 /// Where a node's work on `device` runs. To be asked under the caller's streams.
 Stream stream_of(const Node& node, Device device) {
   return node.stream.device() == device ? node.stream : current_stream(device);
@@ -438,8 +430,6 @@ void add_roots(Pass& pass, const std::vector<Tensor>& outputs, const std::vector
 
 }  // namespace
 
-Node* current_node() { return running_node; }
-
 void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& grad_tensors,
               std::optional<bool> retain_graph, bool create_graph,
               const std::vector<Tensor>& inputs) {
@@ -478,6 +468,8 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
                 "One of the differentiated Tensors appears to not have been used in the graph. Set "
                 "allow_unused=true "
                 "if this is the desired behavior.");
+  for (Tensor& r : results)  // an expanded number is enough for nodes; a caller may write into it
+    if (r.defined() && r.layout().has_internal_overlap()) r = r.contiguous();
   return results;
 }
 

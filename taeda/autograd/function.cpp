@@ -56,7 +56,7 @@ void FunctionNode::finish(const variable_list& inputs, const std::vector<bool>& 
   }
   for (const Tensor& t : context.to_save_) {
     const auto output = is_among(own, t);
-    context.saved_.emplace_back(t, output != own.end(),
+    context.saved_.emplace_back(t, nullptr, output != own.end(),
                                 static_cast<uint32_t>(output - own.begin()));
   }
   take_saved_count();
@@ -85,6 +85,13 @@ TensorVec FunctionNode::apply(TensorVec grads, Needs needs) {
       TAEDA_CHECK(!all[i].defined(), "function ", name_,
                   " returned a gradient different than undefined at position ", i + 1,
                   ", but the corresponding forward argument was not a Tensor");
+  return out;
+}
+
+std::vector<SavedTensor> FunctionNode::saved_tensors() const {
+  if (context.released_) detail::throw_graph_released(name());
+  std::vector<SavedTensor> out;
+  for (const Saved& s : context.saved_) out.push_back({"", s.unpack()});
   return out;
 }
 

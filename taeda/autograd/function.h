@@ -57,6 +57,7 @@ class FunctionNode final : public Node {
   const char* name() const override { return name_.c_str(); }
   TensorVec apply(TensorVec grads, Needs needs) override;
   void release_saved() override;
+  std::vector<SavedTensor> saved_tensors() const override;
   /// Connects outputs and saved tensors once forward is done; `is_tensor[i]` for every argument.
   void finish(const variable_list& inputs, const std::vector<bool>& is_tensor,
               variable_list& outputs);

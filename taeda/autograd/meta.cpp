@@ -78,7 +78,8 @@ TensorVec AccumulateGrad::apply(TensorVec grads, Needs) {
 Edge gradient_edge(const Tensor& t) {
   uint32_t nr = 0;
   if (NodePtr fn = grad_fn_of(t, &nr)) return {std::move(fn), nr};
-  if (!t.requires_grad()) return {};
+  // Gradients end at a view that was made without gradients of a base that wants them.
+  if (!t.unsafe_impl()->wants_grad) return {};
   AutogradMeta& meta = meta_of(t);
   static std::mutex creation;  // two threads may ask for a shared leaf's sink at once
   std::lock_guard lock(creation);

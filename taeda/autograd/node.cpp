@@ -14,7 +14,14 @@ thread_local uint64_t next_number = 0;
 thread_local Node* dead_list = nullptr;
 thread_local bool destroying = false;
 
+thread_local Node* running_node = nullptr;
+
 }  // namespace
+
+Node* current_node() { return running_node; }
+
+RunningNode::RunningNode(Node* node) : previous_(running_node) { running_node = node; }
+RunningNode::~RunningNode() { running_node = previous_; }
 
 Node::Node() : sequence_nr_(next_number++) {}
 

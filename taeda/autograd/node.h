@@ -68,6 +68,12 @@ struct NodeHooks {
   unsigned next_handle = 0;
 };
 
+/// A tensor that an operation saved for its backward, by the name of its argument or result.
+struct SavedTensor {
+  std::string name;
+  Tensor value;
+};
+
 class Node : public RefCounted, public BlockCached {
  public:
   Node();
@@ -79,6 +85,13 @@ class Node : public RefCounted, public BlockCached {
   virtual TensorVec apply(TensorVec grads, Needs needs) = 0;
   /// Lets go of what the forward operation saved; called after the pass unless the graph is kept.
   virtual void release_saved() {}
+  /// What the forward operation saved, unpacked, in the order in which its closure holds it; Python's
+  /// `grad_fn._saved_self` and the like. Throws Error if it was released, or changed in place since.
+  virtual std::vector<SavedTensor> saved_tensors() const { return {}; }
+
+  /// Where the gradients of the inputs go, one edge for each, as Python's `next_functions`; an edge
+  /// without a node where no gradient is wanted.
+  const SmallVector<Edge, 2>& next_functions() const { return edges; }
 
   uint64_t sequence_nr() const { return sequence_nr_; }
   void set_sequence_nr(uint64_t n) { sequence_nr_ = n; }
@@ -97,6 +110,8 @@ class Node : public RefCounted, public BlockCached {
   std::unique_ptr<NodeHooks> hooks;
   /// Where the forward operation ran; recorded in anomaly mode.
   std::unique_ptr<std::string> origin;
+  /// What graph::metadata gives.
+  std::shared_ptr<void> notes;
   /// The stream the forward operation ran on: its backward runs there, too.
   Stream stream;
 
@@ -112,6 +127,18 @@ void destroy(Node* node);
 
 /// The node whose `apply` runs on this thread, or nullptr.
 Node* current_node();
+
+/// Makes a node the current one for a scope.
+class RunningNode {
+ public:
+  explicit RunningNode(Node* node);
+  ~RunningNode();
+  RunningNode(const RunningNode&) = delete;
+  RunningNode& operator=(const RunningNode&) = delete;
+
+ private:
+  Node* previous_;
+};
 
 /// The edge along which a tensor's gradient travels: to its grad_fn, to its accumulator if it is a
 /// leaf that requires a gradient, to nobody otherwise.

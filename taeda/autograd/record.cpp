@@ -25,6 +25,21 @@ void detail::throw_graph_released(const char* name) {
                             name, ")"));
 }
 
+void detail::link(const Tensor& out, Edge to) {
+  take_saved_count();
+  NodePtr node(new ClosureNode("AliasBackward0", [](const Tensor& g) { return g; }));
+  node->edges.push_back(std::move(to));
+  set_history(out, std::move(node), 0);
+}
+
+std::vector<SavedTensor> detail::unpack_all(const Node& node, const SavedVisitor& visitor) {
+  const RunningNode running(const_cast<Node*>(&node));  // outputs get their history from it
+  std::vector<SavedTensor> out;
+  for (const Saved* s : visitor.found())
+    if (s->defined()) out.push_back({s->name() ? s->name() : "", s->unpack()});
+  return out;
+}
+
 void detail::remember_origin(Node& node) {
   if (!AnomalyMode::is_enabled()) return;
   const Node* outer = current_node();

@@ -25,6 +25,11 @@ bool any_wants_grad(TensorList inputs);
 
 namespace detail {
 
+/// Gives `out` the history "the gradient goes on to `to`".
+void link(const Tensor& out, Edge to);
+/// The tensors that a copy of the node's closure showed.
+std::vector<SavedTensor> unpack_all(const Node& node, const SavedVisitor& visitor);
+
 /// A node around a closure.
 template <class F>
 class ClosureNode final : public Node {
@@ -45,6 +50,12 @@ class ClosureNode final : public Node {
   }
   void release_saved() override {
     if (saves_) fn_.reset();
+  }
+  std::vector<SavedTensor> saved_tensors() const override {
+    if (!fn_) throw_released(name_);
+    SavedVisitor visitor;
+    const F copy = *fn_;
+    return unpack_all(*this, visitor);
   }
 
  private:

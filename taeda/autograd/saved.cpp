@@ -2,6 +2,7 @@
 
 #include "taeda/autograd/anomaly.h"
 #include "taeda/autograd/meta.h"
+#include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
 #include "taeda/tensor/grad_mode.h"
 
@@ -9,7 +10,8 @@ namespace taeda::autograd {
 
 namespace {
 thread_local int saved_count = 0;
-}
+thread_local SavedVisitor* visitor = nullptr;
+}  // namespace
 
 int take_saved_count() {
   const int n = saved_count;
@@ -17,8 +19,11 @@ int take_saved_count() {
   return n;
 }
 
-Saved::Saved(const Tensor& t, bool is_output, uint32_t output_nr)
-    : output_nr_(output_nr), is_output_(is_output) {
+SavedVisitor::SavedVisitor() : previous_(visitor) { visitor = this; }
+SavedVisitor::~SavedVisitor() { visitor = previous_; }
+
+Saved::Saved(const Tensor& t, const char* name, bool is_output, uint32_t output_nr)
+    : name_(name), output_nr_(output_nr), is_output_(is_output) {
   ++saved_count;
   if (!t.defined()) return;
   TAEDA_CHECK(!t.is_inference(),
@@ -26,6 +31,14 @@ Saved::Saved(const Tensor& t, bool is_output, uint32_t output_nr)
               "clone to get a normal tensor and use it in autograd.");
   version_ = static_cast<uint32_t>(t._version());
   wants_grad_ = is_output || t.requires_grad();
+  if ((packed_ = pack(t))) [[unlikely]] {
+    if (wants_grad_ && !is_output) {
+      Edge edge = gradient_edge(t);
+      grad_fn_ = std::move(edge.node);
+      output_nr_ = edge.input_nr;
+    }
+    return;
+  }
   if (!is_output && (!wants_grad_ || t.is_leaf())) {
     data_ = t;
     return;
@@ -35,12 +48,35 @@ Saved::Saved(const Tensor& t, bool is_output, uint32_t output_nr)
   if (!is_output) grad_fn_ = grad_fn_of(t, &output_nr_);
 }
 
+Saved::Saved(const Saved& o)
+    : data_(o.data_),
+      grad_fn_(o.grad_fn_),
+      packed_(o.packed_),
+      name_(o.name_),
+      output_nr_(o.output_nr_),
+      version_(o.version_),
+      is_output_(o.is_output_),
+      wants_grad_(o.wants_grad_) {
+  if (visitor) [[unlikely]]
+    visitor->note(o);
+}
+
 Tensor Saved::unpack() const {
+  if (packed_) [[unlikely]]
+    return with_history(packed_->unpack());
   if (!data_.defined()) return {};
   if (static_cast<uint32_t>(data_._version()) != version_) throw_modified();
-  if (!wants_grad_ || !GradMode::is_enabled()) return data_;
-  if (!is_output_ && !grad_fn_) return data_;  // a leaf
-  Tensor out = make_alias(data_);
+  return with_history(data_);
+}
+
+Tensor Saved::with_history(const Tensor& data) const {
+  if (!wants_grad_ || !GradMode::is_enabled()) return data;
+  if (!is_output_ && !grad_fn_) return data;  // a leaf
+  Tensor out = make_alias(data);
+  if (grad_fn_ && grad_fn_->edges.empty()) {  // a leaf's sink, which is no history: one step to it
+    detail::link(out, {grad_fn_, output_nr_});
+    return out;
+  }
   set_history(out, is_output_ ? NodePtr(current_node()) : grad_fn_, output_nr_);
   return out;
 }
@@ -63,8 +99,10 @@ void Saved::throw_modified() const {
                                   "taeda::autograd::set_detect_anomaly(true)."));
 }
 
-Saved save(const Tensor& t) { return Saved(t, false); }
+Saved save(const Tensor& t, const char* name) { return Saved(t, name, false); }
 
-Saved save_output(const Tensor& t, uint32_t output_nr) { return Saved(t, true, output_nr); }
+Saved save_output(const Tensor& t, uint32_t output_nr, const char* name) {
+  return Saved(t, name, true, output_nr);
+}
 
 }  // namespace taeda::autograd

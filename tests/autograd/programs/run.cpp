@@ -5,6 +5,7 @@
 #include "taeda/autograd/engine.h"
 #include "taeda/autograd/function.h"
 #include "taeda/base/error.h"
+#include "taeda/ops/arithmetic.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/join.h"
 #include "taeda/ops/reduce.h"
@@ -100,7 +101,8 @@ class Machine {
     const Tensor own = numbers(shape, complex, salt);
     pair.real.requires_grad_(!plain);
     Tensor leaf = own.requires_grad_(!plain);
-    pair.twin = fresh(pair.real, own, !plain, true);
+    pair.twin = fresh(pair.real, !plain, true);
+    set_value(pair.twin, own);
     say(fresh_name(), " = numbers(", list_of(shape), ", ", complex ? "True" : "False", ", ", salt,
         ").requires_grad_(", plain ? "False" : "True", ")");
     if (!plain) {
@@ -118,13 +120,13 @@ class Machine {
     const double k = 0.5 + i.p % 5 * 0.25;
     std::string expected = grad && i.op != Op::Detach ? stale(x.twin) : "";
     if (i.op == Op::Detach) {
-      add("detach", a, [&] { return x.real.detach(); }, [&](const Tensor&) { return detached(x.twin); },
+      add([&] { return x.real.detach(); }, [&](const Tensor&) { return detached(x.twin); },
           expected, name(a) + ".detach()");
       return;
     }
     if (i.op == Op::Function) {
       if (!grad || !x.twin.requires_grad()) return;
-      add("Function", a, [&] { return Triple::apply(x.real); },
+      add([&] { return Triple::apply(x.real); },
           [&](const Tensor& made) {
             Var v = view_of(x.twin, made, ViewKind::CustomFunction);
             v.is_end = false;
@@ -137,34 +139,34 @@ class Machine {
     }
     const bool needs = grad && x.twin.requires_grad();
     if (i.op == Op::Scaled) {
-      make(a, [&] { return x.real * k; }, [&] { return read(x.twin) * k; }, {}, needs, expected,
+      make([&] { return x.real * k; }, [&](const Var&) { return read(x.twin) * k; }, needs, expected,
            name(a) + " * " + std::to_string(k));
     } else if (i.op == Op::Exp) {
-      make(a, [&] { return x.real.exp(); }, [&] { return read(x.twin).exp(); }, {}, needs, expected,
-           name(a) + ".exp()", true);
+      make([&] { return x.real.exp(); },
+           [&](const Var& v) { return watch(read(x.twin), {now(v)}, &ran_).exp(); }, needs, expected,
+           name(a) + ".exp()");
     } else {
       const size_t b = fitting(i.b, x.real, false);
       const Pair y = pairs_[b];
       const bool other_needs = grad && y.twin.requires_grad();
       if (grad && expected.empty()) expected = stale(y.twin);
-      std::vector<Kept> kept;
-      if (needs) kept.push_back(now(y.twin));
-      if (other_needs) kept.push_back(now(x.twin));
-      make(a, [&] { return x.real * y.real; }, [&] { return read(x.twin) * read(y.twin); }, kept,
+      make([&] { return x.real * y.real; },
+           [&](const Var&) {
+             return watch(read(x.twin), {now(y.twin)}, &ran_) *
+                    watch(read(y.twin), {now(x.twin)}, &ran_);
+           },
            needs || other_needs, expected, name(a) + " * " + name(b));
     }
   }
 
-  /// A result with memory of its own. `keeps_itself`: its operation saved it.
+  /// A result with memory of its own. `twin` gets its variable, without a value still.
   template <class Real, class Twin>
-  void make(size_t, Real real, Twin twin, std::vector<Kept> kept, bool needs,
-            const std::string& expected, const std::string& text, bool keeps_itself = false) {
-    add("new", 0, real,
+  void make(Real real, Twin twin, bool needs, const std::string& expected, const std::string& text) {
+    add(real,
         [&](const Tensor& made) {
           const AutoGradMode mode(needs);
-          Var v = fresh(made, twin(), needs, !needs);
-          if (keeps_itself) kept.push_back(now(v));
-          v.base->expression = watch(v.base->expression, kept, &ran_);
+          Var v = fresh(made, needs, !needs);
+          set_value(v, twin(v));
           return v;
         },
         expected, text);
@@ -172,7 +174,7 @@ class Machine {
 
   /// Runs `real`, compares whether it is refused, and keeps the result.
   template <class Real, class Twin>
-  void add(const char*, size_t, Real real, Twin twin, const std::string& expected,
+  void add(Real real, Twin twin, const std::string& expected,
            const std::string& text) {
     Pair pair;
     const std::string error = attempt([&] { pair.real = real(); });
@@ -347,7 +349,6 @@ class Machine {
     if (expected.empty() && recorded && binary) expected = stale(y.twin);
     const double k = 0.5 + i.p % 5 * 0.25;
     std::string text = name(a);
-    const bool kept_before = binary && recorded && x.twin.requires_grad();
     const Kept kept_other = now(y.twin);
     const std::string error = attempt([&] { apply(i.op, x.real, y.real, k, name(b), &text); });
     if (!agree(error, expected, text)) return;
@@ -356,24 +357,18 @@ class Machine {
 
     const AutoGradMode mode(recorded);
     const Tensor before = read(x.twin), other = binary ? read(y.twin) : Tensor();
+    const Kept result{x.twin.base->memory, x.twin.base->memory->version + 1};
     Tensor after;
-    std::vector<Kept> kept;
     switch (i.op) {
       case Op::ScaleInplace: after = before * k; break;
       case Op::AddNumberInplace: after = before + k; break;
-      case Op::MulInplace:
-        after = before * other;
-        if (kept_before) kept.push_back(kept_other);
-        break;
+      case Op::MulInplace: after = watch(before, {kept_other}, &ran_) * other; break;
       case Op::AddInplace: after = before + other; break;
       case Op::SubInplace: after = before - other; break;
       case Op::CopyInplace: after = other + (before * 0).detach(); break;
       case Op::ZeroInplace: after = (before * 0).detach(); break;
-      default:
-        after = before.exp();
-        kept.push_back({x.twin.base->memory, x.twin.base->memory->version + 1});
+      default: after = watch(before, {result}, &ran_).exp();
     }
-    if (recorded) after = watch(after, kept, &ran_);
     write(x.twin, after, recorded);
     if (recorded) x.twin.version = x.twin.base->memory->version;
   }
@@ -413,7 +408,7 @@ class Machine {
     if (!error.empty()) return say_error(text);
     say(text);
     Tensor m = magnitude(read(x.twin));
-    if (square) m = watch(m * m, {now(x.twin)}, &ran_);
+    if (square) m = watch(m, {now(x.twin)}, &ran_) * watch(m, {now(x.twin)}, &ran_);
     loss_ = loss_ + term;
     twin_loss_ = twin_loss_ + (m * weight).sum();
   }
@@ -432,10 +427,7 @@ class Machine {
   }
 
   void compare_gradients() {
-    if (leaves_.empty() || !twin_loss_.requires_grad()) {
-      if (loss_.requires_grad()) failure_ = "the loss requires a gradient";
-      return;
-    }
+    if (!twin_loss_.requires_grad()) return expect_no_gradient();
     if (!loss_.requires_grad()) return void(failure_ = "the loss lost its gradient");
     std::vector<Tensor> expected =
         autograd::grad({twin_loss_}, twin_leaves_, {}, true, true, true);
@@ -456,6 +448,14 @@ class Machine {
     if (!failure_.empty()) return;
     backward_twice(expected);
     if (failure_.empty() && twin_second.requires_grad()) compare_second(second, twin_second);
+  }
+
+  /// All that the loss depends on was made without gradients, though it may say that it wants one.
+  void expect_no_gradient() {
+    if (!loss_.requires_grad()) return;
+    agree(attempt([&] { loss_.backward(); }), "", "backward to no leaf");
+    for (const Tensor& leaf : leaves_)
+      if (leaf.grad().defined()) failure_ = "a leaf has a gradient";
   }
 
   /// Whether something that the pass of the twin asked for has been changed since it was kept.

@@ -1,6 +1,7 @@
 #include "tests/autograd/programs/twin.h"
 
 #include "taeda/autograd/record.h"
+#include "taeda/ops/arithmetic.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/index.h"
 #include "taeda/ops/shape.h"
@@ -33,19 +34,23 @@ bool restricted(ViewKind kind) { return kind != ViewKind::None && kind != ViewKi
 
 }  // namespace
 
-Var fresh(const Tensor& shown, const Tensor& value, bool requires_grad, bool leaf) {
+Var fresh(const Tensor& shown, bool requires_grad, bool leaf) {
   Var v;
   v.base = std::make_shared<Base>();
   v.base->memory = std::make_shared<Memory>();
   v.base->memory->bases.push_back(v.base);
   v.base->requires_grad = requires_grad;
   v.base->leaf = leaf;
-  v.complex = value.is_complex();
+  v.complex = shown.is_complex();
   v.positions = positions_of(shown);
-  const Tensor memory = zeros({static_cast<int64_t>(shown.storage()->nbytes() / sizeof(double))}, kDouble);
-  v.base->expression =
-      memory.index_copy(0, v.positions.reshape({-1}), as_reals(value).reshape({-1}));
+  const auto count = static_cast<int64_t>(shown.storage()->nbytes() / sizeof(double));
+  v.base->expression = zeros({count}, kDouble);
   return v;
+}
+
+void set_value(Var& v, const Tensor& value) {
+  v.base->expression =
+      v.base->expression.index_copy(0, v.positions.reshape({-1}), as_reals(value).reshape({-1}));
 }
 
 Var view_of(const Var& of, const Tensor& shown, ViewKind made) {
@@ -90,8 +95,7 @@ std::string unchangeable(const Var& v, bool recorded) {
 
 Tensor read(const Var& v) {
   if (v.own.defined() && v.version == v.base->memory->version) return v.own;
-  Tensor all = v.is_end ? v.base->expression.detach() : v.base->expression;
-  if (v.is_end) all.requires_grad_(v.base->requires_grad);
+  const Tensor all = v.is_end ? v.base->expression.detach() : v.base->expression;
   const Tensor numbers = all.index_select(0, v.positions.reshape({-1})).reshape(v.positions.sizes());
   return v.complex ? view_as_complex(numbers) : numbers;
 }

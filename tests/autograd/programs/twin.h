@@ -53,8 +53,9 @@ struct Var {
   bool requires_grad() const { return base->requires_grad || own.defined(); }
 };
 
-/// A new tensor with this value, laid out as `shown`, the tensor that Taeda made.
-Var fresh(const Tensor& shown, const Tensor& value, bool requires_grad, bool leaf);
+/// A new tensor of zeros, laid out as `shown`, the tensor that Taeda made.
+Var fresh(const Tensor& shown, bool requires_grad, bool leaf);
+void set_value(Var& v, const Tensor& value);
 /// A view of `of` with the positions that `shown`, the tensor that Taeda made, has in its memory.
 Var view_of(const Var& of, const Tensor& shown, ViewKind made);
 Var detached(const Var& of);
@@ -69,7 +70,8 @@ Tensor read(const Var& v);
 /// The value changes; `recorded` says whether the history does.
 void write(Var& v, const Tensor& value, bool recorded);
 
-/// `value`, the result of an operation that kept things. `ran` gets them when its backward runs.
+/// `value`, an operand whose gradient takes what the operation kept. `ran` gets that when the
+/// gradient is computed.
 Tensor watch(const Tensor& value, std::vector<Kept> kept, std::vector<Kept>* ran);
 
 }  // namespace taeda::programs

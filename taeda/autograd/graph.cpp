@@ -1,0 +1,118 @@
+#include "taeda/autograd/graph.h"
+
+#include "taeda/autograd/saved.h"
+#include "taeda/base/error.h"
+#include "taeda/tensor/grad_mode.h"
+
+namespace taeda::autograd {
+
+namespace {
+
+struct HookPair final : RefCounted {
+  graph::PackHook pack;
+  graph::UnpackHook unpack;
+  IntrusivePtr<HookPair> outer;  ///< of the scope around this one's
+};
+
+/// Null while a hook runs: what it saves itself is kept as it is. Each scope owns its own pair.
+thread_local HookPair* innermost = nullptr;
+
+class HookScope {
+ public:
+  explicit HookScope(HookPair* hooks) : previous_(innermost) { innermost = hooks; }
+  ~HookScope() { innermost = previous_; }
+  HookScope(const HookScope&) = delete;
+  HookScope& operator=(const HookScope&) = delete;
+
+ private:
+  HookPair* previous_;
+};
+
+struct PackedByHooks final : Packed {
+  PackedByHooks(const Tensor& t, IntrusivePtr<HookPair> h)
+      : hooks(std::move(h)), sizes(t.sizes()), dtype(t.dtype()), device(t.device()) {}
+
+  Tensor unpack() const override {
+    const HookScope scope(nullptr);
+    NoGradGuard no_grad;
+    const Tensor out = hooks->unpack(value);
+    TAEDA_CHECK(out.defined(), "a saved tensor unpack hook returned an undefined tensor");
+    TAEDA_CHECK(
+        out.sizes() == IntArrayRef(sizes) && out.dtype() == dtype && out.device() == device,
+        "a saved tensor unpack hook returned a tensor of shape ", out.sizes(), ", dtype ",
+        to_string(out.dtype()), " on ", out.device(), " for one of shape ", IntArrayRef(sizes),
+        ", dtype ", to_string(dtype), " on ", device);
+    return out;
+  }
+
+  std::any value;
+  IntrusivePtr<HookPair> hooks;
+  DimVector sizes;
+  ScalarType dtype;
+  Device device;
+};
+
+}  // namespace
+
+IntrusivePtr<Packed> pack(const Tensor& t) {
+  if (!innermost) [[likely]]
+    return {};
+  const IntrusivePtr<PackedByHooks> out(new PackedByHooks(t, IntrusivePtr<HookPair>(innermost)));
+  const HookScope scope(nullptr);
+  NoGradGuard no_grad;
+  const Tensor given = t.detach();
+  const int64_t version = given._version();
+  out->value = out->hooks->pack(given);
+  TAEDA_CHECK(given._version() == version,
+              "A saved tensor pack hook is modifying its input in place. Tensors provided as input "
+              "to pack hook can not be modified by in-place operations as this can lead to "
+              "unexpected side-effects.");
+  return IntrusivePtr<Packed>(out.get());
+}
+
+namespace graph {
+
+saved_tensors_hooks::saved_tensors_hooks(PackHook pack, UnpackHook unpack) {
+  TAEDA_CHECK(pack && unpack, "saved_tensors_hooks expects a pack and an unpack hook");
+  auto hooks = make_intrusive<HookPair>();
+  hooks->pack = std::move(pack);
+  hooks->unpack = std::move(unpack);
+  hooks->outer = IntrusivePtr<HookPair>(innermost);
+  innermost = hooks.detach();
+}
+
+saved_tensors_hooks::~saved_tensors_hooks() {
+  const auto mine = IntrusivePtr<HookPair>::adopt(innermost);
+  innermost = mine->outer.get();
+}
+
+namespace {
+
+struct OnHost {
+  Tensor values;
+  Device device;
+};
+
+}  // namespace
+
+save_on_cpu::save_on_cpu(bool pin_memory)
+    : saved_tensors_hooks(
+          [pin_memory](const Tensor& t) -> std::any {
+            if (t.is_cpu()) return OnHost{t, t.device()};
+            Tensor values = t.cpu();
+            return OnHost{pin_memory ? values.pin_memory() : values, t.device()};
+          },
+          [pin_memory](const std::any& packed) {
+            const auto& kept = std::any_cast<const OnHost&>(packed);
+            return kept.values.to(kept.device, pin_memory);
+          }) {}
+
+std::map<std::string, std::any>& metadata(Node& node) {
+  using Notes = std::map<std::string, std::any>;
+  if (!node.notes) node.notes = std::make_shared<Notes>();
+  return *static_cast<Notes*>(node.notes.get());
+}
+
+}  // namespace graph
+
+}  // namespace taeda::autograd
