@@ -54,7 +54,7 @@ class ClosureNode final : public Node {
   std::vector<SavedTensor> saved_tensors() const override {
     if (!fn_) throw_released(name_);
     SavedVisitor visitor;
-    const F copy = *fn_;
+    [[maybe_unused]] const F copy = *fn_;  // shows what it holds to the visitor
     return unpack_all(*this, visitor);
   }
 
@@ -122,9 +122,9 @@ void record_multi(const char* name, TensorList outs, ArrayRef<Input> inputs, F&&
   for (uint32_t i = 0; i < outs.size(); ++i) set_history(outs[i], node, i);
 }
 
-/// Throws Error if `self` may not be written into: inference tensors outside of inference mode; and,
-/// where the change is `recorded` or `self` requires a gradient, leaves and views whose history
-/// could not follow (autograd/view.h). `op` names the operation in the error.
+/// Throws Error if `self` may not be written into: inference tensors outside of inference mode;
+/// and, where the change is `recorded` or `self` requires a gradient, leaves and views whose
+/// history could not follow (autograd/view.h). `op` names the operation in the error.
 void check_inplace(const char* op, const Tensor& self, bool recorded = false);
 
 /// Counts a change of `self`, its base and that one's views.

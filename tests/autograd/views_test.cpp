@@ -99,7 +99,7 @@ struct Flattened : autograd::Function<Flattened> {
 TEST(Views, WhatAUserFunctionReturnsKeepsItsBackward) {
   const Tensor x = leaf({2, 2}, 1), other = leaf({2, 2}, 1);
   const char* const text = "This view was created inside a custom Function";
-  const Tensor y = Tripled::apply(x * 1), flat = Flattened::apply(x * 1);
+  Tensor y = Tripled::apply(x * 1), flat = Flattened::apply(x * 1);
   EXPECT_THAT(error_of([&] { y.relu_(); }), HasSubstr(text));
   EXPECT_THAT(error_of([&] { y += other; }), HasSubstr(text));
   EXPECT_THAT(error_of([&] { flat.mul_(2); }), HasSubstr(text));
@@ -184,7 +184,8 @@ TEST(Views, TakingOverMemoryEndsAView) {
 }
 
 TEST(Views, AChangeKnowsWhatItReadBefore) {
-  // The edges of an in-place operation are taken before it counts: its own input is not out of date.
+  // The edges of an in-place operation are taken before it counts: its own input is not out of
+  // date.
   const Tensor x = leaf({4}, 2), y = x * 1, v = y.view({2, 2});
   v.mul_(v.detach() * 3);
   y.sum().backward();

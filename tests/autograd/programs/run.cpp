@@ -37,7 +37,10 @@ struct ModeScope {
 /// Fixed numbers, different for every `salt`, that keep products and exponentials small.
 Tensor numbers(IntArrayRef sizes, bool complex, uint32_t salt) {
   const auto real = [&](double phase) {
-    return (arange(product(sizes), kDouble) * 0.7 + 0.31 * (salt % 97) + phase).sin().reshape(sizes).clone();
+    return (arange(product(sizes), kDouble) * 0.7 + 0.31 * (salt % 97) + phase)
+        .sin()
+        .reshape(sizes)
+        .clone();
   };
   return complex ? make_complex(real(0), real(1)) : real(0);
 }
@@ -116,6 +119,7 @@ class Machine {
   void make_new(const Instruction& i, size_t a) {
     if (mode_ == Mode::Inference) return;  // inference tensors are another subject
     const Pair x = pairs_[a];
+    if (i.op == Op::Exp && is_large(x.real)) return;
     const bool grad = mode_ == Mode::Grad;
     const double k = 0.5 + i.p % 5 * 0.25;
     std::string expected = grad && i.op != Op::Detach ? stale(x.twin) : "";
@@ -132,6 +136,7 @@ class Machine {
             v.is_end = false;
             const Tensor value = read(x.twin);
             v.own = value * 3 - (value * 2).detach();
+            if (!v.own.requires_grad()) v.own.requires_grad_();  // of a view without gradients
             return v;
           },
           expected, "Triple.apply(" + name(a) + ")");
@@ -139,12 +144,12 @@ class Machine {
     }
     const bool needs = grad && x.twin.requires_grad();
     if (i.op == Op::Scaled) {
-      make([&] { return x.real * k; }, [&](const Var&) { return read(x.twin) * k; }, needs, expected,
-           name(a) + " * " + std::to_string(k));
+      make([&] { return x.real * k; }, [&](const Var&) { return read(x.twin) * k; }, needs,
+           expected, name(a) + " * " + std::to_string(k));
     } else if (i.op == Op::Exp) {
       make([&] { return x.real.exp(); },
-           [&](const Var& v) { return watch(read(x.twin), {now(v)}, &ran_).exp(); }, needs, expected,
-           name(a) + ".exp()");
+           [&](const Var& v) { return watch(read(x.twin), {now(v)}, &ran_).exp(); }, needs,
+           expected, name(a) + ".exp()");
     } else {
       const size_t b = fitting(i.b, x.real, false);
       const Pair y = pairs_[b];
@@ -161,8 +166,10 @@ class Machine {
 
   /// A result with memory of its own. `twin` gets its variable, without a value still.
   template <class Real, class Twin>
-  void make(Real real, Twin twin, bool needs, const std::string& expected, const std::string& text) {
-    add(real,
+  void make(Real real, Twin twin, bool needs, const std::string& expected,
+            const std::string& text) {
+    add(
+        real,
         [&](const Tensor& made) {
           const AutoGradMode mode(needs);
           Var v = fresh(made, needs, !needs);
@@ -174,8 +181,7 @@ class Machine {
 
   /// Runs `real`, compares whether it is refused, and keeps the result.
   template <class Real, class Twin>
-  void add(Real real, Twin twin, const std::string& expected,
-           const std::string& text) {
+  void add(Real real, Twin twin, const std::string& expected, const std::string& text) {
     Pair pair;
     const std::string error = attempt([&] { pair.real = real(); });
     if (!agree(error, expected, text)) return;
@@ -206,7 +212,8 @@ class Machine {
     say_in_mode((several ? names : names.substr(0, names.size() - 2)) + " = " + text);
     for (const Tensor& t : made) {
       Pair pair{t, view_of(x.twin, t, kind)};
-      if (!pair.twin.is_end && x.twin.own.defined() && x.twin.version == x.twin.base->memory->version)
+      if (!pair.twin.is_end && x.twin.own.defined() &&
+          x.twin.version == x.twin.base->memory->version)
         pair.twin.own = part_of(x, pair.twin);
       pairs_.push_back(std::move(pair));
     }
@@ -337,14 +344,14 @@ class Machine {
   void change(const Instruction& i, size_t a) {
     Pair& x = pairs_[a];
     if (x.real.layout().has_internal_overlap()) return;
+    if (i.op == Op::ExpInplace && is_large(x.real)) return;
     const bool grad = mode_ == Mode::Grad;
     const bool binary = i.op == Op::MulInplace || i.op == Op::AddInplace ||
                         i.op == Op::CopyInplace || i.op == Op::SubInplace;
     const size_t b = binary ? fitting(i.b, x.real, true) : a;
     if (binary && b == a) return;
     const Pair y = pairs_[b];
-    const bool recorded =
-        grad && (x.twin.requires_grad() || (binary && y.twin.requires_grad()));
+    const bool recorded = grad && (x.twin.requires_grad() || (binary && y.twin.requires_grad()));
     std::string expected = unchangeable(x.twin, recorded);
     if (expected.empty() && recorded && binary) expected = stale(y.twin);
     const double k = 0.5 + i.p % 5 * 0.25;
@@ -365,8 +372,8 @@ class Machine {
       case Op::MulInplace: after = watch(before, {kept_other}, &ran_) * other; break;
       case Op::AddInplace: after = before + other; break;
       case Op::SubInplace: after = before - other; break;
-      case Op::CopyInplace: after = other + (before * 0).detach(); break;
-      case Op::ZeroInplace: after = (before * 0).detach(); break;
+      case Op::CopyInplace: after = other * 1; break;
+      case Op::ZeroInplace: after = zeros_like(before); break;
       default: after = watch(before, {result}, &ran_).exp();
     }
     write(x.twin, after, recorded);
@@ -378,13 +385,34 @@ class Machine {
     const ModeScope scope(mode_);
     const auto call = [&](auto... parts) { *text = taeda::detail::concat(*text, ".", parts...); };
     switch (op) {
-      case Op::ScaleInplace: call("mul_(", k, ")"); x.mul_(k); break;
-      case Op::AddNumberInplace: call("add_(", k, ")"); x.add_(k); break;
-      case Op::MulInplace: call("mul_(", other, ")"); x.mul_(y); break;
-      case Op::AddInplace: call("add_(", other, ")"); x.add_(y); break;
-      case Op::SubInplace: call("sub_(", other, ")"); x.sub_(y); break;
-      case Op::CopyInplace: call("copy_(", other, ")"); x.copy_(y); break;
-      case Op::ZeroInplace: call("zero_()"); x.zero_(); break;
+      case Op::ScaleInplace:
+        call("mul_(", k, ")");
+        x.mul_(k);
+        break;
+      case Op::AddNumberInplace:
+        call("add_(", k, ")");
+        x.add_(k);
+        break;
+      case Op::MulInplace:
+        call("mul_(", other, ")");
+        x.mul_(y);
+        break;
+      case Op::AddInplace:
+        call("add_(", other, ")");
+        x.add_(y);
+        break;
+      case Op::SubInplace:
+        call("sub_(", other, ")");
+        x.sub_(y);
+        break;
+      case Op::CopyInplace:
+        call("copy_(", other, ")");
+        x.copy_(y);
+        break;
+      case Op::ZeroInplace:
+        call("zero_()");
+        x.zero_();
+        break;
       default: call("exp_()"); x.exp_();
     }
   }
@@ -396,9 +424,10 @@ class Machine {
     const Pair x = pairs_[a];
     const bool square = i.op == Op::UseSquare, complex = x.real.is_complex();
     const Tensor weight = numbers(magnitude(x.real.detach()).sizes(), false, i.p);
-    const std::string text = taeda::detail::concat(
-        "loss = loss + (", complex ? "torch.view_as_real(" : "(", name(a), ")", square ? ".square()" : "",
-        " * numbers(", list_of(weight.sizes()), ", False, ", i.p, ")).sum()");
+    const std::string text =
+        taeda::detail::concat("loss = loss + (", complex ? "torch.view_as_real(" : "(", name(a),
+                              ")", square ? ".square()" : "", " * numbers(",
+                              list_of(weight.sizes()), ", False, ", i.p, ")).sum()");
     Tensor term;
     const std::string error = attempt([&] {
       const Tensor m = magnitude(x.real);
@@ -407,7 +436,9 @@ class Machine {
     if (!agree(error, stale(x.twin), text)) return;
     if (!error.empty()) return say_error(text);
     say(text);
-    Tensor m = magnitude(read(x.twin));
+    Var seen = x.twin;
+    if (complex) seen.has_node = x.twin.requires_grad();  // view_as_real is recorded
+    Tensor m = magnitude(read(seen));
     if (square) m = watch(m, {now(x.twin)}, &ran_) * watch(m, {now(x.twin)}, &ran_);
     loss_ = loss_ + term;
     twin_loss_ = twin_loss_ + (m * weight).sum();
@@ -429,8 +460,7 @@ class Machine {
   void compare_gradients() {
     if (!twin_loss_.requires_grad()) return expect_no_gradient();
     if (!loss_.requires_grad()) return void(failure_ = "the loss lost its gradient");
-    std::vector<Tensor> expected =
-        autograd::grad({twin_loss_}, twin_leaves_, {}, true, true, true);
+    std::vector<Tensor> expected = autograd::grad({twin_loss_}, twin_leaves_, {}, true, true, true);
     const bool spoilt = kept_was_changed();
     std::vector<Tensor> got;
     const std::string error =
@@ -466,8 +496,8 @@ class Machine {
     return changed;
   }
 
-  /// Gradients add up, and a graph that is kept can be walked again. Such a pass goes everywhere, not
-  /// only where leaves are.
+  /// Gradients add up, and a graph that is kept can be walked again. Such a pass goes everywhere,
+  /// not only where leaves are.
   void backward_twice(const std::vector<Tensor>& expected) {
     for (const Tensor& leaf : leaves_) leaf.mutable_grad().reset();
     twin_loss_.backward({}, true);
@@ -492,8 +522,7 @@ class Machine {
 
   void compare_second(const Tensor& second, const Tensor& twin_second) {
     std::vector<Tensor> got(leaves_.size());  // where all are zero the graph may end before
-    if (second.requires_grad())
-      got = autograd::grad({second}, leaves_, {}, false, false, true);
+    if (second.requires_grad()) got = autograd::grad({second}, leaves_, {}, false, false, true);
     const auto expected = autograd::grad({twin_second}, twin_leaves_, {}, false, false, true);
     for (size_t k = 0; k < leaves_.size() && failure_.empty(); ++k) {
       const Tensor none = zeros_like(leaves_[k]);
@@ -544,6 +573,12 @@ class Machine {
     return self;
   }
 
+  /// Exponentials of exponentials overflow.
+  static bool is_large(const Tensor& t) {
+    const NoGradGuard guard;
+    return t.numel() > 0 && magnitude(t.detach()).abs().max().item<double>() > 3;
+  }
+
   static Kept now(const Var& v) { return {v.base->memory, v.base->memory->version}; }
   static std::string name(size_t k) { return "t" + std::to_string(k); }
   std::string fresh_name() const { return name(pairs_.size()); }
@@ -557,8 +592,7 @@ class Machine {
     say("with torch.", mode_ == Mode::NoGrad ? "no_grad" : "inference_mode", "(): ", text);
   }
   void say_error(const std::string& text) {
-    const std::string expression =
-        text.starts_with("loss = ") ? text.substr(7) : text;
+    const std::string expression = text.starts_with("loss = ") ? text.substr(7) : text;
     say("check_error(lambda: ", expression, ")");
   }
 

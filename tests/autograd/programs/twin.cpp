@@ -30,6 +30,11 @@ Tensor positions_of(const Tensor& t) {
   return tensor(out, kLong).reshape(sizes);
 }
 
+/// What was computed, and recorded, from views without gradients alone has a node all the same.
+void give_node(Base& base) {
+  if (base.requires_grad && !base.expression.requires_grad()) base.expression.requires_grad_();
+}
+
 bool restricted(ViewKind kind) { return kind != ViewKind::None && kind != ViewKind::Default; }
 
 }  // namespace
@@ -51,6 +56,7 @@ Var fresh(const Tensor& shown, bool requires_grad, bool leaf) {
 void set_value(Var& v, const Tensor& value) {
   v.base->expression =
       v.base->expression.index_copy(0, v.positions.reshape({-1}), as_reals(value).reshape({-1}));
+  give_node(*v.base);
 }
 
 Var view_of(const Var& of, const Tensor& shown, ViewKind made) {
@@ -58,7 +64,9 @@ Var view_of(const Var& of, const Tensor& shown, ViewKind made) {
   v.base = of.base;
   v.view = true;
   v.kind = restricted(made) || of.kind == ViewKind::None ? made : of.kind;
-  v.is_end = of.is_end || made == ViewKind::NoGrad || made == ViewKind::Inference;
+  const bool without = made == ViewKind::NoGrad || made == ViewKind::Inference;
+  v.is_end = of.is_end || without;
+  v.has_node = !without && of.requires_grad();
   v.complex = shown.is_complex();
   v.positions = positions_of(shown);
   v.version = of.base->memory->version;
@@ -73,7 +81,7 @@ Var detached(const Var& of) {
   v.base->expression = of.base->expression.detach();
   v.view = false;
   v.kind = ViewKind::None;
-  v.is_end = false;
+  v.is_end = v.has_node = false;
   v.own.reset();
   return v;
 }
@@ -95,8 +103,12 @@ std::string unchangeable(const Var& v, bool recorded) {
 
 Tensor read(const Var& v) {
   if (v.own.defined() && v.version == v.base->memory->version) return v.own;
-  const Tensor all = v.is_end ? v.base->expression.detach() : v.base->expression;
-  const Tensor numbers = all.index_select(0, v.positions.reshape({-1})).reshape(v.positions.sizes());
+  // Of a view that was made without gradients nothing goes on; of a view of such a one it goes to
+  // that view's own operation and ends there.
+  Tensor all = v.is_end ? v.base->expression.detach() : v.base->expression;
+  if (v.is_end && v.has_node) all.requires_grad_();
+  const Tensor numbers =
+      all.index_select(0, v.positions.reshape({-1})).reshape(v.positions.sizes());
   return v.complex ? view_as_complex(numbers) : numbers;
 }
 
@@ -116,6 +128,7 @@ void write(Var& v, const Tensor& value, bool recorded) {
   if (!recorded) return;
   self.requires_grad = true;
   self.leaf = false;
+  give_node(self);
 }
 
 Tensor watch(const Tensor& value, std::vector<Kept> kept, std::vector<Kept>* ran) {

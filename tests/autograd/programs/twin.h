@@ -40,13 +40,15 @@ struct Kept {
 /// A tensor of the program, as the rules see it.
 struct Var {
   std::shared_ptr<Base> base;
-  Tensor positions;  ///< of its numbers in the memory, int64; a complex one has a last dimension of 2
+  Tensor
+      positions;  ///< of its numbers in the memory, int64; a complex one has a last dimension of 2
   bool complex = false;
   bool view = false;
   ViewKind kind = ViewKind::None;
   /// A view that was made without gradients, where they end, or a view of one.
   bool is_end = false;
-  int version = 0;  ///< of the memory when its history was made
+  bool has_node = false;  ///< made by an operation that was recorded
+  int version = 0;        ///< of the memory when its history was made
   /// The value of a user-defined function's view, while it is up to date.
   Tensor own;
 
