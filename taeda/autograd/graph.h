@@ -18,8 +18,8 @@ using PackHook = std::function<std::any(const Tensor& saved)>;
 using UnpackHook = std::function<Tensor(const std::any& packed)>;
 
 /// Has operations of this thread keep what `pack` makes of their saved tensors, as
-/// torch.autograd.graph.saved_tensors_hooks, until the end of the scope; of several scopes the
-/// innermost counts. Neither hook is recorded. Changes in place of what was saved are not noticed.
+/// torch.autograd.graph.saved_tensors_hooks, until the end of the scope; of several the innermost
+/// counts. Neither hook is recorded. Changes in place of what was saved are not noticed.
 /// Throws Error where saving if `pack` changes its argument in place, and in backward if `unpack`
 /// gives anything else than what was packed.
 class saved_tensors_hooks {
@@ -38,8 +38,8 @@ class save_on_cpu : public saved_tensors_hooks {
   explicit save_on_cpu(bool pin_memory = false);
 };
 
-/// A place for a program's own notes on a node, as Python's `grad_fn.metadata`. They live as long as
-/// the node.
+/// A place for a program's own notes on a node, as Python's `grad_fn.metadata`. They live as long
+/// as the node.
 std::map<std::string, std::any>& metadata(Node& node);
 
 }  // namespace taeda::autograd::graph

@@ -85,8 +85,9 @@ class Node : public RefCounted, public BlockCached {
   virtual TensorVec apply(TensorVec grads, Needs needs) = 0;
   /// Lets go of what the forward operation saved; called after the pass unless the graph is kept.
   virtual void release_saved() {}
-  /// What the forward operation saved, unpacked, in the order in which its closure holds it; Python's
-  /// `grad_fn._saved_self` and the like. Throws Error if it was released, or changed in place since.
+  /// What the forward operation saved, unpacked, in the order in which its closure holds it;
+  /// Python's `grad_fn._saved_self` and the like. Throws Error if it was released, or changed in
+  /// place since.
   virtual std::vector<SavedTensor> saved_tensors() const { return {}; }
 
   /// Where the gradients of the inputs go, one edge for each, as Python's `next_functions`; an edge

@@ -119,7 +119,8 @@ class PtParser {
     const Tensor storage = storage_of(*a[0]);
     const std::vector<int64_t> sizes = integers(*a[2]), strides = integers(*a[3]);
     check_inside(storage, a[1]->integer, sizes, strides);
-    return make_alias(storage, {IntArrayRef(sizes), IntArrayRef(strides), a[1]->integer}, storage.dtype());
+    return make_alias(storage, {IntArrayRef(sizes), IntArrayRef(strides), a[1]->integer},
+                      storage.dtype());
   }
 
   static std::vector<int64_t> integers(const PickleValue& v) {

@@ -22,7 +22,7 @@ struct AutogradMetaBase {
 };
 
 /// How a view came to be; decides whether it may be changed in place, and whether it may be used
-/// after its base was (autograd/view.h). A view of a view has that one's kind unless it gets another.
+/// after its base was (autograd/view.h). A view of a view has its kind unless it gets another.
 enum class ViewKind : uint8_t {
   None,            ///< no view
   Default,         ///< recorded, or of a tensor without a history

@@ -64,8 +64,8 @@ using Program = std::vector<Instruction>;
 /// The program of a seed: 4 to 24 instructions after two leaves.
 Program generate(uint64_t seed);
 
-/// What went wrong when the program ran; empty if nothing. `python`, if given, gets the same program
-/// for PyTorch, with what it shall come to.
+/// What went wrong when the program ran; empty if nothing. `python`, if given, gets the same
+/// program for PyTorch, with what it shall come to.
 std::string run(const Program& program, std::string* python = nullptr);
 
 /// The shortest part of a failing program, by leaving out, that still fails.

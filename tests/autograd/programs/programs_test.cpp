@@ -1,5 +1,5 @@
-// Random programs of views and in-place changes give what the same programs without either give, or
-// the error that the rules ask for. TAEDA_PROGRAMS says how many, TAEDA_PROGRAM_SEED where to begin;
+// Random programs of views and in-place changes give what the same programs without either give,
+// or the error that the rules ask for. TAEDA_PROGRAMS says how many, TAEDA_PROGRAM_SEED the first;
 // TAEDA_PROGRAMS_PYTHON names a file that gets them for PyTorch (check_programs.py runs it).
 #include <gtest/gtest.h>
 
@@ -26,14 +26,17 @@ TEST(Programs, AreRightOrRefused) {
     std::string text;
     const Program program = generate(seed);
     const std::string failure = run(program, file ? &text : nullptr);
-    if (file) python << "def program_" << seed << "():\n    loss = torch.zeros((), dtype=torch.float64)\n" << text << "\n";
+    if (file)
+      python << "def program_" << seed << "():\n    loss = torch.zeros((), dtype=torch.float64)\n"
+             << text << "\n";
     if (failure.empty()) continue;
     ++failures;
     const Program shortest = shrink(program);
     std::string shortest_text;
     const std::string why = run(shortest, &shortest_text);
-    ADD_FAILURE() << "seed " << seed << ": " << failure << "\nthe shortest part of it that fails: "
-                  << why << "\n" << to_text(shortest) << shortest_text;
+    ADD_FAILURE() << "seed " << seed << ": " << failure
+                  << "\nthe shortest part of it that fails: " << why << "\n"
+                  << to_text(shortest) << shortest_text;
   }
   RecordProperty("first_seed", std::to_string(first));
   std::printf("seeds %llu to %llu\n", static_cast<unsigned long long>(first),
