@@ -54,17 +54,34 @@ char* checked_address(const char* op, const Tensor& t, int64_t extent) {
   return static_cast<char*>(storage.data()) + offset * item;
 }
 
-/// Whether the operands share a part of their memory but not every element, as far as that is
-/// easily told: of tensors without gaps. Addresses of different devices are not comparable.
-bool overlap_partly(const Tensor& out, const Tensor& in) {
+/// Whether both have bytes of one stretch of memory. Addresses of different devices are not
+/// comparable.
+bool meet(const Tensor& out, const Tensor& in) {
   if (out.device() != in.device()) return false;
   const char *a = static_cast<const char*>(out.data_ptr()),
              *b = static_cast<const char*>(in.data_ptr());
-  const int64_t a_bytes = out.numel() * out.element_size(),
-                b_bytes = in.numel() * in.element_size();
-  if (a >= b + b_bytes || b >= a + a_bytes || a_bytes == 0 || b_bytes == 0) return false;
-  if (a == b && a_bytes == b_bytes && out.strides() == in.strides()) return false;
-  return out.layout().is_non_overlapping_and_dense() && in.layout().is_non_overlapping_and_dense();
+  const int64_t a_bytes = out.nbytes(), b_bytes = in.nbytes();
+  return a < b + b_bytes && b < a + a_bytes && a_bytes > 0 && b_bytes > 0;
+}
+
+bool both_dense(const Tensor& a, const Tensor& b) {
+  return a.layout().is_non_overlapping_and_dense() && b.layout().is_non_overlapping_and_dense();
+}
+
+/// Whether the operands share a part of their memory but not every element, as far as that is
+/// easily told: of tensors without gaps, as in PyTorch.
+bool overlap_partly(const Tensor& out, const Tensor& in) {
+  if (!meet(out, in)) return false;
+  if (out.data_ptr() == in.data_ptr() && out.nbytes() == in.nbytes() &&
+      out.strides() == in.strides())
+    return false;
+  return both_dense(out, in);
+}
+
+[[noreturn]] void throw_overlap() {
+  throw Error(
+      "unsupported operation: some elements of the input tensor and the written-to tensor refer to "
+      "a single memory location. Please clone() the tensor before performing the operation.");
 }
 
 /// Outputs that exist may be inputs too, but not parts of inputs: these would change while they are
@@ -73,14 +90,22 @@ void check_overlap(ArrayRef<Tensor*> outputs, ArrayRef<Operand> inputs) {
   for (const Tensor* out : outputs) {
     if (!out->defined()) continue;
     for (const Operand& in : inputs)
-      TAEDA_CHECK(!in.tensor() || !overlap_partly(*out, *in.tensor()),
-                  "unsupported operation: some elements of the input tensor and the written-to "
-                  "tensor refer to a single memory location. Please clone() the tensor before "
-                  "performing the operation.");
+      if (in.tensor() && overlap_partly(*out, *in.tensor())) throw_overlap();
   }
 }
 
 }  // namespace
+
+void check_no_internal_overlap(const Tensor& out) {
+  TAEDA_CHECK(!out.layout().has_internal_overlap(),
+              "unsupported operation: more than one element of the written-to tensor refers to a "
+              "single memory location. Please clone() the tensor before performing the operation.");
+}
+
+void check_no_overlap(const Tensor& out, ArrayRef<const Tensor*> inputs) {
+  for (const Tensor* in : inputs)
+    if (meet(out, *in) && both_dense(out, *in)) throw_overlap();
+}
 
 Iter::Iter(const char* op, ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> output_dtypes,
            ArrayRef<Operand> inputs, ScalarType common)
@@ -191,10 +216,7 @@ void Iter::set_shape(ArrayRef<Tensor*> outputs, ArrayRef<Operand> inputs) {
                 "output with shape ", out->sizes(), " doesn't match the broadcast shape ",
                 broadcast_sizes(shape, out->sizes()));
     shape = out->sizes();
-    TAEDA_CHECK(!out->layout().has_internal_overlap(),
-                "unsupported operation: more than one element of the written-to tensor refers to a "
-                "single memory "
-                "location. Please clone() the tensor before performing the operation.");
+    check_no_internal_overlap(*out);
   }
   ndim_ = static_cast<int>(shape.size());
   std::copy(shape.begin(), shape.end(), sizes_);

@@ -142,4 +142,11 @@ class Iter {
 /// argument <other> in method <op>)". Undefined tensors and nullptr are passed over.
 void check_same_device(const char* op, ArrayRef<const Tensor*> tensors);
 
+/// Throws Error, in PyTorch's words, if two elements of `out`, which will be written, share memory.
+void check_no_internal_overlap(const Tensor& out);
+/// For kernels that read inputs at other positions than they write: throws Error, in PyTorch's
+/// words, if `out` shares memory with an input, as far as that is easily told: of tensors without
+/// gaps.
+void check_no_overlap(const Tensor& out, ArrayRef<const Tensor*> inputs);
+
 }  // namespace taeda

@@ -66,7 +66,7 @@ TEST_F(MixedDevices, NoInPlaceFormWritesFromADeviceToTheHost) {
       {"lerp_", [&](const Tensor& t) { t.lerp_(d, 0.5); }},
       {"addcmul_", [&](const Tensor& t) { t.addcmul_(d, d); }},
       {"addcdiv_", [&](const Tensor& t) { t.addcdiv_(d, d); }},
-      {"clamp_", [&](const Tensor& t) { t.clamp_(std::optional(d), std::optional<Tensor>()); }},
+      {"copysign_", [&](const Tensor& t) { t.copysign_(d); }},
       {"eq_", [&](const Tensor& t) { t.eq_(d); }},
       {"logical_and_", [&](const Tensor& t) { t.logical_and_(d); }},
       {"index_add_", [&](const Tensor& t) { t.index_add_(0, i.sub(3).reshape({1}), d); }},

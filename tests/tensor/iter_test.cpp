@@ -6,6 +6,7 @@
 
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/index.h"
 #include "tests/error_of.h"
 
 namespace taeda {
@@ -53,6 +54,30 @@ TEST(Iter, OverlapsArePyTorchs) {
   EXPECT_THAT(add(x.expand({2, 6}), ones({6})),
               HasSubstr("more than one element of the written-to tensor refers to a single memory "
                         "location"));
+}
+
+TEST(Iter, IndexedWritesDoNotReadWhatTheyWrite) {
+  const Tensor x = arange(6).to(kFloat), i = tensor({int64_t{0}, int64_t{1}}), n = arange(6);
+  const Tensor part = x.slice(0, 0, 2), indices = n.slice(0, 0, 2);
+  for (const std::string& error : {
+           error_of([&] { x.scatter_(0, i, part); }),
+           error_of([&] { x.scatter_add_(0, i, part); }),
+           error_of([&] { x.index_add_(0, i, part); }),
+           error_of([&] { x.index_copy_(0, i, part); }),
+           error_of([&] { x.index_put_({i}, part); }),
+           error_of([&] { n.scatter_(0, indices, 1); }),
+           error_of([&] { n.index_fill_(0, indices, 1); }),
+           error_of([&] { n.index_put_({indices}, full({}, int64_t{3})); }),
+       })
+    EXPECT_THAT(error, HasSubstr(kShared));
+  EXPECT_EQ(x.sum().item<float>(), 15);
+  EXPECT_EQ(error_of([&] { x.index_copy_(0, i, part.clone()); }), "no error");
+  const Tensor twice = x.expand({2, 6}), rows = ones({2, 6});
+  for (const std::string& error : {error_of([&] { twice.index_add_(0, i, rows); }),
+                                   error_of([&] { twice.index_copy_(0, i, rows); }), error_of([&] {
+                                     twice.scatter_(0, zeros({1, 6}, kLong), rows);
+                                   })})
+    EXPECT_THAT(error, HasSubstr("more than one element of the written-to tensor"));
 }
 
 TEST(Iter, AddressesOfDifferentDevicesDoNotOverlap) {
