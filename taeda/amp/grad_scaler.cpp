@@ -184,8 +184,8 @@ void GradScaler::unscale_in_graph(const void* optimizer, std::vector<ParamList> 
   const Tensor factor = live_->numbers.select(0, 0).reciprocal();
   Tensor finite;
   for (ParamList& list : lists) {
-    TAEDA_CHECK(list.device() == skip.device(), "a captured iteration has gradients on ", list.device(),
-                " and on ", skip.device());
+    TAEDA_CHECK(list.device() == skip.device(), "a captured iteration has gradients on ",
+                list.device(), " and on ", skip.device());
     const Tensor one = largest(list).isfinite();
     finite = finite.defined() ? finite.logical_and(one) : one;
     list.set_live(Numbers(factor), 0);

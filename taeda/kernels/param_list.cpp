@@ -40,6 +40,17 @@ char* address(const char* op, const Tensor& t) {
 
 }  // namespace
 
+Numbers::Numbers(const Tensor& t)
+    : device_(t.device()), data_(t.data_ptr<double>()), count_(t.numel()) {
+  TAEDA_CHECK(t.is_contiguous(), "numbers for a kernel must be contiguous, but got strides ",
+              t.strides());
+}
+
+void Numbers::check(const char* what, Device device, int64_t count) const {
+  TAEDA_CHECK(device_ == device && count_ >= count, what, ": expected ", count, " numbers on ",
+              device, ", but got ", count_, " on ", device_);
+}
+
 void ParamList::add(const ParamTensors& p, StepNumbers numbers) {
   if (!is_floating_point(dtype_)) detail::throw_no_dtype(p.op, dtype_);
   TAEDA_CHECK(p.param.device() == device_ && p.param.dtype() == dtype_, p.op,

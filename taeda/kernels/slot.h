@@ -59,6 +59,15 @@ void check_argument(const char* kernel, size_t n, DeviceType type, Device& seen,
 template <class T>
 constexpr bool kIsBareAddress =
     std::is_pointer_v<T> && !std::is_class_v<std::remove_cv_t<std::remove_pointer_t<T>>>;
+template <class... Args>
+void check_arguments(const char* kernel, DeviceType type, const Args&... args) {
+  static_assert(!(kIsBareAddress<Args> || ...),
+                "pass a Tensor, an Iter, a ParamList or Numbers instead of an address");
+  [[maybe_unused]] Device seen;
+  [[maybe_unused]] bool any = false;
+  size_t n = 0;
+  (check_argument(kernel, n++, type, seen, any, args), ...);
+}
 
 /// "[[32, 64], [64]]" from what `append_shape` wrote.
 std::string close_shapes(std::string shapes);
@@ -69,9 +78,6 @@ std::string close_shapes(std::string shapes);
 /// one is an Error.
 template <class... Args>
 class Slot<void(Args...)> {
-  static_assert(!(detail::kIsBareAddress<std::remove_cvref_t<Args>> || ...),
-                "pass a Tensor, an Iter, a ParamList or Numbers instead of an address");
-
  public:
   using Function = void (*)(Args...);
   using Signature = void(Args...);
@@ -97,19 +103,13 @@ class Slot<void(Args...)> {
     const Function f = get(type);
     if (!f) [[unlikely]]
       missing(type);
-    check_devices(type, args...);
+    detail::check_arguments(name_, type, args...);
     if (tracing::wants(tracing::kSpans | tracing::kScopes)) [[unlikely]]
       return traced(f, static_cast<Args>(args)...);
     f(static_cast<Args>(args)...);
   }
 
  private:
-  void check_devices([[maybe_unused]] DeviceType type, const auto&... args) const {
-    [[maybe_unused]] Device seen;
-    [[maybe_unused]] bool any = false;
-    [[maybe_unused]] size_t n = 0;
-    (detail::check_argument(name_, n++, type, seen, any, args), ...);
-  }
   [[noreturn]] void missing(DeviceType type) const {
     throw NotImplementedError(detail::concat(
         "Could not run '", name_, "': there is no kernel for the '", to_string(type), "' backend"));

@@ -59,7 +59,7 @@ Tensor Optimizer::step(LossClosure closure) {
     loss = closure();
   }
   NoGradGuard no_grad;
-  count_skipped();
+  bring_up_to_date();
   const struct Cleared {
     std::vector<Call>& calls;
     ~Cleared() {
@@ -88,7 +88,6 @@ void Optimizer::Call::clear() {
 
 void Optimizer::plan(size_t g) {
   OptimizerParamGroup& group = groups_[g];
-  group.states_.resize(group.params_.size());
   Wanted wanted{state_names(), {}};
   for (size_t k = 0; k < wanted.names.size(); ++k)
     wanted.states[k] = wants_state(*group.options_, k);
@@ -229,8 +228,10 @@ void Optimizer::step_unless(const Tensor& skip) {
   skip_.reset();
 }
 
-/// Takes steps that replays left out off the counts.
-void Optimizer::count_skipped() const {
+/// Gives parameters that a program added to a group their places for state, and takes steps that
+/// replays left out off the counts.
+void Optimizer::bring_up_to_date() const {
+  for (OptimizerParamGroup& group : groups_) group.states_.resize(group.params_.size());
   NoGradGuard no_grad;
   for (const Skippable& s : skippable_) {
     if (is_current_stream_capturing(s.skip.device())) continue;
@@ -272,7 +273,7 @@ size_t Optimizer::size() const {
 }
 
 const ParamState& Optimizer::state(const Tensor& param) const {
-  count_skipped();
+  bring_up_to_date();
   for (const OptimizerParamGroup& g : groups_)
     for (size_t i = 0; i < g.params().size(); ++i)
       if (g.params()[i].is_same(param)) return g.states_[i];

@@ -197,7 +197,7 @@ class Optimizer {
   void run(Call& call);
   void check_capturable(const OptimizerParamGroup& group, size_t i) const;
   void make_live(Call& call);
-  void count_skipped() const;
+  void bring_up_to_date() const;
   void check_names(const OptimizerState& state) const;
   std::unique_ptr<OptimizerOptions> loaded_options(const OptimizerState& state, size_t group) const;
   ParamState loaded_param(const OptimizerState& state, const std::string& prefix,

@@ -1,5 +1,6 @@
 // An optimizer's state as names, tensors and numbers, and back. Loading makes everything that it
 // takes over before it changes the first thing.
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <string_view>
@@ -34,7 +35,7 @@ std::string param_prefix(size_t i) { return taeda::detail::concat("state.", i, "
 }  // namespace
 
 OptimizerState Optimizer::state_dict() const {
-  count_skipped();
+  bring_up_to_date();
   OptimizerState out;
   out.kind = kind();
   size_t index = 0;
@@ -129,7 +130,7 @@ ParamState Optimizer::loaded_param(const OptimizerState& state, const std::strin
 
 void Optimizer::load_state_dict(const OptimizerState& state) {
   check_names(state);
-  count_skipped();
+  bring_up_to_date();
   NoGradGuard no_grad;
   std::vector<std::unique_ptr<OptimizerOptions>> options;
   std::vector<std::vector<ParamState>> states(groups_.size());

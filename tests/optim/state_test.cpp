@@ -157,6 +157,19 @@ TEST(OptimizerState, AParameterWithoutAKernelCountsNothing) {
   EXPECT_EQ(optimizer.state(params[0]).step, 0);
 }
 
+TEST(OptimizerState, AParameterThatAProgramAddsHasNoStateYet) {
+  const Params params = {leaf({2})};
+  const Tensor late = leaf({3});
+  Adam optimizer(params, AdamOptions(0.1));
+  set_gradients({params[0], late});
+  optimizer.step();
+  optimizer.param_groups()[0].params().push_back(late);
+  EXPECT_EQ(optimizer.state(late).step, 0);
+  optimizer.step();
+  EXPECT_EQ(optimizer.state(late).step, 1);
+  EXPECT_TRUE(optimizer.state_dict().tensors.contains("state.1.exp_avg"));
+}
+
 TEST(OptimizerState, AnUndefinedParameterIsNamed) {
   const Params params = {leaf({2}), leaf({2})};
   SGD optimizer(params, SGDOptions(0.1));
