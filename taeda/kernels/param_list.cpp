@@ -33,8 +33,9 @@ void check_fits(const ParamTensors& p, const char* what, const char* name, const
 /// The address of elements that fill one stretch of memory, all of it within the storage.
 char* address(const char* op, const Tensor& t) {
   const int64_t end = (t.storage_offset() + t.numel()) * t.element_size();
-  TAEDA_CHECK(end <= static_cast<int64_t>(t.storage()->nbytes()), op, ": a tensor of ",
-              described(t), " reaches beyond its storage of ", t.storage()->nbytes(), " bytes");
+  TAEDA_CHECK(t.numel() == 0 || end <= static_cast<int64_t>(t.storage()->nbytes()), op,
+              ": a tensor of ", described(t), " reaches beyond its storage of ",
+              t.storage()->nbytes(), " bytes");
   return static_cast<char*>(t.data_ptr());
 }
 

@@ -47,7 +47,8 @@ void read_cpu_scalar(void* to, const Tensor& t) {
 char* checked_address(const char* op, const Tensor& t, int64_t extent) {
   const StorageImpl& storage = *t.storage().get();
   const int64_t offset = t.storage_offset(), item = t.element_size();
-  if (offset < 0 || (offset + extent) * item > static_cast<int64_t>(storage.nbytes())) [[unlikely]]
+  const auto end = static_cast<int64_t>(storage.nbytes());
+  if (extent > 0 && (offset < 0 || (offset + extent) * item > end)) [[unlikely]]
     throw Error(detail::concat(op, ": a tensor of sizes ", t.sizes(), ", strides ", t.strides(),
                                " and offset ", offset, " reaches beyond its storage of ",
                                storage.nbytes(), " bytes"));

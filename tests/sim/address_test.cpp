@@ -3,6 +3,7 @@
 
 #include "taeda/device/sim.h"
 #include "taeda/device/transfer.h"
+#include "taeda/kernels/join.h"
 #include "taeda/kernels/optim.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/create.h"
@@ -78,6 +79,22 @@ TEST_F(SimAddresses, ALayoutLargerThanItsStorage) {
                 wide.transpose(0, 1).add(ones({4, 1}, kDevice));
               }),
               HasSubstr("strides [1, 4] and offset 0 reaches beyond its storage"));
+}
+
+TEST_F(SimAddresses, ATensorElsewhereIsAnErrorOfTheCall) {
+  const Tensor out = zeros({4}, kDevice), in = ones({4}, kDevice);
+  const auto flip = [](DeviceType type, const Tensor& to, const Tensor& from) {
+    return error_of([&] { flip_slot(type, to, from, 1); });
+  };
+  const char* const two = "Expected all tensors to be on the same device, but found at least two ";
+  EXPECT_EQ(flip(kSim, out, ones({4})),
+            two + std::string("devices, sim:0 and cpu! (when checking argument 1 of kernel flip)"));
+  EXPECT_EQ(
+      flip(kSim, out, ones({4}, kPeer)),
+      two + std::string("devices, sim:0 and sim:1! (when checking argument 1 of kernel flip)"));
+  EXPECT_EQ(flip(kCPU, out, in),
+            two + std::string("devices, cpu and sim:0! (when checking argument 0 of kernel flip)"));
+  EXPECT_EQ(flip(kSim, out, in), "no error");
 }
 
 TEST_F(SimAddresses, ListsOfParametersAndNumbers) {

@@ -37,7 +37,7 @@ TEST(Iter, TensorsReachNoFurtherThanTheirStorage) {
   EXPECT_THAT(error_of([&] { laid({{2, 3}, {1, 2}, 1}).add(1); }), HasSubstr("reaches beyond"));
   EXPECT_THAT(error_of([&] { laid({{7}, {1}, 0}).fill_(1); }), HasSubstr("reaches beyond"));
   EXPECT_EQ(laid({{2, 2}, {3, 2}, 0}).add(1).sum().item<float>(), 8);
-  EXPECT_EQ(laid({{0, 3}, {3, 1}, 6}).add(1).numel(), 0) << "nothing is nowhere";
+  EXPECT_EQ(laid({{0, 3}, {3, 1}, 8}).add(1).numel(), 0) << "nothing is nowhere";
 }
 
 TEST(Iter, OverlapsArePyTorchs) {
