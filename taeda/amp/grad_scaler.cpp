@@ -29,8 +29,8 @@ std::vector<ParamList> gradient_lists(const std::vector<std::vector<Tensor>>& pa
 
 /// The largest magnitude in a list, as a number on its device.
 Tensor largest(const ParamList& list) {
-  const Tensor out = make_tensor(IntArrayRef(), kDouble, list.device);
-  grad_norm_slot(list.device.type(), out, list, std::numeric_limits<double>::infinity());
+  const Tensor out = make_tensor(IntArrayRef(), kDouble, list.device());
+  grad_norm_slot(list.device().type(), out, list, std::numeric_limits<double>::infinity());
   return out;
 }
 
@@ -105,7 +105,7 @@ Tensor GradScaler::scale_in_graph(const Tensor& outputs) {
 
 /// Growth factor, backoff factor and growth interval in device memory that replays bring up to
 /// date, and with them the scale, if the host changed it.
-const double* GradScaler::live_factors() const {
+GraphNumbers GradScaler::live_factors() const {
   return graph_numbers(live_->numbers.device(), 3, [live = std::weak_ptr(live_)](double* out) {
     const std::shared_ptr<Live> l = live.lock();
     TAEDA_CHECK(l, "the GradScaler whose iteration was captured is gone");
@@ -144,7 +144,7 @@ void GradScaler::unscale(const void* optimizer, const Parameters& parameters) {
   NoGradGuard no_grad;
   const std::vector<ParamList> lists = gradient_lists(parameters);
   TAEDA_CHECK(!lists.empty(), "No inf checks were recorded for this optimizer.");
-  if (is_current_stream_capturing(lists[0].device)) {
+  if (is_current_stream_capturing(lists[0].device())) {
     unscale_in_graph(optimizer, lists);
   } else {
     unscale_now(optimizer, lists, parameters);
@@ -159,9 +159,9 @@ void GradScaler::unscale_now(const void* optimizer, const std::vector<ParamList>
   const double factor = 1 / state().scale;
   for (const ParamList& list : lists) {
     norms.push_back(largest(list));
-    grad_scale_slot(list.device.type(), list, factor);
+    grad_scale_slot(list.device().type(), list, factor);
   }
-  const Device device = lists[0].device;
+  const Device device = lists[0].device();
   if (Tensor& skip = live_->skip[optimizer]; !device.is_cpu() && !skip.defined()) {
     skip = make_tensor({2}, kDouble, device);
     skip.zero_();
@@ -184,12 +184,12 @@ void GradScaler::unscale_in_graph(const void* optimizer, std::vector<ParamList> 
   const Tensor factor = live_->numbers.select(0, 0).reciprocal();
   Tensor finite;
   for (ParamList& list : lists) {
-    TAEDA_CHECK(list.device == skip.device(), "a captured iteration has gradients on ", list.device,
-                " and on ", skip.device());
+    TAEDA_CHECK(list.device() == skip.device(), "a captured iteration has gradients on ",
+                list.device(), " and on ", skip.device());
     const Tensor one = largest(list).isfinite();
     finite = finite.defined() ? finite.logical_and(one) : one;
-    for (ParamRef& r : list.items) r.live = factor.data_ptr<double>();
-    grad_scale_slot(list.device.type(), list, 1);
+    list.set_live(Numbers(factor), 0);
+    grad_scale_slot(list.device().type(), list, 1);
   }
   skip.select(0, 0).copy_(finite.logical_not());
   optimizers_[optimizer] = {Stage::Unscaled, true, {}};
@@ -268,9 +268,8 @@ void GradScaler::update_in_graph(std::optional<double> new_scale) {
     const Tensor one = live_->skip.at(optimizer).select(0, 0);
     found_inf = found_inf.defined() ? found_inf.add(one) : one;
   }
-  const Device device = live_->numbers.device();
-  scale_update_slot(device.type(), {device, live_->numbers.data_ptr<double>(), live_factors(),
-                                    found_inf.data_ptr<double>()});
+  const ScaleUpdate update(Numbers(live_->numbers), live_factors(), Numbers(found_inf));
+  scale_update_slot(update.device().type(), update);
 }
 
 OrderedDict<std::string, double> GradScaler::state_dict() const {

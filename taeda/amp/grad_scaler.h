@@ -150,7 +150,7 @@ class GradScaler {
   const State& state() const;
   State& changed_state();
   Tensor scale_in_graph(const Tensor& outputs);
-  const double* live_factors() const;
+  GraphNumbers live_factors() const;
   void unscale_now(const void* optimizer, const std::vector<ParamList>& lists,
                    const Parameters& parameters);
   void unscale_in_graph(const void* optimizer, std::vector<ParamList> lists);

@@ -26,6 +26,11 @@ struct PhiloxState {
 
   TAEDA_HD uint64_t key() const { return base ? base[0] : seed; }
   TAEDA_HD uint64_t counter() const { return base ? base[1] + offset : offset; }
+  /// Calls f(name, index, address, bytes) for the memory.
+  template <class F>
+  void for_each_extent(F&& f) const {
+    if (base) f("random state", 0, base, static_cast<int64_t>(2 * sizeof(uint64_t)));
+  }
   /// Moves the address by `delta` bytes (device address to host alias).
   void rebase(ptrdiff_t delta) {
     if (base) base += delta / static_cast<ptrdiff_t>(sizeof(uint64_t));

@@ -276,13 +276,13 @@ bool is_current_stream_capturing(Device device) {
   return backend_of(device.type()).is_capturing(stream.device().index(), stream.id());
 }
 
-double* graph_numbers(Device device, size_t count, std::function<void(double*)> fill) {
+GraphNumbers graph_numbers(Device device, size_t count, std::function<void(double*)> fill) {
   TAEDA_CHECK(capturing_graph && capturing_graph->impl_->stream.device() == resolve(device),
               "graph_numbers: no graph is being captured on ", device, " by this thread");
   auto& g = *capturing_graph->impl_;
   g.numbers.push_back(
       {std::move(fill), g.outside_memory(count * sizeof(double)), std::vector<double>(count)});
-  return static_cast<double*>(g.numbers.back().memory.get());
+  return {g.stream.device(), static_cast<double*>(g.numbers.back().memory.get()), count};
 }
 
 }  // namespace taeda

@@ -18,6 +18,23 @@
 
 namespace taeda {
 
+/// Numbers in device memory that belong to a graph: the host fills them in before every replay, and
+/// the graph's kernels read them. Only `graph_numbers` makes them.
+class GraphNumbers {
+ public:
+  Device device() const { return device_; }
+  double* data() const { return data_; }
+  size_t count() const { return count_; }
+
+ private:
+  friend GraphNumbers graph_numbers(Device, size_t, std::function<void(double*)>);
+  GraphNumbers(Device device, double* data, size_t count)
+      : device_(device), data_(data), count_(count) {}
+  Device device_;
+  double* data_;
+  size_t count_;
+};
+
 class DeviceGraph {
  public:
   /// A graph of work on the device of that type which is current when the capture begins.
@@ -51,7 +68,7 @@ class DeviceGraph {
 
  private:
   friend class GraphCapture;
-  friend double* graph_numbers(Device, size_t, std::function<void(double*)>);
+  friend GraphNumbers graph_numbers(Device, size_t, std::function<void(double*)>);
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
@@ -82,6 +99,6 @@ bool is_current_stream_capturing(Device device);
 
 /// During a capture on `device`: memory for `count` numbers that the captured kernels read. Before
 /// every replay `fill` writes the next ones, which reach the device in stream order.
-double* graph_numbers(Device device, size_t count, std::function<void(double*)> fill);
+GraphNumbers graph_numbers(Device device, size_t count, std::function<void(double*)> fill);
 
 }  // namespace taeda

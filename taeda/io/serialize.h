@@ -67,6 +67,7 @@ void pack(Archive& archive, const std::string& prefix, const T& value) {
     const auto state = value.state_dict();
     for (const auto& item : state.tensors) archive.add(prefix + item.key(), item.value());
     for (const auto& item : state.numbers) archive.add_number(prefix + item.key(), item.value());
+    if constexpr (requires { state.kind; }) archive.metadata[prefix + "kind"] = state.kind;
   } else {
     pack(archive, prefix, *value);
   }
@@ -97,8 +98,14 @@ void unpack(const Archive& archive, T& value) {
   } else if constexpr (HasMixedState<T>) {
     std::remove_cvref_t<decltype(value.state_dict())> state;
     for (const auto& [name, tensor] : archive.tensors) state.tensors.insert(name, tensor);
-    for (const auto& [name, text] : archive.metadata)
+    for (const auto& [name, text] : archive.metadata) {
+      if constexpr (requires { state.kind; })
+        if (name == "kind") {
+          state.kind = text;
+          continue;
+        }
       state.numbers.insert(name, Archive::parse_number(name, text));
+    }
     value.load_state_dict(state);
   } else {
     unpack(archive, *value);

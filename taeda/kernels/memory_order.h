@@ -1,9 +1,19 @@
-// Which of the two memory orders of images a tensor has, for kernels that take both.
+// In which order a tensor's elements lie in memory.
 #pragma once
 
 #include "taeda/tensor/tensor.h"
 
 namespace taeda {
+
+/// Whether elements of both, which have the same sizes, lie in the same order, so that one loop
+/// over the memory covers them where they have no gaps.
+inline bool same_memory_order(const Tensor& a, const Tensor& b) {
+  if (a.is_contiguous() && b.is_contiguous()) return true;
+  const IntArrayRef sizes = a.sizes(), x = a.strides(), y = b.strides();
+  for (size_t d = 0; d < sizes.size(); ++d)
+    if (sizes[d] > 1 && x[d] != y[d]) return false;
+  return true;
+}
 
 /// Channels-last and not contiguous as well: images of one channel or one pixel are both.
 inline bool is_channels_last_only(const Tensor& t) {

@@ -26,31 +26,40 @@ struct RmspropStep {
 struct AdagradStep {
   double eps, weight_decay, lr_decay;
 };
-/// A gradient scaler's state on its device: scale, growth tracker. `factors`: growth factor,
-/// backoff factor, growth interval.
-struct ScaleUpdate {
-  Device device;
-  double* state;
-  const double* factors;
-  const double* found_inf;  ///< not 0 after a gradient that was not finite
-
+/// A gradient scaler's state on its device.
+class ScaleUpdate {
+ public:
+  /// `state`: scale, growth tracker. `factors`: growth factor, backoff factor, growth interval.
+  /// `found_inf`: not 0 after a gradient that was not finite. Throws Error unless all are on one
+  /// device.
+  ScaleUpdate(const Numbers& state, const Numbers& factors, const Numbers& found_inf)
+      : state_(state), factors_(factors), found_inf_(found_inf) {
+    state.check("the scale of gradients", device(), 2);
+    factors.check("the factors of a gradient scale", device(), 3);
+    found_inf.check("whether gradients are finite", device(), 1);
+  }
+  Device device() const { return state_.device(); }
+  template <class F>
+  void for_each_extent(F&& f) const {
+    for (const Numbers* n : {&state_, &factors_, &found_inf_}) n->for_each_extent(f);
+  }
   void rebase(ptrdiff_t delta) {
-    delta /= static_cast<ptrdiff_t>(sizeof(double));
-    state += delta;
-    factors += delta;
-    found_inf += delta;
+    for (Numbers* n : {&state_, &factors_, &found_inf_}) n->rebase(delta);
   }
   /// The scale of the next iteration; where growing would leave the range of float32 it stays.
   TAEDA_HD void run() const {
-    if (*found_inf != 0) {
-      state[0] *= factors[1];
-      state[1] = 0;
-    } else if (++state[1] == factors[2]) {
-      const double grown = state[0] * factors[0];
-      if (grown <= 3.4028234663852886e38) state[0] = grown;
-      state[1] = 0;
+    if (found_inf_[0] != 0) {
+      state_[0] *= factors_[1];
+      state_[1] = 0;
+    } else if (++state_[1] == factors_[2]) {
+      const double grown = state_[0] * factors_[0];
+      if (grown <= 3.4028234663852886e38) state_[0] = grown;
+      state_[1] = 0;
     }
   }
+
+ private:
+  Numbers state_, factors_, found_inf_;
 };
 /// What Adam takes from the parameter's own step count: lr / (1 - beta1^t) and sqrt(1 - beta2^t).
 /// With `skip` the count lacks the steps that were left out.
@@ -59,14 +68,14 @@ struct AdamNumbers {
   TAEDA_HD AdamNumbers(const AdamStep& s, const ParamRef& r, const double* skip)
       : rate(r.number_a()), root(r.number_b()) {
     if (!skip) return;
-    const double steps = r.live[3] - skip[1];
-    rate = r.live[2] / (1 - std::pow(s.beta1, steps));
+    const double steps = r.live()[3] - skip[1];
+    rate = r.live()[2] / (1 - std::pow(s.beta1, steps));
     root = std::sqrt(1 - std::pow(s.beta2, steps));
   }
 };
 /// Likewise Adagrad's learning rate.
 TAEDA_HD inline double adagrad_rate(const AdagradStep& s, const ParamRef& r, const double* skip) {
-  return skip ? r.live[2] / (1 + (r.live[3] - skip[1] - 1) * s.lr_decay) : r.number_a();
+  return skip ? r.live()[2] / (1 + (r.live()[3] - skip[1] - 1) * s.lr_decay) : r.number_a();
 }
 
 /// state: momentum buffer (nullptr without momentum). a: 1 on the first step, when the buffer takes
@@ -83,9 +92,9 @@ inline Slot<void(const ParamList&, const AdagradStep&)> adagrad_slot{"adagrad"};
 /// Blocks of fixed size are summed in double: the result does not depend on the number of threads.
 inline Slot<void(const Tensor& out, const ParamList&, double p)> grad_norm_slot{"grad_norm"};
 /// Multiplies every gradient by `factor`, in a graph by the number a of its `live`; the list's
-/// `param` addresses are the gradients.
+/// parameters are the gradients.
 inline Slot<void(const ParamList&, double factor)> grad_scale_slot{"grad_scale"};
-/// Clamps every gradient to [-limit, limit]; the list's `param` addresses are the gradients.
+/// Clamps every gradient to [-limit, limit]; the list's parameters are the gradients.
 inline Slot<void(const ParamList&, double limit)> grad_clamp_slot{"grad_clamp"};
 
 /// Moves a gradient scaler's state on after an iteration.

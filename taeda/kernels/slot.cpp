@@ -4,6 +4,12 @@
 
 namespace taeda::detail {
 
+void throw_other_device(const char* kernel, size_t argument, Device expected, Device found) {
+  throw Error(concat(
+      "Expected all tensors to be on the same device, but found at least two devices, ", expected,
+      " and ", found, "! (when checking argument ", argument, " of kernel ", kernel, ")"));
+}
+
 void append_shape(std::string& out, const Tensor& t) {
   out += "[";
   if (t.defined())

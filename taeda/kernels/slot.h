@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <optional>
+#include <type_traits>
 
 #include "taeda/base/array_ref.h"
 #include "taeda/base/device.h"
@@ -29,12 +30,52 @@ void append_shape(std::string& out, const std::optional<Tensor>& t);
 void append_shape(std::string& out, ArrayRef<Tensor> list);
 template <class T>
 void append_shape(std::string&, const T&) {}
+[[noreturn]] void throw_other_device(const char* kernel, size_t argument, Device expected,
+                                     Device found);
+/// Throws Error for the n-th argument of a kernel for devices of `type` if it is a tensor
+/// elsewhere, or on another device than the tensors before it, the first of which is on `seen`.
+template <class T>
+void check_argument(const char* kernel, size_t n, DeviceType type, Device& seen, bool& any,
+                    const T& argument) {
+  const auto see = [&](const auto& t) {
+    if (!t.defined()) return;
+    const Device device = t.device();
+    if (!any && device.type() == type) {
+      seen = device;
+      any = true;
+    } else if (!any || device != seen) {
+      throw_other_device(kernel, n, any ? seen : Device(type), device);
+    }
+  };
+  if constexpr (std::is_same_v<T, Tensor>) {
+    see(argument);
+  } else if constexpr (std::is_same_v<T, std::optional<Tensor>>) {
+    if (argument) see(*argument);
+  } else if constexpr (std::is_same_v<T, ArrayRef<Tensor>>) {
+    for (const auto& t : argument) see(t);
+  }
+}
+/// Addresses reach kernels inside of types that know whose they are and how far they go.
+template <class T>
+constexpr bool kIsBareAddress =
+    std::is_pointer_v<T> && !std::is_class_v<std::remove_cv_t<std::remove_pointer_t<T>>>;
+template <class... Args>
+void check_arguments(const char* kernel, DeviceType type, const Args&... args) {
+  static_assert(!(kIsBareAddress<Args> || ...),
+                "pass a Tensor, an Iter, a ParamList or Numbers instead of an address");
+  [[maybe_unused]] Device seen;
+  [[maybe_unused]] bool any = false;
+  size_t n = 0;
+  (check_argument(kernel, n++, type, seen, any, args), ...);
+}
+
 /// "[[32, 64], [64]]" from what `append_shape` wrote.
 std::string close_shapes(std::string shapes);
 }  // namespace detail
 
 /// Arguments are passed on as they are. A kernel returns nothing: it writes into outputs that the
-/// operation has allocated.
+/// operation has allocated. Tensors are on the device that the kernel is for: a call with another
+/// one is an Error.
 template <class... Args>
 class Slot<void(Args...)> {
  public:
@@ -62,6 +103,7 @@ class Slot<void(Args...)> {
     const Function f = get(type);
     if (!f) [[unlikely]]
       missing(type);
+    detail::check_arguments(name_, type, args...);
     if (tracing::wants(tracing::kSpans | tracing::kScopes)) [[unlikely]]
       return traced(f, static_cast<Args>(args)...);
     f(static_cast<Args>(args)...);

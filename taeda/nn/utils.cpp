@@ -41,8 +41,8 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
   if (lists.empty()) return 0;
   std::vector<double> norms;
   for (const ParamList& list : lists) {
-    Tensor norm = make_tensor(IntArrayRef(), kDouble, list.device);
-    grad_norm_slot(list.device.type(), norm, list, norm_type);
+    Tensor norm = make_tensor(IntArrayRef(), kDouble, list.device());
+    grad_norm_slot(list.device().type(), norm, list, norm_type);
     norms.push_back(norm.item().toDouble());
   }
   const double total = combine(norms, norm_type);
@@ -53,7 +53,7 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
               "non-finite norm anyway, set `error_if_nonfinite=False`");
   const double factor = max_norm / (total + 1e-6);
   if (factor >= 1) return total;
-  for (const ParamList& list : lists) grad_scale_slot(list.device.type(), list, factor);
+  for (const ParamList& list : lists) grad_scale_slot(list.device().type(), list, factor);
   taeda::detail::bump_gradients(parameters);
   return total;
 }
@@ -66,7 +66,7 @@ double clip_grad_norm_(const Tensor& parameter, double max_norm, double norm_typ
 void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value) {
   NoGradGuard no_grad;
   for (const ParamList& list : gradient_lists(parameters))
-    grad_clamp_slot(list.device.type(), list, clip_value);
+    grad_clamp_slot(list.device().type(), list, clip_value);
   taeda::detail::bump_gradients(parameters);
 }
 

@@ -129,12 +129,15 @@ bool is_integer(const Operand& o) {
   return o.tensor() ? is_integral(o.tensor()->dtype(), true) : o.scalar().is_integral(true);
 }
 
-/// Integers have no infinity to answer with. Reads the divisor, which a device must finish first.
+/// Integers have no infinity to answer with. An accelerator would have to be waited for: there, as
+/// in PyTorch, a division by zero is no error.
 void check_divisor(const Operand& a, const Operand& b) {
   if (!is_integer(a) || !is_integer(b)) return;
+  for (const Operand* o : {&a, &b})
+    if (o->tensor() && !o->tensor()->is_cpu()) return;
   bool zero = false;
   if (const Tensor* t = b.tensor()) {
-    const Tensor zeros = pointwise(Eq{}, *t, Scalar(0)).contiguous().cpu();
+    const Tensor zeros = pointwise(Eq{}, *t, Scalar(0)).contiguous();
     const bool* first = zeros.data_ptr<bool>();
     zero = std::find(first, first + zeros.numel(), true) != first + zeros.numel();
   } else {

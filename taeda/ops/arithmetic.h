@@ -19,7 +19,8 @@ Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha = 1);
 Tensor mul(const Tensor& self, const Tensor& other);
 Tensor mul(const Tensor& self, const Scalar& other);
 /// self / other. Without a rounding mode integers give floats; "trunc" rounds towards zero, "floor"
-/// down. Throws Error for another mode, and for integers divided by zero when rounding.
+/// down. Throws Error for another mode and, on the CPU, for integers divided by zero when rounding
+/// or taking a remainder; on accelerators, which are not waited for, the result there is 0.
 Tensor div(const Tensor& self, const Tensor& other, const char* rounding_mode = nullptr);
 Tensor div(const Tensor& self, const Scalar& other, const char* rounding_mode = nullptr);
 /// Python's //; not differentiable.

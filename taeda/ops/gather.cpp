@@ -121,6 +121,8 @@ Tensor& Tensor::index_add_(int64_t dim, const Tensor& index, const Tensor& sourc
       [&] {
         const int64_t d = wrap_dim(dim, this->dim());
         check_source("index_add", *this, d, index, source);
+        check_no_internal_overlap(*this);
+        check_no_overlap(*this, {&index, &source});
         put_rows("index_add", *this, d, index, alpha.equal(1) ? source : source.mul(alpha), true);
       });
 }
@@ -153,6 +155,8 @@ Tensor& Tensor::index_copy_(int64_t dim, const Tensor& index, const Tensor& sour
       [&] {
         const int64_t d = wrap_dim(dim, this->dim());
         check_source("index_copy", *this, d, index, source);
+        check_no_internal_overlap(*this);
+        check_no_overlap(*this, {&index, &source});
         put_rows("index_copy", *this, d, index, source, false);
       });
 }
@@ -186,7 +190,10 @@ Tensor& Tensor::index_fill_(int64_t dim, const Tensor& index, const Scalar& valu
   return in_place(
       "index_fill_", *this, wants_grad(*this),
       [&](const Tensor& self) { return taeda::index_fill(self, dim, index, value); },
-      [&] { fill_rows(*this, wrap_dim(dim, this->dim()), index, value); });
+      [&] {
+        check_no_overlap(*this, {&index});
+        fill_rows(*this, wrap_dim(dim, this->dim()), index, value);
+      });
 }
 
 namespace {
@@ -331,6 +338,8 @@ Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Tensor& src) co
       [&] {
         const int64_t d = wrap_dim(dim, this->dim());
         check_scatter("scatter", *this, d, index, src);
+        check_no_internal_overlap(*this);
+        check_no_overlap(*this, {&index, &src});
         scatter_into(*this, d, index, src, false);
       });
 }
@@ -342,6 +351,8 @@ Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Scalar& value) 
       [&] {
         const int64_t d = wrap_dim(dim, this->dim());
         check_gather("scatter", *this, d, index, false);
+        check_no_internal_overlap(*this);
+        check_no_overlap(*this, {&index});
         scatter_into(*this, d, index, scalar_like(*this, index, value), false);
       });
 }
@@ -353,6 +364,8 @@ Tensor& Tensor::scatter_add_(int64_t dim, const Tensor& index, const Tensor& src
       [&] {
         const int64_t d = wrap_dim(dim, this->dim());
         check_scatter("scatter_add", *this, d, index, src);
+        check_no_internal_overlap(*this);
+        check_no_overlap(*this, {&index, &src});
         scatter_into(*this, d, index, src, true);
       });
 }

@@ -11,11 +11,10 @@ void add_gradient(std::vector<ParamList>& lists, const Tensor& parameter) {
     parameter.mutable_grad() = parameter.grad().clone(MemoryFormat::Contiguous);
   const Tensor& grad = parameter.grad();
   auto list = std::find_if(lists.begin(), lists.end(), [&](const ParamList& l) {
-    return l.device == grad.device() && l.dtype == grad.dtype();
+    return l.device() == grad.device() && l.dtype() == grad.dtype();
   });
-  if (list == lists.end()) list = lists.insert(lists.end(), {grad.device(), grad.dtype(), {}});
-  char* data = static_cast<char*>(grad.data_ptr());
-  list->items.push_back({data, data, {}, grad.numel()});
+  if (list == lists.end()) list = lists.insert(lists.end(), {grad.device(), grad.dtype()});
+  list->add_gradient(grad);
 }
 
 void bump_gradients(const std::vector<Tensor>& parameters) {

@@ -10,7 +10,7 @@
 namespace taeda::detail {
 
 /// Adds the gradient of `parameter`, which must have one, to the list of its device and dtype.
-/// Kernels change it in place, through `param`. One with gaps between its elements is first
+/// Kernels change it in place. One with gaps between its elements is first
 /// replaced by a dense one.
 void add_gradient(std::vector<ParamList>& lists, const Tensor& parameter);
 

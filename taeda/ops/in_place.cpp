@@ -61,11 +61,16 @@ Tensor& replace_logic(const char* name, const char* node, const Op& op, const Te
 Tensor& detail::assign(const char* name, const Tensor& self, bool recorded,
                        const std::function<Tensor(const Tensor&)>& compute) {
   check_inplace(name, self, recorded);
+  const auto on_device = [&](const Tensor& before) {
+    Tensor result = compute(before);
+    check_same_device(name, {&result, &self});
+    return result;
+  };
   if (recorded) {
-    autograd::assign_inplace(name, self, compute);
+    autograd::assign_inplace(name, self, on_device);
   } else {
     NoGradGuard guard;
-    const Tensor result = compute(self);
+    const Tensor result = on_device(self);
     TAEDA_CHECK(result.sizes() == self.sizes(), "output with shape ", self.sizes(),
                 " doesn't match the broadcast shape ", result.sizes());
     TAEDA_CHECK(can_cast(result.dtype(), self.dtype()), "result type ", to_string(result.dtype()),

@@ -6,6 +6,7 @@
 #include "taeda/ops/autocast.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/shape.h"
+#include "taeda/tensor/iter.h"
 
 namespace taeda {
 
@@ -328,6 +329,9 @@ Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values,
               "expected all tensors to be on the same device, but "
               "values are on ",
               source.device(), " and self is on ", device(), " (index_put_)");
+  check_no_overlap(s.view, {&values});
+  for (const Tensor& t : s.indices)
+    if (t.defined()) check_no_overlap(s.view, {&t});
   put_elements("index_put_", s.view, s.indices, source, accumulate);
   return const_cast<Tensor&>(*this);
 }

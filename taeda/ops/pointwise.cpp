@@ -85,6 +85,8 @@ void run_in(const detail::PointwiseCall& call, Tensor& out, ArrayRef<Operand> in
   if (!out.defined() || out.dtype() == result) return launch(call, out, inputs, common, result);
   TAEDA_CHECK(can_cast(result, out.dtype()), "result type ", to_string(result),
               " can't be cast to the desired output type ", to_string(out.dtype()));
+  Tensor* outputs[] = {&out};
+  Iter::device_of(call.name, outputs, inputs);  // what is computed apart could be copied anywhere
   Tensor computed;
   launch(call, computed, inputs, common, result);
   NoGradGuard guard;

@@ -26,19 +26,22 @@ ArrayRef<const char*> Adagrad::state_names() const {
   return names;
 }
 
-void Adagrad::prepare(const OptimizerOptions& options, const Tensor& param, ParamState& state,
-                      ParamRef& ref) {
+bool Adagrad::wants_state(const OptimizerOptions&, size_t) const { return true; }
+
+Tensor Adagrad::make_state(const OptimizerOptions& options, size_t, const Tensor& param) const {
+  Tensor sum = empty_for(param);
+  sum.fill_(static_cast<const AdagradOptions&>(options).initial_accumulator_value());
+  return sum;
+}
+
+StepNumbers Adagrad::numbers(const OptimizerOptions& options, int64_t step, bool) {
   const auto& o = static_cast<const AdagradOptions&>(options);
-  if (!state.tensors[0].defined()) {
-    state.tensors[0] = zeros_for(param);
-    if (o.initial_accumulator_value() != 0) state.tensors[0].fill_(o.initial_accumulator_value());
-  }
-  ref.a = o.lr() / (1 + static_cast<double>(state.step - 1) * o.lr_decay());
+  return {o.lr() / (1 + static_cast<double>(step - 1) * o.lr_decay()), 0};
 }
 
 void Adagrad::launch(const OptimizerOptions& options, const ParamList& list) {
   const auto& o = static_cast<const AdagradOptions&>(options);
-  adagrad_slot(list.device.type(), list, {o.eps(), o.weight_decay(), o.lr_decay()});
+  adagrad_slot(list.device().type(), list, {o.eps(), o.weight_decay(), o.lr_decay()});
 }
 
 }  // namespace taeda::optim

@@ -28,8 +28,12 @@ class Adagrad final : public Optimizer {
                 std::move(defaults)) {}
 
  private:
+  const char* kind() const override { return "Adagrad"; }
   ArrayRef<const char*> state_names() const override;
-  void prepare(const OptimizerOptions&, const Tensor& param, ParamState&, ParamRef&) override;
+  size_t lasting_states() const override { return 1; }
+  bool wants_state(const OptimizerOptions&, size_t k) const override;
+  Tensor make_state(const OptimizerOptions&, size_t k, const Tensor& param) const override;
+  StepNumbers numbers(const OptimizerOptions&, int64_t step, bool fresh) override;
   void launch(const OptimizerOptions&, const ParamList&) override;
 };
 

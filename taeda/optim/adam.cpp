@@ -13,17 +13,15 @@ ArrayRef<const char*> AdamBase<Options>::state_names() const {
 }
 
 template <class Options>
-void AdamBase<Options>::prepare(const OptimizerOptions& options, const Tensor& param,
-                                ParamState& state, ParamRef& ref) {
+bool AdamBase<Options>::wants_state(const OptimizerOptions& options, size_t k) const {
+  return k < 2 || static_cast<const Options&>(options).amsgrad();
+}
+
+template <class Options>
+StepNumbers AdamBase<Options>::numbers(const OptimizerOptions& options, int64_t step, bool) {
   const auto& o = static_cast<const Options&>(options);
-  if (!state.tensors[0].defined()) {
-    state.tensors[0] = zeros_for(param);
-    state.tensors[1] = zeros_for(param);
-  }
-  if (o.amsgrad() && !state.tensors[2].defined()) state.tensors[2] = zeros_for(param);
   const auto [beta1, beta2] = o.betas();
-  ref.a = o.lr() / bias_correction(0, beta1, state.step);
-  ref.b = std::sqrt(bias_correction(1, beta2, state.step));
+  return {o.lr() / bias_correction(0, beta1, step), std::sqrt(bias_correction(1, beta2, step))};
 }
 
 template <class Options>
@@ -32,7 +30,7 @@ void AdamBase<Options>::launch(const OptimizerOptions& options, const ParamList&
   const auto [beta1, beta2] = o.betas();
   constexpr bool decoupled = std::is_same_v<Options, AdamWOptions>;
   adam_slot(
-      list.device.type(), list,
+      list.device().type(), list,
       {o.lr(), beta1, beta2, o.eps(), o.weight_decay(), decoupled, o.amsgrad(), o.maximize()});
 }
 

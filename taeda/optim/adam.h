@@ -79,7 +79,9 @@ class AdamBase : public Optimizer {
 
  protected:
   ArrayRef<const char*> state_names() const override;
-  void prepare(const OptimizerOptions&, const Tensor& param, ParamState&, ParamRef&) override;
+  size_t lasting_states() const override { return 2; }
+  bool wants_state(const OptimizerOptions&, size_t k) const override;
+  StepNumbers numbers(const OptimizerOptions&, int64_t step, bool fresh) override;
   void launch(const OptimizerOptions&, const ParamList&) override;
 };
 extern template class AdamBase<AdamOptions>;
@@ -94,6 +96,9 @@ class Adam final : public detail::AdamBase<AdamOptions> {
   Adam(std::vector<Tensor> params, AdamOptions defaults = {})
       : Adam(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
              std::move(defaults)) {}
+
+ private:
+  const char* kind() const override { return "Adam"; }
 };
 
 /// Adam with decoupled weight decay (Loshchilov and Hutter 2019): p *= 1 - lr * weight_decay first.
@@ -104,6 +109,9 @@ class AdamW final : public detail::AdamBase<AdamWOptions> {
   AdamW(std::vector<Tensor> params, AdamWOptions defaults = {})
       : AdamW(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
               std::move(defaults)) {}
+
+ private:
+  const char* kind() const override { return "AdamW"; }
 };
 
 }  // namespace taeda::optim

@@ -7,22 +7,15 @@
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
 #include "taeda/device/graph.h"
+#include "taeda/kernels/memory_order.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::optim {
 
 namespace {
 
-/// Whether elements of both lie in the same order in memory, so that one flat loop covers them.
-bool same_memory_order(const Tensor& a, const Tensor& b) {
-  if (a.is_contiguous() && b.is_contiguous()) return true;
-  for (int64_t d = 0; d < a.dim(); ++d)
-    if (a.sizes()[d] > 1 && a.strides()[d] != b.strides()[d]) return false;
-  return true;
-}
-
-Tensor empty_like_in_memory(const Tensor& t) {
-  return make_tensor(Layout{t.sizes(), t.strides(), 0}, t.dtype(), t.device());
+bool has_gaps(const Tensor& t) {
+  return !t.is_contiguous() && !t.layout().is_non_overlapping_and_dense();
 }
 
 }  // namespace
@@ -66,85 +59,162 @@ Tensor Optimizer::step(LossClosure closure) {
     loss = closure();
   }
   NoGradGuard no_grad;
-  for (OptimizerParamGroup& group : groups_) step_group(group);
+  bring_up_to_date();
+  const struct Cleared {
+    std::vector<Call>& calls;
+    ~Cleared() {
+      for (Call& call : calls) call.clear();
+    }
+  } cleared{calls_};
+  for (size_t g = 0; g < groups_.size(); ++g) plan(g);
+  for (Call& call : calls_) run(call);
   return loss;
 }
 
-void Optimizer::step_group(OptimizerParamGroup& group) {
-  for (ParamList& list : lists_) list.items.clear();
-  group.states_.resize(group.params_.size());
-  if (captures_under_way() > 0) check_capturable(group);
-  count_skipped();
+// Note [All or nothing]
+// A step is planned before anything happens: every parameter of every group is checked, and what
+// the kernels need besides - first states, gradients and states in their parameter's memory order,
+// dense copies of parameters with gaps - is allocated apart. Only then kernels are launched, and
+// only what was launched counts. A parameter on the wrong device and memory that runs out half-way
+// therefore leave parameters, states and counts as they were, and the step can be made again.
+
+void Optimizer::Call::clear() {
+  list.clear();
+  params.clear();
+  states.clear();
+  keep_alive.clear();
+  results.clear();
+}
+
+void Optimizer::plan(size_t g) {
+  OptimizerParamGroup& group = groups_[g];
+  Wanted wanted{state_names(), {}};
+  for (size_t k = 0; k < wanted.names.size(); ++k)
+    wanted.states[k] = wants_state(*group.options_, k);
   for (size_t i = 0; i < group.params_.size(); ++i) {
     const Tensor& p = group.params_[i];
+    TAEDA_CHECK(p.defined(), kind(), ": parameter ", i, " of group ", g, " is undefined");
     if (!p.grad().defined() || p.numel() == 0) continue;
-    size_t at = 0;
-    while (at < lists_.size() &&
-           !(lists_[at].device == p.device() && lists_[at].dtype == p.dtype()))
-      ++at;
-    if (at == lists_.size()) lists_.push_back({p.device(), p.dtype(), {}});
-    if (!add_to_list(group, i, lists_[at])) update_alone(group, i, lists_[at]);
+    if (captures_under_way() > 0) check_capturable(group, i);
+    plan_parameter(g, i, wanted);
   }
-  for (ParamList& list : lists_) {
-    if (list.items.empty()) continue;
-    if (is_current_stream_capturing(list.device)) make_live(group, list);
-    launch(group.options(), list);
-    list.skip = nullptr;
+}
+
+void Optimizer::plan_parameter(size_t g, size_t i, const Wanted& wanted) {
+  OptimizerParamGroup& group = groups_[g];
+  const Tensor& original = group.params_[i];
+  Call& call = call_for(g, original);
+  if (has_gaps(original))
+    call.results.emplace_back(original, original.detach().clone(MemoryFormat::Contiguous));
+  const Tensor& param = has_gaps(original) ? call.results.back().second : original;
+
+  const Tensor* grad = &original.grad();
+  if (grad->sizes() == param.sizes() && grad->device() == param.device() &&
+      (grad->dtype() != param.dtype() || !same_memory_order(*grad, param))) {
+    Tensor& in_order = call.keep_alive.emplace_back(empty_for(param));
+    in_order.copy_(*grad);
+    grad = &in_order;
   }
-  temporaries_.clear();
+
+  const ParamState& state = group.states_[i];
+  const Tensor* states[ParamState::kMaxTensors] = {};
+  Tensor renewed[ParamState::kMaxTensors];
+  for (size_t k = 0; k < wanted.names.size(); ++k) {
+    if (!wanted.states[k]) continue;
+    states[k] = &state.tensors[k];
+    const bool same_sizes = states[k]->defined() && states[k]->sizes() == param.sizes();
+    if (states[k]->defined() && (!same_sizes || same_memory_order(*states[k], param))) continue;
+    renewed[k] = renewed_state(group, i, k, param);
+    call.states.push_back({i, k, renewed[k]});
+    states[k] = &renewed[k];
+  }
+  const bool fresh = wanted.states[0] && !state.tensors[0].defined();
+  call.list.add({.op = kind(),
+                 .group = g,
+                 .index = i,
+                 .param = param,
+                 .grad = *grad,
+                 .states = {states, wanted.names.size()},
+                 .state_names = wanted.names},
+                numbers(*group.options_, state.step + 1, fresh));
+  call.params.push_back(i);
+}
+
+/// A first state, or the one that is there in the memory order that `param` has by now.
+Tensor Optimizer::renewed_state(const OptimizerParamGroup& group, size_t i, size_t k,
+                                const Tensor& param) {
+  TAEDA_CHECK(captures_under_way() == 0 || !is_current_stream_capturing(param.device()),
+              "a captured step cannot make the state ", state_names()[k],
+              " that later steps need: run some steps before the capture");
+  const Tensor& present = group.states_[i].tensors[k];
+  if (!present.defined()) return make_state(*group.options_, k, param);
+  Tensor in_order =
+      make_tensor(Layout{param.sizes(), param.strides(), 0}, present.dtype(), present.device());
+  in_order.copy_(present);
+  return in_order;
+}
+
+Optimizer::Call& Optimizer::call_for(size_t group, const Tensor& param) {
+  for (Call& call : calls_)
+    if (call.group == group && call.list.device() == param.device() &&
+        call.list.dtype() == param.dtype())
+      return call;
+  return calls_.emplace_back(group, param.device(), param.dtype());
+}
+
+void Optimizer::run(Call& call) {
+  if (call.params.empty()) return;
+  const bool capturing = is_current_stream_capturing(call.list.device());
+  if (capturing) make_live(call);
+  OptimizerParamGroup& group = groups_[call.group];
+  launch(*group.options_, call.list);
+  for (Call::NewState& s : call.states)
+    group.states_[s.param].tensors[s.which] = std::move(s.tensor);
+  for (size_t i : call.params) {
+    if (!capturing) ++group.states_[i].step;
+    bump_version(group.params_[i]);
+  }
+  for (const auto& [original, dense] : call.results) original.copy_(dense);
 }
 
 /// Throws Error, before anything has changed, for a step that a graph could not repeat.
-void Optimizer::check_capturable(const OptimizerParamGroup& group) const {
-  for (size_t i = 0; i < group.params_.size(); ++i) {
-    const Tensor& p = group.params_[i];
-    if (!p.grad().defined() || p.numel() == 0 || !is_current_stream_capturing(p.device())) continue;
-    TAEDA_CHECK(group.states_[i].step > 0,
-                "an optimizer's first step cannot be captured, because it makes the state that "
-                "later steps need: run some steps before the capture");
-    TAEDA_CHECK(p.is_contiguous() || p.layout().is_non_overlapping_and_dense(),
-                "a step cannot be captured for parameters whose elements lie apart in memory");
-  }
+void Optimizer::check_capturable(const OptimizerParamGroup& group, size_t i) const {
+  const Tensor& p = group.params_[i];
+  if (!is_current_stream_capturing(p.device())) return;
+  TAEDA_CHECK(group.states_[i].step > 0,
+              "an optimizer's first step cannot be captured, because it makes the state that "
+              "later steps need: run some steps before the capture");
+  TAEDA_CHECK(!has_gaps(p),
+              "a step cannot be captured for parameters whose elements lie apart in memory");
 }
 
 /// A captured step counts at each replay, not now: the numbers that depend on the count come from
 /// memory that a replay fills in.
-void Optimizer::make_live(OptimizerParamGroup& group, ParamList& list) {
-  const size_t n = list.items.size(), which = static_cast<size_t>(&group - groups_.data());
-  std::vector<size_t> indices;
-  for (size_t i = 0; i < group.params_.size(); ++i) {
-    const Tensor& p = group.params_[i];
-    if (!p.grad().defined() || p.numel() == 0 || p.device() != list.device ||
-        p.dtype() != list.dtype)
-      continue;
-    indices.push_back(i);
-    --group.states_[i].step;
-  }
-  TAEDA_INTERNAL_ASSERT(indices.size() == n, "a list holds other parameters than its group");
+void Optimizer::make_live(Call& call) {
+  const size_t which = call.group;
+  ParamList& list = call.list;
   const std::weak_ptr<int> alive = alive_;
-  double* live = graph_numbers(list.device, 4 * n, [this, alive, which, indices](double* out) {
+  const auto fill = [this, alive, which, indices = call.params](double* out) {
     TAEDA_CHECK(!alive.expired(), "the optimizer whose step was captured is gone");
     OptimizerParamGroup& g = groups_[which];
     for (size_t i : indices) {
-      ParamRef numbers{};
-      ++g.states_[i].step;
-      prepare(*g.options_, g.params_[i], g.states_[i], numbers);
-      *out++ = numbers.a;
-      *out++ = numbers.b;
+      const int64_t step = ++g.states_[i].step;
+      const StepNumbers n = numbers(*g.options_, step, false);
+      *out++ = n.a;
+      *out++ = n.b;
       *out++ = g.get_lr();
-      *out++ = static_cast<double>(g.states_[i].step);
+      *out++ = static_cast<double>(step);
     }
-  });
-  for (size_t i = 0; i < n; ++i) list.items[i].live = live + 4 * i;
-  list.skip = nullptr;
+  };
+  list.set_live(graph_numbers(list.device(), 4 * call.params.size(), fill), 4);
   if (!skip_.defined()) return;
-  TAEDA_CHECK(skip_.device() == list.device, "a gradient scaler on ", skip_.device(),
-              " cannot decide about a captured step on ", list.device);
-  list.skip = skip_.data_ptr<double>();
+  TAEDA_CHECK(skip_.device() == list.device(), "a gradient scaler on ", skip_.device(),
+              " cannot decide about a captured step on ", list.device());
+  list.set_skip(Numbers(skip_));
   auto entry = std::find_if(skippable_.begin(), skippable_.end(),
                             [&](const Skippable& s) { return s.skip.is_same(skip_); });
   if (entry == skippable_.end()) entry = skippable_.insert(entry, {skip_, {}});
-  for (size_t i : indices) entry->params.insert({which, i});
+  for (size_t i : call.params) entry->params.insert({which, i});
 }
 
 void Optimizer::step_unless(const Tensor& skip) {
@@ -158,8 +228,10 @@ void Optimizer::step_unless(const Tensor& skip) {
   skip_.reset();
 }
 
-/// Takes steps that replays left out off the counts.
-void Optimizer::count_skipped() const {
+/// Gives parameters that a program added to a group their places for state, and takes steps that
+/// replays left out off the counts.
+void Optimizer::bring_up_to_date() const {
+  for (OptimizerParamGroup& group : groups_) group.states_.resize(group.params_.size());
   NoGradGuard no_grad;
   for (const Skippable& s : skippable_) {
     if (is_current_stream_capturing(s.skip.device())) continue;
@@ -169,45 +241,6 @@ void Optimizer::count_skipped() const {
     counter.zero_();
     for (const auto& [group, i] : s.params) groups_[group].states_[i].step -= skipped;
   }
-}
-
-/// False if the parameter's elements do not fill one stretch of memory.
-bool Optimizer::add_to_list(OptimizerParamGroup& group, size_t i, ParamList& list) {
-  const Tensor& p = group.params_[i];
-  if (!p.is_contiguous() && !p.layout().is_non_overlapping_and_dense()) return false;
-  Tensor grad = p.grad();
-  TAEDA_CHECK(grad.sizes() == p.sizes() && grad.device() == p.device(), "a gradient of shape ",
-              grad.sizes(), " on ", grad.device(), " does not fit its parameter of shape ",
-              p.sizes(), " on ", p.device());
-  if (grad.dtype() != p.dtype() || !same_memory_order(grad, p)) {
-    Tensor in_order = empty_like_in_memory(p);
-    in_order.copy_(grad);
-    grad = temporaries_.emplace_back(std::move(in_order));
-  }
-  ParamState& state = group.states_[i];
-  ++state.step;
-  ParamRef ref{
-      static_cast<char*>(p.data_ptr()), static_cast<const char*>(grad.data_ptr()), {}, p.numel()};
-  prepare(*group.options_, p, state, ref);
-  for (size_t k = 0; k < ParamState::kMaxTensors; ++k)
-    ref.state[k] =
-        state.tensors[k].defined() ? static_cast<char*>(state.tensors[k].data_ptr()) : nullptr;
-  list.items.push_back(ref);
-  bump_version(p);
-  return true;
-}
-
-/// A parameter with gaps between its elements is updated through a dense copy.
-void Optimizer::update_alone(OptimizerParamGroup& group, size_t i, ParamList& list) {
-  const Tensor original = group.params_[i];
-  Tensor dense = original.detach().clone(MemoryFormat::Contiguous);
-  dense.mutable_grad() = original.grad();
-  group.params_[i] = dense;
-  ParamList single{list.device, list.dtype, {}};
-  add_to_list(group, i, single);
-  group.params_[i] = original;
-  launch(group.options(), single);
-  original.copy_(dense);
 }
 
 void Optimizer::zero_grad(bool set_to_none) {
@@ -240,82 +273,32 @@ size_t Optimizer::size() const {
 }
 
 const ParamState& Optimizer::state(const Tensor& param) const {
-  count_skipped();
+  bring_up_to_date();
   for (const OptimizerParamGroup& g : groups_)
     for (size_t i = 0; i < g.params().size(); ++i)
       if (g.params()[i].is_same(param)) return g.states_[i];
   throw Error("this optimizer does not hold the given parameter");
 }
 
-Tensor Optimizer::zeros_for(const Tensor& param) {
-  Tensor t = empty_like_in_memory(param);
-  t.zero_();
-  return t;
+Tensor Optimizer::empty_for(const Tensor& param) {
+  DimVector strides =
+      has_gaps(param) ? contiguous_strides(param.sizes()) : DimVector(param.strides());
+  return make_tensor(Layout{param.sizes(), std::move(strides), 0}, param.dtype(), param.device());
 }
+
+Tensor Optimizer::make_state(const OptimizerOptions&, size_t, const Tensor& param) const {
+  Tensor state = empty_for(param);
+  state.zero_();
+  return state;
+}
+
+StepNumbers Optimizer::numbers(const OptimizerOptions&, int64_t, bool) { return {}; }
 
 double Optimizer::bias_correction(int which, double beta, int64_t step) {
   auto& c = corrections_[which];
   if (c.beta != beta || c.step != step)
     c = {beta, step, 1 - std::pow(beta, static_cast<double>(step))};
   return c.value;
-}
-
-OptimizerState Optimizer::state_dict() const {
-  count_skipped();
-  OptimizerState out;
-  size_t index = 0;
-  for (size_t g = 0; g < groups_.size(); ++g) {
-    const std::string group = taeda::detail::concat("param_groups.", g, ".");
-    out.numbers.insert(group + "size", static_cast<double>(groups_[g].params().size()));
-    groups_[g].options_->visit(
-        [&](const char* name, double value) { return out.numbers.insert(group + name, value); });
-    for (const ParamState& s : groups_[g].states_) {
-      const std::string prefix = taeda::detail::concat("state.", index++, ".");
-      if (s.step == 0) continue;
-      out.numbers.insert(prefix + "step", static_cast<double>(s.step));
-      for (size_t k = 0; k < state_names().size(); ++k)
-        if (s.tensors[k].defined()) out.tensors.insert(prefix + state_names()[k], s.tensors[k]);
-    }
-  }
-  return out;
-}
-
-void Optimizer::load_state_dict(const OptimizerState& state) {
-  size_t given = 0;
-  while (state.numbers.contains(taeda::detail::concat("param_groups.", given, ".size"))) ++given;
-  TAEDA_CHECK_VALUE(given == groups_.size(),
-                    "loaded state dict has a different number of parameter groups");
-  for (size_t g = 0; g < groups_.size(); ++g)
-    TAEDA_CHECK_VALUE(state.numbers[taeda::detail::concat("param_groups.", g, ".size")] ==
-                          static_cast<double>(groups_[g].params().size()),
-                      "loaded state dict contains a parameter group that doesn't match the size of "
-                      "optimizer's group");
-  count_skipped();
-  NoGradGuard no_grad;
-  size_t index = 0;
-  for (size_t g = 0; g < groups_.size(); ++g) {
-    groups_[g].options_->visit([&](const char* name, double value) {
-      const double* found =
-          state.numbers.find(taeda::detail::concat("param_groups.", g, ".", name));
-      return found ? *found : value;
-    });
-    for (size_t i = 0; i < groups_[g].params().size(); ++i) {
-      const std::string prefix = taeda::detail::concat("state.", index++, ".");
-      ParamState& s = groups_[g].states_[i] = ParamState();
-      if (const double* step = state.numbers.find(prefix + "step"))
-        s.step = static_cast<int64_t>(*step);
-      for (size_t k = 0; k < state_names().size(); ++k) {
-        const Tensor* saved = state.tensors.find(prefix + state_names()[k]);
-        if (!saved) continue;
-        const Tensor& p = groups_[g].params()[i];
-        TAEDA_CHECK_VALUE(saved->sizes() == p.sizes(), "loaded state dict has ", prefix,
-                          state_names()[k], " of shape ", saved->sizes(),
-                          " for a parameter of shape ", p.sizes());
-        s.tensors[k] = zeros_for(p);
-        s.tensors[k].copy_(*saved);
-      }
-    }
-  }
 }
 
 }  // namespace taeda::optim

@@ -48,7 +48,7 @@ class OptimizerCloneableOptions : public OptimizerOptions {
 
 /// What an optimizer keeps for one parameter; the optimizer names the tensors.
 struct ParamState {
-  static constexpr size_t kMaxTensors = 3;
+  static constexpr size_t kMaxTensors = ParamRef::kMaxStates;
   int64_t step = 0;
   Tensor tensors[kMaxTensors];
 };
@@ -95,6 +95,7 @@ class OptimizerParamGroup {
 /// Everything that a later run needs to go on: tensors such as "state.3.exp_avg" and numbers such
 /// as "state.3.step" or "param_groups.0.lr". Parameters are counted through all groups.
 struct OptimizerState {
+  std::string kind;  ///< "Adam"; empty in files of versions that did not write it
   OrderedDict<std::string, Tensor> tensors;
   OrderedDict<std::string, double> numbers;
 };
@@ -113,6 +114,10 @@ class Optimizer {
   /// Updates every parameter that has a gradient. `closure`, if given, is called first, with
   /// gradients enabled, and its loss is returned. A step that is captured into a graph counts at
   /// every replay, with the learning rate of then; other numbers stay what they were.
+  ///
+  /// State stays as it was made when a parameter changes its dtype, device or shape (`net->to`,
+  /// `set_data`): the step is then an Error that names parameter and state, and changes nothing.
+  /// `load_state_dict(state_dict())` brings state to the parameters' dtype and device.
   virtual Tensor step(LossClosure closure = nullptr);
   /// During a capture: a step that changes nothing, and does not count, in replays where the first
   /// of two float64 numbers on the device is not 0. The second says how many steps that came to;
@@ -133,31 +138,70 @@ class Optimizer {
   const ParamState& state(const Tensor& param) const;
 
   OptimizerState state_dict() const;
-  /// Tensors move to their parameters' device and dtype. Throws ValueError if groups differ in
-  /// number or size.
+  /// Tensors move to their parameters' device, dtype and memory order. Throws ValueError, and
+  /// changes nothing, for the state of an optimizer of another class, groups that differ in number
+  /// or size, names that this optimizer does not have, state that lacks a tensor, tensors of other
+  /// shapes or not of floating dtype, and options that the optimizer cannot work with.
   void load_state_dict(const OptimizerState& state);
 
  protected:
+  /// The class, as it stands in state dicts and errors: "Adam".
+  virtual const char* kind() const = 0;
   /// Names of the tensors in ParamState, at most ParamState::kMaxTensors.
   virtual ArrayRef<const char*> state_names() const = 0;
-  /// Makes the state that is not there yet and fills `ref.a` and `ref.b`. `state.step` already
-  /// counts the step that is being made; addresses in `ref.state` are filled in by the caller.
-  virtual void prepare(const OptimizerOptions& options, const Tensor& param, ParamState& state,
-                       ParamRef& ref) = 0;
+  /// How many of those, from the first on, a parameter has after its first step with any options.
+  virtual size_t lasting_states() const = 0;
+  /// Whether a step with these options works on the k-th state.
+  virtual bool wants_state(const OptimizerOptions& options, size_t k) const = 0;
+  /// The k-th state of a parameter that has none yet: zeros, unless the optimizer says otherwise.
+  /// Has the parameter's sizes, strides, dtype and device.
+  virtual Tensor make_state(const OptimizerOptions& options, size_t k, const Tensor& param) const;
+  /// Numbers of a parameter's `step`-th step, the first of which is 1. `fresh`: the first state was
+  /// made for this step.
+  virtual StepNumbers numbers(const OptimizerOptions& options, int64_t step, bool fresh);
   virtual void launch(const OptimizerOptions& options, const ParamList& list) = 0;
 
-  /// A zero tensor with the parameter's sizes, strides, dtype and device.
-  static Tensor zeros_for(const Tensor& param);
+  /// An uninitialised tensor with the parameter's sizes, strides, dtype and device.
+  static Tensor empty_for(const Tensor& param);
   /// 1 - beta^step, remembered from one parameter to the next.
   double bias_correction(int which, double beta, int64_t step);
 
  private:
-  void step_group(OptimizerParamGroup& group);
-  bool add_to_list(OptimizerParamGroup& group, size_t i, ParamList& list);
-  void update_alone(OptimizerParamGroup& group, size_t i, ParamList& list);
-  void check_capturable(const OptimizerParamGroup& group) const;
-  void make_live(OptimizerParamGroup& group, ParamList& list);
-  void count_skipped() const;
+  /// One kernel call of a step, ready to run: parameters of one group, dtype and device. Nothing of
+  /// the optimizer has changed for it; what it changes is written down beside it.
+  struct Call {
+    Call(size_t g, Device device, ScalarType dtype) : group(g), list(device, dtype) {}
+    void clear();
+
+    size_t group;
+    ParamList list;
+    std::vector<size_t> params;  // for each item its position in the group
+    struct NewState {
+      size_t param, which;
+      Tensor tensor;
+    };
+    std::vector<NewState> states;
+    std::vector<Tensor> keep_alive;                  // gradients brought into order
+    std::vector<std::pair<Tensor, Tensor>> results;  // parameters with gaps, and dense copies
+  };
+  /// The states that steps of a group work on.
+  struct Wanted {
+    ArrayRef<const char*> names;
+    bool states[ParamState::kMaxTensors];
+  };
+
+  void plan(size_t group);
+  void plan_parameter(size_t group, size_t i, const Wanted& wanted);
+  Tensor renewed_state(const OptimizerParamGroup& group, size_t i, size_t k, const Tensor& param);
+  Call& call_for(size_t group, const Tensor& param);
+  void run(Call& call);
+  void check_capturable(const OptimizerParamGroup& group, size_t i) const;
+  void make_live(Call& call);
+  void bring_up_to_date() const;
+  void check_names(const OptimizerState& state) const;
+  std::unique_ptr<OptimizerOptions> loaded_options(const OptimizerState& state, size_t group) const;
+  ParamState loaded_param(const OptimizerState& state, const std::string& prefix,
+                          const Tensor& param) const;
 
   /// Steps of captured parameters that only the device knows to have been left out.
   struct Skippable {
@@ -169,9 +213,8 @@ class Optimizer {
   mutable std::vector<OptimizerParamGroup> groups_;  // counts of steps change when they are asked
   std::unique_ptr<OptimizerOptions> defaults_;
   std::vector<Skippable> skippable_;
-  Tensor skip_;                      // of the step that is being captured
-  std::vector<ParamList> lists_;     // reused from step to step
-  std::vector<Tensor> temporaries_;  // gradients brought into their parameter's memory order
+  Tensor skip_;              // of the step that is being captured
+  std::vector<Call> calls_;  // of one step; reused from step to step
   struct {
     double beta = -1;
     int64_t step = -1;

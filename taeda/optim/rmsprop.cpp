@@ -26,17 +26,14 @@ ArrayRef<const char*> RMSprop::state_names() const {
   return names;
 }
 
-void RMSprop::prepare(const OptimizerOptions& options, const Tensor& param, ParamState& state,
-                      ParamRef&) {
+bool RMSprop::wants_state(const OptimizerOptions& options, size_t k) const {
   const auto& o = static_cast<const RMSpropOptions&>(options);
-  const bool wanted[] = {true, o.centered(), o.momentum() > 0};
-  for (size_t k = 0; k < 3; ++k)
-    if (wanted[k] && !state.tensors[k].defined()) state.tensors[k] = zeros_for(param);
+  return k == 0 || (k == 1 ? o.centered() : o.momentum() > 0);
 }
 
 void RMSprop::launch(const OptimizerOptions& options, const ParamList& list) {
   const auto& o = static_cast<const RMSpropOptions&>(options);
-  rmsprop_slot(list.device.type(), list,
+  rmsprop_slot(list.device().type(), list,
                {o.lr(), o.alpha(), o.eps(), o.weight_decay(), o.momentum(), o.centered()});
 }
 

@@ -31,8 +31,10 @@ class RMSprop final : public Optimizer {
                 std::move(defaults)) {}
 
  private:
+  const char* kind() const override { return "RMSprop"; }
   ArrayRef<const char*> state_names() const override;
-  void prepare(const OptimizerOptions&, const Tensor& param, ParamState&, ParamRef&) override;
+  size_t lasting_states() const override { return 1; }
+  bool wants_state(const OptimizerOptions&, size_t k) const override;
   void launch(const OptimizerOptions&, const ParamList&) override;
 };
 

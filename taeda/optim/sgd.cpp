@@ -26,21 +26,22 @@ ArrayRef<const char*> SGD::state_names() const {
   return names;
 }
 
-void SGD::prepare(const OptimizerOptions& o, const Tensor& param, ParamState& state,
-                  ParamRef& ref) {
-  if (static_cast<const SGDOptions&>(o).momentum() == 0) {
-    state.tensors[0].reset();
-    return;
-  }
-  if (state.tensors[0].defined()) return;
-  state.tensors[0] =
-      make_tensor(Layout{param.sizes(), param.strides(), 0}, param.dtype(), param.device());
-  ref.a = 1;
+bool SGD::wants_state(const OptimizerOptions& options, size_t) const {
+  return static_cast<const SGDOptions&>(options).momentum() != 0;
+}
+
+/// The first step writes the buffer before it reads it.
+Tensor SGD::make_state(const OptimizerOptions&, size_t, const Tensor& param) const {
+  return empty_for(param);
+}
+
+StepNumbers SGD::numbers(const OptimizerOptions&, int64_t, bool fresh) {
+  return {fresh ? 1.0 : 0.0, 0};
 }
 
 void SGD::launch(const OptimizerOptions& options, const ParamList& list) {
   const auto& o = static_cast<const SGDOptions&>(options);
-  sgd_slot(list.device.type(), list,
+  sgd_slot(list.device().type(), list,
            {o.lr(), o.momentum(), o.dampening(), o.weight_decay(), o.nesterov(), o.maximize()});
 }
 

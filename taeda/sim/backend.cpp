@@ -10,6 +10,7 @@
 #include "taeda/device/allocator.h"
 #include "taeda/device/builtin.h"
 #include "taeda/kernels/registration.h"
+#include "taeda/sim/addresses.h"
 #include "taeda/sim/graph.h"
 #include "taeda/sim/predictor.h"
 
@@ -157,9 +158,16 @@ bool SimBackend::is_pinned(const void* p) const {
   return static_cast<const char*>(p) < it->first + it->second;
 }
 
-void* SimBackend::view(int device, const void* p) const {
+void* SimBackend::view(int device, const void* p, size_t bytes, const char* what,
+                       size_t argument) const {
+  const AddressOf of{what, argument, argument == 0 ? "destination" : "source"};
   auto* address = static_cast<char*>(const_cast<void*>(p));
-  return device < 0 ? address : address + at(device).memory().alias_delta();
+  if (device < 0) {
+    check_host_memory(of, p);
+    return address;
+  }
+  check_device_memory(at(device), of, p, static_cast<int64_t>(bytes));
+  return address + at(device).memory().alias_delta();
 }
 
 void SimBackend::copy(void* dst, int dst_device, const void* src, int src_device, size_t bytes,
@@ -167,8 +175,8 @@ void SimBackend::copy(void* dst, int dst_device, const void* src, int src_device
   SimDevice& d = at(device);
   d.report_error();
   Queue& queue = d.queue(stream);
-  void* to = view(dst_device, dst);
-  const void* from = view(src_device, src);
+  void* to = view(dst_device, dst, bytes, "copy", 0);
+  const void* from = view(src_device, src, bytes, "copy", 1);
   const auto move = [to, from, bytes] { std::memcpy(to, from, bytes); };
   Transfer predicted{src_device, dst_device, static_cast<int64_t>(bytes)};
   if (dst_device >= 0 && src_device >= 0) {
@@ -207,7 +215,9 @@ void SimBackend::fill_zero(void* dst, size_t bytes, int device, StreamId stream)
   SimDevice& d = at(device);
   d.charge(stream, Work{.bytes = static_cast<int64_t>(bytes)});
   d.launch(stream, kernel("fill with zeros", d.device(),
-                          [to = view(device, dst), bytes] { std::memset(to, 0, bytes); }));
+                          [to = view(device, dst, bytes, "fill with zeros", 0), bytes] {
+                            std::memset(to, 0, bytes);
+                          }));
 }
 
 StreamId SimBackend::new_stream(int device, int priority) {

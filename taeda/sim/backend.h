@@ -76,8 +76,9 @@ class SimBackend final : public Backend, private VirtualMemory {
   void unmap(int device, void* p, size_t bytes) override;
 
   bool is_pinned(const void* p) const;
-  /// The byte behind an address of `device`, or of the host for -1.
-  void* view(int device, const void* p) const;
+  /// The byte behind an address of `device`, or of the host for -1. Throws Error, naming `what` and
+  /// its argument, where the `bytes` there are not live memory of it.
+  void* view(int device, const void* p, size_t bytes, const char* what, size_t argument) const;
 
   const DeviceType type_;
   std::atomic<int> count_;

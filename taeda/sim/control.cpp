@@ -1,6 +1,7 @@
 // The functions of device/sim.h that are about simulation only.
 #include "taeda/base/error.h"
 #include "taeda/device/sim.h"
+#include "taeda/sim/addresses.h"
 #include "taeda/sim/backend.h"
 #include "taeda/sim/predictor.h"
 
@@ -44,6 +45,7 @@ void launch(const taeda::Stream& stream, const char* name, std::function<void()>
 }
 
 void* host_view(Device device, const void* address) {
+  check_device_memory(sim_device(device), {"host_view", 1, "address"}, address, 1);
   return static_cast<char*>(const_cast<void*>(address)) + sim_device(device).memory().alias_delta();
 }
 

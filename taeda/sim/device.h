@@ -29,6 +29,7 @@ class SimDevice {
 
   Device device() const { return device_; }
   Memory& memory() { return *memory_; }
+  const Memory& memory() const { return *memory_; }
   /// Gives the device other memory. Throws Error while the present one is in use.
   void resize(size_t memory);
 

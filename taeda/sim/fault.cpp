@@ -98,4 +98,10 @@ void forget_range(const void* base) {
   }
 }
 
+std::optional<Device> device_at(const void* address) {
+  const Range* r = range_of(reinterpret_cast<uintptr_t>(address));
+  if (!r) return std::nullopt;
+  return Device(static_cast<DeviceType>(r->type.load()), r->index.load());
+}
+
 }  // namespace taeda::sim

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 #include "taeda/base/device.h"
 
@@ -12,5 +13,7 @@ namespace taeda::sim {
 /// before, or ends the program as usual.
 void watch_range(const void* base, size_t bytes, Device device);
 void forget_range(const void* base);
+/// Whose watched range the address lies in.
+std::optional<Device> device_at(const void* address);
 
 }  // namespace taeda::sim

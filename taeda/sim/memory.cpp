@@ -16,6 +16,16 @@ constexpr size_t kLeastRange = size_t{64} << 20;
 
 constexpr size_t page_round(size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
+/// The stretch that `p` lies in, or the end.
+template <class Stretches>
+auto stretch_of(Stretches& stretches, const void* p) {
+  const auto* address = static_cast<const char*>(p);
+  auto it = stretches.upper_bound(address);
+  if (it == stretches.begin()) return stretches.end();
+  --it;
+  return address < it->first + it->second ? it : stretches.end();
+}
+
 }  // namespace
 
 Memory::Memory(Device device, size_t capacity)
@@ -52,6 +62,7 @@ void* Memory::allocate(size_t bytes) {
     free_.erase(it);
     if (rest > 0) free_[offset + size] = rest;
     used_ += size;
+    blocks_[base_ + offset] = bytes;
     return base_ + offset;
   }
   return nullptr;
@@ -63,6 +74,7 @@ void Memory::deallocate(void* p, size_t bytes) {
   madvise(address + range_, size, MADV_DONTNEED);
   std::lock_guard lock(mutex_);
   used_ -= size;
+  blocks_.erase(address);
   auto it = free_.emplace(static_cast<size_t>(address - base_), size).first;
   if (auto next = std::next(it); next != free_.end() && it->first + it->second == next->first) {
     it->second += next->second;
@@ -93,23 +105,44 @@ void Memory::unreserve(void* p, size_t bytes) {
 }
 
 bool Memory::map(void* p, size_t bytes) {
-  {
-    std::lock_guard lock(mutex_);
-    if (bytes > capacity_ - used_) return false;
-    used_ += bytes;
-  }
-  if (mprotect(static_cast<char*>(p) + range_, bytes, PROT_READ | PROT_WRITE) == 0) return true;
+  auto* address = static_cast<char*>(p);
   std::lock_guard lock(mutex_);
-  used_ -= bytes;
-  return false;
+  if (bytes > capacity_ - used_) return false;
+  if (mprotect(address + range_, bytes, PROT_READ | PROT_WRITE) != 0) return false;
+  used_ += bytes;
+  auto it = mapped_.emplace(address, bytes).first;
+  if (auto next = std::next(it); next != mapped_.end() && next->first == address + bytes) {
+    it->second += next->second;
+    mapped_.erase(next);
+  }
+  if (it == mapped_.begin()) return true;
+  auto before = std::prev(it);
+  if (before->first + before->second != it->first) return true;
+  before->second += it->second;
+  mapped_.erase(it);
+  return true;
 }
 
 void Memory::unmap(void* p, size_t bytes) {
-  char* alias = static_cast<char*>(p) + range_;
-  madvise(alias, bytes, MADV_DONTNEED);
-  mprotect(alias, bytes, PROT_NONE);
+  auto* address = static_cast<char*>(p);
+  madvise(address + range_, bytes, MADV_DONTNEED);
+  mprotect(address + range_, bytes, PROT_NONE);
   std::lock_guard lock(mutex_);
   used_ -= bytes;
+  const auto it = stretch_of(mapped_, p);
+  if (it == mapped_.end()) return;
+  const char* const end = it->first + it->second;
+  if (end > address + bytes) mapped_[address + bytes] = static_cast<size_t>(end - address) - bytes;
+  it->second = static_cast<size_t>(address - it->first);
+  if (it->second == 0) mapped_.erase(it);
+}
+
+bool Memory::is_live(const void* p, size_t bytes) const {
+  std::lock_guard lock(mutex_);
+  const auto& stretches = contains(p) ? blocks_ : mapped_;
+  const auto it = stretch_of(stretches, p);
+  return it != stretches.end() &&
+         bytes <= it->second - static_cast<size_t>(static_cast<const char*>(p) - it->first);
 }
 
 size_t Memory::used() const {

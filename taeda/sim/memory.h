@@ -32,6 +32,10 @@ class Memory {
   bool map(void* p, size_t bytes);
   void unmap(void* p, size_t bytes);
 
+  /// Whether all bytes from `p` on lie in one block of `allocate` that was not given back, or have
+  /// bytes behind them by `map`.
+  bool is_live(const void* p, size_t bytes) const;
+
   /// What to add to a device address to reach its byte.
   ptrdiff_t alias_delta() const { return static_cast<ptrdiff_t>(range_); }
   bool contains(const void* p) const {
@@ -47,7 +51,9 @@ class Memory {
   char* base_;
   mutable std::mutex mutex_;
   size_t used_ = 0;
-  std::map<size_t, size_t> free_;  ///< offset to length
+  std::map<size_t, size_t> free_;         ///< offset to length
+  std::map<const char*, size_t> blocks_;  ///< of `allocate`: address to length
+  std::map<const char*, size_t> mapped_;  ///< by `map`, likewise; neighbours are joined
 };
 
 }  // namespace taeda::sim

@@ -3,9 +3,9 @@
 // on the current stream.
 //
 // What an argument becomes while it waits is decided by the overloads of `keep`; a new kind of
-// argument needs one more, or a member `rebase(ptrdiff_t)` and a `device`.
+// argument needs one more, or members `rebase(ptrdiff_t)`, `for_each_extent` and a `device`.
+// Before, `check` asserts that every address in it is one of live memory of the kernel's device.
 #include <concepts>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -16,6 +16,7 @@
 #include "taeda/device/stream.h"
 #include "taeda/kernels/all.h"
 #include "taeda/kernels/registration.h"
+#include "taeda/sim/addresses.h"
 #include "taeda/sim/backend.h"
 #include "taeda/sim/work.h"
 
@@ -53,23 +54,34 @@ Device device_of(const T& x) {
   }
 }
 
-/// The same elements where the host can reach them. Host memory is copied, because the caller may
-/// change it before the kernel runs.
+/// Throws Error for an address that the kernel must not follow.
+template <class T>
+void check(const sim::SimDevice& device, const char* kernel, size_t argument, const T& x) {
+  const auto tensor = [&](const Tensor& t, int index) {
+    if (t.defined()) sim::check_tensor(device, {kernel, argument, "tensor", index}, t);
+  };
+  if constexpr (std::same_as<T, Tensor>) {
+    tensor(x, 0);
+  } else if constexpr (std::same_as<T, std::optional<Tensor>>) {
+    if (x) tensor(*x, 0);
+  } else if constexpr (std::same_as<T, TensorList>) {
+    for (size_t i = 0; i < x.size(); ++i) tensor(x[i], static_cast<int>(i));
+  } else if constexpr (Rebasable<T>) {
+    x.for_each_extent([&](const char* part, int index, const void* p, int64_t bytes) {
+      sim::check_device_memory(device, {kernel, argument, part, index}, p, bytes);
+    });
+  }
+}
+
+/// The same elements where the host can reach them.
 Tensor keep(const Tensor& t) {
   if (!t.defined()) return t;
   const StorageImpl* storage = t.storage().get();
-  const Layout& layout = t.layout();
-  Storage reachable;
-  if (t.is_cpu()) {
-    reachable = Storage::allocate(Device(kCPU), storage->nbytes());
-    if (storage->nbytes() > 0) std::memcpy(reachable->data(), storage->data(), storage->nbytes());
-  } else {
-    const ptrdiff_t delta = sim::sim_device(t.device()).memory().alias_delta();
-    char* data = static_cast<char*>(storage->data());
-    reachable =
-        Storage::from_user(data ? data + delta : nullptr, storage->nbytes(), Device(kCPU), {});
-  }
-  return Tensor(make_intrusive<TensorImpl>(std::move(reachable), layout, t.dtype()));
+  const ptrdiff_t delta = sim::sim_device(t.device()).memory().alias_delta();
+  char* data = static_cast<char*>(storage->data());
+  Storage reachable =
+      Storage::from_user(data ? data + delta : nullptr, storage->nbytes(), Device(kCPU), {});
+  return Tensor(make_intrusive<TensorImpl>(std::move(reachable), t.layout(), t.dtype()));
 }
 
 [[maybe_unused]] std::vector<Tensor> keep(const TensorList& list) {
@@ -117,6 +129,8 @@ void queue_kernel(DeviceType type, Args... args) {
   ((device = device.is_cpu() ? device_of(args) : device), ...);
   if (device.is_cpu()) device = Device(type, current_device(type));
   sim::SimDevice& sim_device = sim::sim_device(device);
+  size_t argument = 0;
+  (check<std::remove_cvref_t<Args>>(sim_device, slot->name(), argument++, args), ...);
   const StreamId stream = current_stream(device).id();
   constexpr bool kWrites = (kWritesToCaller<Args> || ...);
   if constexpr (kWrites) sim_device.check_not_capturing(stream, slot->name());

@@ -48,12 +48,12 @@ inline int64_t touched_bytes(const Iter& it) {
 /// An optimizer reads the gradient, and reads and writes the rest.
 inline int64_t touched_bytes(const ParamList& list) {
   int64_t elements = 0;
-  for (const ParamRef& p : list.items) {
-    int64_t arrays = 2 + (p.grad ? 1 : 0);
-    for (const char* s : p.state) arrays += s ? 2 : 0;
-    elements += arrays * p.numel;
+  for (const ParamRef& p : list.items()) {
+    int64_t arrays = 2 + (p.grad() ? 1 : 0);
+    for (int k = 0; k < ParamRef::kMaxStates; ++k) arrays += p.state(k) ? 2 : 0;
+    elements += arrays * p.numel();
   }
-  return elements * element_size(list.dtype);
+  return elements * element_size(list.dtype());
 }
 
 /// Numbers and settings.

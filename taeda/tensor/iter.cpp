@@ -6,21 +6,26 @@
 
 namespace taeda {
 
-void check_same_device(const char* op, ArrayRef<const Tensor*> tensors, bool allow_cpu_scalars) {
+namespace {
+
+[[noreturn]] void throw_two_devices(const char* op, Device expected, Device found,
+                                    size_t position) {
+  throw Error(detail::concat(
+      "Expected all tensors to be on the same device, but found at least two devices, ", expected,
+      " and ", found, "! (when checking argument ", position, " in method ", op, ")"));
+}
+
+}  // namespace
+
+void check_same_device(const char* op, ArrayRef<const Tensor*> tensors) {
   const Tensor* first = nullptr;
-  int position = 0;
-  for (const Tensor* t : tensors) {
-    ++position;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const Tensor* t = tensors[i];
     if (!t || !t->defined()) continue;
-    if (allow_cpu_scalars && t->is_cpu() && t->dim() == 0) continue;
-    if (!first) {
+    if (!first)
       first = t;
-    } else if (t->device() != first->device()) {
-      throw Error(detail::concat(
-          "Expected all tensors to be on the same device, but found at least two devices, ",
-          first->device(), " and ", t->device(), "! (when checking argument ", position,
-          " in method ", op, ")"));
-    }
+    else if (t->device() != first->device())
+      throw_two_devices(op, first->device(), t->device(), i + 1);
   }
 }
 
@@ -37,16 +42,47 @@ void read_cpu_scalar(void* to, const Tensor& t) {
   std::memcpy(to, t.data_ptr(), static_cast<size_t>(t.element_size()));
 }
 
-/// Whether the operands share a part of their memory but not every element, as far as that is
-/// easily told: of tensors without gaps.
-bool overlap_partly(const Tensor& out, const Tensor& in) {
+/// Address of the tensor's first element, where its `extent` elements from there on lie in memory
+/// that it has.
+char* checked_address(const char* op, const Tensor& t, int64_t extent) {
+  const StorageImpl& storage = *t.storage().get();
+  const int64_t offset = t.storage_offset(), item = t.element_size();
+  const auto end = static_cast<int64_t>(storage.nbytes());
+  if (extent > 0 && (offset < 0 || (offset + extent) * item > end)) [[unlikely]]
+    throw Error(detail::concat(op, ": a tensor of sizes ", t.sizes(), ", strides ", t.strides(),
+                               " and offset ", offset, " reaches beyond its storage of ",
+                               storage.nbytes(), " bytes"));
+  return static_cast<char*>(storage.data()) + offset * item;
+}
+
+/// Whether both have bytes of one stretch of memory. Addresses of different devices are not
+/// comparable.
+bool meet(const Tensor& out, const Tensor& in) {
+  if (out.device() != in.device()) return false;
   const char *a = static_cast<const char*>(out.data_ptr()),
              *b = static_cast<const char*>(in.data_ptr());
-  const int64_t a_bytes = out.numel() * out.element_size(),
-                b_bytes = in.numel() * in.element_size();
-  if (a >= b + b_bytes || b >= a + a_bytes || a_bytes == 0 || b_bytes == 0) return false;
-  if (a == b && a_bytes == b_bytes && out.strides() == in.strides()) return false;
-  return out.layout().is_non_overlapping_and_dense() && in.layout().is_non_overlapping_and_dense();
+  const int64_t a_bytes = out.nbytes(), b_bytes = in.nbytes();
+  return a < b + b_bytes && b < a + a_bytes && a_bytes > 0 && b_bytes > 0;
+}
+
+bool both_dense(const Tensor& a, const Tensor& b) {
+  return a.layout().is_non_overlapping_and_dense() && b.layout().is_non_overlapping_and_dense();
+}
+
+/// Whether the operands share a part of their memory but not every element, as far as that is
+/// easily told: of tensors without gaps, as in PyTorch.
+bool overlap_partly(const Tensor& out, const Tensor& in) {
+  if (!meet(out, in)) return false;
+  if (out.data_ptr() == in.data_ptr() && out.nbytes() == in.nbytes() &&
+      out.strides() == in.strides())
+    return false;
+  return both_dense(out, in);
+}
+
+[[noreturn]] void throw_overlap() {
+  throw Error(
+      "unsupported operation: some elements of the input tensor and the written-to tensor refer to "
+      "a single memory location. Please clone() the tensor before performing the operation.");
 }
 
 /// Outputs that exist may be inputs too, but not parts of inputs: these would change while they are
@@ -55,14 +91,22 @@ void check_overlap(ArrayRef<Tensor*> outputs, ArrayRef<Operand> inputs) {
   for (const Tensor* out : outputs) {
     if (!out->defined()) continue;
     for (const Operand& in : inputs)
-      TAEDA_CHECK(!in.tensor() || !overlap_partly(*out, *in.tensor()),
-                  "unsupported operation: some elements of the input tensor and the written-to "
-                  "tensor refer to a single memory location. Please clone() the tensor before "
-                  "performing the operation.");
+      if (in.tensor() && overlap_partly(*out, *in.tensor())) throw_overlap();
   }
 }
 
 }  // namespace
+
+void check_no_internal_overlap(const Tensor& out) {
+  TAEDA_CHECK(!out.layout().has_internal_overlap(),
+              "unsupported operation: more than one element of the written-to tensor refers to a "
+              "single memory location. Please clone() the tensor before performing the operation.");
+}
+
+void check_no_overlap(const Tensor& out, ArrayRef<const Tensor*> inputs) {
+  for (const Tensor* in : inputs)
+    if (meet(out, *in) && both_dense(out, *in)) throw_overlap();
+}
 
 Iter::Iter(const char* op, ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> output_dtypes,
            ArrayRef<Operand> inputs, ScalarType common)
@@ -70,16 +114,7 @@ Iter::Iter(const char* op, ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> outpu
       noperands_(static_cast<int>(outputs.size() + inputs.size())),
       noutputs_(static_cast<int>(outputs.size())),
       common_(common) {
-  const Tensor* devices[kMaxOperands];
-  size_t n = 0;
-  for (const Tensor* out : outputs)
-    if (out->defined()) devices[n++] = out;
-  for (const Operand& in : inputs)
-    if (in.tensor()) devices[n++] = in.tensor();
-  device_ = Device(kCPU);
-  for (size_t i = 0; i < n; ++i)
-    if (!devices[i]->is_cpu()) device_ = devices[i]->device();
-  if (!device_.is_cpu()) check_same_device(op, {devices, n}, true);
+  device_ = device_of(op, outputs, inputs);
   output_dtype_ = output_dtypes.empty() ? ScalarType::Undefined : output_dtypes[0];
   check_overlap(outputs, inputs);
   if (try_flat(outputs, output_dtypes, inputs)) return;
@@ -101,6 +136,28 @@ Iter::Iter(const char* op, ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> outpu
     ++i;
   }
   reorder_and_coalesce();
+}
+
+Device Iter::device_of(const char* op, ArrayRef<Tensor*> outputs, ArrayRef<Operand> inputs) {
+  Device device(kCPU);
+  for (const Tensor* out : outputs)
+    if (device.is_cpu() && out->defined()) device = out->device();
+  for (const Operand& in : inputs)
+    if (device.is_cpu() && in.tensor()) device = in.tensor()->device();
+  if (device.is_cpu()) return device;
+  size_t position = 0;
+  for (const Tensor* out : outputs) {
+    ++position;
+    if (out->defined() && out->device() != device)
+      throw_two_devices(op, device, out->device(), position);
+  }
+  for (const Operand& in : inputs) {
+    ++position;
+    const Tensor* t = in.tensor();
+    if (t && t->device() != device && !(t->is_cpu() && t->dim() == 0))
+      throw_two_devices(op, device, t->device(), position);
+  }
+  return device;
 }
 
 /// The common case: every tensor has the same sizes and is contiguous.
@@ -127,12 +184,14 @@ bool Iter::try_flat(ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> dtypes,
   sizes_[0] = numel_;
   int i = 0;
   for (const Tensor* out : outputs) {
-    data_[i] = static_cast<char*>(out->data_ptr());
+    data_[i] = checked_address(op_, *out, numel_);
+    items_[i] = static_cast<uint8_t>(out->element_size());
     strides_[i++][0] = out->element_size();
   }
   for (const Operand& in : inputs) {
     if (const Tensor* t = in.tensor()) {
-      data_[i] = static_cast<char*>(t->data_ptr());
+      data_[i] = checked_address(op_, *t, numel_);
+      items_[i] = static_cast<uint8_t>(t->element_size());
       strides_[i][0] = t->element_size();
     } else {
       set_scalar(i, in.scalar());
@@ -158,10 +217,7 @@ void Iter::set_shape(ArrayRef<Tensor*> outputs, ArrayRef<Operand> inputs) {
                 "output with shape ", out->sizes(), " doesn't match the broadcast shape ",
                 broadcast_sizes(shape, out->sizes()));
     shape = out->sizes();
-    TAEDA_CHECK(!out->layout().has_internal_overlap(),
-                "unsupported operation: more than one element of the written-to tensor refers to a "
-                "single memory "
-                "location. Please clone() the tensor before performing the operation.");
+    check_no_internal_overlap(*out);
   }
   ndim_ = static_cast<int>(shape.size());
   std::copy(shape.begin(), shape.end(), sizes_);
@@ -184,8 +240,9 @@ void Iter::allocate(ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> dtypes,
 }
 
 void Iter::set_operand(int i, const Tensor& t) {
-  data_[i] = static_cast<char*>(t.data_ptr());
+  data_[i] = checked_address(op_, t, t.layout().extent());
   const int64_t item = t.element_size();
+  items_[i] = static_cast<uint8_t>(item);
   const int lead = ndim_ - static_cast<int>(t.dim());
   for (int d = 0; d < ndim_; ++d)
     strides_[i][d] =

@@ -28,12 +28,18 @@ class Iter {
  public:
   static constexpr int kMaxOperands = 6;
 
-  /// Lays the operands over each other. Undefined outputs are allocated, on the inputs' device and
-  /// in their memory order; defined ones must have the broadcast shape. `op` names the operation in
-  /// errors. Throws Error for shapes that do not broadcast, operands on different devices, an
-  /// output that overlaps itself or is a part of an input.
+  /// Lays the operands over each other. Undefined outputs are allocated, on `device_of` the
+  /// operands and in the inputs' memory order; defined ones must have the broadcast shape. `op`
+  /// names the operation in errors. Throws Error for shapes that do not broadcast, operands on
+  /// different devices, an output that overlaps itself or is a part of an input, and elements
+  /// outside of their storage: what a kernel finds in an Iter may be read and written.
   Iter(const char* op, ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> output_dtypes,
        ArrayRef<Operand> inputs, ScalarType common);
+
+  /// The device that all operands are on: of the first one that is not on the CPU. Beside it an
+  /// input may be a number in a 0-dim CPU tensor; an output may not, it would never be written.
+  /// Throws Error otherwise, as `check_same_device`.
+  static Device device_of(const char* op, ArrayRef<Tensor*> outputs, ArrayRef<Operand> inputs);
 
   const char* op() const { return op_; }
   Device device() const { return device_; }
@@ -51,6 +57,17 @@ class Iter {
   bool is_scalar(int operand) const { return scalar_mask_ >> operand & 1; }
   char* data(int operand) const {
     return is_scalar(operand) ? const_cast<char*>(scalars_[operand]) : data_[operand];
+  }
+  /// Calls f(name, index, address, bytes) for the memory of every operand that is a tensor, from
+  /// its first element to its last.
+  template <class F>
+  void for_each_extent(F&& f) const {
+    for (int i = 0; i < noperands_ && numel_ > 0; ++i) {
+      if (is_scalar(i)) continue;
+      int64_t bytes = items_[i];
+      for (int d = 0; d < ndim_; ++d) bytes += (sizes_[d] - 1) * strides_[i][d];
+      f(i < noutputs_ ? "output" : "input", i < noutputs_ ? i : i - noutputs_, data_[i], bytes);
+    }
   }
   /// Moves every tensor operand by `delta` bytes (device address to host alias).
   void rebase(ptrdiff_t delta) {
@@ -113,6 +130,7 @@ class Iter {
   ScalarType common_;
   ScalarType output_dtype_ = ScalarType::Undefined;
   int64_t numel_ = 0;
+  uint8_t items_[kMaxOperands];  // bytes of an element
   char* data_[kMaxOperands];
   alignas(16) char scalars_[kMaxOperands][16];
   int64_t sizes_[kMaxDims];
@@ -121,9 +139,14 @@ class Iter {
 
 /// Throws Error unless every tensor is on the first one's device, in PyTorch's words: "Expected all
 /// tensors to be on the same device, but found at least two devices, cuda:0 and cpu! (when checking
-/// argument <other> in method <op>)". A 0-dim CPU tensor may stand beside device tensors if
-/// `allow_cpu_scalars`.
-void check_same_device(const char* op, ArrayRef<const Tensor*> tensors,
-                       bool allow_cpu_scalars = false);
+/// argument <other> in method <op>)". Undefined tensors and nullptr are passed over.
+void check_same_device(const char* op, ArrayRef<const Tensor*> tensors);
+
+/// Throws Error, in PyTorch's words, if two elements of `out`, which will be written, share memory.
+void check_no_internal_overlap(const Tensor& out);
+/// For kernels that read inputs at other positions than they write: throws Error, in PyTorch's
+/// words, if `out` shares memory with an input, as far as that is easily told: of tensors without
+/// gaps.
+void check_no_overlap(const Tensor& out, ArrayRef<const Tensor*> inputs);
 
 }  // namespace taeda

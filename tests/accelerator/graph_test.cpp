@@ -230,6 +230,38 @@ TEST_F(Graph, StepsThatCannotBeRepeatedAreErrors) {
               HasSubstr("no graph is being captured"));
 }
 
+TEST_F(Graph, StateThatAnOptionAsksForLaterIsMadeBeforeTheCapture) {
+  const Tensor x = ones({4}, device_).requires_grad_();
+  optim::Adam optimizer({x}, optim::AdamOptions(0.1));
+  (x * 2).sum().backward();
+  optimizer.step();
+  static_cast<optim::AdamOptions&>(optimizer.param_groups()[0].options()).amsgrad(true);
+  EXPECT_THAT(error_in_capture([&] { optimizer.step(); }),
+              HasSubstr("a captured step cannot make the state max_exp_avg_sq"));
+  EXPECT_EQ(optimizer.state(x).step, 1);
+  optimizer.step();
+  EXPECT_EQ(error_in_capture([&] { optimizer.step(); }), "no error");
+}
+
+TEST_F(Graph, DivisionsOfIntegersDoNotWait) {
+  const Tensor a = taeda::tensor({7, -7, 5}).to(device_), b = taeda::tensor({2, 2, 0}).to(device_);
+  Tensor floor, trunc, rest, sign;
+  DeviceGraph graph(device_.type());
+  {
+    GraphCapture capture(graph);
+    floor = a.floor_divide(b);
+    trunc = a.div(b, "trunc");
+    rest = a.remainder(b);
+    sign = a.fmod(b);
+  }
+  graph.replay();
+  EXPECT_THAT(values(floor), ElementsAre(3, -4, 0));
+  EXPECT_THAT(values(trunc), ElementsAre(3, -3, 0));
+  EXPECT_THAT(values(rest), ElementsAre(1, 1, 0));
+  EXPECT_THAT(values(sign), ElementsAre(1, -1, 0));
+  EXPECT_THAT(values(a.floor_divide_(0)), ElementsAre(0, 0, 0));
+}
+
 TEST_F(Graph, ACaptureThatIsLeftEndsWithItsGraph) {
   {
     const StreamGuard guard(new_stream(device_));

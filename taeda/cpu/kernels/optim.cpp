@@ -16,25 +16,25 @@ namespace {
 /// if the list is to be left out.
 template <class F>
 void for_each_piece(const ParamList& list, F&& f) {
-  if (list.skip && list.skip[0] != 0) return;
+  if (list.skip() && list.skip()[0] != 0) return;
   int64_t total = 0;
-  for (const ParamRef& r : list.items) total += r.numel;
+  for (const ParamRef& r : list.items()) total += r.numel();
   if (total <= kParallelGrain) {
-    for (const ParamRef& r : list.items) f(r, 0, r.numel);
+    for (const ParamRef& r : list.items()) f(r, 0, r.numel());
     return;
   }
   std::vector<int64_t> starts;
-  starts.reserve(list.items.size());
+  starts.reserve(list.items().size());
   int64_t at = 0;
-  for (const ParamRef& r : list.items) {
+  for (const ParamRef& r : list.items()) {
     starts.push_back(at);
-    at += r.numel;
+    at += r.numel();
   }
   parallel_for(0, total, kParallelGrain, [&](int64_t begin, int64_t end) {
     size_t i = std::upper_bound(starts.begin(), starts.end(), begin) - starts.begin() - 1;
     for (; i < starts.size() && starts[i] < end; ++i) {
-      const ParamRef& r = list.items[i];
-      f(r, std::max(begin - starts[i], int64_t{0}), std::min(end - starts[i], r.numel));
+      const ParamRef& r = list.items()[i];
+      f(r, std::max(begin - starts[i], int64_t{0}), std::min(end - starts[i], r.numel()));
     }
   });
 }
@@ -55,9 +55,9 @@ TAEDA_ALWAYS_INLINE V seen_gradient(V g, V p, bool maximize, V weight_decay) {
 template <class T>
 void sgd_piece(const ParamRef& r, const SgdStep& s, int64_t begin, int64_t end) {
   using V = opmath_t<T>;
-  T* __restrict p = as<T>(r.param);
-  const T* __restrict grad = as<const T>(r.grad);
-  T* __restrict buffer = as<T>(r.state[0]);
+  T* __restrict p = as<T>(r.param());
+  const T* __restrict grad = as<const T>(r.grad());
+  T* __restrict buffer = as<T>(r.state(0));
   const V lr = V(r.rate(s.lr)), decay = V(s.weight_decay), momentum = V(s.momentum);
   const bool maximize = s.maximize, nesterov = s.nesterov;
   if (!buffer) {
@@ -80,11 +80,11 @@ template <class T, bool Amsgrad>
 void adam_piece(const ParamRef& r, const AdamStep& s, const double* skip, int64_t begin,
                 int64_t end) {
   using V = opmath_t<T>;
-  T* __restrict p = as<T>(r.param);
-  const T* __restrict grad = as<const T>(r.grad);
-  T* __restrict first = as<T>(r.state[0]);
-  T* __restrict second = as<T>(r.state[1]);
-  T* __restrict largest = as<T>(r.state[2]);
+  T* __restrict p = as<T>(r.param());
+  const T* __restrict grad = as<const T>(r.grad());
+  T* __restrict first = as<T>(r.state(0));
+  T* __restrict second = as<T>(r.state(1));
+  T* __restrict largest = as<T>(r.state(2));
   const V beta1 = V(s.beta1), beta2 = V(s.beta2), fresh1 = V(1 - s.beta1), fresh2 = V(1 - s.beta2);
   const AdamNumbers numbers(s, r, skip);
   const V eps = V(s.eps), step = V(-numbers.rate), root = V(numbers.root);
@@ -110,11 +110,11 @@ void adam_piece(const ParamRef& r, const AdamStep& s, const double* skip, int64_
 template <class T, bool Centered, bool Momentum>
 void rmsprop_piece(const ParamRef& r, const RmspropStep& s, int64_t begin, int64_t end) {
   using V = opmath_t<T>;
-  T* __restrict p = as<T>(r.param);
-  const T* __restrict grad = as<const T>(r.grad);
-  T* __restrict square = as<T>(r.state[0]);
-  T* __restrict mean = as<T>(r.state[1]);
-  T* __restrict buffer = as<T>(r.state[2]);
+  T* __restrict p = as<T>(r.param());
+  const T* __restrict grad = as<const T>(r.grad());
+  T* __restrict square = as<T>(r.state(0));
+  T* __restrict mean = as<T>(r.state(1));
+  T* __restrict buffer = as<T>(r.state(2));
   const V lr = V(r.rate(s.lr)), alpha = V(s.alpha), fresh = V(1 - s.alpha), eps = V(s.eps);
   const V decay = V(s.weight_decay), momentum = V(s.momentum);
   for (int64_t i = begin; i < end; ++i) {
@@ -141,9 +141,9 @@ template <class T>
 void adagrad_piece(const ParamRef& r, const AdagradStep& s, const double* skip, int64_t begin,
                    int64_t end) {
   using V = opmath_t<T>;
-  T* __restrict p = as<T>(r.param);
-  const T* __restrict grad = as<const T>(r.grad);
-  T* __restrict sum = as<T>(r.state[0]);
+  T* __restrict p = as<T>(r.param());
+  const T* __restrict grad = as<const T>(r.grad());
+  T* __restrict sum = as<T>(r.state(0));
   const V lr = V(adagrad_rate(s, r, skip)), eps = V(s.eps), decay = V(s.weight_decay);
   for (int64_t i = begin; i < end; ++i) {
     const V g = seen_gradient(V(grad[i]), V(p[i]), false, decay);
@@ -154,22 +154,22 @@ void adagrad_piece(const ParamRef& r, const AdagradStep& s, const double* skip, 
 }
 
 void sgd(const ParamList& list, const SgdStep& s) {
-  dispatch(FloatTypes(), "sgd", list.dtype, [&]<class T>() {
+  dispatch(FloatTypes(), "sgd", list.dtype(), [&]<class T>() {
     for_each_piece(list,
                    [&](const ParamRef& r, int64_t b, int64_t e) { sgd_piece<T>(r, s, b, e); });
   });
 }
 
 void adam(const ParamList& list, const AdamStep& s) {
-  dispatch(FloatTypes(), "adam", list.dtype, [&]<class T>() {
+  dispatch(FloatTypes(), "adam", list.dtype(), [&]<class T>() {
     const auto piece = s.amsgrad ? &adam_piece<T, true> : &adam_piece<T, false>;
-    for_each_piece(list,
-                   [&](const ParamRef& r, int64_t b, int64_t e) { piece(r, s, list.skip, b, e); });
+    for_each_piece(
+        list, [&](const ParamRef& r, int64_t b, int64_t e) { piece(r, s, list.skip(), b, e); });
   });
 }
 
 void rmsprop(const ParamList& list, const RmspropStep& s) {
-  dispatch(FloatTypes(), "rmsprop", list.dtype, [&]<class T>() {
+  dispatch(FloatTypes(), "rmsprop", list.dtype(), [&]<class T>() {
     const bool momentum = s.momentum > 0;
     const auto piece =
         s.centered ? (momentum ? &rmsprop_piece<T, true, true> : &rmsprop_piece<T, true, false>)
@@ -179,9 +179,9 @@ void rmsprop(const ParamList& list, const RmspropStep& s) {
 }
 
 void adagrad(const ParamList& list, const AdagradStep& s) {
-  dispatch(FloatTypes(), "adagrad", list.dtype, [&]<class T>() {
+  dispatch(FloatTypes(), "adagrad", list.dtype(), [&]<class T>() {
     for_each_piece(list, [&](const ParamRef& r, int64_t b, int64_t e) {
-      adagrad_piece<T>(r, s, list.skip, b, e);
+      adagrad_piece<T>(r, s, list.skip(), b, e);
     });
   });
 }
@@ -231,12 +231,12 @@ void grad_norm(const Tensor& out, const ParamList& list, double p) {
     int64_t n;
   };
   std::vector<Block> blocks;
-  const int64_t width = element_size(list.dtype);
-  for (const ParamRef& r : list.items)
-    for (int64_t at = 0; at < r.numel; at += kNormBlock)
-      blocks.push_back({r.grad + at * width, std::min(kNormBlock, r.numel - at)});
+  const int64_t width = element_size(list.dtype());
+  for (const ParamRef& r : list.items())
+    for (int64_t at = 0; at < r.numel(); at += kNormBlock)
+      blocks.push_back({r.grad() + at * width, std::min(kNormBlock, r.numel() - at)});
   std::vector<double> parts(blocks.size());
-  dispatch(FloatTypes(), "grad_norm", list.dtype, [&]<class T>() {
+  dispatch(FloatTypes(), "grad_norm", list.dtype(), [&]<class T>() {
     const auto norm = norm_function<T>(p);
     parallel_for(0, static_cast<int64_t>(blocks.size()), 8, [&](int64_t b, int64_t e) {
       for (int64_t i = b; i < e; ++i) parts[i] = norm(as<const T>(blocks[i].data), blocks[i].n, p);
@@ -254,9 +254,9 @@ void grad_norm(const Tensor& out, const ParamList& list, double p) {
 
 template <class F>
 void transform_gradients(const char* op, const ParamList& list, F&& f) {
-  dispatch(FloatTypes(), op, list.dtype, [&]<class T>() {
+  dispatch(FloatTypes(), op, list.dtype(), [&]<class T>() {
     for_each_piece(list, [&](const ParamRef& r, int64_t begin, int64_t end) {
-      T* g = as<T>(r.param);
+      T* g = as<T>(r.param());
       for (int64_t i = begin; i < end; ++i) g[i] = T(f(r, opmath_t<T>(g[i])));
     });
   });
@@ -264,7 +264,7 @@ void transform_gradients(const char* op, const ParamList& list, F&& f) {
 
 void grad_scale(const ParamList& list, double factor) {
   transform_gradients("grad_scale", list, [factor](const ParamRef& r, auto g) {
-    return g * static_cast<decltype(g)>(r.live ? r.live[0] : factor);
+    return g * static_cast<decltype(g)>(r.live() ? r.live()[0] : factor);
   });
 }
 

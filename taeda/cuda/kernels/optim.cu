@@ -36,9 +36,9 @@ struct ParamTable {
 template <class F>
 void for_each_table(const ParamList& list, F&& f) {
   ParamTable table;
-  table.skip = list.skip;
-  table.dtype = list.dtype;
-  table.item = static_cast<int>(element_size(list.dtype));
+  table.skip = list.skip();
+  table.dtype = list.dtype();
+  table.item = static_cast<int>(element_size(list.dtype()));
   table.count = 0;
   table.first[0] = 0;
   const auto flush = [&] {
@@ -46,8 +46,8 @@ void for_each_table(const ParamList& list, F&& f) {
     table.count = 0;
   };
   constexpr int64_t kMaxChunks = int64_t{1} << 28;  // of one launch
-  for (const ParamRef& r : list.items) {
-    const int64_t chunks = (r.numel + kChunk - 1) / kChunk;
+  for (const ParamRef& r : list.items()) {
+    const int64_t chunks = (r.numel() + kChunk - 1) / kChunk;
     if (chunks == 0) continue;
     if (table.count == kMaxParams ||
         (table.count > 0 && table.first[table.count] + chunks > kMaxChunks))
@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(kThreads)
   const int number = table.find(static_cast<int>(blockIdx.x));
   const ParamRef& r = table.items[number];
   const int64_t begin = (static_cast<int64_t>(blockIdx.x) - table.first[number]) * kChunk;
-  const int64_t end = begin + kChunk < r.numel ? begin + kChunk : r.numel;
+  const int64_t end = begin + kChunk < r.numel() ? begin + kChunk : r.numel();
   const int item = table.item;
   Step step = given;
   step.prepare(r, table.skip);
@@ -84,28 +84,28 @@ __global__ void __launch_bounds__(kThreads)
     for (int k = 0; k < 4; ++k) {
       const int64_t at = (i + k * kThreads) * item;
       if (i + k * kThreads >= end) continue;
-      e[k].param = load_as<V>(r.param + at, table.dtype);
-      if (r.grad) e[k].grad = load_as<V>(r.grad + at, table.dtype);
+      e[k].param = load_as<V>(r.param() + at, table.dtype);
+      if (r.grad()) e[k].grad = load_as<V>(r.grad() + at, table.dtype);
 #pragma unroll
       for (int s = 0; s < 3; ++s)
-        if (r.state[s]) e[k].state[s] = load_as<V>(r.state[s] + at, table.dtype);
+        if (r.state(s)) e[k].state[s] = load_as<V>(r.state(s) + at, table.dtype);
     }
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
       const int64_t at = (i + k * kThreads) * item;
       if (i + k * kThreads >= end) continue;
       step(e[k], r);
-      store_as<V>(r.param + at, table.dtype, e[k].param);
+      store_as<V>(r.param() + at, table.dtype, e[k].param);
 #pragma unroll
       for (int s = 0; s < 3; ++s)
-        if (r.state[s]) store_as<V>(r.state[s] + at, table.dtype, e[k].state[s]);
+        if (r.state(s)) store_as<V>(r.state(s) + at, table.dtype, e[k].state[s]);
     }
   }
 }
 
 template <class V, class Step>
 void run_steps(const char* op, const ParamList& list, const Step& step) {
-  const Context context(list.device);
+  const Context context(list.device());
   for_each_table(list, [&](const ParamTable& table, unsigned blocks) {
     step_kernel<V, Step><<<blocks, kThreads, 0, context.stream>>>(table, step);
     context.launched(op);
@@ -131,12 +131,12 @@ struct Sgd {
         nesterov(s.nesterov),
         maximize(s.maximize) {}
   __device__ void prepare(const ParamRef& r, const double*) {
-    if (r.live) lr = V(r.live[2]);
+    if (r.live()) lr = V(r.live()[2]);
     first = r.number_a() != 0;
   }
   __device__ void operator()(Element<V>& e, const ParamRef& r) const {
     V g = seen_gradient(e.grad, e.param, maximize, decay);
-    if (r.state[0]) {
+    if (r.state(0)) {
       // The first step takes the gradient as it is: the buffer's memory is still uninitialised.
       const V b = first ? g : e.state[0] * momentum + fresh * g;
       e.state[0] = b;
@@ -197,7 +197,7 @@ struct Rmsprop {
         centered(s.centered),
         with_momentum(s.momentum > 0) {}
   __device__ void prepare(const ParamRef& r, const double*) {
-    if (r.live) lr = V(r.live[2]);
+    if (r.live()) lr = V(r.live()[2]);
   }
   __device__ void operator()(Element<V>& e, const ParamRef&) const {
     const V g = seen_gradient(e.grad, e.param, false, decay);
@@ -240,7 +240,7 @@ template <class V>
 struct GradientTransform {
   V factor, limit;
   __device__ void prepare(const ParamRef& r, const double*) {
-    if (r.live) factor = V(r.live[0]);
+    if (r.live()) factor = V(r.live()[0]);
   }
   __device__ void operator()(Element<V>& e, const ParamRef&) const {
     const V g = e.param * factor;
@@ -251,7 +251,7 @@ struct GradientTransform {
 
 template <template <class> class Step, class Settings>
 void run_optimizer(const char* op, const ParamList& list, const Settings& s) {
-  dispatch_compute(FloatCompute{}, op, list.dtype,
+  dispatch_compute(FloatCompute{}, op, list.dtype(),
                    [&]<class V>() { run_steps<V>(op, list, Step<V>(s)); });
 }
 
@@ -265,7 +265,7 @@ void adagrad_cuda(const ParamList& list, const AdagradStep& s) {
 }
 
 void transform_gradients(const char* op, const ParamList& list, double factor, double limit) {
-  dispatch_compute(FloatCompute{}, op, list.dtype, [&]<class V>() {
+  dispatch_compute(FloatCompute{}, op, list.dtype(), [&]<class V>() {
     run_steps<V>(op, list, GradientTransform<V>{static_cast<V>(factor), static_cast<V>(limit)});
   });
 }
@@ -295,10 +295,10 @@ __global__ void __launch_bounds__(kThreads)
   const int number = table.find(static_cast<int>(blockIdx.x));
   const ParamRef& r = table.items[number];
   const int64_t begin = (static_cast<int64_t>(blockIdx.x) - table.first[number]) * kChunk;
-  const int64_t end = begin + kChunk < r.numel ? begin + kChunk : r.numel;
+  const int64_t end = begin + kChunk < r.numel() ? begin + kChunk : r.numel();
   double sum = 0;
   for (int64_t i = begin + threadIdx.x; i < end; i += kThreads)
-    sum = term.combine(sum, term.map(load_as<double>(r.grad + i * table.item, table.dtype)));
+    sum = term.combine(sum, term.map(load_as<double>(r.grad() + i * table.item, table.dtype)));
   sum = combine_group(kThreads, sum, [&](double a, double b) { return term.combine(a, b); });
   if (threadIdx.x == 0) parts[blockIdx.x] = sum;
 }
@@ -313,11 +313,11 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 void grad_norm_cuda(const Tensor& out, const ParamList& list, double p) {
-  if (!is_floating_point(list.dtype)) detail::throw_no_dtype("grad_norm", list.dtype);
+  if (!is_floating_point(list.dtype())) detail::throw_no_dtype("grad_norm", list.dtype());
   int64_t parts = 0;
-  for (const ParamRef& r : list.items) parts += (r.numel + kChunk - 1) / kChunk;
-  const Context context(list.device);
-  const Scratch memory(list.device, parts * static_cast<int64_t>(sizeof(double)));
+  for (const ParamRef& r : list.items()) parts += (r.numel() + kChunk - 1) / kChunk;
+  const Context context(list.device());
+  const Scratch memory(list.device(), parts * static_cast<int64_t>(sizeof(double)));
   const NormTerm term{p, std::isinf(p)};
   int64_t done = 0;
   for_each_table(list, [&](const ParamTable& table, unsigned blocks) {
@@ -332,7 +332,7 @@ void grad_norm_cuda(const Tensor& out, const ParamList& list, double p) {
 __global__ void scale_update_kernel(const ScaleUpdate update) { update.run(); }
 
 void scale_update_cuda(const ScaleUpdate& update) {
-  const Context context(update.device);
+  const Context context(update.device());
   scale_update_kernel<<<1, 1, 0, context.stream>>>(update);
   context.launched("scale_update");
 }
