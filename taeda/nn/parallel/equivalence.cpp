@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "taeda/device/registry.h"
+#include "taeda/device/accelerator.h"
 #include "taeda/nn/parallel/data_parallel.h"
 #include "taeda/nn/pipe/balance.h"
 #include "taeda/nn/pipe/pipe.h"
@@ -151,7 +151,7 @@ std::vector<Difference> check_equivalence(const std::function<nn::AnyModule()>& 
                                           const Batch& given, const std::vector<Plan>& plans,
                                           const Options& options) {
   const Device device =
-      resolve(options.device.value_or(Device(device_count(kCUDA) > 0 ? kCUDA : kSim, 0)));
+      resolve(options.device.value_or(Device(accelerator::preferred_type().value_or(kSim), 0)));
   const Batch batch{given.input.to(device), given.target.to(device)};
   const nn::AnyModule reference = make_model();
   reference->to(device);
