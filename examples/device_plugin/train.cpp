@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
     std::cout << accelerator::get_device_properties(device.type(), device.index()).name << ": loss "
               << first << " -> " << last << ", on the CPU " << cpu_first << " -> " << cpu_last
               << "\n";
-    return last < 0.5 * first && first == cpu_first && last == cpu_last ? 0 : 1;
+    return last < 0.8 * first && first == cpu_first && last == cpu_last ? 0 : 1;
   } catch (const std::exception& e) {
     std::cerr << "error: " << e.what() << "\n";
     return 1;

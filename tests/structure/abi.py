@@ -45,7 +45,7 @@ def plain(name):
 
 def own_name(symbol):
     """The qualified name without arguments: "taeda::Tensor::to"."""
-    return re.split(r"\((?!anonymous|\))|\[", symbol.replace("operator()", "operator_call"))[0]
+    return re.split(r"\((?!anonymous)|\[", symbol.replace("operator()", "operator_call"))[0]
 
 
 def exported(library, words):
