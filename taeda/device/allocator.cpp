@@ -16,10 +16,8 @@ namespace {
 
 using detail::CachingAllocator;
 
-constexpr int kMaxDevices = 128;  // what Device's index can name
-
 // Allocators are made on first use and never destroyed: tensors may outlive static destruction.
-constinit std::atomic<CachingAllocator*> allocators[kDeviceTypes][kMaxDevices] = {};
+constinit std::atomic<CachingAllocator*> allocators[kDeviceTypes][kMaxDeviceIndex] = {};
 
 CachingAllocator& make_allocator(DeviceType type, int index) {
   static std::mutex mutex;

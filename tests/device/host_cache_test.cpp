@@ -8,11 +8,13 @@
 #include <filesystem>
 #include <fstream>
 
+#include "taeda/base/device_types.h"
 #include "taeda/base/error.h"
 #include "taeda/device/allocator.h"
 #include "taeda/device/caching_allocator.h"
 #include "taeda/device/idle_memory.h"
 #include "taeda/device/memory_limit.h"
+#include "taeda/device/registry.h"
 #include "tests/device/fake_backend.h"
 #include "tests/error_of.h"
 
@@ -370,6 +372,29 @@ TEST(PendingEvents, AStreamIsAskedNoFurtherThanItsFirstUnfinishedEvent) {
   for (void* x : {p, q, r}) a.deallocate(x);
   a.empty_cache();
   EXPECT_EQ(device.used, 0u);
+}
+
+TEST(PendingEvents, OfPinnedMemoryAreAskedForInTheSameWay) {
+  static DeviceType type = register_device_type({.name = "pins"});
+  static auto* pins = new FakeBackend(type);  // registered for good
+  set_backend(type, pins);
+  std::vector<void*> blocks;
+  for (int i = 0; i < 20; ++i) blocks.push_back(allocator::allocate_pinned(type, 600));
+  for (void* p : blocks) {
+    EXPECT_TRUE(allocator::record_pinned_use(p, Device(type, 0), 1));
+    EXPECT_TRUE(allocator::record_pinned_use(p, Device(type, 0), 2));
+    allocator::deallocate_pinned(type, p);
+  }
+  pins->finish(2);
+  pins->queries = 0;
+  allocator::deallocate_pinned(type, allocator::allocate_pinned(type, 600));
+  EXPECT_EQ(pins->queries, 1 + 20);
+  pins->queries = 0;
+  allocator::deallocate_pinned(type, allocator::allocate_pinned(type, 600));
+  EXPECT_EQ(pins->queries, 1);
+  pins->finish(1);
+  allocator::deallocate_pinned(type, allocator::allocate_pinned(type, 600));
+  EXPECT_TRUE(pins->events.empty());
 }
 
 }  // namespace

@@ -90,7 +90,8 @@ Difference compare(const std::string& plan, const Outcome& expected, const Outco
 Plan DataParallel(int devices, int64_t dim) {
   const auto prepare = [devices, dim](const nn::AnyModule& model, Device device) {
     std::vector<Device> all;
-    for (int i = 0; i < devices; ++i) all.push_back(resolve(Device(device.type(), i)));
+    for (int i = 0; i < devices; ++i)
+      all.push_back(resolve(device.is_cpu() ? device : Device(device.type(), i)));
     auto replicas = std::make_shared<nn::parallel::Replicas>(model.ptr(), all);
     return [=](const Tensor& input) {
       const std::vector<Tensor> chunks = nn::parallel::scatter(input, all, dim);
