@@ -329,6 +329,9 @@ TEST(HostCacheOff, IsAskedForByTheEnvironment) {
 }
 
 TEST(HostCacheFork, AChildAllocates) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "ThreadSanitizer ends children that start threads";
+#endif
   allocator::deallocate(kCPU, allocator::allocate(kCPU, 200 * kOneMiB));  // starts the thread
   const pid_t child = fork();
   if (child == 0) {
