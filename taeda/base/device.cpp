@@ -1,42 +1,38 @@
 #include "taeda/base/device.h"
 
+#include <optional>
 #include <ostream>
 
+#include "taeda/base/device_types.h"
 #include "taeda/base/error.h"
 
 namespace taeda {
 
-const char* to_string(DeviceType type) {
-  switch (type) {
-    case kCPU: return "cpu";
-    case kCUDA: return "cuda";
-    case kSim: return "sim";
-  }
-  return "unknown";
+void Device::throw_bad_index(DeviceType type, int index) {
+  TAEDA_CHECK(index >= -1, "Device index must be -1 or non-negative, got ", index);
+  TAEDA_CHECK(type != kCPU, "CPU device index must be -1 or zero, got ", index);
+  throw Error(detail::concat("Device index must be below ", kMaxDeviceIndex, ", got ", index));
 }
 
 Device::Device(const std::string& text) {
   TAEDA_CHECK(!text.empty(), "Device string must not be empty");
   const size_t colon = text.find(':');
   const std::string name = text.substr(0, colon);
-  if (name == "cpu")
-    type_ = kCPU;
-  else if (name == "cuda")
-    type_ = kCUDA;
-  else if (name == "sim")
-    type_ = kSim;
-  else
-    throw Error(detail::concat(
-        "Expected one of cpu, cuda, sim device type at start of device string: ", text));
+  std::string reason;
+  std::optional<DeviceType> type = find_device_type(name);
+  if (!type) type = detail::load_device_type(name, &reason);
+  if (!type)
+    throw Error(detail::concat("Expected one of ", detail::device_type_names(),
+                               " device type at start of device string: ", text,
+                               reason.empty() ? "" : " (", reason, reason.empty() ? "" : ")"));
+  type_ = *type;
   if (colon == std::string::npos) return;
   const std::string digits = text.substr(colon + 1);
   const bool number = !digits.empty() && digits.size() <= 3 &&
                       digits.find_first_not_of("0123456789") == std::string::npos &&
                       (digits.size() == 1 || digits[0] != '0');
-  TAEDA_CHECK(number && std::stoi(digits) < 128, "Invalid device string: '", text, "'");
-  index_ = static_cast<int8_t>(std::stoi(digits));
-  TAEDA_CHECK(type_ != kCPU || index_ == 0, "CPU device index must be -1 or zero, got ",
-              int{index_});
+  TAEDA_CHECK(number && std::stoi(digits) < kMaxDeviceIndex, "Invalid device string: '", text, "'");
+  *this = Device(type_, std::stoi(digits));
 }
 
 std::string Device::str() const {

@@ -8,22 +8,31 @@
 
 namespace taeda {
 
+/// Further types get their numbers when they are registered: base/device_types.h.
 enum class DeviceType : int8_t { CPU = 0, CUDA = 1, Sim = 2 };
-constexpr int kDeviceTypes = 3;
+/// Room for that many types, so that what belongs to a type is an entry of an array.
+constexpr int kDeviceTypes = 8;
+/// What an index must be below.
+constexpr int kMaxDeviceIndex = 128;
 
 constexpr DeviceType kCPU = DeviceType::CPU;
 constexpr DeviceType kCUDA = DeviceType::CUDA;
 constexpr DeviceType kSim = DeviceType::Sim;
 
-/// "cpu", "cuda" or "sim".
+/// "cpu", "cuda", "sim", or the name that a type was registered with.
 const char* to_string(DeviceType type);
 
 /// A device type and an index. Index -1 means the current device of that type.
 class Device {
  public:
   Device() = default;
-  Device(DeviceType type, int index = -1) : type_(type), index_(static_cast<int8_t>(index)) {}
-  /// Parses "cpu", "cuda", "cuda:1", "sim:0". Throws Error, in PyTorch's words, for other strings.
+  /// Throws Error for an index below -1 or from 128 on, and for one of the CPU's other than 0.
+  Device(DeviceType type, int index = -1) : type_(type), index_(static_cast<int8_t>(index)) {
+    if (index < -1 || index >= (type == kCPU ? 1 : kMaxDeviceIndex)) [[unlikely]]
+      throw_bad_index(type, index);
+  }
+  /// Parses "cpu", "cuda", "cuda:1", "sim:0". A type that is not known is looked for as a plug-in
+  /// (device/plugin.h). Throws Error, in PyTorch's words, for other strings.
   Device(const std::string& text);
   Device(const char* text) : Device(std::string(text)) {}
 
@@ -41,6 +50,8 @@ class Device {
   friend bool operator==(const Device&, const Device&) = default;
 
  private:
+  [[noreturn]] static void throw_bad_index(DeviceType type, int index);
+
   DeviceType type_ = kCPU;
   int8_t index_ = -1;
 };

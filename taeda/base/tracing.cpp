@@ -11,7 +11,6 @@
 namespace taeda::tracing {
 
 constexpr size_t kRecordsPerChunk = 512;
-constexpr int kMaxDevices = 128;  // what Device's index can name
 
 struct Chunk {
   Record records[kRecordsPerChunk];
@@ -53,7 +52,7 @@ struct Session {
   std::atomic<int64_t> start{0};
   std::atomic<DeviceTracer*> tracer{nullptr};
   std::atomic<bool> announces{false};
-  std::atomic<bool> has_work[kDeviceTypes][kMaxDevices] = {};
+  std::atomic<bool> has_work[kDeviceTypes][kMaxDeviceIndex] = {};
 };
 
 /// Never destroyed: threads may tell something until the process ends.
@@ -296,7 +295,7 @@ bool start(uint32_t what, uint64_t max_records) {
 std::vector<Device> devices_with_work() {
   std::vector<Device> out;
   for (int type = 0; type < kDeviceTypes; ++type)
-    for (int i = 0; i < kMaxDevices; ++i)
+    for (int i = 0; i < kMaxDeviceIndex; ++i)
       if (session().has_work[type][i].load(std::memory_order_relaxed))
         out.emplace_back(static_cast<DeviceType>(type), i);
   return out;

@@ -82,6 +82,13 @@ class CpuBackend final : public Backend {
     return p;
   }
   void deallocate(int, void* p, size_t bytes) override { munmap(p, page_round(bytes)); }
+  size_t discard(int, void* p, size_t bytes) override {
+    const auto begin = page_round(reinterpret_cast<uintptr_t>(p));
+    const uintptr_t end = (reinterpret_cast<uintptr_t>(p) + bytes) / page_round(1) * page_round(1);
+    if (end <= begin || madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED) != 0)
+      return 0;
+    return end - begin;
+  }
   void memory_info(int, size_t* free, size_t* total) const override {
     *free = available_memory();
     *total = total_memory();

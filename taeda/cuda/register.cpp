@@ -1,8 +1,9 @@
-// The CUDA backend's table of contents, and the entry point that libtaeda looks for.
+// The CUDA backend's table of contents, and what libtaeda looks for in a plug-in.
 #include "taeda/cuda/register.h"
 
 #include "taeda/cuda/backend.h"
 #include "taeda/cuda/tracer.h"
+#include "taeda/device/plugin.h"
 
 namespace taeda::gpu {
 
@@ -39,11 +40,16 @@ void register_kernels() {
 
 }  // namespace taeda::gpu
 
-/// Called once, when a program first asks for a CUDA device. Never null: without a driver the
-/// backend has no devices and says why.
-extern "C" taeda::Backend* taeda_plugin_backend() {
+namespace {
+
+/// Without a driver the backend has no devices and says why.
+taeda::Backend* start(taeda::DeviceType) {
   taeda::gpu::register_kernels();
   auto* backend = new taeda::gpu::CudaBackend;
   if (backend->device_count() > 0) taeda::tracing::set_device_tracer(taeda::gpu::cupti_tracer());
   return backend;
 }
+
+}  // namespace
+
+const taeda::Plugin taeda_plugin = {.type = {.name = "cuda"}, .start = start};

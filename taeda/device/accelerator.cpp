@@ -1,8 +1,34 @@
 #include "taeda/device/accelerator.h"
 
+#include <algorithm>
+
+#include "taeda/base/device_types.h"
 #include "taeda/device/generator.h"
 
 namespace taeda::accelerator {
+
+std::vector<DeviceType> types() {
+  std::vector<DeviceType> out;
+  for (const DeviceType type : device_types())
+    if (type != kCPU) out.push_back(type);
+  std::stable_sort(out.begin(), out.end(), [](DeviceType a, DeviceType b) {
+    return device_type_info(a).preference > device_type_info(b).preference;
+  });
+  return out;
+}
+
+std::vector<Device> devices() {
+  std::vector<Device> out;
+  for (const DeviceType type : types())
+    for (int i = 0; i < device_count(type); ++i) out.emplace_back(type, i);
+  return out;
+}
+
+std::optional<DeviceType> preferred_type() {
+  for (const DeviceType type : types())
+    if (device_type_info(type).preference > 0 && find_backend(type)) return type;
+  return {};
+}
 
 bool is_available(DeviceType type) { return find_backend(type) != nullptr; }
 

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "taeda/device/allocator.h"
 #include "taeda/device/graph.h"
@@ -13,6 +15,14 @@
 namespace taeda::accelerator {
 
 /// Everywhere below, device index -1 is the calling thread's current device of the type.
+
+/// All types but the CPU that this process knows, the preferred one first (base/device_types.h).
+std::vector<DeviceType> types();
+/// Every device of those types that can be used, in their order.
+std::vector<Device> devices();
+/// The type to take where a program names none, torch.accelerator.current_accelerator: the one with
+/// devices that is preferred most. Simulated devices are never taken.
+std::optional<DeviceType> preferred_type();
 
 bool is_available(DeviceType type);
 /// Why there are no devices; empty if there are.

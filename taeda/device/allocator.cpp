@@ -5,6 +5,7 @@
 
 #include "taeda/base/error.h"
 #include "taeda/device/caching_allocator.h"
+#include "taeda/device/idle_memory.h"
 #include "taeda/device/memory_history.h"
 #include "taeda/device/registry.h"
 #include "taeda/device/stream.h"
@@ -15,10 +16,8 @@ namespace {
 
 using detail::CachingAllocator;
 
-constexpr int kMaxDevices = 128;  // what Device's index can name
-
 // Allocators are made on first use and never destroyed: tensors may outlive static destruction.
-constinit std::atomic<CachingAllocator*> allocators[kDeviceTypes][kMaxDevices] = {};
+constinit std::atomic<CachingAllocator*> allocators[kDeviceTypes][kMaxDeviceIndex] = {};
 
 CachingAllocator& make_allocator(DeviceType type, int index) {
   static std::mutex mutex;
@@ -27,9 +26,11 @@ CachingAllocator& make_allocator(DeviceType type, int index) {
   if (!slot.load(std::memory_order_relaxed)) {
     resolve(Device(type, index));
     detail::start_history_from_environment();
-    slot.store(new CachingAllocator(backend_of(type), index, detail::default_cache_limit(type),
-                                    detail::caches_memory(type)),
-               std::memory_order_release);
+    const size_t limit = detail::default_cache_limit(type);
+    auto* made = new CachingAllocator(backend_of(type), index, limit,
+                                      limit > 0 && detail::caches_memory(type));
+    if (type == kCPU && limit > 0) detail::trim_while_idle(*made);
+    slot.store(made, std::memory_order_release);
   }
   return *slot.load(std::memory_order_relaxed);
 }

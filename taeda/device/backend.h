@@ -67,6 +67,9 @@ class Backend {
   /// Raw memory, at least 64-byte aligned; nullptr when the device has not enough.
   virtual void* allocate(int device, size_t bytes) = 0;
   virtual void deallocate(int device, void* p, size_t bytes) = 0;
+  /// Takes the memory of the whole pages in a range back; the addresses stay good for new memory at
+  /// the next use. Returns how many bytes that are; 0 for a type that cannot.
+  virtual size_t discard(int, void*, size_t) { return 0; }
   /// Free and total bytes of the device.
   virtual void memory_info(int device, size_t* free, size_t* total) const = 0;
   /// Memory that is put behind addresses page by page; nullptr for a type without.

@@ -14,7 +14,7 @@ Backend* cpu_backend();
 /// TAEDA_SIM_MEMORY cannot be understood.
 Backend* sim_backend(std::string* reason);
 /// device/plugin.cpp: simulated devices under the name "cuda" when TAEDA_SIM_AS_CUDA is set, else
-/// the plug-in library beside this one; null, with the reason, when there is neither.
+/// the plug-in libtaeda_cuda.so; null, with the reason, when there is neither.
 Backend* cuda_backend(std::string* reason);
 /// sim/backend.cpp: `devices` (the text of TAEDA_SIM_AS_CUDA) simulated devices that answer to
 /// "cuda".

@@ -1,15 +1,15 @@
 #include "taeda/device/caching_allocator.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "taeda/base/error.h"
 #include "taeda/base/tracing.h"
+#include "taeda/device/memory_limit.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -29,6 +29,7 @@ constexpr size_t kLargeRequest = 10 * kMiB;  // up to this, from segments of kLa
 constexpr size_t kLargeSegment = 20 * kMiB;
 constexpr size_t kMaxRequest = size_t{1} << 49;
 constexpr size_t kRecordsPerChunk = 64;
+constexpr size_t kMallocUnit = 64;
 
 constexpr size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
@@ -53,14 +54,9 @@ std::string format_bytes(int64_t bytes) {
   return text;
 }
 
-// An accelerator keeps all of it; the host, which others share, TAEDA_CPU_CACHE_BYTES or half of
-// its RAM.
 size_t default_cache_limit(DeviceType type) {
-  if (type != kCPU) return std::numeric_limits<size_t>::max();
-  if (const char* text = std::getenv("TAEDA_CPU_CACHE_BYTES"))
-    return std::strtoull(text, nullptr, 10);
-  return static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) / 2 *
-         static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  return type == kCPU ? host_cache_limit(HostMemory::of_this_process())
+                      : std::numeric_limits<size_t>::max();
 }
 
 bool caches_memory(DeviceType type) {
@@ -79,7 +75,7 @@ CachingAllocator::CachingAllocator(Backend& backend, int index, size_t cache_lim
 void* CachingAllocator::allocate(size_t bytes, StreamId stream, const std::string* tag,
                                  uint64_t* stamp) {
   Lock lock(mutex_);
-  if (!pending_.empty() && !capture_pool_) collect_finished();
+  if (events_ > 0 && !capture_pool_) collect_finished();
   if (bytes > kMaxRequest || (fail_in_ > 0 && --fail_in_ == 0)) [[unlikely]]
     throw_out_of_memory(bytes, lock);
   const size_t rounded = round_up(std::max<size_t>(bytes, 1), caching_ ? FreeLists::kUnit : 1);
@@ -99,6 +95,7 @@ void* CachingAllocator::allocate(size_t bytes, StreamId stream, const std::strin
   live_blocks_.add(small, 1);
   live_bytes_.add(small, size);
   requested_bytes_.add(small, static_cast<int64_t>(bytes));
+  if (on_host_) high_water_.note(static_cast<size_t>(live_bytes_.current()));
   if (waiting_blocks_.current() > 0) [[unlikely]]
     note_active_peaks();
   if (tracing::wants(tracing::kMemory)) [[unlikely]]
@@ -132,6 +129,7 @@ void CachingAllocator::deallocate(void* p) {
   give_to_pool(block);
   if (cached() > cache_limit_ && !capture_pool_) [[unlikely]]
     release_segments(cache_limit_, lock);
+  if (on_host_) watch_idleness(lock);
 }
 
 void CachingAllocator::tell(int64_t bytes) const {
@@ -145,6 +143,25 @@ void CachingAllocator::record_stream(void* p, StreamId stream) {
   if (stream == block->stream) return;  // its own stream reuses it in order
   if (std::find(block->users.begin(), block->users.end(), stream) == block->users.end())
     block->users.push_back(stream);
+}
+
+/// A cached block of at least `bytes`. Of the host's, those too large for common segments serve no
+/// request below half of their size: a few megabytes that live long would keep all of such a block.
+Block* CachingAllocator::take(FreeLists& pool, size_t bytes, bool of_any_size) {
+  Block* block = caching_ ? pool.take(bytes) : nullptr;
+  if (!block) return nullptr;
+  if (on_host_ && !of_any_size && block->bytes > kLargeSegment && bytes < block->bytes / 2) {
+    pool.insert(block);
+    return nullptr;
+  }
+  discarded_ -= std::exchange(block->discarded, 0);
+  return block;
+}
+
+/// The block is about to change. What it lacks of memory it gets when it is next written to.
+void CachingAllocator::leave_list(Block* block) {
+  block->pool->remove(block);
+  discarded_ -= std::exchange(block->discarded, 0);
 }
 
 FreeLists& CachingAllocator::pool_for(StreamId stream, size_t bytes) {
@@ -207,7 +224,7 @@ Block* CachingAllocator::grow(FreeLists& pool, size_t bytes, Lock& lock) {
   release_segments(0, lock);
   trim_expandable_segments(lock);
   // While the lock was open, or by a block that came free, the request may have become possible.
-  Block* block = take(pool, bytes);
+  Block* block = take(pool, bytes, /*of_any_size=*/true);
   if (!block) block = take_more(pool, bytes);
   if (!block) throw_out_of_memory(bytes, lock);
   ++stats_.retries;
@@ -230,10 +247,19 @@ bool CachingAllocator::exceeds_fraction(size_t more) const {
          fraction_ * static_cast<double>(total);
 }
 
+void* CachingAllocator::take_memory(size_t bytes) {
+  if (caching_ || !on_host_) return backend_.allocate(device_, bytes);
+  return std::aligned_alloc(kMallocUnit, round_up(bytes, kMallocUnit));
+}
+
+void CachingAllocator::give_memory(void* p, size_t bytes) {
+  caching_ || !on_host_ ? backend_.deallocate(device_, p, bytes) : std::free(p);
+}
+
 Block* CachingAllocator::new_segment(FreeLists& pool, size_t bytes) {
   const size_t size = caching_ ? segment_bytes(bytes) : bytes;
   if (exceeds_fraction(size)) return nullptr;
-  void* memory = backend_.allocate(device_, size);
+  void* memory = take_memory(size);
   if (!memory) return nullptr;
   if (on_host_) ASAN_POISON_MEMORY_REGION(memory, size);
   stats_.segment.increase(is_small_segment(size), 1);
@@ -242,6 +268,7 @@ Block* CachingAllocator::new_segment(FreeLists& pool, size_t bytes) {
   block->address = static_cast<char*>(memory);
   block->bytes = size;
   block->pool = &pool;
+  block->stamp = stamps_;
   return block;
 }
 
@@ -259,6 +286,7 @@ Block* CachingAllocator::cut(Block* block, size_t bytes) {
   tail->address = block->address + bytes;
   tail->bytes = block->bytes - bytes;
   tail->pool = block->pool;
+  tail->stamp = block->stamp;
   tail->mapped = block->mapped;
   tail->before = block;
   tail->after = block->after;
@@ -276,14 +304,16 @@ void CachingAllocator::give_to_pool(Block* block) {
 /// Joins a block with its free neighbours.
 Block* CachingAllocator::merge(Block* block) {
   if (Block* after = block->after; after && after->free) {
-    after->pool->remove(after);
+    leave_list(after);
+    block->stamp = std::max(block->stamp, after->stamp);
     block->bytes += after->bytes;
     block->after = after->after;
     if (block->after) block->after->before = block;
     recycle(after);
   }
   if (Block* before = block->before; before && before->free) {
-    before->pool->remove(before);
+    leave_list(before);
+    before->stamp = std::max(before->stamp, block->stamp);
     before->bytes += block->bytes;
     before->after = block->after;
     if (before->after) before->after->before = before;
@@ -304,7 +334,8 @@ void CachingAllocator::wait_for_users(Block* block) {
     try {
       EventHandle event = backend_.new_event(device_, false);
       backend_.record_event(event, device_, stream);
-      pending_.push_back({stream, event, block});
+      pending_of(stream).push_back({event, block});
+      ++events_;
     } catch (const Error&) {
     }
   }
@@ -317,24 +348,33 @@ void CachingAllocator::end_waiting(Block* block) {
   give_to_pool(block);
 }
 
+std::deque<CachingAllocator::PendingEvent>& CachingAllocator::pending_of(StreamId stream) {
+  for (PendingStream& p : pending_)
+    if (p.stream == stream) return p.events;
+  pending_.push_back({stream, {}});
+  return pending_.back().events;
+}
+
+/// A stream reaches its events in order: behind one that it has not reached there is none to ask
+/// for.
 void CachingAllocator::collect_finished() {
-  for (size_t i = 0; i < pending_.size();) {
-    if (!backend_.event_query(pending_[i].event)) {
-      ++i;
-      continue;
+  for (auto& [stream, events] : pending_)
+    while (!events.empty() && backend_.event_query(events.front().event)) {
+      const PendingEvent e = events.front();
+      events.pop_front();
+      --events_;
+      backend_.delete_event(e.event);
+      if (--e.block->pending == 0) end_waiting(e.block);
     }
-    backend_.delete_event(pending_[i].event);
-    Block* block = pending_[i].block;
-    pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(i));
-    if (--block->pending == 0) end_waiting(block);
-  }
 }
 
 /// Waits for the pending events. The lock is open while waiting: the work waited for may itself
 /// free or allocate. An error of that work is thrown on, after the books are in order.
 void CachingAllocator::synchronize_users(Lock& lock) {
-  std::deque<PendingEvent> events;
-  events.swap(pending_);
+  std::vector<PendingEvent> events;
+  for (PendingStream& p : pending_) events.insert(events.end(), p.events.begin(), p.events.end());
+  pending_.clear();
+  events_ = 0;
   std::exception_ptr error;
   lock.unlock();
   for (const PendingEvent& e : events) {
@@ -351,24 +391,24 @@ void CachingAllocator::synchronize_users(Lock& lock) {
   if (error) std::rethrow_exception(error);
 }
 
-/// Returns segments without live blocks to the device, largest first, until at most `keep_cached`
-/// bytes are cached. The lock is open for the returning: a device first ends the work it has
-/// queued.
-void CachingAllocator::release_segments(size_t keep_cached, Lock& lock) {
+/// Returns segments without live blocks to the device, those that were not used for longest first,
+/// until at most `keep_cached` bytes are cached; none whose last allocation came after `newest`.
+/// The lock is open for the returning: a device first ends the work it has queued.
+void CachingAllocator::release_segments(size_t keep_cached, Lock& lock, uint64_t newest) {
   std::vector<Block*> whole;
   const auto collect = [&](Block* b) {
-    if (!b->before && !b->after) whole.push_back(b);
+    if (!b->before && !b->after && b->stamp <= newest) whole.push_back(b);
   };
   for (auto& p : pools_) {
     if (is_private(*p)) continue;
     p->small.for_each(collect);
     p->large.for_each(collect);
   }
-  std::sort(whole.begin(), whole.end(), [](Block* a, Block* b) { return a->bytes > b->bytes; });
+  std::sort(whole.begin(), whole.end(), [](Block* a, Block* b) { return a->stamp < b->stamp; });
   std::vector<std::pair<void*, size_t>> segments;
   for (Block* block : whole) {
     if (cached() <= keep_cached) break;
-    block->pool->remove(block);
+    leave_list(block);
     stats_.segment.decrease(is_small_segment(block->bytes), 1);
     stats_.reserved_bytes.decrease(is_small_segment(block->bytes),
                                    static_cast<int64_t>(block->bytes));
@@ -378,7 +418,7 @@ void CachingAllocator::release_segments(size_t keep_cached, Lock& lock) {
   lock.unlock();
   for (const auto& [address, bytes] : segments) {
     if (on_host_) ASAN_UNPOISON_MEMORY_REGION(address, bytes);
-    backend_.deallocate(device_, address, bytes);
+    give_memory(address, bytes);
   }
   lock.lock();
 }

@@ -10,6 +10,7 @@
 
 #include "taeda/device/address_map.h"
 #include "taeda/device/allocator.h"
+#include "taeda/device/high_water.h"
 #include "taeda/device/virtual_memory.h"
 
 namespace taeda::detail {
@@ -17,7 +18,8 @@ namespace taeda::detail {
 /// Bytes in words: "512 bytes", "1.50 MiB".
 std::string format_bytes(int64_t bytes);
 
-/// How much freed memory may stay in the cache of a device type.
+/// How much freed memory may stay in the cache of a device type: all of an accelerator's; of the
+/// host's, which others share, host_cache_limit.
 size_t default_cache_limit(DeviceType type);
 
 /// False for accelerators with TAEDA_NO_MEMORY_CACHING=1: then every allocation is one of the
@@ -64,8 +66,10 @@ struct ExpandableSegment {
 
 class CachingAllocator {
  public:
+  using Time = HighWater::Time;
+
   /// `index` is 0 for the CPU. At most `cache_limit` freed bytes are kept; without `caching`, none
-  /// (see caches_memory).
+  /// (see caches_memory): the host's blocks are then malloc's.
   CachingAllocator(Backend& backend, int index, size_t cache_limit, bool caching = true);
 
   /// `stamp`, if given, is set to the number of the allocation.
@@ -75,6 +79,21 @@ class CachingAllocator {
   void deallocate(void* p);
   void record_stream(void* p, StreamId stream);
   void empty_cache();
+  /// What the host's allocator does from time to time: gives back what recent steps did not use.
+  /// False when so little is left that nobody needs to come again: Note [Idle programs].
+  bool trim(Time now);
+  /// `start` is called, with the lock held, when there is something that `trim` may have to give
+  /// back; it returns whether somebody will call `trim` until that returns false.
+  void set_keeper(bool (*start)(CachingAllocator&));
+  /// Tells the time to the host's allocator; for tests.
+  void set_clock(Time (*clock)()) { clock_ = clock; }
+  Time now() const { return clock_(); }
+  // Around fork(): the child finds the books in order, and nobody who trims.
+  void before_fork() { mutex_.lock(); }
+  void after_fork(bool in_child) {
+    if (in_child) keeper_runs_ = false;
+    mutex_.unlock();
+  }
   void fail_allocation(int64_t n);
   MemoryStats stats();
   void reset_peak();
@@ -96,9 +115,13 @@ class CachingAllocator {
     FreeLists small, large;
   };
   struct PendingEvent {
-    StreamId stream;
     EventHandle event;
     Block* block;
+  };
+  /// What one stream must reach, in its order.
+  struct PendingStream {
+    StreamId stream;
+    std::deque<PendingEvent> events;
   };
   /// A block that is on its way back to the device.
   struct FreePages {
@@ -109,7 +132,8 @@ class CachingAllocator {
   FreeLists& pool_for(StreamId stream, size_t bytes);
   StreamPools& pools_of(StreamId stream, allocator::PoolId owner);
   bool is_private(const StreamPools& p) const { return p.owner && pool_uses_.contains(p.owner); }
-  Block* take(FreeLists& pool, size_t bytes) { return caching_ ? pool.take(bytes) : nullptr; }
+  Block* take(FreeLists& pool, size_t bytes, bool of_any_size = false);
+  void leave_list(Block* block);
   Block* grow(FreeLists& pool, size_t bytes, Lock& lock);
   Block* new_segment(FreeLists& pool, size_t bytes);
   void split(Block* block, size_t bytes);
@@ -117,9 +141,15 @@ class CachingAllocator {
   Block* merge(Block* block);
   void wait_for_users(Block* block);
   void end_waiting(Block* block);
+  std::deque<PendingEvent>& pending_of(StreamId stream);
   void collect_finished();
   void synchronize_users(Lock& lock);
-  void release_segments(size_t keep_cached, Lock& lock);
+  void release_segments(size_t keep_cached, Lock& lock, uint64_t newest = ~uint64_t{0});
+  void discard_pages(size_t keep_cached, uint64_t newest);
+  void end_periods(Time now, Lock& lock);
+  void watch_idleness(Lock& lock);
+  void* take_memory(size_t bytes);
+  void give_memory(void* p, size_t bytes);
   Block* take_more(FreeLists& pool, size_t bytes);
   bool exceeds_fraction(size_t more) const;
   Block* cut(Block* block, size_t bytes);
@@ -142,7 +172,8 @@ class CachingAllocator {
   [[noreturn]] void throw_out_of_memory(size_t bytes, Lock& lock);
   int64_t largest_free() const;
   size_t cached() const {
-    return static_cast<size_t>(stats_.reserved_bytes.all.current - live_bytes_.current());
+    return static_cast<size_t>(stats_.reserved_bytes.all.current - live_bytes_.current()) -
+           discarded_;
   }
   Block* new_record();
   void recycle(Block* block);
@@ -157,7 +188,8 @@ class CachingAllocator {
   VirtualMemory* const virtual_memory_;  ///< nullptr where the device has none
   std::vector<std::unique_ptr<ExpandableSegment>> expandable_;  ///< one of a pool at most
   AddressMap live_;
-  std::deque<PendingEvent> pending_;
+  std::vector<PendingStream> pending_;
+  size_t events_ = 0;  ///< of all streams
   Counter live_bytes_, requested_bytes_, live_blocks_;
   Counter waiting_bytes_, waiting_blocks_;  ///< freed, but other streams still use them
   MemoryStats stats_;  ///< of segments, errors, and the peaks of what is active while blocks wait
@@ -166,6 +198,14 @@ class CachingAllocator {
   std::unordered_map<allocator::PoolId, int> pool_uses_;  ///< by graphs
   std::vector<Block*> deferred_;  ///< freed during the capture, and used by other streams
   double fraction_ = 1;
+  // Of the host alone: see trim.
+  HighWater high_water_;
+  size_t discarded_ = 0;       ///< bytes of free blocks that have no memory behind them
+  uint64_t period_stamp_ = 0;  ///< the last allocation before the period began
+  uint32_t frees_ = 0;
+  bool keeper_runs_ = false;
+  bool (*keeper_)(CachingAllocator&) = nullptr;
+  Time (*clock_)() = &std::chrono::steady_clock::now;
   int64_t fail_in_ = 0;  ///< allocations until the one that is to fail; 0 for none
   std::vector<std::unique_ptr<Block[]>> record_chunks_;
   Block* spare_records_ = nullptr;

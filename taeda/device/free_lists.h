@@ -33,7 +33,8 @@ struct Block {
   bool mapped = true;  ///< false: addresses of an expandable segment without memory behind them
   const std::string* tag = nullptr;
   const std::string* operation = nullptr;  ///< that allocated it, if the history is recorded
-  uint64_t stamp = 0;                      ///< which allocation it is
+  uint64_t stamp = 0;                      ///< which allocation it is, or was the last one of it
+  size_t discarded = 0;                    ///< of a free block: bytes without memory behind them
   std::vector<StreamId> users;             ///< other streams that use it (record_stream)
 };
 

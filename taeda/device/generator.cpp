@@ -396,7 +396,7 @@ namespace {
 struct Defaults {
   std::mutex mutex;
   uint64_t seed = kDefaultSeed;
-  Generator* generator[kDeviceTypes][128] = {};
+  Generator* generator[kDeviceTypes][kMaxDeviceIndex] = {};
 };
 
 Defaults& defaults() {

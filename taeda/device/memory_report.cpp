@@ -268,7 +268,8 @@ std::vector<const Block*> CachingAllocator::segment_heads() const {
     p->small.for_each(add);
     p->large.for_each(add);
   }
-  for (const PendingEvent& e : pending_) add(e.block);
+  for (const PendingStream& p : pending_)
+    for (const PendingEvent& e : p.events) add(e.block);
   std::vector<const Block*> heads(found.begin(), found.end());
   std::sort(heads.begin(), heads.end(),
             [](const Block* a, const Block* b) { return a->address < b->address; });

@@ -93,15 +93,15 @@ class PinnedAllocator {
     char* address;
     size_t bytes;
     std::vector<User> users;  ///< for whom no event was recorded yet
-    std::vector<EventHandle> events;
+    std::vector<std::pair<User, EventHandle>> events;
   };
 
   /// During a capture an event would be part of the graph: it is recorded afterwards.
   void record_events(Pending& p) {
     if (captures_under_way() > 0) return;
     for (const User& user : p.users) {
-      p.events.push_back(backend_.new_event(user.device, false));
-      backend_.record_event(p.events.back(), user.device, user.stream);
+      p.events.emplace_back(user, backend_.new_event(user.device, false));
+      backend_.record_event(p.events.back().second, user.device, user.stream);
     }
     p.users.clear();
   }
@@ -118,11 +118,16 @@ class PinnedAllocator {
   }
   void collect_finished() {
     if (captures_under_way() > 0) return;
-    std::erase_if(pending_, [this](Pending& p) {
+    std::vector<User> busy;  // streams that have not reached an event: nor have they later ones
+    std::erase_if(pending_, [&](Pending& p) {
       record_events(p);
-      std::erase_if(p.events, [this](EventHandle e) {
-        if (!backend_.event_query(e)) return false;
-        backend_.delete_event(e);
+      std::erase_if(p.events, [&](const std::pair<User, EventHandle>& e) {
+        if (std::find(busy.begin(), busy.end(), e.first) != busy.end()) return false;
+        if (!backend_.event_query(e.second)) {
+          busy.push_back(e.first);
+          return false;
+        }
+        backend_.delete_event(e.second);
         return true;
       });
       if (!p.events.empty()) return false;

@@ -1,52 +1,158 @@
-// Finding the CUDA backend: simulated devices under its name, or the plug-in library.
+#include "taeda/device/plugin.h"
+
 #include <dlfcn.h>
 
+#include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <map>
+#include <mutex>
+#include <string_view>
 
+#include "taeda/base/error.h"
 #include "taeda/device/builtin.h"
 
-namespace taeda::builtin {
+namespace taeda {
 
 namespace {
 
-constexpr const char* kPluginFile = "libtaeda_cuda.so";
-constexpr const char* kEntryPoint = "taeda_plugin_backend";
+namespace fs = std::filesystem;
 
-/// The folder of the library (or program) that holds this function.
-std::filesystem::path own_folder() {
+static_assert(std::string_view(kPluginAbi).starts_with("taeda " TAEDA_ABI_VERSION ","),
+              "kPluginAbi must name the first two numbers of the project's version");
+
+constexpr std::string_view kPrefix = "libtaeda_", kSuffix = ".so";
+
+/// The plug-ins that brought types, by type. Libraries are never unloaded: their kernels stand in
+/// slots, and tensors may outlive anything.
+constinit std::atomic<const Plugin*> plugins[kDeviceTypes] = {};
+
+std::recursive_mutex& loading() {
+  static auto* mutex = new std::recursive_mutex;  // a library's own start-up code may name types
+  return *mutex;
+}
+
+/// The folder of the library (or program) that holds this function, then those of the variable.
+std::vector<fs::path> plugin_folders() {
+  std::vector<fs::path> out;
   Dl_info info;
-  if (!dladdr(reinterpret_cast<void*>(&own_folder), &info) || !info.dli_fname) return {};
   std::error_code ignored;
-  return std::filesystem::canonical(info.dli_fname, ignored).parent_path();
+  if (dladdr(reinterpret_cast<void*>(&plugin_folders), &info) && info.dli_fname)
+    out.push_back(fs::canonical(info.dli_fname, ignored).parent_path());
+  const char* text = secure_getenv("TAEDA_PLUGIN_PATH");
+  for (std::string_view rest = text ? text : ""; !rest.empty();) {
+    const size_t colon = rest.find(':');
+    if (colon != 0) out.emplace_back(rest.substr(0, colon));
+    rest = colon == std::string_view::npos ? "" : rest.substr(colon + 1);
+  }
+  return out;
+}
+
+/// What `library` exports, if it can work with this one.
+const Plugin* checked(void* library, const fs::path& file, const std::string& name,
+                      std::string* reason) {
+  const auto* plugin = static_cast<const Plugin*>(dlsym(library, "taeda_plugin"));
+  if (!plugin) {
+    *reason = file.string() + " is no plug-in of Taeda: it exports no taeda_plugin";
+  } else if (plugin->magic != kPluginMagic) {
+    *reason = file.string() + " is no plug-in of Taeda: its taeda_plugin begins like none";
+  } else if (std::strncmp(plugin->abi.text, kPluginAbi, sizeof plugin->abi.text) != 0) {
+    const std::string theirs(plugin->abi.text, strnlen(plugin->abi.text, sizeof plugin->abi.text));
+    *reason = file.string() + " was built for the ABI '" + theirs + "', but this is '" +
+              kPluginAbi + "': build it again";
+  } else if (!plugin->start || !plugin->type.name) {
+    *reason = file.string() + " is no plug-in of Taeda: its taeda_plugin lacks a name or `start`";
+  } else if (plugin->type.name != name) {
+    const bool taken = find_device_type(plugin->type.name).has_value();
+    *reason = file.string() + " calls its type of device '" + plugin->type.name + "', " +
+              (taken ? "a name that is already taken" : "unlike its file");
+  } else {
+    return plugin;
+  }
+  dlclose(library);
+  return nullptr;
+}
+
+/// Finds and loads libtaeda_<name>.so; null, with the reason.
+const Plugin* load_plugin(const std::string& name, std::string* reason) {
+  const std::string base = std::string(kPrefix) + name + std::string(kSuffix);
+  std::string looked_in;
+  for (const fs::path& folder : plugin_folders()) {
+    const fs::path file = folder / base;
+    looked_in += (looked_in.empty() ? "" : ", ") + folder.string();
+    std::error_code ignored;
+    if (!fs::exists(file, ignored)) continue;
+    if (void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL))
+      return checked(library, file, name, reason);
+    *reason = file.string() + " could not be loaded: " + dlerror();
+    return nullptr;
+  }
+  *reason = "no plug-in " + base + " was found in " + looked_in;
+  return nullptr;
+}
+
+Backend* start(const Plugin& plugin, DeviceType type, std::string* reason) {
+  try {
+    if (Backend* backend = plugin.start(type)) return backend;
+    *reason = "its plug-in gave no backend";
+  } catch (const std::exception& e) {
+    *reason = "its plug-in did not start: " + std::string(e.what());
+  }
+  return nullptr;
 }
 
 }  // namespace
 
-Backend* cuda_backend(std::string* reason) {
-  if (const char* text = std::getenv("TAEDA_SIM_AS_CUDA"); text && *text)
-    return sim_as_cuda_backend(text, reason);
-  const std::filesystem::path file = own_folder() / kPluginFile;
-  std::error_code ignored;
-  if (!std::filesystem::exists(file, ignored)) {
-    *reason =
-        "no CUDA plug-in (" + std::string(kPluginFile) + ") was found beside the taeda library";
-    return nullptr;
+std::optional<DeviceType> detail::load_device_type(const std::string& name, std::string* reason) {
+  if (!is_device_type_name(name)) return {};
+  std::lock_guard lock(loading());
+  if (const auto type = find_device_type(name)) return type;  // another thread was faster
+  const Plugin* plugin = load_plugin(name, reason);
+  if (!plugin) return {};
+  try {
+    const DeviceType type = register_device_type(plugin->type);
+    plugins[static_cast<int>(type)].store(plugin, std::memory_order_release);
+    return type;
+  } catch (const Error& e) {
+    *reason = e.message();
+    return {};
   }
-  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library) {
-    *reason = "the CUDA plug-in could not be loaded: " + std::string(dlerror());
-    return nullptr;
-  }
-  // The plug-in fills its kernel slots in here, and gives a backend even where there is no driver:
-  // that backend has no devices and says why.
-  using Entry = Backend* (*)();
-  auto entry = reinterpret_cast<Entry>(dlsym(library, kEntryPoint));
-  if (!entry) {
-    *reason = "the CUDA plug-in lacks its entry point: " + std::string(dlerror());
-    return nullptr;
-  }
-  return entry();
 }
 
-}  // namespace taeda::builtin
+Backend* detail::start_plugin(DeviceType type, std::string* reason) {
+  const Plugin* plugin = plugins[static_cast<int>(type)].load(std::memory_order_acquire);
+  if (plugin) return start(*plugin, type, reason);
+  *reason = "no backend was set for this type";
+  return nullptr;
+}
+
+Backend* builtin::cuda_backend(std::string* reason) {
+  if (const char* text = std::getenv("TAEDA_SIM_AS_CUDA"); text && *text)
+    return sim_as_cuda_backend(text, reason);
+  std::lock_guard lock(loading());
+  const Plugin* plugin = load_plugin(to_string(kCUDA), reason);
+  return plugin ? start(*plugin, kCUDA, reason) : nullptr;
+}
+
+std::vector<UnusablePlugin> load_plugins() {
+  std::map<std::string, std::string> found;  // by name, so that the order is nobody's accident
+  for (const fs::path& folder : plugin_folders()) {
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+      const std::string file = entry.path().filename().string();
+      if (file.size() <= kPrefix.size() + kSuffix.size() || !file.starts_with(kPrefix) ||
+          !file.ends_with(kSuffix))
+        continue;
+      found[file.substr(kPrefix.size(), file.size() - kPrefix.size() - kSuffix.size())] = "";
+    }
+  }
+  std::vector<UnusablePlugin> out;
+  for (auto& [name, reason] : found)
+    if (detail::is_device_type_name(name) && !find_device_type(name) &&
+        !detail::load_device_type(name, &reason))
+      out.push_back({name, reason});
+  return out;
+}
+
+}  // namespace taeda

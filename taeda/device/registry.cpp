@@ -5,6 +5,7 @@
 
 #include "taeda/base/error.h"
 #include "taeda/device/builtin.h"
+#include "taeda/device/plugin.h"
 
 namespace taeda {
 
@@ -30,8 +31,8 @@ Backend* search(DeviceType type, std::string* reason) {
     case kCPU: return builtin::cpu_backend();
     case kSim: return builtin::sim_backend(reason);
     case kCUDA: return builtin::cuda_backend(reason);
+    default: return detail::start_plugin(type, reason);
   }
-  return nullptr;
 }
 
 /// Looks for the type's backend, once per process.

@@ -9,7 +9,8 @@ namespace taeda {
 Backend& backend_of(DeviceType type);
 /// The backend, or nullptr when the type is unavailable. `reason` then says why.
 Backend* find_backend(DeviceType type, std::string* reason = nullptr);
-/// Called once per type by the backend's own start-up code.
+/// Makes `backend` serve its type: for backends that are part of a program. Those of plug-ins are
+/// started by the registry.
 void set_backend(DeviceType type, Backend* backend);
 
 /// Devices of the type; 0 if unavailable.
@@ -18,8 +19,8 @@ int device_count(DeviceType type);
 int current_device(DeviceType type);
 /// Throws Error ("invalid device ordinal ...") for an index that does not exist.
 void set_device(Device device);
-/// Fills in the current index of "cuda" or "sim", strips it from the CPU, and checks that the
-/// device exists.
+/// Fills in the current index of an accelerator, strips it from the CPU, and checks that the device
+/// exists.
 Device resolve(Device device);
 /// Waits until all work queued on the device is done.
 void synchronize(Device device);

@@ -12,7 +12,6 @@ namespace taeda {
 
 namespace {
 
-constexpr int kMaxDevices = 128;  // what Device's index can name
 constexpr size_t kPoolSize = 32;
 constexpr int kPriorities = 4;  // 0 to -3
 
@@ -21,7 +20,7 @@ constexpr int kPriorities = 4;  // 0 to -3
 /// (by Python, say) must be small. A plain pointer, so that it can still be read while a thread
 /// ends.
 struct CurrentStreams {
-  StreamId id[kDeviceTypes][kMaxDevices] = {};
+  StreamId id[kDeviceTypes][kMaxDeviceIndex] = {};
 };
 constinit thread_local CurrentStreams* current = nullptr;
 
@@ -42,7 +41,7 @@ struct Pool {
 
 struct Pools {
   std::mutex mutex;
-  Pool pool[kDeviceTypes][kMaxDevices][kPriorities];
+  Pool pool[kDeviceTypes][kMaxDeviceIndex][kPriorities];
 };
 
 Pools& pools() {

@@ -15,8 +15,8 @@
 #include "taeda/autograd/engine.h"
 #include "taeda/autograd/record.h"
 #include "taeda/autograd/sequence.h"
+#include "taeda/device/accelerator.h"
 #include "taeda/device/generator.h"
-#include "taeda/device/registry.h"
 
 namespace taeda::utils::checkpoint {
 
@@ -228,7 +228,7 @@ ForwardState::ForwardState(const std::vector<Tensor>& inputs, bool random)
   autocast_.cache = false;
   if (!random) return;
   add_state(random_, kCPU);
-  for (const DeviceType type : {kCUDA, kSim}) {
+  for (const DeviceType type : accelerator::types()) {
     const bool used = std::any_of(inputs.begin(), inputs.end(), [&](const Tensor& t) {
       return t.defined() && t.device().type() == type;
     });

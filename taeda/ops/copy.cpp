@@ -1,6 +1,7 @@
 #include "taeda/ops/copy.h"
 
 #include "taeda/autograd/record.h"
+#include "taeda/device/accelerator.h"
 #include "taeda/device/allocator.h"
 #include "taeda/device/graph.h"
 #include "taeda/device/registry.h"
@@ -138,7 +139,7 @@ Tensor clone(const Tensor& self, MemoryFormat format) {
 Tensor Tensor::pin_memory() const {
   TAEDA_CHECK(is_cpu(), "cannot pin '", device(), "' only dense CPU tensors can be pinned");
   if (is_pinned()) return *this;
-  const DeviceType type = find_backend(kCUDA) ? kCUDA : kSim;
+  const DeviceType type = accelerator::preferred_type().value_or(kSim);
   const Tensor out = make_pinned(Layout::contiguous(sizes()), dtype(), type);
   NoGradGuard guard;
   copy_values(out, *this, false);

@@ -8,7 +8,7 @@
 #include <iostream>
 
 #include "taeda/base/error.h"
-#include "taeda/device/registry.h"
+#include "taeda/device/accelerator.h"
 
 namespace taeda::profiler {
 
@@ -111,7 +111,7 @@ void profile::begin() {
   if (has(ProfilerActivity::CPU) && options_.record_shapes) what |= tracing::kShapes;
   if (has(ProfilerActivity::CUDA)) what |= tracing::kDeviceWork;
   if (options_.profile_memory) what |= tracing::kMemory;
-  if (has(ProfilerActivity::CUDA)) find_backend(kCUDA);  // a plug-in brings its tracer
+  if (has(ProfilerActivity::CUDA)) accelerator::preferred_type();  // a plug-in brings its tracer
   TAEDA_CHECK(tracing::start(what, options_.max_events),
               "Profiler is already enabled: another profile is recording in this process. Stop it "
               "first; profiles cannot be nested.");

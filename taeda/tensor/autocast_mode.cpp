@@ -1,7 +1,13 @@
 #include "taeda/tensor/autocast_mode.h"
 
+#include "taeda/base/device_types.h"
+
 namespace taeda {
 
 constinit thread_local AutocastMode::State AutocastMode::state_;
+
+ScalarType AutocastMode::own_dtype(DeviceType type) {
+  return device_type_info(type).lower_precision;
+}
 
 }  // namespace taeda

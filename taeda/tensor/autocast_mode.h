@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "taeda/base/device.h"
 #include "taeda/base/dtype.h"
@@ -15,14 +16,19 @@ class AutocastMode {
   /// All of a thread's state, to be handed to another thread.
   struct State {
     uint8_t devices = 0;  // one bit for each device type that is on
+    static_assert(kDeviceTypes <= 8);
     bool cache = true;
-    ScalarType dtypes[kDeviceTypes] = {kBFloat16, kHalf, kHalf};
+    /// What a guard chose; else it is the device type's own.
+    std::optional<ScalarType> dtypes[kDeviceTypes] = {};
   };
 
   /// Whether any device type is on: the one test that an operation makes.
   static bool is_active() { return __builtin_expect(state_.devices != 0, 0); }
   static bool is_enabled(DeviceType type) { return state_.devices & bit(type); }
-  static ScalarType dtype(DeviceType type) { return state_.dtypes[static_cast<int>(type)]; }
+  static ScalarType dtype(DeviceType type) {
+    const std::optional<ScalarType>& chosen = state_.dtypes[static_cast<int>(type)];
+    return chosen ? *chosen : own_dtype(type);
+  }
   static const State& state() { return state_; }
   static void set_state(const State& state) { state_ = state; }
   static constexpr uint8_t bit(DeviceType type) {
@@ -43,6 +49,8 @@ class AutocastMode {
   };
 
  private:
+  static ScalarType own_dtype(DeviceType type);
+
   static thread_local State state_ __attribute__((tls_model("initial-exec")));
 };
 

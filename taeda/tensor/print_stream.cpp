@@ -4,6 +4,7 @@
 #include <iomanip>
 #include <ostream>
 
+#include "taeda/base/device_types.h"
 #include "taeda/tensor/grad_mode.h"
 #include "taeda/tensor/print.h"
 
@@ -164,11 +165,7 @@ std::ostream& operator<<(std::ostream& out, const Tensor& t) {
 }
 
 std::string Tensor::toString() const {
-  const Device d = device();
-  return std::string(d.is_cpu()    ? "CPU"
-                     : d.is_cuda() ? "CUDA"
-                                   : "Sim") +
-         to_string(dtype()) + "Type";
+  return std::string(device_type_info(device().type()).title) + to_string(dtype()) + "Type";
 }
 
 }  // namespace taeda

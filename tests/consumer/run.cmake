@@ -1,5 +1,5 @@
 # Builds a project outside the tree against an installation, runs it, and compares what it prints:
-# cmake -DKIND=find_package|torch|pkgconfig -DPREFIX=.. -DSOURCE=.. -DBINARY=.. -DEXPECT=..
+# cmake -DKIND=find_package|torch|pkgconfig|device_plugin -DPREFIX=.. -DSOURCE=.. -DBINARY=.. -DEXPECT=..
 #       -DCOMPILER=.. [-DPKG_CONFIG=..] -P run.cmake
 
 file(REMOVE_RECURSE ${BINARY})
@@ -25,6 +25,12 @@ elseif(KIND STREQUAL "torch")
       -DCMAKE_PREFIX_PATH=${PREFIX}/compat)
   run(${CMAKE_COMMAND} --build .)
   set(program ${BINARY}/example-app)
+elseif(KIND STREQUAL "device_plugin")
+  run(${CMAKE_COMMAND} -S ${SOURCE}/device_plugin -B . -G Ninja -DCMAKE_CXX_COMPILER=${COMPILER}
+      -DCMAKE_PREFIX_PATH=${PREFIX})
+  run(${CMAKE_COMMAND} --build .)
+  set(ENV{TAEDA_PLUGIN_PATH} /nowhere:${BINARY}:${BINARY}/example)
+  set(program ${BINARY}/check)
 else()
   run(${CMAKE_COMMAND} -S ${SOURCE}/find_package -B . -G Ninja -DCMAKE_CXX_COMPILER=${COMPILER}
       -DCMAKE_PREFIX_PATH=${PREFIX})

@@ -28,7 +28,12 @@ class FakeBackend final : public Backend {
       if (e->stream == stream) e->done = true;
   }
 
-  DeviceType type() const override { return kSim; }
+  explicit FakeBackend(DeviceType type = kSim) : type_(type) {}
+
+  size_t discarded = 0;  // bytes, in all
+  int queries = 0;       // of events
+
+  DeviceType type() const override { return type_; }
   int device_count() const override { return 1; }
   DeviceProperties properties(int) const override { return {}; }
   void* allocate(int, size_t bytes) override {
@@ -40,6 +45,10 @@ class FakeBackend final : public Backend {
   void deallocate(int, void* p, size_t bytes) override {
     used -= bytes;
     std::free(p);
+  }
+  size_t discard(int, void*, size_t bytes) override {
+    discarded += bytes;
+    return bytes;
   }
   void memory_info(int, size_t* free, size_t* total) const override {
     *free = capacity - used;
@@ -68,11 +77,16 @@ class FakeBackend final : public Backend {
     static_cast<FakeEvent*>(e)->stream = stream;
   }
   void stream_wait_event(int, StreamId, EventHandle) override {}
-  bool event_query(EventHandle e) override { return static_cast<FakeEvent*>(e)->done; }
+  bool event_query(EventHandle e) override {
+    ++queries;
+    return static_cast<FakeEvent*>(e)->done;
+  }
   void event_synchronize(EventHandle e) override { static_cast<FakeEvent*>(e)->done = true; }
   double event_elapsed_ms(EventHandle, EventHandle) override { return 0; }
 
  private:
+  const DeviceType type_;
+
   static void* host_memory(size_t bytes) {
     constexpr size_t kAlign = 512;  // of which aligned_alloc wants a multiple
     return std::aligned_alloc(kAlign, (bytes + kAlign - 1) / kAlign * kAlign);

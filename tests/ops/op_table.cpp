@@ -1,9 +1,10 @@
 // The generic tests: every row of the op table, every way an operation can be called.
 #include "tests/ops/op_table.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 
@@ -152,6 +153,7 @@ class SecondGradient : public OpTable {};
 class InPlace : public OpTable {};
 class OnSim : public OpTable {};
 class OnCuda : public OpTable {};
+class OnPlugin : public OpTable {};
 
 TEST_P(Forward, MatchesReference) {
   const OpRow& row = GetParam();
@@ -331,6 +333,22 @@ TEST_P(OnCuda, EqualsCpu) {
   });
 }
 
+/// TAEDA_TEST_PLUGIN names a type of device that a plug-in brings, whose kernels compute as the
+/// CPU's do.
+const char* plugin_name() { return std::getenv("TAEDA_TEST_PLUGIN"); }
+
+TEST_P(OnPlugin, EqualsCpuOrSaysWhichSlotIsMissing) {
+  const Device device(std::string(plugin_name()) + ":0");
+  try {
+    run_on(GetParam(), device, [](const Tensor& a, const Tensor& b) { expect_identical(a, b); });
+  } catch (const NotImplementedError& e) {
+    EXPECT_THAT(e.message(),
+                ::testing::MatchesRegex("Could not run '.+': there is no kernel for the '" +
+                                        std::string(plugin_name()) + "' backend"));
+    GTEST_SKIP() << e.message();
+  }
+}
+
 // ---- which rows take part ----
 
 template <class Keep>
@@ -367,6 +385,10 @@ INSTANTIATE_TEST_SUITE_P(OpTable, InPlace, ::testing::ValuesIn(rows_where([](aut
                          test_name);
 INSTANTIATE_TEST_SUITE_P(OpTable, OnSim, ::testing::ValuesIn(rows_where(every)), test_name);
 INSTANTIATE_TEST_SUITE_P(OpTable, OnCuda, ::testing::ValuesIn(rows_where(every)), test_name);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(OnPlugin);
+INSTANTIATE_TEST_SUITE_P(OpTable, OnPlugin,
+                         ::testing::ValuesIn(rows_where([](auto&) { return plugin_name(); })),
+                         test_name);
 
 }  // namespace
 }  // namespace taeda::testing

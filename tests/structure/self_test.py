@@ -5,12 +5,15 @@ self_test.py [COMPILER LD OBJCOPY READELF CMAKE ISOLATE_SCRIPT] - the programs a
 kernels' isolation, which is left out without them.
 """
 
+import contextlib
+import io
 import pathlib
 import subprocess
 import sys
 import tempfile
 import unittest
 
+import abi
 import check_binary
 import house_rules
 import source
@@ -168,6 +171,52 @@ class Functions(unittest.TestCase):
 
     def test_macro_body_is_no_function(self):
         self.assertEqual(self.spans("#define F(x) \\\n  do { x; } \\\n  while (0)\nint g() {}\n"), [(4, 1)])
+
+
+class Abi(unittest.TestCase):
+    """What is taken for part of the ABI, and what a change of it is taken for."""
+
+    HEADER = """
+    namespace taeda { namespace detail { struct Hidden { int a; }; }
+    class Forward;  template <class T> struct Box { T t; };
+    enum class Kind : int { A, B };
+    inline namespace v0_2 {
+    /// struct Comment { int no; };
+    class Shape final : public Base {
+     public:
+      virtual ~Shape() = default;
+      virtual int area(int scale) const = 0;
+      int get() const { int local; return local; }
+      struct Inner { int deep; };
+     private:
+      int width_ = 3, height_;
+      std::vector<int> sides_;
+    };
+    } }
+    """
+
+    def test_classes_and_their_members(self):
+        [(name, body)] = list(abi.classes_of(self.HEADER))
+        self.assertEqual(name, "taeda::Shape")
+        self.assertEqual(abi.virtuals(body), ["~Shape", "area"])
+        self.assertTrue({"width_", "height_", "sides_"} <= set(abi.members(body)))
+        self.assertNotIn("local", abi.members(body))
+
+    def test_names_do_not_depend_on_compiler_or_inline_namespace(self):
+        for name in ["taeda::v0_2::f(std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > const&)",
+                     "taeda::f[abi:cxx11](std::__1::basic_string<char, std::char_traits<char>, std::allocator<char>> const&)"]:
+            self.assertEqual(abi.plain(name), "taeda::f(std::string const&)")
+        self.assertEqual(abi.own_name("taeda::T::operator()(int) const"), "taeda::T::operator_call")
+        self.assertEqual(abi.own_name("taeda::Tensor::dim() const"), "taeda::Tensor::dim")
+
+    def test_what_is_gone_breaks_and_what_is_new_does_not(self):
+        with tempfile.TemporaryDirectory() as folder:
+            listed = pathlib.Path(folder) / "symbols.txt"
+            listed.write_text("# made\ntaeda::f()\ntaeda::g()\n", encoding="utf-8")
+            with contextlib.redirect_stdout(io.StringIO()) as said:
+                self.assertEqual(abi.compare(listed, ["taeda::f()", "taeda::g()", "taeda::h()"]), [])
+                self.assertEqual(abi.compare(listed, ["taeda::f()", "taeda::g(int)"]), ["taeda::g()"])
+            self.assertIn("new: taeda::h()", said.getvalue())
 
 
 KERNEL = """

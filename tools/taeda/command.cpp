@@ -2,7 +2,9 @@
 
 #include <cstdio>
 
-#include "taeda/device/cuda.h"
+#include "taeda/base/device_types.h"
+#include "taeda/device/accelerator.h"
+#include "taeda/device/plugin.h"
 #include "taeda/log/table.h"
 
 namespace taeda::tool {
@@ -18,16 +20,27 @@ CLI::App* add_command(CLI::App& parent, const std::string& name, const std::stri
 }
 
 Device choose_device(const std::string& name) {
-  if (name == "auto") return cuda::is_available() ? Device(kCUDA, 0) : Device(kCPU);
+  if (name == "auto") {
+    load_plugins();
+    const std::optional<DeviceType> type = accelerator::preferred_type();
+    return type ? Device(*type, 0) : Device(kCPU);
+  }
   const Device device = resolve(Device(name));
   if (!device.is_cpu()) set_device(device);
   return device;
 }
 
 std::vector<Device> accelerators() {
-  std::vector<Device> out;
-  for (DeviceType type : {kCUDA, kSim})
-    for (int i = 0; i < device_count(type); ++i) out.emplace_back(type, i);
+  load_plugins();
+  return accelerator::devices();
+}
+
+std::vector<MissingType> missing_accelerators() {
+  std::vector<MissingType> out;
+  for (UnusablePlugin& p : load_plugins()) out.push_back({p.name, p.reason});
+  for (const DeviceType type : accelerator::types())
+    if (device_type_info(type).preference > 0 && !accelerator::is_available(type))
+      out.push_back({to_string(type), accelerator::unavailable_reason(type)});
   return out;
 }
 

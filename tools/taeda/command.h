@@ -68,8 +68,13 @@ void check_flag(bool good, const char* flag, const char* rule, const T& value) {
 
 /// The device of a name; "auto" is a GPU where there is one. Makes it current.
 Device choose_device(const std::string& name);
-/// All accelerators.
+/// All accelerators, those of plug-ins included.
 std::vector<Device> accelerators();
+/// A type of accelerator that programs could prefer, and why it has no devices.
+struct MissingType {
+  std::string name, reason;
+};
+std::vector<MissingType> missing_accelerators();
 /// "1.5 GiB", "312 B".
 std::string bytes_text(double bytes);
 void print_json(const nlohmann::ordered_json& value);

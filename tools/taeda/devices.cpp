@@ -50,7 +50,8 @@ void print_as_json(const std::vector<DeviceRow>& rows) {
                     {"multiprocessors", r.properties.multi_processor_count},
                     {"peers", r.peers}});
   nlohmann::ordered_json out = {{"devices", list}, {"cuda_available", cuda::is_available()}};
-  if (!cuda::is_available()) out["cuda_unavailable_reason"] = cuda::unavailable_reason();
+  for (const MissingType& m : missing_accelerators())
+    out[m.name + "_unavailable_reason"] = m.reason;
   print_json(out);
 }
 
@@ -70,8 +71,8 @@ int run_devices(bool json) {
                bytes_text(static_cast<double>(r.memory.total)), r.capability(), peers});
   }
   std::printf("%s", table.str().c_str());
-  if (!cuda::is_available())
-    std::printf("no cuda device: %s\n", cuda::unavailable_reason().c_str());
+  for (const MissingType& m : missing_accelerators())
+    std::printf("no %s device: %s\n", m.name.c_str(), m.reason.c_str());
   return 0;
 }
 

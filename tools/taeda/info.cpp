@@ -76,7 +76,7 @@ Json devices() {
   Json out = Json::object();
   for (const Device& d : accelerators())
     out[d.str()] = accelerator::get_device_properties(d.type(), d.index()).name;
-  if (!cuda::is_available()) out["cuda"] = "none: " + cuda::unavailable_reason();
+  for (const MissingType& m : missing_accelerators()) out[m.name] = "none: " + m.reason;
   return out;
 }
 

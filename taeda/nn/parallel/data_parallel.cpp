@@ -3,7 +3,7 @@
 #include <atomic>
 #include <iostream>
 
-#include "taeda/device/registry.h"
+#include "taeda/device/accelerator.h"
 #include "taeda/nn/parallel/imbalance.h"
 
 namespace taeda::nn::parallel {
@@ -29,7 +29,7 @@ namespace {
 
 DeviceType accelerator_for(const Module& module) {
   const DeviceType type = detail::device_of(module).type();
-  return type == kCPU ? kCUDA : type;
+  return type == kCPU ? accelerator::preferred_type().value_or(kCUDA) : type;
 }
 
 std::vector<Device> all_of(DeviceType type) {

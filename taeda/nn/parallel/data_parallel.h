@@ -41,8 +41,8 @@ class DeviceIds {
   DeviceIds(std::nullopt_t) {}
 
   /// The devices, with indices. All are those of the type that the module is on or, while it is on
-  /// the CPU, of "cuda". Indices, too, mean that type; empty if it has no devices.
-  /// Throws Error for a device that does not exist.
+  /// the CPU, of the preferred one (accelerator::preferred_type), or else "cuda". Indices, too,
+  /// mean that type; empty if it has no devices. Throws Error for a device that does not exist.
   std::vector<Device> resolve_for(const Module& module) const;
 
  private:

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "taeda/device/registry.h"
+#include "taeda/device/accelerator.h"
 #include "taeda/nn/parallel/data_parallel.h"
 #include "taeda/nn/pipe/balance.h"
 #include "taeda/nn/pipe/pipe.h"
@@ -90,7 +90,8 @@ Difference compare(const std::string& plan, const Outcome& expected, const Outco
 Plan DataParallel(int devices, int64_t dim) {
   const auto prepare = [devices, dim](const nn::AnyModule& model, Device device) {
     std::vector<Device> all;
-    for (int i = 0; i < devices; ++i) all.push_back(resolve(Device(device.type(), i)));
+    for (int i = 0; i < devices; ++i)
+      all.push_back(resolve(device.is_cpu() ? device : Device(device.type(), i)));
     auto replicas = std::make_shared<nn::parallel::Replicas>(model.ptr(), all);
     return [=](const Tensor& input) {
       const std::vector<Tensor> chunks = nn::parallel::scatter(input, all, dim);
@@ -151,7 +152,7 @@ std::vector<Difference> check_equivalence(const std::function<nn::AnyModule()>& 
                                           const Batch& given, const std::vector<Plan>& plans,
                                           const Options& options) {
   const Device device =
-      resolve(options.device.value_or(Device(device_count(kCUDA) > 0 ? kCUDA : kSim, 0)));
+      resolve(options.device.value_or(Device(accelerator::preferred_type().value_or(kSim), 0)));
   const Batch batch{given.input.to(device), given.target.to(device)};
   const nn::AnyModule reference = make_model();
   reference->to(device);

@@ -38,7 +38,8 @@ Plan PipeStep(int stages, int64_t chunks, nn::PipeSchedule schedule,
               const std::string& checkpoint = "except_last");
 
 struct Options {
-  /// Where one device computes, and the parallel ways begin: "cuda:0" if there is one, or "sim:0".
+  /// Where one device computes, and the parallel ways begin: device 0 of the
+  /// preferred type (accelerator::preferred_type), or else "sim:0".
   std::optional<Device> device;
   /// By default cross entropy for integer targets, else the mean squared error.
   Plan::Loss loss;
