@@ -228,23 +228,9 @@ void Replicas::update(size_t n) {
     lanes_[i]->send.wait_stream(current_stream(from));
     lanes_[i]->receive.wait_stream(current_stream(to));
   }
-  const auto join = [&] {
-    for (size_t i = 1; i < n; ++i) {
-      const nn::detail::Lane* lane = lane_to(i);
-      if (!lane || !any(stale[i])) continue;
-      current_stream(devices_[i]).wait_stream(lane->receive);
-      current_stream(devices_[i - 1]).wait_stream(lane->send);
-    }
-  };
-  try {
-    for (size_t k = 0; k < tensors; ++k)
-      for (size_t i = 1; i < n; ++i)
-        if (stale[i][k]) on_device(i, [&] { send(k, i); });
-  } catch (...) {
-    join();
-    throw;
-  }
-  join();
+  for (size_t k = 0; k < tensors; ++k)
+    for (size_t i = 1; i < n; ++i)
+      if (stale[i][k]) on_device(i, [&] { send(k, i); });
 }
 
 /// Queues the copy of a tensor from the replica before, or from the original.
@@ -258,6 +244,9 @@ void Replicas::send(size_t k, size_t i) {
     lane->receive.wait_stream(arrival_stream(i - 1));
     const StreamGuard sender(lane->send), receiver(lane->receive);
     copy.own.copy_(source, true);
+    // Each layer begins when it has its values, and may change them when they have been sent.
+    copy.own.storage()->use_after(lane->receive);
+    source.storage()->use_after(lane->send);
   } else {
     if (i > 0 && !devices_[i - 1].is_cpu())
       current_stream(devices_[i - 1]).wait_stream(arrival_stream(i - 1));
@@ -269,13 +258,15 @@ void Replicas::send(size_t k, size_t i) {
   copy.own_version = copy.own._version();
 }
 
-void Replicas::record_history(size_t n) const {
+void Replicas::record_history(size_t n) {
+  if (reduce_streams_.empty())
+    for (const Device& d : devices_) reduce_streams_.push_back(new_stream(d));
   for (size_t k = 0; k < replicas_[0].tensors.size(); ++k) {
     const Tensor& original = seen_.tensors[replicas_[0].tensors[k].original];
     if (!original.requires_grad()) continue;
     std::vector<Tensor> copies;
     for (size_t i = 0; i < n; ++i) copies.push_back(replicas_[i].tensors[k].own);
-    record_broadcast(original, copies);
+    record_broadcast(original, copies, reduce_streams_);
   }
 }
 

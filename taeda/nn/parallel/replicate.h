@@ -20,7 +20,7 @@ namespace taeda::nn::parallel {
 /// or version is another than at the last copy. So nothing is allocated in a training loop, and
 /// nothing is copied between two passes without a change. Values go from replica to replica, each
 /// tensor as soon as it has arrived, on streams of their own, so that a device sends everything
-/// once. A pass begins on a device when it has sent everything, because it may write into buffers.
+/// once. A kernel that uses a value waits until it has arrived and been sent on, and for no other.
 /// A replica on the original's device shares its memory: it costs none, and what it writes into its
 /// buffers (the statistics of batch norm) the original has. What other replicas write into theirs
 /// is overwritten by the next pass.
@@ -70,7 +70,7 @@ class Replicas {
   void send(size_t tensor, size_t replica);
   const nn::detail::Lane* lane_to(size_t replica) const;
   Stream arrival_stream(size_t replica) const;
-  void record_history(size_t n) const;
+  void record_history(size_t n);
 
   std::shared_ptr<Module> original_;
   std::vector<Device> devices_;
@@ -78,6 +78,7 @@ class Replicas {
   std::vector<Replica> replicas_;
   std::vector<std::shared_ptr<Module>> clones_;
   std::vector<std::optional<nn::detail::Lane>> lanes_;  // to each replica from the one before it
+  std::vector<Stream> reduce_streams_;                  // of the gradients, one for each device
   std::mutex mutex_;
 };
 
