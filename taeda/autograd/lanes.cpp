@@ -68,14 +68,16 @@ void Lanes::plan() {
         lanes_[places_[i].lane]->order.push_back(i);
 }
 
-/// Gives a mailbox to every node that another lane feeds, and ranks what goes there.
+/// Gives a mailbox to every node that another lane feeds, or a sink that another stream does, and
+/// ranks what goes there.
 void Lanes::give_mail(const std::vector<uint32_t>& order) {
   for (const uint32_t i : order) {
     if (states_[i].end) continue;
     for (const Edge& e : states_[i].node->edges) {
       if (!e) continue;
       Place& to = places_[index(pass_.table_.at(e.node.get()))];
-      if (to.mail || to.lane == places_[i].lane) continue;
+      const bool other_stream = is_sink(*e.node) && !(e.node->stream == states_[i].node->stream);
+      if (to.mail || (to.lane == places_[i].lane && !other_stream)) continue;
       to.mail = std::make_unique<Mailbox>();
       to.mail->next_rank.resize(e.node->num_inputs());
       to.mail->made.resize(e.node->num_inputs());

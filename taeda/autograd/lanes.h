@@ -26,8 +26,8 @@ namespace taeda::autograd {
 /// memory it takes are the same every time; sums are those of one thread, bit for bit. Waiting
 /// cannot end in a circle: the first of all nodes that have not run is always ready.
 ///
-/// Sinks that other lanes feed come last in their lane, for their stream waits for the other
-/// devices, which must not hold back the nodes in between.
+/// Sinks that another lane or stream feeds come last in their lane, for their stream waits for it,
+/// which must not hold back the nodes in between.
 ///
 /// If a node fails, lanes go on up to its position and no further. The caller gets the exception of
 /// the first node, by position, that failed: the one that it would have got from one thread.

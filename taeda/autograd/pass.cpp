@@ -81,7 +81,7 @@ Tensor conform(const Node& node, size_t i, Tensor g, const InputMeta& meta) {
 
 void mark_user(const Tensor& t, const Stream& stream) {
   const Storage& storage = t.storage();
-  if (storage->data() && storage->resizable()) t.record_stream(stream.id());
+  if (storage->address() && storage->resizable()) t.record_stream(stream.id());
 }
 
 Node* current_node() { return running_node; }

@@ -157,7 +157,11 @@ TEST(Lanes, ANodeMayRunAPassOfItsOwn) {
   const Tensor x = ones({4}, device(0)).requires_grad_();
   const Tensor other = ones({4}, device(3)).requires_grad_();
   std::vector<Probe::Job> none(4, [] {}), nested(4);
-  for (size_t i = 0; i < 4; ++i) nested[i] = [&] { over_devices(other, none).backward(); };
+  for (size_t i = 0; i < 4; ++i)
+    nested[i] = [&] {
+      const AutoGradMode recording(true);
+      over_devices(other, none).backward();
+    };
   over_devices(x, nested).backward();
   const Tensor four = other.grad().clone();
   other.mutable_grad().reset();

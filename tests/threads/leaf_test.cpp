@@ -59,6 +59,7 @@ TEST(SharedLeaves, APostAccumulateHookMayRunAPassOfItsOwn) {
   bool inner = false;
   x.register_post_accumulate_grad_hook([&](const Tensor& t) {
     if (std::exchange(inner, true)) return;
+    const AutoGradMode recording(true);
     (t * 5).sum().backward();
   });
   (x * 2).sum().backward();

@@ -38,6 +38,10 @@ class Replicas {
   /// The first `n` replicas, in step with the original. Throws Error if a module cannot be cloned;
   /// what it throws otherwise (OutOfMemoryError) it throws with a line that names the device.
   const std::vector<std::shared_ptr<Module>>& follow(size_t n);
+  /// Brings in step what the replicas of the last pass need before anything else, the tensors of
+  /// the first module that has any: to be called before the inputs are sent, so that these do not
+  /// hold it up.
+  void send_first();
   /// Has the clones made anew at the next pass.
   void forget();
   std::mutex& mutex() { return mutex_; }
@@ -58,15 +62,17 @@ class Replicas {
   struct Snapshot {
     std::vector<std::shared_ptr<Module>> modules;
     std::vector<Tensor> tensors;
+    size_t first_tensors = 0;  // how many of them the first module has that has any
     std::string members;
   };
 
+  void look();
   static Snapshot look_at(const std::shared_ptr<Module>& module);
   bool is_as_before() const;
   void make_clone();
   void match(Replica& replica) const;
-  std::vector<bool> prepare(size_t replica);
-  void update(size_t n);
+  std::vector<bool> prepare(size_t replica, size_t tensors);
+  void update(size_t n, size_t tensors);
   void send(size_t tensor, size_t replica);
   const nn::detail::Lane* lane_to(size_t replica) const;
   Stream arrival_stream(size_t replica) const;
@@ -79,6 +85,7 @@ class Replicas {
   std::vector<std::shared_ptr<Module>> clones_;
   std::vector<std::optional<nn::detail::Lane>> lanes_;  // to each replica from the one before it
   std::vector<Stream> reduce_streams_;                  // of the gradients, one for each device
+  size_t used_ = 0;                                     // replicas of the last pass
   std::mutex mutex_;
 };
 
