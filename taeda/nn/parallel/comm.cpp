@@ -45,7 +45,8 @@ std::vector<Tensor> scatter_tensor(const Tensor& tensor, const std::vector<Devic
   {
     const AutoGradMode mode(!recorded && GradMode::is_enabled());
     chunks = tensor.chunk(static_cast<int64_t>(devices.size()), dim);
-    for (size_t i = 0; i < chunks.size(); ++i) chunks[i] = chunks[i].to(devices[i], true);
+    // The last device first: parameters, which go from device to device, reach it last.
+    for (size_t i = chunks.size(); i-- > 0;) chunks[i] = chunks[i].to(devices[i], true);
   }
   if (!recorded) return chunks;
   for (Tensor& c : chunks)
@@ -101,16 +102,19 @@ Tensor gather_tensors(const std::vector<Tensor>& given, Device target, int64_t d
     }
   }
   if (any_wants_grad(tensors))
-    record_list(
-        "GatherBackward", out, tensors, [lengths, devices, d](const Tensor& g, Needs needs) {
-          TensorVec grads;
-          int64_t start = 0;
-          for (size_t i = 0; i < lengths.size(); ++i) {
-            grads.push_back(needs[i] ? g.narrow(d, start, lengths[i]).to(devices[i]) : Tensor());
-            start += lengths[i];
-          }
-          return grads;
-        });
+    record_list("GatherBackward", out, tensors,
+                [lengths, devices, d](const Tensor& g, Needs needs) {
+                  // The last device first: its gradients are added to its neighbour's before they
+                  // travel on.
+                  TensorVec grads;
+                  grads.resize(lengths.size());
+                  int64_t end = g.size(d);
+                  for (size_t i = lengths.size(); i-- > 0;) {
+                    end -= lengths[i];
+                    if (needs[i]) grads[i] = g.narrow(d, end, lengths[i]).to(devices[i]);
+                  }
+                  return grads;
+                });
   return out;
 }
 

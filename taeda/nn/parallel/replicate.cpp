@@ -274,14 +274,16 @@ void Replicas::send(size_t k, size_t i) {
 }
 
 void Replicas::record_history(size_t n) {
-  if (reduce_streams_.empty())
-    for (const Device& d : devices_) reduce_streams_.push_back(new_stream(d));
+  constexpr int64_t kSmall = int64_t{1} << 18;  // bytes that take as long as a copy's latency
+  for (std::vector<Stream>& streams : reduce_streams_)
+    if (streams.empty())
+      for (const Device& d : devices_) streams.push_back(new_stream(d));
   for (size_t k = 0; k < replicas_[0].tensors.size(); ++k) {
     const Tensor& original = seen_.tensors[replicas_[0].tensors[k].original];
     if (!original.requires_grad()) continue;
     std::vector<Tensor> copies;
     for (size_t i = 0; i < n; ++i) copies.push_back(replicas_[i].tensors[k].own);
-    record_broadcast(original, copies, reduce_streams_);
+    record_broadcast(original, copies, reduce_streams_[original.nbytes() < kSmall]);
   }
 }
 

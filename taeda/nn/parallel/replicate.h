@@ -84,8 +84,9 @@ class Replicas {
   std::vector<Replica> replicas_;
   std::vector<std::shared_ptr<Module>> clones_;
   std::vector<std::optional<nn::detail::Lane>> lanes_;  // to each replica from the one before it
-  std::vector<Stream> reduce_streams_;                  // of the gradients, one for each device
-  size_t used_ = 0;                                     // replicas of the last pass
+  /// Of the gradients, one for each device; small ones do not queue behind large ones.
+  std::vector<Stream> reduce_streams_[2];
+  size_t used_ = 0;  // replicas of the last pass
   std::mutex mutex_;
 };
 
