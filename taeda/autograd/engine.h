@@ -32,8 +32,11 @@ std::vector<Tensor> grad_at(const std::vector<Tensor>& outputs,
                             const std::vector<Tensor>& grad_outputs, const std::vector<Edge>& ends,
                             Needs needed, bool create_graph);
 
-/// Has `callback` called at the end of the pass that runs on this thread (from within a hook).
-/// Throws Error outside a backward pass.
+/// Has `callback` called at the end of the pass that runs on this thread (from within a hook), on
+/// the thread that began the pass. Throws Error outside a backward pass.
 void queue_callback(std::function<void()> callback);
+
+/// Tells passes that run at the same time apart; nullptr outside a pass.
+const void* current_pass_id();
 
 }  // namespace taeda::autograd

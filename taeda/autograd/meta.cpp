@@ -16,6 +16,24 @@ bool is_held_alone(const Tensor& t) {
   return base->use_count() == 1 && t.storage().use_count() == 2 && base->numel == t.numel();
 }
 
+/// Whether a gradient has the strides that one of the leaf is to have. Those of dimensions of size
+/// 1 mean nothing.
+bool follows_layout(const Layout& grad, const Layout& leaf) {
+  if (!leaf.is_non_overlapping_and_dense()) return grad.is_contiguous();
+  for (size_t d = 0; d < leaf.sizes.size(); ++d)
+    if (leaf.sizes[d] != 1 && grad.strides[d] != leaf.strides[d]) return false;
+  return true;
+}
+
+/// A copy with the strides that a gradient of the leaf is to have.
+Tensor copied(const Tensor& grad, const Tensor& leaf) {
+  const Layout& l = leaf.layout();
+  if (!l.is_non_overlapping_and_dense()) return grad.clone(MemoryFormat::Contiguous);
+  const Tensor out = make_tensor(Layout{l.sizes, l.strides, 0}, grad.dtype(), grad.device());
+  out.copy_(grad);
+  return out;
+}
+
 }  // namespace
 
 AutogradMeta* find_meta(const Tensor& t) {
@@ -42,37 +60,56 @@ void AccumulateGrad::forget_leaf() noexcept {
   leaf_ = nullptr;
 }
 
-Tensor AccumulateGrad::leaf() const {
-  std::lock_guard lock(mutex_);
+Tensor AccumulateGrad::locked_leaf() const {
   if (!leaf_ || !leaf_->retain_if_alive()) return {};
   return Tensor(IntrusivePtr<TensorImpl>::adopt(leaf_));
 }
 
-unsigned AccumulateGrad::add_post_accumulate_hook(std::function<void(const Tensor&)> hook) {
-  post_hooks_.push_back(std::move(hook));
-  return static_cast<unsigned>(post_hooks_.size() - 1);
+Tensor AccumulateGrad::leaf() const {
+  std::lock_guard lock(mutex_);
+  return locked_leaf();
+}
+
+Tensor AccumulateGrad::gradient() const {
+  Tensor leaf;  // dies without the lock, if it does
+  std::lock_guard lock(mutex_);
+  leaf = locked_leaf();
+  return leaf.defined() ? meta_of(leaf).grad : Tensor();
 }
 
 TensorVec AccumulateGrad::apply(TensorVec grads, Needs) {
-  Tensor leaf = this->leaf();
   Tensor fresh = std::move(grads[0]);
-  if (!leaf.defined() || !fresh.defined()) return {};
+  if (!fresh.defined()) return {};
+  Tensor leaf;
+  std::lock_guard lock(mutex_);
+  leaf = locked_leaf();
+  if (!leaf.defined()) return {};
   Tensor& grad = meta_of(leaf).grad;
-  if (!grad.defined()) {
-    // A gradient that nobody else holds is taken as it is; another is copied.
+  if (grad.defined()) {
     if (GradMode::is_enabled())
-      grad = fresh.clone();
-    else if (!is_held_alone(fresh))
-      grad = fresh.detach().clone();
+      grad = grad.add(fresh);
     else
-      grad = fresh.unsafe_impl()->base ? make_alias(fresh) : std::move(fresh);
+      grad.add_(fresh);
   } else if (GradMode::is_enabled()) {
-    grad = grad.add(fresh);
+    grad = copied(fresh, leaf);
+  } else if (is_held_alone(fresh) && follows_layout(fresh.layout(), leaf.layout())) {
+    grad = fresh.unsafe_impl()->base ? make_alias(fresh) : std::move(fresh);
   } else {
-    grad.add_(fresh);
+    grad = copied(fresh.detach(), leaf);
   }
-  for (const auto& hook : post_hooks_) hook(leaf);
+  if (const NodeHooks* h = hooks())
+    if (const auto all = h->post_accumulate.snapshot())
+      for (const auto& entry : *all) entry.hook(leaf);
   return {};
+}
+
+TensorHook fill_retained(std::shared_ptr<Tensor> cell) {
+  return [cell = std::move(cell)](const Tensor& g) {
+    static std::mutex filling;  // passes of several threads may reach the tensor
+    std::lock_guard lock(filling);
+    *cell = cell->defined() ? cell->add(g) : g;
+    return Tensor();
+  };
 }
 
 Edge gradient_edge(const Tensor& t) {
@@ -83,7 +120,10 @@ Edge gradient_edge(const Tensor& t) {
   AutogradMeta& meta = meta_of(t);
   static std::mutex creation;  // two threads may ask for a shared leaf's sink at once
   std::lock_guard lock(creation);
-  if (!meta.accumulator) meta.accumulator = NodePtr(new AccumulateGrad(t));
+  if (!meta.accumulator) {
+    t.unsafe_impl()->allow_promotion();
+    meta.accumulator = NodePtr(new AccumulateGrad(t));
+  }
   return {meta.accumulator, 0};
 }
 

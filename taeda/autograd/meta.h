@@ -20,7 +20,7 @@ struct AutogradMeta final : AutogradMetaBase, BlockCached {
   bool requires_grad = false;
   /// Shared with the hook that fills it, after retain_grad().
   std::shared_ptr<Tensor> retained_grad;
-  unsigned retain_handle = 0;
+  HookHandle retain_handle = 0;
   /// The leaf's sink, made when first asked for. It refers back without owning.
   NodePtr accumulator;
 
@@ -32,7 +32,16 @@ AutogradMeta& meta_of(const Tensor& t);
 /// The tensor's meta, or nullptr.
 AutogradMeta* find_meta(const Tensor& t);
 
-/// Adds gradients into a leaf's `grad()`. Once the leaf is gone it does nothing.
+/// The hook of retain_grad(): adds what passes to the tensor that `cell` refers to.
+TensorHook fill_retained(std::shared_ptr<Tensor> cell);
+
+/// Adds gradients into a leaf's `grad()`. Once the leaf is gone it does nothing. Several passes may
+/// run it at the same time: one after the other adds its gradient and runs the leaf's
+/// post-accumulate hooks, so a hook sees the sum that its own pass made.
+///
+/// A first gradient becomes `grad()` as it is if nobody else holds it and its strides are the
+/// leaf's, or row-major ones for a leaf whose memory overlaps or has gaps; otherwise it is copied
+/// into such memory.
 class AccumulateGrad final : public Node {
  public:
   explicit AccumulateGrad(const Tensor& leaf);
@@ -41,15 +50,21 @@ class AccumulateGrad final : public Node {
 
   /// The leaf, or an undefined tensor when it is gone.
   Tensor leaf() const;
-  unsigned add_post_accumulate_hook(std::function<void(const Tensor&)> hook);
+  /// The leaf's gradient; undefined when it has none or is gone.
+  Tensor gradient() const;
+  HookHandle add_post_accumulate_hook(PostAccumulateHook hook) {
+    return hook_lists().post_accumulate.add(std::move(hook));
+  }
 
  private:
   friend struct AutogradMeta;
   void forget_leaf() noexcept;
+  Tensor locked_leaf() const;
 
-  mutable std::mutex mutex_;  // guards leaf_: a leaf may die while another thread accumulates
+  /// Guards leaf_, which may die while another thread accumulates, and its gradient. Recursive,
+  /// because a hook that runs under it may run a pass of its own.
+  mutable std::recursive_mutex mutex_;
   TensorImpl* leaf_;
-  std::vector<std::function<void(const Tensor&)>> post_hooks_;
 };
 
 /// Gives `out` the history "output `output_nr` of `node`".

@@ -1,7 +1,5 @@
 #include "taeda/autograd/node.h"
 
-#include <algorithm>
-
 #include "taeda/autograd/sequence.h"
 
 namespace taeda::autograd {
@@ -35,34 +33,27 @@ uint32_t Node::add_input(const Tensor& output) {
 }
 
 NodeHooks& Node::hook_lists() {
-  if (!hooks) hooks = std::make_unique<NodeHooks>();
-  return *hooks;
+  if (NodeHooks* have = hooks()) return *have;
+  auto* made = new NodeHooks;
+  NodeHooks* first = nullptr;
+  if (hooks_.compare_exchange_strong(first, made)) return *made;
+  delete made;  // another thread was faster
+  return *first;
 }
 
-unsigned Node::add_tensor_hook(uint32_t input_nr, TensorHook hook) {
-  NodeHooks& h = hook_lists();
-  h.tensor.push_back({h.next_handle, input_nr, std::move(hook)});
-  return h.next_handle++;
+HookHandle Node::add_tensor_hook(uint32_t input_nr, TensorHook hook) {
+  return hook_lists().tensor.add({input_nr, std::move(hook)});
 }
 
-unsigned Node::add_pre_hook(NodePreHook hook) {
-  NodeHooks& h = hook_lists();
-  h.pre.push_back({h.next_handle, std::move(hook)});
-  return h.next_handle++;
-}
+HookHandle Node::add_pre_hook(NodePreHook hook) { return hook_lists().pre.add(std::move(hook)); }
 
-unsigned Node::add_post_hook(NodePostHook hook) {
-  NodeHooks& h = hook_lists();
-  h.post.push_back({h.next_handle, std::move(hook)});
-  return h.next_handle++;
-}
+HookHandle Node::add_post_hook(NodePostHook hook) { return hook_lists().post.add(std::move(hook)); }
 
-void Node::remove_hook(unsigned handle) {
-  if (!hooks) return;
-  const auto is_it = [handle](const auto& h) { return h.handle == handle; };
-  std::erase_if(hooks->tensor, is_it);
-  std::erase_if(hooks->pre, is_it);
-  std::erase_if(hooks->post, is_it);
+void Node::remove_hook(HookHandle handle) {
+  NodeHooks* h = hooks();
+  if (!h) return;
+  (void)(h->tensor.remove(handle) || h->pre.remove(handle) || h->post.remove(handle) ||
+         h->post_accumulate.remove(handle));
 }
 
 // Deleting a node drops its edges and what it saved, which may end other nodes' lives: those only

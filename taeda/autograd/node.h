@@ -5,10 +5,12 @@
 // of a million nodes is fine.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
 
+#include "taeda/base/hook_list.h"
 #include "taeda/device/stream.h"
 #include "taeda/tensor/tensor.h"
 
@@ -47,25 +49,19 @@ using TensorHook = std::function<Tensor(const Tensor&)>;
 using NodePreHook = std::function<TensorVec(TensorVec grads)>;
 using NodePostHook = std::function<TensorVec(TensorVec given, const TensorVec& taken)>;
 
+/// Sees a leaf after a gradient was added to its grad().
+using PostAccumulateHook = std::function<void(const Tensor& leaf)>;
+
 /// Hooks of a node; rare, so kept apart.
 struct NodeHooks {
   struct OnTensor {
-    unsigned handle;
     uint32_t input_nr;
     TensorHook hook;
   };
-  struct Pre {
-    unsigned handle;
-    NodePreHook hook;
-  };
-  struct Post {
-    unsigned handle;
-    NodePostHook hook;
-  };
-  std::vector<OnTensor> tensor;
-  std::vector<Pre> pre;
-  std::vector<Post> post;
-  unsigned next_handle = 0;
+  HookList<OnTensor> tensor;
+  HookList<NodePreHook> pre;
+  HookList<NodePostHook> post;
+  HookList<PostAccumulateHook> post_accumulate;
 };
 
 /// A tensor that an operation saved for its backward, by the name of its argument or result.
@@ -77,7 +73,7 @@ struct SavedTensor {
 class Node : public RefCounted, public BlockCached {
  public:
   Node();
-  virtual ~Node() = default;
+  virtual ~Node() { delete hooks_.load(std::memory_order_relaxed); }
 
   /// "MulBackward0", "AccumulateGrad", ...
   virtual const char* name() const = 0;
@@ -101,14 +97,23 @@ class Node : public RefCounted, public BlockCached {
   /// Adds an input that takes the gradient of `output`; returns its number.
   uint32_t add_input(const Tensor& output);
 
-  unsigned add_tensor_hook(uint32_t input_nr, TensorHook hook);
-  unsigned add_pre_hook(NodePreHook hook);
-  unsigned add_post_hook(NodePostHook hook);
-  void remove_hook(unsigned handle);
+  // Hooks may be added and removed while passes run: a pass that has reached the node runs those
+  // that it had then.
+  HookHandle add_tensor_hook(uint32_t input_nr, TensorHook hook);
+  HookHandle add_pre_hook(NodePreHook hook);
+  HookHandle add_post_hook(NodePostHook hook);
+  /// Removes just this hook, of whatever kind; nothing if it is not one of this node's.
+  void remove_hook(HookHandle handle);
+  /// Null as long as there never was one.
+  NodeHooks* hooks() const { return hooks_.load(std::memory_order_acquire); }
+
+  /// The stream on which gradients on `device` are given to the node, and it reads them.
+  virtual Stream stream_on(Device device) const {
+    return stream.device() == device ? stream : current_stream(device);
+  }
 
   SmallVector<Edge, 2> edges;
   SmallVector<InputMeta, 1> inputs;
-  std::unique_ptr<NodeHooks> hooks;
   /// Where the forward operation ran; recorded in anomaly mode.
   std::unique_ptr<std::string> origin;
   /// What graph::metadata gives.
@@ -116,9 +121,12 @@ class Node : public RefCounted, public BlockCached {
   /// The stream the forward operation ran on: its backward runs there, too.
   Stream stream;
 
+ protected:
+  NodeHooks& hook_lists();
+
  private:
   friend void destroy(Node* node);
-  NodeHooks& hook_lists();
+  std::atomic<NodeHooks*> hooks_{nullptr};
   uint64_t sequence_nr_;
   Node* next_dead_ = nullptr;
 };

@@ -78,10 +78,7 @@ void Tensor::retain_grad() const {
   AutogradMeta& meta = meta_of(*this);
   if (meta.retained_grad) return;
   meta.retained_grad = std::make_shared<Tensor>();
-  meta.retain_handle = fn->add_tensor_hook(nr, [cell = meta.retained_grad](const Tensor& g) {
-    *cell = cell->defined() ? cell->add(g) : g;
-    return Tensor();
-  });
+  meta.retain_handle = fn->add_tensor_hook(nr, autograd::fill_retained(meta.retained_grad));
 }
 
 bool Tensor::retains_grad() const {

@@ -103,11 +103,7 @@ bool is_out_of_date(const TensorImpl& view) {
 void move_retain_hook(AutogradMeta& meta, const NodePtr& node, uint32_t output_nr) {
   if (!meta.retained_grad) return;
   if (meta.grad_fn) meta.grad_fn->remove_hook(meta.retain_handle);
-  meta.retain_handle =
-      node->add_tensor_hook(output_nr, [cell = meta.retained_grad](const Tensor& g) {
-        *cell = cell->defined() ? cell->add(g) : g;
-        return Tensor();
-      });
+  meta.retain_handle = node->add_tensor_hook(output_nr, fill_retained(meta.retained_grad));
 }
 
 void replace_history(const Tensor& t, NodePtr node, uint32_t output_nr) {

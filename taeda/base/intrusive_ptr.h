@@ -8,6 +8,14 @@
 namespace taeda {
 
 /// Base of reference-counted objects. The count starts at zero; IntrusivePtr takes the first one.
+///
+/// Note [Weak promotion]
+/// Who points at an object without owning it may take a reference only while somebody else has one:
+/// `retain_if_alive` claims it by compare-and-swap. The quick path of `release`, on which a sole
+/// owner does not change the count, would let it claim an object that is about to be destroyed. So
+/// an object that can be promoted carries a flag beside its count, which keeps it off that path:
+/// its count reaches zero in one atomic step, and after that nobody gets a reference. Other objects
+/// pay nothing.
 class RefCounted {
  public:
   RefCounted() = default;
@@ -19,23 +27,30 @@ class RefCounted {
   bool release() const noexcept {
     // A sole owner needs no read-modify-write: nobody else can copy the reference.
     if (refs_.load(std::memory_order_acquire) == 1) return true;
-    return refs_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+    return (refs_.fetch_sub(1, std::memory_order_acq_rel) & ~kPromotable) == 1;
   }
-  /// Takes a reference unless the object is already being destroyed.
+  /// Lets `retain_if_alive` be called from now on. The caller has a reference.
+  void allow_promotion() const noexcept { refs_.fetch_or(kPromotable, std::memory_order_relaxed); }
+  /// Takes a reference unless the last one is gone. The caller keeps the object's memory from being
+  /// freed meanwhile: its destructor waits for a lock that the caller holds, say.
   bool retain_if_alive() const noexcept {
     uint32_t n = refs_.load(std::memory_order_relaxed);
-    while (n != 0)
-      if (refs_.compare_exchange_weak(n, n + 1, std::memory_order_relaxed)) return true;
+    while ((n & ~kPromotable) != 0)
+      if (refs_.compare_exchange_weak(n, n + 1, std::memory_order_acquire,
+                                      std::memory_order_relaxed))
+        return true;
     return false;
   }
-  uint32_t use_count() const noexcept { return refs_.load(std::memory_order_relaxed); }
-  /// Marks an object whose last reference is gone, so that retain_if_alive fails from now on.
-  void mark_dead() const noexcept { refs_.store(0, std::memory_order_relaxed); }
+  /// What others did before they dropped their references has happened when it is 1.
+  uint32_t use_count() const noexcept {
+    return refs_.load(std::memory_order_acquire) & ~kPromotable;
+  }
 
  protected:
   ~RefCounted() = default;
 
  private:
+  static constexpr uint32_t kPromotable = uint32_t{1} << 31;
   mutable std::atomic<uint32_t> refs_{0};
 };
 

@@ -3,9 +3,11 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <exception>
 #include <mutex>
+#include <utility>
 
 #include "taeda/base/error.h"
 
@@ -25,18 +27,30 @@ int process_default() {
   return n;
 }
 
-thread_local int thread_setting = 0;
-thread_local bool inside = false;
+std::atomic<int> setting{0};             // of the process; 0 until it is set
+constinit thread_local int limited = 0;  // by the innermost guard on this thread
+constinit thread_local bool inside = false;
 
 }  // namespace
 
-int get_num_threads() { return thread_setting > 0 ? thread_setting : process_default(); }
+int get_num_threads() {
+  if (limited > 0) return limited;
+  const int n = setting.load(std::memory_order_relaxed);
+  return n > 0 ? n : process_default();
+}
 
 void set_num_threads(int n) {
   TAEDA_CHECK_VALUE(n > 0, "set_num_threads expects a positive integer, got ", n);
-  thread_setting = n;
+  if (limited > 0)
+    limited = n;
+  else
+    setting.store(n, std::memory_order_relaxed);
   omp_set_num_threads(n);
 }
+
+NumThreadsGuard::NumThreadsGuard(int n) : previous_(std::exchange(limited, n)) {}
+NumThreadsGuard::~NumThreadsGuard() { limited = previous_; }
+int NumThreadsGuard::limit() { return limited; }
 
 bool in_parallel_region() { return inside; }
 

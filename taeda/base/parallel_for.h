@@ -8,8 +8,25 @@ namespace taeda {
 
 /// Threads that one operation may use; the number of physical cores until set.
 int get_num_threads();
-/// Throws ValueError unless n >= 1. Applies to the calling thread's operations.
+/// Sets it for all threads of the process, those that exist already included; within a
+/// NumThreadsGuard for the rest of its scope alone. Throws ValueError unless n >= 1.
 void set_num_threads(int n);
+
+/// The calling thread's operations use at most `n` threads in a scope; 0 for the process's number.
+class NumThreadsGuard {
+ public:
+  explicit NumThreadsGuard(int n);
+  ~NumThreadsGuard();
+  NumThreadsGuard(const NumThreadsGuard&) = delete;
+  NumThreadsGuard& operator=(const NumThreadsGuard&) = delete;
+
+  /// What the innermost guard on this thread says; 0 without one.
+  static int limit();
+
+ private:
+  int previous_;
+};
+
 /// Whether the caller already runs inside a parallel_for.
 bool in_parallel_region();
 

@@ -199,6 +199,7 @@ void Span::set_shapes(const std::string& text) {
 }
 
 const Span* innermost() { return open_span; }
+const Span* set_innermost(const Span* span) { return std::exchange(open_span, span); }
 
 std::string module_path() {
   std::string path;

@@ -98,6 +98,7 @@ struct Making {
 }  // namespace
 
 onednn::MakingPrimitive::MakingPrimitive() : lock_(Making::get().mutex) {
+  threads();
   Making& making = Making::get();
   if (!std::exchange(making.watched, true)) {
     make_static_objects();
@@ -106,7 +107,13 @@ onednn::MakingPrimitive::MakingPrimitive() : lock_(Making::get().mutex) {
   TAEDA_CHECK(!making.over, "oneDNN: the process is ending");
 }
 
-int onednn::threads() { return in_parallel_region() ? 1 : omp_get_max_threads(); }
+int onednn::threads() {
+  if (in_parallel_region()) return 1;
+  // OpenMP keeps a number for each thread; the one that was set is the process's.
+  const int n = get_num_threads();
+  if (omp_get_max_threads() != n) omp_set_num_threads(n);
+  return n;
+}
 
 dnnl::memory::data_type onednn::data_type(ScalarType t) {
   return t == kBFloat16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;

@@ -29,7 +29,7 @@ class MakingPrimitive {
  private:
   std::lock_guard<std::mutex> lock_;
 };
-/// Threads that a primitive made now would use.
+/// Threads that a primitive made or run now uses: makes it the number that operations may use.
 int threads();
 /// oneDNN's name of a dtype that `takes` it.
 dnnl::memory::data_type data_type(ScalarType t);
@@ -103,6 +103,7 @@ class Arguments {
   }
   void set(size_t i, void* data) const { dnnl_memory_set_data_handle(list_[i].memory, data); }
   void run(const dnnl::primitive& primitive) const {
+    threads();
     const auto status = dnnl_primitive_execute(primitive.get(), stream().get(),
                                                static_cast<int>(list_.size()), list_.data());
     dnnl::error::wrap_c_api(status, "could not execute a primitive");

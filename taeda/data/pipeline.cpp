@@ -2,23 +2,21 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include "taeda/base/error.h"
-#include "taeda/base/parallel_for.h"
+#include "taeda/tensor/thread_state.h"
 
 namespace taeda::data {
 
 Pipeline::Pipeline(Jobs& jobs, int workers, size_t window, double timeout)
     : jobs_(jobs),
+      has_workers_(workers > 0),
       timeout_(workers > 0 ? timeout : 0),
       wake_room_(static_cast<int64_t>((window + 1) / 2)),
       slots_(window) {
   threads_.reserve(static_cast<size_t>(workers));
-  for (int w = 0; w < workers; ++w)
-    threads_.emplace_back([this, w] {
-      set_num_threads(1);
-      work(w);
-    });
+  for (int w = 0; w < workers; ++w) threads_.emplace_back([this, w] { work(w); });
 }
 
 Pipeline::~Pipeline() {
@@ -30,8 +28,13 @@ Pipeline::~Pipeline() {
   for (std::thread& t : threads_) t.join();
 }
 
-/// Draws a job and does it, with the lock released meanwhile. False if there was none to draw.
+/// Draws a job and does it, with the lock released meanwhile. False if there was none to draw. With
+/// workers it is done in a new thread's state, whoever does it: the consumer may be in inference
+/// mode, say, and which batches are left to it is a matter of timing. Without, it is the consumer's
+/// own doing.
 bool Pipeline::run_one(std::unique_lock<std::mutex>& lock, int worker) {
+  std::optional<ThreadState::Scope> state;
+  if (has_workers_) state.emplace(ThreadState{.num_threads = 1});
   const int64_t job = drawn_;
   const size_t index = static_cast<size_t>(job) % slots_.size();
   Slot& slot = slots_[index];

@@ -61,6 +61,7 @@ class Pipeline {
   void wait_for_worker(std::unique_lock<std::mutex>& lock);
 
   Jobs& jobs_;
+  const bool has_workers_;
   const double timeout_;
   /// Workers sleep when the window is full and are woken when half of it is free, so that a quick
   /// consumer costs one wake-up per half window instead of one per batch.

@@ -1,5 +1,6 @@
 #include "taeda/device/host_copies.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -41,7 +42,27 @@ void HostCopies::add(const Stream& stream, bool writes_host) {
   pending_.store(true, std::memory_order_release);
 }
 
+void HostCopies::use_after(const Stream& stream) {
+  std::lock_guard lock(mutex_);
+  const auto at = std::ranges::find(uses_, stream, &Use::stream);
+  Use& use = at != uses_.end() ? *at : uses_.emplace_back(Use{stream, Event(), {}});
+  use.event.record(stream);
+  use.joined.assign(1, stream);
+  used_.store(true, std::memory_order_release);
+}
+
+void HostCopies::join_streams() {
+  std::lock_guard lock(mutex_);
+  for (Use& use : uses_) {
+    const Stream here = current_stream(use.stream.device());
+    if (std::ranges::find(use.joined, here) != use.joined.end()) continue;
+    here.wait_event(use.event);
+    use.joined.push_back(here);
+  }
+}
+
 void HostCopies::finish() {
+  if (used_.load(std::memory_order_acquire)) join_streams();
   if (!pending_.load(std::memory_order_acquire)) return;
   std::lock_guard lock(mutex_);
   if (!pending_.load(std::memory_order_relaxed)) return;

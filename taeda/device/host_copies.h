@@ -8,6 +8,9 @@
 // without the host. What this cannot see is an address that was asked for before the copy began,
 // and the copies that a replay of a graph makes. Memory that is freed meanwhile is the pinned
 // allocator's business: it keeps the block.
+//
+// Memory of a device may wait for a stream in the same way (StorageImpl::use_after), only that the
+// current stream of who asks for the address waits instead of the host.
 #pragma once
 
 #include <atomic>
@@ -25,7 +28,8 @@ bool strict_copies();
 
 namespace detail {
 
-/// The copies of one storage. Any method may be called from any thread.
+/// The copies of one storage, and what a device's waits for. Any method may be called from any
+/// thread.
 class HostCopies {
  public:
   /// Before a copy is queued: `stream` waits for those that this one must not overtake. Two that
@@ -36,8 +40,12 @@ class HostCopies {
   /// Returns when all are done. Throws Error in strict mode unless they are, and the errors of the
   /// device's work.
   void finish();
+  /// Has streams that use the memory from now on wait for what `stream` has queued.
+  void use_after(const Stream& stream);
 
  private:
+  void join_streams();
+
   struct Place {
     Stream stream;
     Event event;
@@ -47,6 +55,15 @@ class HostCopies {
   std::atomic<bool> pending_{false};
   std::mutex mutex_;
   std::vector<Place> places_;  ///< one for each stream and direction, recorded again
+
+  /// What the memory of a device waits for, and the streams that do already.
+  struct Use {
+    Stream stream;
+    Event event;
+    std::vector<Stream> joined;
+  };
+  std::atomic<bool> used_{false};
+  std::vector<Use> uses_;
 };
 
 }  // namespace detail

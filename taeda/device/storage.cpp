@@ -27,17 +27,20 @@ void StorageImpl::order_copy(const Stream& stream, bool writes_host) const {
     copies->order(stream, writes_host);
 }
 
-void StorageImpl::add_copy(const Stream& stream, bool writes_host) {
-  detail::HostCopies* copies = copies_.load(std::memory_order_acquire);
-  if (!copies) {
-    auto* made = new detail::HostCopies;
-    if (copies_.compare_exchange_strong(copies, made))
-      copies = made;
-    else
-      delete made;
-  }
-  copies->add(stream, writes_host);
+detail::HostCopies& StorageImpl::copies() {
+  if (detail::HostCopies* have = copies_.load(std::memory_order_acquire)) return *have;
+  auto* made = new detail::HostCopies;
+  detail::HostCopies* first = nullptr;
+  if (copies_.compare_exchange_strong(first, made)) return *made;
+  delete made;  // another thread was faster
+  return *first;
 }
+
+void StorageImpl::add_copy(const Stream& stream, bool writes_host) {
+  copies().add(stream, writes_host);
+}
+
+void StorageImpl::use_after(const Stream& stream) { copies().use_after(stream); }
 
 Storage Storage::allocate(Device device, size_t nbytes) {
   const size_t bytes = block_bytes(device, nbytes);

@@ -22,8 +22,8 @@ class StorageImpl final : public RefCounted {
  public:
   static constexpr size_t kInlineBytes = 512;
 
-  /// Where the bytes are. Waits for non-blocking copies of this memory: Note [Non-blocking copies]
-  /// in host_copies.h.
+  /// Where the bytes are. Waits for non-blocking copies of this memory, or has the current stream
+  /// wait: Note [Non-blocking copies] in host_copies.h.
   void* data() const {
     if (copies_.load(std::memory_order_acquire)) [[unlikely]]
       finish_copies();
@@ -35,6 +35,9 @@ class StorageImpl final : public RefCounted {
   /// `stream`.
   void order_copy(const Stream& stream, bool writes_host) const;
   void add_copy(const Stream& stream, bool writes_host);
+  /// For memory of a device that `stream` has queued work on: other streams of the device that use
+  /// it from now on wait for that work, though only those that do.
+  void use_after(const Stream& stream);
   size_t nbytes() const { return nbytes_; }
   Device device() const { return device_; }
   bool is_pinned() const { return pinned_; }
@@ -49,6 +52,7 @@ class StorageImpl final : public RefCounted {
   StorageImpl(Device device, size_t nbytes) : nbytes_(nbytes), device_(device) {}
   ~StorageImpl();
   void finish_copies() const;
+  detail::HostCopies& copies();
 
   void* data_ = nullptr;
   size_t nbytes_;

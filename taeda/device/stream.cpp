@@ -103,6 +103,23 @@ void set_current_stream(Stream stream) {
   streams.id[static_cast<int>(d.type())][index_of(d)] = stream.id();
 }
 
+std::vector<Stream> current_streams() {
+  std::vector<Stream> out;
+  if (!current) return out;
+  for (int type = 0; type < kDeviceTypes; ++type)
+    for (int i = 0; i < kMaxDevices; ++i)
+      if (const StreamId id = current->id[type][i]) {
+        const Device device(static_cast<DeviceType>(type), i);
+        out.emplace_back(device, id);
+      }
+  return out;
+}
+
+void set_current_streams(const std::vector<Stream>& streams) {
+  if (current) *current = {};
+  for (const Stream& s : streams) set_current_stream(s);
+}
+
 StreamGuard::StreamGuard(Stream stream)
     : previous_(current_stream(stream.device())),
       previous_device_(current_device(stream.device().type())) {

@@ -1,6 +1,8 @@
 // Streams and events, for every device type.
 #pragma once
 
+#include <vector>
+
 #include "taeda/base/device.h"
 #include "taeda/device/backend.h"
 
@@ -48,6 +50,11 @@ Stream external_stream(Device device, void* handle);
 Stream current_stream(Device device);
 Stream default_stream(Device device);
 void set_current_stream(Stream stream);
+/// The calling thread's current streams where they are not the default ones, to be made another
+/// thread's.
+std::vector<Stream> current_streams();
+/// Makes these current, and on all other devices the default streams.
+void set_current_streams(const std::vector<Stream>& streams);
 
 /// Makes `stream` (and its device) current for a scope.
 class StreamGuard {

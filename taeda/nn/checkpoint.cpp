@@ -27,8 +27,6 @@ using autograd::Node;
 using autograd::NodePtr;
 using autograd::Saved;
 
-constinit thread_local bool recomputing = false;
-
 void add_state(std::vector<std::pair<Device, std::vector<uint8_t>>>& states, Device device) {
   states.emplace_back(device, default_generator(device).get_state());
 }
@@ -249,9 +247,11 @@ ForwardState::Scope::~Scope() {
   for (const auto& [device, bytes] : random_) default_generator(device).set_state(bytes);
 }
 
-bool is_recomputing() { return recomputing; }
-RecomputingGuard::RecomputingGuard() : previous_(recomputing) { recomputing = true; }
-RecomputingGuard::~RecomputingGuard() { recomputing = previous_; }
+bool is_recomputing() { return RecomputeMode::is_enabled(); }
+RecomputingGuard::RecomputingGuard() : previous_(RecomputeMode::is_enabled()) {
+  RecomputeMode::set_enabled(true);
+}
+RecomputingGuard::~RecomputingGuard() { RecomputeMode::set_enabled(previous_); }
 
 std::vector<Tensor> detail::run(Run fn, const std::vector<Tensor>& inputs,
                                 bool preserve_rng_state) {

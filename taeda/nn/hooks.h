@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "taeda/base/hook_list.h"
+#include "taeda/base/intrusive_ptr.h"
 #include "taeda/base/tracing.h"
 #include "taeda/nn/module.h"
 
@@ -16,7 +18,7 @@ namespace taeda::nn {
 /// What hangs on a module. Inputs are the tensors among the arguments of forward, in order; the
 /// output is what forward returns or, of a tuple or a vector, its first tensor (undefined if there
 /// is none).
-struct ModuleHooks {
+struct ModuleHooks : RefCounted {
   using Inputs = std::vector<Tensor>;
   /// May replace the inputs, in place in the vector.
   using Pre = std::function<void(Module&, Inputs&)>;
@@ -25,23 +27,20 @@ struct ModuleHooks {
   /// Sees the gradients of the inputs and of the output; defined results replace the former.
   using Backward = std::function<std::vector<Tensor>(Module&, const Inputs& grad_inputs,
                                                      const Tensor& grad_output)>;
-  template <class F>
-  struct Entry {
-    unsigned handle;
-    F hook;
-  };
-
-  std::vector<Entry<Pre>> pre;
-  std::vector<Entry<Post>> post;
-  std::vector<Entry<Backward>> backward;
-  unsigned next_handle = 0;
+  HookList<Pre> pre;
+  HookList<Post> post;
+  HookList<Backward> backward;
 };
 
-/// Each returns a handle for `remove_hook`.
-unsigned register_forward_pre_hook(Module& module, ModuleHooks::Pre hook);
-unsigned register_forward_hook(Module& module, ModuleHooks::Post hook);
-unsigned register_full_backward_hook(Module& module, ModuleHooks::Backward hook);
-void remove_hook(Module& module, unsigned handle);
+/// Each returns a handle for `remove_hook`. Hooks may come and go while other threads call the
+/// module: a call runs those that there were when it began. Backward hooks belong to the calls that
+/// were made while they were registered; those of a module that is gone by then are not run (one
+/// that no shared pointer owns must outlive its graphs).
+HookHandle register_forward_pre_hook(Module& module, ModuleHooks::Pre hook);
+HookHandle register_forward_hook(Module& module, ModuleHooks::Post hook);
+HookHandle register_full_backward_hook(Module& module, ModuleHooks::Backward hook);
+/// Removes just this hook; nothing if it is not one of this module's.
+void remove_hook(Module& module, HookHandle handle);
 
 namespace detail {
 

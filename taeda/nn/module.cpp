@@ -268,9 +268,4 @@ std::string Module::repr() const {
 
 std::ostream& operator<<(std::ostream& out, const Module& module) { return out << module.repr(); }
 
-ModuleHooks& Module::ensure_hooks() {
-  if (!hooks_) hooks_ = std::make_shared<ModuleHooks>();
-  return *hooks_;
-}
-
 }  // namespace taeda::nn

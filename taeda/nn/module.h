@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "taeda/base/ordered_dict.h"
+#include "taeda/nn/shared_hooks.h"
 #include "taeda/tensor/tensor.h"
 
 namespace taeda::nn {
@@ -19,7 +20,6 @@ template <class Contained>
 class ModuleHolder;
 template <class Derived>
 class Cloneable;
-struct ModuleHooks;
 namespace parallel {
 class Replicas;
 }
@@ -147,8 +147,9 @@ class Module : public std::enable_shared_from_this<Module> {
   virtual std::string extra_repr() const { return ""; }
 
   /// Hooks run when a module is called through its holder, a Sequential or `nn::call`. See hooks.h.
-  const std::shared_ptr<ModuleHooks>& hooks() const { return hooks_; }
-  ModuleHooks& ensure_hooks();
+  /// Null as long as there never was one.
+  ModuleHooks* hooks() const { return hooks_.get(); }
+  ModuleHooks& ensure_hooks() { return hooks_.ensure(); }
 
  protected:
   OrderedDict<std::string, Tensor> parameters_{"Parameter"};
@@ -181,7 +182,7 @@ class Module : public std::enable_shared_from_this<Module> {
   std::string key_;
   bool training_ = true;
   std::unordered_set<std::string> transient_buffers_;
-  std::shared_ptr<ModuleHooks> hooks_;
+  SharedHooks hooks_;
 };
 
 std::ostream& operator<<(std::ostream& out, const Module& module);

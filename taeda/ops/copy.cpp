@@ -163,7 +163,7 @@ Tensor& Tensor::copy_(const Tensor& source, bool non_blocking) const {
 }
 
 void Tensor::record_stream(int64_t stream) const {
-  if (!is_cpu()) allocator::record_stream(device(), storage()->data(), stream);
+  if (!is_cpu()) allocator::record_stream(device(), storage()->address(), stream);
 }
 
 Scalar Tensor::item() const {

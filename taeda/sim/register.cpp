@@ -134,11 +134,12 @@ void queue_kernel(DeviceType type, Args... args) {
   const StreamId stream = current_stream(device).id();
   constexpr bool kWrites = (kWritesToCaller<Args> || ...);
   if constexpr (kWrites) sim_device.check_not_capturing(stream, slot->name());
-  if (sim::Predictor::instance().on()) [[unlikely]]
-    sim_device.charge(stream, sim::work_of<slot>(args...));
+  // First, because memory that is still on its way has the stream wait for it.
   auto run = [cpu = slot->get(kCPU), kept = std::tuple(keep(args)...)]() mutable {
     std::apply([cpu](auto&... x) { cpu(x...); }, kept);
   };
+  if (sim::Predictor::instance().on()) [[unlikely]]
+    sim_device.charge(stream, sim::work_of<slot>(args...));
   sim_device.launch(stream, std::make_unique<sim::KernelTask<decltype(run)>>(slot->name(), device,
                                                                              std::move(run)));
   if constexpr (kWrites) {

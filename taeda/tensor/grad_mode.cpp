@@ -4,5 +4,6 @@ namespace taeda {
 
 thread_local bool GradMode::enabled_ = true;
 thread_local bool InferenceMode::enabled_ = false;
+thread_local bool RecomputeMode::enabled_ = false;
 
 }  // namespace taeda

@@ -34,6 +34,16 @@ struct InferenceMode {
   bool previous_, grad_;
 };
 
+/// Whether this thread runs a forward a second time: what counts calls, like the running statistics
+/// of batch norm, then does not. nn/checkpoint.h has the guard.
+struct RecomputeMode {
+  static bool is_enabled() { return enabled_; }
+  static void set_enabled(bool on) { enabled_ = on; }
+
+ private:
+  static thread_local bool enabled_ __attribute__((tls_model("initial-exec")));
+};
+
 /// Sets gradient recording for a scope.
 class AutoGradMode {
  public:

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "taeda/device/stream.h"
 #include "taeda/tensor/tensor.h"
 
 namespace taeda::nn::parallel {
@@ -23,7 +24,9 @@ Tensor gather_tensors(const std::vector<Tensor>& tensors, Device target, int64_t
 Tensor reduce_add(std::vector<Tensor> tensors, Device target);
 
 /// Makes `copies[i]`, which has the values of `original` on some device, depend on it: the gradient
-/// of `original` is the sum (`reduce_add`) of theirs.
-void record_broadcast(const Tensor& original, const std::vector<Tensor>& copies);
+/// of `original` is the sum (`reduce_add`) of theirs, which is computed on `streams`, one for each
+/// device.
+void record_broadcast(const Tensor& original, const std::vector<Tensor>& copies,
+                      const std::vector<Stream>& streams);
 
 }  // namespace taeda::nn::parallel

@@ -100,8 +100,9 @@ class DataParallelImpl : public DataParallelBase {
     check_placement();
     const std::tuple<std::decay_t<Args>...> all(args...);
     if (devices_.size() == 1) return detail::call_with(*module_, scatter(all, devices_, dim_)[0]);
-    const auto inputs = sizeof...(Args) == 0 ? std::vector{all} : scatter(all, devices_, dim_);
     std::lock_guard lock(replicas_->mutex());
+    replicas_->send_first();
+    const auto inputs = sizeof...(Args) == 0 ? std::vector{all} : scatter(all, devices_, dim_);
     const auto& clones = replicas_->follow(inputs.size());
     std::vector<std::shared_ptr<M>> modules;
     for (size_t i = 0; i < inputs.size(); ++i)

@@ -77,6 +77,7 @@ Replicas::Snapshot Replicas::look_at(const std::shared_ptr<Module>& module) {
   for (const std::shared_ptr<Module>& m : out.modules) {
     for (const auto& [name, tensor] : m->parameters_) out.tensors.push_back(tensor);
     for (const auto& [name, tensor] : m->buffers_) out.tensors.push_back(tensor);
+    if (out.first_tensors == 0) out.first_tensors = out.tensors.size();
     out.members += m->member_bytes();
   }
   return out;
@@ -95,15 +96,28 @@ void Replicas::forget() {
   clones_.clear();
 }
 
+void Replicas::look() {
+  if (!clones_.empty() && !is_as_before()) forget();
+  if (clones_.empty()) seen_ = look_at(original_);
+}
+
+void Replicas::send_first() {
+  if (clones_.size() < used_ || used_ == 0) return;
+  const InferenceMode normal(false);
+  const NoGradGuard no_grad;
+  look();
+  if (!clones_.empty()) update(used_, seen_.first_tensors);
+}
+
 const std::vector<std::shared_ptr<Module>>& Replicas::follow(size_t n) {
   const bool recording = GradMode::is_enabled();
   {
     const InferenceMode normal(false);
     const NoGradGuard no_grad;
-    if (!clones_.empty() && !is_as_before()) forget();
-    if (clones_.empty()) seen_ = look_at(original_);
-    update(n);
+    look();
+    update(n, SIZE_MAX);
   }
+  used_ = n;
   if (recording) record_history(n);
   return clones_;
 }
@@ -157,9 +171,9 @@ void Replicas::match(Replica& replica) const {
   }
 }
 
-/// Gives a replica the original's state and memory for its values; returns which of its tensors
-/// lack the original's.
-std::vector<bool> Replicas::prepare(size_t i) {
+/// Gives a replica the original's state and so many of its tensors memory for their values; returns
+/// which of these lack the original's.
+std::vector<bool> Replicas::prepare(size_t i, size_t most) {
   if (i == clones_.size()) make_clone();
   Replica& replica = replicas_[i];
   for (size_t m = 0; m < replica.modules.size(); ++m) {
@@ -167,7 +181,7 @@ std::vector<bool> Replicas::prepare(size_t i) {
     replica.modules[m]->hooks_ = seen_.modules[m]->hooks_;
   }
   std::vector<bool> stale(replica.tensors.size());
-  for (size_t k = 0; k < stale.size(); ++k) {
+  for (size_t k = 0; k < std::min(most, stale.size()); ++k) {
     Copy& copy = replica.tensors[k];
     const Tensor original = seen_.tensors[copy.original].detach();
     make_plain(copy.own);
@@ -200,8 +214,9 @@ Stream Replicas::arrival_stream(size_t i) const {
   return lane ? lane->receive : current_stream(devices_[i]);
 }
 
-/// Brings replicas in step with the original, the first first and the others tensor by tensor.
-void Replicas::update(size_t n) {
+/// Brings so many tensors of replicas in step with the original, those of the first replica first
+/// and the others' one by one.
+void Replicas::update(size_t n, size_t most) {
   const auto on_device = [&](size_t i, const auto& fn) {
     try {
       const DeviceGuard guard(devices_[i]);
@@ -213,8 +228,8 @@ void Replicas::update(size_t n) {
     }
   };
   std::vector<std::vector<bool>> stale(n);
-  for (size_t i = 0; i < n; ++i) on_device(i, [&] { stale[i] = prepare(i); });
-  const size_t tensors = stale[0].size();
+  for (size_t i = 0; i < n; ++i) on_device(i, [&] { stale[i] = prepare(i, most); });
+  const size_t tensors = std::min(most, stale[0].size());
   const auto any = [](const std::vector<bool>& v) { return std::ranges::find(v, true) != v.end(); };
   on_device(0, [&] {
     for (size_t k = 0; k < tensors; ++k)
@@ -228,23 +243,9 @@ void Replicas::update(size_t n) {
     lanes_[i]->send.wait_stream(current_stream(from));
     lanes_[i]->receive.wait_stream(current_stream(to));
   }
-  const auto join = [&] {
-    for (size_t i = 1; i < n; ++i) {
-      const nn::detail::Lane* lane = lane_to(i);
-      if (!lane || !any(stale[i])) continue;
-      current_stream(devices_[i]).wait_stream(lane->receive);
-      current_stream(devices_[i - 1]).wait_stream(lane->send);
-    }
-  };
-  try {
-    for (size_t k = 0; k < tensors; ++k)
-      for (size_t i = 1; i < n; ++i)
-        if (stale[i][k]) on_device(i, [&] { send(k, i); });
-  } catch (...) {
-    join();
-    throw;
-  }
-  join();
+  for (size_t k = 0; k < tensors; ++k)
+    for (size_t i = 1; i < n; ++i)
+      if (stale[i][k]) on_device(i, [&] { send(k, i); });
 }
 
 /// Queues the copy of a tensor from the replica before, or from the original.
@@ -258,6 +259,9 @@ void Replicas::send(size_t k, size_t i) {
     lane->receive.wait_stream(arrival_stream(i - 1));
     const StreamGuard sender(lane->send), receiver(lane->receive);
     copy.own.copy_(source, true);
+    // Each layer begins when it has its values, and may change them when they have been sent.
+    copy.own.storage()->use_after(lane->receive);
+    source.storage()->use_after(lane->send);
   } else {
     if (i > 0 && !devices_[i - 1].is_cpu())
       current_stream(devices_[i - 1]).wait_stream(arrival_stream(i - 1));
@@ -269,13 +273,17 @@ void Replicas::send(size_t k, size_t i) {
   copy.own_version = copy.own._version();
 }
 
-void Replicas::record_history(size_t n) const {
+void Replicas::record_history(size_t n) {
+  constexpr int64_t kSmall = int64_t{1} << 18;  // bytes that take as long as a copy's latency
+  for (std::vector<Stream>& streams : reduce_streams_)
+    if (streams.empty())
+      for (const Device& d : devices_) streams.push_back(new_stream(d));
   for (size_t k = 0; k < replicas_[0].tensors.size(); ++k) {
     const Tensor& original = seen_.tensors[replicas_[0].tensors[k].original];
     if (!original.requires_grad()) continue;
     std::vector<Tensor> copies;
     for (size_t i = 0; i < n; ++i) copies.push_back(replicas_[i].tensors[k].own);
-    record_broadcast(original, copies);
+    record_broadcast(original, copies, reduce_streams_[original.nbytes() < kSmall]);
   }
 }
 

@@ -20,7 +20,7 @@ namespace taeda::nn::parallel {
 /// or version is another than at the last copy. So nothing is allocated in a training loop, and
 /// nothing is copied between two passes without a change. Values go from replica to replica, each
 /// tensor as soon as it has arrived, on streams of their own, so that a device sends everything
-/// once. A pass begins on a device when it has sent everything, because it may write into buffers.
+/// once. A kernel that uses a value waits until it has arrived and been sent on, and for no other.
 /// A replica on the original's device shares its memory: it costs none, and what it writes into its
 /// buffers (the statistics of batch norm) the original has. What other replicas write into theirs
 /// is overwritten by the next pass.
@@ -38,6 +38,10 @@ class Replicas {
   /// The first `n` replicas, in step with the original. Throws Error if a module cannot be cloned;
   /// what it throws otherwise (OutOfMemoryError) it throws with a line that names the device.
   const std::vector<std::shared_ptr<Module>>& follow(size_t n);
+  /// Brings in step what the replicas of the last pass need before anything else, the tensors of
+  /// the first module that has any: to be called before the inputs are sent, so that these do not
+  /// hold it up.
+  void send_first();
   /// Has the clones made anew at the next pass.
   void forget();
   std::mutex& mutex() { return mutex_; }
@@ -58,19 +62,21 @@ class Replicas {
   struct Snapshot {
     std::vector<std::shared_ptr<Module>> modules;
     std::vector<Tensor> tensors;
+    size_t first_tensors = 0;  // how many of them the first module has that has any
     std::string members;
   };
 
+  void look();
   static Snapshot look_at(const std::shared_ptr<Module>& module);
   bool is_as_before() const;
   void make_clone();
   void match(Replica& replica) const;
-  std::vector<bool> prepare(size_t replica);
-  void update(size_t n);
+  std::vector<bool> prepare(size_t replica, size_t tensors);
+  void update(size_t n, size_t tensors);
   void send(size_t tensor, size_t replica);
   const nn::detail::Lane* lane_to(size_t replica) const;
   Stream arrival_stream(size_t replica) const;
-  void record_history(size_t n) const;
+  void record_history(size_t n);
 
   std::shared_ptr<Module> original_;
   std::vector<Device> devices_;
@@ -78,6 +84,9 @@ class Replicas {
   std::vector<Replica> replicas_;
   std::vector<std::shared_ptr<Module>> clones_;
   std::vector<std::optional<nn::detail::Lane>> lanes_;  // to each replica from the one before it
+  /// Of the gradients, one for each device; small ones do not queue behind large ones.
+  std::vector<Stream> reduce_streams_[2];
+  size_t used_ = 0;  // replicas of the last pass
   std::mutex mutex_;
 };
 
