@@ -14,15 +14,16 @@ struct HookPair final : RefCounted {
   IntrusivePtr<HookPair> outer;  ///< of the scope around this one's
 };
 
-/// Null while a hook runs: what it saves itself is kept as it is. Each scope owns its own pair.
-thread_local HookPair* innermost = nullptr;
+/// Each scope owns its own pair.
+HookPair* innermost() { return static_cast<HookPair*>(SavedHooksMode::innermost()); }
 
-class HookScope {
+/// While a hook runs there is none: what it saves itself is kept as it is.
+class WithoutHooks {
  public:
-  explicit HookScope(HookPair* hooks) : previous_(innermost) { innermost = hooks; }
-  ~HookScope() { innermost = previous_; }
-  HookScope(const HookScope&) = delete;
-  HookScope& operator=(const HookScope&) = delete;
+  WithoutHooks() : previous_(innermost()) { SavedHooksMode::set_innermost(nullptr); }
+  ~WithoutHooks() { SavedHooksMode::set_innermost(previous_); }
+  WithoutHooks(const WithoutHooks&) = delete;
+  WithoutHooks& operator=(const WithoutHooks&) = delete;
 
  private:
   HookPair* previous_;
@@ -33,7 +34,7 @@ struct PackedByHooks final : Packed {
       : hooks(std::move(h)), sizes(t.sizes()), dtype(t.dtype()), device(t.device()) {}
 
   Tensor unpack() const override {
-    const HookScope scope(nullptr);
+    const WithoutHooks scope;
     NoGradGuard no_grad;
     const Tensor out = hooks->unpack(value);
     TAEDA_CHECK(out.defined(), "a saved tensor unpack hook returned an undefined tensor");
@@ -55,10 +56,11 @@ struct PackedByHooks final : Packed {
 }  // namespace
 
 IntrusivePtr<Packed> pack(const Tensor& t) {
-  if (!innermost) [[likely]]
+  HookPair* const hooks = innermost();
+  if (!hooks) [[likely]]
     return {};
-  const IntrusivePtr<PackedByHooks> out(new PackedByHooks(t, IntrusivePtr<HookPair>(innermost)));
-  const HookScope scope(nullptr);
+  const IntrusivePtr<PackedByHooks> out(new PackedByHooks(t, IntrusivePtr<HookPair>(hooks)));
+  const WithoutHooks scope;
   NoGradGuard no_grad;
   const Tensor given = t.detach();
   const int64_t version = given._version();
@@ -77,13 +79,13 @@ saved_tensors_hooks::saved_tensors_hooks(PackHook pack, UnpackHook unpack) {
   auto hooks = make_intrusive<HookPair>();
   hooks->pack = std::move(pack);
   hooks->unpack = std::move(unpack);
-  hooks->outer = IntrusivePtr<HookPair>(innermost);
-  innermost = hooks.detach();
+  hooks->outer = IntrusivePtr<HookPair>(innermost());
+  SavedHooksMode::set_innermost(hooks.detach());
 }
 
 saved_tensors_hooks::~saved_tensors_hooks() {
-  const auto mine = IntrusivePtr<HookPair>::adopt(innermost);
-  innermost = mine->outer.get();
+  const auto mine = IntrusivePtr<HookPair>::adopt(innermost());
+  SavedHooksMode::set_innermost(mine->outer.get());
 }
 
 namespace {

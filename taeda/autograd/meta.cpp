@@ -128,10 +128,13 @@ Edge gradient_edge(const Tensor& t) {
 }
 
 void set_history(const Tensor& out, NodePtr node, uint32_t output_nr) {
-  const uint32_t nr = node->add_input(out);
-  TAEDA_INTERNAL_ASSERT(nr >= output_nr || node->inputs.size() > output_nr);
+  // An output that is unpacked takes the place of one that the node knows, which may be running: it
+  // is only read then.
+  if (node->inputs.size() <= output_nr) {
+    const uint32_t nr = node->add_input(out);
+    TAEDA_INTERNAL_ASSERT(nr == output_nr);
+  }
   AutogradMeta& meta = meta_of(out);
-  if (nr != output_nr) node->inputs.pop_back();  // unpacked outputs join an input that exists
   meta.grad_fn = std::move(node);
   meta.output_nr = output_nr;
   out.unsafe_impl()->wants_grad = true;

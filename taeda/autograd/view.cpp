@@ -107,16 +107,8 @@ void move_retain_hook(AutogradMeta& meta, const NodePtr& node, uint32_t output_n
 }
 
 void replace_history(const Tensor& t, NodePtr node, uint32_t output_nr) {
-  AutogradMeta& meta = meta_of(t);
-  move_retain_hook(meta, node, output_nr);
-  if (node->inputs.size() > output_nr) {
-    meta.grad_fn = std::move(node);
-    meta.output_nr = output_nr;
-    t.unsafe_impl()->wants_grad = true;
-    t.unsafe_impl()->view_version = static_cast<uint32_t>(t._version());
-  } else {
-    set_history(t, std::move(node), output_nr);
-  }
+  move_retain_hook(meta_of(t), node, output_nr);
+  set_history(t, std::move(node), output_nr);
 }
 
 }  // namespace

@@ -5,5 +5,6 @@ namespace taeda {
 thread_local bool GradMode::enabled_ = true;
 thread_local bool InferenceMode::enabled_ = false;
 thread_local bool RecomputeMode::enabled_ = false;
+thread_local void* SavedHooksMode::innermost_ = nullptr;
 
 }  // namespace taeda

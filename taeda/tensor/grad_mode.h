@@ -44,6 +44,16 @@ struct RecomputeMode {
   static thread_local bool enabled_ __attribute__((tls_model("initial-exec")));
 };
 
+/// This thread's hooks on saved tensors, which autograd/graph.h sets and reads; nullptr: none. Here
+/// because they go from thread to thread with the modes.
+struct SavedHooksMode {
+  static void* innermost() { return innermost_; }
+  static void set_innermost(void* hooks) { innermost_ = hooks; }
+
+ private:
+  static thread_local void* innermost_ __attribute__((tls_model("initial-exec")));
+};
+
 /// Sets gradient recording for a scope.
 class AutoGradMode {
  public:

@@ -18,6 +18,7 @@ ThreadState ThreadState::here() {
   out.inference = InferenceMode::is_enabled();
   out.recomputing = RecomputeMode::is_enabled();
   out.autocast = AutocastMode::state();
+  out.saved_hooks = SavedHooksMode::innermost();
   out.num_threads = NumThreadsGuard::limit();
   out.streams = current_streams();
   for (int t = 0; t < kDeviceTypes; ++t)
@@ -29,6 +30,7 @@ ThreadState::Scope::Scope(const ThreadState& state)
     : streams_(current_streams()),
       autocast_(AutocastMode::state()),
       recomputing_(RecomputeMode::is_enabled()),
+      saved_hooks_(SavedHooksMode::innermost()),
       inference_(state.inference),
       grad_(state.grad),
       threads_(state.num_threads) {
@@ -40,9 +42,11 @@ ThreadState::Scope::Scope(const ThreadState& state)
   set_current_streams(state.streams);
   AutocastMode::set_state(state.autocast);
   RecomputeMode::set_enabled(state.recomputing);
+  SavedHooksMode::set_innermost(state.saved_hooks);
 }
 
 ThreadState::Scope::~Scope() {
+  SavedHooksMode::set_innermost(saved_hooks_);
   RecomputeMode::set_enabled(recomputing_);
   AutocastMode::set_state(autocast_);
   set_current_streams(streams_);

@@ -35,6 +35,7 @@ struct ThreadState {
     const std::vector<Stream> streams_;
     const AutocastMode::State autocast_;
     const bool recomputing_;
+    void* const saved_hooks_;
     int devices_[kDeviceTypes];
     const InferenceMode inference_;
     const AutoGradMode grad_;
@@ -46,6 +47,7 @@ struct ThreadState {
   bool inference = false;
   bool recomputing = false;
   AutocastMode::State autocast = {};
+  void* saved_hooks = nullptr;       ///< the thread that set them waits for those that take them over
   int num_threads = 0;               ///< of one operation; 0 for the process's number
   std::vector<Stream> streams = {};  ///< where they are not the default ones
   int devices[kDeviceTypes] = {};
