@@ -10,6 +10,7 @@
 //
 // Errors of all: a length below 1, a dimension that does not exist, an unknown `norm`, float16 and
 // bfloat16 (outside autocast, where they are taken as float32).
+// [operations, out]
 #pragma once
 
 #include <optional>

@@ -126,7 +126,8 @@ Tensor& Tensor::index_add_(int64_t dim, const Tensor& index, const Tensor& sourc
 }
 
 Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
-  if (AutocastMode::is_active()) return policy::promote(index_copy, self, dim, index, source);
+  if (AutocastMode::is_active())
+    return policy::declared<"index_copy">(index_copy, self, dim, index, source);
   const int64_t d = wrap_dim(dim, self.dim());
   check_source("index_copy", self, d, index, source);
   Tensor out;
@@ -306,7 +307,7 @@ Tensor Tensor::scatter(int64_t dim, const Tensor& index, const Scalar& value) co
 
 Tensor Tensor::scatter_add(int64_t dim, const Tensor& index, const Tensor& src) const {
   if (AutocastMode::is_active())
-    return policy::promote<policy::accelerators>(taeda::scatter_add, *this, dim, index, src);
+    return policy::declared<"scatter_add">(taeda::scatter_add, *this, dim, index, src);
   const int64_t d = wrap_dim(dim, this->dim());
   check_scatter("scatter_add", *this, d, index, src);
   Tensor out;

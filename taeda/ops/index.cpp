@@ -344,7 +344,7 @@ Tensor& Tensor::index_put_(std::initializer_list<TensorIndex> indices, const Sca
 Tensor index_put(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& values,
                  bool accumulate) {
   if (AutocastMode::is_active())
-    return policy::promote<policy::accelerators>(index_put, self, indices, values, accumulate);
+    return policy::declared<"index_put">(index_put, self, indices, values, accumulate);
   Tensor out = self.clone();
   out.index_put_(indices, values, accumulate);
   return out;

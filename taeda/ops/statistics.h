@@ -1,5 +1,6 @@
 // Statistics of tensors, sums that skip NaN, distances, differences and integrals. Methods: all but
 // cdist, trapezoid and cumulative_trapezoid.
+// [operations, method, out, keyword: dtype]
 #pragma once
 
 #include "taeda/tensor/tensor.h"
@@ -8,12 +9,13 @@ namespace taeda {
 
 /// sum and mean without the NaNs; a sum of none is 0, a mean of none NaN. No dimensions: all of
 /// them. nanmean throws Error for integers.
-Tensor nansum(const Tensor& self, IntArrayRef dims = {}, bool keepdim = false,
+Tensor nansum(const Tensor& self, IntArrayRef dim = {}, bool keepdim = false,
               OptionalDtype dtype = {});
-Tensor nanmean(const Tensor& self, IntArrayRef dims = {}, bool keepdim = false,
+Tensor nanmean(const Tensor& self, IntArrayRef dim = {}, bool keepdim = false,
                OptionalDtype dtype = {});
 /// The lower median of the numbers that are not NaN, and where it is; NaN if there are none.
 Tensor nanmedian(const Tensor& self);
+/// [returns: values indices]
 std::tuple<Tensor, Tensor> nanmedian(const Tensor& self, int64_t dim, bool keepdim = false);
 
 /// The numbers below which a share `q` in [0, 1] of the elements along `dim` (of all elements,
@@ -41,6 +43,7 @@ Tensor trace(const Tensor& self);
 Tensor dist(const Tensor& self, const Tensor& other, const Scalar& p = 2);
 /// The p-norm distance between every row of x1 ([..., P, M]) and every row of x2 ([..., R, M]):
 /// [..., P, R]. Takes P * R * M numbers of memory.
+/// [not method]
 Tensor cdist(const Tensor& x1, const Tensor& x2, double p = 2);
 /// The covariance matrix of variables in rows and observations in columns, divided by N -
 /// correction; `fweights` (integers) count observations, `aweights` weigh them.
@@ -54,22 +57,19 @@ Tensor diff(const Tensor& self, int64_t n = 1, int64_t dim = -1, const Tensor& p
             const Tensor& append = {});
 /// The integral along `dim` by the trapezoidal rule, at points `x` or `dx` apart; and all the
 /// integrals from the first point on.
+/// [not method, also: trapz]
 Tensor trapezoid(const Tensor& y, const Tensor& x, int64_t dim = -1);
 Tensor trapezoid(const Tensor& y, const Scalar& dx = 1, int64_t dim = -1);
-inline Tensor trapz(const Tensor& y, const Tensor& x, int64_t dim = -1) {
-  return trapezoid(y, x, dim);
-}
-inline Tensor trapz(const Tensor& y, double dx = 1, int64_t dim = -1) {
-  return trapezoid(y, Scalar(dx), dim);
-}
+/// [not method, not also]
 Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x, int64_t dim = -1);
 Tensor cumulative_trapezoid(const Tensor& y, const Scalar& dx = 1, int64_t dim = -1);
 
 /// The products of all vectors along the last dimensions: self's other sizes, then other's.
 Tensor inner(const Tensor& self, const Tensor& other);
 /// Every sub-tensor along `dim` scaled down so that its p-norm is at most maxnorm.
+/// [in-place]
 Tensor renorm(const Tensor& self, const Scalar& p, int64_t dim, const Scalar& maxnorm);
 /// Sorted along the first dimension.
-inline Tensor msort(const Tensor& self) { return self.msort(); }
+inline Tensor msort(const Tensor& self) { return std::get<0>(self.sort(0)); }
 
 }  // namespace taeda
