@@ -28,6 +28,8 @@ class ConvPadding {
   bool same_ = false;
 };
 
+/// The cross-correlation of each window with the weights, plus the bias: size (in + 2 * padding -
+/// dilation * (k - 1) - 1) / stride + 1.
 /// [autocast: lower]
 Tensor conv1d(const Tensor& input, const Tensor& weight, const Tensor& bias = {},
               IntArrayRef stride = 1, const ConvPadding& padding = 0, IntArrayRef dilation = 1,

@@ -78,8 +78,10 @@ Tensor irfft2(const Tensor& self, OptionalIntArrayRef s = {}, IntArrayRef dim = 
 
 /// The frequencies of fft's results in cycles per unit of `d`, the distance of two samples:
 /// 0, 1, ..., -2, -1 over n d.
+/// [not out]
 Tensor fftfreq(int64_t n, double d = 1, const TensorOptions& options = {});
 /// Those of rfft's results: 0, 1, ..., n / 2 over n d.
+/// [not out]
 Tensor rfftfreq(int64_t n, double d = 1, const TensorOptions& options = {});
 /// Frequency zero moved from the beginning to the middle of all dimensions, or of `dim`.
 Tensor fftshift(const Tensor& self, OptionalIntArrayRef dim = {});

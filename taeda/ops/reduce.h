@@ -8,7 +8,7 @@
 
 namespace taeda {
 
-/// Integers and bool give int64; `dtype` converts before summing.
+/// The sum; integers and bool give int64, `dtype` converts before summing.
 /// [autocast: float32 accelerators]
 Tensor sum(const Tensor& self, OptionalDtype dtype = {});
 Tensor sum(const Tensor& self, IntArrayRef dim, bool keepdim = false, OptionalDtype dtype = {});
@@ -16,10 +16,12 @@ Tensor sum(const Tensor& self, IntArrayRef dim, bool keepdim = false, OptionalDt
 /// Throws Error: "size {[2]} is not expandable to size {[3, 4]}."
 Tensor sum_to_size(const Tensor& self, IntArrayRef size);
 
-/// Throws Error for integers: "mean(): could not infer output dtype. ...".
+/// Their mean. Throws Error for integers: "mean(): could not infer output dtype. ...".
 Tensor mean(const Tensor& self, OptionalDtype dtype = {});
 Tensor mean(const Tensor& self, IntArrayRef dim, bool keepdim = false, OptionalDtype dtype = {});
 
+/// The product of all elements, or along `dim`; integers and bool give int64, `dtype` converts
+/// first.
 /// [autocast: float32]
 Tensor prod(const Tensor& self, OptionalDtype dtype = {});
 Tensor prod(const Tensor& self, int64_t dim, bool keepdim = false, OptionalDtype dtype = {});

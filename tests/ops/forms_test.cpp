@@ -32,9 +32,7 @@ Tensors as_list(const std::tuple<T...>& results) {
   return std::apply([](const auto&... t) { return Tensors{t...}; }, results);
 }
 
-const Form kForms[] = {
 #include "src/forms_table.inc"
-};
 
 /// Inputs to try in turn: operations differ in the dtypes and shapes that they take.
 std::vector<Tensors> candidates(int inputs) {

@@ -166,7 +166,7 @@ def split_comment(lines):
     for i, text in enumerate(lines):
         if tags is not None and not tags.endswith("]"):
             tags += " " + text
-        elif re.match(r"\[(operations|not |(" + "|".join(TAGS) + r")\b)|\[[a-z-]+(\]|:|,).*\]$", text):
+        elif re.match(r"\[(operations|not |(" + "|".join(TAGS) + r")\b)|\[[a-z-]+([:,].*)?\]$", text):
             tags, offset = text, i
         else:
             prose.append(text)
@@ -331,6 +331,8 @@ class Reader:
             arguments=[parse_argument(a, self.path, line + 1) for a in split_list(arguments)],
             line=line + 1, doc=self.doc, namespace=space, tags=merge(self.defaults, self.tags),
             only_method=self.in_class)
+        if not operation.doc:
+            raise self.error(f"{name} has no documentation", line)
         check(operation, self.tags)
         self.operations.append(operation)
 

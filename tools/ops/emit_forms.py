@@ -47,4 +47,7 @@ def forms_inc(families):
     """src/forms_table.inc, which tests/ops/forms_test.cpp includes."""
     rows = [row(o) for f in families for o in f.operations
             if not o.only_method and ("out" in o.tags or "in-place" in o.tags)]
-    return "\n".join(["// Made by tools/ops for tests/ops/forms_test.cpp."] + [r for r in rows if r]) + "\n"
+    without = [f'    "{o.public_name}",' for f in families for o in f.operations
+               if not o.only_method and ("out" in o.tags or "in-place" in o.tags) and row(o) is None]
+    return "\n".join(["// Made by tools/ops for tests/ops/forms_test.cpp.", "const Form kForms[] = {"] + [r for r in rows if r]
+                     + ["};", "const std::set<std::string> kWithoutRow = {"] + sorted(set(without)) + ["};"]) + "\n"
