@@ -20,22 +20,16 @@ Tensor dstack(TensorList tensors);
 /// Views of `split_size` entries each along `dim`, the last one shorter; or of the sizes given,
 /// which must sum to the dimension's size. The views of these functions may not be changed in place
 /// while gradients are recorded.
-/// [method: own, view]
-inline std::vector<Tensor> split(const Tensor& self, int64_t split_size, int64_t dim = 0) {
-  return self.split(split_size, dim);
-}
-/// [method: own, view, also: split_with_sizes]
-inline std::vector<Tensor> split(const Tensor& self, IntArrayRef split_sizes, int64_t dim = 0) {
-  return self.split(split_sizes, dim);
-}
+/// [method, view]
+std::vector<Tensor> split(const Tensor& self, int64_t split_size, int64_t dim = 0);
+/// [method, view, also: split_with_sizes]
+std::vector<Tensor> split(const Tensor& self, IntArrayRef split_sizes, int64_t dim = 0);
 /// At most `chunks` views of equal size, the last one shorter.
-/// [method: own, view]
-inline std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim = 0) {
-  return self.chunk(chunks, dim);
-}
+/// [method, view]
+std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim = 0);
 /// One view for each entry along `dim`, without that dimension.
-/// [method: own, view]
-inline std::vector<Tensor> unbind(const Tensor& self, int64_t dim = 0) { return self.unbind(dim); }
+/// [method, view]
+std::vector<Tensor> unbind(const Tensor& self, int64_t dim = 0);
 /// Exactly `sections` views whose sizes differ by at most one; or views between the indices given.
 /// [method, view]
 std::vector<Tensor> tensor_split(const Tensor& self, int64_t sections, int64_t dim = 0);

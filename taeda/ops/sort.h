@@ -9,32 +9,23 @@ namespace taeda {
 
 /// Values in order along `dim`, and where they were. Equal elements keep their order, whether
 /// `stable` asks for it or not.
-/// [method: own, returns: values indices]
-inline Tensor::T2 sort(const Tensor& self, int64_t dim = -1, bool descending = false) {
-  return self.sort(dim, descending);
-}
+/// [returns: values indices]
+Tensor::T2 sort(const Tensor& self, int64_t dim = -1, bool descending = false);
 /// [not method, returns: values indices]
 inline Tensor::T2 sort(const Tensor& self, std::optional<bool> /*stable*/, int64_t dim,
                        bool descending = false) {
   return self.sort(dim, descending);
 }
 /// The indices of `sort`.
-/// [method: own]
-inline Tensor argsort(const Tensor& self, int64_t dim = -1, bool descending = false) {
-  return self.argsort(dim, descending);
-}
+Tensor argsort(const Tensor& self, int64_t dim = -1, bool descending = false);
 /// The k largest (smallest) values along `dim`, in order, and where they were. `sorted` is accepted
 /// for PyTorch's sake: the result is always in order.
-/// [method: own, returns: values indices]
-inline Tensor::T2 topk(const Tensor& self, int64_t k, int64_t dim = -1, bool largest = true,
-                       bool sorted = true) {
-  return self.topk(k, dim, largest, sorted);
-}
+/// [returns: values indices]
+Tensor::T2 topk(const Tensor& self, int64_t k, int64_t dim = -1, bool largest = true,
+                bool sorted = true);
 /// The k-th smallest value along `dim`, k counted from 1, and where it was.
-/// [method: own, returns: values indices]
-inline Tensor::T2 kthvalue(const Tensor& self, int64_t k, int64_t dim = -1, bool keepdim = false) {
-  return self.kthvalue(k, dim, keepdim);
-}
+/// [returns: values indices]
+Tensor::T2 kthvalue(const Tensor& self, int64_t k, int64_t dim = -1, bool keepdim = false);
 
 using T3 = std::tuple<Tensor, Tensor, Tensor>;
 /// The different elements in ascending order; where each element of `self` went (in self's shape,

@@ -1,4 +1,5 @@
-// The forms that are made from declarations - in place, with `out`, second names - give what the operation gives.
+// The forms that are made from declarations - in place, with `out`, second names - give what the
+// operation gives.
 #include <gmock/gmock.h>
 
 #include <set>
@@ -39,9 +40,7 @@ std::vector<Tensors> candidates(int inputs) {
   manual_seed(3);
   const auto numbers = [](IntArrayRef size) { return rand(size).mul(0.6).add(0.2); };
   std::vector<Tensors> out;
-  const auto add = [&](Tensors all) {
-    out.emplace_back(all.begin(), all.begin() + inputs);
-  };
+  const auto add = [&](Tensors all) { out.emplace_back(all.begin(), all.begin() + inputs); };
   const Tensor index = zeros({3, 3}, kLong), rows = arange(3), mask = numbers({3, 3}).gt(0.5);
   const Tensor symmetric = eye(3).mul(2).add(numbers({3, 3}).mul(0.01));
   const Tensor spd = symmetric.matmul(symmetric.t());
@@ -87,7 +86,8 @@ Tensors cloned(const Tensors& list) {
 void expect_same(const Tensor& a, const Tensor& b) {
   ASSERT_EQ(a.sizes(), b.sizes());
   ASSERT_EQ(a.dtype(), b.dtype());
-  EXPECT_TRUE(a.is_complex() ? a.equal(b) : a.allclose(b, 1e-5, 1e-6, true)) << a.repr() << b.repr();
+  EXPECT_TRUE(a.is_complex() ? a.equal(b) : a.allclose(b, 1e-5, 1e-6, true))
+      << a.repr() << b.repr();
 }
 
 TEST(Forms, GiveWhatTheOperationGives) {
@@ -137,8 +137,9 @@ TEST(OutForms, KeepTheirDtypeAndRefuseWhatDoesNotFit) {
   EXPECT_TRUE(add_out(wide, a, b).is_same(wide));
   EXPECT_TRUE(wide.equal(tensor({2.5, 3.5}, kDouble)));
   Tensor whole = empty({2}, kLong);
-  EXPECT_THAT(error_of([&] { add_out(whole, a, b); }),
-              testing::HasSubstr("result type Float can't be cast to the desired output type Long"));
+  EXPECT_THAT(
+      error_of([&] { add_out(whole, a, b); }),
+      testing::HasSubstr("result type Float can't be cast to the desired output type Long"));
   Tensor small = empty({1, 7});
   add_out(small, a, b);
   EXPECT_EQ(small.sizes(), a.sizes());
@@ -152,7 +153,8 @@ TEST(OutForms, RecordNothing) {
       "the arguments requires grad.";
   EXPECT_THAT(error_of([&] { add_out(out, a, a); }), testing::HasSubstr(refused));
   Tensor leaf = empty({1}).requires_grad_();
-  EXPECT_THAT(error_of([&] { add_out(leaf, a.detach(), a.detach()); }), testing::HasSubstr(refused));
+  EXPECT_THAT(error_of([&] { add_out(leaf, a.detach(), a.detach()); }),
+              testing::HasSubstr(refused));
   {
     NoGradGuard guard;
     add_out(out, a, a);
