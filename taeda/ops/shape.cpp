@@ -56,9 +56,9 @@ Layout resized_elements(const Tensor& self, ScalarType dtype) {
   Layout layout = self.layout();
   const int64_t have = self.element_size(), want = element_size(dtype);
   if (have == want) return layout;
-  TAEDA_CHECK(self.dim() != 0, "dim() cannot be 0 to view ", to_string(self.dtype()), " as ",
+  TAEDA_CHECK(self.dim() != 0, "self.dim() cannot be 0 to view ", to_string(self.dtype()), " as ",
               to_string(dtype), " (different element sizes)");
-  TAEDA_CHECK(layout.strides.back() == 1, "stride(-1) must be 1 to view ",
+  TAEDA_CHECK(layout.strides.back() == 1, "self.stride(-1) must be 1 to view ",
               to_string(self.dtype()), " as ", to_string(dtype),
               " (different element sizes), but got ", layout.strides.back());
   if (have > want) {
@@ -70,14 +70,14 @@ Layout resized_elements(const Tensor& self, ScalarType dtype) {
     return layout;
   }
   const int64_t ratio = want / have;
-  TAEDA_CHECK(layout.sizes.back() % ratio == 0, "size(-1) must be divisible by ", ratio,
+  TAEDA_CHECK(layout.sizes.back() % ratio == 0, "self.size(-1) must be divisible by ", ratio,
               " to view ", to_string(self.dtype()), " as ", to_string(dtype),
               " (different element sizes), but got ", layout.sizes.back());
-  TAEDA_CHECK(layout.offset % ratio == 0, "storage_offset() must be divisible by ", ratio,
+  TAEDA_CHECK(layout.offset % ratio == 0, "self.storage_offset() must be divisible by ", ratio,
               " to view ", to_string(self.dtype()), " as ", to_string(dtype),
               " (different element sizes), but got ", layout.offset);
   for (size_t i = 0; i + 1 < layout.strides.size(); ++i) {
-    TAEDA_CHECK(layout.strides[i] % ratio == 0, "stride(", i, ") must be divisible by ", ratio,
+    TAEDA_CHECK(layout.strides[i] % ratio == 0, "self.stride(", i, ") must be divisible by ", ratio,
                 " to view ", to_string(self.dtype()), " as ", to_string(dtype),
                 " (different element sizes), but got ", layout.strides[i]);
     layout.strides[i] /= ratio;
@@ -107,8 +107,7 @@ Tensor Tensor::view(ScalarType dtype) const {
 Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
   const int64_t n = self.dim();
   const int64_t first = wrap_dim(start_dim, n), last = wrap_dim(end_dim, n);
-  TAEDA_CHECK(first <= last,
-              "flatten() has invalid args: start_dim cannot come after end_dim");
+  TAEDA_CHECK(first <= last, "flatten() has invalid args: start_dim cannot come after end_dim");
   if (n == 0) return self.reshape({1});
   if (first == last) return self;
   DimVector shape;
