@@ -36,7 +36,7 @@ def row(operation):
     in_place = with_out = "nullptr"
     if "in-place" in o.tags:
         rest = [g for i, g in enumerate(given) if i != o.receiver]
-        in_place = f"[](const Tensors& t) {{ return {given[o.receiver]}.{o.name}_({', '.join(rest)}); }}"
+        in_place = f"[](const Tensors& t) -> Tensor& {{ return {given[o.receiver]}.{o.name}_({', '.join(rest)}); }}"
     if "out" in o.tags:
         results = ", ".join(f"out[{i}]" for i in range(len(out_names(o))))
         with_out = f"[](Tensors& out, const Tensors& t) {{ {o.qualified}_out({', '.join([results] + given)}); }}"
