@@ -15,19 +15,19 @@ Tensor eq(const Tensor& self, const Scalar& other);
 Tensor ne(const Tensor& self, const Tensor& other);
 Tensor ne(const Tensor& self, const Scalar& other);
 /// self < other. Throws NotImplementedError for complex operands, as le, gt and ge do.
-/// [in-place: Lt, also: less]
+/// [in-place: Lt, also: less, dtypes: floating integral bool]
 Tensor lt(const Tensor& self, const Tensor& other);
 Tensor lt(const Tensor& self, const Scalar& other);
 /// self <= other.
-/// [in-place: Le, also: less_equal]
+/// [in-place: Le, also: less_equal, dtypes: floating integral bool]
 Tensor le(const Tensor& self, const Tensor& other);
 Tensor le(const Tensor& self, const Scalar& other);
 /// self > other.
-/// [in-place: Gt, also: greater]
+/// [in-place: Gt, also: greater, dtypes: floating integral bool]
 Tensor gt(const Tensor& self, const Tensor& other);
 Tensor gt(const Tensor& self, const Scalar& other);
 /// self >= other.
-/// [in-place: Ge, also: greater_equal]
+/// [in-place: Ge, also: greater_equal, dtypes: floating integral bool]
 Tensor ge(const Tensor& self, const Tensor& other);
 Tensor ge(const Tensor& self, const Scalar& other);
 
@@ -38,16 +38,16 @@ Tensor logical_or(const Tensor& self, const Tensor& other);
 Tensor logical_xor(const Tensor& self, const Tensor& other);
 Tensor logical_not(const Tensor& self);
 /// Bit by bit on integers; on bool the same as the logical operation.
-/// [in-place: BitwiseAnd]
+/// [in-place: BitwiseAnd, dtypes: integral bool]
 Tensor bitwise_and(const Tensor& self, const Tensor& other);
 Tensor bitwise_and(const Tensor& self, const Scalar& other);
-/// [in-place: BitwiseOr]
+/// [in-place: BitwiseOr, dtypes: integral bool]
 Tensor bitwise_or(const Tensor& self, const Tensor& other);
 Tensor bitwise_or(const Tensor& self, const Scalar& other);
-/// [in-place: BitwiseXor]
+/// [in-place: BitwiseXor, dtypes: integral bool]
 Tensor bitwise_xor(const Tensor& self, const Tensor& other);
 Tensor bitwise_xor(const Tensor& self, const Scalar& other);
-/// [in-place: BitwiseNot]
+/// [in-place: BitwiseNot, dtypes: integral bool]
 Tensor bitwise_not(const Tensor& self);
 
 /// Whether each element is not a number, infinite, or neither; a complex one if either part is.
@@ -67,6 +67,7 @@ Tensor where(const Tensor& condition, const Scalar& self, const Scalar& other);
 bool equal(const Tensor& self, const Tensor& other);
 /// |self - other| <= atol + rtol |other| for each element. Throws Error for different dtypes, and
 /// ValueError for a negative tolerance.
+/// [dtypes: floating integral]
 Tensor isclose(const Tensor& self, const Tensor& other, double rtol = 1e-5, double atol = 1e-8,
                bool equal_nan = false);
 bool allclose(const Tensor& self, const Tensor& other, double rtol = 1e-5, double atol = 1e-8,

@@ -47,8 +47,10 @@ Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value);
 /// The elements where `mask` is true, as a vector. Waits for the device.
 Tensor masked_select(const Tensor& self, const Tensor& mask);
 /// The elements of the flattened tensor at `index`, in index's shape.
+/// [dtypes: integral]
 Tensor take(const Tensor& self, const Tensor& index);
 /// Values along `dim` at `indices`, which broadcast against self in the other dimensions.
+/// [dtypes: integral]
 Tensor take_along_dim(const Tensor& self, const Tensor& indices, OptionalDim dim = {});
 /// Coordinates of the elements that are not zero, one row each. Waits for the device.
 /// [also: argwhere]

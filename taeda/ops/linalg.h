@@ -8,7 +8,7 @@
 //
 // Derivatives: M. Giles, "Collected matrix derivative results for forward and reverse mode
 // algorithmic differentiation" (2008), and what is cited at the functions.
-// [operations, out]
+// [operations, out, dtypes: floating]
 #pragma once
 
 #include <optional>
@@ -123,17 +123,20 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq(const Tensor& A, const Tensor& 
                                                  std::optional<std::string> driver = {});
 
 /// (sum |x|^ord)^(1/ord) over `dim`; over all dimensions if the list is empty.
+/// [dtypes: floating complex]
 Tensor vector_norm(const Tensor& A, const Scalar& ord = 2, IntArrayRef dim = {},
                    bool keepdim = false, OptionalDtype dtype = {});
 /// Norms of the matrices in two dimensions: "fro" (root of the sum of squares), "nuc" (sum of
 /// singular values), 2 and -2 (largest and smallest singular value), 1 and -1 (largest and smallest
 /// column sum of |A|), inf and -inf (row sum).
+/// [dtypes: floating complex]
 Tensor matrix_norm(const Tensor& A, const Scalar& ord, IntArrayRef dim = {-2, -1},
                    bool keepdim = false, OptionalDtype dtype = {});
 Tensor matrix_norm(const Tensor& A, const char* ord = "fro", IntArrayRef dim = {-2, -1},
                    bool keepdim = false, OptionalDtype dtype = {});
 /// matrix_norm if `ord` is given and `dim` names two dimensions, or is empty and A has two; else
 /// vector_norm, whose `ord` is by default 2.
+/// [dtypes: floating complex]
 Tensor norm(const Tensor& A, const OptionalScalar& ord = {}, IntArrayRef dim = {},
             bool keepdim = false, OptionalDtype dtype = {});
 Tensor norm(const Tensor& A, const char* ord, IntArrayRef dim = {}, bool keepdim = false,
@@ -144,7 +147,7 @@ Tensor cond(const Tensor& A, const OptionalScalar& p = {});
 Tensor cond(const Tensor& A, const char* p);
 
 /// A^n of square matrices; negative powers invert. Takes every dtype that `matmul` takes.
-/// [method]
+/// [method, not dtypes]
 Tensor matrix_power(const Tensor& A, int64_t n);
 /// The sum of A^i / i!, by scaling, squaring and a rational approximation: N. Higham, "The scaling
 /// and squaring method for the matrix exponential revisited" (2005).
@@ -152,8 +155,10 @@ Tensor matrix_power(const Tensor& A, int64_t n);
 Tensor matrix_exp(const Tensor& A);
 /// The product of all matrices in the order that takes the fewest multiplications. The first and
 /// the last may be vectors.
+/// [dtypes: floating complex integral]
 Tensor multi_dot(TensorList tensors);
 /// The cross product of vectors of length 3 along `dim`; other dimensions broadcast.
+/// [dtypes: floating complex integral]
 Tensor cross(const Tensor& A, const Tensor& B, int64_t dim = -1);
 
 }  // namespace linalg
@@ -185,7 +190,7 @@ inline std::tuple<Tensor, Tensor> qr(const Tensor& self, bool some = true) {
 /// [returns: U S V]
 std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& self, bool some = true);
 /// linalg::cross along `dim`, by default the first dimension of size 3.
-/// [method]
+/// [method, dtypes: floating complex integral]
 Tensor cross(const Tensor& self, const Tensor& other, OptionalDim dim = {});
 
 }  // namespace taeda

@@ -1,6 +1,6 @@
 // Products of vectors, matrices and batches of matrices. Operands have one dtype (any but bool) and
 // may have any strides: a transposed operand is read in place.
-// [operations, method, out, keyword: beta alpha]
+// [operations, method, out, keyword: beta alpha, dtypes: floating complex integral]
 #pragma once
 
 #include "taeda/tensor/tensor.h"
@@ -53,9 +53,10 @@ Tensor dot(const Tensor& self, const Tensor& other);
 /// The same, with the first vector conjugated.
 Tensor vdot(const Tensor& self, const Tensor& other);
 /// All products of an element of [m] with one of [n]: [m, n].
-/// [also: ger]
+/// [also: ger, not dtypes]
 Tensor outer(const Tensor& self, const Tensor& vec2);
 /// The Kronecker product; the shorter shape is filled up with ones on the left.
+/// [not dtypes]
 Tensor kron(const Tensor& self, const Tensor& other);
 
 }  // namespace taeda

@@ -23,10 +23,10 @@ Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& sour
 Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
                       const std::string& reduce, bool include_self = true);
 /// A copy whose elements at `index` of the flattened tensor are `source`, or have it added.
-/// [in-place]
+/// [in-place, dtypes: integral]
 Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate = false);
 /// Whether each element (each other one, if `invert`) is among `test_elements`.
-/// [not method]
+/// [not method, dtypes: floating integral]
 Tensor isin(const Tensor& elements, const Tensor& test_elements, bool assume_unique = false,
             bool invert = false);
 

@@ -17,6 +17,7 @@ Tensor sum(const Tensor& self, IntArrayRef dim, bool keepdim = false, OptionalDt
 Tensor sum_to_size(const Tensor& self, IntArrayRef size);
 
 /// Their mean. Throws Error for integers: "mean(): could not infer output dtype. ...".
+/// [dtypes: floating complex]
 Tensor mean(const Tensor& self, OptionalDtype dtype = {});
 Tensor mean(const Tensor& self, IntArrayRef dim, bool keepdim = false, OptionalDtype dtype = {});
 
@@ -28,34 +29,39 @@ Tensor prod(const Tensor& self, int64_t dim, bool keepdim = false, OptionalDtype
 
 /// Largest element; the gradient is shared equally by all that are largest. NaN if there is one.
 /// Throws IndexError for an empty tensor.
+/// [dtypes: floating integral bool]
 Tensor max(const Tensor& self);
 Tensor min(const Tensor& self);
 /// (values, indices of their first occurrence); the gradient goes to that occurrence.
-/// [returns: values indices]
+/// [returns: values indices, dtypes: floating integral bool]
 std::tuple<Tensor, Tensor> max(const Tensor& self, int64_t dim, bool keepdim = false);
 std::tuple<Tensor, Tensor> min(const Tensor& self, int64_t dim, bool keepdim = false);
 /// max and min along several dimensions, with the gradient shared equally.
+/// [dtypes: floating integral bool]
 Tensor amax(const Tensor& self, IntArrayRef dim = {}, bool keepdim = false);
 Tensor amin(const Tensor& self, IntArrayRef dim = {}, bool keepdim = false);
 /// (amin, amax) over all elements or along one dimension.
-/// [returns: min max]
+/// [returns: min max, dtypes: floating integral bool]
 std::tuple<Tensor, Tensor> aminmax(const Tensor& self, OptionalDim dim = {}, bool keepdim = false);
 /// Index of the first extreme element (int64); without `dim` into the flattened tensor.
+/// [dtypes: floating integral bool]
 Tensor argmax(const Tensor& self, OptionalDim dim = {}, bool keepdim = false);
 Tensor argmin(const Tensor& self, OptionalDim dim = {}, bool keepdim = false);
 /// The lower of the two middle elements; NaN if there is one.
+/// [dtypes: floating integral]
 Tensor median(const Tensor& self);
-/// [returns: values indices]
+/// [returns: values indices, dtypes: floating integral]
 std::tuple<Tensor, Tensor> median(const Tensor& self, int64_t dim, bool keepdim = false);
 
 /// sum (x - mean)^2 / max(0, count - correction); `unbiased` is a correction of 1.
+/// [dtypes: floating]
 Tensor var(const Tensor& self, IntArrayRef dim = {}, bool unbiased = true, bool keepdim = false);
 Tensor std(const Tensor& self, IntArrayRef dim = {}, bool unbiased = true, bool keepdim = false);
-/// [not method]
+/// [not method, dtypes: floating]
 Tensor var_correction(const Tensor& self, IntArrayRef dim, double correction, bool keepdim = false);
 Tensor std_correction(const Tensor& self, IntArrayRef dim, double correction, bool keepdim = false);
 /// (variance, mean)
-/// [not method]
+/// [not method, dtypes: floating]
 std::tuple<Tensor, Tensor> var_mean(const Tensor& self, IntArrayRef dim = {}, bool unbiased = true,
                                     bool keepdim = false);
 std::tuple<Tensor, Tensor> std_mean(const Tensor& self, IntArrayRef dim = {}, bool unbiased = true,
@@ -63,10 +69,10 @@ std::tuple<Tensor, Tensor> std_mean(const Tensor& self, IntArrayRef dim = {}, bo
 
 /// (sum |x|^p)^(1/p); p = 0 counts nonzero elements, p = inf and -inf are the largest and smallest
 /// absolute value.
-/// [autocast: float32 accelerators]
+/// [autocast: float32 accelerators, dtypes: floating complex]
 Tensor norm(const Tensor& self, const Scalar& p = 2);
 Tensor norm(const Tensor& self, const Scalar& p, IntArrayRef dim, bool keepdim = false);
-/// [not method, autocast: float32 accelerators]
+/// [not method, autocast: float32 accelerators, dtypes: floating complex]
 Tensor vector_norm(const Tensor& self, const Scalar& p = 2, IntArrayRef dim = {},
                    bool keepdim = false);
 
@@ -78,7 +84,7 @@ Tensor all(const Tensor& self, int64_t dim, bool keepdim = false);
 Tensor count_nonzero(const Tensor& self, OptionalDim dim = {});
 
 /// log(sum(exp(x))), computed without overflow.
-/// [autocast: float32 accelerators]
+/// [autocast: float32 accelerators, dtypes: floating integral bool]
 Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim = false);
 
 }  // namespace taeda

@@ -11,7 +11,7 @@ namespace taeda {
 Tensor cumsum(const Tensor& self, int64_t dim, OptionalDtype dtype = {});
 Tensor cumprod(const Tensor& self, int64_t dim, OptionalDtype dtype = {});
 /// (largest element up to each one, index of its last occurrence)
-/// [returns: values indices]
+/// [returns: values indices, dtypes: floating integral bool]
 std::tuple<Tensor, Tensor> cummax(const Tensor& self, int64_t dim);
 std::tuple<Tensor, Tensor> cummin(const Tensor& self, int64_t dim);
 

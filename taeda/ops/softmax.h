@@ -1,5 +1,5 @@
 // softmax, its logarithm and its mirror image. Methods: Tensor::softmax, log_softmax.
-// [operations, method, out]
+// [operations, method, out, dtypes: floating]
 #pragma once
 
 #include "taeda/tensor/tensor.h"

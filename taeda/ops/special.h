@@ -1,7 +1,7 @@
 // Special functions and the arithmetic that is asked for less often. Operands broadcast and are
 // promoted as in ops/arithmetic.h; integers compute in the default floating dtype where the result
 // is not an integer. Every function here is a method, too, but for the operators.
-// [operations, method, out]
+// [operations, method, out, dtypes: floating integral bool]
 #pragma once
 
 #include "taeda/tensor/tensor.h"
@@ -9,6 +9,7 @@
 namespace taeda {
 
 /// The tensor itself. Throws Error for bool.
+/// [dtypes: floating complex integral]
 Tensor positive(const Tensor& self);
 /// Inverse hyperbolic cosine; NaN below 1.
 /// [in-place, also: arccosh]
@@ -30,7 +31,7 @@ Tensor digamma(const Tensor& self);
 /// [in-place]
 Tensor polygamma(int64_t n, const Tensor& self);
 /// The y with erf(y) = x; infinite for 1 and -1, NaN beyond.
-/// [in-place]
+/// [in-place, not dtypes]
 Tensor erfinv(const Tensor& self);
 /// log(x / (1 - x)), of x clamped to [eps, 1 - eps] if there is an eps.
 /// [in-place]
@@ -39,7 +40,7 @@ Tensor logit(const Tensor& self, std::optional<double> eps = {});
 /// [in-place]
 Tensor sinc(const Tensor& self);
 /// -1, 0 or 1; of complex numbers x / |x|, and 0 at 0.
-/// [in-place]
+/// [in-place, not dtypes]
 Tensor sgn(const Tensor& self);
 /// Degrees in radians, and radians in degrees.
 /// [in-place]
@@ -53,6 +54,7 @@ Tensor signbit(const Tensor& self);
 Tensor isneginf(const Tensor& self);
 Tensor isposinf(const Tensor& self);
 /// Whether each element has no imaginary part.
+/// [not dtypes]
 Tensor isreal(const Tensor& self);
 
 /// The size of `self` with the sign of `other`, whose gradient is zero.
@@ -60,7 +62,7 @@ Tensor isreal(const Tensor& self);
 Tensor copysign(const Tensor& self, const Tensor& other);
 Tensor copysign(const Tensor& self, const Scalar& other);
 /// The next number of the dtype (float or double) from `self` towards `other`; not differentiable.
-/// [in-place]
+/// [in-place, dtypes: floating]
 Tensor nextafter(const Tensor& self, const Tensor& other);
 /// The larger (smaller) of each pair; the number, if only one of them is NaN.
 Tensor fmax(const Tensor& self, const Tensor& other);
@@ -69,6 +71,7 @@ Tensor fmin(const Tensor& self, const Tensor& other);
 /// [in-place]
 Tensor heaviside(const Tensor& self, const Tensor& values);
 /// log(e^self + e^other) and log2(2^self + 2^other) without overflow. Floating dtypes only.
+/// [dtypes: floating]
 Tensor logaddexp(const Tensor& self, const Tensor& other);
 Tensor logaddexp2(const Tensor& self, const Tensor& other);
 /// self log(other), and 0 where self is 0 and other is a number.
@@ -88,12 +91,12 @@ Tensor float_power(const Scalar& self, const Tensor& exponent);
 Tensor ldexp(const Tensor& self, const Tensor& other);
 
 /// Greatest common divisor and least common multiple of integers, not negative; 0 and 0 give 0.
-/// [in-place]
+/// [in-place, dtypes: integral]
 Tensor gcd(const Tensor& self, const Tensor& other);
 Tensor lcm(const Tensor& self, const Tensor& other);
 /// Integers shifted by `other` bits. Shifting all bits out leaves 0, or -1 of a negative number
 /// shifted right; so does shifting by less than 0.
-/// [in-place]
+/// [in-place, dtypes: integral bool]
 Tensor bitwise_left_shift(const Tensor& self, const Tensor& other);
 Tensor bitwise_left_shift(const Tensor& self, const Scalar& other);
 Tensor bitwise_right_shift(const Tensor& self, const Tensor& other);

@@ -1,6 +1,6 @@
 // Mathematics of one tensor, element by element. Integers and bool compute in the default floating
 // dtype where the result is not an integer. Every function here is a method, too.
-// [operations, method, out]
+// [operations, method, out, dtypes: floating integral bool]
 #pragma once
 
 #include "taeda/tensor/tensor.h"
@@ -8,16 +8,16 @@
 namespace taeda {
 
 /// |x|; for complex numbers the magnitude, a real tensor.
-/// [in-place: own, also: absolute]
+/// [in-place: own, also: absolute, not dtypes]
 Tensor abs(const Tensor& self);
 /// -x. Throws Error for bool.
-/// [in-place: Neg, also: negative]
+/// [in-place: Neg, also: negative, dtypes: floating complex integral]
 Tensor neg(const Tensor& self);
 /// -1, 0 or 1; NaN for NaN. Its gradient is zero.
 /// [in-place: Sign]
 Tensor sign(const Tensor& self);
 /// e^x.
-/// [in-place: own, autocast: float32 accelerators]
+/// [in-place: own, autocast: float32 accelerators, not dtypes]
 Tensor exp(const Tensor& self);
 /// 2^x.
 /// [in-place: Exp2]
@@ -44,10 +44,10 @@ Tensor sqrt(const Tensor& self);
 /// [in-place: own, autocast: float32 accelerators]
 Tensor rsqrt(const Tensor& self);
 /// x * x.
-/// [in-place: Square]
+/// [in-place: Square, not dtypes]
 Tensor square(const Tensor& self);
 /// 1 / x.
-/// [in-place: own, autocast: float32 accelerators]
+/// [in-place: own, autocast: float32 accelerators, not dtypes]
 Tensor reciprocal(const Tensor& self);
 /// Sine of x radians.
 /// [in-place: Sin]
@@ -83,27 +83,29 @@ Tensor erf(const Tensor& self);
 /// [in-place: Erfc]
 Tensor erfc(const Tensor& self);
 /// Rounds down. Gradients of the rounding functions are zero.
-/// [in-place: Floor]
+/// [in-place: Floor, dtypes: floating integral]
 Tensor floor(const Tensor& self);
 /// Rounds up.
-/// [in-place: Ceil]
+/// [in-place: Ceil, dtypes: floating integral]
 Tensor ceil(const Tensor& self);
 /// Rounds to the nearest integer, halves to even.
-/// [in-place: Round]
+/// [in-place: Round, dtypes: floating integral]
 Tensor round(const Tensor& self);
 /// Rounds towards zero.
-/// [in-place: Trunc, also: fix]
+/// [in-place: Trunc, also: fix, dtypes: floating integral]
 Tensor trunc(const Tensor& self);
 /// x - trunc(x).
-/// [in-place: Frac]
+/// [in-place: Frac, dtypes: floating]
 Tensor frac(const Tensor& self);
 /// 1 / (1 + e^-x).
 /// [in-place: own]
 Tensor sigmoid(const Tensor& self);
 /// The complex conjugate; a real tensor is its own.
+/// [not dtypes]
 Tensor conj(const Tensor& self);
 /// The angle of each complex number in radians, in (-pi, pi]; its gradient at 0 is 0. Of a real
 /// number: pi below zero, else 0, NaN for NaN, with a gradient of zero.
+/// [not dtypes]
 Tensor angle(const Tensor& self);
 /// min(max(x, low), high), where a bound may be missing; NaN stays NaN. The gradient passes where x
 /// lies within the bounds, and goes to a tensor bound where it does not. Throws Error if both are
@@ -124,7 +126,7 @@ Tensor nan_to_num(const Tensor& self, std::optional<double> nan = {},
 
 /// grad * (1 - result^2) and grad * result (1 - result): gradients of tanh and sigmoid from their
 /// results.
-/// [not method, not out]
+/// [not method, not out, not dtypes]
 Tensor tanh_backward(const Tensor& grad, const Tensor& result);
 Tensor sigmoid_backward(const Tensor& grad, const Tensor& result);
 

@@ -2,7 +2,10 @@
 // operation gives.
 #include <gmock/gmock.h>
 
+#include <iterator>
+#include <map>
 #include <set>
+#include <sstream>
 
 #include "taeda/base/error.h"
 #include "taeda/ops/create.h"
@@ -21,7 +24,8 @@ using Tensors = std::vector<Tensor>;
 
 struct Form {
   const char* name;  // the operation and the line of its declaration
-  int inputs, outputs;
+  int inputs;
+  const char* dtypes;  // as declared; empty: not stated
   Tensors (*plain)(const Tensors&);
   Tensor& (*in_place)(const Tensors&);
   void (*out)(Tensors&, const Tensors&);
@@ -60,6 +64,8 @@ std::vector<Tensors> candidates(int inputs) {
   add({spd, rows.to(kInt).add(1), square, square});
   add({square.to(kComplexFloat), square.to(kComplexFloat), square, square});
   add({numbers({2, 4}), numbers({2, 4}), numbers({2, 4}), numbers({2, 4})});
+  add({square, mask, tensor(0.5f), row});
+  add({rows, rows, rows, rows});
   add({numbers({1, 2, 4, 4}), numbers({1, 2, 4, 4}), row, row});
   return out;
 }
@@ -126,9 +132,52 @@ TEST(Forms, GiveWhatTheOperationGives) {
       EXPECT_GT(result._version(), 0);
     }
   }
-  EXPECT_GT(with_out, 250);
+  EXPECT_GT(with_out, 280);
   EXPECT_GT(in_place, 90);
   EXPECT_THAT(untested, testing::IsEmpty());
+}
+
+std::vector<std::string> words(const std::string& text) {
+  std::istringstream in(text);
+  return {std::istream_iterator<std::string>(in), {}};
+}
+
+/// The kinds of dtype that the operation takes in place of its floating inputs, or, without any, of
+/// all.
+std::string dtypes_taken(const Form& form, const Tensors& inputs) {
+  const std::pair<const char*, ScalarType> kinds[] = {
+      {"floating", kFloat}, {"complex", kComplexFloat}, {"integral", kLong}, {"bool", kBool}};
+  bool any = false;
+  for (const Tensor& t : inputs) any = any || t.is_floating_point();
+  std::string taken;
+  for (const auto& [kind, dtype] : kinds) {
+    Tensors cast;
+    for (const Tensor& t : inputs) {
+      const Tensor whole = t.is_floating_point() ? t.mul(8).add(1) : t;  // no integer is zero
+      const bool as_it_is = dtype == kFloat || dtype == kComplexFloat;
+      cast.push_back(any && !t.is_floating_point() ? t : (as_it_is ? t : whole).to(dtype));
+    }
+    try {
+      form.plain(cast);
+      taken += (taken.empty() ? "" : " ") + std::string(kind);
+    } catch (const Error&) {
+    }
+  }
+  return taken;
+}
+
+TEST(Forms, TakeTheDtypesThatAreDeclared) {
+  // Overloads share a declaration's comment, so they are compared together.
+  std::map<std::string, std::set<std::string>> taken, declared;
+  for (const Form& form : kForms) {
+    Tensors inputs, results;
+    if (!find_inputs(form, inputs, results)) continue;
+    const std::string label = form.name, name = label.substr(0, label.find('/'));
+    for (const std::string& kind : words(dtypes_taken(form, inputs))) taken[name].insert(kind);
+    const std::string stated = *form.dtypes ? form.dtypes : "floating complex integral bool";
+    for (const std::string& kind : words(stated)) declared[name].insert(kind);
+  }
+  EXPECT_EQ(taken, declared);
 }
 
 TEST(OutForms, KeepTheirDtypeAndRefuseWhatDoesNotFit) {

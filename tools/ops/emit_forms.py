@@ -7,6 +7,10 @@ VALUES = {"const Scalar&": "2", "int64_t": "0", "double": "0.5", "bool": "false"
           "const OptionalScalar&": "0.25"}
 
 
+# By the argument's name, where its type's value would be refused.
+NAMED = {"k": "1", "groups": "1", "repeats": "2", "size": "t[0].sizes()"}
+
+
 def arguments(operation):
     """The call's arguments, from tensors t[0], t[1] ...; None where they cannot be made up."""
     out, tensors = [], 0
@@ -19,6 +23,8 @@ def arguments(operation):
             tensors = max(tensors, 2)
         elif a.default is not None:
             break
+        elif a.name in NAMED:
+            out.append(NAMED[a.name])
         elif a.type in VALUES:
             out.append(VALUES[a.type])
         else:
@@ -40,7 +46,8 @@ def row(operation):
     if "out" in o.tags:
         results = ", ".join(f"out[{i}]" for i in range(len(out_names(o))))
         with_out = f"[](Tensors& out, const Tensors& t) {{ {o.qualified}_out({', '.join([results] + given)}); }}"
-    return f'{{"{name}", {tensors}, {o.outputs},\n {plain},\n {in_place},\n {with_out}}},'
+    dtypes = " ".join(o.tags.get("dtypes", []))
+    return f'{{"{name}", {tensors}, "{dtypes}",\n {plain},\n {in_place},\n {with_out}}},'
 
 
 def forms_inc(families):
