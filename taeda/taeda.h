@@ -49,6 +49,8 @@
 #include "taeda/ops/loss.h"
 #include "taeda/ops/matmul.h"
 #include "taeda/ops/names.h"
+#include "taeda/ops/operations.h"
+#include "taeda/ops/out.h"
 #include "taeda/ops/parts.h"
 #include "taeda/ops/pool.h"
 #include "taeda/ops/random.h"

@@ -3,6 +3,7 @@
 #include "taeda/autograd/anomaly.h"
 #include "taeda/autograd/view.h"
 #include "taeda/base/error.h"
+#include "taeda/tensor/iter.h"
 
 namespace taeda::autograd {
 
@@ -99,6 +100,7 @@ void InplaceChange::finish(NodePtr node) {
 void assign_inplace(const char* op, const Tensor& self,
                     const std::function<Tensor(const Tensor&)>& compute) {
   const Tensor result = compute(self.clone());
+  check_same_device(op, {&result, &self});  // copying it back would hide that it is not
   TAEDA_CHECK(result.sizes() == self.sizes(), "output with shape ", self.sizes(),
               " doesn't match the broadcast shape ", result.sizes());
   TAEDA_CHECK(can_cast(result.dtype(), self.dtype()), "result type ", to_string(result.dtype()),

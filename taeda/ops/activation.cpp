@@ -100,7 +100,7 @@ Tensor& leaky_relu_(const Tensor& self, double slope) {
 }
 
 Tensor prelu(const Tensor& self, const Tensor& weight) {
-  if (AutocastMode::is_active()) return policy::lower_precision(prelu, self, weight);
+  if (AutocastMode::is_active()) return policy::declared<"prelu">(prelu, self, weight);
   const int64_t channels = self.dim() > 1 ? self.size(1) : 1;
   TAEDA_CHECK(weight.numel() == 1 || weight.numel() == channels,
               "Mismatch of parameter numbers and input channel size. Found parameter numbers = ",
@@ -231,7 +231,7 @@ Tensor& selu_(const Tensor& self) {
 
 Tensor softplus(const Tensor& self, double beta, double threshold) {
   if (AutocastMode::is_active())
-    return policy::float32<policy::accelerators>(softplus, self, beta, threshold);
+    return policy::declared<"softplus">(softplus, self, beta, threshold);
   const auto second = [=](const Tensor& v, const Tensor& x) {
     const Tensor s = x.mul(beta).sigmoid();
     return where(x.mul(beta).gt(threshold), Scalar(0), v.mul(s).mul(rsub(s, 1)).mul(beta));
@@ -332,8 +332,5 @@ Tensor glu(const Tensor& self, int64_t dim) {
               size);
   return self.narrow(d, 0, size / 2).mul(self.narrow(d, size / 2, size / 2).sigmoid());
 }
-
-Tensor Tensor::relu() const { return taeda::relu(*this); }
-Tensor& Tensor::relu_() const { return taeda::relu_(*this); }
 
 }  // namespace taeda

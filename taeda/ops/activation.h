@@ -1,6 +1,7 @@
 // Activation functions. Most have an in-place form with a trailing underscore; relu, relu_, sigmoid
 // and tanh are methods, too (sigmoid and tanh: ops/unary.h). All take floating tensors, relu
 // integers as well.
+// [operations, out, dtypes: floating]
 #pragma once
 
 #include "taeda/tensor/tensor.h"
@@ -8,7 +9,9 @@
 namespace taeda {
 
 /// max(x, 0); NaN stays NaN, and the gradient at 0 is 0.
+/// [method, dtypes: floating integral]
 Tensor relu(const Tensor& self);
+/// [method, not in-place, not dtypes]
 Tensor& relu_(const Tensor& self);
 /// min(max(x, 0), 6).
 Tensor relu6(const Tensor& self);
@@ -17,6 +20,7 @@ Tensor& relu6_(const Tensor& self);
 Tensor leaky_relu(const Tensor& self, double negative_slope = 0.01);
 Tensor& leaky_relu_(const Tensor& self, double negative_slope = 0.01);
 /// leaky_relu with a learned slope: one number, or one for each channel (dimension 1).
+/// [method, autocast: lower, dtypes: floating integral bool]
 Tensor prelu(const Tensor& self, const Tensor& weight);
 /// x for x > 0, alpha (e^x - 1) below (Clevert et al., arXiv:1511.07289).
 Tensor elu(const Tensor& self, double alpha = 1, double scale = 1, double input_scale = 1);
@@ -38,8 +42,10 @@ Tensor& silu_(const Tensor& self);
 Tensor mish(const Tensor& self);
 Tensor& mish_(const Tensor& self);
 /// log(1 + e^(beta x)) / beta, and x where beta x > threshold.
+/// [autocast: float32 accelerators]
 Tensor softplus(const Tensor& self, double beta = 1, double threshold = 20);
 /// x / (1 + |x|).
+/// [not dtypes]
 Tensor softsign(const Tensor& self);
 /// min(max(x, low), high); the gradient at the ends is 0.
 Tensor hardtanh(const Tensor& self, double min_val = -1, double max_val = 1);
@@ -51,10 +57,12 @@ Tensor& hardsigmoid_(const Tensor& self);
 Tensor hardswish(const Tensor& self);
 Tensor& hardswish_(const Tensor& self);
 /// x - tanh(x).
+/// [dtypes: floating integral]
 Tensor tanhshrink(const Tensor& self);
 /// x moved by lambd towards 0, and 0 within lambd of it. Throws Error for a negative lambd.
 Tensor softshrink(const Tensor& self, double lambd = 0.5);
 /// x, but 0 where |x| <= lambd.
+/// [method]
 Tensor hardshrink(const Tensor& self, double lambd = 0.5);
 /// x for x > threshold, else value.
 Tensor threshold(const Tensor& self, double threshold, double value);
@@ -62,11 +70,13 @@ Tensor& threshold_(const Tensor& self, double threshold, double value);
 /// log(sigmoid(x)).
 Tensor log_sigmoid(const Tensor& self);
 /// a * sigmoid(b) of the halves a, b of dimension `dim`. Throws Error if its size is odd.
+/// [dtypes: floating integral bool]
 Tensor glu(const Tensor& self, int64_t dim = -1);
 
 // Gradients that are operations: `grad` times the derivative at `self`.
 
 /// grad where self > threshold.
+/// [not out, not dtypes]
 Tensor threshold_backward(const Tensor& grad, const Tensor& self, double threshold);
 Tensor gelu_backward(const Tensor& grad, const Tensor& self,
                      const std::string& approximate = "none");

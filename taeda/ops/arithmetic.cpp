@@ -266,34 +266,7 @@ Tensor fmod(const Tensor& self, const Scalar& other) {
   return out;
 }
 
-// ---- methods ----
-
-Tensor Tensor::add(const Tensor& other, const Scalar& alpha) const {
-  return taeda::add(*this, other, alpha);
-}
-Tensor Tensor::add(const Scalar& other, const Scalar& alpha) const {
-  return taeda::add(*this, other, alpha);
-}
-Tensor Tensor::sub(const Tensor& other, const Scalar& alpha) const {
-  return taeda::sub(*this, other, alpha);
-}
-Tensor Tensor::sub(const Scalar& other, const Scalar& alpha) const {
-  return taeda::sub(*this, other, alpha);
-}
-Tensor Tensor::mul(const Tensor& other) const { return taeda::mul(*this, other); }
-Tensor Tensor::mul(const Scalar& other) const { return taeda::mul(*this, other); }
-Tensor Tensor::div(const Tensor& other, const char* mode) const {
-  return taeda::div(*this, other, mode);
-}
-Tensor Tensor::div(const Scalar& other, const char* mode) const {
-  return taeda::div(*this, other, mode);
-}
-Tensor Tensor::floor_divide(const Tensor& other) const { return taeda::floor_divide(*this, other); }
-Tensor Tensor::floor_divide(const Scalar& other) const { return taeda::floor_divide(*this, other); }
-Tensor Tensor::remainder(const Tensor& other) const { return taeda::remainder(*this, other); }
-Tensor Tensor::remainder(const Scalar& other) const { return taeda::remainder(*this, other); }
-Tensor Tensor::fmod(const Tensor& other) const { return taeda::fmod(*this, other); }
-Tensor Tensor::fmod(const Scalar& other) const { return taeda::fmod(*this, other); }
+// ---- in place ----
 
 Tensor& Tensor::add_(const Tensor& other, const Scalar& alpha) const {
   check_alpha(*this, other, alpha);
@@ -365,5 +338,8 @@ Tensor& Tensor::div_(const Scalar& other, const char* rounding_mode) const {
       [&](const Tensor& self) { return self.div(other, rounding_mode); },
       [&] { divide_into(*this, other, mode); });
 }
+
+Tensor& Tensor::true_divide_(const Tensor& other) const { return div_(other); }
+Tensor& Tensor::true_divide_(const Scalar& other) const { return div_(other); }
 
 }  // namespace taeda

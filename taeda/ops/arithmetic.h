@@ -1,6 +1,7 @@
 // Arithmetic between tensors and numbers. Operands broadcast and are promoted as in PyTorch; in
 // place, a result that does not fit into the tensor's dtype is an Error. Every function here is a
 // method, too.
+// [operations, method, out, keyword: alpha rounding_mode value]
 #pragma once
 
 #include "taeda/tensor/tensor.h"
@@ -8,51 +9,75 @@
 namespace taeda {
 
 /// self + alpha * other.
+/// [in-place: own]
 Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha = 1);
 Tensor add(const Tensor& self, const Scalar& other, const Scalar& alpha = 1);
 /// self - alpha * other. Throws Error for bool operands.
+/// [in-place: own, also: subtract, dtypes: floating complex integral]
 Tensor sub(const Tensor& self, const Tensor& other, const Scalar& alpha = 1);
 Tensor sub(const Tensor& self, const Scalar& other, const Scalar& alpha = 1);
 /// other - alpha * self.
+/// [not method, dtypes: floating complex integral]
 Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha = 1);
 /// self * other.
+/// [in-place: own, also: multiply]
 Tensor mul(const Tensor& self, const Tensor& other);
 Tensor mul(const Tensor& self, const Scalar& other);
 /// self / other. Without a rounding mode integers give floats; "trunc" rounds towards zero, "floor"
 /// down. Throws Error for another mode and, on the CPU, for integers divided by zero when rounding
 /// or taking a remainder; on accelerators, which are not waited for, the result there is 0.
+/// [in-place: own, also: divide]
 Tensor div(const Tensor& self, const Tensor& other, const char* rounding_mode = nullptr);
 Tensor div(const Tensor& self, const Scalar& other, const char* rounding_mode = nullptr);
+/// `div` without a rounding mode.
+/// [in-place: own]
+inline Tensor true_divide(const Tensor& self, const Tensor& other) { return div(self, other); }
+inline Tensor true_divide(const Tensor& self, const Scalar& other) { return div(self, other); }
 /// Python's //; not differentiable.
+/// [in-place, dtypes: floating integral bool]
 Tensor floor_divide(const Tensor& self, const Tensor& other);
 Tensor floor_divide(const Tensor& self, const Scalar& other);
 /// Python's %: the result has the sign of `other`.
+/// [in-place, dtypes: floating integral bool]
 Tensor remainder(const Tensor& self, const Tensor& other);
 Tensor remainder(const Tensor& self, const Scalar& other);
+/// [not in-place, dtypes: floating integral bool]
 Tensor remainder(const Scalar& self, const Tensor& other);
 /// C's fmod: the result has the sign of `self`.
+/// [in-place, dtypes: floating integral bool]
 Tensor fmod(const Tensor& self, const Tensor& other);
 Tensor fmod(const Tensor& self, const Scalar& other);
 /// self to the power of `exponent`. Throws Error for an integer tensor and a negative whole number.
+/// [in-place: own, autocast: float32 accelerators, dtypes: floating integral bool]
 Tensor pow(const Tensor& self, const Tensor& exponent);
 Tensor pow(const Tensor& self, const Scalar& exponent);
+/// [not in-place, autocast: float32 accelerators, dtypes: floating integral bool]
 Tensor pow(const Scalar& self, const Tensor& exponent);
 /// The larger (smaller) of each pair, NaN if one is NaN; of equal ones each gets half the gradient.
+/// [dtypes: floating integral bool]
 Tensor maximum(const Tensor& self, const Tensor& other);
 Tensor minimum(const Tensor& self, const Tensor& other);
 inline Tensor max(const Tensor& self, const Tensor& other) { return maximum(self, other); }
 inline Tensor min(const Tensor& self, const Tensor& other) { return minimum(self, other); }
 /// Angle of the point (other, self) in radians, in (-pi, pi].
+/// [in-place: Atan2, also: arctan2, dtypes: floating integral bool]
 Tensor atan2(const Tensor& self, const Tensor& other);
 /// sqrt(self^2 + other^2) without overflow.
+/// [in-place: Hypot, dtypes: floating]
 Tensor hypot(const Tensor& self, const Tensor& other);
-/// start + weight (end - start). All must have one dtype.
-Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight);
-Tensor lerp(const Tensor& start, const Tensor& end, const Scalar& weight);
-/// self + value * t1 * t2.
-Tensor addcmul(const Tensor& self, const Tensor& t1, const Tensor& t2, const Scalar& value = 1);
-/// self + value * t1 / t2. Throws Error if all operands are integers.
-Tensor addcdiv(const Tensor& self, const Tensor& t1, const Tensor& t2, const Scalar& value = 1);
+/// self + weight (end - self). All must have one dtype.
+/// [in-place, dtypes: floating complex]
+Tensor lerp(const Tensor& self, const Tensor& end, const Tensor& weight);
+/// [in-place: own, dtypes: floating complex]
+Tensor lerp(const Tensor& self, const Tensor& end, const Scalar& weight);
+/// self + value * tensor1 * tensor2.
+/// [in-place: own]
+Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
+               const Scalar& value = 1);
+/// self + value * tensor1 / tensor2. Throws Error if all operands are integers.
+/// [in-place: own, dtypes: floating complex]
+Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
+               const Scalar& value = 1);
 
 inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
 inline Tensor operator+(const Tensor& a, const Scalar& b) { return add(a, b); }

@@ -226,8 +226,9 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
                                     const Tensor& attn_mask, double dropout_p, bool is_causal,
                                     std::optional<double> scale, bool enable_gqa) {
   if (AutocastMode::is_active())
-    return policy::lower_precision(scaled_dot_product_attention, query, key, value, attn_mask,
-                                   dropout_p, is_causal, scale, enable_gqa);
+    return policy::declared<"scaled_dot_product_attention">(scaled_dot_product_attention, query,
+                                                            key, value, attn_mask, dropout_p,
+                                                            is_causal, scale, enable_gqa);
   check_operands(query, key, value, attn_mask, dropout_p, is_causal);
   if (enable_gqa) {
     TAEDA_CHECK(query.dim() >= 3 && key.dim() >= 3 && value.dim() >= 3,

@@ -1,4 +1,5 @@
 // Scaled dot product attention.
+// [operations]
 #pragma once
 
 #include <optional>
@@ -23,6 +24,7 @@ namespace taeda {
 /// "FlashAttention-2", 2023), unless batches broadcast, E or V is above 256 (128 for 16-bit floats
 /// on accelerators), the mask wants a gradient, or this gradient is itself being recorded. Throws
 /// Error for operands that do not fit.
+/// [autocast: lower]
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const Tensor& attn_mask = {}, double dropout_p = 0,
                                     bool is_causal = false, std::optional<double> scale = {},

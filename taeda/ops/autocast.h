@@ -1,12 +1,15 @@
-// What operations do under autocast (amp/autocast.h). An operation with a policy begins with
+// What operations do under autocast (amp/autocast.h). An operation whose declaration has a policy,
+// say [autocast: lower], begins with
 //
-//     if (AutocastMode::is_active()) return policy::lower_precision(mm, self, mat2);
+//     if (AutocastMode::is_active()) return policy::declared<"mm">(mm, self, mat2);
 //
 // which casts the tensors among the arguments and calls the operation again with autocast paused.
 // Casts are recorded, so the gradient of a float32 leaf is float32. Only floating tensors other
 // than float64, on a device type that is on, are cast. Not part of the public interface.
 #pragma once
 
+#include <algorithm>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <vector>
@@ -23,6 +26,21 @@ enum Devices : uint8_t {
   host = AutocastMode::bit(kCPU),
   accelerators = everywhere & ~host
 };
+
+/// Casts all tensors to the lower precision, to float32, or to the widest dtype among them.
+enum class Cast : uint8_t { lower, float32, promote };
+
+/// The policy that an operation declares; generated/ops/autocast_policies.h lists them.
+struct Declared {
+  std::string_view operation;
+  Cast cast;
+  Devices devices;
+};
+}  // namespace taeda::policy
+
+#include "taeda/generated/ops/autocast_policies.h"
+
+namespace taeda::policy {
 
 /// Whether the policies of these devices apply to the tensor.
 bool applies(const Tensor& t, Devices devices);
@@ -102,6 +120,33 @@ Tensor promote(const F& op, const Args&... arguments) {
   detail::Widest widest(devices);
   (detail::visit_tensors(widest, arguments), ...);
   return detail::call([&](const Tensor& t) { return widest.cast(t); }, op, arguments...);
+}
+
+/// The name of an operation as an argument of a template.
+template <size_t N>
+struct OperationName {
+  constexpr OperationName(const char (&name)[N]) { std::copy_n(name, N, text); }
+  char text[N];
+};
+
+/// The policy that `operation` declares in its header; does not compile where it declares none.
+template <OperationName operation>
+consteval Declared policy_of() {
+  for (const Declared& d : kDeclared)
+    if (d.operation == operation.text) return d;
+  throw "the operation's declaration has no tag 'autocast'";
+}
+
+/// Runs `op` as the declaration of `operation` says.
+template <OperationName operation, class F, class... Args>
+Tensor declared(const F& op, const Args&... arguments) {
+  constexpr Declared policy = policy_of<operation>();
+  if constexpr (policy.cast == Cast::lower)
+    return lower_precision<policy.devices>(op, arguments...);
+  else if constexpr (policy.cast == Cast::float32)
+    return float32<policy.devices>(op, arguments...);
+  else
+    return promote<policy.devices>(op, arguments...);
 }
 
 }  // namespace taeda::policy

@@ -111,21 +111,6 @@ Tensor addcdiv(const Tensor& self, const Tensor& t1, const Tensor& t2, const Sca
   return out;
 }
 
-Tensor Tensor::maximum(const Tensor& other) const { return taeda::maximum(*this, other); }
-Tensor Tensor::minimum(const Tensor& other) const { return taeda::minimum(*this, other); }
-Tensor Tensor::lerp(const Tensor& end, const Tensor& weight) const {
-  return taeda::lerp(*this, end, weight);
-}
-Tensor Tensor::lerp(const Tensor& end, const Scalar& weight) const {
-  return taeda::lerp(*this, end, weight);
-}
-Tensor Tensor::addcmul(const Tensor& a, const Tensor& b, const Scalar& value) const {
-  return taeda::addcmul(*this, a, b, value);
-}
-Tensor Tensor::addcdiv(const Tensor& a, const Tensor& b, const Scalar& value) const {
-  return taeda::addcdiv(*this, a, b, value);
-}
-
 Tensor& Tensor::lerp_(const Tensor& end, const Scalar& weight) const {
   check_lerp_dtype("end", *this, end);
   return in_place(

@@ -112,16 +112,6 @@ Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<d
   return out;
 }
 
-Tensor Tensor::clamp(const OptionalScalar& min, const OptionalScalar& max) const {
-  return taeda::clamp(*this, min, max);
-}
-Tensor Tensor::clamp_min(const Scalar& min) const { return taeda::clamp_min(*this, min); }
-Tensor Tensor::clamp_max(const Scalar& max) const { return taeda::clamp_max(*this, max); }
-Tensor Tensor::nan_to_num(std::optional<double> nan, std::optional<double> posinf,
-                          std::optional<double> neginf) const {
-  return taeda::nan_to_num(*this, nan, posinf, neginf);
-}
-
 Tensor& Tensor::clamp_(const OptionalScalar& min, const OptionalScalar& max) const {
   TAEDA_CHECK(min || max, kNoBounds);
   return detail::in_place(

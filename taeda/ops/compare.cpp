@@ -148,43 +148,37 @@ bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol,
   return isclose(self, other, rtol, atol, equal_nan).all().item<bool>();
 }
 
-// ---- methods ----
+bool Tensor::is_nonzero() const {
+  TAEDA_CHECK(numel() != 0, "Boolean value of Tensor with no values is ambiguous");
+  TAEDA_CHECK(numel() == 1, "Boolean value of Tensor with more than one value is ambiguous");
+  return reshape({}).to(kBool).item<bool>();
+}
 
-Tensor Tensor::eq(const Tensor& other) const { return taeda::eq(*this, other); }
-Tensor Tensor::eq(const Scalar& other) const { return taeda::eq(*this, other); }
-Tensor Tensor::ne(const Tensor& other) const { return taeda::ne(*this, other); }
-Tensor Tensor::ne(const Scalar& other) const { return taeda::ne(*this, other); }
-Tensor Tensor::lt(const Tensor& other) const { return taeda::lt(*this, other); }
-Tensor Tensor::lt(const Scalar& other) const { return taeda::lt(*this, other); }
-Tensor Tensor::le(const Tensor& other) const { return taeda::le(*this, other); }
-Tensor Tensor::le(const Scalar& other) const { return taeda::le(*this, other); }
-Tensor Tensor::gt(const Tensor& other) const { return taeda::gt(*this, other); }
-Tensor Tensor::gt(const Scalar& other) const { return taeda::gt(*this, other); }
-Tensor Tensor::ge(const Tensor& other) const { return taeda::ge(*this, other); }
-Tensor Tensor::ge(const Scalar& other) const { return taeda::ge(*this, other); }
-Tensor Tensor::logical_and(const Tensor& other) const { return taeda::logical_and(*this, other); }
-Tensor Tensor::logical_or(const Tensor& other) const { return taeda::logical_or(*this, other); }
-Tensor Tensor::logical_xor(const Tensor& other) const { return taeda::logical_xor(*this, other); }
-Tensor Tensor::bitwise_and(const Tensor& other) const { return taeda::bitwise_and(*this, other); }
-Tensor Tensor::bitwise_and(const Scalar& other) const { return taeda::bitwise_and(*this, other); }
-Tensor Tensor::bitwise_or(const Tensor& other) const { return taeda::bitwise_or(*this, other); }
-Tensor Tensor::bitwise_or(const Scalar& other) const { return taeda::bitwise_or(*this, other); }
-Tensor Tensor::bitwise_xor(const Tensor& other) const { return taeda::bitwise_xor(*this, other); }
-Tensor Tensor::bitwise_xor(const Scalar& other) const { return taeda::bitwise_xor(*this, other); }
-Tensor Tensor::logical_not() const { return taeda::logical_not(*this); }
-Tensor Tensor::bitwise_not() const { return taeda::bitwise_not(*this); }
-Tensor Tensor::isnan() const { return taeda::isnan(*this); }
-Tensor Tensor::isinf() const { return taeda::isinf(*this); }
-Tensor Tensor::isfinite() const { return taeda::isfinite(*this); }
-Tensor Tensor::where(const Tensor& condition, const Tensor& other) const {
-  return taeda::where(condition, *this, other);
+// ---- in place ----
+
+namespace {
+
+/// The answer about two tensors takes the place of the first.
+template <class Op>
+Tensor& replace_by_truth(const char* name, const char* node, const Op& op, const Tensor& self,
+                         const Tensor& other) {
+  const Tensor a = truth(self), b = truth(other);
+  return detail::in_place_recorded(
+      name, node, self, {self}, [&] { pointwise_into(op, self, a, b); },
+      [] { return [](const Tensor& g) { return detail::zeros_like(g); }; });
 }
-bool Tensor::equal(const Tensor& other) const { return taeda::equal(*this, other); }
-Tensor Tensor::isclose(const Tensor& other, double rtol, double atol, bool equal_nan) const {
-  return taeda::isclose(*this, other, rtol, atol, equal_nan);
+
+}  // namespace
+
+Tensor& Tensor::logical_and_(const Tensor& other) const {
+  return replace_by_truth("logical_and_", "LogicalAndBackward0", LogicalAnd{}, *this, other);
 }
-bool Tensor::allclose(const Tensor& other, double rtol, double atol, bool equal_nan) const {
-  return taeda::allclose(*this, other, rtol, atol, equal_nan);
+Tensor& Tensor::logical_or_(const Tensor& other) const {
+  return replace_by_truth("logical_or_", "LogicalOrBackward0", LogicalOr{}, *this, other);
 }
+Tensor& Tensor::logical_xor_(const Tensor& other) const {
+  return replace_by_truth("logical_xor_", "LogicalXorBackward0", LogicalXor{}, *this, other);
+}
+Tensor& Tensor::logical_not_() const { return eq_(0); }
 
 }  // namespace taeda

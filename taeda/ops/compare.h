@@ -1,4 +1,5 @@
 // Comparison, logic and selection. Comparisons give bool tensors and have no gradient.
+// [operations, method, out]
 #pragma once
 
 #include "taeda/tensor/tensor.h"
@@ -6,36 +7,47 @@
 namespace taeda {
 
 /// self == other, element by element; NaN equals nothing.
+/// [in-place: Eq]
 Tensor eq(const Tensor& self, const Tensor& other);
 Tensor eq(const Tensor& self, const Scalar& other);
 /// self != other.
+/// [in-place: Ne, also: not_equal]
 Tensor ne(const Tensor& self, const Tensor& other);
 Tensor ne(const Tensor& self, const Scalar& other);
 /// self < other. Throws NotImplementedError for complex operands, as le, gt and ge do.
+/// [in-place: Lt, also: less, dtypes: floating integral bool]
 Tensor lt(const Tensor& self, const Tensor& other);
 Tensor lt(const Tensor& self, const Scalar& other);
 /// self <= other.
+/// [in-place: Le, also: less_equal, dtypes: floating integral bool]
 Tensor le(const Tensor& self, const Tensor& other);
 Tensor le(const Tensor& self, const Scalar& other);
 /// self > other.
+/// [in-place: Gt, also: greater, dtypes: floating integral bool]
 Tensor gt(const Tensor& self, const Tensor& other);
 Tensor gt(const Tensor& self, const Scalar& other);
 /// self >= other.
+/// [in-place: Ge, also: greater_equal, dtypes: floating integral bool]
 Tensor ge(const Tensor& self, const Tensor& other);
 Tensor ge(const Tensor& self, const Scalar& other);
 
 /// Logic on any dtype: everything but zero is true.
+/// [in-place: own]
 Tensor logical_and(const Tensor& self, const Tensor& other);
 Tensor logical_or(const Tensor& self, const Tensor& other);
 Tensor logical_xor(const Tensor& self, const Tensor& other);
 Tensor logical_not(const Tensor& self);
 /// Bit by bit on integers; on bool the same as the logical operation.
+/// [in-place: BitwiseAnd, dtypes: integral bool]
 Tensor bitwise_and(const Tensor& self, const Tensor& other);
 Tensor bitwise_and(const Tensor& self, const Scalar& other);
+/// [in-place: BitwiseOr, dtypes: integral bool]
 Tensor bitwise_or(const Tensor& self, const Tensor& other);
 Tensor bitwise_or(const Tensor& self, const Scalar& other);
+/// [in-place: BitwiseXor, dtypes: integral bool]
 Tensor bitwise_xor(const Tensor& self, const Tensor& other);
 Tensor bitwise_xor(const Tensor& self, const Scalar& other);
+/// [in-place: BitwiseNot, dtypes: integral bool]
 Tensor bitwise_not(const Tensor& self);
 
 /// Whether each element is not a number, infinite, or neither; a complex one if either part is.
@@ -46,13 +58,16 @@ Tensor isfinite(const Tensor& self);
 /// condition ? self : other, all three broadcast. Throws Error unless `condition` is a bool tensor.
 Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other);
 Tensor where(const Tensor& condition, const Scalar& self, const Tensor& other);
+/// [not method]
 Tensor where(const Tensor& condition, const Tensor& self, const Scalar& other);
+/// [not in-place]
 Tensor where(const Tensor& condition, const Scalar& self, const Scalar& other);
 
 /// Whether both have the same sizes and the same elements.
 bool equal(const Tensor& self, const Tensor& other);
 /// |self - other| <= atol + rtol |other| for each element. Throws Error for different dtypes, and
 /// ValueError for a negative tolerance.
+/// [dtypes: floating integral]
 Tensor isclose(const Tensor& self, const Tensor& other, double rtol = 1e-5, double atol = 1e-8,
                bool equal_nan = false);
 bool allclose(const Tensor& self, const Tensor& other, double rtol = 1e-5, double atol = 1e-8,

@@ -276,19 +276,22 @@ ConvPadding::ConvPadding(const char* word) : sizes_{0}, same_(std::strcmp(word, 
 Tensor conv1d(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,
               const ConvPadding& padding, IntArrayRef dilation, int64_t groups) {
   if (AutocastMode::is_active())
-    return policy::lower_precision(conv1d, input, weight, bias, stride, padding, dilation, groups);
+    return policy::declared<"conv1d">(conv1d, input, weight, bias, stride, padding, dilation,
+                                      groups);
   return conv("conv1d", 1, input, weight, bias, stride, padding, dilation, groups);
 }
 Tensor conv2d(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,
               const ConvPadding& padding, IntArrayRef dilation, int64_t groups) {
   if (AutocastMode::is_active())
-    return policy::lower_precision(conv2d, input, weight, bias, stride, padding, dilation, groups);
+    return policy::declared<"conv2d">(conv2d, input, weight, bias, stride, padding, dilation,
+                                      groups);
   return conv("conv2d", 2, input, weight, bias, stride, padding, dilation, groups);
 }
 Tensor conv3d(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,
               const ConvPadding& padding, IntArrayRef dilation, int64_t groups) {
   if (AutocastMode::is_active())
-    return policy::lower_precision(conv3d, input, weight, bias, stride, padding, dilation, groups);
+    return policy::declared<"conv3d">(conv3d, input, weight, bias, stride, padding, dilation,
+                                      groups);
   return conv("conv3d", 3, input, weight, bias, stride, padding, dilation, groups);
 }
 
@@ -296,8 +299,8 @@ Tensor conv_transpose1d(const Tensor& input, const Tensor& weight, const Tensor&
                         IntArrayRef stride, IntArrayRef padding, IntArrayRef output_padding,
                         int64_t groups, IntArrayRef dilation) {
   if (AutocastMode::is_active())
-    return policy::lower_precision(conv_transpose1d, input, weight, bias, stride, padding,
-                                   output_padding, groups, dilation);
+    return policy::declared<"conv_transpose1d">(conv_transpose1d, input, weight, bias, stride,
+                                                padding, output_padding, groups, dilation);
   return conv_transpose("conv_transpose1d", 1, input, weight, bias, stride, padding, output_padding,
                         groups, dilation);
 }
@@ -305,8 +308,8 @@ Tensor conv_transpose2d(const Tensor& input, const Tensor& weight, const Tensor&
                         IntArrayRef stride, IntArrayRef padding, IntArrayRef output_padding,
                         int64_t groups, IntArrayRef dilation) {
   if (AutocastMode::is_active())
-    return policy::lower_precision(conv_transpose2d, input, weight, bias, stride, padding,
-                                   output_padding, groups, dilation);
+    return policy::declared<"conv_transpose2d">(conv_transpose2d, input, weight, bias, stride,
+                                                padding, output_padding, groups, dilation);
   return conv_transpose("conv_transpose2d", 2, input, weight, bias, stride, padding, output_padding,
                         groups, dilation);
 }
@@ -314,8 +317,8 @@ Tensor conv_transpose3d(const Tensor& input, const Tensor& weight, const Tensor&
                         IntArrayRef stride, IntArrayRef padding, IntArrayRef output_padding,
                         int64_t groups, IntArrayRef dilation) {
   if (AutocastMode::is_active())
-    return policy::lower_precision(conv_transpose3d, input, weight, bias, stride, padding,
-                                   output_padding, groups, dilation);
+    return policy::declared<"conv_transpose3d">(conv_transpose3d, input, weight, bias, stride,
+                                                padding, output_padding, groups, dilation);
   return conv_transpose("conv_transpose3d", 3, input, weight, bias, stride, padding, output_padding,
                         groups, dilation);
 }

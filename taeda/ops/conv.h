@@ -1,6 +1,7 @@
 // Convolutions. `input` is [N, C, ...] or, unbatched, [C, ...]; `weight` [O, C / groups, k...] (for
 // the transposed ones [C, O / groups, k...]); `bias` [O] or undefined. Lists hold one value for all
 // spatial dimensions or one for each. An input in channels-last order gives such an output.
+// [operations]
 #pragma once
 
 #include <string>
@@ -27,6 +28,9 @@ class ConvPadding {
   bool same_ = false;
 };
 
+/// The cross-correlation of each window with the weights, plus the bias: size (in + 2 * padding -
+/// dilation * (k - 1) - 1) / stride + 1.
+/// [autocast: lower]
 Tensor conv1d(const Tensor& input, const Tensor& weight, const Tensor& bias = {},
               IntArrayRef stride = 1, const ConvPadding& padding = 0, IntArrayRef dilation = 1,
               int64_t groups = 1);
@@ -39,6 +43,7 @@ Tensor conv3d(const Tensor& input, const Tensor& weight, const Tensor& bias = {}
 
 /// The gradient of a convolution as an operation of its own: size (in - 1) * stride - 2 * padding +
 /// dilation * (k - 1) + output_padding + 1.
+/// [autocast: lower]
 Tensor conv_transpose1d(const Tensor& input, const Tensor& weight, const Tensor& bias = {},
                         IntArrayRef stride = 1, IntArrayRef padding = 0,
                         IntArrayRef output_padding = 0, int64_t groups = 1,

@@ -124,8 +124,6 @@ Tensor Tensor::contiguous(MemoryFormat format) const {
   return clone(format);
 }
 
-Tensor Tensor::clone(MemoryFormat format) const { return taeda::clone(*this, format); }
-
 Tensor clone(const Tensor& self, MemoryFormat format) {
   const DimVector strides = format == MemoryFormat::Preserve ? strides_like(self.layout())
                             : format == MemoryFormat::ChannelsLast

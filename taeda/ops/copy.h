@@ -1,5 +1,6 @@
 // Copies between devices, dtypes and layouts. Methods: Tensor::to, cpu, cuda, contiguous, clone,
 // copy_, pin_memory, item, fill_, zero_.
+// [operations, method]
 #pragma once
 
 #include "taeda/tensor/tensor.h"

@@ -1,5 +1,6 @@
 // Making tensors. TensorOptions say dtype, device, requires_grad and memory format; a dtype or a
 // device alone may stand for them: zeros({2, 3}, kLong), ones({2}, "sim:0").
+// [operations]
 #pragma once
 
 #include "taeda/ops/tensor_literal.h"
@@ -8,14 +9,14 @@
 namespace taeda {
 
 /// Uninitialised memory.
-Tensor empty(IntArrayRef sizes, const TensorOptions& options = {});
+Tensor empty(IntArrayRef size, const TensorOptions& options = {});
 /// Uninitialised memory with the strides given, in elements.
-Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options = {});
-Tensor zeros(IntArrayRef sizes, const TensorOptions& options = {});
-Tensor ones(IntArrayRef sizes, const TensorOptions& options = {});
+Tensor empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& options = {});
+Tensor zeros(IntArrayRef size, const TensorOptions& options = {});
+Tensor ones(IntArrayRef size, const TensorOptions& options = {});
 /// dtype follows `value` if the options have none: int64 for integers, bool, the default for
 /// floats.
-Tensor full(IntArrayRef sizes, const Scalar& value, const TensorOptions& options = {});
+Tensor full(IntArrayRef size, const Scalar& value, const TensorOptions& options = {});
 /// A 0-dim tensor; of the default dtype unless the options have one.
 Tensor scalar_tensor(const Scalar& value, const TensorOptions& options = {});
 
@@ -53,13 +54,13 @@ Tensor triu_indices(int64_t row, int64_t col, int64_t offset = 0,
 Tensor tensor(const TensorLiteral& values, const TensorOptions& options = {});
 
 /// A tensor over memory of somebody else, which must outlive it, or is given to `deleter` when the
-/// last tensor over it dies. `strides` are in elements. The options' device says where it lies.
-Tensor from_blob(void* data, IntArrayRef sizes, const TensorOptions& options = {});
-Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,
+/// last tensor over it dies. `stride` are in elements. The options' device says where it lies.
+Tensor from_blob(void* data, IntArrayRef size, const TensorOptions& options = {});
+Tensor from_blob(void* data, IntArrayRef size, IntArrayRef stride,
                  const TensorOptions& options = {});
-Tensor from_blob(void* data, IntArrayRef sizes, std::function<void(void*)> deleter,
+Tensor from_blob(void* data, IntArrayRef size, std::function<void(void*)> deleter,
                  const TensorOptions& options = {});
-Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,
+Tensor from_blob(void* data, IntArrayRef size, IntArrayRef stride,
                  std::function<void(void*)> deleter, const TensorOptions& options = {});
 
 /// The complex tensor real + i * imag. (libtorch's `complex`; here that name is the number's type.)

@@ -172,8 +172,8 @@ Tensor cross_entropy_smoothed(const Tensor& input, const Tensor& target, const T
 Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight,
                      Reduction reduction, int64_t ignore_index, double label_smoothing) {
   if (AutocastMode::is_active())
-    return policy::float32(cross_entropy, input, target, weight, reduction, ignore_index,
-                           label_smoothing);
+    return policy::declared<"cross_entropy">(cross_entropy, input, target, weight, reduction,
+                                             ignore_index, label_smoothing);
   TAEDA_CHECK(label_smoothing >= 0 && label_smoothing <= 1,
               "label_smoothing must be between 0.0 and 1.0. Got: ", label_smoothing);
   if (input.dim() > 0 && input.sizes() == target.sizes() &&
@@ -190,7 +190,7 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& we
 Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight,
                 Reduction reduction, int64_t ignore_index) {
   if (AutocastMode::is_active())
-    return policy::float32(nll_loss, input, target, weight, reduction, ignore_index);
+    return policy::declared<"nll_loss">(nll_loss, input, target, weight, reduction, ignore_index);
   check_class_indices("nll_loss", input, target, weight);
   const char* node = input.dim() > 2 ? "NllLoss2DBackward0" : "NllLossBackward0";
   return class_loss(node, input, target, weight,

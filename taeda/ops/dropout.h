@@ -1,4 +1,5 @@
 // Dropout. The mask is never stored: it is drawn again, from the same state, for the gradient.
+// [operations]
 #pragma once
 
 #include "taeda/tensor/tensor.h"

@@ -1,4 +1,5 @@
 // Contractions named by their indices.
+// [operations]
 #pragma once
 
 #include <string>

@@ -4,7 +4,6 @@
 
 #include "taeda/autograd/record.h"
 #include "taeda/ops/pointwise.h"
-#include "taeda/tensor/iter.h"
 
 namespace taeda::detail {
 
@@ -62,11 +61,7 @@ Tensor& in_place(const char* name, const Tensor& self, bool recorded, Compute&& 
                  Write&& write) {
   check_inplace(name, self, recorded);
   if (recorded) {
-    autograd::assign_inplace(name, self, [&](const Tensor& before) {
-      Tensor result = compute(before);
-      check_same_device(name, {&result, &self});  // copying it back would hide that it is not
-      return result;
-    });
+    autograd::assign_inplace(name, self, compute);
   } else {
     write();
     bump_version(self);

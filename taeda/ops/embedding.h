@@ -1,4 +1,5 @@
 // Table look-up.
+// [operations]
 #pragma once
 
 #include "taeda/tensor/tensor.h"

@@ -10,6 +10,7 @@
 //
 // Errors of all: a length below 1, a dimension that does not exist, an unknown `norm`, float16 and
 // bfloat16 (outside autocast, where they are taken as float32).
+// [operations, out]
 #pragma once
 
 #include <optional>
@@ -45,6 +46,7 @@ Tensor fft(const Tensor& self, OptionalDim n = {}, int64_t dim = -1, OptionalNor
 Tensor ifft(const Tensor& self, OptionalDim n = {}, int64_t dim = -1, OptionalNorm norm = {});
 /// The first n / 2 + 1 numbers of the transform of a real input; the others are conjugates of
 /// these. Throws Error for a complex input.
+/// [dtypes: floating integral bool]
 Tensor rfft(const Tensor& self, OptionalDim n = {}, int64_t dim = -1, OptionalNorm norm = {});
 /// The real numbers of which `self` is the rfft. `n` is their number, by default 2 (m - 1) for m
 /// frequencies. Imaginary parts that the rfft of real numbers cannot have are ignored.
@@ -53,6 +55,7 @@ Tensor irfft(const Tensor& self, OptionalDim n = {}, int64_t dim = -1, OptionalN
 /// given; real.
 Tensor hfft(const Tensor& self, OptionalDim n = {}, int64_t dim = -1, OptionalNorm norm = {});
 /// The inverse of hfft. Throws Error for a complex input.
+/// [dtypes: floating integral bool]
 Tensor ihfft(const Tensor& self, OptionalDim n = {}, int64_t dim = -1, OptionalNorm norm = {});
 
 /// Along several dimensions: all, or the last s.size(), or `dim`. The real ones halve the last of
@@ -61,8 +64,10 @@ Tensor fftn(const Tensor& self, OptionalIntArrayRef s = {}, OptionalIntArrayRef 
             OptionalNorm norm = {});
 Tensor ifftn(const Tensor& self, OptionalIntArrayRef s = {}, OptionalIntArrayRef dim = {},
              OptionalNorm norm = {});
+/// [dtypes: floating integral bool]
 Tensor rfftn(const Tensor& self, OptionalIntArrayRef s = {}, OptionalIntArrayRef dim = {},
              OptionalNorm norm = {});
+/// [not dtypes]
 Tensor irfftn(const Tensor& self, OptionalIntArrayRef s = {}, OptionalIntArrayRef dim = {},
               OptionalNorm norm = {});
 /// Along two dimensions, by default the last two.
@@ -70,15 +75,19 @@ Tensor fft2(const Tensor& self, OptionalIntArrayRef s = {}, IntArrayRef dim = {-
             OptionalNorm norm = {});
 Tensor ifft2(const Tensor& self, OptionalIntArrayRef s = {}, IntArrayRef dim = {-2, -1},
              OptionalNorm norm = {});
+/// [dtypes: floating integral bool]
 Tensor rfft2(const Tensor& self, OptionalIntArrayRef s = {}, IntArrayRef dim = {-2, -1},
              OptionalNorm norm = {});
+/// [not dtypes]
 Tensor irfft2(const Tensor& self, OptionalIntArrayRef s = {}, IntArrayRef dim = {-2, -1},
               OptionalNorm norm = {});
 
 /// The frequencies of fft's results in cycles per unit of `d`, the distance of two samples:
 /// 0, 1, ..., -2, -1 over n d.
+/// [not out]
 Tensor fftfreq(int64_t n, double d = 1, const TensorOptions& options = {});
 /// Those of rfft's results: 0, 1, ..., n / 2 over n d.
+/// [not out]
 Tensor rfftfreq(int64_t n, double d = 1, const TensorOptions& options = {});
 /// Frequency zero moved from the beginning to the middle of all dimensions, or of `dim`.
 Tensor fftshift(const Tensor& self, OptionalIntArrayRef dim = {});

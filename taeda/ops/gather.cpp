@@ -72,37 +72,37 @@ void check_source(const char* op, const Tensor& self, int64_t dim, const Tensor&
 
 }  // namespace
 
-Tensor Tensor::index_select(int64_t dim, const Tensor& index) const {
-  const int64_t d = wrap_dim(dim, this->dim());
-  DimVector shape(sizes());
+Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
+  const int64_t d = wrap_dim(dim, self.dim());
+  DimVector shape(self.sizes());
   if (!shape.empty()) shape[d] = index.numel();
-  Tensor out = make_tensor(shape, dtype(), device());
+  Tensor out = make_tensor(shape, self.dtype(), self.device());
   {
     NoGradGuard guard;
-    const Rows rows("index_select", atleast_1d(*this), d, index);
+    const Rows rows("index_select", atleast_1d(self), d, index);
     if (out.numel() > 0)
-      index_get_slot(device().type(), atleast_1d(out).movedim(d, 0), rows.block, rows.offsets);
+      index_get_slot(self.device().type(), atleast_1d(out).movedim(d, 0), rows.block, rows.offsets);
   }
-  if (wants_grad(*this))
-    record("IndexSelectBackward0", out, {*this},
-           [sizes = DimVector(sizes()), d, index = save(index)](const Tensor& g) {
+  if (wants_grad(self))
+    record("IndexSelectBackward0", out, {self},
+           [sizes = DimVector(self.sizes()), d, index = save(index)](const Tensor& g) {
              return g.new_zeros(sizes).index_add_(d, index.unpack(), g);
            });
   return out;
 }
 
-Tensor Tensor::index_add(int64_t dim, const Tensor& index, const Tensor& source,
-                         const Scalar& alpha) const {
-  const int64_t d = wrap_dim(dim, this->dim());
-  check_source("index_add", *this, d, index, source);
+Tensor index_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
+                 const Scalar& alpha) {
+  const int64_t d = wrap_dim(dim, self.dim());
+  check_source("index_add", self, d, index, source);
   Tensor out;
   {
     NoGradGuard guard;
-    out = clone();
+    out = self.clone();
     put_rows("index_add", out, d, index, alpha.equal(1) ? source : source.mul(alpha), true);
   }
-  if (wants_grad(*this, source))
-    record("IndexAddBackward0", out, {*this, source},
+  if (wants_grad(self, source))
+    record("IndexAddBackward0", out, {self, source},
            [d, alpha, index = save(index), sizes = DimVector(source.sizes())](const Tensor& g,
                                                                               Needs needs) {
              Tensor rows;
@@ -128,7 +128,8 @@ Tensor& Tensor::index_add_(int64_t dim, const Tensor& index, const Tensor& sourc
 }
 
 Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
-  if (AutocastMode::is_active()) return policy::promote(index_copy, self, dim, index, source);
+  if (AutocastMode::is_active())
+    return policy::declared<"index_copy">(index_copy, self, dim, index, source);
   const int64_t d = wrap_dim(dim, self.dim());
   check_source("index_copy", self, d, index, source);
   Tensor out;
@@ -261,33 +262,33 @@ Tensor scalar_like(const Tensor& self, const Tensor& index, const Scalar& value)
 
 }  // namespace
 
-Tensor Tensor::gather(int64_t dim, const Tensor& index) const {
-  const int64_t d = wrap_dim(dim, this->dim());
-  check_gather("gather", *this, d, index, true);
-  Tensor out = make_tensor(index.sizes(), dtype(), device());
+Tensor gather(const Tensor& self, int64_t dim, const Tensor& index) {
+  const int64_t d = wrap_dim(dim, self.dim());
+  check_gather("gather", self, d, index, true);
+  Tensor out = make_tensor(index.sizes(), self.dtype(), self.device());
   if (out.numel() > 0) {
     NoGradGuard guard;
-    gather_slot(device().type(), atleast_1d(out), atleast_1d(*this), atleast_1d(index), d);
+    gather_slot(self.device().type(), atleast_1d(out), atleast_1d(self), atleast_1d(index), d);
   }
-  if (wants_grad(*this))
-    record("GatherBackward0", out, {*this},
-           [sizes = DimVector(sizes()), d, index = save(index)](const Tensor& g) {
+  if (wants_grad(self))
+    record("GatherBackward0", out, {self},
+           [sizes = DimVector(self.sizes()), d, index = save(index)](const Tensor& g) {
              return g.new_zeros(sizes).scatter_add_(d, index.unpack(), g);
            });
   return out;
 }
 
-Tensor Tensor::scatter(int64_t dim, const Tensor& index, const Tensor& src) const {
-  const int64_t d = wrap_dim(dim, this->dim());
-  check_scatter("scatter", *this, d, index, src);
+Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
+  const int64_t d = wrap_dim(dim, self.dim());
+  check_scatter("scatter", self, d, index, src);
   Tensor out;
   {
     NoGradGuard guard;
-    out = clone();
+    out = self.clone();
     scatter_into(out, d, index, src, false);
   }
-  if (wants_grad(*this, src))
-    record("ScatterBackward0", out, {*this, src},
+  if (wants_grad(self, src))
+    record("ScatterBackward0", out, {self, src},
            [d, index = save(index), sizes = DimVector(src.sizes())](const Tensor& g, Needs needs) {
              const Tensor i = index.unpack();
              return TensorVec{needs[0] ? g.scatter(d, i, 0) : Tensor(),
@@ -296,35 +297,35 @@ Tensor Tensor::scatter(int64_t dim, const Tensor& index, const Tensor& src) cons
   return out;
 }
 
-Tensor Tensor::scatter(int64_t dim, const Tensor& index, const Scalar& value) const {
-  const int64_t d = wrap_dim(dim, this->dim());
-  check_gather("scatter", *this, d, index, false);
+Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
+  const int64_t d = wrap_dim(dim, self.dim());
+  check_gather("scatter", self, d, index, false);
   Tensor out;
   {
     NoGradGuard guard;
-    out = clone();
-    scatter_into(out, d, index, scalar_like(*this, index, value), false);
+    out = self.clone();
+    scatter_into(out, d, index, scalar_like(self, index, value), false);
   }
-  if (wants_grad(*this))
-    record("ScatterBackward1", out, {*this},
+  if (wants_grad(self))
+    record("ScatterBackward1", out, {self},
            [d, index = save(index)](const Tensor& g) { return g.scatter(d, index.unpack(), 0); });
   return out;
 }
 
-Tensor Tensor::scatter_add(int64_t dim, const Tensor& index, const Tensor& src) const {
+Tensor scatter_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
   if (AutocastMode::is_active())
-    return policy::promote<policy::accelerators>(taeda::scatter_add, *this, dim, index, src);
-  const int64_t d = wrap_dim(dim, this->dim());
-  check_scatter("scatter_add", *this, d, index, src);
+    return policy::declared<"scatter_add">(taeda::scatter_add, self, dim, index, src);
+  const int64_t d = wrap_dim(dim, self.dim());
+  check_scatter("scatter_add", self, d, index, src);
   Tensor out;
   {
     NoGradGuard guard;
-    out = clone();
+    out = self.clone();
     scatter_into(out, d, index, src, true);
   }
-  if (wants_grad(*this, src))
+  if (wants_grad(self, src))
     record(
-        "ScatterAddBackward0", out, {*this, src},
+        "ScatterAddBackward0", out, {self, src},
         [d, index = save(index), sizes = DimVector(src.sizes())](const Tensor& g, Needs needs) {
           return TensorVec{g, needs[1] ? source_gradient(g, d, index.unpack(), sizes) : Tensor()};
         });
@@ -410,30 +411,30 @@ void fill_masked(const Tensor& out, const Tensor& in, const Tensor& mask, const 
 
 }  // namespace
 
-Tensor Tensor::masked_fill(const Tensor& mask, const Scalar& value) const {
-  check_mask(*this, mask, &value);
-  const DimVector shape = broadcast_sizes(sizes(), mask.sizes());
-  Tensor out = IntArrayRef(shape) == sizes() ? empty_like(*this) : empty(shape, options());
-  fill_masked(out, *this, mask, value);
-  if (wants_grad(*this))
-    record("MaskedFillBackward0", out, {*this},
+Tensor masked_fill(const Tensor& self, const Tensor& mask, const Scalar& value) {
+  check_mask(self, mask, &value);
+  const DimVector shape = broadcast_sizes(self.sizes(), mask.sizes());
+  Tensor out = IntArrayRef(shape) == self.sizes() ? empty_like(self) : empty(shape, self.options());
+  fill_masked(out, self, mask, value);
+  if (wants_grad(self))
+    record("MaskedFillBackward0", out, {self},
            [mask = save(mask)](const Tensor& g) { return g.masked_fill(mask.unpack(), 0); });
   return out;
 }
 
-Tensor Tensor::masked_fill(const Tensor& mask, const Tensor& value) const {
+Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) {
   TAEDA_CHECK(value.dim() == 0,
               "masked_fill_ only supports a 0-dimensional value tensor, but got "
               "tensor with ",
               value.dim(), " dimension(s).");
-  check_mask(*this, mask, nullptr);
+  check_mask(self, mask, nullptr);
   Tensor out;
   {
     NoGradGuard guard;
-    out = taeda::where(mask, value.to(device(), dtype()), *this);
+    out = taeda::where(mask, value.to(self.device(), self.dtype()), self);
   }
-  if (wants_grad(*this, value))
-    record("MaskedFillBackward1", out, {*this, value},
+  if (wants_grad(self, value))
+    record("MaskedFillBackward1", out, {self, value},
            [mask = save(mask)](const Tensor& g, Needs needs) {
              const Tensor m = mask.unpack();
              return TensorVec{needs[0] ? g.masked_fill(m, 0) : Tensor(),

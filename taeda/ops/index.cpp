@@ -292,10 +292,10 @@ void check_broadcasts(const Tensor& values, IntArrayRef to) {
 
 }  // namespace
 
-Tensor Tensor::index(ArrayRef<TensorIndex> indices) const {
-  const Selection s = Parser(*this, indices).take();
+Tensor index(const Tensor& self, ArrayRef<TensorIndex> indices) {
+  const Selection s = Parser(self, indices).take();
   if (s.has_tensors()) return get(s.view, s.indices);
-  return s.view.is_same(*this) ? view(sizes()) : s.view;
+  return s.view.is_same(self) ? self.view(self.sizes()) : s.view;
 }
 
 Tensor Tensor::index(std::initializer_list<TensorIndex> indices) const {
@@ -348,37 +348,38 @@ Tensor& Tensor::index_put_(std::initializer_list<TensorIndex> indices, const Sca
 Tensor index_put(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& values,
                  bool accumulate) {
   if (AutocastMode::is_active())
-    return policy::promote<policy::accelerators>(index_put, self, indices, values, accumulate);
+    return policy::declared<"index_put">(index_put, self, indices, values, accumulate);
   Tensor out = self.clone();
   out.index_put_(indices, values, accumulate);
   return out;
 }
 
-Tensor Tensor::take(const Tensor& index) const {
-  TAEDA_CHECK_INDEX(index.dtype() == kLong, "take(): Expected a long tensor for index, but got ",
+Tensor take(const Tensor& self, const Tensor& index) {
+  TAEDA_CHECK_INDEX(index.dtype() == kLong,
+                    "take(): Expected a long tensor for index, but got ",
                     to_string(index.dtype()));
-  const Tensor flat = reshape({-1});
+  const Tensor flat = self.reshape({-1});
   const Tensor list = index.reshape({-1});
   return flat.index({list}).view(index.sizes());
 }
 
-Tensor Tensor::masked_select(const Tensor& mask) const {
+Tensor masked_select(const Tensor& self, const Tensor& mask) {
   TAEDA_CHECK(mask.dtype() == kBool, "masked_select: expected BoolTensor for mask");
-  const DimVector shape = broadcast_sizes(sizes(), mask.sizes());
-  if (shape.empty()) return reshape({1}).index({mask.reshape({1})});
-  return expand(shape).index({mask.expand(shape)});
+  const DimVector shape = broadcast_sizes(self.sizes(), mask.sizes());
+  if (shape.empty()) return self.reshape({1}).index({mask.reshape({1})});
+  return self.expand(shape).index({mask.expand(shape)});
 }
 
-Tensor Tensor::nonzero() const {
-  const Tensor flat = contiguous();
-  Tensor count = empty({1}, options().dtype(kLong));
+Tensor nonzero(const Tensor& self) {
+  const Tensor flat = self.contiguous();
+  Tensor count = empty({1}, self.options().dtype(kLong));
   int64_t n = 0;
-  if (numel() > 0) {
-    nonzero_count_slot(device().type(), count, flat);
+  if (self.numel() > 0) {
+    nonzero_count_slot(self.device().type(), count, flat);
     n = count.item<int64_t>();
   }
-  Tensor out = empty({n, dim()}, options().dtype(kLong));
-  if (n > 0 && dim() > 0) nonzero_slot(device().type(), out, flat);
+  Tensor out = empty({n, self.dim()}, self.options().dtype(kLong));
+  if (n > 0 && self.dim() > 0) nonzero_slot(self.device().type(), out, flat);
   return out;
 }
 

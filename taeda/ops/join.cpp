@@ -181,11 +181,11 @@ std::vector<Tensor> split_views(const char* node, const Tensor& self, IntArrayRe
 
 }  // namespace
 
-std::vector<Tensor> Tensor::split(int64_t split_size, int64_t dim) const {
-  TAEDA_CHECK(this->dim() != 0, "split expects at least a 1-dimensional tensor");
+std::vector<Tensor> split(const Tensor& self, int64_t split_size, int64_t dim) {
+  TAEDA_CHECK(self.dim() != 0, "split expects at least a 1-dimensional tensor");
   TAEDA_CHECK(split_size >= 0,
               "split expects split_size be non-negative, but got split_size=", split_size);
-  const int64_t d = wrap_dim(dim, this->dim()), n = sizes()[d];
+  const int64_t d = wrap_dim(dim, self.dim()), n = self.sizes()[d];
   TAEDA_CHECK(split_size > 0 || n == 0,
               "split_size can only be 0 if dimension size is 0, but got "
               "dimension size of ",
@@ -193,12 +193,12 @@ std::vector<Tensor> Tensor::split(int64_t split_size, int64_t dim) const {
   DimVector parts;
   for (int64_t left = n; left > 0; left -= split_size) parts.push_back(std::min(left, split_size));
   if (parts.empty()) parts.push_back(0);
-  return split_views("SplitBackward0", *this, parts, d);
+  return split_views("SplitBackward0", self, parts, d);
 }
 
-std::vector<Tensor> Tensor::split(IntArrayRef split_sizes, int64_t dim) const {
-  TAEDA_CHECK(this->dim() != 0, "split expects at least a 1-dimensional tensor");
-  const int64_t d = wrap_dim(dim, this->dim());
+std::vector<Tensor> split(const Tensor& self, IntArrayRef split_sizes, int64_t dim) {
+  TAEDA_CHECK(self.dim() != 0, "split expects at least a 1-dimensional tensor");
+  const int64_t d = wrap_dim(dim, self.dim());
   int64_t total = 0;
   for (int64_t n : split_sizes) {
     TAEDA_CHECK(n >= 0,
@@ -207,30 +207,31 @@ std::vector<Tensor> Tensor::split(IntArrayRef split_sizes, int64_t dim) const {
                 split_sizes);
     total += n;
   }
-  TAEDA_CHECK(total == sizes()[d], "split_with_sizes expects split_sizes to sum exactly to ",
-              sizes()[d], " (input tensor's size at dimension ", d,
+  TAEDA_CHECK(total == self.sizes()[d], "split_with_sizes expects split_sizes to sum exactly to ",
+              self.sizes()[d], " (input tensor's size at dimension ", d,
               "), but got split_sizes=", split_sizes);
-  return split_views("SplitWithSizesBackward0", *this, split_sizes, d);
+  return split_views("SplitWithSizesBackward0", self, split_sizes, d);
 }
 
-std::vector<Tensor> Tensor::chunk(int64_t chunks, int64_t dim) const {
-  TAEDA_CHECK(this->dim() > 0, "chunk expects at least a 1-dimensional tensor");
+std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim) {
+  TAEDA_CHECK(self.dim() > 0, "chunk expects at least a 1-dimensional tensor");
   TAEDA_CHECK(chunks > 0, "chunk expects `chunks` to be greater than 0, got: ", chunks);
-  const int64_t n = size(dim);
-  if (n == 0) return split(DimVector(static_cast<size_t>(chunks), 0), dim);
-  return split((n + chunks - 1) / chunks, dim);
+  const int64_t n = self.size(dim);
+  if (n == 0) return self.split(DimVector(static_cast<size_t>(chunks), 0), dim);
+  return self.split((n + chunks - 1) / chunks, dim);
 }
 
-std::vector<Tensor> Tensor::unbind(int64_t dim) const {
-  TAEDA_CHECK_INDEX(this->dim() > 0, "Dimension specified as ", dim,
+std::vector<Tensor> unbind(const Tensor& self, int64_t dim) {
+  TAEDA_CHECK_INDEX(self.dim() > 0, "Dimension specified as ", dim,
                     " but tensor has no dimensions");
-  const int64_t d = wrap_dim(dim, this->dim());
+  const int64_t d = wrap_dim(dim, self.dim());
   std::vector<Tensor> out;
-  out.reserve(static_cast<size_t>(sizes()[d]));
-  for (int64_t i = 0; i < sizes()[d]; ++i) out.push_back(make_part(*this, layout().select(d, i)));
-  if (!wants_grad(*this) || out.empty()) return out;
+  out.reserve(static_cast<size_t>(self.sizes()[d]));
+  for (int64_t i = 0; i < self.sizes()[d]; ++i)
+    out.push_back(make_part(self, self.layout().select(d, i)));
+  if (!wants_grad(self) || out.empty()) return out;
   std::vector<DimVector> parts(out.size(), DimVector(out[0].sizes()));
-  record_multi("UnbindBackward0", out, {*this}, [parts, d](const TensorVec& grads, Needs) {
+  record_multi("UnbindBackward0", out, {self}, [parts, d](const TensorVec& grads, Needs) {
     return stack(fill_in(grads, parts), d);
   });
   return out;

@@ -1,4 +1,5 @@
 // Putting tensors together and taking them apart.
+// [operations, out]
 #pragma once
 
 #include "taeda/tensor/tensor.h"
@@ -7,9 +8,8 @@ namespace taeda {
 
 /// The tensors one after the other along `dim`; dtypes are promoted. Empty one-dimensional tensors
 /// are skipped. Throws Error where other sizes differ.
+/// [also: concat concatenate]
 Tensor cat(TensorList tensors, int64_t dim = 0);
-inline Tensor concat(TensorList tensors, int64_t dim = 0) { return cat(tensors, dim); }
-inline Tensor concatenate(TensorList tensors, int64_t dim = 0) { return cat(tensors, dim); }
 /// The tensors, of one shape, along a new dimension `dim`.
 Tensor stack(TensorList tensors, int64_t dim = 0);
 /// Along columns (the only dimension of vectors), rows, depth.
@@ -20,23 +20,18 @@ Tensor dstack(TensorList tensors);
 /// Views of `split_size` entries each along `dim`, the last one shorter; or of the sizes given,
 /// which must sum to the dimension's size. The views of these functions may not be changed in place
 /// while gradients are recorded.
-inline std::vector<Tensor> split(const Tensor& self, int64_t split_size, int64_t dim = 0) {
-  return self.split(split_size, dim);
-}
-inline std::vector<Tensor> split(const Tensor& self, IntArrayRef split_sizes, int64_t dim = 0) {
-  return self.split(split_sizes, dim);
-}
-inline std::vector<Tensor> split_with_sizes(const Tensor& self, IntArrayRef sizes,
-                                            int64_t dim = 0) {
-  return self.split(sizes, dim);
-}
+/// [method, view]
+std::vector<Tensor> split(const Tensor& self, int64_t split_size, int64_t dim = 0);
+/// [method, view, also: split_with_sizes]
+std::vector<Tensor> split(const Tensor& self, IntArrayRef split_sizes, int64_t dim = 0);
 /// At most `chunks` views of equal size, the last one shorter.
-inline std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim = 0) {
-  return self.chunk(chunks, dim);
-}
+/// [method, view]
+std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim = 0);
 /// One view for each entry along `dim`, without that dimension.
-inline std::vector<Tensor> unbind(const Tensor& self, int64_t dim = 0) { return self.unbind(dim); }
+/// [method, view]
+std::vector<Tensor> unbind(const Tensor& self, int64_t dim = 0);
 /// Exactly `sections` views whose sizes differ by at most one; or views between the indices given.
+/// [method, view]
 std::vector<Tensor> tensor_split(const Tensor& self, int64_t sections, int64_t dim = 0);
 std::vector<Tensor> tensor_split(const Tensor& self, IntArrayRef indices, int64_t dim = 0);
 

@@ -214,9 +214,4 @@ Tensor cross(const Tensor& self, const Tensor& other, OptionalDim dim) {
   throw Error("no dimension of size 3 in input");
 }
 
-Tensor Tensor::inverse() const { return taeda::inverse(*this); }
-Tensor Tensor::det() const { return linalg::det(*this); }
-Tensor Tensor::logdet() const { return taeda::logdet(*this); }
-Tensor Tensor::cholesky(bool upper) const { return linalg::cholesky(*this, upper); }
-
 }  // namespace taeda

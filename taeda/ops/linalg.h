@@ -8,6 +8,7 @@
 //
 // Derivatives: M. Giles, "Collected matrix derivative results for forward and reverse mode
 // algorithmic differentiation" (2008), and what is cited at the functions.
+// [operations, out, dtypes: floating]
 #pragma once
 
 #include <optional>
@@ -31,6 +32,7 @@ namespace linalg {
 /// of A alone. Throws LinAlgError unless A is positive-definite.
 Tensor cholesky(const Tensor& A, bool upper = false);
 /// (L, info)
+/// [returns: L info]
 std::tuple<Tensor, Tensor> cholesky_ex(const Tensor& A, bool upper = false,
                                        bool check_errors = false);
 
@@ -39,6 +41,7 @@ std::tuple<Tensor, Tensor> cholesky_ex(const Tensor& A, bool upper = false,
 /// singular.
 Tensor solve(const Tensor& A, const Tensor& B, bool left = true);
 /// (X, info)
+/// [returns: result info]
 std::tuple<Tensor, Tensor> solve_ex(const Tensor& A, const Tensor& B, bool left = true,
                                     bool check_errors = false);
 /// X with A X = B (X A = B unless `left`), where A is triangular: the other triangle is not read,
@@ -50,19 +53,25 @@ Tensor solve_triangular(const Tensor& A, const Tensor& B, bool upper, bool left 
 /// Throws LinAlgError if A is singular.
 Tensor inv(const Tensor& A);
 /// (inverse, info)
+/// [returns: inverse info]
 std::tuple<Tensor, Tensor> inv_ex(const Tensor& A, bool check_errors = false);
+/// [method, not returns]
 Tensor det(const Tensor& A);
 /// (sign, log |det|): 0 and -inf for a singular matrix.
+/// [method, returns: sign logabsdet]
 std::tuple<Tensor, Tensor> slogdet(const Tensor& A);
 
 /// (LU, pivots) by Gaussian elimination with row exchanges: U on and above the diagonal, L below
 /// it; row i was exchanged with row pivots[i] - 1 (int32). Throws Error if U has a zero on its
 /// diagonal. Without `pivot` no rows are exchanged.
+/// [returns: LU pivots]
 std::tuple<Tensor, Tensor> lu_factor(const Tensor& A, bool pivot = true);
 /// (LU, pivots, info)
+/// [returns: LU pivots info]
 std::tuple<Tensor, Tensor, Tensor> lu_factor_ex(const Tensor& A, bool pivot = true,
                                                 bool check_errors = false);
 /// (P, L, U) with A = P L U; P is empty unless `pivot`.
+/// [returns: P L U]
 std::tuple<Tensor, Tensor, Tensor> lu(const Tensor& A, bool pivot = true);
 /// X with A X = B (X A = B unless `left`; with A^T in place of A if `adjoint`), where (LU, pivots)
 /// is what lu_factor made of A.
@@ -72,12 +81,15 @@ Tensor lu_solve(const Tensor& LU, const Tensor& pivots, const Tensor& B, bool le
 /// (Q, R), A = Q R with orthogonal columns in Q. `mode`: "reduced" (Q is [m, k], R [k, n], k =
 /// min(m, n)), "complete" (Q is [m, m]) or "r" (no Q). Not differentiable for "r", and for
 /// "complete" only if m <= n; the derivative assumes that A's first k columns are independent.
+/// [returns: Q R]
 std::tuple<Tensor, Tensor> qr(const Tensor& A, const std::string& mode = "reduced");
 
 /// (eigenvalues in ascending order, eigenvectors as columns) of a symmetric matrix, of which only
 /// the lower (`UPLO` "L") or upper ("U") triangle is read. The derivative of eigenvectors exists if
 /// eigenvalues differ, and is meaningful for losses that do not depend on the vectors' signs.
+/// [returns: eigenvalues eigenvectors]
 std::tuple<Tensor, Tensor> eigh(const Tensor& A, const std::string& UPLO = "L");
+/// [not returns]
 Tensor eigvalsh(const Tensor& A, const std::string& UPLO = "L");
 
 /// (U, S, Vh) with A = U diag(S) Vh, S in descending order. U is [m, m] and Vh [n, n] if
@@ -85,7 +97,9 @@ Tensor eigvalsh(const Tensor& A, const std::string& UPLO = "L");
 /// "Differentiating the Singular Value Decomposition", 2016) exists for the first k vectors if the
 /// singular values differ and, for U or Vh that are not square, are not zero; it is meaningful for
 /// losses that do not depend on the vectors' signs.
+/// [returns: U S Vh]
 std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& A, bool full_matrices = true);
+/// [not returns]
 Tensor svdvals(const Tensor& A);
 
 /// The Moore-Penrose inverse. Singular values (eigenvalues if `hermitian`) below max(atol, rtol *
@@ -103,22 +117,26 @@ Tensor matrix_rank(const Tensor& A, std::optional<double> atol = {},
 /// zero, by default eps * max(m, n). The default is "gelsy" on the CPU and "gels" elsewhere. As in
 /// PyTorch, residuals (sums of squares) are empty unless m > n, all ranks are full and the driver
 /// is not "gelsy"; "gels" gives no rank, and "gels" and "gelsy" no singular values.
+/// [returns: solution residuals rank singular_values]
 std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq(const Tensor& A, const Tensor& B,
                                                  std::optional<double> rcond = {},
                                                  std::optional<std::string> driver = {});
 
 /// (sum |x|^ord)^(1/ord) over `dim`; over all dimensions if the list is empty.
+/// [dtypes: floating complex]
 Tensor vector_norm(const Tensor& A, const Scalar& ord = 2, IntArrayRef dim = {},
                    bool keepdim = false, OptionalDtype dtype = {});
 /// Norms of the matrices in two dimensions: "fro" (root of the sum of squares), "nuc" (sum of
 /// singular values), 2 and -2 (largest and smallest singular value), 1 and -1 (largest and smallest
 /// column sum of |A|), inf and -inf (row sum).
+/// [dtypes: floating complex]
 Tensor matrix_norm(const Tensor& A, const Scalar& ord, IntArrayRef dim = {-2, -1},
                    bool keepdim = false, OptionalDtype dtype = {});
 Tensor matrix_norm(const Tensor& A, const char* ord = "fro", IntArrayRef dim = {-2, -1},
                    bool keepdim = false, OptionalDtype dtype = {});
 /// matrix_norm if `ord` is given and `dim` names two dimensions, or is empty and A has two; else
 /// vector_norm, whose `ord` is by default 2.
+/// [dtypes: floating complex]
 Tensor norm(const Tensor& A, const OptionalScalar& ord = {}, IntArrayRef dim = {},
             bool keepdim = false, OptionalDtype dtype = {});
 Tensor norm(const Tensor& A, const char* ord, IntArrayRef dim = {}, bool keepdim = false,
@@ -129,25 +147,31 @@ Tensor cond(const Tensor& A, const OptionalScalar& p = {});
 Tensor cond(const Tensor& A, const char* p);
 
 /// A^n of square matrices; negative powers invert. Takes every dtype that `matmul` takes.
+/// [method, not dtypes]
 Tensor matrix_power(const Tensor& A, int64_t n);
 /// The sum of A^i / i!, by scaling, squaring and a rational approximation: N. Higham, "The scaling
 /// and squaring method for the matrix exponential revisited" (2005).
+/// [method]
 Tensor matrix_exp(const Tensor& A);
 /// The product of all matrices in the order that takes the fewest multiplications. The first and
 /// the last may be vectors.
+/// [dtypes: floating complex integral]
 Tensor multi_dot(TensorList tensors);
 /// The cross product of vectors of length 3 along `dim`; other dimensions broadcast.
+/// [dtypes: floating complex integral]
 Tensor cross(const Tensor& A, const Tensor& B, int64_t dim = -1);
 
 }  // namespace linalg
 
 // Names that torch has outside of torch.linalg.
 using linalg::det, linalg::matrix_exp, linalg::matrix_power, linalg::slogdet;
+/// [method]
 inline Tensor inverse(const Tensor& self) { return linalg::inv(self); }
 inline Tensor cholesky(const Tensor& self, bool upper = false) {
   return linalg::cholesky(self, upper);
 }
 /// log(det); NaN for a negative determinant.
+/// [method]
 Tensor logdet(const Tensor& self);
 /// X with A X = B, from A's Cholesky factor.
 Tensor cholesky_solve(const Tensor& B, const Tensor& L, bool upper = false);
@@ -158,12 +182,15 @@ inline Tensor pinverse(const Tensor& self, double rcond = 1e-15) {
   return linalg::pinv(self, {}, rcond);
 }
 /// linalg::qr with "reduced" or, unless `some`, "complete".
+/// [method, returns: Q R]
 inline std::tuple<Tensor, Tensor> qr(const Tensor& self, bool some = true) {
   return linalg::qr(self, some ? "reduced" : "complete");
 }
 /// (U, S, V) with self = U diag(S) V^T; U and V have min(m, n) columns, or all unless `some`.
+/// [returns: U S V]
 std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& self, bool some = true);
 /// linalg::cross along `dim`, by default the first dimension of size 3.
+/// [method, dtypes: floating complex integral]
 Tensor cross(const Tensor& self, const Tensor& other, OptionalDim dim = {});
 
 }  // namespace taeda

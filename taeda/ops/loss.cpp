@@ -70,20 +70,22 @@ Tensor minus_log_sigmoid(const Tensor& x) {
 }  // namespace
 
 Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction reduction) {
-  if (AutocastMode::is_active()) return policy::float32(mse_loss, input, target, reduction);
+  if (AutocastMode::is_active())
+    return policy::declared<"mse_loss">(mse_loss, input, target, reduction);
   return difference_loss("MseLossBackward0", MseLoss{}, input, target, reduction,
                          [](const Tensor& d) { return d.mul(2); });
 }
 
 Tensor l1_loss(const Tensor& input, const Tensor& target, Reduction reduction) {
-  if (AutocastMode::is_active()) return policy::float32(l1_loss, input, target, reduction);
+  if (AutocastMode::is_active())
+    return policy::declared<"l1_loss">(l1_loss, input, target, reduction);
   return difference_loss("L1LossBackward0", L1Loss{}, input, target, reduction,
                          [](const Tensor& d) { return d.sign(); });
 }
 
 Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, Reduction reduction, double beta) {
   if (AutocastMode::is_active())
-    return policy::float32(smooth_l1_loss, input, target, reduction, beta);
+    return policy::declared<"smooth_l1_loss">(smooth_l1_loss, input, target, reduction, beta);
   TAEDA_CHECK(beta >= 0, "smooth_l1_loss does not support negative values for beta.");
   if (beta == 0) return l1_loss(input, target, reduction);
   return difference_loss("SmoothL1LossBackward0", SmoothL1Loss{beta}, input, target, reduction,
@@ -92,7 +94,7 @@ Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, Reduction reduc
 
 Tensor huber_loss(const Tensor& input, const Tensor& target, Reduction reduction, double delta) {
   if (AutocastMode::is_active())
-    return policy::float32(huber_loss, input, target, reduction, delta);
+    return policy::declared<"huber_loss">(huber_loss, input, target, reduction, delta);
   TAEDA_CHECK(delta > 0, "huber_loss does not support non-positive values for delta.");
   return difference_loss("HuberLossBackward0", HuberLoss{delta}, input, target, reduction,
                          [delta](const Tensor& d) { return d.clamp(-delta, delta); });
@@ -102,7 +104,8 @@ Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Ten
                             Reduction reduction) {
   if (AutocastMode::is_active()) {
     TAEDA_CHECK(!policy::applies(input, policy::accelerators), kUnsafeToAutocast);
-    return policy::float32<policy::host>(binary_cross_entropy, input, target, weight, reduction);
+    return policy::declared<"binary_cross_entropy">(binary_cross_entropy, input, target, weight,
+                                                    reduction);
   }
   TAEDA_CHECK_VALUE(input.sizes() == target.sizes(), "Using a target size (", target.sizes(),
                     ") that is different to the input size (", input.sizes(),
@@ -130,8 +133,8 @@ Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& targe
                                         const Tensor& weight, const Tensor& pos_weight,
                                         Reduction reduction) {
   if (AutocastMode::is_active())
-    return policy::float32(binary_cross_entropy_with_logits, input, target, weight, pos_weight,
-                           reduction);
+    return policy::declared<"binary_cross_entropy_with_logits">(
+        binary_cross_entropy_with_logits, input, target, weight, pos_weight, reduction);
   TAEDA_CHECK_VALUE(input.sizes() == target.sizes(), "Target size (", target.sizes(),
                     ") must be the same as input size (", input.sizes(), ")");
   if (pos_weight.defined()) {
@@ -152,7 +155,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& targe
 Tensor kl_div(const Tensor& input, const Tensor& target, Reduction reduction, bool log_target,
               bool batch_mean) {
   if (AutocastMode::is_active())
-    return policy::float32(kl_div, input, target, reduction, log_target, batch_mean);
+    return policy::declared<"kl_div">(kl_div, input, target, reduction, log_target, batch_mean);
   const Tensor loss = recorded_loss(
       "KlDivBackward0", KlDiv{log_target}, input, target, batch_mean ? Reduction::Sum : reduction,
       [log_target](const Tensor&, const Tensor& t) { return (log_target ? t.exp() : t).neg(); },
@@ -166,7 +169,8 @@ Tensor kl_div(const Tensor& input, const Tensor& target, Reduction reduction, bo
 Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full,
                         double eps, Reduction reduction) {
   if (AutocastMode::is_active())
-    return policy::float32(poisson_nll_loss, input, target, log_input, full, eps, reduction);
+    return policy::declared<"poisson_nll_loss">(poisson_nll_loss, input, target, log_input, full,
+                                                eps, reduction);
   Tensor loss =
       log_input ? input.exp().sub(target.mul(input)) : input.sub(target.mul(input.add(eps).log()));
   if (full) {  // Stirling: t log t - t + log(2 pi t) / 2
@@ -199,13 +203,15 @@ Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor
 Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, double margin,
                             Reduction reduction) {
   if (AutocastMode::is_active())
-    return policy::float32(hinge_embedding_loss, input, target, margin, reduction);
+    return policy::declared<"hinge_embedding_loss">(hinge_embedding_loss, input, target, margin,
+                                                    reduction);
   const Tensor far = input.neg().add(margin).clamp_min(0).masked_fill(target.eq(1), 0);
   return reduce_loss(far.add(input.masked_fill(target.eq(-1), 0)), reduction);
 }
 
 Tensor soft_margin_loss(const Tensor& input, const Tensor& target, Reduction reduction) {
-  if (AutocastMode::is_active()) return policy::float32(soft_margin_loss, input, target, reduction);
+  if (AutocastMode::is_active())
+    return policy::declared<"soft_margin_loss">(soft_margin_loss, input, target, reduction);
   return reduce_loss(minus_log_sigmoid(input.mul(target)), reduction);
 }
 

@@ -11,7 +11,8 @@ using detail::reduce_loss;
 Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
                            double margin, Reduction reduction) {
   if (AutocastMode::is_active())
-    return policy::float32(margin_ranking_loss, input1, input2, target, margin, reduction);
+    return policy::declared<"margin_ranking_loss">(margin_ranking_loss, input1, input2, target,
+                                                   margin, reduction);
   TAEDA_CHECK(
       input1.dim() == input2.dim() && input1.dim() == target.dim(),
       "margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: ",
@@ -21,7 +22,7 @@ Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Ten
 
 Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double eps) {
   if (AutocastMode::is_active())
-    return policy::float32<policy::accelerators>(cosine_similarity, x1, x2, dim, eps);
+    return policy::declared<"cosine_similarity">(cosine_similarity, x1, x2, dim, eps);
   const DimVector sizes = broadcast_sizes(x1.sizes(), x2.sizes());
   const Tensor a = x1.expand(sizes), b = x2.expand(sizes);
   // Each norm is bounded on its own, so that a zero vector has a finite gradient.
@@ -32,7 +33,8 @@ Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double
 Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
                              double margin, Reduction reduction) {
   if (AutocastMode::is_active())
-    return policy::float32(cosine_embedding_loss, input1, input2, target, margin, reduction);
+    return policy::declared<"cosine_embedding_loss">(cosine_embedding_loss, input1, input2, target,
+                                                     margin, reduction);
   TAEDA_CHECK(target.dim() <= 1, "0D or 1D target tensor expected, multi-target not supported");
   const int64_t expected = target.dim() + 1;
   TAEDA_CHECK(input1.dim() == expected && input2.dim() == expected, expected,
@@ -50,8 +52,8 @@ Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, double ep
 Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                            double margin, double p, double eps, bool swap, Reduction reduction) {
   if (AutocastMode::is_active())
-    return policy::float32(triplet_margin_loss, anchor, positive, negative, margin, p, eps, swap,
-                           reduction);
+    return policy::declared<"triplet_margin_loss">(triplet_margin_loss, anchor, positive, negative,
+                                                   margin, p, eps, swap, reduction);
   TAEDA_CHECK(anchor.dim() == positive.dim() && anchor.dim() == negative.dim(),
               "All inputs should have same dimension but got ", anchor.dim(), "D, ", positive.dim(),
               "D and ", negative.dim(), "D inputs.");

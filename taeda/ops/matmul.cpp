@@ -130,7 +130,7 @@ Tensor as_column(const Tensor& v) { return relayout(v, v.layout().unsqueeze(1));
 }  // namespace
 
 Tensor mm(const Tensor& self, const Tensor& mat2) {
-  if (AutocastMode::is_active()) return policy::lower_precision(mm, self, mat2);
+  if (AutocastMode::is_active()) return policy::declared<"mm">(mm, self, mat2);
   check_same_device("mm", {&self, &mat2});
   check_mm_shapes(self, mat2, "self", "mat2");
   check_matrix_dtypes(self, mat2);
@@ -147,8 +147,7 @@ Tensor mm(const Tensor& self, const Tensor& mat2) {
 }
 
 Tensor mv(const Tensor& self, const Tensor& vec) {
-  if (AutocastMode::is_active())
-    return policy::lower_precision<policy::accelerators>(mv, self, vec);
+  if (AutocastMode::is_active()) return policy::declared<"mv">(mv, self, vec);
   check_mv(self, vec);
   Tensor out = make_tensor({self.size(0)}, self.dtype(), self.device());
   product_into(as_column(out), self, as_column(vec));
@@ -163,7 +162,7 @@ Tensor mv(const Tensor& self, const Tensor& vec) {
 }
 
 Tensor bmm(const Tensor& self, const Tensor& mat2) {
-  if (AutocastMode::is_active()) return policy::lower_precision(bmm, self, mat2);
+  if (AutocastMode::is_active()) return policy::declared<"bmm">(bmm, self, mat2);
   check_bmm("bmm", self, mat2);
   Tensor out = make_tensor({self.size(0), self.size(1), mat2.size(2)}, self.dtype(), self.device());
   product_into(out, self, mat2);
@@ -180,7 +179,7 @@ Tensor bmm(const Tensor& self, const Tensor& mat2) {
 Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
              const Scalar& alpha) {
   if (AutocastMode::is_active())
-    return policy::lower_precision(addmm, self, mat1, mat2, beta, alpha);
+    return policy::declared<"addmm">(addmm, self, mat1, mat2, beta, alpha);
   check_addmm(self, mat1, mat2, beta, alpha);
   Tensor out = make_tensor({mat1.size(0), mat2.size(1)}, mat1.dtype(), mat1.device());
   product_into(out, mat1, mat2, self, beta, alpha);
@@ -210,7 +209,7 @@ Tensor& Tensor::addmm_(const Tensor& a, const Tensor& b, const Scalar& beta,
 Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta,
              const Scalar& alpha) {
   if (AutocastMode::is_active())
-    return policy::lower_precision<policy::accelerators>(addmv, self, mat, vec, beta, alpha);
+    return policy::declared<"addmv">(addmv, self, mat, vec, beta, alpha);
   check_mv(mat, vec);
   check_scales(mat.dtype(), beta, alpha);
   check_same_device("addmv", {&self, &mat});
@@ -233,7 +232,7 @@ Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Sca
 Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
                const Scalar& alpha) {
   if (AutocastMode::is_active())
-    return policy::lower_precision(baddbmm, self, batch1, batch2, beta, alpha);
+    return policy::declared<"baddbmm">(baddbmm, self, batch1, batch2, beta, alpha);
   check_bmm("baddbmm", batch1, batch2);
   check_scales(batch1.dtype(), beta, alpha);
   check_same_device("baddbmm", {&self, &batch1});
@@ -249,7 +248,7 @@ Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, c
 Tensor addbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
               const Scalar& alpha) {
   if (AutocastMode::is_active())
-    return policy::lower_precision(addbmm, self, batch1, batch2, beta, alpha);
+    return policy::declared<"addbmm">(addbmm, self, batch1, batch2, beta, alpha);
   check_bmm("addbmm", batch1, batch2);
   // The sum over the batch is part of the sum over k.
   const int64_t b = batch1.size(0), m = batch1.size(1), k = batch1.size(2), n = batch2.size(2);
@@ -260,14 +259,14 @@ Tensor addbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, co
 Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta,
             const Scalar& alpha) {
   if (AutocastMode::is_active())
-    return policy::lower_precision<policy::accelerators>(addr, self, vec1, vec2, beta, alpha);
+    return policy::declared<"addr">(addr, self, vec1, vec2, beta, alpha);
   TAEDA_CHECK(vec1.dim() == 1, "addr: Expected 1-D argument vec1, but got ", vec1.dim(), "-D");
   TAEDA_CHECK(vec2.dim() == 1, "addr: Expected 1-D argument vec2, but got ", vec2.dim(), "-D");
   return addmm(self, vec1.unsqueeze(1), vec2.unsqueeze(0), beta, alpha);
 }
 
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
-  if (AutocastMode::is_active()) return policy::lower_precision(linear, input, weight, bias);
+  if (AutocastMode::is_active()) return policy::declared<"linear">(linear, input, weight, bias);
   TAEDA_CHECK(weight.dim() == 1 || weight.dim() == 2,
               "linear(): weight must be a matrix or a vector, got ", weight.dim(), "-D tensor");
   TAEDA_CHECK(input.dim() >= 1,
@@ -318,7 +317,7 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
 }
 
 Tensor dot(const Tensor& self, const Tensor& other) {
-  if (AutocastMode::is_active()) return policy::promote<policy::accelerators>(dot, self, other);
+  if (AutocastMode::is_active()) return policy::declared<"dot">(dot, self, other);
   check_same_device("dot", {&self, &other});
   TAEDA_CHECK(self.dim() == 1 && other.dim() == 1, "1D tensors expected, but got ", self.dim(),
               "D and ", other.dim(), "D tensors");
@@ -395,7 +394,7 @@ Tensor matmul_batched(const Tensor& a, const Tensor& b) {
 }  // namespace
 
 Tensor matmul(const Tensor& self, const Tensor& other) {
-  if (AutocastMode::is_active()) return policy::lower_precision(matmul, self, other);
+  if (AutocastMode::is_active()) return policy::declared<"matmul">(matmul, self, other);
   const int64_t a = self.dim(), b = other.dim();
   TAEDA_CHECK(a > 0 && b > 0, "both arguments to matmul need to be at least 1D, but they are ", a,
               "D and ", b, "D");
@@ -404,25 +403,6 @@ Tensor matmul(const Tensor& self, const Tensor& other) {
   if (a == 1 && b == 2) return mm(self.unsqueeze(0), other).squeeze(0);
   if (a == 2 && b == 2) return mm(self, other);
   return matmul_batched(self, other);
-}
-
-Tensor Tensor::mm(const Tensor& other) const { return taeda::mm(*this, other); }
-Tensor Tensor::mv(const Tensor& vector) const { return taeda::mv(*this, vector); }
-Tensor Tensor::bmm(const Tensor& other) const { return taeda::bmm(*this, other); }
-Tensor Tensor::matmul(const Tensor& other) const { return taeda::matmul(*this, other); }
-Tensor Tensor::dot(const Tensor& other) const { return taeda::dot(*this, other); }
-Tensor Tensor::outer(const Tensor& other) const { return taeda::outer(*this, other); }
-Tensor Tensor::addmm(const Tensor& a, const Tensor& b, const Scalar& beta,
-                     const Scalar& alpha) const {
-  return taeda::addmm(*this, a, b, beta, alpha);
-}
-Tensor Tensor::addmv(const Tensor& a, const Tensor& v, const Scalar& beta,
-                     const Scalar& alpha) const {
-  return taeda::addmv(*this, a, v, beta, alpha);
-}
-Tensor Tensor::baddbmm(const Tensor& a, const Tensor& b, const Scalar& beta,
-                       const Scalar& alpha) const {
-  return taeda::baddbmm(*this, a, b, beta, alpha);
 }
 
 }  // namespace taeda

@@ -1,5 +1,6 @@
 // Normalisations. Weight, bias and running statistics may be undefined; in 16-bit computations they
 // may be float.
+// [operations]
 #pragma once
 
 #include "taeda/tensor/tensor.h"
@@ -20,6 +21,7 @@ Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
 
 /// Each sample by itself over the last dimensions, whose sizes are `normalized_shape`; weight and
 /// bias have that shape (Ba et al. 2016, arXiv:1607.06450).
+/// [autocast: float32 accelerators]
 Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight = {},
                   const Tensor& bias = {}, double eps = 1e-5);
 
@@ -30,6 +32,7 @@ Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor&
 
 /// Each group of channels of each sample; weight and bias per channel (Wu and He 2018,
 /// arXiv:1803.08494).
+/// [autocast: float32 accelerators]
 Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight = {},
                   const Tensor& bias = {}, double eps = 1e-5);
 

@@ -128,8 +128,7 @@ RowNorm trailing_rows(const Tensor& input, IntArrayRef normalized_shape, const T
 Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight,
                   const Tensor& bias, double eps) {
   if (AutocastMode::is_active())
-    return policy::float32<policy::accelerators>(layer_norm, input, normalized_shape, weight, bias,
-                                                 eps);
+    return policy::declared<"layer_norm">(layer_norm, input, normalized_shape, weight, bias, eps);
   check_floating("layer_norm", input);
   check_same_device("layer_norm", {&input, &weight, &bias});
   return row_norm("NativeLayerNormBackward0", input, weight, bias,
@@ -150,7 +149,7 @@ Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor&
 Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight, const Tensor& bias,
                   double eps) {
   if (AutocastMode::is_active())
-    return policy::float32<policy::accelerators>(group_norm, input, num_groups, weight, bias, eps);
+    return policy::declared<"group_norm">(group_norm, input, num_groups, weight, bias, eps);
   check_floating("group_norm", input);
   check_same_device("group_norm", {&input, &weight, &bias});
   TAEDA_CHECK(input.dim() >= 2, "Expected at least 2 dimensions for input tensor but received ",

@@ -343,41 +343,6 @@ Tensor channel_shuffle(const Tensor& self, int64_t groups) {
 
 // ---- methods ----
 
-Tensor Tensor::select_scatter(const Tensor& src, int64_t dim, int64_t index) const {
-  return taeda::select_scatter(*this, src, dim, index);
-}
-Tensor Tensor::slice_scatter(const Tensor& src, int64_t dim, OptionalDim start, OptionalDim end,
-                             int64_t step) const {
-  return taeda::slice_scatter(*this, src, dim, start, end, step);
-}
-Tensor Tensor::diagonal_scatter(const Tensor& src, int64_t offset, int64_t dim1,
-                                int64_t dim2) const {
-  return taeda::diagonal_scatter(*this, src, offset, dim1, dim2);
-}
-Tensor Tensor::masked_scatter(const Tensor& mask, const Tensor& source) const {
-  return taeda::masked_scatter(*this, mask, source);
-}
-Tensor& Tensor::masked_scatter_(const Tensor& mask, const Tensor& source) const {
-  return detail::assign("masked_scatter_", *this, wants_grad(*this, source),
-                        [&](const Tensor& t) { return t.masked_scatter(mask, source); });
-}
-Tensor Tensor::scatter_reduce(int64_t dim, const Tensor& index, const Tensor& src,
-                              const char* reduce, bool include_self) const {
-  return taeda::scatter_reduce(*this, dim, index, src, reduce, include_self);
-}
-Tensor& Tensor::scatter_reduce_(int64_t dim, const Tensor& index, const Tensor& src,
-                                const char* reduce, bool include_self) const {
-  return detail::assign("scatter_reduce_", *this, wants_grad(*this, src), [&](const Tensor& t) {
-    return t.scatter_reduce(dim, index, src, reduce, include_self);
-  });
-}
-Tensor Tensor::put(const Tensor& index, const Tensor& source, bool accumulate) const {
-  return taeda::put(*this, index, source, accumulate);
-}
-Tensor& Tensor::put_(const Tensor& index, const Tensor& source, bool accumulate) const {
-  return detail::assign("put_", *this, wants_grad(*this, source),
-                        [&](const Tensor& t) { return t.put(index, source, accumulate); });
-}
 Tensor& Tensor::fill_diagonal_(const Scalar& value, bool wrap) const {
   TAEDA_CHECK(dim() >= 2, "dimensions must larger than 1");
   const int64_t n = sizes()[0];
@@ -395,18 +360,5 @@ Tensor& Tensor::fill_diagonal_(const Scalar& value, bool wrap) const {
       slice(0, row).diagonal().fill_(value);
   return const_cast<Tensor&>(*this);
 }
-Tensor Tensor::diagflat(int64_t offset) const { return taeda::diagflat(*this, offset); }
-std::vector<Tensor> Tensor::hsplit(int64_t sections) const {
-  return taeda::hsplit(*this, sections);
-}
-std::vector<Tensor> Tensor::hsplit(IntArrayRef at) const { return taeda::hsplit(*this, at); }
-std::vector<Tensor> Tensor::vsplit(int64_t sections) const {
-  return taeda::vsplit(*this, sections);
-}
-std::vector<Tensor> Tensor::vsplit(IntArrayRef at) const { return taeda::vsplit(*this, at); }
-std::vector<Tensor> Tensor::dsplit(int64_t sections) const {
-  return taeda::dsplit(*this, sections);
-}
-std::vector<Tensor> Tensor::dsplit(IntArrayRef at) const { return taeda::dsplit(*this, at); }
 
 }  // namespace taeda

@@ -1,4 +1,5 @@
 // Tensors with parts of them replaced, taken apart and put together.
+// [operations, method, out]
 #pragma once
 
 #include "taeda/tensor/tensor.h"
@@ -14,19 +15,24 @@ Tensor diagonal_scatter(const Tensor& self, const Tensor& src, int64_t offset = 
                         int64_t dim2 = 1);
 /// A copy whose elements under `mask` (bool, broadcast) are the first elements of `source`. Throws
 /// Error if those are too few; waits for the device.
+/// [in-place]
 Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& source);
 /// scatter that combines what meets at one place by `reduce`: "sum", "prod", "mean", "amax" or
 /// "amin"; self's own elements take part if `include_self`. Equal extremes share the gradient.
+/// [in-place]
 Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
                       const std::string& reduce, bool include_self = true);
 /// A copy whose elements at `index` of the flattened tensor are `source`, or have it added.
+/// [in-place, dtypes: integral]
 Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate = false);
 /// Whether each element (each other one, if `invert`) is among `test_elements`.
+/// [not method, dtypes: floating integral]
 Tensor isin(const Tensor& elements, const Tensor& test_elements, bool assume_unique = false,
             bool invert = false);
 
 /// tensor_split along columns (the only dimension of vectors), rows and depth. Throws Error unless
 /// `sections` divides the size.
+/// [view]
 std::vector<Tensor> hsplit(const Tensor& self, int64_t sections);
 std::vector<Tensor> hsplit(const Tensor& self, IntArrayRef indices);
 std::vector<Tensor> vsplit(const Tensor& self, int64_t sections);
@@ -41,15 +47,18 @@ Tensor block_diag(TensorList tensors);
 /// All tuples of one element of each vector, as rows; of one vector, the vector.
 Tensor cartesian_prod(TensorList tensors);
 /// All choices of r elements of a vector, as rows, in order.
+/// [not method]
 Tensor combinations(const Tensor& self, int64_t r = 2, bool with_replacement = false);
 /// The tensors as columns of one matrix, or one above the other.
 Tensor column_stack(TensorList tensors);
 Tensor row_stack(TensorList tensors);
 /// With dimensions of size 1 added until there are one, two or three.
+/// [not method, view: maybe, not out]
 Tensor atleast_1d(const Tensor& self);
 Tensor atleast_2d(const Tensor& self);
 Tensor atleast_3d(const Tensor& self);
 /// Channels (dimension 1) in `groups` dealt out in turn (Zhang et al., arXiv:1707.01083).
+/// [not method]
 Tensor channel_shuffle(const Tensor& self, int64_t groups);
 
 }  // namespace taeda

@@ -379,8 +379,8 @@ Tensor avg_pool3d(const Tensor& input, IntArrayRef kernel_size, IntArrayRef stri
                   IntArrayRef padding, bool ceil_mode, bool count_include_pad,
                   std::optional<int64_t> divisor_override) {
   if (AutocastMode::is_active())
-    return policy::float32<policy::host>(avg_pool3d, input, kernel_size, stride, padding, ceil_mode,
-                                         count_include_pad, divisor_override);
+    return policy::declared<"avg_pool3d">(avg_pool3d, input, kernel_size, stride, padding,
+                                          ceil_mode, count_include_pad, divisor_override);
   return avg_pool(3, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
                   divisor_override);
 }

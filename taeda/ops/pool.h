@@ -1,5 +1,6 @@
 // Pooling. Inputs are [N, C, ...] or, unbatched, [C, ...], of a floating dtype; lists hold one
 // value for all spatial dimensions or one for each; an empty stride means the kernel size.
+// [operations]
 #pragma once
 
 #include "taeda/tensor/tensor.h"
@@ -36,6 +37,7 @@ Tensor avg_pool1d(const Tensor& input, IntArrayRef kernel_size, IntArrayRef stri
 Tensor avg_pool2d(const Tensor& input, IntArrayRef kernel_size, IntArrayRef stride = {},
                   IntArrayRef padding = 0, bool ceil_mode = false, bool count_include_pad = true,
                   std::optional<int64_t> divisor_override = {});
+/// [autocast: float32 host]
 Tensor avg_pool3d(const Tensor& input, IntArrayRef kernel_size, IntArrayRef stride = {},
                   IntArrayRef padding = 0, bool ceil_mode = false, bool count_include_pad = true,
                   std::optional<int64_t> divisor_override = {});

@@ -60,8 +60,7 @@ Tensor exponent_gradient(const Tensor& g, const Tensor& self, const Tensor& expo
 }  // namespace
 
 Tensor pow(const Tensor& self, const Scalar& exponent) {
-  if (AutocastMode::is_active())
-    return policy::float32<policy::accelerators>(power_of, self, exponent);
+  if (AutocastMode::is_active()) return policy::declared<"pow">(power_of, self, exponent);
   Tensor out = power(self, exponent);
   if (wants_grad(self))
     record("PowBackward0", out, {self}, [exponent, x = save(self)](const Tensor& g) {
@@ -75,8 +74,7 @@ Tensor pow(const Tensor& self, const Scalar& exponent) {
 }
 
 Tensor pow(const Tensor& self, const Tensor& exponent) {
-  if (AutocastMode::is_active())
-    return policy::float32<policy::accelerators>(power_of, self, exponent);
+  if (AutocastMode::is_active()) return policy::declared<"pow">(power_of, self, exponent);
   Tensor out = pointwise(Pow{}, self, exponent);
   if (wants_grad(self, exponent))
     record(
@@ -90,8 +88,7 @@ Tensor pow(const Tensor& self, const Tensor& exponent) {
 }
 
 Tensor pow(const Scalar& self, const Tensor& exponent) {
-  if (AutocastMode::is_active())
-    return policy::float32<policy::accelerators>(power_of, self, exponent);
+  if (AutocastMode::is_active()) return policy::declared<"pow">(power_of, self, exponent);
   Tensor out = pointwise(Pow{}, self, exponent);
   if (wants_grad(exponent))
     record("PowBackward1", out, {exponent},
@@ -126,11 +123,6 @@ Tensor hypot(const Tensor& self, const Tensor& other) {
            });
   return out;
 }
-
-Tensor Tensor::pow(const Tensor& exponent) const { return taeda::pow(*this, exponent); }
-Tensor Tensor::pow(const Scalar& exponent) const { return taeda::pow(*this, exponent); }
-Tensor Tensor::atan2(const Tensor& other) const { return taeda::atan2(*this, other); }
-Tensor Tensor::hypot(const Tensor& other) const { return taeda::hypot(*this, other); }
 
 Tensor& Tensor::pow_(const Tensor& exponent) const {
   return detail::in_place(

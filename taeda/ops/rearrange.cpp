@@ -11,17 +11,17 @@
 
 namespace taeda {
 
-Tensor Tensor::repeat(IntArrayRef repeats) const {
-  TAEDA_CHECK(static_cast<int64_t>(repeats.size()) >= dim(),
+Tensor repeat(const Tensor& self, IntArrayRef repeats) {
+  TAEDA_CHECK(static_cast<int64_t>(repeats.size()) >= self.dim(),
               "Number of dimensions of repeat dims can "
               "not be smaller than number of dimensions of tensor");
-  const size_t lead = repeats.size() - static_cast<size_t>(dim());
+  const size_t lead = repeats.size() - static_cast<size_t>(self.dim());
   // Each dimension becomes a pair: copies, then the dimension itself.
   DimVector pairs, wide, shape, copies;
   for (size_t d = 0; d < repeats.size(); ++d) {
     TAEDA_CHECK(repeats[d] >= 0, "Trying to create tensor with negative dimension ", repeats[d],
                 ": ", repeats);
-    const int64_t size = d < lead ? 1 : sizes()[d - lead];
+    const int64_t size = d < lead ? 1 : self.sizes()[d - lead];
     pairs.push_back(1);
     pairs.push_back(size);
     wide.push_back(repeats[d]);
@@ -32,30 +32,30 @@ Tensor Tensor::repeat(IntArrayRef repeats) const {
   Tensor out;
   {
     NoGradGuard guard;
-    out = reshape(pairs).expand(wide).clone(MemoryFormat::Contiguous).view(shape).detach();
+    out = self.reshape(pairs).expand(wide).clone(MemoryFormat::Contiguous).view(shape).detach();
   }
-  if (wants_grad(*this))
-    record("RepeatBackward0", out, {*this},
-           [sizes = DimVector(sizes()), wide, copies](const Tensor& g) {
+  if (wants_grad(self))
+    record("RepeatBackward0", out, {self},
+           [sizes = DimVector(self.sizes()), wide, copies](const Tensor& g) {
              const Tensor parts = g.reshape(wide);
              return (copies.empty() ? parts : parts.sum(copies)).reshape(sizes);
            });
   return out;
 }
 
-Tensor Tensor::tile(IntArrayRef repeats) const {
+Tensor tile(const Tensor& self, IntArrayRef repeats) {
   DimVector all(repeats);
-  while (static_cast<int64_t>(all.size()) < dim()) all.insert(0, 1);
-  return repeat(all);
+  while (static_cast<int64_t>(all.size()) < self.dim()) all.insert(0, 1);
+  return self.repeat(all);
 }
 
-Tensor Tensor::repeat_interleave(int64_t repeats, OptionalDim dim) const {
+Tensor repeat_interleave(const Tensor& self, int64_t repeats, OptionalDim dim) {
   TAEDA_CHECK(repeats >= 0, "repeats can not be negative");
-  if (!dim || this->dim() == 0) return reshape({-1, 1}).expand({-1, repeats}).reshape({-1});
-  const int64_t d = wrap_dim(*dim, this->dim());
-  DimVector wide(sizes());
+  if (!dim || self.dim() == 0) return self.reshape({-1, 1}).expand({-1, repeats}).reshape({-1});
+  const int64_t d = wrap_dim(*dim, self.dim());
+  DimVector wide(self.sizes());
   wide.insert(static_cast<size_t>(d) + 1, repeats);
-  return unsqueeze(d + 1).expand(wide).flatten(d, d + 1);
+  return self.unsqueeze(d + 1).expand(wide).flatten(d, d + 1);
 }
 
 Tensor repeat_interleave(const Tensor& repeats) {
@@ -82,17 +82,17 @@ Tensor repeat_interleave(const Tensor& self, const Tensor& repeats, OptionalDim 
                             repeat_interleave(shared ? repeats.reshape({1}).expand({n}) : repeats));
 }
 
-Tensor Tensor::flip(IntArrayRef dims) const {
-  const DimVector wrapped = wrap_dims(dims, dim());
+Tensor flip(const Tensor& self, IntArrayRef dims) {
+  const DimVector wrapped = wrap_dims(dims, self.dim());
   int64_t mask = 0;
   for (int64_t d : wrapped) mask |= int64_t{1} << d;
-  Tensor out = empty(sizes(), options());
-  if (numel() > 0) {
+  Tensor out = empty(self.sizes(), self.options());
+  if (self.numel() > 0) {
     NoGradGuard guard;
-    flip_slot(device().type(), out, *this, dim() == 0 ? 0 : mask);
+    flip_slot(self.device().type(), out, self, self.dim() == 0 ? 0 : mask);
   }
-  if (wants_grad(*this))
-    record("FlipBackward0", out, {*this}, [wrapped](const Tensor& g) { return g.flip(wrapped); });
+  if (wants_grad(self))
+    record("FlipBackward0", out, {self}, [wrapped](const Tensor& g) { return g.flip(wrapped); });
   return out;
 }
 
@@ -131,22 +131,22 @@ Tensor roll_one(const Tensor& self, int64_t shift, int64_t dim) {
 
 }  // namespace
 
-Tensor Tensor::roll(IntArrayRef shifts, IntArrayRef dims) const {
+Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
   TAEDA_CHECK(!shifts.empty(), "`shifts` required");
   if (dims.empty() && shifts.size() == 1)
-    return roll_one(reshape({-1}), shifts[0], 0).view(sizes());
+    return roll_one(self.reshape({-1}), shifts[0], 0).view(self.sizes());
   TAEDA_CHECK(shifts.size() == dims.size(),
               "shifts and dimensions must align. shifts: ", shifts.size(), ", dims:", dims.size());
-  Tensor out = *this;
+  Tensor out = self;
   {
     NoGradGuard guard;
     for (size_t i = 0; i < dims.size(); ++i)
-      out = roll_one(out, shifts[i], wrap_dim(dims[i], dim()));
+      out = roll_one(out, shifts[i], wrap_dim(dims[i], self.dim()));
   }
-  if (wants_grad(*this)) {
+  if (wants_grad(self)) {
     DimVector back(shifts);
     for (int64_t& s : back) s = -s;
-    record("RollBackward0", out, {*this},
+    record("RollBackward0", out, {self},
            [back, dims = DimVector(dims)](const Tensor& g) { return g.roll(back, dims); });
   }
   return out;
@@ -172,17 +172,18 @@ Tensor triangle(const char* op, const char* node, const Tensor& self, int64_t di
 
 }  // namespace
 
-Tensor Tensor::tril(int64_t diagonal) const {
-  return triangle("tril", "TrilBackward0", *this, diagonal, false);
+Tensor tril(const Tensor& self, int64_t diagonal) {
+  return triangle("tril", "TrilBackward0", self, diagonal, false);
 }
 
-Tensor Tensor::triu(int64_t diagonal) const {
-  return triangle("triu", "TriuBackward0", *this, diagonal, true);
+Tensor triu(const Tensor& self, int64_t diagonal) {
+  return triangle("triu", "TriuBackward0", self, diagonal, true);
 }
 
-Tensor Tensor::diag(int64_t diagonal) const {
-  TAEDA_CHECK(dim() == 1 || dim() == 2, "matrix or a vector expected");
-  return dim() == 1 ? taeda::diag_embed(*this, diagonal, 0, 1) : this->diagonal(diagonal).clone();
+Tensor diag(const Tensor& self, int64_t diagonal) {
+  TAEDA_CHECK(self.dim() == 1 || self.dim() == 2, "matrix or a vector expected");
+  return self.dim() == 1 ? taeda::diag_embed(self, diagonal, 0, 1)
+                         : self.diagonal(diagonal).clone();
 }
 
 Tensor diag_embed(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {

@@ -1,4 +1,5 @@
 // Copies of a tensor with its elements repeated, reversed, shifted or cut to a triangle.
+// [operations, method, out]
 #pragma once
 
 #include "taeda/tensor/tensor.h"
@@ -6,33 +7,33 @@
 namespace taeda {
 
 /// `repeats[i]` copies along dimension i; more numbers than dimensions add dimensions in front.
-inline Tensor repeat(const Tensor& self, IntArrayRef repeats) { return self.repeat(repeats); }
+Tensor repeat(const Tensor& self, IntArrayRef repeats);
 /// The same, where missing numbers stand for 1 in front.
-inline Tensor tile(const Tensor& self, IntArrayRef repeats) { return self.tile(repeats); }
+Tensor tile(const Tensor& self, IntArrayRef repeats);
 /// Every entry along `dim` (of the flattened tensor, without one) `repeats` times in a row; or
 /// entry i repeats[i] times.
-inline Tensor repeat_interleave(const Tensor& self, int64_t repeats, OptionalDim dim = {}) {
-  return self.repeat_interleave(repeats, dim);
-}
+Tensor repeat_interleave(const Tensor& self, int64_t repeats, OptionalDim dim = {});
+/// [not method]
 Tensor repeat_interleave(const Tensor& self, const Tensor& repeats, OptionalDim dim = {});
 /// 0 repeats[0] times, 1 repeats[1] times, ...
+/// [not method]
 Tensor repeat_interleave(const Tensor& repeats);
 /// The order of the elements along `dims` reversed. Unlike numpy's it is a copy.
-inline Tensor flip(const Tensor& self, IntArrayRef dims) { return self.flip(dims); }
+Tensor flip(const Tensor& self, IntArrayRef dims);
+/// [not in-place]
 Tensor fliplr(const Tensor& self);
 Tensor flipud(const Tensor& self);
 /// Rotated by k times 90 degrees, from the first towards the second dimension of `dims`.
 Tensor rot90(const Tensor& self, int64_t k = 1, IntArrayRef dims = {0, 1});
 /// Shifted along `dims`; what leaves at one end comes in at the other. Without dims, the flattened
 /// tensor is shifted.
-inline Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims = {}) {
-  return self.roll(shifts, dims);
-}
+Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims = {});
 /// Matrices (last two dimensions) with zeros above (below) the `diagonal`-th diagonal.
-inline Tensor tril(const Tensor& self, int64_t diagonal = 0) { return self.tril(diagonal); }
-inline Tensor triu(const Tensor& self, int64_t diagonal = 0) { return self.triu(diagonal); }
+/// [in-place]
+Tensor tril(const Tensor& self, int64_t diagonal = 0);
+Tensor triu(const Tensor& self, int64_t diagonal = 0);
 /// A vector as the diagonal of a matrix, or the diagonal of a matrix as a vector.
-inline Tensor diag(const Tensor& self, int64_t diagonal = 0) { return self.diag(diagonal); }
+Tensor diag(const Tensor& self, int64_t diagonal = 0);
 /// The last dimension as the diagonal of matrices in new dimensions `dim1` and `dim2`.
 Tensor diag_embed(const Tensor& self, int64_t offset = 0, int64_t dim1 = -2, int64_t dim2 = -1);
 

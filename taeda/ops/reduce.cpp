@@ -98,13 +98,12 @@ IntArrayRef one_dim(const OptionalDim& dim) { return dim ? IntArrayRef(*dim) : I
 }  // namespace
 
 Tensor sum(const Tensor& self, OptionalDtype dtype) {
-  if (AutocastMode::is_active() && !dtype)
-    return policy::float32<policy::accelerators>(sum_of, self, dtype);
+  if (AutocastMode::is_active() && !dtype) return policy::declared<"sum">(sum_of, self, dtype);
   return sum_impl("SumBackward0", self, {}, false, dtype);
 }
 Tensor sum(const Tensor& self, IntArrayRef dims, bool keepdim, OptionalDtype dtype) {
   if (AutocastMode::is_active() && !dtype)
-    return policy::float32<policy::accelerators>(sum_of, self, dims, keepdim, dtype);
+    return policy::declared<"sum">(sum_of, self, dims, keepdim, dtype);
   return sum_impl("SumBackward1", self, dims, keepdim, dtype);
 }
 
@@ -150,7 +149,7 @@ Tensor count_nonzero(const Tensor& self, OptionalDim dim) { return self.ne(0).su
 // As PyTorch: subtracting the maximum unless it is infinite keeps exp in range.
 Tensor logsumexp(const Tensor& self, IntArrayRef dims, bool keepdim) {
   if (AutocastMode::is_active())
-    return policy::float32<policy::accelerators>(logsumexp, self, dims, keepdim);
+    return policy::declared<"logsumexp">(logsumexp, self, dims, keepdim);
   const Tensor x = is_integral(self.dtype(), true) ? self.to(get_default_dtype()) : self;
   const Reduced r(x, dims, keepdim);
   Tensor out;
@@ -169,24 +168,6 @@ Tensor logsumexp(const Tensor& self, IntArrayRef dims, bool keepdim) {
       return r.restore(g).mul(x.unpack().sub(r.restore(y.unpack())).exp());
     });
   return out;
-}
-
-Tensor Tensor::sum(OptionalDtype dtype) const { return taeda::sum(*this, dtype); }
-Tensor Tensor::sum(IntArrayRef dims, bool keepdim, OptionalDtype dtype) const {
-  return taeda::sum(*this, dims, keepdim, dtype);
-}
-Tensor Tensor::sum_to_size(IntArrayRef sizes) const { return taeda::sum_to_size(*this, sizes); }
-Tensor Tensor::mean(OptionalDtype dtype) const { return taeda::mean(*this, dtype); }
-Tensor Tensor::mean(IntArrayRef dims, bool keepdim, OptionalDtype dtype) const {
-  return taeda::mean(*this, dims, keepdim, dtype);
-}
-Tensor Tensor::any() const { return taeda::any(*this); }
-Tensor Tensor::any(int64_t dim, bool keepdim) const { return taeda::any(*this, dim, keepdim); }
-Tensor Tensor::all() const { return taeda::all(*this); }
-Tensor Tensor::all(int64_t dim, bool keepdim) const { return taeda::all(*this, dim, keepdim); }
-Tensor Tensor::count_nonzero(OptionalDim dim) const { return taeda::count_nonzero(*this, dim); }
-Tensor Tensor::logsumexp(IntArrayRef dims, bool keepdim) const {
-  return taeda::logsumexp(*this, dims, keepdim);
 }
 
 }  // namespace taeda

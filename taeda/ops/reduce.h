@@ -1,63 +1,79 @@
 // Reductions to one value, or along dimensions. An empty list of dimensions means all of them;
 // negative dimensions count from the end. Methods: Tensor::sum, mean, max, ...
 // Sums do not depend on the number of threads (Note [Order of reductions]).
+// [operations, method, out, keyword: dtype]
 #pragma once
 
 #include "taeda/tensor/tensor.h"
 
 namespace taeda {
 
-/// Integers and bool give int64; `dtype` converts before summing.
+/// The sum; integers and bool give int64, `dtype` converts before summing.
+/// [autocast: float32 accelerators]
 Tensor sum(const Tensor& self, OptionalDtype dtype = {});
-Tensor sum(const Tensor& self, IntArrayRef dims, bool keepdim = false, OptionalDtype dtype = {});
-/// Sums over the dimensions that broadcasting from `sizes` to self's sizes added or stretched.
+Tensor sum(const Tensor& self, IntArrayRef dim, bool keepdim = false, OptionalDtype dtype = {});
+/// Sums over the dimensions that broadcasting from `size` to self's sizes added or stretched.
 /// Throws Error: "size {[2]} is not expandable to size {[3, 4]}."
-Tensor sum_to_size(const Tensor& self, IntArrayRef sizes);
+Tensor sum_to_size(const Tensor& self, IntArrayRef size);
 
-/// Throws Error for integers: "mean(): could not infer output dtype. ...".
+/// Their mean. Throws Error for integers: "mean(): could not infer output dtype. ...".
+/// [dtypes: floating complex]
 Tensor mean(const Tensor& self, OptionalDtype dtype = {});
-Tensor mean(const Tensor& self, IntArrayRef dims, bool keepdim = false, OptionalDtype dtype = {});
+Tensor mean(const Tensor& self, IntArrayRef dim, bool keepdim = false, OptionalDtype dtype = {});
 
+/// The product of all elements, or along `dim`; integers and bool give int64, `dtype` converts
+/// first.
+/// [autocast: float32]
 Tensor prod(const Tensor& self, OptionalDtype dtype = {});
 Tensor prod(const Tensor& self, int64_t dim, bool keepdim = false, OptionalDtype dtype = {});
 
 /// Largest element; the gradient is shared equally by all that are largest. NaN if there is one.
 /// Throws IndexError for an empty tensor.
+/// [dtypes: floating integral bool]
 Tensor max(const Tensor& self);
 Tensor min(const Tensor& self);
 /// (values, indices of their first occurrence); the gradient goes to that occurrence.
+/// [returns: values indices, dtypes: floating integral bool]
 std::tuple<Tensor, Tensor> max(const Tensor& self, int64_t dim, bool keepdim = false);
 std::tuple<Tensor, Tensor> min(const Tensor& self, int64_t dim, bool keepdim = false);
 /// max and min along several dimensions, with the gradient shared equally.
-Tensor amax(const Tensor& self, IntArrayRef dims = {}, bool keepdim = false);
-Tensor amin(const Tensor& self, IntArrayRef dims = {}, bool keepdim = false);
+/// [dtypes: floating integral bool]
+Tensor amax(const Tensor& self, IntArrayRef dim = {}, bool keepdim = false);
+Tensor amin(const Tensor& self, IntArrayRef dim = {}, bool keepdim = false);
 /// (amin, amax) over all elements or along one dimension.
+/// [returns: min max, dtypes: floating integral bool]
 std::tuple<Tensor, Tensor> aminmax(const Tensor& self, OptionalDim dim = {}, bool keepdim = false);
 /// Index of the first extreme element (int64); without `dim` into the flattened tensor.
+/// [dtypes: floating integral bool]
 Tensor argmax(const Tensor& self, OptionalDim dim = {}, bool keepdim = false);
 Tensor argmin(const Tensor& self, OptionalDim dim = {}, bool keepdim = false);
 /// The lower of the two middle elements; NaN if there is one.
+/// [dtypes: floating integral]
 Tensor median(const Tensor& self);
+/// [returns: values indices, dtypes: floating integral]
 std::tuple<Tensor, Tensor> median(const Tensor& self, int64_t dim, bool keepdim = false);
 
 /// sum (x - mean)^2 / max(0, count - correction); `unbiased` is a correction of 1.
-Tensor var(const Tensor& self, IntArrayRef dims = {}, bool unbiased = true, bool keepdim = false);
-Tensor std(const Tensor& self, IntArrayRef dims = {}, bool unbiased = true, bool keepdim = false);
-Tensor var_correction(const Tensor& self, IntArrayRef dims, double correction,
-                      bool keepdim = false);
-Tensor std_correction(const Tensor& self, IntArrayRef dims, double correction,
-                      bool keepdim = false);
+/// [dtypes: floating]
+Tensor var(const Tensor& self, IntArrayRef dim = {}, bool unbiased = true, bool keepdim = false);
+Tensor std(const Tensor& self, IntArrayRef dim = {}, bool unbiased = true, bool keepdim = false);
+/// [not method, dtypes: floating]
+Tensor var_correction(const Tensor& self, IntArrayRef dim, double correction, bool keepdim = false);
+Tensor std_correction(const Tensor& self, IntArrayRef dim, double correction, bool keepdim = false);
 /// (variance, mean)
-std::tuple<Tensor, Tensor> var_mean(const Tensor& self, IntArrayRef dims = {}, bool unbiased = true,
+/// [not method, dtypes: floating]
+std::tuple<Tensor, Tensor> var_mean(const Tensor& self, IntArrayRef dim = {}, bool unbiased = true,
                                     bool keepdim = false);
-std::tuple<Tensor, Tensor> std_mean(const Tensor& self, IntArrayRef dims = {}, bool unbiased = true,
+std::tuple<Tensor, Tensor> std_mean(const Tensor& self, IntArrayRef dim = {}, bool unbiased = true,
                                     bool keepdim = false);
 
 /// (sum |x|^p)^(1/p); p = 0 counts nonzero elements, p = inf and -inf are the largest and smallest
 /// absolute value.
+/// [autocast: float32 accelerators, dtypes: floating complex]
 Tensor norm(const Tensor& self, const Scalar& p = 2);
-Tensor norm(const Tensor& self, const Scalar& p, IntArrayRef dims, bool keepdim = false);
-Tensor vector_norm(const Tensor& self, const Scalar& p = 2, IntArrayRef dims = {},
+Tensor norm(const Tensor& self, const Scalar& p, IntArrayRef dim, bool keepdim = false);
+/// [not method, autocast: float32 accelerators, dtypes: floating complex]
+Tensor vector_norm(const Tensor& self, const Scalar& p = 2, IntArrayRef dim = {},
                    bool keepdim = false);
 
 /// Whether any, or every, element is nonzero (bool).
@@ -68,6 +84,7 @@ Tensor all(const Tensor& self, int64_t dim, bool keepdim = false);
 Tensor count_nonzero(const Tensor& self, OptionalDim dim = {});
 
 /// log(sum(exp(x))), computed without overflow.
-Tensor logsumexp(const Tensor& self, IntArrayRef dims, bool keepdim = false);
+/// [autocast: float32 accelerators, dtypes: floating integral bool]
+Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim = false);
 
 }  // namespace taeda

@@ -155,22 +155,4 @@ Tensor median(const Tensor& self) {
   return out;
 }
 
-Tensor Tensor::max() const { return taeda::max(*this); }
-Tensor::T2 Tensor::max(int64_t dim, bool keepdim) const { return taeda::max(*this, dim, keepdim); }
-Tensor Tensor::min() const { return taeda::min(*this); }
-Tensor::T2 Tensor::min(int64_t dim, bool keepdim) const { return taeda::min(*this, dim, keepdim); }
-Tensor Tensor::amax(IntArrayRef dims, bool keepdim) const {
-  return taeda::amax(*this, dims, keepdim);
-}
-Tensor Tensor::amin(IntArrayRef dims, bool keepdim) const {
-  return taeda::amin(*this, dims, keepdim);
-}
-Tensor Tensor::argmax(OptionalDim dim, bool keepdim) const {
-  return taeda::argmax(*this, dim, keepdim);
-}
-Tensor Tensor::argmin(OptionalDim dim, bool keepdim) const {
-  return taeda::argmin(*this, dim, keepdim);
-}
-Tensor Tensor::median() const { return taeda::median(*this); }
-
 }  // namespace taeda

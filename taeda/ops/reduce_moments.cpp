@@ -130,29 +130,17 @@ std::tuple<Tensor, Tensor> std_mean(const Tensor& self, IntArrayRef dims, bool u
 }
 
 Tensor norm(const Tensor& self, const Scalar& p) {
-  if (AutocastMode::is_active()) return policy::float32<policy::accelerators>(norm_of, self, p);
+  if (AutocastMode::is_active()) return policy::declared<"norm">(norm_of, self, p);
   return norm_impl("NormBackward0", self, p.toDouble(), {}, false);
 }
 Tensor norm(const Tensor& self, const Scalar& p, IntArrayRef dims, bool keepdim) {
-  if (AutocastMode::is_active())
-    return policy::float32<policy::accelerators>(norm_of, self, p, dims, keepdim);
+  if (AutocastMode::is_active()) return policy::declared<"norm">(norm_of, self, p, dims, keepdim);
   return norm_impl("NormBackward1", self, p.toDouble(), dims, keepdim);
 }
 Tensor vector_norm(const Tensor& self, const Scalar& p, IntArrayRef dims, bool keepdim) {
   if (AutocastMode::is_active())
-    return policy::float32<policy::accelerators>(vector_norm, self, p, dims, keepdim);
+    return policy::declared<"vector_norm">(vector_norm, self, p, dims, keepdim);
   return norm_impl("LinalgVectorNormBackward0", self, p.toDouble(), dims, keepdim);
-}
-
-Tensor Tensor::var(IntArrayRef dims, bool unbiased, bool keepdim) const {
-  return taeda::var(*this, dims, unbiased, keepdim);
-}
-Tensor Tensor::std(IntArrayRef dims, bool unbiased, bool keepdim) const {
-  return taeda::std(*this, dims, unbiased, keepdim);
-}
-Tensor Tensor::norm(const Scalar& p) const { return taeda::norm(*this, p); }
-Tensor Tensor::norm(const Scalar& p, IntArrayRef dims, bool keepdim) const {
-  return taeda::norm(*this, p, dims, keepdim);
 }
 
 }  // namespace taeda

@@ -306,13 +306,14 @@ RnnResult run_network(const RnnShape& shape, Tensor x, TensorList hx, TensorList
   return {x, cat(h, 0), c.empty() ? Tensor() : cat(c, 0)};
 }
 
-/// Calls f(input, hx, params), under autocast with all of them in the lower precision.
+/// Calls f(input, hx, params), under autocast with all of them in the lower precision. All
+/// operations of this family declare one policy.
 template <class F>
 auto with_autocast(const Tensor& input, TensorList hx, TensorList params, F&& f) {
   if (!AutocastMode::is_active()) return f(input, hx, params);
-  const auto cast = [](const Tensor& t) {
-    return policy::to_lower_precision(t, policy::everywhere);
-  };
+  constexpr policy::Declared policy = policy::policy_of<"lstm">();
+  static_assert(policy.cast == policy::Cast::lower);
+  const auto cast = [](const Tensor& t) { return policy::to_lower_precision(t, policy.devices); };
   const auto cast_all = [&](TensorList list) {
     std::vector<Tensor> out;
     for (const Tensor& t : list) out.push_back(cast(t));

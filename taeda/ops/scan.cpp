@@ -3,6 +3,7 @@
 
 #include "taeda/autograd/record.h"
 #include "taeda/kernels/scan.h"
+#include "taeda/ops/assign.h"
 #include "taeda/ops/autocast.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/elementwise.h"
@@ -114,7 +115,7 @@ Tensor prod_impl(const char* node, const Tensor& self, int64_t dim, bool keepdim
 
 Tensor cumsum(const Tensor& self, int64_t dim, OptionalDtype dtype) {
   if (AutocastMode::is_active() && !dtype)
-    return policy::float32<policy::accelerators>(cumsum, self, dim, dtype);
+    return policy::declared<"cumsum">(cumsum, self, dim, dtype);
   dim = wrap_dim(dim, self.dim());
   const Tensor x = accumulated(self, dtype), y = scan(cumsum_slot, x, dim);
   if (wants_grad(x))
@@ -125,7 +126,7 @@ Tensor cumsum(const Tensor& self, int64_t dim, OptionalDtype dtype) {
 
 Tensor cumprod(const Tensor& self, int64_t dim, OptionalDtype dtype) {
   if (AutocastMode::is_active() && !dtype)
-    return policy::float32<policy::accelerators>(cumprod, self, dim, dtype);
+    return policy::declared<"cumprod">(cumprod, self, dim, dtype);
   dim = wrap_dim(dim, self.dim());
   const Tensor x = accumulated(self, dtype), y = scan(cumprod_slot, x, dim);
   if (wants_grad(x))
@@ -143,12 +144,12 @@ std::tuple<Tensor, Tensor> cummin(const Tensor& self, int64_t dim) {
 }
 
 Tensor prod(const Tensor& self, OptionalDtype dtype) {
-  if (AutocastMode::is_active() && !dtype) return policy::float32(prod_of, self, dtype);
+  if (AutocastMode::is_active() && !dtype) return policy::declared<"prod">(prod_of, self, dtype);
   return prod_impl("ProdBackward0", self.reshape({-1}), 0, false, dtype);
 }
 Tensor prod(const Tensor& self, int64_t dim, bool keepdim, OptionalDtype dtype) {
   if (AutocastMode::is_active() && !dtype)
-    return policy::float32(prod_of, self, dim, keepdim, dtype);
+    return policy::declared<"prod">(prod_of, self, dim, keepdim, dtype);
   if (self.dim() == 0) {
     wrap_dim(dim, 0);
     return prod_impl("ProdBackward1", self.reshape({1}), 0, false, dtype);
@@ -156,15 +157,17 @@ Tensor prod(const Tensor& self, int64_t dim, bool keepdim, OptionalDtype dtype) 
   return prod_impl("ProdBackward1", self, dim, keepdim, dtype);
 }
 
-Tensor Tensor::cumsum(int64_t dim, OptionalDtype dtype) const {
-  return taeda::cumsum(*this, dim, dtype);
+// ---- in place: sums of integers keep their dtype ----
+
+Tensor& Tensor::cumsum_(int64_t dim, OptionalDtype dtype) const {
+  return detail::assign("cumsum_", *this, wants_grad(*this), [&](const Tensor& self) {
+    return taeda::cumsum(self, dim, dtype.value_or(self.dtype()));
+  });
 }
-Tensor Tensor::cumprod(int64_t dim, OptionalDtype dtype) const {
-  return taeda::cumprod(*this, dim, dtype);
-}
-Tensor Tensor::prod(OptionalDtype dtype) const { return taeda::prod(*this, dtype); }
-Tensor Tensor::prod(int64_t dim, bool keepdim, OptionalDtype dtype) const {
-  return taeda::prod(*this, dim, keepdim, dtype);
+Tensor& Tensor::cumprod_(int64_t dim, OptionalDtype dtype) const {
+  return detail::assign("cumprod_", *this, wants_grad(*this), [&](const Tensor& self) {
+    return taeda::cumprod(self, dim, dtype.value_or(self.dtype()));
+  });
 }
 
 }  // namespace taeda

@@ -1,4 +1,5 @@
 // Cumulative operations along a dimension. Methods: Tensor::cumsum, cumprod.
+// [operations, method, out, keyword: dtype]
 #pragma once
 
 #include "taeda/tensor/tensor.h"
@@ -6,9 +7,11 @@
 namespace taeda {
 
 /// Sum of all elements up to each one; integers and bool give int64, `dtype` converts first.
+/// [in-place: own, autocast: float32 accelerators]
 Tensor cumsum(const Tensor& self, int64_t dim, OptionalDtype dtype = {});
 Tensor cumprod(const Tensor& self, int64_t dim, OptionalDtype dtype = {});
 /// (largest element up to each one, index of its last occurrence)
+/// [returns: values indices, dtypes: floating integral bool]
 std::tuple<Tensor, Tensor> cummax(const Tensor& self, int64_t dim);
 std::tuple<Tensor, Tensor> cummin(const Tensor& self, int64_t dim);
 

@@ -43,11 +43,11 @@ Tensor Tensor::view(IntArrayRef sizes) const {
   return record_view(*this, std::move(*layout));
 }
 
-Tensor Tensor::reshape(IntArrayRef sizes) const {
-  const DimVector shape = infer_size(sizes, numel());
-  if (std::optional<Layout> layout = this->layout().view(shape))
-    return record_view(*this, std::move(*layout));
-  return clone(MemoryFormat::Contiguous).view(shape);
+Tensor reshape(const Tensor& self, IntArrayRef sizes) {
+  const DimVector shape = infer_size(sizes, self.numel());
+  if (std::optional<Layout> layout = self.layout().view(shape))
+    return record_view(self, std::move(*layout));
+  return self.clone(MemoryFormat::Contiguous).view(shape);
 }
 
 namespace {
@@ -95,24 +95,24 @@ Tensor Tensor::view(ScalarType dtype) const {
   return make_alias(*this, resized_elements(*this, dtype), dtype);
 }
 
-Tensor Tensor::flatten(int64_t start_dim, int64_t end_dim) const {
-  const int64_t n = dim();
+Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
+  const int64_t n = self.dim();
   const int64_t first = wrap_dim(start_dim, n), last = wrap_dim(end_dim, n);
   TAEDA_CHECK(first <= last, "flatten() has invalid args: start_dim cannot come after end_dim");
-  if (n == 0) return reshape({1});
-  if (first == last) return *this;
+  if (n == 0) return self.reshape({1});
+  if (first == last) return self;
   DimVector shape;
-  for (int64_t d = 0; d < first; ++d) shape.push_back(sizes()[d]);
-  shape.push_back(product(sizes().slice(first, last - first + 1)));
-  for (int64_t d = last + 1; d < n; ++d) shape.push_back(sizes()[d]);
-  return reshape(shape);
+  for (int64_t d = 0; d < first; ++d) shape.push_back(self.sizes()[d]);
+  shape.push_back(product(self.sizes().slice(first, last - first + 1)));
+  for (int64_t d = last + 1; d < n; ++d) shape.push_back(self.sizes()[d]);
+  return self.reshape(shape);
 }
 
-Tensor Tensor::unflatten(int64_t dim, IntArrayRef sizes) const {
-  const int64_t d = wrap_dim(dim, this->dim());
+Tensor unflatten(const Tensor& self, int64_t dim, IntArrayRef sizes) {
+  const int64_t d = wrap_dim(dim, self.dim());
   TAEDA_CHECK(!sizes.empty(), "unflatten: sizes must be non-empty");
-  TAEDA_CHECK(this->dim() > 0, "unflatten: a 0-dim tensor has no dimension to cut");
-  const int64_t have = this->sizes()[d];
+  TAEDA_CHECK(self.dim() > 0, "unflatten: a 0-dim tensor has no dimension to cut");
+  const int64_t have = self.sizes()[d];
   int64_t known = 1;
   bool infers = false;
   for (int64_t s : sizes) s == -1 ? void(infers = true) : void(known *= s);
@@ -120,41 +120,42 @@ Tensor Tensor::unflatten(int64_t dim, IntArrayRef sizes) const {
               "unflatten: Provided sizes ", sizes, " don't multiply up to the size of dim ", d,
               " (", have, ") in the input tensor");
   DimVector shape;
-  for (int64_t i = 0; i < d; ++i) shape.push_back(this->sizes()[i]);
+  for (int64_t i = 0; i < d; ++i) shape.push_back(self.sizes()[i]);
   for (int64_t s : infer_size(sizes, have)) shape.push_back(s);
-  for (int64_t i = d + 1; i < this->dim(); ++i) shape.push_back(this->sizes()[i]);
-  return view(shape);
+  for (int64_t i = d + 1; i < self.dim(); ++i) shape.push_back(self.sizes()[i]);
+  return self.view(shape);
 }
 
-Tensor Tensor::transpose(int64_t dim0, int64_t dim1) const {
-  const int64_t a = wrap_dim(dim0, dim()), b = wrap_dim(dim1, dim());
-  Tensor out = make_view(*this, dim() == 0 ? layout() : layout().transpose(a, b));
-  if (wants_grad(*this))
-    record("TransposeBackward0", out, {*this},
+Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
+  const int64_t a = wrap_dim(dim0, self.dim()), b = wrap_dim(dim1, self.dim());
+  Tensor out = make_view(self, self.dim() == 0 ? self.layout() : self.layout().transpose(a, b));
+  if (wants_grad(self))
+    record("TransposeBackward0", out, {self},
            [a, b](const Tensor& g) { return g.transpose(a, b); });
   return out;
 }
 
-Tensor Tensor::t() const {
-  TAEDA_CHECK(dim() <= 2, "t() expects a tensor with <= 2 dimensions, but self is ", dim(), "D");
-  Tensor out = make_view(*this, dim() == 2 ? layout().transpose(0, 1) : layout());
-  if (wants_grad(*this)) record("TBackward0", out, {*this}, [](const Tensor& g) { return g.t(); });
+Tensor t(const Tensor& self) {
+  TAEDA_CHECK(self.dim() <= 2, "t() expects a tensor with <= 2 dimensions, but self is ",
+              self.dim(), "D");
+  Tensor out = make_view(self, self.dim() == 2 ? self.layout().transpose(0, 1) : self.layout());
+  if (wants_grad(self)) record("TBackward0", out, {self}, [](const Tensor& g) { return g.t(); });
   return out;
 }
 
-Tensor Tensor::permute(IntArrayRef dims) const {
-  Tensor out = make_view(*this, layout().permute(dims));
-  if (!wants_grad(*this)) return out;
+Tensor permute(const Tensor& self, IntArrayRef dims) {
+  Tensor out = make_view(self, self.layout().permute(dims));
+  if (!wants_grad(self)) return out;
   DimVector inverse(dims.size());
   for (size_t i = 0; i < dims.size(); ++i)
-    inverse[wrap_dim(dims[i], dim())] = static_cast<int64_t>(i);
-  record("PermuteBackward0", out, {*this},
+    inverse[wrap_dim(dims[i], self.dim())] = static_cast<int64_t>(i);
+  record("PermuteBackward0", out, {self},
          [inverse](const Tensor& g) { return g.permute(inverse); });
   return out;
 }
 
-Tensor Tensor::movedim(int64_t source, int64_t destination) const {
-  return taeda::movedim(*this, IntArrayRef(source), IntArrayRef(destination));
+Tensor movedim(const Tensor& self, int64_t source, int64_t destination) {
+  return taeda::movedim(self, IntArrayRef(source), IntArrayRef(destination));
 }
 
 Tensor movedim(const Tensor& self, IntArrayRef source, IntArrayRef destination) {
@@ -180,13 +181,13 @@ Tensor movedim(const Tensor& self, IntArrayRef source, IntArrayRef destination) 
   return self.permute(order);
 }
 
-Tensor Tensor::select(int64_t dim, int64_t index) const {
-  TAEDA_CHECK_INDEX(this->dim() > 0, "select() cannot be applied to a 0-dim tensor.");
-  const int64_t d = wrap_dim(dim, this->dim());
-  Tensor out = make_view(*this, layout().select(d, index));
-  if (wants_grad(*this))
-    record("SelectBackward0", out, {*this},
-           [sizes = DimVector(sizes()), d, index](const Tensor& g) {
+Tensor select(const Tensor& self, int64_t dim, int64_t index) {
+  TAEDA_CHECK_INDEX(self.dim() > 0, "select() cannot be applied to a 0-dim tensor.");
+  const int64_t d = wrap_dim(dim, self.dim());
+  Tensor out = make_view(self, self.layout().select(d, index));
+  if (wants_grad(self))
+    record("SelectBackward0", out, {self},
+           [sizes = DimVector(self.sizes()), d, index](const Tensor& g) {
              return put_in_zeros("SelectBackwardBackward0", g, sizes,
                                  [d, index](const Tensor& z) { return z.select(d, index); });
            });
@@ -208,44 +209,44 @@ Tensor record_slice(const Tensor& self, Tensor out, int64_t dim, int64_t start, 
 
 }  // namespace
 
-Tensor Tensor::slice(int64_t dim, OptionalDim start, OptionalDim end, int64_t step) const {
-  TAEDA_CHECK(this->dim() > 0, "slice() cannot be applied to a 0-dim tensor.");
-  const int64_t d = wrap_dim(dim, this->dim());
+Tensor slice(const Tensor& self, int64_t dim, OptionalDim start, OptionalDim end, int64_t step) {
+  TAEDA_CHECK(self.dim() > 0, "slice() cannot be applied to a 0-dim tensor.");
+  const int64_t d = wrap_dim(dim, self.dim());
   const int64_t from = start.value_or(0), to = end.value_or(INT64_MAX);
-  return record_slice(*this, make_view(*this, layout().slice(d, from, to, step)), d, from, to,
+  return record_slice(self, make_view(self, self.layout().slice(d, from, to, step)), d, from, to,
                       step);
 }
 
-Tensor Tensor::narrow(int64_t dim, int64_t start, int64_t length) const {
-  TAEDA_CHECK(this->dim() > 0, "narrow() cannot be applied to a 0-dim tensor.");
-  const int64_t d = wrap_dim(dim, this->dim());
-  Tensor out = make_view(*this, layout().narrow(d, start, length));
-  const int64_t from = start < 0 ? start + sizes()[d] : start;
-  return record_slice(*this, std::move(out), d, from, from + length, 1);
+Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
+  TAEDA_CHECK(self.dim() > 0, "narrow() cannot be applied to a 0-dim tensor.");
+  const int64_t d = wrap_dim(dim, self.dim());
+  Tensor out = make_view(self, self.layout().narrow(d, start, length));
+  const int64_t from = start < 0 ? start + self.sizes()[d] : start;
+  return record_slice(self, std::move(out), d, from, from + length, 1);
 }
 
-Tensor Tensor::squeeze() const {
-  Tensor out = make_view(*this, layout().squeeze());
-  if (wants_grad(*this))
-    record("SqueezeBackward0", out, {*this},
-           [sizes = DimVector(sizes())](const Tensor& g) { return g.reshape(sizes); });
+Tensor squeeze(const Tensor& self) {
+  Tensor out = make_view(self, self.layout().squeeze());
+  if (wants_grad(self))
+    record("SqueezeBackward0", out, {self},
+           [sizes = DimVector(self.sizes())](const Tensor& g) { return g.reshape(sizes); });
   return out;
 }
 
-Tensor Tensor::squeeze(int64_t dim) const {
-  const int64_t d = wrap_dim(dim, this->dim());
-  Tensor out = make_view(*this, layout().squeeze(d));
-  if (wants_grad(*this))
-    record("SqueezeBackward1", out, {*this},
-           [sizes = DimVector(sizes())](const Tensor& g) { return g.reshape(sizes); });
+Tensor squeeze(const Tensor& self, int64_t dim) {
+  const int64_t d = wrap_dim(dim, self.dim());
+  Tensor out = make_view(self, self.layout().squeeze(d));
+  if (wants_grad(self))
+    record("SqueezeBackward1", out, {self},
+           [sizes = DimVector(self.sizes())](const Tensor& g) { return g.reshape(sizes); });
   return out;
 }
 
-Tensor Tensor::unsqueeze(int64_t dim) const {
-  const int64_t d = wrap_dim(dim, this->dim() + 1);
-  Tensor out = make_view(*this, layout().unsqueeze(d));
-  if (wants_grad(*this))
-    record("UnsqueezeBackward0", out, {*this}, [d](const Tensor& g) { return g.squeeze(d); });
+Tensor unsqueeze(const Tensor& self, int64_t dim) {
+  const int64_t d = wrap_dim(dim, self.dim() + 1);
+  Tensor out = make_view(self, self.layout().unsqueeze(d));
+  if (wants_grad(self))
+    record("UnsqueezeBackward0", out, {self}, [d](const Tensor& g) { return g.squeeze(d); });
   return out;
 }
 
@@ -265,10 +266,10 @@ std::vector<Tensor> broadcast_tensors(TensorList tensors) {
   return out;
 }
 
-Tensor Tensor::as_strided(IntArrayRef sizes, IntArrayRef strides,
-                          OptionalDim storage_offset) const {
+Tensor as_strided(const Tensor& self, IntArrayRef sizes, IntArrayRef strides,
+                  OptionalDim storage_offset) {
   TAEDA_CHECK(sizes.size() == strides.size(), "mismatch in length of strides and shape");
-  Layout layout{sizes, strides, storage_offset.value_or(this->storage_offset())};
+  Layout layout{sizes, strides, storage_offset.value_or(self.storage_offset())};
   for (int64_t s : sizes)
     TAEDA_CHECK(s >= 0, "Trying to create tensor with negative dimension ", s, ": ", sizes);
   for (int64_t s : strides)
@@ -277,25 +278,25 @@ Tensor Tensor::as_strided(IntArrayRef sizes, IntArrayRef strides,
         "as_strided: Negative strides are not supported at the moment, got strides: ", strides);
   TAEDA_CHECK(layout.offset >= 0, "Tensor: invalid storage offset ", layout.offset);
   const int64_t extent = layout.extent();
-  const int64_t bytes = extent == 0 ? 0 : (layout.offset + extent) * element_size();
-  TAEDA_CHECK(bytes <= static_cast<int64_t>(storage()->nbytes()), "setStorage: sizes ", sizes,
+  const int64_t bytes = extent == 0 ? 0 : (layout.offset + extent) * self.element_size();
+  TAEDA_CHECK(bytes <= static_cast<int64_t>(self.storage()->nbytes()), "setStorage: sizes ", sizes,
               ", strides ", strides, ", storage offset ", layout.offset, ", and itemsize ",
-              element_size(), " requiring a storage size of ", bytes,
-              " are out of bounds for storage of size ", storage()->nbytes());
-  Tensor out = make_view(*this, layout);
-  if (wants_grad(*this))
-    record("AsStridedBackward0", out, {*this},
-           [region = autograd::Region(*this, out)](const Tensor& g) { return region.scatter(g); });
+              self.element_size(), " requiring a storage size of ", bytes,
+              " are out of bounds for storage of size ", self.storage()->nbytes());
+  Tensor out = make_view(self, layout);
+  if (wants_grad(self))
+    record("AsStridedBackward0", out, {self},
+           [region = autograd::Region(self, out)](const Tensor& g) { return region.scatter(g); });
   return out;
 }
 
-Tensor Tensor::diagonal(int64_t offset, int64_t dim1, int64_t dim2) const {
-  const int64_t a = wrap_dim(dim1, dim()), b = wrap_dim(dim2, dim());
+Tensor diagonal(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
+  const int64_t a = wrap_dim(dim1, self.dim()), b = wrap_dim(dim2, self.dim());
   TAEDA_CHECK(a != b, "diagonal dimensions cannot be identical ", dim1, ", ", dim2);
-  Tensor out = make_view(*this, layout().diagonal(offset, a, b));
-  if (wants_grad(*this))
-    record("DiagonalBackward0", out, {*this},
-           [sizes = DimVector(sizes()), offset, a, b](const Tensor& g) {
+  Tensor out = make_view(self, self.layout().diagonal(offset, a, b));
+  if (wants_grad(self))
+    record("DiagonalBackward0", out, {self},
+           [sizes = DimVector(self.sizes()), offset, a, b](const Tensor& g) {
              return put_in_zeros("DiagonalBackwardBackward0", g, sizes,
                                  [=](const Tensor& z) { return z.diagonal(offset, a, b); });
            });

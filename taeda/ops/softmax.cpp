@@ -48,7 +48,7 @@ Tensor forward(const SoftmaxSlot& slot, const Tensor& x, int64_t dim) {
 
 Tensor softmax(const Tensor& self, int64_t dim, OptionalDtype dtype) {
   if (AutocastMode::is_active() && !dtype)
-    return policy::float32<policy::accelerators>(softmax, self, dim, dtype);
+    return policy::declared<"softmax">(softmax, self, dim, dtype);
   dim = wrap_dim(dim, self.dim());
   const Tensor x = dtype ? self.to(*dtype) : self;
   const Tensor y = forward(softmax_slot, x, dim);
@@ -61,7 +61,7 @@ Tensor softmax(const Tensor& self, int64_t dim, OptionalDtype dtype) {
 
 Tensor log_softmax(const Tensor& self, int64_t dim, OptionalDtype dtype) {
   if (AutocastMode::is_active() && !dtype)
-    return policy::float32<policy::accelerators>(log_softmax, self, dim, dtype);
+    return policy::declared<"log_softmax">(log_softmax, self, dim, dtype);
   dim = wrap_dim(dim, self.dim());
   const Tensor x = dtype ? self.to(*dtype) : self;
   const Tensor y = forward(log_softmax_slot, x, dim);
@@ -74,13 +74,6 @@ Tensor log_softmax(const Tensor& self, int64_t dim, OptionalDtype dtype) {
 
 Tensor softmin(const Tensor& self, int64_t dim, OptionalDtype dtype) {
   return softmax(self.neg(), dim, dtype);
-}
-
-Tensor Tensor::softmax(int64_t dim, OptionalDtype dtype) const {
-  return taeda::softmax(*this, dim, dtype);
-}
-Tensor Tensor::log_softmax(int64_t dim, OptionalDtype dtype) const {
-  return taeda::log_softmax(*this, dim, dtype);
 }
 
 }  // namespace taeda

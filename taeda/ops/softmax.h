@@ -1,4 +1,5 @@
 // softmax, its logarithm and its mirror image. Methods: Tensor::softmax, log_softmax.
+// [operations, method, out, dtypes: floating]
 #pragma once
 
 #include "taeda/tensor/tensor.h"
@@ -6,10 +7,13 @@
 namespace taeda {
 
 /// exp(x) / sum exp(x) along `dim`, without overflow; `dtype` converts the input first.
+/// [autocast: float32 accelerators]
 Tensor softmax(const Tensor& self, int64_t dim, OptionalDtype dtype = {});
 /// x - log(sum exp(x)) along `dim`.
+/// [autocast: float32 accelerators]
 Tensor log_softmax(const Tensor& self, int64_t dim, OptionalDtype dtype = {});
 /// softmax(-x)
+/// [not method]
 Tensor softmin(const Tensor& self, int64_t dim, OptionalDtype dtype = {});
 
 }  // namespace taeda

@@ -28,48 +28,51 @@ Tensor as_vector(const Tensor& t) { return t.dim() == 0 ? t.reshape({1}) : t; }
 
 }  // namespace
 
-Tensor::T2 Tensor::sort(int64_t dim, bool descending) const {
-  TAEDA_CHECK(!is_complex(), "Sort currently does not support complex dtypes on CPU");
-  const int64_t d = wrap_dim(dim, this->dim());
-  Tensor values = empty(sizes(), options()), indices = empty(sizes(), options().dtype(kLong));
-  if (numel() > 0) {
+Tensor::T2 sort(const Tensor& self, int64_t dim, bool descending) {
+  TAEDA_CHECK(!self.is_complex(), "Sort currently does not support complex dtypes on CPU");
+  const int64_t d = wrap_dim(dim, self.dim());
+  Tensor values = empty(self.sizes(), self.options()),
+         indices = empty(self.sizes(), self.options().dtype(kLong));
+  if (self.numel() > 0) {
     NoGradGuard guard;
-    sort_slot(device().type(), as_vector(values), as_vector(indices), as_vector(*this), d,
+    sort_slot(self.device().type(), as_vector(values), as_vector(indices), as_vector(self), d,
               descending);
   }
-  record_picked("SortBackward0", values, *this, d, indices);
+  record_picked("SortBackward0", values, self, d, indices);
   return {values, indices};
 }
 
-Tensor Tensor::argsort(int64_t dim, bool descending) const {
-  return std::get<1>(detach().sort(dim, descending));
+Tensor argsort(const Tensor& self, int64_t dim, bool descending) {
+  return std::get<1>(self.detach().sort(dim, descending));
 }
 
-Tensor::T2 Tensor::topk(int64_t k, int64_t dim, bool largest, bool /*sorted*/) const {
-  const int64_t d = wrap_dim(dim, this->dim());
-  TAEDA_CHECK(k >= 0 && k <= (this->dim() > 0 ? sizes()[d] : 1), "selected index k out of range");
-  DimVector shape(sizes());
+Tensor::T2 topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool sorted) {
+  const int64_t d = wrap_dim(dim, self.dim());
+  TAEDA_CHECK(k >= 0 && k <= (self.dim() > 0 ? self.sizes()[d] : 1),
+              "selected index k out of range");
+  DimVector shape(self.sizes());
   if (!shape.empty()) shape[d] = k;
-  Tensor values = empty(shape, options()), indices = empty(shape, options().dtype(kLong));
-  if (values.numel() > 0 && (this->dim() > 0 || k > 0)) {
+  Tensor values = empty(shape, self.options()), indices = empty(shape, self.options().dtype(kLong));
+  if (values.numel() > 0 && (self.dim() > 0 || k > 0)) {
     NoGradGuard guard;
-    topk_slot(device().type(), as_vector(values), as_vector(indices), as_vector(*this), d, largest);
+    topk_slot(self.device().type(), as_vector(values), as_vector(indices), as_vector(self), d,
+              largest);
   }
-  record_picked("TopkBackward0", values, *this, d, indices);
+  record_picked("TopkBackward0", values, self, d, indices);
   return {values, indices};
 }
 
-Tensor::T2 Tensor::kthvalue(int64_t k, int64_t dim, bool keepdim) const {
-  const int64_t d = wrap_dim(dim, this->dim());
-  TAEDA_CHECK_INDEX(this->dim() == 0 || sizes()[d] != 0, "kthvalue(): Expected reduction dim ", d,
-                    " to have non-zero size.");
-  TAEDA_CHECK(k >= 1 && k <= (this->dim() > 0 ? sizes()[d] : 1),
+Tensor::T2 kthvalue(const Tensor& self, int64_t k, int64_t dim, bool keepdim) {
+  const int64_t d = wrap_dim(dim, self.dim());
+  TAEDA_CHECK_INDEX(self.dim() == 0 || self.sizes()[d] != 0,
+                    "kthvalue(): Expected reduction dim ", d, " to have non-zero size.");
+  TAEDA_CHECK(k >= 1 && k <= (self.dim() > 0 ? self.sizes()[d] : 1),
               "kthvalue(): selected number k out of range for dimension ", d);
-  if (this->dim() == 0) return topk(1, 0, false);
+  if (self.dim() == 0) return self.topk(1, 0, false);
   Tensor values, indices;
   {
     NoGradGuard guard;
-    const auto [v, i] = topk(k, d, false);
+    const auto [v, i] = self.topk(k, d, false);
     values = v.narrow(d, k - 1, 1).clone(MemoryFormat::Contiguous);
     indices = i.narrow(d, k - 1, 1).clone(MemoryFormat::Contiguous);
     if (!keepdim) {
@@ -77,9 +80,9 @@ Tensor::T2 Tensor::kthvalue(int64_t k, int64_t dim, bool keepdim) const {
       indices = indices.squeeze(d).clone();
     }
   }
-  if (wants_grad(*this))
-    record("KthvalueBackward0", values, {*this},
-           [sizes = DimVector(sizes()), d, keepdim, i = save(indices)](const Tensor& g) {
+  if (wants_grad(self))
+    record("KthvalueBackward0", values, {self},
+           [sizes = DimVector(self.sizes()), d, keepdim, i = save(indices)](const Tensor& g) {
              const Tensor index = i.unpack();
              return g.new_zeros(sizes).scatter_(d, keepdim ? index : index.unsqueeze(d),
                                                 keepdim ? g : g.unsqueeze(d));

@@ -1,5 +1,6 @@
 // Ordering elements. NaN counts as larger than every number. Results that pick values are
 // differentiable; their indices are int64.
+// [operations, method, out]
 #pragma once
 
 #include "taeda/tensor/tensor.h"
@@ -8,47 +9,50 @@ namespace taeda {
 
 /// Values in order along `dim`, and where they were. Equal elements keep their order, whether
 /// `stable` asks for it or not.
-inline Tensor::T2 sort(const Tensor& self, int64_t dim = -1, bool descending = false) {
-  return self.sort(dim, descending);
-}
+/// [returns: values indices, dtypes: floating integral bool]
+Tensor::T2 sort(const Tensor& self, int64_t dim = -1, bool descending = false);
+/// [not method, returns: values indices, dtypes: floating integral bool]
 inline Tensor::T2 sort(const Tensor& self, std::optional<bool> /*stable*/, int64_t dim,
                        bool descending = false) {
   return self.sort(dim, descending);
 }
 /// The indices of `sort`.
-inline Tensor argsort(const Tensor& self, int64_t dim = -1, bool descending = false) {
-  return self.argsort(dim, descending);
-}
+/// [dtypes: floating integral bool]
+Tensor argsort(const Tensor& self, int64_t dim = -1, bool descending = false);
 /// The k largest (smallest) values along `dim`, in order, and where they were. `sorted` is accepted
 /// for PyTorch's sake: the result is always in order.
-inline Tensor::T2 topk(const Tensor& self, int64_t k, int64_t dim = -1, bool largest = true,
-                       bool sorted = true) {
-  return self.topk(k, dim, largest, sorted);
-}
+/// [returns: values indices, dtypes: floating integral bool]
+Tensor::T2 topk(const Tensor& self, int64_t k, int64_t dim = -1, bool largest = true,
+                bool sorted = true);
 /// The k-th smallest value along `dim`, k counted from 1, and where it was.
-inline Tensor::T2 kthvalue(const Tensor& self, int64_t k, int64_t dim = -1, bool keepdim = false) {
-  return self.kthvalue(k, dim, keepdim);
-}
+/// [returns: values indices, dtypes: floating integral bool]
+Tensor::T2 kthvalue(const Tensor& self, int64_t k, int64_t dim = -1, bool keepdim = false);
 
 using T3 = std::tuple<Tensor, Tensor, Tensor>;
 /// The different elements in ascending order; where each element of `self` went (in self's shape,
 /// if `return_inverse`); how often each occurs (if `return_counts`).
+/// [not method, returns: output inverse_indices counts, dtypes: floating integral bool]
 T3 unique(const Tensor& self, bool return_inverse = false, bool return_counts = false);
 /// libtorch's name for `unique`; the result is sorted in any case.
+/// [not method, returns: output inverse_indices counts, dtypes: floating integral bool]
 T3 _unique2(const Tensor& self, bool sorted = true, bool return_inverse = false,
             bool return_counts = false);
 /// The same without sorting: runs of equal elements of the flattened tensor become one.
+/// [not method, returns: output inverse_indices counts]
 T3 unique_consecutive(const Tensor& self, bool return_inverse = false, bool return_counts = false);
 
 /// How often each of 0, 1, ... max (at least `minlength` numbers) occurs in a vector of
 /// non-negative integers; or the sums of their `weights`.
+/// [not method, dtypes: integral]
 Tensor bincount(const Tensor& self, const Tensor& weights = {}, int64_t minlength = 0);
 /// Where each value would go in the sorted sequence (last dimension) so that it stays sorted:
-/// before
-/// (`right`: after) equal ones. `sorted_sequence` is a vector, or has values' leading dimensions.
+/// before (`right`:
+/// after) equal ones. `sorted_sequence` is a vector, or has values' leading dimensions.
+/// [not method, dtypes: floating integral]
 Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, bool out_int32 = false,
                     bool right = false);
 /// searchsorted(boundaries, self).
+/// [not method, dtypes: floating integral bool]
 Tensor bucketize(const Tensor& self, const Tensor& boundaries, bool out_int32 = false,
                  bool right = false);
 

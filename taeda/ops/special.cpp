@@ -380,66 +380,9 @@ Tensor bitwise_right_shift(const Tensor& self, const Scalar& other) {
   return pointwise(ShiftRight{}, self, other);
 }
 
-// ---- methods ----
-
-Tensor Tensor::positive() const { return taeda::positive(*this); }
-Tensor Tensor::acosh() const { return taeda::acosh(*this); }
-Tensor Tensor::asinh() const { return taeda::asinh(*this); }
-Tensor Tensor::atanh() const { return taeda::atanh(*this); }
-Tensor Tensor::lgamma() const { return taeda::lgamma(*this); }
-Tensor Tensor::digamma() const { return taeda::digamma(*this); }
-Tensor Tensor::polygamma(int64_t n) const { return taeda::polygamma(n, *this); }
-Tensor Tensor::erfinv() const { return taeda::erfinv(*this); }
-Tensor Tensor::logit(std::optional<double> eps) const { return taeda::logit(*this, eps); }
-Tensor Tensor::sinc() const { return taeda::sinc(*this); }
-Tensor Tensor::sgn() const { return taeda::sgn(*this); }
-Tensor Tensor::deg2rad() const { return taeda::deg2rad(*this); }
-Tensor Tensor::rad2deg() const { return taeda::rad2deg(*this); }
-Tensor Tensor::signbit() const { return taeda::signbit(*this); }
-Tensor Tensor::isneginf() const { return taeda::isneginf(*this); }
-Tensor Tensor::isposinf() const { return taeda::isposinf(*this); }
-Tensor Tensor::isreal() const { return taeda::isreal(*this); }
-Tensor Tensor::copysign(const Tensor& o) const { return taeda::copysign(*this, o); }
-Tensor Tensor::copysign(const Scalar& o) const { return taeda::copysign(*this, o); }
-Tensor Tensor::nextafter(const Tensor& o) const { return taeda::nextafter(*this, o); }
-Tensor Tensor::fmax(const Tensor& o) const { return taeda::fmax(*this, o); }
-Tensor Tensor::fmin(const Tensor& o) const { return taeda::fmin(*this, o); }
-Tensor Tensor::heaviside(const Tensor& values) const { return taeda::heaviside(*this, values); }
-Tensor Tensor::logaddexp(const Tensor& o) const { return taeda::logaddexp(*this, o); }
-Tensor Tensor::logaddexp2(const Tensor& o) const { return taeda::logaddexp2(*this, o); }
-Tensor Tensor::xlogy(const Tensor& o) const { return taeda::xlogy(*this, o); }
-Tensor Tensor::xlogy(const Scalar& o) const { return taeda::xlogy(*this, o); }
-Tensor Tensor::float_power(const Tensor& e) const { return taeda::float_power(*this, e); }
-Tensor Tensor::float_power(const Scalar& e) const { return taeda::float_power(*this, e); }
-Tensor Tensor::ldexp(const Tensor& o) const { return taeda::ldexp(*this, o); }
-Tensor Tensor::gcd(const Tensor& o) const { return taeda::gcd(*this, o); }
-Tensor Tensor::lcm(const Tensor& o) const { return taeda::lcm(*this, o); }
-Tensor Tensor::bitwise_left_shift(const Tensor& o) const {
-  return taeda::bitwise_left_shift(*this, o);
-}
-Tensor Tensor::bitwise_left_shift(const Scalar& o) const {
-  return taeda::bitwise_left_shift(*this, o);
-}
-Tensor Tensor::bitwise_right_shift(const Tensor& o) const {
-  return taeda::bitwise_right_shift(*this, o);
-}
-Tensor Tensor::bitwise_right_shift(const Scalar& o) const {
-  return taeda::bitwise_right_shift(*this, o);
-}
-
 // ---- in place ----
 
 namespace {
-
-Tensor& assign_unary(const char* name, const Tensor& self, Tensor (Tensor::*compute)() const) {
-  return assign(name, self, wants_grad(self),
-                [compute](const Tensor& t) { return (t.*compute)(); });
-}
-Tensor& assign_binary(const char* name, const Tensor& self, const Tensor& other,
-                      Tensor (Tensor::*compute)(const Tensor&) const) {
-  return assign(name, self, wants_grad(self, other),
-                [compute, &other](const Tensor& t) { return (t.*compute)(other); });
-}
 
 void check_base(const Tensor& self, bool complex) {
   const ScalarType t = power_dtype(self.is_complex() || complex);
@@ -449,62 +392,15 @@ void check_base(const Tensor& self, bool complex) {
 
 }  // namespace
 
-Tensor& Tensor::acosh_() const { return assign_unary("acosh_", *this, &Tensor::acosh); }
-Tensor& Tensor::asinh_() const { return assign_unary("asinh_", *this, &Tensor::asinh); }
-Tensor& Tensor::atanh_() const { return assign_unary("atanh_", *this, &Tensor::atanh); }
-Tensor& Tensor::lgamma_() const { return assign_unary("lgamma_", *this, &Tensor::lgamma); }
-Tensor& Tensor::digamma_() const { return assign_unary("digamma_", *this, &Tensor::digamma); }
-Tensor& Tensor::erfinv_() const { return assign_unary("erfinv_", *this, &Tensor::erfinv); }
-Tensor& Tensor::sinc_() const { return assign_unary("sinc_", *this, &Tensor::sinc); }
-Tensor& Tensor::sgn_() const { return assign_unary("sgn_", *this, &Tensor::sgn); }
-Tensor& Tensor::deg2rad_() const { return assign_unary("deg2rad_", *this, &Tensor::deg2rad); }
-Tensor& Tensor::rad2deg_() const { return assign_unary("rad2deg_", *this, &Tensor::rad2deg); }
-Tensor& Tensor::logit_(std::optional<double> eps) const {
-  return assign("logit_", *this, wants_grad(*this),
-                [eps](const Tensor& t) { return t.logit(eps); });
+Tensor& Tensor::float_power_(const Tensor& exponent) const {
+  check_base(*this, exponent.is_complex());
+  return assign("float_power_", *this, wants_grad(*this, exponent),
+                [&](const Tensor& self) { return taeda::float_power(self, exponent); });
 }
-Tensor& Tensor::copysign_(const Tensor& o) const {
-  return assign_binary("copysign_", *this, o, &Tensor::copysign);
-}
-Tensor& Tensor::copysign_(const Scalar& o) const {
-  return assign("copysign_", *this, wants_grad(*this),
-                [&](const Tensor& t) { return t.copysign(o); });
-}
-Tensor& Tensor::nextafter_(const Tensor& o) const {
-  return assign_binary("nextafter_", *this, o, &Tensor::nextafter);
-}
-Tensor& Tensor::heaviside_(const Tensor& values) const {
-  return assign_binary("heaviside_", *this, values, &Tensor::heaviside);
-}
-Tensor& Tensor::xlogy_(const Tensor& o) const {
-  return assign_binary("xlogy_", *this, o, &Tensor::xlogy);
-}
-Tensor& Tensor::xlogy_(const Scalar& o) const {
-  return assign("xlogy_", *this, wants_grad(*this), [&](const Tensor& t) { return t.xlogy(o); });
-}
-Tensor& Tensor::float_power_(const Tensor& e) const {
-  check_base(*this, e.is_complex());
-  return assign_binary("float_power_", *this, e, &Tensor::float_power);
-}
-Tensor& Tensor::float_power_(const Scalar& e) const {
-  check_base(*this, e.is_complex());
+Tensor& Tensor::float_power_(const Scalar& exponent) const {
+  check_base(*this, exponent.is_complex());
   return assign("float_power_", *this, wants_grad(*this),
-                [&](const Tensor& t) { return t.float_power(e); });
-}
-Tensor& Tensor::ldexp_(const Tensor& o) const {
-  return assign_binary("ldexp_", *this, o, &Tensor::ldexp);
-}
-Tensor& Tensor::gcd_(const Tensor& o) const {
-  return assign_binary("gcd_", *this, o, &Tensor::gcd);
-}
-Tensor& Tensor::lcm_(const Tensor& o) const {
-  return assign_binary("lcm_", *this, o, &Tensor::lcm);
-}
-Tensor& Tensor::bitwise_left_shift_(const Tensor& o) const {
-  return assign_binary("bitwise_left_shift_", *this, o, &Tensor::bitwise_left_shift);
-}
-Tensor& Tensor::bitwise_right_shift_(const Tensor& o) const {
-  return assign_binary("bitwise_right_shift_", *this, o, &Tensor::bitwise_right_shift);
+                [&](const Tensor& self) { return taeda::float_power(self, exponent); });
 }
 
 }  // namespace taeda

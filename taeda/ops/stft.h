@@ -1,4 +1,5 @@
 // Short-time Fourier transforms of signals, and the windows they are taken with.
+// [operations]
 #pragma once
 
 #include <optional>

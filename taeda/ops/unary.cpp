@@ -37,27 +37,27 @@ Tensor abs(const Tensor& self) {
 }
 
 Tensor log(const Tensor& self) {
-  if (AutocastMode::is_active()) return policy::float32<policy::accelerators>(log, self);
+  if (AutocastMode::is_active()) return policy::declared<"log">(log, self);
   return differentiable_in_input("LogBackward0", Log{}, self,
                                  [](const Tensor& g, const Tensor& x) { return g.div(x); });
 }
 
 Tensor log2(const Tensor& self) {
-  if (AutocastMode::is_active()) return policy::float32<policy::accelerators>(log2, self);
+  if (AutocastMode::is_active()) return policy::declared<"log2">(log2, self);
   return differentiable_in_input(
       "Log2Backward0", Log2{}, self,
       [](const Tensor& g, const Tensor& x) { return g.div(x.mul(kLn2)); });
 }
 
 Tensor log10(const Tensor& self) {
-  if (AutocastMode::is_active()) return policy::float32<policy::accelerators>(log10, self);
+  if (AutocastMode::is_active()) return policy::declared<"log10">(log10, self);
   return differentiable_in_input(
       "Log10Backward0", Log10{}, self,
       [](const Tensor& g, const Tensor& x) { return g.div(x.mul(kLn10)); });
 }
 
 Tensor log1p(const Tensor& self) {
-  if (AutocastMode::is_active()) return policy::float32<policy::accelerators>(log1p, self);
+  if (AutocastMode::is_active()) return policy::declared<"log1p">(log1p, self);
   return differentiable_in_input("Log1pBackward0", Log1p{}, self,
                                  [](const Tensor& g, const Tensor& x) { return g.div(x.add(1)); });
 }
@@ -80,14 +80,14 @@ Tensor cos(const Tensor& self) {
 }
 
 Tensor asin(const Tensor& self) {
-  if (AutocastMode::is_active()) return policy::float32<policy::accelerators>(asin, self);
+  if (AutocastMode::is_active()) return policy::declared<"asin">(asin, self);
   return differentiable_in_input(
       "AsinBackward0", Asin{}, self,
       [](const Tensor& g, const Tensor& x) { return g.mul(rsub(x.square(), 1).rsqrt()); });
 }
 
 Tensor acos(const Tensor& self) {
-  if (AutocastMode::is_active()) return policy::float32<policy::accelerators>(acos, self);
+  if (AutocastMode::is_active()) return policy::declared<"acos">(acos, self);
   return differentiable_in_input(
       "AcosBackward0", Acos{}, self,
       [](const Tensor& g, const Tensor& x) { return g.mul(rsub(x.square(), 1).rsqrt()).neg(); });
@@ -100,13 +100,13 @@ Tensor atan(const Tensor& self) {
 }
 
 Tensor sinh(const Tensor& self) {
-  if (AutocastMode::is_active()) return policy::float32<policy::accelerators>(sinh, self);
+  if (AutocastMode::is_active()) return policy::declared<"sinh">(sinh, self);
   return differentiable_in_input("SinhBackward0", Sinh{}, self,
                                  [](const Tensor& g, const Tensor& x) { return g.mul(x.cosh()); });
 }
 
 Tensor cosh(const Tensor& self) {
-  if (AutocastMode::is_active()) return policy::float32<policy::accelerators>(cosh, self);
+  if (AutocastMode::is_active()) return policy::declared<"cosh">(cosh, self);
   return differentiable_in_input("CoshBackward0", Cosh{}, self,
                                  [](const Tensor& g, const Tensor& x) { return g.mul(x.sinh()); });
 }
@@ -125,7 +125,7 @@ Tensor erfc(const Tensor& self) {
 }
 
 Tensor exp(const Tensor& self) {
-  if (AutocastMode::is_active()) return policy::float32<policy::accelerators>(exp, self);
+  if (AutocastMode::is_active()) return policy::declared<"exp">(exp, self);
   return differentiable_in_output(
       "ExpBackward0", Exp{}, self,
       [](const Tensor& g, const Tensor& y) { return g.mul(conjugate(y)); });
@@ -138,7 +138,7 @@ Tensor exp2(const Tensor& self) {
 }
 
 Tensor expm1(const Tensor& self) {
-  if (AutocastMode::is_active()) return policy::float32<policy::accelerators>(expm1, self);
+  if (AutocastMode::is_active()) return policy::declared<"expm1">(expm1, self);
   return differentiable_in_output("Expm1Backward0", Expm1{}, self,
                                   [](const Tensor& g, const Tensor& y) { return g.mul(y.add(1)); });
 }
@@ -149,21 +149,21 @@ Tensor sqrt(const Tensor& self) {
 }
 
 Tensor rsqrt(const Tensor& self) {
-  if (AutocastMode::is_active()) return policy::float32<policy::accelerators>(rsqrt, self);
+  if (AutocastMode::is_active()) return policy::declared<"rsqrt">(rsqrt, self);
   return differentiable_in_output(
       "RsqrtBackward0", Rsqrt{}, self,
       [](const Tensor& g, const Tensor& y) { return g.mul(y.pow(3)).mul(-0.5); });
 }
 
 Tensor reciprocal(const Tensor& self) {
-  if (AutocastMode::is_active()) return policy::float32<policy::accelerators>(reciprocal, self);
+  if (AutocastMode::is_active()) return policy::declared<"reciprocal">(reciprocal, self);
   return differentiable_in_output(
       "ReciprocalBackward0", Reciprocal{}, self,
       [](const Tensor& g, const Tensor& y) { return g.mul(conjugate(y.square())).neg(); });
 }
 
 Tensor tan(const Tensor& self) {
-  if (AutocastMode::is_active()) return policy::float32<policy::accelerators>(tan, self);
+  if (AutocastMode::is_active()) return policy::declared<"tan">(tan, self);
   return differentiable_in_output(
       "TanBackward0", Tan{}, self,
       [](const Tensor& g, const Tensor& y) { return g.mul(y.square().add(1)); });
@@ -281,41 +281,7 @@ Tensor sigmoid_backward(const Tensor& grad, const Tensor& result) {
   return out;
 }
 
-// ---- methods ----
-
-Tensor Tensor::abs() const { return taeda::abs(*this); }
-Tensor Tensor::neg() const { return taeda::neg(*this); }
-Tensor Tensor::sign() const { return taeda::sign(*this); }
-Tensor Tensor::exp() const { return taeda::exp(*this); }
-Tensor Tensor::exp2() const { return taeda::exp2(*this); }
-Tensor Tensor::expm1() const { return taeda::expm1(*this); }
-Tensor Tensor::log() const { return taeda::log(*this); }
-Tensor Tensor::log2() const { return taeda::log2(*this); }
-Tensor Tensor::log10() const { return taeda::log10(*this); }
-Tensor Tensor::log1p() const { return taeda::log1p(*this); }
-Tensor Tensor::sqrt() const { return taeda::sqrt(*this); }
-Tensor Tensor::rsqrt() const { return taeda::rsqrt(*this); }
-Tensor Tensor::square() const { return taeda::square(*this); }
-Tensor Tensor::reciprocal() const { return taeda::reciprocal(*this); }
-Tensor Tensor::sin() const { return taeda::sin(*this); }
-Tensor Tensor::cos() const { return taeda::cos(*this); }
-Tensor Tensor::tan() const { return taeda::tan(*this); }
-Tensor Tensor::asin() const { return taeda::asin(*this); }
-Tensor Tensor::acos() const { return taeda::acos(*this); }
-Tensor Tensor::atan() const { return taeda::atan(*this); }
-Tensor Tensor::sinh() const { return taeda::sinh(*this); }
-Tensor Tensor::cosh() const { return taeda::cosh(*this); }
-Tensor Tensor::tanh() const { return taeda::tanh(*this); }
-Tensor Tensor::erf() const { return taeda::erf(*this); }
-Tensor Tensor::erfc() const { return taeda::erfc(*this); }
-Tensor Tensor::floor() const { return taeda::floor(*this); }
-Tensor Tensor::ceil() const { return taeda::ceil(*this); }
-Tensor Tensor::round() const { return taeda::round(*this); }
-Tensor Tensor::trunc() const { return taeda::trunc(*this); }
-Tensor Tensor::frac() const { return taeda::frac(*this); }
-Tensor Tensor::sigmoid() const { return taeda::sigmoid(*this); }
-Tensor Tensor::conj() const { return taeda::conj(*this); }
-Tensor Tensor::operator-() const { return neg(); }
+// ---- in place ----
 
 namespace {
 
@@ -340,18 +306,6 @@ Tensor& in_place_by_output(const char* name, const char* node, const Op& op, con
 }
 
 }  // namespace
-
-Tensor& Tensor::neg_() const { return unary_in_place("neg_", Neg{}, *this, &taeda::neg); }
-Tensor& Tensor::log_() const { return unary_in_place("log_", Log{}, *this, &taeda::log); }
-Tensor& Tensor::square_() const {
-  return unary_in_place("square_", Square{}, *this, &taeda::square);
-}
-Tensor& Tensor::sin_() const { return unary_in_place("sin_", Sin{}, *this, &taeda::sin); }
-Tensor& Tensor::cos_() const { return unary_in_place("cos_", Cos{}, *this, &taeda::cos); }
-Tensor& Tensor::floor_() const { return unary_in_place("floor_", Floor{}, *this, &taeda::floor); }
-Tensor& Tensor::ceil_() const { return unary_in_place("ceil_", Ceil{}, *this, &taeda::ceil); }
-Tensor& Tensor::round_() const { return unary_in_place("round_", Round{}, *this, &taeda::round); }
-Tensor& Tensor::trunc_() const { return unary_in_place("trunc_", Trunc{}, *this, &taeda::trunc); }
 
 Tensor& Tensor::exp_() const {
   return in_place_by_output("exp_", "ExpBackward0", Exp{}, *this,

@@ -1,5 +1,5 @@
-// The tensor handle users hold. Every operation exists as a method here and as a free function in
-// the header of its family (ops/*.h), where it is documented; methods are defined there, too.
+// The tensor handle users hold. Most operations are free functions, declared in the header of their
+// family (ops/*.h), and methods, which are made from these declarations.
 #pragma once
 
 #include <concepts>
@@ -48,7 +48,6 @@ class Tensor : public TensorBase {
   Tensor type_as(const Tensor& other) const { return to(other); }
   Tensor toType(ScalarType t) const { return to(t); }
   Tensor contiguous(MemoryFormat format = MemoryFormat::Contiguous) const;
-  Tensor clone(MemoryFormat format = MemoryFormat::Preserve) const;
   Tensor pin_memory() const;
   Tensor& copy_(const Tensor& source, bool non_blocking = false) const;
   void record_stream(int64_t stream) const;
@@ -90,9 +89,10 @@ class Tensor : public TensorBase {
   std::string toString() const;
   void print() const;
 
+  // Every operation that is a function, too: tools/ops makes these from the declarations in
+  // ops/*.h.
+#include "taeda/generated/tensor/operations.inc"
 #include "taeda/tensor/tensor_methods.inc"
-#include "taeda/tensor/tensor_more.inc"
-#include "taeda/tensor/tensor_names.inc"
 };
 
 std::ostream& operator<<(std::ostream& out, const Tensor& t);

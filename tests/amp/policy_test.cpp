@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <functional>
+#include <map>
 
 #include "taeda/amp/autocast.h"
 #include "taeda/base/error.h"
@@ -17,9 +18,12 @@
 #include "taeda/ops/loss.h"
 #include "taeda/ops/matmul.h"
 #include "taeda/ops/norm.h"
+#include "taeda/ops/operations.h"
 #include "taeda/ops/pool.h"
 #include "taeda/ops/random.h"
+#include "taeda/ops/rearrange.h"
 #include "taeda/ops/reduce.h"
+#include "taeda/ops/rnn.h"
 #include "taeda/ops/scan.h"
 #include "taeda/ops/softmax.h"
 #include "taeda/ops/unary.h"
@@ -53,12 +57,51 @@ std::vector<Row> lower_everywhere() {
       {"conv1d", [](const Tensor& x) { return conv1d(batch(x), batch(x).slice(2, 0, 2)); }},
       {"conv2d", [](const Tensor& x) { return conv2d(image(x), image(x), x[0].narrow(0, 0, 1)); }},
       {"conv3d", [](const Tensor& x) { return conv3d(image(x), image(x).unsqueeze(0)); }},
+      {"conv_transpose1d",
+       [](const Tensor& x) {
+         return conv_transpose1d(batch(x), x.expand({4, 4, 4}));
+       }},
+      {"conv_transpose3d",
+       [](const Tensor& x) { return conv_transpose3d(image(x), image(x).unsqueeze(0)); }},
       {"conv_transpose2d", [](const Tensor& x) { return conv_transpose2d(image(x), image(x)); }},
       {"prelu", [](const Tensor& x) { return prelu(x, x[0]); }},
-      {"attention",
+      {"scaled_dot_product_attention",
        [](const Tensor& x) {
          return nn::functional::scaled_dot_product_attention(batch(x), batch(x), batch(x));
        }},
+  };
+}
+
+std::vector<Row> recurrent() {
+  const auto gates = [](const Tensor& x, int64_t n) { return x.repeat({n, 1}); };
+  return {
+      {"lstm",
+       [=](const Tensor& x) {
+         const Tensor h = x.unsqueeze(0), w = gates(x, 4);
+         return std::get<0>(lstm(batch(x), {h, h}, {w, w}, false, 1, 0, false, false, false));
+       }},
+      {"gru",
+       [=](const Tensor& x) {
+         const Tensor h = x.unsqueeze(0), w = gates(x, 3);
+         return std::get<0>(gru(batch(x), h, {w, w}, false, 1, 0, false, false, false));
+       }},
+      {"rnn_tanh",
+       [](const Tensor& x) {
+         const Tensor h = x.unsqueeze(0);
+         return std::get<0>(rnn_tanh(batch(x), h, {x, x}, false, 1, 0, false, false, false));
+       }},
+      {"rnn_relu",
+       [](const Tensor& x) {
+         const Tensor h = x.unsqueeze(0);
+         return std::get<0>(rnn_relu(batch(x), h, {x, x}, false, 1, 0, false, false, false));
+       }},
+      {"lstm_cell",
+       [=](const Tensor& x) {
+         return std::get<0>(lstm_cell(x, {x, x}, gates(x, 4), gates(x, 4)));
+       }},
+      {"gru_cell", [=](const Tensor& x) { return gru_cell(x, x, gates(x, 3), gates(x, 3)); }},
+      {"rnn_tanh_cell", [](const Tensor& x) { return rnn_tanh_cell(x, x, x, x); }},
+      {"rnn_relu_cell", [](const Tensor& x) { return rnn_relu_cell(x, x, x, x); }},
   };
 }
 
@@ -78,7 +121,8 @@ std::vector<Row> float32_everywhere() {
       {"l1_loss", [](const Tensor& x) { return l1_loss(x, x); }},
       {"smooth_l1_loss", [](const Tensor& x) { return smooth_l1_loss(x, x); }},
       {"huber_loss", [](const Tensor& x) { return huber_loss(x, x); }},
-      {"bce with logits", [](const Tensor& x) { return binary_cross_entropy_with_logits(x, x); }},
+      {"binary_cross_entropy_with_logits",
+       [](const Tensor& x) { return binary_cross_entropy_with_logits(x, x); }},
       {"kl_div", [](const Tensor& x) { return kl_div(x, x, Reduction::Sum); }},
       {"poisson_nll_loss", [](const Tensor& x) { return poisson_nll_loss(x, x); }},
       {"hinge_embedding_loss", [](const Tensor& x) { return hinge_embedding_loss(x, x); }},
@@ -165,6 +209,8 @@ constexpr int kHost = 0, kAccelerator = 1;
 TEST_F(AutocastPolicy, LowerPrecision) {
   expect(lower_everywhere(), kHost, kFloat, kBFloat16);
   expect(lower_everywhere(), kAccelerator, kFloat, kHalf);
+  expect(recurrent(), kHost, kFloat, kBFloat16);
+  expect(recurrent(), kAccelerator, kFloat, kHalf);
   expect(lower_on_accelerators(), kAccelerator, kFloat, kHalf);
   expect(lower_on_accelerators(), kHost, kFloat, kFloat);
 }
@@ -175,6 +221,32 @@ TEST_F(AutocastPolicy, Float32) {
   expect(float32_on_accelerators(), kAccelerator, kHalf, kFloat);
   expect(float32_on_accelerators(), kAccelerator, kBFloat16, kFloat);
   expect(float32_on_accelerators(), kHost, kBFloat16, kBFloat16);
+}
+
+/// Every policy that a declaration states is one of those tested here, with the same cast.
+TEST(AutocastPolicies, AreThoseDeclared) {
+  std::map<std::string, std::string> tested = {
+      {"dot", "promote accelerators"},          {"scatter_add", "promote accelerators"},
+      {"index_put", "promote accelerators"},    {"index_copy", "promote"},
+      {"binary_cross_entropy", "float32 host"}, {"avg_pool3d", "float32 host"}};
+  const auto add = [&](const std::vector<Row>& rows, const std::string& policy) {
+    for (const Row& row : rows) {
+      const std::string name = row.name;
+      tested[name.substr(0, name.find_first_of(" ,"))] = policy;
+    }
+  };
+  add(lower_everywhere(), "lower");
+  add(recurrent(), "lower");
+  add(lower_on_accelerators(), "lower accelerators");
+  add(float32_everywhere(), "float32");
+  add(float32_on_accelerators(), "float32 accelerators");
+  int declared = 0;
+  for (const Operation& o : operations()) {
+    if (o.autocast.empty()) continue;
+    ++declared;
+    EXPECT_EQ(tested[std::string(o.name)], o.autocast) << o.name;
+  }
+  EXPECT_GT(declared, 70);
 }
 
 TEST_F(AutocastPolicy, TheRestKeepsItsDtype) {

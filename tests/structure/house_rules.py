@@ -18,6 +18,10 @@ MAX_COLUMNS = 100
 # How many of our files a header pulls in.
 MAX_CLOSURE = {"taeda/tensor/tensor.h": 17, "taeda/taeda.h": 189}
 
+# Headers that the build makes from the declarations of operations (tools/ops).
+GENERATED = {"taeda/generated/tensor/operations.inc", "taeda/generated/ops/names.h", "taeda/generated/ops/out.h",
+             "taeda/generated/ops/autocast_policies.h"}
+
 # The rooms that a room may include besides itself; docs/architecture.md draws them.
 TO_TENSOR = {"base", "device", "tensor"}
 TO_OPS = TO_TENSOR | {"kernels", "autograd", "ops"}
@@ -68,6 +72,9 @@ def layers(root):
                 yield f"{name}: includes the umbrella {header}"
             elif target != room and target not in ALLOWED[room]:
                 yield f"{name}: {room} must not include {header}"
+        for header in source.generated_includes(source.read(path)):
+            if header.split("/")[2] != room:
+                yield f"{name}: {header} is for room {header.split('/')[2]} alone"
 
 
 def file_length(root):
@@ -129,6 +136,9 @@ def missing_includes(root):
         for header in source.includes(source.read(path)):
             if not (root / header).exists():
                 yield f"{relative(root, path)}: includes {header}, which does not exist"
+        for header in source.generated_includes(source.read(path)):
+            if header not in GENERATED:
+                yield f"{relative(root, path)}: includes {header}, which tools/ops does not make"
 
 
 def header_guard(root):

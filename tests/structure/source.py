@@ -8,6 +8,7 @@ HEADER_SUFFIXES = {".h", ".cuh", ".inc"}
 CODE_FOLDERS = ["taeda", "tools", "tests", "benchmarks", "examples", "include"]
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"(taeda/[^"]+)"', re.MULTILINE)
+GENERATED = "taeda/generated/"
 # Comments, raw strings, strings and characters, in the order in which they must be tried.
 NOT_CODE = re.compile(
     r'//(?:\\\n|[^\n])*|/\*.*?\*/|R"([^()\\\s]{0,16})\(.*?\)\1"'
@@ -33,8 +34,13 @@ def read(path):
 
 
 def includes(text):
-    """The project's own headers that a text includes."""
-    return INCLUDE.findall(text)
+    """The project's own headers that a text includes; those that the build makes are not in the tree."""
+    return [name for name in INCLUDE.findall(text) if not name.startswith(GENERATED)]
+
+
+def generated_includes(text):
+    """The headers made by tools/ops that a text includes: taeda/generated/<room>/<name>."""
+    return [name for name in INCLUDE.findall(text) if name.startswith(GENERATED)]
 
 
 def blank(match):

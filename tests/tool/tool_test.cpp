@@ -28,6 +28,21 @@ TEST(Tool, VersionHelpAndLists) {
   EXPECT_THAT(info.out, HasSubstr("compiler"));
 }
 
+TEST(Ops, ListTellAndPrintJson) {
+  const Outcome one = taeda_tool("ops linalg.det");
+  EXPECT_EQ(one.code, 0) << one.err;
+  EXPECT_THAT(one.out, testing::HasSubstr("linalg::det(const Tensor& A) -> Tensor"));
+  EXPECT_THAT(one.out, testing::HasSubstr("method; det_out"));
+  for (const char* name : {"floor_", "floor_out", "fix", "view"})
+    EXPECT_EQ(taeda_tool(std::string("ops ") + name).code, 0) << name;
+  const Outcome json = taeda_tool("ops --json subtract");
+  EXPECT_THAT(json.out, testing::HasSubstr("\"second_names\": \"subtract\""));
+  EXPECT_THAT(json.out, testing::HasSubstr("\"default\": \"1\""));
+  const Outcome unknown = taeda_tool("ops flooor");
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, testing::HasSubstr("no operation is called 'flooor'"));
+}
+
 TEST(Tool, RefusesUnknownCommandsAndFlags) {
   for (const char* arguments :
        {"", "fly", "train", "train imagenet", "--nonsense", "devices extra"}) {

@@ -34,6 +34,7 @@ void add_inspect(CLI::App& app, Action& action);
 void add_convert(CLI::App& app, Action& action);
 void add_plot(CLI::App& app, Action& action);
 void add_trace(CLI::App& app, Action& action);
+void add_ops(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);
 
 /// A subcommand with examples below its help. Of a flag that is given twice the last one counts, so

@@ -44,6 +44,7 @@ int run(int argc, char** argv) {
   add_convert(app, action);
   add_plot(app, action);
   add_trace(app, action);
+  add_ops(app, action);
   add_completion(app, action);
   try {
     app.parse(argc, argv);

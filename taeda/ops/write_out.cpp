@@ -1,0 +1,39 @@
+#include "taeda/ops/write_out.h"
+
+#include "taeda/autograd/record.h"
+#include "taeda/base/error.h"
+#include "taeda/tensor/grad_mode.h"
+#include "taeda/tensor/promote.h"
+
+namespace taeda {
+
+void detail::check_out(const char* name, std::initializer_list<TensorList> tensors) {
+  bool first = true;
+  for (const TensorList& list : tensors) {
+    for (const Tensor& t : list) {
+      TAEDA_CHECK(!first || t.defined(), name,
+                  "(): functions with out=... arguments expect a defined tensor");
+      TAEDA_CHECK(!GradMode::is_enabled() || !t.defined() || !t.requires_grad(), name,
+                  "(): functions with out=... arguments don't support automatic differentiation, "
+                  "but one of the arguments requires grad.");
+    }
+    first = false;
+  }
+}
+
+void detail::write_out(Tensor& out, const Tensor& result) {
+  TAEDA_CHECK(out.device() == result.device(), "Expected out tensor to have device ",
+              result.device().str(), ", but got ", out.device().str(), " instead");
+  TAEDA_CHECK(can_cast(result.dtype(), out.dtype()), "result type ", to_string(result.dtype()),
+              " can't be cast to the desired output type ", to_string(out.dtype()));
+  // The result is a tensor of its own, so a tensor of other sizes takes its memory over.
+  if (out.sizes() != result.sizes()) {
+    const Tensor fresh = result.dtype() == out.dtype() ? result.clone() : result.to(out.dtype());
+    out.set_data(fresh);
+    autograd::bump_version(out);
+    return;
+  }
+  out.copy_(result);
+}
+
+}  // namespace taeda

@@ -1,0 +1,29 @@
+// What the forms with `out` are made of (ops/out.h). Not part of the public interface.
+#pragma once
+
+#include <tuple>
+
+#include "taeda/tensor/tensor.h"
+
+namespace taeda::detail {
+
+/// Throws Error if a gradient would have to be recorded, and for an undefined `out`.
+void check_out(const char* name, std::initializer_list<TensorList> tensors);
+template <class... Inputs>
+void check_out(const char* name, std::initializer_list<Tensor> out, const Inputs&... inputs) {
+  check_out(name, {TensorList(out.begin(), out.size()), TensorList(inputs)...});
+}
+
+/// Gives `out` the sizes and values of `result`. Throws Error for another device, and if the result
+/// cannot be cast to out's dtype.
+void write_out(Tensor& out, const Tensor& result);
+template <class... Results>
+void write_out(std::tuple<Results&...> out, const std::tuple<Results...>& results) {
+  std::apply(
+      [&](auto&... to) {
+        std::apply([&](const auto&... from) { (write_out(to, from), ...); }, results);
+      },
+      out);
+}
+
+}  // namespace taeda::detail

@@ -1,0 +1,113 @@
+"""The functions that come from others: second names, forms with `out`, and the policies of autocast."""
+
+from emit_methods import NOTICE, declaration, tensor_arguments, wrap, first_sentence
+
+
+def names_h(families):
+    """taeda/generated/ops/names.h: the second names of functions."""
+    out = [NOTICE, "// Second names that PyTorch gives to operations.", "#pragma once", ""]
+    named = [(f, o, also) for f in families for o in f.operations if not o.only_method
+             for also in o.tags.get("also", [])]
+    out += [f'#include "{include}"' for include in sorted({f.include for f, _, _ in named})]
+    out += ["", "namespace taeda {", ""]
+    said = set()
+    for _, o, also in named:
+        if also not in said:
+            out.append(f"/// Another name of {o.name}.")
+            said.add(also)
+        arguments = ", ".join(a.name for a in o.arguments)
+        out.append(declaration(f"inline {o.returns} {also}", o.arguments, " {"))
+        out.append(f"  return {o.qualified}({arguments});\n}}")
+    return "\n".join(out + ["", "}  // namespace taeda", ""])
+
+
+def out_names(operation):
+    """The names of the arguments that take the results."""
+    if operation.outputs == 1:
+        return ["out"]
+    taken = {a.name for a in operation.arguments}
+    names = operation.tags.get("returns") or [f"out{i}" for i in range(operation.outputs)]
+    return [f"{n}_out" if n in taken else n for n in names]
+
+
+def out_operations(families):
+    return [(f, o) for f in families for o in f.operations if "out" in o.tags]
+
+
+def out_returns(operation):
+    if operation.outputs == 1:
+        return "Tensor&"
+    return "std::tuple<" + ", ".join(["Tensor&"] * operation.outputs) + ">"
+
+
+def out_head(operation, defaults):
+    results = [type(operation.arguments[0])(n, "Tensor&") for n in out_names(operation)]
+    return declaration(f"{out_returns(operation)} {operation.name}_out", results + operation.arguments,
+                       ";" if defaults else " {", defaults)
+
+
+def by_namespace(pairs):
+    """[(namespace, [(family, operation)])], the functions of taeda itself first."""
+    spaces = sorted({o.namespace for _, o in pairs})
+    return [(space, [(f, o) for f, o in pairs if o.namespace == space]) for space in spaces]
+
+
+OUT_DOC = """\
+// The results of operations written to tensors that exist: `add_out(out, a, b)`.
+//
+// `out` gets the result's sizes, if it has others. It keeps its dtype and device: throws Error for a result that cannot
+// be cast ("result type Float can't be cast to the desired output type Long"), for another device, and where a gradient
+// would have to be recorded. It may be one of the inputs."""
+
+
+def out_h(families):
+    """taeda/generated/ops/out.h."""
+    pairs = out_operations(families)
+    out = [NOTICE] + OUT_DOC.split("\n") + ["#pragma once", ""]
+    out += [f'#include "{include}"' for include in sorted({f.include for f, _ in pairs})]
+    out += ["", "namespace taeda {"]
+    for space, members in by_namespace(pairs):
+        out += ["", f"namespace {space} {{"] if space else []
+        family = None
+        for f, o in members:
+            if f is not family:
+                out += ["", f"// {f.include}"]
+                family = f
+            out.append(out_head(o, defaults=True))
+        out += ["", f"}}  // namespace {space}"] if space else []
+    return "\n".join(out + ["", "}  // namespace taeda", ""])
+
+
+def out_cpp(families):
+    """The definitions of the forms with `out`."""
+    out = [NOTICE, '#include "taeda/generated/ops/out.h"', "", '#include "taeda/ops/write_out.h"', "",
+           "namespace taeda {", ""]
+    for space, members in by_namespace(out_operations(families)):
+        out += [f"namespace {space} {{", ""] if space else []
+        for _, o in members:
+            results = ", ".join(out_names(o))
+            tensors = ", ".join(a.name for a in o.arguments if a.is_tensor or a.type == "TensorList")
+            tensors = ", " + tensors if tensors else ""
+            pack = f"{{{results}}}"
+            call = f"{o.qualified}({', '.join(a.name for a in o.arguments)})"
+            out += [out_head(o, defaults=False),
+                    f"  detail::check_out(\"{o.name}\", {pack}{tensors});" if o.outputs == 1 else
+                    f"  detail::check_out(\"{o.name}\", {pack}{tensors});",
+                    f"  detail::write_out({pack if o.outputs > 1 else results}, {call});",
+                    f"  return {pack if o.outputs > 1 else results};", "}"]
+        out += ["", f"}}  // namespace {space}", ""] if space else []
+    return "\n".join(out + ["}  // namespace taeda", ""])
+
+
+def autocast_h(families):
+    """taeda/generated/ops/autocast_policies.h: the policy of every operation that declares one."""
+    rows = {}
+    for f in families:
+        for o in f.operations:
+            if "autocast" in o.tags:
+                cast, *where = o.tags["autocast"]
+                rows[o.name] = (cast, where[0] if where else "everywhere")
+    out = [NOTICE, "// What operations do under autocast; for ops/autocast.h, which includes it.", "#pragma once", "",
+           "namespace taeda::policy {", "", "inline constexpr Declared kDeclared[] = {"]
+    out += [f'    {{"{name}", Cast::{cast}, {where}}},' for name, (cast, where) in sorted(rows.items())]
+    return "\n".join(out + ["};", "", "}  // namespace taeda::policy", ""])

@@ -1,0 +1,142 @@
+"""What class Tensor gets from the declarations: its methods, and the sources that define them."""
+
+import re
+
+NOTICE = "// Made by tools/ops from the declarations in taeda/ops/*.h; see taeda/ops/README.md. Not to be edited."
+
+
+def first_sentence(text):
+    text = " ".join(text.split())
+    match = re.match(r".*?[.](?=\s[A-Z(]|$)", text)
+    return match.group() if match else text
+
+
+def wrap(words, indent, width=100):
+    """Lines of `words` behind `indent`, at most `width` wide."""
+    lines, line = [], ""
+    for word in words.split():
+        if line and len(indent) + len(line) + 1 + len(word) > width:
+            lines.append(indent + line)
+            line = word
+        else:
+            line = f"{line} {word}" if line else word
+    return lines + [indent + line]
+
+
+def parameters(arguments, defaults):
+    return ", ".join(f"{a.type}{'' if a.type[-1] in '*&' else ' '}{' ' if a.type[-1] in '*&' else ''}{a.name}"
+                     + (f" = {a.default}" if defaults and a.default is not None else "") for a in arguments)
+
+
+def declaration(head, arguments, tail, defaults=True, width=100):
+    """`head(arguments)tail` on as many lines as it takes."""
+    line = f"{head}({parameters(arguments, defaults)}){tail}"
+    if len(line) <= width:
+        return line
+    indent = " " * (len(head) + 1) if len(head) < 50 else "    "
+    lines, current = [], f"{head}("
+    for i, a in enumerate(arguments):
+        text = parameters([a], defaults) + (", " if i + 1 < len(arguments) else "")
+        if len(current + text.rstrip()) > width:
+            lines.append(current.rstrip())
+            current = indent
+        current += text
+    return "\n".join(lines + [current + ")" + tail])
+
+
+def call(operation, receiver="*this"):
+    """The call of the free function with a method's arguments."""
+    arguments = [receiver if i == operation.receiver else a.name for i, a in enumerate(operation.arguments)]
+    return f"{operation.qualified}({', '.join(arguments)})"
+
+
+def methods_of(operation):
+    """(name, kind) of the methods that an operation gives: kind is "plain" or "in-place"."""
+    if not operation.is_method or operation.only_method:
+        return []
+    kinds = [(operation.name, "plain")]
+    if "in-place" in operation.tags:
+        kinds.append((operation.name + "_", "in-place"))
+    return kinds
+
+
+def second_names(operation, name):
+    """The other names of a method or of its in-place form."""
+    return [also + ("_" if name.endswith("_") and not operation.name.endswith("_") else "")
+            for also in operation.tags.get("also", [])]
+
+
+def operations_inc(families):
+    """The body of class Tensor: taeda/generated/tensor/operations.inc."""
+    out = [NOTICE, "// Included in the body of class Tensor; the headers named have the whole documentation."]
+    for family in families:
+        methods = [o for o in family.operations if methods_of(o)]
+        if not methods:
+            continue
+        out += ["", f"// {family.include}"]
+        said = None
+        for o in methods:
+            if o.doc and o.doc is not said:
+                out += wrap(first_sentence(o.doc), "/// ")
+            said = o.doc
+            for name, kind in methods_of(o):
+                returns = "Tensor&" if kind == "in-place" else o.returns
+                gap = "" if returns.endswith("&") else ""
+                out.append(declaration(f"{returns}{gap} {name}", o.rest, " const;"))
+                for second in second_names(o, name):
+                    forwarded = ", ".join(a.name for a in o.rest)
+                    head = declaration(f"{returns} {second}", o.rest, " const")
+                    body = f" {{ return {name}({forwarded}); }}"
+                    out.append(head + body if len(head.split("\n")[-1] + body) <= 100
+                               else f"{head} {{\n  return {name}({forwarded});\n}}")
+    return "\n".join(out) + "\n"
+
+
+def tensor_arguments(operation):
+    return [a.name for a in operation.rest if a.is_tensor]
+
+
+def definition(operation, name, kind):
+    """The body of a method, or "" where a source of ops/ has it."""
+    o = operation
+    if kind == "plain":
+        if o.tags.get("method") == ["own"]:
+            return ""
+        head = declaration(f"{o.returns} Tensor::{name}", o.rest, " const {", defaults=False)
+        return f"{head}\n  return {call(o)};\n}}"
+    how = o.tags["in-place"]
+    if how == ["own"]:
+        return ""
+    head = declaration(f"Tensor& Tensor::{name}", o.rest, " const {", defaults=False)
+    compute = f"[&](const Tensor& self) {{ return {call(o, 'self')}; }}"
+    if how:
+        inputs = ", ".join(["*this"] + [a.name for a in o.rest])
+        return (f"{head}\n  return detail::pointwise_in_place({how[0]}{{}}, \"{name}\", \"{how[0]}Backward0\", *this,\n"
+                f"                                    {{{inputs}}},\n"
+                f"                                    {compute});\n}}")
+    recorded = ", ".join(["*this"] + tensor_arguments(o))
+    return f"{head}\n  return detail::assign(\"{name}\", *this, wants_grad({recorded}),\n                        {compute});\n}}"
+
+
+def methods_cpp(families):
+    """The definitions of these families' methods."""
+    bodies, headers = [], []
+    for family in families:
+        found = [body for o in family.operations for name, kind in methods_of(o)
+                 if (body := definition(o, name, kind))]
+        if found:
+            headers.append(family.include)
+            bodies += [f"// ---- {family.include} ----", ""] + found + [""]
+    includes = ["taeda/ops/assign.h", "taeda/ops/formulas.h"] + headers
+    return "\n".join([NOTICE] + [f'#include "{h}"' for h in sorted(includes)] +
+                     ["", "namespace taeda {", ""] + bodies + ["}  // namespace taeda", ""])
+
+
+def groups(families, count):
+    """The families in `count` groups of about as many methods each."""
+    sizes = [(sum(len(methods_of(o)) for o in f.operations), f) for f in families]
+    total, out, filled = sum(size for size, _ in sizes), [[] for _ in range(count)], 0
+    for size, family in sizes:
+        out[min(count - 1, filled * count // max(total, 1))].append(family)
+        filled += size
+    return out

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Makes what the library knows of its operations from their declarations: generate.py ROOT FOLDER.
+
+Writes to FOLDER: taeda/generated/ (headers), src/ (sources and a test's table), operations.md and operations.pyi. A file that would not
+change is not touched, so that nothing is built again for a comment. Python's standard library alone.
+"""
+
+import pathlib
+import sys
+
+import declarations
+import emit_docs
+import emit_forms
+import emit_functions
+import emit_methods
+import emit_stubs
+import emit_table
+
+METHOD_SOURCES = 3
+
+
+def read_declarations(root):
+    """The families declared in a source tree, class Tensor's own methods first."""
+    root = pathlib.Path(root)
+    paths = [root / "taeda/tensor/tensor_methods.inc"] + sorted((root / "taeda/ops").glob("*.h"))
+    return declarations.read_files(
+        [(path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")) for path in paths if path.exists()])
+
+
+def outputs(families):
+    """{path: text} of everything that is made."""
+    files = {
+        "taeda/generated/tensor/operations.inc": emit_methods.operations_inc(families),
+        "taeda/generated/ops/names.h": emit_functions.names_h(families),
+        "taeda/generated/ops/out.h": emit_functions.out_h(families),
+        "taeda/generated/ops/autocast_policies.h": emit_functions.autocast_h(families),
+        "src/out.cpp": emit_functions.out_cpp(families),
+        "src/operations_table.cpp": emit_table.table_cpp(families),
+        "src/forms_table.inc": emit_forms.forms_inc(families),
+        "operations.md": emit_docs.page(families),
+        "operations.pyi": emit_stubs.stubs(families),
+    }
+    for i, group in enumerate(emit_methods.groups(families, METHOD_SOURCES)):
+        files[f"src/methods_{i}.cpp"] = emit_methods.methods_cpp(group)
+    return files
+
+
+def write(folder, files):
+    for name, text in files.items():
+        path = pathlib.Path(folder) / name
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+
+
+def main(arguments):
+    if len(arguments) != 2:
+        print("usage: generate.py ROOT FOLDER", file=sys.stderr)
+        return 2
+    try:
+        write(arguments[1], outputs(read_declarations(arguments[0])))
+    except declarations.DeclarationError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
