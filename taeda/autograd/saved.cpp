@@ -19,8 +19,8 @@ int take_saved_count() {
 
 Saved::Saved(const Tensor& t, bool is_output, uint32_t output_nr)
     : output_nr_(output_nr), is_output_(is_output) {
-  ++saved_count;
   if (!t.defined()) return;
+  ++saved_count;
   TAEDA_CHECK(!t.is_inference(),
               "Inference tensors cannot be saved for backward. To work around you can make a "
               "clone to get a normal tensor and use it in autograd.");
@@ -64,6 +64,8 @@ void Saved::throw_modified() const {
 }
 
 Saved save(const Tensor& t) { return Saved(t, false); }
+
+Saved save_if(bool needed, const Tensor& t) { return needed ? save(t) : Saved(); }
 
 Saved save_output(const Tensor& t, uint32_t output_nr) { return Saved(t, true, output_nr); }
 

@@ -29,10 +29,13 @@ class Saved {
 
 /// Saves an input. Undefined tensors may be saved.
 Saved save(const Tensor& t);
+/// Saves an input that only some gradients read if one of those is wanted. What a node does not
+/// keep may change in place, and a node that keeps nothing may be run again.
+Saved save_if(bool needed, const Tensor& t);
 /// Saves the `output_nr`-th output of the operation that is being recorded.
 Saved save_output(const Tensor& t, uint32_t output_nr = 0);
 
-/// Saved() calls on this thread since the last node took them: tells a node whether it holds any.
+/// Tensors saved on this thread since the last node took them: tells a node whether it holds any.
 int take_saved_count();
 
 }  // namespace taeda::autograd

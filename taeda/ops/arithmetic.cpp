@@ -37,9 +37,6 @@ void check_no_bool(const Tensor& a, bool other_is_bool) {
               "you are trying to invert a mask, use the `~` or `logical_not()` operator instead.");
 }
 
-/// The tensor if `needed`, else nothing: what is not needed is not kept alive.
-Tensor kept(bool needed, const Tensor& t) { return needed ? t : Tensor(); }
-
 }  // namespace
 
 // ---- add, sub ----
@@ -96,8 +93,8 @@ Tensor mul(const Tensor& self, const Tensor& other) {
   Tensor out = pointwise(Mul{}, self, other);
   if (wants_grad(self, other))
     record("MulBackward0", out, {self, other},
-           [a = save(kept(other.requires_grad(), self)),
-            b = save(kept(self.requires_grad(), other))](const Tensor& g, Needs needs) {
+           [a = save_if(other.requires_grad(), self), b = save_if(self.requires_grad(), other)](
+               const Tensor& g, Needs needs) {
              return TensorVec{needs[0] ? g.mul(conjugate(b.unpack())) : Tensor(),
                               needs[1] ? g.mul(conjugate(a.unpack())) : Tensor()};
            });
@@ -172,14 +169,14 @@ Tensor div(const Tensor& self, const Tensor& other, const char* rounding_mode) {
     });
     return out;
   }
-  record(
-      "DivBackward0", out, {self, other},
-      [a = save(kept(other.requires_grad(), self)), b = save(other)](const Tensor& g, Needs needs) {
-        const Tensor divisor = conjugate(b.unpack());
-        const Tensor first = g.div(divisor);
-        return TensorVec{needs[0] ? first : Tensor(),
-                         needs[1] ? first.mul(conjugate(a.unpack()).div(divisor)).neg() : Tensor()};
-      });
+  record("DivBackward0", out, {self, other},
+         [a = save_if(other.requires_grad(), self), b = save(other)](const Tensor& g, Needs needs) {
+           const Tensor divisor = conjugate(b.unpack());
+           const Tensor first = g.div(divisor);
+           return TensorVec{
+               needs[0] ? first : Tensor(),
+               needs[1] ? first.mul(conjugate(a.unpack()).div(divisor)).neg() : Tensor()};
+         });
   return out;
 }
 
@@ -218,7 +215,8 @@ Tensor remainder(const Tensor& self, const Tensor& other) {
   Tensor out = pointwise(Remainder{}, self, other);
   if (wants_grad(self, other))
     record("RemainderBackward1", out, {self, other},
-           [a = save(self), b = save(other)](const Tensor& g, Needs needs) {
+           [a = save_if(other.requires_grad(), self), b = save_if(other.requires_grad(), other)](
+               const Tensor& g, Needs needs) {
              return TensorVec{
                  g, needs[1] ? g.mul(floor_divide(a.unpack(), b.unpack())).neg() : Tensor()};
            });
@@ -248,7 +246,8 @@ Tensor fmod(const Tensor& self, const Tensor& other) {
   Tensor out = pointwise(Fmod{}, self, other);
   if (wants_grad(self, other))
     record("FmodBackward1", out, {self, other},
-           [a = save(self), b = save(other)](const Tensor& g, Needs needs) {
+           [a = save_if(other.requires_grad(), self), b = save_if(other.requires_grad(), other)](
+               const Tensor& g, Needs needs) {
              return TensorVec{g, needs[1]
                                      ? g.mul(pointwise(DivTrunc{}, a.unpack(), b.unpack())).neg()
                                      : Tensor()};

@@ -55,8 +55,8 @@ Tensor convolve(const char* name, const Tensor& x, const Tensor& w, const Tensor
   if (out.numel() > 0) conv_slot(x.device().type(), out, x, w, bias, geometry);
   if (wants_grad(x, w, bias))
     record(name, out, {x, w, bias},
-           [x = save(w.requires_grad() ? x : Tensor()), w = save(x.requires_grad() ? w : Tensor()),
-            geometry, in = DimVector(x.sizes()),
+           [x = save_if(w.requires_grad(), x), w = save_if(x.requires_grad(), w), geometry,
+            in = DimVector(x.sizes()),
             taps = dense_layout(w.sizes(), w)](const Tensor& g, Needs needs) {
              TensorVec grads{{}, {}, {}};
              if (needs[0])
@@ -85,8 +85,8 @@ Tensor input_grad(const char* name, const Tensor& g, const Tensor& w, const Tens
   }
   if (wants_grad(g, w, bias))
     record(name, out, {g, w, bias},
-           [g = save(w.requires_grad() ? g : Tensor()), w = save(g.requires_grad() ? w : Tensor()),
-            geometry, small = DimVector(g.sizes()),
+           [g = save_if(w.requires_grad(), g), w = save_if(g.requires_grad(), w), geometry,
+            small = DimVector(g.sizes()),
             taps = dense_layout(w.sizes(), w)](const Tensor& grad, Needs needs) {
              return TensorVec{
                  needs[0] ? convolve("ConvolutionBackward0", grad, w.unpack(), {}, geometry, small)

@@ -79,13 +79,14 @@ Tensor pow(const Tensor& self, const Tensor& exponent) {
     return policy::float32<policy::accelerators>(power_of, self, exponent);
   Tensor out = pointwise(Pow{}, self, exponent);
   if (wants_grad(self, exponent))
-    record(
-        "PowBackward1", out, {self, exponent},
-        [x = save(self), e = save(exponent), y = save_output(out)](const Tensor& g, Needs needs) {
-          return TensorVec{
-              needs[0] ? base_gradient(g, x.unpack(), e.unpack()) : Tensor(),
-              needs[1] ? exponent_gradient(g, x.unpack(), e.unpack(), y.unpack()) : Tensor()};
-        });
+    record("PowBackward1", out, {self, exponent},
+           [x = save(self), e = save(exponent),
+            y = exponent.requires_grad() ? save_output(out) : autograd::Saved()](const Tensor& g,
+                                                                                 Needs needs) {
+             return TensorVec{
+                 needs[0] ? base_gradient(g, x.unpack(), e.unpack()) : Tensor(),
+                 needs[1] ? exponent_gradient(g, x.unpack(), e.unpack(), y.unpack()) : Tensor()};
+           });
   return out;
 }
 
