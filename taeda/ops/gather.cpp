@@ -48,6 +48,8 @@ void put_rows(const char* op, const Tensor& self, int64_t dim, const Tensor& ind
   const Tensor target = atleast_1d(self), values = atleast_1d(source);
   const Rows rows(op, target, dim, index);
   if (values.numel() == 0) return;
+  TAEDA_INTERNAL_ASSERT(values.sizes()[dim] == index.numel() &&
+                        values.numel() == index.numel() * rows.block.numel());
   index_put_slot(self.device().type(), rows.block, rows.offsets, values.movedim(dim, 0),
                  accumulate);
 }
@@ -63,7 +65,8 @@ void check_source(const char* op, const Tensor& self, int64_t dim, const Tensor&
   TAEDA_CHECK_INDEX(index.numel() == rows, op, "(): Number of indices (", index.numel(),
                     ") should be equal to source.size(dim): (", rows, "), for dim: ", dim);
   DimVector expected(self.sizes());
-  if (!expected.empty()) expected[dim] = rows;
+  if (expected.empty()) expected.push_back(rows);  // a number takes rows of one element
+  expected[dim] = rows;
   TAEDA_CHECK(source.numel() == product(expected) &&
                   (source.dim() <= 1 || source.sizes() == IntArrayRef(expected)),
               op, "(): source of sizes ", source.sizes(), " does not fit rows of self, of sizes ",
@@ -75,6 +78,9 @@ void check_source(const char* op, const Tensor& self, int64_t dim, const Tensor&
 Tensor Tensor::index_select(int64_t dim, const Tensor& index) const {
   const int64_t d = wrap_dim(dim, this->dim());
   DimVector shape(sizes());
+  TAEDA_CHECK_INDEX(!shape.empty() || index.numel() == 1,
+                    "index_select(): Index to scalar can have only 1 value, got ", index.numel(),
+                    " value(s)");
   if (!shape.empty()) shape[d] = index.numel();
   Tensor out = make_tensor(shape, dtype(), device());
   {
@@ -91,6 +97,15 @@ Tensor Tensor::index_select(int64_t dim, const Tensor& index) const {
   return out;
 }
 
+namespace {
+
+/// The gradient of rows of `sizes` that were put at `index` of what g is the gradient of.
+Tensor selected_rows(const Tensor& g, int64_t dim, const Tensor& index, const DimVector& sizes) {
+  return atleast_1d(g).index_select(dim, index).reshape(sizes);
+}
+
+}  // namespace
+
 Tensor Tensor::index_add(int64_t dim, const Tensor& index, const Tensor& source,
                          const Scalar& alpha) const {
   const int64_t d = wrap_dim(dim, this->dim());
@@ -103,10 +118,10 @@ Tensor Tensor::index_add(int64_t dim, const Tensor& index, const Tensor& source,
   }
   if (wants_grad(*this, source))
     record("IndexAddBackward0", out, {*this, source},
-           [d, alpha, index = save(index), sizes = DimVector(source.sizes())](const Tensor& g,
-                                                                              Needs needs) {
+           [d, alpha, index = save_if(source.requires_grad(), index),
+            sizes = DimVector(source.sizes())](const Tensor& g, Needs needs) {
              Tensor rows;
-             if (needs[1]) rows = g.index_select(d, index.unpack()).reshape(sizes);
+             if (needs[1]) rows = selected_rows(g, d, index.unpack(), sizes);
              if (needs[1] && !alpha.equal(1)) rows = rows.mul(alpha);
              return TensorVec{g, rows};
            });
@@ -141,7 +156,7 @@ Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Te
         [d, index = save(index), sizes = DimVector(source.sizes())](const Tensor& g, Needs needs) {
           const Tensor i = index.unpack();
           return TensorVec{needs[0] ? index_fill(g, d, i, 0) : Tensor(),
-                           needs[1] ? g.index_select(d, i).reshape(sizes) : Tensor()};
+                           needs[1] ? selected_rows(g, d, i, sizes) : Tensor()};
         });
   return out;
 }
@@ -161,7 +176,8 @@ namespace {
 
 void fill_rows(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
   DimVector sizes(self.sizes());
-  if (!sizes.empty()) sizes[dim] = index.numel();
+  if (sizes.empty()) sizes.push_back(1);
+  sizes[dim] = index.numel();
   put_rows("index_fill", self, dim, index, full({}, value, self.options()).expand(sizes), false);
 }
 
@@ -318,7 +334,8 @@ Tensor Tensor::scatter_add(int64_t dim, const Tensor& index, const Tensor& src) 
   if (wants_grad(*this, src))
     record(
         "ScatterAddBackward0", out, {*this, src},
-        [d, index = save(index), sizes = DimVector(src.sizes())](const Tensor& g, Needs needs) {
+        [d, index = save_if(src.requires_grad(), index), sizes = DimVector(src.sizes())](
+            const Tensor& g, Needs needs) {
           return TensorVec{g, needs[1] ? source_gradient(g, d, index.unpack(), sizes) : Tensor()};
         });
   return out;
