@@ -86,8 +86,8 @@ Tensor composed_gradient(const ClassLossState& s, const Tensor& g) {
   const Tensor ignored = target.eq(s.spec.ignore_index), index = target.masked_fill(ignored, 0);
   Tensor scale =
       s.weight.defined() ? s.weight.take(index) : ones(index.sizes(), s.total_weight.options());
-  scale = scale.masked_fill(ignored, 0);
   if (s.spec.reduction == Reduction::Mean) scale = scale.div(s.total_weight);
+  scale = scale.masked_fill(ignored, 0);  // last: the total is 0 if every position is ignored
   const Tensor onehot = zeros(x.sizes(), x.options()).scatter_(dim, index.unsqueeze(dim), 1);
   const Tensor direction = s.spec.logits ? x.softmax(dim).sub(onehot) : onehot.neg();
   return direction.mul(scale.mul(g).to(x.dtype()).unsqueeze(dim));
