@@ -176,6 +176,7 @@ void assign_inplace(const char* op, const Tensor& self,
 namespace taeda {
 // Operations are written in namespace taeda.
 using autograd::bump_version, autograd::check_inplace, autograd::InplaceChange, autograd::record,
-    autograd::record_list, autograd::record_multi, autograd::save, autograd::save_output,
-    autograd::wants_grad, autograd::Needs, autograd::TensorVec, autograd::any_wants_grad;
+    autograd::record_list, autograd::record_multi, autograd::save, autograd::save_if,
+    autograd::save_output, autograd::wants_grad, autograd::Needs, autograd::TensorVec,
+    autograd::any_wants_grad;
 }  // namespace taeda

@@ -24,8 +24,8 @@ SavedVisitor::~SavedVisitor() { visitor = previous_; }
 
 Saved::Saved(const Tensor& t, const char* name, bool is_output, uint32_t output_nr)
     : name_(name), output_nr_(output_nr), is_output_(is_output) {
-  ++saved_count;
   if (!t.defined()) return;
+  ++saved_count;
   TAEDA_CHECK(!t.is_inference(),
               "Inference tensors cannot be saved for backward. To work around you can make a "
               "clone to get a normal tensor and use it in autograd.");
@@ -100,6 +100,10 @@ void Saved::throw_modified() const {
 }
 
 Saved save(const Tensor& t, const char* name) { return Saved(t, name, false); }
+
+Saved save_if(bool needed, const Tensor& t, const char* name) {
+  return needed ? save(t, name) : Saved();
+}
 
 Saved save_output(const Tensor& t, uint32_t output_nr, const char* name) {
   return Saved(t, name, true, output_nr);

@@ -49,10 +49,13 @@ class Saved {
 
 /// Saves an input, under the name of the operation's argument. Undefined tensors may be saved.
 Saved save(const Tensor& t, const char* name = "self");
+/// Saves an input that only some gradients read if one of those is wanted. What a node does not
+/// keep may change in place, and a node that keeps nothing may be run again.
+Saved save_if(bool needed, const Tensor& t, const char* name = "self");
 /// Saves the `output_nr`-th output of the operation that is being recorded.
 Saved save_output(const Tensor& t, uint32_t output_nr = 0, const char* name = "result");
 
-/// Saved() calls on this thread since the last node took them: tells a node whether it holds any.
+/// Tensors saved on this thread since the last node took them: tells a node whether it holds any.
 int take_saved_count();
 
 /// What copying a closure shows of the tensors that it saved: each is noted while one of these

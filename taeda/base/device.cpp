@@ -35,6 +35,12 @@ Device::Device(const std::string& text) {
   *this = Device(type_, std::stoi(digits));
 }
 
+int Device::accelerator_index(int64_t index) {
+  TAEDA_CHECK(index >= 0, "Device index must not be negative");
+  TAEDA_CHECK(index < 128, "Device index must be less than 128, got ", index);
+  return static_cast<int>(index);
+}
+
 std::string Device::str() const {
   return has_index() ? detail::concat(to_string(type_), ":", index())
                      : std::string(to_string(type_));

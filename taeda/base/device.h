@@ -1,6 +1,8 @@
 // The name of a device: "cpu", "cuda:0", "sim:1".
 #pragma once
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
@@ -35,6 +37,10 @@ class Device {
   /// (device/plugin.h). Throws Error, in PyTorch's words, for other strings.
   Device(const std::string& text);
   Device(const char* text) : Device(std::string(text)) {}
+  /// A number alone is the index of an accelerator, `cuda`. Throws Error if it is negative.
+  template <std::integral I>
+  requires(!std::same_as<I, bool>) Device(I index) : Device(kCUDA, accelerator_index(index)) {}
+  Device(std::nullptr_t) = delete;
 
   DeviceType type() const { return type_; }
   int index() const { return index_; }
@@ -51,6 +57,7 @@ class Device {
 
  private:
   [[noreturn]] static void throw_bad_index(DeviceType type, int index);
+  static int accelerator_index(int64_t index);
 
   DeviceType type_ = kCPU;
   int8_t index_ = -1;

@@ -1,5 +1,7 @@
 #include "taeda/base/error.h"
 
+#include <sstream>
+
 namespace taeda {
 
 void Error::enter_module(const std::string& name, const std::string& type) {
@@ -15,6 +17,32 @@ void Error::enter_module(const std::string& name, const std::string& type) {
 }  // namespace taeda
 
 namespace taeda::detail {
+
+std::string concat_all(const Printable* parts, size_t n) {
+  std::ostringstream out;
+  for (size_t i = 0; i < n; ++i) parts[i].print(out, parts[i].value);
+  return std::move(out).str();
+}
+
+void print_text(std::ostream& out, const void* text) { out << static_cast<const char*>(text); }
+
+template void print_value<int>(std::ostream&, const void*);
+template void print_value<int64_t>(std::ostream&, const void*);
+template void print_value<size_t>(std::ostream&, const void*);
+template void print_value<double>(std::ostream&, const void*);
+template void print_value<std::string>(std::ostream&, const void*);
+
+template <class E>
+void fail(std::string message) {
+  throw E(std::move(message));
+}
+template void fail<Error>(std::string);
+template void fail<IndexError>(std::string);
+template void fail<ValueError>(std::string);
+template void fail<TypeError>(std::string);
+template void fail<NotImplementedError>(std::string);
+template void fail<OutOfMemoryError>(std::string);
+template void fail<DistributedError>(std::string);
 
 void internal_error(const char* condition, const char* file, int line, const std::string& message) {
   throw Error(concat("internal error: ", condition, " failed at ", file, ":", line,

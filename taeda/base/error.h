@@ -2,9 +2,12 @@
 // got; user input is always checked with these, never with assert.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <exception>
-#include <sstream>
+#include <ostream>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace taeda {
@@ -53,12 +56,48 @@ class DistributedError : public Error {
 
 namespace detail {
 
+// A message is put together behind calls, one argument after the other: a check costs the code of a
+// program that makes it, and the time to compile that, no more than a list of addresses.
+struct Printable {
+  const void* value;
+  void (*print)(std::ostream&, const void*);
+};
+std::string concat_all(const Printable* parts, size_t n);
+void print_text(std::ostream& out, const void* text);
+
+template <class T>
+void print_value(std::ostream& out, const void* value) {
+  out << *static_cast<const T*>(value);
+}
+extern template void print_value<int>(std::ostream&, const void*);
+extern template void print_value<int64_t>(std::ostream&, const void*);
+extern template void print_value<size_t>(std::ostream&, const void*);
+extern template void print_value<double>(std::ostream&, const void*);
+extern template void print_value<std::string>(std::ostream&, const void*);
+
+template <class T>
+Printable printable(const T& value) {
+  if constexpr (std::is_same_v<std::decay_t<T>, const char*> ||
+                std::is_same_v<std::decay_t<T>, char*>)
+    return {value, &print_text};
+  else
+    return {&value, &print_value<T>};
+}
+
+/// The arguments, printed one behind the other.
 template <class... Args>
 std::string concat(const Args&... args) {
-  std::ostringstream out;
-  (out << ... << args);
-  return std::move(out).str();
+  if constexpr (sizeof...(Args) == 0) {
+    return {};
+  } else {
+    const Printable parts[] = {printable(args)...};
+    return concat_all(parts, sizeof...(Args));
+  }
 }
+
+/// Throws an E, one of the classes above.
+template <class E>
+[[noreturn]] void fail(std::string message);
 
 /// Reports an internal inconsistency: always a bug in Taeda, never a user's mistake.
 [[noreturn]] void internal_error(const char* condition, const char* file, int line,
@@ -67,10 +106,10 @@ std::string concat(const Args&... args) {
 }  // namespace detail
 }  // namespace taeda
 
-#define TAEDA_CHECK_AS(type, condition, ...)                     \
-  do {                                                           \
-    if (!(condition)) [[unlikely]]                               \
-      throw ::taeda::type(::taeda::detail::concat(__VA_ARGS__)); \
+#define TAEDA_CHECK_AS(type, condition, ...)                                      \
+  do {                                                                            \
+    if (!(condition)) [[unlikely]]                                                \
+      ::taeda::detail::fail<::taeda::type>(::taeda::detail::concat(__VA_ARGS__)); \
   } while (false)
 
 #define TAEDA_CHECK(condition, ...) TAEDA_CHECK_AS(Error, condition, __VA_ARGS__)

@@ -12,11 +12,11 @@ namespace taeda::io {
 namespace {
 
 /// "a, b, c", cut after a few.
-std::string list_names(const NamedTensors& tensors) {
+std::string list_names(const OrderedDict<std::string, Tensor>& tensors) {
   constexpr size_t kShown = 8;
   std::string out;
   for (size_t i = 0; i < tensors.size() && i < kShown; ++i)
-    out += (i ? ", " : "") + tensors[i].first;
+    out += (i ? ", " : "") + tensors[i].key();
   if (tensors.size() > kShown) out += ", ...";
   return out.empty() ? "none" : out;
 }
@@ -29,14 +29,8 @@ std::optional<std::string> without(const std::string& name, const std::string& p
 
 }  // namespace
 
-const Tensor* Archive::find(const std::string& name) const {
-  for (const auto& [key, tensor] : tensors)
-    if (key == name) return &tensor;
-  return nullptr;
-}
-
 const Tensor& Archive::at(const std::string& name) const {
-  const Tensor* found = find(name);
+  const Tensor* found = tensors.find(name);
   TAEDA_CHECK_VALUE(found, "no tensor named '", name,
                     "' was saved; there are: ", list_names(tensors));
   return *found;
@@ -45,7 +39,7 @@ const Tensor& Archive::at(const std::string& name) const {
 Archive Archive::section(const std::string& prefix) const {
   Archive out;
   for (const auto& [name, tensor] : tensors)
-    if (auto rest = without(name, prefix)) out.tensors.emplace_back(*rest, tensor);
+    if (auto rest = without(name, prefix)) out.add(*rest, tensor);
   for (const auto& [name, text] : metadata)
     if (auto rest = without(name, prefix)) out.metadata[*rest] = text;
   return out;
@@ -66,25 +60,32 @@ double Archive::parse_number(const std::string& name, const std::string& text) {
 }
 
 void save_archive(const Archive& archive, const std::string& path) {
-  save_safetensors(archive.tensors, path, archive.metadata);
+  save_safetensors(archive.tensors.pairs(), path, archive.metadata);
 }
 
 void save_archive(const Archive& archive, std::ostream& out) {
-  const std::string bytes = serialize_safetensors(archive.tensors, archive.metadata);
+  const std::string bytes = serialize_safetensors(archive.tensors.pairs(), archive.metadata);
   out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   TAEDA_CHECK(out.good(), "cannot write ", bytes.size(), " bytes to the stream");
 }
 
-Archive load_archive(const std::string& path) {
-  const SafeTensors file = SafeTensors::open(path);
-  return {file.all(), file.metadata()};
+namespace {
+
+Archive archive_of(const SafeTensors& file) {
+  Archive out;
+  for (const auto& [name, tensor] : file.all()) out.add(name, tensor);
+  out.metadata = file.metadata();
+  return out;
 }
+
+}  // namespace
+
+Archive load_archive(const std::string& path) { return archive_of(SafeTensors::open(path)); }
 
 Archive load_archive(std::istream& in) {
   std::string bytes{std::istreambuf_iterator<char>(in), {}};
   TAEDA_CHECK(!in.bad(), "cannot read from the stream");
-  const SafeTensors file = SafeTensors::parse(std::move(bytes), "the stream");
-  return {file.all(), file.metadata()};
+  return archive_of(SafeTensors::parse(std::move(bytes), "the stream"));
 }
 
 }  // namespace taeda::io

@@ -4,21 +4,22 @@
 #include <iosfwd>
 #include <string>
 
+#include "taeda/base/ordered_dict.h"
 #include "taeda/io/safetensors.h"
 
 namespace taeda::io {
 
 /// The content of a file. Tensors keep their order.
 struct Archive {
-  NamedTensors tensors;
+  OrderedDict<std::string, Tensor> tensors{"Tensor"};
   Metadata metadata;
 
   /// Throws ValueError for a name that is not there, listing those that are.
   const Tensor& at(const std::string& name) const;
-  const Tensor* find(const std::string& name) const;
   /// The tensors and texts whose names start with `prefix`, without it.
   Archive section(const std::string& prefix) const;
-  void add(const std::string& name, const Tensor& t) { tensors.emplace_back(name, t); }
+  /// Throws Error for a name that is there already.
+  void add(const std::string& name, const Tensor& t) { tensors.insert(name, t); }
   /// Numbers are texts of 17 digits: they come back exactly.
   void add_number(const std::string& name, double value);
   /// Throws ValueError for a text that is no number.

@@ -28,7 +28,9 @@ bool is_known(std::string_view name) {
 
 }  // namespace
 
-/// Runs the opcodes. Memory is bounded by the size of the input: each one makes one value at most.
+/// Runs the opcodes. Memory is bounded by the size of the input: each one makes one value at most,
+/// takes what it puts into a container from the stack, and copies no container: a tuple that was
+/// remembered can be named again in two bytes.
 class PickleMachine {
  public:
   PickleMachine(Pickle& pickle, std::string_view bytes) : pickle_(pickle), bytes_(bytes) {}
@@ -101,7 +103,7 @@ class PickleMachine {
     return out;
   }
   void push_tuple(size_t n) {
-    std::vector<const PickleValue*> items(n);
+    std::vector<PickleValue*> items(n);
     for (size_t i = n; i > 0; --i) items[i - 1] = pop();
     push(Kind::Tuple).items = std::move(items);
   }
@@ -166,7 +168,7 @@ class PickleMachine {
         return true;
       }
       case 'a': {
-        const PickleValue* item = pop();
+        PickleValue* item = pop();
         top(Kind::List, "a list").items.push_back(item);
         return true;
       }
@@ -235,7 +237,7 @@ class PickleMachine {
       case 'Q': {  // BINPERSID
         const PickleValue* id = pop();
         TAEDA_CHECK(id->kind == Kind::Tuple, "the pickle has a storage without a description");
-        push(Kind::Storage).items = id->items;
+        push(Kind::Storage).arguments = id;
         return true;
       }
       case 'R': {  // REDUCE
@@ -264,13 +266,16 @@ class PickleMachine {
     if (name == "torch.Size") {
       TAEDA_CHECK(arguments.items.size() == 1 && arguments.items[0]->kind == Kind::Tuple,
                   "torch.Size is called with other arguments");
-      push(Kind::Tuple).items = arguments.items[0]->items;
+      stack_.push_back(arguments.items[0]);
       return;
     }
     if (name == "collections.OrderedDict") {
       PickleValue& dict = push(Kind::Dict);
       TAEDA_CHECK(arguments.items.size() <= 1, "OrderedDict is called with other arguments");
       if (arguments.items.empty()) return;
+      // A copy, which the file pays for with the bytes of a list of its own.
+      copied_ += arguments.items[0]->items.size();
+      TAEDA_CHECK(copied_ <= bytes_.size(), "the pickle makes dictionaries of one list too often");
       for (const PickleValue* pair : arguments.items[0]->items) {
         TAEDA_CHECK(pair->items.size() == 2, "OrderedDict is called with other arguments");
         dict.entries.emplace_back(pair->items[0], pair->items[1]);
@@ -279,12 +284,13 @@ class PickleMachine {
     }
     PickleValue& made = push(Kind::Call);
     made.text = name;
-    made.items = arguments.items;
+    made.arguments = &arguments;
   }
 
   Pickle& pickle_;
   std::string_view bytes_;
   size_t at_ = 0;
+  size_t copied_ = 0;  // entries of dictionaries
   std::vector<PickleValue*> stack_;
   std::unordered_map<uint64_t, PickleValue*> memo_;
 };

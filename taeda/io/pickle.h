@@ -20,8 +20,8 @@ struct PickleValue {
   int64_t integer = 0;  ///< Bool, Int
   double real = 0;      ///< Float
   std::string text;     ///< Text; Name ("torch.FloatStorage"); Call: the name that was called
-  /// Tuple, List; Call: its arguments; Storage: what identifies it.
-  std::vector<const PickleValue*> items;
+  std::vector<PickleValue*> items;         ///< Tuple, List
+  const PickleValue* arguments = nullptr;  ///< Call; Storage: what identifies it. A Tuple
   std::vector<std::pair<const PickleValue*, const PickleValue*>> entries;  ///< Dict
 };
 

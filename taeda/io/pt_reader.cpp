@@ -107,13 +107,14 @@ class PtParser {
 
   Tensor tensor_of(const PickleValue& call) {
     if (call.text == "torch._utils._rebuild_parameter") {
-      TAEDA_CHECK(call.items.size() == 3 && call.items[0]->kind == Kind::Call &&
-                      call.items[0]->text == "torch._utils._rebuild_tensor_v2",
+      const auto& a = call.arguments->items;
+      TAEDA_CHECK(a.size() == 3 && a[0]->kind == Kind::Call &&
+                      a[0]->text == "torch._utils._rebuild_tensor_v2",
                   "a parameter is made of something else than a tensor");
-      return tensor_of(*call.items[0]);
+      return tensor_of(*a[0]);
     }
     TAEDA_CHECK(call.text == "torch._utils._rebuild_tensor_v2", "it calls ", call.text);
-    const auto& a = call.items;  // storage, offset, size, stride, requires_grad, hooks
+    const auto& a = call.arguments->items;  // storage, offset, size, stride, requires_grad, hooks
     TAEDA_CHECK(a.size() >= 6 && a[0]->kind == Kind::Storage && a[1]->kind == Kind::Int,
                 "a tensor is made of other arguments");
     const Tensor storage = storage_of(*a[0]);
@@ -154,7 +155,7 @@ class PtParser {
 
   /// ('storage', torch.FloatStorage, key, device, elements)
   Tensor storage_of(const PickleValue& v) {
-    const auto& id = v.items;
+    const auto& id = v.arguments->items;
     TAEDA_CHECK(id.size() == 5 && id[1]->kind == Kind::Name && id[2]->kind == Kind::Text &&
                     id[4]->kind == Kind::Int && id[4]->integer >= 0,
                 "a storage has another description");

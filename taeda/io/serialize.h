@@ -85,7 +85,8 @@ void unpack(const Archive& archive, T& value) {
       list.push_back(archive.at(std::to_string(i)));
     value = std::move(list);
   } else if constexpr (std::same_as<T, std::map<std::string, Tensor>>) {
-    value = {archive.tensors.begin(), archive.tensors.end()};
+    value.clear();
+    for (const auto& [name, tensor] : archive.tensors) value.emplace(name, tensor);
   } else if constexpr (HasTensorState<T>) {
     std::remove_cvref_t<decltype(value.state_dict())> state;
     for (const auto& [name, tensor] : archive.tensors) state.insert(name, tensor);

@@ -27,9 +27,11 @@ inline ReduceSlot any_slot{"any"};
 inline ReduceSlot all_slot{"all"};
 /// (sum |x|^p)^(1/p) with the limits p = 0 (number of nonzero elements), inf and -inf.
 inline Slot<void(const Tensor& out, const Tensor& in, DimMask dims, double p)> norm_slot{"norm"};
-/// Mean, and sum (x - mean)^2 / max(0, count - correction).
+/// Mean, and sum (x - mean)^2 / max(0, count - correction) or, with `root`, the square root of
+/// that. Both are computed in double: a deviation may fit where its square does not, and a mean
+/// that is large beside the deviations takes float's digits from them.
 inline Slot<void(const Tensor& var, const Tensor& mean, const Tensor& in, DimMask dims,
-                 double correction)>
+                 double correction, bool root)>
     var_slot{"var"};
 
 /// Extreme value along `dim` and the index of its first occurrence; NaN is extreme. `values` may be

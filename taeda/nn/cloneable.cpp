@@ -1,5 +1,6 @@
 #include "taeda/nn/cloneable.h"
 
+#include "taeda/nn/init.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::nn {
@@ -33,6 +34,24 @@ void fill_clone(const OrderedDict<std::string, Tensor>& from,
 
 ShallowCloneGuard::ShallowCloneGuard() : previous_(shallow) { shallow = true; }
 ShallowCloneGuard::~ShallowCloneGuard() { shallow = previous_; }
+
+std::shared_ptr<Module> CloneableBase::clone(const std::optional<Device>& device) const {
+  CloneableBase* const copy = copy_object();
+  std::shared_ptr<Module> owner(copy);
+  copy->forget_members();
+  {
+    init::SkipInitGuard values_are_copied_below;
+    copy->reset();
+  }
+  this->copy_members_to(*copy, device);
+  return owner;
+}
+
+void CloneableBase::clone_from(const Module& other, const std::optional<Device>& device) {
+  TAEDA_CHECK(assign_object(*other.clone(device)),
+              "Attempted to clone submodule, but it is of a different type than the submodule it "
+              "was to be cloned into");
+}
 
 void Module::forget_members() {
   parameters_.clear();

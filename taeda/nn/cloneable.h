@@ -19,10 +19,9 @@ class ShallowCloneGuard {
   bool previous_;
 };
 
-/// Gives Derived a `clone()`. Derived registers everything it owns in `reset()`, which its
-/// constructor calls, so that a copy can register its own.
-template <class Derived>
-class Cloneable : public Module {
+/// What cloning is made of that does not depend on the class: compiled once, not in every program
+/// for every class of module that it includes.
+class CloneableBase : public Module {
  public:
   using Module::Module;
 
@@ -30,28 +29,32 @@ class Cloneable : public Module {
   virtual void reset() = 0;
 
   /// Values, gradient flags and the training mode are copied; the graph and gradients are not.
-  std::shared_ptr<Module> clone(const std::optional<Device>& device = {}) const override {
-    const auto copy = make_module<Derived>(static_cast<const Derived&>(*this));
-    copy->forget_members();
-    {
-      init::SkipInitGuard values_are_copied_below;
-      copy->reset();
-    }
-    this->copy_members_to(*copy, device);
-    return copy;
-  }
+  std::shared_ptr<Module> clone(const std::optional<Device>& device = {}) const override;
 
  private:
-  void clone_from(const Module& other, const std::optional<Device>& device) final {
-    const std::shared_ptr<Module> copy = other.clone(device);
-    const auto* same = dynamic_cast<const Derived*>(copy.get());
-    TAEDA_CHECK(same,
-                "Attempted to clone submodule, but it is of a different type than the submodule it "
-                "was to be cloned "
-                "into");
-    static_cast<Derived&>(*this) = *same;
-  }
+  /// The object copied member by member.
+  virtual CloneableBase* copy_object() const = 0;
+  /// Assigns member by member; false if `other` is of another class.
+  virtual bool assign_object(const Module& other) = 0;
+  void clone_from(const Module& other, const std::optional<Device>& device) final;
+};
 
+/// Gives Derived a `clone()`. Derived registers everything it owns in `reset()`, which its
+/// constructor calls, so that a copy can register its own.
+template <class Derived>
+class Cloneable : public CloneableBase {
+ public:
+  using CloneableBase::CloneableBase;
+
+ private:
+  CloneableBase* copy_object() const final {
+    return new Derived(static_cast<const Derived&>(*this));
+  }
+  bool assign_object(const Module& other) final {
+    const auto* same = dynamic_cast<const Derived*>(&other);
+    if (same) static_cast<Derived&>(*this) = *same;
+    return same != nullptr;
+  }
   std::string_view member_bytes() const final {
     const auto* begin = reinterpret_cast<const char*>(static_cast<const Module*>(this) + 1);
     const auto* end = reinterpret_cast<const char*>(static_cast<const Derived*>(this) + 1);

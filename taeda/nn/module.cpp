@@ -8,6 +8,11 @@
 #include "taeda/nn/hooks.h"
 #include "taeda/tensor/grad_mode.h"
 
+namespace taeda {
+template class OrderedDict<std::string, Tensor>;
+template class OrderedDict<std::string, std::shared_ptr<nn::Module>>;
+}  // namespace taeda
+
 namespace taeda::nn {
 
 namespace {
@@ -47,6 +52,12 @@ std::string indent(const std::string& text) {
 }
 
 }  // namespace
+
+Module::Module() = default;
+Module::Module(std::string name) : name_(std::move(name)) {}
+Module::Module(const Module&) = default;
+Module& Module::operator=(const Module&) = default;
+Module::~Module() = default;
 
 std::string Module::name() const { return name_ ? *name_ : class_name(typeid(*this).name()); }
 

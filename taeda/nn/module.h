@@ -20,6 +20,8 @@ template <class Contained>
 class ModuleHolder;
 template <class Derived>
 class Cloneable;
+class CloneableBase;
+struct ModuleHooks;
 namespace parallel {
 class Replicas;
 }
@@ -39,10 +41,12 @@ class Module : public std::enable_shared_from_this<Module> {
   using ModuleFunction = std::function<void(Module&)>;
   using NamedModuleFunction = std::function<void(const std::string& path, Module&)>;
 
-  Module() = default;
+  Module();
   /// `name` is what printing shows instead of the class name.
-  explicit Module(std::string name) : name_(std::move(name)) {}
-  virtual ~Module() = default;
+  explicit Module(std::string name);
+  Module(const Module&);
+  Module& operator=(const Module&);
+  virtual ~Module();
 
   /// The given name, or the class's without namespace and without "Impl".
   std::string name() const;
@@ -160,8 +164,7 @@ class Module : public std::enable_shared_from_this<Module> {
   void replace_child(const std::string& name, std::shared_ptr<Module> module);
 
  private:
-  template <class Derived>
-  friend class Cloneable;
+  friend class CloneableBase;
   friend class StateLoader;
   friend class parallel::Replicas;
 
@@ -188,3 +191,9 @@ class Module : public std::enable_shared_from_this<Module> {
 std::ostream& operator<<(std::ostream& out, const Module& module);
 
 }  // namespace taeda::nn
+
+namespace taeda {
+// Compiled once, in module.cpp.
+extern template class OrderedDict<std::string, Tensor>;
+extern template class OrderedDict<std::string, std::shared_ptr<nn::Module>>;
+}  // namespace taeda

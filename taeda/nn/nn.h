@@ -8,6 +8,7 @@
 #include "taeda/nn/functional/attention.h"
 #include "taeda/nn/functional/padding.h"
 #include "taeda/nn/graphed.h"
+#include "taeda/nn/init.h"
 #include "taeda/nn/modules/activation.h"
 #include "taeda/nn/modules/adaptive.h"
 #include "taeda/nn/modules/conv.h"

@@ -22,11 +22,12 @@ Tensor gradient(const char* node, const Op& op, const Tensor& grad, const Tensor
                 Second second) {
   Tensor out = pointwise(op, grad, x);
   if (wants_grad(grad, x))
-    record(node, out, {grad, x}, [=, g = save(grad), x = save(x)](const Tensor& gg, Needs needs) {
-      const Tensor input = x.unpack();
-      return TensorVec{needs[0] ? gradient(node, op, gg, input, second) : Tensor(),
-                       needs[1] ? second(gg.mul(g.unpack()), input) : Tensor()};
-    });
+    record(node, out, {grad, x},
+           [=, g = save(grad, "grad"), x = save(x)](const Tensor& gg, Needs needs) {
+             const Tensor input = x.unpack();
+             return TensorVec{needs[0] ? gradient(node, op, gg, input, second) : Tensor(),
+                              needs[1] ? second(gg.mul(g.unpack()), input) : Tensor()};
+           });
   return out;
 }
 
@@ -66,8 +67,7 @@ Tensor relu(const Tensor& self) {
 
 Tensor& relu_(const Tensor& self) {
   return detail::in_place_recorded(
-      "relu_", "ReluBackward0", self, {self},
-      [&] { pointwise_into(Relu{}, self, self); },
+      "relu_", "ReluBackward0", self, {self}, [&] { pointwise_into(Relu{}, self, self); },
       [&] {
         return [y = save_output(self)](const Tensor& g) {
           return threshold_backward(g, y.unpack(), 0);

@@ -37,9 +37,6 @@ void check_no_bool(const Tensor& a, bool other_is_bool) {
               "you are trying to invert a mask, use the `~` or `logical_not()` operator instead.");
 }
 
-/// The tensor if `needed`, else nothing: what is not needed is not kept alive.
-Tensor kept(bool needed, const Tensor& t) { return needed ? t : Tensor(); }
-
 }  // namespace
 
 // ---- add, sub ----
@@ -96,8 +93,8 @@ Tensor mul(const Tensor& self, const Tensor& other) {
   Tensor out = pointwise(Mul{}, self, other);
   if (wants_grad(self, other))
     record("MulBackward0", out, {self, other},
-           [a = save(kept(other.requires_grad(), self)),
-            b = save(kept(self.requires_grad(), other))](const Tensor& g, Needs needs) {
+           [a = save_if(other.requires_grad(), self),
+            b = save_if(self.requires_grad(), other, "other")](const Tensor& g, Needs needs) {
              return TensorVec{needs[0] ? g.mul(conjugate(b.unpack())) : Tensor(),
                               needs[1] ? g.mul(conjugate(a.unpack())) : Tensor()};
            });
@@ -175,14 +172,15 @@ Tensor div(const Tensor& self, const Tensor& other, const char* rounding_mode) {
     });
     return out;
   }
-  record(
-      "DivBackward0", out, {self, other},
-      [a = save(kept(other.requires_grad(), self)), b = save(other)](const Tensor& g, Needs needs) {
-        const Tensor divisor = conjugate(b.unpack());
-        const Tensor first = g.div(divisor);
-        return TensorVec{needs[0] ? first : Tensor(),
-                         needs[1] ? first.mul(conjugate(a.unpack()).div(divisor)).neg() : Tensor()};
-      });
+  record("DivBackward0", out, {self, other},
+         [a = save_if(other.requires_grad(), self), b = save(other, "other")](const Tensor& g,
+                                                                              Needs needs) {
+           const Tensor divisor = conjugate(b.unpack());
+           const Tensor first = g.div(divisor);
+           return TensorVec{
+               needs[0] ? first : Tensor(),
+               needs[1] ? first.mul(conjugate(a.unpack()).div(divisor)).neg() : Tensor()};
+         });
   return out;
 }
 
@@ -200,7 +198,7 @@ Tensor div(const Tensor& self, const Scalar& other, const char* rounding_mode) {
 Tensor operator/(const Scalar& a, const Tensor& b) {
   Tensor out = pointwise(Div{}, a, b);
   if (wants_grad(b))
-    record("DivBackward0", out, {b}, [a, b = save(b)](const Tensor& g) {
+    record("DivBackward0", out, {b}, [a, b = save(b, "b")](const Tensor& g) {
       const Tensor divisor = conjugate(b.unpack());
       return g.div(divisor).div(divisor).mul(-conjugate(a));
     });
@@ -221,7 +219,8 @@ Tensor remainder(const Tensor& self, const Tensor& other) {
   Tensor out = pointwise(Remainder{}, self, other);
   if (wants_grad(self, other))
     record("RemainderBackward1", out, {self, other},
-           [a = save(self), b = save(other)](const Tensor& g, Needs needs) {
+           [a = save_if(other.requires_grad(), self),
+            b = save_if(other.requires_grad(), other, "other")](const Tensor& g, Needs needs) {
              return TensorVec{
                  g, needs[1] ? g.mul(floor_divide(a.unpack(), b.unpack())).neg() : Tensor()};
            });
@@ -240,7 +239,7 @@ Tensor remainder(const Scalar& self, const Tensor& other) {
   check_divisor(self, other);
   Tensor out = pointwise(Remainder{}, self, other);
   if (wants_grad(other))
-    record("RemainderBackward1", out, {other}, [self, b = save(other)](const Tensor& g) {
+    record("RemainderBackward1", out, {other}, [self, b = save(other, "other")](const Tensor& g) {
       return g.mul(pointwise(DivFloor{}, self, b.unpack())).neg();
     });
   return out;
@@ -251,7 +250,8 @@ Tensor fmod(const Tensor& self, const Tensor& other) {
   Tensor out = pointwise(Fmod{}, self, other);
   if (wants_grad(self, other))
     record("FmodBackward1", out, {self, other},
-           [a = save(self), b = save(other)](const Tensor& g, Needs needs) {
+           [a = save_if(other.requires_grad(), self),
+            b = save_if(other.requires_grad(), other, "other")](const Tensor& g, Needs needs) {
              return TensorVec{g, needs[1]
                                      ? g.mul(pointwise(DivTrunc{}, a.unpack(), b.unpack())).neg()
                                      : Tensor()};
@@ -318,8 +318,7 @@ Tensor& Tensor::mul_(const Tensor& other) const {
 
 Tensor& Tensor::mul_(const Scalar& other) const {
   return in_place_recorded(
-      "mul_", "MulBackward0", *this, {*this},
-      [&] { pointwise_into(Mul{}, *this, *this, other); },
+      "mul_", "MulBackward0", *this, {*this}, [&] { pointwise_into(Mul{}, *this, *this, other); },
       [&] { return [other](const Tensor& g) { return g.mul(conjugate(other)); }; });
 }
 

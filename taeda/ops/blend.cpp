@@ -20,7 +20,7 @@ Tensor maximum(const Tensor& self, const Tensor& other) {
   Tensor out = pointwise(Maximum{}, self, other);
   if (wants_grad(self, other))
     record("MaximumBackward0", out, {self, other},
-           [a = save(self), b = save(other)](const Tensor& g, Needs needs) {
+           [a = save(self), b = save(other, "other")](const Tensor& g, Needs needs) {
              return TensorVec{needs[0] ? g.mul(maximum_share(a.unpack(), b.unpack())) : Tensor(),
                               needs[1] ? g.mul(maximum_share(b.unpack(), a.unpack())) : Tensor()};
            });
@@ -31,7 +31,7 @@ Tensor minimum(const Tensor& self, const Tensor& other) {
   Tensor out = pointwise(Minimum{}, self, other);
   if (wants_grad(self, other))
     record("MinimumBackward0", out, {self, other},
-           [a = save(self), b = save(other)](const Tensor& g, Needs needs) {
+           [a = save(self), b = save(other, "other")](const Tensor& g, Needs needs) {
              return TensorVec{needs[0] ? g.mul(maximum_share(b.unpack(), a.unpack())) : Tensor(),
                               needs[1] ? g.mul(maximum_share(a.unpack(), b.unpack())) : Tensor()};
            });
@@ -53,10 +53,12 @@ Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight) {
   Tensor out = pointwise(Lerp{}, start, end, weight);
   if (wants_grad(start, end, weight))
     record("LerpBackward1", out, {start, end, weight},
-           [a = save(start), b = save(end), w = save(weight)](const Tensor& g, Needs needs) {
-             const Tensor weight = conjugate(w.unpack());
-             return TensorVec{needs[0] ? g.mul(rsub(weight, 1)) : Tensor(),
-                              needs[1] ? g.mul(weight) : Tensor(),
+           [a = save_if(weight.requires_grad(), start, "start"),
+            b = save_if(weight.requires_grad(), end, "end"),
+            w = save_if(start.requires_grad() || end.requires_grad(), weight, "weight")](
+               const Tensor& g, Needs needs) {
+             return TensorVec{needs[0] ? g.mul(rsub(conjugate(w.unpack()), 1)) : Tensor(),
+                              needs[1] ? g.mul(conjugate(w.unpack())) : Tensor(),
                               needs[2] ? g.mul(conjugate(b.unpack().sub(a.unpack()))) : Tensor()};
            });
   return out;
@@ -77,7 +79,8 @@ Tensor addcmul(const Tensor& self, const Tensor& t1, const Tensor& t2, const Sca
   Tensor out = pointwise(Addcmul{value}, self, t1, t2);
   if (wants_grad(self, t1, t2))
     record("AddcmulBackward0", out, {self, t1, t2},
-           [value, a = save(t1), b = save(t2)](const Tensor& g, Needs needs) {
+           [value, a = save_if(t2.requires_grad(), t1, "t1"),
+            b = save_if(t1.requires_grad(), t2, "t2")](const Tensor& g, Needs needs) {
              const Tensor scaled = value.equal(1) ? g : g.mul(conjugate(value));
              return TensorVec{g, needs[1] ? scaled.mul(conjugate(b.unpack())) : Tensor(),
                               needs[2] ? scaled.mul(conjugate(a.unpack())) : Tensor()};
@@ -101,7 +104,10 @@ Tensor addcdiv(const Tensor& self, const Tensor& t1, const Tensor& t2, const Sca
   Tensor out = pointwise(Addcdiv{value}, self, t1, t2);
   if (wants_grad(self, t1, t2))
     record("AddcdivBackward0", out, {self, t1, t2},
-           [value, a = save(t1), b = save(t2)](const Tensor& g, Needs needs) {
+           [value, a = save_if(t2.requires_grad(), t1, "t1"),
+            b = save_if(t1.requires_grad() || t2.requires_grad(), t2, "t2")](const Tensor& g,
+                                                                             Needs needs) {
+             if (!needs[1] && !needs[2]) return TensorVec{g, Tensor(), Tensor()};
              const Tensor divisor = conjugate(b.unpack());
              const Tensor first = g.mul(conjugate(value)).div(divisor);
              return TensorVec{

@@ -62,7 +62,7 @@ Tensor one_sided(const char* node, const Op& op, const Tensor& self, const Tenso
   Tensor out = pointwise(op, self, bound);
   if (wants_grad(self, bound))
     record(node, out, {self, bound},
-           [x = save(self), b = save(bound)](const Tensor& g, Needs needs) {
+           [x = save(self), b = save(bound, "bound")](const Tensor& g, Needs needs) {
              const Tensor v = x.unpack(), limit = b.unpack();
              const Tensor kept = std::is_same_v<Op, Maximum> ? v.ge(limit) : v.le(limit);
              return TensorVec{needs[0] ? where(kept, g, Scalar(0)) : Tensor(),
@@ -81,7 +81,8 @@ Tensor clamp(const Tensor& self, const std::optional<Tensor>& min,
   Tensor out = pointwise(Clamp{}, self, *min, *max);
   if (wants_grad(self, *min, *max))
     record("ClampBackward0", out, {self, *min, *max},
-           [x = save(self), a = save(*min), b = save(*max)](const Tensor& g, Needs needs) {
+           [x = save(self), a = save(*min, "min"), b = save(*max, "max")](const Tensor& g,
+                                                                          Needs needs) {
              const Tensor v = x.unpack(), low = a.unpack(), high = b.unpack();
              const auto kept = [&](const Tensor& mask) { return where(mask, g, Scalar(0)); };
              return TensorVec{needs[0] ? inside(g, v, low, high) : Tensor(),

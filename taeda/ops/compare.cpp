@@ -87,7 +87,7 @@ Tensor masked(const Tensor& condition, const Tensor& g) {
   Tensor out = pointwise(Masked{}, condition, g);
   if (wants_grad(g))
     record("WhereBackward0", out, {g},
-           [c = save(condition)](const Tensor& gg) { return masked(c.unpack(), gg); });
+           [c = save(condition, "condition")](const Tensor& gg) { return masked(c.unpack(), gg); });
   return out;
 }
 
@@ -98,7 +98,7 @@ Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
   Tensor out = pointwise(Where{}, condition, self, other);
   if (wants_grad(self, other))
     record("WhereBackward0", out, {self, other},
-           [c = save(condition)](const Tensor& g, Needs needs) {
+           [c = save(condition, "condition")](const Tensor& g, Needs needs) {
              const Tensor condition = c.unpack();
              return TensorVec{needs[0] ? masked(condition, g) : Tensor(),
                               needs[1] ? masked(logical_not(condition), g) : Tensor()};
@@ -110,8 +110,9 @@ Tensor where(const Tensor& condition, const Scalar& self, const Tensor& other) {
   check_condition(condition);
   Tensor out = pointwise(Where{}, condition, self, other);
   if (wants_grad(other))
-    record("WhereBackward0", out, {other},
-           [c = save(condition)](const Tensor& g) { return masked(logical_not(c.unpack()), g); });
+    record("WhereBackward0", out, {other}, [c = save(condition, "condition")](const Tensor& g) {
+      return masked(logical_not(c.unpack()), g);
+    });
   return out;
 }
 
@@ -120,7 +121,7 @@ Tensor where(const Tensor& condition, const Tensor& self, const Scalar& other) {
   Tensor out = pointwise(Where{}, condition, self, other);
   if (wants_grad(self))
     record("WhereBackward0", out, {self},
-           [c = save(condition)](const Tensor& g) { return masked(c.unpack(), g); });
+           [c = save(condition, "condition")](const Tensor& g) { return masked(c.unpack(), g); });
   return out;
 }
 

@@ -55,7 +55,7 @@ Tensor convolve(const char* name, const Tensor& x, const Tensor& w, const Tensor
   if (out.numel() > 0) conv_slot(x.device().type(), out, x, w, bias, geometry);
   if (wants_grad(x, w, bias))
     record(name, out, {x, w, bias},
-           [x = save(w.requires_grad() ? x : Tensor()), w = save(x.requires_grad() ? w : Tensor()),
+           [x = save_if(w.requires_grad(), x, "input"), w = save_if(x.requires_grad(), w, "weight"),
             geometry, in = DimVector(x.sizes()),
             taps = dense_layout(w.sizes(), w)](const Tensor& g, Needs needs) {
              TensorVec grads{{}, {}, {}};
@@ -85,8 +85,8 @@ Tensor input_grad(const char* name, const Tensor& g, const Tensor& w, const Tens
   }
   if (wants_grad(g, w, bias))
     record(name, out, {g, w, bias},
-           [g = save(w.requires_grad() ? g : Tensor()), w = save(g.requires_grad() ? w : Tensor()),
-            geometry, small = DimVector(g.sizes()),
+           [g = save_if(w.requires_grad(), g, "grad_output"),
+            w = save_if(g.requires_grad(), w, "weight"), geometry, small = DimVector(g.sizes()),
             taps = dense_layout(w.sizes(), w)](const Tensor& grad, Needs needs) {
              return TensorVec{
                  needs[0] ? convolve("ConvolutionBackward0", grad, w.unpack(), {}, geometry, small)
@@ -115,8 +115,8 @@ TensorVec weight_grad(const Tensor& x, const Tensor& g, const ConvGeometry& geom
   if (with_bias) outs.push_back(sums);
   autograd::record_multi(
       "ConvolutionBackwardBackward0", outs, {x, g},
-      [x = save(x), g = save(g), geometry, in = DimVector(x.sizes()), small = DimVector(g.sizes())](
-          const TensorVec& grads, Needs needs) {
+      [x = save(x), g = save(g, "g"), geometry, in = DimVector(x.sizes()),
+       small = DimVector(g.sizes())](const TensorVec& grads, Needs needs) {
         Tensor gx, gg;
         if (needs[0] && grads[0].defined())
           gx = input_grad("ConvolutionBackward0", g.unpack(), grads[0], {}, geometry, in);

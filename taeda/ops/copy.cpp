@@ -72,7 +72,7 @@ void copy_values(const Tensor& out, const Tensor& in, bool non_blocking) {
 }
 
 Tensor make_pinned(Layout layout, ScalarType dtype, DeviceType type) {
-  const int64_t bytes = layout.numel() * element_size(dtype);
+  const int64_t bytes = checked_nbytes(layout.sizes, element_size(dtype));
   Storage storage = Storage::allocate_pinned(type, static_cast<size_t>(bytes));
   return Tensor(make_intrusive<TensorImpl>(std::move(storage), std::move(layout), dtype));
 }
@@ -101,10 +101,6 @@ Tensor Tensor::to(Device device, ScalarType dtype, bool non_blocking, bool copy)
     record("ToCopyBackward0", out, {*this},
            [from = this->device()](const Tensor& g) { return g.to(from, g.dtype()); });
   return out;
-}
-
-Tensor Tensor::to(Device device, bool non_blocking, bool copy) const {
-  return to(device, dtype(), non_blocking, copy);
 }
 
 Tensor Tensor::to(ScalarType dtype, bool non_blocking, bool copy) const {

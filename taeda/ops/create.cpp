@@ -56,10 +56,10 @@ Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOptions
   for (int64_t s : strides)
     TAEDA_CHECK(s >= 0,
                 "empty_strided: Negative strides are not supported, got strides: ", strides);
-  for (int64_t s : sizes)
-    TAEDA_CHECK(s >= 0, "Trying to create tensor with negative dimension ", s, ": ", sizes);
   const Layout layout{sizes, strides, 0};
-  const Tensor memory = make_tensor(IntArrayRef(layout.extent()), o.dtype(), o.device());
+  const int64_t item = element_size(o.dtype());
+  const Tensor memory =
+      make_tensor(IntArrayRef(layout.checked_storage_nbytes(item) / item), o.dtype(), o.device());
   return finish(wrap(memory.storage(), layout, o.dtype()), o);
 }
 
@@ -232,9 +232,7 @@ Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,
                  std::function<void(void*)> deleter, const TensorOptions& o) {
   TAEDA_CHECK(sizes.size() == strides.size(), "mismatch in length of strides and shape");
   const Layout layout{sizes, strides, 0};
-  for (int64_t s : sizes)
-    TAEDA_CHECK(s >= 0, "Trying to create tensor with negative dimension ", s, ": ", sizes);
-  const auto bytes = static_cast<size_t>(layout.extent() * element_size(o.dtype()));
+  const auto bytes = static_cast<size_t>(layout.checked_storage_nbytes(element_size(o.dtype())));
   TAEDA_CHECK_VALUE(data || bytes == 0, "from_blob: the data pointer is null for sizes ", sizes);
   Storage storage = Storage::from_user(data, bytes, resolve(o.device()), std::move(deleter));
   return finish(wrap(std::move(storage), layout, o.dtype()), o);

@@ -86,8 +86,8 @@ Tensor composed_gradient(const ClassLossState& s, const Tensor& g) {
   const Tensor ignored = target.eq(s.spec.ignore_index), index = target.masked_fill(ignored, 0);
   Tensor scale =
       s.weight.defined() ? s.weight.take(index) : ones(index.sizes(), s.total_weight.options());
-  scale = scale.masked_fill(ignored, 0);
   if (s.spec.reduction == Reduction::Mean) scale = scale.div(s.total_weight);
+  scale = scale.masked_fill(ignored, 0);  // last: the total is 0 if every position is ignored
   const Tensor onehot = zeros(x.sizes(), x.options()).scatter_(dim, index.unsqueeze(dim), 1);
   const Tensor direction = s.spec.logits ? x.softmax(dim).sub(onehot) : onehot.neg();
   return direction.mul(scale.mul(g).to(x.dtype()).unsqueeze(dim));
@@ -114,8 +114,8 @@ ClassLossResult class_loss(const char* node, const Tensor& input, const Tensor& 
                     input.contiguous(), target.contiguous(), s.weight, spec);
   }
   if (wants_grad(input)) {
-    s.input = save(input);
-    s.target = save(target);
+    s.input = save(input, "input");
+    s.target = save(target, "target");
     record(node, result.loss, {input}, [s](const Tensor& g) {
       return detail::fused_or_differentiable([&] { return fused_gradient(s, g); },
                                              [&] { return composed_gradient(s, g); });

@@ -44,7 +44,8 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_id
   }
   if (wants_grad(weight))
     record("EmbeddingBackward0", out, {weight},
-           [rows, padding_idx, scale_grad_by_freq, indices = save(indices)](const Tensor& g) {
+           [rows, padding_idx, scale_grad_by_freq,
+            indices = save(indices, "indices")](const Tensor& g) {
              return embedding_backward(g, indices.unpack(), rows, padding_idx, scale_grad_by_freq);
            });
   return out;

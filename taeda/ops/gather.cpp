@@ -48,6 +48,8 @@ void put_rows(const char* op, const Tensor& self, int64_t dim, const Tensor& ind
   const Tensor target = atleast_1d(self), values = atleast_1d(source);
   const Rows rows(op, target, dim, index);
   if (values.numel() == 0) return;
+  TAEDA_INTERNAL_ASSERT(values.sizes()[dim] == index.numel() &&
+                        values.numel() == index.numel() * rows.block.numel());
   index_put_slot(self.device().type(), rows.block, rows.offsets, values.movedim(dim, 0),
                  accumulate);
 }
@@ -63,7 +65,8 @@ void check_source(const char* op, const Tensor& self, int64_t dim, const Tensor&
   TAEDA_CHECK_INDEX(index.numel() == rows, op, "(): Number of indices (", index.numel(),
                     ") should be equal to source.size(dim): (", rows, "), for dim: ", dim);
   DimVector expected(self.sizes());
-  if (!expected.empty()) expected[dim] = rows;
+  if (expected.empty()) expected.push_back(rows);  // a number takes rows of one element
+  expected[dim] = rows;
   TAEDA_CHECK(source.numel() == product(expected) &&
                   (source.dim() <= 1 || source.sizes() == IntArrayRef(expected)),
               op, "(): source of sizes ", source.sizes(), " does not fit rows of self, of sizes ",
@@ -75,6 +78,9 @@ void check_source(const char* op, const Tensor& self, int64_t dim, const Tensor&
 Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
   const int64_t d = wrap_dim(dim, self.dim());
   DimVector shape(self.sizes());
+  TAEDA_CHECK_INDEX(!shape.empty() || index.numel() == 1,
+                    "index_select(): Index to scalar can have only 1 value, got ", index.numel(),
+                    " value(s)");
   if (!shape.empty()) shape[d] = index.numel();
   Tensor out = make_tensor(shape, self.dtype(), self.device());
   {
@@ -85,11 +91,20 @@ Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
   }
   if (wants_grad(self))
     record("IndexSelectBackward0", out, {self},
-           [sizes = DimVector(self.sizes()), d, index = save(index)](const Tensor& g) {
+           [sizes = DimVector(self.sizes()), d, index = save(index, "index")](const Tensor& g) {
              return g.new_zeros(sizes).index_add_(d, index.unpack(), g);
            });
   return out;
 }
+
+namespace {
+
+/// The gradient of rows of `sizes` that were put at `index` of what g is the gradient of.
+Tensor selected_rows(const Tensor& g, int64_t dim, const Tensor& index, const DimVector& sizes) {
+  return atleast_1d(g).index_select(dim, index).reshape(sizes);
+}
+
+}  // namespace
 
 Tensor index_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
                  const Scalar& alpha) {
@@ -103,10 +118,10 @@ Tensor index_add(const Tensor& self, int64_t dim, const Tensor& index, const Ten
   }
   if (wants_grad(self, source))
     record("IndexAddBackward0", out, {self, source},
-           [d, alpha, index = save(index), sizes = DimVector(source.sizes())](const Tensor& g,
-                                                                              Needs needs) {
+           [d, alpha, index = save_if(source.requires_grad(), index, "index"),
+            sizes = DimVector(source.sizes())](const Tensor& g, Needs needs) {
              Tensor rows;
-             if (needs[1]) rows = g.index_select(d, index.unpack()).reshape(sizes);
+             if (needs[1]) rows = selected_rows(g, d, index.unpack(), sizes);
              if (needs[1] && !alpha.equal(1)) rows = rows.mul(alpha);
              return TensorVec{g, rows};
            });
@@ -139,13 +154,13 @@ Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Te
     put_rows("index_copy", out, d, index, source, false);
   }
   if (wants_grad(self, source))
-    record(
-        "IndexCopyBackward0", out, {self, source},
-        [d, index = save(index), sizes = DimVector(source.sizes())](const Tensor& g, Needs needs) {
-          const Tensor i = index.unpack();
-          return TensorVec{needs[0] ? index_fill(g, d, i, 0) : Tensor(),
-                           needs[1] ? g.index_select(d, i).reshape(sizes) : Tensor()};
-        });
+    record("IndexCopyBackward0", out, {self, source},
+           [d, index = save(index, "index"), sizes = DimVector(source.sizes())](const Tensor& g,
+                                                                                Needs needs) {
+             const Tensor i = index.unpack();
+             return TensorVec{needs[0] ? index_fill(g, d, i, 0) : Tensor(),
+                              needs[1] ? selected_rows(g, d, i, sizes) : Tensor()};
+           });
   return out;
 }
 
@@ -166,7 +181,8 @@ namespace {
 
 void fill_rows(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
   DimVector sizes(self.sizes());
-  if (!sizes.empty()) sizes[dim] = index.numel();
+  if (sizes.empty()) sizes.push_back(1);
+  sizes[dim] = index.numel();
   put_rows("index_fill", self, dim, index, full({}, value, self.options()).expand(sizes), false);
 }
 
@@ -181,7 +197,7 @@ Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Sc
     fill_rows(out, d, index, value);
   }
   if (wants_grad(self))
-    record("IndexFillBackward0", out, {self}, [d, index = save(index)](const Tensor& g) {
+    record("IndexFillBackward0", out, {self}, [d, index = save(index, "index")](const Tensor& g) {
       return index_fill(g, d, index.unpack(), 0);
     });
   return out;
@@ -272,7 +288,7 @@ Tensor gather(const Tensor& self, int64_t dim, const Tensor& index) {
   }
   if (wants_grad(self))
     record("GatherBackward0", out, {self},
-           [sizes = DimVector(self.sizes()), d, index = save(index)](const Tensor& g) {
+           [sizes = DimVector(self.sizes()), d, index = save(index, "index")](const Tensor& g) {
              return g.new_zeros(sizes).scatter_add_(d, index.unpack(), g);
            });
   return out;
@@ -289,7 +305,8 @@ Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tenso
   }
   if (wants_grad(self, src))
     record("ScatterBackward0", out, {self, src},
-           [d, index = save(index), sizes = DimVector(src.sizes())](const Tensor& g, Needs needs) {
+           [d, index = save(index, "index"), sizes = DimVector(src.sizes())](const Tensor& g,
+                                                                             Needs needs) {
              const Tensor i = index.unpack();
              return TensorVec{needs[0] ? g.scatter(d, i, 0) : Tensor(),
                               needs[1] ? source_gradient(g, d, i, sizes) : Tensor()};
@@ -307,8 +324,9 @@ Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scala
     scatter_into(out, d, index, scalar_like(self, index, value), false);
   }
   if (wants_grad(self))
-    record("ScatterBackward1", out, {self},
-           [d, index = save(index)](const Tensor& g) { return g.scatter(d, index.unpack(), 0); });
+    record("ScatterBackward1", out, {self}, [d, index = save(index, "index")](const Tensor& g) {
+      return g.scatter(d, index.unpack(), 0);
+    });
   return out;
 }
 
@@ -326,7 +344,8 @@ Tensor scatter_add(const Tensor& self, int64_t dim, const Tensor& index, const T
   if (wants_grad(self, src))
     record(
         "ScatterAddBackward0", out, {self, src},
-        [d, index = save(index), sizes = DimVector(src.sizes())](const Tensor& g, Needs needs) {
+        [d, index = save_if(src.requires_grad(), index, "index"), sizes = DimVector(src.sizes())](
+            const Tensor& g, Needs needs) {
           return TensorVec{g, needs[1] ? source_gradient(g, d, index.unpack(), sizes) : Tensor()};
         });
   return out;
@@ -417,8 +436,9 @@ Tensor masked_fill(const Tensor& self, const Tensor& mask, const Scalar& value) 
   Tensor out = IntArrayRef(shape) == self.sizes() ? empty_like(self) : empty(shape, self.options());
   fill_masked(out, self, mask, value);
   if (wants_grad(self))
-    record("MaskedFillBackward0", out, {self},
-           [mask = save(mask)](const Tensor& g) { return g.masked_fill(mask.unpack(), 0); });
+    record("MaskedFillBackward0", out, {self}, [mask = save(mask, "mask")](const Tensor& g) {
+      return g.masked_fill(mask.unpack(), 0);
+    });
   return out;
 }
 
@@ -435,7 +455,7 @@ Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) 
   }
   if (wants_grad(self, value))
     record("MaskedFillBackward1", out, {self, value},
-           [mask = save(mask)](const Tensor& g, Needs needs) {
+           [mask = save(mask, "mask")](const Tensor& g, Needs needs) {
              const Tensor m = mask.unpack();
              return TensorVec{needs[0] ? g.masked_fill(m, 0) : Tensor(),
                               needs[1] ? g.masked_fill(m.logical_not(), 0).sum() : Tensor()};

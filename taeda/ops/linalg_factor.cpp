@@ -93,7 +93,7 @@ std::tuple<Tensor, Tensor, Tensor> lu_factor_ex(const Tensor& A, bool pivot, boo
   if (check_errors) check_info("torch.linalg.lu_factor", f.info, zero_in_u);
   if (wants_grad(A))
     record("LinalgLuFactorExBackward0", f.lu, {A},
-           [lu = save_output(f.lu), pivots = save(pivot ? f.pivots : Tensor())](const Tensor& g) {
+           [lu = save_output(f.lu), pivots = save_if(pivot, f.pivots, "pivots")](const Tensor& g) {
              return lu_backward(g, lu_unpack(lu.unpack(), pivots.unpack()));
            });
   return {f.lu, f.pivots, f.info};

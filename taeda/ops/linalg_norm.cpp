@@ -209,14 +209,15 @@ Tensor pinv(const Tensor& A, std::optional<double> atol, std::optional<double> r
   else
     out = pseudo_inverse(A, atol, rtol, hermitian);
   if (wants_grad(A))
-    record("LinalgPinvBackward0", out, {A}, [A = save(A), p = save_output(out)](const Tensor& g) {
-      const Tensor a = A.unpack(), P = p.unpack(), pt = P.mT(), gt = g.mT();
-      // A projection is subtracted rather than multiplied with, which takes less memory.
-      const Tensor left = gt.matmul(P).matmul(pt), right = pt.matmul(P).matmul(gt);
-      return left.sub(a.matmul(P.matmul(left)))
-          .add(right.sub(right.matmul(P).matmul(a)))
-          .sub(pt.matmul(g).matmul(pt));
-    });
+    record("LinalgPinvBackward0", out, {A},
+           [A = save(A, "A"), p = save_output(out)](const Tensor& g) {
+             const Tensor a = A.unpack(), P = p.unpack(), pt = P.mT(), gt = g.mT();
+             // A projection is subtracted rather than multiplied with, which takes less memory.
+             const Tensor left = gt.matmul(P).matmul(pt), right = pt.matmul(P).matmul(gt);
+             return left.sub(a.matmul(P.matmul(left)))
+                 .add(right.sub(right.matmul(P).matmul(a)))
+                 .sub(pt.matmul(g).matmul(pt));
+           });
   return out;
 }
 

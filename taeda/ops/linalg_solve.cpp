@@ -79,8 +79,8 @@ std::tuple<Tensor, Tensor> solve_matrices(const Tensor& A, const Tensor& B, bool
   Tensor x = solve_factored(f.lu, f.pivots, B, false);
   if (wants_grad(A, B))
     record("LinalgSolveExBackward0", x, {A, B},
-           [A = save(A), x = save_output(x), lu = save(f.lu), pivots = save(f.pivots)](
-               const Tensor& g, Needs needs) {
+           [A = save(A, "A"), x = save_output(x), lu = save(f.lu, "lu"),
+            pivots = save(f.pivots, "pivots")](const Tensor& g, Needs needs) {
              const Tensor gb = fused_or_differentiable(
                  [&] { return solve_factored(lu.unpack(), pivots.unpack(), g, true); },
                  [&] { return std::get<0>(solve_ex(A.unpack().mT(), g)); });
@@ -133,7 +133,7 @@ std::tuple<Tensor, Tensor> sign_and_log(const char* op, const Tensor& A) {
     logarithm = diagonal.abs().log().sum(IntArrayRef({-1}));
   }
   if (wants_grad(A))
-    record("LinalgSlogdetBackward0", logarithm, {A}, [A = save(A)](const Tensor& g) {
+    record("LinalgSlogdetBackward0", logarithm, {A}, [A = save(A, "A")](const Tensor& g) {
       return std::get<0>(inv_ex(A.unpack())).mT().mul(g.unsqueeze(-1).unsqueeze(-1));
     });
   return {sign, logarithm};
@@ -175,17 +175,17 @@ Tensor solve_triangular(const Tensor& A, const Tensor& B, bool upper, bool left,
   Tensor x = copy_columns(right);
   solve_triangular_in_place(matrix.detach(), x, upper, false, unitriangular);
   if (wants_grad(matrix, right))
-    record(
-        "LinalgSolveTriangularBackward0", x, {matrix, right},
-        [a = save(matrix), x = save_output(x), upper, unitriangular](const Tensor& g, Needs needs) {
-          const Tensor gb = solve_triangular(a.unpack().mT(), g, !upper, true, unitriangular);
-          Tensor ga;
-          if (needs[0]) {
-            ga = gb.matmul(x.unpack().mT()).neg();
-            ga = upper ? ga.triu(unitriangular ? 1 : 0) : ga.tril(unitriangular ? -1 : 0);
-          }
-          return TensorVec{ga, gb};
-        });
+    record("LinalgSolveTriangularBackward0", x, {matrix, right},
+           [a = save(matrix, "matrix"), x = save_output(x), upper, unitriangular](const Tensor& g,
+                                                                                  Needs needs) {
+             const Tensor gb = solve_triangular(a.unpack().mT(), g, !upper, true, unitriangular);
+             Tensor ga;
+             if (needs[0]) {
+               ga = gb.matmul(x.unpack().mT()).neg();
+               ga = upper ? ga.triu(unitriangular ? 1 : 0) : ga.tril(unitriangular ? -1 : 0);
+             }
+             return TensorVec{ga, gb};
+           });
   return x;
 }
 
@@ -214,9 +214,10 @@ Tensor det(const Tensor& A) {
     out = diagonal_of(f.lu).prod(-1).mul(sign_of_permutation(f.pivots, A));
   }
   if (wants_grad(A))
-    record("LinalgDetBackward0", out, {A}, [A = save(A), out = save_output(out)](const Tensor& g) {
-      return cofactors(A.unpack(), out.unpack()).mul(g.unsqueeze(-1).unsqueeze(-1));
-    });
+    record("LinalgDetBackward0", out, {A},
+           [A = save(A, "A"), out = save_output(out)](const Tensor& g) {
+             return cofactors(A.unpack(), out.unpack()).mul(g.unsqueeze(-1).unsqueeze(-1));
+           });
   return out;
 }
 

@@ -89,7 +89,7 @@ void check_addend(const char* what, const Tensor& self, const Tensor& mat, IntAr
 void record_addmm(const char* name, const Tensor& out, const Tensor& self, const Tensor& a,
                   const Tensor& b, const Scalar& beta, const Scalar& alpha) {
   record(name, out, {self, a, b},
-         [a = save(b.requires_grad() ? a : Tensor()), b = save(a.requires_grad() ? b : Tensor()),
+         [a = save_if(b.requires_grad(), a, "mat1"), b = save_if(a.requires_grad(), b, "mat2"),
           beta, alpha](const Tensor& g, Needs needs) {
            return TensorVec{needs[0] ? scaled(g, beta) : Tensor(),
                             needs[1] ? scaled(g.matmul(adjoint(b.unpack())), alpha) : Tensor(),
@@ -138,8 +138,8 @@ Tensor mm(const Tensor& self, const Tensor& mat2) {
   product_into(out, self, mat2);
   if (wants_grad(self, mat2))
     record("MmBackward0", out, {self, mat2},
-           [a = save(mat2.requires_grad() ? self : Tensor()),
-            b = save(self.requires_grad() ? mat2 : Tensor())](const Tensor& g, Needs needs) {
+           [a = save_if(mat2.requires_grad(), self),
+            b = save_if(self.requires_grad(), mat2, "mat2")](const Tensor& g, Needs needs) {
              return TensorVec{needs[0] ? g.mm(adjoint(b.unpack())) : Tensor(),
                               needs[1] ? adjoint(a.unpack()).mm(g) : Tensor()};
            });
@@ -153,8 +153,8 @@ Tensor mv(const Tensor& self, const Tensor& vec) {
   product_into(as_column(out), self, as_column(vec));
   if (wants_grad(self, vec))
     record("MvBackward0", out, {self, vec},
-           [a = save(vec.requires_grad() ? self : Tensor()),
-            v = save(self.requires_grad() ? vec : Tensor())](const Tensor& g, Needs needs) {
+           [a = save_if(vec.requires_grad(), self), v = save_if(self.requires_grad(), vec, "vec")](
+               const Tensor& g, Needs needs) {
              return TensorVec{needs[0] ? outer(g, conjugate(v.unpack())) : Tensor(),
                               needs[1] ? adjoint(a.unpack()).mv(g) : Tensor()};
            });
@@ -168,8 +168,8 @@ Tensor bmm(const Tensor& self, const Tensor& mat2) {
   product_into(out, self, mat2);
   if (wants_grad(self, mat2))
     record("BmmBackward0", out, {self, mat2},
-           [a = save(mat2.requires_grad() ? self : Tensor()),
-            b = save(self.requires_grad() ? mat2 : Tensor())](const Tensor& g, Needs needs) {
+           [a = save_if(mat2.requires_grad(), self),
+            b = save_if(self.requires_grad(), mat2, "mat2")](const Tensor& g, Needs needs) {
              return TensorVec{needs[0] ? g.bmm(adjoint(b.unpack())) : Tensor(),
                               needs[1] ? adjoint(a.unpack()).bmm(g) : Tensor()};
            });
@@ -218,14 +218,14 @@ Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Sca
   product_into(as_column(out), mat, as_column(vec),
                as_column(relayout(self, self.layout().expand(out.sizes()))), beta, alpha);
   if (wants_grad(self, mat, vec))
-    record("AddmvBackward0", out, {self, mat, vec},
-           [a = save(vec.requires_grad() ? mat : Tensor()),
-            v = save(mat.requires_grad() ? vec : Tensor()), beta,
-            alpha](const Tensor& g, Needs needs) {
-             return TensorVec{needs[0] ? scaled(g, beta) : Tensor(),
-                              needs[1] ? scaled(outer(g, conjugate(v.unpack())), alpha) : Tensor(),
-                              needs[2] ? scaled(adjoint(a.unpack()).mv(g), alpha) : Tensor()};
-           });
+    record(
+        "AddmvBackward0", out, {self, mat, vec},
+        [a = save_if(vec.requires_grad(), mat, "mat"), v = save_if(mat.requires_grad(), vec, "vec"),
+         beta, alpha](const Tensor& g, Needs needs) {
+          return TensorVec{needs[0] ? scaled(g, beta) : Tensor(),
+                           needs[1] ? scaled(outer(g, conjugate(v.unpack())), alpha) : Tensor(),
+                           needs[2] ? scaled(adjoint(a.unpack()).mv(g), alpha) : Tensor()};
+        });
   return out;
 }
 
@@ -297,8 +297,8 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
   }
   if (wants_grad(input, weight, bias))
     record(bias.defined() ? "AddmmBackward0" : "MmBackward0", out, {input, weight, bias},
-           [x = save(weight.requires_grad() ? input : Tensor()),
-            w = save(input.requires_grad() ? weight : Tensor()), shape = DimVector(input.sizes()),
+           [x = save_if(weight.requires_grad(), input, "input"),
+            w = save_if(input.requires_grad(), weight, "weight"), shape = DimVector(input.sizes()),
             rows, n, k](const Tensor& g, Needs needs) {
              const Tensor flat = g.dim() == 2 ? g : g.reshape({rows, n});
              TensorVec grads{{}, {}, {}};
@@ -333,8 +333,8 @@ Tensor dot(const Tensor& self, const Tensor& other) {
                relayout(self, self.layout().unsqueeze(0)), as_column(other));
   if (wants_grad(self, other))
     record("DotBackward0", out, {self, other},
-           [a = save(other.requires_grad() ? self : Tensor()),
-            b = save(self.requires_grad() ? other : Tensor())](const Tensor& g, Needs needs) {
+           [a = save_if(other.requires_grad(), self),
+            b = save_if(self.requires_grad(), other, "other")](const Tensor& g, Needs needs) {
              return TensorVec{needs[0] ? g.mul(conjugate(b.unpack())) : Tensor(),
                               needs[1] ? g.mul(conjugate(a.unpack())) : Tensor()};
            });

@@ -134,8 +134,8 @@ Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
     }
   }
   if (wants_grad(input, weight, bias)) {
-    s.input = save(input);
-    s.weight = save(weight);
+    s.input = save(input, "input");
+    s.weight = save(weight, "weight");
     record(
         "NativeBatchNormBackward0", out, {input, weight, bias}, [s](const Tensor& g, Needs needs) {
           return detail::fused_or_differentiable([&] { return fused_gradients(s, g, needs); },

@@ -77,13 +77,14 @@ Tensor pow(const Tensor& self, const Tensor& exponent) {
   if (AutocastMode::is_active()) return policy::declared<"pow">(power_of, self, exponent);
   Tensor out = pointwise(Pow{}, self, exponent);
   if (wants_grad(self, exponent))
-    record(
-        "PowBackward1", out, {self, exponent},
-        [x = save(self), e = save(exponent), y = save_output(out)](const Tensor& g, Needs needs) {
-          return TensorVec{
-              needs[0] ? base_gradient(g, x.unpack(), e.unpack()) : Tensor(),
-              needs[1] ? exponent_gradient(g, x.unpack(), e.unpack(), y.unpack()) : Tensor()};
-        });
+    record("PowBackward1", out, {self, exponent},
+           [x = save(self), e = save(exponent, "exponent"),
+            y = exponent.requires_grad() ? save_output(out) : autograd::Saved()](const Tensor& g,
+                                                                                 Needs needs) {
+             return TensorVec{
+                 needs[0] ? base_gradient(g, x.unpack(), e.unpack()) : Tensor(),
+                 needs[1] ? exponent_gradient(g, x.unpack(), e.unpack(), y.unpack()) : Tensor()};
+           });
   return out;
 }
 
@@ -92,7 +93,7 @@ Tensor pow(const Scalar& self, const Tensor& exponent) {
   Tensor out = pointwise(Pow{}, self, exponent);
   if (wants_grad(exponent))
     record("PowBackward1", out, {exponent},
-           [self, e = save(exponent), y = save_output(out)](const Tensor& g) {
+           [self, e = save(exponent, "exponent"), y = save_output(out)](const Tensor& g) {
              const Tensor gradient = g.mul(y.unpack().mul(std::log(self.toDouble())));
              return self.equal(0) ? zero_where(e.unpack().ge(0), gradient) : gradient;
            });
@@ -103,7 +104,7 @@ Tensor atan2(const Tensor& self, const Tensor& other) {
   Tensor out = pointwise(Atan2{}, self, other);
   if (wants_grad(self, other))
     record("Atan2Backward0", out, {self, other},
-           [y = save(self), x = save(other)](const Tensor& g, Needs needs) {
+           [y = save(self), x = save(other, "other")](const Tensor& g, Needs needs) {
              const Tensor a = y.unpack(), b = x.unpack();
              const Tensor scaled = g.div(a.square().add(b.square()));
              return TensorVec{needs[0] ? scaled.mul(b) : Tensor(),
@@ -116,7 +117,8 @@ Tensor hypot(const Tensor& self, const Tensor& other) {
   Tensor out = pointwise(Hypot{}, self, other);
   if (wants_grad(self, other))
     record("HypotBackward0", out, {self, other},
-           [a = save(self), b = save(other), y = save_output(out)](const Tensor& g, Needs needs) {
+           [a = save(self), b = save(other, "other"), y = save_output(out)](const Tensor& g,
+                                                                            Needs needs) {
              const Tensor scaled = g.div(y.unpack());
              return TensorVec{needs[0] ? scaled.mul(a.unpack()) : Tensor(),
                               needs[1] ? scaled.mul(b.unpack()) : Tensor()};

@@ -72,7 +72,8 @@ std::tuple<Tensor, Tensor> select_along(const char* op, const char* node, const 
   const Positions p = find(op, slot, self, dim, keepdim, true);
   if (wants_grad(self))
     record(node, p.values, {self},
-           [sizes = DimVector(self.sizes()), at = save(p.indices), dim, drops](const Tensor& g) {
+           [sizes = DimVector(self.sizes()), at = save(p.indices, "indices"), dim,
+            drops](const Tensor& g) {
              const Tensor index = at.unpack(), target = zeros(sizes, g.options());
              return drops ? target.scatter(dim, index.unsqueeze(dim), g.unsqueeze(dim))
                           : target.scatter(dim, index, g);

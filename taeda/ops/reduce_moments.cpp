@@ -24,10 +24,12 @@ void check_var_dtype(const Tensor& self) {
               "std and var only support floating point and complex dtypes");
 }
 
-Moments moments(const Tensor& self, const Reduced& r, double correction) {
+/// The variance, or with `root` the deviation, and the mean.
+Moments moments(bool root, const Tensor& self, const Reduced& r, double correction) {
   check_var_dtype(self);
   Moments m{r.make_output(self, self.dtype()), r.make_output(self, self.dtype())};
-  if (m.var.numel() > 0) var_slot(self.device().type(), m.var, m.mean, self, r.mask, correction);
+  if (m.var.numel() > 0)
+    var_slot(self.device().type(), m.var, m.mean, self, r.mask, correction, root);
   return m;
 }
 
@@ -42,11 +44,7 @@ Tensor var_gradient(const Tensor& g, const Tensor& x, const Reduced& r, IntArray
 Tensor var_or_std(bool root, const Tensor& self, IntArrayRef dims, double correction,
                   bool keepdim) {
   const Reduced r(self, dims, keepdim);
-  Tensor out = moments(self, r, correction).var;
-  if (root) {
-    NoGradGuard guard;
-    out = out.sqrt();
-  }
+  Tensor out = moments(root, self, r, correction).var;
   if (!wants_grad(self)) return out;
   const DimVector list(dims);
   if (root)
@@ -102,8 +100,8 @@ std::tuple<Tensor, Tensor> with_mean(bool root, const Tensor& self, IntArrayRef 
   check_var_dtype(self);
   if (wants_grad(self))
     return {var_or_std(root, self, dims, correction, keepdim), self.mean(dims, keepdim)};
-  Moments m = moments(self, Reduced(self, dims, keepdim), correction);
-  return {root ? m.var.sqrt() : m.var, m.mean};
+  Moments m = moments(root, self, Reduced(self, dims, keepdim), correction);
+  return {m.var, m.mean};
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ std::tuple<Tensor, Tensor> extreme(const char* node, const ScanIndexSlot& slot, 
   }
   if (wants_grad(self))
     record(node, values, {self},
-           [at = save(indices), sizes = DimVector(self.sizes()), dim](const Tensor& g) {
+           [at = save(indices, "indices"), sizes = DimVector(self.sizes()), dim](const Tensor& g) {
              return zeros(sizes, g.options()).scatter_add_(dim, at.unpack(), g);
            });
   return {values, indices};

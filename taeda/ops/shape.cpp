@@ -113,10 +113,11 @@ Tensor unflatten(const Tensor& self, int64_t dim, IntArrayRef sizes) {
   TAEDA_CHECK(!sizes.empty(), "unflatten: sizes must be non-empty");
   TAEDA_CHECK(self.dim() > 0, "unflatten: a 0-dim tensor has no dimension to cut");
   const int64_t have = self.sizes()[d];
-  int64_t known = 1;
-  bool infers = false;
-  for (int64_t s : sizes) s == -1 ? void(infers = true) : void(known *= s);
-  TAEDA_CHECK(infers ? known != 0 && have % known == 0 : known == have,
+  DimVector given;
+  for (int64_t s : sizes)
+    if (s != -1) given.push_back(s);
+  const int64_t known = representable_product(given).value_or(-1);
+  TAEDA_CHECK(given.size() < sizes.size() ? known > 0 && have % known == 0 : known == have,
               "unflatten: Provided sizes ", sizes, " don't multiply up to the size of dim ", d,
               " (", have, ") in the input tensor");
   DimVector shape;
@@ -270,15 +271,12 @@ Tensor as_strided(const Tensor& self, IntArrayRef sizes, IntArrayRef strides,
                   OptionalDim storage_offset) {
   TAEDA_CHECK(sizes.size() == strides.size(), "mismatch in length of strides and shape");
   Layout layout{sizes, strides, storage_offset.value_or(self.storage_offset())};
-  for (int64_t s : sizes)
-    TAEDA_CHECK(s >= 0, "Trying to create tensor with negative dimension ", s, ": ", sizes);
   for (int64_t s : strides)
     TAEDA_CHECK(
         s >= 0,
         "as_strided: Negative strides are not supported at the moment, got strides: ", strides);
   TAEDA_CHECK(layout.offset >= 0, "Tensor: invalid storage offset ", layout.offset);
-  const int64_t extent = layout.extent();
-  const int64_t bytes = extent == 0 ? 0 : (layout.offset + extent) * self.element_size();
+  const int64_t bytes = layout.checked_storage_nbytes(self.element_size());
   TAEDA_CHECK(bytes <= static_cast<int64_t>(self.storage()->nbytes()), "setStorage: sizes ", sizes,
               ", strides ", strides, ", storage offset ", layout.offset, ", and itemsize ",
               self.element_size(), " requiring a storage size of ", bytes,

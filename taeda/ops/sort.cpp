@@ -18,9 +18,8 @@ void record_picked(const char* node, const Tensor& values, const Tensor& self, i
                    const Tensor& indices) {
   if (!wants_grad(self)) return;
   record(node, values, {self},
-         [sizes = DimVector(self.sizes()), dim, indices = save(indices)](const Tensor& g) {
-           return g.new_zeros(sizes).scatter_(dim, indices.unpack(), g);
-         });
+         [sizes = DimVector(self.sizes()), dim, indices = save(indices, "indices")](
+             const Tensor& g) { return g.new_zeros(sizes).scatter_(dim, indices.unpack(), g); });
 }
 
 /// A 0-dim tensor orders like a vector of one element.
@@ -64,8 +63,8 @@ Tensor::T2 topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool s
 
 Tensor::T2 kthvalue(const Tensor& self, int64_t k, int64_t dim, bool keepdim) {
   const int64_t d = wrap_dim(dim, self.dim());
-  TAEDA_CHECK_INDEX(self.dim() == 0 || self.sizes()[d] != 0,
-                    "kthvalue(): Expected reduction dim ", d, " to have non-zero size.");
+  TAEDA_CHECK_INDEX(self.dim() == 0 || self.sizes()[d] != 0, "kthvalue(): Expected reduction dim ",
+                    d, " to have non-zero size.");
   TAEDA_CHECK(k >= 1 && k <= (self.dim() > 0 ? self.sizes()[d] : 1),
               "kthvalue(): selected number k out of range for dimension ", d);
   if (self.dim() == 0) return self.topk(1, 0, false);
@@ -82,7 +81,8 @@ Tensor::T2 kthvalue(const Tensor& self, int64_t k, int64_t dim, bool keepdim) {
   }
   if (wants_grad(self))
     record("KthvalueBackward0", values, {self},
-           [sizes = DimVector(self.sizes()), d, keepdim, i = save(indices)](const Tensor& g) {
+           [sizes = DimVector(self.sizes()), d, keepdim,
+            i = save(indices, "indices")](const Tensor& g) {
              const Tensor index = i.unpack();
              return g.new_zeros(sizes).scatter_(d, keepdim ? index : index.unsqueeze(d),
                                                 keepdim ? g : g.unsqueeze(d));

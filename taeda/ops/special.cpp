@@ -282,7 +282,7 @@ void record_log_of_sum(const char* node, const Tensor& out, const Tensor& self, 
                        Power power) {
   if (!wants_grad(self, other)) return;
   record(node, out, {self, other},
-         [power, a = save(self), b = save(other)](const Tensor& g, Needs needs) {
+         [power, a = save(self), b = save(other, "other")](const Tensor& g, Needs needs) {
            const Tensor x = a.unpack(), y = b.unpack();
            return TensorVec{needs[0] ? g.div(power(y.sub(x)).add(1)) : Tensor(),
                             needs[1] ? g.div(power(x.sub(y)).add(1)) : Tensor()};
@@ -323,7 +323,7 @@ Tensor xlogy(const Tensor& self, const Tensor& other) {
   });
   if (wants_grad(self, other))
     record("XlogyBackward0", out, {self, other},
-           [a = save(self), b = save(other)](const Tensor& g, Needs needs) {
+           [a = save(self), b = save(other, "other")](const Tensor& g, Needs needs) {
              const Tensor x = a.unpack(), y = b.unpack();
              const Tensor nothing = logical_and(eq(x, 0), le(y, 0));
              return TensorVec{needs[0] ? g.mul(y.log()).masked_fill(nothing, 0) : Tensor(),

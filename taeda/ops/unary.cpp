@@ -261,7 +261,7 @@ Tensor tanh_backward(const Tensor& grad, const Tensor& result) {
   Tensor out = pointwise(TanhBackward{}, grad, result);
   if (wants_grad(grad, result))
     record("TanhBackwardBackward0", out, {grad, result},
-           [g = save(grad), y = save(result)](const Tensor& gg, Needs needs) {
+           [g = save(grad, "grad"), y = save(result, "result")](const Tensor& gg, Needs needs) {
              const Tensor result = y.unpack();
              return TensorVec{needs[0] ? tanh_backward(gg, result) : Tensor(),
                               needs[1] ? gg.mul(g.unpack()).mul(result).mul(-2) : Tensor()};
@@ -273,7 +273,7 @@ Tensor sigmoid_backward(const Tensor& grad, const Tensor& result) {
   Tensor out = pointwise(SigmoidBackward{}, grad, result);
   if (wants_grad(grad, result))
     record("SigmoidBackwardBackward0", out, {grad, result},
-           [g = save(grad), y = save(result)](const Tensor& gg, Needs needs) {
+           [g = save(grad, "grad"), y = save(result, "result")](const Tensor& gg, Needs needs) {
              const Tensor result = y.unpack();
              return TensorVec{needs[0] ? sigmoid_backward(gg, result) : Tensor(),
                               needs[1] ? gg.mul(g.unpack()).mul(rsub(result.mul(2), 1)) : Tensor()};

@@ -7,13 +7,22 @@
 
 namespace taeda {
 
+namespace {
+
+/// Moves a stride on over a dimension. Sizes that belong to no element, because another size is 0,
+/// wrap around; so do those that are refused when memory is asked for.
+void pass(int64_t& step, int64_t size) {
+  __builtin_mul_overflow(step, std::max<int64_t>(size, 1), &step);
+}
+
+}  // namespace
+
 DimVector contiguous_strides(IntArrayRef sizes) {
   DimVector strides(sizes.size());
   int64_t step = 1;
   for (size_t i = sizes.size(); i-- > 0;) {
     strides[i] = step;
-    // Sizes too large for any memory wrap around here; they are refused when memory is asked for.
-    __builtin_mul_overflow(step, std::max<int64_t>(sizes[i], 1), &step);
+    pass(step, sizes[i]);
   }
   return strides;
 }
@@ -24,7 +33,7 @@ DimVector channels_last_strides(IntArrayRef s) {
   int64_t step = 1;
   for (size_t d : {1, 3, 2, 0}) {
     strides[d] = step;
-    step *= std::max<int64_t>(s[d], 1);
+    pass(step, s[d]);
   }
   return strides;
 }
@@ -33,6 +42,43 @@ int64_t product(IntArrayRef sizes) {
   int64_t n = 1;
   for (int64_t s : sizes) __builtin_mul_overflow(n, s, &n);
   return n;
+}
+
+std::optional<int64_t> representable_product(IntArrayRef sizes) {
+  int64_t n = 1;
+  for (int64_t s : sizes)
+    if (__builtin_mul_overflow(n, s, &n)) return std::nullopt;
+  return n;
+}
+
+namespace {
+void check_sizes(IntArrayRef sizes) {
+  for (int64_t s : sizes)
+    TAEDA_CHECK(s >= 0, "Trying to create tensor with negative dimension ", s, ": ", sizes);
+}
+}  // namespace
+
+int64_t checked_numel(IntArrayRef sizes) {
+  int64_t n = 1, negative = 0;
+  bool overflows = false;
+  for (int64_t s : sizes) {
+    overflows |= __builtin_mul_overflow(n, s, &n);
+    negative |= s;
+  }
+  if (negative < 0 || overflows) [[unlikely]] {
+    check_sizes(sizes);
+    throw Error("numel: integer multiplication overflow");
+  }
+  return n;
+}
+
+int64_t checked_nbytes(IntArrayRef sizes, int64_t item) {
+  check_sizes(sizes);
+  int64_t bytes = item;
+  for (int64_t s : sizes)
+    TAEDA_CHECK(!__builtin_mul_overflow(bytes, s, &bytes),
+                "Storage size calculation overflowed with sizes=", sizes);
+  return bytes;
 }
 
 int64_t wrap_dim(int64_t dim, int64_t ndim) {
@@ -75,25 +121,24 @@ DimVector broadcast_sizes(IntArrayRef a, IntArrayRef b) {
 
 DimVector infer_size(IntArrayRef shape, int64_t numel) {
   DimVector out(shape);
-  int64_t known = 1;
   int64_t unknown = -1;
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] == -1) {
       TAEDA_CHECK(unknown < 0, "only one dimension can be inferred");
       unknown = static_cast<int64_t>(i);
+      out[i] = 1;
     } else {
       TAEDA_CHECK(shape[i] >= 0, "invalid shape dimension ", shape[i]);
-      known *= shape[i];
     }
   }
-  if (unknown < 0) {
-    TAEDA_CHECK(known == numel, "shape '", shape, "' is invalid for input of size ", numel);
-    return out;
+  const std::optional<int64_t> known = representable_product(out);
+  if (unknown >= 0 && known) {
+    TAEDA_CHECK(*known != 0, "cannot reshape tensor of 0 elements into shape ", shape,
+                " because the unspecified dimension size -1 can be any value and is ambiguous");
+    out[unknown] = numel / *known;
   }
-  TAEDA_CHECK(known != 0, "cannot reshape tensor of 0 elements into shape ", shape,
-              " because the unspecified dimension size -1 can be any value and is ambiguous");
-  TAEDA_CHECK(numel % known == 0, "shape '", shape, "' is invalid for input of size ", numel);
-  out[unknown] = numel / known;
+  TAEDA_CHECK(known && *known * (unknown < 0 ? 1 : out[unknown]) == numel, "shape '", shape,
+              "' is invalid for input of size ", numel);
   return out;
 }
 
@@ -103,7 +148,7 @@ bool Layout::is_contiguous() const {
     if (sizes[i] == 0) return true;
     if (sizes[i] == 1) continue;
     if (strides[i] != step) return numel() == 0;
-    step *= sizes[i];
+    pass(step, sizes[i]);
   }
   return true;
 }
@@ -114,7 +159,7 @@ bool Layout::is_channels_last() const {
   for (size_t d : {1, 3, 2, 0}) {
     if (sizes[d] == 0) return false;
     if (sizes[d] != 1 && strides[d] != step) return false;
-    step *= sizes[d];
+    pass(step, sizes[d]);
   }
   return true;
 }
@@ -139,7 +184,7 @@ bool Layout::is_non_overlapping_and_dense() const {
   for (int64_t d : by_stride(*this)) {
     if (sizes[d] == 0) return true;
     if (strides[d] != step) return false;
-    step *= sizes[d];
+    pass(step, sizes[d]);
   }
   return true;
 }
@@ -161,6 +206,21 @@ int64_t Layout::extent() const {
     last += (sizes[i] - 1) * strides[i];
   }
   return last + 1;
+}
+
+int64_t Layout::checked_storage_nbytes(int64_t item) const {
+  if (checked_numel(sizes) == 0) return 0;
+  int64_t last = offset, bytes = 0;
+  bool overflows = false;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    int64_t distance = 0;
+    overflows |= __builtin_mul_overflow(sizes[i] - 1, strides[i], &distance) ||
+                 __builtin_add_overflow(last, distance, &last);
+  }
+  overflows |= __builtin_add_overflow(last, 1, &last) || __builtin_mul_overflow(last, item, &bytes);
+  TAEDA_CHECK(!overflows, "Storage size calculation overflowed with sizes=", sizes,
+              " and strides=", strides);
+  return bytes;
 }
 
 Layout Layout::transpose(int64_t a, int64_t b) const {
@@ -198,6 +258,17 @@ Layout Layout::select(int64_t dim, int64_t index) const {
   return out;
 }
 
+namespace {
+
+/// The stride of every `step`-th element. Where int64 cannot hold it the dimension has at most one
+/// element, and any stride will do.
+int64_t wider_stride(int64_t stride, int64_t step) {
+  int64_t out = 0;
+  return __builtin_mul_overflow(stride, step, &out) ? stride : out;
+}
+
+}  // namespace
+
 Layout Layout::slice(int64_t dim, int64_t start, int64_t end, int64_t step) const {
   TAEDA_CHECK(ndim() > 0, "slice() cannot be applied to a 0-dim tensor.");
   TAEDA_CHECK_VALUE(step > 0, "slice step must be positive");
@@ -209,8 +280,8 @@ Layout Layout::slice(int64_t dim, int64_t start, int64_t end, int64_t step) cons
   const int64_t to = std::max(from, clamp(end));
   Layout out = *this;
   out.offset += from * strides[dim];
-  out.sizes[dim] = (to - from + step - 1) / step;
-  out.strides[dim] *= step;
+  out.sizes[dim] = to == from ? 0 : (to - from - 1) / step + 1;
+  out.strides[dim] = wider_stride(strides[dim], step);
   return out;
 }
 
@@ -222,7 +293,7 @@ Layout Layout::narrow(int64_t dim, int64_t start, int64_t length) const {
                     "start out of range (expected to be in range of [", -size, ", ", size,
                     "], but got ", start, ")");
   const int64_t from = start < 0 ? start + size : start;
-  TAEDA_CHECK(from + length <= size, "start (", from, ") + length (", length,
+  TAEDA_CHECK(length <= size - from, "start (", from, ") + length (", length,
               ") exceeds dimension size (", size, ").");
   Layout out = *this;
   out.offset += from * strides[dim];
@@ -298,13 +369,14 @@ Layout Layout::diagonal(int64_t off, int64_t dim1, int64_t dim2) const {
 
 Layout Layout::unfold(int64_t dim, int64_t size, int64_t step) const {
   const int64_t have = ndim() == 0 ? 1 : sizes[dim];
+  TAEDA_CHECK(size >= 0, "size is ", size, " but must be >= 0");
   TAEDA_CHECK(size <= have, "maximum size for tensor at dimension ", dim, " is ", have,
               " but size is ", size);
   TAEDA_CHECK(step > 0, "step is ", step, " but must be > 0");
   Layout out = *this;
   if (ndim() > 0) {
     out.sizes[dim] = (have - size) / step + 1;
-    out.strides[dim] *= step;
+    out.strides[dim] = wider_stride(strides[dim], step);
   }
   out.sizes.push_back(size);
   out.strides.push_back(ndim() == 0 ? 1 : strides[dim]);
@@ -351,7 +423,7 @@ DimVector strides_like(const Layout& like) {
   int64_t step = 1;
   for (int64_t d : order) {
     out[d] = step;
-    step *= std::max<int64_t>(like.sizes[d], 1);
+    pass(step, like.sizes[d]);
   }
   return out;
 }

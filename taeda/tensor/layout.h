@@ -19,6 +19,21 @@ DimVector contiguous_strides(IntArrayRef sizes);
 DimVector channels_last_strides(IntArrayRef sizes);
 int64_t product(IntArrayRef sizes);
 
+// Note [Sizes that int64 cannot hold]
+// Sizes and strides come from users and files. Their products are computed by these functions,
+// which notice when one does not fit; every tensor's layout passes `checked_numel`
+// (TensorImpl::refresh), so sums and products over the layout of an existing tensor cannot
+// overflow.
+
+/// The product, or nothing when int64 cannot hold it.
+std::optional<int64_t> representable_product(IntArrayRef sizes);
+/// Number of elements of a tensor of these sizes. Throws Error: "Trying to create tensor with
+/// negative dimension -1: [-1]", "numel: integer multiplication overflow".
+int64_t checked_numel(IntArrayRef sizes);
+/// Bytes of that many elements of `item` bytes. Throws Error, too: "Storage size calculation
+/// overflowed with sizes=[4611686018427387904, 4]".
+int64_t checked_nbytes(IntArrayRef sizes, int64_t item);
+
 /// Maps a dimension in [-ndim, ndim) to [0, ndim); a 0-dim tensor accepts -1 and 0.
 /// Throws IndexError: "Dimension out of range (expected to be in range of [-2, 1], but got 2)".
 int64_t wrap_dim(int64_t dim, int64_t ndim);
@@ -49,6 +64,10 @@ struct Layout {
   bool has_internal_overlap() const;
   /// Elements from the offset to one past the last element reached; 0 when empty.
   int64_t extent() const;
+  /// Bytes from the storage's start to the end of the last element reached; 0 when empty. For sizes
+  /// and strides from outside; throws Error where int64 cannot hold it: "Storage size calculation
+  /// overflowed with sizes=[2] and strides=[4611686018427387904]".
+  int64_t checked_storage_nbytes(int64_t item) const;
 
   // Dimensions are already wrapped, except where `IntArrayRef` is said to take negative entries.
   Layout transpose(int64_t a, int64_t b) const;

@@ -16,27 +16,12 @@ void detail::throw_wrong_pointer_type(ScalarType have, ScalarType want) {
   throw Error(concat("expected scalar type ", to_string(want), " but found ", to_string(have)));
 }
 
-namespace {
-
-/// Elements that fit; rejects sizes whose byte count overflows, which no allocator could report.
-int64_t checked_numel(const Layout& layout, ScalarType dtype) {
+Tensor make_tensor(Layout layout, ScalarType dtype, Device device) {
   TAEDA_CHECK(layout.ndim() <= kMaxDims, "tensors of more than ", kMaxDims,
               " dimensions are not supported, got ", layout.ndim());
-  int64_t n = element_size(dtype);
-  for (int64_t s : layout.sizes) {
-    TAEDA_CHECK(s >= 0, "Trying to create tensor with negative dimension ", s, ": ", layout.sizes);
-    TAEDA_CHECK(!__builtin_mul_overflow(n, s, &n),
-                "Storage size calculation overflowed with sizes=", layout.sizes);
-  }
-  return n / element_size(dtype);
-}
-
-}  // namespace
-
-Tensor make_tensor(Layout layout, ScalarType dtype, Device device) {
-  const int64_t n = checked_numel(layout, dtype);
+  const int64_t bytes = checked_nbytes(layout.sizes, element_size(dtype));
   const Device where = device.is_cpu() ? Device(kCPU) : resolve(device);
-  Storage storage = Storage::allocate(where, static_cast<size_t>(n * element_size(dtype)));
+  Storage storage = Storage::allocate(where, static_cast<size_t>(bytes));
   auto impl = make_intrusive<TensorImpl>(std::move(storage), std::move(layout), dtype);
   impl->inference = InferenceMode::is_enabled();
   return Tensor(std::move(impl));

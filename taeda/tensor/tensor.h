@@ -33,16 +33,17 @@ class Tensor : public TensorBase {
   using T2 = std::tuple<Tensor, Tensor>;
 
   // Devices, dtypes, copies (ops/copy.h)
+  // A device is given as anything that makes one: `to("cuda", true)`, `to(kSim)`, `to(0)` for the
+  // accelerator of that index.
   Tensor to(const TensorOptions& options, bool non_blocking = false, bool copy = false) const;
   Tensor to(Device device, ScalarType dtype, bool non_blocking = false, bool copy = false) const;
-  Tensor to(Device device, bool non_blocking = false, bool copy = false) const;
-  Tensor to(DeviceType type, bool non_blocking = false, bool copy = false) const {
-    return to(Device(type), non_blocking, copy);
-  }
-  Tensor to(const char* device) const { return to(Device(device)); }
-  Tensor to(const std::string& device) const { return to(Device(device)); }
   Tensor to(ScalarType dtype, bool non_blocking = false, bool copy = false) const;
-  Tensor to(const Tensor& other) const { return to(other.device(), other.dtype()); }
+  Tensor to(const Tensor& other, bool non_blocking = false, bool copy = false) const {
+    return to(other.device(), other.dtype(), non_blocking, copy);
+  }
+  template <std::integral I>
+  requires(!std::same_as<I, bool>) Tensor to(I index, bool non_blocking = false, bool copy = false)
+  const { return to(Device(index), dtype(), non_blocking, copy); }
   Tensor cpu() const;
   Tensor cuda(int index = -1) const;
   Tensor type_as(const Tensor& other) const { return to(other); }

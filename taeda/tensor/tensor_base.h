@@ -54,7 +54,7 @@ struct TensorImpl final : RefCounted, BlockCached {
 
   /// To be called after every change of `layout`.
   void refresh() {
-    numel = layout.numel();
+    numel = checked_numel(layout.sizes);
     contiguous = layout.is_contiguous();
   }
   /// To be called instead of assigning `layout`.

@@ -315,5 +315,27 @@ TEST(Pt, WeightsFitTheirNetwork) {
   EXPECT_TRUE(net->bn->running_var.equal(ones({2})));
 }
 
+TEST(Pt, MemoryIsBoundedByTheFile) {
+  // A container that is remembered can be named again in two bytes: it is never copied.
+  const Pickle p(
+      "((NNtq\x01"
+      "ctorch\nSize\nh\x01\x85R"
+      "h\x01Q"
+      "ctorch._utils\n_rebuild_tensor_v2\nh\x01Rt.");
+  const auto& made = p.root().items;
+  ASSERT_EQ(made.size(), 4u);
+  EXPECT_EQ(made[1], made[0]) << "a torch.Size is its tuple";
+  EXPECT_EQ(made[2]->arguments, made[0]);
+  EXPECT_EQ(made[3]->arguments, made[0]);
+  // Dictionaries made of a list are copies; the file must be as long as they are together.
+  std::string dicts = "(]q\x01(K\x01K\x02\x86q\x02";
+  for (int i = 0; i < 999; ++i) dicts += "h\x02";
+  dicts += "e";
+  const std::string dict = "ccollections\nOrderedDict\nh\x01\x85R";
+  EXPECT_EQ(error_of([&] { Pickle(dicts + dict + "t."); }), "no error");
+  EXPECT_EQ(error_of([&] { Pickle(dicts + dict + dict + dict + "t."); }),
+            "the pickle makes dictionaries of one list too often");
+}
+
 }  // namespace
 }  // namespace taeda::io

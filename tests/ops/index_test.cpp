@@ -300,5 +300,20 @@ TEST(IndexGradients, Writing) {
       {leaf({3, 2})});
 }
 
+TEST(Index, ANumberTakesRowsOfOneElement) {
+  const Tensor twice = tensor({0, 0}), values = tensor({1.0F, 2.0F});
+  EXPECT_TRUE(zeros({}).index_fill(0, twice, 2.5).equal(tensor(2.5F)));
+  EXPECT_TRUE(zeros({}).index_fill(0, twice.narrow(0, 0, 0), 2.5).equal(tensor(0.0F)));
+  EXPECT_TRUE(index_copy(zeros({}), 0, twice, values).equal(tensor(2.0F)));
+  EXPECT_TRUE(zeros({}).index_add(0, twice, values).equal(tensor(3.0F)));
+  EXPECT_TRUE(zeros({}).index_select(0, twice.narrow(0, 0, 1)).equal(tensor(0.0F)));
+  EXPECT_EQ(error_of([&] { zeros({}).index_select(0, twice); }),
+            "index_select(): Index to scalar can have only 1 value, got 2 value(s)");
+  EXPECT_NE(error_of([&] { zeros({}).index_fill(0, tensor({0, 1}), 2.5); }), "no error");
+  const Tensor leaf = values.clone().requires_grad_();
+  zeros({}).index_add(0, twice, leaf).mul(3).backward();
+  EXPECT_TRUE(leaf.grad().equal(tensor({3.0F, 3.0F})));
+}
+
 }  // namespace
 }  // namespace taeda

@@ -6,11 +6,13 @@
 
 #include <cmath>
 
+#include "taeda/autograd/engine.h"
 #include "taeda/autograd/node.h"
 #include "taeda/base/error.h"
 #include "taeda/base/parallel_for.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/norm.h"
+#include "taeda/ops/random.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/scan.h"
 #include "taeda/ops/softmax.h"
@@ -285,6 +287,25 @@ TEST(ThreadCount, DoesNotChangeResults) {
     EXPECT_EQ(run(), one);
   }
   set_num_threads(before);
+}
+
+TEST(CrossEntropy, NothingIsLearntWhereEveryTargetIsIgnored) {
+  const Tensor target = full({3}, -100, kLong);
+  for (const Reduction reduction : {Reduction::None, Reduction::Mean, Reduction::Sum})
+    for (const double smoothing : {0.0, 0.1})
+      for (const bool create_graph : {false, true}) {
+        const Tensor x = randn({3, 4}).requires_grad_();
+        const Tensor loss = cross_entropy(x, target, {}, reduction, -100, smoothing).sum();
+        EXPECT_EQ(std::isnan(loss.item<float>()), reduction == Reduction::Mean);
+        const Tensor g = autograd::grad({loss}, {x}, {}, true, create_graph)[0];
+        EXPECT_TRUE(g.equal(zeros({3, 4}))) << create_graph;
+        if (!create_graph) continue;
+        const Tensor second = autograd::grad({g.square().sum()}, {x})[0];
+        EXPECT_TRUE(second.equal(zeros({3, 4})));
+      }
+  const Tensor x = randn({3, 4}).requires_grad_();
+  const Tensor g = autograd::grad({nll_loss(x, target)}, {x}, {}, true, true)[0];
+  EXPECT_TRUE(g.equal(zeros({3, 4})));
 }
 
 }  // namespace

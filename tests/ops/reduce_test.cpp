@@ -205,5 +205,26 @@ TEST(Mean, RejectsIntegers) {
   EXPECT_THAT(message_of<Error>([] { ramp({2}).mean(kInt); }), HasSubstr("Optional dtype must be"));
 }
 
+TEST(Var, RoundsOnce) {
+  EXPECT_FLOAT_EQ(tensor({1e38F, -1e38F}).std().item<float>(), 1.4142136e38F);
+  EXPECT_TRUE(std::isinf(tensor({1e38F, -1e38F}).var().item<float>()));
+  const Tensor x = arange(50, kFloat).mul(0.1).add(1e6), exact = x.to(kDouble);
+  EXPECT_FLOAT_EQ(x.var().item<float>(), exact.var().to(kFloat).item<float>());
+  EXPECT_FLOAT_EQ(std::get<0>(std_mean(x)).item<float>(), exact.std().to(kFloat).item<float>());
+  // Along rows, columns and both, in every dtype: PyTorch's definition in double.
+  for (const ScalarType dtype : {kFloat, kHalf, kBFloat16, kDouble})
+    for (const int64_t n : {3, 70, 1000}) {
+      const Tensor t = ramp({n, 33}).add(200).to(dtype), d = t.to(kDouble);
+      for (const Tensor& view : {t, t.t()})
+        for (const std::vector<int64_t>& dims : {std::vector<int64_t>{0}, {1}, {0, 1}}) {
+          const Tensor wide = view.to(kDouble), centred = wide.sub(wide.mean(dims, true));
+          const double count = static_cast<double>(wide.numel() / wide.sum(dims).numel());
+          const Tensor want = centred.square().sum(dims).div(count - 1);
+          EXPECT_TRUE(view.var(dims).allclose(want.to(dtype), 1e-6, 0));
+          EXPECT_TRUE(view.std(dims).allclose(want.sqrt().to(dtype), 1e-6, 0));
+        }
+    }
+}
+
 }  // namespace
 }  // namespace taeda

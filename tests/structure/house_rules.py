@@ -15,8 +15,8 @@ MAX_HEADER_LINES = 300
 MAX_FUNCTION_LINES = 60
 MAX_TEST_FUNCTION_LINES = 120
 MAX_COLUMNS = 100
-# How many of our files a header pulls in.
-MAX_CLOSURE = {"taeda/tensor/tensor.h": 17, "taeda/taeda.h": 189}
+# How many lines of our headers a program parses with one: its own and those that it pulls in.
+MAX_CLOSURE_LINES = {"taeda/tensor/tensor.h": 2200, "taeda/taeda.h": 18000}
 
 # Headers that the build makes from the declarations of operations (tools/ops).
 GENERATED = {"taeda/generated/tensor/operations.inc", "taeda/generated/ops/names.h", "taeda/generated/ops/out.h",
@@ -109,25 +109,25 @@ def line_length(root):
 
 
 def closure(root, header):
-    """The headers of the project that `header` pulls in."""
+    """`header` and the headers of the project that it pulls in."""
     seen, waiting = set(), [header]
     while waiting:
         name = waiting.pop()
         if name not in seen:
             seen.add(name)
             waiting += source.includes(source.read(root / name))
-    return seen - {header}
+    return seen
 
 
 def header_closure(root):
     """The tensor header and the umbrella stay light."""
-    for header, limit in MAX_CLOSURE.items():
+    for header, limit in MAX_CLOSURE_LINES.items():
         if not (root / header).exists():
             yield f"{header}: does not exist"
             continue
-        count = len(closure(root, header))
+        count = sum(lines_of(source.read(root / name)) for name in closure(root, header))
         if count > limit:
-            yield f"{header}: pulls in {count} files, at most {limit}"
+            yield f"{header}: {count} lines with what it pulls in, at most {limit}"
 
 
 def missing_includes(root):

@@ -59,6 +59,8 @@ TAEDA_ALWAYS_INLINE Piece<A> load_piece(const T* p) {
   Piece<A> v;
   if constexpr (std::is_same_v<A, T>) {
     std::memcpy(&v, p, sizeof v);
+  } else if constexpr (std::is_same_v<A, double> && sizeof(T) == 2 && !std::is_integral_v<T>) {
+    for (int64_t k = 0; k < kPieceLanes<A>; ++k) v[k] = static_cast<float>(p[k]);
   } else if constexpr (std::is_same_v<T, BFloat16>) {
     typedef uint16_t Narrow __attribute__((vector_size(kPieceBytes / 2)));
     Narrow bits;

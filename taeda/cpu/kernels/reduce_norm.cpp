@@ -85,29 +85,27 @@ void norm(const Tensor& out, const Tensor& in, DimMask dims, double p) {
 
 /// Two passes: the mean, then the squared deviations from it.
 void var(const Tensor& var_out, const Tensor& mean_out, const Tensor& in, DimMask dims,
-         double correction) {
+         double correction, bool root) {
   dispatch(FloatTypes{}, "var", in.dtype(), [&]<class T>() {
-    using A = opmath_t<T>;
-    dispatch(TypeList<T, A>{}, "var", var_out.dtype(), [&]<class Out>() {
-      const ReducePlan plan(var_out, in, dims);
-      const A count = static_cast<A>(plan.count);
-      const A divisor = static_cast<A>(std::max(0.0, static_cast<double>(plan.count) - correction));
-      const std::unique_ptr<A[]> means(new A[static_cast<size_t>(plan.outputs)]);
-      char* mean_data = static_cast<char*>(mean_out.data_ptr());
-      reduce(plan, reduce_functions<SumReduce<A>, T>({}), nullptr, [&](const ReduceResult& r) {
-        for (int64_t k = 0; k < r.width; ++k) {
-          const A mean = reinterpret_cast<const A*>(r.acc)[k] / count;
-          means[static_cast<size_t>(r.first + k)] = mean;
-          *reinterpret_cast<Out*>(mean_data + (r.out - plan.out) + k * r.stride) =
-              static_cast<Out>(mean);
-        }
-      });
-      const char* shift = reinterpret_cast<const char*>(means.get());
-      reduce(plan, reduce_functions<SquareReduce<A>, T>({}), shift, [&](const ReduceResult& r) {
-        for (int64_t k = 0; k < r.width; ++k)
-          *reinterpret_cast<Out*>(r.out + k * r.stride) =
-              static_cast<Out>(reinterpret_cast<const A*>(r.acc)[k] / divisor);
-      });
+    const ReducePlan plan(var_out, in, dims);
+    const double count = static_cast<double>(plan.count);
+    const double divisor = std::max(0.0, count - correction);
+    const std::unique_ptr<double[]> means(new double[static_cast<size_t>(plan.outputs)]);
+    char* mean_data = static_cast<char*>(mean_out.data_ptr());
+    reduce(plan, reduce_functions<SumReduce<double>, T>({}), nullptr, [&](const ReduceResult& r) {
+      for (int64_t k = 0; k < r.width; ++k) {
+        const double mean = reinterpret_cast<const double*>(r.acc)[k] / count;
+        means[static_cast<size_t>(r.first + k)] = mean;
+        *reinterpret_cast<T*>(mean_data + (r.out - plan.out) + k * r.stride) = static_cast<T>(mean);
+      }
+    });
+    const char* shift = reinterpret_cast<const char*>(means.get());
+    reduce(plan, reduce_functions<SquareReduce<double>, T>({}), shift, [&](const ReduceResult& r) {
+      for (int64_t k = 0; k < r.width; ++k) {
+        const double variance = reinterpret_cast<const double*>(r.acc)[k] / divisor;
+        *reinterpret_cast<T*>(r.out + k * r.stride) =
+            static_cast<T>(root ? std::sqrt(variance) : variance);
+      }
     });
   });
 }

@@ -9,7 +9,7 @@ namespace {
 /// What a moment adds up, told apart at run time.
 enum class Term : int { Value, Deviation, Absolute, Square, Nonzero, Power, Largest, Smallest };
 /// What becomes of the sum.
-enum class Finish : int { Nothing, Divide, SquareRoot, Root };
+enum class Finish : int { Nothing, Divide, DivideRoot, SquareRoot, Root };
 
 template <class A>
 struct MomentOp {
@@ -40,6 +40,7 @@ struct MomentOp {
   __device__ void store(const ReduceArgs& r, int64_t output, A acc, char* out, char*) const {
     A result = acc;
     if (finish == Finish::Divide) result = acc / number;
+    if (finish == Finish::DivideRoot) result = ::sqrt(acc / number);
     if (finish == Finish::SquareRoot) result = ::sqrt(acc);
     if (finish == Finish::Root) result = ::pow(acc, A(1) / number);
     if (r.unrounded) static_cast<A*>(r.unrounded)[output] = result;
@@ -65,19 +66,16 @@ void norm_cuda(const Tensor& out, const Tensor& in, DimMask dims, double p) {
 
 /// Two passes: the mean, then the squared deviations from it.
 void var_cuda(const Tensor& var, const Tensor& mean, const Tensor& in, DimMask dims,
-              double correction) {
-  dispatch_compute(FloatCompute{}, "var", in.dtype(), [&]<class A>() {
-    ReduceArgs first(mean, Tensor(), in, dims), second(var, Tensor(), in, dims);
-    const Scratch means(in.device(), first.shape.outputs * static_cast<int64_t>(sizeof(A)));
-    const double count = static_cast<double>(first.shape.count);
-    first.unrounded = means.as<void>();
-    second.shift = means.as<void>();
-    run_reduction("var", in.device(), first,
-                  MomentOp<A>{Term::Value, Finish::Divide, static_cast<A>(count)});
-    run_reduction("var", in.device(), second,
-                  MomentOp<A>{Term::Deviation, Finish::Divide,
-                              static_cast<A>(std::max(0.0, count - correction))});
-  });
+              double correction, bool root) {
+  ReduceArgs first(mean, Tensor(), in, dims), second(var, Tensor(), in, dims);
+  const Scratch means(in.device(), first.shape.outputs * static_cast<int64_t>(sizeof(double)));
+  const double count = static_cast<double>(first.shape.count);
+  first.unrounded = means.as<void>();
+  second.shift = means.as<void>();
+  run_reduction("var", in.device(), first, MomentOp<double>{Term::Value, Finish::Divide, count});
+  run_reduction("var", in.device(), second,
+                MomentOp<double>{Term::Deviation, root ? Finish::DivideRoot : Finish::Divide,
+                                 std::max(0.0, count - correction)});
 }
 
 /// The first extreme element; an index of -1 is none.
