@@ -1,6 +1,7 @@
 #include "taeda/ops/assign.h"
 
 #include "taeda/autograd/record.h"
+#include "taeda/base/error.h"
 #include "taeda/tensor/iter.h"
 #include "taeda/tensor/promote.h"
 
