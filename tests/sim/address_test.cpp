@@ -5,6 +5,7 @@
 #include "taeda/device/transfer.h"
 #include "taeda/kernels/join.h"
 #include "taeda/kernels/optim.h"
+#include "taeda/kernels/rnn.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/matmul.h"
@@ -25,6 +26,11 @@ Tensor floats_at(void* p, int64_t n, Device device = kDevice) {
   return Tensor(make_intrusive<TensorImpl>(std::move(storage), Layout::contiguous({n}), kFloat));
 }
 char* at(const Tensor& t) { return static_cast<char*>(t.data_ptr()); }
+
+// What a slot refuses as an argument: `RnnSpace*`, which the caller reads afterwards, is none.
+static_assert(detail::kIsBareAddress<char*> && detail::kIsBareAddress<const double*> &&
+              detail::kIsBareAddress<void*> && !detail::kIsBareAddress<RnnSpace*> &&
+              !detail::kIsBareAddress<Numbers>);
 
 class SimAddresses : public testing::Test {
  protected:
