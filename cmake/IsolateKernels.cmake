@@ -22,7 +22,7 @@ execute_process(COMMAND ${READELF} --symbols --wide ${joined} OUTPUT_VARIABLE sy
 string(REGEX MATCHALL "(FUNC +WEAK +[A-Z]+ +[0-9]+ +|OBJECT +WEAK +[A-Z]+ +[0-9]+ +_ZT[VTC])[^ \n]+"
        weak "${symbols}")
 string(LENGTH ${LEVEL} length)
-list(FILTER weak EXCLUDE REGEX "5taeda3cpu${length}${LEVEL}")
+list(FILTER weak EXCLUDE REGEX "5taeda4v[0-9]_[0-9]3cpu${length}${LEVEL}")
 list(TRANSFORM weak REPLACE "^.* " "")
 list(JOIN weak "\n" lines)
 file(WRITE ${OUTPUT}.local "${lines}\n")

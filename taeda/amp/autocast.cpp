@@ -3,7 +3,7 @@
 #include "taeda/base/error.h"
 #include "taeda/ops/autocast.h"
 
-namespace taeda::amp {
+namespace taeda::inline v0_2::amp {
 
 namespace {
 

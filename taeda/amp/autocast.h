@@ -6,7 +6,7 @@
 #include "taeda/tensor/autocast_mode.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::amp {
+namespace taeda::inline v0_2::amp {
 
 /// Runs the operations of this thread on one device type in the precision that suits each: matrix
 /// products and convolutions in the lower one, what needs range or accuracy in float32, the rest in

@@ -12,7 +12,7 @@
 #include "taeda/ops/gradient_lists.h"
 #include "taeda/tensor/grad_mode.h"
 
-namespace taeda::amp {
+namespace taeda::inline v0_2::amp {
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include "taeda/kernels/param_list.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::amp {
+namespace taeda::inline v0_2::amp {
 
 /// The first parameter whose gradient held an infinity or a nan.
 struct NonFiniteGradient {

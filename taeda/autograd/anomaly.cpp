@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-namespace taeda::autograd {
+namespace taeda::inline v0_2::autograd {
 
 namespace {
 std::atomic<bool> enabled{false};

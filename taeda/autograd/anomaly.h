@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace taeda::autograd {
+namespace taeda::inline v0_2::autograd {
 
 /// A process-wide switch, as torch.autograd.set_detect_anomaly.
 struct AnomalyMode {

@@ -4,7 +4,7 @@
 #include "taeda/autograd/pass.h"
 #include "taeda/base/error.h"
 
-namespace taeda::autograd {
+namespace taeda::inline v0_2::autograd {
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 #include "taeda/autograd/node.h"
 
-namespace taeda::autograd {
+namespace taeda::inline v0_2::autograd {
 
 /// Computes the gradients of `tensors` and adds them into the `grad()` of the leaves they depend on
 /// (of `inputs` only, if given). `grad_tensors[i]` (may be undefined) weighs tensors[i]; it may be

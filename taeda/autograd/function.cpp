@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-namespace taeda::autograd {
+namespace taeda::inline v0_2::autograd {
 
 std::string detail::demangled(const char* mangled) {
   int status = 0;

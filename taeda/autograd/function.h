@@ -8,7 +8,7 @@
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
 
-namespace taeda::autograd {
+namespace taeda::inline v0_2::autograd {
 
 using variable_list = std::vector<Tensor>;
 using tensor_list = std::vector<Tensor>;

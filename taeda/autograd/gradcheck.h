@@ -6,7 +6,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::autograd {
+namespace taeda::inline v0_2::autograd {
 
 using GradcheckFn = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
 

@@ -9,7 +9,7 @@
 
 #include "taeda/autograd/node.h"
 
-namespace taeda::autograd::graph {
+namespace taeda::inline v0_2::autograd::graph {
 
 /// Gets a tensor that an operation saves, without history, and gives what shall be kept instead.
 using PackHook = std::function<std::any(const Tensor& saved)>;

@@ -7,7 +7,7 @@
 #include "taeda/device/host_clock.h"
 #include "taeda/tensor/thread_state.h"
 
-namespace taeda::autograd {
+namespace taeda::inline v0_2::autograd {
 
 namespace {
 

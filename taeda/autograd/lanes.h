@@ -11,7 +11,7 @@
 
 #include "taeda/autograd/pass.h"
 
-namespace taeda::autograd {
+namespace taeda::inline v0_2::autograd {
 
 /// Note [Lanes]
 /// A lane runs the nodes of one accelerator, in a thread of its own; the caller's thread has the

@@ -8,7 +8,7 @@
 
 #include "taeda/autograd/node.h"
 
-namespace taeda::autograd {
+namespace taeda::inline v0_2::autograd {
 
 class AccumulateGrad;
 

@@ -2,7 +2,7 @@
 
 #include "taeda/autograd/sequence.h"
 
-namespace taeda::autograd {
+namespace taeda::inline v0_2::autograd {
 
 namespace {
 

@@ -14,7 +14,7 @@
 #include "taeda/device/stream.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::autograd {
+namespace taeda::inline v0_2::autograd {
 
 class Node;
 using NodePtr = IntrusivePtr<Node>;

@@ -18,7 +18,7 @@
 #include "taeda/base/error.h"
 #include "taeda/base/tracing.h"
 
-namespace taeda::autograd {
+namespace taeda::inline v0_2::autograd {
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include "taeda/tensor/autocast_mode.h"
 #include "taeda/tensor/grad_mode.h"
 
-namespace taeda::autograd {
+namespace taeda::inline v0_2::autograd {
 
 class Lanes;
 

@@ -5,7 +5,7 @@
 #include "taeda/base/error.h"
 #include "taeda/tensor/iter.h"
 
-namespace taeda::autograd {
+namespace taeda::inline v0_2::autograd {
 
 bool any_wants_grad(TensorList inputs) {
   if (!GradMode::is_enabled()) return false;

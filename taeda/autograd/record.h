@@ -8,7 +8,7 @@
 #include "taeda/autograd/saved.h"
 #include "taeda/tensor/grad_mode.h"
 
-namespace taeda::autograd {
+namespace taeda::inline v0_2::autograd {
 
 /// An input of an operation; undefined tensors are allowed and get no edge.
 struct Input {
@@ -173,7 +173,7 @@ void assign_inplace(const char* op, const Tensor& self,
 
 }  // namespace taeda::autograd
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 // Operations are written in namespace taeda.
 using autograd::bump_version, autograd::check_inplace, autograd::InplaceChange, autograd::record,
     autograd::record_list, autograd::record_multi, autograd::save, autograd::save_if,

@@ -10,7 +10,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::autograd {
+namespace taeda::inline v0_2::autograd {
 
 /// What a view shows of its base; a plain value. The methods are operations (ops/region.cpp), which
 /// are recorded if gradients are.

@@ -5,7 +5,7 @@
 #include "taeda/base/error.h"
 #include "taeda/tensor/print.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 std::string Tensor::repr() const {
   if (!defined()) return "tensor(<undefined>)";

@@ -6,7 +6,7 @@
 #include "taeda/base/error.h"
 #include "taeda/tensor/grad_mode.h"
 
-namespace taeda::autograd {
+namespace taeda::inline v0_2::autograd {
 
 namespace {
 thread_local int saved_count = 0;

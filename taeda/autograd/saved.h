@@ -3,7 +3,7 @@
 
 #include "taeda/autograd/node.h"
 
-namespace taeda::autograd {
+namespace taeda::inline v0_2::autograd {
 
 /// What hooks made of a saved tensor (graph.h).
 struct Packed : RefCounted {

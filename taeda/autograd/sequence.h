@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace taeda::autograd {
+namespace taeda::inline v0_2::autograd {
 
 /// The number of the next node that this thread makes. Threads count by themselves: the engine
 /// prefers the latest of the nodes that are ready, so any numbers give right results. Threads that

@@ -5,7 +5,7 @@
 #include "taeda/base/error.h"
 #include "taeda/tensor/grad_mode.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 using autograd::AutogradMeta;
 using autograd::find_meta;

@@ -3,7 +3,7 @@
 
 #include "taeda/autograd/node.h"
 
-namespace taeda::autograd {
+namespace taeda::inline v0_2::autograd {
 
 /// Throws Error, in PyTorch's words, unless a recorded change of `view` in place can be put into
 /// the history of its base: its kind must be Default, and the base no leaf that requires a

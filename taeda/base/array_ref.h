@@ -8,7 +8,7 @@
 #include <ostream>
 #include <vector>
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// The argument type for lists (sizes, dims, tensors). It does not own its elements: never store
 /// it.

@@ -9,7 +9,7 @@
 #define TAEDA_SANITIZED 0
 #endif
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// Largest block served from the free lists, in bytes. Bigger requests go to the heap.
 constexpr size_t kMaxCachedBlock = 1024;

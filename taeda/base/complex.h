@@ -6,7 +6,7 @@
 
 #include "taeda/base/macros.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 template <class T>
 struct alignas(2 * sizeof(T)) complex {

@@ -6,7 +6,7 @@
 #include "taeda/base/device_types.h"
 #include "taeda/base/error.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 void Device::throw_bad_index(DeviceType type, int index) {
   TAEDA_CHECK(index >= -1, "Device index must be -1 or non-negative, got ", index);

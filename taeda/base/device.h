@@ -8,7 +8,7 @@
 #include <iosfwd>
 #include <string>
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// Further types get their numbers when they are registered: base/device_types.h.
 enum class DeviceType : int8_t { CPU = 0, CUDA = 1, Sim = 2 };

@@ -11,7 +11,7 @@
 #include "taeda/base/dtype.h"
 #include "taeda/base/small_vector.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// What a type of device is called, and what is chosen by it.
 struct DeviceTypeInfo {

@@ -9,7 +9,7 @@
 #include "taeda/base/complex.h"
 #include "taeda/base/half.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// Element type of a tensor; enumerators and their values are libtorch's.
 enum class ScalarType : int8_t {

@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 void Error::enter_module(const std::string& name, const std::string& type) {
   if (path_at_ == std::string::npos) {
@@ -16,7 +16,7 @@ void Error::enter_module(const std::string& name, const std::string& type) {
 
 }  // namespace taeda
 
-namespace taeda::detail {
+namespace taeda::inline v0_2::detail {
 
 std::string concat_all(const Printable* parts, size_t n) {
   std::ostringstream out;

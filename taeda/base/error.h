@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// Base of every exception that the library throws (libtorch's `c10::Error`).
 class Error : public std::exception {

@@ -11,7 +11,7 @@
 #include <immintrin.h>
 #endif
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace detail {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// Names one registered hook, of whatever kind, on whatever object: no two that live have the same.
 /// A plain number, as in programs written for libtorch.

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// Base of reference-counted objects. The count starts at zero; IntrusivePtr takes the first one.
 ///

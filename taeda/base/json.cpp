@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-namespace taeda::json {
+namespace taeda::inline v0_2::json {
 
 std::string quoted(std::string_view text) {
   std::string out = "\"";

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace taeda::json {
+namespace taeda::inline v0_2::json {
 
 /// `text` between quotation marks, with what JSON does not take as it is escaped.
 std::string quoted(std::string_view text);

@@ -10,7 +10,7 @@
 
 #include "taeda/base/error.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// One entry of an OrderedDict. Binds as `auto& [key, value]`.
 template <class Key, class Value>

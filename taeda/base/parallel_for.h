@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// Threads that one operation may use; the number of physical cores until set.
 int get_num_threads();

@@ -2,7 +2,7 @@
 
 #include <ostream>
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 std::ostream& operator<<(std::ostream& out, const Scalar& s) {
   if (s.is_boolean()) return out << (s.toBool() ? "true" : "false");

@@ -7,7 +7,7 @@
 
 #include "taeda/base/dtype.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// Holds a double, int64, bool or complex<double>. Which one it holds matters to type promotion.
 class Scalar {

@@ -5,7 +5,7 @@
 
 #include <initializer_list>
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// A library of the system, loaded until the process ends.
 class SharedLibrary {

@@ -9,7 +9,7 @@
 
 #include "taeda/base/array_ref.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// Up to N elements are stored inline; the interface is std::vector's.
 template <class T, size_t N>

@@ -8,7 +8,7 @@
 
 #include "taeda/base/tracing_log.h"
 
-namespace taeda::tracing {
+namespace taeda::inline v0_2::tracing {
 
 constexpr size_t kRecordsPerChunk = 512;
 

@@ -10,7 +10,7 @@
 
 #include "taeda/base/device.h"
 
-namespace taeda::tracing {
+namespace taeda::inline v0_2::tracing {
 
 /// What is wanted, bits of `wanted`.
 enum Want : uint32_t {

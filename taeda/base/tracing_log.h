@@ -7,7 +7,7 @@
 
 #include "taeda/base/tracing.h"
 
-namespace taeda::tracing {
+namespace taeda::inline v0_2::tracing {
 
 /// Something that happened, in the log of the thread it happened on. Times are nanoseconds of the
 /// steady clock.

@@ -12,7 +12,7 @@
 #include "taeda/base/parallel_for.h"
 #include "taeda/device/builtin.h"
 
-namespace taeda::cpu {
+namespace taeda::inline v0_2::cpu {
 
 namespace {
 
@@ -133,7 +133,7 @@ class CpuBackend final : public Backend {
 
 }  // namespace taeda::cpu
 
-namespace taeda::builtin {
+namespace taeda::inline v0_2::builtin {
 
 Backend* cpu_backend() {
   static auto* backend = new cpu::CpuBackend;

@@ -5,7 +5,7 @@
 
 #include "taeda/base/error.h"
 
-namespace taeda::cpu {
+namespace taeda::inline v0_2::cpu {
 
 const char* name(Capability level) {
   switch (level) {

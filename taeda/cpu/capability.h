@@ -1,7 +1,7 @@
 // Which build of the CPU kernels runs: the instruction sets that this machine has.
 #pragma once
 
-namespace taeda::cpu {
+namespace taeda::inline v0_2::cpu {
 
 /// Levels that the kernels are compiled for. Avx2 is x86-64-v3 (AVX2, FMA, BMI2, F16C); Avx512 is
 /// x86-64-v4 (AVX-512 F, BW, CD, DQ, VL).

@@ -6,7 +6,7 @@
 #include <numbers>
 #include <utility>
 
-namespace taeda::cpu {
+namespace taeda::inline v0_2::cpu {
 
 namespace {
 

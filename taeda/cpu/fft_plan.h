@@ -8,7 +8,7 @@
 
 #include "taeda/base/complex.h"
 
-namespace taeda::cpu {
+namespace taeda::inline v0_2::cpu {
 
 /// Larger prime factors cost more as a pass of their own than by Bluestein's convolution.
 constexpr int64_t kFftMaxRadix = 47;

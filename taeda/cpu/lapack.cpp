@@ -8,7 +8,7 @@
 #include "taeda/base/error.h"
 #include "taeda/base/shared_library.h"
 
-namespace taeda::cpu {
+namespace taeda::inline v0_2::cpu {
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-namespace taeda::cpu {
+namespace taeda::inline v0_2::cpu {
 
 template <class T>
 struct Lapack {

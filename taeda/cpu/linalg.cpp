@@ -14,7 +14,7 @@
 #include "taeda/cpu/scratch.h"
 #include "taeda/cpu/thread_scope.h"
 
-namespace taeda::cpu {
+namespace taeda::inline v0_2::cpu {
 
 void register_linalg();
 

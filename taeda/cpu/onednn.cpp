@@ -14,7 +14,7 @@
 #include "taeda/cpu/onednn_cache.h"
 #endif
 
-namespace taeda::cpu {
+namespace taeda::inline v0_2::cpu {
 
 namespace {
 

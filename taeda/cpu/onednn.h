@@ -8,7 +8,7 @@
 
 #include "taeda/kernels/conv.h"
 
-namespace taeda::cpu {
+namespace taeda::inline v0_2::cpu {
 
 /// Whether oneDNN may be used: it is built in, TAEDA_ONEDNN=0 is not set, and nobody switched it
 /// off.

@@ -13,7 +13,7 @@
 #include "taeda/cpu/thread_scope.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::cpu::onednn {
+namespace taeda::inline v0_2::cpu::onednn {
 
 /// The CPU engine, and a stream of the calling thread.
 const dnnl::engine& engine();

@@ -11,7 +11,7 @@
 #include "taeda/cpu/scratch.h"
 #endif
 
-namespace taeda::cpu::onednn {
+namespace taeda::inline v0_2::cpu::onednn {
 
 #if defined(TAEDA_HAS_ONEDNN)
 

@@ -7,7 +7,7 @@
 
 #include "taeda/base/parallel_for.h"
 
-namespace taeda::cpu {
+namespace taeda::inline v0_2::cpu {
 
 namespace {
 

@@ -12,7 +12,7 @@
 
 #include "taeda/kernels/reduce.h"
 
-namespace taeda::cpu {
+namespace taeda::inline v0_2::cpu {
 
 /// The dimensions of a reduction, coalesced, innermost first; strides in bytes.
 struct ReducePlan {

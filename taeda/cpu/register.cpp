@@ -2,7 +2,7 @@
 #include "taeda/cpu/capability.h"
 #include "taeda/kernels/registration.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 // Families of taeda/cpu/kernels. Each is compiled once per instruction set.
 #define TAEDA_CPU_FAMILIES(entry)                                                                  \

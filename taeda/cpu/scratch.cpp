@@ -4,7 +4,7 @@
 
 #include "taeda/device/allocator.h"
 
-namespace taeda::cpu {
+namespace taeda::inline v0_2::cpu {
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace taeda::cpu {
+namespace taeda::inline v0_2::cpu {
 
 /// Uninitialised memory aligned to 64 bytes for one scope. Small blocks come from a stack that each
 /// thread keeps, large ones from the CPU's caching allocator.

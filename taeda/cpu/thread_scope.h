@@ -3,7 +3,7 @@
 
 #include <omp.h>
 
-namespace taeda::cpu {
+namespace taeda::inline v0_2::cpu {
 
 /// The number of threads that oneDNN and LAPACK use for what is called in a scope.
 class ThreadScope {

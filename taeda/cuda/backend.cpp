@@ -12,7 +12,7 @@
 #include "taeda/cuda/fault.h"
 #include "taeda/device/registry.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include "taeda/cuda/virtual_memory.h"
 #include "taeda/device/backend.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 class CudaBackend final : public Backend {
  public:

@@ -4,7 +4,7 @@
 
 #include "taeda/cuda/fault.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 void use_device(int device) {
   int current = -1;

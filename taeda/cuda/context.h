@@ -5,7 +5,7 @@
 #include "taeda/device/allocator.h"
 #include "taeda/device/stream.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 /// A stream's id is the runtime's handle: 0 is the legacy default stream, which waits for all
 /// blocking streams, as in PyTorch.

@@ -4,7 +4,7 @@
 
 #include "taeda/kernels/pointwise/arithmetic.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 void add_bias(const Tensor& out, const Tensor& bias) {
   if (!bias.defined()) return;

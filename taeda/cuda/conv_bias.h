@@ -3,7 +3,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 /// Adds bias [C], unless it is undefined, to the channels of out [N, C, ...]. For convolutions by
 /// cuDNN, whose own addition is slow in channels-last memory, and deprecated.

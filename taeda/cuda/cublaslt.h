@@ -4,7 +4,7 @@
 #include "taeda/cuda/context.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 /// out = alpha a b + beta addend, as matmul_slot says. False, with nothing done, where the library
 /// is missing or does not take the operands: integers, strides that are no matrix of rows or

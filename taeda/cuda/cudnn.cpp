@@ -16,7 +16,7 @@
 #include "taeda/kernels/memory_order.h"
 #endif
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 #if __has_include(<cudnn.h>)
 

@@ -4,7 +4,7 @@
 #include "taeda/cuda/context.h"
 #include "taeda/kernels/conv.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 // Each does what the slot of its name says, except for the bias and its gradient. False, with
 // nothing done, where the library is missing or does not take the operands: only those are tried

@@ -25,7 +25,7 @@
 #include "taeda/cuda/cudnn_attention_graph.h"
 #endif
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 #if __has_include(<cudnn.h>)
 

@@ -4,7 +4,7 @@
 #include "taeda/cuda/context.h"
 #include "taeda/kernels/attention.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 // Each does what the slot of its name says. False, with nothing done that matters, where the
 // library is missing or turned off (TAEDA_CUDA_DNN=0, backends::cudnn::enabled,

@@ -5,7 +5,7 @@
 #if __has_include(<cudnn.h>)
 #include <utility>
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 using namespace attention_ids;
 

@@ -5,7 +5,7 @@
 
 #if __has_include(<cudnn.h>)
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 /// Tensors (batch, head, row, column) in memory. Those that do not take part are not described.
 struct AttentionLayout {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 namespace {
 

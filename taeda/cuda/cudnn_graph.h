@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 /// The functions of the library's graph interface.
 struct GraphFunctions {

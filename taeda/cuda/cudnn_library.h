@@ -14,7 +14,7 @@
 #include "taeda/base/dtype.h"
 #include "taeda/device/backends.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 /// A function of the library, or null where it is missing.
 void* cudnn_symbol(const char* name);
@@ -46,7 +46,7 @@ std::optional<cudnnDataType_t> cudnn_type(ScalarType t);
 
 #endif
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 /// Whether the library is there and `backends::cudnn::enabled`.
 bool cudnn_usable();

@@ -14,7 +14,7 @@
 #include <memory>
 #endif
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 #if __has_include(<cudnn.h>)
 

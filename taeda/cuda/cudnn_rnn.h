@@ -4,7 +4,7 @@
 #include "taeda/cuda/context.h"
 #include "taeda/kernels/rnn.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 /// Takes floating dtypes where the library is there, `backends::cudnn::enabled`, and, if
 /// `deterministic`, the environment has a CUBLAS_WORKSPACE_CONFIG: without one cuBLAS, which the

@@ -18,7 +18,7 @@
 #include "taeda/device/graph.h"
 #endif
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 #if __has_include(<cufft.h>)
 

@@ -6,7 +6,7 @@
 
 #include "taeda/cuda/context.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 /// `batch` transforms over one to three neighbouring dimensions of contiguous tensors; all that a
 /// plan of the library depends on. Distances are in elements.

@@ -21,7 +21,7 @@
 #include "taeda/cuda/shared_library.h"
 #endif
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 #if defined(TAEDA_HAS_CUSOLVER)
 

@@ -6,7 +6,7 @@
 #include "taeda/cuda/context.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 void cusolver_cholesky(const Tensor& a, const Tensor& info);
 void cusolver_lu(const Tensor& a, const Tensor& pivots, const Tensor& info, bool pivot);

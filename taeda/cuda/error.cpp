@@ -4,7 +4,7 @@
 
 #include "taeda/base/error.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 void throw_cuda_error(cudaError_t status, const char* what) {
   cudaGetLastError();  // an error that is not sticky must not be reported again by the next call

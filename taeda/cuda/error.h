@@ -3,7 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 [[noreturn]] void throw_cuda_error(cudaError_t status, const char* what);
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 enum class FaultKind : int64_t { None = 0, IndexInSelf, IndexInDim, Target };
 

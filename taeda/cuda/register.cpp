@@ -5,7 +5,7 @@
 #include "taeda/cuda/tracer.h"
 #include "taeda/device/plugin.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 void register_kernels() {
   register_attention();

@@ -1,7 +1,7 @@
 // The CUDA backend's kernels, a function for each source in kernels/.
 #pragma once
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 /// Fills the slots of `cuda`. Needs no device.
 void register_kernels();

@@ -3,6 +3,6 @@
 
 #include "taeda/base/shared_library.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 using taeda::SharedLibrary;
 }

@@ -23,7 +23,7 @@
 #include "taeda/device/registry.h"
 #endif
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include "taeda/base/tracing_log.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 /// The process's tracer. CUPTI is loaded when it is first started; where it is missing or refuses,
 /// `start` says why.

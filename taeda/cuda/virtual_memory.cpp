@@ -12,7 +12,7 @@
 #include "taeda/base/error.h"
 #include "taeda/cuda/context.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include "taeda/device/virtual_memory.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 /// Never null; its granularity is 0 where driver or device cannot do it.
 VirtualMemory* cuda_virtual_memory();

@@ -8,7 +8,7 @@
 #include "taeda/device/allocator.h"
 #include "taeda/device/registry.h"
 
-namespace taeda::data {
+namespace taeda::inline v0_2::data {
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include "taeda/base/device.h"
 
-namespace taeda::data {
+namespace taeda::inline v0_2::data {
 
 struct BatchSizeOptions {
   Device device;

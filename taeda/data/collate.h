@@ -14,7 +14,7 @@
 #include "taeda/data/gather.h"
 #include "taeda/ops/create.h"
 
-namespace taeda::data {
+namespace taeda::inline v0_2::data {
 
 /// Collates lists of T. Specialise it for a type of your own: a `Batch` type and a static
 /// `Batch make(const std::vector<T>&)`.

@@ -12,7 +12,7 @@
 #include "taeda/base/error.h"
 #include "taeda/ops/create.h"
 
-namespace taeda::data {
+namespace taeda::inline v0_2::data {
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 #include "taeda/data/tensor_dataset.h"
 
-namespace taeda::data {
+namespace taeda::inline v0_2::data {
 
 struct CsvTable {
   std::vector<std::string> names;  ///< of the columns; "0", "1", ... without a header

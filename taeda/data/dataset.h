@@ -13,7 +13,7 @@
 #include "taeda/data/errors.h"
 #include "taeda/data/example.h"
 
-namespace taeda::data::datasets {
+namespace taeda::inline v0_2::data::datasets {
 
 template <class Source, class Transform>
 class MapDataset;

@@ -16,7 +16,7 @@
 #include "taeda/data/transform.h"
 #include "taeda/data/worker.h"
 
-namespace taeda::data {
+namespace taeda::inline v0_2::data {
 
 /// One pass over the data.
 template <class Batch>

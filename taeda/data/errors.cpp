@@ -1,6 +1,6 @@
 #include "taeda/data/errors.h"
 
-namespace taeda::data::detail {
+namespace taeda::inline v0_2::data::detail {
 
 void rethrow_with_context(const std::string& line) {
   try {

@@ -5,7 +5,7 @@
 
 #include "taeda/base/error.h"
 
-namespace taeda::data {
+namespace taeda::inline v0_2::data {
 
 /// Stands in for an exception of the user's own type that a dataset threw; the message is the
 /// original's, followed by where it happened.

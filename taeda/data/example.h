@@ -3,7 +3,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::data {
+namespace taeda::inline v0_2::data {
 
 namespace example {
 /// The target of datasets that have none.

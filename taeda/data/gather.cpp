@@ -12,7 +12,7 @@
 #include "taeda/ops/shape.h"
 #include "taeda/tensor/grad_mode.h"
 
-namespace taeda::data {
+namespace taeda::inline v0_2::data {
 
 namespace {
 

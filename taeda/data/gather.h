@@ -3,7 +3,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::data {
+namespace taeda::inline v0_2::data {
 
 /// `source[indices]` along dimension 0 as one new contiguous tensor on the same device, without
 /// history. On the CPU a row is one memcpy. Throws IndexError for an index beyond the last row.

@@ -2,7 +2,7 @@
 
 #include "taeda/base/error.h"
 
-namespace taeda::data::detail {
+namespace taeda::inline v0_2::data::detail {
 
 std::shared_ptr<samplers::Sampler> choose_sampler(const LoaderConfig& config,
                                                   std::optional<size_t> size,

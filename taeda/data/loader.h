@@ -18,7 +18,7 @@
 #include "taeda/data/epoch.h"
 #include "taeda/data/loader_state.h"
 
-namespace taeda::data {
+namespace taeda::inline v0_2::data {
 
 /// Reads one batch after another; loops see it through begin() and end().
 template <class Batch>

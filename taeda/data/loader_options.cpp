@@ -4,7 +4,7 @@
 
 #include "taeda/base/error.h"
 
-namespace taeda::data {
+namespace taeda::inline v0_2::data {
 
 LoaderConfig DataLoaderOptions::config() const {
   const LoaderConfig& c = config_;

@@ -8,7 +8,7 @@
 
 #include "taeda/data/sampler.h"
 
-namespace taeda::data {
+namespace taeda::inline v0_2::data {
 
 /// `DataLoader(dataset, {.batch_size = 100, .shuffle = true, .num_workers = 2})`.
 struct LoaderConfig {

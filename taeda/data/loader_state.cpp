@@ -6,7 +6,7 @@
 #include "taeda/base/error.h"
 #include "taeda/ops/create.h"
 
-namespace taeda::data::detail {
+namespace taeda::inline v0_2::data::detail {
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include "taeda/data/sampler.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::data {
+namespace taeda::inline v0_2::data {
 
 /// Tensors "generator" and "sampler" (random states, uint8) and numbers "epoch" (1 in the middle of
 /// one), "batch" (batches that it handed out), "batch_size" and "examples".

@@ -7,7 +7,7 @@
 #include "taeda/base/error.h"
 #include "taeda/tensor/thread_state.h"
 
-namespace taeda::data {
+namespace taeda::inline v0_2::data {
 
 Pipeline::Pipeline(Jobs& jobs, int workers, size_t window, double timeout)
     : jobs_(jobs),

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-namespace taeda::data {
+namespace taeda::inline v0_2::data {
 
 /// What a pipeline works on; implemented by the loader's epoch.
 class Jobs {

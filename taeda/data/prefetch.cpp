@@ -6,7 +6,7 @@
 #include "taeda/device/registry.h"
 #include "taeda/ops/copy.h"
 
-namespace taeda::data::detail {
+namespace taeda::inline v0_2::data::detail {
 
 namespace {
 

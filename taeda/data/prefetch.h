@@ -20,7 +20,7 @@
 #include "taeda/data/loader.h"
 #include "taeda/device/stream.h"
 
-namespace taeda::data {
+namespace taeda::inline v0_2::data {
 
 namespace detail {
 

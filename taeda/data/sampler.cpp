@@ -6,7 +6,7 @@
 
 #include "taeda/base/error.h"
 
-namespace taeda::data::samplers {
+namespace taeda::inline v0_2::data::samplers {
 
 namespace {
 

@@ -8,7 +8,7 @@
 
 #include "taeda/device/generator.h"
 
-namespace taeda::data::samplers {
+namespace taeda::inline v0_2::data::samplers {
 
 /// Hands out indices, a batch at a time. Used by one thread at a time.
 class Sampler {

@@ -6,7 +6,7 @@
 #include "taeda/data/dataset.h"
 #include "taeda/data/gather.h"
 
-namespace taeda::data::datasets {
+namespace taeda::inline v0_2::data::datasets {
 
 namespace detail {
 template <size_t N>

@@ -7,7 +7,7 @@
 #include "taeda/data/collate.h"
 #include "taeda/data/dataset.h"
 
-namespace taeda::data::transforms {
+namespace taeda::inline v0_2::data::transforms {
 
 /// A function of a whole batch.
 template <class InputBatch, class OutputBatch>
@@ -105,7 +105,7 @@ class Normalize : public TensorTransform<Target> {
 
 }  // namespace taeda::data::transforms
 
-namespace taeda::data::datasets {
+namespace taeda::inline v0_2::data::datasets {
 
 namespace detail {
 

@@ -1,6 +1,6 @@
 #include "taeda/data/worker.h"
 
-namespace taeda::data {
+namespace taeda::inline v0_2::data {
 
 namespace {
 

@@ -8,7 +8,7 @@
 
 #include "taeda/device/generator.h"
 
-namespace taeda::data {
+namespace taeda::inline v0_2::data {
 
 /// The generator of the batch that this thread reads; outside a loader the CPU's default one.
 Generator& worker_generator();

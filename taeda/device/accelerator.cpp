@@ -5,7 +5,7 @@
 #include "taeda/base/device_types.h"
 #include "taeda/device/generator.h"
 
-namespace taeda::accelerator {
+namespace taeda::inline v0_2::accelerator {
 
 std::vector<DeviceType> types() {
   std::vector<DeviceType> out;

@@ -12,7 +12,7 @@
 #include "taeda/device/registry.h"
 #include "taeda/device/stream.h"
 
-namespace taeda::accelerator {
+namespace taeda::inline v0_2::accelerator {
 
 /// Everywhere below, device index -1 is the calling thread's current device of the type.
 

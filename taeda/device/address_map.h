@@ -7,7 +7,7 @@
 
 #include "taeda/device/free_lists.h"
 
-namespace taeda::detail {
+namespace taeda::inline v0_2::detail {
 
 class AddressMap {
  public:

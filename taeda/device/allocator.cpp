@@ -10,7 +10,7 @@
 #include "taeda/device/registry.h"
 #include "taeda/device/stream.h"
 
-namespace taeda::allocator {
+namespace taeda::inline v0_2::allocator {
 
 namespace {
 

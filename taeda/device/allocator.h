@@ -12,7 +12,7 @@
 #include "taeda/device/backend.h"
 #include "taeda/device/memory_stats.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace allocator {
 

@@ -8,7 +8,7 @@
 
 #include "taeda/base/device.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// What `get_device_properties` tells about a device.
 struct DeviceProperties {

@@ -4,7 +4,7 @@
 
 #include "taeda/base/error.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// How float products on an accelerator round their factors: "highest" (float32), "high" or
 /// "medium" (TF32, where the device has it). Throws Error for another word.

@@ -6,7 +6,7 @@
 
 #include "taeda/device/backend.h"
 
-namespace taeda::builtin {
+namespace taeda::inline v0_2::builtin {
 
 /// cpu/backend.cpp.
 Backend* cpu_backend();

@@ -18,7 +18,7 @@
 #define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
 #endif
 
-namespace taeda::detail {
+namespace taeda::inline v0_2::detail {
 
 namespace {
 

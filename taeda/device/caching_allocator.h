@@ -13,7 +13,7 @@
 #include "taeda/device/high_water.h"
 #include "taeda/device/virtual_memory.h"
 
-namespace taeda::detail {
+namespace taeda::inline v0_2::detail {
 
 /// Bytes in words: "512 bytes", "1.50 MiB".
 std::string format_bytes(int64_t bytes);

@@ -3,7 +3,7 @@
 
 #include "taeda/device/accelerator.h"
 
-namespace taeda::cuda {
+namespace taeda::inline v0_2::cuda {
 
 constexpr DeviceType kType = kCUDA;
 #include "taeda/device/accelerator_functions.inc"

@@ -1,6 +1,6 @@
 #include "taeda/device/free_lists.h"
 
-namespace taeda::detail {
+namespace taeda::inline v0_2::detail {
 
 size_t FreeLists::first_from(size_t c) const {
   if (c >= kClasses) return kClasses;

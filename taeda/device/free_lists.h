@@ -13,7 +13,7 @@
 
 #include "taeda/device/backend.h"
 
-namespace taeda::detail {
+namespace taeda::inline v0_2::detail {
 
 class FreeLists;
 

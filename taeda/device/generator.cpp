@@ -14,7 +14,7 @@
 #include "taeda/device/random_fill.h"
 #include "taeda/device/registry.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 using detail::Mt19937;
 

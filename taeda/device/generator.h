@@ -11,7 +11,7 @@
 #include "taeda/base/half.h"
 #include "taeda/base/macros.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// The seed of every generator until it is seeded; PyTorch's.
 constexpr uint64_t kDefaultSeed = 67280421310721;

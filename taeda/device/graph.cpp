@@ -9,7 +9,7 @@
 #include "taeda/base/error.h"
 #include "taeda/device/registry.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace {
 

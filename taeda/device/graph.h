@@ -16,7 +16,7 @@
 #include "taeda/device/generator.h"
 #include "taeda/device/stream.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// Numbers in device memory that belong to a graph: the host fills them in before every replay, and
 /// the graph's kernels read them. Only `graph_numbers` makes them.

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace taeda::detail {
+namespace taeda::inline v0_2::detail {
 
 /// The largest amount of late. At the end of every period it falls to that period's peak, but at
 /// most by half: a program whose steps reach the same peak again and again keeps its mark, one that

@@ -1,6 +1,6 @@
 #include "taeda/device/host_clock.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace {
 constinit thread_local int64_t clock_of_thread = 0;

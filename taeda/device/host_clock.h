@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// Nanoseconds on the calling thread's clock; 0 as long as nothing is predicted.
 int64_t host_clock();

@@ -19,7 +19,7 @@
 
 #include "taeda/device/stream.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// Where the host would wait for a non-blocking copy, Error is thrown instead, so that a program
 /// finds the places where it does not overlap. Also switched on by TAEDA_STRICT_COPIES=1.

@@ -24,7 +24,7 @@
 
 #include "taeda/device/caching_allocator.h"
 
-namespace taeda::detail {
+namespace taeda::inline v0_2::detail {
 
 namespace {
 

@@ -1,7 +1,7 @@
 // Giving the host's cached memory back while a program idles.
 #pragma once
 
-namespace taeda::detail {
+namespace taeda::inline v0_2::detail {
 
 class CachingAllocator;
 

@@ -9,7 +9,7 @@
 #include "taeda/base/tracing_log.h"
 #include "taeda/device/caching_allocator.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace taeda::detail {
+namespace taeda::inline v0_2::detail {
 
 class CachingAllocator;
 

@@ -12,7 +12,7 @@
 
 #include "taeda/base/error.h"
 
-namespace taeda::detail {
+namespace taeda::inline v0_2::detail {
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-namespace taeda::detail {
+namespace taeda::inline v0_2::detail {
 
 /// Bytes of the machine.
 size_t machine_memory();

@@ -7,7 +7,7 @@
 #include "taeda/base/json.h"
 #include "taeda/device/caching_allocator.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace {
 

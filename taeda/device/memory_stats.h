@@ -9,7 +9,7 @@
 
 #include "taeda/base/device.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// A quantity over time. `allocated` and `freed` are what was ever added and taken away.
 struct MemoryStat {

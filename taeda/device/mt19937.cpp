@@ -4,7 +4,7 @@
 
 #include "taeda/device/random_fill.h"
 
-namespace taeda::detail {
+namespace taeda::inline v0_2::detail {
 
 Mt19937::Mt19937(uint32_t seed) {
   state_[0] = seed;

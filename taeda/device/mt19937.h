@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace taeda::detail {
+namespace taeda::inline v0_2::detail {
 
 class Mt19937 {
  public:

@@ -13,7 +13,7 @@
 #include "taeda/device/graph.h"
 #include "taeda/device/registry.h"
 
-namespace taeda::allocator {
+namespace taeda::inline v0_2::allocator {
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include "taeda/base/error.h"
 #include "taeda/device/builtin.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include "taeda/base/device_types.h"
 #include "taeda/device/backend.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 inline constexpr uint64_t kPluginMagic = 0x6e696775'6c706174;
 

@@ -5,7 +5,7 @@
 
 #include "taeda/base/macros.h"
 
-namespace taeda::detail {
+namespace taeda::inline v0_2::detail {
 
 namespace {
 

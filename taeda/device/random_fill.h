@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace taeda::detail {
+namespace taeda::inline v0_2::detail {
 
 /// The next 624 words of the Mersenne Twister's recurrence, in place.
 void mt19937_twist(uint32_t* state);

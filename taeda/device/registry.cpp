@@ -7,7 +7,7 @@
 #include "taeda/device/builtin.h"
 #include "taeda/device/plugin.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include "taeda/device/backend.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// The backend of a type. Throws Error, with the reason, when the type has no devices here.
 Backend& backend_of(DeviceType type);

@@ -12,7 +12,7 @@
 #include "taeda/device/accelerator.h"
 #include "taeda/device/sim_cost.h"
 
-namespace taeda::sim {
+namespace taeda::inline v0_2::sim {
 
 constexpr DeviceType kType = kSim;
 #include "taeda/device/accelerator_functions.inc"

@@ -25,7 +25,7 @@
 
 #include "taeda/base/device.h"
 
-namespace taeda::sim {
+namespace taeda::inline v0_2::sim {
 
 /// A machine. Rates are per second, times in seconds; a rate of 0 costs nothing.
 struct CostModel {

@@ -5,7 +5,7 @@
 #include "taeda/device/allocator.h"
 #include "taeda/device/host_copies.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace {
 

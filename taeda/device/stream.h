@@ -6,7 +6,7 @@
 #include "taeda/base/device.h"
 #include "taeda/device/backend.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 class Event;
 

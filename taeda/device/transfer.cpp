@@ -9,7 +9,7 @@
 #include "taeda/device/registry.h"
 #include "taeda/device/stream.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include "taeda/device/backend.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// Copies `bytes` from `src` to `dst` after the work queued on both devices' current streams, and
 /// before what they queue later. Host memory may be reused on return, unless it is pinned and

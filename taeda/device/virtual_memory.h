@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// A part of a Backend. Addresses and sizes are multiples of `granularity`. Any method may be
 /// called from any thread.

@@ -7,7 +7,7 @@
 #include "taeda/base/ordered_dict.h"
 #include "taeda/io/safetensors.h"
 
-namespace taeda::io {
+namespace taeda::inline v0_2::io {
 
 /// The content of a file. Tensors keep their order.
 struct Archive {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace taeda::io {
+namespace taeda::inline v0_2::io {
 
 /// Writes to a temporary file in the folder of `path`; commit() puts it in place, replacing what
 /// was there. Without commit() nothing is left behind. Throws Error, naming the path and the

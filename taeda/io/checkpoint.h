@@ -7,7 +7,7 @@
 
 #include "taeda/io/serialize.h"
 
-namespace taeda::io {
+namespace taeda::inline v0_2::io {
 
 /// Named sections; names of a section's tensors start with "<section>.".
 class Checkpoint {

@@ -3,7 +3,7 @@
 
 #include <csignal>
 
-namespace taeda::io {
+namespace taeda::inline v0_2::io {
 
 /// While one lives, the first SIGINT (Ctrl-C) or SIGTERM (what batch systems send before they kill)
 /// is only noted: the loop asks `requested()` after each step, saves a checkpoint and ends. A

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-namespace taeda::io {
+namespace taeda::inline v0_2::io {
 
 /// Maps a whole file privately: pages are read when touched, writes stay in this process. Throws
 /// Error, naming the path and the reason. The file must not be cut short while it is mapped.

@@ -14,7 +14,7 @@
 #include "taeda/ops/shape.h"
 #include "taeda/tensor/grad_mode.h"
 
-namespace taeda::io {
+namespace taeda::inline v0_2::io {
 
 namespace {
 

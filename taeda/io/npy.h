@@ -10,7 +10,7 @@
 
 #include "taeda/io/safetensors.h"
 
-namespace taeda::io {
+namespace taeda::inline v0_2::io {
 
 struct NpyHeader {
   std::string descr;  ///< the dtype as NumPy writes it: "<f4"

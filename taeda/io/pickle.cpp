@@ -7,7 +7,7 @@
 
 #include "taeda/base/error.h"
 
-namespace taeda::io {
+namespace taeda::inline v0_2::io {
 
 namespace {
 

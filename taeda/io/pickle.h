@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace taeda::io {
+namespace taeda::inline v0_2::io {
 
 struct PickleValue {
   enum class Kind { None, Bool, Int, Float, Text, Tuple, List, Dict, Name, Storage, Call };

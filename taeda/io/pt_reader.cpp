@@ -9,7 +9,7 @@
 #include "taeda/io/pickle.h"
 #include "taeda/io/zip_archive.h"
 
-namespace taeda::io {
+namespace taeda::inline v0_2::io {
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include "taeda/base/ordered_dict.h"
 #include "taeda/io/safetensors.h"
 
-namespace taeda::io {
+namespace taeda::inline v0_2::io {
 
 /// What a file holds, by path: keys and positions joined with dots, {"model": {"fc.weight": ...},
 /// "epoch": 3} gives the tensor "model.fc.weight" and the value "epoch". A file that holds one

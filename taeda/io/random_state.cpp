@@ -11,7 +11,7 @@
 #include "taeda/device/generator.h"
 #include "taeda/ops/create.h"
 
-namespace taeda::io {
+namespace taeda::inline v0_2::io {
 
 namespace {
 

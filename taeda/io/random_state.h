@@ -6,7 +6,7 @@
 #include "taeda/base/ordered_dict.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::io {
+namespace taeda::inline v0_2::io {
 
 /// The default generators of the CPU and of every accelerator, as a part of a checkpoint:
 ///

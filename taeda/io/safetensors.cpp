@@ -14,7 +14,7 @@
 #include <nlohmann/json.hpp>
 #endif
 
-namespace taeda::io {
+namespace taeda::inline v0_2::io {
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "safetensors holds little-endian numbers");
 

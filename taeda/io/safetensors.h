@@ -15,7 +15,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::io {
+namespace taeda::inline v0_2::io {
 
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 using Metadata = std::map<std::string, std::string>;

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #endif
 
-namespace taeda::io {
+namespace taeda::inline v0_2::io {
 
 namespace {
 

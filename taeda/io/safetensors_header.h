@@ -5,7 +5,7 @@
 
 #include "taeda/io/safetensors.h"
 
-namespace taeda::io {
+namespace taeda::inline v0_2::io {
 
 /// The largest header accepted, in bytes; the format's own limit.
 constexpr uint64_t kMaxHeaderBytes = 100'000'000;

@@ -14,7 +14,7 @@
 #include "taeda/base/error.h"
 #include "taeda/io/archive.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace io {
 

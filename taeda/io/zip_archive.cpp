@@ -8,7 +8,7 @@
 #include <zip.h>
 #endif
 
-namespace taeda::io {
+namespace taeda::inline v0_2::io {
 
 const ZipReader::Entry* ZipReader::find(std::string_view name) const {
   const auto found = std::find_if(entries_.begin(), entries_.end(),

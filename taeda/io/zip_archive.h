@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace taeda::io {
+namespace taeda::inline v0_2::io {
 
 /// Whether this build has libzip.
 bool has_zip();

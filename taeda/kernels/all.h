@@ -22,7 +22,7 @@
 #include "taeda/kernels/softmax.h"
 #include "taeda/kernels/sort.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// Calls `f.template operator()<&slot>()` for every slot.
 template <class F>

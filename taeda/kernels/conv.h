@@ -5,7 +5,7 @@
 #include "taeda/kernels/slot.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// How the window moves; a plain value. Only the first `ndim` entries count.
 ///

@@ -3,7 +3,7 @@
 
 #include "taeda/kernels/pointwise.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// Every element becomes `value`.
 struct Fill {

@@ -4,7 +4,7 @@
 #include "taeda/kernels/slot.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// out[i] = start + i * step, computed in int64 for integers and in double otherwise. `out` is
 /// one-dimensional and contiguous.

@@ -6,7 +6,7 @@
 #include "taeda/kernels/slot.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// Complex to complex along each of `dims`; `out` may be `in`.
 inline Slot<void(const Tensor& out, const Tensor& in, IntArrayRef dims, bool forward, double scale)>

@@ -11,7 +11,7 @@
 #include "taeda/kernels/slot.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// What one index tensor contributes to the offsets.
 struct IndexTerm {

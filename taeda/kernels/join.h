@@ -4,7 +4,7 @@
 #include "taeda/kernels/slot.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// The inputs one after the other along `dim` of the contiguous `out`. Inputs have out's dtype, any
 /// strides, and fill `out` exactly.

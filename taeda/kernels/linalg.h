@@ -11,7 +11,7 @@
 #include "taeda/kernels/slot.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// The lower triangle of a = L L^T becomes L; the upper one is undefined afterwards. info: the
 /// order of the first leading minor that is not positive.

@@ -4,7 +4,7 @@
 
 #include "taeda/kernels/softmax.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 struct ClassLoss {
   SoftmaxShape shape;

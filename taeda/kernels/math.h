@@ -20,7 +20,7 @@
 #include "taeda/kernels/math_device.h"
 #else
 
-namespace taeda::math {
+namespace taeda::inline v0_2::math {
 
 /// e^x = 2^n e^r; (e^r - 1 - r) / r^2 on |r| <= ln(2) / 2.
 TAEDA_ALWAYS_INLINE float exp(float x) {
@@ -254,7 +254,7 @@ inline double pow(double x, double y) { return std::pow(x, y); }
 
 #endif  // defined(__CUDA_ARCH__)
 
-namespace taeda::math {
+namespace taeda::inline v0_2::math {
 
 /// Any argument, without vectorisation.
 template <class T>

@@ -8,7 +8,7 @@
 
 #include "taeda/base/macros.h"
 
-namespace taeda::math::detail {
+namespace taeda::inline v0_2::math::detail {
 
 template <class T>
 constexpr T kInfinity = std::numeric_limits<T>::infinity();

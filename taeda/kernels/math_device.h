@@ -1,7 +1,7 @@
 // The functions of kernels/math.h in device code: the toolkit's own. Included by math.h only.
 #pragma once
 
-namespace taeda::math {
+namespace taeda::inline v0_2::math {
 
 #define TAEDA_DEVICE_UNARY(name)                               \
   inline TAEDA_HD float name(float x) { return ::name##f(x); } \

@@ -4,7 +4,7 @@
 #include "taeda/kernels/slot.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// out = alpha * a @ b + beta * addend.
 ///

@@ -3,7 +3,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// Whether elements of both, which have the same sizes, lie in the same order, so that one loop
 /// over the memory covers them where they have no gaps.

@@ -5,7 +5,7 @@
 #include "taeda/kernels/slot.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// Each channel (dimension 1) over all other dimensions. Data is contiguous or channels-last;
 /// outputs have the input's strides. Training: `mean` and `rstd` = 1 / sqrt(var + eps) are outputs,

@@ -3,7 +3,7 @@
 
 #include "taeda/kernels/math.h"
 
-namespace taeda::math {
+namespace taeda::inline v0_2::math {
 
 #if !defined(__CUDA_ARCH__)
 

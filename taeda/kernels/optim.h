@@ -8,7 +8,7 @@
 #include "taeda/kernels/slot.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 struct SgdStep {
   double lr, momentum, dampening, weight_decay;

@@ -5,7 +5,7 @@
 #include "taeda/base/error.h"
 #include "taeda/kernels/memory_order.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace {
 

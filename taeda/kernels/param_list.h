@@ -7,7 +7,7 @@
 #include "taeda/device/graph.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// Where some float64 numbers lie, on which device, and how many there are. Made of something that
 /// owns them, never of an address. A plain value, copyable into a queue.

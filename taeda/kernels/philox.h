@@ -8,7 +8,7 @@
 
 #include "taeda/base/macros.h"
 
-namespace taeda::philox {
+namespace taeda::inline v0_2::philox {
 
 /// Four independent 32-bit words.
 struct Words {

@@ -9,7 +9,7 @@
 #include "taeda/kernels/slot.h"
 #include "taeda/tensor/iter.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// A pointwise functor's parameters as plain bytes, so that every such slot has one signature and a
 /// launch can be queued.

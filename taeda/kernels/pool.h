@@ -6,7 +6,7 @@
 #include "taeda/kernels/slot.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// The window; a plain value. Only the first `ndim` entries count. Output position o and window
 /// position k read the input at o * stride - padding + k * dilation; what lies outside does not

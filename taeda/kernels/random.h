@@ -7,7 +7,7 @@
 #include "taeda/kernels/slot.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// In [from, to); 24 bits, or 53 for double. What rounds to `to` becomes `from`.
 inline Slot<void(const Tensor& out, double from, double to, const PhiloxState& state)> uniform_slot{

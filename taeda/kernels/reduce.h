@@ -5,7 +5,7 @@
 #include "taeda/kernels/slot.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// A set of dimensions, one bit each.
 struct DimMask {

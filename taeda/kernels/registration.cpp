@@ -4,7 +4,7 @@
 
 #include "taeda/kernels/slot.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 // Slots of accelerators are filled when their backend is loaded, which is before their first tensor
 // exists. The CPU has no such moment: the first slot that finds itself empty comes here.

@@ -3,7 +3,7 @@
 
 #include "taeda/base/device.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// cpu/register.cpp
 void register_cpu_kernels();

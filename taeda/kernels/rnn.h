@@ -5,7 +5,7 @@
 #include "taeda/kernels/slot.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 enum class RnnMode : int32_t { ReLU, Tanh, LSTM, GRU };
 

@@ -5,7 +5,7 @@
 #include "taeda/base/macros.h"
 #include "taeda/kernels/math.h"
 
-namespace taeda::rnn_cell {
+namespace taeda::inline v0_2::rnn_cell {
 
 /// A unit's gates, cell and hidden state.
 template <class A>

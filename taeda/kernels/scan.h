@@ -5,7 +5,7 @@
 #include "taeda/kernels/slot.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 using ScanSlot = Slot<void(const Tensor& out, const Tensor& in, int64_t dim)>;
 inline ScanSlot cumsum_slot{"cumsum"};

@@ -2,7 +2,7 @@
 
 #include "taeda/tensor/iter.h"
 
-namespace taeda::detail {
+namespace taeda::inline v0_2::detail {
 
 void throw_other_device(const char* kernel, size_t argument, Device expected, Device found) {
   throw Error(concat(

@@ -11,7 +11,7 @@
 #include "taeda/base/error.h"
 #include "taeda/base/tracing.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 class Tensor;
 class Iter;

@@ -4,7 +4,7 @@
 #include "taeda/kernels/slot.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 struct SoftmaxShape {
   int64_t outer, n, inner;

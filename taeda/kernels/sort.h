@@ -4,7 +4,7 @@
 #include "taeda/kernels/slot.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// Sorts `in` along `dim`; `indices` (int64) say where each value was. All have one shape.
 inline Slot<void(const Tensor& values, const Tensor& indices, const Tensor& in, int64_t dim,

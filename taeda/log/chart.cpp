@@ -9,7 +9,7 @@
 #include "taeda/ops/create.h"
 #include "taeda/vision/grid.h"
 
-namespace taeda::logging {
+namespace taeda::inline v0_2::logging {
 
 namespace {
 

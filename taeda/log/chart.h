@@ -10,7 +10,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::logging {
+namespace taeda::inline v0_2::logging {
 
 struct Curve {
   std::string name;

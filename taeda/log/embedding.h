@@ -6,7 +6,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::logging {
+namespace taeda::inline v0_2::logging {
 
 struct Embedding {
   Tensor points;                    ///< (N, D)

@@ -7,7 +7,7 @@
 #include "event.pb.h"
 #endif
 
-namespace taeda::logging {
+namespace taeda::inline v0_2::logging {
 
 #if defined(TAEDA_HAS_TENSORBOARD)
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace taeda::logging {
+namespace taeda::inline v0_2::logging {
 
 struct EventValue {
   std::string tag;

@@ -12,7 +12,7 @@
 
 #include "taeda/log/record_file.h"
 
-namespace taeda::logging {
+namespace taeda::inline v0_2::logging {
 
 /// A failure does not stop the one who adds: it is kept, and the next flush() or close() throws it.
 class EventQueue {

@@ -11,7 +11,7 @@
 #include "taeda/ops/copy.h"
 #include "taeda/tensor/grad_mode.h"
 
-namespace taeda::logging {
+namespace taeda::inline v0_2::logging {
 
 namespace {
 

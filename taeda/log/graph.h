@@ -7,7 +7,7 @@
 
 #include "taeda/nn/module.h"
 
-namespace taeda::logging {
+namespace taeda::inline v0_2::logging {
 
 /// One box: an input, a parameter, an operation or an output. The parts of the name between slashes
 /// are the modules it lies in: "Network/Conv2d[conv1]/Convolution".

@@ -7,7 +7,7 @@
 
 #include "taeda/base/array_ref.h"
 
-namespace taeda::logging {
+namespace taeda::inline v0_2::logging {
 
 /// Limits between buckets: "tensorflow", or a list of your own in rising order.
 class HistogramBins {

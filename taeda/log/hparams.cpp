@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-namespace taeda::logging {
+namespace taeda::inline v0_2::logging {
 
 std::string to_string(const HParam& value) {
   struct {

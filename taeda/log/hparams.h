@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-namespace taeda::logging {
+namespace taeda::inline v0_2::logging {
 
 using HParam = std::variant<bool, int64_t, double, std::string>;
 /// In order, as Python's dictionaries are.

@@ -6,7 +6,7 @@
 #include "taeda/base/error.h"
 #include "taeda/base/json.h"
 
-namespace taeda::logging {
+namespace taeda::inline v0_2::logging {
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace taeda::logging {
+namespace taeda::inline v0_2::logging {
 
 /// Builds a JSON object in order: `JsonObject().set("epoch", 1).set("loss", 0.5).str()`.
 class JsonObject {

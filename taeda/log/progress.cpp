@@ -6,7 +6,7 @@
 
 #include "taeda/log/terminal.h"
 
-namespace taeda::logging {
+namespace taeda::inline v0_2::logging {
 
 namespace {
 

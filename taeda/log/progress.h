@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-namespace taeda::logging {
+namespace taeda::inline v0_2::logging {
 
 struct ProgressOptions {
   std::FILE* stream = stderr;

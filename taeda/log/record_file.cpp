@@ -12,7 +12,7 @@
 
 #include "taeda/base/error.h"
 
-namespace taeda::logging {
+namespace taeda::inline v0_2::logging {
 
 namespace {
 

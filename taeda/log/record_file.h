@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace taeda::logging {
+namespace taeda::inline v0_2::logging {
 
 /// CRC-32C (Castagnoli; RFC 3720, B.4).
 uint32_t crc32c(std::string_view bytes);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace taeda::logging {
+namespace taeda::inline v0_2::logging {
 
 const HParam* Run::find(std::string_view name) const {
   const auto found = std::find_if(values_.begin(), values_.end(),

@@ -14,7 +14,7 @@
 #include "taeda/base/error.h"
 #include "taeda/log/hparams.h"
 
-namespace taeda::logging {
+namespace taeda::inline v0_2::logging {
 
 /// One value for each parameter, by name and in order.
 class Run {

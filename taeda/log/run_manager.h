@@ -33,7 +33,7 @@
 #include "taeda/ops/copy.h"
 #include "taeda/ops/shape.h"
 
-namespace taeda::logging {
+namespace taeda::inline v0_2::logging {
 
 /// One line of the results.
 struct EpochResult {

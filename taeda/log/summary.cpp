@@ -9,7 +9,7 @@
 #include "hparams.pb.h"
 #endif
 
-namespace taeda::logging::summary {
+namespace taeda::inline v0_2::logging::summary {
 
 #if defined(TAEDA_HAS_TENSORBOARD)
 

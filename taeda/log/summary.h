@@ -10,7 +10,7 @@
 #include "taeda/log/histogram.h"
 #include "taeda/log/hparams.h"
 
-namespace taeda::logging::summary {
+namespace taeda::inline v0_2::logging::summary {
 
 /// Throws NotImplementedError in a build without Protocol Buffers.
 void check_available();

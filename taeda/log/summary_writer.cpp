@@ -22,7 +22,7 @@
 #include "taeda/vision/grid.h"
 #include "taeda/vision/image_io.h"
 
-namespace taeda::logging {
+namespace taeda::inline v0_2::logging {
 
 namespace {
 

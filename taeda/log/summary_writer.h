@@ -22,7 +22,7 @@
 #include "taeda/nn/hooks.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::logging {
+namespace taeda::inline v0_2::logging {
 
 /// Whether this build can write event files.
 bool has_tensorboard();

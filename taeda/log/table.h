@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace taeda::logging {
+namespace taeda::inline v0_2::logging {
 
 /// `Table({"epoch", "loss"}).row({"1", "0.53"})`; text that looks like a number is set to the
 /// right.

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-namespace taeda::logging {
+namespace taeda::inline v0_2::logging {
 
 namespace {
 

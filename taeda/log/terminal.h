@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace taeda::logging {
+namespace taeda::inline v0_2::logging {
 
 /// Whether the stream is a terminal that understands cursor movements (and NO_COLOR-like TERM=dumb
 /// is not set).

@@ -20,7 +20,7 @@
 #include "taeda/ops/sort.h"
 #include "taeda/tensor/grad_mode.h"
 
-namespace taeda::models {
+namespace taeda::inline v0_2::models {
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include "taeda/nn/modules/linear.h"
 #include "taeda/nn/modules/normalization.h"
 
-namespace taeda::models {
+namespace taeda::inline v0_2::models {
 
 /// The defaults make a network of 11 million parameters; {50257, 1024, 12, 12, 768} is GPT-2.
 struct GPTOptions {

@@ -6,7 +6,7 @@
 #include "taeda/ops/pool.h"
 #include "taeda/ops/shape.h"
 
-namespace taeda::models {
+namespace taeda::inline v0_2::models {
 
 void LeNetImpl::reset() {
   conv1 = register_module("conv1", nn::Conv2d(channels_, 6, 5));

@@ -5,7 +5,7 @@
 #include "taeda/nn/modules/conv.h"
 #include "taeda/nn/modules/linear.h"
 
-namespace taeda::models {
+namespace taeda::inline v0_2::models {
 
 /// Pictures (N, channels, 28, 28) or (N, channels, 32, 32) to scores (N, num_classes). Those of 28
 /// x 28 get a border, so that both have the same weights.

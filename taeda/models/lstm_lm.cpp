@@ -7,7 +7,7 @@
 #include "taeda/ops/shape.h"
 #include "taeda/ops/softmax.h"
 
-namespace taeda::models {
+namespace taeda::inline v0_2::models {
 
 namespace {
 constexpr double kInitialRange = 0.1;

@@ -8,7 +8,7 @@
 #include "taeda/nn/modules/embedding.h"
 #include "taeda/nn/modules/rnn.h"
 
-namespace taeda::models {
+namespace taeda::inline v0_2::models {
 
 struct LSTMLanguageModelOptions {
   int64_t ntoken = 10000;  ///< words

@@ -11,7 +11,7 @@
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/reduce.h"
 
-namespace taeda::models {
+namespace taeda::inline v0_2::models {
 
 namespace {
 

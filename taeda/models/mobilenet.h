@@ -4,7 +4,7 @@
 
 #include "taeda/nn/containers/sequential.h"
 
-namespace taeda::models {
+namespace taeda::inline v0_2::models {
 
 /// 1 x 1 to more channels, 3 x 3 on each channel alone, 1 x 1 to fewer; the input is added where it
 /// fits.

@@ -6,7 +6,7 @@
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/shape.h"
 
-namespace taeda::models {
+namespace taeda::inline v0_2::models {
 
 namespace {
 

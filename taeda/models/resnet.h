@@ -11,7 +11,7 @@
 #include "taeda/nn/modules/normalization.h"
 #include "taeda/nn/modules/pooling.h"
 
-namespace taeda::models {
+namespace taeda::inline v0_2::models {
 
 /// Two convolutions of 3 x 3 around which the input goes, too.
 class BasicBlockImpl : public nn::Cloneable<BasicBlockImpl> {

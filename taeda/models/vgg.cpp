@@ -9,7 +9,7 @@
 #include "taeda/nn/modules/normalization.h"
 #include "taeda/ops/shape.h"
 
-namespace taeda::models {
+namespace taeda::inline v0_2::models {
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include "taeda/nn/containers/sequential.h"
 #include "taeda/nn/modules/pooling.h"
 
-namespace taeda::models {
+namespace taeda::inline v0_2::models {
 
 struct VGGOptions {
   /// Channels of the convolutions; 0 stands for pooling.

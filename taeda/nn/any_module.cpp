@@ -4,7 +4,7 @@
 
 #include <memory>
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 std::string detail::type_name(const std::type_info& type) {
   int status = 0;

@@ -11,7 +11,7 @@
 
 #include "taeda/nn/holder.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 namespace detail {
 std::string type_name(const std::type_info& type);

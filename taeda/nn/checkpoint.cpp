@@ -18,7 +18,7 @@
 #include "taeda/device/accelerator.h"
 #include "taeda/device/generator.h"
 
-namespace taeda::utils::checkpoint {
+namespace taeda::inline v0_2::utils::checkpoint {
 
 namespace {
 

@@ -15,7 +15,7 @@
 #include "taeda/nn/parallel/scatter_gather.h"
 #include "taeda/tensor/autocast_mode.h"
 
-namespace taeda::utils::checkpoint {
+namespace taeda::inline v0_2::utils::checkpoint {
 
 /// What a forward run looks at besides its arguments, and a second run must find unchanged: the
 /// state of autocast and, with `random`, of the generators of the CPU and of all devices of the

@@ -3,7 +3,7 @@
 #include "taeda/nn/init.h"
 #include "taeda/tensor/grad_mode.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include "taeda/nn/init.h"
 #include "taeda/nn/make_module.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 /// While one lives on a thread, clones share the memory of their originals' tensors: for those who
 /// give them other memory right after.

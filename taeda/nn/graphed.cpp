@@ -9,7 +9,7 @@
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include "taeda/device/graph.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 using TensorFunction = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
 

@@ -8,7 +8,7 @@
 #include "taeda/nn/hooks.h"
 #include "taeda/nn/make_module.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 /// Copies share one module. Constructs the module from the arguments it is given; `{nullptr}` makes
 /// an empty holder, whose use throws Error.

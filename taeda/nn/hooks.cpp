@@ -7,7 +7,7 @@
 #include "taeda/autograd/engine.h"
 #include "taeda/autograd/record.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include "taeda/base/tracing.h"
 #include "taeda/nn/module.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 /// What hangs on a module. Inputs are the tensors among the arguments of forward, in order; the
 /// output is what forward returns or, of a tuple or a vector, its first tensor (undefined if there

@@ -5,7 +5,7 @@
 #include "taeda/ops/create.h"
 #include "taeda/tensor/grad_mode.h"
 
-namespace taeda::nn::init {
+namespace taeda::inline v0_2::nn::init {
 
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include "taeda/nn/types.h"
 
-namespace taeda::nn::init {
+namespace taeda::inline v0_2::nn::init {
 
 /// While one lives on a thread, the functions below leave tensors as they are: for modules whose
 /// values are copied or loaded right after construction.

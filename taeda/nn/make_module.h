@@ -6,7 +6,7 @@
 
 #include "taeda/nn/module.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 /// As std::make_shared, but every class of module gets the same kind of control block, `Module`'s:
 /// a program with many of them compiles in half the time.

@@ -8,12 +8,12 @@
 #include "taeda/nn/hooks.h"
 #include "taeda/tensor/grad_mode.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 template class OrderedDict<std::string, Tensor>;
 template class OrderedDict<std::string, std::shared_ptr<nn::Module>>;
 }  // namespace taeda
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 namespace {
 

@@ -14,7 +14,7 @@
 #include "taeda/nn/shared_hooks.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 template <class Contained>
 class ModuleHolder;
@@ -192,7 +192,7 @@ std::ostream& operator<<(std::ostream& out, const Module& module);
 
 }  // namespace taeda::nn
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 // Compiled once, in module.cpp.
 extern template class OrderedDict<std::string, Tensor>;
 extern template class OrderedDict<std::string, std::shared_ptr<nn::Module>>;

@@ -2,7 +2,7 @@
 #include "taeda/nn/module.h"
 #include "taeda/tensor/grad_mode.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 void Module::collect_state(OrderedDict<std::string, Tensor>& out, const std::string& prefix) const {
   for (const auto& [name, tensor] : parameters_)

@@ -7,7 +7,7 @@
 #include "taeda/ops/join.h"
 #include "taeda/ops/sort.h"
 
-namespace taeda::nn::utils::rnn {
+namespace taeda::inline v0_2::nn::utils::rnn {
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::nn::utils::rnn {
+namespace taeda::inline v0_2::nn::utils::rnn {
 
 /// Sequences of different lengths without padding: `data` [sum of the lengths, *] holds the first
 /// elements of all sequences, then the second elements of those that have one, and so on;

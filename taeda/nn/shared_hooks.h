@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 struct ModuleHooks;
 

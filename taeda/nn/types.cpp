@@ -3,7 +3,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 std::string tuple_text(IntArrayRef values) {
   std::string out = "(";

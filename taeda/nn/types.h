@@ -9,7 +9,7 @@
 #include "taeda/base/error.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 // How a loss is reduced, under libtorch's names.
 constexpr Reduction kNone = Reduction::None;

@@ -9,7 +9,7 @@
 #include "taeda/ops/join.h"
 #include "taeda/tensor/grad_mode.h"
 
-namespace taeda::nn::utils {
+namespace taeda::inline v0_2::nn::utils {
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::nn::utils {
+namespace taeda::inline v0_2::nn::utils {
 
 /// Scales all gradients in place so that their norm, taken over all elements of all of them, is at
 /// most `max_norm`, and gives the norm before. Parameters without a gradient do not count.

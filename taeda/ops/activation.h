@@ -6,7 +6,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// max(x, 0); NaN stays NaN, and the gradient at 0 is 0.
 /// [method, dtypes: floating integral]

@@ -6,7 +6,7 @@
 #include "taeda/kernels/pointwise/compare.h"
 #include "taeda/ops/elementwise.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 using detail::conjugate;
 using detail::in_place;

@@ -6,7 +6,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// self + alpha * other.
 /// [in-place: own]

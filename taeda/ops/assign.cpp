@@ -5,7 +5,7 @@
 #include "taeda/tensor/iter.h"
 #include "taeda/tensor/promote.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 Tensor& detail::assign(const char* name, const Tensor& self, bool recorded,
                        const std::function<Tensor(const Tensor&)>& compute) {

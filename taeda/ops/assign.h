@@ -5,7 +5,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::detail {
+namespace taeda::inline v0_2::detail {
 
 /// self = compute(self), in the dtype of `self`; recorded as a change in place if `recorded`.
 /// Throws Error if the result has other sizes or cannot be cast.

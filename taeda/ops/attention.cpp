@@ -21,7 +21,7 @@
 #include "taeda/ops/shape.h"
 #include "taeda/ops/softmax.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// softmax(scale query key^T + mask) value (Vaswani et al. 2017): query [..., H, L, E], key [...,
 /// H, S, E], value [..., H, S, V] give [..., H, L, V]; H and the dimensions before it may be

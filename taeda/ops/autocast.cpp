@@ -5,7 +5,7 @@
 #include "taeda/tensor/grad_mode.h"
 #include "taeda/tensor/promote.h"
 
-namespace taeda::policy {
+namespace taeda::inline v0_2::policy {
 
 namespace {
 

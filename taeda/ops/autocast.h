@@ -17,7 +17,7 @@
 #include "taeda/tensor/autocast_mode.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::policy {
+namespace taeda::inline v0_2::policy {
 
 /// Device types a policy is for. PyTorch's lists differ: the CPU leaves to bfloat16 what float16
 /// would overflow in.
@@ -40,7 +40,7 @@ struct Declared {
 
 #include "taeda/generated/ops/autocast_policies.h"
 
-namespace taeda::policy {
+namespace taeda::inline v0_2::policy {
 
 /// Whether the policies of these devices apply to the tensor.
 bool applies(const Tensor& t, Devices devices);

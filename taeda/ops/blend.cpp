@@ -4,7 +4,7 @@
 #include "taeda/ops/compare.h"
 #include "taeda/ops/elementwise.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 using detail::conjugate;
 using detail::in_place;

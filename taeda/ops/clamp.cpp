@@ -8,7 +8,7 @@
 #include "taeda/ops/elementwise.h"
 #include "taeda/ops/unary.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include "taeda/kernels/pointwise/compare.h"
 #include "taeda/ops/elementwise.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 Tensor eq(const Tensor& self, const Tensor& other) { return pointwise(Eq{}, self, other); }
 Tensor eq(const Tensor& self, const Scalar& other) { return pointwise(Eq{}, self, other); }

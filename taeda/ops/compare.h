@@ -4,7 +4,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// self == other, element by element; NaN equals nothing.
 /// [in-place: Eq]

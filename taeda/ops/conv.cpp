@@ -12,7 +12,7 @@
 #include "taeda/ops/autocast.h"
 #include "taeda/tensor/iter.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace {
 

@@ -8,7 +8,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// Zeros around the input: a number of rows for each dimension, or "valid" (none), or "same" (as
 /// many as keep the size, the odd one behind; stride 1 only). Throws Error for other words.

@@ -10,7 +10,7 @@
 #include "taeda/kernels/copy.h"
 #include "taeda/ops/pointwise.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace {
 

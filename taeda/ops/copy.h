@@ -5,7 +5,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// A copy with the same values, differentiable.
 Tensor clone(const Tensor& self, MemoryFormat format = MemoryFormat::Preserve);

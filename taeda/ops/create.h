@@ -6,7 +6,7 @@
 #include "taeda/ops/tensor_literal.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// Uninitialised memory.
 Tensor empty(IntArrayRef size, const TensorOptions& options = {});

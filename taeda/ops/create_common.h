@@ -3,7 +3,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::detail {
+namespace taeda::inline v0_2::detail {
 
 /// A new tensor becomes a leaf that wants a gradient where the options say so.
 inline Tensor finish(Tensor out, const TensorOptions& o) {

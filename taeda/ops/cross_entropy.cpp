@@ -8,7 +8,7 @@
 #include "taeda/ops/pointwise.h"
 #include "taeda/ops/softmax.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace {
 

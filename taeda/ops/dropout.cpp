@@ -8,7 +8,7 @@
 #include "taeda/ops/dropout_state.h"
 #include "taeda/ops/pointwise.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace {
 

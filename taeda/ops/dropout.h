@@ -4,7 +4,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// While training, zeroes each element with probability p and multiplies the others by 1 / (1 - p);
 /// else the input itself. The CPU's generator only gives the seed of a mask drawn by Philox, so the

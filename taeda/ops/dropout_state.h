@@ -4,7 +4,7 @@
 #include "taeda/device/generator.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::detail {
+namespace taeda::inline v0_2::detail {
 
 /// The state of one mask; the CPU's generator gives the seed.
 inline PhiloxState next_mask_state(const Tensor& t) {

@@ -6,7 +6,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// Einstein's summation: "ij,jk->ik" is the matrix product. Letters name dimensions; one that
 /// occurs twice in an operand takes the diagonal; "..." stands for dimensions that broadcast;

@@ -5,7 +5,7 @@
 #include "taeda/autograd/record.h"
 #include "taeda/ops/pointwise.h"
 
-namespace taeda::detail {
+namespace taeda::inline v0_2::detail {
 
 /// Gradients are multiplied with conjugated factors; real ones are their own conjugates.
 inline Tensor conjugate(const Tensor& t) { return t.is_complex() ? t.conj() : t; }

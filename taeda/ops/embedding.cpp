@@ -5,7 +5,7 @@
 #include "taeda/ops/create.h"
 #include "taeda/ops/sort.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace {
 

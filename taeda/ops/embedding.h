@@ -4,7 +4,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// Row indices[i...] of `weight` ([num_embeddings, dim]) for every index: indices' shape + [dim].
 /// The gradient of row `padding_idx` (-1: none) is zero; with `scale_grad_by_freq` a row's gradient

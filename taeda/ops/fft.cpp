@@ -12,7 +12,7 @@
 #include "taeda/ops/join.h"
 #include "taeda/tensor/autocast_mode.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace {
 

@@ -18,7 +18,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// A list of integers that may be missing, which is not the same as empty.
 class OptionalIntArrayRef {

@@ -4,7 +4,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::detail {
+namespace taeda::inline v0_2::detail {
 
 /// Complex to complex along each of `dims`.
 Tensor fft_c2c(const Tensor& self, IntArrayRef dims, bool forward, double scale);

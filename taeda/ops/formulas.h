@@ -8,7 +8,7 @@
 #include "taeda/kernels/pointwise/unary.h"
 #include "taeda/ops/elementwise.h"
 
-namespace taeda::detail {
+namespace taeda::inline v0_2::detail {
 
 /// `op` of `inputs`, of which `self` is the first, written to `self`; by `compute(self)` if a
 /// gradient must be recorded. An answer (eq_, lt_) has the gradient zero, recorded as `node`.

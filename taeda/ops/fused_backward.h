@@ -7,7 +7,7 @@
 
 #include "taeda/tensor/grad_mode.h"
 
-namespace taeda::detail {
+namespace taeda::inline v0_2::detail {
 
 template <class Fused, class Composed>
 auto fused_or_differentiable(Fused&& fused, Composed&& composed) {

@@ -10,7 +10,7 @@
 #include "taeda/ops/shape.h"
 #include "taeda/tensor/iter.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 using detail::in_place;
 

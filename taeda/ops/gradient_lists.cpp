@@ -4,7 +4,7 @@
 
 #include "taeda/autograd/record.h"
 
-namespace taeda::detail {
+namespace taeda::inline v0_2::detail {
 
 void add_gradient(std::vector<ParamList>& lists, const Tensor& parameter) {
   if (!parameter.grad().layout().is_non_overlapping_and_dense())

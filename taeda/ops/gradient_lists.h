@@ -7,7 +7,7 @@
 #include "taeda/kernels/param_list.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::detail {
+namespace taeda::inline v0_2::detail {
 
 /// Adds the gradient of `parameter`, which must have one, to the list of its device and dtype.
 /// Kernels change it in place. One with gaps between its elements is first

@@ -8,7 +8,7 @@
 #include "taeda/ops/shape.h"
 #include "taeda/tensor/iter.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include "taeda/tensor/indexing.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// What numpy's `self[indices]` gives: a view for numbers, slices, None and "..."; a copy as soon
 /// as a tensor is among the indices. Masks stand for the coordinates of their true elements.

@@ -5,7 +5,7 @@
 #include "taeda/kernels/join.h"
 #include "taeda/tensor/promote.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// The tensors one after the other along `dim`; dtypes are promoted. Empty one-dimensional tensors
 /// are skipped. Throws Error where other sizes differ.

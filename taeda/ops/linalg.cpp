@@ -15,7 +15,7 @@
 #include "taeda/tensor/autocast_mode.h"
 #include "taeda/tensor/iter.h"
 
-namespace taeda::linalg {
+namespace taeda::inline v0_2::linalg {
 
 using namespace taeda::detail;
 
@@ -205,7 +205,7 @@ Tensor cross(const Tensor& A, const Tensor& B, int64_t dim) {
 
 }  // namespace taeda::linalg
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 Tensor cross(const Tensor& self, const Tensor& other, OptionalDim dim) {
   if (dim) return linalg::cross(self, other, *dim);

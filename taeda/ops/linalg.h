@@ -18,7 +18,7 @@
 #include "taeda/base/error.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// A matrix without the property that an operation needs: singular, not positive-definite, not
 /// convergent.

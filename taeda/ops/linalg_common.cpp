@@ -4,7 +4,7 @@
 #include "taeda/ops/create.h"
 #include "taeda/ops/linalg.h"
 
-namespace taeda::detail {
+namespace taeda::inline v0_2::detail {
 
 void check_matrix(const char* op, const Tensor& t, const char* name) {
   TAEDA_CHECK(t.dim() >= 2, op, ": The input tensor ", name, *name ? " " : "",

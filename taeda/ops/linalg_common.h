@@ -4,7 +4,7 @@
 #include "taeda/autograd/record.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::detail {
+namespace taeda::inline v0_2::detail {
 
 /// Throws Error: "linalg.inv: The input tensor A must have at least 2 dimensions."
 void check_matrix(const char* op, const Tensor& t, const char* name = "A");

@@ -10,7 +10,7 @@
 #include "taeda/ops/matmul.h"
 #include "taeda/ops/rearrange.h"
 
-namespace taeda::linalg {
+namespace taeda::inline v0_2::linalg {
 
 using namespace taeda::detail;
 
@@ -237,7 +237,7 @@ Tensor svdvals(const Tensor& A) {
 
 }  // namespace taeda::linalg
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& self, bool some) {
   const auto [u, s, vh] = linalg::svd(self, !some);

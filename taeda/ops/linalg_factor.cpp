@@ -6,7 +6,7 @@
 #include "taeda/ops/linalg_common.h"
 #include "taeda/ops/matmul.h"
 
-namespace taeda::linalg {
+namespace taeda::inline v0_2::linalg {
 
 using namespace taeda::detail;
 

@@ -13,7 +13,7 @@
 #include "taeda/tensor/autocast_mode.h"
 #include "taeda/tensor/iter.h"
 
-namespace taeda::linalg {
+namespace taeda::inline v0_2::linalg {
 
 using namespace taeda::detail;
 

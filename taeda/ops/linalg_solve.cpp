@@ -16,7 +16,7 @@
 #include "taeda/tensor/autocast_mode.h"
 #include "taeda/tensor/iter.h"
 
-namespace taeda::linalg {
+namespace taeda::inline v0_2::linalg {
 
 using namespace taeda::detail;
 
@@ -246,7 +246,7 @@ Tensor lu_solve(const Tensor& LU, const Tensor& pivots, const Tensor& B, bool le
 
 }  // namespace taeda::linalg
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 Tensor logdet(const Tensor& self) {
   const auto [sign, logarithm] = linalg::sign_and_log("logdet", self);

@@ -10,7 +10,7 @@
 #include "taeda/ops/loss_reduce.h"
 #include "taeda/ops/pointwise.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 using detail::reduce_loss;
 

@@ -3,7 +3,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::detail {
+namespace taeda::inline v0_2::detail {
 
 inline Tensor reduce_loss(const Tensor& loss, Reduction reduction) {
   switch (reduction) {

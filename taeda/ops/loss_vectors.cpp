@@ -4,7 +4,7 @@
 #include "taeda/ops/loss.h"
 #include "taeda/ops/loss_reduce.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 using detail::reduce_loss;
 

@@ -5,7 +5,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// The matrix product of [m, k] and [k, n].
 /// [autocast: lower]

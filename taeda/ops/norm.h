@@ -5,7 +5,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// (x - mean) / sqrt(var + eps) * weight + bias for each channel (dimension 1), over all other
 /// dimensions (Ioffe and Szegedy 2015, arXiv:1502.03167).

@@ -3,7 +3,7 @@
 
 #include "taeda/autograd/record.h"
 
-namespace taeda::detail {
+namespace taeda::inline v0_2::detail {
 
 /// A parameter as a kernel over data like `x` wants it: contiguous, in the computing dtype.
 inline Tensor computing_form(const Tensor& t, const Tensor& x) {

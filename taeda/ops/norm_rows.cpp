@@ -9,7 +9,7 @@
 #include "taeda/ops/norm_common.h"
 #include "taeda/ops/pointwise.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 using detail::computing_form;
 

@@ -4,7 +4,7 @@
 
 #include "taeda/base/error.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace detail {
 /// Lines of fields between tabs, made by tools/ops: F(amily), O(peration), A(rgument). As text,

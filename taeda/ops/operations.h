@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// An argument as it is declared in C++.
 struct OperationArgument {

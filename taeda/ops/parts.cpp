@@ -11,7 +11,7 @@
 #include "taeda/ops/scan.h"
 #include "taeda/ops/sort.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 // ---- parts replaced ----
 

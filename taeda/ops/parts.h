@@ -4,7 +4,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// A copy of `self` in which self.select, self.slice or self.diagonal is `src`. Throws Error unless
 /// src has that part's sizes.

@@ -2,7 +2,7 @@
 
 #include "taeda/tensor/grad_mode.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include "taeda/kernels/pointwise.h"
 #include "taeda/tensor/promote.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace detail {
 

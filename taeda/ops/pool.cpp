@@ -6,7 +6,7 @@
 #include "taeda/ops/autocast.h"
 #include "taeda/ops/create.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace {
 

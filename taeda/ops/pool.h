@@ -5,7 +5,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// The largest element of each window, NaN above all. Padding never wins. With `ceil_mode`, a last
 /// window that starts inside the input or its left padding may reach beyond.

@@ -13,7 +13,7 @@
 #include "taeda/ops/shape.h"
 #include "taeda/ops/sort.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include "taeda/device/generator.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// Uniform in [0, 1).
 Tensor rand(IntArrayRef size, const TensorOptions& options = {}, Generator* generator = nullptr);

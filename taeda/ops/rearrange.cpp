@@ -9,7 +9,7 @@
 #include "taeda/ops/join.h"
 #include "taeda/ops/shape.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 Tensor repeat(const Tensor& self, IntArrayRef repeats) {
   TAEDA_CHECK(static_cast<int64_t>(repeats.size()) >= self.dim(),

@@ -4,7 +4,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// `repeats[i]` copies along dimension i; more numbers than dimensions add dimensions in front.
 Tensor repeat(const Tensor& self, IntArrayRef repeats);

@@ -6,7 +6,7 @@
 #include "taeda/ops/autocast.h"
 #include "taeda/ops/reduce_common.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 using detail::Reduced;
 

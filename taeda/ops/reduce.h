@@ -6,7 +6,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// The sum; integers and bool give int64, `dtype` converts before summing.
 /// [autocast: float32 accelerators]

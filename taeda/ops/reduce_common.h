@@ -3,7 +3,7 @@
 
 #include "taeda/kernels/reduce.h"
 
-namespace taeda::detail {
+namespace taeda::inline v0_2::detail {
 
 /// The dimensions of one reduction.
 struct Reduced {

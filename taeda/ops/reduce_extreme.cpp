@@ -6,7 +6,7 @@
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/reduce_common.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 using detail::Reduced;
 

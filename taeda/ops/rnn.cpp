@@ -16,7 +16,7 @@
 #include "taeda/ops/pointwise.h"
 #include "taeda/ops/rnn_steps.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace {
 

@@ -11,7 +11,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// Long short-term memory (Hochreiter and Schmidhuber 1997): output [T, N, D H], last hidden and
 /// last cell states [layers D, N, H], from input [T, N, in] (output and input batch first if asked)

@@ -6,7 +6,7 @@
 #include "taeda/ops/reduce.h"
 #include "taeda/tensor/grad_mode.h"
 
-namespace taeda::detail {
+namespace taeda::inline v0_2::detail {
 
 namespace {
 

@@ -9,7 +9,7 @@
 
 #include "taeda/kernels/rnn.h"
 
-namespace taeda::detail {
+namespace taeda::inline v0_2::detail {
 
 /// Weights of one direction of one layer; biases may be undefined. Also their gradients.
 struct RnnWeights {

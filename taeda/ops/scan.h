@@ -4,7 +4,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// Sum of all elements up to each one; integers and bool give int64, `dtype` converts first.
 /// [in-place: own, autocast: float32 accelerators]

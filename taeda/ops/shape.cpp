@@ -6,7 +6,7 @@
 #include "taeda/ops/create.h"
 #include "taeda/ops/unfold_backward.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace {
 

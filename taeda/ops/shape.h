@@ -5,7 +5,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// The tensor with shape `shape` (one -1 is inferred): a view where strides allow it, else a copy.
 /// [view: maybe]

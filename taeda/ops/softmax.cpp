@@ -6,7 +6,7 @@
 #include "taeda/ops/fused_backward.h"
 #include "taeda/ops/pointwise.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// exp(x) / sum exp(x) along `dim`, without overflow; `dtype` converts the input first.
 /// [autocast: float32 accelerators]

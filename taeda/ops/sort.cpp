@@ -9,7 +9,7 @@
 #include "taeda/ops/shape.h"
 #include "taeda/tensor/promote.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// Values in order along `dim`, and where they were. Equal elements keep their order, whether
 /// `stable` asks for it or not.

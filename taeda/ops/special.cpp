@@ -15,7 +15,7 @@
 #include "taeda/ops/unary.h"
 #include "taeda/tensor/promote.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 using detail::assign;
 using detail::differentiable_in_input;

@@ -6,7 +6,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// The tensor itself. Throws Error for bool.
 /// [dtypes: floating complex integral]

@@ -19,7 +19,7 @@
 #include "taeda/ops/special.h"
 #include "taeda/ops/unary.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 // ---- NaN left out ----
 

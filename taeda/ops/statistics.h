@@ -5,7 +5,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// sum and mean without the NaNs; a sum of none is 0, a mean of none NaN. No dimensions: all of
 /// them. nanmean throws Error for integers.

@@ -13,7 +13,7 @@
 #include "taeda/ops/unfold_backward.h"
 #include "taeda/tensor/grad_mode.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// The transforms of frames of `n_fft` samples that begin every `hop_length` samples (default
 /// n_fft / 4).

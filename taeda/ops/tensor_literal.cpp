@@ -4,7 +4,7 @@
 
 #include "taeda/base/error.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 TensorLiteral::TensorLiteral(std::initializer_list<TensorLiteral> entries) {
   set_entries({entries.begin(), entries.end()}, get_default_dtype());

@@ -6,7 +6,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// A number, a list of numbers or a nested list of them. It may refer to a vector that it was made
 /// from: use it as an argument only.

@@ -10,7 +10,7 @@
 #include "taeda/ops/shape.h"
 #include "taeda/tensor/grad_mode.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 using detail::conjugate;
 using detail::differentiable_in_input;

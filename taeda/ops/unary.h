@@ -5,7 +5,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// |x|; for complex numbers the magnitude, a real tensor.
 /// [in-place: own, also: absolute, not dtypes]

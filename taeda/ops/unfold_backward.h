@@ -4,7 +4,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::detail {
+namespace taeda::inline v0_2::detail {
 
 /// A tensor of shape `sizes` to which every window in `grad` (numbered along `dim`, its `size`
 /// elements along the last dimension) is added `step` behind the one before. Differentiable.

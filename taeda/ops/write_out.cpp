@@ -5,7 +5,7 @@
 #include "taeda/tensor/grad_mode.h"
 #include "taeda/tensor/promote.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 void detail::check_out(const char* name, std::initializer_list<TensorList> tensors) {
   bool first = true;

@@ -5,7 +5,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::detail {
+namespace taeda::inline v0_2::detail {
 
 /// Throws Error if a gradient would have to be recorded, and for an undefined `out`.
 void check_out(const char* name, std::initializer_list<TensorList> tensors);

@@ -4,7 +4,7 @@
 
 #include "taeda/kernels/optim.h"
 
-namespace taeda::optim::detail {
+namespace taeda::inline v0_2::optim::detail {
 
 template <class Options>
 ArrayRef<const char*> AdamBase<Options>::state_names() const {

@@ -5,7 +5,7 @@
 
 #include "taeda/optim/optimizer.h"
 
-namespace taeda::optim {
+namespace taeda::inline v0_2::optim {
 
 /// Options of Adam and AdamW, which differ in the default of `weight_decay` only.
 template <class Derived>

@@ -6,7 +6,7 @@
 
 #include "taeda/base/error.h"
 
-namespace taeda::optim {
+namespace taeda::inline v0_2::optim {
 
 namespace {
 

@@ -9,7 +9,7 @@
 
 #include "taeda/optim/optimizer.h"
 
-namespace taeda::optim {
+namespace taeda::inline v0_2::optim {
 
 /// Numbers from which a schedule goes on, by name.
 using SchedulerState = OrderedDict<std::string, double>;

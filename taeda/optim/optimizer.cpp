@@ -10,7 +10,7 @@
 #include "taeda/kernels/memory_order.h"
 #include "taeda/tensor/grad_mode.h"
 
-namespace taeda::optim {
+namespace taeda::inline v0_2::optim {
 
 namespace {
 

@@ -14,7 +14,7 @@
 #include "taeda/kernels/param_list.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::optim {
+namespace taeda::inline v0_2::optim {
 
 /// Sees every number of an options struct by name and gives the value it shall have.
 using NumberVisitor = std::function<double(const char* name, double value)>;

@@ -3,7 +3,7 @@
 
 #include "taeda/optim/optimizer.h"
 
-namespace taeda::optim {
+namespace taeda::inline v0_2::optim {
 
 class RMSpropOptions : public OptimizerCloneableOptions<RMSpropOptions> {
  public:

@@ -2,7 +2,7 @@
 
 #include "taeda/kernels/optim.h"
 
-namespace taeda::optim {
+namespace taeda::inline v0_2::optim {
 
 void SGDOptions::check() const {
   TAEDA_CHECK_VALUE(lr_ >= 0, "Invalid learning rate: ", lr_);

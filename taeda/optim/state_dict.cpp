@@ -9,7 +9,7 @@
 #include "taeda/optim/optimizer.h"
 #include "taeda/tensor/grad_mode.h"
 
-namespace taeda::optim {
+namespace taeda::inline v0_2::optim {
 
 namespace {
 

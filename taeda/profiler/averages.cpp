@@ -8,7 +8,7 @@
 #include "taeda/base/json.h"
 #include "taeda/profiler/events.h"
 
-namespace taeda::profiler {
+namespace taeda::inline v0_2::profiler {
 
 namespace {
 

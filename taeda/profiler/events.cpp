@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace taeda::profiler {
+namespace taeda::inline v0_2::profiler {
 
 namespace {
 

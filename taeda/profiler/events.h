@@ -7,7 +7,7 @@
 
 #include "taeda/base/tracing_log.h"
 
-namespace taeda::profiler {
+namespace taeda::inline v0_2::profiler {
 
 /// Something that took time: on a thread of the host, or (kind DeviceWork) on a stream. Times are
 /// nanoseconds, `start` and `end` from the beginning of the recording; memory is bytes, taken less

@@ -10,7 +10,7 @@
 #include "taeda/base/error.h"
 #include "taeda/device/accelerator.h"
 
-namespace taeda::profiler {
+namespace taeda::inline v0_2::profiler {
 
 namespace {
 

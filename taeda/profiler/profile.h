@@ -12,7 +12,7 @@
 #include "taeda/base/tracing.h"
 #include "taeda/profiler/events.h"
 
-namespace taeda::profiler {
+namespace taeda::inline v0_2::profiler {
 
 /// What is recorded. CUDA stands for every accelerator, simulated ones included.
 enum class ProfilerActivity { CPU, CUDA };
@@ -125,6 +125,6 @@ std::function<void(profile&)> tensorboard_trace_handler(std::string folder,
 
 }  // namespace taeda::profiler
 
-namespace taeda::autograd::profiler {
+namespace taeda::inline v0_2::autograd::profiler {
 using taeda::profiler::record_function;
 }

@@ -7,7 +7,7 @@
 #include "taeda/sim/device.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::sim {
+namespace taeda::inline v0_2::sim {
 
 /// Which address of which kernel or copy is looked at.
 struct AddressOf {

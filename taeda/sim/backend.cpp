@@ -14,7 +14,7 @@
 #include "taeda/sim/graph.h"
 #include "taeda/sim/predictor.h"
 
-namespace taeda::sim {
+namespace taeda::inline v0_2::sim {
 
 namespace {
 
@@ -379,7 +379,7 @@ SimBackend* backend_if_loaded(DeviceType type) {
 
 }  // namespace taeda::sim
 
-namespace taeda::builtin {
+namespace taeda::inline v0_2::builtin {
 
 namespace {
 

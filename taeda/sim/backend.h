@@ -12,7 +12,7 @@
 #include "taeda/device/virtual_memory.h"
 #include "taeda/sim/device.h"
 
-namespace taeda::sim {
+namespace taeda::inline v0_2::sim {
 
 class SimBackend final : public Backend, private VirtualMemory {
  public:

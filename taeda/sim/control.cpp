@@ -5,7 +5,7 @@
 #include "taeda/sim/backend.h"
 #include "taeda/sim/predictor.h"
 
-namespace taeda::sim {
+namespace taeda::inline v0_2::sim {
 
 namespace {
 

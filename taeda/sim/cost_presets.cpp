@@ -14,7 +14,7 @@
 #include "taeda/base/error.h"
 #include "taeda/device/sim_cost.h"
 
-namespace taeda::sim {
+namespace taeda::inline v0_2::sim {
 
 namespace {
 

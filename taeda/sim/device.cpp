@@ -7,7 +7,7 @@
 #include "taeda/sim/graph.h"
 #include "taeda/sim/predictor.h"
 
-namespace taeda::sim {
+namespace taeda::inline v0_2::sim {
 
 namespace {
 

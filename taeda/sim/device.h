@@ -14,7 +14,7 @@
 #include "taeda/sim/predictor.h"
 #include "taeda/sim/queue.h"
 
-namespace taeda::sim {
+namespace taeda::inline v0_2::sim {
 
 /// What a copy to a peer waits for.
 struct Link {

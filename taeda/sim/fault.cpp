@@ -8,7 +8,7 @@
 #include <cstring>
 #include <mutex>
 
-namespace taeda::sim {
+namespace taeda::inline v0_2::sim {
 
 namespace {
 

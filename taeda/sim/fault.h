@@ -6,7 +6,7 @@
 
 #include "taeda/base/device.h"
 
-namespace taeda::sim {
+namespace taeda::inline v0_2::sim {
 
 /// Addresses that belong to `device`. The first call installs the fault handler: a fault in a
 /// watched range prints which device it belongs to, then goes to the handler that was installed

@@ -8,7 +8,7 @@
 
 #include "taeda/base/error.h"
 
-namespace taeda::sim {
+namespace taeda::inline v0_2::sim {
 
 void throw_capture_error(Device device, const std::string& text) {
   std::string name = to_string(device.type());

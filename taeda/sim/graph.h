@@ -13,7 +13,7 @@
 #include "taeda/sim/predictor.h"
 #include "taeda/sim/queue.h"
 
-namespace taeda::sim {
+namespace taeda::inline v0_2::sim {
 
 /// Throws Error: "CUDA error: ..." for a device of that name.
 [[noreturn]] void throw_capture_error(Device device, const std::string& text);

@@ -6,7 +6,7 @@
 #include "taeda/base/error.h"
 #include "taeda/sim/fault.h"
 
-namespace taeda::sim {
+namespace taeda::inline v0_2::sim {
 
 namespace {
 

@@ -9,7 +9,7 @@
 
 #include "taeda/base/device.h"
 
-namespace taeda::sim {
+namespace taeda::inline v0_2::sim {
 
 /// Any method may be called from any thread.
 class Memory {

@@ -7,7 +7,7 @@
 #include "taeda/device/host_clock.h"
 #include "taeda/device/registry.h"
 
-namespace taeda::sim {
+namespace taeda::inline v0_2::sim {
 
 namespace {
 

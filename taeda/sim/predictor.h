@@ -13,7 +13,7 @@
 #include "taeda/device/backend.h"
 #include "taeda/device/sim_cost.h"
 
-namespace taeda::sim {
+namespace taeda::inline v0_2::sim {
 
 /// What one kernel does, as far as it costs time.
 struct Work {

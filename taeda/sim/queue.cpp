@@ -1,6 +1,6 @@
 #include "taeda/sim/queue.h"
 
-namespace taeda::sim {
+namespace taeda::inline v0_2::sim {
 
 bool Ticket::done() const {
   std::lock_guard lock(mutex_);

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-namespace taeda::sim {
+namespace taeda::inline v0_2::sim {
 
 class Queue;
 class Recording;

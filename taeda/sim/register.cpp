@@ -20,7 +20,7 @@
 #include "taeda/sim/backend.h"
 #include "taeda/sim/work.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace {
 

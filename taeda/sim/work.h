@@ -14,7 +14,7 @@
 #include "taeda/sim/predictor.h"
 #include "taeda/tensor/iter.h"
 
-namespace taeda::sim {
+namespace taeda::inline v0_2::sim {
 
 /// Bytes that a kernel touches of an argument. Elements that a broadcast repeats count once.
 inline int64_t touched_bytes(const Tensor& t) {

@@ -2,7 +2,7 @@
 
 #include "taeda/base/device_types.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 constinit thread_local AutocastMode::State AutocastMode::state_;
 

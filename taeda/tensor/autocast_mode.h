@@ -9,7 +9,7 @@
 #include "taeda/base/device.h"
 #include "taeda/base/dtype.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 class AutocastMode {
  public:

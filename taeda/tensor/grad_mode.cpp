@@ -1,6 +1,6 @@
 #include "taeda/tensor/grad_mode.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 thread_local bool GradMode::enabled_ = true;
 thread_local bool InferenceMode::enabled_ = false;

@@ -2,7 +2,7 @@
 // the mode in which they were made.
 #pragma once
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// Whether operations record a graph on this thread. True at the start of every thread.
 struct GradMode {

@@ -8,7 +8,7 @@
 #include "taeda/base/error.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// Leaves out a bound of a Slice; as an index of its own it inserts a dimension of size 1.
 inline constexpr std::nullopt_t None = std::nullopt;

@@ -8,7 +8,7 @@
 #include "taeda/base/parallel_for.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// An input of a pointwise operation: a tensor or a number.
 class Operand {

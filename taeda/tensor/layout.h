@@ -6,7 +6,7 @@
 
 #include "taeda/base/small_vector.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// Most dimensions that a tensor can have.
 constexpr int64_t kMaxDims = 24;

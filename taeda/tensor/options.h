@@ -8,7 +8,7 @@
 #include "taeda/base/dtype.h"
 #include "taeda/tensor/layout.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// dtype, device, requires_grad, pinned memory and memory format; each has PyTorch's default until
 /// set. A dtype or a device converts to options by itself: `zeros({2}, kLong)`, `ones({2},

@@ -7,7 +7,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// torch.set_printoptions.
 struct PrintOptions {

@@ -8,7 +8,7 @@
 #include "taeda/tensor/grad_mode.h"
 #include "taeda/tensor/print.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace {
 

@@ -1,6 +1,6 @@
 #include "taeda/tensor/promote.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include "taeda/tensor/iter.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// PyTorch's torch.result_type over any mix of tensors and numbers: tensors with dimensions decide,
 /// then 0-dim tensors if they are of a higher category (bool < integer < float < complex), then

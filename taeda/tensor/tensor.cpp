@@ -4,7 +4,7 @@
 #include "taeda/device/registry.h"
 #include "taeda/tensor/grad_mode.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 void detail::throw_undefined_tensor() {
   throw Error(

@@ -10,7 +10,7 @@
 
 #include "taeda/tensor/tensor_base.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 class Generator;
 class Tensor;

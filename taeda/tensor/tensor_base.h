@@ -10,7 +10,7 @@
 #include "taeda/tensor/layout.h"
 #include "taeda/tensor/options.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 struct TensorImpl;
 

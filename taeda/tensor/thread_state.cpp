@@ -10,7 +10,7 @@
 #include "taeda/device/host_clock.h"
 #include "taeda/device/registry.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 ThreadState ThreadState::here() {
   ThreadState out;

@@ -9,7 +9,7 @@
 #include "taeda/tensor/autocast_mode.h"
 #include "taeda/tensor/grad_mode.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// A thread's modes, current streams and devices, and the number of threads its operations use.
 ///

@@ -8,7 +8,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// The hook that gets the wrappers of tensors that end. One binding per process; throws Error if
 /// another one is set. May be called on any thread.

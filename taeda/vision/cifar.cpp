@@ -8,7 +8,7 @@
 #include "taeda/io/mapped_file.h"
 #include "taeda/ops/create.h"
 
-namespace taeda::vision::datasets {
+namespace taeda::inline v0_2::vision::datasets {
 
 namespace {
 

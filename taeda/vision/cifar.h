@@ -7,7 +7,7 @@
 
 #include "taeda/vision/labelled_images.h"
 
-namespace taeda::vision::datasets {
+namespace taeda::inline v0_2::vision::datasets {
 
 /// 60,000 colour images of 32 x 32 in 10 classes.
 class CIFAR10 : public LabelledImageDataset<CIFAR10> {

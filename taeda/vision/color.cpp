@@ -10,7 +10,7 @@
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/shape.h"
 
-namespace taeda::vision::transforms {
+namespace taeda::inline v0_2::vision::transforms {
 
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::vision::transforms {
+namespace taeda::inline v0_2::vision::transforms {
 
 /// (1, H, W): 0.2989 R + 0.587 G + 0.114 B; a picture of one channel as it is.
 Tensor rgb_to_grayscale(const Tensor& image);

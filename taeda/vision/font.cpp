@@ -1,6 +1,6 @@
 #include "taeda/vision/font.h"
 
-namespace taeda::vision {
+namespace taeda::inline v0_2::vision {
 
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace taeda::vision {
+namespace taeda::inline v0_2::vision {
 
 constexpr int64_t kGlyphWidth = 5, kGlyphHeight = 7;
 

@@ -11,7 +11,7 @@
 #include "taeda/tensor/grad_mode.h"
 #include "taeda/vision/font.h"
 
-namespace taeda::vision {
+namespace taeda::inline v0_2::vision {
 
 namespace {
 

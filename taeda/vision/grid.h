@@ -7,7 +7,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::vision {
+namespace taeda::inline v0_2::vision {
 
 /// As the arguments of torchvision.utils.make_grid.
 struct GridOptions {

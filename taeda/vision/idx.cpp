@@ -13,7 +13,7 @@
 #include <zlib.h>
 #endif
 
-namespace taeda::vision {
+namespace taeda::inline v0_2::vision {
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::vision {
+namespace taeda::inline v0_2::vision {
 
 /// Reads a file of numbers: uint8, int8, int16, int32, float or double, up to 8 dimensions. Throws
 /// Error that names the file and, if it is cut short or too long, the bytes expected and found.

@@ -7,7 +7,7 @@
 #include "taeda/base/error.h"
 #include "taeda/ops/create.h"
 
-namespace taeda::vision::datasets {
+namespace taeda::inline v0_2::vision::datasets {
 
 namespace {
 

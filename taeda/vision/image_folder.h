@@ -9,7 +9,7 @@
 #include "taeda/data/dataset.h"
 #include "taeda/vision/image_io.h"
 
-namespace taeda::vision::datasets {
+namespace taeda::inline v0_2::vision::datasets {
 
 /// An example is a uint8 picture (3, height, width) and its label, read when it is asked for. Sizes
 /// differ: map() a Resize or a crop before batches are made. Classes are in the order of their

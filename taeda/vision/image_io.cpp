@@ -16,7 +16,7 @@
 #include <png.h>
 #endif
 
-namespace taeda::vision {
+namespace taeda::inline v0_2::vision {
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include "taeda/tensor/tensor.h"
 #include "taeda/vision/grid.h"
 
-namespace taeda::vision {
+namespace taeda::inline v0_2::vision {
 
 /// Whether this build has libpng.
 bool has_png();

@@ -14,7 +14,7 @@
 #include <jpeglib.h>  // after cstdio, which it does not include
 #endif
 
-namespace taeda::vision {
+namespace taeda::inline v0_2::vision {
 
 namespace {
 

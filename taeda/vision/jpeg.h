@@ -6,7 +6,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::vision::detail {
+namespace taeda::inline v0_2::vision::detail {
 
 /// Pictures of more pixels are refused before memory is taken for them.
 constexpr uint64_t kMaxPixels = uint64_t{1} << 28;

@@ -5,7 +5,7 @@
 
 #include "taeda/data/dataset.h"
 
-namespace taeda::vision::datasets {
+namespace taeda::inline v0_2::vision::datasets {
 
 struct LabelledImages {
   Tensor images;   ///< uint8, (N, channels, height, width)

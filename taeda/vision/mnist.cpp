@@ -9,7 +9,7 @@
 #include "taeda/tensor/grad_mode.h"
 #include "taeda/vision/idx.h"
 
-namespace taeda::vision::datasets {
+namespace taeda::inline v0_2::vision::datasets {
 
 namespace {
 

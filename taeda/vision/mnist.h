@@ -6,7 +6,7 @@
 
 #include "taeda/vision/labelled_images.h"
 
-namespace taeda::vision::datasets {
+namespace taeda::inline v0_2::vision::datasets {
 
 /// Reads `train` or `t10k` files, plain or .gz, from `root`, `root/<name>/raw` (torchvision's
 /// place) or `root/raw`. Throws Error when one is missing, damaged, or they do not belong together.
@@ -43,7 +43,7 @@ class FashionMNIST : public MnistLike<FashionMNIST> {
 
 }  // namespace taeda::vision::datasets
 
-namespace taeda::data::datasets {
+namespace taeda::inline v0_2::data::datasets {
 using vision::datasets::FashionMNIST;
 using vision::datasets::MNIST;
 }  // namespace taeda::data::datasets

@@ -11,7 +11,7 @@
 #include "taeda/ops/shape.h"
 #include "taeda/tensor/grad_mode.h"
 
-namespace taeda::vision {
+namespace taeda::inline v0_2::vision {
 
 namespace {
 

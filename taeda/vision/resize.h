@@ -3,7 +3,7 @@
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::vision {
+namespace taeda::inline v0_2::vision {
 
 /// Bilinear: (C, H, W) to (C, height, width). With `antialias` a pixel of a smaller picture is the
 /// weighted mean over all that it covers; both are PyTorch's interpolate with align_corners=False.

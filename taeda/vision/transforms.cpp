@@ -15,7 +15,7 @@
 #include "taeda/vision/image_io.h"
 #include "taeda/vision/resize.h"
 
-namespace taeda::vision::transforms {
+namespace taeda::inline v0_2::vision::transforms {
 
 namespace {
 

@@ -16,7 +16,7 @@
 #include "taeda/nn/types.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::vision::transforms {
+namespace taeda::inline v0_2::vision::transforms {
 
 /// What all of them are: also a function of an example, whose data it changes.
 using PictureTransform = data::transforms::TensorTransform<Tensor>;

@@ -44,12 +44,12 @@ def exports(library):
 
 def isolated(level, path):
     """Kernels of one instruction set define no function that others could use."""
-    namespace = f"5taeda3cpu{len(level)}{level}"
+    namespace = re.compile(rf"5taeda4v[0-9]_[0-9]3cpu{len(level)}{level}")
     found = False
     for letter, name in symbols(path, "--defined-only", "--extern-only"):
         is_function = letter in "TtWi"
         is_table = re.match(r"_ZT[VTC]", name)
-        if namespace in name:
+        if namespace.search(name):
             found = True
         elif is_function or is_table:
             yield f"{path}: {name} is visible outside, and would be used on machines without {level}"

@@ -25,7 +25,7 @@ HEADER = """\
 
 #include "taeda/tensor/tensor.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 """
 

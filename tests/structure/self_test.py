@@ -224,7 +224,7 @@ class Abi(unittest.TestCase):
 KERNEL = """
 #include <vector>
 {extra}
-namespace taeda::cpu::TAEDA_CPU_NAMESPACE {{
+namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {{
 int grow(std::vector<int>& v, int n) {{ v.push_back(n); return static_cast<int>(v.size()); }}
 }}
 """

@@ -233,7 +233,7 @@ class Reader:
                 self.at += 1
             elif line.startswith("#"):
                 self.at += 1
-            elif match := re.match(r"namespace ([\w:]+) \{", line):
+            elif match := re.match(r"namespace (\w+)(?:::inline \w+)? \{", line):
                 self.namespaces.append(match.group(1))
                 self.at += 1
             elif line.startswith("}"):

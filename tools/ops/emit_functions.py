@@ -9,7 +9,7 @@ def names_h(families):
     named = [(f, o, also) for f in families for o in f.operations if not o.only_method
              for also in o.tags.get("also", [])]
     out += [f'#include "{include}"' for include in sorted({f.include for f, _, _ in named})]
-    out += ["", "namespace taeda {", ""]
+    out += ["", "namespace taeda::inline v0_2 {", ""]
     said = set()
     for _, o, also in named:
         if also not in said:
@@ -65,7 +65,7 @@ def out_h(families):
     pairs = out_operations(families)
     out = [NOTICE] + OUT_DOC.split("\n") + ["#pragma once", ""]
     out += [f'#include "{include}"' for include in sorted({f.include for f, _ in pairs})]
-    out += ["", "namespace taeda {"]
+    out += ["", "namespace taeda::inline v0_2 {"]
     for space, members in by_namespace(pairs):
         out += ["", f"namespace {space} {{"] if space else []
         family = None
@@ -81,7 +81,7 @@ def out_h(families):
 def out_cpp(families):
     """The definitions of the forms with `out`."""
     out = [NOTICE, '#include "taeda/generated/ops/out.h"', "", '#include "taeda/ops/write_out.h"', "",
-           "namespace taeda {", ""]
+           "namespace taeda::inline v0_2 {", ""]
     for space, members in by_namespace(out_operations(families)):
         out += [f"namespace {space} {{", ""] if space else []
         for _, o in members:
@@ -108,6 +108,6 @@ def autocast_h(families):
                 cast, *where = o.tags["autocast"]
                 rows[o.name] = (cast, where[0] if where else "everywhere")
     out = [NOTICE, "// What operations do under autocast; for ops/autocast.h, which includes it.", "#pragma once", "",
-           "namespace taeda::policy {", "", "inline constexpr Declared kDeclared[] = {"]
+           "namespace taeda::inline v0_2::policy {", "", "inline constexpr Declared kDeclared[] = {"]
     out += [f'    {{"{name}", Cast::{cast}, {where}}},' for name, (cast, where) in sorted(rows.items())]
     return "\n".join(out + ["};", "", "}  // namespace taeda::policy", ""])

@@ -129,7 +129,7 @@ def methods_cpp(families):
             bodies += [f"// ---- {family.include} ----", ""] + found + [""]
     includes = ["taeda/ops/assign.h", "taeda/ops/formulas.h"] + headers
     return "\n".join([NOTICE] + [f'#include "{h}"' for h in sorted(includes)] +
-                     ["", "namespace taeda {", ""] + bodies + ["}  // namespace taeda", ""])
+                     ["", "namespace taeda::inline v0_2 {", ""] + bodies + ["}  // namespace taeda", ""])
 
 
 def groups(families, count):

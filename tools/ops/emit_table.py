@@ -40,6 +40,6 @@ def table_cpp(families):
     lines = table_text(families).splitlines(keepends=True)
     pieces = ["".join(lines[i:i + 100]) for i in range(0, len(lines), 100)]
     body = "\n".join(f'    R"taeda({piece})taeda"' for piece in pieces)
-    return "\n".join([NOTICE, "#include \"taeda/ops/operations.h\"", "", "namespace taeda::detail {", "",
+    return "\n".join([NOTICE, "#include \"taeda/ops/operations.h\"", "", "namespace taeda::inline v0_2::detail {", "",
                       "extern const char* const operations_text;", "const char* const operations_text =", body + ";",
                       "", "}  // namespace taeda::detail", ""])

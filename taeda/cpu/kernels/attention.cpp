@@ -17,7 +17,7 @@
 #include "taeda/cpu/scratch.h"
 #include "taeda/kernels/math.h"
 
-namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include "taeda/cpu/kernels/simd.h"
 #include "taeda/cpu/scratch.h"
 
-namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 /// Sizes of one convolution; images are dense [channels, height, width].
 struct DirectShape {

@@ -8,7 +8,7 @@
 #include "taeda/cpu/scratch.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 namespace detail {
 

@@ -10,7 +10,7 @@
 #include "taeda/cpu/kernels/fft_real.h"
 #include "taeda/cpu/scratch.h"
 
-namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include "taeda/cpu/kernels/fft_passes.h"
 
-namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 /// Where up to kLanes lines are; P is T or const T. Element i of lane k has its real part at
 /// at[k][i * step] and its imaginary part `part` behind. Real lines, of which each element is one

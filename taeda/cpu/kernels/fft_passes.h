@@ -10,7 +10,7 @@
 #include "taeda/cpu/fft_plan.h"
 #include "taeda/cpu/kernels/simd.h"
 
-namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 /// One complex number of each line.
 template <class T>

@@ -7,7 +7,7 @@
 
 #include "taeda/base/complex.h"
 
-namespace taeda::cpu::TAEDA_CPU_NAMESPACE::fft {
+namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE::fft {
 
 /// x[0..h], the transform of n real numbers, from z, that of h pairs.
 template <class C, class T>

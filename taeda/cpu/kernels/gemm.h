@@ -5,7 +5,7 @@
 
 #include "taeda/base/dtype.h"
 
-namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 /// Element (i, j) is data[i * row + j * column]; strides in elements, 0 to broadcast.
 template <class T>

@@ -11,7 +11,7 @@
 #include <immintrin.h>
 #endif
 
-namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 inline void widen(float* out, const Half* in, int64_t n) {
   int64_t i = 0;

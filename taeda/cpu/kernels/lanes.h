@@ -14,7 +14,7 @@
 // Vectors are passed between inlined functions only, so how they would be passed does not matter.
 #pragma GCC diagnostic ignored "-Wpsabi"
 
-namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 template <class A>
 constexpr int64_t kLanes = 64 / sizeof(A);

@@ -14,7 +14,7 @@
 
 #include "taeda/kernels/pointwise.h"
 
-namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 /// A formula for contiguous arrays of the types it computes in, with the types forgotten.
 struct BlockKernel {

@@ -3,7 +3,7 @@
 
 #include "taeda/cpu/kernels/simd.h"
 
-namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 /// Philox (kernels/philox.h) over vectors of counters. Each of the four words of a counter lies in
 /// the lower half of a 64-bit lane; what the upper half holds does not matter, as the product

@@ -1,7 +1,7 @@
 #include "taeda/cpu/kernels/loops.h"
 #include "taeda/kernels/pointwise/activation_backward.h"
 
-namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 void register_pointwise_activation() {
   register_pointwise<ActivationOps>();

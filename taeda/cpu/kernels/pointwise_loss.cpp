@@ -2,7 +2,7 @@
 #include "taeda/cpu/kernels/loops.h"
 #include "taeda/kernels/pointwise/loss.h"
 
-namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 void register_pointwise_loss() { register_pointwise<LossOps>(); }
 

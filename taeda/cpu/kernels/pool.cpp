@@ -8,7 +8,7 @@
 #include "taeda/base/parallel_for.h"
 #include "taeda/cpu/kernels/pool_pairs.h"
 
-namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 namespace {
 

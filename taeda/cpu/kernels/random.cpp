@@ -7,7 +7,7 @@
 #include "taeda/cpu/kernels/philox_vectors.h"
 #include "taeda/kernels/philox.h"
 
-namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 namespace {
 

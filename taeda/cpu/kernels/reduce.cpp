@@ -1,7 +1,7 @@
 // sum, mean, prod, any, all, amax, amin.
 #include "taeda/cpu/kernels/reduce_loops.h"
 
-namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 namespace {
 

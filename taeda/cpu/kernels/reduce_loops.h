@@ -9,7 +9,7 @@
 #include "taeda/cpu/kernels/lanes.h"
 #include "taeda/cpu/reduce_driver.h"
 
-namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 /// n consecutive elements. Order: 4 vectors of lanes side by side, folded pairwise.
 template <class Op, class T, class Acc = typename Op::Acc>

@@ -4,7 +4,7 @@
 
 #include "taeda/cpu/kernels/reduce_loops.h"
 
-namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include "taeda/cpu/kernels/rows.h"
 #include "taeda/kernels/rnn_cell.h"
 
-namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 namespace {
 

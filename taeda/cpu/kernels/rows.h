@@ -9,7 +9,7 @@
 #include "taeda/cpu/kernels/reduce_loops.h"
 #include "taeda/kernels/math.h"
 
-namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 /// Reads rows of T as rows of the type that T is computed in; only 16-bit types are copied.
 template <class T>

@@ -6,7 +6,7 @@
 
 #include "taeda/base/parallel_for.h"
 
-namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include <immintrin.h>
 #endif
 
-namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 #if defined(__AVX512F__)
 constexpr int kVectorBytes = 64;

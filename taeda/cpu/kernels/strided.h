@@ -7,7 +7,7 @@
 
 #include "taeda/tensor/layout.h"
 
-namespace taeda::cpu::TAEDA_CPU_NAMESPACE {
+namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 /// A 16-byte element.
 struct Word16 {

@@ -10,7 +10,7 @@
 #include "taeda/cuda/kernels/attention.cuh"
 #include "taeda/cuda/register.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include "taeda/cuda/kernels/rows.cuh"
 #include "taeda/kernels/attention.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 /// The matrices of a tensor (batch, head, row, column); columns are dense.
 struct HeadMatrices {

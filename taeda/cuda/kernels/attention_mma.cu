@@ -6,7 +6,7 @@
 #include "taeda/cuda/kernels/attention.cuh"
 #include "taeda/cuda/kernels/mma.cuh"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 namespace {
 

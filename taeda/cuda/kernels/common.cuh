@@ -9,7 +9,7 @@
 #include "taeda/cuda/context.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 constexpr int kThreads = 256;
 

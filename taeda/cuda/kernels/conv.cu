@@ -11,7 +11,7 @@
 #include "taeda/kernels/memory_order.h"
 #include "taeda/kernels/reduce.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include "taeda/cuda/register.h"
 #include "taeda/kernels/create.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include "taeda/cuda/fault.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 /// The kind is written last: the host reads the others when it sees it.
 __device__ inline void note_fault(Fault* fault, FaultKind kind, int64_t value, int64_t dim,

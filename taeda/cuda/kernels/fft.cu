@@ -9,7 +9,7 @@
 #include "taeda/cuda/register.h"
 #include "taeda/kernels/fft.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 namespace {
 

@@ -11,7 +11,7 @@
 
 #include "taeda/cuda/kernels/common.cuh"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 struct GemmShape {
   static constexpr int kTile = 64, kDepth = 16;

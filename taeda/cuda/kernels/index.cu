@@ -8,7 +8,7 @@
 #include "taeda/cuda/register.h"
 #include "taeda/kernels/index.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 namespace {
 

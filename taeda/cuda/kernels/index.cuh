@@ -4,7 +4,7 @@
 
 #include "taeda/cuda/kernels/sorted.cuh"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 /// Key of an entry that is written nowhere, because its index is out of range.
 constexpr uint64_t kNowhere = ~uint64_t{0};

@@ -1,6 +1,6 @@
 #include "taeda/cuda/kernels/index.cuh"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include "taeda/cuda/register.h"
 #include "taeda/kernels/join.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 namespace {
 

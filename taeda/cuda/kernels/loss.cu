@@ -5,7 +5,7 @@
 #include "taeda/cuda/register.h"
 #include "taeda/kernels/loss.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 #include "taeda/cuda/kernels/common.cuh"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 #if defined(__CUDACC__)
 

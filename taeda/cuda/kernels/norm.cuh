@@ -4,7 +4,7 @@
 #include "taeda/cuda/kernels/reduce.cuh"
 #include "taeda/cuda/kernels/rows.cuh"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 template <class A>
 struct Pair {

@@ -4,7 +4,7 @@
 #include "taeda/cuda/register.h"
 #include "taeda/kernels/norm.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 namespace {
 

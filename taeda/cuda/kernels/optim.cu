@@ -6,7 +6,7 @@
 #include "taeda/cuda/register.h"
 #include "taeda/kernels/optim.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 namespace {
 

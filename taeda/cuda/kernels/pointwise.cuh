@@ -13,7 +13,7 @@
 #include "taeda/cuda/kernels/common.cuh"
 #include "taeda/kernels/pointwise.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 enum class Access : int { Array, Value, Single };
 

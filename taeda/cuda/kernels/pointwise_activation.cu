@@ -2,7 +2,7 @@
 #include "taeda/cuda/register.h"
 #include "taeda/kernels/pointwise/activation_backward.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 void register_pointwise_activation() {
   register_pointwise<ActivationOps>();

@@ -5,7 +5,7 @@
 #include "taeda/kernels/philox.h"
 #include "taeda/kernels/random.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include "taeda/cuda/kernels/common.cuh"
 #include "taeda/kernels/reduce.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 /// The smallest power of two that is at least n, but at most `limit`.
 inline int power_of_two(int64_t n, int limit) {

@@ -2,7 +2,7 @@
 #include "taeda/cuda/kernels/reduce.cuh"
 #include "taeda/cuda/register.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 namespace {
 

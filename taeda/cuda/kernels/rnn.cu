@@ -6,7 +6,7 @@
 #include "taeda/kernels/rnn.h"
 #include "taeda/kernels/rnn_cell.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include "taeda/cuda/kernels/common.cuh"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 /// `group` threads (32 or kThreads) for each row.
 struct RowShape {

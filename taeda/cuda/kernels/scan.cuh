@@ -6,7 +6,7 @@
 
 #include "taeda/cuda/kernels/common.cuh"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 /// Rows of n elements, cut into chunks of which each is a block's work.
 struct ScanShape {

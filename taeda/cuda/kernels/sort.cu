@@ -7,7 +7,7 @@
 #include "taeda/kernels/reduce.h"
 #include "taeda/kernels/sort.h"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include "taeda/base/error.h"
 #include "taeda/cuda/kernels/sorted.cuh"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include "taeda/cuda/kernels/common.cuh"
 
-namespace taeda::gpu {
+namespace taeda::inline v0_2::gpu {
 
 /// Keys and, for each, where it stood: `position` is 0, 1, 2, .. to begin with.
 class SortedKeys {

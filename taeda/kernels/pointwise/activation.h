@@ -5,7 +5,7 @@
 #include "taeda/kernels/normal_cdf.h"
 #include "taeda/kernels/pointwise.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace detail {
 

@@ -4,7 +4,7 @@
 
 #include "taeda/kernels/pointwise/activation.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 /// x > threshold ? g : 0
 struct ThresholdBackward : detail::FloatBinary {

@@ -10,7 +10,7 @@
 #include "taeda/kernels/pointwise/transcendental.h"
 #include "taeda/kernels/pointwise/unary.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 template <class F>
 void for_each_pointwise_slot(F&& f) {

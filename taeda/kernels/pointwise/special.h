@@ -7,7 +7,7 @@
 #include "taeda/kernels/math.h"
 #include "taeda/kernels/pointwise.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 struct Acosh {
   static constexpr const char* name = "acosh";

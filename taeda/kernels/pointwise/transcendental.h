@@ -4,7 +4,7 @@
 #include "taeda/kernels/math.h"
 #include "taeda/kernels/pointwise.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 
 namespace detail {
 template <class T>

@@ -7,7 +7,7 @@
 #include "taeda/nn/cloneable.h"
 #include "taeda/nn/holder.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 /// Calls a function of a tensor, for the places that take modules:
 ///

@@ -4,7 +4,7 @@
 
 #include "taeda/tensor/grad_mode.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 namespace {
 

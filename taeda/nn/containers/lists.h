@@ -4,7 +4,7 @@
 #include "taeda/nn/cloneable.h"
 #include "taeda/nn/holder.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 namespace detail {
 template <class M>

@@ -4,7 +4,7 @@
 #include "taeda/nn/any_module.h"
 #include "taeda/nn/cloneable.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 /// A module with a name, as Sequential takes it in braces: {{"conv1", Conv2d(1, 6, 5)}, ...}.
 class NamedAnyModule {

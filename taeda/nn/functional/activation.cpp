@@ -2,7 +2,7 @@
 
 #include "taeda/ops/create.h"
 
-namespace taeda::nn::functional {
+namespace taeda::inline v0_2::nn::functional {
 
 Tensor rrelu(const Tensor& input, double lower, double upper, bool training, bool inplace) {
   TAEDA_CHECK(lower <= upper, "Lower bound should be less than or equal to the upper bound");

@@ -6,7 +6,7 @@
 #include "taeda/ops/activation.h"
 #include "taeda/ops/softmax.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 class ReLUOptions {
  public:

@@ -10,7 +10,7 @@
 #include "taeda/ops/join.h"
 #include "taeda/ops/matmul.h"
 
-namespace taeda::nn::functional {
+namespace taeda::inline v0_2::nn::functional {
 
 namespace {
 

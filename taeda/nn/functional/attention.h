@@ -5,7 +5,7 @@
 #include "taeda/nn/types.h"
 #include "taeda/ops/attention.h"
 
-namespace taeda::nn::functional {
+namespace taeda::inline v0_2::nn::functional {
 
 using taeda::scaled_dot_product_attention;
 

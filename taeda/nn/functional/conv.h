@@ -5,7 +5,7 @@
 #include "taeda/nn/types.h"
 #include "taeda/ops/conv.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 /// Of modules Conv1d, Conv2d, Conv3d.
 template <size_t D>

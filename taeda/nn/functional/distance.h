@@ -5,7 +5,7 @@
 #include "taeda/nn/types.h"
 #include "taeda/ops/loss.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 class CosineSimilarityOptions {
   TAEDA_ARG(int64_t, dim) = 1;

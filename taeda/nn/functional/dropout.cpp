@@ -2,7 +2,7 @@
 
 #include "taeda/ops/dropout.h"
 
-namespace taeda::nn::functional {
+namespace taeda::inline v0_2::nn::functional {
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include "taeda/ops/sort.h"
 #include "taeda/tensor/grad_mode.h"
 
-namespace taeda::nn::functional {
+namespace taeda::inline v0_2::nn::functional {
 
 namespace {
 

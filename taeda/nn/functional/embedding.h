@@ -4,13 +4,13 @@
 #include "taeda/base/arg.h"
 #include "taeda/nn/types.h"
 
-namespace taeda {
+namespace taeda::inline v0_2 {
 struct BagMaximum {};
 /// The largest of each bag, for embedding_bag.
 constexpr BagMaximum kMax;
 }  // namespace taeda
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 class EmbeddingOptions {
  public:

@@ -5,7 +5,7 @@
 #include "taeda/ops/create.h"
 #include "taeda/ops/loss_reduce.h"
 
-namespace taeda::nn::functional {
+namespace taeda::inline v0_2::nn::functional {
 
 using taeda::detail::reduce_loss;
 

@@ -7,7 +7,7 @@
 #include "taeda/nn/types.h"
 #include "taeda/ops/loss.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 /// Of losses that have no other setting.
 class LossOptions {

@@ -5,7 +5,7 @@
 #include "taeda/nn/types.h"
 #include "taeda/ops/norm.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 class BatchNormOptions {
  public:

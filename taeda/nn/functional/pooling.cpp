@@ -2,7 +2,7 @@
 
 #include "taeda/ops/create.h"
 
-namespace taeda::nn::functional::detail {
+namespace taeda::inline v0_2::nn::functional::detail {
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include "taeda/nn/types.h"
 #include "taeda/ops/pool.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 template <size_t D>
 class MaxPoolOptions {

@@ -4,7 +4,7 @@
 
 #include "taeda/ops/pool.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 const char* InterpolationMode::name() const {
   switch (mode_) {

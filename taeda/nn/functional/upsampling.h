@@ -7,7 +7,7 @@
 #include "taeda/base/arg.h"
 #include "taeda/nn/types.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 /// An Interpolation, or kLinear.
 class InterpolationMode {

@@ -5,7 +5,7 @@
 #include "taeda/ops/create.h"
 #include "taeda/ops/join.h"
 
-namespace taeda::nn::functional {
+namespace taeda::inline v0_2::nn::functional {
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include "taeda/base/arg.h"
 #include "taeda/nn/types.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 class PixelShuffleOptions {
  public:

@@ -5,7 +5,7 @@
 #include "taeda/nn/functional/activation.h"
 #include "taeda/nn/holder.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 namespace detail {
 /// A module without parameters around one function.

@@ -8,7 +8,7 @@
 #include "taeda/ops/create.h"
 #include "taeda/ops/join.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 void AdaptiveLogSoftmaxWithLossImpl::reset() {
   const auto& o = options;

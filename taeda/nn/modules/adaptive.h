@@ -4,7 +4,7 @@
 #include "taeda/nn/containers/lists.h"
 #include "taeda/nn/modules/linear.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 class AdaptiveLogSoftmaxWithLossOptions {
  public:

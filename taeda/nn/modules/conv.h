@@ -5,7 +5,7 @@
 #include "taeda/nn/functional/conv.h"
 #include "taeda/nn/holder.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 /// Weight [out, in / groups, k...] and bias [out] start uniform in +-1 / sqrt(in / groups * k...).
 /// Throws ValueError if the groups do not divide the channels, or "same" padding meets a stride.

@@ -5,7 +5,7 @@
 #include "taeda/nn/holder.h"
 #include "taeda/nn/modules/options_module.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 /// x1 . x2 / (|x1| |x2|) along a dimension.
 class CosineSimilarityImpl

@@ -5,7 +5,7 @@
 #include "taeda/nn/functional/dropout.h"
 #include "taeda/nn/holder.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 /// Throws ValueError unless p is in [0, 1].
 template <class Derived>

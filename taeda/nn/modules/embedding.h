@@ -5,7 +5,7 @@
 #include "taeda/nn/functional/embedding.h"
 #include "taeda/nn/holder.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 /// A row of `weight` [num_embeddings, embedding_dim] for each integer; normal initial values.
 class EmbeddingImpl : public Cloneable<EmbeddingImpl> {

@@ -5,7 +5,7 @@
 #include "taeda/nn/functional/linear.h"
 #include "taeda/nn/holder.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 /// x W^T + b. W [out, in] and b start uniform in +-1 / sqrt(in).
 class LinearImpl : public Cloneable<LinearImpl> {

@@ -6,7 +6,7 @@
 #include "taeda/nn/functional/loss.h"
 #include "taeda/nn/holder.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 namespace detail {
 /// A loss with its options. A weight is registered as a buffer, which the options share.

@@ -4,7 +4,7 @@
 #include "taeda/nn/functional/padding.h"
 #include "taeda/ops/create.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include "taeda/nn/holder.h"
 #include "taeda/nn/modules/options_module.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 /// Buffers running_mean, running_var and num_batches_tracked; weight starts as one, bias as zero.
 template <class Derived>

@@ -3,7 +3,7 @@
 
 #include "taeda/nn/cloneable.h"
 
-namespace taeda::nn::detail {
+namespace taeda::inline v0_2::nn::detail {
 
 /// A module without parameters that only keeps its options.
 template <class Options, class Derived>

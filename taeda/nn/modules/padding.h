@@ -6,7 +6,7 @@
 #include "taeda/nn/holder.h"
 #include "taeda/nn/modules/options_module.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 /// Of ReflectionPad, ReplicationPad and ZeroPad in D dimensions.
 template <size_t D>

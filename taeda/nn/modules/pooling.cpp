@@ -1,6 +1,6 @@
 #include "taeda/nn/modules/pooling.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 std::string detail::pool_text(const std::string& kernel, const std::string& stride,
                               const std::string& padding) {

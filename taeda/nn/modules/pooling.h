@@ -5,7 +5,7 @@
 #include "taeda/nn/holder.h"
 #include "taeda/nn/modules/options_module.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 namespace detail {
 std::string pool_text(const std::string& kernel, const std::string& stride,

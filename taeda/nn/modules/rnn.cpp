@@ -7,7 +7,7 @@
 #include "taeda/ops/join.h"
 #include "taeda/ops/rnn.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 namespace detail {
 

@@ -7,7 +7,7 @@
 #include "taeda/nn/packed_sequence.h"
 #include "taeda/nn/types.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 namespace detail {
 /// What all recurrent layers take.

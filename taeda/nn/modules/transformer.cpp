@@ -4,7 +4,7 @@
 #include "taeda/nn/functional/attention.h"
 #include "taeda/ops/create.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 void MultiheadAttentionImpl::reset() {
   const auto& o = options;

@@ -7,7 +7,7 @@
 #include "taeda/nn/modules/linear.h"
 #include "taeda/nn/modules/normalization.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 class MultiheadAttentionOptions {
  public:

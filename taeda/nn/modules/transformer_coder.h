@@ -7,7 +7,7 @@
 #include "taeda/nn/containers/lists.h"
 #include "taeda/nn/modules/transformer.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 using TransformerDecoderLayerOptions = TransformerEncoderLayerOptions;
 

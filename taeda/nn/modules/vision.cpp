@@ -1,6 +1,6 @@
 #include "taeda/nn/modules/vision.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include "taeda/nn/holder.h"
 #include "taeda/nn/modules/options_module.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 /// Images of another size.
 class UpsampleImpl : public detail::OptionsModule<UpsampleOptions, UpsampleImpl> {

@@ -6,7 +6,7 @@
 #include "taeda/ops/join.h"
 #include "taeda/tensor/grad_mode.h"
 
-namespace taeda::nn::parallel {
+namespace taeda::inline v0_2::nn::parallel {
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include "taeda/device/stream.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::nn::parallel {
+namespace taeda::inline v0_2::nn::parallel {
 
 /// The tensor's chunks along `dim`, one on each device; fewer where there are not enough entries.
 /// A chunk for the device that the tensor is on shares its memory. Throws Error for a tensor

@@ -6,7 +6,7 @@
 #include "taeda/device/accelerator.h"
 #include "taeda/nn/parallel/imbalance.h"
 
-namespace taeda::nn::parallel {
+namespace taeda::inline v0_2::nn::parallel {
 
 std::vector<Tensor> detail::Splitter::split_tensor(const Tensor& t) {
   std::vector<Tensor> chunks = scatter_tensor(t, devices_, dim_);

@@ -12,7 +12,7 @@
 #include "taeda/nn/parallel/replicate.h"
 #include "taeda/nn/parallel/scatter_gather.h"
 
-namespace taeda::nn::parallel {
+namespace taeda::inline v0_2::nn::parallel {
 
 /// A device by name, or by index among the accelerators that are there.
 class DeviceId {
@@ -174,6 +174,6 @@ auto data_parallel(const ModuleType& module, const Input& input, const DeviceIds
 
 }  // namespace taeda::nn::parallel
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 using parallel::DataParallel;
 }  // namespace taeda::nn

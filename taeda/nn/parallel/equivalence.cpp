@@ -10,7 +10,7 @@
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/loss.h"
 
-namespace taeda::equivalence {
+namespace taeda::inline v0_2::equivalence {
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include "taeda/nn/any_module.h"
 #include "taeda/nn/pipe/report.h"
 
-namespace taeda::equivalence {
+namespace taeda::inline v0_2::equivalence {
 
 struct Batch {
   Tensor input, target;

@@ -4,7 +4,7 @@
 
 #include "taeda/base/error.h"
 
-namespace taeda::nn::parallel {
+namespace taeda::inline v0_2::nn::parallel {
 
 std::string imbalance_warning(const std::vector<Device>& devices,
                               const std::vector<DeviceProperties>& properties) {

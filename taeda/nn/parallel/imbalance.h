@@ -6,7 +6,7 @@
 
 #include "taeda/device/backend.h"
 
-namespace taeda::nn::parallel {
+namespace taeda::inline v0_2::nn::parallel {
 
 /// PyTorch's warning if a device has less than 75% of the memory or the cores of another; empty if
 /// none has. `properties[i]` are those of devices[i].

@@ -8,7 +8,7 @@
 #include "taeda/nn/hooks.h"
 #include "taeda/nn/parallel/workers.h"
 
-namespace taeda::nn::parallel {
+namespace taeda::inline v0_2::nn::parallel {
 
 namespace detail {
 

@@ -13,7 +13,7 @@
 #include "taeda/ops/create.h"
 #include "taeda/tensor/grad_mode.h"
 
-namespace taeda::nn::parallel {
+namespace taeda::inline v0_2::nn::parallel {
 
 namespace {
 

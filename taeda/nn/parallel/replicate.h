@@ -10,7 +10,7 @@
 #include "taeda/nn/holder.h"
 #include "taeda/nn/pipe/lane.h"
 
-namespace taeda::nn::parallel {
+namespace taeda::inline v0_2::nn::parallel {
 
 /// Copies of one module, kept for many forward passes.
 ///

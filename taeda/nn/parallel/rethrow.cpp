@@ -7,7 +7,7 @@
 #include "taeda/autograd/function.h"
 #include "taeda/base/error.h"
 
-namespace taeda::nn::parallel {
+namespace taeda::inline v0_2::nn::parallel {
 
 namespace {
 

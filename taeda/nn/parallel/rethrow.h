@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace taeda::nn::parallel {
+namespace taeda::inline v0_2::nn::parallel {
 
 /// To be called while an exception is handled: throws it on. Its type is kept, and an Error says
 /// "Caught <type> <place>." behind its message; so do the most common standard exceptions, others

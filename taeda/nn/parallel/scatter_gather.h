@@ -13,7 +13,7 @@
 #include "taeda/base/ordered_dict.h"
 #include "taeda/nn/parallel/comm.h"
 
-namespace taeda::nn::parallel {
+namespace taeda::inline v0_2::nn::parallel {
 
 namespace detail {
 

@@ -11,7 +11,7 @@
 #include "taeda/ops/autocast.h"
 #include "taeda/tensor/thread_state.h"
 
-namespace taeda::nn::parallel {
+namespace taeda::inline v0_2::nn::parallel {
 
 namespace {
 

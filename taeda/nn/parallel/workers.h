@@ -6,7 +6,7 @@
 
 #include "taeda/base/device.h"
 
-namespace taeda::nn::parallel {
+namespace taeda::inline v0_2::nn::parallel {
 
 /// Calls `job(i)` for every device at the same time, `job(0)` on the calling thread and the others
 /// on threads that are kept for later calls. In each, devices[i] is current, and the caller's state

@@ -11,7 +11,7 @@
 #include "taeda/ops/create.h"
 #include "taeda/tensor/grad_mode.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 std::vector<int64_t> balance_costs(const std::vector<double>& costs, int64_t partitions) {
   const size_t n = costs.size();

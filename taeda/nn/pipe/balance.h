@@ -5,7 +5,7 @@
 
 #include "taeda/nn/containers/sequential.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 /// Lengths of `partitions` runs of neighbours whose largest sum of costs is as small as possible.
 /// Exact, by dynamic programming in O(partitions * costs.size()^2).

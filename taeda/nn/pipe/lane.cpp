@@ -4,7 +4,7 @@
 
 #include "taeda/autograd/record.h"
 
-namespace taeda::nn::detail {
+namespace taeda::inline v0_2::nn::detail {
 
 void mark_user(const Tensor& t, const Stream& stream) {
   if (!t.is_cpu() && t.storage()->address() && t.storage()->resizable()) t.record_stream(stream.id());

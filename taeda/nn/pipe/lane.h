@@ -6,7 +6,7 @@
 #include "taeda/device/stream.h"
 #include "taeda/tensor/tensor.h"
 
-namespace taeda::nn::detail {
+namespace taeda::inline v0_2::nn::detail {
 
 /// The streams of one way between two devices: copies overlap with what both compute, and one way
 /// does not wait for another.

@@ -12,7 +12,7 @@
 #include "taeda/nn/containers/sequential.h"
 #include "taeda/nn/pipe/report.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 namespace detail {
 class Pipeline;
@@ -123,6 +123,6 @@ TAEDA_MODULE(Pipe);
 
 }  // namespace taeda::nn
 
-namespace taeda::distributed::pipeline::sync {
+namespace taeda::inline v0_2::distributed::pipeline::sync {
 using nn::Pipe, nn::WithDevice;
 }  // namespace taeda::distributed::pipeline::sync

@@ -5,7 +5,7 @@
 #include "taeda/nn/checkpoint.h"
 #include "taeda/ops/join.h"
 
-namespace taeda::nn::detail {
+namespace taeda::inline v0_2::nn::detail {
 
 Meter::Meter(bool on, const std::vector<std::shared_ptr<Stage>>& stages) : on_(on) {
   for (const auto& s : stages) {

@@ -10,7 +10,7 @@
 #include "taeda/nn/pipe/pipe.h"
 #include "taeda/nn/pipe/stage.h"
 
-namespace taeda::nn::detail {
+namespace taeda::inline v0_2::nn::detail {
 
 /// The way of a skip connection: entry `stash` of Stage::stashes goes to entry `pop` of
 /// Stage::pops.

@@ -5,7 +5,7 @@
 #include <ostream>
 #include <sstream>
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 std::ostream& operator<<(std::ostream& out, PipeSchedule schedule) {
   return out << (schedule == PipeSchedule::GPipe ? "GPipe" : "1F1B");

@@ -7,7 +7,7 @@
 
 #include "taeda/base/device.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 /// In which order a stage takes its micro-batches.
 enum class PipeSchedule {

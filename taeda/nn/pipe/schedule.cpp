@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace taeda::nn::detail {
+namespace taeda::inline v0_2::nn::detail {
 
 std::vector<Action> actions_of(PipeSchedule schedule, size_t stage, size_t stages,
                                size_t micro_batches) {

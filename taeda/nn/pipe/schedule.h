@@ -6,7 +6,7 @@
 
 #include "taeda/nn/pipe/report.h"
 
-namespace taeda::nn::detail {
+namespace taeda::inline v0_2::nn::detail {
 
 struct Action {
   bool backward;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 namespace {
 

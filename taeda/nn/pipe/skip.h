@@ -7,7 +7,7 @@
 
 #include "taeda/nn/containers/sequential.h"
 
-namespace taeda::nn {
+namespace taeda::inline v0_2::nn {
 
 /// A base, beside Cloneable, of modules that stash or pop tensors. The names are declared, so that
 /// a Pipe knows the way of each tensor: from the stage that stashes it straight to the one that

@@ -5,7 +5,7 @@
 #include "taeda/device/registry.h"
 #include "taeda/nn/parallel/rethrow.h"
 
-namespace taeda::nn::detail {
+namespace taeda::inline v0_2::nn::detail {
 
 namespace {
 

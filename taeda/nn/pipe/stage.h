@@ -7,7 +7,7 @@
 
 #include "taeda/nn/pipe/skip.h"
 
-namespace taeda::nn::detail {
+namespace taeda::inline v0_2::nn::detail {
 
 /// The modules of a stage; prints as PyTorch's.
 struct PipeSequentialImpl : SequentialImpl {};

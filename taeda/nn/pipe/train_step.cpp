@@ -9,7 +9,7 @@
 #include "taeda/nn/pipe/schedule.h"
 #include "taeda/ops/arithmetic.h"
 
-namespace taeda::nn::detail {
+namespace taeda::inline v0_2::nn::detail {
 
 /// What a second run of a stage needs: its inputs, unless they were changed in place since, and the
 /// random numbers.
