@@ -16,7 +16,7 @@ MAX_FUNCTION_LINES = 60
 MAX_TEST_FUNCTION_LINES = 120
 MAX_COLUMNS = 100
 # How many of our files a header pulls in.
-MAX_CLOSURE = {"taeda/tensor/tensor.h": 17, "taeda/taeda.h": 189}
+MAX_CLOSURE = {"taeda/tensor/tensor.h": 17, "taeda/taeda.h": 190}
 
 # The rooms that a room may include besides itself; docs/architecture.md draws them.
 TO_TENSOR = {"base", "device", "tensor"}
