@@ -24,6 +24,7 @@ namespace {
 
 thread_local Pass* current_pass = nullptr;
 thread_local Node* running_node = nullptr;
+thread_local int leaf_hooks = 0;
 
 struct RunningNode {
   explicit RunningNode(Node* n) : previous(running_node) { running_node = n; }
@@ -86,6 +87,10 @@ void mark_user(const Tensor& t, const Stream& stream) {
 
 Node* current_node() { return running_node; }
 
+LeafHooks::LeafHooks() { ++leaf_hooks; }
+LeafHooks::~LeafHooks() { --leaf_hooks; }
+bool LeafHooks::run_here() { return leaf_hooks > 0; }
+
 Pass* Pass::current() { return current_pass; }
 
 Pass::Pass(bool keep_graph, bool create_graph, bool accumulate)
@@ -103,7 +108,7 @@ void Pass::run() {
   if (!wanted_.empty()) mark_needed();
   for (auto& [edge, grad] : roots_)
     deliver(table_.at(edge.node.get()), edge.input_nr, std::move(grad), nullptr);
-  if (accelerators_.size() > 1) {
+  if (accelerators_.size() > 1 && !LeafHooks::run_here()) {
     Lanes lanes(*this);
     lanes.run();
   } else {
