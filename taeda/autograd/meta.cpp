@@ -1,5 +1,6 @@
 #include "taeda/autograd/meta.h"
 
+#include "taeda/autograd/pass.h"
 #include "taeda/base/error.h"
 #include "taeda/tensor/grad_mode.h"
 
@@ -98,8 +99,10 @@ TensorVec AccumulateGrad::apply(TensorVec grads, Needs) {
     grad = copied(fresh.detach(), leaf);
   }
   if (const NodeHooks* h = hooks())
-    if (const auto all = h->post_accumulate.snapshot())
+    if (const auto all = h->post_accumulate.snapshot()) {
+      const LeafHooks here;
       for (const auto& entry : *all) entry.hook(leaf);
+    }
   return {};
 }
 

@@ -23,6 +23,8 @@ namespace taeda::inline v0_2::autograd {
 namespace {
 
 thread_local Pass* current_pass = nullptr;
+thread_local int leaf_hooks = 0;
+
 std::string describe(const Node& node) {
   return node.origin ? taeda::detail::concat(node.name(), " (", *node.origin, ")") : node.name();
 }
@@ -76,6 +78,10 @@ void mark_user(const Tensor& t, const Stream& stream) {
   if (storage->address() && storage->resizable()) t.record_stream(stream.id());
 }
 
+LeafHooks::LeafHooks() { ++leaf_hooks; }
+LeafHooks::~LeafHooks() { --leaf_hooks; }
+bool LeafHooks::run_here() { return leaf_hooks > 0; }
+
 Pass* Pass::current() { return current_pass; }
 
 Pass::Pass(bool keep_graph, bool create_graph, bool accumulate)
@@ -93,7 +99,7 @@ void Pass::run() {
   if (!wanted_.empty()) mark_needed();
   for (auto& [edge, grad] : roots_)
     deliver(table_.at(edge.node.get()), edge.input_nr, std::move(grad), nullptr);
-  if (accelerators_.size() > 1) {
+  if (accelerators_.size() > 1 && !LeafHooks::run_here()) {
     Lanes lanes(*this);
     lanes.run();
   } else {

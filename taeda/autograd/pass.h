@@ -83,6 +83,17 @@ class NodeTable {
 /// The memory of `t` is used by `stream`, though it belongs to another one.
 void mark_user(const Tensor& t, const Stream& stream);
 
+/// Post-accumulate hooks run on this thread, under the lock of their leaf: a pass that one of them
+/// runs must not leave the thread.
+class LeafHooks {
+ public:
+  LeafHooks();
+  ~LeafHooks();
+  LeafHooks(const LeafHooks&) = delete;
+  LeafHooks& operator=(const LeafHooks&) = delete;
+  static bool run_here();
+};
+
 /// Whether the node ends in a leaf's gradient.
 inline bool is_sink(const Node& node) {
   return node.edges.empty() && node.sequence_nr() == UINT64_MAX;

@@ -82,8 +82,8 @@ class Span {
 /// The innermost operation, node of backward or module that is running on this thread; nullptr if
 /// there is none.
 const Span* innermost();
-/// Gives this thread what is running on the one it works for, which waits meanwhile. Returns what it
-/// had.
+/// Gives this thread what is running on the one it works for, which waits meanwhile. Returns what
+/// it had.
 const Span* set_innermost(const Span* span);
 /// "encoder.layers.3" from the modules that are being called on this thread; empty outside.
 std::string module_path();

@@ -1,6 +1,7 @@
 // The base of all modules: a tree that owns parameters, buffers and submodules by name.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <iosfwd>
 #include <memory>
@@ -11,7 +12,6 @@
 #include <vector>
 
 #include "taeda/base/ordered_dict.h"
-#include "taeda/nn/shared_hooks.h"
 #include "taeda/tensor/tensor.h"
 
 namespace taeda::inline v0_2::nn {
@@ -25,6 +25,25 @@ struct ModuleHooks;
 namespace parallel {
 class Replicas;
 }
+
+/// Hooks that are made when the first is registered, on whatever thread, and that copies of a
+/// module share. Asking whether there are any costs one load.
+class SharedHooks {
+ public:
+  SharedHooks() = default;
+  SharedHooks(const SharedHooks& other) : hooks_(retained(other.get())) {}
+  SharedHooks& operator=(const SharedHooks& other);
+  ~SharedHooks() { release(get()); }
+
+  ModuleHooks* get() const { return hooks_.load(std::memory_order_acquire); }
+  ModuleHooks& ensure();
+
+ private:
+  static ModuleHooks* retained(ModuleHooks* hooks);
+  static void release(ModuleHooks* hooks);
+
+  std::atomic<ModuleHooks*> hooks_{nullptr};
+};
 
 /// Keys that `load_state_dict` did not find, and those it did not know.
 struct IncompatibleKeys {

@@ -169,6 +169,20 @@ TEST(Lanes, ANodeMayRunAPassOfItsOwn) {
   EXPECT_LT((other.grad() * 4 - four).abs().max().item<double>(), 1e-6);
 }
 
+// The hook holds the leaf; a pass of its own that reached the leaf on another thread would wait for
+// ever.
+TEST(Lanes, APostAccumulateHookMayRunAPassOverSeveralDevices) {
+  const Tensor x = ones({4}, device(0)).requires_grad_();
+  bool inner = false;
+  x.register_post_accumulate_grad_hook([&](const Tensor& t) {
+    if (std::exchange(inner, true)) return;
+    const AutoGradMode recording(true);
+    (t.to(device(1)) * 3).sum().backward();
+  });
+  (x.to(device(1)) * 2).sum().backward();
+  EXPECT_TRUE(x.grad().eq(5).all().item<bool>());
+}
+
 TEST(Lanes, CallbacksRunOnTheCallersThreadInOrder) {
   const Tensor x = ones({4}, device(0)).requires_grad_();
   for (int round = 0; round < 20; ++round) {

@@ -7,7 +7,8 @@
 namespace taeda::inline v0_2::nn::detail {
 
 void mark_user(const Tensor& t, const Stream& stream) {
-  if (!t.is_cpu() && t.storage()->address() && t.storage()->resizable()) t.record_stream(stream.id());
+  if (!t.is_cpu() && t.storage()->address() && t.storage()->resizable())
+    t.record_stream(stream.id());
 }
 
 namespace {
