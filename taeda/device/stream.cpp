@@ -107,7 +107,7 @@ std::vector<Stream> current_streams() {
   std::vector<Stream> out;
   if (!current) return out;
   for (int type = 0; type < kDeviceTypes; ++type)
-    for (int i = 0; i < kMaxDevices; ++i)
+    for (int i = 0; i < kMaxDeviceIndex; ++i)
       if (const StreamId id = current->id[type][i]) {
         const Device device(static_cast<DeviceType>(type), i);
         out.emplace_back(device, id);

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """What programs that were built against the library rely on, compared with the lists in tests/structure/abi:
 
-    abi.py check|update symbols ROOT LIBRARY        exported functions and variables
-    abi.py check|update layouts ROOT COMMAND...     sizes and members of public classes
+    abi.py check|update symbols ROOT GENERATED LIBRARY        exported functions and variables
+    abi.py check|update layouts ROOT GENERATED COMMAND...     sizes and members of public classes
 
+GENERATED is the folder of headers that are made from the declarations of operations.
 COMMAND compiles the C++ source whose path follows it to the program whose path follows "-o". What is missing from
 the library breaks such programs, and so does a class that changed: `check` fails. What is new breaks nobody and is
 told only. `cmake --build <folder> --target update_abi` writes both lists anew; CHANGELOG.md says when that may be done.
@@ -23,10 +24,13 @@ from source import read, strip
 INTERNAL_ROOMS = {"cpu", "cuda", "sim"}
 
 
-def public_headers(root):
-    taeda = pathlib.Path(root) / "taeda"
-    return sorted(p for suffix in ("*.h", "*.inc") for p in taeda.rglob(suffix)
-                  if p.relative_to(taeda).parts[0] not in INTERNAL_ROOMS)
+def public_headers(roots):
+    """(path, name for an include) of every header that is installed."""
+    for root in map(pathlib.Path, roots):
+        for path in sorted(p for suffix in ("*.h", "*.inc") for p in (root / "taeda").rglob(suffix)):
+            name = path.relative_to(root)
+            if name.parts[1] not in INTERNAL_ROOMS:
+                yield path, str(name)
 
 
 # ---- exported symbols ----
@@ -69,9 +73,9 @@ def exported(library, words):
     return sorted(found)
 
 
-def symbols(root, library):
+def symbols(roots, library):
     words = collections.Counter()
-    for header in public_headers(root):
+    for header, _ in public_headers(roots):
         words.update(re.findall(r"\w+", strip(read(header))))
     return exported(library, words)
 
@@ -150,24 +154,23 @@ int main() {
 """
 
 
-def umbrella(root):
-    """Headers that taeda.h leads to."""
+def umbrella(headers):
+    """Names of the headers that taeda.h leads to."""
     seen, todo = set(), ["taeda/taeda.h"]
     while todo:
-        path = todo.pop()
-        if path in seen or not (pathlib.Path(root) / path).exists():
-            continue
-        seen.add(path)
-        todo += re.findall(r'#include\s*[<"](taeda/[^">]+)[">]', read(pathlib.Path(root) / path))
-    return {str(p) for p in seen}
+        name = todo.pop()
+        if name in headers and name not in seen:
+            seen.add(name)
+            todo += re.findall(r'#include\s*[<"](taeda/[^">]+)[">]', read(headers[name]))
+    return seen
 
 
-def layouts(root, *command):
-    reachable = umbrella(root)
+def layouts(roots, *command):
+    headers = {name: path for path, name in public_headers(roots)}
     found = {}
-    for header in public_headers(root):
-        if str(header.relative_to(root)) in reachable and header.suffix == ".h":
-            found.update(classes_of(read(header)))
+    for name in umbrella(headers):
+        if name.endswith(".h"):
+            found.update(classes_of(read(headers[name])))
     source = PROBE
     for name, body in sorted(found.items()):
         source += f"  BEGIN({name})" + "".join(f" MEMBER({m})" for m in members(body)) + f" END({name})\n"
@@ -175,7 +178,7 @@ def layouts(root, *command):
         probe = pathlib.Path(folder) / "probe.cpp"
         probe.write_text(source + "}\n", encoding="utf-8")
         program = pathlib.Path(folder) / "probe"
-        subprocess.run([*command, "-std=c++20", "-w", f"-I{root}", str(probe), "-o", str(program)], check=True)
+        subprocess.run([*command, "-std=c++20", "-w", *(f"-I{r}" for r in roots), str(probe), "-o", str(program)], check=True)
         lines = subprocess.run([str(program)], check=True, capture_output=True, text=True).stdout.splitlines()
     tables = {name: virtuals(body) for name, body in found.items()}
     return [line + (" virtual: " + " ".join(tables[name]) if tables.get(name := line.split(": ")[0]) else "")
@@ -196,12 +199,12 @@ def compare(path, now):
     return gone
 
 
-def main(action, kind, root, *rest):
+def main(action, kind, root, generated, *rest):
     if platform.machine() not in ("x86_64", "AMD64"):
         print("skipped: the lists are of x86-64")
         return 0
     path = pathlib.Path(root) / "tests/structure/abi" / f"{kind}.txt"
-    now = {"symbols": symbols, "layouts": layouts}[kind](root, *rest)
+    now = {"symbols": symbols, "layouts": layouts}[kind]([root, generated], *rest)
     if len(now) < 100:
         print(f"only {len(now)} {kind} were found")
         return 1
