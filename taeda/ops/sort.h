@@ -38,7 +38,7 @@ T3 unique(const Tensor& self, bool return_inverse = false, bool return_counts = 
 T3 _unique2(const Tensor& self, bool sorted = true, bool return_inverse = false,
             bool return_counts = false);
 /// The same without sorting: runs of equal elements of the flattened tensor become one.
-/// [not method, returns: output inverse_indices counts]
+/// [not method, not out, returns: output inverse_indices counts]
 T3 unique_consecutive(const Tensor& self, bool return_inverse = false, bool return_counts = false);
 
 /// How often each of 0, 1, ... max (at least `minlength` numbers) occurs in a vector of
