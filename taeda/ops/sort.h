@@ -31,14 +31,14 @@ Tensor::T2 kthvalue(const Tensor& self, int64_t k, int64_t dim = -1, bool keepdi
 using T3 = std::tuple<Tensor, Tensor, Tensor>;
 /// The different elements in ascending order; where each element of `self` went (in self's shape,
 /// if `return_inverse`); how often each occurs (if `return_counts`).
-/// [not method, returns: output inverse_indices counts, dtypes: floating integral bool]
+/// [not method, not out, returns: output inverse_indices counts, dtypes: floating integral bool]
 T3 unique(const Tensor& self, bool return_inverse = false, bool return_counts = false);
 /// libtorch's name for `unique`; the result is sorted in any case.
-/// [not method, returns: output inverse_indices counts, dtypes: floating integral bool]
+/// [not method, not out, returns: output inverse_indices counts, dtypes: floating integral bool]
 T3 _unique2(const Tensor& self, bool sorted = true, bool return_inverse = false,
             bool return_counts = false);
 /// The same without sorting: runs of equal elements of the flattened tensor become one.
-/// [not method, returns: output inverse_indices counts]
+/// [not method, not out, returns: output inverse_indices counts]
 T3 unique_consecutive(const Tensor& self, bool return_inverse = false, bool return_counts = false);
 
 /// How often each of 0, 1, ... max (at least `minlength` numbers) occurs in a vector of
