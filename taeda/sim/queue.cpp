@@ -1,5 +1,7 @@
 #include "taeda/sim/queue.h"
 
+#include <chrono>
+
 namespace taeda::sim {
 
 bool Ticket::done() const {
