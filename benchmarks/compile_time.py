@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Seconds that a compiler takes for a small program: compile_time.py [--include FOLDER] [--peer FOLDER]...
+"""Seconds that a compiler takes for a small program: compile_time.py FOLDERS [--peer FOLDERS]...
 
 Compiles, one after the other and in turns, a program that includes only standard headers, the umbrella
 header, and the training program of README.md, and prints the least user time of each and its ratio to
-the first. FOLDER holds taeda/taeda.h (default: this source tree); --peer times another version of it in
-the same turns, or with --peer-header an installed libtorch's torch/torch.h.
+the first. FOLDERS is where <taeda/taeda.h> is found: PREFIX/include, or SOURCE:BUILD/generated. --peer times
+another version of it in the same turns, or with --peer-header an installed libtorch's torch/torch.h.
 """
 
 import argparse
@@ -35,21 +35,22 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--compiler", default=os.environ.get("CXX", "g++"))
     parser.add_argument("--flags", default="-std=c++20 -O2")
-    parser.add_argument("--include", default=str(ROOT))
-    parser.add_argument("--peer", action="append", default=[], help="an include folder; may be repeated")
+    parser.add_argument("folders", help="include folders, separated by colons")
+    parser.add_argument("--peer", action="append", default=[], help="the same; may be repeated")
     parser.add_argument("--peer-header", default="taeda/taeda.h", help="the umbrella header of the peers")
     parser.add_argument("--turns", type=int, default=5)
     options = parser.parse_args()
 
     program = training_program()
     cases = [("standard headers", STANDARD, [])]
-    for folder, header in [(options.include, "taeda/taeda.h")] + [(p, options.peer_header)
+    for folder, header in [(options.folders, "taeda/taeda.h")] + [(p, options.peer_header)
                                                                   for p in options.peer]:
+        includes = [f"-I{part}" for part in folder.split(":")]
         own = program.replace("taeda/taeda.h", header)
         if header.startswith("torch/"):
             own = own.replace("using namespace taeda;", "using namespace torch;")
-        cases += [(f"{folder} umbrella", f"#include <{header}>\n", ["-I", folder]),
-                  (f"{folder} training program", own, ["-I", folder])]
+        cases += [(f"{folder} umbrella", f"#include <{header}>\n", includes),
+                  (f"{folder} training program", own, includes)]
 
     best = {}
     with tempfile.TemporaryDirectory() as scratch:

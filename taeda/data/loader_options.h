@@ -1,7 +1,6 @@
 // Settings of a DataLoader: an aggregate for designated initialisers, and libtorch's chained form.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -45,8 +44,13 @@ class DataLoaderOptions {
   DataLoaderOptions& drop_last(bool on) { return set(config_.drop_last, on); }
   DataLoaderOptions& prefetch_factor(int n) { return set(config_.prefetch_factor, n); }
   DataLoaderOptions& pin_memory(bool on) { return set(config_.pin_memory, on); }
-  DataLoaderOptions& timeout(std::chrono::milliseconds ms) {
-    return set(config_.timeout, std::chrono::duration<double>(ms).count());
+  /// A std::chrono::duration, such as std::chrono::milliseconds.
+  template <class Duration>
+  requires requires { typename Duration::period; }
+  DataLoaderOptions& timeout(Duration time) {
+    using Period = typename Duration::period;
+    return set(config_.timeout,
+               static_cast<double>(time.count()) * Period::num / static_cast<double>(Period::den));
   }
   DataLoaderOptions& seed(uint64_t s) { return set(config_.seed, s); }
   DataLoaderOptions& sampler(std::shared_ptr<samplers::Sampler> s) {

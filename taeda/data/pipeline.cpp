@@ -2,21 +2,29 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <optional>
+#include <thread>
 
 #include "taeda/base/error.h"
 #include "taeda/tensor/thread_state.h"
 
 namespace taeda::inline v0_2::data {
 
+struct Pipeline::Workers {
+  std::condition_variable room, ready;
+  std::vector<std::thread> threads;
+};
+
 Pipeline::Pipeline(Jobs& jobs, int workers, size_t window, double timeout)
     : jobs_(jobs),
       has_workers_(workers > 0),
       timeout_(workers > 0 ? timeout : 0),
       wake_room_(static_cast<int64_t>((window + 1) / 2)),
-      slots_(window) {
-  threads_.reserve(static_cast<size_t>(workers));
-  for (int w = 0; w < workers; ++w) threads_.emplace_back([this, w] { work(w); });
+      slots_(window),
+      workers_(std::make_unique<Workers>()) {
+  workers_->threads.reserve(static_cast<size_t>(workers));
+  for (int w = 0; w < workers; ++w) workers_->threads.emplace_back([this, w] { work(w); });
 }
 
 Pipeline::~Pipeline() {
@@ -24,8 +32,8 @@ Pipeline::~Pipeline() {
     std::lock_guard lock(mutex_);
     stop_ = true;
   }
-  room_.notify_all();
-  for (std::thread& t : threads_) t.join();
+  workers_->room.notify_all();
+  for (std::thread& t : workers_->threads) t.join();
 }
 
 /// Draws a job and does it, with the lock released meanwhile. False if there was none to draw. With
@@ -55,7 +63,7 @@ bool Pipeline::run_one(std::unique_lock<std::mutex>& lock, int worker) {
     ++drawn_;
     slot.state = State::Working;
   }
-  if (sleeping_ > 0 && (ended_ || can_draw())) room_.notify_one();
+  if (sleeping_ > 0 && (ended_ || can_draw())) workers_->room.notify_one();
   if (found && !error) {
     lock.unlock();
     try {
@@ -69,7 +77,7 @@ bool Pipeline::run_one(std::unique_lock<std::mutex>& lock, int worker) {
     slot.error = error;
     slot.state = error ? State::Failed : State::Ready;
   }
-  if (consumer_waits_ && (job == taken_ || ended_)) ready_.notify_one();
+  if (consumer_waits_ && (job == taken_ || ended_)) workers_->ready.notify_one();
   return found;
 }
 
@@ -77,10 +85,10 @@ void Pipeline::work(int worker) {
   std::unique_lock lock(mutex_);
   while (true) {
     ++sleeping_;
-    room_.wait(lock, [&] { return stop_ || ended_ || can_draw(); });
+    workers_->room.wait(lock, [&] { return stop_ || ended_ || can_draw(); });
     --sleeping_;
     if (stop_ || ended_) {
-      room_.notify_one();
+      workers_->room.notify_one();
       return;
     }
     run_one(lock, worker);
@@ -95,9 +103,10 @@ void Pipeline::wait_for_worker(std::unique_lock<std::mutex>& lock) {
   };
   consumer_waits_ = true;
   if (timeout_ == 0) {
-    ready_.wait(lock, done);
+    workers_->ready.wait(lock, done);
   } else {
-    const bool in_time = ready_.wait_for(lock, std::chrono::duration<double>(timeout_), done);
+    const bool in_time =
+        workers_->ready.wait_for(lock, std::chrono::duration<double>(timeout_), done);
     consumer_waits_ = false;
     TAEDA_CHECK(in_time, "DataLoader timed out after ", timeout_, " seconds");
   }
@@ -141,7 +150,7 @@ void Pipeline::release() {
     const int64_t room = taken_ + static_cast<int64_t>(slots_.size()) - drawn_;
     wake = sleeping_ > 0 && !ended_ && room >= wake_room_;
   }
-  if (wake) room_.notify_one();
+  if (wake) workers_->room.notify_one();
 }
 
 }  // namespace taeda::data

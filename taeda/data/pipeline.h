@@ -5,11 +5,10 @@
 // because at most `window` jobs lie between the one the consumer holds next and the one drawn last.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 namespace taeda::inline v0_2::data {
@@ -47,6 +46,7 @@ class Pipeline {
   }
 
  private:
+  struct Workers;  // threads, and what they and the consumer wait for
   enum class State : uint8_t { Empty, Working, Ready, Failed };
   struct Slot {
     State state = State::Empty;
@@ -67,12 +67,11 @@ class Pipeline {
   /// consumer costs one wake-up per half window instead of one per batch.
   const int64_t wake_room_;
   mutable std::mutex mutex_;
-  std::condition_variable room_, ready_;
   std::vector<Slot> slots_;
   int64_t drawn_ = 0, taken_ = 0;
   int sleeping_ = 0;
   bool consumer_waits_ = false, drawing_ = false, ended_ = false, stop_ = false;
-  std::vector<std::thread> threads_;
+  const std::unique_ptr<Workers> workers_;
 };
 
 }  // namespace taeda::data

@@ -1,6 +1,7 @@
 #include "taeda/log/event_queue.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 

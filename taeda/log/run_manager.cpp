@@ -1,6 +1,7 @@
 #include "taeda/log/run_manager.h"
 
 #include <algorithm>
+#include <chrono>
 #include <iostream>
 
 #include "taeda/io/atomic_file.h"

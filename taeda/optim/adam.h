@@ -13,23 +13,8 @@ class AdamOptionsBase : public OptimizerCloneableOptions<Derived> {
  public:
   using Betas = std::tuple<double, double>;
   AdamOptionsBase(double lr, double weight_decay) : lr_(lr), weight_decay_(weight_decay) {}
-  void check() const override {
-    TAEDA_CHECK_VALUE(lr_ >= 0, "Invalid learning rate: ", lr_);
-    TAEDA_CHECK_VALUE(eps_ >= 0, "Invalid epsilon value: ", eps_);
-    const auto [beta1, beta2] = betas_;
-    TAEDA_CHECK_VALUE(beta1 >= 0 && beta1 < 1, "Invalid beta parameter at index 0: ", beta1);
-    TAEDA_CHECK_VALUE(beta2 >= 0 && beta2 < 1, "Invalid beta parameter at index 1: ", beta2);
-    TAEDA_CHECK_VALUE(weight_decay_ >= 0, "Invalid weight_decay value: ", weight_decay_);
-  }
-  void visit(const NumberVisitor& f) override {
-    lr_ = f("lr", lr_);
-    std::get<0>(betas_) = f("beta1", std::get<0>(betas_));
-    std::get<1>(betas_) = f("beta2", std::get<1>(betas_));
-    eps_ = f("eps", eps_);
-    weight_decay_ = f("weight_decay", weight_decay_);
-    amsgrad_ = f("amsgrad", amsgrad_) != 0;
-    maximize_ = f("maximize", maximize_) != 0;
-  }
+  void check() const override;
+  void visit(const NumberVisitor& f) override;
   double* momentum_like() override { return &std::get<0>(betas_); }
 
   Derived& lr(double v) { return set(lr_, v); }
@@ -68,6 +53,10 @@ class AdamWOptions final : public AdamOptionsBase<AdamWOptions> {
  public:
   AdamWOptions(double lr = 1e-3) : AdamOptionsBase(lr, 1e-2) {}
 };
+
+// Compiled once, in adam.cpp.
+extern template class AdamOptionsBase<AdamOptions>;
+extern template class AdamOptionsBase<AdamWOptions>;
 
 namespace detail {
 /// The two moments and their bias corrections, shared by both.

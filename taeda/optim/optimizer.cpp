@@ -20,6 +20,18 @@ bool has_gaps(const Tensor& t) {
 
 }  // namespace
 
+OptimizerParamGroup::OptimizerParamGroup(std::vector<Tensor> params) : params_(std::move(params)) {}
+OptimizerParamGroup::OptimizerParamGroup(std::vector<Tensor> params,
+                                         std::unique_ptr<OptimizerOptions> options)
+    : params_(std::move(params)), options_(std::move(options)) {}
+OptimizerParamGroup::OptimizerParamGroup(const OptimizerParamGroup& o)
+    : params_(o.params_),
+      options_(o.options_ ? o.options_->clone() : nullptr),
+      states_(o.states_),
+      initial_lr_(o.initial_lr_) {}
+OptimizerParamGroup::OptimizerParamGroup(OptimizerParamGroup&&) noexcept = default;
+OptimizerParamGroup::~OptimizerParamGroup() = default;
+
 OptimizerOptions& OptimizerParamGroup::options() {
   TAEDA_CHECK(options_,
               "this parameter group has no options: it was not added to an optimizer yet");
@@ -34,6 +46,8 @@ Optimizer::Optimizer(std::vector<OptimizerParamGroup> groups,
   for (OptimizerParamGroup& group : groups) add_param_group(std::move(group));
   TAEDA_CHECK_VALUE(size() > 0, "optimizer got an empty parameter list");
 }
+
+Optimizer::~Optimizer() = default;
 
 void Optimizer::add_param_group(OptimizerParamGroup group) {
   std::unordered_set<const TensorImpl*> known;

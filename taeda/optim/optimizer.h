@@ -56,15 +56,11 @@ struct ParamState {
 /// Parameters that share options. Options left out are the optimizer's defaults.
 class OptimizerParamGroup {
  public:
-  OptimizerParamGroup(std::vector<Tensor> params) : params_(std::move(params)) {}
-  OptimizerParamGroup(std::vector<Tensor> params, std::unique_ptr<OptimizerOptions> options)
-      : params_(std::move(params)), options_(std::move(options)) {}
-  OptimizerParamGroup(const OptimizerParamGroup& o)
-      : params_(o.params_),
-        options_(o.options_ ? o.options_->clone() : nullptr),
-        states_(o.states_),
-        initial_lr_(o.initial_lr_) {}
-  OptimizerParamGroup(OptimizerParamGroup&&) = default;
+  OptimizerParamGroup(std::vector<Tensor> params);
+  OptimizerParamGroup(std::vector<Tensor> params, std::unique_ptr<OptimizerOptions> options);
+  OptimizerParamGroup(const OptimizerParamGroup& o);
+  OptimizerParamGroup(OptimizerParamGroup&&) noexcept;
+  ~OptimizerParamGroup();
 
   std::vector<Tensor>& params() { return params_; }
   const std::vector<Tensor>& params() const { return params_; }
@@ -107,7 +103,7 @@ class Optimizer {
   /// Throws ValueError for an empty parameter list, a tensor that is no leaf, or a parameter that
   /// appears twice.
   Optimizer(std::vector<OptimizerParamGroup> groups, std::unique_ptr<OptimizerOptions> defaults);
-  virtual ~Optimizer() = default;
+  virtual ~Optimizer();
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 

@@ -2,6 +2,7 @@
 #include "taeda/sim/backend.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <thread>

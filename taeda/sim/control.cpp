@@ -1,4 +1,6 @@
 // The functions of device/sim.h that are about simulation only.
+#include <chrono>
+
 #include "taeda/base/error.h"
 #include "taeda/device/sim.h"
 #include "taeda/sim/addresses.h"

@@ -1,5 +1,7 @@
 #include "taeda/sim/queue.h"
 
+#include <chrono>
+
 namespace taeda::inline v0_2::sim {
 
 bool Ticket::done() const {
