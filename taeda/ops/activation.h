@@ -1,6 +1,5 @@
-// Activation functions. Most have an in-place form with a trailing underscore; relu, relu_, sigmoid
-// and tanh are methods, too (sigmoid and tanh: ops/unary.h). All take floating tensors, relu
-// integers as well.
+// Activation functions. Most have an in-place form with a trailing underscore; sigmoid and
+// tanh are in ops/unary.h.
 // [operations, out, dtypes: floating]
 #pragma once
 

@@ -1,6 +1,5 @@
 // Arithmetic between tensors and numbers. Operands broadcast and are promoted as in PyTorch; in
-// place, a result that does not fit into the tensor's dtype is an Error. Every function here is a
-// method, too.
+// place, a result that does not fit into the tensor's dtype is an Error.
 // [operations, method, out, keyword: alpha rounding_mode value]
 #pragma once
 

@@ -1,5 +1,4 @@
-// Copies between devices, dtypes and layouts. Methods: Tensor::to, cpu, cuda, contiguous, clone,
-// copy_, pin_memory, item, fill_, zero_.
+// Copies between devices, dtypes and layouts. The others are methods alone (tensor/tensor.h).
 // [operations, method]
 #pragma once
 

@@ -1,5 +1,4 @@
-// Reading and writing parts of tensors by index. Methods: index, operator[], index_put_, gather,
-// scatter, masked_fill and their in-place forms. An index outside its dimension is an IndexError;
+// Reading and writing parts of tensors by index. An index outside its dimension is an IndexError;
 // on accelerators it is reported when the host next waits for the device.
 // [operations, method, out]
 #pragma once

@@ -341,7 +341,7 @@ Tensor channel_shuffle(const Tensor& self, int64_t groups) {
   return self.unflatten(1, {groups, channels / groups}).transpose(1, 2).flatten(1, 2);
 }
 
-// ---- methods ----
+// ---- in place ----
 
 Tensor& Tensor::fill_diagonal_(const Scalar& value, bool wrap) const {
   TAEDA_CHECK(dim() >= 2, "dimensions must larger than 1");

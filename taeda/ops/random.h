@@ -1,7 +1,7 @@
 // Random tensors. On the CPU a seed gives PyTorch's numbers; on accelerators it gives the same
 // numbers on every device and any number of threads. Without a generator the device's default one
-// is used: `manual_seed(seed)` restarts them all. Methods: uniform_, normal_, random_, bernoulli_,
-// exponential_.
+// is used: `manual_seed(seed)` restarts them all. The forms
+// that fill a tensor (uniform_, normal_, ...) are methods: tensor/tensor_methods.inc.
 // [operations]
 #pragma once
 

@@ -1,6 +1,6 @@
 // Reductions to one value, or along dimensions. An empty list of dimensions means all of them;
-// negative dimensions count from the end. Methods: Tensor::sum, mean, max, ...
-// Sums do not depend on the number of threads (Note [Order of reductions]).
+// negative dimensions count from the end. Sums do not depend on the number of threads: Note [Order
+// of reductions].
 // [operations, method, out, keyword: dtype]
 #pragma once
 

@@ -1,4 +1,4 @@
-// Cumulative operations along a dimension. Methods: Tensor::cumsum, cumprod.
+// Cumulative operations along a dimension.
 // [operations, method, out, keyword: dtype]
 #pragma once
 

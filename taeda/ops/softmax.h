@@ -1,4 +1,4 @@
-// softmax, its logarithm and its mirror image. Methods: Tensor::softmax, log_softmax.
+// softmax, its logarithm and its mirror image.
 // [operations, method, out, dtypes: floating]
 #pragma once
 

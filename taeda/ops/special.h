@@ -1,6 +1,6 @@
 // Special functions and the arithmetic that is asked for less often. Operands broadcast and are
 // promoted as in ops/arithmetic.h; integers compute in the default floating dtype where the result
-// is not an integer. Every function here is a method, too, but for the operators.
+// is not an integer.
 // [operations, method, out, dtypes: floating integral bool]
 #pragma once
 

@@ -1,5 +1,4 @@
-// Statistics of tensors, sums that skip NaN, distances, differences and integrals. Methods: all but
-// cdist, trapezoid and cumulative_trapezoid.
+// Statistics of tensors, sums that skip NaN, distances, differences and integrals.
 // [operations, method, out, keyword: dtype]
 #pragma once
 

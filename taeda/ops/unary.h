@@ -1,5 +1,5 @@
 // Mathematics of one tensor, element by element. Integers and bool compute in the default floating
-// dtype where the result is not an integer. Every function here is a method, too.
+// dtype where the result is not an integer.
 // [operations, method, out, dtypes: floating integral bool]
 #pragma once
 
