@@ -47,7 +47,7 @@ struct ThreadState {
   bool inference = false;
   bool recomputing = false;
   AutocastMode::State autocast = {};
-  void* saved_hooks = nullptr;       ///< the thread that set them waits for those that take them over
+  void* saved_hooks = nullptr;       ///< who set them waits for those that take them over
   int num_threads = 0;               ///< of one operation; 0 for the process's number
   std::vector<Stream> streams = {};  ///< where they are not the default ones
   int devices[kDeviceTypes] = {};
