@@ -1,19 +1,13 @@
 #include "taeda/autograd/function.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
-#include <cstdlib>
+
+#include "taeda/base/type_name.h"
 
 namespace taeda::inline v0_2::autograd {
 
 std::string detail::demangled(const char* mangled) {
-  int status = 0;
-  char* text = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
-  std::string out = status == 0 ? text : mangled;
-  std::free(text);
-  const size_t scope = out.rfind("::");
-  return scope == std::string::npos ? out : out.substr(scope + 2);
+  return taeda::detail::short_type_name(mangled);
 }
 
 variable_list AutogradContext::get_saved_variables() const {
@@ -101,4 +95,4 @@ void FunctionNode::release_saved() {
   context.released_ = true;
 }
 
-}  // namespace taeda::autograd
+}  // namespace taeda::inline v0_2::autograd

@@ -1,16 +1,11 @@
 #include "taeda/nn/any_module.h"
 
-#include <cxxabi.h>
-
-#include <memory>
+#include "taeda/base/type_name.h"
 
 namespace taeda::inline v0_2::nn {
 
 std::string detail::type_name(const std::type_info& type) {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(type.name(), nullptr, nullptr, &status), std::free);
-  return status == 0 ? text.get() : type.name();
+  return taeda::detail::type_name(type.name());
 }
 
 AnyValue AnyModule::call_values(const AnyValue* values, size_t n) {
@@ -22,4 +17,4 @@ AnyValue AnyModule::call_values(const AnyValue* values, size_t n) {
   return general_(*module_, values, n);
 }
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

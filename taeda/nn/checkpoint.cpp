@@ -10,6 +10,7 @@
 #include "taeda/nn/checkpoint.h"
 
 #include <algorithm>
+#include <mutex>
 #include <unordered_set>
 
 #include "taeda/autograd/engine.h"
@@ -234,7 +235,20 @@ ForwardState::ForwardState(const std::vector<Tensor>& inputs, bool random)
   }
 }
 
+namespace {
+
+/// Generators are the process's, so that two threads of a backward pass which run functions again
+/// at once would draw from each other's states and leave the wrong ones behind. Recursive, because
+/// such a function may itself run another again.
+std::recursive_mutex& generators_lent() {
+  static auto* mutex = new std::recursive_mutex;
+  return *mutex;
+}
+
+}  // namespace
+
 ForwardState::Scope::Scope(const ForwardState& state) : autocast_(AutocastMode::state()) {
+  if (!state.random_.empty()) generators_lent().lock();
   for (const auto& [device, bytes] : state.random_) {
     add_state(random_, device);
     default_generator(device).set_state(bytes);
@@ -245,6 +259,7 @@ ForwardState::Scope::Scope(const ForwardState& state) : autocast_(AutocastMode::
 ForwardState::Scope::~Scope() {
   AutocastMode::set_state(autocast_);
   for (const auto& [device, bytes] : random_) default_generator(device).set_state(bytes);
+  if (!random_.empty()) generators_lent().unlock();
 }
 
 bool is_recomputing() { return RecomputeMode::is_enabled(); }
@@ -292,4 +307,4 @@ Tensor checkpoint_sequential(const std::vector<nn::AnyModule>& modules, int64_t 
   return run_part(begin, n)(x);
 }
 
-}  // namespace taeda::utils::checkpoint
+}  // namespace taeda::inline v0_2::utils::checkpoint

@@ -23,8 +23,10 @@ void fill_clone(const OrderedDict<std::string, Tensor>& from,
   for (const auto& [key, tensor] : from) {
     if (!tensor.defined()) continue;
     const Tensor& target = to[key];
-    target.set_data(shallow  ? tensor.detach()
-                    : device ? tensor.to(*device, false, /*copy=*/true).detach()
+    if (shallow)
+      share_data(target, tensor);
+    else
+      target.set_data(device ? tensor.to(*device, false, /*copy=*/true).detach()
                              : tensor.detach().clone());
     target.requires_grad_(tensor.requires_grad());
   }
@@ -66,4 +68,4 @@ void Module::copy_members_to(Module& copy, const std::optional<Device>& device) 
   for (const auto& [key, child] : children_) copy.children_[key]->clone_from(*child, device);
 }
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

@@ -1,7 +1,5 @@
 #include "taeda/nn/module.h"
 
-#include <cxxabi.h>
-
 #include <ostream>
 #include <typeinfo>
 
@@ -11,7 +9,7 @@
 namespace taeda::inline v0_2 {
 template class OrderedDict<std::string, Tensor>;
 template class OrderedDict<std::string, std::shared_ptr<nn::Module>>;
-}  // namespace taeda
+}  // namespace taeda::inline v0_2
 
 namespace taeda::inline v0_2::nn {
 
@@ -23,14 +21,8 @@ std::string join(const std::string& prefix, const std::string& name) {
 
 /// "taeda::nn::Conv2dImpl" becomes "Conv2d".
 std::string class_name(const char* mangled) {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(mangled, nullptr, nullptr, &status), std::free);
-  std::string name = status == 0 ? text.get() : mangled;
-  const size_t angle = name.find('<');
-  if (angle != std::string::npos) name.resize(angle);
-  const size_t colon = name.rfind("::");
-  if (colon != std::string::npos) name.erase(0, colon + 2);
+  std::string name = taeda::detail::short_type_name(mangled);
+  name.resize(std::min(name.size(), name.find('<')));
   if (name.size() > 4 && name.ends_with("Impl")) name.resize(name.size() - 4);
   return name;
 }
@@ -279,4 +271,4 @@ std::string Module::repr() const {
 
 std::ostream& operator<<(std::ostream& out, const Module& module) { return out << module.repr(); }
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

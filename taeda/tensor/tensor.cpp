@@ -67,6 +67,11 @@ Tensor make_alias(const Tensor& source) {
   return make_alias(source, source.layout(), source.dtype());
 }
 
+void share_data(const Tensor& to, const Tensor& source) {
+  to.set_data(source);
+  to.unsafe_impl()->own_version = source.unsafe_impl()->own_version;
+}
+
 Tensor make_alias(const Tensor& source, Layout layout, ScalarType dtype) {
   return share(*source.unsafe_impl(), std::move(layout), dtype);
 }

@@ -111,5 +111,7 @@ Tensor make_view(const Tensor& of, Layout layout, ScalarType dtype,
 /// one count for the other.
 Tensor make_alias(const Tensor& source);
 Tensor make_alias(const Tensor& source, Layout layout, ScalarType dtype);
+/// As `to.set_data(source)`, but in-place changes of one count for the other, as for an alias.
+void share_data(const Tensor& to, const Tensor& source);
 
 }  // namespace taeda

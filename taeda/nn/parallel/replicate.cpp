@@ -57,9 +57,10 @@ bool fits(const Tensor& own, const Tensor& original) {
 }
 
 bool shares(const Tensor& own, const Tensor& original) {
-  return own.storage() == original.storage() && own.dtype() == original.dtype() &&
-         own.sizes() == original.sizes() && own.strides() == original.strides() &&
-         own.storage_offset() == original.storage_offset();
+  return own.storage() == original.storage() &&
+         own.unsafe_impl()->own_version == original.unsafe_impl()->own_version &&
+         own.dtype() == original.dtype() && own.sizes() == original.sizes() &&
+         own.strides() == original.strides() && own.storage_offset() == original.storage_offset();
 }
 
 }  // namespace
@@ -186,7 +187,7 @@ std::vector<bool> Replicas::prepare(size_t i, size_t most) {
     const Tensor original = seen_.tensors[copy.original].detach();
     make_plain(copy.own);
     if (original.device() == devices_[i]) {
-      if (!shares(copy.own, original)) copy.own.set_data(original);
+      if (!shares(copy.own, original)) share_data(copy.own, original);
       continue;
     }
     if (copy.from == original.storage() && copy.from_offset == original.storage_offset() &&
@@ -287,4 +288,4 @@ void Replicas::record_history(size_t n) {
   }
 }
 
-}  // namespace taeda::nn::parallel
+}  // namespace taeda::inline v0_2::nn::parallel
