@@ -1,8 +1,10 @@
 #include "taeda/nn/module.h"
 
+#include <algorithm>
 #include <ostream>
 #include <typeinfo>
 
+#include "taeda/base/type_name.h"
 #include "taeda/nn/hooks.h"
 #include "taeda/tensor/grad_mode.h"
 

@@ -70,8 +70,9 @@ TEST_F(BadInput, IndicesThatKernelsFindOutOfRange) {
   EXPECT_THAT(error, AllOf(HasSubstr("index out of range in self"), HasSubstr("raised by"),
                            HasSubstr(device_.str())));
   const char* blocking = std::getenv("TAEDA_LAUNCH_BLOCKING");
-  if (!blocking || std::string(blocking) != "1")
+  if (!blocking || std::string(blocking) != "1") {
     EXPECT_THAT(error, HasSubstr("TAEDA_LAUNCH_BLOCKING=1"));
+  }
 }
 
 TEST_F(BadInput, WhatIsLeftAfterEmptyCache) {

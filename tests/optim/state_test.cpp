@@ -203,7 +203,9 @@ TEST(OptimizerStateDict, TheStateOfAnotherClassIsRefused) {
       const bool same_names = std::string(from.state) == to.state;
       EXPECT_EQ(error_of([&] { b->load_state_dict(state); }) == "no error", same_names)
           << from.name << " into " << to.name;
-      if (!same_names) EXPECT_EQ(values(b->state(params[0]).tensors[0]), before);
+      if (!same_names) {
+        EXPECT_EQ(values(b->state(params[0]).tensors[0]), before);
+      }
     }
 }
 
