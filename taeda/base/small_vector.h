@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <memory>
 #include <type_traits>
@@ -121,7 +122,10 @@ class SmallVector {
   /// Moves the content out of `o`; this vector is empty and inline.
   void take(SmallVector&& o) noexcept {
     if (o.is_inline()) {
-      std::uninitialized_move_n(o.data_, o.size_, data_);
+      if constexpr (std::is_trivially_copyable_v<T>)
+        std::memcpy(inline_, o.inline_, sizeof inline_);  // of fixed size: no loop
+      else
+        std::uninitialized_move_n(o.data_, o.size_, data_);
       size_ = o.size_;
       o.clear();
     } else {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
 #include "taeda/device/registry.h"
 #include "taeda/device/transfer.h"
@@ -24,7 +25,7 @@ void fill_new(const Tensor& out, const Scalar& value) { pointwise_into(Fill{valu
 
 /// A tensor over memory that exists.
 Tensor wrap(Storage storage, const Layout& layout, ScalarType dtype) {
-  auto impl = make_intrusive<TensorImpl>(std::move(storage), layout, dtype);
+  auto impl = make_intrusive<TensorImpl>(std::move(storage), Layout(layout), dtype);
   impl->inference = InferenceMode::is_enabled();
   return Tensor(std::move(impl));
 }

@@ -81,7 +81,7 @@ Tensor keep(const Tensor& t) {
   char* data = static_cast<char*>(storage->data());
   Storage reachable =
       Storage::from_user(data ? data + delta : nullptr, storage->nbytes(), Device(kCPU), {});
-  return Tensor(make_intrusive<TensorImpl>(std::move(reachable), t.layout(), t.dtype()));
+  return Tensor(make_intrusive<TensorImpl>(std::move(reachable), Layout(t.layout()), t.dtype()));
 }
 
 [[maybe_unused]] std::vector<Tensor> keep(const TensorList& list) {

@@ -42,16 +42,21 @@ void read_cpu_scalar(void* to, const Tensor& t) {
   std::memcpy(to, t.data_ptr(), static_cast<size_t>(t.element_size()));
 }
 
+[[noreturn, gnu::cold, gnu::noinline]] void throw_beyond(const char* op, const Tensor& t) {
+  throw Error(detail::concat(op, ": a tensor of sizes ", t.sizes(), ", strides ", t.strides(),
+                             " and offset ", t.storage_offset(), " reaches beyond its storage of ",
+                             t.storage()->nbytes(), " bytes"));
+}
+
 /// Address of the tensor's first element, where its `extent` elements from there on lie in memory
 /// that it has.
-char* checked_address(const char* op, const Tensor& t, int64_t extent) {
+[[gnu::always_inline]] inline char* checked_address(const char* op, const Tensor& t,
+                                                    int64_t extent, int64_t item) {
   const StorageImpl& storage = *t.storage().get();
-  const int64_t offset = t.storage_offset(), item = t.element_size();
+  const int64_t offset = t.storage_offset();
   const auto end = static_cast<int64_t>(storage.nbytes());
   if (extent > 0 && (offset < 0 || (offset + extent) * item > end)) [[unlikely]]
-    throw Error(detail::concat(op, ": a tensor of sizes ", t.sizes(), ", strides ", t.strides(),
-                               " and offset ", offset, " reaches beyond its storage of ",
-                               storage.nbytes(), " bytes"));
+    throw_beyond(op, t);
   return static_cast<char*>(storage.data()) + offset * item;
 }
 
@@ -114,7 +119,10 @@ Iter::Iter(const char* op, ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> outpu
       noperands_(static_cast<int>(outputs.size() + inputs.size())),
       noutputs_(static_cast<int>(outputs.size())),
       common_(common) {
-  device_ = device_of(op, outputs, inputs);
+  bool on_cpu = true;
+  for (const Tensor* out : outputs) on_cpu &= !out->defined() || out->is_cpu();
+  for (const Operand& in : inputs) on_cpu &= !in.tensor() || in.tensor()->is_cpu();
+  device_ = on_cpu ? Device(kCPU) : device_of(op, outputs, inputs);
   output_dtype_ = output_dtypes.empty() ? ScalarType::Undefined : output_dtypes[0];
   check_overlap(outputs, inputs);
   if (try_flat(outputs, output_dtypes, inputs)) return;
@@ -184,15 +192,17 @@ bool Iter::try_flat(ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> dtypes,
   sizes_[0] = numel_;
   int i = 0;
   for (const Tensor* out : outputs) {
-    data_[i] = checked_address(op_, *out, numel_);
-    items_[i] = static_cast<uint8_t>(out->element_size());
-    strides_[i++][0] = out->element_size();
+    const int64_t item = out->element_size();
+    data_[i] = checked_address(op_, *out, numel_, item);
+    items_[i] = static_cast<uint8_t>(item);
+    strides_[i++][0] = item;
   }
   for (const Operand& in : inputs) {
     if (const Tensor* t = in.tensor()) {
-      data_[i] = checked_address(op_, *t, numel_);
-      items_[i] = static_cast<uint8_t>(t->element_size());
-      strides_[i][0] = t->element_size();
+      const int64_t item = t->element_size();
+      data_[i] = checked_address(op_, *t, numel_, item);
+      items_[i] = static_cast<uint8_t>(item);
+      strides_[i][0] = item;
     } else {
       set_scalar(i, in.scalar());
     }
@@ -240,8 +250,8 @@ void Iter::allocate(ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> dtypes,
 }
 
 void Iter::set_operand(int i, const Tensor& t) {
-  data_[i] = checked_address(op_, t, t.layout().extent());
   const int64_t item = t.element_size();
+  data_[i] = checked_address(op_, t, t.layout().extent(), item);
   items_[i] = static_cast<uint8_t>(item);
   const int lead = ndim_ - static_cast<int>(t.dim());
   for (int d = 0; d < ndim_; ++d)

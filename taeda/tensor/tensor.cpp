@@ -16,19 +16,36 @@ void detail::throw_wrong_pointer_type(ScalarType have, ScalarType want) {
   throw Error(concat("expected scalar type ", to_string(want), " but found ", to_string(have)));
 }
 
-Tensor make_tensor(Layout layout, ScalarType dtype, Device device) {
+namespace {
+
+Tensor allocate(Layout&& layout, bool contiguous, ScalarType dtype, Device device) {
   TAEDA_CHECK(layout.ndim() <= kMaxDims, "tensors of more than ", kMaxDims,
               " dimensions are not supported, got ", layout.ndim());
-  const int64_t bytes = checked_nbytes(layout.sizes, element_size(dtype));
+  int64_t n = 1, negative = 0, bytes = 0;
+  bool overflows = false;
+  for (const int64_t s : layout.sizes) {
+    overflows |= __builtin_mul_overflow(n, s, &n);
+    negative |= s;
+  }
+  overflows |= __builtin_mul_overflow(n, element_size(dtype), &bytes);
+  if (overflows || negative < 0) [[unlikely]]  // it says what is wrong
+    bytes = checked_nbytes(layout.sizes, element_size(dtype));
   const Device where = device.is_cpu() ? Device(kCPU) : resolve(device);
-  Storage storage = Storage::allocate(where, static_cast<size_t>(bytes));
-  auto impl = make_intrusive<TensorImpl>(std::move(storage), std::move(layout), dtype);
+  auto impl = make_intrusive<TensorImpl>(Storage::allocate(where, static_cast<size_t>(bytes)),
+                                         std::move(layout), dtype, n, contiguous);
   impl->inference = InferenceMode::is_enabled();
   return Tensor(std::move(impl));
 }
 
+}  // namespace
+
+Tensor make_tensor(Layout layout, ScalarType dtype, Device device) {
+  const bool contiguous = layout.is_contiguous();
+  return allocate(std::move(layout), contiguous, dtype, device);
+}
+
 Tensor make_tensor(IntArrayRef sizes, ScalarType dtype, Device device) {
-  return make_tensor(Layout{sizes, contiguous_strides(sizes), 0}, dtype, device);
+  return allocate(Layout{sizes, contiguous_strides(sizes), 0}, true, dtype, device);
 }
 
 namespace {
@@ -40,16 +57,14 @@ ViewKind kind_of_view(const TensorImpl& source, ViewKind made) {
   return made == ViewKind::Default && source.view_kind != ViewKind::None ? source.view_kind : made;
 }
 
-Tensor share(const TensorImpl& source, Layout layout, ScalarType dtype) {
+Tensor share(const TensorImpl& source, Layout&& layout, ScalarType dtype) {
   auto impl = make_intrusive<TensorImpl>(source.storage, std::move(layout), dtype);
   impl->inference = source.inference;
   impl->own_version = source.own_version;
   return Tensor(std::move(impl));
 }
 
-}  // namespace
-
-Tensor make_view(const Tensor& of, Layout layout, ScalarType dtype, ViewKind kind) {
+Tensor view_of(const Tensor& of, Layout&& layout, ScalarType dtype, ViewKind kind) {
   const TensorImpl& source = *of.unsafe_impl();
   Tensor out = share(source, std::move(layout), dtype);
   TensorImpl& impl = *out.unsafe_impl();
@@ -59,8 +74,14 @@ Tensor make_view(const Tensor& of, Layout layout, ScalarType dtype, ViewKind kin
   return out;
 }
 
+}  // namespace
+
+Tensor make_view(const Tensor& of, Layout layout, ScalarType dtype, ViewKind kind) {
+  return view_of(of, std::move(layout), dtype, kind);
+}
+
 Tensor make_view(const Tensor& of, Layout layout, ViewKind kind) {
-  return make_view(of, std::move(layout), of.dtype(), kind);
+  return view_of(of, std::move(layout), of.dtype(), kind);
 }
 
 Tensor make_alias(const Tensor& source) {

@@ -42,10 +42,17 @@ struct VersionCounter final : RefCounted, BlockCached {
 using WrapperHook = void (*)(void* wrapper) noexcept;
 
 struct TensorImpl final : RefCounted, BlockCached {
-  TensorImpl(Storage s, Layout l, ScalarType t)
+  TensorImpl(Storage s, Layout&& l, ScalarType t)
       : storage(std::move(s)), layout(std::move(l)), dtype(t) {
     refresh();
   }
+  /// For who has counted the elements of `l` already and knows whether it is contiguous.
+  TensorImpl(Storage s, Layout&& l, ScalarType t, int64_t n, bool is_contiguous)
+      : storage(std::move(s)),
+        layout(std::move(l)),
+        numel(n),
+        dtype(t),
+        contiguous(is_contiguous) {}
   ~TensorImpl() {
     if (meta) meta->on_destroy(this);
     if (wrapper.load(std::memory_order_relaxed) & 1) [[unlikely]]
