@@ -121,11 +121,13 @@ Edge gradient_edge(const Tensor& t) {
   // Gradients end at a view that was made without gradients of a base that wants them.
   if (!t.unsafe_impl()->wants_grad) return {};
   AutogradMeta& meta = meta_of(t);
+  if (Node* sink = meta.sink.load(std::memory_order_acquire)) return {NodePtr(sink), 0};
   static std::mutex creation;  // two threads may ask for a shared leaf's sink at once
   std::lock_guard lock(creation);
   if (!meta.accumulator) {
     t.unsafe_impl()->allow_promotion();
     meta.accumulator = NodePtr(new AccumulateGrad(t));
+    meta.sink.store(meta.accumulator.get(), std::memory_order_release);
   }
   return {meta.accumulator, 0};
 }

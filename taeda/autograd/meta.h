@@ -1,6 +1,7 @@
 // What autograd keeps per tensor.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -23,6 +24,8 @@ struct AutogradMeta final : AutogradMetaBase, BlockCached {
   HookHandle retain_handle = 0;
   /// The leaf's sink, made when first asked for. It refers back without owning.
   NodePtr accumulator;
+  /// The same once it is made: threads that record on a shared leaf need no lock for it.
+  std::atomic<Node*> sink{nullptr};
 
   void on_destroy(TensorImpl* self) noexcept override;
 };
