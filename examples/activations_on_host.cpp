@@ -46,8 +46,8 @@ struct Step {
 Step step(nn::Sequential net, const Tensor& x, bool on_host) {
   net->zero_grad();
   const Device device = x.device();
-  reset_peak_memory_stats(device);
-  const auto before = static_cast<double>(memory_allocated(device));
+  allocator::reset_peak_memory_stats(device);
+  const auto before = static_cast<double>(allocator::memory_stats(device).allocated);
   Tensor loss;
   {
     std::optional<autograd::graph::save_on_cpu> scope;
@@ -56,7 +56,8 @@ Step step(nn::Sequential net, const Tensor& x, bool on_host) {
   }
   loss.backward();
   Step out;
-  out.peak = (static_cast<double>(max_memory_allocated(device)) - before) / (1 << 20);
+  out.peak =
+      (static_cast<double>(allocator::memory_stats(device).peak_allocated) - before) / (1 << 20);
   out.gradient = net->parameters()[0].grad().cpu();
   return out;
 }
