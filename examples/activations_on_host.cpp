@@ -1,6 +1,6 @@
 // A deep network whose activations do not fit: kept in host memory between forward and backward.
 //
-//     activations_on_host [--device sim|cuda|cpu] [--layers 24] [--batch 256] [--width 256]
+//     activations_on_host [--device sim|cuda|cpu] [--layers 24] [--batch 2048] [--width 256]
 //
 // Prints the peak of device memory of a training step with and without `save_on_cpu`, and that the
 // gradients are the same. On the CPU there is nothing to move, so both peaks are the same.
@@ -16,7 +16,7 @@ using namespace taeda;
 
 struct Settings {
   std::string device = "sim";
-  int64_t layers = 24, batch = 256, width = 256;
+  int64_t layers = 24, batch = 2048, width = 256;
 };
 
 Settings parse(int argc, char** argv) {
