@@ -83,7 +83,7 @@ def symbols(roots, library):
 # ---- layouts ----
 
 CLASS = re.compile(r"\b(class|struct)\s+(?:\[\[[^\]]*\]\]\s*|alignas\([^)]*\)\s*)*(\w+)\s*(?:final\s*)?(?::[^:;{][^;{]*)?$")
-KEYWORDS = set("class struct union const default delete override final public private protected auto".split())
+KEYWORDS = set("class struct union const default delete override final public private protected auto requires".split())
 NAMESPACE = re.compile(r"\bnamespace\s+((?:inline\s+|\w+|::)+?)\s*$")
 
 
@@ -129,7 +129,7 @@ def members(body):
     """Names that may be data members: the compiler decides."""
     found = []
     for piece in body:
-        if "(" in piece.split("=")[0] or re.search(r"\b(using|friend|static|typedef|return|virtual|operator|enum)\b", piece):
+        if "(" in piece.split("=")[0] or re.search(r"\b(using|friend|static|typedef|return|virtual|operator|enum|requires)\b", piece):
             continue
         for part in re.split(r",(?![^<(]*[>)])", re.sub(r"^(\s*(public|private|protected)\s*:)+", "", piece)):
             words = re.findall(r"\w+", part.split("=")[0].split("[")[0])
