@@ -31,21 +31,21 @@ Saved::Saved(const Tensor& t, const char* name, bool is_output, uint32_t output_
               "clone to get a normal tensor and use it in autograd.");
   version_ = static_cast<uint32_t>(t._version());
   wants_grad_ = is_output || t.requires_grad();
-  if ((packed_ = pack(t))) [[unlikely]] {
-    if (wants_grad_ && !is_output) {
-      Edge edge = gradient_edge(t);
-      grad_fn_ = std::move(edge.node);
-      output_nr_ = edge.input_nr;
-    }
-    return;
-  }
-  if (!is_output && (!wants_grad_ || t.is_leaf())) {
+  // A parameter and the like never gets a history, so it may be kept itself.
+  const bool itself = wants_grad_ && !is_output && !t.is_view() && t.is_leaf();
+  packed_ = pack(t);
+  if (itself && !packed_) {
     data_ = t;
     return;
   }
-  // The tensor itself would keep its graph alive and, changed in place later, close a cycle.
-  data_ = make_alias(t);
-  if (!is_output) grad_fn_ = grad_fn_of(t, &output_nr_);
+  if (wants_grad_ && !is_output) {
+    Edge edge = gradient_edge(t);
+    grad_fn_ = std::move(edge.node);
+    output_nr_ = edge.input_nr;
+  }
+  // Any other tensor itself would keep its graph alive. One without a history, or its base, may get
+  // one in place later of which this node is a part, which would close a cycle.
+  if (!packed_) data_ = make_alias(t);
 }
 
 Saved::Saved(const Saved& o)
@@ -109,4 +109,4 @@ Saved save_output(const Tensor& t, uint32_t output_nr, const char* name) {
   return Saved(t, name, true, output_nr);
 }
 
-}  // namespace taeda::autograd
+}  // namespace taeda::inline v0_2::autograd

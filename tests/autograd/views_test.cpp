@@ -183,6 +183,28 @@ TEST(Views, TakingOverMemoryEndsAView) {
   EXPECT_EQ(base._version(), 0);
 }
 
+TEST(Views, ATensorThatWasSavedBeforeItGotAHistoryEnds) {
+  // y's history leads to the product, which saved y: no cycle may come of it.
+  const Tensor x = leaf({2}, 3);
+  int alive = 0;
+  const auto memory = [&alive](double value) {
+    ++alive;
+    auto* numbers = new float[2]{static_cast<float>(value), static_cast<float>(value)};
+    return from_blob(numbers, {2}, [&alive](void* p) {
+      --alive;
+      delete[] static_cast<float*>(p);
+    });
+  };
+  {
+    const Tensor y = memory(2), z = x * y;
+    y.add_(z);
+    const Tensor base = memory(2), part = base.view({2}), product = x * part;
+    base.add_(product);
+    EXPECT_EQ(alive, 2);
+  }
+  EXPECT_EQ(alive, 0);
+}
+
 TEST(Views, AChangeKnowsWhatItReadBefore) {
   // The edges of an in-place operation are taken before it counts: its own input is not out of
   // date.
