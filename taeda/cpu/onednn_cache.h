@@ -4,7 +4,6 @@
 
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <type_traits>
 #include <unordered_map>
@@ -18,17 +17,6 @@ namespace taeda::inline v0_2::cpu::onednn {
 /// The CPU engine, and a stream of the calling thread.
 const dnnl::engine& engine();
 dnnl::stream& stream();
-/// Held while a primitive is made. oneDNN needs static objects for that, which at the process's end
-/// are gone before simulated streams are: from then on this throws Error.
-class MakingPrimitive {
- public:
-  MakingPrimitive();
-  MakingPrimitive(const MakingPrimitive&) = delete;
-  MakingPrimitive& operator=(const MakingPrimitive&) = delete;
-
- private:
-  std::lock_guard<std::mutex> lock_;
-};
 /// Threads that a primitive made or run now uses: makes it the number that operations may use.
 int threads();
 /// oneDNN's name of a dtype that `takes` it.
@@ -64,7 +52,7 @@ class Cache {
     auto at = map_.find(key);
     if (at == map_.end()) {
       if (map_.size() >= kLimit) map_.clear();
-      const MakingPrimitive allowed;
+      threads();
       at = map_.emplace(key, std::make_unique<Value>(make())).first;
     }
     last_key_ = &at->first;

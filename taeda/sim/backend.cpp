@@ -303,7 +303,7 @@ void SimBackend::event_synchronize(EventHandle event) {
   as_event(event)->check_not_captured();
   if (const auto ticket = as_event(event)->current()) {
     ticket->wait();
-    Predictor::instance().host_waits(ticket->predicted);
+    Predictor::instance().host_waits_until(ticket->predicted);
   }
   as_event(event)->device->report_error();
 }

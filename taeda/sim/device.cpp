@@ -1,5 +1,7 @@
 #include "taeda/sim/device.h"
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <vector>
 
@@ -11,7 +13,15 @@ namespace taeda::inline v0_2::sim {
 
 namespace {
 
-/// Ends all streams before the process does: their threads must not outlive what they use.
+// Note [The process's end]
+// A stream's thread must be gone before anything that its kernels use. That cannot be had from
+// atexit(): libraries make static objects when they first need them, and what was made last ends
+// first - oneDNN's tables, made within a kernel, before whatever was registered when the stream was
+// made. But exit() ends the calling thread's thread-local objects before all static ones. So an
+// object of the main thread, made when the library is loaded, stops the streams. atexit() is left
+// for programs whose main thread never loaded the library, or that call exit() elsewhere.
+
+/// All streams, to be stopped before the process ends.
 struct ExitList {
   std::mutex mutex;
   std::vector<Queue*> queues;
@@ -35,6 +45,20 @@ struct ExitList {
     queues.push_back(queue);
   }
 };
+
+struct MainThread {
+  ~MainThread() {
+    if (gettid() == getpid()) ExitList::stop_all();
+  }
+  /// Has the calling thread's object made.
+  static bool watch() {
+    static thread_local MainThread object;
+    return object.watched;
+  }
+  bool watched = true;
+};
+
+[[maybe_unused]] const bool watched = MainThread::watch();
 
 }  // namespace
 

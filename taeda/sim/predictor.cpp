@@ -99,7 +99,7 @@ void Predictor::copy(Device device, StreamId stream, const Transfer& t) {
   int64_t& clock = streams_[{device, stream}];
   clock = run(device, std::max(clock, launch()), t);
   const bool with_host = t.from < 0 || t.to < 0;
-  if (with_host && !t.pinned && !t.staged) host_waits(clock);
+  if (with_host && !t.pinned && !t.staged) host_waits_until(clock);
 }
 
 void Predictor::replay(Device device, StreamId stream, const std::vector<GraphPart>& parts) {
@@ -141,7 +141,7 @@ void Predictor::stream_waits(Device device, StreamId stream, int64_t time) {
   clock = std::max(clock, time);
 }
 
-void Predictor::host_waits(int64_t time) const {
+void Predictor::host_waits_until(int64_t time) const {
   if (on()) set_host_clock(std::max(host_clock(), time));
 }
 
@@ -155,7 +155,7 @@ void Predictor::host_waits(Device device) {
   if (!on()) return;
   std::lock_guard lock(mutex_);
   for (const auto& [key, clock] : streams_)
-    if (key.first == device) host_waits(clock);
+    if (key.first == device) host_waits_until(clock);
 }
 
 PredictedUse Predictor::use(Device device) {

@@ -61,7 +61,7 @@ class Predictor {
   int64_t time_of(Device device, StreamId stream);
   void stream_waits(Device device, StreamId stream, int64_t time);
   /// The calling thread waits for a time, a stream, or a whole device.
-  void host_waits(int64_t time) const;
+  void host_waits_until(int64_t time) const;
   void host_waits(Device device, StreamId stream);
   void host_waits(Device device);
 

@@ -197,10 +197,14 @@ TEST(SimKernelsDeathTest, AProgramMayEndWhileDevicesWork) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto program = [] {
     sim::configure(2);
-    for (int64_t size = 8; size < 24; ++size)  // shapes that the libraries below have not met
-      for (const Device device : {kDevice, kPeer})
-        conv2d(ones({1, 2, size, 9}, TensorOptions(device)),
-               ones({3, 2, 3, 3}, TensorOptions(device)));
+    // Shapes and kinds of work that the libraries below have not met.
+    for (int64_t size = 8; size < 24; ++size)
+      for (const Device device : {kDevice, kPeer}) {
+        const Tensor x = ones({1, 2, size, 9}, TensorOptions(device).requires_grad(true));
+        const Tensor w = ones({3, 2, 3, 3}, TensorOptions(device).requires_grad(true));
+        const Tensor y = conv2d(x.contiguous(MemoryFormat::ChannelsLast), w);
+        matmul(y, ones({7, 7}, TensorOptions(device))).sum().backward();
+      }
     std::exit(0);
   };
   for (int i = 0; i < 3; ++i) EXPECT_EXIT(program(), testing::ExitedWithCode(0), "");
