@@ -57,9 +57,7 @@ struct PackedByHooks final : Packed {
 
 IntrusivePtr<Packed> pack(const Tensor& t) {
   HookPair* const hooks = innermost();
-  if (!hooks) [[likely]]
-    return {};
-  const IntrusivePtr<PackedByHooks> out(new PackedByHooks(t, IntrusivePtr<HookPair>(hooks)));
+  const auto out = make_intrusive<PackedByHooks>(t, IntrusivePtr<HookPair>(hooks));
   const WithoutHooks scope;
   NoGradGuard no_grad;
   const Tensor given = t.detach();
@@ -111,8 +109,9 @@ save_on_cpu::save_on_cpu(bool pin_memory)
 
 std::map<std::string, std::any>& metadata(Node& node) {
   using Notes = std::map<std::string, std::any>;
-  if (!node.notes) node.notes = std::make_shared<Notes>();
-  return *static_cast<Notes*>(node.notes.get());
+  std::shared_ptr<void>& notes = node.ensure_hooks().notes;
+  if (!notes) notes = std::make_shared<Notes>();
+  return *static_cast<Notes*>(notes.get());
 }
 
 }  // namespace graph

@@ -48,7 +48,11 @@ AutogradMeta& meta_of(const Tensor& t) {
 }
 
 void AutogradMeta::on_destroy(TensorImpl*) noexcept {
-  if (accumulator) static_cast<AccumulateGrad*>(accumulator.get())->forget_leaf();
+  if (AccumulateGrad* s = sink.load(std::memory_order_acquire)) s->forget_leaf();
+}
+
+AutogradMeta::~AutogradMeta() {
+  if (AccumulateGrad* s = sink.load(std::memory_order_acquire)) NodePtr::adopt(s);
 }
 
 AccumulateGrad::AccumulateGrad(const Tensor& leaf) : leaf_(leaf.unsafe_impl()) {
@@ -124,12 +128,14 @@ Edge gradient_edge(const Tensor& t) {
   if (Node* sink = meta.sink.load(std::memory_order_acquire)) return {NodePtr(sink), 0};
   static std::mutex creation;  // two threads may ask for a shared leaf's sink at once
   std::lock_guard lock(creation);
-  if (!meta.accumulator) {
+  AccumulateGrad* sink = meta.sink.load(std::memory_order_relaxed);
+  if (!sink) {
     t.unsafe_impl()->allow_promotion();
-    meta.accumulator = NodePtr(new AccumulateGrad(t));
-    meta.sink.store(meta.accumulator.get(), std::memory_order_release);
+    sink = new AccumulateGrad(t);
+    sink->retain();
+    meta.sink.store(sink, std::memory_order_release);
   }
-  return {meta.accumulator, 0};
+  return {NodePtr(sink), 0};
 }
 
 void set_history(const Tensor& out, NodePtr node, uint32_t output_nr) {

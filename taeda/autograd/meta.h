@@ -13,22 +13,30 @@ namespace taeda::inline v0_2::autograd {
 
 class AccumulateGrad;
 
+/// The gradient that a tensor with a history keeps after retain_grad().
+struct RetainedGrad {
+  std::shared_ptr<Tensor> value;  ///< shared with the hook that fills it
+  HookHandle hook = 0;
+};
+
+/// Small enough for one cache line: every result with a history has one.
 struct AutogradMeta final : AutogradMetaBase, BlockCached {
+  AutogradMeta() = default;
+  ~AutogradMeta() override;
+
   Tensor grad;
   NodePtr grad_fn;
   uint32_t output_nr = 0;
   /// Set by requires_grad_ on a leaf.
   bool requires_grad = false;
-  /// Shared with the hook that fills it, after retain_grad().
-  std::shared_ptr<Tensor> retained_grad;
-  HookHandle retain_handle = 0;
-  /// The leaf's sink, made when first asked for. It refers back without owning.
-  NodePtr accumulator;
-  /// The same once it is made: threads that record on a shared leaf need no lock for it.
-  std::atomic<Node*> sink{nullptr};
+  std::unique_ptr<RetainedGrad> retained;
+  /// The leaf's sink, which this owns, made when first asked for: threads that record on a shared
+  /// leaf need no lock once it is there. It refers back without owning.
+  std::atomic<AccumulateGrad*> sink{nullptr};
 
   void on_destroy(TensorImpl* self) noexcept override;
 };
+static_assert(sizeof(AutogradMeta) <= 64);
 
 /// The tensor's meta, created on demand.
 AutogradMeta& meta_of(const Tensor& t);
@@ -56,7 +64,7 @@ class AccumulateGrad final : public Node {
   /// The leaf's gradient; undefined when it has none or is gone.
   Tensor gradient() const;
   HookHandle add_post_accumulate_hook(PostAccumulateHook hook) {
-    return hook_lists().post_accumulate.add(std::move(hook));
+    return ensure_hooks().post_accumulate.add(std::move(hook));
   }
 
  private:

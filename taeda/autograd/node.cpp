@@ -32,7 +32,7 @@ uint32_t Node::add_input(const Tensor& output) {
   return static_cast<uint32_t>(inputs.size() - 1);
 }
 
-NodeHooks& Node::hook_lists() {
+NodeHooks& Node::ensure_hooks() {
   if (NodeHooks* have = hooks()) return *have;
   auto* made = new NodeHooks;
   NodeHooks* first = nullptr;
@@ -42,12 +42,12 @@ NodeHooks& Node::hook_lists() {
 }
 
 HookHandle Node::add_tensor_hook(uint32_t input_nr, TensorHook hook) {
-  return hook_lists().tensor.add({input_nr, std::move(hook)});
+  return ensure_hooks().tensor.add({input_nr, std::move(hook)});
 }
 
-HookHandle Node::add_pre_hook(NodePreHook hook) { return hook_lists().pre.add(std::move(hook)); }
+HookHandle Node::add_pre_hook(NodePreHook hook) { return ensure_hooks().pre.add(std::move(hook)); }
 
-HookHandle Node::add_post_hook(NodePostHook hook) { return hook_lists().post.add(std::move(hook)); }
+HookHandle Node::add_post_hook(NodePostHook hook) { return ensure_hooks().post.add(std::move(hook)); }
 
 void Node::remove_hook(HookHandle handle) {
   NodeHooks* h = hooks();

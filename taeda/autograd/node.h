@@ -52,7 +52,7 @@ using NodePostHook = std::function<TensorVec(TensorVec given, const TensorVec& t
 /// Sees a leaf after a gradient was added to its grad().
 using PostAccumulateHook = std::function<void(const Tensor& leaf)>;
 
-/// Hooks of a node; rare, so kept apart.
+/// Hooks of a node, and what else few nodes have; so kept apart.
 struct NodeHooks {
   struct OnTensor {
     uint32_t input_nr;
@@ -62,6 +62,10 @@ struct NodeHooks {
   HookList<NodePreHook> pre;
   HookList<NodePostHook> post;
   HookList<PostAccumulateHook> post_accumulate;
+  /// Where the forward operation ran; recorded in anomaly mode.
+  std::string origin;
+  /// What graph::metadata gives.
+  std::shared_ptr<void> notes;
 };
 
 /// A tensor that an operation saved for its backward, by the name of its argument or result.
@@ -106,6 +110,7 @@ class Node : public RefCounted, public BlockCached {
   void remove_hook(HookHandle handle);
   /// Null as long as there never was one.
   NodeHooks* hooks() const { return hooks_.load(std::memory_order_acquire); }
+  NodeHooks& ensure_hooks();
 
   /// The stream on which gradients on `device` are given to the node, and it reads them.
   virtual Stream stream_on(Device device) const {
@@ -114,15 +119,8 @@ class Node : public RefCounted, public BlockCached {
 
   SmallVector<Edge, 2> edges;
   SmallVector<InputMeta, 1> inputs;
-  /// Where the forward operation ran; recorded in anomaly mode.
-  std::unique_ptr<std::string> origin;
-  /// What graph::metadata gives.
-  std::shared_ptr<void> notes;
   /// The stream the forward operation ran on: its backward runs there, too.
   Stream stream;
-
- protected:
-  NodeHooks& hook_lists();
 
  private:
   friend void destroy(Node* node);

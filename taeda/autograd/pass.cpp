@@ -26,7 +26,9 @@ thread_local Pass* current_pass = nullptr;
 thread_local int leaf_hooks = 0;
 
 std::string describe(const Node& node) {
-  return node.origin ? taeda::detail::concat(node.name(), " (", *node.origin, ")") : node.name();
+  const NodeHooks* const h = node.hooks();
+  if (!h || h->origin.empty()) return node.name();
+  return taeda::detail::concat(node.name(), " (", h->origin, ")");
 }
 
 void run_tensor_hooks(const Node& node, const NodeHooks& hooks, TensorVec& grads) {

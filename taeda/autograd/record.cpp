@@ -44,9 +44,9 @@ std::vector<SavedTensor> detail::unpack_all(const Node& node, const SavedVisitor
 void detail::remember_origin(Node& node) {
   if (!AnomalyMode::is_enabled()) return;
   const Node* outer = current_node();
-  node.origin = std::make_unique<std::string>(
-      outer ? taeda::detail::concat("recorded while ", outer->name(), " ran")
-            : "recorded in the forward pass");
+  node.ensure_hooks().origin = outer
+                                   ? taeda::detail::concat("recorded while ", outer->name(), " ran")
+                                   : "recorded in the forward pass";
 }
 
 namespace {

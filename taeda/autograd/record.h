@@ -86,7 +86,7 @@ void remember_origin(Node& node);
 
 template <class F, class Inputs>
 NodePtr make_node(const char* name, Inputs inputs, F&& f) {
-  NodePtr node(new ClosureNode<std::decay_t<F>>(name, std::forward<F>(f)));
+  NodePtr node = make_intrusive<ClosureNode<std::decay_t<F>>>(name, std::forward<F>(f));
   connect(*node, inputs);
   return node;
 }
@@ -152,7 +152,8 @@ class InplaceChange {
     bump_version(self_);
     if (!recorded_) return;
     auto backward = make_backward();
-    NodePtr node(new detail::ClosureNode<decltype(backward)>(name, std::move(backward)));
+    NodePtr node =
+        make_intrusive<detail::ClosureNode<decltype(backward)>>(name, std::move(backward));
     node->edges = std::move(edges_);
     finish(std::move(node));
   }

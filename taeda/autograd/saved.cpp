@@ -31,21 +31,23 @@ Saved::Saved(const Tensor& t, const char* name, bool is_output, uint32_t output_
               "clone to get a normal tensor and use it in autograd.");
   version_ = static_cast<uint32_t>(t._version());
   wants_grad_ = is_output || t.requires_grad();
-  // A parameter and the like never gets a history, so it may be kept itself.
-  const bool itself = wants_grad_ && !is_output && !t.is_view() && t.is_leaf();
-  packed_ = pack(t);
-  if (itself && !packed_) {
-    data_ = t;
-    return;
-  }
+  const bool hooked = SavedHooksMode::innermost();
+  if (hooked) [[unlikely]]
+    packed_ = pack(t);
   if (wants_grad_ && !is_output) {
+    // A parameter and the like never gets a history, so it may be kept itself.
+    const AutogradMeta* const meta = find_meta(t);
+    if (!hooked && !t.is_view() && !(meta && meta->grad_fn)) {
+      data_ = t;
+      return;
+    }
     Edge edge = gradient_edge(t);
     grad_fn_ = std::move(edge.node);
     output_nr_ = edge.input_nr;
   }
   // Any other tensor itself would keep its graph alive. One without a history, or its base, may get
   // one in place later of which this node is a part, which would close a cycle.
-  if (!packed_) data_ = make_alias(t);
+  if (!hooked) data_ = make_alias(t);
 }
 
 Saved::Saved(const Saved& o)

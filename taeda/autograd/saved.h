@@ -10,7 +10,7 @@ struct Packed : RefCounted {
   virtual ~Packed() = default;
   virtual Tensor unpack() const = 0;
 };
-/// Nothing where this thread has no hooks.
+/// By this thread's innermost hooks; only where it has some.
 IntrusivePtr<Packed> pack(const Tensor& t);
 
 /// A tensor as it was when it was saved. `unpack` throws Error if its memory was changed in place

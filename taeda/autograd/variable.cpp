@@ -46,13 +46,13 @@ const Tensor& Tensor::grad() const {
   impl();
   const AutogradMeta* meta = find_meta(*this);
   if (!meta) return undefined;
-  return meta->retained_grad ? *meta->retained_grad : meta->grad;
+  return meta->retained ? *meta->retained->value : meta->grad;
 }
 
 Tensor& Tensor::mutable_grad() const {
   impl();
   AutogradMeta& meta = meta_of(*this);
-  return meta.retained_grad ? *meta.retained_grad : meta.grad;
+  return meta.retained ? *meta.retained->value : meta.grad;
 }
 
 IntrusivePtr<autograd::Node> Tensor::grad_fn() const {
@@ -76,15 +76,16 @@ void Tensor::retain_grad() const {
   uint32_t nr = 0;
   const autograd::NodePtr fn = autograd::grad_fn_of(*this, &nr);
   AutogradMeta& meta = meta_of(*this);
-  if (meta.retained_grad) return;
-  meta.retained_grad = std::make_shared<Tensor>();
-  meta.retain_handle = fn->add_tensor_hook(nr, autograd::fill_retained(meta.retained_grad));
+  if (meta.retained) return;
+  auto retained = std::make_unique<autograd::RetainedGrad>(std::make_shared<Tensor>());
+  retained->hook = fn->add_tensor_hook(nr, autograd::fill_retained(retained->value));
+  meta.retained = std::move(retained);
 }
 
 bool Tensor::retains_grad() const {
   impl();
   const AutogradMeta* meta = find_meta(*this);
-  return meta && meta->retained_grad;
+  return meta && meta->retained;
 }
 
 Tensor Tensor::detach() const {
@@ -124,10 +125,10 @@ void Tensor::set_data(const Tensor& source) const {
   to.storage = from.storage;
   to.dtype = from.dtype;
   to.set_layout(from.layout);
-  if (AutogradMeta* meta = find_meta(*this); meta && meta->accumulator) {
-    static_cast<autograd::AccumulateGrad*>(meta->accumulator.get())->inputs[0] = {
-        from.layout.sizes, from.dtype, source.device()};
-    meta->accumulator->stream = source.is_cpu() ? Stream() : current_stream(source.device());
+  AutogradMeta* const meta = find_meta(*this);
+  if (autograd::AccumulateGrad* const sink = meta ? meta->sink.load() : nullptr) {
+    sink->inputs[0] = {from.layout.sizes, from.dtype, source.device()};
+    sink->stream = source.is_cpu() ? Stream() : current_stream(source.device());
   }
 }
 

@@ -101,9 +101,9 @@ bool is_out_of_date(const TensorImpl& view) {
 
 /// retain_grad() asks for the gradient of the tensor as it is now: its hook moves along.
 void move_retain_hook(AutogradMeta& meta, const NodePtr& node, uint32_t output_nr) {
-  if (!meta.retained_grad) return;
-  if (meta.grad_fn) meta.grad_fn->remove_hook(meta.retain_handle);
-  meta.retain_handle = node->add_tensor_hook(output_nr, fill_retained(meta.retained_grad));
+  if (!meta.retained) return;
+  if (meta.grad_fn) meta.grad_fn->remove_hook(meta.retained->hook);
+  meta.retained->hook = node->add_tensor_hook(output_nr, fill_retained(meta.retained->value));
 }
 
 void replace_history(const Tensor& t, NodePtr node, uint32_t output_nr) {

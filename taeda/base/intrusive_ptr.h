@@ -23,6 +23,14 @@ class RefCounted {
   RefCounted& operator=(const RefCounted&) = delete;
 
   void retain() const noexcept { refs_.fetch_add(1, std::memory_order_relaxed); }
+  /// The same for an object that only its maker knows: without a read-modify-write, unless its
+  /// constructor gave references away.
+  void retain_new() const noexcept {
+    if (refs_.load(std::memory_order_relaxed) == 0) [[likely]]
+      refs_.store(1, std::memory_order_relaxed);
+    else
+      retain();
+  }
   /// True when the caller dropped the last reference and must destroy the object.
   bool release() const noexcept {
     // A sole owner needs no read-modify-write: nobody else can copy the reference.
@@ -92,6 +100,11 @@ class IntrusivePtr {
     out.p_ = p;
     return out;
   }
+  /// The first reference to an object that was just made.
+  static IntrusivePtr take_new(T* p) {
+    p->retain_new();
+    return adopt(p);
+  }
 
  private:
   T* p_ = nullptr;
@@ -104,7 +117,7 @@ void destroy(T* p) {
 
 template <class T, class... Args>
 IntrusivePtr<T> make_intrusive(Args&&... args) {
-  return IntrusivePtr<T>(new T(std::forward<Args>(args)...));
+  return IntrusivePtr<T>::take_new(new T(std::forward<Args>(args)...));
 }
 
 }  // namespace taeda

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <iterator>
+#include <limits>
 #include <memory>
+#include <stdexcept>
 #include <type_traits>
 
 #include "taeda/base/array_ref.h"
@@ -29,7 +32,7 @@ class SmallVector {
     const auto n = static_cast<size_t>(std::distance(first, last));
     reserve(n);
     std::uninitialized_copy(first, last, data_);
-    size_ = n;
+    size_ = static_cast<uint32_t>(n);
   }
   SmallVector(const SmallVector& o) : SmallVector(o.begin(), o.end()) {}
   SmallVector(SmallVector&& o) noexcept : SmallVector() { take(std::move(o)); }
@@ -66,7 +69,7 @@ class SmallVector {
   const T& front() const { return data_[0]; }
 
   void push_back(T value) {
-    if (size_ == capacity_) reserve(capacity_ * 2);
+    if (size_ == capacity_) reserve(size_t{capacity_} * 2);
     std::construct_at(data_ + size_, std::move(value));
     ++size_;
   }
@@ -86,7 +89,7 @@ class SmallVector {
       std::uninitialized_fill_n(data_ + size_, n - size_, value);
     else
       std::destroy_n(data_ + n, size_ - n);
-    size_ = n;
+    size_ = static_cast<uint32_t>(n);
   }
   void insert(size_t position, T value) {
     push_back(std::move(value));
@@ -98,11 +101,12 @@ class SmallVector {
   }
   void reserve(size_t n) {
     if (n <= capacity_) return;
+    if (n > std::numeric_limits<uint32_t>::max()) throw std::length_error("SmallVector::reserve");
     T* fresh = std::allocator<T>().allocate(n);
     std::uninitialized_move_n(data_, size_, fresh);
-    const size_t size = size_;
+    const uint32_t size = size_;
     release();
-    data_ = fresh, capacity_ = n, size_ = size;
+    data_ = fresh, capacity_ = static_cast<uint32_t>(n), size_ = size;
   }
 
   operator ArrayRef<T>() const { return {data_, size_}; }
@@ -135,8 +139,8 @@ class SmallVector {
   }
 
   T* data_;
-  size_t size_ = 0;
-  size_t capacity_ = N;
+  uint32_t size_ = 0;
+  uint32_t capacity_ = N;
   alignas(T) unsigned char inline_[N * sizeof(T)];
 };
 

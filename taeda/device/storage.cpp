@@ -48,13 +48,13 @@ Storage Storage::allocate(Device device, size_t nbytes) {
     void* block = cached_block_allocate(bytes);
     auto* s = new (block) StorageImpl(device, nbytes);
     s->data_ = static_cast<char*>(block) + kHeader;
-    return Storage(IntrusivePtr<StorageImpl>(s));
+    return Storage(IntrusivePtr<StorageImpl>::take_new(s));
   }
   void* data = nbytes == 0 ? nullptr : allocator::allocate(device, nbytes);
   auto* s = new (cached_block_allocate(bytes)) StorageImpl(device, nbytes);
   s->data_ = data;
   s->owner_ = StorageImpl::Owner::Allocator;
-  return Storage(IntrusivePtr<StorageImpl>(s));
+  return Storage(IntrusivePtr<StorageImpl>::take_new(s));
 }
 
 Storage Storage::allocate_pinned(DeviceType type, size_t nbytes) {
@@ -66,7 +66,7 @@ Storage Storage::allocate_pinned(DeviceType type, size_t nbytes) {
   s->pinned_ = true;
   s->deleter_ =
       new std::function<void(void*)>([type](void* p) { allocator::deallocate_pinned(type, p); });
-  return Storage(IntrusivePtr<StorageImpl>(s));
+  return Storage(IntrusivePtr<StorageImpl>::take_new(s));
 }
 
 Storage Storage::from_user(void* data, size_t nbytes, Device device,
@@ -75,7 +75,7 @@ Storage Storage::from_user(void* data, size_t nbytes, Device device,
   s->data_ = data;
   s->owner_ = StorageImpl::Owner::User;
   if (deleter) s->deleter_ = new std::function<void(void*)>(std::move(deleter));
-  return Storage(IntrusivePtr<StorageImpl>(s));
+  return Storage(IntrusivePtr<StorageImpl>::take_new(s));
 }
 
 void destroy(StorageImpl* s) {

@@ -148,7 +148,7 @@ void Predictor::host_waits_until(int64_t time) const {
 void Predictor::host_waits(Device device, StreamId stream) {
   if (!on()) return;
   std::lock_guard lock(mutex_);
-  host_waits(streams_[{device, stream}]);
+  host_waits_until(streams_[{device, stream}]);
 }
 
 void Predictor::host_waits(Device device) {

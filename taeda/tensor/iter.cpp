@@ -185,27 +185,26 @@ bool Iter::try_flat(ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> dtypes,
   for (Tensor* out : outputs)
     if (out->defined() && (!out->is_contiguous() || !(out->sizes() == model->sizes())))
       return false;
-  for (size_t i = 0; i < outputs.size(); ++i)
-    if (!outputs[i]->defined()) *outputs[i] = make_tensor(model->sizes(), dtypes[i], device_);
   numel_ = model->numel();
   ndim_ = 1;
   sizes_[0] = numel_;
   int i = 0;
-  for (const Tensor* out : outputs) {
-    const int64_t item = out->element_size();
-    data_[i] = checked_address(op_, *out, numel_, item);
-    items_[i] = static_cast<uint8_t>(item);
-    strides_[i++][0] = item;
+  const auto set_flat = [this](int at, const Tensor& t) {
+    const int64_t item = t.element_size();
+    data_[at] = checked_address(op_, t, numel_, item);
+    items_[at] = static_cast<uint8_t>(item);
+    strides_[at][0] = item;
+  };
+  for (Tensor* out : outputs) {
+    if (!out->defined())
+      *out = make_tensor(model->sizes(), dtypes[static_cast<size_t>(i)], device_);
+    set_flat(i++, *out);
   }
   for (const Operand& in : inputs) {
-    if (const Tensor* t = in.tensor()) {
-      const int64_t item = t->element_size();
-      data_[i] = checked_address(op_, *t, numel_, item);
-      items_[i] = static_cast<uint8_t>(item);
-      strides_[i][0] = item;
-    } else {
+    if (const Tensor* t = in.tensor())
+      set_flat(i, *t);
+    else
       set_scalar(i, in.scalar());
-    }
     ++i;
   }
   return true;

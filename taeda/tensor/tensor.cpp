@@ -57,11 +57,14 @@ ViewKind kind_of_view(const TensorImpl& source, ViewKind made) {
   return made == ViewKind::Default && source.view_kind != ViewKind::None ? source.view_kind : made;
 }
 
-Tensor share(const TensorImpl& source, Layout&& layout, ScalarType dtype) {
-  auto impl = make_intrusive<TensorImpl>(source.storage, std::move(layout), dtype);
+Tensor share(const TensorImpl& source, IntrusivePtr<TensorImpl> impl) {
   impl->inference = source.inference;
   impl->own_version = source.own_version;
   return Tensor(std::move(impl));
+}
+
+Tensor share(const TensorImpl& source, Layout&& layout, ScalarType dtype) {
+  return share(source, make_intrusive<TensorImpl>(source.storage, std::move(layout), dtype));
 }
 
 Tensor view_of(const Tensor& of, Layout&& layout, ScalarType dtype, ViewKind kind) {
@@ -85,7 +88,9 @@ Tensor make_view(const Tensor& of, Layout layout, ViewKind kind) {
 }
 
 Tensor make_alias(const Tensor& source) {
-  return make_alias(source, source.layout(), source.dtype());
+  const TensorImpl& from = *source.unsafe_impl();
+  return share(from, make_intrusive<TensorImpl>(from.storage, Layout(from.layout), from.dtype,
+                                                from.numel, from.contiguous));
 }
 
 void share_data(const Tensor& to, const Tensor& source) {

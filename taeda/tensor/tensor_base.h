@@ -80,6 +80,8 @@ struct TensorImpl final : RefCounted, BlockCached {
       storage->bump_version();
   }
 
+  /// Version at which a view's grad_fn was valid (autograd/view.h). First, beside the count.
+  uint32_t view_version = 0;
   Storage storage;
   Layout layout;
   int64_t numel = 0;
@@ -90,8 +92,6 @@ struct TensorImpl final : RefCounted, BlockCached {
   /// Made in inference mode: no version, never part of a graph.
   bool inference = false;
   ViewKind view_kind = ViewKind::None;
-  /// Version at which a view's grad_fn was valid (autograd/view.h).
-  uint32_t view_version = 0;
   std::unique_ptr<AutogradMetaBase> meta;
   /// The tensor this is a view of; never itself a view.
   IntrusivePtr<TensorImpl> base;
