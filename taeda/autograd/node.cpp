@@ -47,7 +47,9 @@ HookHandle Node::add_tensor_hook(uint32_t input_nr, TensorHook hook) {
 
 HookHandle Node::add_pre_hook(NodePreHook hook) { return ensure_hooks().pre.add(std::move(hook)); }
 
-HookHandle Node::add_post_hook(NodePostHook hook) { return ensure_hooks().post.add(std::move(hook)); }
+HookHandle Node::add_post_hook(NodePostHook hook) {
+  return ensure_hooks().post.add(std::move(hook));
+}
 
 void Node::remove_hook(HookHandle handle) {
   NodeHooks* h = hooks();
