@@ -1,5 +1,6 @@
 #include "taeda/ops/pointwise.h"
 
+#include "taeda/ops/destination.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2 {
@@ -101,6 +102,8 @@ void detail::run_pointwise(const PointwiseCall& call, Tensor& out, ArrayRef<Oper
   const ScalarType result = call.predicate      ? kBool
                             : call.result_dtype ? call.result_dtype(common)
                                                 : common;
+  if (Destination::is_offered() && !out.defined())
+    out = Destination::take(call.operation, inputs, result);
   const auto masks = static_cast<size_t>(call.masks);
   if (need_conversion(inputs, common, masks))
     return run_in(call, out, Converted(inputs, common, masks), common, result);
