@@ -3,7 +3,6 @@
 #include "taeda/autograd/anomaly.h"
 #include "taeda/autograd/view.h"
 #include "taeda/base/error.h"
-#include "taeda/tensor/iter.h"
 
 namespace taeda::inline v0_2::autograd {
 
@@ -95,24 +94,6 @@ InplaceChange::InplaceChange(const char* op, const Tensor& self, ArrayRef<Input>
 void InplaceChange::finish(NodePtr node) {
   detail::remember_origin(*node);
   rebase_history(self_, std::move(node), 0);
-}
-
-void assign_inplace(const char* op, const Tensor& self,
-                    const std::function<Tensor(const Tensor&)>& compute) {
-  const Tensor result = compute(self.clone());
-  check_same_device(op, {&result, &self});  // copying it back would hide that it is not
-  TAEDA_CHECK(result.sizes() == self.sizes(), "output with shape ", self.sizes(),
-              " doesn't match the broadcast shape ", result.sizes());
-  TAEDA_CHECK(can_cast(result.dtype(), self.dtype()), "result type ", to_string(result.dtype()),
-              " can't be cast to the desired output type ", to_string(self.dtype()), " (in ", op,
-              ")");
-  const Tensor value = result.to(self.dtype());
-  {
-    NoGradGuard guard;
-    self.copy_(value);
-  }
-  uint32_t nr = 0;
-  if (NodePtr fn = grad_fn_of(value, &nr)) rebase_history(self, std::move(fn), nr);
 }
 
 }  // namespace taeda::autograd

@@ -166,12 +166,6 @@ class InplaceChange {
   SmallVector<Edge, 2> edges_;
 };
 
-/// In-place form of an operation while gradients are recorded: computes it out of place on a copy
-/// of `self`, writes the result back and takes over its history. `compute(const Tensor& self) ->
-/// Tensor`.
-void assign_inplace(const char* op, const Tensor& self,
-                    const std::function<Tensor(const Tensor&)>& compute);
-
 }  // namespace taeda::autograd
 
 namespace taeda::inline v0_2 {

@@ -1,5 +1,6 @@
 // The CPU backend's table of contents: which functions fill its slots.
 #include "taeda/cpu/capability.h"
+#include "taeda/kernels/pointwise.h"
 #include "taeda/kernels/registration.h"
 
 namespace taeda::inline v0_2 {
@@ -41,6 +42,7 @@ void register_linalg();
 
 void register_cpu_kernels() {
   cpu::register_linalg();
+  set_converts_operands(kCPU);
   switch (cpu::cpu_capability()) {
 #ifdef TAEDA_HAS_AVX512
     case cpu::Capability::Avx512: cpu::avx512::register_all(); break;

@@ -34,6 +34,12 @@ struct FunctorBytes {
 
 using PointwiseSlot = Slot<void(const Iter&, const FunctorBytes&)>;
 
+/// Whether the pointwise kernels of a device type convert operands of other dtypes themselves
+/// (Iter::is_mixed). Whoever fills that type's slots says so; for other types operations cast whole
+/// tensors before the call.
+bool converts_operands(DeviceType type);
+void set_converts_operands(DeviceType type);
+
 /// The slot of functor Op. Op is a small trivially copyable struct with
 ///   static constexpr const char* name;         for errors and profiles
 ///   static constexpr int arity;                number of inputs, 0 to 4

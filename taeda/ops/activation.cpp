@@ -42,7 +42,11 @@ template <class Op, class Backward>
 Tensor activation(const char* name, const char* node, const Op& op, const Tensor& x,
                   Backward backward) {
   check_floating(name, x);
-  return detail::differentiable_in_input(node, op, x, backward);
+  Tensor y = pointwise_as(name, op, x);
+  if (wants_grad(x))
+    record(node, y, {x},
+           [backward, x = save(x)](const Tensor& g) { return backward(g, x.unpack()); });
+  return y;
 }
 
 template <class Op, class Compute>
@@ -112,7 +116,7 @@ Tensor prelu(const Tensor& self, const Tensor& weight) {
 
 Tensor hardtanh(const Tensor& self, double min_val, double max_val) {
   check_floating("hardtanh", self);
-  Tensor y = pointwise(Clamp{}, self, min_val, max_val);
+  Tensor y = pointwise_as("hardtanh", Clamp{}, self, min_val, max_val);
   if (wants_grad(self))
     record("HardtanhBackward0", y, {self}, [=, x = save(self)](const Tensor& g) {
       return gradient("HardtanhBackwardBackward0", InsideBackward(min_val, max_val), g, x.unpack(),
@@ -165,7 +169,7 @@ Tensor softshrink(const Tensor& self, double lambd) {
 
 Tensor hardshrink(const Tensor& self, double lambd) {
   check_floating("hardshrink", self);
-  Tensor y = pointwise(OutsideBackward(lambd), self, self);
+  Tensor y = pointwise_as("hardshrink", OutsideBackward(lambd), self, self);
   if (wants_grad(self))
     record("HardshrinkBackward0", y, {self}, [=, x = save(self)](const Tensor& g) {
       return gradient("HardshrinkBackwardBackward0", OutsideBackward(lambd), g, x.unpack(), flat);

@@ -80,7 +80,7 @@ Tensor sub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
 Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
   check_no_bool(self, other.is_boolean());
   check_alpha(self, other, alpha);
-  Tensor out = pointwise(Sub{alpha}, other, self);
+  Tensor out = pointwise_as("rsub", Sub{alpha}, other, self);
   if (wants_grad(self))
     record("RsubBackward1", out, {self},
            [alpha](const Tensor& g) { return scaled(g.neg(), alpha); });
@@ -144,10 +144,11 @@ void check_divisor(const Operand& a, const Operand& b) {
 }
 
 template <class A, class B>
-Tensor divided(const A& a, const B& b, Rounding mode) {
-  if (mode == Rounding::None) return pointwise(Div{}, a, b);
+Tensor divided(const char* op, const A& a, const B& b, Rounding mode) {
+  if (mode == Rounding::None) return pointwise_as(op, Div{}, a, b);
   check_divisor(a, b);
-  return mode == Rounding::Trunc ? pointwise(DivTrunc{}, a, b) : pointwise(DivFloor{}, a, b);
+  return mode == Rounding::Trunc ? pointwise_as(op, DivTrunc{}, a, b)
+                                 : pointwise_as(op, DivFloor{}, a, b);
 }
 
 template <class B>
@@ -164,7 +165,7 @@ void divide_into(const Tensor& self, const B& other, Rounding mode) {
 
 Tensor div(const Tensor& self, const Tensor& other, const char* rounding_mode) {
   const Rounding mode = rounding_of(rounding_mode);
-  Tensor out = divided(self, other, mode);
+  Tensor out = divided("div", self, other, mode);
   if (!wants_grad(self, other)) return out;
   if (mode != Rounding::None) {
     record("DivBackward1", out, {self, other}, [](const Tensor& g, Needs) {
@@ -186,7 +187,7 @@ Tensor div(const Tensor& self, const Tensor& other, const char* rounding_mode) {
 
 Tensor div(const Tensor& self, const Scalar& other, const char* rounding_mode) {
   const Rounding mode = rounding_of(rounding_mode);
-  Tensor out = divided(self, other, mode);
+  Tensor out = divided("div", self, other, mode);
   if (wants_grad(self))
     record(mode == Rounding::None ? "DivBackward0" : "DivBackward1", out, {self},
            [mode, other](const Tensor& g) {
@@ -206,10 +207,10 @@ Tensor operator/(const Scalar& a, const Tensor& b) {
 }
 
 Tensor floor_divide(const Tensor& self, const Tensor& other) {
-  return divided(self, other, Rounding::Floor);
+  return divided("floor_divide", self, other, Rounding::Floor);
 }
 Tensor floor_divide(const Tensor& self, const Scalar& other) {
-  return divided(self, other, Rounding::Floor);
+  return divided("floor_divide", self, other, Rounding::Floor);
 }
 
 // ---- remainders ----

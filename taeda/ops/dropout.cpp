@@ -4,6 +4,7 @@
 
 #include "taeda/autograd/record.h"
 #include "taeda/kernels/random.h"
+#include "taeda/ops/assign.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/dropout_state.h"
 #include "taeda/ops/pointwise.h"
@@ -68,8 +69,8 @@ Tensor& dropout_(const Tensor& input, double p, bool training) {
   check_inplace("dropout_", input);
   const PhiloxState state = detail::next_mask_state(input);
   if (wants_grad(input)) {
-    autograd::assign_inplace("dropout_", input,
-                             [&](const Tensor& x) { return apply_mask(x, p, state); });
+    detail::assign_recorded("dropout_", input,
+                            [&](const Tensor& x) { return apply_mask(x, p, state); });
   } else if (input.is_contiguous()) {
     dropout_slot(input.device().type(), input, input, 1 - p, 1 / (1 - p), state);
     bump_version(input);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "taeda/autograd/record.h"
+#include "taeda/ops/assign.h"
 #include "taeda/ops/pointwise.h"
 
 namespace taeda::inline v0_2::detail {
@@ -54,14 +55,14 @@ Tensor step_function(const char* node, const Op& op, const Tensor& x) {
   return y;
 }
 
-/// The in-place form of an operation: `compute(self)` out of place if it must be recorded,
+/// The in-place form of an operation: `compute(self)` as in `assign` if it must be recorded,
 /// `write()` into `self` if not.
 template <class Compute, class Write>
 Tensor& in_place(const char* name, const Tensor& self, bool recorded, Compute&& compute,
                  Write&& write) {
   check_inplace(name, self, recorded);
   if (recorded) {
-    autograd::assign_inplace(name, self, compute);
+    assign_recorded(name, self, compute);
   } else {
     write();
     bump_version(self);

@@ -4,6 +4,7 @@
 #include "taeda/ops/autocast.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/destination.h"
 #include "taeda/ops/elementwise.h"
 #include "taeda/ops/index.h"
 #include "taeda/ops/parts.h"
@@ -82,7 +83,8 @@ Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
                     "index_select(): Index to scalar can have only 1 value, got ", index.numel(),
                     " value(s)");
   if (!shape.empty()) shape[d] = index.numel();
-  Tensor out = make_tensor(shape, self.dtype(), self.device());
+  Tensor out =
+      detail::make_result("index_select", {&self, &index}, shape, self.dtype(), self.device());
   {
     NoGradGuard guard;
     const Rows rows("index_select", atleast_1d(self), d, index);
@@ -281,7 +283,8 @@ Tensor scalar_like(const Tensor& self, const Tensor& index, const Scalar& value)
 Tensor gather(const Tensor& self, int64_t dim, const Tensor& index) {
   const int64_t d = wrap_dim(dim, self.dim());
   check_gather("gather", self, d, index, true);
-  Tensor out = make_tensor(index.sizes(), self.dtype(), self.device());
+  Tensor out =
+      detail::make_result("gather", {&self, &index}, index.sizes(), self.dtype(), self.device());
   if (out.numel() > 0) {
     NoGradGuard guard;
     gather_slot(self.device().type(), atleast_1d(out), atleast_1d(self), atleast_1d(index), d);

@@ -3,6 +3,7 @@
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
 #include "taeda/kernels/join.h"
+#include "taeda/ops/destination.h"
 #include "taeda/tensor/promote.h"
 
 namespace taeda::inline v0_2 {
@@ -75,7 +76,11 @@ Tensor cat(TensorList tensors, int64_t dim) {
   }
   if (!model) model = &tensors[0];
   const int64_t d = wrap_dim(dim, model->dim());
-  Tensor out = make_tensor(cat_sizes(tensors, *model, d), dtype, model->device());
+  SmallVector<const Tensor*, 8> read;
+  if (detail::Destination::is_offered())
+    for (const Tensor& t : tensors) read.push_back(&t);
+  Tensor out =
+      detail::make_result("cat", read, cat_sizes(tensors, *model, d), dtype, model->device());
   if (out.numel() > 0) {
     NoGradGuard guard;
     SmallVector<Tensor, 8> inputs;

@@ -4,6 +4,7 @@
 #include "taeda/kernels/matmul.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/autocast.h"
+#include "taeda/ops/destination.h"
 #include "taeda/ops/elementwise.h"
 #include "taeda/tensor/iter.h"
 
@@ -75,7 +76,7 @@ void product_into(const Tensor& out, const Tensor& a, const Tensor& b, const Ten
               beta, alpha);
 }
 
-using detail::conjugate, detail::scaled;
+using detail::conjugate, detail::make_result, detail::scaled;
 /// The conjugated transposed matrix (or each of a batch).
 Tensor adjoint(const Tensor& t) { return conjugate(t.mT()); }
 
@@ -134,7 +135,8 @@ Tensor mm(const Tensor& self, const Tensor& mat2) {
   check_same_device("mm", {&self, &mat2});
   check_mm_shapes(self, mat2, "self", "mat2");
   check_matrix_dtypes(self, mat2);
-  Tensor out = make_tensor({self.size(0), mat2.size(1)}, self.dtype(), self.device());
+  Tensor out =
+      make_result("mm", {&self, &mat2}, {self.size(0), mat2.size(1)}, self.dtype(), self.device());
   product_into(out, self, mat2);
   if (wants_grad(self, mat2))
     record("MmBackward0", out, {self, mat2},
@@ -149,7 +151,7 @@ Tensor mm(const Tensor& self, const Tensor& mat2) {
 Tensor mv(const Tensor& self, const Tensor& vec) {
   if (AutocastMode::is_active()) return policy::declared<"mv">(mv, self, vec);
   check_mv(self, vec);
-  Tensor out = make_tensor({self.size(0)}, self.dtype(), self.device());
+  Tensor out = make_result("mv", {&self, &vec}, {self.size(0)}, self.dtype(), self.device());
   product_into(as_column(out), self, as_column(vec));
   if (wants_grad(self, vec))
     record("MvBackward0", out, {self, vec},
@@ -164,7 +166,8 @@ Tensor mv(const Tensor& self, const Tensor& vec) {
 Tensor bmm(const Tensor& self, const Tensor& mat2) {
   if (AutocastMode::is_active()) return policy::declared<"bmm">(bmm, self, mat2);
   check_bmm("bmm", self, mat2);
-  Tensor out = make_tensor({self.size(0), self.size(1), mat2.size(2)}, self.dtype(), self.device());
+  Tensor out = make_result("bmm", {&self, &mat2}, {self.size(0), self.size(1), mat2.size(2)},
+                           self.dtype(), self.device());
   product_into(out, self, mat2);
   if (wants_grad(self, mat2))
     record("BmmBackward0", out, {self, mat2},
@@ -181,7 +184,8 @@ Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const S
   if (AutocastMode::is_active())
     return policy::declared<"addmm">(addmm, self, mat1, mat2, beta, alpha);
   check_addmm(self, mat1, mat2, beta, alpha);
-  Tensor out = make_tensor({mat1.size(0), mat2.size(1)}, mat1.dtype(), mat1.device());
+  Tensor out = make_result("addmm", {&self, &mat1, &mat2}, {mat1.size(0), mat2.size(1)},
+                           mat1.dtype(), mat1.device());
   product_into(out, mat1, mat2, self, beta, alpha);
   if (wants_grad(self, mat1, mat2))
     record_addmm("AddmmBackward0", out, self, mat1, mat2, beta, alpha);
@@ -197,8 +201,8 @@ Tensor& Tensor::addmm_(const Tensor& a, const Tensor& b, const Scalar& beta,
               "Bad in-place call: input tensor size ", sizes(), " and output tensor size [",
               a.size(0), ", ", b.size(1), "] should match");
   if (recorded) {
-    autograd::assign_inplace("addmm_", *this,
-                             [&](const Tensor& self) { return self.addmm(a, b, beta, alpha); });
+    detail::assign_recorded("addmm_", *this,
+                            [&](const Tensor& self) { return self.addmm(a, b, beta, alpha); });
   } else {
     product_into(*this, a, b, *this, beta, alpha);
     bump_version(*this);
@@ -214,7 +218,7 @@ Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Sca
   check_scales(mat.dtype(), beta, alpha);
   check_same_device("addmv", {&self, &mat});
   check_addend("mat", self, mat, {mat.size(0)});
-  Tensor out = make_tensor({mat.size(0)}, mat.dtype(), mat.device());
+  Tensor out = make_result("addmv", {&self, &mat, &vec}, {mat.size(0)}, mat.dtype(), mat.device());
   product_into(as_column(out), mat, as_column(vec),
                as_column(relayout(self, self.layout().expand(out.sizes()))), beta, alpha);
   if (wants_grad(self, mat, vec))
@@ -237,7 +241,8 @@ Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, c
   check_scales(batch1.dtype(), beta, alpha);
   check_same_device("baddbmm", {&self, &batch1});
   check_addend("batch2", self, batch2, {batch1.size(0), batch1.size(1), batch2.size(2)});
-  Tensor out = make_tensor({batch1.size(0), batch1.size(1), batch2.size(2)}, batch1.dtype(),
+  Tensor out = make_result("baddbmm", {&self, &batch1, &batch2},
+                           {batch1.size(0), batch1.size(1), batch2.size(2)}, batch1.dtype(),
                            batch1.device());
   product_into(out, batch1, batch2, self, beta, alpha);
   if (wants_grad(self, batch1, batch2))
@@ -328,7 +333,7 @@ Tensor dot(const Tensor& self, const Tensor& other) {
               self.sizes(), " and src ", other.sizes(),
               " to have the same number of elements, but got ", self.numel(), " and ",
               other.numel(), " elements respectively");
-  Tensor out = make_tensor(IntArrayRef(), self.dtype(), self.device());
+  Tensor out = make_result("dot", {&self, &other}, IntArrayRef(), self.dtype(), self.device());
   product_into(relayout(out, Layout{{1, 1}, {1, 1}, out.storage_offset()}),
                relayout(self, self.layout().unsqueeze(0)), as_column(other));
   if (wants_grad(self, other))

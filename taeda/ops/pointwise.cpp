@@ -1,5 +1,6 @@
 #include "taeda/ops/pointwise.h"
 
+#include "taeda/ops/destination.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2 {
@@ -70,27 +71,55 @@ bool need_conversion(ArrayRef<Operand> inputs, ScalarType common, size_t masks) 
   tracing::set_next_shapes(detail::close_shapes(std::move(shapes)));
 }
 
-void launch(const detail::PointwiseCall& call, Tensor& out, ArrayRef<Operand> inputs,
-            ScalarType common, ScalarType result) {
-  Tensor* outputs[] = {&out};
-  const Iter it(call.name, outputs, result, inputs, common);
+void launch(const detail::PointwiseCall& call, const Iter& it, ArrayRef<Operand> inputs) {
   if (it.numel() == 0) return;
   if (tracing::wants(tracing::kShapes)) [[unlikely]]
     note_shapes(inputs);
   (*call.slot)(it.device().type(), it, call.functor);
 }
 
-void run_in(const detail::PointwiseCall& call, Tensor& out, ArrayRef<Operand> inputs,
+void launch(const detail::PointwiseCall& call, Tensor& out, ArrayRef<Operand> inputs,
             ScalarType common, ScalarType result) {
-  if (!out.defined() || out.dtype() == result) return launch(call, out, inputs, common, result);
-  TAEDA_CHECK(can_cast(result, out.dtype()), "result type ", to_string(result),
-              " can't be cast to the desired output type ", to_string(out.dtype()));
   Tensor* outputs[] = {&out};
-  Iter::device_of(call.name, outputs, inputs);  // what is computed apart could be copied anywhere
+  launch(call, Iter(call.name, outputs, result, inputs, common), inputs);
+}
+
+/// The kernel converts, block by block.
+void launch_mixed(const detail::PointwiseCall& call, Tensor& out, ArrayRef<Operand> inputs,
+                  ScalarType common, ScalarType result) {
+  Tensor* outputs[] = {&out};
+  Iter it(call.name, outputs, result, inputs, common);
+  if (out.dtype() != result) it.set_stored_dtype(0, out.dtype());
+  const auto masks = static_cast<size_t>(call.masks);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor* t = inputs[i].tensor();
+    if (t && t->dtype() != (i < masks ? kBool : common))
+      it.set_stored_dtype(static_cast<int>(i) + 1, t->dtype());
+  }
+  launch(call, it, inputs);
+}
+
+/// The kernel takes and gives one dtype: what differs is cast apart.
+void launch_cast(const detail::PointwiseCall& call, Tensor& out, ArrayRef<Operand> inputs,
+                 ScalarType common, ScalarType result) {
+  const Converted converted(inputs, common, static_cast<size_t>(call.masks));
+  if (!out.defined() || out.dtype() == result) return launch(call, out, converted, common, result);
   Tensor computed;
-  launch(call, computed, inputs, common, result);
+  launch(call, computed, converted, common, result);
   NoGradGuard guard;
   out.copy_(computed.expand(out.sizes()));
+}
+
+/// Operands of several dtypes.
+[[gnu::noinline]] void run_mixed(const detail::PointwiseCall& call, Tensor& out,
+                                 ArrayRef<Operand> inputs, ScalarType common, ScalarType result) {
+  if (out.defined())
+    TAEDA_CHECK(can_cast(result, out.dtype()), "result type ", to_string(result),
+                " can't be cast to the desired output type ", to_string(out.dtype()));
+  Tensor* outputs[] = {&out};
+  const DeviceType type = Iter::device_of(call.name, outputs, inputs).type();
+  const bool converts = call.slot->get(type) && converts_operands(type);
+  (converts ? launch_mixed : launch_cast)(call, out, inputs, common, result);
 }
 
 }  // namespace
@@ -101,10 +130,12 @@ void detail::run_pointwise(const PointwiseCall& call, Tensor& out, ArrayRef<Oper
   const ScalarType result = call.predicate      ? kBool
                             : call.result_dtype ? call.result_dtype(common)
                                                 : common;
-  const auto masks = static_cast<size_t>(call.masks);
-  if (need_conversion(inputs, common, masks))
-    return run_in(call, out, Converted(inputs, common, masks), common, result);
-  run_in(call, out, inputs, common, result);
+  if (Destination::is_offered() && !out.defined())
+    out = Destination::take(call.operation, inputs, result);
+  const bool mixed = need_conversion(inputs, common, static_cast<size_t>(call.masks));
+  if (mixed || (out.defined() && out.dtype() != result))
+    return run_mixed(call, out, inputs, common, result);
+  launch(call, out, inputs, common, result);
 }
 
 void check_floating(const char* op, const Tensor& t) {

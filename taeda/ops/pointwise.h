@@ -10,6 +10,7 @@ namespace detail {
 
 struct PointwiseCall {
   const char* name;
+  const char* operation;  ///< whose result it is: Note [Destinations] in ops/destination.h
   PointwiseSlot* slot;
   FunctorBytes functor;
   bool to_float;
@@ -20,8 +21,13 @@ struct PointwiseCall {
 
 template <class Op>
 PointwiseCall pointwise_call(const Op& op) {
-  PointwiseCall call{Op::name, &pointwise_slot<Op>, FunctorBytes::from(op),
-                     false,    is_predicate<Op>,    static_cast<int>(mask_count<Op>),
+  PointwiseCall call{Op::name,
+                     Op::name,
+                     &pointwise_slot<Op>,
+                     FunctorBytes::from(op),
+                     false,
+                     is_predicate<Op>,
+                     static_cast<int>(mask_count<Op>),
                      nullptr};
   if constexpr (requires { Op::promotes_to_float; }) call.to_float = Op::promotes_to_float;
   if constexpr (requires { &Op::result_dtype; }) call.result_dtype = &Op::result_dtype;
@@ -39,6 +45,18 @@ Tensor pointwise(const Op& op, const Args&... inputs) {
   static_assert(sizeof...(Args) == Op::arity);
   Tensor out;
   detail::run_pointwise(detail::pointwise_call(op), out, {Operand(inputs)...});
+  return out;
+}
+
+/// The same as the result of an operation that is named otherwise than the formula: its forms in
+/// place and with `out` have the kernel write into their tensor.
+template <class Op, class... Args>
+Tensor pointwise_as(const char* operation, const Op& op, const Args&... inputs) {
+  static_assert(sizeof...(Args) == Op::arity);
+  Tensor out;
+  detail::PointwiseCall call = detail::pointwise_call(op);
+  call.operation = operation;
+  detail::run_pointwise(call, out, {Operand(inputs)...});
   return out;
 }
 

@@ -36,8 +36,9 @@ void with_formula(const Tensor& self, const Scalar& exponent, Run&& run) {
 Tensor power(const Tensor& self, const Scalar& exponent) {
   check_exponent(self, exponent);
   Tensor out;
-  with_formula(self, exponent,
-               [&](const auto& op, const auto&... rest) { out = pointwise(op, self, rest...); });
+  with_formula(self, exponent, [&](const auto& op, const auto&... rest) {
+    out = pointwise_as("pow", op, self, rest...);
+  });
   return out;
 }
 

@@ -54,7 +54,7 @@ Tensor sum_impl(const char* node, const Tensor& self, IntArrayRef dims, bool kee
           ? self
           : convert(self, dtype);
   Reduced r(x, dims, keepdim);
-  const Tensor out = r.make_output(x, sum_dtype(x.dtype()));
+  const Tensor out = r.make_output("sum", x, sum_dtype(x.dtype()));
   run(sum_slot, out, x, r);
   if (wants_grad(x))
     record(node, out, {x}, [r, sizes = DimVector(x.sizes())](const Tensor& g) {
@@ -71,7 +71,7 @@ Tensor mean_impl(const char* node, const Tensor& self, IntArrayRef dims, bool ke
               " dtype must be either a floating point or complex dtype. Got: ", to_string(t));
   const Tensor x = convert(self, dtype);
   Reduced r(x, dims, keepdim);
-  const Tensor out = r.make_output(x, t);
+  const Tensor out = r.make_output("mean", x, t);
   run(mean_slot, out, x, r);
   if (wants_grad(x))
     record(node, out, {x}, [r, sizes = DimVector(x.sizes())](const Tensor& g) {
@@ -88,7 +88,7 @@ ScalarType bool_dtype(const Tensor& self) {
 Tensor logical(const ReduceSlot& slot, const Tensor& self, IntArrayRef dims, bool keepdim) {
   const Tensor x = self.dtype() == kBool ? self : self.ne(0);
   const Reduced r(x, dims, keepdim);
-  const Tensor out = r.make_output(x, kBool);
+  const Tensor out = r.make_output(slot.name(), x, kBool);
   run(slot, out, x, r);
   return out.to(bool_dtype(self));
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "taeda/kernels/reduce.h"
+#include "taeda/ops/destination.h"
 
 namespace taeda::inline v0_2::detail {
 
@@ -15,8 +16,9 @@ struct Reduced {
 
   /// Empty `dims`: all dimensions. Throws IndexError for dimensions out of range or named twice.
   Reduced(const Tensor& self, IntArrayRef dims, bool keepdim);
-  Tensor make_output(const Tensor& self, ScalarType dtype) const {
-    return make_tensor(sizes, dtype, self.device());
+  /// For the result of the kernel `name`.
+  Tensor make_output(const char* name, const Tensor& self, ScalarType dtype) const {
+    return make_result(name, {&self}, sizes, dtype, self.device());
   }
   /// Puts the reduced dimensions back with size 1: a result that broadcasts against the input.
   Tensor restore(const Tensor& result) const;

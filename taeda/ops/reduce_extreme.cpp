@@ -30,7 +30,7 @@ Tensor extreme(const char* op, const char* node, const ReduceSlot& slot, const T
   check_real(op, self);
   detail::check_nonempty(op, self, dims);
   const Reduced r(self, dims, keepdim);
-  const Tensor out = r.make_output(self, self.dtype());
+  const Tensor out = r.make_output(slot.name(), self, self.dtype());
   if (out.numel() > 0) slot(self.device().type(), out, self, r.mask);
   if (wants_grad(self))
     record(node, out, {self}, [r, x = save(self), y = save_output(out)](const Tensor& g) {

@@ -27,7 +27,8 @@ void check_var_dtype(const Tensor& self) {
 /// The variance, or with `root` the deviation, and the mean.
 Moments moments(bool root, const Tensor& self, const Reduced& r, double correction) {
   check_var_dtype(self);
-  Moments m{r.make_output(self, self.dtype()), r.make_output(self, self.dtype())};
+  Moments m{r.make_output(root ? "std" : "var", self, self.dtype()),
+            make_tensor(r.sizes, self.dtype(), self.device())};
   if (m.var.numel() > 0)
     var_slot(self.device().type(), m.var, m.mean, self, r.mask, correction, root);
   return m;
@@ -84,7 +85,7 @@ Tensor norm_impl(const char* node, const Tensor& self, double p, IntArrayRef dim
               to_string(self.dtype()), " instead.");
   const Tensor x = self.is_complex() ? self.abs() : self;
   const Reduced r(x, dims, keepdim);
-  const Tensor out = r.make_output(x, x.dtype());
+  const Tensor out = r.make_output("norm", x, x.dtype());
   if (out.numel() > 0) norm_slot(x.device().type(), out, x, r.mask, p);
   if (wants_grad(x))
     record(node, out, {x},

@@ -6,6 +6,7 @@
 #include "taeda/ops/assign.h"
 #include "taeda/ops/autocast.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/destination.h"
 #include "taeda/ops/elementwise.h"
 #include "taeda/ops/join.h"
 #include "taeda/ops/reduce.h"
@@ -29,7 +30,8 @@ Tensor accumulated(const Tensor& self, OptionalDtype dtype) {
 Tensor scan(const ScanSlot& slot, const Tensor& x, int64_t dim) {
   NoGradGuard guard;
   const Tensor in = (is_integral(x.dtype(), true) ? x.to(kLong) : x).contiguous();
-  const Tensor out = make_tensor(in.sizes(), in.dtype(), in.device());
+  const Tensor out =
+      detail::make_result(slot.name(), {&x, &in}, in.sizes(), in.dtype(), in.device());
   if (in.numel() > 0) slot(in.device().type(), out, in, dim);
   return out.to(x.dtype());
 }
@@ -102,7 +104,7 @@ Tensor prod_impl(const char* node, const Tensor& self, int64_t dim, bool keepdim
   dim = wrap_dim(dim, x.dim());
   const Reduced r(x, dim, keepdim);
   const bool integral = is_integral(x.dtype(), true);
-  const Tensor in = integral ? x.to(kLong) : x, out = r.make_output(in, in.dtype());
+  const Tensor in = integral ? x.to(kLong) : x, out = r.make_output("prod", in, in.dtype());
   if (out.numel() > 0) prod_slot(in.device().type(), out, in, r.mask);
   if (wants_grad(x))
     record(node, out, {x}, [r, dim, x = save(x), y = save_output(out)](const Tensor& g) {

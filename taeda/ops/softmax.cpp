@@ -3,6 +3,7 @@
 #include "taeda/autograd/record.h"
 #include "taeda/kernels/softmax.h"
 #include "taeda/ops/autocast.h"
+#include "taeda/ops/destination.h"
 #include "taeda/ops/fused_backward.h"
 #include "taeda/ops/pointwise.h"
 
@@ -38,7 +39,7 @@ Tensor log_softmax_backward(const Tensor& g, const Tensor& y, int64_t dim) {
 
 Tensor forward(const SoftmaxSlot& slot, const Tensor& x, int64_t dim) {
   check_floating(slot.name(), x);
-  const Tensor y = make_tensor(x.sizes(), x.dtype(), x.device());
+  const Tensor y = detail::make_result(slot.name(), {&x}, x.sizes(), x.dtype(), x.device());
   NoGradGuard guard;
   if (x.numel() > 0) slot(x.device().type(), y, x.contiguous(), softmax_shape(x, dim));
   return y;

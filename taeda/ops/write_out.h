@@ -3,7 +3,7 @@
 
 #include <tuple>
 
-#include "taeda/tensor/tensor.h"
+#include "taeda/ops/destination.h"
 
 namespace taeda::inline v0_2::detail {
 
@@ -17,6 +17,14 @@ void check_out(const char* name, std::initializer_list<Tensor> out, const Inputs
 /// Gives `out` the sizes and values of `result`. Throws Error for another device, and if the result
 /// cannot be cast to out's dtype.
 void write_out(Tensor& out, const Tensor& result);
+
+/// The result of `compute()`, which calls operation `name`, in `out`: written there by the kernel
+/// where that is possible (Note [Destinations] in ops/destination.h), else by `write_out`.
+template <class Compute>
+void compute_out(const char* name, Tensor& out, Compute&& compute) {
+  const Destination to(name, out, false);
+  if (const Tensor result = compute(); !to.holds(result)) write_out(out, result);
+}
 template <class... Results>
 void write_out(std::tuple<Results&...> out, const std::tuple<Results...>& results) {
   std::apply(

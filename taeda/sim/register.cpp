@@ -171,6 +171,7 @@ void register_sim_kernels(DeviceType as) {
     fill_slots<kSim>();
   else
     fill_slots<kCUDA>();
+  set_converts_operands(as);  // as the CPU's kernels do
 }
 
 }  // namespace taeda

@@ -1,6 +1,6 @@
 // The one iterator behind every pointwise kernel: broadcasting, output allocation, dimension
-// coalescing, for every device. Type promotion happens before (promote.h): inputs arrive in the
-// dtype that the kernel computes in.
+// coalescing, for every device. Type promotion happens before (promote.h): operands have the dtypes
+// that the kernel computes in, or the Iter says what they have in memory.
 #pragma once
 
 #include <cstring>
@@ -53,6 +53,16 @@ class Iter {
   /// dtype that inputs have and the kernel computes in.
   ScalarType common_dtype() const { return common_; }
   ScalarType output_dtype() const { return output_dtype_; }
+  /// Whether an operand has another dtype in memory than the kernel takes or gives. Only kernels of
+  /// device types that `converts_operands` (kernels/pointwise.h) names see such an Iter.
+  bool is_mixed() const { return mixed_mask_ != 0; }
+  bool is_mixed(int operand) const { return mixed_mask_ >> operand & 1; }
+  /// What a mixed operand has in memory.
+  ScalarType stored_dtype(int operand) const { return stored_[operand]; }
+  void set_stored_dtype(int operand, ScalarType dtype) {
+    mixed_mask_ |= 1u << operand;
+    stored_[operand] = dtype;
+  }
   /// An input that is a number: the same on every element, in `common_dtype`, held inside the Iter.
   bool is_scalar(int operand) const { return scalar_mask_ >> operand & 1; }
   char* data(int operand) const {
@@ -127,10 +137,12 @@ class Iter {
   int noperands_ = 0;
   int noutputs_ = 0;
   uint32_t scalar_mask_ = 0;
+  uint32_t mixed_mask_ = 0;
   ScalarType common_;
   ScalarType output_dtype_ = ScalarType::Undefined;
   int64_t numel_ = 0;
   uint8_t items_[kMaxOperands];  // bytes of an element
+  ScalarType stored_[kMaxOperands];
   char* data_[kMaxOperands];
   alignas(16) char scalars_[kMaxOperands][16];
   int64_t sizes_[kMaxDims];

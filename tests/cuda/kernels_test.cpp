@@ -289,6 +289,63 @@ TEST_F(CudaKernels, WritesThatMeet) {
               1e-5);
 }
 
+/// n indices: `of(i)` for entry i.
+template <class Of>
+Tensor places(int64_t n, Of of) {
+  const Tensor out = zeros({n}, kLong);
+  for (int64_t i = 0; i < n; ++i) out.data_ptr<int64_t>()[i] = of(i);
+  return out;
+}
+
+TEST_F(CudaKernels, LongRunsAddUp) {
+  const auto add = [](const Tensors& t) {
+    return zeros({5000}, t[1].options().requires_grad(false)).scatter_add(0, t[0], t[1]);
+  };
+  const int64_t n = 100001;
+  const Tensor values = rand({n}).to(kDouble);
+  const std::vector<Tensor> patterns{
+      places(n, [](int64_t) { return 7; }),
+      places(n, [](int64_t i) { return i % 3 == 0 ? i % 5000 : 4999; }),
+      places(n, [](int64_t i) { return i / 255; }),
+      places(n, [](int64_t i) { return i / 256; }),
+      places(n, [](int64_t i) { return i / 257; }),
+      places(n, [](int64_t i) { return i % 5000; }),
+      places(n, [](int64_t i) { return i < 100     ? i
+                                       : i < 99000 ? 100
+                                                   : i - 98000; })};
+  for (const Tensor& at : patterns) {
+    expect_same(add, {at, values}, 1e-12);
+    // A whole number has no rounding, so every element counts exactly once.
+    expect_same(add, {at, values.mul(1000).to(kLong)}, 0);
+  }
+  expect_same(add, {patterns[0], values.to(kFloat)}, 1e-4);
+  expect_same(add, {places(1, [](int64_t) { return 3; }), rand({1})}, 0);
+  const Tensor none = zeros({0}, kLong), nothing = rand({0});
+  EXPECT_TRUE(add({none.to(device), nothing.to(device)}).cpu().equal(zeros({5000})));
+}
+
+TEST_F(CudaKernels, LongRunsOfRowsAddUp) {
+  const int64_t n = 3000;
+  const auto add = [](const Tensors& t) {
+    return ones({4, 5}, t[1].options().requires_grad(false)).index_add(1, t[0], t[1]);
+  };
+  const Tensor at = places(n, [](int64_t i) { return i % 4 == 0 ? i % 5 : 2; });
+  expect_same(add, {at, rand({4, n}).to(kDouble)}, 1e-12);
+  expect_same(add, {at, rand({n, 4}).t()}, 1e-5);
+  // In half the CPU rounds each sum.
+  const Tensor halves = rand({4, n}).to(kHalf);
+  const Tensor want = add({at, halves.to(kDouble)}).to(kHalf);
+  expect_close(add({at.to(device), halves.to(device)}), want, 1e-3);
+}
+
+TEST_F(CudaKernels, ShortRunsAddUpInTheirOrder) {
+  const int64_t n = 255, runs = 40;
+  const Tensor at = places(n * runs, [](int64_t i) { return i % runs; });
+  const Tensor values = rand({n * runs}).mul(1e4);
+  const Tensor sums = zeros({runs}).to(device).scatter_add(0, at.to(device), values.to(device));
+  EXPECT_TRUE(sums.cpu().equal(zeros({runs}).scatter_add(0, at, values)));
+}
+
 TEST_F(CudaKernels, RowsAndClasses) {
   const Tensor x = randn({11, 3000}), classes = randint(3000, {11}), planes = randn({3, 7, 19, 23});
   for (const int64_t dim : {0, 1}) {

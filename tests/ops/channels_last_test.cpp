@@ -4,7 +4,6 @@
 
 #include "taeda/autograd/engine.h"
 #include "taeda/device/registry.h"
-#include "taeda/kernels/copy.h"
 #include "taeda/ops/activation.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/conv.h"
@@ -12,34 +11,13 @@
 #include "taeda/ops/norm.h"
 #include "taeda/ops/pool.h"
 #include "taeda/ops/random.h"
+#include "tests/ops/copy_count.h"
 #include "tests/ops/tensor_values.h"
 
 namespace taeda {
 namespace {
 
-using Copy = void (*)(const Iter&);
-Copy real_copy = nullptr;
-int copies = 0;
-
-void counting_copy(const Iter& it) {
-  ++copies;
-  real_copy(it);
-}
-
-/// Counts what is copied on a device type while it lives.
-class CopyCount {
- public:
-  explicit CopyCount(DeviceType type) : type_(type) {
-    real_copy = copy_slot.get(type);
-    copies = 0;
-    copy_slot.set(type, &counting_copy);
-  }
-  ~CopyCount() { copy_slot.set(type_, real_copy); }
-  int get() const { return copies; }
-
- private:
-  DeviceType type_;
-};
+using testing::CopyCount;
 
 class ChannelsLast : public ::testing::TestWithParam<const char*> {
  protected:

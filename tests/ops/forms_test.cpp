@@ -88,7 +88,7 @@ Tensors cloned(const Tensors& list) {
   return out;
 }
 
-void expect_same(const Tensor& a, const Tensor& b) {
+void expect_equal(const Tensor& a, const Tensor& b) {
   ASSERT_EQ(a.sizes(), b.sizes());
   ASSERT_EQ(a.dtype(), b.dtype());
   EXPECT_TRUE(a.is_complex() || a.dtype() == kBool ? a.equal(b) : a.allclose(b, 1e-5, 1e-6, true))
@@ -113,13 +113,13 @@ TEST(Forms, GiveWhatTheOperationGives) {
       form.out(out, inputs);
       for (size_t i = 0; i < out.size(); ++i) {
         EXPECT_TRUE(out[i].is_same(same[i]));
-        expect_same(out[i], expected[i]);
+        expect_equal(out[i], expected[i]);
       }
       Tensors again = cloned(inputs);  // the first input takes the result
       if (out.size() == 1 && again[0].dtype() == expected[0].dtype()) {
         out = {again[0]};
         form.out(out, again);
-        expect_same(again[0], expected[0]);
+        expect_equal(again[0], expected[0]);
       }
     }
     if (form.in_place &&
@@ -128,7 +128,7 @@ TEST(Forms, GiveWhatTheOperationGives) {
       ++in_place;
       const Tensors changed = cloned(inputs);
       Tensor& result = form.in_place(changed);
-      expect_same(result, expected[0].to(result.dtype()));
+      expect_equal(result, expected[0].to(result.dtype()));
       EXPECT_GT(result._version(), 0);
     }
   }

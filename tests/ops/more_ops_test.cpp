@@ -65,13 +65,13 @@ TEST(SecondNames, AreTheirOperations) {
 
 using Change = std::function<Tensor(const Tensor&)>;
 
-struct Form {
+struct InPlaceForm {
   Tensor start;
   Change in_place, out_of_place;
 };
 
 /// The change is made in the tensor itself, in its dtype, and has the gradient of the operation.
-void check_form(const Form& f) {
+void check_form(const InPlaceForm& f) {
   const Tensor x = f.start.clone(), want = f.out_of_place(f.start);
   const Tensor result = f.in_place(x);
   EXPECT_TRUE(result.is_same(x));
@@ -90,75 +90,76 @@ void check_form(const Form& f) {
 }
 
 #define FORM(start, in_place, plain)                                                             \
-  Form {                                                                                         \
+  InPlaceForm {                                                                                  \
     start, [=](const Tensor& t) { return t.in_place; }, [=](const Tensor& t) { return t.plain; } \
   }
 
 TEST(InPlaceForms, OfSecondNamesChangeTheTensor) {
   const Tensor x = plain(), y = other(), big = x.abs().add(1);
-  for (const Form& f : {FORM(x, absolute_(), abs()),
-                        FORM(x, negative_(), neg()),
-                        FORM(y, fix_(), trunc()),
-                        FORM(x, arccos_(), acos()),
-                        FORM(x, arcsin_(), asin()),
-                        FORM(x, arctan_(), atan()),
-                        FORM(x, arctan2_(y), atan2(y)),
-                        FORM(big, arccosh_(), acosh()),
-                        FORM(x, arcsinh_(), asinh()),
-                        FORM(x, arctanh_(), atanh()),
-                        FORM(x, subtract_(y, 2), sub(y, 2)),
-                        FORM(x, multiply_(y), mul(y)),
-                        FORM(x, divide_(y), div(y)),
-                        FORM(x, true_divide_(y), div(y)),
-                        FORM(x, clip_(-0.2, 0.6), clamp(-0.2, 0.6)),
-                        FORM(x, greater_(y), gt(y)),
-                        FORM(x, greater_equal_(y), ge(y)),
-                        FORM(x, less_(y), lt(y)),
-                        FORM(x, less_equal_(y), le(y)),
-                        FORM(x, not_equal_(y), ne(y)),
-                        FORM(x, swapdims_(0, 1), transpose(0, 1)),
-                        FORM(x, swapaxes_(0, 1), transpose(0, 1)),
-                        FORM(x, t_(), transpose(0, 1))})
+  for (const InPlaceForm& f : {FORM(x, absolute_(), abs()),
+                               FORM(x, negative_(), neg()),
+                               FORM(y, fix_(), trunc()),
+                               FORM(x, arccos_(), acos()),
+                               FORM(x, arcsin_(), asin()),
+                               FORM(x, arctan_(), atan()),
+                               FORM(x, arctan2_(y), atan2(y)),
+                               FORM(big, arccosh_(), acosh()),
+                               FORM(x, arcsinh_(), asinh()),
+                               FORM(x, arctanh_(), atanh()),
+                               FORM(x, subtract_(y, 2), sub(y, 2)),
+                               FORM(x, multiply_(y), mul(y)),
+                               FORM(x, divide_(y), div(y)),
+                               FORM(x, true_divide_(y), div(y)),
+                               FORM(x, clip_(-0.2, 0.6), clamp(-0.2, 0.6)),
+                               FORM(x, greater_(y), gt(y)),
+                               FORM(x, greater_equal_(y), ge(y)),
+                               FORM(x, less_(y), lt(y)),
+                               FORM(x, less_equal_(y), le(y)),
+                               FORM(x, not_equal_(y), ne(y)),
+                               FORM(x, swapdims_(0, 1), transpose(0, 1)),
+                               FORM(x, swapaxes_(0, 1), transpose(0, 1)),
+                               FORM(x, t_(), transpose(0, 1))})
     check_form(f);
 }
 
 TEST(InPlaceForms, ChangeTheTensor) {
   const Tensor x = plain(), y = other(), batch = stack({x, y}), v = tensor({1.0, 2.0}, kDouble);
-  for (const Form& f : {FORM(x, atan2_(y), atan2(y)),
-                        FORM(x, hypot_(y), hypot(y)),
-                        FORM(x, eq_(y), eq(y)),
-                        FORM(x, ne_(y), ne(y)),
-                        FORM(x, lt_(y), lt(y)),
-                        FORM(x, le_(y), le(y)),
-                        FORM(x, gt_(y), gt(y)),
-                        FORM(x, ge_(y), ge(y)),
-                        FORM(x, eq_(0.5), eq(0.5)),
-                        FORM(x, ne_(0.5), ne(0.5)),
-                        FORM(x, lt_(0.5), lt(0.5)),
-                        FORM(x, le_(0.5), le(0.5)),
-                        FORM(x, gt_(0.5), gt(0.5)),
-                        FORM(x, ge_(0.5), ge(0.5)),
-                        FORM(x, logical_and_(y), logical_and(y)),
-                        FORM(x, logical_or_(y), logical_or(y)),
-                        FORM(x, logical_xor_(y), logical_xor(y)),
-                        FORM(x, logical_not_(), logical_not()),
-                        FORM(x, cumsum_(1), cumsum(1)),
-                        FORM(x, cumprod_(0), cumprod(0)),
-                        FORM(x, tril_(), tril()),
-                        FORM(x, triu_(1), triu(1)),
-                        FORM(v, addmv_(x, v, 2, 3), addmv(x, v, 2, 3)),
-                        FORM(batch, baddbmm_(batch, batch, 2, 3), baddbmm(batch, batch, 2, 3)),
-                        FORM(x, addbmm_(batch, batch), addbmm(batch, batch)),
-                        FORM(x, addr_(v, v), addr(v, v)),
-                        FORM(y, float_power_(3), float_power(3)),
-                        FORM(x, copysign_(-1), copysign(-1)),
-                        FORM(x, xlogy_(2), xlogy(2))})
+  for (const InPlaceForm& f :
+       {FORM(x, atan2_(y), atan2(y)),
+        FORM(x, hypot_(y), hypot(y)),
+        FORM(x, eq_(y), eq(y)),
+        FORM(x, ne_(y), ne(y)),
+        FORM(x, lt_(y), lt(y)),
+        FORM(x, le_(y), le(y)),
+        FORM(x, gt_(y), gt(y)),
+        FORM(x, ge_(y), ge(y)),
+        FORM(x, eq_(0.5), eq(0.5)),
+        FORM(x, ne_(0.5), ne(0.5)),
+        FORM(x, lt_(0.5), lt(0.5)),
+        FORM(x, le_(0.5), le(0.5)),
+        FORM(x, gt_(0.5), gt(0.5)),
+        FORM(x, ge_(0.5), ge(0.5)),
+        FORM(x, logical_and_(y), logical_and(y)),
+        FORM(x, logical_or_(y), logical_or(y)),
+        FORM(x, logical_xor_(y), logical_xor(y)),
+        FORM(x, logical_not_(), logical_not()),
+        FORM(x, cumsum_(1), cumsum(1)),
+        FORM(x, cumprod_(0), cumprod(0)),
+        FORM(x, tril_(), tril()),
+        FORM(x, triu_(1), triu(1)),
+        FORM(v, addmv_(x, v, 2, 3), addmv(x, v, 2, 3)),
+        FORM(batch, baddbmm_(batch, batch, 2, 3), baddbmm(batch, batch, 2, 3)),
+        FORM(x, addbmm_(batch, batch), addbmm(batch, batch)),
+        FORM(x, addr_(v, v), addr(v, v)),
+        FORM(y, float_power_(3), float_power(3)),
+        FORM(x, copysign_(-1), copysign(-1)),
+        FORM(x, xlogy_(2), xlogy(2))})
     check_form(f);
 }
 
 TEST(InPlaceForms, OfIntegers) {
   const Tensor x = whole(), y = tensor({{8, 2}, {4, 1}}, kLong);
-  for (const Form& f :
+  for (const InPlaceForm& f :
        {FORM(x, bitwise_and_(y), bitwise_and(y)), FORM(x, bitwise_or_(y), bitwise_or(y)),
         FORM(x, bitwise_xor_(y), bitwise_xor(y)), FORM(x, bitwise_and_(3), bitwise_and(3)),
         FORM(x, bitwise_or_(3), bitwise_or(3)), FORM(x, bitwise_xor_(3), bitwise_xor(3)),

@@ -91,9 +91,9 @@ def out_cpp(families):
             pack = f"{{{results}}}"
             call = f"{o.qualified}({', '.join(a.name for a in o.arguments)})"
             out += [out_head(o, defaults=False),
-                    f"  detail::check_out(\"{o.name}\", {pack}{tensors});" if o.outputs == 1 else
                     f"  detail::check_out(\"{o.name}\", {pack}{tensors});",
-                    f"  detail::write_out({pack if o.outputs > 1 else results}, {call});",
+                    f"  detail::write_out({pack}, {call});" if o.outputs > 1 else
+                    f"  detail::compute_out(\"{o.name}\", {results}, [&] {{ return {call}; }});",
                     f"  return {pack if o.outputs > 1 else results};", "}"]
         out += ["", f"}}  // namespace {space}", ""] if space else []
     return "\n".join(out + ["}  // namespace taeda", ""])

@@ -5,6 +5,7 @@
 // (int64, double or complex<double>), so that 12 dtypes need 12 loops in and out instead of 144.
 #include "taeda/kernels/copy.h"
 
+#include "taeda/cpu/kernels/convert.h"
 #include "taeda/cpu/kernels/half_rows.h"
 #include "taeda/cpu/kernels/loops.h"
 
@@ -79,38 +80,51 @@ void move_kernel(const Iter& it) {
   });
 }
 
+}  // namespace
+
 template <class To, class From>
-void direct_kernel(const Iter& it) {
-  it.for_each([](char** d, const int64_t* s, int64_t n) {
-    convert_loop<To, From>(d[0], s[0], d[1], s[1], n);
-  });
+void Conversion::run_direct(const Conversion&, char* out, int64_t out_stride, const char* in,
+                            int64_t in_stride, int64_t n) {
+  convert_loop<To, From>(out, out_stride, in, in_stride, n);
 }
 
-/// Conversion through blocks of type Wide.
+/// Through blocks of type Wide.
 template <class Wide>
-void staged_kernel(const Iter& it) {
+void Conversion::run_staged(const Conversion& c, char* out, int64_t out_stride, const char* in,
+                            int64_t in_stride, int64_t n) {
   constexpr int64_t kBlock = 256;
-  it.for_each([&](char** d, const int64_t* s, int64_t n) {
-    alignas(64) Wide block[kBlock];
-    char* const stage = reinterpret_cast<char*>(block);
-    for (int64_t at = 0; at < n; at += kBlock) {
-      const int64_t m = std::min(kBlock, n - at);
-      dispatch(AllTypes{}, "copy", it.common_dtype(), [&]<class From>() {
-        convert_loop<Wide, From>(stage, sizeof(Wide), d[1] + at * s[1], s[1], m);
-      });
-      dispatch(AllTypes{}, "copy", it.output_dtype(), [&]<class To>() {
-        convert_loop<To, Wide>(d[0] + at * s[0], s[0], stage, sizeof(Wide), m);
-      });
-    }
-  });
+  alignas(64) Wide block[kBlock];
+  char* const stage = reinterpret_cast<char*>(block);
+  for (int64_t at = 0; at < n; at += kBlock) {
+    const int64_t m = std::min(kBlock, n - at);
+    dispatch(AllTypes{}, "copy", c.from_, [&]<class From>() {
+      convert_loop<Wide, From>(stage, sizeof(Wide), in + at * in_stride, in_stride, m);
+    });
+    dispatch(AllTypes{}, "copy", c.to_, [&]<class To>() {
+      convert_loop<To, Wide>(out + at * out_stride, out_stride, stage, sizeof(Wide), m);
+    });
+  }
 }
 
-/// Runs the loop of the pair (To, From) if it is on the list.
+/// Takes the loop of the pair (To, From) if it is on the list.
 template <class To, class... From>
-bool try_direct(const Iter& it) {
-  return it.output_dtype() == dtype_of<To>() &&
-         ((it.common_dtype() == dtype_of<From>() && (direct_kernel<To, From>(it), true)) || ...);
+bool Conversion::choose_direct() {
+  return to_ == dtype_of<To>() &&
+         ((from_ == dtype_of<From>() && (run_ = &run_direct<To, From>, true)) || ...);
 }
+
+Conversion::Conversion(ScalarType to, ScalarType from) : to_(to), from_(from) {
+  if (choose_direct<float, double, Half, BFloat16, int64_t, int32_t, uint8_t, bool>() ||
+      choose_direct<double, float, int64_t>() || choose_direct<int64_t, float, int32_t, bool>() ||
+      choose_direct<BFloat16, float>() || choose_direct<Half, float>() ||
+      choose_direct<bool, float>())
+    return;
+  run_ = is_complex(from)          ? &run_staged<complex<double>>
+         : is_floating_point(from) ? &run_staged<double>
+                                   : &run_staged<int64_t>;
+}
+
+namespace {
 
 void copy_kernel(const Iter& it) {
   const ScalarType from = it.common_dtype(), to = it.output_dtype();
@@ -123,16 +137,8 @@ void copy_kernel(const Iter& it) {
       default: return move_kernel<16>(it);
     }
   }
-  if (try_direct<float, double, Half, BFloat16, int64_t, int32_t, uint8_t, bool>(it) ||
-      try_direct<double, float, int64_t>(it) || try_direct<int64_t, float, int32_t, bool>(it) ||
-      try_direct<BFloat16, float>(it) || try_direct<Half, float>(it) || try_direct<bool, float>(it))
-    return;
-  if (is_complex(from))
-    staged_kernel<complex<double>>(it);
-  else if (is_floating_point(from))
-    staged_kernel<double>(it);
-  else
-    staged_kernel<int64_t>(it);
+  const Conversion c(to, from);
+  it.for_each([&c](char** d, const int64_t* s, int64_t n) { c.run(d[0], s[0], d[1], s[1], n); });
 }
 
 }  // namespace

@@ -2,11 +2,11 @@
 //
 // Note [Blocks]
 // A formula is compiled once for each type it computes in, as a loop over contiguous arrays, which
-// the compiler vectorises. Everything else - strides, broadcasting, 16-bit types, threads,
-// non-temporal stores - is done by `run_blocks`, once for all formulas: operands that are not
-// contiguous arrays of the computing type are brought, a block at a time, into buffers that stay in
-// the first-level cache. That keeps the number of instantiations at (formulas x types) and the
-// inner loops free of cases.
+// the compiler vectorises. Everything else - strides, broadcasting, 16-bit types, operands of other
+// dtypes, threads, non-temporal stores - is done by `run_blocks`, once for all formulas: operands
+// that are not contiguous arrays of the computing type are brought, a block at a time, into buffers
+// that stay in the first-level cache. That keeps the number of instantiations at (formulas x types)
+// and the inner loops free of cases.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,8 @@ namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 struct BlockKernel {
   void (*compute)(const void* formula, void* out, const void* const* in, int64_t n);
   const void* formula;
-  /// What lies in memory. A 16-bit float is widened to float before and rounded after the formula.
+  /// What lies in memory, unless the Iter says otherwise (Iter::is_mixed). A 16-bit float is
+  /// widened to float before and rounded after the formula.
   ScalarType out;
   ScalarType in[Iter::kMaxOperands];
 };

@@ -4,6 +4,7 @@
 #endif
 
 #include "taeda/base/parallel_for.h"
+#include "taeda/cpu/kernels/convert.h"
 #include "taeda/cpu/kernels/half_rows.h"
 #include "taeda/cpu/kernels/loops.h"
 
@@ -16,6 +17,10 @@ constexpr int64_t kBufferBytes = 8 * kBlock;  // of one operand
 /// Elements of a block of 16-bit numbers: what is asked for ahead are few enough lines to be under
 /// way at once.
 constexpr int64_t kHalfBlock = 256;
+/// Elements of a block with operands that are converted: whatever they are, they fit into half of
+/// a buffer before and after.
+constexpr int64_t kConvertedBlock = 256;
+static_assert(kConvertedBlock * 16 <= kBufferBytes / 2);
 /// Outputs above this size go past the caches: they would not stay there, and a normal store reads
 /// the line first.
 constexpr int64_t kStreamBytes = int64_t{16} << 20;
@@ -106,6 +111,7 @@ struct Access {
   int operand = 0;
   int64_t item = 0;
   char* data = nullptr;
+  const Conversion* conversion = nullptr;  ///< between memory, of `item` bytes, and `dtype`
 
   Access() = default;
   Access(const Iter& it, int index, ScalarType t)
@@ -118,6 +124,12 @@ struct Access {
       expected *= it.size(d);
     }
     kind = array || it.numel() == 1 ? Kind::Array : constant ? Kind::Constant : Kind::Strided;
+  }
+  /// An operand whose elements have another dtype in memory than the kernel's `t`.
+  Access(const Iter& it, int index, ScalarType t, const Conversion* c)
+      : Access(it, index, it.stored_dtype(index)) {
+    dtype = t;
+    conversion = c;
   }
 
   /// `run(address, stride, first, count)` for the pieces of elements [begin, begin + n) that lie in
@@ -151,6 +163,8 @@ struct Access {
   /// Elements [begin, begin + n) as a contiguous array of the computing type, in `buffer` unless
   /// they lie in memory like that.
   const void* load(const Iter& it, int64_t begin, int64_t n, char* buffer) const {
+    if (conversion) [[unlikely]]
+      return load_converted(it, begin, n, buffer);
     const char* from = data + begin * item;
     if (kind == Kind::Strided) {
       const int64_t column = begin % it.size(0);
@@ -174,6 +188,25 @@ struct Access {
     return is_half() ? buffer : from;
   }
 
+  /// As `load`. What the kernel widens is converted into the upper half of the buffer first.
+  __attribute__((noinline)) const void* load_converted(const Iter& it, int64_t begin, int64_t n,
+                                                       char* buffer) const {
+    const int64_t width = element_size(dtype);
+    char* const to = is_half() ? buffer + kBufferBytes / 2 : buffer;
+    if (kind == Kind::Array) {
+      conversion->run(to, width, data + begin * item, item, n);
+    } else {
+      for_each_run(it, begin, n, [&](char* p, int64_t stride, int64_t first, int64_t count) {
+        conversion->run(to + first * width, width, p, stride, count);
+      });
+    }
+    if (dtype == kHalf)
+      widen(reinterpret_cast<float*>(buffer), reinterpret_cast<const Half*>(to), n);
+    else if (dtype == kBFloat16)
+      widen(reinterpret_cast<float*>(buffer), reinterpret_cast<const BFloat16*>(to), n);
+    return buffer;
+  }
+
   void load_constant(int64_t n, char* buffer) const {
     if (dtype == kHalf)
       std::fill_n(reinterpret_cast<float*>(buffer), n, float(*reinterpret_cast<Half*>(data)));
@@ -188,13 +221,14 @@ struct Access {
     const char* from = buffer;
     if (is_half()) {
       // Else rounded in place: the narrow type never overtakes the wide one.
-      char* to = kind == Kind::Array && !stream ? data + begin * item : buffer;
+      char* to = kind == Kind::Array && !stream && !conversion ? data + begin * item : buffer;
       if (dtype == kHalf)
         narrow(reinterpret_cast<Half*>(to), reinterpret_cast<float*>(buffer), n);
       else
         narrow(reinterpret_cast<BFloat16*>(to), reinterpret_cast<float*>(buffer), n);
       if (to != buffer) return;
     }
+    if (conversion) return store_converted(it, begin, n, from);
     if (kind == Kind::Array) {
       if (stream)
         stream_copy(data + begin * item, from, n * item);
@@ -206,6 +240,37 @@ struct Access {
       scatter_run(p, stride, from + first * item, count, item);
     });
   }
+
+  __attribute__((noinline)) void store_converted(const Iter& it, int64_t begin, int64_t n,
+                                                 const char* from) const {
+    const int64_t width = element_size(dtype);
+    if (kind == Kind::Array) return conversion->run(data + begin * item, item, from, width, n);
+    for_each_run(it, begin, n, [&](char* p, int64_t stride, int64_t first, int64_t count) {
+      conversion->run(p, stride, from + first * width, width, count);
+    });
+  }
+};
+
+/// What converts the operands of an Iter that is mixed.
+class Conversions {
+ public:
+  /// Makes `access` that of operand i, which the kernel wants as `t`. A single value is converted
+  /// here and now.
+  void add(const Iter& it, int i, ScalarType t, Access& access) {
+    if (!it.is_mixed(i)) return;
+    const ScalarType stored = it.stored_dtype(i);
+    list_[i] = i == 0 ? Conversion(stored, t) : Conversion(t, stored);
+    access = Access(it, i, t, &list_[i]);
+    if (access.kind != Access::Kind::Constant) return;
+    list_[i].run(values_[i], 0, access.data, 0, 1);
+    access.conversion = nullptr;
+    access.data = values_[i];
+    access.item = element_size(t);
+  }
+
+ private:
+  Conversion list_[Iter::kMaxOperands];
+  alignas(16) char values_[Iter::kMaxOperands][16];
 };
 
 // ---- all operands ----
@@ -227,6 +292,17 @@ class Driver {
     stream_ = out_.kind == Access::Kind::Array && it.numel() * out_.item > kStreamBytes &&
               !in_place_ && address % 64 == 0;
     direct_out_ = out_.kind == Access::Kind::Array && !out_.is_half() && !stream_;
+  }
+
+  /// Makes it convert the operands that have another dtype in memory.
+  void convert(Conversions& conversions) {
+    conversions.add(it_, 0, k_.out, out_);
+    for (int i = 0; i < inputs(); ++i) conversions.add(it_, i + 1, k_.in[i], in_[i]);
+    block_ = kConvertedBlock;
+    whole_ = false;
+    if (!out_.conversion) return;
+    stream_ = false;
+    direct_out_ = false;
   }
 
   void run(int64_t begin, int64_t end) const {
@@ -279,15 +355,32 @@ class Driver {
 
 }  // namespace
 
-void run_blocks(const Iter& it, const BlockKernel& k) {
-  if (it.numel() == 0) return;
-  const Driver driver(it, k);
+namespace {
+
+void run_driver(const Iter& it, const Driver& driver) {
   if (it.numel() <= kParallelGrain) return driver.run(0, it.numel());
   // Threads start at a block, so that streamed stores stay aligned.
   const int64_t blocks = (it.numel() + kBlock - 1) / kBlock;
   parallel_for(0, blocks, kParallelGrain / kBlock, [&](int64_t b, int64_t e) {
     driver.run(b * kBlock, std::min(e * kBlock, it.numel()));
   });
+}
+
+/// Apart, so that operands of one dtype do not pay for it.
+__attribute__((noinline)) void run_mixed(const Iter& it, const BlockKernel& k) {
+  Conversions conversions;
+  Driver driver(it, k);
+  driver.convert(conversions);
+  run_driver(it, driver);
+}
+
+}  // namespace
+
+void run_blocks(const Iter& it, const BlockKernel& k) {
+  if (it.numel() == 0) return;
+  if (it.is_mixed()) [[unlikely]]
+    return run_mixed(it, k);
+  run_driver(it, Driver(it, k));
 }
 
 }  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE

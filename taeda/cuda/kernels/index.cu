@@ -137,7 +137,7 @@ void index_put_cuda(const Tensor& block, const Tensor& offsets, const Tensor& va
   w.to = static_cast<char*>(block.data_ptr());
   w.values = static_cast<const char*>(values.data_ptr());
   w.dtype = block.dtype();
-  accumulate ? add_up("index_put_", context, w) : write_last(context, w);
+  accumulate ? add_up("index_put_", context, block.device(), w) : write_last(context, w);
 }
 
 /// Sizes or strides with another entry for dimension `dim`.
@@ -226,7 +226,7 @@ void scatter_cuda(const Tensor& self, const Tensor& index, const Tensor& src, in
   w.to = static_cast<char*>(self.data_ptr());
   w.values = static_cast<const char*>(src.data_ptr());
   w.dtype = self.dtype();
-  add ? add_up("scatter_add", context, w) : write_last(context, w);
+  add ? add_up("scatter_add", context, self.device(), w) : write_last(context, w);
 }
 
 template <class W>

@@ -25,6 +25,6 @@ struct MeetingWrites {
 
 /// Runs of equal places become one write each.
 void write_last(const Context& context, const MeetingWrites& w);
-void add_up(const char* op, const Context& context, const MeetingWrites& w);
+void add_up(const char* op, const Context& context, Device device, const MeetingWrites& w);
 
 }  // namespace taeda::gpu
