@@ -52,8 +52,7 @@ class OwnStreamsNode : public autograd::Node {
 class BroadcastNode final : public OwnStreamsNode {
  public:
   BroadcastNode(const Tensor& original, std::vector<Stream> streams, std::function<void()> arrived)
-      : OwnStreamsNode(original.device(), std::move(streams)),
-        arrived_(std::move(arrived)) {
+      : OwnStreamsNode(original.device(), std::move(streams)), arrived_(std::move(arrived)) {
     edges.push_back(autograd::gradient_edge(original));
   }
   const char* name() const override { return "BroadcastBackward"; }
@@ -171,13 +170,14 @@ void record_one(const Tensor& original, const std::vector<std::vector<Tensor>>& 
 
 void record_broadcast(const std::vector<Tensor>& originals,
                       const std::vector<std::vector<Tensor>>& copies,
-                      std::shared_ptr<const FlatLayout> layout, const std::vector<Stream>& streams,
+                      std::shared_ptr<const FlatLayout> layout, const GradientStreams& streams,
                       std::function<void()> arrived) {
-  if (originals.size() == 1) return record_one(originals[0], copies, streams, std::move(arrived));
+  if (originals.size() == 1)
+    return record_one(originals[0], copies, streams.add, std::move(arrived));
   const IntrusivePtr<ReduceNode> reduce(
-      new ReduceNode(originals, copies.size(), layout, streams, std::move(arrived)));
+      new ReduceNode(originals, copies.size(), layout, streams.add, std::move(arrived)));
   for (const std::vector<Tensor>& on_device : copies) {
-    auto* const flatten = new FlattenNode(on_device, reduce, layout, streams);
+    auto* const flatten = new FlattenNode(on_device, reduce, layout, streams.flatten);
     const autograd::NodePtr node(flatten);
     for (uint32_t k = 0; k < on_device.size(); ++k) autograd::set_history(on_device[k], node, k);
     flatten->settle();

@@ -311,7 +311,8 @@ void Replicas::record_history(size_t n) {
   constexpr int64_t kSmall = int64_t{1} << 18;  // bytes that take as long as a copy's latency
   for (std::vector<Stream>& streams : reduce_streams_)
     if (streams.empty())
-      for (const Device& d : devices_) streams.push_back(new_stream(d));
+      for (size_t i = 0; i < 2 * devices_.size(); ++i)
+        streams.push_back(new_stream(devices_[i % devices_.size()]));
   if (!arrivals_) arrivals_ = std::make_shared<Arrivals>();
   std::vector<size_t> wanted;
   for (size_t k = 0; k < unique_.size(); ++k)
@@ -329,8 +330,10 @@ void Replicas::record_history(size_t n) {
     std::function<void()> arrived;
     if (!ordered_)
       arrived = [arrivals = arrivals_, members = b.members] { arrivals->note(members); };
-    record_broadcast(originals, copies, b.layout, reduce_streams_[bytes < kSmall],
-                     std::move(arrived));
+    const std::vector<Stream>& streams = reduce_streams_[bytes < kSmall];
+    const auto middle = streams.begin() + std::ssize(devices_);
+    record_broadcast(originals, copies, b.layout,
+                     {{streams.begin(), middle}, {middle, streams.end()}}, std::move(arrived));
   }
 }
 
