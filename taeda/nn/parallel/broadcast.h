@@ -21,7 +21,7 @@ struct GradientStreams {
 /// `copies[i][k]` is that of `originals[k]` on the i-th device, and an original's gradient is the
 /// sum
 /// (`reduce_add`) of its copies'. It is computed on `streams` as soon as the last replica has its
-/// own, so that the gradients of one layer travel while those of the next are computed. `arrived` is
+/// own, so that gradients of one layer travel while those of the next are computed. `arrived` is
 /// called then.
 ///
 /// Gradients of one device are put together, as `layout` says, and travel as one; the originals'

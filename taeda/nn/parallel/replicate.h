@@ -86,7 +86,8 @@ class Replicas {
   std::vector<size_t> wanted_;  // the replicas' tensors that gradient_buckets_ was made for
   std::vector<GradientBucket> gradient_buckets_;
   bool ordered_ = false;  // gradient_buckets_ follow the order of arrival
-  /// Of the gradients, one for each device; small ones do not queue behind large ones.
+  /// Of the gradients: for each device that on which they are put together, and behind these for
+  /// each that on which they are added. Small ones do not queue behind large ones.
   std::vector<Stream> reduce_streams_[2];
   size_t used_ = 0;                 // replicas of the last pass
   bool made_in_last_pass_ = false;  // clones, because the module had changed
