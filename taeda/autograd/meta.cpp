@@ -3,6 +3,7 @@
 #include "taeda/autograd/pass.h"
 #include "taeda/base/error.h"
 #include "taeda/tensor/grad_mode.h"
+#include "taeda/tensor/parts.h"
 
 namespace taeda::inline v0_2::autograd {
 
@@ -13,8 +14,8 @@ namespace {
 bool is_held_alone(const Tensor& t) {
   if (t.use_count() != 1 || !t.layout().is_non_overlapping_and_dense()) return false;
   const auto& base = t.unsafe_impl()->base;
-  if (!base) return t.storage().use_count() == 1;
-  return base->use_count() == 1 && t.storage().use_count() == 2 && base->numel == t.numel();
+  if (!base) return holders_of_memory(t) == 1;
+  return base->use_count() == 1 && holders_of_memory(t) == 2 && base->numel == t.numel();
 }
 
 /// Whether a gradient has the strides that one of the leaf is to have. Those of dimensions of size

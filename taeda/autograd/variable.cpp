@@ -4,6 +4,7 @@
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
 #include "taeda/tensor/grad_mode.h"
+#include "taeda/tensor/parts.h"
 
 namespace taeda::inline v0_2 {
 
@@ -121,7 +122,7 @@ void Tensor::set_data(const Tensor& source) const {
     to.base.reset();
     to.view_kind = ViewKind::None;
   }
-  to.own_version = make_intrusive<VersionCounter>(to.version() + 1);
+  to.own_version = make_intrusive<VersionCounter>(version_after(to.version()));
   to.storage = from.storage;
   to.dtype = from.dtype;
   to.set_layout(from.layout);

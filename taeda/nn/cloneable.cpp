@@ -49,6 +49,41 @@ std::shared_ptr<Module> CloneableBase::clone(const std::optional<Device>& device
   return owner;
 }
 
+namespace {
+
+/// Gives the tensors that were registered anew the memory of those that were there.
+bool keep_memory(const OrderedDict<std::string, Tensor>& before,
+                 const OrderedDict<std::string, Tensor>& now) {
+  if (now.size() != before.size()) return false;
+  for (const auto& [key, tensor] : before) {
+    const Tensor* const fresh = now.find(key);
+    if (!fresh || fresh->defined() != tensor.defined()) return false;
+    if (tensor.defined()) share_data(*fresh, tensor);
+  }
+  return true;
+}
+
+}  // namespace
+
+bool CloneableBase::take_members(const Module& original) {
+  const auto parameters = parameters_, buffers = buffers_;
+  const auto children = children_;
+  if (!assign_object(original)) return false;
+  forget_members();
+  {
+    init::SkipInitGuard values_are_there;
+    reset();
+  }
+  if (!keep_memory(parameters, parameters_) || !keep_memory(buffers, buffers_)) return false;
+  if (children_.size() != children.size()) return false;
+  for (const auto& [key, child] : children) {
+    const auto* const fresh = children_.find(key);
+    auto* const own = fresh ? dynamic_cast<CloneableBase*>(fresh->get()) : nullptr;
+    if (!own || !own->assign_object(*child)) return false;
+  }
+  return true;
+}
+
 void CloneableBase::clone_from(const Module& other, const std::optional<Device>& device) {
   TAEDA_CHECK(assign_object(*other.clone(device)),
               "Attempted to clone submodule, but it is of a different type than the submodule it "

@@ -31,6 +31,11 @@ class CloneableBase : public Module {
   /// Values, gradient flags and the training mode are copied; the graph and gradients are not.
   std::shared_ptr<Module> clone(const std::optional<Device>& device = {}) const override;
 
+  /// Makes the object what a clone of `original`, which it was made as, would be, but keeps its
+  /// tensors' memory and the content of its children, which are objects of their own afterwards.
+  /// False if it cannot, as when the class has its own `clone()`: the object is then of no use.
+  bool take_members(const Module& original);
+
  private:
   /// The object copied member by member.
   virtual CloneableBase* copy_object() const = 0;

@@ -3,6 +3,7 @@
 #include "taeda/base/error.h"
 #include "taeda/device/registry.h"
 #include "taeda/tensor/grad_mode.h"
+#include "taeda/tensor/parts.h"
 
 namespace taeda::inline v0_2 {
 
@@ -100,6 +101,25 @@ void share_data(const Tensor& to, const Tensor& source) {
 
 Tensor make_alias(const Tensor& source, Layout layout, ScalarType dtype) {
   return share(*source.unsafe_impl(), std::move(layout), dtype);
+}
+
+namespace {
+
+/// Of a part's versions: Note [Parts] in parts.h.
+constexpr uint32_t kFirstPartVersion = 1u << 31;
+
+}  // namespace
+
+Tensor make_part(const Tensor& whole, Layout layout) {
+  const Tensor out = make_alias(whole, std::move(layout), whole.dtype());
+  out.unsafe_impl()->own_version = make_intrusive<VersionCounter>(kFirstPartVersion);
+  return out;
+}
+
+uint32_t holders_of_memory(const Tensor& t) {
+  const TensorImpl& impl = *t.unsafe_impl();
+  const bool is_part = impl.own_version && impl.version() >= kFirstPartVersion;
+  return is_part ? impl.own_version->use_count() : impl.storage.use_count();
 }
 
 }  // namespace taeda

@@ -102,10 +102,10 @@ TEST_F(ReplicaFaults, OutOfMemoryInTheForwardOfAReplica) {
 }
 
 TEST_F(ReplicaFaults, OutOfMemoryWhileReplicating) {
-  model->forget_replicas();
+  DataParallel<OuterImpl> fresh(net, sim_devices(4));
   sim::fail_allocation(sim_device(2), 2);  // the first is the chunk of the batch
   EXPECT_THAT(
-      error_of([&] { model(x); }),
+      error_of([&] { fresh(x); }),
       AllOf(HasSubstr("SIM out of memory"), HasSubstr("while replicating Outer to device sim:2")));
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "common.h"
+#include "taeda/device/graph.h"
 #include "taeda/device/sim_cost.h"
 #include "taeda/nn/containers/lists.h"
 #include "taeda/nn/containers/sequential.h"
@@ -72,7 +73,7 @@ TEST(Replicas, KeepTheirMemoryAndFollowTheValues) {
   void* const memory = own.data_ptr();
   const int64_t version = own._version();
   EXPECT_TRUE(weight().is_same(own));
-  EXPECT_EQ(own._version(), version) << "copied without a change";
+  EXPECT_EQ(own._version(), version);
   {
     NoGradGuard guard;
     net->fc1->weight.add_(1);
@@ -173,12 +174,92 @@ TEST(Replicas, AreMadeAnewWhenTheModuleChanged) {
   const auto replica = [&] { return std::dynamic_pointer_cast<NetImpl>(other.follow(2)[1]); };
   const auto before = replica();
   EXPECT_EQ(before, replica());
-  net->factor = 3;
-  EXPECT_EQ(replica()->factor, 3);
-  EXPECT_NE(before, replica());
   const auto kept = replica();
   other.forget();
   EXPECT_NE(kept, replica());
+}
+
+TEST(Replicas, SeeWritesThatNothingTellsOf) {
+  const Net on_host;
+  Replicas replicas(on_host.ptr(), sim_devices(2));
+  const auto scale = [&](Replicas& of) {
+    return values(std::dynamic_pointer_cast<NetImpl>(of.follow(2)[1])->scale);
+  };
+  scale(replicas);
+  on_host->scale.data_ptr<float>()[0] = 42;
+  EXPECT_EQ(scale(replicas)[0], 42);
+
+  const Net net = make_net();
+  Replicas others(net.ptr(), sim_devices(2));
+  scale(others);
+  DeviceGraph graph(kSim);
+  {
+    const DeviceGuard here(sim_device(0));
+    const NoGradGuard guard;
+    GraphCapture capture(graph);
+    net->scale.add_(1);
+    capture.end();
+  }
+  const double before = scale(others)[0];
+  graph.replay();
+  EXPECT_EQ(scale(others)[0], before + 1);
+}
+
+TEST(Replicas, MembersFollowWithoutNewClones) {
+  Net net = make_net();
+  Replicas replicas(net.ptr(), sim_devices(3));
+  const Tensor x = batch_of(6);
+  const auto forward = [&](size_t i) {
+    const auto replica = std::dynamic_pointer_cast<NetImpl>(replicas.follow(3)[i]);
+    return std::pair(replica, replica->forward(x.to(sim_device(static_cast<int>(i)))));
+  };
+  const auto [first, before] = forward(1);
+  for (const double factor : {3.0, 5.0, 7.0}) {
+    net->factor = factor;
+    const Tensor expected = net(x);
+    for (size_t i = 0; i < 3; ++i) {
+      const auto [replica, actual] = forward(i);
+      EXPECT_EQ(replica->factor, factor);
+      EXPECT_LT(distance(actual, expected), 1e-6) << factor << " on " << i;
+      if (i == 1) EXPECT_EQ(replica, first);
+    }
+  }
+  forward(2).second.sum().backward();
+  for (const Tensor& p : net->parameters()) EXPECT_TRUE(p.grad().defined());
+}
+
+/// A list in its own clone(): its members cannot be taken over.
+struct StubbornImpl : Cloneable<StubbornImpl> {
+  StubbornImpl() { reset(); }
+  void reset() override {}
+  std::shared_ptr<Module> clone(const std::optional<Device>& device = {}) const override {
+    const auto out = std::make_shared<StubbornImpl>();
+    out->fc = out->register_module("fc", std::dynamic_pointer_cast<LinearImpl>(fc->clone(device)));
+    out->calls = calls;
+    return out;
+  }
+  Linear fc{nullptr};
+  int64_t calls = 0;
+};
+
+TEST(Replicas, SayOnceThatTheyAreMadeAnewInEachPass) {
+  const auto net = std::make_shared<StubbornImpl>();
+  net->fc = net->register_module("fc", Linear(6, 2));
+  net->to(sim_device(0));
+  Replicas replicas(net, sim_devices(2));
+  const auto text_of = [&](bool change) {
+    if (change) ++net->calls;
+    testing::internal::CaptureStderr();
+    const auto& clones = replicas.follow(2);
+    EXPECT_EQ(std::dynamic_pointer_cast<StubbornImpl>(clones[1])->calls, net->calls);
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(text_of(false), "");
+  EXPECT_EQ(text_of(true), "") << "once is not again";
+  EXPECT_EQ(text_of(false), "");
+  EXPECT_EQ(text_of(true), "");
+  EXPECT_THAT(text_of(true), HasSubstr("makes its replicas of Stubborn anew in each pass"));
+  EXPECT_EQ(text_of(true), "") << "said before";
 }
 
 TEST(Replicas, TrainingModeAndHooksFollowWithoutNewClones) {

@@ -45,8 +45,12 @@ std::vector<Tensor> scatter_tensor(const Tensor& tensor, const std::vector<Devic
   {
     const AutoGradMode mode(!recorded && GradMode::is_enabled());
     chunks = tensor.chunk(static_cast<int64_t>(devices.size()), dim);
-    // The last device first: parameters, which go from device to device, reach it last.
-    for (size_t i = chunks.size(); i-- > 0;) chunks[i] = chunks[i].to(devices[i], true);
+    // The last device first: values, which go from device to device, reach it last, and a device
+    // receives one thing after another.
+    for (size_t i = 0, n = chunks.size(); i < n; ++i) {
+      Tensor& chunk = chunks[i == 0 ? n - 1 : i - 1];
+      chunk = chunk.to(devices[i == 0 ? n - 1 : i - 1], true);
+    }
   }
   if (!recorded) return chunks;
   for (Tensor& c : chunks)
@@ -136,58 +140,6 @@ Tensor reduce_add(std::vector<Tensor> tensors, Device target) {
     }
   if (tensors.empty() || !tensors[0].defined()) return {};
   return tensors[0].to(target);
-}
-
-namespace {
-
-/// Makes streams of several devices current for a scope.
-class OnStreams {
- public:
-  explicit OnStreams(const std::vector<Stream>& streams) : previous_(current_streams()) {
-    for (const Stream& s : streams) set_current_stream(s);
-  }
-  ~OnStreams() { set_current_streams(previous_); }
-  OnStreams(const OnStreams&) = delete;
-  OnStreams& operator=(const OnStreams&) = delete;
-
- private:
-  const std::vector<Stream> previous_;
-};
-
-/// Takes the gradients of the copies and gives their sum. It works on streams of its own, one for
-/// each device, so that the gradients of one layer travel while those of the next are computed.
-class BroadcastNode final : public autograd::Node {
- public:
-  BroadcastNode(const Tensor& original, std::vector<Stream> streams)
-      : device_(original.device()), streams_(std::move(streams)) {
-    edges.push_back(autograd::gradient_edge(original));
-    // Gradients are reduced as soon as the last replica has its own, not when all layers have.
-    set_sequence_nr(UINT64_MAX - 1);
-  }
-  const char* name() const override { return "BroadcastBackward"; }
-  TensorVec apply(TensorVec grads, Needs) override {
-    const OnStreams guard(streams_);
-    return {reduce_add({grads.begin(), grads.end()}, device_)};
-  }
-  Stream stream_on(Device device) const override {
-    for (const Stream& s : streams_)
-      if (s.device() == device) return s;
-    return Node::stream_on(device);
-  }
-
- private:
-  const Device device_;
-  const std::vector<Stream> streams_;
-};
-
-}  // namespace
-
-void record_broadcast(const Tensor& original, const std::vector<Tensor>& copies,
-                      const std::vector<Stream>& streams) {
-  auto* broadcast = new BroadcastNode(original, streams);
-  const autograd::NodePtr node(broadcast);
-  for (uint32_t i = 0; i < copies.size(); ++i) autograd::set_history(copies[i], node, i);
-  node->stream = broadcast->stream_on(original.device());
 }
 
 }  // namespace taeda::nn::parallel

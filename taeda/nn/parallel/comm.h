@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "taeda/device/stream.h"
 #include "taeda/tensor/tensor.h"
 
 namespace taeda::inline v0_2::nn::parallel {
@@ -22,11 +21,5 @@ Tensor gather_tensors(const std::vector<Tensor>& tensors, Device target, int64_t
 /// of neighbours, and so on, so that the result does not depend on when each was ready. Undefined
 /// tensors count as zero; without any other the result is undefined.
 Tensor reduce_add(std::vector<Tensor> tensors, Device target);
-
-/// Makes `copies[i]`, which has the values of `original` on some device, depend on it: the gradient
-/// of `original` is the sum (`reduce_add`) of theirs, which is computed on `streams`, one for each
-/// device.
-void record_broadcast(const Tensor& original, const std::vector<Tensor>& copies,
-                      const std::vector<Stream>& streams);
 
 }  // namespace taeda::nn::parallel

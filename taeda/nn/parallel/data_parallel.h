@@ -101,9 +101,11 @@ class DataParallelImpl : public DataParallelBase {
     const std::tuple<std::decay_t<Args>...> all(args...);
     if (devices_.size() == 1) return detail::call_with(*module_, scatter(all, devices_, dim_)[0]);
     std::lock_guard lock(replicas_->mutex());
-    replicas_->send_first();
-    const auto inputs = sizeof...(Args) == 0 ? std::vector{all} : scatter(all, devices_, dim_);
-    const auto& clones = replicas_->follow(inputs.size());
+    std::vector<std::tuple<std::decay_t<Args>...>> inputs;
+    const auto& clones = replicas_->follow([&] {
+      inputs = sizeof...(Args) == 0 ? std::vector{all} : scatter(all, devices_, dim_);
+      return inputs.size();
+    });
     std::vector<std::shared_ptr<M>> modules;
     for (size_t i = 0; i < inputs.size(); ++i)
       modules.push_back(std::static_pointer_cast<M>(clones[i]));

@@ -1,16 +1,17 @@
 #include "taeda/nn/parallel/replicate.h"
 
 #include <algorithm>
+#include <iostream>
 #include <typeinfo>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "taeda/autograd/meta.h"
+#include "taeda/base/error.h"
 #include "taeda/device/generator.h"
 #include "taeda/device/registry.h"
 #include "taeda/nn/cloneable.h"
-#include "taeda/nn/parallel/comm.h"
-#include "taeda/ops/create.h"
+#include "taeda/nn/parallel/broadcast.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::nn::parallel {
@@ -50,80 +51,132 @@ void make_plain(const Tensor& t) {
   }
 }
 
-/// Whether values of `original` can go into the memory of `own` as it is laid out.
-bool fits(const Tensor& own, const Tensor& original) {
-  return own.dtype() == original.dtype() && own.sizes() == original.sizes() &&
-         (own.strides() == original.strides() || !original.layout().is_non_overlapping_and_dense());
-}
+}  // namespace
 
-bool shares(const Tensor& own, const Tensor& original) {
-  return own.storage() == original.storage() &&
-         own.unsafe_impl()->own_version == original.unsafe_impl()->own_version &&
-         own.dtype() == original.dtype() && own.sizes() == original.sizes() &&
-         own.strides() == original.strides() && own.storage_offset() == original.storage_offset();
+/// The order in which gradients came in a backward pass. Passes may run on other threads.
+class Replicas::Arrivals {
+ public:
+  void note(const std::vector<size_t>& tensors) {
+    std::lock_guard lock(mutex_);
+    for (const size_t k : tensors)
+      if (std::ranges::find(order_, k) == order_.end()) order_.push_back(k);
+  }
+  std::vector<size_t> order() const {
+    std::lock_guard lock(mutex_);
+    return order_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<size_t> order_;
+};
+
+namespace {
+
+std::vector<Device> resolved(std::vector<Device> devices) {
+  TAEDA_CHECK(!devices.empty(), "replicate: expected at least one device");
+  for (Device& d : devices) d = resolve(d);
+  return devices;
 }
 
 }  // namespace
 
 Replicas::Replicas(std::shared_ptr<Module> original, std::vector<Device> devices)
-    : original_(std::move(original)), devices_(std::move(devices)) {
-  TAEDA_CHECK(!devices_.empty(), "replicate: expected at least one device");
-  for (Device& d : devices_) d = resolve(d);
-}
+    : original_(std::move(original)), devices_(resolved(std::move(devices))), values_(devices_) {}
 
 Replicas::Snapshot Replicas::look_at(const std::shared_ptr<Module>& module) {
   Snapshot out;
   std::unordered_set<const Module*> seen;
   collect(module, seen, out.modules);
-  for (const std::shared_ptr<Module>& m : out.modules) {
-    for (const auto& [name, tensor] : m->parameters_) out.tensors.push_back(tensor);
-    for (const auto& [name, tensor] : m->buffers_) out.tensors.push_back(tensor);
-    if (out.first_tensors == 0) out.first_tensors = out.tensors.size();
-    out.members += m->member_bytes();
+  for (size_t i = 0; i < out.modules.size(); ++i) {
+    const Module& m = *out.modules[i];
+    for (const auto& [name, tensor] : m.parameters_) out.tensors.push_back(tensor);
+    for (const auto& [name, tensor] : m.buffers_) out.tensors.push_back(tensor);
+    out.owners.resize(out.tensors.size(), i);
+    out.members.emplace_back(m.member_bytes());
   }
   return out;
-}
-
-bool Replicas::is_as_before() const {
-  const Snapshot now = look_at(original_);
-  const auto same = [](const Tensor& a, const Tensor& b) { return a.is_same(b); };
-  return now.modules == seen_.modules && now.members == seen_.members &&
-         std::equal(now.tensors.begin(), now.tensors.end(), seen_.tensors.begin(),
-                    seen_.tensors.end(), same);
 }
 
 void Replicas::forget() {
   replicas_.clear();
   clones_.clear();
+  unique_.clear();
+  arrivals_.reset();
+  gradient_buckets_.clear();
+  wanted_.clear();
+  ordered_ = false;
+  used_ = 0;
 }
 
+/// Compares the module with what it was when the clones were made.
 void Replicas::look() {
-  if (!clones_.empty() && !is_as_before()) forget();
-  if (clones_.empty()) seen_ = look_at(original_);
+  Snapshot now = look_at(original_);
+  const bool had_clones = !clones_.empty();
+  if (had_clones && !take_over(now)) forget();
+  seen_ = std::move(now);
+  warn_if_made_again(had_clones && clones_.empty());
 }
 
-void Replicas::send_first() {
-  if (clones_.size() < used_ || used_ == 0) return;
-  const InferenceMode normal(false);
-  const NoGradGuard no_grad;
-  look();
-  if (!clones_.empty()) update(used_, seen_.first_tensors);
+/// Gives the replicas the members of modules where these have changed; false if clones have to be
+/// made anew.
+bool Replicas::take_over(const Snapshot& now) {
+  const auto same = [](const Tensor& a, const Tensor& b) { return a.is_same(b); };
+  if (now.modules != seen_.modules || !std::ranges::equal(now.tensors, seen_.tensors, same))
+    return false;
+  for (size_t m = 0; m < now.modules.size(); ++m) {
+    if (now.members[m] == seen_.members[m]) continue;
+    const KeepRandomState keep;
+    for (size_t i = 0; i < replicas_.size(); ++i) {
+      auto* const own = dynamic_cast<CloneableBase*>(replicas_[i].modules[m].get());
+      if (!own || !own->take_members(*now.modules[m])) return false;
+      match(i);
+    }
+  }
+  return true;
+}
+
+void Replicas::warn_if_made_again(bool made) {
+  if (made && made_in_last_pass_ && !warned_) {
+    warned_ = true;
+    std::cerr << "Warning: nn::DataParallel makes its replicas of " << original_->name()
+              << " anew in each pass, because the modules in it, what is registered in them, or "
+                 "members of a module with its own clone() change from pass to pass. That takes "
+                 "longer than following values.\n";
+  }
+  made_in_last_pass_ = made;
 }
 
 const std::vector<std::shared_ptr<Module>>& Replicas::follow(size_t n) {
+  return follow([n] { return n; });
+}
+
+const std::vector<std::shared_ptr<Module>>& Replicas::follow(
+    const std::function<size_t()>& send_inputs) {
   const bool recording = GradMode::is_enabled();
+  size_t ready_for = 0;
   {
     const InferenceMode normal(false);
     const NoGradGuard no_grad;
     look();
-    update(n, SIZE_MAX);
+    if (!clones_.empty() && used_ > 0) {
+      ready(0, ready_for = used_);
+      values_.send_first(used_ - 1);
+    }
+  }
+  const size_t n = send_inputs();
+  {
+    const InferenceMode normal(false);
+    const NoGradGuard no_grad;
+    ready(ready_for, n);
+    values_.send(n);
   }
   used_ = n;
   if (recording) record_history(n);
   return clones_;
 }
 
-/// Adds one clone, which shares all tensors with the original until its first update.
+/// Adds one clone, which shares all tensors with the original until it gets memory.
 void Replicas::make_clone() {
   std::shared_ptr<Module> clone;
   {
@@ -131,16 +184,21 @@ void Replicas::make_clone() {
     const ShallowCloneGuard shallow;
     clone = original_->clone();
   }
-  Replica replica;
-  std::unordered_set<const Module*> seen;
-  collect(clone, seen, replica.modules);
-  match(replica);
-  replicas_.push_back(std::move(replica));
   clones_.push_back(std::move(clone));
+  replicas_.emplace_back();
+  try {
+    match(clones_.size() - 1);
+  } catch (...) {
+    forget();
+    throw;
+  }
 }
 
-/// Finds the tensors of a clone that belong to those of the original.
-void Replicas::match(Replica& replica) const {
+/// Finds the modules and tensors of a clone that belong to those of the original.
+void Replicas::match(size_t i) {
+  Replica replica;
+  std::unordered_set<const Module*> seen;
+  collect(clones_[i], seen, replica.modules);
   const auto check = [&](bool same, const Module& module) {
     TAEDA_CHECK(same, "the clone of ", module.name(),
                 " does not have the class, the modules, parameters and buffers of the original. "
@@ -148,6 +206,7 @@ void Replicas::match(Replica& replica) const {
   };
   check(replica.modules.size() == seen_.modules.size(), *original_);
   std::unordered_map<const TensorImpl*, size_t> known;
+  std::vector<size_t> unique;
   size_t position = 0;
   const auto add = [&](const OrderedDict<std::string, Tensor>& own, size_t count, const Module& m) {
     check(own.size() == count, m);
@@ -156,68 +215,28 @@ void Replicas::match(Replica& replica) const {
       check(tensor.defined() == seen_.tensors[original].defined(), m);
       if (!tensor.defined()) continue;
       const auto [at, fresh] = known.emplace(tensor.unsafe_impl(), original);
-      if (fresh)
-        replica.tensors.push_back({original, tensor, {}});
-      else  // one tensor under two names: so it must be in the original
+      if (fresh) {
+        replica.tensors.push_back(tensor);
+        unique.push_back(original);
+      } else {  // one tensor under two names: so it must be in the original
         check(seen_.tensors[at->second].is_same(seen_.tensors[original]), m);
+      }
     }
   };
-  for (size_t i = 0; i < replica.modules.size(); ++i) {
-    Module& own = *replica.modules[i];
-    const Module& original = *seen_.modules[i];
+  for (size_t m = 0; m < replica.modules.size(); ++m) {
+    Module& own = *replica.modules[m];
+    const Module& original = *seen_.modules[m];
     check(typeid(own) == typeid(original), original);
     own.key_ = original.key_;
     add(own.parameters_, original.parameters_.size(), original);
     add(own.buffers_, original.buffers_.size(), original);
   }
+  unique_ = std::move(unique);
+  replicas_[i] = std::move(replica);
 }
 
-/// Gives a replica the original's state and so many of its tensors memory for their values; returns
-/// which of these lack the original's.
-std::vector<bool> Replicas::prepare(size_t i, size_t most) {
-  if (i == clones_.size()) make_clone();
-  Replica& replica = replicas_[i];
-  for (size_t m = 0; m < replica.modules.size(); ++m) {
-    replica.modules[m]->training_ = seen_.modules[m]->training_;
-    replica.modules[m]->hooks_ = seen_.modules[m]->hooks_;
-  }
-  std::vector<bool> stale(replica.tensors.size());
-  for (size_t k = 0; k < std::min(most, stale.size()); ++k) {
-    Copy& copy = replica.tensors[k];
-    const Tensor original = seen_.tensors[copy.original].detach();
-    make_plain(copy.own);
-    if (original.device() == devices_[i]) {
-      if (!shares(copy.own, original)) share_data(copy.own, original);
-      continue;
-    }
-    if (copy.from == original.storage() && copy.from_offset == original.storage_offset() &&
-        copy.from_version == original._version() && copy.own_version == copy.own._version() &&
-        fits(copy.own, original))
-      continue;
-    stale[k] = true;
-    // An earlier pass that was not run backward yet keeps the values it was made with.
-    const bool reusable =
-        copy.from && fits(copy.own, original) && copy.own.storage().use_count() == 1;
-    if (!reusable) copy.own.set_data(empty_like(original, original.options().device(devices_[i])));
-    copy.from = {};
-  }
-  return stale;
-}
-
-/// The streams between two replicas; null where values go on the current ones.
-const nn::detail::Lane* Replicas::lane_to(size_t i) const {
-  return i < lanes_.size() && lanes_[i] ? &*lanes_[i] : nullptr;
-}
-
-/// Where values of a replica are there once they are.
-Stream Replicas::arrival_stream(size_t i) const {
-  const nn::detail::Lane* lane = lane_to(i);
-  return lane ? lane->receive : current_stream(devices_[i]);
-}
-
-/// Brings so many tensors of replicas in step with the original, those of the first replica first
-/// and the others' one by one.
-void Replicas::update(size_t n, size_t most) {
+/// Gives so many replicas the original's state, and memory for its values.
+void Replicas::ready(size_t begin, size_t end) {
   const auto on_device = [&](size_t i, const auto& fn) {
     try {
       const DeviceGuard guard(devices_[i]);
@@ -228,64 +247,94 @@ void Replicas::update(size_t n, size_t most) {
       throw;
     }
   };
-  std::vector<std::vector<bool>> stale(n);
-  for (size_t i = 0; i < n; ++i) on_device(i, [&] { stale[i] = prepare(i, most); });
-  const size_t tensors = std::min(most, stale[0].size());
-  const auto any = [](const std::vector<bool>& v) { return std::ranges::find(v, true) != v.end(); };
-  on_device(0, [&] {
-    for (size_t k = 0; k < tensors; ++k)
-      if (stale[0][k]) send(k, 0);
-  });
-  lanes_.resize(devices_.size());
-  for (size_t i = 1; i < n; ++i) {
-    const Device from = devices_[i - 1], to = devices_[i];
-    if (!any(stale[i]) || from.is_cpu() || from.type() != to.type()) continue;
-    if (!lanes_[i]) lanes_[i].emplace(from, to);
-    lanes_[i]->send.wait_stream(current_stream(from));
-    lanes_[i]->receive.wait_stream(current_stream(to));
+  for (size_t i = begin; i < end; ++i)
+    if (i == clones_.size()) on_device(i, [&] { make_clone(); });
+  if (begin == 0) {
+    std::vector<Tensor> originals;
+    std::vector<size_t> owners;
+    for (const size_t k : unique_) {
+      originals.push_back(seen_.tensors[k].detach());
+      owners.push_back(seen_.owners[k]);
+    }
+    values_.begin(std::move(originals), owners);
   }
-  for (size_t k = 0; k < tensors; ++k)
-    for (size_t i = 1; i < n; ++i)
-      if (stale[i][k]) on_device(i, [&] { send(k, i); });
+  for (size_t i = begin; i < end; ++i) {
+    for (size_t m = 0; m < replicas_[i].modules.size(); ++m) {
+      replicas_[i].modules[m]->training_ = seen_.modules[m]->training_;
+      replicas_[i].modules[m]->hooks_ = seen_.modules[m]->hooks_;
+    }
+    for (const Tensor& t : replicas_[i].tensors) make_plain(t);
+    on_device(i, [&] { values_.place(i, replicas_[i].tensors); });
+  }
 }
 
-/// Queues the copy of a tensor from the replica before, or from the original.
-void Replicas::send(size_t k, size_t i) {
-  Copy& copy = replicas_[i].tensors[k];
-  const Tensor original = seen_.tensors[copy.original].detach();
-  const Tensor source = i > 0 ? replicas_[i - 1].tensors[k].own : original;
-  if (const nn::detail::Lane* lane = lane_to(i)) {
-    nn::detail::mark_user(source, lane->send);
-    nn::detail::mark_user(copy.own, lane->receive);
-    lane->receive.wait_stream(arrival_stream(i - 1));
-    const StreamGuard sender(lane->send), receiver(lane->receive);
-    copy.own.copy_(source, true);
-    // Each layer begins when it has its values, and may change them when they have been sent.
-    copy.own.storage()->use_after(lane->receive);
-    source.storage()->use_after(lane->send);
-  } else {
-    if (i > 0 && !devices_[i - 1].is_cpu())
-      current_stream(devices_[i - 1]).wait_stream(arrival_stream(i - 1));
-    copy.own.copy_(source, true);
+/// Divides the tensors that want gradients into buckets. Until it is known in which order their
+/// gradients come, those of a module are one; what had none then stays apart, so that it does not
+/// keep others from travelling together.
+void Replicas::assign_buckets(const std::vector<size_t>& wanted) {
+  std::vector<size_t> arrived, others;
+  for (const size_t k : arrivals_->order())
+    if (std::ranges::find(wanted, k) != wanted.end()) arrived.push_back(k);
+  for (const size_t k : wanted)
+    if (std::ranges::find(arrived, k) == arrived.end()) others.push_back(k);
+  std::ranges::reverse(others);
+  std::vector<Tensor> tensors;
+  std::vector<size_t> owners;
+  for (const size_t k : unique_) {
+    tensors.push_back(seen_.tensors[k]);
+    owners.push_back(seen_.owners[k]);
   }
-  copy.from = original.storage();
-  copy.from_offset = original.storage_offset();
-  copy.from_version = original._version();
-  copy.own_version = copy.own._version();
+  gradient_buckets_.clear();
+  const auto add = [&](const std::vector<size_t>& order, const BucketLimits& limits) {
+    for (const std::vector<size_t>& members : make_buckets(tensors, order, owners, limits)) {
+      std::vector<Tensor> of_bucket;
+      for (const size_t k : members) of_bucket.push_back(tensors[k]);
+      gradient_buckets_.push_back({members, std::make_shared<const FlatLayout>(of_bucket)});
+    }
+  };
+  add(arrived, kGradientLimits);
+  add(others, {0, 0});
+  ordered_ = !arrived.empty();
+  wanted_ = wanted;
+}
+
+bool Replicas::buckets_fit(const std::vector<size_t>& wanted) const {
+  if (wanted != wanted_ || (!ordered_ && !arrivals_->order().empty())) return false;
+  return std::ranges::all_of(gradient_buckets_, [&](const GradientBucket& b) {
+    std::vector<Tensor> originals;
+    for (const size_t k : b.members) originals.push_back(seen_.tensors[unique_[k]]);
+    return b.layout->fits(originals);
+  });
 }
 
 void Replicas::record_history(size_t n) {
   constexpr int64_t kSmall = int64_t{1} << 18;  // bytes that take as long as a copy's latency
   for (std::vector<Stream>& streams : reduce_streams_)
     if (streams.empty())
-      for (const Device& d : devices_) streams.push_back(new_stream(d));
-  for (size_t k = 0; k < replicas_[0].tensors.size(); ++k) {
-    const Tensor& original = seen_.tensors[replicas_[0].tensors[k].original];
-    if (!original.requires_grad()) continue;
-    std::vector<Tensor> copies;
-    for (size_t i = 0; i < n; ++i) copies.push_back(replicas_[i].tensors[k].own);
-    record_broadcast(original, copies, reduce_streams_[original.nbytes() < kSmall]);
+      for (size_t i = 0; i < 2 * devices_.size(); ++i)
+        streams.push_back(new_stream(devices_[i % devices_.size()]));
+  if (!arrivals_) arrivals_ = std::make_shared<Arrivals>();
+  std::vector<size_t> wanted;
+  for (size_t k = 0; k < unique_.size(); ++k)
+    if (seen_.tensors[unique_[k]].requires_grad()) wanted.push_back(k);
+  if (!buckets_fit(wanted)) assign_buckets(wanted);
+  for (const GradientBucket& b : gradient_buckets_) {
+    std::vector<Tensor> originals;
+    std::vector<std::vector<Tensor>> copies(n);
+    int64_t bytes = 0;
+    for (const size_t k : b.members) {
+      originals.push_back(seen_.tensors[unique_[k]]);
+      bytes += originals.back().nbytes();
+      for (size_t i = 0; i < n; ++i) copies[i].push_back(replicas_[i].tensors[k]);
+    }
+    std::function<void()> arrived;
+    if (!ordered_)
+      arrived = [arrivals = arrivals_, members = b.members] { arrivals->note(members); };
+    const std::vector<Stream>& streams = reduce_streams_[bytes < kSmall];
+    const auto middle = streams.begin() + std::ssize(devices_);
+    record_broadcast(originals, copies, b.layout,
+                     {{streams.begin(), middle}, {middle, streams.end()}}, std::move(arrived));
   }
 }
 
-}  // namespace taeda::inline v0_2::nn::parallel
+}  // namespace taeda::nn::parallel

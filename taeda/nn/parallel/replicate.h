@@ -1,36 +1,37 @@
 // Copies of a module on several devices.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "taeda/nn/holder.h"
-#include "taeda/nn/pipe/lane.h"
+#include "taeda/nn/parallel/values.h"
 
 namespace taeda::inline v0_2::nn::parallel {
 
 /// Copies of one module, kept for many forward passes.
 ///
 /// Note [Replicas]
-/// A replica is a clone. Before every forward pass it is brought in step with the original: a
-/// parameter or buffer is copied, into the memory that the replica has, if the original's storage
-/// or version is another than at the last copy. So nothing is allocated in a training loop, and
-/// nothing is copied between two passes without a change. Values go from replica to replica, each
-/// tensor as soon as it has arrived, on streams of their own, so that a device sends everything
-/// once. A kernel that uses a value waits until it has arrived and been sent on, and for no other.
-/// A replica on the original's device shares its memory: it costs none, and what it writes into its
-/// buffers (the statistics of batch norm) the original has. What other replicas write into theirs
-/// is overwritten by the next pass.
+/// A replica is a clone. Before every forward pass it is brought in step with the original: the
+/// values of all parameters and buffers are copied into the memory that it has, in buckets
+/// (values.h). They are copied whether or not somebody says that they have changed: nothing tells
+/// of a write through `data_ptr()`, or of one by a replayed graph, which may run after this pass
+/// was queued; and a training step changes them all. A replica on the original's device shares its
+/// memory: it costs none, and what it writes into its buffers (the statistics of batch norm) the
+/// original has. What other replicas write into theirs is overwritten by the next pass.
 ///
-/// Clones are made anew when the tree of modules, the parameters and buffers registered in it, or
-/// a member of one of its modules has changed. Members are compared by their bytes; what a member
-/// keeps elsewhere (the elements of a vector) needs `forget()`.
+/// Where a module's own members have changed (a counter, an option), its replicas take them over.
+/// Clones are made anew when the tree of modules or the parameters and buffers registered in it
+/// have changed, or members of a module that has its own `clone()`. Members are compared by their
+/// bytes; what a member keeps elsewhere (the elements of a vector) needs `forget()`.
 ///
 /// While gradients are recorded a replica's parameters are results of the original's, so a backward
-/// pass through the replicas ends in the original's gradients.
+/// pass through the replicas ends in the original's gradients. Gradients travel in buckets, too, in
+/// the order in which they came in the first backward pass: those of a module are a bucket until
+/// then.
 class Replicas {
  public:
   Replicas(std::shared_ptr<Module> original, std::vector<Device> devices);
@@ -38,44 +39,40 @@ class Replicas {
   /// The first `n` replicas, in step with the original. Throws Error if a module cannot be cloned;
   /// what it throws otherwise (OutOfMemoryError) it throws with a line that names the device.
   const std::vector<std::shared_ptr<Module>>& follow(size_t n);
-  /// Brings in step what the replicas of the last pass need before anything else, the tensors of
-  /// the first module that has any: to be called before the inputs are sent, so that these do not
-  /// hold it up.
-  void send_first();
+  /// The same for as many as `send_inputs` returns, which is called when those values are under way
+  /// that the replicas need first: so the inputs do not hold them up, nor the other values them.
+  const std::vector<std::shared_ptr<Module>>& follow(const std::function<size_t()>& send_inputs);
   /// Has the clones made anew at the next pass.
   void forget();
   std::mutex& mutex() { return mutex_; }
 
  private:
-  /// A tensor of a replica and what it was last copied from.
-  struct Copy {
-    size_t original;  // position in Snapshot::tensors
-    Tensor own;
-    Storage from;
-    int64_t from_offset = 0, from_version = 0, own_version = 0;
-  };
   struct Replica {
     std::vector<std::shared_ptr<Module>> modules;
-    std::vector<Copy> tensors;
+    std::vector<Tensor> tensors;  // each once
   };
   /// The original as it was when the clones were made.
   struct Snapshot {
     std::vector<std::shared_ptr<Module>> modules;
-    std::vector<Tensor> tensors;
-    size_t first_tensors = 0;  // how many of them the first module has that has any
-    std::string members;
+    std::vector<std::string> members;  // their bytes, by module
+    std::vector<Tensor> tensors;       // those that are registered, maybe undefined
+    std::vector<size_t> owners;        // their modules
+  };
+  class Arrivals;
+  struct GradientBucket {
+    std::vector<size_t> members;
+    std::shared_ptr<const FlatLayout> layout;
   };
 
-  void look();
   static Snapshot look_at(const std::shared_ptr<Module>& module);
-  bool is_as_before() const;
+  void look();
+  bool take_over(const Snapshot& now);
+  void warn_if_made_again(bool made);
   void make_clone();
-  void match(Replica& replica) const;
-  std::vector<bool> prepare(size_t replica, size_t tensors);
-  void update(size_t n, size_t tensors);
-  void send(size_t tensor, size_t replica);
-  const nn::detail::Lane* lane_to(size_t replica) const;
-  Stream arrival_stream(size_t replica) const;
+  void match(size_t replica);
+  void ready(size_t begin, size_t end);
+  void assign_buckets(const std::vector<size_t>& wanted);
+  bool buckets_fit(const std::vector<size_t>& wanted) const;
   void record_history(size_t n);
 
   std::shared_ptr<Module> original_;
@@ -83,10 +80,18 @@ class Replicas {
   Snapshot seen_;
   std::vector<Replica> replicas_;
   std::vector<std::shared_ptr<Module>> clones_;
-  std::vector<std::optional<nn::detail::Lane>> lanes_;  // to each replica from the one before it
-  /// Of the gradients, one for each device; small ones do not queue behind large ones.
+  std::vector<size_t> unique_;  // positions in Snapshot::tensors of the replicas' tensors
+  Values values_;
+  std::shared_ptr<Arrivals> arrivals_;
+  std::vector<size_t> wanted_;  // the replicas' tensors that gradient_buckets_ was made for
+  std::vector<GradientBucket> gradient_buckets_;
+  bool ordered_ = false;  // gradient_buckets_ follow the order of arrival
+  /// Of the gradients: for each device that on which they are put together, and behind these for
+  /// each that on which they are added. Small ones do not queue behind large ones.
   std::vector<Stream> reduce_streams_[2];
-  size_t used_ = 0;  // replicas of the last pass
+  size_t used_ = 0;                 // replicas of the last pass
+  bool made_in_last_pass_ = false;  // clones, because the module had changed
+  bool warned_ = false;
   std::mutex mutex_;
 };
 
