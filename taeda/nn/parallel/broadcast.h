@@ -12,9 +12,10 @@ namespace taeda::inline v0_2::nn::parallel {
 
 /// Streams that gradients travel on, one for each device. Devices put their gradients together as
 /// soon as they have them, and add a bucket when the last has: were that one stream, sending the
-/// first bucket would wait for the last one's gradients.
+/// first bucket would wait for the last one's gradients. Halves of large buckets travel in opposite
+/// directions.
 struct GradientStreams {
-  std::vector<Stream> flatten, add;
+  std::vector<Stream> flatten, add, add_opposite;
 };
 
 /// Makes copies of tensors, which have the values of the originals on some devices, depend on them:

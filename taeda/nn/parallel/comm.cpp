@@ -4,6 +4,7 @@
 #include "taeda/base/error.h"
 #include "taeda/device/registry.h"
 #include "taeda/ops/join.h"
+#include "taeda/ops/out.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::nn::parallel {
@@ -140,6 +141,19 @@ Tensor reduce_add(std::vector<Tensor> tensors, Device target) {
     }
   if (tensors.empty() || !tensors[0].defined()) return {};
   return tensors[0].to(target);
+}
+
+void reduce_add_into(Tensor out, std::vector<Tensor> tensors, AddedOn side) {
+  for (size_t step = 1; step < tensors.size(); step *= 2)
+    for (size_t i = 0; i + step < tensors.size(); i += 2 * step) {
+      const bool first = side == AddedOn::First;
+      const Tensor stays = tensors[first ? i : i + step], comes = tensors[first ? i + step : i];
+      const Tensor moved = comes.to(stays.device());
+      if (2 * step >= tensors.size() && stays.device() == out.device())
+        return (void)add_out(out, moved, stays);
+      tensors[i] = moved.is_same(comes) ? stays.add(moved) : moved.add_(stays);
+    }
+  out.copy_(tensors[0], true);
 }
 
 }  // namespace taeda::nn::parallel

@@ -22,4 +22,10 @@ Tensor gather_tensors(const std::vector<Tensor>& tensors, Device target, int64_t
 /// tensors count as zero; without any other the result is undefined.
 Tensor reduce_add(std::vector<Tensor> tensors, Device target);
 
+/// Which device adds two tensors: the first one's or the second one's.
+enum class AddedOn { First, Second };
+/// The same sum, of the same bits, written into `out`, which has their sizes and dtype. All are
+/// defined, and no gradients are recorded.
+void reduce_add_into(Tensor out, std::vector<Tensor> tensors, AddedOn side);
+
 }  // namespace taeda::nn::parallel

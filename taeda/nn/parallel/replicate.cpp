@@ -311,7 +311,7 @@ void Replicas::record_history(size_t n) {
   constexpr int64_t kSmall = int64_t{1} << 18;  // bytes that take as long as a copy's latency
   for (std::vector<Stream>& streams : reduce_streams_)
     if (streams.empty())
-      for (size_t i = 0; i < 2 * devices_.size(); ++i)
+      for (size_t i = 0; i < 3 * devices_.size(); ++i)
         streams.push_back(new_stream(devices_[i % devices_.size()]));
   if (!arrivals_) arrivals_ = std::make_shared<Arrivals>();
   std::vector<size_t> wanted;
@@ -331,9 +331,10 @@ void Replicas::record_history(size_t n) {
     if (!ordered_)
       arrived = [arrivals = arrivals_, members = b.members] { arrivals->note(members); };
     const std::vector<Stream>& streams = reduce_streams_[bytes < kSmall];
-    const auto middle = streams.begin() + std::ssize(devices_);
+    const auto add = streams.begin() + std::ssize(devices_), opposite = add + std::ssize(devices_);
     record_broadcast(originals, copies, b.layout,
-                     {{streams.begin(), middle}, {middle, streams.end()}}, std::move(arrived));
+                     {{streams.begin(), add}, {add, opposite}, {opposite, streams.end()}},
+                     std::move(arrived));
   }
 }
 
