@@ -199,5 +199,33 @@ TEST(GradientTransfers, AreFew) {
   sim::configure(4);
 }
 
+/// Large enough for buckets whose halves are added in two directions.
+TEST(DataParallel, LargeBucketsHaveTheSameBitsAsATree) {
+  manual_seed(3);
+  Linear layer(1024, 1100);
+  layer->to(sim_device(0));
+  const std::vector<Device> devices = sim_devices(4);
+  DataParallel<LinearImpl> model(layer.ptr(), devices);
+  const Tensor x = taeda::randn({8, 1024}).to(sim_device(0)), w = taeda::randn({8, 1100});
+  for (int pass = 0; pass < 2; ++pass) {  // the second has buckets in the order of the first
+    model->zero_grad();
+    model->forward(x).backward(w.to(sim_device(0)));
+    std::vector<Tensor> grads;
+    for (int i = 0; i < 4; ++i) {
+      Linear one(1024, 1100);
+      one->to(sim_device(i));
+      const NoGradGuard guard;
+      one->weight.copy_(layer->weight);
+      one->bias.copy_(layer->bias);
+      const AutoGradMode recording(true);
+      one->forward(x.narrow(0, 2 * i, 2).to(sim_device(i)))
+          .backward(w.narrow(0, 2 * i, 2).to(sim_device(i)));
+      grads.push_back(one->weight.grad());
+    }
+    const Tensor expected = parallel::reduce_add(grads, sim_device(0));
+    EXPECT_TRUE(taeda::equal(layer->weight.grad(), expected)) << "pass " << pass;
+  }
+}
+
 }  // namespace
 }  // namespace taeda::nn

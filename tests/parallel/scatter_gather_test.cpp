@@ -177,6 +177,27 @@ TEST(ReduceAdd, IsATreeInTheOrderOfDevices) {
   EXPECT_THAT(values(parallel::reduce_add(parts, sim_device(0))), ElementsAre(0));
 }
 
+TEST(PairwiseSum, HasTheSameBitsOnWhicheverDeviceItIsMade) {
+  for (int n = 1; n <= 4; ++n) {
+    std::vector<Tensor> parts;
+    for (int i = 0; i < n; ++i) parts.push_back(taeda::randn({257}).mul(1e3).to(sim_device(i)));
+    std::vector<Tensor> before;
+    for (const Tensor& t : parts) before.push_back(t.clone());
+    const Tensor expected = parallel::reduce_add(parts, sim_device(0));
+    for (const auto side : {parallel::AddedOn::First, parallel::AddedOn::Second})
+      for (const int target : {0, 1}) {
+        const Tensor out = taeda::empty({257}, TensorOptions().device(sim_device(target)));
+        parallel::PairwiseSum sum(out, side);
+        for (const Tensor& t : parts) sum.add(t);
+        while (sum.step()) {
+        }
+        EXPECT_TRUE(taeda::equal(out.cpu(), expected.cpu())) << n << " devices, to " << target;
+      }
+    for (int i = 0; i < n; ++i)
+      EXPECT_TRUE(taeda::equal(parts[static_cast<size_t>(i)], before[static_cast<size_t>(i)]));
+  }
+}
+
 TEST(ReduceAdd, UndefinedTensorsAreZero) {
   const Tensor one = taeda::ones({1}, TensorOptions().device(sim_device(2)));
   EXPECT_THAT(values(parallel::reduce_add({Tensor(), Tensor(), one}, sim_device(0))),

@@ -123,13 +123,14 @@ class ReduceNode final : public OwnStreamsNode {
   Tensor sum_of_halves(const std::vector<Tensor>& flat) const {
     const int64_t middle = layout_->numel() / 128 * 64;  // aligned
     const Tensor out = layout_->allocate(device_);
-    const auto half = [middle](const Tensor& t, bool first) {
-      return first ? t.narrow(0, 0, middle) : t.narrow(0, middle, t.numel() - middle);
+    const auto first_half = [middle](const Tensor& t) { return t.narrow(0, 0, middle); };
+    const auto second_half = [middle](const Tensor& t) {
+      return t.narrow(0, middle, t.numel() - middle);
     };
-    std::vector<Tensor> firsts, seconds;
+    PairwiseSum first(first_half(out), AddedOn::First), second(second_half(out), AddedOn::Second);
     for (const Tensor& t : flat) {
-      firsts.push_back(half(t, true));
-      seconds.push_back(half(t, false));
+      first.add(first_half(t));
+      second.add(second_half(t));
     }
     for (const Stream& s : opposite_) {
       s.wait_stream(stream_on(s.device()));
@@ -137,10 +138,10 @@ class ReduceNode final : public OwnStreamsNode {
       for (const Tensor& t : flat)
         if (s.device() == t.device()) nn::detail::mark_user(t, s);
     }
-    reduce_add_into(half(out, true), std::move(firsts), AddedOn::First);
-    {
+    for (bool more = true; more;) {
+      more = first.step();
       const OnStreams guard(opposite_);
-      reduce_add_into(half(out, false), std::move(seconds), AddedOn::Second);
+      second.step();
     }
     for (const Stream& s : opposite_)
       if (s.device() == device_) stream.wait_stream(s);

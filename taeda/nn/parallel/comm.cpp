@@ -1,5 +1,7 @@
 #include "taeda/nn/parallel/comm.h"
 
+#include <utility>
+
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
 #include "taeda/device/registry.h"
@@ -143,17 +145,23 @@ Tensor reduce_add(std::vector<Tensor> tensors, Device target) {
   return tensors[0].to(target);
 }
 
-void reduce_add_into(Tensor out, std::vector<Tensor> tensors, AddedOn side) {
-  for (size_t step = 1; step < tensors.size(); step *= 2)
-    for (size_t i = 0; i + step < tensors.size(); i += 2 * step) {
-      const bool first = side == AddedOn::First;
-      const Tensor stays = tensors[first ? i : i + step], comes = tensors[first ? i + step : i];
-      const Tensor moved = comes.to(stays.device());
-      if (2 * step >= tensors.size() && stays.device() == out.device())
-        return (void)add_out(out, moved, stays);
-      tensors[i] = moved.is_same(comes) ? stays.add(moved) : moved.add_(stays);
-    }
-  out.copy_(tensors[0], true);
+bool PairwiseSum::step() {
+  const size_t n = tensors_.size(), distance = std::exchange(distance_, 2 * distance_);
+  if (!tensors_[0].defined()) return false;  // done
+  for (size_t i = 0; i + distance < n; i += 2 * distance) {
+    const bool first = side_ == AddedOn::First;
+    const Tensor stays = tensors_[first ? i : i + distance],
+                 comes = tensors_[first ? i + distance : i];
+    const Tensor moved = comes.to(stays.device());
+    if (distance_ >= n && stays.device() == out_.device())
+      tensors_[0] = add_out(out_, moved, stays);
+    else
+      tensors_[i] = moved.is_same(comes) ? stays.add(moved) : moved.add_(stays);
+  }
+  if (distance_ < n) return true;
+  if (!tensors_[0].is_same(out_)) out_.copy_(tensors_[0], true);
+  tensors_[0].reset();
+  return false;
 }
 
 }  // namespace taeda::nn::parallel

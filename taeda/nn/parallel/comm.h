@@ -24,8 +24,22 @@ Tensor reduce_add(std::vector<Tensor> tensors, Device target);
 
 /// Which device adds two tensors: the first one's or the second one's.
 enum class AddedOn { First, Second };
-/// The same sum, of the same bits, written into `out`, which has their sizes and dtype. All are
-/// defined, and no gradients are recorded.
-void reduce_add_into(Tensor out, std::vector<Tensor> tensors, AddedOn side);
+/// The same sum, of the same bits, written into `out`, step by step: several can go on side by
+/// side. No gradients are recorded.
+class PairwiseSum {
+ public:
+  PairwiseSum(Tensor out, AddedOn side) : out_(std::move(out)), side_(side) {}
+  /// One of the tensors, defined and of the sizes and dtype of `out`. Before the first step.
+  void add(Tensor t) { tensors_.push_back(std::move(t)); }
+  /// Queues the sums of neighbours, of pairs of neighbours, and so on, at last the copy to `out`;
+  /// false when that is done.
+  bool step();
+
+ private:
+  Tensor out_;
+  const AddedOn side_;
+  std::vector<Tensor> tensors_;
+  size_t distance_ = 1;
+};
 
 }  // namespace taeda::nn::parallel
