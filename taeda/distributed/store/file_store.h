@@ -7,6 +7,10 @@
 
 namespace taeda::inline v0_2::distributed {
 
+namespace detail {
+class FileLog;
+}
+
 /// Keys and values in a file that all processes open, under locks that the system releases when a
 /// process ends in whatever way. The file is made with mode 0600 if it does not exist or is empty.
 ///
@@ -36,8 +40,10 @@ class FileStore final : public Store {
   const std::string& path() const;
 
  private:
-  class Log;
-  std::unique_ptr<Log> log_;
+  std::string wait_for(const char* operation, const std::vector<std::string>& keys,
+                       std::chrono::milliseconds timeout);
+
+  std::unique_ptr<detail::FileLog> log_;
 };
 
 }  // namespace taeda::distributed

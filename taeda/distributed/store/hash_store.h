@@ -2,9 +2,9 @@
 #pragma once
 
 #include <condition_variable>
-#include <unordered_map>
 
 #include "taeda/distributed/store/store.h"
+#include "taeda/distributed/store/values.h"
 
 namespace taeda::inline v0_2::distributed {
 
@@ -25,13 +25,12 @@ class HashStore final : public Store {
   int64_t num_keys() override;
 
  private:
-  bool has_all(const std::vector<std::string>& keys) const;
-  void wait_locked(std::unique_lock<std::mutex>& lock, const char* operation,
-                   const std::vector<std::string>& keys, std::chrono::milliseconds timeout);
+  void wait_for(std::unique_lock<std::mutex>& lock, const char* operation,
+                const std::vector<std::string>& keys, std::chrono::milliseconds timeout);
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::unordered_map<std::string, std::string> values_;
+  detail::Values values_;
 };
 
 }  // namespace taeda::distributed
