@@ -128,9 +128,9 @@ TEST_F(TcpStores, AClientMayComeBeforeTheServer) {
 TEST_F(TcpStores, NobodyThereIsAnErrorInTime) {
   uint16_t port = 0;
   { port = TCPStore("localhost", server()).port(); }
-  EXPECT_THAT(refusal("localhost", {.port = port, .timeout = milliseconds(200)}),
+  EXPECT_THAT(refusal("localhost", {.port = port, .timeout = seconds(1)}),
               AllOf(HasSubstr(name(port) +
-                              ": The client socket has timed out after 200ms while "
+                              ": The client socket has timed out after 1000ms while "
                               "trying to connect to (localhost, " +
                               std::to_string(port) + ")"),
                     HasSubstr("refused")));

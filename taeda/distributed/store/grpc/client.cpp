@@ -60,8 +60,8 @@ Client::Client(const std::string& host, const TCPStoreOptions& options)
     TAEDA_CHECK_VALUE(port_ != 0,
                       "TCPStore: a process that is not the master must be told the "
                       "port, but got 0");
-    address_ = resolve(host);
-    check_reach(address_, *options.security, "TCPStore: connecting to");
+    check_reach(resolve(host), *options.security, "TCPStore: connecting to");
+    address_ = host == "localhost" ? resolve(host) : host;  // a name may have several addresses
   }
   name_ = "TCPStore(" + endpoint(host_, port_) + ")";
   connect(options);
@@ -95,7 +95,7 @@ void Client::connect(const TCPStoreOptions& options) {
     if (detail::Clock::now() >= deadline)
       fail(": The client socket has timed out after " + std::to_string(options.timeout.count()) +
            "ms while trying to connect to (" + host_ + ", " + std::to_string(port_) +
-           "): " + status.error_message());
+           "): " + reason);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
 }

@@ -2,6 +2,7 @@
 
 #include <grpcpp/resource_quota.h>
 #include <grpcpp/server_builder.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <map>
@@ -17,6 +18,17 @@ namespace {
 using std::chrono::milliseconds;
 
 int count_of(milliseconds time) { return static_cast<int>(time.count()); }
+
+/// Every client is a descriptor. Where they run out gRPC stops to listen, and the usual limit of
+/// 1024 is low: for large jobs, and against strangers who connect and say nothing until they are
+/// cut off.
+void raise_descriptor_limit() {
+  constexpr rlim_t kEnough = 65'536;
+  rlimit limit;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kEnough) return;
+  limit.rlim_cur = std::min(limit.rlim_max, kEnough);
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
 
 /// What keeps strangers, who need not speak gRPC at all, from filling memory or connections.
 void limit(grpc::ServerBuilder& builder) {
@@ -54,6 +66,7 @@ void Server::listen(const std::string& address, const TCPStoreOptions& options) 
                    "TAEDA_DISTRIBUTED_INTERFACE");
   };
   check(listen_objection(address, options.port));
+  raise_descriptor_limit();
   house_ = std::make_shared<House>(*options.job, options.security->secret,
                                    options.world_size.value_or(0));
   grpc::ServerBuilder builder;
