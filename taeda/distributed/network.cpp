@@ -78,6 +78,7 @@ std::string interface_address(const std::string& name) {
 
 std::string listen_address(const std::string& host, const std::string& interface_name) {
   if (!interface_name.empty()) return interface_address(interface_name);
+  if (host == "localhost" || is_loopback(host)) return resolve(host);
   if (const char* text = std::getenv("TAEDA_DISTRIBUTED_INTERFACE"); text && *text)
     return interface_address(text);
   return resolve(host);

@@ -14,9 +14,9 @@ std::string resolve(const std::string& host);
 /// DistributedError naming the interfaces there are.
 std::string interface_address(const std::string& name);
 
-/// Where a server for `host` listens: on the interface that is named, here or by the variable
-/// TAEDA_DISTRIBUTED_INTERFACE (a name, an address, or 0.0.0.0 or :: for all), else on the address
-/// of `host` and nowhere else.
+/// Where a server for `host` listens: on the interface that is named (a name, an address, or
+/// 0.0.0.0 or :: for all); else, unless `host` is loopback, on that of TAEDA_DISTRIBUTED_INTERFACE;
+/// else on the address of `host` and nowhere else.
 std::string listen_address(const std::string& host, const std::string& interface_name = "");
 
 /// Whether only processes of this machine can reach the numeric `address`.

@@ -96,6 +96,7 @@ TEST(Network, NamesBecomeAddresses) {
   EXPECT_EQ(listen_address("192.0.2.7", "lo"), "127.0.0.1");
   const Variable named("TAEDA_DISTRIBUTED_INTERFACE", "lo");
   EXPECT_EQ(listen_address("192.0.2.7"), "127.0.0.1");
+  EXPECT_EQ(listen_address("127.0.0.5"), "127.0.0.5") << "clients would not find it elsewhere";
   EXPECT_EQ(listen_address("192.0.2.7", "0.0.0.0"), "0.0.0.0") << "an option comes first";
   EXPECT_EQ(endpoint("host", 80), "host:80");
   EXPECT_EQ(endpoint("::1", 80), "[::1]:80");

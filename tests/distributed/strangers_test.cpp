@@ -226,17 +226,22 @@ TEST_F(Strangers, IdleConnectionsKeepNobodyOut) {
   for (int s : sockets) ::close(s);
 }
 
-/// A server that knows the protocol and not the secret.
+/// A server that is not the job's, or one whose frames somebody changes on their way.
 class FalseServer final : public StoreService::Service {
  public:
-  FalseServer() {
+  explicit FalseServer(bool knows_secret) : knows_secret_(knows_secret) {
     grpc::ServerBuilder builder;
     builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port_);
     builder.RegisterService(this);
     server_ = builder.BuildAndStart();
   }
   ~FalseServer() override { server_->Shutdown(std::chrono::system_clock::now()); }
-  uint16_t port() const { return static_cast<uint16_t>(port_); }
+  TCPStoreOptions client() const {
+    return {.port = static_cast<uint16_t>(port_),
+            .job = "tests",
+            .security = Security{.secret = kTestSecret}};
+  }
+  std::string name() const { return "TCPStore(localhost:" + std::to_string(port_) + ")"; }
 
   grpc::Status Join(grpc::ServerContext*, grpc::ServerReaderWriter<Frame, Frame>* stream) override {
     Frame frame;
@@ -245,31 +250,47 @@ class FalseServer final : public StoreService::Service {
     challenge.set_version(kVersion);
     challenge.set_nonce(new_nonce());
     challenge.set_wants_secret(true);
-    frame.set_payload(challenge.SerializeAsString());
-    stream->Write(frame);
+    const Greetings greetings = {frame.payload(), challenge.SerializeAsString()};
+    send(stream, greetings.challenge);
     stream->Read(&frame);
     Proof proof;
     proof.ParseFromString(frame.payload());
-    Welcome welcome;
-    welcome.set_code(proof.code());  // the client's own, sent back
-    frame.set_payload(welcome.SerializeAsString());
-    stream->Write(frame);
+    Welcome welcome;  // if it knows nothing, with the client's own proof
+    welcome.set_code(knows_secret_ ? greetings.server_proof(kTestSecret) : proof.code());
+    send(stream, welcome.SerializeAsString());
+    if (!stream->Read(&frame)) return grpc::Status::OK;
+    Response response;
+    response.set_number(1);
+    response.set_value("not what was stored");
+    send(stream, response.SerializeAsString());
     stream->Read(&frame);
     return grpc::Status::OK;
   }
 
  private:
+  static void send(grpc::ServerReaderWriter<Frame, Frame>* stream, const std::string& payload) {
+    Frame frame;
+    frame.set_payload(payload);
+    stream->Write(frame);
+  }
+
+  const bool knows_secret_;
   int port_ = 0;
   std::unique_ptr<grpc::Server> server_;
 };
 
-TEST(FalseServers, AreNotBelieved) {
-  const FalseServer server;
-  const TCPStoreOptions options = {
-      .port = server.port(), .job = "tests", .security = Security{.secret = kTestSecret}};
-  EXPECT_EQ(error_of([&] { TCPStore store("localhost", options); }),
-            "TCPStore(localhost:" + std::to_string(server.port()) +
-                "): the server does not know the job's secret");
+TEST(FalseServers, AreNotBelievedWithoutTheSecret) {
+  const FalseServer server(false);
+  EXPECT_EQ(error_of([&] { TCPStore store("localhost", server.client()); }),
+            server.name() + ": the server does not know the job's secret");
+}
+
+TEST(FalseServers, AChangedResponseIsNotBelieved) {
+  const FalseServer server(true);
+  TCPStore store("localhost", server.client());
+  EXPECT_THAT(error_of([&] { store.get("key"); }),
+              AllOf(HasSubstr(server.name() + ".get: the store's server at localhost:"),
+                    HasSubstr("is gone: a frame whose code is wrong")));
 }
 
 }  // namespace

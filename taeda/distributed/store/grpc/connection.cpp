@@ -92,6 +92,7 @@ void Connection::OnReadDone(bool ok) {
       if (!same_code(incoming_.code(), incoming_codes_.next(incoming_.payload())) ||
           !response.ParseFromString(incoming_.payload())) {
         ok = false;
+        distrusted_ = true;
       } else if (const auto it = calls_.find(response.number()); it != calls_.end()) {
         it->second = std::move(response);
       }
@@ -110,6 +111,7 @@ void Connection::OnDone(const grpc::Status& status) {
 
 grpc::Status Connection::status() const {
   std::lock_guard lock(mutex_);
+  if (distrusted_) return {grpc::StatusCode::UNAUTHENTICATED, "a frame whose code is wrong"};
   return done_.value_or(grpc::Status(grpc::StatusCode::DEADLINE_EXCEEDED, "no answer"));
 }
 

@@ -65,6 +65,7 @@ class Connection final : public grpc::ClientBidiReactor<Frame, Frame> {
   FrameCodes incoming_codes_, outgoing_codes_;
   std::deque<Frame> waiting_;  // to be sent
   bool writing_ = false, ending_ = false;
+  bool distrusted_ = false;  // a frame was not the server's
   std::optional<grpc::Status> done_;
 };
 

@@ -16,10 +16,10 @@ std::string objection(const Request& request) {
     all += key.size();
   }
   if (all > kMostValueBytes) return too_long("keys", all, kMostValueBytes);
+  const std::string key = request.keys_size() ? request.keys(0).substr(0, 100) : "";
   for (const std::string* value : {&request.value(), &request.expected()})
     if (value->size() > kMostValueBytes)
-      return too_long(("a value for key '" + request.keys(0).substr(0, 100) + "'").c_str(),
-                      value->size(), kMostValueBytes);
+      return too_long(("a value for key '" + key + "'").c_str(), value->size(), kMostValueBytes);
   return {};
 }
 
