@@ -2,7 +2,7 @@
 # makes a TCPStore. It links to libtaeda.
 
 if(TAEDA_WITH_GRPC)
-  # The messages and the service of store.proto, and what both sides agree on.
+  # The messages and the service of store.proto, and what tests use as they are.
   set(room ${PROJECT_SOURCE_DIR}/taeda/distributed/store/grpc)
   set(out ${CMAKE_CURRENT_BINARY_DIR}/grpc_messages)
   file(MAKE_DIRECTORY ${out})
@@ -14,7 +14,7 @@ if(TAEDA_WITH_GRPC)
     DEPENDS ${room}/store.proto COMMENT "Messages and service of store.proto" VERBATIM)
   set_source_files_properties(${generated} PROPERTIES COMPILE_OPTIONS -w)
 
-  set(messages ${room}/messages.cpp ${room}/authentication.cpp)
+  set(messages ${room}/messages.cpp ${room}/authentication.cpp ${room}/state.cpp)
   add_library(taeda_grpc_messages STATIC ${generated} ${messages})
   set_target_properties(taeda_grpc_messages PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_include_directories(taeda_grpc_messages SYSTEM PUBLIC ${out} ${GRPC_INCLUDE_DIR})

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "taeda/base/error.h"
-#include "taeda/distributed/engine.h"
 #include "taeda/distributed/environment.h"
 #include "taeda/distributed/store/file_store.h"
 #include "taeda/distributed/store/hash_store.h"
 #include "taeda/distributed/store/tcp_store.h"
 #include "tests/distributed/process.h"
+#include "tests/distributed/stores.h"
 #include "tests/distributed/variable.h"
 #include "tests/error_of.h"
 #include "tests/io/temporary_folder.h"
@@ -187,8 +187,8 @@ class MeetingTest : public RendezvousTest, public testing::WithParamInterface<st
 
 TEST_P(MeetingTest, ProcessesMeet) {
   constexpr int kRanks = 3;
-  if (GetParam() != "file" && !has_engine("grpc"))
-    GTEST_SKIP() << "this build lacks the engine 'grpc'";
+  if (const std::string reason = missing_grpc(); GetParam() != "file" && !reason.empty())
+    GTEST_SKIP() << reason;
   const TemporaryFolder folder;
   std::string port = "0";
   if (GetParam() != "file")

@@ -46,16 +46,20 @@ struct SecretTcpWorld final : TcpWorld {
   SecretTcpWorld() : TcpWorld(kTestSecret) {}
 };
 
-std::string missing_grpc() {
-  return has_engine("grpc") ? "" : "TCPStore needs the engine 'grpc', which this build lacks";
-}
-
 template <class World>
 StoreKind kind(const char* name) {
   return {name, [] { return std::make_unique<World>(); }};
 }
 
 }  // namespace
+
+std::string missing_grpc() {
+#if defined(__SANITIZE_THREAD__)
+  return "gRPC was built without ThreadSanitizer";
+#else
+  return has_engine("grpc") ? "" : "TCPStore needs the engine 'grpc', which this build lacks";
+#endif
+}
 
 std::vector<StoreKind> store_kinds() {
   return {kind<HashWorld>("Hash"),

@@ -33,4 +33,9 @@ inline std::ostream& operator<<(std::ostream& out, const StoreKind& kind) {
 
 std::vector<StoreKind> store_kinds();
 
+/// Why tests of TCPStore cannot run; empty if they can. ThreadSanitizer does not see how gRPC's
+/// threads wait for each other, in libraries that were built without it, and reports thousands of
+/// races there: under it `State` is tested alone.
+std::string missing_grpc();
+
 }  // namespace taeda::distributed

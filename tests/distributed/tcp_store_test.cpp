@@ -46,7 +46,7 @@ const Role count_in_store("count in a served store", [] {
 class TcpStores : public testing::Test {
  protected:
   void SetUp() override {
-    if (!has_engine("grpc")) GTEST_SKIP() << "this build lacks the engine 'grpc'";
+    if (const std::string reason = missing_grpc(); !reason.empty()) GTEST_SKIP() << reason;
   }
 
   static TCPStoreOptions server(const Security& security = {}) {
@@ -95,9 +95,9 @@ TEST_F(TcpStores, TheMasterWaitsForWorkers) {
   TCPStoreOptions master = server();
   master.world_size = 3;
   master.multi_tenant = true;
-  master.timeout = milliseconds(100);
+  master.timeout = seconds(1);
   EXPECT_THAT(refusal("localhost", master),
-              HasSubstr(": Timed out after 100ms waiting for clients. 1/3 clients joined."));
+              HasSubstr(": Timed out after 1000ms waiting for clients. 1/3 clients joined."));
   master.wait_for_workers = false;
   TCPStore first("localhost", master);
   master.port = first.port();
@@ -133,7 +133,7 @@ TEST_F(TcpStores, NobodyThereIsAnErrorInTime) {
                               ": The client socket has timed out after 1000ms while "
                               "trying to connect to (localhost, " +
                               std::to_string(port) + ")"),
-                    HasSubstr("refused")));
+                    AnyOf(HasSubstr("refused"), HasSubstr("no answer"))));
   EXPECT_THAT(refusal("no-such-host.invalid", {.port = port}),
               HasSubstr("the host name 'no-such-host.invalid' has no address"));
 }

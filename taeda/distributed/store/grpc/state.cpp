@@ -105,12 +105,12 @@ Response State::answer(const Request& request) {
 }
 
 void State::set(const std::string& key, std::string value) {
-  const size_t more = key.size() + value.size();
-  TAEDA_CHECK_AS(
-      DistributedError,
-      values_.bytes() + more <= kMostBytes && (values_.size() < kMostKeys || values_.find(key)),
-      ".set: the store is full, with ", values_.size(), " keys and ", values_.bytes(),
-      " bytes; at most ", kMostKeys, " and ", kMostBytes);
+  const std::string* old = values_.find(key);
+  const size_t bytes = values_.bytes() - (old ? key.size() + old->size() : 0);
+  const bool fits = bytes + key.size() + value.size() <= most_bytes_;
+  TAEDA_CHECK_AS(DistributedError, fits && (old || values_.size() < most_keys_),
+                 ": the store is full, with ", values_.size(), " keys and ", values_.bytes(),
+                 " bytes; at most ", most_keys_, " and ", most_bytes_);
   values_.set(key, std::move(value));
 }
 

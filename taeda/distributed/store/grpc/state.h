@@ -22,6 +22,10 @@ class State {
  public:
   using Reply = std::function<void(const Response&)>;
 
+  /// Holds at most so much, of keys and values together.
+  explicit State(size_t most_keys = kMostKeys, size_t most_bytes = kMostBytes)
+      : most_keys_(most_keys), most_bytes_(most_bytes) {}
+
   /// Does what `member` asks for, and replies now or when what it waits for is there.
   void handle(const void* member, const Request& request, Reply reply);
   /// One more process takes part.
@@ -47,6 +51,7 @@ class State {
   void wake_for_workers(Replies& out);
   Response answer_to_waiter(const Waiter& waiter) const;
 
+  const size_t most_keys_, most_bytes_;
   std::mutex mutex_;
   detail::Values values_;
   int64_t workers_ = 0;
