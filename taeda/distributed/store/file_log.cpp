@@ -28,6 +28,10 @@ struct RecordHead {
 // The bytes that are locked lie far behind the end, where locks are allowed and nothing is.
 constexpr off_t kChanges = off_t{1} << 60;  // held while somebody reads or changes the file
 constexpr off_t kMembers = kChanges + 1;    // shared by all who have the file open
+constexpr off_t kWaiting = kChanges + 2;    // shared by all who wait for kChanges
+
+/// How often one who waits asks, at least.
+constexpr std::chrono::microseconds kLongestPause(1000);
 
 /// Whether the lock was to be had at once.
 bool try_lock(int file, short kind, off_t at) {
@@ -37,6 +41,16 @@ bool try_lock(int file, short kind, off_t at) {
   range.l_start = at;
   range.l_len = 1;
   return ::fcntl(file, F_OFD_SETLK, &range) == 0;
+}
+
+/// Whether somebody else holds the byte in whatever way.
+bool is_held(int file, off_t at) {
+  struct flock range = {};
+  range.l_type = F_WRLCK;
+  range.l_whence = SEEK_SET;
+  range.l_start = at;
+  range.l_len = 1;
+  return ::fcntl(file, F_OFD_GETLK, &range) == 0 && range.l_type != F_UNLCK;
 }
 
 bool lock_is_taken() { return errno == EAGAIN || errno == EACCES || errno == EINTR; }
@@ -106,15 +120,22 @@ void FileLog::open_file() {
 
 void FileLog::lock(const char* operation, Clock::time_point deadline) {
   // Asked for again and again rather than waited for: a process that was stopped with the lock in
-  // its hand must not hold up others beyond their timeout.
+  // its hand must not hold up others beyond their timeout. Who comes lets those go first who wait,
+  // else a process that changes the file all the time would keep them waiting.
+  if (is_held(file_, kWaiting)) std::this_thread::sleep_for(2 * kLongestPause);
   std::chrono::microseconds pause(50);
+  bool waiting = false;
   while (!try_lock(file_, F_WRLCK, kChanges)) {
     if (!lock_is_taken()) fail_with_errno(operation, "cannot lock the file");
-    if (Clock::now() >= deadline)
+    if (!waiting) waiting = try_lock(file_, F_RDLCK, kWaiting);
+    if (Clock::now() >= deadline) {
+      try_lock(file_, F_UNLCK, kWaiting);
       fail(operation, "another process held the lock of the file for the whole timeout");
+    }
     std::this_thread::sleep_for(pause);
-    pause = std::min(pause * 2, std::chrono::microseconds(5000));
+    pause = std::min(pause * 2, kLongestPause);
   }
+  if (waiting) try_lock(file_, F_UNLCK, kWaiting);
 }
 
 void FileLog::unlock() { try_lock(file_, F_UNLCK, kChanges); }
