@@ -2,10 +2,12 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <string_view>
@@ -76,20 +78,15 @@ const Plugin* checked(void* library, const fs::path& file, const std::string& na
 
 /// Finds and loads libtaeda_<name>.so; null, with the reason.
 const Plugin* load_plugin(const std::string& name, std::string* reason) {
-  const std::string base = std::string(kPrefix) + name + std::string(kSuffix);
-  std::string looked_in;
-  for (const fs::path& folder : plugin_folders()) {
-    const fs::path file = folder / base;
-    looked_in += (looked_in.empty() ? "" : ", ") + folder.string();
-    std::error_code ignored;
-    if (!fs::exists(file, ignored)) continue;
-    if (void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL))
-      return checked(library, file, name, reason);
-    *reason = file.string() + " could not be loaded: " + dlerror();
-    return nullptr;
-  }
-  *reason = "no plug-in " + base + " was found in " + looked_in;
-  return nullptr;
+  const detail::PluginLibrary library = detail::open_plugin_library(name, reason);
+  return library.handle ? checked(library.handle, library.file, name, reason) : nullptr;
+}
+
+/// Whether a library libtaeda_<name>.so could bring a type of device.
+bool may_be_device_type(const std::string& name) {
+  return detail::is_device_type_name(name) &&
+         std::find(std::begin(kEngineNames), std::end(kEngineNames), name) ==
+             std::end(kEngineNames);
 }
 
 Backend* start(const Plugin& plugin, DeviceType type, std::string* reason) {
@@ -104,8 +101,24 @@ Backend* start(const Plugin& plugin, DeviceType type, std::string* reason) {
 
 }  // namespace
 
+detail::PluginLibrary detail::open_plugin_library(const std::string& name, std::string* reason) {
+  const std::string base = std::string(kPrefix) + name + std::string(kSuffix);
+  std::string looked_in;
+  for (const fs::path& folder : plugin_folders()) {
+    const fs::path file = folder / base;
+    looked_in += (looked_in.empty() ? "" : ", ") + folder.string();
+    std::error_code ignored;
+    if (!fs::exists(file, ignored)) continue;
+    if (void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) return {library, file};
+    *reason = file.string() + " could not be loaded: " + dlerror();
+    return {};
+  }
+  *reason = "no plug-in " + base + " was found in " + looked_in;
+  return {};
+}
+
 std::optional<DeviceType> detail::load_device_type(const std::string& name, std::string* reason) {
-  if (!is_device_type_name(name)) return {};
+  if (!may_be_device_type(name)) return {};
   std::lock_guard lock(loading());
   if (const auto type = find_device_type(name)) return type;  // another thread was faster
   const Plugin* plugin = load_plugin(name, reason);
@@ -149,7 +162,7 @@ std::vector<UnusablePlugin> load_plugins() {
   }
   std::vector<UnusablePlugin> out;
   for (auto& [name, reason] : found)
-    if (detail::is_device_type_name(name) && !find_device_type(name) &&
+    if (may_be_device_type(name) && !find_device_type(name) &&
         !detail::load_device_type(name, &reason))
       out.push_back({name, reason});
   return out;

@@ -47,6 +47,9 @@ struct Plugin {
   Backend* (*start)(DeviceType type) = nullptr;
 };
 
+/// Plug-ins that bring no type of device: engines that other rooms load by these names.
+inline constexpr const char* kEngineNames[] = {"gloo", "grpc", "mpi", "nccl"};
+
 /// A library that lies where plug-ins are looked for and cannot be used.
 struct UnusablePlugin {
   std::string name, reason;
@@ -56,6 +59,15 @@ struct UnusablePlugin {
 std::vector<UnusablePlugin> load_plugins();
 
 namespace detail {
+
+struct PluginLibrary {
+  void* handle = nullptr;
+  std::string file;
+};
+
+/// Loads libtaeda_<name>.so from where plug-ins lie, whatever it exports; without a handle, and
+/// with the reason, when there is none or it does not load.
+PluginLibrary open_plugin_library(const std::string& name, std::string* reason);
 
 /// The backend of a type that a plug-in brought; null, with the reason, when it does not start.
 Backend* start_plugin(DeviceType type, std::string* reason);
