@@ -11,6 +11,9 @@ install(TARGETS taeda taeda_compat EXPORT TaedaTargets
 if(TAEDA_WITH_CUDA)
   install(TARGETS taeda_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
+if(TAEDA_WITH_GLOO)
+  install(TARGETS taeda_gloo LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 install(EXPORT TaedaTargets NAMESPACE Taeda:: DESTINATION ${package_dir})
 
 # Nothing public includes the headers of a backend.
