@@ -76,6 +76,28 @@ endif()
 taeda_decide(TAEDA_WITH_TENSORBOARD TAEDA_TENSORBOARD ${found}
              "Debian packages libprotobuf-dev, protobuf-compiler")
 
+# Debian's package file of gRPC wants the packages of all that gRPC was built with.
+set(found FALSE)
+set(missing "Debian packages libgrpc++-dev, protobuf-compiler-grpc, libprotobuf-dev, protobuf-compiler, libssl-dev")
+if(TAEDA_GRPC STREQUAL "OFF")
+elseif(NOT BUILD_SHARED_LIBS)
+  set(missing "a shared libtaeda for the plug-in to link to (BUILD_SHARED_LIBS=ON)")
+else()
+  find_package(Protobuf QUIET)
+  find_package(OpenSSL QUIET)
+  find_package(absl CONFIG QUIET)
+  find_path(GRPC_INCLUDE_DIR grpcpp/grpcpp.h)
+  find_library(GRPCXX_LIBRARY grpc++)
+  find_library(GRPC_LIBRARY grpc)
+  find_library(GPR_LIBRARY gpr)
+  find_program(GRPC_CPP_PLUGIN grpc_cpp_plugin)
+  if(TARGET protobuf::protoc AND TARGET protobuf::libprotobuf AND OPENSSL_FOUND AND GRPC_INCLUDE_DIR
+     AND GRPCXX_LIBRARY AND GRPC_LIBRARY AND GPR_LIBRARY AND GRPC_CPP_PLUGIN)
+    set(found TRUE)
+  endif()
+endif()
+taeda_decide(TAEDA_WITH_GRPC TAEDA_GRPC ${found} "${missing}")
+
 if(NOT TAEDA_JSON STREQUAL "OFF")
   find_package(nlohmann_json CONFIG QUIET)
 endif()

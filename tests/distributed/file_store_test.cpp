@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 std::string path_of_test() { return std::getenv("TAEDA_TEST_PATH"); }
 
 /// Counts to 100 with the others, says so, and leaves.
-const Role counter("count in a file", [] {
+const Role count_in_file("count in a file", [] {
   FileStore store(path_of_test(), 4);
   for (int i = 0; i < 100; ++i) store.add("n", 1);
   store.add("done", 1);
@@ -37,7 +37,7 @@ const Role counter("count in a file", [] {
 });
 
 /// Joins, says so, and writes until it is killed.
-const Role writer("write to a file", [] {
+const Role write_to_file("write to a file", [] {
   FileStore store(path_of_test(), 2);
   store.set("from the writer", "1");
   std::puts("ready");

@@ -83,7 +83,10 @@ Process::~Process() {
 }
 
 void Process::signal(int number) {
-  if (!status_) ::kill(id_, number);
+  if (status_) return;
+  ::kill(id_, number);
+  siginfo_t info;
+  if (number == SIGSTOP) ::waitid(P_PID, static_cast<id_t>(id_), &info, WSTOPPED | WNOWAIT);
 }
 
 std::optional<int> Process::wait(std::chrono::milliseconds timeout) {

@@ -28,6 +28,7 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
+  /// Sends a signal; SIGSTOP has stopped it then.
   void signal(int number);
   /// The exit status, or minus the signal that ended it; none while it runs after `timeout`.
   std::optional<int> wait(std::chrono::milliseconds timeout = std::chrono::seconds(20));

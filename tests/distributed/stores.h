@@ -11,6 +11,9 @@
 
 namespace taeda::distributed {
 
+/// What processes of a test's job know.
+inline constexpr const char* kTestSecret = "known to this job alone";
+
 /// One store and the ways to it.
 struct StoreWorld {
   virtual ~StoreWorld() = default;

@@ -7,6 +7,7 @@
 #include "taeda/base/error.h"
 #include "taeda/distributed/engine.h"
 #include "taeda/distributed/group/collectives.h"
+#include "taeda/distributed/rendezvous.h"
 #include "taeda/distributed/store/prefix_store.h"
 
 namespace taeda::inline v0_2::distributed {
@@ -70,11 +71,6 @@ int index_of(const std::vector<int>& list, int value) {
 
 namespace {
 
-struct Rendezvous {
-  StorePtr store;
-  int rank, world_size;
-};
-
 /// PyTorch's names for "whatever fits the tensors" mean the engine that serves all of them.
 std::string backend_named(const std::string& text) {
   if (text.empty() || text == "cpu:gloo,cuda:nccl" || text == "cpu:gloo" ||
@@ -101,11 +97,13 @@ void init_process_group(const std::string& backend, const InitOptions& options) 
   group.timeout = options.timeout.value_or(kProcessGroupTimeout);
   group.name = options.group_name.empty() ? "default" : options.group_name;
   Rendezvous meeting{options.store, options.rank, options.world_size};
-  TAEDA_CHECK(meeting.store, "no rendezvous yet");
+  if (!meeting.store)
+    meeting = rendezvous(options.init_method, options.rank, options.world_size, group.timeout);
   // One store may serve several worlds, one after the other.
   auto store = std::make_shared<PrefixStore>(world.next_world(), meeting.store);
-  world.set_default(ProcessGroup::create(backend_named(backend), store, meeting.rank,
-                                         meeting.world_size, std::move(group)),
+  world.set_default(ProcessGroup::create(backend_named(backend), store,
+                                         static_cast<int>(meeting.rank),
+                                         static_cast<int>(meeting.world_size), std::move(group)),
                     store);
 }
 

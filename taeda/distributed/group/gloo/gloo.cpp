@@ -21,6 +21,8 @@
 #include "taeda/distributed/engine.h"
 #include "taeda/distributed/group/communicator.h"
 #include "taeda/distributed/group/gloo/reduce_functions.h"
+#include "taeda/distributed/network.h"
+#include "taeda/distributed/security.h"
 
 namespace taeda::inline v0_2::distributed {
 
@@ -30,20 +32,24 @@ using std::chrono::milliseconds;
 
 constexpr uint64_t kMessageSlot = uint64_t{0x90} << 56;  // Gloo's collectives use 0x01 to 0x08
 
-/// The network interface that was named, or loopback.
+/// The address of the interface that was named, or loopback. Gloo asks nobody who they are, so that
+/// beyond this machine at least the store has to, which gives the addresses out.
+std::string own_address() {
+  for (const char* variable : {"TAEDA_DISTRIBUTED_INTERFACE", "GLOO_SOCKET_IFNAME"})
+    if (const char* name = std::getenv(variable); name && *name) {
+      const std::string address = interface_address(name);
+      check_reach(address, Security::from_environment(), "gloo: listening on");
+      return address;
+    }
+  return "127.0.0.1";
+}
+
 std::shared_ptr<gloo::transport::Device> make_device() {
-  gloo::transport::tcp::attr attr;
-  const char* name = std::getenv("TAEDA_SOCKET_IFNAME");
-  if (!name || !*name) name = std::getenv("GLOO_SOCKET_IFNAME");
-  if (name && *name)
-    attr.iface = name;
-  else
-    attr.hostname = "127.0.0.1";
+  gloo::transport::tcp::attr attr(own_address().c_str());
   try {
     return gloo::transport::tcp::CreateDevice(attr);
   } catch (const std::exception& e) {
-    TAEDA_CHECK_AS(DistributedError, false, "gloo: cannot listen on ",
-                   name && *name ? name : "127.0.0.1", ": ", e.what());
+    throw DistributedError("gloo: cannot listen on " + attr.hostname + ": " + e.what());
   }
 }
 
@@ -339,8 +345,8 @@ std::unique_ptr<Communicator> connect(StorePtr store, int rank, int size, millis
     throw;
   } catch (const std::exception& e) {
     proceed(*store);  // knows better why a peer went away, if it does
-    TAEDA_CHECK_AS(DistributedError, false, "rank ", rank, " could not connect to the group: ",
-                   message_of(e));
+    throw DistributedError("rank " + std::to_string(rank) + " could not connect to the group: " +
+                           message_of(e));
   }
   return std::make_unique<GlooCommunicator>(std::move(mesh));
 }

@@ -1,0 +1,31 @@
+// Names and addresses of machines and their interfaces.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace taeda::inline v0_2::distributed {
+
+/// The numeric address of `host`: "localhost" is 127.0.0.1, an address is itself, a name is what
+/// the system says first. Throws DistributedError when it knows none.
+std::string resolve(const std::string& host);
+
+/// The address of a network interface ("eth0"), IPv4 where it has one; an address is itself. Throws
+/// DistributedError naming the interfaces there are.
+std::string interface_address(const std::string& name);
+
+/// Where a server for `host` listens: on the interface that is named, here or by the variable
+/// TAEDA_DISTRIBUTED_INTERFACE (a name, an address, or 0.0.0.0 or :: for all), else on the address
+/// of `host` and nowhere else.
+std::string listen_address(const std::string& host, const std::string& interface_name = "");
+
+/// Whether only processes of this machine can reach the numeric `address`.
+bool is_loopback(const std::string& address);
+
+/// "host:port", with brackets around an IPv6 address.
+std::string endpoint(const std::string& host, uint16_t port);
+
+/// Why this process cannot listen there, in the system's words; empty if it can.
+std::string listen_objection(const std::string& address, uint16_t port);
+
+}  // namespace taeda::distributed

@@ -1,0 +1,80 @@
+// One client, as the server sees it.
+#pragma once
+
+#include <grpcpp/alarm.h>
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "taeda/distributed/store/grpc/authentication.h"
+#include "taeda/distributed/store/grpc/messages.h"
+#include "taeda/distributed/store/grpc/state.h"
+
+namespace taeda::inline v0_2::distributed::grpc_store {
+
+/// What all sessions of a server have in common.
+struct House {
+  std::string job, secret;
+  int64_t world_size = 0;  // 0: not told
+  State state;
+  std::atomic<size_t> sessions{0};
+
+  House(std::string its_job, std::string its_secret, int64_t size)
+      : job(std::move(its_job)), secret(std::move(its_secret)), world_size(size) {}
+};
+
+/// The stream of one client. gRPC calls the On... functions, one read and one write at a time; the
+/// object lives until OnDone.
+class Session final : public grpc::ServerBidiReactor<Frame, Frame>,
+                      public std::enable_shared_from_this<Session> {
+ public:
+  /// Begins to listen to the client.
+  static std::shared_ptr<Session> start(std::shared_ptr<House> house);
+  explicit Session(std::shared_ptr<House> house);
+  ~Session() override;
+
+  void send(const google::protobuf::MessageLite& message);
+  /// Ends the stream with a reason that the client is told, before what waits to be sent, or after.
+  void close(const grpc::Status& status, bool after_sending = false);
+
+  void OnReadDone(bool ok) override;
+  void OnWriteDone(bool ok) override;
+  void OnCancel() override;
+  void OnDone() override;
+
+ private:
+  grpc::Status receive(const Frame& frame);
+  grpc::Status receive_hello(const std::string& payload);
+  grpc::Status receive_proof(const std::string& payload);
+  grpc::Status receive_request(const Frame& frame);
+  grpc::Status refusal(const Hello& hello) const;
+  void take_next_frame();
+  bool may_read();
+
+  enum class Expects { kHello, kProof, kRequests };
+
+  const std::shared_ptr<House> house_;
+  std::shared_ptr<Session> self_;  // until OnDone
+  grpc::Alarm greeting_ends_;
+
+  // Touched by reads alone.
+  Frame incoming_;
+  Hello hello_;
+  Greetings greetings_;
+  FrameCodes incoming_codes_;
+
+  std::mutex mutex_;
+  Expects expects_ = Expects::kHello;
+  FrameCodes outgoing_codes_;
+  std::deque<Frame> waiting_;  // to be sent
+  size_t waiting_bytes_ = 0;
+  Frame outgoing_;
+  bool writing_ = false, reading_paused_ = false;
+  std::optional<grpc::Status> end_;
+};
+
+}  // namespace taeda::distributed::grpc_store

@@ -1,0 +1,58 @@
+// The keys of a store's server, and who waits for which.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "taeda/distributed/store/grpc/messages.h"
+#include "taeda/distributed/store/values.h"
+
+namespace taeda::inline v0_2::distributed::grpc_store {
+
+/// Any thread may call any function. Replies are called without the lock. Errors begin with a point
+/// and the operation: the client puts the name by which it knows the store in front.
+class State {
+ public:
+  using Reply = std::function<void(const Response&)>;
+
+  /// Does what `member` asks for, and replies now or when what it waits for is there.
+  void handle(const void* member, const Request& request, Reply reply);
+  /// One more process takes part.
+  void add_worker();
+  /// `member` is gone: nobody replies to it any more.
+  void remove(const void* member);
+
+ private:
+  using Replies = std::vector<std::pair<Reply, Response>>;
+  struct Waiter {
+    const void* member;
+    Request request;
+    Reply reply;
+    int next_key = 0;  // those before were seen
+  };
+  using Waiters = std::list<Waiter>;
+
+  Response answer(const Request& request);
+  void set(const std::string& key, std::string value);
+  void cancel(const void* member, const Request& request, Replies& out);
+  void park_or_finish(Waiters& from, Waiters::iterator waiter, Replies& out);
+  void wake(const std::string& key, Replies& out);
+  void wake_for_workers(Replies& out);
+  Response answer_to_waiter(const Waiter& waiter) const;
+
+  std::mutex mutex_;
+  detail::Values values_;
+  int64_t workers_ = 0;
+  /// By the key that each waits for next, and those that wait for workers.
+  std::unordered_map<std::string, Waiters> waiters_;
+  Waiters waiters_for_workers_;
+};
+
+}  // namespace taeda::distributed::grpc_store
