@@ -1,6 +1,6 @@
-// all_reduce through Taeda's process group beside Gloo's own algorithm called directly, in turn, in
-// the same processes: `collectives [--ranks N] [--rounds N]`. Prints medians and their ratio, as one
-// JSON line a size. Not for libtorch: it includes Taeda's and Gloo's headers.
+// all_reduce through Taeda's process group beside Gloo's own algorithm called directly, in turn,
+// in the same processes: `collectives [--ranks N] [--rounds N]`. Prints medians and their ratio, as
+// one JSON line a size. Not for libtorch: it includes Taeda's and Gloo's headers.
 
 #include <gloo/allreduce.h>
 #include <gloo/math.h>
@@ -81,10 +81,11 @@ void run(const Rank& me) {
       taeda.push_back(t);
     }
     if (me.rank == 0)
-      std::printf("{\"bytes\": %ld, \"ranks\": %d, \"gloo_us\": %.1f, \"taeda_us\": %.1f, "
-                  "\"taeda_of_gloo\": %.3f}\n",
-                  static_cast<long>(bytes), me.size, median(gloo), median(taeda),
-                  median(gloo) / median(taeda));
+      std::printf(
+          "{\"bytes\": %ld, \"ranks\": %d, \"gloo_us\": %.1f, \"taeda_us\": %.1f, "
+          "\"taeda_of_gloo\": %.3f}\n",
+          static_cast<long>(bytes), me.size, median(gloo), median(taeda),
+          median(gloo) / median(taeda));
   }
   taeda::distributed::destroy_process_group();
 }

@@ -1,4 +1,4 @@
-// Processes that add their gradients, and find out what a rank that calls something else has called.
+// Processes that add their gradients, and find out what a rank that calls something else called.
 //
 //     all_reduce FILE RANK WORLD_SIZE [--mistake]
 //
@@ -18,7 +18,7 @@ namespace {
 /// Every rank's share of one model's gradient; the average is the same on all of them, bit for bit.
 void train_a_little(int rank) {
   taeda::manual_seed(0);
-  const taeda::nn::Linear model(4, 2);
+  taeda::nn::Linear model(4, 2);
   taeda::mse_loss(model(taeda::full({8, 4}, rank + 1.0)), taeda::zeros({8, 2})).backward();
   std::vector<dist::WorkPtr> works;
   for (const taeda::Tensor& p : model->parameters())
@@ -37,10 +37,9 @@ int main(int argc, char** argv) {
   }
   const int rank = std::atoi(argv[2]), size = std::atoi(argv[3]);
   try {
-    dist::init_process_group("gloo",
-                             {.world_size = size,
-                              .rank = rank,
-                              .store = std::make_shared<dist::FileStore>(argv[1], size)});
+    dist::init_process_group("gloo", {.world_size = size,
+                                      .rank = rank,
+                                      .store = std::make_shared<dist::FileStore>(argv[1], size)});
     train_a_little(rank);
     if (argc > 4 && rank == 0)
       dist::broadcast(taeda::ones({3}), 0);

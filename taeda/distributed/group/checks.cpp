@@ -34,16 +34,16 @@ void check_root_list(const char* op, const char* name, const char* root_name,
   TAEDA_CHECK_VALUE(is_root || list.empty(), op, ": Argument ``", name,
                     "`` must NOT be specified on non-", root_name, " ranks.");
   if (!is_root) return;
-  TAEDA_CHECK_VALUE(!list.empty(), op, ": Argument ``", name, "`` must be specified on ",
-                    root_name, " rank.");
+  TAEDA_CHECK_VALUE(!list.empty(), op, ": Argument ``", name, "`` must be specified on ", root_name,
+                    " rank.");
   check_list(op, name, list, size, like);
 }
 
 void check_lengths(const char* op, const std::vector<Tensor>& outputs,
                    const std::vector<Tensor>& inputs, int size) {
   for (const auto* list : {&outputs, &inputs}) {
-    TAEDA_CHECK_VALUE(static_cast<int>(list->size()) == size, op, ": expected a tensor for each of ",
-                      size, " ranks, got ", list->size());
+    TAEDA_CHECK_VALUE(static_cast<int>(list->size()) == size, op,
+                      ": expected a tensor for each of ", size, " ranks, got ", list->size());
     for (const Tensor& t : *list) check_alike(op, t, inputs[0]);
   }
 }
@@ -53,12 +53,16 @@ std::vector<int64_t> split_counts(const char* op, const char* side, const Tensor
   TAEDA_CHECK_VALUE(t.dim() > 0, op, ": expected an ", side, " with dimensions, got a scalar");
   const int64_t rows = t.size(0);
   if (splits.empty()) {
-    TAEDA_CHECK_VALUE(rows % size == 0, op, ": Tensor's dim 0 does not divide equally across group "
-                      "size: ", side, " has ", rows, " rows for ", size, " ranks");
+    TAEDA_CHECK_VALUE(rows % size == 0, op,
+                      ": Tensor's dim 0 does not divide equally across group "
+                      "size: ",
+                      side, " has ", rows, " rows for ", size, " ranks");
     splits.assign(static_cast<size_t>(size), rows / size);
   }
-  TAEDA_CHECK_VALUE(static_cast<int>(splits.size()) == size, op, ": Number of tensor splits not "
-                    "equal to group size: ", side, " has ", splits.size(), " for ", size, " ranks");
+  TAEDA_CHECK_VALUE(static_cast<int>(splits.size()) == size, op,
+                    ": Number of tensor splits not "
+                    "equal to group size: ",
+                    side, " has ", splits.size(), " for ", size, " ranks");
   const int64_t sum = std::accumulate(splits.begin(), splits.end(), int64_t{0});
   TAEDA_CHECK_VALUE(sum == rows, op, ": Split sizes doesn't match total dim 0 size: those of ",
                     side, " add up to ", sum, ", it has ", rows, " rows");

@@ -8,9 +8,7 @@ namespace taeda::inline v0_2::distributed {
 namespace {
 
 /// The group that is meant.
-ProcessGroup& resolve(const ProcessGroupPtr& group) {
-  return group ? *group : *default_group();
-}
+ProcessGroup& resolve(const ProcessGroupPtr& group) { return group ? *group : *default_group(); }
 
 /// `rank` of the world in the group.
 int rank_in(const ProcessGroup& group, const char* op, int rank) {
@@ -39,9 +37,8 @@ WorkPtr broadcast(const Tensor& tensor, int src, const ProcessGroupPtr& group, b
 
 WorkPtr all_reduce(const Tensor& tensor, ReduceOp op, const ProcessGroupPtr& group, bool async_op,
                    Site site) {
-  return call(group, async_op, site, [&](ProcessGroup& g, auto options) {
-    return g.all_reduce(tensor, op, options);
-  });
+  return call(group, async_op, site,
+              [&](ProcessGroup& g, auto options) { return g.all_reduce(tensor, op, options); });
 }
 
 WorkPtr reduce(const Tensor& tensor, int dst, ReduceOp op, const ProcessGroupPtr& group,
@@ -134,12 +131,10 @@ int recv(const Tensor& tensor, std::optional<int> src, const ProcessGroupPtr& gr
   ProcessGroup& g = resolve(group);
   if (!g.is_member()) return -1;
   const int from = src ? rank_in(g, "recv", *src) : -1;
-  return g.ranks().at(
-      static_cast<size_t>(g.recv(tensor, from, tag, {false, site})->source_rank()));
+  return g.ranks().at(static_cast<size_t>(g.recv(tensor, from, tag, {false, site})->source_rank()));
 }
 
-WorkPtr isend(const Tensor& tensor, int dst, const ProcessGroupPtr& group, int64_t tag,
-              Site site) {
+WorkPtr isend(const Tensor& tensor, int dst, const ProcessGroupPtr& group, int64_t tag, Site site) {
   return call(group, true, site, [&](ProcessGroup& g, auto options) {
     return g.send(tensor, rank_in(g, "isend", dst), tag, options);
   });
@@ -153,7 +148,8 @@ WorkPtr irecv(const Tensor& tensor, std::optional<int> src, const ProcessGroupPt
 }
 
 std::vector<WorkPtr> batch_isend_irecv(const std::vector<P2POp>& p2p_op_list, Site site) {
-  TAEDA_CHECK_VALUE(!p2p_op_list.empty(), "batch_isend_irecv: Invalid ``p2p_op_list``. Each op is "
+  TAEDA_CHECK_VALUE(!p2p_op_list.empty(),
+                    "batch_isend_irecv: Invalid ``p2p_op_list``. Each op is "
                     "expected to be of type ``P2POp``, got none");
   std::vector<WorkPtr> out;
   for (const P2POp& p : p2p_op_list) {

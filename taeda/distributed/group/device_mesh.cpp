@@ -49,10 +49,11 @@ DeviceMesh init_device_mesh(const std::string& device_type, std::vector<int> mes
                     get_world_size(), ", but found ", product_of(mesh_shape));
   TAEDA_CHECK_VALUE(mesh_dim_names.empty() || mesh_dim_names.size() == mesh_shape.size(),
                     "init_device_mesh: mesh_shape and mesh_dim_names should have same length, "
-                    "got ", mesh_shape.size(), " and ", mesh_dim_names.size());
+                    "got ",
+                    mesh_shape.size(), " and ", mesh_dim_names.size());
   TAEDA_CHECK_VALUE(mesh_dim_names.size() < 2 || mesh_dim_names[0] != mesh_dim_names[1],
-                    "init_device_mesh: Each mesh_dim_name must be unique, got ",
-                    mesh_dim_names[0], " twice");
+                    "init_device_mesh: Each mesh_dim_name must be unique, got ", mesh_dim_names[0],
+                    " twice");
   DeviceMesh out;
   out.device_type_ = device_type;
   out.names_ = std::move(mesh_dim_names);
@@ -72,15 +73,16 @@ size_t DeviceMesh::checked(const char* op, int dim) const {
   TAEDA_CHECK_VALUE(dim != -1 || ndim() == 1, "DeviceMesh::", op, ": The DeviceMesh has ", ndim(),
                     " dimensions. Optional kwarg `mesh_dim` needs to be specified when "
                     "device_mesh.ndim > 1.");
-  TAEDA_CHECK_VALUE(dim >= -1 && dim < ndim(), "DeviceMesh::", op, ": expected a dimension from 0 "
-                    "to ", ndim() - 1, ", got ", dim);
+  TAEDA_CHECK_VALUE(dim >= -1 && dim < ndim(), "DeviceMesh::", op,
+                    ": expected a dimension from 0 "
+                    "to ",
+                    ndim() - 1, ", got ", dim);
   return dim == -1 ? 0 : static_cast<size_t>(dim);
 }
 
 int DeviceMesh::index_of_name(const std::string& name) const {
   const auto it = std::find(names_.begin(), names_.end(), name);
-  TAEDA_CHECK_VALUE(it != names_.end(), "DeviceMesh: Mesh dimension '", name,
-                    "' does not exist.");
+  TAEDA_CHECK_VALUE(it != names_.end(), "DeviceMesh: Mesh dimension '", name, "' does not exist.");
   return static_cast<int>(it - names_.begin());
 }
 

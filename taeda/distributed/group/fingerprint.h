@@ -19,7 +19,8 @@ struct Fingerprint {
 
   const char* op = "";  ///< the name of the function; a literal
   Kind kind = Kind::Collective;
-  uint64_t sequence = 0;  ///< counts the group's collectives; its messages have a count of their own
+  uint64_t sequence =
+      0;  ///< counts the group's collectives; its messages have a count of their own
   ScalarType dtype = ScalarType::Undefined;  ///< Undefined: the operation takes no tensor
   SmallVector<int64_t, 4> shape;
   bool ragged = false;  ///< ranks may bring other shapes

@@ -39,7 +39,8 @@ std::string what_json(const Fingerprint& what) {
   std::string out = field("op", json::quoted(what.op)) +
                     field("sequence", std::to_string(what.sequence)) +
                     field("shape", shape_json(what));
-  if (what.dtype != ScalarType::Undefined) out += field("dtype", json::quoted(dtype_name(what.dtype)));
+  if (what.dtype != ScalarType::Undefined)
+    out += field("dtype", json::quoted(dtype_name(what.dtype)));
   if (what.reduce) out += field("reduce", json::quoted(to_string(*what.reduce)));
   if (what.peer >= 0) out += field("peer", std::to_string(what.peer));
   return out + field("file", json::quoted(what.site.file_name())) +
@@ -100,8 +101,8 @@ std::string FlightRecorder::to_json() const {
     const Entry& entry = entries_[n % kEntries];
     const Group& group = groups_[entry.group];
     out += n == oldest ? "\n" : ",\n";
-    out += "{\"number\":" + std::to_string(entry.number) + field("group", json::quoted(group.name)) +
-           field("rank", std::to_string(group.rank)) +
+    out += "{\"number\":" + std::to_string(entry.number) +
+           field("group", json::quoted(group.name)) + field("rank", std::to_string(group.rank)) +
            field("state", json::quoted(name_of(entry.state))) +
            field("started_us", micros(entry.started)) + field("ended_us", micros(entry.ended)) +
            what_json(entry.what) + "}";

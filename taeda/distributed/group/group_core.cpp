@@ -15,7 +15,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr size_t kReported = 64;              ///< operations in a report
+constexpr size_t kReported = 64;                     ///< operations in a report
 constexpr auto kStorePatience = milliseconds(4000);  ///< with the store, once something failed
 constexpr auto kAnswers = milliseconds(2500);        ///< in which idle ranks answer an inquiry
 constexpr auto kIdleInterval = milliseconds(2000);   ///< in which idle ranks look for one
@@ -35,8 +35,8 @@ milliseconds GroupCore::check_interval() {
   return milliseconds(interval);
 }
 
-GroupCore::GroupCore(Membership members, StorePtr store,
-                     std::unique_ptr<Communicator> communicator, milliseconds timeout)
+GroupCore::GroupCore(Membership members, StorePtr store, std::unique_ptr<Communicator> communicator,
+                     milliseconds timeout)
     : members_(std::move(members)),
       store_(std::move(store)),
       communicator_(std::move(communicator)),
@@ -56,8 +56,8 @@ WorkPtr GroupCore::start(Fingerprint what, Lanes::Key lane, bool async, std::vec
   {
     std::lock_guard lock(mutex_);
     TAEDA_CHECK_AS(DistributedError, failure_.empty() && !leaving_, what.op,
-                   ": the process group '", members_.name, "' can no longer be used: ",
-                   leaving_ ? "it was destroyed" : failure_);
+                   ": the process group '", members_.name,
+                   "' can no longer be used: ", leaving_ ? "it was destroyed" : failure_);
     what.sequence = what.kind == Fingerprint::Kind::Collective ? ++collectives_ : ++messages_;
     work = std::make_shared<Work>(std::move(what), std::move(result));
     work->record_ = FlightRecorder::instance().begin(record_group_, work->what());
@@ -107,9 +107,9 @@ std::exception_ptr GroupCore::error_of(const Work& work, const CommunicatorError
     text = inquire(work.what(), error, late);
     fail(text);
   }
-  return std::make_exception_ptr(DistributedError(taeda::detail::concat(
-      "rank ", world_rank(), " of group '", members_.name, "', in ",
-      work.what().to_string(), ": ", text)));
+  return std::make_exception_ptr(
+      DistributedError(taeda::detail::concat("rank ", world_rank(), " of group '", members_.name,
+                                             "', in ", work.what().to_string(), ": ", text)));
 }
 
 /// Asks the other ranks why, but not for ever.
@@ -150,8 +150,8 @@ std::string GroupCore::reason(const Fingerprint& what, const CommunicatorError& 
     }
     if (!late) return share_failure(lost_text(what, error));
     return share_failure(taeda::detail::concat(
-        what.to_string(), " did not end within the timeout of ", timeout_.count(), " ms: ",
-        describe_missing(reports, members_.ranks, world_rank(), what)));
+        what.to_string(), " did not end within the timeout of ", timeout_.count(),
+        " ms: ", describe_missing(reports, members_.ranks, world_rank(), what)));
   }
 }
 
@@ -219,9 +219,9 @@ void GroupCore::watch() {
 
 void GroupCore::warn(Work& work, const Reports& reports) {
   if (std::exchange(work.warned_, true)) return;
-  std::cerr << "taeda: rank " + std::to_string(world_rank()) + " of group '" +
-                   members_.name + "' has waited for " + std::to_string(kWarnAfter.count()) +
-                   " s in " + work.what().to_string() + ": " +
+  std::cerr << "taeda: rank " + std::to_string(world_rank()) + " of group '" + members_.name +
+                   "' has waited for " + std::to_string(kWarnAfter.count()) + " s in " +
+                   work.what().to_string() + ": " +
                    describe_missing(reports, members_.ranks, world_rank(), work.what()) + "\n";
 }
 
@@ -258,7 +258,9 @@ std::optional<std::string> GroupCore::shared_failure() {
 }
 
 std::string GroupCore::share_failure(const std::string& text) {
-  return store_->compare_set("failure", "", text);
+  const std::string first = store_->compare_set("failure", "", text);
+  store_->add("inquiry", 1);  // for those that wait for nothing
+  return first;
 }
 
 std::optional<std::string> GroupCore::find_fault(const Reports& reports, const Fingerprint& what) {

@@ -30,10 +30,13 @@ void say_that_nccl_is_gloo() {
 
 /// The engine that serves a backend's name.
 const CommunicatorFunctions& engine_for(const std::string& backend) {
-  TAEDA_CHECK_VALUE(backend == "gloo" || backend == "nccl", "init_process_group: expected a "
-                    "backend of gloo or nccl, got '", backend, "'");
+  TAEDA_CHECK_VALUE(backend == "gloo" || backend == "nccl",
+                    "init_process_group: expected a "
+                    "backend of gloo or nccl, got '",
+                    backend, "'");
   if (backend == "nccl") {
-    TAEDA_CHECK_AS(DistributedError, cuda_is_simulated(), "init_process_group: the backend 'nccl' "
+    TAEDA_CHECK_AS(DistributedError, cuda_is_simulated(),
+                   "init_process_group: the backend 'nccl' "
                    "is there for simulated devices alone (TAEDA_SIM_AS_CUDA); use 'gloo'");
     say_that_nccl_is_gloo();
   }
@@ -60,19 +63,24 @@ void enter(Store& store, const Membership& members) {
   if (agreed != size)
     refuse(store, who + "' has a world size of " + size + ", others have one of " + agreed);
   if (store.add("member/" + std::to_string(members.rank), 1) != 1)
-    refuse(store, who + "' has joined twice: two processes have the same rank, or an earlier job "
-                        "used this store");
+    refuse(store, who +
+                      "' has joined twice: two processes have the same rank, or an earlier job "
+                      "used this store");
 }
 
 }  // namespace
 
 std::shared_ptr<ProcessGroup> ProcessGroup::create(const std::string& backend, StorePtr store,
                                                    int rank, int size, Options options) {
-  TAEDA_CHECK_VALUE(size >= 1 && rank >= 0 && rank < size, "init_process_group: expected a rank "
-                    "from 0 to world_size - 1, got rank ", rank, " and world_size ", size);
+  TAEDA_CHECK_VALUE(size >= 1 && rank >= 0 && rank < size,
+                    "init_process_group: expected a rank "
+                    "from 0 to world_size - 1, got rank ",
+                    rank, " and world_size ", size);
   TAEDA_CHECK_VALUE(store, "init_process_group: expected a store, got none");
-  TAEDA_CHECK_VALUE(options.timeout.count() > 0, "init_process_group: expected a timeout above "
-                    "0, got ", options.timeout.count(), " ms");
+  TAEDA_CHECK_VALUE(options.timeout.count() > 0,
+                    "init_process_group: expected a timeout above "
+                    "0, got ",
+                    options.timeout.count(), " ms");
   Membership members{options.name, rank, options.ranks};
   if (members.ranks.empty()) {
     members.ranks.resize(static_cast<size_t>(size));
@@ -99,8 +107,10 @@ void ProcessGroup::monitored_barrier(std::chrono::milliseconds timeout, bool wai
     store.set(key(rank_), "here");
     store.wait({round + "end"}, timeout + std::chrono::seconds(1));
     const std::string end = store.get(round + "end");
-    TAEDA_CHECK_AS(DistributedError, end == "ok", "Rank ", world_rank(rank_), " successfully "
-                   "reached monitoredBarrier, but rank ", world_rank(0), " did not: ", end);
+    TAEDA_CHECK_AS(DistributedError, end == "ok", "Rank ", world_rank(rank_),
+                   " successfully "
+                   "reached monitoredBarrier, but rank ",
+                   world_rank(0), " did not: ", end);
     return;
   }
   const auto deadline = Clock::now() + timeout;
@@ -110,10 +120,11 @@ void ProcessGroup::monitored_barrier(std::chrono::milliseconds timeout, bool wai
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     if (!store.check({key(r)})) missing.push_back(world_rank(r));
   }
-  const std::string text =
-      missing.empty() ? "ok"
-                      : taeda::detail::concat(ranks_text(missing), " failed to pass "
-                                              "monitoredBarrier in ", timeout.count(), " ms");
+  const std::string text = missing.empty() ? "ok"
+                                           : taeda::detail::concat(ranks_text(missing),
+                                                                   " failed to pass "
+                                                                   "monitoredBarrier in ",
+                                                                   timeout.count(), " ms");
   store.set(round + "end", text);
   TAEDA_CHECK_AS(DistributedError, missing.empty(), "[Rank ", world_rank(0), "]: ", text);
 }

@@ -34,10 +34,9 @@ inline void all_gather_object(std::vector<Object>& object_list, const Object& ob
 
 /// `object_list` becomes that of `src`; it has as many objects on all ranks.
 inline void broadcast_object_list(std::vector<Object>& object_list, int src = 0,
-                                  const ProcessGroupPtr& group = {},
-                                  Site site = Site::current()) {
-  object_list = detail::to_objects(
-      detail::broadcast_texts(detail::to_texts(object_list), src, group, site));
+                                  const ProcessGroupPtr& group = {}, Site site = Site::current()) {
+  object_list =
+      detail::to_objects(detail::broadcast_texts(detail::to_texts(object_list), src, group, site));
 }
 
 /// On `dst`, `*object_gather_list` becomes the objects of all ranks.
@@ -53,8 +52,8 @@ inline void scatter_object_list(std::vector<Object>& scatter_object_output_list,
                                 const std::vector<Object>& scatter_object_input_list = {},
                                 int src = 0, const ProcessGroupPtr& group = {},
                                 Site site = Site::current()) {
-  const std::string text = detail::scatter_text(detail::to_texts(scatter_object_input_list), src,
-                                                group, site);
+  const std::string text =
+      detail::scatter_text(detail::to_texts(scatter_object_input_list), src, group, site);
   if (text.empty()) return;
   if (scatter_object_output_list.empty()) scatter_object_output_list.emplace_back();
   scatter_object_output_list[0] = Object::parse(text);

@@ -106,8 +106,8 @@ WorkPtr ProcessGroup::reduce(const Tensor& data, int root, ReduceOp op, CallOpti
   call.reduce = op.kind;
   call.peer = world_rank(root);
   const bool changes = rank_ == root;
-  const auto staged = stage({data}, changes ? Use::InOut : Use::In,
-                            !changes && op.kind == ReduceOp::PREMUL_SUM);
+  const auto staged =
+      stage({data}, changes ? Use::InOut : Use::In, !changes && op.kind == ReduceOp::PREMUL_SUM);
   return core_->start(std::move(call), kCollectives, options.async, {data},
                       [=, n = size()](Communicator& c, const Call& id, Work& work) {
                         before_reduction(*staged, op);
@@ -141,7 +141,8 @@ WorkPtr ProcessGroup::all_gather_into_tensor(const Tensor& output, const Tensor&
   check_alike(call.op, output, input);
   TAEDA_CHECK_VALUE(output.numel() == input.numel() * size(), call.op,
                     ": output tensor size must be equal to world_size times input tensor size, "
-                    "got ", output.numel(), " and ", size(), " times ", input.numel());
+                    "got ",
+                    output.numel(), " and ", size(), " times ", input.numel());
   return all_gather_parts(call.op, {output}, input, options);
 }
 
@@ -230,25 +231,25 @@ WorkPtr ProcessGroup::all_to_all_single(const Tensor& output, const Tensor& inpu
   call.ragged = !output_splits.empty() || !input_splits.empty();
   auto out = split_counts(call.op, "output", output, std::move(output_splits), size());
   auto in = split_counts(call.op, "input", input, std::move(input_splits), size());
-  return exchange(std::move(call), {output}, std::move(out), {input}, std::move(in),
-                  options.async);
+  return exchange(std::move(call), {output}, std::move(out), {input}, std::move(in), options.async);
 }
 
 /// Where shapes may differ between ranks the counts are compared first: every rank gets those of
 /// all, so that all of them find the same fault.
 WorkPtr ProcessGroup::exchange(Fingerprint call, const std::vector<Tensor>& outputs,
                                std::vector<int64_t> output_counts,
-                               const std::vector<Tensor>& inputs,
-                               std::vector<int64_t> input_counts, bool async) {
+                               const std::vector<Tensor>& inputs, std::vector<int64_t> input_counts,
+                               bool async) {
   const auto in = stage(inputs, Use::In), out = stage(outputs, Use::Out);
   const bool compare = call.ragged;
-  return core_->start(
-      std::move(call), kCollectives, async, outputs,
-      [=, ranks = ranks_](Communicator& c, const Call& id, Work& work) {
-        if (compare) compare_counts(c, id, work.what(), ranks, input_counts, output_counts);
-        c.all_to_all(id, in->elements(), input_counts, out->elements(), output_counts);
-        out->deliver(work);
-      });
+  return core_->start(std::move(call), kCollectives, async, outputs,
+                      [=, ranks = ranks_](Communicator& c, const Call& id, Work& work) {
+                        if (compare)
+                          compare_counts(c, id, work.what(), ranks, input_counts, output_counts);
+                        c.all_to_all(id, in->elements(), input_counts, out->elements(),
+                                     output_counts);
+                        out->deliver(work);
+                      });
 }
 
 WorkPtr ProcessGroup::barrier(CallOptions options) {
@@ -261,13 +262,15 @@ WorkPtr ProcessGroup::barrier(CallOptions options) {
 }
 
 WorkPtr ProcessGroup::send(const Tensor& data, int to, int64_t tag, CallOptions options) {
-  TAEDA_CHECK_VALUE(to != rank_, "send: Invalid destination rank: destination rank should not be "
+  TAEDA_CHECK_VALUE(to != rank_,
+                    "send: Invalid destination rank: destination rank should not be "
                     "the same as the rank of the current process.");
   return message(options.async ? "isend" : "send", Fingerprint::Kind::Send, data, to, tag, options);
 }
 
 WorkPtr ProcessGroup::recv(const Tensor& data, int from, int64_t tag, CallOptions options) {
-  TAEDA_CHECK_VALUE(from != rank_, "recv: Invalid source rank: source rank should not be the same "
+  TAEDA_CHECK_VALUE(from != rank_,
+                    "recv: Invalid source rank: source rank should not be the same "
                     "as the rank of the current process.");
   return message(options.async ? "irecv" : "recv", Fingerprint::Kind::Recv, data, from, tag,
                  options);

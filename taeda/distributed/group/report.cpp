@@ -161,8 +161,8 @@ std::optional<Passing> find_passing(const Reports& reports) {
 
 std::optional<std::string> find_left(const Reports& reports, const Fingerprint& what) {
   for (const auto& [rank, report] : reports) {
-    const bool partner = what.kind == Kind::Collective ? !has_called(report, what.sequence)
-                                                       : rank == what.peer;
+    const bool partner =
+        what.kind == Kind::Collective ? !has_called(report, what.sequence) : rank == what.peer;
     if (report.left && partner)
       return "rank " + std::to_string(rank) + " has left the group; " + last_act(report);
   }
@@ -180,8 +180,8 @@ std::string describe_missing(const Reports& reports, const std::vector<int>& ran
     if (report == reports.end())
       silent.push_back(rank);
     else if (message || !has_called(report->second, what.sequence))
-      out += "; rank " + std::to_string(rank) + (message ? " is elsewhere, " : " has not called it, ") +
-             last_act(report->second);
+      out += "; rank " + std::to_string(rank) +
+             (message ? " is elsewhere, " : " has not called it, ") + last_act(report->second);
   }
   if (!silent.empty()) out += "; nothing was heard from " + ranks_text(silent);
   return out.empty() ? "all ranks have called it" : out.substr(2);

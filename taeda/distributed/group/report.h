@@ -54,8 +54,8 @@ struct Passing {
 std::optional<Passing> find_passing(const Reports& reports);
 /// For who waits in `what`: the ranks that have left the group and so will never call it.
 std::optional<std::string> find_left(const Reports& reports, const Fingerprint& what);
-/// For rank `self`, which waits in `what`: which others of `ranks` have not called it, and what they
-/// did last.
+/// For rank `self`, which waits in `what`: which others of `ranks` have not called it, and what
+/// they did last.
 std::string describe_missing(const Reports& reports, const std::vector<int>& ranks, int self,
                              const Fingerprint& what);
 

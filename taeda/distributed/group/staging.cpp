@@ -24,8 +24,8 @@ Stream arrival_stream(Device device) {
 
 Tensor host_memory(int64_t count, ScalarType dtype, Device device) {
   if (device.is_cpu()) return make_tensor({count}, dtype, kCPU);
-  Storage storage = Storage::allocate_pinned(
-      device.type(), static_cast<size_t>(count * element_size(dtype)));
+  Storage storage =
+      Storage::allocate_pinned(device.type(), static_cast<size_t>(count * element_size(dtype)));
   const int64_t sizes[] = {count};
   return Tensor(make_intrusive<TensorImpl>(std::move(storage), Layout::contiguous(sizes), dtype));
 }

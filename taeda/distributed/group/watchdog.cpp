@@ -31,8 +31,8 @@ class Watchdog {
 
   void run() {
     while (true) {
-      std::this_thread::sleep_for(std::min(GroupCore::check_interval() / 4,
-                                           std::chrono::milliseconds(100)));
+      std::this_thread::sleep_for(
+          std::min(GroupCore::check_interval() / 4, std::chrono::milliseconds(100)));
       const auto groups = living();
       if (groups.empty()) return;
       for (const auto& group : groups) group->watch();

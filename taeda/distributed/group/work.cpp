@@ -14,8 +14,9 @@ bool Work::wait(std::optional<std::chrono::milliseconds> timeout) {
     if (!timeout)
       done_.wait(lock, completed);
     else
-      TAEDA_CHECK_AS(DistributedError, done_.wait_for(lock, *timeout, completed), "Work::wait: ",
-                     what_.to_string(), " did not end within ", timeout->count(), " ms");
+      TAEDA_CHECK_AS(DistributedError, done_.wait_for(lock, *timeout, completed),
+                     "Work::wait: ", what_.to_string(), " did not end within ", timeout->count(),
+                     " ms");
     if (error_) std::rethrow_exception(error_);
   }
   for (const Event& event : arrived_) event.wait(current_stream(event.device()));

@@ -101,10 +101,10 @@ void init_process_group(const std::string& backend, const InitOptions& options) 
     meeting = rendezvous(options.init_method, options.rank, options.world_size, group.timeout);
   // One store may serve several worlds, one after the other.
   auto store = std::make_shared<PrefixStore>(world.next_world(), meeting.store);
-  world.set_default(ProcessGroup::create(backend_named(backend), store,
-                                         static_cast<int>(meeting.rank),
-                                         static_cast<int>(meeting.world_size), std::move(group)),
-                    store);
+  world.set_default(
+      ProcessGroup::create(backend_named(backend), store, static_cast<int>(meeting.rank),
+                           static_cast<int>(meeting.world_size), std::move(group)),
+      store);
 }
 
 void init_process_group(const std::string& backend, const std::string& init_method,
@@ -129,7 +129,8 @@ bool is_initialized() { return World::instance().default_group() != nullptr; }
 
 ProcessGroupPtr default_group() {
   ProcessGroupPtr out = World::instance().default_group();
-  TAEDA_CHECK_VALUE(out, "Default process group has not been initialized, please make sure to "
+  TAEDA_CHECK_VALUE(out,
+                    "Default process group has not been initialized, please make sure to "
                     "call init_process_group.");
   return out;
 }

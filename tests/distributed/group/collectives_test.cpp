@@ -61,8 +61,7 @@ Tensor reduced(ReduceOp op, const std::vector<Tensor>& all) {
   Tensor out = all[0].clone();
   for (size_t i = 1; i < all.size(); ++i) out = pair_of(op.kind, out, all[i]);
   const auto n = static_cast<int64_t>(all.size());
-  if (op.kind == ReduceOp::AVG)
-    return is_integral(out.dtype()) ? out.div(n, "trunc") : out.div(n);
+  if (op.kind == ReduceOp::AVG) return is_integral(out.dtype()) ? out.div(n, "trunc") : out.div(n);
   return op.kind == ReduceOp::PREMUL_SUM ? out * op.factor : out;
 }
 
@@ -238,7 +237,8 @@ TEST_P(EveryCollective, SimulatedDevices) {
   run_ranks(GetParam(), [](ProcessGroup& g) {
     const Device device(kSim, g.rank() % sim::device_count());
     for (const ScalarType dtype : {kFloat, kHalf, kLong, kComplexFloat})
-      for (const bool strided : {false, true}) check_everything(g, {2, 3}, dtype, {device, strided});
+      for (const bool strided : {false, true})
+        check_everything(g, {2, 3}, dtype, {device, strided});
   });
 }
 
@@ -401,16 +401,21 @@ TEST(Collectives, ArgumentsThatDoNotFitAreRefused) {
     refused("broadcast: expected a rank from 0 to 1, got 2", [&] { g.broadcast(x, 2, {}); });
     refused("all_gather: expected 2 outputs, one for each rank, got 1",
             [&] { g.all_gather({x}, x, {}); });
-    refused("expected 3 elements in outputs[1], got 2",
-            [&] { g.all_gather({x, ones({2})}, x, {}); });
+    refused("expected 3 elements in outputs[1], got 2", [&] {
+      g.all_gather({x, ones({2})}, x, {});
+    });
     refused("output tensor size must be equal to world_size times input tensor size, got 3",
             [&] { g.all_gather_into_tensor(x, ones({3}), {}); });
     refused(g.rank() == 0 ? "must be specified on destination rank."
                           : "must NOT be specified on non-destination ranks.",
-            [&] { g.gather(g.rank() == 0 ? std::vector<Tensor>{} : std::vector{x, x}, x, 0, {}); });
-    refused("does not divide equally across group size", [&] { g.all_to_all_single(x, x, {}, {}, {}); });
-    refused("Split sizes doesn't match total dim 0 size: those of output add up to 4",
-            [&] { g.all_to_all_single(x, x, {2, 2}, {1, 2}, {}); });
+            [&] {
+              g.gather(g.rank() == 0 ? std::vector<Tensor>{} : std::vector{x, x}, x, 0, {});
+            });
+    refused("does not divide equally across group size",
+            [&] { g.all_to_all_single(x, x, {}, {}, {}); });
+    refused("Split sizes doesn't match total dim 0 size: those of output add up to 4", [&] {
+      g.all_to_all_single(x, x, {2, 2}, {1, 2}, {});
+    });
     refused("should not be the same as the rank of the current process",
             [&] { g.send(x, g.rank(), 0, {}); });
     refused("expected a tag from 0", [&] { g.recv(x, 1 - g.rank(), -1, {}); });

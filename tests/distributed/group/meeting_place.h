@@ -17,8 +17,9 @@ namespace taeda {
 
 /// A file for a FileStore, gone at the end.
 struct MeetingPlace {
-  std::string path = (std::filesystem::temp_directory_path() /
-                      ("taeda_group_" + std::to_string(getpid()))).string();
+  std::string path =
+      (std::filesystem::temp_directory_path() / ("taeda_group_" + std::to_string(getpid())))
+          .string();
   MeetingPlace() { std::filesystem::remove(path); }
   ~MeetingPlace() { std::filesystem::remove(path); }
 };

@@ -22,8 +22,7 @@ inline void run_ranks(int size, const std::function<void(distributed::ProcessGro
   for (int rank = 0; rank < size; ++rank)
     threads.emplace_back([&, rank] {
       try {
-        const auto group =
-            distributed::ProcessGroup::create("gloo", store, rank, size, options);
+        const auto group = distributed::ProcessGroup::create("gloo", store, rank, size, options);
         f(*group);
       } catch (...) {
         errors[static_cast<size_t>(rank)] = std::current_exception();

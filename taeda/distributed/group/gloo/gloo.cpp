@@ -12,7 +12,9 @@
 #include <gloo/rendezvous/store.h>
 #include <gloo/scatter.h>
 #include <gloo/transport/tcp/device.h>
+#include <signal.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
@@ -30,6 +32,30 @@ namespace {
 
 using std::chrono::milliseconds;
 
+/// For a scope, the calling thread and threads that it starts get no SIGPIPE: Gloo writes to
+/// sockets whose peer may have gone, and a program that has not asked to ignore the signal would
+/// die of it.
+class QuietPipes {
+ public:
+  QuietPipes() {
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~QuietPipes() {
+    if (sigismember(&before_, SIGPIPE)) return;
+    const timespec now = {};
+    while (sigtimedwait(&pipe_, nullptr, &now) < 0 && errno == EINTR) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  QuietPipes(const QuietPipes&) = delete;
+  QuietPipes& operator=(const QuietPipes&) = delete;
+
+ private:
+  sigset_t pipe_, before_;
+};
+
 constexpr uint64_t kMessageSlot = uint64_t{0x90} << 56;  // Gloo's collectives use 0x01 to 0x08
 
 /// The address of the interface that was named, or loopback. Gloo asks nobody who they are, so that
@@ -38,6 +64,10 @@ std::string own_address() {
   for (const char* variable : {"TAEDA_DISTRIBUTED_INTERFACE", "GLOO_SOCKET_IFNAME"})
     if (const char* name = std::getenv(variable); name && *name) {
       const std::string address = interface_address(name);
+      TAEDA_CHECK_AS(DistributedError, address != "0.0.0.0" && address != "::",
+                     "gloo: the others need an address to connect to, ", variable,
+                     " names all "
+                     "interfaces; name one");
       check_reach(address, Security::from_environment(), "gloo: listening on");
       return address;
     }
@@ -88,9 +118,11 @@ class Meeting final : public gloo::rendezvous::Store {
     auto turn = milliseconds(1);
     while (!store_->check({key})) {
       proceed_(*store_);
-      TAEDA_CHECK_AS(DistributedError, Clock::now() < deadline,
-                     "gloo: rank ", key.substr(key.find('/') + 1), " of the group did not come "
-                     "within the timeout of ", timeout_.count(), " ms");
+      TAEDA_CHECK_AS(DistributedError, Clock::now() < deadline, "gloo: rank ",
+                     key.substr(key.find('/') + 1),
+                     " of the group did not come "
+                     "within the timeout of ",
+                     timeout_.count(), " ms");
       std::this_thread::sleep_for(turn);
       turn = std::min(2 * turn, milliseconds(50));
     }
@@ -272,6 +304,7 @@ class GlooCommunicator final : public Communicator {
   /// which is the only way to do that.
   void abort() noexcept override {
     if (mesh_->size == 1) return;
+    const QuietPipes quiet;
     try {
       mesh_->createUnboundBuffer(nullptr, 0)->waitRecv(milliseconds(1));
     } catch (const std::exception&) {
@@ -321,6 +354,7 @@ class GlooCommunicator final : public Communicator {
   /// Gloo's errors as Taeda's.
   template <class F>
   void guarded(F&& f) {
+    const QuietPipes quiet;
     try {
       f();
     } catch (const taeda::Error&) {
@@ -339,14 +373,15 @@ std::unique_ptr<Communicator> connect(StorePtr store, int rank, int size, millis
   auto mesh = std::make_shared<Mesh>(rank, size);
   mesh->setTimeout(timeout / 5);  // Gloo takes five times as long for a connection
   Meeting meeting(store, timeout, proceed);
+  const QuietPipes quiet;
   try {
     mesh->connect(meeting, device());
   } catch (const taeda::Error&) {
     throw;
   } catch (const std::exception& e) {
     proceed(*store);  // knows better why a peer went away, if it does
-    throw DistributedError("rank " + std::to_string(rank) + " could not connect to the group: " +
-                           message_of(e));
+    throw DistributedError("rank " + std::to_string(rank) +
+                           " could not connect to the group: " + message_of(e));
   }
   return std::make_unique<GlooCommunicator>(std::move(mesh));
 }
