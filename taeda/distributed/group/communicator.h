@@ -82,11 +82,9 @@ class Communicator {
 
 /// The functions of an engine that brings communicators (distributed/engine.h).
 struct CommunicatorFunctions {
-  /// Connects `size` processes that share `store`, which is theirs alone. `proceed` is called
-  /// while others are waited for, and throws where that has become pointless.
+  /// Connects `size` processes, which are all there and share `store`, which is theirs alone.
   std::unique_ptr<Communicator> (*connect)(StorePtr store, int rank, int size,
-                                           std::chrono::milliseconds timeout,
-                                           void (*proceed)(Store& store));
+                                           std::chrono::milliseconds timeout);
 };
 
 }  // namespace taeda::distributed

@@ -1,4 +1,5 @@
 // How processes become a group.
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <mutex>
@@ -14,6 +15,9 @@
 namespace taeda::inline v0_2::distributed {
 
 namespace {
+
+/// For connections between processes that are all there.
+constexpr std::chrono::milliseconds kConnectTimeout = std::chrono::minutes(2);
 
 bool cuda_is_simulated() {
   const char* devices = std::getenv("TAEDA_SIM_AS_CUDA");
@@ -44,10 +48,7 @@ const CommunicatorFunctions& engine_for(const std::string& backend) {
       load_engine("gloo", "the backend '" + backend + "'", "libgloo-dev"));
 }
 
-/// Stops those who wait for a member that will not come.
-void throw_if_refused(Store& store) {
-  TAEDA_CHECK_AS(DistributedError, !store.check({"refused"}), store.get("refused"));
-}
+std::string member_key(int rank) { return "member/" + std::to_string(rank); }
 
 /// All members hear of it.
 [[noreturn]] void refuse(Store& store, const std::string& reason) {
@@ -62,10 +63,27 @@ void enter(Store& store, const Membership& members) {
   const std::string who = "rank " + std::to_string(members.rank) + " of group '" + members.name;
   if (agreed != size)
     refuse(store, who + "' has a world size of " + size + ", others have one of " + agreed);
-  if (store.add("member/" + std::to_string(members.rank), 1) != 1)
+  if (store.add(member_key(members.rank), 1) != 1)
     refuse(store, who +
                       "' has joined twice: two processes have the same rank, or an earlier job "
                       "used this store");
+}
+
+/// Waits for the others, in short turns, so that a rank hears why they do not come.
+void wait_for_all(Store& store, const Membership& members, std::chrono::milliseconds timeout) {
+  const auto deadline = Clock::now() + timeout;
+  auto turn = std::chrono::milliseconds(1);
+  while (true) {
+    std::vector<int> missing;
+    for (int r = 0; r < members.size(); ++r)
+      if (!store.check({member_key(r)})) missing.push_back(r);
+    if (missing.empty()) return;
+    TAEDA_CHECK_AS(DistributedError, !store.check({"refused"}), store.get("refused"));
+    TAEDA_CHECK_AS(DistributedError, Clock::now() < deadline, ranks_text(missing), " of group '",
+                   members.name, "' did not come within the timeout of ", timeout.count(), " ms");
+    std::this_thread::sleep_for(turn);
+    turn = std::min(2 * turn, std::chrono::milliseconds(50));
+  }
 }
 
 }  // namespace
@@ -92,7 +110,8 @@ std::shared_ptr<ProcessGroup> ProcessGroup::create(const std::string& backend, S
   write_flight_record_on_sigterm(members.ranks[static_cast<size_t>(rank)]);
   auto own = std::make_shared<PrefixStore>("group/" + options.name, std::move(store));
   enter(*own, members);
-  auto communicator = engine.connect(own, rank, size, options.timeout, &throw_if_refused);
+  wait_for_all(*own, members, options.timeout);
+  auto communicator = engine.connect(own, rank, size, std::min(options.timeout, kConnectTimeout));
   auto core = std::make_shared<GroupCore>(std::move(members), own, std::move(communicator),
                                           options.timeout);
   return std::shared_ptr<ProcessGroup>(new ProcessGroup(backend, std::move(core)));

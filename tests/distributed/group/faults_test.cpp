@@ -207,7 +207,7 @@ TEST(Faults, ARankThatNeverJoinsIsNamed) {
   const auto store = std::make_shared<distributed::HashStore>();
   EXPECT_EQ(
       error_of([&] { ProcessGroup::create("gloo", store, 0, 2, with_timeout(milliseconds(100))); }),
-      "gloo: rank 1 of the group did not come within the timeout of 100 ms");
+      "rank 1 of group 'world' did not come within the timeout of 100 ms");
 }
 
 // Real processes.

@@ -11,6 +11,7 @@
 #include <gloo/rendezvous/context.h>
 #include <gloo/rendezvous/store.h>
 #include <gloo/scatter.h>
+#include <gloo/transport/tcp/address.h>
 #include <gloo/transport/tcp/device.h>
 #include <signal.h>
 
@@ -96,8 +97,7 @@ std::shared_ptr<gloo::transport::Device> device() {
 /// A group's store as Gloo wants it.
 class Meeting final : public gloo::rendezvous::Store {
  public:
-  Meeting(StorePtr store, milliseconds timeout, void (*proceed)(distributed::Store&))
-      : store_(std::move(store)), timeout_(timeout), proceed_(proceed) {}
+  Meeting(StorePtr store, milliseconds timeout) : store_(std::move(store)), timeout_(timeout) {}
 
   void set(const std::string& key, const std::vector<char>& data) override {
     store_->set("gloo/" + key, std::string_view(data.data(), data.size()));
@@ -107,30 +107,13 @@ class Meeting final : public gloo::rendezvous::Store {
     return {value.begin(), value.end()};
   }
   void wait(const std::vector<std::string>& keys) override { wait(keys, timeout_); }
-  /// In short turns, so that a rank hears why the others do not come.
-  void wait(const std::vector<std::string>& keys, const milliseconds&) override {
-    for (const std::string& key : keys) wait_for("gloo/" + key);
+  void wait(const std::vector<std::string>& keys, const milliseconds& timeout) override {
+    for (const std::string& key : keys) store_->wait({"gloo/" + key}, timeout);
   }
 
  private:
-  void wait_for(const std::string& key) {
-    const auto deadline = Clock::now() + timeout_;
-    auto turn = milliseconds(1);
-    while (!store_->check({key})) {
-      proceed_(*store_);
-      TAEDA_CHECK_AS(DistributedError, Clock::now() < deadline, "gloo: rank ",
-                     key.substr(key.find('/') + 1),
-                     " of the group did not come "
-                     "within the timeout of ",
-                     timeout_.count(), " ms");
-      std::this_thread::sleep_for(turn);
-      turn = std::min(2 * turn, milliseconds(50));
-    }
-  }
-
   StorePtr store_;
   milliseconds timeout_;
-  void (*proceed_)(distributed::Store&);
 };
 
 /// Gloo's context, which knows what its errors call the peers.
@@ -140,19 +123,27 @@ class Mesh final : public gloo::rendezvous::Context, public std::enable_shared_f
 
   void connect(Meeting& meeting, std::shared_ptr<gloo::transport::Device> device) {
     connectFullMesh(meeting, device);
+    names_.resize(static_cast<size_t>(size));
+    for (int peer = 0; peer < size; ++peer) {
+      if (peer == rank) continue;
+      std::vector<char> all = meeting.get(std::to_string(peer));
+      names_of(peer).push_back(gloo::transport::tcp::Address(extractAddress(all, peer)).str());
+    }
     exchange_names();
   }
   /// The rank that an error's text names; -1 for none.
-  int peer_in(const std::string& text) const {
+  int peer_in(const std::string& text) {
     for (int peer = 0; peer < size; ++peer)
-      if (!names_[peer].empty() && text.ends_with(names_[peer])) return peer;
-    for (int peer = 0; peer < size; ++peer)
-      if (!names_[peer].empty() && text.find(names_[peer] + ":") != std::string::npos) return peer;
+      for (const std::string& name : names_of(peer))
+        if (text.ends_with(name) || text.find(name + ":") != std::string::npos) return peer;
     return -1;
   }
 
  private:
-  /// Errors call a peer by the address of its end of the connection, which it alone knows.
+  std::vector<std::string>& names_of(int peer) { return names_[static_cast<size_t>(peer)]; }
+
+  /// Errors call a peer by the address where it listened, or by that of its end of the connection,
+  /// which it alone knows.
   void exchange_names() {
     constexpr size_t kLength = 64;
     const auto n = static_cast<size_t>(size);
@@ -165,10 +156,11 @@ class Mesh final : public gloo::rendezvous::Context, public std::enable_shared_f
     options.setOutput(theirs.data(), theirs.size());
     options.setTag(~uint32_t{0});
     gloo::alltoall(options);
-    for (size_t peer = 0; peer < n; ++peer) names_.emplace_back(&theirs[peer * kLength]);
+    for (int peer = 0; peer < size; ++peer)
+      if (peer != rank) names_of(peer).emplace_back(&theirs[static_cast<size_t>(peer) * kLength]);
   }
 
-  std::vector<std::string> names_;
+  std::vector<std::vector<std::string>> names_;
 };
 
 /// Gloo's text without the place in its sources.
@@ -368,18 +360,16 @@ class GlooCommunicator final : public Communicator {
   std::shared_ptr<Mesh> mesh_;
 };
 
-std::unique_ptr<Communicator> connect(StorePtr store, int rank, int size, milliseconds timeout,
-                                      void (*proceed)(Store&)) {
+std::unique_ptr<Communicator> connect(StorePtr store, int rank, int size, milliseconds timeout) {
   auto mesh = std::make_shared<Mesh>(rank, size);
   mesh->setTimeout(timeout / 5);  // Gloo takes five times as long for a connection
-  Meeting meeting(store, timeout, proceed);
+  Meeting meeting(std::move(store), timeout);
   const QuietPipes quiet;
   try {
     mesh->connect(meeting, device());
   } catch (const taeda::Error&) {
     throw;
   } catch (const std::exception& e) {
-    proceed(*store);  // knows better why a peer went away, if it does
     throw DistributedError("rank " + std::to_string(rank) +
                            " could not connect to the group: " + message_of(e));
   }
