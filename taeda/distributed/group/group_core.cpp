@@ -189,47 +189,48 @@ void GroupCore::leave() {
   idle_.wait(lock, [&] { return pending_.empty(); });
 }
 
-WorkPtr GroupCore::longest_running() const {
+/// A copy: the watchdog must not be the last to let go of a program's tensors or errors.
+std::optional<GroupCore::Running> GroupCore::longest_running() const {
   std::lock_guard lock(mutex_);
-  WorkPtr out;
+  const Work* oldest = nullptr;
   for (const WorkPtr& work : pending_)
-    if (work->started_ && (!out || work->started_ < out->started_)) out = work;
-  return leaving_ ? nullptr : out;
+    if (work->started_ && (!oldest || work->started_ < oldest->started_)) oldest = work.get();
+  if (!oldest || leaving_) return {};
+  return Running{oldest->what(), oldest->record_, oldest->running_since()};
 }
 
 void GroupCore::watch() {
   const auto now = Clock::now();
   if (now < next_check_ || !failure().empty()) return;
-  const WorkPtr work = longest_running();
-  const auto since = work ? work->running_since() : now;
+  const auto running = longest_running();
   try {
-    if (now - since < check_interval()) return answer_inquiry();
+    if (!running) return answer_inquiry();
+    if (now - running->since < check_interval()) return;
     next_check_ = now + check_interval();
-    if (work->record_ != asked_for_) store_->add("inquiry", 1);
-    asked_for_ = work->record_;
+    if (running->record != asked_for_) store_->add("inquiry", 1);
+    asked_for_ = running->record;
     publish();
     if (const auto text = shared_failure()) return fail(*text);
     const Reports reports = read_reports();
-    if (const auto text = find_fault(reports, work->what())) return fail(share_failure(*text));
-    if (now - since > kWarnAfter) warn(*work, reports);
+    if (const auto text = find_fault(reports, running->what)) return fail(share_failure(*text));
+    if (now - running->since > kWarnAfter) warn(*running, reports);
   } catch (const Error&) {
     // The store does not answer; the connections and the timeout are left.
   }
 }
 
-void GroupCore::warn(Work& work, const Reports& reports) {
-  if (std::exchange(work.warned_, true)) return;
+void GroupCore::warn(const Running& running, const Reports& reports) {
+  if (std::exchange(warned_of_, running.record) == running.record) return;
   std::cerr << "taeda: rank " + std::to_string(world_rank()) + " of group '" + members_.name +
                    "' has waited for " + std::to_string(kWarnAfter.count()) + " s in " +
-                   work.what().to_string() + ": " +
-                   describe_missing(reports, members_.ranks, world_rank(), work.what()) + "\n";
+                   running.what.to_string() + ": " +
+                   describe_missing(reports, members_.ranks, world_rank(), running.what) + "\n";
 }
 
 /// A rank that waits for nothing says what it did last when another one wants to know, and hears
 /// whether the group has failed.
 void GroupCore::answer_inquiry() {
   const auto now = Clock::now();
-  if (longest_running()) return;
   next_check_ = now + std::min(kIdleInterval, 4 * check_interval());
   const int64_t asked = store_->add("inquiry", 0);
   if (std::exchange(answered_, asked) == asked) return;

@@ -59,6 +59,12 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
   static std::chrono::milliseconds check_interval();
 
  private:
+  struct Running {
+    Fingerprint what;
+    uint64_t record;
+    Clock::time_point since;
+  };
+
   void execute(WorkPtr work, const Body& body);
   std::exception_ptr error_of(const Work& work, const CommunicatorError& error);
   std::string inquire(const Fingerprint& what, const CommunicatorError& error, bool late);
@@ -67,8 +73,8 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
   void fail(const std::string& text);
 
   int world_rank() const { return members_.ranks[static_cast<size_t>(members_.rank)]; }
-  WorkPtr longest_running() const;
-  void warn(Work& work, const Reports& reports);
+  std::optional<Running> longest_running() const;
+  void warn(const Running& running, const Reports& reports);
   void answer_inquiry();
   void publish(bool left = false);
   Reports read_reports();
@@ -96,7 +102,7 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
   // The watchdog's own.
   Clock::time_point next_check_;
   int64_t answered_ = 0;
-  uint64_t asked_for_ = 0;
+  uint64_t asked_for_ = 0, warned_of_ = 0;  ///< records
 
   Lanes lanes_;  ///< ends first: its tasks use the rest
 };

@@ -56,7 +56,6 @@ class Work {
   const std::vector<Tensor> result_;
   uint64_t record_ = 0;                 ///< in the flight recorder
   std::atomic<Clock::rep> started_{0};  ///< 0: it is queued
-  bool warned_ = false;                 ///< by the watchdog's thread
   int source_rank_ = -1;
   std::vector<Event> arrived_;  ///< on the streams that bring results to accelerators
 

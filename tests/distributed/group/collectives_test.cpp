@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "taeda/autograd/node.h"
 #include "taeda/device/sim.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/compare.h"
