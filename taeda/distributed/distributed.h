@@ -1,0 +1,14 @@
+// All of torch.distributed that there is, but for objects (group/objects.h, which needs
+// nlohmann-json).
+#pragma once
+
+#include "taeda/distributed/group/collectives.h"
+#include "taeda/distributed/group/device_mesh.h"
+#include "taeda/distributed/group/flight_recorder.h"
+#include "taeda/distributed/group/process_group.h"
+#include "taeda/distributed/rendezvous.h"
+#include "taeda/distributed/store/file_store.h"
+#include "taeda/distributed/store/hash_store.h"
+#include "taeda/distributed/store/prefix_store.h"
+#include "taeda/distributed/store/store.h"
+#include "taeda/distributed/store/tcp_store.h"

@@ -1,0 +1,386 @@
+// The Gloo engine: every call is one of Gloo's collectives, over TCP.
+#include <gloo/allgather.h>
+#include <gloo/allreduce.h>
+#include <gloo/alltoall.h>
+#include <gloo/alltoallv.h>
+#include <gloo/barrier.h>
+#include <gloo/broadcast.h>
+#include <gloo/common/error.h>
+#include <gloo/gather.h>
+#include <gloo/reduce.h>
+#include <gloo/rendezvous/context.h>
+#include <gloo/rendezvous/store.h>
+#include <gloo/scatter.h>
+#include <gloo/transport/tcp/address.h>
+#include <gloo/transport/tcp/device.h>
+#include <signal.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+
+#include "taeda/base/error.h"
+#include "taeda/distributed/engine.h"
+#include "taeda/distributed/group/communicator.h"
+#include "taeda/distributed/group/gloo/reduce_functions.h"
+#include "taeda/distributed/network.h"
+#include "taeda/distributed/security.h"
+
+namespace taeda::inline v0_2::distributed {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+/// For a scope, the calling thread and threads that it starts get no SIGPIPE: Gloo writes to
+/// sockets whose peer may have gone, and a program that has not asked to ignore the signal would
+/// die of it.
+class QuietPipes {
+ public:
+  QuietPipes() {
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~QuietPipes() {
+    if (sigismember(&before_, SIGPIPE)) return;
+    const timespec now = {};
+    while (sigtimedwait(&pipe_, nullptr, &now) < 0 && errno == EINTR) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  QuietPipes(const QuietPipes&) = delete;
+  QuietPipes& operator=(const QuietPipes&) = delete;
+
+ private:
+  sigset_t pipe_, before_;
+};
+
+constexpr uint64_t kMessageSlot = uint64_t{0x90} << 56;  // Gloo's collectives use 0x01 to 0x08
+
+/// The address of the interface that was named, or loopback. Gloo asks nobody who they are, so that
+/// beyond this machine at least the store has to, which gives the addresses out.
+std::string own_address() {
+  for (const char* variable : {"TAEDA_DISTRIBUTED_INTERFACE", "GLOO_SOCKET_IFNAME"})
+    if (const char* name = std::getenv(variable); name && *name) {
+      const std::string address = interface_address(name);
+      TAEDA_CHECK_AS(DistributedError, address != "0.0.0.0" && address != "::",
+                     "gloo: the others need an address to connect to, ", variable,
+                     " names all "
+                     "interfaces; name one");
+      check_reach(address, Security::from_environment(), "gloo: listening on");
+      return address;
+    }
+  return "127.0.0.1";
+}
+
+std::shared_ptr<gloo::transport::Device> make_device() {
+  gloo::transport::tcp::attr attr(own_address().c_str());
+  try {
+    return gloo::transport::tcp::CreateDevice(attr);
+  } catch (const std::exception& e) {
+    throw DistributedError("gloo: cannot listen on " + attr.hostname + ": " + e.what());
+  }
+}
+
+/// One for the process, with one thread; it goes with the last group.
+std::shared_ptr<gloo::transport::Device> device() {
+  static std::mutex mutex;
+  static std::weak_ptr<gloo::transport::Device> shared;
+  std::lock_guard lock(mutex);
+  auto out = shared.lock();
+  if (!out) shared = out = make_device();
+  return out;
+}
+
+/// A group's store as Gloo wants it.
+class Meeting final : public gloo::rendezvous::Store {
+ public:
+  Meeting(StorePtr store, milliseconds timeout) : store_(std::move(store)), timeout_(timeout) {}
+
+  void set(const std::string& key, const std::vector<char>& data) override {
+    store_->set("gloo/" + key, std::string_view(data.data(), data.size()));
+  }
+  std::vector<char> get(const std::string& key) override {
+    const std::string value = store_->get("gloo/" + key);
+    return {value.begin(), value.end()};
+  }
+  void wait(const std::vector<std::string>& keys) override { wait(keys, timeout_); }
+  void wait(const std::vector<std::string>& keys, const milliseconds& timeout) override {
+    for (const std::string& key : keys) store_->wait({"gloo/" + key}, timeout);
+  }
+
+ private:
+  StorePtr store_;
+  milliseconds timeout_;
+};
+
+/// Gloo's context, which knows what its errors call the peers.
+class Mesh final : public gloo::rendezvous::Context, public std::enable_shared_from_this<Mesh> {
+ public:
+  using gloo::rendezvous::Context::Context;
+
+  void connect(Meeting& meeting, std::shared_ptr<gloo::transport::Device> device) {
+    connectFullMesh(meeting, device);
+    names_.resize(static_cast<size_t>(size));
+    for (int peer = 0; peer < size; ++peer) {
+      if (peer == rank) continue;
+      std::vector<char> all = meeting.get(std::to_string(peer));
+      names_of(peer).push_back(gloo::transport::tcp::Address(extractAddress(all, peer)).str());
+    }
+    exchange_names();
+  }
+  /// The rank that an error's text names; -1 for none.
+  int peer_in(const std::string& text) {
+    for (int peer = 0; peer < size; ++peer)
+      for (const std::string& name : names_of(peer))
+        if (text.ends_with(name) || text.find(name + ":") != std::string::npos) return peer;
+    return -1;
+  }
+
+ private:
+  std::vector<std::string>& names_of(int peer) { return names_[static_cast<size_t>(peer)]; }
+
+  /// Errors call a peer by the address where it listened, or by that of its end of the connection,
+  /// which it alone knows.
+  void exchange_names() {
+    constexpr size_t kLength = 64;
+    const auto n = static_cast<size_t>(size);
+    std::vector<char> own(n * kLength), theirs(n * kLength);
+    for (int peer = 0; peer < size; ++peer)
+      if (peer != rank)
+        getPair(peer)->address().str().copy(&own[static_cast<size_t>(peer) * kLength], kLength - 1);
+    gloo::AlltoallOptions options(shared_from_this());
+    options.setInput(own.data(), own.size());
+    options.setOutput(theirs.data(), theirs.size());
+    options.setTag(~uint32_t{0});
+    gloo::alltoall(options);
+    for (int peer = 0; peer < size; ++peer)
+      if (peer != rank) names_of(peer).emplace_back(&theirs[static_cast<size_t>(peer) * kLength]);
+  }
+
+  std::vector<std::vector<std::string>> names_;
+};
+
+/// Gloo's text without the place in its sources.
+std::string message_of(const std::exception& e) {
+  const std::string text = e.what();
+  const size_t end = text.starts_with('[') ? text.find("] ") : std::string::npos;
+  return "gloo: " + (end == std::string::npos ? text : text.substr(end + 2));
+}
+
+class GlooCommunicator final : public Communicator {
+ public:
+  explicit GlooCommunicator(std::shared_ptr<Mesh> mesh) : mesh_(std::move(mesh)) {}
+  ~GlooCommunicator() override { abort(); }
+
+  void broadcast(const Call& call, Elements data, int root) override {
+    collective<gloo::BroadcastOptions>(call, data, [&](auto& o) {
+      o.setOutput(bytes(data), data.nbytes());
+      o.setRoot(root);
+      gloo::broadcast(o);
+    });
+  }
+
+  void all_reduce(const Call& call, Elements data, ReduceOp::Kind op) override {
+    collective<gloo::AllreduceOptions>(call, data, [&](auto& o) {
+      with_type(data.dtype, [&]<class T> {
+        o.setOutput(static_cast<T*>(data.data), static_cast<size_t>(data.count));
+      });
+      o.setReduceFunction(reduce_function(op, data.dtype));
+      gloo::allreduce(o);
+    });
+  }
+
+  /// Gloo uses the output for parts of the sum on every rank, so that others than the root have one
+  /// aside.
+  void reduce(const Call& call, Elements data, ReduceOp::Kind op, int root) override {
+    collective<gloo::ReduceOptions>(call, data, [&](auto& o) {
+      std::vector<char> aside(mesh_->rank == root ? 0 : data.nbytes());
+      with_type(data.dtype, [&]<class T> {
+        const auto count = static_cast<size_t>(data.count);
+        T* own = static_cast<T*>(data.data);
+        if (mesh_->rank != root) o.setInput(own, count);
+        o.setOutput(mesh_->rank == root ? own : reinterpret_cast<T*>(aside.data()), count);
+      });
+      o.setRoot(root);
+      o.setReduceFunction(reduce_function(op, data.dtype));
+      gloo::reduce(o);
+    });
+  }
+
+  void all_gather(const Call& call, Elements in, Elements out) override {
+    collective<gloo::AllgatherOptions>(call, in, [&](auto& o) {
+      o.setInput(bytes(in), in.nbytes());
+      o.setOutput(bytes(out), out.nbytes());
+      gloo::allgather(o);
+    });
+  }
+
+  void gather(const Call& call, Elements in, Elements out, int root) override {
+    collective<gloo::GatherOptions>(call, in, [&](auto& o) {
+      o.setInput(bytes(in), in.nbytes());
+      if (mesh_->rank == root) o.setOutput(bytes(out), out.nbytes());
+      o.setRoot(root);
+      gloo::gather(o);
+    });
+  }
+
+  void scatter(const Call& call, Elements in, Elements out, int root) override {
+    collective<gloo::ScatterOptions>(call, out, [&](auto& o) {
+      std::vector<char*> parts;
+      for (int r = 0; mesh_->rank == root && r < mesh_->size; ++r)
+        parts.push_back(bytes(in) + static_cast<size_t>(r) * out.nbytes());
+      if (!parts.empty()) o.setInputs(parts, out.nbytes());
+      o.setOutput(bytes(out), out.nbytes());
+      o.setRoot(root);
+      gloo::scatter(o);
+    });
+  }
+
+  /// Gloo's own reduce-scatter takes no tag and no deadline, so this is its all_reduce: twice the
+  /// bytes, and the same bits.
+  void reduce_scatter(const Call& call, Elements in, Elements out, ReduceOp::Kind op) override {
+    std::vector<char> sum(in.nbytes());
+    if (!sum.empty()) std::memcpy(sum.data(), in.data, sum.size());
+    all_reduce(call, {sum.data(), in.count, in.dtype}, op);
+    if (out.count > 0)
+      std::memcpy(out.data, sum.data() + static_cast<size_t>(mesh_->rank) * out.nbytes(),
+                  out.nbytes());
+  }
+
+  void all_to_all(const Call& call, Elements in, IntArrayRef in_counts, Elements out,
+                  IntArrayRef out_counts) override {
+    guarded([&] {
+      gloo::AlltoallvOptions o(mesh_);
+      o.setInput(bytes(in), in_bytes(in_counts, in.dtype));
+      o.setOutput(bytes(out), in_bytes(out_counts, out.dtype));
+      o.setTag(call.tag);
+      o.setTimeout(call.left());
+      gloo::alltoallv(o);
+    });
+  }
+
+  void barrier(const Call& call) override {
+    guarded([&] {
+      gloo::BarrierOptions o(mesh_);
+      o.setTag(call.tag);
+      o.setTimeout(call.left());
+      gloo::barrier(o);
+    });
+  }
+
+  void send(const Call& call, Elements data, int to) override {
+    guarded([&] {
+      const auto buffer = mesh_->createUnboundBuffer(data.data, data.nbytes());
+      buffer->send(to, kMessageSlot | call.tag);
+      buffer->waitSend(call.left());
+    });
+  }
+
+  int recv(const Call& call, Elements data, int from) override {
+    int source = from;
+    guarded([&] {
+      const auto buffer = mesh_->createUnboundBuffer(data.data, data.nbytes());
+      if (from >= 0)
+        buffer->recv(from, kMessageSlot | call.tag);
+      else
+        buffer->recv(others(), kMessageSlot | call.tag);
+      buffer->waitRecv(&source, call.left());
+    });
+    return source;
+  }
+
+  /// A wait that times out closes all of a context's connections and wakes whoever waits for them,
+  /// which is the only way to do that.
+  void abort() noexcept override {
+    if (mesh_->size == 1) return;
+    const QuietPipes quiet;
+    try {
+      mesh_->createUnboundBuffer(nullptr, 0)->waitRecv(milliseconds(1));
+    } catch (const std::exception&) {
+    }
+  }
+
+ private:
+  static char* bytes(const Elements& e) { return static_cast<char*>(e.data); }
+
+  static std::vector<int64_t> in_bytes(IntArrayRef counts, ScalarType dtype) {
+    std::vector<int64_t> out;
+    for (const int64_t n : counts) out.push_back(n * element_size(dtype));
+    return out;
+  }
+
+  std::vector<int> others() const {
+    std::vector<int> out;
+    for (int r = 0; r < mesh_->size; ++r)
+      if (r != mesh_->rank) out.push_back(r);
+    return out;
+  }
+
+  /// Calls f.operator()<T>() with a type of that size: Gloo's options ask for nothing else.
+  template <class F>
+  static void with_type(ScalarType dtype, F&& f) {
+    switch (element_size(dtype)) {
+      case 1: return f.template operator()<uint8_t>();
+      case 2: return f.template operator()<uint16_t>();
+      case 4: return f.template operator()<uint32_t>();
+      case 8: return f.template operator()<uint64_t>();
+      default: return f.template operator()<complex<double>>();
+    }
+  }
+
+  /// Options with tag and deadline. Without elements the ranks only meet.
+  template <class Options, class F>
+  void collective(const Call& call, const Elements& data, F&& f) {
+    if (data.count == 0) return barrier(call);
+    guarded([&] {
+      Options options(mesh_);
+      options.setTag(call.tag);
+      options.setTimeout(call.left());
+      f(options);
+    });
+  }
+
+  /// Gloo's errors as Taeda's.
+  template <class F>
+  void guarded(F&& f) {
+    const QuietPipes quiet;
+    try {
+      f();
+    } catch (const taeda::Error&) {
+      throw;
+    } catch (const std::exception& e) {
+      const std::string text = message_of(e);
+      throw CommunicatorError(text, mesh_->peer_in(text));
+    }
+  }
+
+  std::shared_ptr<Mesh> mesh_;
+};
+
+std::unique_ptr<Communicator> connect(StorePtr store, int rank, int size, milliseconds timeout) {
+  auto mesh = std::make_shared<Mesh>(rank, size);
+  mesh->setTimeout(timeout / 5);  // Gloo takes five times as long for a connection
+  Meeting meeting(std::move(store), timeout);
+  const QuietPipes quiet;
+  try {
+    mesh->connect(meeting, device());
+  } catch (const taeda::Error&) {
+    throw;
+  } catch (const std::exception& e) {
+    throw DistributedError("rank " + std::to_string(rank) +
+                           " could not connect to the group: " + message_of(e));
+  }
+  return std::make_unique<GlooCommunicator>(std::move(mesh));
+}
+
+constexpr CommunicatorFunctions kFunctions = {&connect};
+
+}  // namespace
+
+}  // namespace taeda::distributed
+
+extern "C" const taeda::distributed::Engine taeda_engine = {
+    .name = "gloo", .functions = &taeda::distributed::kFunctions};

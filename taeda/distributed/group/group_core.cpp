@@ -1,0 +1,283 @@
+#include "taeda/distributed/group/group_core.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+
+#include "taeda/base/error.h"
+#include "taeda/distributed/group/patience.h"
+#include "taeda/distributed/group/termination.h"
+#include "taeda/tensor/thread_state.h"
+
+namespace taeda::inline v0_2::distributed {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr size_t kReported = 64;                     ///< operations in a report
+constexpr auto kStorePatience = milliseconds(4000);  ///< with the store, once something failed
+constexpr auto kAnswers = milliseconds(2500);        ///< in which idle ranks answer an inquiry
+constexpr auto kIdleInterval = milliseconds(2000);   ///< in which idle ranks look for one
+constexpr auto kWarnAfter = std::chrono::seconds(10);
+constexpr auto kLeavePatience = std::chrono::seconds(5);
+
+std::string report_key(int rank) { return "report/" + std::to_string(rank); }
+
+}  // namespace
+
+milliseconds GroupCore::check_interval() {
+  static const int64_t interval = [] {
+    const char* text = std::getenv("TAEDA_DISTRIBUTED_CHECK_MS");
+    const int64_t given = text ? std::atoll(text) : 0;
+    return given > 0 ? given : 500;
+  }();
+  return milliseconds(interval);
+}
+
+GroupCore::GroupCore(Membership members, StorePtr store, std::unique_ptr<Communicator> communicator,
+                     milliseconds timeout)
+    : members_(std::move(members)),
+      store_(std::move(store)),
+      communicator_(std::move(communicator)),
+      timeout_(timeout),
+      record_group_(FlightRecorder::instance().add_group(members_.name, world_rank())) {}
+
+GroupCore::~GroupCore() = default;
+
+std::string GroupCore::failure() const {
+  std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+WorkPtr GroupCore::start(Fingerprint what, Lanes::Key lane, bool async, std::vector<Tensor> result,
+                         Body body) {
+  WorkPtr work;
+  {
+    std::lock_guard lock(mutex_);
+    TAEDA_CHECK_AS(DistributedError, failure_.empty() && !leaving_, what.op,
+                   ": the process group '", members_.name,
+                   "' can no longer be used: ", leaving_ ? "it was destroyed" : failure_);
+    what.sequence = what.kind == Fingerprint::Kind::Collective ? ++collectives_ : ++messages_;
+    work = std::make_shared<Work>(std::move(what), std::move(result));
+    work->record_ = FlightRecorder::instance().begin(record_group_, work->what());
+    pending_.push_back(work);
+  }
+  if (async) {
+    lanes_.submit(lane, [this, work, body = std::move(body), state = ThreadState::here()] {
+      const ThreadState::Scope scope(state);
+      execute(work, body);
+    });
+  } else {
+    lanes_.run(lane, [this, &work, &body] { execute(work, body); });
+    work->wait();
+  }
+  return work;
+}
+
+void GroupCore::execute(WorkPtr work, const Body& body) {
+  const NoGradGuard values_only;
+  const auto now = Clock::now();
+  work->started_ = now.time_since_epoch().count();
+  std::exception_ptr error;
+  try {
+    const std::string failed = failure();
+    if (!failed.empty()) throw CommunicatorError(failed, -1);
+    body(*communicator_, {work->what().call_tag(), now + timeout_}, *work);
+  } catch (const CommunicatorError& e) {
+    error = error_of(*work, e);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  FlightRecorder::instance().end(work->record_, error != nullptr);
+  {
+    std::lock_guard lock(mutex_);
+    pending_.erase(std::find(pending_.begin(), pending_.end(), work));
+    if (pending_.empty()) idle_.notify_all();
+  }
+  work->finish(error);
+}
+
+/// What an exchange that failed means, for the program. Fails the group.
+std::exception_ptr GroupCore::error_of(const Work& work, const CommunicatorError& error) {
+  std::lock_guard one(failing_);
+  std::string text = failure();
+  if (text.empty()) {
+    const bool late = Clock::now() + milliseconds(10) >= work.running_since() + timeout_;
+    text = inquire(work.what(), error, late);
+    fail(text);
+  }
+  return std::make_exception_ptr(
+      DistributedError(taeda::detail::concat("rank ", world_rank(), " of group '", members_.name,
+                                             "', in ", work.what().to_string(), ": ", text)));
+}
+
+/// Asks the other ranks why, but not for ever.
+std::string GroupCore::inquire(const Fingerprint& what, const CommunicatorError& error, bool late) {
+  {
+    std::lock_guard lock(mutex_);
+    if (leaving_) return "the group was destroyed meanwhile";
+  }
+  const auto text = within(kStorePatience, [self = shared_from_this(), what, error, late] {
+    return self->reason(what, error, late);
+  });
+  if (text) return *text;
+  if (!late) return lost_text(what, error);
+  return taeda::detail::concat("it did not end within the timeout of ", timeout_.count(),
+                               " ms, and the store does not answer");
+}
+
+std::string GroupCore::lost_text(const Fingerprint& what, const CommunicatorError& error) const {
+  if (error.peer < 0) return error.message();
+  const int rank = world_rank();
+  return taeda::detail::concat("rank ", members_.ranks[error.peer], " is gone: rank ", rank,
+                               " lost the connection to it in ", what.to_string(), " (",
+                               error.message(), ")");
+}
+
+std::string GroupCore::reason(const Fingerprint& what, const CommunicatorError& error, bool late) {
+  store_->add("inquiry", 1);
+  const auto patience = Clock::now() + (late ? kAnswers : milliseconds(0));
+  while (true) {
+    publish();
+    if (const auto text = shared_failure()) return *text;
+    const Reports reports = read_reports();
+    if (const auto text = find_fault(reports, what)) return share_failure(*text);
+    const bool complete = reports.size() == members_.ranks.size();
+    if (Clock::now() < patience && !complete) {
+      std::this_thread::sleep_for(milliseconds(100));
+      continue;
+    }
+    if (!late) return share_failure(lost_text(what, error));
+    return share_failure(taeda::detail::concat(
+        what.to_string(), " did not end within the timeout of ", timeout_.count(),
+        " ms: ", describe_missing(reports, members_.ranks, world_rank(), what)));
+  }
+}
+
+/// Whoever waits, here or at another rank, gets this error.
+void GroupCore::fail(const std::string& text) {
+  {
+    std::lock_guard lock(mutex_);
+    if (!failure_.empty()) return;
+    failure_ = text;
+  }
+  communicator_->abort();
+  write_flight_record_of(world_rank());
+}
+
+void GroupCore::leave() {
+  bool at_peace;
+  {
+    std::lock_guard lock(mutex_);
+    if (leaving_) return;
+    leaving_ = true;
+    at_peace = failure_.empty() && pending_.empty();
+  }
+  if (at_peace)
+    within(kLeavePatience, [self = shared_from_this()] {
+      self->publish(true);
+      const auto patience = Clock::now() + kLeavePatience;
+      self->store_->add("left", 1);
+      while (self->store_->add("left", 0) < self->members_.size() && Clock::now() < patience &&
+             !self->shared_failure())
+        std::this_thread::sleep_for(milliseconds(2));
+      return true;
+    });
+  communicator_->abort();
+  std::unique_lock lock(mutex_);
+  idle_.wait(lock, [&] { return pending_.empty(); });
+}
+
+/// A copy: the watchdog must not be the last to let go of a program's tensors or errors.
+std::optional<GroupCore::Running> GroupCore::longest_running() const {
+  std::lock_guard lock(mutex_);
+  const Work* oldest = nullptr;
+  for (const WorkPtr& work : pending_)
+    if (work->started_ && (!oldest || work->started_ < oldest->started_)) oldest = work.get();
+  if (!oldest || leaving_) return {};
+  return Running{oldest->what(), oldest->record_, oldest->running_since()};
+}
+
+void GroupCore::watch() {
+  const auto now = Clock::now();
+  if (now < next_check_ || !failure().empty()) return;
+  const auto running = longest_running();
+  try {
+    if (!running) return answer_inquiry();
+    if (now - running->since < check_interval()) return;
+    next_check_ = now + check_interval();
+    if (running->record != asked_for_) store_->add("inquiry", 1);
+    asked_for_ = running->record;
+    publish();
+    if (const auto text = shared_failure()) return fail(*text);
+    const Reports reports = read_reports();
+    if (const auto text = find_fault(reports, running->what)) return fail(share_failure(*text));
+    if (now - running->since > kWarnAfter) warn(*running, reports);
+  } catch (const Error&) {
+    // The store does not answer; the connections and the timeout are left.
+  }
+}
+
+void GroupCore::warn(const Running& running, const Reports& reports) {
+  if (std::exchange(warned_of_, running.record) == running.record) return;
+  std::cerr << "taeda: rank " + std::to_string(world_rank()) + " of group '" + members_.name +
+                   "' has waited for " + std::to_string(kWarnAfter.count()) + " s in " +
+                   running.what.to_string() + ": " +
+                   describe_missing(reports, members_.ranks, world_rank(), running.what) + "\n";
+}
+
+/// A rank that waits for nothing says what it did last when another one wants to know, and hears
+/// whether the group has failed.
+void GroupCore::answer_inquiry() {
+  const auto now = Clock::now();
+  next_check_ = now + std::min(kIdleInterval, 4 * check_interval());
+  const int64_t asked = store_->add("inquiry", 0);
+  if (std::exchange(answered_, asked) == asked) return;
+  publish();
+  if (const auto text = shared_failure()) fail(*text);
+}
+
+void GroupCore::publish(bool left) {
+  Report report = make_report(FlightRecorder::instance().last(record_group_, kReported));
+  report.beat = ++beat_;
+  report.left = left;
+  store_->set(report_key(world_rank()), to_text(report));
+}
+
+Reports GroupCore::read_reports() {
+  Reports out;
+  for (const int rank : members_.ranks)
+    if (const std::string key = report_key(rank); store_->check({key}))
+      out.emplace(rank, report_from_text(store_->get(key)));
+  return out;
+}
+
+std::optional<std::string> GroupCore::shared_failure() {
+  if (!store_->check({"failure"})) return {};
+  return store_->get("failure");
+}
+
+std::string GroupCore::share_failure(const std::string& text) {
+  const std::string first = store_->compare_set("failure", "", text);
+  store_->add("inquiry", 1);  // for those that wait for nothing
+  return first;
+}
+
+std::optional<std::string> GroupCore::find_fault(const Reports& reports, const Fingerprint& what) {
+  if (auto text = find_mismatch(reports)) return text;
+  if (const auto passing = find_passing(reports); passing && confirmed(*passing, reports))
+    return passing->text;
+  return find_left(reports, what);
+}
+
+/// Whether both ranks have reported since they were first seen to miss each other, so that both
+/// wait at the same time.
+bool GroupCore::confirmed(const Passing& passing, const Reports& reports) {
+  const std::pair beats(reports.at(passing.from).beat, reports.at(passing.to).beat);
+  std::lock_guard lock(mutex_);
+  const auto [seen, first] = passing_.try_emplace({passing.from, passing.to}, beats);
+  return !first && beats.first > seen->second.first && beats.second > seen->second.second;
+}
+
+}  // namespace taeda::distributed

@@ -1,0 +1,113 @@
+// What a process group is made of, without the operations: runs them, watches them, and finds out
+// what went wrong.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "taeda/distributed/group/lanes.h"
+#include "taeda/distributed/group/report.h"
+#include "taeda/distributed/group/work.h"
+
+namespace taeda::inline v0_2::distributed {
+
+/// Who is in a group.
+struct Membership {
+  std::string name;
+  int rank = 0;            ///< of this process, in the group
+  std::vector<int> ranks;  ///< of the members, in the world; as many as there are members
+
+  int size() const { return static_cast<int>(ranks.size()); }
+};
+
+/// Note [How mismatches are found]
+/// Ranks that call different things have different tags (Fingerprint::call_tag), so nothing is
+/// exchanged and they wait; in the normal case a fingerprint costs its hash and no message. Where
+/// an operation has run for longer than `check_interval`, the watchdog writes the rank's last
+/// operations to the store and reads the others'. Two that differ, or a rank that has left, fail
+/// the group: the first rank that knows writes the text under "failure", everybody takes it from
+/// there, and only then closes the connections, so that who sees a connection close finds the
+/// reason already there. A connection that closes without one means that the peer has died.
+class GroupCore : public std::enable_shared_from_this<GroupCore> {
+ public:
+  using Body = std::function<void(Communicator&, const Call&, Work&)>;
+
+  GroupCore(Membership members, StorePtr store, std::unique_ptr<Communicator> communicator,
+            std::chrono::milliseconds timeout);
+  ~GroupCore();
+
+  /// Runs `body` in its lane (0 for collectives): on this thread where `async` is not set and the
+  /// lane has nothing to do. `result`: the tensors it gives values to. Throws the error of a group
+  /// that has failed.
+  WorkPtr start(Fingerprint what, Lanes::Key lane, bool async, std::vector<Tensor> result,
+                Body body);
+  /// Ends the group: waits until the others end it, too, or a few seconds.
+  void leave();
+
+  /// Looks after operations that take long; called by the watchdog's thread alone.
+  void watch();
+
+  const Membership& members() const { return members_; }
+  std::chrono::milliseconds timeout() const { return timeout_; }
+  Store& store() { return *store_; }
+  /// Why the group can no longer be used; empty while it can.
+  std::string failure() const;
+
+  /// For how long an operation may run before ranks compare what they have called, 500 ms unless
+  /// TAEDA_DISTRIBUTED_CHECK_MS says otherwise.
+  static std::chrono::milliseconds check_interval();
+
+ private:
+  struct Running {
+    Fingerprint what;
+    uint64_t record;
+    Clock::time_point since;
+  };
+
+  void execute(WorkPtr work, const Body& body);
+  std::exception_ptr error_of(const Work& work, const CommunicatorError& error);
+  std::string inquire(const Fingerprint& what, const CommunicatorError& error, bool late);
+  std::string reason(const Fingerprint& what, const CommunicatorError& error, bool late);
+  std::string lost_text(const Fingerprint& what, const CommunicatorError& error) const;
+  void fail(const std::string& text);
+
+  int world_rank() const { return members_.ranks[static_cast<size_t>(members_.rank)]; }
+  std::optional<Running> longest_running() const;
+  void warn(const Running& running, const Reports& reports);
+  void answer_inquiry();
+  void publish(bool left = false);
+  Reports read_reports();
+  std::optional<std::string> shared_failure();
+  std::string share_failure(const std::string& text);
+  std::optional<std::string> find_fault(const Reports& reports, const Fingerprint& what);
+  bool confirmed(const Passing& passing, const Reports& reports);
+
+  const Membership members_;
+  const StorePtr store_;
+  const std::unique_ptr<Communicator> communicator_;
+  const std::chrono::milliseconds timeout_;
+  const uint32_t record_group_;
+
+  mutable std::mutex mutex_;  ///< of the members up to the empty line
+  std::condition_variable idle_;
+  uint64_t collectives_ = 0, messages_ = 0;
+  std::vector<WorkPtr> pending_;
+  std::string failure_;
+  bool leaving_ = false;
+  std::map<std::pair<int, int>, std::pair<uint64_t, uint64_t>> passing_;  ///< beats when first seen
+
+  std::mutex failing_;  ///< one error at a time is looked into
+  std::atomic<uint64_t> beat_{0};
+  // The watchdog's own.
+  Clock::time_point next_check_;
+  int64_t answered_ = 0;
+  uint64_t asked_for_ = 0, warned_of_ = 0;  ///< records
+
+  Lanes lanes_;  ///< ends first: its tasks use the rest
+};
+
+/// Has the process's watchdog look at a group until it is gone.
+void watch_over(const std::shared_ptr<GroupCore>& group);
+
+}  // namespace taeda::distributed

@@ -1,0 +1,302 @@
+#include "taeda/distributed/group/process_group.h"
+
+#include "taeda/base/error.h"
+#include "taeda/distributed/group/checks.h"
+#include "taeda/distributed/group/group_core.h"
+#include "taeda/distributed/group/staging.h"
+#include "taeda/ops/arithmetic.h"
+#include "taeda/ops/shape.h"
+#include "taeda/tensor/grad_mode.h"
+
+namespace taeda::inline v0_2::distributed {
+
+namespace {
+
+using Use = Staging::Use;
+
+constexpr Lanes::Key kCollectives = 0;
+
+/// What can be captured: staged tensors, used by the thread that runs the operation.
+std::shared_ptr<Staging> stage(std::vector<Tensor> tensors, Use use, bool apart = false) {
+  return std::make_shared<Staging>(std::move(tensors), use, apart);
+}
+
+/// What the engine computes for `op`.
+ReduceOp::Kind engine_op(ReduceOp op) {
+  return op.kind == ReduceOp::AVG || op.kind == ReduceOp::PREMUL_SUM ? ReduceOp::SUM : op.kind;
+}
+
+void before_reduction(const Staging& data, ReduceOp op) {
+  if (op.kind == ReduceOp::PREMUL_SUM) data.flat().mul_(op.factor);
+}
+
+void after_reduction(const Tensor& sum, ReduceOp op, int size) {
+  if (op.kind != ReduceOp::AVG) return;
+  if (is_integral(sum.dtype()))
+    sum.div_(size, "trunc");
+  else
+    sum.div_(size);
+}
+
+}  // namespace
+
+ProcessGroup::ProcessGroup(std::string name) : name_(std::move(name)) {}
+
+ProcessGroup::ProcessGroup(std::string backend, std::shared_ptr<GroupCore> core)
+    : name_(core->members().name),
+      backend_(std::move(backend)),
+      rank_(core->members().rank),
+      ranks_(core->members().ranks),
+      core_(std::move(core)) {
+  watch_over(core_);
+}
+
+ProcessGroup::~ProcessGroup() { leave(); }
+
+void ProcessGroup::leave() {
+  if (core_) core_->leave();
+}
+
+std::chrono::milliseconds ProcessGroup::timeout() const {
+  return core_ ? core_->timeout() : std::chrono::milliseconds(0);
+}
+
+std::string ProcessGroup::failure() const { return core_ ? core_->failure() : ""; }
+
+Fingerprint ProcessGroup::what(const char* op, const Tensor& t, const CallOptions& options) const {
+  TAEDA_CHECK(is_member(), op, ": this process is not in group '", name_, "'");
+  Fingerprint out;
+  out.op = op;
+  out.dtype = t.dtype();
+  out.shape = SmallVector<int64_t, 4>(t.sizes());
+  out.site = options.site;
+  return out;
+}
+
+WorkPtr ProcessGroup::broadcast(const Tensor& data, int root, CallOptions options) {
+  Fingerprint call = what("broadcast", data, options);
+  check_rank(call.op, root, size());
+  call.peer = world_rank(root);
+  const auto staged = stage({data}, rank_ == root ? Use::In : Use::InOut);
+  return core_->start(std::move(call), kCollectives, options.async, {data},
+                      [=, here = rank_](Communicator& c, const Call& id, Work& work) {
+                        c.broadcast(id, staged->elements(), root);
+                        if (here != root) staged->deliver(work);
+                      });
+}
+
+WorkPtr ProcessGroup::all_reduce(const Tensor& data, ReduceOp op, CallOptions options) {
+  Fingerprint call = what("all_reduce", data, options);
+  check_reducible(call.op, op, data.dtype());
+  call.reduce = op.kind;
+  const auto staged = stage({data}, Use::InOut);
+  return core_->start(std::move(call), kCollectives, options.async, {data},
+                      [=, n = size()](Communicator& c, const Call& id, Work& work) {
+                        before_reduction(*staged, op);
+                        c.all_reduce(id, staged->elements(), engine_op(op));
+                        after_reduction(staged->flat(), op, n);
+                        staged->deliver(work);
+                      });
+}
+
+WorkPtr ProcessGroup::reduce(const Tensor& data, int root, ReduceOp op, CallOptions options) {
+  Fingerprint call = what("reduce", data, options);
+  check_rank(call.op, root, size());
+  check_reducible(call.op, op, data.dtype());
+  call.reduce = op.kind;
+  call.peer = world_rank(root);
+  const bool changes = rank_ == root;
+  const auto staged =
+      stage({data}, changes ? Use::InOut : Use::In, !changes && op.kind == ReduceOp::PREMUL_SUM);
+  return core_->start(std::move(call), kCollectives, options.async, {data},
+                      [=, n = size()](Communicator& c, const Call& id, Work& work) {
+                        before_reduction(*staged, op);
+                        c.reduce(id, staged->elements(), engine_op(op), root);
+                        if (!changes) return;
+                        after_reduction(staged->flat(), op, n);
+                        staged->deliver(work);
+                      });
+}
+
+WorkPtr ProcessGroup::all_gather_parts(const char* op, const std::vector<Tensor>& outputs,
+                                       const Tensor& input, const CallOptions& options) {
+  const auto in = stage({input}, Use::In), out = stage(outputs, Use::Out);
+  return core_->start(what(op, input, options), kCollectives, options.async, outputs,
+                      [=](Communicator& c, const Call& id, Work& work) {
+                        c.all_gather(id, in->elements(), out->elements());
+                        out->deliver(work);
+                      });
+}
+
+WorkPtr ProcessGroup::all_gather(const std::vector<Tensor>& outputs, const Tensor& input,
+                                 CallOptions options) {
+  const Fingerprint call = what("all_gather", input, options);
+  check_list(call.op, "outputs", outputs, size(), input);
+  return all_gather_parts(call.op, outputs, input, options);
+}
+
+WorkPtr ProcessGroup::all_gather_into_tensor(const Tensor& output, const Tensor& input,
+                                             CallOptions options) {
+  const Fingerprint call = what("all_gather_into_tensor", input, options);
+  check_alike(call.op, output, input);
+  TAEDA_CHECK_VALUE(output.numel() == input.numel() * size(), call.op,
+                    ": output tensor size must be equal to world_size times input tensor size, "
+                    "got ",
+                    output.numel(), " and ", size(), " times ", input.numel());
+  return all_gather_parts(call.op, {output}, input, options);
+}
+
+WorkPtr ProcessGroup::gather(const std::vector<Tensor>& outputs, const Tensor& input, int root,
+                             CallOptions options) {
+  Fingerprint call = what("gather", input, options);
+  check_rank(call.op, root, size());
+  check_root_list(call.op, "gather_list", "destination", outputs, rank_ == root, size(), input);
+  call.peer = world_rank(root);
+  const auto in = stage({input}, Use::In);
+  const auto out = rank_ == root ? stage(outputs, Use::Out) : nullptr;
+  return core_->start(std::move(call), kCollectives, options.async, outputs,
+                      [=](Communicator& c, const Call& id, Work& work) {
+                        c.gather(id, in->elements(), out ? out->elements() : Elements(), root);
+                        if (out) out->deliver(work);
+                      });
+}
+
+WorkPtr ProcessGroup::scatter(const Tensor& output, const std::vector<Tensor>& inputs, int root,
+                              CallOptions options) {
+  Fingerprint call = what("scatter", output, options);
+  check_rank(call.op, root, size());
+  check_root_list(call.op, "scatter_list", "source", inputs, rank_ == root, size(), output);
+  call.peer = world_rank(root);
+  const auto in = rank_ == root ? stage(inputs, Use::In) : nullptr;
+  const auto out = stage({output}, Use::Out);
+  return core_->start(std::move(call), kCollectives, options.async, {output},
+                      [=](Communicator& c, const Call& id, Work& work) {
+                        c.scatter(id, in ? in->elements() : Elements(), out->elements(), root);
+                        out->deliver(work);
+                      });
+}
+
+WorkPtr ProcessGroup::reduce_scatter_parts(const char* op, const Tensor& output,
+                                           const std::vector<Tensor>& inputs, ReduceOp how,
+                                           const CallOptions& options) {
+  check_reducible(op, how, output.dtype());
+  Fingerprint call = what(op, output, options);
+  call.reduce = how.kind;
+  const auto in = stage(inputs, Use::In, how.kind == ReduceOp::PREMUL_SUM);
+  const auto out = stage({output}, Use::Out);
+  return core_->start(std::move(call), kCollectives, options.async, {output},
+                      [=, n = size()](Communicator& c, const Call& id, Work& work) {
+                        before_reduction(*in, how);
+                        c.reduce_scatter(id, in->elements(), out->elements(), engine_op(how));
+                        after_reduction(out->flat(), how, n);
+                        out->deliver(work);
+                      });
+}
+
+WorkPtr ProcessGroup::reduce_scatter(const Tensor& output, const std::vector<Tensor>& inputs,
+                                     ReduceOp op, CallOptions options) {
+  const Fingerprint call = what("reduce_scatter", output, options);
+  check_list(call.op, "inputs", inputs, size(), output);
+  return reduce_scatter_parts(call.op, output, inputs, op, options);
+}
+
+WorkPtr ProcessGroup::reduce_scatter_tensor(const Tensor& output, const Tensor& input, ReduceOp op,
+                                            CallOptions options) {
+  const Fingerprint call = what("reduce_scatter_tensor", output, options);
+  check_alike(call.op, output, input);
+  TAEDA_CHECK_VALUE(input.numel() == output.numel() * size(), call.op,
+                    ": input tensor must be the same size as output size times world size, got ",
+                    input.numel(), " and ", size(), " times ", output.numel());
+  return reduce_scatter_parts(call.op, output, {input}, op, options);
+}
+
+WorkPtr ProcessGroup::all_to_all(const std::vector<Tensor>& outputs,
+                                 const std::vector<Tensor>& inputs, CallOptions options) {
+  TAEDA_CHECK_VALUE(!inputs.empty(), "all_to_all: expected a tensor for each of ", size(),
+                    " ranks, got none");
+  Fingerprint call = what("all_to_all", inputs[0], options);
+  check_lengths(call.op, outputs, inputs, size());
+  call.ragged = true;
+  std::vector<int64_t> in, out;
+  for (const Tensor& t : inputs) in.push_back(t.numel());
+  for (const Tensor& t : outputs) out.push_back(t.numel());
+  return exchange(std::move(call), outputs, std::move(out), inputs, std::move(in), options.async);
+}
+
+WorkPtr ProcessGroup::all_to_all_single(const Tensor& output, const Tensor& input,
+                                        std::vector<int64_t> output_splits,
+                                        std::vector<int64_t> input_splits, CallOptions options) {
+  Fingerprint call = what("all_to_all_single", input, options);
+  check_alike(call.op, output, input);
+  call.ragged = !output_splits.empty() || !input_splits.empty();
+  auto out = split_counts(call.op, "output", output, std::move(output_splits), size());
+  auto in = split_counts(call.op, "input", input, std::move(input_splits), size());
+  return exchange(std::move(call), {output}, std::move(out), {input}, std::move(in), options.async);
+}
+
+/// Where shapes may differ between ranks the counts are compared first: every rank gets those of
+/// all, so that all of them find the same fault.
+WorkPtr ProcessGroup::exchange(Fingerprint call, const std::vector<Tensor>& outputs,
+                               std::vector<int64_t> output_counts,
+                               const std::vector<Tensor>& inputs, std::vector<int64_t> input_counts,
+                               bool async) {
+  const auto in = stage(inputs, Use::In), out = stage(outputs, Use::Out);
+  const bool compare = call.ragged;
+  return core_->start(std::move(call), kCollectives, async, outputs,
+                      [=, ranks = ranks_](Communicator& c, const Call& id, Work& work) {
+                        if (compare)
+                          compare_counts(c, id, work.what(), ranks, input_counts, output_counts);
+                        c.all_to_all(id, in->elements(), input_counts, out->elements(),
+                                     output_counts);
+                        out->deliver(work);
+                      });
+}
+
+WorkPtr ProcessGroup::barrier(CallOptions options) {
+  TAEDA_CHECK(is_member(), "barrier: this process is not in group '", name_, "'");
+  Fingerprint call;
+  call.op = "barrier";
+  call.site = options.site;
+  return core_->start(std::move(call), kCollectives, options.async, {},
+                      [](Communicator& c, const Call& id, Work&) { c.barrier(id); });
+}
+
+WorkPtr ProcessGroup::send(const Tensor& data, int to, int64_t tag, CallOptions options) {
+  TAEDA_CHECK_VALUE(to != rank_,
+                    "send: Invalid destination rank: destination rank should not be "
+                    "the same as the rank of the current process.");
+  return message(options.async ? "isend" : "send", Fingerprint::Kind::Send, data, to, tag, options);
+}
+
+WorkPtr ProcessGroup::recv(const Tensor& data, int from, int64_t tag, CallOptions options) {
+  TAEDA_CHECK_VALUE(from != rank_,
+                    "recv: Invalid source rank: source rank should not be the same "
+                    "as the rank of the current process.");
+  return message(options.async ? "irecv" : "recv", Fingerprint::Kind::Recv, data, from, tag,
+                 options);
+}
+
+/// Messages of one direction, partner and tag have a lane: they keep their order, and wait for
+/// nothing else.
+WorkPtr ProcessGroup::message(const char* op, Fingerprint::Kind kind, const Tensor& data, int peer,
+                              int64_t tag, const CallOptions& options) {
+  Fingerprint call = what(op, data, options);
+  const bool sends = kind == Fingerprint::Kind::Send;
+  if (sends || peer >= 0) check_rank(op, peer, size());
+  TAEDA_CHECK_VALUE(tag >= 0 && tag < kMaxTag, op, ": expected a tag from 0 to ", kMaxTag - 1,
+                    ", got ", tag);
+  call.kind = kind;
+  call.peer = peer < 0 ? -1 : world_rank(peer);
+  call.tag = tag;
+  const Lanes::Key lane = (uint64_t{1} << 63) | (uint64_t{sends} << 62) |
+                          (static_cast<uint64_t>(peer + 1) << 32) | static_cast<uint64_t>(tag);
+  const auto staged = stage({data}, sends ? Use::In : Use::Out);
+  return core_->start(std::move(call), lane, options.async, {data},
+                      [=](Communicator& c, const Call& id, Work& work) {
+                        if (sends) return c.send(id, staged->elements(), peer);
+                        work.source_rank_ = c.recv(id, staged->elements(), peer);
+                        staged->deliver(work);
+                      });
+}
+
+}  // namespace taeda::distributed

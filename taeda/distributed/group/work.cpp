@@ -1,0 +1,73 @@
+#include "taeda/distributed/group/work.h"
+
+#include "taeda/base/error.h"
+
+namespace taeda::inline v0_2::distributed {
+
+Work::Work(Fingerprint what, std::vector<Tensor> result)
+    : what_(std::move(what)), result_(std::move(result)) {}
+
+bool Work::wait(std::optional<std::chrono::milliseconds> timeout) {
+  {
+    std::unique_lock lock(mutex_);
+    const auto completed = [&] { return completed_; };
+    if (!timeout)
+      done_.wait(lock, completed);
+    else
+      TAEDA_CHECK_AS(DistributedError, done_.wait_for(lock, *timeout, completed),
+                     "Work::wait: ", what_.to_string(), " did not end within ", timeout->count(),
+                     " ms");
+    if (error_) std::rethrow_exception(error_);
+  }
+  for (const Event& event : arrived_) event.wait(current_stream(event.device()));
+  return true;
+}
+
+bool Work::is_completed() const {
+  std::lock_guard lock(mutex_);
+  return completed_;
+}
+
+bool Work::is_success() const {
+  std::lock_guard lock(mutex_);
+  return completed_ && !error_;
+}
+
+std::exception_ptr Work::exception() const {
+  std::lock_guard lock(mutex_);
+  return error_;
+}
+
+int Work::source_rank() const {
+  std::lock_guard lock(mutex_);
+  TAEDA_CHECK(completed_ && !error_ && what_.kind == Fingerprint::Kind::Recv,
+              "source_rank() may only be called on work objects that correspond to a completed "
+              "recv, not on ",
+              what_.to_string());
+  return source_rank_;
+}
+
+void Work::on_completion(std::function<void(Work&)> f) {
+  {
+    std::lock_guard lock(mutex_);
+    if (!completed_) {
+      callbacks_.push_back(std::move(f));
+      return;
+    }
+  }
+  f(*this);
+}
+
+void Work::finish(std::exception_ptr error) {
+  std::vector<std::function<void(Work&)>> callbacks;
+  {
+    std::lock_guard lock(mutex_);
+    completed_ = true;
+    error_ = std::move(error);
+    callbacks.swap(callbacks_);
+  }
+  done_.notify_all();
+  for (const auto& f : callbacks) f(*this);
+}
+
+}  // namespace taeda::distributed

@@ -1,0 +1,71 @@
+// An operation under way.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "taeda/device/stream.h"
+#include "taeda/distributed/group/communicator.h"
+#include "taeda/distributed/group/fingerprint.h"
+#include "taeda/tensor/tensor.h"
+
+namespace taeda::inline v0_2::distributed {
+
+/// What an asynchronous operation returns; torch.distributed.Work. Any thread may use it. The
+/// tensors may be used after `wait`; those of an accelerator by what is queued after it.
+class Work {
+ public:
+  Work(Fingerprint what, std::vector<Tensor> result);
+
+  /// Blocks until this rank's part is done, and throws its error; returns true. On an accelerator
+  /// the current streams then wait for what is still to be copied there, the host does not. Throws
+  /// DistributedError after `timeout`, if one is given; the operation goes on.
+  bool wait(std::optional<std::chrono::milliseconds> timeout = {});
+  bool is_completed() const;
+  /// Whether it is completed, and without an error.
+  bool is_success() const;
+  /// The error, null while there is none.
+  std::exception_ptr exception() const;
+  /// The rank that a receive got its message from. Throws Error for anything else.
+  int source_rank() const;
+  /// The tensors that it gives values to.
+  const std::vector<Tensor>& result() const { return result_; }
+  /// Has `f` called when it is completed: on the thread that completes it, or here and now if it
+  /// is. `f` must not wait for operations of the same group.
+  void on_completion(std::function<void(Work&)> f);
+  /// What was called.
+  const Fingerprint& what() const { return what_; }
+
+ private:
+  friend class GroupCore;
+  friend class Staging;
+  friend class ProcessGroup;
+  void finish(std::exception_ptr error);
+  Clock::time_point running_since() const {
+    return Clock::time_point(Clock::duration(started_.load()));
+  }
+
+  const Fingerprint what_;
+  const std::vector<Tensor> result_;
+  uint64_t record_ = 0;                 ///< in the flight recorder
+  std::atomic<Clock::rep> started_{0};  ///< 0: it is queued
+  int source_rank_ = -1;
+  std::vector<Event> arrived_;  ///< on the streams that bring results to accelerators
+
+  mutable std::mutex mutex_;
+  std::condition_variable done_;
+  bool completed_ = false;
+  std::exception_ptr error_;
+  std::vector<std::function<void(Work&)>> callbacks_;
+};
+
+using WorkPtr = std::shared_ptr<Work>;
+
+}  // namespace taeda::distributed
