@@ -125,8 +125,9 @@ TEST_F(GradientBuckets, GiveTheSameBitsAsTensorsOneByOne) {
       const Tensor expected =
           parallel::reduce_add({parts[0][k], parts[1][k], parts[2][k], parts[3][k]}, sim_device(0));
       ASSERT_EQ(gradients[k].defined(), expected.defined()) << k;
-      if (expected.defined())
+      if (expected.defined()) {
         EXPECT_EQ(values(gradients[k]), values(expected)) << "pass " << pass << ", number " << k;
+      }
     }
   }
 }
@@ -154,7 +155,9 @@ TEST_F(GradientBuckets, AddToGradientsThatAreThere) {
   EXPECT_TRUE(kept.is_same(net->first->weight.grad()));
   const std::vector<Tensor> twice = take_gradients(*net);
   for (size_t k = 0; k < once.size(); ++k)
-    if (once[k].defined()) EXPECT_EQ(distance(twice[k], once[k] * 2), 0) << k;
+    if (once[k].defined()) {
+      EXPECT_EQ(distance(twice[k], once[k] * 2), 0) << k;
+    }
 }
 
 TEST_F(GradientBuckets, SecondDerivativesPassThrough) {
@@ -192,7 +195,9 @@ TEST(GradientTransfers, AreFew) {
       const int64_t forward = copies();
       loss.backward();
       // Gradients of the outputs, and one bucket for each module, or for all.
-      if (pass > 0) EXPECT_LE(copies() - forward, 3 + 3) << pass;
+      if (pass > 0) {
+        EXPECT_LE(copies() - forward, 3 + 3) << pass;
+      }
       take_gradients(*own);
     }
   }

@@ -221,7 +221,9 @@ TEST(Replicas, MembersFollowWithoutNewClones) {
       const auto [replica, actual] = forward(i);
       EXPECT_EQ(replica->factor, factor);
       EXPECT_LT(distance(actual, expected), 1e-6) << factor << " on " << i;
-      if (i == 1) EXPECT_EQ(replica, first);
+      if (i == 1) {
+        EXPECT_EQ(replica, first);
+      }
     }
   }
   forward(2).second.sum().backward();
