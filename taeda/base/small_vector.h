@@ -126,14 +126,10 @@ class SmallVector {
   /// Moves the content out of `o`; this vector is empty and inline.
   void take(SmallVector&& o) noexcept {
     if (o.is_inline()) {
-      if constexpr (std::is_trivially_copyable_v<T>) {
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-        std::memcpy(inline_, o.inline_, sizeof inline_);  // all, set or not: no loop
-#pragma GCC diagnostic pop
-      } else {
+      if constexpr (std::is_trivially_copyable_v<T>)
+        std::memcpy(inline_, o.inline_, sizeof inline_);  // of fixed size: no loop
+      else
         std::uninitialized_move_n(o.data_, o.size_, data_);
-      }
       size_ = o.size_;
       o.clear();
     } else {

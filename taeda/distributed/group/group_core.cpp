@@ -107,6 +107,7 @@ std::exception_ptr GroupCore::error_of(const Work& work, const CommunicatorError
     text = inquire(work.what(), error, late);
     fail(text);
   }
+  wait_until_heard();
   return std::make_exception_ptr(
       DistributedError(taeda::detail::concat("rank ", world_rank(), " of group '", members_.name,
                                              "', in ", work.what().to_string(), ": ", text)));
@@ -153,6 +154,19 @@ std::string GroupCore::reason(const Fingerprint& what, const CommunicatorError& 
         what.to_string(), " did not end within the timeout of ", timeout_.count(),
         " ms: ", describe_missing(reports, members_.ranks, world_rank(), what)));
   }
+}
+
+/// The program that gets the error probably ends, and the store with it if it is served here: the
+/// others then could not read why. Those that died are not waited for long.
+void GroupCore::wait_until_heard() {
+  if (std::exchange(waited_, true)) return;
+  const auto patience = 2 * check_interval();
+  within(patience, [self = shared_from_this(), until = Clock::now() + patience] {
+    self->store_->add("heard", 1);
+    while (self->store_->add("heard", 0) < self->members_.size() && Clock::now() < until)
+      std::this_thread::sleep_for(milliseconds(5));
+    return true;
+  });
 }
 
 /// Whoever waits, here or at another rank, gets this error.
@@ -235,7 +249,10 @@ void GroupCore::answer_inquiry() {
   const int64_t asked = store_->add("inquiry", 0);
   if (std::exchange(answered_, asked) == asked) return;
   publish();
-  if (const auto text = shared_failure()) fail(*text);
+  if (const auto text = shared_failure()) {
+    fail(*text);
+    store_->add("heard", 1);
+  }
 }
 
 void GroupCore::publish(bool left) {

@@ -71,6 +71,7 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
   std::string reason(const Fingerprint& what, const CommunicatorError& error, bool late);
   std::string lost_text(const Fingerprint& what, const CommunicatorError& error) const;
   void fail(const std::string& text);
+  void wait_until_heard();
 
   int world_rank() const { return members_.ranks[static_cast<size_t>(members_.rank)]; }
   std::optional<Running> longest_running() const;
@@ -98,6 +99,7 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
   std::map<std::pair<int, int>, std::pair<uint64_t, uint64_t>> passing_;  ///< beats when first seen
 
   std::mutex failing_;  ///< one error at a time is looked into
+  bool waited_ = false;  ///< until the others have heard why; guarded by failing_
   std::atomic<uint64_t> beat_{0};
   // The watchdog's own.
   Clock::time_point next_check_;

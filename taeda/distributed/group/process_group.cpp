@@ -254,10 +254,8 @@ WorkPtr ProcessGroup::exchange(Fingerprint call, const std::vector<Tensor>& outp
 
 WorkPtr ProcessGroup::barrier(CallOptions options) {
   TAEDA_CHECK(is_member(), "barrier: this process is not in group '", name_, "'");
-  Fingerprint call;
-  call.op = "barrier";
-  call.site = options.site;
-  return core_->start(std::move(call), kCollectives, options.async, {},
+  const Fingerprint call{.op = "barrier", .shape = {}, .site = options.site};
+  return core_->start(call, kCollectives, options.async, {},
                       [](Communicator& c, const Call& id, Work&) { c.barrier(id); });
 }
 

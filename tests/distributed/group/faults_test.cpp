@@ -8,10 +8,13 @@
 #include <sstream>
 
 #include "taeda/distributed/group/flight_recorder.h"
+#include "taeda/distributed/rendezvous.h"
+#include "taeda/distributed/store/tcp_store.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/shape.h"
 #include "tests/distributed/group/meeting_place.h"
 #include "tests/distributed/group/ranks.h"
+#include "tests/distributed/stores.h"
 #include "tests/error_of.h"
 
 namespace taeda {
@@ -274,6 +277,39 @@ TEST_P(ARankDies, TheOthersSayWhoAndWhere) {
         AllOf(HasSubstr("rank " + std::to_string(rank) + " of group 'world', in " + GetParam().op),
               HasSubstr("rank 1 is gone: rank "), HasSubstr("lost the connection to it")));
     EXPECT_EQ(ranks[rank]->wait(), 0);
+  }
+}
+
+/// Rank 1 calls another collective. Every rank ends with its error, rank 0 and the store with it.
+int differ_and_end() {
+  const auto [store, rank, size] = distributed::rendezvous("env://");
+  const auto group = ProcessGroup::create("gloo", store, rank, size, with_timeout());
+  group->barrier({});
+  std::printf("%s\n", error_of([&, rank = rank] {
+                        if (rank == 1)
+                          group->broadcast(ones({2}), 0, {});
+                        else
+                          group->all_reduce(ones({4}), kSum, {});
+                      }).c_str());
+  std::fflush(stdout);
+  std::_Exit(0);
+}
+const Role differs_and_ends("differ_and_end", differ_and_end);
+
+TEST(Faults, EveryRankHearsWhyBeforeTheStoreEnds) {
+  if (const std::string reason = distributed::missing_grpc(); !reason.empty()) GTEST_SKIP() << reason;
+  for (int round = 0; round < 3; ++round) {
+    const MeetingPlace place;
+    const uint16_t port =
+        distributed::TCPStore("localhost", {.port = 0, .is_master = true}).port();
+    const auto ranks =
+        start_ranks("differ_and_end", 4, place,
+                    {{"MASTER_ADDR", "localhost"}, {"MASTER_PORT", std::to_string(port)}});
+    for (const auto& rank : ranks) {
+      EXPECT_THAT(rank->line(), AllOf(HasSubstr("ranks 0, 2 and 3 called all_reduce #2"),
+                                      HasSubstr("rank 1 called broadcast #2")));
+      EXPECT_EQ(rank->wait(), 0);
+    }
   }
 }
 
