@@ -306,8 +306,8 @@ TEST(Faults, EveryRankHearsWhyBeforeTheStoreEnds) {
         start_ranks("differ_and_end", 4, place,
                     {{"MASTER_ADDR", "localhost"}, {"MASTER_PORT", std::to_string(port)}});
     for (const auto& rank : ranks) {
-      EXPECT_THAT(rank->line(), AllOf(HasSubstr("ranks 0, 2 and 3 called all_reduce #2"),
-                                      HasSubstr("rank 1 called broadcast #2")));
+      EXPECT_THAT(rank->line(), AllOf(HasSubstr("rank 1 called broadcast #2"),
+                                      HasSubstr("called all_reduce #2 float32[4]")));
       EXPECT_EQ(rank->wait(), 0);
     }
   }
