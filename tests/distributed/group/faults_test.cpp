@@ -297,7 +297,8 @@ int differ_and_end() {
 const Role differs_and_ends("differ_and_end", differ_and_end);
 
 TEST(Faults, EveryRankHearsWhyBeforeTheStoreEnds) {
-  if (const std::string reason = distributed::missing_grpc(); !reason.empty()) GTEST_SKIP() << reason;
+  const std::string missing = distributed::missing_grpc();
+  if (!missing.empty()) GTEST_SKIP() << missing;
   for (int round = 0; round < 3; ++round) {
     const MeetingPlace place;
     const uint16_t port =
