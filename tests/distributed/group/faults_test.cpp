@@ -333,8 +333,9 @@ int wait_for_the_other() {
   const auto group =
       ProcessGroup::create("gloo", common_store(), own_rank(), world_size(), with_timeout());
   group->barrier({});
+  const auto work = group->recv(ones({4}), 1 - own_rank(), 0, {true});
   std::printf("ready\n");
-  group->recv(ones({4}), 1 - own_rank(), 0, {});
+  work->wait();
   return 0;
 }
 const Role waits_for_the_other("wait_for_the_other", wait_for_the_other);
@@ -352,7 +353,7 @@ TEST(FlightRecord, IsWrittenOnSigtermAndWhenTheGroupFails) {
     const std::string path = prefix + rank + ".json";
     std::stringstream text;
     text << std::ifstream(path).rdbuf();
-    EXPECT_THAT(text.str(), HasSubstr("\"op\":\"recv\",\"sequence\":1,\"shape\":[4]")) << path;
+    EXPECT_THAT(text.str(), HasSubstr("\"op\":\"irecv\",\"sequence\":1,\"shape\":[4]")) << path;
     std::filesystem::remove(path);
   }
 }
