@@ -132,8 +132,7 @@ Edge gradient_edge(const Tensor& t) {
   AccumulateGrad* sink = meta.sink.load(std::memory_order_relaxed);
   if (!sink) {
     t.unsafe_impl()->allow_promotion();
-    sink = new AccumulateGrad(t);
-    sink->retain();
+    sink = make_intrusive<AccumulateGrad>(t).detach();
     meta.sink.store(sink, std::memory_order_release);
   }
   return {NodePtr(sink), 0};

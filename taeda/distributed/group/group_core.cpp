@@ -161,12 +161,19 @@ std::string GroupCore::reason(const Fingerprint& what, const CommunicatorError& 
 void GroupCore::wait_until_heard() {
   if (std::exchange(waited_, true)) return;
   const auto patience = 2 * check_interval();
-  within(patience, [self = shared_from_this(), until = Clock::now() + patience] {
-    self->store_->add("heard", 1);
-    while (self->store_->add("heard", 0) < self->members_.size() && Clock::now() < until)
-      std::this_thread::sleep_for(milliseconds(5));
+  within(patience, [self = shared_from_this(), patience] {
+    self->meet_at("heard", patience, [] { return false; });
     return true;
   });
+}
+
+/// Counts this rank under `key` and waits until all have come, at most so long or until `enough`.
+void GroupCore::meet_at(const std::string& key, milliseconds patience,
+                        const std::function<bool()>& enough) {
+  const auto until = Clock::now() + patience;
+  store_->add(key, 1);
+  while (store_->add(key, 0) < members_.size() && Clock::now() < until && !enough())
+    std::this_thread::sleep_for(milliseconds(2));
 }
 
 /// Whoever waits, here or at another rank, gets this error.
@@ -191,11 +198,7 @@ void GroupCore::leave() {
   if (at_peace)
     within(kLeavePatience, [self = shared_from_this()] {
       self->publish(true);
-      const auto patience = Clock::now() + kLeavePatience;
-      self->store_->add("left", 1);
-      while (self->store_->add("left", 0) < self->members_.size() && Clock::now() < patience &&
-             !self->shared_failure())
-        std::this_thread::sleep_for(milliseconds(2));
+      self->meet_at("left", kLeavePatience, [&] { return self->shared_failure().has_value(); });
       return true;
     });
   communicator_->abort();

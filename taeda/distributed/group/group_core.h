@@ -72,6 +72,8 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
   std::string lost_text(const Fingerprint& what, const CommunicatorError& error) const;
   void fail(const std::string& text);
   void wait_until_heard();
+  void meet_at(const std::string& key, std::chrono::milliseconds patience,
+               const std::function<bool()>& enough);
 
   int world_rank() const { return members_.ranks[static_cast<size_t>(members_.rank)]; }
   std::optional<Running> longest_running() const;

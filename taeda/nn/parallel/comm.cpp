@@ -152,11 +152,10 @@ bool PairwiseSum::step() {
     const bool first = side_ == AddedOn::First;
     const Tensor stays = tensors_[first ? i : i + distance],
                  comes = tensors_[first ? i + distance : i];
-    const Tensor moved = comes.to(stays.device());
     if (distance_ >= n && stays.device() == out_.device())
-      tensors_[0] = add_out(out_, moved, stays);
+      tensors_[0] = add_out(out_, comes.to(stays.device()), stays);
     else
-      tensors_[i] = moved.is_same(comes) ? stays.add(moved) : moved.add_(stays);
+      tensors_[i] = sum_of(stays, comes);
   }
   if (distance_ < n) return true;
   if (!tensors_[0].is_same(out_)) out_.copy_(tensors_[0], true);
