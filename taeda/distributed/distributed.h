@@ -2,6 +2,9 @@
 // nlohmann-json).
 #pragma once
 
+#include "taeda/distributed/ddp/comm_hooks.h"
+#include "taeda/distributed/ddp/distributed_data_parallel.h"
+#include "taeda/distributed/ddp/power_sgd.h"
 #include "taeda/distributed/group/collectives.h"
 #include "taeda/distributed/group/device_mesh.h"
 #include "taeda/distributed/group/flight_recorder.h"

@@ -5,6 +5,7 @@
 #include "taeda/base/error.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/join.h"
+#include "taeda/ops/out.h"
 #include "taeda/tensor/grad_mode.h"
 #include "taeda/tensor/parts.h"
 
@@ -98,12 +99,22 @@ Tensor FlatLayout::in_order_of_memory(const Tensor& t, size_t i) const {
   return make_alias(source, Layout{{source.numel()}, {1}, source.storage_offset()}, dtype_);
 }
 
+std::vector<Tensor> FlatLayout::vectors(const std::vector<Tensor>& tensors) const {
+  std::vector<Tensor> out;
+  for (const size_t i : order_) out.push_back(in_order_of_memory(tensors[i], i));
+  return out;
+}
+
 Tensor FlatLayout::flatten(const std::vector<Tensor>& tensors) const {
   const NoGradGuard values_only;
   if (tensors.size() == 1) return in_order_of_memory(tensors[0], 0);
-  std::vector<Tensor> vectors;
-  for (const size_t i : order_) vectors.push_back(in_order_of_memory(tensors[i], i));
-  return cat(vectors, 0);
+  return cat(vectors(tensors), 0);
+}
+
+void FlatLayout::write(const Tensor& flat, const std::vector<Tensor>& tensors) const {
+  const NoGradGuard values_only;
+  Tensor values = make_alias(flat, Layout{{numel_}, {1}, flat.storage_offset()}, dtype_);
+  cat_out(values, vectors(tensors), 0);
 }
 
 Tensor FlatLayout::part(const Tensor& flat, size_t i) const {

@@ -44,12 +44,15 @@ class FlatLayout {
   /// The values of all tensors, put together by one kernel on the current stream of their device. A
   /// single tensor is not copied where its memory is as the layout wants it.
   Tensor flatten(const std::vector<Tensor>& tensors) const;
+  /// Puts the values of all tensors into flat memory, which may go on behind them.
+  void write(const Tensor& flat, const std::vector<Tensor>& tensors) const;
   /// The i-th tensor's place in flat memory: no view, it has a version and, once it is a leaf's
   /// gradient, an owner of its own.
   Tensor part(const Tensor& flat, size_t i) const;
 
  private:
   Tensor in_order_of_memory(const Tensor& t, size_t i) const;
+  std::vector<Tensor> vectors(const std::vector<Tensor>& tensors) const;
 
   ScalarType dtype_ = kFloat;
   int64_t numel_ = 0;

@@ -1,0 +1,171 @@
+// Training one model in several processes, as torch.nn.parallel.DistributedDataParallel.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <source_location>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "taeda/distributed/ddp/reducer.h"
+#include "taeda/nn/holder.h"
+#include "taeda/nn/parallel/data_parallel.h"
+#include "taeda/nn/parallel/visit_tensors.h"
+
+namespace taeda::inline v0_2::distributed {
+
+/// The constructor's arguments, with PyTorch's names and defaults.
+struct DistributedDataParallelOptions {
+  /// The one device that this process's module is on; inputs are moved there. None: inputs stay
+  /// where they are, and the module may be on several devices.
+  std::optional<std::vector<nn::parallel::DeviceId>> device_ids = {};
+  bool broadcast_buffers = true;  ///< those of rank 0, before each forward
+  bool init_sync = true;  ///< check the ranks' modules, and give all of them rank 0's values
+  ProcessGroupPtr process_group = {};        ///< by default the default group
+  std::optional<double> bucket_cap_mb = {};  ///< 25 MiB, the first 1 MiB, by default
+  bool find_unused_parameters = false;
+  bool gradient_as_bucket_view = false;  ///< buckets stay where they are from pass to pass
+  bool static_graph = false;
+};
+
+/// What becomes of ranks that have no more batches.
+struct JoinOptions {
+  /// Gradients are divided by the number of all ranks, or of those that still had a batch.
+  bool divide_by_initial_world_size = true;
+  bool enable = true;
+  /// Has all ranks throw Error when the first one ends.
+  bool throw_on_early_termination = false;
+};
+
+/// What DistributedDataParallel does whatever the module's class.
+class DistributedDataParallelBase : public nn::Module {
+ public:
+  /// While one lives, gradients are accumulated and not exchanged: a forward pass under it and its
+  /// backward pass. The next pass without exchanges what has come together.
+  class NoSync {
+   public:
+    explicit NoSync(DistributedDataParallelBase& module)
+        : module_(module), previous_(std::exchange(module.synchronize_, false)) {}
+    ~NoSync() { module_.synchronize_ = previous_; }
+    NoSync(const NoSync&) = delete;
+    NoSync& operator=(const NoSync&) = delete;
+
+   private:
+    DistributedDataParallelBase& module_;
+    const bool previous_;
+  };
+  [[nodiscard]] NoSync no_sync() { return NoSync(*this); }
+
+  /// Exchanges buckets by `hook(state, bucket)` instead of averaging them. Throws Error if that was
+  /// called before.
+  template <class State, class Hook>
+  void register_comm_hook(State state, Hook hook) {
+    set_comm_hook([state = std::move(state), hook = std::move(hook)](GradBucket& bucket) {
+      return hook(state, bucket);
+    });
+  }
+
+  /// Runs a loop over batches of which ranks may have different numbers. A rank whose loop is over
+  /// takes part in the exchanges of the others, counting as zero, until all are done; then all get
+  /// the values of a rank that was among the last.
+  void join(const std::function<void()>& loop, const JoinOptions& options = {});
+
+  const ProcessGroupPtr& process_group() const { return group_; }
+  std::optional<Device> device() const { return device_; }
+
+ protected:
+  DistributedDataParallelBase(std::shared_ptr<nn::Module> module,
+                              const DistributedDataParallelOptions& options,
+                              std::source_location site);
+  void before_forward();
+  void after_forward(const std::vector<Tensor>& outputs);
+
+ private:
+  /// What ranks do next.
+  struct Plans {
+    std::vector<int64_t> active;  ///< by rank: 1 where it has a batch
+    bool sends_buffers = false, synchronizes = false;
+    int64_t count() const;
+  };
+  void check_arguments(const DistributedDataParallelOptions& options) const;
+  void set_comm_hook(CommHook hook);
+  Device exchange_device() const;
+  bool synchronizes() const;
+  bool buffers_may_differ() const;
+  Plans agree(bool active);
+  void stand_in();
+
+  const std::shared_ptr<nn::Module> wrapped_;
+  const ProcessGroupPtr group_;
+  const bool broadcast_buffers_;
+  const std::source_location site_;
+  std::optional<Device> device_;
+  std::unique_ptr<Reducer> reducer_;
+  bool hooked_ = false, synchronize_ = true;
+  bool synchronized_ = true;  ///< in the last forward: buffers have changed since they were sent
+  std::optional<JoinOptions> joining_;
+};
+
+/// A module whose gradients are averaged over the processes of a group while backward computes
+/// them. Every process makes it of the same module and calls it with batches of its own, as many
+/// as the others, in the same mode. Gradients are then what one process would get for all batches
+/// together, if the loss is a mean and the batches have the same size; optimizers, which see the
+/// same gradients everywhere, keep the parameters equal.
+///
+/// Parameters must not change their number, `requires_grad`, sizes or device afterwards. Hooks that
+/// run after a gradient was accumulated see this process's one. A gradient is a part of its
+/// bucket's memory.
+template <class M>
+class DistributedDataParallelImpl : public DistributedDataParallelBase {
+ public:
+  DistributedDataParallelImpl(std::shared_ptr<M> module,
+                              const DistributedDataParallelOptions& options,
+                              std::source_location site)
+      : DistributedDataParallelBase(module, options, site), module_(std::move(module)) {}
+
+  /// The module that was given.
+  const std::shared_ptr<M>& module() const { return module_; }
+
+  template <class... Args>
+  auto forward(const Args&... args)
+      -> std::decay_t<decltype(call(std::declval<M&>(),
+                                    std::declval<const std::decay_t<Args>&>()...))> {
+    before_forward();
+    std::tuple<std::decay_t<Args>...> inputs(args...);
+    if (device()) nn::parallel::visit_tensors(inputs, [&](Tensor& t) { t = t.to(*device()); });
+    auto out = nn::parallel::detail::call_with(*module_, inputs);
+    std::vector<Tensor> outputs;
+    nn::parallel::visit_tensors(out, [&](const Tensor& t) { outputs.push_back(t); });
+    after_forward(outputs);
+    return out;
+  }
+
+ private:
+  std::shared_ptr<M> module_;
+};
+
+/// Holder of a DistributedDataParallelImpl: `DistributedDataParallel ddp(net, {.device_ids = {0}})`
+/// for a module `net`, which may be a holder or a shared pointer. Errors name the place where it
+/// was made.
+template <class M>
+class DistributedDataParallel : public nn::ModuleHolder<DistributedDataParallelImpl<M>> {
+ public:
+  using Impl = DistributedDataParallelImpl<M>;
+  using Options = DistributedDataParallelOptions;
+  DistributedDataParallel(std::nullptr_t) : nn::ModuleHolder<Impl>(nullptr) {}
+  explicit DistributedDataParallel(std::shared_ptr<M> module, const Options& options = {},
+                                   std::source_location site = std::source_location::current())
+      : nn::ModuleHolder<Impl>(std::make_shared<Impl>(std::move(module), options, site)) {}
+  explicit DistributedDataParallel(const nn::ModuleHolder<M>& module, const Options& options = {},
+                                   std::source_location site = std::source_location::current())
+      : DistributedDataParallel(module.ptr(), options, site) {}
+};
+
+}  // namespace taeda::inline v0_2::distributed
+
+namespace taeda::inline v0_2::nn::parallel {
+using distributed::DistributedDataParallel;
+using distributed::DistributedDataParallelOptions;
+}  // namespace taeda::inline v0_2::nn::parallel
