@@ -2,6 +2,7 @@
 // nlohmann-json).
 #pragma once
 
+#include "taeda/distributed/cluster/spawn.h"
 #include "taeda/distributed/group/collectives.h"
 #include "taeda/distributed/group/device_mesh.h"
 #include "taeda/distributed/group/flight_recorder.h"
