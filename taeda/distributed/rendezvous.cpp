@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "taeda/base/error.h"
+#include "taeda/distributed/cluster/agent_store.h"
 #include "taeda/distributed/environment.h"
 #include "taeda/distributed/store/file_store.h"
 #include "taeda/distributed/store/hash_store.h"
@@ -102,11 +103,14 @@ Rendezvous place_in(const Url& url, int64_t rank, int64_t world_size) {
 StorePtr served_store(const std::string& host, uint16_t port, const Rendezvous& place,
                       std::chrono::milliseconds timeout) {
   if (place.world_size == 1) return std::make_shared<HashStore>(timeout);
-  return std::make_shared<TCPStore>(host, TCPStoreOptions{.port = port,
-                                                          .is_master = place.rank == 0,
-                                                          .world_size = place.world_size,
-                                                          .timeout = timeout,
-                                                          .multi_tenant = true});
+  const bool by_agent = cluster::agent_serves(host, port);
+  const auto store =
+      std::make_shared<TCPStore>(host, TCPStoreOptions{.port = port,
+                                                       .is_master = place.rank == 0 && !by_agent,
+                                                       .world_size = place.world_size,
+                                                       .timeout = timeout,
+                                                       .multi_tenant = true});
+  return by_agent ? cluster::part_of_this_start(store) : store;
 }
 
 }  // namespace
@@ -133,4 +137,4 @@ Rendezvous rendezvous(const std::string& init_method, int64_t rank, int64_t worl
   return out;
 }
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

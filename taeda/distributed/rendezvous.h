@@ -17,8 +17,8 @@ struct Rendezvous {
 /// A store that all processes of the job share, and which of them this one is. `init_method` is
 ///
 ///   env://             MASTER_ADDR, MASTER_PORT, RANK and WORLD_SIZE, or what Open MPI's mpirun
-///   and
-///                      Slurm's srun set (environment.h); also meant by ""
+///                      and Slurm's srun set (environment.h); also meant by "". Where `taeda
+///                      launch` or spawn() serves a store there, it is that one.
 ///   tcp://host:port    rank 0 serves a TCPStore there
 ///   file:///path       a FileStore, on a file system that all processes see
 ///
@@ -28,4 +28,4 @@ struct Rendezvous {
 Rendezvous rendezvous(const std::string& init_method, int64_t rank = -1, int64_t world_size = -1,
                       std::chrono::milliseconds timeout = kDefaultTimeout);
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

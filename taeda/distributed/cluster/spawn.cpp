@@ -1,0 +1,276 @@
+#include "taeda/distributed/cluster/spawn.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <sstream>
+
+#include "taeda/distributed/cluster/agent_store.h"
+#include "taeda/distributed/cluster/child.h"
+#include "taeda/distributed/cluster/descriptor.h"
+#include "taeda/distributed/engine.h"
+#include "taeda/distributed/store/tcp_store.h"
+
+namespace taeda::inline v0_2::distributed {
+
+namespace {
+
+using cluster::Child;
+using cluster::Descriptor;
+using cluster::ExitStatus;
+using cluster::Pipe;
+
+/// Tells a process which call of spawn() it was started for, and which process of it it is.
+constexpr const char* kSpawned = "TAEDA_SPAWNED";
+/// What the process writes when it has come to that call.
+constexpr char kArrived = '!';
+
+std::string place(const std::source_location& site) {
+  return std::string(site.file_name()) + ":" + std::to_string(site.line());
+}
+
+/// What a process that spawn() started knows of that.
+struct Origin {
+  int call = 0, rank = 0, nprocs = 0;
+  pid_t parent = 0;
+  int arguments = -1, report = -1, output = -1;  ///< descriptors
+
+  std::string text() const {
+    std::ostringstream out;
+    out << call << ' ' << rank << ' ' << nprocs << ' ' << parent << ' ' << arguments << ' '
+        << report << ' ' << output;
+    return out.str();
+  }
+  /// Nothing in a process that was not started so. A program that such a process starts inherits
+  /// its variables, but has another parent.
+  static std::optional<Origin> of_this_process() {
+    const char* text = std::getenv(kSpawned);
+    if (!text) return {};
+    Origin out;
+    std::istringstream in(text);
+    in >> out.call >> out.rank >> out.nprocs >> out.parent >> out.arguments >> out.report >>
+        out.output;
+    const bool good = !in.fail() && out.parent == ::getppid();
+    ::unsetenv(kSpawned);
+    return good ? std::optional(out) : std::nullopt;
+  }
+};
+
+/// This process's calls of spawn().
+struct Calls {
+  const std::optional<Origin> origin = Origin::of_this_process();
+  int made = 0;
+  bool inside = false;  ///< the function runs
+
+  static Calls& instance() {
+    static Calls calls;
+    return calls;
+  }
+};
+
+std::vector<std::string> command_line() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::vector<std::string> out;
+  for (size_t at = 0; at < text.size();) {
+    out.emplace_back(text.c_str() + at);
+    at += out.back().size() + 1;
+  }
+  return out;
+}
+
+[[noreturn]] void leave(const Origin& origin, const std::string& error) {
+  std::cout.flush();
+  std::fflush(nullptr);
+  cluster::write_all(origin.report, error);
+  std::exit(error.empty() ? 0 : 1);
+}
+
+/// In the process that was started for this call: runs the function and ends.
+[[noreturn]] void run_as_process(
+    const Origin& origin, const std::source_location& site,
+    const std::function<void(int rank, const std::string& arguments)>& run) {
+  std::cout.flush();
+  std::fflush(stdout);
+  ::dup2(origin.output, STDOUT_FILENO);
+  ::close(origin.output);
+  ::fcntl(origin.report, F_SETFD, FD_CLOEXEC);
+  const std::string message = cluster::text_of_file(origin.arguments);
+  ::close(origin.arguments);
+  const size_t end = message.find('\n');
+  const std::string expected = message.substr(0, end);
+  cluster::write_all(origin.report, std::string(1, kArrived));
+  if (expected != place(site))
+    leave(origin, "its call of spawn #" + std::to_string(origin.call) + " is at " + place(site) +
+                      ", but the one that started it is at " + expected);
+  try {
+    Calls::instance().inside = true;
+    run(origin.rank, message.substr(end + 1));
+  } catch (const std::exception& e) {
+    leave(origin, e.what());
+  } catch (...) {
+    leave(origin, "an exception that is no std::exception");
+  }
+  leave(origin, "");
+}
+
+/// One process as the caller of spawn() sees it.
+struct Started {
+  Child child;
+  Descriptor report;
+  std::string said = {};
+  std::optional<ExitStatus> ended = {};  ///< and all that it said has been read
+
+  void look() {
+    const std::optional<ExitStatus> status = child.status();
+    if (report && !cluster::read_available(report.get(), said)) report.close();
+    ended = status;
+  }
+  bool arrived() const { return said.starts_with(kArrived); }
+  bool failed() const { return ended && !(ended->ok() && arrived()); }
+  std::string error() const { return arrived() ? said.substr(1) : ""; }
+};
+
+class Spawn {
+ public:
+  Spawn(int call, int nprocs, const std::string& arguments, const SpawnOptions& options,
+        const std::source_location& site)
+      : call_(call),
+        nprocs_(nprocs),
+        options_(options),
+        site_(site),
+        arguments_(cluster::file_of_text("taeda_spawn", place(site) + "\n" + arguments)) {
+    serve_store();
+    for (int rank = 0; rank < nprocs; ++rank) start(rank);
+  }
+
+  /// Waits for all; throws what the first one to fail says.
+  void join() {
+    std::optional<int> failed;
+    while (!failed && !all_ended()) failed = look();
+    if (!failed) return;
+    end_others();
+    fail(*failed);
+  }
+
+ private:
+  void serve_store() {
+    const bool set = std::getenv("MASTER_ADDR") && std::getenv("MASTER_PORT");
+    if (!options_.serve_store || set || nprocs_ == 1 || !has_engine("grpc")) return;
+    const std::string job = "spawn " + std::to_string(::getpid()) + "." + std::to_string(call_);
+    store_ = std::make_unique<TCPStore>("127.0.0.1",
+                                        TCPStoreOptions{.port = 0, .is_master = true, .job = job});
+    store_variables_ = cluster::store_variables("127.0.0.1", store_->port(), 0);
+    store_variables_["TAEDA_DISTRIBUTED_JOB_ID"] = job;
+  }
+
+  void start(int rank) {
+    Pipe report;
+    // The process's own output, until it comes to this call, is what main() printed here before.
+    const Descriptor output(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+    const Descriptor dropped(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+    const int kept = output ? output.get() : dropped.get();
+    const Origin origin{.call = call_,
+                        .rank = rank,
+                        .nprocs = nprocs_,
+                        .parent = ::getpid(),
+                        .arguments = arguments_.get(),
+                        .report = report.write.get(),
+                        .output = kept};
+    cluster::ChildOptions child{
+        .command = command_line(),
+        .program = "/proc/self/exe",
+        .environment = cluster::place_variables(rank, nprocs_, rank, nprocs_),
+        .output = dropped.get(),
+        .inherited = {origin.arguments, origin.report, origin.output}};
+    for (const auto& variable : store_variables_) child.environment.insert(variable);
+    child.environment[kSpawned] = origin.text();
+    started_.push_back({Child(child), std::move(report.read)});
+  }
+
+  bool all_ended() const {
+    return std::all_of(started_.begin(), started_.end(), [](const Started& s) { return s.ended; });
+  }
+
+  /// Waits until a process says something or ends, and returns one that has failed.
+  std::optional<int> look() {
+    std::vector<pollfd> files;
+    for (const Started& s : started_) files.push_back({s.report.get(), POLLIN, 0});
+    ::poll(files.data(), files.size(), /*milliseconds=*/20);
+    std::optional<int> failed;
+    for (int rank = 0; rank < nprocs_; ++rank) {
+      Started& s = started_[static_cast<size_t>(rank)];
+      s.look();
+      // Of several that are found to have failed at once, one that a signal ended did not fail
+      // because of another one.
+      if (s.failed() && (!failed || s.ended->signal)) failed = rank;
+    }
+    return failed;
+  }
+
+  void end_others() {
+    for (Started& s : started_) s.child.signal(SIGTERM);
+    const auto deadline = std::chrono::steady_clock::now() + options_.grace;
+    while (!all_ended() && std::chrono::steady_clock::now() < deadline) look();
+    for (Started& s : started_) s.child.signal(SIGKILL);
+    for (Started& s : started_) s.child.wait();
+  }
+
+  [[noreturn]] void fail(int rank) {
+    const Started& s = started_[static_cast<size_t>(rank)];
+    const ExitStatus status = *s.ended;
+    const std::string name = "process " + std::to_string(rank);
+    const std::string where = " (" + place(site_) + ")";
+    const int pid = static_cast<int>(s.child.id());
+    if (!s.error().empty())
+      throw ProcessRaisedException(
+          "spawn" + where + ": " + name + " terminated with the following error:\n" + s.error(),
+          rank, pid);
+    if (status.ok())
+      throw ProcessExitedException(
+          "spawn" + where + ": " + name + " ended before it came to call #" +
+              std::to_string(call_) +
+              " of spawn; main() must come to it in each process that it starts",
+          rank, pid, 0, "");
+    const std::string signal = status.signal ? cluster::signal_name(status.signal) : "";
+    throw ProcessExitedException(
+        "spawn" + where + ": " + name + " terminated with " +
+            (status.signal ? "signal " + signal : "exit code " + std::to_string(status.code)),
+        rank, pid, status.signal ? -status.signal : status.code, signal);
+  }
+
+  const int call_, nprocs_;
+  const SpawnOptions options_;
+  const std::source_location site_;
+  const Descriptor arguments_;
+  std::unique_ptr<TCPStore> store_;
+  cluster::Variables store_variables_;
+  std::vector<Started> started_;
+};
+
+}  // namespace
+
+void detail::run_spawn(int nprocs, const std::string& arguments, const SpawnOptions& options,
+                       std::source_location site,
+                       const std::function<void(int rank, const std::string& arguments)>& run) {
+  TAEDA_CHECK_VALUE(nprocs > 0, "spawn (", place(site), "): nprocs must be positive, but got ",
+                    nprocs);
+  Calls& calls = Calls::instance();
+  TAEDA_CHECK_AS(DistributedError, !calls.inside, "spawn (", place(site),
+                 ") was called by a function that spawn runs");
+  const int call = calls.made++;
+  if (calls.origin && call < calls.origin->call) return;
+  if (calls.origin) run_as_process(*calls.origin, site, run);
+  Spawn(call, nprocs, arguments, options, site).join();
+}
+
+}  // namespace taeda::inline v0_2::distributed

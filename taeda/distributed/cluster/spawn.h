@@ -1,0 +1,114 @@
+// A function on several processes: torch.multiprocessing.spawn.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <source_location>
+#include <string>
+#include <tuple>
+
+#include "taeda/base/error.h"
+#include "taeda/distributed/cluster/carried.h"
+
+namespace taeda::inline v0_2::distributed {
+
+struct SpawnOptions {
+  /// How long the other processes have to end by themselves when one has failed. Then they are
+  /// killed.
+  std::chrono::milliseconds grace = std::chrono::seconds(5);
+  /// Whether this process serves a store to those it starts, so that init_process_group() finds it:
+  /// unless MASTER_ADDR and MASTER_PORT are set.
+  bool serve_store = true;
+};
+
+/// A process that spawn() started has failed; which one, and its id in the system.
+class ProcessException : public DistributedError {
+ public:
+  ProcessException(const std::string& message, int error_index, int error_pid)
+      : DistributedError(message), error_index_(error_index), error_pid_(error_pid) {}
+  int error_index() const { return error_index_; }
+  int error_pid() const { return error_pid_; }
+
+ private:
+  int error_index_, error_pid_;
+};
+
+/// The function threw there; the message has the text of what it threw.
+class ProcessRaisedException : public ProcessException {
+  using ProcessException::ProcessException;
+};
+
+/// The process ended without throwing: by exit() or by a signal.
+class ProcessExitedException : public ProcessException {
+ public:
+  ProcessExitedException(const std::string& message, int error_index, int error_pid, int exit_code,
+                         std::string signal_name)
+      : ProcessException(message, error_index, error_pid),
+        exit_code_(exit_code),
+        signal_name_(std::move(signal_name)) {}
+  /// What it called exit() with; minus the number of the signal that ended it.
+  int exit_code() const { return exit_code_; }
+  /// "SIGSEGV"; empty where no signal ended it.
+  const std::string& signal_name() const { return signal_name_; }
+
+ private:
+  int exit_code_;
+  std::string signal_name_;
+};
+
+namespace detail {
+/// spawn() behind its types: `run` gets the rank and the arguments' text.
+void run_spawn(int nprocs, const std::string& arguments, const SpawnOptions& options,
+               std::source_location site,
+               const std::function<void(int rank, const std::string& arguments)>& run);
+}  // namespace detail
+
+/// Calls fn(rank, arguments...) in `nprocs` new processes, for rank 0 to nprocs - 1, and returns
+/// when all have ended. Throws what the first one to fail says, as ProcessRaisedException or
+/// ProcessExitedException; the others are ended then: SIGTERM, after `options.grace` SIGKILL.
+///
+/// A process is the program again, with the arguments of its command line: its main() runs until it
+/// makes the same call of spawn(), calls `fn` there, and exits. So main() must come to that call
+/// whenever it is started so, and what it does before is done in each process again; what it prints
+/// on stdout until then is dropped, and earlier calls of spawn() return at once. What may differ
+/// between processes - a random number, a folder made for the run - travels as an argument
+/// (numbers, strings, and vectors of them) rather than in the closure.
+///
+///     void train(int rank, int world_size) { ... }
+///     int main() { distributed::spawn(train, std::tuple(2), /*nprocs=*/2); }
+///
+/// The processes have RANK, WORLD_SIZE, LOCAL_RANK and LOCAL_WORLD_SIZE, and init_process_group()
+/// needs no address: this process serves a store on a port that the system chooses. Where
+/// MASTER_ADDR and MASTER_PORT are set already, those stand and rank 0 serves, as in PyTorch.
+/// Processes die with the thread that called spawn(), whatever ends it. One thread of a program
+/// calls spawn(), and `fn` does not call it.
+template <class F, class... Args>
+void spawn(F&& fn, const std::tuple<Args...>& arguments, int nprocs = 1,
+           const SpawnOptions& options = {},
+           std::source_location site = std::source_location::current()) {
+  std::string text;
+  std::apply([&text](const Args&... args) { (detail::carry(text, args), ...); }, arguments);
+  detail::run_spawn(nprocs, text, options, site,
+                    [&fn](int rank, [[maybe_unused]] const std::string& carried) {
+                      [[maybe_unused]] size_t at = 0;
+                      // Braces: the arguments are read in their order.
+                      const std::tuple<detail::Carried<Args>...> read{
+                          detail::fetch<detail::Carried<Args>>(carried, at)...};
+                      std::apply([&](const auto&... args) { fn(rank, args...); }, read);
+                    });
+}
+
+template <class F>
+void spawn(F&& fn, int nprocs = 1, const SpawnOptions& options = {},
+           std::source_location site = std::source_location::current()) {
+  spawn(std::forward<F>(fn), std::tuple<>(), nprocs, options, site);
+}
+
+}  // namespace taeda::inline v0_2::distributed
+
+/// torch.multiprocessing; programs write `namespace mp = multiprocessing;`.
+namespace taeda::inline v0_2::multiprocessing {
+using distributed::ProcessExitedException;
+using distributed::ProcessRaisedException;
+using distributed::spawn;
+}  // namespace taeda::inline v0_2::multiprocessing
