@@ -102,7 +102,6 @@ Rendezvous place_in(const Url& url, int64_t rank, int64_t world_size) {
 
 StorePtr served_store(const std::string& host, uint16_t port, const Rendezvous& place,
                       std::chrono::milliseconds timeout) {
-  if (place.world_size == 1) return std::make_shared<HashStore>(timeout);
   const bool by_agent = cluster::agent_serves(host, port);
   const auto store =
       std::make_shared<TCPStore>(host, TCPStoreOptions{.port = port,
@@ -128,6 +127,8 @@ Rendezvous rendezvous(const std::string& init_method, int64_t rank, int64_t worl
   Rendezvous out = place_in(url, rank, world_size);
   if (url.scheme == "file") {
     out.store = std::make_shared<FileStore>(url.path, out.world_size, timeout);
+  } else if (out.world_size == 1) {
+    out.store = std::make_shared<HashStore>(timeout);  // there is nobody to meet
   } else if (url.scheme == "tcp") {
     out.store = served_store(url.host, static_cast<uint16_t>(*url.port), out, timeout);
   } else {

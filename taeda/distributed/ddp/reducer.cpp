@@ -252,7 +252,7 @@ void Reducer::tell_who_has_what() {
   for (size_t i = 0; i < states_.size() && !shadow_; ++i)
     if (states_[i] == State::Missing && !parameters_[i].grad().defined())
       piece(having_, static_cast<int64_t>(i), 1).zero_();
-  if (comm_hook_)
+  if (comm_hook_ && group_->size() > 1)
     told_ = group_->all_reduce(having_, ReduceOp::SUM, {.async = true, .site = options_.site});
 }
 
