@@ -168,4 +168,7 @@ class DistributedDataParallel : public nn::ModuleHolder<DistributedDataParallelI
 namespace taeda::inline v0_2::nn::parallel {
 using distributed::DistributedDataParallel;
 using distributed::DistributedDataParallelOptions;
+/// Its old name for modules on the CPU.
+template <class M>
+using DistributedDataParallelCPU = DistributedDataParallel<M>;
 }  // namespace taeda::inline v0_2::nn::parallel

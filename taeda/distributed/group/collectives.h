@@ -6,6 +6,7 @@
 // group.
 #pragma once
 
+#include <concepts>
 #include <optional>
 #include <source_location>
 #include <string>
@@ -29,11 +30,19 @@ struct InitOptions {
 
 /// Joins the default group; returns when all processes have. Throws Error if it exists already,
 /// ValueError for arguments that do not fit, DistributedError when others do not come or disagree.
-void init_process_group(const std::string& backend, const InitOptions& options);
-/// The same with PyTorch's arguments in their order.
-void init_process_group(const std::string& backend = "", const std::string& init_method = "",
+void init_process_group(const std::string& backend = "", const InitOptions& options = {});
+/// The same with PyTorch's arguments in their order. A template, so that braces mean options.
+template <std::convertible_to<std::string> Text>
+void init_process_group(const std::string& backend, const Text& init_method,
                         std::optional<std::chrono::milliseconds> timeout = {}, int world_size = -1,
-                        int rank = -1, StorePtr store = {}, const std::string& group_name = "");
+                        int rank = -1, StorePtr store = {}, const std::string& group_name = "") {
+  init_process_group(backend, InitOptions{.init_method = init_method,
+                                          .timeout = timeout,
+                                          .world_size = world_size,
+                                          .rank = rank,
+                                          .store = std::move(store),
+                                          .group_name = group_name});
+}
 /// Leaves a group, or with none given all of them; waits for the others for up to five seconds.
 void destroy_process_group(const ProcessGroupPtr& group = {});
 
@@ -127,4 +136,4 @@ struct P2POp {
 std::vector<WorkPtr> batch_isend_irecv(const std::vector<P2POp>& p2p_op_list,
                                        Site site = Site::current());
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

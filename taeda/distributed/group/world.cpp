@@ -107,17 +107,6 @@ void init_process_group(const std::string& backend, const InitOptions& options) 
       store);
 }
 
-void init_process_group(const std::string& backend, const std::string& init_method,
-                        std::optional<std::chrono::milliseconds> timeout, int world_size, int rank,
-                        StorePtr store, const std::string& group_name) {
-  init_process_group(backend, {.init_method = init_method,
-                               .timeout = timeout,
-                               .world_size = world_size,
-                               .rank = rank,
-                               .store = std::move(store),
-                               .group_name = group_name});
-}
-
 void destroy_process_group(const ProcessGroupPtr& group) {
   if (!group) default_group();  // throws without one
   for (const ProcessGroupPtr& g : World::instance().remove(group)) g->leave();
