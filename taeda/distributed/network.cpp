@@ -84,6 +84,25 @@ std::string listen_address(const std::string& host, const std::string& interface
   return resolve(host);
 }
 
+std::string address_towards(const std::string& host) {
+  const std::string there = resolve(host);
+  int error = 0;
+  const AddressList found = look_up(there, "9", AI_NUMERICHOST, &error);
+  TAEDA_CHECK_AS(DistributedError, found, "'", there, "' is no address (", ::gai_strerror(error),
+                 ")");
+  const int s = ::socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  sockaddr_storage here = {};
+  socklen_t size = sizeof here;
+  // A datagram socket that is connected has sent nothing, but the system has chosen its way.
+  const bool known = s >= 0 && ::connect(s, found->ai_addr, found->ai_addrlen) == 0 &&
+                     ::getsockname(s, reinterpret_cast<sockaddr*>(&here), &size) == 0;
+  const int reason = errno;
+  if (s >= 0) ::close(s);
+  TAEDA_CHECK_AS(DistributedError, known, "there is no way to ", there, " (", std::strerror(reason),
+                 ")");
+  return text_of(reinterpret_cast<sockaddr*>(&here), size);
+}
+
 bool is_loopback(const std::string& address) {
   in_addr v4;
   if (::inet_pton(AF_INET, address.c_str(), &v4) == 1) return (ntohl(v4.s_addr) >> 24) == 127;
@@ -110,4 +129,4 @@ std::string listen_objection(const std::string& address, uint16_t port) {
   return out;
 }
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

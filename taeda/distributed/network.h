@@ -19,6 +19,9 @@ std::string interface_address(const std::string& name);
 /// else on the address of `host` and nowhere else.
 std::string listen_address(const std::string& host, const std::string& interface_name = "");
 
+/// The address of this machine from which packets to `host` go out.
+std::string address_towards(const std::string& host);
+
 /// Whether only processes of this machine can reach the numeric `address`.
 bool is_loopback(const std::string& address);
 
@@ -28,4 +31,4 @@ std::string endpoint(const std::string& host, uint16_t port);
 /// Why this process cannot listen there, in the system's words; empty if it can.
 std::string listen_objection(const std::string& address, uint16_t port);
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

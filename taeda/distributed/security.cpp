@@ -25,12 +25,15 @@ std::string variable(const char* name) {
   return text ? text : "";
 }
 
-/// All that `file` holds, as far as a secret may go and a little further.
+/// All that `file` holds, as far as a secret may go and a little further. A file is read from its
+/// beginning, without moving the position, which processes share.
 std::string read_descriptor(int file, const std::string& name) {
   std::string out;
   char buffer[1024];
+  const bool is_file = ::lseek(file, 0, SEEK_CUR) >= 0;
   while (out.size() <= kMostSecret) {
-    const ssize_t n = ::read(file, buffer, sizeof buffer);
+    const ssize_t n = is_file ? ::pread(file, buffer, sizeof buffer, static_cast<off_t>(out.size()))
+                              : ::read(file, buffer, sizeof buffer);
     if (n < 0 && errno == EINTR) continue;
     TAEDA_CHECK_AS(DistributedError, n >= 0, name, " cannot be read (", std::strerror(errno), ")");
     if (n == 0) break;
@@ -48,7 +51,7 @@ std::string checked_secret(std::string text, const std::string& name) {
   return text;
 }
 
-/// A descriptor can be read once, so what came out of it is kept.
+/// A pipe can be read once, so what came out of it is kept.
 std::string secret_of_descriptor(const std::string& number) {
   static std::mutex mutex;
   static auto* known = new std::map<std::string, std::string>;
@@ -116,4 +119,4 @@ void check_reach(const std::string& address, const Security& security, const std
       "TAEDA_DISTRIBUTED_TLS_KEY and TAEDA_DISTRIBUTED_TLS_CA");
 }
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

@@ -17,7 +17,7 @@ struct Security {
   bool authenticates() const { return !secret.empty() || has_tls(); }
 
   /// TAEDA_DISTRIBUTED_SECRET_FILE (a path, mode 0600) or TAEDA_DISTRIBUTED_SECRET_FD (the number
-  /// of an open descriptor, which is read once), and TAEDA_DISTRIBUTED_TLS_CERT, _KEY and _CA, all
+  /// of an open descriptor; a pipe is read once), and TAEDA_DISTRIBUTED_TLS_CERT, _KEY and _CA, all
   /// three or none. Throws DistributedError naming variable and value.
   static Security from_environment();
 };
@@ -30,4 +30,4 @@ std::string read_secret(const std::string& path);
 /// `address` and `security` could not tell who they are. `what` is what was about to be done there.
 void check_reach(const std::string& address, const Security& security, const std::string& what);
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

@@ -27,6 +27,7 @@ using Action = std::function<int()>;
 
 /// `command_line` is repeated to the user who is told how to go on.
 void add_train(CLI::App& app, Action& action, const std::vector<std::string>& command_line);
+void add_launch(CLI::App& app, Action& action);
 void add_devices(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);

@@ -37,6 +37,7 @@ int run(int argc, char** argv) {
   app.footer("taeda COMMAND --help shows a command's options and examples.");
   Action action;
   add_train(app, action, {argv, argv + argc});
+  add_launch(app, action);
   add_devices(app, action);
   add_info(app, action);
   add_bench(app, action);

@@ -17,6 +17,7 @@
 #include "taeda/distributed/cluster/agent_store.h"
 #include "taeda/distributed/cluster/child.h"
 #include "taeda/distributed/cluster/descriptor.h"
+#include "taeda/distributed/cluster/job_secret.h"
 #include "taeda/distributed/engine.h"
 #include "taeda/distributed/store/tcp_store.h"
 
@@ -147,9 +148,11 @@ class Spawn {
       : call_(call),
         nprocs_(nprocs),
         options_(options),
+        serves_(nprocs > 1 && options.serve_store && has_no_address() && has_engine("grpc")),
+        secret_(/*invent=*/serves_),
         site_(site),
         arguments_(cluster::file_of_text("taeda_spawn", place(site) + "\n" + arguments)) {
-    serve_store();
+    if (serves_) serve_store();
     for (int rank = 0; rank < nprocs; ++rank) start(rank);
   }
 
@@ -163,12 +166,15 @@ class Spawn {
   }
 
  private:
+  static bool has_no_address() {
+    return !std::getenv("MASTER_ADDR") || !std::getenv("MASTER_PORT");
+  }
+
   void serve_store() {
-    const bool set = std::getenv("MASTER_ADDR") && std::getenv("MASTER_PORT");
-    if (!options_.serve_store || set || nprocs_ == 1 || !has_engine("grpc")) return;
     const std::string job = "spawn " + std::to_string(::getpid()) + "." + std::to_string(call_);
-    store_ = std::make_unique<TCPStore>("127.0.0.1",
-                                        TCPStoreOptions{.port = 0, .is_master = true, .job = job});
+    store_ = std::make_unique<TCPStore>(
+        "127.0.0.1",
+        TCPStoreOptions{.port = 0, .is_master = true, .job = job, .security = secret_.security()});
     store_variables_ = cluster::store_variables("127.0.0.1", store_->port(), 0);
     store_variables_["TAEDA_DISTRIBUTED_JOB_ID"] = job;
   }
@@ -192,6 +198,7 @@ class Spawn {
         .environment = cluster::place_variables(rank, nprocs_, rank, nprocs_),
         .output = dropped.get(),
         .inherited = {origin.arguments, origin.report, origin.output}};
+    secret_.hand_to(child);
     for (const auto& variable : store_variables_) child.environment.insert(variable);
     child.environment[kSpawned] = origin.text();
     started_.push_back({Child(child), std::move(report.read)});
@@ -250,6 +257,8 @@ class Spawn {
 
   const int call_, nprocs_;
   const SpawnOptions options_;
+  const bool serves_;  ///< a store
+  const cluster::JobSecret secret_;
   const std::source_location site_;
   const Descriptor arguments_;
   std::unique_ptr<TCPStore> store_;

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "taeda/distributed/group/collectives.h"
+#include "tests/distributed/cluster/processes.h"
 #include "tests/distributed/process.h"
 #include "tests/distributed/stores.h"
 #include "tests/distributed/variable.h"
@@ -150,23 +151,13 @@ const Role sleeping("sleeping", [] {
   return 0;
 });
 
-/// Whether a process is there, and no zombie.
-bool runs(pid_t id) {
-  std::ifstream file("/proc/" + std::to_string(id) + "/stat");
-  std::string number, name, state;
-  return file >> number >> name >> state && state != "Z";
-}
-
 TEST(Spawn, ProcessesDieWithTheirParent) {
   Process process("sleeping");
   const pid_t first = std::stoi(process.line()), second = std::stoi(process.line());
   EXPECT_TRUE(runs(first) && runs(second));
   process.signal(SIGKILL);
   process.wait();
-  for (int i = 0; i < 2000 && (runs(first) || runs(second)); ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  EXPECT_FALSE(runs(first));
-  EXPECT_FALSE(runs(second));
+  EXPECT_THAT(still_running({first, second}), testing::ElementsAre());
 }
 
 const Role summing("summing", [] {

@@ -1,0 +1,288 @@
+#include "taeda/distributed/cluster/launch.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+
+#include "taeda/base/error.h"
+#include "taeda/distributed/cluster/agent_store.h"
+#include "taeda/distributed/cluster/guardian.h"
+#include "taeda/distributed/cluster/job_secret.h"
+#include "taeda/distributed/cluster/stop_signals.h"
+#include "taeda/distributed/network.h"
+
+namespace taeda::inline v0_2::distributed::cluster {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Kind = RoundEnd::Kind;
+
+void show_on_terminal(bool error, std::string_view line) {
+  std::FILE* stream = error ? stderr : stdout;
+  std::fwrite(line.data(), 1, line.size(), stream);
+  std::fputc('\n', stream);
+  std::fflush(stream);
+}
+
+std::array<bool, 2> outputs_of(const std::string& text, char digit) {
+  TAEDA_CHECK_VALUE(digit >= '0' && digit <= '3',
+                    "outputs must be 0 (none), 1 (stdout), 2 (stderr) "
+                    "or 3 (both), or such a number for each local rank (0:1,1:3), got '",
+                    text, "'");
+  return {((digit - '0') & 1) != 0, ((digit - '0') & 2) != 0};
+}
+
+/// The processes of one start on this machine.
+class Workers {
+ public:
+  Workers(const LaunchOptions& options, const Gathering& gathering, const Agents& agents,
+          const JobSecret& secret)
+      : options_(options), gathering_(gathering), secret_(secret), port_(agents.port()) {
+    for (int64_t i = 0; i < options.agents.processes; ++i) start(i);
+  }
+
+  /// Passes on what the processes print; waits a moment for something to happen.
+  void look() {
+    std::vector<pollfd> files;
+    for (const auto& worker : workers_)
+      for (const int file : worker->outputs()) files.push_back({file, POLLIN, 0});
+    ::poll(files.data(), files.size(), /*milliseconds=*/20);
+    for (const auto& worker : workers_) worker->look();
+  }
+
+  bool all_ended() const {
+    return std::all_of(workers_.begin(), workers_.end(),
+                       [](const auto& worker) { return worker->ended().has_value(); });
+  }
+
+  /// The one that failed first, as far as can be seen. Of several that are found at once, one that
+  /// a signal ended did not fail because of another one.
+  Worker* failed() const {
+    Worker* out = nullptr;
+    for (const auto& worker : workers_)
+      if (worker->failed() && (!out || worker->ended()->signal)) out = worker.get();
+    return out;
+  }
+
+  std::string describe(Worker& worker) const {
+    return worker.last_words() + "rank " + std::to_string(worker.rank()) + " (local rank " +
+           std::to_string(worker.local_rank()) + " on " + options_.agents.name + ", process " +
+           std::to_string(worker.child().id()) + ") " + worker.ended()->text();
+  }
+
+  /// Ends all that run: told to first, then, or when `hurry()`, by force.
+  template <class F>
+  void end(F&& hurry) {
+    if (!all_ended()) guardian_.signal(SIGTERM);
+    const auto deadline = Clock::now() + options_.shutdown_timeout;
+    while (!all_ended() && Clock::now() < deadline && !hurry()) look();
+    guardian_.signal(SIGKILL);
+    while (!all_ended()) look();
+  }
+
+ private:
+  void start(int64_t local_rank) {
+    WorkerOptions worker;
+    worker.local_rank = local_rank;
+    worker.rank = gathering_.first_rank() + local_rank;
+    worker.child = {.command = options_.command,
+                    .environment = variables(worker.rank, local_rank),
+                    .group = guardian_.group()};
+    secret_.hand_to(worker.child);
+    const auto redirected = options_.redirects.of(local_rank), both = options_.tee.of(local_rank);
+    for (size_t i = 0; i < 2; ++i) {
+      worker.shown[i] = !redirected[i] || both[i];
+      worker.kept[i] = redirected[i] || both[i];
+    }
+    if (gathering_.world_size() > 1) worker.prefix = "[rank " + std::to_string(worker.rank) + "] ";
+    worker.log_folder = options_.log_folder + "/" + options_.agents.job + "/attempt_" +
+                        std::to_string(gathering_.round) + "/" + std::to_string(worker.rank);
+    workers_.push_back(std::make_unique<Worker>(std::move(worker), options_.show));
+  }
+
+  /// torchrun's variables.
+  Variables variables(int64_t rank, int64_t local_rank) const {
+    Variables out;
+    for (const auto& [name, value] : options_.environment) out[name] = value;
+    out.merge(
+        place_variables(rank, gathering_.world_size(), local_rank, options_.agents.processes));
+    out.merge(store_variables(options_.agents.host, port_, gathering_.round));
+    const std::string nodes = std::to_string(gathering_.nodes());
+    out.merge(Variables{{"GROUP_RANK", std::to_string(gathering_.node)},
+                        {"GROUP_WORLD_SIZE", nodes},
+                        {"ROLE_RANK", out["RANK"]},
+                        {"ROLE_WORLD_SIZE", out["WORLD_SIZE"]},
+                        {"ROLE_NAME", "default"},
+                        {"TORCHELASTIC_RUN_ID", options_.agents.job},
+                        {"TAEDA_DISTRIBUTED_JOB_ID", std::nullopt},
+                        {"TORCHELASTIC_MAX_RESTARTS", std::to_string(options_.max_restarts)}});
+    add_interface(out);
+    add_threads(out);
+    return out;
+  }
+
+  /// Ranks on other machines reach this one where its launcher reaches the meeting place.
+  void add_interface(Variables& out) const {
+    if (std::getenv("TAEDA_DISTRIBUTED_INTERFACE") || std::getenv("GLOO_SOCKET_IFNAME")) return;
+    const std::string address = options_.local_address.empty()
+                                    ? address_towards(options_.agents.host)
+                                    : options_.local_address;
+    if (!is_loopback(address)) out["TAEDA_DISTRIBUTED_INTERFACE"] = address;
+  }
+
+  /// Processes of one machine share its cores.
+  void add_threads(Variables& out) const {
+    if (std::getenv("OMP_NUM_THREADS") || options_.agents.processes == 1) return;
+    const int64_t cores = std::thread::hardware_concurrency();
+    out["OMP_NUM_THREADS"] =
+        std::to_string(std::max<int64_t>(1, cores / options_.agents.processes));
+  }
+
+  const LaunchOptions& options_;
+  const Gathering& gathering_;
+  const JobSecret& secret_;
+  const uint16_t port_;
+  Guardian guardian_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+};
+
+class Launcher {
+ public:
+  explicit Launcher(const LaunchOptions& options)
+      : options_(with_defaults(options)),
+        secret_(options.invent_secret && options.agents.max_nodes == 1),
+        agents_(agent_options()) {}
+
+  int run() {
+    while (true) {
+      const Gathering gathering = agents_.gather();
+      const Outcome outcome = run_once(gathering);
+      if (outcome.stopped) return 128 + outcome.stopped;
+      const bool again =
+          outcome.end.kind == Kind::kChanged ||
+          (outcome.end.kind == Kind::kFailed && gathering.failures < options_.max_restarts);
+      if (again) {
+        say_again(outcome.end, gathering);
+        continue;
+      }
+      if (outcome.end.kind == Kind::kFailed) say_failed(outcome.end, gathering);
+      agents_.leave();
+      return outcome.end.kind == Kind::kDone ? 0 : outcome.code ? outcome.code : 1;
+    }
+  }
+
+ private:
+  struct Outcome {
+    RoundEnd end;
+    int code = 0;     ///< of the process of this machine that failed
+    int stopped = 0;  ///< the signal that asked for the end
+  };
+
+  static LaunchOptions with_defaults(LaunchOptions options) {
+    if (!options.show) options.show = show_on_terminal;
+    return options;
+  }
+  AgentOptions agent_options() const {
+    AgentOptions out = options_.agents;
+    out.security = secret_.security();
+    return out;
+  }
+
+  Outcome run_once(const Gathering& gathering) {
+    const StopSignals signals;
+    Workers workers(options_, gathering, agents_, secret_);
+    Outcome out;
+    const auto hurry = [&signals] { return signals.count() > 1; };
+    const std::optional<RoundEnd> end = watch(workers, signals, out.code);
+    if (!end) {
+      out.stopped = signals.last();
+      agents_.report_failure("the launcher on " + options_.agents.name + " was told to end by " +
+                             signal_name(out.stopped));
+    }
+    workers.end(hurry);
+    if (end) out.end = *end;
+    return out;
+  }
+
+  /// Why all machines end this start; nothing where this launcher was told to end.
+  std::optional<RoundEnd> watch(Workers& workers, const StopSignals& signals, int& code) {
+    bool reported = false;
+    while (!signals.count()) {
+      workers.look();
+      Worker* failed = reported ? nullptr : workers.failed();
+      if (failed) {
+        code = failed->ended()->shell_code();
+        agents_.report_failure(workers.describe(*failed));
+      } else if (!reported && workers.all_ended()) {
+        agents_.report_done();
+      }
+      reported = reported || failed || workers.all_ended();
+      if (const auto end = agents_.look()) return end;
+    }
+    return {};
+  }
+
+  void say(const std::string& text) const {
+    std::string_view left = text;
+    while (!left.empty()) {
+      const size_t end = std::min(left.find('\n'), left.size());
+      options_.show(true, left.substr(0, end));
+      left.remove_prefix(std::min(end + 1, left.size()));
+    }
+  }
+  void say_again(const RoundEnd& end, const Gathering& gathering) const {
+    const bool failed = end.kind == Kind::kFailed;
+    say(end.text + "\ntaeda: starting again" +
+        (failed ? " (restart " + std::to_string(gathering.failures + 1) + " of " +
+                      std::to_string(options_.max_restarts) + ")"
+                : ""));
+  }
+  void say_failed(const RoundEnd& end, const Gathering& gathering) const {
+    const size_t last = end.text.rfind('\n') + 1;
+    if (last)
+      say("taeda: what the process that failed first wrote last:\n" + end.text.substr(0, last));
+    const std::string restarts =
+        gathering.failures ? "; restarts before: " + std::to_string(gathering.failures) : "";
+    say("taeda: " + end.text.substr(last) + restarts);
+  }
+
+  const LaunchOptions options_;
+  const JobSecret secret_;
+  Agents agents_;
+};
+
+}  // namespace
+
+std::array<bool, 2> OutputChoice::of(int64_t local_rank) const {
+  const auto it = some.find(local_rank);
+  return it == some.end() ? all : it->second;
+}
+
+OutputChoice OutputChoice::parse(const std::string& text) {
+  OutputChoice out;
+  if (text.size() == 1) {
+    out.all = outputs_of(text, text[0]);
+    return out;
+  }
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find(',', at), text.size());
+    const std::string part = text.substr(at, end - at);
+    const size_t colon = part.find(':');
+    const bool good = colon != std::string::npos && colon > 0 && colon + 2 == part.size() &&
+                      part.find_first_not_of("0123456789") == colon && colon < 9;
+    const auto chosen = outputs_of(text, good ? part[colon + 1] : 'x');
+    out.some[std::stoll(part.substr(0, colon))] = chosen;
+    at = end + 1;
+  }
+  return out;
+}
+
+int launch(const LaunchOptions& options) { return Launcher(options).run(); }
+
+}  // namespace taeda::inline v0_2::distributed::cluster

@@ -1,0 +1,50 @@
+// Programs on several processes and machines: what `taeda launch` does.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "taeda/distributed/cluster/agents.h"
+#include "taeda/distributed/cluster/worker.h"
+
+namespace taeda::inline v0_2::distributed::cluster {
+
+/// Which outputs of which processes something is done with.
+struct OutputChoice {
+  std::array<bool, 2> all = {};                      ///< stdout, stderr
+  std::map<int64_t, std::array<bool, 2>> some = {};  ///< by local rank, where it is another one
+
+  std::array<bool, 2> of(int64_t local_rank) const;
+  /// torchrun's: "3", or "0:1,1:2"; 0 is none, 1 stdout, 2 stderr, 3 both. Throws ValueError.
+  static OutputChoice parse(const std::string& text);
+};
+
+struct LaunchOptions {
+  std::vector<std::string> command;
+  AgentOptions agents;
+  /// Whether the single machine's processes get a secret of their own where none is set.
+  bool invent_secret = true;
+  int64_t max_restarts = 0;  ///< starts after failures
+  std::string log_folder = {};
+  OutputChoice redirects = {};  ///< to files instead of to the terminal
+  OutputChoice tee = {};        ///< to files and to the terminal
+  /// The address by which this machine's processes are reached; empty: found out.
+  std::string local_address = {};
+  std::chrono::milliseconds shutdown_timeout = std::chrono::seconds(30);
+  std::map<std::string, std::string> environment = {};
+  ShowLine show = {};  ///< by default, to stdout and stderr
+};
+
+/// Starts the program's processes on this machine, with torchrun's variables, meets the launchers
+/// of the other machines, passes on what the processes print, and starts all again when one fails,
+/// as often as the options say. When one fails for good the others are ended, SIGTERM first.
+/// Returns the status for exit(): 0, that of the first process to fail, or 128 and the signal that
+/// ended that or that this process got; the last line shown says who failed and how. Throws
+/// DistributedError where the machines do not meet, or a program cannot be started.
+int launch(const LaunchOptions& options);
+
+}  // namespace taeda::inline v0_2::distributed::cluster
