@@ -89,6 +89,16 @@ void Process::signal(int number) {
   if (number == SIGSTOP) ::waitid(P_PID, static_cast<id_t>(id_), &info, WSTOPPED | WNOWAIT);
 }
 
+bool Process::stopped(std::chrono::milliseconds timeout) {
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  const int flags = WSTOPPED | WEXITED | WNOHANG | WNOWAIT;
+  siginfo_t info = {};
+  while (::waitid(P_PID, static_cast<id_t>(id_), &info, flags) == 0 && info.si_pid == 0 &&
+         std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return info.si_pid == id_ && info.si_code == CLD_STOPPED;
+}
+
 std::optional<int> Process::wait(std::chrono::milliseconds timeout) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   while (!status_) {

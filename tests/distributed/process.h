@@ -30,6 +30,8 @@ class Process {
 
   /// Sends a signal; SIGSTOP has stopped it then.
   void signal(int number);
+  /// Waits until it has stopped, by a signal of its own; false if it ends or `timeout` is over.
+  bool stopped(std::chrono::milliseconds timeout = std::chrono::seconds(20));
   /// The exit status, or minus the signal that ended it; none while it runs after `timeout`.
   std::optional<int> wait(std::chrono::milliseconds timeout = std::chrono::seconds(20));
   /// The next line of what it prints, without its end; empty when it ends or `timeout` is over.

@@ -17,10 +17,12 @@ using std::chrono::milliseconds;
 
 constexpr size_t kReported = 64;                     ///< operations in a report
 constexpr auto kStorePatience = milliseconds(4000);  ///< with the store, once something failed
-constexpr auto kAnswers = milliseconds(2500);        ///< in which idle ranks answer an inquiry
-constexpr auto kIdleInterval = milliseconds(2000);   ///< in which idle ranks look for one
+constexpr auto kIdleInterval = milliseconds(2000);   ///< in which idle ranks look for an inquiry
 constexpr auto kWarnAfter = std::chrono::seconds(10);
 constexpr auto kLeavePatience = std::chrono::seconds(5);
+
+/// How often a rank that waits for nothing looks whether others ask.
+milliseconds idle_interval() { return std::min(kIdleInterval, 4 * GroupCore::check_interval()); }
 
 std::string report_key(int rank) { return "report/" + std::to_string(rank); }
 
@@ -123,11 +125,18 @@ std::string GroupCore::inquire(const Fingerprint& what, const CommunicatorError&
     return self->reason(what, error, late);
   });
   if (text) return *text;
-  if (!late) return lost_text(what, error);
-  return taeda::detail::concat("it did not end within the timeout of ", timeout_.count(),
-                               " ms, and the store does not answer");
+  constexpr const char* silent = "the store, which would tell why, does not answer";
+  if (late)
+    return taeda::detail::concat("it did not end within the timeout of ", timeout_.count(),
+                                 " ms, and ", silent);
+  // A peer that knows of another's death closes its connections, too: nobody says here which it is.
+  if (error.peer < 0) return error.message();
+  return taeda::detail::concat("rank ", world_rank(), " lost the connection to rank ",
+                               members_.ranks[error.peer], " (", error.message(), "), and ",
+                               silent);
 }
 
+/// The meaning of a lost connection where the store has no other reason.
 std::string GroupCore::lost_text(const Fingerprint& what, const CommunicatorError& error) const {
   if (error.peer < 0) return error.message();
   const int rank = world_rank();
@@ -138,7 +147,8 @@ std::string GroupCore::lost_text(const Fingerprint& what, const CommunicatorErro
 
 std::string GroupCore::reason(const Fingerprint& what, const CommunicatorError& error, bool late) {
   store_->add("inquiry", 1);
-  const auto patience = Clock::now() + (late ? kAnswers : milliseconds(0));
+  const auto patience =
+      Clock::now() + (late ? idle_interval() + milliseconds(500) : milliseconds(0));
   while (true) {
     publish();
     if (const auto text = shared_failure()) return *text;
@@ -248,7 +258,7 @@ void GroupCore::warn(const Running& running, const Reports& reports) {
 /// whether the group has failed.
 void GroupCore::answer_inquiry() {
   const auto now = Clock::now();
-  next_check_ = now + std::min(kIdleInterval, 4 * check_interval());
+  next_check_ = now + idle_interval();
   const int64_t asked = store_->add("inquiry", 0);
   if (std::exchange(answered_, asked) == asked) return;
   publish();
@@ -300,4 +310,4 @@ bool GroupCore::confirmed(const Passing& passing, const Reports& reports) {
   return !first && beats.first > seen->second.first && beats.second > seen->second.second;
 }
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

@@ -1,0 +1,228 @@
+// Every kind of fault meets five collectives of two sizes: what is not hit goes on or says who and
+// where, nobody waits for ever, nothing sums wrongly, and a restarted job goes on.
+
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include <thread>
+
+#include "taeda/distributed/store/tcp_store.h"
+#include "tests/distributed/faults/job.h"
+#include "tests/distributed/group/meeting_place.h"
+#include "tests/distributed/stores.h"
+#include "tests/io/temporary_folder.h"
+
+namespace taeda {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::AllOf;
+using testing::AnyOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+enum class MatrixStore { File, Server, RankZero };
+
+/// Stopped ranks go on when `meanwhile` is over.
+struct FaultKind {
+  const char* name;
+  std::string act = name;
+  int victim = 1;
+  /// What each of the others says of each of its collectives; the job goes on if it is empty.
+  std::vector<std::string> others = {};
+  /// How the victim ends, and what it says first if it says anything of its own.
+  int end = 0;
+  std::string says = {};
+  MatrixStore store = MatrixStore::File;
+  int timeout_ms = 60000;
+  std::function<void(const std::vector<std::unique_ptr<Process>>&)> meanwhile = {};
+  std::map<std::string, std::string> environment = {};
+};
+std::ostream& operator<<(std::ostream& out, const FaultKind& kind) { return out << kind.name; }
+
+/// The processes of a job, and where they meet.
+class MatrixJob {
+ public:
+  MatrixJob(const FaultKind& kind, const std::string& fault, const std::string& path) {
+    std::map<std::string, std::string> env = kind.environment;
+    env["TAEDA_TEST_FAULT"] = fault;
+    env["TAEDA_TEST_VICTIM"] = std::to_string(kind.victim);
+    env["TAEDA_TEST_TIMEOUT_MS"] = std::to_string(kind.timeout_ms);
+    env["TAEDA_DISTRIBUTED_CHECK_MS"] = "100";
+    env["TAEDA_TEST_PATH"] = path;
+    env["WORLD_SIZE"] = std::to_string(kFaultJobRanks);
+    if (kind.store == MatrixStore::Server) add_server(env);
+    if (kind.store == MatrixStore::RankZero) {
+      const distributed::TCPStore any("localhost", {.port = 0, .is_master = true});
+      env["TAEDA_TEST_PORT"] = std::to_string(any.port());
+      env["TAEDA_TEST_MASTER"] = "0";
+    }
+    for (int rank = 0; rank < kFaultJobRanks; ++rank) {
+      env["RANK"] = std::to_string(rank);
+      ranks.push_back(std::make_unique<Process>("fault_job", env));
+    }
+  }
+
+  std::unique_ptr<Process> server;
+  std::vector<std::unique_ptr<Process>> ranks;
+
+ private:
+  void add_server(std::map<std::string, std::string>& env) {
+    server = std::make_unique<Process>("fault_store");
+    env["TAEDA_TEST_PORT"] = server->line();
+    env["TAEDA_TEST_STORE_PROCESS"] = server->line();
+  }
+};
+
+int serve_store() {
+  const distributed::TCPStore store("localhost", {.port = 0, .is_master = true});
+  std::printf("%d\n%d\n", store.port(), ::getpid());
+  while (true) ::pause();
+}
+const Role fault_store("fault_store", serve_store);
+
+class FaultMatrix : public testing::TestWithParam<FaultKind> {
+ protected:
+  const FaultKind& kind_ = GetParam();
+
+  void expect_errors(Process& survivor, int rank) {
+    for (const FaultCase& c : fault_cases()) {
+      const std::string line = survivor.line();
+      const std::string self = "rank " + std::to_string(rank) + " of group '" + c.name() + "', in ";
+      EXPECT_THAT(line, StartsWith(c.name() + ": "));
+      EXPECT_THAT(line, AnyOf(HasSubstr(self), HasSubstr("the process group '" + c.name() +
+                                                         "' can no longer be used: ")));
+      std::vector<testing::Matcher<std::string>> causes;
+      for (const std::string& text : kind_.others) causes.push_back(HasSubstr(text));
+      EXPECT_THAT(line, testing::AnyOfArray(causes)) << "rank " << rank;
+    }
+    EXPECT_EQ(survivor.wait(), 0);
+  }
+
+  void expect_state(Process& rank, const std::string& state) {
+    EXPECT_EQ(rank.line(), state);
+    EXPECT_EQ(rank.wait(), 0);
+  }
+};
+
+TEST_P(FaultMatrix, EveryCollectiveOfEverySize) {
+  if (kind_.store != MatrixStore::File)
+    if (const std::string missing = distributed::missing_grpc(); !missing.empty())
+      GTEST_SKIP() << missing;
+  const TemporaryFolder folder;
+  MatrixJob job(kind_, kind_.act, folder / "first");
+  Process& victim = *job.ranks[static_cast<size_t>(kind_.victim)];
+  if (kind_.meanwhile) {
+    ASSERT_TRUE(victim.stopped());
+    kind_.meanwhile(job.ranks);
+    victim.signal(SIGCONT);
+  }
+  if (!kind_.says.empty()) {
+    EXPECT_THAT(victim.line(), HasSubstr(kind_.says));
+  }
+  const bool goes_on = kind_.others.empty();
+  const std::string state = state_after_all_steps(kind_.act == "nan_batch" ? kind_.victim : -1);
+  for (int rank = 0; rank < kFaultJobRanks; ++rank) {
+    Process& process = *job.ranks[static_cast<size_t>(rank)];
+    if (goes_on)
+      expect_state(process, state);
+    else if (rank != kind_.victim)
+      expect_errors(process, rank);
+  }
+  EXPECT_EQ(victim.wait(), kind_.end);
+  if (goes_on) return;
+  std::filesystem::copy(folder / "first.checkpoint", folder / "second.checkpoint");
+  MatrixJob again(kind_, "", folder / "second");
+  for (const auto& process : again.ranks) expect_state(*process, state);
+}
+
+void let_time_pass(const std::vector<std::unique_ptr<Process>>&) {
+  std::this_thread::sleep_for(milliseconds(300));
+}
+void until_others_end(const std::vector<std::unique_ptr<Process>>& ranks) {
+  for (const int rank : {0, 2}) ranks[static_cast<size_t>(rank)]->wait();
+}
+
+const std::vector<FaultKind> kinds = {
+    {.name = "RankKilled", .act = "dies", .others = {"rank 1 is gone"}, .end = -SIGKILL},
+    {.name = "RankKilledInBackward",
+     .act = "dies_in_backward",
+     .others = {"rank 1 is gone"},
+     .end = -SIGKILL},
+    {.name = "RankKilledInCheckpoint",
+     .act = "dies_in_checkpoint",
+     .victim = 0,
+     .others = {"rank 0 is gone"},
+     .end = -SIGXFSZ},
+    {.name = "RankExits", .act = "exits", .others = {"rank 1 is gone"}, .end = 3},
+    {.name = "RankThrows",
+     .act = "throws",
+     .others = {"rank 1 has left the group"},
+     .end = 1,
+     .says = "the data set is gone"},
+    {.name = "RankThrowsMeanwhile",
+     .act = "throws_meanwhile",
+     .others = {"rank 1 is gone", "rank 1 has left the group"},
+     .end = 1,
+     .says = "the data set is gone"},
+    {.name = "RankOutOfMemory",
+     .act = "out_of_memory",
+     .others = {"rank 1 has left the group"},
+     .end = 1,
+     .says = "out of memory",
+     .environment = {{"TAEDA_SIM_DEVICES", "1"}, {"TAEDA_SIM_MEMORY", "1M"}}},
+    {.name = "DiskFullAtCheckpoint",
+     .act = "disk_full",
+     .victim = 0,
+     .others = {"rank 0 has left the group", "rank 0 is gone"},
+     .end = 1,
+     .says = ".checkpoint"},
+    {.name = "RankStoppedAndContinued", .act = "stops", .meanwhile = let_time_pass},
+    {.name = "RankStoppedTooLong",
+     .act = "stops",
+     .others = {"did not end within the timeout of 1000 ms: rank 1 has not called it",
+                "did not end within the timeout of 1000 ms: nothing was heard from rank 1"},
+     .timeout_ms = 1000,
+     .meanwhile = until_others_end},
+    {.name = "StoreKilled", .act = "kills_store", .store = MatrixStore::Server},
+    {.name = "StoreAndRankKilled",
+     .act = "kills_store_and_dies",
+     .others = {"lost the connection to rank "},
+     .end = -SIGKILL,
+     .store = MatrixStore::Server},
+    {.name = "RankWithStoreKilled",
+     .act = "dies",
+     .victim = 0,
+     .others = {"lost the connection to rank "},
+     .end = -SIGKILL,
+     .store = MatrixStore::RankZero},
+    {.name = "SameRankTwice",
+     .act = "same_rank",
+     .says = "stranger: rank 1 of group 'all_reduce_of_3' has joined twice"},
+    {.name = "AnotherWorldSize",
+     .act = "other_size",
+     .says = "stranger: rank 3 of group 'all_reduce_of_3' has a world size of 4, others have one "
+             "of 3",
+     .store = MatrixStore::Server},
+    {.name = "AnotherJobsClient",
+     .act = "other_job",
+     .says = "stranger: TCPStore(",
+     .store = MatrixStore::Server},
+    {.name = "AnotherJobsProcessAtAFile", .act = "other_job", .says = "stranger: FileStore("},
+    {.name = "TwoJobsOnOnePort",
+     .act = "same_port",
+     .says = "stranger: TCPStore: the server cannot listen on ",
+     .store = MatrixStore::Server},
+    {.name = "AnotherCollective",
+     .act = "other_operation",
+     .others = {"the ranks called different things: "}},
+    {.name = "AnotherShape",
+     .act = "other_shape",
+     .others = {"the ranks called different things: "}},
+    {.name = "BatchOfNaN", .act = "nan_batch"},
+};
+INSTANTIATE_TEST_SUITE_P(, FaultMatrix, testing::ValuesIn(kinds),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace taeda
