@@ -12,6 +12,7 @@
 #include "taeda/base/parallel_for.h"
 #include "taeda/data/batch_size.h"
 #include "taeda/data/csv.h"
+#include "taeda/data/distributed_sampler.h"
 #include "taeda/data/loader.h"
 #include "taeda/data/prefetch.h"
 #include "taeda/data/sampler.h"

@@ -1,6 +1,7 @@
 #include "taeda/data/loader_state.h"
 
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "taeda/base/error.h"
@@ -26,6 +27,17 @@ std::vector<uint8_t> bytes_of(const LoaderState& state, const std::string& name)
   return {data, data + found->numel()};
 }
 
+constexpr std::string_view kOfSampler = "sampler.";
+
+/// The sampler's numbers in a loader's state.
+samplers::SamplerState sampler_numbers(const LoaderState& state) {
+  samplers::SamplerState out;
+  for (const auto& item : state.numbers)
+    if (item.key().starts_with(kOfSampler))
+      out.insert(item.key().substr(kOfSampler.size()), item.value());
+  return out;
+}
+
 }  // namespace
 
 EpochOrder::EpochOrder(std::optional<Generator> own, std::shared_ptr<samplers::Sampler> sampler)
@@ -41,7 +53,8 @@ std::optional<Generator> EpochOrder::sampler_generator() const {
 
 EpochOrder::States EpochOrder::now() const {
   const std::optional<Generator> of_sampler = sampler_generator();
-  return {order_generator().get_state(), of_sampler ? of_sampler->get_state() : Bytes()};
+  return {order_generator().get_state(), of_sampler ? of_sampler->get_state() : Bytes(),
+          sampler_->state_at_reset()};
 }
 
 EpochOrder::Start EpochOrder::begin() {
@@ -67,6 +80,8 @@ void EpochOrder::save(LoaderState& state, std::optional<size_t> position) const 
   const States states = waiting ? pending_->states : position ? start_ : now();
   if (position || waiting || own_) state.tensors.insert("generator", to_tensor(states.generator));
   if (!states.sampler.empty()) state.tensors.insert("sampler", to_tensor(states.sampler));
+  for (const auto& item : states.numbers)
+    state.numbers.insert(std::string(kOfSampler) + item.key(), item.value());
   state.numbers.insert("epoch", position || waiting ? 1 : 0);
   state.numbers.insert("batch",
                        static_cast<double>(waiting ? pending_->batch : position.value_or(0)));
@@ -75,7 +90,7 @@ void EpochOrder::save(LoaderState& state, std::optional<size_t> position) const 
 void EpochOrder::load(const LoaderState& state) {
   const bool in_epoch = state_number(state, "epoch") != 0;
   const double batch = state_number(state, "batch");
-  States states{bytes_of(state, "generator"), bytes_of(state, "sampler")};
+  States states{bytes_of(state, "generator"), bytes_of(state, "sampler"), sampler_numbers(state)};
   const auto of_sampler = sampler_generator();
   TAEDA_CHECK_VALUE(batch >= 0 && batch < 1e15, "DataLoader state: there is no batch ", batch);
   TAEDA_CHECK_VALUE(!states.generator.empty() || (!in_epoch && !own_),
@@ -86,6 +101,8 @@ void EpochOrder::load(const LoaderState& state) {
   // Checked on copies, so that nothing changes if it throws.
   if (!states.generator.empty()) order_generator().clone().set_state(states.generator);
   if (of_sampler) of_sampler->clone().set_state(states.sampler);
+  // Now, and not when the epoch begins: a program may set another number of the epoch until then.
+  sampler_->load_state_dict(states.numbers);
   pending_.reset();
   if (in_epoch) {
     pending_ = {std::move(states), static_cast<size_t>(batch)};

@@ -13,7 +13,8 @@
 namespace taeda::inline v0_2::data {
 
 /// Tensors "generator" and "sampler" (random states, uint8) and numbers "epoch" (1 in the middle of
-/// one), "batch" (batches that it handed out), "batch_size" and "examples".
+/// one), "batch" (batches that it handed out), "batch_size", "examples", and those of the sampler's
+/// state: "sampler.epoch".
 struct LoaderState {
   OrderedDict<std::string, Tensor> tensors;
   OrderedDict<std::string, double> numbers;
@@ -21,9 +22,9 @@ struct LoaderState {
 
 namespace detail {
 
-/// The generators that decide the order of a loader's epochs: the loader's own or the default one,
-/// and the sampler's, if it has one of its own. An epoch can be started again from what they were
-/// when it began.
+/// What decides the order of a loader's epochs: its own generator or the default one, the
+/// sampler's, if it has one of its own, and the sampler's state. An epoch can be started again from
+/// what they were when it began.
 class EpochOrder {
  public:
   struct Start {
@@ -42,7 +43,8 @@ class EpochOrder {
  private:
   using Bytes = std::vector<uint8_t>;
   struct States {
-    Bytes generator, sampler;  // empty: there is none
+    Bytes generator, sampler;        // empty: there is none
+    samplers::SamplerState numbers;  // of the sampler
   };
   struct Pending {
     States states;

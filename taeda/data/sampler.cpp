@@ -25,16 +25,23 @@ Generator seeded_by_default() {
 
 }  // namespace
 
+void Sampler::load_state_dict(const SamplerState& state) {
+  for (const auto& item : state)
+    TAEDA_CHECK_VALUE(false, "sampler state: this sampler has no '", item.key(), "'");
+}
+
 void ListSampler::reset() {
   indices_ = epoch();
   position_ = 0;
   started_ = true;
+  ended_ = false;
 }
 
 std::optional<std::vector<size_t>> ListSampler::next(size_t batch_size) {
   if (!started_) reset();
   const size_t n = std::min(batch_size, indices_.size() - position_);
-  if (n == 0) return std::nullopt;
+  ended_ = n == 0;
+  if (ended_) return std::nullopt;
   const auto begin = indices_.begin() + static_cast<std::ptrdiff_t>(position_);
   position_ += n;
   return std::vector<size_t>(begin, begin + static_cast<std::ptrdiff_t>(n));
@@ -148,29 +155,64 @@ std::vector<size_t> WeightedRandomSampler::draw_without_replacement(const Genera
   return order;
 }
 
+namespace detail {
+
+size_t count_in(const SamplerState& state, const std::string& name, size_t otherwise) {
+  const double* found = state.find(name);
+  if (!found) return otherwise;
+  TAEDA_CHECK_VALUE(*found >= 0 && *found < 0x1p53 && *found == std::floor(*found),
+                    "sampler state: expected a count as '", name, "', got ", *found);
+  return static_cast<size_t>(*found);
+}
+
+Replica::Replica(size_t replicas, size_t own_rank) : count(replicas), rank(own_rank) {
+  TAEDA_CHECK_VALUE(count > 0, "num_replicas should be positive, got 0");
+  TAEDA_CHECK_VALUE(rank < count, "Invalid rank ", rank, ", rank should be in the interval [0, ",
+                    count - 1, "]");
+}
+
+size_t Replica::share_of(size_t size, bool drop_last) const {
+  return drop_last ? size / count : (size + count - 1) / count;
+}
+
+SamplerState Replica::state() const {
+  return {{"epoch", static_cast<double>(epoch)}, {"num_replicas", static_cast<double>(count)}};
+}
+
+void Replica::load(const SamplerState& state, const char* sampler) {
+  for (const auto& item : state)
+    TAEDA_CHECK_VALUE(item.key() == "epoch" || item.key() == "num_replicas",
+                      "sampler state: ", sampler, " has no '", item.key(), "'");
+  const size_t replicas = count_in(state, "num_replicas", count);
+  TAEDA_CHECK_VALUE(replicas == count, "sampler state: it is of ", replicas,
+                    " replicas, but this sampler has num_replicas=", count);
+  epoch = count_in(state, "epoch", epoch);
+}
+
+}  // namespace detail
+
 DistributedSampler::DistributedSampler(size_t size, size_t num_replicas, size_t rank, bool shuffle,
                                        uint64_t seed, bool drop_last)
     : source_(size),
-      num_replicas_(num_replicas),
-      rank_(rank),
+      replica_(num_replicas, rank),
+      num_samples_(replica_.share_of(size, drop_last)),
       shuffle_(shuffle),
-      drop_last_(drop_last),
-      seed_(seed) {
-  TAEDA_CHECK_VALUE(num_replicas > 0, "num_replicas should be positive, got 0");
-  TAEDA_CHECK_VALUE(rank < num_replicas, "Invalid rank ", rank,
-                    ", rank should be in the interval [0, ", num_replicas - 1, "]");
-  num_samples_ = drop_last ? source_ / num_replicas : (source_ + num_replicas - 1) / num_replicas;
+      seed_(seed) {}
+
+void DistributedSampler::load_state_dict(const SamplerState& state) {
+  replica_.load(state, "DistributedSampler");
 }
 
 std::vector<size_t> DistributedSampler::epoch() {
   std::vector<size_t> all(source_);
   if (shuffle_) {
-    all = permutation(source_, Generator(kCPU, seed_ + epoch_));
+    all = permutation(source_, Generator(kCPU, seed_ + replica_.epoch));
   } else {
     std::iota(all.begin(), all.end(), size_t{0});
   }
   std::vector<size_t> mine(num_samples_);
-  for (size_t i = 0; i < num_samples_; ++i) mine[i] = all[(rank_ + i * num_replicas_) % source_];
+  for (size_t i = 0; i < num_samples_; ++i)
+    mine[i] = all[(replica_.rank + i * replica_.count) % source_];
   return mine;
 }
 

@@ -4,11 +4,16 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "taeda/base/ordered_dict.h"
 #include "taeda/device/generator.h"
 
 namespace taeda::inline v0_2::data::samplers {
+
+/// Numbers by name: where a sampler stands.
+using SamplerState = OrderedDict<std::string, double>;
 
 /// Hands out indices, a batch at a time. Used by one thread at a time.
 class Sampler {
@@ -23,6 +28,11 @@ class Sampler {
   /// The generator that the order comes from, if the sampler has one of its own: a loader's state
   /// holds what it was when the epoch began.
   virtual std::optional<Generator> generator() const { return std::nullopt; }
+  /// What else decides the epoch that the next reset() begins: a loader's state holds that, too.
+  virtual SamplerState state_at_reset() const { return SamplerState(); }
+  /// The next reset() begins what such a state describes; numbers that it lacks stay as they are.
+  /// Throws ValueError, and changes nothing, for a state of another kind of sampler.
+  virtual void load_state_dict(const SamplerState& state);
 };
 
 /// A sampler that knows its whole epoch at the start.
@@ -34,11 +44,15 @@ class ListSampler : public Sampler {
  protected:
   /// The indices of the epoch that starts.
   virtual std::vector<size_t> epoch() = 0;
+  /// Indices of the epoch that were handed out.
+  size_t handed_out() const { return position_; }
+  /// Whether next() has told that the epoch is over.
+  bool ended() const { return ended_; }
 
  private:
   std::vector<size_t> indices_;
   size_t position_ = 0;
-  bool started_ = false;
+  bool started_ = false, ended_ = false;
 };
 
 /// 0, 1, 2, ...
@@ -113,6 +127,29 @@ class WeightedRandomSampler : public ListSampler {
   std::optional<Generator> generator_;
 };
 
+namespace detail {
+
+/// A process's place among those that share a dataset, and the epoch that all of them were told.
+struct Replica {
+  /// Throws ValueError unless rank < count.
+  Replica(size_t count, size_t rank);
+  /// Indices that each gets of `size`.
+  size_t share_of(size_t size, bool drop_last) const;
+  /// "epoch" and "num_replicas".
+  SamplerState state() const;
+  /// Throws ValueError for the state of a sampler with another number of replicas, and for anything
+  /// else that `sampler` does not have.
+  void load(const SamplerState& state, const char* sampler);
+
+  size_t count, rank;
+  uint64_t epoch = 0;
+};
+
+/// A count in a state; `otherwise` where it lacks it. Throws ValueError for what is no count.
+size_t count_in(const SamplerState& state, const std::string& name, size_t otherwise);
+
+}  // namespace detail
+
 /// The share of one of `num_replicas` processes. All replicas get equally many indices: the last
 /// ones repeat the first, or with `drop_last` the tail is left out. Same indices as PyTorch's.
 class DistributedSampler : public ListSampler {
@@ -121,16 +158,22 @@ class DistributedSampler : public ListSampler {
   DistributedSampler(size_t size, size_t num_replicas, size_t rank, bool shuffle = true,
                      uint64_t seed = 0, bool drop_last = false);
   /// Every replica must be given the same epoch, or their shares overlap.
-  void set_epoch(uint64_t epoch) { epoch_ = epoch; }
+  void set_epoch(uint64_t epoch) { replica_.epoch = epoch; }
   size_t size() const override { return num_samples_; }
+  /// "epoch" and "num_replicas".
+  SamplerState state_at_reset() const override { return replica_.state(); }
+  /// Throws ValueError, too, for the state of a sampler with another number of replicas.
+  void load_state_dict(const SamplerState& state) override;
 
  protected:
   std::vector<size_t> epoch() override;
 
  private:
-  size_t source_, num_replicas_, rank_, num_samples_;
-  bool shuffle_, drop_last_;
-  uint64_t seed_, epoch_ = 0;
+  size_t source_;
+  detail::Replica replica_;
+  size_t num_samples_;
+  bool shuffle_;
+  uint64_t seed_;
 };
 
 /// The batches of another sampler, of `batch_size` each; the size a loader asks for is not
@@ -143,6 +186,8 @@ class BatchSampler : public Sampler {
   std::optional<std::vector<size_t>> next(size_t = 0) override;
   size_t size() const override { return sampler_->size(); }
   std::optional<Generator> generator() const override { return sampler_->generator(); }
+  SamplerState state_at_reset() const override { return sampler_->state_at_reset(); }
+  void load_state_dict(const SamplerState& state) override { sampler_->load_state_dict(state); }
   /// Batches in an epoch.
   size_t batches() const;
 

@@ -11,6 +11,7 @@
 #include "taeda/distributed/group/flight_recorder.h"
 #include "taeda/distributed/group/process_group.h"
 #include "taeda/distributed/rendezvous.h"
+#include "taeda/distributed/sampler.h"
 #include "taeda/distributed/store/file_store.h"
 #include "taeda/distributed/store/hash_store.h"
 #include "taeda/distributed/store/prefix_store.h"

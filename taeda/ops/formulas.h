@@ -21,7 +21,7 @@ Tensor& pointwise_in_place(const Op& op, const char* name, const char* node, con
   };
   if constexpr (is_predicate<Op>) {
     return in_place_recorded(name, node, self, {self}, write,
-                             [] { return [](const Tensor& g) { return zeros_like(g); }; });
+                             [] { return [](const Tensor& g) { return detail::zeros_like(g); }; });
   } else {
     bool recorded = wants_grad(self);
     for (const Operand& o : inputs) recorded = recorded || (o.tensor() && wants_grad(*o.tensor()));

@@ -1,0 +1,85 @@
+#include "taeda/data/distributed_sampler.h"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <utility>
+
+#include "taeda/base/error.h"
+
+namespace taeda::inline v0_2::data::samplers {
+
+SamplerState StatefulDistributedSampler::state_with(size_t yielded) const {
+  SamplerState state = DistributedSampler::state_at_reset();
+  state.insert("yielded", static_cast<double>(yielded));
+  return state;
+}
+
+SamplerState StatefulDistributedSampler::state_dict() const {
+  return state_with(to_skip_.value_or(ended() ? 0 : skipped_ + handed_out()));
+}
+
+SamplerState StatefulDistributedSampler::state_at_reset() const {
+  return state_with(to_skip_.value_or(0));
+}
+
+void StatefulDistributedSampler::load_state_dict(const SamplerState& state) {
+  SamplerState of_base;
+  for (const auto& item : state)
+    if (item.key() != "yielded") of_base.insert(item.key(), item.value());
+  const size_t yielded = detail::count_in(state, "yielded", 0);
+  TAEDA_CHECK_VALUE(yielded <= size(), "sampler state: it has yielded ", yielded,
+                    " indices, but an epoch of this sampler has ", size());
+  DistributedSampler::load_state_dict(of_base);
+  to_skip_ = yielded;
+}
+
+std::vector<size_t> StatefulDistributedSampler::epoch() {
+  skipped_ = std::exchange(to_skip_, std::nullopt).value_or(0);
+  std::vector<size_t> all = DistributedSampler::epoch();
+  all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(skipped_));
+  return all;
+}
+
+DistributedBlockSampler::DistributedBlockSampler(size_t size, size_t num_replicas, size_t rank,
+                                                 bool allow_duplicates)
+    : source_(size),
+      replica_(num_replicas, rank),
+      count_(replica_.share_of(size, !allow_duplicates)) {}
+
+void DistributedBlockSampler::reset() {
+  std::vector<size_t> all(count_ * replica_.count);
+  for (size_t i = 0; i < all.size(); ++i) all[i] = i % source_;
+  arrange(all);
+  const auto begin = all.begin() + static_cast<std::ptrdiff_t>(replica_.rank * count_);
+  indices_.assign(begin, begin + static_cast<std::ptrdiff_t>(count_));
+  position_ = 0;
+}
+
+std::optional<std::vector<size_t>> DistributedBlockSampler::next(size_t batch_size) {
+  if (indices_.size() != count_) reset();
+  const size_t n = std::min(batch_size, count_ - position_);
+  if (n == 0) return std::nullopt;
+  const auto begin = indices_.begin() + static_cast<std::ptrdiff_t>(position_);
+  position_ += n;
+  return std::vector<size_t>(begin, begin + static_cast<std::ptrdiff_t>(n));
+}
+
+void DistributedBlockSampler::load_state_dict(const SamplerState& state) {
+  replica_.load(state, "a distributed sampler");
+}
+
+DistributedRandomSampler::DistributedRandomSampler(size_t size, size_t num_replicas, size_t rank,
+                                                   bool allow_duplicates)
+    : DistributedBlockSampler(size, num_replicas, rank, allow_duplicates) {}
+
+void DistributedRandomSampler::arrange(std::vector<size_t>& all) const {
+  std::mt19937 random(static_cast<std::mt19937::result_type>(epoch()));
+  std::shuffle(all.begin(), all.end(), random);
+}
+
+DistributedSequentialSampler::DistributedSequentialSampler(size_t size, size_t num_replicas,
+                                                           size_t rank, bool allow_duplicates)
+    : DistributedBlockSampler(size, num_replicas, rank, allow_duplicates) {}
+
+}  // namespace taeda::data::samplers
