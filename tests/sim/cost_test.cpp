@@ -243,7 +243,7 @@ TEST(CostModel, PresetsAndErrors) {
     sim::cost_model("h1000");
     FAIL();
   } catch (const ValueError& e) {
-    EXPECT_STREQ(e.what(), "cost model: expected h100, a100 or t4, got 'h1000'");
+    EXPECT_STREQ(e.what(), "cost model: expected h100, a100, v100, p100 or t4, got 'h1000'");
   }
 }
 
