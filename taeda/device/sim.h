@@ -66,4 +66,4 @@ void delay_link(Device from, Device to, double milliseconds);
 /// The n-th allocation on the device from now (1 is the next) throws OutOfMemoryError; once.
 void fail_allocation(Device device, int64_t n);
 
-}  // namespace taeda::sim
+}  // namespace taeda::inline v0_2::sim

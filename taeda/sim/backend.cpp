@@ -387,7 +387,7 @@ SimBackend* backend_if_loaded(DeviceType type) {
   return backends[static_cast<int>(type)].load(std::memory_order_acquire);
 }
 
-}  // namespace taeda::sim
+}  // namespace taeda::inline v0_2::sim
 
 namespace taeda::inline v0_2::builtin {
 
@@ -420,4 +420,4 @@ Backend* sim_as_cuda_backend(const char* devices, std::string* reason) {
   return make(kCUDA, "TAEDA_SIM_AS_CUDA", devices, reason);
 }
 
-}  // namespace taeda::builtin
+}  // namespace taeda::inline v0_2::builtin

@@ -83,4 +83,4 @@ CostModel cost_model(const std::string& name) {
   throw ValueError("cost model: expected h100, a100, v100, p100 or t4, got '" + name + "'");
 }
 
-}  // namespace taeda::sim
+}  // namespace taeda::inline v0_2::sim
