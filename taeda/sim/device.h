@@ -52,7 +52,8 @@ class SimDevice {
   }
   /// Throws Error, and spoils the capture, if the stream (-1: any stream) is being captured.
   void check_not_capturing(StreamId stream, const char* what);
-  /// Queues the task, records it, or drops it where nothing is computed; waits for it under TAEDA_LAUNCH_BLOCKING.
+  /// Queues the task, records it, or drops it where nothing is computed; waits for it under
+  /// TAEDA_LAUNCH_BLOCKING.
   void launch(StreamId stream, std::unique_ptr<Task> task);
   /// What the stream's next task costs: moves its clock or, while it is captured, goes to the
   /// recording. Nothing without a cost model.

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "taeda/base/error.h"
-#include "taeda/device/accelerator.h"
 #include "taeda/device/allocator.h"
+#include "taeda/device/registry.h"
 #include "taeda/device/sim_cost.h"
 #include "taeda/device/stream.h"
 #include "taeda/nn/hooks.h"
@@ -145,10 +145,12 @@ MeasuredStep StepObserver::result() {
                 "measure_step: a module before which a pipeline can be cut was not called with a "
                 "tensor that gets a gradient");
   TAEDA_CHECK(!arrivals_.empty(), "measure_step: no parameter got a gradient");
+  const Event end = mark();
+  synchronize(device_);  // where kernels run, their events must have come to be asked
   MeasuredStep out;
   out.forward_end = seconds(forward_end_);
   out.backward_end = seconds(backward_end_);
-  out.end = seconds(mark());
+  out.end = seconds(end);
   out.parts = parts();
   for (const Arrival& a : arrivals_) {
     const double ready = seconds(a.when);

@@ -132,8 +132,10 @@ nlohmann::ordered_json json_of(const Plan& plan, const PlanRow& row) {
                                 {"bytes_sent_per_device", row.bytes},
                                 {"bubble", row.bubble},
                                 {"memory_per_device", row.memory}};
-  if (row.data_parallel)
+  if (row.data_parallel) {
+    out["communication_seconds"] = row.data_parallel->communication;
     for (const Bucket& b : row.data_parallel->buckets) out["buckets"].push_back(json_of(b));
+  }
   if (row.efficiency < kWorthSaying) out["lost"] = where_lost(plan, row);
   return out;
 }
