@@ -53,9 +53,11 @@ std::string why_exposed(const Plan& plan, const DataParallelStep& s) {
     const Bucket& last = s.buckets.back();
     const double backward = plan.step.backward_end - plan.step.forward_end;
     out = last.begin > last.ready
-              ? concat("all_reduce falls behind: ", milliseconds(s.communication - s.broadcast),
-                       " for ", s.buckets.size(), " buckets, ", milliseconds(backward),
-                       " of backward to hide them in")
+              ? concat("the last bucket (", megabytes(last.bytes), ") waits ",
+                       milliseconds(last.begin - last.ready), " for those before it and takes ",
+                       milliseconds(last.end - last.begin), "; all ", s.buckets.size(), " take ",
+                       milliseconds(s.communication - s.broadcast), ", backward ",
+                       milliseconds(backward))
               : concat("the last bucket (", megabytes(last.bytes), ") is complete ",
                        when(plan.step.backward_end - last.ready), " and takes ",
                        milliseconds(last.end - last.begin));
