@@ -21,6 +21,10 @@ struct Options {
   size_t memory = 0;  ///< bytes per device; 0 for TAEDA_SIM_MEMORY, or 2 GiB
   /// Predict times with it. Without one that of TAEDA_SIM_COST (a name for `cost_model`), if set.
   std::optional<CostModel> cost = {};
+  /// Whether kernels run. Without, they are checked, cost predicted time and take memory, but
+  /// tensors have no values: a step of a network that is made for large devices then takes what
+  /// queuing it takes, and none of the host's memory. Copying values to the host throws Error.
+  bool compute = true;
 };
 
 /// Makes `devices` simulated devices. May be called again while none of them holds memory.
@@ -62,4 +66,4 @@ void delay_link(Device from, Device to, double milliseconds);
 /// The n-th allocation on the device from now (1 is the next) throws OutOfMemoryError; once.
 void fail_allocation(Device device, int64_t n);
 
-}  // namespace taeda::sim
+}  // namespace taeda::inline v0_2::sim

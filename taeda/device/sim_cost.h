@@ -41,10 +41,11 @@ struct CostModel {
   double host_latency = 0;
   double peer_bandwidth = 0;  ///< that one device can send, and receive
   double peer_latency = 0;
+  double memory = 0;  ///< bytes that it has; for programs, the simulator has its own limit
 };
 
-/// "h100", "a100" or "t4", from the data sheets named in sim/cost_presets.cpp. Throws ValueError
-/// for other names.
+/// "h100", "a100", "v100", "p100" or "t4", from the data sheets named in sim/cost_presets.cpp.
+/// Throws ValueError for other names.
 CostModel cost_model(const std::string& name);
 
 /// The calling thread's predicted time in seconds. Synchronise first to include what is queued.

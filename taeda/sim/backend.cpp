@@ -83,11 +83,14 @@ std::optional<CostModel> default_cost_model() {
 SimBackend::SimBackend(DeviceType type, int devices, size_t memory)
     : type_(type), count_(devices), memory_(memory) {}
 
-void SimBackend::configure(int devices, size_t memory) {
+void SimBackend::configure(int devices, size_t memory, bool compute) {
   std::lock_guard lock(mutex_);
   for (auto& d : devices_)
     if (SimDevice* device = d.load()) device->resize(memory);
+  for (auto& d : devices_)
+    if (SimDevice* device = d.load()) device->set_computes(compute);
   memory_ = memory;
+  compute_ = compute;
   count_ = devices;
 }
 
@@ -95,8 +98,11 @@ SimDevice& SimBackend::at(int index) const {
   auto& slot = devices_[static_cast<size_t>(index)];
   if (SimDevice* d = slot.load(std::memory_order_acquire)) return *d;
   std::lock_guard lock(mutex_);
-  if (!slot.load(std::memory_order_relaxed))
-    slot.store(new SimDevice(Device(type_, index), memory_), std::memory_order_release);
+  if (!slot.load(std::memory_order_relaxed)) {
+    auto* device = new SimDevice(Device(type_, index), memory_);
+    device->set_computes(compute_);
+    slot.store(device, std::memory_order_release);
+  }
   return *slot.load(std::memory_order_relaxed);
 }
 
@@ -192,8 +198,11 @@ void SimBackend::copy(void* dst, int dst_device, const void* src, int src_device
   predicted.pinned = is_pinned(src_device < 0 ? src : dst);
   predicted.staged = src_device < 0 && bytes <= kStagedBytes;
   if (!predicted.pinned) d.check_not_capturing(stream, "copy of pageable memory");
+  TAEDA_CHECK(d.computes() || src_device < 0, "cannot copy ", bytes, " bytes from ", d.device(),
+              " to the host: it only predicts times (sim::Options::compute is false), so nothing "
+              "on it has a value");
   d.charge(stream, predicted);
-  if (predicted.pinned) {
+  if (predicted.pinned || !d.computes()) {
     d.launch(stream, kernel(name, d.device(), move));
   } else if (queue.idle()) {
     const tracing::DeviceWork work(tracing::launched(name, d.device(), stream), name, d.device(),
@@ -378,7 +387,7 @@ SimBackend* backend_if_loaded(DeviceType type) {
   return backends[static_cast<int>(type)].load(std::memory_order_acquire);
 }
 
-}  // namespace taeda::sim
+}  // namespace taeda::inline v0_2::sim
 
 namespace taeda::inline v0_2::builtin {
 
@@ -411,4 +420,4 @@ Backend* sim_as_cuda_backend(const char* devices, std::string* reason) {
   return make(kCUDA, "TAEDA_SIM_AS_CUDA", devices, reason);
 }
 
-}  // namespace taeda::builtin
+}  // namespace taeda::inline v0_2::builtin

@@ -21,7 +21,7 @@ class SimBackend final : public Backend, private VirtualMemory {
   SimBackend(DeviceType type, int devices, size_t memory);
 
   /// Throws Error while a device holds memory.
-  void configure(int devices, size_t memory);
+  void configure(int devices, size_t memory, bool compute);
   /// The device, made on first use.
   SimDevice& at(int index) const;
 
@@ -83,6 +83,7 @@ class SimBackend final : public Backend, private VirtualMemory {
   const DeviceType type_;
   std::atomic<int> count_;
   size_t memory_;
+  bool compute_ = true;
   mutable std::mutex mutex_;
   mutable std::array<std::atomic<SimDevice*>, kMaxDevices> devices_ = {};
   std::map<char*, size_t> pinned_;

@@ -35,7 +35,8 @@ void configure(int devices, const Options& options) {
   TAEDA_CHECK(backend, reason);
   const std::optional<CostModel> cost = options.cost ? options.cost : default_cost_model();
   empty_cache();
-  backend->configure(devices, options.memory ? options.memory : default_memory());
+  backend->configure(devices, options.memory ? options.memory : default_memory(),
+                     options.compute);
   Predictor::instance().set_model(cost ? &*cost : nullptr);
 }
 

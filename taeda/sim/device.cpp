@@ -111,6 +111,8 @@ void SimDevice::launch(StreamId stream, std::unique_ptr<Task> task) {
     recording->add(q, std::move(task));
     return;
   }
+  if (!computes()) [[unlikely]]
+    return;
   q.push(std::move(task));
   if (!launch_blocking()) [[likely]]
     return;

@@ -34,6 +34,10 @@ class SimDevice {
   /// Gives the device other memory. Throws Error while the present one is in use.
   void resize(size_t memory);
 
+  /// Whether tasks are run. If not they are dropped, and nothing has a value.
+  bool computes() const { return computes_.load(std::memory_order_relaxed); }
+  void set_computes(bool on) { computes_ = on; }
+
   Queue& queue(StreamId id);
   StreamId new_stream(int priority);
   int priority(StreamId id) const;
@@ -48,7 +52,8 @@ class SimDevice {
   }
   /// Throws Error, and spoils the capture, if the stream (-1: any stream) is being captured.
   void check_not_capturing(StreamId stream, const char* what);
-  /// Queues the task, or records it; waits for it under TAEDA_LAUNCH_BLOCKING.
+  /// Queues the task, records it, or drops it where nothing is computed; waits for it under
+  /// TAEDA_LAUNCH_BLOCKING.
   void launch(StreamId stream, std::unique_ptr<Task> task);
   /// What the stream's next task costs: moves its clock or, while it is captured, goes to the
   /// recording. Nothing without a cost model.
@@ -66,6 +71,7 @@ class SimDevice {
 
   const Device device_;
   std::unique_ptr<Memory> memory_;
+  std::atomic<bool> computes_{true};
   std::mutex mutex_;
   std::array<std::atomic<Queue*>, kMaxStreams> queues_ = {};
   std::array<std::atomic<int>, kMaxStreams> priorities_ = {};

@@ -140,6 +140,8 @@ void queue_kernel(DeviceType type, Args... args) {
   };
   if (sim::Predictor::instance().on()) [[unlikely]]
     sim_device.charge(stream, sim::work_of<slot>(args...));
+  if constexpr (kWrites)
+    if (!sim_device.computes()) return run();  // sizes and choices that follow from shapes
   sim_device.launch(stream, std::make_unique<sim::KernelTask<decltype(run)>>(slot->name(), device,
                                                                              std::move(run)));
   if constexpr (kWrites) {

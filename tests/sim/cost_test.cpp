@@ -3,10 +3,14 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <functional>
+#include <utility>
+#include <vector>
 
 #include "taeda/base/error.h"
 #include "taeda/device/sim.h"
 #include "taeda/nn/parallel/workers.h"
+#include "taeda/ops/activation.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/attention.h"
 #include "taeda/ops/conv.h"
@@ -243,8 +247,58 @@ TEST(CostModel, PresetsAndErrors) {
     sim::cost_model("h1000");
     FAIL();
   } catch (const ValueError& e) {
-    EXPECT_STREQ(e.what(), "cost model: expected h100, a100 or t4, got 'h1000'");
+    EXPECT_STREQ(e.what(), "cost model: expected h100, a100, v100, p100 or t4, got 'h1000'");
   }
+}
+
+/// A device that tells times without computing.
+struct TimesOnly : Prediction {
+  static void compute(bool on) { sim::configure(2, {.cost = kModel, .compute = on}); }
+  /// Nanoseconds, and bytes allocated at most, of a product, its gradients and a reduction.
+  static std::pair<int64_t, int64_t> step() {
+    sim::reset_peak_memory_stats(0);
+    const int64_t took = time([] {
+      const Tensor a = floats({64, 32}).requires_grad_(), b = floats({32, 16});
+      mm(a, b).relu().sum().backward();
+    });
+    return {took, sim::max_memory_allocated(0)};
+  }
+};
+
+TEST_F(TimesOnly, CostWhatTheyCostOtherwise) {
+  const auto computed = step();
+  compute(false);
+  EXPECT_EQ(step(), computed);
+  EXPECT_GT(computed.first, 2 * 64 * 32 * 16);
+}
+
+TEST_F(TimesOnly, TouchNoMemoryOfTheHost) {
+  sim::configure(1, {.memory = size_t{64} << 30, .cost = kModel, .compute = false});
+  const Tensor large = ones({int64_t{8} << 30}, TensorOptions(kFloat).device(kDevice));
+  EXPECT_EQ(sim::memory_allocated(0), int64_t{32} << 30);
+  EXPECT_THROW(floats({int64_t{9} << 30}), OutOfMemoryError);
+}
+
+TEST_F(TimesOnly, HaveNoValues) {
+  compute(false);
+  const Tensor a = floats({4});
+  for (const auto& read : std::vector<std::function<void()>>{
+           [&] { a.sum().item(); }, [&] { a.cpu(); }, [&] { a.nonzero(); }})
+    try {
+      read();
+      FAIL();
+    } catch (const Error& e) {
+      EXPECT_THAT(e.what(), HasSubstr("it only predicts times (sim::Options::compute is false)"));
+    }
+  a.copy_(ones({4}));  // to the device is no question about values
+  synchronize(kDevice);
+}
+
+TEST_F(TimesOnly, AreForgottenByTheNextConfiguration) {
+  compute(false);
+  floats({4});
+  compute(true);
+  EXPECT_EQ(floats({4}).add(1).sum().item<float>(), 4);
 }
 
 TEST(CostModel, NothingIsPredictedWithoutOne) {

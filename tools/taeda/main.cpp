@@ -41,6 +41,7 @@ int run(int argc, char** argv) {
   add_devices(app, action);
   add_info(app, action);
   add_bench(app, action);
+  add_plan(app, action);
   add_inspect(app, action);
   add_convert(app, action);
   add_plot(app, action);

@@ -1,0 +1,88 @@
+// `taeda plan`: tables, JSON and errors.
+#include <nlohmann/json.hpp>
+
+#include "taeda/log/terminal.h"
+#include "tests/tool/common.h"
+
+namespace taeda {
+namespace {
+
+using testing::HasSubstr;
+
+std::string planned(const std::string& arguments) {
+  const Outcome o = taeda_tool("plan " + arguments);
+  EXPECT_EQ(o.code, 0) << o.err;
+  return o.out;
+}
+
+TEST(PlanCommand, PrintsARowForEachNumberOfDevices) {
+  const std::string out = planned("--model cnn --devices 24xh100 --network ib400 --dtype bfloat16");
+  EXPECT_THAT(out, HasSubstr("cnn in bfloat16, 100 samples per device, on up to 24 h100"));
+  for (const char* row : {"│  1 │", "│  2 │", "│  4 │", "│  8 │", "│ 16 │", "│ 24 │"})
+    EXPECT_THAT(out, HasSubstr(row));
+  EXPECT_THAT(out, HasSubstr("communication are not hidden: the last bucket"));
+  EXPECT_THAT(out, Not(HasSubstr("bubble")));
+  std::istringstream lines(out);
+  for (std::string line; std::getline(lines, line);)
+    EXPECT_LE(logging::display_width(line), 80u) << line;
+}
+
+TEST(PlanCommand, PipelinesHaveBubbles) {
+  const std::string out = planned(
+      "--model gpt --layers 8 --width 64 --context 128 --vocabulary 256 --devices 8xa100 "
+      "--pipeline 4 --microbatches 12 --network ib200");
+  EXPECT_THAT(out, HasSubstr("pipelines of 4 devices"));
+  EXPECT_THAT(out, HasSubstr("bubble"));
+  EXPECT_THAT(out, HasSubstr("devices stand idle for"));
+  std::istringstream lines(out);
+  for (std::string line; std::getline(lines, line);)
+    EXPECT_LE(logging::display_width(line), 80u) << line;
+}
+
+TEST(PlanCommand, JsonHasAllOfIt) {
+  const auto plan =
+      nlohmann::json::parse(planned("--model resnet18 --batch 32 --devices 1024xh100 --json"));
+  ASSERT_EQ(plan["rows"].size(), 11u);
+  EXPECT_EQ(plan["rows"][10]["devices"], 1024);
+  EXPECT_EQ(plan["rows"][0]["efficiency"], 1.0);
+  double before = 1.01;
+  for (const auto& row : plan["rows"]) {
+    EXPECT_LE(row["efficiency"].get<double>(), before);
+    before = row["efficiency"];
+  }
+  const auto& row = plan["rows"][3];
+  EXPECT_GT(row["efficiency"], 0.9);
+  EXPECT_NEAR(
+      row["bytes_sent_per_device"].get<double>(),
+      2 * 7. / 8 * plan["gradient_bytes"].get<double>() + plan["buffer_bytes"].get<double>(), 1);
+  EXPECT_GT(row["buckets"].size(), 1u);
+}
+
+TEST(PlanCommand, LessOfTheDataSheetTakesLonger) {
+  const auto forward = [](const std::string& more) {
+    return nlohmann::json::parse(
+               planned("--model resnet18 --devices 1xv100 --json" + more))["forward_seconds"]
+        .get<double>();
+  };
+  EXPECT_NEAR(forward(" --utilization 0.5"), 2 * forward(""), 0.02 * forward(""));
+}
+
+TEST(PlanCommand, BadInputIsNamed) {
+  expect_bad_input("plan --devices 8xb52", "expected h100, a100, v100, p100 or t4, got 'b52'");
+  expect_bad_input("plan --devices h100", "--devices must be a number and a device");
+  expect_bad_input("plan --network token-ring", "nvlink, pcie, ib100, ib200, ib400");
+  expect_bad_input("plan --model alexnet", "--model must be one of cnn, lenet");
+  expect_bad_input("plan --dtype int8", "--dtype must be one of float32, float16, bfloat16");
+  expect_bad_input("plan --model cnn --devices 8xh100 --pipeline 3",
+                   "--devices must be a multiple of --pipeline, got 8");
+  expect_bad_input("plan --model cnn --pipeline 2", "the model can be cut into no more than 1");
+  expect_bad_input("plan --pipeline 2 --schedule zigzag", "expected gpipe, 1f1b or interleaved");
+  expect_bad_input("plan --microbatches 4", "--microbatches must be 1 without --pipeline");
+  expect_bad_input("plan --utilization 2", "--utilization must be above 0 and at most 1, got 2");
+  expect_bad_input("plan --batch -1", "--batch must be from 1 to 1048576, got -1");
+  expect_bad_input("plan --model resnet18 --devices 1xt4 --batch 4096",
+                   "does not fit into the memory of 1 t4");
+}
+
+}  // namespace
+}  // namespace taeda

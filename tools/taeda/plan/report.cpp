@@ -1,0 +1,197 @@
+// What a plan says.
+#include <algorithm>
+#include <cstdio>
+
+#include "taeda/log/table.h"
+#include "tools/taeda/command.h"
+#include "tools/taeda/plan/plan.h"
+
+namespace taeda::tool {
+
+namespace {
+
+using distributed::cost::Bucket;
+using distributed::cost::DataParallelStep;
+using distributed::cost::PipelineStep;
+using logging::fixed;
+using taeda::detail::concat;
+
+constexpr double kMega = 1e6, kGiga = 1e9;
+/// Below this a plan says where the time goes.
+constexpr double kWorthSaying = 0.99;
+
+std::string milliseconds(double seconds) {
+  return fixed(seconds * 1e3, seconds < 1e-3 ? 3 : 2) + " ms";
+}
+std::string megabytes(double bytes) { return fixed(bytes / kMega, bytes < kMega ? 2 : 1) + " MB"; }
+
+/// Lines of at most 80 columns, later ones indented.
+std::string wrapped(const std::string& text) {
+  std::string out, line;
+  size_t begin = 0;
+  while (begin < text.size()) {
+    const size_t end = std::min(text.find(' ', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    if (line.size() + 1 + word.size() > 80) {
+      out += line + "\n";
+      line = " ";
+    }
+    line += (line.empty() ? "" : " ") + word;
+    begin = end + 1;
+  }
+  return out + line + "\n";
+}
+
+/// How long before the end of backward.
+std::string when(double seconds) {
+  return seconds < 1e-6 ? "when backward ends" : milliseconds(seconds) + " before backward ends";
+}
+
+std::string why_exposed(const Plan& plan, const DataParallelStep& s) {
+  std::string out;
+  if (const double after = s.exposed - s.broadcast; after > 0) {
+    const Bucket& last = s.buckets.back();
+    const double backward = plan.step.backward_end - plan.step.forward_end;
+    out = last.begin > last.ready
+              ? concat("the last bucket (", megabytes(last.bytes), ") waits ",
+                       milliseconds(last.begin - last.ready), " for those before it and takes ",
+                       milliseconds(last.end - last.begin), "; all ", s.buckets.size(), " take ",
+                       milliseconds(s.communication - s.broadcast), ", backward ",
+                       milliseconds(backward))
+              : concat("the last bucket (", megabytes(last.bytes), ") is complete ",
+                       when(plan.step.backward_end - last.ready), " and takes ",
+                       milliseconds(last.end - last.begin));
+  }
+  if (s.broadcast > 0)
+    out += concat(out.empty() ? "" : "; ", milliseconds(s.broadcast),
+                  " before forward for buffers of ",
+                  megabytes(static_cast<double>(plan.step.buffer_bytes)));
+  return out;
+}
+
+std::string where_lost(const Plan& plan, const PlanRow& row) {
+  const std::string who = concat(row.devices, row.devices == 1 ? " device" : " devices", ", ",
+                                 logging::percent(row.efficiency, 1), ": ");
+  if (row.data_parallel)
+    return concat(who, milliseconds(row.exposed),
+                  " of communication are not hidden: ", why_exposed(plan, *row.data_parallel));
+  const PipelineStep& s = *row.pipeline;
+  std::string out =
+      concat(who, "devices stand idle for ", logging::percent(s.bubble, 1), " of the pipeline");
+  if (s.largest_part > 1.01)
+    out += concat(", whose largest stage has ", fixed(s.largest_part, 2), " times the mean work");
+  if (s.exposed > 0)
+    out += concat("; all_reduce goes on for ", milliseconds(s.exposed), " after it");
+  return out;
+}
+
+/// The largest number of devices, and the first one below 90%.
+std::vector<const PlanRow*> worth_explaining(const Plan& plan) {
+  std::vector<const PlanRow*> out;
+  for (const PlanRow& row : plan.rows) {
+    const bool last = &row == &plan.rows.back();
+    const bool first_low = out.empty() && row.efficiency < 0.9;
+    if ((last || first_low) && row.efficiency < kWorthSaying) out.push_back(&row);
+  }
+  return out;
+}
+
+void print_heading(const Plan& plan) {
+  const PlanOptions& o = plan.options;
+  const distributed::cost::MeasuredStep& s = plan.step;
+  std::string heading =
+      concat(o.model.name, " in ", o.model.dtype, ", ", o.model.batch,
+             o.pipeline > 1 ? " samples per micro-batch" : " samples per device", ", on up to ",
+             plan.rows.back().devices, " ", plan.device.name, ", network ", plan.network.name);
+  if (o.pipeline > 1)
+    heading += concat("; pipelines of ", o.pipeline, " devices, ", o.micro_batches,
+                      " micro-batches, ", o.schedule);
+  std::printf("%s", wrapped(heading).c_str());
+  std::printf("%s\n", wrapped(concat("one device: forward ", milliseconds(s.forward_end),
+                                     ", backward ", milliseconds(s.backward_end - s.forward_end),
+                                     ", optimizer ", milliseconds(s.end - s.backward_end), "; ",
+                                     fixed(s.flops * 1e-12, 2), " TFLOP of products; gradients of ",
+                                     megabytes(static_cast<double>(s.gradient_bytes)), " in ",
+                                     plan.buckets.size(),
+                                     plan.buckets.size() == 1 ? " bucket" : " buckets"))
+                          .c_str());
+}
+
+nlohmann::ordered_json json_of(const Bucket& b) {
+  return {{"bytes", b.bytes},
+          {"ready_seconds", b.ready},
+          {"begin_seconds", b.begin},
+          {"end_seconds", b.end},
+          {"algorithm", b.algorithm}};
+}
+
+nlohmann::ordered_json json_of(const Plan& plan, const PlanRow& row) {
+  nlohmann::ordered_json out = {{"devices", row.devices},
+                                {"step_seconds", row.seconds},
+                                {"samples_per_second", row.samples_per_second},
+                                {"efficiency", row.efficiency},
+                                {"exposed_communication_seconds", row.exposed},
+                                {"bytes_sent_per_device", row.bytes},
+                                {"bubble", row.bubble},
+                                {"memory_per_device", row.memory}};
+  if (row.data_parallel) {
+    out["communication_seconds"] = row.data_parallel->communication;
+    for (const Bucket& b : row.data_parallel->buckets) out["buckets"].push_back(json_of(b));
+  }
+  if (row.efficiency < kWorthSaying) out["lost"] = where_lost(plan, row);
+  return out;
+}
+
+}  // namespace
+
+void print_plan(const Plan& plan) {
+  print_heading(plan);
+  const bool pipeline = plan.options.pipeline > 1;
+  std::vector<std::string> header = {"n", "step ms", "samples/s", "eff.", "wait ms", "sent MB"};
+  if (pipeline) header.push_back("bubble");
+  header.push_back("mem. GB");
+  logging::Table table(header);
+  for (const PlanRow& r : plan.rows) {
+    std::vector<std::string> cells = {
+        std::to_string(r.devices),      fixed(r.seconds * 1e3, 2),
+        fixed(r.samples_per_second, 0), logging::percent(r.efficiency, 1),
+        fixed(r.exposed * 1e3, 2),      fixed(r.bytes / kMega, 1)};
+    if (pipeline) cells.push_back(logging::percent(r.bubble, 1));
+    cells.push_back(fixed(static_cast<double>(r.memory) / kGiga, 2));
+    table.row(cells);
+  }
+  std::printf("%s", table.str().c_str());
+  for (const PlanRow* row : worth_explaining(plan))
+    std::printf("%s", wrapped(where_lost(plan, *row)).c_str());
+  const PlanRow& largest = plan.rows.back();
+  if (static_cast<double>(largest.memory) > plan.device.memory)
+    std::printf("does not fit: a device has %s GB\n", fixed(plan.device.memory / kGiga, 0).c_str());
+}
+
+void print_plan_as_json(const Plan& plan) {
+  const distributed::cost::MeasuredStep& s = plan.step;
+  const PlanOptions& o = plan.options;
+  nlohmann::ordered_json out = {{"model", o.model.name},
+                                {"dtype", o.model.dtype},
+                                {"batch", o.model.batch},
+                                {"device", plan.device.name},
+                                {"network", plan.network.name},
+                                {"utilization", o.utilization},
+                                {"forward_seconds", s.forward_end},
+                                {"backward_seconds", s.backward_end - s.forward_end},
+                                {"optimizer_seconds", s.end - s.backward_end},
+                                {"flops", s.flops},
+                                {"parameter_bytes", s.parameter_bytes},
+                                {"gradient_bytes", s.gradient_bytes},
+                                {"buffer_bytes", s.buffer_bytes},
+                                {"device_memory", plan.device.memory}};
+  if (o.pipeline > 1)
+    out["pipeline"] = {{"stages", o.pipeline},
+                       {"micro_batches", o.micro_batches},
+                       {"schedule", o.schedule},
+                       {"parts_per_stage", o.parts}};
+  for (const PlanRow& row : plan.rows) out["rows"].push_back(json_of(plan, row));
+  print_json(out);
+}
+
+}  // namespace taeda::tool
