@@ -4,6 +4,7 @@
 
 #include "taeda/base/error.h"
 #include "taeda/distributed/rpc/answer.h"
+#include "taeda/distributed/rpc/references.h"
 #include "taeda/tensor/thread_state.h"
 
 namespace taeda::inline v0_2::distributed::rpc {
@@ -215,6 +216,7 @@ void Agent::stop() {
   if (transport_) transport_->stop();
   pool_.stop();
   deadlines_.stop();
+  references_->clear();
 }
 
 Agent::~Agent() { stop(); }

@@ -22,7 +22,13 @@
 namespace taeda::inline v0_2::distributed::rpc {
 
 /// What a request is about.
-enum class Kind : uint8_t { Call, Count_ };
+enum class Kind : uint8_t {
+  Call,      ///< of a function
+  Create,    ///< of a function whose result stays
+  Fetch,     ///< of such a result
+  AddFork,   ///< one more reference
+  DropFork,  ///< one less
+};
 
 /// The way back for what a request asked. Copies are one; what is dropped without an answer is
 /// answered with an error.
@@ -44,6 +50,8 @@ struct Request {
   Reader in;
   Answer answer;
 };
+
+class References;
 
 class Agent : public std::enable_shared_from_this<Agent> {
  public:
@@ -99,11 +107,14 @@ class Agent : public std::enable_shared_from_this<Agent> {
   FuturePtr request(Call call, Writer arguments);
   /// What to do with requests of a kind, on a thread of the pool. What it throws is the answer.
   void serve(Kind kind, Handler handler);
+  References& references() { return *references_; }
   void run(Pool::Task task) { pool_.submit(std::move(task)); }
 
   /// Ends this worker; with `graceful` when nobody has anything to do any more.
   void shutdown(bool graceful, std::chrono::milliseconds timeout);
   bool stopped() const { return stopped_; }
+  /// What was still referred to when all workers were done: a line for each value of this one.
+  const std::vector<std::string>& leaks() const { return leaks_; }
 
  private:
   struct Pending;
@@ -119,7 +130,7 @@ class Agent : public std::enable_shared_from_this<Agent> {
   bool take(const std::shared_ptr<Pending>& pending);
   void limit(const std::shared_ptr<Pending>& pending, double timeout);
   int64_t wait_until_quiet();
-  void wait_for_all();
+  void report_leaks();
   int64_t count_calls(int64_t round, std::chrono::milliseconds timeout);
   void wait_for_keys(const std::string& prefix, std::chrono::milliseconds timeout);
   void leave();
@@ -131,6 +142,8 @@ class Agent : public std::enable_shared_from_this<Agent> {
   std::vector<WorkerInfo> workers_;
   std::vector<DeviceMap> device_maps_;  ///< by worker
   std::map<Kind, Handler> handlers_;
+  std::unique_ptr<References> references_;
+  std::vector<std::string> leaks_;
   Pool pool_;
   Deadlines deadlines_;
   std::unique_ptr<Transport> transport_;

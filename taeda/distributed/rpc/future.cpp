@@ -66,6 +66,11 @@ bool FutureState::done() const {
   return stage_ != Stage::Open;
 }
 
+bool FutureState::failed() const {
+  std::lock_guard lock(mutex_);
+  return error_ != nullptr;
+}
+
 void FutureState::wait() {
   std::unique_lock lock(mutex_);
   if (stage_ == Stage::Done) return;

@@ -30,6 +30,7 @@ class FutureState : public std::enable_shared_from_this<FutureState> {
   bool fail(std::exception_ptr error);
 
   bool done() const;
+  bool failed() const;
   void wait();
   /// Waits; rethrows the error.
   Made value();

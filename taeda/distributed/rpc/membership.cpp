@@ -1,6 +1,7 @@
 // How workers come together, and part.
 
 #include <cctype>
+#include <iostream>
 #include <thread>
 
 #include "taeda/base/error.h"
@@ -8,6 +9,7 @@
 #include "taeda/distributed/rendezvous.h"
 #include "taeda/distributed/rpc/agent.h"
 #include "taeda/distributed/rpc/codec.h"
+#include "taeda/distributed/rpc/references.h"
 #include "taeda/distributed/store/prefix_store.h"
 
 namespace taeda::inline v0_2::distributed::rpc {
@@ -67,6 +69,7 @@ Agent::Agent(int64_t rank, int64_t world_size, RpcBackendOptions options)
       workers_(static_cast<size_t>(world_size)),
       device_maps_(static_cast<size_t>(world_size)),
       pool_(options_.num_worker_threads) {
+  references_ = std::make_unique<References>(*this);
   detail::serve_calls(*this);
 }
 
@@ -162,9 +165,16 @@ void Agent::shutdown(bool graceful, milliseconds timeout) {
       if (now == calls) break;
       calls = now;
     }
+    report_leaks();
     leave();
   }
   stop();
+}
+
+/// Programs are to let go of their RRefs before.
+void Agent::report_leaks() {
+  leaks_ = references_->in_use();
+  for (const std::string& leak : leaks_) std::cerr << "rpc::shutdown: " + leak + "\n";
 }
 
 /// Waits until this worker has nothing to do; how many calls it has made until then.

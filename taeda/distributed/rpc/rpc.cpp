@@ -18,24 +18,34 @@ void check_signature(const detail::Function* function, const detail::Target& tar
                    target.signature());
 }
 
-void serve_call(Request& request) {
-  detail::Target target;
+}  // namespace
+
+Value detail::run_call(Request& request) {
+  Target target;
   target.function = request.in.text();
   target.arguments = request.in.text();
   target.result = request.in.text();
-  const auto function = detail::find_function(target.function);
+  const auto function = find_function(target.function);
   check_signature(function.get(), target, request.from.name, request.in.agent()->self().name);
-  const Value result = function->call(request.in);
-  TAEDA_CHECK_TYPE(result.type->write, "the result of ", function->signature(),
-                   " cannot be sent; call it with remote()");
-  Writer out = request.answer.writer();
-  result.type->write(out, result.data.get());
-  request.answer.send(std::move(out));
+  return function->call(request.in);
 }
 
-}  // namespace
+void detail::write_target(Writer& out, const Target& target) {
+  out.text(target.function);
+  out.text(target.arguments);
+  out.text(target.result);
+}
 
-void detail::serve_calls(Agent& agent) { agent.serve(Kind::Call, serve_call); }
+void detail::serve_calls(Agent& agent) {
+  agent.serve(Kind::Call, [](Request& request) {
+    const Value result = run_call(request);
+    TAEDA_CHECK_TYPE(result.type->write, "a result of type ", result.type->name,
+                     " cannot be sent; call the function with remote()");
+    Writer out = request.answer.writer();
+    result.type->write(out, result.data.get());
+    request.answer.send(std::move(out));
+  });
+}
 
 Agent::FuturePtr detail::call_function(const WorkerRef& to, const Target& target,
                                        const std::function<void(Writer&)>& write,
@@ -43,9 +53,7 @@ Agent::FuturePtr detail::call_function(const WorkerRef& to, const Target& target
   const auto agent = Agent::current();
   const int64_t id = agent->worker(to).id;
   Writer out(agent.get(), id);
-  out.text(target.function);
-  out.text(target.arguments);
-  out.text(target.result);
+  write_target(out, target);
   write(out);
   return agent->request(
       {Kind::Call, id, "function '" + target.function + "'", std::move(decode), timeout},

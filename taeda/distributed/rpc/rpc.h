@@ -46,6 +46,9 @@ struct Target {
   std::string signature() const { return function + arguments + " -> " + result; }
 };
 
+void write_target(Writer& out, const Target& target);
+/// Calls the function that a request names here.
+Value run_call(Request& request);
 /// Sends a call; `write` has the arguments.
 Agent::FuturePtr call_function(const WorkerRef& to, const Target& target,
                                const std::function<void(Writer&)>& write, Agent::Decode decode,

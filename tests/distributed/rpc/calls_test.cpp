@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "taeda/device/stream.h"
-#include "taeda/ops/create.h"
 #include "taeda/distributed/store/hash_store.h"
+#include "taeda/ops/create.h"
 #include "tests/distributed/rpc/functions.h"
 #include "tests/distributed/rpc/workers.h"
 #include "tests/error_of.h"
