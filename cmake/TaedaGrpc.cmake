@@ -1,20 +1,27 @@
 # The engine `grpc`: libtaeda_grpc.so, which libtaeda loads from its own folder when a program first
-# makes a TCPStore. It links to libtaeda.
+# makes a TCPStore or calls another process. It links to libtaeda.
 
 if(TAEDA_WITH_GRPC)
-  # The messages and the service of store.proto, and what tests use as they are.
-  set(room ${PROJECT_SOURCE_DIR}/taeda/distributed/store/grpc)
+  # The messages and the service of the .proto files, and what tests use as they are.
+  set(room ${PROJECT_SOURCE_DIR}/taeda/distributed)
   set(out ${CMAKE_CURRENT_BINARY_DIR}/grpc_messages)
   file(MAKE_DIRECTORY ${out})
-  set(generated ${out}/store.pb.cc ${out}/store.grpc.pb.cc)
-  add_custom_command(
-    OUTPUT ${generated} ${out}/store.pb.h ${out}/store.grpc.pb.h
-    COMMAND protobuf::protoc --cpp_out=${out} --grpc_out=${out} --plugin=protoc-gen-grpc=${GRPC_CPP_PLUGIN}
-            --proto_path=${room} ${room}/store.proto
-    DEPENDS ${room}/store.proto COMMENT "Messages and service of store.proto" VERBATIM)
+  set(generated)
+  foreach(protocol grpc/handshake store/grpc/store)
+    get_filename_component(name ${protocol} NAME)
+    get_filename_component(folder ${room}/${protocol} DIRECTORY)
+    set(made ${out}/${name}.pb.cc ${out}/${name}.grpc.pb.cc)
+    add_custom_command(
+      OUTPUT ${made} ${out}/${name}.pb.h ${out}/${name}.grpc.pb.h
+      COMMAND protobuf::protoc --cpp_out=${out} --grpc_out=${out} --plugin=protoc-gen-grpc=${GRPC_CPP_PLUGIN}
+              --proto_path=${folder} ${folder}/${name}.proto
+      DEPENDS ${folder}/${name}.proto COMMENT "Messages and service of ${name}.proto" VERBATIM)
+    list(APPEND generated ${made})
+  endforeach()
   set_source_files_properties(${generated} PROPERTIES COMPILE_OPTIONS -w)
 
-  set(messages ${room}/messages.cpp ${room}/authentication.cpp ${room}/state.cpp)
+  set(messages ${room}/grpc/authentication.cpp ${room}/grpc/handshake.cpp ${room}/rpc/grpc/frames.cpp
+               ${room}/store/grpc/messages.cpp ${room}/store/grpc/state.cpp)
   add_library(taeda_grpc_messages STATIC ${generated} ${messages})
   set_target_properties(taeda_grpc_messages PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_include_directories(taeda_grpc_messages SYSTEM PUBLIC ${out} ${GRPC_INCLUDE_DIR})
@@ -25,7 +32,7 @@ if(TAEDA_WITH_GRPC)
     target_link_libraries(taeda_grpc_messages PUBLIC absl::synchronization)
   endif()
 
-  file(GLOB grpc_sources CONFIGURE_DEPENDS ${room}/*.cpp)
+  file(GLOB grpc_sources CONFIGURE_DEPENDS ${room}/grpc/*.cpp ${room}/rpc/grpc/*.cpp ${room}/store/grpc/*.cpp)
   list(REMOVE_ITEM grpc_sources ${messages})
   add_library(taeda_grpc MODULE ${grpc_sources})
   set_target_properties(taeda_grpc PROPERTIES

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "taeda/distributed/rpc/transport.h"
+
 namespace taeda::inline v0_2::distributed {
 
 struct TCPStoreOptions;
@@ -40,6 +42,7 @@ struct GrpcEngine {
   /// Job and security of the options have values.
   std::unique_ptr<detail::TcpStoreClient> (*open_store)(const std::string& host,
                                                         const TCPStoreOptions& options);
+  std::unique_ptr<rpc::Transport> (*open_rpc)(rpc::Transport::Options options);
 };
 
 /// Loads the engine; throws DistributedError, saying what to install, where it is missing.

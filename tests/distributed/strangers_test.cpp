@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "taeda/distributed/store/grpc/authentication.h"
+#include "taeda/distributed/grpc/handshake.h"
 #include "taeda/distributed/store/grpc/messages.h"
 #include "taeda/distributed/store/tcp_store.h"
 #include "tests/distributed/stores.h"
@@ -20,6 +20,7 @@
 namespace taeda::distributed::grpc_store {
 namespace {
 
+using namespace grpc_link;
 using grpc::StatusCode;
 using testing::AllOf;
 using testing::HasSubstr;

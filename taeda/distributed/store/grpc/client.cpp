@@ -6,30 +6,14 @@
 #include <thread>
 
 #include "taeda/base/error.h"
+#include "taeda/distributed/grpc/credentials.h"
+#include "taeda/distributed/grpc/endpoint.h"
 #include "taeda/distributed/network.h"
-#include "taeda/distributed/store/grpc/credentials.h"
 #include "taeda/distributed/store/values.h"
 
 namespace taeda::inline v0_2::distributed::grpc_store {
 
 namespace {
-
-int count_of(std::chrono::milliseconds time) { return static_cast<int>(time.count()); }
-
-grpc::ChannelArguments channel_arguments(const std::string& host, bool tls) {
-  grpc::ChannelArguments out;
-  out.SetMaxReceiveMessageSize(kMostFrameBytes);
-  out.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  out.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a connection of its own
-  out.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 50);
-  out.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 500);
-  out.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 2000);  // also how long one try may take
-  out.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, count_of(kPingAfter));
-  out.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, count_of(kPingTimeout));
-  out.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  if (tls) out.SetSslTargetNameOverride(host);  // what its certificate must name
-  return out;
-}
 
 Request request_of(taeda_store::Operation operation, const std::string& key) {
   Request out;
@@ -72,9 +56,9 @@ Client::Client(const std::string& host, const TCPStoreOptions& options)
 /// Tries until a server answers: this process may have been started before the master.
 void Client::connect(const TCPStoreOptions& options) {
   const auto deadline = detail::deadline_after(options.timeout);
-  const auto channel =
-      grpc::CreateCustomChannel(endpoint(address_, port_), client_credentials(*options.security),
-                                channel_arguments(host_, options.security->has_tls()));
+  const auto channel = grpc::CreateCustomChannel(
+      endpoint(address_, port_), grpc_link::client_credentials(*options.security),
+      grpc_link::channel_arguments(host_, options.security->has_tls(), kMostFrameBytes));
   Hello hello;
   hello.set_job(*options.job);
   hello.set_world_size(options.world_size.value_or(0));
@@ -179,4 +163,4 @@ void Client::fail(const std::string& what) const {
   taeda::detail::fail<DistributedError>(name_ + what);
 }
 
-}  // namespace taeda::distributed::grpc_store
+}  // namespace taeda::inline v0_2::distributed::grpc_store

@@ -40,4 +40,4 @@ class Client final : public detail::TcpStoreClient {
   std::unique_ptr<Connection> connection_;
 };
 
-}  // namespace taeda::distributed::grpc_store
+}  // namespace taeda::inline v0_2::distributed::grpc_store

@@ -9,10 +9,6 @@ namespace {
 /// How long a server that lives may take to confirm that a request was taken back.
 constexpr std::chrono::milliseconds kGrace(1000);
 
-[[noreturn]] void distrust(const std::string& why) {
-  taeda::detail::fail<DistributedError>("the server " + why);
-}
-
 }  // namespace
 
 Connection::Connection(const std::shared_ptr<grpc::Channel>& channel)
@@ -48,12 +44,12 @@ void Connection::end() {
   RemoveHold();
 }
 
-void Connection::send(const google::protobuf::MessageLite& message) {
+void Connection::send_payload(std::string payload) {
   {
     std::lock_guard lock(mutex_);
     if (ending_) return;
     Frame frame;
-    frame.set_payload(message.SerializeAsString());
+    frame.set_payload(std::move(payload));
     frame.set_code(outgoing_codes_.next(frame.payload()));
     waiting_.push_back(std::move(frame));
     if (writing_) return;
@@ -89,7 +85,7 @@ void Connection::OnReadDone(bool ok) {
       greetings_received_.push_back(std::move(*incoming_.mutable_payload()));
     } else {
       Response response;
-      if (!same_code(incoming_.code(), incoming_codes_.next(incoming_.payload())) ||
+      if (!grpc_link::same_code(incoming_.code(), incoming_codes_.next(incoming_.payload())) ||
           !response.ParseFromString(incoming_.payload())) {
         ok = false;
         distrusted_ = true;
@@ -125,33 +121,15 @@ std::optional<std::string> Connection::next_greeting(Clock::time_point deadline)
 }
 
 bool Connection::greet(Hello hello, const std::string& secret, Clock::time_point deadline) {
-  hello.set_version(kVersion);
-  hello.set_nonce(new_nonce());
-  send(hello);
-  const std::optional<std::string> received = next_greeting(deadline);
-  if (!received) return false;
-  Challenge challenge;
-  if (!challenge.ParseFromString(*received)) distrust("is none of a TCPStore");
-  if (secret.empty() && challenge.wants_secret())
-    distrust(
-        "asks for the job's secret, and this process was given none: set "
-        "TAEDA_DISTRIBUTED_SECRET_FILE");
-  if (!secret.empty() && !challenge.wants_secret())
-    distrust(
-        "does not ask for the job's secret: it is another job's, or its process was started "
-        "without TAEDA_DISTRIBUTED_SECRET_FILE");
-  const Greetings greetings = {hello.SerializeAsString(), *received};
-  Proof proof;
-  if (!secret.empty()) proof.set_code(greetings.client_proof(secret));
-  send(proof);
-
-  const std::optional<std::string> answer = next_greeting(deadline);
-  if (!answer) return false;
-  Welcome welcome;
-  const bool parsed = welcome.ParseFromString(*answer);
-  if (!parsed || (!secret.empty() && !same_code(welcome.code(), greetings.server_proof(secret))))
-    distrust("does not know the job's secret");
-  const std::string key = greetings.session_key(secret);
+  grpc_link::ClientHandshake handshake(std::move(hello), secret);
+  send_payload(handshake.hello());
+  const std::optional<std::string> challenge = next_greeting(deadline);
+  if (!challenge) return false;
+  send_payload(handshake.prove(*challenge));
+  const std::optional<std::string> welcome = next_greeting(deadline);
+  if (!welcome) return false;
+  handshake.believe(*welcome);
+  const std::string key = handshake.session_key();
   std::lock_guard lock(mutex_);
   incoming_codes_ = FrameCodes(key, FrameCodes::From::kServer);
   outgoing_codes_ = FrameCodes(key, FrameCodes::From::kClient);
@@ -167,7 +145,7 @@ std::optional<Response> Connection::call(Request request, Clock::time_point dead
     calls_[number];
   }
   request.set_number(number);
-  send(request);
+  send_payload(request.SerializeAsString());
   std::unique_lock lock(mutex_);
   const auto answered = [&] { return calls_[number] || done_; };
   if (!changed_.wait_until(lock, deadline, answered)) {
@@ -176,7 +154,7 @@ std::optional<Response> Connection::call(Request request, Clock::time_point dead
     cancel.set_operation(taeda_store::CANCEL);
     cancel.set_amount(static_cast<int64_t>(number));
     lock.unlock();
-    send(cancel);
+    send_payload(cancel.SerializeAsString());
     lock.lock();
     changed_.wait_until(lock, std::max(Clock::now(), deadline) + kGrace, answered);
   }
@@ -185,4 +163,4 @@ std::optional<Response> Connection::call(Request request, Clock::time_point dead
   return out;
 }
 
-}  // namespace taeda::distributed::grpc_store
+}  // namespace taeda::inline v0_2::distributed::grpc_store

@@ -12,7 +12,7 @@
 #include <optional>
 #include <string>
 
-#include "taeda/distributed/store/grpc/authentication.h"
+#include "taeda/distributed/grpc/handshake.h"
 #include "taeda/distributed/store/grpc/messages.h"
 
 namespace taeda::inline v0_2::distributed::grpc_store {
@@ -47,7 +47,7 @@ class Connection final : public grpc::ClientBidiReactor<Frame, Frame> {
   void OnDone(const grpc::Status& status) override;
 
  private:
-  void send(const google::protobuf::MessageLite& message);
+  void send_payload(std::string payload);
   void end();
   std::optional<std::string> next_greeting(Clock::time_point deadline);
 
@@ -69,4 +69,4 @@ class Connection final : public grpc::ClientBidiReactor<Frame, Frame> {
   std::optional<grpc::Status> done_;
 };
 
-}  // namespace taeda::distributed::grpc_store
+}  // namespace taeda::inline v0_2::distributed::grpc_store

@@ -38,4 +38,4 @@ const char* name_of(taeda_store::Operation operation) {
   }
 }
 
-}  // namespace taeda::distributed::grpc_store
+}  // namespace taeda::inline v0_2::distributed::grpc_store

@@ -2,51 +2,18 @@
 
 #include <grpcpp/resource_quota.h>
 #include <grpcpp/server_builder.h>
-#include <sys/resource.h>
 
-#include <algorithm>
 #include <map>
 
-#include "taeda/base/error.h"
+#include "taeda/distributed/grpc/credentials.h"
+#include "taeda/distributed/grpc/endpoint.h"
 #include "taeda/distributed/network.h"
-#include "taeda/distributed/store/grpc/credentials.h"
 
 namespace taeda::inline v0_2::distributed::grpc_store {
 
 namespace {
 
 using std::chrono::milliseconds;
-
-int count_of(milliseconds time) { return static_cast<int>(time.count()); }
-
-/// Every client is a descriptor. Where they run out gRPC stops to listen, and the usual limit of
-/// 1024 is low: for large jobs, and against strangers who connect and say nothing until they are
-/// cut off.
-void raise_descriptor_limit() {
-  constexpr rlim_t kEnough = 65'536;
-  rlimit limit;
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kEnough) return;
-  limit.rlim_cur = std::min(limit.rlim_max, kEnough);
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-/// What keeps strangers, who need not speak gRPC at all, from filling memory or connections.
-void limit(grpc::ServerBuilder& builder) {
-  builder.SetMaxReceiveMessageSize(kMostFrameBytes);
-  grpc::ResourceQuota quota("taeda store");
-  quota.Resize(2 * kMostBytes);
-  builder.SetResourceQuota(quota);
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // two servers on a port are a mistake
-  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 4);
-  builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, 8 << 10);
-  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, count_of(kGreetingTimeout));
-  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, count_of(kGreetingTimeout));
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, count_of(kPingAfter));
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, count_of(kPingTimeout));
-  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
-                             count_of(kPingAfter) / 2);
-  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-}
 
 }  // namespace
 
@@ -58,25 +25,22 @@ Server::Server(const std::string& host, const TCPStoreOptions& options) {
 }
 
 void Server::listen(const std::string& address, const TCPStoreOptions& options) {
-  const auto check = [&](const std::string& objection) {
-    TAEDA_CHECK_AS(DistributedError, objection.empty(), "TCPStore: the server cannot listen on ",
-                   endpoint(address, options.port), " (", objection,
-                   "). Another job may use the port: choose another one, or 0 to let the system "
-                   "choose. An address that is not this machine's: name its interface in "
-                   "TAEDA_DISTRIBUTED_INTERFACE");
-  };
-  check(listen_objection(address, options.port));
-  raise_descriptor_limit();
-  house_ = std::make_shared<House>(*options.job, options.security->secret,
-                                   options.world_size.value_or(0));
+  grpc_link::check_listening("TCPStore", address, options.port,
+                             listen_objection(address, options.port));
+  house_ = std::make_shared<House>(
+      grpc_link::Admission{*options.job, options.security->secret, options.world_size.value_or(0)});
   grpc::ServerBuilder builder;
-  limit(builder);
+  grpc_link::limit_strangers(builder, kMostFrameBytes);
+  grpc::ResourceQuota quota("taeda store");
+  quota.Resize(2 * kMostBytes);
+  builder.SetResourceQuota(quota);
   int port = 0;
-  builder.AddListeningPort(endpoint(address, options.port), server_credentials(*options.security),
-                           &port);
+  builder.AddListeningPort(endpoint(address, options.port),
+                           grpc_link::server_credentials(*options.security), &port);
   builder.RegisterService(this);
   server_ = builder.BuildAndStart();
-  check(server_ && port != 0 ? "" : "gRPC gives no reason");
+  grpc_link::check_listening("TCPStore", address, options.port,
+                             server_ && port != 0 ? "" : "gRPC gives no reason");
   port_ = static_cast<uint16_t>(port);
 }
 
@@ -114,4 +78,4 @@ std::shared_ptr<Server> Server::get(const std::string& host, const TCPStoreOptio
   return server;
 }
 
-}  // namespace taeda::distributed::grpc_store
+}  // namespace taeda::inline v0_2::distributed::grpc_store

@@ -43,4 +43,4 @@ class Server final : public StoreService::CallbackService {
   std::unique_ptr<grpc::Server> server_;
 };
 
-}  // namespace taeda::distributed::grpc_store
+}  // namespace taeda::inline v0_2::distributed::grpc_store

@@ -1,5 +1,7 @@
 #include "taeda/distributed/store/grpc/session.h"
 
+#include "taeda/distributed/grpc/endpoint.h"
+
 namespace taeda::inline v0_2::distributed::grpc_store {
 
 namespace {
@@ -10,22 +12,19 @@ using grpc::StatusCode;
 /// A client that reads nothing is not read from either, once so much waits for it.
 constexpr size_t kMostWaitingBytes = size_t{32} << 20;
 
-std::string or_unnamed(const std::string& job) {
-  return job.empty() ? "a job without a name" : "job '" + job + "'";
-}
-
 }  // namespace
 
 std::shared_ptr<Session> Session::start(std::shared_ptr<House> house) {
   auto session = std::make_shared<Session>(std::move(house));
   session->self_ = session;
-  if (session->house_->sessions > kMostSessions) {
-    session->close({StatusCode::RESOURCE_EXHAUSTED,
-                    "the server has " + std::to_string(kMostSessions) + " clients already"});
+  if (session->house_->sessions > grpc_link::kMostSessions) {
+    session->close(
+        {StatusCode::RESOURCE_EXHAUSTED,
+         "the server has " + std::to_string(grpc_link::kMostSessions) + " clients already"});
     return session;
   }
   session->greeting_ends_.Set(
-      std::chrono::system_clock::now() + kGreetingTimeout,
+      std::chrono::system_clock::now() + grpc_link::kGreetingTimeout,
       [weak = std::weak_ptr<Session>(session)](bool over) {
         const auto self = weak.lock();
         if (self && over)
@@ -45,11 +44,15 @@ Session::Session(std::shared_ptr<House> house)
 Session::~Session() { --house_->sessions; }
 
 void Session::send(const google::protobuf::MessageLite& message) {
+  send_payload(message.SerializeAsString());
+}
+
+void Session::send_payload(std::string payload) {
   {
     std::lock_guard lock(mutex_);
     if (end_) return;
     Frame& frame = waiting_.emplace_back();
-    frame.set_payload(message.SerializeAsString());
+    frame.set_payload(std::move(payload));
     frame.set_code(outgoing_codes_.next(frame.payload()));
     waiting_bytes_ += frame.payload().size();
     if (writing_) return;
@@ -119,77 +122,30 @@ void Session::OnDone() {
 }
 
 Status Session::receive(const Frame& frame) {
-  const Expects expects = [&] {
-    std::lock_guard lock(mutex_);
-    return expects_;
-  }();
-  if (expects == Expects::kRequests) return receive_request(frame);
-  if (frame.ByteSizeLong() > kMostGreetingBytes)
+  return handshake_.over() ? receive_request(frame) : receive_greeting(frame);
+}
+
+Status Session::receive_greeting(const Frame& frame) {
+  if (frame.ByteSizeLong() > grpc_link::kMostGreetingBytes)
     return {StatusCode::INVALID_ARGUMENT, "a greeting that is too long"};
-  return expects == Expects::kHello ? receive_hello(frame.payload())
-                                    : receive_proof(frame.payload());
-}
-
-Status Session::receive_hello(const std::string& payload) {
-  if (!hello_.ParseFromString(payload) || hello_.nonce().size() < 16)
-    return {StatusCode::INVALID_ARGUMENT, "not a client of a TCPStore"};
-  Challenge challenge;
-  challenge.set_version(kVersion);
-  challenge.set_nonce(new_nonce());
-  challenge.set_wants_secret(!house_->secret.empty());
-  greetings_ = {payload, challenge.SerializeAsString()};
-  {
-    std::lock_guard lock(mutex_);
-    expects_ = Expects::kProof;
-  }
-  send(challenge);
-  return Status::OK;
-}
-
-Status Session::receive_proof(const std::string& payload) {
-  Proof proof;
-  if (!proof.ParseFromString(payload))
-    return {StatusCode::INVALID_ARGUMENT, "not a client of a TCPStore"};
-  Welcome welcome;
-  const std::string& secret = house_->secret;
-  if (!secret.empty()) {
-    if (!same_code(proof.code(), greetings_.client_proof(secret)))
-      return {StatusCode::UNAUTHENTICATED, "this process does not know the job's secret"};
-    welcome.set_code(greetings_.server_proof(secret));
-  }
-  if (const Status status = refusal(hello_); !status.ok()) return status;
+  std::string answer;
+  const Status status = handshake_.receive(house_->admission, frame.payload(), &answer);
+  if (!status.ok()) return status;
+  send_payload(std::move(answer));
+  if (!handshake_.over()) return Status::OK;
   greeting_ends_.Cancel();
-  send(welcome);
-  const std::string key = greetings_.session_key(secret);
+  const std::string key = handshake_.session_key(house_->admission);
   incoming_codes_ = FrameCodes(key, FrameCodes::From::kClient);
   {
     std::lock_guard lock(mutex_);
     outgoing_codes_ = FrameCodes(key, FrameCodes::From::kServer);
-    expects_ = Expects::kRequests;
   }
   house_->state.add_worker();
   return Status::OK;
 }
 
-/// Why a process that may be believed does not belong here.
-Status Session::refusal(const Hello& hello) const {
-  if (hello.version() != kVersion)
-    return {StatusCode::FAILED_PRECONDITION,
-            "it speaks version " + std::to_string(kVersion) + " of the store's protocol, this " +
-                "process version " + std::to_string(hello.version())};
-  if (hello.job() != house_->job)
-    return {StatusCode::FAILED_PRECONDITION, "it serves " + or_unnamed(house_->job) +
-                                                 ", but this process belongs to " +
-                                                 or_unnamed(hello.job())};
-  if (hello.world_size() > 0 && house_->world_size > 0 && hello.world_size() != house_->world_size)
-    return {StatusCode::FAILED_PRECONDITION,
-            "it serves a job of world size " + std::to_string(house_->world_size) +
-                ", but this process was told " + std::to_string(hello.world_size())};
-  return Status::OK;
-}
-
 Status Session::receive_request(const Frame& frame) {
-  if (!same_code(frame.code(), incoming_codes_.next(frame.payload())))
+  if (!grpc_link::same_code(frame.code(), incoming_codes_.next(frame.payload())))
     return {StatusCode::UNAUTHENTICATED, "a frame whose code is wrong"};
   Request request;
   if (!request.ParseFromString(frame.payload()) || request.number() == 0)
@@ -199,4 +155,4 @@ Status Session::receive_request(const Frame& frame) {
   return Status::OK;
 }
 
-}  // namespace taeda::distributed::grpc_store
+}  // namespace taeda::inline v0_2::distributed::grpc_store

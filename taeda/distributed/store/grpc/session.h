@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "taeda/distributed/store/grpc/authentication.h"
+#include "taeda/distributed/grpc/handshake.h"
 #include "taeda/distributed/store/grpc/messages.h"
 #include "taeda/distributed/store/grpc/state.h"
 
@@ -18,13 +18,11 @@ namespace taeda::inline v0_2::distributed::grpc_store {
 
 /// What all sessions of a server have in common.
 struct House {
-  std::string job, secret;
-  int64_t world_size = 0;  // 0: not told
+  grpc_link::Admission admission;
   State state;
   std::atomic<size_t> sessions{0};
 
-  House(std::string its_job, std::string its_secret, int64_t size)
-      : job(std::move(its_job)), secret(std::move(its_secret)), world_size(size) {}
+  explicit House(grpc_link::Admission whom) : admission(std::move(whom)) {}
 };
 
 /// The stream of one client. gRPC calls the On... functions, one read and one write at a time; the
@@ -48,14 +46,11 @@ class Session final : public grpc::ServerBidiReactor<Frame, Frame>,
 
  private:
   grpc::Status receive(const Frame& frame);
-  grpc::Status receive_hello(const std::string& payload);
-  grpc::Status receive_proof(const std::string& payload);
+  grpc::Status receive_greeting(const Frame& frame);
   grpc::Status receive_request(const Frame& frame);
-  grpc::Status refusal(const Hello& hello) const;
+  void send_payload(std::string payload);
   void take_next_frame();
   bool may_read();
-
-  enum class Expects { kHello, kProof, kRequests };
 
   const std::shared_ptr<House> house_;
   std::shared_ptr<Session> self_;  // until OnDone
@@ -63,12 +58,10 @@ class Session final : public grpc::ServerBidiReactor<Frame, Frame>,
 
   // Touched by reads alone.
   Frame incoming_;
-  Hello hello_;
-  Greetings greetings_;
+  grpc_link::ServerHandshake handshake_;
   FrameCodes incoming_codes_;
 
   std::mutex mutex_;
-  Expects expects_ = Expects::kHello;
   FrameCodes outgoing_codes_;
   std::deque<Frame> waiting_;  // to be sent
   size_t waiting_bytes_ = 0;
@@ -77,4 +70,4 @@ class Session final : public grpc::ServerBidiReactor<Frame, Frame>,
   std::optional<grpc::Status> end_;
 };
 
-}  // namespace taeda::distributed::grpc_store
+}  // namespace taeda::inline v0_2::distributed::grpc_store

@@ -178,4 +178,4 @@ Response State::answer_to_waiter(const Waiter& waiter) const {
   return out;
 }
 
-}  // namespace taeda::distributed::grpc_store
+}  // namespace taeda::inline v0_2::distributed::grpc_store

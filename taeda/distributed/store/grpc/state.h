@@ -60,4 +60,4 @@ class State {
   Waiters waiters_for_workers_;
 };
 
-}  // namespace taeda::distributed::grpc_store
+}  // namespace taeda::inline v0_2::distributed::grpc_store

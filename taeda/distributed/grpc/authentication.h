@@ -4,14 +4,19 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
-namespace taeda::inline v0_2::distributed::grpc_store {
+namespace taeda::inline v0_2::distributed::grpc_link {
 
 /// 32 random bytes.
 std::string new_nonce();
 
 /// Whether two codes are equal, in a time that does not tell where they differ.
 bool same_code(const std::string& a, const std::string& b);
+
+/// The bytes of a code.
+inline constexpr size_t kCodeBytes = 32;
 
 /// What both sides said before they knew each other, as bytes. Codes cover all of it, so nobody
 /// between them can change a greeting, and numbers that are used once keep it from being repeated.
@@ -35,6 +40,9 @@ class FrameCodes {
   FrameCodes(std::string key, From from);
   /// For the next frame.
   std::string next(const std::string& payload);
+  /// The same for a payload in pieces.
+  std::string next(const std::vector<std::string_view>& pieces);
+  bool has_key() const { return !key_.empty(); }
 
  private:
   std::string key_;
@@ -42,4 +50,4 @@ class FrameCodes {
   uint64_t count_ = 0;
 };
 
-}  // namespace taeda::distributed::grpc_store
+}  // namespace taeda::inline v0_2::distributed::grpc_link

@@ -8,10 +8,10 @@
 
 #include "taeda/distributed/security.h"
 
-namespace taeda::inline v0_2::distributed::grpc_store {
+namespace taeda::inline v0_2::distributed::grpc_link {
 
 /// Throws DistributedError naming a file that cannot be read.
 std::shared_ptr<grpc::ServerCredentials> server_credentials(const Security& security);
 std::shared_ptr<grpc::ChannelCredentials> client_credentials(const Security& security);
 
-}  // namespace taeda::distributed::grpc_store
+}  // namespace taeda::inline v0_2::distributed::grpc_link

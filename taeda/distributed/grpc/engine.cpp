@@ -3,6 +3,7 @@
 #include "taeda/distributed/engine.h"
 
 #include "taeda/distributed/grpc_engine.h"
+#include "taeda/distributed/rpc/grpc/wire.h"
 #include "taeda/distributed/store/grpc/client.h"
 
 namespace {
@@ -12,7 +13,13 @@ std::unique_ptr<taeda::distributed::detail::TcpStoreClient> open_store(
   return std::make_unique<taeda::distributed::grpc_store::Client>(host, options);
 }
 
-constexpr taeda::distributed::GrpcEngine functions = {.open_store = open_store};
+std::unique_ptr<taeda::distributed::rpc::Transport> open_rpc(
+    taeda::distributed::rpc::Transport::Options options) {
+  return std::make_unique<taeda::distributed::grpc_rpc::Wire>(std::move(options));
+}
+
+constexpr taeda::distributed::GrpcEngine functions = {.open_store = open_store,
+                                                      .open_rpc = open_rpc};
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-#include "taeda/distributed/store/grpc/credentials.h"
+#include "taeda/distributed/grpc/credentials.h"
 
 #include <fstream>
 #include <iterator>
@@ -6,7 +6,7 @@
 
 #include "taeda/base/error.h"
 
-namespace taeda::inline v0_2::distributed::grpc_store {
+namespace taeda::inline v0_2::distributed::grpc_link {
 
 namespace {
 
@@ -36,4 +36,4 @@ std::shared_ptr<grpc::ChannelCredentials> client_credentials(const Security& sec
                                contents_of(security.tls_certificate)});
 }
 
-}  // namespace taeda::distributed::grpc_store
+}  // namespace taeda::inline v0_2::distributed::grpc_link

@@ -1,0 +1,45 @@
+// Another worker's stream to this one: what it asks here.
+#pragma once
+
+#include <grpcpp/alarm.h>
+#include <grpcpp/generic/async_generic_service.h>
+
+#include <atomic>
+#include <memory>
+
+#include "taeda/distributed/rpc/grpc/duplex.h"
+#include "taeda/distributed/rpc/transport.h"
+
+namespace taeda::inline v0_2::distributed::grpc_rpc {
+
+/// What all streams to a worker have in common.
+struct Office {
+  grpc_link::Admission admission;
+  rpc::Transport::OnRequest on_request;
+  std::atomic<size_t> streams{0};
+};
+
+class Callee final : public Duplex<grpc::ServerGenericBidiReactor> {
+ public:
+  /// Begins to listen to the client; lives until the stream has ended.
+  static std::shared_ptr<Callee> start(std::shared_ptr<Office> office);
+  explicit Callee(std::shared_ptr<Office> office);
+  ~Callee() override;
+
+  void close(const grpc::Status& why) { end(why); }
+  void OnCancel() override { end(grpc::Status::CANCELLED); }
+  void OnDone() override;
+
+ private:
+  grpc::Status receive_greeting(const std::string& text, std::optional<std::string>* answer,
+                                bool* over) override;
+  void receive(uint64_t number, Packet packet) override;
+  void let_go(const grpc::Status& why) override { Finish(why); }
+
+  const std::shared_ptr<Office> office_;
+  std::shared_ptr<Callee> self_;  // until OnDone
+  grpc::Alarm greeting_ends_;
+  grpc_link::ServerHandshake handshake_;
+};
+
+}  // namespace taeda::inline v0_2::distributed::grpc_rpc

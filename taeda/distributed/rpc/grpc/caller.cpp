@@ -1,0 +1,97 @@
+#include "taeda/distributed/rpc/grpc/caller.h"
+
+#include <utility>
+
+namespace taeda::inline v0_2::distributed::grpc_rpc {
+
+using grpc::Status;
+using grpc::StatusCode;
+
+std::shared_ptr<Caller> Caller::open(const std::shared_ptr<grpc::Channel>& channel,
+                                     const grpc_link::Hello& hello, const std::string& secret,
+                                     const std::string& name) {
+  auto caller = std::make_shared<Caller>(channel, hello, secret, name);
+  caller->self_ = caller;
+  caller->stub_.PrepareBidiStreamingCall(&caller->context_, kMethod, {}, caller.get());
+  caller->AddHold();  // until let_go(): threads of the program write
+  caller->StartRead(&caller->incoming_frame_);
+  caller->greet(caller->handshake_.hello());
+  caller->StartCall();
+  return caller;
+}
+
+Caller::Caller(const std::shared_ptr<grpc::Channel>& channel, const grpc_link::Hello& hello,
+               const std::string& secret, std::string name)
+    : channel_(channel), name_(std::move(name)), stub_(channel), handshake_(hello, secret) {}
+
+bool Caller::call(Packet& request, Done& done) {
+  uint64_t number = 0;
+  {
+    std::lock_guard lock(calls_mutex_);
+    if (done_) return false;
+    number = ++last_number_;
+    calls_[number] = std::move(done);
+  }
+  send(number, std::move(request));  // where the stream has ended OnDone answers
+  return true;
+}
+
+grpc::Status Caller::receive_greeting(const std::string& text, std::optional<std::string>* answer,
+                                      bool* over) {
+  if (!std::exchange(proved_, true)) {
+    *answer = handshake_.prove(text);
+    return Status::OK;
+  }
+  handshake_.believe(text);
+  use_key(handshake_.session_key(), FrameCodes::From::kClient, FrameCodes::From::kServer);
+  *over = true;
+  return Status::OK;
+}
+
+void Caller::receive(uint64_t number, Packet packet) {
+  Done done;
+  {
+    std::lock_guard lock(calls_mutex_);
+    if (const auto call = calls_.find(number); call != calls_.end()) {
+      done = std::move(call->second);
+      calls_.erase(call);
+    }
+  }
+  if (done) done(std::move(packet), "");
+}
+
+void Caller::let_go(const Status& why) {
+  {
+    std::lock_guard lock(calls_mutex_);
+    if (why.error_code() != StatusCode::UNAVAILABLE) own_reason_ = why;
+  }
+  context_.TryCancel();
+  RemoveHold();
+}
+
+void Caller::OnDone(const Status& status) {
+  const std::shared_ptr<Caller> last = std::move(self_);
+  std::map<uint64_t, Done> left;
+  std::string why;
+  {
+    std::lock_guard lock(calls_mutex_);
+    done_ = true;
+    left.swap(calls_);
+    why = own_reason_ ? own_reason_->error_message() : status.error_message();
+  }
+  const bool refused = own_reason_ || (status.error_code() != StatusCode::UNAVAILABLE &&
+                                       status.error_code() != StatusCode::CANCELLED);
+  const std::string error =
+      "the connection to worker " + name_ + (refused ? " ended: " : " is gone: ") + why;
+  for (const auto& [number, done] : left) done({}, error);
+  std::lock_guard lock(calls_mutex_);
+  gone_ = true;
+  changed_.notify_all();
+}
+
+void Caller::wait_until_gone() {
+  std::unique_lock lock(calls_mutex_);
+  changed_.wait(lock, [&] { return gone_; });
+}
+
+}  // namespace taeda::inline v0_2::distributed::grpc_rpc

@@ -1,0 +1,40 @@
+// Values of any type, in the hands of code that does not know it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <type_traits>
+
+#include "taeda/distributed/rpc/codec.h"
+
+namespace taeda::inline v0_2::distributed::rpc {
+
+struct ValueType {
+  std::string name;
+  void (*write)(Writer&, const void*) = nullptr;  ///< null: cannot be sent
+};
+
+struct Value {
+  std::shared_ptr<void> data;
+  const ValueType* type = nullptr;
+};
+
+template <class T>
+const ValueType& value_type() {
+  static const ValueType type = [] {
+    ValueType out{type_name<T>()};
+    if constexpr (Sendable<T>)
+      out.write = [](Writer& to, const void* value) {
+        Codec<T>::write(to, *static_cast<const T*>(value));
+      };
+    return out;
+  }();
+  return type;
+}
+
+template <class T>
+Value make_value(T value) {
+  return {std::make_shared<T>(std::move(value)), &value_type<T>()};
+}
+
+}  // namespace taeda::inline v0_2::distributed::rpc
