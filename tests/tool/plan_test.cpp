@@ -29,8 +29,8 @@ TEST(PlanCommand, PrintsARowForEachNumberOfDevices) {
 
 TEST(PlanCommand, PipelinesHaveBubbles) {
   const std::string out = planned(
-      "--model gpt --layers 8 --width 64 --context 128 --vocabulary 256 --devices 8xa100 "
-      "--pipeline 4 --microbatches 12 --network ib200");
+      "--model gpt --layers 8 --width 64 --context 128 --vocabulary 256 --devices 8xt4 "
+      "--pipeline 4 --microbatches 12 --network ib100");
   EXPECT_THAT(out, HasSubstr("pipelines of 4 devices"));
   EXPECT_THAT(out, HasSubstr("bubble"));
   EXPECT_THAT(out, HasSubstr("devices stand idle for"));

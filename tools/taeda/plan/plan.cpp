@@ -1,6 +1,7 @@
 // `taeda plan`: what a training step would take on a cluster that need not be there.
 #include "tools/taeda/plan/plan.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "taeda/device/generator.h"
@@ -55,10 +56,15 @@ void check_options(PlanOptions& o) {
              o.micro_batches);
 }
 
-/// A step of the model on a simulated device of its kind, whose memory is that of all that share
-/// the model. Nothing is computed.
+/// The memory of all devices that share the model; more than a host can make models for is not
+/// needed, and addresses are not endless.
+size_t memory_of_pipeline(const PlanOptions& o, const sim::CostModel& device) {
+  return static_cast<size_t>(std::min(device.memory * static_cast<double>(o.pipeline), 0x1p40));
+}
+
+/// A step of the whole model on one simulated device. Nothing is computed.
 cost::MeasuredStep measure(const PlanOptions& o, const sim::CostModel& device) {
-  const auto memory = static_cast<size_t>(device.memory) * static_cast<size_t>(o.pipeline);
+  const size_t memory = memory_of_pipeline(o, device);
   sim::configure(1, {.memory = memory, .cost = scaled(device, o.utilization), .compute = false});
   try {
     return cost::measure_step(make_planned_step(o.model, Device("sim:0")), Device("sim:0"));
