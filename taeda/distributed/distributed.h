@@ -17,3 +17,5 @@
 #include "taeda/distributed/store/prefix_store.h"
 #include "taeda/distributed/store/store.h"
 #include "taeda/distributed/store/tcp_store.h"
+#include "taeda/distributed/sync_batch_norm.h"
+#include "taeda/distributed/zero/zero_redundancy_optimizer.h"

@@ -19,7 +19,7 @@ class AdagradOptions : public OptimizerCloneableOptions<AdagradOptions> {
 
 /// p -= lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) + eps) with s the sum of g^2 (Duchi et al.
 /// 2011).
-class Adagrad final : public Optimizer {
+class Adagrad : public Optimizer {
  public:
   Adagrad(std::vector<OptimizerParamGroup> groups, AdagradOptions defaults = {})
       : Optimizer(std::move(groups), std::make_unique<AdagradOptions>(std::move(defaults))) {}

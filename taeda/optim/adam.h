@@ -78,7 +78,7 @@ extern template class AdamBase<AdamWOptions>;
 }  // namespace detail
 
 /// Adam (Kingma and Ba 2015), AMSGrad (Reddi et al. 2018). Weight decay is added to the gradient.
-class Adam final : public detail::AdamBase<AdamOptions> {
+class Adam : public detail::AdamBase<AdamOptions> {
  public:
   Adam(std::vector<OptimizerParamGroup> groups, AdamOptions defaults = {})
       : AdamBase(std::move(groups), std::move(defaults)) {}
@@ -91,7 +91,7 @@ class Adam final : public detail::AdamBase<AdamOptions> {
 };
 
 /// Adam with decoupled weight decay (Loshchilov and Hutter 2019): p *= 1 - lr * weight_decay first.
-class AdamW final : public detail::AdamBase<AdamWOptions> {
+class AdamW : public detail::AdamBase<AdamWOptions> {
  public:
   AdamW(std::vector<OptimizerParamGroup> groups, AdamWOptions defaults = {})
       : AdamBase(std::move(groups), std::move(defaults)) {}

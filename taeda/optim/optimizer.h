@@ -133,12 +133,12 @@ class Optimizer {
   /// What is kept for a parameter. Throws Error for a tensor that this optimizer does not hold.
   const ParamState& state(const Tensor& param) const;
 
-  OptimizerState state_dict() const;
+  virtual OptimizerState state_dict() const;
   /// Tensors move to their parameters' device, dtype and memory order. Throws ValueError, and
   /// changes nothing, for the state of an optimizer of another class, groups that differ in number
   /// or size, names that this optimizer does not have, state that lacks a tensor, tensors of other
   /// shapes or not of floating dtype, and options that the optimizer cannot work with.
-  void load_state_dict(const OptimizerState& state);
+  virtual void load_state_dict(const OptimizerState& state);
 
  protected:
   /// The class, as it stands in state dicts and errors: "Adam".

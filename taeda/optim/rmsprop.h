@@ -22,7 +22,7 @@ class RMSpropOptions : public OptimizerCloneableOptions<RMSpropOptions> {
 /// p -= lr * g / (sqrt(v) + eps) with v the running mean of g^2 (Hinton's lecture), less the square
 /// of the running mean of g when centred (Graves 2013); with momentum the quotient is accumulated
 /// first.
-class RMSprop final : public Optimizer {
+class RMSprop : public Optimizer {
  public:
   RMSprop(std::vector<OptimizerParamGroup> groups, RMSpropOptions defaults = {})
       : Optimizer(std::move(groups), std::make_unique<RMSpropOptions>(std::move(defaults))) {}

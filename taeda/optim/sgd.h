@@ -21,7 +21,7 @@ class SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
 
 /// b = momentum * b + (1 - dampening) * g, where g includes weight_decay * p; p -= lr * b, or with
 /// nesterov p -= lr * (g + momentum * b) (Sutskever et al. 2013, with PyTorch's place of lr).
-class SGD final : public Optimizer {
+class SGD : public Optimizer {
  public:
   SGD(std::vector<OptimizerParamGroup> groups, SGDOptions defaults)
       : Optimizer(std::move(groups), std::make_unique<SGDOptions>(std::move(defaults))) {}

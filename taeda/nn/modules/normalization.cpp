@@ -2,79 +2,12 @@
 
 #include "taeda/nn/checkpoint.h"
 #include "taeda/nn/functional/padding.h"
+#include "taeda/nn/modules/batch_norm_base.h"
 #include "taeda/ops/create.h"
 
 namespace taeda::inline v0_2::nn {
 
-namespace {
-
-std::string optional_text(const std::optional<double>& value) {
-  return value ? float_text(*value) : "None";
-}
-
-Tensor ones_or_none(bool wanted, IntArrayRef sizes) { return wanted ? ones(sizes) : Tensor(); }
-Tensor zeros_or_none(bool wanted, IntArrayRef sizes) { return wanted ? zeros(sizes) : Tensor(); }
-
-/// What batch and instance normalisation register.
-template <class Norm, class Parameter, class Buffer>
-void register_statistics(Norm& m, const Parameter& parameter, const Buffer& buffer) {
-  const int64_t n = m.options.num_features();
-  const bool affine = m.options.affine(), track = m.options.track_running_stats();
-  m.weight = parameter("weight", ones_or_none(affine, {n}));
-  m.bias = parameter("bias", zeros_or_none(affine, {n}));
-  m.running_mean = buffer("running_mean", zeros_or_none(track, {n}));
-  m.running_var = buffer("running_var", ones_or_none(track, {n}));
-  m.num_batches_tracked = buffer("num_batches_tracked", track ? zeros({}, kLong) : Tensor());
-}
-
-}  // namespace
-
-template <class Derived>
-void BatchNormImplBase<Derived>::reset() {
-  register_statistics(
-      *this,
-      [this](const char* name, Tensor t) { return this->register_parameter(name, std::move(t)); },
-      [this](const char* name, Tensor t) { return this->register_buffer(name, std::move(t)); });
-}
-
-template <class Derived>
-void BatchNormImplBase<Derived>::reset_running_stats() {
-  if (!options.track_running_stats()) return;
-  running_mean.zero_();
-  running_var.fill_(1);
-  num_batches_tracked.zero_();
-}
-
-template <class Derived>
-void BatchNormImplBase<Derived>::reset_parameters() {
-  reset_running_stats();
-  if (!options.affine()) return;
-  init::ones_(weight);
-  init::zeros_(bias);
-}
-
-template <class Derived>
-std::string BatchNormImplBase<Derived>::extra_repr() const {
-  return taeda::detail::concat(options.num_features(), ", eps=", float_text(options.eps()),
-                               ", momentum=", optional_text(options.momentum()),
-                               ", affine=", bool_text(options.affine()),
-                               ", track_running_stats=", bool_text(options.track_running_stats()));
-}
-
-template <class Derived>
-Tensor BatchNormImplBase<Derived>::normalize(const Tensor& input) {
-  const bool training = this->is_training();
-  if (training &&
-      taeda::utils::checkpoint::is_recomputing())  // the batch is in the statistics already
-    return functional::batch_norm(input, {}, {}, weight, bias, true, 0, options.eps());
-  double factor = options.momentum().value_or(0);
-  if (training && num_batches_tracked.defined()) {
-    num_batches_tracked.add_(1);
-    if (!options.momentum()) factor = 1 / num_batches_tracked.item().toDouble();
-  }
-  return functional::batch_norm(input, running_mean, running_var, weight, bias,
-                                training || !running_mean.defined(), factor, options.eps());
-}
+using detail::ones_or_none, detail::register_statistics, detail::zeros_or_none;
 
 template class BatchNormImplBase<BatchNorm1dImpl>;
 template class BatchNormImplBase<BatchNorm2dImpl>;

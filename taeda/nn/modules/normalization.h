@@ -8,6 +8,17 @@
 
 namespace taeda::inline v0_2::nn {
 
+/// Batch normalisation in training where a batch is spread over several processes
+/// (distributed/sync_batch_norm.h).
+class SharedBatchNorm {
+ public:
+  virtual ~SharedBatchNorm() = default;
+  /// What batch_norm would make of `input` in the whole batch, of which it is a part.
+  virtual Tensor forward(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                         const Tensor& running_mean, const Tensor& running_var, double momentum,
+                         double eps) const = 0;
+};
+
 /// Buffers running_mean, running_var and num_batches_tracked; weight starts as one, bias as zero.
 template <class Derived>
 class BatchNormImplBase : public Cloneable<Derived> {
@@ -22,6 +33,7 @@ class BatchNormImplBase : public Cloneable<Derived> {
 
   BatchNormOptions options;
   Tensor weight, bias, running_mean, running_var, num_batches_tracked;
+  std::shared_ptr<const SharedBatchNorm> shared;  ///< if others have parts of the batches
 
  protected:
   Tensor normalize(const Tensor& input);

@@ -2,6 +2,7 @@
 
 #include <tuple>
 
+#include "taeda/autograd/record.h"
 #include "taeda/device/registry.h"
 #include "taeda/nn/parallel/rethrow.h"
 
@@ -56,6 +57,16 @@ AnyValue packed(const Form& form, const Tensor* t) {
     case Form::Three: break;
   }
   return AnyValue(Triple(t[0], t[1], t[2]));
+}
+
+std::vector<Tensor> stand_ins(const std::vector<Tensor>& leaves) {
+  std::vector<Tensor> out = leaves;
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    if (!wants_grad(leaves[i])) continue;
+    out[i] = make_alias(leaves[i]);
+    record("PipeInput", out[i], {leaves[i]}, [](const Tensor& g) { return g; });
+  }
+  return out;
 }
 
 std::string place_of(const Stage& stage, size_t micro_batch) {

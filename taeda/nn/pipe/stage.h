@@ -21,6 +21,8 @@ struct Form {
 Form form_of(const AnyValue& value, const std::string& where);
 std::vector<Tensor> tensors_of(const AnyValue& value, const Form& form);
 AnyValue packed(const Form& form, const Tensor* tensors);
+/// Stand-ins that modules may change in place, which a leaf may not be.
+std::vector<Tensor> stand_ins(const std::vector<Tensor>& leaves);
 
 class Stage {
  public:

@@ -73,17 +73,6 @@ void take(Parcel& parcel, std::vector<Tensor>& out) {
     out.push_back(tensors[i].defined() ? tensors[i].detach().requires_grad_(wanted[i]) : Tensor());
 }
 
-/// Stand-ins that modules may change in place, which a leaf may not be.
-std::vector<Tensor> stand_ins(const std::vector<Tensor>& leaves) {
-  std::vector<Tensor> out = leaves;
-  for (size_t i = 0; i < leaves.size(); ++i) {
-    if (!wants_grad(leaves[i])) continue;
-    out[i] = make_alias(leaves[i]);
-    record("PipeInput", out[i], {leaves[i]}, [](const Tensor& g) { return g; });
-  }
-  return out;
-}
-
 std::vector<Tensor> detached(const std::vector<Tensor>& tensors, size_t begin, size_t end) {
   std::vector<Tensor> out;
   for (size_t i = begin; i < end; ++i)

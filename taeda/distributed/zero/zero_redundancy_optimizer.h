@@ -1,0 +1,79 @@
+// An optimizer whose state is spread over processes: ZeRO's first stage (Rajbhandari et al. 2020,
+// arXiv:1910.02054).
+//
+//     ZeroRedundancyOptimizer<optim::Adam> optimizer(model->parameters(),
+//     optim::AdamOptions(1e-3));
+#pragma once
+
+#include <concepts>
+#include <optional>
+#include <utility>
+
+#include "taeda/distributed/zero/partition.h"
+#include "taeda/tensor/grad_mode.h"
+
+namespace taeda::inline v0_2::distributed {
+
+/// torch.distributed.optim.ZeroRedundancyOptimizer around any optimizer: each process of a group
+/// keeps the state of a share of the parameters, updates them, and sends them to the others. The
+/// numbers are those of the plain optimizer, bit for bit, if gradients are the same in all
+/// processes, as after DistributedDataParallel's backward. Parameter groups, schedules, closures
+/// and gradient scalers work as with the plain one; all processes do the same with it.
+///
+/// Parameters are counted as in the plain optimizer, so either's state can be loaded into the
+/// other.
+template <std::derived_from<optim::Optimizer> Base>
+class ZeroRedundancyOptimizer final : public Base {
+ public:
+  /// `params` (tensors or groups) and `defaults` are those of `Base`.
+  template <class Params, class Defaults>
+  ZeroRedundancyOptimizer(Params params, Defaults defaults, ZeroOptions options = {})
+      : Base(std::move(params), std::move(defaults)), partition_(std::move(options)) {}
+
+  Tensor step(optim::Optimizer::LossClosure closure = nullptr) override {
+    Tensor loss;
+    if (closure) {
+      const AutoGradMode recording(true);
+      loss = closure();
+    }
+    consolidated_.reset();
+    {
+      const detail::HiddenGradients others = partition_.hide_others(this->param_groups());
+      Base::step();
+    }
+    partition_.share(this->param_groups());
+    return loss;
+  }
+
+  /// Brings the states of all processes to the one with rank `to` in the group, on the CPU.
+  void consolidate_state_dict(int to = 0) {
+    optim::OptimizerState all = partition_.gather(local_state_dict(), to);
+    if (partition_.rank() == to) consolidated_ = std::move(all);
+  }
+  /// The state of all parameters. Throws Error unless it was consolidated here since the last step.
+  optim::OptimizerState state_dict() const override {
+    TAEDA_CHECK(consolidated_,
+                "Optimizer state has not been consolidated on this rank. Please call "
+                "`consolidate_state_dict(to=",
+                partition_.rank(),
+                ")` on all ranks beforehand if you meant to save the global state.");
+    return *consolidated_;
+  }
+  /// The state of this process's parameters: what a checkpoint of each process needs.
+  optim::OptimizerState local_state_dict() const { return Base::state_dict(); }
+  /// A state of all parameters, or of this process's; others' is not kept.
+  void load_state_dict(const optim::OptimizerState& state) override {
+    Base::load_state_dict(partition_.own_part(this->param_groups(), state));
+    consolidated_.reset();
+  }
+
+  /// The process, in the group, that keeps the state of the parameter with this number, counted
+  /// through all groups. Throws ValueError where there is none.
+  int owner(size_t number) { return partition_.owner(this->param_groups(), number); }
+
+ private:
+  detail::ZeroPartition partition_;
+  std::optional<optim::OptimizerState> consolidated_;
+};
+
+}  // namespace taeda::distributed

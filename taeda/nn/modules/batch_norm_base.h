@@ -1,0 +1,91 @@
+// What the members of BatchNormImplBase do: for the sources that instantiate it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "taeda/nn/checkpoint.h"
+#include "taeda/nn/modules/normalization.h"
+#include "taeda/ops/create.h"
+
+namespace taeda::inline v0_2::nn {
+
+namespace detail {
+
+inline std::string optional_text(const std::optional<double>& value) {
+  return value ? float_text(*value) : "None";
+}
+
+inline Tensor ones_or_none(bool wanted, IntArrayRef sizes) {
+  return wanted ? ones(sizes) : Tensor();
+}
+inline Tensor zeros_or_none(bool wanted, IntArrayRef sizes) {
+  return wanted ? zeros(sizes) : Tensor();
+}
+
+/// What batch and instance normalisation register.
+template <class Norm, class Parameter, class Buffer>
+void register_statistics(Norm& m, const Parameter& parameter, const Buffer& buffer) {
+  const int64_t n = m.options.num_features();
+  const bool affine = m.options.affine(), track = m.options.track_running_stats();
+  m.weight = parameter("weight", ones_or_none(affine, {n}));
+  m.bias = parameter("bias", zeros_or_none(affine, {n}));
+  m.running_mean = buffer("running_mean", zeros_or_none(track, {n}));
+  m.running_var = buffer("running_var", ones_or_none(track, {n}));
+  m.num_batches_tracked = buffer("num_batches_tracked", track ? zeros({}, kLong) : Tensor());
+}
+
+}  // namespace detail
+
+template <class Derived>
+void BatchNormImplBase<Derived>::reset() {
+  detail::register_statistics(
+      *this,
+      [this](const char* name, Tensor t) { return this->register_parameter(name, std::move(t)); },
+      [this](const char* name, Tensor t) { return this->register_buffer(name, std::move(t)); });
+}
+
+template <class Derived>
+void BatchNormImplBase<Derived>::reset_running_stats() {
+  if (!options.track_running_stats()) return;
+  running_mean.zero_();
+  running_var.fill_(1);
+  num_batches_tracked.zero_();
+}
+
+template <class Derived>
+void BatchNormImplBase<Derived>::reset_parameters() {
+  reset_running_stats();
+  if (!options.affine()) return;
+  init::ones_(weight);
+  init::zeros_(bias);
+}
+
+template <class Derived>
+std::string BatchNormImplBase<Derived>::extra_repr() const {
+  return taeda::detail::concat(options.num_features(), ", eps=", float_text(options.eps()),
+                               ", momentum=", detail::optional_text(options.momentum()),
+                               ", affine=", bool_text(options.affine()),
+                               ", track_running_stats=", bool_text(options.track_running_stats()),
+                               shared ? ", shared=True" : "");
+}
+
+template <class Derived>
+Tensor BatchNormImplBase<Derived>::normalize(const Tensor& input) {
+  const bool training = this->is_training();
+  // In a second run of one forward the batch is in the statistics already.
+  const bool counted = !training || !taeda::utils::checkpoint::is_recomputing();
+  const Tensor mean = counted ? running_mean : Tensor(), var = counted ? running_var : Tensor();
+  double factor = options.momentum().value_or(0);
+  if (training && counted && num_batches_tracked.defined()) {
+    num_batches_tracked.add_(1);
+    if (!options.momentum()) factor = 1 / num_batches_tracked.item().toDouble();
+  }
+  if (training && shared)
+    return shared->forward(input, weight, bias, mean, var, factor, options.eps());
+  return functional::batch_norm(input, mean, var, weight, bias, training || !mean.defined(), factor,
+                                options.eps());
+}
+
+}  // namespace taeda::nn
