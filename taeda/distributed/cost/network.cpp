@@ -6,7 +6,7 @@
 // PCIe       0.8, and InfiniBand 0.95: what headers and flow control leave. Round figures.
 // Ethernet   0.8 through the kernel's TCP. A round figure.
 //
-// Latencies of a hop are those by which NCCL 2.18 chooses between algorithms (src/graph/tuning.cc,
+// Latencies of a hop are those by which NCCL chooses between algorithms (src/graph/tuning.cc,
 // ring, protocol Simple): 3.4 us over NVLink, 5.7 us over PCIe, 14 us over InfiniBand, and 8.4 us
 // once per collective. 30 us over TCP is a round figure.
 #include "taeda/distributed/cost/network.h"

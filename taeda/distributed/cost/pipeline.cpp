@@ -31,12 +31,12 @@ class PipelineClock {
   }
 
   bool ready(const PipelineAction& a) const {
-    return (a.backward ? backward_ : forward_)[a.part][a.micro_batch] < kNever;
+    return (a.backward ? backward_ : forward_)[a.stage][a.micro_batch] < kNever;
   }
 
   void perform(size_t device, const PipelineAction& a) {
-    const PartCost& part = parts_[a.part];
-    const double arrived = (a.backward ? backward_ : forward_)[a.part][a.micro_batch];
+    const PartCost& part = parts_[a.stage];
+    const double arrived = (a.backward ? backward_ : forward_)[a.stage][a.micro_batch];
     const double seconds = a.backward ? part.backward : part.forward;
     const double begin = std::max(run.done[device], arrived), end = begin + seconds;
     run.done[device] = end;
@@ -44,7 +44,7 @@ class PipelineClock {
     run.seconds = std::max(run.seconds, end);
     kept_[device] += a.backward ? -part.kept_bytes : part.kept_bytes;
     run.kept_bytes[device] = std::max(run.kept_bytes[device], kept_[device]);
-    if (a.backward) run.last_backward[a.part] = begin;
+    if (a.backward) run.last_backward[a.stage] = begin;
     pass_on(a, end);
   }
 
@@ -53,11 +53,11 @@ class PipelineClock {
  private:
   void pass_on(const PipelineAction& a, double end) {
     if (a.backward) {
-      if (a.part > 0) backward_[a.part - 1][a.micro_batch] = end + send_(a.part - 1);
-    } else if (a.part + 1 < parts_.size()) {
-      forward_[a.part + 1][a.micro_batch] = end + send_(a.part);
+      if (a.stage > 0) backward_[a.stage - 1][a.micro_batch] = end + send_(a.stage - 1);
+    } else if (a.stage + 1 < parts_.size()) {
+      forward_[a.stage + 1][a.micro_batch] = end + send_(a.stage);
     } else {
-      backward_[a.part][a.micro_batch] = end;
+      backward_[a.stage][a.micro_batch] = end;
     }
   }
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "taeda/distributed/pipeline/order.h"
+
 namespace taeda::inline v0_2::distributed::cost {
 
 enum class Schedule {
@@ -19,15 +21,12 @@ enum class Schedule {
 /// "gpipe", "1f1b" or "interleaved". Throws ValueError for other names.
 Schedule schedule_of_name(const std::string& name);
 
-/// One micro-batch through one part of the model.
-struct PipelineAction {
-  bool backward;
-  size_t micro_batch, part;
-};
+/// One micro-batch through one part of the model, which is `stage` there.
+using PipelineAction = pipelining::detail::StageAction;
 
 /// What stage `stage` of `stages` does with `micro_batches`, in order. `parts_per_stage` is 1 but
-/// for Interleaved. Throws ValueError where Interleaved has one part per stage, or micro-batches
-/// that are not a multiple of the stages.
+/// for Interleaved. The orders are those that processes of a pipeline follow. Throws ValueError
+/// where Interleaved has one part per stage, or micro-batches that do not go in rounds of one size.
 std::vector<PipelineAction> pipeline_actions(Schedule schedule, size_t stage, size_t stages,
                                              size_t micro_batches, size_t parts_per_stage);
 

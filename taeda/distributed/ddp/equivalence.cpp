@@ -5,6 +5,7 @@
 #include "taeda/device/registry.h"
 #include "taeda/distributed/store/hash_store.h"
 #include "taeda/ops/arithmetic.h"
+#include "taeda/ops/create.h"
 #include "taeda/ops/reduce.h"
 
 namespace taeda::inline v0_2::equivalence {

@@ -68,10 +68,10 @@ TEST(PlanPipeline, EveryScheduleDoesAllWorkOnce) {
       const size_t parts = s == Schedule::Interleaved ? 3 : 1;
       std::set<std::tuple<bool, size_t, size_t>> seen;
       for (const PipelineAction& a : pipeline_actions(s, stage, 4, 8, parts)) {
-        EXPECT_EQ(a.part % 4, stage);
-        EXPECT_TRUE(seen.emplace(a.backward, a.micro_batch, a.part).second);
+        EXPECT_EQ(a.stage % 4, stage);
+        EXPECT_TRUE(seen.emplace(a.backward, a.micro_batch, a.stage).second);
         if (a.backward) {
-          EXPECT_TRUE(seen.contains({false, a.micro_batch, a.part}));
+          EXPECT_TRUE(seen.contains({false, a.micro_batch, a.stage}));
         }
       }
       EXPECT_EQ(seen.size(), 2 * 8 * parts);
@@ -132,10 +132,10 @@ TEST(PlanPipeline, ErrorsNameWhatDoesNotFit) {
   EXPECT_THAT(message(2, {.stages = 2, .micro_batches = 2, .schedule = Schedule::Interleaved}),
               HasSubstr("needs several parts on each device, got 1"));
   EXPECT_THAT(message(2, {.stages = 2,
-                          .micro_batches = 3,
+                          .micro_batches = 5,
                           .schedule = Schedule::Interleaved,
                           .parts_per_stage = 2}),
-              HasSubstr("needs a multiple of them as micro-batches, got 3"));
+              HasSubstr("a multiple of the number of rounds (2), but got 5"));
   EXPECT_THROW(schedule_of_name("zero-bubble"), ValueError);
   EXPECT_THROW(equal_parts(2, 0, Schedule::GPipe), ValueError);
 }
