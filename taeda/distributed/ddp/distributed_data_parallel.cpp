@@ -107,6 +107,11 @@ void DistributedDataParallelBase::set_comm_hook(CommHook hook) {
   reducer_->set_comm_hook(std::move(hook));
 }
 
+void DistributedDataParallelBase::synchronize_next_backward() {
+  synchronized_ = true;
+  reducer_->set_synchronize(true);
+}
+
 /// Whether the pass that begins is one whose gradients are exchanged.
 bool DistributedDataParallelBase::synchronizes() const {
   return GradMode::is_enabled() && synchronize_;

@@ -57,6 +57,9 @@ class DistributedDataParallelBase : public nn::Module {
     const bool previous_;
   };
   [[nodiscard]] NoSync no_sync() { return NoSync(*this); }
+  /// Has the next backward pass exchange gradients, though its forward pass was under no_sync: for
+  /// pipelines, whose forward and backward passes do not alternate. Lasts until the next forward.
+  void synchronize_next_backward();
 
   /// Exchanges buckets by `hook(state, bucket)` instead of averaging them. Throws Error if that was
   /// called before.

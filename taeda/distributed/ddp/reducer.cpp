@@ -58,6 +58,11 @@ void Reducer::set_comm_hook(CommHook hook) {
   comm_hook_ = std::move(hook);
 }
 
+void Reducer::set_synchronize(bool on) {
+  std::lock_guard lock(mutex_);
+  synchronize_ = on;
+}
+
 void Reducer::set_divisor(int divisor) {
   std::lock_guard lock(mutex_);
   divisor_ = divisor;

@@ -47,6 +47,8 @@ class Reducer {
   /// What a forward pass led to. Gradients are exchanged by the backward passes that follow, or
   /// only accumulated.
   void after_forward(const std::vector<Tensor>& outputs, bool synchronize);
+  /// Changes whether gradients are exchanged by the backward passes to come.
+  void set_synchronize(bool on);
   /// What a rank without a batch does while others run backward: counts as zero.
   void take_part_without_gradients();
 

@@ -86,11 +86,6 @@ void Traffic::finish() {
   for (; !sent.empty(); sent.pop_front()) sent.front()->wait();
 }
 
-void Traffic::clear() {
-  sent.clear();
-  local.clear();
-}
-
 Link::Link(const PipelineStage& stage, bool behind, Traffic& traffic)
     : group_(stage.group()),
       behind_(behind),

@@ -44,7 +44,6 @@ struct Traffic {
   void tidy();
   /// Waits for all of it.
   void finish();
-  void clear();
 };
 
 /// The way from `stage` to the next one, at either end of it. Micro-batches pass in one order in

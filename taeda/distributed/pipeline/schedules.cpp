@@ -110,7 +110,7 @@ void PipelineSchedule::Impl::run(const StageAction& action) {
 Tensor PipelineSchedule::Impl::step(const std::vector<Tensor>& args, const StepOptions& options) {
   if (!checked_) check_same_everywhere();
   detail::StepBatch batch = cut(args, options);
-  for (const auto& r : runners_) r->begin(batch);
+  for (const auto& r : runners_) r->begin(batch, micro_batches());
   int64_t kept = 0;
   most_kept = 0;
   for (size_t i = 0; i < order.size(); ++i) {

@@ -11,7 +11,9 @@ namespace taeda::inline v0_2::distributed::pipelining {
 /// torch.distributed.pipelining.PipelineStage: stage `stage_index` of a model that is cut into
 /// `num_stages`. With R processes in the group (by default the default group), stage i is on rank
 /// i % R. The module's parameters are on `device`; it takes a tensor, or what the stage before it
-/// returns: a vector of tensors, or a tuple of two or three as its only argument.
+/// returns: a vector of tensors, or a tuple of two or three as its only argument. It may be a
+/// DistributedDataParallel of another group, with a tensor in and out: replicas' gradients are then
+/// averaged once, while the last micro-batch goes back.
 class PipelineStage {
  public:
   /// Throws ValueError for an index outside the pipeline, for a number of stages that is no

@@ -28,14 +28,20 @@ auto named(const PipelineStage& stage, const char* what, size_t micro_batch, F&&
 
 StageRunner::StageRunner(PipelineStage stage, Loss loss, bool trains, double scale,
                          Traffic& traffic)
-    : stage_(std::move(stage)), loss_(std::move(loss)), trains_(trains), scale_(scale) {
+    : stage_(std::move(stage)),
+      loss_(std::move(loss)),
+      trains_(trains),
+      scale_(scale),
+      replicas_(dynamic_cast<DistributedDataParallelBase*>(stage_.module().ptr().get())) {
   if (!stage_.is_first()) before_.emplace(stage_, false, traffic);
   if (!stage_.is_last()) behind_.emplace(stage_, true, traffic);
 }
 
-void StageRunner::begin(StepBatch& batch) {
+void StageRunner::begin(StepBatch& batch, size_t micro_batches) {
   batch_ = &batch;
   slots_.clear();
+  slots_.resize(micro_batches);
+  to_go_back_ = micro_batches;
 }
 
 void StageRunner::expect(bool backward, size_t micro_batch) {
@@ -50,13 +56,14 @@ std::vector<Tensor> StageRunner::run(const std::vector<Tensor>& inputs, nn::deta
     values.push_back(nn::detail::packed(before_->shape().form, inputs.data()));
   else
     for (const Tensor& t : inputs) values.emplace_back(t);
+  std::optional<DistributedDataParallelBase::NoSync> gradients_stay;
+  if (replicas_ && trains_) gradients_stay.emplace(*replicas_);
   const nn::AnyValue result = module.call_values(values.data(), values.size());
   form = nn::detail::form_of(result, "the output of a pipeline stage");
   return nn::detail::tensors_of(result, form);
 }
 
 void StageRunner::forward(size_t i) {
-  if (slots_.size() <= i) slots_.resize(i + 1);
   const AutoGradMode recording(trains_);
   Slot slot;
   if (before_)
@@ -90,6 +97,13 @@ Tensor StageRunner::loss_of(const Tensor& output, const Tensor& target) const {
   return loss;
 }
 
+/// With the last micro-batch replicas exchange what came together.
+void StageRunner::run_backward(const std::vector<Tensor>& outputs,
+                               const std::vector<Tensor>& gradients) {
+  if (--to_go_back_ == 0 && replicas_) replicas_->synchronize_next_backward();
+  if (!outputs.empty()) autograd::backward(outputs, gradients);
+}
+
 void StageRunner::backward(size_t i) {
   Slot slot = std::exchange(slots_[i], Slot());
   const std::vector<Tensor> weights =
@@ -100,8 +114,7 @@ void StageRunner::backward(size_t i) {
       outputs.push_back(slot.outputs[k]);
       given.push_back(weights[k]);
     }
-  if (!outputs.empty())
-    named(stage_, "the backward pass of ", i, [&] { autograd::backward(outputs, given); });
+  named(stage_, "the backward pass of ", i, [&] { run_backward(outputs, given); });
   if (before_) before_->send_gradients(i, slot.given);
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "taeda/distributed/ddp/distributed_data_parallel.h"
 #include "taeda/distributed/pipeline/link.h"
 #include "taeda/distributed/pipeline/schedules.h"
 
@@ -24,7 +25,7 @@ class StageRunner {
   /// none.
   StageRunner(PipelineStage stage, Loss loss, bool trains, double scale, Traffic& traffic);
 
-  void begin(StepBatch& batch);
+  void begin(StepBatch& batch, size_t micro_batches);
   void forward(size_t micro_batch);
   void backward(size_t micro_batch);
   /// Has what an action needs under way before it begins.
@@ -40,13 +41,16 @@ class StageRunner {
   std::vector<Tensor> run(const std::vector<Tensor>& inputs, nn::detail::Form& form);
   void finish_last(size_t micro_batch, const nn::detail::Form& form, std::vector<Tensor>& outputs);
   Tensor loss_of(const Tensor& output, const Tensor& target) const;
+  void run_backward(const std::vector<Tensor>& outputs, const std::vector<Tensor>& gradients);
 
   PipelineStage stage_;
   Loss loss_;
   bool trains_;
   double scale_;
   std::optional<Link> before_, behind_;
+  DistributedDataParallelBase* replicas_;  ///< if the module is one of several
   StepBatch* batch_ = nullptr;
+  size_t to_go_back_ = 0;  ///< micro-batches
   std::vector<Slot> slots_;
 };
 
