@@ -317,5 +317,14 @@ TEST(Pipelining, AnErrorSaysWhereItHappened) {
   EXPECT_THAT(of_loss[0], HasSubstr("in the loss of stage 0 on rank 0 (micro-batch 0)"));
 }
 
+TEST(Pipelining, OtherStagesHearOfOneThatFailed) {
+  const auto errors = errors_of_ranks(2, [](ProcessGroup& g) {
+    const PipelineStage stage(nn::Linear(g.rank() == 0 ? 5 : 6, 6), g.rank(), 2, kCPU, shared(g));
+    ScheduleGPipe(stage, 2, mean_square).step(ones({4, 6}), {.target = ones({4, 6})});
+  });
+  EXPECT_THAT(errors[0], HasSubstr("in stage 0 on rank 0 (micro-batch 0)"));
+  EXPECT_THAT(errors[1], HasSubstr("rank 0 has left the group"));
+}
+
 }  // namespace
 }  // namespace taeda
