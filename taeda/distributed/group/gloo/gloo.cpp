@@ -24,7 +24,7 @@
 #include "taeda/distributed/engine.h"
 #include "taeda/distributed/group/communicator.h"
 #include "taeda/distributed/group/gloo/interruptible.h"
-#include "taeda/distributed/group/gloo/reduce_functions.h"
+#include "taeda/distributed/group/reduce_functions.h"
 #include "taeda/distributed/network.h"
 #include "taeda/distributed/security.h"
 
