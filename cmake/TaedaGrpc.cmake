@@ -34,8 +34,5 @@ if(TAEDA_WITH_GRPC)
 
   file(GLOB grpc_sources CONFIGURE_DEPENDS ${room}/grpc/*.cpp ${room}/rpc/grpc/*.cpp ${room}/store/grpc/*.cpp)
   list(REMOVE_ITEM grpc_sources ${messages})
-  add_library(taeda_grpc MODULE ${grpc_sources})
-  set_target_properties(taeda_grpc PROPERTIES
-    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib INSTALL_RPATH "$ORIGIN")
-  target_link_libraries(taeda_grpc PRIVATE taeda_grpc_messages taeda_build_flags)
+  taeda_add_engine(grpc SOURCES ${grpc_sources} LIBRARIES taeda_grpc_messages)
 endif()

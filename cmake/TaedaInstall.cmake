@@ -8,21 +8,17 @@ set(torch_dir compat/share/cmake/Torch)
 
 install(TARGETS taeda taeda_compat EXPORT TaedaTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-if(TAEDA_WITH_CUDA)
-  install(TARGETS taeda_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-endif()
-if(TAEDA_WITH_GLOO)
-  install(TARGETS taeda_gloo LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-endif()
-if(TAEDA_WITH_GRPC)
-  install(TARGETS taeda_grpc LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-endif()
+foreach(plugin cuda gloo mpi grpc)
+  if(TARGET taeda_${plugin})
+    install(TARGETS taeda_${plugin} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endif()
+endforeach()
 install(EXPORT TaedaTargets NAMESPACE Taeda:: DESTINATION ${package_dir})
 
 # Nothing public includes the headers of a backend or an engine.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/taeda DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.inc"
-        PATTERN cpu EXCLUDE PATTERN cuda EXCLUDE PATTERN grpc EXCLUDE PATTERN gloo EXCLUDE)
+        PATTERN cpu EXCLUDE PATTERN cuda EXCLUDE PATTERN grpc EXCLUDE PATTERN gloo EXCLUDE PATTERN mpi EXCLUDE)
 install(DIRECTORY ${TAEDA_GENERATED}/taeda DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${TAEDA_GENERATED_TEXTS} DESTINATION ${CMAKE_INSTALL_DATADIR}/taeda)
 if(EXISTS ${PROJECT_SOURCE_DIR}/include/compat)

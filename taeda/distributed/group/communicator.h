@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 
 #include "taeda/base/array_ref.h"
 #include "taeda/base/dtype.h"
@@ -75,6 +76,9 @@ class Communicator {
   /// From rank `from`, or from any for -1; returns who sent it.
   virtual int recv(const Call& call, Elements data, int from) = 0;
 
+  /// A connection that was lost, for engines that do not tell all who wait for it. Any thread may
+  /// call it.
+  virtual std::optional<CommunicatorError> lost_connection() = 0;
   /// Closes the connections: calls under way and later ones throw, here and at the other ranks. Any
   /// thread may call it, any number of times.
   virtual void abort() noexcept = 0;

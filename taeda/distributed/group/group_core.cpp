@@ -15,14 +15,17 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr size_t kReported = 64;                     ///< operations in a report
-constexpr auto kStorePatience = milliseconds(4000);  ///< with the store, once something failed
-constexpr auto kIdleInterval = milliseconds(2000);   ///< in which idle ranks look for an inquiry
+constexpr size_t kReported = 64;                    ///< operations in a report
+constexpr auto kIdleInterval = milliseconds(2000);  ///< in which idle ranks look for an inquiry
 constexpr auto kWarnAfter = std::chrono::seconds(10);
 constexpr auto kLeavePatience = std::chrono::seconds(5);
 
 /// How often a rank that waits for nothing looks whether others ask.
 milliseconds idle_interval() { return std::min(kIdleInterval, 4 * GroupCore::check_interval()); }
+/// In which those ranks have answered.
+milliseconds answer_patience() { return idle_interval() + GroupCore::check_interval(); }
+/// With the store, once something failed.
+milliseconds store_patience() { return idle_interval() + 4 * GroupCore::check_interval(); }
 
 std::string report_key(int rank) { return "report/" + std::to_string(rank); }
 
@@ -77,6 +80,11 @@ WorkPtr GroupCore::start(Fingerprint what, Lanes::Key lane, bool async, std::vec
   return work;
 }
 
+/// When the engine ends an operation itself: the watchdog should have done it.
+milliseconds GroupCore::engine_timeout() const {
+  return timeout_ + store_patience() + check_interval();
+}
+
 void GroupCore::execute(WorkPtr work, const Body& body) {
   const NoGradGuard values_only;
   const auto now = Clock::now();
@@ -85,7 +93,7 @@ void GroupCore::execute(WorkPtr work, const Body& body) {
   try {
     const std::string failed = failure();
     if (!failed.empty()) throw CommunicatorError(failed, -1);
-    body(*communicator_, {work->what().call_tag(), now + timeout_}, *work);
+    body(*communicator_, {work->what().call_tag(), now + engine_timeout()}, *work);
   } catch (const CommunicatorError& e) {
     error = error_of(*work, e);
   } catch (...) {
@@ -115,13 +123,20 @@ std::exception_ptr GroupCore::error_of(const Work& work, const CommunicatorError
                                              "', in ", work.what().to_string(), ": ", text)));
 }
 
+/// Ends an operation whose time is up, or whose partner is gone. The others read why before the
+/// connections close, which an engine that keeps the time itself could not give them.
+void GroupCore::give_up(const Fingerprint& what, const CommunicatorError& error, bool late) {
+  std::lock_guard one(failing_);
+  if (failure().empty()) fail(inquire(what, error, late));
+}
+
 /// Asks the other ranks why, but not for ever.
 std::string GroupCore::inquire(const Fingerprint& what, const CommunicatorError& error, bool late) {
   {
     std::lock_guard lock(mutex_);
     if (leaving_) return "the group was destroyed meanwhile";
   }
-  const auto text = within(kStorePatience, [self = shared_from_this(), what, error, late] {
+  const auto text = within(store_patience(), [self = shared_from_this(), what, error, late] {
     return self->reason(what, error, late);
   });
   if (text) return *text;
@@ -147,8 +162,7 @@ std::string GroupCore::lost_text(const Fingerprint& what, const CommunicatorErro
 
 std::string GroupCore::reason(const Fingerprint& what, const CommunicatorError& error, bool late) {
   store_->add("inquiry", 1);
-  const auto patience =
-      Clock::now() + (late ? idle_interval() + milliseconds(500) : milliseconds(0));
+  const auto patience = Clock::now() + (late ? answer_patience() : milliseconds(0));
   while (true) {
     publish();
     if (const auto text = shared_failure()) return *text;
@@ -181,9 +195,12 @@ void GroupCore::wait_until_heard() {
 void GroupCore::meet_at(const std::string& key, milliseconds patience,
                         const std::function<bool()>& enough) {
   const auto until = Clock::now() + patience;
+  auto turn = milliseconds(1);
   store_->add(key, 1);
-  while (store_->add(key, 0) < members_.size() && Clock::now() < until && !enough())
-    std::this_thread::sleep_for(milliseconds(2));
+  while (store_->add(key, 0) < members_.size() && Clock::now() < until && !enough()) {
+    std::this_thread::sleep_for(turn);
+    turn = std::min(2 * turn, milliseconds(50));
+  }
 }
 
 /// Whoever waits, here or at another rank, gets this error.
@@ -228,12 +245,17 @@ std::optional<GroupCore::Running> GroupCore::longest_running() const {
 
 void GroupCore::watch() {
   const auto now = Clock::now();
-  if (now < next_check_ || !failure().empty()) return;
+  if (!failure().empty()) return;
   const auto running = longest_running();
+  if (running && now >= running->since + timeout_)
+    return give_up_aside(running->what, CommunicatorError("", -1), true);
+  if (now < next_check_) return;
   try {
     if (!running) return answer_inquiry();
     if (now - running->since < check_interval()) return;
     next_check_ = now + check_interval();
+    if (const auto lost = lost_connection(running->what))
+      return give_up_aside(running->what, *lost, false);
     if (running->record != asked_for_) store_->add("inquiry", 1);
     asked_for_ = running->record;
     publish();
@@ -244,6 +266,21 @@ void GroupCore::watch() {
   } catch (const Error&) {
     // The store does not answer; the connections and the timeout are left.
   }
+}
+
+/// On a thread of its own: other groups want to be watched meanwhile.
+void GroupCore::give_up_aside(const Fingerprint& what, const CommunicatorError& error, bool late) {
+  if (std::exchange(gave_up_, true)) return;
+  std::thread([self = shared_from_this(), what, error, late] {
+    self->give_up(what, error, late);
+  }).detach();
+}
+
+/// A lost connection without which `what` cannot end.
+std::optional<CommunicatorError> GroupCore::lost_connection(const Fingerprint& what) const {
+  const auto lost = communicator_->lost_connection();
+  if (!lost || what.kind == Fingerprint::Kind::Collective) return lost;
+  return what.peer == members_.ranks[static_cast<size_t>(lost->peer)] ? lost : std::nullopt;
 }
 
 void GroupCore::warn(const Running& running, const Reports& reports) {
@@ -310,4 +347,4 @@ bool GroupCore::confirmed(const Passing& passing, const Reports& reports) {
   return !first && beats.first > seen->second.first && beats.second > seen->second.second;
 }
 
-}  // namespace taeda::inline v0_2::distributed
+}  // namespace taeda::distributed

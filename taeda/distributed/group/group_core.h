@@ -28,7 +28,9 @@ struct Membership {
 /// operations to the store and reads the others'. Two that differ, or a rank that has left, fail
 /// the group: the first rank that knows writes the text under "failure", everybody takes it from
 /// there, and only then closes the connections, so that who sees a connection close finds the
-/// reason already there. A connection that closes without one means that the peer has died.
+/// reason already there; the watchdog ends operations at the group's timeout in the same way, and
+/// an engine's own deadline is later. A connection that closes without a reason means that the peer
+/// has died.
 class GroupCore : public std::enable_shared_from_this<GroupCore> {
  public:
   using Body = std::function<void(Communicator&, const Call&, Work&)>;
@@ -65,12 +67,16 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
     Clock::time_point since;
   };
 
+  std::chrono::milliseconds engine_timeout() const;
   void execute(WorkPtr work, const Body& body);
   std::exception_ptr error_of(const Work& work, const CommunicatorError& error);
   std::string inquire(const Fingerprint& what, const CommunicatorError& error, bool late);
   std::string reason(const Fingerprint& what, const CommunicatorError& error, bool late);
   std::string lost_text(const Fingerprint& what, const CommunicatorError& error) const;
   void fail(const std::string& text);
+  void give_up(const Fingerprint& what, const CommunicatorError& error, bool late);
+  void give_up_aside(const Fingerprint& what, const CommunicatorError& error, bool late);
+  std::optional<CommunicatorError> lost_connection(const Fingerprint& what) const;
   void wait_until_heard();
   void meet_at(const std::string& key, std::chrono::milliseconds patience,
                const std::function<bool()>& enough);
@@ -100,13 +106,14 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
   bool leaving_ = false;
   std::map<std::pair<int, int>, std::pair<uint64_t, uint64_t>> passing_;  ///< beats when first seen
 
-  std::mutex failing_;  ///< one error at a time is looked into
+  std::mutex failing_;   ///< one error at a time is looked into
   bool waited_ = false;  ///< until the others have heard why; guarded by failing_
   std::atomic<uint64_t> beat_{0};
   // The watchdog's own.
   Clock::time_point next_check_;
   int64_t answered_ = 0;
   uint64_t asked_for_ = 0, warned_of_ = 0;  ///< records
+  bool gave_up_ = false;
 
   Lanes lanes_;  ///< ends first: its tasks use the rest
 };

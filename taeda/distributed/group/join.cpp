@@ -34,18 +34,19 @@ void say_that_nccl_is_gloo() {
 
 /// The engine that serves a backend's name.
 const CommunicatorFunctions& engine_for(const std::string& backend) {
-  TAEDA_CHECK_VALUE(backend == "gloo" || backend == "nccl",
-                    "init_process_group: expected a "
-                    "backend of gloo or nccl, got '",
-                    backend, "'");
+  TAEDA_CHECK_VALUE(backend == "gloo" || backend == "nccl" || backend == "mpi",
+                    "init_process_group: expected a backend of gloo, mpi or nccl, got '", backend,
+                    "'");
   if (backend == "nccl") {
     TAEDA_CHECK_AS(DistributedError, cuda_is_simulated(),
                    "init_process_group: the backend 'nccl' "
                    "is there for simulated devices alone (TAEDA_SIM_AS_CUDA); use 'gloo'");
     say_that_nccl_is_gloo();
   }
+  const bool mpi = backend == "mpi";
   return *static_cast<const CommunicatorFunctions*>(
-      load_engine("gloo", "the backend '" + backend + "'", "libgloo-dev"));
+      load_engine(mpi ? "mpi" : "gloo", "the backend '" + backend + "'",
+                  mpi ? "libopenmpi-dev and openmpi-bin" : "libgloo-dev"));
 }
 
 std::string member_key(int rank) { return "member/" + std::to_string(rank); }

@@ -22,13 +22,15 @@ auto within(std::chrono::milliseconds patience, F f) -> std::optional<decltype(f
     std::optional<decltype(f())> value;
   };
   auto answer = std::make_shared<Answer>();
-  std::thread([answer, f = std::move(f)]() mutable {
+  auto call = std::make_unique<F>(std::move(f));
+  std::thread([answer, call = std::move(call)]() mutable {
     std::optional<decltype(f())> value;
     try {
-      value = f();
+      value = (*call)();
     } catch (const std::exception&) {
       // no answer
     }
+    call.reset();  // nothing of it is left when who waits goes on
     std::lock_guard lock(answer->mutex);
     answer->done = true;
     answer->value = std::move(value);

@@ -42,8 +42,8 @@ class ProcessGroup {
 
   /// Joins a group of `size` processes, which all call this with the same `store`. Returns when all
   /// are there; throws DistributedError within `options.timeout`, and at once where two have the
-  /// same rank or another size. `backend` is "gloo" or "nccl"; the latter, on simulated devices
-  /// that answer to "cuda", is Gloo.
+  /// same rank or another size. `backend` is "gloo", "mpi" or "nccl"; the last, on simulated
+  /// devices that answer to "cuda", is Gloo.
   static std::shared_ptr<ProcessGroup> create(const std::string& backend, StorePtr store, int rank,
                                               int size, Options options);
   static std::shared_ptr<ProcessGroup> create(const std::string& backend, StorePtr store, int rank,

@@ -1,4 +1,5 @@
 // The thread that looks after the groups of the process.
+#include <cstdlib>
 #include <list>
 
 #include "taeda/distributed/group/group_core.h"
@@ -7,7 +8,8 @@ namespace taeda::inline v0_2::distributed {
 
 namespace {
 
-/// Lives as long as there are groups. It is never destroyed; its thread ends with the last group.
+/// Lives as long as there are groups. It is never destroyed; its thread ends with the last group,
+/// or when the program ends: what it uses, a store's connections among it, goes then.
 class Watchdog {
  public:
   void add(const std::shared_ptr<GroupCore>& group) {
@@ -15,6 +17,12 @@ class Watchdog {
     groups_.push_back(group);
     if (std::exchange(running_, true)) return;
     std::thread([this] { run(); }).detach();
+  }
+  /// Waits until it looks at nothing any more, but not for a store that does not answer.
+  void stop() {
+    std::unique_lock lock(mutex_);
+    stopped_ = true;
+    changed_.wait_for(lock, std::chrono::seconds(1), [&] { return !looking_; });
   }
 
  private:
@@ -24,8 +32,9 @@ class Watchdog {
     std::vector<std::shared_ptr<GroupCore>> out;
     std::erase_if(groups_, [](const auto& group) { return group.expired(); });
     for (const auto& group : groups_)
-      if (auto alive = group.lock()) out.push_back(std::move(alive));
+      if (auto alive = group.lock(); alive && !stopped_) out.push_back(std::move(alive));
     running_ = !groups_.empty();
+    looking_ = !out.empty();
     return out;
   }
 
@@ -33,22 +42,33 @@ class Watchdog {
     while (true) {
       std::this_thread::sleep_for(
           std::min(GroupCore::check_interval() / 4, std::chrono::milliseconds(100)));
-      const auto groups = living();
+      auto groups = living();
       if (groups.empty()) return;
       for (const auto& group : groups) group->watch();
+      groups.clear();
+      std::lock_guard lock(mutex_);
+      looking_ = false;
+      changed_.notify_all();
     }
   }
 
   std::mutex mutex_;
+  std::condition_variable changed_;
   std::list<std::weak_ptr<GroupCore>> groups_;
-  bool running_ = false;
+  bool running_ = false, looking_ = false, stopped_ = false;
 };
+
+Watchdog& watchdog() {
+  static auto* one = [] {
+    auto* out = new Watchdog;
+    std::atexit([] { watchdog().stop(); });
+    return out;
+  }();
+  return *one;
+}
 
 }  // namespace
 
-void watch_over(const std::shared_ptr<GroupCore>& group) {
-  static auto* watchdog = new Watchdog;
-  watchdog->add(group);
-}
+void watch_over(const std::shared_ptr<GroupCore>& group) { watchdog().add(group); }
 
 }  // namespace taeda::distributed

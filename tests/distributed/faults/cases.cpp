@@ -13,7 +13,7 @@ const std::vector<FaultCase>& fault_cases() {
   static const std::vector<FaultCase> all = [] {
     std::vector<FaultCase> out;
     for (const char* op : {"all_reduce", "broadcast", "all_gather", "reduce_scatter", "all_to_all"})
-      for (const int64_t count : {3, 3 << 16}) out.push_back({op, count});
+      for (const int64_t count : {3, 3 << 15}) out.push_back({op, count});
     return out;
   }();
   return all;

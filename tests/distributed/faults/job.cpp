@@ -22,7 +22,7 @@ using distributed::ProcessGroup;
 using distributed::ReduceOp;
 using distributed::WorkPtr;
 
-constexpr int kSteps = 6, kFaultyStep = 3;
+constexpr int kSteps = 4, kFaultyStep = 2;
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 /// The model: a number for each case, whole and small, so that every sum is exact.

@@ -3,11 +3,15 @@
 
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/stat.h>
 
+#include <fstream>
+#include <optional>
 #include <thread>
 
 #include "taeda/distributed/store/tcp_store.h"
 #include "tests/distributed/faults/job.h"
+#include "tests/distributed/faults/machines.h"
 #include "tests/distributed/group/meeting_place.h"
 #include "tests/distributed/stores.h"
 #include "tests/io/temporary_folder.h"
@@ -21,7 +25,11 @@ using testing::AnyOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-enum class MatrixStore { File, Server, RankZero };
+/// Where the ranks meet; on `Machines` rank 2 has a machine of its own, and rank 0 serves the
+/// store.
+enum class MatrixStore { File, Server, RankZero, Machines };
+
+class MatrixJob;
 
 /// Stopped ranks go on when `meanwhile` is over.
 struct FaultKind {
@@ -30,12 +38,14 @@ struct FaultKind {
   int victim = 1;
   /// What each of the others says of each of its collectives; the job goes on if it is empty.
   std::vector<std::string> others = {};
+  /// The same of the victim, if it lives to say it.
+  std::vector<std::string> victim_as_well = {};
   /// How the victim ends, and what it says first if it says anything of its own.
   int end = 0;
   std::string says = {};
   MatrixStore store = MatrixStore::File;
   int timeout_ms = 60000;
-  std::function<void(const std::vector<std::unique_ptr<Process>>&)> meanwhile = {};
+  std::function<void(MatrixJob&)> meanwhile = {};
   std::map<std::string, std::string> environment = {};
 };
 std::ostream& operator<<(std::ostream& out, const FaultKind& kind) { return out << kind.name; }
@@ -48,8 +58,9 @@ class MatrixJob {
     env["TAEDA_TEST_FAULT"] = fault;
     env["TAEDA_TEST_VICTIM"] = std::to_string(kind.victim);
     env["TAEDA_TEST_TIMEOUT_MS"] = std::to_string(kind.timeout_ms);
-    env["TAEDA_DISTRIBUTED_CHECK_MS"] = "100";
+    env["TAEDA_DISTRIBUTED_CHECK_MS"] = kind.store == MatrixStore::Machines ? "200" : "100";
     env["TAEDA_TEST_PATH"] = path;
+    env["OMP_WAIT_POLICY"] = "passive";  // two cores for three ranks
     env["WORLD_SIZE"] = std::to_string(kFaultJobRanks);
     if (kind.store == MatrixStore::Server) add_server(env);
     if (kind.store == MatrixStore::RankZero) {
@@ -57,16 +68,30 @@ class MatrixJob {
       env["TAEDA_TEST_PORT"] = std::to_string(any.port());
       env["TAEDA_TEST_MASTER"] = "0";
     }
+    if (kind.store == MatrixStore::Machines) add_machines(env);
     for (int rank = 0; rank < kFaultJobRanks; ++rank) {
       env["RANK"] = std::to_string(rank);
-      ranks.push_back(std::make_unique<Process>("fault_job", env));
+      ranks.push_back(machines ? (*machines)[rank / 2].start("fault_job", env)
+                               : std::make_unique<Process>("fault_job", env));
     }
   }
 
+  std::optional<Machines> machines;
   std::unique_ptr<Process> server;
   std::vector<std::unique_ptr<Process>> ranks;
 
  private:
+  void add_machines(std::map<std::string, std::string>& env) {
+    machines.emplace(2);
+    env["TAEDA_TEST_HOST"] = Machines::address(0);
+    env["TAEDA_TEST_PORT"] = "29500";
+    env["TAEDA_TEST_MASTER"] = "0";
+    env["TAEDA_DISTRIBUTED_INTERFACE"] = "eth0";
+    const std::string secret = env["TAEDA_TEST_PATH"] + ".secret";
+    std::ofstream(secret) << distributed::kTestSecret;
+    ::chmod(secret.c_str(), 0600);
+    env.try_emplace("TAEDA_DISTRIBUTED_SECRET_FILE", secret);
+  }
   void add_server(std::map<std::string, std::string>& env) {
     server = std::make_unique<Process>("fault_store");
     env["TAEDA_TEST_PORT"] = server->line();
@@ -85,7 +110,7 @@ class FaultMatrix : public testing::TestWithParam<FaultKind> {
  protected:
   const FaultKind& kind_ = GetParam();
 
-  void expect_errors(Process& survivor, int rank) {
+  void expect_errors(Process& survivor, int rank, const std::vector<std::string>& texts) {
     for (const FaultCase& c : fault_cases()) {
       const std::string line = survivor.line();
       const std::string self = "rank " + std::to_string(rank) + " of group '" + c.name() + "', in ";
@@ -93,10 +118,17 @@ class FaultMatrix : public testing::TestWithParam<FaultKind> {
       EXPECT_THAT(line, AnyOf(HasSubstr(self), HasSubstr("the process group '" + c.name() +
                                                          "' can no longer be used: ")));
       std::vector<testing::Matcher<std::string>> causes;
-      for (const std::string& text : kind_.others) causes.push_back(HasSubstr(text));
+      for (const std::string& text : texts) causes.push_back(HasSubstr(text));
       EXPECT_THAT(line, testing::AnyOfArray(causes)) << "rank " << rank;
     }
     EXPECT_EQ(survivor.wait(), 0);
+  }
+
+  std::string missing() const {
+    std::string out;
+    if (kind_.store != MatrixStore::File) out = distributed::missing_grpc();
+    if (out.empty() && kind_.store == MatrixStore::Machines) out = Machines::missing();
+    return out;
   }
 
   void expect_state(Process& rank, const std::string& state) {
@@ -106,15 +138,13 @@ class FaultMatrix : public testing::TestWithParam<FaultKind> {
 };
 
 TEST_P(FaultMatrix, EveryCollectiveOfEverySize) {
-  if (kind_.store != MatrixStore::File)
-    if (const std::string missing = distributed::missing_grpc(); !missing.empty())
-      GTEST_SKIP() << missing;
+  if (const std::string reason = missing(); !reason.empty()) GTEST_SKIP() << reason;
   const TemporaryFolder folder;
   MatrixJob job(kind_, kind_.act, folder / "first");
   Process& victim = *job.ranks[static_cast<size_t>(kind_.victim)];
   if (kind_.meanwhile) {
     ASSERT_TRUE(victim.stopped());
-    kind_.meanwhile(job.ranks);
+    kind_.meanwhile(job);
     victim.signal(SIGCONT);
   }
   if (!kind_.says.empty()) {
@@ -127,7 +157,9 @@ TEST_P(FaultMatrix, EveryCollectiveOfEverySize) {
     if (goes_on)
       expect_state(process, state);
     else if (rank != kind_.victim)
-      expect_errors(process, rank);
+      expect_errors(process, rank, kind_.others);
+    else if (!kind_.victim_as_well.empty())
+      expect_errors(process, rank, kind_.victim_as_well);
   }
   EXPECT_EQ(victim.wait(), kind_.end);
   if (goes_on) return;
@@ -136,12 +168,35 @@ TEST_P(FaultMatrix, EveryCollectiveOfEverySize) {
   for (const auto& process : again.ranks) expect_state(*process, state);
 }
 
-void let_time_pass(const std::vector<std::unique_ptr<Process>>&) {
-  std::this_thread::sleep_for(milliseconds(300));
+TEST(Machines, WithoutASecretNothingStarts) {
+  if (const std::string missing = distributed::missing_grpc(); !missing.empty())
+    GTEST_SKIP() << missing;
+  if (const std::string missing = Machines::missing(); !missing.empty()) GTEST_SKIP() << missing;
+  const TemporaryFolder folder;
+  const FaultKind kind{.name = "",
+                       .store = MatrixStore::Machines,
+                       .environment = {{"TAEDA_DISTRIBUTED_SECRET_FILE", ""}}};
+  MatrixJob job(kind, "", folder / "job");
+  EXPECT_THAT(job.ranks[0]->line(),
+              AllOf(HasSubstr("192.0.2.1, beyond this machine, is refused without a way to tell "
+                              "who takes part"),
+                    HasSubstr("TAEDA_DISTRIBUTED_SECRET_FILE")));
+  EXPECT_EQ(job.ranks[0]->wait(), 1);
 }
-void until_others_end(const std::vector<std::unique_ptr<Process>>& ranks) {
-  for (const int rank : {0, 2}) ranks[static_cast<size_t>(rank)]->wait();
+
+void let_time_pass(MatrixJob&) { std::this_thread::sleep_for(milliseconds(300)); }
+void until_others_end(MatrixJob& job) {
+  for (const int rank : {0, 2}) job.ranks[static_cast<size_t>(rank)]->wait();
 }
+void take_link_down(MatrixJob& job) { job.machines->set_link(1, false); }
+void take_link_down_for_a_while(MatrixJob& job) {
+  take_link_down(job);
+  let_time_pass(job);
+  job.machines->set_link(1, true);
+}
+void drop_silently(MatrixJob& job) { job.machines->drop_silently(1); }
+void slow_link(MatrixJob& job) { job.machines->slow_link(1); }
+void replace_machine(MatrixJob& job) { job.machines->replace(1); }
 
 const std::vector<FaultKind> kinds = {
     {.name = "RankKilled", .act = "dies", .others = {"rank 1 is gone"}, .end = -SIGKILL},
@@ -157,7 +212,7 @@ const std::vector<FaultKind> kinds = {
     {.name = "RankExits", .act = "exits", .others = {"rank 1 is gone"}, .end = 3},
     {.name = "RankThrows",
      .act = "throws",
-     .others = {"rank 1 has left the group"},
+     .others = {"rank 1 has left the group", "rank 1 is gone"},
      .end = 1,
      .says = "the data set is gone"},
     {.name = "RankThrowsMeanwhile",
@@ -167,7 +222,7 @@ const std::vector<FaultKind> kinds = {
      .says = "the data set is gone"},
     {.name = "RankOutOfMemory",
      .act = "out_of_memory",
-     .others = {"rank 1 has left the group"},
+     .others = {"rank 1 has left the group", "rank 1 is gone"},
      .end = 1,
      .says = "out of memory",
      .environment = {{"TAEDA_SIM_DEVICES", "1"}, {"TAEDA_SIM_MEMORY", "1M"}}},
@@ -180,8 +235,7 @@ const std::vector<FaultKind> kinds = {
     {.name = "RankStoppedAndContinued", .act = "stops", .meanwhile = let_time_pass},
     {.name = "RankStoppedTooLong",
      .act = "stops",
-     .others = {"did not end within the timeout of 1000 ms: rank 1 has not called it",
-                "did not end within the timeout of 1000 ms: nothing was heard from rank 1"},
+     .others = {"rank 1 has not called it", "nothing was heard from rank 1"},
      .timeout_ms = 1000,
      .meanwhile = until_others_end},
     {.name = "StoreKilled", .act = "kills_store", .store = MatrixStore::Server},
@@ -220,6 +274,44 @@ const std::vector<FaultKind> kinds = {
      .act = "other_shape",
      .others = {"the ranks called different things: "}},
     {.name = "BatchOfNaN", .act = "nan_batch"},
+    {.name = "TwoMachines", .act = "", .store = MatrixStore::Machines},
+    {.name = "LinkDown",
+     .act = "stops",
+     .victim = 2,
+     .others = {"rank 2 has not called it", "nothing was heard from rank 2"},
+     .victim_as_well = {"the store, which would tell why, does not answer"},
+     .store = MatrixStore::Machines,
+     .timeout_ms = 1000,
+     .meanwhile = take_link_down},
+    {.name = "LinkDownForAWhile",
+     .act = "stops",
+     .victim = 2,
+     .store = MatrixStore::Machines,
+     .meanwhile = take_link_down_for_a_while},
+    {.name = "SilentDrop",
+     .act = "stops",
+     .victim = 2,
+     .others = {"rank 2 has not called it", "nothing was heard from rank 2"},
+     .victim_as_well = {"the store, which would tell why, does not answer"},
+     .store = MatrixStore::Machines,
+     .timeout_ms = 1000,
+     .meanwhile = drop_silently},
+    {.name = "ConnectionsReset",
+     .act = "stops",
+     .victim = 2,
+     .others = {"rank 2 is gone: rank ", "rank 2 has not called it",
+                "nothing was heard from rank 2",
+                // Rank 0 heard it first, and has ended with the store.
+                "rank 1 lost the connection to rank 0"},
+     .victim_as_well = {"the store, which would tell why, does not answer"},
+     .store = MatrixStore::Machines,
+     .timeout_ms = 1000,
+     .meanwhile = replace_machine},
+    {.name = "SlowLink",
+     .act = "stops",
+     .victim = 2,
+     .store = MatrixStore::Machines,
+     .meanwhile = slow_link},
 };
 INSTANTIATE_TEST_SUITE_P(, FaultMatrix, testing::ValuesIn(kinds),
                          [](const auto& info) { return std::string(info.param.name); });

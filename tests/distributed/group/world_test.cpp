@@ -161,7 +161,7 @@ TEST(World, BackendsThatAreNotThereAreNamed) {
           backend, {.world_size = 1, .rank = 0, .store = std::make_shared<dist::HashStore>()});
     });
   };
-  EXPECT_THAT(init("mpi"), HasSubstr("expected a backend of gloo or nccl, got 'mpi'"));
+  EXPECT_THAT(init("ucc"), HasSubstr("expected a backend of gloo, mpi or nccl, got 'ucc'"));
   const Variable real("TAEDA_SIM_AS_CUDA", std::nullopt);
   EXPECT_THAT(init("nccl"), HasSubstr("'nccl' is there for simulated devices alone"));
   EXPECT_THAT(error_of([] {

@@ -23,7 +23,8 @@
 #include "taeda/base/error.h"
 #include "taeda/distributed/engine.h"
 #include "taeda/distributed/group/communicator.h"
-#include "taeda/distributed/group/gloo/reduce_functions.h"
+#include "taeda/distributed/group/gloo/interruptible.h"
+#include "taeda/distributed/group/reduce_functions.h"
 #include "taeda/distributed/network.h"
 #include "taeda/distributed/security.h"
 
@@ -130,7 +131,10 @@ class Mesh final : public gloo::rendezvous::Context, public std::enable_shared_f
       names_of(peer).push_back(gloo::transport::tcp::Address(extractAddress(all, peer)).str());
     }
     exchange_names();
+    transport_ = std::make_shared<InterruptibleTransport>(std::move(transportContext_));
+    transportContext_ = transport_;
   }
+  InterruptibleTransport& transport() { return *transport_; }
   /// The rank that an error's text names; -1 for none.
   int peer_in(const std::string& text) {
     for (int peer = 0; peer < size; ++peer)
@@ -161,11 +165,11 @@ class Mesh final : public gloo::rendezvous::Context, public std::enable_shared_f
   }
 
   std::vector<std::vector<std::string>> names_;
+  std::shared_ptr<InterruptibleTransport> transport_;
 };
 
 /// Gloo's text without the place in its sources.
-std::string message_of(const std::exception& e) {
-  const std::string text = e.what();
+std::string message_of(const std::string& text) {
   const size_t end = text.starts_with('[') ? text.find("] ") : std::string::npos;
   return "gloo: " + (end == std::string::npos ? text : text.substr(end + 2));
 }
@@ -292,15 +296,16 @@ class GlooCommunicator final : public Communicator {
     return source;
   }
 
-  /// A wait that times out closes all of a context's connections and wakes whoever waits for them,
-  /// which is the only way to do that.
+  std::optional<CommunicatorError> lost_connection() override {
+    for (const int peer : others())
+      if (const std::string text = mesh_->transport().failure_of(peer); !text.empty())
+        return CommunicatorError(message_of(text), peer);
+    return {};
+  }
+
   void abort() noexcept override {
-    if (mesh_->size == 1) return;
     const QuietPipes quiet;
-    try {
-      mesh_->createUnboundBuffer(nullptr, 0)->waitRecv(milliseconds(1));
-    } catch (const std::exception&) {
-    }
+    mesh_->transport().close();
   }
 
  private:
@@ -352,7 +357,7 @@ class GlooCommunicator final : public Communicator {
     } catch (const taeda::Error&) {
       throw;
     } catch (const std::exception& e) {
-      const std::string text = message_of(e);
+      const std::string text = message_of(e.what());
       throw CommunicatorError(text, mesh_->peer_in(text));
     }
   }
@@ -371,7 +376,7 @@ std::unique_ptr<Communicator> connect(StorePtr store, int rank, int size, millis
     throw;
   } catch (const std::exception& e) {
     throw DistributedError("rank " + std::to_string(rank) +
-                           " could not connect to the group: " + message_of(e));
+                           " could not connect to the group: " + message_of(e.what()));
   }
   return std::make_unique<GlooCommunicator>(std::move(mesh));
 }

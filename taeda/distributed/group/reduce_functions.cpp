@@ -1,4 +1,4 @@
-#include "taeda/distributed/group/gloo/reduce_functions.h"
+#include "taeda/distributed/group/reduce_functions.h"
 
 #include <concepts>
 

@@ -1,4 +1,4 @@
-// How two ranks' elements become one, for every dtype: what Gloo's algorithms call.
+// How two ranks' elements become one, for every dtype: what the algorithms of Gloo and MPI call.
 #pragma once
 
 #include <cstddef>

@@ -1,0 +1,110 @@
+#include "taeda/distributed/group/gloo/interruptible.h"
+
+#include <gloo/common/error.h>
+
+#include <chrono>
+#include <vector>
+
+namespace taeda::inline v0_2::distributed {
+
+namespace {
+
+using gloo::transport::UnboundBuffer;
+using Buffers = InterruptibleTransport::Buffers;
+
+constexpr uint64_t kSentrySlot = uint64_t{0x91} << 56;  // no message uses it
+
+class InterruptibleBuffer final : public UnboundBuffer {
+ public:
+  InterruptibleBuffer(std::unique_ptr<UnboundBuffer> tcp, std::shared_ptr<Buffers> all)
+      : UnboundBuffer(tcp->ptr, tcp->size), tcp_(std::move(tcp)), all_(std::move(all)) {
+    std::lock_guard lock(all_->mutex);
+    all_->live.insert(tcp_.get());
+  }
+  ~InterruptibleBuffer() override {
+    std::lock_guard lock(all_->mutex);
+    all_->live.erase(tcp_.get());
+  }
+
+  bool waitRecv(int* rank, std::chrono::milliseconds timeout) override {
+    throw_if(interrupted());
+    throw_if(!tcp_->waitRecv(rank, timeout));
+    return true;
+  }
+  bool waitSend(int* rank, std::chrono::milliseconds timeout) override {
+    throw_if(interrupted());
+    throw_if(!tcp_->waitSend(rank, timeout));
+    return true;
+  }
+  void abortWaitRecv() override { tcp_->abortWaitRecv(); }
+  void abortWaitSend() override { tcp_->abortWaitSend(); }
+  void send(int to, uint64_t slot, size_t offset, size_t nbytes) override {
+    tcp_->send(to, slot, offset, nbytes);
+  }
+  void recv(int from, uint64_t slot, size_t offset, size_t nbytes) override {
+    tcp_->recv(from, slot, offset, nbytes);
+  }
+  void recv(std::vector<int> from, uint64_t slot, size_t offset, size_t nbytes) override {
+    tcp_->recv(std::move(from), slot, offset, nbytes);
+  }
+
+ private:
+  bool interrupted() const {
+    std::lock_guard lock(all_->mutex);
+    return all_->interrupted;
+  }
+  /// Gloo's collectives do not look at what a wait returns.
+  static void throw_if(bool interrupted) {
+    if (interrupted) throw gloo::IoException("the connections were closed");
+  }
+
+  const std::unique_ptr<UnboundBuffer> tcp_;
+  const std::shared_ptr<Buffers> all_;
+};
+
+}  // namespace
+
+InterruptibleTransport::InterruptibleTransport(std::shared_ptr<gloo::transport::Context> tcp)
+    : Context(tcp->rank, tcp->size), tcp_(std::move(tcp)), sentries_(static_cast<size_t>(size)) {
+  setTimeout(tcp_->getTimeout());
+  for (int peer = 0; peer < size; ++peer) {
+    if (peer == rank) continue;
+    auto& sentry = sentries_[static_cast<size_t>(peer)];
+    sentry = tcp_->createUnboundBuffer(&nothing_, sizeof nothing_);
+    sentry->recv(peer, kSentrySlot, 0, sizeof nothing_);
+  }
+}
+
+std::unique_ptr<UnboundBuffer> InterruptibleTransport::createUnboundBuffer(void* data,
+                                                                           size_t size) {
+  return std::make_unique<InterruptibleBuffer>(tcp_->createUnboundBuffer(data, size), buffers_);
+}
+
+/// A wait that times out closes all connections of Gloo's context, which is the only way to do that
+/// while others use them.
+void InterruptibleTransport::close() noexcept {
+  try {
+    if (size > 1) tcp_->createUnboundBuffer(nullptr, 0)->waitRecv(std::chrono::milliseconds(1));
+  } catch (const std::exception&) {
+  }
+  std::lock_guard lock(buffers_->mutex);
+  buffers_->interrupted = true;
+  for (UnboundBuffer* buffer : buffers_->live) {
+    buffer->abortWaitRecv();
+    buffer->abortWaitSend();
+  }
+}
+
+std::string InterruptibleTransport::failure_of(int peer) {
+  UnboundBuffer& sentry = *sentries_.at(static_cast<size_t>(peer));
+  std::lock_guard lock(sentries_mutex_);
+  try {
+    sentry.abortWaitRecv();
+    sentry.waitRecv(nullptr, std::chrono::seconds(1));  // at once
+    return {};
+  } catch (const std::exception& e) {
+    return e.what();
+  }
+}
+
+}  // namespace taeda::distributed

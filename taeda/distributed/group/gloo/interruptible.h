@@ -1,0 +1,49 @@
+// Gloo's transport, with waits that can be ended. Gloo does not wake who waits for a message that
+// is half sent or half received when its connection closes: only the wait's own timeout would.
+#pragma once
+
+#include <gloo/transport/context.h>
+#include <gloo/transport/unbound_buffer.h>
+
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace taeda::inline v0_2::distributed {
+
+/// Hands everything on to Gloo's own context for TCP, and knows the buffers that are waited for.
+class InterruptibleTransport final : public gloo::transport::Context {
+ public:
+  explicit InterruptibleTransport(std::shared_ptr<gloo::transport::Context> tcp);
+
+  std::unique_ptr<gloo::transport::Pair>& getPair(int peer) override { return tcp_->getPair(peer); }
+  std::unique_ptr<gloo::transport::Pair>& createPair(int peer) override {
+    return tcp_->createPair(peer);
+  }
+  std::unique_ptr<gloo::transport::UnboundBuffer> createUnboundBuffer(void* data,
+                                                                      size_t size) override;
+
+  /// Closes all connections. Waits under way and later ones throw. Any thread may call it.
+  void close() noexcept;
+  /// Gloo's error of the connection to `peer`; empty while it stands. Any thread may call it.
+  std::string failure_of(int peer);
+
+  /// The buffers that exist.
+  struct Buffers {
+    std::mutex mutex;
+    std::set<gloo::transport::UnboundBuffer*> live;
+    bool interrupted = false;
+  };
+
+ private:
+  const std::shared_ptr<gloo::transport::Context> tcp_;
+  const std::shared_ptr<Buffers> buffers_ = std::make_shared<Buffers>();
+  std::mutex sentries_mutex_;
+  /// For each peer a receive that nothing is sent to: it hears when the connection is lost.
+  std::vector<std::unique_ptr<gloo::transport::UnboundBuffer>> sentries_;
+  char nothing_ = 0;
+};
+
+}  // namespace taeda::distributed
