@@ -9,6 +9,8 @@
 #include "taeda/distributed/rendezvous.h"
 #include "taeda/distributed/rpc/agent.h"
 #include "taeda/distributed/rpc/codec.h"
+#include "taeda/distributed/rpc/contexts.h"
+#include "taeda/distributed/rpc/distributed_optimizer.h"
 #include "taeda/distributed/rpc/references.h"
 #include "taeda/distributed/store/prefix_store.h"
 
@@ -69,8 +71,10 @@ Agent::Agent(int64_t rank, int64_t world_size, RpcBackendOptions options)
       workers_(static_cast<size_t>(world_size)),
       device_maps_(static_cast<size_t>(world_size)),
       pool_(options_.num_worker_threads) {
+  contexts_ = std::make_unique<Contexts>(*this);
   references_ = std::make_unique<References>(*this);
   detail::serve_calls(*this);
+  distributed::detail::register_optimizers();
 }
 
 std::shared_ptr<Agent> Agent::join(const std::string& name, int64_t rank, int64_t world_size,
@@ -158,6 +162,8 @@ void Agent::check_names() const {
 }
 
 void Agent::shutdown(bool graceful, milliseconds timeout) {
+  TAEDA_CHECK(!pool_.runs_here(),
+              "rpc::shutdown: a function that another worker called cannot end its own worker");
   if (graceful && !stopped_) {
     int64_t calls = -1;
     for (int64_t round = 0;; ++round) {
