@@ -77,6 +77,7 @@ const WorkerInfo& Agent::worker(const WorkerRef& name) const {
 }
 
 Device Agent::device_for(int64_t to, Device device) const {
+  if (to == rank_) return device;
   const DeviceMap& map = device_maps_.at(static_cast<size_t>(to));
   const auto entry = map.find(device);
   TAEDA_CHECK_VALUE(entry != map.end(),

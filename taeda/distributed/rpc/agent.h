@@ -128,7 +128,9 @@ class Agent : public std::enable_shared_from_this<Agent> {
   struct Pending;
 
   Agent(int64_t rank, int64_t world_size, RpcBackendOptions options);
+  static void destroy(Agent* agent);
   void meet(const std::string& name, const TransportFactory& open);
+  void for_each_worker(const char* what, const std::function<void(int64_t)>& f) const;
   void read_worker(int64_t rank, const std::string& text);
   void check_names() const;
   void receive(int64_t from, Packet packet, Transport::Reply reply);
