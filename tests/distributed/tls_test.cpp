@@ -11,6 +11,8 @@
 #include <memory>
 
 #include "taeda/distributed/store/tcp_store.h"
+#include "tests/distributed/rpc/functions.h"
+#include "tests/distributed/rpc/workers.h"
 #include "tests/distributed/stores.h"
 #include "tests/error_of.h"
 #include "tests/io/temporary_folder.h"
@@ -133,6 +135,25 @@ TEST_F(Tls, AFileThatIsMissingIsNamed) {
   job.tls_key = folder_ / "none";
   EXPECT_EQ(error_of([&] { TCPStore store("localhost", options(0, job)); }),
             "TLS: the file '" + job.tls_key + "' cannot be read or is empty");
+}
+
+TEST_F(Tls, WorkersCallThoseWhoseCertificatesTheyBelieve) {
+  const Security job = process_of("job"), stranger = process_of("stranger");
+  const auto all = [&](int64_t) { return rpc::RpcBackendOptions{.security = job}; };
+  rpc::run_workers(
+      rpc::Net::Grpc, 2, [](int64_t) { EXPECT_EQ(rpc::rpc_sync("worker1", rpc::who), "worker1"); },
+      all);
+  const auto two_authorities = [&](int64_t rank) {
+    return rpc::RpcBackendOptions{.security = rank == 0 ? job : stranger};
+  };
+  rpc::run_workers(
+      rpc::Net::Grpc, 2,
+      [](int64_t rank) {
+        EXPECT_THAT(error_of([&] { rpc::rpc_sync(1 - rank, rpc::who); }),
+                    HasSubstr("in function 'who': the connection to worker worker" +
+                              std::to_string(1 - rank) + " is gone"));
+      },
+      two_authorities);
 }
 
 }  // namespace

@@ -1,37 +1,8 @@
 // Model sharding: two stages on two devices, run as a pipeline by nn::Pipe, and by hand.
-#include "../common.h"
-
-namespace {
-
-using namespace seeds;
-
-struct Stage1Impl : nn::Cloneable<Stage1Impl> {
-  Stage1Impl() { reset(); }
-  void reset() override { fc = register_module("fc", nn::Linear(10, 10)); }
-  Tensor forward(const Tensor& x) { return fc(x); }
-
-  nn::Linear fc{nullptr};
-};
-TAEDA_MODULE(Stage1);
-
-struct Stage2Impl : nn::Cloneable<Stage2Impl> {
-  Stage2Impl() { reset(); }
-  void reset() override { fc = register_module("fc", nn::Linear(10, 10)); }
-  Tensor forward(const Tensor& x) { return fc(x); }
-
-  nn::Linear fc{nullptr};
-};
-TAEDA_MODULE(Stage2);
-
-/// The device behind the first, or the first where there is no other.
-Device next_to(Device first) {
-  const Device next(first.type(), first.index() + 1);
-  return first.is_cpu() || next.index() >= device_count(first.type()) ? first : next;
-}
-
-}  // namespace
+#include "stages.h"
 
 int main(int argc, char** argv) {
+  using namespace seeds;
   return run([&] {
     const Device first = resolve(device_of(argc, argv)), second = next_to(first);
     Stage1 stage1;

@@ -4,6 +4,7 @@
 
 #include "taeda/base/error.h"
 #include "taeda/distributed/rpc/answer.h"
+#include "taeda/distributed/rpc/contexts.h"
 #include "taeda/distributed/rpc/references.h"
 #include "taeda/tensor/thread_state.h"
 
@@ -76,6 +77,7 @@ const WorkerInfo& Agent::worker(const WorkerRef& name) const {
 }
 
 Device Agent::device_for(int64_t to, Device device) const {
+  if (to == rank_) return device;
   const DeviceMap& map = device_maps_.at(static_cast<size_t>(to));
   const auto entry = map.find(device);
   TAEDA_CHECK_VALUE(entry != map.end(),
@@ -111,6 +113,7 @@ Agent::FuturePtr Agent::request(Call call, Writer arguments) {
   limit(pending, pending->call.timeout);
   Writer message(this, pending->call.to);
   message.byte(static_cast<uint8_t>(pending->call.kind));
+  contexts_->write(message, arguments, pending->call.in_context ? Contexts::current() : -1);
   message.append(std::move(arguments));
   send(pending->call.to, message.take(),
        [self = shared_from_this(), pending](Packet answer, const std::string& error) {
@@ -162,6 +165,7 @@ void Agent::finish(const std::shared_ptr<Pending>& pending, Packet answer,
   pending->future->arrive([self = shared_from_this(), pending, reader] {
     const Scope scope(*self);
     if (reader->byte() != 0) detail::throw_error(*reader, pending->place);
+    self->contexts_->read(*reader);
     auto made = pending->call.decode(*reader);
     reader->finish();
     return made;
@@ -197,6 +201,9 @@ void Agent::handle(int64_t from, Packet packet, const Transport::Reply& reply) {
     const auto handler = handlers_.find(kind);
     TAEDA_CHECK_AS(DistributedError, handler != handlers_.end(),
                    "rpc: a message that is none: kind ", static_cast<int>(kind));
+    const int64_t context = contexts_->read(request.in);
+    request.answer.set_context(context);
+    const Contexts::Scope in_context(context);
     handler->second(request);
   } catch (...) {
     request.answer.fail(std::current_exception());

@@ -23,11 +23,14 @@ namespace taeda::inline v0_2::distributed::rpc {
 
 /// What a request is about.
 enum class Kind : uint8_t {
-  Call,      ///< of a function
-  Create,    ///< of a function whose result stays
-  Fetch,     ///< of such a result
-  AddFork,   ///< one more reference
-  DropFork,  ///< one less
+  Call,       ///< of a function
+  Create,     ///< of a function whose result stays
+  Fetch,      ///< of such a result
+  AddFork,    ///< one more reference
+  DropFork,   ///< one less
+  StartPass,  ///< of distributed autograd
+  Gradients,
+  Release,  ///< of an autograd context
 };
 
 /// The way back for what a request asked. Copies are one; what is dropped without an answer is
@@ -36,6 +39,8 @@ class Answer {
  public:
   Answer(Agent& agent, int64_t to, Transport::Reply reply);
 
+  /// The autograd context that the result belongs to; -1 for none.
+  void set_context(int64_t id) const;
   Writer writer() const;
   void send(Writer result) const;
   void fail(std::exception_ptr error) const;
@@ -51,6 +56,7 @@ struct Request {
   Answer answer;
 };
 
+class Contexts;
 class References;
 
 class Agent : public std::enable_shared_from_this<Agent> {
@@ -66,6 +72,7 @@ class Agent : public std::enable_shared_from_this<Agent> {
     std::string what;  ///< as errors say it: "function 'add'"
     Decode decode;
     double timeout = kUnsetRpcTimeout;
+    bool in_context = false;  ///< of the caller's distributed autograd
   };
 
   /// Joins the others of `store`; returns when all have come. Throws ValueError for a name that is
@@ -107,6 +114,7 @@ class Agent : public std::enable_shared_from_this<Agent> {
   FuturePtr request(Call call, Writer arguments);
   /// What to do with requests of a kind, on a thread of the pool. What it throws is the answer.
   void serve(Kind kind, Handler handler);
+  Contexts& contexts() { return *contexts_; }
   References& references() { return *references_; }
   void run(Pool::Task task) { pool_.submit(std::move(task)); }
 
@@ -120,7 +128,9 @@ class Agent : public std::enable_shared_from_this<Agent> {
   struct Pending;
 
   Agent(int64_t rank, int64_t world_size, RpcBackendOptions options);
+  static void destroy(Agent* agent);
   void meet(const std::string& name, const TransportFactory& open);
+  void for_each_worker(const char* what, const std::function<void(int64_t)>& f) const;
   void read_worker(int64_t rank, const std::string& text);
   void check_names() const;
   void receive(int64_t from, Packet packet, Transport::Reply reply);
@@ -143,6 +153,7 @@ class Agent : public std::enable_shared_from_this<Agent> {
   std::vector<DeviceMap> device_maps_;  ///< by worker
   std::map<Kind, Handler> handlers_;
   std::unique_ptr<References> references_;
+  std::unique_ptr<Contexts> contexts_;
   std::vector<std::string> leaks_;
   Pool pool_;
   Deadlines deadlines_;

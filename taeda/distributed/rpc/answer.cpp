@@ -4,6 +4,7 @@
 
 #include "taeda/base/error.h"
 #include "taeda/distributed/rpc/agent.h"
+#include "taeda/distributed/rpc/contexts.h"
 
 namespace taeda::inline v0_2::distributed::rpc {
 
@@ -71,6 +72,7 @@ struct Answer::Once {
   Agent& agent;
   const int64_t to;
   const Transport::Reply reply;
+  int64_t context = -1;
   std::atomic<bool> sent{false};
 
   void send(Writer answer) {
@@ -88,13 +90,16 @@ struct Answer::Once {
 };
 
 Answer::Answer(Agent& agent, int64_t to, Transport::Reply reply)
-    : once_(new Once{agent, to, std::move(reply)}) {}
+    : once_(new Once{.agent = agent, .to = to, .reply = std::move(reply)}) {}
+
+void Answer::set_context(int64_t id) const { once_->context = id; }
 
 Writer Answer::writer() const { return Writer(&once_->agent, once_->to); }
 
 void Answer::send(Writer result) const {
   Writer answer = writer();
   answer.byte(0);
+  once_->agent.contexts().write(answer, result, once_->context);
   answer.append(std::move(result));
   once_->send(std::move(answer));
 }

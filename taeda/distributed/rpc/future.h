@@ -68,10 +68,17 @@ class Future {
   bool done() const { return state_->done(); }
   /// Waits for the result, and throws the error if there is one instead.
   T wait() const {
-    const auto made = state_->value();
-    if constexpr (!std::is_void_v<T>) return *static_cast<const Stored*>(made.get());
+    if constexpr (std::is_void_v<T>)
+      state_->value();
+    else
+      return stored();
   }
   T value() const { return wait(); }
+  /// The same, also where there is no result.
+  Stored stored() const {
+    const auto made = state_->value();
+    return *static_cast<const Stored*>(made.get());
+  }
 
   /// Calls `f` with this future when it is done, on the thread that completes it, which it must not
   /// keep waiting.
@@ -110,15 +117,15 @@ class Future {
 
 /// The results of all, in order; throws the first error in that order when all are done.
 template <class T>
-std::vector<T> wait_all(const std::vector<Future<T>>& futures) {
+std::vector<typename Future<T>::Stored> wait_all(const std::vector<Future<T>>& futures) {
   for (const auto& future : futures) {
     try {
       future.wait();
     } catch (...) {  // thrown below, when all are done
     }
   }
-  std::vector<T> out;
-  for (const auto& future : futures) out.push_back(future.wait());
+  std::vector<typename Future<T>::Stored> out;
+  for (const auto& future : futures) out.push_back(future.stored());
   return out;
 }
 

@@ -9,6 +9,8 @@
 #include "taeda/distributed/rendezvous.h"
 #include "taeda/distributed/rpc/agent.h"
 #include "taeda/distributed/rpc/codec.h"
+#include "taeda/distributed/rpc/contexts.h"
+#include "taeda/distributed/rpc/distributed_optimizer.h"
 #include "taeda/distributed/rpc/references.h"
 #include "taeda/distributed/store/prefix_store.h"
 
@@ -47,6 +49,7 @@ std::map<std::string, std::map<std::string, std::string>> names_of(
 }
 
 std::string key_of_worker(int64_t rank) { return "worker/" + std::to_string(rank); }
+std::string key_of_ready(int64_t rank) { return "ready/" + std::to_string(rank); }
 
 }  // namespace
 
@@ -69,8 +72,19 @@ Agent::Agent(int64_t rank, int64_t world_size, RpcBackendOptions options)
       workers_(static_cast<size_t>(world_size)),
       device_maps_(static_cast<size_t>(world_size)),
       pool_(options_.num_worker_threads) {
+  contexts_ = std::make_unique<Contexts>(*this);
   references_ = std::make_unique<References>(*this);
   detail::serve_calls(*this);
+  distributed::detail::register_optimizers();
+}
+
+/// The last to let go of a worker that was not shut down may be one of its own threads, which it
+/// cannot wait for.
+void Agent::destroy(Agent* agent) {
+  if (agent->stopped())
+    delete agent;
+  else
+    std::thread([agent] { delete agent; }).detach();
 }
 
 std::shared_ptr<Agent> Agent::join(const std::string& name, int64_t rank, int64_t world_size,
@@ -89,7 +103,7 @@ std::shared_ptr<Agent> Agent::join(const std::string& name, int64_t rank, int64_
   }
   TAEDA_CHECK_VALUE(world_size > 0 && rank >= 0 && rank < world_size, "rpc::init_rpc: rank ", rank,
                     " is not one of a world of size ", world_size);
-  const std::shared_ptr<Agent> agent(new Agent(rank, world_size, std::move(options)));
+  const std::shared_ptr<Agent> agent(new Agent(rank, world_size, std::move(options)), &destroy);
   agent->meet(name, open);
   return agent;
 }
@@ -116,16 +130,25 @@ void Agent::meet(const std::string& name, const TransportFactory& open) {
   const auto maps = names_of(options_.device_maps);
   Codec<std::decay_t<decltype(maps)>>::write(own, maps);
   store_->set(key_of_worker(rank_), own.take().head);
+  for_each_worker("did not come",
+                  [&](int64_t rank) { read_worker(rank, store_->get(key_of_worker(rank))); });
+  check_names();
+  // A worker is called by those that know it: it must know them all, too.
+  store_->set(key_of_ready(rank_), "");
+  for_each_worker("did not get ready", [&](int64_t rank) { store_->wait({key_of_ready(rank)}); });
+}
+
+/// Says of whom an error is.
+void Agent::for_each_worker(const char* what, const std::function<void(int64_t)>& f) const {
   for (int64_t rank = 0; rank < world_size_; ++rank) {
     try {
-      read_worker(rank, store_->get(key_of_worker(rank)));
+      f(rank);
     } catch (DistributedError& e) {
       e.add_context("rpc::init_rpc: worker " + std::to_string(rank) + " of " +
-                    std::to_string(world_size_) + " did not come");
+                    std::to_string(world_size_) + " " + what);
       throw;
     }
   }
-  check_names();
 }
 
 void Agent::read_worker(int64_t rank, const std::string& text) {
@@ -158,6 +181,8 @@ void Agent::check_names() const {
 }
 
 void Agent::shutdown(bool graceful, milliseconds timeout) {
+  TAEDA_CHECK(!pool_.runs_here(),
+              "rpc::shutdown: a function that another worker called cannot end its own worker");
   if (graceful && !stopped_) {
     int64_t calls = -1;
     for (int64_t round = 0;; ++round) {

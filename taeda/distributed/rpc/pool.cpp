@@ -40,6 +40,8 @@ void Pool::stop() {
   for (std::thread& t : threads) t.join();
 }
 
+bool Pool::runs_here() const { return this_threads_pool == this; }
+
 bool Pool::idle() const {
   std::lock_guard lock(mutex_);
   return tasks_.empty() && running_ == 0;

@@ -27,6 +27,8 @@ class Pool {
   void submit(Task task);
   /// Lets running tasks end, drops those that have not begun.
   void stop();
+  /// Whether the calling thread is one of its own.
+  bool runs_here() const;
   /// Whether no task runs or waits.
   bool idle() const;
 

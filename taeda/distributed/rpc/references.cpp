@@ -68,7 +68,7 @@ Agent::FuturePtr RRefHandle::fetch(Agent::Decode decode, double timeout) const {
   Writer out(agent.get(), info.owner);
   write_id(out, info.id);
   return agent->request(
-      {Kind::Fetch, info.owner, "to_here() of " + describe(), std::move(decode), timeout},
+      {Kind::Fetch, info.owner, "to_here() of " + describe(), std::move(decode), timeout, true},
       std::move(out));
 }
 
@@ -117,7 +117,7 @@ RRefHandlePtr References::create(const WorkerRef& owner, const std::string& type
   out.text(info.origin);
   call(out);
   const auto created = agent_.request(
-      {Kind::Create, info.owner, "remote function '" + function + "'", nothing, timeout},
+      {Kind::Create, info.owner, "remote function '" + function + "'", nothing, timeout, true},
       std::move(out));
   created->on_done([created = created.get(), weak = std::weak_ptr(handle)] {
     const auto self = weak.lock();

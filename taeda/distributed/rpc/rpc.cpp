@@ -56,7 +56,7 @@ Agent::FuturePtr detail::call_function(const WorkerRef& to, const Target& target
   write_target(out, target);
   write(out);
   return agent->request(
-      {Kind::Call, id, "function '" + target.function + "'", std::move(decode), timeout},
+      {Kind::Call, id, "function '" + target.function + "'", std::move(decode), timeout, true},
       std::move(out));
 }
 

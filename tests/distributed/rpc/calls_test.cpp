@@ -5,7 +5,7 @@
 #include <atomic>
 #include <thread>
 
-#include "taeda/device/stream.h"
+#include "taeda/device/sim.h"
 #include "taeda/distributed/store/hash_store.h"
 #include "taeda/ops/create.h"
 #include "tests/distributed/rpc/functions.h"
@@ -109,6 +109,50 @@ TEST_P(Calls, TensorsOfAllKindsTravel) {
     EXPECT_TRUE(
         rpc_sync("worker1", same_tensors, {std::vector(3000, ones({1}))})[2999].equal(ones({1})));
   });
+}
+
+std::string device_of(const Tensor& t) { return t.device().str(); }
+Tensor on_device(const std::string& device) { return full({2}, 3.0).to(Device(device)); }
+TAEDA_RPC_FUNCTION(device_of);
+TAEDA_RPC_FUNCTION(on_device);
+
+TEST_P(Calls, TensorsOfAcceleratorsGoWhereTheMapSays) {
+  sim::configure(3);
+  const auto mapped = [](int64_t rank) {
+    RpcBackendOptions out;
+    if (rank == 0) out.set_device_map("worker1", {{"sim:0", "sim:1"}});
+    return out;
+  };
+  run(
+      [] {
+        const Tensor x = ones({2}).to("sim:0");
+        EXPECT_EQ(rpc_sync("worker1", device_of, {x}), "sim:1");
+        EXPECT_EQ(rpc_sync("worker1", device_of, {ones({2})}), "cpu");
+        EXPECT_EQ(rpc_sync("worker0", device_of, {x}), "sim:0");
+        const Tensor back = rpc_sync("worker1", same_tensors, {{x}})[0];
+        EXPECT_EQ(back.device(), x.device());
+        EXPECT_TRUE(back.equal(x));
+        EXPECT_EQ(rpc_sync("worker1", on_device, {"sim:1"}).device().str(), "sim:0");
+        EXPECT_THAT(error_of([] { rpc_sync("worker1", device_of, {ones({2}).to("sim:2")}); }),
+                    AllOf(HasSubstr("only tensors of the CPU are sent by default"),
+                          HasSubstr("no device map for it from worker worker0 to worker1")));
+        EXPECT_THAT(error_of([] { rpc_sync("worker1", on_device, {"sim:2"}); }),
+                    HasSubstr("On WorkerInfo(id=1, name=worker1), in function 'on_device': rpc: "
+                              "only tensors of the CPU are sent by default"));
+      },
+      mapped);
+}
+
+TEST(Workers, ADeviceMapIsOneToOne) {
+  RpcBackendOptions options;
+  options.set_device_map("worker1", {{"sim:0", "sim:1"}});
+  EXPECT_THAT(error_of([&] {
+                options.set_device_map("worker1", {{"sim:2", "sim:1"}});
+              }),
+              HasSubstr("only supports 1-to-1 mapping, trying to map sim:2 to sim:1"));
+  options.store = std::make_shared<HashStore>();
+  EXPECT_THAT(error_of([&] { Agent::join("alone", 0, 1, options, memory_net()); }),
+              HasSubstr("node alone has a device map for worker1, which is no worker"));
 }
 
 TEST_P(Calls, ManyCallsAreUnderWayAtOnce) {

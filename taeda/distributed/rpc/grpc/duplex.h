@@ -41,7 +41,7 @@ class Duplex : public Reactor {
   void OnReadDone(bool ok) override {
     if (!ok) return end({grpc::StatusCode::UNAVAILABLE, "the connection was closed"});
     if (const grpc::Status status = read(); !status.ok()) return end(status);
-    this->StartRead(&incoming_frame_);
+    if (!ended()) this->StartRead(&incoming_frame_);
   }
 
   void OnWriteDone(bool ok) override {
@@ -95,6 +95,11 @@ class Duplex : public Reactor {
   grpc::ByteBuffer incoming_frame_;
 
  private:
+  bool ended() {
+    std::lock_guard lock(mutex_);
+    return end_.has_value();
+  }
+
   grpc::Status read() {
     try {
       if (!greeted_) return read_greeting();
