@@ -1,5 +1,6 @@
 #include "taeda/distributed/rpc/contexts.h"
 
+#include "taeda/autograd/meta.h"
 #include "taeda/autograd/sequence.h"
 #include "taeda/base/error.h"
 #include "taeda/tensor/grad_mode.h"
