@@ -1,6 +1,7 @@
 // A worker's part of a backward pass: Note [The backward pass over workers] in contexts.h.
 
 #include <unordered_set>
+#include <utility>
 
 #include "taeda/autograd/engine.h"
 #include "taeda/autograd/meta.h"
@@ -8,6 +9,7 @@
 #include "taeda/base/error.h"
 #include "taeda/distributed/rpc/contexts.h"
 #include "taeda/ops/create.h"
+#include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::distributed::rpc {
 

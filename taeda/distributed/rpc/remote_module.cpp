@@ -1,6 +1,8 @@
 #include "taeda/distributed/rpc/remote_module.h"
 
+#include <algorithm>
 #include <charconv>
+#include <string_view>
 
 #include "taeda/base/error.h"
 

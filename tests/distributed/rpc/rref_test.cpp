@@ -159,9 +159,9 @@ TEST_P(RRefs, LiveAsLongAsAnybodyHasOne) {
       std::lock_guard lock(kept_mutex);
       again = kept.at(0);
     }
-    EXPECT_EQ(Counter::living, 1);
     EXPECT_EQ(again.rpc_sync().call(&Counter::value), 1)
         << "the maker has let go, worker 2 has not";
+    EXPECT_EQ(Counter::living, 1);
     again = {};
     rpc_sync("worker2", let_go);
   });

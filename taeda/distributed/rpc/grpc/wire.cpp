@@ -3,6 +3,7 @@
 #include <grpcpp/create_channel.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "taeda/base/error.h"
