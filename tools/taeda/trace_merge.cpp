@@ -76,9 +76,11 @@ void read_trace(const Json& content, RankTrace& out) {
     if (!event.is_object() || event.value("ph", "") != "X") continue;
     const std::string name = event.value("name", "");
     if (!kMeetings.contains(name)) continue;
-    const double begin = event.value("ts", 0.0);
-    out.collectives.push_back(
-        {.name = name, .begin = begin, .end = begin + event.value("dur", 0.0)});
+    Collective c;
+    c.name = name;
+    c.begin = event.value("ts", 0.0);
+    c.end = c.begin + event.value("dur", 0.0);
+    out.collectives.push_back(std::move(c));
   }
   std::stable_sort(out.collectives.begin(), out.collectives.end(),
                    [](const auto& a, const auto& b) { return a.begin < b.begin; });
