@@ -2,6 +2,7 @@
 // nlohmann-json).
 #pragma once
 
+#include "taeda/distributed/cluster/progress.h"
 #include "taeda/distributed/cluster/spawn.h"
 #include "taeda/distributed/ddp/comm_hooks.h"
 #include "taeda/distributed/ddp/distributed_data_parallel.h"

@@ -4,6 +4,7 @@
 #include <ifaddrs.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -129,4 +130,21 @@ std::string listen_objection(const std::string& address, uint16_t port) {
   return out;
 }
 
-}  // namespace taeda::inline v0_2::distributed
+std::string connect_objection(const std::string& host, uint16_t port,
+                              std::chrono::milliseconds timeout) {
+  int error = 0;
+  const AddressList found = look_up(host, std::to_string(port), 0, &error);
+  if (!found) return ::gai_strerror(error);
+  const int s = ::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (s < 0) return std::strerror(errno);
+  int reason = ::connect(s, found->ai_addr, found->ai_addrlen) == 0 ? 0 : errno;
+  pollfd connected = {s, POLLOUT, 0};
+  if (reason == EINPROGRESS && ::poll(&connected, 1, static_cast<int>(timeout.count())) == 1) {
+    socklen_t size = sizeof reason;
+    ::getsockopt(s, SOL_SOCKET, SO_ERROR, &reason, &size);
+  }
+  ::close(s);
+  return reason == EINPROGRESS ? "no answer" : reason ? std::strerror(reason) : "";
+}
+
+}  // namespace taeda::distributed

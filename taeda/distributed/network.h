@@ -1,6 +1,7 @@
 // Names and addresses of machines and their interfaces.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -31,4 +32,8 @@ std::string endpoint(const std::string& host, uint16_t port);
 /// Why this process cannot listen there, in the system's words; empty if it can.
 std::string listen_objection(const std::string& address, uint16_t port);
 
-}  // namespace taeda::inline v0_2::distributed
+/// Why this process cannot connect there within `timeout`, in the system's words; empty if it can.
+std::string connect_objection(const std::string& host, uint16_t port,
+                              std::chrono::milliseconds timeout);
+
+}  // namespace taeda::distributed

@@ -138,4 +138,4 @@ Rendezvous rendezvous(const std::string& init_method, int64_t rank, int64_t worl
   return out;
 }
 
-}  // namespace taeda::inline v0_2::distributed
+}  // namespace taeda::distributed

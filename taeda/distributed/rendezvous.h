@@ -28,4 +28,4 @@ struct Rendezvous {
 Rendezvous rendezvous(const std::string& init_method, int64_t rank = -1, int64_t world_size = -1,
                       std::chrono::milliseconds timeout = kDefaultTimeout);
 
-}  // namespace taeda::inline v0_2::distributed
+}  // namespace taeda::distributed

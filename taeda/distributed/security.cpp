@@ -119,4 +119,4 @@ void check_reach(const std::string& address, const Security& security, const std
       "TAEDA_DISTRIBUTED_TLS_KEY and TAEDA_DISTRIBUTED_TLS_CA");
 }
 
-}  // namespace taeda::inline v0_2::distributed
+}  // namespace taeda::distributed

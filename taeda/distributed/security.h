@@ -30,4 +30,4 @@ std::string read_secret(const std::string& path);
 /// `address` and `security` could not tell who they are. `what` is what was about to be done there.
 void check_reach(const std::string& address, const Security& security, const std::string& what);
 
-}  // namespace taeda::inline v0_2::distributed
+}  // namespace taeda::distributed

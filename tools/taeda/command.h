@@ -36,6 +36,7 @@ void add_inspect(CLI::App& app, Action& action);
 void add_convert(CLI::App& app, Action& action);
 void add_plot(CLI::App& app, Action& action);
 void add_trace(CLI::App& app, Action& action);
+void add_trace_merge(CLI::App& trace, Action& action);
 void add_ops(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);
 

@@ -197,11 +197,14 @@ void add_trace(CLI::App& app, Action& action) {
     bool json = false;
   };
   auto o = std::make_shared<Options>();
-  c->add_option("file", o->path, "JSON that chrome://tracing or Perfetto opens")->required();
+  c->add_option("file", o->path, "JSON that chrome://tracing or Perfetto opens");
   add_option(*c, "--top", o->top, "Operations to show, by the time spent in themselves");
   c->add_flag("--json", o->json, "Print JSON");
-  c->callback([&action, o] {
+  add_trace_merge(*c, action);
+  c->callback([&action, c, o] {
+    if (!c->get_subcommands().empty()) return;
     action = [o] {
+      if (o->path.empty()) throw UsageError("trace: a file is required (see --help)");
       check_flag(o->top > 0, "--top", "positive", o->top);
       const Trace trace = user_input([&] { return read_trace(o->path); });
       (o->json ? print_trace_json : print_trace)(trace, static_cast<size_t>(o->top));

@@ -64,6 +64,8 @@ class Agents {
   uint16_t port() const;
   /// Whether this launcher serves the store.
   bool serves() const { return serves_; }
+  /// This machine's place in the present start.
+  int64_t node() const { return now_.node; }
   /// Waits for the other machines. Throws DistributedError when too few come within the timeout.
   const Gathering& gather();
   /// Tells all that this machine's processes have ended well, or that one failed. Of several

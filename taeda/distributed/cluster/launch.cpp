@@ -1,5 +1,6 @@
 #include "taeda/distributed/cluster/launch.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <unistd.h>
@@ -13,8 +14,10 @@
 #include "taeda/distributed/cluster/agent_store.h"
 #include "taeda/distributed/cluster/guardian.h"
 #include "taeda/distributed/cluster/job_secret.h"
+#include "taeda/distributed/cluster/monitor.h"
 #include "taeda/distributed/cluster/stop_signals.h"
 #include "taeda/distributed/network.h"
+#include "taeda/log/terminal.h"
 
 namespace taeda::inline v0_2::distributed::cluster {
 
@@ -52,9 +55,16 @@ class Workers {
     std::vector<pollfd> files;
     for (const auto& worker : workers_)
       for (const int file : worker->outputs()) files.push_back({file, POLLIN, 0});
+    files.push_back({progress_.read.get(), POLLIN, 0});
     ::poll(files.data(), files.size(), /*milliseconds=*/20);
     for (const auto& worker : workers_) worker->look();
+    std::string reports;
+    read_available(progress_.read.get(), reports);
+    paces_.add(reports);
   }
+
+  /// What the ranks of this machine have reported.
+  const Paces& paces() const { return paces_; }
 
   bool all_ended() const {
     return std::all_of(workers_.begin(), workers_.end(),
@@ -95,6 +105,10 @@ class Workers {
                     .environment = variables(worker.rank, local_rank),
                     .group = guardian_.group()};
     secret_.hand_to(worker.child);
+    if (options_.monitor) {
+      worker.child.inherited.push_back(progress_.write.get());
+      worker.child.environment[kProgressFile] = std::to_string(progress_.write.get());
+    }
     const auto redirected = options_.redirects.of(local_rank), both = options_.tee.of(local_rank);
     for (size_t i = 0; i < 2; ++i) {
       worker.shown[i] = !redirected[i] || both[i];
@@ -130,9 +144,9 @@ class Workers {
   /// Ranks on other machines reach this one where its launcher reaches the meeting place.
   void add_interface(Variables& out) const {
     if (std::getenv("TAEDA_DISTRIBUTED_INTERFACE") || std::getenv("GLOO_SOCKET_IFNAME")) return;
-    const std::string address = options_.local_address.empty()
-                                    ? address_towards(options_.agents.host)
-                                    : options_.local_address;
+    const std::string& named = options_.local_address;
+    const std::string address =
+        named.empty() ? address_towards(options_.agents.host) : resolve(named);
     if (!is_loopback(address)) out["TAEDA_DISTRIBUTED_INTERFACE"] = address;
   }
 
@@ -148,6 +162,8 @@ class Workers {
   const Gathering& gathering_;
   const JobSecret& secret_;
   const uint16_t port_;
+  Pipe progress_;
+  Paces paces_;
   Guardian guardian_;
   std::vector<std::unique_ptr<Worker>> workers_;
 };
@@ -155,7 +171,9 @@ class Workers {
 class Launcher {
  public:
   explicit Launcher(const LaunchOptions& options)
-      : options_(with_defaults(options)),
+      : monitor_(logging::is_terminal(stdout) && !options.show,
+                 options.show ? options.show : ShowLine(show_on_terminal)),
+        options_(with_monitor(options)),
         secret_(options.invent_secret && options.agents.max_nodes == 1),
         agents_(agent_options()) {}
 
@@ -184,8 +202,8 @@ class Launcher {
     int stopped = 0;  ///< the signal that asked for the end
   };
 
-  static LaunchOptions with_defaults(LaunchOptions options) {
-    if (!options.show) options.show = show_on_terminal;
+  LaunchOptions with_monitor(LaunchOptions options) {
+    options.show = [this](bool error, std::string_view line) { monitor_.show(error, line); };
     return options;
   }
   AgentOptions agent_options() const {
@@ -206,6 +224,7 @@ class Launcher {
                              signal_name(out.stopped));
     }
     workers.end(hurry);
+    if (options_.monitor && end) monitor_.finish(progress(workers));
     if (end) out.end = *end;
     return out;
   }
@@ -223,9 +242,26 @@ class Launcher {
         agents_.report_done();
       }
       reported = reported || failed || workers.all_ended();
+      if (options_.monitor) show_progress(workers);
       if (const auto end = agents_.look()) return end;
     }
     return {};
+  }
+
+  void show_progress(const Workers& workers) {
+    const auto now = Clock::now();
+    if (now < next_progress_) return;
+    next_progress_ = now + std::chrono::milliseconds(500);
+    monitor_.update(progress(workers));
+  }
+
+  /// On the first machine, of the ranks of all.
+  Paces progress(const Workers& workers) {
+    Paces out = workers.paces();
+    if (!out.empty()) agents_.show(out.lines());
+    if (agents_.node() != 0) return {};
+    for (const std::string& lines : agents_.shown()) out.add_lines(lines);
+    return out;
   }
 
   void say(const std::string& text) const {
@@ -244,6 +280,7 @@ class Launcher {
                 : ""));
   }
   void say_failed(const RoundEnd& end, const Gathering& gathering) const {
+    if (!options_.says_end) return;
     const size_t last = end.text.rfind('\n') + 1;
     if (last)
       say("taeda: what the process that failed first wrote last:\n" + end.text.substr(0, last));
@@ -252,9 +289,11 @@ class Launcher {
     say("taeda: " + end.text.substr(last) + restarts);
   }
 
+  Monitor monitor_;
   const LaunchOptions options_;
   const JobSecret secret_;
   Agents agents_;
+  Clock::time_point next_progress_ = {};
 };
 
 }  // namespace

@@ -37,6 +37,11 @@ struct LaunchOptions {
   std::chrono::milliseconds shutdown_timeout = std::chrono::seconds(30);
   std::map<std::string, std::string> environment = {};
   ShowLine show = {};  ///< by default, to stdout and stderr
+  /// Whether the ranks' progress is shown: as a table, or where `show` is no terminal as lines.
+  bool monitor = false;
+  /// Whether a failure's last line is shown; one machine's launcher is enough where one person sees
+  /// the output of all.
+  bool says_end = true;
 };
 
 /// Starts the program's processes on this machine, with torchrun's variables, meets the launchers

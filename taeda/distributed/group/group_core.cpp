@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "taeda/base/error.h"
+#include "taeda/base/tracing.h"
 #include "taeda/distributed/group/patience.h"
 #include "taeda/distributed/group/termination.h"
 #include "taeda/tensor/thread_state.h"
@@ -74,7 +75,10 @@ WorkPtr GroupCore::start(Fingerprint what, Lanes::Key lane, bool async, std::vec
       execute(work, body);
     });
   } else {
-    lanes_.run(lane, [this, &work, &body] { execute(work, body); });
+    {
+      const detail::Waiting waiting;
+      lanes_.run(lane, [this, &work, &body] { execute(work, body); });
+    }
     work->wait();
   }
   return work;
@@ -87,6 +91,7 @@ milliseconds GroupCore::engine_timeout() const {
 
 void GroupCore::execute(WorkPtr work, const Body& body) {
   const NoGradGuard values_only;
+  const tracing::Span span(tracing::Kind::Range, work->what().op);
   const auto now = Clock::now();
   work->started_ = now.time_since_epoch().count();
   std::exception_ptr error;

@@ -1,14 +1,27 @@
 #include "taeda/distributed/group/work.h"
 
+#include <atomic>
+
 #include "taeda/base/error.h"
 
 namespace taeda::inline v0_2::distributed {
+
+namespace {
+std::atomic<int64_t> nanoseconds_waited{0};
+}  // namespace
+
+std::chrono::nanoseconds time_waited() { return std::chrono::nanoseconds(nanoseconds_waited); }
+
+detail::Waiting::~Waiting() {
+  nanoseconds_waited += (std::chrono::steady_clock::now() - since_) / std::chrono::nanoseconds(1);
+}
 
 Work::Work(Fingerprint what, std::vector<Tensor> result)
     : what_(std::move(what)), result_(std::move(result)) {}
 
 bool Work::wait(std::optional<std::chrono::milliseconds> timeout) {
   {
+    const detail::Waiting waiting;
     std::unique_lock lock(mutex_);
     const auto completed = [&] { return completed_; };
     if (!timeout)
@@ -70,4 +83,4 @@ void Work::finish(std::exception_ptr error) {
   for (const auto& f : callbacks) f(*this);
 }
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

@@ -68,4 +68,21 @@ class Work {
 
 using WorkPtr = std::shared_ptr<Work>;
 
-}  // namespace taeda::distributed
+/// How long threads of this process have waited for operations of groups, all together.
+std::chrono::nanoseconds time_waited();
+
+namespace detail {
+/// Counts the time that it exists.
+class Waiting {
+ public:
+  Waiting() : since_(std::chrono::steady_clock::now()) {}
+  ~Waiting();
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+ private:
+  std::chrono::steady_clock::time_point since_;
+};
+}  // namespace detail
+
+}  // namespace taeda::inline v0_2::distributed

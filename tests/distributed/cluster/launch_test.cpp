@@ -12,6 +12,7 @@
 
 #include "taeda/base/error.h"
 #include "taeda/distributed/group/collectives.h"
+#include "taeda/ops/create.h"
 #include "tests/distributed/cluster/processes.h"
 #include "tests/distributed/process.h"
 #include "tests/distributed/stores.h"

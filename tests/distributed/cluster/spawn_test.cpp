@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "taeda/distributed/group/collectives.h"
+#include "taeda/ops/create.h"
 #include "tests/distributed/cluster/processes.h"
 #include "tests/distributed/process.h"
 #include "tests/distributed/stores.h"

@@ -1,6 +1,4 @@
 // `taeda launch`: a program on several processes and machines, with torchrun's flags.
-#include "taeda/distributed/cluster/launch.h"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,7 +6,10 @@
 #include <chrono>
 #include <thread>
 
+#include "taeda/distributed/cluster/descriptor.h"
 #include "tools/taeda/command.h"
+#include "tools/taeda/launch/flags.h"
+#include "tools/taeda/launch/hosts.h"
 
 namespace taeda::tool {
 
@@ -16,23 +17,6 @@ namespace {
 
 using distributed::cluster::LaunchOptions;
 using distributed::cluster::OutputChoice;
-
-/// What the user wrote.
-struct LaunchFlags {
-  bool standalone = false;
-  std::string processes = "1", nodes = "1", endpoint, id, backend = "c10d", conf;
-  std::string master_address = "127.0.0.1", local_address;
-  int64_t node_rank = -1, master_port = 29500, max_restarts = 0, shutdown_timeout = 30;
-  std::string log_dir, redirects = "0", tee = "0";
-  bool has_master = false;
-};
-
-/// The name of a flag, and as torchrun also writes it.
-std::string both_ways(std::string flag) {
-  std::string other = flag.substr(2);
-  std::replace(other.begin(), other.end(), '-', '_');
-  return "--" + other == flag ? flag : flag + ",--" + other;
-}
 
 int64_t whole_number(const std::string& text, const char* flag, const char* rule, int64_t least) {
   int64_t out = 0;
@@ -95,10 +79,7 @@ void set_meeting_place(const LaunchFlags& flags, LaunchOptions& options) {
     options.agents.host = flags.master_address;
     options.agents.port = port_of(std::to_string(flags.master_port), "--master-port");
   }
-  const std::string unique = "job_" + std::to_string(::getpid()) + "_" +
-                             std::to_string(std::chrono::system_clock::now().time_since_epoch() /
-                                            std::chrono::milliseconds(1));
-  options.agents.job = !flags.id.empty() ? flags.id : several ? "none" : unique;
+  options.agents.job = !flags.id.empty() ? flags.id : several ? "none" : new_job_name();
 }
 
 /// "join_timeout=60,last_call_timeout=5", in seconds.
@@ -140,19 +121,24 @@ void set_outputs(const LaunchFlags& flags, LaunchOptions& options) {
   if (!chosen && !flags.log_dir.empty()) options.tee = OutputChoice::parse("3");
 }
 
-std::vector<std::string> command_of(std::vector<std::string> words) {
-  if (!words.empty() && words[0] == "--") {
-    words.erase(words.begin());
-  } else if (!words.empty() && words[0].starts_with('-')) {
+}  // namespace
+
+std::vector<std::string> command_of(const std::vector<std::string>& words) {
+  if (!words.empty() && words[0].starts_with('-'))
     throw UsageError("launch does not know the flag " + words[0] + " (see --help)");
-  }
   if (words.empty()) throw UsageError("launch needs a program to run (see --help)");
   return words;
 }
 
-LaunchOptions options_of(const LaunchFlags& flags, const std::vector<std::string>& words) {
+std::string new_job_name() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return "job_" + std::to_string(::getpid()) + "_" +
+         std::to_string(now / std::chrono::milliseconds(1));
+}
+
+LaunchOptions launch_options(const LaunchFlags& flags) {
   LaunchOptions options;
-  options.command = command_of(words);
+  options.command = command_of(flags.command);
   options.agents.processes = processes_of(flags.processes);
   options.agents.name = host_name();
   set_nodes(flags.nodes, options);
@@ -165,8 +151,18 @@ LaunchOptions options_of(const LaunchFlags& flags, const std::vector<std::string
   options.max_restarts = flags.max_restarts;
   options.shutdown_timeout = std::chrono::seconds(flags.shutdown_timeout);
   options.local_address = flags.local_address;
+  options.monitor = flags.monitor;
+  options.says_end = !flags.controlled || flags.node_rank <= 0;
   return options;
 }
+
+std::string both_ways(const std::string& flag) {
+  std::string other = flag.substr(2);
+  std::replace(other.begin(), other.end(), '-', '_');
+  return "--" + other == flag ? flag : flag + ",--" + other;
+}
+
+namespace {
 
 void add_flags(CLI::App& c, LaunchFlags& f) {
   const auto option = [&c](const char* flag, auto& value, const char* help) {
@@ -193,6 +189,30 @@ void add_flags(CLI::App& c, LaunchFlags& f) {
   option("--redirects", f.redirects,
          "To files only: 1 stdout, 2 stderr, 3 both; or 0:1,1:3 by local rank");
   option("--tee", f.tee, "To files and the terminal");
+  c.add_flag("--monitor", f.monitor, "Show the ranks' progress, as they report it");
+  option("--hosts", f.hosts, "A file that names machines; a launcher is started on each");
+  c.add_flag("--check-hosts", f.check_hosts, "Say what those machines lack, and start nothing");
+  c.add_flag("--controlled", f.controlled)->group("");
+  option("--probe", f.probe, "")->group("");
+}
+
+/// A secret that another launcher has sent, as if it had come with this process.
+void take_secret(const std::string& secret) {
+  if (secret.empty()) return;
+  const int file = distributed::cluster::file_of_text("taeda_secret", secret).release();
+  ::unsetenv("TAEDA_DISTRIBUTED_SECRET_FILE");
+  ::setenv("TAEDA_DISTRIBUTED_SECRET_FD", std::to_string(file).c_str(), 1);
+}
+
+int run_launch(const LaunchFlags& flags) {
+  if (!flags.probe.empty()) return answer_probe(flags);
+  check_flag(!flags.check_hosts || !flags.hosts.empty(), "--hosts", "given with --check-hosts",
+             "none");
+  if (flags.check_hosts) return check_hosts(flags);
+  if (!flags.hosts.empty()) return launch_on_hosts(flags);
+  const LaunchOptions options = user_input([&] { return launch_options(flags); });
+  if (flags.controlled) take_secret(obey_standard_input());
+  return distributed::cluster::launch(options);
 }
 
 }  // namespace
@@ -202,15 +222,15 @@ void add_launch(CLI::App& app, Action& action) {
       app, "launch", "Run a program on several processes and machines",
       {"taeda launch --standalone --nproc-per-node 4 ./train --epochs 3",
        "taeda launch --nnodes 2 --nproc-per-node 8 --rdzv-endpoint node1:29400 ./train   # on both",
-       "taeda launch --nproc-per-node 4 --max-restarts 3 --log-dir logs ./train"});
-  c->prefix_command()->allow_extras();  // extras: what follows "--"
+       "taeda launch --nproc-per-node 4 --max-restarts 3 --log-dir logs ./train",
+       "taeda launch --hosts cluster.toml --check-hosts ./train",
+       "taeda launch --hosts cluster.toml --monitor ./train"});
+  c->prefix_command();
   auto flags = std::make_shared<LaunchFlags>();
   add_flags(*c, *flags);
   c->callback([&action, c, flags] {
-    action = [c, flags] {
-      const LaunchOptions options = user_input([&] { return options_of(*flags, c->remaining()); });
-      return distributed::cluster::launch(options);
-    };
+    flags->command = c->remaining();
+    action = [flags] { return run_launch(*flags); };
   });
 }
 

@@ -1,0 +1,254 @@
+// `taeda launch`: its flags, and several machines, which are this one.
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <optional>
+#include <thread>
+
+#include "taeda/distributed/engine.h"
+#include "tests/tool/common.h"
+
+namespace taeda {
+namespace {
+
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+
+std::string free_port() {
+  const int s = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  EXPECT_EQ(::bind(s, reinterpret_cast<sockaddr*>(&address), size), 0);
+  ::getsockname(s, reinterpret_cast<sockaddr*>(&address), &size);
+  ::close(s);
+  return std::to_string(ntohs(address.sin_port));
+}
+
+std::string missing_engine() {
+#if defined(__SANITIZE_THREAD__)
+  return "gRPC was built without ThreadSanitizer";
+#else
+  return distributed::has_engine("grpc") ? "" : "the engine 'grpc' is missing";
+#endif
+}
+
+class LaunchTool : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string why = missing_engine(); !why.empty()) GTEST_SKIP() << why;
+  }
+  std::string file(const std::string& name, const std::string& text) {
+    std::ofstream(folder / name) << text;
+    return folder / name;
+  }
+  TemporaryFolder folder;
+};
+
+TEST_F(LaunchTool, RefusesFlagsThatMakeNoSense) {
+  expect_bad_input("launch", "launch needs a program to run");
+  expect_bad_input("launch --nproc-per-nod 2 true",
+                   "launch does not know the flag --nproc-per-nod");
+  expect_bad_input("launch --nproc-per-node 0 true", "--nproc-per-node must be a number, auto");
+  expect_bad_input("launch --nproc-per-node two true", "got 'two'");
+  expect_bad_input("launch --nnodes 3:2 --rdzv-endpoint h true", "--nnodes must be a number of");
+  expect_bad_input("launch --nnodes 2 true", "--rdzv-endpoint (or --master-addr) must be given");
+  expect_bad_input("launch --nnodes 2 --rdzv-endpoint h:0 true", "--rdzv-endpoint must be a host");
+  expect_bad_input("launch --nnodes 2 --rdzv-endpoint h --node-rank 2 true",
+                   "--node-rank must be less than the number of machines, got 2");
+  expect_bad_input("launch --standalone --nnodes 2 true", "--standalone must be alone");
+  expect_bad_input("launch --rdzv-backend etcd true", "--rdzv-backend must be c10d or static");
+  expect_bad_input("launch --rdzv-conf a=1 true", "--rdzv-conf has join_timeout");
+  expect_bad_input("launch --tee 3 true", "--log-dir must be given with --redirects and --tee");
+  expect_bad_input("launch --tee 5 --log-dir d true", "outputs must be 0 (none)");
+  expect_bad_input("launch --max-restarts -1 true", "--max-restarts must be 0 or more, got -1");
+  expect_bad_input("launch --check-hosts true", "--hosts must be given with --check-hosts");
+}
+
+TEST_F(LaunchTool, RunsAProgramWithItsArguments) {
+  const Outcome o = taeda_tool("launch --nproc_per_node 2 sh -c 'echo $RANK of $0' --monitor");
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_THAT(o.out, AllOf(HasSubstr("[rank 0] 0 of --monitor\n"), HasSubstr("[rank 1] 1 of")));
+  EXPECT_EQ(taeda_tool("launch sh -c 'exit 5'").code, 5);
+  EXPECT_THAT(taeda_tool("launch sh -c 'kill -ABRT $$'").err, HasSubstr("SIGABRT (Aborted)\n"));
+  EXPECT_THAT(taeda_tool("launch /no/program").err, HasSubstr("taeda: cannot start '/no/program'"));
+}
+
+/// Machines of a file that are this one: twice, without ssh.
+std::string two_machines(const std::string& more = "", const std::string& first = "") {
+  return "port = " + free_port() + "\n" + more +
+         "[environment]\nTOLD = \"twice told\"\n"
+         "[[machines]]\naddress = \"127.0.0.1\"\nlocal = true\nprocesses = 2\n"
+         "taeda = \"" TAEDA_TOOL "\"\n" +
+         first +
+         "[[machines]]\naddress = \"localhost\"\nlocal = true\n"
+         "taeda = \"" TAEDA_TOOL "\"\n";
+}
+
+class Hosts : public LaunchTool {
+ protected:
+  void SetUp() override {
+    LaunchTool::SetUp();
+    if (taeda_tool("launch --hosts /no/file true").err.find("toml++") != std::string::npos)
+      GTEST_SKIP() << "built without toml++";
+  }
+};
+
+TEST_F(Hosts, FilesThatAreWrongSayWhere) {
+  const auto refused = [&](const std::string& text, const std::string& message) {
+    expect_bad_input("launch --hosts " + file("c.toml", text) + " true", message);
+  };
+  expect_bad_input("launch --hosts /no/file true", "cannot read /no/file");
+  refused("port = 1\n", "names no [[machines]]");
+  refused("port = \"a\"\n", "c.toml, line 1: port must be a whole number");
+  refused("\nport = 70000\n", "line 2: port must be a number from 1 to 65535, got 70000");
+  refused("hosts = 1\n", "line 1: hosts must be one of environment, machines, port, ssh_options");
+  refused("[[machines]]\nssh = \"a\"\n", "machine 1: has no address");
+  refused("[[machines]]\naddress = \"a\"\n[[machines]]\naddress = \"b\"\ndevices = [\"x\"]\n",
+          "line 5: machine 2: devices must be a list, each of it a whole number");
+  refused("[[machines]]\naddress = \"a\"\nprocesses = 0\n", "processes must be a number from 1");
+  refused("[[machines]\n", "c.toml, line 1: ");
+  expect_bad_input("launch --nnodes 2 --hosts " + file("c.toml", two_machines()) + " true",
+                   "--hosts must be without --nnodes");
+}
+
+TEST_F(Hosts, RunALauncherEach) {
+  const std::string cluster = file("c.toml", two_machines("", "devices = [3, 1]\n"));
+  const Outcome o = taeda_tool("launch --hosts " + cluster +
+                               " sh -c 'echo $RANK/$WORLD_SIZE $GROUP_RANK $TOLD "
+                               "$CUDA_VISIBLE_DEVICES; test -n $TAEDA_DISTRIBUTED_SECRET_FD'");
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_THAT(o.out, AllOf(HasSubstr("[rank 0] 0/3 0 twice told 3,1\n"),
+                           HasSubstr("[rank 1] 1/3 0 twice told 3,1\n"),
+                           HasSubstr("[rank 2] 2/3 1 twice told\n")));
+}
+
+TEST_F(Hosts, AFailureEndsAllAndIsNamedOnce) {
+  const Outcome o =
+      taeda_tool("launch --shutdown-timeout 2 --hosts " + file("c.toml", two_machines()) +
+                 " sh -c 'if [ $RANK = 2 ]; then exit 9; fi; sleep 300'");
+  EXPECT_NE(o.code, 0);
+  EXPECT_THAT(o.err,
+              ContainsRegex("taeda: rank 2 \\(local rank 0 on .*\\) exited with status 9\n"));
+  EXPECT_EQ(o.err.find("taeda: rank 2"), o.err.rfind("taeda: rank 2")) << o.err;
+}
+
+TEST_F(Hosts, DieWithTheLauncher) {
+  Outcome o;
+  signal_taeda_tool(
+      "launch --hosts " + file("c.toml", two_machines()) + " sh -c 'echo pid $$; exec sleep 300'",
+      "[rank 2] pid", SIGTERM, &o);
+  EXPECT_EQ(o.code, 128 + SIGTERM);
+  for (size_t at = o.out.find("pid "); at != std::string::npos; at = o.out.find("pid ", at + 1)) {
+    const pid_t id = std::stoi(o.out.substr(at + 4));
+    for (int i = 0; i < 1000 && ::kill(id, 0) == 0; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_NE(::kill(id, 0), 0) << id;
+  }
+}
+
+TEST_F(Hosts, CheckSaysWhatMachinesLack) {
+  const std::string good = file("c.toml", two_machines());
+  const Outcome ok = taeda_tool("launch --check-hosts --hosts " + good + " sh");
+  EXPECT_EQ(ok.code, 0) << ok.out << ok.err;
+  EXPECT_THAT(ok.out, ContainsRegex("127.0.0.1 +│ +2 │ +[0-9]+ │ ok"));
+  EXPECT_THAT(ok.out, ContainsRegex("localhost +│ +1 │ +[0-9]+ │ ok"));
+  const Outcome program = taeda_tool("launch --check-hosts --hosts " + good + " no_such_program");
+  EXPECT_EQ(program.code, 1);
+  EXPECT_THAT(program.out, HasSubstr("lacks the program: no_such_program"));
+  const Outcome bad =
+      taeda_tool("launch --check-hosts --hosts " +
+                 file("d.toml", two_machines("", "devices = [77]\n") +
+                                    "[[machines]]\naddress = \"127.0.0.1\"\nlocal = true\n"
+                                    "taeda = \"/no/taeda\"\n"
+                                    "[[machines]]\naddress = \"192.0.2.1\"\nlocal = true\n"
+                                    "taeda = \"" TAEDA_TOOL "\"\n"
+                                    "[[machines]]\naddress = \"127.0.0.1\"\nlocal = true\n"
+                                    "taeda = \"" +
+                                    file("old",
+                                         "#!/bin/sh\necho version 0.0.1\necho program found\necho "
+                                         "listening -\n") +
+                                    "\"\n") +
+                 " sh");
+  EXPECT_EQ(bad.code, 1);
+  EXPECT_THAT(bad.out, HasSubstr("sees no device 77"));
+  EXPECT_THAT(bad.out, HasSubstr("lacks the command /no/taeda"));
+  EXPECT_THAT(bad.out, HasSubstr("cannot listen on its address: Cannot assign requested address"));
+}
+
+/// An sshd of the test's own, which lets this user in with a key of the test's own.
+class Sshd {
+ public:
+  explicit Sshd(const TemporaryFolder& folder) : folder_(folder.path()) {
+    if (std::system("command -v ssh ssh-keygen > /dev/null && test -x /usr/sbin/sshd") != 0) {
+      missing_ = "ssh, ssh-keygen and sshd are not installed";
+      return;
+    }
+    // sshd insists on this folder; its package's service makes it.
+    made_folder_ = ::geteuid() == 0 && ::mkdir("/run/sshd", 0755) == 0;
+    const std::string script =
+        "cd " + folder_ +
+        " && ssh-keygen -q -t ed25519 -N '' -f host && "
+        "ssh-keygen -q -t ed25519 -N '' -f user && cp user.pub authorized && "
+        "printf 'Port " +
+        port_ + "\\nListenAddress 127.0.0.1\\nHostKey " + folder_ + "/host\\nAuthorizedKeysFile " +
+        folder_ +
+        "/authorized\\nStrictModes no\\nUsePAM no\\n"
+        "PasswordAuthentication no\\nPermitRootLogin yes\\nPidFile " +
+        folder_ +
+        "/pid\\n' "
+        "> config && /usr/sbin/sshd -f config -E log";
+    if (std::system(script.c_str()) != 0)
+      missing_ = "sshd does not start: " + contents(folder_ + "/log");
+  }
+  ~Sshd() {
+    const std::string pid = contents(folder_ + "/pid");
+    if (!pid.empty()) ::kill(std::stoi(pid), SIGTERM);
+    if (made_folder_) ::rmdir("/run/sshd");
+  }
+  const std::string& missing() const { return missing_; }
+  const std::string& port() const { return port_; }
+  std::string options() const {
+    return "ssh_options = [\"-i\", \"" + folder_ +
+           "/user\", \"-F\", \"/dev/null\", \"-o\", "
+           "\"StrictHostKeyChecking=no\", \"-o\", \"UserKnownHostsFile=/dev/null\", \"-o\", "
+           "\"LogLevel=ERROR\"]\n";
+  }
+
+ private:
+  const std::string folder_, port_ = free_port();
+  std::string missing_;
+  bool made_folder_ = false;
+};
+
+TEST_F(Hosts, AreReachedOverSsh) {
+  const Sshd sshd(folder);
+  if (!sshd.missing().empty()) GTEST_SKIP() << sshd.missing();
+  const auto machine = [&](const std::string& port) {
+    return "[[machines]]\naddress = \"127.0.0.1\"\nport = " + port + "\nfolder = \"" +
+           folder.path() + "\"\ntaeda = \"" TAEDA_TOOL "\"\n";
+  };
+  const std::string two = file("two.toml", "port = " + free_port() + "\n" + sshd.options() +
+                                               machine(sshd.port()) + machine(sshd.port()));
+  const Outcome ok = taeda_tool("launch --check-hosts --hosts " + two + " sh");
+  EXPECT_EQ(ok.code, 0) << ok.out << ok.err;
+  const Outcome ran =
+      taeda_tool("launch --hosts " + two + " sh -c \"echo it\\'s \\$RANK in \\$(pwd)\"");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("[rank 0] it's 0 in " + folder.path()),
+                             HasSubstr("[rank 1] it's 1 in " + folder.path())));
+  const std::string one = file("one.toml", "port = " + free_port() + "\n" + sshd.options() +
+                                               machine(sshd.port()) + machine("1"));
+  const Outcome bad = taeda_tool("launch --check-hosts --hosts " + one + " sh");
+  EXPECT_EQ(bad.code, 1);
+  EXPECT_THAT(bad.out, HasSubstr("cannot be reached: ssh: connect to host 127.0.0.1 port 1"));
+  const Outcome failed = taeda_tool("launch --hosts " + one + " sleep 300");
+  EXPECT_EQ(failed.code, 255);
+  EXPECT_THAT(failed.err, HasSubstr("taeda: the launcher on machine 127.0.0.1 (ssh 127.0.0.1) "
+                                    "exited with status 255"));
+}
+
+}  // namespace
+}  // namespace taeda
