@@ -7,10 +7,27 @@ namespace taeda::inline v0_2::distributed::grpc_rpc {
 using grpc::Status;
 using grpc::StatusCode;
 
+void OpenStreams::enter() {
+  std::lock_guard lock(mutex_);
+  ++count_;
+}
+
+void OpenStreams::leave() {
+  std::lock_guard lock(mutex_);
+  if (--count_ == 0) changed_.notify_all();
+}
+
+void OpenStreams::wait_until_none() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return count_ == 0; });
+}
+
 std::shared_ptr<Caller> Caller::open(const std::shared_ptr<grpc::Channel>& channel,
                                      const grpc_link::Hello& hello, const std::string& secret,
-                                     const std::string& name) {
-  auto caller = std::make_shared<Caller>(channel, hello, secret, name);
+                                     const std::string& name,
+                                     const std::shared_ptr<OpenStreams>& streams) {
+  auto caller = std::make_shared<Caller>(channel, hello, secret, name, streams);
+  streams->enter();
   caller->self_ = caller;
   caller->stub_.PrepareBidiStreamingCall(&caller->context_, kMethod, {}, caller.get());
   caller->AddHold();  // until let_go(): threads of the program write
@@ -21,8 +38,12 @@ std::shared_ptr<Caller> Caller::open(const std::shared_ptr<grpc::Channel>& chann
 }
 
 Caller::Caller(const std::shared_ptr<grpc::Channel>& channel, const grpc_link::Hello& hello,
-               const std::string& secret, std::string name)
-    : channel_(channel), name_(std::move(name)), stub_(channel), handshake_(hello, secret) {}
+               const std::string& secret, std::string name, std::shared_ptr<OpenStreams> streams)
+    : channel_(channel),
+      name_(std::move(name)),
+      streams_(std::move(streams)),
+      stub_(channel),
+      handshake_(hello, secret) {}
 
 bool Caller::call(Packet& request, Done& done) {
   uint64_t number = 0;
@@ -70,7 +91,7 @@ void Caller::let_go(const Status& why) {
 }
 
 void Caller::OnDone(const Status& status) {
-  const std::shared_ptr<Caller> last = std::move(self_);
+  std::shared_ptr<Caller> last = std::move(self_);
   std::map<uint64_t, Done> left;
   std::string why;
   {
@@ -84,14 +105,9 @@ void Caller::OnDone(const Status& status) {
   const std::string error =
       "the connection to worker " + name_ + (refused ? " ended: " : " is gone: ") + why;
   for (const auto& [number, done] : left) done({}, error);
-  std::lock_guard lock(calls_mutex_);
-  gone_ = true;
-  changed_.notify_all();
-}
-
-void Caller::wait_until_gone() {
-  std::unique_lock lock(calls_mutex_);
-  changed_.wait(lock, [&] { return gone_; });
+  const std::shared_ptr<OpenStreams> streams = streams_;
+  last.reset();
+  streams->leave();
 }
 
 }  // namespace taeda::inline v0_2::distributed::grpc_rpc

@@ -98,7 +98,7 @@ std::shared_ptr<Caller> Wire::caller_for(int64_t to, const std::shared_ptr<Calle
   if (stopped_) return nullptr;
   Peer& peer = peers_.at(to);
   if (!peer.caller || peer.caller == ended)
-    peer.caller = Caller::open(peer.channel, hello_, options_.security.secret, peer.name);
+    peer.caller = Caller::open(peer.channel, hello_, options_.security.secret, peer.name, streams_);
   return peer.caller;
 }
 
@@ -127,8 +127,7 @@ void Wire::stop() {
   for (const auto& weak : callees)
     if (const auto callee = weak.lock())
       callee->close({grpc::StatusCode::UNAVAILABLE, "the worker was shut down"});
-  for (const auto& [id, peer] : peers)
-    if (peer.caller) peer.caller->wait_until_gone();
+  streams_->wait_until_none();
   server_->Shutdown(std::chrono::system_clock::now() + kStopTimeout);
   server_->Wait();
 }

@@ -45,6 +45,7 @@ class Wire final : public rpc::Transport, private grpc::CallbackGenericService {
   std::shared_ptr<Office> office_;
   std::mutex mutex_;
   bool stopped_ = false;
+  const std::shared_ptr<OpenStreams> streams_ = std::make_shared<OpenStreams>();
   std::map<int64_t, Peer> peers_;
   std::vector<std::weak_ptr<Callee>> callees_;
   std::unique_ptr<grpc::Server> server_;
