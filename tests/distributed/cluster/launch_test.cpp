@@ -243,7 +243,7 @@ const Role machine("machine", [] {
 });
 
 /// Launchers that meet on this machine.
-class Machines : public Launch {
+class LaunchOnMachines : public Launch {
  protected:
   using Settings = std::map<std::string, std::string>;
 
@@ -283,7 +283,7 @@ class Machines : public Launch {
   int count_ = 0;
 };
 
-TEST_F(Machines, CountTheirRanksTogether) {
+TEST_F(LaunchOnMachines, CountTheirRanksTogether) {
   const std::string script = "echo $RANK/$WORLD_SIZE $LOCAL_RANK/$LOCAL_WORLD_SIZE $GROUP_RANK";
   const auto second = machine(script, 1, {{"TAEDA_TEST_NODE_RANK", "1"}});
   const auto first = machine(script, 2, {{"TAEDA_TEST_NODE_RANK", "0"}});
@@ -293,7 +293,7 @@ TEST_F(Machines, CountTheirRanksTogether) {
   EXPECT_EQ(second->wait(), 0);
 }
 
-TEST_F(Machines, RanksOfAllMeetInOneGroup) {
+TEST_F(LaunchOnMachines, RanksOfAllMeetInOneGroup) {
   const std::string script =
       "TAEDA_TEST_ROLE=reducing exec /proc/" + std::to_string(::getpid()) + "/exe";
   const auto first = machine(script, 1), second = machine(script, 2);
@@ -305,7 +305,7 @@ TEST_F(Machines, RanksOfAllMeetInOneGroup) {
   EXPECT_EQ(second->wait(), 0);
 }
 
-TEST_F(Machines, StartAgainTogetherAndAllSayWhoFailed) {
+TEST_F(LaunchOnMachines, StartAgainTogetherAndAllSayWhoFailed) {
   const std::string script =
       "echo $TORCHELASTIC_RESTART_COUNT; test $RANK = 1 && exit 5; sleep 300";
   const Settings more = {{"TAEDA_TEST_RESTARTS", "1"}};
@@ -319,14 +319,14 @@ TEST_F(Machines, StartAgainTogetherAndAllSayWhoFailed) {
   EXPECT_NE(second->wait(), 0);
 }
 
-TEST_F(Machines, ThatDoNotComeAreMissed) {
+TEST_F(LaunchOnMachines, ThatDoNotComeAreMissed) {
   const auto first = machine("true", 1, {{"TAEDA_TEST_JOIN_MS", "1000"}});
   EXPECT_THAT(all_of(*first),
               ElementsAre(MatchesRegex(
                   "job 'test': 1 of at least 2 machines came to 127.0.0.1:[0-9]+ within 1 s")));
 }
 
-TEST_F(Machines, ThatStopAreMissedAndReplaced) {
+TEST_F(LaunchOnMachines, ThatStopAreMissedAndReplaced) {
   const std::string script =
       "echo $TORCHELASTIC_RESTART_COUNT; "
       "test $TORCHELASTIC_RESTART_COUNT = 1 || sleep 300";
@@ -346,7 +346,7 @@ TEST_F(Machines, ThatStopAreMissedAndReplaced) {
   EXPECT_EQ(third->wait(), 0);
 }
 
-TEST_F(Machines, ThatComeLaterTakePartWhereTheyMay) {
+TEST_F(LaunchOnMachines, ThatComeLaterTakePartWhereTheyMay) {
   const std::string script = "echo of $WORLD_SIZE; test $WORLD_SIZE = 2 || sleep 300";
   const Settings more = {{"TAEDA_TEST_MIN", "1"}};
   const auto first = machine(script, 1, more);
