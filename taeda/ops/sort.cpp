@@ -45,7 +45,7 @@ Tensor argsort(const Tensor& self, int64_t dim, bool descending) {
   return std::get<1>(self.detach().sort(dim, descending));
 }
 
-Tensor::T2 topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool sorted) {
+Tensor::T2 topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool /*sorted*/) {
   const int64_t d = wrap_dim(dim, self.dim());
   TAEDA_CHECK(k >= 0 && k <= (self.dim() > 0 ? self.sizes()[d] : 1),
               "selected index k out of range");
