@@ -2,14 +2,12 @@
 // processes of one thread are than one. `distributed_training [--ranks N] [--rounds N]`, one JSON
 // line a case. Not for libtorch: it includes Taeda's headers.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
-#include <string>
 #include <vector>
 
 #include "models.h"
+#include "processes.h"
 #include "taeda/distributed/cluster/spawn.h"
 #include "taeda/distributed/distributed.h"
 
@@ -17,26 +15,16 @@ namespace {
 
 namespace F = torch::nn::functional;
 namespace dist = taeda::distributed;
+using bench::median_of;
+using bench::seconds_of;
 using torch::Tensor;
-using Clock = std::chrono::steady_clock;
-
-double seconds_of(int calls, const std::function<void()>& f) {
-  const auto start = Clock::now();
-  for (int i = 0; i < calls; ++i) f();
-  return std::chrono::duration<double>(Clock::now() - start).count() / calls;
-}
-
-double median_of(std::vector<double> v) {
-  std::nth_element(v.begin(), v.begin() + static_cast<ptrdiff_t>(v.size() / 2), v.end());
-  return v[v.size() / 2];
-}
 
 /// One training step of anything that gives logits.
 template <class Model>
 std::function<void()> step_of(Model model, const Tensor& x) {
   const Tensor target = torch::randint(0, 10, {x.size(0)}, torch::kLong);
-  auto optimizer = std::make_shared<torch::optim::Adam>(model->parameters(),
-                                                        torch::optim::AdamOptions(1e-3));
+  auto optimizer =
+      std::make_shared<torch::optim::Adam>(model->parameters(), torch::optim::AdamOptions(1e-3));
   return [model, x, target, optimizer]() mutable {
     optimizer->zero_grad();
     F::cross_entropy(model(x), target).backward();
@@ -114,16 +102,10 @@ void measure_scaling(int rank, int rounds) {
   dist::destroy_process_group();
 }
 
-int option(int argc, char** argv, const std::string& name, int otherwise) {
-  for (int i = 1; i + 1 < argc; i += 2)
-    if (name == argv[i]) return std::atoi(argv[i + 1]);
-  return otherwise;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int rounds = option(argc, argv, "--rounds", 15);
+  const int rounds = bench::option(argc, argv, "--rounds", 15);
   dist::spawn(measure_overhead, std::tuple(rounds), 1);
-  dist::spawn(measure_scaling, std::tuple(rounds), option(argc, argv, "--ranks", 2));
+  dist::spawn(measure_scaling, std::tuple(rounds), bench::option(argc, argv, "--ranks", 2));
 }
