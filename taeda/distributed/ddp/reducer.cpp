@@ -230,14 +230,7 @@ std::future<Tensor> Reducer::exchange(size_t number) {
   const bool last = number + 1 == buckets_.size();
   const Bucket& bucket = buckets_[number];
   if (last) tell_who_has_what();
-  if (!comm_hook_) {
-    const WorkPtr work = group_->all_reduce(bucket.flat, ReduceOp::premul_sum(1.0 / divisor_),
-                                            {.async = true, .site = options_.site});
-    return std::async(std::launch::deferred, [work, flat = bucket.flat] {
-      work->wait();
-      return flat;
-    });
-  }
+  if (!comm_hook_) return average(bucket.flat, last);
   std::vector<Tensor> gradients, parameters;
   for (size_t k = 0; k < bucket.members.size(); ++k) {
     gradients.push_back(bucket.layout.part(bucket.flat, k));
@@ -245,6 +238,24 @@ std::future<Tensor> Reducer::exchange(size_t number) {
   }
   GradBucket given(number, last, bucket.flat, std::move(gradients), std::move(parameters));
   return comm_hook_(given);
+}
+
+/// After the last bucket nothing is left to compute: it is exchanged by the thread that waits for
+/// it, when it has waited for the others, and no other thread has to be woken.
+std::future<Tensor> Reducer::average(const Tensor& flat, bool last) const {
+  const auto start = [this, flat, factor = 1.0 / divisor_](bool async) {
+    return group_->all_reduce(flat, ReduceOp::premul_sum(factor),
+                              {.async = async, .site = options_.site});
+  };
+  if (last)
+    return std::async(std::launch::deferred, [start, flat] {
+      start(false);
+      return flat;
+    });
+  return std::async(std::launch::deferred, [work = start(true), flat] {
+    work->wait();
+    return flat;
+  });
 }
 
 /// With the last bucket all states are known.
@@ -316,12 +327,12 @@ void Reducer::warn_of_missing() {
 
 /// Waits for a bucket's average.
 void Reducer::receive(Bucket& bucket) {
-  const Tensor result = bucket.result.get();
   const Device device = bucket.flat.device();
   if (Stream* const stream = stream_of(device)) {
     current_stream(device).wait_stream(*stream);
     nn::detail::mark_user(bucket.flat, current_stream(device));
   }
+  const Tensor result = bucket.result.get();
   if (!(result.storage() == bucket.flat.storage()))
     piece(bucket.flat, 0, bucket.layout.numel()).copy_(result);
   if (shadow_) return;

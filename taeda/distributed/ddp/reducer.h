@@ -80,6 +80,7 @@ class Reducer {
   std::vector<Tensor> gradients_of(const Bucket& bucket) const;
   bool is_in_place(const Bucket& bucket, size_t k) const;
   std::future<Tensor> exchange(size_t number);
+  std::future<Tensor> average(const Tensor& flat, bool last) const;
   void tell_who_has_what();
   void place_gradients(Bucket& bucket, State which);
 
