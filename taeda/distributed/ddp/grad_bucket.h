@@ -5,19 +5,19 @@
 #include <future>
 #include <vector>
 
-#include "taeda/tensor/tensor.h"
+#include "taeda/nn/parallel/buckets.h"
 
 namespace taeda::inline v0_2::distributed {
 
 /// Gradients of some parameters as one flat tensor: torch.distributed.GradBucket.
 class GradBucket {
  public:
-  GradBucket(size_t index, bool is_last, Tensor buffer, std::vector<Tensor> gradients,
+  GradBucket(size_t index, bool is_last, Tensor buffer, nn::parallel::FlatLayout layout,
              std::vector<Tensor> parameters)
       : index_(index),
         is_last_(is_last),
         buffer_(std::move(buffer)),
-        gradients_(std::move(gradients)),
+        layout_(std::move(layout)),
         parameters_(std::move(parameters)) {}
 
   /// The number of the bucket; those with smaller ones are sent before.
@@ -27,14 +27,19 @@ class GradBucket {
   const Tensor& buffer() const { return buffer_; }
   void set_buffer(Tensor buffer) { buffer_ = std::move(buffer); }
   /// The parts of the buffer, each with the sizes of its parameter.
-  const std::vector<Tensor>& gradients() const { return gradients_; }
+  std::vector<Tensor> gradients() const {
+    std::vector<Tensor> out;
+    for (size_t k = 0; k < layout_.size(); ++k) out.push_back(layout_.part(buffer_, k));
+    return out;
+  }
   const std::vector<Tensor>& parameters() const { return parameters_; }
 
  private:
   size_t index_;
   bool is_last_;
   Tensor buffer_;
-  std::vector<Tensor> gradients_, parameters_;
+  nn::parallel::FlatLayout layout_;
+  std::vector<Tensor> parameters_;
 };
 
 /// Starts to exchange a bucket and gives, when it is waited for, the gradients that all ranks go on

@@ -24,16 +24,22 @@ PowerSGDState::PowerSGDState(ProcessGroupPtr process_group, PowerSGDOptions opti
   TAEDA_CHECK_VALUE(
       options.start_powerSGD_iter > 1 || (!options.use_error_feedback && !options.warm_start),
       "Expect `start_powerSGD_iter` > 1 if `use_error_feedback` or `warm_start` is enabled, "
-      "because "
-      "PowerSGD can only be applied after the first two iterations in DDP, got ",
+      "because PowerSGD can only be applied after the first two iterations in DDP, got ",
       options.start_powerSGD_iter);
 }
 
 namespace {
 
 /// Gram and Schmidt: makes columns orthonormal, in place. A column that is a sum of those before it
-/// becomes zero; what rounding leaves of it is no direction.
+/// becomes zero; what rounding leaves of it is no direction. 16-bit numbers are too coarse for that
+/// and are made so in float32.
 void orthogonalize(const Tensor& matrix, double epsilon) {
+  if (matrix.dtype() == kHalf || matrix.dtype() == kBFloat16) {
+    const Tensor wide = matrix.to(kFloat);
+    orthogonalize(wide, epsilon);
+    matrix.copy_(wide);
+    return;
+  }
   constexpr double kNothingLeft = 1e-5;
   const Tensor before = matrix.norm(2, IntArrayRef({0}));
   const int64_t columns = matrix.size(1);
@@ -59,7 +65,6 @@ class PowerSGDExchange {
     add_error();
     divide(bucket.gradients());
     make_factors();
-    all_q_ = flatten(q_);
     for (size_t i = 0; i < matrices_.size(); ++i) p_.push_back(matmul(matrices_[i], q_[i]));
     all_p_ = flatten(p_);
     p_sent_ = send(all_p_, false);
@@ -73,8 +78,8 @@ class PowerSGDExchange {
     receive(p_sent_, all_p_, p_);
     for (const Tensor& p : p_) orthogonalize(p, state_->options_.orthogonalization_epsilon);
     for (size_t i = 0; i < matrices_.size(); ++i) q_[i].copy_(matmul(matrices_[i].t(), p_[i]));
-    all_q_ = flatten(q_);
-    receive(send(all_q_, true), all_q_, q_);
+    const Tensor all_q = flatten(q_);
+    receive(send(all_q, true), all_q, q_);
     receive(whole_sent_, all_whole_, whole_);
     const Tensor before = state_->options_.use_error_feedback ? buffer_.clone() : Tensor();
     for (size_t i = 0; i < matrices_.size(); ++i) matrices_[i].copy_(matmul(p_[i], q_[i].t()));
@@ -153,7 +158,7 @@ class PowerSGDExchange {
   const Tensor buffer_;
   std::vector<Tensor> matrices_, whole_;  // parts of the buffer
   std::vector<Tensor> p_, q_;
-  Tensor all_p_, all_q_, all_whole_;  // on their way
+  Tensor all_p_, all_whole_;  // on their way
   WorkPtr p_sent_, whole_sent_;
 };
 

@@ -231,12 +231,9 @@ std::future<Tensor> Reducer::exchange(size_t number) {
   const Bucket& bucket = buckets_[number];
   if (last) tell_who_has_what();
   if (!comm_hook_) return average(bucket.flat, last);
-  std::vector<Tensor> gradients, parameters;
-  for (size_t k = 0; k < bucket.members.size(); ++k) {
-    gradients.push_back(bucket.layout.part(bucket.flat, k));
-    parameters.push_back(parameters_[bucket.members[k]]);
-  }
-  GradBucket given(number, last, bucket.flat, std::move(gradients), std::move(parameters));
+  std::vector<Tensor> parameters;
+  for (const size_t i : bucket.members) parameters.push_back(parameters_[i]);
+  GradBucket given(number, last, bucket.flat, bucket.layout, std::move(parameters));
   return comm_hook_(given);
 }
 

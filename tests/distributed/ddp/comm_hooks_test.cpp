@@ -120,6 +120,22 @@ TEST(PowerSGD, IsTheAverageBeforeItBeginsAndWithAllRanksOfTheMatrix) {
                  1e-5, 6);
 }
 
+TEST(PowerSGD, CompressesWhatAWrapperHasRounded) {
+  expect_average(
+      [](auto& ddp, auto& group) {
+        const auto state = std::make_shared<power::PowerSGDState>(
+            group, power::PowerSGDOptions{.matrix_approximation_rank = 16,
+                                          .start_powerSGD_iter = 2,
+                                          .min_compression_rate = 0.01});
+        const CommHook low_rank_hook = [state](GradBucket& bucket) {
+          return power::powerSGD_hook(state, bucket);
+        };
+        ddp->register_comm_hook(hooks::bf16_compress_wrapper(low_rank_hook),
+                                [](const CommHook& h, GradBucket& b) { return h(b); });
+      },
+      1e-2, 4);
+}
+
 TEST(PowerSGD, WhatIsLostIsAddedToTheNextPasses) {
   // Of the same gradient in every pass, the mean of what was given comes closer to the true one.
   const std::vector<Tensor> want = expected_gradients(8);
