@@ -43,6 +43,19 @@ const Role count_in_store("count in a served store", [] {
   return 0;
 });
 
+/// Ends while threads that it left to themselves still ask, each with a code for every question.
+const Role end_while_asking("end while a store is asked", [] {
+  const Security security{.secret = kTestSecret};
+  auto store = std::make_shared<TCPStore>(
+      "localhost", TCPStoreOptions{.port = 0, .is_master = true, .security = security});
+  for (int i = 0; i < 4; ++i)
+    std::thread([store] {
+      while (true) store->add("asked", 1);
+    }).detach();
+  while (store->add("asked", 0) < 100) std::this_thread::yield();
+  return 0;
+});
+
 class TcpStores : public testing::Test {
  protected:
   void SetUp() override {
@@ -176,6 +189,13 @@ TEST_F(TcpStores, TheMastersEndIsAnErrorForTheOthers) {
   store.reset();
   EXPECT_THAT(waiting.get(), AllOf(HasSubstr(name(other.port()) + ".get: the store's server at"),
                                    HasSubstr("is gone: the master's store was closed")));
+}
+
+TEST_F(TcpStores, AProcessMayEndWhileItsThreadsAsk) {
+  for (int i = 0; i < 3; ++i) {
+    Process process("end while a store is asked");
+    EXPECT_EQ(process.wait(), 0);
+  }
 }
 
 TEST_F(TcpStores, TwoJobsOnOnePortAreAnError) {

@@ -2,11 +2,18 @@
 
 #include "taeda/distributed/engine.h"
 
+#include <openssl/crypto.h>
+
 #include "taeda/distributed/grpc_engine.h"
 #include "taeda/distributed/rpc/grpc/wire.h"
 #include "taeda/distributed/store/grpc/client.h"
 
 namespace {
+
+/// Threads of gRPC, and those that a failed group left waiting for the store, go on until the
+/// process has ended. OpenSSL must not free its tables under them when it begins to; this comes
+/// before anything else uses OpenSSL, or has no effect.
+[[maybe_unused]] const int openssl_stays = OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr);
 
 std::unique_ptr<taeda::distributed::detail::TcpStoreClient> open_store(
     const std::string& host, const taeda::distributed::TCPStoreOptions& options) {

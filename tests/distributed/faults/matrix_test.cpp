@@ -302,7 +302,7 @@ const std::vector<FaultKind> kinds = {
      .others = {"rank 2 is gone: rank ", "rank 2 has not called it",
                 "nothing was heard from rank 2",
                 // Rank 0 heard it first, and has ended with the store.
-                "rank 1 lost the connection to rank 0"},
+                "rank 1 lost the connection to rank "},
      .victim_as_well = {"the store, which would tell why, does not answer"},
      .store = MatrixStore::Machines,
      .timeout_ms = 1000,
