@@ -223,6 +223,19 @@ Tensor det(const Tensor& A) {
 
 std::tuple<Tensor, Tensor> slogdet(const Tensor& A) { return sign_and_log("linalg.slogdet", A); }
 
+namespace {
+
+/// They name rows, counted from 1, that a solver exchanges without looking.
+void check_pivots(const char* op, const Tensor& pivots) {
+  if (pivots.numel() == 0) return;
+  const auto [least, most] = pivots.aminmax();
+  const int low = least.item<int>(), high = most.item<int>();
+  TAEDA_CHECK(low >= 1 && high <= pivots.size(-1), op, ": pivots must be between 1 and ",
+              pivots.size(-1), ", the number of rows, but got ", low < 1 ? low : high);
+}
+
+}  // namespace
+
 Tensor lu_solve(const Tensor& LU, const Tensor& pivots, const Tensor& B, bool left, bool adjoint) {
   const char* const op = "linalg.lu_solve";
   check_square_input(op, LU);
@@ -232,6 +245,7 @@ Tensor lu_solve(const Tensor& LU, const Tensor& pivots, const Tensor& B, bool le
               ": Number of pivots per batch should be same as the dimension of the matrix");
   check_system(op, LU, B, left);
   check_same_device(op, {&LU, &pivots});
+  check_pivots(op, pivots);
   if (!left) return lu_solve(LU, pivots, B.mT(), true, !adjoint).mT();
   const Tensor right = expand_batch(B, broadcast_sizes(batch_of(B), batch_of(LU)));
   if (!wants_grad(LU, B)) return solve_factored(LU, pivots, right, adjoint);
@@ -244,7 +258,7 @@ Tensor lu_solve(const Tensor& LU, const Tensor& pivots, const Tensor& B, bool le
                           true);
 }
 
-}  // namespace taeda::linalg
+}  // namespace taeda::inline v0_2::linalg
 
 namespace taeda::inline v0_2 {
 
@@ -263,4 +277,4 @@ Tensor cholesky_inverse(const Tensor& L, bool upper) {
   return cholesky_solve(detail::eye_like(L.size(-1), L.size(-1), L), L, upper);
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2
