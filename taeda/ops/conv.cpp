@@ -117,7 +117,7 @@ TensorVec weight_grad(const Tensor& x, const Tensor& g, const ConvGeometry& geom
   if (with_bias) outs.push_back(sums);
   autograd::record_multi(
       "ConvolutionBackwardBackward0", outs, {x, g},
-      [x = save(x), g = save(g, "g"), geometry, in = DimVector(x.sizes()),
+      [x = save_tensor(x), g = save_tensor(g, "g"), geometry, in = DimVector(x.sizes()),
        small = DimVector(g.sizes())](const TensorVec& grads, Needs needs) {
         Tensor gx, gg;
         if (needs[0] && grads[0].defined())
@@ -277,7 +277,9 @@ Tensor conv_transpose(const char* op, int ndim, const Tensor& x, const Tensor& w
 
 }  // namespace
 
-ConvPadding::ConvPadding(const char* word) : sizes_{0}, same_(std::strcmp(word, "same") == 0) {
+ConvPadding::ConvPadding(const char* word) : sizes_{0} {
+  TAEDA_CHECK(word, "Invalid padding string: a null pointer; expected 'same' or 'valid'");
+  same_ = std::strcmp(word, "same") == 0;
   TAEDA_CHECK(same_ || std::strcmp(word, "valid") == 0, "Invalid padding string: '", word, "'");
 }
 

@@ -79,8 +79,8 @@ std::tuple<Tensor, Tensor> solve_matrices(const Tensor& A, const Tensor& B, bool
   Tensor x = solve_factored(f.lu, f.pivots, B, false);
   if (wants_grad(A, B))
     record("LinalgSolveExBackward0", x, {A, B},
-           [A = save(A, "A"), x = save_output(x), lu = save(f.lu, "lu"),
-            pivots = save(f.pivots, "pivots")](const Tensor& g, Needs needs) {
+           [A = save_tensor(A, "A"), x = save_output(x), lu = save_tensor(f.lu, "lu"),
+            pivots = save_tensor(f.pivots, "pivots")](const Tensor& g, Needs needs) {
              const Tensor gb = fused_or_differentiable(
                  [&] { return solve_factored(lu.unpack(), pivots.unpack(), g, true); },
                  [&] { return std::get<0>(solve_ex(A.unpack().mT(), g)); });
@@ -133,7 +133,7 @@ std::tuple<Tensor, Tensor> sign_and_log(const char* op, const Tensor& A) {
     logarithm = diagonal.abs().log().sum(IntArrayRef({-1}));
   }
   if (wants_grad(A))
-    record("LinalgSlogdetBackward0", logarithm, {A}, [A = save(A, "A")](const Tensor& g) {
+    record("LinalgSlogdetBackward0", logarithm, {A}, [A = save_tensor(A, "A")](const Tensor& g) {
       return std::get<0>(inv_ex(A.unpack())).mT().mul(g.unsqueeze(-1).unsqueeze(-1));
     });
   return {sign, logarithm};
@@ -176,8 +176,8 @@ Tensor solve_triangular(const Tensor& A, const Tensor& B, bool upper, bool left,
   solve_triangular_in_place(matrix.detach(), x, upper, false, unitriangular);
   if (wants_grad(matrix, right))
     record("LinalgSolveTriangularBackward0", x, {matrix, right},
-           [a = save(matrix, "matrix"), x = save_output(x), upper, unitriangular](const Tensor& g,
-                                                                                  Needs needs) {
+           [a = save_tensor(matrix, "matrix"), x = save_output(x), upper, unitriangular](
+               const Tensor& g, Needs needs) {
              const Tensor gb = solve_triangular(a.unpack().mT(), g, !upper, true, unitriangular);
              Tensor ga;
              if (needs[0]) {
@@ -215,7 +215,7 @@ Tensor det(const Tensor& A) {
   }
   if (wants_grad(A))
     record("LinalgDetBackward0", out, {A},
-           [A = save(A, "A"), out = save_output(out)](const Tensor& g) {
+           [A = save_tensor(A, "A"), out = save_output(out)](const Tensor& g) {
              return cofactors(A.unpack(), out.unpack()).mul(g.unsqueeze(-1).unsqueeze(-1));
            });
   return out;

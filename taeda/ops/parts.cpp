@@ -138,8 +138,8 @@ Tensor scatter_extreme(const Tensor& self, int64_t dim, const Tensor& index, con
   }
   if (wants_grad(self, src))
     record("ScatterReduceBackward0", out, {self, src},
-           [dim, include_self, a = save(self), b = save(src, "src"), at = save(index, "index"),
-            y = save_output(out)](const Tensor& g, Needs needs) {
+           [dim, include_self, a = save_tensor(self), b = save_tensor(src, "src"),
+            at = save_tensor(index, "index"), y = save_output(out)](const Tensor& g, Needs needs) {
              const Tensor self = a.unpack(), src = b.unpack(), index = at.unpack();
              const Tensor best = y.unpack();
              Tensor own, given, share;

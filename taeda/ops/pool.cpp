@@ -136,7 +136,7 @@ Tensor max_pool_gather(const Tensor& x, const MaxPoolState& s) {
     max_pool_gather_slot(x.device().type(), out, dense(x, s.order), window, s.geometry);
   if (wants_grad(x)) {
     MaxPoolState again = s;
-    again.window = save(window, "window");
+    again.window = save_tensor(window, "window");
     record(s.name, out, {x},
            [again = std::move(again)](const Tensor& g) { return max_pool_backward(g, again); });
   }
@@ -150,7 +150,7 @@ Tensor max_pool_backward(const Tensor& g, const MaxPoolState& s) {
     max_pool_backward_slot(g.device().type(), out, dense(g, s.order), window, s.geometry);
   if (wants_grad(g)) {
     MaxPoolState again = s;
-    again.window = save(window, "window");
+    again.window = save_tensor(window, "window");
     record(s.name, out, {g},
            [again = std::move(again)](const Tensor& gg) { return max_pool_gather(gg, again); });
   }
@@ -183,10 +183,9 @@ MaxPool run_max_pool(int ndim, const Tensor& input, IntArrayRef kernel, IntArray
     max_pool_slot(input.device().type(), pool.out, pool.window, dense(input, order), pool.geometry);
   if (record_it)
     record(names(ndim).max_backward, pool.out, {input},
-           [s = MaxPoolState{save(pool.window, "window"), pool.geometry, DimVector(input.sizes()),
-                             order, names(ndim).max_backward}](const Tensor& g) {
-             return max_pool_backward(g, s);
-           });
+           [s = MaxPoolState{save_tensor(pool.window, "window"), pool.geometry,
+                             DimVector(input.sizes()), order, names(ndim).max_backward}](
+               const Tensor& g) { return max_pool_backward(g, s); });
   return pool;
 }
 
@@ -313,7 +312,7 @@ std::tuple<Tensor, Tensor> adaptive_max_pool(int ndim, const Tensor& input,
     adaptive_max_pool_slot(x.device().type(), out, indices, dense(x, MemoryFormat::Contiguous));
   if (wants_grad(x))
     record(names(ndim).adaptive_max_backward, out, {x},
-           [indices = save(indices, "indices"), in = DimVector(x.sizes())](const Tensor& g) {
+           [indices = save_tensor(indices, "indices"), in = DimVector(x.sizes())](const Tensor& g) {
              const int64_t channel = product(IntArrayRef(in).slice(2, in.size() - 2));
              const Tensor flat = zeros({in[0], in[1], channel}, g.options());
              return flat.scatter_add(2, indices.unpack().flatten(2), g.flatten(2)).reshape(in);

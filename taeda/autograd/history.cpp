@@ -1,4 +1,4 @@
-#include "taeda/autograd/record.h"
+#include "taeda/autograd/history.h"
 
 #include "taeda/autograd/anomaly.h"
 #include "taeda/autograd/view.h"
@@ -96,4 +96,4 @@ void InplaceChange::finish(NodePtr node) {
   rebase_history(self_, std::move(node), 0);
 }
 
-}  // namespace taeda::autograd
+}  // namespace taeda::inline v0_2::autograd
