@@ -11,6 +11,7 @@
 #include "taeda/distributed/group/device_mesh.h"
 #include "taeda/distributed/group/flight_recorder.h"
 #include "taeda/distributed/group/process_group.h"
+#include "taeda/distributed/join.h"
 #include "taeda/distributed/pipeline/schedules.h"
 #include "taeda/distributed/rendezvous.h"
 #include "taeda/distributed/sampler.h"
