@@ -42,8 +42,7 @@ class JoinContext {
     }
   }
 
-  JoinContext(const Joinables& joinables, const JoinOptions& options,
-       std::source_location site)
+  JoinContext(const Joinables& joinables, const JoinOptions& options, std::source_location site)
       : joinables_(joinables), options_(options), site_(site) {
     for (Joinable& j : joinables_) j.enter_join(options_);
     for (Joinable& j : joinables_) j.join_ = this;
@@ -115,9 +114,8 @@ class JoinContext {
                                  which, " (flags ", (word - 1) % Joinable::kFlags, ")");
   }
   [[noreturn]] void fail(int rank, int64_t word, int other, int64_t others) const {
-    taeda::detail::fail<Error>(
-        taeda::detail::concat("join: rank ", rank, " runs ", text(word), ", but rank ", other,
-                              " runs ", text(others)));
+    taeda::detail::fail<Error>(taeda::detail::concat("join: rank ", rank, " runs ", text(word),
+                                                     ", but rank ", other, " runs ", text(others)));
   }
 
   const Joinables joinables_;
@@ -130,8 +128,7 @@ std::optional<JoinTurn> Joinable::take_turn(int flags) {
   return join_->take_turn(*this, flags);
 }
 
-void join(const Joinables& joinables,
-          const std::function<void()>& loop, const JoinOptions& options,
+void join(const Joinables& joinables, const std::function<void()>& loop, const JoinOptions& options,
           std::source_location site) {
   JoinContext::check(joinables);
   if (!options.enable || JoinContext::group_of(joinables)->size() == 1) return loop();

@@ -117,7 +117,8 @@ bool DistributedDataParallelBase::buffers_may_differ() const {
 
 void DistributedDataParallelBase::before_forward() {
   int root = 0;
-  const int flags = (buffers_may_differ() ? kSendsBuffers : 0) + (synchronizes() ? kSynchronizes : 0);
+  const int flags =
+      (buffers_may_differ() ? kSendsBuffers : 0) + (synchronizes() ? kSynchronizes : 0);
   if (const auto turn = take_turn(flags)) {
     divide_for(*turn);
     root = turn->last();

@@ -104,7 +104,7 @@ class DistributedDataParallelBase : public nn::Module, public Joinable {
   std::unique_ptr<Reducer> reducer_;
   bool hooked_ = false, synchronize_ = true;
   bool synchronized_ = true;  ///< in the last forward: buffers have changed since they were sent
-  JoinOptions joining_;  ///< of the join that is under way
+  JoinOptions joining_;       ///< of the join that is under way
 };
 
 /// A module whose gradients are averaged over the processes of a group while backward computes

@@ -57,9 +57,8 @@ LentStep::~LentStep() { exchange_numbers(); }
 void LentStep::exchange_numbers() {
   size_t at = 0;
   for (auto& group : groups_)
-    group.options().visit([&](const char*, double own) {
-      return std::exchange(numbers_[at++], own);
-    });
+    group.options().visit(
+        [&](const char*, double own) { return std::exchange(numbers_[at++], own); });
 }
 
 Device ZeroPartition::device(const ParamGroups& groups) const {

@@ -19,8 +19,8 @@ namespace taeda::inline v0_2::distributed {
 /// keeps the state of a share of the parameters, updates them, and sends them to the others. The
 /// numbers are those of the plain optimizer, bit for bit, if gradients are the same in all
 /// processes, as after DistributedDataParallel's backward. Parameter groups, schedules, closures
-/// and gradient scalers work as with the plain one; all processes do the same with it, or name it in
-/// a `join`.
+/// and gradient scalers work as with the plain one; all processes do the same with it, or name it
+/// in a `join`.
 ///
 /// Parameters are counted as in the plain optimizer, so either's state can be loaded into the
 /// other.

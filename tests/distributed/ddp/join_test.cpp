@@ -134,11 +134,13 @@ TEST(Join, ErrorsNameWhatIsJoined) {
                           "DistributedDataParallel #1 (flags 1)"));
   });
   run_group(1, [](const ProcessGroupPtr& group) {
-    const ProcessGroupPtr another = distributed::ProcessGroup::create(
-        "gloo", std::make_shared<distributed::HashStore>(), 0, 1);
+    const ProcessGroupPtr another =
+        distributed::ProcessGroup::create("gloo", std::make_shared<distributed::HashStore>(), 0, 1);
     DistributedDataParallel first(make_layers_to_join(), {.process_group = group});
     DistributedDataParallel second(make_layers_to_join(), {.process_group = another});
-    EXPECT_EQ(error_of([&] { distributed::join({*first, *second}, [] {}); }),
+    EXPECT_EQ(error_of([&] {
+                distributed::join({*first, *second}, [] {});
+              }),
               "Using join context manager with multiple process groups");
   });
 }

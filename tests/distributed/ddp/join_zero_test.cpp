@@ -36,8 +36,8 @@ struct ZeroCase {
 /// Trains with all that changes gradients and options between backward and step: accumulation,
 /// steps that are left out, clipping, a schedule; evaluates in between.
 template <class Optimizer>
-void train_joined(DistributedDataParallel<nn::SequentialImpl>& ddp, Optimizer& optimizer,
-                  int rank, int steps) {
+void train_joined(DistributedDataParallel<nn::SequentialImpl>& ddp, Optimizer& optimizer, int rank,
+                  int steps) {
   optim::StepLR schedule(optimizer, 1, 0.9);
   for (int step = 0; step < steps; ++step) {
     if (step % 3 == 1) {
@@ -131,8 +131,7 @@ TEST(JoinZero, MoreEpochsKeepAllRanksEqual) {
     return optimizer.local_state_dict();
   });
   for (const auto& values : got.values)
-    for (size_t i = 0; i < values.size(); ++i)
-      EXPECT_TRUE(values[i].equal(got.values[0][i])) << i;
+    for (size_t i = 0; i < values.size(); ++i) EXPECT_TRUE(values[i].equal(got.values[0][i])) << i;
 }
 
 TEST(JoinZero, ARankWithoutABatchKeepsItsOptionsAndGradients) {
