@@ -7,6 +7,7 @@
 #include "taeda/distributed/ddp/comm_hooks.h"
 #include "taeda/distributed/ddp/distributed_data_parallel.h"
 #include "taeda/distributed/ddp/power_sgd.h"
+#include "taeda/distributed/environment.h"
 #include "taeda/distributed/group/collectives.h"
 #include "taeda/distributed/group/device_mesh.h"
 #include "taeda/distributed/group/flight_recorder.h"
