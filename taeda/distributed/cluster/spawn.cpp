@@ -145,13 +145,16 @@ class detail::Spawned {
 
   bool join(std::optional<std::chrono::milliseconds> timeout) {
     const auto begin = Clock::now();
-    const auto left = [&] {
-      return timeout
-                 ? *timeout - std::chrono::floor<std::chrono::milliseconds>(Clock::now() - begin)
-                 : kLook;
-    };
     look(std::chrono::milliseconds(0));
-    while (!failed_ && !all_ended() && left().count() > 0) look(std::min(kLook, left()));
+    while (!failed_ && !all_ended()) {
+      std::chrono::milliseconds time = kLook;
+      if (timeout) {
+        const auto spent = std::chrono::floor<std::chrono::milliseconds>(Clock::now() - begin);
+        if (spent >= *timeout) break;
+        time = std::min(time, *timeout - spent);
+      }
+      look(time);
+    }
     if (!failed_) return all_ended();
     end_others();
     fail(*failed_);
