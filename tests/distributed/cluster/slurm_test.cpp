@@ -66,7 +66,7 @@ slurmd -D -N machine1 > slurmd1.log 2>&1 &
 slurmd -D -N machine2 > slurmd2.log 2>&1 &
 for machines in 1 2; do
   echo "$machines machines"
-  srun --immediate=30 --nodes=$machines --ntasks=3 PROGRAM || tail -n 20 *.log
+  srun --immediate=30 --nodes=$machines --ntasks=3 PROGRAM 2> srun.log || tail -n 20 *.log
 done
 )";
 
