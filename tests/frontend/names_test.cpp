@@ -78,6 +78,45 @@ TEST(Names, FunctionsUnderTheirSecondNames) {
   EXPECT_TRUE(torch::sum(x, c10::OptionalIntArrayRef()).equal(x.sum()));
 }
 
+TEST(Names, FunctionsWithOtherArguments) {
+  const auto x = torch::arange(4.0).reshape({1, 4});
+  EXPECT_TRUE(at::pad(x, {1, 0}, "reflect").equal(torch::tensor({{1.0f, 0.0f, 1.0f, 2.0f, 3.0f}})));
+  EXPECT_TRUE(
+      at::constant_pad_nd(x, {0, 1}, 7).equal(torch::tensor({{0.0f, 1.0f, 2.0f, 3.0f, 7.0f}})));
+  EXPECT_TRUE(at::replication_pad1d(x, {1, 1}).equal(
+      torch::tensor({{0.0f, 0.0f, 1.0f, 2.0f, 3.0f, 3.0f}})));
+  EXPECT_EQ(error_of([&] { at::replication_pad1d(x, {1}); }),
+            "replication_pad1d: padding size is expected to be 2, but got 1");
+  EXPECT_EQ(error_of([&] { at::pad(x, {1, 1}, "mirror"); }), "Unrecognised padding mode mirror");
+  const auto image = torch::rand({1, 4, 2, 3});
+  EXPECT_TRUE(at::pixel_unshuffle(at::pixel_shuffle(image, 2), 2).equal(image));
+  EXPECT_TRUE(at::fill(x, 2).equal(torch::full({1, 4}, 2.0f)));
+  EXPECT_TRUE(at::chain_matmul({x, x.t(), x}).equal(x.mm(x.t()).mm(x)));
+  EXPECT_TRUE(torch::special::expit(x).equal(x.sigmoid()));
+  EXPECT_TRUE(at::special_gammaln(x + 1).equal(torch::lgamma(x + 1)));
+  EXPECT_TRUE(torch::nn::functional::one_hot(torch::tensor({1, 0}), 2)
+                  .equal(torch::tensor({{0, 1}, {1, 0}})));
+}
+
+TEST(Names, QuestionsAboutDtypes) {
+  const auto i = torch::ones(2, torch::kInt);
+  EXPECT_EQ(at::result_type(i, torch::ones(2)), torch::kFloat);
+  EXPECT_EQ(at::result_type(i, 1.5), torch::kFloat);
+  EXPECT_EQ(at::result_type(i, at::Scalar(3)), torch::kInt);
+  EXPECT_TRUE(c10::isIntegralType(torch::kBool, true));
+  EXPECT_FALSE(c10::isIntegralType(torch::kBool, false));
+  EXPECT_FALSE(c10::isSignedType(torch::kByte));
+  EXPECT_EQ(c10::elementSize(torch::kF64), 8u);
+  EXPECT_EQ(c10::promoteTypes(torch::kI32, torch::kF16), torch::kHalf);
+  EXPECT_EQ(c10::get_default_complex_dtype(), torch::kComplexFloat);
+  EXPECT_EQ(c10::DeviceTypeName(torch::kCPU), "CPU");
+  EXPECT_EQ(at::device_of(i), torch::Device("cpu"));
+  EXPECT_FALSE(at::device_of(torch::Tensor()));
+  EXPECT_FALSE(c10::OptionalDeviceGuard().current_device());
+  const torch::autograd::Variable variable = i;
+  EXPECT_TRUE(variable.is_same(i));
+}
+
 TEST(Names, LayoutIsStrided) { EXPECT_TRUE(torch::ones(2).layout() == torch::kStrided); }
 
 TEST(Names, NamespacesMayBeReopened) {

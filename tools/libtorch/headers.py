@@ -38,10 +38,12 @@ SKIPPED_SPACES = {"detail", "_detail", "impl", "internal", "native", "_ops", "re
 
 # Types that are one in both libraries, in Taeda's spelling.
 SPELLINGS = [(r"\bstd::__cxx11::", "std::"), (r"\bc10::optional<", "std::optional<"),
-             (r"\bc10::basic_string_view<char>", "std::string_view"), (r"\blong\b", "int64_t"),
+             (r"\bc10::basic_string_view<char>", "std::string_view"), (r"\bunsigned long\b", "size_t"),
+             (r"\blong\b", "int64_t"),
              # A program passes one of the alternatives; the first is asked for.
-             (r"(const )?c10::variant<(torch::enumtype::\w+)(, torch::enumtype::\w+)*>( &&?)?", r"\2"),
-             (r"(ExpandingArray\w*<\d), \w+>", r"\1>"), (r"\bc10::nullopt_t\b", "std::nullopt_t"),
+             (r"(const )?(c10::)?variant<(torch::enumtype::\w+)(, torch::enumtype::\w+)*>( &&?)?", r"\3"),
+             (r"\bc10::variant<", "std::variant<"), (r"(?<!:)\bvariant<", "std::variant<"),
+             (r"(ExpandingArray\w*<\w+), int64_t>", r"\1>"), (r"\bc10::nullopt_t\b", "std::nullopt_t"),
              (r"(const )?(at::ITensorListRef|c10::IListRef<at::Tensor>)( &)?", "at::TensorList"),
              (r"(?<!:)\bExpandingArray", "torch::ExpandingArray"),
              (r"\bcaffe2::TypeMeta\b", "c10::ScalarType")]

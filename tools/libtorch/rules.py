@@ -4,7 +4,7 @@ import re
 
 # (title, what it is matched with, pattern, reason). An entry reads "space::name(type; type)".
 RULES = [
-    ("symbolic sizes", r"SymInt|_symint",
+    ("symbolic sizes", r"Sym(Int|Float)|_symint|::sym_|[sS]ymbolic",
      "sizes that a tracer of graphs fills in; every such function is there with plain sizes"),
     ("named dimensions", r"Dimname|\bnames\(|has_names|\brename|refine_names|align_(to|as|tensors)",
      "PyTorch's prototype of named tensors was never finished"),
@@ -47,7 +47,11 @@ RULES = [
     ("old type objects", r"DeprecatedType|TypeProperties|Backend|DispatchKey|typeMeta|TypeMeta|caffe2|AutogradMeta|"
      r"VariableVersion|UndefinedTensor|unsafe\w+Impl|intrusive|TensorImpl|StorageImpl|key_set|is_meta_alloc|"
      r"GeneratorImpl|NamedTensor|OptionalTensorRef|ExclusivelyOwned|MaybeOwned|Backtrace|Caffe|LogAPI|"
-     r"SourceLocation|set_backtrace|DebugInfo|unsafe|StorageExtra|getHook|getAccelerator|c10::detail",
+     r"SourceLocation|set_backtrace|DebugInfo|unsafe|StorageExtra|getHook|getAccelerator|c10::detail|backtrace|"
+     r"kDynamic|Underlying|ThrowEnforce|Logg(ing|er)|ReplaceAll|StackTraceFetcher|ShowLogInfo|kDimVector|isPrint|"
+     r"printQuoted|LogPyTorch|GetExceptionString|_strides_[23]d|::(pack|unpack|create_legacy|reset_legacy)\(|"
+     r"Allocator|DataPtr|impl::|type_equal|merge_in|compilation_unit|getIntrusivePtr|get_named_tensor_meta|"
+     r"generic_packed|SelectiveStr|UNBOXED|CppFunction|expect_contiguous|weak_use_count",
      "the representation behind libtorch's handles"),
     ("inner parts of autograd", r"torch::autograd::(AnomalyMetadata|AutogradMeta|DifferentiableView|Edge|Extract|"
      r"Forward|GraphTask|InputBuffer|InputMetadata|NodeGuard|NodeTask|ReadyQueue|SavedVariable|TraceableFunction|"

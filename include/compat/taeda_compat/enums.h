@@ -52,6 +52,7 @@ TAEDA_COMPAT_ENUM(kSELU);
 TAEDA_COMPAT_ENUM(kGELU);
 TAEDA_COMPAT_ENUM(kFanIn);
 TAEDA_COMPAT_ENUM(kFanOut);
+TAEDA_COMPAT_ENUM(kMax);
 #undef TAEDA_COMPAT_ENUM
 
 /// Of an activation and of an interpolation, as the option that takes it demands.

@@ -52,7 +52,14 @@ using taeda::sinc_out;
 using taeda::softmax;
 using taeda::xlogy;
 using taeda::xlogy_out;
+/// Second names of functions that have one of their own in Taeda.
+inline Tensor expit(const Tensor& x) { return x.sigmoid(); }
+inline Tensor psi(const Tensor& x) { return taeda::digamma(x); }
+inline Tensor gammaln(const Tensor& x) { return taeda::lgamma(x); }
 }  // namespace special
+inline Tensor special_expit(const Tensor& x) { return special::expit(x); }
+inline Tensor special_psi(const Tensor& x) { return special::psi(x); }
+inline Tensor special_gammaln(const Tensor& x) { return special::gammaln(x); }
 
 #define TAEDA_COMPAT_SPECIAL(name) TAEDA_COMPAT_FORWARD(special_##name, taeda::name)
 TAEDA_COMPAT_SPECIAL(digamma);

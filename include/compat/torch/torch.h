@@ -10,5 +10,6 @@
 #include <taeda_compat/ivalue.h>
 #include <taeda_compat/library.h>
 #include <taeda_compat/namespaces.h>
+#include <taeda_compat/operations.h>
 #include <taeda_compat/text.h>
 #include <taeda_compat/types.h>
