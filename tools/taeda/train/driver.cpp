@@ -324,7 +324,9 @@ Score Training::evaluate(std::vector<int64_t>* predictions) {
                 predictions->begin() + static_cast<ptrdiff_t>(before) + share.first_target);
   }
   // Each rank has put its predictions between zeros.
-  ranks_.add_up(from_blob(predictions->data(), {static_cast<int64_t>(predictions->size())}, kLong));
+  if (!predictions->empty())
+    ranks_.add_up(
+        from_blob(predictions->data(), {static_cast<int64_t>(predictions->size())}, kLong));
   return meter.score(ranks_);
 }
 

@@ -27,11 +27,14 @@ namespace taeda::tool {
 namespace {
 
 namespace cluster = distributed::cluster;
+using Clock = std::chrono::steady_clock;
 
 /// The descriptor on which a rank says why it failed: its exit code as a byte, then the error.
 constexpr const char* kReportFile = "TAEDA_TRAIN_REPORT";
 /// How long the others have to end by themselves when one has failed: they may be writing a file.
 constexpr auto kGrace = std::chrono::seconds(3);
+/// Signals within this time are one.
+constexpr auto kOnce = std::chrono::milliseconds(500);
 
 /// How a rank failed.
 struct Failure {
@@ -131,17 +134,25 @@ class Processes {
     return out;
   }
 
+  /// Who sent it may have sent it to the ranks, too, and to this process twice (a terminal,
+  /// `timeout` and batch systems do one or both). A rank ends at once at its second signal of a
+  /// kind, so it gets one of the other kind.
   void pass_on_signals() {
     const int count = stop_.count();
-    if (count == passed_on_) return;
-    // From a terminal they have SIGINT already; another SIGINT would be their second.
-    signal_all(count == 1 ? SIGTERM : SIGKILL);
-    passed_on_ = count;
+    if (count == seen_) return;
+    const auto now = Clock::now();
+    if (seen_ == 0) {
+      told_ = now;
+      signal_all(stop_.last() == SIGTERM ? SIGINT : SIGTERM);
+    } else if (now - told_ > kOnce) {
+      signal_all(SIGKILL);
+    }
+    seen_ = count;
   }
 
   void end_others() {
-    const auto deadline = std::chrono::steady_clock::now() + kGrace;
-    while (!all_ended() && std::chrono::steady_clock::now() < deadline) look();
+    const auto deadline = Clock::now() + kGrace;
+    while (!all_ended() && Clock::now() < deadline) look();
     signal_all(SIGKILL);
     for (RankProcess& r : ranks_) r.child.wait();
   }
@@ -152,7 +163,8 @@ class Processes {
 
   const TrainOptions& options_;
   const cluster::StopSignals stop_;
-  int passed_on_ = 0;
+  int seen_ = 0;                 ///< signals
+  Clock::time_point told_ = {};  ///< when the ranks got the first one
   const std::string job_;
   const cluster::JobSecret secret_;
   const distributed::TCPStore store_;
