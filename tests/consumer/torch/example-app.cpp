@@ -1,3 +1,5 @@
+#include <c10/util/irange.h>
+#include <torch/nn/modules/linear.h>
 #include <torch/torch.h>
 
 #include <iostream>
@@ -15,7 +17,7 @@ int main() {
   const torch::Tensor x = torch::rand({64, 3});
   const torch::Tensor y = x.sum(1, /*keepdim=*/true);
   float first = 0, last = 0;
-  for (int step = 0; step < 300; ++step) {
+  for (const auto step : c10::irange(300)) {
     optimizer.zero_grad();
     torch::Tensor loss = torch::mse_loss(net.forward(x), y);
     loss.backward();
