@@ -212,12 +212,12 @@ OrderedDict<std::string, Tensor> PtFile::state_dict(const std::string& section) 
   OrderedDict<std::string, Tensor> out;
   const std::string prefix = section.empty() ? "" : section + ".";
   std::set<std::string> sections;
+  std::string names;
   for (const auto& [name, tensor] : tensors) {
     if (name.starts_with(prefix)) out.insert(name.substr(prefix.size()), tensor);
-    sections.insert(name.substr(0, name.find('.')));
+    const std::string first = name.substr(0, name.find('.'));
+    if (sections.insert(first).second) names += (names.empty() ? "" : ", ") + first;
   }
-  std::string names;
-  for (const std::string& first : sections) names += (names.empty() ? "" : ", ") + first;
   TAEDA_CHECK_VALUE(!out.is_empty(), "the file has no tensors below '", section,
                     "'; it has: ", names);
   return out;
