@@ -12,9 +12,9 @@ namespace taeda::inline v0_2::io {
 /// Writes to a temporary file in the folder of `path`; commit() puts it in place, replacing what
 /// was there. Without commit() nothing is left behind, and what a killed process left goes with the
 /// next one's first write to the folder. A file that is replaced passes on its permissions and, as
-/// far as the process may, its owner; where `path` is a symbolic link, the file that it points to is
-/// replaced. Throws Error, naming the path and the reason, when the folder does not exist or cannot
-/// be written to, the disk is full, or `path` is a device or a pipe.
+/// far as the process may, its owner; where `path` is a symbolic link, the file that it points to
+/// is replaced. Throws Error, naming the path and the reason, when the folder does not exist or
+/// cannot be written to, the disk is full, or `path` is a device or a pipe.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);

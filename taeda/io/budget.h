@@ -1,4 +1,5 @@
-// How much memory the content of a file may take: what every reader of packed or nested formats asks.
+// How much memory the content of a file may take: what every reader of packed or nested formats
+// asks.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +8,9 @@
 
 namespace taeda::inline v0_2::io {
 
-/// A few bytes of a file can stand for many in memory: packed data, a text that a pickle names again
-/// and again, a picture's width. Readers charge what they are about to take; what goes beyond a
-/// multiple of the file's size is an error before it is taken.
+/// A few bytes of a file can stand for many in memory: packed data, a text that a pickle names
+/// again and again, a picture's width. Readers charge what they are about to take; what goes beyond
+/// a multiple of the file's size is an error before it is taken.
 class Budget {
  public:
   /// Bytes of memory for each byte of a file. Deflate makes nothing smaller than 1032 to 1, and

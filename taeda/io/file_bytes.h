@@ -9,8 +9,8 @@ namespace taeda::inline v0_2::io {
 
 class FileBytes {
  public:
-  /// Reads what is asked for when it is asked for, with the system's calls: a file that is cut short
-  /// meanwhile is an error and not a signal. Throws Error, naming the path and the reason.
+  /// Reads what is asked for when it is asked for, with the system's calls: a file that is cut
+  /// short meanwhile is an error and not a signal. Throws Error, naming the path and the reason.
   static std::shared_ptr<FileBytes> open(const std::string& path);
   /// Maps the file.
   static std::shared_ptr<FileBytes> map(const std::string& path);

@@ -94,7 +94,8 @@ class PtParser {
     zip_.budget().charge(kValueBytes, "all its values");
     switch (v.kind) {
       case Kind::Dict:
-        for (const auto& [key, value] : v.entries) add(join(path, key_text(*key)), *value, depth + 1);
+        for (const auto& [key, value] : v.entries)
+          add(join(path, key_text(*key)), *value, depth + 1);
         return;
       case Kind::Tuple:
       case Kind::List:

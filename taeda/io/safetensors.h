@@ -33,9 +33,9 @@ struct TensorInfo {
 class SafeTensors {
  public:
   /// Opens the file and reads its header. With `mmap`, PyTorch's name for it, tensors lie in the
-  /// mapped file where alignment allows: they cost no memory until touched and are not compared with
-  /// their checksums, and the file must neither be cut short (a signal would end the program) nor
-  /// written to while they live. Throws Error "<path> is no valid safetensors file: <reason>".
+  /// mapped file where alignment allows: they cost no memory until touched and are not compared
+  /// with their checksums, and the file must neither be cut short (a signal would end the program)
+  /// nor written to while they live. Throws Error "<path> is no valid safetensors file: <reason>".
   static SafeTensors open(const std::string& path, bool mmap = false);
   /// Takes the bytes of a file; `name` is for messages.
   static SafeTensors parse(std::string bytes, const std::string& name = "the data");
@@ -46,8 +46,8 @@ class SafeTensors {
   std::vector<std::string> keys() const;
   bool contains(const std::string& name) const { return find(name) != nullptr; }
   /// The tensor, on the CPU; changing it does not change the file. Throws ValueError for an unknown
-  /// name, TypeError for a dtype that Taeda has not (F8_E4M3, U16, ...), Error for bytes that do not
-  /// fit the tensor's checksum, if the file has checksums.
+  /// name, TypeError for a dtype that Taeda has not (F8_E4M3, U16, ...), Error for bytes that do
+  /// not fit the tensor's checksum, if the file has checksums.
   Tensor get(const std::string& name) const;
   /// All tensors, in the order of the header.
   NamedTensors all() const;
@@ -67,8 +67,8 @@ class SafeTensors {
 };
 
 /// Writes the tensors (any device, any strides) atomically, with a checksum for each. The bytes
-/// depend on names, values and metadata only. Throws ValueError for a name or a key of metadata that occurs twice or is reserved, TypeError for a
-/// dtype that the format has not (complex128).
+/// depend on names, values and metadata only. Throws ValueError for a name or a key of metadata
+/// that occurs twice or is reserved, TypeError for a dtype that the format has not (complex128).
 void save_safetensors(const NamedTensors& tensors, const std::string& path,
                       const Metadata& metadata = {});
 /// The bytes of such a file.

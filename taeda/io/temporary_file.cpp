@@ -90,8 +90,8 @@ TemporaryFile make_temporary_beside(const std::filesystem::path& target, unsigne
 }
 
 void sweep_temporaries(const std::filesystem::path& folder) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(folder.empty() ? "." : folder.c_str()),
-                                                    &::closedir);
+  const char* name = folder.empty() ? "." : folder.c_str();
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(name), &::closedir);
   if (!entries) return;
   const int at = ::dirfd(entries.get());
   while (const dirent* entry = ::readdir(entries.get())) {

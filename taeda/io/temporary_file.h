@@ -23,8 +23,8 @@ struct TemporaryFile {
   int descriptor = -1;
 };
 
-/// Makes a file beside `target` with these permissions (less the umask) and locks it. Sets errno and
-/// leaves `descriptor` negative on failure.
+/// Makes a file beside `target` with these permissions (less the umask) and locks it. Sets errno
+/// and leaves `descriptor` negative on failure.
 TemporaryFile make_temporary_beside(const std::filesystem::path& target, unsigned mode);
 
 /// Removes what processes that were killed left in a folder.
