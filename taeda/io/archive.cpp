@@ -80,7 +80,9 @@ Archive archive_of(const SafeTensors& file) {
 
 }  // namespace
 
-Archive load_archive(const std::string& path) { return archive_of(SafeTensors::open(path)); }
+Archive load_archive(const std::string& path, bool mmap) {
+  return archive_of(SafeTensors::open(path, mmap));
+}
 
 Archive load_archive(std::istream& in) {
   std::string bytes{std::istreambuf_iterator<char>(in), {}};

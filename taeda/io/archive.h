@@ -28,7 +28,8 @@ struct Archive {
 
 void save_archive(const Archive& archive, const std::string& path);
 void save_archive(const Archive& archive, std::ostream& out);
-Archive load_archive(const std::string& path);
+/// `mmap` as in SafeTensors::open: without it tensors are copies, compared with their checksums.
+Archive load_archive(const std::string& path, bool mmap = false);
 /// Reads to the end of the stream.
 Archive load_archive(std::istream& in);
 

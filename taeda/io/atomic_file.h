@@ -3,14 +3,18 @@
 
 #include <cstddef>
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <string_view>
 
 namespace taeda::inline v0_2::io {
 
 /// Writes to a temporary file in the folder of `path`; commit() puts it in place, replacing what
-/// was there. Without commit() nothing is left behind. Throws Error, naming the path and the
-/// reason, when the folder does not exist or cannot be written to, or the disk is full.
+/// was there. Without commit() nothing is left behind, and what a killed process left goes with the
+/// next one's first write to the folder. A file that is replaced passes on its permissions and, as
+/// far as the process may, its owner; where `path` is a symbolic link, the file that it points to
+/// is replaced. Throws Error, naming the path and the reason, when the folder does not exist or
+/// cannot be written to, the disk is full, or `path` is a device or a pipe.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);
@@ -20,14 +24,20 @@ class AtomicFile {
 
   void write(const void* data, size_t bytes);
   void write(std::string_view text) { write(text.data(), text.size()); }
+  /// Replaces bytes that were written, at this place.
+  void overwrite(long offset, std::string_view bytes);
   /// For libraries that write to a C stream.
   std::FILE* stream() const { return file_; }
+  /// An error of the last step, flushing the folder, comes when the new file is in place, but might
+  /// not be after a loss of power.
   void commit();
 
  private:
   [[noreturn]] void fail(const char* what) const;
+  void keep_owner_and_mode() const;
 
-  std::string path_, temporary_;
+  std::string path_;
+  std::filesystem::path target_, temporary_;
   std::FILE* file_ = nullptr;
 };
 

@@ -13,8 +13,11 @@ namespace taeda::inline v0_2::io {
 class Checkpoint {
  public:
   Checkpoint() = default;
-  /// Throws Error for a file that is missing or damaged.
-  static Checkpoint load(const std::string& path) { return Checkpoint(load_archive(path)); }
+  /// Throws Error for a file that is missing or damaged, naming the tensor. With `mmap` tensors lie
+  /// in the mapped file, unchecked, and are read when used: see SafeTensors::open.
+  static Checkpoint load(const std::string& path, bool mmap = false) {
+    return Checkpoint(load_archive(path, mmap));
+  }
   /// Replaces the file in one step: a crash leaves the old one or the new one.
   void save(const std::string& path) const { save_archive(archive_, path); }
 

@@ -244,7 +244,7 @@ void save_npy(const Tensor& tensor, const std::string& path) {
 }
 
 NamedTensors load_npz(const std::string& path) {
-  const ZipReader zip(path);
+  ZipReader zip(path);
   NamedTensors out;
   for (const ZipReader::Entry& entry : zip.entries()) {
     const std::string& name = entry.name;

@@ -28,12 +28,13 @@ bool is_known(std::string_view name) {
 
 }  // namespace
 
-/// Runs the opcodes. Memory is bounded by the size of the input: each one makes one value at most,
-/// takes what it puts into a container from the stack, and copies no container: a tuple that was
-/// remembered can be named again in two bytes.
+/// Runs the opcodes. Each one makes one value at most, takes what it puts into a container from the
+/// stack, and copies neither containers nor texts: what was remembered can be named again in two
+/// bytes. What it makes is charged to the file's budget.
 class PickleMachine {
  public:
-  PickleMachine(Pickle& pickle, std::string_view bytes) : pickle_(pickle), bytes_(bytes) {}
+  PickleMachine(Pickle& pickle, Budget& budget)
+      : pickle_(pickle), bytes_(pickle.bytes_), budget_(budget) {}
 
   const PickleValue* run() {
     while (true) {
@@ -67,10 +68,10 @@ class PickleMachine {
     for (size_t i = 0; i < width; ++i) out |= uint64_t{static_cast<uint8_t>(b[i])} << 8 * i;
     return out;
   }
-  std::string line() {
+  std::string_view line() {
     const size_t end = bytes_.find('\n', at_);
     TAEDA_CHECK(end != std::string_view::npos, "the pickle is cut off");
-    std::string out(bytes_.substr(at_, end - at_));
+    const std::string_view out = bytes_.substr(at_, end - at_);
     at_ = end + 1;
     return out;
   }
@@ -78,10 +79,16 @@ class PickleMachine {
   // Stack. A mark is a null pointer.
 
   PickleValue& push(Kind kind) {
+    budget_.charge(sizeof(PickleValue), "a value of the pickle");
     PickleValue& v = pickle_.values_.emplace_back();
     v.kind = kind;
-    stack_.push_back(&v);
+    push_known(&v);
     return v;
+  }
+  /// A value that there is already, or a mark.
+  void push_known(PickleValue* value) {
+    budget_.charge(kPointerBytes, "the pickle's stack");
+    stack_.push_back(value);
   }
   PickleValue* pop() {
     TAEDA_CHECK(!stack_.empty() && stack_.back(), "the pickle takes what is not there");
@@ -149,7 +156,7 @@ class PickleMachine {
 
   bool container(uint8_t op) {
     switch (op) {
-      case '(': stack_.push_back(nullptr); return true;
+      case '(': push_known(nullptr); return true;
       case ')': push(Kind::Tuple); return true;
       case ']': push(Kind::List); return true;
       case '}': push(Kind::Dict); return true;
@@ -201,29 +208,30 @@ class PickleMachine {
         return true;
       }
       case 0x95: number(8); return true;  // FRAME: a hint for buffering
-      case 'q': memo_[number(1)] = remembered(); return true;
-      case 'r': memo_[number(4)] = remembered(); return true;
-      case 0x94: memo_[memo_.size()] = remembered(); return true;
+      case 'q': remember(number(1)); return true;
+      case 'r': remember(number(4)); return true;
+      case 0x94: remember(memo_.size()); return true;
       case 'h': recall(number(1)); return true;
       case 'j': recall(number(4)); return true;
       default: return false;
     }
   }
-  PickleValue* remembered() {
+  void remember(uint64_t index) {
+    budget_.charge(kMemoBytes, "the pickle's memory");
     PickleValue* value = pop();
     stack_.push_back(value);
-    return value;
+    memo_[index] = value;
   }
   void recall(uint64_t index) {
     const auto found = memo_.find(index);
     TAEDA_CHECK(found != memo_.end(), "the pickle recalls what it did not keep");
-    stack_.push_back(found->second);
+    push_known(found->second);
   }
 
   bool object(uint8_t op) {
     switch (op) {
       case 'c': {  // GLOBAL
-        const std::string module = line(), name = line();
+        const std::string_view module = line(), name = line();
         push_name(module, name);
         return true;
       }
@@ -255,27 +263,29 @@ class PickleMachine {
       default: return false;
     }
   }
-  void push_name(const std::string& module, const std::string& name) {
-    const std::string full = module + "." + name;
+  void push_name(std::string_view module, std::string_view name) {
+    TAEDA_CHECK(module.size() + name.size() < kLongestName, "the pickle has a name of ",
+                module.size() + name.size(), " characters");
+    const std::string full = taeda::detail::concat(module, ".", name);
     TAEDA_CHECK(is_known(full), "it names ", full,
                 ", which is not among what state dicts need: "
                 "tensors, numbers, texts, lists and dictionaries");
-    push(Kind::Name).text = full;
+    if (!pickle_.names_.contains(full)) budget_.charge(kLongestName, "a name in the pickle");
+    push(Kind::Name).text = *pickle_.names_.insert(full).first;
   }
-  void call(const std::string& name, const PickleValue& arguments) {
+  void call(std::string_view name, const PickleValue& arguments) {
     if (name == "torch.Size") {
       TAEDA_CHECK(arguments.items.size() == 1 && arguments.items[0]->kind == Kind::Tuple,
                   "torch.Size is called with other arguments");
-      stack_.push_back(arguments.items[0]);
+      push_known(arguments.items[0]);
       return;
     }
     if (name == "collections.OrderedDict") {
       PickleValue& dict = push(Kind::Dict);
       TAEDA_CHECK(arguments.items.size() <= 1, "OrderedDict is called with other arguments");
       if (arguments.items.empty()) return;
-      // A copy, which the file pays for with the bytes of a list of its own.
-      copied_ += arguments.items[0]->items.size();
-      TAEDA_CHECK(copied_ <= bytes_.size(), "the pickle makes dictionaries of one list too often");
+      budget_.charge(arguments.items[0]->items.size() * sizeof(dict.entries[0]),
+                     "a copy of a dictionary's entries");
       for (const PickleValue* pair : arguments.items[0]->items) {
         TAEDA_CHECK(pair->items.size() == 2, "OrderedDict is called with other arguments");
         dict.entries.emplace_back(pair->items[0], pair->items[1]);
@@ -287,14 +297,25 @@ class PickleMachine {
     made.arguments = &arguments;
   }
 
+  // Vectors that grow hold twice what is in them; a pointer lies on the stack, then in a container.
+  static constexpr uint64_t kPointerBytes = 4 * sizeof(void*), kMemoBytes = 64;
+  static constexpr size_t kLongestName = 256;
+
   Pickle& pickle_;
   std::string_view bytes_;
+  Budget& budget_;
   size_t at_ = 0;
-  size_t copied_ = 0;  // entries of dictionaries
   std::vector<PickleValue*> stack_;
   std::unordered_map<uint64_t, PickleValue*> memo_;
 };
 
-Pickle::Pickle(std::string_view bytes) { root_ = PickleMachine(*this, bytes).run(); }
+Pickle::Pickle(std::string bytes, Budget& budget) : bytes_(std::move(bytes)) {
+  root_ = PickleMachine(*this, budget).run();
+}
+
+Pickle::Pickle(std::string bytes) : bytes_(std::move(bytes)) {
+  Budget budget(bytes_.size());
+  root_ = PickleMachine(*this, budget).run();
+}
 
 }  // namespace taeda::io

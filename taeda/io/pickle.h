@@ -7,33 +7,43 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "taeda/io/budget.h"
 
 namespace taeda::inline v0_2::io {
 
 struct PickleValue {
   enum class Kind { None, Bool, Int, Float, Text, Tuple, List, Dict, Name, Storage, Call };
   Kind kind = Kind::None;
-  int64_t integer = 0;  ///< Bool, Int
-  double real = 0;      ///< Float
-  std::string text;     ///< Text; Name ("torch.FloatStorage"); Call: the name that was called
+  int64_t integer = 0;    ///< Bool, Int
+  double real = 0;        ///< Float
+  std::string_view text;  ///< Text; Name ("torch.FloatStorage"); Call: the name that was called
   std::vector<PickleValue*> items;         ///< Tuple, List
   const PickleValue* arguments = nullptr;  ///< Call; Storage: what identifies it. A Tuple
   std::vector<std::pair<const PickleValue*, const PickleValue*>> entries;  ///< Dict
 };
 
-/// The value of a pickle; values live as long as this does.
+/// The value of a pickle; values live as long as this does, and their texts are parts of its bytes.
 class Pickle {
  public:
   /// Throws Error with the reason alone.
-  explicit Pickle(std::string_view bytes);
+  Pickle(std::string bytes, Budget& budget);
+  explicit Pickle(std::string bytes);
+  Pickle(const Pickle&) = delete;
+  Pickle& operator=(const Pickle&) = delete;
+
   const PickleValue& root() const { return *root_; }
 
  private:
   friend class PickleMachine;
+  std::string bytes_;
+  std::set<std::string, std::less<>> names_;
   std::deque<PickleValue> values_;
   const PickleValue* root_ = nullptr;
 };

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <set>
 
 #include "taeda/base/error.h"
 #include "taeda/io/pickle.h"
@@ -17,8 +18,8 @@ using Kind = PickleValue::Kind;
 
 constexpr uint64_t kMostPickleBytes = 1 << 28;
 constexpr int kDeepest = 100;
-/// Containers may hold each other more than once: their paths are more than the values.
-constexpr size_t kMostNames = 1'000'000;
+/// What a value takes beside its name and its text: a node of a map, or a tensor.
+constexpr uint64_t kValueBytes = 512;
 
 struct StorageType {
   const char* name;
@@ -39,10 +40,10 @@ constexpr StorageType kStorageTypes[] = {
     {"torch.ComplexDoubleStorage", kComplexDouble},
 };
 
-ScalarType dtype_of(const std::string& storage) {
+ScalarType storage_dtype(std::string_view storage) {
   for (const StorageType& type : kStorageTypes)
     if (storage == type.name) return type.dtype;
-  throw Error("it has a " + storage + ", whose dtype Taeda does not have");
+  throw Error(taeda::detail::concat("it has a ", storage, ", whose dtype Taeda does not have"));
 }
 
 std::string number_text(double value) {
@@ -65,7 +66,7 @@ class PtParser {
   }
 
   PtFile parse() {
-    const Pickle pickle(zip_.read(folder_ + "data.pkl"));
+    const Pickle pickle(zip_.read(folder_ + "data.pkl"), zip_.budget());
     add("", pickle.root(), 0);
     return std::move(out_);
   }
@@ -75,30 +76,40 @@ class PtParser {
   static std::string key_text(const PickleValue& key) {
     TAEDA_CHECK(key.kind == Kind::Text || key.kind == Kind::Int,
                 "a key of a dictionary is neither text nor integer");
-    return key.kind == Kind::Text ? key.text : std::to_string(key.integer);
+    return key.kind == Kind::Text ? std::string(key.text) : std::to_string(key.integer);
+  }
+  /// Containers may hold each other more than once, so paths may be far more than values, and
+  /// longer than the file.
+  std::string join(const std::string& path, const std::string& key) {
+    zip_.budget().charge(path.size() + key.size() + 1, "the names of its values");
+    return path.empty() ? key : path + "." + key;
+  }
+  void add_value(const std::string& path, std::string_view text) {
+    zip_.budget().charge(text.size(), "its texts");
+    out_.values[path] = text;
   }
 
   void add(const std::string& path, const PickleValue& v, int depth) {
     TAEDA_CHECK(depth <= kDeepest, "its containers are nested more than ", kDeepest, " deep");
-    TAEDA_CHECK(++names_ <= kMostNames, "it holds more than ", kMostNames, " values");
-    const std::string prefix = path.empty() ? "" : path + ".";
+    zip_.budget().charge(kValueBytes, "all its values");
     switch (v.kind) {
       case Kind::Dict:
-        for (const auto& [key, value] : v.entries) add(prefix + key_text(*key), *value, depth + 1);
+        for (const auto& [key, value] : v.entries)
+          add(join(path, key_text(*key)), *value, depth + 1);
         return;
       case Kind::Tuple:
       case Kind::List:
         for (size_t i = 0; i < v.items.size(); ++i)
-          add(prefix + std::to_string(i), *v.items[i], depth + 1);
+          add(join(path, std::to_string(i)), *v.items[i], depth + 1);
         return;
       case Kind::Call:
         out_.tensors.emplace_back(path.empty() ? "tensor" : path, tensor_of(v));
         return;
-      case Kind::None: out_.values[path] = "None"; return;
-      case Kind::Bool: out_.values[path] = v.integer ? "True" : "False"; return;
-      case Kind::Int: out_.values[path] = std::to_string(v.integer); return;
-      case Kind::Float: out_.values[path] = number_text(v.real); return;
-      case Kind::Text: out_.values[path] = v.text; return;
+      case Kind::None: add_value(path, "None"); return;
+      case Kind::Bool: add_value(path, v.integer ? "True" : "False"); return;
+      case Kind::Int: add_value(path, std::to_string(v.integer)); return;
+      case Kind::Float: add_value(path, number_text(v.real)); return;
+      case Kind::Text: add_value(path, v.text); return;
       case Kind::Name:
       case Kind::Storage: break;
     }
@@ -159,8 +170,8 @@ class PtParser {
     TAEDA_CHECK(id.size() == 5 && id[1]->kind == Kind::Name && id[2]->kind == Kind::Text &&
                     id[4]->kind == Kind::Int && id[4]->integer >= 0,
                 "a storage has another description");
-    const ScalarType dtype = dtype_of(id[1]->text);
-    const std::string& key = id[2]->text;
+    const ScalarType dtype = storage_dtype(id[1]->text);
+    const std::string key(id[2]->text);
     const auto found = storages_.find(key);
     if (found != storages_.end()) {
       TAEDA_CHECK(found->second.dtype() == dtype, "storage ", key, " has two dtypes");
@@ -187,7 +198,6 @@ class PtParser {
   ZipReader zip_;
   std::string folder_;
   std::map<std::string, Tensor> storages_;
-  size_t names_ = 0;
   PtFile out_;
 };
 
@@ -202,11 +212,12 @@ bool is_old_format(const std::string& path) {
 OrderedDict<std::string, Tensor> PtFile::state_dict(const std::string& section) const {
   OrderedDict<std::string, Tensor> out;
   const std::string prefix = section.empty() ? "" : section + ".";
+  std::set<std::string> sections;
   std::string names;
   for (const auto& [name, tensor] : tensors) {
     if (name.starts_with(prefix)) out.insert(name.substr(prefix.size()), tensor);
     const std::string first = name.substr(0, name.find('.'));
-    if (names.find(first) == std::string::npos) names += (names.empty() ? "" : ", ") + first;
+    if (sections.insert(first).second) names += (names.empty() ? "" : ", ") + first;
   }
   TAEDA_CHECK_VALUE(!out.is_empty(), "the file has no tensors below '", section,
                     "'; it has: ", names);

@@ -6,7 +6,8 @@
 
 #include "taeda/base/error.h"
 #include "taeda/io/atomic_file.h"
-#include "taeda/io/mapped_file.h"
+#include "taeda/io/checksums.h"
+#include "taeda/io/file_bytes.h"
 #include "taeda/io/safetensors_header.h"
 #include "taeda/ops/copy.h"
 
@@ -18,14 +19,14 @@ namespace taeda::inline v0_2::io {
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "safetensors holds little-endian numbers");
 
-SafeTensors::SafeTensors(std::shared_ptr<void> owner, const char* data, size_t size,
-                         const std::string& name)
-    : owner_(std::move(owner)), source_(name) {
+SafeTensors::SafeTensors(std::shared_ptr<FileBytes> file, const std::string& name)
+    : file_(std::move(file)), source_(name) {
   try {
-    SafeTensorsHeader header = parse_header(data, size);
+    SafeTensorsHeader header = read_header(*file_);
+    checksums_ = take_checksums(header.tensors, header.metadata);
     tensors_ = std::move(header.tensors);
     metadata_ = std::move(header.metadata);
-    data_ = data + header.data_offset;
+    data_offset_ = header.data_offset;
   } catch (const NotImplementedError&) {
     throw;
   } catch (const Error& e) {
@@ -34,14 +35,12 @@ SafeTensors::SafeTensors(std::shared_ptr<void> owner, const char* data, size_t s
   for (size_t i = 0; i < tensors_.size(); ++i) index_[tensors_[i].name] = i;
 }
 
-SafeTensors SafeTensors::open(const std::string& path) {
-  auto file = MappedFile::open(path);
-  return SafeTensors(file, file->data(), file->size(), path);
+SafeTensors SafeTensors::open(const std::string& path, bool mmap) {
+  return SafeTensors(mmap ? FileBytes::map(path) : FileBytes::open(path), path);
 }
 
 SafeTensors SafeTensors::parse(std::string bytes, const std::string& name) {
-  auto owner = std::make_shared<std::string>(std::move(bytes));
-  return SafeTensors(owner, owner->data(), owner->size(), name);
+  return SafeTensors(FileBytes::of(std::move(bytes)), name);
 }
 
 std::vector<std::string> SafeTensors::keys() const {
@@ -61,17 +60,29 @@ Tensor SafeTensors::get(const std::string& name) const {
   const auto dtype = dtype_from_safetensors(info->dtype);
   TAEDA_CHECK_TYPE(dtype, "tensor '", name, "' in ", source_, " has dtype ", info->dtype,
                    ", which Taeda does not have");
-  const size_t bytes = info->end - info->begin;
-  char* data = const_cast<char*>(data_) + info->begin;
+  if (!file_->memory() || info->begin == info->end) return copy_of(*info, *dtype);
+  char* data = file_->memory() + data_offset_ + info->begin;
   const auto alignment = static_cast<uintptr_t>(element_size(*dtype));
-  if (bytes == 0 || reinterpret_cast<uintptr_t>(data) % alignment != 0) {
-    Tensor copy = make_tensor(info->shape, *dtype, kCPU);
-    if (bytes > 0) std::memcpy(copy.data_ptr(), data, bytes);
-    return copy;
-  }
-  Storage storage = Storage::from_user(data, bytes, kCPU, [owner = owner_](void*) {});
+  if (reinterpret_cast<uintptr_t>(data) % alignment != 0) return copy_of(*info, *dtype);
+  Storage storage =
+      Storage::from_user(data, info->end - info->begin, kCPU, [file = file_](void*) {});
   return Tensor(
       make_intrusive<TensorImpl>(std::move(storage), Layout::contiguous(info->shape), *dtype));
+}
+
+Tensor SafeTensors::copy_of(const TensorInfo& info, ScalarType dtype) const {
+  const size_t bytes = info.end - info.begin;
+  Tensor out = make_tensor(info.shape, dtype, kCPU);
+  auto* data = static_cast<char*>(out.data_ptr());
+  file_->read(data_offset_ + info.begin, data, bytes);
+  if (!checksums_.empty()) {
+    const auto i = static_cast<size_t>(&info - tensors_.data());
+    TAEDA_CHECK(checksum_of(data, bytes) == checksums_[i], "tensor '", info.name, "' in ", source_,
+                " is damaged: its ", bytes, " bytes do not fit their checksum");
+  }
+  if (dtype == kBool)
+    for (size_t i = 0; i < bytes; ++i) data[i] = data[i] != 0;
+  return out;
 }
 
 NamedTensors SafeTensors::all() const {
@@ -108,49 +119,86 @@ std::vector<const std::pair<std::string, Tensor>*> storage_order(const NamedTens
   return order;
 }
 
+/// A text as JSON has it.
+std::string quoted(const std::string& text) {
+  try {
+    return nlohmann::json(text).dump();
+  } catch (const nlohmann::json::exception& e) {
+    throw ValueError(taeda::detail::concat("names and metadata must be valid UTF-8: ", e.what()));
+  }
+}
+
+/// What the header says of tensors that lie in this order.
 template <class Order>
-std::string make_header(const Order& order, const Metadata& metadata) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  if (!metadata.empty()) json["__metadata__"] = metadata;
+std::vector<TensorInfo> infos_of(const Order& order) {
+  std::vector<TensorInfo> out;
   uint64_t position = 0;
   for (const auto* entry : order) {
     const Tensor& t = entry->second;
     const uint64_t end = position + static_cast<uint64_t>(t.nbytes());
-    json[entry->first] = {{"dtype", safetensors_dtype(t.dtype())},
-                          {"shape", t.sizes().vec()},
-                          {"data_offsets", {position, end}}};
+    out.push_back(
+        {entry->first, safetensors_dtype(t.dtype()), t.sizes().vec(), position, end});
     position = end;
   }
-  std::string text;
-  try {
-    text = json.dump();
-  } catch (const nlohmann::json::exception& e) {
-    throw ValueError(taeda::detail::concat("names and metadata must be valid UTF-8: ", e.what()));
+  return out;
+}
+
+std::string metadata_json(const Metadata& metadata) {
+  std::string out;
+  for (const auto& [key, value] : metadata)
+    out += (out.empty() ? "" : ",") + quoted(key) + ":" + quoted(value);
+  return "\"__metadata__\":{" + out + "}";
+}
+
+std::string make_header(const std::vector<TensorInfo>& infos, const Metadata& metadata) {
+  std::string text = "{";
+  if (!metadata.empty()) text += metadata_json(metadata);
+  for (const TensorInfo& t : infos) {
+    text += (text.size() == 1 ? "" : ",") + quoted(t.name) + ":{\"dtype\":\"" + t.dtype +
+            "\",\"shape\":[";
+    for (size_t d = 0; d < t.shape.size(); ++d)
+      text += (d ? "," : "") + std::to_string(t.shape[d]);
+    text += "],\"data_offsets\":[" + std::to_string(t.begin) + "," + std::to_string(t.end) + "]}";
   }
+  text += "}";
   text.resize((text.size() + 8 + kDataAlignment - 1) / kDataAlignment * kDataAlignment - 8, ' ');
   TAEDA_CHECK_VALUE(text.size() <= kMaxHeaderBytes, "the header of ", text.size(),
                     " bytes is larger than ", kMaxHeaderBytes);
   return text;
 }
 
-/// Hands the file's parts in order to `write(data, bytes)`.
-template <class F>
-void write_parts(const NamedTensors& tensors, const Metadata& metadata, F&& write) {
+/// Hands the file's parts in order to `write(data, bytes)`. Tensors come from their devices one by
+/// one, so their checksums are known at the end, and `overwrite(offset, text)` puts them in place.
+template <class Write, class Overwrite>
+void write_parts(const NamedTensors& tensors, Metadata metadata, Write&& write,
+                 Overwrite&& overwrite) {
+  TAEDA_CHECK_VALUE(!metadata.contains(kChecksumKey), "the metadata's key '", kChecksumKey,
+                    "' is reserved");
   const auto order = storage_order(tensors);
-  const std::string header = make_header(order, metadata);
+  const std::vector<TensorInfo> infos = infos_of(order);
+  const uint32_t own = header_checksum(infos, metadata);
+  std::vector<uint32_t> checksums(infos.size());
+  if (has_checksums()) metadata[kChecksumKey] = checksum_text(own, infos, checksums);
+  const std::string header = make_header(infos, metadata);
   const uint64_t length = header.size();
   write(&length, sizeof length);
   write(header.data(), header.size());
-  for (const auto* entry : order) {
-    const Tensor t = entry->second.detach().cpu().contiguous();
-    write(t.data_ptr(), static_cast<size_t>(t.nbytes()));
+  for (size_t i = 0; i < order.size(); ++i) {
+    const Tensor t = order[i]->second.detach().cpu().contiguous();
+    const auto bytes = static_cast<size_t>(t.nbytes());
+    checksums[i] = checksum_of(t.data_ptr(), bytes);
+    write(t.data_ptr(), bytes);
   }
+  if (!has_checksums()) return;
+  // Within a text of JSON quotes are escaped, so this is found where it is a key.
+  const std::string key = quoted(kChecksumKey) + ":\"";
+  overwrite(sizeof length + header.find(key) + key.size(), checksum_text(own, infos, checksums));
 }
 
 #else
 
-template <class F>
-void write_parts(const NamedTensors&, const Metadata&, F&&) {
+template <class Write, class Overwrite>
+void write_parts(const NamedTensors&, const Metadata&, Write&&, Overwrite&&) {
   throw NotImplementedError(
       "this build of Taeda writes no safetensors files: nlohmann-json was not found");
 }
@@ -162,18 +210,23 @@ void write_parts(const NamedTensors&, const Metadata&, F&&) {
 void save_safetensors(const NamedTensors& tensors, const std::string& path,
                       const Metadata& metadata) {
   AtomicFile file(path);
-  write_parts(tensors, metadata, [&](const void* data, size_t bytes) { file.write(data, bytes); });
+  write_parts(
+      tensors, metadata, [&](const void* data, size_t bytes) { file.write(data, bytes); },
+      [&](size_t at, const std::string& text) { file.overwrite(static_cast<long>(at), text); });
   file.commit();
 }
 
 std::string serialize_safetensors(const NamedTensors& tensors, const Metadata& metadata) {
   std::string out;
-  write_parts(tensors, metadata, [&](const void* data, size_t bytes) {
-    out.append(static_cast<const char*>(data), bytes);
-  });
+  write_parts(
+      tensors, metadata,
+      [&](const void* data, size_t bytes) { out.append(static_cast<const char*>(data), bytes); },
+      [&](size_t at, const std::string& text) { out.replace(at, text.size(), text); });
   return out;
 }
 
-NamedTensors load_safetensors(const std::string& path) { return SafeTensors::open(path).all(); }
+NamedTensors load_safetensors(const std::string& path, bool mmap) {
+  return SafeTensors::open(path, mmap).all();
+}
 
 }  // namespace taeda::io

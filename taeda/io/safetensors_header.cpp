@@ -5,6 +5,7 @@
 #include <set>
 
 #include "taeda/base/error.h"
+#include "taeda/io/file_bytes.h"
 
 #if defined(TAEDA_HAS_JSON)
 #include <nlohmann/json.hpp>
@@ -214,19 +215,22 @@ const char* safetensors_dtype(ScalarType dtype) {
   return nullptr;
 }
 
-SafeTensorsHeader parse_header(const char* data, size_t size) {
+SafeTensorsHeader read_header(const FileBytes& file) {
+  const uint64_t size = file.size();
   uint64_t length = 0;
   TAEDA_CHECK(size >= sizeof length, "it has ", size,
               " bytes, fewer than the 8 of the header's length");
-  for (int i = 0; i < 8; ++i) length |= uint64_t{static_cast<unsigned char>(data[i])} << (8 * i);
+  file.read(0, &length, sizeof length);
   TAEDA_CHECK(length <= kMaxHeaderBytes, "its header of ", length, " bytes is larger than ",
               kMaxHeaderBytes);
   TAEDA_CHECK(length <= size - sizeof length, "its header of ", length,
               " bytes goes beyond the file of ", size);
+  std::string text(length, '\0');
+  file.read(sizeof length, text.data(), length);
   SafeTensorsHeader out;
   out.data_offset = sizeof length + length;
-  TAEDA_CHECK(length > 0 && data[sizeof length] == '{', "the header does not start with '{'");
-  parse_json(data + sizeof length, length, &out);
+  TAEDA_CHECK(text.starts_with('{'), "the header does not start with '{'");
+  parse_json(text.data(), length, &out);
   check_offsets(out.tensors, size - out.data_offset);
   return out;
 }

@@ -17,8 +17,9 @@ struct SafeTensorsHeader {
   size_t data_offset = 0;
 };
 
-/// Parses and checks the header of a file of `size` bytes. Throws Error with the reason alone.
-SafeTensorsHeader parse_header(const char* data, size_t size);
+class FileBytes;
+/// Reads and checks the header of a file. Throws Error with the reason alone.
+SafeTensorsHeader read_header(const FileBytes& file);
 
 /// Bits per element of a dtype name of the format; 0 for a name that it does not know.
 int dtype_bits(std::string_view name);

@@ -10,10 +10,9 @@
 
 namespace taeda::inline v0_2::io {
 
-const ZipReader::Entry* ZipReader::find(std::string_view name) const {
-  const auto found = std::find_if(entries_.begin(), entries_.end(),
-                                  [&](const Entry& e) { return e.name == name; });
-  return found == entries_.end() ? nullptr : &*found;
+const ZipReader::Entry* ZipReader::find(const std::string& name) const {
+  const auto found = index_.find(name);
+  return found == index_.end() ? nullptr : &entries_[found->second];
 }
 
 #if defined(TAEDA_HAS_ZIP)
@@ -42,7 +41,8 @@ struct ZipReader::Impl {
   }
 };
 
-ZipReader::ZipReader(const std::string& path) : path_(path), impl_(std::make_unique<Impl>()) {
+ZipReader::ZipReader(const std::string& path)
+    : path_(path), impl_(std::make_unique<Impl>()), budget_(Budget::of_file(path)) {
   int code = 0;
   impl_->zip = zip_open(path.c_str(), ZIP_RDONLY, &code);
   TAEDA_CHECK(impl_->zip, "cannot read ", path, ": ", message_of(code));
@@ -55,15 +55,21 @@ ZipReader::ZipReader(const std::string& path) : path_(path), impl_(std::make_uni
     TAEDA_CHECK(good && (stat.valid & kNeeded) == kNeeded, path, " is damaged: its entry ", i);
     TAEDA_CHECK(stat.size / kLargestRatio <= stat.comp_size + 1, path, " is damaged: ", stat.name,
                 " cannot hold ", stat.size, " bytes");
+    index_.try_emplace(stat.name, entries_.size());
     entries_.push_back({stat.name, stat.size});
   }
 }
 
 ZipReader::~ZipReader() = default;
 
-std::string ZipReader::read(const std::string& name, uint64_t most) const {
+std::string ZipReader::read(const std::string& name, uint64_t most) {
   const Entry* entry = find(name);
   TAEDA_CHECK(entry, path_, " has no entry ", name);
+  try {
+    budget_.charge(std::min(entry->size, most), name);
+  } catch (const Error& e) {
+    throw Error(path_ + " is damaged: " + e.message());
+  }
   zip_file_t* file = zip_fopen(impl_->zip, name.c_str(), 0);
   TAEDA_CHECK(file, path_, ": cannot read ", name, ": ", zip_strerror(impl_->zip));
   const std::unique_ptr<zip_file_t, int (*)(zip_file_t*)> closer(file, &zip_fclose);
@@ -130,9 +136,11 @@ constexpr const char* kMissing =
 bool has_zip() { return false; }
 
 struct ZipReader::Impl {};
-ZipReader::ZipReader(const std::string& path) : path_(path) { throw NotImplementedError(kMissing); }
+ZipReader::ZipReader(const std::string& path) : path_(path), budget_(0) {
+  throw NotImplementedError(kMissing);
+}
 ZipReader::~ZipReader() = default;
-std::string ZipReader::read(const std::string&, uint64_t) const { return {}; }
+std::string ZipReader::read(const std::string&, uint64_t) { return {}; }
 std::string make_zip(const std::vector<std::pair<std::string, std::string>>&, bool) {
   throw NotImplementedError(kMissing);
 }

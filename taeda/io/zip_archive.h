@@ -5,8 +5,11 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include "taeda/io/budget.h"
 
 namespace taeda::inline v0_2::io {
 
@@ -29,16 +32,21 @@ class ZipReader {
   ZipReader& operator=(const ZipReader&) = delete;
 
   const std::vector<Entry>& entries() const { return entries_; }
-  const Entry* find(std::string_view name) const;
+  const Entry* find(const std::string& name) const;
   /// The content, unpacked and checked against its checksum; the first `most` bytes of it. Throws
-  /// Error for a damaged entry and for a name that is not there.
-  std::string read(const std::string& name, uint64_t most = UINT64_MAX) const;
+  /// Error for a damaged entry, for a name that is not there, and where entries together are more
+  /// than the file's budget.
+  std::string read(const std::string& name, uint64_t most = UINT64_MAX);
+  /// What the file's content may take, less what was read.
+  Budget& budget() { return budget_; }
 
  private:
   struct Impl;
   std::string path_;
   std::unique_ptr<Impl> impl_;
+  Budget budget_;
   std::vector<Entry> entries_;
+  std::unordered_map<std::string, size_t> index_;  // of the first entry with a name
 };
 
 /// The bytes of an archive of these (name, content), deflated if `compressed`. Throws Error, and

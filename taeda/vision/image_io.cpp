@@ -6,6 +6,7 @@
 
 #include "taeda/base/error.h"
 #include "taeda/io/atomic_file.h"
+#include "taeda/io/budget.h"
 #include "taeda/io/mapped_file.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"
@@ -57,12 +58,23 @@ bool has_png() { return true; }
 namespace {
 
 /// `source` names the file in errors.
+/// What the file packs: the first chunk, of a fixed place, says how many bits a pixel has.
+uint64_t raw_png_bytes(const void* data, size_t bytes, uint64_t width, uint64_t height) {
+  constexpr size_t kDepthAt = 24, kColorAt = 25;
+  constexpr uint64_t kChannels[] = {1, 0, 3, 1, 2, 0, 4};  // by the type of colour
+  const auto* file = static_cast<const uint8_t*>(data);
+  const bool known = bytes > kColorAt && file[kColorAt] < std::size(kChannels);
+  const uint64_t bits = known ? file[kDepthAt] * kChannels[file[kColorAt]] : 1;
+  return (width * bits + 7) / 8 * height;
+}
+
 Tensor read_png_bytes(const void* data, size_t bytes, const std::string& source) {
   PngImage png;
   TAEDA_CHECK(bytes > 0 && ::png_image_begin_read_from_memory(&png, data, bytes), "cannot read ",
               source, ": ", bytes > 0 ? png.message : "the file is empty");
   TAEDA_CHECK(uint64_t{png.width} * png.height <= kMaxPixels, "cannot read ", source, ": ",
               png.width, " x ", png.height, " pixels are more than ", kMaxPixels);
+  detail::charge_picture(bytes, source, raw_png_bytes(data, bytes, png.width, png.height));
   const bool color = png.format & PNG_FORMAT_FLAG_COLOR, alpha = png.format & PNG_FORMAT_FLAG_ALPHA;
   png.format = alpha ? PNG_FORMAT_RGBA : color ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY;
   const int64_t channels = alpha ? 4 : color ? 3 : 1;
@@ -122,6 +134,14 @@ Tensor decode_png(const Tensor& bytes) {
 }
 
 #endif
+
+void detail::charge_picture(size_t bytes, const std::string& source, uint64_t raw) {
+  try {
+    io::Budget(bytes).charge(raw, "the picture");
+  } catch (const Error& e) {
+    throw Error("cannot read " + source + ": " + e.message());
+  }
+}
 
 void write_png(const Tensor& image, const std::string& path) {
   check_picture("write_png", image);

@@ -97,6 +97,9 @@ Tensor detail::read_jpeg(const void* data, size_t bytes, const std::string& sour
               ": ", jpeg.image_width, " x ", jpeg.image_height, " pixels are more than ",
               kMaxPixels);
   const int64_t channels = jpeg.num_components == 1 ? 1 : 3;
+  detail::charge_picture(bytes, source,
+                         uint64_t{jpeg.image_width} * jpeg.image_height *
+                             static_cast<uint64_t>(jpeg.num_components));
   jpeg.out_color_space = channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
   ::jpeg_start_decompress(&jpeg);
   const Tensor pixels = empty({jpeg.output_height, jpeg.output_width, channels}, kByte);

@@ -11,6 +11,10 @@ namespace taeda::inline v0_2::vision::detail {
 /// Pictures of more pixels are refused before memory is taken for them.
 constexpr uint64_t kMaxPixels = uint64_t{1} << 28;
 
+/// Checks that a file of `bytes` bytes can hold a picture of `raw` bytes before packing. Throws
+/// Error, naming `source`.
+void charge_picture(size_t bytes, const std::string& source, uint64_t raw);
+
 /// A picture from the bytes of a JPEG file; `source` names it in errors.
 Tensor read_jpeg(const void* data, size_t bytes, const std::string& source);
 

@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "taeda/io/budget.h"
 #include "taeda/io/npy.h"
 #include "taeda/io/pickle.h"
 #include "taeda/io/pt_reader.h"
@@ -296,7 +297,7 @@ TEST(Pt, PicklesThatAreWrong) {
   EXPECT_THAT(load(std::string("]q\0h\0a.", 7)), HasSubstr("nested more than 100 deep"));
   std::string laughs = std::string("K\x01q\0", 4);
   for (char i = 0; i < 60; ++i) laughs += std::string("h") + i + "\x86q" + static_cast<char>(i + 1);
-  EXPECT_THAT(load(laughs + "."), HasSubstr("holds more than 1000000 values"));
+  EXPECT_THAT(load(laughs + "."), HasSubstr("would take"));
 }
 
 struct NetImpl : nn::Module {
@@ -327,14 +328,78 @@ TEST(Pt, MemoryIsBoundedByTheFile) {
   EXPECT_EQ(made[1], made[0]) << "a torch.Size is its tuple";
   EXPECT_EQ(made[2]->arguments, made[0]);
   EXPECT_EQ(made[3]->arguments, made[0]);
-  // Dictionaries made of a list are copies; the file must be as long as they are together.
+  // Dictionaries made of a list are copies, which the file's budget pays for.
   std::string dicts = "(]q\x01(K\x01K\x02\x86q\x02";
-  for (int i = 0; i < 999; ++i) dicts += "h\x02";
+  for (int i = 0; i < 3999; ++i) dicts += "h\x02";
   dicts += "e";
-  const std::string dict = "ccollections\nOrderedDict\nh\x01\x85R";
+  const std::string dict = "ccollections\nOrderedDict\nq\x03h\x01\x85R";
   EXPECT_EQ(error_of([&] { Pickle(dicts + dict + "t."); }), "no error");
-  EXPECT_EQ(error_of([&] { Pickle(dicts + dict + dict + dict + "t."); }),
-            "the pickle makes dictionaries of one list too often");
+  dicts += dict;
+  for (int i = 0; i < 2000; ++i) dicts += "h\x03h\x01\x85R";
+  EXPECT_THAT(error_of([&] { Pickle(dicts + "t."); }), HasSubstr("would take"));
+}
+
+/// Files of a few bytes that ask for gigabytes.
+TEST(Budget, SmallFilesTakeLittle) {
+  Budget budget(10);
+  EXPECT_EQ(error_of([&] { budget.charge(Budget::kFloor + 10 * Budget::kPerByte, "all"); }),
+            "no error");
+  EXPECT_EQ(error_of([&] { budget.charge(1, "one more"); }),
+            "one more would take 1 bytes of memory, but of the 1089856 that a file of 10 bytes may "
+            "take only 0 are left");
+  EXPECT_EQ(error_of([] { Budget(UINT64_MAX).charge(UINT64_MAX, "all"); }), "no error");
+  if (!has_zip()) return;
+  const TemporaryFolder folder;
+  const std::string path = folder / "a";
+  const auto load = [&](const std::string& pickle) {
+    write(path, make_zip({{"data.pkl", pickle}}, false));
+    return error_of([&] { load_pt(path); });
+  };
+  // A text of 250 bytes that is a million values; four names for each of 15 levels.
+  const std::string text = "X" + std::string("\xfa\0\0\0", 4) + std::string(250, 'k');
+  std::string texts = "(" + text + std::string("q\0", 2);
+  for (int i = 0; i < 1000; ++i) texts += std::string("h\0", 2);
+  texts += "tq\1(";
+  for (int i = 0; i < 1000; ++i) texts += "h\1";
+  EXPECT_THAT(load(texts + "t\x86."), HasSubstr("would take"));
+  std::string nested = "(K\1q" + std::string("\0", 1);
+  for (char i = 0; i < 15; ++i) {
+    nested += "}(";
+    for (char k = '0'; k < '4'; ++k)
+      nested += std::string("X\x02\0\0\0k", 6) + k + "h" + i;
+    nested += std::string("uq") + static_cast<char>(i + 1);
+  }
+  EXPECT_THAT(load(nested + "t."), HasSubstr("would take"));
+}
+
+/// An entry's size is what the archive's directory claims, and so is its packed size.
+TEST(Budget, ArchivesClaimNoMoreThanTheyHold) {
+  if (!has_zip()) GTEST_SKIP() << "built without libzip";
+  const TemporaryFolder folder;
+  std::string bytes = make_zip({{"a.npy", serialize_npy(zeros({10}))}}, true);
+  const size_t directory = bytes.find("PK\1\2");
+  ASSERT_NE(directory, std::string::npos);
+  for (size_t at : {directory + 20, directory + 24})  // packed and unpacked
+    for (size_t i = 0; i < 4; ++i) bytes[at + i] = "\0\0\0\xf0"[i];
+  write(folder / "a.npz", bytes);
+  EXPECT_THAT(error_of([&] { load_npz(folder / "a.npz"); }),
+              testing::AnyOf(HasSubstr("would take"), HasSubstr("cannot read")));
+  // What compresses as well as anything can is not refused.
+  save_npz({{"zeros", zeros({4 << 20})}}, folder / "z.npz", /*compressed=*/true);
+  EXPECT_LT(std::filesystem::file_size(folder / "z.npz"), 20000u);
+  EXPECT_EQ(load_npz(folder / "z.npz")[0].second.numel(), 4 << 20);
+}
+
+/// Reading a file of many tensors looks each of them up once.
+TEST(Npy, ArchivesOfManyArrays) {
+  if (!has_zip()) GTEST_SKIP() << "built without libzip";
+  const TemporaryFolder folder;
+  NamedTensors many;
+  for (int i = 0; i < 3000; ++i) many.emplace_back("t" + std::to_string(i), full({1}, i));
+  save_npz(many, folder / "many.npz");
+  const NamedTensors back = load_npz(folder / "many.npz");
+  ASSERT_EQ(back.size(), many.size());
+  EXPECT_EQ(back[2999].second.item<float>(), 2999.f);
 }
 
 }  // namespace

@@ -1,0 +1,27 @@
+// The bytes of a file as a reader wants them: some at a place, or all of them as memory.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace taeda::inline v0_2::io {
+
+class FileBytes {
+ public:
+  /// Reads what is asked for when it is asked for, with the system's calls: a file that is cut
+  /// short meanwhile is an error and not a signal. Throws Error, naming the path and the reason.
+  static std::shared_ptr<FileBytes> open(const std::string& path);
+  /// Maps the file.
+  static std::shared_ptr<FileBytes> map(const std::string& path);
+  static std::shared_ptr<FileBytes> of(std::string bytes);
+  virtual ~FileBytes() = default;
+
+  virtual uint64_t size() const = 0;
+  virtual void read(uint64_t offset, void* to, size_t bytes) const = 0;
+  /// The memory that tensors may lie in, which lives as long as this does; null where read() copies
+  /// from a file.
+  virtual char* memory() const { return nullptr; }
+};
+
+}  // namespace taeda::io
