@@ -84,16 +84,20 @@ WorkPtr GroupCore::start(Fingerprint what, Way way, bool async, std::vector<Tens
     pending_.push_back(work);
   }
   const bool collective = work->what().kind == Fingerprint::Kind::Collective;
+  // Where another operation is under way, a lane's thread runs it.
+  auto task = [this, work, way, body = std::move(body), state = ThreadState::here(),
+               caller = std::this_thread::get_id()] {
+    std::optional<ThreadState::Scope> scope;
+    if (std::this_thread::get_id() != caller) scope.emplace(state);
+    execute(work, body, way);
+  };
   if (async && !(queues && collective)) {
-    lanes_.submit(way.lane, [this, work, way, body = std::move(body), state = ThreadState::here()] {
-      const ThreadState::Scope scope(state);
-      execute(work, body, way);
-    });
+    lanes_.submit(way.lane, std::move(task));
     return work;
   }
   {
     const detail::Waiting waiting;
-    lanes_.run(way.lane, [this, &work, &body, &way] { execute(work, body, way); });
+    lanes_.run(way.lane, std::move(task));
   }
   if (!async) work->wait();
   return work;

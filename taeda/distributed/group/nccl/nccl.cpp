@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "taeda/base/error.h"
@@ -39,7 +40,7 @@ class NcclCommunicator final : public Communicator {
   bool notices_death() const override { return false; }
 
   void broadcast(const Call& call, Elements data, int root) override {
-    Passage way(call, library_.device_type());
+    Passage way(call, home());
     void* const p = way.in_out(data);
     collective(call, way, data.count, [&](ncclComm_t comm, cudaStream_t stream) {
       return library_.broadcast(p, p, data.nbytes(), ncclUint8, root, comm, stream);
@@ -48,7 +49,7 @@ class NcclCommunicator final : public Communicator {
 
   void all_reduce(const Call& call, Elements data, ReduceOp op) override {
     const Numbers numbers = numbers_of(data, op);
-    Passage way(call, library_.device_type());
+    Passage way(call, home());
     void* const p = way.in_out(data);
     collective(call, way, data.count, [&](ncclComm_t comm, cudaStream_t stream) {
       const Operation operation(library_, comm, op, data.dtype);
@@ -58,7 +59,7 @@ class NcclCommunicator final : public Communicator {
 
   void reduce(const Call& call, Elements data, ReduceOp op, int root) override {
     const Numbers numbers = numbers_of(data, op);
-    Passage way(call, library_.device_type());
+    Passage way(call, home());
     void* const p = rank_ == root ? way.in_out(data) : way.in(data);
     collective(call, way, data.count, [&](ncclComm_t comm, cudaStream_t stream) {
       const Operation operation(library_, comm, op, data.dtype);
@@ -68,7 +69,7 @@ class NcclCommunicator final : public Communicator {
   }
 
   void all_gather(const Call& call, Elements in, Elements out) override {
-    Passage way(call, library_.device_type());
+    Passage way(call, home());
     const void* const from = way.in(in);
     void* const to = way.out(out);
     collective(call, way, in.count, [&](ncclComm_t comm, cudaStream_t stream) {
@@ -77,7 +78,7 @@ class NcclCommunicator final : public Communicator {
   }
 
   void gather(const Call& call, Elements in, Elements out, int root) override {
-    Passage way(call, library_.device_type());
+    Passage way(call, home());
     const void* const from = way.in(in);
     char* const to = rank_ == root ? static_cast<char*>(way.out(out)) : nullptr;
     const size_t part = in.nbytes();
@@ -90,7 +91,7 @@ class NcclCommunicator final : public Communicator {
   }
 
   void scatter(const Call& call, Elements in, Elements out, int root) override {
-    Passage way(call, library_.device_type());
+    Passage way(call, home());
     const char* const from = rank_ == root ? static_cast<char*>(way.in(in)) : nullptr;
     void* const to = way.out(out);
     const size_t part = out.nbytes();
@@ -104,7 +105,7 @@ class NcclCommunicator final : public Communicator {
 
   void reduce_scatter(const Call& call, Elements in, Elements out, ReduceOp op) override {
     const Numbers numbers = numbers_of(out, op);
-    Passage way(call, library_.device_type());
+    Passage way(call, home());
     const void* const from = way.in(in);
     void* const to = way.out(out);
     collective(call, way, out.count, [&](ncclComm_t comm, cudaStream_t stream) {
@@ -116,7 +117,7 @@ class NcclCommunicator final : public Communicator {
 
   void all_to_all(const Call& call, Elements in, IntArrayRef in_counts, Elements out,
                   IntArrayRef out_counts) override {
-    Passage way(call, library_.device_type());
+    Passage way(call, home());
     const char* from = static_cast<char*>(way.in(in));
     char* to = static_cast<char*>(way.out(out));
     const auto element = static_cast<size_t>(element_size(in.dtype));
@@ -135,12 +136,12 @@ class NcclCommunicator final : public Communicator {
   }
 
   void barrier(const Call& call) override {
-    Passage way(call, library_.device_type());
+    Passage way(call, home());
     collective(call, way, 0, [](ncclComm_t, cudaStream_t) { return ncclSuccess; });
   }
 
   void send(const Call& call, Elements data, int to) override {
-    Passage way(call, library_.device_type());
+    Passage way(call, home());
     const void* const p = way.in(data);
     message(call, way, rank_, to, [&](ncclComm_t comm, const RollCall& roll, cudaStream_t stream) {
       expect(comm, library_.send(roll.own(), sizeof(uint32_t), ncclUint8, 1, comm, stream));
@@ -151,7 +152,7 @@ class NcclCommunicator final : public Communicator {
 
   int recv(const Call& call, Elements data, int from) override {
     TAEDA_CHECK_VALUE(from >= 0, "recv: NCCL receives from a rank that is named, not from any");
-    Passage way(call, library_.device_type());
+    Passage way(call, home());
     void* const p = way.out(data);
     message(call, way, from, rank_, [&](ncclComm_t comm, const RollCall& roll, cudaStream_t stream) {
       expect(comm, library_.recv(roll.all(), sizeof(uint32_t), ncclUint8, 0, comm, stream));
@@ -190,10 +191,18 @@ class NcclCommunicator final : public Communicator {
     return out;
   }
 
+  /// Where memory of the host goes through: the group's first device, or the current one.
+  Device home() {
+    std::lock_guard lock(mutex_);
+    const DeviceType type = library_.device_type();
+    return home_.value_or(Device(type, current_device(type)));
+  }
+
   /// Ranks meet in the order in which they first use one more device, whichever that is.
   LinkPtr collectives_on(Device device) {
     std::lock_guard lock(mutex_);
     refuse_after_abort();
+    if (!home_) home_ = device;
     LinkPtr& link = collectives_[device.index()];
     if (!link)
       link = std::make_shared<Link>(store_, "nccl/" + std::to_string(collectives_.size()), rank_,
@@ -254,8 +263,9 @@ class NcclCommunicator final : public Communicator {
   const int rank_, size_;
   std::atomic<bool> aborted_{false};
   std::mutex mutex_;
-  std::map<int, LinkPtr> collectives_;                   ///< by device
-  std::map<std::pair<Route, int>, LinkPtr> messages_;    ///< by direction and device
+  std::optional<Device> home_;
+  std::map<int, LinkPtr> collectives_;                 ///< by device
+  std::map<std::pair<Route, int>, LinkPtr> messages_;  ///< by direction and device
 };
 
 std::unique_ptr<Communicator> connect(StorePtr store, int rank, int size,

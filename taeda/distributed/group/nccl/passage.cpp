@@ -14,18 +14,17 @@ namespace taeda::inline v0_2::distributed::nccl {
 namespace {
 
 /// A thread's own: threads that send and receive wait for different ranks.
-Stream stream_for_host_memory(DeviceType type) {
+Stream stream_for_host_memory(Device device) {
   thread_local std::map<int, Stream> streams;
-  const int index = current_device(type);
-  const auto [it, added] = streams.try_emplace(index);
-  if (added) it->second = new_stream(Device(type, index));
+  const auto [it, added] = streams.try_emplace(device.index());
+  if (added) it->second = new_stream(device);
   return it->second;
 }
 
 }  // namespace
 
-Passage::Passage(const Call& call, DeviceType type)
-    : stream_(call.queued ? call.queued->stream : stream_for_host_memory(type)),
+Passage::Passage(const Call& call, Device home)
+    : stream_(call.queued ? call.queued->stream : stream_for_host_memory(home)),
       current_(stream_) {}
 
 Tensor Passage::make(const Elements& e) {

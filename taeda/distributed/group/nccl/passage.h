@@ -14,8 +14,8 @@ namespace taeda::inline v0_2::distributed::nccl {
 /// on the CPU, counts that ranks compare, texts. Elements of a device are themselves.
 class Passage {
  public:
-  /// The stream is the call's, or for memory of the host one of the current device's.
-  Passage(const Call& call, DeviceType type);
+  /// The stream is the call's, or for memory of the host one of `home`.
+  Passage(const Call& call, Device home);
 
   const Stream& stream() const { return stream_; }
   Device device() const { return stream_.device(); }
