@@ -93,4 +93,4 @@ void compare_counts(Communicator& communicator, const Call& call, const Fingerpr
     }
 }
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

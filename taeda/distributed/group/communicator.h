@@ -17,8 +17,8 @@ namespace taeda::inline v0_2::distributed {
 
 using Clock = std::chrono::steady_clock;
 
-/// Contiguous memory that an engine can reach: the host's, or a device's that it serves. Reductions get a dtype that says how to compute;
-/// everything else only moves bytes.
+/// Contiguous memory that an engine can reach: the host's, or a device's that it serves. Reductions
+/// get a dtype that says how to compute; everything else only moves bytes.
 struct Elements {
   void* data = nullptr;
   int64_t count = 0;
@@ -117,4 +117,4 @@ struct CommunicatorFunctions {
                                            std::chrono::milliseconds timeout);
 };
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

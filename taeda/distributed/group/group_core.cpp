@@ -151,9 +151,7 @@ void GroupCore::queue(const WorkPtr& work, const Body& body, const Call& call, c
     work->arrived_.emplace_back().record(queued.stream);
   }
   work->let_wait();
-  lanes_.submit(way.lane | kCompletion, [this, work, queued] {
-    complete(work, queued);
-  });
+  lanes_.submit(way.lane | kCompletion, [this, work, queued] { complete(work, queued); });
 }
 
 void GroupCore::complete(const WorkPtr& work, const Queued& queued) {
@@ -293,14 +291,16 @@ void GroupCore::meet_at(const std::string& key, milliseconds patience,
 
 /// Whoever waits, here or at another rank, gets this error.
 void GroupCore::fail(const std::string& text) {
+  bool tell;  // the program may not ask, and what is queued has no result
   {
     std::lock_guard lock(mutex_);
     if (!failure_.empty()) return;
     failure_ = text;
+    tell = !leaving_ && !streams_.empty();
   }
   communicator_->abort();
   write_flight_record_of(world_rank());
-  if (!communicator_->notices_death())  // the program may not ask: what is queued has no result
+  if (tell)
     std::cerr << "taeda: rank " + std::to_string(world_rank()) + " of group '" + members_.name +
                      "': " + text + "\n";
 }
@@ -401,7 +401,8 @@ std::optional<std::string> GroupCore::find_silent(const Reports& reports, const 
     const auto [seen, first] = beats_.try_emplace(rank, beat, now);
     if (seen->second.first != beat) seen->second = {beat, now};
     if (now - seen->second.second > kSilentTurns * check_interval())
-      return taeda::detail::concat("rank ", rank, " is gone, or stands still: it has not answered for ",
+      return taeda::detail::concat("rank ", rank,
+                                   " is gone, or stands still: it has not answered for ",
                                    (kSilentTurns * check_interval()).count(), " ms, and rank ",
                                    world_rank(), " waits for it in ", what.to_string());
   }
@@ -472,4 +473,4 @@ bool GroupCore::confirmed(const Passing& passing, const Reports& reports) {
   return !first && beats.first > seen->second.first && beats.second > seen->second.second;
 }
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

@@ -141,4 +141,4 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
 /// Has the process's watchdog look at a group until it is gone.
 void watch_over(const std::shared_ptr<GroupCore>& group);
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

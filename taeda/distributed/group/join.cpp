@@ -149,4 +149,4 @@ void ProcessGroup::monitored_barrier(std::chrono::milliseconds timeout, bool wai
   TAEDA_CHECK_AS(DistributedError, missing.empty(), "[Rank ", world_rank(0), "]: ", text);
 }
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

@@ -21,7 +21,9 @@ struct Reduction {
   int size;
 
   Reduction(const Communicator& c, ReduceOp how, const Elements& data, int ranks)
-      : op(how), engine(c.computes(how, data.dtype, data.device) ? how : made_of(how)), size(ranks) {}
+      : op(how),
+        engine(c.computes(how, data.dtype, data.device) ? how : made_of(how)),
+        size(ranks) {}
 
   void before(const Tensor& data) const {
     if (op.kind == ReduceOp::PREMUL_SUM && engine.kind != op.kind) data.mul_(op.factor);
@@ -316,4 +318,4 @@ WorkPtr ProcessGroup::message(const char* op, Fingerprint::Kind kind, const Tens
                       });
 }
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

@@ -131,4 +131,4 @@ class ProcessGroup {
 
 using ProcessGroupPtr = std::shared_ptr<ProcessGroup>;
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

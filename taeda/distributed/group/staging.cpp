@@ -43,8 +43,8 @@ Staging::Staging(std::vector<Tensor> tensors, Use use, Place place, bool apart)
   const Tensor& first = tensors_.at(0);
   const Device device = first.device();
   stays_ = place == Place::Device;
-  own_memory_ = !apart && tensors_.size() == 1 && (device.is_cpu() || stays_) &&
-                first.is_contiguous();
+  own_memory_ =
+      !apart && tensors_.size() == 1 && (device.is_cpu() || stays_) && first.is_contiguous();
   if (own_memory_) {
     const int64_t sizes[] = {first.numel()};
     flat_ = make_alias(first, Layout{DimVector(sizes), DimVector{1}, first.storage_offset()},
@@ -107,4 +107,4 @@ void Staging::bring(Work& work) const {
   work.arrived_.emplace_back().record(stream);
 }
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

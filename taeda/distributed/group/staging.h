@@ -29,8 +29,8 @@ class Staging {
   /// The same as one-dimensional tensor.
   const Tensor& flat() const { return flat_; }
   /// Gives the tensors the values that the memory has now: copies to an accelerator are queued on a
-  /// stream of its own, for which `work` then has an event; those on a device on the current stream.
-  /// Another thread may call it.
+  /// stream of its own, for which `work` then has an event; those on a device on the current
+  /// stream. Another thread may call it.
   void deliver(Work& work);
 
  private:
@@ -45,4 +45,4 @@ class Staging {
   Event called_;     ///< on the caller's stream, of an accelerator
 };
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

@@ -63,7 +63,7 @@ class Work {
 
   mutable std::mutex mutex_;
   std::condition_variable done_;
-  bool queued_ = false;     ///< on streams that tell when it is completed
+  bool queued_ = false;  ///< on streams that tell when it is completed
   bool completed_ = false;
   std::exception_ptr error_;
   std::vector<std::function<void(Work&)>> callbacks_;

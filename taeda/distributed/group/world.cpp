@@ -105,10 +105,9 @@ void init_process_group(const std::string& backend, const InitOptions& options) 
     meeting = rendezvous(options.init_method, options.rank, options.world_size, group.timeout);
   // One store may serve several worlds, one after the other.
   auto store = std::make_shared<PrefixStore>(world.next_world(), meeting.store);
-  world.set_default(
-      ProcessGroup::create(name, store, static_cast<int>(meeting.rank),
-                           static_cast<int>(meeting.world_size), std::move(group)),
-      store);
+  world.set_default(ProcessGroup::create(name, store, static_cast<int>(meeting.rank),
+                                         static_cast<int>(meeting.world_size), std::move(group)),
+                    store);
 }
 
 void destroy_process_group(const ProcessGroupPtr& group) {
@@ -176,4 +175,4 @@ ProcessGroupPtr new_group(std::vector<int> ranks, std::optional<std::chrono::mil
   return group;
 }
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

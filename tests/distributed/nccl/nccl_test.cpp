@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 
 #include "taeda/device/graph.h"
-#include "taeda/distributed/group/objects.h"
 #include "taeda/distributed/group/texts.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/copy.h"
@@ -50,8 +49,8 @@ TEST_F(Nccl, Reductions) {
     g.reduce(x, 0, ReduceOp::SUM, {});
     EXPECT_EQ(values<float>(x), g.rank() == 0 ? (Floats{sum, sum}) : (Floats{r + 1, r + 1}));
     const Tensor part = zeros({2}, TensorOptions().device(here));
-    g.reduce_scatter_tensor(
-        part, arange(2 * g.size(), TensorOptions().device(here)).to(kFloat), ReduceOp::SUM, {});
+    g.reduce_scatter_tensor(part, arange(2 * g.size(), TensorOptions().device(here)).to(kFloat),
+                            ReduceOp::SUM, {});
     EXPECT_EQ(values<float>(part), (Floats{n * 2 * r, n * (2 * r + 1)}));
   });
   EXPECT_THAT(errors, Each("no error"));
@@ -74,7 +73,8 @@ TEST_F(NcclOfTwo, DtypesOfReductions) {
     EXPECT_TRUE(sum(kBool).equal(full({3}, true, kBool)));
     EXPECT_TRUE(sum(kBool, ReduceOp::PRODUCT).equal(full({3}, true, kBool)));
     // What moves and is not reduced may have any dtype.
-    const Tensor shorts = full({2}, g.rank() + 7, TensorOptions().device(device_of(g)).dtype(kShort));
+    const Tensor shorts =
+        full({2}, g.rank() + 7, TensorOptions().device(device_of(g)).dtype(kShort));
     g.broadcast(shorts, 1, {});
     EXPECT_TRUE(shorts.cpu().equal(full({2}, 8, kShort)));
     EXPECT_THAT(error_of([&] { sum(kInt, ReduceOp::BAND); }),
@@ -215,9 +215,9 @@ TEST_F(Nccl, WhatIsOnTheHostGoesThroughTheDevice) {
     g.barrier({});
     EXPECT_TRUE(g.all_reduce(zeros({0}), ReduceOp::SUM, {.async = true})->wait());
     const auto group = ProcessGroupPtr(ProcessGroupPtr(), &g);
-    const auto texts = distributed::detail::all_gather_texts(
-        std::string(static_cast<size_t>(g.rank()) + 1, 'x'), group,
-        std::source_location::current());
+    const auto texts =
+        distributed::detail::all_gather_texts(std::string(static_cast<size_t>(g.rank()) + 1, 'x'),
+                                              group, std::source_location::current());
     for (int k = 0; k < g.size(); ++k)
       EXPECT_EQ(texts.at(static_cast<size_t>(k)), std::string(static_cast<size_t>(k) + 1, 'x'));
   });
@@ -233,8 +233,7 @@ TEST_F(NcclOfTwo, DistributedDataParallel) {
     Branch net;
     fill_values(*net);
     net->to(device_of(g));
-    DistributedDataParallel ddp(net,
-                                {.process_group = ProcessGroupPtr(ProcessGroupPtr(), &g)});
+    DistributedDataParallel ddp(net, {.process_group = ProcessGroupPtr(ProcessGroupPtr(), &g)});
     for (int pass = 0; pass < 3; ++pass) {
       net->zero_grad();
       const int64_t begin = 4 * g.rank();

@@ -385,7 +385,7 @@ constexpr CommunicatorFunctions kFunctions = {&connect};
 
 }  // namespace
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed
 
 extern "C" const taeda::distributed::Engine taeda_engine = {
     .name = "gloo", .functions = &taeda::distributed::kFunctions};

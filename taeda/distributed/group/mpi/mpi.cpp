@@ -335,7 +335,7 @@ constexpr CommunicatorFunctions kFunctions = {&connect};
 
 }  // namespace
 
-}  // namespace taeda::distributed::mpi
+}  // namespace taeda::inline v0_2::distributed::mpi
 
 extern "C" const taeda::distributed::Engine taeda_engine = {
     .name = "mpi", .functions = &taeda::distributed::mpi::kFunctions};

@@ -53,11 +53,12 @@ const Library& library() {
   if (loaded) return *loaded;
   auto found = std::make_unique<Library>();
   std::string reason;
-  TAEDA_CHECK_AS(DistributedError, found->load(&reason), "the backend 'nccl' needs NCCL's library ",
-                 kFile, ": ", reason,
-                 ". Install the package libnccl2 of NVIDIA's repository (apt-get install libnccl2), "
-                 "or nvidia-nccl-cu13 from PyPI, and name the folder with the library in "
-                 "LD_LIBRARY_PATH where the system does not find it");
+  TAEDA_CHECK_AS(
+      DistributedError, found->load(&reason), "the backend 'nccl' needs NCCL's library ", kFile,
+      ": ", reason,
+      ". Install the package libnccl2 of NVIDIA's repository (apt-get install libnccl2), "
+      "or nvidia-nccl-cu13 from PyPI, and name the folder with the library in "
+      "LD_LIBRARY_PATH where the system does not find it");
   loaded = found.release();
   return *loaded;
 }

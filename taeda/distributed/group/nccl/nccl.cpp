@@ -2,7 +2,8 @@
 // queued on a stream.
 //
 // Messages from one rank to another have a communicator and a stream of their own for each
-// direction, so that two ranks may send to each other, and call collectives meanwhile, in any order.
+// direction, so that two ranks may send to each other, and call collectives meanwhile, in any
+// order.
 #include <algorithm>
 #include <atomic>
 #include <map>
@@ -84,8 +85,8 @@ class NcclCommunicator final : public Communicator {
     const size_t part = in.nbytes();
     collective(call, way, in.count, [&](ncclComm_t comm, cudaStream_t stream) {
       for (size_t r = 0; to && r < ranks(); ++r)
-        expect(comm, library_.recv(to + r * part, part, ncclUint8, static_cast<int>(r), comm,
-                                   stream));
+        expect(comm,
+               library_.recv(to + r * part, part, ncclUint8, static_cast<int>(r), comm, stream));
       return library_.send(from, part, ncclUint8, root, comm, stream);
     });
   }
@@ -97,8 +98,8 @@ class NcclCommunicator final : public Communicator {
     const size_t part = out.nbytes();
     collective(call, way, out.count, [&](ncclComm_t comm, cudaStream_t stream) {
       for (size_t r = 0; from && r < ranks(); ++r)
-        expect(comm, library_.send(from + r * part, part, ncclUint8, static_cast<int>(r), comm,
-                                   stream));
+        expect(comm,
+               library_.send(from + r * part, part, ncclUint8, static_cast<int>(r), comm, stream));
       return library_.recv(to, part, ncclUint8, root, comm, stream);
     });
   }
@@ -145,8 +146,7 @@ class NcclCommunicator final : public Communicator {
     const void* const p = way.in(data);
     message(call, way, rank_, to, [&](ncclComm_t comm, const RollCall& roll, cudaStream_t stream) {
       expect(comm, library_.send(roll.own(), sizeof(uint32_t), ncclUint8, 1, comm, stream));
-      if (data.count > 0)
-        expect(comm, library_.send(p, data.nbytes(), ncclUint8, 1, comm, stream));
+      if (data.count > 0) expect(comm, library_.send(p, data.nbytes(), ncclUint8, 1, comm, stream));
     });
   }
 
@@ -154,11 +154,12 @@ class NcclCommunicator final : public Communicator {
     TAEDA_CHECK_VALUE(from >= 0, "recv: NCCL receives from a rank that is named, not from any");
     Passage way(call, home());
     void* const p = way.out(data);
-    message(call, way, from, rank_, [&](ncclComm_t comm, const RollCall& roll, cudaStream_t stream) {
-      expect(comm, library_.recv(roll.all(), sizeof(uint32_t), ncclUint8, 0, comm, stream));
-      if (data.count > 0)
-        expect(comm, library_.recv(p, data.nbytes(), ncclUint8, 0, comm, stream));
-    });
+    message(call, way, from, rank_,
+            [&](ncclComm_t comm, const RollCall& roll, cudaStream_t stream) {
+              expect(comm, library_.recv(roll.all(), sizeof(uint32_t), ncclUint8, 0, comm, stream));
+              if (data.count > 0)
+                expect(comm, library_.recv(p, data.nbytes(), ncclUint8, 0, comm, stream));
+            });
     return from;
   }
 
@@ -217,7 +218,8 @@ class NcclCommunicator final : public Communicator {
     if (!link) {
       const auto known = std::ranges::count_if(
           messages_, [&](const auto& entry) { return entry.first.first == route; });
-      const std::string key = taeda::detail::concat("nccl/", route.first, "-", route.second, "/", known);
+      const std::string key =
+          taeda::detail::concat("nccl/", route.first, "-", route.second, "/", known);
       link = std::make_shared<Link>(store_, key, rank_ == route.first ? 0 : 1, 2, device);
     }
     return link;
@@ -255,7 +257,8 @@ class NcclCommunicator final : public Communicator {
   void confirm(const Call& call, Passage& way, const LinkPtr& link,
                const std::shared_ptr<RollCall>& roll) {
     roll->fetch();
-    way.finish(call, [roll] { roll->compare(); }, [link] { return link->aborted(); });
+    way.finish(
+        call, [roll] { roll->compare(); }, [link] { return link->aborted(); });
   }
 
   const Library& library_;

@@ -47,8 +47,10 @@ Numbers numbers_of(const Elements& elements, ReduceOp op) {
   TAEDA_CHECK_VALUE(type, "Unconvertible NCCL type ", elements.dtype,
                     ": NCCL does not reduce it; convert the tensor to another dtype");
   const bool complex = is_complex(elements.dtype);
-  TAEDA_CHECK_VALUE(!complex || op.kind != ReduceOp::PRODUCT, "Cannot use ReduceOp.PRODUCT with "
-                    "NCCL on complex tensors, got ", elements.dtype);
+  TAEDA_CHECK_VALUE(!complex || op.kind != ReduceOp::PRODUCT,
+                    "Cannot use ReduceOp.PRODUCT with "
+                    "NCCL on complex tensors, got ",
+                    elements.dtype);
   return {*type, static_cast<size_t>(elements.count) * (complex ? 2 : 1)};
 }
 

@@ -44,8 +44,8 @@ struct World {
   std::condition_variable changed;
   int size = 0;
   std::set<int> joined;
-  std::map<uint64_t, std::map<int, Part>> collectives;             ///< by number, rank
-  std::map<std::pair<int, int>, std::vector<Bytes>> messages;      ///< by direction, in order
+  std::map<uint64_t, std::map<int, Part>> collectives;         ///< by number, rank
+  std::map<std::pair<int, int>, std::vector<Bytes>> messages;  ///< by direction, in order
   std::map<std::pair<int, int>, size_t> taken;
 };
 
@@ -147,7 +147,8 @@ Bytes reduced(const std::map<int, Part>& parts, const Operation& o) {
   with_type(o.type, [&](auto x) {
     using T = decltype(x);
     for (const auto& [rank, part] : parts)
-      if (rank > 0) combine<T>(sum, part.data, o.op >= ncclNumOps || o.op == ncclAvg ? ncclSum : o.op);
+      if (rank > 0)
+        combine<T>(sum, part.data, o.op >= ncclNumOps || o.op == ncclAvg ? ncclSum : o.op);
     if (o.op == ncclAvg) scale<T>(sum, 1.0 / static_cast<double>(parts.size()));
   });
   return sum;
@@ -158,8 +159,8 @@ size_t bytes_of(const Operation& o) { return o.count * size_of(o.type); }
 /// Puts what this rank gives where the others find it. With the world's mutex.
 void give(const Operation& o) {
   State& s = *o.state;
-  const size_t bytes = bytes_of(o) * (o.kind == Kind::ReduceScatter
-                                          ? static_cast<size_t>(s.world->size) : 1);
+  const size_t bytes =
+      bytes_of(o) * (o.kind == Kind::ReduceScatter ? static_cast<size_t>(s.world->size) : 1);
   Bytes data(o.what == Operation::What::Recv ? 0 : bytes);
   if (!data.empty() && o.from) std::memcpy(data.data(), sim::host_view(s.device, o.from), bytes);
   if (o.op >= ncclNumOps) with_type(o.type, [&](auto x) { scale<decltype(x)>(data, o.factor); });
@@ -219,7 +220,8 @@ bool take_collective(const Operation& o, std::unique_lock<std::mutex>& lock) {
       break;
     case Kind::AllGather: {
       Bytes all;
-      for (const auto& [rank, part] : parts) all.insert(all.end(), part.data.begin(), part.data.end());
+      for (const auto& [rank, part] : parts)
+        all.insert(all.end(), part.data.begin(), part.data.end());
       store(o, all.data(), all.size());
     }
   }
@@ -257,8 +259,8 @@ void launch_group() {
     {
       std::lock_guard lock(global_mutex);
       ++counts.groups;
+      operations[0].state->polls = 2;
     }
-    operations[0].state->polls = 2;
     sim::launch(stream, "nccl", [operations = std::move(operations)] { run(operations); });
   }
 }
