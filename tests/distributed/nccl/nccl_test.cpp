@@ -123,9 +123,9 @@ TEST_F(Nccl, GatherAndScatter) {
 
 TEST_F(NcclOfTwo, UnequalSplits) {
   const auto errors = run(2, [](ProcessGroup& g) {
-    const auto on = TensorOptions().device(device_of(g)).dtype(kFloat);
+    const auto on = TensorOptions().device(device_of(g));
     const bool first = g.rank() == 0;
-    const Tensor in = arange(3, on) + (first ? 0 : 10);
+    const Tensor in = arange(3, on).to(kFloat) + (first ? 0 : 10);
     const Tensor out = zeros({first ? 1 : 5}, on);
     // Rank 0 sends 1 and 2 elements, rank 1 none and 3.
     g.all_to_all_single(out, in, first ? std::vector<int64_t>{1, 0} : std::vector<int64_t>{2, 3},
