@@ -85,7 +85,9 @@ TEST_F(NcclOfTwo, DtypesOfReductions) {
     EXPECT_EQ(g.failure(), "");
   });
   EXPECT_THAT(errors, Each("no error"));
-  if (nccl_) EXPECT_EQ(nccl_->counts().operators, 0);
+  if (nccl_) {
+    EXPECT_EQ(nccl_->counts().operators, 0);
+  }
 }
 
 TEST_F(Nccl, GatherAndScatter) {
