@@ -1,21 +1,20 @@
 // How long a small call takes, and how fast a large tensor travels: two workers on loopback.
 //
-//     rpc [--mb 64] [--secret]
+//     rpc [--mb 64] [--secret 1]
 //
-// The program starts itself again as the second worker. With --secret every frame has a code.
+// With a secret every frame has a code.
 
-#include <spawn.h>
-#include <sys/wait.h>
+#include <taeda/distributed/cluster/spawn.h>
 #include <taeda/distributed/rpc/rpc.h>
 #include <taeda/taeda.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <cstdlib>
-#include <string>
+#include <functional>
+#include <tuple>
+#include <utility>
 #include <vector>
+
+#include "processes.h"
 
 namespace {
 
@@ -30,17 +29,11 @@ TAEDA_RPC_FUNCTION(take);
 TAEDA_RPC_FUNCTION(give);
 
 /// The median time of a call, in seconds, after a few that do not count.
-template <class F>
-double median_time(int times, F&& f) {
+double median_time(int times, const std::function<void()>& f) {
+  for (int i = 0; i <= times / 10; ++i) f();
   std::vector<double> all;
-  for (int i = 0; i < times + times / 10 + 1; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    f();
-    all.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  }
-  all.erase(all.begin(), all.begin() + times / 10 + 1);
-  std::nth_element(all.begin(), all.begin() + times / 2, all.end());
-  return all[static_cast<size_t>(times / 2)];
+  for (int i = 0; i < times; ++i) all.push_back(bench::seconds_of(1, f));
+  return bench::median_of(std::move(all));
 }
 
 void measure(int64_t megabytes) {
@@ -62,41 +55,19 @@ void measure(int64_t megabytes) {
               back * 1e3, static_cast<double>(bytes) / back / 1e9);
 }
 
-rpc::RpcBackendOptions options_for(const std::string& meeting, bool secret) {
-  rpc::RpcBackendOptions out = {.init_method = "file://" + meeting};
-  out.security = distributed::Security{.secret = secret ? "known to the two workers" : ""};
-  return out;
+void run(int rank, int megabytes, int secret) {
+  rpc::RpcBackendOptions options;
+  options.security = distributed::Security{.secret = secret ? "known to the two workers" : ""};
+  rpc::init_rpc(rank == 0 ? "a" : "b", rank, 2, options);
+  if (rank == 0) measure(megabytes);
+  rpc::shutdown();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  int64_t megabytes = 64;
-  bool secret = false;
-  std::string meeting;  // of the second worker
-  for (int i = 1; i < argc; ++i) {
-    const std::string name = argv[i];
-    if (name == "--secret") secret = true;
-    if (name == "--mb" && i + 1 < argc) megabytes = std::atol(argv[i + 1]);
-    if (name == "--second" && i + 1 < argc) meeting = argv[i + 1];
-  }
-  if (!meeting.empty()) {
-    rpc::init_rpc("b", 1, 2, options_for(meeting, secret));
-    rpc::shutdown();
-    return 0;
-  }
-  meeting = "/tmp/taeda_rpc_" + std::to_string(::getpid());
-  std::vector<std::string> texts = {argv[0], "--second", meeting};
-  if (secret) texts.push_back("--secret");
-  std::vector<char*> arguments;
-  for (std::string& text : texts) arguments.push_back(text.data());
-  arguments.push_back(nullptr);
-  pid_t second = 0;
-  if (::posix_spawn(&second, "/proc/self/exe", nullptr, nullptr, arguments.data(), environ) != 0)
-    return 1;
-  rpc::init_rpc("a", 0, 2, options_for(meeting, secret));
-  measure(megabytes);
-  rpc::shutdown();
-  ::waitpid(second, nullptr, 0);
+  const int megabytes = bench::option(argc, argv, "--mb", 64);
+  const int secret = bench::option(argc, argv, "--secret", 0);
+  distributed::spawn(run, std::tuple(megabytes, secret), /*nprocs=*/2);
   return 0;
 }

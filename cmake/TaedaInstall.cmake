@@ -22,10 +22,8 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/taeda DESTINATION ${CMAKE_INSTALL_INCLUD
         PATTERN nccl EXCLUDE)
 install(DIRECTORY ${TAEDA_GENERATED}/taeda DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${TAEDA_GENERATED_TEXTS} DESTINATION ${CMAKE_INSTALL_DATADIR}/taeda)
-if(EXISTS ${PROJECT_SOURCE_DIR}/include/compat)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/compat/ DESTINATION compat/include
-          FILES_MATCHING PATTERN "*.h")
-endif()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/compat/ ${TAEDA_COMPAT_FORWARDED}/ DESTINATION compat/include
+        FILES_MATCHING PATTERN "*.h")
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/TaedaConfig.cmake.in TaedaConfig.cmake
                               INSTALL_DESTINATION ${package_dir})

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "taeda/autograd/record.h"
+#include "taeda/autograd/history.h"
 #include "taeda/base/error.h"
 
 namespace taeda::inline v0_2::autograd {
@@ -119,4 +119,4 @@ struct Function {
   }
 };
 
-}  // namespace taeda::autograd
+}  // namespace taeda::inline v0_2::autograd

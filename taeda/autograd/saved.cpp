@@ -101,10 +101,10 @@ void Saved::throw_modified() const {
                                   "taeda::autograd::set_detect_anomaly(true)."));
 }
 
-Saved save(const Tensor& t, const char* name) { return Saved(t, name, false); }
+Saved save_tensor(const Tensor& t, const char* name) { return Saved(t, name, false); }
 
 Saved save_if(bool needed, const Tensor& t, const char* name) {
-  return needed ? save(t, name) : Saved();
+  return needed ? save_tensor(t, name) : Saved();
 }
 
 Saved save_output(const Tensor& t, uint32_t output_nr, const char* name) {

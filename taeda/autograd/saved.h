@@ -48,7 +48,7 @@ class Saved {
 };
 
 /// Saves an input, under the name of the operation's argument. Undefined tensors may be saved.
-Saved save(const Tensor& t, const char* name = "self");
+Saved save_tensor(const Tensor& t, const char* name = "self");
 /// Saves an input that only some gradients read if one of those is wanted. What a node does not
 /// keep may change in place, and a node that keeps nothing may be run again.
 Saved save_if(bool needed, const Tensor& t, const char* name = "self");
@@ -74,4 +74,4 @@ class SavedVisitor {
   SavedVisitor* previous_;
 };
 
-}  // namespace taeda::autograd
+}  // namespace taeda::inline v0_2::autograd

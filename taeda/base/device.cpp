@@ -8,10 +8,12 @@
 
 namespace taeda::inline v0_2 {
 
-void Device::throw_bad_index(DeviceType type, int index) {
+void Device::check(DeviceType type, int index) {
+  device_type_info(type);  // throws if there is none
   TAEDA_CHECK(index >= -1, "Device index must be -1 or non-negative, got ", index);
-  TAEDA_CHECK(type != kCPU, "CPU device index must be -1 or zero, got ", index);
-  throw Error(detail::concat("Device index must be below ", kMaxDeviceIndex, ", got ", index));
+  TAEDA_CHECK(type != kCPU || index <= 0, "CPU device index must be -1 or zero, got ", index);
+  TAEDA_CHECK(index < kMaxDeviceIndex, "Device index must be below ", kMaxDeviceIndex, ", got ",
+              index);
 }
 
 Device::Device(const std::string& text) {
@@ -53,4 +55,4 @@ std::string Device::repr() const {
 
 std::ostream& operator<<(std::ostream& out, const Device& device) { return out << device.str(); }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

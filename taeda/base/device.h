@@ -28,10 +28,12 @@ const char* to_string(DeviceType type);
 class Device {
  public:
   Device() = default;
-  /// Throws Error for an index below -1 or from 128 on, and for one of the CPU's other than 0.
+  /// Throws Error for a type that nobody registered, for an index below -1 or from 128 on, and for
+  /// one of the CPU's other than 0.
   Device(DeviceType type, int index = -1) : type_(type), index_(static_cast<int8_t>(index)) {
-    if (index < -1 || index >= (type == kCPU ? 1 : kMaxDeviceIndex)) [[unlikely]]
-      throw_bad_index(type, index);
+    const bool built_in = type >= kCPU && type <= kSim;
+    if (!built_in || index < -1 || index >= (type == kCPU ? 1 : kMaxDeviceIndex)) [[unlikely]]
+      check(type, index);
   }
   /// Parses "cpu", "cuda", "cuda:1", "sim:0". A type that is not known is looked for as a plug-in
   /// (device/plugin.h). Throws Error, in PyTorch's words, for other strings.
@@ -56,7 +58,7 @@ class Device {
   friend bool operator==(const Device&, const Device&) = default;
 
  private:
-  [[noreturn]] static void throw_bad_index(DeviceType type, int index);
+  static void check(DeviceType type, int index);
   static int accelerator_index(int64_t index);
 
   DeviceType type_ = kCPU;
@@ -65,7 +67,7 @@ class Device {
 
 std::ostream& operator<<(std::ostream& out, const Device& device);
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2
 
 template <>
 struct std::hash<taeda::Device> {

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "taeda/base/error.h"
+
 namespace taeda::inline v0_2 {
 
 /// Names one registered hook, of whatever kind, on whatever object: no two that live have the same.
@@ -32,7 +34,9 @@ class HookList {
   };
   using Snapshot = std::shared_ptr<const std::vector<Entry>>;
 
+  /// Throws ValueError for an empty function.
   HookHandle add(Hook hook) {
+    TAEDA_CHECK_VALUE(hook, "a hook must be something to call, but got an empty function");
     const HookHandle handle = new_hook_handle();
     std::lock_guard lock(mutex_);
     auto changed = entries_ ? std::make_shared<std::vector<Entry>>(*entries_)
@@ -73,4 +77,4 @@ class HookList {
   Snapshot entries_;
 };
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

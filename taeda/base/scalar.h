@@ -1,9 +1,11 @@
 // A single number of any dtype class, as the scalar argument of operations.
 #pragma once
 
+#include <bit>
 #include <complex>
 #include <cstdint>
 #include <iosfwd>
+#include <limits>
 
 #include "taeda/base/dtype.h"
 
@@ -39,9 +41,18 @@ class Scalar {
   bool is_boolean() const { return kind_ == kBool; }
   bool is_complex() const { return kind_ == kComplexDouble; }
 
-  /// Converts with C++ conversion rules; the imaginary part is dropped for real T.
+  /// The number as a T. Throws Error, in PyTorch's words, where T has no such number: one that is
+  /// too large, a fraction's NaN for an integer, an imaginary part for a real T. A negative integer
+  /// becomes an unsigned one modulo 2^n, as it does there.
   template <class T>
   T to() const {
+    check_fits(range_of<T>());
+    return cast<T>();
+  }
+  /// The number as a T by C++'s conversions, as an operand next to a tensor of Ts is one; the
+  /// imaginary part is dropped for real T.
+  template <class T>
+  T cast() const {
     if constexpr (std::is_same_v<T, bool>) {
       return kind_ == kDouble || kind_ == kComplexDouble ? value_.d != 0 || imag_ != 0
                                                          : value_.i != 0;
@@ -72,6 +83,43 @@ class Scalar {
   bool equal(double v) const { return !is_complex() && real() == v; }
 
  private:
+  /// The numbers of a type.
+  struct Range {
+    const char* type;
+    double lowest, most;
+    bool integral, complex;
+  };
+  template <class T>
+  static constexpr Range range_of() {
+    if constexpr (std::is_same_v<T, bool>) {
+      return {"bool", 0, 0, false, true};
+    } else if constexpr (std::is_same_v<T, Half>) {
+      return {"Half", -65504., 65504., false, false};
+    } else if constexpr (std::is_same_v<T, BFloat16>) {
+      return {"BFloat16", -0x1.fep127, 0x1.fep127, false, false};
+    } else if constexpr (std::is_integral_v<T>) {
+      // The largest number of 64 bits that is a double as well.
+      constexpr double most = sizeof(T) < 8
+                                  ? static_cast<double>(std::numeric_limits<T>::max())
+                                  : (std::is_signed_v<T> ? 0x1p63 - 1024. : 0x1p64 - 2048.);
+      constexpr const char* names[2][4] = {{"uint8_t", "uint16_t", "uint32_t", "uint64_t"},
+                                           {"int8_t", "int16_t", "int", "int64_t"}};
+      return {names[std::is_signed_v<T>][std::bit_width(sizeof(T)) - 1],
+              static_cast<double>(std::numeric_limits<T>::lowest()), most, true, false};
+    } else if constexpr (std::is_floating_point_v<T>) {
+      return {sizeof(T) == 4 ? "float" : "double",
+              static_cast<double>(std::numeric_limits<T>::lowest()),
+              static_cast<double>(std::numeric_limits<T>::max()), false, false};
+    } else {
+      Range out = range_of<typename T::value_type>();
+      out.type = sizeof(T) == 8 ? "complex<float>" : "complex<double>";
+      out.complex = true;
+      return out;
+    }
+  }
+  bool fits(const Range& range) const;
+  void check_fits(const Range& range) const;
+
   double real() const {
     return kind_ == kDouble || kind_ == kComplexDouble ? value_.d : static_cast<double>(value_.i);
   }
@@ -86,4 +134,4 @@ class Scalar {
 
 std::ostream& operator<<(std::ostream& out, const Scalar& s);
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -58,6 +58,15 @@ int64_t number_of_launcher(const char* name, const char* of_mpi, const char* of_
   fail_missing(name);
 }
 
+const char* local_rank_variable(Launcher launcher) {
+  switch (launcher) {
+    case Launcher::kOpenMpi: return "OMPI_COMM_WORLD_LOCAL_RANK";
+    case Launcher::kSlurm: return "SLURM_LOCALID";
+    case Launcher::kNone: break;
+  }
+  return "LOCAL_RANK";
+}
+
 bool all_on_this_machine(Launcher launcher) {
   if (launcher == Launcher::kOpenMpi)
     return variable("OMPI_COMM_WORLD_LOCAL_SIZE") == variable("OMPI_COMM_WORLD_SIZE");
@@ -94,16 +103,29 @@ uint16_t master_port_from_environment() {
   return static_cast<uint16_t>(29500 + hash % 3000);
 }
 
+int get_node_local_rank(std::optional<int> fallback_rank) {
+  for (const char* name : {"LOCAL_RANK", local_rank_variable(launcher())})
+    if (variable(name)) return static_cast<int>(number(name, 0, kMostRanks));
+  TAEDA_CHECK(fallback_rank,
+              "LOCAL_RANK is not in the environment. Consider passing fallback_rank to allow "
+              "`get_node_local_rank` to work, assuming you are not running in a multi-device "
+              "context and want the code to run locally instead.");
+  return *fallback_rank;
+}
+
 std::string first_host(const std::string& node_list) {
-  const size_t bracket = node_list.find('[');
-  const size_t comma = node_list.find(',');
-  if (bracket == std::string::npos || comma < bracket) return node_list.substr(0, comma);
-  const size_t end = node_list.find_first_of("-,]", bracket);
-  const size_t close = node_list.find(']', bracket);
-  if (close == std::string::npos) return node_list;
-  const size_t tail = node_list.find(',', close);
-  return node_list.substr(0, bracket) + node_list.substr(bracket + 1, end - bracket - 1) +
-         node_list.substr(close + 1, tail == std::string::npos ? tail : tail - close - 1);
+  std::string out;
+  for (size_t at = 0; at < node_list.size() && node_list[at] != ',';) {
+    if (node_list[at] != '[') {
+      out += node_list[at++];
+      continue;
+    }
+    const size_t close = node_list.find(']', at);
+    if (close == std::string::npos) return node_list;
+    out.append(node_list, at + 1, node_list.find_first_of("-,]", at) - at - 1);
+    at = close + 1;
+  }
+  return out;
 }
 
 }  // namespace taeda::distributed

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace taeda::inline v0_2::distributed {
@@ -19,6 +20,11 @@ std::string master_address_from_environment();
 
 /// MASTER_PORT, or for mpirun and srun one that follows from the job's name.
 uint16_t master_port_from_environment();
+
+/// This process's number among those of its machine, by which programs choose a device: LOCAL_RANK,
+/// OMPI_COMM_WORLD_LOCAL_RANK or SLURM_LOCALID. Without any `fallback_rank`; throws Error if there
+/// is none, either.
+int get_node_local_rank(std::optional<int> fallback_rank = {});
 
 /// The first host of a list as Slurm writes it: "gpu[03-07,9],login" is gpu03.
 std::string first_host(const std::string& node_list);

@@ -139,8 +139,8 @@ class GroupBatchNorm final : public SharedBatchNorm {
       return batch_norm(input, weight, bias, s.mean, var.to(dtype), false, 0, eps);
     }();
     if (!wants_grad(input, weight, bias)) return out;
-    s.input = save(input, "input");
-    s.weight = save(weight, "weight");
+    s.input = save_tensor(input, "input");
+    s.weight = save_tensor(weight, "weight");
     record("SyncBatchNormBackward", out, {input, weight, bias},
            [s](const Tensor& g, Needs needs) { return sync_gradients(s, g, needs); });
     return out;
@@ -175,4 +175,4 @@ void SyncBatchNorm::convert(Module& module, const ProcessGroupPtr& group) {
   for (const auto& m : module.modules(/*include_self=*/false)) convert_one(*m);
 }
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

@@ -143,6 +143,11 @@ struct SummaryWriter::Impl {
 
 SummaryWriter::SummaryWriter(SummaryWriterOptions options)
     : impl_(std::make_unique<Impl>(std::move(options))) {}
+
+SummaryWriter::Impl& SummaryWriter::impl() const {
+  TAEDA_CHECK_VALUE(impl_, "SummaryWriter: this one was moved from");
+  return *impl_;
+}
 SummaryWriter::~SummaryWriter() = default;
 SummaryWriter::SummaryWriter(SummaryWriter&&) noexcept = default;
 SummaryWriter& SummaryWriter::operator=(SummaryWriter&&) noexcept = default;
@@ -152,7 +157,7 @@ void SummaryWriter::add_scalar(const std::string& tag, double scalar_value, Step
   const auto kind = double_precision ? summary::ScalarKind::kDoubleTensor
                     : new_style      ? summary::ScalarKind::kFloatTensor
                                      : summary::ScalarKind::kSimple;
-  impl_->add(global_step, walltime, [=] { return summary::scalar(tag, scalar_value, kind); });
+  impl().add(global_step, walltime, [=] { return summary::scalar(tag, scalar_value, kind); });
 }
 
 void SummaryWriter::add_scalars(const std::string& main_tag,
@@ -163,9 +168,9 @@ void SummaryWriter::add_scalars(const std::string& main_tag,
   std::replace(prefix.begin(), prefix.end(), '/', '_');
   for (const auto& [name, value] : tag_scalar_dict) {
     const std::string folder = get_logdir() + "/" + prefix + "_" + name;
-    auto& writer = impl_->curves[folder];
+    auto& writer = impl().curves[folder];
     if (!writer) {
-      SummaryWriterOptions options = impl_->options;
+      SummaryWriterOptions options = impl().options;
       options.log_dir = folder;
       writer = std::make_unique<SummaryWriter>(std::move(options));
     }
@@ -178,7 +183,7 @@ void SummaryWriter::add_histogram(const std::string& tag, const Tensor& values, 
   TAEDA_CHECK_VALUE(values.numel() > 0, "The input has no element.");
   const Tensor numbers =
       values.detach().to(Device(kCPU), kDouble, false, /*copy=*/true).contiguous();
-  impl_->add(global_step, walltime, [tag, numbers, bins, max_bins] {
+  impl().add(global_step, walltime, [tag, numbers, bins, max_bins] {
     const ArrayRef<double> list(numbers.data_ptr<double>(), static_cast<size_t>(numbers.numel()));
     return summary::histogram(tag, make_histogram(list, bins, max_bins));
   });
@@ -188,19 +193,19 @@ void SummaryWriter::add_histogram_raw(const std::string& tag, const HistogramDat
                                       Step global_step, Time walltime) {
   TAEDA_CHECK_VALUE(data.limits.size() == data.counts.size(),
                     "len(bucket_limits) != len(bucket_counts), see the document.");
-  impl_->add(global_step, walltime, [=] { return summary::histogram(tag, data); });
+  impl().add(global_step, walltime, [=] { return summary::histogram(tag, data); });
 }
 
 void SummaryWriter::add_image(const std::string& tag, const Tensor& img_tensor, Step global_step,
                               Time walltime, const std::string& dataformats) {
-  impl_->add_picture(tag, to_pixels("add_image", img_tensor, dataformats, "CHW"), global_step,
+  impl().add_picture(tag, to_pixels("add_image", img_tensor, dataformats, "CHW"), global_step,
                      walltime);
 }
 
 void SummaryWriter::add_images(const std::string& tag, const Tensor& img_tensor, Step global_step,
                                Time walltime, const std::string& dataformats) {
   const Tensor pixels = to_pixels("add_images", img_tensor, dataformats, "NCHW");
-  impl_->add_picture(tag, vision::make_grid(pixels, {.nrow = kImagesPerRow, .padding = 0}),
+  impl().add_picture(tag, vision::make_grid(pixels, {.nrow = kImagesPerRow, .padding = 0}),
                      global_step, walltime);
 }
 
@@ -208,7 +213,7 @@ void SummaryWriter::add_figure(const std::string& tag, const std::string& png_fi
                                Step global_step, Time walltime) {
   const Tensor pixels = vision::read_png(png_file);
   const auto file = io::MappedFile::open(png_file);
-  impl_->add(
+  impl().add(
       global_step, walltime,
       [tag, sizes = DimVector(pixels.sizes()), png = std::string(file->data(), file->size())] {
         return summary::image(tag, sizes[1], sizes[2], sizes[0], png);
@@ -217,15 +222,15 @@ void SummaryWriter::add_figure(const std::string& tag, const std::string& png_fi
 
 void SummaryWriter::add_text(const std::string& tag, const std::string& text_string,
                              Step global_step, Time walltime) {
-  impl_->add(global_step, walltime, [=] { return summary::text(tag, text_string); });
+  impl().add(global_step, walltime, [=] { return summary::text(tag, text_string); });
 }
 
 void SummaryWriter::add_graph_of(nn::Module& model, const std::vector<Tensor>& inputs,
                                  const ForwardFunction& forward) {
-  if (!impl_->queue) impl_->open();
+  if (!impl().queue) impl().open();
   const std::vector<GraphNode> nodes = trace_graph(model, inputs, forward);
   const summary::When when{wall_time(), 0};
-  impl_->queue->add([when, nodes] { return summary::graph_event(when, nodes); });
+  impl().queue->add([when, nodes] { return summary::graph_event(when, nodes); });
 }
 
 void SummaryWriter::add_hparams(
@@ -242,13 +247,13 @@ void SummaryWriter::add_hparams(
   std::vector<summary::HParamDomain> domains;
   for (const auto& [name, values] : hparam_domain_discrete) domains.push_back({name, values});
   const double now = wall_time();
-  SummaryWriterOptions options = impl_->options;
+  SummaryWriterOptions options = impl().options;
   options.log_dir += "/" + (run_name.empty() ? std::to_string(now) : run_name);
   SummaryWriter row(std::move(options));
-  row.impl_->add(global_step, now,
+  row.impl().add(global_step, now,
                  [=] { return summary::hparams_experiment(hparam_dict, metrics, domains); });
-  row.impl_->add(global_step, now, [=] { return summary::hparams_start(hparam_dict, now); });
-  row.impl_->add(global_step, now, [=] { return summary::hparams_end(now); });
+  row.impl().add(global_step, now, [=] { return summary::hparams_start(hparam_dict, now); });
+  row.impl().add(global_step, now, [=] { return summary::hparams_end(now); });
   for (const auto& [name, value] : metric_dict) row.add_scalar(name, value, global_step);
   row.close();
 }
@@ -261,16 +266,16 @@ void SummaryWriter::add_embedding(const Tensor& mat, const std::vector<std::stri
 }
 
 void SummaryWriter::flush() {
-  if (impl_->queue) impl_->queue->flush();
-  for (const auto& [folder, writer] : impl_->curves) writer->flush();
+  if (impl().queue) impl().queue->flush();
+  for (const auto& [folder, writer] : impl().curves) writer->flush();
 }
 
 void SummaryWriter::close() {
-  const auto curves = std::exchange(impl_->curves, {});
-  if (const auto queue = std::exchange(impl_->queue, nullptr)) queue->close();
+  const auto curves = std::exchange(impl().curves, {});
+  if (const auto queue = std::exchange(impl().queue, nullptr)) queue->close();
   for (const auto& [folder, writer] : curves) writer->close();
 }
 
-const std::string& SummaryWriter::get_logdir() const { return impl_->options.log_dir; }
+const std::string& SummaryWriter::get_logdir() const { return impl().options.log_dir; }
 
-}  // namespace taeda::logging
+}  // namespace taeda::inline v0_2::logging

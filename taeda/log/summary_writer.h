@@ -142,6 +142,8 @@ class SummaryWriter {
   struct Impl;
   void add_graph_of(nn::Module& model, const std::vector<Tensor>& inputs,
                     const ForwardFunction& forward);
+  /// Throws ValueError if this writer was moved from.
+  Impl& impl() const;
   std::unique_ptr<Impl> impl_;
 };
 
@@ -163,4 +165,4 @@ void SummaryWriter::add_graph(const M& model, const T&... input_to_model) {
     run(const_cast<M&>(model));
 }
 
-}  // namespace taeda::logging
+}  // namespace taeda::inline v0_2::logging

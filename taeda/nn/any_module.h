@@ -83,6 +83,7 @@ class AnyModule {
     return *m;
   }
   AnyModule clone(const std::optional<Device>& device = {}) const {
+    TAEDA_CHECK(module_, "Cannot call clone() on an empty AnyModule");
     return with(module_->clone(device));
   }
   /// Calls another module of the same class.
@@ -152,4 +153,4 @@ AnyValue AnyModule::invoke(Module& module, const AnyValue* values, size_t n) {
   (std::make_index_sequence<arity>());
 }
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

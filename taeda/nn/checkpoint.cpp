@@ -139,7 +139,7 @@ class CheckpointNode final : public Node {
       : fn_(std::move(fn)), state_(inputs, preserve_rng_state) {
     for (const Tensor& t : inputs) {
       wanted_.push_back(wants_grad(t) && is_differentiable(t.dtype()));
-      saved_.push_back(autograd::save(t));
+      saved_.push_back(autograd::save_tensor(t));
       edges.push_back(wanted_.back() ? autograd::gradient_edge(t) : Edge{});
     }
     autograd::take_saved_count();

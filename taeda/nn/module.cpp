@@ -84,15 +84,30 @@ Tensor& Module::register_buffer(std::string name, Tensor tensor, bool persistent
   return buffers_.insert(std::move(name), std::move(tensor));
 }
 
+/// Throws if `module` cannot become a part of this one.
+void Module::check_child(const std::string& name, const Module* module) const {
+  TAEDA_CHECK(module, "Submodule '", name, "' is empty: register a module, not nullptr");
+  TAEDA_CHECK(!module->has_below(*this), "Submodule '", name, "' of ", this->name(),
+              module == this ? " is that module itself" : " contains that module",
+              ": a module cannot be a part of itself");
+}
+
+bool Module::has_below(const Module& wanted) const {
+  if (this == &wanted) return true;
+  for (const auto& [name, child] : children_)
+    if (child->has_below(wanted)) return true;
+  return false;
+}
+
 void Module::add_child(std::string name, std::shared_ptr<Module> module) {
   check_name("Submodule", name);
-  TAEDA_CHECK(module, "Submodule '", name, "' is empty: register a module, not nullptr");
+  check_child(name, module.get());
   module->key_ = name;
   children_.insert(std::move(name), std::move(module));
 }
 
 void Module::replace_child(const std::string& name, std::shared_ptr<Module> module) {
-  TAEDA_CHECK(module, "Submodule '", name, "' is empty: register a module, not nullptr");
+  check_child(name, module.get());
   std::shared_ptr<Module>& place = children_[name];
   module->key_ = name;
   place = std::move(module);

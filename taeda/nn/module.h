@@ -188,6 +188,9 @@ class Module : public std::enable_shared_from_this<Module> {
   friend class parallel::Replicas;
 
   void check_name(const char* kind, const std::string& name) const;
+  void check_child(const std::string& name, const Module* module) const;
+  /// Whether `wanted` is this module or one below it.
+  bool has_below(const Module& wanted) const;
   std::shared_ptr<Module> shared_self() const;
   void convert(const std::function<Tensor(const Tensor&)>& f);
   void collect_state(OrderedDict<std::string, Tensor>& out, const std::string& prefix) const;
@@ -209,10 +212,10 @@ class Module : public std::enable_shared_from_this<Module> {
 
 std::ostream& operator<<(std::ostream& out, const Module& module);
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn
 
 namespace taeda::inline v0_2 {
 // Compiled once, in module.cpp.
 extern template class OrderedDict<std::string, Tensor>;
 extern template class OrderedDict<std::string, std::shared_ptr<nn::Module>>;
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

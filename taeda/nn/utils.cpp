@@ -36,6 +36,9 @@ double combine(const std::vector<double>& norms, double p) {
 
 double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type,
                        bool error_if_nonfinite) {
+  TAEDA_CHECK_VALUE(!std::isnan(max_norm) && !std::isnan(norm_type),
+                    "clip_grad_norm_: expected numbers as max_norm and norm_type, but got ",
+                    max_norm, " and ", norm_type);
   NoGradGuard no_grad;
   const std::vector<ParamList> lists = gradient_lists(parameters);
   if (lists.empty()) return 0;
@@ -64,6 +67,8 @@ double clip_grad_norm_(const Tensor& parameter, double max_norm, double norm_typ
 }
 
 void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value) {
+  TAEDA_CHECK_VALUE(!std::isnan(clip_value),
+                    "clip_grad_value_: expected a number as clip_value, but got ", clip_value);
   NoGradGuard no_grad;
   for (const ParamList& list : gradient_lists(parameters))
     grad_clamp_slot(list.device().type(), list, clip_value);
@@ -94,4 +99,4 @@ void vector_to_parameters(const Tensor& vector, const std::vector<Tensor>& param
   }
 }
 
-}  // namespace taeda::nn::utils
+}  // namespace taeda::inline v0_2::nn::utils

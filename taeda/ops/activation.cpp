@@ -23,7 +23,7 @@ Tensor gradient(const char* node, const Op& op, const Tensor& grad, const Tensor
   Tensor out = pointwise(op, grad, x);
   if (wants_grad(grad, x))
     record(node, out, {grad, x},
-           [=, g = save(grad, "grad"), x = save(x)](const Tensor& gg, Needs needs) {
+           [=, g = save_tensor(grad, "grad"), x = save_tensor(x)](const Tensor& gg, Needs needs) {
              const Tensor input = x.unpack();
              return TensorVec{needs[0] ? gradient(node, op, gg, input, second) : Tensor(),
                               needs[1] ? second(gg.mul(g.unpack()), input) : Tensor()};
@@ -45,7 +45,7 @@ Tensor activation(const char* name, const char* node, const Op& op, const Tensor
   Tensor y = pointwise_as(name, op, x);
   if (wants_grad(x))
     record(node, y, {x},
-           [backward, x = save(x)](const Tensor& g) { return backward(g, x.unpack()); });
+           [backward, x = save_tensor(x)](const Tensor& g) { return backward(g, x.unpack()); });
   return y;
 }
 
@@ -116,9 +116,11 @@ Tensor prelu(const Tensor& self, const Tensor& weight) {
 
 Tensor hardtanh(const Tensor& self, double min_val, double max_val) {
   check_floating("hardtanh", self);
+  TAEDA_CHECK_VALUE(!(min_val > max_val), "hardtanh: min_val cannot be greater than max_val, got ",
+                    min_val, " and ", max_val);
   Tensor y = pointwise_as("hardtanh", Clamp{}, self, min_val, max_val);
   if (wants_grad(self))
-    record("HardtanhBackward0", y, {self}, [=, x = save(self)](const Tensor& g) {
+    record("HardtanhBackward0", y, {self}, [=, x = save_tensor(self)](const Tensor& g) {
       return gradient("HardtanhBackwardBackward0", InsideBackward(min_val, max_val), g, x.unpack(),
                       flat);
     });
@@ -171,7 +173,7 @@ Tensor hardshrink(const Tensor& self, double lambd) {
   check_floating("hardshrink", self);
   Tensor y = pointwise_as("hardshrink", OutsideBackward(lambd), self, self);
   if (wants_grad(self))
-    record("HardshrinkBackward0", y, {self}, [=, x = save(self)](const Tensor& g) {
+    record("HardshrinkBackward0", y, {self}, [=, x = save_tensor(self)](const Tensor& g) {
       return gradient("HardshrinkBackwardBackward0", OutsideBackward(lambd), g, x.unpack(), flat);
     });
   return y;
@@ -337,4 +339,4 @@ Tensor glu(const Tensor& self, int64_t dim) {
   return self.narrow(d, 0, size / 2).mul(self.narrow(d, size / 2, size / 2).sigmoid());
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

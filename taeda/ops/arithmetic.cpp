@@ -174,8 +174,8 @@ Tensor div(const Tensor& self, const Tensor& other, const char* rounding_mode) {
     return out;
   }
   record("DivBackward0", out, {self, other},
-         [a = save_if(other.requires_grad(), self), b = save(other, "other")](const Tensor& g,
-                                                                              Needs needs) {
+         [a = save_if(other.requires_grad(), self), b = save_tensor(other, "other")](
+             const Tensor& g, Needs needs) {
            const Tensor divisor = conjugate(b.unpack());
            const Tensor first = g.div(divisor);
            return TensorVec{
@@ -199,7 +199,7 @@ Tensor div(const Tensor& self, const Scalar& other, const char* rounding_mode) {
 Tensor operator/(const Scalar& a, const Tensor& b) {
   Tensor out = pointwise(Div{}, a, b);
   if (wants_grad(b))
-    record("DivBackward0", out, {b}, [a, b = save(b, "b")](const Tensor& g) {
+    record("DivBackward0", out, {b}, [a, b = save_tensor(b, "b")](const Tensor& g) {
       const Tensor divisor = conjugate(b.unpack());
       return g.div(divisor).div(divisor).mul(-conjugate(a));
     });
@@ -240,9 +240,10 @@ Tensor remainder(const Scalar& self, const Tensor& other) {
   check_divisor(self, other);
   Tensor out = pointwise(Remainder{}, self, other);
   if (wants_grad(other))
-    record("RemainderBackward1", out, {other}, [self, b = save(other, "other")](const Tensor& g) {
-      return g.mul(pointwise(DivFloor{}, self, b.unpack())).neg();
-    });
+    record("RemainderBackward1", out, {other},
+           [self, b = save_tensor(other, "other")](const Tensor& g) {
+             return g.mul(pointwise(DivFloor{}, self, b.unpack())).neg();
+           });
   return out;
 }
 
@@ -342,4 +343,4 @@ Tensor& Tensor::div_(const Scalar& other, const char* rounding_mode) const {
 Tensor& Tensor::true_divide_(const Tensor& other) const { return div_(other); }
 Tensor& Tensor::true_divide_(const Scalar& other) const { return div_(other); }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

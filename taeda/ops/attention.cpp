@@ -170,10 +170,10 @@ Tensor fused_attention(const Operands& x, const AttentionSpec& spec) {
                    dense_rows(x.value), x.mask, spec, s.philox);
   }
   if (!wants_grad(x.query, x.key, x.value)) return out;
-  s.query = save(x.query, "query");
-  s.key = save(x.key, "key");
-  s.value = save(x.value, "value");
-  if (x.mask.defined()) s.mask = save(x.mask, "mask");
+  s.query = save_tensor(x.query, "query");
+  s.key = save_tensor(x.key, "key");
+  s.value = save_tensor(x.value, "value");
+  if (x.mask.defined()) s.mask = save_tensor(x.mask, "mask");
   s.out = save_output(out);
   const char* node = x.query.is_cpu() ? "ScaledDotProductFlashAttentionForCpuBackward0"
                                       : "ScaledDotProductFlashAttentionBackward0";
@@ -261,4 +261,4 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
   return out.reshape(sizes);
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

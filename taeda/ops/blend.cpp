@@ -20,7 +20,7 @@ Tensor maximum(const Tensor& self, const Tensor& other) {
   Tensor out = pointwise(Maximum{}, self, other);
   if (wants_grad(self, other))
     record("MaximumBackward0", out, {self, other},
-           [a = save(self), b = save(other, "other")](const Tensor& g, Needs needs) {
+           [a = save_tensor(self), b = save_tensor(other, "other")](const Tensor& g, Needs needs) {
              return TensorVec{needs[0] ? g.mul(maximum_share(a.unpack(), b.unpack())) : Tensor(),
                               needs[1] ? g.mul(maximum_share(b.unpack(), a.unpack())) : Tensor()};
            });
@@ -31,7 +31,7 @@ Tensor minimum(const Tensor& self, const Tensor& other) {
   Tensor out = pointwise(Minimum{}, self, other);
   if (wants_grad(self, other))
     record("MinimumBackward0", out, {self, other},
-           [a = save(self), b = save(other, "other")](const Tensor& g, Needs needs) {
+           [a = save_tensor(self), b = save_tensor(other, "other")](const Tensor& g, Needs needs) {
              return TensorVec{needs[0] ? g.mul(maximum_share(b.unpack(), a.unpack())) : Tensor(),
                               needs[1] ? g.mul(maximum_share(a.unpack(), b.unpack())) : Tensor()};
            });
@@ -140,4 +140,4 @@ Tensor& Tensor::addcdiv_(const Tensor& t1, const Tensor& t2, const Scalar& value
       [&] { pointwise_into(Addcdiv{value}, *this, *this, t1, t2); });
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

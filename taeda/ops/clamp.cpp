@@ -47,7 +47,7 @@ Tensor clamp(const Tensor& self, const OptionalScalar& min, const OptionalScalar
   const Scalar low = bound_in(t, min, true), high = bound_in(t, max, false);
   Tensor out = pointwise(Clamp{}, self.dtype() == t ? self : self.to(t), low, high);
   if (wants_grad(self))
-    record("ClampBackward1", out, {self}, [low, high, x = save(self)](const Tensor& g) {
+    record("ClampBackward1", out, {self}, [low, high, x = save_tensor(self)](const Tensor& g) {
       return inside(g, x.unpack(), low, high);
     });
   return out;
@@ -62,7 +62,7 @@ Tensor one_sided(const char* node, const Op& op, const Tensor& self, const Tenso
   Tensor out = pointwise(op, self, bound);
   if (wants_grad(self, bound))
     record(node, out, {self, bound},
-           [x = save(self), b = save(bound, "bound")](const Tensor& g, Needs needs) {
+           [x = save_tensor(self), b = save_tensor(bound, "bound")](const Tensor& g, Needs needs) {
              const Tensor v = x.unpack(), limit = b.unpack();
              const Tensor kept = std::is_same_v<Op, Maximum> ? v.ge(limit) : v.le(limit);
              return TensorVec{needs[0] ? where(kept, g, Scalar(0)) : Tensor(),
@@ -81,8 +81,8 @@ Tensor clamp(const Tensor& self, const std::optional<Tensor>& min,
   Tensor out = pointwise(Clamp{}, self, *min, *max);
   if (wants_grad(self, *min, *max))
     record("ClampBackward0", out, {self, *min, *max},
-           [x = save(self), a = save(*min, "min"), b = save(*max, "max")](const Tensor& g,
-                                                                          Needs needs) {
+           [x = save_tensor(self), a = save_tensor(*min, "min"), b = save_tensor(*max, "max")](
+               const Tensor& g, Needs needs) {
              const Tensor v = x.unpack(), low = a.unpack(), high = b.unpack();
              const auto kept = [&](const Tensor& mask) { return where(mask, g, Scalar(0)); };
              return TensorVec{needs[0] ? inside(g, v, low, high) : Tensor(),
@@ -108,8 +108,9 @@ Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<d
   Tensor out = pointwise(
       NanToNum{nan.value_or(0), posinf.value_or(largest), neginf.value_or(-largest)}, self);
   if (wants_grad(self))
-    record("NanToNumBackward0", out, {self},
-           [x = save(self)](const Tensor& g) { return where(isfinite(x.unpack()), g, Scalar(0)); });
+    record("NanToNumBackward0", out, {self}, [x = save_tensor(self)](const Tensor& g) {
+      return where(isfinite(x.unpack()), g, Scalar(0));
+    });
   return out;
 }
 
@@ -125,4 +126,4 @@ Tensor& Tensor::clamp_(const OptionalScalar& min, const OptionalScalar& max) con
 Tensor& Tensor::clamp_min_(const Scalar& min) const { return clamp_(min); }
 Tensor& Tensor::clamp_max_(const Scalar& max) const { return clamp_(OptionalScalar(), max); }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -86,8 +86,9 @@ void check_condition(const Tensor& condition) {
 Tensor masked(const Tensor& condition, const Tensor& g) {
   Tensor out = pointwise(Masked{}, condition, g);
   if (wants_grad(g))
-    record("WhereBackward0", out, {g},
-           [c = save(condition, "condition")](const Tensor& gg) { return masked(c.unpack(), gg); });
+    record("WhereBackward0", out, {g}, [c = save_tensor(condition, "condition")](const Tensor& gg) {
+      return masked(c.unpack(), gg);
+    });
   return out;
 }
 
@@ -98,7 +99,7 @@ Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
   Tensor out = pointwise(Where{}, condition, self, other);
   if (wants_grad(self, other))
     record("WhereBackward0", out, {self, other},
-           [c = save(condition, "condition")](const Tensor& g, Needs needs) {
+           [c = save_tensor(condition, "condition")](const Tensor& g, Needs needs) {
              const Tensor condition = c.unpack();
              return TensorVec{needs[0] ? masked(condition, g) : Tensor(),
                               needs[1] ? masked(logical_not(condition), g) : Tensor()};
@@ -110,9 +111,10 @@ Tensor where(const Tensor& condition, const Scalar& self, const Tensor& other) {
   check_condition(condition);
   Tensor out = pointwise(Where{}, condition, self, other);
   if (wants_grad(other))
-    record("WhereBackward0", out, {other}, [c = save(condition, "condition")](const Tensor& g) {
-      return masked(logical_not(c.unpack()), g);
-    });
+    record("WhereBackward0", out, {other},
+           [c = save_tensor(condition, "condition")](const Tensor& g) {
+             return masked(logical_not(c.unpack()), g);
+           });
   return out;
 }
 
@@ -121,7 +123,9 @@ Tensor where(const Tensor& condition, const Tensor& self, const Scalar& other) {
   Tensor out = pointwise(Where{}, condition, self, other);
   if (wants_grad(self))
     record("WhereBackward0", out, {self},
-           [c = save(condition, "condition")](const Tensor& g) { return masked(c.unpack(), g); });
+           [c = save_tensor(condition, "condition")](const Tensor& g) {
+             return masked(c.unpack(), g);
+           });
   return out;
 }
 
@@ -182,4 +186,4 @@ Tensor& Tensor::logical_xor_(const Tensor& other) const {
 }
 Tensor& Tensor::logical_not_() const { return eq_(0); }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

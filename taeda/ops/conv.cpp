@@ -4,8 +4,10 @@
 #include "taeda/ops/conv.h"
 
 #include <cstring>
+#include <limits>
 
 #include "taeda/autograd/record.h"
+#include "taeda/base/checked_int.h"
 #include "taeda/kernels/conv.h"
 #include "taeda/kernels/memory_order.h"
 #include "taeda/ops/arithmetic.h"
@@ -115,7 +117,7 @@ TensorVec weight_grad(const Tensor& x, const Tensor& g, const ConvGeometry& geom
   if (with_bias) outs.push_back(sums);
   autograd::record_multi(
       "ConvolutionBackwardBackward0", outs, {x, g},
-      [x = save(x), g = save(g, "g"), geometry, in = DimVector(x.sizes()),
+      [x = save_tensor(x), g = save_tensor(g, "g"), geometry, in = DimVector(x.sizes()),
        small = DimVector(g.sizes())](const TensorVec& grads, Needs needs) {
         Tensor gx, gg;
         if (needs[0] && grads[0].defined())
@@ -160,6 +162,9 @@ ConvGeometry make_geometry(int ndim, IntArrayRef stride, IntArrayRef padding, In
     TAEDA_CHECK(geometry.padding[d] >= 0, "negative padding is not supported");
     TAEDA_CHECK(geometry.stride[d] > 0, "non-positive stride is not supported");
     TAEDA_CHECK(geometry.dilation[d] > 0, "dilation should be greater than zero");
+    for (const int64_t n : {geometry.stride[d], geometry.padding[d], geometry.dilation[d]})
+      TAEDA_CHECK(n <= std::numeric_limits<int32_t>::max(), "convolution: stride, padding and ",
+                  "dilation must be below 2^31, but got ", n);
   }
   return geometry;
 }
@@ -213,17 +218,18 @@ Tensor conv(const char* op, int ndim, const Tensor& x, const Tensor& w, const Te
   bool fits = true;
   for (int d = 0; d < ndim; ++d) {
     const int64_t in = x.size(d - ndim), k = w.size(d + 2);
-    const int64_t reach = geometry.dilation[d] * (k - 1);
-    int64_t total = 2 * geometry.padding[d];
+    const int64_t reach = (CheckedInt(geometry.dilation[d]) * (CheckedInt(k) - 1)).value(op);
+    int64_t total = (CheckedInt(geometry.padding[d]) * 2).value(op);
     if (padding.same()) {
       TAEDA_CHECK(geometry.stride[d] == 1,
                   "padding='same' is not supported for strided convolutions");
       total = reach;
       geometry.padding[d] = reach / 2;
     }
-    padded.push_back(in + total), kernel.push_back(reach + 1);
-    fits = fits && in + total >= reach + 1;
-    sizes.push_back((in + total - reach - 1) / geometry.stride[d] + 1);
+    padded.push_back((CheckedInt(in) + total).value(op));
+    kernel.push_back((CheckedInt(reach) + 1).value(op));
+    fits = fits && padded.back() >= kernel.back();
+    sizes.push_back((padded.back() - kernel.back()) / geometry.stride[d] + 1);
   }
   TAEDA_CHECK(fits, "Calculated padded input size per channel: ", crossed(padded),
               ". Kernel size: ", crossed(kernel),
@@ -255,8 +261,10 @@ Tensor conv_transpose(const char* op, int ndim, const Tensor& x, const Tensor& w
                 "output_padding: ",
                 extra[d], " stride: ", geometry.stride[d], " dilation: ", geometry.dilation[d]);
     in.push_back(x.size(d - ndim));
-    sizes.push_back((in.back() - 1) * geometry.stride[d] - 2 * geometry.padding[d] +
-                    geometry.dilation[d] * (w.size(d + 2) - 1) + extra[d] + 1);
+    const CheckedInt reach = CheckedInt(geometry.dilation[d]) * (CheckedInt(w.size(d + 2)) - 1);
+    const CheckedInt size = (CheckedInt(in.back()) - 1) * geometry.stride[d] -
+                            CheckedInt(geometry.padding[d]) * 2 + reach + extra[d] + 1;
+    sizes.push_back(size.value(op));
     fits = fits && sizes.back() > 0;
   }
   TAEDA_CHECK(fits, "Given input size per channel: ", crossed(in),
@@ -269,7 +277,9 @@ Tensor conv_transpose(const char* op, int ndim, const Tensor& x, const Tensor& w
 
 }  // namespace
 
-ConvPadding::ConvPadding(const char* word) : sizes_{0}, same_(std::strcmp(word, "same") == 0) {
+ConvPadding::ConvPadding(const char* word) : sizes_{0} {
+  TAEDA_CHECK(word, "Invalid padding string: a null pointer; expected 'same' or 'valid'");
+  same_ = std::strcmp(word, "same") == 0;
   TAEDA_CHECK(same_ || std::strcmp(word, "valid") == 0, "Invalid padding string: '", word, "'");
 }
 
@@ -323,4 +333,4 @@ Tensor conv_transpose3d(const Tensor& input, const Tensor& weight, const Tensor&
                         groups, dilation);
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "taeda/autograd/record.h"
+#include "taeda/base/checked_int.h"
 #include "taeda/base/error.h"
 #include "taeda/device/registry.h"
 #include "taeda/device/transfer.h"
@@ -182,21 +183,35 @@ Tensor eye(int64_t n, int64_t m, const TensorOptions& o) {
 
 namespace {
 
+/// Elements of the lower triangle of row x col up to diagonal `offset`. Row r has r + offset + 1 of
+/// them, but at least none and at most col.
+CheckedInt triangle_size(int64_t row, int64_t col, int64_t offset) {
+  const int64_t empty = std::clamp<int64_t>(-(offset + 1), 0, row);
+  const int64_t full = std::clamp<int64_t>(col - (offset + 1), empty, row);
+  const CheckedInt first = CheckedInt(empty) + offset + 1, count = CheckedInt(full) - empty;
+  return count * (first + first + count - 1) / 2 + (CheckedInt(row) - full) * col;
+}
+
 Tensor triangle_indices(int64_t row, int64_t col, int64_t offset, bool upper,
                         const TensorOptions& o) {
   TAEDA_CHECK(row >= 0, "row must be non-negative, got", row);
   TAEDA_CHECK(col >= 0, "col must be non-negative, got", col);
-  std::vector<int64_t> rows, columns;
-  for (int64_t r = 0; r < row; ++r) {
+  const char* const op = upper ? "triu_indices" : "tril_indices";
+  offset = std::clamp(offset, -row - 1, col);
+  const CheckedInt all = CheckedInt(row) * col;
+  const int64_t n =
+      (upper ? all - triangle_size(row, col, offset - 1) : triangle_size(row, col, offset))
+          .value(op);
+  const Tensor out = make_tensor({2, n}, kLong, kCPU);
+  int64_t* rows = out.data_ptr<int64_t>();
+  for (int64_t r = upper ? 0 : std::max<int64_t>(-offset, 0), i = 0; i < n; ++r) {
     const int64_t edge = std::clamp<int64_t>(r + offset + !upper, 0, col);
-    for (int64_t c = upper ? edge : 0; c < (upper ? col : edge); ++c) {
-      rows.push_back(r);
-      columns.push_back(c);
+    for (int64_t c = upper ? edge : 0; c < (upper ? col : edge); ++c, ++i) {
+      rows[i] = r;
+      rows[n + i] = c;
     }
   }
-  const auto n = static_cast<int64_t>(rows.size());
-  rows.insert(rows.end(), columns.begin(), columns.end());
-  return tensor(rows, o.dtype(o.dtype_or(kLong))).reshape({2, n});
+  return finish(out.to(o.device(), o.dtype_or(kLong)), o);
 }
 
 }  // namespace
@@ -261,4 +276,4 @@ Tensor polar(const Tensor& abs, const Tensor& angle) {
   return make_complex(abs.mul(angle.cos()), abs.mul(angle.sin()));
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

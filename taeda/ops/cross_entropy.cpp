@@ -114,8 +114,8 @@ ClassLossResult class_loss(const char* node, const Tensor& input, const Tensor& 
                     input.contiguous(), target.contiguous(), s.weight, spec);
   }
   if (wants_grad(input)) {
-    s.input = save(input, "input");
-    s.target = save(target, "target");
+    s.input = save_tensor(input, "input");
+    s.target = save_tensor(target, "target");
     record(node, result.loss, {input}, [s](const Tensor& g) {
       return detail::fused_or_differentiable([&] { return fused_gradient(s, g); },
                                              [&] { return composed_gradient(s, g); });
@@ -198,4 +198,4 @@ Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight,
       .loss;
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -32,7 +32,7 @@ Tensor differentiable_in_input(const char* node, const Op& op, const Tensor& x, 
   Tensor y = pointwise(op, x);
   if (wants_grad(x))
     record(node, y, {x},
-           [gradient, x = save(x)](const Tensor& g) { return gradient(g, x.unpack()); });
+           [gradient, x = save_tensor(x)](const Tensor& g) { return gradient(g, x.unpack()); });
   return y;
 }
 
@@ -81,4 +81,4 @@ Tensor& in_place_recorded(const char* name, const char* node, const Tensor& self
   return const_cast<Tensor&>(self);
 }
 
-}  // namespace taeda::detail
+}  // namespace taeda::inline v0_2::detail

@@ -45,7 +45,7 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_id
   if (wants_grad(weight))
     record("EmbeddingBackward0", out, {weight},
            [rows, padding_idx, scale_grad_by_freq,
-            indices = save(indices, "indices")](const Tensor& g) {
+            indices = save_tensor(indices, "indices")](const Tensor& g) {
              return embedding_backward(g, indices.unpack(), rows, padding_idx, scale_grad_by_freq);
            });
   return out;
@@ -67,4 +67,4 @@ Tensor one_hot(const Tensor& classes, int64_t num_classes) {
   return out.scatter_(-1, classes.unsqueeze(-1), 1);
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -93,9 +93,8 @@ Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
   }
   if (wants_grad(self))
     record("IndexSelectBackward0", out, {self},
-           [sizes = DimVector(self.sizes()), d, index = save(index, "index")](const Tensor& g) {
-             return g.new_zeros(sizes).index_add_(d, index.unpack(), g);
-           });
+           [sizes = DimVector(self.sizes()), d, index = save_tensor(index, "index")](
+               const Tensor& g) { return g.new_zeros(sizes).index_add_(d, index.unpack(), g); });
   return out;
 }
 
@@ -157,8 +156,8 @@ Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Te
   }
   if (wants_grad(self, source))
     record("IndexCopyBackward0", out, {self, source},
-           [d, index = save(index, "index"), sizes = DimVector(source.sizes())](const Tensor& g,
-                                                                                Needs needs) {
+           [d, index = save_tensor(index, "index"), sizes = DimVector(source.sizes())](
+               const Tensor& g, Needs needs) {
              const Tensor i = index.unpack();
              return TensorVec{needs[0] ? index_fill(g, d, i, 0) : Tensor(),
                               needs[1] ? selected_rows(g, d, i, sizes) : Tensor()};
@@ -199,9 +198,10 @@ Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Sc
     fill_rows(out, d, index, value);
   }
   if (wants_grad(self))
-    record("IndexFillBackward0", out, {self}, [d, index = save(index, "index")](const Tensor& g) {
-      return index_fill(g, d, index.unpack(), 0);
-    });
+    record("IndexFillBackward0", out, {self},
+           [d, index = save_tensor(index, "index")](const Tensor& g) {
+             return index_fill(g, d, index.unpack(), 0);
+           });
   return out;
 }
 
@@ -291,9 +291,8 @@ Tensor gather(const Tensor& self, int64_t dim, const Tensor& index) {
   }
   if (wants_grad(self))
     record("GatherBackward0", out, {self},
-           [sizes = DimVector(self.sizes()), d, index = save(index, "index")](const Tensor& g) {
-             return g.new_zeros(sizes).scatter_add_(d, index.unpack(), g);
-           });
+           [sizes = DimVector(self.sizes()), d, index = save_tensor(index, "index")](
+               const Tensor& g) { return g.new_zeros(sizes).scatter_add_(d, index.unpack(), g); });
   return out;
 }
 
@@ -308,8 +307,8 @@ Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tenso
   }
   if (wants_grad(self, src))
     record("ScatterBackward0", out, {self, src},
-           [d, index = save(index, "index"), sizes = DimVector(src.sizes())](const Tensor& g,
-                                                                             Needs needs) {
+           [d, index = save_tensor(index, "index"), sizes = DimVector(src.sizes())](const Tensor& g,
+                                                                                    Needs needs) {
              const Tensor i = index.unpack();
              return TensorVec{needs[0] ? g.scatter(d, i, 0) : Tensor(),
                               needs[1] ? source_gradient(g, d, i, sizes) : Tensor()};
@@ -327,9 +326,10 @@ Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scala
     scatter_into(out, d, index, scalar_like(self, index, value), false);
   }
   if (wants_grad(self))
-    record("ScatterBackward1", out, {self}, [d, index = save(index, "index")](const Tensor& g) {
-      return g.scatter(d, index.unpack(), 0);
-    });
+    record("ScatterBackward1", out, {self},
+           [d, index = save_tensor(index, "index")](const Tensor& g) {
+             return g.scatter(d, index.unpack(), 0);
+           });
   return out;
 }
 
@@ -439,7 +439,7 @@ Tensor masked_fill(const Tensor& self, const Tensor& mask, const Scalar& value) 
   Tensor out = IntArrayRef(shape) == self.sizes() ? empty_like(self) : empty(shape, self.options());
   fill_masked(out, self, mask, value);
   if (wants_grad(self))
-    record("MaskedFillBackward0", out, {self}, [mask = save(mask, "mask")](const Tensor& g) {
+    record("MaskedFillBackward0", out, {self}, [mask = save_tensor(mask, "mask")](const Tensor& g) {
       return g.masked_fill(mask.unpack(), 0);
     });
   return out;
@@ -458,7 +458,7 @@ Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) 
   }
   if (wants_grad(self, value))
     record("MaskedFillBackward1", out, {self, value},
-           [mask = save(mask, "mask")](const Tensor& g, Needs needs) {
+           [mask = save_tensor(mask, "mask")](const Tensor& g, Needs needs) {
              const Tensor m = mask.unpack();
              return TensorVec{needs[0] ? g.masked_fill(m, 0) : Tensor(),
                               needs[1] ? g.masked_fill(m.logical_not(), 0).sum() : Tensor()};
@@ -483,4 +483,4 @@ Tensor& Tensor::masked_fill_(const Tensor& mask, const Tensor& value) const {
       [&] { copy_(masked_fill(mask, value)); });
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

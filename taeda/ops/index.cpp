@@ -199,7 +199,7 @@ using SavedIndices = SmallVector<autograd::Saved, 4>;
 
 SavedIndices save_indices(const IndexList& indices) {
   SavedIndices out;
-  for (const Tensor& t : indices) out.push_back(t.defined() ? save(t) : autograd::Saved());
+  for (const Tensor& t : indices) out.push_back(t.defined() ? save_tensor(t) : autograd::Saved());
   return out;
 }
 
@@ -355,8 +355,7 @@ Tensor index_put(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor
 }
 
 Tensor take(const Tensor& self, const Tensor& index) {
-  TAEDA_CHECK_INDEX(index.dtype() == kLong,
-                    "take(): Expected a long tensor for index, but got ",
+  TAEDA_CHECK_INDEX(index.dtype() == kLong, "take(): Expected a long tensor for index, but got ",
                     to_string(index.dtype()));
   const Tensor flat = self.reshape({-1});
   const Tensor list = index.reshape({-1});
@@ -388,4 +387,4 @@ std::vector<Tensor> where(const Tensor& condition) {
   return condition.nonzero().unbind(1);
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -210,7 +210,7 @@ Tensor pinv(const Tensor& A, std::optional<double> atol, std::optional<double> r
     out = pseudo_inverse(A, atol, rtol, hermitian);
   if (wants_grad(A))
     record("LinalgPinvBackward0", out, {A},
-           [A = save(A, "A"), p = save_output(out)](const Tensor& g) {
+           [A = save_tensor(A, "A"), p = save_output(out)](const Tensor& g) {
              const Tensor a = A.unpack(), P = p.unpack(), pt = P.mT(), gt = g.mT();
              // A projection is subtracted rather than multiplied with, which takes less memory.
              const Tensor left = gt.matmul(P).matmul(pt), right = pt.matmul(P).matmul(gt);
@@ -231,4 +231,4 @@ Tensor matrix_rank(const Tensor& A, std::optional<double> atol, std::optional<do
   return size.gt(tolerance(A, size, atol, rtol)).sum({-1});
 }
 
-}  // namespace taeda::linalg
+}  // namespace taeda::inline v0_2::linalg

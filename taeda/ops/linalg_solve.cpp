@@ -79,8 +79,8 @@ std::tuple<Tensor, Tensor> solve_matrices(const Tensor& A, const Tensor& B, bool
   Tensor x = solve_factored(f.lu, f.pivots, B, false);
   if (wants_grad(A, B))
     record("LinalgSolveExBackward0", x, {A, B},
-           [A = save(A, "A"), x = save_output(x), lu = save(f.lu, "lu"),
-            pivots = save(f.pivots, "pivots")](const Tensor& g, Needs needs) {
+           [A = save_tensor(A, "A"), x = save_output(x), lu = save_tensor(f.lu, "lu"),
+            pivots = save_tensor(f.pivots, "pivots")](const Tensor& g, Needs needs) {
              const Tensor gb = fused_or_differentiable(
                  [&] { return solve_factored(lu.unpack(), pivots.unpack(), g, true); },
                  [&] { return std::get<0>(solve_ex(A.unpack().mT(), g)); });
@@ -133,7 +133,7 @@ std::tuple<Tensor, Tensor> sign_and_log(const char* op, const Tensor& A) {
     logarithm = diagonal.abs().log().sum(IntArrayRef({-1}));
   }
   if (wants_grad(A))
-    record("LinalgSlogdetBackward0", logarithm, {A}, [A = save(A, "A")](const Tensor& g) {
+    record("LinalgSlogdetBackward0", logarithm, {A}, [A = save_tensor(A, "A")](const Tensor& g) {
       return std::get<0>(inv_ex(A.unpack())).mT().mul(g.unsqueeze(-1).unsqueeze(-1));
     });
   return {sign, logarithm};
@@ -176,8 +176,8 @@ Tensor solve_triangular(const Tensor& A, const Tensor& B, bool upper, bool left,
   solve_triangular_in_place(matrix.detach(), x, upper, false, unitriangular);
   if (wants_grad(matrix, right))
     record("LinalgSolveTriangularBackward0", x, {matrix, right},
-           [a = save(matrix, "matrix"), x = save_output(x), upper, unitriangular](const Tensor& g,
-                                                                                  Needs needs) {
+           [a = save_tensor(matrix, "matrix"), x = save_output(x), upper, unitriangular](
+               const Tensor& g, Needs needs) {
              const Tensor gb = solve_triangular(a.unpack().mT(), g, !upper, true, unitriangular);
              Tensor ga;
              if (needs[0]) {
@@ -215,13 +215,26 @@ Tensor det(const Tensor& A) {
   }
   if (wants_grad(A))
     record("LinalgDetBackward0", out, {A},
-           [A = save(A, "A"), out = save_output(out)](const Tensor& g) {
+           [A = save_tensor(A, "A"), out = save_output(out)](const Tensor& g) {
              return cofactors(A.unpack(), out.unpack()).mul(g.unsqueeze(-1).unsqueeze(-1));
            });
   return out;
 }
 
 std::tuple<Tensor, Tensor> slogdet(const Tensor& A) { return sign_and_log("linalg.slogdet", A); }
+
+namespace {
+
+/// They name rows, counted from 1, that a solver exchanges without looking.
+void check_pivots(const char* op, const Tensor& pivots) {
+  if (pivots.numel() == 0) return;
+  const auto [least, most] = pivots.aminmax();
+  const int low = least.item<int>(), high = most.item<int>();
+  TAEDA_CHECK(low >= 1 && high <= pivots.size(-1), op, ": pivots must be between 1 and ",
+              pivots.size(-1), ", the number of rows, but got ", low < 1 ? low : high);
+}
+
+}  // namespace
 
 Tensor lu_solve(const Tensor& LU, const Tensor& pivots, const Tensor& B, bool left, bool adjoint) {
   const char* const op = "linalg.lu_solve";
@@ -232,6 +245,7 @@ Tensor lu_solve(const Tensor& LU, const Tensor& pivots, const Tensor& B, bool le
               ": Number of pivots per batch should be same as the dimension of the matrix");
   check_system(op, LU, B, left);
   check_same_device(op, {&LU, &pivots});
+  check_pivots(op, pivots);
   if (!left) return lu_solve(LU, pivots, B.mT(), true, !adjoint).mT();
   const Tensor right = expand_batch(B, broadcast_sizes(batch_of(B), batch_of(LU)));
   if (!wants_grad(LU, B)) return solve_factored(LU, pivots, right, adjoint);
@@ -244,7 +258,7 @@ Tensor lu_solve(const Tensor& LU, const Tensor& pivots, const Tensor& B, bool le
                           true);
 }
 
-}  // namespace taeda::linalg
+}  // namespace taeda::inline v0_2::linalg
 
 namespace taeda::inline v0_2 {
 
@@ -263,4 +277,4 @@ Tensor cholesky_inverse(const Tensor& L, bool upper) {
   return cholesky_solve(detail::eye_like(L.size(-1), L.size(-1), L), L, upper);
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

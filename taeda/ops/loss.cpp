@@ -38,8 +38,8 @@ Tensor recorded_loss(const char* node, const Op& op, const Tensor& input, const 
   }
   if (wants_grad(input, target))
     record(node, loss, {input, target},
-           [x = save(input, "input"), t = save(target, "target"), divisor, slope, target_slope](
-               const Tensor& g, Needs needs) {
+           [x = save_tensor(input, "input"), t = save_tensor(target, "target"), divisor, slope,
+            target_slope](const Tensor& g, Needs needs) {
              const Tensor a = x.unpack(), b = t.unpack(),
                           scaled = divisor == 1 ? g : g.div(Scalar(divisor));
              return TensorVec{needs[0] ? slope(a, b).mul(scaled) : Tensor(),
@@ -215,4 +215,4 @@ Tensor soft_margin_loss(const Tensor& input, const Tensor& target, Reduction red
   return reduce_loss(minus_log_sigmoid(input.mul(target)), reduction);
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

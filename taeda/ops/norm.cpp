@@ -134,8 +134,8 @@ Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
     }
   }
   if (wants_grad(input, weight, bias)) {
-    s.input = save(input, "input");
-    s.weight = save(weight, "weight");
+    s.input = save_tensor(input, "input");
+    s.weight = save_tensor(weight, "weight");
     record(
         "NativeBatchNormBackward0", out, {input, weight, bias}, [s](const Tensor& g, Needs needs) {
           return detail::fused_or_differentiable([&] { return fused_gradients(s, g, needs); },
@@ -192,4 +192,4 @@ Tensor normalize(const Tensor& input, double p, int64_t dim, double eps) {
   return input.div(input.norm(p, dim, true).clamp_min(eps));
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -86,8 +86,8 @@ Tensor row_norm(const char* node, const Tensor& input, const Tensor& weight, con
                     computing_form(bias, x), shape, eps);
   }
   if (wants_grad(input, weight, bias)) {
-    s.input = save(input, "input");
-    s.weight = save(weight, "weight");
+    s.input = save_tensor(input, "input");
+    s.weight = save_tensor(weight, "weight");
     record(node, out, {input, weight, bias}, [s](const Tensor& g, Needs needs) {
       return detail::fused_or_differentiable([&] { return fused_gradients(s, g, needs); },
                                              [&] { return composed_gradients(s, g, needs); });
@@ -173,4 +173,4 @@ Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight,
                   {batch * num_groups, num_groups, per_group, spatial, true}, eps);
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -1,6 +1,7 @@
 #include "taeda/ops/parts.h"
 
 #include "taeda/autograd/record.h"
+#include "taeda/base/checked_int.h"
 #include "taeda/base/error.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/assign.h"
@@ -137,8 +138,8 @@ Tensor scatter_extreme(const Tensor& self, int64_t dim, const Tensor& index, con
   }
   if (wants_grad(self, src))
     record("ScatterReduceBackward0", out, {self, src},
-           [dim, include_self, a = save(self), b = save(src, "src"), at = save(index, "index"),
-            y = save_output(out)](const Tensor& g, Needs needs) {
+           [dim, include_self, a = save_tensor(self), b = save_tensor(src, "src"),
+            at = save_tensor(index, "index"), y = save_output(out)](const Tensor& g, Needs needs) {
              const Tensor self = a.unpack(), src = b.unpack(), index = at.unpack();
              const Tensor best = y.unpack();
              Tensor own, given, share;
@@ -286,28 +287,42 @@ Tensor cartesian_prod(TensorList tensors) {
   return stack(columns, 1);
 }
 
+namespace {
+
+/// n over k: every product of the first factors is divisible.
+CheckedInt combination_count(int64_t n, int64_t k) {
+  CheckedInt out = k <= n;
+  for (int64_t i = 1; i <= std::min(k, n - k) && out.representable(); ++i)
+    out = out * (n - i + 1) / i;
+  return out;
+}
+
+}  // namespace
+
 Tensor combinations(const Tensor& self, int64_t r, bool with_replacement) {
   TAEDA_CHECK(self.dim() == 1, "Expect a 1D vector, but got shape ", self.sizes());
   TAEDA_CHECK(r >= 0, "Expect a non-negative number, but got ", r);
   if (r == 0) return empty({0}, self.options());
+  const char* const op = "combinations";
   const int64_t n = self.size(0), gap = with_replacement ? 0 : 1;
-  std::vector<int64_t> places, choice(static_cast<size_t>(r));
-  for (int64_t i = 0; i < r; ++i) choice[static_cast<size_t>(i)] = i * gap;
+  const CheckedInt choices = with_replacement ? CheckedInt(n) + r - 1 : n;
+  const int64_t count = combination_count(choices.value(op), r).value(op);
+  Tensor index = empty({count, r}, kLong);
+  int64_t* place = index.data_ptr<int64_t>();
+  std::vector<int64_t> choice(static_cast<size_t>(count > 0 ? r : 0));
+  for (size_t i = 0; i < choice.size(); ++i) choice[i] = static_cast<int64_t>(i) * gap;
   // The last place that can still move moves on, those behind it follow as closely as they may.
   const auto limit = [&](int64_t i) { return n - 1 - (r - 1 - i) * gap; };
-  for (bool more = n > 0 && limit(0) >= 0; more;) {
-    places.insert(places.end(), choice.begin(), choice.end());
+  for (int64_t row = 0; row < count; ++row) {
+    place = std::copy(choice.begin(), choice.end(), place);
     int64_t i = r - 1;
     while (i >= 0 && choice[static_cast<size_t>(i)] == limit(i)) --i;
-    more = i >= 0;
-    if (more) ++choice[static_cast<size_t>(i)];
-    for (; more && i + 1 < r; ++i)
+    if (i < 0) break;
+    ++choice[static_cast<size_t>(i)];
+    for (; i + 1 < r; ++i)
       choice[static_cast<size_t>(i + 1)] = choice[static_cast<size_t>(i)] + gap;
   }
-  const auto count = static_cast<int64_t>(places.size());
-  Tensor index = empty({count}, kLong);
-  std::copy(places.begin(), places.end(), index.data_ptr<int64_t>());
-  return self.index_select(0, index.to(self.device())).view({count / r, r});
+  return self.index_select(0, index.flatten().to(self.device())).view({count, r});
 }
 
 Tensor column_stack(TensorList tensors) {
@@ -361,4 +376,4 @@ Tensor& Tensor::fill_diagonal_(const Scalar& value, bool wrap) const {
   return const_cast<Tensor&>(*this);
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

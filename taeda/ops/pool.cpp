@@ -1,6 +1,7 @@
 #include "taeda/ops/pool.h"
 
 #include "taeda/autograd/record.h"
+#include "taeda/base/checked_int.h"
 #include "taeda/base/error.h"
 #include "taeda/kernels/pool.h"
 #include "taeda/ops/autocast.h"
@@ -87,16 +88,18 @@ void check_input(const char* op, int ndim, const Tensor& x) {
                               x.dtype(), "'");
 }
 
-DimVector output_sizes(const Tensor& x, const PoolGeometry& g, bool ceil_mode) {
+DimVector output_sizes(const char* op, const Tensor& x, const PoolGeometry& g, bool ceil_mode) {
   DimVector sizes = x.sizes();
   bool fits = true;
   for (int d = 0; d < g.ndim; ++d) {
     int64_t& size = sizes[sizes.size() - static_cast<size_t>(g.ndim - d)];
-    const int64_t in = size, room = in + 2 * g.padding[d] - g.dilation[d] * (g.kernel[d] - 1) - 1;
+    const int64_t in = size;
+    const CheckedInt reach = CheckedInt(g.dilation[d]) * (CheckedInt(g.kernel[d]) - 1);
+    const int64_t room = (CheckedInt(in) + CheckedInt(g.padding[d]) * 2 - reach - 1).value(op);
     if (room < 0 && !ceil_mode) {
       size = 0;
     } else {
-      const int64_t up = room + (ceil_mode ? g.stride[d] - 1 : 0);
+      const int64_t up = (CheckedInt(room) + (ceil_mode ? g.stride[d] - 1 : 0)).value(op);
       size = (up >= 0 ? up / g.stride[d] : -((-up + g.stride[d] - 1) / g.stride[d])) + 1;
       // The last window must start inside the input or the padding before it.
       if (ceil_mode && (size - 1) * g.stride[d] >= in + g.padding[d]) --size;
@@ -133,7 +136,7 @@ Tensor max_pool_gather(const Tensor& x, const MaxPoolState& s) {
     max_pool_gather_slot(x.device().type(), out, dense(x, s.order), window, s.geometry);
   if (wants_grad(x)) {
     MaxPoolState again = s;
-    again.window = save(window, "window");
+    again.window = save_tensor(window, "window");
     record(s.name, out, {x},
            [again = std::move(again)](const Tensor& g) { return max_pool_backward(g, again); });
   }
@@ -147,7 +150,7 @@ Tensor max_pool_backward(const Tensor& g, const MaxPoolState& s) {
     max_pool_backward_slot(g.device().type(), out, dense(g, s.order), window, s.geometry);
   if (wants_grad(g)) {
     MaxPoolState again = s;
-    again.window = save(window, "window");
+    again.window = save_tensor(window, "window");
     record(s.name, out, {g},
            [again = std::move(again)](const Tensor& gg) { return max_pool_gather(gg, again); });
   }
@@ -165,11 +168,14 @@ MaxPool run_max_pool(int ndim, const Tensor& input, IntArrayRef kernel, IntArray
   MaxPool pool;
   pool.geometry = make_geometry(op, ndim, kernel, stride, padding, dilation);
   check_input(op, ndim, input);
-  const DimVector sizes = output_sizes(input, pool.geometry, ceil_mode);
+  const DimVector sizes = output_sizes(op, input, pool.geometry, ceil_mode);
   const MemoryFormat order = order_of(input);
   pool.out = make_dense(sizes, input.dtype(), input.device(), order);
-  int64_t area = 1;
-  for (int d = 0; d < ndim; ++d) area *= pool.geometry.kernel[d];
+  CheckedInt cells = 1;
+  for (int d = 0; d < ndim; ++d) cells = cells * pool.geometry.kernel[d];
+  const int64_t area = cells.value(op);
+  TAEDA_CHECK(area <= std::numeric_limits<int32_t>::max(), op,
+              ": a window must have less than 2^31 elements, but got kernel size ", kernel);
   const bool record_it = wants_grad(input);
   if (want_window || record_it)
     pool.window = make_dense(sizes, area <= 256 ? kByte : kInt, input.device(), order);
@@ -177,10 +183,9 @@ MaxPool run_max_pool(int ndim, const Tensor& input, IntArrayRef kernel, IntArray
     max_pool_slot(input.device().type(), pool.out, pool.window, dense(input, order), pool.geometry);
   if (record_it)
     record(names(ndim).max_backward, pool.out, {input},
-           [s = MaxPoolState{save(pool.window, "window"), pool.geometry, DimVector(input.sizes()),
-                             order, names(ndim).max_backward}](const Tensor& g) {
-             return max_pool_backward(g, s);
-           });
+           [s = MaxPoolState{save_tensor(pool.window, "window"), pool.geometry,
+                             DimVector(input.sizes()), order, names(ndim).max_backward}](
+               const Tensor& g) { return max_pool_backward(g, s); });
   return pool;
 }
 
@@ -231,7 +236,7 @@ Tensor avg_pool(int ndim, const Tensor& input, IntArrayRef kernel, IntArrayRef s
   AveragePoolGeometry geometry{make_geometry(op, ndim, kernel, stride, padding, 1),
                                count_include_pad, divisor.value_or(0)};
   check_input(op, ndim, input);
-  return avg_pool_run(input, geometry, output_sizes(input, geometry, ceil_mode));
+  return avg_pool_run(input, geometry, output_sizes(op, input, geometry, ceil_mode));
 }
 
 // ---- Adaptive windows
@@ -247,14 +252,14 @@ DimVector adaptive_sizes(const char* op, int ndim, const Tensor& x, IntArrayRef 
   for (int d = 0; d < ndim; ++d) {
     const size_t at = sizes.size() - static_cast<size_t>(ndim - d);
     const int64_t want = output_size[output_size.size() == 1 ? 0 : static_cast<size_t>(d)];
-    TAEDA_CHECK(want >= -1, op,
+    TAEDA_CHECK(want >= 0 || want == kSameSize, op,
                 ": elements of output_size must be greater than or equal to 0 but received ",
                 output_size);
     TAEDA_CHECK(
         sizes[at] > 0, op,
         "(): Expected input to have non-zero size for non-batch dimensions, but input has sizes ",
         x.sizes(), " with dimension ", at, " being empty");
-    if (want >= 0) sizes[at] = want;
+    if (want != kSameSize) sizes[at] = want;
   }
   return sizes;
 }
@@ -307,7 +312,7 @@ std::tuple<Tensor, Tensor> adaptive_max_pool(int ndim, const Tensor& input,
     adaptive_max_pool_slot(x.device().type(), out, indices, dense(x, MemoryFormat::Contiguous));
   if (wants_grad(x))
     record(names(ndim).adaptive_max_backward, out, {x},
-           [indices = save(indices, "indices"), in = DimVector(x.sizes())](const Tensor& g) {
+           [indices = save_tensor(indices, "indices"), in = DimVector(x.sizes())](const Tensor& g) {
              const int64_t channel = product(IntArrayRef(in).slice(2, in.size() - 2));
              const Tensor flat = zeros({in[0], in[1], channel}, g.options());
              return flat.scatter_add(2, indices.unpack().flatten(2), g.flatten(2)).reshape(in);
@@ -385,4 +390,4 @@ Tensor avg_pool3d(const Tensor& input, IntArrayRef kernel_size, IntArrayRef stri
                   divisor_override);
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -3,6 +3,8 @@
 // [operations]
 #pragma once
 
+#include <limits>
+
 #include "taeda/tensor/tensor.h"
 
 namespace taeda::inline v0_2 {
@@ -42,7 +44,10 @@ Tensor avg_pool3d(const Tensor& input, IntArrayRef kernel_size, IntArrayRef stri
                   IntArrayRef padding = 0, bool ceil_mode = false, bool count_include_pad = true,
                   std::optional<int64_t> divisor_override = {});
 
-/// Means over windows that divide the input into `output_size` parts; -1 keeps a size.
+/// An element of an adaptive pool's `output_size` that keeps the input's size: Python's None.
+constexpr int64_t kSameSize = std::numeric_limits<int64_t>::min();
+
+/// Means over windows that divide the input into `output_size` parts.
 Tensor adaptive_avg_pool1d(const Tensor& input, IntArrayRef output_size);
 Tensor adaptive_avg_pool2d(const Tensor& input, IntArrayRef output_size);
 Tensor adaptive_avg_pool3d(const Tensor& input, IntArrayRef output_size);
@@ -51,4 +56,4 @@ std::tuple<Tensor, Tensor> adaptive_max_pool1d(const Tensor& input, IntArrayRef 
 std::tuple<Tensor, Tensor> adaptive_max_pool2d(const Tensor& input, IntArrayRef output_size);
 std::tuple<Tensor, Tensor> adaptive_max_pool3d(const Tensor& input, IntArrayRef output_size);
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

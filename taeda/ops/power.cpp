@@ -64,7 +64,7 @@ Tensor pow(const Tensor& self, const Scalar& exponent) {
   if (AutocastMode::is_active()) return policy::declared<"pow">(power_of, self, exponent);
   Tensor out = power(self, exponent);
   if (wants_grad(self))
-    record("PowBackward0", out, {self}, [exponent, x = save(self)](const Tensor& g) {
+    record("PowBackward0", out, {self}, [exponent, x = save_tensor(self)](const Tensor& g) {
       if (exponent.equal(0)) return detail::zeros_like(g);
       const Scalar lower = exponent.is_integral(true) ? Scalar(exponent.toLong() - 1)
                                                       : Scalar(exponent.toDouble() - 1);
@@ -79,7 +79,7 @@ Tensor pow(const Tensor& self, const Tensor& exponent) {
   Tensor out = pointwise(Pow{}, self, exponent);
   if (wants_grad(self, exponent))
     record("PowBackward1", out, {self, exponent},
-           [x = save(self), e = save(exponent, "exponent"),
+           [x = save_tensor(self), e = save_tensor(exponent, "exponent"),
             y = exponent.requires_grad() ? save_output(out) : autograd::Saved()](const Tensor& g,
                                                                                  Needs needs) {
              return TensorVec{
@@ -94,7 +94,7 @@ Tensor pow(const Scalar& self, const Tensor& exponent) {
   Tensor out = pointwise(Pow{}, self, exponent);
   if (wants_grad(exponent))
     record("PowBackward1", out, {exponent},
-           [self, e = save(exponent, "exponent"), y = save_output(out)](const Tensor& g) {
+           [self, e = save_tensor(exponent, "exponent"), y = save_output(out)](const Tensor& g) {
              const Tensor gradient = g.mul(y.unpack().mul(std::log(self.toDouble())));
              return self.equal(0) ? zero_where(e.unpack().ge(0), gradient) : gradient;
            });
@@ -105,7 +105,7 @@ Tensor atan2(const Tensor& self, const Tensor& other) {
   Tensor out = pointwise(Atan2{}, self, other);
   if (wants_grad(self, other))
     record("Atan2Backward0", out, {self, other},
-           [y = save(self), x = save(other, "other")](const Tensor& g, Needs needs) {
+           [y = save_tensor(self), x = save_tensor(other, "other")](const Tensor& g, Needs needs) {
              const Tensor a = y.unpack(), b = x.unpack();
              const Tensor scaled = g.div(a.square().add(b.square()));
              return TensorVec{needs[0] ? scaled.mul(b) : Tensor(),
@@ -118,8 +118,8 @@ Tensor hypot(const Tensor& self, const Tensor& other) {
   Tensor out = pointwise(Hypot{}, self, other);
   if (wants_grad(self, other))
     record("HypotBackward0", out, {self, other},
-           [a = save(self), b = save(other, "other"), y = save_output(out)](const Tensor& g,
-                                                                            Needs needs) {
+           [a = save_tensor(self), b = save_tensor(other, "other"), y = save_output(out)](
+               const Tensor& g, Needs needs) {
              const Tensor scaled = g.div(y.unpack());
              return TensorVec{needs[0] ? scaled.mul(a.unpack()) : Tensor(),
                               needs[1] ? scaled.mul(b.unpack()) : Tensor()};
@@ -145,4 +145,4 @@ Tensor& Tensor::pow_(const Scalar& exponent) const {
       });
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -233,19 +233,51 @@ Tensor randint_like(const Tensor& self, int64_t low, int64_t high, const TensorO
   return finish(std::move(out), o);
 }
 
+namespace {
+
+/// How many of the numbers from 0 on a dtype tells apart.
+int64_t most_counted(ScalarType t) {
+  switch (t) {
+    case kBool: return 2;
+    case kByte: return int64_t{1} << 8;
+    case kChar: return int64_t{1} << 7;
+    case kShort: return int64_t{1} << 15;
+    case kInt: return int64_t{1} << 31;
+    case kBFloat16: return (int64_t{1} << 8) + 1;
+    case kHalf: return (int64_t{1} << 11) + 1;
+    case kFloat:
+    case kComplexFloat: return (int64_t{1} << 24) + 1;
+    case kDouble:
+    case kComplexDouble: return (int64_t{1} << 53) + 1;
+    default: return std::numeric_limits<int64_t>::max();
+  }
+}
+
+}  // namespace
+
 Tensor randperm(int64_t n, const TensorOptions& o, Generator* generator) {
   TAEDA_CHECK(n >= 0, "n must be non-negative, got", n);
+  const ScalarType dtype = o.dtype_or(kLong);
+  TAEDA_CHECK(n <= most_counted(dtype), "randperm: n is too large for result tensor type: '", dtype,
+              "', got ", n);
   const Tensor order = make_tensor(IntArrayRef(n), kLong, o.device());
   Tensor out = order;
   if (order.is_cpu())
     generator_for(order, generator).fill_permutation(static_cast<int64_t*>(order.data_ptr()), n);
   else if (n > 0)
     out = order.random_(generator).argsort();
-  return finish(out.to(o.dtype_or(kLong)), o);
+  return finish(out.to(dtype), o);
 }
 
 Tensor bernoulli(const Tensor& self, Generator* generator) {
   NoGradGuard guard;
+  if (self.is_cpu() && self.numel() > 0) {
+    const auto [least, most] = self.aminmax();  // NaN if there is one
+    const auto low = least.item<double>(), high = most.item<double>();
+    TAEDA_CHECK(low >= 0 && high <= 1,
+                "bernoulli: expected probabilities between 0 and 1, but got ",
+                low >= 0 ? high : low);
+  }
   const Tensor u = make_tensor(self.sizes(), self.dtype(), self.device());
   u.uniform_(0, 1, generator);
   return u.lt(self).to(self.dtype());
@@ -328,4 +360,4 @@ Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement,
   return searchsorted(steps, u);
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

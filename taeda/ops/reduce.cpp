@@ -164,10 +164,11 @@ Tensor logsumexp(const Tensor& self, IntArrayRef dims, bool keepdim) {
     }
   }
   if (wants_grad(x))
-    record("LogsumexpBackward0", out, {x}, [r, x = save(x), y = save_output(out)](const Tensor& g) {
-      return r.restore(g).mul(x.unpack().sub(r.restore(y.unpack())).exp());
-    });
+    record("LogsumexpBackward0", out, {x},
+           [r, x = save_tensor(x), y = save_output(out)](const Tensor& g) {
+             return r.restore(g).mul(x.unpack().sub(r.restore(y.unpack())).exp());
+           });
   return out;
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

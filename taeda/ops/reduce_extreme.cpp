@@ -33,7 +33,7 @@ Tensor extreme(const char* op, const char* node, const ReduceSlot& slot, const T
   const Tensor out = r.make_output(slot.name(), self, self.dtype());
   if (out.numel() > 0) slot(self.device().type(), out, self, r.mask);
   if (wants_grad(self))
-    record(node, out, {self}, [r, x = save(self), y = save_output(out)](const Tensor& g) {
+    record(node, out, {self}, [r, x = save_tensor(self), y = save_output(out)](const Tensor& g) {
       return share_evenly(g, x.unpack(), y.unpack(), r);
     });
   return out;
@@ -72,7 +72,7 @@ std::tuple<Tensor, Tensor> select_along(const char* op, const char* node, const 
   const Positions p = find(op, slot, self, dim, keepdim, true);
   if (wants_grad(self))
     record(node, p.values, {self},
-           [sizes = DimVector(self.sizes()), at = save(p.indices, "indices"), dim,
+           [sizes = DimVector(self.sizes()), at = save_tensor(p.indices, "indices"), dim,
             drops](const Tensor& g) {
              const Tensor index = at.unpack(), target = zeros(sizes, g.options());
              return drops ? target.scatter(dim, index.unsqueeze(dim), g.unsqueeze(dim))
@@ -150,10 +150,10 @@ Tensor median(const Tensor& self) {
   }
   if (wants_grad(self))
     record("MedianBackward0", out, {self},
-           [r, x = save(self), y = save_output(out)](const Tensor& g) {
+           [r, x = save_tensor(self), y = save_output(out)](const Tensor& g) {
              return share_evenly(g, x.unpack(), y.unpack(), r);
            });
   return out;
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -50,15 +50,16 @@ Tensor var_or_std(bool root, const Tensor& self, IntArrayRef dims, double correc
   const DimVector list(dims);
   if (root)
     record("StdBackward0", out, {self},
-           [r, list, correction, x = save(self), y = save_output(out)](const Tensor& g) {
+           [r, list, correction, x = save_tensor(self), y = save_output(out)](const Tensor& g) {
              const Tensor deviation = y.unpack();
              const Tensor scaled = g.div(deviation.mul(2)).masked_fill(deviation.eq(0), 0);
              return var_gradient(scaled, x.unpack(), r, list, correction);
            });
   else
-    record("VarBackward0", out, {self}, [r, list, correction, x = save(self)](const Tensor& g) {
-      return var_gradient(g, x.unpack(), r, list, correction);
-    });
+    record("VarBackward0", out, {self},
+           [r, list, correction, x = save_tensor(self)](const Tensor& g) {
+             return var_gradient(g, x.unpack(), r, list, correction);
+           });
   return out;
 }
 
@@ -88,10 +89,11 @@ Tensor norm_impl(const char* node, const Tensor& self, double p, IntArrayRef dim
   const Tensor out = r.make_output("norm", x, x.dtype());
   if (out.numel() > 0) norm_slot(x.device().type(), out, x, r.mask, p);
   if (wants_grad(x))
-    record(node, out, {x},
-           [r, p, list = DimVector(dims), x = save(x), y = save_output(out)](const Tensor& g) {
-             return norm_gradient(r.restore(g), x.unpack(), r.restore(y.unpack()), p, list);
-           });
+    record(
+        node, out, {x},
+        [r, p, list = DimVector(dims), x = save_tensor(x), y = save_output(out)](const Tensor& g) {
+          return norm_gradient(r.restore(g), x.unpack(), r.restore(y.unpack()), p, list);
+        });
   return out;
 }
 
@@ -142,4 +144,4 @@ Tensor vector_norm(const Tensor& self, const Scalar& p, IntArrayRef dims, bool k
   return norm_impl("LinalgVectorNormBackward0", self, p.toDouble(), dims, keepdim);
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

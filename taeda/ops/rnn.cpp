@@ -202,7 +202,7 @@ std::optional<RnnResult> run_layers(const RnnShape& shape, const std::vector<Ten
     out = detail::rnn_layer(shape, in[0], in[1], in[2], params_of(in),
                             recording ? &r->kept : nullptr);
   if (!recording) return out;
-  for (const Tensor& t : in) r->inputs.push_back(save(t));
+  for (const Tensor& t : in) r->inputs.push_back(save_tensor(t));
   r->y = save_output(out.y);
   std::vector<Tensor> results{out.y, out.h};
   if (out.c.defined()) results.push_back(out.c);
@@ -412,4 +412,4 @@ Tensor rnn_relu_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, 
   return cell(RnnMode::ReLU, input, {&hx, 1}, w_ih, w_hh, b_ih, b_hh).h;
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

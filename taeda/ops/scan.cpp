@@ -92,7 +92,8 @@ std::tuple<Tensor, Tensor> extreme(const char* node, const ScanIndexSlot& slot, 
   }
   if (wants_grad(self))
     record(node, values, {self},
-           [at = save(indices, "indices"), sizes = DimVector(self.sizes()), dim](const Tensor& g) {
+           [at = save_tensor(indices, "indices"), sizes = DimVector(self.sizes()),
+            dim](const Tensor& g) {
              return zeros(sizes, g.options()).scatter_add_(dim, at.unpack(), g);
            });
   return {values, indices};
@@ -107,7 +108,7 @@ Tensor prod_impl(const char* node, const Tensor& self, int64_t dim, bool keepdim
   const Tensor in = integral ? x.to(kLong) : x, out = r.make_output("prod", in, in.dtype());
   if (out.numel() > 0) prod_slot(in.device().type(), out, in, r.mask);
   if (wants_grad(x))
-    record(node, out, {x}, [r, dim, x = save(x), y = save_output(out)](const Tensor& g) {
+    record(node, out, {x}, [r, dim, x = save_tensor(x), y = save_output(out)](const Tensor& g) {
       return prod_gradient(r.restore(g), x.unpack(), r.restore(y.unpack()), dim);
     });
   return integral ? out.to(x.dtype()) : out;
@@ -132,9 +133,10 @@ Tensor cumprod(const Tensor& self, int64_t dim, OptionalDtype dtype) {
   dim = wrap_dim(dim, self.dim());
   const Tensor x = accumulated(self, dtype), y = scan(cumprod_slot, x, dim);
   if (wants_grad(x))
-    record("CumprodBackward0", y, {x}, [dim, x = save(x), y = save_output(y)](const Tensor& g) {
-      return g.dim() == 0 ? g : cumprod_gradient(g, x.unpack(), y.unpack(), dim);
-    });
+    record("CumprodBackward0", y, {x},
+           [dim, x = save_tensor(x), y = save_output(y)](const Tensor& g) {
+             return g.dim() == 0 ? g : cumprod_gradient(g, x.unpack(), y.unpack(), dim);
+           });
   return y;
 }
 
@@ -172,4 +174,4 @@ Tensor& Tensor::cumprod_(int64_t dim, OptionalDtype dtype) const {
   });
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -18,7 +18,7 @@ void record_picked(const char* node, const Tensor& values, const Tensor& self, i
                    const Tensor& indices) {
   if (!wants_grad(self)) return;
   record(node, values, {self},
-         [sizes = DimVector(self.sizes()), dim, indices = save(indices, "indices")](
+         [sizes = DimVector(self.sizes()), dim, indices = save_tensor(indices, "indices")](
              const Tensor& g) { return g.new_zeros(sizes).scatter_(dim, indices.unpack(), g); });
 }
 
@@ -82,7 +82,7 @@ Tensor::T2 kthvalue(const Tensor& self, int64_t k, int64_t dim, bool keepdim) {
   if (wants_grad(self))
     record("KthvalueBackward0", values, {self},
            [sizes = DimVector(self.sizes()), d, keepdim,
-            i = save(indices, "indices")](const Tensor& g) {
+            i = save_tensor(indices, "indices")](const Tensor& g) {
              const Tensor index = i.unpack();
              return g.new_zeros(sizes).scatter_(d, keepdim ? index : index.unsqueeze(d),
                                                 keepdim ? g : g.unsqueeze(d));
@@ -194,4 +194,4 @@ Tensor bucketize(const Tensor& self, const Tensor& boundaries, bool out_int32, b
   return searchsorted(boundaries, self, out_int32, right);
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -118,8 +118,9 @@ Tensor polygamma(int64_t n, const Tensor& self) {
   if (n == 0) return digamma(self);
   Tensor y = n == 1 ? pointwise(Trigamma{}, self) : polygamma_by_zeta(n, self);
   if (wants_grad(self))
-    record("PolygammaBackward0", y, {self},
-           [n, x = save(self)](const Tensor& g) { return g.mul(polygamma(n + 1, x.unpack())); });
+    record("PolygammaBackward0", y, {self}, [n, x = save_tensor(self)](const Tensor& g) {
+      return g.mul(polygamma(n + 1, x.unpack()));
+    });
   return y;
 }
 
@@ -154,7 +155,7 @@ Tensor logit(const Tensor& self, std::optional<double> eps) {
     return z.div(rsub(z, 1)).log();
   });
   if (wants_grad(self))
-    record("LogitBackward0", y, {self}, [eps, x = save(self)](const Tensor& g) {
+    record("LogitBackward0", y, {self}, [eps, x = save_tensor(self)](const Tensor& g) {
       const Tensor z = x.unpack();
       const double low = eps.value_or(0), nan = std::numeric_limits<double>::quiet_NaN();
       const Tensor outside = z.lt(low).logical_or(z.gt(1 - low));
@@ -169,7 +170,7 @@ Tensor sinc(const Tensor& self) {
     return angle.sin().div(angle).masked_fill(x.eq(0), 1);
   });
   if (wants_grad(self))
-    record("SincBackward0", y, {self}, [x = save(self)](const Tensor& g) {
+    record("SincBackward0", y, {self}, [x = save_tensor(self)](const Tensor& g) {
       const Tensor z = x.unpack(), angle = z.mul(kPi);
       const Tensor slope = angle.mul(angle.cos()).sub(angle.sin()).div(angle.mul(z));
       return g.mul(slope.masked_fill(z.eq(0), 0));
@@ -228,7 +229,7 @@ Tensor copysign(const Tensor& self, const Tensor& other) {
   Tensor out = pointwise(CopySign{}, self, other);
   if (wants_grad(self, other))
     record("CopysignBackward0", out, {self, other},
-           [x = save(self), y = save_output(out)](const Tensor& g, Needs needs) {
+           [x = save_tensor(self), y = save_output(out)](const Tensor& g, Needs needs) {
              return TensorVec{needs[0] ? sign_given(g, x.unpack(), y.unpack()) : Tensor(),
                               needs[1] ? detail::zeros_like(g) : Tensor()};
            });
@@ -238,7 +239,7 @@ Tensor copysign(const Tensor& self, const Scalar& other) {
   Tensor out = pointwise(CopySign{}, self, other);
   if (wants_grad(self))
     record("CopysignBackward1", out, {self},
-           [x = save(self), y = save_output(out)](const Tensor& g) {
+           [x = save_tensor(self), y = save_output(out)](const Tensor& g) {
              return sign_given(g, x.unpack(), y.unpack());
            });
   return out;
@@ -282,7 +283,8 @@ void record_log_of_sum(const char* node, const Tensor& out, const Tensor& self, 
                        Power power) {
   if (!wants_grad(self, other)) return;
   record(node, out, {self, other},
-         [power, a = save(self), b = save(other, "other")](const Tensor& g, Needs needs) {
+         [power, a = save_tensor(self), b = save_tensor(other, "other")](const Tensor& g,
+                                                                         Needs needs) {
            const Tensor x = a.unpack(), y = b.unpack();
            return TensorVec{needs[0] ? g.div(power(y.sub(x)).add(1)) : Tensor(),
                             needs[1] ? g.div(power(x.sub(y)).add(1)) : Tensor()};
@@ -323,7 +325,7 @@ Tensor xlogy(const Tensor& self, const Tensor& other) {
   });
   if (wants_grad(self, other))
     record("XlogyBackward0", out, {self, other},
-           [a = save(self), b = save(other, "other")](const Tensor& g, Needs needs) {
+           [a = save_tensor(self), b = save_tensor(other, "other")](const Tensor& g, Needs needs) {
              const Tensor x = a.unpack(), y = b.unpack();
              const Tensor nothing = logical_and(eq(x, 0), le(y, 0));
              return TensorVec{needs[0] ? g.mul(y.log()).masked_fill(nothing, 0) : Tensor(),
@@ -403,4 +405,4 @@ Tensor& Tensor::float_power_(const Scalar& exponent) const {
                 [&](const Tensor& self) { return taeda::float_power(self, exponent); });
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

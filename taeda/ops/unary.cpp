@@ -224,7 +224,7 @@ Tensor angle(const Tensor& self) {
   }
   // Turning by dt moves z by i z dt.
   if (wants_grad(self))
-    record("AngleBackward0", y, {self}, [x = save(self)](const Tensor& g) {
+    record("AngleBackward0", y, {self}, [x = save_tensor(self)](const Tensor& g) {
       const Tensor z = x.unpack(), square = real(z.mul(z.conj()));
       const Tensor turned = z.mul(Scalar(std::complex<double>(0, 1)));
       return turned.div(square.add(square.eq(0).to(square.dtype()))).mul(g);
@@ -261,7 +261,8 @@ Tensor tanh_backward(const Tensor& grad, const Tensor& result) {
   Tensor out = pointwise(TanhBackward{}, grad, result);
   if (wants_grad(grad, result))
     record("TanhBackwardBackward0", out, {grad, result},
-           [g = save(grad, "grad"), y = save(result, "result")](const Tensor& gg, Needs needs) {
+           [g = save_tensor(grad, "grad"), y = save_tensor(result, "result")](const Tensor& gg,
+                                                                              Needs needs) {
              const Tensor result = y.unpack();
              return TensorVec{needs[0] ? tanh_backward(gg, result) : Tensor(),
                               needs[1] ? gg.mul(g.unpack()).mul(result).mul(-2) : Tensor()};
@@ -273,7 +274,8 @@ Tensor sigmoid_backward(const Tensor& grad, const Tensor& result) {
   Tensor out = pointwise(SigmoidBackward{}, grad, result);
   if (wants_grad(grad, result))
     record("SigmoidBackwardBackward0", out, {grad, result},
-           [g = save(grad, "grad"), y = save(result, "result")](const Tensor& gg, Needs needs) {
+           [g = save_tensor(grad, "grad"), y = save_tensor(result, "result")](const Tensor& gg,
+                                                                              Needs needs) {
              const Tensor result = y.unpack();
              return TensorVec{needs[0] ? sigmoid_backward(gg, result) : Tensor(),
                               needs[1] ? gg.mul(g.unpack()).mul(rsub(result.mul(2), 1)) : Tensor()};
@@ -345,4 +347,4 @@ Tensor& Tensor::abs_() const {
   return unary_in_place("abs_", Abs{}, *this, &taeda::abs);
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

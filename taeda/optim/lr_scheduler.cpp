@@ -30,6 +30,11 @@ void check_per_group(const char* name, const std::vector<double>& values,
                     values.size());
 }
 
+double checked_gamma(double gamma) {
+  TAEDA_CHECK_VALUE(!std::isnan(gamma), "Expected a number as gamma, but got ", gamma);
+  return gamma;
+}
+
 std::string child_key(size_t i, const std::string& key) { return std::to_string(i) + "." + key; }
 
 void save_children(SchedulerState& out, const std::vector<std::shared_ptr<LRScheduler>>& children) {
@@ -56,8 +61,11 @@ void LRScheduler::move_to(int64_t epoch) {
   epoch_ = epoch;
   auto& groups = optimizer_.param_groups();
   for (size_t i = 0; i < groups.size(); ++i) {
-    const double base = groups[i].initial_lr();
-    groups[i].set_lr(rate(i, base, groups[i].get_lr(), epoch));
+    const double base = groups[i].initial_lr(), lr = rate(i, base, groups[i].get_lr(), epoch);
+    TAEDA_CHECK_VALUE(!std::isnan(lr), "the learning rate of group ", i, " in epoch ", epoch,
+                      " is not a number: it follows from ", groups[i].get_lr(), ", initially ",
+                      base);
+    groups[i].set_lr(lr);
   }
 }
 
@@ -78,7 +86,7 @@ void LRScheduler::load_state_dict(const SchedulerState& state) {
 }
 
 StepLR::StepLR(Optimizer& optimizer, int64_t step_size, double gamma)
-    : LRScheduler(optimizer), step_size_(step_size), gamma_(gamma) {
+    : LRScheduler(optimizer), step_size_(step_size), gamma_(checked_gamma(gamma)) {
   TAEDA_CHECK_VALUE(step_size > 0, "Expected positive integer step_size, but got ", step_size);
   begin();
 }
@@ -88,7 +96,7 @@ double StepLR::rate(size_t, double, double current, int64_t epoch) {
 }
 
 MultiStepLR::MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, double gamma)
-    : LRScheduler(optimizer), milestones_(std::move(milestones)), gamma_(gamma) {
+    : LRScheduler(optimizer), milestones_(std::move(milestones)), gamma_(checked_gamma(gamma)) {
   begin();
 }
 
@@ -98,7 +106,7 @@ double MultiStepLR::rate(size_t, double, double current, int64_t epoch) {
 }
 
 ExponentialLR::ExponentialLR(Optimizer& optimizer, double gamma)
-    : LRScheduler(optimizer), gamma_(gamma) {
+    : LRScheduler(optimizer), gamma_(checked_gamma(gamma)) {
   begin();
 }
 
@@ -150,6 +158,8 @@ LambdaLR::LambdaLR(Optimizer& optimizer, std::vector<Function> functions)
   TAEDA_CHECK_VALUE(functions_.size() == 1 || functions_.size() == optimizer.param_groups().size(),
                     "Expected ", optimizer.param_groups().size(), " lr_lambdas, but got ",
                     functions_.size());
+  for (const Function& f : functions_)
+    TAEDA_CHECK_VALUE(f, "Expected a function as lr_lambda, but got an empty one");
   begin();
 }
 
@@ -175,6 +185,8 @@ OneCycleLR::OneCycleLR(Optimizer& optimizer, OneCycleLROptions options)
   TAEDA_CHECK_VALUE(o.pct_start() >= 0 && o.pct_start() <= 1,
                     "Expected float between 0 and 1 pct_start, but got ", o.pct_start());
   check_per_group("max_lr", o.max_lr(), optimizer);
+  for (const double lr : o.max_lr())
+    TAEDA_CHECK_VALUE(!std::isnan(lr), "Expected a number as max_lr, but got ", lr);
   auto& groups = optimizer.param_groups();
   for (size_t i = 0; i < groups.size(); ++i) {
     TAEDA_CHECK_VALUE(!o.cycle_momentum() || groups[i].options().momentum_like(),
@@ -222,11 +234,13 @@ SequentialLR::SequentialLR(Optimizer& optimizer,
     : LRScheduler(optimizer),
       schedulers_(std::move(schedulers)),
       milestones_(std::move(milestones)) {
-  for (size_t i = 0; i < schedulers_.size(); ++i)
+  for (size_t i = 0; i < schedulers_.size(); ++i) {
+    TAEDA_CHECK_VALUE(schedulers_[i], "Sequential Schedulers got no scheduler at index ", i);
     TAEDA_CHECK_VALUE(&schedulers_[i]->optimizer() == &optimizer,
                       "Sequential Schedulers expects all schedulers to belong to "
                       "the same optimizer, but got schedulers at index ",
                       i, " to be different than the optimizer passed in.");
+  }
   TAEDA_CHECK_VALUE(!schedulers_.empty() && milestones_.size() + 1 == schedulers_.size(),
                     "Sequential Schedulers expects number of schedulers provided to be one more "
                     "than the number of milestone "
@@ -355,4 +369,4 @@ void ReduceLROnPlateauScheduler::load_state_dict(const SchedulerState& state) {
   cooldown_left_ = static_cast<int64_t>(state["cooldown_counter"]);
 }
 
-}  // namespace taeda::optim
+}  // namespace taeda::inline v0_2::optim

@@ -33,7 +33,7 @@ namespace {
 
 template <class T>
 void store(void* to, const Scalar& s) {
-  const T value = s.to<T>();
+  const T value = s.cast<T>();
   std::memcpy(to, &value, sizeof(T));
 }
 
@@ -50,8 +50,8 @@ void read_cpu_scalar(void* to, const Tensor& t) {
 
 /// Address of the tensor's first element, where its `extent` elements from there on lie in memory
 /// that it has.
-[[gnu::always_inline]] inline char* checked_address(const char* op, const Tensor& t,
-                                                    int64_t extent, int64_t item) {
+[[gnu::always_inline]] inline char* checked_address(const char* op, const Tensor& t, int64_t extent,
+                                                    int64_t item) {
   const StorageImpl& storage = *t.storage().get();
   const int64_t offset = t.storage_offset();
   const auto end = static_cast<int64_t>(storage.nbytes());
@@ -301,4 +301,4 @@ void Iter::reorder_and_coalesce() {
   for (int i = 0; i < noperands_; ++i) std::copy_n(strides[i], n, strides_[i]);
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

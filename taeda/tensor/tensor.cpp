@@ -22,15 +22,19 @@ namespace {
 Tensor allocate(Layout&& layout, bool contiguous, ScalarType dtype, Device device) {
   TAEDA_CHECK(layout.ndim() <= kMaxDims, "tensors of more than ", kMaxDims,
               " dimensions are not supported, got ", layout.ndim());
+  const int64_t item = element_size(dtype);
+  if (item == 0) [[unlikely]]
+    throw TypeError(detail::concat("a tensor of dtype ", static_cast<int>(dtype),
+                                   " cannot be made: there is no such dtype"));
   int64_t n = 1, negative = 0, bytes = 0;
   bool overflows = false;
   for (const int64_t s : layout.sizes) {
     overflows |= __builtin_mul_overflow(n, s, &n);
     negative |= s;
   }
-  overflows |= __builtin_mul_overflow(n, element_size(dtype), &bytes);
+  overflows |= __builtin_mul_overflow(n, item, &bytes);
   if (overflows || negative < 0) [[unlikely]]  // it says what is wrong
-    bytes = checked_nbytes(layout.sizes, element_size(dtype));
+    bytes = checked_nbytes(layout.sizes, item);
   const Device where = device.is_cpu() ? Device(kCPU) : resolve(device);
   auto impl = make_intrusive<TensorImpl>(Storage::allocate(where, static_cast<size_t>(bytes)),
                                          std::move(layout), dtype, n, contiguous);
@@ -122,4 +126,4 @@ uint32_t holders_of_memory(const Tensor& t) {
   return is_part ? impl.own_version->use_count() : impl.storage.use_count();
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -39,12 +39,27 @@ const Role meet("meet", [] {
 class RendezvousTest : public testing::Test {
  protected:
   RendezvousTest() {
-    for (const char* name :
-         {"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "OMPI_COMM_WORLD_RANK",
-          "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "SLURM_PROCID", "SLURM_NTASKS",
-          "SLURM_STEP_ID", "SLURM_JOB_ID", "SLURM_STEP_NODELIST", "SLURM_STEP_NUM_NODES",
-          "PMIX_NAMESPACE", "TORCHELASTIC_RUN_ID", "TAEDA_DISTRIBUTED_JOB_ID",
-          "TAEDA_DISTRIBUTED_INTERFACE", "TAEDA_DISTRIBUTED_SECRET_FILE"})
+    for (const char* name : {"RANK",
+                             "WORLD_SIZE",
+                             "MASTER_ADDR",
+                             "MASTER_PORT",
+                             "OMPI_COMM_WORLD_RANK",
+                             "OMPI_COMM_WORLD_SIZE",
+                             "OMPI_COMM_WORLD_LOCAL_SIZE",
+                             "OMPI_COMM_WORLD_LOCAL_RANK",
+                             "LOCAL_RANK",
+                             "SLURM_LOCALID",
+                             "SLURM_PROCID",
+                             "SLURM_NTASKS",
+                             "SLURM_STEP_ID",
+                             "SLURM_JOB_ID",
+                             "SLURM_STEP_NODELIST",
+                             "SLURM_STEP_NUM_NODES",
+                             "PMIX_NAMESPACE",
+                             "TORCHELASTIC_RUN_ID",
+                             "TAEDA_DISTRIBUTED_JOB_ID",
+                             "TAEDA_DISTRIBUTED_INTERFACE",
+                             "TAEDA_DISTRIBUTED_SECRET_FILE"})
       put(name, {});
   }
   void put(const std::string& name, std::optional<std::string> value) {
@@ -175,12 +190,35 @@ TEST_F(RendezvousTest, SlurmTellsRankSizeAndPlace) {
   EXPECT_GE(master_port_from_environment(), 29500);
 }
 
+TEST_F(RendezvousTest, LaunchersTellTheRankOnTheMachine) {
+  EXPECT_EQ(get_node_local_rank(5), 5);
+  EXPECT_THAT(error_of([] { get_node_local_rank(); }),
+              testing::StartsWith("LOCAL_RANK is not in the environment. Consider passing"));
+  put("SLURM_LOCALID", "3");
+  EXPECT_EQ(get_node_local_rank(0), 0) << "a batch script is no rank";
+  put("SLURM_PROCID", "7");
+  put("SLURM_NTASKS", "8");
+  put("SLURM_STEP_ID", "0");
+  EXPECT_EQ(get_node_local_rank(), 3);
+  put("OMPI_COMM_WORLD_RANK", "7");
+  put("OMPI_COMM_WORLD_SIZE", "8");
+  put("OMPI_COMM_WORLD_LOCAL_RANK", "2");
+  EXPECT_EQ(get_node_local_rank(), 2);
+  put("LOCAL_RANK", "1");
+  EXPECT_EQ(get_node_local_rank(), 1);
+  put("LOCAL_RANK", "-1");
+  EXPECT_THAT(error_of([] { get_node_local_rank(); }), HasSubstr("LOCAL_RANK expected a number"));
+}
+
 TEST_F(RendezvousTest, TheFirstHostOfSlurmsLists) {
   EXPECT_EQ(first_host("node"), "node");
   EXPECT_EQ(first_host("a,b[1-2]"), "a");
   EXPECT_EQ(first_host("gpu[03-07,9],login"), "gpu03");
   EXPECT_EQ(first_host("gpu[12]"), "gpu12");
   EXPECT_EQ(first_host("rack[2,4]-gpu,x"), "rack2-gpu");
+  EXPECT_EQ(first_host("node[1-3,7],gpu05"), "node1");
+  EXPECT_EQ(first_host("gpu05,node[1-3,7]"), "gpu05");
+  EXPECT_EQ(first_host("r[1-2]n[07-09]"), "r1n07") << "dimensions of a cluster";
 }
 
 class MeetingTest : public RendezvousTest, public testing::WithParamInterface<std::string> {};

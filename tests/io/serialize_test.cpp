@@ -2,12 +2,14 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <sstream>
 
 #include "taeda/base/ordered_dict.h"
 #include "taeda/io/checkpoint.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"
+#include "taeda/taeda.h"
 #include "tests/error_of.h"
 #include "tests/io/full_disk.h"
 #include "tests/io/temporary_folder.h"
@@ -46,6 +48,18 @@ TEST(Serialize, TensorsListsAndMapsThroughFilesAndStreams) {
               HasSubstr("no tensor named 'tensor' was saved; there are: x, y"));
   EXPECT_THAT(error_of([&] { load(list, folder / "map"); }), HasSubstr("no tensor named '0'"));
   EXPECT_EQ(list.size(), 2u) << "a failed load changes nothing";
+}
+
+/// As most programs write it.
+TEST(Serialize, APathMayBeALiteral) {
+  const TemporaryFolder folder;
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder / "");
+  taeda::save(full({2}, 1.5), "tensor.pt");
+  Tensor tensor;
+  taeda::load(tensor, "tensor.pt");
+  std::filesystem::current_path(before);
+  EXPECT_THAT(values(tensor), ElementsAre(1.5f, 1.5f));
 }
 
 TEST(Serialize, LongListsKeepTheirOrder) {

@@ -152,7 +152,7 @@ TEST(AveragePool, WindowsAndDivisors) {
 TEST(AdaptivePool, DividesTheInput) {
   const Tensor x = from({1, 1, 3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
   expect_same(adaptive_avg_pool2d(x, 2), from({1, 1, 2, 2}, {3, 4, 6, 7}), 1e-6);
-  expect_same(adaptive_avg_pool2d(x, {1, -1}), from({1, 1, 1, 3}, {4, 5, 6}), 1e-6);
+  expect_same(adaptive_avg_pool2d(x, {1, kSameSize}), from({1, 1, 1, 3}, {4, 5, 6}), 1e-6);
   expect_same(adaptive_avg_pool1d(x.squeeze(0), 2),
               from({1, 3, 2}, {1.5f, 2.5f, 4.5f, 5.5f, 7.5f, 8.5f}), 1e-6);
   const auto [values, indices] = adaptive_max_pool2d(x.squeeze(0), 2);

@@ -125,27 +125,13 @@ std::vector<std::string> command_line() {
   leave(origin, "");
 }
 
-/// One process as the caller of spawn() sees it.
-struct Started {
-  Child child;
-  Descriptor report;
-  std::string said = {};
-  std::optional<ExitStatus> ended = {};  ///< and all that it said has been read
+}  // namespace
 
-  void look() {
-    const std::optional<ExitStatus> status = child.status();
-    if (report && !cluster::read_available(report.get(), said)) report.close();
-    ended = status;
-  }
-  bool arrived() const { return said.starts_with(kArrived); }
-  bool failed() const { return ended && !(ended->ok() && arrived()); }
-  std::string error() const { return arrived() ? said.substr(1) : ""; }
-};
-
-class Spawn {
+/// The processes of one call.
+class detail::Spawned {
  public:
-  Spawn(int call, int nprocs, const std::string& arguments, const SpawnOptions& options,
-        const std::source_location& site)
+  Spawned(int call, int nprocs, const std::string& arguments, const SpawnOptions& options,
+          const std::source_location& site)
       : call_(call),
         nprocs_(nprocs),
         options_(options),
@@ -157,16 +143,49 @@ class Spawn {
     for (int rank = 0; rank < nprocs; ++rank) start(rank);
   }
 
-  /// Waits for all; throws what the first one to fail says.
-  void join() {
-    std::optional<int> failed;
-    while (!failed && !all_ended()) failed = look();
-    if (!failed) return;
+  bool join(std::optional<std::chrono::milliseconds> timeout) {
+    const auto begin = Clock::now();
+    look(std::chrono::milliseconds(0));
+    while (!failed_ && !all_ended()) {
+      std::chrono::milliseconds time = kLook;
+      if (timeout) {
+        const auto spent = std::chrono::floor<std::chrono::milliseconds>(Clock::now() - begin);
+        if (spent >= *timeout) break;
+        time = std::min(time, *timeout - spent);
+      }
+      look(time);
+    }
+    if (!failed_) return all_ended();
     end_others();
-    fail(*failed);
+    fail(*failed_);
   }
 
+  int count() const { return nprocs_; }
+  pid_t pid(int rank) const { return started_[static_cast<size_t>(rank)].child.id(); }
+  void signal(int rank, int number) { started_[static_cast<size_t>(rank)].child.signal(number); }
+
  private:
+  /// One process as the caller of spawn() sees it.
+  struct Started {
+    Child child;
+    Descriptor report;
+    std::string said = {};
+    std::optional<ExitStatus> ended = {};  ///< and all that it said has been read
+
+    void look() {
+      const std::optional<ExitStatus> status = child.status();
+      if (report && !cluster::read_available(report.get(), said)) report.close();
+      ended = status;
+    }
+    bool arrived() const { return said.starts_with(kArrived); }
+    bool failed() const { return ended && !(ended->ok() && arrived()); }
+    std::string error() const { return arrived() ? said.substr(1) : ""; }
+  };
+
+  using Clock = std::chrono::steady_clock;
+  /// How often ended processes are looked for.
+  static constexpr std::chrono::milliseconds kLook{20};
+
   static bool has_no_address() {
     return !std::getenv("MASTER_ADDR") || !std::getenv("MASTER_PORT");
   }
@@ -209,11 +228,11 @@ class Spawn {
     return std::all_of(started_.begin(), started_.end(), [](const Started& s) { return s.ended; });
   }
 
-  /// Waits until a process says something or ends, and returns one that has failed.
-  std::optional<int> look() {
+  /// Waits for up to `time` until a process says something or ends, and notes one that has failed.
+  void look(std::chrono::milliseconds time) {
     std::vector<pollfd> files;
     for (const Started& s : started_) files.push_back({s.report.get(), POLLIN, 0});
-    ::poll(files.data(), files.size(), /*milliseconds=*/20);
+    ::poll(files.data(), files.size(), static_cast<int>(time.count()));
     std::optional<int> failed;
     for (int rank = 0; rank < nprocs_; ++rank) {
       Started& s = started_[static_cast<size_t>(rank)];
@@ -222,13 +241,13 @@ class Spawn {
       // because of another one.
       if (s.failed() && (!failed || s.ended->signal)) failed = rank;
     }
-    return failed;
+    if (!failed_) failed_ = failed;
   }
 
   void end_others() {
     for (Started& s : started_) s.child.signal(SIGTERM);
-    const auto deadline = std::chrono::steady_clock::now() + options_.grace;
-    while (!all_ended() && std::chrono::steady_clock::now() < deadline) look();
+    const auto deadline = Clock::now() + options_.grace;
+    while (!all_ended() && Clock::now() < deadline) look(kLook);
     for (Started& s : started_) s.child.signal(SIGKILL);
     for (Started& s : started_) s.child.wait();
   }
@@ -265,22 +284,54 @@ class Spawn {
   std::unique_ptr<TCPStore> store_;
   cluster::Variables store_variables_;
   std::vector<Started> started_;
+  std::optional<int> failed_;  ///< the first, by rank
 };
 
-}  // namespace
+ProcessContext::ProcessContext(std::unique_ptr<detail::Spawned> processes)
+    : processes_(std::move(processes)) {}
+ProcessContext::ProcessContext() = default;
+ProcessContext::~ProcessContext() = default;
+ProcessContext::ProcessContext(ProcessContext&&) noexcept = default;
+ProcessContext& ProcessContext::operator=(ProcessContext&&) noexcept = default;
 
-void detail::run_spawn(int nprocs, const std::string& arguments, const SpawnOptions& options,
-                       std::source_location site,
-                       const std::function<void(int rank, const std::string& arguments)>& run) {
+bool ProcessContext::join(std::optional<std::chrono::milliseconds> timeout) {
+  return !processes_ || processes_->join(timeout);
+}
+
+std::vector<int> ProcessContext::pids() const {
+  std::vector<int> out;
+  for (int rank = 0; processes_ && rank < processes_->count(); ++rank)
+    out.push_back(static_cast<int>(processes_->pid(rank)));
+  return out;
+}
+
+void ProcessContext::signal(int number, std::optional<int> rank, const char* op) {
+  if (!processes_) return;
+  const int count = processes_->count();
+  TAEDA_CHECK_INDEX(!rank || (*rank >= 0 && *rank < count), "ProcessContext.", op, ": there are ",
+                    count, " processes, but rank is ", rank.value_or(0));
+  for (int i = 0; i < count; ++i)
+    if (i == rank.value_or(i)) processes_->signal(i, number);
+}
+
+void ProcessContext::terminate(std::optional<int> rank) { signal(SIGTERM, rank, "terminate"); }
+void ProcessContext::kill(std::optional<int> rank) { signal(SIGKILL, rank, "kill"); }
+
+ProcessContext detail::run_spawn(
+    int nprocs, const std::string& arguments, const SpawnOptions& options,
+    std::source_location site,
+    const std::function<void(int rank, const std::string& arguments)>& run) {
   TAEDA_CHECK_VALUE(nprocs > 0, "spawn (", place(site), "): nprocs must be positive, but got ",
                     nprocs);
   Calls& calls = Calls::instance();
   TAEDA_CHECK_AS(DistributedError, !calls.inside, "spawn (", place(site),
                  ") was called by a function that spawn runs");
   const int call = calls.made++;
-  if (calls.origin && call < calls.origin->call) return;
+  if (calls.origin && call < calls.origin->call) return {};
   if (calls.origin) run_as_process(*calls.origin, site, run);
-  Spawn(call, nprocs, arguments, options, site).join();
+  ProcessContext out(std::make_unique<Spawned>(call, nprocs, arguments, options, site));
+  if (options.join) out.join();
+  return out;
 }
 
 }  // namespace taeda::inline v0_2::distributed

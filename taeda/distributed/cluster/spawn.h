@@ -3,9 +3,12 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <source_location>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "taeda/base/error.h"
 #include "taeda/distributed/cluster/carried.h"
@@ -13,6 +16,8 @@
 namespace taeda::inline v0_2::distributed {
 
 struct SpawnOptions {
+  /// Whether spawn() waits for the processes; else who called it does, by the context it gets.
+  bool join = true;
   /// How long the other processes have to end by themselves when one has failed. Then they are
   /// killed.
   std::chrono::milliseconds grace = std::chrono::seconds(5);
@@ -57,10 +62,42 @@ class ProcessExitedException : public ProcessException {
 };
 
 namespace detail {
+class Spawned;
+}
+
+/// Processes that spawn() started, as torch.multiprocessing.ProcessContext. Those that still run
+/// when it goes are killed. In a process that another call of spawn() has started there are none:
+/// what is asked of them there does nothing.
+class ProcessContext {
+ public:
+  ProcessContext();  ///< without processes
+  explicit ProcessContext(std::unique_ptr<detail::Spawned> processes);
+  ~ProcessContext();
+  ProcessContext(ProcessContext&&) noexcept;
+  ProcessContext& operator=(ProcessContext&&) noexcept;
+
+  /// Waits for the processes, at most for `timeout` if there is one. Returns whether all have ended
+  /// and none has failed. Throws what the first one to fail says, when the others are ended, too;
+  /// when it is called again the same.
+  bool join(std::optional<std::chrono::milliseconds> timeout = {});
+  /// By rank, also of those that have ended.
+  std::vector<int> pids() const;
+  /// Ends a process, or all, by SIGTERM; does not wait. Throws IndexError for a rank that there is
+  /// not. join() throws then as for any process that a signal ended.
+  void terminate(std::optional<int> rank = {});
+  /// The same by SIGKILL.
+  void kill(std::optional<int> rank = {});
+
+ private:
+  void signal(int number, std::optional<int> rank, const char* op);
+  std::unique_ptr<detail::Spawned> processes_;
+};
+
+namespace detail {
 /// spawn() behind its types: `run` gets the rank and the arguments' text.
-void run_spawn(int nprocs, const std::string& arguments, const SpawnOptions& options,
-               std::source_location site,
-               const std::function<void(int rank, const std::string& arguments)>& run);
+ProcessContext run_spawn(int nprocs, const std::string& arguments, const SpawnOptions& options,
+                         std::source_location site,
+                         const std::function<void(int rank, const std::string& arguments)>& run);
 }  // namespace detail
 
 /// Calls fn(rank, arguments...) in `nprocs` new processes, for rank 0 to nprocs - 1, and returns
@@ -77,37 +114,41 @@ void run_spawn(int nprocs, const std::string& arguments, const SpawnOptions& opt
 ///     void train(int rank, int world_size) { ... }
 ///     int main() { distributed::spawn(train, std::tuple(2), /*nprocs=*/2); }
 ///
+/// With `.join = false` it returns when they are started, and the context that it returns waits for
+/// them or ends them.
+///
 /// The processes have RANK, WORLD_SIZE, LOCAL_RANK and LOCAL_WORLD_SIZE, and init_process_group()
 /// needs no address: this process serves a store on a port that the system chooses. Where
 /// MASTER_ADDR and MASTER_PORT are set already, those stand and rank 0 serves, as in PyTorch.
-/// Processes die with the thread that called spawn(), whatever ends it. One thread of a program
-/// calls spawn(), and `fn` does not call it.
+/// Processes die with the thread that called spawn(), whatever ends it, and with the context. One
+/// thread of a program calls spawn(), and `fn` does not call it.
 template <class F, class... Args>
-void spawn(F&& fn, const std::tuple<Args...>& arguments, int nprocs = 1,
-           const SpawnOptions& options = {},
-           std::source_location site = std::source_location::current()) {
+ProcessContext spawn(F&& fn, const std::tuple<Args...>& arguments, int nprocs = 1,
+                     const SpawnOptions& options = {},
+                     std::source_location site = std::source_location::current()) {
   std::string text;
   std::apply([&text](const Args&... args) { (detail::carry(text, args), ...); }, arguments);
-  detail::run_spawn(nprocs, text, options, site,
-                    [&fn](int rank, [[maybe_unused]] const std::string& carried) {
-                      [[maybe_unused]] size_t at = 0;
-                      // Braces: the arguments are read in their order.
-                      const std::tuple<detail::Carried<Args>...> read{
-                          detail::fetch<detail::Carried<Args>>(carried, at)...};
-                      std::apply([&](const auto&... args) { fn(rank, args...); }, read);
-                    });
+  return detail::run_spawn(nprocs, text, options, site,
+                           [&fn](int rank, [[maybe_unused]] const std::string& carried) {
+                             [[maybe_unused]] size_t at = 0;
+                             // Braces: the arguments are read in their order.
+                             const std::tuple<detail::Carried<Args>...> read{
+                                 detail::fetch<detail::Carried<Args>>(carried, at)...};
+                             std::apply([&](const auto&... args) { fn(rank, args...); }, read);
+                           });
 }
 
 template <class F>
-void spawn(F&& fn, int nprocs = 1, const SpawnOptions& options = {},
-           std::source_location site = std::source_location::current()) {
-  spawn(std::forward<F>(fn), std::tuple<>(), nprocs, options, site);
+ProcessContext spawn(F&& fn, int nprocs = 1, const SpawnOptions& options = {},
+                     std::source_location site = std::source_location::current()) {
+  return spawn(std::forward<F>(fn), std::tuple<>(), nprocs, options, site);
 }
 
 }  // namespace taeda::inline v0_2::distributed
 
 /// torch.multiprocessing; programs write `namespace mp = multiprocessing;`.
 namespace taeda::inline v0_2::multiprocessing {
+using distributed::ProcessContext;
 using distributed::ProcessExitedException;
 using distributed::ProcessRaisedException;
 using distributed::spawn;

@@ -44,12 +44,6 @@ std::vector<Tensor> all_values(const nn::Module& module) {
   return out;
 }
 
-/// The highest rank that counts; -1 if none does.
-int last_of(const std::vector<int64_t>& counts) {
-  const auto it = std::find_if(counts.rbegin(), counts.rend(), [](int64_t n) { return n != 0; });
-  return static_cast<int>(counts.rend() - it) - 1;
-}
-
 }  // namespace
 
 DistributedDataParallelBase::DistributedDataParallelBase(
@@ -123,11 +117,11 @@ bool DistributedDataParallelBase::buffers_may_differ() const {
 
 void DistributedDataParallelBase::before_forward() {
   int root = 0;
-  if (joining_) {
-    const Plans plans = agree(true);
-    TAEDA_CHECK(!joining_->throw_on_early_termination || plans.count() == group_->size(),
-                "Detected at least one rank that exhausted inputs. Throwing across all ranks.");
-    root = last_of(plans.active);
+  const int flags =
+      (buffers_may_differ() ? kSendsBuffers : 0) + (synchronizes() ? kSynchronizes : 0);
+  if (const auto turn = take_turn(flags)) {
+    divide_for(*turn);
+    root = turn->last();
   }
   if (buffers_may_differ()) broadcast_values(wrapped_->buffers(), root, *group_, site_);
 }
@@ -137,54 +131,27 @@ void DistributedDataParallelBase::after_forward(const std::vector<Tensor>& outpu
   if (GradMode::is_enabled()) reducer_->after_forward(outputs, synchronize_);
 }
 
-/// Tells all ranks what this one does next and hears what the others do.
-DistributedDataParallelBase::Plans DistributedDataParallelBase::agree(bool active) {
-  const auto size = static_cast<size_t>(group_->size());
-  std::vector<int64_t> own(size + 2);
-  own[static_cast<size_t>(group_->rank())] = active;
-  own[size] = active && buffers_may_differ();
-  own[size + 1] = active && synchronizes();
-  const Tensor counts = tensor(own).to(exchange_device());
-  group_->all_reduce(counts, ReduceOp::SUM, {.site = site_});
-  const Tensor all = counts.cpu();
-  const int64_t* const first = all.data_ptr<int64_t>();
-  Plans out{{first, first + size}, first[size] > 0, first[size + 1] > 0};
-  if (!joining_->divide_by_initial_world_size && out.count() > 0)
-    reducer_->set_divisor(static_cast<int>(out.count()));
-  return out;
-}
-
-int64_t DistributedDataParallelBase::Plans::count() const { return std::ranges::count(active, 1); }
-
 void DistributedDataParallelBase::join(const std::function<void()>& loop,
-                                       const JoinOptions& options) {
-  if (!options.enable || group_->size() == 1) return loop();
-  joining_ = options;
-  struct Leave {
-    DistributedDataParallelBase& self;
-    ~Leave() {
-      self.joining_.reset();
-      self.reducer_->set_divisor(self.group_->size());
-    }
-  } const leave{*this};
-  loop();
-  stand_in();
+                                       const JoinOptions& options, std::source_location site) {
+  distributed::join({*this}, loop, options, site);
 }
 
-/// Does what the others' passes need of this rank, until no rank has a batch.
-void DistributedDataParallelBase::stand_in() {
-  bool was_last = true;
-  for (Plans plans = agree(false); plans.count() > 0; plans = agree(false)) {
-    was_last = false;
-    TAEDA_CHECK(!joining_->throw_on_early_termination, "Rank ", group_->rank(),
-                " exhausted all inputs.");
-    if (plans.sends_buffers)
-      broadcast_values(wrapped_->buffers(), last_of(plans.active), *group_, site_);
-    if (plans.synchronizes) reducer_->take_part_without_gradients();
-    synchronized_ = plans.synchronizes;
-  }
-  const Plans ends = agree(was_last);
-  broadcast_values(all_values(*wrapped_), last_of(ends.active), *group_, site_);
+void DistributedDataParallelBase::divide_for(const JoinTurn& turn) {
+  if (!joining_.divide_by_initial_world_size) reducer_->set_divisor(turn.count());
 }
+
+void DistributedDataParallelBase::stand_in(const JoinTurn& turn) {
+  divide_for(turn);
+  if (turn.flags & kSendsBuffers)
+    broadcast_values(wrapped_->buffers(), turn.last(), *group_, site_);
+  synchronized_ = turn.flags & kSynchronizes;
+  if (synchronized_) reducer_->take_part_without_gradients();
+}
+
+void DistributedDataParallelBase::end_join(int root) {
+  broadcast_values(all_values(*wrapped_), root, *group_, site_);
+}
+
+void DistributedDataParallelBase::leave_join() { reducer_->set_divisor(group_->size()); }
 
 }  // namespace taeda::inline v0_2::distributed

@@ -5,11 +5,13 @@
 #include <memory>
 #include <optional>
 #include <source_location>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "taeda/distributed/ddp/reducer.h"
+#include "taeda/distributed/join.h"
 #include "taeda/nn/holder.h"
 #include "taeda/nn/parallel/data_parallel.h"
 #include "taeda/nn/parallel/visit_tensors.h"
@@ -30,17 +32,8 @@ struct DistributedDataParallelOptions {
   bool static_graph = false;
 };
 
-/// What becomes of ranks that have no more batches.
-struct JoinOptions {
-  /// Gradients are divided by the number of all ranks, or of those that still had a batch.
-  bool divide_by_initial_world_size = true;
-  bool enable = true;
-  /// Has all ranks throw Error when the first one ends.
-  bool throw_on_early_termination = false;
-};
-
 /// What DistributedDataParallel does whatever the module's class.
-class DistributedDataParallelBase : public nn::Module {
+class DistributedDataParallelBase : public nn::Module, public Joinable {
  public:
   /// While one lives, gradients are accumulated and not exchanged: a forward pass under it and its
   /// backward pass. The next pass without exchanges what has come together.
@@ -70,10 +63,10 @@ class DistributedDataParallelBase : public nn::Module {
     });
   }
 
-  /// Runs a loop over batches of which ranks may have different numbers. A rank whose loop is over
-  /// takes part in the exchanges of the others, counting as zero, until all are done; then all get
-  /// the values of a rank that was among the last.
-  void join(const std::function<void()>& loop, const JoinOptions& options = {});
+  /// Runs a loop over batches of which ranks may have different numbers: distributed::join with
+  /// this module alone. In the end all ranks get the values of one that was among the last.
+  void join(const std::function<void()>& loop, const JoinOptions& options = {},
+            std::source_location site = std::source_location::current());
 
   const ProcessGroupPtr& process_group() const { return group_; }
   std::optional<Device> device() const { return device_; }
@@ -86,19 +79,22 @@ class DistributedDataParallelBase : public nn::Module {
   void after_forward(const std::vector<Tensor>& outputs);
 
  private:
-  /// What ranks do next.
-  struct Plans {
-    std::vector<int64_t> active;  ///< by rank: 1 where it has a batch
-    bool sends_buffers = false, synchronizes = false;
-    int64_t count() const;
-  };
+  /// What a turn's pass exchanges; added up.
+  enum TurnFlags { kSendsBuffers = 1, kSynchronizes = 2 };
+  const ProcessGroupPtr& join_group() const override { return group_; }
+  Device join_device() const override { return exchange_device(); }
+  std::string join_name() const override { return "DistributedDataParallel"; }
+  void enter_join(const JoinOptions& options) override { joining_ = options; }
+  void stand_in(const JoinTurn& turn) override;
+  void end_join(int root) override;
+  void leave_join() override;
+  void divide_for(const JoinTurn& turn);
+
   void check_arguments(const DistributedDataParallelOptions& options) const;
   void set_comm_hook(CommHook hook);
   Device exchange_device() const;
   bool synchronizes() const;
   bool buffers_may_differ() const;
-  Plans agree(bool active);
-  void stand_in();
 
   const std::shared_ptr<nn::Module> wrapped_;
   const ProcessGroupPtr group_;
@@ -108,7 +104,7 @@ class DistributedDataParallelBase : public nn::Module {
   std::unique_ptr<Reducer> reducer_;
   bool hooked_ = false, synchronize_ = true;
   bool synchronized_ = true;  ///< in the last forward: buffers have changed since they were sent
-  std::optional<JoinOptions> joining_;
+  JoinOptions joining_;       ///< of the join that is under way
 };
 
 /// A module whose gradients are averaged over the processes of a group while backward computes

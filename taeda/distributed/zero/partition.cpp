@@ -10,15 +10,6 @@
 
 namespace taeda::inline v0_2::distributed::detail {
 
-HiddenGradients::HiddenGradients(const std::vector<Tensor>& params) {
-  for (const Tensor& p : params)
-    if (p.grad().defined()) hidden_.emplace_back(p, std::exchange(p.mutable_grad(), Tensor()));
-}
-
-HiddenGradients::~HiddenGradients() {
-  for (auto& [param, grad] : hidden_) param.mutable_grad() = std::move(grad);
-}
-
 ZeroPartition::ZeroPartition(ZeroOptions options)
     : group_(options.process_group ? options.process_group : default_group()),
       views_(options.parameters_as_bucket_view),
@@ -62,13 +53,19 @@ std::vector<std::vector<Tensor>> ZeroPartition::by_owner(const ParamGroups& grou
   return out;
 }
 
-HiddenGradients ZeroPartition::hide_others(const ParamGroups& groups) {
+std::vector<Tensor> ZeroPartition::others_parameters(const ParamGroups& groups) {
   std::vector<Tensor> others;
   const auto params = by_owner(groups);
   for (size_t r = 0; r < params.size(); ++r)
     if (static_cast<int>(r) != rank())
       others.insert(others.end(), params[r].begin(), params[r].end());
-  return HiddenGradients(others);
+  return others;
+}
+
+OtherGradients ZeroPartition::hide_others(const ParamGroups& groups) {
+  std::vector<Tensor> others = others_parameters(groups);
+  std::vector<Tensor> none(others.size());
+  return OtherGradients(std::move(others), std::move(none));
 }
 
 bool ZeroPartition::up_to_date(const std::vector<std::vector<Tensor>>& params) const {
@@ -132,10 +129,14 @@ void ZeroPartition::finish(const Bucket& bucket, const Tensor& flat) const {
       bucket.params[i].copy_(bucket.layout.part(flat, i));
 }
 
-void ZeroPartition::share(const ParamGroups& groups) {
-  const NoGradGuard values_only;
+void ZeroPartition::bring_up_to_date(const ParamGroups& groups) {
   const auto params = by_owner(groups);
   if (!up_to_date(params)) make_buckets(params);
+}
+
+void ZeroPartition::share(const ParamGroups& groups) {
+  const NoGradGuard values_only;
+  bring_up_to_date(groups);
   if (group_->size() == 1) return;
   constexpr size_t kUnderWay = 4;  // so that not all parameters are in memory twice
   std::vector<std::pair<WorkPtr, Tensor>> sent(buckets_.size());

@@ -1,10 +1,10 @@
 // Which process updates which parameter, and how the others hear of it.
 #pragma once
 
-#include <utility>
 #include <vector>
 
 #include "taeda/distributed/group/process_group.h"
+#include "taeda/distributed/join.h"
 #include "taeda/nn/parallel/buckets.h"
 #include "taeda/optim/optimizer.h"
 
@@ -21,16 +21,35 @@ namespace detail {
 
 using ParamGroups = std::vector<optim::OptimizerParamGroup>;
 
-/// Takes gradients of parameters away for as long as it lives.
-class HiddenGradients {
+/// Gives parameters other gradients, or none, for as long as it lives.
+class OtherGradients {
  public:
-  explicit HiddenGradients(const std::vector<Tensor>& params);
-  ~HiddenGradients();
-  HiddenGradients(const HiddenGradients&) = delete;
-  HiddenGradients& operator=(const HiddenGradients&) = delete;
+  explicit OtherGradients(std::vector<Tensor> params, std::vector<Tensor> gradients);
+  ~OtherGradients();
+  OtherGradients(const OtherGradients&) = delete;
+  OtherGradients& operator=(const OtherGradients&) = delete;
 
  private:
-  std::vector<std::pair<Tensor, Tensor>> hidden_;  ///< parameters and their gradients
+  void exchange();
+  std::vector<Tensor> params_, gradients_;
+};
+
+/// What a process whose loop is over steps with: for as long as it lives, the gradients and the
+/// options of one that had a batch, and no gradients of parameters that others update.
+class LentStep {
+ public:
+  /// `numbers`: those of all groups' options, one after the other.
+  LentStep(ParamGroups& groups, std::vector<double> numbers, std::vector<Tensor> params,
+           std::vector<Tensor> gradients);
+  ~LentStep();
+  LentStep(const LentStep&) = delete;
+  LentStep& operator=(const LentStep&) = delete;
+
+ private:
+  void exchange_numbers();
+  ParamGroups& groups_;
+  std::vector<double> numbers_;
+  OtherGradients gradients_;
 };
 
 /// Gives every parameter to one process: in each group the largest first, each to the process that
@@ -45,7 +64,12 @@ class ZeroPartition {
   /// groups.
   int owner(const ParamGroups& groups, size_t number);
   /// Gradients that the step of this process must not see.
-  HiddenGradients hide_others(const ParamGroups& groups);
+  OtherGradients hide_others(const ParamGroups& groups);
+  /// In a turn of a join, on a process that has a batch: the last such process sends gradients and
+  /// options to those that have none.
+  void lend(const ParamGroups& groups, const JoinTurn& turn);
+  /// On a process that has none: what it is sent.
+  LentStep borrow(ParamGroups& groups, const JoinTurn& turn);
   /// Every process gets every parameter's value from the one that has it.
   void share(const ParamGroups& groups);
   /// On `to` the states of all processes, on the CPU; elsewhere what `own` has for its groups.
@@ -54,6 +78,9 @@ class ZeroPartition {
   optim::OptimizerState own_part(const ParamGroups& groups, const optim::OptimizerState& state);
 
   int rank() const { return group_->rank(); }
+  const ProcessGroupPtr& group() const { return group_; }
+  /// Where numbers for the group are.
+  Device device(const ParamGroups& groups) const;
 
  private:
   /// Parameters of one process that travel together.
@@ -66,6 +93,10 @@ class ZeroPartition {
 
   void give_out(const ParamGroups& groups);
   std::vector<std::vector<Tensor>> by_owner(const ParamGroups& groups);
+  std::vector<Tensor> others_parameters(const ParamGroups& groups);
+  void bring_up_to_date(const ParamGroups& groups);
+  std::vector<const Bucket*> buckets_of(int owner) const;
+  void lend_to(int to, const ParamGroups& groups);
   void make_buckets(const std::vector<std::vector<Tensor>>& params);
   bool up_to_date(const std::vector<std::vector<Tensor>>& params) const;
   void make_views(Bucket& bucket) const;

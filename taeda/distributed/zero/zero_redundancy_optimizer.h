@@ -7,6 +7,7 @@
 
 #include <concepts>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "taeda/distributed/zero/partition.h"
@@ -18,12 +19,13 @@ namespace taeda::inline v0_2::distributed {
 /// keeps the state of a share of the parameters, updates them, and sends them to the others. The
 /// numbers are those of the plain optimizer, bit for bit, if gradients are the same in all
 /// processes, as after DistributedDataParallel's backward. Parameter groups, schedules, closures
-/// and gradient scalers work as with the plain one; all processes do the same with it.
+/// and gradient scalers work as with the plain one; all processes do the same with it, or name it
+/// in a `join`.
 ///
 /// Parameters are counted as in the plain optimizer, so either's state can be loaded into the
 /// other.
 template <std::derived_from<optim::Optimizer> Base>
-class ZeroRedundancyOptimizer final : public Base {
+class ZeroRedundancyOptimizer final : public Base, public Joinable {
  public:
   /// `params` (tensors or groups) and `defaults` are those of `Base`.
   template <class Params, class Defaults>
@@ -37,8 +39,9 @@ class ZeroRedundancyOptimizer final : public Base {
       loss = closure();
     }
     consolidated_.reset();
+    if (const auto turn = this->take_turn()) partition_.lend(this->param_groups(), *turn);
     {
-      const detail::HiddenGradients others = partition_.hide_others(this->param_groups());
+      const detail::OtherGradients others = partition_.hide_others(this->param_groups());
       Base::step();
     }
     partition_.share(this->param_groups());
@@ -72,6 +75,18 @@ class ZeroRedundancyOptimizer final : public Base {
   int owner(size_t number) { return partition_.owner(this->param_groups(), number); }
 
  private:
+  const ProcessGroupPtr& join_group() const override { return partition_.group(); }
+  Device join_device() const override { return partition_.device(this->param_groups()); }
+  std::string join_name() const override { return "ZeroRedundancyOptimizer"; }
+  void stand_in(const JoinTurn& turn) override {
+    consolidated_.reset();
+    {
+      const detail::LentStep lent = partition_.borrow(this->param_groups(), turn);
+      Base::step();
+    }
+    partition_.share(this->param_groups());
+  }
+
   detail::ZeroPartition partition_;
   std::optional<optim::OptimizerState> consolidated_;
 };

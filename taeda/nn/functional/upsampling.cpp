@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "taeda/ops/pool.h"
+#include "taeda/tensor/layout.h"
 
 namespace taeda::inline v0_2::nn {
 
@@ -142,9 +143,12 @@ std::vector<int64_t> output_sizes(const Tensor& input, const InterpolateFuncOpti
     return *o.size();
   }
   std::vector<int64_t> sizes;
-  for (size_t d = 0; d < given; ++d)
-    sizes.push_back(
-        static_cast<int64_t>(std::floor(static_cast<double>(spatial[d]) * (*o.scale_factor())[d])));
+  for (size_t d = 0; d < given; ++d) {
+    const double size = std::floor(static_cast<double>(spatial[d]) * (*o.scale_factor())[d]);
+    TAEDA_CHECK(std::abs(size) < 0x1p63, "interpolate: no size ", spatial[d],
+                " times scale_factor ", (*o.scale_factor())[d]);
+    sizes.push_back(static_cast<int64_t>(size));
+  }
   return sizes;
 }
 
@@ -162,6 +166,9 @@ Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& o) {
     TAEDA_CHECK(sizes[d] > 0 && input.size(static_cast<int64_t>(d) + 2) > 0,
                 "Input and output sizes should be greater than 0, but got input ", input.sizes(),
                 " output ", IntArrayRef(sizes));
+  DimVector result(input.sizes().slice(0, 2));
+  for (const int64_t n : sizes) result.push_back(n);
+  checked_nbytes(result, input.element_size());
   if (mode == Interpolation::Area)
     return sizes.size() == 1   ? taeda::adaptive_avg_pool1d(input, sizes)
            : sizes.size() == 2 ? taeda::adaptive_avg_pool2d(input, sizes)
@@ -186,4 +193,4 @@ Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& o) {
 }
 
 }  // namespace functional
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

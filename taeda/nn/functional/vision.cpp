@@ -1,5 +1,6 @@
 #include "taeda/nn/functional/vision.h"
 
+#include "taeda/base/checked_int.h"
 #include "taeda/nn/functional/padding.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
@@ -84,14 +85,17 @@ void check_windows(const ExpandingArray<2>& kernel, const ExpandingArray<2>& dil
 
 template <class Options>
 int64_t window_count(int64_t size, const Options& o, size_t d) {
-  const int64_t span = size + 2 * o.padding()[d] - o.dilation()[d] * (o.kernel_size()[d] - 1) - 1;
+  const CheckedInt reach = CheckedInt(o.dilation()[d]) * (CheckedInt(o.kernel_size()[d]) - 1);
+  const int64_t span =
+      (CheckedInt(size) + CheckedInt(o.padding()[d]) * 2 - reach - 1).value("fold");
   return span < 0 ? -((-span - 1) / o.stride()[d] + 1) + 1 : span / o.stride()[d] + 1;
 }
 
 template <class Options>
 Windows windows(int64_t count, const Options& o, size_t d, Device device) {
   const int64_t kernel = o.kernel_size()[d];
-  const Tensor rows = make_tensor({kernel * count}, kLong, Device(kCPU));
+  const CheckedInt cells = CheckedInt(kernel) * count;
+  const Tensor rows = make_tensor({cells.value("fold")}, kLong, Device(kCPU));
   int64_t* p = rows.data_ptr<int64_t>();
   for (int64_t k = 0; k < kernel; ++k)
     for (int64_t i = 0; i < count; ++i) *p++ = k * o.dilation()[d] + i * o.stride()[d];
@@ -275,4 +279,4 @@ Tensor grid_sample(const Tensor& input, const Tensor& grid, const GridSampleFunc
   return out.unflatten(2, grid.sizes().slice(1, static_cast<size_t>(dims)));
 }
 
-}  // namespace taeda::nn::functional
+}  // namespace taeda::inline v0_2::nn::functional

@@ -16,7 +16,7 @@ namespace taeda::inline v0_2::nn::detail {
 class Replay {
  public:
   explicit Replay(const std::vector<Tensor>& inputs) : state_(inputs) {
-    for (const Tensor& t : inputs) inputs_.push_back(autograd::save(t));
+    for (const Tensor& t : inputs) inputs_.push_back(autograd::save_tensor(t));
     autograd::take_saved_count();
   }
   template <class F>
@@ -198,4 +198,4 @@ void TrainStep::send_back(size_t s, size_t i, const std::vector<Tensor>& gradien
         send({gradients[values + r.pop]}, pipeline_.lanes(s, r.from));
 }
 
-}  // namespace taeda::nn::detail
+}  // namespace taeda::inline v0_2::nn::detail

@@ -4,8 +4,10 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
 #include <thread>
 
@@ -178,6 +180,98 @@ TEST(Spawn, ServesAStoreToTheProcesses) {
   if (const std::string why = missing_grpc(); !why.empty()) GTEST_SKIP() << why;
   EXPECT_THAT(lines_of("summing"),
               testing::ElementsAre("tensor([6])", "tensor([6])", "tensor([6])", "status 0"));
+}
+
+SpawnOptions not_joined() {
+  SpawnOptions out = kAlone;
+  out.join = false;
+  return out;
+}
+
+/// A line of what calls said, for a test to read.
+template <class F>
+std::string error_kind_of(F&& f) {
+  try {
+    f();
+  } catch (const ProcessRaisedException& e) {
+    return "raised " + std::to_string(e.error_index());
+  } catch (const ProcessExitedException& e) {
+    return "exited " + std::to_string(e.error_index()) + " " + e.signal_name();
+  }
+  return "nothing";
+}
+
+const Role joining_later("joining_later", [] {
+  const std::string folder = variable("TAEDA_TEST_FOLDER");
+  ProcessContext context = spawn(
+      [](int rank, const std::string& wanted) {
+        while (!std::ifstream(wanted)) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        std::printf("%d of two\n", rank);
+      },
+      std::tuple(folder + "/go"), 2, not_joined());
+  std::printf("started %zu, runs %d\n", context.pids().size(), runs(context.pids().at(1)));
+  std::printf("joined %d\n", context.join(std::chrono::milliseconds(30)));
+  std::fflush(stdout);
+  std::ofstream(folder + "/go") << "go";
+  while (!context.join(std::chrono::seconds(1))) {
+  }
+  std::printf("joined again %d, runs %d\n", context.join(), runs(context.pids().at(1)));
+  return 0;
+});
+
+TEST(SpawnContext, IsJoinedWhenItsTimeHasCome) {
+  const TemporaryFolder folder;
+  auto lines = lines_of("joining_later", {{"TAEDA_TEST_FOLDER", folder.path()}});
+  ASSERT_EQ(lines.size(), 6u);
+  std::sort(lines.begin() + 2, lines.begin() + 4);
+  EXPECT_THAT(lines, testing::ElementsAre("started 2, runs 1", "joined 0", "0 of two", "1 of two",
+                                          "joined again 1, runs 0", "status 0"));
+}
+
+const Role ending_early("ending_early", [] {
+  const std::string way = variable("TAEDA_TEST_WAY");
+  std::vector<int> ids;
+  {
+    ProcessContext first = spawn([](int) { sleep_for_ever(); }, 3, not_joined());
+    ProcessContext context = std::move(first);
+    ids = context.pids();
+    if (way == "terminate") context.terminate(1);
+    if (way == "check") std::printf("%s\n", error_of([&] { context.kill(3); }).c_str());
+    if (way == "kill") context.kill();
+    if (way == "kill" || way == "terminate")
+      for (int i = 0; i < 2; ++i)
+        std::printf("%s\n", error_kind_of([&] { context.join(); }).c_str());
+  }
+  std::printf("%zu are left\n", still_running({ids.begin(), ids.end()}).size());
+  ProcessContext second = spawn(
+      [](int rank) {
+        if (rank == 1) throw ValueError("no");
+      },
+      2, not_joined());
+  std::printf("%s\n", error_kind_of([&] { second.join(); }).c_str());
+  return 0;
+});
+
+TEST(SpawnContext, EndsItsProcesses) {
+  const auto ends = [](const std::string& way) {
+    return lines_of("ending_early", {{"TAEDA_TEST_WAY", way}});
+  };
+  using testing::ElementsAre;
+  EXPECT_THAT(ends("terminate"), ElementsAre("exited 1 SIGTERM", "exited 1 SIGTERM", "0 are left",
+                                             "raised 1", "status 0"));
+  EXPECT_THAT(ends("kill"), ElementsAre(StartsWith("exited"), testing::EndsWith("SIGKILL"),
+                                        "0 are left", "raised 1", "status 0"));
+  EXPECT_THAT(ends("check"),
+              ElementsAre("ProcessContext.kill: there are 3 processes, but rank is 3", "0 are left",
+                          "raised 1", "status 0"));
+  EXPECT_THAT(ends("destroy"), ElementsAre("0 are left", "raised 1", "status 0"));
+}
+
+TEST(SpawnContext, WithoutProcessesHasNothingToDo) {
+  ProcessContext none;
+  EXPECT_TRUE(none.join());
+  EXPECT_THAT(none.pids(), testing::ElementsAre());
+  none.terminate(0);
 }
 
 TEST(Spawn, MultiprocessingIsAnotherNameForIt) {

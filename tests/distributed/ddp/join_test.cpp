@@ -115,6 +115,36 @@ TEST(Join, TheBuffersOfARankWithABatchCount) {
   });
 }
 
+TEST(Join, ErrorsNameWhatIsJoined) {
+  EXPECT_EQ(error_of([] { distributed::join({}, [] {}); }),
+            "The join context manager requires at least one joinable");
+  run_group(2, [](const ProcessGroupPtr& group) {
+    nn::Sequential net = make_layers_to_join();
+    DistributedDataParallel first(net, {.process_group = group});
+    DistributedDataParallel second(make_layers_to_join(), {.process_group = group});
+    EXPECT_EQ(error_of([&] { first->join([&] { first->join([] {}); }); }),
+              "join: a DistributedDataParallel takes part in another join already");
+    EXPECT_THAT(error_of([&] {
+                  distributed::join({*first, *second}, [&] {
+                    const NoGradGuard evaluation;
+                    group->rank() == 0 ? first(rows_of(0, 0)) : second(rows_of(0, 0));
+                  });
+                }),
+                HasSubstr("join: rank 0 runs DistributedDataParallel #0 (flags 1), but rank 1 runs "
+                          "DistributedDataParallel #1 (flags 1)"));
+  });
+  run_group(1, [](const ProcessGroupPtr& group) {
+    const ProcessGroupPtr another =
+        distributed::ProcessGroup::create("gloo", std::make_shared<distributed::HashStore>(), 0, 1);
+    DistributedDataParallel first(make_layers_to_join(), {.process_group = group});
+    DistributedDataParallel second(make_layers_to_join(), {.process_group = another});
+    EXPECT_EQ(error_of([&] {
+                distributed::join({*first, *second}, [] {});
+              }),
+              "Using join context manager with multiple process groups");
+  });
+}
+
 TEST(Join, MayEndAllWhenTheFirstEnds) {
   const auto errors = errors_of_ranks(2, [](distributed::ProcessGroup& g) {
     const ProcessGroupPtr group(&g, [](auto*) {});

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -12,6 +13,8 @@
 #include "taeda/amp/grad_scaler.h"
 #include "taeda/device/generator.h"
 #include "taeda/device/registry.h"
+#include "taeda/distributed/ddp/distributed_data_parallel.h"
+#include "taeda/distributed/sync_batch_norm.h"
 #include "taeda/io/checkpoint.h"
 #include "taeda/io/interrupt.h"
 #include "taeda/io/random_state.h"
@@ -46,11 +49,14 @@ class Meter {
   double seconds() const {
     return before_ + std::chrono::duration<double>(Clock::now() - start_).count();
   }
-  Score score() const {
-    const auto n = static_cast<double>(count_);
-    const double loss = loss_.item<double>() / n, accuracy = hits_.item<double>() / n;
-    return {loss, accuracy, seconds(), count_};
+  /// Of the parts of all ranks.
+  Score score(const Ranks& ranks) const {
+    const std::vector<double> all =
+        ranks.sum({loss_.item<double>(), hits_.item<double>(), static_cast<double>(count_)});
+    return {all[0] / all[2], all[1] / all[2], seconds(), static_cast<int64_t>(all[2])};
   }
+  /// Of this rank's part.
+  double loss() const { return loss_.item<double>() / static_cast<double>(count_); }
   int64_t count() const { return count_; }
 
   void save(io::Checkpoint& c) const {
@@ -64,6 +70,17 @@ class Meter {
     hits_.copy_(sums.at("hits"));
     count_ = static_cast<int64_t>(c.number("meter.count"));
     before_ = c.number("meter.seconds");
+  }
+  /// What a rank that does not lead has otherwise than that.
+  void save(RankState& s) const {
+    s["meter.loss"] = loss_.cpu();
+    s["meter.hits"] = hits_.cpu();
+    s["meter.count"] = full({}, count_, kLong);
+  }
+  void load(const RankState& s) {
+    loss_.copy_(s.at("meter.loss"));
+    hits_.copy_(s.at("meter.hits"));
+    count_ = s.at("meter.count").item<int64_t>();
   }
 
  private:
@@ -94,6 +111,8 @@ std::string exact_text(double value) {
   return {text, std::to_chars(text, text + sizeof text, value).ptr};
 }
 
+constexpr const char* kNproc = "--nproc";
+
 /// What must be the same for a run to go on as if nothing had happened.
 std::map<std::string, std::string> identity(const TrainOptions& o) {
   const auto text = [](const auto& value) { return taeda::detail::concat(value); };
@@ -105,6 +124,7 @@ std::map<std::string, std::string> identity(const TrainOptions& o) {
           {"--seed", text(o.seed)},
           {"--amp", o.amp ? "on" : "off"},
           {"--data-parallel", o.data_parallel ? "on" : "off"},
+          {kNproc, text(o.nproc)},
           {"--target", o.target},
           {"--regression", o.regression ? "on" : "off"},
           {"--hidden", text(o.hidden)},
@@ -112,6 +132,17 @@ std::map<std::string, std::string> identity(const TrainOptions& o) {
           {"--context", text(o.context)},
           {"--layers", text(o.layers)},
           {"--width", text(o.width)}};
+}
+
+/// A setting of the run that a checkpoint is of. Those that were written before runs could have
+/// several processes do not say that they had one.
+std::string setting(const io::Checkpoint& c, const std::string& name) {
+  try {
+    return c.text("run." + name);
+  } catch (const ValueError&) {
+    if (name != kNproc) throw;
+    return "1";
+  }
 }
 
 /// An argument as a shell reads it.
@@ -140,7 +171,7 @@ std::string how_to_go_on(const std::vector<std::string>& command_line) {
 
 class Training {
  public:
-  Training(const TrainOptions& options, Device device, const Task& task);
+  Training(const TrainOptions& options, Device device, const Task& task, const Ranks& ranks);
   /// From the checkpoint; throws UsageError if it is of another run.
   void load(const std::string& path);
   void start() { report_.start(); }
@@ -150,21 +181,25 @@ class Training {
   data::LoaderConfig loader_config(bool train) const;
   Tensor forward(const Tensor& inputs);
   void set_training(bool on);
-  void step(data::Example<>& batch);
+  void step(const data::Example<>& batch);
   void train_epoch();
   Score evaluate(std::vector<int64_t>* predictions);
   void save() const;
   [[noreturn]] void end_early() const;
-  bool stop() const {
-    return io::InterruptGuard::requested() || (options_.stop_after > 0 && left_ <= 0);
-  }
+  RankState rank_state() const;
+  void load_rank_state(const io::Checkpoint& c);
+  /// Whether one of the ranks was told to: all stop after the same step.
+  bool interrupted() const { return ranks_.any(io::InterruptGuard::requested()); }
+  bool stop() const { return interrupted() || (options_.stop_after > 0 && left_ <= 0); }
 
   const TrainOptions& options_;
   const Device device_;
   const Task& task_;
+  const Ranks& ranks_;
   Loader train_loader_, test_loader_;
   nn::AnyModule network_;
   nn::DataParallel<nn::SequentialImpl> parallel_{nullptr};
+  distributed::DistributedDataParallel<nn::SequentialImpl> distributed_{nullptr};
   optim::Adam optimizer_;
   optim::OneCycleLR schedule_;
   amp::GradScaler scaler_;
@@ -189,10 +224,11 @@ nn::AnyModule on_device(nn::AnyModule network, Device device) {
   return network;
 }
 
-Training::Training(const TrainOptions& options, Device device, const Task& task)
+Training::Training(const TrainOptions& options, Device device, const Task& task, const Ranks& ranks)
     : options_(options),
       device_(device),
       task_(task),
+      ranks_(ranks),
       train_loader_(task.train_loader(loader_config(true))),
       test_loader_(task.test_loader(loader_config(false))),
       network_(on_device(task.make_network(), device)),
@@ -200,18 +236,27 @@ Training::Training(const TrainOptions& options, Device device, const Task& task)
       schedule_(optimizer_, options.lr,
                 options.epochs * static_cast<int64_t>(train_loader_.size())),
       scaler_(device, 65536, 2, 0.5, 2000, /*enabled=*/options.amp && !device.is_cpu()),
-      report_(options, task, device, *network_),
+      report_(options, task, device, *network_, ranks.leads()),
       meter_(device),
       left_(options.stop_after) {
-  if (!options.data_parallel) return;
-  std::vector<Device> devices;
-  for (int i = 0; i < device_count(device.type()); ++i) devices.emplace_back(device.type(), i);
+  if (!options.data_parallel && ranks.size() == 1) return;
   const auto wrapped = std::make_shared<nn::SequentialImpl>();
   wrapped->push_back(network_);
+  if (ranks.size() > 1) {
+    // Batch norms see the whole batch, so that buffers are the same everywhere.
+    nn::SyncBatchNorm::convert_sync_batchnorm(wrapped);
+    distributed_ = distributed::DistributedDataParallel<nn::SequentialImpl>(
+        wrapped, {.broadcast_buffers = false});
+    ranks.separate_random_numbers(options.seed);
+    return;
+  }
+  std::vector<Device> devices;
+  for (int i = 0; i < device_count(device.type()); ++i) devices.emplace_back(device.type(), i);
   parallel_ = nn::DataParallel<nn::SequentialImpl>(wrapped, devices);
 }
 
 Tensor Training::forward(const Tensor& inputs) {
+  if (!distributed_.is_empty() && network_->is_training()) return distributed_(inputs);
   return parallel_.is_empty() ? network_.forward(inputs) : parallel_(inputs);
 }
 
@@ -222,36 +267,39 @@ void Training::set_training(bool on) {
     parallel_->train(on);
 }
 
-void Training::step(data::Example<>& batch) {
-  const Tensor inputs = batch.data.to(device_, /*non_blocking=*/true),
-               targets = batch.target.to(device_, /*non_blocking=*/true);
+void Training::step(const data::Example<>& batch) {
+  const Share share = ranks_.share_of(batch);
+  const Tensor inputs = share.data.to(device_, /*non_blocking=*/true),
+               targets = share.target.to(device_, /*non_blocking=*/true);
   Tensor output, loss;
   {
     const amp::autocast autocast(device_, {}, options_.amp);
     output = forward(inputs);
-    loss = task_.loss(output, targets);
+    // Without rows there is no mean, but a gradient of zeros, for the exchange with the others.
+    loss = share.empty() ? output.sum() : task_.loss(output, targets);
   }
   optimizer_.zero_grad();
-  scaler_.scale(loss).backward();
+  scaler_.scale(share.weight == 1 ? loss : loss.mul(share.weight)).backward();
   scaler_.step(optimizer_);
   if (scaler_.is_enabled()) scaler_.update();
   schedule_.step();
-  meter_.add(loss.detach(), output.detach(), targets, task_.counts_hits);
+  if (!share.empty()) meter_.add(loss.detach(), output.detach(), targets, task_.counts_hits);
 }
 
 void Training::train_epoch() {
   set_training(true);
-  const auto bar = report_.progress_bar(epoch_, meter_.count());
+  const auto done = static_cast<int64_t>(ranks_.sum({static_cast<double>(meter_.count())})[0]);
+  const auto bar = report_.progress_bar(epoch_, done);
   for (auto& batch : train_loader_) {
     const int64_t n = batch.target.numel();
     step(batch);
     ++steps_;
     --left_;
-    bar->advance(n, [&] { return "loss " + logging::fixed(meter_.score().loss, 4); });
+    if (bar) bar->advance(n, [&] { return "loss " + logging::fixed(meter_.loss(), 4); });
     if (stop()) end_early();
   }
-  bar->finish();
-  trained_ = meter_.score();
+  if (bar) bar->finish();
+  trained_ = meter_.score(ranks_);
 }
 
 Score Training::evaluate(std::vector<int64_t>* predictions) {
@@ -260,18 +308,26 @@ Score Training::evaluate(std::vector<int64_t>* predictions) {
   set_training(false);
   predictions->clear();
   for (auto& batch : test_loader_) {
-    if (io::InterruptGuard::requested()) end_early();
-    const Tensor inputs = batch.data.to(device_, /*non_blocking=*/true),
-                 targets = batch.target.to(device_, /*non_blocking=*/true);
+    if (interrupted()) end_early();
+    const size_t before = predictions->size();
+    if (task_.counts_hits) predictions->resize(before + static_cast<size_t>(batch.target.numel()));
+    const Share share = ranks_.share_of(batch);
+    if (share.empty()) continue;
+    const Tensor inputs = share.data.to(device_, /*non_blocking=*/true),
+                 targets = share.target.to(device_, /*non_blocking=*/true);
     const amp::autocast autocast(device_, {}, options_.amp);
     const Tensor output = forward(inputs);
     meter.add(task_.loss(output, targets), output, targets, task_.counts_hits);
     if (!task_.counts_hits) continue;
     const Tensor best = output.argmax(-1).cpu().contiguous();
-    predictions->insert(predictions->end(), best.data_ptr<int64_t>(),
-                        best.data_ptr<int64_t>() + best.numel());
+    std::copy_n(best.data_ptr<int64_t>(), best.numel(),
+                predictions->begin() + static_cast<ptrdiff_t>(before) + share.first_target);
   }
-  return meter.score();
+  // Each rank has put its predictions between zeros.
+  if (!predictions->empty())
+    ranks_.add_up(
+        from_blob(predictions->data(), {static_cast<int64_t>(predictions->size())}, kLong));
+  return meter.score(ranks_);
 }
 
 /// Saves while the loop over the loader is alive: with it goes the place in the epoch.
@@ -280,7 +336,30 @@ void Training::end_early() const {
   throw Stopped{};
 }
 
+constexpr const char* kRandom = "random.";
+
+/// The leading rank's is that of a single process, and lies where that has it.
+RankState Training::rank_state() const {
+  RankState out;
+  if (ranks_.size() == 1) return out;
+  meter_.save(out);
+  for (const auto& item : io::RandomState().state_dict()) out[kRandom + item.key()] = item.value();
+  return out;
+}
+
+void Training::load_rank_state(const io::Checkpoint& c) {
+  RankState state;
+  c.get("rank" + std::to_string(ranks_.rank()), state);
+  meter_.load(state);
+  OrderedDict<std::string, Tensor> random;
+  for (const auto& [name, value] : state)
+    if (name.starts_with(kRandom)) random.insert(name.substr(std::strlen(kRandom)), value);
+  io::RandomState().load_state_dict(random);
+}
+
 void Training::save() const {
+  const std::vector<RankState> ranks = ranks_.gather(rank_state());
+  if (!ranks_.leads()) return;
   io::Checkpoint c;
   c.put("model", network_.ptr())
       .put("optimizer", optimizer_)
@@ -289,6 +368,7 @@ void Training::save() const {
       .put("random", io::RandomState())
       .put("scaler", scaler_);
   meter_.save(c);
+  for (size_t r = 1; r < ranks.size(); ++r) c.put("rank" + std::to_string(r), ranks[r]);
   for (const auto& [name, value] : identity(options_)) c.set("run." + name, value);
   // Epochs that are done, and where this one is.
   c.set("epoch", static_cast<double>(report_.epochs().size()));
@@ -304,7 +384,7 @@ void Training::save() const {
 void Training::load(const std::string& path) {
   const io::Checkpoint c = io::Checkpoint::load(path);
   for (const auto& [name, value] : identity(options_)) {
-    const std::string& then = c.text("run." + name);
+    const std::string then = setting(c, name);
     if (then != value)
       throw UsageError(
           taeda::detail::concat(path, " is of a run with ", name, " ", then, ", not ", value));
@@ -317,6 +397,7 @@ void Training::load(const std::string& path) {
   io::RandomState random;
   c.get("random", random);
   meter_.load(c);
+  if (!ranks_.leads()) load_rank_state(c);
   steps_ = static_cast<int64_t>(c.number("steps"));
   if (c.number("trained") != 0) trained_ = get_score(c, "trained");
   std::vector<EpochRecord> done;
@@ -325,6 +406,7 @@ void Training::load(const std::string& path) {
                     get_score(c, "epochs." + std::to_string(e) + ".test")});
   epoch_ = static_cast<int64_t>(done.size()) + 1;
   report_.resume(done);
+  if (!ranks_.leads()) return;
   std::fprintf(stderr, "going on from %s: epoch %lld, step %lld\n", path.c_str(),
                static_cast<long long>(std::min(epoch_, options_.epochs)),
                static_cast<long long>(steps_));
@@ -346,6 +428,7 @@ int Training::run() {
     // A finished run that was resumed.
     if (!test) test = evaluate(&predictions);
   } catch (const Stopped&) {
+    if (!ranks_.leads()) return kExitInterrupted;
     std::fprintf(stderr, "taeda: interrupted in epoch %lld after step %lld; to go on: %s\n",
                  static_cast<long long>(epoch_), static_cast<long long>(steps_),
                  how_to_go_on(options_.command_line).c_str());
@@ -369,9 +452,9 @@ std::string checkpoint_of(const TrainOptions& options) {
 }
 
 int run_training(const TrainOptions& options, const std::string& checkpoint, Device device,
-                 const Task& task) {
+                 const Task& task, const Ranks& ranks) {
   manual_seed(static_cast<uint64_t>(options.seed));
-  Training training(options, device, task);
+  Training training(options, device, task, ranks);
   if (checkpoint.empty())
     training.start();
   else

@@ -19,6 +19,7 @@ struct TrainOptions {
   double lr = 3e-3;
   int64_t workers = 2;
   int64_t threads = 0;  ///< 0: as many as there are cores
+  int64_t nproc = 1;    ///< processes that share each batch
   int64_t seed = 0;
   bool amp = false, data_parallel = false, tensorboard = false;
   std::string resume = {};  ///< a checkpoint, "auto" or empty

@@ -20,22 +20,27 @@ std::vector<std::string> columns(bool accuracy) {
 }  // namespace
 
 Report::Report(const TrainOptions& options, const Task& task, Device device,
-               const nn::Module& network)
+               const nn::Module& network, bool leads)
     : options_(options),
       task_(task),
       device_(device),
+      leads_(leads),
       widths_(task.counts_hits ? std::vector<size_t>{5, 10, 9, 9, 8, 8}
                                : std::vector<size_t>{5, 10, 9, 8}) {
   for (const Tensor& p : network.parameters()) parameters_ += p.numel();
 }
 
 void Report::head() const {
-  std::printf("%s; a network of %s parameters on %s, %d threads\n", task_.title.c_str(),
-              logging::with_commas(parameters_).c_str(), device_.str().c_str(), get_num_threads());
+  const std::string processes =
+      options_.nproc > 1 ? std::to_string(options_.nproc) + " processes of " : "";
+  std::printf("%s; a network of %s parameters on %s, %s%d threads\n", task_.title.c_str(),
+              logging::with_commas(parameters_).c_str(), device_.str().c_str(), processes.c_str(),
+              get_num_threads());
   std::fflush(stdout);
 }
 
 void Report::start() {
+  if (!leads_) return;
   head();
   for (const char* old : {"checkpoint.safetensors", "predictions.png", "result.json"}) {
     std::error_code ignored;
@@ -45,15 +50,17 @@ void Report::start() {
 }
 
 void Report::resume(const std::vector<EpochRecord>& done) {
+  epochs_ = done;
+  if (!leads_) return;
   head();
   for (const EpochRecord& record : done) line(record);
-  epochs_ = done;
   if (options_.tensorboard)
     tensorboard_.emplace(logging::SummaryWriterOptions{
         .log_dir = path("tensorboard"), .purge_step = static_cast<int64_t>(done.size()) + 1});
 }
 
 std::unique_ptr<logging::ProgressBar> Report::progress_bar(int64_t epoch, int64_t done) const {
+  if (!leads_) return {};
   return std::make_unique<logging::ProgressBar>(
       "epoch " + std::to_string(epoch) + "/" + std::to_string(options_.epochs),
       task_.train_size - done, task_.unit);
@@ -74,6 +81,7 @@ void Report::line(const EpochRecord& r) const {
 
 void Report::add_epoch(const EpochRecord& r, double lr) {
   epochs_.push_back(r);
+  if (!leads_) return;
   line(r);
   if (!tensorboard_) return;
   tensorboard_->add_scalar("Loss/train", r.train.loss, r.epoch);
@@ -104,6 +112,7 @@ logging::JsonObject Report::epoch_json(const EpochRecord& r) const {
 }
 
 void Report::finish(const Finished& finished) {
+  if (!leads_) return;
   logging::JsonObject result;
   std::vector<logging::JsonObject> epochs;
   for (const EpochRecord& r : epochs_) epochs.push_back(epoch_json(r));
@@ -116,6 +125,7 @@ void Report::finish(const Finished& finished) {
       .set("lr", options_.lr)
       .set("workers", options_.workers)
       .set("threads", get_num_threads())
+      .set("nproc", options_.nproc)
       .set("parameters", parameters_)
       .set("epochs", epochs);
   if (task_.finish) task_.finish(finished, result);

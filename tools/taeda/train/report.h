@@ -17,14 +17,16 @@ struct EpochRecord {
 
 class Report {
  public:
-  Report(const TrainOptions& options, const Task& task, Device device, const nn::Module& network);
+  /// One that does not lead keeps the record of epochs, and shows and writes nothing.
+  Report(const TrainOptions& options, const Task& task, Device device, const nn::Module& network,
+         bool leads);
 
   std::string checkpoint_path() const { return path("checkpoint.safetensors"); }
   /// Says what will be trained, on what. Results of an earlier run in the same folder are removed.
   void start();
   /// Says from where, and shows the epochs that are done.
   void resume(const std::vector<EpochRecord>& done);
-  /// `done` units of the epoch were trained on by another process.
+  /// `done` units of the epoch were trained on before. None where this one does not lead.
   std::unique_ptr<logging::ProgressBar> progress_bar(int64_t epoch, int64_t done) const;
   /// One line of the table of epochs.
   void add_epoch(const EpochRecord& record, double lr);
@@ -42,6 +44,7 @@ class Report {
   TrainOptions options_;
   const Task& task_;
   Device device_;
+  bool leads_;
   int64_t parameters_ = 0;
   std::vector<size_t> widths_;
   std::vector<EpochRecord> epochs_;

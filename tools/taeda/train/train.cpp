@@ -2,11 +2,13 @@
 #include <filesystem>
 
 #include "taeda/base/parallel_for.h"
+#include "taeda/device/registry.h"
 #include "taeda/io/atomic_file.h"
 #include "taeda/log/summary_writer.h"
 #include "taeda/vision/mnist.h"
 #include "tools/taeda/command.h"
 #include "tools/taeda/train/driver.h"
+#include "tools/taeda/train/processes.h"
 
 namespace taeda::tool {
 
@@ -26,6 +28,13 @@ void check_options(const TrainOptions& o) {
   check_flag(o.context > 0 && o.context <= 65536, "--context", "from 1 to 65536", o.context);
   check_flag(o.layers > 0 && o.layers <= 256, "--layers", "from 1 to 256", o.layers);
   check_flag(o.width > 0 && o.width <= 65536, "--width", "from 1 to 65536", o.width);
+  check_flag(o.nproc > 0, "--nproc", "positive", o.nproc);
+  check_flag(o.nproc <= o.batch_size, "--nproc",
+             taeda::detail::concat("at most --batch-size (", o.batch_size, ")").c_str(), o.nproc);
+  if (o.nproc > 1 && o.data_parallel)
+    throw UsageError(
+        "--nproc divides batches over processes, --data-parallel over the devices of "
+        "one: give one of them");
   if (o.tensorboard && !logging::has_tensorboard())
     throw UsageError("--tensorboard: this build has no Protocol Buffers");
 }
@@ -42,16 +51,32 @@ void prepare_folder(const std::string& folder) {
 
 using MakeTask = Task (*)(const TrainOptions&);
 
-int run_train(const TrainOptions& options, MakeTask make_task) {
-  check_options(options);
+/// Of several ranks on a machine each has another device, as far as there are some.
+Device device_of(const TrainOptions& options, const Ranks& ranks) {
+  const Device first = choose_device(options.device);
+  const bool numbered = options.device.find(':') != std::string::npos;
+  if (ranks.size() == 1 || first.is_cpu() || numbered) return first;
+  return choose_device(Device(first.type(), ranks.local_rank() % device_count(first.type())).str());
+}
+
+int train(const TrainOptions& options, MakeTask make_task, const Ranks& ranks) {
   if (options.threads > 0) set_num_threads(static_cast<int>(options.threads));
-  const Device device = user_input([&] { return choose_device(options.device); });
+  const Device device = user_input([&] { return device_of(options, ranks); });
   if (options.data_parallel && device.is_cpu())
     throw UsageError("--data-parallel needs accelerators: give --device cuda or --device sim");
   const Task task = user_input([&] { return make_task(options); });
   const std::string checkpoint = checkpoint_of(options);
-  user_input([&] { prepare_folder(options.out); });
-  return run_training(options, checkpoint, device, task);
+  if (ranks.leads()) user_input([&] { prepare_folder(options.out); });
+  const int code = run_training(options, checkpoint, device, task, ranks);
+  ranks.leave();
+  return code;
+}
+
+int run_train(const TrainOptions& options, MakeTask make_task) {
+  check_options(options);
+  if (options.nproc == 1) return train(options, make_task, Ranks());
+  if (!Ranks::told_by_environment()) return train_in_processes(options);
+  return as_rank([&] { return train(options, make_task, Ranks::join(options.nproc)); });
 }
 
 CLI::App* add_task(CLI::App& train, Action& action, const TrainOptions& defaults,
@@ -72,6 +97,8 @@ CLI::App* add_task(CLI::App& train, Action& action, const TrainOptions& defaults
   add_option(c, "--lr", o->lr, "Highest learning rate of the one-cycle schedule");
   add_option(c, "--workers", o->workers, "Threads that read batches ahead");
   add_option(c, "--threads", o->threads, "Threads that compute; 0: one per core");
+  add_option(c, "--nproc", o->nproc,
+             "Processes on this machine that share each batch (DistributedDataParallel)");
   add_option(c, "--seed", o->seed,
              "Seed of weights and order; the same seed gives the same numbers");
   add_option(c, "--out", o->out, "Folder for checkpoint, pictures and result");

@@ -1,0 +1,259 @@
+// Functions that Taeda has under another name or as methods alone: torch::special::erf,
+// torch::linalg_qr, torch::exp_(t). Each passes its arguments on, so it takes what the original
+// takes.
+#pragma once
+
+#include <taeda_compat/namespaces.h>
+
+#include <utility>
+
+#define TAEDA_COMPAT_FORWARD(name, target)                                   \
+  template <class... Args>                                                   \
+  auto name(Args&&... args)->decltype(target(std::forward<Args>(args)...)) { \
+    return target(std::forward<Args>(args)...);                              \
+  }                                                                          \
+  static_assert(true)
+#define TAEDA_COMPAT_METHOD(name)                                                                 \
+  template <class T, class... Args>                                                               \
+  requires(std::derived_from<std::remove_cvref_t<T>, Tensor>) auto name(T&& self, Args&&... args) \
+      ->decltype(self.name(std::forward<Args>(args)...)) {                                        \
+    return self.name(std::forward<Args>(args)...);                                                \
+  }                                                                                               \
+  static_assert(true)
+
+namespace taeda_compat {
+
+namespace special {
+using taeda::digamma;
+using taeda::digamma_out;
+using taeda::erf;
+using taeda::erf_out;
+using taeda::erfc;
+using taeda::erfc_out;
+using taeda::erfinv;
+using taeda::erfinv_out;
+using taeda::exp2;
+using taeda::exp2_out;
+using taeda::expm1;
+using taeda::expm1_out;
+using taeda::log1p;
+using taeda::log1p_out;
+using taeda::log_softmax;
+using taeda::logit;
+using taeda::logit_out;
+using taeda::logsumexp;
+using taeda::logsumexp_out;
+using taeda::polygamma;
+using taeda::polygamma_out;
+using taeda::round;
+using taeda::round_out;
+using taeda::sinc;
+using taeda::sinc_out;
+using taeda::softmax;
+using taeda::xlogy;
+using taeda::xlogy_out;
+/// Second names of functions that have one of their own in Taeda.
+inline Tensor expit(const Tensor& x) { return x.sigmoid(); }
+inline Tensor psi(const Tensor& x) { return taeda::digamma(x); }
+inline Tensor gammaln(const Tensor& x) { return taeda::lgamma(x); }
+}  // namespace special
+inline Tensor special_expit(const Tensor& x) { return special::expit(x); }
+inline Tensor special_psi(const Tensor& x) { return special::psi(x); }
+inline Tensor special_gammaln(const Tensor& x) { return special::gammaln(x); }
+
+#define TAEDA_COMPAT_SPECIAL(name) TAEDA_COMPAT_FORWARD(special_##name, taeda::name)
+TAEDA_COMPAT_SPECIAL(digamma);
+TAEDA_COMPAT_SPECIAL(erf);
+TAEDA_COMPAT_SPECIAL(erfc);
+TAEDA_COMPAT_SPECIAL(erfinv);
+TAEDA_COMPAT_SPECIAL(exp2);
+TAEDA_COMPAT_SPECIAL(expm1);
+TAEDA_COMPAT_SPECIAL(log1p);
+TAEDA_COMPAT_SPECIAL(log_softmax);
+TAEDA_COMPAT_SPECIAL(logit);
+TAEDA_COMPAT_SPECIAL(logsumexp);
+TAEDA_COMPAT_SPECIAL(polygamma);
+TAEDA_COMPAT_SPECIAL(round);
+TAEDA_COMPAT_SPECIAL(sinc);
+TAEDA_COMPAT_SPECIAL(softmax);
+TAEDA_COMPAT_SPECIAL(xlogy);
+TAEDA_COMPAT_SPECIAL(digamma_out);
+TAEDA_COMPAT_SPECIAL(erf_out);
+TAEDA_COMPAT_SPECIAL(erfc_out);
+TAEDA_COMPAT_SPECIAL(erfinv_out);
+TAEDA_COMPAT_SPECIAL(exp2_out);
+TAEDA_COMPAT_SPECIAL(expm1_out);
+TAEDA_COMPAT_SPECIAL(log1p_out);
+TAEDA_COMPAT_SPECIAL(logit_out);
+TAEDA_COMPAT_SPECIAL(logsumexp_out);
+TAEDA_COMPAT_SPECIAL(polygamma_out);
+TAEDA_COMPAT_SPECIAL(round_out);
+TAEDA_COMPAT_SPECIAL(sinc_out);
+TAEDA_COMPAT_SPECIAL(xlogy_out);
+#undef TAEDA_COMPAT_SPECIAL
+
+#define TAEDA_COMPAT_LINALG(name) TAEDA_COMPAT_FORWARD(linalg_##name, taeda::linalg::name)
+TAEDA_COMPAT_LINALG(cholesky);
+TAEDA_COMPAT_LINALG(cholesky_ex);
+TAEDA_COMPAT_LINALG(cholesky_ex_out);
+TAEDA_COMPAT_LINALG(cholesky_out);
+TAEDA_COMPAT_LINALG(cond);
+TAEDA_COMPAT_LINALG(cond_out);
+TAEDA_COMPAT_LINALG(cross);
+TAEDA_COMPAT_LINALG(cross_out);
+TAEDA_COMPAT_LINALG(det);
+TAEDA_COMPAT_LINALG(eigh);
+TAEDA_COMPAT_LINALG(eigh_out);
+TAEDA_COMPAT_LINALG(eigvalsh);
+TAEDA_COMPAT_LINALG(eigvalsh_out);
+TAEDA_COMPAT_LINALG(inv);
+TAEDA_COMPAT_LINALG(inv_ex);
+TAEDA_COMPAT_LINALG(inv_ex_out);
+TAEDA_COMPAT_LINALG(inv_out);
+TAEDA_COMPAT_LINALG(lstsq);
+TAEDA_COMPAT_LINALG(lstsq_out);
+TAEDA_COMPAT_LINALG(lu);
+TAEDA_COMPAT_LINALG(lu_factor);
+TAEDA_COMPAT_LINALG(lu_factor_ex);
+TAEDA_COMPAT_LINALG(lu_factor_ex_out);
+TAEDA_COMPAT_LINALG(lu_factor_out);
+TAEDA_COMPAT_LINALG(lu_out);
+TAEDA_COMPAT_LINALG(lu_solve);
+TAEDA_COMPAT_LINALG(lu_solve_out);
+TAEDA_COMPAT_LINALG(matrix_exp);
+TAEDA_COMPAT_LINALG(matrix_norm);
+TAEDA_COMPAT_LINALG(matrix_norm_out);
+TAEDA_COMPAT_LINALG(matrix_power);
+TAEDA_COMPAT_LINALG(matrix_power_out);
+TAEDA_COMPAT_LINALG(matrix_rank);
+TAEDA_COMPAT_LINALG(matrix_rank_out);
+TAEDA_COMPAT_LINALG(multi_dot);
+TAEDA_COMPAT_LINALG(multi_dot_out);
+TAEDA_COMPAT_LINALG(norm);
+TAEDA_COMPAT_LINALG(norm_out);
+TAEDA_COMPAT_LINALG(pinv);
+TAEDA_COMPAT_LINALG(pinv_out);
+TAEDA_COMPAT_LINALG(qr);
+TAEDA_COMPAT_LINALG(qr_out);
+TAEDA_COMPAT_LINALG(slogdet);
+TAEDA_COMPAT_LINALG(slogdet_out);
+TAEDA_COMPAT_LINALG(solve);
+TAEDA_COMPAT_LINALG(solve_ex);
+TAEDA_COMPAT_LINALG(solve_ex_out);
+TAEDA_COMPAT_LINALG(solve_out);
+TAEDA_COMPAT_LINALG(solve_triangular);
+TAEDA_COMPAT_LINALG(solve_triangular_out);
+TAEDA_COMPAT_LINALG(svd);
+TAEDA_COMPAT_LINALG(svd_out);
+TAEDA_COMPAT_LINALG(svdvals);
+TAEDA_COMPAT_LINALG(svdvals_out);
+TAEDA_COMPAT_LINALG(vector_norm);
+TAEDA_COMPAT_LINALG(vector_norm_out);
+#undef TAEDA_COMPAT_LINALG
+
+#define TAEDA_COMPAT_FFT(name) TAEDA_COMPAT_FORWARD(fft_##name, taeda::fft::name)
+TAEDA_COMPAT_FFT(fft);
+TAEDA_COMPAT_FFT(fft2);
+TAEDA_COMPAT_FFT(fft2_out);
+TAEDA_COMPAT_FFT(fft_out);
+TAEDA_COMPAT_FFT(fftfreq);
+TAEDA_COMPAT_FFT(fftn);
+TAEDA_COMPAT_FFT(fftn_out);
+TAEDA_COMPAT_FFT(fftshift);
+TAEDA_COMPAT_FFT(hfft);
+TAEDA_COMPAT_FFT(hfft_out);
+TAEDA_COMPAT_FFT(ifft);
+TAEDA_COMPAT_FFT(ifft2);
+TAEDA_COMPAT_FFT(ifft2_out);
+TAEDA_COMPAT_FFT(ifft_out);
+TAEDA_COMPAT_FFT(ifftn);
+TAEDA_COMPAT_FFT(ifftn_out);
+TAEDA_COMPAT_FFT(ifftshift);
+TAEDA_COMPAT_FFT(ihfft);
+TAEDA_COMPAT_FFT(ihfft_out);
+TAEDA_COMPAT_FFT(irfft);
+TAEDA_COMPAT_FFT(irfft2);
+TAEDA_COMPAT_FFT(irfft2_out);
+TAEDA_COMPAT_FFT(irfft_out);
+TAEDA_COMPAT_FFT(irfftn);
+TAEDA_COMPAT_FFT(irfftn_out);
+TAEDA_COMPAT_FFT(rfft);
+TAEDA_COMPAT_FFT(rfft2);
+TAEDA_COMPAT_FFT(rfft2_out);
+TAEDA_COMPAT_FFT(rfft_out);
+TAEDA_COMPAT_FFT(rfftfreq);
+TAEDA_COMPAT_FFT(rfftn);
+TAEDA_COMPAT_FFT(rfftn_out);
+#undef TAEDA_COMPAT_FFT
+
+// Operations in place and questions, as functions.
+TAEDA_COMPAT_METHOD(abs_);
+TAEDA_COMPAT_METHOD(acos_);
+TAEDA_COMPAT_METHOD(acosh_);
+TAEDA_COMPAT_METHOD(addmv_);
+TAEDA_COMPAT_METHOD(arccos_);
+TAEDA_COMPAT_METHOD(arccosh_);
+TAEDA_COMPAT_METHOD(arcsin_);
+TAEDA_COMPAT_METHOD(arcsinh_);
+TAEDA_COMPAT_METHOD(arctan_);
+TAEDA_COMPAT_METHOD(arctanh_);
+TAEDA_COMPAT_METHOD(asin_);
+TAEDA_COMPAT_METHOD(asinh_);
+TAEDA_COMPAT_METHOD(atan_);
+TAEDA_COMPAT_METHOD(atanh_);
+TAEDA_COMPAT_METHOD(ceil_);
+TAEDA_COMPAT_METHOD(clamp_);
+TAEDA_COMPAT_METHOD(clamp_max_);
+TAEDA_COMPAT_METHOD(clamp_min_);
+TAEDA_COMPAT_METHOD(clip_);
+TAEDA_COMPAT_METHOD(cos_);
+TAEDA_COMPAT_METHOD(cosh_);
+TAEDA_COMPAT_METHOD(deg2rad_);
+TAEDA_COMPAT_METHOD(detach_);
+TAEDA_COMPAT_METHOD(erf_);
+TAEDA_COMPAT_METHOD(erfc_);
+TAEDA_COMPAT_METHOD(exp2_);
+TAEDA_COMPAT_METHOD(exp_);
+TAEDA_COMPAT_METHOD(expm1_);
+TAEDA_COMPAT_METHOD(fill_);
+TAEDA_COMPAT_METHOD(fix_);
+TAEDA_COMPAT_METHOD(floor_);
+TAEDA_COMPAT_METHOD(frac_);
+TAEDA_COMPAT_METHOD(gcd_);
+TAEDA_COMPAT_METHOD(lcm_);
+TAEDA_COMPAT_METHOD(ldexp_);
+TAEDA_COMPAT_METHOD(log10_);
+TAEDA_COMPAT_METHOD(log1p_);
+TAEDA_COMPAT_METHOD(log2_);
+TAEDA_COMPAT_METHOD(log_);
+TAEDA_COMPAT_METHOD(logit_);
+TAEDA_COMPAT_METHOD(nan_to_num_);
+TAEDA_COMPAT_METHOD(neg_);
+TAEDA_COMPAT_METHOD(negative_);
+TAEDA_COMPAT_METHOD(rad2deg_);
+TAEDA_COMPAT_METHOD(reciprocal_);
+TAEDA_COMPAT_METHOD(round_);
+TAEDA_COMPAT_METHOD(rsqrt_);
+TAEDA_COMPAT_METHOD(sigmoid_);
+TAEDA_COMPAT_METHOD(sin_);
+TAEDA_COMPAT_METHOD(sinc_);
+TAEDA_COMPAT_METHOD(sinh_);
+TAEDA_COMPAT_METHOD(sqrt_);
+TAEDA_COMPAT_METHOD(square_);
+TAEDA_COMPAT_METHOD(tan_);
+TAEDA_COMPAT_METHOD(tanh_);
+TAEDA_COMPAT_METHOD(trunc_);
+TAEDA_COMPAT_METHOD(xlogy_);
+TAEDA_COMPAT_METHOD(zero_);
+TAEDA_COMPAT_METHOD(detach);
+TAEDA_COMPAT_METHOD(is_nonzero);
+TAEDA_COMPAT_METHOD(is_signed);
+TAEDA_COMPAT_METHOD(is_inference);
+TAEDA_COMPAT_METHOD(numel);
+TAEDA_COMPAT_METHOD(size);
+TAEDA_COMPAT_METHOD(stride);
+
+}  // namespace taeda_compat
+
+#undef TAEDA_COMPAT_FORWARD
+#undef TAEDA_COMPAT_METHOD

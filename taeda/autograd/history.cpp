@@ -1,0 +1,99 @@
+#include "taeda/autograd/history.h"
+
+#include "taeda/autograd/anomaly.h"
+#include "taeda/autograd/view.h"
+#include "taeda/base/error.h"
+
+namespace taeda::inline v0_2::autograd {
+
+bool any_wants_grad(TensorList inputs) {
+  if (!GradMode::is_enabled()) return false;
+  for (const Tensor& t : inputs)
+    if (t.defined() && t.requires_grad()) return true;
+  return false;
+}
+
+void detail::throw_graph_released(const char* name) {
+  throw Error(
+      taeda::detail::concat("Trying to backward through the graph a second time (or directly "
+                            "access saved tensors after they have already "
+                            "been freed). Saved intermediate values of the graph are freed when "
+                            "you call .backward() or autograd::grad(). "
+                            "Specify retain_graph=true if you need to backward through the graph a "
+                            "second time or if you need to access "
+                            "saved tensors after calling backward. (at ",
+                            name, ")"));
+}
+
+void detail::link(const Tensor& out, Edge to) {
+  take_saved_count();
+  NodePtr node(new ClosureNode("AliasBackward0", [](const Tensor& g) { return g; }));
+  node->edges.push_back(std::move(to));
+  set_history(out, std::move(node), 0);
+}
+
+std::vector<SavedTensor> detail::unpack_all(const Node& node, const SavedVisitor& visitor) {
+  const RunningNode running(const_cast<Node*>(&node));  // outputs get their history from it
+  std::vector<SavedTensor> out;
+  for (const Saved* s : visitor.found())
+    if (s->defined()) out.push_back({s->name() ? s->name() : "", s->unpack()});
+  return out;
+}
+
+void detail::remember_origin(Node& node) {
+  if (!AnomalyMode::is_enabled()) return;
+  const Node* outer = current_node();
+  node.ensure_hooks().origin = outer
+                                   ? taeda::detail::concat("recorded while ", outer->name(), " ran")
+                                   : "recorded in the forward pass";
+}
+
+namespace {
+
+Edge edge_to(const Tensor& t) { return t.defined() ? gradient_edge(t) : Edge{}; }
+
+}  // namespace
+
+void detail::connect(Node& node, ArrayRef<Input> inputs) {
+  node.edges.reserve(inputs.size());
+  for (const Input& in : inputs) node.edges.push_back(edge_to(*in.tensor));
+  remember_origin(node);
+}
+
+void detail::connect(Node& node, TensorList inputs) {
+  node.edges.reserve(inputs.size());
+  for (const Tensor& in : inputs) node.edges.push_back(edge_to(in));
+  remember_origin(node);
+}
+
+void check_inplace(const char* op, const Tensor& self, bool recorded) {
+  if (!self.defined()) taeda::detail::throw_undefined_tensor();
+  const TensorImpl& impl = *self.unsafe_impl();
+  TAEDA_CHECK(!impl.inference || InferenceMode::is_enabled(),
+              "Inplace update to inference tensor outside InferenceMode is not allowed (in ", op,
+              "). You can make a "
+              "clone to get a normal tensor before doing inplace update.");
+  if (!GradMode::is_enabled() || !(recorded || self.requires_grad())) return;
+  if (impl.base) check_view(op, self);
+  TAEDA_CHECK(!self.requires_grad() || !self.is_leaf(),
+              "a leaf Variable that requires grad is being used in an in-place operation. (in ", op,
+              ")");
+}
+
+InplaceChange::InplaceChange(const char* op, const Tensor& self, ArrayRef<Input> inputs)
+    : self_(self), recorded_(false) {
+  if (GradMode::is_enabled() && self.defined() && is_differentiable(self.dtype()))
+    for (const Input& in : inputs)
+      recorded_ = recorded_ || (in.tensor->defined() && in.tensor->requires_grad());
+  check_inplace(op, self, recorded_);
+  if (!recorded_) return;
+  edges_.reserve(inputs.size());
+  for (const Input& in : inputs) edges_.push_back(edge_to(*in.tensor));
+}
+
+void InplaceChange::finish(NodePtr node) {
+  detail::remember_origin(*node);
+  rebase_history(self_, std::move(node), 0);
+}
+
+}  // namespace taeda::inline v0_2::autograd
