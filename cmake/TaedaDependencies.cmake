@@ -105,6 +105,21 @@ else()
 endif()
 taeda_decide(TAEDA_WITH_MPI TAEDA_MPI ${found} "${missing}")
 
+# Headers alone: the library is loaded at run time.
+set(found FALSE)
+set(missing "a CUDA toolkit with nccl.h, or NVIDIA's package libnccl-dev")
+if(TAEDA_NCCL STREQUAL "OFF")
+elseif(NOT BUILD_SHARED_LIBS)
+  set(missing "${shared_library}")
+else()
+  find_package(CUDAToolkit QUIET)
+  find_path(NCCL_INCLUDE_DIR nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+  if(CUDAToolkit_FOUND AND NCCL_INCLUDE_DIR)
+    set(found TRUE)
+  endif()
+endif()
+taeda_decide(TAEDA_WITH_NCCL TAEDA_NCCL ${found} "${missing}")
+
 # Debian's package file of gRPC wants the packages of all that gRPC was built with.
 set(found FALSE)
 set(missing "Debian packages libgrpc++-dev, protobuf-compiler-grpc, libprotobuf-dev, protobuf-compiler, libssl-dev")

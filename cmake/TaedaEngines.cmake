@@ -22,4 +22,11 @@ if(TAEDA_WITH_MPI)
   taeda_add_engine(mpi SOURCES ${sources} LIBRARIES MPI::MPI_CXX)
 endif()
 
+# Process groups of CUDA tensors.
+if(TAEDA_WITH_NCCL)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/taeda/distributed/group/nccl/*.cpp)
+  taeda_add_engine(nccl SOURCES ${sources} LIBRARIES ${CMAKE_DL_LIBS})
+  target_include_directories(taeda_nccl SYSTEM PRIVATE ${NCCL_INCLUDE_DIR} ${CUDAToolkit_INCLUDE_DIRS})
+endif()
+
 include(TaedaGrpc)

@@ -8,7 +8,7 @@ set(torch_dir compat/share/cmake/Torch)
 
 install(TARGETS taeda taeda_compat EXPORT TaedaTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-foreach(plugin cuda gloo mpi grpc)
+foreach(plugin cuda gloo mpi nccl grpc)
   if(TARGET taeda_${plugin})
     install(TARGETS taeda_${plugin} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   endif()
@@ -18,7 +18,8 @@ install(EXPORT TaedaTargets NAMESPACE Taeda:: DESTINATION ${package_dir})
 # Nothing public includes the headers of a backend or an engine.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/taeda DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.inc"
-        PATTERN cpu EXCLUDE PATTERN cuda EXCLUDE PATTERN grpc EXCLUDE PATTERN gloo EXCLUDE PATTERN mpi EXCLUDE)
+        PATTERN cpu EXCLUDE PATTERN cuda EXCLUDE PATTERN grpc EXCLUDE PATTERN gloo EXCLUDE PATTERN mpi EXCLUDE
+        PATTERN nccl EXCLUDE)
 install(DIRECTORY ${TAEDA_GENERATED}/taeda DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${TAEDA_GENERATED_TEXTS} DESTINATION ${CMAKE_INSTALL_DATADIR}/taeda)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/compat/ ${TAEDA_COMPAT_FORWARDED}/ DESTINATION compat/include

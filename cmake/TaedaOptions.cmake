@@ -30,6 +30,7 @@ taeda_component(TAEDA_JPEG AUTO "Read and write JPEG files")
 taeda_component(TAEDA_TENSORBOARD AUTO "Write event files for TensorBoard; needs Protocol Buffers")
 taeda_component(TAEDA_GLOO AUTO "Collectives over TCP through Gloo, a plug-in library of its own")
 taeda_component(TAEDA_MPI AUTO "Collectives through MPI, a plug-in library of its own; needs Open MPI")
+taeda_component(TAEDA_NCCL AUTO "Collectives through NCCL, a plug-in library of its own; needs a CUDA toolkit")
 taeda_component(TAEDA_GRPC AUTO "Build TCPStore, a plug-in library of its own; needs gRPC, OpenSSL")
 taeda_component(TAEDA_CUDA AUTO "Build the CUDA backend, a plug-in library of its own")
 

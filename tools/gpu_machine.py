@@ -10,7 +10,8 @@ import sys
 import time
 
 OUT_OF_TIME, SILENT = "out of time", "silent"  # instead of an exit status
-LIBRARIES = ("libcublasLt.so", "libcublas.so", "libcudnn.so", "libcufft.so", "libcusolver.so", "libcupti.so")
+LIBRARIES = ("libcublasLt.so", "libcublas.so", "libcudnn.so", "libcufft.so", "libcusolver.so", "libcupti.so",
+             "libnccl.so")
 
 
 def output_of(command, env=None):

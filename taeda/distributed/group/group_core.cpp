@@ -6,6 +6,7 @@
 
 #include "taeda/base/error.h"
 #include "taeda/base/tracing.h"
+#include "taeda/device/registry.h"
 #include "taeda/distributed/group/patience.h"
 #include "taeda/distributed/group/termination.h"
 #include "taeda/tensor/thread_state.h"
@@ -20,6 +21,8 @@ constexpr size_t kReported = 64;                    ///< operations in a report
 constexpr auto kIdleInterval = milliseconds(2000);  ///< in which idle ranks look for an inquiry
 constexpr auto kWarnAfter = std::chrono::seconds(10);
 constexpr auto kLeavePatience = std::chrono::seconds(5);
+constexpr int kSilentTurns = 20;  ///< check intervals after which a rank that says nothing is gone
+constexpr Lanes::Key kCompletion = Lanes::Key{1} << 61;  ///< with a lane's key: its streams' ends
 
 /// How often a rank that waits for nothing looks whether others ask.
 milliseconds idle_interval() { return std::min(kIdleInterval, 4 * GroupCore::check_interval()); }
@@ -27,6 +30,15 @@ milliseconds idle_interval() { return std::min(kIdleInterval, 4 * GroupCore::che
 milliseconds answer_patience() { return idle_interval() + GroupCore::check_interval(); }
 /// With the store, once something failed.
 milliseconds store_patience() { return idle_interval() + 4 * GroupCore::check_interval(); }
+
+/// A graph that is replayed would exchange without the other ranks' consent.
+void check_not_captured(const char* op, const Stream& stream) {
+  const Device device = stream.device();
+  TAEDA_CHECK(!backend_of(device.type()).is_capturing(device.index(), stream.id()), op,
+              ": collectives cannot be part of a graph, and a capture is under way on the current "
+              "stream of ",
+              device);
+}
 
 std::string report_key(int rank) { return "report/" + std::to_string(rank); }
 
@@ -56,8 +68,10 @@ std::string GroupCore::failure() const {
   return failure_;
 }
 
-WorkPtr GroupCore::start(Fingerprint what, Lanes::Key lane, bool async, std::vector<Tensor> result,
+WorkPtr GroupCore::start(Fingerprint what, Way way, bool async, std::vector<Tensor> result,
                          Body body) {
+  const bool queues = queues_on(way.device);
+  if (queues) check_not_captured(what.op, current_stream(way.device));
   WorkPtr work;
   {
     std::lock_guard lock(mutex_);
@@ -69,19 +83,36 @@ WorkPtr GroupCore::start(Fingerprint what, Lanes::Key lane, bool async, std::vec
     work->record_ = FlightRecorder::instance().begin(record_group_, work->what());
     pending_.push_back(work);
   }
-  if (async) {
-    lanes_.submit(lane, [this, work, body = std::move(body), state = ThreadState::here()] {
-      const ThreadState::Scope scope(state);
-      execute(work, body);
-    });
-  } else {
-    {
-      const detail::Waiting waiting;
-      lanes_.run(lane, [this, &work, &body] { execute(work, body); });
-    }
-    work->wait();
+  const bool collective = work->what().kind == Fingerprint::Kind::Collective;
+  // Where another operation is under way, a lane's thread runs it.
+  auto task = [this, work, way, body = std::move(body), state = ThreadState::here(),
+               caller = std::this_thread::get_id()] {
+    std::optional<ThreadState::Scope> scope;
+    if (std::this_thread::get_id() != caller) scope.emplace(state);
+    execute(work, body, way);
+  };
+  if (async && !(queues && collective)) {
+    lanes_.submit(way.lane, std::move(task));
+    return work;
   }
+  {
+    const detail::Waiting waiting;
+    lanes_.run(way.lane, std::move(task));
+  }
+  if (!async) work->wait();
   return work;
+}
+
+bool GroupCore::queues_on(Device device) const {
+  return !device.is_cpu() && communicator_->serves(device.type());
+}
+
+/// The stream on which the operations of a lane are queued, one for each device.
+Stream GroupCore::stream_of(const Way& way) {
+  std::lock_guard lock(mutex_);
+  const auto [it, added] = streams_.try_emplace({way.lane, way.device.index()});
+  if (added) it->second = new_stream(way.device);
+  return it->second;
 }
 
 /// When the engine ends an operation itself: the watchdog should have done it.
@@ -89,7 +120,7 @@ milliseconds GroupCore::engine_timeout() const {
   return timeout_ + store_patience() + check_interval();
 }
 
-void GroupCore::execute(WorkPtr work, const Body& body) {
+void GroupCore::execute(const WorkPtr& work, const Body& body, const Way& way) {
   const NoGradGuard values_only;
   const tracing::Span span(tracing::Kind::Range, work->what().op);
   const auto now = Clock::now();
@@ -98,12 +129,61 @@ void GroupCore::execute(WorkPtr work, const Body& body) {
   try {
     const std::string failed = failure();
     if (!failed.empty()) throw CommunicatorError(failed, -1);
-    body(*communicator_, {work->what().call_tag(), now + engine_timeout()}, *work);
+    const Call call{work->what().call_tag(), now + engine_timeout()};
+    if (queues_on(way.device)) return queue(work, body, call, way);
+    body(*communicator_, call, *work);
   } catch (const CommunicatorError& e) {
     error = error_of(*work, e);
   } catch (...) {
     error = std::current_exception();
   }
+  conclude(work, error);
+}
+
+/// Queues an operation. Its end is waited for in a lane of its own.
+void GroupCore::queue(const WorkPtr& work, const Body& body, const Call& call, const Way& way) {
+  Queued queued{stream_of(way)};
+  {
+    const StreamGuard guard(queued.stream);
+    Call with_stream = call;
+    with_stream.queued = &queued;
+    body(*communicator_, with_stream, *work);
+    work->arrived_.emplace_back().record(queued.stream);
+  }
+  work->let_wait();
+  lanes_.submit(way.lane | kCompletion, [this, work, queued] { complete(work, queued); });
+}
+
+void GroupCore::complete(const WorkPtr& work, const Queued& queued) {
+  std::exception_ptr error;
+  try {
+    await(*work);
+    if (queued.confirm) queued.confirm();
+  } catch (const CommunicatorError& e) {
+    error = error_of(*work, e);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  conclude(work, error);
+}
+
+/// Waits until the device has done what was queued; when the group fails, not much longer.
+void GroupCore::await(const Work& work) const {
+  auto turn = std::chrono::microseconds(50);
+  std::optional<Clock::time_point> until;
+  const auto done = [&] {
+    return std::ranges::all_of(work.arrived_, [](const Event& e) { return e.query(); });
+  };
+  while (!done()) {
+    if (!until && !failure().empty()) until = Clock::now() + kLeavePatience;
+    if (until && Clock::now() >= *until) break;
+    std::this_thread::sleep_for(turn);
+    turn = std::min(2 * turn, std::chrono::microseconds(1000));
+  }
+  if (const std::string failed = failure(); !failed.empty()) throw CommunicatorError(failed, -1);
+}
+
+void GroupCore::conclude(const WorkPtr& work, std::exception_ptr error) {
   FlightRecorder::instance().end(work->record_, error != nullptr);
   {
     std::lock_guard lock(mutex_);
@@ -167,7 +247,8 @@ std::string GroupCore::lost_text(const Fingerprint& what, const CommunicatorErro
 
 std::string GroupCore::reason(const Fingerprint& what, const CommunicatorError& error, bool late) {
   store_->add("inquiry", 1);
-  const auto patience = Clock::now() + (late ? answer_patience() : milliseconds(0));
+  const bool ask = late || !communicator_->notices_death();
+  const auto patience = Clock::now() + (ask ? answer_patience() : milliseconds(0));
   while (true) {
     publish();
     if (const auto text = shared_failure()) return *text;
@@ -210,16 +291,29 @@ void GroupCore::meet_at(const std::string& key, milliseconds patience,
 
 /// Whoever waits, here or at another rank, gets this error.
 void GroupCore::fail(const std::string& text) {
+  bool tell;  // the program may not ask, and what is queued has no result
   {
     std::lock_guard lock(mutex_);
     if (!failure_.empty()) return;
     failure_ = text;
+    tell = !leaving_ && !streams_.empty();
   }
   communicator_->abort();
   write_flight_record_of(world_rank());
+  if (tell)
+    std::cerr << "taeda: rank " + std::to_string(world_rank()) + " of group '" + members_.name +
+                     "': " + text + "\n";
+}
+
+/// What a stream has still to do would not be done any more.
+void GroupCore::wait_until_queued_is_done() {
+  std::unique_lock lock(mutex_);
+  if (leaving_ || streams_.empty()) return;
+  idle_.wait_for(lock, timeout_, [&] { return pending_.empty() || !failure_.empty(); });
 }
 
 void GroupCore::leave() {
+  wait_until_queued_is_done();
   bool at_peace;
   {
     std::lock_guard lock(mutex_);
@@ -256,17 +350,24 @@ void GroupCore::watch() {
     return give_up_aside(running->what, CommunicatorError("", -1), true);
   if (now < next_check_) return;
   try {
-    if (!running) return answer_inquiry();
-    if (now - running->since < check_interval()) return;
+    const bool notices_death = communicator_->notices_death();
+    if (!running || now - running->since < check_interval()) {
+      beats_.clear();
+      if (!running || !notices_death) answer_inquiry();
+      if (running) next_check_ = std::min(next_check_, running->since + check_interval());
+      return;
+    }
     next_check_ = now + check_interval();
     if (const auto lost = lost_connection(running->what))
       return give_up_aside(running->what, *lost, false);
-    if (running->record != asked_for_) store_->add("inquiry", 1);
+    if (running->record != asked_for_ || !notices_death) store_->add("inquiry", 1);
     asked_for_ = running->record;
     publish();
     if (const auto text = shared_failure()) return fail(*text);
     const Reports reports = read_reports();
     if (const auto text = find_fault(reports, running->what)) return fail(share_failure(*text));
+    if (!notices_death)
+      if (const auto text = find_silent(reports, running->what)) return fail(share_failure(*text));
     if (now - running->since > kWarnAfter) warn(*running, reports);
   } catch (const Error&) {
     // The store does not answer; the connections and the timeout are left.
@@ -284,8 +385,28 @@ void GroupCore::give_up_aside(const Fingerprint& what, const CommunicatorError& 
 /// A lost connection without which `what` cannot end.
 std::optional<CommunicatorError> GroupCore::lost_connection(const Fingerprint& what) const {
   const auto lost = communicator_->lost_connection();
-  if (!lost || what.kind == Fingerprint::Kind::Collective) return lost;
+  if (!lost || lost->peer < 0 || what.kind == Fingerprint::Kind::Collective) return lost;
   return what.peer == members_.ranks[static_cast<size_t>(lost->peer)] ? lost : std::nullopt;
+}
+
+/// A rank that `what` needs and that has not answered for long, though its watchdog would, whatever
+/// its program does: for engines that wait for the dead.
+std::optional<std::string> GroupCore::find_silent(const Reports& reports, const Fingerprint& what) {
+  const auto now = Clock::now();
+  for (const int rank : members_.ranks) {
+    const bool needed = what.kind == Fingerprint::Kind::Collective || rank == what.peer;
+    if (rank == world_rank() || !needed) continue;
+    const auto report = reports.find(rank);
+    const uint64_t beat = report == reports.end() ? 0 : report->second.beat;
+    const auto [seen, first] = beats_.try_emplace(rank, beat, now);
+    if (seen->second.first != beat) seen->second = {beat, now};
+    if (now - seen->second.second > kSilentTurns * check_interval())
+      return taeda::detail::concat("rank ", rank,
+                                   " is gone, or stands still: it has not answered for ",
+                                   (kSilentTurns * check_interval()).count(), " ms, and rank ",
+                                   world_rank(), " waits for it in ", what.to_string());
+  }
+  return {};
 }
 
 void GroupCore::warn(const Running& running, const Reports& reports) {
@@ -352,4 +473,4 @@ bool GroupCore::confirmed(const Passing& passing, const Reports& reports) {
   return !first && beats.first > seen->second.first && beats.second > seen->second.second;
 }
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

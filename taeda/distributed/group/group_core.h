@@ -35,15 +35,26 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
  public:
   using Body = std::function<void(Communicator&, const Call&, Work&)>;
 
+  /// What an operation is about, and which ones it keeps its place among: by default collectives.
+  struct Way {
+    Device device;
+    Lanes::Key lane = 0;
+    Way(Device d, Lanes::Key key = 0) : device(d), lane(key) {}
+  };
+
   GroupCore(Membership members, StorePtr store, std::unique_ptr<Communicator> communicator,
             std::chrono::milliseconds timeout);
   ~GroupCore();
 
-  /// Runs `body` in its lane (0 for collectives): on this thread where `async` is not set and the
-  /// lane has nothing to do. `result`: the tensors it gives values to. Throws the error of a group
-  /// that has failed.
-  WorkPtr start(Fingerprint what, Lanes::Key lane, bool async, std::vector<Tensor> result,
-                Body body);
+  /// Runs `body` in its lane: on this thread where `async` is not set and the lane has nothing to
+  /// do. `result`: the tensors it gives values to. Throws the error of a group that has failed.
+  ///
+  /// Where the engine queues on the device, the body runs with a stream of the group's current, on
+  /// this thread but for asynchronous messages, which may have to wait for their partner's
+  /// connection; what it queues is waited for aside.
+  WorkPtr start(Fingerprint what, Way way, bool async, std::vector<Tensor> result, Body body);
+  /// Whether operations on the device's tensors are queued on its streams.
+  bool queues_on(Device device) const;
   /// Ends the group: waits until the others end it, too, or a few seconds.
   void leave();
 
@@ -68,7 +79,13 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
   };
 
   std::chrono::milliseconds engine_timeout() const;
-  void execute(WorkPtr work, const Body& body);
+  void execute(const WorkPtr& work, const Body& body, const Way& way);
+  void queue(const WorkPtr& work, const Body& body, const Call& call, const Way& way);
+  void complete(const WorkPtr& work, const Queued& queued);
+  void await(const Work& work) const;
+  void conclude(const WorkPtr& work, std::exception_ptr error);
+  Stream stream_of(const Way& way);
+  void wait_until_queued_is_done();
   std::exception_ptr error_of(const Work& work, const CommunicatorError& error);
   std::string inquire(const Fingerprint& what, const CommunicatorError& error, bool late);
   std::string reason(const Fingerprint& what, const CommunicatorError& error, bool late);
@@ -83,6 +100,7 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
 
   int world_rank() const { return members_.ranks[static_cast<size_t>(members_.rank)]; }
   std::optional<Running> longest_running() const;
+  std::optional<std::string> find_silent(const Reports& reports, const Fingerprint& what);
   void warn(const Running& running, const Reports& reports);
   void answer_inquiry();
   void publish(bool left = false);
@@ -102,6 +120,7 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
   std::condition_variable idle_;
   uint64_t collectives_ = 0, messages_ = 0;
   std::vector<WorkPtr> pending_;
+  std::map<std::pair<Lanes::Key, int>, Stream> streams_;  ///< by lane and device
   std::string failure_;
   bool leaving_ = false;
   std::map<std::pair<int, int>, std::pair<uint64_t, uint64_t>> passing_;  ///< beats when first seen
@@ -114,6 +133,7 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
   int64_t answered_ = 0;
   uint64_t asked_for_ = 0, warned_of_ = 0;  ///< records
   bool gave_up_ = false;
+  std::map<int, std::pair<uint64_t, Clock::time_point>> beats_;  ///< the last, and when it changed
 
   Lanes lanes_;  ///< ends first: its tasks use the rest
 };
@@ -121,4 +141,4 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
 /// Has the process's watchdog look at a group until it is gone.
 void watch_over(const std::shared_ptr<GroupCore>& group);
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

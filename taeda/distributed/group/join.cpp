@@ -37,16 +37,16 @@ const CommunicatorFunctions& engine_for(const std::string& backend) {
   TAEDA_CHECK_VALUE(backend == "gloo" || backend == "nccl" || backend == "mpi",
                     "init_process_group: expected a backend of gloo, mpi or nccl, got '", backend,
                     "'");
-  if (backend == "nccl") {
-    TAEDA_CHECK_AS(DistributedError, cuda_is_simulated(),
-                   "init_process_group: the backend 'nccl' "
-                   "is there for simulated devices alone (TAEDA_SIM_AS_CUDA); use 'gloo'");
+  std::string engine = backend;
+  if (backend == "nccl" && cuda_is_simulated()) {
     say_that_nccl_is_gloo();
+    engine = "gloo";
   }
-  const bool mpi = backend == "mpi";
+  const char* const packages = engine == "gloo"  ? "libgloo-dev"
+                               : engine == "mpi" ? "libopenmpi-dev and openmpi-bin"
+                                                 : "a CUDA toolkit with nccl.h";
   return *static_cast<const CommunicatorFunctions*>(
-      load_engine(mpi ? "mpi" : "gloo", "the backend '" + backend + "'",
-                  mpi ? "libopenmpi-dev and openmpi-bin" : "libgloo-dev"));
+      load_engine(engine, "the backend '" + backend + "'", packages));
 }
 
 std::string member_key(int rank) { return "member/" + std::to_string(rank); }
@@ -149,4 +149,4 @@ void ProcessGroup::monitored_barrier(std::chrono::milliseconds timeout, bool wai
   TAEDA_CHECK_AS(DistributedError, missing.empty(), "[Rank ", world_rank(0), "]: ", text);
 }
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

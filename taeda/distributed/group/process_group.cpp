@@ -14,31 +14,44 @@ namespace {
 
 using Use = Staging::Use;
 
-constexpr Lanes::Key kCollectives = 0;
+/// A reduction, and what the engine leaves to be done before and after it.
+struct Reduction {
+  ReduceOp op;
+  ReduceOp engine;  ///< what it is made of
+  int size;
 
-/// What can be captured: staged tensors, used by the thread that runs the operation.
-std::shared_ptr<Staging> stage(std::vector<Tensor> tensors, Use use, bool apart = false) {
-  return std::make_shared<Staging>(std::move(tensors), use, apart);
-}
+  Reduction(const Communicator& c, ReduceOp how, const Elements& data, int ranks)
+      : op(how),
+        engine(c.computes(how, data.dtype, data.device) ? how : made_of(how)),
+        size(ranks) {}
 
-/// What the engine computes for `op`.
-ReduceOp::Kind engine_op(ReduceOp op) {
-  return op.kind == ReduceOp::AVG || op.kind == ReduceOp::PREMUL_SUM ? ReduceOp::SUM : op.kind;
-}
+  void before(const Tensor& data) const {
+    if (op.kind == ReduceOp::PREMUL_SUM && engine.kind != op.kind) data.mul_(op.factor);
+  }
+  void after(const Tensor& sum) const {
+    if (op.kind != ReduceOp::AVG || engine.kind == op.kind) return;
+    if (is_integral(sum.dtype()))
+      sum.div_(size, "trunc");
+    else
+      sum.div_(size);
+  }
 
-void before_reduction(const Staging& data, ReduceOp op) {
-  if (op.kind == ReduceOp::PREMUL_SUM) data.flat().mul_(op.factor);
-}
-
-void after_reduction(const Tensor& sum, ReduceOp op, int size) {
-  if (op.kind != ReduceOp::AVG) return;
-  if (is_integral(sum.dtype()))
-    sum.div_(size, "trunc");
-  else
-    sum.div_(size);
-}
+ private:
+  static ReduceOp made_of(ReduceOp how) {
+    const bool sum = how.kind == ReduceOp::AVG || how.kind == ReduceOp::PREMUL_SUM;
+    return sum ? ReduceOp::SUM : how;
+  }
+};
 
 }  // namespace
+
+/// What can be captured: staged tensors, used by the thread that runs the operation.
+std::shared_ptr<Staging> ProcessGroup::stage(std::vector<Tensor> tensors, Use use,
+                                             bool apart) const {
+  const bool stays = core_->queues_on(tensors.at(0).device());
+  return std::make_shared<Staging>(std::move(tensors), use,
+                                   stays ? Staging::Place::Device : Staging::Place::Host, apart);
+}
 
 ProcessGroup::ProcessGroup(std::string name) : name_(std::move(name)) {}
 
@@ -78,7 +91,7 @@ WorkPtr ProcessGroup::broadcast(const Tensor& data, int root, CallOptions option
   check_rank(call.op, root, size());
   call.peer = world_rank(root);
   const auto staged = stage({data}, rank_ == root ? Use::In : Use::InOut);
-  return core_->start(std::move(call), kCollectives, options.async, {data},
+  return core_->start(std::move(call), data.device(), options.async, {data},
                       [=, here = rank_](Communicator& c, const Call& id, Work& work) {
                         c.broadcast(id, staged->elements(), root);
                         if (here != root) staged->deliver(work);
@@ -90,11 +103,13 @@ WorkPtr ProcessGroup::all_reduce(const Tensor& data, ReduceOp op, CallOptions op
   check_reducible(call.op, op, data.dtype());
   call.reduce = op.kind;
   const auto staged = stage({data}, Use::InOut);
-  return core_->start(std::move(call), kCollectives, options.async, {data},
+  return core_->start(std::move(call), data.device(), options.async, {data},
                       [=, n = size()](Communicator& c, const Call& id, Work& work) {
-                        before_reduction(*staged, op);
-                        c.all_reduce(id, staged->elements(), engine_op(op));
-                        after_reduction(staged->flat(), op, n);
+                        const Elements all = staged->elements();
+                        const Reduction reduction(c, op, all, n);
+                        reduction.before(staged->flat());
+                        c.all_reduce(id, all, reduction.engine);
+                        reduction.after(staged->flat());
                         staged->deliver(work);
                       });
 }
@@ -108,12 +123,14 @@ WorkPtr ProcessGroup::reduce(const Tensor& data, int root, ReduceOp op, CallOpti
   const bool changes = rank_ == root;
   const auto staged =
       stage({data}, changes ? Use::InOut : Use::In, !changes && op.kind == ReduceOp::PREMUL_SUM);
-  return core_->start(std::move(call), kCollectives, options.async, {data},
+  return core_->start(std::move(call), data.device(), options.async, {data},
                       [=, n = size()](Communicator& c, const Call& id, Work& work) {
-                        before_reduction(*staged, op);
-                        c.reduce(id, staged->elements(), engine_op(op), root);
+                        const Elements all = staged->elements();
+                        const Reduction reduction(c, op, all, n);
+                        reduction.before(staged->flat());
+                        c.reduce(id, all, reduction.engine, root);
                         if (!changes) return;
-                        after_reduction(staged->flat(), op, n);
+                        reduction.after(staged->flat());
                         staged->deliver(work);
                       });
 }
@@ -121,7 +138,7 @@ WorkPtr ProcessGroup::reduce(const Tensor& data, int root, ReduceOp op, CallOpti
 WorkPtr ProcessGroup::all_gather_parts(const char* op, const std::vector<Tensor>& outputs,
                                        const Tensor& input, const CallOptions& options) {
   const auto in = stage({input}, Use::In), out = stage(outputs, Use::Out);
-  return core_->start(what(op, input, options), kCollectives, options.async, outputs,
+  return core_->start(what(op, input, options), input.device(), options.async, outputs,
                       [=](Communicator& c, const Call& id, Work& work) {
                         c.all_gather(id, in->elements(), out->elements());
                         out->deliver(work);
@@ -154,7 +171,7 @@ WorkPtr ProcessGroup::gather(const std::vector<Tensor>& outputs, const Tensor& i
   call.peer = world_rank(root);
   const auto in = stage({input}, Use::In);
   const auto out = rank_ == root ? stage(outputs, Use::Out) : nullptr;
-  return core_->start(std::move(call), kCollectives, options.async, outputs,
+  return core_->start(std::move(call), input.device(), options.async, outputs,
                       [=](Communicator& c, const Call& id, Work& work) {
                         c.gather(id, in->elements(), out ? out->elements() : Elements(), root);
                         if (out) out->deliver(work);
@@ -169,7 +186,7 @@ WorkPtr ProcessGroup::scatter(const Tensor& output, const std::vector<Tensor>& i
   call.peer = world_rank(root);
   const auto in = rank_ == root ? stage(inputs, Use::In) : nullptr;
   const auto out = stage({output}, Use::Out);
-  return core_->start(std::move(call), kCollectives, options.async, {output},
+  return core_->start(std::move(call), output.device(), options.async, {output},
                       [=](Communicator& c, const Call& id, Work& work) {
                         c.scatter(id, in ? in->elements() : Elements(), out->elements(), root);
                         out->deliver(work);
@@ -184,11 +201,13 @@ WorkPtr ProcessGroup::reduce_scatter_parts(const char* op, const Tensor& output,
   call.reduce = how.kind;
   const auto in = stage(inputs, Use::In, how.kind == ReduceOp::PREMUL_SUM);
   const auto out = stage({output}, Use::Out);
-  return core_->start(std::move(call), kCollectives, options.async, {output},
+  return core_->start(std::move(call), output.device(), options.async, {output},
                       [=, n = size()](Communicator& c, const Call& id, Work& work) {
-                        before_reduction(*in, how);
-                        c.reduce_scatter(id, in->elements(), out->elements(), engine_op(how));
-                        after_reduction(out->flat(), how, n);
+                        const Elements all = in->elements();
+                        const Reduction reduction(c, how, all, n);
+                        reduction.before(in->flat());
+                        c.reduce_scatter(id, all, out->elements(), reduction.engine);
+                        reduction.after(out->flat());
                         out->deliver(work);
                       });
 }
@@ -242,7 +261,7 @@ WorkPtr ProcessGroup::exchange(Fingerprint call, const std::vector<Tensor>& outp
                                bool async) {
   const auto in = stage(inputs, Use::In), out = stage(outputs, Use::Out);
   const bool compare = call.ragged;
-  return core_->start(std::move(call), kCollectives, async, outputs,
+  return core_->start(std::move(call), inputs[0].device(), async, outputs,
                       [=, ranks = ranks_](Communicator& c, const Call& id, Work& work) {
                         if (compare)
                           compare_counts(c, id, work.what(), ranks, input_counts, output_counts);
@@ -255,7 +274,7 @@ WorkPtr ProcessGroup::exchange(Fingerprint call, const std::vector<Tensor>& outp
 WorkPtr ProcessGroup::barrier(CallOptions options) {
   TAEDA_CHECK(is_member(), "barrier: this process is not in group '", name_, "'");
   const Fingerprint call{.op = "barrier", .shape = {}, .site = options.site};
-  return core_->start(call, kCollectives, options.async, {},
+  return core_->start(call, Device(kCPU), options.async, {},
                       [](Communicator& c, const Call& id, Work&) { c.barrier(id); });
 }
 
@@ -275,7 +294,7 @@ WorkPtr ProcessGroup::recv(const Tensor& data, int from, int64_t tag, CallOption
 }
 
 /// Messages of one direction, partner and tag have a lane: they keep their order, and wait for
-/// nothing else.
+/// nothing else. On a device's stream they wait for each other whatever their tags.
 WorkPtr ProcessGroup::message(const char* op, Fingerprint::Kind kind, const Tensor& data, int peer,
                               int64_t tag, const CallOptions& options) {
   Fingerprint call = what(op, data, options);
@@ -286,10 +305,12 @@ WorkPtr ProcessGroup::message(const char* op, Fingerprint::Kind kind, const Tens
   call.kind = kind;
   call.peer = peer < 0 ? -1 : world_rank(peer);
   call.tag = tag;
+  const bool one_lane = core_->queues_on(data.device());
   const Lanes::Key lane = (uint64_t{1} << 63) | (uint64_t{sends} << 62) |
-                          (static_cast<uint64_t>(peer + 1) << 32) | static_cast<uint64_t>(tag);
+                          (static_cast<uint64_t>(peer + 1) << 32) |
+                          static_cast<uint64_t>(one_lane ? 0 : tag);
   const auto staged = stage({data}, sends ? Use::In : Use::Out);
-  return core_->start(std::move(call), lane, options.async, {data},
+  return core_->start(std::move(call), {data.device(), lane}, options.async, {data},
                       [=](Communicator& c, const Call& id, Work& work) {
                         if (sends) return c.send(id, staged->elements(), peer);
                         work.source_rank_ = c.recv(id, staged->elements(), peer);
@@ -297,4 +318,4 @@ WorkPtr ProcessGroup::message(const char* op, Fingerprint::Kind kind, const Tens
                       });
 }
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

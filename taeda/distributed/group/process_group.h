@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "taeda/distributed/group/staging.h"
 #include "taeda/distributed/group/work.h"
 
 namespace taeda::inline v0_2::distributed {
@@ -42,8 +43,8 @@ class ProcessGroup {
 
   /// Joins a group of `size` processes, which all call this with the same `store`. Returns when all
   /// are there; throws DistributedError within `options.timeout`, and at once where two have the
-  /// same rank or another size. `backend` is "gloo", "mpi" or "nccl"; the last, on simulated
-  /// devices that answer to "cuda", is Gloo.
+  /// same rank or another size. `backend` is "gloo", "mpi" or "nccl"; the last, where
+  /// simulated devices answer to "cuda", is Gloo.
   static std::shared_ptr<ProcessGroup> create(const std::string& backend, StorePtr store, int rank,
                                               int size, Options options);
   static std::shared_ptr<ProcessGroup> create(const std::string& backend, StorePtr store, int rank,
@@ -106,6 +107,8 @@ class ProcessGroup {
  private:
   ProcessGroup(std::string backend, std::shared_ptr<GroupCore> core);
 
+  std::shared_ptr<Staging> stage(std::vector<Tensor> tensors, Staging::Use use,
+                                 bool apart = false) const;
   Fingerprint what(const char* op, const Tensor& t, const CallOptions& options) const;
   WorkPtr reduce_scatter_parts(const char* op, const Tensor& output,
                                const std::vector<Tensor>& inputs, ReduceOp how,
@@ -128,4 +131,4 @@ class ProcessGroup {
 
 using ProcessGroupPtr = std::shared_ptr<ProcessGroup>;
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

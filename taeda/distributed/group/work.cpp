@@ -23,7 +23,7 @@ bool Work::wait(std::optional<std::chrono::milliseconds> timeout) {
   {
     const detail::Waiting waiting;
     std::unique_lock lock(mutex_);
-    const auto completed = [&] { return completed_; };
+    const auto completed = [&] { return completed_ || queued_; };
     if (!timeout)
       done_.wait(lock, completed);
     else
@@ -69,6 +69,14 @@ void Work::on_completion(std::function<void(Work&)> f) {
     }
   }
   f(*this);
+}
+
+void Work::let_wait() {
+  {
+    std::lock_guard lock(mutex_);
+    queued_ = true;
+  }
+  done_.notify_all();
 }
 
 void Work::finish(std::exception_ptr error) {

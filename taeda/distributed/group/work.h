@@ -24,8 +24,9 @@ class Work {
  public:
   Work(Fingerprint what, std::vector<Tensor> result);
 
-  /// Blocks until this rank's part is done, and throws its error; returns true. On an accelerator
-  /// the current streams then wait for what is still to be copied there, the host does not. Throws
+  /// Blocks until this rank's part is done, or queued by an engine that serves the tensors' device,
+  /// and throws its error; returns true. On an accelerator the current streams then wait for what
+  /// is still to be done there, the host does not. Throws
   /// DistributedError after `timeout`, if one is given; the operation goes on.
   bool wait(std::optional<std::chrono::milliseconds> timeout = {});
   bool is_completed() const;
@@ -47,6 +48,7 @@ class Work {
   friend class GroupCore;
   friend class Staging;
   friend class ProcessGroup;
+  void let_wait();  ///< all is queued, and `arrived_` complete
   void finish(std::exception_ptr error);
   Clock::time_point running_since() const {
     return Clock::time_point(Clock::duration(started_.load()));
@@ -61,6 +63,7 @@ class Work {
 
   mutable std::mutex mutex_;
   std::condition_variable done_;
+  bool queued_ = false;  ///< on streams that tell when it is completed
   bool completed_ = false;
   std::exception_ptr error_;
   std::vector<std::function<void(Work&)>> callbacks_;

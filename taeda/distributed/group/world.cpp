@@ -71,6 +71,9 @@ int index_of(const std::vector<int>& list, int value) {
 
 namespace {
 
+/// PyTorch's for NCCL.
+constexpr std::chrono::milliseconds kNcclTimeout = std::chrono::minutes(10);
+
 /// PyTorch's names for "whatever fits the tensors" mean the engine that serves all of them.
 std::string backend_named(const std::string& text) {
   if (text.empty() || text == "cpu:gloo,cuda:nccl" || text == "cpu:gloo" ||
@@ -94,17 +97,17 @@ void init_process_group(const std::string& backend, const InitOptions& options) 
                     "init_process_group: a store needs rank and world_size, got ", options.rank,
                     " and ", options.world_size);
   ProcessGroup::Options group;
-  group.timeout = options.timeout.value_or(kProcessGroupTimeout);
+  const std::string name = backend_named(backend);
+  group.timeout = options.timeout.value_or(name == "nccl" ? kNcclTimeout : kProcessGroupTimeout);
   group.name = options.group_name.empty() ? "default" : options.group_name;
   Rendezvous meeting{options.store, options.rank, options.world_size};
   if (!meeting.store)
     meeting = rendezvous(options.init_method, options.rank, options.world_size, group.timeout);
   // One store may serve several worlds, one after the other.
   auto store = std::make_shared<PrefixStore>(world.next_world(), meeting.store);
-  world.set_default(
-      ProcessGroup::create(backend_named(backend), store, static_cast<int>(meeting.rank),
-                           static_cast<int>(meeting.world_size), std::move(group)),
-      store);
+  world.set_default(ProcessGroup::create(name, store, static_cast<int>(meeting.rank),
+                                         static_cast<int>(meeting.world_size), std::move(group)),
+                    store);
 }
 
 void destroy_process_group(const ProcessGroupPtr& group) {
@@ -172,4 +175,4 @@ ProcessGroupPtr new_group(std::vector<int> ranks, std::optional<std::chrono::mil
   return group;
 }
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

@@ -7,7 +7,6 @@
 #include "taeda/ops/create.h"
 #include "taeda/ops/shape.h"
 #include "tests/distributed/group/meeting_place.h"
-#include "tests/distributed/variable.h"
 #include "tests/error_of.h"
 
 namespace taeda {
@@ -162,8 +161,6 @@ TEST(World, BackendsThatAreNotThereAreNamed) {
     });
   };
   EXPECT_THAT(init("ucc"), HasSubstr("expected a backend of gloo, mpi or nccl, got 'ucc'"));
-  const Variable real("TAEDA_SIM_AS_CUDA", std::nullopt);
-  EXPECT_THAT(init("nccl"), HasSubstr("'nccl' is there for simulated devices alone"));
   EXPECT_THAT(error_of([] {
                 dist::init_process_group("gloo", {.store = std::make_shared<dist::HashStore>()});
               }),

@@ -187,19 +187,19 @@ class GlooCommunicator final : public Communicator {
     });
   }
 
-  void all_reduce(const Call& call, Elements data, ReduceOp::Kind op) override {
+  void all_reduce(const Call& call, Elements data, ReduceOp op) override {
     collective<gloo::AllreduceOptions>(call, data, [&](auto& o) {
       with_type(data.dtype, [&]<class T> {
         o.setOutput(static_cast<T*>(data.data), static_cast<size_t>(data.count));
       });
-      o.setReduceFunction(reduce_function(op, data.dtype));
+      o.setReduceFunction(reduce_function(op.kind, data.dtype));
       gloo::allreduce(o);
     });
   }
 
   /// Gloo uses the output for parts of the sum on every rank, so that others than the root have one
   /// aside.
-  void reduce(const Call& call, Elements data, ReduceOp::Kind op, int root) override {
+  void reduce(const Call& call, Elements data, ReduceOp op, int root) override {
     collective<gloo::ReduceOptions>(call, data, [&](auto& o) {
       std::vector<char> aside(mesh_->rank == root ? 0 : data.nbytes());
       with_type(data.dtype, [&]<class T> {
@@ -209,7 +209,7 @@ class GlooCommunicator final : public Communicator {
         o.setOutput(mesh_->rank == root ? own : reinterpret_cast<T*>(aside.data()), count);
       });
       o.setRoot(root);
-      o.setReduceFunction(reduce_function(op, data.dtype));
+      o.setReduceFunction(reduce_function(op.kind, data.dtype));
       gloo::reduce(o);
     });
   }
@@ -245,7 +245,7 @@ class GlooCommunicator final : public Communicator {
 
   /// Gloo's own reduce-scatter takes no tag and no deadline, so this is its all_reduce: twice the
   /// bytes, and the same bits.
-  void reduce_scatter(const Call& call, Elements in, Elements out, ReduceOp::Kind op) override {
+  void reduce_scatter(const Call& call, Elements in, Elements out, ReduceOp op) override {
     std::vector<char> sum(in.nbytes());
     if (!sum.empty()) std::memcpy(sum.data(), in.data, sum.size());
     all_reduce(call, {sum.data(), in.count, in.dtype}, op);
@@ -385,7 +385,7 @@ constexpr CommunicatorFunctions kFunctions = {&connect};
 
 }  // namespace
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed
 
 extern "C" const taeda::distributed::Engine taeda_engine = {
     .name = "gloo", .functions = &taeda::distributed::kFunctions};

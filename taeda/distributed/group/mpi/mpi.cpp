@@ -86,12 +86,12 @@ class MpiCommunicator final : public Communicator {
   }
 
   /// To rank 0 and from there: all get its bits.
-  void all_reduce(const Call& call, Elements data, ReduceOp::Kind op) override {
+  void all_reduce(const Call& call, Elements data, ReduceOp op) override {
     reduce(call, data, op, 0);
     broadcast(call, data, 0);
   }
 
-  void reduce(const Call& call, Elements data, ReduceOp::Kind op, int root) override {
+  void reduce(const Call& call, Elements data, ReduceOp op, int root) override {
     agree(call);
     constexpr int64_t kMost = int64_t{1} << 28;
     for (int64_t at = 0; at < data.count; at += kMost)
@@ -137,7 +137,7 @@ class MpiCommunicator final : public Communicator {
   }
 
   /// The bits of all_reduce.
-  void reduce_scatter(const Call& call, Elements in, Elements out, ReduceOp::Kind op) override {
+  void reduce_scatter(const Call& call, Elements in, Elements out, ReduceOp op) override {
     auto sum = copy_of(in.data, in.nbytes());
     all_reduce(call, {sum.data(), in.count, in.dtype}, op);
     if (out.count > 0)
@@ -221,13 +221,13 @@ class MpiCommunicator final : public Communicator {
     return {static_cast<char*>(all.data) + at * element_size(all.dtype), count, all.dtype};
   }
 
-  void reduce_part(const Call& call, Elements data, ReduceOp::Kind op, int root) {
+  void reduce_part(const Call& call, Elements data, ReduceOp op, int root) {
     auto own = copy_of(data.data, data.nbytes());
     std::vector<char> sum(rank_ == root ? data.nbytes() : 0);
     std::vector<char>* all[] = {&own, &sum};
     run(call, all, "MPI_Ireduce", [&](MPI_Request* request) {
       return MPI_Ireduce(own.data(), sum.data(), static_cast<int>(data.count),
-                         element_type(op, data.dtype), reduction(), root, comm_, request);
+                         element_type(op.kind, data.dtype), reduction(), root, comm_, request);
     });
     if (rank_ == root) give(sum, data);
   }
@@ -335,7 +335,7 @@ constexpr CommunicatorFunctions kFunctions = {&connect};
 
 }  // namespace
 
-}  // namespace taeda::distributed::mpi
+}  // namespace taeda::inline v0_2::distributed::mpi
 
 extern "C" const taeda::distributed::Engine taeda_engine = {
     .name = "mpi", .functions = &taeda::distributed::mpi::kFunctions};
