@@ -57,6 +57,7 @@ struct NodeHooks {
   struct OnTensor {
     uint32_t input_nr;
     TensorHook hook;
+    explicit operator bool() const { return static_cast<bool>(hook); }
   };
   HookList<OnTensor> tensor;
   HookList<NodePreHook> pre;
