@@ -1,6 +1,7 @@
 // Numbers that no call can mean: each is refused at once, by the library's own error, in words that
 // name what was given; nothing is allocated, computed or wrapped around first.
 #include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <cmath>
 #include <functional>
