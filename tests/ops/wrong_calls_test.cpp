@@ -106,18 +106,18 @@ const std::vector<WrongCall> calls = {
     CALL(numbers().to(ScalarType::Undefined), "dtype"),
 };
 
-class WrongCalls : public testing::TestWithParam<WrongCall> {};
+class WrongCalls : public ::testing::TestWithParam<WrongCall> {};
 
 TEST_P(WrongCalls, AreRefused) {
   try {
     GetParam().call();
     ADD_FAILURE() << "accepted";
   } catch (const Error& e) {
-    EXPECT_THAT(e.what(), testing::HasSubstr(GetParam().words));
+    EXPECT_THAT(e.what(), ::testing::HasSubstr(GetParam().words));
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, WrongCalls, testing::ValuesIn(calls));
+INSTANTIATE_TEST_SUITE_P(, WrongCalls, ::testing::ValuesIn(calls));
 
 TEST(Numbers, ThatATypeHasAreTaken) {
   EXPECT_EQ(Scalar(-1).to<uint8_t>(), 255);  // modulo 256, as in PyTorch
