@@ -8,6 +8,7 @@
 #include "taeda/device/stream.h"
 #include "taeda/device/transfer.h"
 #include "taeda/kernels/copy.h"
+#include "taeda/ops/create_common.h"
 #include "taeda/ops/pointwise.h"
 
 namespace taeda::inline v0_2 {
@@ -171,7 +172,7 @@ Scalar Tensor::item() const {
 
 Tensor& Tensor::fill_(const Scalar& value) const {
   InplaceChange change("fill_", *this, {*this});
-  if (numel() > 0) pointwise_into(Fill{value}, *this);
+  if (numel() > 0) pointwise_into(detail::fill_with(value, dtype()), *this);
   change.finish("FillBackward0",
                 [] { return [](const Tensor& g) { return g.new_zeros(g.sizes()); }; });
   return const_cast<Tensor&>(*this);

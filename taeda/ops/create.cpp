@@ -22,7 +22,9 @@ namespace {
 using detail::finish;
 
 /// Fills memory that nobody has seen: unlike fill_, it counts as no change.
-void fill_new(const Tensor& out, const Scalar& value) { pointwise_into(Fill{value}, out); }
+void fill_new(const Tensor& out, const Scalar& value) {
+  pointwise_into(detail::fill_with(value, out.dtype()), out);
+}
 
 /// A tensor over memory that exists.
 Tensor wrap(Storage storage, const Layout& layout, ScalarType dtype) {
