@@ -1,7 +1,6 @@
 #include "taeda/distributed/cluster/spawn.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -16,9 +15,8 @@
 #include <sstream>
 
 #include "taeda/distributed/cluster/agent_store.h"
-#include "taeda/distributed/cluster/child.h"
-#include "taeda/distributed/cluster/descriptor.h"
 #include "taeda/distributed/cluster/job_secret.h"
+#include "taeda/distributed/cluster/reporting_children.h"
 #include "taeda/distributed/engine.h"
 #include "taeda/distributed/store/tcp_store.h"
 
@@ -26,10 +24,10 @@ namespace taeda::inline v0_2::distributed {
 
 namespace {
 
-using cluster::Child;
 using cluster::Descriptor;
 using cluster::ExitStatus;
 using cluster::Pipe;
+using cluster::ReportingChild;
 
 /// Tells a process which call of spawn() it was started for, and which process of it it is.
 constexpr const char* kSpawned = "TAEDA_SPAWNED";
@@ -146,7 +144,7 @@ class detail::Spawned {
   bool join(std::optional<std::chrono::milliseconds> timeout) {
     const auto begin = Clock::now();
     look(std::chrono::milliseconds(0));
-    while (!failed_ && !all_ended()) {
+    while (!failed_ && !children_.all_ended()) {
       std::chrono::milliseconds time = kLook;
       if (timeout) {
         const auto spent = std::chrono::floor<std::chrono::milliseconds>(Clock::now() - begin);
@@ -155,32 +153,18 @@ class detail::Spawned {
       }
       look(time);
     }
-    if (!failed_) return all_ended();
+    if (!failed_) return children_.all_ended();
     end_others();
     fail(*failed_);
   }
 
   int count() const { return nprocs_; }
-  pid_t pid(int rank) const { return started_[static_cast<size_t>(rank)].child.id(); }
-  void signal(int rank, int number) { started_[static_cast<size_t>(rank)].child.signal(number); }
+  pid_t pid(int rank) const { return children_[rank].child.id(); }
+  void signal(int rank, int number) { children_.signal(rank, number); }
 
  private:
-  /// One process as the caller of spawn() sees it.
-  struct Started {
-    Child child;
-    Descriptor report;
-    std::string said = {};
-    std::optional<ExitStatus> ended = {};  ///< and all that it said has been read
-
-    void look() {
-      const std::optional<ExitStatus> status = child.status();
-      if (report && !cluster::read_available(report.get(), said)) report.close();
-      ended = status;
-    }
-    bool arrived() const { return said.starts_with(kArrived); }
-    bool failed() const { return ended && !(ended->ok() && arrived()); }
-    std::string error() const { return arrived() ? said.substr(1) : ""; }
-  };
+  static bool arrived(const ReportingChild& c) { return c.said.starts_with(kArrived); }
+  static bool failed(const ReportingChild& c) { return c.ended && !(c.ended->ok() && arrived(c)); }
 
   using Clock = std::chrono::steady_clock;
   /// How often ended processes are looked for.
@@ -221,47 +205,37 @@ class detail::Spawned {
     secret_.hand_to(child);
     for (const auto& variable : store_variables_) child.environment.insert(variable);
     child.environment[kSpawned] = origin.text();
-    started_.push_back({Child(child), std::move(report.read)});
+    children_.start(child, std::move(report.read));
   }
 
-  bool all_ended() const {
-    return std::all_of(started_.begin(), started_.end(), [](const Started& s) { return s.ended; });
-  }
-
-  /// Waits for up to `time` until a process says something or ends, and notes one that has failed.
+  /// Waits for up to `time` until a process says something, and notes one that has failed.
   void look(std::chrono::milliseconds time) {
-    std::vector<pollfd> files;
-    for (const Started& s : started_) files.push_back({s.report.get(), POLLIN, 0});
-    ::poll(files.data(), files.size(), static_cast<int>(time.count()));
-    std::optional<int> failed;
-    for (int rank = 0; rank < nprocs_; ++rank) {
-      Started& s = started_[static_cast<size_t>(rank)];
-      s.look();
-      // Of several that are found to have failed at once, one that a signal ended did not fail
-      // because of another one.
-      if (s.failed() && (!failed || s.ended->signal)) failed = rank;
-    }
-    if (!failed_) failed_ = failed;
+    children_.look(time);
+    std::optional<int> found;
+    // Of several that are found to have failed at once, one that a signal ended did not fail
+    // because of another one.
+    for (int rank = 0; rank < nprocs_; ++rank)
+      if (failed(children_[rank]) && (!found || children_[rank].ended->signal)) found = rank;
+    if (!failed_) failed_ = found;
   }
 
   void end_others() {
-    for (Started& s : started_) s.child.signal(SIGTERM);
+    children_.signal_all(SIGTERM);
     const auto deadline = Clock::now() + options_.grace;
-    while (!all_ended() && Clock::now() < deadline) look(kLook);
-    for (Started& s : started_) s.child.signal(SIGKILL);
-    for (Started& s : started_) s.child.wait();
+    while (!children_.all_ended() && Clock::now() < deadline) look(kLook);
+    children_.kill_all();
   }
 
   [[noreturn]] void fail(int rank) {
-    const Started& s = started_[static_cast<size_t>(rank)];
-    const ExitStatus status = *s.ended;
+    const ReportingChild& child = children_[rank];
+    const ExitStatus status = *child.ended;
     const std::string name = "process " + std::to_string(rank);
     const std::string where = " (" + place(site_) + ")";
-    const int pid = static_cast<int>(s.child.id());
-    if (!s.error().empty())
+    const int pid = static_cast<int>(child.child.id());
+    if (const std::string error = arrived(child) ? child.said.substr(1) : ""; !error.empty())
       throw ProcessRaisedException(
-          "spawn" + where + ": " + name + " terminated with the following error:\n" + s.error(),
-          rank, pid);
+          "spawn" + where + ": " + name + " terminated with the following error:\n" + error, rank,
+          pid);
     if (status.ok())
       throw ProcessExitedException(
           "spawn" + where + ": " + name + " ended before it came to call #" +
@@ -283,7 +257,7 @@ class detail::Spawned {
   const Descriptor arguments_;
   std::unique_ptr<TCPStore> store_;
   cluster::Variables store_variables_;
-  std::vector<Started> started_;
+  cluster::ReportingChildren children_;
   std::optional<int> failed_;  ///< the first, by rank
 };
 

@@ -169,7 +169,7 @@ void GroupCore::complete(const WorkPtr& work, const Queued& queued) {
 
 /// Waits until the device has done what was queued; when the group fails, not much longer.
 void GroupCore::await(const Work& work) const {
-  auto turn = std::chrono::microseconds(50);
+  Backoff turns(std::chrono::microseconds(50), milliseconds(1));
   std::optional<Clock::time_point> until;
   const auto done = [&] {
     return std::ranges::all_of(work.arrived_, [](const Event& e) { return e.query(); });
@@ -177,8 +177,7 @@ void GroupCore::await(const Work& work) const {
   while (!done()) {
     if (!until && !failure().empty()) until = Clock::now() + kLeavePatience;
     if (until && Clock::now() >= *until) break;
-    std::this_thread::sleep_for(turn);
-    turn = std::min(2 * turn, std::chrono::microseconds(1000));
+    turns.sleep();
   }
   if (const std::string failed = failure(); !failed.empty()) throw CommunicatorError(failed, -1);
 }
@@ -281,11 +280,10 @@ void GroupCore::wait_until_heard() {
 void GroupCore::meet_at(const std::string& key, milliseconds patience,
                         const std::function<bool()>& enough) {
   const auto until = Clock::now() + patience;
-  auto turn = milliseconds(1);
+  Backoff turns = Backoff::for_store();
   store_->add(key, 1);
   while (store_->add(key, 0) < members_.size() && Clock::now() < until && !enough()) {
-    std::this_thread::sleep_for(turn);
-    turn = std::min(2 * turn, milliseconds(50));
+    turns.sleep();
   }
 }
 

@@ -8,6 +8,7 @@
 #include "taeda/base/error.h"
 #include "taeda/distributed/engine.h"
 #include "taeda/distributed/group/group_core.h"
+#include "taeda/distributed/group/patience.h"
 #include "taeda/distributed/group/process_group.h"
 #include "taeda/distributed/group/termination.h"
 #include "taeda/distributed/store/prefix_store.h"
@@ -73,7 +74,7 @@ void enter(Store& store, const Membership& members) {
 /// Waits for the others, in short turns, so that a rank hears why they do not come.
 void wait_for_all(Store& store, const Membership& members, std::chrono::milliseconds timeout) {
   const auto deadline = Clock::now() + timeout;
-  auto turn = std::chrono::milliseconds(1);
+  Backoff turns = Backoff::for_store();
   while (true) {
     std::vector<int> missing;
     for (int r = 0; r < members.size(); ++r)
@@ -82,8 +83,7 @@ void wait_for_all(Store& store, const Membership& members, std::chrono::millisec
     TAEDA_CHECK_AS(DistributedError, !store.check({"refused"}), store.get("refused"));
     TAEDA_CHECK_AS(DistributedError, Clock::now() < deadline, ranks_text(missing), " of group '",
                    members.name, "' did not come within the timeout of ", timeout.count(), " ms");
-    std::this_thread::sleep_for(turn);
-    turn = std::min(2 * turn, std::chrono::milliseconds(50));
+    turns.sleep();
   }
 }
 

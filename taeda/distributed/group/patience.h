@@ -1,6 +1,7 @@
 // Waiting for somebody who may never answer.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
@@ -10,6 +11,24 @@
 #include <thread>
 
 namespace taeda::inline v0_2::distributed {
+
+/// Turns of waiting for what nobody signals, each twice as long as the one before.
+class Backoff {
+ public:
+  Backoff(std::chrono::microseconds first, std::chrono::microseconds most)
+      : turn_(first), most_(most) {}
+  void sleep() {
+    std::this_thread::sleep_for(turn_);
+    turn_ = std::min(2 * turn_, most_);
+  }
+  /// For what other ranks tell a store.
+  static Backoff for_store() {
+    return {std::chrono::milliseconds(1), std::chrono::milliseconds(50)};
+  }
+
+ private:
+  std::chrono::microseconds turn_, most_;
+};
 
 /// What `f` returns, called on a thread of its own; nothing if it throws or takes longer than
 /// `patience`. It is then left to itself: `f` owns everything it uses.
@@ -41,4 +60,4 @@ auto within(std::chrono::milliseconds patience, F f) -> std::optional<decltype(f
   return std::move(answer->value);
 }
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

@@ -1,7 +1,6 @@
 #include "tools/taeda/train/processes.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -14,9 +13,8 @@
 
 #include "taeda/base/parallel_for.h"
 #include "taeda/distributed/cluster/agent_store.h"
-#include "taeda/distributed/cluster/child.h"
-#include "taeda/distributed/cluster/descriptor.h"
 #include "taeda/distributed/cluster/job_secret.h"
+#include "taeda/distributed/cluster/reporting_children.h"
 #include "taeda/distributed/cluster/stop_signals.h"
 #include "taeda/distributed/engine.h"
 #include "taeda/distributed/store/tcp_store.h"
@@ -38,33 +36,22 @@ constexpr auto kOnce = std::chrono::milliseconds(500);
 
 /// How a rank failed.
 struct Failure {
-  size_t rank = 0;
+  int rank = 0;
   int code = kExitFailure;
   std::string text;
   bool by_signal = false;
 };
 
-/// A rank as the process that started it sees it.
-struct RankProcess {
-  cluster::Child child;
-  cluster::Descriptor report;
-  std::string said = {};
-  std::optional<cluster::ExitStatus> ended = {};  ///< and all that it said has been read
+bool ended_well(const cluster::ReportingChild& rank) {
+  return rank.ended &&
+         (rank.ended->ok() || (!rank.ended->signal && rank.ended->code == kExitInterrupted));
+}
 
-  void look() {
-    const std::optional<cluster::ExitStatus> status = child.status();
-    if (report && !cluster::read_available(report.get(), said)) report.close();
-    ended = status;
-  }
-  bool ended_well() const {
-    return ended && (ended->ok() || (!ended->signal && ended->code == kExitInterrupted));
-  }
-  std::optional<Failure> failure() const {
-    if (!said.empty()) return Failure{.code = said[0], .text = said.substr(1)};
-    if (!ended || ended_well()) return {};
-    return Failure{.text = ended->text(), .by_signal = ended->signal != 0};
-  }
-};
+std::optional<Failure> failure_of(const cluster::ReportingChild& rank) {
+  if (!rank.said.empty()) return Failure{.code = rank.said[0], .text = rank.said.substr(1)};
+  if (!rank.ended || ended_well(rank)) return {};
+  return Failure{.text = rank.ended->text(), .by_signal = rank.ended->signal != 0};
+}
 
 class Processes {
  public:
@@ -79,7 +66,7 @@ class Processes {
 
   int run() {
     std::optional<Failure> failed;
-    while (!failed && !all_ended()) failed = look();
+    while (!failed && !ranks_.all_ended()) failed = look();
     if (!failed) return ranks_[0].ended->code;
     end_others();
     if (stop_.count() > 0 && failed->by_signal) {
@@ -108,24 +95,17 @@ class Processes {
     if (!std::getenv("OMP_NUM_THREADS"))
       child.environment["OMP_NUM_THREADS"] =
           std::to_string(std::max<int64_t>(1, get_num_threads() / options_.nproc));
-    ranks_.push_back({cluster::Child(child), std::move(report.read)});
-  }
-
-  bool all_ended() const {
-    return std::all_of(ranks_.begin(), ranks_.end(), [](const auto& r) { return r.ended; });
+    ranks_.start(child, std::move(report.read));
   }
 
   /// Waits until something happens, or a moment; passes on what this process was told to do, and
   /// returns the rank that failed first.
   std::optional<Failure> look() {
-    std::vector<pollfd> files;
-    for (const RankProcess& r : ranks_) files.push_back({r.report.get(), POLLIN, 0});
-    ::poll(files.data(), files.size(), /*milliseconds=*/20);
+    ranks_.look(std::chrono::milliseconds(20));
     pass_on_signals();
     std::optional<Failure> out;
-    for (size_t i = 0; i < ranks_.size(); ++i) {
-      ranks_[i].look();
-      std::optional<Failure> one = ranks_[i].failure();
+    for (int i = 0; i < ranks_.count(); ++i) {
+      std::optional<Failure> one = failure_of(ranks_[i]);
       // Of several that are found at once, one that a signal ended did not fail because of others.
       if (!one || (out && !one->by_signal)) continue;
       one->rank = i;
@@ -143,22 +123,17 @@ class Processes {
     const auto now = Clock::now();
     if (seen_ == 0) {
       told_ = now;
-      signal_all(stop_.last() == SIGTERM ? SIGINT : SIGTERM);
+      ranks_.signal_all(stop_.last() == SIGTERM ? SIGINT : SIGTERM);
     } else if (now - told_ > kOnce) {
-      signal_all(SIGKILL);
+      ranks_.signal_all(SIGKILL);
     }
     seen_ = count;
   }
 
   void end_others() {
     const auto deadline = Clock::now() + kGrace;
-    while (!all_ended() && Clock::now() < deadline) look();
-    signal_all(SIGKILL);
-    for (RankProcess& r : ranks_) r.child.wait();
-  }
-
-  void signal_all(int number) {
-    for (RankProcess& r : ranks_) r.child.signal(number);
+    while (!ranks_.all_ended() && Clock::now() < deadline) look();
+    ranks_.kill_all();
   }
 
   const TrainOptions& options_;
@@ -168,7 +143,7 @@ class Processes {
   const std::string job_;
   const cluster::JobSecret secret_;
   const distributed::TCPStore store_;
-  std::vector<RankProcess> ranks_;
+  cluster::ReportingChildren ranks_;
 };
 
 /// Ends a rank at once, so that the others hear of it: nothing here is worth their waiting.

@@ -1,10 +1,10 @@
 #include "taeda/distributed/group/nccl/link.h"
 
 #include <cstring>
-#include <thread>
 
 #include "taeda/base/error.h"
 #include "taeda/device/registry.h"
+#include "taeda/distributed/group/patience.h"
 
 namespace taeda::inline v0_2::distributed::nccl {
 
@@ -48,11 +48,10 @@ ncclUniqueId Link::meet(const Call& call) {
     store_->set(key_, std::string_view(id.internal, sizeof id.internal));
     return id;
   }
-  auto turn = std::chrono::milliseconds(1);
+  Backoff turns = Backoff::for_store();
   while (!store_->check({key_})) {
     go_on(call, "meeting the other ranks");
-    std::this_thread::sleep_for(turn);
-    turn = std::min(2 * turn, std::chrono::milliseconds(50));
+    turns.sleep();
   }
   const std::string text = store_->get(key_);
   TAEDA_CHECK_AS(DistributedError, text.size() == sizeof id.internal, "nccl: expected ",
@@ -83,10 +82,9 @@ void Link::connect(const Call& call) {
 }
 
 void Link::wait_until_queued(ncclResult_t result, const Call& call, const char* what) {
-  auto turn = std::chrono::microseconds(10);
+  Backoff turns(std::chrono::microseconds(10), std::chrono::milliseconds(1));
   while (result == ncclInProgress) {
-    std::this_thread::sleep_for(turn);
-    turn = std::min(2 * turn, std::chrono::microseconds(1000));
+    turns.sleep();
     go_on(call, what);
     std::lock_guard lock(mutex_);
     if (comm_) check(library_, comm_, library_.async_error(comm_, &result));

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
-#include <thread>
 
 #include "taeda/base/error.h"
 #include "taeda/device/registry.h"
+#include "taeda/distributed/group/patience.h"
 #include "taeda/ops/create.h"
 
 namespace taeda::inline v0_2::distributed::nccl {
@@ -64,13 +64,12 @@ void Passage::finish(const Call& call, std::function<void()> confirm,
   }
   Event end;
   end.record(stream_);
-  auto turn = std::chrono::microseconds(10);
+  Backoff turns(std::chrono::microseconds(10), std::chrono::milliseconds(1));
   while (!end.query()) {
     if (aborted()) throw CommunicatorError("nccl: the communicator was aborted", -1);
     if (Clock::now() >= call.deadline)
       throw CommunicatorError("nccl: the exchange did not end in time", -1);
-    std::this_thread::sleep_for(turn);
-    turn = std::min(2 * turn, std::chrono::microseconds(1000));
+    turns.sleep();
   }
   if (aborted()) throw CommunicatorError("nccl: the communicator was aborted", -1);
   if (confirm) confirm();
