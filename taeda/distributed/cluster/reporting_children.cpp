@@ -13,7 +13,8 @@ void ReportingChildren::start(const ChildOptions& options, Descriptor report) {
 }
 
 bool ReportingChildren::all_ended() const {
-  return std::ranges::all_of(children_, [](const ReportingChild& c) { return c.ended.has_value(); });
+  return std::ranges::all_of(children_,
+                             [](const ReportingChild& c) { return c.ended.has_value(); });
 }
 
 void ReportingChildren::look(std::chrono::milliseconds time) {
