@@ -67,9 +67,13 @@ uint32_t checksum_of(const void*, size_t) { return 0; }
 
 #endif
 
-uint32_t header_checksum(const std::vector<TensorInfo>& infos, const Metadata& metadata) {
+namespace {
+
+/// Of the header's content; `metadata` without the checksums.
+uint32_t header_checksum(const std::vector<TensorInfo>& infos, const std::vector<size_t>& order,
+                         const Metadata& metadata) {
   std::string text;
-  for (size_t i : order_of_names(infos)) {
+  for (size_t i : order) {
     append(text, infos[i].name);
     append(text, infos[i].dtype);
     for (int64_t size : infos[i].shape) text += std::to_string(size) + ",";
@@ -81,16 +85,19 @@ uint32_t header_checksum(const std::vector<TensorInfo>& infos, const Metadata& m
   return checksum_of(text.data(), text.size());
 }
 
-std::string checksum_text(uint32_t header, const std::vector<TensorInfo>& infos,
+}  // namespace
+
+std::string checksum_text(const std::vector<TensorInfo>& infos, const Metadata& metadata,
                           const std::vector<uint32_t>& tensors) {
+  const std::vector<size_t> order = order_of_names(infos);
   std::string out;
   const auto add = [&](uint32_t value) {
     char digits[kChecksumDigits + 1];
     std::snprintf(digits, sizeof digits, "%08x", value);
     out += digits;
   };
-  add(header);
-  for (size_t i : order_of_names(infos)) add(tensors[i]);
+  add(header_checksum(infos, order, metadata));
+  for (size_t i : order) add(tensors[i]);
   return out;
 }
 
@@ -100,19 +107,20 @@ std::vector<uint32_t> take_checksums(const std::vector<TensorInfo>& infos, Metad
   const std::string text = found->second;
   metadata.erase(found);
   if (!has_checksums()) return {};
-  TAEDA_CHECK(text.size() == (infos.size() + 1) * kChecksumDigits, "it has ", infos.size(),
+  TAEDA_CHECK(text.size() == checksum_text_size(infos.size()), "it has ", infos.size(),
               " tensors, but its checksums (", kChecksumKey, ") are ", text.size(),
               " characters: its header is damaged, or another program added or removed tensors and "
               "kept the checksums");
   const auto digits = [&](size_t i) {
     return parse_checksum(std::string_view(text).substr(i * kChecksumDigits, kChecksumDigits));
   };
-  TAEDA_CHECK(digits(0) == header_checksum(infos, metadata),
+  const std::vector<size_t> order = order_of_names(infos);
+  TAEDA_CHECK(digits(0) == header_checksum(infos, order, metadata),
               "its header is damaged: names, dtypes, shapes or metadata do not fit their checksum");
   std::vector<uint32_t> out(infos.size());
   size_t position = 0;
-  for (size_t i : order_of_names(infos)) out[i] = digits(++position);
+  for (size_t i : order) out[i] = digits(++position);
   return out;
 }
 
-}  // namespace taeda::io
+}  // namespace taeda::inline v0_2::io

@@ -24,14 +24,15 @@ constexpr size_t kChecksumDigits = 8;
 bool has_checksums();
 /// CRC-32 (of ISO 3309, zlib's) of these bytes, on several threads where they are many.
 uint32_t checksum_of(const void* data, size_t bytes);
-/// Of the header's content; `metadata` without the checksums.
-uint32_t header_checksum(const std::vector<TensorInfo>& tensors, const Metadata& metadata);
 
-/// The text for these numbers; `tensors` are in the order of `infos`.
-std::string checksum_text(uint32_t header, const std::vector<TensorInfo>& infos,
+/// The length of the text for so many tensors.
+constexpr size_t checksum_text_size(size_t tensors) { return (tensors + 1) * kChecksumDigits; }
+/// The text: `metadata` is without it, `tensors` has the tensors' checksums in the order of
+/// `infos`.
+std::string checksum_text(const std::vector<TensorInfo>& infos, const Metadata& metadata,
                           const std::vector<uint32_t>& tensors);
 /// Takes the checksums out of `metadata` and returns those of the tensors, in the order of `infos`;
 /// none if the file has none. Throws Error with the reason alone if the header is damaged.
 std::vector<uint32_t> take_checksums(const std::vector<TensorInfo>& infos, Metadata& metadata);
 
-}  // namespace taeda::io
+}  // namespace taeda::inline v0_2::io

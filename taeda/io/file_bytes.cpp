@@ -1,7 +1,5 @@
 #include "taeda/io/file_bytes.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 
 #include "taeda/base/error.h"
 #include "taeda/io/mapped_file.h"
+#include "taeda/io/readable_file.h"
 
 namespace taeda::inline v0_2::io {
 
@@ -17,31 +16,19 @@ namespace {
 
 class OpenFile : public FileBytes {
  public:
-  explicit OpenFile(const std::string& path)
-      : path_(path), fd_(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
-    TAEDA_CHECK(fd_ >= 0, "cannot read ", path, ": ", std::strerror(errno));
-    struct stat info {};
-    const bool known = ::fstat(fd_, &info) == 0;
-    const int reason = errno;
-    if (!known || !S_ISREG(info.st_mode)) {
-      ::close(fd_);
-      throw Error("cannot read " + path + ": " +
-                  (known ? "not a regular file" : std::strerror(reason)));
-    }
-    size_ = static_cast<uint64_t>(info.st_size);
-  }
-  ~OpenFile() override { ::close(fd_); }
+  explicit OpenFile(const std::string& path) : file_(path) {}
 
-  uint64_t size() const override { return size_; }
+  uint64_t size() const override { return file_.size(); }
   void read(uint64_t offset, void* to, size_t bytes) const override {
     constexpr size_t kMost = 1 << 30;  // of one call
     auto* out = static_cast<char*>(to);
     while (bytes > 0) {
-      const ssize_t n = ::pread(fd_, out, std::min(bytes, kMost), static_cast<off_t>(offset));
+      const ssize_t n =
+          ::pread(file_.descriptor(), out, std::min(bytes, kMost), static_cast<off_t>(offset));
       if (n < 0 && errno == EINTR) continue;
-      TAEDA_CHECK(n >= 0, "cannot read ", path_, ": ", std::strerror(errno));
-      TAEDA_CHECK(n > 0, "cannot read ", path_, ": it had ", size_, " bytes and was cut short to ",
-                  offset);
+      file_.check(n >= 0);
+      TAEDA_CHECK(n > 0, "cannot read ", file_.path(), ": it had ", size(),
+                  " bytes and was cut short to ", offset);
       out += n;
       offset += static_cast<uint64_t>(n);
       bytes -= static_cast<size_t>(n);
@@ -49,9 +36,7 @@ class OpenFile : public FileBytes {
   }
 
  private:
-  std::string path_;
-  int fd_;
-  uint64_t size_ = 0;
+  ReadableFile file_;
 };
 
 class MappedBytes : public FileBytes {
@@ -91,4 +76,4 @@ std::shared_ptr<FileBytes> FileBytes::of(std::string bytes) {
   return std::make_shared<OwnBytes>(std::move(bytes));
 }
 
-}  // namespace taeda::io
+}  // namespace taeda::inline v0_2::io

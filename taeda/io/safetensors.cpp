@@ -136,8 +136,7 @@ std::vector<TensorInfo> infos_of(const Order& order) {
   for (const auto* entry : order) {
     const Tensor& t = entry->second;
     const uint64_t end = position + static_cast<uint64_t>(t.nbytes());
-    out.push_back(
-        {entry->first, safetensors_dtype(t.dtype()), t.sizes().vec(), position, end});
+    out.push_back({entry->first, safetensors_dtype(t.dtype()), t.sizes().vec(), position, end});
     position = end;
   }
   return out;
@@ -156,8 +155,7 @@ std::string make_header(const std::vector<TensorInfo>& infos, const Metadata& me
   for (const TensorInfo& t : infos) {
     text += (text.size() == 1 ? "" : ",") + quoted(t.name) + ":{\"dtype\":\"" + t.dtype +
             "\",\"shape\":[";
-    for (size_t d = 0; d < t.shape.size(); ++d)
-      text += (d ? "," : "") + std::to_string(t.shape[d]);
+    for (size_t d = 0; d < t.shape.size(); ++d) text += (d ? "," : "") + std::to_string(t.shape[d]);
     text += "],\"data_offsets\":[" + std::to_string(t.begin) + "," + std::to_string(t.end) + "]}";
   }
   text += "}";
@@ -176,10 +174,10 @@ void write_parts(const NamedTensors& tensors, Metadata metadata, Write&& write,
                     "' is reserved");
   const auto order = storage_order(tensors);
   const std::vector<TensorInfo> infos = infos_of(order);
-  const uint32_t own = header_checksum(infos, metadata);
   std::vector<uint32_t> checksums(infos.size());
-  if (has_checksums()) metadata[kChecksumKey] = checksum_text(own, infos, checksums);
+  if (has_checksums()) metadata[kChecksumKey].assign(checksum_text_size(infos.size()), '0');
   const std::string header = make_header(infos, metadata);
+  metadata.erase(kChecksumKey);
   const uint64_t length = header.size();
   write(&length, sizeof length);
   write(header.data(), header.size());
@@ -192,7 +190,8 @@ void write_parts(const NamedTensors& tensors, Metadata metadata, Write&& write,
   if (!has_checksums()) return;
   // Within a text of JSON quotes are escaped, so this is found where it is a key.
   const std::string key = quoted(kChecksumKey) + ":\"";
-  overwrite(sizeof length + header.find(key) + key.size(), checksum_text(own, infos, checksums));
+  overwrite(sizeof length + header.find(key) + key.size(),
+            checksum_text(infos, metadata, checksums));
 }
 
 #else
@@ -229,4 +228,4 @@ NamedTensors load_safetensors(const std::string& path, bool mmap) {
   return SafeTensors::open(path, mmap).all();
 }
 
-}  // namespace taeda::io
+}  // namespace taeda::inline v0_2::io
