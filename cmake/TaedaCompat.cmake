@@ -22,5 +22,5 @@ add_library(Taeda::compat ALIAS taeda_compat)
 set_target_properties(taeda_compat PROPERTIES EXPORT_NAME compat)
 target_include_directories(taeda_compat INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include/compat> $<BUILD_INTERFACE:${TAEDA_COMPAT_FORWARDED}>
-  $<INSTALL_INTERFACE:compat/include>)
+  $<INSTALL_INTERFACE:${CMAKE_INSTALL_DATADIR}/taeda/compat/include>)
 target_link_libraries(taeda_compat INTERFACE taeda)

@@ -1,18 +1,27 @@
 # cmake --install: the library, its headers, the CMake packages Taeda and (for libtorch's programs,
-# below <prefix>/compat) Torch, and taeda.pc.
+# below <prefix>/share/taeda/compat) Torch, and taeda.pc. The components are what cmake/TaedaPackages.cmake
+# makes packages of: runtime, distributed, mpi, cuda, development, tool.
 
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Taeda)
-set(torch_dir compat/share/cmake/Torch)
+set(compat_dir ${CMAKE_INSTALL_DATADIR}/taeda/compat)
+set(torch_dir ${compat_dir}/share/cmake/Torch)
 
 install(TARGETS taeda taeda_compat EXPORT TaedaTargets
-        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-foreach(plugin cuda gloo mpi nccl grpc)
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+foreach(pair cuda=cuda nccl=cuda gloo=distributed grpc=distributed mpi=mpi)
+  string(REPLACE "=" ";" pair ${pair})
+  list(GET pair 0 plugin)
+  list(GET pair 1 component)
   if(TARGET taeda_${plugin})
-    install(TARGETS taeda_${plugin} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(TARGETS taeda_${plugin} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component})
   endif()
 endforeach()
+
+# What follows is for those who build programs.
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
 install(EXPORT TaedaTargets NAMESPACE Taeda:: DESTINATION ${package_dir})
 
 # Nothing public includes the headers of a backend or an engine.
@@ -22,11 +31,11 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/taeda DESTINATION ${CMAKE_INSTALL_INCLUD
         PATTERN nccl EXCLUDE)
 install(DIRECTORY ${TAEDA_GENERATED}/taeda DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${TAEDA_GENERATED_TEXTS} DESTINATION ${CMAKE_INSTALL_DATADIR}/taeda)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/compat/ ${TAEDA_COMPAT_FORWARDED}/ DESTINATION compat/include
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/compat/ ${TAEDA_COMPAT_FORWARDED}/ DESTINATION ${compat_dir}/include
         FILES_MATCHING PATTERN "*.h")
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/TaedaConfig.cmake.in TaedaConfig.cmake
-                              INSTALL_DESTINATION ${package_dir})
+                              INSTALL_DESTINATION ${package_dir} PATH_VARS CMAKE_INSTALL_LIBDIR)
 write_basic_package_version_file(TaedaConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/TaedaConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/TaedaConfigVersion.cmake

@@ -22,7 +22,7 @@ if(KIND STREQUAL "pkgconfig")
   set(program ${BINARY}/consumer)
 elseif(KIND STREQUAL "torch")
   run(${CMAKE_COMMAND} -S ${SOURCE}/torch -B . -G Ninja -DCMAKE_CXX_COMPILER=${COMPILER}
-      -DCMAKE_PREFIX_PATH=${PREFIX}/compat)
+      -DCMAKE_PREFIX_PATH=${PREFIX}/share/taeda/compat)
   run(${CMAKE_COMMAND} --build .)
   set(program ${BINARY}/example-app)
 elseif(KIND STREQUAL "device_plugin")
