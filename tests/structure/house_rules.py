@@ -171,10 +171,23 @@ def no_leftovers(root):
                 yield f"{relative(root, path)}:{number}: {match.group()}"
 
 
+def environment(root):
+    """docs/environment.md names the variables that are read, and no others."""
+    read = set()
+    for folder in ["taeda", "tools"]:
+        for path in (root / folder).rglob("*"):
+            if path.suffix in source.CODE_SUFFIXES:
+                read |= set(re.findall(r'"(TAEDA_[A-Z0-9_]+)"', source.read(path)))
+    page = root / "docs/environment.md"
+    named = set(re.findall(r"`(TAEDA_[A-Z0-9_]+)`", source.read(page))) if page.exists() else set()
+    yield from (f"docs/environment.md: {name} is missing" for name in sorted(read - named))
+    yield from (f"docs/environment.md: nothing reads {name}" for name in sorted(named - read))
+
+
 RULES = {
     rule.__name__: rule
     for rule in [layers, file_length, function_length, line_length, header_closure, missing_includes,
-                 header_guard, readme, no_leftovers]
+                 header_guard, readme, no_leftovers, environment]
 }
 
 

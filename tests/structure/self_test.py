@@ -137,6 +137,14 @@ class HouseRules(Tree):
         self.write("taeda/base/a.cpp", "int x;\n// TO" + "DO: y\n")
         self.assert_violation("no_leftovers", "taeda/base/a.cpp:2")
 
+    def test_variable_without_a_line(self):
+        self.write("taeda/base/a.cpp", 'const char* text = std::getenv("TAEDA_COLOUR");\n')
+        self.assert_violation("environment", "docs/environment.md: TAEDA_COLOUR is missing")
+
+    def test_variable_that_nothing_reads(self):
+        self.write("docs/environment.md", "| `TAEDA_COLOUR` | colours |\n")
+        self.assert_violation("environment", "docs/environment.md: nothing reads TAEDA_COLOUR")
+
 
 class Functions(unittest.TestCase):
     def spans(self, text):

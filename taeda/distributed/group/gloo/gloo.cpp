@@ -108,10 +108,11 @@ std::shared_ptr<gloo::transport::Device> make_device() {
   }
 }
 
-/// One for the process, with one thread; it goes with the last group.
+/// One for the process, with one thread; it goes with the last group. Who knows it is never
+/// destroyed: a thread that a failed group left behind may still ask while the process ends.
 std::shared_ptr<gloo::transport::Device> device() {
   static std::mutex mutex;
-  static std::weak_ptr<gloo::transport::Device> shared;
+  static auto& shared = *new std::weak_ptr<gloo::transport::Device>;
   std::lock_guard lock(mutex);
   auto out = shared.lock();
   if (!out) shared = out = make_device();
