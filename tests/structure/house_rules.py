@@ -38,6 +38,7 @@ ALLOWED = {
     "ops": TO_OPS,
     "profiler": {"base", "device"},
     **{room: TO_OPS for room in MIDDLE},
+    "distributions": TO_OPS,
     "models": TO_OPS | MIDDLE,
     "vision": TO_OPS | MIDDLE,
     "log": TO_OPS | MIDDLE | {"vision"},

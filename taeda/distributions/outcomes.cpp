@@ -1,0 +1,71 @@
+#include "taeda/distributions/outcomes.h"
+
+#include "taeda/base/error.h"
+#include "taeda/distributions/numbers.h"
+#include "taeda/ops/activation.h"
+#include "taeda/ops/arithmetic.h"
+#include "taeda/ops/reduce.h"
+#include "taeda/ops/softmax.h"
+#include "taeda/ops/unary.h"
+
+namespace taeda::inline v0_2::distributions {
+
+TwoOutcomes::Argument TwoOutcomes::probabilities(Probs probs) {
+  return {"probs", std::move(probs.value), constraints::unit_interval()};
+}
+
+TwoOutcomes::Argument TwoOutcomes::probabilities(Logits logits) {
+  return {"logits", std::move(logits.value), constraints::real()};
+}
+
+Tensor TwoOutcomes::probs() const {
+  return given(at_, "probs") ? argument(at_) : argument(at_).sigmoid();
+}
+
+Tensor TwoOutcomes::logits() const {
+  return given(at_, "logits") ? argument(at_) : logits_of_binary(argument(at_));
+}
+
+namespace {
+
+/// Throws ValueError, naming the distribution, unless the parameter is a tensor with a last
+/// dimension.
+const Tensor& vectors(const std::string& name, const char* parameter, const Parameter& given) {
+  TAEDA_CHECK_VALUE(!given.is_number() && given.tensor().dim() >= 1, name, ": `", parameter,
+                    "` parameter must be at least one-dimensional.");
+  return given.tensor();
+}
+
+Tensor weights(const std::string& name, const Parameter& given) {
+  const Tensor& t = vectors(name, "probs", given);
+  return t.div(t.sum({-1}, true));
+}
+
+}  // namespace
+
+SeveralOutcomes::SeveralOutcomes(std::string name, Probs probs, Validate validate_args,
+                                 int64_t event_dim, std::vector<Argument> more)
+    : Distribution(
+          name,
+          (more.insert(more.begin(), {"probs", weights(name, probs.value), constraints::simplex()}),
+           std::move(more)),
+          validate_args, event_dim) {}
+
+SeveralOutcomes::SeveralOutcomes(std::string name, Logits logits, Validate validate_args,
+                                 int64_t event_dim, std::vector<Argument> more)
+    : Distribution(name,
+                   (more.insert(more.begin(),
+                                {"logits", vectors(name, "logits", logits.value).log_softmax(-1),
+                                 constraints::real_vector()}),
+                    std::move(more)),
+                   validate_args, event_dim) {}
+
+Tensor SeveralOutcomes::probs() const {
+  return given(0, "probs") ? argument(0) : argument(0).softmax(-1);
+}
+
+Tensor SeveralOutcomes::logits() const {
+  return given(0, "logits") ? argument(0) : clamp_probs(argument(0)).log();
+}
+
+}  // namespace taeda::inline v0_2::distributions
