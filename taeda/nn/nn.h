@@ -29,4 +29,5 @@
 #include "taeda/nn/pipe/balance.h"
 #include "taeda/nn/pipe/pipe.h"
 #include "taeda/nn/pipe/skip.h"
+#include "taeda/nn/summary.h"
 #include "taeda/nn/utils.h"
