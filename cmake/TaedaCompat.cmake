@@ -17,6 +17,21 @@ foreach(name ${names})
        CONTENT "// libtorch's header of this name; see torch/torch.h.\n#pragma once\n\n#include <torch/torch.h>\n")
 endforeach()
 
+# What its namespaces hold, name by name (tools/libtorch/namespaces.py says why).
+file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/taeda/*.h ${PROJECT_SOURCE_DIR}/include/compat/*.h)
+set(namespaces ${TAEDA_GENERATED}/taeda/generated/compat/namespaces.h)
+add_custom_command(
+  OUTPUT ${TAEDA_GENERATED}/named
+  BYPRODUCTS ${namespaces}
+  COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tools/libtorch/namespaces.py
+          ${PROJECT_SOURCE_DIR} ${TAEDA_GENERATED} ${namespaces}
+  COMMAND ${CMAKE_COMMAND} -E touch ${TAEDA_GENERATED}/named
+  DEPENDS ${headers} ${TAEDA_GENERATED}/made ${PROJECT_SOURCE_DIR}/tools/libtorch/namespaces.py
+  COMMENT "Naming what programs written for libtorch find"
+  VERBATIM)
+add_custom_target(taeda_namespaces DEPENDS ${TAEDA_GENERATED}/named)
+add_dependencies(taeda taeda_namespaces)
+
 add_library(taeda_compat INTERFACE)
 add_library(Taeda::compat ALIAS taeda_compat)
 set_target_properties(taeda_compat PROPERTIES EXPORT_NAME compat)

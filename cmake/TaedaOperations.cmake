@@ -8,7 +8,8 @@ if(NOT Python3_FOUND)
 endif()
 
 set(TAEDA_GENERATED ${PROJECT_BINARY_DIR}/generated)
-set(TAEDA_GENERATED_HEADERS tensor/operations.inc ops/names.h ops/out.h ops/autocast_policies.h)
+set(TAEDA_GENERATED_HEADERS tensor/operations.inc ops/names.h ops/out.h ops/out_forms.h
+    ops/autocast_policies.h)
 set(TAEDA_GENERATED_SOURCES methods_0.cpp methods_1.cpp methods_2.cpp out.cpp operations_table.cpp)
 list(TRANSFORM TAEDA_GENERATED_HEADERS PREPEND ${TAEDA_GENERATED}/taeda/generated/)
 list(TRANSFORM TAEDA_GENERATED_SOURCES PREPEND ${TAEDA_GENERATED}/src/)

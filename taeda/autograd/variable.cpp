@@ -94,6 +94,18 @@ Tensor Tensor::detach() const {
   return make_alias(*this);
 }
 
+Tensor Tensor::variable_data() const {
+  Tensor out = detach();
+  out.impl().own_version = make_intrusive<VersionCounter>(0);
+  return out;
+}
+
+std::string Tensor::name() const {
+  const IntrusivePtr<autograd::Node> fn = grad_fn();
+  TAEDA_CHECK(fn, "name: a tensor without a function has no name");
+  return fn->name();
+}
+
 Tensor& Tensor::detach_() const {
   TAEDA_CHECK(
       !is_view(),

@@ -50,6 +50,9 @@ class Device {
   bool is_cpu() const { return type_ == kCPU; }
   bool is_cuda() const { return type_ == kCUDA; }
   bool is_sim() const { return type_ == kSim; }
+  /// There is no type whose tensors have no data.
+  bool is_meta() const { return false; }
+  void set_index(int index) { *this = Device(type_, index); }
   /// "cuda:0", or "cuda" without an index.
   std::string str() const;
   /// "device(type='cuda', index=0)", as Python prints it.

@@ -18,6 +18,9 @@ class Error : public std::exception {
   explicit Error(std::string message) : message_(std::move(message)) {}
   const char* what() const noexcept override { return message_.c_str(); }
   const std::string& message() const noexcept { return message_; }
+  // libtorch's names; there is no backtrace to leave out.
+  const std::string& msg() const noexcept { return message_; }
+  const char* what_without_backtrace() const noexcept { return what(); }
   /// Appends context on a new line, for example the module path a failing operation ran in.
   void add_context(const std::string& line) { message_ += "\n" + line; }
   /// Appends "in module <path> (<type>)"; called by the innermost module first, then by each module

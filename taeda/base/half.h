@@ -76,6 +76,10 @@ struct Half {
   uint16_t bits = 0;
   Half() = default;
   TAEDA_HD Half(float x) : bits(detail::float_to_half(x)) {}
+  /// The number with these bits: `Half(0x3c00, Half::from_bits())` is 1.
+  struct from_bits_t {};
+  static constexpr from_bits_t from_bits() { return {}; }
+  TAEDA_HD constexpr Half(uint16_t pattern, from_bits_t) : bits(pattern) {}
   TAEDA_HD operator float() const { return detail::half_to_float(bits); }
 };
 
@@ -84,6 +88,9 @@ struct BFloat16 {
   uint16_t bits = 0;
   BFloat16() = default;
   TAEDA_HD BFloat16(float x) : bits(detail::float_to_bfloat16(x)) {}
+  struct from_bits_t {};
+  static constexpr from_bits_t from_bits() { return {}; }
+  TAEDA_HD constexpr BFloat16(uint16_t pattern, from_bits_t) : bits(pattern) {}
   TAEDA_HD operator float() const { return detail::bfloat16_to_float(bits); }
 };
 

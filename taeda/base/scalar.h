@@ -2,7 +2,9 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <complex>
+#include <concepts>
 #include <cstdint>
 #include <iosfwd>
 #include <limits>
@@ -19,7 +21,10 @@ class Scalar {
   Scalar(double v) : kind_(kDouble) { value_.d = v; }
   Scalar(Half v) : Scalar(static_cast<double>(float(v))) {}
   Scalar(BFloat16 v) : Scalar(static_cast<double>(float(v))) {}
-  Scalar(bool v) : kind_(kBool) { value_.i = v; }
+  template <std::same_as<bool> B>  // and nothing that is a bool by C++'s rules, like a pointer
+  Scalar(B v) : kind_(kBool) {
+    value_.i = v;
+  }
   template <class T>
   requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) Scalar(T v) : kind_(kLong) {
     value_.i = static_cast<int64_t>(v);
@@ -75,6 +80,25 @@ class Scalar {
   int64_t toLong() const { return to<int64_t>(); }
   int toInt() const { return to<int>(); }
   bool toBool() const { return to<bool>(); }
+  int8_t toChar() const { return to<int8_t>(); }
+  uint8_t toByte() const { return to<uint8_t>(); }
+  int16_t toShort() const { return to<int16_t>(); }
+  Half toHalf() const { return to<Half>(); }
+  BFloat16 toBFloat16() const { return to<BFloat16>(); }
+  complex<float> toComplexFloat() const { return to<complex<float>>(); }
+  complex<double> toComplexDouble() const { return to<complex<double>>(); }
+
+  // libtorch's names.
+  bool isFloatingPoint() const { return is_floating_point(); }
+  bool isIntegral(bool include_bool) const { return is_integral(include_bool); }
+  bool isComplex() const { return is_complex(); }
+  bool isBoolean() const { return is_boolean(); }
+  Scalar conj() const {
+    return is_complex() ? Scalar(std::conj(to<std::complex<double>>())) : *this;
+  }
+  Scalar log() const {
+    return is_complex() ? Scalar(std::log(to<std::complex<double>>())) : Scalar(std::log(real()));
+  }
 
   Scalar operator-() const {
     if (kind_ == kComplexDouble) return Scalar(-to<std::complex<double>>());

@@ -10,6 +10,7 @@
 #include "taeda/base/device.h"
 #include "taeda/base/half.h"
 #include "taeda/base/macros.h"
+#include "taeda/device/generator_arg.h"
 
 namespace taeda::inline v0_2 {
 
@@ -101,6 +102,9 @@ class Generator {
 
   std::shared_ptr<State> state_;
 };
+
+inline GeneratorArg::GeneratorArg(const std::optional<Generator>& generator)
+    : GeneratorArg(generator ? const_cast<Generator*>(&*generator) : nullptr) {}
 
 /// The generator that operations on `device` use when they are given none.
 Generator& default_generator(Device device);

@@ -109,7 +109,13 @@ void synchronize(Device device) {
 }
 
 DeviceGuard::DeviceGuard(Device device)
-    : type_(device.type()), previous_(current_device(device.type())) {
+    : type_(device.type()), previous_(taeda::current_device(device.type())) {
+  set_device(device);
+}
+
+void DeviceGuard::reset_device(Device device) {
+  TAEDA_CHECK(device.type() == type_, "DeviceGuard: cannot go from ", to_string(type_), " to ",
+              device.str());
   set_device(device);
 }
 

@@ -33,6 +33,13 @@ class DeviceGuard {
   DeviceGuard(const DeviceGuard&) = delete;
   DeviceGuard& operator=(const DeviceGuard&) = delete;
 
+  /// The device that is current again when the scope ends.
+  Device original_device() const { return {type_, previous_}; }
+  Device current_device() const { return {type_, taeda::current_device(type_)}; }
+  /// Makes another device current for the rest of the scope. Throws Error for another type.
+  void reset_device(Device device);
+  void set_index(int index) { reset_device({type_, index}); }
+
  private:
   DeviceType type_;
   int previous_;

@@ -82,6 +82,14 @@ class Storage {
   StorageImpl* operator->() const { return impl_.get(); }
   explicit operator bool() const { return static_cast<bool>(impl_); }
   uint32_t use_count() const { return impl_ ? impl_->use_count() : 0; }
+  size_t nbytes() const { return impl_->nbytes(); }
+  void* data() const { return impl_->data(); }
+  void* data_ptr() const { return impl_->data(); }
+  Device device() const { return impl_->device(); }
+  DeviceType device_type() const { return impl_->device().type(); }
+  bool resizable() const { return impl_->resizable(); }
+  bool unique() const { return use_count() == 1; }
+  bool is_alias_of(const Storage& other) const { return *this == other; }
   friend bool operator==(const Storage&, const Storage&) = default;
 
  private:

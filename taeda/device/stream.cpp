@@ -121,9 +121,15 @@ void set_current_streams(const std::vector<Stream>& streams) {
 }
 
 StreamGuard::StreamGuard(Stream stream)
-    : previous_(current_stream(stream.device())),
-      previous_device_(current_device(stream.device().type())) {
+    : previous_(taeda::current_stream(stream.device())),
+      previous_device_(taeda::current_device(stream.device().type())) {
   set_device(stream.device());
+  set_current_stream(stream);
+}
+
+void StreamGuard::reset_stream(Stream stream) {
+  TAEDA_CHECK(stream.device() == previous_.device(), "StreamGuard: cannot go from ",
+              previous_.device().str(), " to ", stream.device().str());
   set_current_stream(stream);
 }
 

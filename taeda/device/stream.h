@@ -17,6 +17,8 @@ class Stream {
   Stream(Device device, StreamId id) : device_(device), id_(id) {}
 
   Device device() const { return device_; }
+  DeviceType device_type() const { return device_.type(); }
+  int device_index() const { return device_.index(); }
   StreamId id() const { return id_; }
   /// Whether all work queued so far is done.
   bool query() const;
@@ -26,6 +28,7 @@ class Stream {
   int priority() const;
   /// Later work of this stream starts after the event.
   void wait_event(const Event& event) const;
+  void wait(const Event& event) const { wait_event(event); }
   /// Later work of this stream starts after what `other` has queued now.
   void wait_stream(const Stream& other) const;
 
@@ -64,6 +67,13 @@ class StreamGuard {
   StreamGuard(const StreamGuard&) = delete;
   StreamGuard& operator=(const StreamGuard&) = delete;
 
+  /// The stream that was current on the stream's device, and is again when the scope ends.
+  Stream original_stream() const { return previous_; }
+  Stream current_stream() const { return taeda::current_stream(previous_.device()); }
+  /// Makes another stream of that device current for the rest of the scope. Throws Error for one
+  /// of another device.
+  void reset_stream(Stream stream);
+
  private:
   Stream previous_;
   int previous_device_;
@@ -81,11 +91,14 @@ class Event {
   void record(const Stream& stream);
   /// Later work of the stream starts after the event.
   void wait(const Stream& stream) const { stream.wait_event(*this); }
+  void block(const Stream& stream) const { wait(stream); }
   bool query() const;
   void synchronize() const;
   /// Milliseconds from this event to `end`. Throws Error unless both were recorded with timing.
   double elapsed_time(const Event& end) const;
   Device device() const { return device_; }
+  DeviceType device_type() const { return device_.type(); }
+  int device_index() const { return device_.index(); }
   EventHandle handle() const { return handle_; }
 
  private:

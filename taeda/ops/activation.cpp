@@ -304,7 +304,7 @@ Tensor gelu_tanh_second(const Tensor& v, const Tensor& x) {
   return v.mul(rsub(t.square(), 1)).mul(u1.add(half_x_u2).sub(x.mul(t).mul(u1.square())));
 }
 
-bool is_tanh_form(const std::string& approximate) {
+bool is_tanh_form(std::string_view approximate) {
   TAEDA_CHECK(approximate == "none" || approximate == "tanh",
               "approximate argument must be either none or tanh.");
   return approximate == "tanh";
@@ -312,13 +312,13 @@ bool is_tanh_form(const std::string& approximate) {
 
 }  // namespace
 
-Tensor gelu_backward(const Tensor& grad, const Tensor& self, const std::string& approximate) {
+Tensor gelu_backward(const Tensor& grad, const Tensor& self, std::string_view approximate) {
   return is_tanh_form(approximate)
              ? gradient("GeluBackwardBackward0", GeluTanhBackward{}, grad, self, &gelu_tanh_second)
              : gradient("GeluBackwardBackward0", GeluBackward{}, grad, self, &gelu_second);
 }
 
-Tensor gelu(const Tensor& self, const std::string& approximate) {
+Tensor gelu(const Tensor& self, std::string_view approximate) {
   if (is_tanh_form(approximate))
     return activation("gelu", "GeluBackward0", GeluTanh{}, self,
                       [](const Tensor& g, const Tensor& x) { return gelu_backward(g, x, "tanh"); });

@@ -3,6 +3,8 @@
 // [operations, out, dtypes: floating]
 #pragma once
 
+#include <string_view>
+
 #include "taeda/tensor/tensor.h"
 
 namespace taeda::inline v0_2 {
@@ -33,7 +35,7 @@ Tensor selu(const Tensor& self);
 Tensor& selu_(const Tensor& self);
 /// x Phi(x) with the normal distribution function ("none") or its approximation by tanh ("tanh").
 /// Throws Error for another name.
-Tensor gelu(const Tensor& self, const std::string& approximate = "none");
+Tensor gelu(const Tensor& self, std::string_view approximate = "none");
 /// x sigmoid(x).
 Tensor silu(const Tensor& self);
 Tensor& silu_(const Tensor& self);
@@ -78,7 +80,7 @@ Tensor glu(const Tensor& self, int64_t dim = -1);
 /// [not out, not dtypes]
 Tensor threshold_backward(const Tensor& grad, const Tensor& self, double threshold);
 Tensor gelu_backward(const Tensor& grad, const Tensor& self,
-                     const std::string& approximate = "none");
+                     std::string_view approximate = "none");
 Tensor silu_backward(const Tensor& grad, const Tensor& self);
 
 }  // namespace taeda

@@ -113,13 +113,12 @@ namespace {
 
 enum class Rounding { None, Trunc, Floor };
 
-Rounding rounding_of(const char* mode) {
-  const std::string name = mode ? mode : "";
-  if (!mode) return Rounding::None;
-  if (name == "trunc") return Rounding::Trunc;
-  if (name == "floor") return Rounding::Floor;
+Rounding rounding_of(std::optional<std::string_view> name) {
+  if (!name) return Rounding::None;
+  if (*name == "trunc") return Rounding::Trunc;
+  if (*name == "floor") return Rounding::Floor;
   throw Error(taeda::detail::concat(
-      "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '", name, "'"));
+      "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '", *name, "'"));
 }
 
 bool is_integer(const Operand& o) {
@@ -163,7 +162,7 @@ void divide_into(const Tensor& self, const B& other, Rounding mode) {
 
 }  // namespace
 
-Tensor div(const Tensor& self, const Tensor& other, const char* rounding_mode) {
+Tensor div(const Tensor& self, const Tensor& other, std::optional<std::string_view> rounding_mode) {
   const Rounding mode = rounding_of(rounding_mode);
   Tensor out = divided("div", self, other, mode);
   if (!wants_grad(self, other)) return out;
@@ -185,7 +184,7 @@ Tensor div(const Tensor& self, const Tensor& other, const char* rounding_mode) {
   return out;
 }
 
-Tensor div(const Tensor& self, const Scalar& other, const char* rounding_mode) {
+Tensor div(const Tensor& self, const Scalar& other, std::optional<std::string_view> rounding_mode) {
   const Rounding mode = rounding_of(rounding_mode);
   Tensor out = divided("div", self, other, mode);
   if (wants_grad(self))
@@ -324,7 +323,7 @@ Tensor& Tensor::mul_(const Scalar& other) const {
       [&] { return [other](const Tensor& g) { return g.mul(conjugate(other)); }; });
 }
 
-Tensor& Tensor::div_(const Tensor& other, const char* rounding_mode) const {
+Tensor& Tensor::div_(const Tensor& other, std::optional<std::string_view> rounding_mode) const {
   const Rounding mode = rounding_of(rounding_mode);
   return in_place(
       "div_", *this, wants_grad(*this, other),
@@ -332,7 +331,7 @@ Tensor& Tensor::div_(const Tensor& other, const char* rounding_mode) const {
       [&] { divide_into(*this, other, mode); });
 }
 
-Tensor& Tensor::div_(const Scalar& other, const char* rounding_mode) const {
+Tensor& Tensor::div_(const Scalar& other, std::optional<std::string_view> rounding_mode) const {
   const Rounding mode = rounding_of(rounding_mode);
   return in_place(
       "div_", *this, wants_grad(*this),

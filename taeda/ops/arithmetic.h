@@ -3,6 +3,8 @@
 // [operations, method, out, keyword: alpha rounding_mode value]
 #pragma once
 
+#include <string_view>
+
 #include "taeda/tensor/tensor.h"
 
 namespace taeda::inline v0_2 {
@@ -18,6 +20,9 @@ Tensor sub(const Tensor& self, const Scalar& other, const Scalar& alpha = 1);
 /// other - alpha * self.
 /// [not method, dtypes: floating complex integral]
 Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha = 1);
+inline Tensor rsub(const Tensor& self, const Tensor& other, const Scalar& alpha = 1) {
+  return sub(other, self, alpha);
+}
 /// self * other.
 /// [in-place: own, also: multiply]
 Tensor mul(const Tensor& self, const Tensor& other);
@@ -26,8 +31,10 @@ Tensor mul(const Tensor& self, const Scalar& other);
 /// down. Throws Error for another mode and, on the CPU, for integers divided by zero when rounding
 /// or taking a remainder; on accelerators, which are not waited for, the result there is 0.
 /// [in-place: own, also: divide]
-Tensor div(const Tensor& self, const Tensor& other, const char* rounding_mode = nullptr);
-Tensor div(const Tensor& self, const Scalar& other, const char* rounding_mode = nullptr);
+Tensor div(const Tensor& self, const Tensor& other,
+           std::optional<std::string_view> rounding_mode = {});
+Tensor div(const Tensor& self, const Scalar& other,
+           std::optional<std::string_view> rounding_mode = {});
 /// `div` without a rounding mode.
 /// [in-place: own]
 inline Tensor true_divide(const Tensor& self, const Tensor& other) { return div(self, other); }

@@ -4,6 +4,7 @@
 
 #include "taeda/kernels/pointwise/arithmetic.h"
 #include "taeda/kernels/pointwise/unary.h"
+#include "taeda/ops/assign.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/elementwise.h"
 #include "taeda/ops/unary.h"
@@ -92,6 +93,10 @@ Tensor clamp(const Tensor& self, const std::optional<Tensor>& min,
   return out;
 }
 
+Tensor clamp_min(const Tensor& self, const Tensor& min) { return clamp(self, std::optional(min)); }
+Tensor clamp_max(const Tensor& self, const Tensor& max) {
+  return clamp(self, std::optional<Tensor>(), max);
+}
 Tensor clamp_min(const Tensor& self, const Scalar& min) { return clamp(self, min); }
 Tensor clamp_max(const Tensor& self, const Scalar& max) {
   return clamp(self, OptionalScalar(), max);
@@ -123,6 +128,13 @@ Tensor& Tensor::clamp_(const OptionalScalar& min, const OptionalScalar& max) con
         pointwise_into(Clamp{}, *this, *this, bound_in(t, min, true), bound_in(t, max, false));
       });
 }
+Tensor& Tensor::clamp_(const std::optional<Tensor>& min, const std::optional<Tensor>& max) const {
+  TAEDA_CHECK(min || max, kNoBounds);
+  return detail::assign("clamp_", *this, wants_grad(*this, min ? *min : *this, max ? *max : *this),
+                        [&](const Tensor& self) { return taeda::clamp(self, min, max); });
+}
+Tensor& Tensor::clamp_min_(const Tensor& min) const { return clamp_(std::optional(min)); }
+Tensor& Tensor::clamp_max_(const Tensor& max) const { return clamp_(std::optional<Tensor>(), max); }
 Tensor& Tensor::clamp_min_(const Scalar& min) const { return clamp_(min); }
 Tensor& Tensor::clamp_max_(const Scalar& max) const { return clamp_(OptionalScalar(), max); }
 

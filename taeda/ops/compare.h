@@ -2,6 +2,8 @@
 // [operations, method, out]
 #pragma once
 
+#include <concepts>
+
 #include "taeda/tensor/tensor.h"
 
 namespace taeda::inline v0_2 {
@@ -47,6 +49,16 @@ Tensor bitwise_or(const Tensor& self, const Scalar& other);
 /// [in-place: BitwiseXor, dtypes: integral bool]
 Tensor bitwise_xor(const Tensor& self, const Tensor& other);
 Tensor bitwise_xor(const Tensor& self, const Scalar& other);
+/// [not method, dtypes: integral bool]
+inline Tensor bitwise_and(const Scalar& self, const Tensor& other) {
+  return bitwise_and(other, self);
+}
+inline Tensor bitwise_or(const Scalar& self, const Tensor& other) {
+  return bitwise_or(other, self);
+}
+inline Tensor bitwise_xor(const Scalar& self, const Tensor& other) {
+  return bitwise_xor(other, self);
+}
 /// [in-place: BitwiseNot, dtypes: integral bool]
 Tensor bitwise_not(const Tensor& self);
 
@@ -101,6 +113,10 @@ inline Tensor operator^(const Tensor& a, const Tensor& b) { return bitwise_xor(a
 inline Tensor operator^(const Tensor& a, const Scalar& b) { return bitwise_xor(a, b); }
 inline Tensor operator^(const Scalar& a, const Tensor& b) { return bitwise_xor(b, a); }
 inline Tensor operator~(const Tensor& a) { return bitwise_not(a); }
-inline Tensor operator!(const Tensor& a) { return logical_not(a); }
+// Of tensors alone: `!maybe` asks whether an optional tensor is absent.
+template <std::derived_from<Tensor> T>
+Tensor operator!(const T& a) {
+  return logical_not(a);
+}
 
 }  // namespace taeda

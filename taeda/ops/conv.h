@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "taeda/tensor/tensor.h"
 
@@ -20,6 +21,11 @@ class ConvPadding {
   ConvPadding(std::initializer_list<int64_t> sizes) : sizes_(sizes) {}
   ConvPadding(const char* word);
   ConvPadding(const std::string& word) : ConvPadding(word.c_str()) {}
+  ConvPadding(std::string_view word) : ConvPadding(std::string(word)) {}
+  template <class List>
+  requires(std::is_class_v<List>&& std::is_convertible_v<const List&, IntArrayRef>)
+      ConvPadding(const List& sizes)
+      : sizes_(IntArrayRef(sizes)) {}
   bool same() const { return same_; }
   const DimVector& sizes() const { return sizes_; }
 

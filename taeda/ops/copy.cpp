@@ -110,7 +110,8 @@ Tensor Tensor::to(ScalarType dtype, bool non_blocking, bool copy) const {
 }
 
 Tensor Tensor::to(const TensorOptions& o, bool non_blocking, bool copy) const {
-  return to(o.has_device() ? o.device() : device(), o.dtype_or(dtype()), non_blocking, copy);
+  return to(o.has_device() ? o.device() : device(), o.dtype_or(dtype()), non_blocking, copy)
+      .in_format(o.memory_format_opt());
 }
 
 Tensor Tensor::cpu() const { return to(Device(kCPU)); }
@@ -121,7 +122,8 @@ Tensor Tensor::contiguous(MemoryFormat format) const {
   return clone(format);
 }
 
-Tensor clone(const Tensor& self, MemoryFormat format) {
+Tensor clone(const Tensor& self, std::optional<MemoryFormat> memory_format) {
+  const MemoryFormat format = memory_format.value_or(MemoryFormat::Preserve);
   const DimVector strides = format == MemoryFormat::Preserve ? strides_like(self.layout())
                             : format == MemoryFormat::ChannelsLast
                                 ? channels_last_strides(self.sizes())

@@ -7,6 +7,6 @@
 namespace taeda::inline v0_2 {
 
 /// A copy with the same values, differentiable.
-Tensor clone(const Tensor& self, MemoryFormat format = MemoryFormat::Preserve);
+Tensor clone(const Tensor& self, std::optional<MemoryFormat> format = {});
 
 }  // namespace taeda

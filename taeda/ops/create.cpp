@@ -44,7 +44,8 @@ TensorOptions like(const Tensor& t, const TensorOptions& o) {
 
 }  // namespace
 
-Tensor empty(IntArrayRef sizes, const TensorOptions& o) {
+Tensor empty(IntArrayRef sizes, const TensorOptions& options, std::optional<MemoryFormat> format) {
+  const TensorOptions o = format ? options.memory_format(format) : options;
   if (o.memory_format() != MemoryFormat::ChannelsLast && !o.pinned_memory())
     return finish(make_tensor(sizes, o.dtype(), o.device()), o);
   Layout layout = Layout::contiguous(sizes);
@@ -87,31 +88,39 @@ Tensor scalar_tensor(const Scalar& value, const TensorOptions& o) {
   return full({}, value, o.dtype(o.dtype()));
 }
 
-Tensor empty_like(const Tensor& self, const TensorOptions& options) {
-  const TensorOptions o = like(self, options);
-  if (o.pinned_memory() || o.memory_format() == MemoryFormat::ChannelsLast)
-    return empty(self.sizes(), o);
+Tensor empty_like(const Tensor& self, const TensorOptions& options,
+                  std::optional<MemoryFormat> format) {
+  const TensorOptions o = like(self, format ? options.memory_format(format) : options);
+  const MemoryFormat wanted = o.memory_format_opt().value_or(MemoryFormat::Preserve);
+  if (o.pinned_memory() || wanted != MemoryFormat::Preserve) return empty(self.sizes(), o);
   const Layout layout{self.sizes(), strides_like(self.layout()), 0};
   return finish(make_tensor(layout, o.dtype(), o.device()), o);
 }
 
-Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& o) {
-  Tensor out = empty_like(self, o.requires_grad(false));
+Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& o,
+                 std::optional<MemoryFormat> format) {
+  Tensor out = empty_like(self, o.requires_grad(false), format);
   fill_new(out, value);
   return finish(std::move(out), o);
 }
 
-Tensor zeros_like(const Tensor& self, const TensorOptions& o) {
-  Tensor out = empty_like(self, o.requires_grad(false));
+Tensor zeros_like(const Tensor& self, const TensorOptions& o, std::optional<MemoryFormat> format) {
+  Tensor out = empty_like(self, o.requires_grad(false), format);
   if (out.numel() > 0)  // dense, whatever the order of its dimensions
     fill_zero(out.data_ptr(), out.device(), static_cast<size_t>(out.nbytes()));
   return finish(std::move(out), o);
 }
 
-Tensor ones_like(const Tensor& self, const TensorOptions& o) { return full_like(self, 1, o); }
+Tensor ones_like(const Tensor& self, const TensorOptions& o, std::optional<MemoryFormat> format) {
+  return full_like(self, 1, o, format);
+}
 
 Tensor Tensor::new_empty(IntArrayRef sizes, const TensorOptions& o) const {
   return empty(sizes, like(*this, o));
+}
+Tensor Tensor::new_empty_strided(IntArrayRef sizes, IntArrayRef strides,
+                                 const TensorOptions& o) const {
+  return empty_strided(sizes, strides, like(*this, o));
 }
 Tensor Tensor::new_zeros(IntArrayRef sizes, const TensorOptions& o) const {
   return zeros(sizes, like(*this, o));

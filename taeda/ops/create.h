@@ -1,6 +1,6 @@
 // Making tensors. TensorOptions say dtype, device, requires_grad and memory format; a dtype or a
 // device alone may stand for them: zeros({2, 3}, kLong), ones({2}, "sim:0").
-// [operations]
+// [operations, keyword: memory_format]
 #pragma once
 
 #include "taeda/ops/tensor_literal.h"
@@ -9,7 +9,8 @@
 namespace taeda::inline v0_2 {
 
 /// Uninitialised memory.
-Tensor empty(IntArrayRef size, const TensorOptions& options = {});
+Tensor empty(IntArrayRef size, const TensorOptions& options = {},
+             std::optional<MemoryFormat> memory_format = {});
 /// Uninitialised memory with the strides given, in elements.
 Tensor empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& options = {});
 Tensor zeros(IntArrayRef size, const TensorOptions& options = {});
@@ -21,10 +22,14 @@ Tensor full(IntArrayRef size, const Scalar& value, const TensorOptions& options 
 Tensor scalar_tensor(const Scalar& value, const TensorOptions& options = {});
 
 // Sizes, strides, dtype and device of `self`, unless the options have others.
-Tensor empty_like(const Tensor& self, const TensorOptions& options = {});
-Tensor zeros_like(const Tensor& self, const TensorOptions& options = {});
-Tensor ones_like(const Tensor& self, const TensorOptions& options = {});
-Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& options = {});
+Tensor empty_like(const Tensor& self, const TensorOptions& options = {},
+                  std::optional<MemoryFormat> memory_format = {});
+Tensor zeros_like(const Tensor& self, const TensorOptions& options = {},
+                  std::optional<MemoryFormat> memory_format = {});
+Tensor ones_like(const Tensor& self, const TensorOptions& options = {},
+                 std::optional<MemoryFormat> memory_format = {});
+Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& options = {},
+                 std::optional<MemoryFormat> memory_format = {});
 
 /// start, start + step, ... before `end`. int64 if all three are integers, else the default dtype.
 /// Throws Error for a step of zero or one that leads away from `end`.

@@ -266,7 +266,8 @@ Tensor multiply_and_sum(Tensor left, Tensor right, const DimVector& sums) {
 
 }  // namespace
 
-Tensor einsum(const std::string& text, TensorList inputs) {
+Tensor einsum(std::string_view equation_text, TensorList inputs, IntArrayRef) {
+  const std::string text(equation_text);
   TAEDA_CHECK(!inputs.empty(), "einsum(): must provide at least one operand");
   const Equation equation(text, inputs.size());
   const Space space(equation, inputs);
@@ -324,4 +325,4 @@ Tensor tensordot(const Tensor& self, const Tensor& other, int64_t dims) {
   return tensordot(self, other, a, b);
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

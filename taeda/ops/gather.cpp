@@ -205,6 +205,16 @@ Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Sc
   return out;
 }
 
+Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& value) {
+  TAEDA_CHECK(value.dim() == 0,
+              "index_fill_ only supports a 0-dimensional value tensor, but got tensor with ",
+              value.dim(), " dimension(s).");
+  if (!wants_grad(value)) return index_fill(self, dim, index, value.item());
+  DimVector rows(self.sizes());
+  if (self.dim() > 0) rows[static_cast<size_t>(wrap_dim(dim, self.dim()))] = index.numel();
+  return index_copy(self, dim, index, value.to(self.dtype()).expand(rows));
+}
+
 Tensor& Tensor::index_fill_(int64_t dim, const Tensor& index, const Scalar& value) const {
   return in_place(
       "index_fill_", *this, wants_grad(*this),
@@ -280,7 +290,7 @@ Tensor scalar_like(const Tensor& self, const Tensor& index, const Scalar& value)
 
 }  // namespace
 
-Tensor gather(const Tensor& self, int64_t dim, const Tensor& index) {
+Tensor gather(const Tensor& self, int64_t dim, const Tensor& index, bool /*sparse_grad*/) {
   const int64_t d = wrap_dim(dim, self.dim());
   check_gather("gather", self, d, index, true);
   Tensor out =
@@ -352,6 +362,27 @@ Tensor scatter_add(const Tensor& self, int64_t dim, const Tensor& index, const T
           return TensorVec{g, needs[1] ? source_gradient(g, d, index.unpack(), sizes) : Tensor()};
         });
   return out;
+}
+
+namespace {
+
+std::string_view reduction_of(std::string_view reduce) {
+  TAEDA_CHECK(reduce == "add" || reduce == "multiply",
+              "reduce argument must be either add or multiply.");
+  return reduce == "add" ? "sum" : "prod";
+}
+
+}  // namespace
+
+Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+               std::string_view reduce) {
+  return scatter_reduce(self, dim, index, src, reduction_of(reduce));
+}
+
+Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value,
+               std::string_view reduce) {
+  return scatter_reduce(self, dim, index, full(index.sizes(), value, self.options()),
+                        reduction_of(reduce));
 }
 
 Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Tensor& src) const {

@@ -345,6 +345,10 @@ Tensor& Tensor::index_put_(std::initializer_list<TensorIndex> indices, const Sca
   return index_put_(ArrayRef<TensorIndex>(indices), full({}, value, options()));
 }
 
+Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Scalar& value) const {
+  return index_put_(indices, full({}, value, options()));
+}
+
 Tensor index_put(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& values,
                  bool accumulate) {
   if (AutocastMode::is_active())

@@ -3,6 +3,8 @@
 // [operations, method, out]
 #pragma once
 
+#include <string_view>
+
 #include "taeda/tensor/indexing.h"
 
 namespace taeda::inline v0_2 {
@@ -28,13 +30,23 @@ Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Te
 /// self with `value` in all rows named by `index`.
 /// [in-place: own]
 Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value);
+/// [in-place]
+Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& value);
 
 /// out[i][j] = self[index[i][j]][j] for dim 0, and so on; the result has index's shape.
-Tensor gather(const Tensor& self, int64_t dim, const Tensor& index);
+/// `sparse_grad` is accepted: the gradient is dense.
+Tensor gather(const Tensor& self, int64_t dim, const Tensor& index, bool sparse_grad = false);
 /// self with self[index[i][j]][j] = src[i][j] for dim 0, and so on; of equal targets the last wins.
 /// [in-place: own]
 Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src);
 Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value);
+/// The same, where `reduce` "add" or "multiply" says what becomes of two that meet. Throws Error
+/// for other words.
+/// [in-place]
+Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+               std::string_view reduce);
+Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value,
+               std::string_view reduce);
 /// The same, adding to what is there.
 /// [in-place: own, autocast: promote accelerators]
 Tensor scatter_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src);

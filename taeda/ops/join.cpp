@@ -267,7 +267,26 @@ std::vector<Tensor> tensor_split(const Tensor& self, IntArrayRef indices, int64_
   return out;
 }
 
-std::vector<Tensor> meshgrid(TensorList tensors, const std::string& indexing) {
+std::vector<Tensor> tensor_split(const Tensor& self, const Tensor& indices_or_sections,
+                                 int64_t dim) {
+  const Tensor& t = indices_or_sections;
+  TAEDA_CHECK(t.is_cpu(),
+              "tensor_split expected tensor_indices_or_sections to be on cpu, but it's on ",
+              t.device());
+  TAEDA_CHECK(t.dtype() == kLong,
+              "tensor_split expected tensor_indices_or_sections to have dtype of long, but got ",
+              to_string(t.dtype()));
+  TAEDA_CHECK(t.dim() <= 1,
+              "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or "
+              "one-dimensional tensor, but got a tensor with ",
+              t.dim(), " dims");
+  if (t.dim() == 0) return tensor_split(self, t.item<int64_t>(), dim);
+  const Tensor indices = t.contiguous();
+  return tensor_split(
+      self, IntArrayRef(indices.data_ptr<int64_t>(), static_cast<size_t>(indices.numel())), dim);
+}
+
+std::vector<Tensor> meshgrid(TensorList tensors, std::string_view indexing) {
   TAEDA_CHECK(!tensors.empty(), "meshgrid expects a non-empty TensorList");
   TAEDA_CHECK(indexing == "ij" || indexing == "xy",
               "torch.meshgrid: indexing must be one of \"xy\" "

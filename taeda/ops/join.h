@@ -34,9 +34,13 @@ std::vector<Tensor> unbind(const Tensor& self, int64_t dim = 0);
 /// [method, view]
 std::vector<Tensor> tensor_split(const Tensor& self, int64_t sections, int64_t dim = 0);
 std::vector<Tensor> tensor_split(const Tensor& self, IntArrayRef indices, int64_t dim = 0);
+/// The same with the number, or a vector of the indices, in a tensor of int64 on the CPU.
+/// [method, view]
+std::vector<Tensor> tensor_split(const Tensor& self, const Tensor& indices_or_sections,
+                                 int64_t dim = 0);
 
 /// Coordinates of a grid: tensor i varies along dimension i. `indexing` is "ij", or "xy" to swap
 /// the first two dimensions.
-std::vector<Tensor> meshgrid(TensorList tensors, const std::string& indexing = "ij");
+std::vector<Tensor> meshgrid(TensorList tensors, std::string_view indexing = "ij");
 
 }  // namespace taeda

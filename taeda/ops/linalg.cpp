@@ -117,7 +117,7 @@ Tensor pade13(const Tensor& A) {
 
 std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq(const Tensor& A, const Tensor& B,
                                                  std::optional<double> rcond,
-                                                 std::optional<std::string> driver) {
+                                                 std::optional<std::string_view> driver) {
   const char* const op = "torch.linalg.lstsq";
   const AutocastMode::Pause pause;
   check_same_device(op, {&A, &B});
@@ -133,7 +133,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq(const Tensor& A, const Tensor& 
   const Tensor right = vector ? B.unsqueeze(-1) : B;
   TAEDA_CHECK(A.size(-2) == right.size(-2), op, ": input.size(-2) should match other.size(",
               vector ? "-1)" : "-2)");
-  const std::string name = driver.value_or(A.is_cpu() ? "gelsy" : "gels");
+  const std::string_view name = driver.value_or(A.is_cpu() ? "gelsy" : "gels");
   const bool gels = name == "gels", gelsy = name == "gelsy";
   TAEDA_CHECK(gels || gelsy || name == "gelsd" || name == "gelss", op,
               ": parameter `driver` should be one of (gels, gelsy, gelsd, gelss)");

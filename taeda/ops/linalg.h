@@ -82,25 +82,27 @@ Tensor lu_solve(const Tensor& LU, const Tensor& pivots, const Tensor& B, bool le
 /// min(m, n)), "complete" (Q is [m, m]) or "r" (no Q). Not differentiable for "r", and for
 /// "complete" only if m <= n; the derivative assumes that A's first k columns are independent.
 /// [returns: Q R]
-std::tuple<Tensor, Tensor> qr(const Tensor& A, const std::string& mode = "reduced");
+std::tuple<Tensor, Tensor> qr(const Tensor& A, std::string_view mode = "reduced");
 
 /// (eigenvalues in ascending order, eigenvectors as columns) of a symmetric matrix, of which only
 /// the lower (`UPLO` "L") or upper ("U") triangle is read. The derivative of eigenvectors exists if
 /// eigenvalues differ, and is meaningful for losses that do not depend on the vectors' signs.
 /// [returns: eigenvalues eigenvectors]
-std::tuple<Tensor, Tensor> eigh(const Tensor& A, const std::string& UPLO = "L");
+std::tuple<Tensor, Tensor> eigh(const Tensor& A, std::string_view UPLO = "L");
 /// [not returns]
-Tensor eigvalsh(const Tensor& A, const std::string& UPLO = "L");
+Tensor eigvalsh(const Tensor& A, std::string_view UPLO = "L");
 
 /// (U, S, Vh) with A = U diag(S) Vh, S in descending order. U is [m, m] and Vh [n, n] if
 /// `full_matrices`, else [m, k] and [k, n], k = min(m, n). The derivative (J. Townsend,
 /// "Differentiating the Singular Value Decomposition", 2016) exists for the first k vectors if the
 /// singular values differ and, for U or Vh that are not square, are not zero; it is meaningful for
 /// losses that do not depend on the vectors' signs.
+/// `driver` names one of cuSOLVER's methods; it is accepted, and devices choose their own.
 /// [returns: U S Vh]
-std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& A, bool full_matrices = true);
+std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& A, bool full_matrices = true,
+                                       std::optional<std::string_view> driver = {});
 /// [not returns]
-Tensor svdvals(const Tensor& A);
+Tensor svdvals(const Tensor& A, std::optional<std::string_view> driver = {});
 
 /// The Moore-Penrose inverse. Singular values (eigenvalues if `hermitian`) below max(atol, rtol *
 /// the largest) count as zero; rtol is by default eps * max(m, n), or 0 if atol is given. The
@@ -120,7 +122,7 @@ Tensor matrix_rank(const Tensor& A, std::optional<double> atol = {},
 /// [returns: solution residuals rank singular_values]
 std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq(const Tensor& A, const Tensor& B,
                                                  std::optional<double> rcond = {},
-                                                 std::optional<std::string> driver = {});
+                                                 std::optional<std::string_view> driver = {});
 
 /// (sum |x|^ord)^(1/ord) over `dim`; over all dimensions if the list is empty.
 /// [dtypes: floating complex]
@@ -132,19 +134,19 @@ Tensor vector_norm(const Tensor& A, const Scalar& ord = 2, IntArrayRef dim = {},
 /// [dtypes: floating complex]
 Tensor matrix_norm(const Tensor& A, const Scalar& ord, IntArrayRef dim = {-2, -1},
                    bool keepdim = false, OptionalDtype dtype = {});
-Tensor matrix_norm(const Tensor& A, const char* ord = "fro", IntArrayRef dim = {-2, -1},
+Tensor matrix_norm(const Tensor& A, std::string_view ord = "fro", IntArrayRef dim = {-2, -1},
                    bool keepdim = false, OptionalDtype dtype = {});
 /// matrix_norm if `ord` is given and `dim` names two dimensions, or is empty and A has two; else
 /// vector_norm, whose `ord` is by default 2.
 /// [dtypes: floating complex]
 Tensor norm(const Tensor& A, const OptionalScalar& ord = {}, IntArrayRef dim = {},
             bool keepdim = false, OptionalDtype dtype = {});
-Tensor norm(const Tensor& A, const char* ord, IntArrayRef dim = {}, bool keepdim = false,
+Tensor norm(const Tensor& A, std::string_view ord, IntArrayRef dim = {}, bool keepdim = false,
             OptionalDtype dtype = {});
 /// |A| |A^-1| in the norm `p`, by default 2; for 2 and -2, which take any matrix, the largest
 /// singular value over the smallest, or the reverse. inf for singular matrices.
 Tensor cond(const Tensor& A, const OptionalScalar& p = {});
-Tensor cond(const Tensor& A, const char* p);
+Tensor cond(const Tensor& A, std::string_view p);
 
 /// A^n of square matrices; negative powers invert. Takes every dtype that `matmul` takes.
 /// [method, not dtypes]
@@ -174,10 +176,13 @@ inline Tensor cholesky(const Tensor& self, bool upper = false) {
 /// [method]
 Tensor logdet(const Tensor& self);
 /// X with A X = B, from A's Cholesky factor.
+/// [method]
 Tensor cholesky_solve(const Tensor& B, const Tensor& L, bool upper = false);
 /// The inverse of A, from its Cholesky factor.
+/// [method]
 Tensor cholesky_inverse(const Tensor& L, bool upper = false);
 /// The Moore-Penrose inverse; singular values below rcond * the largest count as zero.
+/// [method]
 inline Tensor pinverse(const Tensor& self, double rcond = 1e-15) {
   return linalg::pinv(self, {}, rcond);
 }
@@ -187,7 +192,7 @@ inline std::tuple<Tensor, Tensor> qr(const Tensor& self, bool some = true) {
   return linalg::qr(self, some ? "reduced" : "complete");
 }
 /// (U, S, V) with self = U diag(S) V^T; U and V have min(m, n) columns, or all unless `some`.
-/// [returns: U S V]
+/// [method, returns: U S V]
 std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& self, bool some = true);
 /// linalg::cross along `dim`, by default the first dimension of size 3.
 /// [method, dtypes: floating complex integral]

@@ -104,7 +104,7 @@ std::string svd_failed(int64_t info) {
       info, ").");
 }
 
-bool reads_upper(const std::string& uplo) {
+bool reads_upper(std::string_view uplo) {
   const char c = uplo.empty() ? '?' : static_cast<char>(std::toupper(uplo[0]));
   TAEDA_CHECK(c == 'L' || c == 'U', "Expected UPLO argument to be 'L' or 'U', but got ", uplo);
   return c == 'U';
@@ -152,7 +152,7 @@ Singular svd_values(const Tensor& A, int64_t columns) {
 
 }  // namespace
 
-std::tuple<Tensor, Tensor> qr(const Tensor& A, const std::string& mode) {
+std::tuple<Tensor, Tensor> qr(const Tensor& A, std::string_view mode) {
   check_matrix("linalg.qr", A);
   check_solver_dtype("linalg.qr", A);
   const bool with_q = mode != "r", complete = mode == "complete";
@@ -190,7 +190,7 @@ std::tuple<Tensor, Tensor> qr(const Tensor& A, const std::string& mode) {
   return {q, r};
 }
 
-std::tuple<Tensor, Tensor> eigh(const Tensor& A, const std::string& UPLO) {
+std::tuple<Tensor, Tensor> eigh(const Tensor& A, std::string_view UPLO) {
   check_square_input("linalg.eigh", A);
   if (reads_upper(UPLO)) return eigh(A.mT(), "L");
   auto [w, v] = eigh_values(A, true);
@@ -202,13 +202,14 @@ std::tuple<Tensor, Tensor> eigh(const Tensor& A, const std::string& UPLO) {
   return {w, v};
 }
 
-Tensor eigvalsh(const Tensor& A, const std::string& UPLO) {
+Tensor eigvalsh(const Tensor& A, std::string_view UPLO) {
   if (wants_grad(A)) return std::get<0>(eigh(A, UPLO));
   check_square_input("linalg.eigh", A);
   return std::get<0>(eigh_values(reads_upper(UPLO) ? A.mT() : A, false));
 }
 
-std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& A, bool full_matrices) {
+std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& A, bool full_matrices,
+                                       std::optional<std::string_view>) {
   check_matrix("linalg.svd", A);
   check_solver_dtype("linalg.svd", A);
   const int64_t m = A.size(-2), n = A.size(-1);
@@ -228,7 +229,7 @@ std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& A, bool full_matrices) {
   return {f.u, f.s, f.vh};
 }
 
-Tensor svdvals(const Tensor& A) {
+Tensor svdvals(const Tensor& A, std::optional<std::string_view>) {
   if (wants_grad(A)) return std::get<1>(linalg::svd(A, false));
   check_matrix("linalg.svd", A);
   check_solver_dtype("linalg.svd", A);

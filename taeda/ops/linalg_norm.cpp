@@ -133,11 +133,11 @@ Tensor matrix_norm(const Tensor& A, const Scalar& ord, IntArrayRef dim, bool kee
   return keepdim ? out : drop_dims(out, dims);
 }
 
-Tensor matrix_norm(const Tensor& A, const char* ord, IntArrayRef dim, bool keepdim,
+Tensor matrix_norm(const Tensor& A, std::string_view ord, IntArrayRef dim, bool keepdim,
                    OptionalDtype dtype) {
   const auto dims = matrix_dims(A, dim);
   check_norm_dtypes("linalg.matrix_norm", A, dtype);
-  const std::string name = ord;
+  const std::string name(ord);
   TAEDA_CHECK(name == "fro" || name == "nuc", "linalg.matrix_norm: Order ", name,
               " not supported.");
   const Tensor x = converted(A, dtype);
@@ -158,8 +158,8 @@ Tensor norm(const Tensor& A, const OptionalScalar& ord, IntArrayRef dim, bool ke
   return linalg::vector_norm(A, ord.value_or(2), dim, keepdim, dtype);
 }
 
-Tensor norm(const Tensor& A, const char* ord, IntArrayRef dim, bool keepdim, OptionalDtype dtype) {
-  if (!ord) return linalg::norm(A, OptionalScalar(), dim, keepdim, dtype);
+Tensor norm(const Tensor& A, std::string_view ord, IntArrayRef dim, bool keepdim,
+            OptionalDtype dtype) {
   return dim.empty() ? matrix_norm(A, ord, {-2, -1}, keepdim, dtype)
                      : matrix_norm(A, ord, dim, keepdim, dtype);
 }
@@ -182,10 +182,9 @@ Tensor cond(const Tensor& A, const OptionalScalar& p) {
   return matrix_norm(A, *p).mul(matrix_norm(inverse.masked_fill(failed, kInfinity), *p));
 }
 
-Tensor cond(const Tensor& A, const char* p) {
-  if (!p) return cond(A, OptionalScalar());
+Tensor cond(const Tensor& A, std::string_view p) {
   check_matrix("linalg.cond", A, "");
-  const std::string name = p;
+  const std::string name(p);
   TAEDA_CHECK(name == "fro" || name == "nuc", "linalg.cond got an invalid norm type: ", name);
   check_square(concat("linalg.cond(ord=", name, ")").c_str(), A);
   if (name == "nuc") {

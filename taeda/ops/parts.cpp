@@ -164,7 +164,7 @@ Tensor scatter_extreme(const Tensor& self, int64_t dim, const Tensor& index, con
 }  // namespace
 
 Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
-                      const std::string& reduce, bool include_self) {
+                      std::string_view reduce, bool include_self) {
   const int64_t d = wrap_dim(dim, self.dim());
   const Tensor part = part_for(index, src);
   if (index.numel() == 0) return self.clone();
@@ -190,11 +190,28 @@ Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool a
   return index_put(self.reshape({-1}), places, source.reshape({-1}), accumulate).view(self.sizes());
 }
 
+namespace {
+
+void check_isin(const Tensor& t) {
+  TAEDA_CHECK(t.dtype() != kBool && !t.is_complex(),
+              "Unsupported input type encountered for isin(): ", to_string(t.dtype()));
+}
+
+}  // namespace
+
+Tensor isin(const Tensor& elements, const Scalar& test_element, bool, bool invert) {
+  check_isin(elements);
+  return invert ? elements.ne(test_element) : elements.eq(test_element);
+}
+
+Tensor isin(const Scalar& element, const Tensor& test_elements, bool assume_unique, bool invert) {
+  return isin(full({}, element, test_elements.options()), test_elements, assume_unique, invert);
+}
+
 Tensor isin(const Tensor& elements, const Tensor& test_elements, bool /*assume_unique*/,
             bool invert) {
-  for (const Tensor* t : {&elements, &test_elements})
-    TAEDA_CHECK(t->dtype() != kBool && !t->is_complex(),
-                "Unsupported input type encountered for isin(): ", to_string(t->dtype()));
+  check_isin(elements);
+  check_isin(test_elements);
   NoGradGuard guard;
   const int64_t n = test_elements.numel();
   if (n == 0) return full(elements.sizes(), invert, elements.options().dtype(kBool));

@@ -2,6 +2,8 @@
 // [operations, method, out]
 #pragma once
 
+#include <string_view>
+
 #include "taeda/tensor/tensor.h"
 
 namespace taeda::inline v0_2 {
@@ -21,13 +23,17 @@ Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& sour
 /// "amin"; self's own elements take part if `include_self`. Equal extremes share the gradient.
 /// [in-place]
 Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
-                      const std::string& reduce, bool include_self = true);
+                      std::string_view reduce, bool include_self = true);
 /// A copy whose elements at `index` of the flattened tensor are `source`, or have it added.
 /// [in-place, dtypes: integral]
 Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate = false);
 /// Whether each element (each other one, if `invert`) is among `test_elements`.
 /// [not method, dtypes: floating integral]
 Tensor isin(const Tensor& elements, const Tensor& test_elements, bool assume_unique = false,
+            bool invert = false);
+Tensor isin(const Tensor& elements, const Scalar& test_element, bool assume_unique = false,
+            bool invert = false);
+Tensor isin(const Scalar& element, const Tensor& test_elements, bool assume_unique = false,
             bool invert = false);
 
 /// tensor_split along columns (the only dimension of vectors), rows and depth. Throws Error unless

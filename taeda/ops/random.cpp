@@ -71,7 +71,7 @@ void draw_integers(const Tensor& t, int64_t from, uint64_t range, Generator& gen
 
 }  // namespace
 
-Tensor& Tensor::uniform_(double from, double to, Generator* generator) const {
+Tensor& Tensor::uniform_(double from, double to, GeneratorArg generator) const {
   TAEDA_CHECK(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from,
               " > to=", to);
   return fill_random("uniform_", *this, [&](const Tensor& t) {
@@ -79,7 +79,7 @@ Tensor& Tensor::uniform_(double from, double to, Generator* generator) const {
   });
 }
 
-Tensor& Tensor::normal_(double mean, double std, Generator* generator) const {
+Tensor& Tensor::normal_(double mean, double std, GeneratorArg generator) const {
   TAEDA_CHECK(std >= 0, "normal expects std >= 0.0, but found std ", std);
   return fill_random("normal_", *this, [&](const Tensor& t) {
     Generator& g = generator_for(*this, generator);
@@ -110,17 +110,17 @@ uint64_t largest_random(ScalarType dtype) {
 
 }  // namespace
 
-Tensor& Tensor::random_(Generator* generator) const {
+Tensor& Tensor::random_(GeneratorArg generator) const {
   return fill_random("random_", *this, [&](const Tensor& t) {
     draw_integers(t, 0, largest_random(dtype()) + 1, generator_for(*this, generator));
   });
 }
 
-Tensor& Tensor::random_(int64_t to, Generator* generator) const {
+Tensor& Tensor::random_(int64_t to, GeneratorArg generator) const {
   return random_(0, to, generator);
 }
 
-Tensor& Tensor::random_(int64_t from, int64_t to, Generator* generator) const {
+Tensor& Tensor::random_(int64_t from, int64_t to, GeneratorArg generator) const {
   TAEDA_CHECK(from < to, "random_ expects 'from' to be less than 'to', but got from=", from,
               " >= to=", to);
   if (is_integral(dtype(), true)) {
@@ -138,7 +138,23 @@ Tensor& Tensor::random_(int64_t from, int64_t to, Generator* generator) const {
   });
 }
 
-Tensor& Tensor::bernoulli_(double p, Generator* generator) const {
+Tensor& Tensor::random_(int64_t from, OptionalDim to, GeneratorArg generator) const {
+  if (to) return random_(from, *to, generator);
+  const uint64_t last = largest_random(dtype());
+  TAEDA_CHECK(from < 0 || static_cast<uint64_t>(from) <= last, "random_ expects 'from' to be less ",
+              "than or equal to the largest number of ", dtype_name(dtype()),
+              ", but got from=", from);
+  const uint64_t range = last + 1 - static_cast<uint64_t>(from);  // 0: all of int64
+  return fill_random("random_", *this, [&](const Tensor& t) {
+    draw_integers(t, from, range, generator_for(*this, generator));
+  });
+}
+
+Tensor& Tensor::bernoulli_(const Tensor& p, GeneratorArg generator) const {
+  return copy_(taeda::bernoulli(p.detach(), generator).expand(sizes()));
+}
+
+Tensor& Tensor::bernoulli_(double p, GeneratorArg generator) const {
   TAEDA_CHECK(p >= 0 && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", p);
   return fill_random("bernoulli_", *this, [&](const Tensor& t) {
     // PyTorch compares numbers of 53 bits here, whatever the dtype.
@@ -148,7 +164,7 @@ Tensor& Tensor::bernoulli_(double p, Generator* generator) const {
   });
 }
 
-Tensor& Tensor::exponential_(double lambd, Generator* generator) const {
+Tensor& Tensor::exponential_(double lambd, GeneratorArg generator) const {
   TAEDA_CHECK(lambd > 0, "exponential_ expects lambda > 0.0, but found lambda=", lambd);
   return fill_random("exponential_", *this, [&](const Tensor& t) {
     const Tensor u = make_tensor(t.sizes(), t.is_cpu() ? kDouble : t.dtype(), t.device());
@@ -157,7 +173,7 @@ Tensor& Tensor::exponential_(double lambd, Generator* generator) const {
   });
 }
 
-Tensor& Tensor::geometric_(double p, Generator* generator) const {
+Tensor& Tensor::geometric_(double p, GeneratorArg generator) const {
   TAEDA_CHECK(0 < p && p < 1, "geometric_ expects p to be in (0, 1), but got p=", p);
   return fill_random("geometric_", *this, [&](const Tensor& t) {
     const Tensor u = make_tensor(t.sizes(), kDouble, t.device());
@@ -166,7 +182,7 @@ Tensor& Tensor::geometric_(double p, Generator* generator) const {
   });
 }
 
-Tensor& Tensor::cauchy_(double median, double sigma, Generator* generator) const {
+Tensor& Tensor::cauchy_(double median, double sigma, GeneratorArg generator) const {
   check_floating("cauchy_", *this);
   return fill_random("cauchy_", *this, [&](const Tensor& t) {
     const Tensor u = make_tensor(t.sizes(), kDouble, t.device());
@@ -175,7 +191,7 @@ Tensor& Tensor::cauchy_(double median, double sigma, Generator* generator) const
   });
 }
 
-Tensor& Tensor::log_normal_(double mean, double std, Generator* generator) const {
+Tensor& Tensor::log_normal_(double mean, double std, GeneratorArg generator) const {
   TAEDA_CHECK(std > 0, "log_normal_ expects std > 0.0, but found std=", std);
   check_floating("log_normal_", *this);
   return fill_random("log_normal_", *this, [&](const Tensor& t) {
@@ -192,26 +208,26 @@ Tensor& Tensor::log_normal_(double mean, double std, Generator* generator) const
   });
 }
 
-Tensor rand(IntArrayRef sizes, const TensorOptions& o, Generator* generator) {
+Tensor rand(IntArrayRef sizes, const TensorOptions& o, GeneratorArg generator) {
   Tensor out = empty(sizes, o.requires_grad(false));
   out.uniform_(0, 1, generator);
   return finish(std::move(out), o);
 }
 
-Tensor rand_like(const Tensor& self, const TensorOptions& o) {
-  Tensor out = empty_like(self, o.requires_grad(false));
+Tensor rand_like(const Tensor& self, const TensorOptions& o, std::optional<MemoryFormat> format) {
+  Tensor out = empty_like(self, o.requires_grad(false), format);
   out.uniform_();
   return finish(std::move(out), o);
 }
 
-Tensor randn(IntArrayRef sizes, const TensorOptions& o, Generator* generator) {
+Tensor randn(IntArrayRef sizes, const TensorOptions& o, GeneratorArg generator) {
   Tensor out = empty(sizes, o.requires_grad(false));
   out.normal_(0, 1, generator);
   return finish(std::move(out), o);
 }
 
-Tensor randn_like(const Tensor& self, const TensorOptions& o) {
-  Tensor out = empty_like(self, o.requires_grad(false));
+Tensor randn_like(const Tensor& self, const TensorOptions& o, std::optional<MemoryFormat> format) {
+  Tensor out = empty_like(self, o.requires_grad(false), format);
   out.normal_();
   return finish(std::move(out), o);
 }
@@ -221,14 +237,15 @@ Tensor randint(int64_t high, IntArrayRef sizes, const TensorOptions& o) {
 }
 
 Tensor randint(int64_t low, int64_t high, IntArrayRef sizes, const TensorOptions& o,
-               Generator* generator) {
+               GeneratorArg generator) {
   Tensor out = empty(sizes, o.dtype(o.dtype_or(kLong)).requires_grad(false));
   out.random_(low, high, generator);
   return finish(std::move(out), o);
 }
 
-Tensor randint_like(const Tensor& self, int64_t low, int64_t high, const TensorOptions& o) {
-  Tensor out = empty_like(self, o.requires_grad(false));
+Tensor randint_like(const Tensor& self, int64_t low, int64_t high, const TensorOptions& o,
+                    std::optional<MemoryFormat> format) {
+  Tensor out = empty_like(self, o.requires_grad(false), format);
   out.random_(low, high);
   return finish(std::move(out), o);
 }
@@ -255,7 +272,7 @@ int64_t most_counted(ScalarType t) {
 
 }  // namespace
 
-Tensor randperm(int64_t n, const TensorOptions& o, Generator* generator) {
+Tensor randperm(int64_t n, const TensorOptions& o, GeneratorArg generator) {
   TAEDA_CHECK(n >= 0, "n must be non-negative, got", n);
   const ScalarType dtype = o.dtype_or(kLong);
   TAEDA_CHECK(n <= most_counted(dtype), "randperm: n is too large for result tensor type: '", dtype,
@@ -269,7 +286,7 @@ Tensor randperm(int64_t n, const TensorOptions& o, Generator* generator) {
   return finish(out.to(dtype), o);
 }
 
-Tensor bernoulli(const Tensor& self, Generator* generator) {
+Tensor bernoulli(const Tensor& self, GeneratorArg generator) {
   NoGradGuard guard;
   if (self.is_cpu() && self.numel() > 0) {
     const auto [least, most] = self.aminmax();  // NaN if there is one
@@ -283,11 +300,11 @@ Tensor bernoulli(const Tensor& self, Generator* generator) {
   return u.lt(self).to(self.dtype());
 }
 
-Tensor bernoulli(const Tensor& self, double p, Generator* generator) {
+Tensor bernoulli(const Tensor& self, double p, GeneratorArg generator) {
   return empty_like(self).bernoulli_(p, generator);
 }
 
-Tensor normal(const Tensor& mean, double std, Generator* generator) {
+Tensor normal(const Tensor& mean, double std, GeneratorArg generator) {
   NoGradGuard guard;
   return empty_like(mean).normal_(0, std, generator).add_(mean);
 }
@@ -302,13 +319,13 @@ void check_std(const Tensor& std) {
 
 }  // namespace
 
-Tensor normal(double mean, const Tensor& std, Generator* generator) {
+Tensor normal(double mean, const Tensor& std, GeneratorArg generator) {
   NoGradGuard guard;
   check_std(std);
   return empty_like(std).normal_(0, 1, generator).mul_(std).add_(mean);
 }
 
-Tensor normal(const Tensor& mean, const Tensor& std, Generator* generator) {
+Tensor normal(const Tensor& mean, const Tensor& std, GeneratorArg generator) {
   NoGradGuard guard;
   check_std(std);
   const DimVector shape = broadcast_sizes(mean.sizes(), std.sizes());
@@ -316,7 +333,7 @@ Tensor normal(const Tensor& mean, const Tensor& std, Generator* generator) {
 }
 
 Tensor normal(double mean, double std, IntArrayRef sizes, const TensorOptions& o,
-              Generator* generator) {
+              GeneratorArg generator) {
   Tensor out = empty(sizes, o.requires_grad(false));
   out.normal_(mean, std, generator);
   return finish(std::move(out), o);
@@ -342,7 +359,7 @@ void check_weights(const Tensor& weights, int64_t num_samples, bool replacement)
 }  // namespace
 
 Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement,
-                   Generator* generator) {
+                   GeneratorArg generator) {
   check_weights(self, num_samples, replacement);
   NoGradGuard guard;
   if (!replacement || num_samples == 1) {

@@ -49,16 +49,30 @@ Tensor tile(const Tensor& self, IntArrayRef repeats) {
   return self.repeat(all);
 }
 
-Tensor repeat_interleave(const Tensor& self, int64_t repeats, OptionalDim dim) {
+namespace {
+
+Tensor of_size(Tensor repeated, OptionalDim dim, OptionalDim output_size) {
+  const int64_t have = repeated.size(dim.value_or(0));
+  TAEDA_CHECK(!output_size || *output_size == have,
+              "repeat_interleave: Invalid output_size, expected ", have, " but got ",
+              output_size.value_or(have));
+  return repeated;
+}
+
+}  // namespace
+
+Tensor repeat_interleave(const Tensor& self, int64_t repeats, OptionalDim dim,
+                         OptionalDim output_size) {
   TAEDA_CHECK(repeats >= 0, "repeats can not be negative");
-  if (!dim || self.dim() == 0) return self.reshape({-1, 1}).expand({-1, repeats}).reshape({-1});
+  if (!dim || self.dim() == 0)
+    return of_size(self.reshape({-1, 1}).expand({-1, repeats}).reshape({-1}), {}, output_size);
   const int64_t d = wrap_dim(*dim, self.dim());
   DimVector wide(self.sizes());
   wide.insert(static_cast<size_t>(d) + 1, repeats);
-  return self.unsqueeze(d + 1).expand(wide).flatten(d, d + 1);
+  return of_size(self.unsqueeze(d + 1).expand(wide).flatten(d, d + 1), d, output_size);
 }
 
-Tensor repeat_interleave(const Tensor& repeats) {
+Tensor repeat_interleave(const Tensor& repeats, OptionalDim output_size) {
   TAEDA_CHECK(repeats.dim() == 1, "repeat_interleave only accept 1D vector as repeat");
   TAEDA_CHECK(repeats.dtype() == kLong || repeats.dtype() == kInt,
               "repeats has to be Long or Int tensor");
@@ -68,18 +82,20 @@ Tensor repeat_interleave(const Tensor& repeats) {
   TAEDA_CHECK(counts.min().item<int64_t>() >= 0, "repeats can not be negative");
   Tensor out = empty({counts.sum().item<int64_t>()}, counts.options());
   if (out.numel() > 0) repeat_counts_slot(out.device().type(), out, counts);
-  return out;
+  return of_size(std::move(out), {}, output_size);
 }
 
-Tensor repeat_interleave(const Tensor& self, const Tensor& repeats, OptionalDim dim) {
+Tensor repeat_interleave(const Tensor& self, const Tensor& repeats, OptionalDim dim,
+                         OptionalDim output_size) {
   const Tensor input = dim ? self : self.reshape({-1});
   const int64_t d = wrap_dim(dim.value_or(0), input.dim());
   const int64_t n = input.size(d);
   const bool shared = repeats.numel() == 1;
   TAEDA_CHECK(repeats.dim() <= 1 && (shared || repeats.numel() == n),
               "repeats must have the same size as input along dim");
-  return input.index_select(d,
-                            repeat_interleave(shared ? repeats.reshape({1}).expand({n}) : repeats));
+  const Tensor index =
+      repeat_interleave(shared ? repeats.reshape({1}).expand({n}) : repeats, output_size);
+  return input.index_select(d, index);
 }
 
 Tensor flip(const Tensor& self, IntArrayRef dims) {
@@ -206,4 +222,4 @@ Tensor diag_embed(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2
   return out;
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -11,13 +11,14 @@ Tensor repeat(const Tensor& self, IntArrayRef repeats);
 /// The same, where missing numbers stand for 1 in front.
 Tensor tile(const Tensor& self, IntArrayRef repeats);
 /// Every entry along `dim` (of the flattened tensor, without one) `repeats` times in a row; or
-/// entry i repeats[i] times.
-Tensor repeat_interleave(const Tensor& self, int64_t repeats, OptionalDim dim = {});
-/// [not method]
-Tensor repeat_interleave(const Tensor& self, const Tensor& repeats, OptionalDim dim = {});
+/// entry i repeats[i] times. Throws Error unless the size is `output_size`, if that is given.
+Tensor repeat_interleave(const Tensor& self, int64_t repeats, OptionalDim dim = {},
+                         OptionalDim output_size = {});
+Tensor repeat_interleave(const Tensor& self, const Tensor& repeats, OptionalDim dim = {},
+                         OptionalDim output_size = {});
 /// 0 repeats[0] times, 1 repeats[1] times, ...
 /// [not method]
-Tensor repeat_interleave(const Tensor& repeats);
+Tensor repeat_interleave(const Tensor& repeats, OptionalDim output_size = {});
 /// The order of the elements along `dims` reversed. Unlike numpy's it is a copy.
 Tensor flip(const Tensor& self, IntArrayRef dims);
 /// [not in-place]

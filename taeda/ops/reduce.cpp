@@ -93,8 +93,6 @@ Tensor logical(const ReduceSlot& slot, const Tensor& self, IntArrayRef dims, boo
   return out.to(bool_dtype(self));
 }
 
-IntArrayRef one_dim(const OptionalDim& dim) { return dim ? IntArrayRef(*dim) : IntArrayRef(); }
-
 }  // namespace
 
 Tensor sum(const Tensor& self, OptionalDtype dtype) {
@@ -144,7 +142,7 @@ Tensor all(const Tensor& self, int64_t dim, bool keepdim) {
   return logical(all_slot, self, dim, keepdim);
 }
 
-Tensor count_nonzero(const Tensor& self, OptionalDim dim) { return self.ne(0).sum(one_dim(dim)); }
+Tensor count_nonzero(const Tensor& self, IntArrayRef dim) { return self.ne(0).sum(dim); }
 
 // As PyTorch: subtracting the maximum unless it is infinite keeps exp in range.
 Tensor logsumexp(const Tensor& self, IntArrayRef dims, bool keepdim) {

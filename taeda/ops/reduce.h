@@ -57,6 +57,9 @@ std::tuple<Tensor, Tensor> median(const Tensor& self, int64_t dim, bool keepdim 
 /// [dtypes: floating]
 Tensor var(const Tensor& self, IntArrayRef dim = {}, bool unbiased = true, bool keepdim = false);
 Tensor std(const Tensor& self, IntArrayRef dim = {}, bool unbiased = true, bool keepdim = false);
+/// `correction` as a number, 1 if there is none.
+Tensor var(const Tensor& self, IntArrayRef dim, OptionalDim correction, bool keepdim = false);
+Tensor std(const Tensor& self, IntArrayRef dim, OptionalDim correction, bool keepdim = false);
 /// [not method, dtypes: floating]
 Tensor var_correction(const Tensor& self, IntArrayRef dim, double correction, bool keepdim = false);
 Tensor std_correction(const Tensor& self, IntArrayRef dim, double correction, bool keepdim = false);
@@ -66,12 +69,20 @@ std::tuple<Tensor, Tensor> var_mean(const Tensor& self, IntArrayRef dim = {}, bo
                                     bool keepdim = false);
 std::tuple<Tensor, Tensor> std_mean(const Tensor& self, IntArrayRef dim = {}, bool unbiased = true,
                                     bool keepdim = false);
+std::tuple<Tensor, Tensor> var_mean(const Tensor& self, IntArrayRef dim, OptionalDim correction,
+                                    bool keepdim = false);
+std::tuple<Tensor, Tensor> std_mean(const Tensor& self, IntArrayRef dim, OptionalDim correction,
+                                    bool keepdim = false);
 
 /// (sum |x|^p)^(1/p); p = 0 counts nonzero elements, p = inf and -inf are the largest and smallest
 /// absolute value.
 /// [autocast: float32 accelerators, dtypes: floating complex]
 Tensor norm(const Tensor& self, const Scalar& p = 2);
-Tensor norm(const Tensor& self, const Scalar& p, IntArrayRef dim, bool keepdim = false);
+Tensor norm(const Tensor& self, const OptionalScalar& p, IntArrayRef dim, bool keepdim = false);
+/// The same of the tensor as `dtype`.
+Tensor norm(const Tensor& self, const OptionalScalar& p, ScalarType dtype);
+Tensor norm(const Tensor& self, const OptionalScalar& p, IntArrayRef dim, bool keepdim,
+            ScalarType dtype);
 /// [not method, autocast: float32 accelerators, dtypes: floating complex]
 Tensor vector_norm(const Tensor& self, const Scalar& p = 2, IntArrayRef dim = {},
                    bool keepdim = false);
@@ -81,7 +92,11 @@ Tensor any(const Tensor& self);
 Tensor any(const Tensor& self, int64_t dim, bool keepdim = false);
 Tensor all(const Tensor& self);
 Tensor all(const Tensor& self, int64_t dim, bool keepdim = false);
-Tensor count_nonzero(const Tensor& self, OptionalDim dim = {});
+/// How many elements are not zero.
+Tensor count_nonzero(const Tensor& self, IntArrayRef dim = {});
+inline Tensor count_nonzero(const Tensor& self, std::same_as<OptionalDim> auto dim) {
+  return count_nonzero(self, dim ? IntArrayRef(*dim) : IntArrayRef());
+}
 
 /// log(sum(exp(x))), computed without overflow.
 /// [autocast: float32 accelerators, dtypes: floating integral bool]

@@ -121,6 +121,12 @@ Tensor var_correction(const Tensor& self, IntArrayRef dims, double correction, b
 Tensor std_correction(const Tensor& self, IntArrayRef dims, double correction, bool keepdim) {
   return var_or_std(true, self, dims, correction, keepdim);
 }
+Tensor var(const Tensor& self, IntArrayRef dims, OptionalDim correction, bool keepdim) {
+  return var_or_std(false, self, dims, static_cast<double>(correction.value_or(1)), keepdim);
+}
+Tensor std(const Tensor& self, IntArrayRef dims, OptionalDim correction, bool keepdim) {
+  return var_or_std(true, self, dims, static_cast<double>(correction.value_or(1)), keepdim);
+}
 std::tuple<Tensor, Tensor> var_mean(const Tensor& self, IntArrayRef dims, bool unbiased,
                                     bool keepdim) {
   return with_mean(false, self, dims, unbiased, keepdim);
@@ -130,13 +136,29 @@ std::tuple<Tensor, Tensor> std_mean(const Tensor& self, IntArrayRef dims, bool u
   return with_mean(true, self, dims, unbiased, keepdim);
 }
 
+std::tuple<Tensor, Tensor> var_mean(const Tensor& self, IntArrayRef dims, OptionalDim correction,
+                                    bool keepdim) {
+  return with_mean(false, self, dims, static_cast<double>(correction.value_or(1)), keepdim);
+}
+std::tuple<Tensor, Tensor> std_mean(const Tensor& self, IntArrayRef dims, OptionalDim correction,
+                                    bool keepdim) {
+  return with_mean(true, self, dims, static_cast<double>(correction.value_or(1)), keepdim);
+}
+
 Tensor norm(const Tensor& self, const Scalar& p) {
   if (AutocastMode::is_active()) return policy::declared<"norm">(norm_of, self, p);
   return norm_impl("NormBackward0", self, p.toDouble(), {}, false);
 }
-Tensor norm(const Tensor& self, const Scalar& p, IntArrayRef dims, bool keepdim) {
+Tensor norm(const Tensor& self, const OptionalScalar& p, IntArrayRef dims, bool keepdim) {
   if (AutocastMode::is_active()) return policy::declared<"norm">(norm_of, self, p, dims, keepdim);
-  return norm_impl("NormBackward1", self, p.toDouble(), dims, keepdim);
+  return norm_impl("NormBackward1", self, p.value_or(2).toDouble(), dims, keepdim);
+}
+Tensor norm(const Tensor& self, const OptionalScalar& p, ScalarType dtype) {
+  return norm(self.to(dtype), p.value_or(2));
+}
+Tensor norm(const Tensor& self, const OptionalScalar& p, IntArrayRef dims, bool keepdim,
+            ScalarType dtype) {
+  return norm(self.to(dtype), p, dims, keepdim);
 }
 Tensor vector_norm(const Tensor& self, const Scalar& p, IntArrayRef dims, bool keepdim) {
   if (AutocastMode::is_active())

@@ -226,6 +226,12 @@ Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
   return record_slice(self, std::move(out), d, from, from + length, 1);
 }
 
+Tensor narrow(const Tensor& self, int64_t dim, const Tensor& start, int64_t length) {
+  TAEDA_CHECK(start.dim() == 0 && is_integral(start.dtype()),
+              "start must be an 0-dim integral Tensor.");
+  return narrow(self, dim, start.item<int64_t>(), length);
+}
+
 Tensor squeeze(const Tensor& self) {
   Tensor out = make_view(self, self.layout().squeeze());
   if (wants_grad(self))
@@ -319,6 +325,12 @@ Tensor detail::unfold_backward(const Tensor& g, IntArrayRef sizes, int64_t dim, 
     record("UnfoldBackwardBackward0", out, {g},
            [dim, size, step](const Tensor& gg) { return gg.unfold(dim, size, step); });
   return out;
+}
+
+Tensor Tensor::numpy_T() const {
+  DimVector order;
+  for (int64_t d = dim() - 1; d >= 0; --d) order.push_back(d);
+  return permute(order);
 }
 
 Tensor Tensor::unfold(int64_t dimension, int64_t size, int64_t step) const {

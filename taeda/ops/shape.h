@@ -29,7 +29,6 @@ Tensor permute(const Tensor& self, IntArrayRef dims);
 /// Moves one dimension, or several, to new positions; the others keep their order.
 /// [also: moveaxis]
 Tensor movedim(const Tensor& self, int64_t source, int64_t destination);
-/// [not method, also: moveaxis]
 Tensor movedim(const Tensor& self, IntArrayRef source, IntArrayRef destination);
 /// Entry `index` along `dim`; the dimension disappears. Throws IndexError outside [-size, size).
 Tensor select(const Tensor& self, int64_t dim, int64_t index);
@@ -38,6 +37,8 @@ Tensor slice(const Tensor& self, int64_t dim = 0, OptionalDim start = {}, Option
              int64_t step = 1);
 /// `length` entries from `start` on along `dim`. Throws where they are not there.
 Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length);
+/// The same from a 0-dim tensor of integers on. Waits for its device.
+Tensor narrow(const Tensor& self, int64_t dim, const Tensor& start, int64_t length);
 /// Without the dimensions of size 1, or without `dim` if its size is 1.
 /// [in-place: own]
 Tensor squeeze(const Tensor& self);

@@ -153,8 +153,48 @@ Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
   return zeros({bins}, self.options().dtype(dtype)).index_add_(0, self.to(kLong), each);
 }
 
-Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, bool out_int32,
-                    bool right) {
+namespace {
+
+/// Whether equal elements go before the new one: `right` and `side` must not contradict.
+bool on_the_right(bool right, std::optional<std::string_view> side) {
+  if (!side) return right;
+  TAEDA_CHECK(*side == "left" || *side == "right",
+              "torch.searchsorted(): side can only be 'left' or 'right' but got ", *side);
+  TAEDA_CHECK(!right || *side == "right",
+              "torch.searchsorted(): side and right can't be set to opposites, got side of left "
+              "while right was True");
+  return *side == "right";
+}
+
+Tensor in_order(const Tensor& sequence, const Tensor& sorter) {
+  if (!sorter.defined()) return sequence;
+  TAEDA_CHECK(sorter.sizes() == sequence.sizes(),
+              "torch.searchsorted(): boundary and sorter must have the same size, but got boundary "
+              "tensor ",
+              sequence.sizes(), "and got sorter tensor ", sorter.sizes());
+  TAEDA_CHECK(sorter.dtype() == kLong,
+              "torch.searchsorted(): sorter must be a tensor of long dtype but got dtype ",
+              to_string(sorter.dtype()));
+  return sequence.gather(-1, sorter);
+}
+
+}  // namespace
+
+Tensor searchsorted(const Tensor& sequence, const Scalar& value, bool out_int32, bool right,
+                    std::optional<std::string_view> side, const Tensor& sorter) {
+  TAEDA_CHECK(sequence.dim() == 1,
+              "torch.searchsorted(): input value can be a scalar only when boundaries tensor "
+              "dimension is 1, but we got boundaries tensor dim(",
+              sequence.dim(), ") and input value's dim(0) numel(1)");
+  return searchsorted(sequence, full({}, value, sequence.options()), out_int32, right, side,
+                      sorter);
+}
+
+Tensor searchsorted(const Tensor& sequence, const Tensor& values, bool out_int32, bool right,
+                    std::optional<std::string_view> side, const Tensor& sorter) {
+  if (side || sorter.defined())
+    return searchsorted(in_order(sequence, sorter), values, out_int32, on_the_right(right, side));
+  const Tensor& sorted_sequence = sequence;
   TAEDA_CHECK(sorted_sequence.device() == values.device(),
               "torch.searchsorted(): boundaries and input value tensors should have same device "
               "type, but got boundaries tensor device type ",
@@ -192,6 +232,10 @@ Tensor bucketize(const Tensor& self, const Tensor& boundaries, bool out_int32, b
   TAEDA_CHECK(boundaries.dim() == 1, "boundaries tensor must be 1 dimension, but got dim(",
               boundaries.dim(), ")");
   return searchsorted(boundaries, self, out_int32, right);
+}
+
+Tensor bucketize(const Scalar& self, const Tensor& boundaries, bool out_int32, bool right) {
+  return bucketize(full({}, self, boundaries.options()), boundaries, out_int32, right);
 }
 
 }  // namespace taeda::inline v0_2

@@ -3,6 +3,8 @@
 // [operations, method, out]
 #pragma once
 
+#include <string_view>
+
 #include "taeda/tensor/tensor.h"
 
 namespace taeda::inline v0_2 {
@@ -11,7 +13,7 @@ namespace taeda::inline v0_2 {
 /// `stable` asks for it or not.
 /// [returns: values indices, dtypes: floating integral bool]
 Tensor::T2 sort(const Tensor& self, int64_t dim = -1, bool descending = false);
-/// [not method, returns: values indices, dtypes: floating integral bool]
+/// [returns: values indices, dtypes: floating integral bool]
 inline Tensor::T2 sort(const Tensor& self, std::optional<bool> /*stable*/, int64_t dim,
                        bool descending = false) {
   return self.sort(dim, descending);
@@ -19,6 +21,10 @@ inline Tensor::T2 sort(const Tensor& self, std::optional<bool> /*stable*/, int64
 /// The indices of `sort`.
 /// [dtypes: floating integral bool]
 Tensor argsort(const Tensor& self, int64_t dim = -1, bool descending = false);
+inline Tensor argsort(const Tensor& self, std::same_as<bool> auto /*stable*/, int64_t dim = -1,
+                      bool descending = false) {
+  return argsort(self, dim, descending);
+}
 /// The k largest (smallest) values along `dim`, in order, and where they were. `sorted` is accepted
 /// for PyTorch's sake: the result is always in order.
 /// [returns: values indices, dtypes: floating integral bool]
@@ -43,17 +49,24 @@ T3 unique_consecutive(const Tensor& self, bool return_inverse = false, bool retu
 
 /// How often each of 0, 1, ... max (at least `minlength` numbers) occurs in a vector of
 /// non-negative integers; or the sums of their `weights`.
-/// [not method, dtypes: integral]
+/// [dtypes: integral]
 Tensor bincount(const Tensor& self, const Tensor& weights = {}, int64_t minlength = 0);
 /// Where each value would go in the sorted sequence (last dimension) so that it stays sorted:
 /// before (`right`:
-/// after) equal ones. `sorted_sequence` is a vector, or has values' leading dimensions.
+/// after) equal ones. `sorted_sequence` is a vector, or has values' leading dimensions. `side`
+/// "left" or "right" says the same as `right`; `sorter` are the indices that sort the sequence.
 /// [not method, dtypes: floating integral]
 Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, bool out_int32 = false,
-                    bool right = false);
+                    bool right = false, std::optional<std::string_view> side = {},
+                    const Tensor& sorter = {});
+Tensor searchsorted(const Tensor& sorted_sequence, const Scalar& value, bool out_int32 = false,
+                    bool right = false, std::optional<std::string_view> side = {},
+                    const Tensor& sorter = {});
 /// searchsorted(boundaries, self).
 /// [not method, dtypes: floating integral bool]
 Tensor bucketize(const Tensor& self, const Tensor& boundaries, bool out_int32 = false,
+                 bool right = false);
+Tensor bucketize(const Scalar& self, const Tensor& boundaries, bool out_int32 = false,
                  bool right = false);
 
 }  // namespace taeda

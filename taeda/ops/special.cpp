@@ -375,6 +375,12 @@ Tensor bitwise_left_shift(const Tensor& self, const Tensor& other) {
 Tensor bitwise_left_shift(const Tensor& self, const Scalar& other) {
   return pointwise(ShiftLeft{}, self, other);
 }
+Tensor bitwise_left_shift(const Scalar& self, const Tensor& other) {
+  return pointwise(ShiftLeft{}, self, other);
+}
+Tensor bitwise_right_shift(const Scalar& self, const Tensor& other) {
+  return pointwise(ShiftRight{}, self, other);
+}
 Tensor bitwise_right_shift(const Tensor& self, const Tensor& other) {
   return pointwise(ShiftRight{}, self, other);
 }

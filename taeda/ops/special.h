@@ -101,6 +101,9 @@ Tensor bitwise_left_shift(const Tensor& self, const Tensor& other);
 Tensor bitwise_left_shift(const Tensor& self, const Scalar& other);
 Tensor bitwise_right_shift(const Tensor& self, const Tensor& other);
 Tensor bitwise_right_shift(const Tensor& self, const Scalar& other);
+/// [not method, not in-place, dtypes: integral bool]
+Tensor bitwise_left_shift(const Scalar& self, const Tensor& other);
+Tensor bitwise_right_shift(const Scalar& self, const Tensor& other);
 inline Tensor operator<<(const Tensor& a, const Tensor& b) { return bitwise_left_shift(a, b); }
 inline Tensor operator<<(const Tensor& a, const Scalar& b) { return bitwise_left_shift(a, b); }
 inline Tensor operator>>(const Tensor& a, const Tensor& b) { return bitwise_right_shift(a, b); }

@@ -69,7 +69,7 @@ Tensor nanmedian(const Tensor& self) {
 
 namespace {
 
-void check_quantile(const Tensor& self, const Tensor& q, const std::string& interpolation) {
+void check_quantile(const Tensor& self, const Tensor& q, std::string_view interpolation) {
   TAEDA_CHECK(self.numel() > 0, "quantile() input tensor must be non-empty");
   TAEDA_CHECK(q.dim() <= 1, "quantile() q must be a scalar or 1D tensor");
   TAEDA_CHECK(self.dtype() == kFloat || self.dtype() == kDouble,
@@ -90,7 +90,7 @@ void check_quantile(const Tensor& self, const Tensor& q, const std::string& inte
 }
 
 /// The values of `sorted` (last dimension) at the fractional positions `ranks`.
-Tensor interpolate(const Tensor& sorted, Tensor ranks, const std::string& interpolation) {
+Tensor interpolate(const Tensor& sorted, Tensor ranks, std::string_view interpolation) {
   if (interpolation == "lower") ranks = floor(ranks);
   if (interpolation == "higher") ranks = ceil(ranks);
   if (interpolation == "nearest") ranks = round(ranks);
@@ -103,7 +103,7 @@ Tensor interpolate(const Tensor& sorted, Tensor ranks, const std::string& interp
 }
 
 Tensor quantile_of(const Tensor& self, const Tensor& q, OptionalDim dim, bool keepdim,
-                   const std::string& interpolation, bool skip_nan) {
+                   std::string_view interpolation, bool skip_nan) {
   check_quantile(self, q, interpolation);
   // The dimension comes last; q's is added behind it and moved to the front at the end.
   const bool flat = !dim || self.dim() == 0;
@@ -145,19 +145,19 @@ Tensor number_like(const Tensor& self, double q) {
 }  // namespace
 
 Tensor quantile(const Tensor& self, const Tensor& q, OptionalDim dim, bool keepdim,
-                const std::string& interpolation) {
+                std::string_view interpolation) {
   return quantile_of(self, q, dim, keepdim, interpolation, false);
 }
 Tensor quantile(const Tensor& self, double q, OptionalDim dim, bool keepdim,
-                const std::string& interpolation) {
+                std::string_view interpolation) {
   return quantile_of(self, number_like(self, q), dim, keepdim, interpolation, false);
 }
 Tensor nanquantile(const Tensor& self, const Tensor& q, OptionalDim dim, bool keepdim,
-                   const std::string& interpolation) {
+                   std::string_view interpolation) {
   return quantile_of(self, q, dim, keepdim, interpolation, true);
 }
 Tensor nanquantile(const Tensor& self, double q, OptionalDim dim, bool keepdim,
-                   const std::string& interpolation) {
+                   std::string_view interpolation) {
   return quantile_of(self, number_like(self, q), dim, keepdim, interpolation, true);
 }
 

@@ -2,6 +2,8 @@
 // [operations, method, out, keyword: dtype]
 #pragma once
 
+#include <string_view>
+
 #include "taeda/tensor/tensor.h"
 
 namespace taeda::inline v0_2 {
@@ -26,13 +28,13 @@ std::tuple<Tensor, Tensor> nanmedian(const Tensor& self, int64_t dim, bool keepd
 /// answer NaN; nanquantile leaves them out. float and double only.
 /// [dtypes: floating]
 Tensor quantile(const Tensor& self, double q, OptionalDim dim = {}, bool keepdim = false,
-                const std::string& interpolation = "linear");
+                std::string_view interpolation = "linear");
 Tensor quantile(const Tensor& self, const Tensor& q, OptionalDim dim = {}, bool keepdim = false,
-                const std::string& interpolation = "linear");
+                std::string_view interpolation = "linear");
 Tensor nanquantile(const Tensor& self, double q, OptionalDim dim = {}, bool keepdim = false,
-                   const std::string& interpolation = "linear");
+                   std::string_view interpolation = "linear");
 Tensor nanquantile(const Tensor& self, const Tensor& q, OptionalDim dim = {}, bool keepdim = false,
-                   const std::string& interpolation = "linear");
+                   std::string_view interpolation = "linear");
 
 /// How many elements fall into each of `bins` equal parts of [min, max], the last one closed; of
 /// the range of the elements if min and max are equal. Waits for the device then.

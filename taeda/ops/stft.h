@@ -19,11 +19,13 @@ namespace taeda::inline v0_2 {
 /// divides by sqrt(n_fft). `onesided` (default for a real signal and window) keeps n_fft / 2 + 1
 /// frequencies. `return_complex` must be given for a real signal and window; without it the last
 /// dimension are pairs of real and imaginary parts. Throws Error for lengths that do not fit.
+/// [method]
 Tensor stft(const Tensor& self, int64_t n_fft, std::optional<int64_t> hop_length = {},
             std::optional<int64_t> win_length = {}, const Tensor& window = {}, bool center = true,
             std::string_view pad_mode = "reflect", bool normalized = false,
             std::optional<bool> onesided = {}, std::optional<bool> return_complex = {});
 /// libtorch's other order, which does not centre.
+/// [method]
 inline Tensor stft(const Tensor& self, int64_t n_fft, std::optional<int64_t> hop_length,
                    std::optional<int64_t> win_length, const Tensor& window, bool normalized,
                    std::optional<bool> onesided, std::optional<bool> return_complex = {}) {
@@ -36,6 +38,7 @@ inline Tensor stft(const Tensor& self, int64_t n_fft, std::optional<int64_t> hop
 /// there are fewer than n_fft frequencies. `length` cuts the signal or pads it with zeros; without
 /// it a centred signal ends n_fft / 2 before the last frame does. `return_complex` asks for a
 /// complex signal. Throws Error where windows leave a sample (nearly) without weight.
+/// [method]
 Tensor istft(const Tensor& self, int64_t n_fft, std::optional<int64_t> hop_length = {},
              std::optional<int64_t> win_length = {}, const Tensor& window = {}, bool center = true,
              bool normalized = false, std::optional<bool> onesided = {},

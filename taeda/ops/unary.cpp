@@ -247,6 +247,12 @@ Tensor rounded(const char* node, const Op& op, const Tensor& self) {
 Tensor floor(const Tensor& self) { return rounded("FloorBackward0", Floor{}, self); }
 Tensor ceil(const Tensor& self) { return rounded("CeilBackward0", Ceil{}, self); }
 Tensor round(const Tensor& self) { return rounded("RoundBackward0", Round{}, self); }
+Tensor round(const Tensor& self, int64_t decimals) {
+  check_floating("round", self);
+  if (decimals == 0) return self.round();
+  const double scale = std::pow(10.0, std::abs(static_cast<double>(decimals)));
+  return decimals > 0 ? self.mul(scale).round().div(scale) : self.div(scale).round().mul(scale);
+}
 Tensor trunc(const Tensor& self) { return rounded("TruncBackward0", Trunc{}, self); }
 
 Tensor frac(const Tensor& self) {

@@ -91,6 +91,9 @@ Tensor ceil(const Tensor& self);
 /// Rounds to the nearest integer, halves to even.
 /// [in-place: Round, dtypes: floating integral]
 Tensor round(const Tensor& self);
+/// To `decimals` places behind the point, or before it if negative.
+/// [in-place, dtypes: floating]
+Tensor round(const Tensor& self, int64_t decimals);
 /// Rounds towards zero.
 /// [in-place: Trunc, also: fix, dtypes: floating integral]
 Tensor trunc(const Tensor& self);
@@ -112,12 +115,14 @@ Tensor angle(const Tensor& self);
 /// missing.
 /// [in-place: own, also: clip]
 Tensor clamp(const Tensor& self, const OptionalScalar& min, const OptionalScalar& max = {});
-/// [not method, not in-place, also: clip]
+/// [in-place: own, also: clip]
 Tensor clamp(const Tensor& self, const std::optional<Tensor>& min,
              const std::optional<Tensor>& max = {});
 /// [in-place: own, not also]
 Tensor clamp_min(const Tensor& self, const Scalar& min);
 Tensor clamp_max(const Tensor& self, const Scalar& max);
+Tensor clamp_min(const Tensor& self, const Tensor& min);
+Tensor clamp_max(const Tensor& self, const Tensor& max);
 /// Replaces NaN (by default with 0) and the infinities (with the dtype's largest and lowest
 /// number).
 /// [in-place]

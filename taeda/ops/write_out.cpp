@@ -1,5 +1,7 @@
 #include "taeda/ops/write_out.h"
 
+#include <iostream>
+
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
 #include "taeda/tensor/grad_mode.h"
@@ -21,6 +23,20 @@ void detail::check_out(const char* name, std::initializer_list<TensorList> tenso
   }
 }
 
+namespace {
+
+/// PyTorch's warning that `out` has elements that it loses.
+void warn_of_resize(const Tensor& out, IntArrayRef size) {
+  std::cerr << detail::concat(
+      "Warning: An output with one or more elements was resized since it had shape ", out.sizes(),
+      ", which does not match the required output shape ", size,
+      ". This behavior is deprecated, and in a future PyTorch release outputs will not be resized "
+      "unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, "
+      "inplace, to zero elements with t.resize_(0).\n");
+}
+
+}  // namespace
+
 void detail::write_out(Tensor& out, const Tensor& result) {
   TAEDA_CHECK(out.device() == result.device(), "Expected out tensor to have device ",
               result.device().str(), ", but got ", out.device().str(), " instead");
@@ -28,6 +44,7 @@ void detail::write_out(Tensor& out, const Tensor& result) {
               " can't be cast to the desired output type ", to_string(out.dtype()));
   // The result is a tensor of its own, so a tensor of other sizes takes its memory over.
   if (out.sizes() != result.sizes()) {
+    if (out.numel() > 0) warn_of_resize(out, result.sizes());
     const Tensor fresh = result.dtype() == out.dtype() ? result.clone() : result.to(out.dtype());
     out.set_data(fresh);
     autograd::bump_version(out);

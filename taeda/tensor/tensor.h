@@ -8,11 +8,12 @@
 #include <string>
 #include <tuple>
 
+#include "taeda/device/generator_arg.h"
+#include "taeda/tensor/accessor.h"
 #include "taeda/tensor/tensor_base.h"
 
 namespace taeda::inline v0_2 {
 
-class Generator;
 class Tensor;
 class TensorIndex;
 namespace autograd {
@@ -32,6 +33,24 @@ class Tensor : public TensorBase {
   using TensorBase::TensorBase;
   using T2 = std::tuple<Tensor, Tensor>;
 
+  Tensor() = default;
+  Tensor(const Tensor&) = default;
+  Tensor(Tensor&&) noexcept = default;
+  ~Tensor() = default;
+  /// What may be absent: an undefined tensor then.
+  template <class T>
+  requires(std::same_as<T, std::optional<Tensor>> || std::same_as<T, std::nullopt_t>)
+      Tensor(const T& maybe) {
+    if constexpr (!std::same_as<T, std::nullopt_t>)
+      if (maybe) *this = *maybe;
+  }
+  Tensor& operator=(const Tensor&) & = default;
+  Tensor& operator=(Tensor&&) & noexcept = default;
+  // Assignment to what an expression gives writes into its elements: `x[i] = 1.5`, `x[i][j] = y`.
+  Tensor& operator=(const Tensor& other) && { return copy_(other); }
+  Tensor& operator=(Tensor&& other) && { return copy_(other); }
+  Tensor& operator=(const Scalar& value) && { return fill_(value); }
+
   // Devices, dtypes, copies (ops/copy.h)
   // A device is given as anything that makes one: `to("cuda", true)`, `to(kSim)`, `to(0)` for the
   // accelerator of that index.
@@ -40,6 +59,23 @@ class Tensor : public TensorBase {
   Tensor to(ScalarType dtype, bool non_blocking = false, bool copy = false) const;
   Tensor to(const Tensor& other, bool non_blocking = false, bool copy = false) const {
     return to(other.device(), other.dtype(), non_blocking, copy);
+  }
+  /// The same in a memory format, if there is one.
+  Tensor to(const TensorOptions& options, bool non_blocking, bool copy,
+            std::optional<MemoryFormat> format) const {
+    return to(options, non_blocking, copy).in_format(format);
+  }
+  Tensor to(Device device, ScalarType dtype, bool non_blocking, bool copy,
+            std::optional<MemoryFormat> format) const {
+    return to(device, dtype, non_blocking, copy).in_format(format);
+  }
+  Tensor to(ScalarType dtype, bool non_blocking, bool copy,
+            std::optional<MemoryFormat> format) const {
+    return to(dtype, non_blocking, copy).in_format(format);
+  }
+  Tensor to(const Tensor& other, bool non_blocking, bool copy,
+            std::optional<MemoryFormat> format) const {
+    return to(other, non_blocking, copy).in_format(format);
   }
   template <std::integral I>
   requires(!std::same_as<I, bool>) Tensor to(I index, bool non_blocking = false, bool copy = false)
@@ -50,6 +86,7 @@ class Tensor : public TensorBase {
   Tensor toType(ScalarType t) const { return to(t); }
   Tensor contiguous(MemoryFormat format = MemoryFormat::Contiguous) const;
   Tensor pin_memory() const;
+  Tensor pin_memory(std::optional<Device> /*device*/) const { return pin_memory(); }
   Tensor& copy_(const Tensor& source, bool non_blocking = false) const;
   void record_stream(int64_t stream) const;
   Tensor to_double() const { return to(kDouble); }
@@ -62,6 +99,12 @@ class Tensor : public TensorBase {
   // Autograd (autograd/)
   void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = {},
                 bool create_graph = false, std::optional<std::vector<Tensor>> inputs = {}) const;
+  template <std::same_as<std::optional<TensorList>> List>
+  void backward(const Tensor& gradient, std::optional<bool> retain_graph, bool create_graph,
+                const List& inputs) const {
+    backward(gradient, retain_graph, create_graph,
+             inputs ? std::optional(inputs->vec()) : std::nullopt);
+  }
   const Tensor& requires_grad_(bool on = true) const;
   const Tensor& set_requires_grad(bool on) const { return requires_grad_(on); }
   /// The gradient, undefined until backward reached this tensor.
@@ -75,8 +118,34 @@ class Tensor : public TensorBase {
   Tensor detach() const;
   Tensor& detach_() const;
   Tensor tensor_data() const { return detach(); }
+  /// The same memory without a history, whose changes in place do not count for this tensor.
+  Tensor variable_data() const;
+  Tensor data() const { return variable_data(); }
+  /// The name of its function; throws Error for a leaf.
+  std::string name() const;
   /// Makes this tensor share `source`'s data, keeping its identity and gradient.
   void set_data(const Tensor& source) const;
+
+  // Other sizes and memory for the same tensor (ops/resize.cpp). All throw Error for a tensor that
+  // requires a gradient.
+
+  /// Row-major sizes `size` over the same memory. Where that is too small, the tensor gets memory
+  /// of its own with the same elements first; those that are new are not initialised.
+  const Tensor& resize_(IntArrayRef size, std::optional<MemoryFormat> format = {}) const;
+  const Tensor& resize_as_(const Tensor& other, std::optional<MemoryFormat> format = {}) const;
+  /// The memory, sizes and strides of `source`, which has the same dtype; none: no elements.
+  Tensor& set_() const;
+  Tensor& set_(const Tensor& source) const;
+  Tensor& set_(const Tensor& source, int64_t storage_offset, IntArrayRef size,
+               IntArrayRef stride = {}) const;
+  Tensor& set_(const Storage& source) const;
+  Tensor& set_(const Storage& source, int64_t storage_offset, IntArrayRef size,
+               IntArrayRef stride = {}) const;
+  const Tensor& as_strided_(IntArrayRef size, IntArrayRef stride,
+                            OptionalDim storage_offset = {}) const;
+  /// Whether both are the same elements in the same memory.
+  bool is_set_to(const Tensor& other) const;
+
   Tensor _base() const;
   /// Called with the gradient when it is computed; a defined result replaces it. Returns a handle.
   unsigned register_hook(std::function<Tensor(const Tensor&)> hook) const;
@@ -94,6 +163,11 @@ class Tensor : public TensorBase {
   // ops/*.h.
 #include "taeda/generated/tensor/operations.inc"
 #include "taeda/tensor/tensor_methods.inc"
+
+ private:
+  Tensor in_format(std::optional<MemoryFormat> format) const {
+    return format && *format != MemoryFormat::Preserve ? contiguous(*format) : *this;
+  }
 };
 
 std::ostream& operator<<(std::ostream& out, const Tensor& t);

@@ -106,6 +106,13 @@ struct TensorImpl final : RefCounted, BlockCached {
   [[gnu::noinline, gnu::cold]] void drop_wrapper() noexcept;
 };
 
+template <class T>
+struct DefaultPtrTraits;
+template <class T, size_t N, template <class> class Traits, class Index>
+class TensorAccessor;
+template <class T, size_t N, template <class> class Traits, class Index>
+class GenericPackedTensorAccessor;
+
 namespace detail {
 [[noreturn]] void throw_undefined_tensor();
 [[noreturn]] void throw_wrong_pointer_type(ScalarType have, ScalarType want);
@@ -138,6 +145,12 @@ class TensorBase {
   bool is_contiguous(MemoryFormat f = MemoryFormat::Contiguous) const {
     return f == MemoryFormat::ChannelsLast ? layout().is_channels_last() : impl().contiguous;
   }
+  bool is_non_overlapping_and_dense() const { return layout().is_non_overlapping_and_dense(); }
+  /// The format that results of operations on this tensor have.
+  MemoryFormat suggest_memory_format(bool /*channels_last_strides_exact_match*/ = false) const {
+    const bool last = !impl().contiguous && layout().is_channels_last();
+    return last ? MemoryFormat::ChannelsLast : MemoryFormat::Contiguous;
+  }
 
   ScalarType scalar_type() const { return impl().dtype; }
   ScalarType dtype() const { return impl().dtype; }
@@ -155,10 +168,23 @@ class TensorBase {
   /// Index of the device; -1 on the CPU.
   int64_t get_device() const { return is_cpu() ? -1 : device().index(); }
   bool is_pinned() const { return impl().storage->is_pinned(); }
+  /// Pinned memory serves every accelerator: the device is not looked at.
+  bool is_pinned(std::optional<Device> /*device*/) const { return is_pinned(); }
+  /// Tensors are strided, and of the kinds that libtorch asks for have none but the plain one.
+  bool is_sparse() const { return false; }
+  bool is_nested() const { return false; }
+  bool is_meta() const { return false; }
+  bool is_quantized() const { return false; }
+  bool is_distributed() const { return false; }
+  /// Conjugates and negatives are computed, never marked.
+  bool is_conj() const { return false; }
+  bool is_neg() const { return false; }
   TensorOptions options() const { return TensorOptions(dtype()).device(device()); }
 
   const Storage& storage() const { return impl().storage; }
   bool has_storage() const { return defined(); }
+  /// Whether both share their memory.
+  bool is_alias_of(const TensorBase& other) const { return storage() == other.storage(); }
   /// Address of the first element, on the tensor's device.
   void* data_ptr() const {
     auto* base = static_cast<char*>(impl().storage->data());
@@ -174,6 +200,24 @@ class TensorBase {
   const T* const_data_ptr() const {
     return data_ptr<T>();
   }
+  template <class T>
+  T* mutable_data_ptr() const {
+    return data_ptr<T>();
+  }
+  const void* const_data_ptr() const { return data_ptr(); }
+  void* mutable_data_ptr() const { return data_ptr(); }
+
+  /// A host tensor's elements as x[i][j] (tensor/accessor.h). Throws Error unless it has N
+  /// dimensions of Ts.
+  template <class T, size_t N>
+  TensorAccessor<T, N, DefaultPtrTraits, int64_t> accessor() const&;
+  template <class T, size_t N>
+  void accessor() && = delete;
+  /// The same with sizes and strides of 32 or 64 bits beside the pointer, on any device.
+  template <class T, size_t N, template <class> class Traits = DefaultPtrTraits>
+  GenericPackedTensorAccessor<T, N, Traits, int32_t> packed_accessor32() const&;
+  template <class T, size_t N, template <class> class Traits = DefaultPtrTraits>
+  GenericPackedTensorAccessor<T, N, Traits, int64_t> packed_accessor64() const&;
 
   /// Counts in-place changes of this tensor, of its base and of that one's views.
   int64_t _version() const { return impl().version(); }

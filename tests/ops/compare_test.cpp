@@ -69,7 +69,7 @@ TEST(Where, UnselectedNanDoesNotReachTheGradient) {
 }
 
 TEST(Clamp, NeedsABound) {
-  EXPECT_EQ(error_of([] { ones({2}).clamp({}); }),
+  EXPECT_EQ(error_of([] { ones({2}).clamp(OptionalScalar()); }),
             "torch.clamp: At least one of 'min' or 'max' must not be None");
   EXPECT_EQ(ones({2}, kLong).clamp(0.5).dtype(), kFloat);
   EXPECT_EQ(full({1}, 9, kByte).clamp_max(4).item<int>(), 4);

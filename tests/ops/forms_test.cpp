@@ -53,6 +53,7 @@ std::vector<Tensors> candidates(int inputs) {
   add({randint(1, 9, {3, 3}), randint(1, 4, {3, 3}), index, index});
   add({square, index, square, square});
   add({square, rows, square, square});
+  add({square, rows, tensor(0.5f), square});
   add({square, mask, square, square});
   add({square, mask, row, row});
   add({square, row, row, row});
@@ -136,8 +137,10 @@ TEST(Forms, GiveWhatTheOperationGives) {
   EXPECT_GT(in_place, 90);
   EXPECT_THAT(untested, ::testing::IsEmpty());
   // Their other overloads are tested, and these by name in the tests of their families.
-  EXPECT_THAT(kWithoutRow, ::testing::ElementsAre("clamp", "index", "index_put", "linalg.cond",
-                                                  "linalg.norm", "scatter_reduce", "sort"));
+  EXPECT_THAT(kWithoutRow,
+              ::testing::ElementsAre("clamp", "index", "index_put", "linalg.cond", "linalg.norm",
+                                     "norm", "scatter", "scatter_reduce", "sort", "std", "std_mean",
+                                     "var", "var_mean"));
 }
 
 std::vector<std::string> words(const std::string& text) {

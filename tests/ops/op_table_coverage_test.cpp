@@ -65,6 +65,9 @@ const std::map<std::string, std::string>& exceptions() {
       {"true_divide", "compared with its equal: more_ops_test.cpp"},
       {"adjoint", "complex: more_ops_test.cpp"},
       {"mH", "complex: more_ops_test.cpp"},
+      {"new_empty_strided", "not initialised: overloads_test.cpp"},
+      {"numpy_T", "permute with a list: overloads_test.cpp"},
+      {"matrix_H", "complex: overloads_test.cpp"},
       {"is_nonzero", "answers for a whole tensor: more_ops_test.cpp"},
   };
   return list;

@@ -381,7 +381,7 @@ std::vector<OpRow> norm_of_matrix_rows() {
                            linalg::matrix_norm(a, 2),    linalg::matrix_norm(a, -2),
                            linalg::matrix_norm(a, 1),    linalg::matrix_norm(a, -1),
                            linalg::matrix_norm(a, inf),  linalg::matrix_norm(a, -inf),
-                           linalg::norm(a, {}, {-2, -1})};
+                           linalg::norm(a, OptionalScalar(), {-2, -1})};
           },
           [](const std::vector<Mat>& in) {
             const Mat a = regular(in[0]);

@@ -30,8 +30,45 @@ def out_names(operation):
     return [f"{n}_out" if n in taken else n for n in names]
 
 
+# Operations that return new tensors and have no form with `out`, by name, beside those that `exempt` tells.
+WITHOUT_OUT = {
+    "tensor": "it writes down what C++ code says",
+    "from_blob": "its result is memory of somebody else",
+}
+
+
+def exempt(operation):
+    """Why an operation has no form with `out`; None if it has one."""
+    o = operation
+    if o.only_method:
+        return "it is a method alone"
+    if o.outputs == 0 or o.returns == "Tensor&" or o.name.endswith("_"):
+        return "it returns no new tensor"
+    if "view" in o.tags:
+        return "its result may be a view"
+    return WITHOUT_OUT.get(o.name)
+
+
+def out_arguments(operation):
+    """The arguments behind `out`, which says what TensorOptions would."""
+    return [a for a in operation.arguments if a.type != "const TensorOptions&"]
+
+
 def out_operations(families):
+    """Those with the tag: what Python's functions take `out` for, too."""
     return [(f, o) for f in families for o in f.operations if "out" in o.tags]
+
+
+def other_out_operations(families):
+    """All others that can have the form, one for each list of arguments."""
+    key = lambda o: (o.namespace, o.name, *[a.type for a in out_arguments(o)])
+    seen, found = {key(o) for _, o in out_operations(families)}, []
+    for f in families:
+        for o in f.operations:
+            if exempt(o) is None and key(o) not in seen:
+                seen.add(key(o))
+                found.append((f, o))
+    return found
 
 
 def out_returns(operation):
@@ -42,7 +79,7 @@ def out_returns(operation):
 
 def out_head(operation, defaults):
     results = [type(operation.arguments[0])(n, "Tensor&") for n in out_names(operation)]
-    return declaration(f"{out_returns(operation)} {operation.name}_out", results + operation.arguments,
+    return declaration(f"{out_returns(operation)} {operation.name}_out", results + out_arguments(operation),
                        ";" if defaults else " {", defaults)
 
 
@@ -78,18 +115,65 @@ def out_h(families):
     return "\n".join(out + ["", "}  // namespace taeda", ""])
 
 
+OUT_FORMS_DOC = """\
+// The rest of what libtorch makes of an operation that writes its result to a tensor that exists, by the rules of
+// ops/out.h. Every operation that returns new tensors has
+//
+//   name_out(out, self, ...)    as in ops/out.h; operations that make tensors take dtype and device from `out`
+//   name_outf(self, ..., out)   the same with `out` behind all arguments, none of which has a default
+//
+// also under its second names. Exempt are views, tensor() and from_blob()."""
+
+
+def forward(head, operation, results, last):
+    """An inline function that calls name_out: `head` with the results first or `last`."""
+    kind = type(operation.arguments[0])
+    given, taken = [kind(n, "Tensor&") for n in results], out_arguments(operation)
+    plain = [kind(a.name, a.type) for a in taken] if last else taken
+    body = f"return {operation.qualified}_out({', '.join(results + [a.name for a in taken])});"
+    listed = plain + given if last else given + plain
+    return declaration(f"inline {out_returns(operation)} {head}", listed, " {") + f"\n  {body}\n}}"
+
+
+def out_forms_h(families):
+    """taeda/generated/ops/out_forms.h."""
+    others = other_out_operations(families)
+    pairs = out_operations(families) + others
+    out = [NOTICE] + OUT_FORMS_DOC.split("\n") + ["#pragma once", "", '#include "taeda/generated/ops/out.h"']
+    out += [f'#include "{include}"' for include in sorted({f.include for f, _ in others})]
+    out += ["", "namespace taeda::inline v0_2 {"]
+    for space, members in by_namespace(pairs):
+        out += ["", f"namespace {space} {{"] if space else []
+        for pair in members:
+            o, results = pair[1], out_names(pair[1])
+            out += [""] + ([out_head(o, defaults=True)] if pair in others else [])
+            out.append(forward(f"{o.name}_outf", o, results, last=True))
+            for second in o.tags.get("also", []):
+                out.append(forward(f"{second}_out", o, results, last=False))
+                out.append(forward(f"{second}_outf", o, results, last=True))
+        out += ["", f"}}  // namespace {space}"] if space else []
+    return "\n".join(out + ["", "}  // namespace taeda", ""])
+
+
+def out_call(operation):
+    """The call of the operation whose result `out` gets."""
+    results = out_names(operation)
+    return ", ".join(f"{results[0]}.options()" if a.type == "const TensorOptions&" else a.name
+                     for a in operation.arguments)
+
+
 def out_cpp(families):
     """The definitions of the forms with `out`."""
-    out = [NOTICE, '#include "taeda/generated/ops/out.h"', "", '#include "taeda/ops/write_out.h"', "",
+    out = [NOTICE, '#include "taeda/generated/ops/out_forms.h"', "", '#include "taeda/ops/write_out.h"', "",
            "namespace taeda::inline v0_2 {", ""]
-    for space, members in by_namespace(out_operations(families)):
+    for space, members in by_namespace(out_operations(families) + other_out_operations(families)):
         out += [f"namespace {space} {{", ""] if space else []
         for _, o in members:
             results = ", ".join(out_names(o))
             tensors = ", ".join(a.name for a in o.arguments if a.is_tensor or a.type == "TensorList")
             tensors = ", " + tensors if tensors else ""
             pack = f"{{{results}}}"
-            call = f"{o.qualified}({', '.join(a.name for a in o.arguments)})"
+            call = f"{o.qualified}({out_call(o)})"
             out += [out_head(o, defaults=False),
                     f"  detail::check_out(\"{o.name}\", {pack}{tensors});",
                     f"  detail::write_out({pack}, {call});" if o.outputs > 1 else

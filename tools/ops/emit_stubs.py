@@ -10,7 +10,7 @@ TYPES = {
     "bool": "_bool", "const char*": "str", "const std::string&": "str", "std::string": "str",
     "std::string_view": "str", "IntArrayRef": "_size", "ScalarType": "_dtype", "OptionalDim": "Optional[_int]",
     "OptionalDtype": "Optional[_dtype]", "const OptionalScalar&": "Optional[Number]",
-    "OptionalNorm": "Optional[str]", "OptionalIntArrayRef": "Optional[_size]", "Generator*": "Optional[Generator]",
+    "OptionalNorm": "Optional[str]", "OptionalIntArrayRef": "Optional[_size]", "GeneratorArg": "Optional[Generator]",
     "MemoryFormat": "memory_format", "Reduction": "str", "const ConvPadding&": "Union[_size, str]",
     "const TensorLiteral&": "Any", "ArrayRef<TensorIndex>": "Sequence[Any]", "std::vector<Tensor>":
     "Tuple[Tensor, ...]", "void": "None", "Device": "_device",

@@ -2,7 +2,7 @@
 
 from emit_methods import NOTICE, first_sentence
 
-KEYWORD_TYPES = ("const TensorOptions&", "Generator*")
+KEYWORD_TYPES = ("const TensorOptions&", "GeneratorArg")
 
 
 def is_keyword(operation, argument):

@@ -33,6 +33,7 @@ def outputs(families):
         "taeda/generated/tensor/operations.inc": emit_methods.operations_inc(families),
         "taeda/generated/ops/names.h": emit_functions.names_h(families),
         "taeda/generated/ops/out.h": emit_functions.out_h(families),
+        "taeda/generated/ops/out_forms.h": emit_functions.out_forms_h(families),
         "taeda/generated/ops/autocast_policies.h": emit_functions.autocast_h(families),
         "src/out.cpp": emit_functions.out_cpp(families),
         "src/operations_table.cpp": emit_table.table_cpp(families),

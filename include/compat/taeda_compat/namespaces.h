@@ -1,5 +1,5 @@
-// Namespaces `torch`, `at` and `c10` open onto `taeda`, and onto `taeda_compat`: what libtorch has
-// under names of its own.
+// Namespace `taeda_compat`: what libtorch has under names of its own. It sees all of `taeda`;
+// `torch`, `at` and `c10` get their names in taeda_compat/roots.h.
 #pragma once
 
 #include <taeda/taeda.h>
@@ -25,18 +25,3 @@ using DeviceIndex = int8_t;
 /// libtorch's function; its number type is c10::complex.
 inline Tensor complex(const Tensor& real, const Tensor& imag) { return make_complex(real, imag); }
 }  // namespace taeda_compat
-
-namespace torch {
-using namespace taeda_compat;
-using taeda_compat::complex;
-}  // namespace torch
-
-namespace at {
-using namespace taeda_compat;
-using taeda_compat::complex;
-}  // namespace at
-
-namespace c10 {
-using namespace taeda_compat;
-using taeda::complex;
-}  // namespace c10

@@ -38,12 +38,6 @@ using OptionalIntArrayRef = OptionalArrayRef<int64_t>;
 template <size_t D>
 using ExpandingArray = nn::ExpandingArray<D>;
 
-/// How elements lie in memory: all of Taeda's tensors are strided.
-enum class TensorLayout : int8_t { Strided };
-constexpr TensorLayout kStrided = TensorLayout::Strided;
-/// A tensor's `layout()` knows its strides; that it is strided holds always.
-inline bool operator==(const taeda::Layout&, TensorLayout) { return true; }
-
 /// The numbers of [begin, end), for a loop over them.
 template <class I>
 class IntegerRange {

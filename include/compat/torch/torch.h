@@ -1,8 +1,38 @@
-// Programs written for libtorch's C++ frontend compile against this header unchanged: namespace
-// `torch` (and `at`, `c10`) opens onto namespace `taeda`. Every other header of libtorch's names
-// leads here (cmake/TaedaCompat.cmake).
+// Programs written for libtorch's C++ frontend compile against this header unchanged: namespaces
+// `torch`, `at` and `c10` hold the names of namespace `taeda`. Every other header of libtorch's
+// names leads here (cmake/TaedaCompat.cmake).
 #pragma once
 
+// What programs find with libtorch's headers without naming it.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <iomanip>
+#include <iostream>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <ostream>
+#include <random>
+#include <set>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include <taeda/ops/out_forms.h>
 #include <taeda_compat/archive.h>
 #include <taeda_compat/dispatch.h>
 #include <taeda_compat/enums.h>
@@ -13,3 +43,5 @@
 #include <taeda_compat/operations.h>
 #include <taeda_compat/text.h>
 #include <taeda_compat/types.h>
+
+#include <taeda_compat/roots.h>  // the last one
