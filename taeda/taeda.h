@@ -62,6 +62,8 @@
 #include "taeda/ops/softmax.h"
 #include "taeda/ops/sort.h"
 #include "taeda/ops/special.h"
+#include "taeda/ops/special_functions.h"
+#include "taeda/ops/special_names.h"
 #include "taeda/ops/statistics.h"
 #include "taeda/ops/stft.h"
 #include "taeda/ops/unary.h"

@@ -116,6 +116,7 @@ std::vector<OpRow> rnn_rows();
 std::vector<OpRow> create_rows();
 std::vector<OpRow> fft_rows();
 std::vector<OpRow> special_rows();
+std::vector<OpRow> special_function_rows();
 std::vector<OpRow> parts_rows();
 
 const std::vector<OpRow>& all_rows();
