@@ -80,6 +80,18 @@ TAEDA_COMPAT_LINALG(svdvals);
 TAEDA_COMPAT_LINALG(svdvals_out);
 TAEDA_COMPAT_LINALG(vector_norm);
 TAEDA_COMPAT_LINALG(vector_norm_out);
+TAEDA_COMPAT_LINALG(diagonal);
+TAEDA_COMPAT_LINALG(householder_product);
+TAEDA_COMPAT_LINALG(householder_product_out);
+TAEDA_COMPAT_LINALG(matmul);
+TAEDA_COMPAT_LINALG(matmul_out);
+TAEDA_COMPAT_LINALG(tensorinv);
+TAEDA_COMPAT_LINALG(tensorinv_out);
+TAEDA_COMPAT_LINALG(tensorsolve);
+TAEDA_COMPAT_LINALG(tensorsolve_out);
+TAEDA_COMPAT_LINALG(vander);
+TAEDA_COMPAT_LINALG(vecdot);
+TAEDA_COMPAT_LINALG(vecdot_out);
 #undef TAEDA_COMPAT_LINALG
 
 #define TAEDA_COMPAT_SPECIAL(name)                            \
@@ -176,6 +188,14 @@ TAEDA_COMPAT_FFT(rfft_out);
 TAEDA_COMPAT_FFT(rfftfreq);
 TAEDA_COMPAT_FFT(rfftn);
 TAEDA_COMPAT_FFT(rfftn_out);
+TAEDA_COMPAT_FFT(hfft2);
+TAEDA_COMPAT_FFT(hfft2_out);
+TAEDA_COMPAT_FFT(hfftn);
+TAEDA_COMPAT_FFT(hfftn_out);
+TAEDA_COMPAT_FFT(ihfft2);
+TAEDA_COMPAT_FFT(ihfft2_out);
+TAEDA_COMPAT_FFT(ihfftn);
+TAEDA_COMPAT_FFT(ihfftn_out);
 #undef TAEDA_COMPAT_FFT
 
 // Operations in place and questions, as functions.
