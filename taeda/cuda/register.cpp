@@ -26,6 +26,7 @@ void register_kernels() {
   register_pointwise_compare();
   register_pointwise_loss();
   register_pointwise_special();
+  register_pointwise_special_functions();
   register_pointwise_transcendental();
   register_pointwise_unary();
   register_pool();

@@ -24,6 +24,7 @@ void register_pointwise_arithmetic();
 void register_pointwise_compare();
 void register_pointwise_loss();
 void register_pointwise_special();
+void register_pointwise_special_functions();
 void register_pointwise_transcendental();
 void register_pointwise_unary();
 void register_pool();

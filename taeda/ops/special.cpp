@@ -278,16 +278,16 @@ Tensor log_of_sum(const char* name, const Tensor& self, const Tensor& other, Tai
   });
 }
 
-template <class Power>
+/// Gradients are shares, which the logistic function gives without infinite intermediate numbers.
 void record_log_of_sum(const char* node, const Tensor& out, const Tensor& self, const Tensor& other,
-                       Power power) {
+                       double log_base) {
   if (!wants_grad(self, other)) return;
   record(node, out, {self, other},
-         [power, a = save_tensor(self), b = save_tensor(other, "other")](const Tensor& g,
-                                                                         Needs needs) {
-           const Tensor x = a.unpack(), y = b.unpack();
-           return TensorVec{needs[0] ? g.div(power(y.sub(x)).add(1)) : Tensor(),
-                            needs[1] ? g.div(power(x.sub(y)).add(1)) : Tensor()};
+         [log_base, a = save_tensor(self), b = save_tensor(other, "other")](const Tensor& g,
+                                                                            Needs needs) {
+           const Tensor ahead = a.unpack().sub(b.unpack()).mul(log_base);
+           return TensorVec{needs[0] ? g.mul(ahead.sigmoid()) : Tensor(),
+                            needs[1] ? g.mul(ahead.neg().sigmoid()) : Tensor()};
          });
 }
 
@@ -296,8 +296,7 @@ void record_log_of_sum(const char* node, const Tensor& out, const Tensor& self, 
 Tensor logaddexp(const Tensor& self, const Tensor& other) {
   Tensor out =
       log_of_sum("logaddexp", self, other, [](const Tensor& d) { return d.exp().log1p(); });
-  record_log_of_sum("LogaddexpBackward0", out, self, other,
-                    [](const Tensor& d) { return d.exp(); });
+  record_log_of_sum("LogaddexpBackward0", out, self, other, 1);
   return out;
 }
 
@@ -305,8 +304,7 @@ Tensor logaddexp2(const Tensor& self, const Tensor& other) {
   Tensor out = log_of_sum("logaddexp2", self, other, [](const Tensor& d) {
     return d.exp2().log1p().mul(std::numbers::log2e);
   });
-  record_log_of_sum("Logaddexp2Backward0", out, self, other,
-                    [](const Tensor& d) { return d.exp2(); });
+  record_log_of_sum("Logaddexp2Backward0", out, self, other, std::numbers::ln2);
   return out;
 }
 

@@ -93,6 +93,8 @@ TEST(Names, FunctionsWithOtherArguments) {
   EXPECT_TRUE(at::fill(x, 2).equal(torch::full({1, 4}, 2.0f)));
   EXPECT_TRUE(at::chain_matmul({x, x.t(), x}).equal(x.mm(x.t()).mm(x)));
   EXPECT_TRUE(torch::special::expit(x).equal(x.sigmoid()));
+  EXPECT_TRUE(at::special_i0(x).equal(torch::special::i0(x)));
+  EXPECT_TRUE(at::special_zeta(x + 2, 3).equal(torch::special::zeta(x + 2, 3)));
   EXPECT_TRUE(at::special_gammaln(x + 1).equal(torch::lgamma(x + 1)));
   EXPECT_TRUE(torch::nn::functional::one_hot(torch::tensor({1, 0}), 2)
                   .equal(torch::tensor({{0, 1}, {1, 0}})));

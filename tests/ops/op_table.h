@@ -116,7 +116,11 @@ std::vector<OpRow> rnn_rows();
 std::vector<OpRow> create_rows();
 std::vector<OpRow> fft_rows();
 std::vector<OpRow> special_rows();
+std::vector<OpRow> special_function_rows();
 std::vector<OpRow> parts_rows();
+std::vector<OpRow> alignment_rows();
+std::vector<OpRow> selection_rows();
+std::vector<OpRow> matrix_form_rows();
 
 const std::vector<OpRow>& all_rows();
 

@@ -30,6 +30,8 @@ const std::map<std::string, std::string>& exceptions() {
       {"unique", "the values decide the shape: sort_test.cpp"},
       {"_unique2", "another name of unique"},
       {"unique_consecutive", "the values decide the shape: sort_test.cpp"},
+      {"unique_dim", "the values decide the shape: alignment_test.cpp"},
+      {"unique_dim_consecutive", "the values decide the shape: alignment_test.cpp"},
       {"bincount", "the values decide the shape: sort_test.cpp"},
       {"searchsorted", "takes sorted input: sort_test.cpp"},
       {"bucketize", "searchsorted with its arguments swapped: sort_test.cpp"},

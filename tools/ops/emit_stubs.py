@@ -5,6 +5,7 @@ import re
 from emit_table import is_keyword
 
 TYPES = {
+    "ArrayRef<double>": "Sequence[_float]", "ArrayRef<Scalar>": "Sequence[Number]",
     "const Tensor&": "Tensor", "Tensor": "Tensor", "Tensor&": "Tensor", "TensorList": "Sequence[Tensor]",
     "const Scalar&": "Number", "Scalar": "Number", "double": "_float", "int64_t": "_int", "int": "_int",
     "bool": "_bool", "const char*": "str", "const std::string&": "str", "std::string": "str",

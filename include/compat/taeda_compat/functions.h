@@ -1,6 +1,6 @@
-// Functions that Taeda has under another name or as methods alone: torch::special::erf,
-// torch::linalg_qr, torch::exp_(t). Each passes its arguments on, so it takes what the original
-// takes.
+// Functions that Taeda has under another name or as methods alone:
+// torch::special_erf, torch::linalg_qr, torch::exp_(t). Each passes its arguments on, so it takes
+// what the original takes.
 #pragma once
 
 #include <taeda_compat/namespaces.h>
@@ -22,75 +22,6 @@
   static_assert(true)
 
 namespace taeda_compat {
-
-namespace special {
-using taeda::digamma;
-using taeda::digamma_out;
-using taeda::erf;
-using taeda::erf_out;
-using taeda::erfc;
-using taeda::erfc_out;
-using taeda::erfinv;
-using taeda::erfinv_out;
-using taeda::exp2;
-using taeda::exp2_out;
-using taeda::expm1;
-using taeda::expm1_out;
-using taeda::log1p;
-using taeda::log1p_out;
-using taeda::log_softmax;
-using taeda::logit;
-using taeda::logit_out;
-using taeda::logsumexp;
-using taeda::logsumexp_out;
-using taeda::polygamma;
-using taeda::polygamma_out;
-using taeda::round;
-using taeda::round_out;
-using taeda::sinc;
-using taeda::sinc_out;
-using taeda::softmax;
-using taeda::xlogy;
-using taeda::xlogy_out;
-/// Second names of functions that have one of their own in Taeda.
-inline Tensor expit(const Tensor& x) { return x.sigmoid(); }
-inline Tensor psi(const Tensor& x) { return taeda::digamma(x); }
-inline Tensor gammaln(const Tensor& x) { return taeda::lgamma(x); }
-}  // namespace special
-inline Tensor special_expit(const Tensor& x) { return special::expit(x); }
-inline Tensor special_psi(const Tensor& x) { return special::psi(x); }
-inline Tensor special_gammaln(const Tensor& x) { return special::gammaln(x); }
-
-#define TAEDA_COMPAT_SPECIAL(name) TAEDA_COMPAT_FORWARD(special_##name, taeda::name)
-TAEDA_COMPAT_SPECIAL(digamma);
-TAEDA_COMPAT_SPECIAL(erf);
-TAEDA_COMPAT_SPECIAL(erfc);
-TAEDA_COMPAT_SPECIAL(erfinv);
-TAEDA_COMPAT_SPECIAL(exp2);
-TAEDA_COMPAT_SPECIAL(expm1);
-TAEDA_COMPAT_SPECIAL(log1p);
-TAEDA_COMPAT_SPECIAL(log_softmax);
-TAEDA_COMPAT_SPECIAL(logit);
-TAEDA_COMPAT_SPECIAL(logsumexp);
-TAEDA_COMPAT_SPECIAL(polygamma);
-TAEDA_COMPAT_SPECIAL(round);
-TAEDA_COMPAT_SPECIAL(sinc);
-TAEDA_COMPAT_SPECIAL(softmax);
-TAEDA_COMPAT_SPECIAL(xlogy);
-TAEDA_COMPAT_SPECIAL(digamma_out);
-TAEDA_COMPAT_SPECIAL(erf_out);
-TAEDA_COMPAT_SPECIAL(erfc_out);
-TAEDA_COMPAT_SPECIAL(erfinv_out);
-TAEDA_COMPAT_SPECIAL(exp2_out);
-TAEDA_COMPAT_SPECIAL(expm1_out);
-TAEDA_COMPAT_SPECIAL(log1p_out);
-TAEDA_COMPAT_SPECIAL(logit_out);
-TAEDA_COMPAT_SPECIAL(logsumexp_out);
-TAEDA_COMPAT_SPECIAL(polygamma_out);
-TAEDA_COMPAT_SPECIAL(round_out);
-TAEDA_COMPAT_SPECIAL(sinc_out);
-TAEDA_COMPAT_SPECIAL(xlogy_out);
-#undef TAEDA_COMPAT_SPECIAL
 
 #define TAEDA_COMPAT_LINALG(name) TAEDA_COMPAT_FORWARD(linalg_##name, taeda::linalg::name)
 TAEDA_COMPAT_LINALG(cholesky);
@@ -149,7 +80,80 @@ TAEDA_COMPAT_LINALG(svdvals);
 TAEDA_COMPAT_LINALG(svdvals_out);
 TAEDA_COMPAT_LINALG(vector_norm);
 TAEDA_COMPAT_LINALG(vector_norm_out);
+TAEDA_COMPAT_LINALG(diagonal);
+TAEDA_COMPAT_LINALG(householder_product);
+TAEDA_COMPAT_LINALG(householder_product_out);
+TAEDA_COMPAT_LINALG(matmul);
+TAEDA_COMPAT_LINALG(matmul_out);
+TAEDA_COMPAT_LINALG(tensorinv);
+TAEDA_COMPAT_LINALG(tensorinv_out);
+TAEDA_COMPAT_LINALG(tensorsolve);
+TAEDA_COMPAT_LINALG(tensorsolve_out);
+TAEDA_COMPAT_LINALG(vander);
+TAEDA_COMPAT_LINALG(vecdot);
+TAEDA_COMPAT_LINALG(vecdot_out);
 #undef TAEDA_COMPAT_LINALG
+
+#define TAEDA_COMPAT_SPECIAL(name)                            \
+  TAEDA_COMPAT_FORWARD(special_##name, taeda::special::name); \
+  TAEDA_COMPAT_FORWARD(special_##name##_out, taeda::special::name##_out)
+TAEDA_COMPAT_SPECIAL(airy_ai);
+TAEDA_COMPAT_SPECIAL(bessel_j0);
+TAEDA_COMPAT_SPECIAL(bessel_j1);
+TAEDA_COMPAT_SPECIAL(bessel_y0);
+TAEDA_COMPAT_SPECIAL(bessel_y1);
+TAEDA_COMPAT_SPECIAL(chebyshev_polynomial_t);
+TAEDA_COMPAT_SPECIAL(chebyshev_polynomial_u);
+TAEDA_COMPAT_SPECIAL(chebyshev_polynomial_v);
+TAEDA_COMPAT_SPECIAL(chebyshev_polynomial_w);
+TAEDA_COMPAT_SPECIAL(digamma);
+TAEDA_COMPAT_SPECIAL(entr);
+TAEDA_COMPAT_SPECIAL(erf);
+TAEDA_COMPAT_SPECIAL(erfc);
+TAEDA_COMPAT_SPECIAL(erfcx);
+TAEDA_COMPAT_SPECIAL(erfinv);
+TAEDA_COMPAT_SPECIAL(exp2);
+TAEDA_COMPAT_SPECIAL(expit);
+TAEDA_COMPAT_SPECIAL(expm1);
+TAEDA_COMPAT_SPECIAL(gammainc);
+TAEDA_COMPAT_SPECIAL(gammaincc);
+TAEDA_COMPAT_SPECIAL(gammaln);
+TAEDA_COMPAT_SPECIAL(hermite_polynomial_h);
+TAEDA_COMPAT_SPECIAL(hermite_polynomial_he);
+TAEDA_COMPAT_SPECIAL(i0);
+TAEDA_COMPAT_SPECIAL(i0e);
+TAEDA_COMPAT_SPECIAL(i1);
+TAEDA_COMPAT_SPECIAL(i1e);
+TAEDA_COMPAT_SPECIAL(laguerre_polynomial_l);
+TAEDA_COMPAT_SPECIAL(legendre_polynomial_p);
+TAEDA_COMPAT_SPECIAL(log1p);
+TAEDA_COMPAT_SPECIAL(log_ndtr);
+TAEDA_COMPAT_SPECIAL(logit);
+TAEDA_COMPAT_SPECIAL(logsumexp);
+TAEDA_COMPAT_SPECIAL(modified_bessel_i0);
+TAEDA_COMPAT_SPECIAL(modified_bessel_i1);
+TAEDA_COMPAT_SPECIAL(modified_bessel_k0);
+TAEDA_COMPAT_SPECIAL(modified_bessel_k1);
+TAEDA_COMPAT_SPECIAL(multigammaln);
+TAEDA_COMPAT_SPECIAL(ndtr);
+TAEDA_COMPAT_SPECIAL(ndtri);
+TAEDA_COMPAT_SPECIAL(polygamma);
+TAEDA_COMPAT_SPECIAL(psi);
+TAEDA_COMPAT_SPECIAL(round);
+TAEDA_COMPAT_SPECIAL(scaled_modified_bessel_k0);
+TAEDA_COMPAT_SPECIAL(scaled_modified_bessel_k1);
+TAEDA_COMPAT_SPECIAL(shifted_chebyshev_polynomial_t);
+TAEDA_COMPAT_SPECIAL(shifted_chebyshev_polynomial_u);
+TAEDA_COMPAT_SPECIAL(shifted_chebyshev_polynomial_v);
+TAEDA_COMPAT_SPECIAL(shifted_chebyshev_polynomial_w);
+TAEDA_COMPAT_SPECIAL(sinc);
+TAEDA_COMPAT_SPECIAL(spherical_bessel_j0);
+TAEDA_COMPAT_SPECIAL(xlog1py);
+TAEDA_COMPAT_SPECIAL(xlogy);
+TAEDA_COMPAT_SPECIAL(zeta);
+#undef TAEDA_COMPAT_SPECIAL
+TAEDA_COMPAT_FORWARD(special_log_softmax, taeda::special::log_softmax);
+TAEDA_COMPAT_FORWARD(special_softmax, taeda::special::softmax);
 
 #define TAEDA_COMPAT_FFT(name) TAEDA_COMPAT_FORWARD(fft_##name, taeda::fft::name)
 TAEDA_COMPAT_FFT(fft);
@@ -184,6 +188,14 @@ TAEDA_COMPAT_FFT(rfft_out);
 TAEDA_COMPAT_FFT(rfftfreq);
 TAEDA_COMPAT_FFT(rfftn);
 TAEDA_COMPAT_FFT(rfftn_out);
+TAEDA_COMPAT_FFT(hfft2);
+TAEDA_COMPAT_FFT(hfft2_out);
+TAEDA_COMPAT_FFT(hfftn);
+TAEDA_COMPAT_FFT(hfftn_out);
+TAEDA_COMPAT_FFT(ihfft2);
+TAEDA_COMPAT_FFT(ihfft2_out);
+TAEDA_COMPAT_FFT(ihfftn);
+TAEDA_COMPAT_FFT(ihfftn_out);
 #undef TAEDA_COMPAT_FFT
 
 // Operations in place and questions, as functions.

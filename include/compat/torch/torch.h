@@ -38,6 +38,7 @@
 #include <taeda_compat/enums.h>
 #include <taeda_compat/functions.h>
 #include <taeda_compat/ivalue.h>
+#include <taeda_compat/layers.h>
 #include <taeda_compat/library.h>
 #include <taeda_compat/namespaces.h>
 #include <taeda_compat/operations.h>

@@ -7,6 +7,7 @@
 #include "taeda/kernels/pointwise/compare.h"
 #include "taeda/kernels/pointwise/loss.h"
 #include "taeda/kernels/pointwise/special.h"
+#include "taeda/kernels/pointwise/special_functions.h"
 #include "taeda/kernels/pointwise/transcendental.h"
 #include "taeda/kernels/pointwise/unary.h"
 
@@ -21,6 +22,7 @@ void for_each_pointwise_slot(F&& f) {
   CompareOps::for_each(each);
   LossOps::for_each(each);
   SpecialOps::for_each(each);
+  SpecialFunctionOps::for_each(each);
   TranscendentalOps::for_each(each);
   UnaryOps::for_each(each);
 }

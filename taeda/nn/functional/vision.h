@@ -67,7 +67,7 @@ class GridSampleFuncOptions {
  public:
   using mode_t = Interpolation;
   using padding_mode_t = PaddingMode;
-  /// kBilinear (for volumes, too) or kNearest
+  /// kBilinear (for volumes, too), kNearest or, for images, kBicubic
   TAEDA_ARG(mode_t, mode) = kBilinear;
   /// kZeros, kBorder or kReflection
   TAEDA_ARG(padding_mode_t, padding_mode) = kZeros;

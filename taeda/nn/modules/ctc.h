@@ -1,0 +1,20 @@
+// The loss of connectionist temporal classification as a module.
+#pragma once
+
+#include "taeda/nn/functional/ctc.h"
+#include "taeda/nn/modules/loss.h"
+
+namespace taeda::inline v0_2::nn {
+
+/// -log of the probability of target sequences over all their alignments; see ops/ctc_loss.h.
+class CTCLossImpl : public detail::LossModule<CTCLossOptions, CTCLossImpl> {
+ public:
+  explicit CTCLossImpl(CTCLossOptions o = {}) : LossModule(std::move(o)) {}
+  Tensor forward(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
+                 const Tensor& target_lengths) {
+    return functional::ctc_loss(log_probs, targets, input_lengths, target_lengths, options);
+  }
+};
+TAEDA_MODULE(CTCLoss);
+
+}  // namespace taeda::inline v0_2::nn
