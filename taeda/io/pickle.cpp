@@ -16,7 +16,12 @@ using Kind = PickleValue::Kind;
 /// Classes and functions that a state dict names. Storage classes end in "Storage".
 constexpr std::string_view kKnownNames[] = {"collections.OrderedDict",
                                             "torch._utils._rebuild_tensor_v2",
-                                            "torch._utils._rebuild_parameter", "torch.Size"};
+                                            "torch._utils._rebuild_parameter", "torch.Size",
+                                            // libtorch's lists of one type
+                                            "torch.jit._pickle.build_intlist",
+                                            "torch.jit._pickle.build_doublelist",
+                                            "torch.jit._pickle.build_boollist",
+                                            "torch.jit._pickle.build_tensorlist"};
 
 bool is_known(std::string_view name) {
   if (std::find(std::begin(kKnownNames), std::end(kKnownNames), name) != std::end(kKnownNames))
@@ -277,6 +282,12 @@ class PickleMachine {
     if (name == "torch.Size") {
       TAEDA_CHECK(arguments.items.size() == 1 && arguments.items[0]->kind == Kind::Tuple,
                   "torch.Size is called with other arguments");
+      push_known(arguments.items[0]);
+      return;
+    }
+    if (name.starts_with("torch.jit._pickle.build_")) {
+      TAEDA_CHECK(arguments.items.size() == 1 && arguments.items[0]->kind == Kind::List,
+                  name, " is called with other arguments");
       push_known(arguments.items[0]);
       return;
     }

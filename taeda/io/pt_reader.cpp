@@ -8,6 +8,7 @@
 
 #include "taeda/base/error.h"
 #include "taeda/io/pickle.h"
+#include "taeda/io/pickle_writer.h"
 #include "taeda/io/zip_archive.h"
 
 namespace taeda::inline v0_2::io {
@@ -53,7 +54,23 @@ std::string number_text(double value) {
 
 class PtParser {
  public:
-  explicit PtParser(const std::string& path) : zip_(path) {
+  explicit PtParser(const std::string& path) : zip_(path) { open(); }
+  PtParser(std::string bytes, std::string name) : zip_(std::move(bytes), std::move(name)) {
+    open();
+  }
+
+  PtFile parse() {
+    const Pickle pickle(zip_.read(folder_ + "data.pkl"), zip_.budget());
+    add("", pickle.root(), 0);
+    return std::move(out_);
+  }
+  IValue parse_value() {
+    const Pickle pickle(zip_.read(folder_ + "data.pkl"), zip_.budget());
+    return value_of(pickle.root(), 0);
+  }
+
+ private:
+  void open() {
     for (const ZipReader::Entry& entry : zip_.entries())
       if (entry.name == "data.pkl" || entry.name.ends_with("/data.pkl"))
         folder_ = entry.name.substr(0, entry.name.size() - std::strlen("data.pkl"));
@@ -65,13 +82,6 @@ class PtParser {
                 "its numbers are not little-endian");
   }
 
-  PtFile parse() {
-    const Pickle pickle(zip_.read(folder_ + "data.pkl"), zip_.budget());
-    add("", pickle.root(), 0);
-    return std::move(out_);
-  }
-
- private:
   /// Keys are texts or integers.
   static std::string key_text(const PickleValue& key) {
     TAEDA_CHECK(key.kind == Kind::Text || key.kind == Kind::Int,
@@ -114,6 +124,35 @@ class PtParser {
       case Kind::Storage: break;
     }
     throw Error("'" + path + "' is neither a tensor nor a number, text or container");
+  }
+
+  IValue::List values_of(const std::vector<PickleValue*>& items, int depth) {
+    IValue::List out;
+    for (const PickleValue* item : items) out.push_back(value_of(*item, depth + 1));
+    return out;
+  }
+  IValue value_of(const PickleValue& v, int depth) {
+    TAEDA_CHECK(depth <= kDeepest, "its containers are nested more than ", kDeepest, " deep");
+    zip_.budget().charge(kValueBytes, "all its values");
+    switch (v.kind) {
+      case Kind::None: return {};
+      case Kind::Bool: return v.integer != 0;
+      case Kind::Int: return v.integer;
+      case Kind::Float: return v.real;
+      case Kind::Text: zip_.budget().charge(v.text.size(), "its texts"); return v.text;
+      case Kind::Call: return tensor_of(v);
+      case Kind::List: return values_of(v.items, depth);
+      case Kind::Tuple: return IValue::tuple(values_of(v.items, depth));
+      case Kind::Dict: {
+        IValue::Entries entries;
+        for (const auto& [key, value] : v.entries)
+          entries.emplace_back(value_of(*key, depth + 1), value_of(*value, depth + 1));
+        return IValue::dict(std::move(entries));
+      }
+      case Kind::Name:
+      case Kind::Storage: break;
+    }
+    throw Error("it has a value that is neither a tensor nor a number, text or container");
   }
 
   Tensor tensor_of(const PickleValue& call) {
@@ -240,3 +279,18 @@ PtFile load_pt(const std::string& path) {
 }
 
 }  // namespace taeda::io
+
+namespace taeda::inline v0_2 {
+
+IValue pickle_load(const std::vector<char>& bytes) {
+  const std::string prefix = "pickle_load: the bytes are no checkpoint that can be read: ";
+  try {
+    return io::PtParser(std::string(bytes.begin(), bytes.end()), "the bytes").parse_value();
+  } catch (const NotImplementedError&) {
+    throw;
+  } catch (const Error& e) {
+    throw Error(prefix + e.message());
+  }
+}
+
+}  // namespace taeda

@@ -37,7 +37,7 @@ ALLOWED = {
     "autograd": TO_TENSOR,
     "ops": TO_OPS,
     "profiler": {"base", "device"},
-    **{room: TO_OPS for room in MIDDLE},
+    **{room: TO_OPS | {"io"} for room in MIDDLE},
     "distributions": TO_OPS,
     "models": TO_OPS | MIDDLE,
     "vision": TO_OPS | MIDDLE,

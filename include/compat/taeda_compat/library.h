@@ -1,7 +1,7 @@
 // TORCH_LIBRARY: operations of a program, registered by name and called by name.
 #pragma once
 
-#include <taeda_compat/ivalue.h>
+#include <taeda_compat/namespaces.h>
 
 #include <any>
 #include <functional>
