@@ -31,8 +31,8 @@ class AdamaxParamState final : public OptimizerCloneableParamState<AdamaxParamSt
   TAEDA_STATE_TENSOR(1, exp_inf)
 };
 
-/// Adam with the largest of the decayed gradients in place of their mean square (Kingma and Ba 2015,
-/// section 7.1).
+/// Adam with the largest of the decayed gradients in place of their mean square (Kingma and Ba
+/// 2015, section 7.1).
 class Adamax : public ComposedOptimizer {
  public:
   Adamax(std::vector<OptimizerParamGroup> groups, AdamaxOptions defaults = {})

@@ -52,7 +52,8 @@ void Adadelta::update(const OptimizerOptions& options, Update& u) {
 void RpropOptions::check() const {
   TAEDA_CHECK_VALUE(lr_ >= 0, "Invalid learning rate: ", lr_);
   const auto [shrink, grow] = etas_;
-  TAEDA_CHECK_VALUE(shrink > 0 && shrink < 1 && grow > 1, "Invalid eta values: ", shrink, ", ", grow);
+  TAEDA_CHECK_VALUE(shrink > 0 && shrink < 1 && grow > 1, "Invalid eta values: ", shrink, ", ",
+                    grow);
   const auto [least, most] = step_sizes_;
   TAEDA_CHECK_VALUE(least <= most, "Invalid step sizes: ", least, ", ", most);
 }

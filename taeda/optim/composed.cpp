@@ -7,24 +7,42 @@
 
 namespace taeda::inline v0_2::optim {
 
-ComposedOptimizer::Update ComposedOptimizer::prepared(const OptimizerOptions& options,
-                                                      const Tensor& param) const {
-  const Tensor& grad = param.grad();
-  TAEDA_CHECK(grad.device() == param.device(), kind(), ".step(): a parameter is on ",
-              param.device(), ", but its gradient is on ", grad.device());
+namespace {
+
+/// What the state or the gradient of a parameter must be.
+void check_like(const char* kind, const std::string& what, size_t group, size_t index,
+                const Tensor& t, IntArrayRef sizes, const Tensor& param) {
+  const auto text = [](const Tensor& like, IntArrayRef shape) {
+    return taeda::detail::concat(to_string(like.dtype()), " ", shape, " on ", like.device());
+  };
+  TAEDA_CHECK(t.sizes() == sizes && t.device() == param.device() && t.dtype() == param.dtype(),
+              kind, ": expected the ", what, " of parameter ", index, " of group ", group,
+              " to be ", text(param, sizes), " like the parameter, but got ", text(t, t.sizes()));
+}
+
+}  // namespace
+
+ComposedOptimizer::Update ComposedOptimizer::prepared(size_t g, size_t i) const {
+  const OptimizerParamGroup& group = param_groups()[g];
+  const Tensor& param = group.params()[i];
+  if (!is_floating_point(param.dtype())) taeda::detail::throw_no_dtype(kind(), param.dtype());
   TAEDA_CHECK(captures_under_way() == 0 || !is_current_stream_capturing(param.device()), kind(),
               ".step() cannot be captured into a graph");
-  Update u{param.detach().clone(), grad.detach().to(param.dtype()), known_state(param)};
+  Update u{param.detach().clone(), param.grad().detach(), known_state(param)};
+  if (u.grad.device() == param.device()) u.grad = u.grad.to(param.dtype());
+  check_like(kind(), "gradient", g, i, u.grad, param.sizes(), param);
   ++u.state.step;
   for (size_t k = 0; k < state_names().size(); ++k) {
+    const std::optional<DimVector> sizes = state_sizes(k, param);
+    if (!sizes) continue;
     Tensor& state = u.state.tensors[k];
-    state = state.defined() ? state.clone() : make_state(options, k, u.param);
-    TAEDA_CHECK(state.sizes() == param.sizes(), kind(), ".step(): the state ", state_names()[k],
-                " has shape ", state.sizes(), " for a parameter of shape ", param.sizes());
+    state = state.defined() ? state.clone() : make_state(group.options(), k, u.param);
+    check_like(kind(), taeda::detail::concat("state ", state_names()[k]), g, i, state, *sizes,
+               param);
   }
   if (u.state.step == 1)
     for (size_t k = 0; k < number_names().size(); ++k)
-      u.state.numbers[k] = first_number(options, k);
+      u.state.numbers[k] = first_number(group.options(), k);
   return u;
 }
 
@@ -36,10 +54,13 @@ Tensor ComposedOptimizer::step(LossClosure closure) {
     Update update;
   };
   std::vector<Planned> planned;
-  for (const OptimizerParamGroup& group : param_groups()) {
-    for (const Tensor& p : group.params()) {
+  for (size_t g = 0; g < param_groups().size(); ++g) {
+    const OptimizerParamGroup& group = param_groups()[g];
+    for (size_t i = 0; i < group.params().size(); ++i) {
+      const Tensor& p = group.params()[i];
+      TAEDA_CHECK(p.defined(), kind(), ": parameter ", i, " of group ", g, " is undefined");
       if (!p.grad().defined() || p.numel() == 0) continue;
-      planned.push_back({p, prepared(group.options(), p)});
+      planned.push_back({p, prepared(g, i)});
       update(group.options(), planned.back().update);
       state_of(p);  // makes room
     }
@@ -51,4 +72,4 @@ Tensor ComposedOptimizer::step(LossClosure closure) {
   return loss;
 }
 
-}  // namespace taeda::optim
+}  // namespace taeda::inline v0_2::optim

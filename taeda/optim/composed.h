@@ -27,7 +27,7 @@ class ComposedOptimizer : public Optimizer {
   size_t lasting_states() const override { return state_names().size(); }
 
  private:
-  Update prepared(const OptimizerOptions& options, const Tensor& param) const;
+  Update prepared(size_t group, size_t index) const;
 };
 
-}  // namespace taeda::optim
+}  // namespace taeda::inline v0_2::optim

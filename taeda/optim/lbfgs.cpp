@@ -266,8 +266,9 @@ void LBFGS::load_state_dict(const OptimizerState& state) {
     return *found;
   };
   const auto taken = [&](const std::string& name, const Tensor& t) {
-    TAEDA_CHECK_VALUE(t.dim() == 0 || (t.dim() == 1 && t.numel() == total), "loaded state dict has ",
-                      name, " of shape ", t.sizes(), " for ", total, " numbers of parameters");
+    TAEDA_CHECK_VALUE(t.dim() == 0 || (t.dim() == 1 && t.numel() == total),
+                      "loaded state dict has ", name, " of shape ", t.sizes(), " for ", total,
+                      " numbers of parameters");
     return t.to(param.device(), param.dtype()).clone();
   };
   if (state.numbers.contains("state.n_iter")) {

@@ -266,7 +266,8 @@ void Optimizer::bring_up_to_date() const {
     const auto skipped = static_cast<int64_t>(counter.item<double>());
     if (skipped == 0) continue;
     counter.zero_();
-    for (const auto& [group, i] : s.params) state_of(param_groups_[group].params()[i]).step -= skipped;
+    for (const auto& [group, i] : s.params)
+      state_of(param_groups_[group].params()[i]).step -= skipped;
   }
 }
 
@@ -341,6 +342,10 @@ Tensor Optimizer::empty_for(const Tensor& param) {
   DimVector strides =
       has_gaps(param) ? contiguous_strides(param.sizes()) : DimVector(param.strides());
   return make_tensor(Layout{param.sizes(), std::move(strides), 0}, param.dtype(), param.device());
+}
+
+std::optional<DimVector> Optimizer::state_sizes(size_t, const Tensor& param) const {
+  return DimVector(param.sizes());
 }
 
 Tensor Optimizer::make_state(const OptimizerOptions&, size_t, const Tensor& param) const {

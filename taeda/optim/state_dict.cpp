@@ -70,7 +70,8 @@ void Optimizer::check_names(const OptimizerState& state) const {
                     "loaded state dict has a different number of parameter groups");
   for (size_t g = 0; g < param_groups_.size(); ++g)
     TAEDA_CHECK_VALUE(
-        state.numbers[group_prefix(g) + "size"] == static_cast<double>(param_groups_[g].params().size()),
+        state.numbers[group_prefix(g) + "size"] ==
+            static_cast<double>(param_groups_[g].params().size()),
         "loaded state dict contains a parameter group that doesn't match the size of "
         "optimizer's group");
   const size_t params = size();
@@ -90,10 +91,11 @@ void Optimizer::check_names(const OptimizerState& state) const {
   for (const auto& item : state.numbers) {
     const auto of_param = numbered(item.key(), "state.");
     const auto of_group = numbered(item.key(), "param_groups.");
-    check(item.key(), (of_param && of_param->first < params &&
-                       (of_param->second == "step" || contains(number_names(), of_param->second))) ||
-                          (of_group && of_group->first < param_groups_.size() &&
-                           contains(options, of_group->second)));
+    const bool to_param =
+        of_param && of_param->first < params &&
+        (of_param->second == "step" || contains(number_names(), of_param->second));
+    check(item.key(), to_param || (of_group && of_group->first < param_groups_.size() &&
+                                   contains(options, of_group->second)));
   }
 }
 
@@ -123,11 +125,15 @@ ParamState Optimizer::loaded_param(const OptimizerState& state, const std::strin
                       name);
     if (!saved) continue;
     TAEDA_CHECK_VALUE(out.step > 0, "loaded state dict has ", name, ", but no step");
-    TAEDA_CHECK_VALUE(saved->sizes() == param.sizes(), "loaded state dict has ", name, " of shape ",
-                      saved->sizes(), " for a parameter of shape ", param.sizes());
+    const std::optional<DimVector> sizes = state_sizes(k, param);
+    TAEDA_CHECK_VALUE(sizes && saved->sizes() == IntArrayRef(*sizes), "loaded state dict has ",
+                      name, " of shape ", saved->sizes(), " for a parameter of shape ",
+                      param.sizes());
     TAEDA_CHECK_VALUE(saved->is_floating_point(), "loaded state dict has ", name, " of dtype ",
                       to_string(saved->dtype()));
-    out.tensors[k] = empty_for(param);
+    out.tensors[k] = saved->sizes() == param.sizes()
+                         ? empty_for(param)
+                         : make_tensor(Layout::contiguous(*sizes), param.dtype(), param.device());
     out.tensors[k].copy_(*saved);
   }
   for (size_t k = 0; k < number_names().size(); ++k) {
