@@ -1,5 +1,6 @@
 #include "taeda/io/keyed_archive.h"
 
+#include <charconv>
 #include <istream>
 #include <sstream>
 
@@ -29,11 +30,20 @@ std::string to_text(const std::string& key, const IValue& v) {
   return out.str();
 }
 
+int64_t whole_number(const std::string& key, const std::string& text) {
+  int64_t value = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  TAEDA_CHECK(error == std::errc() && end == last, "load: the value of '", key,
+              "' is no whole number: '", text, "'");
+  return value;
+}
+
 IValue from_text(const std::string& key, const std::string& text) {
   const std::string value = text.empty() ? "" : text.substr(1);
   switch (text.empty() ? ' ' : text[0]) {
     case 'd': return IValue(io::Archive::parse_number(key, value));
-    case 'i': return IValue(static_cast<int64_t>(std::stoll(value)));
+    case 'i': return IValue(whole_number(key, value));
     case 'b': return IValue(value == "1");
     case 's': return IValue(value);
     case 'n': return IValue();

@@ -93,17 +93,21 @@ class PickleWriter {
       text(v.toStringRef());
     } else if (v.isTensor()) {
       tensor(v.toTensor());
-    } else if (v.isList() || v.isTuple()) {
+    } else if (v.isTuple()) {
       out_ += '(';
-      for (const IValue& item : v.isList() ? v.toListRef() : v.toTupleRef()) write(item);
-      out_ += v.isList() ? 'l' : 't';
+      for (const IValue& item : v.toTupleRef()) write(item);
+      out_ += 't';
+    } else if (v.isList()) {
+      out_ += "](";  // an empty list, and a mark: what Python's reader of weights knows
+      for (const IValue& item : v.toListRef()) write(item);
+      out_ += 'e';
     } else if (v.isGenericDict()) {
-      out_ += '(';
+      out_ += "}(";
       for (const auto& [key, value] : v.toEntriesRef()) {
         write(key);
         write(value);
       }
-      out_ += 'd';
+      out_ += 'u';
     } else {
       TAEDA_CHECK(false, "pickle_save: Python's files have no place for a ", v.tagKind());
     }

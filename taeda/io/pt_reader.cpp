@@ -140,7 +140,14 @@ class PtParser {
       case Kind::Int: return v.integer;
       case Kind::Float: return v.real;
       case Kind::Text: zip_.budget().charge(v.text.size(), "its texts"); return v.text;
-      case Kind::Call: return tensor_of(v);
+      case Kind::Call: {
+        Tensor t = tensor_of(v);
+        const auto& a = v.arguments->items;
+        const size_t wants = v.text == "torch._utils._rebuild_parameter" ? 1 : 4;
+        if (wants < a.size() && a[wants]->kind == Kind::Bool && a[wants]->integer)
+          t.requires_grad_();
+        return t;
+      }
       case Kind::List: return values_of(v.items, depth);
       case Kind::Tuple: return IValue::tuple(values_of(v.items, depth));
       case Kind::Dict: {
@@ -263,19 +270,36 @@ OrderedDict<std::string, Tensor> PtFile::state_dict(const std::string& section) 
   return out;
 }
 
-PtFile load_pt(const std::string& path) {
-  const std::string prefix = path + " is no checkpoint that can be read: ";
-  TAEDA_CHECK(!is_old_format(path), prefix,
-              "it was written by PyTorch before 1.6 or without its zip format; save it again with "
-              "torch.save");
+namespace {
+
+std::string unreadable(const std::string& name) {
+  return name + " is no checkpoint that can be read: ";
+}
+
+/// What `parse` gives; its errors name the file.
+template <class Parse>
+auto named_errors(const std::string& name, const Parse& parse) {
   try {
-    return PtParser(path).parse();
+    return parse();
   } catch (const NotImplementedError&) {
     throw;
   } catch (const Error& e) {
-    const bool named = e.message().find(path) != std::string::npos;
-    throw Error((named ? "" : prefix) + e.message());
+    const bool named = e.message().find(name) != std::string::npos;
+    throw Error((named ? "" : unreadable(name)) + e.message());
   }
+}
+
+}  // namespace
+
+PtFile load_pt(const std::string& path) {
+  TAEDA_CHECK(!is_old_format(path), unreadable(path),
+              "it was written by PyTorch before 1.6 or without its zip format; save it again with "
+              "torch.save");
+  return named_errors(path, [&] { return PtParser(path).parse(); });
+}
+
+PtFile parse_pt(std::string bytes, const std::string& name) {
+  return named_errors(name, [&] { return PtParser(std::move(bytes), name).parse(); });
 }
 
 }  // namespace taeda::io
@@ -283,14 +307,10 @@ PtFile load_pt(const std::string& path) {
 namespace taeda::inline v0_2 {
 
 IValue pickle_load(const std::vector<char>& bytes) {
-  const std::string prefix = "pickle_load: the bytes are no checkpoint that can be read: ";
-  try {
-    return io::PtParser(std::string(bytes.begin(), bytes.end()), "the bytes").parse_value();
-  } catch (const NotImplementedError&) {
-    throw;
-  } catch (const Error& e) {
-    throw Error(prefix + e.message());
-  }
+  const std::string name = "pickle_load: the value";
+  return io::named_errors(name, [&] {
+    return io::PtParser(std::string(bytes.begin(), bytes.end()), name).parse_value();
+  });
 }
 
 }  // namespace taeda

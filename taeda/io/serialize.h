@@ -78,7 +78,7 @@ void pack(Archive& archive, const std::string& prefix, const T& value) {
 template <Saveable T>
 void unpack(const Archive& archive, T& value) {
   if constexpr (std::same_as<T, Tensor>) {
-    value = archive.at("tensor");
+    value = archive.only();
   } else if constexpr (std::same_as<T, std::vector<Tensor>>) {
     std::vector<Tensor> list;
     for (size_t i = 0; i < archive.tensors.size(); ++i)
