@@ -23,8 +23,8 @@ constexpr std::string_view kKnownNames[] = {"collections.OrderedDict",
                                             "torch.jit._pickle.build_boollist",
                                             "torch.jit._pickle.build_tensorlist"};
 
-/// The classes of a file that libtorch's torch::save wrote: one for each module, with its members as
-/// the object's state.
+/// The classes of a file that libtorch's torch::save wrote: one for each module, with its members
+/// as the object's state.
 bool is_module_class(std::string_view name) {
   return name.starts_with("__torch__.") && name.ends_with("Module");
 }

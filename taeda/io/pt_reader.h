@@ -1,6 +1,6 @@
-// PyTorch's checkpoints: what torch.save writes since PyTorch 1.6, and libtorch's torch::save, a zip
-// archive of a pickle and of the tensors' bytes. Only what state dicts need is understood, so that a file from anybody can be
-// opened: nothing in it is run, and what it claims is checked.
+// PyTorch's checkpoints: what torch.save writes since PyTorch 1.6, and libtorch's torch::save: a
+// zip archive of a pickle and of the tensors' bytes. Only what state dicts need is understood, so
+// that a file from anybody can be opened: nothing in it is run, and what it claims is checked.
 #pragma once
 
 #include <string>

@@ -177,8 +177,8 @@ class Optimizer {
   virtual size_t lasting_states() const { return 0; }
   /// Whether a step with these options works on the k-th state.
   virtual bool wants_state(const OptimizerOptions&, size_t) const { return false; }
-  /// The shape of the k-th state, the parameter's unless the optimizer says otherwise; nothing where
-  /// this parameter has no such state.
+  /// The shape of the k-th state, the parameter's unless the optimizer says otherwise; nothing
+  /// where this parameter has no such state.
   virtual std::optional<DimVector> state_sizes(size_t k, const Tensor& param) const;
   /// The k-th state of a parameter that has none yet: zeros, unless the optimizer says otherwise.
   /// Has the parameter's sizes, strides, dtype and device.

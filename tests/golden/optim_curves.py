@@ -1,7 +1,9 @@
 """Writes tests/optim/curves.inc: losses of a small network under every optimizer, and rates of schedules.
 
-Run: python3 -B tests/golden/optim_curves.py | clang-format --assume-filename=x.h > tests/optim/curves.inc
+Run: python3 -B tests/golden/optim_curves.py > tests/optim/curves.inc
 """
+import textwrap
+
 import torch
 from torch import optim
 from torch.optim import lr_scheduler as sched
@@ -12,7 +14,8 @@ torch.set_default_dtype(torch.double)
 
 
 def row(name, values):
-    print(f'    {{"{name}", {{{", ".join(repr(float(torch.as_tensor(v).detach())) for v in values)}}}}},')
+    numbers = ", ".join(f"{float(torch.as_tensor(v).detach()):.12g}" for v in values)
+    print(textwrap.fill(f'{{"{name}", {{{numbers}}}}},', 98, initial_indent="    ", subsequent_indent="     "))
 
 
 def waves(rows, columns, a, b):
