@@ -26,7 +26,7 @@ class CartPole {
     return std::abs(x) < 2.4 && std::abs(angle) < 0.21;
   }
   torch::Tensor observation() const {
-    return torch::tensor({state_[0], state_[1], state_[2], state_[3]}).to(torch::kFloat);
+    return torch::tensor({state_[0], state_[1], state_[2], state_[3]}).to(torch::kDouble);
   }
 
  private:
@@ -38,6 +38,7 @@ int main() {
   torch::nn::Sequential policy(torch::nn::Linear(4, 24), torch::nn::Tanh(),
                                torch::nn::Linear(24, 2));
   fill(*policy);
+  policy->to(torch::kDouble);
   torch::optim::RMSprop optimizer(policy->parameters(), torch::optim::RMSpropOptions(1e-2));
   CartPole cart;
   for (int64_t episode = 0; episode < 6; ++episode) {
@@ -51,10 +52,10 @@ int main() {
       up = cart.step(action);
       observation = cart.observation();
     }
-    std::vector<float> returns(log_probabilities.size());
-    float sum = 0;
-    for (size_t i = returns.size(); i-- > 0;) returns[i] = sum = 1 + 0.99f * sum;
-    torch::Tensor advantage = torch::tensor(returns);
+    std::vector<double> returns(log_probabilities.size());
+    double sum = 0;
+    for (size_t i = returns.size(); i-- > 0;) returns[i] = sum = 1 + 0.99 * sum;
+    torch::Tensor advantage = torch::tensor(returns, torch::kDouble);
     advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-6);
     optimizer.zero_grad();
     torch::Tensor loss = -(torch::stack(log_probabilities) * advantage).sum();

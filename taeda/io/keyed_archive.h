@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "taeda/io/archive.h"
-#include "taeda/io/ivalue.h"
+#include "taeda/tensor/ivalue.h"
 #include "taeda/io/serialize.h"
 
 namespace taeda::inline v0_2::serialize {

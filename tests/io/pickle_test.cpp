@@ -7,7 +7,7 @@
 #include <iterator>
 #include <sstream>
 
-#include "taeda/io/dict.h"
+#include "taeda/tensor/dict.h"
 #include "taeda/io/keyed_archive.h"
 #include "taeda/io/pickle_writer.h"
 #include "taeda/io/pt_reader.h"

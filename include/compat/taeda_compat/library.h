@@ -241,6 +241,14 @@ struct LibraryInit {
   }
 };
 
+/// While one of these stands, the devices' implementations answer and nothing is recorded: for
+/// Autograd's implementation, which calls the operation that it differentiates.
+class AutoDispatchBelowAutograd {
+ private:
+  NoGradGuard guard_;
+};
+using AutoDispatchBelowADInplaceOrView = AutoDispatchBelowAutograd;
+
 }  // namespace taeda_compat
 
 #define TAEDA_COMPAT_JOIN_(a, b) a##b

@@ -1,9 +1,7 @@
-#include "taeda/io/ivalue.h"
+#include "taeda/tensor/ivalue.h"
 
 #include <algorithm>
 #include <ostream>
-
-#include "taeda/ops/copy.h"
 
 namespace taeda::inline v0_2 {
 
@@ -30,10 +28,15 @@ IValue IValue::dict(Entries entries) {
   return out;
 }
 
+IValue IValue::capsule(std::any object) {
+  IValue out;
+  out.value_ = std::make_shared<const std::any>(std::move(object));
+  return out;
+}
+
 bool IValue::isOptionalTensorList() const {
-  return isList() && std::all_of(toListRef().begin(), toListRef().end(), [](const IValue& v) {
-           return v.isTensor() || v.isNone();
-         });
+  return isList() && std::all_of(toListRef().begin(), toListRef().end(),
+                                 [](const IValue& v) { return v.isTensor() || v.isNone(); });
 }
 
 std::string IValue::toNone() const {
@@ -118,10 +121,10 @@ size_t IValue::use_count() const {
 }
 
 const char* IValue::tagKind() const {
-  static constexpr const char* names[] = {"None",   "Tensor",      "Double",        "Int",
-                                          "Bool",   "String",      "GenericList",   "ComplexDouble",
-                                          "Device", "Generator",   "Storage",       "Stream",
-                                          "Tuple",  "GenericDict"};
+  static constexpr const char* names[] = {"None",   "Tensor",      "Double",      "Int",
+                                          "Bool",   "String",      "GenericList", "ComplexDouble",
+                                          "Device", "Generator",   "Storage",     "Stream",
+                                          "Tuple",  "GenericDict", "Capsule"};
   return names[value_.index()];
 }
 
@@ -162,4 +165,4 @@ std::ostream& operator<<(std::ostream& out, const IValue& v) {
   return out;
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -1,6 +1,7 @@
 // One value of any kind: what archives hold, pickles are made of and registered operations take.
 #pragma once
 
+#include <any>
 #include <complex>
 #include <concepts>
 #include <memory>
@@ -36,7 +37,8 @@ template <class Key, class Value>
 class Dict;
 
 /// None, a tensor, a number, a text, a device, a generator, a storage, a stream, a list, a tuple
-/// or a dictionary of values. Copies share tensors, lists and dictionaries.
+/// or a dictionary of values, or an object of any other class in a capsule. Copies share tensors,
+/// lists and dictionaries.
 class IValue {
  public:
   using List = std::vector<IValue>;
@@ -77,14 +79,16 @@ class IValue {
   }
   template <class... T>
   requires(std::constructible_from<IValue, T>&&...) IValue(std::tuple<T...> values)
-      : value_(std::make_shared<const Tuple>(Tuple{std::apply(
-            [](auto&... v) { return List{IValue(std::move(v))...}; }, values)})) {}
+      : value_(std::make_shared<const Tuple>(
+            Tuple{std::apply([](auto&... v) { return List{IValue(std::move(v))...}; }, values)})) {}
   template <class K, class V>
   IValue(Dict<K, V> dict) : value_(dict.entries()) {}
   IValue(const Scalar& v);
   /// A tuple of any length, a dictionary of any entries.
   static IValue tuple(List items);
   static IValue dict(Entries entries);
+  /// Holds an object that no file and no registered operation knows.
+  static IValue capsule(std::any object);
 
   bool isNone() const { return holds<std::monostate>(); }
   bool isTensor() const { return holds<Tensor>(); }
@@ -101,6 +105,7 @@ class IValue {
   bool isList() const { return holds<ListPtr>(); }
   bool isTuple() const { return holds<TuplePtr>(); }
   bool isGenericDict() const { return holds<DictPtr>(); }
+  bool isCapsule() const { return holds<Capsule>(); }
   bool isTensorList() const { return all_are<Tensor>(); }
   /// Tensors and None.
   bool isOptionalTensorList() const;
@@ -132,6 +137,7 @@ class IValue {
   const List& toListRef() const { return *get<ListPtr>("GenericList"); }
   const List& toTupleRef() const { return get<TuplePtr>("Tuple")->items; }
   const Entries& toEntriesRef() const { return *get<DictPtr>("GenericDict"); }
+  const std::any& toCapsule() const { return *get<Capsule>("Capsule"); }
   const IValue& toIValue() const { return *this; }
   Scalar toScalar() const;
   std::vector<Tensor> toTensorVector() const { return to_vector<Tensor>("Tensor"); }
@@ -187,6 +193,7 @@ class IValue {
   using ListPtr = std::shared_ptr<List>;
   using TuplePtr = std::shared_ptr<const Tuple>;
   using DictPtr = std::shared_ptr<Entries>;
+  using Capsule = std::shared_ptr<const std::any>;
 
   template <class L>
   static List items_of(const L& list) {
@@ -234,7 +241,7 @@ class IValue {
   }
 
   std::variant<std::monostate, Tensor, double, int64_t, bool, Text, ListPtr, std::complex<double>,
-               Device, Generator, Storage, Stream, TuplePtr, DictPtr>
+               Device, Generator, Storage, Stream, TuplePtr, DictPtr, Capsule>
       value_;
 };
 
@@ -264,4 +271,4 @@ T IValue::to() const {
     return to_container(static_cast<T*>(nullptr));
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

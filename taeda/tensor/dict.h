@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "taeda/io/ivalue.h"
+#include "taeda/tensor/ivalue.h"
 
 namespace taeda::inline v0_2 {
 
