@@ -94,4 +94,4 @@ void Adafactor::update(const OptimizerOptions& options, Update& u) {
   u.param.add_(change, -rate / std::max(1.0, root_mean_square(change) / o.d()));
 }
 
-}  // namespace taeda::inline v0_2::optim
+}  // namespace taeda::optim

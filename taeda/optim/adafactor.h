@@ -61,4 +61,4 @@ class Adafactor : public ComposedOptimizer {
   void update(const OptimizerOptions& options, Update& u) override;
 };
 
-}  // namespace taeda::inline v0_2::optim
+}  // namespace taeda::optim

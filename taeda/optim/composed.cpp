@@ -72,4 +72,4 @@ Tensor ComposedOptimizer::step(LossClosure closure) {
   return loss;
 }
 
-}  // namespace taeda::inline v0_2::optim
+}  // namespace taeda::optim

@@ -30,4 +30,4 @@ class ComposedOptimizer : public Optimizer {
   Update prepared(size_t group, size_t index) const;
 };
 
-}  // namespace taeda::inline v0_2::optim
+}  // namespace taeda::optim

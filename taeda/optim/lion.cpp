@@ -32,4 +32,4 @@ void Lion::update(const OptimizerOptions& options, Update& u) {
   mean.mul_(beta2).add_(grad, 1 - beta2);
 }
 
-}  // namespace taeda::inline v0_2::optim
+}  // namespace taeda::optim

@@ -48,4 +48,4 @@ class Lion : public ComposedOptimizer {
   void update(const OptimizerOptions& options, Update& u) override;
 };
 
-}  // namespace taeda::inline v0_2::optim
+}  // namespace taeda::optim

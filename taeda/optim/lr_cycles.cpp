@@ -125,4 +125,4 @@ double CyclicLR::rate(size_t group, double, double, int64_t step) {
   return low + (one_for(options_.max_lr(), group) - low) * part;
 }
 
-}  // namespace taeda::inline v0_2::optim
+}  // namespace taeda::optim

@@ -90,4 +90,4 @@ class CyclicLR final : public LRScheduler {
   CyclicLROptions options_;
 };
 
-}  // namespace taeda::inline v0_2::optim
+}  // namespace taeda::optim

@@ -95,4 +95,4 @@ void Muon::update(const OptimizerOptions& options, Update& u) {
   u.param.add_(change.to(u.param.dtype()), -adjusted_rate(o, u.param.sizes()));
 }
 
-}  // namespace taeda::inline v0_2::optim
+}  // namespace taeda::optim

@@ -57,4 +57,4 @@ class Muon : public ComposedOptimizer {
   void update(const OptimizerOptions& options, Update& u) override;
 };
 
-}  // namespace taeda::inline v0_2::optim
+}  // namespace taeda::optim
