@@ -1,12 +1,12 @@
 // User-defined operations with their own derivative.
 #pragma once
 
-#include <any>
 #include <map>
 #include <string>
 
 #include "taeda/autograd/history.h"
 #include "taeda/base/error.h"
+#include "taeda/tensor/ivalue.h"
 
 namespace taeda::inline v0_2::autograd {
 
@@ -32,8 +32,8 @@ class AutogradContext {
   void set_materialize_grads(bool on) { materialize_ = on; }
   bool needs_input_grad(size_t i) const { return i >= needs_.size() || needs_[i]; }
 
-  /// Anything else to remember.
-  std::map<std::string, std::any> saved_data;
+  /// Anything else to remember; objects of classes of one's own in `IValue::capsule`.
+  std::map<std::string, IValue> saved_data;
 
  private:
   template <class T>

@@ -13,6 +13,15 @@
 #include "taeda/data/errors.h"
 #include "taeda/data/example.h"
 
+namespace taeda::inline v0_2::data::detail {
+
+template <class T>
+constexpr bool kIsOptional = false;
+template <class T>
+constexpr bool kIsOptional<std::optional<T>> = true;
+
+}  // namespace taeda::data::detail
+
 namespace taeda::inline v0_2::data::datasets {
 
 template <class Source, class Transform>
@@ -25,7 +34,8 @@ class BatchDataset {
   using SelfType = Self;
   using BatchType = Batch;
   using BatchRequestType = Request;
-  static constexpr bool is_stateful = false;
+  /// Whether the dataset says itself where an epoch ends.
+  static constexpr bool is_stateful = detail::kIsOptional<Batch>;
 
   virtual ~BatchDataset() = default;
   virtual Batch get_batch(Request request) = 0;
@@ -77,7 +87,6 @@ class IterableDataset
     : public BatchDataset<Self, std::optional<std::vector<SingleExample>>, size_t> {
  public:
   using ExampleType = SingleExample;
-  static constexpr bool is_stateful = true;
 
   /// The next example; nothing at the end.
   virtual std::optional<ExampleType> next() = 0;
@@ -111,6 +120,8 @@ class SharedDataset : public BatchDataset<SharedDataset<Inner>, typename Inner::
   auto get(size_t index) requires requires(Inner& d) { d.get(size_t{}); }
   { return inner_->get(index); }
   std::optional<size_t> size() const override { return inner_->size(); }
+  void reset() requires requires(Inner& d) { d.reset(); }
+  { inner_->reset(); }
   Inner& operator*() const { return *inner_; }
   Inner* operator->() const { return inner_.get(); }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "taeda/base/error.h"
+#include "taeda/io/keyed_archive.h"
 
 namespace taeda::inline v0_2::data::samplers {
 
@@ -45,6 +46,7 @@ DistributedBlockSampler::DistributedBlockSampler(size_t size, size_t num_replica
                                                  bool allow_duplicates)
     : source_(size),
       replica_(num_replicas, rank),
+      allow_duplicates_(allow_duplicates),
       count_(replica_.share_of(size, !allow_duplicates)) {}
 
 void DistributedBlockSampler::reset() {
@@ -63,6 +65,24 @@ std::optional<std::vector<size_t>> DistributedBlockSampler::next(size_t batch_si
   const auto begin = indices_.begin() + static_cast<std::ptrdiff_t>(position_);
   position_ += n;
   return std::vector<size_t>(begin, begin + static_cast<std::ptrdiff_t>(n));
+}
+
+void DistributedBlockSampler::resize(size_t size) {
+  source_ = size;
+  count_ = replica_.share_of(size, !allow_duplicates_);
+}
+
+void DistributedBlockSampler::save(serialize::OutputArchive& archive) const {
+  archive.write("sample_index_", IValue(position_));
+  archive.write("epoch_", IValue(static_cast<int64_t>(replica_.epoch)));
+}
+
+void DistributedBlockSampler::load(serialize::InputArchive& archive) {
+  const size_t epoch = detail::read_count(archive, "epoch_", INT64_MAX);
+  const size_t position = detail::read_count(archive, "sample_index_", count_);
+  replica_.epoch = epoch;
+  reset();
+  position_ = position;
 }
 
 void DistributedBlockSampler::load_state_dict(const SamplerState& state) {

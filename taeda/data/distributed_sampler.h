@@ -41,9 +41,13 @@ class DistributedBlockSampler : public Sampler {
  public:
   /// Throws ValueError unless rank < num_replicas.
   DistributedBlockSampler(size_t size, size_t num_replicas, size_t rank, bool allow_duplicates);
+  using Sampler::reset;
   void reset() override;
   std::optional<std::vector<size_t>> next(size_t batch_size) override;
   size_t size() const override { return count_; }
+  /// The epoch and the position in it.
+  void save(serialize::OutputArchive& archive) const override;
+  void load(serialize::InputArchive& archive) override;
   /// Indices of the epoch that were handed out.
   size_t index() const { return position_; }
 
@@ -56,10 +60,12 @@ class DistributedBlockSampler : public Sampler {
  protected:
   /// Changes the order in which all replicas' indices are dealt out.
   virtual void arrange(std::vector<size_t>& all) const = 0;
+  void resize(size_t size) override;
 
  private:
   size_t source_;
   detail::Replica replica_;
+  bool allow_duplicates_;
   size_t count_, position_ = 0;
   std::vector<size_t> indices_;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "taeda/data/collate.h"
 #include "taeda/data/dataset.h"
+#include "taeda/data/errors.h"
 #include "taeda/data/loader_options.h"
 #include "taeda/data/pipeline.h"
 #include "taeda/data/sampler.h"
@@ -36,9 +38,14 @@ namespace detail {
 
 /// What a reader makes of a dataset: libtorch's get_batch as it is, or a collated batch.
 struct AsIs {
+  /// A WorkerException where workers read, and else what the dataset threw.
+  static constexpr bool kLibtorchErrors = true;
   template <class D>
   static auto read(D& d, const std::vector<size_t>& indices) {
-    return d.get_batch(indices);
+    if constexpr (std::is_constructible_v<typename D::BatchRequestType, ArrayRef<size_t>>)
+      return d.get_batch(indices);
+    else  // a stream, which is told how much is wanted
+      return d.get_batch(indices.size());
   }
   template <class T>
   static T finish(T batch) {
@@ -47,6 +54,7 @@ struct AsIs {
 };
 
 struct Collated {
+  static constexpr bool kLibtorchErrors = false;
   template <class D>
   static auto read(D& d, const std::vector<size_t>& indices) {
     if constexpr (datasets::detail::HasGetStacked<D>)
@@ -71,6 +79,7 @@ class IndexedReader {
  public:
   using Input = std::vector<size_t>;
   static constexpr bool kIndexed = true;
+  static constexpr bool kLibtorchErrors = How::kLibtorchErrors;
 
   IndexedReader(Dataset dataset, int workers) {
     own_.push_back(std::make_shared<Dataset>(std::move(dataset)));
@@ -98,6 +107,7 @@ class StreamReader {
  public:
   using Input = typename datasets::detail::Unwrap<typename Dataset::BatchType>::type;
   static constexpr bool kIndexed = false;
+  static constexpr bool kLibtorchErrors = How::kLibtorchErrors;
 
   StreamReader(Dataset dataset, int) : dataset_(std::move(dataset)) {}
   void reset() { dataset_.reset(); }
@@ -205,6 +215,9 @@ class ReaderEpoch : public Epoch<Batch>, private Jobs {
       cell.batch = reader_->make(std::move(cell.input), worker);
       if (config_.pin_memory) for_each_tensor(*cell.batch, [](Tensor& t) { t = t.pin_memory(); });
     } catch (...) {
+      if (Reader::kLibtorchErrors && config_.num_workers > 0)
+        throw WorkerException(std::current_exception());
+      if (Reader::kLibtorchErrors) throw;
       rethrow_with_context(taeda::detail::concat("while reading batch ", number, place));
     }
   }

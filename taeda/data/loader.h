@@ -36,9 +36,16 @@ class BatchIterator {
     ++*this;
   }
 
-  Batch& operator*() const { return *state_->batch; }
-  Batch* operator->() const { return &*state_->batch; }
+  /// Throws Error past the end, and after an increment that threw; so does ->.
+  Batch& operator*() const {
+    TAEDA_CHECK(state_ && state_->batch, "Attempted to dereference iterator that was past the end");
+    return *state_->batch;
+  }
+  Batch* operator->() const { return &**this; }
+  /// Throws Error past the end, and what reading the next batch throws; one more increment goes on
+  /// behind that batch.
   BatchIterator& operator++() {
+    TAEDA_CHECK(!at_end(), "Attempted to increment iterator past the end");
     state_->batch.reset();  // its memory is free for the batch that comes
     state_->batch = state_->epoch->next();
     if (!state_->batch) state_.reset();
@@ -46,10 +53,12 @@ class BatchIterator {
   }
   void operator++(int) { ++*this; }
   friend bool operator==(const BatchIterator& a, const BatchIterator& b) {
-    return a.state_ == b.state_;
+    return a.at_end() ? b.at_end() : a.state_ == b.state_;
   }
 
  private:
+  bool at_end() const { return !state_ || (!state_->batch && state_->epoch->done()); }
+
   struct State {
     std::shared_ptr<Epoch<Batch>> epoch;
     std::optional<Batch> batch;

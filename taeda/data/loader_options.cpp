@@ -27,4 +27,12 @@ LoaderConfig DataLoaderOptions::config() const {
   return out;
 }
 
+FullDataLoaderOptions::FullDataLoaderOptions(const DataLoaderOptions& options)
+    : batch_size(options.batch_size()),
+      workers(options.workers()),
+      max_jobs(options.max_jobs().value_or(2 * workers)),
+      timeout(options.timeout()),
+      enforce_ordering(options.enforce_ordering()),
+      drop_last(options.drop_last()) {}
+
 }  // namespace taeda::data

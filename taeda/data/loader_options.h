@@ -1,6 +1,7 @@
 // Settings of a DataLoader: an aggregate for designated initialisers, and libtorch's chained form.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -61,6 +62,22 @@ class DataLoaderOptions {
   /// Batches that may be ready or under way at once, over all workers.
   DataLoaderOptions& max_jobs(size_t n) { return set(max_jobs_, n); }
 
+  DataLoaderOptions& max_jobs(std::optional<size_t> n) { return set(max_jobs_, n); }
+  DataLoaderOptions& timeout(std::optional<std::chrono::milliseconds> time) {
+    return timeout(time.value_or(std::chrono::milliseconds(0)));
+  }
+
+  size_t batch_size() const { return config_.batch_size; }
+  size_t workers() const { return static_cast<size_t>(config_.num_workers); }
+  std::optional<size_t> max_jobs() const { return max_jobs_; }
+  /// Nothing where a loader waits forever.
+  std::optional<std::chrono::milliseconds> timeout() const {
+    if (config_.timeout == 0) return std::nullopt;
+    return std::chrono::milliseconds(static_cast<int64_t>(config_.timeout * 1000));
+  }
+  bool enforce_ordering() const { return true; }
+  bool drop_last() const { return config_.drop_last; }
+
   /// Throws ValueError, in PyTorch's words, for settings that make no sense.
   LoaderConfig config() const;
 
@@ -73,6 +90,15 @@ class DataLoaderOptions {
 
   LoaderConfig config_;
   std::optional<size_t> max_jobs_;
+};
+
+/// libtorch's options with every default filled in.
+struct FullDataLoaderOptions {
+  explicit FullDataLoaderOptions(const DataLoaderOptions& options);
+
+  size_t batch_size, workers, max_jobs;
+  std::optional<std::chrono::milliseconds> timeout;
+  bool enforce_ordering, drop_last;
 };
 
 }  // namespace taeda::data

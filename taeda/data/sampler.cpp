@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "taeda/base/error.h"
+#include "taeda/io/keyed_archive.h"
 
 namespace taeda::inline v0_2::data::samplers {
 
@@ -28,6 +29,58 @@ Generator seeded_by_default() {
 void Sampler::load_state_dict(const SamplerState& state) {
   for (const auto& item : state)
     TAEDA_CHECK_VALUE(false, "sampler state: this sampler has no '", item.key(), "'");
+}
+
+void Sampler::save(serialize::OutputArchive&) const {
+  throw NotImplementedError("save: this sampler does not say where it stands");
+}
+
+void Sampler::load(serialize::InputArchive&) {
+  throw NotImplementedError("load: this sampler does not say where it stands");
+}
+
+void Sampler::resize(size_t size) {
+  throw NotImplementedError(taeda::detail::concat("reset: this sampler cannot take ", size,
+                                                  " as the size of another dataset"));
+}
+
+size_t detail::read_count(serialize::InputArchive& archive, const char* name, size_t most) {
+  IValue value;
+  archive.read(name, value);
+  const int64_t count = value.toInt();
+  TAEDA_CHECK_VALUE(count >= 0 && static_cast<uint64_t>(count) <= most, "load: the sampler's ",
+                    name, " is ", count, ", but there are ", most);
+  return static_cast<size_t>(count);
+}
+
+void ListSampler::save(serialize::OutputArchive& archive) const {
+  archive.write("index", IValue(position_));
+  archive.write("indices", IValue(std::vector<int64_t>(indices_.begin(), indices_.end())));
+}
+
+void ListSampler::load(serialize::InputArchive& archive) {
+  IValue list;
+  archive.read("indices", list);
+  const std::vector<int64_t> indices = list.toIntVector();
+  for (int64_t i : indices)
+    TAEDA_CHECK_VALUE(i >= 0, "load: the sampler's indices hold ", i);
+  position_ = detail::read_count(archive, "index", indices.size());
+  indices_.assign(indices.begin(), indices.end());
+  started_ = !indices_.empty();
+  ended_ = false;
+}
+
+void SequentialSampler::save(serialize::OutputArchive& archive) const {
+  archive.write("index", IValue(position_));
+}
+
+void SequentialSampler::load(serialize::InputArchive& archive) {
+  position_ = detail::read_count(archive, "index", size_);
+}
+
+void RandomSampler::resize(size_t size) {
+  TAEDA_CHECK_VALUE(size > 0, "RandomSampler cannot draw from 0 examples");
+  source_ = num_samples_ = size;
 }
 
 void ListSampler::reset() {

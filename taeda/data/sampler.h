@@ -10,6 +10,11 @@
 #include "taeda/base/ordered_dict.h"
 #include "taeda/device/generator.h"
 
+namespace taeda::inline v0_2::serialize {
+class InputArchive;
+class OutputArchive;
+}  // namespace taeda::serialize
+
 namespace taeda::inline v0_2::data::samplers {
 
 /// Numbers by name: where a sampler stands.
@@ -21,6 +26,11 @@ class Sampler {
   virtual ~Sampler() = default;
   /// Starts a new epoch.
   virtual void reset() = 0;
+  /// Starts a new epoch over a dataset of another size.
+  void reset(std::optional<size_t> new_size) {
+    if (new_size) resize(*new_size);
+    reset();
+  }
   /// Up to `batch_size` further indices; nothing at the end of the epoch.
   virtual std::optional<std::vector<size_t>> next(size_t batch_size) = 0;
   /// Indices in an epoch.
@@ -33,12 +43,26 @@ class Sampler {
   /// The next reset() begins what such a state describes; numbers that it lacks stay as they are.
   /// Throws ValueError, and changes nothing, for a state of another kind of sampler.
   virtual void load_state_dict(const SamplerState& state);
+  /// Writes where the epoch stands to an archive, and goes on from there. Throws
+  /// NotImplementedError for samplers that cannot, as load().
+  virtual void save(serialize::OutputArchive& archive) const;
+  virtual void load(serialize::InputArchive& archive);
+
+ protected:
+  /// Makes the next epoch one over `size` indices. Throws NotImplementedError for samplers whose
+  /// indices do not follow from their number.
+  virtual void resize(size_t size);
 };
 
 /// A sampler that knows its whole epoch at the start.
 class ListSampler : public Sampler {
  public:
+  using Sampler::reset;
   void reset() final;
+  void save(serialize::OutputArchive& archive) const override;
+  void load(serialize::InputArchive& archive) override;
+  /// Indices of the epoch that were handed out.
+  size_t index() const { return position_; }
   std::optional<std::vector<size_t>> next(size_t batch_size) final;
 
  protected:
@@ -59,11 +83,17 @@ class ListSampler : public Sampler {
 class SequentialSampler : public Sampler {
  public:
   explicit SequentialSampler(size_t size) : size_(size) {}
+  using Sampler::reset;
   void reset() override { position_ = 0; }
   std::optional<std::vector<size_t>> next(size_t batch_size) override;
   size_t size() const override { return size_; }
+  /// Indices of the epoch that were handed out.
+  size_t index() const { return position_; }
+  void save(serialize::OutputArchive& archive) const override;
+  void load(serialize::InputArchive& archive) override;
 
  private:
+  void resize(size_t size) override { size_ = size; }
   size_t size_, position_ = 0;
 };
 
@@ -80,6 +110,7 @@ class RandomSampler : public ListSampler {
 
  protected:
   std::vector<size_t> epoch() override;
+  void resize(size_t size) override;
 
  private:
   size_t source_, num_samples_;
@@ -145,6 +176,8 @@ struct Replica {
   uint64_t epoch = 0;
 };
 
+/// A count in an archive. Throws ValueError for one above `most`.
+size_t read_count(serialize::InputArchive& archive, const char* name, size_t most);
 /// A count in a state; `otherwise` where it lacks it. Throws ValueError for what is no count.
 size_t count_in(const SamplerState& state, const std::string& name, size_t otherwise);
 
@@ -182,6 +215,7 @@ class BatchSampler : public Sampler {
  public:
   /// Throws ValueError for batch_size 0.
   BatchSampler(std::shared_ptr<Sampler> sampler, size_t batch_size, bool drop_last = false);
+  using Sampler::reset;
   void reset() override { sampler_->reset(); }
   std::optional<std::vector<size_t>> next(size_t = 0) override;
   size_t size() const override { return sampler_->size(); }

@@ -1,11 +1,14 @@
 #include "taeda/io/archive.h"
 
 #include <charconv>
+#include <fstream>
 #include <istream>
 #include <iterator>
 #include <ostream>
+#include <string_view>
 
 #include "taeda/base/error.h"
+#include "taeda/io/pt_reader.h"
 
 namespace taeda::inline v0_2::io {
 
@@ -34,6 +37,10 @@ const Tensor& Archive::at(const std::string& name) const {
   TAEDA_CHECK_VALUE(found, "no tensor named '", name,
                     "' was saved; there are: ", list_names(tensors));
   return *found;
+}
+
+const Tensor& Archive::only() const {
+  return tensors.size() == 1 ? tensors[0].value() : at("tensor");
 }
 
 Archive Archive::section(const std::string& prefix) const {
@@ -71,6 +78,22 @@ void save_archive(const Archive& archive, std::ostream& out) {
 
 namespace {
 
+constexpr std::string_view kZipBegins = "PK\x03\x04";
+
+/// Whether the file is there and begins as a zip archive.
+bool is_zip(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  char begin[4] = {};
+  return file.read(begin, sizeof begin) && std::string_view(begin, sizeof begin) == kZipBegins;
+}
+
+Archive archive_of(PtFile file) {
+  Archive out;
+  for (const auto& [name, tensor] : file.tensors) out.add(name, tensor);
+  out.metadata = std::move(file.values);
+  return out;
+}
+
 Archive archive_of(const SafeTensors& file) {
   Archive out;
   for (const auto& [name, tensor] : file.all()) out.add(name, tensor);
@@ -81,12 +104,14 @@ Archive archive_of(const SafeTensors& file) {
 }  // namespace
 
 Archive load_archive(const std::string& path, bool mmap) {
+  if (is_zip(path)) return archive_of(load_pt(path));
   return archive_of(SafeTensors::open(path, mmap));
 }
 
 Archive load_archive(std::istream& in) {
   std::string bytes{std::istreambuf_iterator<char>(in), {}};
   TAEDA_CHECK(!in.bad(), "cannot read from the stream");
+  if (bytes.starts_with(kZipBegins)) return archive_of(parse_pt(std::move(bytes), "the stream"));
   return archive_of(SafeTensors::parse(std::move(bytes), "the stream"));
 }
 

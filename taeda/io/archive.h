@@ -16,6 +16,8 @@ struct Archive {
 
   /// Throws ValueError for a name that is not there, listing those that are.
   const Tensor& at(const std::string& name) const;
+  /// The only tensor, or the one named "tensor". Throws ValueError if there is none.
+  const Tensor& only() const;
   /// The tensors and texts whose names start with `prefix`, without it.
   Archive section(const std::string& prefix) const;
   /// Throws Error for a name that is there already.
@@ -28,7 +30,9 @@ struct Archive {
 
 void save_archive(const Archive& archive, const std::string& path);
 void save_archive(const Archive& archive, std::ostream& out);
-/// `mmap` as in SafeTensors::open: without it tensors are copies, compared with their checksums.
+/// Reads what save_archive wrote, and the files of torch.save and of libtorch's torch::save, which
+/// are told by their first bytes (io/pt_reader.h says what of them is understood). `mmap` as in
+/// SafeTensors::open: without it tensors are copies, compared with their checksums.
 Archive load_archive(const std::string& path, bool mmap = false);
 /// Reads to the end of the stream.
 Archive load_archive(std::istream& in);

@@ -16,11 +16,23 @@ using Kind = PickleValue::Kind;
 /// Classes and functions that a state dict names. Storage classes end in "Storage".
 constexpr std::string_view kKnownNames[] = {"collections.OrderedDict",
                                             "torch._utils._rebuild_tensor_v2",
-                                            "torch._utils._rebuild_parameter", "torch.Size"};
+                                            "torch._utils._rebuild_parameter", "torch.Size",
+                                            // libtorch's lists of one type
+                                            "torch.jit._pickle.build_intlist",
+                                            "torch.jit._pickle.build_doublelist",
+                                            "torch.jit._pickle.build_boollist",
+                                            "torch.jit._pickle.build_tensorlist"};
+
+/// The classes of a file that libtorch's torch::save wrote: one for each module, with its members
+/// as the object's state.
+bool is_module_class(std::string_view name) {
+  return name.starts_with("__torch__.") && name.ends_with("Module");
+}
 
 bool is_known(std::string_view name) {
   if (std::find(std::begin(kKnownNames), std::end(kKnownNames), name) != std::end(kKnownNames))
     return true;
+  if (is_module_class(name)) return true;
   constexpr std::string_view kTorch = "torch.", kStorage = "Storage";
   return name.starts_with(kTorch) && name.ends_with(kStorage) &&
          name.find('.', kTorch.size()) == std::string_view::npos;
@@ -255,9 +267,21 @@ class PickleMachine {
         call(called->text, *arguments);
         return true;
       }
+      case 0x81: {  // NEWOBJ
+        const PickleValue *arguments = pop(), *made = pop();
+        TAEDA_CHECK(arguments->kind == Kind::Tuple && arguments->items.empty() &&
+                        made->kind == Kind::Name && is_module_class(made->text),
+                    "the pickle makes an object that is no module");
+        push(Kind::Dict).text = made->text;
+        return true;
+      }
       case 'b': {  // BUILD: of an OrderedDict, attributes such as its _metadata
-        pop();
-        top(Kind::Dict, "an OrderedDict");
+        const PickleValue* state = pop();
+        PickleValue& object = top(Kind::Dict, "an OrderedDict");
+        if (object.text.empty()) return true;
+        TAEDA_CHECK(state->kind == Kind::Dict, "the pickle has a module without members");
+        budget_.charge(state->entries.size() * sizeof(state->entries[0]), "a module's members");
+        object.entries.insert(object.entries.end(), state->entries.begin(), state->entries.end());
         return true;
       }
       default: return false;
@@ -277,6 +301,12 @@ class PickleMachine {
     if (name == "torch.Size") {
       TAEDA_CHECK(arguments.items.size() == 1 && arguments.items[0]->kind == Kind::Tuple,
                   "torch.Size is called with other arguments");
+      push_known(arguments.items[0]);
+      return;
+    }
+    if (name.starts_with("torch.jit._pickle.build_")) {
+      TAEDA_CHECK(arguments.items.size() == 1 && arguments.items[0]->kind == Kind::List,
+                  name, " is called with other arguments");
       push_known(arguments.items[0]);
       return;
     }

@@ -23,7 +23,9 @@ struct PickleValue {
   Kind kind = Kind::None;
   int64_t integer = 0;    ///< Bool, Int
   double real = 0;        ///< Float
-  std::string_view text;  ///< Text; Name ("torch.FloatStorage"); Call: the name that was called
+  /// Text; Name ("torch.FloatStorage"); Call: the name that was called; Dict: the class, if it
+  /// holds the members of a module
+  std::string_view text;
   std::vector<PickleValue*> items;         ///< Tuple, List
   const PickleValue* arguments = nullptr;  ///< Call; Storage: what identifies it. A Tuple
   std::vector<std::pair<const PickleValue*, const PickleValue*>> entries;  ///< Dict

@@ -8,6 +8,7 @@
 
 #include "taeda/base/error.h"
 #include "taeda/io/pickle.h"
+#include "taeda/io/pickle_writer.h"
 #include "taeda/io/zip_archive.h"
 
 namespace taeda::inline v0_2::io {
@@ -53,7 +54,23 @@ std::string number_text(double value) {
 
 class PtParser {
  public:
-  explicit PtParser(const std::string& path) : zip_(path) {
+  explicit PtParser(const std::string& path) : zip_(path) { open(); }
+  PtParser(std::string bytes, std::string name) : zip_(std::move(bytes), std::move(name)) {
+    open();
+  }
+
+  PtFile parse() {
+    const Pickle pickle(zip_.read(folder_ + "data.pkl"), zip_.budget());
+    add("", pickle.root(), 0);
+    return std::move(out_);
+  }
+  IValue parse_value() {
+    const Pickle pickle(zip_.read(folder_ + "data.pkl"), zip_.budget());
+    return value_of(pickle.root(), 0);
+  }
+
+ private:
+  void open() {
     for (const ZipReader::Entry& entry : zip_.entries())
       if (entry.name == "data.pkl" || entry.name.ends_with("/data.pkl"))
         folder_ = entry.name.substr(0, entry.name.size() - std::strlen("data.pkl"));
@@ -65,13 +82,6 @@ class PtParser {
                 "its numbers are not little-endian");
   }
 
-  PtFile parse() {
-    const Pickle pickle(zip_.read(folder_ + "data.pkl"), zip_.budget());
-    add("", pickle.root(), 0);
-    return std::move(out_);
-  }
-
- private:
   /// Keys are texts or integers.
   static std::string key_text(const PickleValue& key) {
     TAEDA_CHECK(key.kind == Kind::Text || key.kind == Kind::Int,
@@ -114,6 +124,42 @@ class PtParser {
       case Kind::Storage: break;
     }
     throw Error("'" + path + "' is neither a tensor nor a number, text or container");
+  }
+
+  IValue::List values_of(const std::vector<PickleValue*>& items, int depth) {
+    IValue::List out;
+    for (const PickleValue* item : items) out.push_back(value_of(*item, depth + 1));
+    return out;
+  }
+  IValue value_of(const PickleValue& v, int depth) {
+    TAEDA_CHECK(depth <= kDeepest, "its containers are nested more than ", kDeepest, " deep");
+    zip_.budget().charge(kValueBytes, "all its values");
+    switch (v.kind) {
+      case Kind::None: return {};
+      case Kind::Bool: return v.integer != 0;
+      case Kind::Int: return v.integer;
+      case Kind::Float: return v.real;
+      case Kind::Text: zip_.budget().charge(v.text.size(), "its texts"); return v.text;
+      case Kind::Call: {
+        Tensor t = tensor_of(v);
+        const auto& a = v.arguments->items;
+        const size_t wants = v.text == "torch._utils._rebuild_parameter" ? 1 : 4;
+        if (wants < a.size() && a[wants]->kind == Kind::Bool && a[wants]->integer)
+          t.requires_grad_();
+        return t;
+      }
+      case Kind::List: return values_of(v.items, depth);
+      case Kind::Tuple: return IValue::tuple(values_of(v.items, depth));
+      case Kind::Dict: {
+        IValue::Entries entries;
+        for (const auto& [key, value] : v.entries)
+          entries.emplace_back(value_of(*key, depth + 1), value_of(*value, depth + 1));
+        return IValue::dict(std::move(entries));
+      }
+      case Kind::Name:
+      case Kind::Storage: break;
+    }
+    throw Error("it has a value that is neither a tensor nor a number, text or container");
   }
 
   Tensor tensor_of(const PickleValue& call) {
@@ -224,19 +270,47 @@ OrderedDict<std::string, Tensor> PtFile::state_dict(const std::string& section) 
   return out;
 }
 
-PtFile load_pt(const std::string& path) {
-  const std::string prefix = path + " is no checkpoint that can be read: ";
-  TAEDA_CHECK(!is_old_format(path), prefix,
-              "it was written by PyTorch before 1.6 or without its zip format; save it again with "
-              "torch.save");
+namespace {
+
+std::string unreadable(const std::string& name) {
+  return name + " is no checkpoint that can be read: ";
+}
+
+/// What `parse` gives; its errors name the file.
+template <class Parse>
+auto named_errors(const std::string& name, const Parse& parse) {
   try {
-    return PtParser(path).parse();
+    return parse();
   } catch (const NotImplementedError&) {
     throw;
   } catch (const Error& e) {
-    const bool named = e.message().find(path) != std::string::npos;
-    throw Error((named ? "" : prefix) + e.message());
+    const bool named = e.message().find(name) != std::string::npos;
+    throw Error((named ? "" : unreadable(name)) + e.message());
   }
 }
 
+}  // namespace
+
+PtFile load_pt(const std::string& path) {
+  TAEDA_CHECK(!is_old_format(path), unreadable(path),
+              "it was written by PyTorch before 1.6 or without its zip format; save it again with "
+              "torch.save");
+  return named_errors(path, [&] { return PtParser(path).parse(); });
+}
+
+PtFile parse_pt(std::string bytes, const std::string& name) {
+  return named_errors(name, [&] { return PtParser(std::move(bytes), name).parse(); });
+}
+
 }  // namespace taeda::io
+
+namespace taeda::inline v0_2 {
+
+IValue pickle_load(const std::vector<char>& bytes) {
+  const std::string name = "pickle_load: the value";
+  return io::named_errors(name, [&] {
+    return io::PtParser(std::string(bytes.begin(), bytes.end()), name).parse_value();
+  });
+}
+
+}  // namespace taeda

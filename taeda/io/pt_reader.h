@@ -1,6 +1,6 @@
-// PyTorch's checkpoints: what torch.save writes since PyTorch 1.6, a zip archive of a pickle and of
-// the tensors' bytes. Only what state dicts need is understood, so that a file from anybody can be
-// opened: nothing in it is run, and what it claims is checked.
+// PyTorch's checkpoints: what torch.save writes since PyTorch 1.6, and libtorch's torch::save: a
+// zip archive of a pickle and of the tensors' bytes. Only what state dicts need is understood, so
+// that a file from anybody can be opened: nothing in it is run, and what it claims is checked.
 #pragma once
 
 #include <string>
@@ -27,8 +27,11 @@ struct PtFile {
 ///     network->load_state_dict(io::load_pt("resnet18.pt").state_dict());
 ///
 /// Throws Error "<path> is no checkpoint that can be read: <reason>" for damaged files and for
-/// those that name anything beyond tensors, parameters, numbers, texts and containers;
+/// those that name anything beyond tensors, parameters, numbers, texts, containers and libtorch's
+/// modules;
 /// NotImplementedError in a build without libzip.
 PtFile load_pt(const std::string& path);
+/// The same of a file in memory, which errors call `name`.
+PtFile parse_pt(std::string bytes, const std::string& name);
 
 }  // namespace taeda::io

@@ -78,7 +78,7 @@ void pack(Archive& archive, const std::string& prefix, const T& value) {
 template <Saveable T>
 void unpack(const Archive& archive, T& value) {
   if constexpr (std::same_as<T, Tensor>) {
-    value = archive.at("tensor");
+    value = archive.only();
   } else if constexpr (std::same_as<T, std::vector<Tensor>>) {
     std::vector<Tensor> list;
     for (size_t i = 0; i < archive.tensors.size(); ++i)
@@ -117,6 +117,9 @@ void unpack(const Archive& archive, T& value) {
 
 /// Saves to a path (atomically) or a stream.
 template <io::Saveable T, class Target>
+requires requires(const io::Archive& archive, Target&& target) {
+  io::save_archive(archive, target);
+}
 void save(const T& value, Target&& path_or_stream) {
   io::Archive archive;
   io::pack(archive, "", value);
@@ -127,6 +130,7 @@ void save(const T& value, Target&& path_or_stream) {
 /// optimizer, which must have the same structure, takes over the values. Throws Error, changing
 /// nothing, when names or shapes do not fit.
 template <io::Saveable T, class Source>
+requires requires(Source&& source) { io::load_archive(source); }
 void load(T& value, Source&& path_or_stream) {
   io::unpack(io::load_archive(path_or_stream), value);
 }

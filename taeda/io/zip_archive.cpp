@@ -35,6 +35,7 @@ constexpr uint64_t kLargestRatio = 1032;
 bool has_zip() { return true; }
 
 struct ZipReader::Impl {
+  std::string bytes;  // of an archive in memory
   zip_t* zip = nullptr;
   ~Impl() {
     if (zip) zip_discard(zip);
@@ -46,6 +47,26 @@ ZipReader::ZipReader(const std::string& path)
   int code = 0;
   impl_->zip = zip_open(path.c_str(), ZIP_RDONLY, &code);
   TAEDA_CHECK(impl_->zip, "cannot read ", path, ": ", message_of(code));
+  list_entries();
+}
+
+ZipReader::ZipReader(std::string bytes, std::string name)
+    : path_(std::move(name)), impl_(std::make_unique<Impl>()), budget_(bytes.size()) {
+  impl_->bytes = std::move(bytes);
+  zip_error_t error;
+  zip_error_init(&error);
+  zip_source_t* source =
+      zip_source_buffer_create(impl_->bytes.data(), impl_->bytes.size(), 0, &error);
+  if (source) impl_->zip = zip_open_from_source(source, ZIP_RDONLY, &error);
+  if (source && !impl_->zip) zip_source_free(source);
+  const std::string reason = zip_error_strerror(&error);
+  zip_error_fini(&error);
+  TAEDA_CHECK(impl_->zip, "cannot read ", path_, ": ", reason);
+  list_entries();
+}
+
+void ZipReader::list_entries() {
+  const std::string& path = path_;
   const zip_int64_t count = zip_get_num_entries(impl_->zip, 0);
   for (zip_int64_t i = 0; i < count; ++i) {
     zip_stat_t stat;
@@ -137,6 +158,9 @@ bool has_zip() { return false; }
 
 struct ZipReader::Impl {};
 ZipReader::ZipReader(const std::string& path) : path_(path), budget_(0) {
+  throw NotImplementedError(kMissing);
+}
+ZipReader::ZipReader(std::string, std::string name) : path_(std::move(name)), budget_(0) {
   throw NotImplementedError(kMissing);
 }
 ZipReader::~ZipReader() = default;

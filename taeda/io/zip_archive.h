@@ -27,6 +27,8 @@ class ZipReader {
   /// Throws Error, naming the path, for a file that is missing or no zip archive;
   /// NotImplementedError in a build without libzip.
   explicit ZipReader(const std::string& path);
+  /// An archive in memory, which errors call `name`.
+  ZipReader(std::string bytes, std::string name);
   ~ZipReader();
   ZipReader(const ZipReader&) = delete;
   ZipReader& operator=(const ZipReader&) = delete;
@@ -42,6 +44,7 @@ class ZipReader {
 
  private:
   struct Impl;
+  void list_entries();
   std::string path_;
   std::unique_ptr<Impl> impl_;
   Budget budget_;

@@ -21,11 +21,6 @@ void AdagradOptions::visit(const NumberVisitor& f) {
   eps_ = f("eps", eps_);
 }
 
-ArrayRef<const char*> Adagrad::state_names() const {
-  static constexpr const char* names[] = {"sum"};
-  return names;
-}
-
 bool Adagrad::wants_state(const OptimizerOptions&, size_t) const { return true; }
 
 Tensor Adagrad::make_state(const OptimizerOptions& options, size_t, const Tensor& param) const {

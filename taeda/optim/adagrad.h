@@ -17,6 +17,15 @@ class AdagradOptions : public OptimizerCloneableOptions<AdagradOptions> {
   TAEDA_ARG(double, eps) = 1e-10;
 };
 
+/// What Adagrad keeps for a parameter.
+class AdagradParamState final : public OptimizerCloneableParamState<AdagradParamState> {
+ public:
+  static constexpr const char* kNames[] = {"sum"};
+  ArrayRef<const char*> tensor_names() const override { return kNames; }
+  TAEDA_STATE_STEP()
+  TAEDA_STATE_TENSOR(0, sum)
+};
+
 /// p -= lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) + eps) with s the sum of g^2 (Duchi et al.
 /// 2011).
 class Adagrad : public Optimizer {
@@ -29,7 +38,10 @@ class Adagrad : public Optimizer {
 
  private:
   const char* kind() const override { return "Adagrad"; }
-  ArrayRef<const char*> state_names() const override;
+  std::unique_ptr<OptimizerParamState> make_param_state() const override {
+    return std::make_unique<AdagradParamState>();
+  }
+  ArrayRef<const char*> state_names() const override { return AdagradParamState::kNames; }
   size_t lasting_states() const override { return 1; }
   bool wants_state(const OptimizerOptions&, size_t k) const override;
   Tensor make_state(const OptimizerOptions&, size_t k, const Tensor& param) const override;

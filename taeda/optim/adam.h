@@ -58,27 +58,52 @@ class AdamWOptions final : public AdamOptionsBase<AdamWOptions> {
 extern template class AdamOptionsBase<AdamOptions>;
 extern template class AdamOptionsBase<AdamWOptions>;
 
+/// What Adam keeps for a parameter.
+class AdamParamState final : public OptimizerCloneableParamState<AdamParamState> {
+ public:
+  static constexpr const char* kNames[] = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"};
+  ArrayRef<const char*> tensor_names() const override { return kNames; }
+  TAEDA_STATE_STEP()
+  TAEDA_STATE_TENSOR(0, exp_avg)
+  TAEDA_STATE_TENSOR(1, exp_avg_sq)
+  TAEDA_STATE_TENSOR(2, max_exp_avg_sq)
+};
+
+/// What AdamW keeps for a parameter.
+class AdamWParamState final : public OptimizerCloneableParamState<AdamWParamState> {
+ public:
+  static constexpr const char* kNames[] = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"};
+  ArrayRef<const char*> tensor_names() const override { return kNames; }
+  TAEDA_STATE_STEP()
+  TAEDA_STATE_TENSOR(0, exp_avg)
+  TAEDA_STATE_TENSOR(1, exp_avg_sq)
+  TAEDA_STATE_TENSOR(2, max_exp_avg_sq)
+};
+
 namespace detail {
 /// The two moments and their bias corrections, shared by both.
-template <class Options>
+template <class Options, class State>
 class AdamBase : public Optimizer {
  public:
   AdamBase(std::vector<OptimizerParamGroup> groups, Options defaults)
       : Optimizer(std::move(groups), std::make_unique<Options>(std::move(defaults))) {}
 
  protected:
-  ArrayRef<const char*> state_names() const override;
+  std::unique_ptr<OptimizerParamState> make_param_state() const override {
+    return std::make_unique<State>();
+  }
+  ArrayRef<const char*> state_names() const override { return State::kNames; }
   size_t lasting_states() const override { return 2; }
   bool wants_state(const OptimizerOptions&, size_t k) const override;
   StepNumbers numbers(const OptimizerOptions&, int64_t step, bool fresh) override;
   void launch(const OptimizerOptions&, const ParamList&) override;
 };
-extern template class AdamBase<AdamOptions>;
-extern template class AdamBase<AdamWOptions>;
+extern template class AdamBase<AdamOptions, AdamParamState>;
+extern template class AdamBase<AdamWOptions, AdamWParamState>;
 }  // namespace detail
 
 /// Adam (Kingma and Ba 2015), AMSGrad (Reddi et al. 2018). Weight decay is added to the gradient.
-class Adam : public detail::AdamBase<AdamOptions> {
+class Adam : public detail::AdamBase<AdamOptions, AdamParamState> {
  public:
   Adam(std::vector<OptimizerParamGroup> groups, AdamOptions defaults = {})
       : AdamBase(std::move(groups), std::move(defaults)) {}
@@ -91,7 +116,7 @@ class Adam : public detail::AdamBase<AdamOptions> {
 };
 
 /// Adam with decoupled weight decay (Loshchilov and Hutter 2019): p *= 1 - lr * weight_decay first.
-class AdamW : public detail::AdamBase<AdamWOptions> {
+class AdamW : public detail::AdamBase<AdamWOptions, AdamWParamState> {
  public:
   AdamW(std::vector<OptimizerParamGroup> groups, AdamWOptions defaults = {})
       : AdamBase(std::move(groups), std::move(defaults)) {}

@@ -55,19 +55,34 @@ void load_children(const SchedulerState& state,
 
 }  // namespace
 
-void LRScheduler::step() { move_to(epoch_ + 1); }
+void LRScheduler::step() {
+  move_to(epoch_ + 1);
+  ++step_count_;
+}
+
+std::vector<double> LRScheduler::get_lrs() {
+  std::vector<double> out;
+  auto& groups = optimizer_.param_groups();
+  for (size_t i = 0; i < groups.size(); ++i)
+    out.push_back(rate(i, groups[i].initial_lr(), groups[i].get_lr(), epoch_));
+  return out;
+}
 
 void LRScheduler::move_to(int64_t epoch) {
   epoch_ = epoch;
   auto& groups = optimizer_.param_groups();
+  const std::vector<double> rates = get_lrs();
+  TAEDA_CHECK_VALUE(rates.size() == groups.size(), "expected ", groups.size(),
+                    " learning rates from get_lrs(), got ", rates.size());
   for (size_t i = 0; i < groups.size(); ++i) {
-    const double base = groups[i].initial_lr(), lr = rate(i, base, groups[i].get_lr(), epoch);
-    TAEDA_CHECK_VALUE(!std::isnan(lr), "the learning rate of group ", i, " in epoch ", epoch,
+    TAEDA_CHECK_VALUE(!std::isnan(rates[i]), "the learning rate of group ", i, " in epoch ", epoch,
                       " is not a number: it follows from ", groups[i].get_lr(), ", initially ",
-                      base);
-    groups[i].set_lr(lr);
+                      groups[i].initial_lr());
+    groups[i].set_lr(rates[i]);
   }
 }
+
+std::vector<double> LRScheduler::get_current_lrs() const { return rates_of(optimizer_); }
 
 std::vector<double> LRScheduler::get_last_lr() const { return rates_of(optimizer_); }
 
@@ -85,14 +100,25 @@ void LRScheduler::load_state_dict(const SchedulerState& state) {
     optimizer_.param_groups()[i].set_initial_lr(state["initial_lr." + std::to_string(i)]);
 }
 
-StepLR::StepLR(Optimizer& optimizer, int64_t step_size, double gamma)
+PythonStepLR::PythonStepLR(Optimizer& optimizer, int64_t step_size, double gamma)
     : LRScheduler(optimizer), step_size_(step_size), gamma_(checked_gamma(gamma)) {
   TAEDA_CHECK_VALUE(step_size > 0, "Expected positive integer step_size, but got ", step_size);
   begin();
 }
 
-double StepLR::rate(size_t, double, double current, int64_t epoch) {
+double PythonStepLR::rate(size_t, double, double current, int64_t epoch) {
   return epoch > 0 && epoch % step_size_ == 0 ? current * gamma_ : current;
+}
+
+FrontendStepLR::FrontendStepLR(Optimizer& optimizer, int64_t step_size, double gamma)
+    : LRScheduler(optimizer), step_size_(step_size), gamma_(checked_gamma(gamma)) {
+  TAEDA_CHECK_VALUE(step_size > 0, "Expected positive integer step_size, but got ", step_size);
+  begin();
+}
+
+double FrontendStepLR::rate(size_t, double, double current, int64_t epoch) {
+  const int64_t before = epoch - 1;  // calls of step() before this one
+  return before > 0 && before % step_size_ == 0 ? current * gamma_ : current;
 }
 
 MultiStepLR::MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, double gamma)

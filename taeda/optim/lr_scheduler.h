@@ -35,9 +35,15 @@ class LRScheduler {
  protected:
   /// The rate at `epoch` of a group that starts from `base` and has `current` now. At epoch 0,
   /// `current` is what the group had before this schedule.
-  virtual double rate(size_t group, double base, double current, int64_t epoch) = 0;
+  virtual double rate(size_t, double, double current, int64_t) { return current; }
+  /// The rates of all groups at the current epoch. A schedule of a program may override this, as in
+  /// libtorch, from `get_current_lrs()` and `step_count_`, and leave begin() out.
+  virtual std::vector<double> get_lrs();
+  std::vector<double> get_current_lrs() const;
   /// To be called at the end of each schedule's constructor: sets the rates of epoch 0.
   void begin() { move_to(0); }
+
+  unsigned step_count_ = 0;  ///< calls of step() before the current one
 
  private:
   friend class SequentialLR;
@@ -47,16 +53,34 @@ class LRScheduler {
   int64_t epoch_ = -1;
 };
 
-/// Times gamma every `step_size` epochs.
-class StepLR final : public LRScheduler {
+/// Times gamma every `step_size` epochs, as in Python.
+class PythonStepLR final : public LRScheduler {
  public:
-  StepLR(Optimizer& optimizer, int64_t step_size, double gamma = 0.1);
+  PythonStepLR(Optimizer& optimizer, int64_t step_size, double gamma = 0.1);
 
  private:
   double rate(size_t, double base, double current, int64_t epoch) override;
   int64_t step_size_;
   double gamma_;
 };
+
+/// libtorch's rule: the (k * step_size + 1)-th call of step() decays, one later than Python's.
+class FrontendStepLR final : public LRScheduler {
+ public:
+  FrontendStepLR(Optimizer& optimizer, int64_t step_size, double gamma = 0.1);
+
+ private:
+  double rate(size_t, double base, double current, int64_t epoch) override;
+  int64_t step_size_;
+  double gamma_;
+};
+
+/// Which of the two a program means: <torch/torch.h> asks for libtorch's.
+#if defined(TAEDA_LIBTORCH_RULES)
+using StepLR = FrontendStepLR;
+#else
+using StepLR = PythonStepLR;
+#endif
 
 /// Times gamma at each milestone; one that is listed twice counts twice.
 class MultiStepLR final : public LRScheduler {

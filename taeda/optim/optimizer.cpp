@@ -27,7 +27,6 @@ OptimizerParamGroup::OptimizerParamGroup(std::vector<Tensor> params,
 OptimizerParamGroup::OptimizerParamGroup(const OptimizerParamGroup& o)
     : params_(o.params_),
       options_(o.options_ ? o.options_->clone() : nullptr),
-      states_(o.states_),
       initial_lr_(o.initial_lr_) {}
 OptimizerParamGroup::OptimizerParamGroup(OptimizerParamGroup&&) noexcept = default;
 OptimizerParamGroup::~OptimizerParamGroup() = default;
@@ -47,11 +46,15 @@ Optimizer::Optimizer(std::vector<OptimizerParamGroup> groups,
   TAEDA_CHECK_VALUE(size() > 0, "optimizer got an empty parameter list");
 }
 
+Optimizer::Optimizer(std::vector<Tensor> params, std::unique_ptr<OptimizerOptions> defaults)
+    : Optimizer(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
+                std::move(defaults)) {}
+
 Optimizer::~Optimizer() = default;
 
 void Optimizer::add_param_group(OptimizerParamGroup group) {
   std::unordered_set<const TensorImpl*> known;
-  for (const OptimizerParamGroup& g : groups_)
+  for (const OptimizerParamGroup& g : param_groups_)
     for (const Tensor& p : g.params()) known.insert(p.unsafe_impl());
   for (const Tensor& p : group.params()) {
     TAEDA_CHECK_VALUE(p.defined(),
@@ -62,16 +65,27 @@ void Optimizer::add_param_group(OptimizerParamGroup group) {
   }
   if (!group.has_options()) group.set_options(defaults_->clone());
   group.options().check();
-  group.states_.resize(group.params().size());
-  groups_.push_back(std::move(group));
+  // A state that is left from a tensor that lay at the same address is none of theirs.
+  for (const Tensor& p : group.params()) state_.erase(p.unsafe_impl());
+  param_groups_.push_back(std::move(group));
+}
+
+double OptimizerOptions::get_lr() const {
+  throw Error("get_lr: these options of an optimizer have no learning rate");
+}
+
+void OptimizerOptions::set_lr(double) {
+  throw Error("set_lr: these options of an optimizer have no learning rate");
+}
+
+Tensor Optimizer::evaluate(const LossClosure& closure) {
+  if (!closure) return {};
+  AutoGradMode with_gradients(true);
+  return closure();
 }
 
 Tensor Optimizer::step(LossClosure closure) {
-  Tensor loss;
-  if (closure) {
-    AutoGradMode with_gradients(true);
-    loss = closure();
-  }
+  Tensor loss = evaluate(closure);
   NoGradGuard no_grad;
   bring_up_to_date();
   const struct Cleared {
@@ -80,7 +94,7 @@ Tensor Optimizer::step(LossClosure closure) {
       for (Call& call : calls) call.clear();
     }
   } cleared{calls_};
-  for (size_t g = 0; g < groups_.size(); ++g) plan(g);
+  for (size_t g = 0; g < param_groups_.size(); ++g) plan(g);
   for (Call& call : calls_) run(call);
   return loss;
 }
@@ -101,12 +115,12 @@ void Optimizer::Call::clear() {
 }
 
 void Optimizer::plan(size_t g) {
-  OptimizerParamGroup& group = groups_[g];
+  OptimizerParamGroup& group = param_groups_[g];
   Wanted wanted{state_names(), {}};
   for (size_t k = 0; k < wanted.names.size(); ++k)
-    wanted.states[k] = wants_state(*group.options_, k);
-  for (size_t i = 0; i < group.params_.size(); ++i) {
-    const Tensor& p = group.params_[i];
+    wanted.states[k] = wants_state(group.options(), k);
+  for (size_t i = 0; i < group.params().size(); ++i) {
+    const Tensor& p = group.params()[i];
     TAEDA_CHECK(p.defined(), kind(), ": parameter ", i, " of group ", g, " is undefined");
     if (!p.grad().defined() || p.numel() == 0) continue;
     if (captures_under_way() > 0) check_capturable(group, i);
@@ -115,8 +129,8 @@ void Optimizer::plan(size_t g) {
 }
 
 void Optimizer::plan_parameter(size_t g, size_t i, const Wanted& wanted) {
-  OptimizerParamGroup& group = groups_[g];
-  const Tensor& original = group.params_[i];
+  OptimizerParamGroup& group = param_groups_[g];
+  const Tensor& original = group.params()[i];
   Call& call = call_for(g, original);
   if (has_gaps(original))
     call.results.emplace_back(original, original.detach().clone(MemoryFormat::Contiguous));
@@ -130,7 +144,7 @@ void Optimizer::plan_parameter(size_t g, size_t i, const Wanted& wanted) {
     grad = &in_order;
   }
 
-  const ParamState& state = group.states_[i];
+  const ParamState& state = state_of(original);
   const Tensor* states[ParamState::kMaxTensors] = {};
   Tensor renewed[ParamState::kMaxTensors];
   for (size_t k = 0; k < wanted.names.size(); ++k) {
@@ -150,7 +164,7 @@ void Optimizer::plan_parameter(size_t g, size_t i, const Wanted& wanted) {
                  .grad = *grad,
                  .states = {states, wanted.names.size()},
                  .state_names = wanted.names},
-                numbers(*group.options_, state.step + 1, fresh));
+                numbers(group.options(), state.step + 1, fresh));
   call.params.push_back(i);
 }
 
@@ -160,8 +174,8 @@ Tensor Optimizer::renewed_state(const OptimizerParamGroup& group, size_t i, size
   TAEDA_CHECK(captures_under_way() == 0 || !is_current_stream_capturing(param.device()),
               "a captured step cannot make the state ", state_names()[k],
               " that later steps need: run some steps before the capture");
-  const Tensor& present = group.states_[i].tensors[k];
-  if (!present.defined()) return make_state(*group.options_, k, param);
+  const Tensor& present = known_state(group.params()[i]).tensors[k];
+  if (!present.defined()) return make_state(group.options(), k, param);
   Tensor in_order =
       make_tensor(Layout{param.sizes(), param.strides(), 0}, present.dtype(), present.device());
   in_order.copy_(present);
@@ -180,22 +194,22 @@ void Optimizer::run(Call& call) {
   if (call.params.empty()) return;
   const bool capturing = is_current_stream_capturing(call.list.device());
   if (capturing) make_live(call);
-  OptimizerParamGroup& group = groups_[call.group];
-  launch(*group.options_, call.list);
+  OptimizerParamGroup& group = param_groups_[call.group];
+  launch(group.options(), call.list);
   for (Call::NewState& s : call.states)
-    group.states_[s.param].tensors[s.which] = std::move(s.tensor);
+    state_of(group.params()[s.param]).tensors[s.which] = std::move(s.tensor);
   for (size_t i : call.params) {
-    if (!capturing) ++group.states_[i].step;
-    bump_version(group.params_[i]);
+    if (!capturing) ++state_of(group.params()[i]).step;
+    bump_version(group.params()[i]);
   }
   for (const auto& [original, dense] : call.results) original.copy_(dense);
 }
 
 /// Throws Error, before anything has changed, for a step that a graph could not repeat.
 void Optimizer::check_capturable(const OptimizerParamGroup& group, size_t i) const {
-  const Tensor& p = group.params_[i];
+  const Tensor& p = group.params()[i];
   if (!is_current_stream_capturing(p.device())) return;
-  TAEDA_CHECK(group.states_[i].step > 0,
+  TAEDA_CHECK(known_state(p).step > 0,
               "an optimizer's first step cannot be captured, because it makes the state that "
               "later steps need: run some steps before the capture");
   TAEDA_CHECK(!has_gaps(p),
@@ -210,10 +224,10 @@ void Optimizer::make_live(Call& call) {
   const std::weak_ptr<int> alive = alive_;
   const auto fill = [this, alive, which, indices = call.params](double* out) {
     TAEDA_CHECK(!alive.expired(), "the optimizer whose step was captured is gone");
-    OptimizerParamGroup& g = groups_[which];
+    OptimizerParamGroup& g = param_groups_[which];
     for (size_t i : indices) {
-      const int64_t step = ++g.states_[i].step;
-      const StepNumbers n = numbers(*g.options_, step, false);
+      const int64_t step = ++state_of(g.params()[i]).step;
+      const StepNumbers n = numbers(g.options(), step, false);
       *out++ = n.a;
       *out++ = n.b;
       *out++ = g.get_lr();
@@ -242,10 +256,9 @@ void Optimizer::step_unless(const Tensor& skip) {
   skip_.reset();
 }
 
-/// Gives parameters that a program added to a group their places for state, and takes steps that
-/// replays left out off the counts.
+/// Takes steps that replays left out off the counts.
 void Optimizer::bring_up_to_date() const {
-  for (OptimizerParamGroup& group : groups_) group.states_.resize(group.params_.size());
+  if (skippable_.empty()) return;
   NoGradGuard no_grad;
   for (const Skippable& s : skippable_) {
     if (is_current_stream_capturing(s.skip.device())) continue;
@@ -253,12 +266,13 @@ void Optimizer::bring_up_to_date() const {
     const auto skipped = static_cast<int64_t>(counter.item<double>());
     if (skipped == 0) continue;
     counter.zero_();
-    for (const auto& [group, i] : s.params) groups_[group].states_[i].step -= skipped;
+    for (const auto& [group, i] : s.params)
+      state_of(param_groups_[group].params()[i]).step -= skipped;
   }
 }
 
 void Optimizer::zero_grad(bool set_to_none) {
-  for (OptimizerParamGroup& group : groups_) {
+  for (OptimizerParamGroup& group : param_groups_) {
     for (const Tensor& p : group.params()) {
       if (!p.grad().defined()) continue;
       if (set_to_none) {
@@ -275,29 +289,63 @@ void Optimizer::zero_grad(bool set_to_none) {
 
 std::vector<Tensor> Optimizer::parameters() const {
   std::vector<Tensor> out;
-  for (const OptimizerParamGroup& g : groups_)
+  for (const OptimizerParamGroup& g : param_groups_)
     out.insert(out.end(), g.params().begin(), g.params().end());
   return out;
 }
 
 size_t Optimizer::size() const {
   size_t n = 0;
-  for (const OptimizerParamGroup& g : groups_) n += g.params().size();
+  for (const OptimizerParamGroup& g : param_groups_) n += g.params().size();
   return n;
 }
 
 const ParamState& Optimizer::state(const Tensor& param) const {
   bring_up_to_date();
-  for (const OptimizerParamGroup& g : groups_)
-    for (size_t i = 0; i < g.params().size(); ++i)
-      if (g.params()[i].is_same(param)) return g.states_[i];
+  for (const OptimizerParamGroup& g : param_groups_)
+    for (const Tensor& p : g.params())
+      if (p.is_same(param)) return known_state(param);
   throw Error("this optimizer does not hold the given parameter");
+}
+
+ParamStateMap& Optimizer::state() {
+  bring_up_to_date();
+  return state_;
+}
+
+const ParamStateMap& Optimizer::state() const {
+  bring_up_to_date();
+  return state_;
+}
+
+std::unique_ptr<OptimizerParamState> Optimizer::make_param_state() const {
+  return std::make_unique<OptimizerParamState>();
+}
+
+ParamState& Optimizer::state_of(const Tensor& param) const {
+  ParamStateMap::Pointer& state = state_[param.unsafe_impl()];
+  if (!state) state = make_param_state();
+  return *state;
+}
+
+const ParamState& Optimizer::known_state(const Tensor& param) const {
+  static const ParamState none;
+  const auto found = state_.find(param.unsafe_impl());
+  return found == state_.end() || !found->second ? none : *found->second;
+}
+
+void Optimizer::launch(const OptimizerOptions&, const ParamList&) {
+  throw NotImplementedError(taeda::detail::concat(kind(), " does not say what its step() does"));
 }
 
 Tensor Optimizer::empty_for(const Tensor& param) {
   DimVector strides =
       has_gaps(param) ? contiguous_strides(param.sizes()) : DimVector(param.strides());
   return make_tensor(Layout{param.sizes(), std::move(strides), 0}, param.dtype(), param.device());
+}
+
+std::optional<DimVector> Optimizer::state_sizes(size_t, const Tensor& param) const {
+  return DimVector(param.sizes());
 }
 
 Tensor Optimizer::make_state(const OptimizerOptions&, size_t, const Tensor& param) const {

@@ -12,6 +12,7 @@
 #include "taeda/base/arg.h"
 #include "taeda/base/ordered_dict.h"
 #include "taeda/kernels/param_list.h"
+#include "taeda/optim/param_state.h"
 #include "taeda/tensor/tensor.h"
 
 namespace taeda::inline v0_2::optim {
@@ -24,33 +25,40 @@ class OptimizerOptions {
  public:
   virtual ~OptimizerOptions() = default;
   virtual std::unique_ptr<OptimizerOptions> clone() const = 0;
-  virtual double get_lr() const = 0;
-  virtual void set_lr(double lr) = 0;
+  /// Throws Error for options without a learning rate, as set_lr.
+  virtual double get_lr() const;
+  virtual void set_lr(double lr);
   /// Throws ValueError for values that the optimizer cannot work with.
-  virtual void check() const = 0;
+  virtual void check() const {}
   /// Replaces every number by what the visitor gives; used to save and load.
-  virtual void visit(const NumberVisitor& f) = 0;
+  virtual void visit(const NumberVisitor&) {}
   /// Momentum as the one-cycle schedule moves it: SGD's momentum, Adam's beta1. Without one:
   /// nullptr.
   virtual double* momentum_like() { return nullptr; }
+  /// Writes and reads the numbers by their names.
+  virtual void serialize(serialize::OutputArchive& archive) const;
+  virtual void serialize(serialize::InputArchive& archive);
 };
 
-/// Gives an options struct `clone`, `get_lr` and `set_lr`.
+/// Gives an options struct `clone` and, where it has a rate `lr`, `get_lr` and `set_lr`.
 template <class Derived>
 class OptimizerCloneableOptions : public OptimizerOptions {
  public:
   std::unique_ptr<OptimizerOptions> clone() const override {
     return std::make_unique<Derived>(static_cast<const Derived&>(*this));
   }
-  double get_lr() const override { return static_cast<const Derived&>(*this).lr(); }
-  void set_lr(double lr) override { static_cast<Derived&>(*this).lr(lr); }
-};
-
-/// What an optimizer keeps for one parameter; the optimizer names the tensors.
-struct ParamState {
-  static constexpr size_t kMaxTensors = ParamRef::kMaxStates;
-  int64_t step = 0;
-  Tensor tensors[kMaxTensors];
+  double get_lr() const override {
+    if constexpr (requires(const Derived& d) { d.lr(); })
+      return static_cast<const Derived&>(*this).lr();
+    else
+      return OptimizerOptions::get_lr();
+  }
+  void set_lr(double lr) override {
+    if constexpr (requires(Derived& d) { d.lr(lr); })
+      static_cast<Derived&>(*this).lr(lr);
+    else
+      OptimizerOptions::set_lr(lr);
+  }
 };
 
 /// Parameters that share options. Options left out are the optimizer's defaults.
@@ -81,10 +89,8 @@ class OptimizerParamGroup {
   void set_initial_lr(double lr) { initial_lr_ = lr; }
 
  private:
-  friend class Optimizer;
   std::vector<Tensor> params_;
   std::unique_ptr<OptimizerOptions> options_;
-  std::vector<ParamState> states_;  // one for each parameter
   std::optional<double> initial_lr_;
 };
 
@@ -103,6 +109,7 @@ class Optimizer {
   /// Throws ValueError for an empty parameter list, a tensor that is no leaf, or a parameter that
   /// appears twice.
   Optimizer(std::vector<OptimizerParamGroup> groups, std::unique_ptr<OptimizerOptions> defaults);
+  Optimizer(std::vector<Tensor> params, std::unique_ptr<OptimizerOptions> defaults);
   virtual ~Optimizer();
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
@@ -123,8 +130,12 @@ class Optimizer {
   void zero_grad(bool set_to_none = true);
 
   void add_param_group(OptimizerParamGroup group);
-  std::vector<OptimizerParamGroup>& param_groups() { return groups_; }
-  const std::vector<OptimizerParamGroup>& param_groups() const { return groups_; }
+  /// A group with the default options.
+  void add_parameters(const std::vector<Tensor>& params) {
+    add_param_group(OptimizerParamGroup(params));
+  }
+  std::vector<OptimizerParamGroup>& param_groups() { return param_groups_; }
+  const std::vector<OptimizerParamGroup>& param_groups() const { return param_groups_; }
   OptimizerOptions& defaults() { return *defaults_; }
   const OptimizerOptions& defaults() const { return *defaults_; }
   /// The parameters of all groups, in order.
@@ -132,6 +143,9 @@ class Optimizer {
   size_t size() const;
   /// What is kept for a parameter. Throws Error for a tensor that this optimizer does not hold.
   const ParamState& state(const Tensor& param) const;
+  /// The states of all parameters that have made a step.
+  ParamStateMap& state();
+  const ParamStateMap& state() const;
 
   virtual OptimizerState state_dict() const;
   /// Tensors move to their parameters' device, dtype and memory order. Throws ValueError, and
@@ -139,24 +153,47 @@ class Optimizer {
   /// or size, names that this optimizer does not have, state that lacks a tensor, tensors of other
   /// shapes or not of floating dtype, and options that the optimizer cannot work with.
   virtual void load_state_dict(const OptimizerState& state);
+  /// Writes the state dict to an archive, and takes over the one in an archive.
+  virtual void save(serialize::OutputArchive& archive) const;
+  virtual void load(serialize::InputArchive& archive);
 
  protected:
+  // An optimizer of a program may override step() alone, and work on what follows.
+
+  std::vector<OptimizerParamGroup> param_groups_;
+  std::unique_ptr<OptimizerOptions> defaults_;
+  mutable ParamStateMap state_;  // counts of steps change when they are asked for
+
   /// The class, as it stands in state dicts and errors: "Adam".
-  virtual const char* kind() const = 0;
+  virtual const char* kind() const { return "Optimizer"; }
+  /// A state of the optimizer's class.
+  virtual std::unique_ptr<OptimizerParamState> make_param_state() const;
   /// Names of the tensors in ParamState, at most ParamState::kMaxTensors.
-  virtual ArrayRef<const char*> state_names() const = 0;
-  /// How many of those, from the first on, a parameter has after its first step with any options.
-  virtual size_t lasting_states() const = 0;
+  virtual ArrayRef<const char*> state_names() const { return {}; }
+  /// Names of the numbers in ParamState, at most ParamState::kMaxNumbers.
+  virtual ArrayRef<const char*> number_names() const { return {}; }
+  /// How many of the tensors, from the first on, a parameter has after its first step with any
+  /// options.
+  virtual size_t lasting_states() const { return 0; }
   /// Whether a step with these options works on the k-th state.
-  virtual bool wants_state(const OptimizerOptions& options, size_t k) const = 0;
+  virtual bool wants_state(const OptimizerOptions&, size_t) const { return false; }
+  /// The shape of the k-th state, the parameter's unless the optimizer says otherwise; nothing
+  /// where this parameter has no such state.
+  virtual std::optional<DimVector> state_sizes(size_t k, const Tensor& param) const;
   /// The k-th state of a parameter that has none yet: zeros, unless the optimizer says otherwise.
   /// Has the parameter's sizes, strides, dtype and device.
   virtual Tensor make_state(const OptimizerOptions& options, size_t k, const Tensor& param) const;
   /// Numbers of a parameter's `step`-th step, the first of which is 1. `fresh`: the first state was
   /// made for this step.
   virtual StepNumbers numbers(const OptimizerOptions& options, int64_t step, bool fresh);
-  virtual void launch(const OptimizerOptions& options, const ParamList& list) = 0;
+  virtual void launch(const OptimizerOptions& options, const ParamList& list);
 
+  /// The closure's loss, with gradients enabled; undefined without a closure.
+  static Tensor evaluate(const LossClosure& closure);
+  /// The state of a parameter, made if there is none yet.
+  ParamState& state_of(const Tensor& param) const;
+  /// The state of a parameter, or an empty one.
+  const ParamState& known_state(const Tensor& param) const;
   /// An uninitialised tensor with the parameter's sizes, strides, dtype and device.
   static Tensor empty_for(const Tensor& param);
   /// 1 - beta^step, remembered from one parameter to the next.
@@ -206,8 +243,6 @@ class Optimizer {
   };
 
   std::shared_ptr<int> alive_ = std::make_shared<int>();  // ends with the optimizer
-  mutable std::vector<OptimizerParamGroup> groups_;  // counts of steps change when they are asked
-  std::unique_ptr<OptimizerOptions> defaults_;
   std::vector<Skippable> skippable_;
   Tensor skip_;              // of the step that is being captured
   std::vector<Call> calls_;  // of one step; reused from step to step

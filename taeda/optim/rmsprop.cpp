@@ -21,11 +21,6 @@ void RMSpropOptions::visit(const NumberVisitor& f) {
   centered_ = f("centered", centered_) != 0;
 }
 
-ArrayRef<const char*> RMSprop::state_names() const {
-  static constexpr const char* names[] = {"square_avg", "grad_avg", "momentum_buffer"};
-  return names;
-}
-
 bool RMSprop::wants_state(const OptimizerOptions& options, size_t k) const {
   const auto& o = static_cast<const RMSpropOptions&>(options);
   return k == 0 || (k == 1 ? o.centered() : o.momentum() > 0);

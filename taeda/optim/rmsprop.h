@@ -19,6 +19,17 @@ class RMSpropOptions : public OptimizerCloneableOptions<RMSpropOptions> {
   TAEDA_ARG(bool, centered) = false;
 };
 
+/// What RMSprop keeps for a parameter.
+class RMSpropParamState final : public OptimizerCloneableParamState<RMSpropParamState> {
+ public:
+  static constexpr const char* kNames[] = {"square_avg", "grad_avg", "momentum_buffer"};
+  ArrayRef<const char*> tensor_names() const override { return kNames; }
+  TAEDA_STATE_STEP()
+  TAEDA_STATE_TENSOR(0, square_avg)
+  TAEDA_STATE_TENSOR(1, grad_avg)
+  TAEDA_STATE_TENSOR(2, momentum_buffer)
+};
+
 /// p -= lr * g / (sqrt(v) + eps) with v the running mean of g^2 (Hinton's lecture), less the square
 /// of the running mean of g when centred (Graves 2013); with momentum the quotient is accumulated
 /// first.
@@ -32,7 +43,10 @@ class RMSprop : public Optimizer {
 
  private:
   const char* kind() const override { return "RMSprop"; }
-  ArrayRef<const char*> state_names() const override;
+  std::unique_ptr<OptimizerParamState> make_param_state() const override {
+    return std::make_unique<RMSpropParamState>();
+  }
+  ArrayRef<const char*> state_names() const override { return RMSpropParamState::kNames; }
   size_t lasting_states() const override { return 1; }
   bool wants_state(const OptimizerOptions&, size_t k) const override;
   void launch(const OptimizerOptions&, const ParamList&) override;

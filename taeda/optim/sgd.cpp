@@ -21,11 +21,6 @@ void SGDOptions::visit(const NumberVisitor& f) {
   maximize_ = f("maximize", maximize_) != 0;
 }
 
-ArrayRef<const char*> SGD::state_names() const {
-  static constexpr const char* names[] = {"momentum_buffer"};
-  return names;
-}
-
 bool SGD::wants_state(const OptimizerOptions& options, size_t) const {
   return static_cast<const SGDOptions&>(options).momentum() != 0;
 }

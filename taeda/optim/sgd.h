@@ -19,6 +19,14 @@ class SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
   TAEDA_ARG(bool, maximize) = false;
 };
 
+/// What SGD keeps for a parameter.
+class SGDParamState final : public OptimizerCloneableParamState<SGDParamState> {
+ public:
+  static constexpr const char* kNames[] = {"momentum_buffer"};
+  ArrayRef<const char*> tensor_names() const override { return kNames; }
+  TAEDA_STATE_TENSOR(0, momentum_buffer)
+};
+
 /// b = momentum * b + (1 - dampening) * g, where g includes weight_decay * p; p -= lr * b, or with
 /// nesterov p -= lr * (g + momentum * b) (Sutskever et al. 2013, with PyTorch's place of lr).
 class SGD : public Optimizer {
@@ -31,7 +39,10 @@ class SGD : public Optimizer {
 
  private:
   const char* kind() const override { return "SGD"; }
-  ArrayRef<const char*> state_names() const override;
+  std::unique_ptr<OptimizerParamState> make_param_state() const override {
+    return std::make_unique<SGDParamState>();
+  }
+  ArrayRef<const char*> state_names() const override { return SGDParamState::kNames; }
   size_t lasting_states() const override { return 0; }
   bool wants_state(const OptimizerOptions&, size_t k) const override;
   Tensor make_state(const OptimizerOptions&, size_t k, const Tensor& param) const override;

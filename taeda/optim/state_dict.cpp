@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "taeda/base/error.h"
+#include "taeda/io/keyed_archive.h"
 #include "taeda/optim/optimizer.h"
 #include "taeda/tensor/grad_mode.h"
 
@@ -39,17 +40,20 @@ OptimizerState Optimizer::state_dict() const {
   OptimizerState out;
   out.kind = kind();
   size_t index = 0;
-  for (size_t g = 0; g < groups_.size(); ++g) {
+  for (size_t g = 0; g < param_groups_.size(); ++g) {
     const std::string group = group_prefix(g);
-    out.numbers.insert(group + "size", static_cast<double>(groups_[g].params().size()));
-    groups_[g].options_->visit(
+    out.numbers.insert(group + "size", static_cast<double>(param_groups_[g].params().size()));
+    param_groups_[g].options().clone()->visit(
         [&](const char* name, double value) { return out.numbers.insert(group + name, value); });
-    for (const ParamState& s : groups_[g].states_) {
+    for (const Tensor& param : param_groups_[g].params()) {
+      const ParamState& s = known_state(param);
       const std::string prefix = param_prefix(index++);
       if (s.step == 0) continue;
       out.numbers.insert(prefix + "step", static_cast<double>(s.step));
       for (size_t k = 0; k < state_names().size(); ++k)
         if (s.tensors[k].defined()) out.tensors.insert(prefix + state_names()[k], s.tensors[k]);
+      for (size_t k = 0; k < number_names().size(); ++k)
+        out.numbers.insert(prefix + number_names()[k], s.numbers[k]);
     }
   }
   return out;
@@ -62,11 +66,12 @@ void Optimizer::check_names(const OptimizerState& state) const {
                     ", but this one is of class ", kind());
   size_t given = 0;
   while (state.numbers.contains(group_prefix(given) + "size")) ++given;
-  TAEDA_CHECK_VALUE(given == groups_.size(),
+  TAEDA_CHECK_VALUE(given == param_groups_.size(),
                     "loaded state dict has a different number of parameter groups");
-  for (size_t g = 0; g < groups_.size(); ++g)
+  for (size_t g = 0; g < param_groups_.size(); ++g)
     TAEDA_CHECK_VALUE(
-        state.numbers[group_prefix(g) + "size"] == static_cast<double>(groups_[g].params().size()),
+        state.numbers[group_prefix(g) + "size"] ==
+            static_cast<double>(param_groups_[g].params().size()),
         "loaded state dict contains a parameter group that doesn't match the size of "
         "optimizer's group");
   const size_t params = size();
@@ -86,16 +91,18 @@ void Optimizer::check_names(const OptimizerState& state) const {
   for (const auto& item : state.numbers) {
     const auto of_param = numbered(item.key(), "state.");
     const auto of_group = numbered(item.key(), "param_groups.");
-    check(item.key(), (of_param && of_param->first < params && of_param->second == "step") ||
-                          (of_group && of_group->first < groups_.size() &&
-                           contains(options, of_group->second)));
+    const bool to_param =
+        of_param && of_param->first < params &&
+        (of_param->second == "step" || contains(number_names(), of_param->second));
+    check(item.key(), to_param || (of_group && of_group->first < param_groups_.size() &&
+                                   contains(options, of_group->second)));
   }
 }
 
 /// The group's options with the loaded numbers, which fit together.
 std::unique_ptr<OptimizerOptions> Optimizer::loaded_options(const OptimizerState& state,
                                                             size_t group) const {
-  std::unique_ptr<OptimizerOptions> options = groups_[group].options_->clone();
+  std::unique_ptr<OptimizerOptions> options = param_groups_[group].options().clone();
   options->visit([&](const char* name, double value) {
     const double* found = state.numbers.find(group_prefix(group) + name);
     return found ? *found : value;
@@ -118,12 +125,22 @@ ParamState Optimizer::loaded_param(const OptimizerState& state, const std::strin
                       name);
     if (!saved) continue;
     TAEDA_CHECK_VALUE(out.step > 0, "loaded state dict has ", name, ", but no step");
-    TAEDA_CHECK_VALUE(saved->sizes() == param.sizes(), "loaded state dict has ", name, " of shape ",
-                      saved->sizes(), " for a parameter of shape ", param.sizes());
+    const std::optional<DimVector> sizes = state_sizes(k, param);
+    TAEDA_CHECK_VALUE(sizes && saved->sizes() == IntArrayRef(*sizes), "loaded state dict has ",
+                      name, " of shape ", saved->sizes(), " for a parameter of shape ",
+                      param.sizes());
     TAEDA_CHECK_VALUE(saved->is_floating_point(), "loaded state dict has ", name, " of dtype ",
                       to_string(saved->dtype()));
-    out.tensors[k] = empty_for(param);
+    out.tensors[k] = saved->sizes() == param.sizes()
+                         ? empty_for(param)
+                         : make_tensor(Layout::contiguous(*sizes), param.dtype(), param.device());
     out.tensors[k].copy_(*saved);
+  }
+  for (size_t k = 0; k < number_names().size(); ++k) {
+    const std::string name = prefix + number_names()[k];
+    const double* saved = state.numbers.find(name);
+    TAEDA_CHECK_VALUE(saved || out.step == 0, "loaded state dict lacks ", name);
+    if (saved) out.numbers[k] = *saved;
   }
   return out;
 }
@@ -133,21 +150,44 @@ void Optimizer::load_state_dict(const OptimizerState& state) {
   bring_up_to_date();
   NoGradGuard no_grad;
   std::vector<std::unique_ptr<OptimizerOptions>> options;
-  std::vector<std::vector<ParamState>> states(groups_.size());
+  ParamStateMap states;
   size_t index = 0;
-  for (size_t g = 0; g < groups_.size(); ++g) {
+  for (size_t g = 0; g < param_groups_.size(); ++g) {
     options.push_back(loaded_options(state, g));
-    for (const Tensor& param : groups_[g].params())
-      states[g].push_back(loaded_param(state, param_prefix(index++), param));
+    for (const Tensor& param : param_groups_[g].params()) {
+      ParamState loaded = loaded_param(state, param_prefix(index++), param);
+      if (loaded.step == 0) continue;
+      ParamStateMap::Pointer& place = states[param.unsafe_impl()] = make_param_state();
+      static_cast<ParamState&>(*place) = std::move(loaded);
+    }
   }
-  for (size_t g = 0; g < groups_.size(); ++g) {
+  for (size_t g = 0; g < param_groups_.size(); ++g) {
     // The object stays: others may refer to it.
     std::vector<double> values;
     options[g]->visit([&](const char*, double value) { return values.emplace_back(value); });
     auto next = values.begin();
-    groups_[g].options_->visit([&](const char*, double) { return *next++; });
-    groups_[g].states_ = std::move(states[g]);
+    param_groups_[g].options().visit([&](const char*, double) { return *next++; });
   }
+  state_ = std::move(states);
 }
+
+void OptimizerOptions::serialize(serialize::OutputArchive& archive) const {
+  clone()->visit([&](const char* name, double value) {
+    archive.write(name, IValue(value));
+    return value;
+  });
+}
+
+void OptimizerOptions::serialize(serialize::InputArchive& archive) {
+  visit([&](const char* name, double) {
+    IValue value;
+    archive.read(name, value);
+    return value.toDouble();
+  });
+}
+
+void Optimizer::save(serialize::OutputArchive& archive) const { archive << *this; }
+
+void Optimizer::load(serialize::InputArchive& archive) { archive >> *this; }
 
 }  // namespace taeda::optim

@@ -98,6 +98,8 @@ TEST(Archive, SaysWhatIsMissing) {
   c10::IValue v;
   in.read("a", v);
   EXPECT_EQ(error_of([&] { v.toTensor(); }), "Expected Tensor but got Int");
+  in.content().metadata["a"] = "i7x";
+  EXPECT_EQ(error_of([&] { in.read("a", v); }), "load: the value of 'a' is no whole number: '7x'");
 }
 
 TEST(Archive, LoadsOntoADevice) {

@@ -54,6 +54,11 @@ TEST(Library, AutogradAnswersWhereAGradientIsWanted) {
   auto x = torch::ones({2}, torch::requires_grad());
   tripled.call(x).sum().backward();
   EXPECT_TRUE(x.grad().equal(torch::full({2}, 30.0f)));
+  {
+    at::AutoDispatchBelowADInplaceOrView below;
+    EXPECT_FALSE(tripled.call(x).requires_grad());
+  }
+  EXPECT_TRUE(tripled.call(x).requires_grad());
   torch::NoGradGuard no_grad;
   EXPECT_FALSE(tripled.call(x).requires_grad());
 }

@@ -270,13 +270,15 @@ TEST(Pt, PicklesThatAreWrong) {
   EXPECT_THAT(error("\x80\x01."), HasSubstr("protocol 1"));
   EXPECT_THAT(error("."), HasSubstr("does not end with one value"));
   EXPECT_THAT(error("NN."), HasSubstr("does not end with one value"));
-  EXPECT_THAT(error("\x81."), HasSubstr("opcode 0x81, which state dicts do not need"));
+  EXPECT_THAT(error("\x92."), HasSubstr("opcode 0x92, which state dicts do not need"));
   EXPECT_THAT(error("\x85."), HasSubstr("takes what is not there"));
   EXPECT_THAT(error("Nt."), HasSubstr("lacks a mark"));
   EXPECT_THAT(error("NNNs."), HasSubstr("takes something else for a dictionary"));
   EXPECT_THAT(error("NNa."), HasSubstr("takes something else for a list"));
   EXPECT_THAT(error("}(Nu."), HasSubstr("a key without a value"));
   EXPECT_THAT(error("h\x05."), HasSubstr("recalls what it did not keep"));
+  EXPECT_THAT(error("N)\x81."), HasSubstr("makes an object that is no module"));
+  EXPECT_THAT(error("c__torch__\nModule\n)\x81Nb."), HasSubstr("a module without members"));
   EXPECT_THAT(error("N)R."), HasSubstr("calls what is no function"));
   EXPECT_THAT(error("NQ."), HasSubstr("a storage without a description"));
   EXPECT_THAT(error("NN\x93."), HasSubstr("a name that is no text"));

@@ -7,6 +7,7 @@
 
 namespace taeda::optim {
 
+#include "curves.inc"
 #include "golden.inc"
 
 }  // namespace taeda::optim

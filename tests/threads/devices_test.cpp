@@ -41,12 +41,12 @@ Device device(int i) { return Device(kSim, i); }
 struct Probe : autograd::Function<Probe> {
   using Job = std::function<void()>;
   static Tensor forward(autograd::AutogradContext* ctx, const Tensor& x, const Job& in_backward) {
-    ctx->saved_data["job"] = in_backward;
+    ctx->saved_data["job"] = IValue::capsule(in_backward);
     return x * 1;
   }
   static autograd::variable_list backward(autograd::AutogradContext* ctx,
                                           autograd::variable_list g) {
-    std::any_cast<const Probe::Job&>(ctx->saved_data["job"])();
+    std::any_cast<const Probe::Job&>(ctx->saved_data["job"].toCapsule())();
     return {g[0], Tensor()};
   }
 };

@@ -1,7 +1,7 @@
 // TORCH_LIBRARY: operations of a program, registered by name and called by name.
 #pragma once
 
-#include <taeda_compat/ivalue.h>
+#include <taeda_compat/namespaces.h>
 
 #include <any>
 #include <functional>
@@ -240,6 +240,14 @@ struct LibraryInit {
     block(library);
   }
 };
+
+/// While one of these stands, the devices' implementations answer and nothing is recorded: for
+/// Autograd's implementation, which calls the operation that it differentiates.
+class AutoDispatchBelowAutograd {
+ private:
+  NoGradGuard guard_;
+};
+using AutoDispatchBelowADInplaceOrView = AutoDispatchBelowAutograd;
 
 }  // namespace taeda_compat
 

@@ -32,12 +32,15 @@
 #include <utility>
 #include <vector>
 
+// StepLR then is libtorch's, which decays later than Python's.
+#if !defined(TAEDA_LIBTORCH_RULES)
+#define TAEDA_LIBTORCH_RULES 1
+#endif
+
 #include <taeda/ops/out_forms.h>
-#include <taeda_compat/archive.h>
 #include <taeda_compat/dispatch.h>
 #include <taeda_compat/enums.h>
 #include <taeda_compat/functions.h>
-#include <taeda_compat/ivalue.h>
 #include <taeda_compat/layers.h>
 #include <taeda_compat/library.h>
 #include <taeda_compat/namespaces.h>

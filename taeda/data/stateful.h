@@ -1,0 +1,93 @@
+// Datasets that hold a position of their own, streams, and libtorch's names for loaders.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "taeda/data/loader.h"
+
+namespace taeda::inline v0_2::data::samplers {
+
+/// What a sampler of one's own may ask a dataset for instead of indices.
+struct CustomBatchRequest {
+  virtual ~CustomBatchRequest() = default;
+  virtual size_t size() const = 0;
+};
+
+/// A number of examples.
+struct BatchSize : CustomBatchRequest {
+  explicit BatchSize(size_t size) : size_(size) {}
+  size_t size() const override { return size_; }
+  operator size_t() const { return size_; }
+  size_t size_;
+};
+
+/// For streams: tells how many examples a batch has, until there were `epoch_size`.
+class StreamSampler : public SequentialSampler {
+ public:
+  using SequentialSampler::SequentialSampler;
+};
+
+}  // namespace taeda::data::samplers
+
+namespace taeda::inline v0_2::data::datasets {
+
+/// A dataset that decides itself what comes next, and of which there is one, whatever the number
+/// of workers: `get_batch(batch_size)` gives nothing at the end of an epoch, `reset()` begins the
+/// next one.
+template <class Self, class Batch = std::vector<Example<>>, class Request = size_t>
+class StatefulDataset : public BatchDataset<Self, std::optional<Batch>, Request> {
+ public:
+  virtual void reset() = 0;
+  /// Writes where the dataset stands, and goes on from there.
+  virtual void save(serialize::OutputArchive& archive) const = 0;
+  virtual void load(serialize::InputArchive& archive) = 0;
+};
+
+/// A dataset that is asked for a number of examples and knows no end: its sampler does.
+template <class Self, class Batch = std::vector<Example<>>>
+using StreamDataset = BatchDataset<Self, Batch, size_t>;
+
+/// libtorch's name.
+template <class Inner>
+using SharedBatchDataset = SharedDataset<Inner>;
+
+/// `dataset.map(transform)` as a function.
+template <class D, class T>
+MapDataset<D, T> map(D dataset, T transform) {
+  return MapDataset<D, T>(std::move(dataset), std::move(transform));
+}
+
+}  // namespace taeda::data::datasets
+
+namespace taeda::inline v0_2::data::transforms {
+
+/// Wraps a function of the example's data.
+template <class Target = Tensor>
+class TensorLambda : public TensorTransform<Target> {
+ public:
+  explicit TensorLambda(std::function<Tensor(Tensor)> fn) : fn_(std::move(fn)) {}
+  Tensor operator()(Tensor input) override { return fn_(std::move(input)); }
+
+ private:
+  std::function<Tensor(Tensor)> fn_;
+};
+
+}  // namespace taeda::data::transforms
+
+namespace taeda::inline v0_2::data {
+
+template <class Batch>
+using Iterator = BatchIterator<Batch>;
+/// What make_data_loader returns, by libtorch's names.
+template <class D, class Sampler>
+using StatelessDataLoader = DataLoader<detail::batch_t<D, detail::AsIs>>;
+template <class D>
+using StatefulDataLoader = DataLoader<detail::batch_t<D, detail::AsIs>>;
+template <class D, class Batch, class Request>
+using DataLoaderBase = DataLoader<Batch>;
+
+}  // namespace taeda::data

@@ -1,0 +1,64 @@
+// Adafactor.
+#pragma once
+
+#include <optional>
+#include <tuple>
+
+#include "taeda/optim/composed.h"
+
+namespace taeda::inline v0_2::optim {
+
+class AdafactorOptions : public OptimizerCloneableOptions<AdafactorOptions> {
+ public:
+  using Eps = std::tuple<std::optional<double>, double>;
+  AdafactorOptions(double lr = 1e-2) : lr_(lr) {}
+  void check() const override;
+  void visit(const NumberVisitor& f) override;
+  TAEDA_ARG(double, lr);
+  /// The weight of the step'th squared gradient is step^beta2_decay.
+  TAEDA_ARG(double, beta2_decay) = -0.8;
+  /// The least root of a mean square, by default the dtype's epsilon, and the least size of
+  /// parameters that steps are in proportion to.
+  TAEDA_ARG(Eps, eps) = {std::nullopt, 1e-3};
+  /// The largest root mean square of an update.
+  TAEDA_ARG(double, d) = 1;
+  TAEDA_ARG(double, weight_decay) = 0;
+  TAEDA_ARG(bool, maximize) = false;
+};
+
+/// What Adafactor keeps: rows' and columns' means of a parameter with two dimensions or more, mean
+/// squares of every element of others.
+class AdafactorParamState final : public OptimizerCloneableParamState<AdafactorParamState> {
+ public:
+  static constexpr const char* kNames[] = {"row_var", "col_var", "variance"};
+  ArrayRef<const char*> tensor_names() const override { return kNames; }
+  TAEDA_STATE_STEP()
+  TAEDA_STATE_TENSOR(0, row_var)
+  TAEDA_STATE_TENSOR(1, col_var)
+  TAEDA_STATE_TENSOR(2, variance)
+};
+
+/// Adam without momentum, whose second moments of a matrix are the product of a column and a row
+/// (Shazeer and Stern 2018).
+class Adafactor : public ComposedOptimizer {
+ public:
+  Adafactor(std::vector<OptimizerParamGroup> groups, AdafactorOptions defaults = {})
+      : ComposedOptimizer(std::move(groups),
+                          std::make_unique<AdafactorOptions>(std::move(defaults))) {}
+  Adafactor(std::vector<Tensor> params, AdafactorOptions defaults = {})
+      : Adafactor(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
+                  std::move(defaults)) {}
+
+ private:
+  const char* kind() const override { return "Adafactor"; }
+  std::unique_ptr<OptimizerParamState> make_param_state() const override {
+    return std::make_unique<AdafactorParamState>();
+  }
+  ArrayRef<const char*> state_names() const override { return AdafactorParamState::kNames; }
+  size_t lasting_states() const override { return 0; }
+  std::optional<DimVector> state_sizes(size_t k, const Tensor& param) const override;
+  Tensor make_state(const OptimizerOptions& options, size_t k, const Tensor& param) const override;
+  void update(const OptimizerOptions& options, Update& u) override;
+};
+
+}  // namespace taeda::optim

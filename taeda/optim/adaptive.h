@@ -1,0 +1,143 @@
+// Adadelta, Rprop and ASGD.
+#pragma once
+
+#include <tuple>
+
+#include "taeda/optim/composed.h"
+
+namespace taeda::inline v0_2::optim {
+
+class AdadeltaOptions : public OptimizerCloneableOptions<AdadeltaOptions> {
+ public:
+  AdadeltaOptions(double lr = 1) : lr_(lr) {}
+  void check() const override;
+  void visit(const NumberVisitor& f) override;
+  TAEDA_ARG(double, lr);
+  TAEDA_ARG(double, rho) = 0.9;
+  TAEDA_ARG(double, eps) = 1e-6;
+  TAEDA_ARG(double, weight_decay) = 0;
+  TAEDA_ARG(bool, maximize) = false;
+};
+
+/// What Adadelta keeps for a parameter.
+class AdadeltaParamState final : public OptimizerCloneableParamState<AdadeltaParamState> {
+ public:
+  static constexpr const char* kNames[] = {"square_avg", "acc_delta"};
+  ArrayRef<const char*> tensor_names() const override { return kNames; }
+  TAEDA_STATE_STEP()
+  TAEDA_STATE_TENSOR(0, square_avg)
+  TAEDA_STATE_TENSOR(1, acc_delta)
+};
+
+/// Steps of the size of recent steps over that of recent gradients (Zeiler 2012); lr scales them.
+class Adadelta : public ComposedOptimizer {
+ public:
+  Adadelta(std::vector<OptimizerParamGroup> groups, AdadeltaOptions defaults = {})
+      : ComposedOptimizer(std::move(groups),
+                          std::make_unique<AdadeltaOptions>(std::move(defaults))) {}
+  Adadelta(std::vector<Tensor> params, AdadeltaOptions defaults = {})
+      : Adadelta(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
+                 std::move(defaults)) {}
+
+ private:
+  const char* kind() const override { return "Adadelta"; }
+  std::unique_ptr<OptimizerParamState> make_param_state() const override {
+    return std::make_unique<AdadeltaParamState>();
+  }
+  ArrayRef<const char*> state_names() const override { return AdadeltaParamState::kNames; }
+  void update(const OptimizerOptions& options, Update& u) override;
+};
+
+class RpropOptions : public OptimizerCloneableOptions<RpropOptions> {
+ public:
+  using Pair = std::tuple<double, double>;
+  RpropOptions(double lr = 1e-2) : lr_(lr) {}
+  void check() const override;
+  void visit(const NumberVisitor& f) override;
+  TAEDA_ARG(double, lr);
+  TAEDA_ARG(Pair, etas) = {0.5, 1.2};
+  TAEDA_ARG(Pair, step_sizes) = {1e-6, 50};
+  TAEDA_ARG(bool, maximize) = false;
+};
+
+/// What Rprop keeps for a parameter.
+class RpropParamState final : public OptimizerCloneableParamState<RpropParamState> {
+ public:
+  static constexpr const char* kNames[] = {"prev", "step_size"};
+  ArrayRef<const char*> tensor_names() const override { return kNames; }
+  TAEDA_STATE_STEP()
+  TAEDA_STATE_TENSOR(0, prev)
+  TAEDA_STATE_TENSOR(1, step_size)
+};
+
+/// Steps that know the gradient's sign alone, and grow while it stays (Riedmiller and Braun 1993).
+class Rprop : public ComposedOptimizer {
+ public:
+  Rprop(std::vector<OptimizerParamGroup> groups, RpropOptions defaults = {})
+      : ComposedOptimizer(std::move(groups),
+                          std::make_unique<RpropOptions>(std::move(defaults))) {}
+  Rprop(std::vector<Tensor> params, RpropOptions defaults = {})
+      : Rprop(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
+              std::move(defaults)) {}
+
+ private:
+  const char* kind() const override { return "Rprop"; }
+  std::unique_ptr<OptimizerParamState> make_param_state() const override {
+    return std::make_unique<RpropParamState>();
+  }
+  ArrayRef<const char*> state_names() const override { return RpropParamState::kNames; }
+  void update(const OptimizerOptions& options, Update& u) override;
+  Tensor make_state(const OptimizerOptions& options, size_t k, const Tensor& param) const override;
+};
+
+class ASGDOptions : public OptimizerCloneableOptions<ASGDOptions> {
+ public:
+  ASGDOptions(double lr = 1e-2) : lr_(lr) {}
+  void check() const override;
+  void visit(const NumberVisitor& f) override;
+  TAEDA_ARG(double, lr);
+  TAEDA_ARG(double, lambd) = 1e-4;
+  TAEDA_ARG(double, alpha) = 0.75;
+  TAEDA_ARG(double, t0) = 1e6;
+  TAEDA_ARG(double, weight_decay) = 0;
+  TAEDA_ARG(bool, maximize) = false;
+};
+
+/// What ASGD keeps for a parameter.
+class ASGDParamState final : public OptimizerCloneableParamState<ASGDParamState> {
+ public:
+  static constexpr const char* kNames[] = {"ax"};
+  ArrayRef<const char*> tensor_names() const override { return kNames; }
+  TAEDA_STATE_STEP()
+  TAEDA_STATE_TENSOR(0, ax)
+};
+
+/// Stochastic gradient descent with a falling rate; `ax` of a parameter's state is the mean of its
+/// values from step t0 on (Polyak and Juditsky 1992).
+class ASGD : public ComposedOptimizer {
+ public:
+  ASGD(std::vector<OptimizerParamGroup> groups, ASGDOptions defaults = {})
+      : ComposedOptimizer(std::move(groups),
+                          std::make_unique<ASGDOptions>(std::move(defaults))) {}
+  ASGD(std::vector<Tensor> params, ASGDOptions defaults = {})
+      : ASGD(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
+             std::move(defaults)) {}
+
+ private:
+  const char* kind() const override { return "ASGD"; }
+  std::unique_ptr<OptimizerParamState> make_param_state() const override {
+    return std::make_unique<ASGDParamState>();
+  }
+  ArrayRef<const char*> state_names() const override { return ASGDParamState::kNames; }
+  void update(const OptimizerOptions& options, Update& u) override;
+  /// The rate of the next step, and the weight of its result in the mean.
+  ArrayRef<const char*> number_names() const override {
+    static constexpr const char* names[] = {"eta", "mu"};
+    return names;
+  }
+  double first_number(const OptimizerOptions& options, size_t k) const override {
+    return k == 0 ? options.get_lr() : 1;
+  }
+};
+
+}  // namespace taeda::optim

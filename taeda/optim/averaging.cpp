@@ -1,0 +1,107 @@
+#include "taeda/optim/averaging.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "taeda/base/error.h"
+#include "taeda/ops/arithmetic.h"
+#include "taeda/ops/copy.h"
+#include "taeda/tensor/grad_mode.h"
+
+namespace taeda::inline v0_2::optim {
+
+AveragedParameters::AveragedParameters(std::vector<Tensor> params)
+    : AveragedParameters(std::move(params), [](int64_t updates) {
+        return 1.0 / (static_cast<double>(updates) + 1);
+      }) {}
+
+AveragedParameters::AveragedParameters(std::vector<Tensor> params, Weight weight)
+    : params_(std::move(params)), weight_(std::move(weight)) {
+  TAEDA_CHECK_VALUE(!params_.empty(), "AveragedParameters got an empty list of parameters");
+  NoGradGuard no_grad;
+  for (const Tensor& p : params_) averages_.push_back(p.detach().clone());
+}
+
+AveragedParameters AveragedParameters::ema(std::vector<Tensor> params, double decay) {
+  TAEDA_CHECK_VALUE(decay >= 0 && decay <= 1, "Invalid decay value ", decay,
+                    ". Please provide a value in [0,1] range.");
+  return AveragedParameters(std::move(params), [decay](int64_t) { return 1 - decay; });
+}
+
+void AveragedParameters::update() {
+  NoGradGuard no_grad;
+  const double weight = updates_ == 0 ? 1 : weight_(updates_);
+  for (size_t i = 0; i < params_.size(); ++i) {
+    const Tensor value = params_[i].detach();
+    if (updates_ == 0 || !value.is_floating_point())
+      averages_[i].copy_(value);
+    else
+      averages_[i].add_(value - averages_[i], weight);
+  }
+  ++updates_;
+}
+
+void AveragedParameters::copy_to_params() const {
+  NoGradGuard no_grad;
+  for (size_t i = 0; i < params_.size(); ++i) Tensor(params_[i]).copy_(averages_[i]);
+}
+
+void AveragedParameters::swap() {
+  NoGradGuard no_grad;
+  for (size_t i = 0; i < params_.size(); ++i) {
+    const Tensor value = params_[i].detach().clone();
+    params_[i].copy_(averages_[i]);
+    averages_[i].copy_(value);
+  }
+}
+
+OptimizerState AveragedParameters::state_dict() const {
+  OptimizerState out;
+  out.kind = "AveragedParameters";
+  for (size_t i = 0; i < averages_.size(); ++i)
+    out.tensors.insert("average." + std::to_string(i), averages_[i]);
+  out.numbers.insert("n_averaged", static_cast<double>(updates_));
+  return out;
+}
+
+void AveragedParameters::load_state_dict(const OptimizerState& state) {
+  const double* updates = state.numbers.find("n_averaged");
+  TAEDA_CHECK_VALUE(updates && state.tensors.size() == averages_.size(),
+                    "loaded state dict is not one of ", averages_.size(), " averaged parameters");
+  std::vector<const Tensor*> loaded;
+  for (size_t i = 0; i < averages_.size(); ++i) {
+    const Tensor* found = state.tensors.find("average." + std::to_string(i));
+    TAEDA_CHECK_VALUE(found && found->sizes() == averages_[i].sizes(),
+                      "loaded state dict has no average.", i, " of shape ", averages_[i].sizes());
+    loaded.push_back(found);
+  }
+  NoGradGuard no_grad;
+  for (size_t i = 0; i < loaded.size(); ++i) averages_[i].copy_(*loaded[i]);
+  updates_ = static_cast<int64_t>(*updates);
+}
+
+SWALR::SWALR(Optimizer& optimizer, double swa_lr, int64_t anneal_epochs, bool cosine)
+    : LRScheduler(optimizer), swa_lr_(swa_lr), anneal_epochs_(anneal_epochs), cosine_(cosine) {
+  TAEDA_CHECK_VALUE(anneal_epochs >= 0, "anneal_epochs must be equal or greater than 0, got ",
+                    anneal_epochs);
+  begin();
+}
+
+/// How much of the way is behind.
+double SWALR::part(int64_t epoch) const {
+  const double t = anneal_epochs_ == 0
+                       ? 1
+                       : std::min(1.0, std::max(0.0, static_cast<double>(epoch) /
+                                                         static_cast<double>(anneal_epochs_)));
+  return cosine_ ? (1 - std::cos(std::numbers::pi * t)) / 2 : t;
+}
+
+double SWALR::rate(size_t, double, double current, int64_t epoch) {
+  if (epoch == 0) return current;
+  // What the rate was before all annealing, from what it is now.
+  const double before = part(epoch - 1), now = part(epoch);
+  const double start = before == 1 ? swa_lr_ : (current - before * swa_lr_) / (1 - before);
+  return swa_lr_ * now + start * (1 - now);
+}
+
+}  // namespace taeda::optim

@@ -1,0 +1,58 @@
+// Averages of parameters over the steps of training, and the schedule that goes with them.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "taeda/optim/lr_scheduler.h"
+#include "taeda/tensor/tensor.h"
+
+namespace taeda::inline v0_2::optim {
+
+/// Averages of tensors: `average += weight * (value - average)` at each update but the first,
+/// which takes the values as they are.
+class AveragedParameters {
+ public:
+  /// The weight of the next values, from how many updates there were.
+  using Weight = std::function<double(int64_t updates)>;
+
+  /// All values weigh the same: stochastic weight averaging (Izmailov et al. 2018).
+  explicit AveragedParameters(std::vector<Tensor> params);
+  AveragedParameters(std::vector<Tensor> params, Weight weight);
+  /// Exponential moving averages. Throws ValueError unless decay is in [0, 1].
+  static AveragedParameters ema(std::vector<Tensor> params, double decay = 0.999);
+
+  void update();
+  /// Makes the averages the parameters' values; swap() keeps those in the averages' place, so that
+  /// a second call brings them back.
+  void copy_to_params() const;
+  void swap();
+  const std::vector<Tensor>& averages() const { return averages_; }
+  int64_t updates() const { return updates_; }
+
+  /// "average.0", ..., and the number of updates.
+  OptimizerState state_dict() const;
+  /// Throws ValueError, and changes nothing, for other tensors than there are.
+  void load_state_dict(const OptimizerState& state);
+
+ private:
+  std::vector<Tensor> params_, averages_;
+  Weight weight_;
+  int64_t updates_ = 0;
+};
+
+/// From the rate of the first step to `swa_lr` in `anneal_epochs`, by cosine or linearly, and
+/// constant from then on (torch.optim.swa_utils.SWALR).
+class SWALR final : public LRScheduler {
+ public:
+  SWALR(Optimizer& optimizer, double swa_lr, int64_t anneal_epochs = 10, bool cosine = true);
+
+ private:
+  double rate(size_t group, double base, double current, int64_t epoch) override;
+  double part(int64_t epoch) const;
+  double swa_lr_;
+  int64_t anneal_epochs_;
+  bool cosine_;
+};
+
+}  // namespace taeda::optim

@@ -1,0 +1,79 @@
+// L-BFGS.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "taeda/optim/optimizer.h"
+
+namespace taeda::inline v0_2::optim {
+
+class LBFGSOptions : public OptimizerCloneableOptions<LBFGSOptions> {
+ public:
+  LBFGSOptions(double lr = 1) : lr_(lr) {}
+  void check() const override;
+  void visit(const NumberVisitor& f) override;
+  TAEDA_ARG(double, lr);
+  /// Iterations of one step.
+  TAEDA_ARG(int64_t, max_iter) = 20;
+  /// Evaluations of the closure in one step; max_iter * 5 / 4 by default.
+  TAEDA_ARG(std::optional<int64_t>, max_eval) = std::nullopt;
+  TAEDA_ARG(double, tolerance_grad) = 1e-7;
+  TAEDA_ARG(double, tolerance_change) = 1e-9;
+  TAEDA_ARG(int64_t, history_size) = 100;
+  /// "strong_wolfe", or a fixed step of lr.
+  TAEDA_ARG(std::optional<std::string>, line_search_fn) = std::nullopt;
+};
+
+/// What LBFGS keeps, for its first parameter: vectors over all parameters.
+class LBFGSParamState final : public OptimizerCloneableParamState<LBFGSParamState> {
+ public:
+  void serialize(serialize::OutputArchive& archive) const override;
+  void serialize(serialize::InputArchive& archive) override;
+  TAEDA_ARG(int64_t, func_evals) = 0;
+  TAEDA_ARG(int64_t, n_iter) = 0;
+  TAEDA_ARG(double, t) = 0;
+  TAEDA_ARG(double, prev_loss) = 0;
+  TAEDA_ARG(Tensor, d) = {};
+  TAEDA_ARG(Tensor, H_diag) = {};
+  TAEDA_ARG(Tensor, prev_flat_grad) = {};
+  /// Changes of the gradient, and of the parameters.
+  TAEDA_ARG(std::deque<Tensor>, old_dirs);
+  TAEDA_ARG(std::deque<Tensor>, old_stps);
+  TAEDA_ARG(std::deque<Tensor>, ro);
+  TAEDA_ARG(std::optional<std::vector<Tensor>>, al) = std::nullopt;
+};
+
+/// Limited-memory BFGS (Nocedal 1980; Liu and Nocedal 1989) in PyTorch's order of operations.
+/// step() takes a closure that clears the gradients, computes the loss and calls backward; it
+/// calls the closure several times. One group of parameters, which has the same dtype and device.
+class LBFGS : public Optimizer {
+ public:
+  /// Throws ValueError for more than one group.
+  LBFGS(std::vector<OptimizerParamGroup> groups, LBFGSOptions defaults = {});
+  LBFGS(std::vector<Tensor> params, LBFGSOptions defaults = {})
+      : LBFGS(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
+              std::move(defaults)) {}
+
+  /// The loss before the step. Throws Error without a closure.
+  Tensor step(LossClosure closure) override;
+  /// Groups as other optimizers', and "state.d", "state.old_dirs.0", ..., "state.n_iter".
+  OptimizerState state_dict() const override;
+  void load_state_dict(const OptimizerState& state) override;
+
+ private:
+  const char* kind() const override { return "LBFGS"; }
+  std::unique_ptr<OptimizerParamState> make_param_state() const override {
+    return std::make_unique<LBFGSParamState>();
+  }
+  LBFGSParamState& history() const;
+  const LBFGSOptions& options() const;
+  Tensor flat_gradient() const;
+  void move(double t, const Tensor& direction);
+  void update_direction(LBFGSParamState& s, const Tensor& flat_grad) const;
+  bool advance(const LossClosure& closure, double& loss, Tensor& flat_grad, double slope,
+               int64_t iteration, int64_t& evaluations);
+};
+
+}  // namespace taeda::optim

@@ -1,0 +1,51 @@
+// Lion.
+#pragma once
+
+#include <tuple>
+
+#include "taeda/optim/composed.h"
+
+namespace taeda::inline v0_2::optim {
+
+class LionOptions : public OptimizerCloneableOptions<LionOptions> {
+ public:
+  using Betas = std::tuple<double, double>;
+  LionOptions(double lr = 1e-4) : lr_(lr) {}
+  void check() const override;
+  void visit(const NumberVisitor& f) override;
+  double* momentum_like() override { return &std::get<0>(betas_); }
+  TAEDA_ARG(double, lr);
+  /// The momentum's weight in the step, and its weight in the next momentum.
+  TAEDA_ARG(Betas, betas) = {0.9, 0.99};
+  TAEDA_ARG(double, weight_decay) = 0;
+  TAEDA_ARG(bool, maximize) = false;
+};
+
+/// What Lion keeps for a parameter.
+class LionParamState final : public OptimizerCloneableParamState<LionParamState> {
+ public:
+  static constexpr const char* kNames[] = {"exp_avg"};
+  ArrayRef<const char*> tensor_names() const override { return kNames; }
+  TAEDA_STATE_STEP()
+  TAEDA_STATE_TENSOR(0, exp_avg)
+};
+
+/// Steps of one size: the sign of the gradient mixed with its momentum (Chen et al. 2023).
+class Lion : public ComposedOptimizer {
+ public:
+  Lion(std::vector<OptimizerParamGroup> groups, LionOptions defaults = {})
+      : ComposedOptimizer(std::move(groups), std::make_unique<LionOptions>(std::move(defaults))) {}
+  Lion(std::vector<Tensor> params, LionOptions defaults = {})
+      : Lion(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
+             std::move(defaults)) {}
+
+ private:
+  const char* kind() const override { return "Lion"; }
+  std::unique_ptr<OptimizerParamState> make_param_state() const override {
+    return std::make_unique<LionParamState>();
+  }
+  ArrayRef<const char*> state_names() const override { return LionParamState::kNames; }
+  void update(const OptimizerOptions& options, Update& u) override;
+};
+
+}  // namespace taeda::optim

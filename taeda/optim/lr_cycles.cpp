@@ -1,0 +1,128 @@
+#include "taeda/optim/lr_cycles.h"
+
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "taeda/base/error.h"
+
+namespace taeda::inline v0_2::optim {
+
+namespace {
+
+void check_one_per_group(const char* name, size_t given, const Optimizer& optimizer) {
+  TAEDA_CHECK_VALUE(given == 1 || given == optimizer.param_groups().size(), name,
+                    " must have the same length as optimizer.param_groups. ", name, " has ", given,
+                    " values, param_groups has ", optimizer.param_groups().size(), ".");
+}
+
+double one_for(const std::vector<double>& values, size_t group) {
+  return values[values.size() == 1 ? 0 : group];
+}
+
+}  // namespace
+
+ConstantLR::ConstantLR(Optimizer& optimizer, double factor, int64_t total_iters)
+    : LRScheduler(optimizer), factor_(factor), total_(total_iters) {
+  TAEDA_CHECK_VALUE(factor >= 0 && factor <= 1,
+                    "Constant multiplicative factor expected to be between 0 and 1, got ", factor);
+  begin();
+}
+
+double ConstantLR::rate(size_t, double, double current, int64_t epoch) {
+  if (epoch == 0) return current * factor_;
+  return epoch == total_ ? current * (1 / factor_) : current;
+}
+
+PolynomialLR::PolynomialLR(Optimizer& optimizer, int64_t total_iters, double power)
+    : LRScheduler(optimizer), total_(total_iters), power_(power) {
+  TAEDA_CHECK_VALUE(total_iters > 0, "Expected positive integer total_iters, but got ",
+                    total_iters);
+  begin();
+}
+
+double PolynomialLR::rate(size_t, double, double current, int64_t epoch) {
+  if (epoch == 0 || epoch > total_) return current;
+  const auto left = [&](int64_t e) {
+    return 1 - static_cast<double>(e) / static_cast<double>(total_);
+  };
+  return current * std::pow(left(epoch) / left(epoch - 1), power_);
+}
+
+MultiplicativeLR::MultiplicativeLR(Optimizer& optimizer, Function f)
+    : MultiplicativeLR(optimizer, std::vector<Function>{std::move(f)}) {}
+
+MultiplicativeLR::MultiplicativeLR(Optimizer& optimizer, std::vector<Function> functions)
+    : LRScheduler(optimizer), functions_(std::move(functions)) {
+  TAEDA_CHECK_VALUE(functions_.size() == 1 || functions_.size() == optimizer.param_groups().size(),
+                    "Expected ", optimizer.param_groups().size(), " lr_lambdas, but got ",
+                    functions_.size());
+  for (const Function& f : functions_)
+    TAEDA_CHECK_VALUE(f, "Expected a function as lr_lambda, but got an empty one");
+  begin();
+}
+
+double MultiplicativeLR::rate(size_t group, double, double current, int64_t epoch) {
+  if (epoch == 0) return current;
+  return current * functions_[functions_.size() == 1 ? 0 : group](epoch);
+}
+
+CosineAnnealingWarmRestarts::CosineAnnealingWarmRestarts(Optimizer& optimizer, int64_t t_0,
+                                                         int64_t t_mult, double eta_min)
+    : LRScheduler(optimizer), t_0_(t_0), t_mult_(t_mult), eta_min_(eta_min) {
+  TAEDA_CHECK_VALUE(t_0 > 0, "Expected positive integer T_0, but got ", t_0);
+  TAEDA_CHECK_VALUE(t_mult >= 1, "Expected integer T_mult >= 1, but got ", t_mult);
+  begin();
+}
+
+double CosineAnnealingWarmRestarts::rate(size_t, double base, double, int64_t epoch) {
+  int64_t length = t_0_, at = t_mult_ == 1 ? epoch % t_0_ : epoch;
+  for (; at >= length; length *= t_mult_) at -= length;
+  const double part = static_cast<double>(at) / static_cast<double>(length);
+  return eta_min_ + (base - eta_min_) * (1 + std::cos(std::numbers::pi * part)) / 2;
+}
+
+CyclicLR::CyclicLR(Optimizer& optimizer, CyclicLROptions options)
+    : LRScheduler(optimizer), options_(std::move(options)) {
+  const CyclicLROptions& o = options_;
+  TAEDA_CHECK_VALUE(o.step_size_up() > 0, "Expected positive integer step_size_up, but got ",
+                    o.step_size_up());
+  TAEDA_CHECK_VALUE(o.step_size_down().value_or(1) > 0,
+                    "Expected positive integer step_size_down, but got ", *o.step_size_down());
+  check_one_per_group("base_lr", o.base_lr().size(), optimizer);
+  check_one_per_group("max_lr", o.max_lr().size(), optimizer);
+  auto& groups = optimizer.param_groups();
+  for (size_t i = 0; i < groups.size(); ++i) {
+    TAEDA_CHECK_VALUE(
+        !o.cycle_momentum() || groups[i].options().momentum_like(),
+        "optimizer must support momentum or beta1 with `cycle_momentum` option enabled");
+    groups[i].set_initial_lr(one_for(o.base_lr(), i));
+  }
+  begin();
+}
+
+/// How high the rate stands between both at this step: 1 is the maximal rate.
+double CyclicLR::height(int64_t step) const {
+  const auto up = static_cast<double>(options_.step_size_up());
+  const double total =
+      up + static_cast<double>(options_.step_size_down().value_or(options_.step_size_up()));
+  const double cycle = std::floor(1 + static_cast<double>(step) / total);
+  const double x = 1 + static_cast<double>(step) / total - cycle, top = up / total;
+  const double slope = x <= top ? x / top : (x - 1) / (top - 1);
+  switch (options_.mode()) {
+    case CyclicLROptions::triangular: return slope;
+    case CyclicLROptions::triangular2: return slope / std::exp2(cycle - 1);
+    default: return slope * std::pow(options_.gamma(), static_cast<double>(step));
+  }
+}
+
+double CyclicLR::rate(size_t group, double, double, int64_t step) {
+  const double part = height(step);
+  if (options_.cycle_momentum())
+    *optimizer().param_groups()[group].options().momentum_like() =
+        options_.max_momentum() - (options_.max_momentum() - options_.base_momentum()) * part;
+  const double low = one_for(options_.base_lr(), group);
+  return low + (one_for(options_.max_lr(), group) - low) * part;
+}
+
+}  // namespace taeda::optim

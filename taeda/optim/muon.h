@@ -1,0 +1,60 @@
+// Muon.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "taeda/optim/composed.h"
+
+namespace taeda::inline v0_2::optim {
+
+class MuonOptions : public OptimizerCloneableOptions<MuonOptions> {
+ public:
+  using Coefficients = std::tuple<double, double, double>;
+  MuonOptions(double lr = 1e-3) : lr_(lr) {}
+  void check() const override;
+  void visit(const NumberVisitor& f) override;
+  double* momentum_like() override { return &momentum_; }
+  TAEDA_ARG(double, lr);
+  TAEDA_ARG(double, weight_decay) = 0.1;
+  TAEDA_ARG(double, momentum) = 0.95;
+  TAEDA_ARG(bool, nesterov) = true;
+  /// Of the polynomial that brings singular values near 1.
+  TAEDA_ARG(Coefficients, ns_coefficients) = {3.4445, -4.775, 2.0315};
+  TAEDA_ARG(double, eps) = 1e-7;
+  TAEDA_ARG(int64_t, ns_steps) = 5;
+  /// How the rate follows from a matrix' shape: "original" (by default), "match_rms_adamw" or
+  /// "spectral_unclamped".
+  TAEDA_ARG(std::optional<std::string>, adjust_lr_fn) = std::nullopt;
+};
+
+/// What Muon keeps for a parameter.
+class MuonParamState final : public OptimizerCloneableParamState<MuonParamState> {
+ public:
+  static constexpr const char* kNames[] = {"momentum_buffer"};
+  ArrayRef<const char*> tensor_names() const override { return kNames; }
+  TAEDA_STATE_STEP()
+  TAEDA_STATE_TENSOR(0, momentum_buffer)
+};
+
+/// Steps along the momentum with its singular values made about 1 (Jordan et al. 2024), which are
+/// computed in bfloat16. For matrices: it refuses other parameters.
+class Muon : public ComposedOptimizer {
+ public:
+  /// Throws ValueError for a parameter that is not a matrix.
+  Muon(std::vector<OptimizerParamGroup> groups, MuonOptions defaults = {});
+  Muon(std::vector<Tensor> params, MuonOptions defaults = {})
+      : Muon(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
+             std::move(defaults)) {}
+
+ private:
+  const char* kind() const override { return "Muon"; }
+  std::unique_ptr<OptimizerParamState> make_param_state() const override {
+    return std::make_unique<MuonParamState>();
+  }
+  ArrayRef<const char*> state_names() const override { return MuonParamState::kNames; }
+  void update(const OptimizerOptions& options, Update& u) override;
+};
+
+}  // namespace taeda::optim

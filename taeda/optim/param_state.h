@@ -1,0 +1,108 @@
+// What optimizers keep for each parameter, and the map that programs find it in.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "taeda/kernels/param_list.h"
+#include "taeda/tensor/tensor.h"
+
+namespace taeda::inline v0_2::serialize {
+class InputArchive;
+class OutputArchive;
+}  // namespace taeda::serialize
+
+namespace taeda::inline v0_2::optim {
+
+/// What an optimizer keeps for one parameter; the optimizer names tensors and numbers.
+struct ParamState {
+  static constexpr size_t kMaxTensors = ParamRef::kMaxStates;
+  static constexpr size_t kMaxNumbers = 2;
+  int64_t step = 0;
+  Tensor tensors[kMaxTensors];
+  double numbers[kMaxNumbers] = {};
+};
+
+/// The same as an object of a class of its optimizer, which gives the tensors their names
+/// (`AdamParamState::exp_avg()`). Optimizers of programs may keep other members in classes of
+/// their own.
+class OptimizerParamState : public ParamState {
+ public:
+  virtual ~OptimizerParamState();
+  virtual std::unique_ptr<OptimizerParamState> clone() const;
+  /// Writes and reads the step and the tensors by their names.
+  virtual void serialize(serialize::OutputArchive& archive) const;
+  virtual void serialize(serialize::InputArchive& archive);
+  /// Names of `tensors`, of the first ones at least.
+  virtual ArrayRef<const char*> tensor_names() const { return {}; }
+};
+
+/// Gives a state class its `clone`.
+template <class Derived>
+class OptimizerCloneableParamState : public OptimizerParamState {
+ public:
+  std::unique_ptr<OptimizerParamState> clone() const override {
+    return std::make_unique<Derived>(static_cast<const Derived&>(*this));
+  }
+};
+
+/// States by their parameter: the address of its TensorImpl, or (as in libtorch up to 2.0) that
+/// address as `c10::guts::to_string` writes it. A parameter has one from its first step on.
+class ParamStateMap {
+ public:
+  using Pointer = std::unique_ptr<OptimizerParamState>;
+  using Map = std::unordered_map<const void*, Pointer>;
+  using iterator = Map::iterator;
+  using const_iterator = Map::const_iterator;
+
+  /// Makes room for a state where there is none.
+  Pointer& operator[](const void* key) { return states_[key]; }
+  Pointer& operator[](const std::string& key) { return states_[address(key)]; }
+  /// Throws Error for a parameter without a state.
+  const Pointer& at(const void* key) const;
+  const Pointer& at(const std::string& key) const { return at(address(key)); }
+  Pointer& at(const void* key) { return const_cast<Pointer&>(std::as_const(*this).at(key)); }
+  Pointer& at(const std::string& key) { return at(address(key)); }
+  iterator find(const void* key) { return states_.find(key); }
+  iterator find(const std::string& key) { return find(address(key)); }
+  const_iterator find(const void* key) const { return states_.find(key); }
+  const_iterator find(const std::string& key) const { return find(address(key)); }
+  size_t count(const void* key) const { return states_.count(key); }
+  size_t count(const std::string& key) const { return count(address(key)); }
+  size_t erase(const void* key) { return states_.erase(key); }
+  size_t erase(const std::string& key) { return erase(address(key)); }
+  void clear() { states_.clear(); }
+  size_t size() const { return states_.size(); }
+  bool empty() const { return states_.empty(); }
+  iterator begin() { return states_.begin(); }
+  iterator end() { return states_.end(); }
+  const_iterator begin() const { return states_.begin(); }
+  const_iterator end() const { return states_.end(); }
+
+ private:
+  static const void* address(const std::string& key);
+  Map states_;
+};
+
+}  // namespace taeda::optim
+
+/// Accessors of a state class for its k-th tensor, as TORCH_ARG declares them for a member.
+#define TAEDA_STATE_TENSOR(k, name)                     \
+  auto name(const Tensor& value)->decltype(*this) {     \
+    tensors[k] = value;                                 \
+    return *this;                                       \
+  }                                                     \
+  const Tensor& name() const noexcept { return tensors[k]; } \
+  Tensor& name() noexcept { return tensors[k]; }
+
+/// Likewise for the number of steps.
+#define TAEDA_STATE_STEP()                                          \
+  auto step(const int64_t& value)->decltype(*this) {                \
+    ParamState::step = value;                                       \
+    return *this;                                                   \
+  }                                                                 \
+  const int64_t& step() const noexcept { return ParamState::step; } \
+  int64_t& step() noexcept { return ParamState::step; }
