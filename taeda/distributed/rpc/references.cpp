@@ -39,6 +39,13 @@ void tell(Agent& agent, Kind kind, const RRefInfo& info, const GlobalId& fork,
 
 }  // namespace
 
+void* Value::as(const std::type_info& wanted) const {
+  TAEDA_CHECK_TYPE(type && type->cpp && *type->cpp == wanted, "rpc: a reference to ",
+                   autograd::detail::demangled(wanted.name()), " leads to a value of type ",
+                   type && type->cpp ? autograd::detail::demangled(type->cpp->name()) : "none");
+  return data.get();
+}
+
 RRefHandle::RRefHandle(std::shared_ptr<Agent> its_agent, RRefInfo its_info, GlobalId its_fork,
                        bool is_confirmed)
     : agent(std::move(its_agent)),

@@ -50,8 +50,9 @@ class RRef {
     handle().confirmed = true;
     return *static_cast<T*>(made.get());
   }
-  /// The value itself. Throws Error at any worker but the owner.
-  T& local_value() const { return *static_cast<T*>(handle().local_value().data.get()); }
+  /// The value itself. Throws Error at any worker but the owner, and TypeError for a value that is
+  /// no T.
+  T& local_value() const { return *static_cast<T*>(handle().local_value().as(typeid(T))); }
 
   /// Calls functions at the owner: rref.rpc_sync().call(&Counter::add, 2). @{
   auto rpc_sync(double timeout = kUnsetRpcTimeout) const;
