@@ -78,7 +78,8 @@ void Tensor::retain_grad() const {
   const autograd::NodePtr fn = autograd::grad_fn_of(*this, &nr);
   AutogradMeta& meta = meta_of(*this);
   if (meta.retained) return;
-  auto retained = std::make_unique<autograd::RetainedGrad>(std::make_shared<Tensor>());
+  std::unique_ptr<autograd::RetainedGrad> retained(
+      new autograd::RetainedGrad{std::make_shared<Tensor>()});
   retained->hook = fn->add_tensor_hook(nr, autograd::fill_retained(retained->value));
   meta.retained = std::move(retained);
 }

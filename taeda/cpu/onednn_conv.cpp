@@ -236,12 +236,10 @@ template <class T>
 void add_bias(const Tensor& t, const Tensor& bias) {
   const IntArrayRef size = t.sizes(), stride = t.strides();
   const int64_t channels = size[1];
-  const auto at = [&](size_t d) {
-    return d < size.size() ? std::pair(size[d], stride[d]) : std::pair<int64_t, int64_t>(1, 0);
-  };
-  const auto [nz, sz] = at(2);
-  const auto [ny, sy] = at(3);
-  const auto [nx, sx] = at(4);
+  const auto size_at = [&](size_t d) { return d < size.size() ? size[d] : 1; };
+  const auto stride_at = [&](size_t d) { return d < size.size() ? stride[d] : 0; };
+  const int64_t nz = size_at(2), ny = size_at(3), nx = size_at(4);
+  const int64_t sz = stride_at(2), sy = stride_at(3), sx = stride_at(4);
   parallel_for(0, size[0] * channels, std::max<int64_t>(1, kParallelGrain / (nz * ny * nx)),
                [&](int64_t b, int64_t e) {
                  for (int64_t i = b; i < e; ++i) {

@@ -137,12 +137,14 @@ struct Collate<std::map<K, T>> {
   using Batch = std::map<K, typename Collate<T>::Batch>;
   static Batch make(const std::vector<std::map<K, T>>& examples) {
     Batch out;
-    for (const auto& [key, value] : examples.front())
+    for (const auto& entry : examples.front()) {
+      const K& key = entry.first;
       out.emplace(key, detail::collate_member(examples, [&](const auto& e) {
                     const auto found = e.find(key);
                     TAEDA_CHECK(found != e.end(), "collate: not every example has the key ", key);
                     return found->second;
                   }));
+    }
     return out;
   }
 };

@@ -180,7 +180,7 @@ CachingAllocator::StreamPools& CachingAllocator::pools_of(StreamId stream,
       p->owner = owner;
       return *p;
     }
-  pools_.push_back(std::make_unique<StreamPools>(stream, owner));
+  pools_.push_back(std::make_unique<StreamPools>(StreamPools{stream, owner, {}, {}}));
   return *pools_.back();
 }
 

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cinttypes>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <map>
 #include <mutex>
@@ -35,21 +38,49 @@ std::recursive_mutex& loading() {
   return *mutex;
 }
 
-/// The folder of the library (or program) that holds this function, then those of the variable.
-std::vector<fs::path> plugin_folders() {
-  std::vector<fs::path> out;
-  Dl_info info;
-  std::error_code ignored;
-  if (dladdr(reinterpret_cast<void*>(&plugin_folders), &info) && info.dli_fname)
-    out.push_back(fs::canonical(info.dli_fname, ignored).parent_path());
-  const char* text = secure_getenv("TAEDA_PLUGIN_PATH");
-  for (std::string_view rest = text ? text : ""; !rest.empty();) {
-    const size_t colon = rest.find(':');
-    if (colon != 0) out.emplace_back(rest.substr(0, colon));
-    rest = colon == std::string_view::npos ? "" : rest.substr(colon + 1);
+/// The file with this code, as the system has it mapped. The loader's name for it may be relative
+/// to what was the working directory once, or that of a program without its folder.
+fs::path own_file() {
+  const auto code = reinterpret_cast<uintptr_t>(&own_file);
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    uintptr_t begin = 0, end = 0;
+    int path = 0;
+    const int fields = std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " %*s %*s %*s %*s %n",
+                                   &begin, &end, &path);
+    if (fields == 2 && begin <= code && code < end) return line.substr(static_cast<size_t>(path));
   }
-  return out;
+  return {};
 }
+
+/// Where plug-ins lie: beside the library (or program) that holds this code, then in the variable's
+/// folders. One that is relative would be another with every working directory, and is left out.
+struct PluginFolders {
+  std::vector<fs::path> all;
+  std::vector<std::string> left_out;
+
+  PluginFolders() {
+    if (const fs::path file = own_file(); file.is_absolute()) all.push_back(file.parent_path());
+    const char* text = secure_getenv("TAEDA_PLUGIN_PATH");
+    for (std::string_view rest = text ? text : ""; !rest.empty();) {
+      const size_t colon = rest.find(':');
+      add(std::string(rest.substr(0, colon)));
+      rest = colon == std::string_view::npos ? "" : rest.substr(colon + 1);
+    }
+  }
+
+ private:
+  void add(const std::string& folder) {
+    if (fs::path(folder).is_absolute())
+      all.emplace_back(folder);
+    else if (!folder.empty())
+      left_out.push_back(folder);
+  }
+};
+
+constexpr const char* kLeftOut =
+    "it is in TAEDA_PLUGIN_PATH, but is no absolute path, and plug-ins are never looked for "
+    "relative to the working directory";
 
 /// What `library` exports, if it can work with this one.
 const Plugin* checked(void* library, const fs::path& file, const std::string& name,
@@ -104,7 +135,8 @@ Backend* start(const Plugin& plugin, DeviceType type, std::string* reason) {
 detail::PluginLibrary detail::open_plugin_library(const std::string& name, std::string* reason) {
   const std::string base = std::string(kPrefix) + name + std::string(kSuffix);
   std::string looked_in;
-  for (const fs::path& folder : plugin_folders()) {
+  const PluginFolders folders;
+  for (const fs::path& folder : folders.all) {
     const fs::path file = folder / base;
     looked_in += (looked_in.empty() ? "" : ", ") + folder.string();
     std::error_code ignored;
@@ -114,6 +146,8 @@ detail::PluginLibrary detail::open_plugin_library(const std::string& name, std::
     return {};
   }
   *reason = "no plug-in " + base + " was found in " + looked_in;
+  for (const std::string& folder : folders.left_out)
+    *reason += "; '" + folder + "' was left out: " + kLeftOut;
   return {};
 }
 
@@ -150,7 +184,8 @@ Backend* builtin::cuda_backend(std::string* reason) {
 
 std::vector<UnusablePlugin> load_plugins() {
   std::map<std::string, std::string> found;  // by name, so that the order is nobody's accident
-  for (const fs::path& folder : plugin_folders()) {
+  const PluginFolders folders;
+  for (const fs::path& folder : folders.all) {
     std::error_code ignored;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
       const std::string file = entry.path().filename().string();
@@ -161,6 +196,7 @@ std::vector<UnusablePlugin> load_plugins() {
     }
   }
   std::vector<UnusablePlugin> out;
+  for (const std::string& folder : folders.left_out) out.push_back({folder, kLeftOut});
   for (auto& [name, reason] : found)
     if (may_be_device_type(name) && !find_device_type(name) &&
         !detail::load_device_type(name, &reason))

@@ -1,6 +1,6 @@
 // Device types in libraries of their own. `libtaeda_<name>.so` is looked for when a program first
-// says <name>: beside libtaeda, then in the folders of TAEDA_PLUGIN_PATH (with colons between; not
-// read by programs with raised privileges). examples/device_plugin is one.
+// says <name>: beside libtaeda, then in the absolute folders of TAEDA_PLUGIN_PATH (with colons
+// between; not read by programs with raised privileges). examples/device_plugin is one.
 //
 // Such a library links to libtaeda and defines `taeda_plugin`:
 //

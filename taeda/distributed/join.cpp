@@ -42,7 +42,7 @@ class JoinContext {
     }
   }
 
-  JoinContext(const Joinables& joinables, const JoinOptions& options, std::source_location site)
+  JoinContext(const Joinables& joinables, const JoinOptions& options, SourceLocation site)
       : joinables_(joinables), options_(options), site_(site) {
     for (Joinable& j : joinables_) j.enter_join(options_);
     for (Joinable& j : joinables_) j.join_ = this;
@@ -120,7 +120,7 @@ class JoinContext {
 
   const Joinables joinables_;
   const JoinOptions options_;
-  const std::source_location site_;
+  const SourceLocation site_;
 };
 
 std::optional<JoinTurn> Joinable::take_turn(int flags) {
@@ -129,7 +129,7 @@ std::optional<JoinTurn> Joinable::take_turn(int flags) {
 }
 
 void join(const Joinables& joinables, const std::function<void()>& loop, const JoinOptions& options,
-          std::source_location site) {
+          SourceLocation site) {
   JoinContext::check(joinables);
   if (!options.enable || JoinContext::group_of(joinables)->size() == 1) return loop();
   JoinContext context(joinables, options, site);

@@ -15,10 +15,10 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <source_location>
 #include <string>
 #include <vector>
 
+#include "taeda/base/source_location.h"
 #include "taeda/distributed/group/process_group.h"
 
 namespace taeda::inline v0_2::distributed {
@@ -82,7 +82,7 @@ class Joinable {
 /// of several groups; Error where ranks do different things.
 void join(const std::vector<std::reference_wrapper<Joinable>>& joinables,
           const std::function<void()>& loop, const JoinOptions& options = {},
-          std::source_location site = std::source_location::current());
+          SourceLocation site = SourceLocation::current());
 
 }  // namespace taeda::inline v0_2::distributed
 

@@ -20,8 +20,10 @@ namespace {
 
 constexpr size_t kLeastSecret = 16, kMostSecret = 4096;
 
+/// Those here name files and descriptors, which a program with raised privileges may open though
+/// the one who set them may not.
 std::string variable(const char* name) {
-  const char* text = std::getenv(name);
+  const char* text = ::secure_getenv(name);
   return text ? text : "";
 }
 

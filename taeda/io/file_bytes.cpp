@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <exception>
+#include <utility>
 
 #include "taeda/base/error.h"
 #include "taeda/io/mapped_file.h"
@@ -52,16 +54,26 @@ class MappedBytes : public FileBytes {
   std::shared_ptr<MappedFile> file_;
 };
 
-class OwnBytes : public FileBytes {
+class ViewedBytes : public FileBytes {
  public:
-  explicit OwnBytes(std::string bytes) : bytes_(std::move(bytes)) {}
+  explicit ViewedBytes(std::string_view bytes) : bytes_(bytes) {}
   uint64_t size() const override { return bytes_.size(); }
   void read(uint64_t offset, void* to, size_t bytes) const override {
     if (bytes > 0) std::memcpy(to, bytes_.data() + offset, bytes);
   }
 
  private:
-  std::string bytes_;
+  std::string_view bytes_;
+};
+
+struct Bytes {
+  std::string bytes;
+};
+
+class OwnBytes : private Bytes, public ViewedBytes {
+ public:
+  explicit OwnBytes(std::string content)
+      : Bytes{std::move(content)}, ViewedBytes(Bytes::bytes) {}
 };
 
 }  // namespace
@@ -74,6 +86,22 @@ std::shared_ptr<FileBytes> FileBytes::map(const std::string& path) {
 }
 std::shared_ptr<FileBytes> FileBytes::of(std::string bytes) {
   return std::make_shared<OwnBytes>(std::move(bytes));
+}
+std::shared_ptr<FileBytes> FileBytes::view(std::string_view bytes) {
+  return std::make_shared<ViewedBytes>(bytes);
+}
+
+std::string read_file(const std::string& path) {
+  const OpenFile file(path);
+  std::string out;
+  try {
+    out.resize(file.size());
+  } catch (const std::exception&) {  // bad_alloc, length_error
+    throw OutOfMemoryError(taeda::detail::concat("cannot read ", path, ": no memory for its ",
+                                                 file.size(), " bytes"));
+  }
+  file.read(0, out.data(), out.size());
+  return out;
 }
 
 }  // namespace taeda::inline v0_2::io

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace taeda::inline v0_2::io {
 
@@ -15,6 +16,8 @@ class FileBytes {
   /// Maps the file.
   static std::shared_ptr<FileBytes> map(const std::string& path);
   static std::shared_ptr<FileBytes> of(std::string bytes);
+  /// Of memory that outlives it.
+  static std::shared_ptr<FileBytes> view(std::string_view bytes);
   virtual ~FileBytes() = default;
 
   virtual uint64_t size() const = 0;
@@ -23,5 +26,9 @@ class FileBytes {
   /// from a file.
   virtual char* memory() const { return nullptr; }
 };
+
+/// The whole content of a file. Throws Error, naming the path and the reason, also when the file is
+/// cut short meanwhile; OutOfMemoryError when it does not fit into memory.
+std::string read_file(const std::string& path);
 
 }  // namespace taeda::io

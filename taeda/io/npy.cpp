@@ -8,7 +8,7 @@
 
 #include "taeda/base/error.h"
 #include "taeda/io/atomic_file.h"
-#include "taeda/io/mapped_file.h"
+#include "taeda/io/file_bytes.h"
 #include "taeda/io/zip_archive.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/shape.h"
@@ -156,12 +156,14 @@ void reverse_bytes(char* data, size_t bytes, size_t width) {
   for (size_t at = 0; at + width <= bytes; at += width) std::reverse(data + at, data + at + width);
 }
 
-Tensor parse_checked(std::string_view bytes) {
-  const NpyHeader h = parse_npy_header(bytes);
+Tensor read_checked(const FileBytes& file) {
+  std::string head(std::min<uint64_t>(file.size(), kPrefix + 4 + kMostHeaderBytes), '\0');
+  file.read(0, head.data(), head.size());
+  const NpyHeader h = parse_npy_header(head);
   const std::optional<ScalarType> dtype = dtype_of(h.descr);
   TAEDA_CHECK_TYPE(dtype, "it has dtype '", h.descr, "', which Taeda does not have");
   const std::optional<uint64_t> expected = bytes_of(h);
-  const size_t found = bytes.size() - h.data_offset;
+  const size_t found = file.size() - h.data_offset;
   TAEDA_CHECK(expected == found, "its header promises ",
               expected ? std::to_string(*expected) : "too many", " bytes of data, it has ", found);
   std::vector<int64_t> sizes = h.shape;
@@ -169,7 +171,7 @@ Tensor parse_checked(std::string_view bytes) {
   Tensor out = make_tensor(sizes, *dtype, kCPU);
   if (found == 0) return h.fortran_order ? make_tensor(h.shape, *dtype, kCPU) : out;
   char* data = static_cast<char*>(out.data_ptr());
-  std::memcpy(data, bytes.data() + h.data_offset, found);
+  file.read(h.data_offset, data, found);
   const auto width = static_cast<size_t>(element_size(*dtype)) / (is_complex(*dtype) ? 2 : 1);
   if (h.descr[0] == '>') reverse_bytes(data, found, width);
   if (*dtype == kBool)
@@ -178,6 +180,20 @@ Tensor parse_checked(std::string_view bytes) {
   std::vector<int64_t> back(sizes.size());
   for (size_t d = 0; d < back.size(); ++d) back[d] = static_cast<int64_t>(back.size() - 1 - d);
   return out.permute(back).contiguous();
+}
+
+/// `name` is for messages.
+Tensor read_npy(const FileBytes& file, const std::string& name) {
+  const std::string prefix = name + " is no valid .npy file: ";
+  try {
+    return read_checked(file);
+  } catch (const TypeError& e) {
+    throw TypeError(name + ": " + e.message());
+  } catch (const OutOfMemoryError&) {
+    throw;
+  } catch (const Error& e) {
+    throw Error(prefix + e.message());
+  }
 }
 
 }  // namespace
@@ -202,20 +218,10 @@ NpyHeader parse_npy_header(std::string_view bytes) {
 }
 
 Tensor parse_npy(std::string_view bytes, const std::string& name) {
-  const std::string prefix = name + " is no valid .npy file: ";
-  try {
-    return parse_checked(bytes);
-  } catch (const TypeError& e) {
-    throw TypeError(name + ": " + e.message());
-  } catch (const Error& e) {
-    throw Error(prefix + e.message());
-  }
+  return read_npy(*FileBytes::view(bytes), name);
 }
 
-Tensor load_npy(const std::string& path) {
-  const auto file = MappedFile::open(path);
-  return parse_npy({file->data(), file->size()}, path);
-}
+Tensor load_npy(const std::string& path) { return read_npy(*FileBytes::open(path), path); }
 
 std::string serialize_npy(const Tensor& tensor) {
   TAEDA_CHECK_VALUE(tensor.defined(), "an undefined tensor cannot be saved");

@@ -12,7 +12,7 @@
 #include <map>
 
 #include "taeda/base/error.h"
-#include "taeda/io/mapped_file.h"
+#include "taeda/io/file_bytes.h"
 #include "taeda/log/embedding.h"
 #include "taeda/log/event_queue.h"
 #include "taeda/log/graph.h"
@@ -212,12 +212,10 @@ void SummaryWriter::add_images(const std::string& tag, const Tensor& img_tensor,
 void SummaryWriter::add_figure(const std::string& tag, const std::string& png_file,
                                Step global_step, Time walltime) {
   const Tensor pixels = vision::read_png(png_file);
-  const auto file = io::MappedFile::open(png_file);
-  impl().add(
-      global_step, walltime,
-      [tag, sizes = DimVector(pixels.sizes()), png = std::string(file->data(), file->size())] {
-        return summary::image(tag, sizes[1], sizes[2], sizes[0], png);
-      });
+  impl().add(global_step, walltime,
+             [tag, sizes = DimVector(pixels.sizes()), png = io::read_file(png_file)] {
+               return summary::image(tag, sizes[1], sizes[2], sizes[0], png);
+             });
 }
 
 void SummaryWriter::add_text(const std::string& tag, const std::string& text_string,

@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "taeda/base/error.h"
-#include "taeda/io/mapped_file.h"
+#include "taeda/io/file_bytes.h"
 #include "taeda/ops/create.h"
 
 namespace taeda::inline v0_2::vision::datasets {
@@ -34,10 +34,10 @@ struct Records {
 Records read_records(const std::vector<std::string>& paths, const std::vector<int>& classes) {
   const auto label_count = static_cast<int64_t>(classes.size());
   const int64_t record = label_count + kImageBytes;
-  std::vector<std::shared_ptr<io::MappedFile>> files;
+  std::vector<std::shared_ptr<io::FileBytes>> files;
   int64_t n = 0;
   for (const std::string& path : paths) {
-    files.push_back(io::MappedFile::open(path));
+    files.push_back(io::FileBytes::open(path));
     const auto bytes = static_cast<int64_t>(files.back()->size());
     TAEDA_CHECK(bytes > 0 && bytes % record == 0, path, " holds ", bytes,
                 " bytes, which are no whole number of images of ", record, " bytes");
@@ -46,9 +46,11 @@ Records read_records(const std::vector<std::string>& paths, const std::vector<in
   Records out{empty({n, 3, kSide, kSide}, kByte), {}};
   for (int64_t k = 0; k < label_count; ++k) out.labels.push_back(empty({n}, kLong));
   int64_t i = 0;
+  std::vector<uint8_t> bytes(static_cast<size_t>(record));
   for (size_t f = 0; f < files.size(); ++f)
-    for (size_t at = 0; at < files[f]->size(); at += static_cast<size_t>(record), ++i) {
-      const auto* p = reinterpret_cast<const uint8_t*>(files[f]->data()) + at;
+    for (size_t at = 0; at < files[f]->size(); at += bytes.size(), ++i) {
+      files[f]->read(at, bytes.data(), bytes.size());
+      const uint8_t* p = bytes.data();
       for (size_t k = 0; k < classes.size(); ++k) {
         TAEDA_CHECK(p[k] < classes[k], paths[f], " has label ", int{p[k]}, " at byte ", at + k,
                     "; expected 0 to ", classes[k] - 1);

@@ -1,13 +1,15 @@
 #include "taeda/vision/idx.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
-#include <memory>
 
 #include "taeda/base/error.h"
+#include "taeda/io/budget.h"
+#include "taeda/io/readable_file.h"
 
 #if defined(TAEDA_HAS_ZLIB)
 #include <zlib.h>
@@ -18,17 +20,18 @@ namespace taeda::inline v0_2::vision {
 namespace {
 
 constexpr int64_t kMaxIdxDims = 8;
-/// No gzip stream shrinks its content further (deflate's limit is 1032): a header that promises
-/// more than this many times the file is false, and no memory is taken for it.
-constexpr int64_t kMaxInflation = 1100;
 
 #if defined(TAEDA_HAS_ZLIB)
 
 /// A file read through zlib, which passes plain files on as they are.
 class ByteSource {
  public:
-  explicit ByteSource(const std::string& path) : path_(path), file_(::gzopen(path.c_str(), "rb")) {
-    TAEDA_CHECK(file_, "cannot read ", path, ": ", std::strerror(errno));
+  explicit ByteSource(const io::ReadableFile& file) : path_(file.path()) {
+    const int descriptor = ::dup(file.descriptor());
+    file.check(descriptor >= 0);
+    file_ = ::gzdopen(descriptor, "rb");
+    if (!file_) ::close(descriptor);
+    TAEDA_CHECK(file_, "cannot read ", path_, ": no memory for zlib");
     ::gzbuffer(file_, 1 << 18);
   }
   ~ByteSource() { ::gzclose(file_); }
@@ -60,26 +63,29 @@ class ByteSource {
 
 class ByteSource {
  public:
-  explicit ByteSource(const std::string& path)
-      : path_(path), file_(std::fopen(path.c_str(), "rb")) {
-    TAEDA_CHECK(file_, "cannot read ", path, ": ", std::strerror(errno));
+  explicit ByteSource(const io::ReadableFile& file) : file_(file) {
     unsigned char magic[2] = {};
-    const bool gzip = std::fread(magic, 1, 2, file_) == 2 && magic[0] == 0x1f && magic[1] == 0x8b;
-    std::rewind(file_);
-    if (gzip) std::fclose(file_);
-    TAEDA_CHECK_NOT_IMPLEMENTED(!gzip, "cannot read ", path,
+    const bool gzip = read(magic, 2) == 2 && magic[0] == 0x1f && magic[1] == 0x8b;
+    at_ = 0;
+    TAEDA_CHECK_NOT_IMPLEMENTED(!gzip, "cannot read ", file.path(),
                                 ": this build of Taeda has no zlib; unpack it first");
   }
-  ~ByteSource() { std::fclose(file_); }
-  ByteSource(const ByteSource&) = delete;
-  ByteSource& operator=(const ByteSource&) = delete;
   int64_t read(void* to, int64_t bytes) {
-    return static_cast<int64_t>(std::fread(to, 1, static_cast<size_t>(bytes), file_));
+    int64_t done = 0;
+    while (done < bytes) {
+      const ssize_t n = ::pread(file_.descriptor(), static_cast<char*>(to) + done,
+                                static_cast<size_t>(std::min<int64_t>(bytes - done, 1 << 28)), at_);
+      if (n < 0 && errno == EINTR) continue;
+      file_.check(n >= 0);
+      if (n == 0) break;
+      done += n, at_ += n;
+    }
+    return done;
   }
 
  private:
-  std::string path_;
-  std::FILE* file_;
+  const io::ReadableFile& file_;
+  off_t at_ = 0;
 };
 
 #endif
@@ -131,18 +137,23 @@ IdxHeader read_header(const std::string& path, ByteSource& source) {
   return out;
 }
 
+/// Before memory is taken for what a header promises.
+void charge(const io::ReadableFile& file, int64_t data_bytes) {
+  try {
+    io::Budget(file.size()).charge(static_cast<uint64_t>(data_bytes), "its content");
+  } catch (const Error& e) {
+    throw Error(file.path() + " is truncated: " + e.message());
+  }
+}
+
 }  // namespace
 
 Tensor read_idx(const std::string& path) {
-  std::error_code error;
-  TAEDA_CHECK(!std::filesystem::is_directory(path, error), "cannot read ", path,
-              ": Is a directory");
-  ByteSource source(path);
+  const io::ReadableFile file(path);
+  ByteSource source(file);
   const IdxHeader header = read_header(path, source);
-  const auto file_bytes = static_cast<int64_t>(std::filesystem::file_size(path, error));
+  charge(file, header.data_bytes);
   const int64_t expected = header.header_bytes + header.data_bytes;
-  TAEDA_CHECK(error || header.data_bytes / kMaxInflation <= file_bytes, path,
-              " is truncated: expected ", expected, " bytes, found a file of ", file_bytes);
   Tensor out = make_tensor(header.sizes, header.dtype, kCPU);
   auto* data = static_cast<char*>(out.data_ptr());
   const int64_t found = source.read(data, header.data_bytes);

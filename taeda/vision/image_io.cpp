@@ -7,7 +7,7 @@
 #include "taeda/base/error.h"
 #include "taeda/io/atomic_file.h"
 #include "taeda/io/budget.h"
-#include "taeda/io/mapped_file.h"
+#include "taeda/io/file_bytes.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/shape.h"
@@ -102,11 +102,6 @@ Tensor encode_png(const Tensor& image) {
   return room.narrow(0, 0, static_cast<int64_t>(size)).clone();
 }
 
-Tensor read_png(const std::string& path) {
-  const auto file = io::MappedFile::open(path);
-  return read_png_bytes(file->data(), file->size(), path);
-}
-
 Tensor decode_png(const Tensor& bytes) {
   check_encoded("decode_png", bytes);
   const Tensor c = bytes.cpu().contiguous();
@@ -121,19 +116,24 @@ namespace {
 [[noreturn]] void no_png(const std::string& what) {
   throw NotImplementedError("cannot " + what + ": this build of Taeda has no libpng");
 }
+Tensor read_png_bytes(const void*, size_t, const std::string& source) { no_png("read " + source); }
 }  // namespace
 
 Tensor encode_png(const Tensor& image) {
   check_picture("encode_png", image);
   no_png("encode a picture as PNG");
 }
-Tensor read_png(const std::string& path) { no_png("read " + path); }
 Tensor decode_png(const Tensor& bytes) {
   check_encoded("decode_png", bytes);
   no_png("read a PNG image");
 }
 
 #endif
+
+Tensor read_png(const std::string& path) {
+  const std::string file = io::read_file(path);
+  return read_png_bytes(file.data(), file.size(), path);
+}
 
 void detail::charge_picture(size_t bytes, const std::string& source, uint64_t raw) {
   try {
@@ -151,11 +151,11 @@ void write_png(const Tensor& image, const std::string& path) {
 }
 
 Tensor read_image(const std::string& path, ImageReadMode mode) {
-  const auto file = io::MappedFile::open(path);
-  const std::string_view head(file->data(), std::min<size_t>(file->size(), 8));
-  const bool png = head.starts_with("\x89PNG"), jpeg = head.starts_with("\xff\xd8\xff");
+  const std::string file = io::read_file(path);
+  const bool png = file.starts_with("\x89PNG"), jpeg = file.starts_with("\xff\xd8\xff");
   TAEDA_CHECK(png || jpeg, "cannot read ", path, ": it is no PNG or JPEG file");
-  Tensor image = png ? read_png(path) : detail::read_jpeg(file->data(), file->size(), path);
+  Tensor image = png ? read_png_bytes(file.data(), file.size(), path)
+                     : detail::read_jpeg(file.data(), file.size(), path);
   if (mode == ImageReadMode::kUnchanged) return image;
   if (image.size(0) == 4) image = image.narrow(0, 0, 3);
   if (mode == ImageReadMode::kRgb) return image.expand({3, -1, -1}).contiguous();

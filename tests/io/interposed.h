@@ -19,4 +19,12 @@ class RepeatedRandom {
   static int left;
 };
 
+/// While it lives, the next read of a file at a place finds it cut short: half of it is gone.
+class CutShort {
+ public:
+  CutShort() { active = true; }
+  ~CutShort() { active = false; }
+  static bool active;
+};
+
 }  // namespace taeda

@@ -7,6 +7,7 @@
     thread_local LIBRARY     the library's thread-local block is small
     loads LIBRARY            a running program can load the library
     no_cuda LIBRARY          needs no library of CUDA or of its driver to be loaded
+    hardened FILE            has a stack protector, and tables that are read-only once it is loaded
 """
 
 import ctypes
@@ -96,7 +97,18 @@ def no_cuda(library):
             yield f"{library}: needs {name}"
 
 
-CHECKS = {check.__name__: check for check in [exports, isolated, quiet, thread_local, loads, no_cuda]}
+def hardened(path):
+    """What is given to others has a stack protector, and tables that are read-only once it is loaded."""
+    if not any(name.split("@")[0] == "__stack_chk_fail" for _, name in symbols(path, "-D", "--undefined-only")):
+        yield f"{path}: no function has a stack protector"
+    if "GNU_RELRO" not in run("readelf", "-lW", path):
+        yield f"{path}: its tables stay writable (no -z relro)"
+    if not re.search(r"\(FLAGS(_1)?\).*\b(BIND_)?NOW\b", run("readelf", "-dW", path)):
+        yield f"{path}: symbols are bound when they are first used (no -z now)"
+
+
+CHECKS = {check.__name__: check
+          for check in [exports, isolated, quiet, thread_local, loads, no_cuda, hardened]}
 
 
 def main(arguments):

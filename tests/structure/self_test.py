@@ -280,6 +280,27 @@ class Isolation(unittest.TestCase):
         self.assertEqual(len(list(check_binary.quiet(path))), 1)
 
 
+class Hardening(unittest.TestCase):
+    """Libraries with and without what TAEDA_HARDENING adds."""
+
+    def found(self, *flags):
+        if not TOOLS:
+            self.skipTest("no compiler named")
+        with tempfile.TemporaryDirectory() as folder:
+            text, path = pathlib.Path(folder) / "text.cpp", pathlib.Path(folder) / "text.so"
+            text.write_text("void fill(char*);\nint f(int i) { char text[64]; fill(text); return text[i]; }\n",
+                            encoding="utf-8")
+            subprocess.run([TOOLS["compiler"], "-O1", "-fPIC", "-shared", *flags, text, "-o", path], check=True)
+            return [line.split(": ", 1)[1] for line in check_binary.hardened(str(path))]
+
+    def test_what_is_hardened_is_let_through(self):
+        self.assertEqual(self.found("-fstack-protector-strong", "-Wl,-z,relro,-z,now"), [])
+
+    def test_what_is_missing_is_found(self):
+        found = self.found("-fno-stack-protector", "-Wl,-z,norelro,-z,lazy")
+        self.assertEqual(len(found), 3, found)
+
+
 if __name__ == "__main__":
     names = ["compiler", "ld", "objcopy", "readelf", "cmake", "script"]
     if len(sys.argv) == len(names) + 1:

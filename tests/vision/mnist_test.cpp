@@ -65,11 +65,11 @@ TEST_F(Idx, NamesWhatIsWrong) {
   EXPECT_THAT(error(idx_bytes(8, {1, 1, 1, 1, 1, 1, 1, 1, 1}, "1")), HasSubstr("9 dimensions"));
   EXPECT_THAT(error(idx_bytes(8, {~0u, ~0u, ~0u}, "1")), HasSubstr("size overflows"));
   EXPECT_THAT(error(idx_bytes(8, {~0u, 100}, "1")),
-              HasSubstr("is truncated: expected 429496729512 bytes, found a file of 13"));
+              HasSubstr("is truncated: its content would take 429496729500 bytes of memory"));
   EXPECT_EQ(error_of([&] { read_idx(folder / "none"); }),
             "cannot read " + (folder / "none") + ": No such file or directory");
   EXPECT_EQ(error_of([&] { read_idx(folder.path()); }),
-            "cannot read " + folder.path() + ": Is a directory");
+            "cannot read " + folder.path() + ": not a regular file");
 }
 
 TEST_F(Idx, NamesWhatIsWrongInGzip) {

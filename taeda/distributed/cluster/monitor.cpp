@@ -18,6 +18,21 @@ constexpr std::chrono::milliseconds kRedraw(500), kBetweenLines(10'000);
 
 std::string mebibytes(int64_t bytes) { return logging::with_commas(bytes >> 20) + " MiB"; }
 
+/// Images per second, whatever two reports claim.
+std::string rate(double value) {
+  return logging::with_commas(static_cast<int64_t>(std::clamp(value, 0.0, 1e15)));
+}
+
+/// Whether a report's number can be one: what others sent is counted with and shown.
+template <class T>
+bool is_sensible(T value) {
+  return value >= 0 && value <= T{1'000'000'000'000'000'000};
+}
+template <class... T>
+bool are_sensible(T... values) {
+  return (is_sensible(values) && ...);
+}
+
 /// Calls f(line) for each line of `text`.
 template <class F>
 void for_each_line(std::string_view text, F&& f) {
@@ -42,7 +57,9 @@ std::optional<Report> Report::parse(std::string_view line) {
   std::istringstream in{std::string(line)};
   in >> out.rank >> out.step >> out.images >> out.host_bytes >> out.device_bytes >> out.waited_us >>
       out.time_us;
-  return in.fail() ? std::nullopt : std::optional(out);
+  const bool good = !in.fail() && are_sensible(out.rank, out.step, out.images, out.host_bytes,
+                                               out.device_bytes, out.waited_us, out.time_us);
+  return good ? std::optional(out) : std::nullopt;
 }
 
 int64_t resident_bytes() {
@@ -64,7 +81,9 @@ std::optional<Pace> Pace::parse(std::string_view line) {
   std::istringstream in{std::string(line)};
   in >> out.rank >> out.step >> out.images_per_second >> out.waiting >> out.host_bytes >>
       out.device_bytes;
-  return in.fail() ? std::nullopt : std::optional(out);
+  const bool good = !in.fail() && are_sensible(out.rank, out.step, out.images_per_second,
+                                               out.waiting, out.host_bytes, out.device_bytes);
+  return good ? std::optional(out) : std::nullopt;
 }
 
 void Paces::add(std::string_view reports) {
@@ -106,8 +125,7 @@ void Paces::add_lines(std::string_view lines) {
 std::string Paces::table() const {
   logging::Table table({"rank", "step", "images/s", "memory", "device memory", "waiting"});
   for (const auto& [rank, p] : paces_)
-    table.row({std::to_string(rank), logging::with_commas(p.step),
-               logging::with_commas(static_cast<int64_t>(p.images_per_second)),
+    table.row({std::to_string(rank), logging::with_commas(p.step), rate(p.images_per_second),
                mebibytes(p.host_bytes), p.device_bytes > 0 ? mebibytes(p.device_bytes) : "",
                logging::percent(p.waiting, 1)});
   return table.str();
@@ -122,8 +140,7 @@ std::string Paces::summary() const {
     all.host_bytes = std::max(all.host_bytes, p.host_bytes);
     all.waiting = std::max(all.waiting, p.waiting);
   }
-  return "step " + logging::with_commas(all.step) + ", " +
-         logging::with_commas(static_cast<int64_t>(all.images_per_second)) +
+  return "step " + logging::with_commas(all.step) + ", " + rate(all.images_per_second) +
          " images/s, memory up to " + mebibytes(all.host_bytes) + ", waiting up to " +
          logging::percent(all.waiting, 1);
 }

@@ -17,7 +17,7 @@ namespace {
 /// Where reports go; -1 for nowhere.
 int report_file() {
   static const int file = [] {
-    const char* text = std::getenv(cluster::kProgressFile);
+    const char* text = ::secure_getenv(cluster::kProgressFile);
     return text ? std::atoi(text) : -1;
   }();
   return file;

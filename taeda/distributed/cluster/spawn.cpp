@@ -34,7 +34,7 @@ constexpr const char* kSpawned = "TAEDA_SPAWNED";
 /// What the process writes when it has come to that call.
 constexpr char kArrived = '!';
 
-std::string place(const std::source_location& site) {
+std::string place(const SourceLocation& site) {
   return std::string(site.file_name()) + ":" + std::to_string(site.line());
 }
 
@@ -97,7 +97,7 @@ std::vector<std::string> command_line() {
 
 /// In the process that was started for this call: runs the function and ends.
 [[noreturn]] void run_as_process(
-    const Origin& origin, const std::source_location& site,
+    const Origin& origin, const SourceLocation& site,
     const std::function<void(int rank, const std::string& arguments)>& run) {
   std::cout.flush();
   std::fflush(stdout);
@@ -129,7 +129,7 @@ std::vector<std::string> command_line() {
 class detail::Spawned {
  public:
   Spawned(int call, int nprocs, const std::string& arguments, const SpawnOptions& options,
-          const std::source_location& site)
+          const SourceLocation& site)
       : call_(call),
         nprocs_(nprocs),
         options_(options),
@@ -253,7 +253,7 @@ class detail::Spawned {
   const SpawnOptions options_;
   const bool serves_;  ///< a store
   const cluster::JobSecret secret_;
-  const std::source_location site_;
+  const SourceLocation site_;
   const Descriptor arguments_;
   std::unique_ptr<TCPStore> store_;
   cluster::Variables store_variables_;
@@ -292,8 +292,7 @@ void ProcessContext::terminate(std::optional<int> rank) { signal(SIGTERM, rank, 
 void ProcessContext::kill(std::optional<int> rank) { signal(SIGKILL, rank, "kill"); }
 
 ProcessContext detail::run_spawn(
-    int nprocs, const std::string& arguments, const SpawnOptions& options,
-    std::source_location site,
+    int nprocs, const std::string& arguments, const SpawnOptions& options, SourceLocation site,
     const std::function<void(int rank, const std::string& arguments)>& run) {
   TAEDA_CHECK_VALUE(nprocs > 0, "spawn (", place(site), "): nprocs must be positive, but got ",
                     nprocs);

@@ -5,12 +5,12 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <source_location>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "taeda/base/error.h"
+#include "taeda/base/source_location.h"
 #include "taeda/distributed/cluster/carried.h"
 
 namespace taeda::inline v0_2::distributed {
@@ -96,7 +96,7 @@ class ProcessContext {
 namespace detail {
 /// spawn() behind its types: `run` gets the rank and the arguments' text.
 ProcessContext run_spawn(int nprocs, const std::string& arguments, const SpawnOptions& options,
-                         std::source_location site,
+                         SourceLocation site,
                          const std::function<void(int rank, const std::string& arguments)>& run);
 }  // namespace detail
 
@@ -125,7 +125,7 @@ ProcessContext run_spawn(int nprocs, const std::string& arguments, const SpawnOp
 template <class F, class... Args>
 ProcessContext spawn(F&& fn, const std::tuple<Args...>& arguments, int nprocs = 1,
                      const SpawnOptions& options = {},
-                     std::source_location site = std::source_location::current()) {
+                     SourceLocation site = SourceLocation::current()) {
   std::string text;
   std::apply([&text](const Args&... args) { (detail::carry(text, args), ...); }, arguments);
   return detail::run_spawn(nprocs, text, options, site,
@@ -140,7 +140,7 @@ ProcessContext spawn(F&& fn, const std::tuple<Args...>& arguments, int nprocs = 
 
 template <class F>
 ProcessContext spawn(F&& fn, int nprocs = 1, const SpawnOptions& options = {},
-                     std::source_location site = std::source_location::current()) {
+                     SourceLocation site = SourceLocation::current()) {
   return spawn(std::forward<F>(fn), std::tuple<>(), nprocs, options, site);
 }
 

@@ -23,7 +23,7 @@ OrderedDict<std::string, Tensor> trained_parameters(const nn::Module& module) {
 }
 
 Reducer::Options reducer_options(const DistributedDataParallelOptions& options,
-                                 std::source_location site) {
+                                 SourceLocation site) {
   Reducer::Options out{.find_unused = options.find_unused_parameters,
                        .static_graph = options.static_graph,
                        .keep_buckets = options.gradient_as_bucket_view,
@@ -48,7 +48,7 @@ std::vector<Tensor> all_values(const nn::Module& module) {
 
 DistributedDataParallelBase::DistributedDataParallelBase(
     std::shared_ptr<nn::Module> module, const DistributedDataParallelOptions& options,
-    std::source_location site)
+    SourceLocation site)
     : nn::Module("DistributedDataParallel"),
       wrapped_(std::move(module)),
       group_(options.process_group ? options.process_group : default_group()),
@@ -132,7 +132,7 @@ void DistributedDataParallelBase::after_forward(const std::vector<Tensor>& outpu
 }
 
 void DistributedDataParallelBase::join(const std::function<void()>& loop,
-                                       const JoinOptions& options, std::source_location site) {
+                                       const JoinOptions& options, SourceLocation site) {
   distributed::join({*this}, loop, options, site);
 }
 

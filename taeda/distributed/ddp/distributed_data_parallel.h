@@ -4,12 +4,12 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <source_location>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "taeda/base/source_location.h"
 #include "taeda/distributed/ddp/reducer.h"
 #include "taeda/distributed/join.h"
 #include "taeda/nn/holder.h"
@@ -66,15 +66,14 @@ class DistributedDataParallelBase : public nn::Module, public Joinable {
   /// Runs a loop over batches of which ranks may have different numbers: distributed::join with
   /// this module alone. In the end all ranks get the values of one that was among the last.
   void join(const std::function<void()>& loop, const JoinOptions& options = {},
-            std::source_location site = std::source_location::current());
+            SourceLocation site = SourceLocation::current());
 
   const ProcessGroupPtr& process_group() const { return group_; }
   std::optional<Device> device() const { return device_; }
 
  protected:
   DistributedDataParallelBase(std::shared_ptr<nn::Module> module,
-                              const DistributedDataParallelOptions& options,
-                              std::source_location site);
+                              const DistributedDataParallelOptions& options, SourceLocation site);
   void before_forward();
   void after_forward(const std::vector<Tensor>& outputs);
 
@@ -99,7 +98,7 @@ class DistributedDataParallelBase : public nn::Module, public Joinable {
   const std::shared_ptr<nn::Module> wrapped_;
   const ProcessGroupPtr group_;
   const bool broadcast_buffers_;
-  const std::source_location site_;
+  const SourceLocation site_;
   std::optional<Device> device_;
   std::unique_ptr<Reducer> reducer_;
   bool hooked_ = false, synchronize_ = true;
@@ -120,8 +119,7 @@ template <class M>
 class DistributedDataParallelImpl : public DistributedDataParallelBase {
  public:
   DistributedDataParallelImpl(std::shared_ptr<M> module,
-                              const DistributedDataParallelOptions& options,
-                              std::source_location site)
+                              const DistributedDataParallelOptions& options, SourceLocation site)
       : DistributedDataParallelBase(module, options, site), module_(std::move(module)) {}
 
   /// The module that was given.
@@ -155,10 +153,10 @@ class DistributedDataParallel : public nn::ModuleHolder<DistributedDataParallelI
   using Options = DistributedDataParallelOptions;
   DistributedDataParallel(std::nullptr_t) : nn::ModuleHolder<Impl>(nullptr) {}
   explicit DistributedDataParallel(std::shared_ptr<M> module, const Options& options = {},
-                                   std::source_location site = std::source_location::current())
+                                   SourceLocation site = SourceLocation::current())
       : nn::ModuleHolder<Impl>(std::make_shared<Impl>(std::move(module), options, site)) {}
   explicit DistributedDataParallel(const nn::ModuleHolder<M>& module, const Options& options = {},
-                                   std::source_location site = std::source_location::current())
+                                   SourceLocation site = SourceLocation::current())
       : DistributedDataParallel(module.ptr(), options, site) {}
 };
 

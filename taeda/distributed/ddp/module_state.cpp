@@ -54,7 +54,7 @@ std::string difference(int rank, const std::string& first, const std::string& ot
 }  // namespace
 
 void check_same_module(const nn::Module& module, const ProcessGroupPtr& group, Device device,
-                       std::source_location site) {
+                       SourceLocation site) {
   const std::string own = joined(describe_state(module));
   const auto hash = static_cast<int64_t>(std::hash<std::string>()(own));
   const Tensor hashes = make_tensor({group->size()}, kLong, device);
@@ -71,7 +71,7 @@ void check_same_module(const nn::Module& module, const ProcessGroupPtr& group, D
 }
 
 void broadcast_values(const std::vector<Tensor>& tensors, int root, ProcessGroup& group,
-                      std::source_location site) {
+                      SourceLocation site) {
   const NoGradGuard values_only;
   std::vector<size_t> order(tensors.size());
   std::iota(order.begin(), order.end(), size_t{0});

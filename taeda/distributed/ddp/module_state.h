@@ -1,9 +1,9 @@
 // What ranks must have in common before they train together.
 #pragma once
 
-#include <source_location>
 #include <vector>
 
+#include "taeda/base/source_location.h"
 #include "taeda/distributed/group/process_group.h"
 #include "taeda/nn/module.h"
 
@@ -13,11 +13,11 @@ namespace taeda::inline v0_2::distributed {
 /// two ranks differ, with name, dtype and sizes on both. `device`: one that the group exchanges
 /// tensors of.
 void check_same_module(const nn::Module& module, const ProcessGroupPtr& group, Device device,
-                       std::source_location site);
+                       SourceLocation site);
 
 /// Gives the tensors the values that they have on rank `root`. They travel in flat buckets, and
 /// may be on any device.
 void broadcast_values(const std::vector<Tensor>& tensors, int root, ProcessGroup& group,
-                      std::source_location site);
+                      SourceLocation site);
 
 }  // namespace taeda::inline v0_2::distributed

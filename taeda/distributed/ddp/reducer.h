@@ -18,12 +18,12 @@
 
 #include <memory>
 #include <mutex>
-#include <source_location>
 #include <string>
 #include <vector>
 
 #include "taeda/base/hook_list.h"
 #include "taeda/base/ordered_dict.h"
+#include "taeda/base/source_location.h"
 #include "taeda/device/stream.h"
 #include "taeda/distributed/ddp/grad_bucket.h"
 #include "taeda/distributed/group/process_group.h"
@@ -36,7 +36,7 @@ class Reducer {
   struct Options {
     nn::parallel::BucketLimits limits = nn::parallel::kGradientLimits;
     bool find_unused = false, static_graph = false, keep_buckets = false;
-    std::source_location site = std::source_location::current();  ///< what errors name
+    SourceLocation site = SourceLocation::current();  ///< what errors name
   };
   /// Of these parameters, all of which want gradients.
   Reducer(OrderedDict<std::string, Tensor> parameters, ProcessGroupPtr group, Options options);

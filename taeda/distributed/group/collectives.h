@@ -8,15 +8,15 @@
 
 #include <concepts>
 #include <optional>
-#include <source_location>
 #include <string>
 #include <vector>
 
+#include "taeda/base/source_location.h"
 #include "taeda/distributed/group/process_group.h"
 
 namespace taeda::inline v0_2::distributed {
 
-using Site = std::source_location;
+using Site = SourceLocation;
 
 /// What is left out is PyTorch's: the address and number of this process come from the environment.
 struct InitOptions {

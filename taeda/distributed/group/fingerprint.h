@@ -3,11 +3,11 @@
 #pragma once
 
 #include <optional>
-#include <source_location>
 #include <string>
 
 #include "taeda/base/array_ref.h"
 #include "taeda/base/small_vector.h"
+#include "taeda/base/source_location.h"
 #include "taeda/distributed/group/reduce_op.h"
 
 namespace taeda::inline v0_2::distributed {
@@ -27,7 +27,7 @@ struct Fingerprint {
   std::optional<ReduceOp::Kind> reduce = {};
   int peer = -1;    ///< root, or partner of a message, as a rank of the world; -1: none or any
   int64_t tag = 0;  ///< of a message
-  std::source_location site = {};
+  SourceLocation site = {};
 
   /// The same for all ranks that take part in one operation; says nothing about the sequence.
   uint64_t hash() const;

@@ -119,7 +119,7 @@ std::shared_ptr<ProcessGroup> ProcessGroup::create(const std::string& backend, S
 }
 
 void ProcessGroup::monitored_barrier(std::chrono::milliseconds timeout, bool wait_all_ranks,
-                                     std::source_location) {
+                                     SourceLocation) {
   const std::string round = "monitored/" + std::to_string(++monitored_) + "/";
   Store& store = core_->store();
   const auto key = [&](int r) { return round + std::to_string(r); };

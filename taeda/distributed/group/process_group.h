@@ -4,10 +4,10 @@
 
 #include <chrono>
 #include <memory>
-#include <source_location>
 #include <string>
 #include <vector>
 
+#include "taeda/base/source_location.h"
 #include "taeda/distributed/group/staging.h"
 #include "taeda/distributed/group/work.h"
 
@@ -38,7 +38,7 @@ class ProcessGroup {
   };
   struct CallOptions {
     bool async = false;
-    std::source_location site = std::source_location::current();
+    SourceLocation site = SourceLocation::current();
   };
 
   /// Joins a group of `size` processes, which all call this with the same `store`. Returns when all
@@ -98,7 +98,7 @@ class ProcessGroup {
   /// A barrier through the store: rank 0 says which ranks do not come within `timeout`, only the
   /// first of them unless `wait_all_ranks`.
   void monitored_barrier(std::chrono::milliseconds timeout, bool wait_all_ranks,
-                         std::source_location site);
+                         SourceLocation site);
 
   WorkPtr send(const Tensor& data, int to, int64_t tag, CallOptions options);
   /// From any rank where `from` is -1.

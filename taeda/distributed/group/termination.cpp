@@ -43,7 +43,7 @@ bool has_own_handler() {
 }  // namespace
 
 const char* flight_record_prefix() {
-  const char* prefix = std::getenv("TAEDA_FLIGHT_RECORDER");
+  const char* prefix = ::secure_getenv("TAEDA_FLIGHT_RECORDER");
   return prefix && *prefix ? prefix : nullptr;
 }
 

@@ -39,6 +39,13 @@ void tell(Agent& agent, Kind kind, const RRefInfo& info, const GlobalId& fork,
 
 }  // namespace
 
+void* Value::as(const std::type_info& wanted) const {
+  TAEDA_CHECK_TYPE(type && type->cpp && *type->cpp == wanted, "rpc: a reference to ",
+                   autograd::detail::demangled(wanted.name()), " leads to a value of type ",
+                   type && type->cpp ? autograd::detail::demangled(type->cpp->name()) : "none");
+  return data.get();
+}
+
 RRefHandle::RRefHandle(std::shared_ptr<Agent> its_agent, RRefInfo its_info, GlobalId its_fork,
                        bool is_confirmed)
     : agent(std::move(its_agent)),
@@ -89,15 +96,14 @@ References::References(Agent& agent) : agent_(agent) {
 
 GlobalId References::next_id() { return {agent_.self().id, ++last_}; }
 
-RRefInfo References::info_here(int64_t owner, const std::string& type,
-                               const std::source_location& site) {
+RRefInfo References::info_here(int64_t owner, const std::string& type, const SourceLocation& site) {
   return {next_id(), owner, type,
           agent_.self().name + " at " +
               std::filesystem::path(site.file_name()).filename().string() + ":" +
               std::to_string(site.line())};
 }
 
-RRefHandlePtr References::own(Value value, const std::source_location& site) {
+RRefHandlePtr References::own(Value value, const SourceLocation& site) {
   const RRefInfo info = info_here(agent_.self().id, value.type->name, site);
   const GlobalId fork = next_id();
   make(info, fork)->arrive([made = std::make_shared<Value>(std::move(value))] { return made; });
@@ -107,7 +113,7 @@ RRefHandlePtr References::own(Value value, const std::source_location& site) {
 RRefHandlePtr References::create(const WorkerRef& owner, const std::string& type,
                                  const std::string& function,
                                  const std::function<void(Writer&)>& call, double timeout,
-                                 const std::source_location& site) {
+                                 const SourceLocation& site) {
   const RRefInfo info = info_here(agent_.worker(owner).id, type, site);
   auto handle = std::make_shared<RRefHandle>(agent_.shared_from_this(), info, next_id(), false);
   Writer out(&agent_, info.owner);

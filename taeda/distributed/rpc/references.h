@@ -16,10 +16,10 @@
 #include <memory>
 #include <mutex>
 #include <set>
-#include <source_location>
 #include <string>
 #include <vector>
 
+#include "taeda/base/source_location.h"
 #include "taeda/distributed/rpc/agent.h"
 #include "taeda/distributed/rpc/value.h"
 
@@ -69,11 +69,11 @@ class References {
 
   GlobalId next_id();
   /// A reference to a value of this worker.
-  RRefHandlePtr own(Value value, const std::source_location& site);
+  RRefHandlePtr own(Value value, const SourceLocation& site);
   /// Has a function called at its owner; what it returns stays there.
   RRefHandlePtr create(const WorkerRef& owner, const std::string& type, const std::string& function,
                        const std::function<void(Writer&)>& call, double timeout,
-                       const std::source_location& site);
+                       const SourceLocation& site);
   /// Writes a fork for the worker that `out` goes to.
   static void share(const RRefHandlePtr& handle, Writer& out);
   /// Throws TypeError for a reference to another type.
@@ -101,7 +101,7 @@ class References {
   void serve_create(Request& request);
   void serve_fetch(Request& request);
   void erase_if_unused(std::map<GlobalId, Entry>::iterator entry, Entry* dropped);
-  RRefInfo info_here(int64_t owner, const std::string& type, const std::source_location& site);
+  RRefInfo info_here(int64_t owner, const std::string& type, const SourceLocation& site);
 
   Agent& agent_;
   std::atomic<int64_t> last_{0};

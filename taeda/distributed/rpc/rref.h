@@ -2,12 +2,12 @@
 #pragma once
 
 #include <memory>
-#include <source_location>
 #include <string>
 #include <tuple>
 #include <utility>
 
 #include "taeda/base/error.h"
+#include "taeda/base/source_location.h"
 #include "taeda/distributed/rpc/references.h"
 #include "taeda/distributed/rpc/rpc.h"
 
@@ -22,7 +22,7 @@ class RRefProxy;
 template <class T>
 class RRef {
  public:
-  using Site = std::source_location;
+  using Site = SourceLocation;
 
   RRef() = default;
   /// Refers to a value of this worker.
@@ -50,8 +50,9 @@ class RRef {
     handle().confirmed = true;
     return *static_cast<T*>(made.get());
   }
-  /// The value itself. Throws Error at any worker but the owner.
-  T& local_value() const { return *static_cast<T*>(handle().local_value().data.get()); }
+  /// The value itself. Throws Error at any worker but the owner, and TypeError for a value that is
+  /// no T.
+  T& local_value() const { return *static_cast<T*>(handle().local_value().as(typeid(T))); }
 
   /// Calls functions at the owner: rref.rpc_sync().call(&Counter::add, 2). @{
   auto rpc_sync(double timeout = kUnsetRpcTimeout) const;
@@ -84,7 +85,7 @@ namespace detail {
 
 template <class R>
 RRef<R> create(const WorkerRef& to, const std::string& function, const auto& arguments,
-               double timeout, const std::source_location& site) {
+               double timeout, const SourceLocation& site) {
   using Arguments = std::decay_t<decltype(arguments)>;
   const auto names = []<class... A>(const std::tuple<A...>*) { return arguments_of<A...>(); };
   const Target target = {function, names(static_cast<const Arguments*>(nullptr)), type_name<R>()};
@@ -104,20 +105,19 @@ template <class R, class... A>
 RRef<detail::Result<R>> remote(const WorkerRef& to, R (*func)(A...),
                                const detail::ArgumentsFor<A...>& args,
                                double timeout = kUnsetRpcTimeout,
-                               std::source_location site = std::source_location::current()) {
+                               SourceLocation site = SourceLocation::current()) {
   return detail::create<detail::Result<R>>(to, detail::name_of_key(detail::key_of(func)), args,
                                            timeout, site);
 }
 template <class R>
 RRef<detail::Result<R>> remote(const WorkerRef& to, R (*func)(),
-                               std::source_location site = std::source_location::current()) {
+                               SourceLocation site = SourceLocation::current()) {
   return remote(to, func, {}, kUnsetRpcTimeout, site);
 }
 /// The same with the function's name: remote<Tensor>("worker1", "add", std::tuple(x, y)).
 template <class R, class... A>
 RRef<R> remote(const WorkerRef& to, const std::string& func, const std::tuple<A...>& args = {},
-               double timeout = kUnsetRpcTimeout,
-               std::source_location site = std::source_location::current()) {
+               double timeout = kUnsetRpcTimeout, SourceLocation site = SourceLocation::current()) {
   return detail::create<R>(to, func, args, timeout, site);
 }
 

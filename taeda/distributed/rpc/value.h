@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <typeinfo>
 
 #include "taeda/distributed/rpc/codec.h"
 
@@ -12,17 +13,21 @@ namespace taeda::inline v0_2::distributed::rpc {
 struct ValueType {
   std::string name;
   void (*write)(Writer&, const void*) = nullptr;  ///< null: cannot be sent
+  const std::type_info* cpp = nullptr;
 };
 
 struct Value {
   std::shared_ptr<void> data;
   const ValueType* type = nullptr;
+
+  /// The value, which others may have said to be of another type than it is. Throws TypeError.
+  void* as(const std::type_info& wanted) const;
 };
 
 template <class T>
 const ValueType& value_type() {
   static const ValueType type = [] {
-    ValueType out{type_name<T>()};
+    ValueType out{.name = type_name<T>(), .cpp = &typeid(T)};
     if constexpr (Sendable<T>)
       out.write = [](Writer& to, const void* value) {
         Codec<T>::write(to, *static_cast<const T*>(value));

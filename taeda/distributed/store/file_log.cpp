@@ -207,12 +207,13 @@ void FileLog::write_header(const Header& header, const char* operation) {
 
 void FileLog::read_new_records(const char* operation) {
   struct stat info;
-  if (::fstat(file_, &info) == 0 && info.st_nlink == 0)
+  if (::fstat(file_, &info) != 0) fail_with_errno(operation, "cannot tell the file's size");
+  if (info.st_nlink == 0)
     fail(operation, "the file was removed while this process used it");
   const Header header = read_header(operation);
-  const uint64_t bytes = header.end - position_;
-  if (header.end < position_ || info.st_size < static_cast<off_t>(header.end))
+  if (header.end < position_ || header.end > static_cast<uint64_t>(info.st_size))
     fail(operation, "the file was changed by something other than a FileStore");
+  const uint64_t bytes = header.end - position_;
   std::string text(bytes, 0);
   if (read_some(file_, text.data(), bytes, position_) != bytes)
     fail_with_errno(operation, "cannot read the file");

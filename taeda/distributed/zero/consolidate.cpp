@@ -73,7 +73,7 @@ OptimizerState ZeroPartition::gather(const OptimizerState& own, int to) const {
                     ", got ", to);
   const int root = group_->ranks()[static_cast<size_t>(to)];
   const std::vector<std::string> texts =
-      gather_texts(outline(own), root, group_, std::source_location::current());
+      gather_texts(outline(own), root, group_, SourceLocation::current());
   OptimizerState out;
   out.kind = own.kind;
   out.numbers = own.numbers;

@@ -69,8 +69,8 @@ FlatLayout::FlatLayout(const std::vector<Tensor>& tensors) {
     parts_.push_back(Layout{tensors[i].sizes(), strides_like(tensors[i].layout()), 0});
     order_.push_back(i);
   }
-  std::ranges::stable_partition(order_,
-                                [&](size_t i) { return tensors[i].nbytes() % kAlignment == 0; });
+  std::stable_partition(order_.begin(), order_.end(),
+                        [&](size_t i) { return tensors[i].nbytes() % kAlignment == 0; });
   for (const size_t i : order_) {
     parts_[i].offset = numel_;
     numel_ += tensors[i].numel();

@@ -53,6 +53,16 @@ TEST(Paces, TravelBetweenMachines) {
   EXPECT_THAT(here.summary(), HasSubstr("step 20, 1,000 images/s"));
 }
 
+TEST(Paces, OfNumbersThatCannotBeAreLeftOut) {
+  Paces paces;
+  paces.add_lines("0 1 2.9e127 0.1 1 1\n0 1 -3 0.1 1 1\n0 -1 3 0.1 1 1\n");
+  paces.add("0 1 9223372036854775807 1 1 1 1\n0 1 1 1 1 1 -9223372036854775808\n");
+  EXPECT_TRUE(paces.empty());
+  paces.add("0 1 0 1 1 0 0\n0 2 1000000000000000000 1 1 0 1\n");
+  EXPECT_THAT(paces.table(), HasSubstr("1,000,000,000,000,000 "));
+  EXPECT_THAT(paces.summary(), HasSubstr("1,000,000,000,000,000 images/s"));
+}
+
 TEST(Monitor, SaysItInALineWhereThereIsNoTerminal) {
   std::vector<std::string> lines;
   Monitor monitor(false, [&lines](bool, std::string_view line) { lines.emplace_back(line); });

@@ -170,13 +170,13 @@ TEST(Faults, TheMonitoredBarrierNamesWhoIsMissing) {
       4,
       [](ProcessGroup& g) {
         if (g.rank() == 1 || g.rank() == 3) return;
-        g.monitored_barrier(milliseconds(100), true, std::source_location::current());
+        g.monitored_barrier(milliseconds(100), true, SourceLocation::current());
       },
       with_timeout());
   EXPECT_EQ(errors[0], "[Rank 0]: ranks 1 and 3 failed to pass monitoredBarrier in 100 ms");
   EXPECT_THAT(errors[2], HasSubstr("Rank 2 successfully reached monitoredBarrier, but"));
   run_ranks(3, [](ProcessGroup& g) {
-    g.monitored_barrier(std::chrono::seconds(20), false, std::source_location::current());
+    g.monitored_barrier(std::chrono::seconds(20), false, SourceLocation::current());
   });
 }
 

@@ -219,7 +219,7 @@ TEST_F(Nccl, WhatIsOnTheHostGoesThroughTheDevice) {
     const auto group = ProcessGroupPtr(ProcessGroupPtr(), &g);
     const auto texts =
         distributed::detail::all_gather_texts(std::string(static_cast<size_t>(g.rank()) + 1, 'x'),
-                                              group, std::source_location::current());
+                                              group, SourceLocation::current());
     for (int k = 0; k < g.size(); ++k)
       EXPECT_EQ(texts.at(static_cast<size_t>(k)), std::string(static_cast<size_t>(k) + 1, 'x'));
   });

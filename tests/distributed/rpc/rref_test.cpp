@@ -206,5 +206,18 @@ TEST_P(RRefs, ThatReferToAnotherTypeAreRefused) {
   });
 }
 
+/// As where another worker says of a value that it is of a type that it is not.
+TEST_P(RRefs, ThatLeadToAnotherTypeAreRefused) {
+  run(1, [] {
+    const RRef<Tensor> tensor(ones({1}));
+    EXPECT_THAT(error_of([&] { RRef<Counter>(tensor.handle_ptr()).local_value(); }),
+                AllOf(HasSubstr("a reference to "), HasSubstr("Counter leads to a value of type "),
+                      HasSubstr("Tensor")));
+    const RRef<int32_t> narrow(7);
+    EXPECT_THAT(error_of([&] { RRef<int64_t>(narrow.handle_ptr()).to_here(); }),
+                HasSubstr("a reference to long leads to a value of type int"));
+  });
+}
+
 }  // namespace
 }  // namespace taeda::distributed::rpc

@@ -165,7 +165,7 @@ int train_in_processes(const TrainOptions& options) {
 }
 
 int as_rank(const std::function<int()>& train) {
-  const char* text = std::getenv(kReportFile);
+  const char* text = ::secure_getenv(kReportFile);
   if (!text) return train();
   const int report = std::atoi(text);
   ::unsetenv(kReportFile);

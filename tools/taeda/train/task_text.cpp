@@ -6,7 +6,7 @@
 
 #include "taeda/data/dataset.h"
 #include "taeda/device/generator.h"
-#include "taeda/io/mapped_file.h"
+#include "taeda/io/file_bytes.h"
 #include "taeda/log/terminal.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/loss.h"
@@ -48,8 +48,7 @@ struct Text {
 
 /// The tokens of a file: positions in its own vocabulary, or in the one given.
 Text read_text(const std::string& path, std::string vocabulary = "") {
-  const auto file = io::MappedFile::open(path);
-  const std::string_view bytes(file->data(), file->size());
+  const std::string bytes = io::read_file(path);
   if (vocabulary.empty()) {
     std::array<bool, 256> occurs{};
     for (char c : bytes) occurs[static_cast<unsigned char>(c)] = true;

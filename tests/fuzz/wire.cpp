@@ -1,0 +1,89 @@
+// What processes of a job tell each other, without the engine that carries it: values in remote
+// calls, reports of ranks and launchers, the file of a FileStore.
+#include "tests/fuzz/wire.h"
+
+#include <fstream>
+
+#include "taeda/distributed/cluster/monitor.h"
+#include "taeda/distributed/group/report.h"
+#include "taeda/distributed/store/file_log.h"
+#include "taeda/ops/create.h"
+#include "tests/fuzz/reader.h"
+#include "tests/io/temporary_folder.h"
+
+namespace taeda::fuzz {
+namespace {
+
+namespace rpc = distributed::rpc;
+
+template <class T>
+void read_as(const rpc::Packet& packet) {
+  try {
+    rpc::Reader in(packet);
+    rpc::Codec<T>::read(in);
+    in.finish();
+  } catch (const Error&) {
+  }
+}
+
+/// Two ranks' reports of what they called, and what a rank makes of them.
+void read_reports(std::string_view bytes) {
+  distributed::Reports reports;
+  for (const std::string_view text : messages_in(bytes)) {
+    reports[static_cast<int>(reports.size())] = distributed::report_from_text(std::string(text));
+    distributed::cluster::Paces paces;
+    paces.add(text);
+    paces.add_lines(text);
+    if (!paces.empty()) paces.table();
+  }
+  const distributed::Fingerprint what{.op = "all_reduce", .sequence = 1};
+  distributed::find_mismatch(reports);
+  distributed::find_passing(reports);
+  distributed::find_left(reports, what);
+  distributed::describe_missing(reports, {0, 1, 2}, 0, what);
+}
+
+/// A file that members of a job share, found as the input says.
+void read_file_store(std::string_view bytes) {
+  static const TemporaryFolder folder;
+  const std::string path = folder / "store";
+  std::ofstream(path, std::ios::binary) << bytes;
+  distributed::detail::FileLog log(path, -1, std::chrono::milliseconds(0));
+  distributed::detail::FileLog::Access access(log, "get", std::chrono::milliseconds(0));
+  access.set("key", "value");
+}
+
+/// Nobody has left it open, and what counts of it ends where it ends.
+std::string repaired_file_store(std::string bytes) {
+  constexpr size_t kEnd = 8, kJoined = 24, kLeft = 32, kJob = 40, kRecords = 168;
+  if (bytes.size() < kRecords) return bytes;
+  bytes.replace(0, kEnd, "taedaFS1");
+  if (little_at(bytes, kEnd, 8) < kRecords) put_little(bytes, kEnd, bytes.size(), 8);
+  put_little(bytes, kLeft, little_at(bytes, kJoined, 8), 8);
+  bytes[kJob] = 0;
+  return bytes;
+}
+
+}  // namespace
+
+void read_values(const rpc::Packet& packet) {
+  read_as<Tensor>(packet);
+  read_as<std::string>(packet);
+  read_as<std::vector<int64_t>>(packet);
+  read_as<std::vector<std::vector<Tensor>>>(packet);
+  read_as<std::optional<double>>(packet);
+  read_as<std::map<std::string, Tensor>>(packet);
+  read_as<std::tuple<int64_t, std::vector<std::string>, Tensor>>(packet);
+}
+
+Reader fuzz_wire() {
+  return {[](std::string_view bytes) {
+    read_values({std::string(bytes), {ones({6}), ones({4}, kByte)}});
+  }};
+}
+
+Reader fuzz_reports() { return {&read_reports}; }
+
+Reader fuzz_file_store() { return {&read_file_store, &repaired_file_store}; }
+
+}  // namespace taeda::fuzz
