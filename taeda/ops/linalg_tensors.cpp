@@ -7,6 +7,7 @@
 #include "taeda/ops/join.h"
 #include "taeda/ops/linalg.h"
 #include "taeda/ops/matmul.h"
+#include "taeda/ops/pointwise.h"
 #include "taeda/ops/rearrange.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/shape.h"
@@ -43,6 +44,7 @@ Tensor reflected_by_all(const Tensor& a, const Tensor& tau, Tensor c, bool trans
 }
 
 void check_reflectors(const char* op, const Tensor& a, const Tensor& tau) {
+  check_floating(op, a);
   TAEDA_CHECK(a.dim() >= 2, op, ": input must have at least 2 dimensions.");
   TAEDA_CHECK(a.size(-2) >= a.size(-1), op,
               ": input.shape[-2] must be greater than or equal to input.shape[-1]");
@@ -199,6 +201,7 @@ std::tuple<Tensor, Tensor, Tensor> lu_unpack(const Tensor& LU_data, const Tensor
               "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 "
               "dtype.\nNote: this function is intended to be used with the output produced by "
               "torch.linalg.lu_factor");
+  check_floating("torch.lu_unpack", LU_data);
   const int64_t m = LU_data.size(-2), n = LU_data.size(-1), k = std::min(m, n);
   const TensorOptions options = LU_data.options().requires_grad(false);
   Tensor P = empty({0}, options), L = P, U = P;

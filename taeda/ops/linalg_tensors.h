@@ -20,10 +20,10 @@ Tensor tensorsolve(const Tensor& A, const Tensor& B, OptionalIntArrayRef dims = 
 /// The inverse of A as a matrix whose rows are its first `ind` dimensions.
 Tensor tensorinv(const Tensor& A, int64_t ind = 2);
 /// The sum of conj(x) y along `dim`; x and y broadcast.
-/// [dtypes: floating complex integral]
+/// [not dtypes]
 Tensor vecdot(const Tensor& x, const Tensor& y, int64_t dim = -1);
 /// Matrices of the powers 1, x, ..., x^(N - 1) of vectors [..., n] as columns; N is by default n.
-/// [dtypes: floating complex integral]
+/// [not dtypes]
 Tensor vander(const Tensor& x, OptionalDim N = {});
 /// taeda::diagonal of the last two dimensions.
 /// [not out, view, dtypes: floating complex integral bool]

@@ -70,8 +70,8 @@ Tensor gammaincc(const Tensor& self, const Tensor& other);
 /// log of the multivariate gamma function of dimension p (DLMF 35.3.4): log(pi) p (p - 1) / 4 +
 /// lgamma(x) + lgamma(x - 1/2) + ... (p terms). Throws Error unless p >= 1.
 Tensor multigammaln(const Tensor& self, int64_t p);
-/// Hurwitz' zeta function, the sum of (other + k)^-self over k = 0, 1, ... Gradients flow to `other`
-/// alone: backward throws NotImplementedError for `self`.
+/// Hurwitz' zeta function, the sum of (other + k)^-self over k = 0, 1, ... Gradients flow to
+/// `other` alone: backward throws NotImplementedError for `self`.
 Tensor zeta(const Tensor& self, const Tensor& other);
 Tensor zeta(const Tensor& self, const Scalar& other);
 Tensor zeta(const Scalar& self, const Tensor& other);

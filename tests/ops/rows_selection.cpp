@@ -109,7 +109,7 @@ double column_power(double x, int64_t n) {
   return product;
 }
 
-std::vector<OpRow> number_rows() {
+std::vector<OpRow> counting_rows() {
   std::vector<OpRow> rows;
   OpRow counts = plain_row(
       "histogram",
@@ -290,7 +290,7 @@ std::vector<OpRow> sequence_rows() {
 
 std::vector<OpRow> selection_rows() {
   std::vector<OpRow> rows;
-  for (const auto& part : {&choosing_rows, &number_rows, &distance_rows, &sequence_rows})
+  for (const auto& part : {&choosing_rows, &counting_rows, &distance_rows, &sequence_rows})
     for (OpRow& row : part()) rows.push_back(std::move(row));
   return rows;
 }

@@ -4,6 +4,7 @@
 #include "taeda/base/arg.h"
 #include "taeda/nn/types.h"
 #include "taeda/ops/loss.h"
+#include "taeda/ops/selection.h"
 
 namespace taeda::inline v0_2::nn {
 
@@ -31,9 +32,7 @@ inline Tensor pairwise_distance(const Tensor& x1, const Tensor& x2,
                                 const PairwiseDistanceFuncOptions& o) {
   return taeda::pairwise_distance(x1, x2, o.p(), o.eps(), o.keepdim());
 }
-/// The p-norms [n (n - 1) / 2] of the differences of all pairs of rows of `input` [n, m]: 0 and 1,
-/// 0 and 2, ... Throws Error unless it is a matrix and p is not negative.
-Tensor pdist(const Tensor& input, double p = 2);
+using taeda::pdist;
 
 }  // namespace functional
 }  // namespace taeda::nn

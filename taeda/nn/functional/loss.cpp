@@ -88,13 +88,4 @@ Tensor triplet_margin_with_distance_loss(const Tensor& anchor, const Tensor& pos
   return reduce_loss(near.sub(far).add(options.margin()).clamp_min(0), options.reduction());
 }
 
-Tensor pdist(const Tensor& input, double p) {
-  TAEDA_CHECK(input.dim() == 2, "pdist only supports 2D tensors, got: ", input.dim(), "D");
-  TAEDA_CHECK(p >= 0, "pdist only supports non-negative p values");
-  const Tensor pairs = triu_indices(input.size(0), input.size(0), 1, input.device());
-  return input.index_select(0, pairs.select(0, 0))
-      .sub(input.index_select(0, pairs.select(0, 1)))
-      .norm(p, {1});
-}
-
 }  // namespace taeda::nn::functional
