@@ -38,7 +38,7 @@ TensorOptions options_of(const auto& arguments) {
       const ScalarType dtype = t.is_floating_point() ? t.dtype() : get_default_dtype();
       return TensorOptions(t.device()).dtype(dtype);
     }
-  return TensorOptions().dtype(get_default_dtype());
+  return TensorOptions(get_default_dtype());
 }
 
 Tensor as_tensor(const Parameter& p, const TensorOptions& options) {

@@ -54,7 +54,6 @@ void infinite(Divergences& all) {
   });
 }
 
-Tensor mean_log(const Gamma& p) { return p.concentration().digamma().sub(p.rate().log()); }
 Tensor mean_log(const Exponential& p) { return p.rate().log().neg().sub(std::numbers::egamma); }
 Tensor mean_log(const Beta& p) {
   return p.concentration1().digamma().sub(p.concentration1().add(p.concentration0()).digamma());
