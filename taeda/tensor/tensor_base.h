@@ -128,6 +128,8 @@ class TensorBase {
   bool defined() const { return static_cast<bool>(impl_); }
   void reset() { impl_.reset(); }
   TensorImpl* unsafe_impl() const { return impl_.get(); }
+  /// The same by libtorch's name, under which programs look an optimizer's state up.
+  TensorImpl* unsafeGetTensorImpl() const { return impl_.get(); }
   const IntrusivePtr<TensorImpl>& impl_ptr() const { return impl_; }
   bool is_same(const TensorBase& other) const { return impl_ == other.impl_; }
   uint32_t use_count() const { return impl_ ? impl_->use_count() : 0; }
