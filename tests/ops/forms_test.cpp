@@ -67,6 +67,9 @@ std::vector<Tensors> candidates(int inputs) {
   add({square, mask, tensor(0.5f), row});
   add({rows, rows, rows, rows});
   add({numbers({1, 2, 4, 4}), numbers({1, 2, 4, 4}), row, row});
+  add({square, spd, rows.to(kInt).add(1), square});
+  const Tensor four = numbers({2, 2, 2, 2}).add(eye(4).view({2, 2, 2, 2}));
+  add({four, four, four, four});
   return out;
 }
 
@@ -138,9 +141,9 @@ TEST(Forms, GiveWhatTheOperationGives) {
   EXPECT_THAT(untested, ::testing::IsEmpty());
   // Their other overloads are tested, and these by name in the tests of their families.
   EXPECT_THAT(kWithoutRow,
-              ::testing::ElementsAre("clamp", "index", "index_put", "linalg.cond", "linalg.norm",
-                                     "norm", "scatter", "scatter_reduce", "sort", "std", "std_mean",
-                                     "var", "var_mean"));
+              ::testing::ElementsAre("clamp", "index", "index_put", "index_reduce", "linalg.cond",
+                                     "linalg.norm", "norm", "scatter", "scatter_reduce", "sort",
+                                     "std", "std_mean", "var", "var_mean"));
 }
 
 std::vector<std::string> words(const std::string& text) {
