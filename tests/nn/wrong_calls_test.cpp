@@ -1,0 +1,458 @@
+// Modules, containers, init and utilities in the hands of somebody who errs: one row a mistake.
+#include "tests/wrong_calls.h"
+
+#include "taeda/taeda.h"
+
+namespace taeda::wrong {
+namespace {
+
+struct Node : nn::Module {};
+struct Twice : nn::Module {
+  void twice_parameter() {
+    for (int i = 0; i < 2; ++i) register_parameter("w", rand({2}));
+  }
+  void twice_buffer() {
+    for (int i = 0; i < 2; ++i) register_buffer("w", rand({2}));
+  }
+  void twice_module() {
+    for (int i = 0; i < 2; ++i) register_module("m", nn::Linear(1, 1));
+  }
+};
+Tensor with_grad() {
+  Tensor p = rand({2}).requires_grad_();
+  p.mutable_grad() = ones({2});
+  return p;
+}
+
+TEST(WrongCallsOfModules, AreRefused) {
+  check({
+      REFUSED(Error, nn::Linear(-1, 2),
+              "Trying to create tensor with negative dimension -1: [2, -1]"),
+      REFUSED(Error, nn::Linear(2, -1),
+              "Trying to create tensor with negative dimension -1: [-1, 2]"),
+      REFUSED(Error, nn::Linear(3, 2)->forward(rand({2, 4})),
+              "mat1 and mat2 shapes cannot be multiplied (2x4 and 3x2)"),
+      REFUSED(Error, nn::Linear(3, 2)->forward(rand({2, 3}, kDouble)),
+              "expected m1 and m2 to have the same dtype, but got: double != float"),
+      REFUSED(Error, nn::Linear(3, 2)->forward(Tensor()),
+              "Expected a tensor, but got an undefined Tensor (default-constructed, or a gradient "
+              "that"),
+      REFUSED(ValueError, nn::Bilinear(0, 2, 3), "in1_features must be > 0, but got 0"),
+      REFUSED(Error, nn::Bilinear(2, 2, 3)->forward(rand({1, 2}), rand({1, 3})),
+              "bilinear(): input2 size does not match weight size: got 3 but expected 2"),
+      REFUSED(ValueError, nn::Conv1d(nn::Conv1dOptions(3, 4, 3).groups(2)),
+              "in_channels must be divisible by groups"),
+      REFUSED(ValueError, nn::Conv2d(nn::Conv2dOptions(3, 4, 3).groups(0)),
+              "groups must be a positive integer"),
+      REFUSED(ValueError, nn::Conv2d(nn::Conv2dOptions(3, 4, 3).groups(-1)),
+              "groups must be a positive integer"),
+      REFUSED(ValueError, nn::Conv2d(nn::Conv2dOptions(4, 3, 3).groups(2)),
+              "out_channels must be divisible by groups"),
+      REFUSED(Error, nn::Conv2d(nn::Conv2dOptions(-1, 4, 3)),
+              "Trying to create tensor with negative dimension -1: [4, -1, 3, 3]"),
+      REFUSED(Error, nn::Conv2d(nn::Conv2dOptions(3, -4, 3)),
+              "Trying to create tensor with negative dimension -4: [-4, 3, 3, 3]"),
+      REFUSED(Error, nn::Conv2d(nn::Conv2dOptions(3, 4, -3)),
+              "Trying to create tensor with negative dimension -3: [4, 3, -3, -3]"),
+      REFUSED(ValueError, nn::Conv2d(nn::Conv2dOptions(3, 4, 3).stride(2).padding(kSame)),
+              "padding='same' is not supported for strided convolutions"),
+      REFUSED(Error, nn::Conv2d(3, 4, 3)->forward(rand({1, 2, 5, 5})),
+              "Given groups=1, weight of size [4, 3, 3, 3], expected input[1, 2, 5, 5] to have 3"),
+      REFUSED(
+          Error, nn::Conv2d(3, 4, 3)->forward(rand({1, 3, 2, 2})),
+          "Calculated padded input size per channel: (2 x 2). Kernel size: (3 x 3). Kernel size"),
+      REFUSED(
+          Error, nn::Conv2d(3, 4, 3)->forward(rand({5})),
+          "Expected 3D (unbatched) or 4D (batched) input to conv2d, but got input of size: [5]"),
+      REFUSED(Error, nn::Conv3d(3, 4, 3)->forward(rand({1, 3, 5, 5}).select(0, 0)),
+              "Expected 4D (unbatched) or 5D (batched) input to conv3d, but got input of size: [3, "
+              "5, 5]"),
+      REFUSED(
+          Error, nn::ConvTranspose2d(3, 4, 3)->forward(rand({1, 2, 5, 5})),
+          "Given transposed=1, weight of size [3, 4, 3, 3], expected input[1, 2, 5, 5] to have 3"),
+      REFUSED(Error, nn::MaxPool2d(0)->forward(rand({1, 3, 5, 5})),
+              "kernel size should be greater than zero, but got 0"),
+      REFUSED(
+          Error, nn::MaxPool2d(9)->forward(rand({1, 3, 5, 5})),
+          "Given input size: (3x5x5). Calculated output size: (3x0x0). Output size is too small"),
+      REFUSED(Error, nn::MaxPool2d(nn::MaxPool2dOptions(2).padding(2))->forward(rand({1, 3, 5, 5})),
+              "pad should be at most half of kernel size, but got pad=2 and kernel_size=2"),
+      REFUSED(Error, nn::AvgPool2d(0)->forward(rand({1, 3, 5, 5})),
+              "kernel size should be greater than zero, but got 0"),
+      REFUSED(Error, nn::AvgPool2d(nn::AvgPool2dOptions(2).padding(3))->forward(rand({1, 3, 5, 5})),
+              "pad should be at most half of kernel size, but got pad=3 and kernel_size=2"),
+      REFUSED(
+          Error, nn::AdaptiveAvgPool2d(-1)->forward(rand({1, 3, 5, 5})),
+          "adaptive_avg_pool2d: elements of output_size must be greater than or equal to 0 but"),
+      REFUSED(Error, nn::BatchNorm1d(-1),
+              "Trying to create tensor with negative dimension -1: [-1]"),
+      REFUSED(Error, nn::BatchNorm1d(3)->forward(rand({2, 4})),
+              "running_mean should contain 4 elements not 3"),
+      REFUSED(ValueError, nn::BatchNorm1d(3)->forward(rand({3})),
+              "expected 2D or 3D input (got 1D input)"),
+      REFUSED(ValueError, nn::BatchNorm1d(3)->forward(rand({1, 3})),
+              "Expected more than 1 value per channel when training, got input size [1, 3]"),
+      REFUSED(ValueError, nn::BatchNorm2d(3)->forward(rand({1, 3})),
+              "expected 4D input (got 2D input)"),
+      REFUSED(Error, nn::BatchNorm2d(3)->forward(rand({1, 4, 2, 2})),
+              "running_mean should contain 4 elements not 3"),
+      REFUSED(ValueError, nn::BatchNorm3d(3)->forward(rand({1, 3, 2, 2})),
+              "expected 5D input (got 4D input)"),
+      REFUSED(ValueError, nn::InstanceNorm2d(3)->forward(rand({3})),
+              "expected 3D or 4D input (got 1D input)"),
+      REFUSED(ValueError, nn::InstanceNorm1d(3)->forward(rand({1, 3, 1})),
+              "Expected more than 1 spatial element when training, got input size [1, 3, 1]"),
+      REFUSED(Error, nn::LayerNorm(nn::LayerNormOptions({4}))->forward(rand({2, 3})),
+              "Given normalized_shape=[4], expected input with shape [*, 4], but got input of "
+              "size[2, 3]"),
+      REFUSED(
+          Error, nn::LayerNorm(nn::LayerNormOptions(std::vector<int64_t>{}))->forward(rand({2, 3})),
+          "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one"),
+      REFUSED(ValueError, nn::GroupNorm(nn::GroupNormOptions(3, 4)),
+              "num_channels must be divisible by num_groups"),
+      REFUSED(ValueError, nn::GroupNorm(nn::GroupNormOptions(0, 4)),
+              "num_channels must be divisible by num_groups"),
+      REFUSED(
+          Error, nn::GroupNorm(nn::GroupNormOptions(2, 4))->forward(rand({2, 3, 5})),
+          "Expected number of channels in input to be divisible by num_groups, but got input of"),
+      REFUSED(ValueError, nn::Dropout(-0.1),
+              "dropout probability has to be between 0 and 1, but got -0.1"),
+      REFUSED(ValueError, nn::Dropout(1.1),
+              "dropout probability has to be between 0 and 1, but got 1.1"),
+      REFUSED(ValueError, nn::Dropout(kNaN),
+              "dropout probability has to be between 0 and 1, but got nan"),
+      REFUSED(ValueError, nn::Dropout2d(2),
+              "dropout probability has to be between 0 and 1, but got 2"),
+      REFUSED(ValueError, nn::AlphaDropout(-1),
+              "dropout probability has to be between 0 and 1, but got -1"),
+      REFUSED(ValueError, nn::FeatureAlphaDropout(7),
+              "dropout probability has to be between 0 and 1, but got 7"),
+      REFUSED(Error, nn::Embedding(-1, 3),
+              "Trying to create tensor with negative dimension -1: [-1, 3]"),
+      REFUSED(Error, nn::Embedding(3, -1),
+              "Trying to create tensor with negative dimension -1: [3, -1]"),
+      REFUSED(Error, nn::Embedding(nn::EmbeddingOptions(3, 2).padding_idx(3)),
+              "Padding_idx must be within num_embeddings"),
+      REFUSED(Error, nn::Embedding(nn::EmbeddingOptions(3, 2).padding_idx(-4)),
+              "Padding_idx must be within num_embeddings"),
+      REFUSED(IndexError, nn::Embedding(3, 2)->forward(tensor({3}, kLong)),
+              "index out of range in self"),
+      REFUSED(IndexError, nn::Embedding(3, 2)->forward(tensor({-1}, kLong)),
+              "index out of range in self"),
+      REFUSED(
+          Error, nn::Embedding(3, 2)->forward(tensor({0.5f})),
+          "Expected tensor for argument #1 'indices' to have one of the following scalar types:"),
+      REFUSED(ValueError, nn::EmbeddingBag(3, 2)->forward(tensor({0}, kLong)),
+              "offsets has to be a 1D Tensor but got null"),
+      REFUSED(IndexError, nn::EmbeddingBag(3, 2)->forward(tensor({{7}}, kLong)),
+              "index out of range in self"),
+      REFUSED(ValueError, nn::RNN(0, 3), "input_size must be greater than zero, but got 0"),
+      REFUSED(ValueError, nn::RNN(nn::RNNOptions(3, 0)),
+              "hidden_size must be greater than zero, but got 0"),
+      REFUSED(ValueError, nn::LSTM(nn::LSTMOptions(3, 4).num_layers(0)),
+              "num_layers must be greater than zero, but got 0"),
+      REFUSED(ValueError, nn::LSTM(nn::LSTMOptions(3, 4).num_layers(-1)),
+              "num_layers must be greater than zero, but got -1"),
+      REFUSED(
+          ValueError, nn::LSTM(nn::LSTMOptions(3, 4).dropout(1.5)),
+          "dropout should be a number in range [0, 1] representing the probability of an element"),
+      REFUSED(
+          ValueError, nn::LSTM(nn::LSTMOptions(3, 4).dropout(kNaN)),
+          "dropout should be a number in range [0, 1] representing the probability of an element"),
+      REFUSED(Error, nn::LSTM(3, 4)->forward(rand({2, 1, 5})),
+              "input.size(-1) must be equal to input_size. Expected 3, got 5"),
+      REFUSED(Error, nn::LSTM(3, 4)->forward(rand({3})),
+              "LSTM: Expected input to be 2-D or 3-D but received 1-D tensor"),
+      REFUSED(Error, nn::LSTM(3, 4)->forward(rand({0, 1, 3})),
+              "Expected sequence length to be larger than 0 in RNN"),
+      REFUSED(Error,
+              nn::LSTM(3, 4)->forward(rand({2, 1, 3}),
+                                      std::make_tuple(rand({1, 2, 4}), rand({1, 2, 4}))),
+              "Expected hidden size [1, 1, 4], got [1, 2, 4]"),
+      REFUSED(
+          Error, nn::LSTM(3, 4)->forward(rand({2, 1, 3}, kDouble)),
+          "Input and parameter tensors are not the same dtype, found input tensor with Double and"),
+      REFUSED(Error, nn::GRU(3, 4)->forward(rand({2, 1, 5})),
+              "input.size(-1) must be equal to input_size. Expected 3, got 5"),
+      REFUSED(Error, nn::GRU(3, 4)->forward(rand({2, 1, 3}), rand({2, 1, 4})),
+              "Expected hidden size [1, 1, 4], got [2, 1, 4]"),
+      REFUSED(Error, nn::RNNCell(3, 4)->forward(rand({2, 5})),
+              "input has inconsistent input_size: got 5, expected 3"),
+      REFUSED(Error, nn::RNNCell(3, 4)->forward(rand({2, 3}), rand({2, 5})),
+              "hidden has inconsistent size: got [2, 5], expected [2, 4]"),
+      REFUSED(Error, nn::LSTMCell(3, 4)->forward(rand({2, 5})),
+              "input has inconsistent input_size: got 5, expected 3"),
+      REFUSED(Error, nn::LSTMCell(3, 4)->forward(rand({2, 2, 2, 3})),
+              "LSTMCell: Expected input to be 1-D or 2-D but received 4-D tensor"),
+      REFUSED(Error, nn::GRUCell(3, 4)->forward(rand({2, 3}), rand({3, 4})),
+              "hidden has inconsistent size: got [3, 4], expected [2, 4]"),
+      REFUSED(ValueError, nn::MultiheadAttention(nn::MultiheadAttentionOptions(5, 2)),
+              "embed_dim must be divisible by num_heads"),
+      REFUSED(ValueError, nn::MultiheadAttention(nn::MultiheadAttentionOptions(0, 2)),
+              "got embed_dim=0 and num_heads=2 instead"),
+      REFUSED(ValueError, nn::MultiheadAttention(nn::MultiheadAttentionOptions(4, 0)),
+              "got embed_dim=4 and num_heads=0 instead"),
+      REFUSED(ValueError, nn::MultiheadAttention(nn::MultiheadAttentionOptions(4, -2)),
+              "got embed_dim=4 and num_heads=-2 instead"),
+      REFUSED(
+          Error,
+          nn::MultiheadAttention(4, 2)->forward(rand({3, 1, 5}), rand({3, 1, 5}), rand({3, 1, 5})),
+          "was expecting embedding dimension of 4, but got 5"),
+      REFUSED(
+          Error,
+          nn::MultiheadAttention(4, 2)->forward(rand({3, 1, 4}), rand({2, 1, 4}), rand({3, 1, 4})),
+          "Expected size for first two dimensions of batch2 tensor to be: [2, 2] but got: [2, 3]."),
+      REFUSED(ValueError, nn::TransformerEncoderLayer(nn::TransformerEncoderLayerOptions(5, 2)),
+              "embed_dim must be divisible by num_heads"),
+      REFUSED(ValueError,
+              nn::TransformerEncoderLayer(nn::TransformerEncoderLayerOptions(4, 2).dropout(2)),
+              "dropout probability has to be between 0 and 1, but got 2"),
+      REFUSED(Error, nn::TransformerEncoderLayer(4, 2)->forward(rand({3, 1, 5})),
+              "was expecting embedding dimension of 4, but got 5"),
+      REFUSED(Error, nn::TransformerDecoderLayer(4, 2)->forward(rand({3, 1, 4}), rand({3, 1, 5})),
+              "mat1 and mat2 shapes cannot be multiplied (3x5 and 4x4)"),
+      REFUSED(ValueError, nn::Transformer(nn::TransformerOptions(4, 3)),
+              "embed_dim must be divisible by num_heads"),
+      REFUSED(IndexError, nn::Flatten(nn::FlattenOptions().start_dim(5))->forward(rand({2, 2})),
+              "Dimension out of range (expected to be in range of [-2, 1], but got 5)"),
+      REFUSED(Error, nn::Unflatten(nn::UnflattenOptions(1, {3, 3}))->forward(rand({2, 4})),
+              "unflatten: Provided sizes [3, 3] don't multiply up to the size of dim 1 (4) in the "
+              "input"),
+      REFUSED(IndexError, nn::Softmax(3)->forward(rand({2, 2})),
+              "Dimension out of range (expected to be in range of [-2, 1], but got 3)"),
+      REFUSED(IndexError, nn::LogSoftmax(-3)->forward(rand({2, 2})),
+              "Dimension out of range (expected to be in range of [-2, 1], but got -3)"),
+      REFUSED(Error, nn::GLU(nn::GLUOptions(0))->forward(rand({3})),
+              "Halving dimension must be even, but dimension 0 is size 3"),
+      REFUSED(
+          Error, nn::PReLU(nn::PReLUOptions().num_parameters(3))->forward(rand({1, 2})),
+          "Mismatch of parameter numbers and input channel size. Found parameter numbers = 3 and"),
+      REFUSED(Error, nn::PReLU(nn::PReLUOptions().num_parameters(-3)),
+              "Trying to create tensor with negative dimension -3: [-3]"),
+      REFUSED(Error, nn::Threshold(nn::ThresholdOptions(0, 1))->forward(Tensor()),
+              "Expected a tensor, but got an undefined Tensor (default-constructed, or a gradient "
+              "that"),
+      REFUSED(
+          Error, nn::PixelShuffle(3)->forward(rand({1, 4, 2, 2})),
+          "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of"),
+      REFUSED(ValueError, nn::Upsample(nn::UpsampleOptions())->forward(rand({1, 1, 2, 2})),
+              "either size or scale_factor should be defined"),
+      REFUSED(Error, nn::Fold(nn::FoldOptions({4, 4}, {2, 2}))->forward(rand({1, 3, 9})),
+              "Expected size of input's dimension 1 to be divisible by the product of kernel_size, "
+              "but"),
+      REFUSED(
+          Error, nn::Unfold(nn::UnfoldOptions({9, 9}))->forward(rand({1, 1, 2, 2})),
+          "Given input with spatial size (2, 2), kernel_size=(9, 9), dilation=(1, 1), padding=(0,"),
+      REFUSED(
+          Error, nn::ZeroPad2d(-9)->forward(rand({1, 1, 2, 2})),
+          "The input size 2, plus negative padding -9 and -9, resulted in a negative output size,"),
+      REFUSED(Error, nn::ReflectionPad2d(9)->forward(rand({1, 1, 2, 2})),
+              "Padding size should be less than the corresponding input dimension, but got: "
+              "padding (9,"),
+      REFUSED(Error, nn::ReplicationPad2d(1)->forward(rand({2})), "Padding length too large"),
+      REFUSED(Error, nn::CosineSimilarity()->forward(rand({2, 2}), rand({3, 3})),
+              "The size of tensor a (2) must match the size of tensor b (3) at non-singleton "
+              "dimension 1"),
+      REFUSED(Error, nn::PairwiseDistance()->forward(rand({2, 2}), rand({3, 3})),
+              "The size of tensor a (2) must match the size of tensor b (3) at non-singleton "
+              "dimension 1"),
+      REFUSED(Error, nn::MSELoss()->forward(rand({2}), rand({3})),
+              "The size of tensor a (2) must match the size of tensor b (3) at non-singleton "
+              "dimension 0"),
+      REFUSED(Error, nn::L1Loss()->forward(rand({2}), Tensor()),
+              "Expected a tensor, but got an undefined Tensor (default-constructed, or a gradient "
+              "that"),
+      REFUSED(IndexError, nn::NLLLoss()->forward(rand({2, 3}), tensor({0, 3}, kLong)),
+              "Target 3 is out of bounds."),
+      REFUSED(IndexError, nn::CrossEntropyLoss()->forward(rand({2, 3}), tensor({0, 3}, kLong)),
+              "Target 3 is out of bounds."),
+      REFUSED(Error,
+              nn::CrossEntropyLoss(nn::CrossEntropyLossOptions().label_smoothing(2))
+                  ->forward(rand({2, 3}), tensor({0, 1}, kLong)),
+              "label_smoothing must be between 0.0 and 1.0. Got: 2"),
+      REFUSED(Error,
+              nn::CrossEntropyLoss(nn::CrossEntropyLossOptions().label_smoothing(kNaN))
+                  ->forward(rand({2, 3}), tensor({0, 1}, kLong)),
+              "label_smoothing must be between 0.0 and 1.0. Got: nan"),
+      REFUSED(Error, nn::BCELoss()->forward(rand({2}) + 2, rand({2})),
+              "all elements of input should be between 0 and 1"),
+      REFUSED(ValueError, nn::BCELoss()->forward(rand({2}), rand({3})),
+              "Using a target size ([3]) that is different to the input size ([2]) is deprecated. "
+              "Please"),
+      REFUSED(ValueError, nn::BCEWithLogitsLoss()->forward(rand({2}), rand({3})),
+              "Target size ([3]) must be the same as input size ([2])"),
+      REFUSED(Error, nn::KLDivLoss()->forward(rand({2}), rand({3})),
+              "The size of tensor a (2) must match the size of tensor b (3) at non-singleton "
+              "dimension 0"),
+      REFUSED(Error,
+              nn::SmoothL1Loss(nn::SmoothL1LossOptions().beta(-1))->forward(rand({2}), rand({2})),
+              "smooth_l1_loss does not support negative values for beta."),
+      REFUSED(Error, nn::HuberLoss(nn::HuberLossOptions().delta(0))->forward(rand({2}), rand({2})),
+              "huber_loss does not support non-positive values for delta."),
+      REFUSED(Error, nn::TripletMarginLoss()->forward(rand({2, 2}), rand({3, 3}), rand({2, 2})),
+              "The size of tensor a (2) must match the size of tensor b (3) at non-singleton "
+              "dimension 1"),
+      REFUSED(ValueError,
+              nn::MultiMarginLoss(nn::MultiMarginLossOptions().p(3))
+                  ->forward(rand({2, 3}), tensor({0, 1}, kLong)),
+              "only p == 1 and p == 2 supported"),
+      REFUSED(Error, nn::Sequential()->forward(rand({2})),
+              "Cannot call forward() on an empty Sequential"),
+      REFUSED(Error, nn::Sequential(nn::Linear(2, 3), nn::Linear(4, 2))->forward(rand({1, 2})),
+              "mat1 and mat2 shapes cannot be multiplied (1x3 and 4x2)"),
+      REFUSED(IndexError, nn::Sequential(nn::Linear(2, 3))->at<nn::LinearImpl>(1),
+              "Index out of range"),
+      REFUSED(TypeError, nn::Sequential(nn::Linear(2, 3))->at<nn::DropoutImpl>(0),
+              "Attempted to cast module of type Linear to type taeda::nn::DropoutImpl"),
+      REFUSED(IndexError, nn::Sequential(nn::Linear(2, 3))->ptr(7), "Index out of range"),
+      REFUSED(IndexError, nn::ModuleList()->ptr(0), "Index out of range"),
+      REFUSED(Error, nn::ModuleDict()["x"], "Submodule 'x' is not defined"),
+      REFUSED(Error, nn::ModuleDict()->pop("x"), "Submodule 'x' is not defined"),
+      REFUSED(Error, nn::ParameterDict()->get("x"), "Parameter 'x' is not defined"),
+      REFUSED(Error, nn::ParameterDict()->pop("x"), "Parameter 'x' is not defined"),
+      REFUSED(Error, nn::AnyModule().forward(rand({2})),
+              "Cannot call forward() on an empty AnyModule"),
+      REFUSED(TypeError, nn::AnyModule(nn::Linear(2, 2)).get<nn::DropoutImpl>(),
+              "Attempted to cast module of type Linear to type taeda::nn::DropoutImpl"),
+      REFUSED(TypeError, nn::AnyModule(nn::Linear(2, 2)).forward(5),
+              "Expected argument #0 to be of type taeda::Tensor, but received value of type int"),
+      REFUSED(Error, Node().register_parameter("", rand({2})), "Parameter name must not be empty"),
+      REFUSED(Error, Node().register_parameter("a.b", rand({2})),
+              "Parameter name must not contain a dot (got 'a.b')"),
+      REFUSED(
+          Error, Node().register_parameter("a", ones({2}, kLong)),
+          "only Tensors of floating point and complex dtype can require gradients, but got Long"),
+      REFUSED(Error, Node().register_buffer("", rand({2})), "Buffer name must not be empty"),
+      REFUSED(Error, Node().register_buffer("a.b", rand({2})),
+              "Buffer name must not contain a dot (got 'a.b')"),
+      REFUSED(Error, Node().register_module("", nn::Linear(1, 1).ptr()),
+              "Submodule name must not be empty"),
+      REFUSED(Error, Node().register_module("a.b", nn::Linear(1, 1).ptr()),
+              "Submodule name must not contain a dot (got 'a.b')"),
+      REFUSED(Error, Node().register_module("a", std::shared_ptr<nn::LinearImpl>()),
+              "Submodule 'a' is empty: register a module, not nullptr"),
+      REFUSED(Error, Twice().twice_parameter(), "Parameter 'w' already defined"),
+      REFUSED(Error, Twice().twice_buffer(), "Buffer 'w' already defined"),
+      REFUSED(Error, Twice().twice_module(), "Submodule 'm' already defined"),
+      REFUSED(NotImplementedError, Node().clone(),
+              "clone() has not been implemented for Node. Subclass taeda::nn::Cloneable<Node> "
+              "instead of"),
+      REFUSED(Error, Node().unregister_module("x"), "Submodule 'x' is not defined"),
+      REFUSED(Error, Node().replace_module("x", nn::Linear(1, 1).ptr()),
+              "Submodule 'x' is not defined"),
+      REFUSED(TypeError, nn::Linear(1, 1)->to(ScalarType::Undefined),
+              "nn.Module.to only accepts floating point or complex dtypes, but got desired"),
+      REFUSED(TypeError, nn::Linear(1, 1)->to(kLong),
+              "nn.Module.to only accepts floating point or complex dtypes, but got desired"),
+      REFUSED(Error, nn::Linear(1, 1)->named_parameters()["nothing"],
+              "Parameter 'nothing' is not defined"),
+      REFUSED(Error, nn::Linear(1, 1)->load_state_dict({}),
+              "Error(s) in loading state_dict for Linear:"),
+      REFUSED(Error, nn::init::normal_(Tensor()),
+              "Expected a tensor, but got an undefined Tensor (default-constructed, or a gradient "
+              "that"),
+      REFUSED(Error, nn::init::normal_(rand({2}), 0, -1),
+              "normal expects std >= 0.0, but found std -1"),
+      REFUSED(Error, nn::init::normal_(rand({2}), 0, kNaN),
+              "normal expects std >= 0.0, but found std nan"),
+      REFUSED(Error, nn::init::uniform_(Tensor()),
+              "Expected a tensor, but got an undefined Tensor (default-constructed, or a gradient "
+              "that"),
+      REFUSED(Error, nn::init::uniform_(rand({2}), 1, 0),
+              "uniform_ expects to return a [from, to) range, but found from=1 > to=0"),
+      REFUSED(Error, nn::init::constant_(Tensor(), 1),
+              "Expected a tensor, but got an undefined Tensor (default-constructed, or a gradient "
+              "that"),
+      REFUSED(Error, nn::init::ones_(Tensor()),
+              "Expected a tensor, but got an undefined Tensor (default-constructed, or a gradient "
+              "that"),
+      REFUSED(Error, nn::init::zeros_(Tensor()),
+              "Expected a tensor, but got an undefined Tensor (default-constructed, or a gradient "
+              "that"),
+      REFUSED(ValueError, nn::init::eye_(rand({2})),
+              "Only tensors with 2 dimensions are supported"),
+      REFUSED(Error, nn::init::eye_(Tensor()),
+              "Expected a tensor, but got an undefined Tensor (default-constructed, or a gradient "
+              "that"),
+      REFUSED(ValueError, nn::init::dirac_(rand({2})),
+              "Only tensors with 3, 4, or 5 dimensions are supported"),
+      REFUSED(Error, nn::init::dirac_(Tensor()),
+              "Expected a tensor, but got an undefined Tensor (default-constructed, or a gradient "
+              "that"),
+      REFUSED(ValueError, nn::init::orthogonal_(rand({2})),
+              "Only tensors with 2 or more dimensions are supported"),
+      REFUSED(Error, nn::init::orthogonal_(Tensor()),
+              "Expected a tensor, but got an undefined Tensor (default-constructed, or a gradient "
+              "that"),
+      REFUSED(ValueError, nn::init::xavier_normal_(rand({2})),
+              "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"),
+      REFUSED(Error, nn::init::xavier_normal_(Tensor()),
+              "Expected a tensor, but got an undefined Tensor (default-constructed, or a gradient "
+              "that"),
+      REFUSED(ValueError, nn::init::xavier_uniform_(rand({2})),
+              "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"),
+      REFUSED(Error, nn::init::xavier_uniform_(Tensor()),
+              "Expected a tensor, but got an undefined Tensor (default-constructed, or a gradient "
+              "that"),
+      REFUSED(ValueError, nn::init::kaiming_normal_(rand({2})),
+              "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"),
+      REFUSED(Error, nn::init::kaiming_normal_(Tensor()),
+              "Expected a tensor, but got an undefined Tensor (default-constructed, or a gradient "
+              "that"),
+      REFUSED(ValueError, nn::init::kaiming_uniform_(rand({2})),
+              "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"),
+      REFUSED(Error, nn::init::kaiming_uniform_(Tensor()),
+              "Expected a tensor, but got an undefined Tensor (default-constructed, or a gradient "
+              "that"),
+      REFUSED(Error, nn::init::trunc_normal_(Tensor()),
+              "Expected a tensor, but got an undefined Tensor (default-constructed, or a gradient "
+              "that"),
+      REFUSED(Error, nn::init::trunc_normal_(rand({2}), 0, -1),
+              "uniform_ expects to return a [from, to) range, but found from=0.9545 > to=-0.9545"),
+      REFUSED(Error, nn::init::trunc_normal_(rand({2}), 0, 1, 2, -2),
+              "uniform_ expects to return a [from, to) range, but found from=0.9545 > to=-0.9545"),
+      ACCEPTED(nn::utils::clip_grad_norm_({with_grad()}, -1), "PyTorch accepts it"),
+      REFUSED(ValueError, nn::utils::clip_grad_norm_({with_grad()}, kNaN),
+              "clip_grad_norm_: expected numbers as max_norm and norm_type, but got nan and 2"),
+      REFUSED(Error, nn::utils::clip_grad_norm_({Tensor()}, 1),
+              "Expected a tensor, but got an undefined Tensor (default-constructed, or a gradient "
+              "that"),
+      REFUSED(ValueError, nn::utils::clip_grad_value_({with_grad()}, kNaN),
+              "clip_grad_value_: expected a number as clip_value, but got nan"),
+      ACCEPTED(nn::utils::clip_grad_value_({with_grad()}, -1), "PyTorch accepts it"),
+      REFUSED(Error, nn::utils::parameters_to_vector({}),
+              "torch.cat(): expected a non-empty list of Tensors"),
+      REFUSED(Error, nn::utils::parameters_to_vector({Tensor()}),
+              "Expected a tensor, but got an undefined Tensor (default-constructed, or a gradient "
+              "that"),
+      REFUSED(
+          Error, nn::utils::vector_to_parameters(rand({3}), {rand({2})}),
+          "vector_to_parameters(): expected a vector of 2 elements, but got a tensor of shape [3]"),
+      REFUSED(
+          Error, nn::utils::vector_to_parameters(rand({1}), {rand({2})}),
+          "vector_to_parameters(): expected a vector of 2 elements, but got a tensor of shape [1]"),
+      REFUSED(Error, nn::utils::vector_to_parameters(Tensor(), {rand({2})}),
+              "Expected a tensor, but got an undefined Tensor (default-constructed, or a gradient "
+              "that"),
+      REFUSED(Error, nn::utils::rnn::pack_padded_sequence(rand({3, 2, 1}), tensor({1, 3}, kLong)),
+              "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. "
+              "You can"),
+      REFUSED(Error, nn::utils::rnn::pack_padded_sequence(rand({3, 2, 1}), tensor({3}, kLong)),
+              "Expected `len(lengths)` to be equal to batch_size, but got 1 (batch_size=2)"),
+      REFUSED(Error, nn::utils::rnn::pack_padded_sequence(rand({3, 2, 1}), tensor({9, 1}, kLong)),
+              "Expected lengths of at most 3, the number of steps of the input, but got 9"),
+      REFUSED(Error, nn::utils::rnn::pack_padded_sequence(rand({3, 2, 1}), tensor({3, 0}, kLong)),
+              "Length of all samples has to be greater than 0, but found an element in 'lengths' "
+              "that is"),
+      REFUSED(Error, nn::utils::rnn::pad_sequence({}), "received an empty list of sequences"),
+      REFUSED(Error, nn::utils::rnn::pad_sequence({rand({2}), rand({2, 2})}),
+              "Expected sequences of 1 dimensions, but got 2"),
+      REFUSED(Error, nn::utils::rnn::pack_sequence({}), "received an empty list of sequences"),
+      REFUSED(Error, nn::utils::rnn::pack_sequence({rand({1}), rand({2})}),
+              "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. "
+              "You can"),
+  });
+}
+
+}  // namespace
+}  // namespace taeda::wrong
