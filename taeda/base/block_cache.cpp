@@ -3,6 +3,9 @@
 #include <cstdint>
 #include <new>
 
+#include "taeda/base/error.h"
+#include "taeda/base/failing_blocks.h"
+
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define TAEDA_SANITIZED 1
 #else
@@ -28,19 +31,25 @@ struct Lists {
   uint32_t count[kClasses];
   bool armed;
   bool closed;
+  int64_t fail_in;  ///< blocks from the heap until the one that is to fail; 0 for none
 };
 
 constinit thread_local Lists lists{};
 
-struct Cleaner {
-  ~Cleaner() {
-    lists.closed = true;
-    for (size_t c = 0; c < kClasses; ++c)
-      while (FreeBlock* block = lists.head[c]) {
-        lists.head[c] = block->next;
-        ::operator delete (block, std::align_val_t{64});
-      }
+/// Gives all free blocks back; until `closed` is unset, freed ones go straight to the heap.
+void close_lists() {
+  lists.closed = true;
+  for (size_t c = 0; c < kClasses; ++c) {
+    while (FreeBlock* block = lists.head[c]) {
+      lists.head[c] = block->next;
+      ::operator delete (block, std::align_val_t{64});
+    }
+    lists.count[c] = 0;
   }
+}
+
+struct Cleaner {
+  ~Cleaner() { close_lists(); }
 };
 
 void arm() {
@@ -51,19 +60,26 @@ void arm() {
 
 size_t class_of(size_t bytes) { return bytes == 0 ? 0 : (bytes - 1) / kGranularity; }
 
+void* block_from_heap(size_t bytes) {
+  const bool fails = lists.fail_in > 0 && --lists.fail_in == 0;
+  void* p = fails ? nullptr : ::operator new (bytes, std::align_val_t{64}, std::nothrow);
+  TAEDA_CHECK_AS(OutOfMemoryError, p, "Host memory is exhausted: could not allocate ", bytes,
+                 " bytes");
+  return p;
+}
+
 }  // namespace
 
 // Under a sanitizer every block comes from the heap, so that use after free is seen.
 void* cached_block_allocate(size_t bytes) {
-  if (TAEDA_SANITIZED || bytes > kMaxCachedBlock)
-    return ::operator new (bytes, std::align_val_t{64});
+  if (TAEDA_SANITIZED || bytes > kMaxCachedBlock) return block_from_heap(bytes);
   const size_t c = class_of(bytes);
   if (FreeBlock* block = lists.head[c]) {
     lists.head[c] = block->next;
     --lists.count[c];
     return block;
   }
-  return ::operator new ((c + 1) * kGranularity, std::align_val_t{64});
+  return block_from_heap((c + 1) * kGranularity);
 }
 
 void cached_block_free(void* p, size_t bytes) noexcept {
@@ -81,4 +97,11 @@ void cached_block_free(void* p, size_t bytes) noexcept {
   ++lists.count[c];
 }
 
-}  // namespace taeda
+void fail_cached_block(int64_t n) {
+  TAEDA_CHECK_VALUE(n >= 0, "fail_cached_block: expected n >= 0, got ", n);
+  if (n > 0) close_lists();
+  lists.closed = n > 0;
+  lists.fail_in = n;
+}
+
+}  // namespace taeda::inline v0_2

@@ -50,8 +50,15 @@ Storage Storage::allocate(Device device, size_t nbytes) {
     s->data_ = static_cast<char*>(block) + kHeader;
     return Storage(IntrusivePtr<StorageImpl>::take_new(s));
   }
-  void* data = nbytes == 0 ? nullptr : allocator::allocate(device, nbytes);
-  auto* s = new (cached_block_allocate(bytes)) StorageImpl(device, nbytes);
+  void* block = cached_block_allocate(bytes);
+  void* data = nullptr;
+  try {
+    if (nbytes > 0) data = allocator::allocate(device, nbytes);
+  } catch (...) {
+    cached_block_free(block, bytes);
+    throw;
+  }
+  auto* s = new (block) StorageImpl(device, nbytes);
   s->data_ = data;
   s->owner_ = StorageImpl::Owner::Allocator;
   return Storage(IntrusivePtr<StorageImpl>::take_new(s));

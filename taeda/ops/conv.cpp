@@ -177,6 +177,9 @@ bool check_operands(const char* op, int ndim, const Tensor& x, const Tensor& w,
               ", but got input of size: ", x.sizes());
   TAEDA_CHECK(w.dim() == ndim + 2, "Expected ", ndim + 2, "-dimensional weight for ", op,
               ", but got weight of size ", w.sizes());
+  for (int d = 2; d < ndim + 2; ++d)
+    TAEDA_CHECK(w.sizes()[d] > 0, op,
+                ": kernel size should be greater than zero, but got weight of size ", w.sizes());
   check_same_device(op, {&x, &w});
   TAEDA_CHECK(x.dtype() == w.dtype(), "Input type (", x.dtype(), ") and weight type (", w.dtype(),
               ") should be the same");

@@ -92,8 +92,15 @@ class Parser {
     TAEDA_CHECK_INDEX(t.dtype() == kLong || t.dtype() == kInt,
                       "tensors used as indices must be long, int, byte or bool tensors");
     if (t.dim() == 0) return apply_integer(t.item<int64_t>());
+    check_device(t);
     put(t.to(out_.view.device(), kLong));
     ++source_dim_;
+  }
+  void check_device(const Tensor& index) const {
+    const Device device = self_.device();
+    TAEDA_CHECK(index.is_cpu() || index.device() == device,
+                "indices should be either on cpu or on the same device as the indexed tensor (",
+                device, "), but got one on ", index.device());
   }
   void apply_mask(const Tensor& mask) {
     if (mask.dim() == 0) return apply_boolean(mask.item<bool>());
@@ -102,6 +109,7 @@ class Parser {
                         mask.sizes(), " at index ", j,
                         " does not match the shape of the indexed tensor ", self_.sizes(),
                         " at index ", source_dim_ + j);
+    check_device(mask);
     const Tensor coordinates = mask.nonzero().to(out_.view.device());
     for (int64_t j = 0; j < mask.dim(); ++j) put(coordinates.select(1, j));
     source_dim_ += mask.dim();
@@ -361,6 +369,7 @@ Tensor index_put(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor
 Tensor take(const Tensor& self, const Tensor& index) {
   TAEDA_CHECK_INDEX(index.dtype() == kLong, "take(): Expected a long tensor for index, but got ",
                     to_string(index.dtype()));
+  check_same_device("take", {&self, &index});
   const Tensor flat = self.reshape({-1});
   const Tensor list = index.reshape({-1});
   return flat.index({list}).view(index.sizes());

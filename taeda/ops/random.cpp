@@ -74,6 +74,8 @@ void draw_integers(const Tensor& t, int64_t from, uint64_t range, Generator& gen
 Tensor& Tensor::uniform_(double from, double to, GeneratorArg generator) const {
   TAEDA_CHECK(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from,
               " > to=", to);
+  TAEDA_CHECK(std::isfinite(to - from), "uniform_ expects a finite range, but found from=", from,
+              " and to=", to);
   return fill_random("uniform_", *this, [&](const Tensor& t) {
     draw_uniform(t, from, to, generator_for(*this, generator));
   });
@@ -184,6 +186,7 @@ Tensor& Tensor::geometric_(double p, GeneratorArg generator) const {
 
 Tensor& Tensor::cauchy_(double median, double sigma, GeneratorArg generator) const {
   check_floating("cauchy_", *this);
+  TAEDA_CHECK(sigma > 0, "cauchy_ expects sigma > 0.0, but found sigma=", sigma);
   return fill_random("cauchy_", *this, [&](const Tensor& t) {
     const Tensor u = make_tensor(t.sizes(), kDouble, t.device());
     draw_uniform(u, 0, 1, generator_for(*this, generator));

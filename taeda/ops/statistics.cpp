@@ -299,6 +299,7 @@ void check_end(const Tensor& self, const Tensor& end, int64_t dim) {
 
 Tensor diff(const Tensor& self, int64_t n, int64_t dim, const Tensor& prepend,
             const Tensor& append) {
+  TAEDA_CHECK(n >= 0, "diff: order must be non-negative but got ", n);
   TAEDA_CHECK(self.dim() >= 1, "diff expects input to be at least one-dimensional");
   const int64_t d = wrap_dim(dim, self.dim());
   check_end(self, prepend, d);

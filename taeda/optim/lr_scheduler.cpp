@@ -306,6 +306,8 @@ namespace {
 Optimizer& optimizer_of(const std::vector<std::shared_ptr<LRScheduler>>& schedulers) {
   TAEDA_CHECK_VALUE(!schedulers.empty(),
                     "ChainedScheduler expects at least one scheduler to be chained, but got none");
+  for (size_t i = 0; i < schedulers.size(); ++i)
+    TAEDA_CHECK_VALUE(schedulers[i], "ChainedScheduler: no scheduler at index ", i);
   for (size_t i = 1; i < schedulers.size(); ++i)
     TAEDA_CHECK_VALUE(&schedulers[i]->optimizer() == &schedulers[0]->optimizer(),
                       "ChainedScheduler expects all schedulers to "

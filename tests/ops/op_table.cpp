@@ -1,5 +1,5 @@
 // The generic tests: every row of the op table, every way an operation can be called.
-#include "tests/ops/op_table.h"
+#include "tests/ops/op_inputs.h"
 
 #include <gmock/gmock.h>
 
@@ -21,53 +21,6 @@ namespace taeda::testing {
 void PrintTo(const OpRow& row, std::ostream* out) { *out << row.name; }
 
 namespace {
-
-// ---- inputs ----
-
-/// A fixed sequence for each test, so that a row's numbers do not depend on the other rows.
-class Sequence {
- public:
-  explicit Sequence(const std::string& name) {
-    for (char c : name) state_ = (state_ ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
-  }
-  /// In [0, 1).
-  double next() {
-    state_ = state_ * 6364136223846793005ull + 1442695040888963407ull;
-    return static_cast<double>(state_ >> 11) * 0x1p-53;
-  }
-
- private:
-  uint64_t state_ = 0xcbf29ce484222325ull;
-};
-
-Tensor make_input(const Arg& arg, ScalarType dtype, Sequence& sequence) {
-  Tensor t = empty(arg.sizes, kDouble);
-  double* p = t.data_ptr<double>();
-  const bool whole = arg.kind != Arg::Kind::Real || is_integral(dtype, true);
-  for (int64_t i = 0; i < t.numel(); ++i) {
-    const double x = arg.low + (arg.high - arg.low) * sequence.next();
-    p[i] = !whole ? x : dtype == kByte || dtype == kBool ? std::floor(std::fabs(x)) : std::floor(x);
-  }
-  if (arg.kind == Arg::Kind::Mask) return t.to(kBool);
-  return t.to(arg.kind == Arg::Kind::Index ? kLong : dtype);
-}
-
-Tensors make_inputs(const OpRow& row, const Sample& sample, ScalarType dtype) {
-  Sequence sequence(row.name);
-  Tensors in;
-  for (const Arg& arg : sample) in.push_back(make_input(arg, dtype, sequence));
-  return in;
-}
-
-std::vector<ScalarType> dtypes_of(const OpRow& row) {
-  std::vector<ScalarType> out;
-  const auto add = [&](std::initializer_list<ScalarType> list) { out.insert(out.end(), list); };
-  if (row.dtypes & kFloats) add({kDouble, kFloat, kHalf, kBFloat16});
-  if (row.dtypes & kWide) add({kDouble, kFloat});
-  if (row.dtypes & kInts) add({kLong, kInt, kShort, kChar, kByte});
-  if (row.dtypes & kBools) add({kBool});
-  return out;
-}
 
 std::string describe(const OpRow& row, const Sample& sample, ScalarType dtype) {
   std::ostringstream out;

@@ -39,6 +39,10 @@ void RNNImplBase<Derived>::reset() {
                     "dropout should be a number in range [0, 1] representing the "
                     "probability of an element being zeroed, but got ",
                     shape_.dropout);
+  TAEDA_CHECK_VALUE(shape_.input_size > 0, "input_size must be greater than zero, but got ",
+                    shape_.input_size);
+  TAEDA_CHECK_VALUE(shape_.hidden_size > 0, "hidden_size must be greater than zero, but got ",
+                    shape_.hidden_size);
   TAEDA_CHECK_VALUE(shape_.num_layers > 0, "num_layers must be greater than zero, but got ",
                     shape_.num_layers);
   const int64_t gates = gates_of(kind_) * shape_.hidden_size,

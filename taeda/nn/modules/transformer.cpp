@@ -9,8 +9,10 @@ namespace taeda::inline v0_2::nn {
 void MultiheadAttentionImpl::reset() {
   const auto& o = options;
   const int64_t size = o.embed_dim();
-  TAEDA_CHECK_VALUE(o.num_heads() > 0 && size % o.num_heads() == 0,
-                    "embed_dim must be divisible by num_heads");
+  TAEDA_CHECK_VALUE(size > 0 && o.num_heads() > 0,
+                    "embed_dim and num_heads must be greater than 0, got embed_dim=", size,
+                    " and num_heads=", o.num_heads(), " instead");
+  TAEDA_CHECK_VALUE(size % o.num_heads() == 0, "embed_dim must be divisible by num_heads");
   const bool same = o.kdim() == size && o.vdim() == size;
   in_proj_weight = register_parameter("in_proj_weight", same ? empty({3 * size, size}) : Tensor());
   q_proj_weight = register_parameter("q_proj_weight", same ? Tensor() : empty({size, size}));

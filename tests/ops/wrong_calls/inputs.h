@@ -1,0 +1,28 @@
+// What the tables of wrong calls of operations call them with.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "taeda/nn/functional/upsampling.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/random.h"
+#include "tests/wrong_calls.h"
+
+namespace taeda::wrong {
+
+namespace F = nn::functional;
+
+inline Tensor numbers() { return arange(4.0f); }
+inline Tensor square() { return rand({4, 4}); }
+inline Tensor image() { return rand({1, 2, 6, 6}); }
+inline Tensor kernel() { return rand({3, 2, 3, 3}); }
+inline Tensor transposed_kernel() { return rand({2, 3, 3, 3}); }
+inline F::InterpolateFuncOptions to_size(std::vector<int64_t> size) {
+  return F::InterpolateFuncOptions().size(std::move(size));
+}
+inline F::InterpolateFuncOptions by_factor(double factor) {
+  return F::InterpolateFuncOptions().scale_factor(std::vector<double>{factor, 1});
+}
+
+}  // namespace taeda::wrong
