@@ -78,7 +78,7 @@ void product_into(const Tensor& out, const Tensor& a, const Tensor& b, const Ten
 
 using detail::conjugate, detail::make_result, detail::scaled;
 /// The conjugated transposed matrix (or each of a batch).
-Tensor conjugate_mT(const Tensor& t) { return conjugate(t.mT()); }
+Tensor mH_of(const Tensor& t) { return conjugate(t.mT()); }
 
 /// What an addend that should broadcast to `sizes` must satisfy; throws Layout::expand's Error.
 void check_addend(const char* what, const Tensor& self, const Tensor& mat, IntArrayRef sizes) {
@@ -93,8 +93,8 @@ void record_addmm(const char* name, const Tensor& out, const Tensor& self, const
          [a = save_if(b.requires_grad(), a, "mat1"), b = save_if(a.requires_grad(), b, "mat2"),
           beta, alpha](const Tensor& g, Needs needs) {
            return TensorVec{needs[0] ? scaled(g, beta) : Tensor(),
-                            needs[1] ? scaled(g.matmul(conjugate_mT(b.unpack())), alpha) : Tensor(),
-                            needs[2] ? scaled(conjugate_mT(a.unpack()).matmul(g), alpha) : Tensor()};
+                            needs[1] ? scaled(g.matmul(mH_of(b.unpack())), alpha) : Tensor(),
+                            needs[2] ? scaled(mH_of(a.unpack()).matmul(g), alpha) : Tensor()};
          });
 }
 
@@ -142,8 +142,8 @@ Tensor mm(const Tensor& self, const Tensor& mat2) {
     record("MmBackward0", out, {self, mat2},
            [a = save_if(mat2.requires_grad(), self),
             b = save_if(self.requires_grad(), mat2, "mat2")](const Tensor& g, Needs needs) {
-             return TensorVec{needs[0] ? g.mm(conjugate_mT(b.unpack())) : Tensor(),
-                              needs[1] ? conjugate_mT(a.unpack()).mm(g) : Tensor()};
+             return TensorVec{needs[0] ? g.mm(mH_of(b.unpack())) : Tensor(),
+                              needs[1] ? mH_of(a.unpack()).mm(g) : Tensor()};
            });
   return out;
 }
@@ -158,7 +158,7 @@ Tensor mv(const Tensor& self, const Tensor& vec) {
            [a = save_if(vec.requires_grad(), self), v = save_if(self.requires_grad(), vec, "vec")](
                const Tensor& g, Needs needs) {
              return TensorVec{needs[0] ? outer(g, conjugate(v.unpack())) : Tensor(),
-                              needs[1] ? conjugate_mT(a.unpack()).mv(g) : Tensor()};
+                              needs[1] ? mH_of(a.unpack()).mv(g) : Tensor()};
            });
   return out;
 }
@@ -173,8 +173,8 @@ Tensor bmm(const Tensor& self, const Tensor& mat2) {
     record("BmmBackward0", out, {self, mat2},
            [a = save_if(mat2.requires_grad(), self),
             b = save_if(self.requires_grad(), mat2, "mat2")](const Tensor& g, Needs needs) {
-             return TensorVec{needs[0] ? g.bmm(conjugate_mT(b.unpack())) : Tensor(),
-                              needs[1] ? conjugate_mT(a.unpack()).bmm(g) : Tensor()};
+             return TensorVec{needs[0] ? g.bmm(mH_of(b.unpack())) : Tensor(),
+                              needs[1] ? mH_of(a.unpack()).bmm(g) : Tensor()};
            });
   return out;
 }
@@ -228,7 +228,7 @@ Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Sca
          beta, alpha](const Tensor& g, Needs needs) {
           return TensorVec{needs[0] ? scaled(g, beta) : Tensor(),
                            needs[1] ? scaled(outer(g, conjugate(v.unpack())), alpha) : Tensor(),
-                           needs[2] ? scaled(conjugate_mT(a.unpack()).mv(g), alpha) : Tensor()};
+                           needs[2] ? scaled(mH_of(a.unpack()).mv(g), alpha) : Tensor()};
         });
   return out;
 }
