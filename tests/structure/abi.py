@@ -131,6 +131,8 @@ def members(body):
     for piece in body:
         if "(" in piece.split("=")[0] or re.search(r"\b(using|friend|static|typedef|return|virtual|operator|enum|requires)\b", piece):
             continue
+        while (plain := re.sub(r"<[^<>]*>", "", piece)) != piece:  # arguments of templates, the inner ones first
+            piece = plain
         for part in re.split(r",(?![^<(]*[>)])", re.sub(r"^(\s*(public|private|protected)\s*:)+", "", piece)):
             words = re.findall(r"\w+", part.split("=")[0].split("[")[0])
             if words and re.match(r"[a-zA-Z_]", words[-1]) and words[-1] not in KEYWORDS and words[-1] not in found:

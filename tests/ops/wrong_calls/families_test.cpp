@@ -52,6 +52,7 @@ bool may_be_missing(const OpRow& row, size_t k) {
       {"conv_transpose2d", {2}},
       {"conv_transpose2d.strided", {2}},
       {"conv_transpose3d", {2}},
+      {"histogram", {1}},
       {"stft", {1}},
       {"istft", {2}},
       {"scaled_dot_product_attention.where", {3}},
@@ -66,7 +67,8 @@ bool may_be_apart(const OpRow& row, size_t k) {
   // Copies go from device to device; indices on the host are taken to the tensor's device.
   static const std::set<std::string> copies = {"copy",          "copy.broadcast",
                                                "fill.tensor",   "select_scatter",
-                                               "slice_scatter", "diagonal_scatter"};
+                                               "slice_scatter", "diagonal_scatter",
+                                               "as_strided_scatter"};
   static const std::set<std::string> apart = {"index 0", "masked_select 0", "masked_fill.tensor 2"};
   return copies.contains(row.name) || apart.contains(place(row, k));
 }
