@@ -15,9 +15,9 @@ from pathlib import Path
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]((?:taeda|taeda_compat|torch)/[^>"]+)[>"]', re.M)
 NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|^\s*#(?:[^\n\\]|\\\n|\\.)*', re.S | re.M)
 TEXT = re.compile(r'R"(\w*)\(.*?\)\1"|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)+\'', re.S)
-# Macros that declare something: what they make of their argument.
+# Macros that declare something: the names that they make of their argument.
 DECLARING = {"TAEDA_MODULE": "{}", "TAEDA_MODULE_IMPL": "{}", "TAEDA_COMPAT_ENUM": "{}", "TAEDA_COMPAT_FORWARD": "{}",
-             "TAEDA_COMPAT_METHOD": "{}", "TAEDA_COMPAT_SPECIAL": "special_{}", "TAEDA_COMPAT_LINALG": "linalg_{}",
+             "TAEDA_COMPAT_METHOD": "{}", "TAEDA_COMPAT_SPECIAL": "special_{0} special_{0}_out", "TAEDA_COMPAT_LINALG": "linalg_{}",
              "TAEDA_COMPAT_FFT": "fft_{}", "TAEDA_COMPAT_OUT": "{}_out"}
 # Inner workings, and what belongs to Taeda alone.
 PRIVATE = re.compile(r"(\w*detail|testing|policy|equivalence|philox|math|rnn_cell|gpu|tracing|json)$")
@@ -114,7 +114,7 @@ def declared(head):
         return ["operator" + match.group(1)]
     if match := re.match(r"([A-Z][A-Z0-9_]+)\((\w+)", head):
         form = DECLARING.get(match.group(1))
-        return [form.format(match.group(2))] if form else []
+        return form.format(match.group(2)).split() if form else []
     before = re.split(r"[({=]", without_angles(head), maxsplit=1)[0]
     match = re.search(r"(\w+)\s*(\[[^\]]*\])?\s*$", before)
     # A member that is defined out of its class has a qualified name.
