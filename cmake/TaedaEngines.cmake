@@ -8,7 +8,7 @@ function(taeda_add_engine name)
   set_target_properties(taeda_${name} PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib INSTALL_RPATH "$ORIGIN")
   target_link_libraries(taeda_${name} PRIVATE taeda taeda_build_flags taeda_hardening
-                        taeda_checked_containers ${engine_LIBRARIES} Threads::Threads)
+                        taeda_stack_protector taeda_checked_containers ${engine_LIBRARIES} Threads::Threads)
 endfunction()
 
 # Process groups over TCP.

@@ -27,7 +27,8 @@ if(TAEDA_WITH_GRPC)
   target_include_directories(taeda_grpc_messages SYSTEM PUBLIC ${out} ${GRPC_INCLUDE_DIR})
   target_link_libraries(taeda_grpc_messages PUBLIC taeda ${GRPCXX_LIBRARY} ${GRPC_LIBRARY} ${GPR_LIBRARY}
                                                    protobuf::libprotobuf OpenSSL::Crypto Threads::Threads
-                                            PRIVATE taeda_build_flags taeda_hardening taeda_checked_containers)
+                                            PRIVATE taeda_build_flags taeda_hardening taeda_stack_protector
+                                                    taeda_checked_containers)
   if(TARGET absl::synchronization)  # which gRPC's headers use
     target_link_libraries(taeda_grpc_messages PUBLIC absl::synchronization)
   endif()
