@@ -1,6 +1,7 @@
 #include "taeda/distributions/combined.h"
 
 #include "taeda/base/error.h"
+#include "taeda/distributions/normal.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
@@ -154,6 +155,32 @@ Tensor TransformedDistribution::quantile(const Tensor& probability) const {
   const Tensor below = where(falls(), probability.neg().add(1), probability);
   return (*transform_)(base_->icdf(below));
 }
+
+namespace {
+
+Normal of_vectors(Parameter loc, Parameter scale, std::optional<bool> validate_args) {
+  Normal normal(std::move(loc), std::move(scale), validate_args);
+  return normal.batch_shape().empty() ? normal.expand({1}) : normal;
+}
+
+const TransformPtr& broken_stick() {
+  static const TransformPtr transform = transforms::stick_breaking();
+  return transform;
+}
+
+const Normal& normal_of(const Distribution& independent) {
+  return dynamic_cast<const Normal&>(dynamic_cast<const Independent&>(independent).base());
+}
+
+}  // namespace
+
+/// All share one transform, so that two of them have a divergence.
+LogisticNormal::LogisticNormal(Parameter loc, Parameter scale, Validate validate_args)
+    : DistributionOf(of_vectors(std::move(loc), std::move(scale), validate_args), broken_stick(),
+                     validate_args) {}
+
+const Tensor& LogisticNormal::loc() const { return normal_of(base()).loc(); }
+const Tensor& LogisticNormal::scale() const { return normal_of(base()).scale(); }
 
 MixtureSameFamily::MixtureSameFamily(Categorical mixture, AnyDistribution components,
                                      Validate validate_args)

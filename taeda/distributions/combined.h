@@ -78,6 +78,15 @@ class TransformedDistribution : public DistributionOf<TransformedDistribution> {
   TransformPtr transform_;
 };
 
+/// Weights [..., n + 1] that add up to 1, of n normal numbers by stick breaking: `loc` and `scale`
+/// [..., n] (numbers are one).
+class LogisticNormal : public DistributionOf<LogisticNormal, TransformedDistribution> {
+ public:
+  LogisticNormal(Parameter loc, Parameter scale, Validate validate_args = {});
+  const Tensor& loc() const;
+  const Tensor& scale() const;
+};
+
 /// One of k distributions, chosen by a Categorical: the last batch dimension of `components` has
 /// size k, that of `mixture` the others.
 class MixtureSameFamily : public DistributionOf<MixtureSameFamily> {

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "taeda/base/error.h"
+#include "taeda/distributions/numbers.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
@@ -49,6 +50,11 @@ Tensor is_integer(const Tensor& value) {
 
 /// Whether sums of probabilities are 1, but for rounding.
 Tensor adds_to_one(const Tensor& value) { return value.sum({-1}).sub(1).abs().lt(1e-6); }
+
+Tensor is_cholesky(const Tensor& value) {
+  const Tensor triangular = value.tril().ne(value).sum({-2, -1}).eq(0);
+  return triangular.logical_and(value.diagonal(0, -2, -1).le(0).sum({-1}).eq(0));
+}
 
 }  // namespace
 
@@ -185,10 +191,16 @@ Constraint multinomial(Parameter total) {
 }
 
 Constraint lower_cholesky() {
-  return {"LowerCholesky()",
+  return {"LowerCholesky()", [](const Tensor& v, const Bounds&) { return is_cholesky(v); }, {}, 2};
+}
+
+Constraint corr_cholesky() {
+  return {"CorrCholesky()",
           [](const Tensor& v, const Bounds&) {
-            const Tensor triangular = v.tril().ne(v).sum({-2, -1}).eq(0);
-            return triangular.logical_and(v.diagonal(0, -2, -1).le(0).sum({-1}).eq(0));
+            // Rounding of a sum of as many squares as there are rows.
+            const double tolerance = epsilon_of(v.dtype()) * static_cast<double>(v.size(-1)) * 10;
+            const Tensor off = v.square().sum({-1}).sqrt().sub(1).abs().gt(tolerance);
+            return is_cholesky(v).logical_and(off.sum({-1}).eq(0));
           },
           {},
           2};

@@ -69,6 +69,8 @@ Constraint one_hot();
 Constraint multinomial(Parameter total);
 /// Lower triangular matrices with positive diagonal.
 Constraint lower_cholesky();
+/// Lower triangular matrices with positive diagonal, whose rows have length 1.
+Constraint corr_cholesky();
 /// Symmetric matrices with positive eigenvalues.
 Constraint positive_definite();
 

@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "taeda/distributions/binary.h"
+#include "taeda/distributions/continuous_bernoulli.h"
 #include "taeda/distributions/gamma.h"
 #include "taeda/distributions/kl_formulas.h"
 #include "taeda/distributions/location_scale.h"
@@ -38,6 +39,11 @@ Tensor cross_entropy(const Tensor& mean, const Tensor& mean_log, const Gamma& q)
 Tensor cross_entropy(const Tensor& mean, const Tensor& mean_exp, const Gumbel& q) {
   const Tensor z = mean.sub(q.loc()).div(q.scale());
   return q.scale().log().add(z).add(q.loc().div(q.scale()).exp().mul(mean_exp));
+}
+
+/// For a continuous Bernoulli one the mean.
+Tensor cross_entropy(const Distribution& p, const ContinuousBernoulli& q) {
+  return q.cross_entropy(p.mean());
 }
 
 /// KL(p || q) of a p that has an entropy, for those q of which a cross entropy with p is known.
@@ -94,9 +100,16 @@ Tensor of_uniform_and_pareto(const Uniform& p, const Pareto& q) {
   return result.masked_fill(p.low().lt(q.scale()), INFINITY);
 }
 
-Tensor of_beta_and_uniform(const Beta& p, const Uniform& q) {
+/// Of values in [0, 1].
+template <class P>
+Tensor of_units_and_uniform(const P& p, const Uniform& q) {
   const Tensor result = q.entropy().sub(p.entropy());
   return result.masked_fill(q.low().gt(0).logical_or(q.high().lt(1)), INFINITY);
+}
+
+Tensor of_uniform_and_continuous_bernoulli(const Uniform& p, const ContinuousBernoulli& q) {
+  const Tensor result = cross_entropy(p, q).sub(p.entropy());
+  return result.masked_fill(p.low().lt(0).logical_or(p.high().gt(1)), INFINITY);
 }
 
 Tensor of_exponential_and_gumbel(const Exponential& p, const Gumbel& q) {
@@ -139,6 +152,10 @@ void add_divergences_of_mixed_pairs(Divergences& all) {
   by_moments<Beta, Exponential>(all);
   by_moments<Gamma, Exponential>(all);
   by_moments<Pareto, Exponential>(all);
+  by_moments<Beta, ContinuousBernoulli>(all);
+  by_moments<ContinuousBernoulli, ContinuousBernoulli>(all);
+  by_moments<ContinuousBernoulli, Normal>(all);
+  by_moments<ContinuousBernoulli, Exponential>(all);
   with_gamma<Beta>(all);
   with_gamma<Exponential>(all);
   with_gamma<Pareto>(all);
@@ -146,35 +163,44 @@ void add_divergences_of_mixed_pairs(Divergences& all) {
   all.add<Uniform, Gamma>(of_uniform_and_gamma);
   all.add<Uniform, Gumbel>(of_uniform_and_gumbel);
   all.add<Uniform, Pareto>(of_uniform_and_pareto);
-  all.add<Beta, Uniform>(of_beta_and_uniform);
+  all.add<Beta, Uniform>(of_units_and_uniform<Beta>);
+  all.add<ContinuousBernoulli, Uniform>(of_units_and_uniform<ContinuousBernoulli>);
+  all.add<Uniform, ContinuousBernoulli>(of_uniform_and_continuous_bernoulli);
   all.add<Exponential, Gumbel>(of_exponential_and_gumbel);
   all.add<Gamma, Gumbel>(of_gamma_and_gumbel);
   all.add<Normal, Gumbel>(of_normal_and_gumbel);
   all.add<Normal, Laplace>(of_normal_and_laplace);
   // Where p has values that q has not.
   infinite<Beta, Pareto>(all);
+  infinite<ContinuousBernoulli, Pareto>(all);
   infinite<Exponential, Beta>(all);
+  infinite<Exponential, ContinuousBernoulli>(all);
   infinite<Exponential, Pareto>(all);
   infinite<Exponential, Uniform>(all);
   infinite<Gamma, Beta>(all);
+  infinite<Gamma, ContinuousBernoulli>(all);
   infinite<Gamma, Pareto>(all);
   infinite<Gamma, Uniform>(all);
   infinite<Gumbel, Beta>(all);
+  infinite<Gumbel, ContinuousBernoulli>(all);
   infinite<Gumbel, Exponential>(all);
   infinite<Gumbel, Gamma>(all);
   infinite<Gumbel, Pareto>(all);
   infinite<Gumbel, Uniform>(all);
   infinite<Laplace, Beta>(all);
+  infinite<Laplace, ContinuousBernoulli>(all);
   infinite<Laplace, Exponential>(all);
   infinite<Laplace, Gamma>(all);
   infinite<Laplace, Pareto>(all);
   infinite<Laplace, Uniform>(all);
   infinite<Normal, Beta>(all);
+  infinite<Normal, ContinuousBernoulli>(all);
   infinite<Normal, Exponential>(all);
   infinite<Normal, Gamma>(all);
   infinite<Normal, Pareto>(all);
   infinite<Normal, Uniform>(all);
   infinite<Pareto, Beta>(all);
+  infinite<Pareto, ContinuousBernoulli>(all);
   infinite<Pareto, Uniform>(all);
   infinite<Poisson, Bernoulli>(all);
   infinite<Poisson, Binomial>(all);

@@ -7,6 +7,7 @@
 #include "taeda/distributions/gamma.h"
 #include "taeda/distributions/kl_formulas.h"
 #include "taeda/distributions/location_scale.h"
+#include "taeda/distributions/low_rank_normal.h"
 #include "taeda/distributions/normal.h"
 #include "taeda/distributions/positive.h"
 #include "taeda/ops/arithmetic.h"
@@ -56,6 +57,14 @@ Tensor of_multivariate_normals(const MultivariateNormal& p, const MultivariateNo
   const Tensor squares = spread.square().sum({-2, -1}).add(distance.square().sum({-2, -1}));
   const auto d = static_cast<double>(p.event_shape()[0]);
   return log_det(l).sub(log_det(p.scale_tril())).add(squares.sub(d).mul(0.5));
+}
+
+const MultivariateNormal& dense(const MultivariateNormal& p) { return p; }
+MultivariateNormal dense(const LowRankMultivariateNormal& p) { return p.dense(); }
+
+template <class P, class Q>
+void of_whole_covariances(Divergences& all) {
+  all.add<P, Q>([](const P& p, const Q& q) { return of_multivariate_normals(dense(p), dense(q)); });
 }
 
 Tensor of_laplaces(const Laplace& p, const Laplace& q) {
@@ -176,6 +185,9 @@ void add_divergences_of_reals(Divergences& all) {
   all.add<LogNormal, LogNormal>(of_log_normals);
   all.add<HalfNormal, HalfNormal>(of_half_normals);
   all.add<MultivariateNormal, MultivariateNormal>(of_multivariate_normals);
+  of_whole_covariances<MultivariateNormal, LowRankMultivariateNormal>(all);
+  of_whole_covariances<LowRankMultivariateNormal, MultivariateNormal>(all);
+  of_whole_covariances<LowRankMultivariateNormal, LowRankMultivariateNormal>(all);
   all.add<Laplace, Laplace>(of_laplaces);
   all.add<Uniform, Uniform>(of_uniforms);
   all.add<Cauchy, Cauchy>(of_cauchys);

@@ -124,6 +124,62 @@ Tensor Pareto::quantile(const Tensor& probability) const {
   return probability.neg().log1p().neg().div(alpha()).exp().mul(scale());
 }
 
+GeneralizedPareto::GeneralizedPareto(Parameter loc, Parameter scale, Parameter concentration,
+                                     Validate validate_args)
+    : DistributionOf("GeneralizedPareto",
+                     {{"loc", std::move(loc), constraints::real()},
+                      {"scale", std::move(scale), constraints::positive()},
+                      {"concentration", std::move(concentration), constraints::real()}},
+                     validate_args) {}
+
+Tensor GeneralizedPareto::is_exponential() const { return concentration().abs().le(1e-8); }
+Tensor GeneralizedPareto::divisor() const {
+  return concentration().masked_fill(is_exponential(), 1);
+}
+
+Tensor GeneralizedPareto::entropy() const { return scale().log().add(concentration()).add(1); }
+
+Tensor GeneralizedPareto::mean() const {
+  const Tensor finite = concentration().lt(1);
+  const Tensor result = loc().add(scale().div(concentration().neg().add(1)));
+  return result.masked_fill(finite.logical_not(), NAN);
+}
+
+Tensor GeneralizedPareto::variance() const {
+  const Tensor finite = concentration().lt(0.5), rest = concentration().neg().add(1);
+  const Tensor result = scale().div(rest).square().div(concentration().mul(-2).add(1));
+  return result.masked_fill(finite.logical_not(), NAN);
+}
+
+Constraint GeneralizedPareto::support() const {
+  const Tensor end = loc().sub(scale().div(divisor()));
+  return constraints::interval(
+      loc(), end.masked_fill(concentration().ge(0).logical_or(is_exponential()), INFINITY));
+}
+
+Tensor GeneralizedPareto::log_survival(const Tensor& value) const {
+  const Tensor z = value.sub(loc()).div(scale());
+  return where(is_exponential(), z.neg(), divisor().mul(z).log1p().div(divisor()).neg());
+}
+
+Tensor GeneralizedPareto::log_density(const Tensor& value) const {
+  return log_survival(value).mul(concentration().add(1)).sub(scale().log());
+}
+
+Tensor GeneralizedPareto::cumulative(const Tensor& value) const {
+  return log_survival(value).expm1().neg();
+}
+
+Tensor GeneralizedPareto::quantile(const Tensor& probability) const {
+  const Tensor log_rest = probability.neg().log1p();
+  const Tensor bent = divisor().neg().mul(log_rest).expm1().div(divisor());
+  return where(is_exponential(), log_rest.neg(), bent).mul(scale()).add(loc());
+}
+
+Tensor GeneralizedPareto::draw(IntArrayRef shape, Generator* generator) const {
+  return quantile(uniform_like(loc(), shape, 0, 1, generator));
+}
+
 Kumaraswamy::Kumaraswamy(Parameter concentration1, Parameter concentration0, Validate validate_args)
     : DistributionOf("Kumaraswamy",
                      {{"concentration1", std::move(concentration1), constraints::positive()},

@@ -1,5 +1,5 @@
-// Distributions of positive numbers, and of those in an interval, by powers and logarithms of
-// simpler ones.
+// Distributions of positive numbers, and of those in an interval or beyond a threshold, by powers
+// and logarithms of simpler ones.
 #pragma once
 
 #include "taeda/distributions/distribution.h"
@@ -67,6 +67,40 @@ class Pareto : public DistributionOf<Pareto> {
   Tensor log_density(const Tensor& value) const override;
   Tensor cumulative(const Tensor& value) const override;
   Tensor quantile(const Tensor& probability) const override;
+};
+
+/// Generalized Pareto: what exceeds a high threshold `loc`. Exponential for a concentration of 0, a
+/// power's tail above, bounded by loc - scale / concentration below.
+class GeneralizedPareto : public DistributionOf<GeneralizedPareto> {
+ public:
+  GeneralizedPareto(Parameter loc, Parameter scale, Parameter concentration,
+                    Validate validate_args = {});
+  const Tensor& loc() const { return argument(0); }
+  const Tensor& scale() const { return argument(1); }
+  const Tensor& concentration() const { return argument(2); }
+
+  bool has_rsample() const override { return true; }
+  Tensor entropy() const override;
+  /// NaN for concentrations from 1 on.
+  Tensor mean() const override;
+  Tensor mode() const override { return loc(); }
+  /// NaN for concentrations from 1/2 on.
+  Tensor variance() const override;
+  Constraint support() const override;
+
+ protected:
+  Tensor draw(IntArrayRef shape, Generator* generator) const override;
+  Tensor log_density(const Tensor& value) const override;
+  Tensor cumulative(const Tensor& value) const override;
+  Tensor quantile(const Tensor& probability) const override;
+
+ private:
+  /// What P(x > value) is exp of: -log(1 + concentration z) / concentration, z = (value - loc) /
+  /// scale.
+  Tensor log_survival(const Tensor& value) const;
+  Tensor is_exponential() const;
+  /// The concentration, 1 instead of 0.
+  Tensor divisor() const;
 };
 
 /// Kumaraswamy: numbers in (0, 1) much like Beta's, with a closed cdf.

@@ -68,6 +68,10 @@ TEST(Distribution, DrawsHaveTheStatedMoments) {
   check(D::Weibull(2, 1.5));
   check(D::Pareto(1, 9));
   check(D::Kumaraswamy(2, 3));
+  check(D::GeneralizedPareto(1, 2, 0.1));
+  check(D::GeneralizedPareto(1, 2, -0.4));
+  check(D::ContinuousBernoulli(0.9));
+  check(D::ContinuousBernoulli(0.5));
   check(D::Gamma(0.4, 2));
   check(D::Gamma(30, 2));
   check(D::Beta(0.7, 2));
@@ -83,6 +87,35 @@ TEST(Distribution, DrawsHaveTheStatedMoments) {
   check(D::NegativeBinomial(4.5, 0.3));
   check(D::Poisson(0.7));
   check(D::Poisson(70));
+}
+
+/// Their variance is 1 less the mean of cos(x - loc).
+TEST(Distribution, DrawsOfAnglesLieAroundTheirPlace) {
+  manual_seed(1);
+  for (const double concentration : {1e-6, 0.3, 4.0, 500.0}) {
+    const D::VonMises d(tensor(3.0, kDouble), tensor(concentration, kDouble));
+    const Tensor x = d.sample({20'000});
+    EXPECT_TRUE(x.ge(-M_PI).logical_and(x.lt(M_PI)).all().item<bool>());
+    const double spread = 1 - x.sub(3.0).cos().mean().item<double>();
+    EXPECT_NEAR(spread, d.variance().item<double>(), 0.02 * spread + 0.01) << concentration;
+  }
+}
+
+TEST(Distribution, DrawsOfMatricesHaveTheStatedMoments) {
+  manual_seed(2);
+  const Tensor covariance = tensor({{2.0, 0.5}, {0.5, 1.0}}, kDouble);
+  for (const D::Wishart& d :
+       {D::Wishart(3.5, covariance), D::Wishart(3.5, D::Precision(linalg::inv(covariance))),
+        D::Wishart(3.5, D::ScaleTril(linalg::cholesky(covariance)))}) {
+    const Tensor x = d.sample({20'000});
+    EXPECT_TRUE(allclose(x.mean(0), d.mean(), 0.05, 0.05)) << x.mean(0);
+    EXPECT_TRUE(allclose(x.var(0), d.variance(), 0.1, 0.1)) << x.var(0);
+  }
+  const Tensor factors = D::LKJCholesky(3, 1.0).sample({20'000});
+  const Tensor correlations = factors.matmul(factors.transpose(-2, -1));
+  EXPECT_TRUE(allclose(correlations.mean(0), eye(3), 0, 0.03));
+  // Of three uniform ones each has the variance 1 / (2 concentration + dim - 1).
+  EXPECT_NEAR(correlations.select(1, 2).select(1, 0).var(0).item<double>(), 0.25, 0.02);
 }
 
 TEST(Distribution, DrawsOfOneDeviceAreThoseOfAnother) {
@@ -162,6 +195,11 @@ TEST(Distribution, LogProbIsDifferentiable) {
   check([](Tensor a, Tensor b) { return D::Weibull(a, b); }, value);
   check([](Tensor a, Tensor b) { return D::StudentT(a, b, 1); }, value);
   check([](Tensor a, Tensor b) { return D::RelaxedBernoulli(a, b); }, value);
+  check([](Tensor a, Tensor b) { return D::VonMises(a, b); }, value);
+  check([](Tensor a, Tensor b) { return D::GeneralizedPareto(a.mul(0.1), b, a); }, value);
+  check([](Tensor a, Tensor b) { return D::ContinuousBernoulli(a.mul(b)); }, value);
+  check([](Tensor a, Tensor b) { return D::LowRankMultivariateNormal(a, b.unsqueeze(1), b); },
+        value);
   check([](Tensor a, Tensor b) { return D::NegativeBinomial(a, b); }, tensor({2.0, 1.0}, kDouble));
 }
 
@@ -183,6 +221,14 @@ TEST(Distribution, WrongParametersAreNamed) {
   EXPECT_THAT(error_of([] { D::MultivariateNormal(zeros({2}), eye(3)); }), HasSubstr("[3, 3]"));
   EXPECT_THAT(error_of([] { D::Normal(zeros({2}), ones({3})); }),
               HasSubstr("size of tensor a (2) must match the size of tensor b (3)"));
+  EXPECT_THAT(error_of([] { D::LKJCholesky(1); }), HasSubstr("Found dim=1"));
+  EXPECT_THAT(error_of([] { D::Wishart(1.0, eye(2)); }),
+              AllOf(HasSubstr("df=1"), HasSubstr("greater than ndim - 1 = 1")));
+  EXPECT_THAT(error_of([] { D::Wishart(3.0, ones({2})); }), HasSubstr("has shape [2]"));
+  EXPECT_THAT(error_of([] {
+                D::LowRankMultivariateNormal(zeros({3}), ones({2, 1}), ones({3}));
+              }),
+              AllOf(HasSubstr("3 x m"), HasSubstr("[2, 1]")));
   EXPECT_THAT(error_of([] { D::Geometric(0); }), HasSubstr("positive"));
   EXPECT_THROW(D::Normal(NAN, 1), ValueError);
   EXPECT_NO_THROW(D::Normal(0, -1, false));
@@ -226,6 +272,10 @@ TEST(Distribution, DivergencesAreFoundByBaseClassesAndCanBeAdded) {
   D::register_kl<Shifted, Shifted>([](const Shifted&, const Shifted&) { return tensor(42.0); });
   EXPECT_EQ(D::kl_divergence(p, q).item<double>(), 42);
   EXPECT_DOUBLE_EQ(D::kl_divergence(p, D::Normal(3, 1)).item<double>(), 2);
+  EXPECT_NEAR(D::kl_divergence(D::ContinuousBernoulli(0.5), D::Uniform(0, 1)).item<double>(), 0,
+              1e-6);
+  const D::LogisticNormal narrow(zeros({2}), 1.0), wide(zeros({2}), 2.0);
+  EXPECT_NEAR(D::kl_divergence(narrow, wide).item<double>(), 2 * (std::log(2.0) - 0.375), 1e-6);
 }
 
 TEST(Transforms, InvertAndMeasureThemselves) {

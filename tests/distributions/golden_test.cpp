@@ -52,6 +52,11 @@ Cases of_reals() {
       {"HalfCauchy", asked(D::HalfCauchy(kScale), kPositive)},
       {"Gumbel", asked(D::Gumbel(kLoc, kScale), kReals)},
       {"StudentT", asked(D::StudentT(t({3.0, 4.5}), kLoc, kScale), kReals)},
+      {"VonMises", asked(D::VonMises(kLoc, kScale), kReals)},
+      {"LowRankMultivariateNormal",
+       asked(D::LowRankMultivariateNormal(loc3, t({{1.0, 0.2}, {-0.5, 0.7}, {0.3, 0.4}}),
+                                          t({0.5, 1.0, 2.0})),
+             kVectors)},
       {"Independent", asked(D::Independent(D::Normal(loc3, t({2.0, 0.3, 1.0})), 1), kVectors)},
   };
 }
@@ -62,6 +67,13 @@ Cases of_positive_numbers() {
       {"Exponential", asked(D::Exponential(kScale), kPositive)},
       {"Weibull", asked(D::Weibull(kScale, shapes), kPositive)},
       {"Pareto", asked(D::Pareto(t({0.2, 0.3}), t({3.0, 2.5})), kPositive)},
+      {"GeneralizedPareto",
+       asked(D::GeneralizedPareto(t({0.1, 0.3}), kScale, t({0.2, -0.3})), units)},
+      {"GeneralizedPareto exponential",
+       asked(D::GeneralizedPareto(t({0.1, 0.3}), kScale, t({0.0, 0.7})), units)},
+      {"ContinuousBernoulli", asked(D::ContinuousBernoulli(t({0.3, 0.8})), units)},
+      {"ContinuousBernoulli logits",
+       asked(D::ContinuousBernoulli(D::Logits(t({0.3, -0.001}))), units)},
       {"Kumaraswamy", asked(D::Kumaraswamy(t({2.0, 1.3}), shapes), units)},
       {"Gamma", asked(D::Gamma(kScale, shapes), kPositive)},
       {"Chi2", asked(D::Chi2(t({2.0, 5.0})), kPositive)},
@@ -96,6 +108,17 @@ Cases of_outcomes() {
   };
 }
 
+Cases of_matrices() {
+  const Tensor covariance = t({{2.0, 0.5, 0.1}, {0.5, 1.5, -0.3}, {0.1, -0.3, 1.0}});
+  const Tensor correlations = t({{{1.0, 0.5, 0.1}, {0.5, 1.0, -0.3}, {0.1, -0.3, 1.0}},
+                                 {{1.0, -0.2, 0.4}, {-0.2, 1.0, 0.6}, {0.4, 0.6, 1.0}}});
+  return {
+      {"LKJCholesky", asked(D::LKJCholesky(3, t({0.7, 2.5})), linalg::cholesky(correlations))},
+      {"Wishart",
+       asked(D::Wishart(t({4.5, 5.0}), covariance), stack({covariance, eye(3, kDouble)}))},
+  };
+}
+
 Cases of_others() {
   const D::Normal normal(kLoc, kScale);
   using namespace D::transforms;
@@ -105,6 +128,7 @@ Cases of_others() {
       {"Transformed",
        asked(D::TransformedDistribution(normal, {D::transforms::sigmoid(), affine(1.0, -3.0)}),
              t({-0.7, 0.3}))},
+      {"LogisticNormal", asked(D::LogisticNormal(t({{0.5, -1.0}, {0.2, 0.1}}), kScale), kWeights)},
       {"StickBreaking", asked(D::TransformedDistribution(normal, stick_breaking()), kWeights)},
       {"Tanh", asked(D::TransformedDistribution(normal, D::transforms::tanh()), t({-0.7, 0.3}))},
       {"Power", asked(D::TransformedDistribution(D::Exponential(kScale),
@@ -116,7 +140,8 @@ Cases of_others() {
 const Cases& cases() {
   static const Cases all = [] {
     Cases result;
-    for (Cases some : {of_reals(), of_positive_numbers(), of_outcomes(), of_others()})
+    for (Cases some :
+         {of_reals(), of_positive_numbers(), of_outcomes(), of_matrices(), of_others()})
       result.merge(some);
     return result;
   }();
