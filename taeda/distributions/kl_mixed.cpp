@@ -139,38 +139,8 @@ Tensor of_normal_and_laplace(const Normal& p, const Laplace& q) {
   return q.scale().mul(2).log().add(p.scale().div(q.scale()).mul(distance)).sub(p.entropy());
 }
 
-}  // namespace
-
-void add_divergences_of_mixed_pairs(Divergences& all) {
-  by_moments<Beta, Normal>(all);
-  by_moments<Exponential, Normal>(all);
-  by_moments<Gamma, Normal>(all);
-  by_moments<Gumbel, Normal>(all);
-  by_moments<Laplace, Normal>(all);
-  by_moments<Pareto, Normal>(all);
-  by_moments<Uniform, Normal>(all);
-  by_moments<Beta, Exponential>(all);
-  by_moments<Gamma, Exponential>(all);
-  by_moments<Pareto, Exponential>(all);
-  by_moments<Beta, ContinuousBernoulli>(all);
-  by_moments<ContinuousBernoulli, ContinuousBernoulli>(all);
-  by_moments<ContinuousBernoulli, Normal>(all);
-  by_moments<ContinuousBernoulli, Exponential>(all);
-  with_gamma<Beta>(all);
-  with_gamma<Exponential>(all);
-  with_gamma<Pareto>(all);
-  all.add<Uniform, Exponential>(of_uniform_and_exponential);
-  all.add<Uniform, Gamma>(of_uniform_and_gamma);
-  all.add<Uniform, Gumbel>(of_uniform_and_gumbel);
-  all.add<Uniform, Pareto>(of_uniform_and_pareto);
-  all.add<Beta, Uniform>(of_units_and_uniform<Beta>);
-  all.add<ContinuousBernoulli, Uniform>(of_units_and_uniform<ContinuousBernoulli>);
-  all.add<Uniform, ContinuousBernoulli>(of_uniform_and_continuous_bernoulli);
-  all.add<Exponential, Gumbel>(of_exponential_and_gumbel);
-  all.add<Gamma, Gumbel>(of_gamma_and_gumbel);
-  all.add<Normal, Gumbel>(of_normal_and_gumbel);
-  all.add<Normal, Laplace>(of_normal_and_laplace);
-  // Where p has values that q has not.
+/// Of pairs where p has values that q has not.
+void add_infinite(Divergences& all) {
   infinite<Beta, Pareto>(all);
   infinite<ContinuousBernoulli, Pareto>(all);
   infinite<Exponential, Beta>(all);
@@ -205,6 +175,40 @@ void add_divergences_of_mixed_pairs(Divergences& all) {
   infinite<Poisson, Bernoulli>(all);
   infinite<Poisson, Binomial>(all);
   infinite<Uniform, Beta>(all);
+}
+
+}  // namespace
+
+void add_divergences_of_mixed_pairs(Divergences& all) {
+  by_moments<Beta, Normal>(all);
+  by_moments<Exponential, Normal>(all);
+  by_moments<Gamma, Normal>(all);
+  by_moments<Gumbel, Normal>(all);
+  by_moments<Laplace, Normal>(all);
+  by_moments<Pareto, Normal>(all);
+  by_moments<Uniform, Normal>(all);
+  by_moments<Beta, Exponential>(all);
+  by_moments<Gamma, Exponential>(all);
+  by_moments<Pareto, Exponential>(all);
+  by_moments<Beta, ContinuousBernoulli>(all);
+  by_moments<ContinuousBernoulli, ContinuousBernoulli>(all);
+  by_moments<ContinuousBernoulli, Normal>(all);
+  by_moments<ContinuousBernoulli, Exponential>(all);
+  with_gamma<Beta>(all);
+  with_gamma<Exponential>(all);
+  with_gamma<Pareto>(all);
+  all.add<Uniform, Exponential>(of_uniform_and_exponential);
+  all.add<Uniform, Gamma>(of_uniform_and_gamma);
+  all.add<Uniform, Gumbel>(of_uniform_and_gumbel);
+  all.add<Uniform, Pareto>(of_uniform_and_pareto);
+  all.add<Beta, Uniform>(of_units_and_uniform<Beta>);
+  all.add<ContinuousBernoulli, Uniform>(of_units_and_uniform<ContinuousBernoulli>);
+  all.add<Uniform, ContinuousBernoulli>(of_uniform_and_continuous_bernoulli);
+  all.add<Exponential, Gumbel>(of_exponential_and_gumbel);
+  all.add<Gamma, Gumbel>(of_gamma_and_gumbel);
+  all.add<Normal, Gumbel>(of_normal_and_gumbel);
+  all.add<Normal, Laplace>(of_normal_and_laplace);
+  add_infinite(all);
 }
 
 }  // namespace taeda::inline v0_2::distributions
