@@ -8,3 +8,5 @@
 #endif
 
 #define TAEDA_ALWAYS_INLINE inline __attribute__((always_inline))
+/// For long functions that several kernels call.
+#define TAEDA_NOINLINE __attribute__((noinline))

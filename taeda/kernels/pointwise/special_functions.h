@@ -1,6 +1,7 @@
 // Formulas of higher transcendental functions. Each family is one formula with the function as its
 // parameter: beside their cost the choice costs nothing, and every dtype has one kernel for all.
-// They compute in double.
+// They compute in double, and are called rather than inlined: a GPU's compiler would repeat each
+// for every dtype, access and element of a pack, for minutes.
 #pragma once
 
 #include "taeda/kernels/bessel.h"
@@ -41,7 +42,7 @@ struct SpecialOfOne {
   SpecialFunction function = SpecialFunction::AiryAi;
 
   TAEDA_HD float operator()(float x) const { return static_cast<float>((*this)(double(x))); }
-  TAEDA_HD double operator()(double x) const {
+  TAEDA_NOINLINE TAEDA_HD double operator()(double x) const {
     switch (function) {
       case SpecialFunction::AiryAi: return math::airy_ai(x);
       case SpecialFunction::BesselJ0: return math::bessel_j(0, x);
@@ -80,7 +81,7 @@ struct SpecialOfTwo {
   TAEDA_HD float operator()(float a, float b) const {
     return static_cast<float>((*this)(double(a), double(b)));
   }
-  TAEDA_HD double operator()(double a, double b) const {
+  TAEDA_NOINLINE TAEDA_HD double operator()(double a, double b) const {
     if (function == SpecialPair::Zeta) return math::hurwitz_zeta(a, b);
     return math::incomplete_gamma(a, b, function == SpecialPair::GammaInc);
   }
@@ -98,7 +99,7 @@ struct OrthogonalPolynomial {
   TAEDA_HD float operator()(float x, float n) const {
     return static_cast<float>((*this)(double(x), double(n)));
   }
-  TAEDA_HD double operator()(double x, double n) const {
+  TAEDA_NOINLINE TAEDA_HD double operator()(double x, double n) const {
     return math::polynomial(polynomial, shifted ? 2 * x - 1 : x, n);
   }
 };
