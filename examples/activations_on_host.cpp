@@ -8,6 +8,7 @@
 
 #include <iostream>
 
+#include "arguments.h"
 #include "taeda/autograd/graph.h"
 
 namespace {
@@ -20,22 +21,13 @@ struct Settings {
 };
 
 Settings parse(int argc, char** argv) {
-  Settings s;
-  TAEDA_CHECK_VALUE(argc % 2 == 1, "every option takes a value; the last one, ", argv[argc - 1],
-                    ", has none");
-  for (int i = 1; i + 1 < argc; i += 2) {
-    const std::string name = argv[i];
-    int64_t* number = name == "--layers"  ? &s.layers
-                      : name == "--batch" ? &s.batch
-                      : name == "--width" ? &s.width
-                                          : nullptr;
-    TAEDA_CHECK_VALUE(number || name == "--device", "unknown option ", name);
-    if (number)
-      *number = std::stoll(argv[i + 1]);
-    else
-      s.device = argv[i + 1];
-  }
-  return s;
+  const Settings s;
+  const examples::Arguments given(argc, argv,
+                                  {{"device", s.device},
+                                   {"layers", std::to_string(s.layers)},
+                                   {"batch", std::to_string(s.batch)},
+                                   {"width", std::to_string(s.width)}});
+  return {given["device"], given.number("layers"), given.number("batch"), given.number("width")};
 }
 
 struct Step {

@@ -10,39 +10,29 @@
 
 #include <algorithm>
 #include <iostream>
-#include <sstream>
+
+#include "arguments.h"
 
 namespace {
 
 using namespace taeda;
 
 struct Settings {
-  std::string hardware = "h100";
-  std::vector<int> devices = {1, 2, 4};
-  int64_t batch = 2048, width = 1024, layers = 4, steps = 2;
+  std::string hardware;
+  std::vector<int64_t> devices;
+  int64_t batch, width, layers, steps;
 };
 
 Settings parse(int argc, char** argv) {
-  Settings s;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    const std::string name = argv[i], value = argv[i + 1];
-    if (name == "--devices") {
-      s.devices.clear();
-      std::istringstream parts(value);
-      for (std::string part; std::getline(parts, part, ',');) s.devices.push_back(std::stoi(part));
-    } else if (name == "--hardware") {
-      s.hardware = value;
-    } else {
-      int64_t* number = name == "--batch"    ? &s.batch
-                        : name == "--width"  ? &s.width
-                        : name == "--layers" ? &s.layers
-                        : name == "--steps"  ? &s.steps
-                                             : nullptr;
-      TAEDA_CHECK_VALUE(number, "unknown option ", name);
-      *number = std::stoll(value);
-    }
-  }
-  return s;
+  const examples::Arguments given(argc, argv,
+                                  {{"hardware", "h100"},
+                                   {"devices", "1,2,4"},
+                                   {"batch", "2048"},
+                                   {"width", "1024"},
+                                   {"layers", "4"},
+                                   {"steps", "2"}});
+  return {given["hardware"],     given.numbers("devices"), given.number("batch"),
+          given.number("width"), given.number("layers"),   given.number("steps")};
 }
 
 struct Result {
@@ -102,22 +92,22 @@ Result measure(const Settings& s, int devices) {
 
 void report(const Settings& s) {
   using logging::fixed;
-  const int most = *std::max_element(s.devices.begin(), s.devices.end());
-  sim::configure(most, {.cost = sim::cost_model(s.hardware)});
+  const int64_t most = *std::max_element(s.devices.begin(), s.devices.end());
+  sim::configure(static_cast<int>(most), {.cost = sim::cost_model(s.hardware)});
   std::cout << s.hardware << ", batch " << s.batch << ", " << s.layers << " layers of " << s.width
             << " x " << s.width << " in float32\n";
   logging::Table table({"devices", "step (ms)", "speed-up", "efficiency", "busiest computes",
                         "peak memory by device (MiB)"});
   double one = 0;
-  for (int devices : s.devices) {
-    const Result r = measure(s, devices);
-    if (one == 0) one = r.step * s.devices.front();
+  for (const int64_t devices : s.devices) {
+    const Result r = measure(s, static_cast<int>(devices));
+    if (one == 0) one = r.step * static_cast<double>(s.devices.front());
     std::string peaks;
     for (int64_t bytes : r.peaks)
       peaks += (peaks.empty() ? "" : " ") + fixed(static_cast<double>(bytes) / (1 << 20), 1);
     table.row({std::to_string(devices), fixed(r.step * 1e3, 3), fixed(one / r.step, 2),
-               logging::percent(one / r.step / devices, 0), logging::percent(r.computing, 0),
-               peaks});
+               logging::percent(one / r.step / static_cast<double>(devices), 0),
+               logging::percent(r.computing, 0), peaks});
   }
   std::cout << table.str();
 }

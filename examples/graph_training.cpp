@@ -7,11 +7,12 @@
 #include <torch/torch.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include "arguments.h"
 
 namespace {
 
@@ -95,24 +96,29 @@ std::vector<double> captured(const torch::Device& device, const Batches& b, int 
   return losses;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  std::string name = torch::cuda::is_available() ? "cuda" : "sim";
-  int steps = 20;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    if (std::string(argv[i]) == "--device") name = argv[i + 1];
-    if (std::string(argv[i]) == "--steps") steps = std::atoi(argv[i + 1]);
-  }
-  const torch::Device device(name);
+/// Whether a captured step gives the losses of an eager one.
+bool compare(const torch::Device& device, int64_t steps) {
   torch::manual_seed(0);
   Batches b;
-  for (int i = 0; i < steps; ++i) {
+  for (int64_t i = 0; i < steps; ++i) {
     b.x.push_back(torch::randn({64, 32}).to(device));
     b.y.push_back(torch::randint(0, 8, {64}, torch::kLong).to(device));
   }
   const std::vector<double> want = eager(device, b, 3), got = captured(device, b, 3);
   std::cout << "last loss: " << want.back() << " eager, " << got.back() << " captured\n";
   std::cout << (want == got ? "every loss is the same\n" : "losses differ\n");
-  return want == got ? 0 : 1;
+  return want == got;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const char* device = torch::cuda::is_available() ? "cuda" : "sim";
+    const examples::Arguments arguments(argc, argv, {{"device", device}, {"steps", "20"}});
+    return compare(arguments.device(), arguments.number("steps")) ? 0 : 1;
+  } catch (const std::exception& e) {
+    std::cerr << "error: " << e.what() << "\n";
+    return 1;
+  }
 }

@@ -7,16 +7,11 @@
 #include <iostream>
 #include <string>
 
+#include "arguments.h"
+
 using namespace taeda;
 
 namespace {
-
-/// The value behind "--name" on the command line, or `fallback`.
-std::string option(int argc, char** argv, const std::string& name, const std::string& fallback) {
-  for (int i = 1; i + 1 < argc; ++i)
-    if (argv[i] == "--" + name) return argv[i + 1];
-  return fallback;
-}
 
 void train(Device device, const std::string& trace) {
   manual_seed(0);
@@ -64,8 +59,9 @@ void train(Device device, const std::string& trace) {
 
 int main(int argc, char** argv) {
   try {
-    const Device device(option(argc, argv, "device", cuda::is_available() ? "cuda" : "cpu"));
-    train(resolve(device), option(argc, argv, "trace", "trace.json"));
+    using namespace examples;
+    const Arguments arguments(argc, argv, {device_option(), {"trace", "trace.json"}});
+    train(resolve(arguments.device()), arguments["trace"]);
     return 0;
   } catch (const Error& e) {
     std::cerr << "error: " << e.what() << "\n";

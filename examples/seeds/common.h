@@ -4,25 +4,20 @@
 #include <taeda/taeda.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <iostream>
 #include <string>
+
+#include "../arguments.h"
 
 namespace seeds {
 
 using namespace taeda;
 
-/// The value behind "--name" on the command line, or `fallback`.
-inline std::string option(int argc, char** argv, const std::string& name,
-                          const std::string& fallback) {
-  for (int i = 1; i + 1 < argc; ++i)
-    if (argv[i] == "--" + name) return argv[i + 1];
-  return fallback;
-}
+using examples::Arguments, examples::device_option;
 
-/// The device named by --device; without it "cuda" if there is one, else "cpu".
+/// The device named by --device, the one option; without it "cuda" if there is one, else "cpu".
 inline Device device_of(int argc, char** argv) {
-  return Device(option(argc, argv, "device", cuda::is_available() ? "cuda" : "cpu"));
+  return Arguments(argc, argv, {device_option()}).device();
 }
 
 /// Waits until the device has done what was asked of it.

@@ -176,7 +176,7 @@ Backend* detail::start_plugin(DeviceType type, std::string* reason) {
 
 Backend* builtin::cuda_backend(std::string* reason) {
   if (const char* text = std::getenv("TAEDA_SIM_AS_CUDA"); text && *text)
-    return sim_as_cuda_backend(text, reason);
+    return sim_as_cuda_backend(text);
   std::lock_guard lock(loading());
   const Plugin* plugin = load_plugin(to_string(kCUDA), reason);
   return plugin ? start(*plugin, kCUDA, reason) : nullptr;
@@ -204,4 +204,4 @@ std::vector<UnusablePlugin> load_plugins() {
   return out;
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

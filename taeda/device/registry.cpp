@@ -29,7 +29,7 @@ constinit thread_local int8_t current_index[kDeviceTypes] = {};
 Backend* search(DeviceType type, std::string* reason) {
   switch (type) {
     case kCPU: return builtin::cpu_backend();
-    case kSim: return builtin::sim_backend(reason);
+    case kSim: return builtin::sim_backend();
     case kCUDA: return builtin::cuda_backend(reason);
     default: return detail::start_plugin(type, reason);
   }
@@ -123,4 +123,4 @@ DeviceGuard::~DeviceGuard() {
   current_index[static_cast<int>(type_)] = static_cast<int8_t>(previous_);
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

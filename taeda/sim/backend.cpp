@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <set>
+#include <sstream>
 #include <thread>
 
 #include "taeda/base/error.h"
@@ -333,6 +335,13 @@ void SimBackend::begin_capture(int device, StreamId stream, CaptureMode) {
   queue.set_recording(std::make_shared<Recording>(at(device).device(), queue));
 }
 
+std::string SimBackend::unavailable_reason() const {
+  if (device_count() > 0) return "";
+  return type_ == kCUDA
+             ? "TAEDA_SIM_AS_CUDA and CUDA_VISIBLE_DEVICES leave no simulated device"
+             : "there are no simulated devices of this name: TAEDA_SIM_DEVICES makes some";
+}
+
 GraphHandle SimBackend::end_capture(int device, StreamId stream) {
   Queue& queue = at(device).queue(stream);
   const auto recording = queue.recording();
@@ -374,11 +383,26 @@ SimBackend* make_backend(DeviceType type, int devices, size_t memory) {
   return backend;
 }
 
-/// A number of devices, or -1 for text that is none.
-int parse_count(const char* text) {
+int parse_count(const char* variable, const char* text) {
   char* end = nullptr;
   const long n = std::strtol(text, &end, 10);
-  return *end == 0 && n >= 0 && n <= SimBackend::kMaxDevices ? static_cast<int>(n) : -1;
+  TAEDA_CHECK_VALUE(*end == 0 && n >= 0 && n <= SimBackend::kMaxDevices, variable,
+                    ": expected a number of devices from 0 to ", SimBackend::kMaxDevices, ", got '",
+                    text, "'");
+  return static_cast<int>(n);
+}
+
+/// How many of `devices` a list of their numbers shows, by CUDA's rule: those before the first that
+/// is none of them, or there already.
+int count_visible(const std::string& list, int devices) {
+  std::set<long> visible;
+  std::istringstream parts(list);
+  for (std::string part; std::getline(parts, part, ',');) {
+    char* end = nullptr;
+    const long n = std::strtol(part.c_str(), &end, 10);
+    if (part.empty() || *end != 0 || n < 0 || n >= devices || !visible.insert(n).second) break;
+  }
+  return static_cast<int>(visible.size());
 }
 
 }  // namespace
@@ -391,33 +415,18 @@ SimBackend* backend_if_loaded(DeviceType type) {
 
 namespace taeda::inline v0_2::builtin {
 
-namespace {
-
-Backend* make(DeviceType type, const char* variable, const char* text, std::string* reason) {
-  const int devices = sim::parse_count(text);
-  if (devices < 0) {
-    *reason = detail::concat(variable, ": expected a number of devices from 0 to ",
-                             sim::SimBackend::kMaxDevices, ", got '", text, "'");
-    return nullptr;
-  }
-  try {
-    return sim::make_backend(type, devices, sim::default_memory());
-  } catch (const ValueError& e) {
-    *reason = e.what();
-    return nullptr;
-  }
+Backend* sim_backend() {
+  const char *text = std::getenv("TAEDA_SIM_DEVICES"), *as_cuda = std::getenv("TAEDA_SIM_AS_CUDA");
+  const int otherwise = as_cuda && *as_cuda ? 0 : sim::kDefaultDevices;
+  const int devices = text && *text ? sim::parse_count("TAEDA_SIM_DEVICES", text) : otherwise;
+  return sim::make_backend(kSim, devices, sim::default_memory());
 }
 
-}  // namespace
-
-Backend* sim_backend(std::string* reason) {
-  const char* text = std::getenv("TAEDA_SIM_DEVICES");
-  const std::string count = text && *text ? text : std::to_string(sim::kDefaultDevices);
-  return make(kSim, "TAEDA_SIM_DEVICES", count.c_str(), reason);
-}
-
-Backend* sim_as_cuda_backend(const char* devices, std::string* reason) {
-  return make(kCUDA, "TAEDA_SIM_AS_CUDA", devices, reason);
+Backend* sim_as_cuda_backend(const char* text) {
+  int devices = sim::parse_count("TAEDA_SIM_AS_CUDA", text);
+  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES"))
+    devices = sim::count_visible(visible, devices);
+  return sim::make_backend(kCUDA, devices, sim::default_memory());
 }
 
 }  // namespace taeda::inline v0_2::builtin

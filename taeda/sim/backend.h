@@ -27,9 +27,7 @@ class SimBackend final : public Backend, private VirtualMemory {
 
   DeviceType type() const override { return type_; }
   int device_count() const override { return count_.load(std::memory_order_relaxed); }
-  std::string unavailable_reason() const override {
-    return device_count() > 0 ? "" : "the number of simulated devices is set to 0";
-  }
+  std::string unavailable_reason() const override;
   DeviceProperties properties(int device) const override;
 
   void* allocate(int device, size_t bytes) override;
@@ -98,4 +96,4 @@ std::optional<CostModel> default_cost_model();
 /// The backend that serves a type, if simulated devices do; nullptr otherwise.
 SimBackend* backend_if_loaded(DeviceType type);
 
-}  // namespace taeda::sim
+}  // namespace taeda::inline v0_2::sim

@@ -6,11 +6,13 @@
 #include <thread>
 
 #include "taeda/base/error.h"
+#include "taeda/device/accelerator.h"
 #include "taeda/device/cuda.h"
 #include "taeda/device/sim.h"
 #include "taeda/device/storage.h"
 #include "taeda/device/transfer.h"
 #include "taeda/sim/backend.h"
+#include "tests/error_of.h"
 
 namespace taeda {
 namespace {
@@ -195,13 +197,23 @@ TEST(SimEnvironmentDeathTest, NumberAndMemory) {
   EXPECT_IN_CHILD(setenv("TAEDA_SIM_DEVICES", "3", 1);
                   setenv("TAEDA_SIM_MEMORY", "8M", 1),
                   sim::device_count() == 3 && sim::mem_get_info(0).total == 8 * kMiB);
+}
+
+// A program that was told of devices must not go on without them.
+TEST(SimEnvironmentDeathTest, WhatIsNotUnderstoodIsRefused) {
+  const auto refused = [](auto ask, const std::string& text) {
+    for (int again = 0; again < 2; ++again)
+      if (error_of(ask).find(text) != 0) return false;
+    return true;
+  };
   EXPECT_IN_CHILD(
       setenv("TAEDA_SIM_DEVICES", "many", 1),
-      !sim::is_available() &&
-          sim::unavailable_reason() ==
-              "TAEDA_SIM_DEVICES: expected a number of devices from 0 to 64, got 'many'");
+      refused([] { return sim::is_available(); },
+              "TAEDA_SIM_DEVICES: expected a number of devices from 0 to 64, got 'many'"));
   EXPECT_IN_CHILD(setenv("TAEDA_SIM_MEMORY", "much", 1),
-                  !sim::is_available() && sim::unavailable_reason().find("TAEDA_SIM_MEMORY") == 0);
+                  refused([] { return accelerator::devices(); }, "TAEDA_SIM_MEMORY"));
+  EXPECT_IN_CHILD(setenv("TAEDA_SIM_AS_CUDA", "-1", 1),
+                  refused([] { return cuda::is_available(); }, "TAEDA_SIM_AS_CUDA: expected"));
 }
 
 TEST(SimEnvironmentDeathTest, AsCuda) {
@@ -216,6 +228,23 @@ TEST(SimEnvironmentDeathTest, AsCuda) {
            cuda::current_stream().device() == Device("cuda:3");
   };
   EXPECT_IN_CHILD(setenv("TAEDA_SIM_AS_CUDA", "4", 1), works());
+  // They are not listed under a second name, unless that was asked for.
+  EXPECT_IN_CHILD(setenv("TAEDA_SIM_AS_CUDA", "4", 1), accelerator::devices().size() == 4);
+  EXPECT_IN_CHILD(setenv("TAEDA_SIM_AS_CUDA", "4", 1);
+                  setenv("TAEDA_SIM_DEVICES", "1", 1), accelerator::devices().size() == 5);
+}
+
+TEST(SimEnvironmentDeathTest, CudaVisibleDevices) {
+  const auto visible = [](const char* list) {
+    setenv("TAEDA_SIM_AS_CUDA", "4", 1);
+    setenv("CUDA_VISIBLE_DEVICES", list, 1);
+    return cuda::device_count();
+  };
+  EXPECT_IN_CHILD(, visible("2,0") == 2);
+  EXPECT_IN_CHILD(, visible("3,-1,0") == 1);  // up to the first that is none
+  EXPECT_IN_CHILD(, visible("0,1,0,2") == 2);
+  EXPECT_IN_CHILD(, visible("0,4,1") == 1);
+  EXPECT_IN_CHILD(, visible("") == 0 && !cuda::is_available());
 }
 
 TEST(SimEnvironmentDeathTest, LaunchBlockingReportsAtOnce) {

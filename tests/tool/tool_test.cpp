@@ -40,12 +40,12 @@ TEST(Ops, ListTellAndPrintJson) {
   EXPECT_THAT(json.out, testing::HasSubstr("\"default\": \"1\""));
   const Outcome unknown = taeda_tool("ops flooor");
   EXPECT_EQ(unknown.code, 2);
-  EXPECT_THAT(unknown.err, testing::HasSubstr("no operation is called 'flooor'"));
+  EXPECT_THAT(unknown.err,
+              testing::HasSubstr("no operation is called 'flooor'; did you mean floor?"));
 }
 
 TEST(Tool, RefusesUnknownCommandsAndFlags) {
-  for (const char* arguments :
-       {"", "fly", "train", "train imagenet", "--nonsense", "devices extra"}) {
+  for (const char* arguments : {"fly", "train", "train imagenet", "--nonsense", "devices extra"}) {
     const Outcome o = taeda_tool(arguments);
     EXPECT_EQ(o.code, 2) << arguments;
     EXPECT_THAT(o.err, StartsWith("taeda: ")) << arguments;
@@ -54,7 +54,26 @@ TEST(Tool, RefusesUnknownCommandsAndFlags) {
   EXPECT_THAT(taeda_tool("train imagenet").err,
               AllOf(StartsWith("taeda: train: expected one of fashion-mnist, "),
                     HasSubstr(", got 'imagenet' (see --help)")));
-  EXPECT_THAT(taeda_tool("").err, HasSubstr("completion, got nothing (see --help)"));
+  EXPECT_THAT(taeda_tool("fly").err, StartsWith("taeda: expected one of train, "));
+}
+
+TEST(Tool, AloneShowsItsHelp) {
+  const Outcome o = taeda_tool("");
+  EXPECT_EQ(o.code, 0);
+  EXPECT_THAT(o.out, AllOf(HasSubstr("train"), HasSubstr("COMMAND --help")));
+}
+
+TEST(Tool, SaysWhatMayHaveBeenMeant) {
+  EXPECT_THAT(taeda_tool("trian").err, HasSubstr("got 'trian'; did you mean train? (see --help)"));
+  for (const char* arguments : {"train --batchsize 3", "train mnist --batchsize=3"})
+    EXPECT_THAT(taeda_tool(arguments).err, HasSubstr("did you mean --batch-size?")) << arguments;
+  EXPECT_THAT(taeda_tool("train mnist --nonsense").err, Not(HasSubstr("did you mean")));
+}
+
+TEST(Tool, RefusesNumbersOfDevicesThatAreNone) {
+  const Outcome o = taeda_tool("devices", "TAEDA_SIM_DEVICES=foo");
+  EXPECT_NE(o.code, 0);
+  EXPECT_THAT(o.err, AllOf(HasSubstr("TAEDA_SIM_DEVICES: expected"), HasSubstr("got 'foo'")));
 }
 
 TEST_F(Train, RefusesFlagsThatMakeNoSense) {

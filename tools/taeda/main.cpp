@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "taeda/base/nearest.h"
 #include "tools/taeda/command.h"
 
 namespace {
@@ -17,6 +18,27 @@ int fail(const std::string& message, int code) {
   return code;
 }
 
+/// The commands and flags at and below `app`.
+std::vector<std::string> words_of(const CLI::App& app) {
+  std::vector<std::string> words;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
+  for (const CLI::App* c : app.get_subcommands([](const CLI::App*) { return true; })) {
+    words.push_back(c->get_name());
+    for (const std::string& word : words_of(*c)) words.push_back(word);
+  }
+  return words;
+}
+
+/// What the user may have meant by the first word that was not understood.
+std::string suggestion(const CLI::App& app) {
+  const std::vector<std::string> rest = app.remaining();
+  if (rest.empty()) return "";
+  const std::string nearest =
+      taeda::nearest_name(rest[0].substr(0, rest[0].find('=')), words_of(app));
+  return nearest.empty() ? "" : "; did you mean " + nearest + "?";
+}
+
 /// What is wrong with the command line; where a command is missing, which ones there are.
 std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   for (const CLI::App* chosen : app.get_subcommands()) return explain(*chosen, error);
@@ -24,10 +46,11 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   for (const CLI::App* c : app.get_subcommands([](const CLI::App*) { return true; }))
     names += (names.empty() ? "" : ", ") + c->get_name();
   const int required = static_cast<int>(CLI::ExitCodes::RequiredError);
-  if (names.empty() || error.get_exit_code() != required) return error.what();
+  if (names.empty() || error.get_exit_code() != required) return error.what() + suggestion(app);
   const std::vector<std::string> words = app.remaining();
   const std::string got = words.empty() ? "nothing" : "'" + words[0] + "'";
-  return app.get_name() + ": expected one of " + names + ", got " + got;
+  return (app.get_parent() ? app.get_name() + ": " : "") + "expected one of " + names + ", got " +
+         got + suggestion(app);
 }
 
 int run(int argc, char** argv) {
@@ -48,6 +71,10 @@ int run(int argc, char** argv) {
   add_trace(app, action);
   add_ops(app, action);
   add_completion(app, action);
+  if (argc == 1) {
+    std::printf("%s", app.help().c_str());
+    return 0;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

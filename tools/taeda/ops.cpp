@@ -1,6 +1,7 @@
 // `taeda ops`: the operations that the library declares.
 #include <cstdio>
 
+#include "taeda/base/nearest.h"
 #include "taeda/ops/operations.h"
 #include "tools/taeda/command.h"
 
@@ -75,6 +76,14 @@ void print_forms(const Operation& o) {
   if (!forms.empty()) std::printf("    %s\n", forms.c_str());
 }
 
+[[noreturn]] void throw_unknown(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Operation& o : operations()) names.emplace_back(o.name);
+  const std::string nearest = nearest_name(name, names);
+  throw UsageError("no operation is called '" + name + "'" +
+                   (nearest.empty() ? "" : "; did you mean " + nearest + "?"));
+}
+
 int run_ops(const OpsOptions& options) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   bool any = false;
@@ -96,7 +105,7 @@ int run_ops(const OpsOptions& options) {
       doc = o.doc;
     }
   }
-  if (!any) throw UsageError("no operation is called '" + options.name + "'");
+  if (!any) throw_unknown(options.name);
   if (options.json) print_json(list);
   return 0;
 }

@@ -20,12 +20,13 @@ TAEDA_MODULE(LinearRegression);
 int main(int argc, char** argv) {
   using namespace seeds;
   return run([&] {
-    const Device device = device_of(argc, argv);
+    const Arguments arguments(argc, argv, {device_option(), {"device-ids", "1"}});
+    const Device device = arguments.device();
     LinearRegression linear_regression(2, 5);
     std::cout << linear_regression << "\n";
 
     std::vector<int> ids;
-    for (int i = 0; i < std::stoi(option(argc, argv, "device-ids", "1")); ++i) ids.push_back(i);
+    for (int i = 0; i < arguments.number("device-ids"); ++i) ids.push_back(i);
     nn::DataParallel model(linear_regression, ids);
     std::cout << model << "\n";
 

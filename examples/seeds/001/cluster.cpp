@@ -9,7 +9,7 @@ int main(int argc, char** argv) {
   using namespace seeds;
   namespace dist = distributed;
   return run([&] {
-    const int steps = std::stoi(option(argc, argv, "steps", "20"));
+    const auto steps = Arguments(argc, argv, {{"steps", "20"}}).number("steps");
     dist::init_process_group("gloo");
     const int rank = dist::get_rank();
     manual_seed(0);

@@ -53,9 +53,10 @@ void train(Device first, Device second) {
 int main(int argc, char** argv) {
   using namespace seeds;
   return run([&] {
-    const Device first = resolve(device_of(argc, argv)), second = next_to(first);
-    const int rank = std::stoi(option(argc, argv, "rank", "0"));
-    rpc::RpcBackendOptions options = {.init_method = "file://" + option(argc, argv, "file", "")};
+    const Arguments arguments(argc, argv, {device_option(), {"rank", "0"}, {"file", ""}});
+    const Device first = resolve(arguments.device()), second = next_to(first);
+    const auto rank = static_cast<int>(arguments.number("rank"));
+    rpc::RpcBackendOptions options = {.init_method = "file://" + arguments["file"]};
     if (!first.is_cpu() && rank == 0) options.set_device_map("worker1", {{first, second}});
     rpc::init_rpc("worker" + std::to_string(rank), rank, 2, options);
     if (rank == 0) train(first, second);

@@ -4,8 +4,9 @@
 int main(int argc, char** argv) {
   using namespace seeds;
   return run([&] {
-    const Device device = device_of(argc, argv);
-    const int64_t size = std::stoll(option(argc, argv, "size", "10000"));
+    const Arguments arguments(argc, argv, {device_option(), {"size", "10000"}});
+    const Device device = arguments.device();
+    const int64_t size = arguments.number("size");
     std::cout << "Using device: " << device << "\n";
     const Tensor large = randn({size, size});
     const double by_rows = seconds(device, [&] {

@@ -4,6 +4,7 @@
 int main(int argc, char** argv) {
   using namespace seeds;
   return run([&] {
-    compare_products(device_of(argc, argv), std::stoll(option(argc, argv, "size", "5000")));
+    const Arguments arguments(argc, argv, {device_option(), {"size", "5000"}});
+    compare_products(arguments.device(), arguments.number("size"));
   });
 }

@@ -16,9 +16,7 @@ using logging::HParam;
 using logging::Run;
 
 /// The values of the option, divided by commas, or those of the tutorial.
-std::vector<HParam> values(int argc, char** argv, const std::string& name,
-                           std::vector<HParam> otherwise) {
-  const std::string given = option(argc, argv, name, "");
+std::vector<HParam> values(const std::string& given, std::vector<HParam> otherwise) {
   if (given.empty()) return otherwise;
   std::vector<HParam> out;
   std::istringstream parts(given);
@@ -33,11 +31,12 @@ std::vector<HParam> values(int argc, char** argv, const std::string& name,
 }
 
 /// The whole training set, or its beginning.
-auto training_set(int argc, char** argv) {
+auto training_set(const Arguments& arguments) {
   using vision::datasets::FashionMNIST;
-  const FashionMNIST all(option(argc, argv, "data", FashionMNIST::kDebianRoot), /*train=*/true);
-  const auto count = std::stoull(option(argc, argv, "images", std::to_string(*all.size())));
-  std::vector<size_t> first(std::min<size_t>(count, *all.size()));
+  const FashionMNIST all(arguments["data"], /*train=*/true);
+  const size_t size = *all.size();
+  const size_t count = arguments["images"].empty() ? size : arguments.number("images");
+  std::vector<size_t> first(std::min(count, size));
   std::iota(first.begin(), first.end(), size_t{0});
   return data::datasets::Subset(all, first);
 }
@@ -69,24 +68,36 @@ void train(logging::RunManager& manager, const Run& run, const Dataset& train_se
   manager.end_run();
 }
 
-void grid(int argc, char** argv) {
+void grid(const Arguments& arguments) {
   std::vector<HParam> devices = {"cpu"};
   if (cuda::is_available()) devices.insert(devices.begin(), "cuda");
   const auto runs = logging::RunBuilder::get_runs({
-      {"lr", values(argc, argv, "lr", {.01})},
-      {"batch_size", values(argc, argv, "batch_size", {1000, 10000, 20000})},
-      {"num_workers", values(argc, argv, "num_workers", {0, 1})},
-      {"device", values(argc, argv, "device", devices)},
+      {"lr", values(arguments["lr"], {.01})},
+      {"batch_size", values(arguments["batch_size"], {1000, 10000, 20000})},
+      {"num_workers", values(arguments["num_workers"], {0, 1})},
+      {"device", values(arguments["device"], devices)},
   });
-  const auto train_set = training_set(argc, argv);
-  logging::RunManager manager({.log_dir = option(argc, argv, "log_dir", "")});
-  const int epochs = std::stoi(option(argc, argv, "epochs", "1"));
+  const auto train_set = training_set(arguments);
+  logging::RunManager manager({.log_dir = arguments["log_dir"]});
+  const auto epochs = static_cast<int>(arguments.number("epochs"));
   for (const Run& run : runs) train(manager, run, train_set, epochs);
-  manager.save(option(argc, argv, "save", "results"));
+  manager.save(arguments["save"]);
 }
 
 }  // namespace seeds
 
 int main(int argc, char** argv) {
-  return seeds::run([&] { seeds::grid(argc, argv); });
+  using namespace seeds;
+  return run([&] {
+    grid(Arguments(argc, argv,
+                   {{"data", vision::datasets::FashionMNIST::kDebianRoot},
+                    {"images", ""},
+                    {"lr", ""},
+                    {"batch_size", ""},
+                    {"num_workers", ""},
+                    {"device", ""},
+                    {"epochs", "1"},
+                    {"log_dir", ""},
+                    {"save", "results"}}));
+  });
 }
