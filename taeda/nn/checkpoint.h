@@ -135,6 +135,9 @@ decltype(auto) invoke(F& fn, const Args&... args) {
 /// argument is on a device of that type.
 template <class F, class... Args>
 auto checkpoint(const CheckpointOptions& options, const F& function, const Args&... args) {
+  static_assert(!std::is_base_of_v<nn::Module, F>,
+                "checkpoint() calls its function again in backward, so it keeps a copy: give a "
+                "module's holder or shared_ptr, not the module itself");
   using Result = std::decay_t<decltype(detail::invoke(std::declval<F&>(), args...))>;
   auto arguments = std::make_shared<std::tuple<std::decay_t<Args>...>>(args...);
   const std::vector<Tensor> inputs = detail::take_tensors(*arguments);
@@ -173,4 +176,4 @@ inline Tensor checkpoint_sequential(const nn::Sequential& modules, int64_t segme
   return checkpoint_sequential({modules->begin(), modules->end()}, segments, input, options);
 }
 
-}  // namespace taeda::utils::checkpoint
+}  // namespace taeda::inline v0_2::utils::checkpoint

@@ -184,6 +184,13 @@ class SequentialLR final : public LRScheduler {
  public:
   SequentialLR(Optimizer& optimizer, std::vector<std::shared_ptr<LRScheduler>> schedulers,
                std::vector<int64_t> milestones);
+  template <class Int = int64_t>
+  SequentialLR(Optimizer& optimizer, std::vector<LRScheduler*>, std::vector<Int>)
+      : LRScheduler(optimizer) {
+    static_assert(sizeof(Int) == 0,
+                  "SequentialLR keeps its schedules: give std::make_shared<StepLR>(optimizer, 10), "
+                  "not a pointer to one that may go");
+  }
   void step() override;
   SchedulerState state_dict() const override;
   void load_state_dict(const SchedulerState& state) override;
@@ -247,4 +254,4 @@ class ReduceLROnPlateauScheduler {
 };
 using ReduceLROnPlateau = ReduceLROnPlateauScheduler;
 
-}  // namespace taeda::optim
+}  // namespace taeda::inline v0_2::optim
