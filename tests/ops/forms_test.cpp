@@ -67,6 +67,9 @@ std::vector<Tensors> candidates(int inputs) {
   add({square, mask, tensor(0.5f), row});
   add({rows, rows, rows, rows});
   add({numbers({1, 2, 4, 4}), numbers({1, 2, 4, 4}), row, row});
+  add({square, spd, rows.to(kInt).add(1), square});
+  const Tensor four = numbers({2, 2, 2, 2}).add(eye(4).view({2, 2, 2, 2}));
+  add({four, four, four, four});
   return out;
 }
 

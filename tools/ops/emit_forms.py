@@ -7,8 +7,8 @@ VALUES = {"const Scalar&": "2", "int64_t": "0", "double": "0.5", "bool": "false"
           "const OptionalScalar&": "0.25"}
 
 
-# By the argument's name, where its type's value would be refused.
-NAMED = {"k": "1", "groups": "1", "repeats": "2", "size": "t[0].sizes()"}
+# By the argument's name, or its type and name, where its type's value would be refused.
+NAMED = {"k": "1", "groups": "1", "repeats": "2", "size": "t[0].sizes()", "stride": "t[0].strides()", "int64_t p": "1"}
 
 
 def arguments(operation):
@@ -23,8 +23,8 @@ def arguments(operation):
             tensors = max(tensors, 2)
         elif a.default is not None:
             break
-        elif a.name in NAMED:
-            out.append(NAMED[a.name])
+        elif named := NAMED.get(f"{a.type} {a.name}") or NAMED.get(a.name):
+            out.append(named)
         elif a.type in VALUES:
             out.append(VALUES[a.type])
         else:
