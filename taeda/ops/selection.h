@@ -35,19 +35,6 @@ Tensor index_reduce(const Tensor& self, int64_t dim, const Tensor& index, const 
 Tensor as_strided_scatter(const Tensor& self, const Tensor& src, IntArrayRef size,
                           IntArrayRef stride, OptionalDim storage_offset = {});
 
-/// How many elements (or the sum of their weights) fall between edges `bins`, in ascending order,
-/// and the edges. A bin has its left edge, the last one the right edge too; `density` divides by
-/// the total and the bins' widths.
-/// [method, returns: hist bin_edges, dtypes: floating]
-std::tuple<Tensor, Tensor> histogram(const Tensor& self, const Tensor& bins,
-                                     const Tensor& weight = {}, bool density = false);
-/// The same with `bins` bins of one width over `range` {low, high}, by default the extremes of
-/// `self`.
-/// [method, returns: hist bin_edges, dtypes: floating]
-std::tuple<Tensor, Tensor> histogram(const Tensor& self, int64_t bins = 100,
-                                     std::optional<ArrayRef<double>> range = {},
-                                     const Tensor& weight = {}, bool density = false);
-
 /// (mantissa, exponent) with self = mantissa 2^exponent and 1/2 <= |mantissa| < 1; exponent is
 /// int32. The exponent of 0, infinities and NaN is 0.
 /// [method, returns: mantissa exponent, dtypes: floating]
