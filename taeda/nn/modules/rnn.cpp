@@ -27,8 +27,18 @@ std::string suffix(int64_t layer, bool reverse) {
 }
 
 RNNShape shape_of(const auto& o) {
-  return {o.input_size(),  o.hidden_size(),   o.num_layers(), o.bias(),
-          o.batch_first(), o.bidirectional(), o.dropout()};
+  int64_t proj_size = 0;
+  if constexpr (requires { o.proj_size(); }) proj_size = o.proj_size();
+  return {o.input_size(), o.hidden_size(), proj_size,         o.num_layers(),
+          o.bias(),       o.batch_first(), o.bidirectional(), o.dropout()};
+}
+
+/// The names of a direction's weights, without their ends.
+std::vector<std::string> weight_names(const RNNShape& shape) {
+  std::vector<std::string> names = {"weight_ih", "weight_hh"};
+  if (shape.bias) names.insert(names.end(), {"bias_ih", "bias_hh"});
+  if (shape.proj_size > 0) names.emplace_back("weight_hr");
+  return names;
 }
 
 }  // namespace
@@ -45,16 +55,23 @@ void RNNImplBase<Derived>::reset() {
                     shape_.hidden_size);
   TAEDA_CHECK_VALUE(shape_.num_layers > 0, "num_layers must be greater than zero, but got ",
                     shape_.num_layers);
+  TAEDA_CHECK_VALUE(shape_.proj_size >= 0, "proj_size should be a positive integer or zero to ",
+                    "disable projections, but got ", shape_.proj_size);
+  TAEDA_CHECK_VALUE(shape_.proj_size < shape_.hidden_size,
+                    "proj_size has to be smaller than hidden_size, but got ", shape_.proj_size,
+                    " and ", shape_.hidden_size);
   const int64_t gates = gates_of(kind_) * shape_.hidden_size,
                 directions = shape_.bidirectional ? 2 : 1;
   for (int64_t layer = 0; layer < shape_.num_layers; ++layer) {
-    const int64_t in = layer == 0 ? shape_.input_size : shape_.hidden_size * directions;
+    const int64_t in = layer == 0 ? shape_.input_size : state_size() * directions;
     for (int64_t d = 0; d < directions; ++d) {
       const std::string end = suffix(layer, d == 1);
       this->register_parameter("weight_ih" + end, empty({gates, in}));
-      this->register_parameter("weight_hh" + end, empty({gates, shape_.hidden_size}));
+      this->register_parameter("weight_hh" + end, empty({gates, state_size()}));
       this->register_parameter("bias_ih" + end, shape_.bias ? empty({gates}) : Tensor());
       this->register_parameter("bias_hh" + end, shape_.bias ? empty({gates}) : Tensor());
+      if (shape_.proj_size > 0)
+        this->register_parameter("weight_hr" + end, empty({shape_.proj_size, shape_.hidden_size}));
     }
   }
   reset_parameters();
@@ -68,6 +85,7 @@ void RNNImplBase<Derived>::reset_parameters() {
 template <class Derived>
 std::string RNNImplBase<Derived>::extra_repr() const {
   std::string out = taeda::detail::concat(shape_.input_size, ", ", shape_.hidden_size);
+  if (shape_.proj_size != 0) out += ", proj_size=" + std::to_string(shape_.proj_size);
   if (shape_.num_layers != 1) out += ", num_layers=" + std::to_string(shape_.num_layers);
   if (!shape_.bias) out += ", bias=False";
   if (shape_.batch_first) out += ", batch_first=True";
@@ -77,13 +95,13 @@ std::string RNNImplBase<Derived>::extra_repr() const {
 }
 
 template <class Derived>
-std::vector<Tensor> RNNImplBase<Derived>::weights() const {
+std::vector<Tensor> RNNImplBase<Derived>::all_weights() const {
+  const std::vector<std::string> names = weight_names(shape_);
   std::vector<Tensor> out;
   for (int64_t layer = 0; layer < shape_.num_layers; ++layer)
     for (int64_t d = 0; d < (shape_.bidirectional ? 2 : 1); ++d)
-      for (const char* name : {"weight_ih", "weight_hh", "bias_ih", "bias_hh"})
-        if (shape_.bias || name[0] == 'w')
-          out.push_back(this->parameters_[name + suffix(layer, d == 1)]);
+      for (const std::string& name : names)
+        out.push_back(this->parameters_[name + suffix(layer, d == 1)]);
   return out;
 }
 
@@ -102,12 +120,12 @@ std::pair<Tensor, CellState> RNNImplBase<Derived>::run(const Tensor& input, Cell
     if (t->defined() && !batched)
       *t = t->unsqueeze(1);
     else if (!t->defined() && (t == &initial.h || kind_ == CellKind::LSTM))
-      *t = zeros({layers, batch, shape_.hidden_size}, x.options());
+      *t = zeros({layers, batch, t == &initial.h ? state_size() : shape_.hidden_size}, x.options());
   }
   const Tensor states[] = {initial.h, initial.c};
   const auto call = [&](const auto& op, const auto& hx) {
-    return op(x, hx, weights(), shape_.bias, shape_.num_layers, shape_.dropout, this->is_training(),
-              shape_.bidirectional, batch_first);
+    return op(x, hx, all_weights(), shape_.bias, shape_.num_layers, shape_.dropout,
+              this->is_training(), shape_.bidirectional, batch_first);
   };
   Tensor output;
   CellState last;
@@ -157,9 +175,9 @@ CellState map_state(const CellState& state, const auto& f) {
 
 template <class Derived>
 Tensor RNNImplBase<Derived>::packed_state(const Tensor& given, const PackedSequence& input,
-                                          const char* name) const {
+                                          int64_t size, const char* name) const {
   const int64_t expected[] = {shape_.num_layers * (shape_.bidirectional ? 2 : 1),
-                              input.batch_sizes()[0].template item<int64_t>(), shape_.hidden_size};
+                              input.batch_sizes()[0].template item<int64_t>(), size};
   if (!given.defined()) return zeros(expected, input.data().options());
   TAEDA_CHECK(given.sizes() == IntArrayRef(expected), "Expected ", name, " size ",
               tuple_text(expected), ", got ", given.sizes());
@@ -219,10 +237,11 @@ std::pair<PackedSequence, CellState> RNNImplBase<Derived>::run_packed(const Pack
               rows.size(1));
   const std::vector<PackedRun> runs = utils::rnn::runs_of(input);
   const bool lstm = kind_ == CellKind::LSTM;
-  initial.h = packed_state(initial.h, input, lstm ? "hidden[0]" : "hidden");
-  if (lstm) initial.c = packed_state(initial.c, input, "hidden[1]");
-  const std::vector<Tensor> all = weights();
-  const int64_t directions = shape_.bidirectional ? 2 : 1, each = shape_.bias ? 4 : 2;
+  initial.h = packed_state(initial.h, input, state_size(), lstm ? "hidden[0]" : "hidden");
+  if (lstm) initial.c = packed_state(initial.c, input, shape_.hidden_size, "hidden[1]");
+  const std::vector<Tensor> all = all_weights();
+  const int64_t directions = shape_.bidirectional ? 2 : 1,
+                each = static_cast<int64_t>(weight_names(shape_).size());
   std::vector<Tensor> h, c;
   for (int64_t layer = 0; layer < shape_.num_layers; ++layer) {
     if (layer > 0) rows = taeda::dropout(rows, shape_.dropout, this->is_training());
@@ -377,4 +396,4 @@ std::tuple<Tensor, Tensor> LSTMCellImpl::forward(
   return {state.h, state.c};
 }
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn
