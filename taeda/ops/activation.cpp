@@ -3,6 +3,7 @@
 #include "taeda/kernels/pointwise/activation_backward.h"
 #include "taeda/kernels/pointwise/unary.h"
 #include "taeda/ops/arithmetic.h"
+#include "taeda/ops/assign.h"
 #include "taeda/ops/autocast.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/elementwise.h"
@@ -325,6 +326,11 @@ Tensor gelu(const Tensor& self, std::string_view approximate) {
                       [](const Tensor& g, const Tensor& x) { return gelu_backward(g, x, "tanh"); });
   return activation("gelu", "GeluBackward0", Gelu{}, self,
                     [](const Tensor& g, const Tensor& x) { return gelu_backward(g, x, "none"); });
+}
+
+Tensor& gelu_(const Tensor& self, std::string_view approximate) {
+  return detail::assign("gelu_", self, wants_grad(self),
+                        [=](const Tensor& t) { return gelu(t, approximate); });
 }
 
 // ---- compositions ----

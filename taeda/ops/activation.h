@@ -36,6 +36,7 @@ Tensor& selu_(const Tensor& self);
 /// x Phi(x) with the normal distribution function ("none") or its approximation by tanh ("tanh").
 /// Throws Error for another name.
 Tensor gelu(const Tensor& self, std::string_view approximate = "none");
+Tensor& gelu_(const Tensor& self, std::string_view approximate = "none");
 /// x sigmoid(x).
 Tensor silu(const Tensor& self);
 Tensor& silu_(const Tensor& self);

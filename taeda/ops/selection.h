@@ -28,7 +28,7 @@ std::tuple<Tensor, Tensor, Tensor> unique_dim_consecutive(const Tensor& self, in
 /// `reduce`: "prod", "mean", "amax" or "amin"; self's own elements take part if `include_self`.
 /// [method, in-place]
 Tensor index_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
-                    const std::string& reduce, bool include_self = true);
+                    std::string_view reduce, bool include_self = true);
 /// A copy of `self` whose part as_strided(size, stride, storage_offset) is `src`. Throws Error
 /// unless src has that part's sizes.
 /// [method]
