@@ -1,0 +1,138 @@
+// Functions that Taeda has as methods, as modules' functions or under other names, with libtorch's
+// arguments. The build makes their forms with `out`.
+// [operations]
+#pragma once
+
+#include <taeda/ops/out_forms.h>
+#include <taeda/ops/random_forms.h>
+#include <taeda_compat/namespaces.h>
+
+#include <string_view>
+
+namespace taeda_compat {
+
+namespace tensors_detail {
+inline PaddingMode padding_mode(std::string_view mode) {
+  if (mode == "constant") return kConstant;
+  if (mode == "reflect") return kReflect;
+  if (mode == "replicate") return kReplicate;
+  if (mode == "circular") return kCircular;
+  TAEDA_CHECK_NOT_IMPLEMENTED(false, "Unrecognised padding mode ", std::string(mode));
+  return kConstant;
+}
+inline Tensor padded(const char* name, const Tensor& x, IntArrayRef padding, size_t dims,
+                     PaddingMode mode) {
+  TAEDA_CHECK(padding.size() == 2 * dims, name, ": padding size is expected to be ", 2 * dims,
+              ", but got ", padding.size());
+  return nn::functional::pad(x, padding, mode);
+}
+}  // namespace tensors_detail
+
+/// nn::functional::pad with the mode as a text: "constant", "reflect", "replicate" or "circular".
+inline Tensor pad(const Tensor& self, IntArrayRef pad, std::string_view mode = "constant",
+                  std::optional<double> value = {}) {
+  return nn::functional::pad(self, pad, tensors_detail::padding_mode(mode), value.value_or(0));
+}
+/// nn::functional::pad with one value.
+inline Tensor constant_pad_nd(const Tensor& self, IntArrayRef pad, const Scalar& value = 0) {
+  return nn::functional::pad(self, pad, kConstant, value.toDouble());
+}
+/// The border filled by reflection.
+inline Tensor reflection_pad1d(const Tensor& self, IntArrayRef padding) {
+  return tensors_detail::padded("reflection_pad1d", self, padding, 1, kReflect);
+}
+inline Tensor reflection_pad2d(const Tensor& self, IntArrayRef padding) {
+  return tensors_detail::padded("reflection_pad2d", self, padding, 2, kReflect);
+}
+inline Tensor reflection_pad3d(const Tensor& self, IntArrayRef padding) {
+  return tensors_detail::padded("reflection_pad3d", self, padding, 3, kReflect);
+}
+/// The border filled by repetition.
+inline Tensor replication_pad1d(const Tensor& self, IntArrayRef padding) {
+  return tensors_detail::padded("replication_pad1d", self, padding, 1, kReplicate);
+}
+inline Tensor replication_pad2d(const Tensor& self, IntArrayRef padding) {
+  return tensors_detail::padded("replication_pad2d", self, padding, 2, kReplicate);
+}
+inline Tensor replication_pad3d(const Tensor& self, IntArrayRef padding) {
+  return tensors_detail::padded("replication_pad3d", self, padding, 3, kReplicate);
+}
+/// nn::functional::pixel_shuffle and its inverse.
+inline Tensor pixel_shuffle(const Tensor& self, int64_t upscale_factor) {
+  return nn::functional::pixel_shuffle(self, upscale_factor);
+}
+inline Tensor pixel_unshuffle(const Tensor& self, int64_t downscale_factor) {
+  return nn::functional::pixel_unshuffle(self, downscale_factor);
+}
+/// The product of all matrices, in the order that costs least.
+inline Tensor chain_matmul(TensorList matrices) { return taeda::linalg::multi_dot(matrices); }
+/// A tensor of `self`'s shape with one value everywhere.
+inline Tensor fill(const Tensor& self, const Scalar& value) { return self.clone().fill_(value); }
+inline Tensor fill(const Tensor& self, const Tensor& value) { return self.clone().fill_(value); }
+inline Tensor zero(const Tensor& self) { return self.clone().zero_(); }
+/// `src` in the sizes and dtype of `self`.
+inline Tensor copy(const Tensor& self, const Tensor& src, bool non_blocking = false) {
+  return self.clone().copy_(src, non_blocking);
+}
+/// A copy in other sizes, the same elements first.
+inline Tensor resize(const Tensor& self, IntArrayRef size,
+                     std::optional<MemoryFormat> memory_format = {}) {
+  const Tensor out = self.detach().clone();
+  out.resize_(size, memory_format);
+  return out;
+}
+inline Tensor resize_as(const Tensor& self, const Tensor& the_template,
+                        std::optional<MemoryFormat> memory_format = {}) {
+  return resize(self, the_template.sizes(), memory_format);
+}
+/// A tensor of self's dtype over the memory of another, or over none.
+inline Tensor set(const Tensor& self) { return self.new_empty({0}).set_(); }
+inline Tensor set(const Tensor& self, Storage source) { return self.new_empty({0}).set_(source); }
+inline Tensor set(const Tensor& self, Storage source, int64_t storage_offset, IntArrayRef size,
+                  IntArrayRef stride = {}) {
+  return self.new_empty({0}).set_(source, storage_offset, size, stride);
+}
+inline Tensor set(const Tensor& self, const Tensor& source) {
+  return self.new_empty({0}).set_(source);
+}
+/// The tensors' elements one behind the other.
+inline Tensor flatten_dense_tensors(TensorList tensors) {
+  std::vector<Tensor> flat;
+  for (const Tensor& t : tensors) flat.push_back(t.contiguous().view({-1}));
+  return taeda::cat(flat);
+}
+/// The inverse, in the sizes of `tensors`.
+inline std::vector<Tensor> unflatten_dense_tensors(const Tensor& flat, TensorList tensors) {
+  std::vector<Tensor> out;
+  int64_t at = 0;
+  for (const Tensor& t : tensors) {
+    out.push_back(flat.narrow(0, at, t.numel()).view(t.sizes()));
+    at += t.numel();
+  }
+  return out;
+}
+
+using nn::utils::rnn::pad_sequence;
+
+// Forms with `out` of functions with other names
+// ---------------------------------------------------
+
+using taeda::argsort_out, taeda::count_nonzero_out, taeda::normal_out;
+inline Tensor& argsort_out(Tensor& out, const Tensor& self, std::same_as<bool> auto /*stable*/,
+                           int64_t dim, bool descending) {
+  return taeda::argsort_out(out, self, dim, descending);
+}
+inline Tensor& count_nonzero_out(Tensor& out, const Tensor& self,
+                                 std::same_as<OptionalDim> auto dim) {
+  return taeda::count_nonzero_out(out, self, dim ? IntArrayRef(*dim) : IntArrayRef());
+}
+/// normal_functional_out and make_complex_out.
+inline Tensor& normal_out(Tensor& out, const Tensor& self, double mean, double std,
+                          GeneratorArg generator = {}) {
+  return taeda::normal_functional_out(out, self, mean, std, generator);
+}
+inline Tensor& complex_out(Tensor& out, const Tensor& real, const Tensor& imag) {
+  return taeda::make_complex_out(out, real, imag);
+}
+
+}  // namespace taeda_compat
