@@ -175,6 +175,12 @@ class Tensor : public TensorBase {
   /// Called after backward accumulated into this leaf's `grad()`.
   unsigned register_post_accumulate_grad_hook(std::function<void(const Tensor&)> hook) const;
 
+  /// function(*this, arguments...), for chains of calls.
+  template <class F, class... Args>
+  auto m(F function, Args&&... arguments) const {
+    return function(*this, std::forward<Args>(arguments)...);
+  }
+
   // Printing (tensor/print.h)
   /// As Python prints the tensor: "tensor([1., 2.], requires_grad=True)".
   std::string repr() const;

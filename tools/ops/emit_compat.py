@@ -9,9 +9,15 @@ DOC = """\
 // rules of taeda/ops/out.h."""
 
 
+# Operations whose results libtorch takes and gives back as const.
+CONST = {"resize", "resize_as"}
+
+
 def definition(operation):
     """`name_out`, whole."""
     o, results = operation, out_names(operation)
+    if o.name in CONST:
+        return const_definition(o)
     arguments = ", ".join(f"{results[0]}.options()" if a.type == "const TensorOptions&" else a.name
                           for a in o.arguments)
     given, pack = ", ".join(results), f"{{{', '.join(results)}}}"
@@ -24,6 +30,15 @@ def definition(operation):
             f"  return {pack if o.outputs > 1 else given};", "}"]
 
 
+def const_definition(operation):
+    """`name_out` of one result that is a const handle."""
+    o = operation
+    head = declaration(f"inline const Tensor& {o.name}_out", [Argument("out", "const Tensor&")] + out_arguments(o), " {")
+    given = ", ".join(a.name for a in o.arguments)
+    return [head, "  Tensor result = out;", f"  taeda::detail::check_out(\"{o.name}\", {{result}}{out_inputs(o)});",
+            f"  taeda::detail::write_out(result, taeda_compat::{o.name}({given}));", "  return out;", "}"]
+
+
 def out_forms_h(families, compat):
     """taeda/generated/compat/out_forms.h."""
     theirs = {o.name for _, o in out_operations(families) + other_out_operations(families) if not o.namespace}
@@ -33,7 +48,7 @@ def out_forms_h(families, compat):
     out += ["", "namespace taeda_compat {", ""]
     out += [f"using taeda::{name}_out, taeda::{name}_outf;" for name in sorted({o.name for o in found} & theirs)]
     for o in found:
-        out += [""] + definition(o) + [forward_last(o)]
+        out += [""] + definition(o) + [forward_last(o)] * (o.name not in CONST)
     return "\n".join(out + ["", "}  // namespace taeda_compat", ""])
 
 

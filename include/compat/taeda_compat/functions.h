@@ -3,8 +3,11 @@
 // what the original takes.
 #pragma once
 
+#include <taeda/ops/out_forms.h>
+#include <taeda/ops/write_out.h>
 #include <taeda_compat/namespaces.h>
 
+#include <tuple>
 #include <utility>
 
 #define TAEDA_COMPAT_FORWARD(name, target)                                   \
@@ -20,6 +23,42 @@
     return self.name(std::forward<Args>(args)...);                                                \
   }                                                                                               \
   static_assert(true)
+
+// What libtorch has in torch::linalg beside Taeda's names: results behind all arguments.
+namespace taeda::linalg {
+TAEDA_COMPAT_FORWARD(linalg_det, taeda::linalg::det);
+TAEDA_COMPAT_FORWARD(linalg_norm, taeda::linalg::norm);
+TAEDA_COMPAT_FORWARD(linalg_norm_out, taeda::linalg::norm_out);
+inline Tensor& matrix_norm_out(const Tensor& A, const Scalar& ord, IntArrayRef dim, bool keepdim,
+                               OptionalDtype dtype, Tensor& result) {
+  return matrix_norm_outf(A, ord, dim, keepdim, dtype, result);
+}
+inline Tensor& matrix_norm_out(const Tensor& A, const std::string& ord, IntArrayRef dim,
+                               bool keepdim, OptionalDtype dtype, Tensor& result) {
+  return matrix_norm_outf(A, ord, dim, keepdim, dtype, result);
+}
+inline Tensor& matrix_power_out(const Tensor& A, int64_t n, Tensor& result) {
+  return matrix_power_outf(A, n, result);
+}
+inline Tensor& multi_dot_out(TensorList tensors, Tensor& result) {
+  return multi_dot_outf(tensors, result);
+}
+/// `matrix_rank` and `pinv` with tensors as tolerances, written to `result`.
+template <class... Args>
+requires(taeda::linalg::detail::Tolerance<
+         std::remove_cvref_t<std::tuple_element_t<0, std::tuple<Args...>>>>)
+    Tensor& matrix_rank_out(Tensor& result, const Tensor& A, Args&&... args) {
+  taeda::detail::write_out(result, matrix_rank(A, std::forward<Args>(args)...));
+  return result;
+}
+template <class... Args>
+requires(taeda::linalg::detail::Tolerance<
+         std::remove_cvref_t<std::tuple_element_t<0, std::tuple<Args...>>>>)
+    Tensor& pinv_out(Tensor& result, const Tensor& A, Args&&... args) {
+  taeda::detail::write_out(result, pinv(A, std::forward<Args>(args)...));
+  return result;
+}
+}  // namespace taeda::linalg
 
 namespace taeda_compat {
 
@@ -211,6 +250,19 @@ TAEDA_COMPAT_FFT(ihfft2_out);
 TAEDA_COMPAT_FFT(ihfftn);
 TAEDA_COMPAT_FFT(ihfftn_out);
 #undef TAEDA_COMPAT_FFT
+// libtorch takes and gives back these results as const.
+#define TAEDA_COMPAT_CONST(name)                                              \
+  template <class... Args>                                                    \
+  const Tensor& name(const Tensor& out, const Tensor& self, Args&&... args) { \
+    Tensor result = out;                                                      \
+    return name(result, self, std::forward<Args>(args)...), out;              \
+  }                                                                           \
+  static_assert(true)
+TAEDA_COMPAT_CONST(fft_hfft2_out);
+TAEDA_COMPAT_CONST(fft_hfftn_out);
+TAEDA_COMPAT_CONST(fft_ihfft2_out);
+TAEDA_COMPAT_CONST(fft_ihfftn_out);
+#undef TAEDA_COMPAT_CONST
 
 // Operations in place and questions, as functions.
 TAEDA_COMPAT_METHOD(abs_);

@@ -114,6 +114,25 @@ inline std::vector<Tensor> unflatten_dense_tensors(const Tensor& flat, TensorLis
 
 using nn::utils::rnn::pad_sequence;
 
+using taeda::from_blob;
+/// taeda::from_blob with the device that the memory lies on, or where the options say.
+inline Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,
+                        const std::function<void(void*)>& deleter, const TensorOptions& options,
+                        std::optional<Device> target_device) {
+  return taeda::from_blob(data, sizes, strides, deleter,
+                          target_device ? options.device(*target_device) : options);
+}
+/// The same from element `storage_offset` on.
+inline Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, int64_t storage_offset,
+                        const std::function<void(void*)>& deleter, const TensorOptions& options,
+                        std::optional<Device> target_device) {
+  int64_t count = storage_offset + 1;
+  for (size_t d = 0; d < sizes.size(); ++d) count += (sizes[d] - 1) * strides[d];
+  const Tensor all = taeda::from_blob(data, IntArrayRef(count), deleter,
+                                      target_device ? options.device(*target_device) : options);
+  return all.as_strided(sizes, strides, storage_offset);
+}
+
 // Forms with `out` of functions with other names
 // ---------------------------------------------------
 
