@@ -23,6 +23,8 @@ void check_points(const Tensor& self, const Tensor& weight) {
   check_floating("histogramdd", self);
   TAEDA_CHECK(self.dim() >= 2, "torch.histogramdd: input tensor should have at least 2 dimensions");
   if (!weight.defined()) return;
+  TAEDA_CHECK(weight.device() == self.device(), "Expected all tensors to be on the same device, ",
+              "but found the input on ", self.device(), " and weights on ", weight.device());
   TAEDA_CHECK(weight.sizes() == self.sizes().slice(0, self.sizes().size() - 1),
               "torch.histogramdd: if weight tensor is provided it should have the same shape as "
               "the input tensor excluding its innermost dimension, but got input with shape ",
@@ -39,6 +41,9 @@ void check_edges(const Tensor& self, TensorList bins) {
               " sequences of bin edges for a ", dims, "-dimensional histogram but got ",
               bins.size());
   for (size_t d = 0; d < bins.size(); ++d) {
+    TAEDA_CHECK(bins[d].device() == self.device(), "Expected all tensors to be on the same ",
+                "device, but found the input on ", self.device(), " and bins on ",
+                bins[d].device());
     TAEDA_CHECK(bins[d].dtype() == self.dtype(),
                 "torch.histogramdd: input tensor and bins tensors should have the same dtype, but "
                 "got input with dtype ",

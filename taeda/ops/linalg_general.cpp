@@ -177,6 +177,9 @@ void check_ldl_solve(const Tensor& LD, const Tensor& pivots, const Tensor& B) {
               "torch.linalg.ldl_solve: Expected LD.shape[:-1] and pivots.shape to be the same, but "
               "got pivots with shape ",
               pivots.sizes(), " instead");
+  for (const Tensor* t : {&pivots, &B})
+    TAEDA_CHECK(t->device() == LD.device(), "Expected all tensors to be on the same device, but ",
+                "found LD on ", LD.device(), " and another on ", t->device());
   TAEDA_CHECK(B.size(-2) == LD.size(-1),
               "Incompatible matrix sizes for torch.linalg.ldl_solve: ", "each A matrix is ",
               LD.size(-1), " by ", LD.size(-1), " but each b matrix is ", B.size(-2), " by ",
