@@ -51,7 +51,6 @@
 #include "taeda/ops/fft.h"
 #include "taeda/ops/fft_hermitian.h"
 #include "taeda/ops/fractional_pool.h"
-#include "taeda/ops/from_file.h"
 #include "taeda/ops/histogram.h"
 #include "taeda/ops/index.h"
 #include "taeda/ops/join.h"

@@ -8,7 +8,7 @@
 #include "taeda/ops/create.h"
 #include "taeda/ops/linalg.h"
 #include "taeda/ops/linalg_common.h"
-#include "taeda/ops/linalg_general.h"
+#include "taeda/ops/linalg_tolerances.h"
 #include "taeda/ops/matmul.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/tensor/autocast_mode.h"

@@ -11,6 +11,7 @@
 #include "taeda/ops/join.h"
 #include "taeda/ops/linalg.h"
 #include "taeda/ops/linalg_general.h"
+#include "taeda/ops/linalg_tolerances.h"
 #include "taeda/ops/matmul.h"
 #include "taeda/ops/random.h"
 #include "taeda/ops/reduce.h"
