@@ -139,4 +139,27 @@ TEST(Forms, OfDrawnNumbersAndOthers) {
             6);
 }
 
+TEST(Forms, OfPackedSequences) {
+  torch::manual_seed(2);
+  torch::nn::LSTM layer(torch::nn::LSTMOptions(2, 3).num_layers(2).bidirectional(true));
+  const auto x =
+      torch::nn::utils::rnn::pack_padded_sequence(torch::randn({4, 2, 2}), torch::tensor({4, 2}));
+  const auto expected = layer->forward_with_packed_input(x);
+  const torch::Tensor states[] = {torch::zeros({4, 2, 3}), torch::zeros({4, 2, 3})};
+  const auto [output, h, c] =
+      at::lstm(x.data(), x.batch_sizes(), states, layer->all_weights(), true, 2, 0., false, true);
+  EXPECT_TRUE(output.equal(std::get<0>(expected).data()));
+  EXPECT_TRUE(h.equal(std::get<0>(std::get<1>(expected))));
+  EXPECT_TRUE(c.equal(std::get<1>(std::get<1>(expected))));
+  torch::nn::GRU other(2, 3);
+  const auto [rows, last] = at::gru(x.data(), x.batch_sizes(), torch::zeros({1, 2, 3}),
+                                    other->all_weights(), true, 1, 0., false, false);
+  EXPECT_TRUE(rows.equal(std::get<0>(other->forward_with_packed_input(x)).data()));
+  EXPECT_EQ(error_of([&] {
+              at::gru(x.data(), x.batch_sizes(), last, layer->all_weights(), true, 1, 0., false,
+                      false);
+            }),
+            "got an incorrect number of RNN parameters");
+}
+
 }  // namespace

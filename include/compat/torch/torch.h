@@ -47,6 +47,7 @@
 #include <taeda_compat/losses.h>
 #include <taeda_compat/namespaces.h>
 #include <taeda_compat/operations.h>
+#include <taeda_compat/recurrent.h>
 #include <taeda_compat/tensors.h>
 #include <taeda_compat/text.h>
 #include <taeda_compat/types.h>

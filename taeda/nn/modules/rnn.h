@@ -82,7 +82,12 @@ struct RNNShape {
   int64_t input_size, hidden_size, proj_size, num_layers;
   bool bias, batch_first, bidirectional;
   double dropout;
+
+  /// The size of hidden states.
+  int64_t state_size() const { return proj_size > 0 ? proj_size : hidden_size; }
 };
+/// The names of a direction's weights, without their ends.
+std::vector<std::string> weight_names(const RNNShape& shape);
 
 /// Weights weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, ... (with "_reverse" for the other
 /// direction; weight_hr_l0 where states are projected), all uniform in +-1 / sqrt(hidden_size).
@@ -109,16 +114,6 @@ class RNNImplBase : public Cloneable<Derived> {
   std::pair<PackedSequence, CellState> run_packed(const PackedSequence& input, CellState initial);
 
  private:
-  /// Initial states of `size` numbers in the order of the packed sequences; zeros if undefined.
-  Tensor packed_state(const Tensor& given, const PackedSequence& input, int64_t size,
-                      const char* name) const;
-  /// One direction of one layer over packed rows: its output rows and last states [N, H].
-  std::pair<Tensor, CellState> run_runs(const Tensor& rows, const std::vector<PackedRun>& runs,
-                                        const CellState& initial, TensorList weights, bool reverse);
-  /// The size of hidden states.
-  int64_t state_size() const {
-    return shape_.proj_size > 0 ? shape_.proj_size : shape_.hidden_size;
-  }
   CellKind kind_;
   RNNShape shape_;
 };
