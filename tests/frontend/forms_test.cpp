@@ -110,6 +110,14 @@ TEST(Forms, OfMemory) {
                   memory.data(), {2, 2}, {2, 1}, 1, [](void*) {}, torch::kFloat,
                   std::optional<torch::Device>())
                   .equal(torch::tensor({{1., 2.}, {3., 4.}})));
+  EXPECT_TRUE(at::for_blob(memory.data(), {2})
+                  .strides(at::IntArrayRef{3})
+                  .storage_offset(1)
+                  .options(torch::kFloat)
+                  .make_tensor()
+                  .equal(torch::tensor({1., 4.})));
+  const std::initializer_list<int> list = {1, 2};
+  EXPECT_TRUE(torch::tensor(list).equal(torch::tensor({1, 2})));
   const torch::Tensor parts[] = {x.view({2, 3}), x};
   const torch::Tensor flat = at::flatten_dense_tensors(parts);
   EXPECT_EQ(flat.numel(), 12);

@@ -7,6 +7,9 @@
 #include <taeda/ops/random_forms.h>
 #include <taeda_compat/namespaces.h>
 
+#include <concepts>
+#include <functional>
+#include <initializer_list>
 #include <string_view>
 
 namespace taeda_compat {
@@ -131,6 +134,52 @@ inline Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, int6
   const Tensor all = taeda::from_blob(data, IntArrayRef(count), deleter,
                                       target_device ? options.device(*target_device) : options);
   return all.as_strided(sizes, strides, storage_offset);
+}
+
+/// Collects what `from_blob` takes: at::for_blob(data, {2, 3}).deleter(f).make_tensor().
+class TensorMaker {
+ public:
+  TensorMaker(void* data, IntArrayRef sizes) : data_(data), sizes_(sizes) {}
+  TensorMaker& strides(OptionalIntArrayRef v) {
+    strides_ = v.has_value() ? std::optional(DimVector(*v)) : std::nullopt;
+    return *this;
+  }
+  TensorMaker& storage_offset(OptionalDim v) { return offset_ = v.value_or(0), *this; }
+  TensorMaker& deleter(std::function<void(void*)> v) { return deleter_ = std::move(v), *this; }
+  /// `free` gets `context` when the last tensor over the memory dies.
+  TensorMaker& context(void* context, void (*free)(void*)) {
+    return deleter([context, free](void*) { free(context); });
+  }
+  TensorMaker& target_device(std::optional<Device> v) { return device_ = v, *this; }
+  TensorMaker& options(TensorOptions v) { return options_ = v, *this; }
+  Tensor make_tensor() const {
+    const DimVector strides = strides_ ? *strides_ : Layout::contiguous(sizes_).strides;
+    return from_blob(data_, sizes_, strides, offset_, deleter_, options_, device_);
+  }
+
+ private:
+  void* data_;
+  DimVector sizes_;
+  std::optional<DimVector> strides_;
+  int64_t offset_ = 0;
+  std::function<void(void*)> deleter_;
+  std::optional<Device> device_;
+  TensorOptions options_;
+};
+/// Begins with a row-major tensor of `sizes` over `data`.
+inline TensorMaker for_blob(void* data, IntArrayRef sizes) { return {data, sizes}; }
+
+namespace tensors_detail {
+template <class L>
+concept NumberList = std::same_as<L, std::initializer_list<typename L::value_type>> &&
+    std::constructible_from<TensorLiteral, ArrayRef<typename L::value_type>>;
+}  // namespace tensors_detail
+
+using taeda::tensor;
+/// A vector of the numbers of a list that is an object; braces give taeda::tensor its literal.
+template <tensors_detail::NumberList L>
+Tensor tensor(const L& values, const TensorOptions& options = {}) {
+  return taeda::tensor(ArrayRef<typename L::value_type>(values.begin(), values.size()), options);
 }
 
 // Forms with `out` of functions with other names
