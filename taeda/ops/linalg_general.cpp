@@ -188,6 +188,25 @@ void check_ldl_solve(const Tensor& LD, const Tensor& pivots, const Tensor& B) {
 
 }  // namespace
 
+namespace {
+
+/// Throws Error for pivots that name no rows, with which LAPACK would leave the matrix: rows of
+/// blocks of two have one negative number each, twice.
+void check_pivots(const Tensor& pivots, int64_t n) {
+  const int32_t* const p = pivots.data_ptr<int32_t>();
+  for (int64_t i = 0; i < pivots.numel();) {
+    const bool pair = p[i] < 0;
+    const int64_t row = pair ? -int64_t{p[i]} : p[i];
+    const bool named = row >= 1 && row <= n;
+    TAEDA_CHECK(named && (!pair || (i % n + 1 < n && p[i + 1] == p[i])),
+                "torch.linalg.ldl_solve: pivots are not ldl_factor's: for ", n,
+                " rows there is a pivot ", p[i], " at place ", i % n);
+    i += pair ? 2 : 1;
+  }
+}
+
+}  // namespace
+
 Tensor ldl_solve(const Tensor& LD, const Tensor& pivots, const Tensor& B, bool hermitian) {
   check_ldl_solve(LD, pivots, B);
   const int64_t n = LD.size(-1);
@@ -201,6 +220,7 @@ Tensor ldl_solve(const Tensor& LD, const Tensor& pivots, const Tensor& B, bool h
     };
     const Tensor x = copy_columns(spread(B, {n, B.size(-1)})), a = copy_columns(spread(LD, {n, n})),
                  rows = spread(pivots, {n}).to(kInt).contiguous();
+    check_pivots(rows.cpu(), n);
     if (x.numel() > 0)
       ldl_solve_slot(device.type(), as_batch(a, 2), as_batch(rows, 1), as_batch(x, 2), hermitian);
     X = x.to(B.device());
