@@ -165,6 +165,13 @@ TEST_F(GeneralMatrices, LdlRefuses) {
             }),
             "Expected b and A to have the same dtype, but found b of type Float and A of type "
             "Double instead.");
+  for (const Tensor& wrong :
+       {tensor({0, 1, 2}), tensor({1, 2, 4}), tensor({1, 2, -3}), tensor({-1, -2, 3})})
+    EXPECT_NE(error_of([&] {
+                linalg::ldl_solve(l, wrong, right_side());
+              }).find("pivots are not ldl_factor's: for 3 rows"),
+              std::string::npos)
+        << wrong;
   const Tensor leaf = symmetric_matrix().requires_grad_();
   const Tensor made = std::get<0>(linalg::ldl_factor(leaf));
   EXPECT_EQ(error_of([&] { made.sum().backward(); }),
