@@ -9,14 +9,15 @@ endif()
 
 set(TAEDA_GENERATED ${PROJECT_BINARY_DIR}/generated)
 set(TAEDA_GENERATED_HEADERS tensor/operations.inc ops/names.h ops/out.h ops/out_forms.h
-    ops/autocast_policies.h)
+    compat/out_forms.h ops/autocast_policies.h)
 set(TAEDA_GENERATED_SOURCES methods_0.cpp methods_1.cpp methods_2.cpp out.cpp operations_table.cpp)
 list(TRANSFORM TAEDA_GENERATED_HEADERS PREPEND ${TAEDA_GENERATED}/taeda/generated/)
 list(TRANSFORM TAEDA_GENERATED_SOURCES PREPEND ${TAEDA_GENERATED}/src/)
 set(TAEDA_GENERATED_TEXTS ${TAEDA_GENERATED}/operations.md ${TAEDA_GENERATED}/operations.pyi)
 set(TAEDA_GENERATED_FORMS ${TAEDA_GENERATED}/src/forms_table.inc)
 
-file(GLOB declarations CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/taeda/ops/*.h)
+file(GLOB declarations CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/taeda/ops/*.h
+     ${PROJECT_SOURCE_DIR}/include/compat/taeda_compat/*.h)
 file(GLOB generator CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/ops/*.py)
 # A file whose text stays the same keeps its time, so a change that is none builds nothing again.
 add_custom_command(

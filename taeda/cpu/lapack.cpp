@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <type_traits>
 
 #include "taeda/base/error.h"
 #include "taeda/base/shared_library.h"
@@ -32,7 +33,23 @@ std::unique_ptr<Lapack<T>> load_lapack(const char* letter) {
 }
 
 template <class T>
-const Lapack<T>& checked(const std::unique_ptr<Lapack<T>>& loaded) {
+std::unique_ptr<GeneralLapack<T>> load_general_lapack(const char* letter) {
+  const auto find = [letter](auto& function, const char* name) {
+    return lapack_library().load(function, (std::string(letter) + name + "_").c_str());
+  };
+  constexpr bool real = std::is_same_v<T, typename RealOf<T>::type>;
+  auto l = std::make_unique<GeneralLapack<T>>();
+  bool complete = find(l->sytrf, "sytrf") && find(l->sytrs, "sytrs");
+  if constexpr (real)
+    complete = complete && find(l->real_geev, "geev");
+  else
+    complete = complete && find(l->complex_geev, "geev") && find(l->hetrf, "hetrf") &&
+               find(l->hetrs, "hetrs");
+  return complete ? std::move(l) : nullptr;
+}
+
+template <class Functions>
+const Functions& checked(const std::unique_ptr<Functions>& loaded) {
   const char* text = std::getenv("TAEDA_LAPACK");
   const bool off = text && std::strcmp(text, "0") == 0;
   TAEDA_CHECK_NOT_IMPLEMENTED(!off, "linear algebra needs LAPACK, which TAEDA_LAPACK=0 turns off");
@@ -57,4 +74,30 @@ const Lapack<double>& lapack<double>() {
   return checked(loaded);
 }
 
-}  // namespace taeda::cpu
+template <>
+const GeneralLapack<float>& general_lapack<float>() {
+  static const std::unique_ptr<GeneralLapack<float>> loaded = load_general_lapack<float>("s");
+  return checked(loaded);
+}
+
+template <>
+const GeneralLapack<double>& general_lapack<double>() {
+  static const std::unique_ptr<GeneralLapack<double>> loaded = load_general_lapack<double>("d");
+  return checked(loaded);
+}
+
+template <>
+const GeneralLapack<complex<float>>& general_lapack<complex<float>>() {
+  static const std::unique_ptr<GeneralLapack<complex<float>>> loaded =
+      load_general_lapack<complex<float>>("c");
+  return checked(loaded);
+}
+
+template <>
+const GeneralLapack<complex<double>>& general_lapack<complex<double>>() {
+  static const std::unique_ptr<GeneralLapack<complex<double>>> loaded =
+      load_general_lapack<complex<double>>("z");
+  return checked(loaded);
+}
+
+}  // namespace taeda::inline v0_2::cpu

@@ -5,7 +5,19 @@
 
 #include <cstddef>
 
+#include "taeda/base/complex.h"
+
 namespace taeda::inline v0_2::cpu {
+
+/// The type of a number's real part.
+template <class T>
+struct RealOf {
+  using type = T;
+};
+template <class T>
+struct RealOf<complex<T>> {
+  using type = T;
+};
 
 template <class T>
 struct Lapack {
@@ -25,9 +37,36 @@ struct Lapack {
                 T* work, Int lwork, int* iwork, int* info, Length);
 };
 
+/// Functions for matrices that are not definite, of T, which may be complex. The Hermitian ones are
+/// null for real numbers.
+template <class T>
+struct GeneralLapack {
+  using Real = typename RealOf<T>::type;
+  using Int = const int*;
+  using Char = const char*;
+  using Length = size_t;
+
+  // Eigenvalues: of real matrices as real and imaginary parts, of complex ones as they are.
+  void (*real_geev)(Char left, Char right, Int n, T* a, Int lda, T* re, T* im, T* vl, Int ldvl,
+                    T* vr, Int ldvr, T* work, Int lwork, int* info, Length, Length);
+  void (*complex_geev)(Char left, Char right, Int n, T* a, Int lda, T* w, T* vl, Int ldvl, T* vr,
+                       Int ldvr, T* work, Int lwork, Real* real_work, int* info, Length, Length);
+  void (*sytrf)(Char uplo, Int n, T* a, Int lda, int* pivots, T* work, Int lwork, int* info,
+                Length);
+  void (*hetrf)(Char uplo, Int n, T* a, Int lda, int* pivots, T* work, Int lwork, int* info,
+                Length);
+  void (*sytrs)(Char uplo, Int n, Int columns, const T* a, Int lda, const int* pivots, T* b,
+                Int ldb, int* info, Length);
+  void (*hetrs)(Char uplo, Int n, Int columns, const T* a, Int lda, const int* pivots, T* b,
+                Int ldb, int* info, Length);
+};
+
 /// The functions for float or double. Throws NotImplementedError, saying what to install, where
 /// there is no LAPACK, and under TAEDA_LAPACK=0.
 template <class T>
 const Lapack<T>& lapack();
+/// The same, also for complex<float> and complex<double>.
+template <class T>
+const GeneralLapack<T>& general_lapack();
 
-}  // namespace taeda::cpu
+}  // namespace taeda::inline v0_2::cpu

@@ -1,68 +1,19 @@
-// Matrix decompositions by LAPACK. Threads share out the matrices of a batch, each matrix being
-// one thread's work; only large matrices, one after the other, get LAPACK's own threads.
+// Matrix decompositions by LAPACK.
 #include "taeda/kernels/linalg.h"
 
 #include <algorithm>
-#include <climits>
-#include <cmath>
-#include <limits>
 #include <utility>
 #include <vector>
 
-#include "taeda/base/parallel_for.h"
 #include "taeda/cpu/lapack.h"
+#include "taeda/cpu/matrices.h"
 #include "taeda/cpu/scratch.h"
-#include "taeda/cpu/thread_scope.h"
 
 namespace taeda::inline v0_2::cpu {
 
 void register_linalg();
 
 namespace {
-
-// Multiply-adds of one matrix from which on LAPACK's own threads pay.
-constexpr double kLargeMatrix = 1 << 27;
-// Multiply-adds that a thread of its own pays for.
-constexpr double kThreadWork = 1 << 18;
-
-int to_int(int64_t n) {
-  TAEDA_CHECK(n <= INT_MAX, "LAPACK takes matrices of at most 2147483647 rows, but got ", n);
-  return static_cast<int>(n);
-}
-
-/// The matrices of a batch, by columns.
-template <class T>
-struct Matrices {
-  T* data = nullptr;
-  int rows = 0, columns = 0;
-  int64_t count = 0;
-
-  explicit Matrices(const Tensor& t) {
-    if (!t.defined()) return;
-    data = t.data_ptr<T>();
-    count = t.size(0);
-    rows = to_int(t.size(1));
-    columns = to_int(t.size(2));
-  }
-  T* at(int64_t i) const { return data + i * rows * columns; }
-  /// The distance between columns, which LAPACK wants to be at least 1.
-  int leading() const { return std::max(rows, 1); }
-};
-
-/// fn(begin, end) for ranges of a batch. `work`: multiply-adds that a matrix takes.
-template <class F>
-void for_matrices(int64_t count, double work, F&& fn) {
-  if (work >= kLargeMatrix) {
-    const ThreadScope all(in_parallel_region() ? 1 : get_num_threads());
-    fn(int64_t{0}, count);
-    return;
-  }
-  const auto grain = static_cast<int64_t>(std::ceil(kThreadWork / std::max(work, 1.0)));
-  parallel_for(0, count, grain, [&](int64_t begin, int64_t end) {
-    const ThreadScope one(1);
-    fn(begin, end);
-  });
-}
 
 /// Calls fn.template operator()<T>() for the tensor's dtype.
 template <class F>
@@ -75,17 +26,6 @@ void with_real_type(const char* op, const Tensor& t, F&& fn) {
           detail::concat("\"", op, "\" not implemented for '", to_string(t.dtype()), "'"));
   }
 }
-
-/// The size of the workspace that `call` asks for when it is given none.
-template <class T, class F>
-int workspace(F&& call) {
-  T best = 0;
-  call(&best, -1);
-  // A float may have been rounded down.
-  return std::max(1, static_cast<int>(std::nextafter(best, std::numeric_limits<T>::infinity())));
-}
-
-double cubed(double n) { return n * n * n; }
 
 void cholesky_cpu(const Tensor& a, const Tensor& info) {
   with_real_type("cholesky_cpu", a, [&]<class T>() {
@@ -205,7 +145,7 @@ void eigh_range(const Lapack<T>& l, const Matrices<T>& m, T* values, int* info, 
   int best_integers = 0, size = -1, integers = -1;
   l.syevd(job, "L", &n, m.data, &lda, values, &best, &size, &best_integers, &integers, info + begin,
           1, 1);
-  size = std::max(1, static_cast<int>(std::nextafter(best, std::numeric_limits<T>::infinity())));
+  size = workspace_size(best);
   integers = std::max(1, best_integers);
   const ScratchArray<T> work(size);
   const ScratchArray<int> integer_work(integers);
@@ -264,4 +204,4 @@ void register_linalg() {
   svd_slot.set(kCPU, &svd_cpu);
 }
 
-}  // namespace taeda::cpu
+}  // namespace taeda::inline v0_2::cpu

@@ -4,7 +4,6 @@
 
 #include "taeda/base/error.h"
 #include "taeda/distributions/gamma.h"
-#include "taeda/distributions/host_numbers.h"
 #include "taeda/distributions/numbers.h"
 #include "taeda/ops/activation.h"
 #include "taeda/ops/arithmetic.h"
@@ -119,7 +118,7 @@ Tensor Binomial::entropy() const {
 }
 
 Tensor Binomial::draw(IntArrayRef shape, Generator* generator) const {
-  return binomial_numbers(total_count().expand(shape), without_gradient(probs(), shape), generator);
+  return binomial(total_count().expand(shape), without_gradient(probs(), shape), generator);
 }
 
 Tensor Binomial::log_density(const Tensor& value) const {
@@ -162,7 +161,7 @@ Tensor NegativeBinomial::variance() const { return mean().div(logits().neg().sig
 Tensor NegativeBinomial::draw(IntArrayRef shape, Generator* generator) const {
   const IntArrayRef samples = shape.slice(0, shape.size() - batch_shape().size());
   const Tensor rate = Gamma(total_count(), logits().neg().exp(), false).sample(samples, generator);
-  return poisson_numbers(rate, generator);
+  return poisson(rate, generator);
 }
 
 Tensor NegativeBinomial::log_density(const Tensor& value) const {
@@ -179,7 +178,7 @@ Poisson::Poisson(Parameter rate, Validate validate_args)
 Tensor Poisson::mode() const { return rate().floor(); }
 
 Tensor Poisson::draw(IntArrayRef shape, Generator* generator) const {
-  return poisson_numbers(without_gradient(rate(), shape), generator);
+  return poisson(without_gradient(rate(), shape), generator);
 }
 
 Tensor Poisson::log_density(const Tensor& value) const {

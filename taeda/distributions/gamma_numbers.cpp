@@ -5,11 +5,11 @@
 
 #include "taeda/autograd/function.h"
 #include "taeda/base/error.h"
-#include "taeda/distributions/host_numbers.h"
 #include "taeda/distributions/numbers.h"
 #include "taeda/kernels/pointwise/special.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/host_numbers.h"
 #include "taeda/ops/shape.h"
 #include "taeda/tensor/grad_mode.h"
 
@@ -83,7 +83,8 @@ double gamma_number(double a, const Generator& generator) {
 /// f(a, x) of each element.
 template <class F>
 Tensor elementwise(const Tensor& concentration, const Tensor& x, F f) {
-  const Tensor a = in_double(concentration), y = in_double(x), result = empty_like(a);
+  const Tensor a = detail::in_double(concentration), y = detail::in_double(x),
+               result = empty_like(a);
   for (int64_t i = 0; i < a.numel(); ++i)
     result.data_ptr<double>()[i] = f(a.data_ptr<double>()[i], y.data_ptr<double>()[i]);
   return result.to(concentration.options().requires_grad(false));
@@ -103,7 +104,7 @@ struct StandardGammaGrad : autograd::Function<StandardGammaGrad> {
 struct StandardGamma : autograd::Function<StandardGamma> {
   static Tensor forward(autograd::AutogradContext* context, Tensor concentration,
                         Generator generator) {
-    const Tensor a = in_double(concentration), numbers = empty_like(a);
+    const Tensor a = detail::in_double(concentration), numbers = empty_like(a);
     for (int64_t i = 0; i < a.numel(); ++i)
       numbers.data_ptr<double>()[i] = gamma_number(a.data_ptr<double>()[i], generator);
     const Tensor result = numbers.to(concentration.options().requires_grad(false))
@@ -132,8 +133,8 @@ double gamma_number_gradient(double a, double x) {
 }
 
 Tensor standard_gamma(const Tensor& concentration, Generator* generator) {
-  return StandardGamma::apply(concentration,
-                              host_generator("standard_gamma", concentration.device(), generator));
+  return StandardGamma::apply(
+      concentration, detail::host_generator("standard_gamma", concentration.device(), generator));
 }
 
 namespace {

@@ -1,4 +1,4 @@
-// Slots of matrix decompositions, float and double.
+// Slots of matrix decompositions, float and double; complex where they say so.
 //
 // Note [Column-major matrices]
 // LAPACK and cuSOLVER read matrices by columns. Matrices of these slots are batches of [rows,
@@ -46,6 +46,21 @@ inline Slot<void(const Tensor& a, const Tensor& u, const Tensor& s, const Tensor
                  const Tensor& info)>
     svd_slot{"svd"};
 
+/// Eigenvalues of any square matrix, and its eigenvectors of length 1 as columns if `vectors` is
+/// defined; both complex, `a` real or complex. info: did not converge.
+inline Slot<void(const Tensor& a, const Tensor& values, const Tensor& vectors, const Tensor& info)>
+    eig_slot{"linalg_eig"};
+
+/// The lower triangle of a symmetric matrix (if `hermitian`, of one that is its adjoint) becomes L
+/// and the blocks of D with a = L D L^T; `pivots` (int32) are LAPACK's. Real or complex. info: the
+/// first block that is singular.
+inline Slot<void(const Tensor& a, const Tensor& pivots, const Tensor& info, bool hermitian)>
+    ldl_factor_slot{"linalg_ldl_factor"};
+
+/// x, [batch, n, k], becomes the solution of a y = x, where `ld` and `pivots` are those of a.
+inline Slot<void(const Tensor& ld, const Tensor& pivots, const Tensor& x, bool hermitian)>
+    ldl_solve_slot{"linalg_ldl_solve"};
+
 template <class F>
 void for_each_linalg_slot(F&& f) {
   f.template operator()<&cholesky_slot>();
@@ -55,6 +70,9 @@ void for_each_linalg_slot(F&& f) {
   f.template operator()<&qr_slot>();
   f.template operator()<&eigh_slot>();
   f.template operator()<&svd_slot>();
+  f.template operator()<&eig_slot>();
+  f.template operator()<&ldl_factor_slot>();
+  f.template operator()<&ldl_solve_slot>();
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -3,6 +3,7 @@
 #include "taeda/kernels/pointwise/activation_backward.h"
 #include "taeda/kernels/pointwise/unary.h"
 #include "taeda/ops/arithmetic.h"
+#include "taeda/ops/assign.h"
 #include "taeda/ops/autocast.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/elementwise.h"
@@ -79,18 +80,18 @@ Tensor& relu_(const Tensor& self) {
       });
 }
 
-Tensor threshold(const Tensor& self, double threshold, double value) {
+Tensor threshold(const Tensor& self, RealArg threshold, RealArg value) {
   return activation(
       "threshold", "ThresholdBackward0", Threshold(threshold, value), self,
       [=](const Tensor& g, const Tensor& x) { return threshold_backward(g, x, threshold); });
 }
 
-Tensor& threshold_(const Tensor& self, double limit, double value) {
+Tensor& threshold_(const Tensor& self, RealArg limit, RealArg value) {
   return activation_("threshold_", Threshold(limit, value), self,
                      [=](const Tensor& t) { return threshold(t, limit, value); });
 }
 
-Tensor leaky_relu(const Tensor& self, double negative_slope) {
+Tensor leaky_relu(const Tensor& self, RealArg negative_slope) {
   return activation("leaky_relu", "LeakyReluBackward0", LeakyRelu(negative_slope), self,
                     [=](const Tensor& g, const Tensor& x) {
                       return gradient("LeakyReluBackwardBackward0",
@@ -98,7 +99,7 @@ Tensor leaky_relu(const Tensor& self, double negative_slope) {
                     });
 }
 
-Tensor& leaky_relu_(const Tensor& self, double slope) {
+Tensor& leaky_relu_(const Tensor& self, RealArg slope) {
   return activation_("leaky_relu_", LeakyRelu(slope), self,
                      [=](const Tensor& t) { return leaky_relu(t, slope); });
 }
@@ -114,11 +115,11 @@ Tensor prelu(const Tensor& self, const Tensor& weight) {
   return where(self.gt(0), self, self.mul(weight.reshape(shape).to(self.dtype())));
 }
 
-Tensor hardtanh(const Tensor& self, double min_val, double max_val) {
+Tensor hardtanh(const Tensor& self, RealArg min_val, RealArg max_val) {
   check_floating("hardtanh", self);
   TAEDA_CHECK_VALUE(!(min_val > max_val), "hardtanh: min_val cannot be greater than max_val, got ",
                     min_val, " and ", max_val);
-  Tensor y = pointwise_as("hardtanh", Clamp{}, self, min_val, max_val);
+  Tensor y = pointwise_as("hardtanh", Clamp{}, self, double{min_val}, double{max_val});
   if (wants_grad(self))
     record("HardtanhBackward0", y, {self}, [=, x = save_tensor(self)](const Tensor& g) {
       return gradient("HardtanhBackwardBackward0", InsideBackward(min_val, max_val), g, x.unpack(),
@@ -127,10 +128,10 @@ Tensor hardtanh(const Tensor& self, double min_val, double max_val) {
   return y;
 }
 
-Tensor& hardtanh_(const Tensor& self, double low, double high) {
+Tensor& hardtanh_(const Tensor& self, RealArg low, RealArg high) {
   return in_place(
       "hardtanh_", self, wants_grad(self), [=](const Tensor& t) { return hardtanh(t, low, high); },
-      [&] { pointwise_into(Clamp{}, self, self, low, high); });
+      [&] { pointwise_into(Clamp{}, self, self, double{low}, double{high}); });
 }
 
 Tensor relu6(const Tensor& self) { return hardtanh(self, 0, 6); }
@@ -160,7 +161,7 @@ Tensor& hardswish_(const Tensor& self) {
   return activation_("hardswish_", Hardswish{}, self, &hardswish);
 }
 
-Tensor softshrink(const Tensor& self, double lambd) {
+Tensor softshrink(const Tensor& self, RealArg lambd) {
   TAEDA_CHECK(lambd >= 0, "lambda must be greater or equal to 0, but found to be ", lambd, ".");
   return activation("softshrink", "SoftshrinkBackward0", Softshrink(lambd), self,
                     [=](const Tensor& g, const Tensor& x) {
@@ -169,7 +170,7 @@ Tensor softshrink(const Tensor& self, double lambd) {
                     });
 }
 
-Tensor hardshrink(const Tensor& self, double lambd) {
+Tensor hardshrink(const Tensor& self, RealArg lambd) {
   check_floating("hardshrink", self);
   Tensor y = pointwise_as("hardshrink", OutsideBackward(lambd), self, self);
   if (wants_grad(self))
@@ -210,19 +211,19 @@ constexpr double kSeluScale = 1.0507009873554804934193349852946;
 
 }  // namespace
 
-Tensor elu(const Tensor& self, double alpha, double scale, double input_scale) {
+Tensor elu(const Tensor& self, RealArg alpha, RealArg scale, RealArg input_scale) {
   return elu_as("elu", "EluBackward0", self, alpha, scale, input_scale);
 }
-Tensor& elu_(const Tensor& self, double alpha, double scale, double input_scale) {
+Tensor& elu_(const Tensor& self, RealArg alpha, RealArg scale, RealArg input_scale) {
   return activation_("elu_", Elu(alpha, scale, input_scale), self,
                      [=](const Tensor& t) { return elu(t, alpha, scale, input_scale); });
 }
 
-Tensor celu(const Tensor& self, double alpha) {
+Tensor celu(const Tensor& self, RealArg alpha) {
   check_celu(alpha);
   return elu_as("celu", "CeluBackward0", self, alpha, 1, 1 / alpha);
 }
-Tensor& celu_(const Tensor& self, double alpha) {
+Tensor& celu_(const Tensor& self, RealArg alpha) {
   check_celu(alpha);
   return activation_("celu_", Elu(alpha, 1, 1 / alpha), self,
                      [=](const Tensor& t) { return celu(t, alpha); });
@@ -235,12 +236,13 @@ Tensor& selu_(const Tensor& self) {
   return activation_("selu_", Elu(kSeluAlpha, kSeluScale, 1), self, &selu);
 }
 
-Tensor softplus(const Tensor& self, double beta, double threshold) {
+Tensor softplus(const Tensor& self, RealArg beta, RealArg threshold) {
   if (AutocastMode::is_active())
     return policy::declared<"softplus">(softplus, self, beta, threshold);
-  const auto second = [=](const Tensor& v, const Tensor& x) {
-    const Tensor s = x.mul(beta).sigmoid();
-    return where(x.mul(beta).gt(threshold), Scalar(0), v.mul(s).mul(rsub(s, 1)).mul(beta));
+  const auto second = [factor = double{beta}, limit = double{threshold}](const Tensor& v,
+                                                                         const Tensor& x) {
+    const Tensor s = x.mul(factor).sigmoid();
+    return where(x.mul(factor).gt(limit), Scalar(0), v.mul(s).mul(rsub(s, 1)).mul(factor));
   };
   return activation("softplus", "SoftplusBackward0", Softplus(beta, threshold), self,
                     [=](const Tensor& g, const Tensor& x) {
@@ -324,6 +326,11 @@ Tensor gelu(const Tensor& self, std::string_view approximate) {
                       [](const Tensor& g, const Tensor& x) { return gelu_backward(g, x, "tanh"); });
   return activation("gelu", "GeluBackward0", Gelu{}, self,
                     [](const Tensor& g, const Tensor& x) { return gelu_backward(g, x, "none"); });
+}
+
+Tensor& gelu_(const Tensor& self, std::string_view approximate) {
+  return detail::assign("gelu_", self, wants_grad(self),
+                        [=](const Tensor& t) { return gelu(t, approximate); });
 }
 
 // ---- compositions ----

@@ -170,7 +170,7 @@ Tensor cross_entropy_smoothed(const Tensor& input, const Tensor& target, const T
 }  // namespace
 
 Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight,
-                     Reduction reduction, int64_t ignore_index, double label_smoothing) {
+                     ReductionArg reduction, int64_t ignore_index, double label_smoothing) {
   if (AutocastMode::is_active())
     return policy::declared<"cross_entropy">(cross_entropy, input, target, weight, reduction,
                                              ignore_index, label_smoothing);
@@ -188,7 +188,7 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& we
 }
 
 Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight,
-                Reduction reduction, int64_t ignore_index) {
+                ReductionArg reduction, int64_t ignore_index) {
   if (AutocastMode::is_active())
     return policy::declared<"nll_loss">(nll_loss, input, target, weight, reduction, ignore_index);
   check_class_indices("nll_loss", input, target, weight);

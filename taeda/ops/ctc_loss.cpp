@@ -154,7 +154,7 @@ std::vector<int64_t> host_lengths(const char* name, const Tensor& lengths) {
 }  // namespace
 
 Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, IntArrayRef input_lengths,
-                IntArrayRef target_lengths, int64_t blank, Reduction reduction,
+                IntArrayRef target_lengths, int64_t blank, ReductionArg reduction,
                 bool zero_infinity) {
   if (log_probs.dim() == 2) {
     const Tensor loss = ctc_loss(log_probs.unsqueeze(1), targets, input_lengths, target_lengths,
@@ -170,7 +170,7 @@ Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, IntArrayRef inpu
 }
 
 Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
-                const Tensor& target_lengths, int64_t blank, Reduction reduction,
+                const Tensor& target_lengths, int64_t blank, ReductionArg reduction,
                 bool zero_infinity) {
   return ctc_loss(log_probs, targets, host_lengths("input_lengths", input_lengths),
                   host_lengths("target_lengths", target_lengths), blank, reduction, zero_infinity);

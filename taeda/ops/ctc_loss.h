@@ -18,9 +18,9 @@ namespace taeda::inline v0_2 {
 /// [dtypes: floating]
 Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
                 const Tensor& target_lengths, int64_t blank = 0,
-                Reduction reduction = Reduction::Mean, bool zero_infinity = false);
+                ReductionArg reduction = Reduction::Mean, bool zero_infinity = false);
 Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, IntArrayRef input_lengths,
                 IntArrayRef target_lengths, int64_t blank = 0,
-                Reduction reduction = Reduction::Mean, bool zero_infinity = false);
+                ReductionArg reduction = Reduction::Mean, bool zero_infinity = false);
 
 }  // namespace taeda::inline v0_2

@@ -102,4 +102,19 @@ Tensor feature_alpha_dropout(const Tensor& input, double p, bool training) {
   return alpha_drop(input, channel_ones(input), p);
 }
 
-}  // namespace taeda
+Tensor& feature_dropout_(const Tensor& input, double p, bool training) {
+  return detail::assign("feature_dropout_", input, wants_grad(input),
+                        [=](const Tensor& x) { return feature_dropout(x, p, training); });
+}
+
+Tensor& alpha_dropout_(const Tensor& input, double p, bool training) {
+  return detail::assign("alpha_dropout_", input, wants_grad(input),
+                        [=](const Tensor& x) { return alpha_dropout(x, p, training); });
+}
+
+Tensor& feature_alpha_dropout_(const Tensor& input, double p, bool training) {
+  return detail::assign("feature_alpha_dropout_", input, wants_grad(input),
+                        [=](const Tensor& x) { return feature_alpha_dropout(x, p, training); });
+}
+
+}  // namespace taeda::inline v0_2

@@ -17,5 +17,9 @@ Tensor feature_dropout(const Tensor& input, double p = 0.5, bool training = true
 Tensor alpha_dropout(const Tensor& input, double p = 0.5, bool training = true);
 /// `alpha_dropout` of whole channels.
 Tensor feature_alpha_dropout(const Tensor& input, double p = 0.5, bool training = true);
+/// The last three in place.
+Tensor& feature_dropout_(const Tensor& input, double p = 0.5, bool training = true);
+Tensor& alpha_dropout_(const Tensor& input, double p = 0.5, bool training = true);
+Tensor& feature_alpha_dropout_(const Tensor& input, double p = 0.5, bool training = true);
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -395,9 +395,10 @@ Tensor nonzero(const Tensor& self) {
   return out;
 }
 
-std::vector<Tensor> where(const Tensor& condition) {
-  if (condition.dim() == 0) return condition.reshape({1}).nonzero().unbind(1);
-  return condition.nonzero().unbind(1);
+std::vector<Tensor> nonzero_numpy(const Tensor& self) {
+  return (self.dim() == 0 ? self.reshape({1}) : self).nonzero().unbind(1);
 }
+
+std::vector<Tensor> where(const Tensor& condition) { return nonzero_numpy(condition); }
 
 }  // namespace taeda::inline v0_2

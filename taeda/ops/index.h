@@ -66,8 +66,10 @@ Tensor take_along_dim(const Tensor& self, const Tensor& indices, OptionalDim dim
 /// Coordinates of the elements that are not zero, one row each. Waits for the device.
 /// [also: argwhere]
 Tensor nonzero(const Tensor& self);
+/// Its columns, one index for each dimension; a number counts as a vector of one element.
+std::vector<Tensor> nonzero_numpy(const Tensor& self);
 /// The columns of `nonzero(condition)`.
 /// [not method]
 std::vector<Tensor> where(const Tensor& condition);
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

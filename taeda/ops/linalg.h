@@ -192,10 +192,12 @@ inline std::tuple<Tensor, Tensor> qr(const Tensor& self, bool some = true) {
   return linalg::qr(self, some ? "reduced" : "complete");
 }
 /// (U, S, V) with self = U diag(S) V^T; U and V have min(m, n) columns, or all unless `some`.
+/// Unless `compute_uv` they are square and zero.
 /// [method, returns: U S V]
-std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& self, bool some = true);
+std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& self, bool some = true,
+                                       bool compute_uv = true);
 /// linalg::cross along `dim`, by default the first dimension of size 3.
 /// [method, dtypes: floating complex integral]
 Tensor cross(const Tensor& self, const Tensor& other, OptionalDim dim = {});
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -134,4 +134,4 @@ void solve_triangular_in_place(const Tensor& a, const Tensor& x, bool upper, boo
                         as_batch(x, 2), upper != by_rows, transpose != by_rows, unitriangular);
 }
 
-}  // namespace taeda::detail
+}  // namespace taeda::inline v0_2::detail

@@ -56,4 +56,4 @@ Unpacked lu_unpack(const Tensor& lu, const Tensor& pivots);
 void solve_triangular_in_place(const Tensor& a, const Tensor& x, bool upper, bool transpose,
                                bool unitriangular);
 
-}  // namespace taeda::detail
+}  // namespace taeda::inline v0_2::detail

@@ -236,13 +236,20 @@ Tensor svdvals(const Tensor& A, std::optional<std::string_view>) {
   return svd_values(A.size(-2) < A.size(-1) ? A.mT() : A, 0).s;
 }
 
-}  // namespace taeda::linalg
+}  // namespace taeda::inline v0_2::linalg
 
 namespace taeda::inline v0_2 {
 
-std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& self, bool some) {
+std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& self, bool some, bool compute_uv) {
+  if (!compute_uv) {
+    const Tensor s = linalg::svdvals(self);
+    const auto square = [&](int64_t n) {
+      return self.new_zeros(detail::shape_of(detail::batch_of(self), {n, n}));
+    };
+    return {square(self.size(-2)), s, square(self.size(-1))};
+  }
   const auto [u, s, vh] = linalg::svd(self, !some);
   return {u, s, vh.mT()};
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

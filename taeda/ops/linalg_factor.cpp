@@ -113,4 +113,4 @@ std::tuple<Tensor, Tensor, Tensor> lu(const Tensor& A, bool pivot) {
   return {pivot ? f.p : A.new_empty({0}), f.l, f.u};
 }
 
-}  // namespace taeda::linalg
+}  // namespace taeda::inline v0_2::linalg

@@ -8,6 +8,7 @@
 #include "taeda/ops/create.h"
 #include "taeda/ops/linalg.h"
 #include "taeda/ops/linalg_common.h"
+#include "taeda/ops/linalg_tolerances.h"
 #include "taeda/ops/matmul.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/tensor/autocast_mode.h"
@@ -87,8 +88,19 @@ Tensor tolerance(const Tensor& A, const Tensor& values, std::optional<double> at
 }
 
 /// A^+ of symmetric or any matrices, without a history.
-Tensor pseudo_inverse(const Tensor& A, std::optional<double> atol, std::optional<double> rtol,
-                      bool hermitian) {
+/// The same with tolerances for each matrix; undefined ones are not given.
+Tensor tolerance(const Tensor& A, const Tensor& values, const Tensor& atol, const Tensor& rtol) {
+  const auto column = [](const Tensor& t) { return t.detach().unsqueeze(-1); };
+  const double usual = epsilon_of(A) * static_cast<double>(std::max(A.size(-1), A.size(-2)));
+  const Tensor largest = values.amax({-1}, true);
+  if (!atol.defined()) return largest.mul(rtol.defined() ? column(rtol) : full({}, usual));
+  const Tensor relative = rtol.defined() ? largest.mul(column(rtol))
+                                         : largest.mul(usual).masked_fill(column(atol).gt(0), 0);
+  return relative.maximum(column(atol).to(relative.dtype()));
+}
+
+template <class Limit>
+Tensor pseudo_inverse(const Tensor& A, const Limit& atol, const Limit& rtol, bool hermitian) {
   const NoGradGuard guard;
   const AutocastMode::Pause pause;
   Tensor left, values, right, size;
@@ -196,8 +208,10 @@ Tensor cond(const Tensor& A, std::string_view p) {
   return matrix_norm(A).mul(matrix_norm(inverse.masked_fill(failed, kInfinity)));
 }
 
-Tensor pinv(const Tensor& A, std::optional<double> atol, std::optional<double> rtol,
-            bool hermitian) {
+namespace {
+
+template <class Limit>
+Tensor recorded_pinv(const Tensor& A, const Limit& atol, const Limit& rtol, bool hermitian) {
   check_matrix("linalg.pinv", A);
   if (hermitian) check_square("linalg.pinv", A);
   check_solver_dtype("linalg.pinv", A);
@@ -220,14 +234,34 @@ Tensor pinv(const Tensor& A, std::optional<double> atol, std::optional<double> r
   return out;
 }
 
-Tensor matrix_rank(const Tensor& A, std::optional<double> atol, std::optional<double> rtol,
-                   bool hermitian) {
+template <class Limit>
+Tensor rank_of(const Tensor& A, const Limit& atol, const Limit& rtol, bool hermitian) {
   check_matrix("torch.linalg.matrix_rank", A, "input");
   check_solver_dtype("linalg.matrix_rank", A);
   const NoGradGuard guard;
   if (A.numel() == 0) return zeros(batch_of(A), TensorOptions().dtype(kLong).device(A.device()));
   const Tensor size = hermitian ? eigvalsh(A).abs() : svdvals(A);
   return size.gt(tolerance(A, size, atol, rtol)).sum({-1});
+}
+
+}  // namespace
+
+Tensor pinv(const Tensor& A, std::optional<double> atol, std::optional<double> rtol,
+            bool hermitian) {
+  return recorded_pinv(A, atol, rtol, hermitian);
+}
+Tensor detail::pinv_within(const Tensor& A, const Tensor& atol, const Tensor& rtol,
+                           bool hermitian) {
+  return recorded_pinv(A, atol, rtol, hermitian);
+}
+
+Tensor matrix_rank(const Tensor& A, std::optional<double> atol, std::optional<double> rtol,
+                   bool hermitian) {
+  return rank_of(A, atol, rtol, hermitian);
+}
+Tensor detail::rank_within(const Tensor& A, const Tensor& atol, const Tensor& rtol,
+                           bool hermitian) {
+  return rank_of(A, atol, rtol, hermitian);
 }
 
 }  // namespace taeda::inline v0_2::linalg

@@ -35,22 +35,25 @@ Tensor matmul(const Tensor& self, const Tensor& other);
 }  // namespace linalg
 
 /// linalg::householder_product.
+/// [method]
 inline Tensor orgqr(const Tensor& self, const Tensor& input2) {
   return linalg::householder_product(self, input2);
 }
 /// (R on and above the diagonal with reflectors below, tau): the QR decomposition as LAPACK's geqrf
 /// leaves it. Not differentiable.
-/// [returns: a tau]
+/// [method, returns: a tau]
 std::tuple<Tensor, Tensor> geqrf(const Tensor& self);
 /// Q C, Q^T C (`transpose`), C Q or C Q^T (not `left`), C = `other` and Q the product of all m
 /// reflectors in `self` and `tau`.
+/// [method]
 Tensor ormqr(const Tensor& self, const Tensor& tau, const Tensor& other, bool left = true,
              bool transpose = false);
 /// (X, A) with A X = self, of which one triangle counts, or A^T X = self.
-/// [returns: solution cloned_coefficient]
+/// [method, returns: solution cloned_coefficient]
 std::tuple<Tensor, Tensor> triangular_solve(const Tensor& self, const Tensor& A, bool upper = true,
                                             bool transpose = false, bool unitriangular = false);
 /// linalg::lu_solve with its arguments in another order.
+/// [method]
 Tensor lu_solve(const Tensor& self, const Tensor& LU_data, const Tensor& LU_pivots);
 /// (P, L, U) of what linalg::lu_factor made; empty where not asked for.
 /// [returns: P L U]

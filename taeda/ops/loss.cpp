@@ -69,21 +69,22 @@ Tensor minus_log_sigmoid(const Tensor& x) {
 
 }  // namespace
 
-Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction reduction) {
+Tensor mse_loss(const Tensor& input, const Tensor& target, ReductionArg reduction) {
   if (AutocastMode::is_active())
     return policy::declared<"mse_loss">(mse_loss, input, target, reduction);
   return difference_loss("MseLossBackward0", MseLoss{}, input, target, reduction,
                          [](const Tensor& d) { return d.mul(2); });
 }
 
-Tensor l1_loss(const Tensor& input, const Tensor& target, Reduction reduction) {
+Tensor l1_loss(const Tensor& input, const Tensor& target, ReductionArg reduction) {
   if (AutocastMode::is_active())
     return policy::declared<"l1_loss">(l1_loss, input, target, reduction);
   return difference_loss("L1LossBackward0", L1Loss{}, input, target, reduction,
                          [](const Tensor& d) { return d.sign(); });
 }
 
-Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, Reduction reduction, double beta) {
+Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, ReductionArg reduction,
+                      double beta) {
   if (AutocastMode::is_active())
     return policy::declared<"smooth_l1_loss">(smooth_l1_loss, input, target, reduction, beta);
   TAEDA_CHECK(beta >= 0, "smooth_l1_loss does not support negative values for beta.");
@@ -92,7 +93,7 @@ Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, Reduction reduc
                          [beta](const Tensor& d) { return d.div(beta).clamp(-1, 1); });
 }
 
-Tensor huber_loss(const Tensor& input, const Tensor& target, Reduction reduction, double delta) {
+Tensor huber_loss(const Tensor& input, const Tensor& target, ReductionArg reduction, double delta) {
   if (AutocastMode::is_active())
     return policy::declared<"huber_loss">(huber_loss, input, target, reduction, delta);
   TAEDA_CHECK(delta > 0, "huber_loss does not support non-positive values for delta.");
@@ -101,7 +102,7 @@ Tensor huber_loss(const Tensor& input, const Tensor& target, Reduction reduction
 }
 
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight,
-                            Reduction reduction) {
+                            ReductionArg reduction) {
   if (AutocastMode::is_active()) {
     TAEDA_CHECK(!policy::applies(input, policy::accelerators), kUnsafeToAutocast);
     return policy::declared<"binary_cross_entropy">(binary_cross_entropy, input, target, weight,
@@ -131,7 +132,7 @@ Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Ten
 
 Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
                                         const Tensor& weight, const Tensor& pos_weight,
-                                        Reduction reduction) {
+                                        ReductionArg reduction) {
   if (AutocastMode::is_active())
     return policy::declared<"binary_cross_entropy_with_logits">(
         binary_cross_entropy_with_logits, input, target, weight, pos_weight, reduction);
@@ -152,12 +153,13 @@ Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& targe
   return weight.defined() ? weighted(loss(Reduction::None), weight, reduction) : loss(reduction);
 }
 
-Tensor kl_div(const Tensor& input, const Tensor& target, Reduction reduction, bool log_target,
+Tensor kl_div(const Tensor& input, const Tensor& target, ReductionArg reduction, bool log_target,
               bool batch_mean) {
   if (AutocastMode::is_active())
     return policy::declared<"kl_div">(kl_div, input, target, reduction, log_target, batch_mean);
   const Tensor loss = recorded_loss(
-      "KlDivBackward0", KlDiv{log_target}, input, target, batch_mean ? Reduction::Sum : reduction,
+      "KlDivBackward0", KlDiv{log_target}, input, target,
+      batch_mean ? Reduction::Sum : Reduction(reduction),
       [log_target](const Tensor&, const Tensor& t) { return (log_target ? t.exp() : t).neg(); },
       [log_target](const Tensor& x, const Tensor& t) {
         if (log_target) return t.exp().mul(t.sub(x).add(1));
@@ -167,7 +169,7 @@ Tensor kl_div(const Tensor& input, const Tensor& target, Reduction reduction, bo
 }
 
 Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full,
-                        double eps, Reduction reduction) {
+                        double eps, ReductionArg reduction) {
   if (AutocastMode::is_active())
     return policy::declared<"poisson_nll_loss">(poisson_nll_loss, input, target, log_input, full,
                                                 eps, reduction);
@@ -182,7 +184,7 @@ Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_inpu
 }
 
 Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor& var, bool full,
-                         double eps, Reduction reduction) {
+                         double eps, ReductionArg reduction) {
   Tensor variance = var;
   if (!(var.sizes() == input.sizes())) {
     const size_t n = input.sizes().size();
@@ -201,7 +203,7 @@ Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor
 }
 
 Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, double margin,
-                            Reduction reduction) {
+                            ReductionArg reduction) {
   if (AutocastMode::is_active())
     return policy::declared<"hinge_embedding_loss">(hinge_embedding_loss, input, target, margin,
                                                     reduction);
@@ -209,7 +211,7 @@ Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, double ma
   return reduce_loss(far.add(input.masked_fill(target.eq(-1), 0)), reduction);
 }
 
-Tensor soft_margin_loss(const Tensor& input, const Tensor& target, Reduction reduction) {
+Tensor soft_margin_loss(const Tensor& input, const Tensor& target, ReductionArg reduction) {
   if (AutocastMode::is_active())
     return policy::declared<"soft_margin_loss">(soft_margin_loss, input, target, reduction);
   return reduce_loss(minus_log_sigmoid(input.mul(target)), reduction);

@@ -21,70 +21,71 @@ namespace taeda::inline v0_2 {
 /// ("Target 10 is out of bounds."), Error for dtypes and shapes.
 /// [autocast: float32]
 Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight = {},
-                     Reduction reduction = Reduction::Mean, int64_t ignore_index = -100,
+                     ReductionArg reduction = Reduction::Mean, int64_t ignore_index = -100,
                      double label_smoothing = 0);
 /// -input[target] over log-probabilities; arguments as for cross_entropy with indices.
 /// [autocast: float32]
 Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight = {},
-                Reduction reduction = Reduction::Mean, int64_t ignore_index = -100);
+                ReductionArg reduction = Reduction::Mean, int64_t ignore_index = -100);
 
 // Element by element ----------------------------------------------------------------------------
 
 /// (input - target)^2
 /// [autocast: float32]
-Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction reduction = Reduction::Mean);
+Tensor mse_loss(const Tensor& input, const Tensor& target,
+                ReductionArg reduction = Reduction::Mean);
 /// |input - target|
 /// [autocast: float32]
-Tensor l1_loss(const Tensor& input, const Tensor& target, Reduction reduction = Reduction::Mean);
+Tensor l1_loss(const Tensor& input, const Tensor& target, ReductionArg reduction = Reduction::Mean);
 /// With d = |input - target|: d^2 / (2 beta) where d < beta, d - beta / 2 elsewhere.
 /// [autocast: float32]
 Tensor smooth_l1_loss(const Tensor& input, const Tensor& target,
-                      Reduction reduction = Reduction::Mean, double beta = 1);
+                      ReductionArg reduction = Reduction::Mean, double beta = 1);
 /// With d = |input - target|: d^2 / 2 where d <= delta, delta (d - delta / 2) elsewhere.
 /// [autocast: float32]
-Tensor huber_loss(const Tensor& input, const Tensor& target, Reduction reduction = Reduction::Mean,
-                  double delta = 1);
+Tensor huber_loss(const Tensor& input, const Tensor& target,
+                  ReductionArg reduction = Reduction::Mean, double delta = 1);
 /// -(t log x + (1 - t) log(1 - x)) for x in [0, 1]; logarithms are at least -100. On the CPU throws
 /// Error ("all elements of input should be between 0 and 1").
 /// [autocast: float32 host]
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight = {},
-                            Reduction reduction = Reduction::Mean);
+                            ReductionArg reduction = Reduction::Mean);
 /// The same of sigmoid(x), without overflow; `pos_weight` multiplies the positive term.
 /// [autocast: float32]
 Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
                                         const Tensor& weight = {}, const Tensor& pos_weight = {},
-                                        Reduction reduction = Reduction::Mean);
+                                        ReductionArg reduction = Reduction::Mean);
 /// target (log target - input), input being log-probabilities; with `log_target` the target is,
 /// too. Mean divides by the number of elements, `batch_mean` (with Sum or Mean) by the batch size.
 /// [autocast: float32]
-Tensor kl_div(const Tensor& input, const Tensor& target, Reduction reduction = Reduction::Mean,
+Tensor kl_div(const Tensor& input, const Tensor& target, ReductionArg reduction = Reduction::Mean,
               bool log_target = false, bool batch_mean = false);
 /// exp(x) - t x, or x - t log(x + eps) without `log_input`; `full` adds Stirling's approximation of
 /// log(t!) where t > 1.
 /// [autocast: float32]
 Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input = true,
                         bool full = false, double eps = 1e-8,
-                        Reduction reduction = Reduction::Mean);
+                        ReductionArg reduction = Reduction::Mean);
 /// (log max(var, eps) + (input - target)^2 / max(var, eps)) / 2, with `full` plus log(2 pi) / 2.
 /// Throws ValueError for a negative variance or one of another size.
 Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor& var,
                          bool full = false, double eps = 1e-6,
-                         Reduction reduction = Reduction::Mean);
+                         ReductionArg reduction = Reduction::Mean);
 /// x where target is 1, max(0, margin - x) where it is -1.
 /// [autocast: float32]
 Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, double margin = 1,
-                            Reduction reduction = Reduction::Mean);
+                            ReductionArg reduction = Reduction::Mean);
 /// log(1 + exp(-t x))
 /// [autocast: float32]
 Tensor soft_margin_loss(const Tensor& input, const Tensor& target,
-                        Reduction reduction = Reduction::Mean);
+                        ReductionArg reduction = Reduction::Mean);
 
 // Over pairs and triples of vectors -------------------------------------------------------------
 
 /// max(0, -target (input1 - input2) + margin)
 /// [autocast: float32]
 Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
-                           double margin = 0, Reduction reduction = Reduction::Mean);
+                           double margin = 0, ReductionArg reduction = Reduction::Mean);
 /// x1 . x2 / max(|x1| |x2|, eps) along `dim`; the inputs broadcast.
 /// [autocast: float32 accelerators]
 Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim = 1, double eps = 1e-8);
@@ -92,7 +93,7 @@ Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim = 1, do
 /// dimension.
 /// [autocast: float32]
 Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
-                             double margin = 0, Reduction reduction = Reduction::Mean);
+                             double margin = 0, ReductionArg reduction = Reduction::Mean);
 /// |x1 - x2 + eps|_p along the last dimension.
 Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p = 2, double eps = 1e-6,
                          bool keepdim = false);
@@ -101,6 +102,6 @@ Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p = 2, doubl
 /// [autocast: float32]
 Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                            double margin = 1, double p = 2, double eps = 1e-6, bool swap = false,
-                           Reduction reduction = Reduction::Mean);
+                           ReductionArg reduction = Reduction::Mean);
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -9,7 +9,7 @@ namespace taeda::inline v0_2 {
 using detail::reduce_loss;
 
 Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
-                           double margin, Reduction reduction) {
+                           double margin, ReductionArg reduction) {
   if (AutocastMode::is_active())
     return policy::declared<"margin_ranking_loss">(margin_ranking_loss, input1, input2, target,
                                                    margin, reduction);
@@ -31,7 +31,7 @@ Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double
 }
 
 Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
-                             double margin, Reduction reduction) {
+                             double margin, ReductionArg reduction) {
   if (AutocastMode::is_active())
     return policy::declared<"cosine_embedding_loss">(cosine_embedding_loss, input1, input2, target,
                                                      margin, reduction);
@@ -50,7 +50,7 @@ Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, double ep
 }
 
 Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
-                           double margin, double p, double eps, bool swap, Reduction reduction) {
+                           double margin, double p, double eps, bool swap, ReductionArg reduction) {
   if (AutocastMode::is_active())
     return policy::declared<"triplet_margin_loss">(triplet_margin_loss, anchor, positive, negative,
                                                    margin, p, eps, swap, reduction);
@@ -63,4 +63,4 @@ Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const T
   return reduce_loss(near.sub(far).add(margin).clamp_min(0), reduction);
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -358,6 +358,20 @@ Tensor atleast_3d(const Tensor& self) {
   return self.dim() < 3 ? atleast_2d(self).unsqueeze(-1) : self;
 }
 
+namespace {
+
+std::vector<Tensor> each_of(TensorList tensors, Tensor (*f)(const Tensor&)) {
+  std::vector<Tensor> out;
+  for (const Tensor& t : tensors) out.push_back(f(t));
+  return out;
+}
+
+}  // namespace
+
+std::vector<Tensor> atleast_1d(TensorList tensors) { return each_of(tensors, &atleast_1d); }
+std::vector<Tensor> atleast_2d(TensorList tensors) { return each_of(tensors, &atleast_2d); }
+std::vector<Tensor> atleast_3d(TensorList tensors) { return each_of(tensors, &atleast_3d); }
+
 Tensor channel_shuffle(const Tensor& self, int64_t groups) {
   TAEDA_CHECK(self.dim() > 2,
               "channel_shuffle expects input with > 2 dims, but got input with "

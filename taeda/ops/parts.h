@@ -63,8 +63,13 @@ Tensor row_stack(TensorList tensors);
 Tensor atleast_1d(const Tensor& self);
 Tensor atleast_2d(const Tensor& self);
 Tensor atleast_3d(const Tensor& self);
+/// The same for each of several tensors.
+/// [not method, view: maybe, not out]
+std::vector<Tensor> atleast_1d(TensorList tensors);
+std::vector<Tensor> atleast_2d(TensorList tensors);
+std::vector<Tensor> atleast_3d(TensorList tensors);
 /// Channels (dimension 1) in `groups` dealt out in turn (Zhang et al., arXiv:1707.01083).
 /// [not method]
 Tensor channel_shuffle(const Tensor& self, int64_t groups);
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -67,6 +67,15 @@ inline Tensor normal(double mean, double std, IntArrayRef size, GeneratorArg gen
                      const TensorOptions& options = {}) {
   return normal(mean, std, size, options, generator);
 }
+/// How many events come where `self` come on average; of its shape and dtype. The gradient is zero.
+/// Throws Error for a negative rate.
+/// [dtypes: floating]
+Tensor poisson(const Tensor& self, GeneratorArg generator = nullptr);
+/// How many of `count` trials succeed that each do with probability `prob`. Both broadcast and have
+/// one dtype. The gradient is zero. Throws Error for a negative count and for probabilities outside
+/// of [0, 1].
+/// [dtypes: floating]
+Tensor binomial(const Tensor& count, const Tensor& prob, GeneratorArg generator = nullptr);
 /// `num_samples` indices drawn from each row of weights (a vector or a matrix), int64. Throws Error
 /// for negative weights, and without `replacement` for more samples than there are weights.
 /// [method]

@@ -14,12 +14,15 @@
 #include "taeda/ops/join.h"
 #include "taeda/ops/matmul.h"
 #include "taeda/ops/pointwise.h"
+#include "taeda/ops/rnn_checks.h"
+#include "taeda/ops/rnn_projected.h"
 #include "taeda/ops/rnn_steps.h"
 
 namespace taeda::inline v0_2 {
 
 namespace {
 
+using detail::check_like_input, detail::check_weight;
 using detail::RnnKept, detail::RnnResult, detail::RnnWeights;
 
 /// The names of operations, by mode.
@@ -215,19 +218,6 @@ std::optional<RnnResult> run_layers(const RnnShape& shape, const std::vector<Ten
 
 // ---- Checks
 
-void check_like_input(const char* what, const Tensor& input, const Tensor& t) {
-  TAEDA_CHECK(t.device() == input.device(), "Input and ", what,
-              " tensors are not at the same device, found input tensor at ", input.device(),
-              " and ", what, " tensor at ", t.device());
-  TAEDA_CHECK(t.dtype() == input.dtype(), "Input and ", what,
-              " tensors are not the same dtype, found input tensor with ", input.dtype(), " and ",
-              what, " tensor with ", t.dtype());
-}
-
-void check_weight(const char* op, const char* what, const Tensor& t, IntArrayRef sizes) {
-  TAEDA_CHECK(t.sizes() == sizes, op, ": Expected ", what, " of size ", sizes, ", got ", t.sizes());
-}
-
 /// The network's shape, after checks of everything about it.
 RnnShape check_network(RnnMode mode, const Tensor& input, TensorList hx, TensorList params,
                        bool has_biases, int64_t num_layers, bool bidirectional) {
@@ -332,9 +322,16 @@ RnnResult network(RnnMode mode, const Tensor& input, TensorList hx, TensorList p
       input, hx, params, [&](const Tensor& x, TensorList states, TensorList weights) {
         const bool turn = batch_first && x.dim() == 3;
         const Tensor steps = turn ? x.transpose(0, 1) : x;
-        const RnnShape shape =
-            check_network(mode, steps, states, weights, has_biases, num_layers, bidirectional);
-        RnnResult out = run_network(shape, steps, states, weights, train ? dropout_p : 0);
+        const double p = train ? dropout_p : 0;
+        RnnResult out;
+        if (mode == RnnMode::LSTM &&
+            detail::is_projected(weights, has_biases, num_layers, bidirectional))
+          out = detail::projected_lstm(steps, states, weights, has_biases, num_layers, p,
+                                       bidirectional);
+        else
+          out = run_network(
+              check_network(mode, steps, states, weights, has_biases, num_layers, bidirectional),
+              steps, states, weights, p);
         if (turn) out.y = out.y.transpose(0, 1);
         return out;
       });

@@ -16,7 +16,9 @@ namespace taeda::inline v0_2 {
 /// Long short-term memory (Hochreiter and Schmidhuber 1997): output [T, N, D H], last hidden and
 /// last cell states [layers D, N, H], from input [T, N, in] (output and input batch first if asked)
 /// and `hx`, which are first hidden and first cell states. While training, dropout falls between
-/// layers. Throws Error for sizes, dtypes and devices that do not fit.
+/// layers. A direction may have one weight more, w_hr [P, H], which the hidden states are
+/// multiplied with (Sak et al., arXiv:1402.1128): they then are [.., P], and so is w_hh [4 H, P].
+/// Throws Error for sizes, dtypes and devices that do not fit.
 std::tuple<Tensor, Tensor, Tensor> lstm(const Tensor& input, TensorList hx, TensorList params,
                                         bool has_biases, int64_t num_layers, double dropout,
                                         bool train, bool bidirectional, bool batch_first);
@@ -49,4 +51,4 @@ Tensor rnn_tanh_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, 
 Tensor rnn_relu_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh,
                      const Tensor& b_ih = {}, const Tensor& b_hh = {});
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -128,7 +128,7 @@ std::tuple<Tensor, Tensor, Tensor> unique_dim_consecutive(const Tensor& self, in
 }
 
 Tensor index_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
-                    const std::string& reduce, bool include_self) {
+                    std::string_view reduce, bool include_self) {
   TAEDA_CHECK(reduce == "prod" || reduce == "mean" || reduce == "amax" || reduce == "amin",
               "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got ",
               reduce, ".");
@@ -159,78 +159,6 @@ Tensor as_strided_scatter(const Tensor& self, const Tensor& src, IntArrayRef siz
               ", slice size = ", part.sizes());
   part.copy_(src);
   return out;
-}
-
-// ---- histograms ----
-
-namespace {
-
-void check_histogram(const Tensor& self, const Tensor& weight) {
-  check_floating("histogram", self);
-  TAEDA_CHECK(!weight.defined() || weight.sizes() == self.sizes(),
-              "histogramdd(): if weight tensor is provided it should have the same shape as the "
-              "input tensor excluding its innermost dimension, but got input with shape ",
-              self.sizes(), " and weight with shape ", weight.sizes());
-  TAEDA_CHECK(!weight.defined() || weight.dtype() == self.dtype(),
-              "histogramdd(): if weight tensor is provided, input tensor and weight tensor should "
-              "have the same dtype, but got input(",
-              self.dtype(), "), and weight(", weight.dtype(), ")");
-}
-
-/// The end of the range of a histogram without one: an extreme, apart by 1 where both are one.
-std::pair<double, double> histogram_range(const Tensor& self,
-                                          const std::optional<ArrayRef<double>>& range) {
-  double low = 0, high = 1;
-  if (range) {
-    TAEDA_CHECK(range->size() == 2, "histogramdd(): range should have 2 elements, but got ",
-                range->size());
-    low = (*range)[0], high = (*range)[1];
-  } else if (self.numel() > 0) {
-    low = self.min().item<double>(), high = self.max().item<double>();
-  }
-  TAEDA_CHECK(std::isfinite(low) && std::isfinite(high), "histogramdd(): dimension 0's range [",
-              low, ", ", high, "] is not finite");
-  TAEDA_CHECK(low <= high, "histogramdd(): min should not exceed max, but got min ", low, " max ",
-              high, " for dimension 0");
-  if (low == high) low -= 0.5, high += 0.5;
-  return {low, high};
-}
-
-}  // namespace
-
-std::tuple<Tensor, Tensor> histogram(const Tensor& self, const Tensor& bins, const Tensor& weight,
-                                     bool density) {
-  check_histogram(self, weight);
-  TAEDA_CHECK(bins.dim() == 1 && bins.numel() >= 1,
-              "histogramdd(): bins tensor should have one dimension, but got ", bins.dim(),
-              " dimensions in the bins tensor for dimension 0");
-  TAEDA_CHECK(bins.dtype() == self.dtype(),
-              "histogramdd(): input tensor and bins tensors should have the same dtype, but got "
-              "input with dtype ",
-              self.dtype(), " and bins for dimension 0 with dtype ", bins.dtype());
-  NoGradGuard guard;
-  const int64_t count = bins.numel() - 1;
-  Tensor hist = zeros({count}, self.options());
-  const Tensor x = self.detach().reshape({-1}), edges = bins.detach();
-  if (count > 0 && x.numel() > 0) {
-    const Tensor inside = x.ge(edges[0]).logical_and(x.le(edges[count]));
-    const Tensor bin = searchsorted(edges, x, false, true).sub(1).clamp(0, count - 1);
-    const Tensor each = weight.defined() ? weight.detach().reshape({-1}) : ones_like(x);
-    hist = hist.index_add(0, bin, where(inside, each, Scalar(0)));
-  }
-  if (density)
-    hist = hist.div(edges.narrow(0, 1, count).sub(edges.narrow(0, 0, count))).div(hist.sum());
-  return {hist, edges.clone()};
-}
-
-std::tuple<Tensor, Tensor> histogram(const Tensor& self, int64_t bins,
-                                     std::optional<ArrayRef<double>> range, const Tensor& weight,
-                                     bool density) {
-  check_histogram(self, weight);
-  TAEDA_CHECK(bins > 0, "histogramdd(): bins should be positive, but got ", bins);
-  const auto [low, high] = histogram_range(self.detach(), range);
-  return histogram(self, linspace(low, high, bins + 1, self.options().requires_grad(false)), weight,
-                   density);
 }
 
 // ---- numbers ----

@@ -8,7 +8,7 @@ namespace taeda::inline v0_2 {
 
 /// The value that occurs most often along `dim`, the smallest of several, and the index of its last
 /// occurrence.
-/// [returns: values indices, dtypes: floating integral bool]
+/// [method, returns: values indices, dtypes: floating integral bool]
 std::tuple<Tensor, Tensor> mode(const Tensor& self, int64_t dim = -1, bool keepdim = false);
 
 /// The different slices along `dim` in ascending order (element by element); which of them each
@@ -26,36 +26,25 @@ std::tuple<Tensor, Tensor, Tensor> unique_dim_consecutive(const Tensor& self, in
 
 /// A copy of `self` whose slices at `index` along `dim` are combined with those of `source` by
 /// `reduce`: "prod", "mean", "amax" or "amin"; self's own elements take part if `include_self`.
+/// [method, in-place]
 Tensor index_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
-                    const std::string& reduce, bool include_self = true);
+                    std::string_view reduce, bool include_self = true);
 /// A copy of `self` whose part as_strided(size, stride, storage_offset) is `src`. Throws Error
 /// unless src has that part's sizes.
+/// [method]
 Tensor as_strided_scatter(const Tensor& self, const Tensor& src, IntArrayRef size,
                           IntArrayRef stride, OptionalDim storage_offset = {});
 
-/// How many elements (or the sum of their weights) fall between edges `bins`, in ascending order,
-/// and the edges. A bin has its left edge, the last one the right edge too; `density` divides by
-/// the total and the bins' widths.
-/// [returns: hist bin_edges, dtypes: floating]
-std::tuple<Tensor, Tensor> histogram(const Tensor& self, const Tensor& bins,
-                                     const Tensor& weight = {}, bool density = false);
-/// The same with `bins` bins of one width over `range` {low, high}, by default the extremes of
-/// `self`.
-/// [returns: hist bin_edges, dtypes: floating]
-std::tuple<Tensor, Tensor> histogram(const Tensor& self, int64_t bins = 100,
-                                     std::optional<ArrayRef<double>> range = {},
-                                     const Tensor& weight = {}, bool density = false);
-
 /// (mantissa, exponent) with self = mantissa 2^exponent and 1/2 <= |mantissa| < 1; exponent is
 /// int32. The exponent of 0, infinities and NaN is 0.
-/// [returns: mantissa exponent, dtypes: floating]
+/// [method, returns: mantissa exponent, dtypes: floating]
 std::tuple<Tensor, Tensor> frexp(const Tensor& self);
 
 /// The conjugate in memory of its own, as `conj` gives it here.
-/// [dtypes: floating complex integral bool]
+/// [method, in-place, dtypes: floating complex integral bool]
 inline Tensor conj_physical(const Tensor& self) { return self.is_complex() ? self.conj() : self; }
 /// The tensor: numbers are never conjugated or negated by a mark here.
-/// [not out, view]
+/// [method, not out, view]
 inline Tensor resolve_conj(const Tensor& self) { return self; }
 inline Tensor resolve_neg(const Tensor& self) { return self; }
 

@@ -6,6 +6,7 @@
 #include "taeda/ops/create.h"
 #include "taeda/ops/index.h"
 #include "taeda/ops/join.h"
+#include "taeda/ops/selection.h"
 #include "taeda/ops/shape.h"
 #include "taeda/tensor/promote.h"
 
@@ -132,6 +133,12 @@ T3 unique_consecutive(const Tensor& self, bool return_inverse, bool return_count
   auto [values, runs, counts] = runs_of(self.reshape({-1}), return_inverse, return_counts);
   return {values, return_inverse ? runs.view(self.sizes()) : Tensor(),
           return_counts ? counts : Tensor()};
+}
+
+T3 unique_consecutive(const Tensor& self, bool return_inverse, bool return_counts,
+                      OptionalDim dim) {
+  return dim ? unique_dim_consecutive(self, *dim, return_inverse, return_counts)
+             : unique_consecutive(self, return_inverse, return_counts);
 }
 
 Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {

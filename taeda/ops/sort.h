@@ -43,9 +43,11 @@ T3 unique(const Tensor& self, bool return_inverse = false, bool return_counts = 
 /// [not method, not out, returns: output inverse_indices counts, dtypes: floating integral bool]
 T3 _unique2(const Tensor& self, bool sorted = true, bool return_inverse = false,
             bool return_counts = false);
-/// The same without sorting: runs of equal elements of the flattened tensor become one.
+/// The same without sorting: runs of equal elements of the flattened tensor become one, or, with
+/// `dim`, runs of equal slices.
 /// [not method, not out, returns: output inverse_indices counts]
 T3 unique_consecutive(const Tensor& self, bool return_inverse = false, bool return_counts = false);
+T3 unique_consecutive(const Tensor& self, bool return_inverse, bool return_counts, OptionalDim dim);
 
 /// How often each of 0, 1, ... max (at least `minlength` numbers) occurs in a vector of
 /// non-negative integers; or the sums of their `weights`.
@@ -69,4 +71,4 @@ Tensor bucketize(const Tensor& self, const Tensor& boundaries, bool out_int32 = 
 Tensor bucketize(const Scalar& self, const Tensor& boundaries, bool out_int32 = false,
                  bool right = false);
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -16,7 +16,9 @@ namespace special {
 // Bessel functions -------------------------------------------------------------------------------
 
 /// The modified Bessel functions of the first kind I_0(x) and I_1(x), and e^-|x| times these.
+/// [method, in-place]
 Tensor i0(const Tensor& self);
+/// [not method]
 Tensor i0e(const Tensor& self);
 Tensor i1(const Tensor& self);
 Tensor i1e(const Tensor& self);
@@ -126,6 +128,7 @@ Tensor legendre_polynomial_p(const Scalar& x, const Tensor& n);
 // Names that torch has outside of torch.special.
 using special::i0;
 /// special::gammainc and special::gammaincc.
+/// [method, in-place]
 inline Tensor igamma(const Tensor& self, const Tensor& other) {
   return special::gammainc(self, other);
 }
@@ -133,6 +136,7 @@ inline Tensor igammac(const Tensor& self, const Tensor& other) {
   return special::gammaincc(self, other);
 }
 /// special::multigammaln.
+/// [method, in-place]
 inline Tensor mvlgamma(const Tensor& self, int64_t p) { return special::multigammaln(self, p); }
 
 }  // namespace taeda::inline v0_2

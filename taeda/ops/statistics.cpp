@@ -207,7 +207,7 @@ Tensor dist(const Tensor& self, const Tensor& other, const Scalar& p) {
   return vector_norm(self.sub(other), p);
 }
 
-Tensor cdist(const Tensor& x1, const Tensor& x2, double p) {
+Tensor cdist(const Tensor& x1, const Tensor& x2, double p, OptionalDim compute_mode) {
   TAEDA_CHECK(x1.is_floating_point(),
               "cdist only supports floating-point dtypes, X1 got: ", to_string(x1.dtype()));
   TAEDA_CHECK(x2.is_floating_point(),
@@ -218,6 +218,8 @@ Tensor cdist(const Tensor& x1, const Tensor& x2, double p) {
               "X1 and X2 must have the same number of columns. X1: ", x1.size(-1),
               " X2: ", x2.size(-1));
   TAEDA_CHECK(p >= 0, "cdist only supports non-negative p values");
+  const int64_t mode = compute_mode.value_or(0);
+  TAEDA_CHECK(mode >= 0 && mode <= 2, "possible modes: 0, 1, 2, but was: ", mode);
   return vector_norm(x1.unsqueeze(-2).sub(x2.unsqueeze(-3)), p, {-1});
 }
 
@@ -386,4 +388,4 @@ Tensor renorm(const Tensor& self, const Scalar& p, int64_t dim, const Scalar& ma
   return self.mul(where(gt(size, maxnorm), factor, Scalar(1.0)));
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

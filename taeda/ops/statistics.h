@@ -50,9 +50,10 @@ Tensor trace(const Tensor& self);
 /// [dtypes: floating complex]
 Tensor dist(const Tensor& self, const Tensor& other, const Scalar& p = 2);
 /// The p-norm distance between every row of x1 ([..., P, M]) and every row of x2 ([..., R, M]):
-/// [..., P, R]. Takes P * R * M numbers of memory.
+/// [..., P, R]. Takes P * R * M numbers of memory. `compute_mode`, 0, 1 or 2, says in PyTorch when
+/// products of matrices stand for differences; here it changes nothing.
 /// [not method, dtypes: floating]
-Tensor cdist(const Tensor& x1, const Tensor& x2, double p = 2);
+Tensor cdist(const Tensor& x1, const Tensor& x2, double p = 2, OptionalDim compute_mode = {});
 /// The covariance matrix of variables in rows and observations in columns, divided by N -
 /// correction; `fweights` (integers) count observations, `aweights` weigh them.
 /// [dtypes: floating integral]
@@ -84,4 +85,4 @@ Tensor renorm(const Tensor& self, const Scalar& p, int64_t dim, const Scalar& ma
 /// [dtypes: floating integral bool]
 inline Tensor msort(const Tensor& self) { return std::get<0>(self.sort(0)); }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

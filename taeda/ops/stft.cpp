@@ -269,4 +269,4 @@ Tensor bartlett_window(int64_t window_length, bool periodic, const TensorOptions
   });
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

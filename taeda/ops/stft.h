@@ -51,13 +51,32 @@ Tensor istft(const Tensor& self, int64_t n_fft, std::optional<int64_t> hop_lengt
 /// alpha - beta cos(2 pi t) with 0.54 and 0.46.
 Tensor hamming_window(int64_t window_length, bool periodic = true, double alpha = 0.54,
                       double beta = 0.46, const TensorOptions& options = {});
+inline Tensor hamming_window(int64_t window_length, bool periodic, double alpha,
+                             const TensorOptions& options) {
+  return hamming_window(window_length, periodic, alpha, 0.46, options);
+}
+inline Tensor hamming_window(int64_t window_length, bool periodic, const TensorOptions& options) {
+  return hamming_window(window_length, periodic, 0.54, options);
+}
+inline Tensor hamming_window(int64_t window_length, const TensorOptions& options) {
+  return hamming_window(window_length, true, options);
+}
 /// 0.5 - 0.5 cos(2 pi t).
 Tensor hann_window(int64_t window_length, bool periodic = true, const TensorOptions& options = {});
+inline Tensor hann_window(int64_t window_length, const TensorOptions& options) {
+  return hann_window(window_length, true, options);
+}
 /// 0.42 - 0.5 cos(2 pi t) + 0.08 cos(4 pi t).
 Tensor blackman_window(int64_t window_length, bool periodic = true,
                        const TensorOptions& options = {});
+inline Tensor blackman_window(int64_t window_length, const TensorOptions& options) {
+  return blackman_window(window_length, true, options);
+}
 /// 1 - |2 t - 1|.
 Tensor bartlett_window(int64_t window_length, bool periodic = true,
                        const TensorOptions& options = {});
+inline Tensor bartlett_window(int64_t window_length, const TensorOptions& options) {
+  return bartlett_window(window_length, true, options);
+}
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -17,6 +17,11 @@ void detail::throw_wrong_pointer_type(ScalarType have, ScalarType want) {
   throw Error(concat("expected scalar type ", to_string(want), " but found ", to_string(have)));
 }
 
+ReductionArg::ReductionArg(int64_t number) : reduction_(static_cast<Reduction>(number)) {
+  TAEDA_CHECK(number >= 0 && number <= 2, "a reduction is 0 (none), 1 (mean) or 2 (sum), but got ",
+              number);
+}
+
 namespace {
 
 Tensor allocate(Layout&& layout, bool contiguous, ScalarType dtype, Device device) {

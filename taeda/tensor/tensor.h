@@ -27,6 +27,28 @@ using OptionalDtype = std::optional<ScalarType>;
 
 /// "none", "mean" or "sum" of a loss; enumerators as libtorch's Reduction.
 enum class Reduction : int8_t { None = 0, Mean = 1, Sum = 2 };
+/// How a loss takes its reduction: one of them, or its number.
+class ReductionArg {
+ public:
+  constexpr ReductionArg(Reduction reduction) : reduction_(reduction) {}
+  /// Throws Error for a number that is none.
+  ReductionArg(int64_t number);
+  constexpr operator Reduction() const { return reduction_; }
+
+ private:
+  Reduction reduction_;
+};
+
+/// How an operation that computes with a real number takes it.
+class RealArg {
+ public:
+  constexpr RealArg(double value) : value_(value) {}
+  RealArg(const Scalar& value) : value_(value.toDouble()) {}
+  constexpr operator double() const { return value_; }
+
+ private:
+  double value_;
+};
 
 class Tensor : public TensorBase {
  public:
@@ -153,6 +175,12 @@ class Tensor : public TensorBase {
   /// Called after backward accumulated into this leaf's `grad()`.
   unsigned register_post_accumulate_grad_hook(std::function<void(const Tensor&)> hook) const;
 
+  /// function(*this, arguments...), for chains of calls.
+  template <class F, class... Args>
+  auto m(F function, Args&&... arguments) const {
+    return function(*this, std::forward<Args>(arguments)...);
+  }
+
   // Printing (tensor/print.h)
   /// As Python prints the tensor: "tensor([1., 2.], requires_grad=True)".
   std::string repr() const;
@@ -188,4 +216,4 @@ Tensor make_alias(const Tensor& source, Layout layout, ScalarType dtype);
 /// As `to.set_data(source)`, but in-place changes of one count for the other, as for an alias.
 void share_data(const Tensor& to, const Tensor& source);
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

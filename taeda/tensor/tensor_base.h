@@ -220,6 +220,10 @@ class TensorBase {
   GenericPackedTensorAccessor<T, N, Traits, int32_t> packed_accessor32() const&;
   template <class T, size_t N, template <class> class Traits = DefaultPtrTraits>
   GenericPackedTensorAccessor<T, N, Traits, int64_t> packed_accessor64() const&;
+  template <class T, size_t N, template <class> class Traits = DefaultPtrTraits>
+  GenericPackedTensorAccessor<T, N, Traits, int64_t> packed_accessor() const& {
+    return packed_accessor64<T, N, Traits>();
+  }
 
   /// Counts in-place changes of this tensor, of its base and of that one's views.
   int64_t _version() const { return impl().version(); }
@@ -242,4 +246,4 @@ class TensorBase {
   IntrusivePtr<TensorImpl> impl_;
 };
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -22,6 +22,19 @@ def packed(make):
     return [v for p in parts for v in p.flatten().tolist()]
 
 
+def projected(**options):
+    torch.manual_seed(5)
+    layer = nn.LSTM(3, 5, 2, proj_size=2, bidirectional=True, **options)
+    x, h, c = torch.randn(4, 3, 3), torch.randn(4, 3, 2), torch.randn(4, 3, 5)
+    output, state = layer(x, (h, c))
+    sequence = rnn.pack_padded_sequence(x, torch.tensor([2, 4, 3]), enforce_sorted=False)
+    packed_output, packed_state = layer(sequence, (h, c))
+    padded, _ = rnn.pad_packed_sequence(packed_output)
+    (output.square().sum() + padded.sum()).backward()
+    parts = [output, *state, padded, *packed_state, layer.weight_hr_l0.grad, layer.weight_hh_l1_reverse.grad]
+    return [v for p in parts for v in p.flatten().tolist()]
+
+
 def transformer(**options):
     torch.manual_seed(3)
     model = nn.Transformer(8, 2, 2, 2, 12, dropout=0.0, **options)
@@ -78,6 +91,8 @@ VALUES = {
     "bag_matrix": lambda: bag("mean", matrix=True, padding=2),
     "bag_max_norm": lambda: bag("sum", max_norm=0.5, norm_type=1.0),
     "packed_rnn": lambda: packed(lambda: nn.RNN(3, 4, 2, bidirectional=True, nonlinearity="relu")),
+    "projected_lstm": projected,
+    "projected_lstm_without_bias": lambda: projected(bias=False),
     "packed_lstm": lambda: packed(lambda: nn.LSTM(3, 4, 2, bidirectional=True)),
     "packed_gru": lambda: packed(lambda: nn.GRU(3, 4, 2, bidirectional=True, bias=False)),
     "transformer": transformer,

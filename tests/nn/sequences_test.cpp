@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "common.h"
+#include "golden_sequences.h"
 #include "taeda/device/generator.h"
 #include "taeda/nn/nn.h"
 #include "taeda/ops/compare.h"
@@ -19,8 +20,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using namespace testing_helpers;
 using namespace utils::rnn;
-
-#include "golden_sequences.inc"
 
 /// [4, 3]: 10 t + n.
 Tensor numbered_batch() { return arange(4, kFloat).mul(10).unsqueeze(1).add(arange(3, kFloat)); }

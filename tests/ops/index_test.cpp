@@ -300,6 +300,14 @@ TEST(IndexGradients, Writing) {
       {leaf({3, 2})});
 }
 
+TEST(Index, ColumnsOfWhatIsNotZero) {
+  const std::vector<Tensor> places = nonzero_numpy(tensor({{0.0F, 2.0F}, {3.0F, 0.0F}}));
+  ASSERT_EQ(places.size(), 2u);
+  EXPECT_TRUE(places[0].equal(tensor({0, 1})));
+  EXPECT_TRUE(places[1].equal(tensor({1, 0})));
+  EXPECT_TRUE(tensor(5.0F).nonzero_numpy()[0].equal(tensor({0})));
+}
+
 TEST(Index, ANumberTakesRowsOfOneElement) {
   const Tensor twice = tensor({0, 0}), values = tensor({1.0F, 2.0F});
   EXPECT_TRUE(zeros({}).index_fill(0, twice, 2.5).equal(tensor(2.5F)));

@@ -121,6 +121,7 @@ std::vector<OpRow> parts_rows();
 std::vector<OpRow> alignment_rows();
 std::vector<OpRow> selection_rows();
 std::vector<OpRow> matrix_form_rows();
+std::vector<OpRow> general_rows();
 
 const std::vector<OpRow>& all_rows();
 

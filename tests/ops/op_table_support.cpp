@@ -157,7 +157,7 @@ const std::vector<OpRow>& all_rows() {
                                &create_rows,           &fft_rows,       &linalg_rows,
                                &attention_rows,        &rnn_rows,       &special_rows,
                                &special_function_rows, &alignment_rows, &selection_rows,
-                               &matrix_form_rows,      &parts_rows})
+                               &matrix_form_rows,      &general_rows,   &parts_rows})
       for (OpRow& row : family()) all.push_back(std::move(row));
     return all;
   }();

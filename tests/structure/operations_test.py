@@ -11,6 +11,7 @@ ROOT = pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 else ".").resolve()
 sys.path.insert(0, str(ROOT / "tools/ops"))
 
 import declarations  # noqa: E402
+import emit_compat  # noqa: E402
 import emit_docs  # noqa: E402
 import emit_functions  # noqa: E402
 import emit_methods  # noqa: E402
@@ -154,6 +155,38 @@ class Making(unittest.TestCase):
                         "std::tuple<Tensor, Tensor> f(const Tensor& values, int64_t dim);")
         self.assertIn("std::tuple<Tensor&, Tensor&> f_out(Tensor& values_out, Tensor& indices,",
                       emit_functions.out_h(families))
+
+    def test_forms_with_out(self):
+        families = read("/// Doc.\nTensor w(int64_t n, bool b = true, const TensorOptions& options = {});\n"
+                        "Tensor w(int64_t n, const TensorOptions& options = {});\n"
+                        "namespace linalg {\n/// Doc.\nTensor det(const Tensor& A);\n}\nusing linalg::det;\n",
+                        HEADER.replace(", method", ""))
+        text = emit_functions.out_forms_h(families)
+        self.assertIn("Tensor& w_out(Tensor& out, int64_t n, bool b = true);", text)
+        self.assertNotIn("w_out(Tensor& out, int64_t n);", text)  # its default covers that call
+        self.assertIn("using linalg::det_out, linalg::det_outf;", text)
+
+    def test_methods_alone_have_the_form_by_their_tag(self):
+        family = declarations.read_file("taeda/tensor/x.inc", "// Methods.\n// [operations]\n\n/// Doc.\n/// [out]\n"
+                                        "Tensor made(IntArrayRef size, const TensorOptions& options = {}) const;\n"
+                                        "/// Doc.\nTensor other() const;\n")
+        text = emit_functions.out_cpp([family])
+        self.assertIn("Tensor& made_out(Tensor& out, const Tensor& self, IntArrayRef size) {", text)
+        self.assertIn("self.made(size, out.options())", text)
+        self.assertNotIn("other_out", text)
+
+    def test_forms_of_what_libtorchs_programs_alone_have(self):
+        head = "// A family.\n// [operations]\n\nnamespace taeda_compat {\n\n"
+        compat = read("namespace inner_detail {\nTensor h(int x);\n}\n"
+                      "/// Doc.\ninline Tensor f(const Tensor& self, int64_t n = 1) { return g(self, n); }\n"
+                      "/// Doc.\ninline Tensor resize(const Tensor& self) { return self; }\n", head,
+                      "include/compat/taeda_compat/x.h")
+        text = emit_compat.out_forms_h(read("/// Doc.\nTensor f(const Tensor& self);"), compat)
+        self.assertIn("#include <taeda_compat/x.h>", text)
+        self.assertIn("inline Tensor& f_out(Tensor& out, const Tensor& self, int64_t n = 1) {", text)
+        self.assertIn("using taeda::f_out, taeda::f_outf;", text)
+        self.assertIn("inline const Tensor& resize_out(const Tensor& out, const Tensor& self) {", text)
+        self.assertNotIn("h_out", text)
 
     def test_table_and_page(self):
         families = read("/// Doc a.\n/// [out, view: maybe, keyword: b]\nTensor f(const Tensor& self, bool b = true);")

@@ -39,9 +39,12 @@ RULES = [
      r"_with_counts|_forward(_out)?\(|_for_backward|\b_\w+\(|thnn|segment_reduce|unsafe_(split|chunk)|ccol|rnn_.*cell|"
      r"embedding_renorm|record_stream|set_data|fake_|conv_tbc|_nd_forward|multilabel_margin_loss_forward",
      "parts of operations, called by libtorch's own sources"),
+    ("nested tensors", r"to_padded_tensor",
+     "lists of tensors and masks stand for sequences of different lengths"),
+    ("complex numbers of 16 bits", r"::chalf\(", "no kernel computes with them"),
     ("operations with an out form that draws or views", r"::(empty|rand|randn|randint|randperm|zeros|ones|full|eye|arange|"
      r"linspace|logspace|bartlett_window|blackman_window|hann_window|hamming_window|kaiser_window|"
-     r"(empty|rand|randn|randint|zeros|ones|full)_like|new_\w+|from_file|tril_indices|triu_indices|range|"
+     r"(empty|rand|randn|randint|zeros|ones|full)_like|new_\w+|from_file|normal|fft_r?fftfreq|Tensor::to|tril_indices|triu_indices|range|"
      r"scalar_tensor|empty_strided|empty_permuted)\w*\(.*std::optional<c10::Layout>",
      "the unpacked form of TensorOptions, which `TensorOptions` replaces in programs"),
     ("old type objects", r"DeprecatedType|TypeProperties|Backend|DispatchKey|typeMeta|TypeMeta|caffe2|AutogradMeta|"

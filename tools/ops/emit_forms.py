@@ -3,7 +3,7 @@
 from emit_functions import out_names
 
 # What stands for arguments without a default. Others have no row.
-VALUES = {"const Scalar&": "2", "int64_t": "0", "double": "0.5", "bool": "false", "IntArrayRef": "0",
+VALUES = {"const Scalar&": "2", "int64_t": "0", "double": "0.5", "RealArg": "0.5", "bool": "false", "IntArrayRef": "0",
           "const OptionalScalar&": "0.25"}
 
 

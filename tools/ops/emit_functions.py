@@ -1,5 +1,6 @@
 """The functions that come from others: second names, forms with `out`, and the policies of autocast."""
 
+from declarations import Argument
 from emit_methods import NOTICE, declaration, tensor_arguments, wrap, first_sentence
 
 
@@ -40,7 +41,7 @@ WITHOUT_OUT = {
 def exempt(operation):
     """Why an operation has no form with `out`; None if it has one."""
     o = operation
-    if o.only_method:
+    if o.only_method and "out" not in o.tags:
         return "it is a method alone"
     if o.outputs == 0 or o.returns == "Tensor&" or o.name.endswith("_"):
         return "it returns no new tensor"
@@ -50,25 +51,33 @@ def exempt(operation):
 
 
 def out_arguments(operation):
-    """The arguments behind `out`, which says what TensorOptions would."""
-    return [a for a in operation.arguments if a.type != "const TensorOptions&"]
+    """The arguments behind `out`, which says what TensorOptions would; a method's tensor is the first."""
+    own = [Argument("self", "const Tensor&")] if operation.only_method else []
+    return own + [a for a in operation.arguments if a.type != "const TensorOptions&"]
 
 
 def out_operations(families):
     """Those with the tag: what Python's functions take `out` for, too."""
-    return [(f, o) for f in families for o in f.operations if "out" in o.tags]
+    return [(f, o) for f in families for o in f.operations if "out" in o.tags and not o.only_method]
 
 
 def other_out_operations(families):
-    """All others that can have the form, one for each list of arguments."""
-    key = lambda o: (o.namespace, o.name, *[a.type for a in out_arguments(o)])
-    seen, found = {key(o) for _, o in out_operations(families)}, []
-    for f in families:
-        for o in f.operations:
-            if exempt(o) is None and key(o) not in seen:
-                seen.add(key(o))
-                found.append((f, o))
-    return found
+    """All others that can have the form, one for each list of arguments; none that another's defaults cover."""
+    able = [(f, o) for f in families for o in f.operations if exempt(o) is None]
+    seen, found = {call for _, o in out_operations(families) for call in out_calls(o)}, set()
+    for _, o in sorted(able, key=lambda pair: -len(out_arguments(pair[1]))):
+        if out_calls(o)[0] not in seen:
+            seen.update(out_calls(o))
+            found.add(id(o))
+    return [(f, o) for f, o in able if id(o) in found]
+
+
+def out_calls(operation):
+    """The types that calls of the form with `out` pass: all arguments, then those without the last default, and so on."""
+    arguments = out_arguments(operation)
+    required = max((i + 1 for i, a in enumerate(arguments) if a.default is None), default=0)
+    return [(operation.namespace, operation.name, *[a.type for a in arguments[:n]])
+            for n in range(len(arguments), required - 1, -1)]
 
 
 def out_returns(operation):
@@ -78,7 +87,7 @@ def out_returns(operation):
 
 
 def out_head(operation, defaults):
-    results = [type(operation.arguments[0])(n, "Tensor&") for n in out_names(operation)]
+    results = [Argument(n, "Tensor&") for n in out_names(operation)]
     return declaration(f"{out_returns(operation)} {operation.name}_out", results + out_arguments(operation),
                        ";" if defaults else " {", defaults)
 
@@ -127,9 +136,8 @@ OUT_FORMS_DOC = """\
 
 def forward(head, operation, results, last):
     """An inline function that calls name_out: `head` with the results first or `last`."""
-    kind = type(operation.arguments[0])
-    given, taken = [kind(n, "Tensor&") for n in results], out_arguments(operation)
-    plain = [kind(a.name, a.type) for a in taken] if last else taken
+    given, taken = [Argument(n, "Tensor&") for n in results], out_arguments(operation)
+    plain = [Argument(a.name, a.type) for a in taken] if last else taken
     body = f"return {operation.qualified}_out({', '.join(results + [a.name for a in taken])});"
     listed = plain + given if last else given + plain
     return declaration(f"inline {out_returns(operation)} {head}", listed, " {") + f"\n  {body}\n}}"
@@ -140,7 +148,7 @@ def out_forms_h(families):
     others = other_out_operations(families)
     pairs = out_operations(families) + others
     out = [NOTICE] + OUT_FORMS_DOC.split("\n") + ["#pragma once", "", '#include "taeda/generated/ops/out.h"']
-    out += [f'#include "{include}"' for include in sorted({f.include for f, _ in others})]
+    out += [f'#include "{include}"' for include in sorted({f.include for f, o in others if not o.only_method})]
     out += ["", "namespace taeda::inline v0_2 {"]
     for space, members in by_namespace(pairs):
         out += ["", f"namespace {space} {{"] if space else []
@@ -152,14 +160,27 @@ def out_forms_h(families):
                 out.append(forward(f"{second}_out", o, results, last=False))
                 out.append(forward(f"{second}_outf", o, results, last=True))
         out += ["", f"}}  // namespace {space}"] if space else []
-    return "\n".join(out + ["", "}  // namespace taeda", ""])
+    return "\n".join(out + exported_forms(families, pairs) + ["", "}  // namespace taeda", ""])
+
+
+def exported_forms(families, pairs):
+    """The forms of operations that have a name outside of their namespace, too: `using linalg::det`."""
+    inner = {f"{o.namespace}::{o.name}" for _, o in pairs if o.namespace}
+    named = sorted(name for f in families for name in f.exported if name in inner)
+    return [""] * bool(named) + [f"using {name}_out, {name}_outf;" for name in named]
 
 
 def out_call(operation):
     """The call of the operation whose result `out` gets."""
     results = out_names(operation)
-    return ", ".join(f"{results[0]}.options()" if a.type == "const TensorOptions&" else a.name
-                     for a in operation.arguments)
+    arguments = ", ".join(f"{results[0]}.options()" if a.type == "const TensorOptions&" else a.name
+                          for a in operation.arguments)
+    return f"self.{operation.name}({arguments})" if operation.only_method else f"{operation.qualified}({arguments})"
+
+
+def out_inputs(operation):
+    """", self, other": the tensors that the form with `out` checks."""
+    return "".join(f", {a.name}" for a in out_arguments(operation) if a.is_tensor or a.type == "TensorList")
 
 
 def out_cpp(families):
@@ -170,12 +191,10 @@ def out_cpp(families):
         out += [f"namespace {space} {{", ""] if space else []
         for _, o in members:
             results = ", ".join(out_names(o))
-            tensors = ", ".join(a.name for a in o.arguments if a.is_tensor or a.type == "TensorList")
-            tensors = ", " + tensors if tensors else ""
             pack = f"{{{results}}}"
-            call = f"{o.qualified}({out_call(o)})"
+            call = out_call(o)
             out += [out_head(o, defaults=False),
-                    f"  detail::check_out(\"{o.name}\", {pack}{tensors});",
+                    f"  detail::check_out(\"{o.name}\", {pack}{out_inputs(o)});",
                     f"  detail::write_out({pack}, {call});" if o.outputs > 1 else
                     f"  detail::compute_out(\"{o.name}\", {results}, [&] {{ return {call}; }});",
                     f"  return {pack if o.outputs > 1 else results};", "}"]

@@ -8,11 +8,11 @@ TYPES = {
     "ArrayRef<double>": "Sequence[_float]", "ArrayRef<Scalar>": "Sequence[Number]",
     "const Tensor&": "Tensor", "Tensor": "Tensor", "Tensor&": "Tensor", "TensorList": "Sequence[Tensor]",
     "const Scalar&": "Number", "Scalar": "Number", "double": "_float", "int64_t": "_int", "int": "_int",
-    "bool": "_bool", "const char*": "str", "const std::string&": "str", "std::string": "str",
+    "RealArg": "_float", "bool": "_bool", "const char*": "str", "const std::string&": "str", "std::string": "str",
     "std::string_view": "str", "IntArrayRef": "_size", "ScalarType": "_dtype", "OptionalDim": "Optional[_int]",
     "OptionalDtype": "Optional[_dtype]", "const OptionalScalar&": "Optional[Number]",
     "OptionalNorm": "Optional[str]", "OptionalIntArrayRef": "Optional[_size]", "GeneratorArg": "Optional[Generator]",
-    "MemoryFormat": "memory_format", "Reduction": "str", "const ConvPadding&": "Union[_size, str]",
+    "MemoryFormat": "memory_format", "ReductionArg": "str", "const ConvPadding&": "Union[_size, str]",
     "const TensorLiteral&": "Any", "ArrayRef<TensorIndex>": "Sequence[Any]", "std::vector<Tensor>":
     "Tuple[Tensor, ...]", "void": "None", "Device": "_device",
 }

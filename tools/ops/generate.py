@@ -9,6 +9,7 @@ import pathlib
 import sys
 
 import declarations
+import emit_compat
 import emit_docs
 import emit_forms
 import emit_functions
@@ -27,13 +28,22 @@ def read_declarations(root):
         [(path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")) for path in paths if path.exists()])
 
 
-def outputs(families):
+def read_compat(root):
+    """The families that are declared for libtorch's programs alone."""
+    root = pathlib.Path(root)
+    paths = sorted((root / "include/compat/taeda_compat").glob("*.h"))
+    return declarations.read_files(
+        [(path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")) for path in paths])
+
+
+def outputs(families, compat=()):
     """{path: text} of everything that is made."""
     files = {
         "taeda/generated/tensor/operations.inc": emit_methods.operations_inc(families),
         "taeda/generated/ops/names.h": emit_functions.names_h(families),
         "taeda/generated/ops/out.h": emit_functions.out_h(families),
         "taeda/generated/ops/out_forms.h": emit_functions.out_forms_h(families),
+        "taeda/generated/compat/out_forms.h": emit_compat.out_forms_h(families, compat),
         "taeda/generated/ops/autocast_policies.h": emit_functions.autocast_h(families),
         "src/out.cpp": emit_functions.out_cpp(families),
         "src/operations_table.cpp": emit_table.table_cpp(families),
@@ -59,7 +69,7 @@ def main(arguments):
         print("usage: generate.py ROOT FOLDER", file=sys.stderr)
         return 2
     try:
-        write(arguments[1], outputs(read_declarations(arguments[0])))
+        write(arguments[1], outputs(read_declarations(arguments[0]), read_compat(arguments[0])))
     except declarations.DeclarationError as error:
         print(error, file=sys.stderr)
         return 1

@@ -3,97 +3,12 @@
 // what the original takes.
 #pragma once
 
+#include <taeda_compat/linalg.h>
 #include <taeda_compat/namespaces.h>
 
 #include <utility>
 
-#define TAEDA_COMPAT_FORWARD(name, target)                                   \
-  template <class... Args>                                                   \
-  auto name(Args&&... args)->decltype(target(std::forward<Args>(args)...)) { \
-    return target(std::forward<Args>(args)...);                              \
-  }                                                                          \
-  static_assert(true)
-#define TAEDA_COMPAT_METHOD(name)                                                                 \
-  template <class T, class... Args>                                                               \
-  requires(std::derived_from<std::remove_cvref_t<T>, Tensor>) auto name(T&& self, Args&&... args) \
-      ->decltype(self.name(std::forward<Args>(args)...)) {                                        \
-    return self.name(std::forward<Args>(args)...);                                                \
-  }                                                                                               \
-  static_assert(true)
-
 namespace taeda_compat {
-
-#define TAEDA_COMPAT_LINALG(name) TAEDA_COMPAT_FORWARD(linalg_##name, taeda::linalg::name)
-TAEDA_COMPAT_LINALG(cholesky);
-TAEDA_COMPAT_LINALG(cholesky_ex);
-TAEDA_COMPAT_LINALG(cholesky_ex_out);
-TAEDA_COMPAT_LINALG(cholesky_out);
-TAEDA_COMPAT_LINALG(cond);
-TAEDA_COMPAT_LINALG(cond_out);
-TAEDA_COMPAT_LINALG(cross);
-TAEDA_COMPAT_LINALG(cross_out);
-TAEDA_COMPAT_LINALG(det);
-TAEDA_COMPAT_LINALG(eigh);
-TAEDA_COMPAT_LINALG(eigh_out);
-TAEDA_COMPAT_LINALG(eigvalsh);
-TAEDA_COMPAT_LINALG(eigvalsh_out);
-TAEDA_COMPAT_LINALG(inv);
-TAEDA_COMPAT_LINALG(inv_ex);
-TAEDA_COMPAT_LINALG(inv_ex_out);
-TAEDA_COMPAT_LINALG(inv_out);
-TAEDA_COMPAT_LINALG(lstsq);
-TAEDA_COMPAT_LINALG(lstsq_out);
-TAEDA_COMPAT_LINALG(lu);
-TAEDA_COMPAT_LINALG(lu_factor);
-TAEDA_COMPAT_LINALG(lu_factor_ex);
-TAEDA_COMPAT_LINALG(lu_factor_ex_out);
-TAEDA_COMPAT_LINALG(lu_factor_out);
-TAEDA_COMPAT_LINALG(lu_out);
-TAEDA_COMPAT_LINALG(lu_solve);
-TAEDA_COMPAT_LINALG(lu_solve_out);
-TAEDA_COMPAT_LINALG(matrix_exp);
-TAEDA_COMPAT_LINALG(matrix_norm);
-TAEDA_COMPAT_LINALG(matrix_norm_out);
-TAEDA_COMPAT_LINALG(matrix_power);
-TAEDA_COMPAT_LINALG(matrix_power_out);
-TAEDA_COMPAT_LINALG(matrix_rank);
-TAEDA_COMPAT_LINALG(matrix_rank_out);
-TAEDA_COMPAT_LINALG(multi_dot);
-TAEDA_COMPAT_LINALG(multi_dot_out);
-TAEDA_COMPAT_LINALG(norm);
-TAEDA_COMPAT_LINALG(norm_out);
-TAEDA_COMPAT_LINALG(pinv);
-TAEDA_COMPAT_LINALG(pinv_out);
-TAEDA_COMPAT_LINALG(qr);
-TAEDA_COMPAT_LINALG(qr_out);
-TAEDA_COMPAT_LINALG(slogdet);
-TAEDA_COMPAT_LINALG(slogdet_out);
-TAEDA_COMPAT_LINALG(solve);
-TAEDA_COMPAT_LINALG(solve_ex);
-TAEDA_COMPAT_LINALG(solve_ex_out);
-TAEDA_COMPAT_LINALG(solve_out);
-TAEDA_COMPAT_LINALG(solve_triangular);
-TAEDA_COMPAT_LINALG(solve_triangular_out);
-TAEDA_COMPAT_LINALG(svd);
-TAEDA_COMPAT_LINALG(svd_out);
-TAEDA_COMPAT_LINALG(svdvals);
-TAEDA_COMPAT_LINALG(svdvals_out);
-TAEDA_COMPAT_LINALG(vector_norm);
-TAEDA_COMPAT_LINALG(vector_norm_out);
-TAEDA_COMPAT_LINALG(diagonal);
-TAEDA_COMPAT_LINALG(householder_product);
-TAEDA_COMPAT_LINALG(householder_product_out);
-TAEDA_COMPAT_LINALG(matmul);
-TAEDA_COMPAT_LINALG(matmul_out);
-TAEDA_COMPAT_LINALG(tensorinv);
-TAEDA_COMPAT_LINALG(tensorinv_out);
-TAEDA_COMPAT_LINALG(tensorsolve);
-TAEDA_COMPAT_LINALG(tensorsolve_out);
-TAEDA_COMPAT_LINALG(vander);
-TAEDA_COMPAT_LINALG(vecdot);
-TAEDA_COMPAT_LINALG(vecdot_out);
-#undef TAEDA_COMPAT_LINALG
-
 #define TAEDA_COMPAT_SPECIAL(name)                            \
   TAEDA_COMPAT_FORWARD(special_##name, taeda::special::name); \
   TAEDA_COMPAT_FORWARD(special_##name##_out, taeda::special::name##_out)
@@ -161,6 +76,7 @@ TAEDA_COMPAT_FFT(fft2);
 TAEDA_COMPAT_FFT(fft2_out);
 TAEDA_COMPAT_FFT(fft_out);
 TAEDA_COMPAT_FFT(fftfreq);
+TAEDA_COMPAT_FFT(fftfreq_out);
 TAEDA_COMPAT_FFT(fftn);
 TAEDA_COMPAT_FFT(fftn_out);
 TAEDA_COMPAT_FFT(fftshift);
@@ -186,6 +102,7 @@ TAEDA_COMPAT_FFT(rfft2);
 TAEDA_COMPAT_FFT(rfft2_out);
 TAEDA_COMPAT_FFT(rfft_out);
 TAEDA_COMPAT_FFT(rfftfreq);
+TAEDA_COMPAT_FFT(rfftfreq_out);
 TAEDA_COMPAT_FFT(rfftn);
 TAEDA_COMPAT_FFT(rfftn_out);
 TAEDA_COMPAT_FFT(hfft2);
@@ -197,6 +114,19 @@ TAEDA_COMPAT_FFT(ihfft2_out);
 TAEDA_COMPAT_FFT(ihfftn);
 TAEDA_COMPAT_FFT(ihfftn_out);
 #undef TAEDA_COMPAT_FFT
+// libtorch takes and gives back these results as const.
+#define TAEDA_COMPAT_CONST(name)                                              \
+  template <class... Args>                                                    \
+  const Tensor& name(const Tensor& out, const Tensor& self, Args&&... args) { \
+    Tensor result = out;                                                      \
+    return name(result, self, std::forward<Args>(args)...), out;              \
+  }                                                                           \
+  static_assert(true)
+TAEDA_COMPAT_CONST(fft_hfft2_out);
+TAEDA_COMPAT_CONST(fft_hfftn_out);
+TAEDA_COMPAT_CONST(fft_ihfft2_out);
+TAEDA_COMPAT_CONST(fft_ihfftn_out);
+#undef TAEDA_COMPAT_CONST
 
 // Operations in place and questions, as functions.
 TAEDA_COMPAT_METHOD(abs_);
@@ -209,6 +139,7 @@ TAEDA_COMPAT_METHOD(arcsin_);
 TAEDA_COMPAT_METHOD(arcsinh_);
 TAEDA_COMPAT_METHOD(arctan_);
 TAEDA_COMPAT_METHOD(arctanh_);
+TAEDA_COMPAT_METHOD(as_strided_);
 TAEDA_COMPAT_METHOD(asin_);
 TAEDA_COMPAT_METHOD(asinh_);
 TAEDA_COMPAT_METHOD(atan_);
@@ -218,6 +149,7 @@ TAEDA_COMPAT_METHOD(clamp_);
 TAEDA_COMPAT_METHOD(clamp_max_);
 TAEDA_COMPAT_METHOD(clamp_min_);
 TAEDA_COMPAT_METHOD(clip_);
+TAEDA_COMPAT_METHOD(conj_physical_);
 TAEDA_COMPAT_METHOD(cos_);
 TAEDA_COMPAT_METHOD(cosh_);
 TAEDA_COMPAT_METHOD(deg2rad_);
@@ -232,6 +164,7 @@ TAEDA_COMPAT_METHOD(fix_);
 TAEDA_COMPAT_METHOD(floor_);
 TAEDA_COMPAT_METHOD(frac_);
 TAEDA_COMPAT_METHOD(gcd_);
+TAEDA_COMPAT_METHOD(i0_);
 TAEDA_COMPAT_METHOD(lcm_);
 TAEDA_COMPAT_METHOD(ldexp_);
 TAEDA_COMPAT_METHOD(log10_);
@@ -244,6 +177,7 @@ TAEDA_COMPAT_METHOD(neg_);
 TAEDA_COMPAT_METHOD(negative_);
 TAEDA_COMPAT_METHOD(rad2deg_);
 TAEDA_COMPAT_METHOD(reciprocal_);
+TAEDA_COMPAT_METHOD(resize_as_);
 TAEDA_COMPAT_METHOD(round_);
 TAEDA_COMPAT_METHOD(rsqrt_);
 TAEDA_COMPAT_METHOD(sigmoid_);
@@ -258,6 +192,11 @@ TAEDA_COMPAT_METHOD(trunc_);
 TAEDA_COMPAT_METHOD(xlogy_);
 TAEDA_COMPAT_METHOD(zero_);
 TAEDA_COMPAT_METHOD(detach);
+TAEDA_COMPAT_METHOD(is_complex);
+TAEDA_COMPAT_METHOD(is_conj);
+TAEDA_COMPAT_METHOD(is_distributed);
+TAEDA_COMPAT_METHOD(is_floating_point);
+TAEDA_COMPAT_METHOD(is_neg);
 TAEDA_COMPAT_METHOD(is_nonzero);
 TAEDA_COMPAT_METHOD(is_signed);
 TAEDA_COMPAT_METHOD(is_inference);

@@ -8,62 +8,6 @@
 
 namespace taeda_compat {
 
-namespace operations_detail {
-inline PaddingMode padding_mode(std::string_view mode) {
-  if (mode == "constant") return kConstant;
-  if (mode == "reflect") return kReflect;
-  if (mode == "replicate") return kReplicate;
-  if (mode == "circular") return kCircular;
-  TAEDA_CHECK_NOT_IMPLEMENTED(false, "Unrecognised padding mode ", std::string(mode));
-  return kConstant;
-}
-inline Tensor padded(const char* name, const Tensor& x, IntArrayRef padding, size_t dims,
-                     PaddingMode mode) {
-  TAEDA_CHECK(padding.size() == 2 * dims, name, ": padding size is expected to be ", 2 * dims,
-              ", but got ", padding.size());
-  return nn::functional::pad(x, padding, mode);
-}
-}  // namespace operations_detail
-
-/// nn::functional::pad with the mode as a text: "constant", "reflect", "replicate" or "circular".
-inline Tensor pad(const Tensor& self, IntArrayRef pad, std::string_view mode = "constant",
-                  std::optional<double> value = {}) {
-  return nn::functional::pad(self, pad, operations_detail::padding_mode(mode), value.value_or(0));
-}
-inline Tensor constant_pad_nd(const Tensor& self, IntArrayRef pad, const Scalar& value = 0) {
-  return nn::functional::pad(self, pad, kConstant, value.toDouble());
-}
-inline Tensor reflection_pad1d(const Tensor& self, IntArrayRef padding) {
-  return operations_detail::padded("reflection_pad1d", self, padding, 1, kReflect);
-}
-inline Tensor reflection_pad2d(const Tensor& self, IntArrayRef padding) {
-  return operations_detail::padded("reflection_pad2d", self, padding, 2, kReflect);
-}
-inline Tensor reflection_pad3d(const Tensor& self, IntArrayRef padding) {
-  return operations_detail::padded("reflection_pad3d", self, padding, 3, kReflect);
-}
-inline Tensor replication_pad1d(const Tensor& self, IntArrayRef padding) {
-  return operations_detail::padded("replication_pad1d", self, padding, 1, kReplicate);
-}
-inline Tensor replication_pad2d(const Tensor& self, IntArrayRef padding) {
-  return operations_detail::padded("replication_pad2d", self, padding, 2, kReplicate);
-}
-inline Tensor replication_pad3d(const Tensor& self, IntArrayRef padding) {
-  return operations_detail::padded("replication_pad3d", self, padding, 3, kReplicate);
-}
-inline Tensor pixel_shuffle(const Tensor& self, int64_t upscale_factor) {
-  return nn::functional::pixel_shuffle(self, upscale_factor);
-}
-inline Tensor pixel_unshuffle(const Tensor& self, int64_t downscale_factor) {
-  return nn::functional::pixel_unshuffle(self, downscale_factor);
-}
-/// The product of all matrices, in the order that costs least.
-inline Tensor chain_matmul(TensorList matrices) { return taeda::linalg::multi_dot(matrices); }
-/// A tensor of `self`'s shape with one value everywhere.
-inline Tensor fill(const Tensor& self, const Scalar& value) { return self.clone().fill_(value); }
-inline Tensor fill(const Tensor& self, const Tensor& value) { return self.clone().fill_(value); }
-inline Tensor zero(const Tensor& self) { return self.clone().zero_(); }
-
 /// The dtype that arithmetic of the two gives.
 template <class A, class B>
 requires(std::constructible_from<Operand, const A&>&& std::constructible_from<Operand, const B&>)

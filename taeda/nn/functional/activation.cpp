@@ -1,20 +1,13 @@
 #include "taeda/nn/functional/activation.h"
 
 #include "taeda/ops/create.h"
+#include "taeda/ops/random_forms.h"
 
 namespace taeda::inline v0_2::nn::functional {
 
 Tensor rrelu(const Tensor& input, double lower, double upper, bool training, bool inplace) {
-  TAEDA_CHECK(lower <= upper, "Lower bound should be less than or equal to the upper bound");
-  Tensor out;
-  if (training) {
-    const Tensor slopes = empty_like(input).uniform_(lower, upper);
-    slopes.masked_fill_(input.detach().le(0).logical_not(), 1);
-    out = input.mul(slopes);
-  } else {
-    out = taeda::leaky_relu(input, (lower + upper) / 2);
-  }
-  return inplace ? input.copy_(out) : out;
+  return inplace ? taeda::rrelu_(input, lower, upper, training)
+                 : taeda::rrelu(input, lower, upper, training);
 }
 
 Tensor gumbel_softmax(const Tensor& logits, double tau, bool hard, int64_t dim) {
@@ -25,4 +18,4 @@ Tensor gumbel_softmax(const Tensor& logits, double tau, bool hard, int64_t dim) 
   return zeros_like(soft.detach()).scatter(dim, best, 1).sub(soft.detach()).add(soft);
 }
 
-}  // namespace taeda::nn::functional
+}  // namespace taeda::inline v0_2::nn::functional

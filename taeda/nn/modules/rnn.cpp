@@ -2,9 +2,8 @@
 
 #include <cmath>
 
+#include "taeda/nn/modules/rnn_packed.h"
 #include "taeda/ops/create.h"
-#include "taeda/ops/dropout.h"
-#include "taeda/ops/join.h"
 #include "taeda/ops/rnn.h"
 
 namespace taeda::inline v0_2::nn {
@@ -27,11 +26,20 @@ std::string suffix(int64_t layer, bool reverse) {
 }
 
 RNNShape shape_of(const auto& o) {
-  return {o.input_size(),  o.hidden_size(),   o.num_layers(), o.bias(),
-          o.batch_first(), o.bidirectional(), o.dropout()};
+  int64_t proj_size = 0;
+  if constexpr (requires { o.proj_size(); }) proj_size = o.proj_size();
+  return {o.input_size(), o.hidden_size(), proj_size,         o.num_layers(),
+          o.bias(),       o.batch_first(), o.bidirectional(), o.dropout()};
 }
 
 }  // namespace
+
+std::vector<std::string> weight_names(const RNNShape& shape) {
+  std::vector<std::string> names = {"weight_ih", "weight_hh"};
+  if (shape.bias) names.insert(names.end(), {"bias_ih", "bias_hh"});
+  if (shape.proj_size > 0) names.emplace_back("weight_hr");
+  return names;
+}
 
 template <class Derived>
 void RNNImplBase<Derived>::reset() {
@@ -45,16 +53,23 @@ void RNNImplBase<Derived>::reset() {
                     shape_.hidden_size);
   TAEDA_CHECK_VALUE(shape_.num_layers > 0, "num_layers must be greater than zero, but got ",
                     shape_.num_layers);
+  TAEDA_CHECK_VALUE(shape_.proj_size >= 0, "proj_size should be a positive integer or zero to ",
+                    "disable projections, but got ", shape_.proj_size);
+  TAEDA_CHECK_VALUE(shape_.proj_size < shape_.hidden_size,
+                    "proj_size has to be smaller than hidden_size, but got ", shape_.proj_size,
+                    " and ", shape_.hidden_size);
   const int64_t gates = gates_of(kind_) * shape_.hidden_size,
                 directions = shape_.bidirectional ? 2 : 1;
   for (int64_t layer = 0; layer < shape_.num_layers; ++layer) {
-    const int64_t in = layer == 0 ? shape_.input_size : shape_.hidden_size * directions;
+    const int64_t in = layer == 0 ? shape_.input_size : shape_.state_size() * directions;
     for (int64_t d = 0; d < directions; ++d) {
       const std::string end = suffix(layer, d == 1);
       this->register_parameter("weight_ih" + end, empty({gates, in}));
-      this->register_parameter("weight_hh" + end, empty({gates, shape_.hidden_size}));
+      this->register_parameter("weight_hh" + end, empty({gates, shape_.state_size()}));
       this->register_parameter("bias_ih" + end, shape_.bias ? empty({gates}) : Tensor());
       this->register_parameter("bias_hh" + end, shape_.bias ? empty({gates}) : Tensor());
+      if (shape_.proj_size > 0)
+        this->register_parameter("weight_hr" + end, empty({shape_.proj_size, shape_.hidden_size}));
     }
   }
   reset_parameters();
@@ -68,6 +83,7 @@ void RNNImplBase<Derived>::reset_parameters() {
 template <class Derived>
 std::string RNNImplBase<Derived>::extra_repr() const {
   std::string out = taeda::detail::concat(shape_.input_size, ", ", shape_.hidden_size);
+  if (shape_.proj_size != 0) out += ", proj_size=" + std::to_string(shape_.proj_size);
   if (shape_.num_layers != 1) out += ", num_layers=" + std::to_string(shape_.num_layers);
   if (!shape_.bias) out += ", bias=False";
   if (shape_.batch_first) out += ", batch_first=True";
@@ -77,13 +93,13 @@ std::string RNNImplBase<Derived>::extra_repr() const {
 }
 
 template <class Derived>
-std::vector<Tensor> RNNImplBase<Derived>::weights() const {
+std::vector<Tensor> RNNImplBase<Derived>::all_weights() const {
+  const std::vector<std::string> names = weight_names(shape_);
   std::vector<Tensor> out;
   for (int64_t layer = 0; layer < shape_.num_layers; ++layer)
     for (int64_t d = 0; d < (shape_.bidirectional ? 2 : 1); ++d)
-      for (const char* name : {"weight_ih", "weight_hh", "bias_ih", "bias_hh"})
-        if (shape_.bias || name[0] == 'w')
-          out.push_back(this->parameters_[name + suffix(layer, d == 1)]);
+      for (const std::string& name : names)
+        out.push_back(this->parameters_[name + suffix(layer, d == 1)]);
   return out;
 }
 
@@ -102,12 +118,13 @@ std::pair<Tensor, CellState> RNNImplBase<Derived>::run(const Tensor& input, Cell
     if (t->defined() && !batched)
       *t = t->unsqueeze(1);
     else if (!t->defined() && (t == &initial.h || kind_ == CellKind::LSTM))
-      *t = zeros({layers, batch, shape_.hidden_size}, x.options());
+      *t = zeros({layers, batch, t == &initial.h ? shape_.state_size() : shape_.hidden_size},
+                 x.options());
   }
   const Tensor states[] = {initial.h, initial.c};
   const auto call = [&](const auto& op, const auto& hx) {
-    return op(x, hx, weights(), shape_.bias, shape_.num_layers, shape_.dropout, this->is_training(),
-              shape_.bidirectional, batch_first);
+    return op(x, hx, all_weights(), shape_.bias, shape_.num_layers, shape_.dropout,
+              this->is_training(), shape_.bidirectional, batch_first);
   };
   Tensor output;
   CellState last;
@@ -123,129 +140,12 @@ std::pair<Tensor, CellState> RNNImplBase<Derived>::run(const Tensor& input, Cell
   return {output.squeeze(1), {last.h.squeeze(1), c}};
 }
 
-namespace {
-
-/// One layer in one direction, over sequences of one length.
-std::pair<Tensor, CellState> run_layer(CellKind kind, const Tensor& input, const CellState& first,
-                                       TensorList weights, bool bias) {
-  const Tensor h = first.h.unsqueeze(0);
-  const auto call = [&](const auto& op, const auto& hx) {
-    return op(input, hx, weights, bias, 1, 0.0, false, false, false);
-  };
-  Tensor output;
-  CellState last;
-  if (kind == CellKind::LSTM) {
-    const Tensor states[] = {h, first.c.unsqueeze(0)};
-    std::tie(output, last.h, last.c) = call(taeda::lstm, TensorList(states, 2));
-    last.c = last.c.squeeze(0);
-  } else {
-    std::tie(output, last.h) = call(kind == CellKind::GRU    ? taeda::gru
-                                    : kind == CellKind::Tanh ? taeda::rnn_tanh
-                                                             : taeda::rnn_relu,
-                                    h);
-  }
-  last.h = last.h.squeeze(0);
-  return {output, last};
-}
-
-/// `f` of both states, or of the only one.
-CellState map_state(const CellState& state, const auto& f) {
-  return {f(state.h, 0), state.c.defined() ? f(state.c, 1) : Tensor()};
-}
-
-}  // namespace
-
-template <class Derived>
-Tensor RNNImplBase<Derived>::packed_state(const Tensor& given, const PackedSequence& input,
-                                          const char* name) const {
-  const int64_t expected[] = {shape_.num_layers * (shape_.bidirectional ? 2 : 1),
-                              input.batch_sizes()[0].template item<int64_t>(), shape_.hidden_size};
-  if (!given.defined()) return zeros(expected, input.data().options());
-  TAEDA_CHECK(given.sizes() == IntArrayRef(expected), "Expected ", name, " size ",
-              tuple_text(expected), ", got ", given.sizes());
-  return input.sorted_indices().defined() ? given.index_select(1, input.sorted_indices()) : given;
-}
-
-template <class Derived>
-std::pair<Tensor, CellState> RNNImplBase<Derived>::run_runs(const Tensor& rows,
-                                                            const std::vector<PackedRun>& runs,
-                                                            const CellState& initial,
-                                                            TensorList weights, bool reverse) {
-  // Forwards, sequences end from run to run; backwards, they begin: the state of those that have
-  // ended, or have yet to begin, waits.
-  const size_t count = runs.size();
-  std::vector<Tensor> outputs(count), h_parts, c_parts;
-  const auto rest = [&](const CellState& s, int64_t from, int64_t to) {
-    return map_state(s, [&](const Tensor& t, int) { return t.narrow(0, from, to - from); });
-  };
-  CellState state = rest(initial, 0, runs[reverse ? count - 1 : 0].batch);
-  for (size_t i = 0; i < count; ++i) {
-    const size_t at = reverse ? count - 1 - i : i;
-    const PackedRun& run = runs[at];
-    Tensor x =
-        rows.narrow(0, run.start, run.steps * run.batch).unflatten(0, {run.steps, run.batch});
-    if (reverse) x = x.flip({0});
-    auto [y, last] = run_layer(kind_, x, state, weights, shape_.bias);
-    outputs[at] = (reverse ? y.flip({0}) : y).flatten(0, 1);
-    const int64_t next = i + 1 < count ? runs[reverse ? at - 1 : at + 1].batch
-                         : reverse     ? run.batch
-                                       : 0;
-    if (reverse && next > run.batch) {
-      const CellState begin = rest(initial, run.batch, next);
-      state = map_state(last, [&](const Tensor& t, int which) {
-        const Tensor parts[] = {t, which == 0 ? begin.h : begin.c};
-        return cat(TensorList(parts, 2), 0);
-      });
-    } else if (reverse) {
-      state = last;
-    } else {
-      const CellState end = rest(last, next, run.batch);
-      h_parts.insert(h_parts.begin(), end.h);
-      if (end.c.defined()) c_parts.insert(c_parts.begin(), end.c);
-      if (next > 0) state = rest(last, 0, next);
-    }
-  }
-  if (!reverse) state = {cat(h_parts, 0), c_parts.empty() ? Tensor() : cat(c_parts, 0)};
-  return {cat(outputs, 0), state};
-}
-
 template <class Derived>
 std::pair<PackedSequence, CellState> RNNImplBase<Derived>::run_packed(const PackedSequence& input,
                                                                       CellState initial) {
-  Tensor rows = input.data();
-  TAEDA_CHECK(rows.dim() == 2, "input must have 2 dimensions, got ", rows.dim());
-  TAEDA_CHECK(rows.size(1) == shape_.input_size,
-              "input.size(-1) must be equal to input_size. Expected ", shape_.input_size, ", got ",
-              rows.size(1));
-  const std::vector<PackedRun> runs = utils::rnn::runs_of(input);
-  const bool lstm = kind_ == CellKind::LSTM;
-  initial.h = packed_state(initial.h, input, lstm ? "hidden[0]" : "hidden");
-  if (lstm) initial.c = packed_state(initial.c, input, "hidden[1]");
-  const std::vector<Tensor> all = weights();
-  const int64_t directions = shape_.bidirectional ? 2 : 1, each = shape_.bias ? 4 : 2;
-  std::vector<Tensor> h, c;
-  for (int64_t layer = 0; layer < shape_.num_layers; ++layer) {
-    if (layer > 0) rows = taeda::dropout(rows, shape_.dropout, this->is_training());
-    std::vector<Tensor> outputs;
-    for (int64_t d = 0; d < directions; ++d) {
-      const int64_t i = layer * directions + d;
-      auto [output, last] = run_runs(
-          rows, runs, map_state(initial, [&](const Tensor& t, int) { return t.select(0, i); }),
-          TensorList(all.data() + i * each, each), d == 1);
-      outputs.push_back(output);
-      h.push_back(last.h);
-      c.push_back(last.c);
-    }
-    rows = directions == 1 ? outputs[0] : cat(outputs, 1);
-  }
-  const CellState last =
-      map_state({stack(h, 0), lstm ? stack(c, 0) : Tensor()}, [&](const Tensor& t, int) {
-        const Tensor& order = input.unsorted_indices();
-        return order.defined() ? t.index_select(1, order) : t;
-      });
-  return {
-      PackedSequence(rows, input.batch_sizes(), input.sorted_indices(), input.unsorted_indices()),
-      last};
+  const std::vector<Tensor> weights = all_weights();
+  return detail::run_packed({kind_, shape_, weights, this->is_training()}, input,
+                            std::move(initial));
 }
 
 template class RNNImplBase<RNNImpl>;
@@ -377,4 +277,4 @@ std::tuple<Tensor, Tensor> LSTMCellImpl::forward(
   return {state.h, state.c};
 }
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

@@ -16,6 +16,8 @@ class RNNOptionsBase {
  public:
   RNNOptionsBase(int64_t input_size, int64_t hidden_size)
       : input_size_(input_size), hidden_size_(hidden_size) {}
+  Derived& input_size(int64_t v) { return set(input_size_, v); }
+  Derived& hidden_size(int64_t v) { return set(hidden_size_, v); }
   Derived& num_layers(int64_t v) { return set(num_layers_, v); }
   Derived& bias(bool v) { return set(bias_, v); }
   /// Inputs and outputs are [N, L, ...] instead of [L, N, ...].
@@ -54,6 +56,8 @@ class RNNOptions : public detail::RNNOptionsBase<RNNOptions> {
 class LSTMOptions : public detail::RNNOptionsBase<LSTMOptions> {
  public:
   using RNNOptionsBase::RNNOptionsBase;
+  /// What hidden states are projected to, fewer numbers than hidden_size; 0: they are not.
+  TAEDA_ARG(int64_t, proj_size) = 0;
 };
 class GRUOptions : public detail::RNNOptionsBase<GRUOptions> {
  public:
@@ -75,19 +79,29 @@ struct CellState {
 
 /// Options without their class.
 struct RNNShape {
-  int64_t input_size, hidden_size, num_layers;
+  int64_t input_size, hidden_size, proj_size, num_layers;
   bool bias, batch_first, bidirectional;
   double dropout;
+
+  /// The size of hidden states.
+  int64_t state_size() const { return proj_size > 0 ? proj_size : hidden_size; }
 };
+/// The names of a direction's weights, without their ends.
+std::vector<std::string> weight_names(const RNNShape& shape);
 
 /// Weights weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, ... (with "_reverse" for the other
-/// direction), all uniform in +-1 / sqrt(hidden_size).
+/// direction; weight_hr_l0 where states are projected), all uniform in +-1 / sqrt(hidden_size).
 template <class Derived>
 class RNNImplBase : public Cloneable<Derived> {
  public:
   void reset() override;
   void reset_parameters();
   std::string extra_repr() const override;
+  /// The weights in the order that ops/rnn.h lists them.
+  std::vector<Tensor> all_weights() const;
+  /// Devices pack weights themselves when they want them in one piece: programs may call this, and
+  /// nothing is left to do.
+  void flatten_parameters() const {}
 
  protected:
   RNNImplBase(CellKind kind, RNNShape shape) : kind_(kind), shape_(shape) { RNNImplBase::reset(); }
@@ -100,13 +114,6 @@ class RNNImplBase : public Cloneable<Derived> {
   std::pair<PackedSequence, CellState> run_packed(const PackedSequence& input, CellState initial);
 
  private:
-  /// Initial states in the order of the packed sequences; zeros if undefined.
-  Tensor packed_state(const Tensor& given, const PackedSequence& input, const char* name) const;
-  /// One direction of one layer over packed rows: its output rows and last states [N, H].
-  std::pair<Tensor, CellState> run_runs(const Tensor& rows, const std::vector<PackedRun>& runs,
-                                        const CellState& initial, TensorList weights, bool reverse);
-  /// As ops/rnn.h lists them.
-  std::vector<Tensor> weights() const;
   CellKind kind_;
   RNNShape shape_;
 };
@@ -216,4 +223,4 @@ class GRUCellImpl : public detail::RNNCellImplBase<GRUCellImpl> {
 };
 TAEDA_MODULE(GRUCell);
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

@@ -53,6 +53,7 @@ bool may_be_missing(const OpRow& row, size_t k) {
       {"conv_transpose2d.strided", {2}},
       {"conv_transpose3d", {2}},
       {"histogram", {1}},
+      {"histogramdd", {1}},
       {"stft", {1}},
       {"istft", {2}},
       {"scaled_dot_product_attention.where", {3}},

@@ -1,15 +1,12 @@
-#include "taeda/distributions/host_numbers.h"
+#include "taeda/ops/host_numbers.h"
 
 #include <array>
 #include <cmath>
 
 #include "taeda/base/error.h"
 #include "taeda/kernels/pointwise/special.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/shape.h"
-#include "taeda/tensor/grad_mode.h"
 
-namespace taeda::inline v0_2::distributions {
+namespace taeda::inline v0_2::detail {
 
 Generator host_generator(const char* what, Device device, Generator* given) {
   Generator& generator = given ? *given : default_generator(device);
@@ -40,16 +37,6 @@ double poisson_by_rejection(double rate, const Generator& generator) {
     const double height = std::log(v) + std::log(inverse_alpha) - std::log(a / (edge * edge) + b);
     if (height <= k * log_rate - rate - Lgamma()(k + 1)) return k;
   }
-}
-
-double poisson_number(double rate, const Generator& generator) {
-  TAEDA_CHECK(rate >= 0, "invalid Poisson rate, expected rate to be non-negative, but got ", rate);
-  if (rate == 0) return 0;
-  if (rate >= 10) return poisson_by_rejection(rate, generator);
-  const double end = std::exp(-rate);
-  double product = generator.uniform(), count = 0;
-  for (; product > end; product *= generator.uniform()) ++count;
-  return count;
 }
 
 /// log k! less Stirling's approximation of it.
@@ -92,6 +79,18 @@ double binomial_by_gaps(double n, double p, const Generator& generator) {
   }
 }
 
+}  // namespace
+
+double poisson_number(double rate, const Generator& generator) {
+  TAEDA_CHECK(rate >= 0, "invalid Poisson rate, expected rate to be non-negative, but got ", rate);
+  if (rate == 0) return 0;
+  if (rate >= 10) return poisson_by_rejection(rate, generator);
+  const double end = std::exp(-rate);
+  double product = generator.uniform(), count = 0;
+  for (; product > end; product *= generator.uniform()) ++count;
+  return count;
+}
+
 double binomial_number(double n, double p, const Generator& generator) {
   TAEDA_CHECK(n >= 0 && p >= 0 && p <= 1,
               "binomial expects counts of at least 0 and probabilities in ", "[0, 1], but got ", n,
@@ -102,26 +101,4 @@ double binomial_number(double n, double p, const Generator& generator) {
   return n * p >= 10 ? binomial_by_rejection(n, p, generator) : binomial_by_gaps(n, p, generator);
 }
 
-/// f(a, b, generator) for the elements of two tensors of one shape.
-template <class F>
-Tensor each(const char* what, const Tensor& a, const Tensor& b, Generator* given, F f) {
-  NoGradGuard guard;
-  const Generator generator = host_generator(what, a.device(), given);
-  const Tensor x = in_double(a), y = in_double(b), result = empty_like(x);
-  for (int64_t i = 0; i < x.numel(); ++i)
-    result.data_ptr<double>()[i] = f(x.data_ptr<double>()[i], y.data_ptr<double>()[i], generator);
-  return result.to(a.options().requires_grad(false));
-}
-
-}  // namespace
-
-Tensor poisson_numbers(const Tensor& rate, Generator* generator) {
-  return each("poisson", rate, rate, generator,
-              [](double r, double, const Generator& g) { return poisson_number(r, g); });
-}
-
-Tensor binomial_numbers(const Tensor& count, const Tensor& probs, Generator* generator) {
-  return each("binomial", count, probs, generator, binomial_number);
-}
-
-}  // namespace taeda::inline v0_2::distributions
+}  // namespace taeda::inline v0_2::detail
