@@ -75,13 +75,21 @@ class Source:
         """The comment above the group in which line `number` stands; `outer`: where what holds it begins."""
         indent = indent_of(self.line(number))
         for n in range(number - 1, outer, -1):
-            if not self.line(n).strip() or LABEL.match(self.line(n)):
+            if LABEL.match(self.line(n)):
                 break
+            if not self.line(n).strip():
+                return self.heading(n - 1, indent)
             if self.is_comment(n) and not self.is_comment(n + 1) and indent_of(self.line(n)) == indent:
                 found = self.block(n)
                 if found:
                     return found
         return comment_of([])
+
+    def heading(self, last, indent):
+        """A comment that stands alone above a group: the title of a section."""
+        text = self.block(last) if self.is_comment(last) and indent_of(self.line(last)) == indent else comment_of([])
+        alone = text and not self.line(last - len(text.text.split("\n"))).strip()
+        return text if alone else comment_of([])
 
     def of_file(self):
         """The comment at the top of the file."""

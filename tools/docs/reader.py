@@ -41,8 +41,8 @@ def public_headers(root, generated):
 def parse(root, generated, names):
     text = "".join(f'#include "{name}"\n' for name in names)
     unit = clang.Index.create().parse(
-        "reference.cpp", ["-std=c++20", "-x", "c++", f"-I{root}", f"-I{generated}", "-fopenmp"],
-        [("reference.cpp", text)])
+        f"{root}/reference.cpp", ["-std=c++20", "-x", "c++", f"-I{root}", f"-I{generated}", "-fopenmp"],
+        [(f"{root}/reference.cpp", text)])
     wrong = [str(d) for d in unit.diagnostics if d.severity >= clang.Diagnostic.Error]
     if wrong:
         raise SystemExit("the headers cannot be read:\n" + "\n".join(wrong[:5]))
@@ -116,7 +116,7 @@ class Reader:
         if key in self.seen or start.file is None or self.names.get(start.file.name) != file:
             return None
         self.seen.add(key)
-        if self.made_by_macro(cursor, file, outer):
+        if self.made_by_macro(cursor, outer):
             return None
         found = Symbol(kind, cursor.spelling, "::".join(scope), self.text(cursor, file, kind), file, start.line, None)
         self.document(found, start.line, end.line, outer)
@@ -127,17 +127,20 @@ class Reader:
                     found.members.append(member)
         return found
 
-    def made_by_macro(self, cursor, file, outer):
+    def made_by_macro(self, cursor, outer):
         """Whether a member stands in the macro that makes its class, of which the macro's comment says all."""
         same = outer.kind in RECORDS and outer.extent.start.offset == cursor.extent.start.offset
-        return same and self.texts[file][cursor.extent.start.offset:].startswith(b"TAEDA_")
+        return same and self.starts(cursor, rb"TAEDA_")
+
+    def starts(self, cursor, pattern):
+        return re.compile(pattern).match(self.texts[self.place(cursor)], cursor.extent.start.offset)
 
     def is_hidden(self, cursor, kind, outer):
         access = clang.AccessSpecifier
         if cursor.semantic_parent.kind in RECORDS and outer.kind not in RECORDS:
             return True  # a member's definition outside of its class
-        if cursor.spelling.startswith("<"):
-            return True  # a deduction guide
+        if cursor.spelling.startswith("<") or self.starts(cursor, rb"template <>|extern template"):
+            return True  # a deduction guide, or what a template is for one type
         if cursor.access_specifier in (access.PRIVATE, access.PROTECTED) or cursor.spelling.startswith("~"):
             return True
         if kind == "class" and not cursor.is_definition():

@@ -85,4 +85,7 @@ class Relations:
             found = self.plain.get(plain(symbol.name))
             if found and found is not symbol:
                 return found
+        implementation = self.operations.get((symbol.scope, symbol.name + "Impl"))
+        if implementation:
+            return implementation
         return self.main.get(id(symbol))
