@@ -1,5 +1,6 @@
 """Reads the public declarations of Taeda's headers with libclang."""
 
+import pathlib
 import re
 
 import clang.cindex as clang
@@ -87,6 +88,10 @@ class Reader:
         for name in self.headers:
             self.macros(name)
         return [h for h in self.headers.values() if h.symbols]
+
+    def sources_by_name(self):
+        """Where the headers lie, by name."""
+        return {name: pathlib.Path(path) for path, name in self.names.items()}
 
     def place(self, cursor):
         """The header of a declaration, or None if it is not one of ours."""
