@@ -81,7 +81,7 @@ class Reader:
 
     def read(self):
         for path, name in self.names.items():
-            self.texts[name] = open(path, "rb").read()
+            self.texts[name] = pathlib.Path(path).read_bytes()
             self.sources[name] = Source(self.texts[name].decode())
             self.headers[name] = Header(name, self.sources[name].of_file())
         self.walk_space(self.unit.cursor, ())

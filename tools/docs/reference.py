@@ -17,7 +17,7 @@ KINDS = {"class": "Classes", "function": "Functions", "enum": "Enumerations", "a
 MADE = {"operations.inc": "Methods of Tensor made from operations", "names.h": "Second names of operations",
         "out.h": "Operations that write into given tensors", "out_forms.h": "More operations that write into given tensors"}
 FACTS = {"in-place": "in place", "out": "with <code>out</code>", "view": "a view", "method": "a method"}
-THROWS = re.compile(r"(?:(?<=[.;:!?)] )|^)((?:All |Both )?[Tt]hrows? .+?)(?=(?<=[.!?])\s+[A-Z`(]|\Z)", re.S)
+THROWS = re.compile(r"(?:(?<=[.;:!?)\"]\s)|^)((?:All |Both )?[Tt]hrows? .+?(?:(?<=[.!?])|(?<=[.!?][\"')])))(?=\s+[A-Z`(]|\Z)", re.S)
 
 
 def cpp(text):
@@ -48,6 +48,7 @@ class Reference:
                 self.homes[id(symbol)] = page_of(header.file)
                 names.setdefault(symbol.name, symbol)
                 names.setdefault(re.sub(r"^taeda::", "", symbol.path), symbol)
+        self.parameters = set()   # words of the declarations that are being described
         self.names = {name: s for name, s in names.items() if s.kind != "constructor"}
 
     def address(self, symbol):
@@ -88,7 +89,8 @@ class Reference:
 
     def line(self, text, page):
         def code(m):
-            symbol = self.names.get(re.sub(r"\(.*\)$", "", m[1]))
+            name = re.sub(r"\(.*\)$", "", m[1])
+            symbol = self.names.get(name) if name not in self.parameters else None
             shown = f"<code>{html.escape(m[1])}</code>"
             return f'<a href="{relative(self.address(symbol), page)}">{shown}</a>' if symbol else shown
         parts = re.split(r"(`[^`]+`)", " ".join(text.split()))
@@ -114,7 +116,7 @@ class Reference:
         label = re.sub(r"^taeda::", "", source.path)
         link = f'<a href="{relative(self.address(source), page)}"><code>{html.escape(label)}</code></a>'
         if source in self.owners(symbol):
-            return f"<p>Part of {link}.</p>", [], {}
+            return "", [], {}   # it stands above
         text, errors = self.errors(source.comment.text)
         return f"<p>Belongs to {link}:</p>" + self.prose(text, page), errors, {}
 
@@ -134,7 +136,9 @@ class Reference:
             last = out[-1] if out else None
             joined = (last and symbol.shared and symbol.comment.text == last[0].comment.text and not symbol.members
                       and not last[0].members and symbol.file == last[0].file)
-            again = last and symbol.name == last[-1].name and not symbol.comment and not symbol.members
+            silent = last and not symbol.comment and not symbol.members
+            again = silent and (symbol.name == last[-1].name or symbol.kind != "class" and not last[0].comment
+                                and not last[0].members and self.relations.outer[id(symbol)] is not None)
             if joined or again:
                 last.append(symbol)
             else:
@@ -145,14 +149,17 @@ class Reference:
         first = group[0]
         marks = list(dict.fromkeys(mark_of(s) for s in group))
         shown = list(dict.fromkeys(dedent(s.declaration) for s in group))
+        self.parameters = set(re.findall(r"(?<=[ &*])\w+(?= ?[,)=])", " ".join(shown)))
         text, errors, tags = self.documentation(first, page)
         anchors = "".join(f'<a id="{m}"></a>' for m in marks if self.claim(page, m))
         source = f'{source_of(first.file)}#L{first.line}'
         facts = [f"<dt>Errors</dt><dd>{'<br>'.join(self.line(e, page) for e in errors)}</dd>"] if errors else []
         facts += self.facts(first, tags)
+        self.parameters = set()
         body = (f'<section class="symbol {first.kind}">{anchors}<a class="source" href="{relative(source, page)}">source</a>'
                 f'<pre class="code">{cpp(chr(10).join(d + ("" if first.kind == "macro" else ";") for d in shown))}</pre>'
-                f'<div class="said">{text}' + (f'<dl>{"".join(facts)}</dl>' if facts else "") + "</div>")
+                + (f'<div class="said">{text}' + (f'<dl>{"".join(facts)}</dl>' if facts else "") + "</div>"
+                   if text or facts else ""))
         if first.members:
             body += '<div class="members">' + "".join(self.block(g, page, level + 1)
                                                      for g in self.groups(first.members)) + "</div>"
