@@ -45,16 +45,10 @@ if(NOT TAEDA_ZLIB STREQUAL "OFF")
 endif()
 taeda_decide(TAEDA_WITH_ZLIB TAEDA_ZLIB "${ZLIB_FOUND}" "Debian package zlib1g-dev")
 
-# Debian's package file of libzip wants its command-line programs, which nothing here needs.
 if(NOT TAEDA_ZIP STREQUAL "OFF")
-  find_path(ZIP_INCLUDE_DIR zip.h)
-  find_library(ZIP_LIBRARY zip)
+  find_package(LibZip MODULE QUIET)
 endif()
-set(found FALSE)
-if(ZIP_INCLUDE_DIR AND ZIP_LIBRARY)
-  set(found TRUE)
-endif()
-taeda_decide(TAEDA_WITH_ZIP TAEDA_ZIP ${found} "Debian package libzip-dev")
+taeda_decide(TAEDA_WITH_ZIP TAEDA_ZIP "${LibZip_FOUND}" "Debian package libzip-dev")
 
 if(NOT TAEDA_PNG STREQUAL "OFF")
   find_package(PNG QUIET)

@@ -39,7 +39,8 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/TaedaConfig.cmake.in T
 write_basic_package_version_file(TaedaConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/TaedaConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/TaedaConfigVersion.cmake
-              ${PROJECT_SOURCE_DIR}/cmake/FindOneDNN.cmake DESTINATION ${package_dir})
+              ${PROJECT_SOURCE_DIR}/cmake/FindOneDNN.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/FindLibZip.cmake DESTINATION ${package_dir})
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/TorchConfig.cmake.in TorchConfig.cmake
                               INSTALL_DESTINATION ${torch_dir} PATH_VARS package_dir CMAKE_INSTALL_INCLUDEDIR)
@@ -59,3 +60,19 @@ foreach(pair ONEDNN=dnnl ZLIB=z ZIP=zip PNG=png JPEG=jpeg TENSORBOARD=protobuf-l
 endforeach()
 configure_file(${PROJECT_SOURCE_DIR}/cmake/taeda.pc.in taeda.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/taeda.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# What the build is made of, and under which licences.
+set(used "")
+foreach(pair ONEDNN= ZLIB=${ZLIB_VERSION_STRING} ZIP= PNG=${PNG_VERSION_STRING} JPEG= TENSORBOARD=${Protobuf_VERSION}
+             JSON=${nlohmann_json_VERSION} TOOL=${CLI11_VERSION} TOML= GLOO= GRPC= MPI= CUDA=${CUDAToolkit_VERSION} NCCL=)
+  string(REGEX REPLACE "=.*" "" component ${pair})
+  if(TAEDA_WITH_${component})
+    list(APPEND used ${pair})
+  endif()
+endforeach()
+set(licences ${PROJECT_SOURCE_DIR}/cmake/licences.tsv)
+set(sbom ${CMAKE_CURRENT_BINARY_DIR}/taeda.spdx.json)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${licences} ${PROJECT_SOURCE_DIR}/cmake/sbom.py)
+execute_process(COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/cmake/sbom.py ${licences} ${sbom} ${PROJECT_VERSION} ${used}
+                COMMAND_ERROR_IS_FATAL ANY)
+install(FILES ${sbom} DESTINATION ${CMAKE_INSTALL_DATADIR}/taeda COMPONENT runtime)

@@ -51,6 +51,7 @@ class AutocastStateGuard {
   AutocastMode::State previous_;
 };
 
+/// What autocast is at on this thread, for those who restore it.
 inline AutocastMode::State get_autocast_state() { return AutocastMode::state(); }
 
 /// Whether operations on this device type are autocast on this thread.

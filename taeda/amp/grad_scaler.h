@@ -93,6 +93,8 @@ class GradScaler {
   /// or stepped since the last call.
   void update(std::optional<double> new_scale = {});
 
+  /// The state and the numbers that the constructor got; setters take effect with the next
+  /// `update`.
   double get_scale() const { return enabled_ ? state().scale : 1; }
   double get_growth_factor() const { return live_->state.growth_factor; }
   void set_growth_factor(double factor) { live_->state.growth_factor = factor; }

@@ -10,6 +10,7 @@
 
 namespace taeda::inline v0_2::autograd {
 
+/// What forward and backward of a function take and give; an undefined tensor is no gradient.
 using variable_list = std::vector<Tensor>;
 using tensor_list = std::vector<Tensor>;
 
@@ -47,6 +48,7 @@ class AutogradContext {
   bool released_ = false;
 };
 
+/// The backward of a Function, as its node calls it.
 using FunctionBackward = variable_list (*)(AutogradContext*, variable_list);
 
 /// The node of a user-defined function.
@@ -81,6 +83,7 @@ std::string demangled(const char* mangled);
 /// (undefined for those that are no tensors).
 template <class T>
 struct Function {
+  /// Runs `forward` without recording and, if an argument wants a gradient, records `backward`.
   template <class X = T, class... Args>
   static auto apply(Args&&... args) {
     NodePtr holder(

@@ -8,6 +8,7 @@
 
 namespace taeda::inline v0_2::autograd {
 
+/// What is checked: outputs from inputs, the same ones each time.
 using GradcheckFn = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
 
 /// Step and tolerances, torch.autograd.gradcheck's: |a - n| <= atol + rtol * |n|.

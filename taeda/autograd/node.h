@@ -17,7 +17,9 @@
 namespace taeda::inline v0_2::autograd {
 
 class Node;
+/// Nodes are counted: by the tensors that they made, and by the nodes that follow.
 using NodePtr = IntrusivePtr<Node>;
+/// Gradients of a node's inputs or outputs; few enough for no allocation.
 using TensorVec = SmallVector<Tensor, 3>;
 
 /// Where a gradient goes: the `input_nr`-th input of `node`. No node: nobody wants it.
@@ -44,6 +46,7 @@ class Needs {
   uint64_t mask_;
 };
 
+/// Gets a gradient; what it returns takes the gradient's place unless it is undefined.
 using TensorHook = std::function<Tensor(const Tensor&)>;
 /// Sees and may replace the gradients a node takes (pre) or gives (post).
 using NodePreHook = std::function<TensorVec(TensorVec grads)>;
@@ -75,8 +78,10 @@ struct SavedTensor {
   Tensor value;
 };
 
+/// A recorded operation: from gradients of its outputs it makes those of its inputs.
 class Node : public RefCounted, public BlockCached {
  public:
+  /// Takes the thread's next sequence number.
   Node();
   virtual ~Node() { delete hooks_.load(std::memory_order_relaxed); }
 
@@ -95,9 +100,11 @@ class Node : public RefCounted, public BlockCached {
   /// without a node where no gradient is wanted.
   const SmallVector<Edge, 2>& next_functions() const { return edges; }
 
+  /// Later operations have larger numbers; backward takes the largest that is ready first.
   uint64_t sequence_nr() const { return sequence_nr_; }
   void set_sequence_nr(uint64_t n) { sequence_nr_ = n; }
 
+  /// Of the gradients that it gets, which is the number of the operation's outputs.
   uint32_t num_inputs() const { return static_cast<uint32_t>(inputs.size()); }
   /// Adds an input that takes the gradient of `output`; returns its number.
   uint32_t add_input(const Tensor& output);
@@ -118,6 +125,7 @@ class Node : public RefCounted, public BlockCached {
     return stream.device() == device ? stream : current_stream(device);
   }
 
+  /// Where gradients go next, and what those that come in look like.
   SmallVector<Edge, 2> edges;
   SmallVector<InputMeta, 1> inputs;
   /// The stream the forward operation ran on: its backward runs there, too.

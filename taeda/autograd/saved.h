@@ -8,6 +8,7 @@ namespace taeda::inline v0_2::autograd {
 /// What hooks made of a saved tensor (graph.h).
 struct Packed : RefCounted {
   virtual ~Packed() = default;
+  /// The tensor that was given to the pack hook, as the unpack hook makes it again.
   virtual Tensor unpack() const = 0;
 };
 /// By this thread's innermost hooks; only where it has some.
@@ -66,6 +67,7 @@ class SavedVisitor {
   ~SavedVisitor();
   SavedVisitor(const SavedVisitor&) = delete;
   SavedVisitor& operator=(const SavedVisitor&) = delete;
+  /// Called by each saved tensor that a node holds.
   void note(const Saved& s) { found_.push_back(&s); }
   const std::vector<const Saved*>& found() const { return found_; }
 

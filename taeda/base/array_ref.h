@@ -34,6 +34,7 @@ class ArrayRef {
   constexpr const T& operator[](size_t i) const { return data_[i]; }
   constexpr const T& front() const { return data_[0]; }
   constexpr const T& back() const { return data_[size_ - 1]; }
+  /// `n` elements from `start` on; the caller sees to it that they are there.
   ArrayRef slice(size_t start, size_t n) const { return {data_ + start, n}; }
   std::vector<T> vec() const { return {begin(), end()}; }
 
@@ -49,6 +50,7 @@ class ArrayRef {
   size_t size_ = 0;
 };
 
+/// Sizes, strides, dimensions.
 using IntArrayRef = ArrayRef<int64_t>;
 
 /// "[2, 3]", as sizes appear in messages.

@@ -17,6 +17,7 @@ constexpr int kDeviceTypes = 8;
 /// What an index must be below.
 constexpr int kMaxDeviceIndex = 128;
 
+/// The types that are built in.
 constexpr DeviceType kCPU = DeviceType::CPU;
 constexpr DeviceType kCUDA = DeviceType::CUDA;
 constexpr DeviceType kSim = DeviceType::Sim;

@@ -30,6 +30,7 @@ struct DeviceTypeInfo {
 /// none or is taken, for another `lower_precision`, and when kDeviceTypes are known already.
 DeviceType register_device_type(const DeviceTypeInfo& info);
 
+/// What was registered for a type. Throws Error for a number that is none.
 const DeviceTypeInfo& device_type_info(DeviceType type);
 /// Every type that is known, the CPU first, then as they were registered.
 SmallVector<DeviceType, kDeviceTypes> device_types();

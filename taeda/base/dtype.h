@@ -29,6 +29,7 @@ enum class ScalarType : int8_t {
 };
 using Dtype = ScalarType;
 
+/// The dtypes under libtorch's names.
 constexpr ScalarType kByte = ScalarType::Byte, kUInt8 = kByte;
 constexpr ScalarType kChar = ScalarType::Char, kInt8 = kChar;
 constexpr ScalarType kShort = ScalarType::Short, kInt16 = kShort;
@@ -47,6 +48,7 @@ constexpr ScalarType kAllDtypes[] = {kByte,         kChar,          kShort, kInt
                                      kLong,         kHalf,          kFloat, kDouble,
                                      kComplexFloat, kComplexDouble, kBool,  kBFloat16};
 
+/// What kind of numbers a dtype holds; reduced: 16 bits.
 constexpr bool is_complex(ScalarType t) { return t == kComplexFloat || t == kComplexDouble; }
 constexpr bool is_reduced_floating(ScalarType t) { return t == kHalf || t == kBFloat16; }
 /// What sums of such numbers are kept in: float for 16-bit ones.
@@ -139,6 +141,7 @@ using opmath_t =
 
 template <class... T>
 struct TypeList {};
+/// The element types that kernels are made for, by kind.
 using FloatTypes = TypeList<float, double, Half, BFloat16>;
 using IntTypes = TypeList<int64_t, int32_t, int16_t, int8_t, uint8_t>;
 using RealTypes =

@@ -109,12 +109,15 @@ template <class E>
 }  // namespace detail
 }  // namespace taeda
 
+/// Throws `type` unless `condition` holds; the message is made of the other arguments, then only.
 #define TAEDA_CHECK_AS(type, condition, ...)                                      \
   do {                                                                            \
     if (!(condition)) [[unlikely]]                                                \
       ::taeda::detail::fail<::taeda::type>(::taeda::detail::concat(__VA_ARGS__)); \
   } while (false)
 
+/// Checks of what a user passed: Error, and those that Python's IndexError, ValueError, TypeError
+/// are.
 #define TAEDA_CHECK(condition, ...) TAEDA_CHECK_AS(Error, condition, __VA_ARGS__)
 #define TAEDA_CHECK_INDEX(condition, ...) TAEDA_CHECK_AS(IndexError, condition, __VA_ARGS__)
 #define TAEDA_CHECK_VALUE(condition, ...) TAEDA_CHECK_AS(ValueError, condition, __VA_ARGS__)
@@ -122,6 +125,7 @@ template <class E>
 #define TAEDA_CHECK_NOT_IMPLEMENTED(condition, ...) \
   TAEDA_CHECK_AS(NotImplementedError, condition, __VA_ARGS__)
 
+/// Checks what only a bug in Taeda can break.
 #define TAEDA_INTERNAL_ASSERT(condition, ...)                                                  \
   do {                                                                                         \
     if (!(condition)) [[unlikely]]                                                             \

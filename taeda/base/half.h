@@ -89,6 +89,7 @@ struct BFloat16 {
   BFloat16() = default;
   TAEDA_HD BFloat16(float x) : bits(detail::float_to_bfloat16(x)) {}
   struct from_bits_t {};
+  /// Marks a constructor's number as the bits of the result.
   static constexpr from_bits_t from_bits() { return {}; }
   TAEDA_HD constexpr BFloat16(uint16_t pattern, from_bits_t) : bits(pattern) {}
   TAEDA_HD operator float() const { return detail::bfloat16_to_float(bits); }

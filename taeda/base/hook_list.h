@@ -17,6 +17,7 @@ namespace taeda::inline v0_2 {
 /// A plain number, as in programs written for libtorch.
 using HookHandle = unsigned;
 
+/// A handle that no other hook of the process has.
 inline HookHandle new_hook_handle() {
   static std::atomic<HookHandle> next{1};
   return next.fetch_add(1, std::memory_order_relaxed);

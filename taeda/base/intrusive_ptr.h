@@ -110,11 +110,13 @@ class IntrusivePtr {
   T* p_ = nullptr;
 };
 
+/// What the last owner calls; classes that are not made by `new` have an overload.
 template <class T>
 void destroy(T* p) {
   delete p;
 }
 
+/// A counted object with one owner.
 template <class T, class... Args>
 IntrusivePtr<T> make_intrusive(Args&&... args) {
   return IntrusivePtr<T>::take_new(new T(std::forward<Args>(args)...));

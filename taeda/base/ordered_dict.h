@@ -18,6 +18,7 @@ class OrderedDictItem {
  public:
   OrderedDictItem(Key key, Value value) : pair_(std::move(key), std::move(value)) {}
   const Key& key() const { return pair_.first; }
+  /// The value may be changed, the key not.
   Value& value() { return pair_.second; }
   const Value& value() const { return pair_.second; }
   Value& operator*() { return value(); }
@@ -26,6 +27,7 @@ class OrderedDictItem {
   const Value* operator->() const { return &value(); }
   const std::pair<Key, Value>& pair() const { return pair_; }
 
+  /// For `auto& [key, value] = item`.
   template <size_t I>
   auto& get() & {
     if constexpr (I == 0)

@@ -104,6 +104,7 @@ class Scalar {
     if (kind_ == kComplexDouble) return Scalar(-to<std::complex<double>>());
     return kind_ == kDouble ? Scalar(-value_.d) : Scalar(-value_.i);
   }
+  /// Whether it is this number; a complex one never is.
   bool equal(double v) const { return !is_complex() && real() == v; }
 
  private:

@@ -17,6 +17,7 @@ using SourceLocation = std::source_location;
 #else
 class SourceLocation {
  public:
+  /// Where the call stands whose default argument this is.
   static constexpr SourceLocation current(const char* file = __builtin_FILE(),
                                           const char* function = __builtin_FUNCTION(),
                                           uint_least32_t line = __builtin_LINE(),

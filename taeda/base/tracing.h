@@ -24,8 +24,10 @@ enum Want : uint32_t {
 inline constinit std::atomic<uint32_t> wanted{0};
 inline bool wants(uint32_t what) { return (wanted.load(std::memory_order_relaxed) & what) != 0; }
 
+/// What a record is about.
 enum class Kind : uint8_t { Operation, Backward, Module, Range, Copy, Launch, DeviceWork, Memory };
 
+/// Which wish (`wanted`) makes records of a kind.
 constexpr uint32_t recorded_by(Kind kind) { return kind == Kind::Module ? kModules : kSpans; }
 
 /// A stretch of time on this thread. Spans are nested like the scopes that hold them.

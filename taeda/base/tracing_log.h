@@ -32,6 +32,7 @@ struct Record {
   const char* shapes = nullptr;
 };
 
+/// What one thread recorded.
 struct ThreadRecords {
   int thread = 0;  ///< numbered from 1 in the order of their first record
   std::vector<Record> records;
@@ -78,6 +79,7 @@ class DeviceTracer {
   virtual void push(uint64_t span_id) = 0;
   virtual void pop() = 0;
 };
+/// Who passes ranges on to a profiler of the device, or null.
 void set_device_tracer(DeviceTracer* tracer);
 DeviceTracer* device_tracer();
 /// While on, operations are announced to the tracer.

@@ -25,6 +25,7 @@ class ChunkDataReader {
   using ChunkType = Chunk;
   using BatchType = Chunk;
   virtual ~ChunkDataReader() = default;
+  /// Chunk `chunk_index`, of any size; and how many there are.
   virtual ChunkType read_chunk(size_t chunk_index) = 0;
   virtual size_t chunk_count() = 0;
   /// Called when an epoch begins.

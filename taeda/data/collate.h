@@ -49,6 +49,7 @@ auto collate_tuple(const std::vector<T>& examples, std::index_sequence<I...>) {
 template <>
 struct Collate<Tensor> {
   using Batch = Tensor;
+  /// Throws Error where sizes differ, with the index.
   static Tensor make(const std::vector<Tensor>& examples) { return stack_examples(examples); }
 };
 
@@ -67,6 +68,7 @@ struct Collate<T> {
   }
 };
 
+/// Texts stay a vector.
 template <>
 struct Collate<std::string> {
   using Batch = std::vector<std::string>;

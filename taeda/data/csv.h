@@ -21,6 +21,7 @@ CsvTable read_csv(const std::string& path, char delimiter = ',', bool header = t
 
 namespace datasets {
 
+/// How a table of text is read.
 struct CsvOptions {
   /// The column of the targets, by name or by position; negative positions count from the end.
   std::variant<int64_t, std::string> target = int64_t{-1};
@@ -39,6 +40,7 @@ class CSVDataset : public Dataset<CSVDataset> {
 
   Example<> get(size_t index) override { return content_.get(index); }
   std::optional<size_t> size() const override { return content_.size(); }
+  /// The examples of `indices` as one, stacked without taking each apart.
   Example<> get_stacked(ArrayRef<size_t> indices) { return content_.get_stacked(indices); }
 
   /// (N, D), float.

@@ -38,6 +38,7 @@ class BatchDataset {
   static constexpr bool is_stateful = detail::kIsOptional<Batch>;
 
   virtual ~BatchDataset() = default;
+  /// The examples that `request` names, as a batch.
   virtual Batch get_batch(Request request) = 0;
   /// Number of examples; nothing when it is not known.
   virtual std::optional<size_t> size() const = 0;
@@ -68,6 +69,7 @@ class Dataset : public BatchDataset<Self, std::vector<SingleExample>> {
  public:
   using ExampleType = SingleExample;
 
+  /// Example `index`, which is less than `size()`.
   virtual ExampleType get(size_t index) = 0;
 
   /// The examples of `indices`. An exception of get() is passed on with the index that failed.
@@ -117,6 +119,7 @@ class SharedDataset : public BatchDataset<SharedDataset<Inner>, typename Inner::
   typename Inner::BatchType get_batch(typename Inner::BatchRequestType request) override {
     return inner_->get_batch(request);
   }
+  /// As the inner dataset's.
   auto get(size_t index) requires requires(Inner& d) { d.get(size_t{}); }
   { return inner_->get(index); }
   std::optional<size_t> size() const override { return inner_->size(); }
@@ -129,6 +132,7 @@ class SharedDataset : public BatchDataset<SharedDataset<Inner>, typename Inner::
   std::shared_ptr<Inner> inner_;
 };
 
+/// A dataset that its copies share, made of `args`.
 template <class D, class... Args>
 SharedDataset<D> make_shared_dataset(Args&&... args) {
   return SharedDataset<D>(std::make_shared<D>(std::forward<Args>(args)...));
@@ -142,6 +146,7 @@ class Subset : public Dataset<Subset<Inner>, typename Inner::ExampleType> {
       : inner_(std::move(dataset)), indices_(std::move(indices)) {}
   typename Inner::ExampleType get(size_t index) override { return inner_.get(at(index)); }
   std::optional<size_t> size() const override { return indices_.size(); }
+  /// As the inner dataset's, of the indices that this one stands for.
   auto get_stacked(ArrayRef<size_t> indices) requires requires(Inner& d) { d.get_stacked(indices); }
   {
     std::vector<size_t> inner;

@@ -37,6 +37,7 @@ struct Example<Data, example::NoTarget> {
   Data data;
 };
 
+/// An example without a target.
 using TensorExample = Example<Tensor, example::NoTarget>;
 
 }  // namespace taeda::data

@@ -155,6 +155,7 @@ class DataLoader {
   const LoaderConfig& options() const { return config_; }
   const std::shared_ptr<samplers::Sampler>& sampler() const { return sampler_; }
 
+  /// The sampler that a loader has if nothing else was asked for.
   static LoaderConfig with_default_order(LoaderConfig config, bool shuffle) {
     if (!config.shuffle && !config.sampler) config.shuffle = shuffle;
     return config;

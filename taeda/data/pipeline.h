@@ -24,6 +24,7 @@ class Jobs {
   virtual void make(int64_t job, size_t slot, int worker) = 0;
 };
 
+/// Batches in order from worker threads, a bounded number of them ahead.
 class Pipeline {
  public:
   /// Starts `workers` threads, which may be 0. `timeout` in seconds, 0 for none.

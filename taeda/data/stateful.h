@@ -80,6 +80,7 @@ class TensorLambda : public TensorTransform<Target> {
 
 namespace taeda::inline v0_2::data {
 
+/// What a loader's begin() returns.
 template <class Batch>
 using Iterator = BatchIterator<Batch>;
 /// What make_data_loader returns, by libtorch's names.

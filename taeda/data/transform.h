@@ -16,6 +16,7 @@ class BatchTransform {
   using InputBatchType = InputBatch;
   using OutputBatchType = OutputBatch;
   virtual ~BatchTransform() = default;
+  /// The batch that follows from one.
   virtual OutputBatch apply_batch(InputBatch input) = 0;
 };
 
@@ -25,6 +26,7 @@ class Transform : public BatchTransform<std::vector<Input>, std::vector<Output>>
  public:
   using InputType = Input;
   using OutputType = Output;
+  /// The example that follows from one.
   virtual Output apply(Input input) = 0;
   std::vector<Output> apply_batch(std::vector<Input> inputs) override {
     std::vector<Output> out;
@@ -194,6 +196,7 @@ class MapDataset
     }
   }
 
+  /// The source's, transformed.
   auto get(size_t index) requires(detail::HasGet<Source> && !detail::IsStack<Transform>::value) {
     return detail::apply_to_one(transform_, source_.get(index));
   }

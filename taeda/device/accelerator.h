@@ -24,6 +24,7 @@ std::vector<Device> devices();
 /// devices that is preferred most. Simulated devices are never taken.
 std::optional<DeviceType> preferred_type();
 
+/// Whether the type has a backend and a device.
 bool is_available(DeviceType type);
 /// Why there are no devices; empty if there are.
 std::string unavailable_reason(DeviceType type);

@@ -58,6 +58,7 @@ class Backend {
  public:
   virtual ~Backend() = default;
 
+  /// The type that this is the backend of.
   virtual DeviceType type() const = 0;
   /// Devices that exist; 0 with a reason in `unavailable_reason` where there are none.
   virtual int device_count() const = 0;
@@ -96,6 +97,7 @@ class Backend {
   virtual void stream_synchronize(int device, StreamId stream) = 0;
   virtual void device_synchronize(int device) = 0;
 
+  /// Events; `timing`: elapsed times are asked for.
   virtual EventHandle new_event(int device, bool timing) = 0;
   virtual void delete_event(EventHandle event) = 0;
   virtual void record_event(EventHandle event, int device, StreamId stream) = 0;

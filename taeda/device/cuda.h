@@ -5,6 +5,7 @@
 
 namespace taeda::inline v0_2::cuda {
 
+/// What the functions of this namespace are about.
 constexpr DeviceType kType = kCUDA;
 #include "taeda/device/accelerator_functions.inc"
 

@@ -35,6 +35,7 @@ class GraphNumbers {
   size_t count_;
 };
 
+/// What streams of one device queued between `begin` and `end`, to be queued again as a whole.
 class DeviceGraph {
  public:
   /// A graph of work on the device of that type which is current when the capture begins.
@@ -64,6 +65,7 @@ class DeviceGraph {
   /// Writes the graph in the language of Graphviz. Throws Error without debug mode or graph.
   void debug_dump(const std::string& path) const;
 
+  /// The type of the device that it was captured on.
   DeviceType type() const;
 
  private:

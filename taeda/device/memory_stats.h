@@ -15,11 +15,13 @@ namespace taeda::inline v0_2 {
 struct MemoryStat {
   int64_t current = 0, peak = 0, allocated = 0, freed = 0;
 
+  /// Notes `n` bytes or blocks more.
   void increase(int64_t n) {
     current += n;
     allocated += n;
     peak = std::max(peak, current);
   }
+  /// Notes `n` less.
   void decrease(int64_t n) {
     current -= n;
     freed += n;
@@ -30,6 +32,7 @@ struct MemoryStat {
 struct PooledStat {
   MemoryStat all, small, large;
 
+  /// Notes it in the whole and in the pool that it belongs to.
   void increase(bool is_small, int64_t n) {
     all.increase(n);
     (is_small ? small : large).increase(n);

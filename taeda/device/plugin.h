@@ -15,6 +15,7 @@
 
 namespace taeda::inline v0_2 {
 
+/// The first word of every plug-in, which tells it from other libraries.
 inline constexpr uint64_t kPluginMagic = 0x6e696775'6c706174;
 
 /// What a plug-in and the library must have in common: layouts of classes and slots (the version up

@@ -14,6 +14,7 @@
 
 namespace taeda::inline v0_2::sim {
 
+/// What the functions of this namespace are about.
 constexpr DeviceType kType = kSim;
 #include "taeda/device/accelerator_functions.inc"
 
@@ -49,6 +50,7 @@ class Gate {
   ~Gate();
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
+  /// Lets what waits for it go on.
   void open();
 
  private:

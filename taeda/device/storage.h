@@ -64,6 +64,7 @@ class StorageImpl final : public RefCounted {
   std::atomic<detail::HostCopies*> copies_{nullptr};  ///< made by the first non-blocking copy
 };
 
+/// Gives the memory back to whom it came from.
 void destroy(StorageImpl* s);
 
 /// Handle to shared memory.
@@ -89,6 +90,7 @@ class Storage {
   DeviceType device_type() const { return impl_->device().type(); }
   bool resizable() const { return impl_->resizable(); }
   bool unique() const { return use_count() == 1; }
+  /// Whether both are the same memory.
   bool is_alias_of(const Storage& other) const { return *this == other; }
   friend bool operator==(const Storage&, const Storage&) = default;
 

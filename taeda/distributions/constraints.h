@@ -43,6 +43,7 @@ class Constraint {
 
 namespace constraints {
 
+/// All numbers but NaN.
 Constraint real();
 /// Vectors of real numbers.
 Constraint real_vector();

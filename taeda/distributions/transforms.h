@@ -10,6 +10,7 @@
 namespace taeda::inline v0_2::distributions {
 
 class Transform;
+/// Transforms never change, so distributions share them.
 using TransformPtr = std::shared_ptr<const Transform>;
 
 /// y = f(x) with its inverse and the logarithm of its derivative. Make one with the functions
@@ -17,6 +18,7 @@ using TransformPtr = std::shared_ptr<const Transform>;
 class Transform {
  public:
   virtual ~Transform() = default;
+  /// As the error messages name it.
   virtual std::string name() const = 0;
   virtual Tensor operator()(const Tensor& x) const = 0;
   /// The x of a y.

@@ -28,6 +28,7 @@ struct Archive {
   static double parse_number(const std::string& name, const std::string& text);
 };
 
+/// A safetensors file, replaced as a whole; throws Error with the path if it cannot be written.
 void save_archive(const Archive& archive, const std::string& path);
 void save_archive(const Archive& archive, std::ostream& out);
 /// Reads what save_archive wrote, and the files of torch.save and of libtorch's torch::save, which

@@ -21,11 +21,13 @@ class Checkpoint {
   /// Replaces the file in one step: a crash leaves the old one or the new one.
   void save(const std::string& path) const { save_archive(archive_, path); }
 
+  /// Adds the state of `value` under `section`.
   template <Saveable T>
   Checkpoint& put(const std::string& section, const T& value) {
     pack(archive_, section + ".", value);
     return *this;
   }
+  /// Adds a number or a text.
   Checkpoint& set(const std::string& name, double value) {
     archive_.add_number(name, value);
     return *this;
@@ -35,6 +37,7 @@ class Checkpoint {
     return *this;
   }
 
+  /// Gives `value` the state of `section`. Throws Error where it lacks something.
   template <Saveable T>
   void get(const std::string& section, T& value) const {
     unpack(archive_.section(section + "."), value);

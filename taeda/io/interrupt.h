@@ -17,6 +17,7 @@ class InterruptGuard {
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
+  /// Whether a signal came.
   static bool requested() { return signal() != 0; }
   /// The signal that came since the guard was made, or 0.
   static int signal();

@@ -25,11 +25,13 @@ class OutputArchive {
   /// Stores everything in `nested` below `key`.
   void write(const std::string& key, const OutputArchive& nested);
 
+  /// Throws Error if it cannot be written.
   void save_to(const std::string& path) const { io::save_archive(archive_, path); }
   void save_to(std::ostream& stream) const { io::save_archive(archive_, stream); }
   /// Hands the file to a function that says how many bytes it took.
   void save_to(const std::function<size_t(const void*, size_t)>& writer) const;
 
+  /// The archive itself.
   io::Archive& content() { return archive_; }
   const io::Archive& content() const { return archive_; }
 
@@ -40,6 +42,7 @@ class OutputArchive {
 /// What was read from a file.
 class InputArchive {
  public:
+  /// Tensors go to `device`, else to where they were. Throws Error for what is no archive.
   void load_from(const std::string& path, std::optional<Device> device = {});
   void load_from(std::istream& stream, std::optional<Device> device = {});
   void load_from(const char* data, size_t size, std::optional<Device> device = {});
@@ -58,6 +61,7 @@ class InputArchive {
   /// The first parts of all keys, each once, in order.
   std::vector<std::string> keys() const;
 
+  /// The archive itself.
   io::Archive& content() { return archive_; }
   const io::Archive& content() const { return archive_; }
 

@@ -18,6 +18,7 @@
 namespace taeda::inline v0_2::io {
 
 class FileBytes;
+/// What a file holds: tensors in order, and texts by name.
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 using Metadata = std::map<std::string, std::string>;
 

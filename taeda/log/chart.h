@@ -17,6 +17,7 @@ struct Curve {
   std::vector<double> x, y;  ///< of equal length; points that are not finite leave a gap
 };
 
+/// Curves in one pair of axes.
 struct Chart {
   std::string title = {};
   std::vector<Curve> curves = {};

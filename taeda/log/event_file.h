@@ -15,6 +15,7 @@ struct EventValue {
   std::optional<double> scalar;
 };
 
+/// One record: the values of a step; wall time in seconds since 1970.
 struct Event {
   double wall_time = 0;
   int64_t step = 0;
@@ -23,6 +24,7 @@ struct Event {
   std::string other;
 };
 
+/// What could be read of a file.
 struct EventFile {
   std::vector<Event> events;
   /// Why the file could not be read to its end, as a run that goes on or was killed leaves it;

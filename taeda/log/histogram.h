@@ -23,6 +23,7 @@ class HistogramBins {
   std::vector<double> limits_;
 };
 
+/// Counts by bucket and the moments of all values.
 struct HistogramData {
   double min = 0, max = 0, num = 0, sum = 0, sum_squares = 0;
   /// The right ends of the buckets and how many values each holds. The first bucket is empty and

@@ -9,6 +9,7 @@
 
 namespace taeda::inline v0_2::logging {
 
+/// A hyperparameter's value.
 using HParam = std::variant<bool, int64_t, double, std::string>;
 /// In order, as Python's dictionaries are.
 using HParams = std::vector<std::pair<std::string, HParam>>;

@@ -12,6 +12,7 @@ namespace taeda::inline v0_2::logging {
 /// Builds a JSON object in order: `JsonObject().set("epoch", 1).set("loss", 0.5).str()`.
 class JsonObject {
  public:
+  /// Adds a member.
   JsonObject& set(std::string_view key, std::string_view text);
   JsonObject& set(std::string_view key, const char* text) {
     return set(key, std::string_view(text));

@@ -42,6 +42,7 @@ struct EpochResult {
   Run params;
 };
 
+/// Where runs go and what is kept of them.
 struct RunManagerOptions {
   /// Where TensorBoard's folders go, one for each run; empty: a default folder in runs/.
   std::string log_dir = {};
@@ -53,8 +54,10 @@ struct RunManagerOptions {
   std::function<double()> clock = {};
 };
 
+/// The figures of a run's epochs, collected, printed and written.
 class RunManager {
  public:
+  /// Nothing is written before `begin_run`.
   explicit RunManager(RunManagerOptions options = {});
   /// Ends the table and a run that is going on.
   ~RunManager();
@@ -70,6 +73,7 @@ class RunManager {
   /// Closes TensorBoard's file. Throws Error if something could not be written there.
   void end_run();
 
+  /// Starts the epoch's clock and sums.
   void begin_epoch();
   /// Adds a line to the results; TensorBoard gets loss, accuracy, and histograms of parameters and
   /// gradients. Throws Error unless an epoch was begun.
@@ -85,6 +89,7 @@ class RunManager {
   /// Counts the predictions (N, classes) whose largest entry is at the label (N).
   void track_num_correct(const Tensor& preds, const Tensor& labels);
 
+  /// Of all epochs so far.
   const std::vector<EpochResult>& results() const { return results_; }
   /// A table of all epochs so far.
   std::string table() const;

@@ -32,6 +32,7 @@ std::string graph_event(const When& when, const std::vector<GraphNode>& nodes);
 
 // Summaries.
 
+/// Serialised summaries; of a scalar, in which form TensorBoard gets it.
 enum class ScalarKind { kSimple, kFloatTensor, kDoubleTensor };
 std::string scalar(const std::string& tag, double value, ScalarKind kind = ScalarKind::kSimple);
 std::string histogram(const std::string& tag, const HistogramData& data);
@@ -40,6 +41,7 @@ std::string image(const std::string& tag, int64_t height, int64_t width, int64_t
 /// Markdown.
 std::string text(const std::string& tag, const std::string& content);
 
+/// The values that a hyperparameter may have.
 struct HParamDomain {
   std::string name;
   std::vector<HParam> values;

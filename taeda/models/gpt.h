@@ -19,6 +19,7 @@ struct GPTOptions {
   bool bias = true;
 };
 
+/// Attention to earlier positions, several heads: [batch, time, channels] to the same sizes.
 class CausalSelfAttentionImpl : public nn::Cloneable<CausalSelfAttentionImpl> {
  public:
   explicit CausalSelfAttentionImpl(const GPTOptions& o) : options(o) {
@@ -34,6 +35,7 @@ class CausalSelfAttentionImpl : public nn::Cloneable<CausalSelfAttentionImpl> {
 };
 TAEDA_MODULE(CausalSelfAttention);
 
+/// Attention and a perceptron, each after a layer norm and added to its input.
 class GPTBlockImpl : public nn::Cloneable<GPTBlockImpl> {
  public:
   explicit GPTBlockImpl(const GPTOptions& o) : options(o) { GPTBlockImpl::reset(); }

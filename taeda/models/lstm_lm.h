@@ -36,6 +36,7 @@ class LSTMDecoderImpl : public nn::Cloneable<LSTMDecoderImpl> {
 };
 TAEDA_MODULE(LSTMDecoder);
 
+/// Embedding, LSTM and a projection to the vocabulary: indices [time, batch] to logits.
 class LSTMLanguageModelImpl : public nn::Cloneable<LSTMLanguageModelImpl> {
  public:
   using Hidden = std::tuple<Tensor, Tensor>;

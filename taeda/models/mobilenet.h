@@ -24,6 +24,7 @@ class InvertedResidualImpl : public nn::Cloneable<InvertedResidualImpl> {
 };
 TAEDA_MODULE(InvertedResidual);
 
+/// MobileNetV2's width and head.
 struct MobileNetV2Options {
   int64_t num_classes = 1000;
   double width_mult = 1;  ///< of the numbers of channels
@@ -45,6 +46,7 @@ class MobileNetV2Impl : public nn::Cloneable<MobileNetV2Impl> {
 };
 TAEDA_MODULE(MobileNetV2);
 
+/// MobileNetV2 of width 1, not trained.
 MobileNetV2 mobilenet_v2(int64_t num_classes = 1000);
 
 }  // namespace taeda::models

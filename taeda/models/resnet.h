@@ -55,6 +55,7 @@ class BottleneckImpl : public nn::Cloneable<BottleneckImpl> {
 };
 TAEDA_MODULE(Bottleneck);
 
+/// Which blocks a residual network has, and how many.
 struct ResNetOptions {
   std::vector<int64_t> layers = {2, 2, 2, 2};  ///< blocks in each of the four stages
   bool bottleneck = false;
@@ -87,6 +88,7 @@ class ResNetImpl : public nn::Cloneable<ResNetImpl> {
 };
 TAEDA_MODULE(ResNet);
 
+/// The networks of the paper, not trained; `num_classes` outputs.
 ResNet resnet18(int64_t num_classes = 1000);
 ResNet resnet34(int64_t num_classes = 1000);
 ResNet resnet50(int64_t num_classes = 1000);

@@ -33,6 +33,7 @@ class VGGImpl : public nn::Cloneable<VGGImpl> {
 };
 TAEDA_MODULE(VGG);
 
+/// The networks of the paper, not trained; `_bn` with batch norm after each convolution.
 VGG vgg11(int64_t num_classes = 1000);
 VGG vgg11_bn(int64_t num_classes = 1000);
 VGG vgg13(int64_t num_classes = 1000);

@@ -60,6 +60,7 @@ class RecomputingGuard {
   bool previous_;
 };
 
+/// What of the state of random numbers and autocast a second forward gets back.
 struct CheckpointOptions {
   /// Random layers draw the same numbers in both runs.
   TAEDA_ARG(bool, preserve_rng_state) = true;

@@ -11,6 +11,7 @@
 
 namespace taeda::inline v0_2::nn {
 
+/// What is captured: outputs from inputs, the same work each time.
 using TensorFunction = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
 
 /// `function` as a pair of graphs. It runs `num_warmup_iters` times and is captured once, with

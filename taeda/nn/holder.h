@@ -38,6 +38,7 @@ class ModuleHolder {
     check();
     return impl_;
   }
+  /// The module itself; throws Error if there is none.
   Contained* get() {
     check();
     return impl_.get();

@@ -14,6 +14,7 @@ class SkipInitGuard {
   ~SkipInitGuard();
   SkipInitGuard(const SkipInitGuard&) = delete;
   SkipInitGuard& operator=(const SkipInitGuard&) = delete;
+  /// Whether modules of this thread leave their parameters uninitialised.
   static bool is_active();
 
  private:
@@ -26,6 +27,7 @@ double calculate_gain(Nonlinearity nonlinearity, double param = 0.01);
 /// Fan in and fan out of a weight. Throws ValueError for fewer than two dimensions.
 std::pair<int64_t, int64_t> calculate_fans(const Tensor& tensor);
 
+/// Fills `tensor` in place without recording and returns it.
 Tensor uniform_(Tensor tensor, double low = 0, double high = 1);
 Tensor normal_(Tensor tensor, double mean = 0, double std = 1);
 /// Normal, redrawn within [a, b] (by inversion of the distribution function).

@@ -36,6 +36,7 @@ class SharedHooks {
   ~SharedHooks() { release(get()); }
 
   ModuleHooks* get() const { return hooks_.load(std::memory_order_acquire); }
+  /// The hooks, made if there were none.
   ModuleHooks& ensure();
 
  private:
@@ -128,6 +129,7 @@ class Module : public std::enable_shared_from_this<Module> {
   Module& to_half() { return to(kHalf); }
   Module& to_bfloat16() { return to(kBFloat16); }
 
+  /// Sets the mode of this module and of all below it.
   virtual void train(bool on = true);
   void eval() { train(false); }
   bool is_training() const noexcept { return training_; }

@@ -97,6 +97,7 @@ inline Tensor operator<(const Scalar& a, const Tensor& b) { return gt(b, a); }
 inline Tensor operator<=(const Tensor& a, const Tensor& b) { return le(a, b); }
 inline Tensor operator<=(const Tensor& a, const Scalar& b) { return le(a, b); }
 inline Tensor operator<=(const Scalar& a, const Tensor& b) { return ge(b, a); }
+/// As gt, ge, bitwise_and, bitwise_or, bitwise_xor, bitwise_not.
 inline Tensor operator>(const Tensor& a, const Tensor& b) { return gt(a, b); }
 inline Tensor operator>(const Tensor& a, const Scalar& b) { return gt(a, b); }
 inline Tensor operator>(const Scalar& a, const Tensor& b) { return lt(b, a); }

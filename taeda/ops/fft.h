@@ -39,6 +39,7 @@ class OptionalIntArrayRef {
 
 namespace fft {
 
+/// "forward", "backward" (the default) or "ortho": which direction is scaled.
 using OptionalNorm = std::optional<std::string_view>;
 
 /// Along `dim`; complex.

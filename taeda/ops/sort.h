@@ -34,6 +34,7 @@ Tensor::T2 topk(const Tensor& self, int64_t k, int64_t dim = -1, bool largest = 
 /// [returns: values indices, dtypes: floating integral bool]
 Tensor::T2 kthvalue(const Tensor& self, int64_t k, int64_t dim = -1, bool keepdim = false);
 
+/// What `unique` returns.
 using T3 = std::tuple<Tensor, Tensor, Tensor>;
 /// The different elements in ascending order; where each element of `self` went (in self's shape,
 /// if `return_inverse`); how often each occurs (if `return_counts`).

@@ -17,6 +17,7 @@ class AdamOptionsBase : public OptimizerCloneableOptions<Derived> {
   void visit(const NumberVisitor& f) override;
   double* momentum_like() override { return &std::get<0>(betas_); }
 
+  /// Each sets an option and returns the options; without an argument it returns the value.
   Derived& lr(double v) { return set(lr_, v); }
   double lr() const { return lr_; }
   Derived& betas(Betas v) { return set(betas_, v); }

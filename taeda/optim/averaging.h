@@ -22,6 +22,7 @@ class AveragedParameters {
   /// Exponential moving averages. Throws ValueError unless decay is in [0, 1].
   static AveragedParameters ema(std::vector<Tensor> params, double decay = 0.999);
 
+  /// Takes the parameters' present values into the average.
   void update();
   /// Makes the averages the parameters' values; swap() keeps those in the averages' place, so that
   /// a second call brings them back.

@@ -23,6 +23,7 @@ class LRScheduler {
   LRScheduler(const LRScheduler&) = delete;
   LRScheduler& operator=(const LRScheduler&) = delete;
 
+  /// Sets the learning rates of the next step; called once an epoch, or as the class says.
   virtual void step();
   /// The rate of each group.
   std::vector<double> get_last_lr() const;
@@ -214,6 +215,7 @@ class ChainedScheduler final : public LRScheduler {
   std::vector<std::shared_ptr<LRScheduler>> schedulers_;
 };
 
+/// When ReduceLROnPlateauScheduler lowers the rate, and by which factor.
 class ReduceLROnPlateauOptions {
  public:
   enum Mode { min, max };
@@ -236,6 +238,7 @@ class ReduceLROnPlateauScheduler {
   using ThresholdMode = ReduceLROnPlateauOptions::ThresholdMode;
   explicit ReduceLROnPlateauScheduler(Optimizer& optimizer, ReduceLROnPlateauOptions options = {});
 
+  /// `metric` of the epoch that ended.
   void step(double metric);
   std::vector<double> get_last_lr() const;
   SchedulerState state_dict() const;
@@ -252,6 +255,7 @@ class ReduceLROnPlateauScheduler {
   int64_t bad_steps_ = 0;
   int64_t cooldown_left_ = 0;
 };
+/// Python's name.
 using ReduceLROnPlateau = ReduceLROnPlateauScheduler;
 
 }  // namespace taeda::inline v0_2::optim

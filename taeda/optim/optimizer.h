@@ -70,6 +70,7 @@ class OptimizerParamGroup {
   OptimizerParamGroup(OptimizerParamGroup&&) noexcept;
   ~OptimizerParamGroup();
 
+  /// The parameters of the group, in the order of the state dict.
   std::vector<Tensor>& params() { return params_; }
   const std::vector<Tensor>& params() const { return params_; }
   bool has_options() const { return options_ != nullptr; }
@@ -129,6 +130,8 @@ class Optimizer {
   /// Drops the gradients, or zeroes them in place.
   void zero_grad(bool set_to_none = true);
 
+  /// Without options of its own the group gets the defaults. Throws ValueError for a parameter that
+  /// is in a group or no leaf.
   void add_param_group(OptimizerParamGroup group);
   /// A group with the default options.
   void add_parameters(const std::vector<Tensor>& params) {

@@ -50,6 +50,7 @@ class record_function {
 
 class profile;
 
+/// What is recorded, and in what detail.
 struct ProfileOptions {
   std::vector<ProfilerActivity> activities = {ProfilerActivity::CPU, ProfilerActivity::CUDA};
   /// What to do in which step; without one, everything from start to stop is recorded.

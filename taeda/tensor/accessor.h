@@ -12,6 +12,7 @@ template <class T>
 struct DefaultPtrTraits {
   using PtrType = T*;
 };
+/// Promises that the memory is reached by this pointer alone.
 template <class T>
 struct RestrictPtrTraits {
   using PtrType = T* __restrict__;
@@ -64,6 +65,7 @@ class GenericPackedTensorAccessor {
     return TensorAccessor<T, N, Traits, Index>(data_, sizes_.data(), strides_.data())[i];
   }
   Index size(Index dim) const { return sizes_[static_cast<size_t>(dim)]; }
+  /// In elements, not bytes.
   Index stride(Index dim) const { return strides_[static_cast<size_t>(dim)]; }
   PtrType data() const { return data_; }
 
@@ -71,6 +73,7 @@ class GenericPackedTensorAccessor {
   PtrType data_;
   std::array<Index, N> sizes_, strides_;
 };
+/// With indices of 32 and of 64 bits.
 template <class T, size_t N, template <class> class Traits = DefaultPtrTraits>
 using PackedTensorAccessor32 = GenericPackedTensorAccessor<T, N, Traits, int32_t>;
 template <class T, size_t N, template <class> class Traits = DefaultPtrTraits>

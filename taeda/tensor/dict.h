@@ -18,6 +18,7 @@ class Dict {
     explicit Item(IValue::Entry& entry) : entry_(&entry) {}
     Key key() const { return entry_->first.to<Key>(); }
     Value value() const { return entry_->second.to<Value>(); }
+    /// Replaces the value of the entry.
     template <class T>
     void setValue(T&& value) const {
       entry_->second = IValue(Value(std::forward<T>(value)));

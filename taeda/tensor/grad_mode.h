@@ -6,6 +6,7 @@ namespace taeda::inline v0_2 {
 
 /// Whether operations record a graph on this thread. True at the start of every thread.
 struct GradMode {
+  /// Of the calling thread.
   static bool is_enabled() { return enabled_; }
   static void set_enabled(bool on) { enabled_ = on; }
 
@@ -15,6 +16,7 @@ struct GradMode {
 
 /// Whether this thread makes inference tensors: no graph, no versions, for the least overhead.
 struct InferenceMode {
+  /// Of the calling thread.
   static bool is_enabled() { return enabled_; }
 
   /// Enters (or with `false` leaves) inference mode for a scope.
@@ -37,6 +39,7 @@ struct InferenceMode {
 /// Whether this thread runs a forward a second time: what counts calls, like the running statistics
 /// of batch norm, then does not. nn/checkpoint.h has the guard.
 struct RecomputeMode {
+  /// Of the calling thread.
   static bool is_enabled() { return enabled_; }
   static void set_enabled(bool on) { enabled_ = on; }
 
@@ -47,6 +50,7 @@ struct RecomputeMode {
 /// This thread's hooks on saved tensors, which autograd/graph.h sets and reads; nullptr: none. Here
 /// because they go from thread to thread with the modes.
 struct SavedHooksMode {
+  /// Of the calling thread; null where there are none.
   static void* innermost() { return innermost_; }
   static void set_innermost(void* hooks) { innermost_ = hooks; }
 

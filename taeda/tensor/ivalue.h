@@ -28,6 +28,7 @@ class List : public std::vector<T> {
  public:
   using std::vector<T>::vector;
   List(std::vector<T> items) : std::vector<T>(std::move(items)) {}
+  /// Element `i`; throws std::out_of_range where there is none.
   T get(size_t i) const { return this->at(i); }
   void set(size_t i, T value) { this->at(i) = std::move(value); }
   const std::vector<T>& vec() const { return *this; }

@@ -11,6 +11,7 @@ namespace taeda::inline v0_2 {
 /// Most dimensions that a tensor can have.
 constexpr int64_t kMaxDims = 24;
 
+/// Row-major; as the input; with the channels of [N, C, H, W] innermost.
 enum class MemoryFormat : int8_t { Contiguous, Preserve, ChannelsLast };
 
 /// Row-major strides for `sizes`, in elements.
@@ -52,6 +53,7 @@ struct Layout {
   DimVector strides;
   int64_t offset = 0;
 
+  /// Row-major.
   static Layout contiguous(IntArrayRef sizes) { return {sizes, contiguous_strides(sizes), 0}; }
 
   int64_t ndim() const { return static_cast<int64_t>(sizes.size()); }

@@ -97,6 +97,7 @@ class TensorOptions {
   std::optional<MemoryFormat> memory_format_;
 };
 
+/// Options with one of them set, to start a chain.
 inline TensorOptions dtype(ScalarType t) { return TensorOptions().dtype(t); }
 inline TensorOptions device(Device d) { return TensorOptions().device(d); }
 inline TensorOptions layout(TensorLayout l) { return TensorOptions().layout(l); }

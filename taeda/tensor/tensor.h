@@ -20,6 +20,7 @@ namespace autograd {
 class Node;
 }
 
+/// Arguments that are lists, or that may be absent.
 using TensorList = ArrayRef<Tensor>;
 using OptionalDim = std::optional<int64_t>;
 using OptionalScalar = std::optional<Scalar>;
@@ -53,6 +54,7 @@ class RealArg {
 class Tensor : public TensorBase {
  public:
   using TensorBase::TensorBase;
+  /// What operations with two results return.
   using T2 = std::tuple<Tensor, Tensor>;
 
   Tensor() = default;
@@ -168,6 +170,7 @@ class Tensor : public TensorBase {
   /// Whether both are the same elements in the same memory.
   bool is_set_to(const Tensor& other) const;
 
+  /// The tensor that this is a view of. Throws Error where this is none.
   Tensor _base() const;
   /// Called with the gradient when it is computed; a defined result replaces it. Returns a handle.
   unsigned register_hook(std::function<Tensor(const Tensor&)> hook) const;

@@ -41,6 +41,7 @@ struct VersionCounter final : RefCounted, BlockCached {
 /// Called with a tensor's wrapper when the tensor, which owns it, ends: tensor/wrapper.h.
 using WrapperHook = void (*)(void* wrapper) noexcept;
 
+/// What handles share: memory, layout, dtype, and what autograd knows.
 struct TensorImpl final : RefCounted, BlockCached {
   TensorImpl(Storage s, Layout&& l, ScalarType t)
       : storage(std::move(s)), layout(std::move(l)), dtype(t) {
@@ -70,6 +71,7 @@ struct TensorImpl final : RefCounted, BlockCached {
     refresh();
   }
 
+  /// Counts changes in place, of all that share the memory.
   uint32_t version() const {
     return own_version ? own_version->value.load(std::memory_order_relaxed) : storage->version();
   }

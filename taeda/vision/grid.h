@@ -25,6 +25,7 @@ struct GridOptions {
 /// becomes three. Throws TypeError or ValueError for other tensors.
 Tensor make_grid(const Tensor& pictures, const GridOptions& options = {});
 
+/// Of a frame, each from 0 to 255.
 struct Color {
   uint8_t red = 0, green = 0, blue = 0;
 };

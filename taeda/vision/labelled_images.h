@@ -28,6 +28,7 @@ class LabelledImageDataset : public data::datasets::Dataset<Self> {
   std::optional<size_t> size() const override {
     return static_cast<size_t>(content_.targets.size(0));
   }
+  /// The examples of `indices` as one: pictures [n, channels, height, width], targets [n].
   data::Example<> get_stacked(ArrayRef<size_t> indices) { return content_.batch(indices); }
 
   bool is_train() const { return train_; }

@@ -26,6 +26,7 @@ class MNIST : public MnistLike<MNIST> {
   explicit MNIST(const std::string& root, Mode mode = Mode::kTrain)
       : MNIST(root, mode == Mode::kTrain) {}
   MNIST(const std::string& root, bool train) : MnistLike(root, "MNIST", train) {}
+  /// The names of the targets, in order.
   static const std::vector<std::string>& classes();
 };
 
@@ -38,6 +39,7 @@ class FashionMNIST : public MnistLike<FashionMNIST> {
   explicit FashionMNIST(const std::string& root = kDebianRoot, Mode mode = Mode::kTrain)
       : FashionMNIST(root, mode == Mode::kTrain) {}
   FashionMNIST(const std::string& root, bool train) : MnistLike(root, "FashionMNIST", train) {}
+  /// The names of the targets, in order.
   static const std::vector<std::string>& classes();
 };
 

@@ -52,6 +52,7 @@ class ToTensor : public PictureTransform {
 /// (image - mean) / std; one number, or one per channel.
 using Normalize = data::transforms::Normalize<Tensor>;
 
+/// How a picture gets pixels between its pixels.
 enum class InterpolationMode { kNearest, kBilinear };
 
 /// To (height, width), or so that the shorter side has `size` pixels. Bilinear interpolation takes

@@ -49,6 +49,7 @@ class DistributedDataParallelBase : public nn::Module, public Joinable {
     DistributedDataParallelBase& module_;
     const bool previous_;
   };
+  /// While the guard lives, gradients are accumulated and not exchanged.
   [[nodiscard]] NoSync no_sync() { return NoSync(*this); }
   /// Has the next backward pass exchange gradients, though its forward pass was under no_sync: for
   /// pipelines, whose forward and backward passes do not alternate. Lasts until the next forward.

@@ -52,6 +52,7 @@ class Reducer {
   /// What a rank without a batch does while others run backward: counts as zero.
   void take_part_without_gradients();
 
+  /// What is called for each full bucket instead of the mean over all ranks.
   void set_comm_hook(CommHook hook);
   /// What sums are divided by; by default the number of ranks.
   void set_divisor(int divisor);

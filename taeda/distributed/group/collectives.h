@@ -16,6 +16,7 @@
 
 namespace taeda::inline v0_2::distributed {
 
+/// Where a collective was called from, for reports of ranks that differ.
 using Site = SourceLocation;
 
 /// What is left out is PyTorch's: the address and number of this process come from the environment.
@@ -67,6 +68,8 @@ ProcessGroupPtr new_group(std::vector<int> ranks = {},
                           std::optional<std::chrono::milliseconds> timeout = {},
                           const std::string& backend = "");
 
+/// As torch.distributed's: all members call them in the same order, with the same sizes and dtypes.
+/// Returns null when it is done; with `async_op` the work, whose `wait()` must be called.
 WorkPtr broadcast(const Tensor& tensor, int src, const ProcessGroupPtr& group = {},
                   bool async_op = false, Site site = Site::current());
 WorkPtr all_reduce(const Tensor& tensor, ReduceOp op = ReduceOp::SUM,

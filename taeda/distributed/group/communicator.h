@@ -15,6 +15,7 @@
 
 namespace taeda::inline v0_2::distributed {
 
+/// What deadlines are counted by.
 using Clock = std::chrono::steady_clock;
 
 /// Contiguous memory that an engine can reach: the host's, or a device's that it serves. Reductions
@@ -69,6 +70,7 @@ class Communicator {
  public:
   virtual ~Communicator();
 
+  /// Each works on this process's `data` and returns when it is complete; all ranks call it alike.
   virtual void broadcast(const Call& call, Elements data, int root) = 0;
   /// `op` is one that `computes` says yes to, here and below.
   virtual void all_reduce(const Call& call, Elements data, ReduceOp op) = 0;

@@ -72,6 +72,7 @@ class ProcessGroup {
   /// Why the group is of no use any more; empty while it is.
   std::string failure() const;
 
+  /// What the functions of collectives.h call.
   WorkPtr broadcast(const Tensor& data, int root, CallOptions options);
   WorkPtr all_reduce(const Tensor& data, ReduceOp op, CallOptions options);
   WorkPtr reduce(const Tensor& data, int root, ReduceOp op, CallOptions options);
@@ -100,6 +101,7 @@ class ProcessGroup {
   void monitored_barrier(std::chrono::milliseconds timeout, bool wait_all_ranks,
                          SourceLocation site);
 
+  /// To rank `to` of the group; `tag` tells messages between two ranks apart.
   WorkPtr send(const Tensor& data, int to, int64_t tag, CallOptions options);
   /// From any rank where `from` is -1.
   WorkPtr recv(const Tensor& data, int from, int64_t tag, CallOptions options);
@@ -129,6 +131,7 @@ class ProcessGroup {
   int64_t monitored_ = 0;
 };
 
+/// Where a function takes one and gets null, the default group is meant.
 using ProcessGroupPtr = std::shared_ptr<ProcessGroup>;
 
 }  // namespace taeda::inline v0_2::distributed

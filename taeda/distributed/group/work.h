@@ -69,6 +69,7 @@ class Work {
   std::vector<std::function<void(Work&)>> callbacks_;
 };
 
+/// What asynchronous calls return; null from a rank that is not in the group.
 using WorkPtr = std::shared_ptr<Work>;
 
 /// How long threads of this process have waited for operations of groups, all together.

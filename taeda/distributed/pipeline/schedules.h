@@ -16,6 +16,7 @@
 
 namespace taeda::inline v0_2::distributed::pipelining {
 
+/// The loss of one micro-batch, a mean over its examples.
 using Loss = std::function<Tensor(const Tensor& output, const Tensor& target)>;
 
 struct ScheduleOptions {

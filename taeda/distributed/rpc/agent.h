@@ -50,6 +50,7 @@ class Answer {
   std::shared_ptr<Once> once_;
 };
 
+/// A call that came in: who asks, its packet, and where its answer goes.
 struct Request {
   WorkerInfo from;
   Reader in;
@@ -59,6 +60,7 @@ struct Request {
 class Contexts;
 class References;
 
+/// This process among the workers: sends calls, runs those that come in, keeps references.
 class Agent : public std::enable_shared_from_this<Agent> {
  public:
   using Handler = std::function<void(Request&)>;

@@ -27,6 +27,7 @@ class Writer {
   /// For worker `to`, to which devices and references have to be told.
   explicit Writer(Agent* agent = nullptr, int64_t to = -1) : agent_(agent), to_(to) {}
 
+  /// A value of the kind that the name says, appended.
   void byte(uint8_t value) { bytes_ += static_cast<char>(value); }
   void integer(int64_t value);
   void number(double value);
@@ -58,6 +59,7 @@ class Reader {
   explicit Reader(Packet packet, Agent* agent = nullptr, int64_t from = -1)
       : packet_(std::move(packet)), agent_(agent), from_(from) {}
 
+  /// The next value, which must be of this kind; throws Error where the packet ends.
   uint8_t byte();
   int64_t integer();
   double number();

@@ -23,6 +23,7 @@ class Deadlines {
   Deadlines(const Deadlines&) = delete;
   Deadlines& operator=(const Deadlines&) = delete;
 
+  /// Calls `f` at `time`, unless it is removed before.
   Key add(Clock::time_point time, std::function<void()> f);
   /// Nothing if it was called, or is being called, already.
   void remove(const Key& key);

@@ -106,6 +106,7 @@ class Future {
     return out;
   }
 
+  /// Complete it, with a value or with an error.
   void set_result(Stored value) const {
     state_->arrive([made = std::make_shared<Stored>(std::move(value))] { return made; });
   }

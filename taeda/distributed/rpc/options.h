@@ -25,6 +25,7 @@ struct DeviceOrder {
 /// Which device of a worker tensors of a device of this process arrive on.
 using DeviceMap = std::map<Device, Device, DeviceOrder>;
 
+/// As torch.distributed.rpc's; times in seconds, 0 for none.
 struct RpcBackendOptions {
   size_t num_worker_threads = kDefaultNumWorkerThreads;  ///< functions that run at the same time
   double rpc_timeout = kDefaultRpcTimeout;

@@ -40,6 +40,7 @@ class Transport {
   virtual void stop() = 0;
 };
 
+/// Makes a process's transport when RPC starts.
 using TransportFactory = std::function<std::unique_ptr<Transport>(Transport::Options)>;
 
 /// Through the engine `grpc`. Throws DistributedError where it is missing or cannot listen.

@@ -16,6 +16,7 @@ struct ValueType {
   const std::type_info* cpp = nullptr;
 };
 
+/// A value whose type only the codec knows.
 struct Value {
   std::shared_ptr<void> data;
   const ValueType* type = nullptr;
@@ -24,6 +25,7 @@ struct Value {
   void* as(const std::type_info& wanted) const;
 };
 
+/// The one description of T in this process.
 template <class T>
 const ValueType& value_type() {
   static const ValueType type = [] {
@@ -37,6 +39,7 @@ const ValueType& value_type() {
   return type;
 }
 
+/// Takes a value over.
 template <class T>
 Value make_value(T value) {
   return {std::make_shared<T>(std::move(value)), &value_type<T>()};

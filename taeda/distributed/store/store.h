@@ -43,6 +43,7 @@ class Store {
   /// How many keys there are. Unlike in PyTorch, what a store keeps for itself is not counted.
   virtual int64_t num_keys() = 0;
 
+  /// How long `get` and `wait` wait for a key where the call does not say.
   virtual std::chrono::milliseconds timeout() const;
   virtual void set_timeout(std::chrono::milliseconds timeout);
 
@@ -54,6 +55,7 @@ class Store {
   std::chrono::milliseconds timeout_;
 };
 
+/// A store is shared by groups and threads.
 using StorePtr = std::shared_ptr<Store>;
 
 }  // namespace taeda::distributed

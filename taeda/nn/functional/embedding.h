@@ -29,6 +29,7 @@ class EmbeddingOptions {
   TAEDA_ARG(Tensor, _weight);
 };
 
+/// As EmbeddingOptions, for weights that are given; `freeze`: they do not learn.
 class EmbeddingFromPretrainedOptions {
   TAEDA_ARG(bool, freeze) = true;
   TAEDA_ARG(std::optional<int64_t>, padding_idx);
@@ -71,6 +72,7 @@ class EmbeddingBagOptions {
   TAEDA_ARG(std::optional<int64_t>, padding_idx);
 };
 
+/// As EmbeddingBagOptions, for weights that are given; `freeze`: they do not learn.
 class EmbeddingBagFromPretrainedOptions {
   TAEDA_ARG(bool, freeze) = true;
   TAEDA_ARG(std::optional<double>, max_norm);

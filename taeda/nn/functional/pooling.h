@@ -36,6 +36,7 @@ using AvgPool1dOptions = AvgPoolOptions<1>;
 using AvgPool2dOptions = AvgPoolOptions<2>;
 using AvgPool3dOptions = AvgPoolOptions<3>;
 
+/// The sizes that come out, whatever goes in; -1 or none leaves a size as it is.
 template <size_t D>
 class AdaptivePoolOptions {
  public:

@@ -41,6 +41,7 @@ class BilinearImpl : public Cloneable<BilinearImpl> {
 };
 TAEDA_MODULE(Bilinear);
 
+/// Returns its input.
 class IdentityImpl : public Cloneable<IdentityImpl> {
  public:
   void reset() override {}

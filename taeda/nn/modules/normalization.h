@@ -66,6 +66,7 @@ class BatchNorm3dImpl : public BatchNormImplBase<BatchNorm3dImpl> {
 };
 TAEDA_MODULE(BatchNorm3d);
 
+/// Over each channel of each example: [N, C, ...] or [C, ...] to the same sizes.
 template <class Derived>
 class InstanceNormImplBase : public Cloneable<Derived> {
  public:

@@ -81,6 +81,7 @@ class AvgPool3dImpl : public AvgPoolImpl<3, AvgPool3dImpl> {
 };
 TAEDA_MODULE(AvgPool3d);
 
+/// Pools to `output_size`, whatever the input's sizes; channels and batch stay.
 template <size_t D, class Derived>
 class AdaptivePoolImpl : public detail::OptionsModule<AdaptivePoolOptions<D>, Derived> {
  public:

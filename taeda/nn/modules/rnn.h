@@ -158,6 +158,7 @@ class GRUImpl : public detail::RNNImplBase<GRUImpl> {
 };
 TAEDA_MODULE(GRU);
 
+/// Sizes of a cell; `bias`: with two vectors of them.
 class RNNCellOptions {
  public:
   RNNCellOptions(int64_t input_size, int64_t hidden_size)
@@ -193,6 +194,7 @@ class RNNCellImplBase : public Cloneable<Derived> {
 };
 }  // namespace detail
 
+/// One step: [batch, input_size] and [batch, hidden_size] to [batch, hidden_size].
 class RNNCellImpl : public detail::RNNCellImplBase<RNNCellImpl> {
  public:
   RNNCellImpl(int64_t input_size, int64_t hidden_size)

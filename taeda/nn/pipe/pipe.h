@@ -95,6 +95,7 @@ class PipeImpl : public Module {
   PipeReport report() const;
 
   const PipeOptions& options() const { return options_; }
+  /// May be changed between steps.
   PipeOptions& options() { return options_; }
   int64_t chunks() const { return options_.chunks(); }
   /// The device of each stage, and how many modules it has.
