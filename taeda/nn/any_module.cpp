@@ -9,7 +9,7 @@ std::string detail::type_name(const std::type_info& type) {
 }
 
 AnyValue AnyModule::call_values(const AnyValue* values, size_t n) {
-  TAEDA_CHECK(module_, "Cannot call forward() on an empty AnyModule");
+  check_not_empty("forward()");
   if (n == 1 && unary_)
     if (const Tensor* t = values[0].try_get<Tensor>()) return AnyValue(unary_(*module_, *t));
   TAEDA_CHECK(general_, module_->name(),

@@ -71,9 +71,18 @@ class AnyModule {
       : AnyModule(make_module<std::decay_t<M>>(std::forward<M>(module))) {}
 
   bool is_empty() const { return !module_; }
-  const std::shared_ptr<Module>& ptr() const { return module_; }
-  Module& operator*() const { return *module_; }
-  Module* operator->() const { return module_.get(); }
+  const std::shared_ptr<Module>& ptr() const {
+    check_not_empty("ptr()");
+    return module_;
+  }
+  Module& operator*() const {
+    check_not_empty("operator*");
+    return *module_;
+  }
+  Module* operator->() const {
+    check_not_empty("operator->");
+    return module_.get();
+  }
   /// The module as M; throws TypeError if it is another class.
   template <class M>
   auto& get() const {
@@ -83,7 +92,7 @@ class AnyModule {
     return *m;
   }
   AnyModule clone(const std::optional<Device>& device = {}) const {
-    TAEDA_CHECK(module_, "Cannot call clone() on an empty AnyModule");
+    check_not_empty("clone()");
     return with(module_->clone(device));
   }
   /// Calls another module of the same class.
@@ -109,6 +118,9 @@ class AnyModule {
   AnyValue call_values(const AnyValue* values, size_t n);
 
  private:
+  void check_not_empty(const char* called) const {
+    TAEDA_CHECK(module_, "Cannot call ", called, " on an empty AnyModule");
+  }
   template <class M>
   void bind();
   template <class M>

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "taeda/base/error.h"
+#include "taeda/optim/scheduler_checks.h"
 
 namespace taeda::inline v0_2::optim {
 
@@ -26,6 +27,8 @@ ConstantLR::ConstantLR(Optimizer& optimizer, double factor, int64_t total_iters)
     : LRScheduler(optimizer), factor_(factor), total_(total_iters) {
   TAEDA_CHECK_VALUE(factor >= 0 && factor <= 1,
                     "Constant multiplicative factor expected to be between 0 and 1, got ", factor);
+  TAEDA_CHECK_VALUE(total_iters > 0, "Expected positive integer total_iters, but got ",
+                    total_iters);
   begin();
 }
 
@@ -35,7 +38,7 @@ double ConstantLR::rate(size_t, double, double current, int64_t epoch) {
 }
 
 PolynomialLR::PolynomialLR(Optimizer& optimizer, int64_t total_iters, double power)
-    : LRScheduler(optimizer), total_(total_iters), power_(power) {
+    : LRScheduler(optimizer), total_(total_iters), power_(detail::checked_number("power", power)) {
   TAEDA_CHECK_VALUE(total_iters > 0, "Expected positive integer total_iters, but got ",
                     total_iters);
   begin();
@@ -69,7 +72,10 @@ double MultiplicativeLR::rate(size_t group, double, double current, int64_t epoc
 
 CosineAnnealingWarmRestarts::CosineAnnealingWarmRestarts(Optimizer& optimizer, int64_t t_0,
                                                          int64_t t_mult, double eta_min)
-    : LRScheduler(optimizer), t_0_(t_0), t_mult_(t_mult), eta_min_(eta_min) {
+    : LRScheduler(optimizer),
+      t_0_(t_0),
+      t_mult_(t_mult),
+      eta_min_(detail::checked_number("eta_min", eta_min)) {
   TAEDA_CHECK_VALUE(t_0 > 0, "Expected positive integer T_0, but got ", t_0);
   TAEDA_CHECK_VALUE(t_mult >= 1, "Expected integer T_mult >= 1, but got ", t_mult);
   begin();
@@ -91,6 +97,11 @@ CyclicLR::CyclicLR(Optimizer& optimizer, CyclicLROptions options)
                     "Expected positive integer step_size_down, but got ", *o.step_size_down());
   check_one_per_group("base_lr", o.base_lr().size(), optimizer);
   check_one_per_group("max_lr", o.max_lr().size(), optimizer);
+  for (const double lr : o.base_lr()) detail::checked_number("base_lr", lr);
+  for (const double lr : o.max_lr()) detail::checked_number("max_lr", lr);
+  detail::checked_number("gamma", o.gamma());
+  detail::checked_number("base_momentum", o.base_momentum());
+  detail::checked_number("max_momentum", o.max_momentum());
   auto& groups = optimizer.param_groups();
   for (size_t i = 0; i < groups.size(); ++i) {
     TAEDA_CHECK_VALUE(
@@ -125,4 +136,4 @@ double CyclicLR::rate(size_t group, double, double, int64_t step) {
   return low + (one_for(options_.max_lr(), group) - low) * part;
 }
 
-}  // namespace taeda::optim
+}  // namespace taeda::inline v0_2::optim

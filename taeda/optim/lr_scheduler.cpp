@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
+#include "taeda/base/checked_int.h"
 #include "taeda/base/error.h"
+#include "taeda/optim/scheduler_checks.h"
 
 namespace taeda::inline v0_2::optim {
 
@@ -30,11 +33,6 @@ void check_per_group(const char* name, const std::vector<double>& values,
                     values.size());
 }
 
-double checked_gamma(double gamma) {
-  TAEDA_CHECK_VALUE(!std::isnan(gamma), "Expected a number as gamma, but got ", gamma);
-  return gamma;
-}
-
 std::string child_key(size_t i, const std::string& key) { return std::to_string(i) + "." + key; }
 
 void save_children(SchedulerState& out, const std::vector<std::shared_ptr<LRScheduler>>& children) {
@@ -42,18 +40,35 @@ void save_children(SchedulerState& out, const std::vector<std::shared_ptr<LRSche
     for (const auto& [key, value] : children[i]->state_dict()) out.insert(child_key(i, key), value);
 }
 
+/// The part of `state` that is the i-th child's.
+SchedulerState child_state(const SchedulerState& state, size_t i) {
+  SchedulerState out;
+  for (const auto& [key, value] : state)
+    if (key.starts_with(child_key(i, ""))) out.insert(key.substr(child_key(i, "").size()), value);
+  return out;
+}
+
+/// What one of them misses leaves all of them as they were.
 void load_children(const SchedulerState& state,
                    const std::vector<std::shared_ptr<LRScheduler>>& children) {
-  for (size_t i = 0; i < children.size(); ++i) {
-    SchedulerState part;
-    for (const auto& [key, value] : state)
-      if (key.starts_with(child_key(i, "")))
-        part.insert(key.substr(child_key(i, "").size()), value);
-    children[i]->load_state_dict(part);
+  SchedulerState before;
+  save_children(before, children);
+  try {
+    for (size_t i = 0; i < children.size(); ++i)
+      children[i]->load_state_dict(child_state(state, i));
+  } catch (...) {
+    for (size_t i = 0; i < children.size(); ++i)
+      children[i]->load_state_dict(child_state(before, i));
+    throw;
   }
 }
 
 }  // namespace
+
+double detail::checked_number(const char* name, double value) {
+  TAEDA_CHECK_VALUE(!std::isnan(value), "Expected a number as ", name, ", but got ", value);
+  return value;
+}
 
 void LRScheduler::step() {
   move_to(epoch_ + 1);
@@ -68,17 +83,26 @@ std::vector<double> LRScheduler::get_lrs() {
   return out;
 }
 
-void LRScheduler::move_to(int64_t epoch) {
-  epoch_ = epoch;
+std::vector<double> LRScheduler::checked_lrs() {
   auto& groups = optimizer_.param_groups();
-  const std::vector<double> rates = get_lrs();
+  std::vector<double> rates = get_lrs();
   TAEDA_CHECK_VALUE(rates.size() == groups.size(), "expected ", groups.size(),
                     " learning rates from get_lrs(), got ", rates.size());
-  for (size_t i = 0; i < groups.size(); ++i) {
-    TAEDA_CHECK_VALUE(!std::isnan(rates[i]), "the learning rate of group ", i, " in epoch ", epoch,
+  for (size_t i = 0; i < groups.size(); ++i)
+    TAEDA_CHECK_VALUE(!std::isnan(rates[i]), "the learning rate of group ", i, " in epoch ", epoch_,
                       " is not a number: it follows from ", groups[i].get_lr(), ", initially ",
                       groups[i].initial_lr());
-    groups[i].set_lr(rates[i]);
+  return rates;
+}
+
+void LRScheduler::move_to(int64_t epoch) {
+  const int64_t before = std::exchange(epoch_, epoch);
+  try {
+    const std::vector<double> rates = checked_lrs();
+    for (size_t i = 0; i < rates.size(); ++i) optimizer_.param_groups()[i].set_lr(rates[i]);
+  } catch (...) {
+    epoch_ = before;
+    throw;
   }
 }
 
@@ -95,13 +119,31 @@ SchedulerState LRScheduler::state_dict() const {
 }
 
 void LRScheduler::load_state_dict(const SchedulerState& state) {
-  epoch_ = static_cast<int64_t>(state["last_epoch"]);
-  for (size_t i = 0; i < optimizer_.param_groups().size(); ++i)
-    optimizer_.param_groups()[i].set_initial_lr(state["initial_lr." + std::to_string(i)]);
+  auto& groups = optimizer_.param_groups();
+  const double epoch = detail::checked_number("last_epoch", state["last_epoch"]);
+  std::vector<double> initial;  // all of it is there before anything changes
+  for (size_t i = 0; i < groups.size(); ++i)
+    initial.push_back(state["initial_lr." + std::to_string(i)]);
+  epoch_ = static_cast<int64_t>(epoch);
+  for (size_t i = 0; i < groups.size(); ++i) groups[i].set_initial_lr(initial[i]);
+}
+
+void LRScheduler::load_with(const SchedulerState& state,
+                            const std::vector<std::shared_ptr<LRScheduler>>& children) {
+  const SchedulerState before = LRScheduler::state_dict();
+  LRScheduler::load_state_dict(state);
+  try {
+    load_children(state, children);
+  } catch (...) {
+    LRScheduler::load_state_dict(before);
+    throw;
+  }
 }
 
 PythonStepLR::PythonStepLR(Optimizer& optimizer, int64_t step_size, double gamma)
-    : LRScheduler(optimizer), step_size_(step_size), gamma_(checked_gamma(gamma)) {
+    : LRScheduler(optimizer),
+      step_size_(step_size),
+      gamma_(detail::checked_number("gamma", gamma)) {
   TAEDA_CHECK_VALUE(step_size > 0, "Expected positive integer step_size, but got ", step_size);
   begin();
 }
@@ -111,7 +153,9 @@ double PythonStepLR::rate(size_t, double, double current, int64_t epoch) {
 }
 
 FrontendStepLR::FrontendStepLR(Optimizer& optimizer, int64_t step_size, double gamma)
-    : LRScheduler(optimizer), step_size_(step_size), gamma_(checked_gamma(gamma)) {
+    : LRScheduler(optimizer),
+      step_size_(step_size),
+      gamma_(detail::checked_number("gamma", gamma)) {
   TAEDA_CHECK_VALUE(step_size > 0, "Expected positive integer step_size, but got ", step_size);
   begin();
 }
@@ -122,7 +166,9 @@ double FrontendStepLR::rate(size_t, double, double current, int64_t epoch) {
 }
 
 MultiStepLR::MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, double gamma)
-    : LRScheduler(optimizer), milestones_(std::move(milestones)), gamma_(checked_gamma(gamma)) {
+    : LRScheduler(optimizer),
+      milestones_(std::move(milestones)),
+      gamma_(detail::checked_number("gamma", gamma)) {
   begin();
 }
 
@@ -132,7 +178,7 @@ double MultiStepLR::rate(size_t, double, double current, int64_t epoch) {
 }
 
 ExponentialLR::ExponentialLR(Optimizer& optimizer, double gamma)
-    : LRScheduler(optimizer), gamma_(checked_gamma(gamma)) {
+    : LRScheduler(optimizer), gamma_(detail::checked_number("gamma", gamma)) {
   begin();
 }
 
@@ -141,7 +187,7 @@ double ExponentialLR::rate(size_t, double, double current, int64_t epoch) {
 }
 
 CosineAnnealingLR::CosineAnnealingLR(Optimizer& optimizer, int64_t t_max, double eta_min)
-    : LRScheduler(optimizer), t_max_(t_max), eta_min_(eta_min) {
+    : LRScheduler(optimizer), t_max_(t_max), eta_min_(detail::checked_number("eta_min", eta_min)) {
   TAEDA_CHECK_VALUE(t_max > 0, "Expected positive integer T_max, but got ", t_max);
   begin();
 }
@@ -165,6 +211,8 @@ LinearLR::LinearLR(Optimizer& optimizer, double start_factor, double end_factor,
       "Starting multiplicative factor expected to be greater than 0 and less or equal to 1.");
   TAEDA_CHECK_VALUE(end_factor >= 0 && end_factor <= 1,
                     "Ending multiplicative factor expected to be between 0 and 1.");
+  TAEDA_CHECK_VALUE(total_iters > 0, "Expected positive integer total_iters, but got ",
+                    total_iters);
   begin();
 }
 
@@ -206,13 +254,17 @@ OneCycleLR::OneCycleLR(Optimizer& optimizer, OneCycleLROptions options)
     TAEDA_CHECK_VALUE(o.epochs() > 0, "Expected positive integer epochs, but got ", o.epochs());
     TAEDA_CHECK_VALUE(o.steps_per_epoch() > 0,
                       "Expected positive integer steps_per_epoch, but got ", o.steps_per_epoch());
-    total_ = o.epochs() * o.steps_per_epoch();
+    total_ = (CheckedInt(o.epochs()) * o.steps_per_epoch()).value("OneCycleLR");
   }
   TAEDA_CHECK_VALUE(o.pct_start() >= 0 && o.pct_start() <= 1,
                     "Expected float between 0 and 1 pct_start, but got ", o.pct_start());
   check_per_group("max_lr", o.max_lr(), optimizer);
-  for (const double lr : o.max_lr())
-    TAEDA_CHECK_VALUE(!std::isnan(lr), "Expected a number as max_lr, but got ", lr);
+  for (const double lr : o.max_lr()) detail::checked_number("max_lr", lr);
+  detail::checked_number("base_momentum", o.base_momentum());
+  detail::checked_number("max_momentum", o.max_momentum());
+  for (const double factor : {o.div_factor(), o.final_div_factor()})
+    TAEDA_CHECK_VALUE(factor > 0, "Expected div_factor and final_div_factor above 0, but got ",
+                      factor);
   auto& groups = optimizer.param_groups();
   for (size_t i = 0; i < groups.size(); ++i) {
     TAEDA_CHECK_VALUE(!o.cycle_momentum() || groups[i].options().momentum_like(),
@@ -297,10 +349,7 @@ SchedulerState SequentialLR::state_dict() const {
   return out;
 }
 
-void SequentialLR::load_state_dict(const SchedulerState& state) {
-  LRScheduler::load_state_dict(state);
-  load_children(state, schedulers_);
-}
+void SequentialLR::load_state_dict(const SchedulerState& state) { load_with(state, schedulers_); }
 
 namespace {
 Optimizer& optimizer_of(const std::vector<std::shared_ptr<LRScheduler>>& schedulers) {
@@ -334,15 +383,17 @@ SchedulerState ChainedScheduler::state_dict() const {
 }
 
 void ChainedScheduler::load_state_dict(const SchedulerState& state) {
-  LRScheduler::load_state_dict(state);
-  load_children(state, schedulers_);
+  load_with(state, schedulers_);
 }
 
 ReduceLROnPlateauScheduler::ReduceLROnPlateauScheduler(Optimizer& optimizer,
                                                        ReduceLROnPlateauOptions options)
     : optimizer_(optimizer), options_(std::move(options)) {
-  TAEDA_CHECK_VALUE(options_.factor() < 1, "Factor should be < 1.0.");
+  TAEDA_CHECK_VALUE(options_.factor() < 1, "Factor should be < 1.0, but got ", options_.factor());
   check_per_group("min_lr", options_.min_lr(), optimizer);
+  for (const double lr : options_.min_lr()) detail::checked_number("min_lr", lr);
+  detail::checked_number("threshold", options_.threshold());
+  detail::checked_number("eps", options_.eps());
   constexpr double inf = std::numeric_limits<double>::infinity();
   best_ = options_.mode() == ReduceLROnPlateauOptions::min ? inf : -inf;
 }
@@ -392,9 +443,11 @@ SchedulerState ReduceLROnPlateauScheduler::state_dict() const {
 }
 
 void ReduceLROnPlateauScheduler::load_state_dict(const SchedulerState& state) {
-  best_ = state["best"];
-  bad_steps_ = static_cast<int64_t>(state["num_bad_epochs"]);
-  cooldown_left_ = static_cast<int64_t>(state["cooldown_counter"]);
+  const double best = state["best"], bad = state["num_bad_epochs"],
+               cooldown = state["cooldown_counter"];
+  best_ = best;
+  bad_steps_ = static_cast<int64_t>(bad);
+  cooldown_left_ = static_cast<int64_t>(cooldown);
 }
 
 }  // namespace taeda::inline v0_2::optim

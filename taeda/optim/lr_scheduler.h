@@ -30,7 +30,7 @@ class LRScheduler {
   int64_t last_epoch() const { return epoch_; }
   Optimizer& optimizer() { return optimizer_; }
   virtual SchedulerState state_dict() const;
-  /// Throws Error if a number is missing.
+  /// Throws Error if a number is missing, and changes nothing then.
   virtual void load_state_dict(const SchedulerState& state);
 
  protected:
@@ -43,11 +43,15 @@ class LRScheduler {
   std::vector<double> get_current_lrs() const;
   /// To be called at the end of each schedule's constructor: sets the rates of epoch 0.
   void begin() { move_to(0); }
+  /// Loads this schedule and those that it is made of: all, or none if one misses a number.
+  void load_with(const SchedulerState& state,
+                 const std::vector<std::shared_ptr<LRScheduler>>& children);
 
   unsigned step_count_ = 0;  ///< calls of step() before the current one
 
  private:
   friend class SequentialLR;
+  std::vector<double> checked_lrs();
   void move_to(int64_t epoch);
 
   Optimizer& optimizer_;
@@ -242,7 +246,7 @@ class ReduceLROnPlateauScheduler {
   void step(double metric);
   std::vector<double> get_last_lr() const;
   SchedulerState state_dict() const;
-  /// Throws Error if a number is missing.
+  /// Throws Error if a number is missing, and changes nothing then.
   void load_state_dict(const SchedulerState& state);
 
  private:

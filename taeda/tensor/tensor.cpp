@@ -1,5 +1,6 @@
 #include "taeda/tensor/tensor.h"
 
+#include "taeda/base/called_function.h"
 #include "taeda/base/error.h"
 #include "taeda/device/registry.h"
 #include "taeda/tensor/grad_mode.h"
@@ -8,9 +9,11 @@
 namespace taeda::inline v0_2 {
 
 void detail::throw_undefined_tensor() {
+  const std::string function = called_function();
   throw Error(
-      "Expected a tensor, but got an undefined Tensor (default-constructed, or a gradient "
-      "that was never computed)");
+      concat(function, function.empty() ? "" : "(): ",
+             "Expected a tensor, but got an undefined Tensor (default-constructed, or a gradient "
+             "that was never computed)"));
 }
 
 void detail::throw_wrong_pointer_type(ScalarType have, ScalarType want) {
