@@ -24,6 +24,7 @@ void register_kernels() {
   register_pointwise_activation();
   register_pointwise_arithmetic();
   register_pointwise_compare();
+  register_pointwise_complex();
   register_pointwise_loss();
   register_pointwise_special();
   register_pointwise_special_functions();

@@ -22,6 +22,7 @@ void register_optim();
 void register_pointwise_activation();
 void register_pointwise_arithmetic();
 void register_pointwise_compare();
+void register_pointwise_complex();
 void register_pointwise_loss();
 void register_pointwise_special();
 void register_pointwise_special_functions();

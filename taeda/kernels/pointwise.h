@@ -49,7 +49,8 @@ void set_converts_operands(DeviceType type);
 /// `template <class T> auto bind() const` that returns the formula for T with its constants
 /// converted. Optional: `static constexpr bool promotes_to_float = true` (integers compute in the
 /// default float dtype), `static ScalarType result_dtype(ScalarType common)`, `static constexpr int
-/// masks = n` (the first n inputs are bool and take no part in promotion).
+/// masks = n` (the first n inputs are bool and take no part in promotion), `static constexpr
+/// F complex_form` (the functor that serves complex numbers, where Op's own types have none).
 template <class Op>
 inline PointwiseSlot pointwise_slot{Op::name};
 

@@ -271,9 +271,16 @@ Tensor silu_backward(const Tensor& grad, const Tensor& self) {
 }
 
 Tensor silu(const Tensor& self) {
+  if (self.is_complex()) return self.mul(self.sigmoid());
   return activation("silu", "SiluBackward0", Silu{}, self, &silu_backward);
 }
-Tensor& silu_(const Tensor& self) { return activation_("silu_", Silu{}, self, &silu); }
+Tensor& silu_(const Tensor& self) {
+  if (!self.is_complex()) return activation_("silu_", Silu{}, self, &silu);
+  return in_place("silu_", self, wants_grad(self), &silu, [&] {
+    NoGradGuard guard;
+    self.copy_(silu(self));
+  });
+}
 
 Tensor mish(const Tensor& self) {
   return activation("mish", "MishBackward0", Mish{}, self, [](const Tensor& g, const Tensor& x) {

@@ -7,6 +7,7 @@
 #include "taeda/ops/assign.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/elementwise.h"
+#include "taeda/ops/shape.h"
 #include "taeda/ops/unary.h"
 
 namespace taeda::inline v0_2 {
@@ -105,6 +106,8 @@ Tensor clamp_max(const Tensor& self, const Scalar& max) {
 Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<double> posinf,
                   std::optional<double> neginf) {
   if (is_integral(self.dtype(), true)) return self.clone();
+  if (self.is_complex())
+    return view_as_complex(nan_to_num(view_as_real(self), nan, posinf, neginf));
   double largest = 0;
   dispatch(TypeList<float, double>{}, "nan_to_num", self.dtype() == kDouble ? kDouble : kFloat,
            [&]<class T>() { largest = static_cast<double>(std::numeric_limits<T>::max()); });

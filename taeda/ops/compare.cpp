@@ -1,7 +1,9 @@
 #include "taeda/ops/compare.h"
 
 #include "taeda/kernels/pointwise/compare.h"
+#include "taeda/ops/arithmetic.h"
 #include "taeda/ops/elementwise.h"
+#include "taeda/ops/unary.h"
 
 namespace taeda::inline v0_2 {
 
@@ -141,11 +143,25 @@ bool equal(const Tensor& self, const Tensor& other) {
   return eq(self, other).all().item<bool>();
 }
 
+namespace {
+
+Tensor complex_isclose(const Tensor& self, const Tensor& other, double rtol, double atol,
+                       bool equal_nan) {
+  const NoGradGuard guard;
+  const Tensor near = self.sub(other).abs().le(other.abs().mul(rtol).add(atol));
+  const Tensor close = self.eq(other).logical_or(near.logical_and(isfinite(other)));
+  return equal_nan ? close.logical_or(isnan(self).logical_and(isnan(other))) : close;
+}
+
+}  // namespace
+
 Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
   TAEDA_CHECK(self.dtype() == other.dtype(), to_string(self.dtype()), " did not match ",
               to_string(other.dtype()));
   TAEDA_CHECK_VALUE(rtol >= 0, "rtol must be greater than or equal to zero, but got ", rtol);
   TAEDA_CHECK_VALUE(atol >= 0, "atol must be greater than or equal to zero, but got ", atol);
+  if (self.dtype() == kBool) return self.eq(other);
+  if (self.is_complex()) return complex_isclose(self, other, rtol, atol, equal_nan);
   return pointwise(IsClose{rtol, atol, equal_nan}, self, other);
 }
 

@@ -26,13 +26,23 @@ inline Tensor zeros_like(const Tensor& t) {
   return out;
 }
 
+/// A gradient's formula, which is g f'(t): of complex numbers it is g conj(f'(t)) (Hjorungnes and
+/// Gesbert, "Complex-Valued Matrix Differentiation", 2007).
+template <class Op, class Gradient>
+Tensor gradient_of(const Gradient& gradient, const Tensor& g, const Tensor& t) {
+  if constexpr (HasComplexForm<Op>)
+    if (t.is_complex()) return gradient(g.conj(), t).conj();
+  return gradient(g, t);
+}
+
 /// y = op(x), whose gradient is `gradient(g, x)`.
 template <class Op, class Gradient>
 Tensor differentiable_in_input(const char* node, const Op& op, const Tensor& x, Gradient gradient) {
   Tensor y = pointwise(op, x);
   if (wants_grad(x))
-    record(node, y, {x},
-           [gradient, x = save_tensor(x)](const Tensor& g) { return gradient(g, x.unpack()); });
+    record(node, y, {x}, [gradient, x = save_tensor(x)](const Tensor& g) {
+      return gradient_of<Op>(gradient, g, x.unpack());
+    });
   return y;
 }
 
@@ -42,8 +52,9 @@ Tensor differentiable_in_output(const char* node, const Op& op, const Tensor& x,
                                 Gradient gradient) {
   Tensor y = pointwise(op, x);
   if (wants_grad(x))
-    record(node, y, {x},
-           [gradient, y = save_output(y)](const Tensor& g) { return gradient(g, y.unpack()); });
+    record(node, y, {x}, [gradient, y = save_output(y)](const Tensor& g) {
+      return gradient_of<Op>(gradient, g, y.unpack());
+    });
   return y;
 }
 

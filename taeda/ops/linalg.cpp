@@ -8,10 +8,12 @@
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/join.h"
 #include "taeda/ops/linalg_common.h"
 #include "taeda/ops/matmul.h"
 #include "taeda/ops/rearrange.h"
 #include "taeda/ops/reduce.h"
+#include "taeda/ops/shape.h"
 #include "taeda/tensor/autocast_mode.h"
 #include "taeda/tensor/iter.h"
 
@@ -166,7 +168,21 @@ Tensor matrix_power(const Tensor& A, int64_t n) {
   return out.is_same(A) ? out.clone() : out;
 }
 
+namespace {
+
+/// By the real matrix [[Re, -Im], [Im, Re]], whose exponential is of the same form.
+Tensor complex_matrix_exp(const Tensor& A) {
+  const Tensor re = real(A), im = imag(A);
+  const int64_t n = A.size(-1);
+  const Tensor wide = cat({cat({re, im.neg()}, -1), cat({im, re}, -1)}, -2);
+  const Tensor left = matrix_exp(wide).narrow(-1, 0, n);
+  return view_as_complex(stack({left.narrow(-2, 0, n), left.narrow(-2, n, n)}, -1));
+}
+
+}  // namespace
+
 Tensor matrix_exp(const Tensor& A) {
+  if (A.is_complex() && A.dim() >= 2 && A.size(-1) == A.size(-2)) return complex_matrix_exp(A);
   check_square_input("linalg.matrix_exp", A);
   if (A.numel() == 0) return A.clone();
   const AutocastMode::Pause pause;
@@ -203,7 +219,7 @@ Tensor cross(const Tensor& A, const Tensor& B, int64_t dim) {
   return turned(A, 1).mul(turned(B, 2)).sub(turned(A, 2).mul(turned(B, 1)));
 }
 
-}  // namespace taeda::linalg
+}  // namespace taeda::inline v0_2::linalg
 
 namespace taeda::inline v0_2 {
 
@@ -214,4 +230,4 @@ Tensor cross(const Tensor& self, const Tensor& other, OptionalDim dim) {
   throw Error("no dimension of size 3 in input");
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -122,24 +122,37 @@ void launch_cast(const detail::PointwiseCall& call, Tensor& out, ArrayRef<Operan
   (converts ? launch_mixed : launch_cast)(call, out, inputs, common, result);
 }
 
-}  // namespace
-
-void detail::run_pointwise(const PointwiseCall& call, Tensor& out, ArrayRef<Operand> inputs) {
-  // With no inputs the output decides (fill).
-  const ScalarType common = inputs.empty() ? out.dtype() : common_dtype(call, inputs);
+void run_in(const detail::PointwiseCall& call, Tensor& out, ArrayRef<Operand> inputs,
+            ScalarType common) {
   const ScalarType result = call.predicate      ? kBool
                             : call.result_dtype ? call.result_dtype(common)
                                                 : common;
-  if (Destination::is_offered() && !out.defined())
-    out = Destination::take(call.operation, inputs, result);
+  if (detail::Destination::is_offered() && !out.defined())
+    out = detail::Destination::take(call.operation, inputs, result);
   const bool mixed = need_conversion(inputs, common, static_cast<size_t>(call.masks));
   if (mixed || (out.defined() && out.dtype() != result))
     return run_mixed(call, out, inputs, common, result);
   launch(call, out, inputs, common, result);
 }
 
+[[gnu::noinline]] void run_complex(detail::PointwiseCall call, Tensor& out,
+                                   ArrayRef<Operand> inputs, ScalarType common) {
+  call.make_complex(call);
+  run_in(call, out, inputs, common);
+}
+
+}  // namespace
+
+void detail::run_pointwise(const PointwiseCall& call, Tensor& out, ArrayRef<Operand> inputs) {
+  // With no inputs the output decides (fill).
+  const ScalarType common = inputs.empty() ? out.dtype() : common_dtype(call, inputs);
+  if (call.make_complex && is_complex(common)) [[unlikely]]
+    return run_complex(call, out, inputs, common);
+  run_in(call, out, inputs, common);
+}
+
 void check_floating(const char* op, const Tensor& t) {
   if (!is_floating_point(t.dtype())) detail::throw_no_dtype(op, t.dtype());
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

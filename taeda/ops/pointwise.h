@@ -17,7 +17,20 @@ struct PointwiseCall {
   bool predicate;
   int masks;
   ScalarType (*result_dtype)(ScalarType common);
+  void (*make_complex)(PointwiseCall&);  ///< gives it the functor of complex numbers; may be null
 };
+
+template <class Op>
+concept HasComplexForm = requires {
+  Op::complex_form;
+};
+
+template <class Op>
+void make_complex(PointwiseCall& call) {
+  using Form = std::decay_t<decltype(Op::complex_form)>;
+  call.slot = &pointwise_slot<Form>;
+  call.functor = FunctorBytes::from(Op::complex_form);
+}
 
 template <class Op>
 PointwiseCall pointwise_call(const Op& op) {
@@ -28,9 +41,11 @@ PointwiseCall pointwise_call(const Op& op) {
                      false,
                      is_predicate<Op>,
                      static_cast<int>(mask_count<Op>),
+                     nullptr,
                      nullptr};
   if constexpr (requires { Op::promotes_to_float; }) call.to_float = Op::promotes_to_float;
   if constexpr (requires { &Op::result_dtype; }) call.result_dtype = &Op::result_dtype;
+  if constexpr (HasComplexForm<Op>) call.make_complex = &make_complex<Op>;
   return call;
 }
 
@@ -73,4 +88,4 @@ void pointwise_into(const Op& op, const Tensor& out, const Args&... inputs) {
 /// dtype.
 void check_floating(const char* op, const Tensor& t);
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -5,9 +5,12 @@
 #include "taeda/ops/autocast.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/elementwise.h"
+#include "taeda/ops/shape.h"
 #include "taeda/ops/unary.h"
 
 namespace taeda::inline v0_2 {
+
+using detail::conjugate;
 
 namespace {
 
@@ -23,9 +26,9 @@ void check_exponent(const Tensor& base, const Scalar& exponent) {
 /// formula of the base alone, `run(op, exponent)` for the general one.
 template <class Run>
 void with_formula(const Tensor& self, const Scalar& exponent, Run&& run) {
-  if (is_floating_point(self.dtype()) && !exponent.is_complex()) {
+  if ((is_floating_point(self.dtype()) || self.is_complex()) && !exponent.is_complex()) {
     if (exponent.equal(2)) return run(Square{});
-    if (exponent.equal(3)) return run(Cube{});
+    if (exponent.equal(3) && !self.is_complex()) return run(Cube{});
     if (exponent.equal(0.5)) return run(Sqrt{});
     if (exponent.equal(-0.5)) return run(Rsqrt{});
     if (exponent.equal(-1)) return run(Reciprocal{});
@@ -48,14 +51,28 @@ Tensor zero_where(const Tensor& condition, const Tensor& value) {
 
 /// d(self^exponent)/d self: 0 where the exponent is 0, even at self = 0.
 Tensor base_gradient(const Tensor& g, const Tensor& self, const Tensor& exponent) {
-  return zero_where(exponent.eq(0), g.mul(exponent.mul(self.pow(exponent.sub(1)))));
+  const Tensor slope = exponent.mul(self.pow(exponent.sub(1)));
+  return zero_where(exponent.eq(0), g.mul(conjugate(slope)));
 }
 
 /// d(self^exponent)/d exponent: 0 where self is 0 and the exponent is not negative.
 Tensor exponent_gradient(const Tensor& g, const Tensor& self, const Tensor& exponent,
                          const Tensor& result) {
-  const Tensor flat = self.eq(0).logical_and(exponent.ge(0));
-  return zero_where(flat, g.mul(result.mul(self.log())));
+  const Tensor flat = self.eq(0).logical_and(real(exponent).ge(0));
+  const Tensor base = result.is_complex() ? self.to(result.dtype()) : self;
+  return zero_where(flat, g.mul(conjugate(result.mul(base.log()))));
+}
+
+Scalar one_less(const Scalar& exponent) {
+  if (exponent.is_complex()) return Scalar(exponent.to<std::complex<double>>() - 1.0);
+  return exponent.is_integral(true) ? Scalar(exponent.toLong() - 1)
+                                    : Scalar(exponent.toDouble() - 1);
+}
+
+/// Its logarithm as powers of dtype `result` took it.
+Scalar log_of(const Scalar& base, const Tensor& result) {
+  if (!result.is_complex()) return std::log(base.toDouble());
+  return Scalar(std::log(base.to<std::complex<double>>()));
 }
 
 }  // namespace
@@ -66,10 +83,9 @@ Tensor pow(const Tensor& self, const Scalar& exponent) {
   if (wants_grad(self))
     record("PowBackward0", out, {self}, [exponent, x = save_tensor(self)](const Tensor& g) {
       if (exponent.equal(0)) return detail::zeros_like(g);
-      const Scalar lower = exponent.is_integral(true) ? Scalar(exponent.toLong() - 1)
-                                                      : Scalar(exponent.toDouble() - 1);
-      return lower.equal(1) ? g.mul(x.unpack()).mul(exponent)
-                            : g.mul(x.unpack().pow(lower).mul(exponent));
+      const Scalar lower = one_less(exponent);
+      return lower.equal(1) ? g.mul(conjugate(x.unpack())).mul(exponent)
+                            : g.mul(conjugate(x.unpack().pow(lower).mul(exponent)));
     });
   return out;
 }
@@ -95,8 +111,9 @@ Tensor pow(const Scalar& self, const Tensor& exponent) {
   if (wants_grad(exponent))
     record("PowBackward1", out, {exponent},
            [self, e = save_tensor(exponent, "exponent"), y = save_output(out)](const Tensor& g) {
-             const Tensor gradient = g.mul(y.unpack().mul(std::log(self.toDouble())));
-             return self.equal(0) ? zero_where(e.unpack().ge(0), gradient) : gradient;
+             const Tensor result = y.unpack();
+             const Tensor gradient = g.mul(conjugate(result.mul(log_of(self, result))));
+             return self.equal(0) ? zero_where(real(e.unpack()).ge(0), gradient) : gradient;
            });
   return out;
 }

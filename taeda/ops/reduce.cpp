@@ -4,7 +4,9 @@
 
 #include "taeda/autograd/record.h"
 #include "taeda/ops/autocast.h"
+#include "taeda/ops/elementwise.h"
 #include "taeda/ops/reduce_common.h"
+#include "taeda/ops/shape.h"
 
 namespace taeda::inline v0_2 {
 
@@ -156,7 +158,7 @@ Tensor logsumexp(const Tensor& self, IntArrayRef dims, bool keepdim) {
     if (x.numel() == 0) {
       out = x.exp().sum(dims, keepdim).log();
     } else {
-      const Tensor top = x.amax(dims, true);
+      const Tensor top = real(x).amax(dims, true);
       const Tensor shift = top.masked_fill(top.isinf(), 0);
       out = x.sub(shift).exp().sum(dims, true).log().add(shift).reshape(r.sizes);
     }
@@ -164,7 +166,8 @@ Tensor logsumexp(const Tensor& self, IntArrayRef dims, bool keepdim) {
   if (wants_grad(x))
     record("LogsumexpBackward0", out, {x},
            [r, x = save_tensor(x), y = save_output(out)](const Tensor& g) {
-             return r.restore(g).mul(x.unpack().sub(r.restore(y.unpack())).exp());
+             const Tensor share = x.unpack().sub(r.restore(y.unpack())).exp();
+             return r.restore(g).mul(detail::conjugate(share));
            });
   return out;
 }

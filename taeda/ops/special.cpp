@@ -293,7 +293,20 @@ void record_log_of_sum(const char* node, const Tensor& out, const Tensor& self, 
 
 }  // namespace
 
+namespace {
+
+/// Where the larger real part is infinite, it is the sum.
+Tensor complex_logaddexp(const Tensor& self, const Tensor& other) {
+  const Tensor first = real(self).ge(real(other));
+  const Tensor top = where(first, self, other), low = where(first, other, self);
+  const Tensor infinite = real(top).isinf();
+  return where(infinite, top, top.add(low.sub(top).masked_fill(infinite, 0).exp().log1p()));
+}
+
+}  // namespace
+
 Tensor logaddexp(const Tensor& self, const Tensor& other) {
+  if (self.is_complex() || other.is_complex()) return complex_logaddexp(self, other);
   Tensor out =
       log_of_sum("logaddexp", self, other, [](const Tensor& d) { return d.exp().log1p(); });
   record_log_of_sum("LogaddexpBackward0", out, self, other, 1);

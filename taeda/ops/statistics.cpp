@@ -184,7 +184,7 @@ Tensor histc(const Tensor& self, int64_t bins, const Scalar& min, const Scalar& 
 }
 
 Tensor logcumsumexp(const Tensor& self, int64_t dim) {
-  check_floating("logcumsumexp", self);
+  if (!self.is_complex()) check_floating("logcumsumexp", self);
   const int64_t d = wrap_dim(dim, self.dim());
   if (self.dim() == 0) return self.clone();
   Tensor sums = self;

@@ -29,6 +29,13 @@ Tensor unit(const Tensor& x) {
   return x.div(size.add(size.eq(0).to(size.dtype())));
 }
 
+Tensor tanh_slope(const Tensor& g, const Tensor& y) {
+  return y.is_complex() ? g.mul(rsub(y.square(), 1)) : tanh_backward(g, y);
+}
+Tensor sigmoid_slope(const Tensor& g, const Tensor& y) {
+  return y.is_complex() ? g.mul(y).mul(rsub(y, 1)) : sigmoid_backward(g, y);
+}
+
 }  // namespace
 
 Tensor abs(const Tensor& self) {
@@ -172,13 +179,13 @@ Tensor tan(const Tensor& self) {
 Tensor tanh(const Tensor& self) {
   return differentiable_in_output(
       "TanhBackward0", Tanh{}, self,
-      [](const Tensor& g, const Tensor& y) { return tanh_backward(g, y); });
+      [](const Tensor& g, const Tensor& y) { return tanh_slope(g, y); });
 }
 
 Tensor sigmoid(const Tensor& self) {
   return differentiable_in_output(
       "SigmoidBackward0", Sigmoid{}, self,
-      [](const Tensor& g, const Tensor& y) { return sigmoid_backward(g, y); });
+      [](const Tensor& g, const Tensor& y) { return sigmoid_slope(g, y); });
 }
 
 Tensor neg(const Tensor& self) {
@@ -264,6 +271,7 @@ Tensor frac(const Tensor& self) {
 // ---- gradients that are operations ----
 
 Tensor tanh_backward(const Tensor& grad, const Tensor& result) {
+  if (result.is_complex()) return tanh_slope(grad.conj(), result).conj();
   Tensor out = pointwise(TanhBackward{}, grad, result);
   if (wants_grad(grad, result))
     record("TanhBackwardBackward0", out, {grad, result},
@@ -277,6 +285,7 @@ Tensor tanh_backward(const Tensor& grad, const Tensor& result) {
 }
 
 Tensor sigmoid_backward(const Tensor& grad, const Tensor& result) {
+  if (result.is_complex()) return sigmoid_slope(grad.conj(), result).conj();
   Tensor out = pointwise(SigmoidBackward{}, grad, result);
   if (wants_grad(grad, result))
     record("SigmoidBackwardBackward0", out, {grad, result},
@@ -308,8 +317,9 @@ Tensor& in_place_by_output(const char* name, const char* node, const Op& op, con
   return detail::in_place_recorded(
       name, node, self, {self}, [&] { pointwise_into(op, self, self); },
       [&] {
-        return
-            [gradient, y = save_output(self)](const Tensor& g) { return gradient(g, y.unpack()); };
+        return [gradient, y = save_output(self)](const Tensor& g) {
+          return detail::gradient_of<Op>(gradient, g, y.unpack());
+        };
       });
 }
 
@@ -339,13 +349,12 @@ Tensor& Tensor::reciprocal_() const {
 
 Tensor& Tensor::tanh_() const {
   return in_place_by_output("tanh_", "TanhBackward0", Tanh{}, *this,
-                            [](const Tensor& g, const Tensor& y) { return tanh_backward(g, y); });
+                            [](const Tensor& g, const Tensor& y) { return tanh_slope(g, y); });
 }
 
 Tensor& Tensor::sigmoid_() const {
-  return in_place_by_output(
-      "sigmoid_", "SigmoidBackward0", Sigmoid{}, *this,
-      [](const Tensor& g, const Tensor& y) { return sigmoid_backward(g, y); });
+  return in_place_by_output("sigmoid_", "SigmoidBackward0", Sigmoid{}, *this,
+                            [](const Tensor& g, const Tensor& y) { return sigmoid_slope(g, y); });
 }
 
 Tensor& Tensor::abs_() const {

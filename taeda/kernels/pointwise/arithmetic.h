@@ -3,6 +3,7 @@
 
 #include "taeda/kernels/math.h"
 #include "taeda/kernels/pointwise.h"
+#include "taeda/kernels/pointwise/complex.h"
 
 namespace taeda::inline v0_2 {
 
@@ -154,6 +155,7 @@ struct Pow {
   static constexpr const char* name = "pow";
   static constexpr int arity = 2;
   using Types = RealTypes;
+  static constexpr ComplexPow complex_form{};
   template <class T>
   TAEDA_HD T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T>) {

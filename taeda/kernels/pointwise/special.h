@@ -6,6 +6,7 @@
 
 #include "taeda/kernels/math.h"
 #include "taeda/kernels/pointwise.h"
+#include "taeda/kernels/pointwise/complex.h"
 
 namespace taeda::inline v0_2 {
 
@@ -14,6 +15,7 @@ struct Acosh {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
+  static constexpr ComplexOfOne complex_form{ComplexFunction::Acosh};
   template <class T>
   TAEDA_HD T operator()(T x) const {
     return std::acosh(x);
@@ -25,6 +27,7 @@ struct Asinh {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
+  static constexpr ComplexOfOne complex_form{ComplexFunction::Asinh};
   template <class T>
   TAEDA_HD T operator()(T x) const {
     return std::asinh(x);
@@ -36,6 +39,7 @@ struct Atanh {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
+  static constexpr ComplexOfOne complex_form{ComplexFunction::Atanh};
   template <class T>
   TAEDA_HD T operator()(T x) const {
     return std::atanh(x);

@@ -3,6 +3,7 @@
 
 #include "taeda/kernels/math.h"
 #include "taeda/kernels/pointwise.h"
+#include "taeda/kernels/pointwise/complex.h"
 
 namespace taeda::inline v0_2 {
 
@@ -33,6 +34,7 @@ struct Exp2 {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
+  static constexpr ComplexOfOne complex_form{ComplexFunction::Exp2};
   template <class T>
   TAEDA_HD T operator()(T x) const {
     return math::exp2(x);
@@ -44,6 +46,7 @@ struct Expm1 {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
+  static constexpr ComplexOfOne complex_form{ComplexFunction::Expm1};
   template <class T>
   TAEDA_HD T operator()(T x) const {
     return math::expm1(x);
@@ -55,6 +58,7 @@ struct Log {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
+  static constexpr ComplexOfOne complex_form{ComplexFunction::Log};
   template <class T>
   TAEDA_HD T operator()(T x) const {
     return math::log(x);
@@ -66,6 +70,7 @@ struct Log2 {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
+  static constexpr ComplexOfOne complex_form{ComplexFunction::Log2};
   template <class T>
   TAEDA_HD T operator()(T x) const {
     return math::log2(x);
@@ -77,6 +82,7 @@ struct Log10 {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
+  static constexpr ComplexOfOne complex_form{ComplexFunction::Log10};
   template <class T>
   TAEDA_HD T operator()(T x) const {
     return math::log10(x);
@@ -88,6 +94,7 @@ struct Log1p {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
+  static constexpr ComplexOfOne complex_form{ComplexFunction::Log1p};
   template <class T>
   TAEDA_HD T operator()(T x) const {
     return math::log1p(x);
@@ -99,6 +106,7 @@ struct Sin {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
+  static constexpr ComplexOfOne complex_form{ComplexFunction::Sin};
   static constexpr float bound = 1e6f;
   template <class T>
   TAEDA_HD T operator()(T x) const {
@@ -112,6 +120,7 @@ struct Cos {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
+  static constexpr ComplexOfOne complex_form{ComplexFunction::Cos};
   static constexpr float bound = 1e6f;
   template <class T>
   TAEDA_HD T operator()(T x) const {
@@ -125,6 +134,7 @@ struct Tan {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
+  static constexpr ComplexOfOne complex_form{ComplexFunction::Tan};
   static constexpr float bound = 1e6f;
   template <class T>
   TAEDA_HD T operator()(T x) const {
@@ -138,6 +148,7 @@ struct Asin {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
+  static constexpr ComplexOfOne complex_form{ComplexFunction::Asin};
   template <class T>
   TAEDA_HD T operator()(T x) const {
     return math::asin(x);
@@ -149,6 +160,7 @@ struct Acos {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
+  static constexpr ComplexOfOne complex_form{ComplexFunction::Acos};
   template <class T>
   TAEDA_HD T operator()(T x) const {
     return math::acos(x);
@@ -160,6 +172,7 @@ struct Atan {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
+  static constexpr ComplexOfOne complex_form{ComplexFunction::Atan};
   template <class T>
   TAEDA_HD T operator()(T x) const {
     return math::atan(x);
@@ -171,6 +184,7 @@ struct Sinh {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
+  static constexpr ComplexOfOne complex_form{ComplexFunction::Sinh};
   template <class T>
   TAEDA_HD T operator()(T x) const {
     return math::sinh(x);
@@ -182,6 +196,7 @@ struct Cosh {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
+  static constexpr ComplexOfOne complex_form{ComplexFunction::Cosh};
   template <class T>
   TAEDA_HD T operator()(T x) const {
     return math::cosh(x);
@@ -193,6 +208,7 @@ struct Tanh {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
+  static constexpr ComplexOfOne complex_form{ComplexFunction::Tanh};
   template <class T>
   TAEDA_HD T operator()(T x) const {
     return math::tanh(x);
@@ -226,6 +242,7 @@ struct Sigmoid {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
+  static constexpr ComplexOfOne complex_form{ComplexFunction::Sigmoid};
   template <class T>
   TAEDA_HD T operator()(T x) const {
     return math::sigmoid(x);

@@ -3,6 +3,7 @@
 
 #include "taeda/kernels/math.h"
 #include "taeda/kernels/pointwise.h"
+#include "taeda/kernels/pointwise/complex.h"
 
 namespace taeda::inline v0_2 {
 
@@ -51,6 +52,7 @@ struct Sqrt {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
+  static constexpr ComplexOfOne complex_form{ComplexFunction::Sqrt};
   template <class T>
   TAEDA_HD T operator()(T x) const {
     return math::sqrt(x);
@@ -62,6 +64,7 @@ struct Rsqrt {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
+  static constexpr ComplexOfOne complex_form{ComplexFunction::Rsqrt};
   template <class T>
   TAEDA_HD T operator()(T x) const {
     return T(1) / math::sqrt(x);
