@@ -6,11 +6,6 @@
 
 #include "taeda/device/generator.h"
 #include "taeda/tensor/tensor.h"
-namespace taeda::inline v0_2 {
-class Generator;
-Tensor poisson(const Tensor& r, Generator*);
-Tensor binomial(const Tensor& n, const Tensor&, Generator*);
-}  // namespace taeda::inline v0_2
 
 namespace taeda::inline v0_2::distributions {
 
