@@ -29,7 +29,7 @@ def main(source, document):
     page = (source / "docs/installing.md").read_text()
     rows = [line.split("\t") for line in (source / "cmake/licences.tsv").read_text().splitlines() if line[0] != "#"]
     for _, name, licence, _ in rows:
-        row = next((line for line in page.split("\n") if re.search(rf"\|[^|]*{re.escape(name)}", line)), "")
+        row = next((line for line in page.split("\n") if re.match(rf"\|[^|]*{re.escape(name)}", line)), "")
         if licence.replace("LicenseRef-NVIDIA", "NVIDIA's own terms") not in row:
             wrong.append(f"docs/installing.md does not say that {name} is under {licence}")
     sys.exit("\n".join(wrong) or 0)
