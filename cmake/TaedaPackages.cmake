@@ -35,7 +35,7 @@ macro(taeda_package component name section summary depends)
   set(CPACK_DEBIAN_${key}_PACKAGE_NAME ${name})
   set(CPACK_DEBIAN_${key}_PACKAGE_SECTION ${section})
   set(CPACK_DEBIAN_${key}_PACKAGE_DEPENDS "${depends}")
-  set(CPACK_COMPONENT_${key}_DESCRIPTION "${summary}")
+  set(CPACK_DEBIAN_${key}_DESCRIPTION "${summary}")
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${name}
           RENAME copyright COMPONENT ${component} EXCLUDE_FROM_ALL)
 endmacro()
