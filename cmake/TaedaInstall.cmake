@@ -75,4 +75,4 @@ set(sbom ${CMAKE_CURRENT_BINARY_DIR}/taeda.spdx.json)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${licences} ${PROJECT_SOURCE_DIR}/cmake/sbom.py)
 execute_process(COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/cmake/sbom.py ${licences} ${sbom} ${PROJECT_VERSION} ${used}
                 COMMAND_ERROR_IS_FATAL ANY)
-install(FILES ${sbom} DESTINATION ${CMAKE_INSTALL_DATADIR}/taeda COMPONENT runtime)
+install(FILES ${sbom} DESTINATION ${CMAKE_INSTALL_DATADIR}/taeda)

@@ -7,7 +7,7 @@ function(taeda_component name default help)
 endfunction()
 
 # Inside another project (FetchContent, add_subdirectory) the library alone is built, of the kind that the other project
-# builds, and nothing is chosen for the other project.
+# builds, without command, tests and plug-ins, and nothing is chosen for the other project.
 if(PROJECT_IS_TOP_LEVEL)
   option(BUILD_SHARED_LIBS "Build libtaeda as a shared library" ON)
 endif()
@@ -34,11 +34,11 @@ taeda_component(TAEDA_JSON AUTO "Read and write safetensors files and run record
 taeda_component(TAEDA_PNG AUTO "Read and write PNG files")
 taeda_component(TAEDA_JPEG AUTO "Read and write JPEG files")
 taeda_component(TAEDA_TENSORBOARD AUTO "Write event files for TensorBoard; needs Protocol Buffers")
-taeda_component(TAEDA_GLOO AUTO "Collectives over TCP through Gloo, a plug-in library of its own")
-taeda_component(TAEDA_MPI AUTO "Collectives through MPI, a plug-in library of its own; needs Open MPI")
-taeda_component(TAEDA_NCCL AUTO "Collectives through NCCL, a plug-in library of its own; needs a CUDA toolkit")
-taeda_component(TAEDA_GRPC AUTO "Build TCPStore, a plug-in library of its own; needs gRPC, OpenSSL")
-taeda_component(TAEDA_CUDA AUTO "Build the CUDA backend, a plug-in library of its own")
+taeda_component(TAEDA_GLOO ${programs} "Collectives over TCP through Gloo, a plug-in library of its own")
+taeda_component(TAEDA_MPI ${programs} "Collectives through MPI, a plug-in library of its own; needs Open MPI")
+taeda_component(TAEDA_NCCL ${programs} "Collectives through NCCL, a plug-in library of its own; needs a CUDA toolkit")
+taeda_component(TAEDA_GRPC ${programs} "Build TCPStore, a plug-in library of its own; needs gRPC, OpenSSL")
+taeda_component(TAEDA_CUDA ${programs} "Build the CUDA backend, a plug-in library of its own")
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   if(PROJECT_IS_TOP_LEVEL)

@@ -5,7 +5,7 @@
 #   libtaeda0.2-mpi          MPI's plug-in
 #   libtaeda0.2-cuda         CUDA's and NCCL's plug-ins
 #   libtaeda-dev             headers, CMake packages, taeda.pc, and what libtorch's programs need
-#   taeda                    the command
+#   taeda-tool               the command, its manual pages, completion for shells
 #
 # dpkg-shlibdeps finds out what each needs of Debian's; it is part of dpkg-dev.
 
@@ -35,7 +35,7 @@ macro(taeda_package component name section summary depends)
   set(CPACK_DEBIAN_${key}_PACKAGE_NAME ${name})
   set(CPACK_DEBIAN_${key}_PACKAGE_SECTION ${section})
   set(CPACK_DEBIAN_${key}_PACKAGE_DEPENDS "${depends}")
-  set(CPACK_COMPONENT_${key}_DESCRIPTION "${summary}")
+  set(CPACK_DEBIAN_${key}_DESCRIPTION "${summary}")
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${name}
           RENAME copyright COMPONENT ${component} EXCLUDE_FROM_ALL)
 endmacro()
@@ -56,8 +56,9 @@ if(TARGET taeda_mpi)
 endif()
 if(TARGET taeda_cuda OR TARGET taeda_nccl)
   taeda_package(cuda libtaeda${abi}-cuda libs "Deep learning in C++: NVIDIA's devices" "${library}")
+  set(CPACK_DEBIAN_CUDA_PACKAGE_PROVIDES taeda-cuda)
 endif()
 if(TARGET taeda_tool)
-  taeda_package(tool taeda science "Deep learning in C++: the taeda command" "${library}")
+  taeda_package(tool taeda-tool science "Deep learning in C++: the taeda command" "${library}")
 endif()
 include(CPack)

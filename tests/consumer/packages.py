@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Makes the Debian packages, unpacks them, and asks what a system with them would have.
 
-    packages.py BUILD PREFIX FOLDER     PREFIX: where `cmake --install` put the same build
+    packages.py BUILD PREFIX FOLDER COMPILER     PREFIX: where `cmake --install` put the same build
 
 All files of the installation are in the packages, each in one; what is linked to the library depends on exactly its
-version; and the command runs from where the packages put it.
+version; the command runs from where the packages put it, with its manual pages and its completion; and a program is built
+against what was unpacked.
 """
+import gzip
 import pathlib
 import re
 import shutil
@@ -35,8 +37,36 @@ def needed_by(path):
     return re.findall(r"NEEDED +(\S+)", output_of("objdump", "-p", path))
 
 
+def program_of(system, folder, compiler):
+    """What a program prints that was built against the unpacked packages alone."""
+    source = pathlib.Path(__file__).resolve().parent / "find_package"
+    output_of("cmake", "-S", source, "-B", folder, "-G", "Ninja", f"-DCMAKE_CXX_COMPILER={compiler}",
+              f"-DCMAKE_PREFIX_PATH={system}/usr")
+    output_of("cmake", "--build", folder)
+    if f"=> {system}" not in output_of("ldd", folder / "consumer"):
+        sys.exit("the program does not use the library of the package")
+    return output_of(folder / "consumer").strip()
+
+
+def wrong_with_texts(system):
+    """Each command has its manual page, and the shell completes them."""
+    share = system / "usr/share"
+    shown = output_of(system / "usr/bin/taeda", "--help").partition("Subcommands:\n")[2].partition("\n\n")[0]
+    commands = [line.split()[0] for line in shown.splitlines()]
+    whole = gzip.decompress((share / "man/man1/taeda.1.gz").read_bytes()).decode()
+    completion = (share / "bash-completion/completions/taeda").read_text()
+    for command in commands:
+        page = share / f"man/man1/taeda-{command}.1.gz"
+        if not page.is_file() or f"taeda\\-{command}" not in gzip.decompress(page.read_bytes()).decode():
+            yield f"there is no manual page of taeda {command}"
+        if f".B {command}" not in whole or command not in completion:
+            yield f"{command} is not in taeda(1) or not completed"
+    if not commands:
+        yield "the command names no commands"
+
+
 def main():
-    build, prefix, folder = map(pathlib.Path, sys.argv[1:])
+    build, prefix, folder = map(pathlib.Path, sys.argv[1:4])
     shutil.rmtree(folder, ignore_errors=True)
     subprocess.run(["cpack", "-G", "DEB", "-B", folder, "-D", "CPACK_DEBIAN_COMPRESSION_TYPE=gzip"], cwd=build, check=True)
     owner, wrong = {}, []
@@ -62,7 +92,12 @@ def main():
     installed = files_below(prefix)
     wrong += [f"{file} is in no package" for file in sorted(installed - set(owner))]
     wrong += [f"{file} of {owner[file]} is not installed" for file in sorted(set(owner) - installed)]
-    print(output_of(str(folder / "system/usr/bin/taeda"), "--version").strip() if "bin/taeda" in owner else "no command built")
+    if "bin/taeda" in owner:
+        print(output_of(folder / "system/usr/bin/taeda", "--version").strip())
+        wrong += wrong_with_texts(folder / "system")
+    said = program_of(folder / "system", folder / "program", sys.argv[4])
+    if said != "gradient 3 -4 6, error caught":
+        wrong.append(f"a program built against the packages prints {said}")
     print(f"{len(owner)} files in {len(set(owner.values()))} packages")
     sys.exit("\n".join(wrong) or 0)
 

@@ -1,5 +1,5 @@
 # Builds a project outside the tree against an installation, runs it, and compares what it prints:
-# cmake -DKIND=find_package|torch|pkgconfig|device_plugin -DPREFIX=.. -DSOURCE=.. -DBINARY=.. -DEXPECT=..
+# cmake -DKIND=find_package|moved|torch|pkgconfig|device_plugin -DPREFIX=.. -DSOURCE=.. -DBINARY=.. -DEXPECT=..
 #       -DCOMPILER=.. [-DPKG_CONFIG=..] -P run.cmake
 
 file(REMOVE_RECURSE ${BINARY})
@@ -32,12 +32,22 @@ elseif(KIND STREQUAL "device_plugin")
   set(ENV{TAEDA_PLUGIN_PATH} /nowhere:${BINARY}:${BINARY}/example)
   set(program ${BINARY}/check)
 else()
+  if(KIND STREQUAL "moved")
+    execute_process(COMMAND cp -rl ${PREFIX} ${BINARY}/elsewhere COMMAND_ERROR_IS_FATAL ANY)
+    set(PREFIX ${BINARY}/elsewhere)
+  endif()
   run(${CMAKE_COMMAND} -S ${SOURCE}/find_package -B . -G Ninja -DCMAKE_CXX_COMPILER=${COMPILER}
       -DCMAKE_PREFIX_PATH=${PREFIX})
   run(${CMAKE_COMMAND} --build .)
   set(program ${BINARY}/consumer)
 endif()
 
+if(KIND STREQUAL "moved")
+  execute_process(COMMAND ldd ${program} OUTPUT_VARIABLE libraries COMMAND_ERROR_IS_FATAL ANY)
+  if(NOT libraries MATCHES "=> ${BINARY}/elsewhere/[^ ]*libtaeda")
+    message(FATAL_ERROR "the program does not use the library that was moved:\n${libraries}")
+  endif()
+endif()
 execute_process(COMMAND ${program} OUTPUT_VARIABLE output OUTPUT_STRIP_TRAILING_WHITESPACE
                 COMMAND_ERROR_IS_FATAL ANY)
 if(NOT output STREQUAL EXPECT)

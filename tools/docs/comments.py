@@ -26,9 +26,11 @@ def tags_of(text):
 
 
 def comment_of(lines):
-    """A comment from the texts of its lines; those of tags are taken out."""
+    """A comment from the texts of its lines; those of tags are taken out, and the names of headers that generated code has."""
     kept, tags = [], {}
     for line in lines:
+        if re.fullmatch(r"taeda/[\w/]+\.(h|inc)", line.strip()):
+            continue
         matched = TAGS.match(line.strip())
         found = tags_of(matched[1]) if matched else None
         if found is None:

@@ -52,6 +52,10 @@ def parse(root, generated, names):
 
 def declaration_text(text, kind):
     """What of a declaration's source tells how to use it: no body, no initialisers of members."""
+    if kind == "enum":
+        return re.sub(r"\s*//+<[^\n]*", "", text[:text.find("}") + 1])
+    if kind == "enumerator":
+        return re.match(r"\w+( = [^,}]+)?", text)[0].rstrip()
     depth = 0
     for i, c in enumerate(text):
         if c in "([":

@@ -160,10 +160,21 @@ class Reference:
                 f'<pre class="code">{cpp(chr(10).join(d + ("" if first.kind == "macro" else ";") for d in shown))}</pre>'
                 + (f'<div class="said">{text}' + (f'<dl>{"".join(facts)}</dl>' if facts else "") + "</div>"
                    if text or facts else ""))
-        if first.members:
+        if first.kind == "enum":
+            body += self.enumerators(first, page)
+        elif first.members:
             body += '<div class="members">' + "".join(self.block(g, page, level + 1)
                                                      for g in self.groups(first.members)) + "</div>"
         return body + "</section>"
+
+    def enumerators(self, symbol, page):
+        """What is said of single enumerators; all of them stand in the declaration."""
+        rows = []
+        for member in symbol.members:
+            mark = f' id="{mark_of(member)}"' if self.claim(page, mark_of(member)) else ""
+            said = self.line(member.comment.text, page) if member.comment and not member.shared else ""
+            rows.append(f"<dt{mark}>{f'<code>{member.name}</code>' if said else ''}</dt><dd>{said}</dd>")
+        return f'<div class="said"><dl>{"".join(rows)}</dl></div>' if rows else ""
 
     def facts(self, symbol, tags):
         tags = {key: value for key, value in tags.items() if f"not {key}" not in tags}
@@ -216,7 +227,7 @@ class Reference:
         self.site.write(page, title, "".join(body), list(dict.fromkeys(outline)))
         for symbol, _ in each([header]):
             if symbol.kind != "constructor":
-                text = (symbol.comment.text or "").split("\n")[0]
+                text = (symbol.comment.text or "").split("\n")[0].replace("`", "")
                 entry = (re.sub(r"^taeda::", "", symbol.path), symbol.kind, self.address(symbol), text[:120])
                 if not self.site.index or self.site.index[-1][2] != entry[2]:
                     self.site.index.append(entry)

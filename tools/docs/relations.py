@@ -81,11 +81,9 @@ class Relations:
             if not found and symbol.scope == "taeda::nn::functional":
                 found = self.of_form("taeda", symbol.name) or self.plain.get(plain(symbol.name))
             return found
-        if symbol.kind in ("class", "alias") and re.match(r"taeda::(nn|optim)", symbol.scope):
-            found = self.plain.get(plain(symbol.name))
+        if symbol.kind in ("class", "alias") and re.match(r"taeda::(nn|optim|models)", symbol.scope):
+            implementation = self.operations.get((symbol.scope, symbol.name + "Impl"))
+            found = implementation or self.plain.get(plain(symbol.name))
             if found and found is not symbol:
                 return found
-        implementation = self.operations.get((symbol.scope, symbol.name + "Impl"))
-        if implementation:
-            return implementation
         return self.main.get(id(symbol))
