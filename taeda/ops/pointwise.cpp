@@ -122,8 +122,8 @@ void launch_cast(const detail::PointwiseCall& call, Tensor& out, ArrayRef<Operan
   (converts ? launch_mixed : launch_cast)(call, out, inputs, common, result);
 }
 
-void run_in(const detail::PointwiseCall& call, Tensor& out, ArrayRef<Operand> inputs,
-            ScalarType common) {
+TAEDA_ALWAYS_INLINE void run_in(const detail::PointwiseCall& call, Tensor& out,
+                                ArrayRef<Operand> inputs, ScalarType common) {
   const ScalarType result = call.predicate      ? kBool
                             : call.result_dtype ? call.result_dtype(common)
                                                 : common;
