@@ -172,7 +172,7 @@ class Reference:
         rows = []
         for member in symbol.members:
             mark = f' id="{mark_of(member)}"' if self.claim(page, mark_of(member)) else ""
-            said = self.line(member.comment.text, page) if member.comment and not member.shared else ""
+            said = self.line(member.comment.text, page) if member.comment.text not in ("", symbol.comment.text) else ""
             rows.append(f"<dt{mark}>{f'<code>{member.name}</code>' if said else ''}</dt><dd>{said}</dd>")
         return f'<div class="said"><dl>{"".join(rows)}</dl></div>' if rows else ""
 
