@@ -38,18 +38,26 @@ def source_of(file):
 
 
 class Reference:
-    def __init__(self, site, headers, sources):
-        self.site, self.headers, self.sources = site, headers, sources
+    def __init__(self, site, headers):
+        self.site, self.headers = site, headers
         self.relations = Relations(headers)
-        self.files = {h.file for h in headers}
-        self.homes, names = {}, {}
-        for header in headers:
-            for symbol, _ in each([header]):
-                self.homes[id(symbol)] = page_of(header.file)
-                names.setdefault(symbol.name, symbol)
-                names.setdefault(re.sub(r"^taeda::", "", symbol.path), symbol)
         self.parameters = set()   # words of the declarations that are being described
-        self.names = {name: s for name, s in names.items() if s.kind != "constructor"}
+        self.homes, paths, self.names = {}, {}, {}
+        for header in headers:
+            for symbol, outer in each([header]):
+                self.homes[id(symbol)] = page_of(header.file)
+                if symbol.kind != "constructor":
+                    self.names.setdefault(re.sub(r"^taeda::", "", symbol.path), symbol)
+                    paths.setdefault(symbol.name, {}).setdefault(symbol.path, (symbol, outer))
+        for name, found in paths.items():
+            free = [symbol for symbol, outer in found.values() if outer is None]
+            if free or len(found) == 1:   # a member's name alone says which one only if there is no other
+                self.names.setdefault(name, free[0] if free else next(iter(found.values()))[0])
+
+    def find(self, name):
+        """The address of a name as programs write it, or None."""
+        symbol = self.names.get(re.sub(r"^taeda::", "", name))
+        return self.address(symbol) if symbol else None
 
     def address(self, symbol):
         return f"{self.homes[id(symbol)]}#{mark_of(symbol)}"
