@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""The installed SPDX document is whole, and docs/installing.md names what cmake/licences.tsv lists: licences.py SOURCE DOCUMENT"""
+"""The installed SPDX document is whole, and docs/installing.md has what cmake/licences.tsv lists.
+
+    licences.py SOURCE DOCUMENT
+"""
 import json
 import pathlib
 import re

@@ -6,6 +6,8 @@ import re
 
 import markdown
 
+from page import relative
+
 PAGES = ("README.md", "CHANGELOG.md", "docs/*.md", "taeda/**/README.md", "examples/**/README.md", "examples/*.md",
          "tools/**/README.md", "tests/README.md", "benchmarks/README.md")
 # The order in which the guides are offered; what is missing here comes last, by its title.
@@ -34,8 +36,10 @@ def title_of(text, file):
 
 
 class Guides:
-    def __init__(self, site, root, link_source):
-        self.site, self.root, self.link_source = site, root, link_source
+    """The Markdown files. `link_source` is asked for the page of another file, `link_name` for that of a name in code."""
+
+    def __init__(self, site, root, link_source, link_name):
+        self.site, self.root, self.link_source, self.link_name = site, root, link_source, link_name
         names = {str(p.relative_to(root)) for pattern in PAGES for p in root.glob(pattern)}
         self.texts = {name: (root / name).read_text() for name in sorted(names)}
         self.titles = {name: title_of(text, name) for name, text in self.texts.items()}
@@ -65,6 +69,7 @@ class Guides:
         text = re.sub(r"<!--.*?-->\n?", "", text, flags=re.S)
         body = maker.convert(loose_lists(text))
         body = re.sub(r'(href|src)="([^"]+)"', lambda m: f'{m[1]}="{self.target(m[2], name)}"', body)
+        body = re.sub(r"(?<!<pre>)(?<!\">)<code>([A-Za-z_][\w:]+)(\(\))?</code>", lambda m: self.code(m, address(name)), body)
         body = re.sub(r"(<table>.*?</table>)", r'<div class="wide">\1</div>', body, flags=re.S)
         outline = list(flat(maker.toc_tokens))
         path = address(name)
@@ -77,11 +82,16 @@ class Guides:
             where = "" if kind == "error" else self.titles[name] + ": "
             self.site.index.append((where + label, kind, f"{path}#{mark}", words[:1500 if kind == "error" else 200]))
 
+    def code(self, found, page):
+        """Code in a sentence; a name that is told from a word by its form leads to the reference."""
+        tells = re.search(r"::|_|[a-z][A-Z]|[A-Z][a-z]+[A-Z]", found[1])
+        target = self.link_name(found[1]) if tells else None
+        return f'<a href="{relative(target, page)}">{found[0]}</a>' if target else found[0]
+
     def target(self, link, name):
         """A link of a Markdown file, as the page of this file has it."""
         if re.match(r"[a-z]+:|#", link):
             return link
-        from page import relative
         path, mark, fragment = link.partition("#")
         file = posixpath.normpath(posixpath.join(posixpath.dirname(name), path))
         if (self.root / file).is_dir():

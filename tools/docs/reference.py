@@ -12,12 +12,11 @@ from page import relative
 from relations import Relations, each
 
 LEXER, INLINE = CppLexer(), HtmlFormatter(nowrap=True)
-KINDS = {"class": "Classes", "function": "Functions", "enum": "Enumerations", "alias": "Names of types",
-         "variable": "Constants", "macro": "Macros"}
 MADE = {"operations.inc": "Methods of Tensor made from operations", "names.h": "Second names of operations",
         "out.h": "Operations that write into given tensors", "out_forms.h": "More operations that write into given tensors"}
 FACTS = {"in-place": "in place", "out": "with <code>out</code>", "view": "a view", "method": "a method"}
-THROWS = re.compile(r"(?:(?<=[.;:!?)\"]\s)|^)((?:All |Both )?[Tt]hrows? .+?(?:(?<=[.!?])|(?<=[.!?][\"')])))(?=\s+[A-Z`(]|\Z)", re.S)
+THROWS = re.compile(
+    r"(?:(?<=[.;:!?)\"]\s)|^)((?:All |Both )?[Tt]hrows? .+?(?:(?<=[.!?])|(?<=[.!?][\"')])))(?=\s+[A-Z`(]|\Z)", re.S)
 
 
 def cpp(text):
@@ -38,18 +37,26 @@ def source_of(file):
 
 
 class Reference:
-    def __init__(self, site, headers, sources):
-        self.site, self.headers, self.sources = site, headers, sources
+    def __init__(self, site, headers):
+        self.site, self.headers = site, headers
         self.relations = Relations(headers)
-        self.files = {h.file for h in headers}
-        self.homes, names = {}, {}
-        for header in headers:
-            for symbol, _ in each([header]):
-                self.homes[id(symbol)] = page_of(header.file)
-                names.setdefault(symbol.name, symbol)
-                names.setdefault(re.sub(r"^taeda::", "", symbol.path), symbol)
         self.parameters = set()   # words of the declarations that are being described
-        self.names = {name: s for name, s in names.items() if s.kind != "constructor"}
+        self.homes, paths, self.names = {}, {}, {}
+        for header in headers:
+            for symbol, outer in each([header]):
+                self.homes[id(symbol)] = page_of(header.file)
+                if symbol.kind != "constructor":
+                    self.names.setdefault(re.sub(r"^taeda::", "", symbol.path), symbol)
+                    paths.setdefault(symbol.name, {}).setdefault(symbol.path, (symbol, outer))
+        for name, found in paths.items():
+            free = [symbol for symbol, outer in found.values() if outer is None]
+            if free or len(found) == 1:   # a member's name alone says which one only if there is no other
+                self.names.setdefault(name, free[0] if free else next(iter(found.values()))[0])
+
+    def find(self, name):
+        """The address of a name as programs write it, or None."""
+        symbol = self.names.get(re.sub(r"^taeda::", "", name))
+        return self.address(symbol) if symbol else None
 
     def address(self, symbol):
         return f"{self.homes[id(symbol)]}#{mark_of(symbol)}"
@@ -134,18 +141,21 @@ class Reference:
         out = []
         for symbol in symbols:
             last = out[-1] if out else None
-            joined = (last and symbol.shared and symbol.comment.text == last[0].comment.text and not symbol.members
-                      and not last[0].members and symbol.file == last[0].file)
-            silent = last and not symbol.comment and not symbol.members
-            again = silent and (symbol.name == last[-1].name or symbol.kind != "class" and not last[0].comment
-                                and not last[0].members and self.relations.outer[id(symbol)] is not None)
-            if joined or again:
+            if last and not symbol.members and not last[0].members and self.belongs(symbol, last):
                 last.append(symbol)
             else:
                 out.append([symbol])
         return out
 
-    def block(self, group, page, level):
+    def belongs(self, symbol, group):
+        """Whether a symbol needs no block of its own after a group."""
+        if symbol.comment:
+            return symbol.shared and symbol.comment.text == group[0].comment.text and symbol.file == group[0].file
+        is_member = self.relations.outer[id(symbol)] is not None
+        return symbol.name == group[-1].name or (is_member and symbol.kind != "class" and not group[0].comment)
+
+    def block(self, group, page):
+        """Declarations with what is said of them, their errors and facts, and their members."""
         first = group[0]
         marks = list(dict.fromkeys(mark_of(s) for s in group))
         shown = list(dict.fromkeys(dedent(s.declaration) for s in group))
@@ -163,7 +173,7 @@ class Reference:
         if first.kind == "enum":
             body += self.enumerators(first, page)
         elif first.members:
-            body += '<div class="members">' + "".join(self.block(g, page, level + 1)
+            body += '<div class="members">' + "".join(self.block(g, page)
                                                      for g in self.groups(first.members)) + "</div>"
         return body + "</section>"
 
@@ -172,7 +182,7 @@ class Reference:
         rows = []
         for member in symbol.members:
             mark = f' id="{mark_of(member)}"' if self.claim(page, mark_of(member)) else ""
-            said = self.line(member.comment.text, page) if member.comment and not member.shared else ""
+            said = self.line(member.comment.text, page) if member.comment.text not in ("", symbol.comment.text) else ""
             rows.append(f"<dt{mark}>{f'<code>{member.name}</code>' if said else ''}</dt><dd>{said}</dd>")
         return f'<div class="said"><dl>{"".join(rows)}</dl></div>' if rows else ""
 
@@ -222,7 +232,7 @@ class Reference:
                 body.append(f'<h2 id="{mark}">{"namespace " if space else ""}{space}</h2>')
                 outline.append((2, space, mark))
             for group in self.groups([s for s in header.symbols if s.scope == space]):
-                body.append(self.block(group, page, 3))
+                body.append(self.block(group, page))
                 outline += [(3, name, mark_of(group[0])) for name in dict.fromkeys(s.name for s in group[:1])]
         self.site.write(page, title, "".join(body), list(dict.fromkeys(outline)))
         for symbol, _ in each([header]):

@@ -10,6 +10,8 @@ ENDING = re.compile(r"(impl|funcoptions|options|paramstate)$")
 FORM = re.compile(r"(_outf|_out|_)$")
 ACCESSOR = re.compile(r"\(\) const( noexcept)?$")  # `size_t size() const`
 SPACES = ("linalg", "fft", "special")
+FUNCTION_SPACES = re.compile(r"taeda(::nn::functional)?")
+CLASS_SPACES = ("taeda::nn", "taeda::optim")
 # What C++ says all about, and what speaks for its class.
 OF_CLASS = ("field", "enumerator", "enum", "alias", "constructor", "variable", "class")
 # What means the same in every container.
@@ -34,23 +36,35 @@ def each(headers):
             yield from walk(symbol, None)
 
 
+def main_classes(header):
+    """The classes that a header's first comment is about: the one that is named like the file, and the first."""
+    classes = [symbol for symbol in header.symbols if symbol.kind == "class"] if header.comment else []
+    file = header.file.split("/")[-1].partition(".")[0].replace("_", "")
+    return [symbol for symbol in classes if symbol.name.lower() == file][:1] + classes[:1]
+
+
 class Relations:
+    """Finds what a symbol without a comment of its own has its documentation from."""
+
     def __init__(self, headers):
-        self.operations, self.plain, self.main = {}, {}, {}
+        self.operations, self.methods, self.plain, self.main = {}, {}, {}, {}
         self.outer = {id(symbol): outer for symbol, outer in each(headers)}
         for header in headers:
-            classes = [s for s in header.symbols if s.kind == "class"]
-            if classes and header.comment:
-                self.main[id(classes[0])] = header
+            for symbol in main_classes(header):
+                self.main[id(symbol)] = header
         for symbol, outer in each(headers):
-            if outer is None and symbol.kind in ("function", "class") and symbol.comment:
-                self.operations.setdefault((symbol.scope, symbol.name), symbol)
-                if symbol.kind == "function" and re.fullmatch(r"taeda(::nn::functional)?", symbol.scope):
-                    self.plain.setdefault(plain(symbol.name), symbol)
-                if symbol.scope == "taeda::nn" and symbol.kind == "class":
-                    self.plain.setdefault(plain(symbol.name), symbol)
-                if symbol.scope == "taeda::optim" and symbol.name.endswith("Options") is False:
-                    self.plain.setdefault(plain(symbol.name), symbol)
+            if symbol.comment:
+                self.note(symbol, outer)
+
+    def note(self, symbol, outer):
+        """Notes a documented symbol, which others may belong to."""
+        if outer is not None:
+            if outer.path == "taeda::Tensor":
+                self.methods.setdefault(symbol.name, symbol)
+        elif symbol.kind in ("function", "class"):
+            self.operations.setdefault((symbol.scope, symbol.name), symbol)
+            if FUNCTION_SPACES.fullmatch(symbol.scope) if symbol.kind == "function" else symbol.scope in CLASS_SPACES:
+                self.plain.setdefault(plain(symbol.name), symbol)
 
     def of(self, symbol):
         """The symbol that says what this one is, or None."""
@@ -73,7 +87,7 @@ class Relations:
         space, _, rest = base.partition("_")
         if not found and space in SPACES:
             found = self.operations.get((f"{scope}::{space}", rest))
-        return found
+        return found or (self.methods.get(base) if scope == "taeda" and base != name else None)
 
     def of_free(self, symbol):
         if symbol.kind == "function":
