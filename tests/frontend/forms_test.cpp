@@ -69,8 +69,8 @@ TEST(Forms, Convolution) {
   EXPECT_EQ(error_of([&] {
               at::convolution(x[0], w, {}, {1, 1}, {0, 0}, {1, 1}, false, {0, 0}, 1);
             }),
-            "Expected 4-dimensional input for 4-dimensional weight (1, 1, 2, 2), but got "
-            "3-dimensional input of size (1, 4, 4) instead");
+            "Expected 4-dimensional input for 4-dimensional weight [1, 1, 2, 2], but got "
+            "3-dimensional input of size [1, 4, 4] instead");
 }
 
 TEST(Forms, EmbeddingBag) {

@@ -75,7 +75,7 @@ TEST(ProjectedLstm, Refuses) {
   EXPECT_EQ(error_of([&] {
               layer->forward(ones({5, 1, 3}), std::tuple(zeros({1, 1, 4}), zeros({1, 1, 4})));
             }),
-            "Expected hidden size (1, 1, 2), got (1, 1, 4)");
+            "Expected hidden size [1, 1, 2], got [1, 1, 4]");
   EXPECT_EQ(
       error_of([&] {
         const Tensor states[] = {zeros({1, 1, 2}), zeros({1, 1, 4})};
@@ -83,7 +83,7 @@ TEST(ProjectedLstm, Refuses) {
         weights[4] = zeros({2, 5});
         lstm(ones({5, 1, 3}), TensorList(states, 2), weights, true, 1, 0, false, false, false);
       }),
-      "lstm: Expected weight_ih of size (20, 3), got (16, 3)");
+      "lstm: Expected weight_ih of size [20, 3], got [16, 3]");
 }
 
 }  // namespace

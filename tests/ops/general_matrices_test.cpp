@@ -154,7 +154,7 @@ TEST_F(GeneralMatrices, LdlRefuses) {
             "torch.linalg.ldl_solve: Expected pivots to be integers. Got Float");
   EXPECT_EQ(error_of([&] { linalg::ldl_solve(l, p.narrow(0, 0, 2), right_side()); }),
             "torch.linalg.ldl_solve: Expected LD.shape[:-1] and pivots.shape to be the same, but "
-            "got pivots with shape (2) instead");
+            "got pivots with shape [2] instead");
   EXPECT_EQ(error_of([&] {
               linalg::ldl_solve(l, p, ones({2, 1}, kDouble));
             }),

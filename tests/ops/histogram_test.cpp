@@ -68,8 +68,8 @@ TEST(Histogram, RefusesWithPyTorchsWords) {
             "but got 1");
   EXPECT_EQ(says([&] { histogramdd(points(), 3, {}, ones({3}, kDouble)); }),
             "torch.histogramdd: if weight tensor is provided it should have the same shape as the "
-            "input tensor excluding its innermost dimension, but got input with shape (5, 2) and "
-            "weight with shape (3)");
+            "input tensor excluding its innermost dimension, but got input with shape [5, 2] and "
+            "weight with shape [3]");
   EXPECT_EQ(says([&] { histogramdd(points().div(0.0), 3); }),
             "torch.histogramdd: dimension 0's range [inf, inf] is not finite");
 }

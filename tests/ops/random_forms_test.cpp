@@ -136,8 +136,8 @@ TEST(RandomForms, SlopesAreTheGradient) {
   EXPECT_TRUE(x.grad().equal(noise));
   EXPECT_TRUE(rrelu(sloped(), 0.25, 0.75).equal(leaky_relu(sloped(), 0.5)));
   EXPECT_EQ(error_of([&] { rrelu_with_noise(x, zeros({2})); }),
-            "noise tensor shape must match self tensor shape. Got self.shape = (8) noise.shape = "
-            "(2)");
+            "noise tensor shape must match self tensor shape. Got self.shape = [8] noise.shape = "
+            "[2]");
 }
 
 TEST(RandomForms, DropoutInPlaceIsDropout) {
