@@ -58,12 +58,30 @@ std::string NonFiniteGradient::str() const {
   return name.empty() ? detail::concat("parameter ", index, " of group ", group) : name;
 }
 
+namespace {
+
+double checked_scale(double scale) {
+  TAEDA_CHECK_VALUE(std::isfinite(scale) && scale > 0,
+                    "The scale must be a number above 0, but got ", scale);
+  return scale;
+}
+
+void check_factors(double growth, double backoff, int64_t interval) {
+  TAEDA_CHECK_VALUE(growth > 1, "The growth factor must be > 1.0, but got ", growth);
+  TAEDA_CHECK_VALUE(backoff < 1, "The backoff factor must be < 1.0, but got ", backoff);
+  TAEDA_CHECK_VALUE(backoff > 0, "The backoff factor must be > 0.0, but got ", backoff);
+  TAEDA_CHECK_VALUE(interval > 0, "The growth interval must be positive, but got ", interval);
+}
+
+}  // namespace
+
 GradScaler::GradScaler(Device device, double init_scale, double growth_factor,
                        double backoff_factor, int64_t growth_interval, bool enabled)
     : device_(device), enabled_(enabled), live_(std::make_shared<Live>()) {
   live_->state = {init_scale, growth_factor, backoff_factor, growth_interval, 0};
-  TAEDA_CHECK_VALUE(!enabled || growth_factor > 1, "The growth factor must be > 1.0.");
-  TAEDA_CHECK_VALUE(!enabled || backoff_factor < 1, "The backoff factor must be < 1.0.");
+  if (!enabled) return;
+  check_factors(growth_factor, backoff_factor, growth_interval);
+  checked_scale(init_scale);
 }
 
 /// What the host knows; after replays, what the device does.
@@ -228,6 +246,9 @@ std::optional<NonFiniteGradient> GradScaler::before_step(const void* optimizer,
 void GradScaler::update(std::optional<double> new_scale) {
   if (!enabled_) return;
   check_scaled("update");
+  if (new_scale) checked_scale(*new_scale);
+  check_factors(live_->state.growth_factor, live_->state.backoff_factor,
+                live_->state.growth_interval);  // which a program may have set since
   TAEDA_CHECK(new_scale || !optimizers_.empty(), "No inf checks were recorded prior to update.");
   const auto any = [&](auto&& condition) {
     return std::any_of(optimizers_.begin(), optimizers_.end(),
@@ -294,10 +315,17 @@ void GradScaler::load_state_dict(const OrderedDict<std::string, double>& state) 
     TAEDA_CHECK(found, "the state of a GradScaler lacks \"", name, "\"");
     return *found;
   };
-  live_->state = {number("scale"), number("growth_factor"), number("backoff_factor"),
-                  static_cast<int64_t>(number("growth_interval")),
-                  static_cast<int64_t>(number("_growth_tracker"))};
+  const auto count = [&](const char* name) {
+    const double value = number(name);
+    TAEDA_CHECK_VALUE(value >= 0 && value < 0x1p63, "the state of a GradScaler has ", value,
+                      " as \"", name, "\", which is no count");
+    return static_cast<int64_t>(value);
+  };
+  const State loaded{checked_scale(number("scale")), number("growth_factor"),
+                     number("backoff_factor"), count("growth_interval"), count("_growth_tracker")};
+  check_factors(loaded.growth_factor, loaded.backoff_factor, loaded.growth_interval);
+  live_->state = loaded;
   live_->newer = true;
 }
 
-}  // namespace taeda::amp
+}  // namespace taeda::inline v0_2::amp

@@ -72,6 +72,7 @@ BatchSizeReport find_batch_size(const std::function<void(int64_t)>& step,
   TAEDA_CHECK_VALUE(options.start >= 1 && options.start <= options.max,
                     "find_batch_size: expected 1 <= start <= max, got start ", options.start,
                     " and max ", options.max);
+  TAEDA_CHECK_VALUE(step, "find_batch_size: expected a step to try, but got an empty function");
   Search search(step, options);
   int64_t fits = 0, next = options.start;
   while (search.fits(next)) {
@@ -90,4 +91,4 @@ BatchSizeReport find_batch_size(const std::function<void(int64_t)>& step,
   return search.report(fits);
 }
 
-}  // namespace taeda::data
+}  // namespace taeda::inline v0_2::data

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <sstream>
@@ -20,6 +21,7 @@ namespace {
 constexpr double kLargestExact = 9007199254740992;
 
 std::string content_of(const std::string& path) {
+  TAEDA_CHECK(!std::filesystem::is_directory(path), "cannot read ", path, ": it is a folder");
   std::ifstream file(path, std::ios::binary);
   TAEDA_CHECK(file, "cannot read ", path, ": ", std::strerror(errno));
   std::ostringstream out;
@@ -158,6 +160,9 @@ datasets::TensorDataset<2> tensors_of(const CsvTable& table, const datasets::Csv
 }  // namespace
 
 CsvTable read_csv(const std::string& path, char delimiter, bool header) {
+  TAEDA_CHECK_VALUE(delimiter != '"' && delimiter != '\n' && delimiter != '\r',
+                    "read_csv: quotes and line ends cannot be delimiters, but got character ",
+                    static_cast<int>(delimiter));
   const std::string text = content_of(path);
   Parser parser(path, text, delimiter);
   CsvTable out;
@@ -180,4 +185,4 @@ CSVDataset::CSVDataset(const std::string& path, const CsvOptions& options)
                           feature_names_, classes_)) {}
 
 }  // namespace datasets
-}  // namespace taeda::data
+}  // namespace taeda::inline v0_2::data

@@ -6,6 +6,10 @@
 
 namespace taeda::inline v0_2::data {
 
+namespace {
+constexpr int64_t kMostAhead = int64_t{1} << 20;
+}
+
 LoaderConfig DataLoaderOptions::config() const {
   const LoaderConfig& c = config_;
   TAEDA_CHECK_VALUE(
@@ -16,7 +20,10 @@ LoaderConfig DataLoaderOptions::config() const {
       "num_workers option should be non-negative; use num_workers=0 to disable multithreading.");
   TAEDA_CHECK_VALUE(c.prefetch_factor > 0, "prefetch_factor option should be positive, got ",
                     c.prefetch_factor);
-  TAEDA_CHECK_VALUE(c.timeout >= 0, "timeout option should be non-negative");
+  TAEDA_CHECK_VALUE(int64_t{c.num_workers} * c.prefetch_factor <= kMostAhead,
+                    "num_workers=", c.num_workers, " times prefetch_factor=", c.prefetch_factor,
+                    " batches to be read ahead are more than ", kMostAhead);
+  TAEDA_CHECK_VALUE(c.timeout >= 0, "timeout option should be non-negative, got ", c.timeout);
   TAEDA_CHECK_VALUE(!(c.sampler && c.shuffle.value_or(false)),
                     "sampler option is mutually exclusive with shuffle");
   TAEDA_CHECK_VALUE(!(c.sampler && c.seed),
@@ -35,4 +42,4 @@ FullDataLoaderOptions::FullDataLoaderOptions(const DataLoaderOptions& options)
       enforce_ordering(options.enforce_ordering()),
       drop_last(options.drop_last()) {}
 
-}  // namespace taeda::data
+}  // namespace taeda::inline v0_2::data

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 #include <numeric>
+#include <stdexcept>
 
 #include "taeda/base/error.h"
 #include "taeda/io/keyed_archive.h"
@@ -62,8 +64,7 @@ void ListSampler::load(serialize::InputArchive& archive) {
   IValue list;
   archive.read("indices", list);
   const std::vector<int64_t> indices = list.toIntVector();
-  for (int64_t i : indices)
-    TAEDA_CHECK_VALUE(i >= 0, "load: the sampler's indices hold ", i);
+  for (int64_t i : indices) TAEDA_CHECK_VALUE(i >= 0, "load: the sampler's indices hold ", i);
   position_ = detail::read_count(archive, "index", indices.size());
   indices_.assign(indices.begin(), indices.end());
   started_ = !indices_.empty();
@@ -84,7 +85,17 @@ void RandomSampler::resize(size_t size) {
 }
 
 void ListSampler::reset() {
-  indices_ = epoch();
+  const auto too_many = [&] {
+    return OutOfMemoryError(
+        taeda::detail::concat("a sampler's ", size(), " indices do not fit into memory"));
+  };
+  try {
+    indices_ = epoch();
+  } catch (const std::bad_alloc&) {
+    throw too_many();
+  } catch (const std::length_error&) {
+    throw too_many();
+  }
   position_ = 0;
   started_ = true;
   ended_ = false;
@@ -130,7 +141,7 @@ std::vector<size_t> RandomSampler::epoch() {
     g.fill_randint(drawn.data(), static_cast<int64_t>(num_samples_), 0, source_);
     return {drawn.begin(), drawn.end()};
   }
-  out.reserve(num_samples_ + source_);
+  out.reserve(num_samples_);
   while (out.size() + source_ <= num_samples_) {
     const std::vector<size_t> round = permutation(source_, g);
     out.insert(out.end(), round.begin(), round.end());
@@ -225,7 +236,7 @@ Replica::Replica(size_t replicas, size_t own_rank) : count(replicas), rank(own_r
 }
 
 size_t Replica::share_of(size_t size, bool drop_last) const {
-  return drop_last ? size / count : (size + count - 1) / count;
+  return drop_last ? size / count : size / count + (size % count != 0);
 }
 
 SamplerState Replica::state() const {
@@ -271,6 +282,7 @@ std::vector<size_t> DistributedSampler::epoch() {
 
 BatchSampler::BatchSampler(std::shared_ptr<Sampler> sampler, size_t batch_size, bool drop_last)
     : sampler_(std::move(sampler)), batch_size_(batch_size), drop_last_(drop_last) {
+  TAEDA_CHECK_VALUE(sampler_, "BatchSampler expects a sampler, but got a null pointer");
   TAEDA_CHECK_VALUE(batch_size > 0,
                     "batch_size should be a positive integer value, but got batch_size=0");
 }
@@ -286,4 +298,4 @@ size_t BatchSampler::batches() const {
   return drop_last_ ? n / batch_size_ : (n + batch_size_ - 1) / batch_size_;
 }
 
-}  // namespace taeda::data::samplers
+}  // namespace taeda::inline v0_2::data::samplers

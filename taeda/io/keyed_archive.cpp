@@ -86,6 +86,7 @@ void OutputArchive::write(const std::string& key, const OutputArchive& nested) {
 }
 
 void OutputArchive::save_to(const std::function<size_t(const void*, size_t)>& writer) const {
+  TAEDA_CHECK_VALUE(writer, "save_to: expected a function that writes, but got an empty one");
   std::ostringstream stream;
   save_to(stream);
   const std::string bytes = stream.str();
@@ -109,13 +110,21 @@ void InputArchive::load_from(std::istream& stream, std::optional<Device> device)
 }
 
 void InputArchive::load_from(const char* data, size_t size, std::optional<Device> device) {
-  std::istringstream stream(std::string(data, size));
+  TAEDA_CHECK_VALUE(data || size == 0, "load_from: ", size, " bytes at a null pointer");
+  std::istringstream stream(size == 0 ? std::string() : std::string(data, size));
   load_from(stream, device);
 }
 
 void InputArchive::load_from(const std::function<size_t(uint64_t, void*, size_t)>& read,
                              const std::function<size_t()>& size, std::optional<Device> device) {
-  std::string bytes(size(), '\0');
+  TAEDA_CHECK_VALUE(read && size, "load_from: expected functions that read, but got an empty one");
+  std::string bytes;
+  const size_t wanted = size();
+  try {
+    bytes.resize(wanted);
+  } catch (const std::exception&) {
+    throw OutOfMemoryError(detail::concat("load_from: ", wanted, " bytes do not fit into memory"));
+  }
   const size_t given = read(0, bytes.data(), bytes.size());
   TAEDA_CHECK(given == bytes.size(), "load_from: the reader gave ", given, " of ", bytes.size(),
               " bytes");
@@ -143,8 +152,7 @@ bool InputArchive::try_read(const std::string& key, IValue& value) {
   if (length == archive_.metadata.end()) return false;
   const int64_t count = from_text(key, length->second).toInt();
   std::vector<IValue> list;  // grows as its elements are found: the length is only what a file says
-  for (int64_t i = 0; i < count; ++i)
-    read(key + "." + std::to_string(i), list.emplace_back());
+  for (int64_t i = 0; i < count; ++i) read(key + "." + std::to_string(i), list.emplace_back());
   value = IValue(std::move(list));
   return true;
 }
@@ -177,4 +185,4 @@ std::vector<std::string> InputArchive::keys() const {
   return parts.keys();
 }
 
-}  // namespace taeda::serialize
+}  // namespace taeda::inline v0_2::serialize

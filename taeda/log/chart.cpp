@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "taeda/base/error.h"
 #include "taeda/log/terminal.h"
 #include "taeda/ops/create.h"
 #include "taeda/vision/grid.h"
@@ -47,12 +48,15 @@ struct Plan {
   bool log_y;
 
   explicit Plan(const Chart& chart) : log_y(chart.log_y) {
-    for (const Curve& c : chart.curves)
-      for (size_t i = 0; i < std::min(c.x.size(), c.y.size()); ++i)
+    for (const Curve& c : chart.curves) {
+      TAEDA_CHECK_VALUE(c.x.size() == c.y.size(), "Chart: curve '", c.name, "' has ", c.x.size(),
+                        " numbers as x and ", c.y.size(), " as y");
+      for (size_t i = 0; i < c.x.size(); ++i)
         if (drawable(c.x[i], c.y[i])) {
           x.add(c.x[i]);
           y.add(height_of(c.y[i]));
         }
+    }
     if (x.low > x.high) x = y = {0, 1};
     x_ticks = round_ticks(x.low, x.high);
     y_ticks = round_ticks(y.low, y.high);
@@ -95,7 +99,7 @@ void each_piece(const Chart& chart, const Plan& plan, double w, double h, F&& dr
     const Curve& c = chart.curves[i];
     bool before = false;
     double px = 0, py = 0;
-    for (size_t k = 0; k < std::min(c.x.size(), c.y.size()); ++k) {
+    for (size_t k = 0; k < c.x.size(); ++k) {
       const bool here = plan.drawable(c.x[k], c.y[k]);
       if (here) {
         const double qx = plan.x.part(c.x[k]) * w,
@@ -128,21 +132,28 @@ int64_t rounded(double v) { return static_cast<int64_t>(std::lround(v)); }
 }  // namespace
 
 std::vector<double> round_ticks(double low, double high) {
+  TAEDA_CHECK_VALUE(std::isfinite(low) && std::isfinite(high),
+                    "round_ticks expects two numbers, got ", low, " and ", high);
   if (!(high > low)) {
     const double room = low == 0 ? 1 : std::abs(low) * 0.1;
     return {low - room, low, low + room};
   }
-  const double rough = (high - low) / 5, unit = std::pow(10, std::floor(std::log10(rough)));
+  const double rough = high / 5 - low / 5, unit = std::pow(10, std::floor(std::log10(rough)));
   const double ratio = rough / unit;
   const double step = unit * (ratio < 1.41 ? 1 : ratio < 3.16 ? 2 : ratio < 7.07 ? 5 : 10);
+  const double first = std::floor(low / step), count = std::ceil(high / step - 1e-9) - first;
+  // Steps may be smaller than doubles of this size or of any size can be apart.
+  if (!(count >= 1 && count < 16)) return {low, low / 2 + high / 2, high};
   std::vector<double> out;
-  for (double k = std::floor(low / step); k <= std::ceil(high / step - 1e-9); ++k)
-    out.push_back(k * step);
+  for (double k = 0; k <= count; ++k) out.push_back((first + k) * step);
   return out;
 }
 
 std::string Chart::text(size_t columns, size_t rows) const {
   const Plan plan(*this);
+  constexpr size_t kMost = size_t{1} << 16;
+  TAEDA_CHECK_VALUE(columns <= kMost && rows <= kMost, "Chart::text expects at most ", kMost,
+                    " columns and rows, got ", columns, " and ", rows);
   columns = std::max<size_t>(columns, 20);
   rows = std::max<size_t>(rows, 5);
   size_t margin = 0;
@@ -265,4 +276,4 @@ std::string Chart::svg(int64_t width, int64_t height) const {
   return out + "</svg>\n";
 }
 
-}  // namespace taeda::logging
+}  // namespace taeda::inline v0_2::logging

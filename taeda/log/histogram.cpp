@@ -61,6 +61,7 @@ HistogramBins::HistogramBins(std::vector<double> limits) : limits_(std::move(lim
 }
 
 HistogramData make_histogram(ArrayRef<double> values, const HistogramBins& bins, int64_t max_bins) {
+  TAEDA_CHECK_VALUE(max_bins >= 0, "make_histogram: max_bins must not be negative, got ", max_bins);
   std::vector<double> limits = bins.limits(), counts(limits.size() - 1);
   HistogramData out;
   for (double v : values) {
@@ -85,4 +86,4 @@ HistogramData make_histogram(ArrayRef<double> values, const HistogramBins& bins,
   return out;
 }
 
-}  // namespace taeda::logging
+}  // namespace taeda::inline v0_2::logging

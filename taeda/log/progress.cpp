@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "taeda/base/error.h"
 #include "taeda/log/terminal.h"
 
 namespace taeda::inline v0_2::logging {
@@ -33,7 +34,9 @@ ProgressBar::ProgressBar(std::string label, int64_t total, std::string unit,
       unit_(std::move(unit)),
       total_(std::max<int64_t>(total, 0)),
       options_(std::move(options)),
-      in_place_(options_.in_place < 0 ? is_terminal(options_.stream) : options_.in_place > 0) {
+      in_place_(options_.in_place < 0 ? options_.stream && is_terminal(options_.stream)
+                                      : options_.in_place > 0) {
+  TAEDA_CHECK_VALUE(options_.stream, "ProgressBar '", label_, "': the stream is a null pointer");
   start_ = last_ = now();
 }
 
@@ -99,4 +102,4 @@ void ProgressBar::draw() {
   std::fflush(options_.stream);
 }
 
-}  // namespace taeda::logging
+}  // namespace taeda::inline v0_2::logging

@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -123,6 +124,7 @@ void collect_records(const std::string& path, const std::string& bytes,
 }  // namespace
 
 std::vector<std::string> read_records(const std::string& path, std::string* damage) {
+  TAEDA_CHECK(!std::filesystem::is_directory(path), "cannot read ", path, ": it is a folder");
   std::ifstream file(path, std::ios::binary);
   TAEDA_CHECK(file, "cannot read ", path, ": ", std::strerror(errno));
   std::ostringstream content;
@@ -137,4 +139,4 @@ std::vector<std::string> read_records(const std::string& path, std::string* dama
   return out;
 }
 
-}  // namespace taeda::logging
+}  // namespace taeda::inline v0_2::logging

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <iostream>
 
 #include "taeda/io/atomic_file.h"
@@ -214,6 +215,8 @@ std::string RunManager::table() const {
 }
 
 void RunManager::save(const std::string& name) const {
+  TAEDA_CHECK_VALUE(!std::filesystem::path(name).filename().empty(),
+                    "RunManager::save expects the name of a file, got '", name, "'");
   const std::vector<std::string> names = names_of(results_);
   std::string csv = csv_line(header_of(names)), json = "[";
   for (size_t i = 0; i < results_.size(); ++i) {
@@ -224,4 +227,4 @@ void RunManager::save(const std::string& name) const {
   io::write_file(name + ".json", json + "\n]\n");
 }
 
-}  // namespace taeda::logging
+}  // namespace taeda::inline v0_2::logging

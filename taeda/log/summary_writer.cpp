@@ -181,6 +181,8 @@ void SummaryWriter::add_scalars(const std::string& main_tag,
 void SummaryWriter::add_histogram(const std::string& tag, const Tensor& values, Step global_step,
                                   const HistogramBins& bins, Time walltime, int64_t max_bins) {
   TAEDA_CHECK_VALUE(values.numel() > 0, "The input has no element.");
+  TAEDA_CHECK_TYPE(!values.is_complex(), "add_histogram: complex numbers have no order");
+  TAEDA_CHECK_VALUE(max_bins >= 0, "add_histogram: max_bins must not be negative, got ", max_bins);
   const Tensor numbers =
       values.detach().to(Device(kCPU), kDouble, false, /*copy=*/true).contiguous();
   impl().add(global_step, walltime, [tag, numbers, bins, max_bins] {

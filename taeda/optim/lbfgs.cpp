@@ -44,6 +44,16 @@ void each_tensor(State& s, const F& f) {
   f("prev_flat_grad", s.prev_flat_grad());
 }
 
+std::vector<Tensor> copies_of(const std::vector<Tensor>& params) {
+  std::vector<Tensor> out;
+  for (const Tensor& p : params) out.push_back(p.detach().clone());
+  return out;
+}
+
+void put_back(const std::vector<Tensor>& params, const std::vector<Tensor>& copies) {
+  for (size_t i = 0; i < params.size(); ++i) Tensor(params[i]).copy_(copies[i]);
+}
+
 }  // namespace
 
 void LBFGSOptions::check() const {
@@ -177,14 +187,13 @@ bool LBFGS::advance(const LossClosure& closure, double& loss, Tensor& flat_grad,
     ++evaluations;
     return true;
   }
-  std::vector<Tensor> start;
-  for (const Tensor& p : param_groups()[0].params()) start.push_back(p.detach().clone());
+  const std::vector<Tensor>& params = param_groups()[0].params();
+  const std::vector<Tensor> start = copies_of(params);
   const auto at = [&](double t) {
     move(t, s.d());
     const double value = evaluate(closure).item<double>();
     const Tensor grad = flat_gradient();
-    for (size_t i = 0; i < start.size(); ++i)
-      Tensor(param_groups()[0].params()[i]).copy_(start[i]);
+    put_back(params, start);
     return LinePoint{t, value, grad, product(grad, s.d())};
   };
   const LinePoint here{0, loss, flat_grad, slope};
@@ -200,32 +209,43 @@ bool LBFGS::advance(const LossClosure& closure, double& loss, Tensor& flat_grad,
 Tensor LBFGS::step(LossClosure closure) {
   TAEDA_CHECK(closure, "LBFGS requires a closure function");
   NoGradGuard no_grad;
+  const Tensor first = evaluate(closure);
+  TAEDA_CHECK(first.defined(), "LBFGS: the closure returned no loss");
   const LBFGSOptions& o = options();
   const int64_t most = o.max_eval().value_or(o.max_iter() * 5 / 4);
   LBFGSParamState& s = history();
-  const Tensor first = evaluate(closure);
-  TAEDA_CHECK(first.defined(), "LBFGS: the closure returned no loss");
-  double loss = first.item<double>();
-  int64_t evaluations = 1;
-  s.ParamState::step += 1;
-  Tensor flat_grad = flat_gradient();
-  bool flat = largest(flat_grad) <= o.tolerance_grad();
-  for (int64_t i = 1; i <= o.max_iter() && !flat; ++i) {
-    s.n_iter() += 1;
-    update_direction(s, flat_grad);
-    s.prev_flat_grad(flat_grad.clone());
-    s.prev_loss(loss);
-    s.t(s.n_iter() == 1 ? std::min(1.0, 1.0 / flat_grad.abs().sum().item<double>()) * o.lr()
-                        : o.lr());
-    const double slope = product(flat_grad, s.d());
-    if (slope > -o.tolerance_change()) break;
-    if (advance(closure, loss, flat_grad, slope, i, evaluations))
-      flat = largest(flat_grad) <= o.tolerance_grad();
-    if (evaluations >= most || largest(s.d() * s.t()) <= o.tolerance_change() ||
-        std::abs(loss - s.prev_loss()) < o.tolerance_change())
-      break;
+  const auto minimize = [&](double loss) {
+    int64_t evaluations = 1;
+    s.ParamState::step += 1;
+    Tensor flat_grad = flat_gradient();
+    bool flat = largest(flat_grad) <= o.tolerance_grad();
+    for (int64_t i = 1; i <= o.max_iter() && !flat; ++i) {
+      s.n_iter() += 1;
+      update_direction(s, flat_grad);
+      s.prev_flat_grad(flat_grad.clone());
+      s.prev_loss(loss);
+      s.t(s.n_iter() == 1 ? std::min(1.0, 1.0 / flat_grad.abs().sum().item<double>()) * o.lr()
+                          : o.lr());
+      const double slope = product(flat_grad, s.d());
+      if (slope > -o.tolerance_change()) break;
+      if (advance(closure, loss, flat_grad, slope, i, evaluations))
+        flat = largest(flat_grad) <= o.tolerance_grad();
+      if (evaluations >= most || largest(s.d() * s.t()) <= o.tolerance_change() ||
+          std::abs(loss - s.prev_loss()) < o.tolerance_change())
+        break;
+    }
+    s.func_evals() += evaluations;
+  };
+  const std::vector<Tensor>& params = param_groups()[0].params();
+  const std::vector<Tensor> start = copies_of(params);
+  const LBFGSParamState before = s;
+  try {
+    minimize(first.item<double>());
+  } catch (...) {  // the closure is called half-way, and may throw
+    put_back(params, start);
+    s = before;
+    throw;
   }
-  s.func_evals() += evaluations;
   return first;
 }
 
@@ -244,9 +264,8 @@ OptimizerState LBFGS::state_dict() const {
     if (value.defined()) out.tensors.insert(std::string("state.") + name, value);
   });
   each_history(s, [&](const char* name, const std::deque<Tensor>& list) {
-    each_named(std::string("state.") + name, list, [&](const std::string& key, const Tensor& t) {
-      out.tensors.insert(key, t);
-    });
+    each_named(std::string("state.") + name, list,
+               [&](const std::string& key, const Tensor& t) { out.tensors.insert(key, t); });
   });
   return out;
 }
@@ -293,4 +312,4 @@ void LBFGS::load_state_dict(const OptimizerState& state) {
   history() = std::move(loaded);
 }
 
-}  // namespace taeda::optim
+}  // namespace taeda::inline v0_2::optim

@@ -217,5 +217,33 @@ TEST(LrScheduler, OneCycleEndsAfterItsLastStep) {
                   HasSubstr("Tried to step 5 times. The specified number of total steps is 3")));
 }
 
+TEST(LrScheduler, AStateThatLacksANumberChangesNothing) {
+  const auto o = sgd();
+  const auto a = std::make_shared<StepLR>(*o, 2), b = std::make_shared<StepLR>(*o, 3);
+  ChainedScheduler chain({a, b});
+  auto state = chain.state_dict();
+  const double first = o->param_groups()[0].initial_lr();
+  for (int i = 0; i < 4; ++i) chain.step();
+  const auto before = chain.state_dict();
+  state["initial_lr.0"] = 7;
+  state["0.last_epoch"] = 9;
+  state.erase("1.last_epoch");
+  EXPECT_THROW(chain.load_state_dict(state), Error);
+  EXPECT_EQ(o->param_groups()[0].initial_lr(), first);
+  for (const auto& item : before) EXPECT_EQ(chain.state_dict()[item.key()], item.value());
+}
+
+TEST(LrScheduler, AnEpochWithoutARateDoesNotBegin) {
+  const auto o = sgd();
+  LambdaLR schedule(*o, [](int64_t epoch) { return epoch == 2 ? std::nan("") : 0.5; });
+  schedule.step();
+  const std::vector<double> rates = schedule.get_last_lr();
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THAT([&] { schedule.step(); }, ThrowsMessage<ValueError>(HasSubstr("in epoch 2")));
+    EXPECT_EQ(schedule.last_epoch(), 1);
+    EXPECT_EQ(schedule.get_last_lr(), rates);
+  }
+}
+
 }  // namespace
 }  // namespace taeda::optim

@@ -24,6 +24,13 @@ optim::SGD& sgd() {
   return optimizer;
 }
 optim::ReduceLROnPlateauOptions plateau() { return {}; }
+template <class Change>
+void one_cycle(const Change& change) {
+  static optim::SGD with_momentum(Params{weight()}, optim::SGDOptions(0.1).momentum(0.9));
+  auto options = optim::OneCycleLROptions(0.1).total_steps(9);
+  change(options);
+  optim::OneCycleLR(with_momentum, options);
+}
 
 const std::vector<Row> wrong_optimizers = {
     REFUSED(ValueError, optim::SGD(Params{weight()}, optim::SGDOptions(0.1).lr(-0.1)),
@@ -328,6 +335,50 @@ const std::vector<Row> wrong_optimizers = {
         ValueError,
         optim::SequentialLR(sgd(), Schedulers{std::make_shared<optim::StepLR>(sgd(), 1)}, {1, 2}),
         "Sequential Schedulers expects number of schedulers provided to be one more than the"),
+    REFUSED(ValueError, optim::CosineAnnealingLR(sgd(), 5, kNaN),
+            "Expected a number as eta_min, but got nan"),
+    REFUSED(ValueError, optim::CosineAnnealingWarmRestarts(sgd(), 5, 1, kNaN),
+            "Expected a number as eta_min, but got nan"),
+    REFUSED(ValueError, optim::CosineAnnealingWarmRestarts(sgd(), 0),
+            "Expected positive integer T_0, but got 0"),
+    REFUSED(ValueError, optim::CosineAnnealingWarmRestarts(sgd(), 5, 0),
+            "Expected integer T_mult >= 1, but got 0"),
+    REFUSED(ValueError, optim::LinearLR(sgd(), 0.5, 1, 0),
+            "Expected positive integer total_iters, but got 0"),
+    REFUSED(ValueError, optim::LinearLR(sgd(), 0.5, 1, -3),
+            "Expected positive integer total_iters, but got -3"),
+    REFUSED(ValueError, optim::ConstantLR(sgd(), 0.5, 0),
+            "Expected positive integer total_iters, but got 0"),
+    REFUSED(ValueError, optim::ConstantLR(sgd(), kNaN),
+            "Constant multiplicative factor expected to be between 0 and 1, got nan"),
+    REFUSED(ValueError, optim::PolynomialLR(sgd(), 0),
+            "Expected positive integer total_iters, but got 0"),
+    REFUSED(ValueError, optim::PolynomialLR(sgd(), 5, kNaN),
+            "Expected a number as power, but got nan"),
+    REFUSED(ValueError, one_cycle([](auto& o) { o.base_momentum(kNaN); }),
+            "Expected a number as base_momentum, but got nan"),
+    REFUSED(ValueError, one_cycle([](auto& o) { o.max_momentum(kNaN); }),
+            "Expected a number as max_momentum, but got nan"),
+    REFUSED(ValueError, one_cycle([](auto& o) { o.div_factor(0); }),
+            "Expected div_factor and final_div_factor above 0, but got 0"),
+    REFUSED(ValueError, one_cycle([](auto& o) { o.final_div_factor(kNaN); }),
+            "Expected div_factor and final_div_factor above 0, but got nan"),
+    REFUSED(Error, one_cycle([](auto& o) { o.total_steps(0).epochs(kHuge).steps_per_epoch(9); }),
+            "OneCycleLR: integer overflow"),
+    REFUSED(ValueError, optim::ReduceLROnPlateauScheduler(sgd(), plateau().factor(kNaN)),
+            "Factor should be < 1.0, but got nan"),
+    REFUSED(ValueError, optim::ReduceLROnPlateauScheduler(sgd(), plateau().factor(2)),
+            "Factor should be < 1.0, but got 2"),
+    REFUSED(ValueError, optim::ReduceLROnPlateauScheduler(sgd(), plateau().min_lr({kNaN})),
+            "Expected a number as min_lr, but got nan"),
+    REFUSED(ValueError, optim::ReduceLROnPlateauScheduler(sgd(), plateau().threshold(kNaN)),
+            "Expected a number as threshold, but got nan"),
+    REFUSED(ValueError, optim::ReduceLROnPlateauScheduler(sgd(), plateau().eps(kNaN)),
+            "Expected a number as eps, but got nan"),
+    ACCEPTED(optim::ReduceLROnPlateauScheduler(sgd()).step(kNaN), "PyTorch accepts it: no gain"),
+    REFUSED(Error, optim::StepLR(sgd(), 1).load_state_dict({}), "Key 'last_epoch' is not defined"),
+    REFUSED(ValueError, optim::StepLR(sgd(), 1).load_state_dict({{"last_epoch", kNaN}}),
+            "Expected a number as last_epoch, but got nan"),
     REFUSED(ValueError, optim::ChainedScheduler({}),
             "ChainedScheduler expects at least one scheduler to be chained, but got none"),
     REFUSED(ValueError, optim::ChainedScheduler(Schedulers{nullptr}),

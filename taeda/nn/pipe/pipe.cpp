@@ -169,6 +169,7 @@ Tensor PipeImpl::train_step(const Tensor& input, const Tensor& target, const Los
                             Reduction reduction) {
   check_options(options_);
   const auto& stages = pipeline_->stages();
+  TAEDA_CHECK_VALUE(loss, "Pipe: train_step expected a loss function, but got an empty one");
   TAEDA_CHECK_VALUE(!stages.empty(), "Pipe: train_step needs at least one module");
   TAEDA_CHECK_VALUE(reduction != Reduction::None,
                     "Pipe: train_step expected reduction Mean or Sum");
