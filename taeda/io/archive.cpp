@@ -89,9 +89,9 @@ IValue python_value(const Archive& archive) {
 }
 
 void check_arrays_alone(const Archive& archive, const std::string& path) {
-  TAEDA_CHECK_VALUE(archive.metadata.empty(), "cannot write ", path, ": NumPy's files have no place ",
-                    "for values that are no tensors, such as '", archive.metadata.begin()->first,
-                    "'");
+  TAEDA_CHECK_VALUE(archive.metadata.empty(), "cannot write ", path,
+                    ": NumPy's files have no place for values that are no tensors, such as '",
+                    archive.metadata.begin()->first, "'");
 }
 
 }  // namespace

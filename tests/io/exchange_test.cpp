@@ -74,9 +74,10 @@ TEST(Exchange, TensorsAlone) {
     load(back, folder / name);
     EXPECT_TRUE(back.equal(t)) << name;
   }
-  if (has_zip()) EXPECT_EQ(load_pt(folder / "t.pt").tensors.at(0).first, "tensor");
   std::istringstream stream(content_of(folder / "t.npy"));
   EXPECT_TRUE(load_archive(stream).only().equal(t));
+  if (!has_zip()) return;
+  EXPECT_EQ(load_pt(folder / "t.pt").tensors.at(0).first, "tensor");
 }
 
 TEST(Exchange, SaysWhatAFormatHasNoPlaceFor) {

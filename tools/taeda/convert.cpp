@@ -129,7 +129,7 @@ void add_convert(CLI::App& app, Action& action) {
                             {"taeda convert resnet18.pt resnet18.safetensors",
                              "taeda convert checkpoint.pt weights.npz --section model",
                              "taeda convert weights.safetensors half.safetensors --dtype float16",
-                             "taeda convert vgg.pth vgg.safetensors --map features.0.0=features.0"});
+                             "taeda convert vgg.pth vgg.npz --map features.0.0=features.0"});
   auto o = std::make_shared<ConvertOptions>();
   c->add_option("from", o->from, ".safetensors, .index.json, .npy, .npz or .pt")->required();
   c->add_option("to", o->to,
