@@ -1,6 +1,7 @@
 #include "taeda/io/archive.h"
 
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <istream>
 #include <iterator>
@@ -8,7 +9,12 @@
 #include <string_view>
 
 #include "taeda/base/error.h"
+#include "taeda/io/atomic_file.h"
+#include "taeda/io/npy.h"
+#include "taeda/io/pickle_writer.h"
 #include "taeda/io/pt_reader.h"
+#include "taeda/io/pt_source.h"
+#include "taeda/io/sharded.h"
 
 namespace taeda::inline v0_2::io {
 
@@ -66,8 +72,48 @@ double Archive::parse_number(const std::string& name, const std::string& text) {
   return value;
 }
 
+namespace {
+
+/// As Python's torch.load gives it: a tensor that was saved alone, or a dictionary.
+IValue python_value(const Archive& archive) {
+  const auto& tensors = archive.tensors;
+  if (tensors.size() == 1 && tensors[0].key() == "tensor" && archive.metadata.empty())
+    return tensors[0].value();
+  IValue::Entries entries;
+  for (const auto& [name, tensor] : tensors) entries.emplace_back(name, tensor);
+  for (const auto& [name, text] : archive.metadata) {
+    TAEDA_CHECK_VALUE(!tensors.contains(name), "'", name, "' names a tensor and a text");
+    entries.emplace_back(name, text);
+  }
+  return IValue::dict(std::move(entries));
+}
+
+void check_arrays_alone(const Archive& archive, const std::string& path) {
+  TAEDA_CHECK_VALUE(archive.metadata.empty(), "cannot write ", path,
+                    ": NumPy's files have no place for values that are no tensors, such as '",
+                    archive.metadata.begin()->first, "'");
+}
+
+}  // namespace
+
 void save_archive(const Archive& archive, const std::string& path) {
-  save_safetensors(archive.tensors.pairs(), path, archive.metadata);
+  const std::string ending = std::filesystem::path(path).extension().string();
+  if (ending == ".pt" || ending == ".pth") {
+    const std::vector<char> bytes = pickle_save(python_value(archive));
+    write_file(path, {bytes.data(), bytes.size()});
+  } else if (ending == ".npz") {
+    check_arrays_alone(archive, path);
+    save_npz(archive.tensors.pairs(), path);
+  } else if (ending == ".npy") {
+    check_arrays_alone(archive, path);
+    TAEDA_CHECK_VALUE(archive.tensors.size() == 1, "an .npy file holds one tensor, not ",
+                      archive.tensors.size(), ": write an .npz file");
+    save_npy(archive.tensors[0].value(), path);
+  } else if (path.ends_with(".index.json")) {
+    save_sharded(archive, path);
+  } else {
+    save_safetensors(archive.tensors.pairs(), path, archive.metadata);
+  }
 }
 
 void save_archive(const Archive& archive, std::ostream& out) {
@@ -78,25 +124,37 @@ void save_archive(const Archive& archive, std::ostream& out) {
 
 namespace {
 
-constexpr std::string_view kZipBegins = "PK\x03\x04";
+constexpr std::string_view kZipBegins = "PK\x03\x04", kNpyBegins = "\x93NUMPY";
+constexpr size_t kBeginBytes = 16;
 
-/// Whether the file is there and begins as a zip archive.
-bool is_zip(const std::string& path) {
+/// The first bytes of a file; none if it cannot be read, which its reader will say.
+std::string first_bytes(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  char begin[4] = {};
-  return file.read(begin, sizeof begin) && std::string_view(begin, sizeof begin) == kZipBegins;
+  std::string out(kBeginBytes, '\0');
+  file.read(out.data(), static_cast<std::streamsize>(out.size()));
+  out.resize(static_cast<size_t>(file.gcount()));
+  return out;
+}
+
+/// As the length of a safetensors file's header, eight bytes of text would be beyond all memory.
+bool is_json(std::string_view begin) {
+  return begin.size() >= 8 && begin[0] == '{' && begin[7] != '\0';
+}
+
+Archive archive_of(const NamedTensors& tensors) {
+  Archive out;
+  for (const auto& [name, tensor] : tensors) out.add(name, tensor);
+  return out;
 }
 
 Archive archive_of(PtFile file) {
-  Archive out;
-  for (const auto& [name, tensor] : file.tensors) out.add(name, tensor);
+  Archive out = archive_of(file.tensors);
   out.metadata = std::move(file.values);
   return out;
 }
 
 Archive archive_of(const SafeTensors& file) {
-  Archive out;
-  for (const auto& [name, tensor] : file.all()) out.add(name, tensor);
+  Archive out = archive_of(file.all());
   out.metadata = file.metadata();
   return out;
 }
@@ -104,14 +162,22 @@ Archive archive_of(const SafeTensors& file) {
 }  // namespace
 
 Archive load_archive(const std::string& path, bool mmap) {
-  if (is_zip(path)) return archive_of(load_pt(path));
+  const std::string begin = first_bytes(path);
+  if (begin.starts_with(kNpyBegins)) return archive_of(NamedTensors{{"tensor", load_npy(path)}});
+  if (begin.starts_with(kZipBegins))
+    return is_npz(path) ? archive_of(load_npz(path)) : archive_of(load_pt(path));
+  if (is_legacy_pt(begin)) return archive_of(load_pt(path));
+  if (is_json(begin)) return load_sharded(path, mmap);
   return archive_of(SafeTensors::open(path, mmap));
 }
 
 Archive load_archive(std::istream& in) {
   std::string bytes{std::istreambuf_iterator<char>(in), {}};
   TAEDA_CHECK(!in.bad(), "cannot read from the stream");
-  if (bytes.starts_with(kZipBegins)) return archive_of(parse_pt(std::move(bytes), "the stream"));
+  if (bytes.starts_with(kNpyBegins))
+    return archive_of(NamedTensors{{"tensor", parse_npy(bytes, "the stream")}});
+  if (bytes.starts_with(kZipBegins) || is_legacy_pt(bytes))
+    return archive_of(parse_pt(std::move(bytes), "the stream"));
   return archive_of(SafeTensors::parse(std::move(bytes), "the stream"));
 }
 

@@ -28,14 +28,19 @@ struct Archive {
   static double parse_number(const std::string& name, const std::string& text);
 };
 
-/// A safetensors file, replaced as a whole; throws Error with the path if it cannot be written.
+/// The ending chooses the format: .pt and .pth are read by Python's torch.load, also with
+/// `weights_only=True` (texts are texts there); .npz and .npy by NumPy; .index.json is an index
+/// of shards (io/sharded.h); whatever else is a safetensors file. Throws ValueError for what a
+/// format has no place for. A file is replaced as a whole; throws Error with the path if it cannot
+/// be written.
 void save_archive(const Archive& archive, const std::string& path);
 void save_archive(const Archive& archive, std::ostream& out);
-/// Reads what save_archive wrote, and the files of torch.save and of libtorch's torch::save, which
-/// are told by their first bytes (io/pt_reader.h says what of them is understood). `mmap` as in
+/// Reads what save_archive wrote, and the files of torch.save (from before 1.6, too) and of
+/// libtorch's torch::save. Formats are told by their content, whatever a file is called
+/// (io/pt_reader.h says what of PyTorch's is understood). `mmap` as in
 /// SafeTensors::open: without it tensors are copies, compared with their checksums.
 Archive load_archive(const std::string& path, bool mmap = false);
-/// Reads to the end of the stream.
+/// Reads to the end of the stream, which has no shards and is no .npz archive.
 Archive load_archive(std::istream& in);
 
 }  // namespace taeda::io

@@ -126,6 +126,7 @@ constexpr NpyType kTypes[] = {
     {"f2", kHalf}, {"f4", kFloat}, {"f8", kDouble}, {"i1", kChar},         {"i2", kShort},
     {"i4", kInt},  {"i8", kLong},  {"u1", kByte},   {"c8", kComplexFloat}, {"c16", kComplexDouble},
     {"b1", kBool},
+    {"V2", kBFloat16},  // what NumPy writes for ml_dtypes.bfloat16
 };
 
 std::optional<ScalarType> dtype_of(std::string_view descr) {
@@ -259,6 +260,13 @@ NamedTensors load_npz(const std::string& path) {
                      parse_npy(zip.read(name), name + " in " + path));
   }
   return out;
+}
+
+bool is_npz(const std::string& path) {
+  const ZipReader zip(path);
+  return !zip.entries().empty() &&
+         std::ranges::all_of(zip.entries(),
+                             [](const auto& entry) { return entry.name.ends_with(".npy"); });
 }
 
 void save_npz(const NamedTensors& tensors, const std::string& path, bool compressed) {

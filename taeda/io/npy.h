@@ -30,14 +30,17 @@ Tensor parse_npy(std::string_view bytes, const std::string& name = "the data");
 /// (text, objects, unsigned integers beyond uint8). Other byte and element orders are brought into
 /// Taeda's.
 Tensor load_npy(const std::string& path);
-/// Writes a tensor (any device, any strides) atomically. Throws TypeError for bfloat16, which NumPy
-/// has not.
+/// Writes a tensor (any device, any strides) atomically. bfloat16 is written as NumPy writes arrays
+/// of the package ml_dtypes: two bytes without a meaning of their own ("<V2"), which are read as
+/// bfloat16 again.
 void save_npy(const Tensor& tensor, const std::string& path);
 std::string serialize_npy(const Tensor& tensor);
 
 /// The arrays of an archive, in its order, without ".npy" in their names. Throws as load_npy, and
 /// NotImplementedError in a build without libzip.
 NamedTensors load_npz(const std::string& path);
+/// Whether a zip archive holds nothing but arrays. Throws as ZipReader.
+bool is_npz(const std::string& path);
 /// Writes an archive atomically (numpy.savez, or savez_compressed). Throws ValueError for a name
 /// that occurs twice and for no tensors.
 void save_npz(const NamedTensors& tensors, const std::string& path, bool compressed = false);

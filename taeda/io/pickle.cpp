@@ -55,6 +55,7 @@ class PickleMachine {
       if (!constant(op) && !container(op) && !memory(op) && !object(op)) refuse(op);
     }
     TAEDA_CHECK(stack_.size() == 1 && stack_[0], "the pickle does not end with one value");
+    pickle_.used_ = at_;
     return stack_[0];
   }
 
@@ -146,6 +147,8 @@ class PickleMachine {
       case 0x8a: push_integer(long_integer(number(1))); return true;         // LONG1
       case 'G': push(Kind::Float).real = big_endian_double(); return true;   // BINFLOAT
       case 'X': push(Kind::Text).text = take(number(4)); return true;        // BINUNICODE
+      case 'U': push(Kind::Text).text = take(number(1)); return true;        // Python 2's
+      case 'T': push(Kind::Text).text = take(number(4)); return true;        // texts
       case 0x8c: push(Kind::Text).text = take(number(1)); return true;       // SHORT_
       case 0x8d: push(Kind::Text).text = take(number(8)); return true;       // BINUNICODE8
       default: return false;
@@ -257,7 +260,10 @@ class PickleMachine {
       case 'Q': {  // BINPERSID
         const PickleValue* id = pop();
         TAEDA_CHECK(id->kind == Kind::Tuple, "the pickle has a storage without a description");
-        push(Kind::Storage).arguments = id;
+        PickleValue& storage = push(Kind::Storage);
+        storage.arguments = id;
+        budget_.charge(kPointerBytes, "a storage of the pickle");
+        pickle_.storages_.push_back(&storage);
         return true;
       }
       case 'R': {  // REDUCE
@@ -293,7 +299,8 @@ class PickleMachine {
     const std::string full = taeda::detail::concat(module, ".", name);
     TAEDA_CHECK(is_known(full), "it names ", full,
                 ", which is not among what state dicts need: "
-                "tensors, numbers, texts, lists and dictionaries");
+                "tensors, numbers, texts, lists and dictionaries. If it is a whole module, save "
+                "its state instead, in Python: torch.save(model.state_dict(), path)");
     if (!pickle_.names_.contains(full)) budget_.charge(kLongestName, "a name in the pickle");
     push(Kind::Name).text = *pickle_.names_.insert(full).first;
   }
@@ -339,11 +346,15 @@ class PickleMachine {
   std::unordered_map<uint64_t, PickleValue*> memo_;
 };
 
-Pickle::Pickle(std::string bytes, Budget& budget) : bytes_(std::move(bytes)) {
+Pickle::Pickle(View bytes, Budget& budget) : bytes_(bytes.bytes) {
   root_ = PickleMachine(*this, budget).run();
 }
 
-Pickle::Pickle(std::string bytes) : bytes_(std::move(bytes)) {
+Pickle::Pickle(std::string bytes, Budget& budget) : owned_(std::move(bytes)), bytes_(owned_) {
+  root_ = PickleMachine(*this, budget).run();
+}
+
+Pickle::Pickle(std::string bytes) : owned_(std::move(bytes)), bytes_(owned_) {
   Budget budget(bytes_.size());
   root_ = PickleMachine(*this, budget).run();
 }

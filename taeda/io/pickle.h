@@ -37,16 +37,28 @@ class Pickle {
   /// Throws Error with the reason alone.
   Pickle(std::string bytes, Budget& budget);
   explicit Pickle(std::string bytes);
+  /// Of memory that outlives it, which may go on behind its end.
+  struct View {
+    std::string_view bytes;
+  };
+  Pickle(View bytes, Budget& budget);
   Pickle(const Pickle&) = delete;
   Pickle& operator=(const Pickle&) = delete;
 
   const PickleValue& root() const { return *root_; }
+  /// The storages that it names, some perhaps more than once.
+  const std::vector<const PickleValue*>& storages() const { return storages_; }
+  /// Up to its end.
+  size_t bytes_used() const { return used_; }
 
  private:
   friend class PickleMachine;
-  std::string bytes_;
+  std::string owned_;
+  std::string_view bytes_;
+  size_t used_ = 0;
   std::set<std::string, std::less<>> names_;
   std::deque<PickleValue> values_;
+  std::vector<const PickleValue*> storages_;
   const PickleValue* root_ = nullptr;
 };
 

@@ -2,14 +2,13 @@
 
 #include <charconv>
 #include <cstring>
-#include <fstream>
 #include <map>
 #include <set>
 
 #include "taeda/base/error.h"
 #include "taeda/io/pickle.h"
 #include "taeda/io/pickle_writer.h"
-#include "taeda/io/zip_archive.h"
+#include "taeda/io/pt_source.h"
 
 namespace taeda::inline v0_2::io {
 
@@ -17,35 +16,9 @@ namespace {
 
 using Kind = PickleValue::Kind;
 
-constexpr uint64_t kMostPickleBytes = 1 << 28;
 constexpr int kDeepest = 100;
 /// What a value takes beside its name and its text: a node of a map, or a tensor.
 constexpr uint64_t kValueBytes = 512;
-
-struct StorageType {
-  const char* name;
-  ScalarType dtype;
-};
-constexpr StorageType kStorageTypes[] = {
-    {"torch.FloatStorage", kFloat},
-    {"torch.DoubleStorage", kDouble},
-    {"torch.HalfStorage", kHalf},
-    {"torch.BFloat16Storage", kBFloat16},
-    {"torch.LongStorage", kLong},
-    {"torch.IntStorage", kInt},
-    {"torch.ShortStorage", kShort},
-    {"torch.CharStorage", kChar},
-    {"torch.ByteStorage", kByte},
-    {"torch.BoolStorage", kBool},
-    {"torch.ComplexFloatStorage", kComplexFloat},
-    {"torch.ComplexDoubleStorage", kComplexDouble},
-};
-
-ScalarType storage_dtype(std::string_view storage) {
-  for (const StorageType& type : kStorageTypes)
-    if (storage == type.name) return type.dtype;
-  throw Error(taeda::detail::concat("it has a ", storage, ", whose dtype Taeda does not have"));
-}
 
 std::string number_text(double value) {
   char text[32];
@@ -54,34 +27,15 @@ std::string number_text(double value) {
 
 class PtParser {
  public:
-  explicit PtParser(const std::string& path) : zip_(path) { open(); }
-  PtParser(std::string bytes, std::string name) : zip_(std::move(bytes), std::move(name)) {
-    open();
-  }
+  explicit PtParser(PtSource& source) : source_(source) {}
 
   PtFile parse() {
-    const Pickle pickle(zip_.read(folder_ + "data.pkl"), zip_.budget());
-    add("", pickle.root(), 0);
+    add("", source_.root(), 0);
     return std::move(out_);
   }
-  IValue parse_value() {
-    const Pickle pickle(zip_.read(folder_ + "data.pkl"), zip_.budget());
-    return value_of(pickle.root(), 0);
-  }
+  IValue parse_value() { return value_of(source_.root(), 0); }
 
  private:
-  void open() {
-    for (const ZipReader::Entry& entry : zip_.entries())
-      if (entry.name == "data.pkl" || entry.name.ends_with("/data.pkl"))
-        folder_ = entry.name.substr(0, entry.name.size() - std::strlen("data.pkl"));
-    const ZipReader::Entry* data = zip_.find(folder_ + "data.pkl");
-    TAEDA_CHECK(data, "it has no data.pkl");
-    TAEDA_CHECK(data->size <= kMostPickleBytes, "its pickle has ", data->size, " bytes");
-    const std::string order = folder_ + "byteorder";
-    TAEDA_CHECK(!zip_.find(order) || zip_.read(order, 16) == "little",
-                "its numbers are not little-endian");
-  }
-
   /// Keys are texts or integers.
   static std::string key_text(const PickleValue& key) {
     TAEDA_CHECK(key.kind == Kind::Text || key.kind == Kind::Int,
@@ -91,17 +45,17 @@ class PtParser {
   /// Containers may hold each other more than once, so paths may be far more than values, and
   /// longer than the file.
   std::string join(const std::string& path, const std::string& key) {
-    zip_.budget().charge(path.size() + key.size() + 1, "the names of its values");
+    source_.budget().charge(path.size() + key.size() + 1, "the names of its values");
     return path.empty() ? key : path + "." + key;
   }
   void add_value(const std::string& path, std::string_view text) {
-    zip_.budget().charge(text.size(), "its texts");
+    source_.budget().charge(text.size(), "its texts");
     out_.values[path] = text;
   }
 
   void add(const std::string& path, const PickleValue& v, int depth) {
     TAEDA_CHECK(depth <= kDeepest, "its containers are nested more than ", kDeepest, " deep");
-    zip_.budget().charge(kValueBytes, "all its values");
+    source_.budget().charge(kValueBytes, "all its values");
     switch (v.kind) {
       case Kind::Dict:
         for (const auto& [key, value] : v.entries)
@@ -133,13 +87,13 @@ class PtParser {
   }
   IValue value_of(const PickleValue& v, int depth) {
     TAEDA_CHECK(depth <= kDeepest, "its containers are nested more than ", kDeepest, " deep");
-    zip_.budget().charge(kValueBytes, "all its values");
+    source_.budget().charge(kValueBytes, "all its values");
     switch (v.kind) {
       case Kind::None: return {};
       case Kind::Bool: return v.integer != 0;
       case Kind::Int: return v.integer;
       case Kind::Float: return v.real;
-      case Kind::Text: zip_.budget().charge(v.text.size(), "its texts"); return v.text;
+      case Kind::Text: source_.budget().charge(v.text.size(), "its texts"); return v.text;
       case Kind::Call: {
         Tensor t = tensor_of(v);
         const auto& a = v.arguments->items;
@@ -210,10 +164,11 @@ class PtParser {
                 "a tensor reaches beyond its storage");
   }
 
-  /// ('storage', torch.FloatStorage, key, device, elements)
+  /// ('storage', torch.FloatStorage, key, device, elements), and in old files what it is a view of
   Tensor storage_of(const PickleValue& v) {
     const auto& id = v.arguments->items;
-    TAEDA_CHECK(id.size() == 5 && id[1]->kind == Kind::Name && id[2]->kind == Kind::Text &&
+    TAEDA_CHECK((id.size() == 5 || (id.size() == 6 && id[5]->kind == Kind::None)) &&
+                    id[1]->kind == Kind::Name && id[2]->kind == Kind::Text &&
                     id[4]->kind == Kind::Int && id[4]->integer >= 0,
                 "a storage has another description");
     const ScalarType dtype = storage_dtype(id[1]->text);
@@ -223,15 +178,7 @@ class PtParser {
       TAEDA_CHECK(found->second.dtype() == dtype, "storage ", key, " has two dtypes");
       return found->second;
     }
-    const std::string name = folder_ + "data/" + key;
-    const ZipReader::Entry* entry = zip_.find(name);
-    TAEDA_CHECK(entry, "the bytes of storage ", key, " are missing");
-    const auto bytes = static_cast<uint64_t>(element_size(dtype));
-    TAEDA_CHECK(
-        entry->size % bytes == 0 && entry->size / bytes == static_cast<uint64_t>(id[4]->integer),
-        "storage ", key, " should have ", id[4]->integer, " elements of ", bytes,
-        " bytes, but has ", entry->size, " bytes");
-    const std::string content = zip_.read(name);
+    const std::string content = source_.storage(key, dtype, id[4]->integer);
     Tensor out = make_tensor({id[4]->integer}, dtype, kCPU);
     auto* data = static_cast<char*>(out.data_ptr());
     if (!content.empty()) std::memcpy(data, content.data(), content.size());
@@ -241,17 +188,10 @@ class PtParser {
     return out;
   }
 
-  ZipReader zip_;
-  std::string folder_;
+  PtSource& source_;
   std::map<std::string, Tensor> storages_;
   PtFile out_;
 };
-
-/// Files of PyTorch before 1.6 are pickles one behind the other.
-bool is_old_format(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return file.get() == 0x80 && file.get() == 0x02;
-}
 
 }  // namespace
 
@@ -292,14 +232,11 @@ auto named_errors(const std::string& name, const Parse& parse) {
 }  // namespace
 
 PtFile load_pt(const std::string& path) {
-  TAEDA_CHECK(!is_old_format(path), unreadable(path),
-              "it was written by PyTorch before 1.6 or without its zip format; save it again with "
-              "torch.save");
-  return named_errors(path, [&] { return PtParser(path).parse(); });
+  return named_errors(path, [&] { return PtParser(*open_pt(path)).parse(); });
 }
 
 PtFile parse_pt(std::string bytes, const std::string& name) {
-  return named_errors(name, [&] { return PtParser(std::move(bytes), name).parse(); });
+  return named_errors(name, [&] { return PtParser(*open_pt(std::move(bytes), name)).parse(); });
 }
 
 }  // namespace taeda::io
@@ -309,7 +246,8 @@ namespace taeda::inline v0_2 {
 IValue pickle_load(const std::vector<char>& bytes) {
   const std::string name = "pickle_load: the value";
   return io::named_errors(name, [&] {
-    return io::PtParser(std::string(bytes.begin(), bytes.end()), name).parse_value();
+    const auto source = io::open_pt(std::string(bytes.begin(), bytes.end()), name);
+    return io::PtParser(*source).parse_value();
   });
 }
 

@@ -1,6 +1,7 @@
-// PyTorch's checkpoints: what torch.save writes since PyTorch 1.6, and libtorch's torch::save: a
-// zip archive of a pickle and of the tensors' bytes. Only what state dicts need is understood, so
-// that a file from anybody can be opened: nothing in it is run, and what it claims is checked.
+// PyTorch's checkpoints: what torch.save and libtorch's torch::save write, a pickle and the
+// tensors' bytes (io/pt_source.h has the containers, before and since PyTorch 1.6). Only what state
+// dicts need is understood, so that a file from anybody can be opened: nothing in it is run, and
+// what it claims is checked.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
-// save() and load() for tensors, lists and maps of them, modules and optimizers. The file is a
-// safetensors file: a module's holds its state dict and opens in Python as it is.
+// save() and load() for tensors, lists and maps of them, modules and optimizers. A path's ending
+// chooses the format, safetensors or another (io/archive.h): a module's file holds its state dict
+// and opens in Python as it is.
 //
 // Modules and optimizers are recognised by their state_dict(); this header needs none of theirs.
 #pragma once

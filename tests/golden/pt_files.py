@@ -46,6 +46,16 @@ def main():
     torch.save(torch.tensor([1.0, 2.0]), out / "tensor.pt")
     torch.save({"x": torch.ones(1), "stranger": Stranger()}, out / "stranger.pt")
     torch.save(torch.ones(1), out / "old_format.pt", _use_new_zipfile_serialization=False)
+    other_files(out)
+
+
+def other_files(out):
+    """What was written before 1.6, and whole modules, which are refused."""
+    weight = torch.arange(6.0).reshape(2, 3)
+    torch.save({"weight": weight, "row": weight[1], "half": torch.ones(2, dtype=torch.float16), "epoch": 3},
+               out / "legacy.pt", _use_new_zipfile_serialization=False)
+    torch.save(torch.nn.Linear(1, 1), out / "whole_module.pt")
+    torch.save(torch.nn.Linear(1, 1), out / "whole_module_legacy.pt", _use_new_zipfile_serialization=False)
 
 
 if __name__ == "__main__":

@@ -100,7 +100,7 @@ TEST_F(Files, Convert) {
   EXPECT_TRUE(io::SafeTensors::open(half).contains("w"));
   expect_bad_input("convert " + a + " " + half + " --section q", "no tensors below 'q'");
   expect_bad_input("convert " + a + " " + half + " --dtype int8", "--dtype must be float16");
-  expect_bad_input("convert " + a + " " + (folder / "b.pt"), "give it the ending .safetensors");
+  expect_bad_input("convert " + a + " " + (folder / "b.bin"), "give it the ending .safetensors");
   expect_bad_input("convert " + a + " " + (folder / "b.npy"), "holds one tensor");
   expect_bad_input("convert " + a + " " + (folder / "no/b.safetensors"), "cannot write");
   io::save_npy(arange(4), folder / "x.npy");
@@ -114,6 +114,23 @@ TEST_F(Files, Convert) {
   const auto arrays = io::load_npz(npz);
   EXPECT_EQ(arrays.size(), 9u);
   EXPECT_EQ(arrays[0].first, "conv.weight");
+}
+
+TEST_F(Files, ConvertRenames) {
+  const std::string a = folder / "a.safetensors", b = folder / "b.safetensors";
+  io::save_safetensors({{"m.w", ones({2})}, {"m.ww", ones({1})}, {"o", ones({1})}}, a);
+  output_of("convert --map m.w=n.v --map o=p " + a + " " + b);
+  EXPECT_THAT(io::SafeTensors::open(b).keys(), testing::ElementsAre("n.v", "m.ww", "p"));
+  output_of("convert --map m= --map =net " + a + " " + b);
+  EXPECT_THAT(io::SafeTensors::open(b).keys(), testing::ElementsAre("w", "ww", "net.o"));
+  expect_bad_input("convert --map q=r " + a + " " + b, "'q=r' fits no tensor's name");
+  expect_bad_input("convert --map m.w=o " + a + " " + b, "two tensors the name 'o'");
+  expect_bad_input("convert --map m " + a + " " + b, "must be old=new");
+  expect_bad_input("convert --map o= " + a + " " + b, "leaves 'o' no name");
+  const std::string index = folder / "s.safetensors.index.json";
+  output_of("convert --shard-megabytes 0.000004 " + a + " " + index);
+  EXPECT_THAT(output_of("convert " + index + " " + b), HasSubstr("3 tensors"));
+  expect_bad_input("convert --shard-megabytes 0 " + a + " " + index, "positive");
 }
 
 TEST_F(Files, Plot) {

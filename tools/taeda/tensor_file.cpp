@@ -7,6 +7,8 @@
 
 #include "taeda/io/npy.h"
 #include "taeda/io/pt_reader.h"
+#include "taeda/io/pt_source.h"
+#include "taeda/io/sharded.h"
 #include "tools/taeda/command.h"
 
 namespace taeda::tool {
@@ -29,9 +31,11 @@ std::string format_of(const std::string& path) {
   const std::string start = first_bytes(path);
   const std::filesystem::path name = std::filesystem::path(path).filename();
   if (start.starts_with("\x93NUMPY")) return ".npy";
-  if (start.starts_with("PK")) return name.extension() == ".npz" ? ".npz" : ".pt";
+  if (start.starts_with("PK")) return io::is_npz(path) ? ".npz" : ".pt";
   if (start.starts_with("\x89PNG") || start.starts_with("\xff\xd8\xff")) return "image";
   if (name.string().find("tfevents") != std::string::npos) return "events";
+  if (io::is_legacy_pt(start)) return ".pt";
+  if (name.string().ends_with(".index.json")) return "shards";
   if (start.size() > 8 && start[8] == '{') return "safetensors";
   const std::string ending = name.extension().string();
   if (ending == ".npy" || ending == ".npz" || ending == ".pt") return ending;
@@ -52,6 +56,10 @@ TensorFile read_tensors(const std::string& path) {
     if (format == ".pt") {
       io::PtFile file = io::load_pt(path);
       return {format, std::move(file.tensors), std::move(file.values)};
+    }
+    if (format == "shards") {
+      io::Archive archive = io::load_sharded(path);
+      return {format, archive.tensors.pairs(), std::move(archive.metadata)};
     }
     throw UsageError(path + " is no file of tensors that is known: .safetensors, .npy, .npz, .pt");
   });

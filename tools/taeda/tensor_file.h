@@ -8,7 +8,7 @@
 namespace taeda::tool {
 
 struct TensorFile {
-  std::string format;  ///< "safetensors", ".npy", ".npz", ".pt"
+  std::string format;  ///< "safetensors", "shards" (an index of them), ".npy", ".npz", ".pt"
   io::NamedTensors tensors;
   io::Metadata values;  ///< what else is in there
 };
