@@ -55,8 +55,8 @@ Managed* lend(const Tensor& t) {
 
 /// Sizes and strides as a tensor can have them.
 Layout layout_of(const DLTensor& t) {
-  TAEDA_CHECK(t.ndim >= 0 && (t.ndim == 0 || t.shape), "from_dlpack: expected a shape of ndim = ",
-              t.ndim, " sizes");
+  TAEDA_CHECK(t.ndim >= 0 && (t.ndim == 0 || t.shape),
+              "from_dlpack: expected a shape of ndim = ", t.ndim, " sizes");
   const auto n = static_cast<size_t>(t.ndim);
   const IntArrayRef sizes(t.shape, n);
   for (const int64_t size : sizes)
@@ -128,14 +128,12 @@ Device from_dlpack_device(const DLDevice& device) {
   switch (device.device_type) {
     case kDLCPU:
     case kDLCUDAHost:
-    case kDLROCMHost:
-      return {kCPU};
+    case kDLROCMHost: return {kCPU};
     case kDLCUDA:
     case kDLCUDAManaged:
       TAEDA_CHECK(device.device_id >= 0, "from_dlpack: there is no CUDA device ", device.device_id);
       return {kCUDA, device.device_id};
-    default:
-      throw Error(detail::concat("Unsupported device_type: ", int{device.device_type}));
+    default: throw Error(detail::concat("Unsupported device_type: ", int{device.device_type}));
   }
 }
 

@@ -9,10 +9,10 @@
 
 namespace taeda::inline v0_2 {
 
-/// Lends a tensor's memory. The structure keeps the memory until its `deleter` is called, once, from
-/// any thread; it knows nothing of gradients. The first element is at `data`, `byte_offset` is 0.
-/// Throws Error for devices that DLPack has no name for: only the CPU and CUDA have one.
-/// Work that is queued on CUDA's current stream may still write when the call returns.
+/// Lends a tensor's memory. The structure keeps the memory until its `deleter` is called, once,
+/// from any thread; it knows nothing of gradients. The first element is at `data`, `byte_offset` is
+/// 0. Throws Error for devices that DLPack has no name for: only the CPU and CUDA have one. Work
+/// that is queued on CUDA's current stream may still write when the call returns.
 DLManagedTensor* to_dlpack(const Tensor& tensor);
 /// The same as the structure of DLPack 1; `read_only` asks the borrower not to write.
 DLManagedTensorVersioned* to_dlpack_versioned(const Tensor& tensor, bool read_only = false);
@@ -23,7 +23,8 @@ DLManagedTensorVersioned* to_dlpack_versioned(const Tensor& tensor, bool read_on
 Tensor from_dlpack(DLManagedTensor* lent);
 /// The same with `deleter` called instead of the structure's own; it gets the data's address.
 Tensor from_dlpack(DLManagedTensor* lent, std::function<void(void*)> deleter);
-/// Tensors can always be written to: of what is lent read-only this is a copy, and the loan is over.
+/// Tensors can always be written to: of what is lent read-only this is a copy, and the loan is
+/// over.
 Tensor from_dlpack(DLManagedTensorVersioned* lent);
 
 /// The names of dtypes and devices, and back. They throw Error for what has none.

@@ -1,6 +1,7 @@
 // DLPack's structures as its specification lays them out (dmlc.github.io/dlpack, version 1.1; the
-// unversioned structure is that of 0.8). They are C's, in the global namespace, and stand behind the
-// specification's own guard, so that a program may include its dlpack.h before or after this one.
+// unversioned structure is that of 0.8). They are C's, in the global namespace, and stand behind
+// the specification's own guard, so that a program may include its dlpack.h before or after this
+// one.
 #pragma once
 
 #include <stddef.h>

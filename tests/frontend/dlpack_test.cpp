@@ -22,7 +22,9 @@ TEST(DLConvertor, AnOwnDeleterTakesThePlaceOfTheStructures) {
   const at::Tensor t = torch::ones({3});
   DLManagedTensor* const lent = at::toDLPack(t);
   bool called = false;
-  { const auto back = at::fromDLPack(lent, [&](void* p) { called = p == t.data_ptr(); }); }
+  {
+    const auto back = at::fromDLPack(lent, [&](void* p) { called = p == t.data_ptr(); });
+  }
   EXPECT_TRUE(called);
   lent->deleter(lent);
 }

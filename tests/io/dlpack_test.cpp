@@ -1,5 +1,7 @@
-// DLPack: what another library sees of a tensor, what a tensor sees of another library's memory, and
-// when each side lets go.
+// DLPack: what another library sees of a tensor, what a tensor sees of another library's memory,
+// and when each side lets go.
+#include "taeda/io/dlpack.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +11,6 @@
 #include <vector>
 
 #include "taeda/autograd/engine.h"
-#include "taeda/io/dlpack.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"
@@ -55,8 +56,13 @@ struct Producer {
       : shape(std::move(sizes)), strides(std::move(steps)) {
     for (size_t i = 0; i < 12; ++i) numbers[i] = static_cast<float>(i);
     DLTensor& t = managed.dl_tensor;
-    t = {numbers, {kDLCPU, 0}, static_cast<int32_t>(shape.size()), {kDLFloat, 32, 1},
-         shape.data(), strides.empty() ? nullptr : strides.data(), 0};
+    t = {numbers,
+         {kDLCPU, 0},
+         static_cast<int32_t>(shape.size()),
+         {kDLFloat, 32, 1},
+         shape.data(),
+         strides.empty() ? nullptr : strides.data(),
+         0};
     managed.manager_ctx = &returned;
     managed.deleter = [](Managed* self) { ++*static_cast<int*>(self->manager_ctx); };
   }

@@ -20,13 +20,9 @@ inline Tensor fromDLPack(const DLManagedTensor* src) {
 inline Tensor fromDLPack(DLManagedTensor* src, std::function<void(void*)> deleter) {
   return taeda::from_dlpack(src, std::move(deleter));
 }
-inline Tensor fromDLPackVersioned(DLManagedTensorVersioned* src) {
-  return taeda::from_dlpack(src);
-}
+inline Tensor fromDLPackVersioned(DLManagedTensorVersioned* src) { return taeda::from_dlpack(src); }
 inline DLDataType getDLDataType(const Tensor& t) { return taeda::to_dlpack_dtype(t.dtype()); }
-inline ScalarType toScalarType(const DLDataType& dtype) {
-  return taeda::from_dlpack_dtype(dtype);
-}
+inline ScalarType toScalarType(const DLDataType& dtype) { return taeda::from_dlpack_dtype(dtype); }
 /// The name of the tensor's kind of device, with the number `device_id`.
 inline DLDevice getDLContext(const Tensor& tensor, const int64_t& device_id) {
   DLDevice out = taeda::to_dlpack_device(tensor.device());
