@@ -40,6 +40,7 @@
 #include <taeda/generated/compat/out_forms.h>
 #include <taeda/ops/out_forms.h>
 #include <taeda_compat/dispatch.h>
+#include <taeda_compat/dlpack.h>
 #include <taeda_compat/enums.h>
 #include <taeda_compat/functions.h>
 #include <taeda_compat/layers.h>
