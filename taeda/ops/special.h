@@ -12,13 +12,13 @@ namespace taeda::inline v0_2 {
 /// [dtypes: floating complex integral]
 Tensor positive(const Tensor& self);
 /// Inverse hyperbolic cosine; NaN below 1.
-/// [in-place, also: arccosh]
+/// [in-place, also: arccosh, dtypes: floating complex integral bool]
 Tensor acosh(const Tensor& self);
 /// Inverse hyperbolic sine.
-/// [in-place, also: arcsinh]
+/// [in-place, also: arcsinh, dtypes: floating complex integral bool]
 Tensor asinh(const Tensor& self);
 /// Inverse hyperbolic tangent; NaN outside [-1, 1].
-/// [in-place, also: arctanh]
+/// [in-place, also: arctanh, dtypes: floating complex integral bool]
 Tensor atanh(const Tensor& self);
 /// log |Gamma(x)|.
 /// [in-place]
@@ -70,8 +70,9 @@ Tensor fmin(const Tensor& self, const Tensor& other);
 /// 0 below 0, 1 above it, `values` at 0; not differentiable. Throws Error for two dtypes.
 /// [in-place]
 Tensor heaviside(const Tensor& self, const Tensor& values);
-/// log(e^self + e^other) and log2(2^self + 2^other) without overflow. Floating dtypes only.
-/// [dtypes: floating]
+/// log(e^self + e^other) and log2(2^self + 2^other) without overflow. Floating dtypes, logaddexp
+/// complex ones, too.
+/// [dtypes: floating complex]
 Tensor logaddexp(const Tensor& self, const Tensor& other);
 Tensor logaddexp2(const Tensor& self, const Tensor& other);
 /// self log(other), and 0 where self is 0 and other is a number.

@@ -1,6 +1,6 @@
 // Mathematics of one tensor, element by element. Integers and bool compute in the default floating
 // dtype where the result is not an integer.
-// [operations, method, out, dtypes: floating integral bool]
+// [operations, method, out]
 #pragma once
 
 #include "taeda/tensor/tensor.h"
@@ -8,16 +8,16 @@
 namespace taeda::inline v0_2 {
 
 /// |x|; for complex numbers the magnitude, a real tensor.
-/// [in-place: own, also: absolute, not dtypes]
+/// [in-place: own, also: absolute]
 Tensor abs(const Tensor& self);
 /// -x. Throws Error for bool.
 /// [in-place: Neg, also: negative, dtypes: floating complex integral]
 Tensor neg(const Tensor& self);
 /// -1, 0 or 1; NaN for NaN. Its gradient is zero.
-/// [in-place: Sign]
+/// [in-place: Sign, dtypes: floating integral bool]
 Tensor sign(const Tensor& self);
 /// e^x.
-/// [in-place: own, autocast: float32 accelerators, not dtypes]
+/// [in-place: own, autocast: float32 accelerators]
 Tensor exp(const Tensor& self);
 /// 2^x.
 /// [in-place: Exp2]
@@ -44,10 +44,10 @@ Tensor sqrt(const Tensor& self);
 /// [in-place: own, autocast: float32 accelerators]
 Tensor rsqrt(const Tensor& self);
 /// x * x.
-/// [in-place: Square, not dtypes]
+/// [in-place: Square]
 Tensor square(const Tensor& self);
 /// 1 / x.
-/// [in-place: own, autocast: float32 accelerators, not dtypes]
+/// [in-place: own, autocast: float32 accelerators]
 Tensor reciprocal(const Tensor& self);
 /// Sine of x radians.
 /// [in-place: Sin]
@@ -77,10 +77,10 @@ Tensor cosh(const Tensor& self);
 /// [in-place: own]
 Tensor tanh(const Tensor& self);
 /// 2 / sqrt(pi) times the integral of e^(-t^2) from 0 to x.
-/// [in-place: Erf]
+/// [in-place: Erf, dtypes: floating integral bool]
 Tensor erf(const Tensor& self);
 /// 1 - erf(x), exact for large x.
-/// [in-place: Erfc]
+/// [in-place: Erfc, dtypes: floating integral bool]
 Tensor erfc(const Tensor& self);
 /// Rounds down. Gradients of the rounding functions are zero.
 /// [in-place: Floor, dtypes: floating integral]
@@ -104,21 +104,19 @@ Tensor frac(const Tensor& self);
 /// [in-place: own]
 Tensor sigmoid(const Tensor& self);
 /// The complex conjugate; a real tensor is its own.
-/// [not dtypes]
 Tensor conj(const Tensor& self);
 /// The angle of each complex number in radians, in (-pi, pi]; its gradient at 0 is 0. Of a real
 /// number: pi below zero, else 0, NaN for NaN, with a gradient of zero.
-/// [not dtypes]
 Tensor angle(const Tensor& self);
 /// min(max(x, low), high), where a bound may be missing; NaN stays NaN. The gradient passes where x
 /// lies within the bounds, and goes to a tensor bound where it does not. Throws Error if both are
 /// missing.
-/// [in-place: own, also: clip]
+/// [in-place: own, also: clip, dtypes: floating integral bool]
 Tensor clamp(const Tensor& self, const OptionalScalar& min, const OptionalScalar& max = {});
-/// [in-place: own, also: clip]
+/// [in-place: own, also: clip, dtypes: floating integral bool]
 Tensor clamp(const Tensor& self, const std::optional<Tensor>& min,
              const std::optional<Tensor>& max = {});
-/// [in-place: own, not also]
+/// [in-place: own, not also, dtypes: floating integral bool]
 Tensor clamp_min(const Tensor& self, const Scalar& min);
 Tensor clamp_max(const Tensor& self, const Scalar& max);
 Tensor clamp_min(const Tensor& self, const Tensor& min);
@@ -131,7 +129,7 @@ Tensor nan_to_num(const Tensor& self, std::optional<double> nan = {},
 
 /// grad * (1 - result^2) and grad * result (1 - result): gradients of tanh and sigmoid from their
 /// results.
-/// [not method, not out, not dtypes]
+/// [not method, not out]
 Tensor tanh_backward(const Tensor& grad, const Tensor& result);
 Tensor sigmoid_backward(const Tensor& grad, const Tensor& result);
 
