@@ -57,7 +57,11 @@ Tensor positive(const Tensor& self) {
 Tensor acosh(const Tensor& self) {
   return differentiable_in_input(
       "AcoshBackward0", Acosh{}, self,
-      [](const Tensor& g, const Tensor& x) { return g.mul(x.square().sub(1).rsqrt()); });
+      [](const Tensor& g, const Tensor& x) {
+        // The root of the product has another branch.
+        if (x.is_complex()) return g.mul(x.add(1).rsqrt()).mul(x.sub(1).rsqrt());
+        return g.mul(x.square().sub(1).rsqrt());
+      });
 }
 
 Tensor asinh(const Tensor& self) {
