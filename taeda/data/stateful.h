@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "taeda/base/error.h"
 #include "taeda/data/loader.h"
 
 namespace taeda::inline v0_2::data::samplers {
@@ -31,7 +32,7 @@ class StreamSampler : public SequentialSampler {
   using SequentialSampler::SequentialSampler;
 };
 
-}  // namespace taeda::data::samplers
+}  // namespace taeda::inline v0_2::data::samplers
 
 namespace taeda::inline v0_2::data::datasets {
 
@@ -61,7 +62,7 @@ MapDataset<D, T> map(D dataset, T transform) {
   return MapDataset<D, T>(std::move(dataset), std::move(transform));
 }
 
-}  // namespace taeda::data::datasets
+}  // namespace taeda::inline v0_2::data::datasets
 
 namespace taeda::inline v0_2::data::transforms {
 
@@ -69,14 +70,16 @@ namespace taeda::inline v0_2::data::transforms {
 template <class Target = Tensor>
 class TensorLambda : public TensorTransform<Target> {
  public:
-  explicit TensorLambda(std::function<Tensor(Tensor)> fn) : fn_(std::move(fn)) {}
+  explicit TensorLambda(std::function<Tensor(Tensor)> fn) : fn_(std::move(fn)) {
+    TAEDA_CHECK_VALUE(fn_, "transforms::TensorLambda expects a function, but got an empty one");
+  }
   Tensor operator()(Tensor input) override { return fn_(std::move(input)); }
 
  private:
   std::function<Tensor(Tensor)> fn_;
 };
 
-}  // namespace taeda::data::transforms
+}  // namespace taeda::inline v0_2::data::transforms
 
 namespace taeda::inline v0_2::data {
 
@@ -91,4 +94,4 @@ using StatefulDataLoader = DataLoader<detail::batch_t<D, detail::AsIs>>;
 template <class D, class Batch, class Request>
 using DataLoaderBase = DataLoader<Batch>;
 
-}  // namespace taeda::data
+}  // namespace taeda::inline v0_2::data

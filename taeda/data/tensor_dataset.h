@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "taeda/base/error.h"
 #include "taeda/data/dataset.h"
 #include "taeda/data/gather.h"
 
@@ -43,6 +44,8 @@ class TensorDataset : public Dataset<TensorDataset<N>, typename detail::TensorEx
       : tensors_{stack_examples(examples)} {}
 
   ExampleType get(size_t index) override {
+    TAEDA_CHECK_INDEX(static_cast<int64_t>(index) >= 0, "index ", index,
+                      " is out of range for a dataset of ", *size(), " examples");
     return make([&](const Tensor& t) { return t.select(0, static_cast<int64_t>(index)); });
   }
   std::optional<size_t> size() const override { return static_cast<size_t>(tensors_[0].size(0)); }
@@ -67,4 +70,4 @@ TensorDataset(const std::vector<Tensor>&)->TensorDataset<1>;
 template <class... T>
 TensorDataset(const T&...) -> TensorDataset<sizeof...(T)>;
 
-}  // namespace taeda::data::datasets
+}  // namespace taeda::inline v0_2::data::datasets

@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "taeda/base/error.h"
 #include "taeda/data/collate.h"
 #include "taeda/data/dataset.h"
 
@@ -53,7 +54,9 @@ class Stack : public Collation<typename Collate<E>::Batch, E> {
 template <class Input, class Output = Input>
 class Lambda : public Transform<Input, Output> {
  public:
-  explicit Lambda(std::function<Output(Input)> fn) : fn_(std::move(fn)) {}
+  explicit Lambda(std::function<Output(Input)> fn) : fn_(std::move(fn)) {
+    TAEDA_CHECK_VALUE(fn_, "transforms::Lambda expects a function, but got an empty one");
+  }
   Output apply(Input input) override { return fn_(std::move(input)); }
 
  private:
@@ -64,7 +67,9 @@ class Lambda : public Transform<Input, Output> {
 template <class Input, class Output = Input>
 class BatchLambda : public BatchTransform<Input, Output> {
  public:
-  explicit BatchLambda(std::function<Output(Input)> fn) : fn_(std::move(fn)) {}
+  explicit BatchLambda(std::function<Output(Input)> fn) : fn_(std::move(fn)) {
+    TAEDA_CHECK_VALUE(fn_, "transforms::BatchLambda expects a function, but got an empty one");
+  }
   Output apply_batch(Input input) override { return fn_(std::move(input)); }
 
  private:
@@ -105,7 +110,7 @@ class Normalize : public TensorTransform<Target> {
   Tensor mean_, stddev_;
 };
 
-}  // namespace taeda::data::transforms
+}  // namespace taeda::inline v0_2::data::transforms
 
 namespace taeda::inline v0_2::data::datasets {
 
@@ -216,4 +221,4 @@ class MapDataset
   Transform transform_;
 };
 
-}  // namespace taeda::data::datasets
+}  // namespace taeda::inline v0_2::data::datasets

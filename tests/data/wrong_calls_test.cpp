@@ -169,6 +169,10 @@ const std::vector<Row> rows_2 = {
     REFUSED(
         Error, TensorDataset<1>(std::vector<Tensor>{Tensor()}),
         "Expected a tensor, but got an undefined Tensor (default-constructed, or a gradient tha"),
+    REFUSED(IndexError, rows().get(size_t(-1)),
+            "index 18446744073709551615 is out of range for a dataset of 4 examples"),
+    REFUSED(ValueError, transforms::Lambda<Example<>>(std::function<Example<>(Example<>)>()),
+            "transforms::Lambda expects a function, but got an empty one"),
     REFUSED(IndexError, rows().get(4),
             "select(): index 4 out of range for tensor of size [4, 2] at dimension 0"),
     REFUSED(IndexError, rows().get_batch(std::vector<size_t>{0, 9}),

@@ -61,6 +61,8 @@ const std::vector<Row> rows_1 = {
     ACCEPTED(DataParallel(Linear(2, 2), {s0, s0}), "PyTorch accepts it"),
     REFUSED(Error, DataParallel(on(s0), {s0, s1}, DeviceId("sim:99")),
             "invalid device ordinal: sim:99 was asked for"),
+    REFUSED(ValueError, DataParallel<LinearImpl>(std::shared_ptr<LinearImpl>()),
+            "DataParallel expects a module, but got a null pointer"),
     REFUSED(Error, DataParallel(Linear(nullptr)), "Accessing empty ModuleHolder"),
     REFUSED(
         Error, DataParallel(Linear(2, 2), {s0, s1})->forward(ones({4, 2})),

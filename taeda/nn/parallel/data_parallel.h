@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "taeda/base/error.h"
 #include "taeda/nn/parallel/parallel_apply.h"
 #include "taeda/nn/parallel/replicate.h"
 #include "taeda/nn/parallel/scatter_gather.h"
@@ -72,6 +73,15 @@ class DataParallelBase : public Module {
   std::unique_ptr<Replicas> replicas_;  // with several devices
 };
 
+namespace detail {
+/// Throws ValueError where there is none.
+template <class M>
+const std::shared_ptr<M>& given(const std::shared_ptr<M>& module) {
+  TAEDA_CHECK_VALUE(module, "DataParallel expects a module, but got a null pointer");
+  return module;
+}
+}  // namespace detail
+
 /// Runs a module on several devices at once: each call splits the tensors among the arguments along
 /// `dim`, gives every device its chunks and a replica of the module, and puts the results together
 /// on `output_device` (by default the first device). Arguments and results are tensors or
@@ -86,7 +96,8 @@ class DataParallelImpl : public DataParallelBase {
  public:
   explicit DataParallelImpl(std::shared_ptr<M> module, const DeviceIds& device_ids = {},
                             const std::optional<DeviceId>& output_device = {}, int64_t dim = 0)
-      : DataParallelBase(module, device_ids.resolve_for(*module), output_device, dim),
+      : DataParallelBase(module, device_ids.resolve_for(*detail::given(module)), output_device,
+                         dim),
         module_(std::move(module)) {}
 
   /// The module that was given.
@@ -174,8 +185,8 @@ auto data_parallel(const ModuleType& module, const Input& input, const DeviceIds
   return gather(parallel_apply(replicate(original, devices), inputs, devices), target, dim);
 }
 
-}  // namespace taeda::nn::parallel
+}  // namespace taeda::inline v0_2::nn::parallel
 
 namespace taeda::inline v0_2::nn {
 using parallel::DataParallel;
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn
