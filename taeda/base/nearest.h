@@ -7,8 +7,9 @@
 
 namespace taeda::inline v0_2 {
 
-/// How many characters must be added, taken away or replaced to make `b` of `a` (Levenshtein,
-/// 1966).
+/// How many characters must be added, taken away or replaced, or neighbours swapped, to make `b` of
+/// `a`, each character once at most (Damerau, "A technique for computer detection and correction of
+/// spelling errors", 1964).
 size_t edit_distance(std::string_view a, std::string_view b);
 
 /// The candidate that is closest to `word`, the first of several; empty, if a third of the
