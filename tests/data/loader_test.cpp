@@ -330,7 +330,7 @@ TEST(DataLoaderOptions, RefusesWhatMakesNoSense) {
   EXPECT_THAT(error({.num_workers = -1}), HasSubstr("num_workers option should be non-negative"));
   EXPECT_THAT(error({.prefetch_factor = 0}),
               HasSubstr("prefetch_factor option should be positive"));
-  EXPECT_EQ(error({.timeout = -1}), "timeout option should be non-negative");
+  EXPECT_EQ(error({.timeout = -1}), "timeout option should be non-negative, got -1");
   const auto sampler = std::make_shared<samplers::SequentialSampler>(3);
   EXPECT_EQ(error({.shuffle = true, .sampler = sampler}),
             "sampler option is mutually exclusive with shuffle");
