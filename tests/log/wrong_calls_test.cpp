@@ -54,7 +54,7 @@ const std::vector<Row> rows_1 = {
     REFUSED(ValueError, SummaryWriter({.log_dir = runs(), .flush_secs = 0}),
             "flush_secs must be positive, got 0"),
     REFUSED(Error, SummaryWriter({.log_dir = runs(), .filename_suffix = "/../x"}),
-            "/events.out.tfevents.1795437479.vm.2642.0/../x: No such file or directory"),
+            "/../x: No such file or directory"),
     ACCEPTED(SummaryWriter({.log_dir = runs(), .purge_step = -5}), "PyTorch accepts it"),
     REFUSED(ValueError, moved().add_scalar("a", 1.0), "SummaryWriter: this one was moved from"),
     REFUSED(ValueError, moved().add_histogram("a", ones({2})),
