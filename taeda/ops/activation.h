@@ -38,6 +38,7 @@ Tensor& selu_(const Tensor& self);
 Tensor gelu(const Tensor& self, std::string_view approximate = "none");
 Tensor& gelu_(const Tensor& self, std::string_view approximate = "none");
 /// x sigmoid(x).
+/// [dtypes: floating complex]
 Tensor silu(const Tensor& self);
 Tensor& silu_(const Tensor& self);
 /// x tanh(softplus(x)).
@@ -59,7 +60,7 @@ Tensor& hardsigmoid_(const Tensor& self);
 Tensor hardswish(const Tensor& self);
 Tensor& hardswish_(const Tensor& self);
 /// x - tanh(x).
-/// [dtypes: floating integral]
+/// [dtypes: floating complex integral]
 Tensor tanhshrink(const Tensor& self);
 /// x moved by lambd towards 0, and 0 within lambd of it. Throws Error for a negative lambd.
 Tensor softshrink(const Tensor& self, RealArg lambd = 0.5);
@@ -72,7 +73,7 @@ Tensor& threshold_(const Tensor& self, RealArg threshold, RealArg value);
 /// log(sigmoid(x)).
 Tensor log_sigmoid(const Tensor& self);
 /// a * sigmoid(b) of the halves a, b of dimension `dim`. Throws Error if its size is odd.
-/// [dtypes: floating integral bool]
+/// [not dtypes]
 Tensor glu(const Tensor& self, int64_t dim = -1);
 
 // Gradients that are operations: `grad` times the derivative at `self`.

@@ -54,10 +54,10 @@ Tensor remainder(const Scalar& self, const Tensor& other);
 Tensor fmod(const Tensor& self, const Tensor& other);
 Tensor fmod(const Tensor& self, const Scalar& other);
 /// self to the power of `exponent`. Throws Error for an integer tensor and a negative whole number.
-/// [in-place: own, autocast: float32 accelerators, dtypes: floating integral bool]
+/// [in-place: own, autocast: float32 accelerators]
 Tensor pow(const Tensor& self, const Tensor& exponent);
 Tensor pow(const Tensor& self, const Scalar& exponent);
-/// [not in-place, autocast: float32 accelerators, dtypes: floating integral bool]
+/// [not in-place, autocast: float32 accelerators]
 Tensor pow(const Scalar& self, const Tensor& exponent);
 /// The larger (smaller) of each pair, NaN if one is NaN; of equal ones each gets half the gradient.
 /// [dtypes: floating integral bool]

@@ -79,7 +79,6 @@ Tensor where(const Tensor& condition, const Scalar& self, const Scalar& other);
 bool equal(const Tensor& self, const Tensor& other);
 /// |self - other| <= atol + rtol |other| for each element. Throws Error for different dtypes, and
 /// ValueError for a negative tolerance.
-/// [dtypes: floating integral]
 Tensor isclose(const Tensor& self, const Tensor& other, double rtol = 1e-5, double atol = 1e-8,
                bool equal_nan = false);
 bool allclose(const Tensor& self, const Tensor& other, double rtol = 1e-5, double atol = 1e-8,

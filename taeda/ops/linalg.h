@@ -153,7 +153,7 @@ Tensor cond(const Tensor& A, std::string_view p);
 Tensor matrix_power(const Tensor& A, int64_t n);
 /// The sum of A^i / i!, by scaling, squaring and a rational approximation: N. Higham, "The scaling
 /// and squaring method for the matrix exponential revisited" (2005).
-/// [method]
+/// [method, dtypes: floating complex]
 Tensor matrix_exp(const Tensor& A);
 /// The product of all matrices in the order that takes the fewest multiplications. The first and
 /// the last may be vectors.

@@ -99,7 +99,7 @@ inline Tensor count_nonzero(const Tensor& self, std::same_as<OptionalDim> auto d
 }
 
 /// log(sum(exp(x))), computed without overflow.
-/// [autocast: float32 accelerators, dtypes: floating integral bool]
+/// [autocast: float32 accelerators]
 Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim = false);
 
 }  // namespace taeda

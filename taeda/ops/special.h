@@ -34,10 +34,10 @@ Tensor polygamma(int64_t n, const Tensor& self);
 /// [in-place, not dtypes]
 Tensor erfinv(const Tensor& self);
 /// log(x / (1 - x)), of x clamped to [eps, 1 - eps] if there is an eps.
-/// [in-place]
+/// [in-place, dtypes: floating complex integral bool]
 Tensor logit(const Tensor& self, std::optional<double> eps = {});
 /// sin(pi x) / (pi x), and 1 at 0.
-/// [in-place]
+/// [in-place, dtypes: floating complex integral bool]
 Tensor sinc(const Tensor& self);
 /// -1, 0 or 1; of complex numbers x / |x|, and 0 at 0.
 /// [in-place, not dtypes]
@@ -70,25 +70,26 @@ Tensor fmin(const Tensor& self, const Tensor& other);
 /// 0 below 0, 1 above it, `values` at 0; not differentiable. Throws Error for two dtypes.
 /// [in-place]
 Tensor heaviside(const Tensor& self, const Tensor& values);
-/// log(e^self + e^other) and log2(2^self + 2^other) without overflow. Floating dtypes, logaddexp
-/// complex ones, too.
+/// log(e^self + e^other) without overflow. Floating and complex dtypes.
 /// [dtypes: floating complex]
 Tensor logaddexp(const Tensor& self, const Tensor& other);
+/// log2(2^self + 2^other) without overflow. Floating dtypes only.
+/// [dtypes: floating]
 Tensor logaddexp2(const Tensor& self, const Tensor& other);
 /// self log(other), and 0 where self is 0 and other is a number.
-/// [in-place]
+/// [in-place, dtypes: floating complex integral bool]
 Tensor xlogy(const Tensor& self, const Tensor& other);
 Tensor xlogy(const Tensor& self, const Scalar& other);
-/// [not in-place]
+/// [not in-place, dtypes: floating complex integral bool]
 Tensor xlogy(const Scalar& self, const Tensor& other);
 /// pow in double, or complex double.
-/// [in-place: own]
+/// [in-place: own, dtypes: floating complex integral bool]
 Tensor float_power(const Tensor& self, const Tensor& exponent);
 Tensor float_power(const Tensor& self, const Scalar& exponent);
-/// [not in-place]
+/// [not in-place, dtypes: floating complex integral bool]
 Tensor float_power(const Scalar& self, const Tensor& exponent);
 /// self * 2^other.
-/// [in-place]
+/// [in-place, dtypes: floating complex integral bool]
 Tensor ldexp(const Tensor& self, const Tensor& other);
 
 /// Greatest common divisor and least common multiple of integers, not negative; 0 and 0 give 0.

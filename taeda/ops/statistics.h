@@ -41,7 +41,7 @@ Tensor nanquantile(const Tensor& self, const Tensor& q, OptionalDim dim = {}, bo
 /// [dtypes: floating]
 Tensor histc(const Tensor& self, int64_t bins = 100, const Scalar& min = 0, const Scalar& max = 0);
 /// log of the cumulative sum of exponentials, without overflow: log2(n) steps over the dimension.
-/// [dtypes: floating]
+/// [dtypes: floating complex]
 Tensor logcumsumexp(const Tensor& self, int64_t dim);
 /// The sum of a matrix's diagonal.
 Tensor trace(const Tensor& self);

