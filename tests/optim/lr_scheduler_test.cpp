@@ -185,7 +185,7 @@ TEST(LrScheduler, RejectsBadNumbers) {
   EXPECT_THAT([&] { OneCycleLR(*o, OneCycleLROptions(std::vector<double>(3)).total_steps(5)); },
               says("expected 2 values for max_lr, got 3"));
   EXPECT_THAT([&] { ReduceLROnPlateau(*o, ReduceLROnPlateauOptions().factor(1)); },
-              says("Factor should be < 1.0."));
+              says("Factor should be < 1.0, but got 1"));
   EXPECT_THAT(
       [&] {
         ReduceLROnPlateau(*o, ReduceLROnPlateauOptions().min_lr({1, 2, 3}));

@@ -160,7 +160,7 @@ const std::vector<Row> rows_2 = {
                     Reduction::None),
             "Pipe: train_step expected reduction Mean or Sum"),
     REFUSED(Error, WithDevice(AnyModule(), s0),
-            "Submodule '_module' is empty: register a module, not nullptr"),
+            "Cannot call ptr() on an empty AnyModule"),
     ACCEPTED(WithDevice(AnyModule(Linear(2, 2)), Device("sim:99")),
              "the device is used by the Pipe that it becomes part of"),
     REFUSED(
