@@ -46,8 +46,8 @@ taeda_package(runtime libtaeda${abi} libs "Deep learning in C++: the shared libr
 taeda_package(development libtaeda-dev libdevel "Deep learning in C++: headers and CMake packages"
               "${library}, g++ (>= 4:12)")
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS "libtaeda${abi}-cuda, libtaeda${abi}-mpi")
-# Loaded when first asked for: linear algebra.
-set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS "libtaeda${abi}-distributed, libopenblas0 | liblapack3")
+# Loaded when first asked for: linear algebra, the letters of charts.
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS "libtaeda${abi}-distributed, libopenblas0 | liblapack3, libcairo2, fonts-dejavu-core")
 if(TARGET taeda_gloo OR TARGET taeda_grpc)
   taeda_package(distributed libtaeda${abi}-distributed libs "Deep learning in C++: process groups and RPC" "${library}")
 endif()

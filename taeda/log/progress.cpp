@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "taeda/base/error.h"
-#include "taeda/log/terminal.h"
 
 namespace taeda::inline v0_2::logging {
 
@@ -14,7 +13,11 @@ namespace {
 /// Block characters that fill a cell in eighths.
 constexpr const char* kEighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
 
-std::string bar(double fraction, size_t columns) {
+std::string bar(double fraction, size_t columns, bool unicode) {
+  if (!unicode) {
+    const auto full = static_cast<size_t>(std::floor(fraction * static_cast<double>(columns)));
+    return std::string(full, '#') + std::string(columns - full, ' ');
+  }
   const auto eighths = static_cast<size_t>(std::floor(fraction * static_cast<double>(columns) * 8));
   std::string out;
   for (size_t i = 0; i < eighths / 8; ++i) out += "█";
@@ -85,7 +88,7 @@ std::string ProgressBar::line(size_t columns) const {
   const size_t used = display_width(head) + display_width(tail) + 4;
   const size_t cells = columns > used + 5 ? std::min<size_t>(columns - used, 40) : 0;
   const std::string whole =
-      cells ? head + "|" + bar(fraction, cells) + "| " + tail : head + " " + tail;
+      cells ? head + "|" + bar(fraction, cells, options_.unicode) + "| " + tail : head + " " + tail;
   return std::string(clip(whole, columns - 1));
 }
 

@@ -6,6 +6,8 @@
 #include <functional>
 #include <string>
 
+#include "taeda/log/terminal.h"
+
 namespace taeda::inline v0_2::logging {
 
 struct ProgressOptions {
@@ -14,6 +16,8 @@ struct ProgressOptions {
   int in_place = -1;
   /// Columns; 0 asks the terminal.
   size_t width = 0;
+  /// Blocks of Unicode for the bar, or ASCII's "#".
+  bool unicode = shows_utf8();
   /// Least seconds between two updates: on a terminal, and for plain lines.
   double redraw_seconds = 0.1, line_seconds = 5;
   /// Where the time comes from, in seconds.

@@ -8,7 +8,6 @@
 #include "taeda/io/atomic_file.h"
 #include "taeda/log/json_lines.h"
 #include "taeda/log/table.h"
-#include "taeda/log/terminal.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/copy.h"
@@ -24,8 +23,8 @@ namespace {
 
 /// More pictures of a batch than this would make a file of megabytes for every run.
 constexpr int64_t kMaxPictures = 256;
-/// Columns of the table that grows, where the values of later runs may be longer.
-constexpr size_t kLeastWidth = 8;
+/// Columns of the table that grows, where the values of later epochs may be longer.
+const std::vector<size_t> kLeastWidths = {3, 5, 8, 8, 8, 8};
 
 const std::vector<std::string> kColumns = {"run",      "epoch",          "loss",
                                            "accuracy", "epoch duration", "run duration"};
@@ -92,7 +91,7 @@ RunManager::RunManager(RunManagerOptions options) : options_(std::move(options))
 }
 
 RunManager::~RunManager() {
-  if (!header_.empty()) **options_.out << Table::bottom(widths_) << std::flush;
+  if (layout_) **options_.out << layout_->bottom() << std::flush;
 }
 
 double RunManager::now() const {
@@ -197,14 +196,13 @@ void RunManager::print(const EpochResult& result) {
   const std::vector<std::string> header = header_of(names);
   const std::vector<std::string> cells = cells_of(result, names, fixed);
   if (header != header_) {
-    if (!header_.empty()) out << Table::bottom(widths_);
+    if (layout_) out << layout_->bottom();
     header_ = header;
-    widths_.clear();
-    for (size_t i = 0; i < header.size(); ++i)
-      widths_.push_back(std::max({display_width(header[i]), display_width(cells[i]), kLeastWidth}));
-    out << Table(header).top(widths_);
+    const std::vector<std::vector<std::string>> sample = {cells};
+    layout_ = std::make_unique<TableLayout>(header, sample, TextStyle::of(stdout), kLeastWidths);
+    out << layout_->top();
   }
-  out << Table::line(cells, widths_) << std::flush;
+  out << layout_->row(cells) << std::flush;
 }
 
 std::string RunManager::table() const {

@@ -34,6 +34,8 @@
 
 namespace taeda::inline v0_2::logging {
 
+class TableLayout;
+
 /// One line of the results.
 struct EpochResult {
   int64_t run = 0, epoch = 0;  ///< counted from 1
@@ -48,7 +50,8 @@ struct RunManagerOptions {
   std::string log_dir = {};
   /// Off: no event files. On without Protocol Buffers: begin_run throws NotImplementedError.
   bool tensorboard = has_tensorboard();
-  /// Show a table that grows by a line an epoch here; nullptr: nowhere. Default: std::cout.
+  /// Show a table that grows by a line an epoch here, as wide as the terminal of standard output;
+  /// nullptr: nowhere. Default: std::cout.
   std::optional<std::ostream*> out = {};
   /// Where the time comes from, in seconds.
   std::function<double()> clock = {};
@@ -91,7 +94,7 @@ class RunManager {
 
   /// Of all epochs so far.
   const std::vector<EpochResult>& results() const { return results_; }
-  /// A table of all epochs so far.
+  /// A table of all epochs so far, which fits the program's standard output.
   std::string table() const;
   /// Writes <name>.csv and <name>.json, atomically. Throws Error, naming the path.
   void save(const std::string& name) const;
@@ -120,7 +123,7 @@ class RunManager {
   bool in_epoch_ = false;
   Tensor loss_sum_, correct_sum_;
   std::vector<std::string> header_;  ///< of the table whose head is printed
-  std::vector<size_t> widths_;
+  std::unique_ptr<TableLayout> layout_;
 };
 
 template <class Network, class Loader>

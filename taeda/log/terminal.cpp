@@ -3,6 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cctype>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -72,7 +73,21 @@ bool is_terminal(std::FILE* stream) {
 size_t terminal_width(std::FILE* stream) {
   winsize size{};
   if (::ioctl(::fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return 80;
+  const char* columns = std::getenv("COLUMNS");
+  const long asked = columns ? std::strtol(columns, nullptr, 10) : 0;
+  return asked > 0 && asked <= 10000 ? static_cast<size_t>(asked) : 80;
+}
+
+bool shows_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(name);
+    if (!value || !*value) continue;
+    std::string locale;
+    for (const char* c = value; *c; ++c)
+      if (*c != '-') locale += static_cast<char>(std::tolower(static_cast<unsigned char>(*c)));
+    return locale.find("utf8") != std::string::npos;
+  }
+  return false;
 }
 
 size_t display_width(std::string_view text) {
@@ -111,8 +126,10 @@ std::string format_duration(double seconds) {
     std::snprintf(text, sizeof text, "%.1f s", seconds);
   else if (whole < 3600)
     std::snprintf(text, sizeof text, "%lld min %02lld s", whole / 60, whole % 60);
-  else
+  else if (whole < 100 * 3600)
     std::snprintf(text, sizeof text, "%lld h %02lld min", whole / 3600, whole % 3600 / 60);
+  else
+    std::snprintf(text, sizeof text, "%lld d %02lld h", whole / 86400, whole % 86400 / 3600);
   return text;
 }
 

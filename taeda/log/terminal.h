@@ -11,8 +11,20 @@ namespace taeda::inline v0_2::logging {
 /// Whether the stream is a terminal that understands cursor movements (and NO_COLOR-like TERM=dumb
 /// is not set).
 bool is_terminal(std::FILE* stream);
-/// Columns of the terminal; 80 where there is none.
+/// Columns of the terminal; where there is none those of $COLUMNS, or 80.
 size_t terminal_width(std::FILE* stream);
+/// Whether the user's locale is one of UTF-8: the first of $LC_ALL, $LC_CTYPE and $LANG that is
+/// set says so. Elsewhere tables, bars and charts are drawn with ASCII.
+bool shows_utf8();
+
+/// What text may look like where it is shown.
+struct TextStyle {
+  size_t columns = 80;
+  bool unicode = true;  ///< lines and blocks of Unicode, or ASCII in their place
+
+  /// That of a stream and of the user's locale.
+  static TextStyle of(std::FILE* stream) { return {terminal_width(stream), shows_utf8()}; }
+};
 
 /// Columns that UTF-8 text takes: wide East Asian characters and emoji two, combining marks none.
 size_t display_width(std::string_view text);
@@ -21,7 +33,7 @@ std::string_view clip(std::string_view text, size_t columns);
 
 /// "1,234,567".
 std::string with_commas(long long value);
-/// "4.3 s", "2 min 05 s", "1 h 04 min".
+/// "4.3 s", "2 min 05 s", "1 h 04 min", "5 d 03 h": at most 11 columns up to a thousand days.
 std::string format_duration(double seconds);
 
 }  // namespace taeda::logging

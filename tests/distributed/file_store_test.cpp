@@ -12,7 +12,7 @@
 
 #include "taeda/distributed/store/store.h"
 #include "tests/distributed/process.h"
-#include "tests/distributed/variable.h"
+#include "tests/variable.h"
 #include "tests/error_of.h"
 #include "tests/io/full_disk.h"
 #include "tests/io/temporary_folder.h"

@@ -13,7 +13,7 @@
 #include "taeda/distributed/store/tcp_store.h"
 #include "tests/distributed/process.h"
 #include "tests/distributed/stores.h"
-#include "tests/distributed/variable.h"
+#include "tests/variable.h"
 #include "tests/error_of.h"
 #include "tests/io/temporary_folder.h"
 

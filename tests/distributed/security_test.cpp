@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "taeda/distributed/network.h"
-#include "tests/distributed/variable.h"
+#include "tests/variable.h"
 #include "tests/error_of.h"
 #include "tests/io/temporary_folder.h"
 

@@ -11,7 +11,7 @@
 #include "taeda/distributed/engine.h"
 #include "tests/distributed/process.h"
 #include "tests/distributed/stores.h"
-#include "tests/distributed/variable.h"
+#include "tests/variable.h"
 #include "tests/error_of.h"
 
 namespace taeda::distributed {

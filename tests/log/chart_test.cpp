@@ -32,24 +32,64 @@ TEST(Chart, TicksAreRoundAndCoverTheRange) {
 
 TEST(Chart, AsText) {
   const Chart chart{.title = "loss", .curves = {{"a", {0, 1}, {0, 1}}, {"b", {0, 1}, {1, 1}}}};
-  EXPECT_EQ(chart.text(20, 5),
+  EXPECT_EQ(chart.text(20, 5, true),
             "loss\n"
-            "  1 ┤ooooooooooooooo\n"
+            "    │ooooooooooooooo\n"
             "0.8 ┤         ****\n"
-            "0.6 ┤      ***\n"
-            "0.2 ┤  ****\n"
+            "0.4 ┤      ***\n"
+            "    │  ****\n"
             "  0 ┤**\n"
             "    └───────────────\n"
             "     0             1\n"
             "  * a\n"
             "  o b\n")
-      << chart.text(20, 5);
+      << chart.text(20, 5, true);
+}
+
+TEST(Chart, AsTextWithoutUnicode) {
+  const Chart chart{.curves = {{"a", {1, 2, 3}, {0.5, 0.25, 0.125}}}, .x_label = "epoch"};
+  const std::string text = chart.text(40, 9, false);
+  EXPECT_TRUE(std::all_of(text.begin(), text.end(), [](char c) { return c > 0; })) << text;
+  EXPECT_THAT(text, HasSubstr("epoch"));
+  EXPECT_EQ(text.find("1.5"), std::string::npos) << "there is no epoch 1.5\n" << text;
+}
+
+TEST(Chart, OnePointEachMakesBars) {
+  const Chart chart{
+      .title = "accuracy",
+      .curves = {{"lr 0.1", {1}, {0.5}}, {"lr 0.01", {1}, {1}}, {"lr 1", {1}, {NAN}}}};
+  EXPECT_EQ(chart.text(30, 5, false),
+            "accuracy\n"
+            "lr 0.1  |######## 0.5\n"
+            "lr 0.01 |################ 1\n"
+            "lr 1    |\n");
+  const std::string svg = chart.svg(400, 200);
+  EXPECT_THAT(svg, HasSubstr(">lr 0.01</text>"));
+  EXPECT_EQ(svg.find("<polyline"), svg.rfind("<polyline")) << "the axis is the only line";
+}
+
+TEST(Chart, LogarithmsHaveRoundTicks) {
+  const Chart chart{.curves = {{"a", {1, 2}, {1, 0.015}}}, .log_y = true};
+  const std::string text = chart.text(60, 20, true);
+  for (const char* tick : {"0.01 ┤", "0.05 ┤", "0.5 ┤", "1 ┤"}) EXPECT_THAT(text, HasSubstr(tick));
+  const Chart many{.curves = {{"a", {1, 2}, {1e-40, 1e40}}}, .log_y = true};
+  EXPECT_THAT(many.text(60, 20, true), HasSubstr("1e+40 ┤"));
+}
+
+TEST(Chart, MoreCurvesThanColoursAreDashed) {
+  Chart chart{.curves = {}, .x_label = "epoch", .y_label = "loss"};
+  for (int i = 0; i < 9; ++i) chart.curves.push_back({std::to_string(i), {0, 1}, {0, 1.0 * i}});
+  const std::string svg = chart.svg(600, 400);
+  EXPECT_THAT(svg, HasSubstr("stroke-dasharray"));
+  EXPECT_THAT(svg, HasSubstr("rotate(-90"));
+  chart.curves.pop_back();
+  EXPECT_THAT(chart.svg(600, 400), testing::Not(HasSubstr("stroke-dasharray")));
 }
 
 TEST(Chart, GapsEmptyChartsAndLogarithms) {
   EXPECT_THAT(Chart{}.text(40, 10), HasSubstr("0.4"));
   const Chart gaps{.curves = {{"a", {1, 2, 3}, {1, NAN, 100}}}, .log_y = true};
-  EXPECT_THAT(gaps.text(40, 10), HasSubstr("100 ┤"));
+  EXPECT_THAT(gaps.text(40, 10, true), HasSubstr("100 ┤"));
   const std::string svg = gaps.svg(400, 300);
   EXPECT_THAT(svg, HasSubstr(">a</text>"));
   const Chart names{.curves = {{"<b>&", {1}, {1}}}};
@@ -59,9 +99,9 @@ TEST(Chart, GapsEmptyChartsAndLogarithms) {
 }
 
 TEST(EventFile, IsToldWhenItCannotBeOpened) {
-  EXPECT_THAT(error_of([] { read_event_file("/nowhere/events"); }),
-              HasSubstr(has_tensorboard() ? "cannot read /nowhere/events"
-                                          : "has no Protocol Buffers"));
+  EXPECT_THAT(
+      error_of([] { read_event_file("/nowhere/events"); }),
+      HasSubstr(has_tensorboard() ? "cannot read /nowhere/events" : "has no Protocol Buffers"));
 }
 
 }  // namespace

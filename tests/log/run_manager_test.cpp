@@ -108,7 +108,7 @@ TEST_F(Manager, MeasuresEpochs) {
   EXPECT_EQ(second.run_duration, 5);
   EXPECT_EQ(manager.results()[2].run, 2);
   EXPECT_EQ(manager.results()[2].epoch, 1);
-  EXPECT_THAT(out.str(), HasSubstr("run duration"));
+  EXPECT_THAT(out.str(), HasSubstr("duration"));
   EXPECT_THAT(out.str(), HasSubstr("0.750000"));
   EXPECT_THAT(manager.table(), HasSubstr("0.750000"));
 }

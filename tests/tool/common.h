@@ -27,10 +27,13 @@ struct Outcome {
   std::string out, err;
 };
 
+/// What the tool's tables are drawn for, unless a test says otherwise.
+constexpr const char* kTerminal = "LC_ALL=C.UTF-8 COLUMNS=120 ";
+
 /// Runs the tool; `environment` is put before it ("NAME=value").
 inline Outcome taeda_tool(const std::string& arguments, const std::string& environment = "") {
   const TemporaryFolder folder;
-  const std::string command = environment + " " + TAEDA_TOOL + " " + arguments + " >" +
+  const std::string command = kTerminal + environment + " " + TAEDA_TOOL + " " + arguments + " >" +
                               (folder / "out") + " 2>" + (folder / "err") + " </dev/null";
   const int status = std::system(command.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
@@ -42,8 +45,8 @@ inline Outcome taeda_tool(const std::string& arguments, const std::string& envir
 inline void watch_taeda_tool(const std::string& arguments, const std::string& sign,
                              const std::function<void(pid_t)>& act, Outcome* outcome) {
   const TemporaryFolder folder;
-  const std::string command =
-      "exec " TAEDA_TOOL " " + arguments + " 2>" + (folder / "err") + " </dev/null";
+  const std::string command = "exec env " + (kTerminal + (TAEDA_TOOL " " + arguments)) + " 2>" +
+                              (folder / "err") + " </dev/null";
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   const pid_t child = ::fork();

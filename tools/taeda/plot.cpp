@@ -1,20 +1,15 @@
-// `taeda plot`: curves of runs, from what they left behind.
+// `taeda plot`: curves of runs, on the terminal or in a file.
 #include <algorithm>
 #include <cctype>
-#include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <map>
 
-#include "taeda/data/csv.h"
 #include "taeda/io/atomic_file.h"
 #include "taeda/log/chart.h"
-#include "taeda/log/event_file.h"
 #include "taeda/log/terminal.h"
 #include "taeda/vision/image_io.h"
 #include "tools/taeda/command.h"
+#include "tools/taeda/plot_curves.h"
 
 namespace taeda::tool {
 
@@ -22,7 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-using logging::Curve;
 
 struct PlotOptions {
   std::vector<std::string> paths;
@@ -31,98 +25,6 @@ struct PlotOptions {
   bool log_y = false, json = false;
 };
 
-/// Curves by the name of what they show ("train_loss").
-using Curves = std::map<std::string, Curve>;
-
-void add_point(Curves& curves, const std::string& name, double x, double y) {
-  curves[name].x.push_back(x);
-  curves[name].y.push_back(y);
-}
-
-/// Values of an object that are numbers, over its "epoch".
-void add_record(Curves& curves, const std::string& prefix, const Json& record, double x) {
-  if (record.contains("epoch") && record["epoch"].is_number()) x = record["epoch"].get<double>();
-  for (const auto& [key, value] : record.items())
-    if (key != "epoch" && value.is_number())
-      add_point(curves, prefix + key, x, value.get<double>());
-}
-
-/// result.json of `taeda train`, and the records of a RunManager: an array, each with its run.
-Curves read_json(const std::string& path) {
-  std::ifstream file(path);
-  const Json content = Json::parse(file, nullptr, /*allow_exceptions=*/false);
-  if (content.is_discarded()) throw UsageError(path + " is no JSON");
-  const bool of_manager = content.is_array();
-  if (!of_manager &&
-      !(content.is_object() && content.contains("epochs") && content["epochs"].is_array()))
-    throw UsageError(path + " holds no epochs");
-  Curves out;
-  double x = 0;
-  for (const Json& record : of_manager ? content : content["epochs"]) {
-    if (!record.is_object()) throw UsageError(path + " holds no epochs");
-    const bool numbered = of_manager && record.contains("run");
-    add_record(out, numbered ? "run " + record["run"].dump() + " " : "", record, ++x);
-  }
-  return out;
-}
-
-/// A RunManager's table, or any whose columns are numbers.
-Curves read_table(const std::string& path) {
-  const data::CsvTable table = data::read_csv(path);
-  const auto column = [&](const std::string& name) {
-    return static_cast<size_t>(std::find(table.names.begin(), table.names.end(), name) -
-                               table.names.begin());
-  };
-  const size_t run = column("run"), epoch = column("epoch");
-  Curves out;
-  for (size_t r = 0; r < table.rows.size(); ++r) {
-    const auto& row = table.rows[r];
-    const auto number = [&](size_t c) {
-      char* end = nullptr;
-      const double value = std::strtod(row[c].c_str(), &end);
-      return end != row[c].c_str() && *end == '\0' ? value : NAN;
-    };
-    const double x = epoch < row.size() ? number(epoch) : static_cast<double>(r + 1);
-    const std::string prefix = run < row.size() ? "run " + row[run] + " " : "";
-    for (size_t c = 0; c < row.size(); ++c)
-      if (c != run && c != epoch && !std::isnan(number(c)))
-        add_point(out, prefix + table.names[c], x, number(c));
-  }
-  return out;
-}
-
-Curves read_events(const std::string& path) {
-  Curves out;
-  for (const logging::Event& event : logging::read_event_file(path).events)
-    for (const logging::EventValue& value : event.values)
-      if (value.scalar) add_point(out, value.tag, static_cast<double>(event.step), *value.scalar);
-  return out;
-}
-
-bool is_events(const fs::path& path) {
-  return path.filename().string().find("tfevents") != std::string::npos;
-}
-
-Curves read_file(const fs::path& path) {
-  if (!fs::exists(path)) throw UsageError("there is no file " + path.string());
-  if (is_events(path)) return read_events(path.string());
-  if (path.extension() == ".csv") return read_table(path.string());
-  if (path.extension() == ".json") return read_json(path.string());
-  throw UsageError(path.string() + " is neither .json, .csv nor an event file");
-}
-
-/// The files of a run: those in its folder, or the file itself.
-std::vector<fs::path> files_of(const std::string& path) {
-  if (!fs::is_directory(path)) return {path};
-  if (fs::exists(fs::path(path) / "result.json")) return {fs::path(path) / "result.json"};
-  std::vector<fs::path> out;
-  for (const auto& entry : fs::recursive_directory_iterator(path))
-    if (entry.is_regular_file() && is_events(entry.path())) out.push_back(entry.path());
-  std::sort(out.begin(), out.end());
-  if (out.empty()) throw UsageError(path + " holds neither result.json nor event files");
-  return out;
-}
-
 bool contains(std::string text, std::string part) {
   for (std::string* s : {&text, &part})
     std::transform(s->begin(), s->end(), s->begin(),
@@ -130,26 +32,33 @@ bool contains(std::string text, std::string part) {
   return text.find(part) != std::string::npos;
 }
 
-std::vector<Curve> chosen_curves(const PlotOptions& o) {
-  std::vector<Curve> out;
+std::vector<NamedCurve> chosen_curves(const PlotOptions& o) {
+  std::vector<NamedCurve> out;
   std::string there;
-  for (const std::string& path : o.paths) {
-    std::map<std::string, Curve> of_run;
-    for (const fs::path& file : files_of(path))
-      for (auto& [name, curve] : read_file(file)) {
-        Curve& all = of_run[name];
-        all.x.insert(all.x.end(), curve.x.begin(), curve.x.end());
-        all.y.insert(all.y.end(), curve.y.begin(), curve.y.end());
-      }
-    for (auto& [name, curve] : of_run) {
-      there += (there.empty() ? "" : ", ") + name;
-      if (!contains(name, o.metric)) continue;
-      curve.name = o.paths.size() > 1 ? path + " " + name : name;
+  const std::vector<std::string> places = what_differs(o.paths);
+  for (size_t i = 0; i < o.paths.size(); ++i)
+    for (NamedCurve& curve : read_curves(o.paths[i])) {
+      there += (there.empty() ? "" : ", ") + curve.name();
+      if (!contains(curve.name(), o.metric)) continue;
+      if (o.paths.size() > 1) curve.run = places[i] + (curve.run.empty() ? "" : " " + curve.run);
       out.push_back(std::move(curve));
     }
-  }
   if (out.empty()) throw UsageError("no curve's name has '" + o.metric + "'; there are: " + there);
   return out;
+}
+
+/// Curves of the same figure are named by their runs alone; the axis says which it is.
+logging::Chart chart_of(const std::vector<NamedCurve>& curves, const PlotOptions& o) {
+  logging::Chart chart{.title = o.metric, .log_y = o.log_y, .x_label = curves[0].x_label};
+  bool one_figure = true;
+  for (const NamedCurve& c : curves) {
+    one_figure = one_figure && c.metric == curves[0].metric;
+    if (c.x_label != chart.x_label) chart.x_label = "epoch or step";
+  }
+  if (one_figure) chart.title = chart.y_label = curves[0].metric;
+  for (const NamedCurve& c : curves)
+    chart.curves.push_back({one_figure && !c.run.empty() ? c.run : c.name(), c.x, c.y});
+  return chart;
 }
 
 void write_chart(const logging::Chart& chart, const PlotOptions& o) {
@@ -166,10 +75,11 @@ void write_chart(const logging::Chart& chart, const PlotOptions& o) {
 int run_plot(const PlotOptions& o) {
   check_flag(o.width >= 160 && o.width <= 10000, "--width", "from 160 to 10000", o.width);
   check_flag(o.height >= 120 && o.height <= 10000, "--height", "from 120 to 10000", o.height);
-  const logging::Chart chart{o.metric, user_input([&] { return chosen_curves(o); }), o.log_y};
+  const std::vector<NamedCurve> curves = user_input([&] { return chosen_curves(o); });
+  const logging::Chart chart = chart_of(curves, o);
   if (o.json) {
     Json list = Json::array();
-    for (const Curve& c : chart.curves) list.push_back({{"name", c.name}, {"x", c.x}, {"y", c.y}});
+    for (const NamedCurve& c : curves) list.push_back({{"name", c.name()}, {"x", c.x}, {"y", c.y}});
     print_json({{"metric", o.metric}, {"curves", list}});
   } else if (o.out.empty()) {
     constexpr size_t kRows = 20;

@@ -16,7 +16,7 @@
 #include "tests/distributed/cluster/processes.h"
 #include "tests/distributed/process.h"
 #include "tests/distributed/stores.h"
-#include "tests/distributed/variable.h"
+#include "tests/variable.h"
 #include "tests/error_of.h"
 #include "tests/io/temporary_folder.h"
 

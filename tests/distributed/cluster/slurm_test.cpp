@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tests/distributed/stores.h"
-#include "tests/distributed/variable.h"
+#include "tests/variable.h"
 #include "tests/io/temporary_folder.h"
 
 namespace taeda {

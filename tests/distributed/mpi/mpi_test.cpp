@@ -12,7 +12,7 @@
 #include "taeda/ops/shape.h"
 #include "tests/distributed/group/meeting_place.h"
 #include "tests/distributed/stores.h"
-#include "tests/distributed/variable.h"
+#include "tests/variable.h"
 #include "tests/error_of.h"
 #include "tests/io/temporary_folder.h"
 

@@ -20,7 +20,7 @@
 #include "taeda/distributed/group/process_group.h"
 #include "taeda/distributed/store/hash_store.h"
 #include "tests/distributed/nccl/simulated/control.h"
-#include "tests/distributed/variable.h"
+#include "tests/variable.h"
 
 namespace taeda {
 

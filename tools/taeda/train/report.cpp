@@ -5,7 +5,6 @@
 
 #include "taeda/base/parallel_for.h"
 #include "taeda/io/atomic_file.h"
-#include "taeda/log/table.h"
 #include "taeda/log/terminal.h"
 
 namespace taeda::tool {
@@ -17,6 +16,12 @@ std::vector<std::string> columns(bool accuracy) {
   return {"epoch", "train loss", "train acc", "test loss", "test acc", "time"};
 }
 
+/// What the table's columns are made for.
+std::vector<std::string> longest_row(bool accuracy) {
+  if (!accuracy) return {"1000", "10.0000", "10.0000", "9 min 59 s"};
+  return {"1000", "10.0000", "100.00%", "10.0000", "100.00%", "9 min 59 s"};
+}
+
 }  // namespace
 
 Report::Report(const TrainOptions& options, const Task& task, Device device,
@@ -25,8 +30,8 @@ Report::Report(const TrainOptions& options, const Task& task, Device device,
       task_(task),
       device_(device),
       leads_(leads),
-      widths_(task.counts_hits ? std::vector<size_t>{5, 10, 9, 9, 8, 8}
-                               : std::vector<size_t>{5, 10, 9, 8}) {
+      layout_(columns(task.counts_hits), {longest_row(task.counts_hits)},
+              logging::TextStyle::of(stdout)) {
   for (const Tensor& p : network.parameters()) parameters_ += p.numel();
 }
 
@@ -67,15 +72,14 @@ std::unique_ptr<logging::ProgressBar> Report::progress_bar(int64_t epoch, int64_
 }
 
 void Report::line(const EpochRecord& r) const {
-  if (r.epoch == 1)
-    std::printf("%s", logging::Table(columns(task_.counts_hits)).top(widths_).c_str());
+  if (r.epoch == 1) std::printf("%s", layout_.top().c_str());
   std::vector<std::string> cells = {std::to_string(r.epoch), logging::fixed(r.train.loss, 4)};
   if (task_.counts_hits) cells.push_back(logging::percent(r.train.accuracy));
   cells.push_back(logging::fixed(r.test.loss, 4));
   if (task_.counts_hits) cells.push_back(logging::percent(r.test.accuracy));
   cells.push_back(logging::format_duration(r.train.seconds));
-  std::printf("%s", logging::Table::line(cells, widths_).c_str());
-  if (r.epoch == options_.epochs) std::printf("%s", logging::Table::bottom(widths_).c_str());
+  std::printf("%s", layout_.row(cells).c_str());
+  if (r.epoch == options_.epochs) std::printf("%s", layout_.bottom().c_str());
   std::fflush(stdout);
 }
 

@@ -6,6 +6,7 @@
 
 #include "taeda/log/progress.h"
 #include "taeda/log/summary_writer.h"
+#include "taeda/log/table.h"
 #include "tools/taeda/train/task.h"
 
 namespace taeda::tool {
@@ -46,7 +47,7 @@ class Report {
   Device device_;
   bool leads_;
   int64_t parameters_ = 0;
-  std::vector<size_t> widths_;
+  logging::TableLayout layout_;
   std::vector<EpochRecord> epochs_;
   std::optional<logging::SummaryWriter> tensorboard_;
 };
