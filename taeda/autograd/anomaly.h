@@ -10,6 +10,7 @@ struct AnomalyMode {
   /// `check_nan`: a backward that gives NaN throws Error, naming the operation that was recorded.
   static bool is_enabled();
   static bool checks_nan();
+  static bool should_check_nan() { return checks_nan(); }
   static void set_enabled(bool on, bool check_nan = true);
 };
 

@@ -10,6 +10,14 @@ std::string detail::demangled(const char* mangled) {
   return taeda::detail::short_type_name(mangled);
 }
 
+bool AutogradContext::needs_input_grad(
+    std::initializer_list<std::pair<size_t, size_t>> ranges) const {
+  for (const auto& [begin, end] : ranges)
+    for (size_t i = begin; i < end; ++i)
+      if (needs_input_grad(i)) return true;
+  return false;
+}
+
 variable_list AutogradContext::get_saved_variables() const {
   if (released_) detail::throw_graph_released("a user-defined function");
   variable_list out;

@@ -32,6 +32,8 @@ class AutogradContext {
   /// With false, `backward` sees undefined tensors instead of zeros for outputs nobody used.
   void set_materialize_grads(bool on) { materialize_ = on; }
   bool needs_input_grad(size_t i) const { return i >= needs_.size() || needs_[i]; }
+  /// Whether one of the inputs in any of the ranges [first, second) does.
+  bool needs_input_grad(std::initializer_list<std::pair<size_t, size_t>> ranges) const;
 
   /// Anything else to remember; objects of classes of one's own in `IValue::capsule`.
   std::map<std::string, IValue> saved_data;

@@ -53,6 +53,8 @@ class Device {
   bool is_sim() const { return type_ == kSim; }
   /// There is no type whose tensors have no data.
   bool is_meta() const { return false; }
+  /// Tensors of every type have strides.
+  bool supports_as_strided() const { return true; }
   void set_index(int index) { *this = Device(type_, index); }
   /// "cuda:0", or "cuda" without an index.
   std::string str() const;

@@ -9,6 +9,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace taeda::inline v0_2 {
 
@@ -22,13 +23,19 @@ class Error : public std::exception {
   const std::string& msg() const noexcept { return message_; }
   const char* what_without_backtrace() const noexcept { return what(); }
   /// Appends context on a new line, for example the module path a failing operation ran in.
-  void add_context(const std::string& line) { message_ += "\n" + line; }
+  void add_context(const std::string& line) {
+    message_ += "\n" + line;
+    context_.push_back(line);
+  }
+  /// The lines that were appended.
+  const std::vector<std::string>& context() const noexcept { return context_; }
   /// Appends "in module <path> (<type>)"; called by the innermost module first, then by each module
   /// around it, which puts its own name in front of the path.
   void enter_module(const std::string& name, const std::string& type);
 
  private:
   std::string message_;
+  std::vector<std::string> context_;
   size_t path_at_ = std::string::npos;
 };
 

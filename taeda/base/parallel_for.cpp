@@ -54,6 +54,8 @@ int NumThreadsGuard::limit() { return limited; }
 
 bool in_parallel_region() { return inside; }
 
+int thread_number() { return inside ? omp_get_thread_num() : 0; }
+
 void detail::parallel_for(int64_t begin, int64_t end, int64_t grain, void* context, RangeFn fn) {
   const int64_t n = end - begin;
   const int64_t threads =

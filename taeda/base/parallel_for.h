@@ -30,6 +30,9 @@ class NumThreadsGuard {
 /// Whether the caller already runs inside a parallel_for.
 bool in_parallel_region();
 
+/// The calling thread's number among those of its parallel_for, from 0; 0 outside of one.
+int thread_number();
+
 /// Elements of cheap work (one flop, a few bytes) below which splitting costs more than it gains.
 constexpr int64_t kParallelGrain = 32768;
 

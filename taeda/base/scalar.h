@@ -90,7 +90,7 @@ class Scalar {
 
   // libtorch's names.
   bool isFloatingPoint() const { return is_floating_point(); }
-  bool isIntegral(bool include_bool) const { return is_integral(include_bool); }
+  bool isIntegral(bool include_bool = false) const { return is_integral(include_bool); }
   bool isComplex() const { return is_complex(); }
   bool isBoolean() const { return is_boolean(); }
   Scalar conj() const {

@@ -57,6 +57,7 @@ struct Generator::State {
   }
 
   std::mutex mutex;
+  std::mutex users;  ///< what programs lock
   const Device device;
   uint64_t seed = 0;
   uint64_t offset = 0;             ///< accelerators
@@ -94,6 +95,8 @@ template <>
 constexpr int kRandomBits<BFloat16> = 8;
 
 }  // namespace
+
+std::mutex& Generator::mutex() const { return state_->users; }
 
 Generator::Generator(Device device, uint64_t seed)
     : state_(std::make_shared<State>(device.is_cpu() ? Device(kCPU) : device, seed)) {}

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "taeda/base/array_ref.h"
@@ -57,6 +58,17 @@ class Generator {
   void set_state(ArrayRef<uint8_t> bytes) const;
   /// An independent generator in the same state.
   Generator clone() const;
+  /// Bytes in a tensor, as libtorch keeps them.
+  template <class T>
+  requires requires(const T& t) { t.cpu().contiguous().template data_ptr<uint8_t>(); }
+  void set_state(const T& bytes) const {
+    const T host = bytes.cpu().contiguous();
+    set_state(ArrayRef<uint8_t>(host.template data_ptr<uint8_t>(),
+                                static_cast<size_t>(host.numel())));
+  }
+  bool defined() const { return static_cast<bool>(state_); }
+  /// For programs that lock a generator around several calls. Each call is atomic without it.
+  std::mutex& mutex() const;
   friend bool operator==(const Generator&, const Generator&) = default;
 
   // The CPU's sequence. Throws Error on an accelerator's generator.

@@ -15,6 +15,11 @@ class Stream {
  public:
   Stream() = default;
   Stream(Device device, StreamId id) : device_(device), id_(id) {}
+  /// libtorch's tags: the device's default stream, or any by its number.
+  enum Default { DEFAULT };
+  enum Unsafe { UNSAFE };
+  Stream(Default, Device device) : device_(device) {}
+  Stream(Unsafe, Device device, StreamId id) : device_(device), id_(id) {}
 
   Device device() const { return device_; }
   DeviceType device_type() const { return device_.type(); }
@@ -70,6 +75,9 @@ class StreamGuard {
   /// The stream that was current on the stream's device, and is again when the scope ends.
   Stream original_stream() const { return previous_; }
   Stream current_stream() const { return taeda::current_stream(previous_.device()); }
+  /// The device that is current again when the scope ends, and the stream's.
+  Device original_device() const { return {previous_.device_type(), previous_device_}; }
+  Device current_device() const { return previous_.device(); }
   /// Makes another stream of that device current for the rest of the scope. Throws Error for one
   /// of another device.
   void reset_stream(Stream stream);

@@ -127,6 +127,18 @@ class IValue {
   std::string toNone() const;
   const std::string& toStringRef() const { return *get<Text>("String"); }
   std::string_view toStringView() const { return toStringRef(); }
+  /// libtorch's handle of a text: `v.toString()->string()`.
+  class ConstantString {
+   public:
+    explicit ConstantString(std::string text) : text_(std::move(text)) {}
+    const std::string& string() const { return text_; }
+    std::string_view string_view() const { return text_; }
+    const ConstantString* operator->() const { return this; }
+
+   private:
+    std::string text_;
+  };
+  ConstantString toString() const { return ConstantString(toStringRef()); }
   /// The text, or nothing for None.
   std::optional<std::string> toOptionalStringRef() const;
   Device toDevice() const { return get<Device>("Device"); }
@@ -134,6 +146,7 @@ class IValue {
   Storage toStorage() const { return get<Storage>("Storage"); }
   Stream toStream() const { return get<Stream>("Stream"); }
   ScalarType toScalarType() const { return static_cast<ScalarType>(toInt()); }
+  TensorLayout toLayout() const { return static_cast<TensorLayout>(toInt()); }
   MemoryFormat toMemoryFormat() const { return static_cast<MemoryFormat>(toInt()); }
   const List& toListRef() const { return *get<ListPtr>("GenericList"); }
   const List& toTupleRef() const { return get<TuplePtr>("Tuple")->items; }

@@ -48,11 +48,17 @@ DimVector broadcast_sizes(IntArrayRef a, IntArrayRef b);
 /// size 8".
 DimVector infer_size(IntArrayRef shape, int64_t numel);
 
+/// How elements lie in memory: all tensors are strided.
+enum class TensorLayout : int8_t { Strided };
+constexpr TensorLayout kStrided = TensorLayout::Strided;
+
 struct Layout {
   DimVector sizes;
   DimVector strides;
   int64_t offset = 0;
 
+  /// A tensor's `layout()` knows its strides; that it is strided holds always.
+  operator TensorLayout() const { return kStrided; }
   /// Row-major.
   static Layout contiguous(IntArrayRef sizes) { return {sizes, contiguous_strides(sizes), 0}; }
 

@@ -10,12 +10,6 @@
 
 namespace taeda::inline v0_2 {
 
-/// How elements lie in memory: all tensors are strided.
-enum class TensorLayout : int8_t { Strided };
-constexpr TensorLayout kStrided = TensorLayout::Strided;
-/// A tensor's `layout()` knows its strides; that it is strided holds always.
-constexpr bool operator==(const Layout&, TensorLayout) { return true; }
-
 /// dtype, device, requires_grad, pinned memory and memory format; each has PyTorch's default until
 /// set. A dtype or a device converts to options by itself: `zeros({2}, kLong)`, `ones({2},
 /// "sim:0")`.
@@ -41,6 +35,9 @@ class TensorOptions {
     return with(&TensorOptions::memory_format_, f);
   }
   TensorOptions layout(TensorLayout) const { return *this; }
+  TensorOptions layout(std::optional<TensorLayout>) const { return *this; }
+  /// The GPU of that index.
+  TensorOptions device_index(int index) const { return device(Device(kCUDA, index)); }
   // The same with what may be absent, which then is not set.
   TensorOptions dtype(std::optional<ScalarType> t) const {
     return with(&TensorOptions::dtype_, t);
@@ -71,6 +68,11 @@ class TensorOptions {
   bool requires_grad() const { return requires_grad_.value_or(false); }
   bool pinned_memory() const { return pinned_memory_.value_or(false); }
   MemoryFormat memory_format() const { return memory_format_.value_or(MemoryFormat::Contiguous); }
+
+  /// With that memory format, if there is one.
+  TensorOptions merge_memory_format(std::optional<MemoryFormat> f) const {
+    return f ? memory_format(*f) : *this;
+  }
 
   bool has_layout() const { return false; }
   bool has_requires_grad() const { return requires_grad_.has_value(); }

@@ -164,8 +164,8 @@ std::ostream& operator<<(std::ostream& out, const Tensor& t) {
   return out;
 }
 
-std::string Tensor::toString() const {
-  return std::string(device_type_info(device().type()).title) + to_string(dtype()) + "Type";
+std::string TensorType::toString() const {
+  return std::string(device_type_info(device_).title) + to_string(dtype_) + "Type";
 }
 
 }  // namespace taeda

@@ -11,6 +11,7 @@
 #include "taeda/device/generator_arg.h"
 #include "taeda/tensor/accessor.h"
 #include "taeda/tensor/tensor_base.h"
+#include "taeda/tensor/type.h"
 
 namespace taeda::inline v0_2 {
 
@@ -187,7 +188,12 @@ class Tensor : public TensorBase {
   // Printing (tensor/print.h)
   /// As Python prints the tensor: "tensor([1., 2.], requires_grad=True)".
   std::string repr() const;
-  std::string toString() const;
+  /// "CPUFloatType".
+  std::string toString() const { return type().toString(); }
+  /// Kind of device and dtype, which stand for options.
+  TensorType type() const { return {device().type(), dtype()}; }
+  /// Every tensor is one.
+  bool is_variable() const { return true; }
   void print() const;
 
   // Every operation that is a function, too: tools/ops makes these from the declarations in

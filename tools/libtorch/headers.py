@@ -105,6 +105,8 @@ class Reader:
                 self.declaration(child, "::".join(path))
 
     def declaration(self, cursor, space):
+        if cursor.semantic_parent.kind not in (K.NAMESPACE, K.TRANSLATION_UNIT, K.LINKAGE_SPEC):
+            return  # a member that is defined outside of its class
         library = space.startswith("torch") and "/csrc/api/include/" in cursor.location.file.name
         library |= space.startswith("torch") and cursor.location.file.name.endswith("torch/library.h")
         library |= space == "torch::autograd"
@@ -122,8 +124,8 @@ class Reader:
 
     def record(self, cursor, space):
         self.add(space, "type", cursor)
-        if cursor.kind != K.CLASS_TEMPLATE:
-            self.members(cursor, f"{space}::{cursor.spelling}", set())
+        if cursor.kind != K.CLASS_TEMPLATE:  # a specialisation has its arguments in its name
+            self.members(cursor, f"{space}::{type_text(cursor.type).removeprefix(space + '::')}", set())
 
     def members(self, cursor, owner, seen, bind=lambda text: text):
         """Public members, those of public bases included."""
@@ -132,7 +134,7 @@ class Reader:
         seen.add(cursor.hash)
         public = clang.AccessSpecifier.PUBLIC
         for child in cursor.get_children():
-            if child.access_specifier != public or child.spelling.startswith(("_", "~")):
+            if child.access_specifier != public or child.spelling.startswith(("_", "~")) or deleted(child):
                 continue
             if child.kind == K.CXX_METHOD or (child.kind == K.FUNCTION_TEMPLATE
                                               and child.spelling != cursor.spelling):
@@ -158,6 +160,12 @@ class Reader:
             base, bind = definition_of(cursor.underlying_typedef_type)
             if base is not None and self.ours(base) and cursor.spelling.endswith("Options"):
                 self.members(base, f"{space}::{cursor.spelling}", set(), bind)
+
+
+def deleted(cursor):
+    """Whether it is declared only so that nobody calls it."""
+    return cursor.kind in (K.CONSTRUCTOR, K.CXX_METHOD) and \
+        re.search(r"=\s*delete$", " ".join(t.spelling for t in cursor.get_tokens())) is not None
 
 
 def definition_of(type_):

@@ -26,7 +26,7 @@ BY_HAND = {"complex"}
 # Public namespaces of headers that <torch/torch.h> does not include.
 APART = ("distributed", "distributions", "models", "multiprocessing")
 # Namespaces that at and c10 have, too.
-SHARED = {"at": ("indexing", "cuda"), "c10": ("cuda",)}
+SHARED = {"at": ("indexing", "cuda"), "c10": ("cuda", "WarningUtils")}
 
 
 def closure(roots, first):

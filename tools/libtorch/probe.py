@@ -30,7 +30,7 @@ def expression(entry):
 def opened(entry):
     """The namespace of a name; at's functions are asked for as torch's, as programs do."""
     parts = entry.space.split("::")
-    while parts[-1][:1].isupper():
+    while entry.kind != "function" and parts[-1][:1].isupper():
         parts.pop()
     space = "::".join(parts)
     return "torch" if space == "at" else space

@@ -238,6 +238,12 @@ inline Tensor convolution(const Tensor& input, const Tensor& weight, const Tenso
   return op(input, weight, bias, stride, padding, dilation, groups);
 }
 
+/// Rows of `weight`, as taeda::embedding. Throws NotImplementedError for a sparse gradient.
+inline Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_idx = -1,
+                        bool scale_grad_by_freq = false, bool sparse = false) {
+  TAEDA_CHECK_NOT_IMPLEMENTED(!sparse, "embedding: sparse gradients are not supported");
+  return taeda::embedding(weight, indices, padding_idx, scale_grad_by_freq);
+}
 /// nn::functional::embedding_bag of bags that begin at `offsets`; `mode` is 0 (sum), 1 (mean) or 2
 /// (max). Also which bag each index is in, how many count in each bag, and the rows that the
 /// largest came from (the sizes again, unless `mode` is 2).

@@ -199,6 +199,9 @@ class Dispatcher {
   std::map<std::string, OperatorEntry> entries_;
 };
 
+/// A schema is its text.
+inline std::string schema(const char* text) { return text; }
+
 /// What TORCH_LIBRARY's block registers its operations with.
 class Library {
  public:

@@ -1,6 +1,7 @@
 // Functions of libtorch that are other functions of Taeda with their arguments in another form.
 #pragma once
 
+#include <taeda/base/device_types.h>
 #include <taeda/tensor/promote.h>
 #include <taeda_compat/namespaces.h>
 
@@ -18,7 +19,7 @@ requires(std::constructible_from<Operand, const A&>&& std::constructible_from<Op
 
 // Questions about dtypes (c10/core/ScalarType.h).
 inline bool isFloatingType(ScalarType t) { return taeda::is_floating_point(t); }
-inline bool isIntegralType(ScalarType t, bool include_bool) {
+inline bool isIntegralType(ScalarType t, bool include_bool = false) {
   return taeda::is_integral(t, include_bool);
 }
 inline bool isComplexType(ScalarType t) { return taeda::is_complex(t); }
@@ -29,6 +30,9 @@ inline ScalarType promoteTypes(ScalarType a, ScalarType b) { return taeda::promo
 inline ScalarType toRealValueType(ScalarType t) { return taeda::to_real_type(t); }
 inline ScalarType toComplexType(ScalarType t) { return taeda::to_complex_type(t); }
 inline const char* toString(ScalarType t) { return taeda::to_string(t); }
+inline ScalarType dtype_or_default(std::optional<ScalarType> t) {
+  return t.value_or(taeda::get_default_dtype());
+}
 inline ScalarType get_default_dtype_as_scalartype() { return taeda::get_default_dtype(); }
 inline ScalarType get_default_complex_dtype() {
   return taeda::to_complex_type(taeda::get_default_dtype());
@@ -41,6 +45,46 @@ inline std::string DeviceTypeName(DeviceType type, bool lower_case = false) {
   return name;
 }
 
+/// Whether the type is built in or was registered.
+inline bool isValidDeviceType(DeviceType type) {
+  for (const DeviceType known : taeda::device_types())
+    if (known == type) return true;
+  return false;
+}
+
+// Options, and what stands for those that were not given (c10/core/TensorOptions.h).
+using Layout = TensorLayout;
+inline TensorOptions device_index(int16_t index) { return TensorOptions().device_index(index); }
+inline Device device_or_default(std::optional<Device> d) { return d.value_or(Device(kCPU)); }
+inline TensorLayout layout_or_default(std::optional<TensorLayout> l) {
+  return l.value_or(kStrided);
+}
+inline bool pinned_memory_or_default(std::optional<bool> on) { return on.value_or(false); }
+inline MemoryFormat get_contiguous_memory_format() { return MemoryFormat::Contiguous; }
+/// "TensorOptions(dtype=Float (default), device=cpu (default), ...)".
+inline std::string toString(const TensorOptions& o) {
+  const auto given = [](bool is) { return is ? "" : " (default)"; };
+  const auto flag = [](bool on) { return on ? "true" : "false"; };
+  return taeda::detail::concat(
+      "TensorOptions(dtype=", o.dtype(), given(o.has_dtype()), ", device=", o.device(),
+      given(o.has_device()), ", layout=Strided (default), requires_grad=", flag(o.requires_grad()),
+      given(o.has_requires_grad()), ", pinned_memory=", flag(o.pinned_memory()),
+      given(o.has_pinned_memory()), ")");
+}
+/// A tensor without dimensions; of a number's own dtype: double, int64, bool or complex double.
+inline Tensor scalar_to_tensor(const Scalar& s, const Device device = kCPU) {
+  return taeda::scalar_tensor(s, TensorOptions(s.type()).device(device));
+}
+
+/// libtorch's class below Tensor, which programs take as an argument.
+using TensorBase = Tensor;
+/// A kind of device and a dtype: `at::CUDA(at::kFloat)`.
+inline TensorType CPU(ScalarType t) { return {kCPU, t}; }
+inline TensorType CUDA(ScalarType t) { return {kCUDA, t}; }
+/// Whether both are undefined, or both defined and equal.
+inline bool equal_if_defined(Tensor a, Tensor b) {
+  return a.defined() == b.defined() && (!a.defined() || a.equal(b));
+}
 constexpr ScalarType kU8 = kUInt8, kI8 = kInt8, kI16 = kInt16, kI32 = kInt32, kI64 = kInt64;
 constexpr ScalarType kF16 = kFloat16, kF32 = kFloat32, kF64 = kFloat64;
 
@@ -58,6 +102,10 @@ class OptionalDeviceGuard {
     current_ = device;
   }
   std::optional<Device> current_device() const { return current_; }
+  /// The device that is current again when the scope ends.
+  std::optional<Device> original_device() const {
+    return guard_ ? std::optional(guard_->original_device()) : std::nullopt;
+  }
 
  private:
   std::optional<taeda::DeviceGuard> guard_;
@@ -67,15 +115,53 @@ class OptionalDeviceGuard {
 inline std::optional<Device> device_of(const Tensor& t) {
   return t.defined() ? std::optional(t.device()) : std::nullopt;
 }
+/// Of the first one.
+inline std::optional<Device> device_of(TensorList tensors) {
+  return tensors.empty() ? std::nullopt : device_of(tensors[0]);
+}
+
+/// What an event of c10 was made for; all of Taeda's order streams, none measures time.
+enum class EventFlag { PYTORCH_DEFAULT, BACKEND_DEFAULT, INVALID };
+/// libtorch's event, which is told the type of its device.
+class Event : public taeda::Event {
+ public:
+  explicit Event(DeviceType type, EventFlag flag = EventFlag::PYTORCH_DEFAULT)
+      : type_(type), flag_(flag) {}
+  DeviceType device_type() const { return type_; }
+  EventFlag flag() const { return flag_; }
+  /// Throws Error for a stream of another type.
+  void record(const Stream& stream) {
+    TAEDA_CHECK(stream.device_type() == type_, "Event device type ", type_,
+                " does not match recording stream's device type ", stream.device_type(), ".");
+    taeda::Event::record(stream);
+    marked_ = true;
+  }
+  void recordOnce(const Stream& stream) {
+    if (!marked_) record(stream);
+  }
+  bool was_marked_for_recording() const { return marked_; }
+
+ private:
+  DeviceType type_;
+  EventFlag flag_;
+  bool marked_ = false;
+};
 
 }  // namespace taeda_compat
 
 // Inner namespaces are Taeda's: what libtorch has there in addition.
 namespace taeda::autograd {
+inline bool isDifferentiableType(ScalarType t) { return taeda::is_differentiable(t); }
 using Variable = Tensor;
 using taeda::AutoGradMode;
 using taeda::GradMode;
 }  // namespace taeda::autograd
+
+namespace taeda::fft {
+/// fftfreq and rfftfreq with a spacing of 1.
+inline Tensor fftfreq(int64_t n, const TensorOptions& options) { return fftfreq(n, 1, options); }
+inline Tensor rfftfreq(int64_t n, const TensorOptions& options) { return rfftfreq(n, 1, options); }
+}  // namespace taeda::fft
 
 namespace taeda::nn::functional {
 using taeda::one_hot;

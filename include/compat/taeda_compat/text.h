@@ -3,9 +3,11 @@
 
 #include <taeda_compat/namespaces.h>
 
+#include <atomic>
 #include <iostream>
 #include <sstream>
 #include <string>
+#include <utility>
 
 namespace taeda_compat {
 
@@ -27,8 +29,81 @@ std::string Join(const std::string& delimiter, const Container& container) {
   return out.str();
 }
 
-/// Writes a warning to standard error.
-inline void warn(const std::string& message) { std::cerr << "Warning: " + message + "\n"; }
+/// A warning, as a handler gets it.
+class Warning {
+ public:
+  explicit Warning(std::string message) : message_(std::move(message)) {}
+  const std::string& msg() const noexcept { return message_; }
+  /// Whether TORCH_WARN_ONCE warns each time.
+  static bool get_warnAlways() noexcept;
+  static void set_warnAlways(bool on) noexcept;
+  /// Who gets warnings: by default standard error; null makes it that again. The handler must
+  /// outlive its use.
+  static class WarningHandler* get_warning_handler() noexcept;
+  static void set_warning_handler(WarningHandler* handler) noexcept;
+
+ private:
+  std::string message_;
+};
+
+/// Writes warnings to standard error; a program's own class does something else.
+class WarningHandler {
+ public:
+  virtual ~WarningHandler() = default;
+  virtual void process(const Warning& warning) {
+    std::cerr << "Warning: " + warning.msg() + "\n";
+  }
+};
+
+namespace text_detail {
+struct Warnings {
+  WarningHandler standard;
+  std::atomic<WarningHandler*> handler{&standard};
+  std::atomic<bool> always{false};
+};
+inline Warnings& warnings() {
+  static Warnings all;
+  return all;
+}
+}  // namespace text_detail
+
+inline bool Warning::get_warnAlways() noexcept { return text_detail::warnings().always; }
+inline void Warning::set_warnAlways(bool on) noexcept { text_detail::warnings().always = on; }
+inline WarningHandler* Warning::get_warning_handler() noexcept {
+  return text_detail::warnings().handler;
+}
+inline void Warning::set_warning_handler(WarningHandler* handler) noexcept {
+  auto& all = text_detail::warnings();
+  all.handler = handler ? handler : &all.standard;
+}
+
+/// Tells the handler.
+inline void warn(const Warning& warning) { Warning::get_warning_handler()->process(warning); }
+inline void warn(const std::string& message) { warn(Warning(message)); }
+
+/// The same by newer names.
+namespace WarningUtils {
+inline bool get_warnAlways() noexcept { return Warning::get_warnAlways(); }
+inline void set_warnAlways(bool on) noexcept { Warning::set_warnAlways(on); }
+inline WarningHandler* get_warning_handler() noexcept { return Warning::get_warning_handler(); }
+inline void set_warning_handler(WarningHandler* handler) noexcept {
+  Warning::set_warning_handler(handler);
+}
+}  // namespace WarningUtils
+
+/// A handler for a scope.
+class WarningHandlerGuard {
+ public:
+  explicit WarningHandlerGuard(WarningHandler* handler) : before_(Warning::get_warning_handler()) {
+    Warning::set_warning_handler(handler);
+  }
+  ~WarningHandlerGuard() { Warning::set_warning_handler(before_); }
+  WarningHandlerGuard(const WarningHandlerGuard&) = delete;
+  WarningHandlerGuard& operator=(const WarningHandlerGuard&) = delete;
+
+ private:
+  WarningHandler* before_;
+};
 
 }  // namespace taeda_compat
 
@@ -49,9 +124,13 @@ inline void warn(const std::string& message) { std::cerr << "Warning: " + messag
 #define AT_ASSERTM(...) TAEDA_CHECK(__VA_ARGS__, "")
 #define AT_ERROR(...) TAEDA_CHECK(false, __VA_ARGS__)
 #define TORCH_WARN(...) ::taeda_compat::warn(::taeda_compat::str(__VA_ARGS__))
-#define TORCH_WARN_ONCE(...)                                                     \
-  do {                                                                           \
-    [[maybe_unused]] static const bool warned = (TORCH_WARN(__VA_ARGS__), true); \
+#define TORCH_WARN_ONCE(...)                                    \
+  do {                                                          \
+    static std::atomic<bool> warned{false};                     \
+    if (!warned.exchange(true) ||                               \
+        ::taeda_compat::Warning::get_warnAlways()) {            \
+      TORCH_WARN(__VA_ARGS__);                                  \
+    }                                                           \
   } while (false)
 #define AT_WARN(...) TORCH_WARN(__VA_ARGS__)
 #define TORCH_MODULE(Name) TAEDA_MODULE(Name)

@@ -39,16 +39,20 @@
 
 #include <taeda/generated/compat/out_forms.h>
 #include <taeda/ops/out_forms.h>
+#include <taeda_compat/context.h>
 #include <taeda_compat/dispatch.h>
 #include <taeda_compat/dlpack.h>
 #include <taeda_compat/enums.h>
 #include <taeda_compat/functions.h>
+#include <taeda_compat/indexing.h>
 #include <taeda_compat/layers.h>
 #include <taeda_compat/library.h>
 #include <taeda_compat/losses.h>
 #include <taeda_compat/namespaces.h>
 #include <taeda_compat/operations.h>
+#include <taeda_compat/parallel.h>
 #include <taeda_compat/recurrent.h>
+#include <taeda_compat/shapes.h>
 #include <taeda_compat/tensors.h>
 #include <taeda_compat/text.h>
 #include <taeda_compat/types.h>
