@@ -71,6 +71,11 @@ class AnyModule {
       : AnyModule(make_module<std::decay_t<M>>(std::forward<M>(module))) {}
 
   bool is_empty() const { return !module_; }
+  /// The module's class.
+  const std::type_info& type_info() const {
+    check_not_empty("type_info()");
+    return typeid(*module_);
+  }
   const std::shared_ptr<Module>& ptr() const {
     check_not_empty("ptr()");
     return module_;

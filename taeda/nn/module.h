@@ -14,6 +14,11 @@
 #include "taeda/base/ordered_dict.h"
 #include "taeda/tensor/tensor.h"
 
+namespace taeda::inline v0_2::serialize {
+class InputArchive;
+class OutputArchive;
+}  // namespace taeda::inline v0_2::serialize
+
 namespace taeda::inline v0_2::nn {
 
 template <class Contained>
@@ -50,7 +55,12 @@ class SharedHooks {
 struct IncompatibleKeys {
   std::vector<std::string> missing;
   std::vector<std::string> unexpected;
+
+  /// One line for each: "missing fc.weight (fc1.weight was unexpected)". The name in brackets is
+  /// the nearest one of the other list, if one is near.
+  std::string str() const;
 };
+std::ostream& operator<<(std::ostream& out, const IncompatibleKeys& keys);
 
 /// Interface as libtorch's torch::nn::Module, printing and state dicts as Python's.
 ///
@@ -112,9 +122,16 @@ class Module : public std::enable_shared_from_this<Module> {
   const OrderedDict<std::string, std::shared_ptr<Module>>& named_children() const {
     return children_;
   }
-  /// Calls `f` for this module, then for all below it.
+  /// Calls `f` for this module, then for all below it. With pointers this module must live in a
+  /// shared_ptr.
   Module& apply(const ModuleFunction& f);
   void apply(const NamedModuleFunction& f, const std::string& prefix = "");
+  void apply(const std::function<void(const Module&)>& f) const;
+  void apply(const std::function<void(const std::shared_ptr<Module>&)>& f) const;
+  void apply(const std::function<void(const std::string& path, const Module&)>& f,
+             const std::string& prefix = "") const;
+  void apply(const std::function<void(const std::string& path, const std::shared_ptr<Module>&)>& f,
+             const std::string& prefix = "") const;
 
   /// Moves parameters, gradients and buffers in place: tensors keep their identity, so optimizers
   /// and handles stay valid. A dtype (floating point or complex) applies to floating point tensors
@@ -146,6 +163,13 @@ class Module : public std::enable_shared_from_this<Module> {
   /// unexpected keys (unless not `strict`) and every size that does not fit.
   IncompatibleKeys load_state_dict(const OrderedDict<std::string, Tensor>& state,
                                    bool strict = true);
+
+  /// The state dict's tensors by their paths.
+  void save(serialize::OutputArchive& archive) const;
+  /// load_state_dict of what `save` wrote.
+  void load(serialize::InputArchive& archive);
+  /// Whether a file can hold what the module is made of.
+  virtual bool is_serializable() const { return true; }
 
   /// The module as M (or as the module held by holder class M), or nullptr.
   template <class M>

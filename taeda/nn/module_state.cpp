@@ -1,4 +1,8 @@
 // State dicts of modules.
+#include <ostream>
+
+#include "taeda/base/nearest.h"
+#include "taeda/io/keyed_archive.h"
 #include "taeda/nn/module.h"
 #include "taeda/tensor/grad_mode.h"
 
@@ -64,6 +68,38 @@ IncompatibleKeys Module::load_state_dict(const OrderedDict<std::string, Tensor>&
   for (const auto& [key, tensor] : own)
     if (const Tensor* given = state.find(key)) tensor.copy_(*given);
   return keys;
+}
+
+std::string IncompatibleKeys::str() const {
+  std::string out;
+  const auto add = [&out](const char* what, const std::vector<std::string>& names,
+                          const char* other, const std::vector<std::string>& others) {
+    for (const std::string& name : names) {
+      out += (out.empty() ? "" : "\n") + std::string(what) + " " + name;
+      const std::string near = nearest_name(name, others);
+      if (!near.empty()) out += " (" + near + " " + other + ")";
+    }
+  };
+  add("missing", missing, "was unexpected", unexpected);
+  add("unexpected", unexpected, "is missing", missing);
+  return out;
+}
+
+std::ostream& operator<<(std::ostream& out, const IncompatibleKeys& keys) {
+  return out << keys.str();
+}
+
+void Module::save(serialize::OutputArchive& archive) const {
+  for (const auto& [path, tensor] : state_dict()) archive.write(path, tensor);
+}
+
+void Module::load(serialize::InputArchive& archive) {
+  OrderedDict<std::string, Tensor> state;
+  for (const auto& [path, own] : state_dict()) {
+    Tensor tensor;
+    if (archive.try_read(path, tensor)) state.insert(path, tensor);
+  }
+  load_state_dict(state);
 }
 
 }  // namespace taeda::nn

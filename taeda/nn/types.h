@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <optional>
 #include <string>
+#include <variant>
 
 #include "taeda/base/error.h"
 #include "taeda/tensor/tensor.h"
@@ -60,6 +62,8 @@ enum class Nonlinearity {
   LeakyReLU,
   SELU,
   GELU,
+  Mish,
+  SiLU,
 };
 constexpr Nonlinearity kLinear = Nonlinearity::Linear;
 constexpr Nonlinearity kConv1D = Nonlinearity::Conv1D;
@@ -74,6 +78,15 @@ constexpr Nonlinearity kReLU = Nonlinearity::ReLU;
 constexpr Nonlinearity kLeakyReLU = Nonlinearity::LeakyReLU;
 constexpr Nonlinearity kSELU = Nonlinearity::SELU;
 constexpr Nonlinearity kGELU = Nonlinearity::GELU;
+constexpr Nonlinearity kMish = Nonlinearity::Mish;
+constexpr Nonlinearity kSiLU = Nonlinearity::SiLU;
+
+/// Kinds of recurrent networks.
+enum class RecurrentKind { RNN_TANH, RNN_RELU, LSTM, GRU };
+constexpr RecurrentKind kRNN_TANH = RecurrentKind::RNN_TANH;
+constexpr RecurrentKind kRNN_RELU = RecurrentKind::RNN_RELU;
+constexpr RecurrentKind kLSTM = RecurrentKind::LSTM;
+constexpr RecurrentKind kGRU = RecurrentKind::GRU;
 
 /// Which side of a layer keeps its variance.
 enum class FanMode { FanIn, FanOut };
@@ -84,17 +97,19 @@ namespace nn {
 
 /// "(2, 3)", or "(2,)" for one value: as Python prints a tuple.
 std::string tuple_text(IntArrayRef values);
+/// The same with None for each -1.
+std::string sizes_text(std::string text);
 
 /// D values, given as one number for all or as a list of D.
-template <size_t D>
+template <size_t D, class T = int64_t>
 class ExpandingArray {
  public:
-  ExpandingArray(int64_t value = 0) : is_number_(true) { values_.fill(value); }
-  ExpandingArray(std::initializer_list<int64_t> list) : ExpandingArray(IntArrayRef(list)) {}
-  ExpandingArray(const std::array<int64_t, D>& values) : values_(values) {}
-  ExpandingArray(const std::vector<int64_t>& list) : ExpandingArray(IntArrayRef(list)) {}
+  ExpandingArray(T value = 0) : is_number_(true) { values_.fill(value); }
+  ExpandingArray(std::initializer_list<T> list) : ExpandingArray(ArrayRef<T>(list)) {}
+  ExpandingArray(const std::array<T, D>& values) : values_(values) {}
+  ExpandingArray(const std::vector<T>& list) : ExpandingArray(ArrayRef<T>(list)) {}
   /// Throws ValueError unless there are D values, or one.
-  ExpandingArray(IntArrayRef list) {
+  ExpandingArray(ArrayRef<T> list) {
     if (list.size() == 1) {
       values_.fill(list[0]);
       return;
@@ -103,23 +118,49 @@ class ExpandingArray {
     std::copy(list.begin(), list.end(), values_.begin());
   }
 
-  operator IntArrayRef() const { return values_; }
-  int64_t operator[](size_t i) const { return values_[i]; }
-  int64_t& operator[](size_t i) { return values_[i]; }
-  const std::array<int64_t, D>* operator->() const { return &values_; }
-  const std::array<int64_t, D>& operator*() const { return values_; }
+  operator ArrayRef<T>() const { return values_; }
+  T operator[](size_t i) const { return values_[i]; }
+  T& operator[](size_t i) { return values_[i]; }
+  const std::array<T, D>* operator->() const { return &values_; }
+  const std::array<T, D>& operator*() const { return values_; }
   auto begin() const { return values_.begin(); }
   auto end() const { return values_.end(); }
   constexpr size_t size() const { return D; }
   /// As Python prints it: one number if it was given as one, else a tuple.
   std::string text() const { return is_number_ ? std::to_string(values_[0]) : tuple_text(values_); }
-  bool all(int64_t value) const {
-    return std::all_of(values_.begin(), values_.end(), [value](int64_t v) { return v == value; });
+  bool all(T value) const {
+    return std::all_of(values_.begin(), values_.end(), [value](T v) { return v == value; });
   }
 
  private:
-  std::array<int64_t, D> values_;
+  std::array<T, D> values_;
   bool is_number_ = false;
+};
+
+/// D sizes of which some are left as they are: `{nullopt, 8}`. They are kept as -1.
+template <size_t D>
+class ExpandingArrayWithOptionalElem : public ExpandingArray<D> {
+ public:
+  using ExpandingArray<D>::ExpandingArray;
+  ExpandingArrayWithOptionalElem(const ExpandingArray<D>& sizes) : ExpandingArray<D>(sizes) {}
+  ExpandingArrayWithOptionalElem(std::optional<int64_t> size)
+      : ExpandingArray<D>(size.value_or(-1)) {}
+  ExpandingArrayWithOptionalElem(std::initializer_list<std::optional<int64_t>> sizes)
+      : ExpandingArray<D>(numbers(sizes)) {}
+  ExpandingArrayWithOptionalElem(const std::vector<std::optional<int64_t>>& sizes)
+      : ExpandingArray<D>(numbers(sizes)) {}
+  ExpandingArrayWithOptionalElem(const std::array<std::optional<int64_t>, D>& sizes)
+      : ExpandingArray<D>(numbers(sizes)) {}
+  /// As Python prints it, with None.
+  std::string text() const { return sizes_text(ExpandingArray<D>::text()); }
+
+ private:
+  template <class List>
+  static std::vector<int64_t> numbers(const List& sizes) {
+    std::vector<int64_t> out;
+    for (const std::optional<int64_t>& size : sizes) out.push_back(size.value_or(-1));
+    return out;
+  }
 };
 
 /// A number as Python prints a float: "0.1", "1.0", "1e-05".
@@ -137,6 +178,11 @@ class KernelPadding {
   KernelPadding(IntArrayRef list) : amount_(list) {}
   KernelPadding(const ExpandingArray<D>& amount) : amount_(amount) {}
   KernelPadding(AutoPadding kind) : automatic_(kind) {}
+  /// One of several forms.
+  template <class... Form>
+  requires(std::constructible_from<KernelPadding, Form>&&...)
+      KernelPadding(const std::variant<Form...>& form)
+      : KernelPadding(std::visit([](const auto& f) { return KernelPadding(f); }, form)) {}
 
   const std::optional<AutoPadding>& automatic() const { return automatic_; }
   const ExpandingArray<D>& amount() const { return amount_; }

@@ -41,9 +41,11 @@ SPELLINGS = [(r"\bstd::__cxx11::", "std::"), (r"\bc10::optional<", "std::optiona
              (r"\bc10::basic_string_view<char>", "std::string_view"), (r"\bunsigned long\b", "size_t"),
              (r"\blong\b", "int64_t"),
              # A program passes one of the alternatives; the first is asked for.
-             (r"(const )?(c10::)?variant<(torch::enumtype::\w+)(, torch::enumtype::\w+)*>( &&?)?", r"\3"),
+             (r"(const )?(c10::)?variant<(torch::enumtype::\w+)(, (torch::enumtype::\w+|std::function<[^;]*?>))*>( &&?)?$", r"\3"),
+             (r"torch::nn::(Adaptive(Avg|Max)Pool)Options<(torch::)?ExpandingArray\w*<(\d)>>", r"torch::nn::\1\4dOptions"),
+             (r"\bBatchRequest\b", "c10::ArrayRef<size_t>"),
              (r"\bc10::variant<", "std::variant<"), (r"(?<!:)\bvariant<", "std::variant<"),
-             (r"(ExpandingArray\w*<\w+), int64_t>", r"\1>"), (r"\bc10::nullopt_t\b", "std::nullopt_t"),
+             (r"(ExpandingArray\w*<[\w *]+), int64_t>", r"\1>"), (r"\bc10::nullopt_t\b", "std::nullopt_t"),
              (r"(const )?(at::ITensorListRef|c10::IListRef<at::Tensor>)( &)?", "at::TensorList"),
              (r"(?<!:)\bExpandingArray", "torch::ExpandingArray"),
              (r"\bcaffe2::TypeMeta\b", "c10::ScalarType")]
@@ -168,6 +170,18 @@ def deleted(cursor):
         re.search(r"=\s*delete$", " ".join(t.spelling for t in cursor.get_tokens())) is not None
 
 
+def outer_parts(text):
+    """What stands between the commas that are in no brackets."""
+    parts, depth = [""], 0
+    for c in text:
+        depth += (c in "<(") - (c in ">)")
+        if c == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += c
+    return parts
+
+
 def definition_of(type_):
     """The record behind a type and how its template parameters are replaced."""
     declaration = type_.get_canonical().get_declaration()
@@ -178,7 +192,7 @@ def definition_of(type_):
     names = [c.spelling for c in template.get_children() if c.kind in (
         K.TEMPLATE_TYPE_PARAMETER, K.TEMPLATE_NON_TYPE_PARAMETER)]
     values = re.search(r"<(.*)>", type_.get_canonical().spelling)
-    values = [v.strip() for v in values.group(1).split(",")] if values else []
+    values = [v.strip() for v in outer_parts(values.group(1))] if values else []
     pairs = [(n, v) for n, v in zip(names, values) if n]
 
     def bind(text):

@@ -6,7 +6,7 @@ import re
 RULES = [
     ("symbolic sizes", r"Sym(Int|Float)|_symint|::sym_|[sS]ymbolic",
      "sizes that a tracer of graphs fills in; every such function is there with plain sizes"),
-    ("named dimensions", r"Dimname|\bnames\(|has_names|\brename|refine_names|align_(to|as|tensors)|opt_names|dimname|namedshape",
+    ("named dimensions", r"Dimname|\bnames\(|has_names|\brename|refine_names|align_(to|as|tensors)|opt_names|dimname|namedshape|Unflatten.*std::pair<",
      "PyTorch's prototype of named tensors was never finished"),
     ("sparse layouts other than COO", r"[Ss]parse_?(csr|csc|bsr|bsc)|Sparse(Csr|Csc|Bsr|Bsc)|_?c?c(ol|row)_indices|"
      r"\b(row|col)_indices|_compressed_tensor|validate_sparse|sampled_addmm",
@@ -71,7 +71,8 @@ RULES = [
      "how libtorch's engine is built; Taeda's is another"),
     ("inner parts of nn", r"torch::nn::(AnyModulePlaceholder|AnyModuleHolder|AnyValue::|MultiheadAttentionForward|"
      r"functions::|.*(_Impl|Base|Placeholder)(::|$))|multi_head_attention_forward|MultiheadAttentionForwardFunc|"
-     r"NormImplBase|ConvNdImpl",
+     r"NormImplBase|ConvNdImpl|Adaptive(Avg|Max)PoolImpl|ConstantPadImpl|ConvTransposeNdImpl|::InstanceNormImpl|"
+     r"(Reflection|Replication)PadImpl|::Adaptive(Avg|Max)PoolOptions|::(Reflection|Replication)PadOptions",
      "base classes and helpers that programs do not name"),
 ]
 COMPILED = [(title, re.compile(pattern), reason) for title, pattern, reason in RULES]

@@ -53,6 +53,12 @@ TAEDA_COMPAT_ENUM(kGELU);
 TAEDA_COMPAT_ENUM(kFanIn);
 TAEDA_COMPAT_ENUM(kFanOut);
 TAEDA_COMPAT_ENUM(kMax);
+TAEDA_COMPAT_ENUM(kMish);
+TAEDA_COMPAT_ENUM(kSiLU);
+TAEDA_COMPAT_ENUM(kRNN_TANH);
+TAEDA_COMPAT_ENUM(kRNN_RELU);
+TAEDA_COMPAT_ENUM(kLSTM);
+TAEDA_COMPAT_ENUM(kGRU);
 #undef TAEDA_COMPAT_ENUM
 
 /// Of an activation and of an interpolation, as the option that takes it demands.
@@ -69,6 +75,12 @@ struct kBatchMean {
 template <class... E>
 std::string get_enum_name(const std::variant<E...>& v) {
   return std::visit([](auto e) { return std::string(decltype(e)::text + 1); }, v);
+}
+
+/// A reduction's number in at::Reduction: 0 for none, 1 for the mean, 2 for the sum.
+template <class... E>
+int64_t reduction_get_enum(const std::variant<E...>& v) {
+  return std::visit([](auto e) { return static_cast<int64_t>(Reduction(e)); }, v);
 }
 
 }  // namespace taeda_compat::enumtype

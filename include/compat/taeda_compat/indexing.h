@@ -11,7 +11,8 @@ namespace taeda::indexing {
 namespace detail {
 inline std::vector<TensorIndex> indices_of(const std::vector<Tensor>& tensors) {
   std::vector<TensorIndex> out;
-  for (const Tensor& t : tensors) out.push_back(t.defined() ? TensorIndex(t) : TensorIndex(Slice()));
+  for (const Tensor& t : tensors)
+    out.push_back(t.defined() ? TensorIndex(t) : TensorIndex(Slice()));
   return out;
 }
 }  // namespace detail

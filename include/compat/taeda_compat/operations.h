@@ -163,7 +163,17 @@ inline Tensor fftfreq(int64_t n, const TensorOptions& options) { return fftfreq(
 inline Tensor rfftfreq(int64_t n, const TensorOptions& options) { return rfftfreq(n, 1, options); }
 }  // namespace taeda::fft
 
+namespace taeda::nn::init {
+using FanModeType = FanMode;
+using NonlinearityType = Nonlinearity;
+}  // namespace taeda::nn::init
+
 namespace taeda::nn::functional {
+/// The loss with another beta than the options'.
+inline Tensor smooth_l1_loss(const Tensor& input, const Tensor& target,
+                             const SmoothL1LossFuncOptions& options, double beta) {
+  return taeda::smooth_l1_loss(input, target, options.reduction(), beta);
+}
 using taeda::one_hot;
 }  // namespace taeda::nn::functional
 

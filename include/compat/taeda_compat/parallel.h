@@ -56,8 +56,8 @@ inline void launch(std::function<void()> task) {
 }
 inline void intraop_launch(std::function<void()> task) { launch(std::move(task)); }
 
-/// Combines `f(begin, end, identity)` of parts of [begin, end) of `grain_size` each by `combine`, in
-/// their order: the result does not depend on the number of threads.
+/// Combines `f(begin, end, identity)` of parts of [begin, end) of `grain_size` each by `combine`,
+/// in their order: the result does not depend on the number of threads.
 template <class scalar_t, class F, class SF>
 scalar_t parallel_reduce(const int64_t begin, const int64_t end, const int64_t grain_size,
                          const scalar_t identity, const F& f, const SF& combine) {

@@ -52,9 +52,8 @@ struct InferExpandGeometryResult {
 };
 /// Sizes and strides of a tensor of these sizes and strides, expanded. Throws Error, in the words
 /// of `Tensor::expand`, where it cannot be.
-inline InferExpandGeometryResult<DimVector> inferExpandGeometry_dimvector(IntArrayRef tensor_sizes,
-                                                                          IntArrayRef tensor_strides,
-                                                                          IntArrayRef sizes) {
+inline InferExpandGeometryResult<DimVector> inferExpandGeometry_dimvector(
+    IntArrayRef tensor_sizes, IntArrayRef tensor_strides, IntArrayRef sizes) {
   const auto expanded = taeda::Layout{tensor_sizes, tensor_strides, 0}.expand(sizes);
   return {expanded.sizes, expanded.strides};
 }
@@ -65,8 +64,9 @@ inline std::tuple<std::vector<int64_t>, std::vector<int64_t>> inferExpandGeometr
 }
 /// Strides without gaps or overlaps, the dimensions in the order of the strides given.
 inline std::vector<int64_t> infer_dense_strides(IntArrayRef sizes, IntArrayRef strides) {
-  TAEDA_CHECK(sizes.size() == strides.size(), "Input sizes and strides should have same size but got ",
-              sizes.size(), " and ", strides.size());
+  TAEDA_CHECK(sizes.size() == strides.size(),
+              "Input sizes and strides should have same size but got ", sizes.size(), " and ",
+              strides.size());
   std::vector<size_t> order(sizes.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = order.size() - 1 - i;
   // The last dimension comes first where strides are equal.
@@ -109,16 +109,17 @@ using Expanded = MaybeOwned<Tensor>;
 inline Expanded expand_inplace(const Tensor& tensor, const Tensor& to_expand) {
   return to_expand.expand(tensor.sizes());
 }
-inline Expanded expand_inplace(const Tensor& tensor, const Tensor& to_expand, const char* api_name) {
+inline Expanded expand_inplace(const Tensor& tensor, const Tensor& to_expand,
+                               const char* api_name) {
   shapes_detail::check({&tensor, &to_expand}, api_name);
   return expand_inplace(tensor, to_expand);
 }
 inline std::tuple<Expanded, Expanded> expand_inplace(const Tensor& tensor, const Tensor& a,
-                                                 const Tensor& b) {
+                                                     const Tensor& b) {
   return {a.expand(tensor.sizes()), b.expand(tensor.sizes())};
 }
 inline std::tuple<Expanded, Expanded> expand_inplace(const Tensor& tensor, const Tensor& a,
-                                                 const Tensor& b, const char* api_name) {
+                                                     const Tensor& b, const char* api_name) {
   shapes_detail::check({&tensor, &a, &b}, api_name);
   return expand_inplace(tensor, a, b);
 }
@@ -127,18 +128,19 @@ inline std::tuple<Expanded, Expanded> expand_outplace(const Tensor& a, const Ten
   return {a.expand(sizes), b.expand(sizes)};
 }
 inline std::tuple<Expanded, Expanded> expand_outplace(const Tensor& a, const Tensor& b,
-                                                  const char* api_name) {
+                                                      const char* api_name) {
   shapes_detail::check({&a, &b}, api_name);
   return expand_outplace(a, b);
 }
 inline std::tuple<Expanded, Expanded, Expanded> expand_outplace(const Tensor& a, const Tensor& b,
-                                                          const Tensor& c) {
+                                                                const Tensor& c) {
   const DimVector sizes =
       taeda::broadcast_sizes(taeda::broadcast_sizes(a.sizes(), b.sizes()), c.sizes());
   return {a.expand(sizes), b.expand(sizes), c.expand(sizes)};
 }
 inline std::tuple<Expanded, Expanded, Expanded> expand_outplace(const Tensor& a, const Tensor& b,
-                                                          const Tensor& c, const char* api_name) {
+                                                                const Tensor& c,
+                                                                const char* api_name) {
   shapes_detail::check({&a, &b, &c}, api_name);
   return expand_outplace(a, b, c);
 }
@@ -151,7 +153,9 @@ inline std::vector<Tensor> expand_outplace(TensorList tensors) {
   for (const Tensor& t : tensors) out.push_back(t.defined() ? t.expand(sizes) : t);
   return out;
 }
-inline Expanded expand_size(const Tensor& tensor, IntArrayRef sizes) { return tensor.expand(sizes); }
+inline Expanded expand_size(const Tensor& tensor, IntArrayRef sizes) {
+  return tensor.expand(sizes);
+}
 inline Expanded expand_size(const Tensor& tensor, IntArrayRef sizes, const char* api_name) {
   shapes_detail::check({&tensor}, api_name);
   return tensor.expand(sizes);

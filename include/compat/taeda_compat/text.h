@@ -50,9 +50,7 @@ class Warning {
 class WarningHandler {
  public:
   virtual ~WarningHandler() = default;
-  virtual void process(const Warning& warning) {
-    std::cerr << "Warning: " + warning.msg() + "\n";
-  }
+  virtual void process(const Warning& warning) { std::cerr << "Warning: " + warning.msg() + "\n"; }
 };
 
 namespace text_detail {
@@ -124,13 +122,12 @@ class WarningHandlerGuard {
 #define AT_ASSERTM(...) TAEDA_CHECK(__VA_ARGS__, "")
 #define AT_ERROR(...) TAEDA_CHECK(false, __VA_ARGS__)
 #define TORCH_WARN(...) ::taeda_compat::warn(::taeda_compat::str(__VA_ARGS__))
-#define TORCH_WARN_ONCE(...)                                    \
-  do {                                                          \
-    static std::atomic<bool> warned{false};                     \
-    if (!warned.exchange(true) ||                               \
-        ::taeda_compat::Warning::get_warnAlways()) {            \
-      TORCH_WARN(__VA_ARGS__);                                  \
-    }                                                           \
+#define TORCH_WARN_ONCE(...)                                                   \
+  do {                                                                         \
+    static std::atomic<bool> warned{false};                                    \
+    if (!warned.exchange(true) || ::taeda_compat::Warning::get_warnAlways()) { \
+      TORCH_WARN(__VA_ARGS__);                                                 \
+    }                                                                          \
   } while (false)
 #define AT_WARN(...) TORCH_WARN(__VA_ARGS__)
 #define TORCH_MODULE(Name) TAEDA_MODULE(Name)

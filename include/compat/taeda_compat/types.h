@@ -35,8 +35,10 @@ class OptionalArrayRef {
 };
 using OptionalIntArrayRef = OptionalArrayRef<int64_t>;
 
+template <size_t D, class T = int64_t>
+using ExpandingArray = nn::ExpandingArray<D, T>;
 template <size_t D>
-using ExpandingArray = nn::ExpandingArray<D>;
+using ExpandingArrayWithOptionalElem = nn::ExpandingArrayWithOptionalElem<D>;
 
 /// The numbers of [begin, end), for a loop over them.
 template <class I>

@@ -40,6 +40,7 @@
 #include <taeda/generated/compat/out_forms.h>
 #include <taeda/ops/out_forms.h>
 #include <taeda_compat/context.h>
+#include <taeda_compat/data.h>
 #include <taeda_compat/dispatch.h>
 #include <taeda_compat/dlpack.h>
 #include <taeda_compat/enums.h>
@@ -50,6 +51,7 @@
 #include <taeda_compat/losses.h>
 #include <taeda_compat/namespaces.h>
 #include <taeda_compat/operations.h>
+#include <taeda_compat/optim.h>
 #include <taeda_compat/parallel.h>
 #include <taeda_compat/recurrent.h>
 #include <taeda_compat/shapes.h>

@@ -29,6 +29,8 @@ class FunctionalImpl : public Cloneable<FunctionalImpl> {
 
   void reset() override {}
   Tensor forward(const Tensor& input) { return function_(input); }
+  /// A function is in no file.
+  bool is_serializable() const override { return false; }
 
  private:
   Function function_;

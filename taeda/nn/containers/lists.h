@@ -126,6 +126,7 @@ class ParameterListImpl : public Cloneable<ParameterListImpl> {
   std::shared_ptr<Module> clone(const std::optional<Device>& device = {}) const override;
 
   void append(Tensor tensor);
+  void append(const OrderedDict<std::string, Tensor>::Item& item) { append(item.value()); }
   template <class Container>
   void extend(const Container& tensors) {
     for (const Tensor& t : tensors) append(t);
@@ -134,7 +135,14 @@ class ParameterListImpl : public Cloneable<ParameterListImpl> {
   bool is_empty() const { return parameters_.empty(); }
   /// Throws IndexError outside [0, size).
   Tensor& at(size_t i) { return parameters_[i].value(); }
+  const Tensor& at(size_t i) const { return parameters_[i].value(); }
   Tensor& operator[](size_t i) { return at(i); }
+  const Tensor& operator[](size_t i) const { return at(i); }
+  /// Over names and tensors.
+  auto begin() { return parameters_.begin(); }
+  auto begin() const { return parameters_.begin(); }
+  auto end() { return parameters_.end(); }
+  auto end() const { return parameters_.end(); }
   void pretty_print(std::ostream& out) const override;
 };
 TAEDA_MODULE(ParameterList);
@@ -150,6 +158,21 @@ class ParameterDictImpl : public Cloneable<ParameterDictImpl> {
   std::shared_ptr<Module> clone(const std::optional<Device>& device = {}) const override;
 
   Tensor& insert(std::string name, Tensor tensor);
+  /// Inserts names and tensors, or replaces what has the same name.
+  template <class Container>
+  void update(const Container& tensors) {
+    for (const auto& item : tensors) {
+      if constexpr (requires { item.key(); })
+        put(item.key(), item.value());
+      else
+        put(item.first, item.second);
+    }
+  }
+  void clear() { parameters_.clear(); }
+  auto begin() { return parameters_.begin(); }
+  auto begin() const { return parameters_.begin(); }
+  auto end() { return parameters_.end(); }
+  auto end() const { return parameters_.end(); }
   /// Removes and gives the parameter.
   Tensor pop(const std::string& name);
   bool contains(const std::string& name) const { return parameters_.contains(name); }
@@ -161,6 +184,14 @@ class ParameterDictImpl : public Cloneable<ParameterDictImpl> {
   std::vector<std::string> keys() const { return parameters_.keys(); }
   std::vector<Tensor> values() const { return parameters_.values(); }
   void pretty_print(std::ostream& out) const override;
+
+ private:
+  void put(const std::string& name, const Tensor& tensor) {
+    if (contains(name))
+      parameters_[name] = tensor;
+    else
+      insert(name, tensor);
+  }
 };
 TAEDA_MODULE(ParameterDict);
 

@@ -43,6 +43,8 @@ class ConvTransposeOptions {
   TAEDA_ARG(int64_t, groups) = 1;
   TAEDA_ARG(bool, bias) = true;
   TAEDA_ARG(ExpandingArray<D>, dilation) = 1;
+  /// Nothing but kZeros.
+  TAEDA_ARG(PaddingMode, padding_mode) = kZeros;
 };
 using ConvTranspose1dOptions = ConvTransposeOptions<1>;
 using ConvTranspose2dOptions = ConvTransposeOptions<2>;

@@ -46,6 +46,10 @@ class EmbeddingBagMode {
     TAEDA_CHECK_VALUE(reduction != kNone, "mode has to be one of sum, mean or max");
   }
   EmbeddingBagMode(BagMaximum) : reduction_(kNone) {}
+  /// What stands for one of them.
+  template <class E>
+  requires(std::is_class_v<E>&& std::convertible_to<E, Reduction>) EmbeddingBagMode(E mode)
+      : EmbeddingBagMode(static_cast<Reduction>(mode)) {}
   bool is_sum() const { return reduction_ == kSum; }
   bool is_mean() const { return reduction_ == kMean; }
   bool is_max() const { return reduction_ == kNone; }

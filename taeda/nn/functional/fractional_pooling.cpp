@@ -12,13 +12,11 @@ DimVector fractional_output_size(const char* op, const Tensor& input,
   TAEDA_CHECK_VALUE(o.output_size() || o.output_ratio(), op,
                     " requires specifying either an output_size or an output_ratio");
   if (o.output_size()) return DimVector(IntArrayRef(*o.output_size()));
-  const std::vector<double>& ratio = *o.output_ratio();
-  TAEDA_CHECK_VALUE(ratio.size() == 1 || ratio.size() == D, op, ": output_ratio has ", ratio.size(),
-                    " elements, expected ", D);
+  const ExpandingArray<D, double>& ratio = *o.output_ratio();
   DimVector sizes;
   for (size_t d = 0; d < D; ++d) {
     const double size = static_cast<double>(input.size(static_cast<int64_t>(d) - int64_t{D}));
-    sizes.push_back(static_cast<int64_t>(size * ratio[ratio.size() == D ? d : 0]));
+    sizes.push_back(static_cast<int64_t>(size * ratio[d]));
   }
   return sizes;
 }

@@ -15,7 +15,7 @@ class FractionalMaxPoolOptions {
   /// Sizes of the result ...
   TAEDA_ARG(std::optional<ExpandingArray<D>>, output_size);
   /// ... or their share of the input's, each in (0, 1).
-  using ExpandingArrayDouble = std::vector<double>;
+  using ExpandingArrayDouble = ExpandingArray<D, double>;
   TAEDA_ARG(std::optional<ExpandingArrayDouble>, output_ratio);
   /// The numbers in [0, 1) that decide where windows begin, [N, C, D], instead of drawn ones.
   TAEDA_ARG(Tensor, _random_samples);

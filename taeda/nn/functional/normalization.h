@@ -79,7 +79,8 @@ class BatchNormFuncOptions {
   TAEDA_ARG(Tensor, weight);
   TAEDA_ARG(Tensor, bias);
   TAEDA_ARG(bool, training) = false;
-  TAEDA_ARG(double, momentum) = 0.1;
+  /// Of the running statistics: the new batch's part. One must be given.
+  TAEDA_ARG(std::optional<double>, momentum) = 0.1;
   TAEDA_ARG(double, eps) = 1e-5;
 };
 
@@ -116,7 +117,16 @@ class NormalizeFuncOptions {
   TAEDA_ARG(double, p) = 2;
   TAEDA_ARG(int64_t, dim) = 1;
   TAEDA_ARG(double, eps) = 1e-12;
+  /// Where the result goes, too.
+  TAEDA_ARG(std::optional<Tensor>, out);
 };
+
+namespace detail {
+inline double given_momentum(const std::optional<double>& momentum) {
+  TAEDA_CHECK_VALUE(momentum, "batch_norm: momentum must be a number here, got none");
+  return *momentum;
+}
+}  // namespace detail
 
 /// See ops/norm.h for the formulas and errors. The order of arguments is that of Python's
 /// functions.
@@ -128,7 +138,7 @@ inline Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tens
 inline Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
                          const BatchNormFuncOptions& o = {}) {
   return taeda::batch_norm(x, o.weight(), o.bias(), running_mean, running_var, o.training(),
-                           o.momentum(), o.eps());
+                           detail::given_momentum(o.momentum()), o.eps());
 }
 
 inline Tensor instance_norm(const Tensor& x, const InstanceNormFuncOptions& o = {}) {
@@ -145,7 +155,8 @@ inline Tensor group_norm(const Tensor& x, const GroupNormFuncOptions& o) {
   return taeda::group_norm(x, o.num_groups(), o.weight(), o.bias(), o.eps());
 }
 inline Tensor normalize(const Tensor& x, const NormalizeFuncOptions& o) {
-  return taeda::normalize(x, o.p(), o.dim(), o.eps());
+  const Tensor y = taeda::normalize(x, o.p(), o.dim(), o.eps());
+  return o.out() ? o.out()->resize_(y.sizes()).copy_(y) : y;
 }
 
 inline Tensor local_response_norm(const Tensor& input, const LocalResponseNormFuncOptions& o) {

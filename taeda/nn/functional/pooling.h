@@ -40,8 +40,8 @@ using AvgPool3dOptions = AvgPoolOptions<3>;
 template <size_t D>
 class AdaptivePoolOptions {
  public:
-  AdaptivePoolOptions(ExpandingArray<D> output_size) : output_size_(output_size) {}
-  TAEDA_ARG(ExpandingArray<D>, output_size);
+  AdaptivePoolOptions(ExpandingArrayWithOptionalElem<D> output_size) : output_size_(output_size) {}
+  TAEDA_ARG(ExpandingArrayWithOptionalElem<D>, output_size);
 };
 using AdaptiveAvgPool1dOptions = AdaptivePoolOptions<1>;
 using AdaptiveAvgPool2dOptions = AdaptivePoolOptions<2>;

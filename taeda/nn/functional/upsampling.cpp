@@ -71,8 +71,7 @@ Taps linear_taps(const Axis& axis) {
 
 /// The cubic convolution kernel at distance x (Keys, "Cubic convolution interpolation for digital
 /// image processing", 1981).
-double cubic_kernel(double x) {
-  constexpr double a = -0.75;
+double cubic_kernel(double x, double a = -0.75) {
   x = std::abs(x);
   if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
   return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
@@ -86,6 +85,29 @@ Taps cubic_taps(const Axis& axis) {
       t.rows.push_back(std::clamp<int64_t>(static_cast<int64_t>(low) + k, 0, axis.in - 1));
       t.weights.push_back(cubic_kernel(position - low - static_cast<double>(k)));
     }
+  }
+  return t;
+}
+
+/// A triangle, or the cubic kernel with Keys' own A, over all rows that a row of the result covers.
+Taps antialias_taps(const Axis& axis, bool cubic) {
+  const double scale = std::max(axis.step, 1.0), support = (cubic ? 2 : 1) * scale;
+  Taps t{static_cast<int64_t>(std::ceil(support)) * 2 + 1, {}, {}};
+  t.taps = std::min(t.taps, axis.in);
+  for (int64_t i = 0; i < axis.out; ++i) {
+    const double center = axis.step * (static_cast<double>(i) + 0.5);
+    const auto first = std::max<int64_t>(static_cast<int64_t>(center - support + 0.5), 0);
+    const auto last = std::min<int64_t>(static_cast<int64_t>(center + support + 0.5), axis.in);
+    double sum = 0;
+    const size_t begin = t.weights.size();
+    for (int64_t k = 0; k < t.taps; ++k) {
+      const double x = std::abs((static_cast<double>(first + k) - center + 0.5) / scale);
+      const double w = first + k >= last ? 0 : cubic ? cubic_kernel(x, -0.5) : std::max(1 - x, 0.0);
+      t.rows.push_back(std::min(first + k, axis.in - 1));
+      t.weights.push_back(w);
+      sum += w;
+    }
+    for (size_t k = begin; k < t.weights.size() && sum != 0; ++k) t.weights[k] /= sum;
   }
   return t;
 }
@@ -161,6 +183,10 @@ Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& o) {
                     "align_corners option can only be set with the interpolating modes: linear | "
                     "bilinear | bicubic | trilinear");
   check_mode(input.dim(), mode);
+  const bool cubic = mode == Interpolation::Bicubic;
+  TAEDA_CHECK_VALUE(!o.antialias() || cubic || mode == Interpolation::Bilinear,
+                    "Anti-alias option is only supported for bilinear and bicubic modes, but got ",
+                    o.mode().name());
   const std::vector<int64_t> sizes = output_sizes(input, o);
   for (size_t d = 0; d < sizes.size(); ++d)
     TAEDA_CHECK(sizes[d] > 0 && input.size(static_cast<int64_t>(d) + 2) > 0,
@@ -185,9 +211,10 @@ Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& o) {
     if (in == out && (corners || step == 1)) continue;
     const Axis axis{in, out, step, corners};
     x = resample(x, dim, axis,
-                 is_nearest(mode) ? nearest_taps(axis, mode == Interpolation::NearestExact)
-                 : mode == Interpolation::Bicubic ? cubic_taps(axis)
-                                                  : linear_taps(axis));
+                 o.antialias()      ? antialias_taps(axis, cubic)
+                 : is_nearest(mode) ? nearest_taps(axis, mode == Interpolation::NearestExact)
+                 : cubic            ? cubic_taps(axis)
+                                    : linear_taps(axis));
   }
   return x.is_same(input) ? x.clone() : x;
 }

@@ -36,6 +36,21 @@ void register_statistics(Norm& m, const Parameter& parameter, const Buffer& buff
   m.num_batches_tracked = buffer("num_batches_tracked", track ? zeros({}, kLong) : Tensor());
 }
 
+/// The statistics of nothing, where there are any.
+template <class Norm>
+void reset_statistics(Norm& m) {
+  if (!m.options.track_running_stats()) return;
+  m.running_mean.zero_();
+  m.running_var.fill_(1);
+  m.num_batches_tracked.zero_();
+}
+/// What changes nothing, where there are weights.
+inline void reset_affine(const Tensor& weight, const Tensor& bias) {
+  if (!weight.defined()) return;
+  init::ones_(weight);
+  init::zeros_(bias);
+}
+
 }  // namespace detail
 
 template <class Derived>
@@ -48,18 +63,13 @@ void BatchNormImplBase<Derived>::reset() {
 
 template <class Derived>
 void BatchNormImplBase<Derived>::reset_running_stats() {
-  if (!options.track_running_stats()) return;
-  running_mean.zero_();
-  running_var.fill_(1);
-  num_batches_tracked.zero_();
+  detail::reset_statistics(*this);
 }
 
 template <class Derived>
 void BatchNormImplBase<Derived>::reset_parameters() {
   reset_running_stats();
-  if (!options.affine()) return;
-  init::ones_(weight);
-  init::zeros_(bias);
+  detail::reset_affine(weight, bias);
 }
 
 template <class Derived>

@@ -159,9 +159,11 @@ std::string ConvTransposeImpl<D, Derived>::extra_repr() const {
 
 template <size_t D, class Derived>
 std::vector<int64_t> ConvTransposeImpl<D, Derived>::output_padding(
-    const Tensor& input, const std::optional<std::vector<int64_t>>& output_size) const {
-  if (!output_size) return IntArrayRef(options.output_padding()).vec();
-  const std::vector<int64_t>& wanted = *output_size;
+    const Tensor& input, const OutputSize& output_size) const {
+  TAEDA_CHECK_VALUE(options.padding_mode() == kZeros,
+                    "Only \"zeros\" padding mode is supported for ConvTranspose", D, "d");
+  if (!output_size.sizes()) return IntArrayRef(options.output_padding()).vec();
+  const std::vector<int64_t>& wanted = *output_size.sizes();
   const size_t lead = static_cast<size_t>(input.dim()) - D;
   TAEDA_CHECK_VALUE(wanted.size() == D || wanted.size() == D + lead, "output_size must have ", D,
                     " or ", D + lead, " elements (got ", wanted.size(), ")");
@@ -182,17 +184,22 @@ std::vector<int64_t> ConvTransposeImpl<D, Derived>::output_padding(
 
 template class ConvTransposeImpl<1, ConvTranspose1dImpl>;
 template class ConvTransposeImpl<2, ConvTranspose2dImpl>;
+template class ConvTransposeImpl<3, ConvTranspose3dImpl>;
 
-Tensor ConvTranspose1dImpl::forward(const Tensor& input,
-                                    const std::optional<std::vector<int64_t>>& output_size) {
+Tensor ConvTranspose1dImpl::forward(const Tensor& input, const OutputSize& output_size) {
   return taeda::conv_transpose1d(input, weight, bias, options.stride(), options.padding(),
                                  output_padding(input, output_size), options.groups(),
                                  options.dilation());
 }
 
-Tensor ConvTranspose2dImpl::forward(const Tensor& input,
-                                    const std::optional<std::vector<int64_t>>& output_size) {
+Tensor ConvTranspose2dImpl::forward(const Tensor& input, const OutputSize& output_size) {
   return taeda::conv_transpose2d(input, weight, bias, options.stride(), options.padding(),
+                                 output_padding(input, output_size), options.groups(),
+                                 options.dilation());
+}
+
+Tensor ConvTranspose3dImpl::forward(const Tensor& input, const OutputSize& output_size) {
+  return taeda::conv_transpose3d(input, weight, bias, options.stride(), options.padding(),
                                  output_padding(input, output_size), options.groups(),
                                  options.dilation());
 }

@@ -53,6 +53,24 @@ class Conv3dImpl : public ConvImpl<3, Conv3dImpl> {
 };
 TAEDA_MODULE(Conv3d);
 
+/// Sizes of a result, if they are given.
+class OutputSize {
+ public:
+  OutputSize() = default;
+  OutputSize(std::nullopt_t) {}
+  OutputSize(std::initializer_list<int64_t> sizes) : sizes_(sizes) {}
+  OutputSize(IntArrayRef sizes) : sizes_(sizes.vec()) {}
+  OutputSize(std::vector<int64_t> sizes) : sizes_(std::move(sizes)) {}
+  template <class List>
+  requires(std::convertible_to<List, IntArrayRef>) OutputSize(const std::optional<List>& sizes) {
+    if (sizes) sizes_ = IntArrayRef(*sizes).vec();
+  }
+  const std::optional<std::vector<int64_t>>& sizes() const { return sizes_; }
+
+ private:
+  std::optional<std::vector<int64_t>> sizes_;
+};
+
 /// Weight [in, out / groups, k...]. `output_size` of forward chooses among the sizes that a stride
 /// leaves open; by default it follows from output_padding.
 template <size_t D, class Derived>
@@ -69,8 +87,7 @@ class ConvTransposeImpl : public Cloneable<Derived> {
   Tensor weight, bias;
 
  protected:
-  std::vector<int64_t> output_padding(const Tensor& input,
-                                      const std::optional<std::vector<int64_t>>& output_size) const;
+  std::vector<int64_t> output_padding(const Tensor& input, const OutputSize& output_size) const;
 };
 
 class ConvTranspose1dImpl : public ConvTransposeImpl<1, ConvTranspose1dImpl> {
@@ -78,7 +95,7 @@ class ConvTranspose1dImpl : public ConvTransposeImpl<1, ConvTranspose1dImpl> {
   ConvTranspose1dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<1> kernel_size)
       : ConvTranspose1dImpl(ConvTranspose1dOptions(in_channels, out_channels, kernel_size)) {}
   explicit ConvTranspose1dImpl(ConvTranspose1dOptions o) : ConvTransposeImpl(std::move(o)) {}
-  Tensor forward(const Tensor& input, const std::optional<std::vector<int64_t>>& output_size = {});
+  Tensor forward(const Tensor& input, const OutputSize& output_size = {});
 };
 TAEDA_MODULE(ConvTranspose1d);
 
@@ -87,8 +104,17 @@ class ConvTranspose2dImpl : public ConvTransposeImpl<2, ConvTranspose2dImpl> {
   ConvTranspose2dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<2> kernel_size)
       : ConvTranspose2dImpl(ConvTranspose2dOptions(in_channels, out_channels, kernel_size)) {}
   explicit ConvTranspose2dImpl(ConvTranspose2dOptions o) : ConvTransposeImpl(std::move(o)) {}
-  Tensor forward(const Tensor& input, const std::optional<std::vector<int64_t>>& output_size = {});
+  Tensor forward(const Tensor& input, const OutputSize& output_size = {});
 };
 TAEDA_MODULE(ConvTranspose2d);
+
+class ConvTranspose3dImpl : public ConvTransposeImpl<3, ConvTranspose3dImpl> {
+ public:
+  ConvTranspose3dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<3> kernel_size)
+      : ConvTranspose3dImpl(ConvTranspose3dOptions(in_channels, out_channels, kernel_size)) {}
+  explicit ConvTranspose3dImpl(ConvTranspose3dOptions o) : ConvTransposeImpl(std::move(o)) {}
+  Tensor forward(const Tensor& input, const OutputSize& output_size = {});
+};
+TAEDA_MODULE(ConvTranspose3d);
 
 }  // namespace taeda::nn

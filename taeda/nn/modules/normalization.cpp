@@ -38,6 +38,17 @@ void InstanceNormImplBase<Derived>::reset() {
 }
 
 template <class Derived>
+void InstanceNormImplBase<Derived>::reset_running_stats() {
+  detail::reset_statistics(*this);
+}
+
+template <class Derived>
+void InstanceNormImplBase<Derived>::reset_parameters() {
+  reset_running_stats();
+  detail::reset_affine(weight, bias);
+}
+
+template <class Derived>
 std::string InstanceNormImplBase<Derived>::extra_repr() const {
   return taeda::detail::concat(options.num_features(), ", eps=", float_text(options.eps()),
                                ", momentum=", float_text(options.momentum()),
@@ -76,6 +87,8 @@ void LayerNormImpl::reset() {
       "bias", zeros_or_none(options.elementwise_affine(), options.normalized_shape()));
 }
 
+void LayerNormImpl::reset_parameters() { detail::reset_affine(weight, bias); }
+
 std::string LayerNormImpl::extra_repr() const {
   return tuple_text(options.normalized_shape()) + ", eps=" + float_text(options.eps()) +
          ", elementwise_affine=" + bool_text(options.elementwise_affine());
@@ -87,6 +100,8 @@ void GroupNormImpl::reset() {
   weight = register_parameter("weight", ones_or_none(options.affine(), {options.num_channels()}));
   bias = register_parameter("bias", zeros_or_none(options.affine(), {options.num_channels()}));
 }
+
+void GroupNormImpl::reset_parameters() { detail::reset_affine(weight, bias); }
 
 std::string GroupNormImpl::extra_repr() const {
   return taeda::detail::concat(options.num_groups(), ", ", options.num_channels(),

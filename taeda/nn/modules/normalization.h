@@ -74,6 +74,9 @@ class InstanceNormImplBase : public Cloneable<Derived> {
     InstanceNormImplBase::reset();
   }
   void reset() override;
+  /// Weights 1, biases 0, statistics of nothing.
+  void reset_parameters();
+  void reset_running_stats();
   std::string extra_repr() const override;
 
   InstanceNormOptions options;
@@ -121,6 +124,7 @@ class LayerNormImpl : public Cloneable<LayerNormImpl> {
   LayerNormImpl(int64_t size) : LayerNormImpl(LayerNormOptions(size)) {}
   explicit LayerNormImpl(LayerNormOptions o) : options(std::move(o)) { reset(); }
   void reset() override;
+  void reset_parameters();
   std::string extra_repr() const override;
   Tensor forward(const Tensor& input) {
     return functional::layer_norm(input, options.normalized_shape(), weight, bias, options.eps());
@@ -138,6 +142,7 @@ class GroupNormImpl : public Cloneable<GroupNormImpl> {
       : GroupNormImpl(GroupNormOptions(num_groups, num_channels)) {}
   explicit GroupNormImpl(GroupNormOptions o) : options(std::move(o)) { reset(); }
   void reset() override;
+  void reset_parameters();
   std::string extra_repr() const override;
   Tensor forward(const Tensor& input) {
     return functional::group_norm(input, options.num_groups(), weight, bias, options.eps());

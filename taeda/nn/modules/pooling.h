@@ -85,7 +85,7 @@ TAEDA_MODULE(AvgPool3d);
 template <size_t D, class Derived>
 class AdaptivePoolImpl : public detail::OptionsModule<AdaptivePoolOptions<D>, Derived> {
  public:
-  AdaptivePoolImpl(ExpandingArray<D> output_size)
+  AdaptivePoolImpl(ExpandingArrayWithOptionalElem<D> output_size)
       : AdaptivePoolImpl(AdaptivePoolOptions<D>(output_size)) {}
   explicit AdaptivePoolImpl(AdaptivePoolOptions<D> o)
       : detail::OptionsModule<AdaptivePoolOptions<D>, Derived>(std::move(o)) {}

@@ -22,10 +22,17 @@ void MultiheadAttentionImpl::reset() {
   out_proj = register_module("out_proj", Linear(LinearOptions(size, size).bias(o.bias())));
   bias_k = register_parameter("bias_k", o.add_bias_kv() ? empty({1, 1, size}) : Tensor());
   bias_v = register_parameter("bias_v", o.add_bias_kv() ? empty({1, 1, size}) : Tensor());
+  _reset_parameters();
+}
+
+void MultiheadAttentionImpl::_reset_parameters() {
   for (const Tensor& w : {in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight})
     if (w.defined()) init::xavier_uniform_(w);
-  if (o.bias()) init::zeros_(out_proj->bias);
-  if (o.add_bias_kv()) {
+  if (options.bias()) {
+    init::zeros_(in_proj_bias);
+    init::zeros_(out_proj->bias);
+  }
+  if (options.add_bias_kv()) {
     init::xavier_normal_(bias_k);
     init::xavier_normal_(bias_v);
   }
@@ -82,6 +89,12 @@ void TransformerEncoderLayerImpl::reset() {
   norm2 = register_module("norm2", LayerNorm(o.d_model()));
   dropout1 = register_module("dropout1", Dropout(o.dropout()));
   dropout2 = register_module("dropout2", Dropout(o.dropout()));
+}
+
+void TransformerEncoderLayerImpl::reset_parameters() {
+  self_attn->_reset_parameters();
+  for (Linear linear : {linear1, linear2}) linear->reset_parameters();
+  for (LayerNorm norm : {norm1, norm2}) norm->reset_parameters();
 }
 
 Tensor TransformerEncoderLayerImpl::attend(const Tensor& x, const Tensor& mask,

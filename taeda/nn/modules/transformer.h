@@ -35,6 +35,8 @@ class MultiheadAttentionImpl : public Cloneable<MultiheadAttentionImpl> {
   /// Throws ValueError unless the heads divide the embedding.
   explicit MultiheadAttentionImpl(MultiheadAttentionOptions o) : options(std::move(o)) { reset(); }
   void reset() override;
+  /// Draws all weights anew, biases but those of keys and values 0.
+  void _reset_parameters();
 
   /// The output and, with `need_weights`, the attention weights [N, L, S] (averaged over the heads,
   /// or [N, heads, L, S]); else the second is undefined. `key_padding_mask` [N, S] is true where a
@@ -85,6 +87,8 @@ class TransformerEncoderLayerImpl : public Cloneable<TransformerEncoderLayerImpl
     reset();
   }
   void reset() override;
+  /// Those of all its layers, drawn anew.
+  void reset_parameters();
   Tensor forward(const Tensor& src, const Tensor& src_mask = {},
                  const Tensor& src_key_padding_mask = {});
 

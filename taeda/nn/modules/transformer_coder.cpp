@@ -43,6 +43,13 @@ void TransformerDecoderLayerImpl::reset() {
   dropout3 = register_module("dropout3", Dropout(o.dropout()));
 }
 
+void TransformerDecoderLayerImpl::reset_parameters() {
+  for (MultiheadAttention attention : {self_attn, multihead_attn})
+    attention->_reset_parameters();
+  for (Linear linear : {linear1, linear2}) linear->reset_parameters();
+  for (LayerNorm norm : {norm1, norm2, norm3}) norm->reset_parameters();
+}
+
 Tensor TransformerDecoderLayerImpl::attend(const Tensor& x, const Tensor& mask,
                                            const Tensor& padding_mask) {
   return dropout1(std::get<0>(self_attn(x, x, x, padding_mask, /*need_weights=*/false, mask)));

@@ -21,6 +21,8 @@ class TransformerDecoderLayerImpl : public Cloneable<TransformerDecoderLayerImpl
     reset();
   }
   void reset() override;
+  /// Those of all its layers, drawn anew.
+  void reset_parameters();
   Tensor forward(const Tensor& tgt, const Tensor& memory, const Tensor& tgt_mask = {},
                  const Tensor& memory_mask = {}, const Tensor& tgt_key_padding_mask = {},
                  const Tensor& memory_key_padding_mask = {});

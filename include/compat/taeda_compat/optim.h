@@ -1,0 +1,66 @@
+// torch::optim::serialize and its helpers, for optimizers of a program's own.
+#pragma once
+
+#include <taeda/io/keyed_archive.h>
+#include <taeda_compat/namespaces.h>
+
+#include <deque>
+#include <string>
+#include <vector>
+
+// Inner namespaces are Taeda's: what libtorch has there in addition.
+namespace taeda::optim {
+
+/// A whole optimizer, as torch::save writes it.
+inline void serialize(serialize::OutputArchive& archive, const Optimizer& optimizer) {
+  archive << optimizer;
+}
+inline void serialize(serialize::InputArchive& archive, Optimizer& optimizer) {
+  archive >> optimizer;
+}
+/// Numbers and lists below a key.
+inline void serialize(serialize::OutputArchive& archive, const std::string& key,
+                      const int64_t& value) {
+  archive.write(key, IValue(value));
+}
+inline void serialize(serialize::InputArchive& archive, const std::string& key, int64_t& value) {
+  IValue read;
+  archive.read(key, read);
+  value = read.toInt();
+}
+inline void serialize(serialize::OutputArchive& archive, const std::string& key,
+                      const std::vector<int64_t>& values) {
+  archive.write(key, IValue(values));
+}
+inline void serialize(serialize::InputArchive& archive, const std::string& key,
+                      std::vector<int64_t>& values) {
+  IValue read;
+  archive.read(key, read);
+  values = read.toIntVector();
+}
+/// Tensors below a key, as many as "<key>/size" says.
+template <class Container>
+requires(std::convertible_to<typename Container::value_type, Tensor>) void serialize(
+    serialize::OutputArchive& archive, const std::string& key, const Container& buffers) {
+  archive.write(key + "/size", IValue(static_cast<int64_t>(buffers.size())));
+  int64_t i = 0;
+  for (const Tensor& t : buffers) archive.write(key + "/" + std::to_string(i++), t);
+}
+template <class Container>
+requires(std::convertible_to<typename Container::value_type, Tensor>) void serialize(
+    serialize::InputArchive& archive, const std::string& key, Container& buffers) {
+  int64_t size = 0;
+  serialize(archive, key + "/size", size);
+  buffers.clear();
+  for (int64_t i = 0; i < size; ++i) {
+    Tensor t;
+    archive.read(key + "/" + std::to_string(i), t);
+    buffers.insert(buffers.end(), t);
+  }
+}
+template <class T>
+std::vector<T> deque_to_list(const std::deque<T>& values) {
+  return {values.begin(), values.end()};
+}
+
+}  // namespace taeda::optim
