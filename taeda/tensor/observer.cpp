@@ -22,12 +22,14 @@ void tell_kernel(const char* kernel) {
 
 bool detail::observed_here() { return observed.observer && observed.depth == 0; }
 
-OperationObserver& detail::begin_observed(const char* name, std::vector<ObservedValue> arguments) {
-  OperationObserver& observer = *observed.observer;
-  // The observer may call operations itself.
+void detail::begin_observed(const char* name, std::vector<ObservedValue> arguments) {
   const InsideObserved inside;
-  observer.begins(name, std::move(arguments));
-  return observer;
+  observed.observer->begins(name, std::move(arguments));
+}
+
+void detail::end_observed(const std::vector<Tensor>& results) {
+  const InsideObserved inside;
+  observed.observer->ends(results);
 }
 
 detail::InsideObserved::InsideObserved() { ++observed.depth; }

@@ -32,8 +32,8 @@ using ObservedValue = std::variant<std::monostate, bool, int64_t, double, Scalar
                                    ScalarType, std::vector<int64_t>, std::vector<double>, Tensor,
                                    std::vector<Tensor>, std::vector<TensorIndex>>;
 
-/// Sees the operations of the thread that made it, until it is destroyed. One at a time on a
-/// thread: a second one is an Error.
+/// Sees the operations of the thread that made it, until it is destroyed, but for those that it
+/// calls itself. One at a time on a thread: a second one is an Error.
 class OperationObserver {
  public:
   OperationObserver();
@@ -53,7 +53,8 @@ class OperationObserver {
 namespace detail {
 inline constinit std::atomic<int> observers{0};
 bool observed_here();
-OperationObserver& begin_observed(const char* name, std::vector<ObservedValue> arguments);
+void begin_observed(const char* name, std::vector<ObservedValue> arguments);
+void end_observed(const std::vector<Tensor>& results);
 
 /// While it lives, the operations of this thread are parts of one that is observed.
 class InsideObserved {
@@ -111,12 +112,12 @@ inline bool is_observed() {
 template <class F, class... Args>
 [[gnu::cold]] decltype(auto) observe(const char* name, const F& op, const Args&... arguments) {
   using detail::observed_value;
-  OperationObserver& observer = detail::begin_observed(name, {observed_value(arguments)...});
+  detail::begin_observed(name, {observed_value(arguments)...});
   decltype(auto) result = [&]() -> decltype(auto) {
     const detail::InsideObserved inside;
     return op(arguments...);
   }();
-  observer.ends(detail::observed_results(result));
+  detail::end_observed(detail::observed_results(result));
   return result;
 }
 
