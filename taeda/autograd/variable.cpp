@@ -4,6 +4,7 @@
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
 #include "taeda/tensor/grad_mode.h"
+#include "taeda/tensor/observer.h"
 #include "taeda/tensor/parts.h"
 
 namespace taeda::inline v0_2 {
@@ -91,6 +92,7 @@ bool Tensor::retains_grad() const {
 }
 
 Tensor Tensor::detach() const {
+  if (is_observed()) return observe_method("detach", &Tensor::detach, *this);
   impl();
   return make_alias(*this);
 }

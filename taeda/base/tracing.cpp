@@ -61,6 +61,13 @@ Session& session() {
   return *s;
 }
 
+constinit std::atomic<void (*)(const char*)> kernel_observer{nullptr};
+
+void tell_listeners(const char* name) {
+  if (auto* listener = operation_listener.load(std::memory_order_acquire)) listener(name);
+  if (auto* observer = kernel_observer.load(std::memory_order_acquire)) observer(name);
+}
+
 constinit thread_local const Span* open_span = nullptr;
 constinit thread_local ThreadLog* thread_log = nullptr;
 constinit thread_local bool thread_ends = false;
@@ -145,8 +152,7 @@ void Span::enter(Kind kind, const char* name, const char* shown) {
     open_span = this;
   }
   log_ = wants(recorded_by(kind)) ? current_log() : nullptr;
-  if ((kind == Kind::Operation || kind == Kind::Copy) && wants(kScopes))
-    if (auto* listener = operation_listener.load(std::memory_order_acquire)) listener(name);
+  if ((kind == Kind::Operation || kind == Kind::Copy) && wants(kScopes)) tell_listeners(name);
   if (!log_) return;
   // What an operation is called stays; other names may go with what is being called.
   shown_ = kind == Kind::Operation && !shown ? name : log_->keep(shown ? shown : name);
@@ -335,10 +341,19 @@ Recording stop() {
 }
 
 void want_scopes(bool on) {
-  if (on)
+  static std::mutex mutex;
+  static int count = 0;
+  std::lock_guard lock(mutex);
+  count += on ? 1 : -1;
+  if (count > 0)
     wanted.fetch_or(kScopes);
   else
     wanted.fetch_and(~uint32_t{kScopes});
+}
+
+void observe_kernels(void (*observer)(const char* kernel)) {
+  const auto before = kernel_observer.exchange(observer, std::memory_order_acq_rel);
+  if ((before == nullptr) != (observer == nullptr)) want_scopes(observer != nullptr);
 }
 
 void set_device_tracer(DeviceTracer* tracer) { session().tracer.store(tracer); }

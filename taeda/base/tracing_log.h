@@ -62,8 +62,12 @@ bool is_running();
 std::vector<Device> devices_with_work();
 /// Ends the session. Spans that are still open are not part of it.
 Recording stop();
-/// Turns kScopes on or off, independently of sessions.
+/// Turns kScopes on or off, independently of sessions. Who turned it on must turn it off: it stays
+/// on until all did.
 void want_scopes(bool on);
+/// Calls `observer` with the name of each operation's kernel, and of each copy between devices,
+/// before it runs; nullptr for nobody. Turns kScopes on meanwhile. It must not throw.
+void observe_kernels(void (*observer)(const char* kernel));
 
 /// Tells of a device's work what cannot be seen from the host; a backend may have one (CUPTI).
 class DeviceTracer {

@@ -78,11 +78,14 @@ void detail::note_allocation(CachingAllocator& allocator, void* p, uint64_t stam
 }
 
 void memory::record_history(bool on) {
-  tracing::operation_listener.store(on ? name_waiting : nullptr, std::memory_order_release);
-  tracing::want_scopes(on);
+  const auto listener = on ? name_waiting : nullptr;
+  const auto before = tracing::operation_listener.exchange(listener, std::memory_order_acq_rel);
+  if (before != listener) tracing::want_scopes(on);
 }
 
-bool memory::records_history() { return tracing::wants(tracing::kScopes); }
+bool memory::records_history() {
+  return tracing::operation_listener.load(std::memory_order_acquire) != nullptr;
+}
 
 void detail::start_history_from_environment() {
   static const bool asked = [] {

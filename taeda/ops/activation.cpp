@@ -8,6 +8,7 @@
 #include "taeda/ops/compare.h"
 #include "taeda/ops/elementwise.h"
 #include "taeda/ops/unary.h"
+#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -65,12 +66,14 @@ Tensor threshold_backward(const Tensor& grad, const Tensor& self, double thresho
 }
 
 Tensor relu(const Tensor& self) {
+  if (is_observed()) return observe("relu", relu, self);
   return detail::differentiable_in_output(
       "ReluBackward0", Relu{}, self,
       [](const Tensor& g, const Tensor& y) { return threshold_backward(g, y, 0); });
 }
 
 Tensor& relu_(const Tensor& self) {
+  if (is_observed()) return observe("relu_", relu_, self);
   return detail::in_place_recorded(
       "relu_", "ReluBackward0", self, {self}, [&] { pointwise_into(Relu{}, self, self); },
       [&] {
@@ -81,17 +84,20 @@ Tensor& relu_(const Tensor& self) {
 }
 
 Tensor threshold(const Tensor& self, RealArg threshold, RealArg value) {
+  if (is_observed()) return observe("threshold", taeda::threshold, self, threshold, value);
   return activation(
       "threshold", "ThresholdBackward0", Threshold(threshold, value), self,
       [=](const Tensor& g, const Tensor& x) { return threshold_backward(g, x, threshold); });
 }
 
 Tensor& threshold_(const Tensor& self, RealArg limit, RealArg value) {
+  if (is_observed()) return observe("threshold_", threshold_, self, limit, value);
   return activation_("threshold_", Threshold(limit, value), self,
                      [=](const Tensor& t) { return threshold(t, limit, value); });
 }
 
 Tensor leaky_relu(const Tensor& self, RealArg negative_slope) {
+  if (is_observed()) return observe("leaky_relu", leaky_relu, self, negative_slope);
   return activation("leaky_relu", "LeakyReluBackward0", LeakyRelu(negative_slope), self,
                     [=](const Tensor& g, const Tensor& x) {
                       return gradient("LeakyReluBackwardBackward0",
@@ -100,11 +106,13 @@ Tensor leaky_relu(const Tensor& self, RealArg negative_slope) {
 }
 
 Tensor& leaky_relu_(const Tensor& self, RealArg slope) {
+  if (is_observed()) return observe("leaky_relu_", leaky_relu_, self, slope);
   return activation_("leaky_relu_", LeakyRelu(slope), self,
                      [=](const Tensor& t) { return leaky_relu(t, slope); });
 }
 
 Tensor prelu(const Tensor& self, const Tensor& weight) {
+  if (is_observed()) return observe("prelu", prelu, self, weight);
   if (AutocastMode::is_active()) return policy::declared<"prelu">(prelu, self, weight);
   const int64_t channels = self.dim() > 1 ? self.size(1) : 1;
   TAEDA_CHECK(weight.numel() == 1 || weight.numel() == channels,
@@ -116,6 +124,7 @@ Tensor prelu(const Tensor& self, const Tensor& weight) {
 }
 
 Tensor hardtanh(const Tensor& self, RealArg min_val, RealArg max_val) {
+  if (is_observed()) return observe("hardtanh", hardtanh, self, min_val, max_val);
   check_floating("hardtanh", self);
   TAEDA_CHECK_VALUE(!(min_val > max_val), "hardtanh: min_val cannot be greater than max_val, got ",
                     min_val, " and ", max_val);
@@ -129,15 +138,23 @@ Tensor hardtanh(const Tensor& self, RealArg min_val, RealArg max_val) {
 }
 
 Tensor& hardtanh_(const Tensor& self, RealArg low, RealArg high) {
+  if (is_observed()) return observe("hardtanh_", hardtanh_, self, low, high);
   return in_place(
       "hardtanh_", self, wants_grad(self), [=](const Tensor& t) { return hardtanh(t, low, high); },
       [&] { pointwise_into(Clamp{}, self, self, double{low}, double{high}); });
 }
 
-Tensor relu6(const Tensor& self) { return hardtanh(self, 0, 6); }
-Tensor& relu6_(const Tensor& self) { return hardtanh_(self, 0, 6); }
+Tensor relu6(const Tensor& self) {
+  if (is_observed()) return observe("relu6", relu6, self);
+  return hardtanh(self, 0, 6);
+}
+Tensor& relu6_(const Tensor& self) {
+  if (is_observed()) return observe("relu6_", relu6_, self);
+  return hardtanh_(self, 0, 6);
+}
 
 Tensor hardsigmoid(const Tensor& self) {
+  if (is_observed()) return observe("hardsigmoid", hardsigmoid, self);
   return activation("hardsigmoid", "HardsigmoidBackward0", Hardsigmoid{}, self,
                     [](const Tensor& g, const Tensor& x) {
                       return gradient("HardsigmoidBackwardBackward0", InsideBackward(-3, 3),
@@ -145,10 +162,12 @@ Tensor hardsigmoid(const Tensor& self) {
                     });
 }
 Tensor& hardsigmoid_(const Tensor& self) {
+  if (is_observed()) return observe("hardsigmoid_", hardsigmoid_, self);
   return activation_("hardsigmoid_", Hardsigmoid{}, self, &hardsigmoid);
 }
 
 Tensor hardswish(const Tensor& self) {
+  if (is_observed()) return observe("hardswish", hardswish, self);
   return activation(
       "hardswish", "HardswishBackward0", Hardswish{}, self, [](const Tensor& g, const Tensor& x) {
         return gradient("HardswishBackwardBackward0", HardswishBackward{}, g, x,
@@ -158,10 +177,12 @@ Tensor hardswish(const Tensor& self) {
       });
 }
 Tensor& hardswish_(const Tensor& self) {
+  if (is_observed()) return observe("hardswish_", hardswish_, self);
   return activation_("hardswish_", Hardswish{}, self, &hardswish);
 }
 
 Tensor softshrink(const Tensor& self, RealArg lambd) {
+  if (is_observed()) return observe("softshrink", softshrink, self, lambd);
   TAEDA_CHECK(lambd >= 0, "lambda must be greater or equal to 0, but found to be ", lambd, ".");
   return activation("softshrink", "SoftshrinkBackward0", Softshrink(lambd), self,
                     [=](const Tensor& g, const Tensor& x) {
@@ -171,6 +192,7 @@ Tensor softshrink(const Tensor& self, RealArg lambd) {
 }
 
 Tensor hardshrink(const Tensor& self, RealArg lambd) {
+  if (is_observed()) return observe("hardshrink", hardshrink, self, lambd);
   check_floating("hardshrink", self);
   Tensor y = pointwise_as("hardshrink", OutsideBackward(lambd), self, self);
   if (wants_grad(self))
@@ -212,31 +234,38 @@ constexpr double kSeluScale = 1.0507009873554804934193349852946;
 }  // namespace
 
 Tensor elu(const Tensor& self, RealArg alpha, RealArg scale, RealArg input_scale) {
+  if (is_observed()) return observe("elu", elu, self, alpha, scale, input_scale);
   return elu_as("elu", "EluBackward0", self, alpha, scale, input_scale);
 }
 Tensor& elu_(const Tensor& self, RealArg alpha, RealArg scale, RealArg input_scale) {
+  if (is_observed()) return observe("elu_", elu_, self, alpha, scale, input_scale);
   return activation_("elu_", Elu(alpha, scale, input_scale), self,
                      [=](const Tensor& t) { return elu(t, alpha, scale, input_scale); });
 }
 
 Tensor celu(const Tensor& self, RealArg alpha) {
+  if (is_observed()) return observe("celu", celu, self, alpha);
   check_celu(alpha);
   return elu_as("celu", "CeluBackward0", self, alpha, 1, 1 / alpha);
 }
 Tensor& celu_(const Tensor& self, RealArg alpha) {
+  if (is_observed()) return observe("celu_", celu_, self, alpha);
   check_celu(alpha);
   return activation_("celu_", Elu(alpha, 1, 1 / alpha), self,
                      [=](const Tensor& t) { return celu(t, alpha); });
 }
 
 Tensor selu(const Tensor& self) {
+  if (is_observed()) return observe("selu", selu, self);
   return elu_as("selu", "EluBackward0", self, kSeluAlpha, kSeluScale, 1);
 }
 Tensor& selu_(const Tensor& self) {
+  if (is_observed()) return observe("selu_", selu_, self);
   return activation_("selu_", Elu(kSeluAlpha, kSeluScale, 1), self, &selu);
 }
 
 Tensor softplus(const Tensor& self, RealArg beta, RealArg threshold) {
+  if (is_observed()) return observe("softplus", softplus, self, beta, threshold);
   if (AutocastMode::is_active())
     return policy::declared<"softplus">(softplus, self, beta, threshold);
   const auto second = [factor = double{beta}, limit = double{threshold}](const Tensor& v,
@@ -252,6 +281,7 @@ Tensor softplus(const Tensor& self, RealArg beta, RealArg threshold) {
 }
 
 Tensor log_sigmoid(const Tensor& self) {
+  if (is_observed()) return observe("log_sigmoid", log_sigmoid, self);
   return activation("log_sigmoid", "LogSigmoidBackward0", LogSigmoid{}, self,
                     [](const Tensor& g, const Tensor& x) {
                       return gradient("LogSigmoidBackwardBackward0", LogSigmoidBackward{}, g, x,
@@ -271,10 +301,12 @@ Tensor silu_backward(const Tensor& grad, const Tensor& self) {
 }
 
 Tensor silu(const Tensor& self) {
+  if (is_observed()) return observe("silu", silu, self);
   if (self.is_complex()) return self.mul(self.sigmoid());
   return activation("silu", "SiluBackward0", Silu{}, self, &silu_backward);
 }
 Tensor& silu_(const Tensor& self) {
+  if (is_observed()) return observe("silu_", silu_, self);
   if (!self.is_complex()) return activation_("silu_", Silu{}, self, &silu);
   return in_place("silu_", self, wants_grad(self), &silu, [&] {
     NoGradGuard guard;
@@ -283,6 +315,7 @@ Tensor& silu_(const Tensor& self) {
 }
 
 Tensor mish(const Tensor& self) {
+  if (is_observed()) return observe("mish", mish, self);
   return activation("mish", "MishBackward0", Mish{}, self, [](const Tensor& g, const Tensor& x) {
     return gradient("MishBackwardBackward0", MishBackward{}, g, x,
                     [](const Tensor& v, const Tensor& x) {
@@ -292,7 +325,10 @@ Tensor mish(const Tensor& self) {
                     });
   });
 }
-Tensor& mish_(const Tensor& self) { return activation_("mish_", Mish{}, self, &mish); }
+Tensor& mish_(const Tensor& self) {
+  if (is_observed()) return observe("mish_", mish_, self);
+  return activation_("mish_", Mish{}, self, &mish);
+}
 
 // ---- GELU ----
 
@@ -328,6 +364,7 @@ Tensor gelu_backward(const Tensor& grad, const Tensor& self, std::string_view ap
 }
 
 Tensor gelu(const Tensor& self, std::string_view approximate) {
+  if (is_observed()) return observe("gelu", gelu, self, approximate);
   if (is_tanh_form(approximate))
     return activation("gelu", "GeluBackward0", GeluTanh{}, self,
                       [](const Tensor& g, const Tensor& x) { return gelu_backward(g, x, "tanh"); });
@@ -336,16 +373,24 @@ Tensor gelu(const Tensor& self, std::string_view approximate) {
 }
 
 Tensor& gelu_(const Tensor& self, std::string_view approximate) {
+  if (is_observed()) return observe("gelu_", gelu_, self, approximate);
   return detail::assign("gelu_", self, wants_grad(self),
                         [=](const Tensor& t) { return gelu(t, approximate); });
 }
 
 // ---- compositions ----
 
-Tensor softsign(const Tensor& self) { return self.div(self.abs().add(1)); }
-Tensor tanhshrink(const Tensor& self) { return self.sub(self.tanh()); }
+Tensor softsign(const Tensor& self) {
+  if (is_observed()) return observe("softsign", softsign, self);
+  return self.div(self.abs().add(1));
+}
+Tensor tanhshrink(const Tensor& self) {
+  if (is_observed()) return observe("tanhshrink", tanhshrink, self);
+  return self.sub(self.tanh());
+}
 
 Tensor glu(const Tensor& self, int64_t dim) {
+  if (is_observed()) return observe("glu", glu, self, dim);
   TAEDA_CHECK(self.dim() > 0, "glu does not support 0-dimensional tensors");
   const int64_t d = wrap_dim(dim, self.dim()), size = self.size(d);
   TAEDA_CHECK(size % 2 == 0, "Halving dimension must be even, but dimension ", d, " is size ",

@@ -5,6 +5,7 @@
 #include "taeda/kernels/pointwise/arithmetic.h"
 #include "taeda/kernels/pointwise/compare.h"
 #include "taeda/ops/elementwise.h"
+#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -42,6 +43,7 @@ void check_no_bool(const Tensor& a, bool other_is_bool) {
 // ---- add, sub ----
 
 Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  if (is_observed()) return observe_overloaded("add", add, self, other, alpha);
   check_alpha(self, other, alpha);
   Tensor out = pointwise(Add{alpha}, self, other);
   if (wants_grad(self, other))
@@ -52,6 +54,7 @@ Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha) {
 }
 
 Tensor add(const Tensor& self, const Scalar& other, const Scalar& alpha) {
+  if (is_observed()) return observe_overloaded("add", add, self, other, alpha);
   check_alpha(self, other, alpha);
   Tensor out = pointwise(Add{alpha}, self, other);
   if (wants_grad(self)) record("AddBackward0", out, {self}, [](const Tensor& g) { return g; });
@@ -59,6 +62,7 @@ Tensor add(const Tensor& self, const Scalar& other, const Scalar& alpha) {
 }
 
 Tensor sub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  if (is_observed()) return observe_overloaded("sub", sub, self, other, alpha);
   check_no_bool(self, is_bool(other));
   check_alpha(self, other, alpha);
   Tensor out = pointwise(Sub{alpha}, self, other);
@@ -70,6 +74,7 @@ Tensor sub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
 }
 
 Tensor sub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
+  if (is_observed()) return observe_overloaded("sub", sub, self, other, alpha);
   check_no_bool(self, other.is_boolean());
   check_alpha(self, other, alpha);
   Tensor out = pointwise(Sub{alpha}, self, other);
@@ -78,6 +83,7 @@ Tensor sub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
 }
 
 Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
+  if (is_observed()) return observe_overloaded("rsub", rsub, self, other, alpha);
   check_no_bool(self, other.is_boolean());
   check_alpha(self, other, alpha);
   Tensor out = pointwise_as("rsub", Sub{alpha}, other, self);
@@ -90,6 +96,7 @@ Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
 // ---- mul, div ----
 
 Tensor mul(const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe_overloaded("mul", mul, self, other);
   Tensor out = pointwise(Mul{}, self, other);
   if (wants_grad(self, other))
     record("MulBackward0", out, {self, other},
@@ -102,6 +109,7 @@ Tensor mul(const Tensor& self, const Tensor& other) {
 }
 
 Tensor mul(const Tensor& self, const Scalar& other) {
+  if (is_observed()) return observe_overloaded("mul", mul, self, other);
   Tensor out = pointwise(Mul{}, self, other);
   if (wants_grad(self))
     record("MulBackward0", out, {self},
@@ -163,6 +171,7 @@ void divide_into(const Tensor& self, const B& other, Rounding mode) {
 }  // namespace
 
 Tensor div(const Tensor& self, const Tensor& other, std::optional<std::string_view> rounding_mode) {
+  if (is_observed()) return observe_overloaded("div", div, self, other, rounding_mode);
   const Rounding mode = rounding_of(rounding_mode);
   Tensor out = divided("div", self, other, mode);
   if (!wants_grad(self, other)) return out;
@@ -185,6 +194,7 @@ Tensor div(const Tensor& self, const Tensor& other, std::optional<std::string_vi
 }
 
 Tensor div(const Tensor& self, const Scalar& other, std::optional<std::string_view> rounding_mode) {
+  if (is_observed()) return observe_overloaded("div", div, self, other, rounding_mode);
   const Rounding mode = rounding_of(rounding_mode);
   Tensor out = divided("div", self, other, mode);
   if (wants_grad(self))
@@ -206,15 +216,18 @@ Tensor operator/(const Scalar& a, const Tensor& b) {
 }
 
 Tensor floor_divide(const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe_overloaded("floor_divide", floor_divide, self, other);
   return divided("floor_divide", self, other, Rounding::Floor);
 }
 Tensor floor_divide(const Tensor& self, const Scalar& other) {
+  if (is_observed()) return observe_overloaded("floor_divide", floor_divide, self, other);
   return divided("floor_divide", self, other, Rounding::Floor);
 }
 
 // ---- remainders ----
 
 Tensor remainder(const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe_overloaded("remainder", remainder, self, other);
   check_divisor(self, other);
   Tensor out = pointwise(Remainder{}, self, other);
   if (wants_grad(self, other))
@@ -228,6 +241,7 @@ Tensor remainder(const Tensor& self, const Tensor& other) {
 }
 
 Tensor remainder(const Tensor& self, const Scalar& other) {
+  if (is_observed()) return observe_overloaded("remainder", remainder, self, other);
   check_divisor(self, other);
   Tensor out = pointwise(Remainder{}, self, other);
   if (wants_grad(self))
@@ -236,6 +250,7 @@ Tensor remainder(const Tensor& self, const Scalar& other) {
 }
 
 Tensor remainder(const Scalar& self, const Tensor& other) {
+  if (is_observed()) return observe_overloaded("remainder", remainder, self, other);
   check_divisor(self, other);
   Tensor out = pointwise(Remainder{}, self, other);
   if (wants_grad(other))
@@ -247,6 +262,7 @@ Tensor remainder(const Scalar& self, const Tensor& other) {
 }
 
 Tensor fmod(const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe_overloaded("fmod", fmod, self, other);
   check_divisor(self, other);
   Tensor out = pointwise(Fmod{}, self, other);
   if (wants_grad(self, other))
@@ -261,6 +277,7 @@ Tensor fmod(const Tensor& self, const Tensor& other) {
 }
 
 Tensor fmod(const Tensor& self, const Scalar& other) {
+  if (is_observed()) return observe_overloaded("fmod", fmod, self, other);
   check_divisor(self, other);
   Tensor out = pointwise(Fmod{}, self, other);
   if (wants_grad(self)) record("FmodBackward0", out, {self}, [](const Tensor& g) { return g; });
@@ -270,6 +287,7 @@ Tensor fmod(const Tensor& self, const Scalar& other) {
 // ---- in place ----
 
 Tensor& Tensor::add_(const Tensor& other, const Scalar& alpha) const {
+  if (is_observed()) return observe_method<Tensor&>("add_", &Tensor::add_, *this, other, alpha);
   check_alpha(*this, other, alpha);
   return in_place_recorded(
       "add_", "AddBackward0", *this, {*this, other},
@@ -282,6 +300,7 @@ Tensor& Tensor::add_(const Tensor& other, const Scalar& alpha) const {
 }
 
 Tensor& Tensor::add_(const Scalar& other, const Scalar& alpha) const {
+  if (is_observed()) return observe_method<Tensor&>("add_", &Tensor::add_, *this, other, alpha);
   check_alpha(*this, other, alpha);
   return in_place_recorded(
       "add_", "AddBackward0", *this, {*this},
@@ -290,6 +309,7 @@ Tensor& Tensor::add_(const Scalar& other, const Scalar& alpha) const {
 }
 
 Tensor& Tensor::sub_(const Tensor& other, const Scalar& alpha) const {
+  if (is_observed()) return observe_method<Tensor&>("sub_", &Tensor::sub_, *this, other, alpha);
   check_no_bool(*this, is_bool(other));
   check_alpha(*this, other, alpha);
   return in_place_recorded(
@@ -303,6 +323,7 @@ Tensor& Tensor::sub_(const Tensor& other, const Scalar& alpha) const {
 }
 
 Tensor& Tensor::sub_(const Scalar& other, const Scalar& alpha) const {
+  if (is_observed()) return observe_method<Tensor&>("sub_", &Tensor::sub_, *this, other, alpha);
   check_no_bool(*this, other.is_boolean());
   check_alpha(*this, other, alpha);
   return in_place_recorded(
@@ -312,18 +333,22 @@ Tensor& Tensor::sub_(const Scalar& other, const Scalar& alpha) const {
 }
 
 Tensor& Tensor::mul_(const Tensor& other) const {
+  if (is_observed()) return observe_method<Tensor&>("mul_", &Tensor::mul_, *this, other);
   return in_place(
       "mul_", *this, wants_grad(*this, other), [&](const Tensor& self) { return self.mul(other); },
       [&] { pointwise_into(Mul{}, *this, *this, other); });
 }
 
 Tensor& Tensor::mul_(const Scalar& other) const {
+  if (is_observed()) return observe_method<Tensor&>("mul_", &Tensor::mul_, *this, other);
   return in_place_recorded(
       "mul_", "MulBackward0", *this, {*this}, [&] { pointwise_into(Mul{}, *this, *this, other); },
       [&] { return [other](const Tensor& g) { return g.mul(conjugate(other)); }; });
 }
 
 Tensor& Tensor::div_(const Tensor& other, std::optional<std::string_view> rounding_mode) const {
+  if (is_observed())
+    return observe_method<Tensor&>("div_", &Tensor::div_, *this, other, rounding_mode);
   const Rounding mode = rounding_of(rounding_mode);
   return in_place(
       "div_", *this, wants_grad(*this, other),
@@ -332,6 +357,8 @@ Tensor& Tensor::div_(const Tensor& other, std::optional<std::string_view> roundi
 }
 
 Tensor& Tensor::div_(const Scalar& other, std::optional<std::string_view> rounding_mode) const {
+  if (is_observed())
+    return observe_method<Tensor&>("div_", &Tensor::div_, *this, other, rounding_mode);
   const Rounding mode = rounding_of(rounding_mode);
   return in_place(
       "div_", *this, wants_grad(*this),

@@ -20,6 +20,7 @@
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/shape.h"
 #include "taeda/ops/softmax.h"
+#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -225,6 +226,9 @@ bool fits_fused(const Operands& x, double dropout_p, bool gqa) {
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const Tensor& attn_mask, double dropout_p, bool is_causal,
                                     std::optional<double> scale, bool enable_gqa) {
+  if (is_observed())
+    return observe("scaled_dot_product_attention", scaled_dot_product_attention, query, key, value,
+                   attn_mask, dropout_p, is_causal, scale, enable_gqa);
   if (AutocastMode::is_active())
     return policy::declared<"scaled_dot_product_attention">(scaled_dot_product_attention, query,
                                                             key, value, attn_mask, dropout_p,

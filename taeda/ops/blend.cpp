@@ -3,6 +3,7 @@
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/elementwise.h"
+#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -17,6 +18,7 @@ Tensor maximum_share(const Tensor& a, const Tensor& b) { return pointwise(Maximu
 }  // namespace
 
 Tensor maximum(const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe("maximum", maximum, self, other);
   Tensor out = pointwise(Maximum{}, self, other);
   if (wants_grad(self, other))
     record("MaximumBackward0", out, {self, other},
@@ -28,6 +30,7 @@ Tensor maximum(const Tensor& self, const Tensor& other) {
 }
 
 Tensor minimum(const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe("minimum", minimum, self, other);
   Tensor out = pointwise(Minimum{}, self, other);
   if (wants_grad(self, other))
     record("MinimumBackward0", out, {self, other},
@@ -48,6 +51,7 @@ void check_lerp_dtype(const char* what, const Tensor& start, const Tensor& t) {
 }  // namespace
 
 Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight) {
+  if (is_observed()) return observe_overloaded("lerp", lerp, start, end, weight);
   check_lerp_dtype("end", start, end);
   check_lerp_dtype("weight", start, weight);
   Tensor out = pointwise(Lerp{}, start, end, weight);
@@ -65,6 +69,7 @@ Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight) {
 }
 
 Tensor lerp(const Tensor& start, const Tensor& end, const Scalar& weight) {
+  if (is_observed()) return observe_overloaded("lerp", lerp, start, end, weight);
   check_lerp_dtype("end", start, end);
   Tensor out = pointwise(Lerp{}, start, end, weight);
   if (wants_grad(start, end))
@@ -76,6 +81,7 @@ Tensor lerp(const Tensor& start, const Tensor& end, const Scalar& weight) {
 }
 
 Tensor addcmul(const Tensor& self, const Tensor& t1, const Tensor& t2, const Scalar& value) {
+  if (is_observed()) return observe("addcmul", addcmul, self, t1, t2, value);
   Tensor out = pointwise(Addcmul{value}, self, t1, t2);
   if (wants_grad(self, t1, t2))
     record("AddcmulBackward0", out, {self, t1, t2},
@@ -100,6 +106,7 @@ void check_addcdiv(const Tensor& t1, const Tensor& t2) {
 }  // namespace
 
 Tensor addcdiv(const Tensor& self, const Tensor& t1, const Tensor& t2, const Scalar& value) {
+  if (is_observed()) return observe("addcdiv", addcdiv, self, t1, t2, value);
   check_addcdiv(t1, t2);
   Tensor out = pointwise(Addcdiv{value}, self, t1, t2);
   if (wants_grad(self, t1, t2))

@@ -9,6 +9,7 @@
 #include "taeda/ops/elementwise.h"
 #include "taeda/ops/shape.h"
 #include "taeda/ops/unary.h"
+#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -44,6 +45,7 @@ Tensor inside(const Tensor& g, const Tensor& x, const Low& low, const High& high
 }  // namespace
 
 Tensor clamp(const Tensor& self, const OptionalScalar& min, const OptionalScalar& max) {
+  if (is_observed()) return observe_overloaded("clamp", clamp, self, min, max);
   TAEDA_CHECK(min || max, kNoBounds);
   const ScalarType t = clamp_dtype(self, min, max);
   const Scalar low = bound_in(t, min, true), high = bound_in(t, max, false);
@@ -77,6 +79,7 @@ Tensor one_sided(const char* node, const Op& op, const Tensor& self, const Tenso
 
 Tensor clamp(const Tensor& self, const std::optional<Tensor>& min,
              const std::optional<Tensor>& max) {
+  if (is_observed()) return observe_overloaded("clamp", clamp, self, min, max);
   TAEDA_CHECK(min || max, kNoBounds);
   if (!max) return one_sided("ClampBackward0", Maximum{}, self, *min);
   if (!min) return one_sided("ClampBackward0", Minimum{}, self, *max);
@@ -94,12 +97,20 @@ Tensor clamp(const Tensor& self, const std::optional<Tensor>& min,
   return out;
 }
 
-Tensor clamp_min(const Tensor& self, const Tensor& min) { return clamp(self, std::optional(min)); }
+Tensor clamp_min(const Tensor& self, const Tensor& min) {
+  if (is_observed()) return observe_overloaded("clamp_min", clamp_min, self, min);
+  return clamp(self, std::optional(min));
+}
 Tensor clamp_max(const Tensor& self, const Tensor& max) {
+  if (is_observed()) return observe_overloaded("clamp_max", clamp_max, self, max);
   return clamp(self, std::optional<Tensor>(), max);
 }
-Tensor clamp_min(const Tensor& self, const Scalar& min) { return clamp(self, min); }
+Tensor clamp_min(const Tensor& self, const Scalar& min) {
+  if (is_observed()) return observe_overloaded("clamp_min", clamp_min, self, min);
+  return clamp(self, min);
+}
 Tensor clamp_max(const Tensor& self, const Scalar& max) {
+  if (is_observed()) return observe_overloaded("clamp_max", clamp_max, self, max);
   return clamp(self, OptionalScalar(), max);
 }
 

@@ -4,21 +4,58 @@
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/elementwise.h"
 #include "taeda/ops/unary.h"
+#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
-Tensor eq(const Tensor& self, const Tensor& other) { return pointwise(Eq{}, self, other); }
-Tensor eq(const Tensor& self, const Scalar& other) { return pointwise(Eq{}, self, other); }
-Tensor ne(const Tensor& self, const Tensor& other) { return pointwise(Ne{}, self, other); }
-Tensor ne(const Tensor& self, const Scalar& other) { return pointwise(Ne{}, self, other); }
-Tensor lt(const Tensor& self, const Tensor& other) { return pointwise(Lt{}, self, other); }
-Tensor lt(const Tensor& self, const Scalar& other) { return pointwise(Lt{}, self, other); }
-Tensor le(const Tensor& self, const Tensor& other) { return pointwise(Le{}, self, other); }
-Tensor le(const Tensor& self, const Scalar& other) { return pointwise(Le{}, self, other); }
-Tensor gt(const Tensor& self, const Tensor& other) { return pointwise(Gt{}, self, other); }
-Tensor gt(const Tensor& self, const Scalar& other) { return pointwise(Gt{}, self, other); }
-Tensor ge(const Tensor& self, const Tensor& other) { return pointwise(Ge{}, self, other); }
-Tensor ge(const Tensor& self, const Scalar& other) { return pointwise(Ge{}, self, other); }
+Tensor eq(const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe_overloaded("eq", eq, self, other);
+  return pointwise(Eq{}, self, other);
+}
+Tensor eq(const Tensor& self, const Scalar& other) {
+  if (is_observed()) return observe_overloaded("eq", eq, self, other);
+  return pointwise(Eq{}, self, other);
+}
+Tensor ne(const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe_overloaded("ne", ne, self, other);
+  return pointwise(Ne{}, self, other);
+}
+Tensor ne(const Tensor& self, const Scalar& other) {
+  if (is_observed()) return observe_overloaded("ne", ne, self, other);
+  return pointwise(Ne{}, self, other);
+}
+Tensor lt(const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe_overloaded("lt", lt, self, other);
+  return pointwise(Lt{}, self, other);
+}
+Tensor lt(const Tensor& self, const Scalar& other) {
+  if (is_observed()) return observe_overloaded("lt", lt, self, other);
+  return pointwise(Lt{}, self, other);
+}
+Tensor le(const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe_overloaded("le", le, self, other);
+  return pointwise(Le{}, self, other);
+}
+Tensor le(const Tensor& self, const Scalar& other) {
+  if (is_observed()) return observe_overloaded("le", le, self, other);
+  return pointwise(Le{}, self, other);
+}
+Tensor gt(const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe_overloaded("gt", gt, self, other);
+  return pointwise(Gt{}, self, other);
+}
+Tensor gt(const Tensor& self, const Scalar& other) {
+  if (is_observed()) return observe_overloaded("gt", gt, self, other);
+  return pointwise(Gt{}, self, other);
+}
+Tensor ge(const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe_overloaded("ge", ge, self, other);
+  return pointwise(Ge{}, self, other);
+}
+Tensor ge(const Tensor& self, const Scalar& other) {
+  if (is_observed()) return observe_overloaded("ge", ge, self, other);
+  return pointwise(Ge{}, self, other);
+}
 
 namespace {
 
@@ -27,35 +64,50 @@ Tensor truth(const Tensor& t) { return t.dtype() == kBool ? t : t.detach().to(kB
 }  // namespace
 
 Tensor logical_and(const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe("logical_and", logical_and, self, other);
   return pointwise(LogicalAnd{}, truth(self), truth(other));
 }
 Tensor logical_or(const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe("logical_or", logical_or, self, other);
   return pointwise(LogicalOr{}, truth(self), truth(other));
 }
 Tensor logical_xor(const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe("logical_xor", logical_xor, self, other);
   return pointwise(LogicalXor{}, truth(self), truth(other));
 }
-Tensor logical_not(const Tensor& self) { return pointwise(LogicalNot{}, truth(self)); }
+Tensor logical_not(const Tensor& self) {
+  if (is_observed()) return observe("logical_not", logical_not, self);
+  return pointwise(LogicalNot{}, truth(self));
+}
 
 Tensor bitwise_and(const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe_overloaded("bitwise_and", bitwise_and, self, other);
   return pointwise(BitwiseAnd{}, self, other);
 }
 Tensor bitwise_and(const Tensor& self, const Scalar& other) {
+  if (is_observed()) return observe_overloaded("bitwise_and", bitwise_and, self, other);
   return pointwise(BitwiseAnd{}, self, other);
 }
 Tensor bitwise_or(const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe_overloaded("bitwise_or", bitwise_or, self, other);
   return pointwise(BitwiseOr{}, self, other);
 }
 Tensor bitwise_or(const Tensor& self, const Scalar& other) {
+  if (is_observed()) return observe_overloaded("bitwise_or", bitwise_or, self, other);
   return pointwise(BitwiseOr{}, self, other);
 }
 Tensor bitwise_xor(const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe_overloaded("bitwise_xor", bitwise_xor, self, other);
   return pointwise(BitwiseXor{}, self, other);
 }
 Tensor bitwise_xor(const Tensor& self, const Scalar& other) {
+  if (is_observed()) return observe_overloaded("bitwise_xor", bitwise_xor, self, other);
   return pointwise(BitwiseXor{}, self, other);
 }
-Tensor bitwise_not(const Tensor& self) { return pointwise(BitwiseNot{}, self); }
+Tensor bitwise_not(const Tensor& self) {
+  if (is_observed()) return observe("bitwise_not", bitwise_not, self);
+  return pointwise(BitwiseNot{}, self);
+}
 
 namespace {
 
@@ -70,9 +122,18 @@ Tensor classify(const Op& op, const Tensor& self, bool answer_for_integers) {
 
 }  // namespace
 
-Tensor isnan(const Tensor& self) { return classify(IsNan{}, self, false); }
-Tensor isinf(const Tensor& self) { return classify(IsInf{}, self, false); }
-Tensor isfinite(const Tensor& self) { return classify(IsFinite{}, self, true); }
+Tensor isnan(const Tensor& self) {
+  if (is_observed()) return observe("isnan", isnan, self);
+  return classify(IsNan{}, self, false);
+}
+Tensor isinf(const Tensor& self) {
+  if (is_observed()) return observe("isinf", isinf, self);
+  return classify(IsInf{}, self, false);
+}
+Tensor isfinite(const Tensor& self) {
+  if (is_observed()) return observe("isfinite", isfinite, self);
+  return classify(IsFinite{}, self, true);
+}
 
 // ---- selection ----
 
@@ -97,6 +158,7 @@ Tensor masked(const Tensor& condition, const Tensor& g) {
 }  // namespace
 
 Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe_overloaded("where", where, condition, self, other);
   check_condition(condition);
   Tensor out = pointwise(Where{}, condition, self, other);
   if (wants_grad(self, other))
@@ -110,6 +172,7 @@ Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
 }
 
 Tensor where(const Tensor& condition, const Scalar& self, const Tensor& other) {
+  if (is_observed()) return observe_overloaded("where", where, condition, self, other);
   check_condition(condition);
   Tensor out = pointwise(Where{}, condition, self, other);
   if (wants_grad(other))
@@ -121,6 +184,7 @@ Tensor where(const Tensor& condition, const Scalar& self, const Tensor& other) {
 }
 
 Tensor where(const Tensor& condition, const Tensor& self, const Scalar& other) {
+  if (is_observed()) return observe_overloaded("where", where, condition, self, other);
   check_condition(condition);
   Tensor out = pointwise(Where{}, condition, self, other);
   if (wants_grad(self))
@@ -132,6 +196,7 @@ Tensor where(const Tensor& condition, const Tensor& self, const Scalar& other) {
 }
 
 Tensor where(const Tensor& condition, const Scalar& self, const Scalar& other) {
+  if (is_observed()) return observe_overloaded("where", where, condition, self, other);
   check_condition(condition);
   return pointwise(Where{}, condition, self, other);
 }

@@ -13,8 +13,15 @@
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/autocast.h"
 #include "taeda/tensor/iter.h"
+#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
+
+/// What an observer is told of it: "same", or the sizes.
+static ObservedValue observed_value(const ConvPadding& padding) {
+  if (padding.same()) return std::string("same");
+  return std::vector<int64_t>(padding.sizes().begin(), padding.sizes().end());
+}
 
 namespace {
 
@@ -288,6 +295,8 @@ ConvPadding::ConvPadding(const char* word) : sizes_{0} {
 
 Tensor conv1d(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,
               const ConvPadding& padding, IntArrayRef dilation, int64_t groups) {
+  if (is_observed())
+    return observe("conv1d", conv1d, input, weight, bias, stride, padding, dilation, groups);
   if (AutocastMode::is_active())
     return policy::declared<"conv1d">(conv1d, input, weight, bias, stride, padding, dilation,
                                       groups);
@@ -295,6 +304,8 @@ Tensor conv1d(const Tensor& input, const Tensor& weight, const Tensor& bias, Int
 }
 Tensor conv2d(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,
               const ConvPadding& padding, IntArrayRef dilation, int64_t groups) {
+  if (is_observed())
+    return observe("conv2d", conv2d, input, weight, bias, stride, padding, dilation, groups);
   if (AutocastMode::is_active())
     return policy::declared<"conv2d">(conv2d, input, weight, bias, stride, padding, dilation,
                                       groups);
@@ -302,6 +313,8 @@ Tensor conv2d(const Tensor& input, const Tensor& weight, const Tensor& bias, Int
 }
 Tensor conv3d(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,
               const ConvPadding& padding, IntArrayRef dilation, int64_t groups) {
+  if (is_observed())
+    return observe("conv3d", conv3d, input, weight, bias, stride, padding, dilation, groups);
   if (AutocastMode::is_active())
     return policy::declared<"conv3d">(conv3d, input, weight, bias, stride, padding, dilation,
                                       groups);
@@ -311,6 +324,9 @@ Tensor conv3d(const Tensor& input, const Tensor& weight, const Tensor& bias, Int
 Tensor conv_transpose1d(const Tensor& input, const Tensor& weight, const Tensor& bias,
                         IntArrayRef stride, IntArrayRef padding, IntArrayRef output_padding,
                         int64_t groups, IntArrayRef dilation) {
+  if (is_observed())
+    return observe("conv_transpose1d", conv_transpose1d, input, weight, bias, stride, padding,
+                   output_padding, groups, dilation);
   if (AutocastMode::is_active())
     return policy::declared<"conv_transpose1d">(conv_transpose1d, input, weight, bias, stride,
                                                 padding, output_padding, groups, dilation);
@@ -320,6 +336,9 @@ Tensor conv_transpose1d(const Tensor& input, const Tensor& weight, const Tensor&
 Tensor conv_transpose2d(const Tensor& input, const Tensor& weight, const Tensor& bias,
                         IntArrayRef stride, IntArrayRef padding, IntArrayRef output_padding,
                         int64_t groups, IntArrayRef dilation) {
+  if (is_observed())
+    return observe("conv_transpose2d", conv_transpose2d, input, weight, bias, stride, padding,
+                   output_padding, groups, dilation);
   if (AutocastMode::is_active())
     return policy::declared<"conv_transpose2d">(conv_transpose2d, input, weight, bias, stride,
                                                 padding, output_padding, groups, dilation);
@@ -329,6 +348,9 @@ Tensor conv_transpose2d(const Tensor& input, const Tensor& weight, const Tensor&
 Tensor conv_transpose3d(const Tensor& input, const Tensor& weight, const Tensor& bias,
                         IntArrayRef stride, IntArrayRef padding, IntArrayRef output_padding,
                         int64_t groups, IntArrayRef dilation) {
+  if (is_observed())
+    return observe("conv_transpose3d", conv_transpose3d, input, weight, bias, stride, padding,
+                   output_padding, groups, dilation);
   if (AutocastMode::is_active())
     return policy::declared<"conv_transpose3d">(conv_transpose3d, input, weight, bias, stride,
                                                 padding, output_padding, groups, dilation);

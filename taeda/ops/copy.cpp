@@ -10,6 +10,7 @@
 #include "taeda/kernels/copy.h"
 #include "taeda/ops/create_common.h"
 #include "taeda/ops/pointwise.h"
+#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -95,6 +96,8 @@ Tensor copied(const Tensor& self, Device device, ScalarType dtype, const DimVect
 }  // namespace
 
 Tensor Tensor::to(Device device, ScalarType dtype, bool non_blocking, bool copy) const {
+  if (is_observed())
+    return observe_method("to", &Tensor::to, *this, device, dtype, non_blocking, copy);
   const Device target = resolve(device);
   if (!copy && target == this->device() && dtype == this->dtype()) return *this;
   Tensor out = copied(*this, target, dtype, strides_like(layout()), non_blocking);
@@ -118,11 +121,13 @@ Tensor Tensor::cpu() const { return to(Device(kCPU)); }
 Tensor Tensor::cuda(int index) const { return to(Device(kCUDA, index)); }
 
 Tensor Tensor::contiguous(MemoryFormat format) const {
+  if (is_observed()) return observe_method("contiguous", &Tensor::contiguous, *this, format);
   if (format == MemoryFormat::Preserve || is_contiguous(format)) return *this;
   return clone(format);
 }
 
 Tensor clone(const Tensor& self, std::optional<MemoryFormat> memory_format) {
+  if (is_observed()) return observe("clone", clone, self, memory_format);
   const MemoryFormat format = memory_format.value_or(MemoryFormat::Preserve);
   const DimVector strides = format == MemoryFormat::Preserve ? strides_like(self.layout())
                             : format == MemoryFormat::ChannelsLast
@@ -144,6 +149,8 @@ Tensor Tensor::pin_memory() const {
 }
 
 Tensor& Tensor::copy_(const Tensor& source, bool non_blocking) const {
+  if (is_observed())
+    return observe_method<Tensor&>("copy_", &Tensor::copy_, *this, source, non_blocking);
   InplaceChange change("copy_", *this, {*this, source});
   const Tensor expanded = [&] {
     NoGradGuard guard;
@@ -164,6 +171,7 @@ void Tensor::record_stream(int64_t stream) const {
 }
 
 Scalar Tensor::item() const {
+  if (is_observed()) return observe_method<Scalar>("item", &Tensor::item, *this);
   TAEDA_CHECK(numel() == 1, "a Tensor with ", numel(), " elements cannot be converted to Scalar");
   const Tensor host = is_cpu() ? *this : detach().cpu();
   Scalar out;
@@ -173,6 +181,7 @@ Scalar Tensor::item() const {
 }
 
 Tensor& Tensor::fill_(const Scalar& value) const {
+  if (is_observed()) return observe_method<Tensor&>("fill_", &Tensor::fill_, *this, value);
   InplaceChange change("fill_", *this, {*this});
   if (numel() > 0) pointwise_into(detail::fill_with(value, dtype()), *this);
   change.finish("FillBackward0",
@@ -181,6 +190,7 @@ Tensor& Tensor::fill_(const Scalar& value) const {
 }
 
 Tensor& Tensor::fill_(const Tensor& value) const {
+  if (is_observed()) return observe_method<Tensor&>("fill_", &Tensor::fill_, *this, value);
   TAEDA_CHECK(value.dim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with ",
               value.dim(), " dimensions.");
   return copy_(value);

@@ -14,6 +14,7 @@
 #include "taeda/ops/pointwise.h"
 #include "taeda/ops/shape.h"
 #include "taeda/tensor/grad_mode.h"
+#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -69,22 +70,26 @@ Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOptions
 }
 
 Tensor zeros(IntArrayRef sizes, const TensorOptions& o) {
+  if (is_observed()) return observe("zeros", zeros, sizes, o);
   Tensor out = empty(sizes, o.requires_grad(false));
   if (out.numel() > 0) fill_zero(out.data_ptr(), out.device(), static_cast<size_t>(out.nbytes()));
   return finish(std::move(out), o);
 }
 
 Tensor full(IntArrayRef sizes, const Scalar& value, const TensorOptions& o) {
+  if (is_observed()) return observe("full", full, sizes, value, o);
   Tensor out = empty(sizes, o.dtype(o.dtype_or(dtype_of_number(value))).requires_grad(false));
   fill_new(out, value);
   return finish(std::move(out), o);
 }
 
 Tensor ones(IntArrayRef sizes, const TensorOptions& o) {
+  if (is_observed()) return observe("ones", ones, sizes, o);
   return full(sizes, 1, o.dtype(o.dtype()));
 }
 
 Tensor scalar_tensor(const Scalar& value, const TensorOptions& o) {
+  if (is_observed()) return observe("scalar_tensor", scalar_tensor, value, o);
   return full({}, value, o.dtype(o.dtype()));
 }
 
@@ -99,12 +104,14 @@ Tensor empty_like(const Tensor& self, const TensorOptions& options,
 
 Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& o,
                  std::optional<MemoryFormat> format) {
+  if (is_observed()) return observe("full_like", full_like, self, value, o, format);
   Tensor out = empty_like(self, o.requires_grad(false), format);
   fill_new(out, value);
   return finish(std::move(out), o);
 }
 
 Tensor zeros_like(const Tensor& self, const TensorOptions& o, std::optional<MemoryFormat> format) {
+  if (is_observed()) return observe("zeros_like", zeros_like, self, o, format);
   Tensor out = empty_like(self, o.requires_grad(false), format);
   if (out.numel() > 0)  // dense, whatever the order of its dimensions
     fill_zero(out.data_ptr(), out.device(), static_cast<size_t>(out.nbytes()));
@@ -112,6 +119,7 @@ Tensor zeros_like(const Tensor& self, const TensorOptions& o, std::optional<Memo
 }
 
 Tensor ones_like(const Tensor& self, const TensorOptions& o, std::optional<MemoryFormat> format) {
+  if (is_observed()) return observe("ones_like", ones_like, self, o, format);
   return full_like(self, 1, o, format);
 }
 
@@ -123,17 +131,24 @@ Tensor Tensor::new_empty_strided(IntArrayRef sizes, IntArrayRef strides,
   return empty_strided(sizes, strides, like(*this, o));
 }
 Tensor Tensor::new_zeros(IntArrayRef sizes, const TensorOptions& o) const {
+  if (is_observed()) return observe_method("new_zeros", &Tensor::new_zeros, *this, sizes, o);
   return zeros(sizes, like(*this, o));
 }
 Tensor Tensor::new_ones(IntArrayRef sizes, const TensorOptions& o) const {
+  if (is_observed()) return observe_method("new_ones", &Tensor::new_ones, *this, sizes, o);
   return ones(sizes, like(*this, o));
 }
 Tensor Tensor::new_full(IntArrayRef sizes, const Scalar& value, const TensorOptions& o) const {
+  if (is_observed()) return observe_method("new_full", &Tensor::new_full, *this, sizes, value, o);
   return full(sizes, value, like(*this, o));
 }
 
-Tensor arange(const Scalar& end, const TensorOptions& o) { return arange(0, end, 1, o); }
+Tensor arange(const Scalar& end, const TensorOptions& o) {
+  if (is_observed()) return observe_overloaded("arange", arange, end, o);
+  return arange(0, end, 1, o);
+}
 Tensor arange(const Scalar& start, const Scalar& end, const TensorOptions& o) {
+  if (is_observed()) return observe_overloaded("arange", arange, start, end, o);
   return arange(start, end, 1, o);
 }
 
@@ -159,6 +174,7 @@ int64_t arange_size(const Scalar& start, const Scalar& end, const Scalar& step) 
 }  // namespace
 
 Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const TensorOptions& o) {
+  if (is_observed()) return observe_overloaded("arange", arange, start, end, step, o);
   const int64_t n = arange_size(start, end, step);
   const bool integral = start.is_integral(true) && end.is_integral(true) && step.is_integral(true);
   Tensor out =
@@ -168,6 +184,7 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const 
 }
 
 Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, const TensorOptions& o) {
+  if (is_observed()) return observe("linspace", linspace, start, end, steps, o);
   TAEDA_CHECK(steps >= 0, "number of steps must be non-negative");
   Tensor out = make_tensor(IntArrayRef(steps), o.dtype(), o.device());
   if (steps > 0) linspace_slot(out.device().type(), out, start, end);
@@ -182,9 +199,13 @@ Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double ba
   return finish(out.to(o.dtype()), o);
 }
 
-Tensor eye(int64_t n, const TensorOptions& o) { return eye(n, n, o); }
+Tensor eye(int64_t n, const TensorOptions& o) {
+  if (is_observed()) return observe_overloaded("eye", eye, n, o);
+  return eye(n, n, o);
+}
 
 Tensor eye(int64_t n, int64_t m, const TensorOptions& o) {
+  if (is_observed()) return observe_overloaded("eye", eye, n, m, o);
   TAEDA_CHECK(n >= 0, "n must be greater or equal to 0, got ", n);
   TAEDA_CHECK(m >= 0, "m must be greater or equal to 0, got ", m);
   Tensor out = zeros({n, m}, o.requires_grad(false));

@@ -8,6 +8,7 @@
 #include "taeda/ops/create.h"
 #include "taeda/ops/dropout_state.h"
 #include "taeda/ops/pointwise.h"
+#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -53,6 +54,7 @@ Tensor alpha_drop(const Tensor& input, const Tensor& shape, double p) {
 }  // namespace
 
 Tensor dropout(const Tensor& input, double p, bool training) {
+  if (is_observed()) return observe("dropout", dropout, input, p, training);
   check_probability(p);
   if (!training || p == 0 || input.numel() == 0) return input;
   if (p == 1) return input.mul(0);
@@ -81,6 +83,7 @@ Tensor& dropout_(const Tensor& input, double p, bool training) {
 }
 
 Tensor feature_dropout(const Tensor& input, double p, bool training) {
+  if (is_observed()) return observe("feature_dropout", feature_dropout, input, p, training);
   check_probability(p);
   if (!training || p == 0 || input.numel() == 0) return input;
   if (p == 1) return input.mul(0);
@@ -89,6 +92,7 @@ Tensor feature_dropout(const Tensor& input, double p, bool training) {
 }
 
 Tensor alpha_dropout(const Tensor& input, double p, bool training) {
+  if (is_observed()) return observe("alpha_dropout", alpha_dropout, input, p, training);
   check_probability(p);
   if (!training || p == 0 || input.numel() == 0) return input;
   check_floating("alpha_dropout", input);
@@ -96,6 +100,8 @@ Tensor alpha_dropout(const Tensor& input, double p, bool training) {
 }
 
 Tensor feature_alpha_dropout(const Tensor& input, double p, bool training) {
+  if (is_observed())
+    return observe("feature_alpha_dropout", feature_alpha_dropout, input, p, training);
   check_probability(p);
   if (!training || p == 0 || input.numel() == 0) return input;
   check_floating("alpha_dropout", input);

@@ -6,6 +6,7 @@
 
 #include "taeda/base/error.h"
 #include "taeda/ops/matmul.h"
+#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -266,7 +267,8 @@ Tensor multiply_and_sum(Tensor left, Tensor right, const DimVector& sums) {
 
 }  // namespace
 
-Tensor einsum(std::string_view equation_text, TensorList inputs, IntArrayRef) {
+Tensor einsum(std::string_view equation_text, TensorList inputs, IntArrayRef path) {
+  if (is_observed()) return observe("einsum", einsum, equation_text, inputs, path);
   const std::string text(equation_text);
   TAEDA_CHECK(!inputs.empty(), "einsum(): must provide at least one operand");
   const Equation equation(text, inputs.size());

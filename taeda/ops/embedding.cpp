@@ -4,6 +4,7 @@
 #include "taeda/base/error.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/sort.h"
+#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -26,6 +27,8 @@ Tensor embedding_backward(const Tensor& g, const Tensor& indices, int64_t rows, 
 
 Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_idx,
                  bool scale_grad_by_freq) {
+  if (is_observed())
+    return observe("embedding", embedding, weight, indices, padding_idx, scale_grad_by_freq);
   TAEDA_CHECK(weight.dim() == 2, "'weight' must be 2-D");
   TAEDA_CHECK(indices.dtype() == kLong || indices.dtype() == kInt,
               "Expected tensor for argument #1 "
@@ -52,6 +55,7 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_id
 }
 
 Tensor one_hot(const Tensor& classes, int64_t num_classes) {
+  if (is_observed()) return observe("one_hot", one_hot, classes, num_classes);
   TAEDA_CHECK(classes.dtype() == kLong, "one_hot is only applicable to index tensor.");
   if (classes.numel() == 0) {
     TAEDA_CHECK(num_classes > 0, "Can not infer total number of classes from empty tensor.");

@@ -10,6 +10,7 @@
 #include "taeda/ops/parts.h"
 #include "taeda/ops/shape.h"
 #include "taeda/tensor/iter.h"
+#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -77,6 +78,7 @@ void check_source(const char* op, const Tensor& self, int64_t dim, const Tensor&
 }  // namespace
 
 Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
+  if (is_observed()) return observe("index_select", index_select, self, dim, index);
   const int64_t d = wrap_dim(dim, self.dim());
   DimVector shape(self.sizes());
   TAEDA_CHECK_INDEX(!shape.empty() || index.numel() == 1,
@@ -290,7 +292,8 @@ Tensor scalar_like(const Tensor& self, const Tensor& index, const Scalar& value)
 
 }  // namespace
 
-Tensor gather(const Tensor& self, int64_t dim, const Tensor& index, bool /*sparse_grad*/) {
+Tensor gather(const Tensor& self, int64_t dim, const Tensor& index, bool sparse_grad) {
+  if (is_observed()) return observe("gather", gather, self, dim, index, sparse_grad);
   const int64_t d = wrap_dim(dim, self.dim());
   check_gather("gather", self, d, index, true);
   Tensor out =
@@ -307,6 +310,7 @@ Tensor gather(const Tensor& self, int64_t dim, const Tensor& index, bool /*spars
 }
 
 Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
+  if (is_observed()) return observe_overloaded("scatter", scatter, self, dim, index, src);
   const int64_t d = wrap_dim(dim, self.dim());
   check_scatter("scatter", self, d, index, src);
   Tensor out;
@@ -327,6 +331,7 @@ Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tenso
 }
 
 Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
+  if (is_observed()) return observe_overloaded("scatter", scatter, self, dim, index, value);
   const int64_t d = wrap_dim(dim, self.dim());
   check_gather("scatter", self, d, index, false);
   Tensor out;
@@ -344,6 +349,7 @@ Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scala
 }
 
 Tensor scatter_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
+  if (is_observed()) return observe("scatter_add", scatter_add, self, dim, index, src);
   if (AutocastMode::is_active())
     return policy::declared<"scatter_add">(taeda::scatter_add, self, dim, index, src);
   const int64_t d = wrap_dim(dim, self.dim());
@@ -376,11 +382,13 @@ std::string_view reduction_of(std::string_view reduce) {
 
 Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
                std::string_view reduce) {
+  if (is_observed()) return observe_overloaded("scatter", scatter, self, dim, index, src, reduce);
   return scatter_reduce(self, dim, index, src, reduction_of(reduce));
 }
 
 Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value,
                std::string_view reduce) {
+  if (is_observed()) return observe_overloaded("scatter", scatter, self, dim, index, value, reduce);
   return scatter_reduce(self, dim, index, full(index.sizes(), value, self.options()),
                         reduction_of(reduce));
 }
@@ -425,6 +433,7 @@ Tensor& Tensor::scatter_add_(int64_t dim, const Tensor& index, const Tensor& src
 }
 
 Tensor take_along_dim(const Tensor& self, const Tensor& indices, OptionalDim dim) {
+  if (is_observed()) return observe("take_along_dim", take_along_dim, self, indices, dim);
   if (!dim) return self.reshape({-1}).gather(0, indices.reshape({-1}));
   TAEDA_CHECK(self.dim() == indices.dim(),
               "torch.take_along_dim(): input and indices should have the "
@@ -465,6 +474,7 @@ void fill_masked(const Tensor& out, const Tensor& in, const Tensor& mask, const 
 }  // namespace
 
 Tensor masked_fill(const Tensor& self, const Tensor& mask, const Scalar& value) {
+  if (is_observed()) return observe_overloaded("masked_fill", masked_fill, self, mask, value);
   check_mask(self, mask, &value);
   const DimVector shape = broadcast_sizes(self.sizes(), mask.sizes());
   Tensor out = IntArrayRef(shape) == self.sizes() ? empty_like(self) : empty(shape, self.options());
@@ -477,6 +487,7 @@ Tensor masked_fill(const Tensor& self, const Tensor& mask, const Scalar& value) 
 }
 
 Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) {
+  if (is_observed()) return observe_overloaded("masked_fill", masked_fill, self, mask, value);
   TAEDA_CHECK(value.dim() == 0,
               "masked_fill_ only supports a 0-dimensional value tensor, but got "
               "tensor with ",
@@ -498,6 +509,8 @@ Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) 
 }
 
 Tensor& Tensor::masked_fill_(const Tensor& mask, const Scalar& value) const {
+  if (is_observed())
+    return observe_method<Tensor&>("masked_fill_", &Tensor::masked_fill_, *this, mask, value);
   return in_place(
       "masked_fill_", *this, wants_grad(*this),
       [&](const Tensor& self) { return self.masked_fill(mask, value); },
@@ -508,6 +521,8 @@ Tensor& Tensor::masked_fill_(const Tensor& mask, const Scalar& value) const {
 }
 
 Tensor& Tensor::masked_fill_(const Tensor& mask, const Tensor& value) const {
+  if (is_observed())
+    return observe_method<Tensor&>("masked_fill_", &Tensor::masked_fill_, *this, mask, value);
   return in_place(
       "masked_fill_", *this, wants_grad(*this, value),
       [&](const Tensor& self) { return self.masked_fill(mask, value); },

@@ -7,6 +7,7 @@
 #include "taeda/ops/create.h"
 #include "taeda/ops/shape.h"
 #include "taeda/tensor/iter.h"
+#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -301,12 +302,14 @@ void check_broadcasts(const Tensor& values, IntArrayRef to) {
 }  // namespace
 
 Tensor index(const Tensor& self, ArrayRef<TensorIndex> indices) {
+  if (is_observed()) return observe_overloaded("index", index, self, indices);
   const Selection s = Parser(self, indices).take();
   if (s.has_tensors()) return get(s.view, s.indices);
   return s.view.is_same(self) ? self.view(self.sizes()) : s.view;
 }
 
 Tensor Tensor::index(std::initializer_list<TensorIndex> indices) const {
+  if (is_observed()) return observe_method("index", &Tensor::index, *this, indices);
   return index(ArrayRef<TensorIndex>(indices));
 }
 
@@ -314,6 +317,9 @@ Tensor Tensor::operator[](const Tensor& index) const { return this->index({index
 
 Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values,
                            bool accumulate) const {
+  if (is_observed())
+    return observe_method<Tensor&>("index_put_", &Tensor::index_put_, *this, indices, values,
+                                   accumulate);
   check_inplace("index_put_", *this, wants_grad(*this, values));
   const Selection s = Parser(*this, indices).take();
   if (!s.has_tensors()) {
@@ -346,19 +352,27 @@ Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values,
 
 Tensor& Tensor::index_put_(std::initializer_list<TensorIndex> indices, const Tensor& values,
                            bool accumulate) const {
+  if (is_observed())
+    return observe_method<Tensor&>("index_put_", &Tensor::index_put_, *this, indices, values,
+                                   accumulate);
   return index_put_(ArrayRef<TensorIndex>(indices), values, accumulate);
 }
 
 Tensor& Tensor::index_put_(std::initializer_list<TensorIndex> indices, const Scalar& value) const {
+  if (is_observed())
+    return observe_method<Tensor&>("index_put_", &Tensor::index_put_, *this, indices, value);
   return index_put_(ArrayRef<TensorIndex>(indices), full({}, value, options()));
 }
 
 Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Scalar& value) const {
+  if (is_observed())
+    return observe_method<Tensor&>("index_put_", &Tensor::index_put_, *this, indices, value);
   return index_put_(indices, full({}, value, options()));
 }
 
 Tensor index_put(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& values,
                  bool accumulate) {
+  if (is_observed()) return observe("index_put", index_put, self, indices, values, accumulate);
   if (AutocastMode::is_active())
     return policy::declared<"index_put">(index_put, self, indices, values, accumulate);
   Tensor out = self.clone();
@@ -376,6 +390,7 @@ Tensor take(const Tensor& self, const Tensor& index) {
 }
 
 Tensor masked_select(const Tensor& self, const Tensor& mask) {
+  if (is_observed()) return observe("masked_select", masked_select, self, mask);
   TAEDA_CHECK(mask.dtype() == kBool, "masked_select: expected BoolTensor for mask");
   const DimVector shape = broadcast_sizes(self.sizes(), mask.sizes());
   if (shape.empty()) return self.reshape({1}).index({mask.reshape({1})});
@@ -383,6 +398,7 @@ Tensor masked_select(const Tensor& self, const Tensor& mask) {
 }
 
 Tensor nonzero(const Tensor& self) {
+  if (is_observed()) return observe("nonzero", nonzero, self);
   const Tensor flat = self.contiguous();
   Tensor count = empty({1}, self.options().dtype(kLong));
   int64_t n = 0;
@@ -399,6 +415,9 @@ std::vector<Tensor> nonzero_numpy(const Tensor& self) {
   return (self.dim() == 0 ? self.reshape({1}) : self).nonzero().unbind(1);
 }
 
-std::vector<Tensor> where(const Tensor& condition) { return nonzero_numpy(condition); }
+std::vector<Tensor> where(const Tensor& condition) {
+  if (is_observed()) return observe_overloaded<std::vector<Tensor>>("where", where, condition);
+  return nonzero_numpy(condition);
+}
 
 }  // namespace taeda::inline v0_2

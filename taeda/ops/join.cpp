@@ -4,6 +4,7 @@
 #include "taeda/base/error.h"
 #include "taeda/kernels/join.h"
 #include "taeda/ops/destination.h"
+#include "taeda/tensor/observer.h"
 #include "taeda/tensor/promote.h"
 
 namespace taeda::inline v0_2 {
@@ -59,6 +60,7 @@ void record_cat(const Tensor& out, TensorList tensors, int64_t dim) {
 }  // namespace
 
 Tensor cat(TensorList tensors, int64_t dim) {
+  if (is_observed()) return observe("cat", cat, tensors, dim);
   TAEDA_CHECK(!tensors.empty(), "torch.cat(): expected a non-empty list of Tensors");
   ScalarType dtype = tensors[0].dtype();
   const Tensor* model = nullptr;
@@ -94,6 +96,7 @@ Tensor cat(TensorList tensors, int64_t dim) {
 }
 
 Tensor stack(TensorList tensors, int64_t dim) {
+  if (is_observed()) return observe("stack", stack, tensors, dim);
   TAEDA_CHECK(!tensors.empty(), "stack expects a non-empty TensorList");
   const Tensor& first = tensors[0];
   const int64_t d = wrap_dim(dim, first.dim() + 1);
@@ -187,6 +190,8 @@ std::vector<Tensor> split_views(const char* node, const Tensor& self, IntArrayRe
 }  // namespace
 
 std::vector<Tensor> split(const Tensor& self, int64_t split_size, int64_t dim) {
+  if (is_observed())
+    return observe_overloaded<std::vector<Tensor>>("split", split, self, split_size, dim);
   TAEDA_CHECK(self.dim() != 0, "split expects at least a 1-dimensional tensor");
   TAEDA_CHECK(split_size >= 0,
               "split expects split_size be non-negative, but got split_size=", split_size);
@@ -202,6 +207,8 @@ std::vector<Tensor> split(const Tensor& self, int64_t split_size, int64_t dim) {
 }
 
 std::vector<Tensor> split(const Tensor& self, IntArrayRef split_sizes, int64_t dim) {
+  if (is_observed())
+    return observe_overloaded<std::vector<Tensor>>("split", split, self, split_sizes, dim);
   TAEDA_CHECK(self.dim() != 0, "split expects at least a 1-dimensional tensor");
   const int64_t d = wrap_dim(dim, self.dim());
   int64_t total = 0;
@@ -219,6 +226,7 @@ std::vector<Tensor> split(const Tensor& self, IntArrayRef split_sizes, int64_t d
 }
 
 std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim) {
+  if (is_observed()) return observe("chunk", chunk, self, chunks, dim);
   TAEDA_CHECK(self.dim() > 0, "chunk expects at least a 1-dimensional tensor");
   TAEDA_CHECK(chunks > 0, "chunk expects `chunks` to be greater than 0, got: ", chunks);
   const int64_t n = self.size(dim);
@@ -227,6 +235,7 @@ std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim) {
 }
 
 std::vector<Tensor> unbind(const Tensor& self, int64_t dim) {
+  if (is_observed()) return observe("unbind", unbind, self, dim);
   TAEDA_CHECK_INDEX(self.dim() > 0, "Dimension specified as ", dim,
                     " but tensor has no dimensions");
   const int64_t d = wrap_dim(dim, self.dim());

@@ -7,6 +7,7 @@
 #include "taeda/ops/destination.h"
 #include "taeda/ops/elementwise.h"
 #include "taeda/tensor/iter.h"
+#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -131,6 +132,7 @@ Tensor as_column(const Tensor& v) { return relayout(v, v.layout().unsqueeze(1));
 }  // namespace
 
 Tensor mm(const Tensor& self, const Tensor& mat2) {
+  if (is_observed()) return observe("mm", mm, self, mat2);
   if (AutocastMode::is_active()) return policy::declared<"mm">(mm, self, mat2);
   check_same_device("mm", {&self, &mat2});
   check_mm_shapes(self, mat2, "self", "mat2");
@@ -149,6 +151,7 @@ Tensor mm(const Tensor& self, const Tensor& mat2) {
 }
 
 Tensor mv(const Tensor& self, const Tensor& vec) {
+  if (is_observed()) return observe("mv", mv, self, vec);
   if (AutocastMode::is_active()) return policy::declared<"mv">(mv, self, vec);
   check_mv(self, vec);
   Tensor out = make_result("mv", {&self, &vec}, {self.size(0)}, self.dtype(), self.device());
@@ -164,6 +167,7 @@ Tensor mv(const Tensor& self, const Tensor& vec) {
 }
 
 Tensor bmm(const Tensor& self, const Tensor& mat2) {
+  if (is_observed()) return observe("bmm", bmm, self, mat2);
   if (AutocastMode::is_active()) return policy::declared<"bmm">(bmm, self, mat2);
   check_bmm("bmm", self, mat2);
   Tensor out = make_result("bmm", {&self, &mat2}, {self.size(0), self.size(1), mat2.size(2)},
@@ -181,6 +185,7 @@ Tensor bmm(const Tensor& self, const Tensor& mat2) {
 
 Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
              const Scalar& alpha) {
+  if (is_observed()) return observe("addmm", addmm, self, mat1, mat2, beta, alpha);
   if (AutocastMode::is_active())
     return policy::declared<"addmm">(addmm, self, mat1, mat2, beta, alpha);
   check_addmm(self, mat1, mat2, beta, alpha);
@@ -212,6 +217,7 @@ Tensor& Tensor::addmm_(const Tensor& a, const Tensor& b, const Scalar& beta,
 
 Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta,
              const Scalar& alpha) {
+  if (is_observed()) return observe("addmv", addmv, self, mat, vec, beta, alpha);
   if (AutocastMode::is_active())
     return policy::declared<"addmv">(addmv, self, mat, vec, beta, alpha);
   check_mv(mat, vec);
@@ -235,6 +241,7 @@ Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Sca
 
 Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
                const Scalar& alpha) {
+  if (is_observed()) return observe("baddbmm", baddbmm, self, batch1, batch2, beta, alpha);
   if (AutocastMode::is_active())
     return policy::declared<"baddbmm">(baddbmm, self, batch1, batch2, beta, alpha);
   check_bmm("baddbmm", batch1, batch2);
@@ -271,6 +278,7 @@ Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Sc
 }
 
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
+  if (is_observed()) return observe("linear", linear, input, weight, bias);
   if (AutocastMode::is_active()) return policy::declared<"linear">(linear, input, weight, bias);
   TAEDA_CHECK(weight.dim() == 1 || weight.dim() == 2,
               "linear(): weight must be a matrix or a vector, got ", weight.dim(), "-D tensor");
@@ -322,6 +330,7 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
 }
 
 Tensor dot(const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe("dot", dot, self, other);
   if (AutocastMode::is_active()) return policy::declared<"dot">(dot, self, other);
   check_same_device("dot", {&self, &other});
   TAEDA_CHECK(self.dim() == 1 && other.dim() == 1, "1D tensors expected, but got ", self.dim(),
@@ -399,6 +408,7 @@ Tensor matmul_batched(const Tensor& a, const Tensor& b) {
 }  // namespace
 
 Tensor matmul(const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe("matmul", matmul, self, other);
   if (AutocastMode::is_active()) return policy::declared<"matmul">(matmul, self, other);
   const int64_t a = self.dim(), b = other.dim();
   TAEDA_CHECK(a > 0 && b > 0, "both arguments to matmul need to be at least 1D, but they are ", a,

@@ -8,6 +8,7 @@
 #include "taeda/ops/join.h"
 #include "taeda/ops/norm_common.h"
 #include "taeda/ops/pointwise.h"
+#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -110,6 +111,9 @@ void store_batch_mean(const Tensor& running, const Tensor& per_sample, int64_t b
 Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
                   const Tensor& running_mean, const Tensor& running_var, bool training,
                   double momentum, double eps) {
+  if (is_observed())
+    return observe("batch_norm", batch_norm, input, weight, bias, running_mean, running_var,
+                   training, momentum, eps);
   check_batch_norm(input, weight, bias, running_mean, running_var, training);
   BatchNormState s{{}, {}, {}, {}, training, eps};
   Tensor out;
@@ -148,6 +152,9 @@ Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
 Tensor instance_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
                      const Tensor& running_mean, const Tensor& running_var, bool use_input_stats,
                      double momentum, double eps) {
+  if (is_observed())
+    return observe("instance_norm", instance_norm, input, weight, bias, running_mean, running_var,
+                   use_input_stats, momentum, eps);
   TAEDA_CHECK(use_input_stats || (running_mean.defined() && running_var.defined()),
               "Expected running_mean and running_var to be defined when use_input_stats is false");
   TAEDA_CHECK(input.dim() >= 2, "instance_norm expects an input with at least 2 dimensions, got ",
@@ -175,6 +182,8 @@ Tensor instance_norm(const Tensor& input, const Tensor& weight, const Tensor& bi
 }
 
 Tensor local_response_norm(const Tensor& input, int64_t size, double alpha, double beta, double k) {
+  if (is_observed())
+    return observe("local_response_norm", local_response_norm, input, size, alpha, beta, k);
   TAEDA_CHECK_VALUE(input.dim() >= 3, "Expected 3D or higher dimensionality input (got ",
                     input.dim(), " dimensions)");
   const int64_t channels = input.size(1);
@@ -189,6 +198,7 @@ Tensor local_response_norm(const Tensor& input, int64_t size, double alpha, doub
 }
 
 Tensor normalize(const Tensor& input, double p, int64_t dim, double eps) {
+  if (is_observed()) return observe("normalize", normalize, input, p, dim, eps);
   return input.div(input.norm(p, dim, true).clamp_min(eps));
 }
 

@@ -8,6 +8,7 @@
 #include "taeda/ops/norm.h"
 #include "taeda/ops/norm_common.h"
 #include "taeda/ops/pointwise.h"
+#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -127,6 +128,8 @@ RowNorm trailing_rows(const Tensor& input, IntArrayRef normalized_shape, const T
 
 Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight,
                   const Tensor& bias, double eps) {
+  if (is_observed())
+    return observe("layer_norm", layer_norm, input, normalized_shape, weight, bias, eps);
   if (AutocastMode::is_active())
     return policy::declared<"layer_norm">(layer_norm, input, normalized_shape, weight, bias, eps);
   check_floating("layer_norm", input);
@@ -137,6 +140,7 @@ Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tenso
 
 Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight,
                 std::optional<double> eps) {
+  if (is_observed()) return observe("rms_norm", rms_norm, input, normalized_shape, weight, eps);
   check_floating("rms_norm", input);
   check_same_device("rms_norm", {&input, &weight});
   const double epsilon = input.dtype() == kDouble
@@ -148,6 +152,7 @@ Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor&
 
 Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight, const Tensor& bias,
                   double eps) {
+  if (is_observed()) return observe("group_norm", group_norm, input, num_groups, weight, bias, eps);
   if (AutocastMode::is_active())
     return policy::declared<"group_norm">(group_norm, input, num_groups, weight, bias, eps);
   check_floating("group_norm", input);

@@ -6,6 +6,7 @@
 #include "taeda/kernels/pool.h"
 #include "taeda/ops/autocast.h"
 #include "taeda/ops/create.h"
+#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -325,6 +326,9 @@ std::tuple<Tensor, Tensor> adaptive_max_pool(int ndim, const Tensor& input,
 
 Tensor max_pool1d(const Tensor& input, IntArrayRef kernel_size, IntArrayRef stride,
                   IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
+  if (is_observed())
+    return observe("max_pool1d", max_pool1d, input, kernel_size, stride, padding, dilation,
+                   ceil_mode);
   return run_max_pool(1, input, kernel_size, stride, padding, dilation, ceil_mode, false).out;
 }
 std::tuple<Tensor, Tensor> max_pool1d_with_indices(const Tensor& input, IntArrayRef kernel_size,
@@ -333,18 +337,26 @@ std::tuple<Tensor, Tensor> max_pool1d_with_indices(const Tensor& input, IntArray
   return max_pool_indices(1, input, kernel_size, stride, padding, dilation, ceil_mode);
 }
 Tensor adaptive_avg_pool1d(const Tensor& input, IntArrayRef output_size) {
+  if (is_observed()) return observe("adaptive_avg_pool1d", adaptive_avg_pool1d, input, output_size);
   return adaptive_avg_pool(1, input, output_size);
 }
 std::tuple<Tensor, Tensor> adaptive_max_pool1d(const Tensor& input, IntArrayRef output_size) {
+  if (is_observed()) return observe("adaptive_max_pool1d", adaptive_max_pool1d, input, output_size);
   return adaptive_max_pool(1, input, output_size);
 }
 Tensor avg_pool1d(const Tensor& input, IntArrayRef kernel_size, IntArrayRef stride,
                   IntArrayRef padding, bool ceil_mode, bool count_include_pad) {
+  if (is_observed())
+    return observe("avg_pool1d", avg_pool1d, input, kernel_size, stride, padding, ceil_mode,
+                   count_include_pad);
   return avg_pool(1, input, kernel_size, stride, padding, ceil_mode, count_include_pad, {});
 }
 
 Tensor max_pool2d(const Tensor& input, IntArrayRef kernel_size, IntArrayRef stride,
                   IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
+  if (is_observed())
+    return observe("max_pool2d", max_pool2d, input, kernel_size, stride, padding, dilation,
+                   ceil_mode);
   return run_max_pool(2, input, kernel_size, stride, padding, dilation, ceil_mode, false).out;
 }
 std::tuple<Tensor, Tensor> max_pool2d_with_indices(const Tensor& input, IntArrayRef kernel_size,
@@ -353,20 +365,28 @@ std::tuple<Tensor, Tensor> max_pool2d_with_indices(const Tensor& input, IntArray
   return max_pool_indices(2, input, kernel_size, stride, padding, dilation, ceil_mode);
 }
 Tensor adaptive_avg_pool2d(const Tensor& input, IntArrayRef output_size) {
+  if (is_observed()) return observe("adaptive_avg_pool2d", adaptive_avg_pool2d, input, output_size);
   return adaptive_avg_pool(2, input, output_size);
 }
 std::tuple<Tensor, Tensor> adaptive_max_pool2d(const Tensor& input, IntArrayRef output_size) {
+  if (is_observed()) return observe("adaptive_max_pool2d", adaptive_max_pool2d, input, output_size);
   return adaptive_max_pool(2, input, output_size);
 }
 Tensor avg_pool2d(const Tensor& input, IntArrayRef kernel_size, IntArrayRef stride,
                   IntArrayRef padding, bool ceil_mode, bool count_include_pad,
                   std::optional<int64_t> divisor_override) {
+  if (is_observed())
+    return observe("avg_pool2d", avg_pool2d, input, kernel_size, stride, padding, ceil_mode,
+                   count_include_pad, divisor_override);
   return avg_pool(2, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
                   divisor_override);
 }
 
 Tensor max_pool3d(const Tensor& input, IntArrayRef kernel_size, IntArrayRef stride,
                   IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
+  if (is_observed())
+    return observe("max_pool3d", max_pool3d, input, kernel_size, stride, padding, dilation,
+                   ceil_mode);
   return run_max_pool(3, input, kernel_size, stride, padding, dilation, ceil_mode, false).out;
 }
 std::tuple<Tensor, Tensor> max_pool3d_with_indices(const Tensor& input, IntArrayRef kernel_size,
@@ -375,14 +395,19 @@ std::tuple<Tensor, Tensor> max_pool3d_with_indices(const Tensor& input, IntArray
   return max_pool_indices(3, input, kernel_size, stride, padding, dilation, ceil_mode);
 }
 Tensor adaptive_avg_pool3d(const Tensor& input, IntArrayRef output_size) {
+  if (is_observed()) return observe("adaptive_avg_pool3d", adaptive_avg_pool3d, input, output_size);
   return adaptive_avg_pool(3, input, output_size);
 }
 std::tuple<Tensor, Tensor> adaptive_max_pool3d(const Tensor& input, IntArrayRef output_size) {
+  if (is_observed()) return observe("adaptive_max_pool3d", adaptive_max_pool3d, input, output_size);
   return adaptive_max_pool(3, input, output_size);
 }
 Tensor avg_pool3d(const Tensor& input, IntArrayRef kernel_size, IntArrayRef stride,
                   IntArrayRef padding, bool ceil_mode, bool count_include_pad,
                   std::optional<int64_t> divisor_override) {
+  if (is_observed())
+    return observe("avg_pool3d", avg_pool3d, input, kernel_size, stride, padding, ceil_mode,
+                   count_include_pad, divisor_override);
   if (AutocastMode::is_active())
     return policy::declared<"avg_pool3d">(avg_pool3d, input, kernel_size, stride, padding,
                                           ceil_mode, count_include_pad, divisor_override);

@@ -7,6 +7,7 @@
 #include "taeda/ops/elementwise.h"
 #include "taeda/ops/shape.h"
 #include "taeda/ops/unary.h"
+#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -78,6 +79,7 @@ Scalar log_of(const Scalar& base, const Tensor& result) {
 }  // namespace
 
 Tensor pow(const Tensor& self, const Scalar& exponent) {
+  if (is_observed()) return observe_overloaded("pow", pow, self, exponent);
   if (AutocastMode::is_active()) return policy::declared<"pow">(power_of, self, exponent);
   Tensor out = power(self, exponent);
   if (wants_grad(self))
@@ -91,6 +93,7 @@ Tensor pow(const Tensor& self, const Scalar& exponent) {
 }
 
 Tensor pow(const Tensor& self, const Tensor& exponent) {
+  if (is_observed()) return observe_overloaded("pow", pow, self, exponent);
   if (AutocastMode::is_active()) return policy::declared<"pow">(power_of, self, exponent);
   Tensor out = pointwise(Pow{}, self, exponent);
   if (wants_grad(self, exponent))
@@ -106,6 +109,7 @@ Tensor pow(const Tensor& self, const Tensor& exponent) {
 }
 
 Tensor pow(const Scalar& self, const Tensor& exponent) {
+  if (is_observed()) return observe_overloaded("pow", pow, self, exponent);
   if (AutocastMode::is_active()) return policy::declared<"pow">(power_of, self, exponent);
   Tensor out = pointwise(Pow{}, self, exponent);
   if (wants_grad(exponent))
@@ -145,6 +149,7 @@ Tensor hypot(const Tensor& self, const Tensor& other) {
 }
 
 Tensor& Tensor::pow_(const Tensor& exponent) const {
+  if (is_observed()) return observe_method<Tensor&>("pow_", &Tensor::pow_, *this, exponent);
   return detail::in_place(
       "pow_", *this, wants_grad(*this, exponent),
       [&](const Tensor& self) { return self.pow(exponent); },
@@ -152,6 +157,7 @@ Tensor& Tensor::pow_(const Tensor& exponent) const {
 }
 
 Tensor& Tensor::pow_(const Scalar& exponent) const {
+  if (is_observed()) return observe_method<Tensor&>("pow_", &Tensor::pow_, *this, exponent);
   check_exponent(*this, exponent);
   return detail::in_place(
       "pow_", *this, wants_grad(*this), [&](const Tensor& self) { return self.pow(exponent); },

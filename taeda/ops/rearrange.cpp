@@ -8,10 +8,12 @@
 #include "taeda/ops/create.h"
 #include "taeda/ops/join.h"
 #include "taeda/ops/shape.h"
+#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
 Tensor repeat(const Tensor& self, IntArrayRef repeats) {
+  if (is_observed()) return observe("repeat", repeat, self, repeats);
   TAEDA_CHECK(static_cast<int64_t>(repeats.size()) >= self.dim(),
               "Number of dimensions of repeat dims can "
               "not be smaller than number of dimensions of tensor");
@@ -44,6 +46,7 @@ Tensor repeat(const Tensor& self, IntArrayRef repeats) {
 }
 
 Tensor tile(const Tensor& self, IntArrayRef repeats) {
+  if (is_observed()) return observe("tile", tile, self, repeats);
   DimVector all(repeats);
   while (static_cast<int64_t>(all.size()) < self.dim()) all.insert(0, 1);
   return self.repeat(all);
@@ -63,6 +66,9 @@ Tensor of_size(Tensor repeated, OptionalDim dim, OptionalDim output_size) {
 
 Tensor repeat_interleave(const Tensor& self, int64_t repeats, OptionalDim dim,
                          OptionalDim output_size) {
+  if (is_observed())
+    return observe_overloaded("repeat_interleave", repeat_interleave, self, repeats, dim,
+                              output_size);
   TAEDA_CHECK(repeats >= 0, "repeats can not be negative");
   if (!dim || self.dim() == 0)
     return of_size(self.reshape({-1, 1}).expand({-1, repeats}).reshape({-1}), {}, output_size);
@@ -73,6 +79,8 @@ Tensor repeat_interleave(const Tensor& self, int64_t repeats, OptionalDim dim,
 }
 
 Tensor repeat_interleave(const Tensor& repeats, OptionalDim output_size) {
+  if (is_observed())
+    return observe_overloaded("repeat_interleave", repeat_interleave, repeats, output_size);
   TAEDA_CHECK(repeats.dim() == 1, "repeat_interleave only accept 1D vector as repeat");
   TAEDA_CHECK(repeats.dtype() == kLong || repeats.dtype() == kInt,
               "repeats has to be Long or Int tensor");
@@ -87,6 +95,9 @@ Tensor repeat_interleave(const Tensor& repeats, OptionalDim output_size) {
 
 Tensor repeat_interleave(const Tensor& self, const Tensor& repeats, OptionalDim dim,
                          OptionalDim output_size) {
+  if (is_observed())
+    return observe_overloaded("repeat_interleave", repeat_interleave, self, repeats, dim,
+                              output_size);
   const Tensor input = dim ? self : self.reshape({-1});
   const int64_t d = wrap_dim(dim.value_or(0), input.dim());
   const int64_t n = input.size(d);
@@ -99,6 +110,7 @@ Tensor repeat_interleave(const Tensor& self, const Tensor& repeats, OptionalDim 
 }
 
 Tensor flip(const Tensor& self, IntArrayRef dims) {
+  if (is_observed()) return observe("flip", flip, self, dims);
   const DimVector wrapped = wrap_dims(dims, self.dim());
   int64_t mask = 0;
   for (int64_t d : wrapped) mask |= int64_t{1} << d;
@@ -148,6 +160,7 @@ Tensor roll_one(const Tensor& self, int64_t shift, int64_t dim) {
 }  // namespace
 
 Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
+  if (is_observed()) return observe("roll", roll, self, shifts, dims);
   TAEDA_CHECK(!shifts.empty(), "`shifts` required");
   if (dims.empty() && shifts.size() == 1)
     return roll_one(self.reshape({-1}), shifts[0], 0).view(self.sizes());
@@ -189,10 +202,12 @@ Tensor triangle(const char* op, const char* node, const Tensor& self, int64_t di
 }  // namespace
 
 Tensor tril(const Tensor& self, int64_t diagonal) {
+  if (is_observed()) return observe("tril", tril, self, diagonal);
   return triangle("tril", "TrilBackward0", self, diagonal, false);
 }
 
 Tensor triu(const Tensor& self, int64_t diagonal) {
+  if (is_observed()) return observe("triu", triu, self, diagonal);
   return triangle("triu", "TriuBackward0", self, diagonal, true);
 }
 

@@ -7,6 +7,7 @@
 #include "taeda/ops/elementwise.h"
 #include "taeda/ops/reduce_common.h"
 #include "taeda/ops/shape.h"
+#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -98,10 +99,12 @@ Tensor logical(const ReduceSlot& slot, const Tensor& self, IntArrayRef dims, boo
 }  // namespace
 
 Tensor sum(const Tensor& self, OptionalDtype dtype) {
+  if (is_observed()) return observe_overloaded("sum", sum, self, dtype);
   if (AutocastMode::is_active() && !dtype) return policy::declared<"sum">(sum_of, self, dtype);
   return sum_impl("SumBackward0", self, {}, false, dtype);
 }
 Tensor sum(const Tensor& self, IntArrayRef dims, bool keepdim, OptionalDtype dtype) {
+  if (is_observed()) return observe_overloaded("sum", sum, self, dims, keepdim, dtype);
   if (AutocastMode::is_active() && !dtype)
     return policy::declared<"sum">(sum_of, self, dims, keepdim, dtype);
   return sum_impl("SumBackward1", self, dims, keepdim, dtype);
@@ -129,18 +132,28 @@ Tensor sum_to_size(const Tensor& self, IntArrayRef sizes) {
 }
 
 Tensor mean(const Tensor& self, OptionalDtype dtype) {
+  if (is_observed()) return observe_overloaded("mean", mean, self, dtype);
   return mean_impl("MeanBackward0", self, {}, false, dtype);
 }
 Tensor mean(const Tensor& self, IntArrayRef dims, bool keepdim, OptionalDtype dtype) {
+  if (is_observed()) return observe_overloaded("mean", mean, self, dims, keepdim, dtype);
   return mean_impl("MeanBackward1", self, dims, keepdim, dtype);
 }
 
-Tensor any(const Tensor& self) { return logical(any_slot, self, {}, false); }
+Tensor any(const Tensor& self) {
+  if (is_observed()) return observe_overloaded("any", any, self);
+  return logical(any_slot, self, {}, false);
+}
 Tensor any(const Tensor& self, int64_t dim, bool keepdim) {
+  if (is_observed()) return observe_overloaded("any", any, self, dim, keepdim);
   return logical(any_slot, self, dim, keepdim);
 }
-Tensor all(const Tensor& self) { return logical(all_slot, self, {}, false); }
+Tensor all(const Tensor& self) {
+  if (is_observed()) return observe_overloaded("all", all, self);
+  return logical(all_slot, self, {}, false);
+}
 Tensor all(const Tensor& self, int64_t dim, bool keepdim) {
+  if (is_observed()) return observe_overloaded("all", all, self, dim, keepdim);
   return logical(all_slot, self, dim, keepdim);
 }
 
@@ -148,6 +161,7 @@ Tensor count_nonzero(const Tensor& self, IntArrayRef dim) { return self.ne(0).su
 
 // As PyTorch: subtracting the maximum unless it is infinite keeps exp in range.
 Tensor logsumexp(const Tensor& self, IntArrayRef dims, bool keepdim) {
+  if (is_observed()) return observe("logsumexp", logsumexp, self, dims, keepdim);
   if (AutocastMode::is_active())
     return policy::declared<"logsumexp">(logsumexp, self, dims, keepdim);
   const Tensor x = is_integral(self.dtype(), true) ? self.to(get_default_dtype()) : self;

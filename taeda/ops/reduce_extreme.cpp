@@ -5,6 +5,7 @@
 #include "taeda/ops/create.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/reduce_common.h"
+#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -104,15 +105,19 @@ void detail::check_nonempty(const char* op, const Tensor& self, IntArrayRef dims
 }
 
 Tensor max(const Tensor& self) {
+  if (is_observed()) return observe_overloaded("max", max, self);
   return extreme("max", "MaxBackward1", amax_slot, self, {}, false);
 }
 Tensor min(const Tensor& self) {
+  if (is_observed()) return observe_overloaded("min", min, self);
   return extreme("min", "MinBackward1", amin_slot, self, {}, false);
 }
 Tensor amax(const Tensor& self, IntArrayRef dims, bool keepdim) {
+  if (is_observed()) return observe("amax", amax, self, dims, keepdim);
   return extreme("amax", "AmaxBackward0", amax_slot, self, dims, keepdim);
 }
 Tensor amin(const Tensor& self, IntArrayRef dims, bool keepdim) {
+  if (is_observed()) return observe("amin", amin, self, dims, keepdim);
   return extreme("amin", "AminBackward0", amin_slot, self, dims, keepdim);
 }
 std::tuple<Tensor, Tensor> aminmax(const Tensor& self, OptionalDim dim, bool keepdim) {
@@ -121,18 +126,24 @@ std::tuple<Tensor, Tensor> aminmax(const Tensor& self, OptionalDim dim, bool kee
           extreme("aminmax", "AminmaxBackward0", amax_slot, self, dims, keepdim)};
 }
 std::tuple<Tensor, Tensor> max(const Tensor& self, int64_t dim, bool keepdim) {
+  if (is_observed())
+    return observe_overloaded<std::tuple<Tensor, Tensor>>("max", max, self, dim, keepdim);
   return select_along("max", "MaxBackward0", max_dim_slot, self, dim, keepdim);
 }
 std::tuple<Tensor, Tensor> min(const Tensor& self, int64_t dim, bool keepdim) {
+  if (is_observed())
+    return observe_overloaded<std::tuple<Tensor, Tensor>>("min", min, self, dim, keepdim);
   return select_along("min", "MinBackward0", min_dim_slot, self, dim, keepdim);
 }
 std::tuple<Tensor, Tensor> median(const Tensor& self, int64_t dim, bool keepdim) {
   return select_along("median", "MedianBackward1", median_slot, self, dim, keepdim);
 }
 Tensor argmax(const Tensor& self, OptionalDim dim, bool keepdim) {
+  if (is_observed()) return observe("argmax", argmax, self, dim, keepdim);
   return arg("argmax", max_dim_slot, self, dim, keepdim);
 }
 Tensor argmin(const Tensor& self, OptionalDim dim, bool keepdim) {
+  if (is_observed()) return observe("argmin", argmin, self, dim, keepdim);
   return arg("argmin", min_dim_slot, self, dim, keepdim);
 }
 

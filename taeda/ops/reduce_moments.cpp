@@ -6,6 +6,7 @@
 #include "taeda/ops/create.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/reduce_common.h"
+#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -110,21 +111,29 @@ std::tuple<Tensor, Tensor> with_mean(bool root, const Tensor& self, IntArrayRef 
 }  // namespace
 
 Tensor var(const Tensor& self, IntArrayRef dims, bool unbiased, bool keepdim) {
+  if (is_observed()) return observe_overloaded("var", var, self, dims, unbiased, keepdim);
   return var_or_std(false, self, dims, unbiased, keepdim);
 }
 Tensor std(const Tensor& self, IntArrayRef dims, bool unbiased, bool keepdim) {
+  if (is_observed()) return observe_overloaded("std", std, self, dims, unbiased, keepdim);
   return var_or_std(true, self, dims, unbiased, keepdim);
 }
 Tensor var_correction(const Tensor& self, IntArrayRef dims, double correction, bool keepdim) {
+  if (is_observed())
+    return observe("var_correction", var_correction, self, dims, correction, keepdim);
   return var_or_std(false, self, dims, correction, keepdim);
 }
 Tensor std_correction(const Tensor& self, IntArrayRef dims, double correction, bool keepdim) {
+  if (is_observed())
+    return observe("std_correction", std_correction, self, dims, correction, keepdim);
   return var_or_std(true, self, dims, correction, keepdim);
 }
 Tensor var(const Tensor& self, IntArrayRef dims, OptionalDim correction, bool keepdim) {
+  if (is_observed()) return observe_overloaded("var", var, self, dims, correction, keepdim);
   return var_or_std(false, self, dims, static_cast<double>(correction.value_or(1)), keepdim);
 }
 Tensor std(const Tensor& self, IntArrayRef dims, OptionalDim correction, bool keepdim) {
+  if (is_observed()) return observe_overloaded("std", std, self, dims, correction, keepdim);
   return var_or_std(true, self, dims, static_cast<double>(correction.value_or(1)), keepdim);
 }
 std::tuple<Tensor, Tensor> var_mean(const Tensor& self, IntArrayRef dims, bool unbiased,
@@ -146,18 +155,22 @@ std::tuple<Tensor, Tensor> std_mean(const Tensor& self, IntArrayRef dims, Option
 }
 
 Tensor norm(const Tensor& self, const Scalar& p) {
+  if (is_observed()) return observe_overloaded("norm", norm, self, p);
   if (AutocastMode::is_active()) return policy::declared<"norm">(norm_of, self, p);
   return norm_impl("NormBackward0", self, p.toDouble(), {}, false);
 }
 Tensor norm(const Tensor& self, const OptionalScalar& p, IntArrayRef dims, bool keepdim) {
+  if (is_observed()) return observe_overloaded("norm", norm, self, p, dims, keepdim);
   if (AutocastMode::is_active()) return policy::declared<"norm">(norm_of, self, p, dims, keepdim);
   return norm_impl("NormBackward1", self, p.value_or(2).toDouble(), dims, keepdim);
 }
 Tensor norm(const Tensor& self, const OptionalScalar& p, ScalarType dtype) {
+  if (is_observed()) return observe_overloaded("norm", norm, self, p, dtype);
   return norm(self.to(dtype), p.value_or(2));
 }
 Tensor norm(const Tensor& self, const OptionalScalar& p, IntArrayRef dims, bool keepdim,
             ScalarType dtype) {
+  if (is_observed()) return observe_overloaded("norm", norm, self, p, dims, keepdim, dtype);
   return norm(self.to(dtype), p, dims, keepdim);
 }
 Tensor vector_norm(const Tensor& self, const Scalar& p, IntArrayRef dims, bool keepdim) {

@@ -17,6 +17,7 @@
 #include "taeda/ops/rnn_checks.h"
 #include "taeda/ops/rnn_projected.h"
 #include "taeda/ops/rnn_steps.h"
+#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -359,6 +360,9 @@ RnnResult cell(RnnMode mode, const Tensor& input, TensorList hx, const Tensor& w
 std::tuple<Tensor, Tensor, Tensor> lstm(const Tensor& input, TensorList hx, TensorList params,
                                         bool has_biases, int64_t num_layers, double dropout,
                                         bool train, bool bidirectional, bool batch_first) {
+  if (is_observed())
+    return observe("lstm", lstm, input, hx, params, has_biases, num_layers, dropout, train,
+                   bidirectional, batch_first);
   const RnnResult out = network(RnnMode::LSTM, input, hx, params, has_biases, num_layers, dropout,
                                 train, bidirectional, batch_first);
   return {out.y, out.h, out.c};
@@ -367,6 +371,9 @@ std::tuple<Tensor, Tensor, Tensor> lstm(const Tensor& input, TensorList hx, Tens
 std::tuple<Tensor, Tensor> gru(const Tensor& input, const Tensor& hx, TensorList params,
                                bool has_biases, int64_t num_layers, double dropout, bool train,
                                bool bidirectional, bool batch_first) {
+  if (is_observed())
+    return observe("gru", gru, input, hx, params, has_biases, num_layers, dropout, train,
+                   bidirectional, batch_first);
   const RnnResult out = network(RnnMode::GRU, input, {&hx, 1}, params, has_biases, num_layers,
                                 dropout, train, bidirectional, batch_first);
   return {out.y, out.h};
@@ -375,6 +382,9 @@ std::tuple<Tensor, Tensor> gru(const Tensor& input, const Tensor& hx, TensorList
 std::tuple<Tensor, Tensor> rnn_tanh(const Tensor& input, const Tensor& hx, TensorList params,
                                     bool has_biases, int64_t num_layers, double dropout, bool train,
                                     bool bidirectional, bool batch_first) {
+  if (is_observed())
+    return observe("rnn_tanh", rnn_tanh, input, hx, params, has_biases, num_layers, dropout, train,
+                   bidirectional, batch_first);
   const RnnResult out = network(RnnMode::Tanh, input, {&hx, 1}, params, has_biases, num_layers,
                                 dropout, train, bidirectional, batch_first);
   return {out.y, out.h};
@@ -383,6 +393,9 @@ std::tuple<Tensor, Tensor> rnn_tanh(const Tensor& input, const Tensor& hx, Tenso
 std::tuple<Tensor, Tensor> rnn_relu(const Tensor& input, const Tensor& hx, TensorList params,
                                     bool has_biases, int64_t num_layers, double dropout, bool train,
                                     bool bidirectional, bool batch_first) {
+  if (is_observed())
+    return observe("rnn_relu", rnn_relu, input, hx, params, has_biases, num_layers, dropout, train,
+                   bidirectional, batch_first);
   const RnnResult out = network(RnnMode::ReLU, input, {&hx, 1}, params, has_biases, num_layers,
                                 dropout, train, bidirectional, batch_first);
   return {out.y, out.h};
@@ -390,22 +403,28 @@ std::tuple<Tensor, Tensor> rnn_relu(const Tensor& input, const Tensor& hx, Tenso
 
 std::tuple<Tensor, Tensor> lstm_cell(const Tensor& input, TensorList hx, const Tensor& w_ih,
                                      const Tensor& w_hh, const Tensor& b_ih, const Tensor& b_hh) {
+  if (is_observed()) return observe("lstm_cell", lstm_cell, input, hx, w_ih, w_hh, b_ih, b_hh);
   const RnnResult out = cell(RnnMode::LSTM, input, hx, w_ih, w_hh, b_ih, b_hh);
   return {out.h, out.c};
 }
 
 Tensor gru_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh,
                 const Tensor& b_ih, const Tensor& b_hh) {
+  if (is_observed()) return observe("gru_cell", gru_cell, input, hx, w_ih, w_hh, b_ih, b_hh);
   return cell(RnnMode::GRU, input, {&hx, 1}, w_ih, w_hh, b_ih, b_hh).h;
 }
 
 Tensor rnn_tanh_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh,
                      const Tensor& b_ih, const Tensor& b_hh) {
+  if (is_observed())
+    return observe("rnn_tanh_cell", rnn_tanh_cell, input, hx, w_ih, w_hh, b_ih, b_hh);
   return cell(RnnMode::Tanh, input, {&hx, 1}, w_ih, w_hh, b_ih, b_hh).h;
 }
 
 Tensor rnn_relu_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh,
                      const Tensor& b_ih, const Tensor& b_hh) {
+  if (is_observed())
+    return observe("rnn_relu_cell", rnn_relu_cell, input, hx, w_ih, w_hh, b_ih, b_hh);
   return cell(RnnMode::ReLU, input, {&hx, 1}, w_ih, w_hh, b_ih, b_hh).h;
 }
 

@@ -11,6 +11,7 @@
 #include "taeda/ops/join.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/reduce_common.h"
+#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -117,6 +118,7 @@ Tensor prod_impl(const char* node, const Tensor& self, int64_t dim, bool keepdim
 }  // namespace
 
 Tensor cumsum(const Tensor& self, int64_t dim, OptionalDtype dtype) {
+  if (is_observed()) return observe("cumsum", cumsum, self, dim, dtype);
   if (AutocastMode::is_active() && !dtype)
     return policy::declared<"cumsum">(cumsum, self, dim, dtype);
   dim = wrap_dim(dim, self.dim());
@@ -148,10 +150,12 @@ std::tuple<Tensor, Tensor> cummin(const Tensor& self, int64_t dim) {
 }
 
 Tensor prod(const Tensor& self, OptionalDtype dtype) {
+  if (is_observed()) return observe_overloaded("prod", prod, self, dtype);
   if (AutocastMode::is_active() && !dtype) return policy::declared<"prod">(prod_of, self, dtype);
   return prod_impl("ProdBackward0", self.reshape({-1}), 0, false, dtype);
 }
 Tensor prod(const Tensor& self, int64_t dim, bool keepdim, OptionalDtype dtype) {
+  if (is_observed()) return observe_overloaded("prod", prod, self, dim, keepdim, dtype);
   if (AutocastMode::is_active() && !dtype)
     return policy::declared<"prod">(prod_of, self, dim, keepdim, dtype);
   if (self.dim() == 0) {

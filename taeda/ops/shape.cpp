@@ -5,6 +5,7 @@
 #include "taeda/base/error.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/unfold_backward.h"
+#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -35,6 +36,7 @@ Tensor record_view(const Tensor& self, Layout layout) {
 }  // namespace
 
 Tensor Tensor::view(IntArrayRef sizes) const {
+  if (is_observed()) return observe_method("view", &Tensor::view, *this, sizes);
   const DimVector shape = infer_size(sizes, numel());
   std::optional<Layout> layout = this->layout().view(shape);
   TAEDA_CHECK(layout,
@@ -44,6 +46,7 @@ Tensor Tensor::view(IntArrayRef sizes) const {
 }
 
 Tensor reshape(const Tensor& self, IntArrayRef sizes) {
+  if (is_observed()) return observe("reshape", reshape, self, sizes);
   const DimVector shape = infer_size(sizes, self.numel());
   if (std::optional<Layout> layout = self.layout().view(shape))
     return record_view(self, std::move(*layout));
@@ -91,11 +94,13 @@ Layout resized_elements(const Tensor& self, ScalarType dtype) {
 }  // namespace
 
 Tensor Tensor::view(ScalarType dtype) const {
+  if (is_observed()) return observe_method("view", &Tensor::view, *this, dtype);
   if (dtype == this->dtype()) return record_view(*this, layout());
   return make_alias(*this, resized_elements(*this, dtype), dtype);
 }
 
 Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
+  if (is_observed()) return observe("flatten", flatten, self, start_dim, end_dim);
   const int64_t n = self.dim();
   const int64_t first = wrap_dim(start_dim, n), last = wrap_dim(end_dim, n);
   TAEDA_CHECK(first <= last, "flatten() has invalid args: start_dim cannot come after end_dim");
@@ -109,6 +114,7 @@ Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
 }
 
 Tensor unflatten(const Tensor& self, int64_t dim, IntArrayRef sizes) {
+  if (is_observed()) return observe("unflatten", unflatten, self, dim, sizes);
   const int64_t d = wrap_dim(dim, self.dim());
   TAEDA_CHECK(!sizes.empty(), "unflatten: sizes must be non-empty");
   TAEDA_CHECK(self.dim() > 0, "unflatten: a 0-dim tensor has no dimension to cut");
@@ -128,6 +134,7 @@ Tensor unflatten(const Tensor& self, int64_t dim, IntArrayRef sizes) {
 }
 
 Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
+  if (is_observed()) return observe("transpose", transpose, self, dim0, dim1);
   const int64_t a = wrap_dim(dim0, self.dim()), b = wrap_dim(dim1, self.dim());
   Tensor out = make_view(self, self.dim() == 0 ? self.layout() : self.layout().transpose(a, b));
   if (wants_grad(self))
@@ -137,6 +144,7 @@ Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
 }
 
 Tensor t(const Tensor& self) {
+  if (is_observed()) return observe("t", t, self);
   TAEDA_CHECK(self.dim() <= 2, "t() expects a tensor with <= 2 dimensions, but self is ",
               self.dim(), "D");
   Tensor out = make_view(self, self.dim() == 2 ? self.layout().transpose(0, 1) : self.layout());
@@ -145,6 +153,7 @@ Tensor t(const Tensor& self) {
 }
 
 Tensor permute(const Tensor& self, IntArrayRef dims) {
+  if (is_observed()) return observe("permute", permute, self, dims);
   Tensor out = make_view(self, self.layout().permute(dims));
   if (!wants_grad(self)) return out;
   DimVector inverse(dims.size());
@@ -156,10 +165,12 @@ Tensor permute(const Tensor& self, IntArrayRef dims) {
 }
 
 Tensor movedim(const Tensor& self, int64_t source, int64_t destination) {
+  if (is_observed()) return observe_overloaded("movedim", movedim, self, source, destination);
   return taeda::movedim(self, IntArrayRef(source), IntArrayRef(destination));
 }
 
 Tensor movedim(const Tensor& self, IntArrayRef source, IntArrayRef destination) {
+  if (is_observed()) return observe_overloaded("movedim", movedim, self, source, destination);
   TAEDA_CHECK(source.size() == destination.size(),
               "movedim: Invalid source or destination dims: "
               "source (",
@@ -183,6 +194,7 @@ Tensor movedim(const Tensor& self, IntArrayRef source, IntArrayRef destination) 
 }
 
 Tensor select(const Tensor& self, int64_t dim, int64_t index) {
+  if (is_observed()) return observe("select", select, self, dim, index);
   TAEDA_CHECK_INDEX(self.dim() > 0, "select() cannot be applied to a 0-dim tensor.");
   const int64_t d = wrap_dim(dim, self.dim());
   Tensor out = make_view(self, self.layout().select(d, index));
@@ -211,6 +223,7 @@ Tensor record_slice(const Tensor& self, Tensor out, int64_t dim, int64_t start, 
 }  // namespace
 
 Tensor slice(const Tensor& self, int64_t dim, OptionalDim start, OptionalDim end, int64_t step) {
+  if (is_observed()) return observe("slice", slice, self, dim, start, end, step);
   TAEDA_CHECK(self.dim() > 0, "slice() cannot be applied to a 0-dim tensor.");
   const int64_t d = wrap_dim(dim, self.dim());
   const int64_t from = start.value_or(0), to = end.value_or(INT64_MAX);
@@ -219,6 +232,7 @@ Tensor slice(const Tensor& self, int64_t dim, OptionalDim start, OptionalDim end
 }
 
 Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
+  if (is_observed()) return observe_overloaded("narrow", narrow, self, dim, start, length);
   TAEDA_CHECK(self.dim() > 0, "narrow() cannot be applied to a 0-dim tensor.");
   const int64_t d = wrap_dim(dim, self.dim());
   Tensor out = make_view(self, self.layout().narrow(d, start, length));
@@ -227,12 +241,14 @@ Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
 }
 
 Tensor narrow(const Tensor& self, int64_t dim, const Tensor& start, int64_t length) {
+  if (is_observed()) return observe_overloaded("narrow", narrow, self, dim, start, length);
   TAEDA_CHECK(start.dim() == 0 && is_integral(start.dtype()),
               "start must be an 0-dim integral Tensor.");
   return narrow(self, dim, start.item<int64_t>(), length);
 }
 
 Tensor squeeze(const Tensor& self) {
+  if (is_observed()) return observe_overloaded("squeeze", squeeze, self);
   Tensor out = make_view(self, self.layout().squeeze());
   if (wants_grad(self))
     record("SqueezeBackward0", out, {self},
@@ -241,6 +257,7 @@ Tensor squeeze(const Tensor& self) {
 }
 
 Tensor squeeze(const Tensor& self, int64_t dim) {
+  if (is_observed()) return observe_overloaded("squeeze", squeeze, self, dim);
   const int64_t d = wrap_dim(dim, self.dim());
   Tensor out = make_view(self, self.layout().squeeze(d));
   if (wants_grad(self))
@@ -250,6 +267,7 @@ Tensor squeeze(const Tensor& self, int64_t dim) {
 }
 
 Tensor unsqueeze(const Tensor& self, int64_t dim) {
+  if (is_observed()) return observe("unsqueeze", unsqueeze, self, dim);
   const int64_t d = wrap_dim(dim, self.dim() + 1);
   Tensor out = make_view(self, self.layout().unsqueeze(d));
   if (wants_grad(self))
@@ -258,6 +276,7 @@ Tensor unsqueeze(const Tensor& self, int64_t dim) {
 }
 
 Tensor Tensor::expand(IntArrayRef sizes) const {
+  if (is_observed()) return observe_method("expand", &Tensor::expand, *this, sizes);
   Tensor out = make_view(*this, layout().expand(sizes));
   if (wants_grad(*this))  // the engine sums over what was expanded
     record("ExpandBackward0", out, {*this}, [](const Tensor& g) { return g; });
@@ -275,6 +294,7 @@ std::vector<Tensor> broadcast_tensors(TensorList tensors) {
 
 Tensor as_strided(const Tensor& self, IntArrayRef sizes, IntArrayRef strides,
                   OptionalDim storage_offset) {
+  if (is_observed()) return observe("as_strided", as_strided, self, sizes, strides, storage_offset);
   TAEDA_CHECK(sizes.size() == strides.size(), "mismatch in length of strides and shape");
   Layout layout{sizes, strides, storage_offset.value_or(self.storage_offset())};
   for (int64_t s : strides)
@@ -295,6 +315,7 @@ Tensor as_strided(const Tensor& self, IntArrayRef sizes, IntArrayRef strides,
 }
 
 Tensor diagonal(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
+  if (is_observed()) return observe("diagonal", diagonal, self, offset, dim1, dim2);
   const int64_t a = wrap_dim(dim1, self.dim()), b = wrap_dim(dim2, self.dim());
   TAEDA_CHECK(a != b, "diagonal dimensions cannot be identical ", dim1, ", ", dim2);
   Tensor out = make_view(self, self.layout().diagonal(offset, a, b));
@@ -334,6 +355,7 @@ Tensor Tensor::numpy_T() const {
 }
 
 Tensor Tensor::unfold(int64_t dimension, int64_t size, int64_t step) const {
+  if (is_observed()) return observe_method("unfold", &Tensor::unfold, *this, dimension, size, step);
   const int64_t d = wrap_dim(dimension, dim());
   Tensor out = make_view(*this, layout().unfold(d, size, step));
   if (wants_grad(*this))

@@ -6,6 +6,7 @@
 #include "taeda/ops/destination.h"
 #include "taeda/ops/fused_backward.h"
 #include "taeda/ops/pointwise.h"
+#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -48,6 +49,7 @@ Tensor forward(const SoftmaxSlot& slot, const Tensor& x, int64_t dim) {
 }  // namespace
 
 Tensor softmax(const Tensor& self, int64_t dim, OptionalDtype dtype) {
+  if (is_observed()) return observe("softmax", softmax, self, dim, dtype);
   if (AutocastMode::is_active() && !dtype)
     return policy::declared<"softmax">(softmax, self, dim, dtype);
   dim = wrap_dim(dim, self.dim());
@@ -61,6 +63,7 @@ Tensor softmax(const Tensor& self, int64_t dim, OptionalDtype dtype) {
 }
 
 Tensor log_softmax(const Tensor& self, int64_t dim, OptionalDtype dtype) {
+  if (is_observed()) return observe("log_softmax", log_softmax, self, dim, dtype);
   if (AutocastMode::is_active() && !dtype)
     return policy::declared<"log_softmax">(log_softmax, self, dim, dtype);
   dim = wrap_dim(dim, self.dim());
@@ -74,6 +77,7 @@ Tensor log_softmax(const Tensor& self, int64_t dim, OptionalDtype dtype) {
 }
 
 Tensor softmin(const Tensor& self, int64_t dim, OptionalDtype dtype) {
+  if (is_observed()) return observe("softmin", softmin, self, dim, dtype);
   return softmax(self.neg(), dim, dtype);
 }
 

@@ -8,6 +8,7 @@
 #include "taeda/ops/join.h"
 #include "taeda/ops/selection.h"
 #include "taeda/ops/shape.h"
+#include "taeda/tensor/observer.h"
 #include "taeda/tensor/promote.h"
 
 namespace taeda::inline v0_2 {
@@ -29,6 +30,7 @@ Tensor as_vector(const Tensor& t) { return t.dim() == 0 ? t.reshape({1}) : t; }
 }  // namespace
 
 Tensor::T2 sort(const Tensor& self, int64_t dim, bool descending) {
+  if (is_observed()) return observe_overloaded<Tensor::T2>("sort", sort, self, dim, descending);
   TAEDA_CHECK(!self.is_complex(), "Sort currently does not support complex dtypes on CPU");
   const int64_t d = wrap_dim(dim, self.dim());
   Tensor values = empty(self.sizes(), self.options()),
@@ -43,10 +45,12 @@ Tensor::T2 sort(const Tensor& self, int64_t dim, bool descending) {
 }
 
 Tensor argsort(const Tensor& self, int64_t dim, bool descending) {
+  if (is_observed()) return observe_overloaded("argsort", argsort, self, dim, descending);
   return std::get<1>(self.detach().sort(dim, descending));
 }
 
-Tensor::T2 topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool /*sorted*/) {
+Tensor::T2 topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool sorted) {
+  if (is_observed()) return observe("topk", topk, self, k, dim, largest, sorted);
   const int64_t d = wrap_dim(dim, self.dim());
   TAEDA_CHECK(k >= 0 && k <= (self.dim() > 0 ? self.sizes()[d] : 1),
               "selected index k out of range");

@@ -13,6 +13,7 @@
 #include "taeda/ops/elementwise.h"
 #include "taeda/ops/shape.h"
 #include "taeda/ops/unary.h"
+#include "taeda/tensor/observer.h"
 #include "taeda/tensor/promote.h"
 
 namespace taeda::inline v0_2 {
@@ -55,22 +56,25 @@ Tensor positive(const Tensor& self) {
 // ---- inverse hyperbolic functions, the gamma function ----
 
 Tensor acosh(const Tensor& self) {
-  return differentiable_in_input(
-      "AcoshBackward0", Acosh{}, self,
-      [](const Tensor& g, const Tensor& x) {
-        // The root of the product has another branch.
-        if (x.is_complex()) return g.mul(x.add(1).rsqrt()).mul(x.sub(1).rsqrt());
-        return g.mul(x.square().sub(1).rsqrt());
-      });
+  if (is_observed()) return observe("acosh", acosh, self);
+  return differentiable_in_input("AcoshBackward0", Acosh{}, self,
+                                 [](const Tensor& g, const Tensor& x) {
+                                   // The root of the product has another branch.
+                                   if (x.is_complex())
+                                     return g.mul(x.add(1).rsqrt()).mul(x.sub(1).rsqrt());
+                                   return g.mul(x.square().sub(1).rsqrt());
+                                 });
 }
 
 Tensor asinh(const Tensor& self) {
+  if (is_observed()) return observe("asinh", asinh, self);
   return differentiable_in_input(
       "AsinhBackward0", Asinh{}, self,
       [](const Tensor& g, const Tensor& x) { return g.mul(x.square().add(1).rsqrt()); });
 }
 
 Tensor atanh(const Tensor& self) {
+  if (is_observed()) return observe("atanh", atanh, self);
   return differentiable_in_input(
       "AtanhBackward0", Atanh{}, self,
       [](const Tensor& g, const Tensor& x) { return g.div(rsub(x.square(), 1)); });

@@ -9,6 +9,7 @@
 #include "taeda/ops/elementwise.h"
 #include "taeda/ops/shape.h"
 #include "taeda/tensor/grad_mode.h"
+#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -39,17 +40,20 @@ Tensor sigmoid_slope(const Tensor& g, const Tensor& y) {
 }  // namespace
 
 Tensor abs(const Tensor& self) {
+  if (is_observed()) return observe("abs", abs, self);
   return differentiable_in_input("AbsBackward0", Abs{}, self,
                                  [](const Tensor& g, const Tensor& x) { return g.mul(unit(x)); });
 }
 
 Tensor log(const Tensor& self) {
+  if (is_observed()) return observe("log", log, self);
   if (AutocastMode::is_active()) return policy::declared<"log">(log, self);
   return differentiable_in_input("LogBackward0", Log{}, self,
                                  [](const Tensor& g, const Tensor& x) { return g.div(x); });
 }
 
 Tensor log2(const Tensor& self) {
+  if (is_observed()) return observe("log2", log2, self);
   if (AutocastMode::is_active()) return policy::declared<"log2">(log2, self);
   return differentiable_in_input(
       "Log2Backward0", Log2{}, self,
@@ -57,6 +61,7 @@ Tensor log2(const Tensor& self) {
 }
 
 Tensor log10(const Tensor& self) {
+  if (is_observed()) return observe("log10", log10, self);
   if (AutocastMode::is_active()) return policy::declared<"log10">(log10, self);
   return differentiable_in_input(
       "Log10Backward0", Log10{}, self,
@@ -64,29 +69,34 @@ Tensor log10(const Tensor& self) {
 }
 
 Tensor log1p(const Tensor& self) {
+  if (is_observed()) return observe("log1p", log1p, self);
   if (AutocastMode::is_active()) return policy::declared<"log1p">(log1p, self);
   return differentiable_in_input("Log1pBackward0", Log1p{}, self,
                                  [](const Tensor& g, const Tensor& x) { return g.div(x.add(1)); });
 }
 
 Tensor square(const Tensor& self) {
+  if (is_observed()) return observe("square", square, self);
   return differentiable_in_input(
       "SquareBackward0", Square{}, self,
       [](const Tensor& g, const Tensor& x) { return g.mul(conjugate(x)).mul(2); });
 }
 
 Tensor sin(const Tensor& self) {
+  if (is_observed()) return observe("sin", sin, self);
   return differentiable_in_input("SinBackward0", Sin{}, self,
                                  [](const Tensor& g, const Tensor& x) { return g.mul(x.cos()); });
 }
 
 Tensor cos(const Tensor& self) {
+  if (is_observed()) return observe("cos", cos, self);
   return differentiable_in_input("CosBackward0", Cos{}, self, [](const Tensor& g, const Tensor& x) {
     return g.mul(x.sin()).neg();
   });
 }
 
 Tensor asin(const Tensor& self) {
+  if (is_observed()) return observe("asin", asin, self);
   if (AutocastMode::is_active()) return policy::declared<"asin">(asin, self);
   return differentiable_in_input(
       "AsinBackward0", Asin{}, self,
@@ -94,6 +104,7 @@ Tensor asin(const Tensor& self) {
 }
 
 Tensor acos(const Tensor& self) {
+  if (is_observed()) return observe("acos", acos, self);
   if (AutocastMode::is_active()) return policy::declared<"acos">(acos, self);
   return differentiable_in_input(
       "AcosBackward0", Acos{}, self,
@@ -101,24 +112,28 @@ Tensor acos(const Tensor& self) {
 }
 
 Tensor atan(const Tensor& self) {
+  if (is_observed()) return observe("atan", atan, self);
   return differentiable_in_input(
       "AtanBackward0", Atan{}, self,
       [](const Tensor& g, const Tensor& x) { return g.div(x.square().add(1)); });
 }
 
 Tensor sinh(const Tensor& self) {
+  if (is_observed()) return observe("sinh", sinh, self);
   if (AutocastMode::is_active()) return policy::declared<"sinh">(sinh, self);
   return differentiable_in_input("SinhBackward0", Sinh{}, self,
                                  [](const Tensor& g, const Tensor& x) { return g.mul(x.cosh()); });
 }
 
 Tensor cosh(const Tensor& self) {
+  if (is_observed()) return observe("cosh", cosh, self);
   if (AutocastMode::is_active()) return policy::declared<"cosh">(cosh, self);
   return differentiable_in_input("CoshBackward0", Cosh{}, self,
                                  [](const Tensor& g, const Tensor& x) { return g.mul(x.sinh()); });
 }
 
 Tensor erf(const Tensor& self) {
+  if (is_observed()) return observe("erf", erf, self);
   return differentiable_in_input("ErfBackward0", Erf{}, self, [](const Tensor& g, const Tensor& x) {
     return g.mul(x.square().neg().exp()).mul(kTwoOverRootPi);
   });
@@ -132,6 +147,7 @@ Tensor erfc(const Tensor& self) {
 }
 
 Tensor exp(const Tensor& self) {
+  if (is_observed()) return observe("exp", exp, self);
   if (AutocastMode::is_active()) return policy::declared<"exp">(exp, self);
   return differentiable_in_output(
       "ExpBackward0", Exp{}, self,
@@ -139,23 +155,27 @@ Tensor exp(const Tensor& self) {
 }
 
 Tensor exp2(const Tensor& self) {
+  if (is_observed()) return observe("exp2", exp2, self);
   return differentiable_in_output(
       "Exp2Backward0", Exp2{}, self,
       [](const Tensor& g, const Tensor& y) { return g.mul(y).mul(kLn2); });
 }
 
 Tensor expm1(const Tensor& self) {
+  if (is_observed()) return observe("expm1", expm1, self);
   if (AutocastMode::is_active()) return policy::declared<"expm1">(expm1, self);
   return differentiable_in_output("Expm1Backward0", Expm1{}, self,
                                   [](const Tensor& g, const Tensor& y) { return g.mul(y.add(1)); });
 }
 
 Tensor sqrt(const Tensor& self) {
+  if (is_observed()) return observe("sqrt", sqrt, self);
   return differentiable_in_output("SqrtBackward0", Sqrt{}, self,
                                   [](const Tensor& g, const Tensor& y) { return g.div(y.mul(2)); });
 }
 
 Tensor rsqrt(const Tensor& self) {
+  if (is_observed()) return observe("rsqrt", rsqrt, self);
   if (AutocastMode::is_active()) return policy::declared<"rsqrt">(rsqrt, self);
   return differentiable_in_output(
       "RsqrtBackward0", Rsqrt{}, self,
@@ -163,6 +183,7 @@ Tensor rsqrt(const Tensor& self) {
 }
 
 Tensor reciprocal(const Tensor& self) {
+  if (is_observed()) return observe("reciprocal", reciprocal, self);
   if (AutocastMode::is_active()) return policy::declared<"reciprocal">(reciprocal, self);
   return differentiable_in_output(
       "ReciprocalBackward0", Reciprocal{}, self,
@@ -170,6 +191,7 @@ Tensor reciprocal(const Tensor& self) {
 }
 
 Tensor tan(const Tensor& self) {
+  if (is_observed()) return observe("tan", tan, self);
   if (AutocastMode::is_active()) return policy::declared<"tan">(tan, self);
   return differentiable_in_output(
       "TanBackward0", Tan{}, self,
@@ -177,18 +199,21 @@ Tensor tan(const Tensor& self) {
 }
 
 Tensor tanh(const Tensor& self) {
+  if (is_observed()) return observe("tanh", tanh, self);
   return differentiable_in_output(
       "TanhBackward0", Tanh{}, self,
       [](const Tensor& g, const Tensor& y) { return tanh_slope(g, y); });
 }
 
 Tensor sigmoid(const Tensor& self) {
+  if (is_observed()) return observe("sigmoid", sigmoid, self);
   return differentiable_in_output(
       "SigmoidBackward0", Sigmoid{}, self,
       [](const Tensor& g, const Tensor& y) { return sigmoid_slope(g, y); });
 }
 
 Tensor neg(const Tensor& self) {
+  if (is_observed()) return observe("neg", neg, self);
   TAEDA_CHECK(self.dtype() != kBool,
               "Negation, the `-` operator, on a bool tensor is not supported. If you are trying "
               "to invert a mask, use the `~` or `logical_not()` operator instead.");
@@ -239,7 +264,10 @@ Tensor angle(const Tensor& self) {
   return y;
 }
 
-Tensor sign(const Tensor& self) { return step_function("SignBackward0", Sign{}, self); }
+Tensor sign(const Tensor& self) {
+  if (is_observed()) return observe("sign", sign, self);
+  return step_function("SignBackward0", Sign{}, self);
+}
 
 namespace {
 
@@ -251,16 +279,29 @@ Tensor rounded(const char* node, const Op& op, const Tensor& self) {
 
 }  // namespace
 
-Tensor floor(const Tensor& self) { return rounded("FloorBackward0", Floor{}, self); }
-Tensor ceil(const Tensor& self) { return rounded("CeilBackward0", Ceil{}, self); }
-Tensor round(const Tensor& self) { return rounded("RoundBackward0", Round{}, self); }
+Tensor floor(const Tensor& self) {
+  if (is_observed()) return observe("floor", floor, self);
+  return rounded("FloorBackward0", Floor{}, self);
+}
+Tensor ceil(const Tensor& self) {
+  if (is_observed()) return observe("ceil", ceil, self);
+  return rounded("CeilBackward0", Ceil{}, self);
+}
+Tensor round(const Tensor& self) {
+  if (is_observed()) return observe_overloaded("round", round, self);
+  return rounded("RoundBackward0", Round{}, self);
+}
 Tensor round(const Tensor& self, int64_t decimals) {
+  if (is_observed()) return observe_overloaded("round", round, self, decimals);
   check_floating("round", self);
   if (decimals == 0) return self.round();
   const double scale = std::pow(10.0, std::abs(static_cast<double>(decimals)));
   return decimals > 0 ? self.mul(scale).round().div(scale) : self.div(scale).round().mul(scale);
 }
-Tensor trunc(const Tensor& self) { return rounded("TruncBackward0", Trunc{}, self); }
+Tensor trunc(const Tensor& self) {
+  if (is_observed()) return observe("trunc", trunc, self);
+  return rounded("TruncBackward0", Trunc{}, self);
+}
 
 Tensor frac(const Tensor& self) {
   Tensor y = pointwise(Frac{}, self);

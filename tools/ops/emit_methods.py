@@ -96,6 +96,13 @@ def tensor_arguments(operation):
     return [a.name for a in operation.rest if a.is_tensor]
 
 
+def told(operation, name):
+    """The line that tells observers of a form in place: Note [Observed operations] in tensor/observer.h."""
+    arguments = "".join(f", {a.name}" for a in operation.rest)
+    return (f"  if (is_observed())\n"
+            f"    return observe_method<Tensor&>(\"{name}\", &Tensor::{name}, *this{arguments});\n")
+
+
 def definition(operation, name, kind):
     """The body of a method, or "" where a source of ops/ has it."""
     o = operation
@@ -111,11 +118,13 @@ def definition(operation, name, kind):
     compute = f"[&](const Tensor& self) {{ return {call(o, 'self')}; }}"
     if how:
         inputs = ", ".join(["*this"] + [a.name for a in o.rest])
-        return (f"{head}\n  return detail::pointwise_in_place({how[0]}{{}}, \"{name}\", \"{how[0]}Backward0\", *this,\n"
+        return (f"{head}\n{told(o, name)}"
+                f"  return detail::pointwise_in_place({how[0]}{{}}, \"{name}\", \"{how[0]}Backward0\", *this,\n"
                 f"                                    {{{inputs}}},\n"
                 f"                                    {compute});\n}}")
     recorded = ", ".join(["*this"] + tensor_arguments(o))
-    return f"{head}\n  return detail::assign(\"{name}\", *this, wants_grad({recorded}),\n                        {compute});\n}}"
+    return (f"{head}\n{told(o, name)}"
+            f"  return detail::assign(\"{name}\", *this, wants_grad({recorded}),\n                        {compute});\n}}")
 
 
 def methods_cpp(families):
@@ -127,7 +136,7 @@ def methods_cpp(families):
         if found:
             headers.append(family.include)
             bodies += [f"// ---- {family.include} ----", ""] + found + [""]
-    includes = ["taeda/ops/assign.h", "taeda/ops/formulas.h"] + headers
+    includes = ["taeda/ops/assign.h", "taeda/ops/formulas.h", "taeda/tensor/observer.h"] + headers
     return "\n".join([NOTICE] + [f'#include "{h}"' for h in sorted(includes)] +
                      ["", "namespace taeda::inline v0_2 {", ""] + bodies + ["}  // namespace taeda", ""])
 

@@ -2,6 +2,7 @@
 
 #include "taeda/ops/create.h"
 #include "taeda/ops/join.h"
+#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2::nn::functional {
 
@@ -55,6 +56,13 @@ Tensor source_indices(int64_t size, int64_t before, int64_t after, PaddingMode m
 }  // namespace
 
 Tensor pad(const Tensor& input, IntArrayRef pad, PaddingMode mode, double value) {
+  if (is_observed())
+    return observe(
+        "pad",
+        [&](const Tensor& x, IntArrayRef amounts, int64_t, double filled) {
+          return functional::pad(x, amounts, mode, filled);
+        },
+        input, pad, static_cast<int64_t>(mode), value);
   TAEDA_CHECK(pad.size() % 2 == 0, "Padding length must be divisible by 2");
   TAEDA_CHECK(static_cast<int64_t>(pad.size()) <= input.dim() * 2, "Padding length too large");
   if (mode == PaddingMode::Constant) return pad_constant(input, pad, value);
@@ -81,4 +89,4 @@ Tensor pad(const Tensor& input, IntArrayRef pad, PaddingMode mode, double value)
   return x;
 }
 
-}  // namespace taeda::nn::functional
+}  // namespace taeda::inline v0_2::nn::functional

@@ -4,6 +4,7 @@
 
 #include "taeda/ops/pool.h"
 #include "taeda/tensor/layout.h"
+#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2::nn {
 
@@ -177,6 +178,12 @@ std::vector<int64_t> output_sizes(const Tensor& input, const InterpolateFuncOpti
 }  // namespace
 
 Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& o) {
+  if (is_observed())
+    return observe(
+        "interpolate",
+        [&](const Tensor& x, const auto&...) { return functional::interpolate(x, o); }, input,
+        std::string(o.mode().name()), o.size(), o.scale_factor(), o.align_corners(),
+        o.recompute_scale_factor());
   const Interpolation mode = o.mode();
   const bool has_corners = !is_nearest(mode) && mode != Interpolation::Area;
   TAEDA_CHECK_VALUE(has_corners || !o.align_corners(),
