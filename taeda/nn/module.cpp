@@ -6,6 +6,7 @@
 
 #include "taeda/base/type_name.h"
 #include "taeda/nn/hooks.h"
+#include "taeda/ops/create.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2 {
@@ -191,7 +192,7 @@ void Module::apply(const NamedModuleFunction& f, const std::string& prefix) {
   walk(*this, prefix, f);
 }
 
-void Module::convert(const std::function<Tensor(const Tensor&)>& f) {
+void Module::convert(const std::function<Tensor(const Tensor&)>& f, bool recurse) {
   NoGradGuard no_grad;
   const auto convert_one = [&](const Tensor& t) {
     if (!t.defined()) return;
@@ -199,10 +200,14 @@ void Module::convert(const std::function<Tensor(const Tensor&)>& f) {
     if (!converted.is_same(t)) t.set_data(converted);
     if (const Tensor grad = t.grad(); grad.defined()) t.mutable_grad() = f(grad);
   };
-  walk(*this, "", [&](const std::string&, Module& m) {
+  const auto convert_own = [&](const std::string&, Module& m) {
     for (const auto& [name, tensor] : m.parameters_) convert_one(tensor);
     for (const auto& [name, tensor] : m.buffers_) convert_one(tensor);
-  });
+  };
+  if (recurse)
+    walk(*this, "", convert_own);
+  else
+    convert_own("", *this);
 }
 
 namespace {
@@ -224,6 +229,11 @@ Module& Module::to(Device device, ScalarType dtype, bool non_blocking) {
 
 Module& Module::to(Device device, bool non_blocking) {
   convert([&](const Tensor& t) { return t.to(device, non_blocking); });
+  return *this;
+}
+
+Module& Module::to_empty(Device device, bool recurse) {
+  convert([&](const Tensor& t) { return empty_like(t, TensorOptions().device(device)); }, recurse);
   return *this;
 }
 

@@ -20,6 +20,14 @@ void detail::throw_wrong_pointer_type(ScalarType have, ScalarType want) {
   throw Error(concat("expected scalar type ", to_string(want), " but found ", to_string(have)));
 }
 
+void detail::check_no_elements(int64_t numel) {
+  if (numel == 0) return;
+  const std::string operation = called_function();
+  throw NotImplementedError(concat(operation.empty() ? "data_ptr" : operation,
+                                   ": the values of a tensor are needed, but it is on the meta "
+                                   "device, where tensors have no data"));
+}
+
 ReductionArg::ReductionArg(int64_t number) : reduction_(static_cast<Reduction>(number)) {
   TAEDA_CHECK(number >= 0 && number <= 2, "a reduction is 0 (none), 1 (mean) or 2 (sum), but got ",
               number);
