@@ -9,6 +9,7 @@
 #include "taeda/kernels/random.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/create_common.h"
+#include "taeda/ops/meta_guard.h"
 #include "taeda/ops/pointwise.h"
 #include "taeda/ops/shape.h"
 #include "taeda/ops/sort.h"
@@ -280,7 +281,7 @@ Tensor randperm(int64_t n, const TensorOptions& o, GeneratorArg generator) {
   const ScalarType dtype = o.dtype_or(kLong);
   TAEDA_CHECK(n <= most_counted(dtype), "randperm: n is too large for result tensor type: '", dtype,
               "', got ", n);
-  const Tensor order = make_tensor(IntArrayRef(n), kLong, o.device());
+  const Tensor order = make_tensor(IntArrayRef(n), kLong, detail::device_of(o));
   Tensor out = order;
   if (order.is_cpu())
     generator_for(order, generator).fill_permutation(static_cast<int64_t*>(order.data_ptr()), n);
