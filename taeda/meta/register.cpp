@@ -31,6 +31,7 @@ void register_meta_kernels() {
     using Signature = typename std::remove_pointer_t<decltype(slot)>::Signature;
     if (slot->get(kCPU)) slot->set(kMeta, Nothing<slot, Signature>::run);
   });
+  set_converts_operands(kMeta);  // as the CPU's kernels do
 }
 
 }  // namespace taeda::inline v0_2

@@ -211,6 +211,13 @@ void Module::convert(const std::function<Tensor(const Tensor&)>& f, bool recurse
 }
 
 namespace {
+void check_has_data(const Tensor& t, Device to) {
+  if (t.is_meta() && !to.is_meta())
+    throw NotImplementedError(
+        "Cannot copy out of meta tensor; no data! Please use torch.nn.Module.to_empty() instead of "
+        "torch.nn.Module.to() when moving module from meta to a different device.");
+}
+
 void check_parameter_dtype(ScalarType dtype) {
   TAEDA_CHECK_TYPE(is_differentiable(dtype),
                    "nn.Module.to only accepts floating point or complex dtypes, but got desired "
@@ -222,13 +229,17 @@ void check_parameter_dtype(ScalarType dtype) {
 Module& Module::to(Device device, ScalarType dtype, bool non_blocking) {
   check_parameter_dtype(dtype);
   convert([&](const Tensor& t) {
+    check_has_data(t, device);
     return t.to(device, is_differentiable(t.dtype()) ? dtype : t.dtype(), non_blocking);
   });
   return *this;
 }
 
 Module& Module::to(Device device, bool non_blocking) {
-  convert([&](const Tensor& t) { return t.to(device, non_blocking); });
+  convert([&](const Tensor& t) {
+    check_has_data(t, device);
+    return t.to(device, non_blocking);
+  });
   return *this;
 }
 

@@ -20,8 +20,9 @@ namespace {
 
 using detail::finish;
 
+/// On meta nothing is drawn, whoever's generator is given.
 Generator& generator_for(const Tensor& t, Generator* given) {
-  if (!given) return default_generator(t.device());
+  if (!given || t.is_meta()) return default_generator(t.device());
   TAEDA_CHECK(given->device().type() == t.device().type(), "Expected a '", t.device(),
               "' device type for generator but found '", given->device(), "'");
   return *given;
@@ -317,7 +318,7 @@ namespace {
 
 void check_std(const Tensor& std) {
   TAEDA_CHECK(!std.is_complex(), "normal expects standard deviation to be non-complex");
-  TAEDA_CHECK(std.numel() == 0 || std.min().item<double>() >= 0,
+  TAEDA_CHECK(std.numel() == 0 || std.is_meta() || std.min().item<double>() >= 0,
               "normal expects all elements of std >= 0.0");
 }
 
@@ -354,6 +355,7 @@ void check_weights(const Tensor& weights, int64_t num_samples, bool replacement)
   TAEDA_CHECK(num_samples > 0, "cannot sample n_sample <= 0 samples");
   TAEDA_CHECK(replacement || num_samples <= weights.size(-1),
               "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
+  if (weights.is_meta()) return;
   const bool valid = weights.isfinite().logical_and(weights.ge(0)).all().item<bool>();
   TAEDA_CHECK(valid, "probability tensor contains either `inf`, `nan` or element < 0");
   TAEDA_CHECK(weights.sum({-1}).gt(0).all().item<bool>(),
