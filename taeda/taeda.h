@@ -59,6 +59,7 @@
 #include "taeda/ops/linalg_tensors.h"
 #include "taeda/ops/loss.h"
 #include "taeda/ops/matmul.h"
+#include "taeda/ops/meta_guard.h"
 #include "taeda/ops/names.h"
 #include "taeda/ops/operations.h"
 #include "taeda/ops/out.h"

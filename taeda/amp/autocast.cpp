@@ -25,6 +25,8 @@ void leave(const AutocastMode::State& previous) {
 AutocastMode::State changed(DeviceType type, OptionalDtype dtype, bool enabled,
                             std::optional<bool> cache) {
   AutocastMode::State state = AutocastMode::state();
+  TAEDA_CHECK(!enabled || type != kMeta,
+              "User specified an unsupported autocast device_type 'meta'");
   TAEDA_CHECK_VALUE(!enabled || !dtype || is_reduced_floating(*dtype), "autocast on ",
                     to_string(type), " expected the dtype to be Half or BFloat16, but got ",
                     to_string(*dtype));
@@ -51,4 +53,4 @@ ScalarType get_autocast_dtype(Device device) { return AutocastMode::dtype(device
 bool is_autocast_cache_enabled() { return AutocastMode::state().cache; }
 void clear_autocast_cache() { policy::clear_cache(); }
 
-}  // namespace taeda::amp
+}  // namespace taeda::inline v0_2::amp

@@ -11,7 +11,7 @@
 namespace taeda::inline v0_2 {
 
 /// Further types get their numbers when they are registered: base/device_types.h.
-enum class DeviceType : int8_t { CPU = 0, CUDA = 1, Sim = 2 };
+enum class DeviceType : int8_t { CPU = 0, CUDA = 1, Sim = 2, Meta = 3 };
 /// Room for that many types, so that what belongs to a type is an entry of an array.
 constexpr int kDeviceTypes = 8;
 /// What an index must be below.
@@ -21,8 +21,10 @@ constexpr int kMaxDeviceIndex = 128;
 constexpr DeviceType kCPU = DeviceType::CPU;
 constexpr DeviceType kCUDA = DeviceType::CUDA;
 constexpr DeviceType kSim = DeviceType::Sim;
+/// Shapes without data: a tensor there has sizes, strides and a dtype, but no memory.
+constexpr DeviceType kMeta = DeviceType::Meta;
 
-/// "cpu", "cuda", "sim", or the name that a type was registered with.
+/// "cpu", "cuda", "sim", "meta", or the name that a type was registered with.
 const char* to_string(DeviceType type);
 
 /// A device type and an index. Index -1 means the current device of that type.
@@ -32,7 +34,7 @@ class Device {
   /// Throws Error for a type that nobody registered, for an index below -1 or from 128 on, and for
   /// one of the CPU's other than 0.
   Device(DeviceType type, int index = -1) : type_(type), index_(static_cast<int8_t>(index)) {
-    const bool built_in = type >= kCPU && type <= kSim;
+    const bool built_in = type >= kCPU && type <= kMeta;
     if (!built_in || index < -1 || index >= (type == kCPU ? 1 : kMaxDeviceIndex)) [[unlikely]]
       check(type, index);
   }
@@ -51,8 +53,9 @@ class Device {
   bool is_cpu() const { return type_ == kCPU; }
   bool is_cuda() const { return type_ == kCUDA; }
   bool is_sim() const { return type_ == kSim; }
-  /// There is no type whose tensors have no data.
-  bool is_meta() const { return false; }
+  bool is_meta() const { return type_ == kMeta; }
+  /// Whether it has memory and streams of its own: neither the CPU nor meta.
+  bool is_accelerator() const { return type_ != kCPU && type_ != kMeta; }
   /// Tensors of every type have strides.
   bool supports_as_strided() const { return true; }
   void set_index(int index) { *this = Device(type_, index); }

@@ -11,14 +11,16 @@ namespace taeda::inline v0_2 {
 
 namespace {
 
-constexpr DeviceTypeInfo kBuiltIn[] = {
-    {"cpu", "CPU", kBFloat16, 0}, {"cuda", "CUDA", kHalf, 10}, {"sim", "Sim", kHalf, 0}};
-constexpr int kBuiltInTypes = 3;
+constexpr DeviceTypeInfo kBuiltIn[] = {{"cpu", "CPU", kBFloat16, 0},
+                                       {"cuda", "CUDA", kHalf, 10},
+                                       {"sim", "Sim", kHalf, 0},
+                                       {"meta", "Meta", kHalf, 0}};
+constexpr int kBuiltInTypes = 4;
 
 /// Entries never change once they are there, and the number of types is raised after the entry is
 /// written: readers take no lock, so that a signal handler may ask for a name.
 constinit std::atomic<const DeviceTypeInfo*> table[kDeviceTypes] = {&kBuiltIn[0], &kBuiltIn[1],
-                                                                    &kBuiltIn[2]};
+                                                                    &kBuiltIn[2], &kBuiltIn[3]};
 constinit std::atomic<int> known{kBuiltInTypes};
 
 const DeviceTypeInfo* entry(DeviceType type) {
@@ -95,4 +97,4 @@ std::string detail::device_type_names() {
   return out;
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -1,4 +1,4 @@
-// The types of devices that this process knows: the three that are built in, and those that
+// The types of devices that this process knows: the four that are built in, and those that
 // plug-ins (device/plugin.h) or programs register. What differs between types and is not a matter
 // of their backends stands here, so that nothing else lists types.
 #pragma once
@@ -41,7 +41,7 @@ namespace detail {
 
 /// Whether a type could have that name.
 bool is_device_type_name(std::string_view name);
-/// "cpu, cuda, sim".
+/// "cpu, cuda, sim, meta".
 std::string device_type_names();
 /// device/plugin.cpp: looks for the plug-in of a type that is not known. Nothing, with the reason,
 /// when there is none or it cannot be used; an empty reason for what could be no name.
@@ -49,4 +49,4 @@ std::optional<DeviceType> load_device_type(const std::string& name, std::string*
 
 }  // namespace detail
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

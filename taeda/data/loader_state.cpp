@@ -12,7 +12,7 @@ namespace taeda::inline v0_2::data::detail {
 namespace {
 
 Tensor to_tensor(const std::vector<uint8_t>& bytes) {
-  Tensor out = empty({static_cast<int64_t>(bytes.size())}, kByte);
+  Tensor out = empty({static_cast<int64_t>(bytes.size())}, TensorOptions(kByte).device(kCPU));
   std::memcpy(out.data_ptr(), bytes.data(), bytes.size());
   return out;
 }

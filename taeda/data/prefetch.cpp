@@ -31,7 +31,9 @@ Tensor pinned_copy(const Tensor& t, DeviceType type) {
 
 }  // namespace
 
-BatchCopier::BatchCopier(Device device) : stream_(copy_stream(device)) {}
+BatchCopier::BatchCopier(Device device) : stream_(copy_stream(device)) {
+  TAEDA_CHECK_VALUE(device.is_accelerator(), "prefetch: expected an accelerator, got ", device);
+}
 
 void BatchCopier::copy(Tensor& t) const {
   if (!t.defined() || t.device() == device()) return;
@@ -51,4 +53,4 @@ void BatchCopier::hand_over(Tensor& t) const {
   if (t.defined() && t.device() == device()) t.record_stream(current_stream(device()).id());
 }
 
-}  // namespace taeda::data::detail
+}  // namespace taeda::inline v0_2::data::detail

@@ -10,7 +10,7 @@ namespace taeda::inline v0_2::accelerator {
 std::vector<DeviceType> types() {
   std::vector<DeviceType> out;
   for (const DeviceType type : device_types())
-    if (type != kCPU) out.push_back(type);
+    if (Device(type).is_accelerator()) out.push_back(type);
   std::stable_sort(out.begin(), out.end(), [](DeviceType a, DeviceType b) {
     return device_type_info(a).preference > device_type_info(b).preference;
   });
@@ -61,4 +61,4 @@ bool can_device_access_peer(DeviceType type, int device, int peer) {
                                           resolve(Device(type, peer)).index());
 }
 
-}  // namespace taeda::accelerator
+}  // namespace taeda::inline v0_2::accelerator

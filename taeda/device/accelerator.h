@@ -16,7 +16,8 @@ namespace taeda::inline v0_2::accelerator {
 
 /// Everywhere below, device index -1 is the calling thread's current device of the type.
 
-/// All types but the CPU that this process knows, the preferred one first (base/device_types.h).
+/// All types but the CPU and meta that this process knows, the preferred one first
+/// (base/device_types.h).
 std::vector<DeviceType> types();
 /// Every device of those types that can be used, in their order.
 std::vector<Device> devices();
@@ -39,4 +40,4 @@ struct MemoryInfo {
 MemoryInfo mem_get_info(DeviceType type, int device);
 bool can_device_access_peer(DeviceType type, int device, int peer);
 
-}  // namespace taeda::accelerator
+}  // namespace taeda::inline v0_2::accelerator

@@ -271,7 +271,7 @@ GraphCapture::~GraphCapture() {
 int captures_under_way() { return under_way.load(std::memory_order_relaxed); }
 
 bool is_current_stream_capturing(Device device) {
-  if (device.is_cpu() || captures_under_way() == 0) return false;
+  if (!device.is_accelerator() || captures_under_way() == 0) return false;
   const Stream stream = current_stream(device);
   return backend_of(device.type()).is_capturing(stream.device().index(), stream.id());
 }
@@ -285,4 +285,4 @@ GraphNumbers graph_numbers(Device device, size_t count, std::function<void(doubl
   return {g.stream.device(), static_cast<double*>(g.numbers.back().memory.get()), count};
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -31,6 +31,7 @@ Backend* search(DeviceType type, std::string* reason) {
     case kCPU: return builtin::cpu_backend();
     case kSim: return builtin::sim_backend();
     case kCUDA: return builtin::cuda_backend(reason);
+    case kMeta: *reason = "it has shapes alone, no memory and no streams"; return nullptr;
     default: return detail::start_plugin(type, reason);
   }
 }
@@ -87,13 +88,13 @@ int device_count(DeviceType type) {
 int current_device(DeviceType type) { return current_index[static_cast<int>(type)]; }
 
 void set_device(Device device) {
-  if (device.is_cpu() || !device.has_index()) return;
+  if (!device.is_accelerator() || !device.has_index()) return;
   current_index[static_cast<int>(device.type())] = static_cast<int8_t>(resolve(device).index());
 }
 
 Device resolve(Device device) {
-  if (device.is_cpu()) return Device(kCPU);
   const DeviceType type = device.type();
+  if (!device.is_accelerator()) return Device(type);
   const int index = device.has_index() ? device.index() : current_device(type);
   const int count = backend_of(type).device_count();
   TAEDA_CHECK(index < count, "invalid device ordinal: ", Device(type, index),
@@ -105,6 +106,7 @@ Device resolve(Device device) {
 
 void synchronize(Device device) {
   const Device d = resolve(device);
+  if (d.is_meta()) return;
   backend_of(d.type()).device_synchronize(d.is_cpu() ? 0 : d.index());
 }
 

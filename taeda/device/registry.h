@@ -19,8 +19,8 @@ int device_count(DeviceType type);
 int current_device(DeviceType type);
 /// Throws Error ("invalid device ordinal ...") for an index that does not exist.
 void set_device(Device device);
-/// Fills in the current index of an accelerator, strips it from the CPU, and checks that the device
-/// exists.
+/// Fills in the current index of an accelerator, strips it from the CPU and meta, and checks that
+/// the device exists.
 Device resolve(Device device);
 /// Waits until all work queued on the device is done.
 void synchronize(Device device);
@@ -45,4 +45,4 @@ class DeviceGuard {
   int previous_;
 };
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

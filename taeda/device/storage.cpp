@@ -53,7 +53,7 @@ Storage Storage::allocate(Device device, size_t nbytes) {
   void* block = cached_block_allocate(bytes);
   void* data = nullptr;
   try {
-    if (nbytes > 0) data = allocator::allocate(device, nbytes);
+    if (nbytes > 0 && !device.is_meta()) data = allocator::allocate(device, nbytes);
   } catch (...) {
     cached_block_free(block, bytes);
     throw;
@@ -98,4 +98,4 @@ void destroy(StorageImpl* s) {
   cached_block_free(s, bytes);
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -71,7 +71,8 @@ void destroy(StorageImpl* s);
 class Storage {
  public:
   Storage() = default;
-  /// Uninitialised memory on `device` (which must carry an index unless it is the CPU).
+  /// Uninitialised memory on `device` (which must carry an index if it is an accelerator); none on
+  /// meta, where `nbytes` is what the elements would take.
   static Storage allocate(Device device, size_t nbytes);
   /// Host memory that accelerator `type` copies without staging.
   static Storage allocate_pinned(DeviceType type, size_t nbytes);
@@ -99,4 +100,4 @@ class Storage {
   IntrusivePtr<StorageImpl> impl_;
 };
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -57,7 +57,7 @@ int index_of(Device device) {
 
 Stream new_stream(Device device, int priority) {
   const Device d = resolve(device);
-  if (d.is_cpu()) return Stream(d, 0);
+  if (!d.is_accelerator()) return Stream(Device(kCPU), 0);
   Backend& backend = backend_of(d.type());
   const PriorityRange range = stream_priority_range(d);
   const int nearest = std::clamp(priority, range.greatest, range.least);
@@ -73,27 +73,27 @@ Stream new_stream(Device device, int priority) {
 
 PriorityRange stream_priority_range(Device device) {
   const Device d = resolve(device);
-  if (d.is_cpu()) return {};
+  if (!d.is_accelerator()) return {};
   const PriorityRange range = backend_of(d.type()).stream_priority_range(d.index());
   return {0, std::max(range.greatest, 1 - kPriorities)};
 }
 
 Stream external_stream(Device device, void* handle) {
   const Device d = resolve(device);
-  TAEDA_CHECK(!d.is_cpu(), "the CPU has no streams of others");
+  TAEDA_CHECK(d.is_accelerator(), d.is_cpu() ? "the CPU" : "meta", " has no streams of others");
   return Stream(d, reinterpret_cast<StreamId>(handle));
 }
 
 Stream current_stream(Device device) {
-  if (device.is_cpu()) return Stream(Device(kCPU), 0);
+  if (!device.is_accelerator()) return Stream(Device(kCPU), 0);
   const int index = index_of(device);
   const StreamId id = current ? current->id[static_cast<int>(device.type())][index] : 0;
   return Stream(Device(device.type(), index), id);
 }
 
 Stream default_stream(Device device) {
-  return device.is_cpu() ? Stream(Device(kCPU), 0)
-                         : Stream(Device(device.type(), index_of(device)), 0);
+  return device.is_accelerator() ? Stream(Device(device.type(), index_of(device)), 0)
+                                 : Stream(Device(kCPU), 0);
 }
 
 void set_current_stream(Stream stream) {
@@ -212,4 +212,4 @@ double Event::elapsed_time(const Event& end) const {
   return backend_of(device_.type()).event_elapsed_ms(handle_, end.handle_);
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -58,7 +58,7 @@ void tell(tracing::Span& span, const char* name, size_t bytes, Device from, Devi
 
 void transfer(void* dst, Device dst_device, const void* src, Device src_device, size_t bytes,
               bool non_blocking) {
-  if (bytes == 0) return;
+  if (bytes == 0 || dst_device.is_meta()) return;
   tracing::Span span;
   if (tracing::wants(tracing::kSpans | tracing::kScopes)) [[unlikely]]
     tell(span, name_of_copy(src_device, dst_device), bytes, src_device, dst_device);
@@ -78,7 +78,7 @@ void transfer(void* dst, Device dst_device, const void* src, Device src_device, 
 }
 
 void fill_zero(void* dst, Device device, size_t bytes) {
-  if (bytes == 0) return;
+  if (bytes == 0 || device.is_meta()) return;
   tracing::Span span;
   if (tracing::wants(tracing::kSpans | tracing::kScopes)) [[unlikely]]
     tell(span, "Memset", bytes, device, device);
@@ -87,4 +87,4 @@ void fill_zero(void* dst, Device device, size_t bytes) {
   backend_of(device.type()).fill_zero(dst, bytes, index, stream.id());
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -37,7 +37,7 @@ OrderedDict<std::string, Tensor> RandomState::state_dict() const {
   OrderedDict<std::string, Tensor> out;
   for (const Device& device : all_devices()) {
     const std::vector<uint8_t> bytes = default_generator(device).get_state();
-    Tensor t = empty({static_cast<int64_t>(bytes.size())}, kByte);
+    Tensor t = empty({static_cast<int64_t>(bytes.size())}, TensorOptions(kByte).device(kCPU));
     std::memcpy(t.data_ptr(), bytes.data(), bytes.size());
     out.insert(device.str(), t);
   }

@@ -10,5 +10,7 @@ void register_cpu_kernels();
 /// sim/register.cpp: every slot that the CPU fills, behind the adapter that queues it; `as` is
 /// kSim, or kCUDA where simulated devices answer to that name.
 void register_sim_kernels(DeviceType as);
+/// meta/register.cpp: every slot that the CPU fills, by a kernel that reads and writes nothing.
+void register_meta_kernels();
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

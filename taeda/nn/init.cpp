@@ -23,6 +23,7 @@ Tensor fill_without_grad(Tensor tensor, F&& fill) {
 /// Works on a copy in host memory, in double precision.
 template <class F>
 void on_host(const Tensor& tensor, F&& f) {
+  if (tensor.is_meta()) return;
   Tensor host = tensor.detach().to(Device(kCPU), kDouble).contiguous();
   if (host.storage() == tensor.storage()) host = host.clone();
   f(host.data_ptr<double>());
@@ -201,4 +202,4 @@ Tensor orthogonal_(Tensor tensor, double gain) {
   });
 }
 
-}  // namespace taeda::nn::init
+}  // namespace taeda::inline v0_2::nn::init

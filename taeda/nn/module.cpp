@@ -6,6 +6,7 @@
 
 #include "taeda/base/type_name.h"
 #include "taeda/nn/hooks.h"
+#include "taeda/ops/create.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2 {
@@ -209,7 +210,7 @@ void Module::apply(const std::function<void(const std::string&, const std::share
   for (const auto& [path, module] : named_modules(prefix)) f(path, module);
 }
 
-void Module::convert(const std::function<Tensor(const Tensor&)>& f) {
+void Module::convert(const std::function<Tensor(const Tensor&)>& f, bool recurse) {
   NoGradGuard no_grad;
   const auto convert_one = [&](const Tensor& t) {
     if (!t.defined()) return;
@@ -217,13 +218,24 @@ void Module::convert(const std::function<Tensor(const Tensor&)>& f) {
     if (!converted.is_same(t)) t.set_data(converted);
     if (const Tensor grad = t.grad(); grad.defined()) t.mutable_grad() = f(grad);
   };
-  walk(*this, "", [&](const std::string&, Module& m) {
+  const auto convert_own = [&](const std::string&, Module& m) {
     for (const auto& [name, tensor] : m.parameters_) convert_one(tensor);
     for (const auto& [name, tensor] : m.buffers_) convert_one(tensor);
-  });
+  };
+  if (recurse)
+    walk(*this, "", convert_own);
+  else
+    convert_own("", *this);
 }
 
 namespace {
+void check_has_data(const Tensor& t, Device to) {
+  if (t.is_meta() && !to.is_meta())
+    throw NotImplementedError(
+        "Cannot copy out of meta tensor; no data! Please use torch.nn.Module.to_empty() instead of "
+        "torch.nn.Module.to() when moving module from meta to a different device.");
+}
+
 void check_parameter_dtype(ScalarType dtype) {
   TAEDA_CHECK_TYPE(is_differentiable(dtype),
                    "nn.Module.to only accepts floating point or complex dtypes, but got desired "
@@ -235,13 +247,22 @@ void check_parameter_dtype(ScalarType dtype) {
 Module& Module::to(Device device, ScalarType dtype, bool non_blocking) {
   check_parameter_dtype(dtype);
   convert([&](const Tensor& t) {
+    check_has_data(t, device);
     return t.to(device, is_differentiable(t.dtype()) ? dtype : t.dtype(), non_blocking);
   });
   return *this;
 }
 
 Module& Module::to(Device device, bool non_blocking) {
-  convert([&](const Tensor& t) { return t.to(device, non_blocking); });
+  convert([&](const Tensor& t) {
+    check_has_data(t, device);
+    return t.to(device, non_blocking);
+  });
+  return *this;
+}
+
+Module& Module::to_empty(Device device, bool recurse) {
+  convert([&](const Tensor& t) { return empty_like(t, TensorOptions().device(device)); }, recurse);
   return *this;
 }
 

@@ -141,6 +141,9 @@ class Module : public std::enable_shared_from_this<Module> {
   Module& to(ScalarType dtype, bool non_blocking = false);
   Module& cuda(int index = -1) { return to(Device(kCUDA, index)); }
   Module& cpu() { return to(Device(kCPU)); }
+  /// Gives parameters, gradients and buffers memory on `device` without copying their values, which
+  /// are undefined then: for modules that were made on meta, before their values are loaded.
+  Module& to_empty(Device device, bool recurse = true);
   Module& to_float() { return to(kFloat); }
   Module& to_double() { return to(kDouble); }
   Module& to_half() { return to(kHalf); }
@@ -160,9 +163,11 @@ class Module : public std::enable_shared_from_this<Module> {
   /// Parameters and persistent buffers by path, sharing memory with the module.
   OrderedDict<std::string, Tensor> state_dict(const std::string& prefix = "") const;
   /// Copies values into the module. Nothing is copied if it throws: Error lists missing and
-  /// unexpected keys (unless not `strict`) and every size that does not fit.
+  /// unexpected keys (unless not `strict`) and every size that does not fit. With `assign` the
+  /// module's tensors take over the memory, device and dtype of those in `state` instead, as those
+  /// of a module on meta must; they keep requires_grad, and views of them are left behind.
   IncompatibleKeys load_state_dict(const OrderedDict<std::string, Tensor>& state,
-                                   bool strict = true);
+                                   bool strict = true, bool assign = false);
 
   /// The state dict's tensors by their paths.
   void save(serialize::OutputArchive& archive) const;
@@ -218,7 +223,7 @@ class Module : public std::enable_shared_from_this<Module> {
   /// Whether `wanted` is this module or one below it.
   bool has_below(const Module& wanted) const;
   std::shared_ptr<Module> shared_self() const;
-  void convert(const std::function<Tensor(const Tensor&)>& f);
+  void convert(const std::function<Tensor(const Tensor&)>& f, bool recurse = true);
   void collect_state(OrderedDict<std::string, Tensor>& out, const std::string& prefix) const;
   /// The steps of a clone (cloneable.h): the copy registers its own members in between.
   void forget_members();

@@ -37,10 +37,38 @@ std::string mismatch(const std::string& key, const Tensor& given, const Tensor& 
       ") from checkpoint, the shape in current model is torch.Size(", own.sizes(), ").");
 }
 
+/// Gives the module's tensors the memory of those in `state`; `own` are the keys that it may have.
+void assign_state(Module& m, const std::string& prefix, const OrderedDict<std::string, Tensor>& own,
+                  const OrderedDict<std::string, Tensor>& state) {
+  const auto assign = [&](const OrderedDict<std::string, Tensor>& tensors) {
+    for (const auto& [name, tensor] : tensors) {
+      const Tensor* given = own.contains(prefix + name) ? state.find(prefix + name) : nullptr;
+      if (!given) continue;
+      tensor.set_data(given->detach());
+      tensor.mutable_grad().reset();  // it belongs to the values that were there
+    }
+  };
+  assign(m.named_parameters(false));
+  assign(m.named_buffers(false));
+  for (const auto& [name, child] : m.named_children())
+    assign_state(*child, prefix + name + ".", own, state);
+}
+
+/// What keeps the tensors of `state` from becoming the module's own.
+void check_assignable(const Module& m, const OrderedDict<std::string, Tensor>& state,
+                      std::vector<std::string>& errors) {
+  for (const auto& [key, tensor] : m.named_parameters())
+    if (const Tensor* given = state.find(key);
+        given && tensor.requires_grad() && !is_differentiable(given->dtype()))
+      errors.push_back(taeda::detail::concat(
+          "While assigning ", key, ": only Tensors of floating point and complex dtype can ",
+          "require gradients, got ", to_string(given->dtype())));
+}
+
 }  // namespace
 
-IncompatibleKeys Module::load_state_dict(const OrderedDict<std::string, Tensor>& state,
-                                         bool strict) {
+IncompatibleKeys Module::load_state_dict(const OrderedDict<std::string, Tensor>& state, bool strict,
+                                         bool assign) {
   const OrderedDict<std::string, Tensor> own = state_dict();
   IncompatibleKeys keys;
   std::vector<std::string> errors;
@@ -51,6 +79,7 @@ IncompatibleKeys Module::load_state_dict(const OrderedDict<std::string, Tensor>&
     else if (!(given->sizes() == tensor.sizes()))
       errors.push_back(mismatch(key, *given, tensor));
   }
+  if (assign) check_assignable(*this, state, errors);
   for (const auto& [key, tensor] : state)
     if (!own.contains(key)) keys.unexpected.push_back(key);
   if (strict && !keys.unexpected.empty())
@@ -65,6 +94,10 @@ IncompatibleKeys Module::load_state_dict(const OrderedDict<std::string, Tensor>&
     throw Error(std::move(message));
   }
   NoGradGuard no_grad;
+  if (assign) {
+    assign_state(*this, "", own, state);
+    return keys;
+  }
   for (const auto& [key, tensor] : own)
     if (const Tensor* given = state.find(key)) tensor.copy_(*given);
   return keys;

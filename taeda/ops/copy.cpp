@@ -10,6 +10,7 @@
 #include "taeda/kernels/copy.h"
 #include "taeda/ops/create_common.h"
 #include "taeda/ops/pointwise.h"
+#include "taeda/tensor/no_data.h"
 #include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
@@ -66,7 +67,10 @@ void copy_across(const Tensor& out, const Tensor& in, bool non_blocking) {
 }
 
 void copy_values(const Tensor& out, const Tensor& in, bool non_blocking) {
-  if (out.numel() == 0) return;
+  if (out.is_meta() || out.numel() == 0) return;
+  if (in.is_meta())
+    detail::throw_no_data({"to", "cpu", "cuda", "copy_"},
+                          "Cannot copy out of meta tensor; no data!");
   if (out.device() == in.device())
     copy_on_device(out, in);
   else
@@ -83,7 +87,8 @@ Tensor copied(const Tensor& self, Device device, ScalarType dtype, const DimVect
               bool non_blocking) {
   Layout layout{self.sizes(), strides, 0};
   // As in PyTorch, what is to arrive without waiting arrives in pinned memory.
-  const bool queued = non_blocking && device.is_cpu() && !self.is_cpu() && dtype == self.dtype();
+  const bool queued =
+      non_blocking && device.is_cpu() && self.device().is_accelerator() && dtype == self.dtype();
   Tensor out = queued ? make_pinned(std::move(layout), dtype, self.device().type())
                       : make_tensor(std::move(layout), dtype, device);
   {
@@ -167,12 +172,14 @@ Tensor& Tensor::copy_(const Tensor& source, bool non_blocking) const {
 }
 
 void Tensor::record_stream(int64_t stream) const {
-  if (!is_cpu()) allocator::record_stream(device(), storage()->address(), stream);
+  if (device().is_accelerator()) allocator::record_stream(device(), storage()->address(), stream);
 }
 
 Scalar Tensor::item() const {
   if (is_observed()) return observe_method<Scalar>("item", &Tensor::item, *this);
   TAEDA_CHECK(numel() == 1, "a Tensor with ", numel(), " elements cannot be converted to Scalar");
+  if (is_meta())
+    detail::throw_no_data({"item", "is_nonzero"}, "Tensor.item() cannot be called on meta tensors");
   const Tensor host = is_cpu() ? *this : detach().cpu();
   Scalar out;
   dispatch(AllTypes{}, "item", dtype(),
@@ -198,4 +205,4 @@ Tensor& Tensor::fill_(const Tensor& value) const {
 
 Tensor& Tensor::zero_() const { return fill_(0); }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -11,6 +11,7 @@
 #include "taeda/kernels/create.h"
 #include "taeda/ops/create_common.h"
 #include "taeda/ops/join.h"
+#include "taeda/ops/meta_guard.h"
 #include "taeda/ops/pointwise.h"
 #include "taeda/ops/shape.h"
 #include "taeda/tensor/grad_mode.h"
@@ -20,6 +21,7 @@ namespace taeda::inline v0_2 {
 
 namespace {
 
+using detail::device_of;
 using detail::finish;
 
 /// Fills memory that nobody has seen: unlike fill_, it counts as no change.
@@ -48,11 +50,11 @@ TensorOptions like(const Tensor& t, const TensorOptions& o) {
 Tensor empty(IntArrayRef sizes, const TensorOptions& options, std::optional<MemoryFormat> format) {
   const TensorOptions o = format ? options.memory_format(format) : options;
   if (o.memory_format() != MemoryFormat::ChannelsLast && !o.pinned_memory())
-    return finish(make_tensor(sizes, o.dtype(), o.device()), o);
+    return finish(make_tensor(sizes, o.dtype(), device_of(o)), o);
   Layout layout = Layout::contiguous(sizes);
   if (o.memory_format() == MemoryFormat::ChannelsLast)
     layout.strides = channels_last_strides(sizes);
-  Tensor out = make_tensor(layout, o.dtype(), o.device());
+  Tensor out = make_tensor(layout, o.dtype(), device_of(o));
   if (o.pinned_memory()) out = out.pin_memory();
   return finish(std::move(out), o);
 }
@@ -65,7 +67,7 @@ Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOptions
   const Layout layout{sizes, strides, 0};
   const int64_t item = element_size(o.dtype());
   const Tensor memory =
-      make_tensor(IntArrayRef(layout.checked_storage_nbytes(item) / item), o.dtype(), o.device());
+      make_tensor(IntArrayRef(layout.checked_storage_nbytes(item) / item), o.dtype(), device_of(o));
   return finish(wrap(memory.storage(), layout, o.dtype()), o);
 }
 
@@ -99,7 +101,7 @@ Tensor empty_like(const Tensor& self, const TensorOptions& options,
   const MemoryFormat wanted = o.memory_format_opt().value_or(MemoryFormat::Preserve);
   if (o.pinned_memory() || wanted != MemoryFormat::Preserve) return empty(self.sizes(), o);
   const Layout layout{self.sizes(), strides_like(self.layout()), 0};
-  return finish(make_tensor(layout, o.dtype(), o.device()), o);
+  return finish(make_tensor(layout, o.dtype(), device_of(o)), o);
 }
 
 Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& o,
@@ -178,7 +180,7 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const 
   const int64_t n = arange_size(start, end, step);
   const bool integral = start.is_integral(true) && end.is_integral(true) && step.is_integral(true);
   Tensor out =
-      make_tensor(IntArrayRef(n), o.dtype_or(integral ? kLong : get_default_dtype()), o.device());
+      make_tensor(IntArrayRef(n), o.dtype_or(integral ? kLong : get_default_dtype()), device_of(o));
   if (n > 0) arange_slot(out.device().type(), out, start, step);
   return finish(std::move(out), o);
 }
@@ -186,7 +188,7 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const 
 Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, const TensorOptions& o) {
   if (is_observed()) return observe("linspace", linspace, start, end, steps, o);
   TAEDA_CHECK(steps >= 0, "number of steps must be non-negative");
-  Tensor out = make_tensor(IntArrayRef(steps), o.dtype(), o.device());
+  Tensor out = make_tensor(IntArrayRef(steps), o.dtype(), device_of(o));
   if (steps > 0) linspace_slot(out.device().type(), out, start, end);
   return finish(std::move(out), o);
 }
@@ -243,7 +245,7 @@ Tensor triangle_indices(int64_t row, int64_t col, int64_t offset, bool upper,
       rows[n + i] = c;
     }
   }
-  return finish(out.to(o.device(), o.dtype_or(kLong)), o);
+  return finish(out.to(device_of(o), o.dtype_or(kLong)), o);
 }
 
 }  // namespace
@@ -259,7 +261,7 @@ Tensor triu_indices(int64_t row, int64_t col, int64_t offset, const TensorOption
 Tensor tensor(const TensorLiteral& values, const TensorOptions& o) {
   const Tensor host = make_tensor(values.sizes(), o.dtype_or(values.dtype()), kCPU);
   values.write(static_cast<char*>(host.data_ptr()), host.dtype());
-  Tensor out = o.pinned_memory() ? host.pin_memory() : host.to(o.device());
+  Tensor out = o.pinned_memory() ? host.pin_memory() : host.to(device_of(o));
   return finish(std::move(out), o);
 }
 

@@ -13,23 +13,29 @@ namespace {
 
 /// The bytes from a tensor's first element to its last.
 struct Extent {
-  const char *begin, *end;
+  int64_t begin, end;
   explicit Extent(const Tensor& t) {
     const int64_t item = t.element_size();
-    begin = static_cast<const char*>(t.storage()->address()) + t.storage_offset() * item;
+    begin = reinterpret_cast<intptr_t>(t.storage()->address()) + t.storage_offset() * item;
     end = begin + t.layout().extent() * item;
   }
 };
 
+/// Whether the addresses of both can be compared: those of one device, or on meta, which has none,
+/// offsets in one storage.
+bool comparable(const Tensor& a, const Tensor& b) {
+  return a.device() == b.device() && (!a.is_meta() || a.is_alias_of(b));
+}
+
 bool meet(const Tensor& a, const Tensor& b) {
-  if (a.device() != b.device()) return false;
+  if (!comparable(a, b)) return false;
   const Extent x(a), y(b);
   return x.begin < y.end && y.begin < x.end;
 }
 
 bool same_elements(const Tensor& a, const Tensor& b) {
-  return a.dtype() == b.dtype() && a.sizes() == b.sizes() && a.strides() == b.strides() &&
-         Extent(a).begin == Extent(b).begin;
+  return comparable(a, b) && a.dtype() == b.dtype() && a.sizes() == b.sizes() &&
+         a.strides() == b.strides() && Extent(a).begin == Extent(b).begin;
 }
 
 /// Whether the closure may save `t`. What cannot be found out without an error, like a view's
@@ -97,4 +103,4 @@ Tensor Destination::take(const char* name, ArrayRef<const Tensor*> inputs, IntAr
   return d.take();
 }
 
-}  // namespace taeda::detail
+}  // namespace taeda::inline v0_2::detail

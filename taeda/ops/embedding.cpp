@@ -59,7 +59,7 @@ Tensor one_hot(const Tensor& classes, int64_t num_classes) {
   TAEDA_CHECK(classes.dtype() == kLong, "one_hot is only applicable to index tensor.");
   if (classes.numel() == 0) {
     TAEDA_CHECK(num_classes > 0, "Can not infer total number of classes from empty tensor.");
-  } else {
+  } else if (!classes.is_meta() || num_classes == -1) {
     TAEDA_CHECK(classes.min().item<int64_t>() >= 0, "Class values must be non-negative.");
     const int64_t largest = classes.max().item<int64_t>();
     if (num_classes == -1) num_classes = largest + 1;

@@ -10,6 +10,7 @@
 #include "taeda/ops/create.h"
 #include "taeda/ops/fft_common.h"
 #include "taeda/ops/join.h"
+#include "taeda/ops/meta_guard.h"
 #include "taeda/tensor/autocast_mode.h"
 
 namespace taeda::inline v0_2 {
@@ -289,7 +290,7 @@ Tensor frequencies(const char* op, int64_t n, double d, int64_t count, int64_t p
   TAEDA_CHECK(count >= 0, "Trying to create tensor with negative dimension ", count, ": [", count,
               "]");
   NoGradGuard guard;
-  const TensorOptions numbers = TensorOptions(kDouble).device(options.device());
+  const TensorOptions numbers = TensorOptions(kDouble).device(detail::device_of(options));
   Tensor out = arange(count, numbers);
   if (positive < count) out.narrow(0, positive, count - positive).sub_(n);
   return out.div_(static_cast<double>(n) * d)

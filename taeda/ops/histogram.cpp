@@ -97,7 +97,7 @@ std::pair<double, double> ends_of(const Tensor& points, int64_t d, const Range& 
   if (range) {
     low = (*range)[static_cast<size_t>(2 * d)];
     high = (*range)[static_cast<size_t>(2 * d + 1)];
-  } else if (points.size(0) > 0) {
+  } else if (points.size(0) > 0 && !points.is_meta()) {
     const Tensor x = points.select(1, d);
     low = x.min().item<double>();
     high = x.max().item<double>();

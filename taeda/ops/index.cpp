@@ -321,6 +321,11 @@ Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values,
     return observe_method<Tensor&>("index_put_", &Tensor::index_put_, *this, indices, values,
                                    accumulate);
   check_inplace("index_put_", *this, wants_grad(*this, values));
+  // How many elements a mask chooses is not known on meta, and does not matter for a number.
+  if (is_meta() && !accumulate && values.dim() == 0 && indices.size() == 1 &&
+      indices[0].kind() == TensorIndex::Kind::Tensor && is_mask(indices[0].tensor()) &&
+      indices[0].tensor().sizes() == sizes())
+    return masked_fill_(indices[0].tensor().to(kBool), values);
   const Selection s = Parser(*this, indices).take();
   if (!s.has_tensors()) {
     const Tensor source = without_leading_ones(values, s.view.sizes().size());

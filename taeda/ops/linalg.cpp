@@ -135,7 +135,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq(const Tensor& A, const Tensor& 
   const Tensor right = vector ? B.unsqueeze(-1) : B;
   TAEDA_CHECK(A.size(-2) == right.size(-2), op, ": input.size(-2) should match other.size(",
               vector ? "-1)" : "-2)");
-  const std::string_view name = driver.value_or(A.is_cpu() ? "gelsy" : "gels");
+  const std::string_view name = driver.value_or(A.device().is_accelerator() ? "gels" : "gelsy");
   const bool gels = name == "gels", gelsy = name == "gelsy";
   TAEDA_CHECK(gels || gelsy || name == "gelsd" || name == "gelss", op,
               ": parameter `driver` should be one of (gels, gelsy, gelsd, gelss)");
@@ -148,7 +148,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq(const Tensor& A, const Tensor& 
     const NoGradGuard guard;
     const Tensor s = svdvals(A);
     rank = matrix_rank(A, {}, rcond);
-    full_rank = rank.eq(n).all().item<bool>();
+    full_rank = A.is_meta() || rank.eq(n).all().item<bool>();
     if (!gelsy) values = s;
   }
   if (!gels) x = pinv(A, {}, rcond).matmul(right);
@@ -192,7 +192,8 @@ Tensor matrix_exp(const Tensor& A) {
     halvings = matrix_norm(A, 1, {-2, -1}, true).div(5.371920351148152).log2().ceil().clamp_min(0);
   }
   Tensor out = pade13(A.mul(halvings.neg().exp2()));
-  const auto most = static_cast<int64_t>(halvings.max().item<double>());
+  // How often a result is squared changes nothing about its shape.
+  const auto most = halvings.is_meta() ? 1 : static_cast<int64_t>(halvings.max().item<double>());
   for (int64_t i = 0; i < most; ++i) out = out.matmul(out).where(halvings.gt(i), out);
   return out;
 }

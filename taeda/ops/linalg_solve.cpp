@@ -117,7 +117,8 @@ Tensor cofactors_by_svd(const Tensor& A) {
 }
 
 Tensor cofactors(const Tensor& A, const Tensor& determinant) {
-  if (A.numel() > 0 && determinant.detach().eq(0).any().item<bool>()) return cofactors_by_svd(A);
+  if (A.numel() > 0 && !A.is_meta() && determinant.detach().eq(0).any().item<bool>())
+    return cofactors_by_svd(A);
   return std::get<0>(inv_ex(A)).mT().mul(determinant.unsqueeze(-1).unsqueeze(-1));
 }
 
@@ -227,7 +228,7 @@ namespace {
 
 /// They name rows, counted from 1, that a solver exchanges without looking.
 void check_pivots(const char* op, const Tensor& pivots) {
-  if (pivots.numel() == 0) return;
+  if (pivots.numel() == 0 || pivots.is_meta()) return;
   const auto [least, most] = pivots.aminmax();
   const int low = least.item<int>(), high = most.item<int>();
   TAEDA_CHECK(low >= 1 && high <= pivots.size(-1), op, ": pivots must be between 1 and ",

@@ -194,7 +194,8 @@ Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor
     TAEDA_CHECK_VALUE(one_each || last_is_one, "var is of incorrect size");
     if (one_each) variance = var.unsqueeze(-1);
   }
-  TAEDA_CHECK_VALUE(!variance.lt(0).any().item<bool>(), "var has negative entry/entries");
+  TAEDA_CHECK_VALUE(variance.is_meta() || !variance.lt(0).any().item<bool>(),
+                    "var has negative entry/entries");
   // The lower bound on the variance is a constant: no gradient flows where it holds.
   const Tensor v = variance.clamp_min(eps);
   Tensor loss = v.log().add(input.sub(target).square().div(v)).mul(0.5);

@@ -51,7 +51,7 @@ Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& sour
   TAEDA_CHECK(mask.dtype() == kBool, "Mask tensor can take 0 and 1 values only");
   const DimVector shape = broadcast_sizes(self.sizes(), mask.sizes());
   const Tensor chosen = mask.expand(shape), list = source.reshape({-1});
-  TAEDA_CHECK(chosen.sum().item<int64_t>() <= list.numel(),
+  TAEDA_CHECK(chosen.is_meta() || chosen.sum().item<int64_t>() <= list.numel(),
               "Number of elements of source < number of ones in mask");
   const Tensor target = self.expand(shape);
   if (list.numel() == 0) return target.clone();

@@ -9,6 +9,7 @@
 #include "taeda/kernels/random.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/create_common.h"
+#include "taeda/ops/meta_guard.h"
 #include "taeda/ops/pointwise.h"
 #include "taeda/ops/shape.h"
 #include "taeda/ops/sort.h"
@@ -19,8 +20,9 @@ namespace {
 
 using detail::finish;
 
+/// On meta nothing is drawn, whoever's generator is given.
 Generator& generator_for(const Tensor& t, Generator* given) {
-  if (!given) return default_generator(t.device());
+  if (!given || t.is_meta()) return default_generator(t.device());
   TAEDA_CHECK(given->device().type() == t.device().type(), "Expected a '", t.device(),
               "' device type for generator but found '", given->device(), "'");
   return *given;
@@ -280,7 +282,7 @@ Tensor randperm(int64_t n, const TensorOptions& o, GeneratorArg generator) {
   const ScalarType dtype = o.dtype_or(kLong);
   TAEDA_CHECK(n <= most_counted(dtype), "randperm: n is too large for result tensor type: '", dtype,
               "', got ", n);
-  const Tensor order = make_tensor(IntArrayRef(n), kLong, o.device());
+  const Tensor order = make_tensor(IntArrayRef(n), kLong, detail::device_of(o));
   Tensor out = order;
   if (order.is_cpu())
     generator_for(order, generator).fill_permutation(static_cast<int64_t*>(order.data_ptr()), n);
@@ -316,7 +318,7 @@ namespace {
 
 void check_std(const Tensor& std) {
   TAEDA_CHECK(!std.is_complex(), "normal expects standard deviation to be non-complex");
-  TAEDA_CHECK(std.numel() == 0 || std.min().item<double>() >= 0,
+  TAEDA_CHECK(std.numel() == 0 || std.is_meta() || std.min().item<double>() >= 0,
               "normal expects all elements of std >= 0.0");
 }
 
@@ -353,6 +355,7 @@ void check_weights(const Tensor& weights, int64_t num_samples, bool replacement)
   TAEDA_CHECK(num_samples > 0, "cannot sample n_sample <= 0 samples");
   TAEDA_CHECK(replacement || num_samples <= weights.size(-1),
               "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
+  if (weights.is_meta()) return;
   const bool valid = weights.isfinite().logical_and(weights.ge(0)).all().item<bool>();
   TAEDA_CHECK(valid, "probability tensor contains either `inf`, `nan` or element < 0");
   TAEDA_CHECK(weights.sum({-1}).gt(0).all().item<bool>(),

@@ -69,9 +69,15 @@ Tensor bernoulli(const Tensor& self, const Tensor& p, GeneratorArg generator) {
 
 namespace {
 
+/// What is drawn from, in double on the host; nothing for a tensor on meta.
+Tensor values_on_host(const Tensor& t) {
+  return t.is_meta() ? make_tensor({0}, kDouble, Device(kCPU)) : detail::in_double(t);
+}
+
 /// draw(i, generator) for each of the elements of something like `like`, on the host.
 template <class Draw>
 Tensor drawn_on_host(const char* what, const Tensor& like, Generator* given, Draw draw) {
+  if (like.is_meta()) return make_tensor(like.sizes(), like.dtype(), like.device());
   const Generator generator = detail::host_generator(what, like.device(), given);
   const Tensor result = make_tensor(like.sizes(), kDouble, Device(kCPU));
   double* const out = result.data_ptr<double>();
@@ -86,7 +92,7 @@ Tensor poisson(const Tensor& self, GeneratorArg generator) {
   Tensor out;
   {
     const NoGradGuard guard;
-    const Tensor rate = detail::in_double(self);
+    const Tensor rate = values_on_host(self);
     const double* const r = rate.data_ptr<double>();
     out = drawn_on_host("poisson", self, generator, [&](int64_t i, const Generator& g) {
       return detail::poisson_number(r[i], g);
@@ -110,8 +116,8 @@ Tensor binomial(const Tensor& count, const Tensor& prob, GeneratorArg generator)
   Tensor out;
   {
     const NoGradGuard guard;
-    const Tensor counts = detail::in_double(count.expand(sizes)),
-                 probs = detail::in_double(prob.expand(sizes));
+    const Tensor counts = values_on_host(count.expand(sizes)),
+                 probs = values_on_host(prob.expand(sizes));
     const double *const n = counts.data_ptr<double>(), *const p = probs.data_ptr<double>();
     const Tensor like = count.detach().expand(sizes);
     out = drawn_on_host("binomial", like, generator, [&](int64_t i, const Generator& g) {

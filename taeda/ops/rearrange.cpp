@@ -87,6 +87,10 @@ Tensor repeat_interleave(const Tensor& repeats, OptionalDim output_size) {
   NoGradGuard guard;
   const Tensor counts = repeats.to(kLong).contiguous();
   if (counts.numel() == 0) return empty({0}, counts.options());
+  if (counts.is_meta()) {
+    TAEDA_CHECK(output_size, "cannot repeat_interleave a meta tensor without output_size");
+    return empty({*output_size}, counts.options());
+  }
   TAEDA_CHECK(counts.min().item<int64_t>() >= 0, "repeats can not be negative");
   Tensor out = empty({counts.sum().item<int64_t>()}, counts.options());
   if (out.numel() > 0) repeat_counts_slot(out.device().type(), out, counts);

@@ -43,7 +43,7 @@ Tensor cumsum_from_end(const Tensor& t, int64_t dim) { return t.flip(dim).cumsum
 
 bool has_zero(const Tensor& t) {
   NoGradGuard guard;
-  return t.eq(0).any().item<bool>();
+  return !t.is_meta() && t.eq(0).any().item<bool>();
 }
 
 /// For each element along `dim` the product of all others, without dividing.

@@ -169,7 +169,7 @@ Tensor histc(const Tensor& self, int64_t bins, const Scalar& min, const Scalar& 
   NoGradGuard guard;
   const Tensor x = self.reshape({-1});
   double low = min.to<double>(), high = max.to<double>();
-  if (low == high && x.numel() > 0) {
+  if (low == high && x.numel() > 0 && !x.is_meta()) {
     low = x.min().item<double>();
     high = x.max().item<double>();
   }
@@ -236,8 +236,8 @@ void check_weights_of(const char* name, const Tensor& weights, int64_t observati
   TAEDA_CHECK(weights.numel() == observations, "cov(): expected ", name,
               " to have the same numel as there are observations in the input but got ",
               weights.numel(), " != ", observations);
-  TAEDA_CHECK(weights.numel() == 0 || weights.min().item<double>() >= 0, "cov(): ", name,
-              " cannot be negative");
+  TAEDA_CHECK(weights.numel() == 0 || weights.is_meta() || weights.min().item<double>() >= 0,
+              "cov(): ", name, " cannot be negative");
 }
 
 }  // namespace
@@ -257,7 +257,7 @@ Tensor cov(const Tensor& self, int64_t correction, const Tensor& fweights, const
     w = w.defined() ? w.mul(aweights) : aweights;
   }
   const Tensor total = w.defined() ? w.sum() : full({}, n, x.options().dtype(kLong));
-  TAEDA_CHECK(!w.defined() || total.item<double>() != 0,
+  TAEDA_CHECK(!w.defined() || w.is_meta() || total.item<double>() != 0,
               "cov(): weights sum to zero, can't be normalized");
   const Tensor mean = (w.defined() ? x.mul(w) : x).sum(1, true).div(total);
   Tensor freedom = total.sub(correction);

@@ -9,6 +9,7 @@
 #include "taeda/ops/create.h"
 #include "taeda/ops/fft_common.h"
 #include "taeda/ops/join.h"
+#include "taeda/ops/meta_guard.h"
 #include "taeda/ops/shape.h"
 #include "taeda/ops/unfold_backward.h"
 #include "taeda/tensor/grad_mode.h"
@@ -219,7 +220,7 @@ Tensor istft(const Tensor& self, int64_t n_fft, OptionalDim hop_length, Optional
   signal = signal.narrow(1, start, kept);
   envelope = envelope.narrow(1, start, kept);
   if (kept > 0)
-    TAEDA_CHECK(envelope.abs().min().item<double>() >= 1e-11, call.str(),
+    TAEDA_CHECK(envelope.is_meta() || envelope.abs().min().item<double>() >= 1e-11, call.str(),
                 " window overlap add min: 1");
   signal = signal.div(envelope);
   if (end > samples) signal = cat({signal, zeros({batch, end - samples}, signal.options())}, 1);
@@ -238,7 +239,7 @@ Tensor make_window(const char* name, int64_t length, bool periodic, const Tensor
               " requires non-negative window_length, got window_length=", length);
   if (length <= 1) return ones({length}, options);
   NoGradGuard guard;
-  const TensorOptions numbers = TensorOptions(kDouble).device(options.device());
+  const TensorOptions numbers = TensorOptions(kDouble).device(detail::device_of(options));
   const double step = 2 * std::numbers::pi / static_cast<double>(periodic ? length : length - 1);
   const Tensor window = formula(arange(length, numbers).mul(step));
   return window.to(options.dtype()).requires_grad_(options.requires_grad());

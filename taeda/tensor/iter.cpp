@@ -57,15 +57,22 @@ void read_cpu_scalar(void* to, const Tensor& t) {
   const auto end = static_cast<int64_t>(storage.nbytes());
   if (extent > 0 && (offset < 0 || (offset + extent) * item > end)) [[unlikely]]
     throw_beyond(op, t);
-  return static_cast<char*>(storage.data()) + offset * item;
+  // As numbers: on meta there is no address to add to.
+  return reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(storage.data()) +
+                                 static_cast<uintptr_t>(offset * item));
+}
+
+/// Where a tensor's first element is, for comparing: from the storage's begin on where that has no
+/// address.
+int64_t place_of(const Tensor& t) {
+  return reinterpret_cast<intptr_t>(t.storage()->data()) + t.storage_offset() * t.element_size();
 }
 
 /// Whether both have bytes of one stretch of memory. Addresses of different devices are not
-/// comparable.
+/// comparable, and tensors on meta have none.
 bool meet(const Tensor& out, const Tensor& in) {
-  if (out.device() != in.device()) return false;
-  const char *a = static_cast<const char*>(out.data_ptr()),
-             *b = static_cast<const char*>(in.data_ptr());
+  if (out.device() != in.device() || (out.is_meta() && !out.is_alias_of(in))) return false;
+  const int64_t a = place_of(out), b = place_of(in);
   const int64_t a_bytes = out.nbytes(), b_bytes = in.nbytes();
   return a < b + b_bytes && b < a + a_bytes && a_bytes > 0 && b_bytes > 0;
 }
@@ -78,8 +85,7 @@ bool both_dense(const Tensor& a, const Tensor& b) {
 /// easily told: of tensors without gaps, as in PyTorch.
 bool overlap_partly(const Tensor& out, const Tensor& in) {
   if (!meet(out, in)) return false;
-  if (out.data_ptr() == in.data_ptr() && out.nbytes() == in.nbytes() &&
-      out.strides() == in.strides())
+  if (place_of(out) == place_of(in) && out.nbytes() == in.nbytes() && out.strides() == in.strides())
     return false;
   return both_dense(out, in);
 }

@@ -190,19 +190,25 @@ std::vector<std::string> property_suffixes(const Tensor& t) {
   std::vector<std::string> out;
   if (!t.is_cpu()) out.push_back("device='" + t.device().str() + "'");
   const ScalarType def = get_default_dtype();
+  const std::string dtype = std::string("dtype=taeda.") + dtype_name(t.dtype());
+  const auto size = [&] {
+    std::string text = "size=(";
+    for (size_t i = 0; i < t.sizes().size(); ++i)
+      text += (i ? ", " : "") + std::to_string(t.sizes()[i]);
+    return text + (t.dim() == 1 ? ",)" : ")");
+  };
+  if (t.is_meta()) {
+    out.push_back(size());
+    if (t.dtype() != def) out.push_back(dtype);
+    return out;
+  }
   const bool known = t.dtype() == def || t.dtype() == to_complex_type(def) || t.dtype() == kLong ||
                      t.dtype() == kBool;
-  const std::string dtype = std::string("dtype=taeda.") + dtype_name(t.dtype());
   if (t.numel() > 0) {
     if (!known) out.push_back(dtype);
     return out;
   }
-  if (t.dim() != 1) {
-    std::string size = "size=(";
-    for (size_t i = 0; i < t.sizes().size(); ++i)
-      size += (i ? ", " : "") + std::to_string(t.sizes()[i]);
-    out.push_back(size + ")");
-  }
+  if (t.dim() != 1) out.push_back(size());
   if (t.dtype() != def) out.push_back(dtype);
   return out;
 }
@@ -221,7 +227,9 @@ std::string format_tensor(const Tensor& t, const std::vector<std::string>& extra
   const std::string prefix = "tensor(";
   const auto indent = static_cast<int64_t>(prefix.size());
   std::string out = prefix;
-  if (t.numel() == 0) {
+  if (t.is_meta()) {
+    out += "...";
+  } else if (t.numel() == 0) {
     out += "[]";
   } else {
     NoGradGuard guard;
@@ -244,4 +252,4 @@ std::string format_tensor(const Tensor& t, const std::vector<std::string>& extra
   return out + ")";
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

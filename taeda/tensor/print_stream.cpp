@@ -132,7 +132,8 @@ void print(std::ostream& out, const Tensor& t, int64_t linesize) {
     out << "[ Tensor (undefined) ]";
     return;
   }
-  if (is_complex(t.dtype())) {  // libtorch's layout has no place for imaginary parts: as Python
+  // libtorch's layout has no place for imaginary parts, nor for what has no values: as Python
+  if (is_complex(t.dtype()) || t.is_meta()) {
     out << format_tensor(t, {});
     return;
   }
@@ -168,4 +169,4 @@ std::string TensorType::toString() const {
   return std::string(device_type_info(device_).title) + to_string(dtype_) + "Type";
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

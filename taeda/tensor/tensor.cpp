@@ -1,9 +1,12 @@
 #include "taeda/tensor/tensor.h"
 
+#include <algorithm>
+
 #include "taeda/base/called_function.h"
 #include "taeda/base/error.h"
 #include "taeda/device/registry.h"
 #include "taeda/tensor/grad_mode.h"
+#include "taeda/tensor/no_data.h"
 #include "taeda/tensor/parts.h"
 
 namespace taeda::inline v0_2 {
@@ -18,6 +21,22 @@ void detail::throw_undefined_tensor() {
 
 void detail::throw_wrong_pointer_type(ScalarType have, ScalarType want) {
   throw Error(concat("expected scalar type ", to_string(want), " but found ", to_string(have)));
+}
+
+void detail::check_no_elements(int64_t numel) {
+  if (numel > 0)
+    throw_no_data({"data_ptr", "const_data_ptr", "mutable_data_ptr", "accessor"},
+                  "The tensor has a non-zero number of elements, but its data is not allocated: it "
+                  "is on the meta device");
+}
+
+void detail::throw_no_data(std::initializer_list<std::string_view> own, const char* text) {
+  const std::string operation = called_function();
+  if (operation.empty() || std::find(own.begin(), own.end(), operation) != own.end())
+    throw NotImplementedError(text);
+  throw NotImplementedError(concat(operation,
+                                   ": attempted to run this operator with Meta tensors, but its "
+                                   "result depends on values, which they do not have"));
 }
 
 ReductionArg::ReductionArg(int64_t number) : reduction_(static_cast<Reduction>(number)) {

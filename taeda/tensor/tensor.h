@@ -107,6 +107,7 @@ class Tensor : public TensorBase {
   const { return to(Device(index), dtype(), non_blocking, copy); }
   Tensor cpu() const;
   Tensor cuda(int index = -1) const;
+  Tensor meta() const { return to(Device(kMeta)); }
   Tensor type_as(const Tensor& other) const { return to(other); }
   Tensor toType(ScalarType t) const { return to(t); }
   Tensor contiguous(MemoryFormat format = MemoryFormat::Contiguous) const;

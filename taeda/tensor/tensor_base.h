@@ -118,6 +118,8 @@ class GenericPackedTensorAccessor;
 namespace detail {
 [[noreturn]] void throw_undefined_tensor();
 [[noreturn]] void throw_wrong_pointer_type(ScalarType have, ScalarType want);
+/// Throws NotImplementedError, in the name of the operation, for a tensor on meta with elements.
+void check_no_elements(int64_t numel);
 }  // namespace detail
 
 /// Reference to a TensorImpl, copied by reference like PyTorch's tensors. Methods of an undefined
@@ -169,7 +171,9 @@ class TensorBase {
   bool is_cpu() const { return device().is_cpu(); }
   bool is_cuda() const { return device().is_cuda(); }
   bool is_sim() const { return device().is_sim(); }
-  /// Index of the device; -1 on the CPU.
+  /// Whether it has no data, only sizes, strides and a dtype.
+  bool is_meta() const { return device().is_meta(); }
+  /// Index of the device; -1 on the CPU and on meta.
   int64_t get_device() const { return is_cpu() ? -1 : device().index(); }
   bool is_pinned() const { return impl().storage->is_pinned(); }
   /// Pinned memory serves every accelerator: the device is not looked at.
@@ -177,7 +181,6 @@ class TensorBase {
   /// Tensors are strided, and of the kinds that libtorch asks for have none but the plain one.
   bool is_sparse() const { return false; }
   bool is_nested() const { return false; }
-  bool is_meta() const { return false; }
   bool is_quantized() const { return false; }
   bool is_distributed() const { return false; }
   /// Conjugates and negatives are computed, never marked.
@@ -189,16 +192,21 @@ class TensorBase {
   bool has_storage() const { return defined(); }
   /// Whether both share their memory.
   bool is_alias_of(const TensorBase& other) const { return storage() == other.storage(); }
-  /// Address of the first element, on the tensor's device.
+  /// Address of the first element, on the tensor's device; null where there is no memory, as for
+  /// tensors on meta.
   void* data_ptr() const {
     auto* base = static_cast<char*>(impl().storage->data());
-    return base + impl().layout.offset * taeda::element_size(impl().dtype);
+    return base ? base + impl().layout.offset * taeda::element_size(impl().dtype) : nullptr;
   }
-  /// Throws Error unless T is the tensor's dtype.
+  /// Throws Error unless T is the tensor's dtype, and NotImplementedError for a tensor on meta that
+  /// has elements.
   template <class T>
   T* data_ptr() const {
     if (dtype_of<T>() != dtype()) detail::throw_wrong_pointer_type(dtype(), dtype_of<T>());
-    return static_cast<T*>(data_ptr());
+    void* p = data_ptr();
+    if (!p && is_meta()) [[unlikely]]
+      detail::check_no_elements(numel());
+    return static_cast<T*>(p);
   }
   template <class T>
   const T* const_data_ptr() const {

@@ -78,7 +78,7 @@ Tensor read_png_bytes(const void* data, size_t bytes, const std::string& source)
   const bool color = png.format & PNG_FORMAT_FLAG_COLOR, alpha = png.format & PNG_FORMAT_FLAG_ALPHA;
   png.format = alpha ? PNG_FORMAT_RGBA : color ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY;
   const int64_t channels = alpha ? 4 : color ? 3 : 1;
-  Tensor pixels = empty({png.height, png.width, channels}, kByte);
+  Tensor pixels = empty({png.height, png.width, channels}, TensorOptions(kByte).device(kCPU));
   TAEDA_CHECK(::png_image_finish_read(&png, nullptr, pixels.data_ptr(), 0, nullptr), "cannot read ",
               source, ": ", png.message);
   return pixels.permute({2, 0, 1}).contiguous();
@@ -95,7 +95,7 @@ Tensor encode_png(const Tensor& image) {
   const int64_t c = pixels.size(2);
   png.format = c == 1 ? PNG_FORMAT_GRAY : c == 3 ? PNG_FORMAT_RGB : PNG_FORMAT_RGBA;
   png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(png);
-  const Tensor room = empty({static_cast<int64_t>(size)}, kByte);
+  const Tensor room = empty({static_cast<int64_t>(size)}, TensorOptions(kByte).device(kCPU));
   TAEDA_CHECK(
       ::png_image_write_to_memory(&png, room.data_ptr(), &size, 0, pixels.data_ptr(), 0, nullptr),
       "cannot encode a picture as PNG: ", png.message);

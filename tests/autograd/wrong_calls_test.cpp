@@ -105,9 +105,9 @@ const std::vector<Row> wrong_passes = {
             "got 1 tensors and 2 gradients"),
     REFUSED(Error, autograd::backward({rand({2})}),
             "element 0 of tensors does not require grad and does not have a grad_fn"),
-    REFUSED(
-        Error, Device("gpu"),
-        "Expected one of cpu, cuda, sim device type at start of device string: gpu (no plug-in"),
+    REFUSED(Error, Device("gpu"),
+            "Expected one of cpu, cuda, sim, meta device type at start of device string: gpu (no "
+            "plug-in"),
     REFUSED(Error, Device(""), "Device string must not be empty"),
     REFUSED(Error, Device("cuda:-1"), "Invalid device string: 'cuda:-1'"),
     REFUSED(Error, Device("cuda:x"), "Invalid device string: 'cuda:x'"),

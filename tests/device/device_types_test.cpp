@@ -35,7 +35,7 @@ TEST(DeviceIndex, IsCheckedInsteadOfCut) {
 
 TEST(DeviceTypes, AnUnknownNameSaysWhatIsKnownAndWhereWasLooked) {
   EXPECT_THAT(error_of([] { Device("gpu:0"); }),
-              AllOf(StartsWith("Expected one of cpu, cuda, sim"),
+              AllOf(StartsWith("Expected one of cpu, cuda, sim, meta"),
                     HasSubstr("device type at start of device string: gpu:0 (no plug-in "
                               "libtaeda_gpu.so was found in /")));
   // What could be no name is looked for nowhere.
@@ -77,7 +77,7 @@ TEST(DeviceTypes, ARegisteredTypeIsOneLikeTheOthers) {
   manual_seed(77);
   EXPECT_EQ(default_generator(Device(type, 0)).current_seed(), 77u);
   EXPECT_THAT(error_of([] { Device("gpu"); }),
-              StartsWith("Expected one of cpu, cuda, sim, fourth"));
+              StartsWith("Expected one of cpu, cuda, sim, meta, fourth"));
 }
 
 TEST(DeviceTypes, WithoutABackendThereAreNoDevices) {

@@ -56,8 +56,9 @@ const std::vector<Row> rows_1 = {
              "without CUDA the module itself is called, as in PyTorch"),
     ACCEPTED(DataParallel(Linear(2, 2), {-1}),
              "without CUDA the module itself is called, as in PyTorch"),
-    REFUSED(Error, DataParallel(Linear(2, 2), {"nothing:0"}),
-            "Expected one of cpu, cuda, sim device type at start of device string: nothing:0"),
+    REFUSED(
+        Error, DataParallel(Linear(2, 2), {"nothing:0"}),
+        "Expected one of cpu, cuda, sim, meta device type at start of device string: nothing:0"),
     ACCEPTED(DataParallel(Linear(2, 2), {s0, s0}), "PyTorch accepts it"),
     REFUSED(Error, DataParallel(on(s0), {s0, s1}, DeviceId("sim:99")),
             "invalid device ordinal: sim:99 was asked for"),
@@ -159,8 +160,7 @@ const std::vector<Row> rows_2 = {
                     ones({4, 2}), ones({4}), [](const Tensor& y, const Tensor&) { return y.sum(); },
                     Reduction::None),
             "Pipe: train_step expected reduction Mean or Sum"),
-    REFUSED(Error, WithDevice(AnyModule(), s0),
-            "Cannot call ptr() on an empty AnyModule"),
+    REFUSED(Error, WithDevice(AnyModule(), s0), "Cannot call ptr() on an empty AnyModule"),
     ACCEPTED(WithDevice(AnyModule(Linear(2, 2)), Device("sim:99")),
              "the device is used by the Pipe that it becomes part of"),
     REFUSED(

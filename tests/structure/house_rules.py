@@ -34,6 +34,7 @@ ALLOWED = {
     "kernels": TO_TENSOR,
     "cpu": TO_TENSOR | {"kernels"},
     "sim": TO_TENSOR | {"kernels"},
+    "meta": TO_TENSOR | {"kernels"},
     "cuda": TO_TENSOR | {"kernels"},
     "autograd": TO_TENSOR,
     "ops": TO_OPS,

@@ -92,8 +92,9 @@ TEST_F(Train, RefusesFlagsThatMakeNoSense) {
 }
 
 TEST_F(Train, RefusesDevicesThatDoNotExist) {
-  expect_usage_error("--device gpu",
-                     "Expected one of cpu, cuda, sim device type at start of device string: gpu");
+  expect_usage_error(
+      "--device gpu",
+      "Expected one of cpu, cuda, sim, meta device type at start of device string: gpu");
   expect_usage_error("--device sim:99", "sim:99");
   expect_usage_error("--device cpu:1", "CPU device index must be -1 or zero, got 1");
   expect_usage_error("--device sim:x", "Invalid device string: 'sim:x'");

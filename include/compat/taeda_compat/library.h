@@ -16,7 +16,7 @@
 namespace taeda_compat {
 
 /// Which calls an implementation is for.
-enum class DispatchKey { CPU, CUDA, Sim, Autograd, CompositeImplicitAutograd };
+enum class DispatchKey { CPU, CUDA, Sim, Meta, Autograd, CompositeImplicitAutograd };
 
 /// The implementations of one operation. Those that hold a lambda or a function of one signature.
 class OperatorEntry {
@@ -48,7 +48,12 @@ class OperatorEntry {
 
  private:
   static DispatchKey key_of(DeviceType type) {
-    return type == kCUDA ? DispatchKey::CUDA : type == kSim ? DispatchKey::Sim : DispatchKey::CPU;
+    switch (type) {
+      case kCUDA: return DispatchKey::CUDA;
+      case kSim: return DispatchKey::Sim;
+      case kMeta: return DispatchKey::Meta;
+      default: return DispatchKey::CPU;
+    }
   }
   const Kernel* find(DispatchKey key) const {
     const auto found = kernels_.find(key);

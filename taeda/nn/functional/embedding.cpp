@@ -14,6 +14,7 @@ namespace {
 
 /// The rows of `weight` that `input` names get at most this norm.
 void renormalise(const Tensor& input, const Tensor& weight, double max_norm, double norm_type) {
+  if (weight.is_meta()) return;
   NoGradGuard no_grad;
   const Tensor rows = std::get<0>(unique(input.flatten()));
   const Tensor values = weight.index_select(0, rows);
@@ -46,6 +47,10 @@ struct Bags {
 
 Bags bags_of(const Tensor& offsets, int64_t length, bool include_last, Device device) {
   TAEDA_CHECK_VALUE(offsets.dim() == 1, "offsets has to be a 1D Tensor");
+  if (offsets.is_meta()) {  // how long bags are changes nothing about the shape of the result
+    const IntArrayRef shape{offsets.numel() - (include_last ? 1 : 0), std::min<int64_t>(length, 1)};
+    return {make_tensor(shape, kLong, device), make_tensor(shape, kBool, device)};
+  }
   const Tensor host = offsets.cpu().to(kLong).contiguous();
   const int64_t given = host.numel(), count = given - (include_last ? 1 : 0);
   TAEDA_CHECK_VALUE(count >= 0, "include_last_offset: number of offsets should be at least 1");
@@ -126,4 +131,4 @@ Tensor embedding_bag(const Tensor& input, const Tensor& weight, const EmbeddingB
   return o.mode().is_sum() ? sums : sums.div(counts.clamp_min(1).to(sums.dtype()));
 }
 
-}  // namespace taeda::nn::functional
+}  // namespace taeda::inline v0_2::nn::functional

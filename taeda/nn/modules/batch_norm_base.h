@@ -90,7 +90,8 @@ Tensor BatchNormImplBase<Derived>::normalize(const Tensor& input) {
   double factor = options.momentum().value_or(0);
   if (training && counted && num_batches_tracked.defined()) {
     num_batches_tracked.add_(1);
-    if (!options.momentum()) factor = 1 / num_batches_tracked.item().toDouble();
+    if (!options.momentum())
+      factor = input.is_meta() ? 1 : 1 / num_batches_tracked.item().toDouble();
   }
   if (training && shared)
     return shared->forward(input, weight, bias, mean, var, factor, options.eps());
@@ -98,4 +99,4 @@ Tensor BatchNormImplBase<Derived>::normalize(const Tensor& input) {
                                 options.eps());
 }
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

@@ -29,7 +29,7 @@ namespace {
 
 DeviceType accelerator_for(const Module& module) {
   const DeviceType type = detail::device_of(module).type();
-  return type == kCPU ? accelerator::preferred_type().value_or(kCUDA) : type;
+  return Device(type).is_accelerator() ? type : accelerator::preferred_type().value_or(kCUDA);
 }
 
 std::vector<Device> all_of(DeviceType type) {
@@ -98,4 +98,4 @@ void DataParallelBase::check_placement() const {
   check(wrapped_->buffers());
 }
 
-}  // namespace taeda::nn::parallel
+}  // namespace taeda::inline v0_2::nn::parallel

@@ -47,7 +47,7 @@ void check_names() {
   expect(t.toString() == "ToyHalfType", t.toString());
   expect_error(error_of([] { Device("toy:x"); }), "Invalid device string: 'toy:x'");
   expect_error(error_of([] { zeros({1}, Device("toy:7")); }), "invalid device ordinal: toy:7");
-  expect_error(error_of([] { Device("gpu"); }), "Expected one of cpu, cuda, sim, toy");
+  expect_error(error_of([] { Device("gpu"); }), "Expected one of cpu, cuda, sim, meta, toy");
   const Device device(toy.type(), 0);
   expect_error(error_of([&] { ones({2}, device).cumsum(0); }), "'toy'");
   expect(accelerator::preferred_type() == toy.type(), "preferred before simulated devices");
