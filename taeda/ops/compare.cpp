@@ -139,10 +139,12 @@ Tensor isfinite(const Tensor& self) {
 
 namespace {
 
-void check_condition(const Tensor& condition) {
-  TAEDA_CHECK(condition.dtype() == kBool,
+/// A mask of bools; one of bytes is taken as such.
+Tensor checked_condition(const Tensor& condition) {
+  TAEDA_CHECK(condition.dtype() == kBool || condition.dtype() == kByte,
               "where expected condition to be a boolean tensor, but got a tensor with dtype ",
               to_string(condition.dtype()));
+  return condition.to(kBool);
 }
 
 /// The gradient of the branch that `condition` selects.
@@ -157,9 +159,9 @@ Tensor masked(const Tensor& condition, const Tensor& g) {
 
 }  // namespace
 
-Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
-  if (is_observed()) return observe_overloaded("where", where, condition, self, other);
-  check_condition(condition);
+Tensor where(const Tensor& mask, const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe_overloaded("where", where, mask, self, other);
+  const Tensor condition = checked_condition(mask);
   Tensor out = pointwise(Where{}, condition, self, other);
   if (wants_grad(self, other))
     record("WhereBackward0", out, {self, other},
@@ -171,9 +173,9 @@ Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
   return out;
 }
 
-Tensor where(const Tensor& condition, const Scalar& self, const Tensor& other) {
-  if (is_observed()) return observe_overloaded("where", where, condition, self, other);
-  check_condition(condition);
+Tensor where(const Tensor& mask, const Scalar& self, const Tensor& other) {
+  if (is_observed()) return observe_overloaded("where", where, mask, self, other);
+  const Tensor condition = checked_condition(mask);
   Tensor out = pointwise(Where{}, condition, self, other);
   if (wants_grad(other))
     record("WhereBackward0", out, {other},
@@ -183,9 +185,9 @@ Tensor where(const Tensor& condition, const Scalar& self, const Tensor& other) {
   return out;
 }
 
-Tensor where(const Tensor& condition, const Tensor& self, const Scalar& other) {
-  if (is_observed()) return observe_overloaded("where", where, condition, self, other);
-  check_condition(condition);
+Tensor where(const Tensor& mask, const Tensor& self, const Scalar& other) {
+  if (is_observed()) return observe_overloaded("where", where, mask, self, other);
+  const Tensor condition = checked_condition(mask);
   Tensor out = pointwise(Where{}, condition, self, other);
   if (wants_grad(self))
     record("WhereBackward0", out, {self},
@@ -195,9 +197,9 @@ Tensor where(const Tensor& condition, const Tensor& self, const Scalar& other) {
   return out;
 }
 
-Tensor where(const Tensor& condition, const Scalar& self, const Scalar& other) {
-  if (is_observed()) return observe_overloaded("where", where, condition, self, other);
-  check_condition(condition);
+Tensor where(const Tensor& mask, const Scalar& self, const Scalar& other) {
+  if (is_observed()) return observe_overloaded("where", where, mask, self, other);
+  const Tensor condition = checked_condition(mask);
   return pointwise(Where{}, condition, self, other);
 }
 

@@ -29,6 +29,17 @@ struct Selection {
 
 bool is_mask(const Tensor& t) { return t.dtype() == kBool || t.dtype() == kByte; }
 
+/// Whether a single mask is all that chooses; what takes whole dimensions may stand beside it.
+bool is_one_mask(ArrayRef<TensorIndex> indices) {
+  int masks = 0;
+  for (const TensorIndex& i : indices) {
+    if (i.kind() != TensorIndex::Kind::Tensor) continue;
+    if (!is_mask(i.tensor())) return false;
+    ++masks;
+  }
+  return masks == 1;
+}
+
 /// Dimensions of the indexed tensor that one index uses up.
 int64_t dims_used(const TensorIndex& i) {
   switch (i.kind()) {
@@ -335,6 +346,9 @@ Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values,
       s.view.copy_(source);
     return const_cast<Tensor&>(*this);
   }
+  // One value where a mask chooses is converted, as by masked_fill_.
+  if (values.numel() == 1 && values.dtype() != dtype() && !accumulate && is_one_mask(indices))
+    return index_put_(indices, values.to(dtype()), false);
   TAEDA_CHECK(values.dtype() == dtype(),
               "Index put requires the source and destination dtypes "
               "match, got ",

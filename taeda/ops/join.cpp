@@ -257,9 +257,14 @@ std::vector<Tensor> tensor_split(const Tensor& self, int64_t sections, int64_t d
               "tensor with 0 dims");
   TAEDA_CHECK(sections > 0, "number of sections must be larger than 0, got ", sections);
   const int64_t n = self.size(dim);
-  DimVector parts;
-  for (int64_t i = 0; i < sections; ++i) parts.push_back(n / sections + (i < n % sections));
-  return self.split(parts, dim);
+  // Views one by one: each may be changed in place.
+  std::vector<Tensor> out;
+  for (int64_t i = 0, start = 0; i < sections; ++i) {
+    const int64_t size = n / sections + (i < n % sections);
+    out.push_back(self.narrow(dim, start, size));
+    start += size;
+  }
+  return out;
 }
 
 std::vector<Tensor> tensor_split(const Tensor& self, IntArrayRef indices, int64_t dim) {

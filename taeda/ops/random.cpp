@@ -300,9 +300,11 @@ Tensor bernoulli(const Tensor& self, GeneratorArg generator) {
                 "bernoulli: expected probabilities between 0 and 1, but got ",
                 low >= 0 ? high : low);
   }
-  const Tensor u = make_tensor(self.sizes(), self.dtype(), self.device());
+  // Numbers of 16 bits are too coarse to be compared with a probability.
+  const Tensor p = self.to(computing_dtype(self.dtype()));
+  const Tensor u = make_tensor(p.sizes(), p.dtype(), p.device());
   u.uniform_(0, 1, generator);
-  return u.lt(self).to(self.dtype());
+  return u.lt(p).to(self.dtype());
 }
 
 Tensor bernoulli(const Tensor& self, double p, GeneratorArg generator) {

@@ -2,20 +2,11 @@
 #pragma once
 
 #include <taeda/base/device_types.h>
-#include <taeda/tensor/promote.h>
 #include <taeda_compat/namespaces.h>
 
 #include <string_view>
 
 namespace taeda_compat {
-
-/// The dtype that arithmetic of the two gives.
-template <class A, class B>
-requires(std::constructible_from<Operand, const A&>&& std::constructible_from<Operand, const B&>)
-    ScalarType result_type(const A& a, const B& b) {
-  const Operand both[] = {Operand(a), Operand(b)};
-  return taeda::result_type(both);
-}
 
 // Questions about dtypes (c10/core/ScalarType.h).
 inline bool isFloatingType(ScalarType t) { return taeda::is_floating_point(t); }

@@ -43,7 +43,7 @@ struct Sign {
   using Types = RealBoolTypes;
   template <class T>
   TAEDA_HD T operator()(T x) const {
-    return x != x ? x : static_cast<T>((x > T(0)) - (x < T(0)));
+    return static_cast<T>((x > T(0)) - (x < T(0)));  // 0 for NaN
   }
 };
 
