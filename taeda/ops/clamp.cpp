@@ -36,10 +36,9 @@ Scalar bound_in(ScalarType t, const OptionalScalar& bound, bool is_low) {
   return result;
 }
 
-/// g where x is within the bounds.
-template <class Low, class High>
-Tensor inside(const Tensor& g, const Tensor& x, const Low& low, const High& high) {
-  return where(pointwise(ClampMask{}, x, low, high), g, Scalar(0));
+/// g, but nothing where `none` and half of it where `half`: so NaN keeps its gradient.
+Tensor shared(const Tensor& g, const Tensor& none, const Tensor& half) {
+  return where(none, Scalar(0), where(half, g.mul(0.5), g));
 }
 
 }  // namespace
@@ -51,16 +50,21 @@ Tensor clamp(const Tensor& self, const OptionalScalar& min, const OptionalScalar
   const Scalar low = bound_in(t, min, true), high = bound_in(t, max, false);
   Tensor out = pointwise(Clamp{}, self.dtype() == t ? self : self.to(t), low, high);
   if (wants_grad(self))
-    record("ClampBackward1", out, {self}, [low, high, x = save_tensor(self)](const Tensor& g) {
-      return inside(g, x.unpack(), low, high);
-    });
+    record("ClampBackward1", out, {self},
+           [low, high, has_low = min.has_value(), has_high = max.has_value(),
+            x = save_tensor(self)](const Tensor& g) {
+             const Tensor v = x.unpack();
+             const Tensor inside = !has_high  ? v.gt(low)
+                                   : !has_low ? v.lt(high)
+                                              : pointwise(ClampMask{}, v, low, high);
+             return where(inside, g, Scalar(0));
+           });
   return out;
 }
 
 namespace {
 
-/// The larger (smaller) of self and a bound, with the gradient of clamp: equal ones count as
-/// inside.
+/// The larger (smaller) of self and a bound; equal ones share the gradient.
 template <class Op>
 Tensor one_sided(const char* node, const Op& op, const Tensor& self, const Tensor& bound) {
   Tensor out = pointwise(op, self, bound);
@@ -68,9 +72,10 @@ Tensor one_sided(const char* node, const Op& op, const Tensor& self, const Tenso
     record(node, out, {self, bound},
            [x = save_tensor(self), b = save_tensor(bound, "bound")](const Tensor& g, Needs needs) {
              const Tensor v = x.unpack(), limit = b.unpack();
-             const Tensor kept = std::is_same_v<Op, Maximum> ? v.ge(limit) : v.le(limit);
-             return TensorVec{needs[0] ? where(kept, g, Scalar(0)) : Tensor(),
-                              needs[1] ? where(kept, Scalar(0), g) : Tensor()};
+             const bool up = std::is_same_v<Op, Maximum>;
+             const Tensor equal = v.eq(limit), below = v.lt(limit), above = v.gt(limit);
+             return TensorVec{needs[0] ? shared(g, up ? below : above, equal) : Tensor(),
+                              needs[1] ? shared(g, up ? above : below, equal) : Tensor()};
            });
   return out;
 }
@@ -89,10 +94,21 @@ Tensor clamp(const Tensor& self, const std::optional<Tensor>& min,
            [x = save_tensor(self), a = save_tensor(*min, "min"), b = save_tensor(*max, "max")](
                const Tensor& g, Needs needs) {
              const Tensor v = x.unpack(), low = a.unpack(), high = b.unpack();
-             const auto kept = [&](const Tensor& mask) { return where(mask, g, Scalar(0)); };
-             return TensorVec{needs[0] ? inside(g, v, low, high) : Tensor(),
-                              needs[1] ? kept(v.lt(low).logical_and(low.lt(high))) : Tensor(),
-                              needs[2] ? kept(v.gt(high).logical_or(high.lt(low))) : Tensor()};
+             // A value at one of two bounds shares with it; bounds the wrong way round are both the
+             // upper one.
+             const Tensor apart = low.lt(high), crossed = high.lt(low);
+             const Tensor at_low = v.eq(low).logical_and(apart),
+                          at_high = v.eq(high).logical_and(apart);
+             const Tensor below = v.lt(low).logical_and(low.le(high));
+             const Tensor above = v.gt(high).logical_or(crossed);
+             const auto taken = [&](const Tensor& all, const Tensor& half) {
+               return where(all, g, where(half, g.mul(0.5), Scalar(0)));
+             };
+             return TensorVec{needs[0]
+                                  ? shared(g, below.logical_or(above), at_low.logical_or(at_high))
+                                  : Tensor(),
+                              needs[1] ? taken(below, at_low) : Tensor(),
+                              needs[2] ? taken(above, at_high) : Tensor()};
            });
   return out;
 }

@@ -32,21 +32,27 @@ Tensor apply_mask(const Tensor& x, double p, const PhiloxState& state) {
   return out;
 }
 
-/// Ones, shaped to decide for a channel of `input`.
-Tensor channel_ones(const Tensor& input) {
+/// Ones and zeros, drawn as PyTorch draws them; `sizes` is that of the input or of its channels.
+Tensor drawn_mask(const Tensor& input, IntArrayRef sizes, double p) {
+  NoGradGuard guard;
+  return empty(sizes, input.options()).bernoulli_(1 - p);
+}
+
+/// The sizes of what decides for a channel of `input`.
+DimVector channels(const Tensor& input) {
   TAEDA_CHECK(input.dim() >= 2, "Feature dropout requires at least 2 dimensions in the input");
   DimVector shape(input.sizes());
   for (size_t d = 2; d < shape.size(); ++d) shape[d] = 1;
-  return ones(shape, input.options());
+  return shape;
 }
 
 /// What is kept, as ones and zeros: x * a * mask + b, with a and b such that mean 0 and variance 1
 /// stay what they are when dropped elements become SELU's lower limit.
-Tensor alpha_drop(const Tensor& input, const Tensor& shape, double p) {
+Tensor alpha_drop(const Tensor& input, IntArrayRef sizes, double p) {
   constexpr double kLimit = 1.7580993408473766;  // -SELU(-infinity)
   if (p == 1) return input.mul(0);
   const double a = 1 / std::sqrt((kLimit * kLimit * p + 1) * (1 - p));
-  const Tensor mask = apply_mask(shape, p, detail::next_mask_state(input)).mul(1 - p);
+  const Tensor mask = drawn_mask(input, sizes, p);
   const Tensor shift = mask.sub(1).mul(kLimit * a).add(kLimit * a * p);
   return input.mul(mask.mul(a)).add(shift);
 }
@@ -88,7 +94,7 @@ Tensor feature_dropout(const Tensor& input, double p, bool training) {
   if (!training || p == 0 || input.numel() == 0) return input;
   if (p == 1) return input.mul(0);
   check_floating("dropout", input);
-  return input.mul(apply_mask(channel_ones(input), p, detail::next_mask_state(input)));
+  return input.mul(drawn_mask(input, channels(input), p).div_(1 - p));
 }
 
 Tensor alpha_dropout(const Tensor& input, double p, bool training) {
@@ -96,7 +102,7 @@ Tensor alpha_dropout(const Tensor& input, double p, bool training) {
   check_probability(p);
   if (!training || p == 0 || input.numel() == 0) return input;
   check_floating("alpha_dropout", input);
-  return alpha_drop(input, ones(input.sizes(), input.options()), p);
+  return alpha_drop(input, input.sizes(), p);
 }
 
 Tensor feature_alpha_dropout(const Tensor& input, double p, bool training) {
@@ -105,7 +111,7 @@ Tensor feature_alpha_dropout(const Tensor& input, double p, bool training) {
   check_probability(p);
   if (!training || p == 0 || input.numel() == 0) return input;
   check_floating("alpha_dropout", input);
-  return alpha_drop(input, channel_ones(input), p);
+  return alpha_drop(input, channels(input), p);
 }
 
 Tensor& feature_dropout_(const Tensor& input, double p, bool training) {

@@ -105,11 +105,45 @@ TEST(Parity, NothingIsBehindNan) {
   EXPECT_EQ(values_of(searchsorted(sorted, wanted, false, true)), (Values{3, 1, 3}));
 }
 
+TEST(Parity, GradientsOfClampAtItsBounds) {
+  const auto gradients = [](std::vector<Tensor> in, auto f) {
+    for (Tensor& t : in) t.requires_grad_();
+    f(in).sum().backward();
+    std::vector<Values> out;
+    for (const Tensor& t : in) out.push_back(values_of(t.grad()));
+    return out;
+  };
+  using Out = std::vector<Values>;
+  EXPECT_EQ(gradients({floats({1, 2, 3, 0, 4})}, [](auto& t) { return t[0].clamp(1, 3); }),
+            (Out{{0, 1, 0, 0, 0}}));
+  EXPECT_EQ(gradients({floats({1, 2, 0})}, [](auto& t) { return t[0].clamp_min(1); }),
+            (Out{{0, 1, 0}}));
+  EXPECT_EQ(gradients({floats({1, 2, 0}), floats({1, 1, 1})},
+                      [](auto& t) { return clamp_max(t[0], t[1]); }),
+            (Out{{0.5f, 0, 1}, {0.5f, 1, 0}}));
+  EXPECT_EQ(gradients({floats({1, 2, 3, 0, 4, 2}), floats({1, 1, 1, 1, 1, 2}),
+                       floats({3, 3, 3, 3, 3, 2})},
+                      [](auto& t) { return clamp(t[0], std::optional(t[1]), t[2]); }),
+            (Out{{0.5f, 1, 0.5f, 0, 0, 1}, {0.5f, 0, 0, 1, 0, 0}, {0, 0, 0.5f, 0, 1, 0}}));
+  EXPECT_EQ(gradients({floats({1, 4}), floats({3, 3}), floats({2, 2})},
+                      [](auto& t) { return clamp(t[0], std::optional(t[1]), t[2]); }),
+            (Out{{0, 0}, {0, 0}, {1, 1}}));
+}
+
 TEST(Parity, DrawsOfReducedPrecisionAreThoseOfFloat) {
   for (const ScalarType dtype : {kFloat, kBFloat16, kHalf}) {
     manual_seed(0);
     EXPECT_EQ(values_of(bernoulli(full({5}, 0.5).to(dtype))), (Values{1, 0, 1, 1, 1})) << dtype;
   }
+}
+
+TEST(Parity, DropoutOfFeaturesDraws) {
+  manual_seed(0);
+  EXPECT_EQ(values_of(feature_dropout(ones({2, 5, 1}), 0.5, true)),
+            (Values{0, 0, 2, 0, 0, 0, 2, 2, 0, 2}));
+  manual_seed(0);
+  const Tensor alpha = alpha_dropout(ones({6}), 0.5, true).sub(1.6656f).abs().lt(1e-3);
+  EXPECT_EQ(values_of(alpha), (Values{0, 0, 1, 0, 0, 0}));
 }
 
 TEST(Parity, ResultTypes) {

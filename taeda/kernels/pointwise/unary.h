@@ -182,7 +182,7 @@ struct ClampMask {
   using Types = FloatTypes;
   template <class T>
   TAEDA_HD bool operator()(T x, T low, T high) const {
-    return x >= low && x <= high;
+    return x > low && x < high;
   }
 };
 
