@@ -183,31 +183,8 @@ std::vector<std::shared_ptr<Module>> Module::modules(bool include_self) const {
   return named_modules("", include_self).values();
 }
 
-Module& Module::apply(const ModuleFunction& f) {
-  walk(*this, "", [&](const std::string&, Module& m) { f(m); });
-  return *this;
-}
-
-void Module::apply(const NamedModuleFunction& f, const std::string& prefix) {
+void Module::for_all(const NamedModuleFunction& f, const std::string& prefix) {
   walk(*this, prefix, f);
-}
-
-void Module::apply(const std::function<void(const Module&)>& f) const {
-  walk(*this, "", [&](const std::string&, const Module& m) { f(m); });
-}
-
-void Module::apply(const std::function<void(const std::shared_ptr<Module>&)>& f) const {
-  for (const auto& module : modules()) f(module);
-}
-
-void Module::apply(const std::function<void(const std::string&, const Module&)>& f,
-                   const std::string& prefix) const {
-  walk(*this, prefix, f);
-}
-
-void Module::apply(const std::function<void(const std::string&, const std::shared_ptr<Module>&)>& f,
-                   const std::string& prefix) const {
-  for (const auto& [path, module] : named_modules(prefix)) f(path, module);
 }
 
 void Module::convert(const std::function<Tensor(const Tensor&)>& f, bool recurse) {

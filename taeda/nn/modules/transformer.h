@@ -56,7 +56,15 @@ class MultiheadAttentionImpl : public Cloneable<MultiheadAttentionImpl> {
 TAEDA_MODULE(MultiheadAttention);
 
 /// The function between the two linear maps of a transformer layer: kReLU, kGELU, or any other.
-using activation_t = std::variant<Nonlinearity, std::function<Tensor(const Tensor&)>>;
+class Activation : public std::variant<Nonlinearity, std::function<Tensor(const Tensor&)>> {
+ public:
+  using variant::variant;
+  /// One of several forms.
+  template <class... Form>
+  Activation(const std::variant<Form...>& form)
+      : variant(std::visit([](const auto& f) { return variant(f); }, form)) {}
+};
+using activation_t = Activation;
 
 namespace detail {
 /// Throws ValueError for a Nonlinearity that is neither kReLU nor kGELU, and for an empty function.
@@ -104,4 +112,4 @@ class TransformerEncoderLayerImpl : public Cloneable<TransformerEncoderLayerImpl
 };
 TAEDA_MODULE(TransformerEncoderLayer);
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn
