@@ -6,6 +6,7 @@
 
 #include "taeda/base/type_name.h"
 #include "taeda/nn/hooks.h"
+#include "taeda/nn/libtorch_style.h"
 #include "taeda/ops/create.h"
 #include "taeda/tensor/grad_mode.h"
 
@@ -54,7 +55,11 @@ Module::Module(const Module&) = default;
 Module& Module::operator=(const Module&) = default;
 Module::~Module() = default;
 
-std::string Module::name() const { return name_ ? *name_ : class_name(typeid(*this).name()); }
+std::string Module::name() const {
+  if (name_) return *name_;
+  return detail::uses_libtorch_style() ? detail::libtorch_class_name(*this)
+                                       : class_name(typeid(*this).name());
+}
 
 void Module::check_name(const char* kind, const std::string& name) const {
   TAEDA_CHECK(!name.empty(), kind, " name must not be empty");
@@ -286,12 +291,17 @@ std::shared_ptr<Module> Module::clone(const std::optional<Device>&) const {
 void Module::clone_from(const Module&, const std::optional<Device>&) { (void)clone(); }
 
 void Module::pretty_print(std::ostream& out) const {
+  if (detail::uses_libtorch_style()) return detail::print_libtorch_line(out, *this);
   out << name();
   if (children_.empty()) out << '(' << extra_repr() << ')';
 }
 
 std::string Module::repr() const {
   std::ostringstream out;
+  if (detail::uses_libtorch_style()) {
+    detail::print_libtorch_tree(out, *this);
+    return std::move(out).str();
+  }
   pretty_print(out);
   if (children_.empty()) return std::move(out).str();
   out << "(\n";
