@@ -71,7 +71,10 @@ void put(std::ostream& out, const ExpandingArray<D>& v) {
 }
 template <size_t D>
 void put(std::ostream& out, const ExpandingArrayWithOptionalElem<D>& v) {
-  put_list(out, *v);
+  if constexpr (D == 1)
+    put(out, v[0]);
+  else
+    put_list(out, *v);
 }
 void put(std::ostream& out, PaddingMode mode) {
   out << (mode == kReflect ? "kReflect" : mode == kReplicate ? "kReplicate" : "kCircular");

@@ -61,6 +61,12 @@ std::string Module::name() const {
                                        : class_name(typeid(*this).name());
 }
 
+std::string detail::short_name(const Module& module) {
+  std::string name = module.name();
+  if (!uses_libtorch_style() || name != libtorch_class_name(module)) return name;
+  return class_name(typeid(module).name());
+}
+
 void Module::check_name(const char* kind, const std::string& name) const {
   TAEDA_CHECK(!name.empty(), kind, " name must not be empty");
   TAEDA_CHECK(name.find('.') == std::string::npos, kind, " name must not contain a dot (got '",
@@ -93,7 +99,7 @@ Tensor& Module::register_buffer(std::string name, Tensor tensor, bool persistent
 /// Throws if `module` cannot become a part of this one.
 void Module::check_child(const std::string& name, const Module* module) const {
   TAEDA_CHECK(module, "Submodule '", name, "' is empty: register a module, not nullptr");
-  TAEDA_CHECK(!module->has_below(*this), "Submodule '", name, "' of ", this->name(),
+  TAEDA_CHECK(!module->has_below(*this), "Submodule '", name, "' of ", detail::short_name(*this),
               module == this ? " is that module itself" : " contains that module",
               ": a module cannot be a part of itself");
 }
@@ -160,7 +166,7 @@ std::shared_ptr<Module> Module::shared_self() const {
               "It looks like you attempted to retrieve your top-level module as a shared_ptr, but "
               "it is not stored "
               "in a shared_ptr. Use std::make_shared<",
-              name(),
+              detail::short_name(*this),
               "> instead of creating your module on the stack, or "
               "alternatively do not try to access your top-level module at all by passing "
               "include_self=false");
@@ -281,11 +287,12 @@ Module& Module::requires_grad_(bool on) {
 }
 
 std::shared_ptr<Module> Module::clone(const std::optional<Device>&) const {
-  throw NotImplementedError(taeda::detail::concat(
-      "clone() has not been implemented for ", name(),
-      ". Subclass "
-      "taeda::nn::Cloneable<",
-      name(), "> instead of taeda::nn::Module to inherit the ability to clone."));
+  throw NotImplementedError(
+      taeda::detail::concat("clone() has not been implemented for ", detail::short_name(*this),
+                            ". Subclass "
+                            "taeda::nn::Cloneable<",
+                            detail::short_name(*this),
+                            "> instead of taeda::nn::Module to inherit the ability to clone."));
 }
 
 void Module::clone_from(const Module&, const std::optional<Device>&) { (void)clone(); }

@@ -35,7 +35,8 @@ class MultiheadAttentionImpl : public Cloneable<MultiheadAttentionImpl> {
   /// Throws ValueError unless the heads divide the embedding.
   explicit MultiheadAttentionImpl(MultiheadAttentionOptions o) : options(std::move(o)) { reset(); }
   void reset() override;
-  /// Draws all weights anew, biases but those of keys and values 0.
+  /// Draws all weights anew but the output projection's, as PyTorch; biases become 0, but for those
+  /// of keys and values, which are drawn.
   void _reset_parameters();
 
   /// The output and, with `need_weights`, the attention weights [N, L, S] (averaged over the heads,
