@@ -4,6 +4,10 @@
 #include "taeda/base/nearest.h"
 #include "taeda/io/keyed_archive.h"
 #include "taeda/nn/module.h"
+
+#include <atomic>
+#include <iostream>
+
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::nn {
@@ -35,6 +39,15 @@ std::string mismatch(const std::string& key, const Tensor& given, const Tensor& 
   return taeda::detail::concat(
       "size mismatch for ", key, ": copying a param with shape torch.Size(", given.sizes(),
       ") from checkpoint, the shape in current model is torch.Size(", own.sizes(), ").");
+}
+
+/// Says once in a program that values are lost.
+void warn_of_meta(const std::string& key) {
+  static std::atomic<bool> said{false};
+  if (!said.exchange(true))
+    std::cerr << "Warning: for " << key
+              << ": copying from a non-meta parameter in the checkpoint to a meta parameter in the "
+                 "current model, which is a no-op. (Did you mean to pass `assign=true`?)\n";
 }
 
 /// Gives the module's tensors the memory of those in `state`; `own` are the keys that it may have.
@@ -99,7 +112,10 @@ IncompatibleKeys Module::load_state_dict(const OrderedDict<std::string, Tensor>&
     return keys;
   }
   for (const auto& [key, tensor] : own)
-    if (const Tensor* given = state.find(key)) tensor.copy_(*given);
+    if (const Tensor* given = state.find(key)) {
+      if (tensor.is_meta() && !given->is_meta()) warn_of_meta(key);
+      tensor.copy_(*given);
+    }
   return keys;
 }
 
