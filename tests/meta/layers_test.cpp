@@ -51,8 +51,8 @@ const auto padded = [](auto mode) {
   };
 };
 
-const std::vector<Case>& cases() {
-  static const std::vector<Case> all = {
+std::vector<Case> modules() {
+  return {
       {"Linear", {5, 6}, layer(+[] { return nn::Linear(6, 4); })},
       {"Conv1d", {2, 3, 9}, layer(+[] { return nn::Conv1d(3, 4, 3); })},
       {"Conv2d", {2, 3, 8, 8}, layer(+[] { return nn::Conv2d(3, 4, 3); })},
@@ -121,6 +121,11 @@ const std::vector<Case>& cases() {
              classes({6}, device), x,
              F::EmbeddingBagFuncOptions().mode(kMean).offsets(classes({3}, device)));
        }},
+  };
+}
+
+std::vector<Case> functions() {
+  return {
       {"PixelShuffle", {2, 8, 3, 3}, layer(+[] { return nn::PixelShuffle(2); })},
       {"Unfold", {2, 3, 5, 5}, layer(+[] { return nn::Unfold(nn::UnfoldOptions(3)); })},
       {"Fold", {2, 27, 9}, layer(+[] {
@@ -179,7 +184,6 @@ const std::vector<Case>& cases() {
              .abs();
        }},
   };
-  return all;
 }
 
 class MetaLayers : public ::testing::TestWithParam<Case> {};
@@ -201,8 +205,9 @@ TEST_P(MetaLayers, HaveTheFormOfTheCpus) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, MetaLayers, ::testing::ValuesIn(cases()),
-                         [](const auto& info) { return std::string(info.param.name); });
+const auto name_of = [](const auto& info) { return std::string(info.param.name); };
+INSTANTIATE_TEST_SUITE_P(Modules, MetaLayers, ::testing::ValuesIn(modules()), name_of);
+INSTANTIATE_TEST_SUITE_P(Functions, MetaLayers, ::testing::ValuesIn(functions()), name_of);
 
 }  // namespace
 }  // namespace taeda
