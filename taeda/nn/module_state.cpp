@@ -6,6 +6,10 @@
 #include "taeda/io/keyed_archive.h"
 #include "taeda/nn/libtorch_style.h"
 #include "taeda/nn/module.h"
+
+#include <atomic>
+#include <iostream>
+
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::nn {
@@ -33,6 +37,15 @@ std::string quoted_list(const std::vector<std::string>& keys) {
   return out;
 }
 
+/// Says once in a program that values are lost.
+void warn_of_meta(const std::string& key) {
+  static std::atomic<bool> said{false};
+  if (!said.exchange(true))
+    std::cerr << "Warning: for " << key
+              << ": copying from a non-meta parameter in the checkpoint to a meta parameter in the "
+                 "current model, which is a no-op. (Did you mean to pass `assign=true`?)\n";
+}
+
 /// What loading finds out and what it will copy: nothing is copied before all of it fits.
 class Loading {
  public:
@@ -44,7 +57,7 @@ class Loading {
           "size mismatch for ", key, ": copying a param with shape torch.Size(", given->sizes(),
           ") from checkpoint, the shape in current model is torch.Size(", own.sizes(), ")."));
     else
-      copies_.emplace_back(own, *given);
+      copies_.push_back({key, own, *given});
   }
   /// Throws Error if something does not fit.
   void check(const Module& module, bool strict) const {
@@ -59,14 +72,21 @@ class Loading {
   }
   void copy() const {
     NoGradGuard no_grad;
-    for (const auto& [own, given] : copies_) own.copy_(given);
+    for (const auto& [key, own, given] : copies_) {
+      if (own.is_meta() && !given.is_meta()) warn_of_meta(key);
+      own.copy_(given);
+    }
   }
 
   IncompatibleKeys keys;
   std::vector<std::string> misfits;
 
  private:
-  std::vector<std::pair<Tensor, Tensor>> copies_;
+  struct Copy {
+    std::string key;
+    Tensor own, given;
+  };
+  std::vector<Copy> copies_;
 };
 
 /// Gives the module's tensors the memory of those in `state`; `own` are the keys that it may have.
