@@ -87,13 +87,6 @@ struct CpuStateBytes {
 };
 static_assert(sizeof(CpuStateBytes) == 5056);
 
-template <class T>
-constexpr int kRandomBits = 24;
-template <>
-constexpr int kRandomBits<Half> = 11;
-template <>
-constexpr int kRandomBits<BFloat16> = 8;
-
 }  // namespace
 
 std::mutex& Generator::mutex() const { return state_->users; }
@@ -246,12 +239,15 @@ void uniform_numbers(Mt19937& engine, T* out, int64_t n, double from, double to)
                              static_cast<float>(to));
     });
   } else {
-    constexpr uint32_t kMask = (1u << kRandomBits<T>)-1;
-    constexpr float kScale = 1.0f / (1u << kRandomBits<T>);
-    const auto low = static_cast<float>(from), span = static_cast<float>(to) - low;
+    // A float's number, rounded; what rounds to the end becomes the beginning.
+    constexpr uint32_t kMask = (1u << 24) - 1;
+    const auto low = static_cast<float>(from), high = static_cast<float>(to), span = high - low;
+    const T end(high);
     each_stretch(engine, n, [&](const uint32_t* bits, int64_t first, int64_t k) {
-      for (int64_t i = 0; i < k; ++i)
-        out[first + i] = T(static_cast<float>(bits[i] & kMask) * kScale * span + low);
+      for (int64_t i = 0; i < k; ++i) {
+        const T x(static_cast<float>(bits[i] & kMask) * 0x1p-24f * span + low);
+        out[first + i] = static_cast<float>(x) < static_cast<float>(end) ? x : T(low);
+      }
     });
   }
 }

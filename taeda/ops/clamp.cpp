@@ -36,9 +36,13 @@ Scalar bound_in(ScalarType t, const OptionalScalar& bound, bool is_low) {
   return result;
 }
 
-/// g, but nothing where `none` and half of it where `half`: so NaN keeps its gradient.
-Tensor shared(const Tensor& g, const Tensor& none, const Tensor& half) {
-  return where(none, Scalar(0), where(half, g.mul(0.5), g));
+/// g where x is within the bounds, which do not belong to them: PyTorch's choice for numbers.
+Tensor inside(const Tensor& g, const Tensor& x, const OptionalScalar& low,
+              const OptionalScalar& high) {
+  const Tensor kept = !high  ? x.gt(*low)
+                      : !low ? x.lt(*high)
+                             : pointwise(ClampMask{}, x, *low, *high);
+  return where(kept, g, Scalar(0));
 }
 
 }  // namespace
@@ -50,34 +54,48 @@ Tensor clamp(const Tensor& self, const OptionalScalar& min, const OptionalScalar
   const Scalar low = bound_in(t, min, true), high = bound_in(t, max, false);
   Tensor out = pointwise(Clamp{}, self.dtype() == t ? self : self.to(t), low, high);
   if (wants_grad(self))
-    record("ClampBackward1", out, {self},
-           [low, high, has_low = min.has_value(), has_high = max.has_value(),
-            x = save_tensor(self)](const Tensor& g) {
-             const Tensor v = x.unpack();
-             const Tensor inside = !has_high  ? v.gt(low)
-                                   : !has_low ? v.lt(high)
-                                              : pointwise(ClampMask{}, v, low, high);
-             return where(inside, g, Scalar(0));
-           });
+    record("ClampBackward1", out, {self}, [min, max, x = save_tensor(self)](const Tensor& g) {
+      return inside(g, x.unpack(), min, max);
+    });
   return out;
 }
 
 namespace {
 
-/// The larger (smaller) of self and a bound; equal ones share the gradient.
+/// g where `all` holds, half of it where `half` does, else 0.
+Tensor shared(const Tensor& g, const Tensor& all, const Tensor& half) {
+  return where(all, g, where(half, g.mul(0.5), Scalar(0)));
+}
+
+/// The larger (smaller) of self and a bound. Equal ones get a half each, and what has a NaN goes
+/// to both, as PyTorch's gradient does.
 template <class Op>
 Tensor one_sided(const char* node, const Op& op, const Tensor& self, const Tensor& bound) {
   Tensor out = pointwise(op, self, bound);
   if (wants_grad(self, bound))
     record(node, out, {self, bound},
            [x = save_tensor(self), b = save_tensor(bound, "bound")](const Tensor& g, Needs needs) {
+             constexpr bool kLarger = std::is_same_v<Op, Maximum>;
              const Tensor v = x.unpack(), limit = b.unpack();
-             const bool up = std::is_same_v<Op, Maximum>;
-             const Tensor equal = v.eq(limit), below = v.lt(limit), above = v.gt(limit);
-             return TensorVec{needs[0] ? shared(g, up ? below : above, equal) : Tensor(),
-                              needs[1] ? shared(g, up ? above : below, equal) : Tensor()};
+             const Tensor below = kLarger ? v.lt(limit) : v.gt(limit),
+                          above = kLarger ? v.gt(limit) : v.lt(limit), same = v.eq(limit);
+             const auto part = [&](const Tensor& none) {
+               return shared(g, none.logical_or(same).logical_not(), same);
+             };
+             return TensorVec{needs[0] ? part(below) : Tensor(), needs[1] ? part(above) : Tensor()};
            });
   return out;
+}
+
+/// The gradients of clamp with two tensors as bounds, of which the higher wins where they cross.
+TensorVec between_gradients(const Tensor& g, const Tensor& x, const Tensor& low, const Tensor& high,
+                            Needs needs) {
+  const Tensor apart = low.lt(high), outside = x.lt(low).logical_or(x.gt(high));
+  const Tensor at_low = apart.logical_and(x.eq(low)), at_high = apart.logical_and(x.eq(high));
+  const Tensor at_end = at_low.logical_or(at_high);
+  return {needs[0] ? shared(g, outside.logical_or(at_end).logical_not(), at_end) : Tensor(),
+          needs[1] ? shared(g, low.le(high).logical_and(x.lt(low)), at_low) : Tensor(),
+          needs[2] ? shared(g, x.gt(high).logical_or(high.lt(low)), at_high) : Tensor()};
 }
 
 }  // namespace
@@ -93,22 +111,7 @@ Tensor clamp(const Tensor& self, const std::optional<Tensor>& min,
     record("ClampBackward0", out, {self, *min, *max},
            [x = save_tensor(self), a = save_tensor(*min, "min"), b = save_tensor(*max, "max")](
                const Tensor& g, Needs needs) {
-             const Tensor v = x.unpack(), low = a.unpack(), high = b.unpack();
-             // A value at one of two bounds shares with it; bounds the wrong way round are both the
-             // upper one.
-             const Tensor apart = low.lt(high), crossed = high.lt(low);
-             const Tensor at_low = v.eq(low).logical_and(apart),
-                          at_high = v.eq(high).logical_and(apart);
-             const Tensor below = v.lt(low).logical_and(low.le(high));
-             const Tensor above = v.gt(high).logical_or(crossed);
-             const auto taken = [&](const Tensor& all, const Tensor& half) {
-               return where(all, g, where(half, g.mul(0.5), Scalar(0)));
-             };
-             return TensorVec{needs[0]
-                                  ? shared(g, below.logical_or(above), at_low.logical_or(at_high))
-                                  : Tensor(),
-                              needs[1] ? taken(below, at_low) : Tensor(),
-                              needs[2] ? taken(above, at_high) : Tensor()};
+             return between_gradients(g, x.unpack(), a.unpack(), b.unpack(), needs);
            });
   return out;
 }

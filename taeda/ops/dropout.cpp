@@ -32,27 +32,28 @@ Tensor apply_mask(const Tensor& x, double p, const PhiloxState& state) {
   return out;
 }
 
-/// Ones and zeros, drawn as PyTorch draws them; `sizes` is that of the input or of its channels.
-Tensor drawn_mask(const Tensor& input, IntArrayRef sizes, double p) {
-  NoGradGuard guard;
-  return empty(sizes, input.options()).bernoulli_(1 - p);
+/// Which elements of `t`'s shape stay, as ones and zeros. On the CPU they are PyTorch's for the seed;
+/// that costs little here, where whole channels are dropped or the formula is long.
+Tensor kept_elements(const Tensor& t, double p) {
+  return t.is_cpu() ? empty_like(t).bernoulli_(1 - p)
+                    : apply_mask(t, p, detail::next_mask_state(t)).mul(1 - p);
 }
 
-/// The sizes of what decides for a channel of `input`.
-DimVector channels(const Tensor& input) {
+/// Ones, shaped to decide for a channel of `input`.
+Tensor channel_ones(const Tensor& input) {
   TAEDA_CHECK(input.dim() >= 2, "Feature dropout requires at least 2 dimensions in the input");
   DimVector shape(input.sizes());
   for (size_t d = 2; d < shape.size(); ++d) shape[d] = 1;
-  return shape;
+  return ones(shape, input.options());
 }
 
 /// What is kept, as ones and zeros: x * a * mask + b, with a and b such that mean 0 and variance 1
 /// stay what they are when dropped elements become SELU's lower limit.
-Tensor alpha_drop(const Tensor& input, IntArrayRef sizes, double p) {
+Tensor alpha_drop(const Tensor& input, const Tensor& shape, double p) {
   constexpr double kLimit = 1.7580993408473766;  // -SELU(-infinity)
   if (p == 1) return input.mul(0);
   const double a = 1 / std::sqrt((kLimit * kLimit * p + 1) * (1 - p));
-  const Tensor mask = drawn_mask(input, sizes, p);
+  const Tensor mask = kept_elements(shape, p);
   const Tensor shift = mask.sub(1).mul(kLimit * a).add(kLimit * a * p);
   return input.mul(mask.mul(a)).add(shift);
 }
@@ -94,7 +95,7 @@ Tensor feature_dropout(const Tensor& input, double p, bool training) {
   if (!training || p == 0 || input.numel() == 0) return input;
   if (p == 1) return input.mul(0);
   check_floating("dropout", input);
-  return input.mul(drawn_mask(input, channels(input), p).div_(1 - p));
+  return input.mul(kept_elements(channel_ones(input), p).div(1 - p));
 }
 
 Tensor alpha_dropout(const Tensor& input, double p, bool training) {
@@ -102,7 +103,7 @@ Tensor alpha_dropout(const Tensor& input, double p, bool training) {
   check_probability(p);
   if (!training || p == 0 || input.numel() == 0) return input;
   check_floating("alpha_dropout", input);
-  return alpha_drop(input, input.sizes(), p);
+  return alpha_drop(input, ones(input.sizes(), input.options()), p);
 }
 
 Tensor feature_alpha_dropout(const Tensor& input, double p, bool training) {
@@ -111,7 +112,7 @@ Tensor feature_alpha_dropout(const Tensor& input, double p, bool training) {
   check_probability(p);
   if (!training || p == 0 || input.numel() == 0) return input;
   check_floating("alpha_dropout", input);
-  return alpha_drop(input, channels(input), p);
+  return alpha_drop(input, channel_ones(input), p);
 }
 
 Tensor& feature_dropout_(const Tensor& input, double p, bool training) {

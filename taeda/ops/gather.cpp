@@ -56,23 +56,41 @@ void put_rows(const char* op, const Tensor& self, int64_t dim, const Tensor& ind
                  accumulate);
 }
 
+/// The sizes without dimension `dim`, with blanks between them.
+std::string slice_sizes(const Tensor& t, int64_t dim) {
+  std::string out;
+  for (int64_t d = 0; d < t.dim(); ++d)
+    if (d != dim) out += (out.empty() ? "" : " ") + std::to_string(t.sizes()[d]);
+  return out;
+}
+
 void check_source(const char* op, const Tensor& self, int64_t dim, const Tensor& index,
                   const Tensor& source) {
   check_same_device(op, {&self, &source});
+  const bool adds = std::string_view(op) == "index_add_";
+  TAEDA_CHECK(!adds || source.dtype() == self.dtype(), op, "(): self (", self.dtype(),
+              ") and source (", source.dtype(), ") must have the same scalar type");
   TAEDA_CHECK(source.dtype() == self.dtype(), op,
               "(): self and source expected to have the same "
               "dtype, but got (self) ",
               to_string(self.dtype()), " and (source) ", to_string(source.dtype()));
+  TAEDA_CHECK_INDEX(source.dim() == 0 || dim < source.dim(), op, "(): Indexing dim ", dim,
+                    " is out of bounds of the source tensor with dim ", source.dim());
   const int64_t rows = source.dim() == 0 ? 1 : source.size(dim);
   TAEDA_CHECK_INDEX(index.numel() == rows, op, "(): Number of indices (", index.numel(),
                     ") should be equal to source.size(dim): (", rows, "), for dim: ", dim);
   DimVector expected(self.sizes());
   if (expected.empty()) expected.push_back(rows);  // a number takes rows of one element
   expected[dim] = rows;
-  TAEDA_CHECK(source.numel() == product(expected) &&
-                  (source.dim() <= 1 || source.sizes() == IntArrayRef(expected)),
-              op, "(): source of sizes ", source.sizes(), " does not fit rows of self, of sizes ",
-              self.sizes(), ", along dimension ", dim);
+  const bool as_number = self.dim() == 0 || (!adds && source.dim() == 0);
+  const bool fits = as_number ? source.numel() == product(expected)
+                              : source.sizes() == IntArrayRef(expected);
+  TAEDA_CHECK(!adds || fits, "source tensor shape must match self tensor shape, excluding the ",
+              "specified dimension. Got self.shape = ", self.sizes(),
+              " source.shape = ", source.sizes());
+  TAEDA_CHECK(fits, op, "(): Source/destination tensor must have same slice shapes. Destination ",
+              "slice shape: ", slice_sizes(self, dim), " at dimension ", dim,
+              " and source slice shape: ", slice_sizes(source, dim), " at dimension ", dim, ".");
 }
 
 }  // namespace
@@ -112,7 +130,7 @@ Tensor selected_rows(const Tensor& g, int64_t dim, const Tensor& index, const Di
 Tensor index_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
                  const Scalar& alpha) {
   const int64_t d = wrap_dim(dim, self.dim());
-  check_source("index_add", self, d, index, source);
+  check_source("index_add_", self, d, index, source);
   Tensor out;
   {
     NoGradGuard guard;
@@ -138,7 +156,7 @@ Tensor& Tensor::index_add_(int64_t dim, const Tensor& index, const Tensor& sourc
       [&](const Tensor& self) { return self.index_add(dim, index, source, alpha); },
       [&] {
         const int64_t d = wrap_dim(dim, this->dim());
-        check_source("index_add", *this, d, index, source);
+        check_source("index_add_", *this, d, index, source);
         check_no_internal_overlap(*this);
         check_no_overlap(*this, {&index, &source});
         put_rows("index_add", *this, d, index, alpha.equal(1) ? source : source.mul(alpha), true);
@@ -149,7 +167,7 @@ Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Te
   if (AutocastMode::is_active())
     return policy::declared<"index_copy">(index_copy, self, dim, index, source);
   const int64_t d = wrap_dim(dim, self.dim());
-  check_source("index_copy", self, d, index, source);
+  check_source("index_copy_", self, d, index, source);
   Tensor out;
   {
     NoGradGuard guard;
@@ -173,7 +191,7 @@ Tensor& Tensor::index_copy_(int64_t dim, const Tensor& index, const Tensor& sour
       [&](const Tensor& self) { return taeda::index_copy(self, dim, index, source); },
       [&] {
         const int64_t d = wrap_dim(dim, this->dim());
-        check_source("index_copy", *this, d, index, source);
+        check_source("index_copy_", *this, d, index, source);
         check_no_internal_overlap(*this);
         check_no_overlap(*this, {&index, &source});
         put_rows("index_copy", *this, d, index, source, false);

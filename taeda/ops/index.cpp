@@ -29,15 +29,11 @@ struct Selection {
 
 bool is_mask(const Tensor& t) { return t.dtype() == kBool || t.dtype() == kByte; }
 
-/// Whether a single mask is all that chooses; what takes whole dimensions may stand beside it.
-bool is_one_mask(ArrayRef<TensorIndex> indices) {
-  int masks = 0;
-  for (const TensorIndex& i : indices) {
-    if (i.kind() != TensorIndex::Kind::Tensor) continue;
-    if (!is_mask(i.tensor())) return false;
-    ++masks;
-  }
-  return masks == 1;
+/// Whether all tensors among them are masks.
+bool only_masks(ArrayRef<TensorIndex> indices) {
+  for (const TensorIndex& i : indices)
+    if (i.kind() == TensorIndex::Kind::Tensor && !is_mask(i.tensor())) return false;
+  return true;
 }
 
 /// Dimensions of the indexed tensor that one index uses up.
@@ -346,9 +342,13 @@ Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values,
       s.view.copy_(source);
     return const_cast<Tensor&>(*this);
   }
-  // One value where a mask chooses is converted, as by masked_fill_.
-  if (values.numel() == 1 && values.dtype() != dtype() && !accumulate && is_one_mask(indices))
-    return index_put_(indices, values.to(dtype()), false);
+  // One number through masks is masked_fill, which converts it.
+  if (!accumulate && values.numel() == 1 && values.is_cpu() && values.dtype() != dtype() &&
+      only_masks(indices)) {
+    TAEDA_CHECK(is_complex() || !values.is_complex(), "value cannot be converted to type ",
+                dtype_name(dtype()), " without overflow");
+    return index_put_(indices, values.to(dtype()));
+  }
   TAEDA_CHECK(values.dtype() == dtype(),
               "Index put requires the source and destination dtypes "
               "match, got ",

@@ -251,18 +251,19 @@ std::vector<Tensor> unbind(const Tensor& self, int64_t dim) {
   return out;
 }
 
+// The parts are slices, unlike those of `split`: so they may be changed in place while recorded.
 std::vector<Tensor> tensor_split(const Tensor& self, int64_t sections, int64_t dim) {
   TAEDA_CHECK(self.dim() > 0,
               "tensor_split expected at least a 1-dimensional tensor, but got a "
               "tensor with 0 dims");
   TAEDA_CHECK(sections > 0, "number of sections must be larger than 0, got ", sections);
   const int64_t n = self.size(dim);
-  // Views one by one: each may be changed in place.
   std::vector<Tensor> out;
-  for (int64_t i = 0, start = 0; i < sections; ++i) {
-    const int64_t size = n / sections + (i < n % sections);
-    out.push_back(self.narrow(dim, start, size));
-    start += size;
+  int64_t start = 0;
+  for (int64_t i = 0; i < sections; ++i) {
+    const int64_t length = n / sections + (i < n % sections);
+    out.push_back(self.narrow(dim, start, length));
+    start += length;
   }
   return out;
 }

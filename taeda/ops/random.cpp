@@ -155,7 +155,7 @@ Tensor& Tensor::random_(int64_t from, OptionalDim to, GeneratorArg generator) co
 }
 
 Tensor& Tensor::bernoulli_(const Tensor& p, GeneratorArg generator) const {
-  return copy_(taeda::bernoulli(p.detach(), generator).expand(sizes()));
+  return copy_(taeda::bernoulli(p.detach().expand(sizes()), generator));
 }
 
 Tensor& Tensor::bernoulli_(double p, GeneratorArg generator) const {
@@ -300,8 +300,8 @@ Tensor bernoulli(const Tensor& self, GeneratorArg generator) {
                 "bernoulli: expected probabilities between 0 and 1, but got ",
                 low >= 0 ? high : low);
   }
-  // Numbers of 16 bits are too coarse to be compared with a probability.
-  const Tensor p = self.to(computing_dtype(self.dtype()));
+  // 16-bit probabilities are compared with numbers of 24 bits, as PyTorch does.
+  const Tensor p = self.dtype() == kDouble ? self : self.to(kFloat);
   const Tensor u = make_tensor(p.sizes(), p.dtype(), p.device());
   u.uniform_(0, 1, generator);
   return u.lt(p).to(self.dtype());

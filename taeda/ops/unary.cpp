@@ -20,12 +20,6 @@ using detail::step_function;
 
 namespace {
 
-void check_negates(const Tensor& self) {
-  TAEDA_CHECK(self.dtype() != kBool,
-              "Negation, the `-` operator, on a bool tensor is not supported. If you are trying "
-              "to invert a mask, use the `~` or `logical_not()` operator instead.");
-}
-
 constexpr double kLn2 = std::numbers::ln2, kLn10 = std::numbers::ln10;
 constexpr double kTwoOverRootPi = 2 * std::numbers::inv_sqrtpi;
 
@@ -220,7 +214,7 @@ Tensor sigmoid(const Tensor& self) {
 
 Tensor neg(const Tensor& self) {
   if (is_observed()) return observe("neg", neg, self);
-  check_negates(self);
+  TAEDA_CHECK(self.dtype() != kBool, Neg::not_for_bool);
   Tensor y = pointwise(Neg{}, self);
   if (wants_grad(self)) record("NegBackward0", y, {self}, [](const Tensor& g) { return g.neg(); });
   return y;
@@ -400,12 +394,6 @@ Tensor& Tensor::tanh_() const {
 Tensor& Tensor::sigmoid_() const {
   return in_place_by_output("sigmoid_", "SigmoidBackward0", Sigmoid{}, *this,
                             [](const Tensor& g, const Tensor& y) { return sigmoid_slope(g, y); });
-}
-
-Tensor& Tensor::neg_() const {
-  if (is_observed()) return observe_method<Tensor&>("neg_", &Tensor::neg_, *this);
-  check_negates(*this);
-  return unary_in_place("neg_", Neg{}, *this, &taeda::neg);
 }
 
 Tensor& Tensor::abs_() const {

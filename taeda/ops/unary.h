@@ -11,7 +11,7 @@ namespace taeda::inline v0_2 {
 /// [in-place: own, also: absolute]
 Tensor abs(const Tensor& self);
 /// -x. Throws Error for bool.
-/// [in-place: own, also: negative, dtypes: floating complex integral]
+/// [in-place: Neg, also: negative, dtypes: floating complex integral]
 Tensor neg(const Tensor& self);
 /// -1, 0 or 1; NaN for NaN. Its gradient is zero.
 /// [in-place: Sign, dtypes: floating integral bool]

@@ -225,9 +225,11 @@ void searchsorted_kernel(const Tensor& out, const Tensor& sorted, const Tensor& 
     parallel_for(0, values.numel(), 1024, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const T* row = rows + i / m * row_step;
-        // Everything is below NaN, and NaN below everything.
         const T value = from[i];
-        const auto below = [right, value](const T& x) { return right ? !(x > value) : !(x >= value); };
+        // In these words a NaN, on either side, sends the search on to the right.
+        const auto below = [right, value](const T& x) {
+          return right ? !(x > value) : !(x >= value);
+        };
         to[i] = std::partition_point(row, row + n, below) - row;
       }
     });

@@ -243,7 +243,7 @@ void repeat_counts_cuda(const Tensor& out, const Tensor& counts) {
 }
 
 __global__ void __launch_bounds__(kThreads)
-    searchsorted_kernel(const char* sorted, const char* values, ScalarType dtype, bool floating, int item,
+    searchsorted_kernel(const char* sorted, const char* values, ScalarType dtype, int item,
                         int64_t n, int64_t row_step, const Divider m, bool right, int64_t* out,
                         int64_t total) {
   for (int64_t e = thread_index(); e < total; e += thread_count()) {
@@ -251,12 +251,14 @@ __global__ void __launch_bounds__(kThreads)
     m.divide(e, row, rest);
     const char* line = sorted + row * row_step * item;
     const uint64_t key = key_of(values + e * item, dtype);
-    const bool after_all = is_nan_key(key, 8 * item, floating);
-    int64_t low = after_all ? n : 0, high = n;
+    const bool floating = is_floating_point(dtype);
+    const bool to_the_end = is_nan_key(key, 8 * item, floating);
+    int64_t low = 0, high = n;
     while (low < high) {
       const int64_t middle = (low + high) / 2;
       const uint64_t x = key_of(line + middle * item, dtype);
-      if ((right ? x <= key : x < key) || is_nan_key(x, 8 * item, floating))
+      // A NaN, on either side, sends the search on to the right.
+      if (to_the_end || is_nan_key(x, 8 * item, floating) || (right ? x <= key : x < key))
         low = middle + 1;
       else
         high = middle;
@@ -271,7 +273,7 @@ void searchsorted_cuda(const Tensor& out, const Tensor& sorted, const Tensor& va
   const Context context(out.device());
   searchsorted_kernel<<<blocks_for(total), kThreads, 0, context.stream>>>(
       static_cast<const char*>(sorted.data_ptr()), static_cast<const char*>(values.data_ptr()),
-      values.dtype(), is_floating_point(values.dtype()), static_cast<int>(values.element_size()), n, sorted.sizes()[0] == 1 ? 0 : n,
+      values.dtype(), static_cast<int>(values.element_size()), n, sorted.sizes()[0] == 1 ? 0 : n,
       Divider(values.sizes()[1]), right, static_cast<int64_t*>(out.data_ptr()), total);
   context.launched("searchsorted");
 }

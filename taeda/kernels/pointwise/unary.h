@@ -28,6 +28,9 @@ struct Abs {
 
 struct Neg {
   static constexpr const char* name = "neg";
+  static constexpr const char* not_for_bool =
+      "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert "
+      "a mask, use the `~` or `logical_not()` operator instead.";
   static constexpr int arity = 1;
   using Types = AllTypes;
   template <class T>
@@ -36,14 +39,14 @@ struct Neg {
   }
 };
 
-/// -1, 0 or 1; NaN for NaN.
+/// -1, 0 or 1; 0 for NaN.
 struct Sign {
   static constexpr const char* name = "sign";
   static constexpr int arity = 1;
   using Types = RealBoolTypes;
   template <class T>
   TAEDA_HD T operator()(T x) const {
-    return static_cast<T>((x > T(0)) - (x < T(0)));  // 0 for NaN
+    return static_cast<T>((x > T(0)) - (x < T(0)));
   }
 };
 
