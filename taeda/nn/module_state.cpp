@@ -4,6 +4,7 @@
 
 #include "taeda/base/nearest.h"
 #include "taeda/io/keyed_archive.h"
+#include "taeda/nn/libtorch_style.h"
 #include "taeda/nn/module.h"
 #include "taeda/tensor/grad_mode.h"
 
@@ -53,8 +54,8 @@ class Loading {
     if (strict && !keys.unexpected.empty())
       message += "\n\tUnexpected key(s) in state_dict: " + quoted_list(keys.unexpected) + ". ";
     for (const std::string& text : misfits) message += "\n\t" + text;
-    TAEDA_CHECK(message.empty(), "Error(s) in loading state_dict for ", module.name(), ":",
-                message);
+    TAEDA_CHECK(message.empty(), "Error(s) in loading state_dict for ", detail::short_name(module),
+                ":", message);
   }
   void copy() const {
     NoGradGuard no_grad;

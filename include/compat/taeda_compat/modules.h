@@ -1,6 +1,7 @@
 // Names that libtorch has in torch::nn for what Taeda's modules are made of.
 #pragma once
 
+#include <taeda/nn/libtorch_style.h>
 #include <taeda_compat/namespaces.h>
 
 #include <tuple>
@@ -14,6 +15,8 @@ namespace compat_detail {
 template <class Sizes>
 constexpr size_t dims_of =
     std::tuple_size_v<std::remove_cvref_t<decltype(*std::declval<const Sizes&>())>>;
+/// Modules of a program that includes this have libtorch's names and print as libtorch's do.
+inline const bool style = (detail::use_libtorch_style(true), true);
 }  // namespace compat_detail
 
 /// Options by the type of their sizes.
