@@ -65,7 +65,7 @@ class Activation : public std::variant<Nonlinearity, std::function<Tensor(const 
   Activation(const std::variant<Form...>& form)
       : variant(std::visit([](const auto& f) { return variant(f); }, form)) {}
 };
-using activation_t = Activation;
+using activation_t = Activation;  ///< libtorch's name
 
 namespace detail {
 /// Throws ValueError for a Nonlinearity that is neither kReLU nor kGELU, and for an empty function.
