@@ -217,6 +217,8 @@ Tensor neg(const Tensor& self) {
   TAEDA_CHECK(self.dtype() != kBool,
               "Negation, the `-` operator, on a bool tensor is not supported. If you are trying "
               "to invert a mask, use the `~` or `logical_not()` operator instead.");
+  if (self.is_sparse()) [[unlikely]]
+    return detail::on_values(self, true, [](const Tensor& values) { return values.neg(); });
   Tensor y = pointwise(Neg{}, self);
   if (wants_grad(self)) record("NegBackward0", y, {self}, [](const Tensor& g) { return g.neg(); });
   return y;
