@@ -74,6 +74,7 @@
 #include "taeda/ops/shape.h"
 #include "taeda/ops/softmax.h"
 #include "taeda/ops/sort.h"
+#include "taeda/ops/sparse.h"
 #include "taeda/ops/special.h"
 #include "taeda/ops/special_functions.h"
 #include "taeda/ops/special_names.h"

@@ -55,7 +55,9 @@ void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& gra
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].is_leaf() || !results[i].defined()) continue;
     Tensor& g = inputs[i].mutable_grad();
-    g = g.defined() ? g.add(results[i]) : results[i];
+    g = !g.defined()                               ? results[i]
+        : g.is_sparse() && !results[i].is_sparse() ? results[i].add(g)
+                                                   : g.add(results[i]);
   }
 }
 
@@ -78,7 +80,7 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
                 "allow_unused=true "
                 "if this is the desired behavior.");
   for (Tensor& r : results)  // an expanded number is enough for nodes; a caller may write into it
-    if (r.defined() && r.layout().has_internal_overlap()) r = r.contiguous();
+    if (r.defined() && !r.is_sparse() && r.layout().has_internal_overlap()) r = r.contiguous();
   return results;
 }
 

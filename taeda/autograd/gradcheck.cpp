@@ -36,7 +36,7 @@ int64_t number_count(const Tensor& t) { return t.is_complex() ? 2 * t.numel() : 
 
 std::vector<double> host_values(const Tensor& t) {
   NoGradGuard guard;
-  const Tensor host = t.detach().cpu().contiguous();
+  const Tensor host = t.detach().to_dense().cpu().contiguous();
   const auto* p = static_cast<const double*>(host.data_ptr());
   return {p, p + number_count(host)};
 }
@@ -47,6 +47,7 @@ Tensor with_values(const Tensor& model, const std::vector<double>& values) {
   const ScalarType dtype = model.is_complex() ? kComplexDouble : kDouble;
   const Tensor host = make_tensor(model.sizes(), dtype, Device(kCPU));
   if (!values.empty()) std::memcpy(host.data_ptr(), values.data(), values.size() * sizeof(double));
+  if (model.is_sparse()) return host.to(model.device()).sparse_mask(model.detach());
   Tensor out = model.detach().clone();
   out.copy_(host);
   return out;

@@ -4,6 +4,7 @@
 #include "taeda/base/error.h"
 #include "taeda/tensor/grad_mode.h"
 #include "taeda/tensor/parts.h"
+#include "taeda/tensor/sparse.h"
 
 namespace taeda::inline v0_2::autograd {
 
@@ -34,6 +35,33 @@ Tensor copied(const Tensor& grad, const Tensor& leaf) {
   const Tensor out = make_tensor(Layout{l.sizes, l.strides, 0}, grad.dtype(), grad.device());
   out.copy_(grad);
   return out;
+}
+
+/// The first gradient of a leaf.
+Tensor first_gradient(Tensor fresh, const Tensor& leaf) {
+  if (fresh.is_sparse()) {
+    const SparseParts& parts = sparse_parts(fresh);
+    const bool alone = !GradMode::is_enabled() && fresh.use_count() == 1 &&
+                       fresh.storage().use_count() == 1 && parts.indices.storage().unique() &&
+                       parts.values.storage().unique();
+    return alone                    ? std::move(fresh)
+           : GradMode::is_enabled() ? fresh.clone()
+                                    : fresh.detach().clone();
+  }
+  if (GradMode::is_enabled()) return copied(fresh, leaf);
+  if (is_held_alone(fresh) && follows_layout(fresh.layout(), leaf.layout()))
+    return fresh.unsafe_impl()->base ? make_alias(fresh) : std::move(fresh);
+  return copied(fresh.detach(), leaf);
+}
+
+/// Adds to a gradient; where only one of the two is sparse the sum is dense.
+void accumulate(Tensor& grad, const Tensor& fresh) {
+  if (grad.is_sparse() && !fresh.is_sparse())
+    grad = fresh.add(grad);
+  else if (GradMode::is_enabled())
+    grad = grad.add(fresh);
+  else
+    grad.add_(fresh);
 }
 
 }  // namespace
@@ -91,18 +119,10 @@ TensorVec AccumulateGrad::apply(TensorVec grads, Needs) {
   leaf = locked_leaf();
   if (!leaf.defined()) return {};
   Tensor& grad = meta_of(leaf).grad;
-  if (grad.defined()) {
-    if (GradMode::is_enabled())
-      grad = grad.add(fresh);
-    else
-      grad.add_(fresh);
-  } else if (GradMode::is_enabled()) {
-    grad = copied(fresh, leaf);
-  } else if (is_held_alone(fresh) && follows_layout(fresh.layout(), leaf.layout())) {
-    grad = fresh.unsafe_impl()->base ? make_alias(fresh) : std::move(fresh);
-  } else {
-    grad = copied(fresh.detach(), leaf);
-  }
+  if (grad.defined())
+    accumulate(grad, fresh);
+  else
+    grad = first_gradient(std::move(fresh), leaf);
   if (const NodeHooks* h = hooks())
     if (const auto all = h->post_accumulate.snapshot()) {
       const LeafHooks here;
@@ -115,7 +135,9 @@ TensorHook fill_retained(std::shared_ptr<Tensor> cell) {
   return [cell = std::move(cell)](const Tensor& g) {
     static std::mutex filling;  // passes of several threads may reach the tensor
     std::lock_guard lock(filling);
-    *cell = cell->defined() ? cell->add(g) : g;
+    *cell = !cell->defined()                      ? g
+            : cell->is_sparse() && !g.is_sparse() ? g.add(*cell)
+                                                  : cell->add(g);
     return Tensor();
   };
 }

@@ -52,6 +52,8 @@ bool broadcasts_to(IntArrayRef small, IntArrayRef large) {
   return true;
 }
 
+bool has_nan(const Tensor& t) { return t.ne(t).any().item<bool>(); }
+
 /// Brings a gradient to the shape, dtype and device of the value it belongs to.
 Tensor conform(const Node& node, size_t i, Tensor g, const InputMeta& meta) {
   if (!(g.sizes() == IntArrayRef(meta.sizes))) {
@@ -67,7 +69,7 @@ Tensor conform(const Node& node, size_t i, Tensor g, const InputMeta& meta) {
               " returned an invalid gradient at index ", i, " - expected device ", meta.device,
               " but got ", g.device());
   if (g.device() != meta.device) g = g.to(meta.device);
-  if (AnomalyMode::checks_nan() && g.ne(g).any().item<bool>())
+  if (AnomalyMode::checks_nan() && has_nan(g.is_sparse() ? g._values() : g))
     throw Error(taeda::detail::concat("Function '", describe(node), "' returned nan values in its ",
                                       i, "th output."));
   return g;
@@ -76,6 +78,10 @@ Tensor conform(const Node& node, size_t i, Tensor g, const InputMeta& meta) {
 }  // namespace
 
 void mark_user(const Tensor& t, const Stream& stream) {
+  if (t.is_sparse()) {
+    mark_user(t._indices(), stream);
+    return mark_user(t._values(), stream);
+  }
   const Storage& storage = t.storage();
   if (storage->address() && storage->resizable()) t.record_stream(stream.id());
 }
@@ -207,6 +213,8 @@ void Pass::add_to(Tensor& sum, Tensor grad) const {
     sum = std::move(grad);
     return;
   }
+  // A sum with a dense tensor is dense, and begins with it.
+  if (sum.is_sparse() && !grad.is_sparse()) std::swap(sum, grad);
   // Nobody else holds the sum, but on another stream somebody may still read it.
   const bool mine = !GradMode::is_enabled() && !several_streams_ && sum.use_count() == 1 &&
                     sum.storage().use_count() == 1 && sum.dtype() == grad.dtype() &&

@@ -9,14 +9,21 @@
 // and the copies that a replay of a graph makes. Memory that is freed meanwhile is the pinned
 // allocator's business: it keeps the block.
 //
+// Note [Storages without memory]
+// A tensor of another layout than strided has a storage that keeps its parts here, where copies
+// would be, and has no memory. So `data` costs nothing more for all others, and whatever asks such
+// a storage for its address - a kernel that does not know the layout - gets an error that says so.
+//
 // Memory of a device may wait for a stream in the same way (StorageImpl::use_after), only that the
 // current stream of who asks for the address waits instead of the host.
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <vector>
 
+#include "taeda/device/storage.h"
 #include "taeda/device/stream.h"
 
 namespace taeda::inline v0_2 {
@@ -42,6 +49,9 @@ class HostCopies {
   void finish();
   /// Has streams that use the memory from now on wait for what `stream` has queued.
   void use_after(const Stream& stream);
+
+  /// In the place of memory, if there is something.
+  std::unique_ptr<StorageContent> content;
 
  private:
   void join_streams();

@@ -1,7 +1,11 @@
 #include "taeda/device/storage.h"
 
 #include <new>
+#include <string_view>
 
+#include "taeda/base/called_function.h"
+#include "taeda/base/device_types.h"
+#include "taeda/base/error.h"
 #include "taeda/device/allocator.h"
 #include "taeda/device/host_copies.h"
 
@@ -16,11 +20,28 @@ size_t block_bytes(Device device, size_t nbytes) {
   return device.is_cpu() && nbytes <= StorageImpl::kInlineBytes ? kHeader + nbytes : kHeader;
 }
 
+/// "CPU", "CUDA", ...
+std::string_view title_of(DeviceType type) {
+  const DeviceTypeInfo& info = device_type_info(type);
+  return info.title ? info.title : info.name;
+}
+
 }  // namespace
 
 StorageImpl::~StorageImpl() { delete copies_.load(std::memory_order_acquire); }
 
-void StorageImpl::finish_copies() const { copies_.load(std::memory_order_acquire)->finish(); }
+void StorageImpl::finish_copies() const {
+  detail::HostCopies& copies = *copies_.load(std::memory_order_acquire);
+  if (copies.content) throw_without_memory();
+  copies.finish();
+}
+
+void StorageImpl::throw_without_memory() const {
+  throw NotImplementedError(
+      detail::concat("Could not run '", detail::called_function(),
+                     "' with arguments from the 'Sparse", title_of(device_.type()),
+                     "' backend: it takes dense tensors only, such as to_dense() gives"));
+}
 
 void StorageImpl::order_copy(const Stream& stream, bool writes_host) const {
   if (detail::HostCopies* copies = copies_.load(std::memory_order_acquire))
@@ -38,6 +59,11 @@ detail::HostCopies& StorageImpl::copies() {
 
 void StorageImpl::add_copy(const Stream& stream, bool writes_host) {
   copies().add(stream, writes_host);
+}
+
+StorageContent* StorageImpl::content() const {
+  const detail::HostCopies* copies = copies_.load(std::memory_order_acquire);
+  return copies ? copies->content.get() : nullptr;
 }
 
 void StorageImpl::use_after(const Stream& stream) { copies().use_after(stream); }
@@ -83,6 +109,13 @@ Storage Storage::from_user(void* data, size_t nbytes, Device device,
   s->owner_ = StorageImpl::Owner::User;
   if (deleter) s->deleter_ = new std::function<void(void*)>(std::move(deleter));
   return Storage(IntrusivePtr<StorageImpl>::take_new(s));
+}
+
+Storage Storage::without_memory(Device device, std::unique_ptr<StorageContent> content) {
+  auto* s = new (cached_block_allocate(kHeader)) StorageImpl(device, 0);
+  const Storage out(IntrusivePtr<StorageImpl>::take_new(s));
+  s->copies().content = std::move(content);
+  return out;
 }
 
 void destroy(StorageImpl* s) {

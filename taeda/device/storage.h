@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
+#include <memory>
 
 #include "taeda/base/block_cache.h"
 #include "taeda/base/device.h"
@@ -15,6 +16,11 @@ class Stream;
 namespace detail {
 class HostCopies;
 }
+
+/// What a storage has in the place of memory: Note [Storages without memory].
+struct StorageContent {
+  virtual ~StorageContent() = default;
+};
 
 /// The memory behind tensors. Host storages of at most kInlineBytes live in the same block as this
 /// header; others come from the caching allocator, or belong to the user (from_blob).
@@ -44,6 +50,10 @@ class StorageImpl final : public RefCounted {
   uint32_t version() const { return version_.load(std::memory_order_relaxed); }
   void bump_version() { version_.fetch_add(1, std::memory_order_relaxed); }
   bool resizable() const { return owner_ != Owner::User; }
+  /// What it has in the place of memory, or nullptr.
+  StorageContent* content() const;
+  /// What `data` does then.
+  [[noreturn]] void throw_without_memory() const;
 
  private:
   friend class Storage;
@@ -79,6 +89,8 @@ class Storage {
   /// Memory of somebody else; `deleter` (may be empty) is called when the last tensor lets go.
   static Storage from_user(void* data, size_t nbytes, Device device,
                            std::function<void(void*)> deleter);
+  /// Of no bytes: `data` throws NotImplementedError, in the name of the operation that asked.
+  static Storage without_memory(Device device, std::unique_ptr<StorageContent> content);
 
   StorageImpl* get() const { return impl_.get(); }
   StorageImpl* operator->() const { return impl_.get(); }

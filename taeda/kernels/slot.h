@@ -33,12 +33,15 @@ void append_shape(std::string&, const T&) {}
 [[noreturn]] void throw_other_device(const char* kernel, size_t argument, Device expected,
                                      Device found);
 /// Throws Error for the n-th argument of a kernel for devices of `type` if it is a tensor
-/// elsewhere, or on another device than the tensors before it, the first of which is on `seen`.
+/// elsewhere, or on another device than the tensors before it, the first of which is on `seen`, and
+/// NotImplementedError for a sparse one.
 template <class T>
 void check_argument(const char* kernel, size_t n, DeviceType type, Device& seen, bool& any,
                     const T& argument) {
   const auto see = [&](const auto& t) {
     if (!t.defined()) return;
+    if (t.is_sparse()) [[unlikely]]
+      t.storage()->throw_without_memory();
     const Device device = t.device();
     if (!any && device.type() == type) {
       seen = device;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "taeda/ops/create.h"
+#include "taeda/ops/random.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::nn::init {
@@ -143,6 +144,21 @@ Tensor eye_(Tensor matrix) {
   return fill_without_grad(std::move(matrix), [](Tensor& t) {
     t.zero_();
     t.diagonal().fill_(1);
+  });
+}
+
+Tensor sparse_(Tensor matrix, double sparsity, double std) {
+  TAEDA_CHECK_VALUE(matrix.dim() == 2, "Only tensors with 2 dimensions are supported");
+  TAEDA_CHECK_VALUE(sparsity >= 0 && sparsity <= 1, "sparse_: expected a part between 0 and 1, ",
+                    "but got ", sparsity);
+  return fill_without_grad(std::move(matrix), [&](Tensor& t) {
+    const int64_t rows = t.size(0);
+    const auto count = static_cast<int64_t>(std::ceil(sparsity * static_cast<double>(rows)));
+    t.normal_(0, std);
+    for (int64_t column = 0; column < t.size(1); ++column) {
+      const Tensor order = randperm(rows, TensorOptions(kLong).device(t.device()));
+      t.select(1, column).index_fill_(0, order.narrow(0, 0, count), 0);
+    }
   });
 }
 

@@ -37,6 +37,9 @@ Tensor ones_(Tensor tensor);
 Tensor zeros_(Tensor tensor);
 /// Ones on the diagonal. Throws ValueError unless the tensor is a matrix.
 Tensor eye_(Tensor matrix);
+/// Normal numbers of that deviation, of which in each column a part `sparsity` is zero. Throws
+/// ValueError unless the tensor is a matrix and `sparsity` lies in [0, 1].
+Tensor sparse_(Tensor matrix, double sparsity, double std = 0.01);
 /// Convolution weights that pass as many input channels through as they can, in each group. Throws
 /// ValueError unless there are 3 to 5 dimensions and the groups divide the output channels.
 Tensor dirac_(Tensor tensor, int64_t groups = 1);

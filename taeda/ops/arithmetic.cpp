@@ -5,6 +5,7 @@
 #include "taeda/kernels/pointwise/arithmetic.h"
 #include "taeda/kernels/pointwise/compare.h"
 #include "taeda/ops/elementwise.h"
+#include "taeda/ops/sparse_common.h"
 #include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
@@ -12,6 +13,7 @@ namespace taeda::inline v0_2 {
 using detail::conjugate;
 using detail::in_place;
 using detail::in_place_recorded;
+using detail::on_values;
 using detail::scaled;
 
 namespace {
@@ -29,6 +31,10 @@ void check_alpha(const Operand& a, const Operand& b, const Scalar& alpha) {
 
 bool is_bool(const Tensor& t) { return t.dtype() == kBool; }
 
+bool any_sparse(const Tensor& a, const Tensor& b) {
+  return __builtin_expect(a.is_sparse() || b.is_sparse(), 0);
+}
+
 void check_no_bool(const Tensor& a, bool other_is_bool) {
   TAEDA_CHECK(!(is_bool(a) && other_is_bool),
               "Subtraction, the `-` operator, with two bool tensors is not supported. "
@@ -44,6 +50,7 @@ void check_no_bool(const Tensor& a, bool other_is_bool) {
 
 Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha) {
   if (is_observed()) return observe_overloaded("add", add, self, other, alpha);
+  if (any_sparse(self, other)) return detail::sparse_add(self, other, alpha);
   check_alpha(self, other, alpha);
   Tensor out = pointwise(Add{alpha}, self, other);
   if (wants_grad(self, other))
@@ -64,6 +71,7 @@ Tensor add(const Tensor& self, const Scalar& other, const Scalar& alpha) {
 Tensor sub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
   if (is_observed()) return observe_overloaded("sub", sub, self, other, alpha);
   check_no_bool(self, is_bool(other));
+  if (any_sparse(self, other)) return detail::sparse_add(self, other, -alpha);
   check_alpha(self, other, alpha);
   Tensor out = pointwise(Sub{alpha}, self, other);
   if (wants_grad(self, other))
@@ -97,6 +105,7 @@ Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
 
 Tensor mul(const Tensor& self, const Tensor& other) {
   if (is_observed()) return observe_overloaded("mul", mul, self, other);
+  if (any_sparse(self, other)) return detail::sparse_mul(self, other);
   Tensor out = pointwise(Mul{}, self, other);
   if (wants_grad(self, other))
     record("MulBackward0", out, {self, other},
@@ -110,6 +119,8 @@ Tensor mul(const Tensor& self, const Tensor& other) {
 
 Tensor mul(const Tensor& self, const Scalar& other) {
   if (is_observed()) return observe_overloaded("mul", mul, self, other);
+  if (self.is_sparse()) [[unlikely]]
+    return on_values(self, true, [&](const Tensor& values) { return values.mul(other); });
   Tensor out = pointwise(Mul{}, self, other);
   if (wants_grad(self))
     record("MulBackward0", out, {self},
@@ -172,6 +183,7 @@ void divide_into(const Tensor& self, const B& other, Rounding mode) {
 
 Tensor div(const Tensor& self, const Tensor& other, std::optional<std::string_view> rounding_mode) {
   if (is_observed()) return observe_overloaded("div", div, self, other, rounding_mode);
+  if (any_sparse(self, other)) return detail::sparse_div(self, other, rounding_mode);
   const Rounding mode = rounding_of(rounding_mode);
   Tensor out = divided("div", self, other, mode);
   if (!wants_grad(self, other)) return out;
@@ -195,6 +207,9 @@ Tensor div(const Tensor& self, const Tensor& other, std::optional<std::string_vi
 
 Tensor div(const Tensor& self, const Scalar& other, std::optional<std::string_view> rounding_mode) {
   if (is_observed()) return observe_overloaded("div", div, self, other, rounding_mode);
+  if (self.is_sparse()) [[unlikely]]
+    return on_values(self, !rounding_mode,
+                     [&](const Tensor& values) { return values.div(other, rounding_mode); });
   const Rounding mode = rounding_of(rounding_mode);
   Tensor out = divided("div", self, other, mode);
   if (wants_grad(self))
@@ -220,6 +235,7 @@ Tensor floor_divide(const Tensor& self, const Tensor& other) {
   return divided("floor_divide", self, other, Rounding::Floor);
 }
 Tensor floor_divide(const Tensor& self, const Scalar& other) {
+  if (self.is_sparse()) return self.div(other, "floor");
   if (is_observed()) return observe_overloaded("floor_divide", floor_divide, self, other);
   return divided("floor_divide", self, other, Rounding::Floor);
 }
@@ -288,6 +304,7 @@ Tensor fmod(const Tensor& self, const Scalar& other) {
 
 Tensor& Tensor::add_(const Tensor& other, const Scalar& alpha) const {
   if (is_observed()) return observe_method<Tensor&>("add_", &Tensor::add_, *this, other, alpha);
+  if (any_sparse(*this, other)) return detail::sparse_add_(*this, other, alpha);
   check_alpha(*this, other, alpha);
   return in_place_recorded(
       "add_", "AddBackward0", *this, {*this, other},
@@ -311,6 +328,7 @@ Tensor& Tensor::add_(const Scalar& other, const Scalar& alpha) const {
 Tensor& Tensor::sub_(const Tensor& other, const Scalar& alpha) const {
   if (is_observed()) return observe_method<Tensor&>("sub_", &Tensor::sub_, *this, other, alpha);
   check_no_bool(*this, is_bool(other));
+  if (any_sparse(*this, other)) return detail::sparse_add_(*this, other, -alpha);
   check_alpha(*this, other, alpha);
   return in_place_recorded(
       "sub_", "SubBackward0", *this, {*this, other},
@@ -341,6 +359,9 @@ Tensor& Tensor::mul_(const Tensor& other) const {
 
 Tensor& Tensor::mul_(const Scalar& other) const {
   if (is_observed()) return observe_method<Tensor&>("mul_", &Tensor::mul_, *this, other);
+  if (is_sparse()) [[unlikely]]
+    return detail::assign("mul_", *this, wants_grad(*this),
+                          [&](const Tensor& self) { return self.mul(other); });
   return in_place_recorded(
       "mul_", "MulBackward0", *this, {*this}, [&] { pointwise_into(Mul{}, *this, *this, other); },
       [&] { return [other](const Tensor& g) { return g.mul(conjugate(other)); }; });

@@ -10,6 +10,7 @@
 #include "taeda/kernels/copy.h"
 #include "taeda/ops/create_common.h"
 #include "taeda/ops/pointwise.h"
+#include "taeda/ops/sparse_common.h"
 #include "taeda/tensor/no_data.h"
 #include "taeda/tensor/observer.h"
 
@@ -105,6 +106,7 @@ Tensor Tensor::to(Device device, ScalarType dtype, bool non_blocking, bool copy)
     return observe_method("to", &Tensor::to, *this, device, dtype, non_blocking, copy);
   const Device target = resolve(device);
   if (!copy && target == this->device() && dtype == this->dtype()) return *this;
+  if (is_sparse()) return detail::sparse_to(*this, target, dtype, non_blocking);
   Tensor out = copied(*this, target, dtype, strides_like(layout()), non_blocking);
   if (wants_grad(*this))
     record("ToCopyBackward0", out, {*this},
@@ -128,11 +130,14 @@ Tensor Tensor::cuda(int index) const { return to(Device(kCUDA, index)); }
 Tensor Tensor::contiguous(MemoryFormat format) const {
   if (is_observed()) return observe_method("contiguous", &Tensor::contiguous, *this, format);
   if (format == MemoryFormat::Preserve || is_contiguous(format)) return *this;
+  TAEDA_CHECK(!is_sparse(), "unsupported memory format option ",
+              format == MemoryFormat::ChannelsLast ? "ChannelsLast" : "Contiguous");
   return clone(format);
 }
 
 Tensor clone(const Tensor& self, std::optional<MemoryFormat> memory_format) {
   if (is_observed()) return observe("clone", clone, self, memory_format);
+  if (self.is_sparse()) return detail::sparse_clone(self);
   const MemoryFormat format = memory_format.value_or(MemoryFormat::Preserve);
   const DimVector strides = format == MemoryFormat::Preserve ? strides_like(self.layout())
                             : format == MemoryFormat::ChannelsLast
@@ -156,6 +161,7 @@ Tensor Tensor::pin_memory() const {
 Tensor& Tensor::copy_(const Tensor& source, bool non_blocking) const {
   if (is_observed())
     return observe_method<Tensor&>("copy_", &Tensor::copy_, *this, source, non_blocking);
+  if (is_sparse() || source.is_sparse()) return detail::sparse_copy_(*this, source);
   InplaceChange change("copy_", *this, {*this, source});
   const Tensor expanded = [&] {
     NoGradGuard guard;
@@ -172,6 +178,10 @@ Tensor& Tensor::copy_(const Tensor& source, bool non_blocking) const {
 }
 
 void Tensor::record_stream(int64_t stream) const {
+  if (is_sparse()) {
+    _indices().record_stream(stream);
+    return _values().record_stream(stream);
+  }
   if (device().is_accelerator()) allocator::record_stream(device(), storage()->address(), stream);
 }
 
@@ -203,6 +213,6 @@ Tensor& Tensor::fill_(const Tensor& value) const {
   return copy_(value);
 }
 
-Tensor& Tensor::zero_() const { return fill_(0); }
+Tensor& Tensor::zero_() const { return is_sparse() ? detail::sparse_zero_(*this) : fill_(0); }
 
 }  // namespace taeda::inline v0_2

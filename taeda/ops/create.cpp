@@ -14,6 +14,7 @@
 #include "taeda/ops/meta_guard.h"
 #include "taeda/ops/pointwise.h"
 #include "taeda/ops/shape.h"
+#include "taeda/ops/sparse_common.h"
 #include "taeda/tensor/grad_mode.h"
 #include "taeda/tensor/observer.h"
 
@@ -42,13 +43,17 @@ ScalarType dtype_of_number(const Scalar& value) {
 }
 
 TensorOptions like(const Tensor& t, const TensorOptions& o) {
-  return o.dtype(o.dtype_or(t.dtype())).device(o.has_device() ? o.device() : t.device());
+  return o.dtype(o.dtype_or(t.dtype()))
+      .device(o.has_device() ? o.device() : t.device())
+      .layout(t.is_sparse() ? kSparse : o.layout());
 }
 
 }  // namespace
 
 Tensor empty(IntArrayRef sizes, const TensorOptions& options, std::optional<MemoryFormat> format) {
   const TensorOptions o = format ? options.memory_format(format) : options;
+  if (o.is_sparse()) [[unlikely]]
+    return detail::sparse_empty(sizes, o);
   if (o.memory_format() != MemoryFormat::ChannelsLast && !o.pinned_memory())
     return finish(make_tensor(sizes, o.dtype(), device_of(o)), o);
   Layout layout = Layout::contiguous(sizes);
@@ -74,12 +79,14 @@ Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOptions
 Tensor zeros(IntArrayRef sizes, const TensorOptions& o) {
   if (is_observed()) return observe("zeros", zeros, sizes, o);
   Tensor out = empty(sizes, o.requires_grad(false));
-  if (out.numel() > 0) fill_zero(out.data_ptr(), out.device(), static_cast<size_t>(out.nbytes()));
+  if (out.numel() > 0 && !o.is_sparse())
+    fill_zero(out.data_ptr(), out.device(), static_cast<size_t>(out.nbytes()));
   return finish(std::move(out), o);
 }
 
 Tensor full(IntArrayRef sizes, const Scalar& value, const TensorOptions& o) {
   if (is_observed()) return observe("full", full, sizes, value, o);
+  TAEDA_CHECK(!o.is_sparse(), "full(...) is not implemented for sparse layout");
   Tensor out = empty(sizes, o.dtype(o.dtype_or(dtype_of_number(value))).requires_grad(false));
   fill_new(out, value);
   return finish(std::move(out), o);
@@ -98,6 +105,8 @@ Tensor scalar_tensor(const Scalar& value, const TensorOptions& o) {
 Tensor empty_like(const Tensor& self, const TensorOptions& options,
                   std::optional<MemoryFormat> format) {
   const TensorOptions o = like(self, format ? options.memory_format(format) : options);
+  if (o.is_sparse()) [[unlikely]]
+    return detail::sparse_empty(self.sizes(), o);
   const MemoryFormat wanted = o.memory_format_opt().value_or(MemoryFormat::Preserve);
   if (o.pinned_memory() || wanted != MemoryFormat::Preserve) return empty(self.sizes(), o);
   const Layout layout{self.sizes(), strides_like(self.layout()), 0};
@@ -115,7 +124,7 @@ Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& o
 Tensor zeros_like(const Tensor& self, const TensorOptions& o, std::optional<MemoryFormat> format) {
   if (is_observed()) return observe("zeros_like", zeros_like, self, o, format);
   Tensor out = empty_like(self, o.requires_grad(false), format);
-  if (out.numel() > 0)  // dense, whatever the order of its dimensions
+  if (out.numel() > 0 && !out.is_sparse())  // dense, whatever the order of its dimensions
     fill_zero(out.data_ptr(), out.device(), static_cast<size_t>(out.nbytes()));
   return finish(std::move(out), o);
 }

@@ -5,6 +5,7 @@
 #include "taeda/autograd/record.h"
 #include "taeda/ops/assign.h"
 #include "taeda/ops/pointwise.h"
+#include "taeda/ops/sparse_common.h"
 
 namespace taeda::inline v0_2::detail {
 
@@ -38,6 +39,10 @@ Tensor gradient_of(const Gradient& gradient, const Tensor& g, const Tensor& t) {
 /// y = op(x), whose gradient is `gradient(g, x)`.
 template <class Op, class Gradient>
 Tensor differentiable_in_input(const char* node, const Op& op, const Tensor& x, Gradient gradient) {
+  if (x.is_sparse()) [[unlikely]]
+    return on_values_if_zero(x, [&](const Tensor& values) {
+      return differentiable_in_input(node, op, values, gradient);
+    });
   Tensor y = pointwise(op, x);
   if (wants_grad(x))
     record(node, y, {x}, [gradient, x = save_tensor(x)](const Tensor& g) {
@@ -50,6 +55,10 @@ Tensor differentiable_in_input(const char* node, const Op& op, const Tensor& x, 
 template <class Op, class Gradient>
 Tensor differentiable_in_output(const char* node, const Op& op, const Tensor& x,
                                 Gradient gradient) {
+  if (x.is_sparse()) [[unlikely]]
+    return on_values_if_zero(x, [&](const Tensor& values) {
+      return differentiable_in_output(node, op, values, gradient);
+    });
   Tensor y = pointwise(op, x);
   if (wants_grad(x))
     record(node, y, {x}, [gradient, y = save_output(y)](const Tensor& g) {
@@ -61,6 +70,9 @@ Tensor differentiable_in_output(const char* node, const Op& op, const Tensor& x,
 /// y = op(x), a step function: its gradient is zero.
 template <class Op>
 Tensor step_function(const char* node, const Op& op, const Tensor& x) {
+  if (x.is_sparse()) [[unlikely]]
+    return on_values_if_zero(x,
+                             [&](const Tensor& values) { return step_function(node, op, values); });
   Tensor y = pointwise(op, x);
   if (wants_grad(x)) record(node, y, {x}, [](const Tensor& g) { return detail::zeros_like(g); });
   return y;
@@ -71,6 +83,8 @@ Tensor step_function(const char* node, const Op& op, const Tensor& x) {
 template <class Compute, class Write>
 Tensor& in_place(const char* name, const Tensor& self, bool recorded, Compute&& compute,
                  Write&& write) {
+  if (self.is_sparse()) [[unlikely]]
+    return assign(name, self, recorded, compute);
   check_inplace(name, self, recorded);
   if (recorded) {
     assign_recorded(name, self, compute);

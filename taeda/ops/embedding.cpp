@@ -4,20 +4,38 @@
 #include "taeda/base/error.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/sort.h"
+#include "taeda/ops/sparse_common.h"
 #include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
 namespace {
 
-Tensor embedding_backward(const Tensor& g, const Tensor& indices, int64_t rows, int64_t padding_idx,
-                          bool scale_grad_by_freq) {
+/// What the gradient of an embedding depends on besides the gradient of its result.
+struct Lookup {
+  int64_t rows, padding_idx;
+  bool scale_grad_by_freq, sparse;
+};
+
+/// As PyTorch, without the indices that name the padding.
+Tensor sparse_gradient(Tensor list, Tensor each, const Lookup& of) {
+  if (of.padding_idx >= 0) {
+    const Tensor kept = list.ne(of.padding_idx).nonzero().flatten();
+    list = list.index_select(0, kept);
+    each = each.index_select(0, kept);
+  }
+  return detail::with_values(list.to(kLong).unsqueeze(0), each, {of.rows, each.size(1)}, false);
+}
+
+Tensor embedding_backward(const Tensor& g, const Tensor& indices, const Lookup& of) {
+  const auto [rows, padding_idx, scale_grad_by_freq, sparse] = of;
   const Tensor list = indices.reshape({-1});
   Tensor each = g.reshape({list.numel(), g.size(-1)});
   if (scale_grad_by_freq) {
     const Tensor counts = bincount(list, {}, rows).to(g.dtype());
     each = each.div(counts.index_select(0, list).unsqueeze(1));
   }
+  if (sparse) return sparse_gradient(list, each, of);
   Tensor out = g.new_zeros({rows, g.size(-1)}).index_add_(0, list, each);
   if (padding_idx >= 0) out.select(0, padding_idx).zero_();
   return out;
@@ -26,9 +44,10 @@ Tensor embedding_backward(const Tensor& g, const Tensor& indices, int64_t rows, 
 }  // namespace
 
 Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_idx,
-                 bool scale_grad_by_freq) {
+                 bool scale_grad_by_freq, bool sparse) {
   if (is_observed())
-    return observe("embedding", embedding, weight, indices, padding_idx, scale_grad_by_freq);
+    return observe("embedding", embedding, weight, indices, padding_idx, scale_grad_by_freq,
+                   sparse);
   TAEDA_CHECK(weight.dim() == 2, "'weight' must be 2-D");
   TAEDA_CHECK(indices.dtype() == kLong || indices.dtype() == kInt,
               "Expected tensor for argument #1 "
@@ -47,9 +66,9 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_id
   }
   if (wants_grad(weight))
     record("EmbeddingBackward0", out, {weight},
-           [rows, padding_idx, scale_grad_by_freq,
+           [of = Lookup{rows, padding_idx, scale_grad_by_freq, sparse},
             indices = save_tensor(indices, "indices")](const Tensor& g) {
-             return embedding_backward(g, indices.unpack(), rows, padding_idx, scale_grad_by_freq);
+             return embedding_backward(g, indices.unpack(), of);
            });
   return out;
 }

@@ -9,6 +9,7 @@
 #include "taeda/ops/index.h"
 #include "taeda/ops/parts.h"
 #include "taeda/ops/shape.h"
+#include "taeda/ops/sparse_common.h"
 #include "taeda/tensor/iter.h"
 #include "taeda/tensor/observer.h"
 
@@ -98,6 +99,8 @@ void check_source(const char* op, const Tensor& self, int64_t dim, const Tensor&
 Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
   if (is_observed()) return observe("index_select", index_select, self, dim, index);
   const int64_t d = wrap_dim(dim, self.dim());
+  if (self.is_sparse()) [[unlikely]]
+    return detail::sparse_index_select(self, d, index);
   DimVector shape(self.sizes());
   TAEDA_CHECK_INDEX(!shape.empty() || index.numel() == 1,
                     "index_select(): Index to scalar can have only 1 value, got ", index.numel(),

@@ -7,9 +7,11 @@
 namespace taeda::inline v0_2::detail {
 
 void add_gradient(std::vector<ParamList>& lists, const Tensor& parameter) {
-  if (!parameter.grad().layout().is_non_overlapping_and_dense())
+  if (parameter.grad().is_sparse())
+    parameter.mutable_grad() = parameter.grad().coalesce();
+  else if (!parameter.grad().layout().is_non_overlapping_and_dense())
     parameter.mutable_grad() = parameter.grad().clone(MemoryFormat::Contiguous);
-  const Tensor& grad = parameter.grad();
+  const Tensor grad = parameter.grad().is_sparse() ? parameter.grad()._values() : parameter.grad();
   auto list = std::find_if(lists.begin(), lists.end(), [&](const ParamList& l) {
     return l.device() == grad.device() && l.dtype() == grad.dtype();
   });

@@ -10,8 +10,8 @@
 namespace taeda::inline v0_2::detail {
 
 /// Adds the gradient of `parameter`, which must have one, to the list of its device and dtype.
-/// Kernels change it in place. One with gaps between its elements is first
-/// replaced by a dense one.
+/// Kernels change it in place. One with gaps between its elements is first replaced by a dense one,
+/// a sparse one by a coalesced one, whose values are then in the list.
 void add_gradient(std::vector<ParamList>& lists, const Tensor& parameter);
 
 /// Tells autograd that the gradients have been changed.

@@ -4,6 +4,7 @@
 #include "taeda/base/error.h"
 #include "taeda/kernels/join.h"
 #include "taeda/ops/destination.h"
+#include "taeda/ops/sparse_common.h"
 #include "taeda/tensor/observer.h"
 #include "taeda/tensor/promote.h"
 
@@ -62,6 +63,8 @@ void record_cat(const Tensor& out, TensorList tensors, int64_t dim) {
 Tensor cat(TensorList tensors, int64_t dim) {
   if (is_observed()) return observe("cat", cat, tensors, dim);
   TAEDA_CHECK(!tensors.empty(), "torch.cat(): expected a non-empty list of Tensors");
+  if (tensors[0].is_sparse()) [[unlikely]]
+    return detail::sparse_cat(tensors, dim);
   ScalarType dtype = tensors[0].dtype();
   const Tensor* model = nullptr;
   for (size_t i = 0; i < tensors.size(); ++i) {

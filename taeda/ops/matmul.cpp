@@ -6,6 +6,7 @@
 #include "taeda/ops/autocast.h"
 #include "taeda/ops/destination.h"
 #include "taeda/ops/elementwise.h"
+#include "taeda/ops/sparse_common.h"
 #include "taeda/tensor/iter.h"
 #include "taeda/tensor/observer.h"
 
@@ -133,6 +134,8 @@ Tensor as_column(const Tensor& v) { return relayout(v, v.layout().unsqueeze(1));
 
 Tensor mm(const Tensor& self, const Tensor& mat2) {
   if (is_observed()) return observe("mm", mm, self, mat2);
+  if (self.is_sparse() || mat2.is_sparse()) [[unlikely]]
+    return detail::sparse_mm(self, mat2);
   if (AutocastMode::is_active()) return policy::declared<"mm">(mm, self, mat2);
   check_same_device("mm", {&self, &mat2});
   check_mm_shapes(self, mat2, "self", "mat2");
@@ -152,6 +155,10 @@ Tensor mm(const Tensor& self, const Tensor& mat2) {
 
 Tensor mv(const Tensor& self, const Tensor& vec) {
   if (is_observed()) return observe("mv", mv, self, vec);
+  if (self.is_sparse()) [[unlikely]] {
+    check_mv(self, vec);
+    return detail::sparse_mm(self, vec.unsqueeze(1)).squeeze(1);
+  }
   if (AutocastMode::is_active()) return policy::declared<"mv">(mv, self, vec);
   check_mv(self, vec);
   Tensor out = make_result("mv", {&self, &vec}, {self.size(0)}, self.dtype(), self.device());
@@ -186,6 +193,8 @@ Tensor bmm(const Tensor& self, const Tensor& mat2) {
 Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
              const Scalar& alpha) {
   if (is_observed()) return observe("addmm", addmm, self, mat1, mat2, beta, alpha);
+  if (mat1.is_sparse() || mat2.is_sparse()) [[unlikely]]
+    return detail::sparse_addmm(self, mat1, mat2, beta, alpha);
   if (AutocastMode::is_active())
     return policy::declared<"addmm">(addmm, self, mat1, mat2, beta, alpha);
   check_addmm(self, mat1, mat2, beta, alpha);
@@ -200,6 +209,9 @@ Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const S
 Tensor& Tensor::addmm_(const Tensor& a, const Tensor& b, const Scalar& beta,
                        const Scalar& alpha) const {
   const bool recorded = wants_grad(*this, a, b);
+  if (a.is_sparse() || b.is_sparse()) [[unlikely]]
+    return detail::assign("addmm_", *this, recorded,
+                          [&](const Tensor& self) { return self.addmm(a, b, beta, alpha); });
   check_inplace("addmm_", *this, recorded);
   check_addmm(*this, a, b, beta, alpha);
   TAEDA_CHECK(sizes() == IntArrayRef({a.size(0), b.size(1)}),

@@ -6,6 +6,7 @@
 #include "taeda/ops/compare.h"
 #include "taeda/ops/elementwise.h"
 #include "taeda/ops/shape.h"
+#include "taeda/ops/sparse_common.h"
 #include "taeda/ops/unary.h"
 #include "taeda/tensor/observer.h"
 
@@ -81,6 +82,9 @@ Scalar log_of(const Scalar& base, const Tensor& result) {
 Tensor pow(const Tensor& self, const Scalar& exponent) {
   if (is_observed()) return observe_overloaded("pow", pow, self, exponent);
   if (AutocastMode::is_active()) return policy::declared<"pow">(power_of, self, exponent);
+  if (self.is_sparse()) [[unlikely]]
+    return detail::on_values_if_zero(self,
+                                     [&](const Tensor& values) { return values.pow(exponent); });
   Tensor out = power(self, exponent);
   if (wants_grad(self))
     record("PowBackward0", out, {self}, [exponent, x = save_tensor(self)](const Tensor& g) {

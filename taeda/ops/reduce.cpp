@@ -7,6 +7,7 @@
 #include "taeda/ops/elementwise.h"
 #include "taeda/ops/reduce_common.h"
 #include "taeda/ops/shape.h"
+#include "taeda/ops/sparse_common.h"
 #include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
@@ -100,11 +101,15 @@ Tensor logical(const ReduceSlot& slot, const Tensor& self, IntArrayRef dims, boo
 
 Tensor sum(const Tensor& self, OptionalDtype dtype) {
   if (is_observed()) return observe_overloaded("sum", sum, self, dtype);
+  if (self.is_sparse()) [[unlikely]]
+    return detail::sparse_sum(self, {}, false, dtype);
   if (AutocastMode::is_active() && !dtype) return policy::declared<"sum">(sum_of, self, dtype);
   return sum_impl("SumBackward0", self, {}, false, dtype);
 }
 Tensor sum(const Tensor& self, IntArrayRef dims, bool keepdim, OptionalDtype dtype) {
   if (is_observed()) return observe_overloaded("sum", sum, self, dims, keepdim, dtype);
+  if (self.is_sparse()) [[unlikely]]
+    return detail::sparse_sum(self, dims, keepdim, dtype);
   if (AutocastMode::is_active() && !dtype)
     return policy::declared<"sum">(sum_of, self, dims, keepdim, dtype);
   return sum_impl("SumBackward1", self, dims, keepdim, dtype);
@@ -142,6 +147,7 @@ Tensor mean(const Tensor& self, IntArrayRef dims, bool keepdim, OptionalDtype dt
 
 Tensor any(const Tensor& self) {
   if (is_observed()) return observe_overloaded("any", any, self);
+  if (self.is_sparse()) return any(self.coalesce().values());
   return logical(any_slot, self, {}, false);
 }
 Tensor any(const Tensor& self, int64_t dim, bool keepdim) {

@@ -6,6 +6,7 @@
 #include "taeda/ops/create.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/reduce_common.h"
+#include "taeda/ops/sparse_common.h"
 #include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
@@ -168,6 +169,7 @@ std::tuple<Tensor, Tensor> std_mean(const Tensor& self, IntArrayRef dims, Option
 
 Tensor norm(const Tensor& self, const Scalar& p) {
   if (is_observed()) return observe_overloaded("norm", norm, self, p);
+  if (self.is_sparse()) return norm(self.coalesce().values(), p);
   if (AutocastMode::is_active()) return policy::declared<"norm">(norm_of, self, p);
   return norm_impl("NormBackward0", self, p.toDouble(), {}, false);
 }

@@ -4,6 +4,7 @@
 #include "taeda/autograd/region.h"
 #include "taeda/base/error.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/sparse_common.h"
 #include "taeda/ops/unfold_backward.h"
 #include "taeda/tensor/observer.h"
 
@@ -47,6 +48,7 @@ Tensor Tensor::view(IntArrayRef sizes) const {
 
 Tensor reshape(const Tensor& self, IntArrayRef sizes) {
   if (is_observed()) return observe("reshape", reshape, self, sizes);
+  TAEDA_CHECK(!self.is_sparse(), "reshape is not implemented for sparse tensors");
   const DimVector shape = infer_size(sizes, self.numel());
   if (std::optional<Layout> layout = self.layout().view(shape))
     return record_view(self, std::move(*layout));
@@ -136,6 +138,8 @@ Tensor unflatten(const Tensor& self, int64_t dim, IntArrayRef sizes) {
 Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
   if (is_observed()) return observe("transpose", transpose, self, dim0, dim1);
   const int64_t a = wrap_dim(dim0, self.dim()), b = wrap_dim(dim1, self.dim());
+  if (self.is_sparse()) [[unlikely]]
+    return detail::sparse_transpose(self, a, b);
   Tensor out = make_view(self, self.dim() == 0 ? self.layout() : self.layout().transpose(a, b));
   if (wants_grad(self))
     record("TransposeBackward0", out, {self},
@@ -145,6 +149,8 @@ Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
 
 Tensor t(const Tensor& self) {
   if (is_observed()) return observe("t", t, self);
+  if (self.is_sparse()) [[unlikely]]
+    return detail::sparse_t(self);
   TAEDA_CHECK(self.dim() <= 2, "t() expects a tensor with <= 2 dimensions, but self is ",
               self.dim(), "D");
   Tensor out = make_view(self, self.dim() == 2 ? self.layout().transpose(0, 1) : self.layout());
@@ -154,6 +160,8 @@ Tensor t(const Tensor& self) {
 
 Tensor permute(const Tensor& self, IntArrayRef dims) {
   if (is_observed()) return observe("permute", permute, self, dims);
+  if (self.is_sparse()) [[unlikely]]
+    return detail::sparse_permute(self, dims);
   Tensor out = make_view(self, self.layout().permute(dims));
   if (!wants_grad(self)) return out;
   DimVector inverse(dims.size());
@@ -197,6 +205,8 @@ Tensor select(const Tensor& self, int64_t dim, int64_t index) {
   if (is_observed()) return observe("select", select, self, dim, index);
   TAEDA_CHECK_INDEX(self.dim() > 0, "select() cannot be applied to a 0-dim tensor.");
   const int64_t d = wrap_dim(dim, self.dim());
+  if (self.is_sparse()) [[unlikely]]
+    return detail::sparse_select(self, d, index);
   Tensor out = make_view(self, self.layout().select(d, index));
   if (wants_grad(self))
     record("SelectBackward0", out, {self},
@@ -269,6 +279,8 @@ Tensor squeeze(const Tensor& self, int64_t dim) {
 Tensor unsqueeze(const Tensor& self, int64_t dim) {
   if (is_observed()) return observe("unsqueeze", unsqueeze, self, dim);
   const int64_t d = wrap_dim(dim, self.dim() + 1);
+  if (self.is_sparse()) [[unlikely]]
+    return detail::sparse_unsqueeze(self, d);
   Tensor out = make_view(self, self.layout().unsqueeze(d));
   if (wants_grad(self))
     record("UnsqueezeBackward0", out, {self}, [d](const Tensor& g) { return g.squeeze(d); });

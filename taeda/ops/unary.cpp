@@ -215,6 +215,8 @@ Tensor sigmoid(const Tensor& self) {
 Tensor neg(const Tensor& self) {
   if (is_observed()) return observe("neg", neg, self);
   TAEDA_CHECK(self.dtype() != kBool, Neg::not_for_bool);
+  if (self.is_sparse()) [[unlikely]]
+    return detail::on_values(self, true, [](const Tensor& values) { return values.neg(); });
   Tensor y = pointwise(Neg{}, self);
   if (wants_grad(self)) record("NegBackward0", y, {self}, [](const Tensor& g) { return g.neg(); });
   return y;

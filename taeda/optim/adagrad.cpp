@@ -1,6 +1,9 @@
 #include "taeda/optim/adagrad.h"
 
+#include "taeda/base/error.h"
 #include "taeda/kernels/optim.h"
+#include "taeda/ops/arithmetic.h"
+#include "taeda/ops/unary.h"
 
 namespace taeda::inline v0_2::optim {
 
@@ -32,6 +35,19 @@ Tensor Adagrad::make_state(const OptimizerOptions& options, size_t, const Tensor
 StepNumbers Adagrad::numbers(const OptimizerOptions& options, int64_t step, bool) {
   const auto& o = static_cast<const AdagradOptions&>(options);
   return {o.lr() / (1 + static_cast<double>(step - 1) * o.lr_decay()), 0};
+}
+
+Adagrad::SparseGradients Adagrad::sparse_gradients(const OptimizerOptions& options) const {
+  TAEDA_CHECK(static_cast<const AdagradOptions&>(options).weight_decay() == 0,
+              "weight_decay option is not compatible with sparse gradients");
+  return SparseGradients::Rows;
+}
+
+void Adagrad::update_rows(const OptimizerOptions& options, Rows& rows) const {
+  const auto& o = static_cast<const AdagradOptions&>(options);
+  const double lr = o.lr() / (1 + static_cast<double>(rows.step - 1) * o.lr_decay());
+  rows.states[0].add_(rows.grad.square());
+  rows.param.add_(rows.grad.div(rows.states[0].sqrt().add_(o.eps())), -lr);
 }
 
 void Adagrad::launch(const OptimizerOptions& options, const ParamList& list) {

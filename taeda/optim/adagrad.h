@@ -46,6 +46,8 @@ class Adagrad : public Optimizer {
   bool wants_state(const OptimizerOptions&, size_t k) const override;
   Tensor make_state(const OptimizerOptions&, size_t k, const Tensor& param) const override;
   StepNumbers numbers(const OptimizerOptions&, int64_t step, bool fresh) override;
+  SparseGradients sparse_gradients(const OptimizerOptions&) const override;
+  void update_rows(const OptimizerOptions& options, Rows& rows) const override;
   void launch(const OptimizerOptions&, const ParamList&) override;
 };
 

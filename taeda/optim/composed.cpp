@@ -28,6 +28,7 @@ ComposedOptimizer::Update ComposedOptimizer::prepared(size_t g, size_t i) const 
   if (!is_floating_point(param.dtype())) taeda::detail::throw_no_dtype(kind(), param.dtype());
   TAEDA_CHECK(captures_under_way() == 0 || !is_current_stream_capturing(param.device()), kind(),
               ".step() cannot be captured into a graph");
+  check_gradient_kind(group.options(), param.grad());
   Update u{param.detach().clone(), param.grad().detach(), known_state(param)};
   if (u.grad.device() == param.device()) u.grad = u.grad.to(param.dtype());
   check_like(kind(), "gradient", g, i, u.grad, param.sizes(), param);

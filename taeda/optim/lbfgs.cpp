@@ -128,7 +128,7 @@ LBFGSParamState& LBFGS::history() const {
 Tensor LBFGS::flat_gradient() const {
   std::vector<Tensor> parts;
   for (const Tensor& p : param_groups()[0].params())
-    parts.push_back(p.grad().defined() ? p.grad().detach().reshape({-1})
+    parts.push_back(p.grad().defined() ? p.grad().detach().to_dense().reshape({-1})
                                        : zeros({p.numel()}, p.options()));
   return cat(parts, 0);
 }

@@ -14,3 +14,4 @@
 #include "taeda/optim/muon.h"
 #include "taeda/optim/rmsprop.h"
 #include "taeda/optim/sgd.h"
+#include "taeda/optim/sparse_adam.h"

@@ -90,12 +90,15 @@ Tensor Optimizer::step(LossClosure closure) {
   bring_up_to_date();
   const struct Cleared {
     std::vector<Call>& calls;
+    std::vector<SparseCall>& sparse_calls;
     ~Cleared() {
       for (Call& call : calls) call.clear();
+      sparse_calls.clear();
     }
-  } cleared{calls_};
+  } cleared{calls_, sparse_calls_};
   for (size_t g = 0; g < param_groups_.size(); ++g) plan(g);
   for (Call& call : calls_) run(call);
+  for (SparseCall& call : sparse_calls_) run(call);
   return loss;
 }
 
@@ -124,11 +127,17 @@ void Optimizer::plan(size_t g) {
     TAEDA_CHECK(p.defined(), kind(), ": parameter ", i, " of group ", g, " is undefined");
     if (!p.grad().defined() || p.numel() == 0) continue;
     if (captures_under_way() > 0) check_capturable(group, i);
-    plan_parameter(g, i, wanted);
+    check_gradient_kind(group.options(), p.grad());
+    if (!p.grad().is_sparse())
+      plan_parameter(g, i, wanted, p.grad());
+    else if (sparse_gradients(group.options()) == SparseGradients::Rows)
+      plan_sparse(g, i, wanted);
+    else
+      plan_parameter(g, i, wanted, p.grad().to_dense());
   }
 }
 
-void Optimizer::plan_parameter(size_t g, size_t i, const Wanted& wanted) {
+void Optimizer::plan_parameter(size_t g, size_t i, const Wanted& wanted, const Tensor& given) {
   OptimizerParamGroup& group = param_groups_[g];
   const Tensor& original = group.params()[i];
   Call& call = call_for(g, original);
@@ -136,7 +145,8 @@ void Optimizer::plan_parameter(size_t g, size_t i, const Wanted& wanted) {
     call.results.emplace_back(original, original.detach().clone(MemoryFormat::Contiguous));
   const Tensor& param = has_gaps(original) ? call.results.back().second : original;
 
-  const Tensor* grad = &original.grad();
+  const Tensor* grad = &given;
+  if (original.grad().is_sparse()) call.keep_alive.push_back(given);
   if (grad->sizes() == param.sizes() && grad->device() == param.device() &&
       (grad->dtype() != param.dtype() || !same_memory_order(*grad, param))) {
     Tensor& in_order = call.keep_alive.emplace_back(empty_for(param));

@@ -191,6 +191,26 @@ class Optimizer {
   virtual StepNumbers numbers(const OptimizerOptions& options, int64_t step, bool fresh);
   virtual void launch(const OptimizerOptions& options, const ParamList& list);
 
+  /// What a step does with a sparse gradient: nothing but an Error; what it does with a dense one;
+  /// or `update_rows`.
+  enum class SparseGradients : uint8_t { Refused, Dense, Rows };
+  virtual SparseGradients sparse_gradients(const OptimizerOptions&) const {
+    return SparseGradients::Refused;
+  }
+  /// Whether a step works with dense gradients. What it does with sparse ones is `update_rows`
+  /// then.
+  virtual bool takes_dense_gradients() const { return true; }
+  /// Copies of a parameter's and its states' elements at the indices of its gradient, each once.
+  struct Rows {
+    Tensor grad, param;
+    Tensor states[ParamState::kMaxTensors];
+    int64_t step;  ///< that is being made: 1 at first
+  };
+  /// Gives them the values that they have after the step.
+  virtual void update_rows(const OptimizerOptions& options, Rows& rows) const;
+  /// Throws Error, in PyTorch's words, for a gradient of a kind that these options do not take.
+  void check_gradient_kind(const OptimizerOptions& options, const Tensor& grad) const;
+
   /// The closure's loss, with gradients enabled; undefined without a closure.
   static Tensor evaluate(const LossClosure& closure);
   /// The state of a parameter, made if there is none yet.
@@ -220,6 +240,13 @@ class Optimizer {
     std::vector<Tensor> keep_alive;                  // gradients brought into order
     std::vector<std::pair<Tensor, Tensor>> results;  // parameters with gaps, and dense copies
   };
+  /// The step of a parameter with a sparse gradient, ready to be taken over.
+  struct SparseCall {
+    size_t group, param;
+    Tensor indices;
+    Rows rows;
+    Tensor states[ParamState::kMaxTensors];  // those that it works on, where they are new
+  };
   /// The states that steps of a group work on.
   struct Wanted {
     ArrayRef<const char*> names;
@@ -227,10 +254,12 @@ class Optimizer {
   };
 
   void plan(size_t group);
-  void plan_parameter(size_t group, size_t i, const Wanted& wanted);
+  void plan_parameter(size_t group, size_t i, const Wanted& wanted, const Tensor& given);
+  void plan_sparse(size_t group, size_t i, const Wanted& wanted);
   Tensor renewed_state(const OptimizerParamGroup& group, size_t i, size_t k, const Tensor& param);
   Call& call_for(size_t group, const Tensor& param);
   void run(Call& call);
+  void run(SparseCall& call);
   void check_capturable(const OptimizerParamGroup& group, size_t i) const;
   void make_live(Call& call);
   void bring_up_to_date() const;
@@ -249,6 +278,7 @@ class Optimizer {
   std::vector<Skippable> skippable_;
   Tensor skip_;              // of the step that is being captured
   std::vector<Call> calls_;  // of one step; reused from step to step
+  std::vector<SparseCall> sparse_calls_;
   struct {
     double beta = -1;
     int64_t step = -1;

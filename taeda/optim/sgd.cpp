@@ -1,5 +1,6 @@
 #include "taeda/optim/sgd.h"
 
+#include "taeda/base/error.h"
 #include "taeda/kernels/optim.h"
 
 namespace taeda::inline v0_2::optim {
@@ -32,6 +33,18 @@ Tensor SGD::make_state(const OptimizerOptions&, size_t, const Tensor& param) con
 
 StepNumbers SGD::numbers(const OptimizerOptions&, int64_t, bool fresh) {
   return {fresh ? 1.0 : 0.0, 0};
+}
+
+/// The buffer of a momentum changes everywhere.
+SGD::SparseGradients SGD::sparse_gradients(const OptimizerOptions& options) const {
+  const auto& o = static_cast<const SGDOptions&>(options);
+  TAEDA_CHECK(o.weight_decay() == 0, "weight_decay option is not compatible with sparse gradients");
+  return o.momentum() == 0 ? SparseGradients::Rows : SparseGradients::Dense;
+}
+
+void SGD::update_rows(const OptimizerOptions& options, Rows& rows) const {
+  const auto& o = static_cast<const SGDOptions&>(options);
+  rows.param.add_(rows.grad, o.maximize() ? o.lr() : -o.lr());
 }
 
 void SGD::launch(const OptimizerOptions& options, const ParamList& list) {

@@ -43,6 +43,7 @@ void read_cpu_scalar(void* to, const Tensor& t) {
 }
 
 [[noreturn, gnu::cold, gnu::noinline]] void throw_beyond(const char* op, const Tensor& t) {
+  if (t.is_sparse()) t.storage()->throw_without_memory();
   throw Error(detail::concat(op, ": a tensor of sizes ", t.sizes(), ", strides ", t.strides(),
                              " and offset ", t.storage_offset(), " reaches beyond its storage of ",
                              t.storage()->nbytes(), " bytes"));
@@ -222,6 +223,8 @@ void Iter::set_shape(ArrayRef<Tensor*> outputs, ArrayRef<Operand> inputs) {
   bool any = false;
   for (const Operand& in : inputs)
     if (in.tensor()) {
+      // Before memory is allocated for all that it does not keep.
+      if (in.tensor()->is_sparse()) in.tensor()->storage()->throw_without_memory();
       shape = any ? broadcast_sizes(shape, in.tensor()->sizes()) : DimVector(in.tensor()->sizes());
       any = true;
     }

@@ -48,17 +48,23 @@ DimVector broadcast_sizes(IntArrayRef a, IntArrayRef b);
 /// size 8".
 DimVector infer_size(IntArrayRef shape, int64_t numel);
 
-/// How elements lie in memory: all tensors are strided.
-enum class TensorLayout : int8_t { Strided };
+/// How a tensor keeps its elements: at strides in memory, or those that are not zero beside their
+/// indices (tensor/sparse.h).
+enum class TensorLayout : int8_t { Strided, Sparse };
 constexpr TensorLayout kStrided = TensorLayout::Strided;
+constexpr TensorLayout kSparse = TensorLayout::Sparse;
 
 struct Layout {
   DimVector sizes;
   DimVector strides;
   int64_t offset = 0;
 
-  /// A tensor's `layout()` knows its strides; that it is strided holds always.
-  operator TensorLayout() const { return kStrided; }
+  /// The offset of a sparse tensor, whose elements have no place in memory; its strides are zero,
+  /// so that no view of a layout changes the offset.
+  static constexpr int64_t kNowhere = -1;
+  static Layout sparse(IntArrayRef sizes) { return {sizes, DimVector(sizes.size(), 0), kNowhere}; }
+  bool is_sparse() const { return offset == kNowhere; }
+  operator TensorLayout() const { return is_sparse() ? kSparse : kStrided; }
   /// Row-major.
   static Layout contiguous(IntArrayRef sizes) { return {sizes, contiguous_strides(sizes), 0}; }
 

@@ -10,16 +10,16 @@
 
 namespace taeda::inline v0_2 {
 
-/// dtype, device, requires_grad, pinned memory and memory format; each has PyTorch's default until
-/// set. A dtype or a device converts to options by itself: `zeros({2}, kLong)`, `ones({2},
-/// "sim:0")`.
+/// dtype, device, layout, requires_grad, pinned memory and memory format; each has PyTorch's
+/// default until set. A dtype or a device converts to options by itself: `zeros({2}, kLong)`,
+/// `ones({2}, "sim:0")`.
 class TensorOptions {
  public:
   TensorOptions() = default;
   TensorOptions(ScalarType dtype) : dtype_(dtype) {}
   TensorOptions(Device device) : device_(device) {}
   TensorOptions(DeviceType device) : device_(Device(device)) {}
-  TensorOptions(TensorLayout) {}
+  TensorOptions(TensorLayout layout) : layout_(layout) {}
   TensorOptions(MemoryFormat format) : memory_format_(format) {}
   /// "sim:0". Takes strings only: a literal 0 must not pass for a null pointer, as in arange(3, 0).
   template <class S>
@@ -34,8 +34,10 @@ class TensorOptions {
   TensorOptions memory_format(MemoryFormat f) const {
     return with(&TensorOptions::memory_format_, f);
   }
-  TensorOptions layout(TensorLayout) const { return *this; }
-  TensorOptions layout(std::optional<TensorLayout>) const { return *this; }
+  TensorOptions layout(TensorLayout l) const { return with(&TensorOptions::layout_, l); }
+  TensorOptions layout(std::optional<TensorLayout> l) const {
+    return with(&TensorOptions::layout_, l.value_or(kStrided));
+  }
   /// The GPU of that index.
   TensorOptions device_index(int index) const { return device(Device(kCUDA, index)); }
   // The same with what may be absent, which then is not set.
@@ -63,8 +65,9 @@ class TensorOptions {
   ScalarType dtype_or(ScalarType t) const { return dtype_.value_or(t); }
   Device device() const { return device_.value_or(Device(kCPU)); }
   int device_index() const { return device().index(); }
-  TensorLayout layout() const { return kStrided; }
-  std::optional<TensorLayout> layout_opt() const { return kStrided; }
+  TensorLayout layout() const { return layout_; }
+  std::optional<TensorLayout> layout_opt() const { return layout_; }
+  bool is_sparse() const { return layout_ == kSparse; }
   bool requires_grad() const { return requires_grad_.value_or(false); }
   bool pinned_memory() const { return pinned_memory_.value_or(false); }
   MemoryFormat memory_format() const { return memory_format_.value_or(MemoryFormat::Contiguous); }
@@ -74,7 +77,7 @@ class TensorOptions {
     return f ? memory_format(*f) : *this;
   }
 
-  bool has_layout() const { return false; }
+  bool has_layout() const { return is_sparse(); }
   bool has_requires_grad() const { return requires_grad_.has_value(); }
   bool has_pinned_memory() const { return pinned_memory_.has_value(); }
   bool has_memory_format() const { return memory_format_.has_value(); }
@@ -97,6 +100,7 @@ class TensorOptions {
   std::optional<bool> requires_grad_;
   std::optional<bool> pinned_memory_;
   std::optional<MemoryFormat> memory_format_;
+  TensorLayout layout_ = kStrided;
 };
 
 /// Options with one of them set, to start a chain.

@@ -185,20 +185,52 @@ std::string format_nested(Elements& elements, const Layout& l, int64_t dim, int6
   return out + "]";
 }
 
+std::string size_text(IntArrayRef sizes) {
+  std::string text = "size=(";
+  for (size_t i = 0; i < sizes.size(); ++i) text += (i ? ", " : "") + std::to_string(sizes[i]);
+  return text + (sizes.size() == 1 ? ",)" : ")");
+}
+
+/// The elements in brackets, which begin in column `indent`.
+std::string elements_text(const Tensor& t, int64_t indent) {
+  if (t.is_meta()) return "...";
+  if (t.numel() == 0) return "[]";
+  NoGradGuard guard;
+  const Tensor host = t.detach().cpu();
+  Elements elements(host);
+  return format_nested(elements, host.layout(), 0, indent);
+}
+
+/// "indices=tensor(...)"
+std::string part_text(const char* name, const Tensor& t, int64_t indent) {
+  const std::string prefix = std::string(name) + "=tensor(";
+  std::string out = prefix + elements_text(t, indent + static_cast<int64_t>(prefix.size()));
+  if (t.numel() == 0) out += ", " + size_text(t.sizes());
+  return out + ")";
+}
+
+std::string parts_text(const Tensor& t, int64_t indent) {
+  return part_text("indices", t._indices(), indent) + ",\n" + std::string(indent, ' ') +
+         part_text("values", t._values(), indent);
+}
+
 /// device, size, dtype: what Python shows where it is not the default.
 std::vector<std::string> property_suffixes(const Tensor& t) {
   std::vector<std::string> out;
   if (!t.is_cpu()) out.push_back("device='" + t.device().str() + "'");
   const ScalarType def = get_default_dtype();
   const std::string dtype = std::string("dtype=taeda.") + dtype_name(t.dtype());
-  const auto size = [&] {
-    std::string text = "size=(";
-    for (size_t i = 0; i < t.sizes().size(); ++i)
-      text += (i ? ", " : "") + std::to_string(t.sizes()[i]);
-    return text + (t.dim() == 1 ? ",)" : ")");
-  };
+  if (t.is_sparse()) {
+    out.push_back(size_text(t.sizes()));
+    out.push_back("nnz=" + std::to_string(t._nnz()));
+    const bool plain = t.dtype() == def || t.dtype() == to_complex_type(def) ||
+                       t.dtype() == kLong || t.dtype() == kBool;
+    if (!plain) out.push_back(dtype);
+    out.push_back("layout=taeda.sparse_coo");
+    return out;
+  }
   if (t.is_meta()) {
-    out.push_back(size());
+    out.push_back(size_text(t.sizes()));
     if (t.dtype() != def) out.push_back(dtype);
     return out;
   }
@@ -208,7 +240,7 @@ std::vector<std::string> property_suffixes(const Tensor& t) {
     if (!known) out.push_back(dtype);
     return out;
   }
-  if (t.dim() != 1) out.push_back(size());
+  if (t.dim() != 1) out.push_back(size_text(t.sizes()));
   if (t.dtype() != def) out.push_back(dtype);
   return out;
 }
@@ -226,25 +258,17 @@ void set_printoptions(const PrintOptions& o) {
 std::string format_tensor(const Tensor& t, const std::vector<std::string>& extra) {
   const std::string prefix = "tensor(";
   const auto indent = static_cast<int64_t>(prefix.size());
-  std::string out = prefix;
-  if (t.is_meta()) {
-    out += "...";
-  } else if (t.numel() == 0) {
-    out += "[]";
-  } else {
-    NoGradGuard guard;
-    const Tensor host = t.detach().cpu();
-    Elements elements(host);
-    out += format_nested(elements, host.layout(), 0, indent);
-  }
+  std::string out = prefix + (t.is_sparse() ? parts_text(t, indent) : elements_text(t, indent));
   std::vector<std::string> suffixes = property_suffixes(t);
   suffixes.insert(suffixes.end(), extra.begin(), extra.end());
   const size_t newline = out.rfind('\n');
   int64_t line = static_cast<int64_t>(newline == std::string::npos ? out.size() + 2
                                                                    : out.size() - newline + 1);
+  bool first = true;
   for (const std::string& s : suffixes) {
     const auto length = static_cast<int64_t>(s.size());
-    const bool wraps = line + length + 2 > options.linewidth;
+    const bool wraps = line + length + 2 > options.linewidth || (first && t.is_sparse());
+    first = false;
     out += wraps ? ",\n" + std::string(indent, ' ') : ", ";
     out += s;
     line = wraps ? indent + length : line + length + 2;

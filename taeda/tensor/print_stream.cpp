@@ -137,6 +137,13 @@ void print(std::ostream& out, const Tensor& t, int64_t linesize) {
     out << format_tensor(t, {});
     return;
   }
+  if (t.is_sparse()) {
+    out << "[ " << t.toString() << "{}\nindices:\n"
+        << t._indices() << "\nvalues:\n"
+        << t._values() << "\nsize:\n"
+        << t.sizes() << "\n]";
+    return;
+  }
   FormatGuard guard(out);
   NoGradGuard no_grad;
   const Tensor host = t.detach().cpu().to(kDouble).contiguous();
@@ -166,7 +173,8 @@ std::ostream& operator<<(std::ostream& out, const Tensor& t) {
 }
 
 std::string TensorType::toString() const {
-  return std::string(device_type_info(device_).title) + to_string(dtype_) + "Type";
+  return std::string(is_sparse() ? "Sparse" : "") + device_type_info(device_).title +
+         to_string(dtype_) + "Type";
 }
 
 }  // namespace taeda::inline v0_2

@@ -101,6 +101,8 @@ Tensor share(const TensorImpl& source, Layout&& layout, ScalarType dtype) {
 
 Tensor view_of(const Tensor& of, Layout&& layout, ScalarType dtype, ViewKind kind) {
   const TensorImpl& source = *of.unsafe_impl();
+  if (source.layout.is_sparse()) [[unlikely]]
+    source.storage->throw_without_memory();
   Tensor out = share(source, std::move(layout), dtype);
   TensorImpl& impl = *out.unsafe_impl();
   impl.base = source.base ? source.base : of.impl_ptr();

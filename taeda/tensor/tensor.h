@@ -192,7 +192,7 @@ class Tensor : public TensorBase {
   /// "CPUFloatType".
   std::string toString() const { return type().toString(); }
   /// Kind of device and dtype, which stand for options.
-  TensorType type() const { return {device().type(), dtype()}; }
+  TensorType type() const { return {device().type(), dtype(), layout()}; }
   /// Every tensor is one.
   bool is_variable() const { return true; }
   void print() const;

@@ -178,22 +178,25 @@ class TensorBase {
   bool is_pinned() const { return impl().storage->is_pinned(); }
   /// Pinned memory serves every accelerator: the device is not looked at.
   bool is_pinned(std::optional<Device> /*device*/) const { return is_pinned(); }
-  /// Tensors are strided, and of the kinds that libtorch asks for have none but the plain one.
-  bool is_sparse() const { return false; }
+  /// Whether it has indices and values in the place of memory: tensor/sparse.h.
+  bool is_sparse() const { return layout().is_sparse(); }
+  // Of the other kinds that libtorch asks for there are none.
   bool is_nested() const { return false; }
   bool is_quantized() const { return false; }
   bool is_distributed() const { return false; }
   /// Conjugates and negatives are computed, never marked.
   bool is_conj() const { return false; }
   bool is_neg() const { return false; }
-  TensorOptions options() const { return TensorOptions(dtype()).device(device()); }
+  TensorOptions options() const {
+    return TensorOptions(dtype()).device(device()).layout(TensorLayout(layout()));
+  }
 
   const Storage& storage() const { return impl().storage; }
-  bool has_storage() const { return defined(); }
+  bool has_storage() const { return defined() && !is_sparse(); }
   /// Whether both share their memory.
   bool is_alias_of(const TensorBase& other) const { return storage() == other.storage(); }
   /// Address of the first element, on the tensor's device; null where there is no memory, as for
-  /// tensors on meta.
+  /// tensors on meta. Throws NotImplementedError for a sparse tensor.
   void* data_ptr() const {
     auto* base = static_cast<char*>(impl().storage->data());
     return base ? base + impl().layout.offset * taeda::element_size(impl().dtype) : nullptr;

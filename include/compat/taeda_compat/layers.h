@@ -78,7 +78,6 @@ inline std::tuple<Tensor, Tensor, Tensor, Tensor> embedding_bag(
     int64_t mode, bool sparse, const Tensor& per_sample_weights, bool include_last_offset,
     OptionalDim padding_idx) {
   TAEDA_CHECK(mode >= 0 && mode <= 2, "embedding_bag: mode must be 0, 1 or 2, but got ", mode);
-  TAEDA_CHECK_NOT_IMPLEMENTED(!sparse, "embedding_bag: sparse gradients are not supported");
   using Mode = nn::EmbeddingBagMode;
   const Mode how = mode == 0 ? Mode(kSum) : mode == 1 ? Mode(kMean) : Mode(kMax);
   const Tensor output = nn::functional::embedding_bag(indices, weight,
@@ -86,6 +85,7 @@ inline std::tuple<Tensor, Tensor, Tensor, Tensor> embedding_bag(
                                                           .offsets(offsets)
                                                           .scale_grad_by_freq(scale_grad_by_freq)
                                                           .mode(how)
+                                                          .sparse(sparse)
                                                           .per_sample_weights(per_sample_weights)
                                                           .include_last_offset(include_last_offset)
                                                           .padding_idx(padding_idx));
@@ -238,12 +238,6 @@ inline Tensor convolution(const Tensor& input, const Tensor& weight, const Tenso
   return op(input, weight, bias, stride, padding, dilation, groups);
 }
 
-/// Rows of `weight`, as taeda::embedding. Throws NotImplementedError for a sparse gradient.
-inline Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_idx = -1,
-                        bool scale_grad_by_freq = false, bool sparse = false) {
-  TAEDA_CHECK_NOT_IMPLEMENTED(!sparse, "embedding: sparse gradients are not supported");
-  return taeda::embedding(weight, indices, padding_idx, scale_grad_by_freq);
-}
 /// nn::functional::embedding_bag of bags that begin at `offsets`; `mode` is 0 (sum), 1 (mean) or 2
 /// (max). Also which bag each index is in, how many count in each bag, and the rows that the
 /// largest came from (the sizes again, unless `mode` is 2).

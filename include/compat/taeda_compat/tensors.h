@@ -88,6 +88,27 @@ inline Tensor resize_as(const Tensor& self, const Tensor& the_template,
                         std::optional<MemoryFormat> memory_format = {}) {
   return resize(self, the_template.sizes(), memory_format);
 }
+/// A copy of a sparse tensor in other sizes, with its elements or without, and one with the
+/// elements of another.
+inline Tensor sparse_resize(const Tensor& self, IntArrayRef size, int64_t sparse_dim,
+                            int64_t dense_dim) {
+  return self.detach().clone().sparse_resize_(size, sparse_dim, dense_dim);
+}
+inline Tensor sparse_resize_and_clear(const Tensor& self, IntArrayRef size, int64_t sparse_dim,
+                                      int64_t dense_dim) {
+  return self.detach().clone().sparse_resize_and_clear_(size, sparse_dim, dense_dim);
+}
+inline Tensor resize_as_sparse(const Tensor& self, const Tensor& the_template) {
+  return self.detach().clone().resize_as_sparse_(the_template);
+}
+inline Tensor copy_sparse_to_sparse(const Tensor& self, const Tensor& src,
+                                    bool non_blocking = false) {
+  Tensor out = self.detach().clone();
+  return copy_sparse_to_sparse_(out, src, non_blocking);
+}
+inline const Tensor& resize_as_sparse_(const Tensor& self, const Tensor& the_template) {
+  return self.resize_as_sparse_(the_template);
+}
 /// A tensor of self's dtype over the memory of another, or over none.
 inline Tensor set(const Tensor& self) { return self.new_empty({0}).set_(); }
 inline Tensor set(const Tensor& self, Storage source) { return self.new_empty({0}).set_(source); }

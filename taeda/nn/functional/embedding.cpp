@@ -35,7 +35,7 @@ Tensor embedding(const Tensor& input, const Tensor& weight, const EmbeddingFuncO
     if (padding < 0) padding += weight.size(0);
   }
   if (options.max_norm()) renormalise(input, weight, *options.max_norm(), options.norm_type());
-  return taeda::embedding(weight, input, padding, options.scale_grad_by_freq());
+  return taeda::embedding(weight, input, padding, options.scale_grad_by_freq(), options.sparse());
 }
 
 namespace {
@@ -108,7 +108,8 @@ Tensor embedding_bag(const Tensor& input, const Tensor& weight, const EmbeddingB
                               .padding_idx(o.padding_idx())
                               .max_norm(o.max_norm())
                               .norm_type(o.norm_type())
-                              .scale_grad_by_freq(o.scale_grad_by_freq()));
+                              .scale_grad_by_freq(o.scale_grad_by_freq())
+                              .sparse(o.sparse()));
   if (o.per_sample_weights().defined()) rows = rows.mul(o.per_sample_weights().unsqueeze(-1));
   Tensor nothing = zeros(input.sizes(), TensorOptions(kBool).device(input.device()));
   if (o.padding_idx())

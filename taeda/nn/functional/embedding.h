@@ -25,6 +25,8 @@ class EmbeddingOptions {
   TAEDA_ARG(double, norm_type) = 2;
   /// A row's gradient is divided by how often it was looked up.
   TAEDA_ARG(bool, scale_grad_by_freq) = false;
+  /// The gradient is a sparse tensor of the rows that were looked up.
+  TAEDA_ARG(bool, sparse) = false;
   /// Given instead of random initial values.
   TAEDA_ARG(Tensor, _weight);
 };
@@ -36,6 +38,7 @@ class EmbeddingFromPretrainedOptions {
   TAEDA_ARG(std::optional<double>, max_norm);
   TAEDA_ARG(double, norm_type) = 2;
   TAEDA_ARG(bool, scale_grad_by_freq) = false;
+  TAEDA_ARG(bool, sparse) = false;
 };
 
 /// kSum, kMean or kMax.
@@ -72,6 +75,8 @@ class EmbeddingBagOptions {
   TAEDA_ARG(double, norm_type) = 2;
   TAEDA_ARG(bool, scale_grad_by_freq) = false;
   TAEDA_ARG(EmbeddingBagMode, mode) = kMean;
+  /// The gradient is a sparse tensor of the rows that were looked up.
+  TAEDA_ARG(bool, sparse) = false;
   TAEDA_ARG(Tensor, _weight);
   /// The last offset is the end of the last bag.
   TAEDA_ARG(bool, include_last_offset) = false;
@@ -86,6 +91,7 @@ class EmbeddingBagFromPretrainedOptions {
   TAEDA_ARG(double, norm_type) = 2;
   TAEDA_ARG(bool, scale_grad_by_freq) = false;
   TAEDA_ARG(EmbeddingBagMode, mode) = kMean;
+  TAEDA_ARG(bool, sparse) = false;
   TAEDA_ARG(bool, include_last_offset) = false;
   TAEDA_ARG(std::optional<int64_t>, padding_idx);
 };
@@ -97,6 +103,7 @@ class EmbeddingFuncOptions {
   TAEDA_ARG(std::optional<double>, max_norm);
   TAEDA_ARG(double, norm_type) = 2;
   TAEDA_ARG(bool, scale_grad_by_freq) = false;
+  TAEDA_ARG(bool, sparse) = false;
 };
 
 class EmbeddingBagFuncOptions {
@@ -105,6 +112,7 @@ class EmbeddingBagFuncOptions {
   TAEDA_ARG(double, norm_type) = 2;
   TAEDA_ARG(bool, scale_grad_by_freq) = false;
   TAEDA_ARG(EmbeddingBagMode, mode) = kMean;
+  TAEDA_ARG(bool, sparse) = false;
   TAEDA_ARG(Tensor, per_sample_weights);
   TAEDA_ARG(bool, include_last_offset) = false;
   TAEDA_ARG(std::optional<int64_t>, padding_idx);

@@ -34,6 +34,7 @@ std::string row_text(const auto& options) {
   if (options.max_norm()) out += ", max_norm=" + float_text(*options.max_norm());
   if (options.norm_type() != 2) out += ", norm_type=" + float_text(options.norm_type());
   if (options.scale_grad_by_freq()) out += ", scale_grad_by_freq=True";
+  if (options.sparse()) out += ", sparse=True";
   return out;
 }
 
@@ -61,6 +62,7 @@ Embedding Embedding::from_pretrained(const Tensor& embeddings,
       .max_norm(o.max_norm())
       .norm_type(o.norm_type())
       .scale_grad_by_freq(o.scale_grad_by_freq())
+      .sparse(o.sparse())
       ._weight(embeddings);
   Embedding out(options);
   out->weight.requires_grad_(!o.freeze());
@@ -91,6 +93,7 @@ Tensor EmbeddingBagImpl::forward(const Tensor& input, const Tensor& offsets,
                                        .norm_type(options.norm_type())
                                        .scale_grad_by_freq(options.scale_grad_by_freq())
                                        .mode(options.mode())
+                                       .sparse(options.sparse())
                                        .per_sample_weights(per_sample_weights)
                                        .include_last_offset(options.include_last_offset())
                                        .padding_idx(options.padding_idx()));
@@ -103,6 +106,7 @@ EmbeddingBag EmbeddingBag::from_pretrained(const Tensor& embeddings,
   options.max_norm(o.max_norm())
       .norm_type(o.norm_type())
       .scale_grad_by_freq(o.scale_grad_by_freq())
+      .sparse(o.sparse())
       .mode(o.mode())
       .include_last_offset(o.include_last_offset())
       .padding_idx(o.padding_idx())

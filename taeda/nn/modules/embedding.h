@@ -22,7 +22,8 @@ class EmbeddingImpl : public Cloneable<EmbeddingImpl> {
                                      .padding_idx(options.padding_idx())
                                      .max_norm(options.max_norm())
                                      .norm_type(options.norm_type())
-                                     .scale_grad_by_freq(options.scale_grad_by_freq()));
+                                     .scale_grad_by_freq(options.scale_grad_by_freq())
+                                     .sparse(options.sparse()));
   }
 
   EmbeddingOptions options;

@@ -1,0 +1,69 @@
+// Sparse tensors in coordinate form (COO): the indices of the elements that are not zero, and their
+// values. Their parts are methods of Tensor (`indices`, `values`, `coalesce`, ...); operations that
+// know them take them by their usual names (docs/sparse.md lists them), all others throw
+// NotImplementedError. Derivatives of sparse tensors are sparse, with the same indices.
+// [operations]
+#pragma once
+
+#include "taeda/tensor/tensor.h"
+
+namespace taeda::inline v0_2 {
+
+/// A tensor with values[i] at indices[:, i]: `indices` [sparse_dim, nnz] are integers, `values`
+/// [nnz, ...] are dense in the dimensions that follow. Equal indices add up. Without `size` it is
+/// as small as the indices allow. `is_coalesced` says that each index is there once, in order.
+/// Differentiable in `values`. Throws Error, in PyTorch's words, for shapes that do not fit and
+/// indices outside of the sizes, for which it waits for the device.
+Tensor sparse_coo_tensor(const Tensor& indices, const Tensor& values,
+                         const TensorOptions& options = {}, std::optional<bool> is_coalesced = {});
+Tensor sparse_coo_tensor(const Tensor& indices, const Tensor& values, IntArrayRef size,
+                         const TensorOptions& options = {}, std::optional<bool> is_coalesced = {});
+/// The same with a size in braces: `{3}` could be a device's index, too.
+inline Tensor sparse_coo_tensor(const Tensor& indices, const Tensor& values,
+                                std::initializer_list<int64_t> size,
+                                const TensorOptions& options = {}) {
+  return sparse_coo_tensor(indices, values, IntArrayRef(size), options);
+}
+/// A sparse tensor without elements, of `size`.
+Tensor sparse_coo_tensor(IntArrayRef size, const TensorOptions& options = {});
+/// The same without a look at the indices. What is outside of the sizes is an IndexError of the
+/// operation that meets it.
+Tensor _sparse_coo_tensor_unsafe(const Tensor& indices, const Tensor& values, IntArrayRef size,
+                                 const TensorOptions& options = {},
+                                 std::optional<bool> is_coalesced = {});
+
+/// The product of a sparse matrix and a dense one as a sparse matrix: all columns of the rows that
+/// `self` has.
+/// [method]
+Tensor smm(const Tensor& self, const Tensor& mat2);
+/// beta * self + alpha * mat1 mat2 of sparse `self` and `mat1` and dense `mat2`; sparse, with the
+/// elements of both.
+/// [method]
+Tensor sspaddmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta = 1,
+                const Scalar& alpha = 1);
+/// The product of a sparse matrix and a dense one as a sparse tensor of dense rows.
+Tensor hspmm(const Tensor& mat1, const Tensor& mat2);
+/// Takes over the elements of `src`, a sparse tensor of any size, in place.
+Tensor& copy_sparse_to_sparse_(Tensor& self, const Tensor& src, bool non_blocking = false);
+
+namespace sparse {
+
+/// The product of two matrices, at least one of them sparse: dense, or sparse if both are. The
+/// gradient of a sparse matrix is that of its elements.
+Tensor mm(const Tensor& mat1, const Tensor& mat2);
+/// beta * mat + alpha * mat1 mat2, of dense `mat` and `mat2` and sparse `mat1`.
+Tensor addmm(const Tensor& mat, const Tensor& mat1, const Tensor& mat2, const Scalar& beta = 1,
+             const Scalar& alpha = 1);
+/// The sum of all elements, dense; `dtype` converts first.
+Tensor sum(const Tensor& self, OptionalDtype dtype = {});
+/// The sum along `dim`: sparse while a sparse dimension is left, else dense.
+Tensor sum(const Tensor& self, IntArrayRef dim, OptionalDtype dtype = {});
+/// softmax along `dim` over the elements that are there: those that are not count for minus
+/// infinity.
+Tensor softmax(const Tensor& self, int64_t dim, OptionalDtype dtype = {});
+/// Its logarithm.
+Tensor log_softmax(const Tensor& self, int64_t dim, OptionalDtype dtype = {});
+
+}  // namespace sparse
+
+}  // namespace taeda::inline v0_2
