@@ -34,6 +34,7 @@ taeda_component(TAEDA_JSON AUTO "Read and write safetensors files and run record
 taeda_component(TAEDA_PNG AUTO "Read and write PNG files")
 taeda_component(TAEDA_JPEG AUTO "Read and write JPEG files")
 taeda_component(TAEDA_TENSORBOARD AUTO "Write event files for TensorBoard; needs Protocol Buffers")
+taeda_component(TAEDA_ONNX AUTO "Write and read ONNX models; needs Protocol Buffers")
 taeda_component(TAEDA_GLOO ${programs} "Collectives over TCP through Gloo, a plug-in library of its own")
 taeda_component(TAEDA_MPI ${programs} "Collectives through MPI, a plug-in library of its own; needs Open MPI")
 taeda_component(TAEDA_NCCL ${programs} "Collectives through NCCL, a plug-in library of its own; needs a CUDA toolkit")

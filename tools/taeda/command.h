@@ -33,6 +33,7 @@ void add_info(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_plan(CLI::App& app, Action& action);
 void add_inspect(CLI::App& app, Action& action);
+void add_export(CLI::App& app, Action& action);
 void add_convert(CLI::App& app, Action& action);
 void add_plot(CLI::App& app, Action& action);
 void add_trace(CLI::App& app, Action& action);
@@ -79,6 +80,8 @@ struct MissingType {
   std::string name, reason;
 };
 std::vector<MissingType> missing_accelerators();
+/// Shows an ONNX model: `taeda inspect`.
+int inspect_onnx(const std::string& path, bool json);
 /// "1.5 GiB", "312 B".
 std::string bytes_text(double bytes);
 void print_json(const nlohmann::ordered_json& value);

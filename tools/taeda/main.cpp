@@ -67,6 +67,7 @@ int run(int argc, char** argv) {
   add_plan(app, action);
   add_inspect(app, action);
   add_convert(app, action);
+  add_export(app, action);
   add_plot(app, action);
   add_trace(app, action);
   add_ops(app, action);
