@@ -139,7 +139,7 @@ TEST_F(Train, LearnsAndLeavesItsResults) {
   EXPECT_THAT(o.out, HasSubstr("Ankle boot"));
   EXPECT_EQ(o.out.find('\r'), std::string::npos) << "no redrawing where there is no terminal";
   EXPECT_EQ(static_cast<size_t>(std::distance(std::filesystem::directory_iterator(out), {})),
-            vision::has_png() ? 3u : 2u);
+            vision::has_png() ? 5u : 4u);
 
   const std::string result = contents(out + "/result.json");
   EXPECT_THAT(result, HasSubstr("\"device\": \"cpu\""));
