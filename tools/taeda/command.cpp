@@ -47,6 +47,8 @@ Device choose_device(const std::string& name) {
     return type ? Device(*type, 0) : Device(kCPU);
   }
   const Device device = resolve(Device(name));
+  if (device.is_meta())
+    throw UsageError("--device meta: its tensors have no values, so there is nothing to compute");
   if (!device.is_cpu()) set_device(device);
   return device;
 }
