@@ -27,6 +27,10 @@ using Action = std::function<int()>;
 
 /// `command_line` is repeated to the user who is told how to go on.
 void add_train(CLI::App& app, Action& action, const std::vector<std::string>& command_line);
+void add_eval(CLI::App& app, Action& action);
+void add_predict(CLI::App& app, Action& action);
+void add_generate(CLI::App& app, Action& action);
+void add_runs(CLI::App& app, Action& action);
 void add_launch(CLI::App& app, Action& action);
 void add_devices(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);
@@ -40,6 +44,12 @@ void add_trace(CLI::App& app, Action& action);
 void add_trace_merge(CLI::App& trace, Action& action);
 void add_ops(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);
+
+/// Help whose texts fit the terminal.
+class WrappedHelp : public CLI::Formatter {
+ public:
+  std::string make_option_desc(const CLI::Option* option) const override;
+};
 
 /// A subcommand with examples below its help. Of a flag that is given twice the last one counts, so
 /// that wrappers can have their defaults.
