@@ -63,6 +63,15 @@ std::shared_ptr<Context> Contexts::get(int64_t id) const {
   return context->second;
 }
 
+void Contexts::fail_gates(const std::exception_ptr& error) {
+  std::map<int64_t, std::shared_ptr<Context>> contexts;
+  {
+    std::lock_guard lock(mutex_);
+    contexts = contexts_;
+  }
+  for (const auto& [id, context] : contexts) context->fail_gates(error);
+}
+
 void Contexts::release(int64_t id) {
   std::shared_ptr<Context> context;
   {
