@@ -3,6 +3,7 @@
 #include <deque>
 #include <future>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "taeda/distributed/rpc/dist_autograd.h"
@@ -126,12 +127,9 @@ void read_calls(std::string_view bytes) {
     const rpc::Agent::Scope scope(*agent);
     const rpc::RRef<Tensor> own(ones({6}));
     Numbers asked(std::string_view(bytes).substr(0, 1));
-    if (form & 4) {
-      const distributed::dist_autograd::context context;
-      ask(asked);
-    } else {
-      ask(asked);
-    }
+    std::optional<distributed::dist_autograd::context> context;
+    if (form & 4) context.emplace();
+    ask(asked);
     while (!peer.is_done()) {
       peer.on_request(1, packet_of(peer.next(true)), [](const rpc::Packet&) {});
       let_run(*agent);

@@ -81,6 +81,9 @@ void Contexts::release(int64_t id) {
     context = std::move(entry->second);
     contexts_.erase(entry);
   }
+  // A pass that still waits, because another worker's part of it failed, ends with the context.
+  context->fail_gates(std::make_exception_ptr(DistributedError(
+      "autograd context " + std::to_string(id) + " has ended during its backward pass")));
   if (agent_.stopped()) return;
   for (const int64_t peer : context->peers()) {
     Writer out(&agent_, peer);
