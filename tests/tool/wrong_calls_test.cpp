@@ -42,7 +42,6 @@ constexpr Line kTraining[] = {
     {"train text --data @text --device sim:-1", "Invalid device string: 'sim:-1'"},
     {"train text --data @text --device cpu:1", "CPU device index must be -1 or zero, got 1"},
     {"train text --data @text --device no/such", "at start of device string: no/such"},
-    {"train text --data @text --device ''", "device"},
     {"train tables", "train: expected one of fashion-mnist, "},
 };
 
