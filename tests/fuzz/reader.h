@@ -9,8 +9,9 @@
 // corpus/.
 #define TAEDA_FUZZ_READERS(X)                                                               \
   X(safetensors)                                                                            \
-  X(checkpoint) X(json) X(npy) X(npz) X(pt) X(pickle) X(png) X(jpeg) X(idx) X(cifar) X(csv) \
-      X(events) X(onnx) X(einsum) X(device) X(views) X(wire) X(reports) X(file_store)
+  X(shards) X(checkpoint) X(json) X(npy) X(npz) X(pt) X(legacy) X(pickle) X(png) X(jpeg)     \
+      X(idx) X(cifar) X(csv) X(events) X(onnx) X(einsum) X(device) X(views) X(wire)          \
+      X(reports) X(stages) X(calls) X(file_store)
 // Those of the engine `grpc`.
 #define TAEDA_FUZZ_GRPC_READERS(X) X(frames) X(greetings) X(store)
 

@@ -1,6 +1,7 @@
 #include "tools/taeda/command.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <sstream>
 
@@ -38,6 +39,13 @@ CLI::App* add_command(CLI::App& parent, const std::string& name, const std::stri
     footer += (footer.empty() ? "Examples:\n  " : "\n  ") + example;
   command->footer(footer);
   return command;
+}
+
+std::string beyond_64_bits(const std::string& text) {
+  int64_t value = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+  return read.ec == std::errc::result_out_of_range ? text + " has more than 64 bits"
+                                                   : std::string();
 }
 
 Device choose_device(const std::string& name) {

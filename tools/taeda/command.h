@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "taeda/base/device.h"
@@ -51,6 +52,10 @@ class WrappedHelp : public CLI::Formatter {
   std::string make_option_desc(const CLI::Option* option) const override;
 };
 
+/// What is wrong with a whole number that 64 bits do not hold, which would be taken for the largest
+/// that they do; nothing for other texts.
+std::string beyond_64_bits(const std::string& text);
+
 /// A subcommand with examples below its help. Of a flag that is given twice the last one counts, so
 /// that wrappers can have their defaults.
 CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& description,
@@ -58,7 +63,9 @@ CLI::App* add_command(CLI::App& parent, const std::string& name, const std::stri
 template <class T>
 CLI::Option* add_option(CLI::App& command, const std::string& flag, T& value,
                         const std::string& help) {
-  return command.add_option(flag, value, help)->capture_default_str()->take_last();
+  CLI::Option* out = command.add_option(flag, value, help)->capture_default_str()->take_last();
+  if constexpr (std::is_same_v<T, int64_t>) out->check(&beyond_64_bits);
+  return out;
 }
 
 /// Runs what depends on the user's input only: what it throws becomes a UsageError.
