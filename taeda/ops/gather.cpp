@@ -83,8 +83,8 @@ void check_source(const char* op, const Tensor& self, int64_t dim, const Tensor&
   if (expected.empty()) expected.push_back(rows);  // a number takes rows of one element
   expected[dim] = rows;
   const bool as_number = self.dim() == 0 || (!adds && source.dim() == 0);
-  const bool fits = as_number ? source.numel() == product(expected)
-                              : source.sizes() == IntArrayRef(expected);
+  const bool fits =
+      as_number ? source.numel() == product(expected) : source.sizes() == IntArrayRef(expected);
   TAEDA_CHECK(!adds || fits, "source tensor shape must match self tensor shape, excluding the ",
               "specified dimension. Got self.shape = ", self.sizes(),
               " source.shape = ", source.sizes());
@@ -288,8 +288,7 @@ void scatter_into(const Tensor& self, int64_t dim, const Tensor& index, const Te
                   bool add) {
   if (index.numel() == 0) return;
   NoGradGuard guard;
-  scatter_slot(self.device().type(), atleast_1d(self), places(index), atleast_1d(src), dim,
-               add);
+  scatter_slot(self.device().type(), atleast_1d(self), places(index), atleast_1d(src), dim, add);
 }
 
 /// The part of `g` that belongs to src: all of g's rows that index names, with zeros for the

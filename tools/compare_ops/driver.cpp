@@ -1,5 +1,6 @@
-// Runs the programs that compare.py writes to its input, one operation a line, and answers with what each returned.
-// calls.inc, which calls.py makes from the declarations of operations, has the table of calls.
+// Runs the programs that compare.py writes to its input, one operation a line, and answers with
+// what each returned. calls.inc, which calls.py makes from the declarations of operations, has the
+// table of calls.
 #include <cstdio>
 #include <cstring>
 #include <iostream>
@@ -27,17 +28,25 @@ std::vector<int64_t> integers(const std::string& text) {
 }
 
 ScalarType dtype_of(const std::string& name) {
-  static const std::map<std::string, ScalarType> types = {
-      {"uint8", kByte},        {"int8", kChar},           {"int16", kShort},
-      {"int32", kInt},         {"int64", kLong},          {"bool", kBool},
-      {"float16", kHalf},      {"bfloat16", kBFloat16},   {"float32", kFloat},
-      {"float64", kDouble},    {"complex64", kComplexFloat}, {"complex128", kComplexDouble}};
+  static const std::map<std::string, ScalarType> types = {{"uint8", kByte},
+                                                          {"int8", kChar},
+                                                          {"int16", kShort},
+                                                          {"int32", kInt},
+                                                          {"int64", kLong},
+                                                          {"bool", kBool},
+                                                          {"float16", kHalf},
+                                                          {"bfloat16", kBFloat16},
+                                                          {"float32", kFloat},
+                                                          {"float64", kDouble},
+                                                          {"complex64", kComplexFloat},
+                                                          {"complex128", kComplexDouble}};
   return types.at(name);
 }
 
 std::string name_of(ScalarType t) {
-  static const char* names[] = {"uint8",   "int8",     "int16",   "int32",   "int64",     "bool",
-                                "float16", "bfloat16", "float32", "float64", "complex64", "complex128"};
+  static const char* names[] = {"uint8",   "int8",    "int16",     "int32",
+                                "int64",   "bool",    "float16",   "bfloat16",
+                                "float32", "float64", "complex64", "complex128"};
   for (const char* name : names)
     if (dtype_of(name) == t) return name;
   return "?";
@@ -46,7 +55,8 @@ std::string name_of(ScalarType t) {
 /// The tensors of a program, by number.
 std::vector<Tensor> slots;
 
-/// The words of one call behind its name: a letter for the kind, then the value; "-" is the default.
+/// The words of one call behind its name: a letter for the kind, then the value; "-" is the
+/// default.
 class Args {
  public:
   explicit Args(std::vector<std::string> words) : words_(std::move(words)) {}
@@ -58,7 +68,8 @@ class Args {
   }
   const std::vector<Tensor>& tensors(size_t i) {
     kept_tensors_.emplace_back();
-    for (int64_t slot : integers(text(i))) kept_tensors_.back().push_back(slots.at(static_cast<size_t>(slot)));
+    for (int64_t slot : integers(text(i)))
+      kept_tensors_.back().push_back(slots.at(static_cast<size_t>(slot)));
     return kept_tensors_.back();
   }
   int64_t integer(size_t i) const { return std::stoll(text(i)); }
@@ -99,7 +110,13 @@ Results results(bool value) { return {scalar_tensor(value, kBool)}; }
 template <class... T>
 Results results(const std::tuple<T...>& all) {
   Results out;
-  std::apply([&](const auto&... t) { (..., [&] { for (const Tensor& r : results(t)) out.push_back(r); }()); }, all);
+  std::apply(
+      [&](const auto&... t) {
+        (..., [&] {
+          for (const Tensor& r : results(t)) out.push_back(r);
+        }());
+      },
+      all);
   return out;
 }
 

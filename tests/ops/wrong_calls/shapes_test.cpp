@@ -253,9 +253,8 @@ const std::vector<Row> wrong_shapes = {
     REFUSED(IndexError, square().index_add(0, tensor({1}, kLong), rand({2, 4})),
             "index_add_(): Number of indices (1) should be equal to source.size(dim): (2), for "
             "dim: 0"),
-    REFUSED(
-        Error, square().index_add(0, tensor({1}, kLong), rand({1, 4}, kDouble)),
-        "index_add_(): self (Float) and source ("),
+    REFUSED(Error, square().index_add(0, tensor({1}, kLong), rand({1, 4}, kDouble)),
+            "index_add_(): self (Float) and source ("),
     REFUSED(IndexError, square().index_copy(0, tensor({7}, kLong), rand({1, 4})),
             "index out of range in self"),
     REFUSED(IndexError, square().index_fill(0, tensor({7}, kLong), 1),
