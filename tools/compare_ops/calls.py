@@ -16,7 +16,7 @@ import generate  # noqa: E402
 # How an argument of a C++ type is read, and which kind of value it takes.
 KINDS = {
     "const Tensor&": ("tensor", "Tensor"),
-    "const std::optional<Tensor>&": ("tensor", "Tensor"),
+    "const std::optional<Tensor>&": ("tensor", "std::optional<Tensor>"),
     "TensorList": ("tensors", "TensorList"),
     "const Scalar&": ("scalar", "Scalar"),
     "const OptionalScalar&": ("scalar", "OptionalScalar"),

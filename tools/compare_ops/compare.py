@@ -34,8 +34,13 @@ TOLERANCE = {torch.float16: 4e-3, torch.bfloat16: 3e-2, torch.float32: 2e-5, tor
              torch.complex128: 1e-9}
 
 
+def needed(pairs):
+    """Names of arguments that have a default here and none in PyTorch, but those that take None."""
+    return {a.name for a, t in pairs if a.default is not None and not t.has_default_value() and "Optional" not in str(t.type)}
+
+
 def schema_of(call):
-    """(overload of torch.ops.aten, its arguments' names), or None if PyTorch has no such form."""
+    """(overload of torch.ops.aten, its arguments' names, those that it needs), or None if PyTorch has no such form."""
     name = call.name.replace(".", "_") + ("_" if call.form == "_" else "")
     packet = getattr(torch.ops.aten, name, None)
     best = None
@@ -53,7 +58,7 @@ def schema_of(call):
             continue
         score = sum(a.name == t.name for a, t in pairs)
         if best is None or score > best[0]:
-            best = score, f, [t.name for t in theirs[:len(own)]], [t.kwarg_only for t in theirs[:len(own)]]
+            best = score, f, [t.name for t in theirs[:len(own)]], needed(pairs)
     return best and best[1:]
 
 
@@ -135,11 +140,11 @@ class Program:
         self.text.append(f"t{len(self.slots) - 1} = {dtype}{sizes} strides {strides}: {flat[:8].tolist()}")
         return len(self.slots) - 1
 
-    def values(self, call):
+    def values(self, call, wanted):
         """(words for the driver, values for PyTorch) of a call's arguments."""
         words, values, place = [], [], 0
         for a in call.arguments:
-            if a.default is not None and self.random.random() < 0.4:
+            if a.default is not None and a.name not in wanted and self.random.random() < 0.4:
                 words.append("-")
                 values.append(None)
                 continue
@@ -160,7 +165,7 @@ class Program:
                 value = inputs.argument(self.random, self.tensors, call, a)
                 if a.kind == "real" and value is not None:
                     value = float(value)
-                if value is None and a.default is None:
+                if value is None and (a.default is None or a.name in wanted):
                     return None, None
                 words.append(inputs.written(value))
                 values.append(value)
@@ -168,12 +173,13 @@ class Program:
 
     def step(self):
         """None, or (call, what differs)."""
-        call, (f, names, keyword_only) = self.random.choice(self.table)
-        words, values = self.values(call)
+        call, (f, names, wanted) = self.random.choice(self.table)
+        words, values = self.values(call, wanted)
         if words is None:
             return None
+        open_names = {a.name for a in f._schema.arguments if not a.has_default_value() and "Optional" in str(a.type)}
         kwargs = {n: v for n, v, a in zip(names, values[call.form == "out":], call.arguments[call.form == "out":])
-                  if v is not None or a.default is None}
+                  if v is not None or a.default is None or n in open_names}
         if call.form == "out":
             kwargs[next(a.name for a in f._schema.arguments if a.is_out)] = values[0]
         self.text.append(f"{call.key}({', '.join(words)})")

@@ -13,7 +13,8 @@ NOT_COMPARED = {
 
 # What PyTorch refuses and Taeda computes; docs/libtorch.md names both.
 MORE_DTYPES = ("not implemented for", "does not support", "is not supported for", "not supported on")
-MORE_OUT = ("Expected out tensor to have dtype", "Found dtype", "non-boolean outputs", "dtype of out")
+MORE_OUT = ("only supports bool tensor for result", "output tensor's dtype is wrong", "Expected the output tensor", "operation's result requires dtype",
+            "floating point output tensor", "convertible without narrowing", "Expected out tensor to have dtype", "Found dtype", "non-boolean outputs", "dtype of out")
 
 
 def is_known(call, what):
