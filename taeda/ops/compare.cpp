@@ -179,10 +179,9 @@ Tensor where(const Tensor& condition, const Scalar& self, const Tensor& other) {
   const Tensor chosen = checked_condition(condition);
   Tensor out = pointwise(Where{}, chosen, self, other);
   if (wants_grad(other))
-    record("WhereBackward0", out, {other},
-           [c = save_tensor(chosen, "condition")](const Tensor& g) {
-             return masked(logical_not(c.unpack()), g);
-           });
+    record("WhereBackward0", out, {other}, [c = save_tensor(chosen, "condition")](const Tensor& g) {
+      return masked(logical_not(c.unpack()), g);
+    });
   return out;
 }
 
@@ -191,10 +190,9 @@ Tensor where(const Tensor& condition, const Tensor& self, const Scalar& other) {
   const Tensor chosen = checked_condition(condition);
   Tensor out = pointwise(Where{}, chosen, self, other);
   if (wants_grad(self))
-    record("WhereBackward0", out, {self},
-           [c = save_tensor(chosen, "condition")](const Tensor& g) {
-             return masked(c.unpack(), g);
-           });
+    record("WhereBackward0", out, {self}, [c = save_tensor(chosen, "condition")](const Tensor& g) {
+      return masked(c.unpack(), g);
+    });
   return out;
 }
 

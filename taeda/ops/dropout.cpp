@@ -32,8 +32,8 @@ Tensor apply_mask(const Tensor& x, double p, const PhiloxState& state) {
   return out;
 }
 
-/// Which elements of `t`'s shape stay, as ones and zeros. On the CPU they are PyTorch's for the seed;
-/// that costs little here, where whole channels are dropped or the formula is long.
+/// Which elements of `t`'s shape stay, as ones and zeros. On the CPU they are PyTorch's for the
+/// seed; that costs little here, where whole channels are dropped or the formula is long.
 Tensor kept_elements(const Tensor& t, double p) {
   return t.is_cpu() ? empty_like(t).bernoulli_(1 - p)
                     : apply_mask(t, p, detail::next_mask_state(t)).mul(1 - p);

@@ -84,8 +84,8 @@ void check_source(const char* op, const Tensor& self, int64_t dim, const Tensor&
   if (expected.empty()) expected.push_back(rows);  // a number takes rows of one element
   expected[dim] = rows;
   const bool as_number = self.dim() == 0 || (!adds && source.dim() == 0);
-  const bool fits = as_number ? source.numel() == product(expected)
-                              : source.sizes() == IntArrayRef(expected);
+  const bool fits =
+      as_number ? source.numel() == product(expected) : source.sizes() == IntArrayRef(expected);
   TAEDA_CHECK(!adds || fits, "source tensor shape must match self tensor shape, excluding the ",
               "specified dimension. Got self.shape = ", self.sizes(),
               " source.shape = ", source.sizes());
@@ -252,7 +252,8 @@ namespace {
 
 void check_gather(const char* op, const Tensor& self, int64_t dim, const Tensor& index,
                   bool self_bounds) {
-  TAEDA_CHECK(index.dtype() == kLong, op, "(): Expected dtype int64 for index");
+  TAEDA_CHECK(index.dtype() == kLong || index.dtype() == kInt, op,
+              "(): Expected dtype int32/int64 for index");
   TAEDA_CHECK(index.device() == self.device(),
               "Expected all tensors to be on the same device, but "
               "found at least two devices, ",
@@ -264,7 +265,7 @@ void check_gather(const char* op, const Tensor& self, int64_t dim, const Tensor&
               self_bounds ? "input" : "self", " tensor");
   for (int64_t d = 0; d < a.dim(); ++d)
     TAEDA_CHECK(d == dim || b.sizes()[d] <= a.sizes()[d], "Size does not match at dimension ", d,
-                " expected index ", index.sizes(), " to be smaller than self ", self.sizes(),
+                " expected index ", index.sizes(), " to be no larger than self ", self.sizes(),
                 " apart from dimension ", dim);
 }
 
@@ -282,13 +283,15 @@ void check_scatter(const char* op, const Tensor& self, int64_t dim, const Tensor
                 " to be smaller than src ", src.sizes(), " in all dimensions");
 }
 
+/// An index as kernels take it.
+Tensor places(const Tensor& index) { return atleast_1d(index.to(kLong)); }
+
 /// Writes src into self at index, without a record.
 void scatter_into(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
                   bool add) {
   if (index.numel() == 0) return;
   NoGradGuard guard;
-  scatter_slot(self.device().type(), atleast_1d(self), atleast_1d(index), atleast_1d(src), dim,
-               add);
+  scatter_slot(self.device().type(), atleast_1d(self), places(index), atleast_1d(src), dim, add);
 }
 
 /// The part of `g` that belongs to src: all of g's rows that index names, with zeros for the
@@ -321,7 +324,7 @@ Tensor gather(const Tensor& self, int64_t dim, const Tensor& index, bool sparse_
       detail::make_result("gather", {&self, &index}, index.sizes(), self.dtype(), self.device());
   if (out.numel() > 0) {
     NoGradGuard guard;
-    gather_slot(self.device().type(), atleast_1d(out), atleast_1d(self), atleast_1d(index), d);
+    gather_slot(self.device().type(), atleast_1d(out), atleast_1d(self), places(index), d);
   }
   if (wants_grad(self))
     record("GatherBackward0", out, {self},

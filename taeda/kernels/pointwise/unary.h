@@ -107,6 +107,7 @@ struct Reciprocal {
 
 struct Floor {
   static constexpr const char* name = "floor";
+  static constexpr bool keeps_integers = true;  // in place; the operation clones them
   static constexpr int arity = 1;
   using Types = FloatTypes;
   template <class T>
@@ -117,6 +118,7 @@ struct Floor {
 
 struct Ceil {
   static constexpr const char* name = "ceil";
+  static constexpr bool keeps_integers = true;
   static constexpr int arity = 1;
   using Types = FloatTypes;
   template <class T>
@@ -127,6 +129,7 @@ struct Ceil {
 
 struct Trunc {
   static constexpr const char* name = "trunc";
+  static constexpr bool keeps_integers = true;
   static constexpr int arity = 1;
   using Types = FloatTypes;
   template <class T>
@@ -138,6 +141,7 @@ struct Trunc {
 /// To the nearest integer, halves to even.
 struct Round {
   static constexpr const char* name = "round";
+  static constexpr bool keeps_integers = true;
   static constexpr int arity = 1;
   using Types = FloatTypes;
   template <class T>
