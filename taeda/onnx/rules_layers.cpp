@@ -172,10 +172,11 @@ void write_dropout(Call& c) {
       "is_training()");
 }
 
-/// (input, mode, size, scale_factor, align_corners, recompute_scale_factor)
+/// (input, mode, size, scale_factor, align_corners, recompute_scale_factor, antialias)
 void write_interpolate(Call& c) {
   const std::string mode = c.text(1);
   if (mode == "area") c.refuse("it takes the means of areas; use adaptive_avg_pool");
+  if (c.flag(6)) c.refuse("with antialias=true its filter is as wide as the change of size asks");
   const bool corners = c.flag(4), nearest = mode.starts_with("nearest");
   Attributes attributes{
       {"mode", std::string(nearest             ? "nearest"

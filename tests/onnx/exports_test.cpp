@@ -3,6 +3,7 @@
 
 #include "taeda/device/generator.h"
 #include "taeda/nn/containers/sequential.h"
+#include "taeda/nn/functional/upsampling.h"
 #include "taeda/nn/modules/activation.h"
 #include "taeda/nn/modules/dropout.h"
 #include "taeda/nn/modules/linear.h"
@@ -140,6 +141,12 @@ TEST(Exports, WhatCannotBeWrittenIsRefusedByName) {
                 return places;
               }),
               HasSubstr("is used that ONNX's operator does not give"));
+  EXPECT_THAT(refusal([](const Tensor& x) {
+                nn::functional::InterpolateFuncOptions smaller;
+                smaller.size({{1, 2}}).mode(kBilinear).antialias(true);
+                return nn::functional::interpolate(x.reshape({1, 1, 2, 4}), smaller);
+              }),
+              HasSubstr("with antialias=true its filter"));
   EXPECT_THAT(refusal([](const Tensor& x) { return x.masked_select(x.gt(0)); }),
               HasSubstr("the operation 'masked_select' cannot be exported"));
 }
