@@ -26,8 +26,8 @@ struct ExportOptions {
   int64_t opset_version = 17;
   /// Whatever shall stand in the file, by key.
   std::map<std::string, std::string> metadata = {};
-  /// Reads what was written, runs it on the example and on the other sizes that were traced, and
-  /// throws Error where it computes something else than the module.
+  /// Runs the graph on the example and on the other sizes that were traced, and throws Error where
+  /// it computes something else than the module. Nothing is written then.
   bool verify = true;
 };
 

@@ -57,7 +57,7 @@ TEST_F(Export, RunsOfEveryTask) {
         taeda_tool("train text --model " + model + " --data " + text + small + (folder / model))
             .code,
         0);
-    EXPECT_THAT(written(folder / model + "/checkpoint.safetensors"),
+    EXPECT_THAT(written(folder / model),
                 HasSubstr("tokens int64 [batch, time] to scores float32 [batch, time, "));
     onnx::ImportedModel read = onnx::load(file);
     const NoGradGuard no_grad;
@@ -67,7 +67,7 @@ TEST_F(Export, RunsOfEveryTask) {
 
 TEST_F(Export, MistakesAreNamed) {
   expect_bad_input("export resnet9 -o " + file, "--model must be one of");
-  expect_bad_input("export no/such/run -o " + file, "there is no checkpoint no/such/run");
+  expect_bad_input("export no/such/run -o " + file, "there is no run or checkpoint no/such/run");
   expect_bad_input("export lenet --opset 3 -o " + file, "opset_version must be from 17 to 21");
   expect_bad_input("export lenet -o " + (folder / "none/m.onnx"), "cannot write");
   EXPECT_EQ(folder.count(), 0u);

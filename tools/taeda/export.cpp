@@ -3,14 +3,13 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "taeda/io/checkpoint.h"
-#include "taeda/log/table.h"
 #include "taeda/models/resnet.h"
 #include "taeda/onnx/onnx.h"
 #include "taeda/ops/create.h"
 #include "tools/taeda/command.h"
 #include "tools/taeda/tensor_file.h"
 #include "tools/taeda/train/networks.h"
+#include "tools/taeda/use/trained.h"
 
 namespace taeda::tool {
 
@@ -50,73 +49,28 @@ Exportable named_network(const ExportChoices& o) {
   return of_pictures(make_picture_model(o.what, shape, classes), shape);
 }
 
-/// The sizes of the network's tensor whose name ends so.
-IntArrayRef sizes_of(const io::NamedTensors& tensors, const std::string& ending) {
-  for (const auto& [name, tensor] : tensors)
-    if (name.starts_with("model.") && name.ends_with(ending) && tensor.dim() > 0)
-      return tensor.sizes();
-  throw UsageError("the checkpoint has no tensor model." + ending +
-                   ": it is of no network that "
-                   "taeda train makes");
-}
-
-/// The name of a network's last bias, which has an element for each class.
-std::string last_bias(const std::string& model) {
-  return model == "lenet"          ? "fc3.bias"
-         : model == "resnet18"     ? "fc.bias"
-         : model == "vgg"          ? "classifier.6.bias"
-         : model == "mobilenet_v2" ? "classifier.1.bias"
-                                   : "out.bias";
-}
-
-/// The network that a run trained, as its settings and the sizes of its tensors say.
-Exportable trained_network(const io::Checkpoint& c, const io::NamedTensors& tensors) {
-  const std::string task = c.text("run.task"), model = c.text("run.--model");
-  const auto number = [&](const char* name) {
-    return user_input([&] { return static_cast<int64_t>(std::stoll(c.text(name))); });
-  };
-  if (task == "csv") {
-    const IntArrayRef first = sizes_of(tensors, "fc1.weight");
-    const int64_t out = sizes_of(tensors, "out.bias")[0];
-    return {make_mlp(first[1], first[0], out), zeros({2, first[1]}), "rows", {{0, "batch"}}};
-  }
-  if (task == "text") {
-    const int64_t words = sizes_of(tensors, model == "gpt" ? "wte.weight" : "encoder.weight")[0];
-    const TextShape shape{words, number("run.--context"), number("run.--layers"),
-                          number("run.--width")};
-    const int64_t length = std::min<int64_t>(shape.context, 4);
-    return {make_text_model(model, shape),
-            zeros({2, length}, kLong),
+/// The network of a run, by what its checkpoint says of it.
+Exportable from_run(const std::string& run) {
+  const Trained trained = open_trained({.run = run}, Device(kCPU));
+  const About& about = trained.about;
+  if (about.task == "text")
+    return {trained.network,
+            zeros({2, std::min<int64_t>(about.context, 4)}, kLong),
             "tokens",
             {{0, "batch"}, {1, "time"}}};
-  }
-  const int64_t classes = sizes_of(tensors, last_bias(model))[0];
-  PictureShape shape{1, 28, 28};
-  if (task == "cifar10") shape = {3, 32, 32};
-  if (task == "folder") shape = {3, number("run.--image-size"), number("run.--image-size")};
-  return of_pictures(make_picture_model(model, shape, classes), shape);
-}
-
-Exportable from_checkpoint(const std::string& path) {
-  return user_input([&] {
-    const TensorFile file = read_tensors(path);
-    const io::Checkpoint c = io::Checkpoint::load(path);
-    Exportable out = trained_network(c, file.tensors);
-    c.get("model", *out.network);
-    return out;
-  });
+  if (about.task == "csv")
+    return {trained.network,
+            zeros({2, static_cast<int64_t>(about.features.size())}),
+            "rows",
+            {{0, "batch"}}};
+  return of_pictures(trained.network, about.shape);
 }
 
 Exportable choose_network(const ExportChoices& o) {
-  namespace fs = std::filesystem;
-  const fs::path path =
-      fs::is_directory(o.what) ? fs::path(o.what) / "checkpoint.safetensors" : fs::path(o.what);
-  if (fs::exists(path)) {
+  if (std::filesystem::exists(o.what) || o.what.find('/') != std::string::npos) {
     if (!o.weights.empty()) throw UsageError("--weights is for a network's name, not for a run");
-    return from_checkpoint(path.string());
+    return from_run(o.what);
   }
-  if (o.what.find('/') != std::string::npos || path != fs::path(o.what))
-    throw UsageError("there is no checkpoint " + path.string());
   Exportable out = named_network(o);
   if (o.weights.empty()) return out;
   user_input([&] {
