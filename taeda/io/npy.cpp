@@ -226,6 +226,8 @@ Tensor load_npy(const std::string& path) { return read_npy(*FileBytes::open(path
 
 std::string serialize_npy(const Tensor& tensor) {
   TAEDA_CHECK_VALUE(tensor.defined(), "an undefined tensor cannot be saved");
+  TAEDA_CHECK_VALUE(!tensor.is_sparse(),
+                    "a sparse tensor cannot be saved: save its indices and values");
   const NoGradGuard no_grad;
   const Tensor t = tensor.detach().cpu().contiguous();
   std::string shape = "(";

@@ -130,7 +130,6 @@ struct Given {
     if (values.dim() == 0) values = values.unsqueeze(0);
     NoGradGuard guard;
     indices = indices.detach().to(device, kLong);
-    // Parts that share memory with the caller's follow what becomes of it, as in PyTorch.
   }
 };
 
@@ -431,7 +430,7 @@ void check_dims(IntArrayRef size, int64_t sparse_dim, int64_t dense_dim) {
               dense_dim);
 }
 
-void check_no_gradient(const char* op, const Tensor& t) {
+void check_resizable(const char* op, const Tensor& t) {
   check_is_sparse(op, t);
   TAEDA_CHECK(!t.requires_grad(), op, ": cannot resize variables that require grad");
 }
@@ -468,7 +467,7 @@ void take_over(const Tensor& self, const Tensor& fresh) { self.set_data(fresh); 
 
 const Tensor& Tensor::sparse_resize_(IntArrayRef size, int64_t sparse_dim,
                                      int64_t dense_dim) const {
-  check_no_gradient("sparse_resize_", *this);
+  check_resizable("sparse_resize_", *this);
   check_dims(size, sparse_dim, dense_dim);
   if (_nnz() == 0) return sparse_resize_and_clear_(size, sparse_dim, dense_dim);
   check_resize(*this, size, sparse_dim, dense_dim);
@@ -479,7 +478,7 @@ const Tensor& Tensor::sparse_resize_(IntArrayRef size, int64_t sparse_dim,
 
 const Tensor& Tensor::sparse_resize_and_clear_(IntArrayRef size, int64_t sparse_dim,
                                                int64_t dense_dim) const {
-  check_no_gradient("sparse_resize_and_clear_", *this);
+  check_resizable("sparse_resize_and_clear_", *this);
   check_dims(size, sparse_dim, dense_dim);
   take_over(*this, without_elements(size, sparse_dim, dtype(), device()));
   return *this;
@@ -494,7 +493,7 @@ Tensor& copy_sparse_to_sparse_(Tensor& self, const Tensor& src, bool /*non_block
   check_is_sparse("copy_sparse_to_sparse_", self);
   check_is_sparse("copy_sparse_to_sparse_", src);
   if (self.sizes() == src.sizes()) return self.copy_(src);
-  check_no_gradient("copy_sparse_to_sparse_", self);
+  check_resizable("copy_sparse_to_sparse_", self);
   take_over(self, src.detach().to(self.device(), self.dtype(), false, true));
   return self;
 }

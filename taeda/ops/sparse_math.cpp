@@ -2,6 +2,7 @@
 #include "taeda/base/error.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/elementwise.h"
 #include "taeda/ops/index.h"
 #include "taeda/ops/join.h"
 #include "taeda/ops/rearrange.h"
@@ -18,22 +19,6 @@
 namespace taeda::inline v0_2 {
 
 using detail::value_sizes, detail::values_at, detail::values_of, detail::with_values;
-
-namespace {
-
-bool is_whole_number(const Scalar& s, int64_t value) { return s.equal(value); }
-
-Tensor times(const Tensor& t, const Scalar& factor) {
-  return is_whole_number(factor, 1) ? t : t.mul(factor);
-}
-
-Tensor conjugated(const Tensor& t) { return t.is_complex() ? t.conj() : t; }
-
-Scalar conjugated(const Scalar& s) {
-  return s.is_complex() ? Scalar(std::conj(s.to<std::complex<double>>())) : s;
-}
-
-}  // namespace
 
 // ---- functions of single elements ----
 
@@ -59,6 +44,10 @@ Tensor detail::on_values_if_zero(const Tensor& self,
 
 namespace {
 
+Tensor alpha_times(const Tensor& t, const Scalar& alpha) {
+  return alpha.equal(1) ? t : t.mul(alpha);
+}
+
 void check_sum(const Tensor& self, const Tensor& other) {
   check_same_device("add", {&self, &other});
   TAEDA_CHECK(self.sizes() == other.sizes(),
@@ -67,12 +56,12 @@ void check_sum(const Tensor& self, const Tensor& other) {
 }
 
 /// The elements of both, one behind the other; coalesced if both are.
-Tensor joined(const Tensor& a, const Tensor& b, const Scalar& alpha, ScalarType dtype) {
+Tensor with_both(const Tensor& a, const Tensor& b, const Scalar& alpha, ScalarType dtype) {
   TAEDA_CHECK(a.sparse_dim() == b.sparse_dim(),
               "add: expected 'self' and 'other' to have same number of sparse dimensions, but ",
               a.sparse_dim(), " != ", b.sparse_dim());
   const SparseParts &x = sparse_parts(a), &y = sparse_parts(b);
-  const Tensor second = times(y.values.to(dtype), alpha);
+  const Tensor second = alpha_times(y.values.to(dtype), alpha);
   const Tensor out = make_sparse(cat({x.indices, y.indices}, 1), cat({x.values.to(dtype), second}),
                                  a.sizes(), false);
   return x.coalesced && y.coalesced ? out.coalesce() : out;
@@ -91,7 +80,7 @@ void add_elements(const Tensor& dense, const Tensor& other, const Scalar& alpha)
   }
   std::vector<TensorIndex> at;
   for (int64_t d = 0; d < parts.indices.size(0); ++d) at.push_back(parts.indices.select(0, d));
-  dense.index_put_(at, times(values, alpha), /*accumulate=*/true);
+  dense.index_put_(at, alpha_times(values, alpha), /*accumulate=*/true);
 }
 
 }  // namespace
@@ -105,7 +94,7 @@ Tensor detail::sparse_add(const Tensor& self, const Tensor& other, const Scalar&
   {
     NoGradGuard guard;
     if (self.is_sparse()) {
-      out = joined(self, other, alpha, dtype);
+      out = with_both(self, other, alpha, dtype);
     } else {
       out = self.detach().to(self.device(), dtype, false, /*copy=*/true);
       add_elements(out, other, alpha);
@@ -113,7 +102,7 @@ Tensor detail::sparse_add(const Tensor& self, const Tensor& other, const Scalar&
   }
   if (wants_grad(self, other))
     record("AddBackward0", out, {self, other}, [alpha](const Tensor& g, Needs needs) {
-      return TensorVec{g, needs[1] ? times(g, conjugated(alpha)) : Tensor()};
+      return TensorVec{g, needs[1] ? detail::scaled(g, alpha) : Tensor()};
     });
   return out;
 }
@@ -129,13 +118,13 @@ Tensor& detail::sparse_add_(const Tensor& self, const Tensor& other, const Scala
   {
     NoGradGuard guard;
     if (self.is_sparse())
-      replace_parts(self, joined(self, other, alpha, dtype));
+      replace_parts(self, with_both(self, other, alpha, dtype));
     else
       add_elements(make_alias(self), other, alpha);
   }
   change.finish("AddBackward0", [&] {
     return [alpha](const Tensor& g, Needs needs) {
-      return TensorVec{g, needs[1] ? times(g, conjugated(alpha)) : Tensor()};
+      return TensorVec{g, needs[1] ? detail::scaled(g, alpha) : Tensor()};
     };
   });
   return const_cast<Tensor&>(self);

@@ -3,6 +3,7 @@
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/autocast.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/elementwise.h"
 #include "taeda/ops/index.h"
 #include "taeda/ops/join.h"
 #include "taeda/ops/matmul.h"
@@ -18,7 +19,7 @@
 
 namespace taeda::inline v0_2 {
 
-using detail::sparse_keys, detail::values_of, detail::with_values;
+using detail::conjugate, detail::sparse_keys, detail::values_of, detail::with_values;
 
 namespace {
 
@@ -31,8 +32,6 @@ void in_blocks(int64_t n, int64_t row_bytes, F&& f) {
   const int64_t block = std::max<int64_t>(kGatheredBytes / std::max<int64_t>(row_bytes, 1), 1);
   for (int64_t at = 0; at < n; at += block) f(at, std::min(block, n - at));
 }
-
-Tensor conjugated(const Tensor& t) { return t.is_complex() ? t.conj() : t; }
 
 void check_matrices(const Tensor& a, const Tensor& b) {
   check_same_device("mm", {&a, &b});
@@ -50,7 +49,7 @@ void check_matrices(const Tensor& a, const Tensor& b) {
 }
 
 /// indices, values and dense rows: out[i] += v * b[j] for every element (i, j, v).
-Tensor product(const Tensor& indices, const Tensor& values, const Tensor& b, int64_t rows) {
+Tensor summed_rows(const Tensor& indices, const Tensor& values, const Tensor& b, int64_t rows) {
   NoGradGuard guard;
   Tensor out = zeros({rows, b.size(1)}, b.options());
   const Tensor to = indices.select(0, 0), from = indices.select(0, 1);
@@ -67,7 +66,7 @@ Tensor sampled(const Tensor& a, const Tensor& b, const Tensor& indices) {
   std::vector<Tensor> parts;
   in_blocks(indices.size(1), a.size(1) * a.element_size(), [&](int64_t at, int64_t n) {
     parts.push_back(a.index_select(0, rows.narrow(0, at, n))
-                        .mul(conjugated(b).index_select(0, columns.narrow(0, at, n)))
+                        .mul(conjugate(b).index_select(0, columns.narrow(0, at, n)))
                         .sum({1}));
   });
   return parts.empty() ? zeros({0}, a.options()) : cat(parts);
@@ -76,7 +75,7 @@ Tensor sampled(const Tensor& a, const Tensor& b, const Tensor& indices) {
 Tensor sparse_times_dense(const Tensor& self, const Tensor& b) {
   const Tensor a = wants_grad(self, b) ? self.coalesce() : self;
   const SparseParts& parts = sparse_parts(a);
-  Tensor out = product(parts.indices, parts.values, b.detach(), a.size(0));
+  Tensor out = summed_rows(parts.indices, parts.values, b.detach(), a.size(0));
   if (wants_grad(a, b))
     record("MmBackward0", out, {a, b},
            [a = save_tensor(a), b = save_if(a.requires_grad(), b, "mat2")](const Tensor& g,
@@ -87,7 +86,7 @@ Tensor sparse_times_dense(const Tensor& self, const Tensor& b) {
                const Tensor& at = sparse_parts(left).indices;
                grads[0] = with_values(at, sampled(g, b.unpack(), at), left.sizes(), true);
              }
-             if (needs[1]) grads[1] = conjugated(left).t().mm(g);
+             if (needs[1]) grads[1] = conjugate(left).t().mm(g);
              return grads;
            });
   return out;

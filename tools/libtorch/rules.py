@@ -11,9 +11,6 @@ RULES = [
     ("sparse layouts other than COO", r"[Ss]parse_?(csr|csc|bsr|bsc)|Sparse(Csr|Csc|Bsr|Bsc)|_?c?c(ol|row)_indices|"
      r"\b(row|col)_indices|_compressed_tensor|validate_sparse|sampled_addmm",
      "compressed layouts need kernels of their own, which no device of Taeda has"),
-    ("sparse tensors", r"sparse|Sparse|\bcoalesce|is_coalesced|\bsmm\(|\bsspaddmm|\bhspmm|\bto_dense|"
-     r"::(dense_dim|indices|values|crow_indices)\(\)|\bcopy_sparse",
-     "tensors are dense; gradients of embeddings are, too"),
     ("quantized tensors", r"quantiz|Quantiz|fake_quant|fbgemm|\bq_(scale|zero|per)|int_repr|qscheme|QScheme|"
      r"kQ(Int|UInt)|[qQ]Engine|kPer(Channel|Tensor)|QInt|choose_qparams|fused_moving|QNNPACK|kFBGEMM|"
      r"::kX86|kONEDNN|isQInt|\bqint|quint",
@@ -48,7 +45,7 @@ RULES = [
     ("operations with an out form that draws or views", r"::(empty|rand|randn|randint|randperm|zeros|ones|full|eye|arange|"
      r"linspace|logspace|bartlett_window|blackman_window|hann_window|hamming_window|kaiser_window|"
      r"(empty|rand|randn|randint|zeros|ones|full)_like|new_\w+|from_file|normal|fft_r?fftfreq|Tensor::to|tril_indices|triu_indices|range|"
-     r"scalar_tensor|empty_strided|empty_permuted)\w*\(.*std::optional<c10::Layout>",
+     r"scalar_tensor|empty_strided|empty_permuted|sparse_coo_tensor)\w*\(.*std::optional<c10::Layout>",
      "the unpacked form of TensorOptions, which `TensorOptions` replaces in programs"),
     ("old type objects", r"DeprecatedType|TypeProperties|Backend|DispatchKey|typeMeta|TypeMeta|caffe2|AutogradMeta|"
      r"VariableVersion|UndefinedTensor|unsafe\w+Impl|intrusive|TensorImpl|StorageImpl|key_set|is_meta_alloc|"

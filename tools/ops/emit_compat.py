@@ -10,7 +10,7 @@ DOC = """\
 
 
 # Operations whose results libtorch takes and gives back as const.
-CONST = {"resize", "resize_as"}
+CONST = {"resize", "resize_as", "sparse_resize", "sparse_resize_and_clear", "resize_as_sparse"}
 
 
 def definition(operation):
