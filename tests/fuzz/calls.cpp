@@ -50,9 +50,7 @@ struct Peer {
   }
 };
 
-rpc::Packet packet_of(std::string head) {
-  return {std::move(head), {ones({6}), ones({4}, kByte)}};
-}
+rpc::Packet packet_of(std::string head) { return {std::move(head), {ones({6}), ones({4}, kByte)}}; }
 
 /// Requests come from the front of the input, answers from its end.
 class Transport final : public rpc::Transport {
@@ -88,10 +86,9 @@ std::shared_ptr<rpc::Agent> join(Peer& peer) {
   other.integer(0);  // no maps of devices
   options.store->set("rpc/1/worker/1", other.take().head);
   options.store->set("rpc/1/ready/1", "");
-  return rpc::Agent::join("here", 0, 2, std::move(options),
-                          [&](rpc::Transport::Options transport) {
-                            return std::make_unique<Transport>(peer, std::move(transport));
-                          });
+  return rpc::Agent::join("here", 0, 2, std::move(options), [&](rpc::Transport::Options transport) {
+    return std::make_unique<Transport>(peer, std::move(transport));
+  });
 }
 
 /// One thread takes the tasks in their order: those before this one have ended, or wait.

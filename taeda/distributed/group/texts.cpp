@@ -139,4 +139,4 @@ std::string scatter_text(const std::vector<std::string>& texts, int src,
   return text_of(row, lengths.data_ptr<int64_t>()[g->rank()]);
 }
 
-}  // namespace taeda::distributed::detail
+}  // namespace taeda::inline v0_2::distributed::detail

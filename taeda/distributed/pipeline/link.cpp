@@ -246,4 +246,4 @@ void Link::send_gradients(size_t micro_batch, const std::vector<Tensor>& inputs)
     if (g.defined()) send(kGradients, g);
 }
 
-}  // namespace taeda::distributed::pipelining::detail
+}  // namespace taeda::inline v0_2::distributed::pipelining::detail
