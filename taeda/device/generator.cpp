@@ -252,8 +252,8 @@ void uniform_numbers(Mt19937& engine, T* out, int64_t n, double from, double to)
   }
 }
 
-/// 16-bit normal numbers: those of float, rounded, in blocks of 16. What is left of a block is drawn
-/// as the last 16, anew.
+/// 16-bit normal numbers: those of float, rounded, in blocks of 16. What is left is drawn as the
+/// last 16, anew.
 template <class T>
 void rounded_normals(Mt19937& engine, T* out, int64_t n, float mean, float std) {
   const auto block = [&](T* to) {
@@ -313,7 +313,8 @@ void Generator::fill_randint(T* out, int64_t n, int64_t from, uint64_t range) co
       return static_cast<T>(v);
   };
   Lock lock(s.mutex);
-  if (range == 0 || range >> 32) {
+  // From 2^28 on, the remainder of 32 bits would prefer some numbers visibly.
+  if (range == 0 || range >> 28) {
     for (int64_t i = 0; i < n; ++i) {
       const uint64_t bits = s.draw64();
       out[i] = number(range == 0 ? bits : bits % range);

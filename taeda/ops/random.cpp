@@ -116,7 +116,11 @@ uint64_t largest_random(ScalarType dtype) {
 
 Tensor& Tensor::random_(GeneratorArg generator) const {
   return fill_random("random_", *this, [&](const Tensor& t) {
-    draw_integers(t, 0, largest_random(dtype()) + 1, generator_for(*this, generator));
+    Generator& g = generator_for(*this, generator);
+    if (!t.is_cpu() || dtype() != kInt) return draw_integers(t, 0, largest_random(dtype()) + 1, g);
+    // All of int32's numbers are 31 of 32 bits; a range of that size takes 64.
+    g.fill_random(reinterpret_cast<uint32_t*>(t.data_ptr<int32_t>()), t.numel());
+    t.bitwise_and_(int64_t{INT32_MAX});
   });
 }
 

@@ -149,7 +149,7 @@ class Program:
                 values.append(None)
                 continue
             if a.kind == "tensor":
-                reuse = [i for i, t in enumerate(self.slots) if t is not None]
+                reuse = [i for i, t in enumerate(self.slots) if t is not None and not (call.form == "out" and words and words[0] == f"t{i}")]
                 if reuse and a.name != "out" and self.random.random() < 0.25:
                     slot = self.random.choice(reuse)
                 else:

@@ -93,11 +93,11 @@ class Tensors:
         """A tensor as the driver reads it: (dtype, sizes, strides, offset, flat tensor of its storage)."""
         random = self.random
         sizes, dtype = self.shape_for(name, place), self.dtype_for(name, argument)
-        strides, offset, count = self.layout(sizes)
+        strides, offset, count = self.layout(sizes, argument != "out")
         numbers = [self.number(dtype, argument) for _ in range(count)]
         return dtype, sizes, strides, offset, torch.tensor(numbers, dtype=getattr(torch, dtype))
 
-    def layout(self, sizes):
+    def layout(self, sizes, may_repeat):
         """(strides, offset, elements of the storage): row-major, permuted, with gaps, repeated, channels-last."""
         random = self.random
         order = list(range(len(sizes)))
@@ -112,7 +112,7 @@ class Tensors:
             strides[d] = running
             running *= max(sizes[d], 1)
         offset = 1 if 0.4 <= roll < 0.45 else 0
-        if 0.45 <= roll < 0.48 and sizes:
+        if 0.45 <= roll < 0.48 and sizes and may_repeat:
             strides[random.randrange(len(sizes))] = 0
         if 0 in sizes:
             return strides, 0, 0
