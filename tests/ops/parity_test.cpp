@@ -6,10 +6,10 @@
 #include "taeda/taeda.h"
 #include "tests/error_of.h"
 
-namespace taeda {
+namespace taeda::parity {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr float kNan = NAN;
 
@@ -154,4 +154,4 @@ TEST(Parity, ResultTypes) {
 }
 
 }  // namespace
-}  // namespace taeda
+}  // namespace taeda::parity
