@@ -37,7 +37,7 @@ void expect_near(const std::string& name, const std::vector<double>& got) {
   for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-9) << name << ", " << i;
 }
 
-Tensor waves(int64_t rows, int64_t columns, double a, double b) {
+Tensor sines(int64_t rows, int64_t columns, double a, double b) {
   const Tensor i = arange(rows, kDouble).unsqueeze(1), j = arange(columns, kDouble);
   return i.mul(a).add(j.mul(b)).add(0.3).sin();
 }
@@ -61,8 +61,8 @@ Graph ring() {
 
 TEST(SparseModels, GraphConvolution) {
   const auto [indices, weights] = ring();
-  const Tensor x = waves(7, 3, 0.7, 1.3), y = waves(7, 2, 1.1, 0.4);
-  std::vector<Tensor> params = {weights, waves(3, 4, 0.9, 2.1), waves(4, 2, 1.7, 0.6)};
+  const Tensor x = sines(7, 3, 0.7, 1.3), y = sines(7, 2, 1.1, 0.4);
+  std::vector<Tensor> params = {weights, sines(3, 4, 0.9, 2.1), sines(4, 2, 1.7, 0.6)};
   for (const Tensor& p : params) p.requires_grad_();
   SGD optimizer(params, SGDOptions(0.05).momentum(0.9));
   std::vector<double> losses;
@@ -83,7 +83,7 @@ TEST(SparseModels, SoftmaxOverEdges) {
   const auto [indices, weights] = ring();
   const Tensor scaled = weights.mul(3).requires_grad_();
   const Tensor a = sparse_coo_tensor(indices, scaled, {7, 7}).coalesce();
-  const Tensor out = sparse::mm(sparse::softmax(a, 1), waves(7, 2, 0.7, 1.3));
+  const Tensor out = sparse::mm(sparse::softmax(a, 1), sines(7, 2, 0.7, 1.3));
   out.square().sum().backward();
   expect_near("spread", values<double>(out));
   expect_near("spread gradient", values<double>(scaled.grad()));
@@ -97,7 +97,7 @@ void check_embedding(const std::string& name, const Make& make, EmbeddingOptions
   table->to(kDouble);
   {
     NoGradGuard guard;
-    table->weight.copy_(waves(9, 3, 0.9, 2.1));
+    table->weight.copy_(sines(9, 3, 0.9, 2.1));
   }
   table->to(device);
   auto optimizer = make(table->parameters());
@@ -106,7 +106,7 @@ void check_embedding(const std::string& name, const Make& make, EmbeddingOptions
     const Tensor words = tensor({{step % 9, int64_t{3}, int64_t{1}},
                                  {(2 * step) % 5, int64_t{3}, (step * step) % 9}})
                              .to(device);
-    const Tensor target = waves(2, 3, 0.3 * static_cast<double>(step), 0.5).to(device);
+    const Tensor target = sines(2, 3, 0.3 * static_cast<double>(step), 0.5).to(device);
     const Tensor loss = table(words).tanh().sum({1}).sub(target).square().mean();
     optimizer.zero_grad();
     loss.backward();
@@ -147,7 +147,7 @@ TEST(SparseModels, BagsTrain) {
   table->to(kDouble);
   {
     NoGradGuard guard;
-    table->weight.copy_(waves(6, 2, 0.9, 2.1));
+    table->weight.copy_(sines(6, 2, 0.9, 2.1));
   }
   SparseAdam optimizer(table->parameters(), SparseAdamOptions(0.1));
   for (int64_t step = 0; step < 10; ++step) {
