@@ -85,7 +85,7 @@ TEST(SpecialFunctions, TakeNumbersForTensors) {
   EXPECT_EQ(i0(x.to(kHalf)).dtype(), kHalf);
   expect_same(expit(x), x.sigmoid());
   expect_same(gammaln(x), x.lgamma());
-  expect_same(taeda::psi(x), x.digamma());
+  expect_same(special::psi(x), x.digamma());
 }
 
 TEST(SpecialFunctions, RefuseAsPyTorchDoes) {
