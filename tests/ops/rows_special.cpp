@@ -103,8 +103,7 @@ std::vector<OpRow> of_one() {
           &Tensor::sinc_),
       unary(
           "sgn", &Tensor::sgn,
-          [](double x) { return std::isnan(x) ? x : double((x > 0) - (x < 0)); }, -2, 2,
-          &Tensor::sgn_, true),
+          [](double x) { return double((x > 0) - (x < 0)); }, -2, 2, &Tensor::sgn_, true),
       unary(
           "deg2rad", &Tensor::deg2rad, [](double x) { return x * kPi / 180; }, -300, 300,
           &Tensor::deg2rad_),
