@@ -60,7 +60,7 @@ if(NOT TAEDA_JPEG STREQUAL "OFF")
 endif()
 taeda_decide(TAEDA_WITH_JPEG TAEDA_JPEG "${JPEG_FOUND}" "Debian package libjpeg62-turbo-dev")
 
-if(NOT TAEDA_TENSORBOARD STREQUAL "OFF")
+if(NOT TAEDA_TENSORBOARD STREQUAL "OFF" OR NOT TAEDA_ONNX STREQUAL "OFF")
   find_package(Protobuf QUIET)
 endif()
 set(found FALSE)
@@ -69,6 +69,7 @@ if(TARGET protobuf::libprotobuf-lite AND TARGET protobuf::protoc)
 endif()
 taeda_decide(TAEDA_WITH_TENSORBOARD TAEDA_TENSORBOARD ${found}
              "Debian packages libprotobuf-dev, protobuf-compiler")
+taeda_decide(TAEDA_WITH_ONNX TAEDA_ONNX ${found} "Debian packages libprotobuf-dev, protobuf-compiler")
 
 # Engines are plug-ins, which link to a shared libtaeda.
 set(shared_library "a shared libtaeda for the plug-in to link to (BUILD_SHARED_LIBS=ON)")

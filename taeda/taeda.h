@@ -86,6 +86,7 @@
 #include "taeda/profiler/profile.h"
 #include "taeda/tensor/dict.h"
 #include "taeda/tensor/print.h"
+#include "taeda/tensor/result_type.h"
 #include "taeda/tensor/tensor.h"
 #include "taeda/vision/cifar.h"
 #include "taeda/vision/grid.h"

@@ -13,7 +13,7 @@
 namespace taeda::inline v0_2::serialize {
 class InputArchive;
 class OutputArchive;
-}  // namespace taeda::serialize
+}  // namespace taeda::inline v0_2::serialize
 
 namespace taeda::inline v0_2::data::samplers {
 
@@ -105,6 +105,8 @@ class RandomSampler : public ListSampler {
   explicit RandomSampler(size_t size, bool replacement = false,
                          std::optional<size_t> num_samples = {},
                          std::optional<Generator> generator = {});
+  /// Indices have one type, whichever is asked for.
+  RandomSampler(size_t size, ScalarType /*index_dtype*/) : RandomSampler(size) {}
   size_t size() const override { return num_samples_; }
   std::optional<Generator> generator() const override { return generator_; }
 
@@ -231,4 +233,4 @@ class BatchSampler : public Sampler {
   bool drop_last_;
 };
 
-}  // namespace taeda::data::samplers
+}  // namespace taeda::inline v0_2::data::samplers

@@ -87,13 +87,6 @@ struct CpuStateBytes {
 };
 static_assert(sizeof(CpuStateBytes) == 5056);
 
-template <class T>
-constexpr int kRandomBits = 24;
-template <>
-constexpr int kRandomBits<Half> = 11;
-template <>
-constexpr int kRandomBits<BFloat16> = 8;
-
 }  // namespace
 
 std::mutex& Generator::mutex() const { return state_->users; }
@@ -246,37 +239,31 @@ void uniform_numbers(Mt19937& engine, T* out, int64_t n, double from, double to)
                              static_cast<float>(to));
     });
   } else {
-    constexpr uint32_t kMask = (1u << kRandomBits<T>)-1;
-    constexpr float kScale = 1.0f / (1u << kRandomBits<T>);
-    const auto low = static_cast<float>(from), span = static_cast<float>(to) - low;
+    // A float's number, rounded; what rounds to the end becomes the beginning.
+    constexpr uint32_t kMask = (1u << 24) - 1;
+    const auto low = static_cast<float>(from), high = static_cast<float>(to), span = high - low;
+    const T end(high);
     each_stretch(engine, n, [&](const uint32_t* bits, int64_t first, int64_t k) {
-      for (int64_t i = 0; i < k; ++i)
-        out[first + i] = T(static_cast<float>(bits[i] & kMask) * kScale * span + low);
+      for (int64_t i = 0; i < k; ++i) {
+        const T x(static_cast<float>(bits[i] & kMask) * 0x1p-24f * span + low);
+        out[first + i] = static_cast<float>(x) < static_cast<float>(end) ? x : T(low);
+      }
     });
   }
 }
 
-/// Box-Muller with the roundings of PyTorch's scalar code: bfloat16 after every step, half only
-/// where a value is stored.
+/// 16-bit normal numbers: those of float, rounded, in blocks of 16. What is left is drawn as the
+/// last 16, anew.
 template <class T>
-void box_muller_rounded(T* data, int64_t blocks, float mean, float std) {
-  const auto step = [](float x) { return std::is_same_v<T, BFloat16> ? float(T(x)) : x; };
-  for (int64_t k = 0; k < blocks; ++k, data += 16)
-    for (int j = 0; j < 8; ++j) {
-      const float u1 = T(1.0f - float(data[j])), u2 = data[j + 8];
-      const float radius = T(std::sqrt(step(-2.0f * step(std::log(u1)))));
-      const float angle = T(static_cast<float>(6.283185307179586 * u2));
-      data[j] = T(step(step(radius * step(std::cos(angle))) * std) + mean);
-      data[j + 8] = T(step(step(radius * step(std::sin(angle))) * std) + mean);
-    }
-}
-
-template <class T>
-void normal_blocks(T* data, int64_t blocks, double mean, double std) {
-  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
-    detail::box_muller_blocks(data, blocks, static_cast<T>(mean), static_cast<T>(std));
-  else
-    box_muller_rounded(data, blocks, static_cast<float>(mean), static_cast<float>(std));
+void rounded_normals(Mt19937& engine, T* out, int64_t n, float mean, float std) {
+  const auto block = [&](T* to) {
+    float numbers[16];
+    uniform_numbers(engine, numbers, 16, 0, 1);
+    detail::box_muller_blocks(numbers, 1, mean, std);
+    std::transform(numbers, numbers + 16, to, [](float v) { return T(v); });
+  };
+  for (int64_t i = 0; i + 16 <= n; i += 16) block(out + i);
+  if (n % 16) block(out + n - 16);
 }
 
 template <class T>
@@ -304,11 +291,15 @@ void Generator::fill_normal(T* out, int64_t n, double mean, double std) const {
     for (int64_t i = 0; i < n; ++i) out[i] = to_element<T>(s.normal() * std + mean);
     return;
   }
-  uniform_numbers(*s.engine, out, n, 0, 1);
-  normal_blocks(out, n / 16, mean, std);
-  if (n % 16 == 0) return;
-  uniform_numbers(*s.engine, out + n - 16, 16, 0, 1);
-  normal_blocks(out + n - 16, 1, mean, std);
+  if constexpr (sizeof(T) == 2) {
+    rounded_normals(*s.engine, out, n, static_cast<float>(mean), static_cast<float>(std));
+  } else {
+    uniform_numbers(*s.engine, out, n, 0, 1);
+    detail::box_muller_blocks(out, n / 16, static_cast<T>(mean), static_cast<T>(std));
+    if (n % 16 == 0) return;
+    uniform_numbers(*s.engine, out + n - 16, 16, 0, 1);
+    detail::box_muller_blocks(out + n - 16, 1, static_cast<T>(mean), static_cast<T>(std));
+  }
 }
 
 template <class T>
@@ -322,7 +313,8 @@ void Generator::fill_randint(T* out, int64_t n, int64_t from, uint64_t range) co
       return static_cast<T>(v);
   };
   Lock lock(s.mutex);
-  if (range == 0 || range >> 32) {
+  // From 2^28 on, the remainder of 32 bits would prefer some numbers visibly.
+  if (range == 0 || range >> 28) {
     for (int64_t i = 0; i < n; ++i) {
       const uint64_t bits = s.draw64();
       out[i] = number(range == 0 ? bits : bits % range);

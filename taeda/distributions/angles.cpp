@@ -7,6 +7,7 @@
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/host_numbers.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/special_functions.h"
 #include "taeda/ops/unary.h"
@@ -57,7 +58,7 @@ Tensor VonMises::draw(IntArrayRef shape, Generator* generator) const {
   Tensor angle = zeros(shape, k.options()), done = zeros(shape, k.options().dtype(kBool));
   DimVector three{3};
   for (const int64_t size : shape) three.push_back(size);
-  while (!done.all().item<bool>()) {
+  while (!taeda::detail::every(done)) {
     const Tensor u = uniform_like(k, three, 0, 1, generator);
     const Tensor z = u.select(0, 0).mul(std::numbers::pi).cos(), u2 = u.select(0, 1);
     const Tensor f = r.mul(z).add(1).div(r.add(z));

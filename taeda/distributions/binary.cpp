@@ -9,6 +9,7 @@
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/host_numbers.h"
 #include "taeda/ops/random.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/shape.h"
@@ -59,7 +60,7 @@ namespace {
 Probs above_zero(const Probs& probs, std::optional<bool> validate_args) {
   if (!validate_args.value_or(Distribution::default_validate_args())) return probs;
   const Parameter& p = probs.value;
-  const bool valid = p.is_number() ? p.number() > 0 : p.tensor().gt(0).all().item<bool>();
+  const bool valid = p.is_number() ? p.number() > 0 : taeda::detail::every(p.tensor().gt(0));
   TAEDA_CHECK_VALUE(valid,
                     "Expected parameter probs of distribution Geometric to be positive but found "
                     "invalid values:\n",

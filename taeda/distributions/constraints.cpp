@@ -22,7 +22,7 @@ std::string text_of(const Parameter& bound) {
   std::ostringstream out;
   if (bound.is_number())
     out << bound.number() << (bound.number() == std::floor(bound.number()) ? ".0" : "");
-  else if (bound.tensor().numel() == 1)
+  else if (bound.tensor().numel() == 1 && !bound.tensor().is_meta())
     out << bound.tensor().item<double>();
   else
     out << "tensor of shape " << bound.tensor().sizes();

@@ -8,6 +8,7 @@
 #include "taeda/base/error.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/host_numbers.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/shape.h"
 #include "taeda/ops/unary.h"
@@ -105,7 +106,7 @@ std::string Distribution::str() const {
   const char* comma = "";
   for (const Stored& a : arguments_) {
     out << std::exchange(comma, ", ") << a.name << ": ";
-    if (a.value.numel() == 1)
+    if (a.value.numel() == 1 && !a.value.is_meta())
       out << a.value.item<double>();
     else
       out << "torch.Size(" << a.value.sizes() << ")";
@@ -119,7 +120,7 @@ std::ostream& operator<<(std::ostream& out, const Distribution& distribution) {
 }
 
 void Distribution::check_argument(const Stored& a, const Constraint& constraint) const {
-  TAEDA_CHECK_VALUE(constraint.check(a.value).all().item<bool>(), "Expected parameter ", a.name,
+  TAEDA_CHECK_VALUE(taeda::detail::every(constraint.check(a.value)), "Expected parameter ", a.name,
                     " (Tensor of shape ", a.value.sizes(), ") of distribution ", str(),
                     " to satisfy the constraint ", constraint.str(),
                     ", but found invalid values:\n", a.value);
@@ -142,7 +143,7 @@ void Distribution::check_value(const Tensor& value) const {
                       " vs ", IntArrayRef(expected), ", of ", str());
   }
   const Constraint inside = support();
-  TAEDA_CHECK_VALUE(inside.check(value).all().item<bool>(),
+  TAEDA_CHECK_VALUE(taeda::detail::every(inside.check(value)),
                     "Expected value argument (Tensor of shape ", value.sizes(),
                     ") to be within the support (", inside.str(), ") of the distribution ", str(),
                     ", but found invalid values:\n", value);

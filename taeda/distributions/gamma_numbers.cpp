@@ -83,6 +83,7 @@ double gamma_number(double a, const Generator& generator) {
 /// f(a, x) of each element.
 template <class F>
 Tensor elementwise(const Tensor& concentration, const Tensor& x, F f) {
+  if (concentration.is_meta()) return empty_like(concentration.detach());
   const Tensor a = detail::in_double(concentration), y = detail::in_double(x),
                result = empty_like(a);
   for (int64_t i = 0; i < a.numel(); ++i)
@@ -101,14 +102,19 @@ struct StandardGammaGrad : autograd::Function<StandardGammaGrad> {
   }
 };
 
+Tensor gamma_numbers(const Tensor& concentration, const Generator& generator) {
+  if (concentration.is_meta()) return empty_like(concentration.detach());
+  const Tensor a = detail::in_double(concentration), numbers = empty_like(a);
+  for (int64_t i = 0; i < a.numel(); ++i)
+    numbers.data_ptr<double>()[i] = gamma_number(a.data_ptr<double>()[i], generator);
+  return numbers.to(concentration.options().requires_grad(false))
+      .clamp_min(tiny_of(concentration.dtype()));
+}
+
 struct StandardGamma : autograd::Function<StandardGamma> {
   static Tensor forward(autograd::AutogradContext* context, Tensor concentration,
                         Generator generator) {
-    const Tensor a = detail::in_double(concentration), numbers = empty_like(a);
-    for (int64_t i = 0; i < a.numel(); ++i)
-      numbers.data_ptr<double>()[i] = gamma_number(a.data_ptr<double>()[i], generator);
-    const Tensor result = numbers.to(concentration.options().requires_grad(false))
-                              .clamp_min(tiny_of(concentration.dtype()));
+    const Tensor result = gamma_numbers(concentration, generator);
     context->save_for_backward({concentration, result});
     return result;
   }

@@ -8,6 +8,7 @@
 #include "taeda/distributions/numbers.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/compare.h"
+#include "taeda/ops/host_numbers.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/special.h"
 #include "taeda/ops/unary.h"
@@ -30,7 +31,7 @@ Tensor of_bernoullis(const Bernoulli& p, const Bernoulli& q) {
 
 Tensor of_binomials(const Binomial& p, const Binomial& q) {
   TAEDA_CHECK_NOT_IMPLEMENTED(
-      p.total_count().ge(q.total_count()).all().item<bool>(),
+      taeda::detail::every(p.total_count().ge(q.total_count())),
       "KL between Binomials where q.total_count > p.total_count is not implemented");
   const Tensor odds = log1p_exp(q.logits()).sub(log1p_exp(p.logits()));
   const Tensor exact = p.probs().mul(p.logits().sub(q.logits())).add(odds);

@@ -9,6 +9,7 @@
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/host_numbers.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/special.h"
 #include "taeda/ops/unary.h"
@@ -21,7 +22,7 @@ Uniform::Uniform(Parameter low, Parameter high, Validate validate_args)
                       {"high", std::move(high), constraints::real()}},
                      validate_args) {
   if (!validates_args()) return;
-  TAEDA_CHECK_VALUE(this->low().lt(this->high()).all().item<bool>(),
+  TAEDA_CHECK_VALUE(taeda::detail::every(this->low().lt(this->high())),
                     "Uniform is not defined when low>= high: ", str());
 }
 

@@ -10,6 +10,7 @@
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/host_numbers.h"
 #include "taeda/ops/index.h"
 #include "taeda/ops/join.h"
 #include "taeda/ops/linalg.h"
@@ -75,7 +76,7 @@ Tensor tril_of(const Tensor& matrix, auto as) {
 
 Parameter above(Parameter df, int64_t least) {
   const bool enough = df.is_number() ? df.number() > static_cast<double>(least)
-                                     : df.tensor().gt(least).all().item<bool>();
+                                     : taeda::detail::every(df.tensor().gt(least));
   TAEDA_CHECK_VALUE(enough, "Value of df=", df.is_number() ? full({}, df.number()) : df.tensor(),
                     " expected to be greater than ndim - 1 = ", least, ".");
   return df;
@@ -175,7 +176,7 @@ Tensor Wishart::draw(IntArrayRef shape, Generator* generator) const {
   Tensor result = draw_once(samples, generator);
   for (int tries = 0; tries < 10; ++tries) {
     const Tensor regular = support().check(result);
-    if (regular.all().item<bool>()) break;
+    if (taeda::detail::every(regular)) break;
     result = where(as_matrix(regular), result, draw_once(samples, generator));
   }
   return result;

@@ -7,6 +7,7 @@
 #include "taeda/distributions/numbers.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/host_numbers.h"
 #include "taeda/ops/linalg.h"
 #include "taeda/ops/matmul.h"
 #include "taeda/ops/reduce.h"
@@ -132,7 +133,7 @@ Tensor checked(const Tensor& loc, Tensor matrix, const char* name,
   check_mean(loc, matrix, name);
   const Constraint constraint = constraints::positive_definite();
   if (validate_args.value_or(Distribution::default_validate_args()))
-    TAEDA_CHECK_VALUE(constraint.check(matrix).all().item<bool>(), "Expected parameter ", name,
+    TAEDA_CHECK_VALUE(taeda::detail::every(constraint.check(matrix)), "Expected parameter ", name,
                       " (Tensor of shape ", matrix.sizes(),
                       ") of distribution MultivariateNormal to "
                       "satisfy the constraint ",

@@ -5,14 +5,20 @@
 #include <concepts>
 #include <optional>
 
+#include "taeda/base/error.h"
 #include "taeda/tensor/tensor.h"
 
 namespace taeda::inline v0_2::distributions {
 
-/// A tensor or a number. Numbers take dtype and device of the tensors beside them.
+/// A tensor or a number. Numbers take dtype and device of the tensors beside them. Throws
+/// ValueError for an undefined tensor, in PyTorch's words for None.
 class Parameter {
  public:
-  Parameter(Tensor tensor) : tensor_(std::move(tensor)) {}
+  Parameter(Tensor tensor) : tensor_(std::move(tensor)) {
+    TAEDA_CHECK_VALUE(tensor_.defined(),
+                      "Input arguments must all be instances of Number or torch.Tensor, but one is "
+                      "an undefined Tensor");
+  }
   template <class T>
   requires std::integral<T> || std::floating_point<T> Parameter(T number)
       : number_(static_cast<double>(number)) {}

@@ -99,6 +99,7 @@ void InputArchive::take(io::Archive archive, std::optional<Device> device) {
   if (device)
     for (auto& item : archive.tensors) item.value() = item.value().to(*device);
   archive_ = std::move(archive);
+  asked_.clear();
 }
 
 void InputArchive::load_from(const std::string& path, std::optional<Device> device) {
@@ -132,6 +133,7 @@ void InputArchive::load_from(const std::function<size_t(uint64_t, void*, size_t)
 }
 
 bool InputArchive::try_read(const std::string& key, Tensor& tensor, bool) {
+  asked_.insert(key);
   const Tensor* found = archive_.tensors.find(key);
   if (found) tensor = *found;
   return found != nullptr;
@@ -161,6 +163,8 @@ bool InputArchive::try_read(const std::string& key, InputArchive& archive) {
   io::Archive section = archive_.section(key + ".");
   if (section.tensors.is_empty() && section.metadata.empty()) return false;
   archive.archive_ = std::move(section);
+  archive.asked_.clear();
+  asked_.insert(key + ".");
   return true;
 }
 
@@ -172,6 +176,19 @@ void InputArchive::read(const std::string& key, IValue& value) {
 }
 void InputArchive::read(const std::string& key, InputArchive& archive) {
   require(try_read(key, archive), key);
+}
+
+std::vector<std::string> InputArchive::unread() const {
+  std::vector<std::string> out;
+  for (const auto& item : archive_.tensors) {
+    const std::string& key = item.key();
+    bool asked = asked_.contains(key);
+    for (size_t dot = key.find('.'); dot != std::string::npos && !asked;
+         dot = key.find('.', dot + 1))
+      asked = asked_.contains(key.substr(0, dot + 1));
+    if (!asked) out.push_back(key);
+  }
+  return out;
 }
 
 std::vector<std::string> InputArchive::keys() const {

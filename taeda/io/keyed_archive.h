@@ -6,11 +6,12 @@
 #include <iosfwd>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "taeda/io/archive.h"
-#include "taeda/tensor/ivalue.h"
 #include "taeda/io/serialize.h"
+#include "taeda/tensor/ivalue.h"
 
 namespace taeda::inline v0_2::serialize {
 
@@ -60,6 +61,8 @@ class InputArchive {
   void read(const std::string& key, InputArchive& archive);
   /// The first parts of all keys, each once, in order.
   std::vector<std::string> keys() const;
+  /// The keys of tensors that no read has asked for, not even as a part of an archive.
+  std::vector<std::string> unread() const;
 
   /// The archive itself.
   io::Archive& content() { return archive_; }
@@ -69,6 +72,7 @@ class InputArchive {
   void take(io::Archive archive, std::optional<Device> device);
 
   io::Archive archive_;
+  std::unordered_set<std::string> asked_;
 };
 
 /// Everything of a tensor, module or optimizer, as torch::save writes it.
@@ -83,7 +87,7 @@ InputArchive& operator>>(InputArchive& archive, T& value) {
   return archive;
 }
 
-}  // namespace taeda::serialize
+}  // namespace taeda::inline v0_2::serialize
 
 namespace taeda::inline v0_2 {
 
@@ -97,12 +101,13 @@ void save(const T& value, const std::function<size_t(const void*, size_t)>& writ
 
 /// Loads what save() wrote - from a path, a stream, memory or functions - onto a device.
 template <io::Saveable T, class Source, class... More>
-requires(sizeof...(More) > 0 && requires(serialize::InputArchive& archive, Source& source,
-                                         More&... more) { archive.load_from(source, more...); })
-void load(T& value, Source&& source, More&&... more) {
+requires(sizeof...(More) > 0 &&
+         requires(serialize::InputArchive & archive, Source& source, More&... more) {
+           archive.load_from(source, more...);
+         }) void load(T& value, Source&& source, More&&... more) {
   serialize::InputArchive archive;
   archive.load_from(source, more...);
   archive >> value;
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -59,6 +59,8 @@ void pack(Archive& archive, const std::string& prefix, const T& value) {
     for (size_t i = 0; i < value.size(); ++i) archive.add(prefix + std::to_string(i), value[i]);
   } else if constexpr (std::same_as<T, std::map<std::string, Tensor>>) {
     for (const auto& [name, tensor] : value) archive.add(prefix + name, tensor);
+  } else if constexpr (requires { pack_state(archive, prefix, value); }) {
+    pack_state(archive, prefix, value);  // a module
   } else if constexpr (HasTensorState<T>) {
     for (const auto& item : value.state_dict()) archive.add(prefix + item.key(), item.value());
   } else if constexpr (HasNumberState<T>) {
@@ -88,6 +90,8 @@ void unpack(const Archive& archive, T& value) {
   } else if constexpr (std::same_as<T, std::map<std::string, Tensor>>) {
     value.clear();
     for (const auto& [name, tensor] : archive.tensors) value.emplace(name, tensor);
+  } else if constexpr (requires { unpack_state(archive, value); }) {
+    unpack_state(archive, value);
   } else if constexpr (HasTensorState<T>) {
     std::remove_cvref_t<decltype(value.state_dict())> state;
     for (const auto& [name, tensor] : archive.tensors) state.insert(name, tensor);
@@ -136,4 +140,4 @@ void load(T& value, Source&& path_or_stream) {
   io::unpack(io::load_archive(path_or_stream), value);
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -6,6 +6,7 @@
 
 #include "taeda/autograd/engine.h"
 #include "taeda/autograd/record.h"
+#include "taeda/nn/libtorch_style.h"
 
 namespace taeda::inline v0_2::nn {
 
@@ -133,7 +134,9 @@ void remove_hook(Module& module, HookHandle handle) {
 void detail::enter_call(tracing::Span& span, const Module& module) {
   const std::string& key = module.key();
   const std::string around = tracing::module_path();
-  const std::string shown = key.empty() ? module.name() : around.empty() ? key : around + "." + key;
+  const std::string shown = key.empty()      ? detail::short_name(module)
+                            : around.empty() ? key
+                                             : around + "." + key;
   span.enter(tracing::Kind::Module, key.c_str(), shown.c_str());
 }
 
@@ -160,4 +163,4 @@ Tensor detail::call_with_hooks(Module& module, ModuleHooks::Inputs inputs,
   return output;
 }
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

@@ -6,6 +6,7 @@
 
 #include "taeda/base/type_name.h"
 #include "taeda/nn/hooks.h"
+#include "taeda/nn/libtorch_style.h"
 #include "taeda/ops/create.h"
 #include "taeda/tensor/grad_mode.h"
 
@@ -54,7 +55,17 @@ Module::Module(const Module&) = default;
 Module& Module::operator=(const Module&) = default;
 Module::~Module() = default;
 
-std::string Module::name() const { return name_ ? *name_ : class_name(typeid(*this).name()); }
+std::string Module::name() const {
+  if (name_) return *name_;
+  return detail::uses_libtorch_style() ? detail::libtorch_class_name(*this)
+                                       : class_name(typeid(*this).name());
+}
+
+std::string detail::short_name(const Module& module) {
+  std::string name = module.name();
+  if (!uses_libtorch_style() || name != libtorch_class_name(module)) return name;
+  return class_name(typeid(module).name());
+}
 
 void Module::check_name(const char* kind, const std::string& name) const {
   TAEDA_CHECK(!name.empty(), kind, " name must not be empty");
@@ -88,7 +99,7 @@ Tensor& Module::register_buffer(std::string name, Tensor tensor, bool persistent
 /// Throws if `module` cannot become a part of this one.
 void Module::check_child(const std::string& name, const Module* module) const {
   TAEDA_CHECK(module, "Submodule '", name, "' is empty: register a module, not nullptr");
-  TAEDA_CHECK(!module->has_below(*this), "Submodule '", name, "' of ", this->name(),
+  TAEDA_CHECK(!module->has_below(*this), "Submodule '", name, "' of ", detail::short_name(*this),
               module == this ? " is that module itself" : " contains that module",
               ": a module cannot be a part of itself");
 }
@@ -155,7 +166,7 @@ std::shared_ptr<Module> Module::shared_self() const {
               "It looks like you attempted to retrieve your top-level module as a shared_ptr, but "
               "it is not stored "
               "in a shared_ptr. Use std::make_shared<",
-              name(),
+              detail::short_name(*this),
               "> instead of creating your module on the stack, or "
               "alternatively do not try to access your top-level module at all by passing "
               "include_self=false");
@@ -183,31 +194,8 @@ std::vector<std::shared_ptr<Module>> Module::modules(bool include_self) const {
   return named_modules("", include_self).values();
 }
 
-Module& Module::apply(const ModuleFunction& f) {
-  walk(*this, "", [&](const std::string&, Module& m) { f(m); });
-  return *this;
-}
-
-void Module::apply(const NamedModuleFunction& f, const std::string& prefix) {
+void Module::for_all(const NamedModuleFunction& f, const std::string& prefix) {
   walk(*this, prefix, f);
-}
-
-void Module::apply(const std::function<void(const Module&)>& f) const {
-  walk(*this, "", [&](const std::string&, const Module& m) { f(m); });
-}
-
-void Module::apply(const std::function<void(const std::shared_ptr<Module>&)>& f) const {
-  for (const auto& module : modules()) f(module);
-}
-
-void Module::apply(const std::function<void(const std::string&, const Module&)>& f,
-                   const std::string& prefix) const {
-  walk(*this, prefix, f);
-}
-
-void Module::apply(const std::function<void(const std::string&, const std::shared_ptr<Module>&)>& f,
-                   const std::string& prefix) const {
-  for (const auto& [path, module] : named_modules(prefix)) f(path, module);
 }
 
 void Module::convert(const std::function<Tensor(const Tensor&)>& f, bool recurse) {
@@ -299,22 +287,28 @@ Module& Module::requires_grad_(bool on) {
 }
 
 std::shared_ptr<Module> Module::clone(const std::optional<Device>&) const {
-  throw NotImplementedError(taeda::detail::concat(
-      "clone() has not been implemented for ", name(),
-      ". Subclass "
-      "taeda::nn::Cloneable<",
-      name(), "> instead of taeda::nn::Module to inherit the ability to clone."));
+  throw NotImplementedError(
+      taeda::detail::concat("clone() has not been implemented for ", detail::short_name(*this),
+                            ". Subclass "
+                            "taeda::nn::Cloneable<",
+                            detail::short_name(*this),
+                            "> instead of taeda::nn::Module to inherit the ability to clone."));
 }
 
 void Module::clone_from(const Module&, const std::optional<Device>&) { (void)clone(); }
 
 void Module::pretty_print(std::ostream& out) const {
+  if (detail::uses_libtorch_style()) return detail::print_libtorch_line(out, *this);
   out << name();
   if (children_.empty()) out << '(' << extra_repr() << ')';
 }
 
 std::string Module::repr() const {
   std::ostringstream out;
+  if (detail::uses_libtorch_style()) {
+    detail::print_libtorch_tree(out, *this);
+    return std::move(out).str();
+  }
   pretty_print(out);
   if (children_.empty()) return std::move(out).str();
   out << "(\n";

@@ -8,12 +8,16 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <unordered_set>
 #include <vector>
 
 #include "taeda/base/ordered_dict.h"
 #include "taeda/tensor/tensor.h"
 
+namespace taeda::inline v0_2::io {
+struct Archive;
+}
 namespace taeda::inline v0_2::serialize {
 class InputArchive;
 class OutputArchive;
@@ -122,16 +126,31 @@ class Module : public std::enable_shared_from_this<Module> {
   const OrderedDict<std::string, std::shared_ptr<Module>>& named_children() const {
     return children_;
   }
-  /// Calls `f` for this module, then for all below it. With pointers this module must live in a
-  /// shared_ptr.
-  Module& apply(const ModuleFunction& f);
-  void apply(const NamedModuleFunction& f, const std::string& prefix = "");
-  void apply(const std::function<void(const Module&)>& f) const;
-  void apply(const std::function<void(const std::shared_ptr<Module>&)>& f) const;
-  void apply(const std::function<void(const std::string& path, const Module&)>& f,
-             const std::string& prefix = "") const;
-  void apply(const std::function<void(const std::string& path, const std::shared_ptr<Module>&)>& f,
-             const std::string& prefix = "") const;
+  /// Calls `f` for this module, then for all below it. `f` takes a Module& (of a const module, a
+  /// const Module&) or, if this module lives in a shared_ptr, a shared_ptr; before it, if it takes
+  /// two, the path. What `f` can take is asked in this order, so it may be a generic function.
+  template <class F>
+  Module& apply(F&& f, const std::string& prefix = "") {
+    if constexpr (std::is_invocable_v<F&, Module&>)
+      for_all([&f](const std::string&, Module& m) { f(m); }, prefix);
+    else if constexpr (std::is_invocable_v<F&, const std::string&, Module&>)
+      for_all(std::ref(f), prefix);
+    else
+      apply_pointers(f, prefix);
+    return *this;
+  }
+  template <class F>
+  requires(requires {
+    &std::remove_cvref_t<F>::operator();
+  }) void apply(F&& f, const std::string& prefix = "") const {
+    auto* self = const_cast<Module*>(this);  // which `f` gets as const, or cannot get
+    if constexpr (std::is_invocable_v<F&, const Module&>)
+      self->for_all([&f](const std::string&, const Module& m) { f(m); }, prefix);
+    else if constexpr (std::is_invocable_v<F&, const std::string&, const Module&>)
+      self->for_all(std::ref(f), prefix);
+    else
+      apply_pointers(f, prefix);
+  }
 
   /// Moves parameters, gradients and buffers in place: tensors keep their identity, so optimizers
   /// and handles stay valid. A dtype (floating point or complex) applies to floating point tensors
@@ -169,10 +188,12 @@ class Module : public std::enable_shared_from_this<Module> {
   IncompatibleKeys load_state_dict(const OrderedDict<std::string, Tensor>& state,
                                    bool strict = true, bool assign = false);
 
-  /// The state dict's tensors by their paths.
-  void save(serialize::OutputArchive& archive) const;
-  /// load_state_dict of what `save` wrote.
-  void load(serialize::InputArchive& archive);
+  /// What taeda::save() writes: parameters and persistent buffers by their names, and of the
+  /// modules below that are serializable what they write. A class that keeps more overrides both.
+  virtual void save(serialize::OutputArchive& archive) const;
+  /// Takes it over. Throws Error as load_state_dict, changing nothing, but does not mind keys of
+  /// its own archive that it does not know.
+  virtual void load(serialize::InputArchive& archive);
   /// Whether a file can hold what the module is made of.
   virtual bool is_serializable() const { return true; }
 
@@ -223,6 +244,16 @@ class Module : public std::enable_shared_from_this<Module> {
   /// Whether `wanted` is this module or one below it.
   bool has_below(const Module& wanted) const;
   std::shared_ptr<Module> shared_self() const;
+  void for_all(const NamedModuleFunction& f, const std::string& prefix);
+  template <class F>
+  void apply_pointers(F& f, const std::string& prefix) const {
+    for (const auto& [path, module] : named_modules(prefix)) {
+      if constexpr (std::is_invocable_v<F&, const std::shared_ptr<Module>&>)
+        f(module);
+      else
+        f(path, module);
+    }
+  }
   void convert(const std::function<Tensor(const Tensor&)>& f, bool recurse = true);
   void collect_state(OrderedDict<std::string, Tensor>& out, const std::string& prefix) const;
   /// The steps of a clone (cloneable.h): the copy registers its own members in between.
@@ -242,6 +273,11 @@ class Module : public std::enable_shared_from_this<Module> {
 };
 
 std::ostream& operator<<(std::ostream& out, const Module& module);
+
+/// How taeda::save() and load() write and read modules: by Module::save and Module::load. The
+/// second throws Error also for tensors that nobody read.
+void pack_state(io::Archive& archive, const std::string& prefix, const Module& module);
+void unpack_state(const io::Archive& archive, Module& module);
 
 }  // namespace taeda::inline v0_2::nn
 

@@ -1,9 +1,15 @@
-// State dicts of modules.
+// State dicts of modules, and what their files hold.
 #include <ostream>
+#include <utility>
 
 #include "taeda/base/nearest.h"
 #include "taeda/io/keyed_archive.h"
+#include "taeda/nn/libtorch_style.h"
 #include "taeda/nn/module.h"
+
+#include <atomic>
+#include <iostream>
+
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::nn {
@@ -31,11 +37,57 @@ std::string quoted_list(const std::vector<std::string>& keys) {
   return out;
 }
 
-std::string mismatch(const std::string& key, const Tensor& given, const Tensor& own) {
-  return taeda::detail::concat(
-      "size mismatch for ", key, ": copying a param with shape torch.Size(", given.sizes(),
-      ") from checkpoint, the shape in current model is torch.Size(", own.sizes(), ").");
+/// Says once in a program that values are lost.
+void warn_of_meta(const std::string& key) {
+  static std::atomic<bool> said{false};
+  if (!said.exchange(true))
+    std::cerr << "Warning: for " << key
+              << ": copying from a non-meta parameter in the checkpoint to a meta parameter in the "
+                 "current model, which is a no-op. (Did you mean to pass `assign=true`?)\n";
 }
+
+/// What loading finds out and what it will copy: nothing is copied before all of it fits.
+class Loading {
+ public:
+  void want(const std::string& key, const Tensor& own, const Tensor* given) {
+    if (!given)
+      keys.missing.push_back(key);
+    else if (!(given->sizes() == own.sizes()))
+      misfits.push_back(taeda::detail::concat(
+          "size mismatch for ", key, ": copying a param with shape torch.Size(", given->sizes(),
+          ") from checkpoint, the shape in current model is torch.Size(", own.sizes(), ")."));
+    else
+      copies_.push_back({key, own, *given});
+  }
+  /// Throws Error if something does not fit.
+  void check(const Module& module, bool strict) const {
+    std::string message;
+    if (strict && !keys.missing.empty())
+      message += "\n\tMissing key(s) in state_dict: " + quoted_list(keys.missing) + ". ";
+    if (strict && !keys.unexpected.empty())
+      message += "\n\tUnexpected key(s) in state_dict: " + quoted_list(keys.unexpected) + ". ";
+    for (const std::string& text : misfits) message += "\n\t" + text;
+    TAEDA_CHECK(message.empty(), "Error(s) in loading state_dict for ", detail::short_name(module),
+                ":", message);
+  }
+  void copy() const {
+    NoGradGuard no_grad;
+    for (const auto& [key, own, given] : copies_) {
+      if (own.is_meta() && !given.is_meta()) warn_of_meta(key);
+      own.copy_(given);
+    }
+  }
+
+  IncompatibleKeys keys;
+  std::vector<std::string> misfits;
+
+ private:
+  struct Copy {
+    std::string key;
+    Tensor own, given;
+  };
+  std::vector<Copy> copies_;
+};
 
 /// Gives the module's tensors the memory of those in `state`; `own` are the keys that it may have.
 void assign_state(Module& m, const std::string& prefix, const OrderedDict<std::string, Tensor>& own,
@@ -70,37 +122,19 @@ void check_assignable(const Module& m, const OrderedDict<std::string, Tensor>& s
 IncompatibleKeys Module::load_state_dict(const OrderedDict<std::string, Tensor>& state, bool strict,
                                          bool assign) {
   const OrderedDict<std::string, Tensor> own = state_dict();
-  IncompatibleKeys keys;
-  std::vector<std::string> errors;
-  for (const auto& [key, tensor] : own) {
-    const Tensor* given = state.find(key);
-    if (!given)
-      keys.missing.push_back(key);
-    else if (!(given->sizes() == tensor.sizes()))
-      errors.push_back(mismatch(key, *given, tensor));
-  }
-  if (assign) check_assignable(*this, state, errors);
+  Loading loading;
+  for (const auto& [key, tensor] : own) loading.want(key, tensor, state.find(key));
+  if (assign) check_assignable(*this, state, loading.misfits);
   for (const auto& [key, tensor] : state)
-    if (!own.contains(key)) keys.unexpected.push_back(key);
-  if (strict && !keys.unexpected.empty())
-    errors.insert(errors.begin(),
-                  "Unexpected key(s) in state_dict: " + quoted_list(keys.unexpected) + ". ");
-  if (strict && !keys.missing.empty())
-    errors.insert(errors.begin(),
-                  "Missing key(s) in state_dict: " + quoted_list(keys.missing) + ". ");
-  if (!errors.empty()) {
-    std::string message = "Error(s) in loading state_dict for " + name() + ":";
-    for (const std::string& e : errors) message += "\n\t" + e;
-    throw Error(std::move(message));
-  }
-  NoGradGuard no_grad;
+    if (!own.contains(key)) loading.keys.unexpected.push_back(key);
+  loading.check(*this, strict);
   if (assign) {
+    NoGradGuard no_grad;
     assign_state(*this, "", own, state);
-    return keys;
+  } else {
+    loading.copy();
   }
-  for (const auto& [key, tensor] : own)
-    if (const Tensor* given = state.find(key)) tensor.copy_(*given);
-  return keys;
+  return std::move(loading.keys);
 }
 
 std::string IncompatibleKeys::str() const {
@@ -123,16 +157,115 @@ std::ostream& operator<<(std::ostream& out, const IncompatibleKeys& keys) {
 }
 
 void Module::save(serialize::OutputArchive& archive) const {
-  for (const auto& [path, tensor] : state_dict()) archive.write(path, tensor);
+  for (const auto& [name, tensor] : parameters_)
+    if (tensor.defined()) archive.write(name, tensor.detach());
+  for (const auto& [name, tensor] : buffers_)
+    if (tensor.defined() && !transient_buffers_.contains(name))
+      archive.write(name, tensor.detach(), /*is_buffer=*/true);
+  for (const auto& [name, child] : children_) {
+    if (!child->is_serializable()) continue;
+    serialize::OutputArchive nested;
+    child->save(nested);
+    archive.write(name, nested);
+  }
 }
+
+namespace {
+
+// Note [Loading a tree]
+//
+// A class may override load(), so modules load those below them one by one; yet nothing is to be
+// copied before everything is known to fit. Therefore the outermost load() of a thread keeps what
+// all of them found, with the path that they are at, and copies when the last has returned.
+struct Tree {
+  Loading loading;
+  std::string path;
+};
+thread_local Tree* current_tree = nullptr;
+
+/// Makes a tree of this load unless it is part of one.
+class TreeScope {
+ public:
+  TreeScope() : outermost_(!current_tree) {
+    if (outermost_) current_tree = &tree_;
+  }
+  ~TreeScope() {
+    if (outermost_) current_tree = nullptr;
+  }
+  TreeScope(const TreeScope&) = delete;
+  TreeScope& operator=(const TreeScope&) = delete;
+  void finish(const Module& module) {
+    if (!outermost_) return;
+    current_tree = nullptr;  // what copying calls is no part of it
+    tree_.loading.check(module, /*strict=*/true);
+    tree_.loading.copy();
+  }
+
+ private:
+  bool outermost_;
+  Tree tree_;
+};
+
+/// Lengthens the path for a module below.
+class BelowScope {
+ public:
+  BelowScope(Tree& tree, const std::string& name)
+      : tree_(tree), before_(std::exchange(tree.path, tree.path + name + ".")) {}
+  ~BelowScope() { tree_.path = std::move(before_); }
+  BelowScope(const BelowScope&) = delete;
+  BelowScope& operator=(const BelowScope&) = delete;
+
+ private:
+  Tree& tree_;
+  std::string before_;
+};
+
+/// Loads the module, and notes what of its archive nobody asked for.
+void load_noting_unread(Module& module, serialize::InputArchive& archive) {
+  module.load(archive);
+  Tree& tree = *current_tree;
+  for (const std::string& key : archive.unread())
+    tree.loading.keys.unexpected.push_back(tree.path + key);
+}
+
+}  // namespace
 
 void Module::load(serialize::InputArchive& archive) {
-  OrderedDict<std::string, Tensor> state;
-  for (const auto& [path, own] : state_dict()) {
-    Tensor tensor;
-    if (archive.try_read(path, tensor)) state.insert(path, tensor);
+  TreeScope scope;
+  Tree& tree = *current_tree;
+  const auto take = [&](const std::string& name, const Tensor& own) {
+    Tensor given;
+    const bool found = archive.try_read(name, given);
+    tree.loading.want(tree.path + name, own.detach(), found ? &given : nullptr);
+  };
+  for (const auto& [name, tensor] : parameters_)
+    if (tensor.defined()) take(name, tensor);
+  for (const auto& [name, tensor] : buffers_)
+    if (tensor.defined() && !transient_buffers_.contains(name)) take(name, tensor);
+  for (const auto& [name, child] : children_) {
+    if (!child->is_serializable()) continue;
+    serialize::InputArchive nested;
+    archive.try_read(name, nested);  // none: the module tells what it misses
+    const BelowScope below(tree, name);
+    load_noting_unread(*child, nested);
   }
-  load_state_dict(state);
+  scope.finish(*this);
 }
 
-}  // namespace taeda::nn
+void pack_state(io::Archive& archive, const std::string& prefix, const Module& module) {
+  serialize::OutputArchive keyed;
+  module.save(keyed);
+  for (const auto& item : keyed.content().tensors) archive.add(prefix + item.key(), item.value());
+  for (const auto& [name, text] : keyed.content().metadata)
+    archive.metadata.emplace(prefix + name, text);
+}
+
+void unpack_state(const io::Archive& archive, Module& module) {
+  serialize::InputArchive keyed;
+  keyed.content() = archive;
+  TreeScope scope;
+  load_noting_unread(module, keyed);
+  scope.finish(module);
+}
+
+}  // namespace taeda::inline v0_2::nn

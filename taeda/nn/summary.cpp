@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "taeda/base/error.h"
+#include "taeda/nn/libtorch_style.h"
 #include "taeda/ops/create.h"
 
 namespace taeda::inline v0_2::nn {
@@ -51,7 +52,7 @@ Summarizer::Summarizer(Module& model) {
   const auto add = [&](Module& module, const std::string& path) {
     LayerSummary row;
     row.path = path;
-    row.type = module.name();
+    row.type = detail::short_name(module);
     row.depth = path.empty() ? 0 : 1 + std::count(path.begin(), path.end(), '.');
     count_parameters(module, row, seen);
     watched_.push_back(std::make_unique<Watched>(module, summary_.layers.size()));

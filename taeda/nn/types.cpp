@@ -11,15 +11,6 @@ std::string tuple_text(IntArrayRef values) {
   return out + (values.size() == 1 ? ",)" : ")");
 }
 
-std::string sizes_text(std::string text) {
-  for (size_t at = text.find("-1"); at != std::string::npos; at = text.find("-1", at))
-    if (const char end = at + 2 < text.size() ? text[at + 2] : ','; end < '0' || end > '9')
-      text.replace(at, 2, "None");
-    else
-      ++at;
-  return text;
-}
-
 const char* bool_text(bool value) { return value ? "True" : "False"; }
 
 std::string float_text(double value) {
@@ -37,4 +28,4 @@ std::string float_text(double value) {
   return out;
 }
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

@@ -97,8 +97,6 @@ namespace nn {
 
 /// "(2, 3)", or "(2,)" for one value: as Python prints a tuple.
 std::string tuple_text(IntArrayRef values);
-/// The same with None for each -1.
-std::string sizes_text(std::string text);
 
 /// D values, given as one number for all or as a list of D.
 template <size_t D, class T = int64_t>
@@ -137,30 +135,53 @@ class ExpandingArray {
   bool is_number_ = false;
 };
 
-/// D sizes of which some are left as they are: `{nullopt, 8}`. They are kept as -1.
+/// D sizes, given as one for all or as a list of D; one that is absent stays what it is.
 template <size_t D>
-class ExpandingArrayWithOptionalElem : public ExpandingArray<D> {
+class ExpandingArrayWithOptionalElem {
  public:
-  using ExpandingArray<D>::ExpandingArray;
-  ExpandingArrayWithOptionalElem(const ExpandingArray<D>& sizes) : ExpandingArray<D>(sizes) {}
-  ExpandingArrayWithOptionalElem(std::optional<int64_t> size)
-      : ExpandingArray<D>(size.value_or(-1)) {}
-  ExpandingArrayWithOptionalElem(std::initializer_list<std::optional<int64_t>> sizes)
-      : ExpandingArray<D>(numbers(sizes)) {}
-  ExpandingArrayWithOptionalElem(const std::vector<std::optional<int64_t>>& sizes)
-      : ExpandingArray<D>(numbers(sizes)) {}
-  ExpandingArrayWithOptionalElem(const std::array<std::optional<int64_t>, D>& sizes)
-      : ExpandingArray<D>(numbers(sizes)) {}
-  /// As Python prints it, with None.
-  std::string text() const { return sizes_text(ExpandingArray<D>::text()); }
+  using Element = std::optional<int64_t>;
+  ExpandingArrayWithOptionalElem(int64_t value) : ExpandingArrayWithOptionalElem(Element(value)) {}
+  ExpandingArrayWithOptionalElem(Element value) : is_number_(true) { values_.fill(value); }
+  ExpandingArrayWithOptionalElem(std::initializer_list<int64_t> list) { take(list); }
+  ExpandingArrayWithOptionalElem(std::initializer_list<Element> list) { take(list); }
+  ExpandingArrayWithOptionalElem(const std::vector<int64_t>& list) { take(list); }
+  ExpandingArrayWithOptionalElem(const std::vector<Element>& list) { take(list); }
+  ExpandingArrayWithOptionalElem(IntArrayRef list) { take(list); }
+  ExpandingArrayWithOptionalElem(const std::array<Element, D>& values) : values_(values) {}
+  ExpandingArrayWithOptionalElem(const ExpandingArray<D>& values) { take(*values); }
+
+  const Element& operator[](size_t i) const { return values_[i]; }
+  Element& operator[](size_t i) { return values_[i]; }
+  const std::array<Element, D>* operator->() const { return &values_; }
+  const std::array<Element, D>& operator*() const { return values_; }
+  constexpr size_t size() const { return D; }
+  /// The sizes, `absent` where there is none.
+  std::array<int64_t, D> numbers(int64_t absent) const {
+    std::array<int64_t, D> out;
+    for (size_t i = 0; i < D; ++i) out[i] = values_[i].value_or(absent);
+    return out;
+  }
+  /// As Python prints it: "7", "(5, None)".
+  std::string text() const {
+    std::string out;
+    for (const Element& value : values_) {
+      const std::string one = value ? std::to_string(*value) : "None";
+      if (is_number_) return one;
+      out += (out.empty() ? "(" : ", ") + one;
+    }
+    return out + ")";
+  }
 
  private:
   template <class List>
-  static std::vector<int64_t> numbers(const List& sizes) {
-    std::vector<int64_t> out;
-    for (const std::optional<int64_t>& size : sizes) out.push_back(size.value_or(-1));
-    return out;
+  void take(const List& list) {
+    TAEDA_CHECK_VALUE(list.size() == D || list.size() == 1, "Expected ", D,
+                      " values, but instead got ", list.size());
+    for (size_t i = 0; i < D; ++i) values_[i] = list.begin()[list.size() == 1 ? 0 : i];
   }
+
+  std::array<Element, D> values_;
+  bool is_number_ = false;
 };
 
 /// A number as Python prints a float: "0.1", "1.0", "1e-05".
@@ -178,6 +199,11 @@ class KernelPadding {
   KernelPadding(IntArrayRef list) : amount_(list) {}
   KernelPadding(const ExpandingArray<D>& amount) : amount_(amount) {}
   KernelPadding(AutoPadding kind) : automatic_(kind) {}
+  /// What converts to kValid or kSame.
+  template <class Kind>
+  requires(std::is_class_v<Kind>&& std::is_convertible_v<Kind, AutoPadding>)
+      KernelPadding(const Kind& kind)
+      : automatic_(kind) {}
   /// One of several forms.
   template <class... Form>
   requires(std::constructible_from<KernelPadding, Form>&&...)
@@ -193,4 +219,4 @@ class KernelPadding {
 };
 
 }  // namespace nn
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

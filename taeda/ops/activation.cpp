@@ -120,7 +120,7 @@ Tensor prelu(const Tensor& self, const Tensor& weight) {
   TAEDA_CHECK(weight.numel() == 1 || weight.numel() == channels,
               "Mismatch of parameter numbers and input channel size. Found parameter numbers = ",
               weight.numel(), " and channel size = ", channels, ".");
-  DimVector shape(static_cast<size_t>(std::max<int64_t>(self.dim(), 1)), 1);
+  DimVector shape(static_cast<size_t>(self.dim()), 1);
   if (weight.numel() > 1) shape[1] = channels;
   return where(self.gt(0), self, self.mul(weight.reshape(shape).to(self.dtype())));
 }

@@ -91,7 +91,10 @@ inline Tensor operator+(const Tensor& a, const Scalar& b) { return add(a, b); }
 inline Tensor operator+(const Scalar& a, const Tensor& b) { return add(b, a); }
 inline Tensor operator-(const Tensor& a, const Tensor& b) { return sub(a, b); }
 inline Tensor operator-(const Tensor& a, const Scalar& b) { return sub(a, b); }
-inline Tensor operator-(const Scalar& a, const Tensor& b) { return rsub(b, a); }
+/// `true` is 1 here, as for C++.
+inline Tensor operator-(const Scalar& a, const Tensor& b) {
+  return rsub(b, a.is_boolean() ? Scalar(a.to<int64_t>()) : a);
+}
 inline Tensor operator*(const Tensor& a, const Tensor& b) { return mul(a, b); }
 inline Tensor operator*(const Tensor& a, const Scalar& b) { return mul(a, b); }
 inline Tensor operator*(const Scalar& a, const Tensor& b) { return mul(b, a); }

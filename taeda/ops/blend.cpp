@@ -53,7 +53,7 @@ void check_lerp_dtype(const char* what, const Tensor& start, const Tensor& t) {
 Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight) {
   if (is_observed()) return observe_overloaded("lerp", lerp, start, end, weight);
   check_lerp_dtype("end", start, end);
-  check_lerp_dtype("weight", start, weight);
+  if (weight.dim() > 0) check_lerp_dtype("weight", start, weight);
   Tensor out = pointwise(Lerp{}, start, end, weight);
   if (wants_grad(start, end, weight))
     record("LerpBackward1", out, {start, end, weight},

@@ -36,10 +36,13 @@ Scalar bound_in(ScalarType t, const OptionalScalar& bound, bool is_low) {
   return result;
 }
 
-/// g where x is within the bounds.
-template <class Low, class High>
-Tensor inside(const Tensor& g, const Tensor& x, const Low& low, const High& high) {
-  return where(pointwise(ClampMask{}, x, low, high), g, Scalar(0));
+/// g where x is within the bounds, which do not belong to them: PyTorch's choice for numbers.
+Tensor inside(const Tensor& g, const Tensor& x, const OptionalScalar& low,
+              const OptionalScalar& high) {
+  const Tensor kept = !high  ? x.gt(*low)
+                      : !low ? x.lt(*high)
+                             : pointwise(ClampMask{}, x, *low, *high);
+  return where(kept, g, Scalar(0));
 }
 
 }  // namespace
@@ -51,28 +54,48 @@ Tensor clamp(const Tensor& self, const OptionalScalar& min, const OptionalScalar
   const Scalar low = bound_in(t, min, true), high = bound_in(t, max, false);
   Tensor out = pointwise(Clamp{}, self.dtype() == t ? self : self.to(t), low, high);
   if (wants_grad(self))
-    record("ClampBackward1", out, {self}, [low, high, x = save_tensor(self)](const Tensor& g) {
-      return inside(g, x.unpack(), low, high);
+    record("ClampBackward1", out, {self}, [min, max, x = save_tensor(self)](const Tensor& g) {
+      return inside(g, x.unpack(), min, max);
     });
   return out;
 }
 
 namespace {
 
-/// The larger (smaller) of self and a bound, with the gradient of clamp: equal ones count as
-/// inside.
+/// g where `all` holds, half of it where `half` does, else 0.
+Tensor shared(const Tensor& g, const Tensor& all, const Tensor& half) {
+  return where(all, g, where(half, g.mul(0.5), Scalar(0)));
+}
+
+/// The larger (smaller) of self and a bound. Equal ones get a half each, and what has a NaN goes
+/// to both, as PyTorch's gradient does.
 template <class Op>
 Tensor one_sided(const char* node, const Op& op, const Tensor& self, const Tensor& bound) {
   Tensor out = pointwise(op, self, bound);
   if (wants_grad(self, bound))
     record(node, out, {self, bound},
            [x = save_tensor(self), b = save_tensor(bound, "bound")](const Tensor& g, Needs needs) {
+             constexpr bool kLarger = std::is_same_v<Op, Maximum>;
              const Tensor v = x.unpack(), limit = b.unpack();
-             const Tensor kept = std::is_same_v<Op, Maximum> ? v.ge(limit) : v.le(limit);
-             return TensorVec{needs[0] ? where(kept, g, Scalar(0)) : Tensor(),
-                              needs[1] ? where(kept, Scalar(0), g) : Tensor()};
+             const Tensor below = kLarger ? v.lt(limit) : v.gt(limit),
+                          above = kLarger ? v.gt(limit) : v.lt(limit), same = v.eq(limit);
+             const auto part = [&](const Tensor& none) {
+               return shared(g, none.logical_or(same).logical_not(), same);
+             };
+             return TensorVec{needs[0] ? part(below) : Tensor(), needs[1] ? part(above) : Tensor()};
            });
   return out;
+}
+
+/// The gradients of clamp with two tensors as bounds, of which the higher wins where they cross.
+TensorVec between_gradients(const Tensor& g, const Tensor& x, const Tensor& low, const Tensor& high,
+                            Needs needs) {
+  const Tensor apart = low.lt(high), outside = x.lt(low).logical_or(x.gt(high));
+  const Tensor at_low = apart.logical_and(x.eq(low)), at_high = apart.logical_and(x.eq(high));
+  const Tensor at_end = at_low.logical_or(at_high);
+  return {needs[0] ? shared(g, outside.logical_or(at_end).logical_not(), at_end) : Tensor(),
+          needs[1] ? shared(g, low.le(high).logical_and(x.lt(low)), at_low) : Tensor(),
+          needs[2] ? shared(g, x.gt(high).logical_or(high.lt(low)), at_high) : Tensor()};
 }
 
 }  // namespace
@@ -88,11 +111,7 @@ Tensor clamp(const Tensor& self, const std::optional<Tensor>& min,
     record("ClampBackward0", out, {self, *min, *max},
            [x = save_tensor(self), a = save_tensor(*min, "min"), b = save_tensor(*max, "max")](
                const Tensor& g, Needs needs) {
-             const Tensor v = x.unpack(), low = a.unpack(), high = b.unpack();
-             const auto kept = [&](const Tensor& mask) { return where(mask, g, Scalar(0)); };
-             return TensorVec{needs[0] ? inside(g, v, low, high) : Tensor(),
-                              needs[1] ? kept(v.lt(low).logical_and(low.lt(high))) : Tensor(),
-                              needs[2] ? kept(v.gt(high).logical_or(high.lt(low))) : Tensor()};
+             return between_gradients(g, x.unpack(), a.unpack(), b.unpack(), needs);
            });
   return out;
 }

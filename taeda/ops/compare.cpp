@@ -139,10 +139,13 @@ Tensor isfinite(const Tensor& self) {
 
 namespace {
 
-void check_condition(const Tensor& condition) {
+/// A condition of bytes, which older programs have, is one of bools.
+Tensor checked_condition(const Tensor& condition) {
+  if (condition.dtype() == kByte) return condition.to(kBool);
   TAEDA_CHECK(condition.dtype() == kBool,
               "where expected condition to be a boolean tensor, but got a tensor with dtype ",
               to_string(condition.dtype()));
+  return condition;
 }
 
 /// The gradient of the branch that `condition` selects.
@@ -159,11 +162,11 @@ Tensor masked(const Tensor& condition, const Tensor& g) {
 
 Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
   if (is_observed()) return observe_overloaded("where", where, condition, self, other);
-  check_condition(condition);
-  Tensor out = pointwise(Where{}, condition, self, other);
+  const Tensor chosen = checked_condition(condition);
+  Tensor out = pointwise(Where{}, chosen, self, other);
   if (wants_grad(self, other))
     record("WhereBackward0", out, {self, other},
-           [c = save_tensor(condition, "condition")](const Tensor& g, Needs needs) {
+           [c = save_tensor(chosen, "condition")](const Tensor& g, Needs needs) {
              const Tensor condition = c.unpack();
              return TensorVec{needs[0] ? masked(condition, g) : Tensor(),
                               needs[1] ? masked(logical_not(condition), g) : Tensor()};
@@ -173,32 +176,30 @@ Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
 
 Tensor where(const Tensor& condition, const Scalar& self, const Tensor& other) {
   if (is_observed()) return observe_overloaded("where", where, condition, self, other);
-  check_condition(condition);
-  Tensor out = pointwise(Where{}, condition, self, other);
+  const Tensor chosen = checked_condition(condition);
+  Tensor out = pointwise(Where{}, chosen, self, other);
   if (wants_grad(other))
-    record("WhereBackward0", out, {other},
-           [c = save_tensor(condition, "condition")](const Tensor& g) {
-             return masked(logical_not(c.unpack()), g);
-           });
+    record("WhereBackward0", out, {other}, [c = save_tensor(chosen, "condition")](const Tensor& g) {
+      return masked(logical_not(c.unpack()), g);
+    });
   return out;
 }
 
 Tensor where(const Tensor& condition, const Tensor& self, const Scalar& other) {
   if (is_observed()) return observe_overloaded("where", where, condition, self, other);
-  check_condition(condition);
-  Tensor out = pointwise(Where{}, condition, self, other);
+  const Tensor chosen = checked_condition(condition);
+  Tensor out = pointwise(Where{}, chosen, self, other);
   if (wants_grad(self))
-    record("WhereBackward0", out, {self},
-           [c = save_tensor(condition, "condition")](const Tensor& g) {
-             return masked(c.unpack(), g);
-           });
+    record("WhereBackward0", out, {self}, [c = save_tensor(chosen, "condition")](const Tensor& g) {
+      return masked(c.unpack(), g);
+    });
   return out;
 }
 
 Tensor where(const Tensor& condition, const Scalar& self, const Scalar& other) {
   if (is_observed()) return observe_overloaded("where", where, condition, self, other);
-  check_condition(condition);
-  return pointwise(Where{}, condition, self, other);
+  const Tensor chosen = checked_condition(condition);
+  return pointwise(Where{}, chosen, self, other);
 }
 
 // ---- equality of whole tensors ----

@@ -32,6 +32,13 @@ Tensor apply_mask(const Tensor& x, double p, const PhiloxState& state) {
   return out;
 }
 
+/// Which elements of `t`'s shape stay, as ones and zeros. On the CPU they are PyTorch's for the
+/// seed; that costs little here, where whole channels are dropped or the formula is long.
+Tensor kept_elements(const Tensor& t, double p) {
+  return t.is_cpu() ? empty_like(t).bernoulli_(1 - p)
+                    : apply_mask(t, p, detail::next_mask_state(t)).mul(1 - p);
+}
+
 /// Ones, shaped to decide for a channel of `input`.
 Tensor channel_ones(const Tensor& input) {
   TAEDA_CHECK(input.dim() >= 2, "Feature dropout requires at least 2 dimensions in the input");
@@ -46,7 +53,7 @@ Tensor alpha_drop(const Tensor& input, const Tensor& shape, double p) {
   constexpr double kLimit = 1.7580993408473766;  // -SELU(-infinity)
   if (p == 1) return input.mul(0);
   const double a = 1 / std::sqrt((kLimit * kLimit * p + 1) * (1 - p));
-  const Tensor mask = apply_mask(shape, p, detail::next_mask_state(input)).mul(1 - p);
+  const Tensor mask = kept_elements(shape, p);
   const Tensor shift = mask.sub(1).mul(kLimit * a).add(kLimit * a * p);
   return input.mul(mask.mul(a)).add(shift);
 }
@@ -88,7 +95,7 @@ Tensor feature_dropout(const Tensor& input, double p, bool training) {
   if (!training || p == 0 || input.numel() == 0) return input;
   if (p == 1) return input.mul(0);
   check_floating("dropout", input);
-  return input.mul(apply_mask(channel_ones(input), p, detail::next_mask_state(input)));
+  return input.mul(kept_elements(channel_ones(input), p).div(1 - p));
 }
 
 Tensor alpha_dropout(const Tensor& input, double p, bool training) {

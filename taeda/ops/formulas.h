@@ -15,6 +15,10 @@ namespace taeda::inline v0_2::detail {
 template <class Op, class Compute>
 Tensor& pointwise_in_place(const Op& op, const char* name, const char* node, const Tensor& self,
                            ArrayRef<Operand> inputs, Compute&& compute) {
+  if constexpr (requires { Op::not_for_bool; })
+    TAEDA_CHECK(self.dtype() != kBool, Op::not_for_bool);
+  if constexpr (requires { Op::keeps_integers; })
+    if (is_integral(self.dtype())) return const_cast<Tensor&>(self);
   const auto write = [&] {
     Tensor out = self;
     run_pointwise(pointwise_call(op), out, inputs);

@@ -57,23 +57,41 @@ void put_rows(const char* op, const Tensor& self, int64_t dim, const Tensor& ind
                  accumulate);
 }
 
+/// The sizes without dimension `dim`, with blanks between them.
+std::string slice_sizes(const Tensor& t, int64_t dim) {
+  std::string out;
+  for (int64_t d = 0; d < t.dim(); ++d)
+    if (d != dim) out += (out.empty() ? "" : " ") + std::to_string(t.sizes()[d]);
+  return out;
+}
+
 void check_source(const char* op, const Tensor& self, int64_t dim, const Tensor& index,
                   const Tensor& source) {
   check_same_device(op, {&self, &source});
+  const bool adds = std::string_view(op) == "index_add_";
+  TAEDA_CHECK(!adds || source.dtype() == self.dtype(), op, "(): self (", self.dtype(),
+              ") and source (", source.dtype(), ") must have the same scalar type");
   TAEDA_CHECK(source.dtype() == self.dtype(), op,
               "(): self and source expected to have the same "
               "dtype, but got (self) ",
               to_string(self.dtype()), " and (source) ", to_string(source.dtype()));
+  TAEDA_CHECK_INDEX(source.dim() == 0 || dim < source.dim(), op, "(): Indexing dim ", dim,
+                    " is out of bounds of the source tensor with dim ", source.dim());
   const int64_t rows = source.dim() == 0 ? 1 : source.size(dim);
   TAEDA_CHECK_INDEX(index.numel() == rows, op, "(): Number of indices (", index.numel(),
                     ") should be equal to source.size(dim): (", rows, "), for dim: ", dim);
   DimVector expected(self.sizes());
   if (expected.empty()) expected.push_back(rows);  // a number takes rows of one element
   expected[dim] = rows;
-  TAEDA_CHECK(source.numel() == product(expected) &&
-                  (source.dim() <= 1 || source.sizes() == IntArrayRef(expected)),
-              op, "(): source of sizes ", source.sizes(), " does not fit rows of self, of sizes ",
-              self.sizes(), ", along dimension ", dim);
+  const bool as_number = self.dim() == 0 || (!adds && source.dim() == 0);
+  const bool fits =
+      as_number ? source.numel() == product(expected) : source.sizes() == IntArrayRef(expected);
+  TAEDA_CHECK(!adds || fits, "source tensor shape must match self tensor shape, excluding the ",
+              "specified dimension. Got self.shape = ", self.sizes(),
+              " source.shape = ", source.sizes());
+  TAEDA_CHECK(fits, op, "(): Source/destination tensor must have same slice shapes. Destination ",
+              "slice shape: ", slice_sizes(self, dim), " at dimension ", dim,
+              " and source slice shape: ", slice_sizes(source, dim), " at dimension ", dim, ".");
 }
 
 }  // namespace
@@ -115,7 +133,7 @@ Tensor selected_rows(const Tensor& g, int64_t dim, const Tensor& index, const Di
 Tensor index_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
                  const Scalar& alpha) {
   const int64_t d = wrap_dim(dim, self.dim());
-  check_source("index_add", self, d, index, source);
+  check_source("index_add_", self, d, index, source);
   Tensor out;
   {
     NoGradGuard guard;
@@ -141,7 +159,7 @@ Tensor& Tensor::index_add_(int64_t dim, const Tensor& index, const Tensor& sourc
       [&](const Tensor& self) { return self.index_add(dim, index, source, alpha); },
       [&] {
         const int64_t d = wrap_dim(dim, this->dim());
-        check_source("index_add", *this, d, index, source);
+        check_source("index_add_", *this, d, index, source);
         check_no_internal_overlap(*this);
         check_no_overlap(*this, {&index, &source});
         put_rows("index_add", *this, d, index, alpha.equal(1) ? source : source.mul(alpha), true);
@@ -152,7 +170,7 @@ Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Te
   if (AutocastMode::is_active())
     return policy::declared<"index_copy">(index_copy, self, dim, index, source);
   const int64_t d = wrap_dim(dim, self.dim());
-  check_source("index_copy", self, d, index, source);
+  check_source("index_copy_", self, d, index, source);
   Tensor out;
   {
     NoGradGuard guard;
@@ -176,7 +194,7 @@ Tensor& Tensor::index_copy_(int64_t dim, const Tensor& index, const Tensor& sour
       [&](const Tensor& self) { return taeda::index_copy(self, dim, index, source); },
       [&] {
         const int64_t d = wrap_dim(dim, this->dim());
-        check_source("index_copy", *this, d, index, source);
+        check_source("index_copy_", *this, d, index, source);
         check_no_internal_overlap(*this);
         check_no_overlap(*this, {&index, &source});
         put_rows("index_copy", *this, d, index, source, false);
@@ -234,7 +252,8 @@ namespace {
 
 void check_gather(const char* op, const Tensor& self, int64_t dim, const Tensor& index,
                   bool self_bounds) {
-  TAEDA_CHECK(index.dtype() == kLong, op, "(): Expected dtype int64 for index");
+  TAEDA_CHECK(index.dtype() == kLong || index.dtype() == kInt, op,
+              "(): Expected dtype int32/int64 for index");
   TAEDA_CHECK(index.device() == self.device(),
               "Expected all tensors to be on the same device, but "
               "found at least two devices, ",
@@ -246,7 +265,7 @@ void check_gather(const char* op, const Tensor& self, int64_t dim, const Tensor&
               self_bounds ? "input" : "self", " tensor");
   for (int64_t d = 0; d < a.dim(); ++d)
     TAEDA_CHECK(d == dim || b.sizes()[d] <= a.sizes()[d], "Size does not match at dimension ", d,
-                " expected index ", index.sizes(), " to be smaller than self ", self.sizes(),
+                " expected index ", index.sizes(), " to be no larger than self ", self.sizes(),
                 " apart from dimension ", dim);
 }
 
@@ -264,13 +283,15 @@ void check_scatter(const char* op, const Tensor& self, int64_t dim, const Tensor
                 " to be smaller than src ", src.sizes(), " in all dimensions");
 }
 
+/// An index as kernels take it.
+Tensor places(const Tensor& index) { return atleast_1d(index.to(kLong)); }
+
 /// Writes src into self at index, without a record.
 void scatter_into(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
                   bool add) {
   if (index.numel() == 0) return;
   NoGradGuard guard;
-  scatter_slot(self.device().type(), atleast_1d(self), atleast_1d(index), atleast_1d(src), dim,
-               add);
+  scatter_slot(self.device().type(), atleast_1d(self), places(index), atleast_1d(src), dim, add);
 }
 
 /// The part of `g` that belongs to src: all of g's rows that index names, with zeros for the
@@ -303,7 +324,7 @@ Tensor gather(const Tensor& self, int64_t dim, const Tensor& index, bool sparse_
       detail::make_result("gather", {&self, &index}, index.sizes(), self.dtype(), self.device());
   if (out.numel() > 0) {
     NoGradGuard guard;
-    gather_slot(self.device().type(), atleast_1d(out), atleast_1d(self), atleast_1d(index), d);
+    gather_slot(self.device().type(), atleast_1d(out), atleast_1d(self), places(index), d);
   }
   if (wants_grad(self))
     record("GatherBackward0", out, {self},

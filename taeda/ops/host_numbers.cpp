@@ -9,6 +9,7 @@
 namespace taeda::inline v0_2::detail {
 
 Generator host_generator(const char* what, Device device, Generator* given) {
+  if (device.is_meta()) return Generator(kCPU, 0);  // for numbers that are not kept
   Generator& generator = given ? *given : default_generator(device);
   TAEDA_CHECK(generator.device().type() == device.type(), "Expected a '", device,
               "' device type for generator but found '", generator.device(), "'");
@@ -19,6 +20,8 @@ Generator host_generator(const char* what, Device device, Generator* given) {
       0x9E3779B97F4A7C15;  // so that neighbouring counters give unlike seeds
   return Generator(kCPU, ((state.key() + state.counter()) * kSpread) >> 32);
 }
+
+bool every(const Tensor& t) { return t.is_meta() || t.all().item<bool>(); }
 
 Tensor in_double(const Tensor& t) { return t.to(kCPU).to(kDouble).contiguous(); }
 

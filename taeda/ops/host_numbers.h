@@ -15,6 +15,9 @@ Generator host_generator(const char* what, Device device, Generator* given);
 /// The tensor on the CPU, in double, contiguous.
 Tensor in_double(const Tensor& t);
 
+/// Whether every element of a bool tensor is true. Yes on meta, where values cannot be checked.
+bool every(const Tensor& t);
+
 /// How many events come in a unit of time, `rate` on average. Hoermann, "The transformed rejection
 /// method for generating Poisson random variables" (1993), and below a rate of 10 products of
 /// uniform numbers.

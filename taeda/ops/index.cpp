@@ -29,6 +29,13 @@ struct Selection {
 
 bool is_mask(const Tensor& t) { return t.dtype() == kBool || t.dtype() == kByte; }
 
+/// Whether all tensors among them are masks.
+bool only_masks(ArrayRef<TensorIndex> indices) {
+  for (const TensorIndex& i : indices)
+    if (i.kind() == TensorIndex::Kind::Tensor && !is_mask(i.tensor())) return false;
+  return true;
+}
+
 /// Dimensions of the indexed tensor that one index uses up.
 int64_t dims_used(const TensorIndex& i) {
   switch (i.kind()) {
@@ -334,6 +341,13 @@ Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values,
     else
       s.view.copy_(source);
     return const_cast<Tensor&>(*this);
+  }
+  // One number through masks is masked_fill, which converts it.
+  if (!accumulate && values.numel() == 1 && values.is_cpu() && values.dtype() != dtype() &&
+      only_masks(indices)) {
+    TAEDA_CHECK(is_complex() || !values.is_complex(), "value cannot be converted to type ",
+                dtype_name(dtype()), " without overflow");
+    return index_put_(indices, values.to(dtype()));
   }
   TAEDA_CHECK(values.dtype() == dtype(),
               "Index put requires the source and destination dtypes "

@@ -254,15 +254,21 @@ std::vector<Tensor> unbind(const Tensor& self, int64_t dim) {
   return out;
 }
 
+// The parts are slices, unlike those of `split`: so they may be changed in place while recorded.
 std::vector<Tensor> tensor_split(const Tensor& self, int64_t sections, int64_t dim) {
   TAEDA_CHECK(self.dim() > 0,
               "tensor_split expected at least a 1-dimensional tensor, but got a "
               "tensor with 0 dims");
   TAEDA_CHECK(sections > 0, "number of sections must be larger than 0, got ", sections);
   const int64_t n = self.size(dim);
-  DimVector parts;
-  for (int64_t i = 0; i < sections; ++i) parts.push_back(n / sections + (i < n % sections));
-  return self.split(parts, dim);
+  std::vector<Tensor> out;
+  int64_t start = 0;
+  for (int64_t i = 0; i < sections; ++i) {
+    const int64_t length = n / sections + (i < n % sections);
+    out.push_back(self.narrow(dim, start, length));
+    start += length;
+  }
+  return out;
 }
 
 std::vector<Tensor> tensor_split(const Tensor& self, IntArrayRef indices, int64_t dim) {

@@ -107,6 +107,9 @@ Tensor tensorinv(const Tensor& A, int64_t ind) {
 }
 
 Tensor vecdot(const Tensor& x, const Tensor& y, int64_t dim) {
+  TAEDA_CHECK(x.dtype() == y.dtype(),
+              "linalg.vecdot: Expected x and y to have the same dtype, but ", "found x of type ",
+              x.dtype(), " and y of type ", y.dtype(), " instead");
   return (x.is_complex() ? x.conj() : x).mul(y).sum({dim});
 }
 

@@ -116,7 +116,11 @@ uint64_t largest_random(ScalarType dtype) {
 
 Tensor& Tensor::random_(GeneratorArg generator) const {
   return fill_random("random_", *this, [&](const Tensor& t) {
-    draw_integers(t, 0, largest_random(dtype()) + 1, generator_for(*this, generator));
+    Generator& g = generator_for(*this, generator);
+    if (!t.is_cpu() || dtype() != kInt) return draw_integers(t, 0, largest_random(dtype()) + 1, g);
+    // All of int32's numbers are 31 of 32 bits; a range of that size takes 64.
+    g.fill_random(reinterpret_cast<uint32_t*>(t.data_ptr<int32_t>()), t.numel());
+    t.bitwise_and_(int64_t{INT32_MAX});
   });
 }
 
@@ -155,7 +159,7 @@ Tensor& Tensor::random_(int64_t from, OptionalDim to, GeneratorArg generator) co
 }
 
 Tensor& Tensor::bernoulli_(const Tensor& p, GeneratorArg generator) const {
-  return copy_(taeda::bernoulli(p.detach(), generator).expand(sizes()));
+  return copy_(taeda::bernoulli(p.detach().expand(sizes()), generator));
 }
 
 Tensor& Tensor::bernoulli_(double p, GeneratorArg generator) const {
@@ -300,9 +304,11 @@ Tensor bernoulli(const Tensor& self, GeneratorArg generator) {
                 "bernoulli: expected probabilities between 0 and 1, but got ",
                 low >= 0 ? high : low);
   }
-  const Tensor u = make_tensor(self.sizes(), self.dtype(), self.device());
+  // 16-bit probabilities are compared with numbers of 24 bits, as PyTorch does.
+  const Tensor p = self.dtype() == kDouble ? self : self.to(kFloat);
+  const Tensor u = make_tensor(p.sizes(), p.dtype(), p.device());
   u.uniform_(0, 1, generator);
-  return u.lt(self).to(self.dtype());
+  return u.lt(p).to(self.dtype());
 }
 
 Tensor bernoulli(const Tensor& self, double p, GeneratorArg generator) {

@@ -17,7 +17,14 @@ void check_real(const char* op, const Tensor& self) {
   TAEDA_CHECK(!self.is_complex(), op, "(): does not support complex input");
 }
 
-/// Where the input equals the result, each element taking an equal share of the gradient.
+/// An equal share of the gradient for each element that equals the result. Where that is NaN, none
+/// does, and all shares are 0 / 0: the gradient of amax, amin and aminmax in PyTorch.
+Tensor share_of_equals(const Tensor& g, const Tensor& x, const Tensor& y, const Reduced& r) {
+  const Tensor mask = x.eq(r.restore(y)).to(g.dtype());
+  return r.restore(g).mul(mask).div(mask.sum_to_size(r.kept));
+}
+
+/// The same with NaN as equal to NaN: the gradient of max, min and median of all elements.
 Tensor share_evenly(const Tensor& g, const Tensor& x, const Tensor& y, const Reduced& r) {
   const Tensor extreme = r.restore(y);
   const Tensor mask =
@@ -25,18 +32,19 @@ Tensor share_evenly(const Tensor& g, const Tensor& x, const Tensor& y, const Red
   return r.restore(g).mul(mask).div(mask.sum_to_size(r.kept));
 }
 
-/// Reduction with an evenly shared gradient.
+/// Reduction whose gradient `share` gives.
 Tensor extreme(const char* op, const char* node, const ReduceSlot& slot, const Tensor& self,
-               IntArrayRef dims, bool keepdim) {
+               IntArrayRef dims, bool keepdim, decltype(&share_evenly) share) {
   check_real(op, self);
   detail::check_nonempty(op, self, dims);
   const Reduced r(self, dims, keepdim);
   const Tensor out = r.make_output(slot.name(), self, self.dtype());
   if (out.numel() > 0) slot(self.device().type(), out, self, r.mask);
   if (wants_grad(self))
-    record(node, out, {self}, [r, x = save_tensor(self), y = save_output(out)](const Tensor& g) {
-      return share_evenly(g, x.unpack(), y.unpack(), r);
-    });
+    record(node, out, {self},
+           [r, share, x = save_tensor(self), y = save_output(out)](const Tensor& g) {
+             return share(g, x.unpack(), y.unpack(), r);
+           });
   return out;
 }
 
@@ -106,24 +114,24 @@ void detail::check_nonempty(const char* op, const Tensor& self, IntArrayRef dims
 
 Tensor max(const Tensor& self) {
   if (is_observed()) return observe_overloaded("max", max, self);
-  return extreme("max", "MaxBackward1", amax_slot, self, {}, false);
+  return extreme("max", "MaxBackward1", amax_slot, self, {}, false, share_evenly);
 }
 Tensor min(const Tensor& self) {
   if (is_observed()) return observe_overloaded("min", min, self);
-  return extreme("min", "MinBackward1", amin_slot, self, {}, false);
+  return extreme("min", "MinBackward1", amin_slot, self, {}, false, share_evenly);
 }
 Tensor amax(const Tensor& self, IntArrayRef dims, bool keepdim) {
   if (is_observed()) return observe("amax", amax, self, dims, keepdim);
-  return extreme("amax", "AmaxBackward0", amax_slot, self, dims, keepdim);
+  return extreme("amax", "AmaxBackward0", amax_slot, self, dims, keepdim, share_of_equals);
 }
 Tensor amin(const Tensor& self, IntArrayRef dims, bool keepdim) {
   if (is_observed()) return observe("amin", amin, self, dims, keepdim);
-  return extreme("amin", "AminBackward0", amin_slot, self, dims, keepdim);
+  return extreme("amin", "AminBackward0", amin_slot, self, dims, keepdim, share_of_equals);
 }
 std::tuple<Tensor, Tensor> aminmax(const Tensor& self, OptionalDim dim, bool keepdim) {
   const IntArrayRef dims = dim ? IntArrayRef(*dim) : IntArrayRef();
-  return {extreme("aminmax", "AminmaxBackward0", amin_slot, self, dims, keepdim),
-          extreme("aminmax", "AminmaxBackward0", amax_slot, self, dims, keepdim)};
+  return {extreme("aminmax", "AminmaxBackward0", amin_slot, self, dims, keepdim, share_of_equals),
+          extreme("aminmax", "AminmaxBackward0", amax_slot, self, dims, keepdim, share_of_equals)};
 }
 std::tuple<Tensor, Tensor> max(const Tensor& self, int64_t dim, bool keepdim) {
   if (is_observed())

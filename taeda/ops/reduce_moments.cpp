@@ -82,10 +82,22 @@ Tensor norm_gradient(const Tensor& g, const Tensor& x, const Tensor& norm, doubl
   return x.mul(x.abs().pow(p - 2)).mul(g.div(norm.pow(p - 1))).masked_fill(norm.eq(0), 0);
 }
 
+/// The largest and negative powers have no value for no elements.
+void check_norm_of_none(const Tensor& self, double p, IntArrayRef dims) {
+  if (self.numel() > 0 || (p >= 0 && !std::isinf(p))) return;
+  TAEDA_CHECK(!dims.empty(), "linalg.vector_norm cannot compute the ", Scalar(p),
+              " norm on an empty tensor because the operation does not have an identity");
+  for (const int64_t d : wrap_dims(dims, self.dim()))
+    TAEDA_CHECK(self.sizes()[static_cast<size_t>(d)] > 0, "linalg.vector_norm cannot compute the ",
+                Scalar(p), " norm on the dimension ", d,
+                " because this dimension is empty and the operation does not have an identity");
+}
+
 Tensor norm_impl(const char* node, const Tensor& self, double p, IntArrayRef dims, bool keepdim) {
   TAEDA_CHECK(is_differentiable(self.dtype()),
               "norm(): input dtype should be either floating point or complex. Got ",
               to_string(self.dtype()), " instead.");
+  check_norm_of_none(self, p, dims);
   const Tensor x = self.is_complex() ? self.abs() : self;
   const Reduced r(x, dims, keepdim);
   const Tensor out = r.make_output("norm", x, x.dtype());

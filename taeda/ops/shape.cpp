@@ -184,8 +184,8 @@ Tensor movedim(const Tensor& self, IntArrayRef source, IntArrayRef destination) 
               "source (",
               source, " dims) should contain the same number of dims as destination (", destination,
               " dims)");
-  if (self.dim() == 0) return self.permute({});
   const DimVector from = wrap_dims(source, self.dim()), to = wrap_dims(destination, self.dim());
+  if (self.dim() == 0) return self.permute({});
   DimVector order(static_cast<size_t>(self.dim()), -1);
   uint64_t moved = 0;
   for (size_t i = 0; i < from.size(); ++i) {

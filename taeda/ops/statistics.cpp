@@ -268,7 +268,7 @@ Tensor cov(const Tensor& self, int64_t correction, const Tensor& fweights, const
   const Tensor centred = x.sub(mean);
   const Tensor right = (w.defined() ? centred.mul(w) : centred).t().conj();
   const Tensor out = mm(centred, right.to(centred.dtype())).div(freedom.to(x.dtype()).clamp_min(0));
-  return self.dim() < 2 ? out.squeeze() : out;
+  return out.squeeze();
 }
 
 Tensor corrcoef(const Tensor& self) {

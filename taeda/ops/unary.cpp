@@ -214,9 +214,7 @@ Tensor sigmoid(const Tensor& self) {
 
 Tensor neg(const Tensor& self) {
   if (is_observed()) return observe("neg", neg, self);
-  TAEDA_CHECK(self.dtype() != kBool,
-              "Negation, the `-` operator, on a bool tensor is not supported. If you are trying "
-              "to invert a mask, use the `~` or `logical_not()` operator instead.");
+  TAEDA_CHECK(self.dtype() != kBool, Neg::not_for_bool);
   if (self.is_sparse()) [[unlikely]]
     return detail::on_values(self, true, [](const Tensor& values) { return values.neg(); });
   Tensor y = pointwise(Neg{}, self);

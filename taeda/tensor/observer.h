@@ -69,7 +69,8 @@ ObservedValue observed_value(const T& value) {
                 !std::is_convertible_v<const T&, Tensor>) {
     const TensorList list = value;
     return std::vector<Tensor>(list.begin(), list.end());
-  } else if constexpr (std::is_same_v<T, ArrayRef<TensorIndex>>) {
+  } else if constexpr (std::is_same_v<T, ArrayRef<TensorIndex>> ||
+                       std::is_same_v<T, std::initializer_list<TensorIndex>>) {
     return std::vector<TensorIndex>(value.begin(), value.end());
   } else if constexpr (std::is_same_v<T, IntArrayRef> || std::is_same_v<T, DimVector>) {
     return std::vector<int64_t>(value.begin(), value.end());

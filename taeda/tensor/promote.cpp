@@ -1,5 +1,7 @@
 #include "taeda/tensor/promote.h"
 
+#include "taeda/tensor/result_type.h"
+
 namespace taeda::inline v0_2 {
 
 namespace {
@@ -51,5 +53,17 @@ ScalarType float_result_type(ArrayRef<Operand> operands) {
   const ScalarType t = result_type(operands);
   return is_integral(t, true) ? get_default_dtype() : t;
 }
+
+namespace {
+ScalarType type_of_both(const Operand& a, const Operand& b) {
+  const Operand both[] = {a, b};
+  return result_type(both);
+}
+}  // namespace
+
+ScalarType result_type(const Tensor& a, const Tensor& b) { return type_of_both(a, b); }
+ScalarType result_type(const Tensor& a, const Scalar& b) { return type_of_both(a, b); }
+ScalarType result_type(const Scalar& a, const Tensor& b) { return type_of_both(a, b); }
+ScalarType result_type(const Scalar& a, const Scalar& b) { return type_of_both(a, b); }
 
 }  // namespace taeda

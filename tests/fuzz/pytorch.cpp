@@ -1,4 +1,6 @@
 // PyTorch's checkpoints, as archives and as the pickle in one.
+#include <algorithm>
+
 #include "taeda/io/pt_reader.h"
 #include "taeda/io/zip_archive.h"
 #include "tests/fuzz/reader.h"
@@ -20,13 +22,26 @@ void read_pickle(std::string_view bytes) {
       {"archive/data.pkl", std::string(numbers.rest())}};
   for (const unsigned size : sizes)
     entries.push_back({"archive/data/" + std::to_string(entries.size() - 1), std::string(size, 1)});
-  io::load_pt(MemoryFile(io::make_zip(entries, false)).path());
+  io::parse_pt(io::make_zip(entries, false), "fuzz");
+}
+
+/// The magic number's pickle and the protocol's come first.
+std::string repaired_legacy(std::string bytes) {
+  static const std::string begin(
+      "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19\x2e\x80\x02\x4d\xe9\x03\x2e", 21);
+  bytes.replace(0, std::min(begin.size(), bytes.size()), begin);
+  return bytes;
 }
 
 }  // namespace
 
 Reader fuzz_pt() {
-  return {[](std::string_view bytes) { io::load_pt(MemoryFile(bytes).path()); }, &repaired_zip};
+  return {[](std::string_view bytes) { io::parse_pt(std::string(bytes), "fuzz"); }, &repaired_zip};
+}
+
+Reader fuzz_legacy() {
+  return {[](std::string_view bytes) { io::parse_pt(std::string(bytes), "fuzz"); },
+          &repaired_legacy};
 }
 
 Reader fuzz_pickle() { return {&read_pickle}; }

@@ -7,10 +7,12 @@
 
 // Each has a file of this folder that defines its `fuzz_<name>()`, and a folder of inputs in
 // corpus/.
-#define TAEDA_FUZZ_READERS(X)                                                               \
-  X(safetensors)                                                                            \
-  X(checkpoint) X(json) X(npy) X(npz) X(pt) X(pickle) X(png) X(jpeg) X(idx) X(cifar) X(csv) \
-      X(events) X(einsum) X(device) X(views) X(wire) X(reports) X(file_store)
+#define TAEDA_FUZZ_READERS(X)                                                                     \
+  X(safetensors)                                                                                  \
+  X(shards)                                                                                       \
+  X(checkpoint) X(json) X(npy) X(npz) X(pt) X(legacy) X(pickle) X(png) X(jpeg) X(idx) X(cifar)    \
+      X(csv) X(events) X(einsum) X(device) X(views) X(wire) X(reports) X(stages) X(calls) X(onnx) \
+          X(file_store)
 // Those of the engine `grpc`.
 #define TAEDA_FUZZ_GRPC_READERS(X) X(frames) X(greetings) X(store)
 

@@ -8,6 +8,7 @@
 
 #include "taeda/io/zip_archive.h"
 #include "taeda/log/summary_writer.h"
+#include "taeda/onnx/file.h"
 #include "taeda/vision/image_io.h"
 #include "tests/fuzz/reader.h"
 #include "tests/io/temporary_folder.h"
@@ -33,6 +34,7 @@ bool is_built(const std::string& name) {
   if (name == "npz" || name == "pt" || name == "pickle") return io::has_zip();
   if (name == "png") return vision::has_png();
   if (name == "jpeg") return vision::has_jpeg();
+  if (name == "onnx") return onnx::is_supported();
   return name != "events" || logging::has_tensorboard();
 }
 

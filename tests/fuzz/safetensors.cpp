@@ -5,7 +5,10 @@
 #include "taeda/io/file_bytes.h"
 #include "taeda/io/random_state.h"
 #include "taeda/io/safetensors_header.h"
+#include "taeda/io/sharded.h"
+#include "taeda/ops/create.h"
 #include "tests/fuzz/reader.h"
+#include "tests/io/temporary_folder.h"
 
 namespace taeda::fuzz {
 namespace {
@@ -51,6 +54,20 @@ void read_checkpoint(std::string_view bytes) {
   });
 }
 
+/// An index beside two shards; what is above their folder is nothing that it may name.
+void read_shards(std::string_view bytes) {
+  static const TemporaryFolder folder;
+  static const bool made = [] {
+    io::save_safetensors({{"w", ones({2})}, {"b", ones({1})}}, folder / "a.safetensors");
+    io::save_safetensors({{"v", ones({3})}}, folder / "b.safetensors");
+    return true;
+  }();
+  const std::string path = folder / "model.safetensors.index.json";
+  std::ofstream(path, std::ios::binary) << bytes;
+  const io::Archive archive = io::load_sharded(path);
+  if (!made || archive.tensors.size() > 3) __builtin_trap();
+}
+
 }  // namespace
 
 Reader fuzz_safetensors() {
@@ -63,6 +80,8 @@ Reader fuzz_json() {
     io::read_header(*io::FileBytes::of(with_length(std::string(bytes), std::string(64, '\0'))));
   }};
 }
+
+Reader fuzz_shards() { return {&read_shards}; }
 
 Reader fuzz_checkpoint() { return {&read_checkpoint, &repaired}; }
 

@@ -6,6 +6,7 @@
 
 #include "taeda/distributed/cluster/monitor.h"
 #include "taeda/distributed/group/report.h"
+#include "taeda/distributed/pipeline/link.h"
 #include "taeda/distributed/store/file_log.h"
 #include "taeda/ops/create.h"
 #include "tests/fuzz/reader.h"
@@ -41,6 +42,15 @@ void read_reports(std::string_view bytes) {
   distributed::find_passing(reports);
   distributed::find_left(reports, what);
   distributed::describe_missing(reports, {0, 1, 2}, 0, what);
+}
+
+/// What a pipeline stage says of its outputs, before the first of them comes.
+void read_stages(std::string_view bytes) {
+  using distributed::pipelining::detail::Shape;
+  std::vector<int64_t> values;
+  for (Numbers numbers(bytes); !numbers.empty();) values.push_back(numbers.any());
+  const Shape shape = Shape::decoded(values);
+  if (shape.encoded() != values) __builtin_trap();  // nothing is read in two ways
 }
 
 /// A file that members of a job share, found as the input says.
@@ -83,6 +93,8 @@ Reader fuzz_wire() {
 }
 
 Reader fuzz_reports() { return {&read_reports}; }
+
+Reader fuzz_stages() { return {&read_stages}; }
 
 Reader fuzz_file_store() { return {&read_file_store, &repaired_file_store}; }
 

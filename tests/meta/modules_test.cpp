@@ -9,13 +9,13 @@
 #include "taeda/models/vgg.h"
 #include "taeda/taeda.h"
 #include "tests/error_of.h"
+#include "tests/meta/memory.h"
 
 namespace taeda {
 namespace {
 
+using meta_tests::allocations;
 using ::testing::HasSubstr;
-
-int64_t allocations() { return allocator::memory_stats(Device(kCPU)).allocations; }
 
 /// A module whose tensors are on meta from the beginning.
 template <class F>

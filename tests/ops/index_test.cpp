@@ -156,8 +156,8 @@ TEST(IndexAdd, AddsRepeatedRowsInOrder) {
   x.index_fill_(0, tensor({0, 1}), -1);
   EXPECT_EQ(floats(x), (std::vector<float>{-1, -1, -1, -1, 4, 9}));
   EXPECT_EQ(error_of([&] { x.index_add(0, tensor({0}), x); }),
-            "index_add(): Number of indices (1) should be equal to source.size(dim): (3), for dim: "
-            "0");
+            "index_add_(): Number of indices (1) should be equal to source.size(dim): (3), for "
+            "dim: 0");
 }
 
 TEST(Gather, AndScatter) {
@@ -187,7 +187,7 @@ TEST(Gather, Errors) {
   EXPECT_EQ(error_of([&] {
               x.gather(0, zeros({1, 1, 5}, kLong));
             }),
-            "Size does not match at dimension 2 expected index [1, 1, 5] to be smaller than self "
+            "Size does not match at dimension 2 expected index [1, 1, 5] to be no larger than self "
             "[2, 3, 4] apart from dimension 0");
 }
 

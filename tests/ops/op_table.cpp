@@ -22,13 +22,6 @@ void PrintTo(const OpRow& row, std::ostream* out) { *out << row.name; }
 
 namespace {
 
-std::string describe(const OpRow& row, const Sample& sample, ScalarType dtype) {
-  std::ostringstream out;
-  out << row.name << " on " << to_string(dtype);
-  for (const Arg& arg : sample) out << ' ' << IntArrayRef(arg.sizes);
-  return out.str();
-}
-
 // ---- comparison ----
 
 double tolerance_of(ScalarType t) {

@@ -1,5 +1,6 @@
 // Arrays, inputs and the elementwise row of the op table.
 #include <cmath>
+#include <sstream>
 
 #include "taeda/ops/create.h"
 #include "tests/ops/op_inputs.h"
@@ -107,6 +108,13 @@ Tensor make_input(const Arg& arg, ScalarType dtype, Sequence& sequence) {
 }
 
 }  // namespace
+
+std::string describe(const OpRow& row, const Sample& sample, ScalarType dtype) {
+  std::ostringstream out;
+  out << row.name << " on " << to_string(dtype);
+  for (const Arg& arg : sample) out << ' ' << IntArrayRef(arg.sizes);
+  return out.str();
+}
 
 Tensors make_inputs(const OpRow& row, const Sample& sample, ScalarType dtype) {
   Sequence sequence(row.name);

@@ -16,7 +16,7 @@ MAX_FUNCTION_LINES = 60
 MAX_TEST_FUNCTION_LINES = 120
 MAX_COLUMNS = 100
 # How many lines of our headers a program parses with one: its own and those that it pulls in.
-MAX_CLOSURE_LINES = {"taeda/tensor/tensor.h": 2200, "taeda/taeda.h": 21000}
+MAX_CLOSURE_LINES = {"taeda/tensor/tensor.h": 2200, "taeda/taeda.h": 21700}
 
 # Headers that the build makes from the declarations of operations (tools/ops).
 GENERATED = {"taeda/generated/tensor/operations.inc", "taeda/generated/ops/names.h", "taeda/generated/ops/out.h",
@@ -42,6 +42,7 @@ ALLOWED = {
     **{room: TO_OPS | {"io"} for room in MIDDLE},
     "distributions": TO_OPS,
     "models": TO_OPS | MIDDLE,
+    "onnx": TO_OPS | MIDDLE,
     "vision": TO_OPS | MIDDLE,
     "log": TO_OPS | MIDDLE | {"vision"},
     "distributed": TO_OPS | MIDDLE | {"vision", "log"},

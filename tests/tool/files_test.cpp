@@ -239,10 +239,9 @@ TEST_F(Files, Completion) {
 }
 
 TEST_F(Files, EveryCommandHasHelpWithExamples) {
-  for (const char* command :
-       {"train fashion-mnist", "train mnist", "train cifar10", "train folder", "train csv",
-        "train text", "devices", "info", "bench", "plan", "inspect", "convert", "plot", "trace",
-        "completion"})
+  for (const char* command : {"train fashion-mnist", "train mnist", "train cifar10", "train folder",
+                              "train csv", "train text", "devices", "info", "bench", "plan",
+                              "inspect", "convert", "export", "plot", "trace", "completion"})
     EXPECT_THAT(output_of(std::string(command) + " --help"),
                 HasSubstr("taeda " + std::string(command)))
         << command;

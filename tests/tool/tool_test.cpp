@@ -96,6 +96,7 @@ TEST_F(Train, RefusesDevicesThatDoNotExist) {
       "--device gpu",
       "Expected one of cpu, cuda, sim, meta device type at start of device string: gpu");
   expect_usage_error("--device sim:99", "sim:99");
+  expect_usage_error("--device meta", "--device meta: its tensors have no values");
   expect_usage_error("--device cpu:1", "CPU device index must be -1 or zero, got 1");
   expect_usage_error("--device sim:x", "Invalid device string: 'sim:x'");
   expect_usage_error("--device cuda:77", "cuda");
@@ -139,7 +140,7 @@ TEST_F(Train, LearnsAndLeavesItsResults) {
   EXPECT_THAT(o.out, HasSubstr("Ankle boot"));
   EXPECT_EQ(o.out.find('\r'), std::string::npos) << "no redrawing where there is no terminal";
   EXPECT_EQ(static_cast<size_t>(std::distance(std::filesystem::directory_iterator(out), {})),
-            vision::has_png() ? 3u : 2u);
+            vision::has_png() ? 5u : 4u);
 
   const std::string result = contents(out + "/result.json");
   EXPECT_THAT(result, HasSubstr("\"device\": \"cpu\""));

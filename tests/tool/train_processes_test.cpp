@@ -172,7 +172,7 @@ TEST_F(TrainProcesses, StopTogether) {
     EXPECT_THAT(o.err, HasSubstr("after step " + std::to_string(steps)));
     const std::string options = "--epochs 1000 --stop-after ";
     EXPECT_EQ(taeda_tool(run(2, options + "3 --resume auto", part)).code, 130);
-    EXPECT_EQ(taeda_tool(run(2, options + std::to_string(steps + 3), same)).code, 130);
+    EXPECT_EQ(taeda_tool(run(2, options + std::to_string(steps + 3) + " --force", same)).code, 130);
     EXPECT_TRUE(without_times_in_checkpoint(part) == without_times_in_checkpoint(same)) << told.who;
   }
 }
@@ -220,7 +220,7 @@ TEST_F(TrainProcesses, EndWhenOneIsKilled) {
     std::vector<pid_t> ranks;
     Outcome o;
     ASSERT_NO_FATAL_FAILURE(watch_taeda_tool(
-        run(3, "--epochs 1000", folder / "killed"), "│     1 │",
+        run(3, "--epochs 1000 --force", folder / "killed"), "│     1 │",
         [&](pid_t command) {
           ranks = ranks_of(command);
           ASSERT_EQ(ranks.size(), 3u);

@@ -65,7 +65,8 @@ TEST_F(Resume, AfterASignal) {
     const std::string same = folder / "same";
     const std::string options = "--device cpu --epochs 1000 --threads 1 --stop-after ";
     EXPECT_EQ(taeda_tool(arguments(options + "3 --resume auto", part)).code, 130);
-    EXPECT_EQ(taeda_tool(arguments(options + std::to_string(steps + 3), same)).code, 130);
+    EXPECT_EQ(taeda_tool(arguments(options + std::to_string(steps + 3) + " --force", same)).code,
+              130);
     EXPECT_TRUE(without_times_in_checkpoint(part) == without_times_in_checkpoint(same));
   }
 }
@@ -86,7 +87,8 @@ TEST_F(Resume, RefusesOtherRunsAndKeepsTheLastGoodCheckpoint) {
                               arguments(options + "--resume auto", out) + "' >/dev/null 2>" +
                               (folder / "err");
   EXPECT_EQ(WEXITSTATUS(std::system(limited.c_str())), 1);
-  EXPECT_THAT(contents(folder / "err"), HasSubstr("cannot write " + path + ": File too large"));
+  EXPECT_THAT(contents(folder / "err"),
+              HasSubstr("cannot write " + out + "/best.safetensors: File too large"));
   EXPECT_TRUE(contents(path) == good) << "the last good one stays";
   write_bytes(path, good.substr(0, good.size() / 2));
   expect_bad_input(arguments("--device cpu --resume auto", out), "is no valid safetensors file");
@@ -107,7 +109,7 @@ std::string wave_table(int rows, bool words) {
 TEST(TrainTasks, Tables) {
   const TemporaryFolder folder;
   const std::string table = folder / "t.csv", out = folder / "out";
-  const std::string common = " --device cpu --workers 0 --out " + out + " --data " + table;
+  const std::string common = " --device cpu --workers 0 --force --out " + out + " --data " + table;
   write_bytes(table, wave_table(300, true));
   Outcome o = taeda_tool("train csv --target y" + common);
   ASSERT_EQ(o.code, 0) << o.err;
@@ -140,7 +142,7 @@ TEST(TrainTasks, Text) {
   for (const char* model : {"gpt", "lstm"}) {
     const Outcome o = taeda_tool(
         "train text --device cpu --width 32 --layers 1 --context 32 "
-        "--batch-size 8 --lr 1e-2 --epochs 12 --workers 0 --model " +
+        "--batch-size 8 --lr 1e-2 --epochs 12 --workers 0 --force --model " +
         std::string(model) + " --out " + out + " --data " + text);
     ASSERT_EQ(o.code, 0) << o.err;
     EXPECT_THAT(o.out, HasSubstr("characters, 28 different ones"));
@@ -205,7 +207,7 @@ TEST(TrainTasks, SmallestCifarThroughTheZoo) {
     const Outcome o = taeda_tool(
         "train cifar10 --device cpu --epochs 1 --workers 0 --batch-size 10"
         " --data " +
-        folder.path() + " --model " + model + " --out " + (folder / "out"));
+        folder.path() + " --force --model " + model + " --out " + (folder / "out"));
     EXPECT_EQ(o.code, 0) << o.err;
   }
 }

@@ -42,8 +42,6 @@ SPELLINGS = [(r"\bstd::__cxx11::", "std::"), (r"\bc10::optional<", "std::optiona
              (r"\blong\b", "int64_t"),
              # A program passes one of the alternatives; the first is asked for.
              (r"(const )?(c10::)?variant<(torch::enumtype::\w+)(, (torch::enumtype::\w+|std::function<[^;]*?>))*>( &&?)?$", r"\3"),
-             (r"torch::nn::(Adaptive(Avg|Max)Pool)Options<(torch::)?ExpandingArray\w*<(\d)>>", r"torch::nn::\1\4dOptions"),
-             (r"\bBatchRequest\b", "c10::ArrayRef<size_t>"),
              (r"\bc10::variant<", "std::variant<"), (r"(?<!:)\bvariant<", "std::variant<"),
              (r"(ExpandingArray\w*<[\w *]+), int64_t>", r"\1>"), (r"\bc10::nullopt_t\b", "std::nullopt_t"),
              (r"(const )?(at::ITensorListRef|c10::IListRef<at::Tensor>)( &)?", "at::TensorList"),
@@ -135,12 +133,12 @@ class Reader:
             return
         seen.add(cursor.hash)
         public = clang.AccessSpecifier.PUBLIC
-        for child in cursor.get_children():
+        for child in sorted(cursor.get_children(), key=lambda c: c.kind == K.CXX_BASE_SPECIFIER):  # bases last
             if child.access_specifier != public or child.spelling.startswith(("_", "~")) or deleted(child):
                 continue
             if child.kind == K.CXX_METHOD or (child.kind == K.FUNCTION_TEMPLATE
                                               and child.spelling != cursor.spelling):
-                if not child.spelling.startswith("operator"):
+                if not child.spelling.startswith("operator") and not self.overridden(child, owner):
                     self.add(owner, "method", child, bind=bind)
             elif child.kind == K.CONSTRUCTOR:
                 if not owner.endswith("Impl") or len(seen) == 1:
@@ -150,6 +148,12 @@ class Reader:
                 if base is not None and self.ours(base) and "Cloneable" not in child.type.spelling:
                     if not re.search(r"::(Module|ModuleHolder)$|ModuleHolder<|enable_shared", child.type.spelling):
                         self.members(base, owner, seen, lambda text, i=inner: bind(i(text)))
+
+    def overridden(self, cursor, owner):
+        """Whether it is a method of a template that a class below has a form of its own of."""
+        return cursor.is_virtual_method() and cursor.semantic_parent.kind == K.CLASS_TEMPLATE and any(
+            e.space == owner and e.name == cursor.spelling and len(e.arguments) == len(arguments_of(cursor))
+            for e in self.entries)
 
     def constructor(self, cursor, owner, own, bind):
         moves = cursor.is_copy_constructor() or cursor.is_move_constructor()

@@ -68,8 +68,7 @@ RULES = [
      "how libtorch's engine is built; Taeda's is another"),
     ("inner parts of nn", r"torch::nn::(AnyModulePlaceholder|AnyModuleHolder|AnyValue::|MultiheadAttentionForward|"
      r"functions::|.*(_Impl|Base|Placeholder)(::|$))|multi_head_attention_forward|MultiheadAttentionForwardFunc|"
-     r"NormImplBase|ConvNdImpl|Adaptive(Avg|Max)PoolImpl|ConstantPadImpl|ConvTransposeNdImpl|::InstanceNormImpl|"
-     r"(Reflection|Replication)PadImpl|::Adaptive(Avg|Max)PoolOptions|::(Reflection|Replication)PadOptions",
+     r"NormImplBase|ConvNdImpl",
      "base classes and helpers that programs do not name"),
 ]
 COMPILED = [(title, re.compile(pattern), reason) for title, pattern, reason in RULES]

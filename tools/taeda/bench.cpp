@@ -1,6 +1,7 @@
 // `taeda bench`: the same work on the CPU and on each device, timed with synchronisation, and how
 // far the results are apart.
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -181,9 +182,12 @@ std::vector<std::string> listed(const std::string& text) {
 
 std::vector<Case> chosen_cases(const BenchOptions& o) {
   std::vector<int64_t> sizes;
+  check_flag(!listed(o.sizes).empty(), "--sizes", "numbers from 1 to 32768", o.sizes);
   for (const std::string& text : listed(o.sizes)) {
-    const long long n = std::atoll(text.c_str());
-    check_flag(n > 0 && n <= 32768, "--sizes", "numbers from 1 to 32768", text);
+    int64_t n = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), n);
+    const bool whole = read.ec == std::errc() && read.ptr == text.data() + text.size();
+    check_flag(whole && n > 0 && n <= 32768, "--sizes", "numbers from 1 to 32768", text);
     sizes.push_back(n);
   }
   std::vector<Case> out;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "taeda/base/device.h"
@@ -27,18 +28,33 @@ using Action = std::function<int()>;
 
 /// `command_line` is repeated to the user who is told how to go on.
 void add_train(CLI::App& app, Action& action, const std::vector<std::string>& command_line);
+void add_eval(CLI::App& app, Action& action);
+void add_predict(CLI::App& app, Action& action);
+void add_generate(CLI::App& app, Action& action);
+void add_runs(CLI::App& app, Action& action);
 void add_launch(CLI::App& app, Action& action);
 void add_devices(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_plan(CLI::App& app, Action& action);
 void add_inspect(CLI::App& app, Action& action);
+void add_export(CLI::App& app, Action& action);
 void add_convert(CLI::App& app, Action& action);
 void add_plot(CLI::App& app, Action& action);
 void add_trace(CLI::App& app, Action& action);
 void add_trace_merge(CLI::App& trace, Action& action);
 void add_ops(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);
+
+/// Help whose texts fit the terminal.
+class WrappedHelp : public CLI::Formatter {
+ public:
+  std::string make_option_desc(const CLI::Option* option) const override;
+};
+
+/// What is wrong with a whole number that 64 bits do not hold, which would be taken for the largest
+/// that they do; nothing for other texts.
+std::string beyond_64_bits(const std::string& text);
 
 /// A subcommand with examples below its help. Of a flag that is given twice the last one counts, so
 /// that wrappers can have their defaults.
@@ -47,7 +63,9 @@ CLI::App* add_command(CLI::App& parent, const std::string& name, const std::stri
 template <class T>
 CLI::Option* add_option(CLI::App& command, const std::string& flag, T& value,
                         const std::string& help) {
-  return command.add_option(flag, value, help)->capture_default_str()->take_last();
+  CLI::Option* out = command.add_option(flag, value, help)->capture_default_str()->take_last();
+  if constexpr (std::is_same_v<T, int64_t>) out->check(&beyond_64_bits);
+  return out;
 }
 
 /// Runs what depends on the user's input only: what it throws becomes a UsageError.
@@ -79,6 +97,8 @@ struct MissingType {
   std::string name, reason;
 };
 std::vector<MissingType> missing_accelerators();
+/// Shows an ONNX model: `taeda inspect`.
+int inspect_onnx(const std::string& path, bool json);
 /// "1.5 GiB", "312 B".
 std::string bytes_text(double bytes);
 void print_json(const nlohmann::ordered_json& value);

@@ -15,6 +15,8 @@ namespace taeda::tool {
 
 namespace {
 
+constexpr double kMostShardMegabytes = 1e12;  // in bytes, 64 bits hold it
+
 struct ConvertOptions {
   std::string from, to, section, dtype;
   std::vector<std::string> maps;
@@ -141,7 +143,8 @@ void add_convert(CLI::App& app, Action& action) {
   add_option(*c, "--shard-megabytes", o->shard_megabytes, "The most that a shard holds");
   c->add_flag("--compressed", o->compressed, "Deflate an .npz file");
   c->callback([&action, o] {
-    check_flag(o->shard_megabytes > 0, "--shard-megabytes", "positive", o->shard_megabytes);
+    check_flag(o->shard_megabytes > 0 && o->shard_megabytes <= kMostShardMegabytes,
+               "--shard-megabytes", "positive and at most 1e12", o->shard_megabytes);
     action = [o] { return run_convert(*o); };
   });
 }

@@ -178,11 +178,12 @@ int run_inspect(const std::string& path, bool stats, bool json) {
   const std::string format = user_input([&] { return format_of(path); });
   if (format == "events") return inspect_events(path, json);
   if (format == "image") return inspect_image(path, json);
+  if (format == "onnx") return inspect_onnx(path, json);
   if (format.empty())
     throw UsageError(
         path +
-        " is of no kind that is known: .safetensors, .npy, .npz, .pt, event files, PNG "
-        "and JPEG pictures");
+        " is of no kind that is known: .safetensors, .npy, .npz, .pt, .onnx, event files, "
+        "PNG and JPEG pictures");
   return inspect_tensors(path, stats, json);
 }
 
@@ -198,8 +199,9 @@ void add_inspect(CLI::App& app, Action& action) {
     bool stats = false, json = false;
   };
   auto o = std::make_shared<Options>();
-  c->add_option("file", o->path,
-                "A .safetensors, .npy, .npz or .pt file, an event file, a PNG or JPEG picture")
+  c->add_option(
+       "file", o->path,
+       "A .safetensors, .npy, .npz, .pt or .onnx file, an event file, a PNG or JPEG picture")
       ->required();
   c->add_flag("--stats", o->stats, "Mean, deviation, range, zeros and what is not finite");
   c->add_flag("--json", o->json, "Print JSON");

@@ -1,9 +1,11 @@
 // The `taeda` command.
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 
 #include "taeda/base/nearest.h"
 #include "tools/taeda/command.h"
+#include "tools/taeda/train/config.h"
 
 namespace {
 
@@ -56,10 +58,16 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
 int run(int argc, char** argv) {
   CLI::App app("Taeda: deep learning in C++", "taeda");
   app.set_version_flag("--version", std::string("taeda ") + TAEDA_VERSION);
+  app.formatter(std::make_shared<WrappedHelp>());  // of its commands, too
   app.require_subcommand(1);
   app.footer("taeda COMMAND --help shows a command's options and examples.");
   Action action;
-  add_train(app, action, {argv, argv + argc});
+  const std::vector<std::string> given(argv, argv + argc);
+  add_train(app, action, given);
+  add_eval(app, action);
+  add_predict(app, action);
+  add_generate(app, action);
+  add_runs(app, action);
   add_launch(app, action);
   add_devices(app, action);
   add_info(app, action);
@@ -67,6 +75,7 @@ int run(int argc, char** argv) {
   add_plan(app, action);
   add_inspect(app, action);
   add_convert(app, action);
+  add_export(app, action);
   add_plot(app, action);
   add_trace(app, action);
   add_ops(app, action);
@@ -76,7 +85,10 @@ int run(int argc, char** argv) {
     return 0;
   }
   try {
-    app.parse(argc, argv);
+    std::vector<std::string> words = with_config(app, given);
+    words.erase(words.begin());
+    std::reverse(words.begin(), words.end());  // as CLI11 wants them
+    app.parse(words);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help and --version
     return fail(explain(app, e) + " (see --help)", kExitUsage);

@@ -36,6 +36,7 @@ std::string format_of(const std::string& path) {
   if (name.string().find("tfevents") != std::string::npos) return "events";
   if (io::is_legacy_pt(start)) return ".pt";
   if (name.string().ends_with(".index.json")) return "shards";
+  if (name.extension() == ".onnx") return "onnx";
   if (start.size() > 8 && start[8] == '{') return "safetensors";
   const std::string ending = name.extension().string();
   if (ending == ".npy" || ending == ".npz" || ending == ".pt") return ending;

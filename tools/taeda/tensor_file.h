@@ -14,7 +14,8 @@ struct TensorFile {
 };
 
 /// The format that the first bytes and the ending of a file speak for: one of those above,
-/// "events", "image", or "" for none that is known. Throws Error when the file cannot be read.
+/// "events", "image", "onnx", or "" for none that is known. Throws Error when the file cannot be
+/// read.
 std::string format_of(const std::string& path);
 /// Reads a file of tensors. Throws UsageError for other files.
 TensorFile read_tensors(const std::string& path);

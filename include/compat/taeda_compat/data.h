@@ -3,25 +3,35 @@
 
 #include <taeda_compat/namespaces.h>
 
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace taeda_compat::data::datasets {
 
-/// Rows of a tensor, each an example; or of a list of tensors.
-class TensorDataset : public taeda::data::datasets::TensorDataset<1> {
- public:
-  explicit TensorDataset(const std::vector<Tensor>& tensors)
-      : taeda::data::datasets::TensorDataset<1>(tensors) {}
-  explicit TensorDataset(const Tensor& tensor)
-      : taeda::data::datasets::TensorDataset<1>(tensor) {}
+/// The rows of a tensor, each an example; or of a list of tensors, which it stacks.
+struct TensorDataset : taeda::data::datasets::Dataset<TensorDataset, taeda::data::TensorExample> {
+  explicit TensorDataset(const std::vector<Tensor>& tensors) : tensor(taeda::stack(tensors)) {}
+  explicit TensorDataset(Tensor t) : tensor(std::move(t)) {}
+
+  taeda::data::TensorExample get(size_t index) override {
+    return tensor.select(0, static_cast<int64_t>(index));
+  }
+  std::optional<size_t> size() const override { return static_cast<size_t>(tensor.size(0)); }
+  /// A whole batch at once.
+  taeda::data::TensorExample get_stacked(ArrayRef<size_t> indices) {
+    return taeda::data::gather_rows(tensor, indices);
+  }
+
+  Tensor tensor;
 };
 
 }  // namespace taeda_compat::data::datasets
 
 namespace taeda_compat::data::transforms {
 
-/// What makes a T of a list of Ts.
-template <class T = taeda::data::Example<>>
-using Collate = taeda::data::transforms::Collation<T, std::vector<T>>;
+/// Makes one value of a list of examples by a function.
+template <class Single, class Batch = std::vector<Single>>
+using Collate = taeda::data::transforms::BatchLambda<Batch, Single>;
 
 }  // namespace taeda_compat::data::transforms

@@ -2,20 +2,11 @@
 #pragma once
 
 #include <taeda/base/device_types.h>
-#include <taeda/tensor/promote.h>
 #include <taeda_compat/namespaces.h>
 
 #include <string_view>
 
 namespace taeda_compat {
-
-/// The dtype that arithmetic of the two gives.
-template <class A, class B>
-requires(std::constructible_from<Operand, const A&>&& std::constructible_from<Operand, const B&>)
-    ScalarType result_type(const A& a, const B& b) {
-  const Operand both[] = {Operand(a), Operand(b)};
-  return taeda::result_type(both);
-}
 
 // Questions about dtypes (c10/core/ScalarType.h).
 inline bool isFloatingType(ScalarType t) { return taeda::is_floating_point(t); }
@@ -122,17 +113,19 @@ inline std::optional<Device> device_of(TensorList tensors) {
 
 /// What an event of c10 was made for; all of Taeda's order streams, none measures time.
 enum class EventFlag { PYTORCH_DEFAULT, BACKEND_DEFAULT, INVALID };
-/// libtorch's event, which is told the type of its device.
+/// libtorch's event, which is told the type of its device; one without a type is Taeda's.
 class Event : public taeda::Event {
  public:
+  explicit Event(bool enable_timing = false) : taeda::Event(enable_timing) {}
   explicit Event(DeviceType type, EventFlag flag = EventFlag::PYTORCH_DEFAULT)
       : type_(type), flag_(flag) {}
-  DeviceType device_type() const { return type_; }
+  DeviceType device_type() const { return type_.value_or(taeda::Event::device_type()); }
   EventFlag flag() const { return flag_; }
   /// Throws Error for a stream of another type.
   void record(const Stream& stream) {
-    TAEDA_CHECK(stream.device_type() == type_, "Event device type ", type_,
-                " does not match recording stream's device type ", stream.device_type(), ".");
+    TAEDA_CHECK(stream.device_type() == device_type() || !type_, "Event device type ",
+                device_type(), " does not match recording stream's device type ",
+                stream.device_type(), ".");
     taeda::Event::record(stream);
     marked_ = true;
   }
@@ -142,8 +135,8 @@ class Event : public taeda::Event {
   bool was_marked_for_recording() const { return marked_; }
 
  private:
-  DeviceType type_;
-  EventFlag flag_;
+  std::optional<DeviceType> type_;
+  EventFlag flag_ = EventFlag::PYTORCH_DEFAULT;
   bool marked_ = false;
 };
 

@@ -11,12 +11,15 @@
 // Inner namespaces are Taeda's: what libtorch has there in addition.
 namespace taeda::optim {
 
-/// A whole optimizer, as torch::save writes it.
-inline void serialize(serialize::OutputArchive& archive, const Optimizer& optimizer) {
-  archive << optimizer;
+/// State and options of an optimizer; what they are of is not asked. Optimizer's own save and load,
+/// so that those of a program's class may call this.
+template <class ParamState = void, class Options = void>
+void serialize(serialize::OutputArchive& archive, const Optimizer& optimizer) {
+  optimizer.Optimizer::save(archive);
 }
-inline void serialize(serialize::InputArchive& archive, Optimizer& optimizer) {
-  archive >> optimizer;
+template <class ParamState = void, class Options = void>
+void serialize(serialize::InputArchive& archive, Optimizer& optimizer) {
+  optimizer.Optimizer::load(archive);
 }
 /// Numbers and lists below a key.
 inline void serialize(serialize::OutputArchive& archive, const std::string& key,
@@ -58,9 +61,14 @@ requires(std::convertible_to<typename Container::value_type, Tensor>) void seria
     buffers.insert(buffers.end(), t);
   }
 }
+/// The values in the form that an IValue takes, and back.
 template <class T>
 std::vector<T> deque_to_list(const std::deque<T>& values) {
   return {values.begin(), values.end()};
+}
+template <class T>
+std::deque<T> list_to_deque(const std::vector<T>& list) {
+  return {list.begin(), list.end()};
 }
 
 }  // namespace taeda::optim

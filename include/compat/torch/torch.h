@@ -49,6 +49,7 @@
 #include <taeda_compat/layers.h>
 #include <taeda_compat/library.h>
 #include <taeda_compat/losses.h>
+#include <taeda_compat/modules.h>
 #include <taeda_compat/namespaces.h>
 #include <taeda_compat/operations.h>
 #include <taeda_compat/optim.h>

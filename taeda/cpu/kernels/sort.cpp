@@ -225,9 +225,10 @@ void searchsorted_kernel(const Tensor& out, const Tensor& sorted, const Tensor& 
     parallel_for(0, values.numel(), 1024, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const T* row = rows + i / m * row_step;
-        const auto key = to_key(from[i]);
-        const auto below = [right, key](const T& x) {
-          return right ? to_key(x) <= key : to_key(x) < key;
+        const T value = from[i];
+        // In these words a NaN, on either side, sends the search on to the right.
+        const auto below = [right, value](const T& x) {
+          return right ? !(x > value) : !(x >= value);
         };
         to[i] = std::partition_point(row, row + n, below) - row;
       }

@@ -251,11 +251,14 @@ __global__ void __launch_bounds__(kThreads)
     m.divide(e, row, rest);
     const char* line = sorted + row * row_step * item;
     const uint64_t key = key_of(values + e * item, dtype);
+    const bool floating = is_floating_point(dtype);
+    const bool to_the_end = is_nan_key(key, 8 * item, floating);
     int64_t low = 0, high = n;
     while (low < high) {
       const int64_t middle = (low + high) / 2;
       const uint64_t x = key_of(line + middle * item, dtype);
-      if (right ? x <= key : x < key)
+      // A NaN, on either side, sends the search on to the right.
+      if (to_the_end || is_nan_key(x, 8 * item, floating) || (right ? x <= key : x < key))
         low = middle + 1;
       else
         high = middle;

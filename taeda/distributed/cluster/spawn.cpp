@@ -53,7 +53,7 @@ struct Origin {
   /// Nothing in a process that was not started so. A program that such a process starts inherits
   /// its variables, but has another parent.
   static std::optional<Origin> of_this_process() {
-    const char* text = std::getenv(kSpawned);
+    const char* text = ::secure_getenv(kSpawned);
     if (!text) return {};
     Origin out;
     std::istringstream in(text);

@@ -14,6 +14,9 @@ ProcessGroupPtr given_or_default(const ProcessGroupPtr& group) {
   return group ? group : default_group();
 }
 
+/// Of a text, and of the texts of one call together.
+constexpr int64_t kMostBytes = int64_t{1} << 40;
+
 /// A text with zeros behind it.
 Tensor bytes_of(const std::string& text, int64_t length) {
   const Tensor out = zeros({length}, kByte);
@@ -33,9 +36,18 @@ Tensor lengths_of(const std::vector<std::string>& texts) {
   return out;
 }
 
+/// Lengths are what other ranks say.
+void check_length(int64_t length) {
+  TAEDA_CHECK_AS(DistributedError, length >= 0 && length <= kMostBytes,
+                 "a rank says that its text has ", length, " bytes");
+}
+
 int64_t largest(const Tensor& lengths) {
   int64_t out = 0;
-  for (int64_t i = 0; i < lengths.numel(); ++i) out = std::max(out, lengths.data_ptr<int64_t>()[i]);
+  for (int64_t i = 0; i < lengths.numel(); ++i) {
+    check_length(lengths.data_ptr<int64_t>()[i]);
+    out = std::max(out, lengths.data_ptr<int64_t>()[i]);
+  }
   return out;
 }
 
@@ -90,7 +102,11 @@ std::vector<std::string> broadcast_texts(const std::vector<std::string>& texts, 
   broadcast(lengths, src, g, false, site);
   const bool here = g->rank() == get_group_rank(g, src);
   int64_t total = 0;
-  for (int64_t i = 0; i < lengths.numel(); ++i) total += lengths.data_ptr<int64_t>()[i];
+  for (int64_t i = 0; i < lengths.numel(); ++i) {
+    check_length(lengths.data_ptr<int64_t>()[i]);
+    total += lengths.data_ptr<int64_t>()[i];
+    check_length(total);
+  }
   std::string all;
   for (const std::string& text : texts) all += text;
   const Tensor data = here ? bytes_of(all, total) : zeros({total}, kByte);
@@ -123,4 +139,4 @@ std::string scatter_text(const std::vector<std::string>& texts, int src,
   return text_of(row, lengths.data_ptr<int64_t>()[g->rank()]);
 }
 
-}  // namespace taeda::distributed::detail
+}  // namespace taeda::inline v0_2::distributed::detail

@@ -13,6 +13,7 @@ namespace {
 
 /// Messages of pipelines have tags that programs hardly use. Each way has one for each kind.
 constexpr int64_t kFirstTag = int64_t{1} << 27;
+constexpr int64_t kMostShapeNumbers = int64_t{1} << 20;
 enum MessageKind { kShapeLength, kShapeNumbers, kValues, kGradients, kMessageKinds };
 
 std::string text_of(const Shape::Item& item) {
@@ -23,6 +24,14 @@ Tensor numbers_of(const std::vector<int64_t>& values) {
   const Tensor out = empty({static_cast<int64_t>(values.size())}, kLong);
   std::copy(values.begin(), values.end(), out.data_ptr<int64_t>());
   return out;
+}
+
+/// Whether tensors have this number as their dtype.
+bool is_dtype(int64_t number) {
+  for (const ScalarType known : {kByte, kChar, kShort, kInt, kLong, kHalf, kFloat, kDouble,
+                                 kComplexFloat, kComplexDouble, kBool, kBFloat16})
+    if (number == static_cast<int64_t>(known)) return true;
+  return false;
 }
 
 }  // namespace
@@ -61,17 +70,50 @@ std::vector<int64_t> Shape::encoded() const {
   return out;
 }
 
-Shape Shape::decoded(const int64_t* n) {
+Shape Shape::decoded(IntArrayRef numbers) {
+  const auto check = [](bool fits, const char* what, int64_t value) {
+    TAEDA_CHECK_AS(DistributedError, fits,
+                   "a pipeline stage says that its outputs are of a form that there is not: ", what,
+                   " ", value);
+  };
+  size_t at = 0;
+  const auto next = [&] {
+    check(at < numbers.size(), "it ends after number", static_cast<int64_t>(at));
+    return numbers[at++];
+  };
+  // Each of what is counted takes a number at least.
+  const auto count = [&] {
+    const int64_t out = next();
+    check(out >= 0 && static_cast<uint64_t>(out) <= numbers.size() - at, "a count of", out);
+    return static_cast<size_t>(out);
+  };
   Shape out;
-  out.form.kind = static_cast<nn::detail::Form::Kind>(*n++);
-  out.items.resize(static_cast<size_t>(*n++));
+  const int64_t kind = next();
+  check(kind >= nn::detail::Form::One && kind <= nn::detail::Form::Three, "kind", kind);
+  out.form.kind = static_cast<nn::detail::Form::Kind>(kind);
+  out.items.resize(count());
   out.form.size = out.items.size();
-  for (Item& item : out.items) {
-    item.dtype = static_cast<ScalarType>(*n++);
-    item.wanted = *n++ != 0;
-    item.sizes.resize(static_cast<size_t>(*n++));
-    for (int64_t& size : item.sizes) size = *n++;
+  const auto parts = static_cast<int64_t>(out.items.size());
+  switch (out.form.kind) {
+    case nn::detail::Form::One: check(parts == 1, "a tensor of parts", parts); break;
+    case nn::detail::Form::Two: check(parts == 2, "a pair of parts", parts); break;
+    case nn::detail::Form::Three: check(parts == 3, "a triple of parts", parts); break;
+    default: break;
   }
+  for (Item& item : out.items) {
+    const int64_t dtype = next();
+    check(is_dtype(dtype), "dtype", dtype);
+    item.dtype = static_cast<ScalarType>(dtype);
+    const int64_t wanted = next();
+    check(wanted == 0 || wanted == 1, "a gradient wanted", wanted);
+    item.wanted = wanted != 0;
+    item.sizes.resize(count());
+    for (int64_t& size : item.sizes) {
+      size = next();
+      check(size >= 0, "a size of", size);
+    }
+  }
+  check(at == numbers.size(), "more numbers than it needs:", static_cast<int64_t>(numbers.size()));
   return out;
 }
 
@@ -117,9 +159,12 @@ void Link::receive_shape() {
   }
   const Tensor length = empty({1}, kLong);
   group_->recv(length, peer_, tag(kShapeLength), {});
-  const Tensor numbers = empty({length.item<int64_t>()}, kLong);
+  const auto count = length.item<int64_t>();
+  TAEDA_CHECK_AS(DistributedError, count >= 0 && count <= kMostShapeNumbers, "stage ", from_,
+                 " says of its outputs that ", count, " numbers describe them");
+  const Tensor numbers = empty({count}, kLong);
   group_->recv(numbers, peer_, tag(kShapeNumbers), {});
-  shape_ = Shape::decoded(numbers.data_ptr<int64_t>());
+  shape_ = Shape::decoded({numbers.data_ptr<int64_t>(), static_cast<size_t>(count)});
 }
 
 void Link::send_outputs(size_t micro_batch, const nn::detail::Form& form,
@@ -201,4 +246,4 @@ void Link::send_gradients(size_t micro_batch, const std::vector<Tensor>& inputs)
     if (g.defined()) send(kGradients, g);
 }
 
-}  // namespace taeda::distributed::pipelining::detail
+}  // namespace taeda::inline v0_2::distributed::pipelining::detail

@@ -27,7 +27,8 @@ struct Shape {
   /// The first difference, "output 0 is float32[2, 3], not float32[4, 3]"; empty for none.
   std::string difference(const Shape& other) const;
   std::vector<int64_t> encoded() const;
-  static Shape decoded(const int64_t* numbers);
+  /// Throws DistributedError for numbers that no stage encodes.
+  static Shape decoded(IntArrayRef numbers);
 };
 
 /// Messages that were sent and not yet received, for all stages of a process, and what stages of

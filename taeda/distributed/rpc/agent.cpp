@@ -221,6 +221,10 @@ void Agent::stop() {
     pending->future->fail(distributed_error(pending->place + ": this worker was shut down"));
   changed_.notify_all();
   if (transport_) transport_->stop();
+  // The pool waits for its tasks, and some may wait for what only messages would bring.
+  const auto error = distributed_error("rpc: this worker was shut down");
+  references_->fail_open(error);
+  contexts_->fail_gates(error);
   pool_.stop();
   deadlines_.stop();
   references_->clear();

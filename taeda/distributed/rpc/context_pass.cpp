@@ -177,6 +177,17 @@ std::shared_ptr<ContextPass> Context::pass(int64_t number) {
   return pass;
 }
 
+/// A pass that begins later finds no peer that it could call.
+void Context::fail_gates(const std::exception_ptr& error) {
+  std::map<int64_t, std::shared_ptr<ContextPass>> passes;
+  {
+    std::lock_guard lock(mutex_);
+    passes = passes_;
+  }
+  for (const auto& [number, its_pass] : passes)
+    for (const WorkerInfo& worker : agent.workers()) its_pass->fail_gates(worker.id, error);
+}
+
 Context::Gradients Context::gradients() const {
   std::lock_guard lock(mutex_);
   Gradients out;

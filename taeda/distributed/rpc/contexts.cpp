@@ -63,6 +63,15 @@ std::shared_ptr<Context> Contexts::get(int64_t id) const {
   return context->second;
 }
 
+void Contexts::fail_gates(const std::exception_ptr& error) {
+  std::map<int64_t, std::shared_ptr<Context>> contexts;
+  {
+    std::lock_guard lock(mutex_);
+    contexts = contexts_;
+  }
+  for (const auto& [id, context] : contexts) context->fail_gates(error);
+}
+
 void Contexts::release(int64_t id) {
   std::shared_ptr<Context> context;
   {
@@ -72,6 +81,9 @@ void Contexts::release(int64_t id) {
     context = std::move(entry->second);
     contexts_.erase(entry);
   }
+  // A pass that still waits, because another worker's part of it failed, ends with the context.
+  context->fail_gates(std::make_exception_ptr(DistributedError(
+      "autograd context " + std::to_string(id) + " has ended during its backward pass")));
   if (agent_.stopped()) return;
   for (const int64_t peer : context->peers()) {
     Writer out(&agent_, peer);

@@ -71,6 +71,8 @@ class Context : public std::enable_shared_from_this<Context> {
   /// The node that tensors of a message get as their history.
   autograd::NodePtr add_received(int64_t message, int64_t peer);
   std::shared_ptr<ContextPass> pass(int64_t number);
+  /// Fails the gates of all passes.
+  void fail_gates(const std::exception_ptr& error);
   /// Runs this worker's part of a pass.
   void run(int64_t number, const std::vector<Tensor>& roots, bool retain_graph);
   /// Leaves and their gradients.
@@ -121,6 +123,8 @@ class Contexts {
   };
 
   int64_t make();
+  /// Fails the gates that wait: no gradients come any more.
+  void fail_gates(const std::exception_ptr& error);
   /// Here, and at all workers that have part in it.
   void release(int64_t id);
   /// Throws ValueError for one that does not exist.

@@ -218,7 +218,20 @@ void References::serve_fetch(Request& request) {
 
 std::shared_ptr<detail::FutureState> References::value(const GlobalId& id) {
   std::lock_guard lock(mutex_);
-  return entries_[id].value;
+  const auto& out = entries_[id].value;
+  if (end_) out->fail(end_);
+  return out;
+}
+
+/// Callbacks of a value send answers, and need no lock.
+void References::fail_open(const std::exception_ptr& error) {
+  std::vector<std::shared_ptr<detail::FutureState>> values;
+  {
+    std::lock_guard lock(mutex_);
+    end_ = error;
+    for (const auto& [id, entry] : entries_) values.push_back(entry.value);
+  }
+  for (const auto& value : values) value->fail(error);
 }
 
 void References::add_fork(const GlobalId& id, const GlobalId& fork) {

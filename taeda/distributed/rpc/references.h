@@ -86,6 +86,8 @@ class References {
 
   /// What is still referred to, a line for each.
   std::vector<std::string> in_use() const;
+  /// Fails the values that have not come; nothing brings them any more.
+  void fail_open(const std::exception_ptr& error);
   /// Lets go of all values.
   void clear();
 
@@ -108,6 +110,7 @@ class References {
   mutable std::mutex mutex_;
   std::map<GlobalId, Entry> entries_;
   std::set<GlobalId> dropped_early_;
+  std::exception_ptr end_;  ///< why no value comes any more
 };
 
 }  // namespace taeda::inline v0_2::distributed::rpc

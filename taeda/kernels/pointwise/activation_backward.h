@@ -128,7 +128,7 @@ struct HardswishBackward : detail::FloatBinary {
   template <class T>
   TAEDA_HD T operator()(T g, T x) const {
     const T middle = g * (x / T(3) + T(0.5));
-    return x < T(-3) ? T(0) : x > T(3) ? g : middle;
+    return x <= T(-3) ? T(0) : x >= T(3) ? g : middle;
   }
 };
 

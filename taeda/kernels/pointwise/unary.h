@@ -28,6 +28,9 @@ struct Abs {
 
 struct Neg {
   static constexpr const char* name = "neg";
+  static constexpr const char* not_for_bool =
+      "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert "
+      "a mask, use the `~` or `logical_not()` operator instead.";
   static constexpr int arity = 1;
   using Types = AllTypes;
   template <class T>
@@ -36,14 +39,14 @@ struct Neg {
   }
 };
 
-/// -1, 0 or 1; NaN for NaN.
+/// -1, 0 or 1; 0 for NaN.
 struct Sign {
   static constexpr const char* name = "sign";
   static constexpr int arity = 1;
   using Types = RealBoolTypes;
   template <class T>
   TAEDA_HD T operator()(T x) const {
-    return x != x ? x : static_cast<T>((x > T(0)) - (x < T(0)));
+    return static_cast<T>((x > T(0)) - (x < T(0)));
   }
 };
 
@@ -104,6 +107,7 @@ struct Reciprocal {
 
 struct Floor {
   static constexpr const char* name = "floor";
+  static constexpr bool keeps_integers = true;  // in place; the operation clones them
   static constexpr int arity = 1;
   using Types = FloatTypes;
   template <class T>
@@ -114,6 +118,7 @@ struct Floor {
 
 struct Ceil {
   static constexpr const char* name = "ceil";
+  static constexpr bool keeps_integers = true;
   static constexpr int arity = 1;
   using Types = FloatTypes;
   template <class T>
@@ -124,6 +129,7 @@ struct Ceil {
 
 struct Trunc {
   static constexpr const char* name = "trunc";
+  static constexpr bool keeps_integers = true;
   static constexpr int arity = 1;
   using Types = FloatTypes;
   template <class T>
@@ -135,6 +141,7 @@ struct Trunc {
 /// To the nearest integer, halves to even.
 struct Round {
   static constexpr const char* name = "round";
+  static constexpr bool keeps_integers = true;
   static constexpr int arity = 1;
   using Types = FloatTypes;
   template <class T>
@@ -182,7 +189,7 @@ struct ClampMask {
   using Types = FloatTypes;
   template <class T>
   TAEDA_HD bool operator()(T x, T low, T high) const {
-    return x >= low && x <= high;
+    return x > low && x < high;
   }
 };
 

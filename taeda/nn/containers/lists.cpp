@@ -2,6 +2,7 @@
 
 #include <ostream>
 
+#include "taeda/nn/libtorch_style.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::nn {
@@ -93,6 +94,7 @@ void ParameterListImpl::append(Tensor tensor) {
 }
 
 void ParameterListImpl::pretty_print(std::ostream& out) const {
+  if (detail::uses_libtorch_style()) return detail::print_libtorch_line(out, *this);
   print_parameters(out, name(), parameters_);
 }
 
@@ -115,6 +117,7 @@ Tensor ParameterDictImpl::pop(const std::string& name) {
 }
 
 void ParameterDictImpl::pretty_print(std::ostream& out) const {
+  if (detail::uses_libtorch_style()) return detail::print_libtorch_line(out, *this);
   print_parameters(out, name(), parameters_);
 }
 

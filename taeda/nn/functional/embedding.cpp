@@ -48,7 +48,7 @@ struct Bags {
 Bags bags_of(const Tensor& offsets, int64_t length, bool include_last, Device device) {
   TAEDA_CHECK_VALUE(offsets.dim() == 1, "offsets has to be a 1D Tensor");
   if (offsets.is_meta()) {  // how long bags are changes nothing about the shape of the result
-    const IntArrayRef shape{offsets.numel() - (include_last ? 1 : 0), std::min<int64_t>(length, 1)};
+    const DimVector shape{offsets.numel() - (include_last ? 1 : 0), std::min<int64_t>(length, 1)};
     return {make_tensor(shape, kLong, device), make_tensor(shape, kBool, device)};
   }
   const Tensor host = offsets.cpu().to(kLong).contiguous();

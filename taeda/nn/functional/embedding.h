@@ -8,7 +8,7 @@ namespace taeda::inline v0_2 {
 struct BagMaximum {};
 /// The largest of each bag, for embedding_bag.
 constexpr BagMaximum kMax;
-}  // namespace taeda
+}  // namespace taeda::inline v0_2
 
 namespace taeda::inline v0_2::nn {
 
@@ -53,6 +53,9 @@ class EmbeddingBagMode {
   template <class E>
   requires(std::is_class_v<E>&& std::convertible_to<E, Reduction>) EmbeddingBagMode(E mode)
       : EmbeddingBagMode(static_cast<Reduction>(mode)) {}
+  template <class E>
+  requires(!std::same_as<E, BagMaximum> && std::convertible_to<E, BagMaximum>) EmbeddingBagMode(E)
+      : reduction_(kNone) {}
   bool is_sum() const { return reduction_ == kSum; }
   bool is_mean() const { return reduction_ == kMean; }
   bool is_max() const { return reduction_ == kNone; }
@@ -128,4 +131,4 @@ Tensor embedding_bag(const Tensor& input, const Tensor& weight,
                      const EmbeddingBagFuncOptions& options = {});
 
 }  // namespace functional
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

@@ -36,7 +36,7 @@ using AvgPool1dOptions = AvgPoolOptions<1>;
 using AvgPool2dOptions = AvgPoolOptions<2>;
 using AvgPool3dOptions = AvgPoolOptions<3>;
 
-/// The sizes that come out, whatever goes in; -1 or none leaves a size as it is.
+/// The sizes that come out, whatever goes in; one that is absent stays as it is.
 template <size_t D>
 class AdaptivePoolOptions {
  public:
@@ -155,34 +155,34 @@ inline Tensor avg_pool3d(const Tensor& x, const AvgPool3dFuncOptions& o) {
                            o.count_include_pad(), o.divisor_override());
 }
 inline Tensor adaptive_avg_pool1d(const Tensor& x, const AdaptiveAvgPool1dFuncOptions& o) {
-  return taeda::adaptive_avg_pool1d(x, o.output_size());
+  return taeda::adaptive_avg_pool1d(x, o.output_size().numbers(kSameSize));
 }
 inline Tensor adaptive_avg_pool2d(const Tensor& x, const AdaptiveAvgPool2dFuncOptions& o) {
-  return taeda::adaptive_avg_pool2d(x, o.output_size());
+  return taeda::adaptive_avg_pool2d(x, o.output_size().numbers(kSameSize));
 }
 inline Tensor adaptive_avg_pool3d(const Tensor& x, const AdaptiveAvgPool3dFuncOptions& o) {
-  return taeda::adaptive_avg_pool3d(x, o.output_size());
+  return taeda::adaptive_avg_pool3d(x, o.output_size().numbers(kSameSize));
 }
 inline std::tuple<Tensor, Tensor> adaptive_max_pool1d_with_indices(
     const Tensor& x, const AdaptiveMaxPool1dFuncOptions& o) {
-  return taeda::adaptive_max_pool1d(x, o.output_size());
+  return taeda::adaptive_max_pool1d(x, o.output_size().numbers(kSameSize));
 }
 inline std::tuple<Tensor, Tensor> adaptive_max_pool2d_with_indices(
     const Tensor& x, const AdaptiveMaxPool2dFuncOptions& o) {
-  return taeda::adaptive_max_pool2d(x, o.output_size());
+  return taeda::adaptive_max_pool2d(x, o.output_size().numbers(kSameSize));
 }
 inline std::tuple<Tensor, Tensor> adaptive_max_pool3d_with_indices(
     const Tensor& x, const AdaptiveMaxPool3dFuncOptions& o) {
-  return taeda::adaptive_max_pool3d(x, o.output_size());
+  return taeda::adaptive_max_pool3d(x, o.output_size().numbers(kSameSize));
 }
 inline Tensor adaptive_max_pool1d(const Tensor& x, const AdaptiveMaxPool1dFuncOptions& o) {
-  return std::get<0>(taeda::adaptive_max_pool1d(x, o.output_size()));
+  return std::get<0>(taeda::adaptive_max_pool1d(x, o.output_size().numbers(kSameSize)));
 }
 inline Tensor adaptive_max_pool2d(const Tensor& x, const AdaptiveMaxPool2dFuncOptions& o) {
-  return std::get<0>(taeda::adaptive_max_pool2d(x, o.output_size()));
+  return std::get<0>(taeda::adaptive_max_pool2d(x, o.output_size().numbers(kSameSize)));
 }
 inline Tensor adaptive_max_pool3d(const Tensor& x, const AdaptiveMaxPool3dFuncOptions& o) {
-  return std::get<0>(taeda::adaptive_max_pool3d(x, o.output_size()));
+  return std::get<0>(taeda::adaptive_max_pool3d(x, o.output_size().numbers(kSameSize)));
 }
 
 namespace detail {
@@ -223,4 +223,4 @@ inline Tensor lp_pool2d(const Tensor& x, const LPPool2dFuncOptions& o) {
 }
 
 }  // namespace functional
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

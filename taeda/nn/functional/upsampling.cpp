@@ -183,7 +183,7 @@ Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& o) {
         "interpolate",
         [&](const Tensor& x, const auto&...) { return functional::interpolate(x, o); }, input,
         std::string(o.mode().name()), o.size(), o.scale_factor(), o.align_corners(),
-        o.recompute_scale_factor());
+        o.recompute_scale_factor(), o.antialias());
   const Interpolation mode = o.mode();
   const bool has_corners = !is_nearest(mode) && mode != Interpolation::Area;
   TAEDA_CHECK_VALUE(has_corners || !o.align_corners(),

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "taeda/nn/libtorch_style.h"
 #include "taeda/nn/modules/rnn_packed.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/rnn.h"
@@ -105,7 +106,7 @@ std::vector<Tensor> RNNImplBase<Derived>::all_weights() const {
 
 template <class Derived>
 std::pair<Tensor, CellState> RNNImplBase<Derived>::run(const Tensor& input, CellState initial) {
-  TAEDA_CHECK(input.dim() == 2 || input.dim() == 3, this->name(),
+  TAEDA_CHECK(input.dim() == 2 || input.dim() == 3, short_name(*this),
               ": Expected input to be 2-D or 3-D but received ", input.dim(), "-D tensor");
   TAEDA_CHECK(input.size(-1) == shape_.input_size,
               "input.size(-1) must be equal to input_size. Expected ", shape_.input_size, ", got ",
@@ -177,7 +178,7 @@ std::string RNNCellImplBase<Derived>::extra_repr() const {
 
 template <class Derived>
 CellState RNNCellImplBase<Derived>::step(const Tensor& input, CellState state) {
-  TAEDA_CHECK(input.dim() == 1 || input.dim() == 2, this->name(),
+  TAEDA_CHECK(input.dim() == 1 || input.dim() == 2, short_name(*this),
               ": Expected input to be 1-D or 2-D but received ", input.dim(), "-D tensor");
   TAEDA_CHECK(input.size(-1) == options.input_size(), "input has inconsistent input_size: got ",
               input.size(-1), ", expected ", options.input_size());

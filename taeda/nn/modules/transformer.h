@@ -35,7 +35,8 @@ class MultiheadAttentionImpl : public Cloneable<MultiheadAttentionImpl> {
   /// Throws ValueError unless the heads divide the embedding.
   explicit MultiheadAttentionImpl(MultiheadAttentionOptions o) : options(std::move(o)) { reset(); }
   void reset() override;
-  /// Draws all weights anew, biases but those of keys and values 0.
+  /// Draws all weights anew but the output projection's, as PyTorch; biases become 0, but for those
+  /// of keys and values, which are drawn.
   void _reset_parameters();
 
   /// The output and, with `need_weights`, the attention weights [N, L, S] (averaged over the heads,
@@ -56,7 +57,15 @@ class MultiheadAttentionImpl : public Cloneable<MultiheadAttentionImpl> {
 TAEDA_MODULE(MultiheadAttention);
 
 /// The function between the two linear maps of a transformer layer: kReLU, kGELU, or any other.
-using activation_t = std::variant<Nonlinearity, std::function<Tensor(const Tensor&)>>;
+class Activation : public std::variant<Nonlinearity, std::function<Tensor(const Tensor&)>> {
+ public:
+  using variant::variant;
+  /// One of several forms.
+  template <class... Form>
+  Activation(const std::variant<Form...>& form)
+      : variant(std::visit([](const auto& f) { return variant(f); }, form)) {}
+};
+using activation_t = Activation;  ///< libtorch's name
 
 namespace detail {
 /// Throws ValueError for a Nonlinearity that is neither kReLU nor kGELU, and for an empty function.
@@ -104,4 +113,4 @@ class TransformerEncoderLayerImpl : public Cloneable<TransformerEncoderLayerImpl
 };
 TAEDA_MODULE(TransformerEncoderLayer);
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

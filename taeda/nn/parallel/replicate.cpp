@@ -11,6 +11,7 @@
 #include "taeda/device/generator.h"
 #include "taeda/device/registry.h"
 #include "taeda/nn/cloneable.h"
+#include "taeda/nn/libtorch_style.h"
 #include "taeda/nn/parallel/broadcast.h"
 #include "taeda/tensor/grad_mode.h"
 
@@ -139,7 +140,8 @@ bool Replicas::take_over(const Snapshot& now) {
 void Replicas::warn_if_made_again(bool made) {
   if (made && made_in_last_pass_ && !warned_) {
     warned_ = true;
-    std::cerr << "Warning: nn::DataParallel makes its replicas of " << original_->name()
+    std::cerr << "Warning: nn::DataParallel makes its replicas of "
+              << nn::detail::short_name(*original_)
               << " anew in each pass, because the modules in it, what is registered in them, or "
                  "members of a module with its own clone() change from pass to pass. That takes "
                  "longer than following values.\n";
@@ -200,7 +202,7 @@ void Replicas::match(size_t i) {
   std::unordered_set<const Module*> seen;
   collect(clones_[i], seen, replica.modules);
   const auto check = [&](bool same, const Module& module) {
-    TAEDA_CHECK(same, "the clone of ", module.name(),
+    TAEDA_CHECK(same, "the clone of ", nn::detail::short_name(module),
                 " does not have the class, the modules, parameters and buffers of the original. "
                 "Does its class derive from Cloneable of itself, and does reset() register all?");
   };
@@ -242,8 +244,8 @@ void Replicas::ready(size_t begin, size_t end) {
       const DeviceGuard guard(devices_[i]);
       fn();
     } catch (Error& e) {
-      e.add_context(taeda::detail::concat("while replicating ", original_->name(), " to device ",
-                                          devices_[i]));
+      e.add_context(taeda::detail::concat("while replicating ", nn::detail::short_name(*original_),
+                                          " to device ", devices_[i]));
       throw;
     }
   };
@@ -338,4 +340,4 @@ void Replicas::record_history(size_t n) {
   }
 }
 
-}  // namespace taeda::nn::parallel
+}  // namespace taeda::inline v0_2::nn::parallel

@@ -58,18 +58,26 @@ void print_confusions(const std::vector<std::string>& names, const Confusion& co
 /// An image with its label below it.
 Tensor draw_one(const Tensor& image, const std::string& predicted, const std::string& truth) {
   const bool right = predicted == truth;
+  return draw_labelled(image, predicted, right ? "" : "is " + truth,
+                       right ? LabelColor::kGood : LabelColor::kBad);
+}
+
+}  // namespace
+
+Tensor draw_labelled(const Tensor& image, const std::string& first, const std::string& second,
+                     LabelColor color) {
+  const bool bad = color == LabelColor::kBad;
   const int64_t factor = std::max<int64_t>(1, (kLeastSide + image.size(-1) - 1) / image.size(-1));
   const Tensor large = vision::enlarge(image, factor);
   const int64_t size = large.size(-1);
   Tensor cell = full({3, size + 2 * vision::kLineHeight + 2, size}, 255, kByte);
   cell.narrow(1, 0, size).copy_(large.expand({3, size, size}));
-  vision::draw_frame(cell, 0, 0, size, size, 2, right ? kGreen : kRed);
-  vision::draw_text(cell, 1, size + 2, predicted, right ? kBlack : kRed);
-  if (!right) vision::draw_text(cell, 1, size + 2 + vision::kLineHeight, "is " + truth, kBlack);
+  if (color != LabelColor::kPlain)
+    vision::draw_frame(cell, 0, 0, size, size, 2, bad ? kRed : kGreen);
+  vision::draw_text(cell, 1, size + 2, first, bad ? kRed : kBlack);
+  vision::draw_text(cell, 1, size + 2 + vision::kLineHeight, second, kBlack);
   return cell;
 }
-
-}  // namespace
 
 Confusion count_confusion(const std::vector<int64_t>& labels,
                           const std::vector<int64_t>& predictions, size_t classes) {
@@ -98,19 +106,20 @@ std::function<void(const Finished&, logging::JsonObject&)> report_classes(
   return [names, labels, picture](const Finished& f, logging::JsonObject& result) {
     const Confusion confusion = count_confusion(labels, f.predictions, names.size());
     const std::vector<double> accuracy = class_accuracies(confusion);
-    print_classes(names, accuracy);
-    print_confusions(names, confusion);
+    if (!f.quiet) {
+      print_classes(names, accuracy);
+      print_confusions(names, confusion);
+    }
     logging::JsonObject classes;
     for (size_t c = 0; c < names.size(); ++c) classes.set(names[c], accuracy[c]);
     result.set("class_accuracy", classes);
-    if (!picture) return;
+    if (!picture || f.out.empty()) return;
     const std::string path = f.out + "/predictions.png";
-    if (vision::has_png()) {
+    if (vision::has_png())
       vision::write_png(draw_predictions(picture, labels, f.predictions, names), path);
-      std::printf("\npictures    %s\n", path.c_str());
-    } else {
-      std::printf("\npictures    none: built without libpng\n");
-    }
+    if (!f.quiet)
+      std::printf("\npictures    %s\n",
+                  vision::has_png() ? path.c_str() : "none: built without libpng");
   };
 }
 

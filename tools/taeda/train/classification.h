@@ -20,6 +20,12 @@ Confusion count_confusion(const std::vector<int64_t>& labels,
 /// The uint8 picture (C, H, W) of a test example.
 using PictureOf = std::function<Tensor(size_t)>;
 
+enum class LabelColor { kPlain, kGood, kBad };  ///< no frame, a green one, a red one
+/// A picture (3, H, W) of a uint8 picture (C, S, S), enlarged if it is small, with two lines of
+/// text below it.
+Tensor draw_labelled(const Tensor& image, const std::string& first, const std::string& second,
+                     LabelColor color);
+
 /// A picture of the first test images, each with its predicted class; wrong ones have a red frame
 /// and the true class in a second line.
 Tensor draw_predictions(const PictureOf& picture, const std::vector<int64_t>& labels,

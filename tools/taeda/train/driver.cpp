@@ -1,12 +1,12 @@
 #include "tools/taeda/train/driver.h"
 
 #include <algorithm>
-#include <charconv>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 
 #include "taeda/amp/autocast.h"
@@ -21,74 +21,15 @@
 #include "taeda/log/table.h"
 #include "taeda/nn/containers/sequential.h"
 #include "taeda/nn/parallel/data_parallel.h"
-#include "taeda/ops/create.h"
-#include "taeda/optim/adam.h"
-#include "taeda/optim/lr_scheduler.h"
-#include "taeda/tensor/grad_mode.h"
 #include "tools/taeda/command.h"
+#include "tools/taeda/train/config.h"
+#include "tools/taeda/train/meter.h"
+#include "tools/taeda/train/recipe.h"
 #include "tools/taeda/train/report.h"
 
 namespace taeda::tool {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-/// Adds up loss and hits on the device: the program waits for it only when it asks for the score.
-class Meter {
- public:
-  explicit Meter(Device device)
-      : loss_(zeros({}, device)), hits_(zeros({}, TensorOptions(kLong).device(device))) {}
-
-  void add(const Tensor& loss, const Tensor& output, const Tensor& targets, bool count_hits) {
-    const NoGradGuard no_grad;
-    loss_.add_(loss, targets.numel());
-    if (count_hits) hits_.add_(output.argmax(-1).eq(targets).sum());
-    count_ += targets.numel();
-  }
-  double seconds() const {
-    return before_ + std::chrono::duration<double>(Clock::now() - start_).count();
-  }
-  /// Of the parts of all ranks.
-  Score score(const Ranks& ranks) const {
-    const std::vector<double> all =
-        ranks.sum({loss_.item<double>(), hits_.item<double>(), static_cast<double>(count_)});
-    return {all[0] / all[2], all[1] / all[2], seconds(), static_cast<int64_t>(all[2])};
-  }
-  /// Of this rank's part.
-  double loss() const { return loss_.item<double>() / static_cast<double>(count_); }
-  int64_t count() const { return count_; }
-
-  void save(io::Checkpoint& c) const {
-    c.put("meter", std::map<std::string, Tensor>{{"loss", loss_}, {"hits", hits_}});
-    c.set("meter.count", static_cast<double>(count_)).set("meter.seconds", seconds());
-  }
-  void load(const io::Checkpoint& c) {
-    std::map<std::string, Tensor> sums;
-    c.get("meter", sums);
-    loss_.copy_(sums.at("loss"));
-    hits_.copy_(sums.at("hits"));
-    count_ = static_cast<int64_t>(c.number("meter.count"));
-    before_ = c.number("meter.seconds");
-  }
-  /// What a rank that does not lead has otherwise than that.
-  void save(RankState& s) const {
-    s["meter.loss"] = loss_.cpu();
-    s["meter.hits"] = hits_.cpu();
-    s["meter.count"] = full({}, count_, kLong);
-  }
-  void load(const RankState& s) {
-    loss_.copy_(s.at("meter.loss"));
-    hits_.copy_(s.at("meter.hits"));
-    count_ = s.at("meter.count").item<int64_t>();
-  }
-
- private:
-  Tensor loss_, hits_;
-  int64_t count_ = 0;
-  double before_ = 0;  ///< seconds in other processes
-  Clock::time_point start_ = Clock::now();
-};
 
 /// Thrown out of the loops when the run shall end before its time.
 struct Stopped {};
@@ -105,43 +46,23 @@ Score get_score(const io::Checkpoint& c, const std::string& name) {
           static_cast<int64_t>(c.number(name + ".count"))};
 }
 
-/// The fewest digits that bring the number back.
-std::string exact_text(double value) {
-  char text[32];
-  return {text, std::to_chars(text, text + sizeof text, value).ptr};
-}
-
-constexpr const char* kNproc = "--nproc";
-
 /// What must be the same for a run to go on as if nothing had happened.
-std::map<std::string, std::string> identity(const TrainOptions& o) {
-  const auto text = [](const auto& value) { return taeda::detail::concat(value); };
-  return {{"task", o.task},
-          {"--model", o.model},
-          {"--epochs", text(o.epochs)},
-          {"--batch-size", text(o.batch_size)},
-          {"--lr", exact_text(o.lr)},
-          {"--seed", text(o.seed)},
-          {"--amp", o.amp ? "on" : "off"},
-          {"--data-parallel", o.data_parallel ? "on" : "off"},
-          {kNproc, text(o.nproc)},
-          {"--target", o.target},
-          {"--regression", o.regression ? "on" : "off"},
-          {"--hidden", text(o.hidden)},
-          {"--image-size", text(o.image_size)},
-          {"--context", text(o.context)},
-          {"--layers", text(o.layers)},
-          {"--width", text(o.width)}};
+std::map<std::string, std::string> identity(const TrainOptions& options) {
+  TrainOptions o = options;
+  std::map<std::string, std::string> out = {{"task", o.task}};
+  for (const Setting& s : settings(o))
+    if (s.lasting) out["--" + std::string(s.name)] = s.text();
+  return out;
 }
 
-/// A setting of the run that a checkpoint is of. Those that were written before runs could have
-/// several processes do not say that they had one.
+/// A setting of the run that a checkpoint is of. Those that were written before there was this
+/// setting are of runs with its default.
 std::string setting(const io::Checkpoint& c, const std::string& name) {
   try {
     return c.text("run." + name);
   } catch (const ValueError&) {
-    if (name != kNproc) throw;
-    return "1";
+    c.text("run.task");
+    return identity(TrainOptions()).at(name);
   }
 }
 
@@ -156,17 +77,36 @@ std::string quoted(const std::string& argument) {
 }
 
 /// The command that goes on: this one, with --resume auto.
-std::string how_to_go_on(const std::vector<std::string>& command_line) {
+std::string how_to_go_on(const TrainOptions& options) {
+  const std::vector<std::string>& command_line = options.command_line;
   std::string out;
   for (size_t i = 0; i < command_line.size(); ++i) {
     const std::string& a = command_line[i];
     if (a == "--resume" || a == "--stop-after") {
       ++i;
-    } else if (!a.starts_with("--resume=") && !a.starts_with("--stop-after=")) {
+    } else if (!a.starts_with("--resume=") && !a.starts_with("--stop-after=") && a != "--force") {
       out += quoted(a) + " ";
     }
   }
+  if (!options.out_given) out += "--out " + quoted(options.out) + " ";
   return out + "--resume auto";
+}
+
+bool is_best(const io::Checkpoint& c) {
+  try {
+    return !c.text("best").empty();
+  } catch (const ValueError&) {
+    return false;
+  }
+}
+
+/// What checkpoints of earlier versions do not say.
+double number_or(const io::Checkpoint& c, const std::string& name, double otherwise) {
+  try {
+    return c.number(name);
+  } catch (const ValueError&) {
+    return otherwise;
+  }
 }
 
 class Training {
@@ -174,7 +114,7 @@ class Training {
   Training(const TrainOptions& options, Device device, const Task& task, const Ranks& ranks);
   /// From the checkpoint; throws UsageError if it is of another run.
   void load(const std::string& path);
-  void start() { report_.start(); }
+  void start();
   int run();
 
  private:
@@ -183,13 +123,21 @@ class Training {
   void set_training(bool on);
   void step(const data::Example<>& batch);
   void train_epoch();
-  Score evaluate(std::vector<int64_t>* predictions);
+  Score test(std::vector<int64_t>* predictions);
   void save() const;
+  void save_best() const;
+  void describe(io::Checkpoint& c) const;
   [[noreturn]] void end_early() const;
   RankState rank_state() const;
   void load_rank_state(const io::Checkpoint& c);
   /// Whether one of the ranks was told to: all stop after the same step.
   bool interrupted() const { return ranks_.any(io::InterruptGuard::requested()); }
+  /// Whether the last epochs were too many without a better one.
+  bool gave_up() const {
+    const auto& done = report_.epochs();
+    return options_.early_stopping > 0 && !done.empty() &&
+           static_cast<int64_t>(done.size() - 1 - best_of(done)) >= options_.early_stopping;
+  }
   bool stop() const { return interrupted() || (options_.stop_after > 0 && left_ <= 0); }
 
   const TrainOptions& options_;
@@ -200,8 +148,8 @@ class Training {
   nn::AnyModule network_;
   nn::DataParallel<nn::SequentialImpl> parallel_{nullptr};
   distributed::DistributedDataParallel<nn::SequentialImpl> distributed_{nullptr};
-  optim::Adam optimizer_;
-  optim::OneCycleLR schedule_;
+  std::unique_ptr<optim::Optimizer> optimizer_;
+  std::unique_ptr<optim::LRScheduler> schedule_;
   amp::GradScaler scaler_;
   Report report_;
   Meter meter_;
@@ -231,10 +179,9 @@ Training::Training(const TrainOptions& options, Device device, const Task& task,
       ranks_(ranks),
       train_loader_(task.train_loader(loader_config(true))),
       test_loader_(task.test_loader(loader_config(false))),
-      network_(on_device(task.make_network(), device)),
-      optimizer_(network_->parameters(), optim::AdamOptions(options.lr)),
-      schedule_(optimizer_, options.lr,
-                options.epochs * static_cast<int64_t>(train_loader_.size())),
+      network_(on_device(task.about.make_network(), device)),
+      optimizer_(make_optimizer(options, network_->parameters())),
+      schedule_(make_schedule(options, *optimizer_, static_cast<int64_t>(train_loader_.size()))),
       scaler_(device, 65536, 2, 0.5, 2000, /*enabled=*/options.amp && !device.is_cpu()),
       report_(options, task, device, *network_, ranks.leads()),
       meter_(device),
@@ -278,11 +225,11 @@ void Training::step(const data::Example<>& batch) {
     // Without rows there is no mean, but a gradient of zeros, for the exchange with the others.
     loss = share.empty() ? output.sum() : task_.loss(output, targets);
   }
-  optimizer_.zero_grad();
+  optimizer_->zero_grad();
   scaler_.scale(share.weight == 1 ? loss : loss.mul(share.weight)).backward();
-  scaler_.step(optimizer_);
+  scaler_.step(*optimizer_);
   if (scaler_.is_enabled()) scaler_.update();
-  schedule_.step();
+  schedule_->step();
   if (!share.empty()) meter_.add(loss.detach(), output.detach(), targets, task_.counts_hits);
 }
 
@@ -302,38 +249,31 @@ void Training::train_epoch() {
   trained_ = meter_.score(ranks_);
 }
 
-Score Training::evaluate(std::vector<int64_t>* predictions) {
-  const NoGradGuard no_grad;
-  Meter meter(device_);
+Score Training::test(std::vector<int64_t>* predictions) {
   set_training(false);
-  predictions->clear();
-  for (auto& batch : test_loader_) {
-    if (interrupted()) end_early();
-    const size_t before = predictions->size();
-    if (task_.counts_hits) predictions->resize(before + static_cast<size_t>(batch.target.numel()));
-    const Share share = ranks_.share_of(batch);
-    if (share.empty()) continue;
-    const Tensor inputs = share.data.to(device_, /*non_blocking=*/true),
-                 targets = share.target.to(device_, /*non_blocking=*/true);
-    const amp::autocast autocast(device_, {}, options_.amp);
-    const Tensor output = forward(inputs);
-    meter.add(task_.loss(output, targets), output, targets, task_.counts_hits);
-    if (!task_.counts_hits) continue;
-    const Tensor best = output.argmax(-1).cpu().contiguous();
-    std::copy_n(best.data_ptr<int64_t>(), best.numel(),
-                predictions->begin() + static_cast<ptrdiff_t>(before) + share.first_target);
-  }
-  // Each rank has put its predictions between zeros.
-  if (!predictions->empty())
-    ranks_.add_up(
-        from_blob(predictions->data(), {static_cast<int64_t>(predictions->size())}, kLong));
-  return meter.score(ranks_);
+  return evaluate({.task = task_,
+                   .device = device_,
+                   .amp = options_.amp,
+                   .forward = [this](const Tensor& inputs) { return forward(inputs); },
+                   .look =
+                       [this] {
+                         if (interrupted()) end_early();
+                       }},
+                  test_loader_, ranks_, predictions);
 }
 
 /// Saves while the loop over the loader is alive: with it goes the place in the epoch.
 void Training::end_early() const {
-  if (epoch_ <= options_.epochs) save();
+  if (epoch_ <= options_.epochs && !gave_up()) save();
   throw Stopped{};
+}
+
+void Training::start() {
+  std::optional<Pretrained> weights;
+  if (!options_.pretrained.empty()) weights = load_pretrained(options_.pretrained, *network_);
+  if (ranks_.leads()) prepare_folder(options_.out);
+  report_.start();
+  if (weights) report_.pretrained(*weights);
 }
 
 constexpr const char* kRandom = "random.";
@@ -362,14 +302,14 @@ void Training::save() const {
   if (!ranks_.leads()) return;
   io::Checkpoint c;
   c.put("model", network_.ptr())
-      .put("optimizer", optimizer_)
-      .put("schedule", schedule_)
+      .put("optimizer", *optimizer_)
+      .put("schedule", *schedule_)
       .put("loader", train_loader_)
       .put("random", io::RandomState())
       .put("scaler", scaler_);
   meter_.save(c);
   for (size_t r = 1; r < ranks.size(); ++r) c.put("rank" + std::to_string(r), ranks[r]);
-  for (const auto& [name, value] : identity(options_)) c.set("run." + name, value);
+  describe(c);
   // Epochs that are done, and where this one is.
   c.set("epoch", static_cast<double>(report_.epochs().size()));
   c.set("steps", static_cast<double>(steps_)).set("trained", trained_ ? 1 : 0);
@@ -377,12 +317,35 @@ void Training::save() const {
   for (const EpochRecord& r : report_.epochs()) {
     put_score(c, "epochs." + std::to_string(r.epoch) + ".train", r.train);
     put_score(c, "epochs." + std::to_string(r.epoch) + ".test", r.test);
+    c.set("epochs." + std::to_string(r.epoch) + ".lr", r.lr);
   }
   c.save(report_.checkpoint_path());
 }
 
+/// What others than this program's training want to know: of which run it is, and of which network.
+void Training::describe(io::Checkpoint& c) const {
+  for (const auto& [name, value] : identity(options_)) c.set("run." + name, value);
+  c.set("about", task_.about.json()).set("config", config_json(options_).str());
+  c.set("device", device_.str());
+}
+
+/// Weights alone: what is needed to use the network, and not to train on.
+void Training::save_best() const {
+  if (!ranks_.leads()) return;
+  const EpochRecord& r = report_.epochs().back();
+  io::Checkpoint c;
+  c.put("model", network_.ptr()).set("best", static_cast<double>(r.epoch));
+  describe(c);
+  put_score(c, "test", r.test);
+  c.save(report_.best_path());
+}
+
 void Training::load(const std::string& path) {
   const io::Checkpoint c = io::Checkpoint::load(path);
+  if (is_best(c))
+    throw UsageError(path +
+                     " holds the best weights alone, without what a run needs to go on: "
+                     "--pretrained starts another from them");
   for (const auto& [name, value] : identity(options_)) {
     const std::string then = setting(c, name);
     if (then != value)
@@ -390,8 +353,8 @@ void Training::load(const std::string& path) {
           taeda::detail::concat(path, " is of a run with ", name, " ", then, ", not ", value));
   }
   c.get("model", *network_);
-  c.get("optimizer", optimizer_);
-  c.get("schedule", schedule_);
+  c.get("optimizer", *optimizer_);
+  c.get("schedule", *schedule_);
   c.get("loader", train_loader_);
   c.get("scaler", scaler_);
   io::RandomState random;
@@ -401,10 +364,13 @@ void Training::load(const std::string& path) {
   steps_ = static_cast<int64_t>(c.number("steps"));
   if (c.number("trained") != 0) trained_ = get_score(c, "trained");
   std::vector<EpochRecord> done;
-  for (int64_t e = 1; e <= static_cast<int64_t>(c.number("epoch")); ++e)
-    done.push_back({e, get_score(c, "epochs." + std::to_string(e) + ".train"),
-                    get_score(c, "epochs." + std::to_string(e) + ".test")});
+  for (int64_t e = 1; e <= static_cast<int64_t>(c.number("epoch")); ++e) {
+    const std::string name = "epochs." + std::to_string(e);
+    done.push_back({e, get_score(c, name + ".train"), get_score(c, name + ".test"),
+                    number_or(c, name + ".lr", std::numeric_limits<double>::quiet_NaN())});
+  }
   epoch_ = static_cast<int64_t>(done.size()) + 1;
+  if (ranks_.leads()) prepare_folder(options_.out);
   report_.resume(done);
   if (!ranks_.leads()) return;
   std::fprintf(stderr, "going on from %s: epoch %lld, step %lld\n", path.c_str(),
@@ -415,26 +381,32 @@ void Training::load(const std::string& path) {
 int Training::run() {
   const io::InterruptGuard interrupts;
   std::vector<int64_t> predictions;
-  std::optional<Score> test;
+  std::optional<Score> score;
   try {
-    for (; epoch_ <= options_.epochs; ++epoch_) {
+    for (; epoch_ <= options_.epochs && !gave_up(); ++epoch_) {
       if (!trained_) train_epoch();
-      test = evaluate(&predictions);
-      report_.add_epoch({epoch_, *trained_, *test}, schedule_.get_last_lr()[0]);
+      score = test(&predictions);
+      report_.add_epoch({epoch_, *trained_, *score, schedule_->get_last_lr()[0]});
       trained_.reset();
       meter_ = Meter(device_);
+      // The best one first: where a run dies between them, it comes here once more.
+      if (best_of(report_.epochs()) + 1 == report_.epochs().size()) save_best();
       save();
     }
     // A finished run that was resumed.
-    if (!test) test = evaluate(&predictions);
+    if (!score) score = test(&predictions);
   } catch (const Stopped&) {
     if (!ranks_.leads()) return kExitInterrupted;
     std::fprintf(stderr, "taeda: interrupted in epoch %lld after step %lld; to go on: %s\n",
                  static_cast<long long>(epoch_), static_cast<long long>(steps_),
-                 how_to_go_on(options_.command_line).c_str());
+                 how_to_go_on(options_).c_str());
     return kExitInterrupted;
   }
-  report_.finish({network_, device_, *test, std::move(predictions), options_.out});
+  if (ranks_.leads() && gave_up() && epoch_ <= options_.epochs)
+    std::fprintf(stderr, "no better test loss in %lld epochs: stopped after epoch %lld of %lld\n",
+                 static_cast<long long>(options_.early_stopping),
+                 static_cast<long long>(epoch_ - 1), static_cast<long long>(options_.epochs));
+  report_.finish({network_, device_, *score, std::move(predictions), options_.out, options_.json});
   return 0;
 }
 
@@ -445,7 +417,7 @@ std::string checkpoint_of(const TrainOptions& options) {
   if (options.resume.empty()) return "";
   const bool automatic = options.resume == "auto";
   fs::path path = automatic ? fs::path(options.out) : fs::path(options.resume);
-  if (automatic || fs::is_directory(path)) path /= "checkpoint.safetensors";
+  if (automatic || fs::is_directory(path)) path /= kCheckpointFile;
   if (fs::exists(path)) return path.string();
   if (!automatic) throw UsageError("--resume: there is no checkpoint " + path.string());
   return "";
@@ -455,10 +427,12 @@ int run_training(const TrainOptions& options, const std::string& checkpoint, Dev
                  const Task& task, const Ranks& ranks) {
   manual_seed(static_cast<uint64_t>(options.seed));
   Training training(options, device, task, ranks);
-  if (checkpoint.empty())
-    training.start();
-  else
-    user_input([&] { training.load(checkpoint); });
+  user_input([&] {
+    if (checkpoint.empty())
+      training.start();
+    else
+      training.load(checkpoint);
+  });
   return training.run();
 }
 

@@ -9,6 +9,7 @@
 #include "taeda/data/loader.h"
 #include "taeda/log/json_lines.h"
 #include "taeda/nn/any_module.h"
+#include "tools/taeda/train/about.h"
 #include "tools/taeda/train/options.h"
 
 namespace taeda::tool {
@@ -29,10 +30,12 @@ struct Finished {
   Device device;
   Score test;
   std::vector<int64_t> predictions;  ///< the class of each test example, if the task counts hits
-  std::string out;
+  std::string out;                   ///< a folder for pictures; empty: none shall be written
+  bool quiet = false;                ///< nothing shall be printed
 };
 
 struct Task {
+  About about;
   std::string title;  ///< "Fashion-MNIST: 60,000 training and 10,000 test images"
   std::string unit = "images";
   int64_t train_size = 0;  ///< units in an epoch
@@ -41,21 +44,28 @@ struct Task {
   std::function<Loader(data::LoaderConfig)> train_loader, test_loader;
   /// Examples in a batch of the test; 0: as in training.
   size_t test_batch = 0;
-  /// Draws the initial weights.
-  std::function<nn::AnyModule()> make_network;
   /// Of outputs and targets, a mean over all targets.
   std::function<Tensor(const Tensor&, const Tensor&)> loss;
   /// Prints what the run came to, and adds it to the result; optional.
   std::function<void(const Finished&, logging::JsonObject&)> finish;
 };
 
-// Each throws UsageError for options and data that do not fit.
+/// The task that the options name. Throws UsageError for options and data that do not fit.
+Task make_task(const TrainOptions& options);
+/// Everything in `data`, of the kind that a network was trained on, as a test of it. There is no
+/// training part. Throws UsageError for data that do not fit.
+Task make_test(const About& about, const std::string& data);
 
-/// fashion-mnist, mnist, cifar10.
+// What these two are made of: fashion-mnist, mnist, cifar10; a folder; a table; a text.
+
 Task make_image_task(const TrainOptions& options);
 Task make_folder_task(const TrainOptions& options);
 Task make_csv_task(const TrainOptions& options);
 Task make_text_task(const TrainOptions& options);
+Task make_image_test(const About& about, const std::string& data);
+Task make_folder_test(const About& about, const std::string& data);
+Task make_csv_test(const About& about, const std::string& data);
+Task make_text_test(const About& about, const std::string& data);
 
 /// Shuffled positions from 0 to n - 1, the same for a seed: the last `n / parts` of them, at least
 /// one, are for the test.

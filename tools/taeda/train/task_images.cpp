@@ -1,8 +1,8 @@
 // Pictures: the MNIST family and CIFAR-10, which lie in memory, and folders of files.
 #include <algorithm>
 #include <filesystem>
+#include <type_traits>
 
-#include "taeda/device/generator.h"
 #include "taeda/log/terminal.h"
 #include "taeda/ops/loss.h"
 #include "taeda/vision/cifar.h"
@@ -35,44 +35,57 @@ Tensor cross_entropy_of(const Tensor& scores, const Tensor& labels) {
 }
 
 std::string counts(const std::string& title, size_t train, size_t test, const char* unit) {
-  return title + ": " + logging::with_commas(static_cast<long long>(train)) + " training and " +
+  return title + ": " +
+         (train > 0 ? logging::with_commas(static_cast<long long>(train)) + " training and " : "") +
          logging::with_commas(static_cast<long long>(test)) + " test " + unit;
 }
 
 template <class Set>
-Task in_memory_task(const TrainOptions& options, const Known& known) {
-  const auto open = [&](bool train) {
-    try {
-      return Set(options.data, train);
-    } catch (const Error& e) {
-      const bool missing = e.message().find("cannot find") != std::string::npos;
-      throw UsageError(e.message() +
-                       (missing ? std::string("; get them from ") + known.where : ""));
-    }
+Set open_set(const std::string& folder, bool train, const Known& known) {
+  try {
+    return Set(folder, train);
+  } catch (const Error& e) {
+    const bool missing = e.message().find("cannot find") != std::string::npos;
+    throw UsageError(e.message() + (missing ? std::string("; get them from ") + known.where : ""));
+  }
+}
+
+template <class Set>
+std::function<Loader(data::LoaderConfig)> loader_of(const Set& set, const About& about) {
+  return [set, normalize = transforms::Normalize(about.mean, about.stddev)](data::LoaderConfig c) {
+    return Loader(Set(set).map(normalize), c);
   };
-  const Set train = open(true), test = open(false);
-  const Tensor& raw = test.raw_images();
-  const PictureShape shape{raw.size(1), raw.size(2), raw.size(3)};
-  check_picture_model(options.model, shape);
-  const auto normalize = transforms::Normalize(known.mean, known.stddev);
-  const auto loader = [normalize](const Set& set) {
-    return [set, normalize](data::LoaderConfig config) {
-      return Loader(Set(set).map(normalize), config);
-    };
-  };
+}
+
+/// The part that is for the test.
+template <class Set>
+Task in_memory_test(const About& about, const Known& known, const Set& test) {
   Task task;
-  task.title = counts(known.title, *train.size(), *test.size(), "images");
-  task.train_size = static_cast<int64_t>(*train.size());
-  task.train_loader = loader(train);
-  task.test_loader = loader(test);
+  task.about = about;
+  task.title = counts(known.title, 0, *test.size(), "images");
+  task.test_loader = loader_of(test, about);
   task.test_batch = kTestBatch;
-  task.make_network = [name = options.model, shape, classes = test.classes().size()] {
-    return make_picture_model(name, shape, static_cast<int64_t>(classes));
-  };
   task.loss = cross_entropy_of;
   task.finish = report_classes(
       test.classes(), to_vector(test.targets()),
       [raw = test.raw_images()](size_t i) { return raw.select(0, static_cast<int64_t>(i)); });
+  return task;
+}
+
+template <class Set>
+Task in_memory_task(const TrainOptions& options, const Known& known) {
+  const Set train = open_set<Set>(options.data, true, known),
+            test = open_set<Set>(options.data, false, known);
+  const Tensor& raw = test.raw_images();
+  About about{.task = options.task, .model = options.model, .classes = test.classes()};
+  about.shape = {raw.size(1), raw.size(2), raw.size(3)};
+  about.mean = known.mean;
+  about.stddev = known.stddev;
+  check_picture_model(options.model, about.shape);
+  Task task = in_memory_test(about, known, test);
+  task.title = counts(known.title, *train.size(), *test.size(), "images");
+  task.train_size = static_cast<int64_t>(*train.size());
+  task.train_loader = loader_of(train, about);
   return task;
 }
 
@@ -124,17 +137,67 @@ Folders open_folders(const TrainOptions& options) {
   return {train, other, {all_of(train), all_of(other)}};
 }
 
-}  // namespace
+/// Pictures of folders with the labels that the network gives to classes of their names.
+class Labelled : public data::datasets::Dataset<Labelled> {
+ public:
+  Labelled(const ImageFolder& pictures, std::vector<int64_t> labels)
+      : pictures_(pictures), labels_(std::move(labels)) {}
+  data::Example<> get(size_t index) override {
+    data::Example<> out = pictures_.get(index);
+    out.target.fill_(labels_[static_cast<size_t>(pictures_.samples()[index].second)]);
+    return out;
+  }
+  std::optional<size_t> size() const override { return pictures_.size(); }
 
-Split split(size_t n, size_t parts, int64_t seed) {
-  if (n < 2) throw UsageError(taeda::detail::concat("there must be 2 examples or more, found ", n));
-  std::vector<int64_t> order(n);
-  Generator(kCPU, static_cast<uint64_t>(seed))
-      .fill_permutation(order.data(), static_cast<int64_t>(n));
-  const size_t test = std::max<size_t>(1, n / parts);
-  const auto middle = order.end() - static_cast<std::ptrdiff_t>(test);
-  return {{order.begin(), middle}, {middle, order.end()}};
+ private:
+  ImageFolder pictures_;
+  std::vector<int64_t> labels_;
+};
+
+/// The folder's classes as numbers of the network's.
+std::vector<int64_t> labels_of(const ImageFolder& folder, const About& about,
+                               const std::string& path) {
+  std::vector<int64_t> out;
+  for (const std::string& name : folder.classes()) {
+    const auto found = std::find(about.classes.begin(), about.classes.end(), name);
+    if (found == about.classes.end()) {
+      std::string all;
+      for (const std::string& c : about.classes) all += (all.empty() ? "" : ", ") + c;
+      throw UsageError(path + " has a folder " + name +
+                       ", which is no class of the network: " + all);
+    }
+    out.push_back(found - about.classes.begin());
+  }
+  return out;
 }
+
+/// Brings pictures of any size to the network's.
+transforms::Compose fitted(const About& about) {
+  return transforms::Compose(
+      {transforms::Resize(about.shape.height), transforms::CenterCrop(about.shape.height)});
+}
+
+Task folder_test(const About& about, const ImageFolder& folder, const std::vector<size_t>& chosen,
+                 const std::vector<int64_t>& numbers) {
+  Task task;
+  task.about = about;
+  task.test_loader = [=, pictures = Labelled(folder, numbers)](data::LoaderConfig config) {
+    const transforms::Compose change(
+        {fitted(about), transforms::ToTensor(), transforms::Normalize(about.mean, about.stddev)});
+    return Loader(data::datasets::Subset<Labelled>(pictures, chosen).map(change), config);
+  };
+  task.loss = cross_entropy_of;
+  std::vector<int64_t> labels;
+  for (size_t i : chosen)
+    labels.push_back(numbers[static_cast<size_t>(folder.samples()[i].second)]);
+  task.finish = report_classes(about.classes, std::move(labels),
+                               [chosen, pictures = std::make_shared<ImageFolder>(folder),
+                                change = std::make_shared<transforms::Compose>(fitted(about))](
+                                   size_t i) { return (*change)(pictures->get(chosen[i]).data); });
+  return task;
+}
+
+}  // namespace
 
 Task make_image_task(const TrainOptions& options) {
   if (options.task == "mnist") return in_memory_task<vision::datasets::MNIST>(options, kDigits);
@@ -142,41 +205,52 @@ Task make_image_task(const TrainOptions& options) {
   return in_memory_task<vision::datasets::FashionMNIST>(options, kFashion);
 }
 
+Task make_image_test(const About& about, const std::string& data) {
+  const auto test = [&](auto kind, const Known& known) {
+    using Set = typename decltype(kind)::type;
+    return in_memory_test(about, known, open_set<Set>(data, false, known));
+  };
+  if (about.task == "mnist") return test(std::type_identity<vision::datasets::MNIST>(), kDigits);
+  if (about.task == "cifar10") return test(std::type_identity<vision::datasets::CIFAR10>(), kCifar);
+  return test(std::type_identity<vision::datasets::FashionMNIST>(), kFashion);
+}
+
 Task make_folder_task(const TrainOptions& options) {
   const Folders folders = user_input([&] { return open_folders(options); });
   const int64_t side = options.image_size;
-  const PictureShape shape{3, side, side};
-  check_picture_model(options.model, shape);
-  const std::vector<double> mean = {0.485, 0.456, 0.406}, stddev = {0.229, 0.224, 0.225};
-  const transforms::Normalize normalize(mean, stddev);
-  const transforms::Resize resize(side);
-  const transforms::CenterCrop crop(side);
-  Task task;
-  const std::vector<size_t>&train = folders.split.train, &test = folders.split.test;
-  task.title = counts(options.data, train.size(), test.size(), "images") + " of " +
-               std::to_string(folders.train.classes().size()) + " classes";
+  About about{.task = options.task, .model = options.model, .classes = folders.train.classes()};
+  about.shape = {3, side, side};
+  about.mean = {0.485, 0.456, 0.406};
+  about.stddev = {0.229, 0.224, 0.225};
+  check_picture_model(options.model, about.shape);
+  const std::vector<size_t>& train = folders.split.train;
+  Task task = folder_test(about, folders.test, folders.split.test,
+                          labels_of(folders.test, about, options.test));
+  task.title = counts(options.data, train.size(), folders.split.test.size(), "images") + " of " +
+               std::to_string(about.classes.size()) + " classes";
   task.train_size = static_cast<int64_t>(train.size());
-  task.train_loader = [=](data::LoaderConfig config) {
-    const transforms::Compose change(
-        {resize, crop, transforms::RandomHorizontalFlip(), transforms::ToTensor(), normalize});
-    return Loader(data::datasets::Subset<ImageFolder>(folders.train, train).map(change), config);
+  task.train_loader = [=, pictures = folders.train](data::LoaderConfig config) {
+    const transforms::Compose change({fitted(about), transforms::RandomHorizontalFlip(),
+                                      transforms::ToTensor(),
+                                      transforms::Normalize(about.mean, about.stddev)});
+    return Loader(data::datasets::Subset<ImageFolder>(pictures, train).map(change), config);
   };
-  task.test_loader = [=](data::LoaderConfig config) {
-    const transforms::Compose change({resize, crop, transforms::ToTensor(), normalize});
-    return Loader(data::datasets::Subset<ImageFolder>(folders.test, test).map(change), config);
-  };
-  task.make_network = [name = options.model, shape, n = folders.train.classes().size()] {
-    return make_picture_model(name, shape, static_cast<int64_t>(n));
-  };
-  task.loss = cross_entropy_of;
-  std::vector<int64_t> labels;
-  for (size_t i : test) labels.push_back(folders.test.samples()[i].second);
-  task.finish = report_classes(
-      folders.train.classes(), std::move(labels),
-      [test, pictures = std::make_shared<ImageFolder>(folders.test),
-       change = std::make_shared<transforms::Compose>(std::vector<std::function<Tensor(Tensor)>>{
-           resize, crop})](size_t i) { return (*change)(pictures->get(test[i]).data); });
   return task;
+}
+
+Task make_folder_test(const About& about, const std::string& data) {
+  namespace fs = std::filesystem;
+  fs::path root = data;
+  if (fs::is_directory(root / "train"))
+    for (const char* name : {"val", "test"})
+      if (fs::is_directory(fs::path(data) / name)) root = fs::path(data) / name;
+  return user_input([&] {
+    if (!fs::is_directory(root)) throw UsageError("there is no folder " + data);
+    const ImageFolder folder(root.string());
+    Task task = folder_test(about, folder, all_of(folder), labels_of(folder, about, data));
+    task.title = counts(root.string(), 0, *folder.size(), "images");
+    return task;
+  });
 }
 
 }  // namespace taeda::tool

@@ -13,7 +13,7 @@
 #include "taeda/ops/shape.h"
 #include "tools/taeda/command.h"
 #include "tools/taeda/train/classification.h"
-#include "tools/taeda/train/networks.h"
+#include "tools/taeda/train/inputs.h"
 #include "tools/taeda/train/task.h"
 
 namespace taeda::tool {
@@ -44,12 +44,12 @@ CSVDataset open_table(const std::string& path, const TrainOptions& options) {
 /// Features and targets of the rows to train on and to test with.
 struct Tables {
   Tensor train_x, train_y, test_x, test_y;
-  std::vector<std::string> classes;
+  std::vector<std::string> classes, features;
 };
 
 Tables open_tables(const TrainOptions& options) {
   const CSVDataset all = open_table(options.data, options);
-  Tables t{all.features(), all.targets(), {}, {}, all.classes()};
+  Tables t{all.features(), all.targets(), {}, {}, all.classes(), all.feature_names()};
   if (options.test.empty()) {
     const Split parts = split(*all.size(), 5, options.seed);
     t.test_x = data::gather_rows(all.features(), parts.test);
@@ -72,8 +72,9 @@ Tensor spread(const Tensor& train) {
   return stddev + stddev.eq(0).to(stddev.dtype());
 }
 
-int64_t class_count(Tables& t, const std::string& path) {
-  if (!t.classes.empty()) return static_cast<int64_t>(t.classes.size());
+/// Whole numbers that are classes get their digits for names.
+void name_classes(Tables& t, const std::string& path) {
+  if (!t.classes.empty()) return;
   const auto bounds = [&](const Tensor& y) {
     return std::pair(y.min().item<int64_t>(), y.max().item<int64_t>());
   };
@@ -85,30 +86,54 @@ int64_t class_count(Tables& t, const std::string& path) {
                                            std::min(low, test_low), " to ", n - 1,
                                            ", which are no classes; give --regression"));
   for (int64_t c = 0; c < n; ++c) t.classes.push_back(std::to_string(c));
-  return n;
 }
 
-Task regression_task(const TrainOptions& options, Tables& t) {
+/// The part that is for the test, of inputs and targets as the network takes them.
+Task table_test(const About& about, const Tensor& x, const Tensor& y) {
+  Task task;
+  task.about = about;
+  task.unit = "rows";
+  task.test_loader = [rows = Rows(x, y)](data::LoaderConfig config) {
+    return Loader(rows, config);
+  };
+  if (!about.classes.empty()) {
+    task.loss = [](const Tensor& out, const Tensor& target) { return cross_entropy(out, target); };
+    task.finish = report_classes(about.classes, to_vector(y));
+    return task;
+  }
+  task.counts_hits = false;
+  task.loss = [](const Tensor& out, const Tensor& target) {
+    return mse_loss(out.squeeze(1), target);
+  };
+  task.finish = [scale = about.target_stddev](const Finished& f, logging::JsonObject& result) {
+    const double rmse = std::sqrt(f.test.loss) * scale;
+    if (!f.quiet)
+      std::printf("\nroot mean square error %.4g, of a standard deviation of %.4g\n", rmse, scale);
+    result.set("test_rmse", rmse).set("target_stddev", scale);
+  };
+  return task;
+}
+
+std::vector<double> doubles(const Tensor& t) {
+  const Tensor d = t.to(kDouble).contiguous();
+  return {d.data_ptr<double>(), d.data_ptr<double>() + d.numel()};
+}
+
+/// Standardises the numbers that are to be told, and says how.
+void standardise_targets(const TrainOptions& options, Tables& t, About& about) {
   if (!t.classes.empty())
     throw UsageError("--regression: the targets of " + options.data + " are words");
   const Tensor y = t.train_y.to(kFloat), test_y = t.test_y.to(kFloat);
   const double mean = y.mean().item<double>(), scale = spread(y).item<double>();
   t.train_y = (y - mean) / scale;
   t.test_y = (test_y - mean) / scale;
-  Task task;
-  task.counts_hits = false;
-  task.make_network = [in = t.train_x.size(1), hidden = options.hidden] {
-    return make_mlp(in, hidden, 1);
-  };
-  task.loss = [](const Tensor& out, const Tensor& target) {
-    return mse_loss(out.squeeze(1), target);
-  };
-  task.finish = [scale](const Finished& f, logging::JsonObject& result) {
-    const double rmse = std::sqrt(f.test.loss) * scale;
-    std::printf("\nroot mean square error %.4g, of a standard deviation of %.4g\n", rmse, scale);
-    result.set("test_rmse", rmse).set("target_stddev", scale);
-  };
-  return task;
+  about.target_mean = mean;
+  about.target_stddev = scale;
+}
+
+std::string kinds(const About& about) {
+  return " rows of " + std::to_string(about.features.size()) + " columns, " +
+         (about.classes.empty() ? "regression" : std::to_string(about.classes.size()) + " classes");
 }
 
 }  // namespace
@@ -119,29 +144,36 @@ Task make_csv_task(const TrainOptions& options) {
   const Tensor mean = t.train_x.mean(0), stddev = spread(t.train_x);
   t.train_x = (t.train_x - mean) / stddev;
   t.test_x = (t.test_x - mean) / stddev;
-  Task task;
+  About about{.task = "csv", .model = options.model};
+  about.mean = doubles(mean);
+  about.stddev = doubles(stddev);
+  about.features = t.features;
+  about.delimiter = options.delimiter;
+  about.header = options.header;
+  about.target = target_name(options.data, options.target, about);
+  about.hidden = options.hidden;
   if (options.regression || !(t.train_y.dtype() == kLong && t.test_y.dtype() == kLong)) {
-    task = regression_task(options, t);
+    standardise_targets(options, t, about);
   } else {
-    const int64_t classes = class_count(t, options.data);
-    task.make_network = [in = t.train_x.size(1), hidden = options.hidden, classes] {
-      return make_mlp(in, hidden, classes);
-    };
-    task.loss = [](const Tensor& out, const Tensor& target) { return cross_entropy(out, target); };
-    task.finish = report_classes(t.classes, to_vector(t.test_y));
+    name_classes(t, options.data);
+    about.classes = t.classes;
   }
-  task.unit = "rows";
+  Task task = table_test(about, t.test_x, t.test_y);
   task.train_size = t.train_x.size(0);
   task.title = options.data + ": " + logging::with_commas(t.train_x.size(0)) + " training and " +
-               logging::with_commas(t.test_x.size(0)) + " test rows of " +
-               std::to_string(t.train_x.size(1)) + " columns, " +
-               (task.counts_hits ? std::to_string(t.classes.size()) + " classes" : "regression");
+               logging::with_commas(t.test_x.size(0)) + " test" + kinds(about);
   task.train_loader = [rows = Rows(t.train_x, t.train_y)](data::LoaderConfig config) {
     return Loader(rows, config);
   };
-  task.test_loader = [rows = Rows(t.test_x, t.test_y)](data::LoaderConfig config) {
-    return Loader(rows, config);
-  };
+  return task;
+}
+
+Task make_csv_test(const About& about, const std::string& data) {
+  const data::CsvTable table = read_table(data, about);
+  Task task =
+      table_test(about, table_inputs(table, about, data), table_targets(table, about, data));
+  task.title = data + ": " + logging::with_commas(static_cast<long long>(table.rows.size())) +
+               " test" + kinds(about);
   return task;
 }
 

@@ -1,14 +1,16 @@
 // `taeda train`: options, and the checks before anything starts.
-#include <filesystem>
-
 #include "taeda/base/parallel_for.h"
 #include "taeda/device/registry.h"
-#include "taeda/io/atomic_file.h"
 #include "taeda/log/summary_writer.h"
 #include "taeda/vision/mnist.h"
 #include "tools/taeda/command.h"
+#include "tools/taeda/train/config.h"
 #include "tools/taeda/train/driver.h"
+#include "tools/taeda/train/find_rate.h"
+#include "tools/taeda/train/folders.h"
+#include "tools/taeda/train/networks.h"
 #include "tools/taeda/train/processes.h"
+#include "tools/taeda/train/recipe.h"
 
 namespace taeda::tool {
 
@@ -35,21 +37,12 @@ void check_options(const TrainOptions& o) {
     throw UsageError(
         "--nproc divides batches over processes, --data-parallel over the devices of "
         "one: give one of them");
+  check_recipe(o);
+  if (o.find_lr && o.nproc > 1)
+    throw UsageError("--find-lr tries rates in one process: leave --nproc out");
   if (o.tensorboard && !logging::has_tensorboard())
     throw UsageError("--tensorboard: this build has no Protocol Buffers");
 }
-
-/// Makes the folder, and makes sure that files can be written there, before hours of training.
-void prepare_folder(const std::string& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error && !std::filesystem::is_directory(folder))
-    throw UsageError(
-        taeda::detail::concat("cannot make the output folder ", folder, ": ", error.message()));
-  io::AtomicFile probe(folder + "/result.json");
-}
-
-using MakeTask = Task (*)(const TrainOptions&);
 
 /// Of several ranks on a machine each has another device, as far as there are some.
 Device device_of(const TrainOptions& options, const Ranks& ranks) {
@@ -59,112 +52,178 @@ Device device_of(const TrainOptions& options, const Ranks& ranks) {
   return choose_device(Device(first.type(), ranks.local_rank() % device_count(first.type())).str());
 }
 
-int train(const TrainOptions& options, MakeTask make_task, const Ranks& ranks) {
+int train(TrainOptions options, const Ranks& ranks) {
   if (options.threads > 0) set_num_threads(static_cast<int>(options.threads));
   const Device device = user_input([&] { return device_of(options, ranks); });
   if (options.data_parallel && device.is_cpu())
     throw UsageError("--data-parallel needs accelerators: give --device cuda or --device sim");
   const Task task = user_input([&] { return make_task(options); });
-  const std::string checkpoint = checkpoint_of(options);
-  if (ranks.leads()) user_input([&] { prepare_folder(options.out); });
-  const int code = run_training(options, checkpoint, device, task, ranks);
+  if (options.find_lr) return find_rate(options, device, task);
+  options.out = choose_folder(options, ranks);
+  const int code = run_training(options, checkpoint_of(options), device, task, ranks);
   ranks.leave();
   return code;
 }
 
-int run_train(const TrainOptions& options, MakeTask make_task) {
+int run_train(const TrainOptions& options) {
   check_options(options);
-  if (options.nproc == 1) return train(options, make_task, Ranks());
+  if (options.nproc == 1) return train(options, Ranks());
   if (!Ranks::told_by_environment()) return train_in_processes(options);
-  return as_rank([&] { return train(options, make_task, Ranks::join(options.nproc)); });
+  return as_rank([&] { return train(options, Ranks::join(options.nproc)); });
+}
+
+/// A number without a default of its own: what happens without it stands in the help.
+void add_unset(CLI::App& c, const std::string& flag, double& value, const std::string& help) {
+  c.add_option(flag, value, help)->take_last();
+}
+void add_switch(CLI::App& c, const std::string& flag, bool& value, const std::string& help) {
+  c.add_flag(flag, value, help)->take_last();
+}
+
+/// What the weights are changed by.
+void add_recipe(CLI::App& c, TrainOptions& o) {
+  add_option(c, "--epochs", o.epochs, "Passes over the training data");
+  add_option(c, "--batch-size", o.batch_size, "Examples per step, of all processes together");
+  add_option(c, "--lr", o.lr, "Highest learning rate; see --schedule");
+  add_option(c, "--optimizer", o.optimizer,
+             std::string(kOptimizers) + " (momentum: sgd with --momentum 0.9)");
+  add_unset(c, "--weight-decay", o.weight_decay,
+            "Default: the optimizer's, 0.01 for adamw, else 0");
+  add_unset(c, "--momentum", o.momentum, "Of sgd, momentum and rmsprop; default: 0, 0.9 and 0");
+  add_option(c, "--schedule", o.schedule, kSchedules);
+  add_unset(c, "--warmup", o.warmup,
+            "Epochs in which the rate rises to --lr; default: 0, with one-cycle 0.3 of all");
+  add_option(c, "--step-size", o.step_size,
+             "--schedule step: epochs between two factors --gamma; 0: a third of all");
+  add_option(c, "--gamma", o.gamma,
+             "Factor of --schedule step, and of exponential after every epoch");
+  add_option(c, "--early-stopping", o.early_stopping,
+             "End after as many epochs without a better test loss; 0: never");
+  add_option(
+      c, "--pretrained", o.pretrained,
+      "File of weights to start from (.safetensors, .pt, .npz); what does not fit is listed");
+  add_option(c, "--seed", o.seed, "Of weights, order of examples and random changes");
+}
+
+/// Where it runs, and what it leaves.
+void add_place(CLI::App& c, TrainOptions& o) {
+  add_option(c, "--device", o.device,
+             "cpu, cuda, cuda:N, sim, sim:N, or auto: a GPU if there is one");
+  add_switch(c, "--data-parallel", o.data_parallel,
+             "Split each batch over all devices of the type");
+  add_switch(c, "--amp", o.amp, "Mixed precision: bfloat16 on the CPU, else float16");
+  add_option(c, "--workers", o.workers, "Threads that prepare batches");
+  add_option(c, "--threads", o.threads, "Threads that compute; 0: as many as there are cores");
+  add_option(c, "--nproc", o.nproc, "Processes on this machine; each batch is divided over them");
+  c.add_option("--out", o.out,
+               "Folder for checkpoint and results; default: the first of out, out-2, out-3, ... "
+               "without a run")
+      ->take_last();
+  add_switch(c, "--force", o.force, "Write over the run in --out");
+  add_switch(c, "--tensorboard", o.tensorboard, "Write event files for TensorBoard, too");
+  add_switch(c, "--json", o.json, "Print a JSON object a line: start, every epoch, result");
+  add_option(c, "--resume", o.resume,
+             "Go on from a checkpoint or from a folder that has one; auto: from --out if it has "
+             "one, else from the start");
+  add_option(c, "--stop-after", o.stop_after, "Stop after as many steps, as Ctrl-C does; 0: never");
+  add_switch(c, "--find-lr", o.find_lr,
+             "Train nothing: try learning rates, show the losses and suggest one");
+}
+
+/// with_config() has put the file's settings in its place, unless it lacks the file.
+void add_config(CLI::App& c) {
+  c.add_option("--config", "A file of settings like the run.toml of a run; flags count more")
+      ->type_name("FILE");
 }
 
 CLI::App* add_task(CLI::App& train, Action& action, const TrainOptions& defaults,
-                   MakeTask make_task, const std::string& description, const std::string& models,
+                   const std::string& description, const std::string& models,
                    const std::string& example, const std::shared_ptr<TrainOptions>& o) {
   *o = defaults;
+  const std::string call = "taeda train " + o->task + example;
   CLI::App& c = *add_command(
       train, o->task, description,
-      {"taeda train " + o->task + example,
-       "taeda train " + o->task + example + " --resume auto     # go on after Ctrl-C"});
+      {call, call + " --resume auto     # go on after Ctrl-C",
+       call + " --optimizer adamw --schedule cosine --warmup 1 --early-stopping 3",
+       "taeda train --config out/run.toml --seed 1     # the same run but for its seed"});
   add_option(c, "--model", o->model, "Network: " + models);
-  add_option(c, "--device", o->device,
-             "cpu, cuda, cuda:N, sim, sim:N, or auto: a GPU if there is one");
-  c.add_flag("--data-parallel", o->data_parallel, "Split each batch over all devices of the type");
-  c.add_flag("--amp", o->amp, "Mixed precision: bfloat16 on the CPU, else float16");
-  add_option(c, "--epochs", o->epochs, "Passes over the training data");
-  add_option(c, "--batch-size", o->batch_size, "Examples per step");
-  add_option(c, "--lr", o->lr, "Highest learning rate of the one-cycle schedule");
-  add_option(c, "--workers", o->workers, "Threads that read batches ahead");
-  add_option(c, "--threads", o->threads, "Threads that compute; 0: one per core");
-  add_option(c, "--nproc", o->nproc,
-             "Processes on this machine that share each batch (DistributedDataParallel)");
-  add_option(c, "--seed", o->seed,
-             "Seed of weights and order; the same seed gives the same numbers");
-  add_option(c, "--out", o->out, "Folder for checkpoint, pictures and result");
-  c.add_flag("--tensorboard", o->tensorboard, "Write event files to <out>/tensorboard");
-  add_option(c, "--resume", o->resume,
-             "Go on from a checkpoint, or auto: from the one in --out if there is one");
-  add_option(c, "--stop-after", o->stop_after,
-             "Stop after so many steps as Ctrl-C does, with a checkpoint; 0: never");
-  c.callback(
-      [&action, o, make_task] { action = [o, make_task] { return run_train(*o, make_task); }; });
+  add_recipe(c, *o);
+  add_place(c, *o);
+  add_config(c);
+  c.callback([&action, &c, o] {
+    o->out_given = c.count("--out") > 0;
+    action = [o] { return run_train(*o); };
+  });
   return &c;
 }
 
-}  // namespace
+using AddTask = std::function<std::pair<CLI::App*, std::shared_ptr<TrainOptions>>(
+    const TrainOptions& defaults, const std::string& description, const std::string& models,
+    const std::string& example)>;
 
-void add_train(CLI::App& app, Action& action, const std::vector<std::string>& command_line) {
-  CLI::App& train = *add_command(app, "train", "Train a model", {"taeda train fashion-mnist"});
-  train.require_subcommand(1);
-  const std::string pictures = "cnn, lenet, mlp, resnet18, vgg, mobilenet_v2";
-  const auto add = [&](const TrainOptions& defaults, MakeTask make, const std::string& description,
-                       const std::string& models, const std::string& example) {
-    auto o = std::make_shared<TrainOptions>();
-    TrainOptions with_line = defaults;
-    with_line.command_line = command_line;
-    return std::pair(add_task(train, action, with_line, make, description, models, example, o), o);
-  };
+void add_pictures(const AddTask& add) {
   for (const auto& [name, title, folder] :
        {std::tuple("fashion-mnist", "Fashion-MNIST", vision::datasets::FashionMNIST::kDebianRoot),
         std::tuple("mnist", "MNIST", "data"), std::tuple("cifar10", "CIFAR-10", "data")}) {
-    const auto [c, o] = add({.task = name, .model = "cnn", .data = folder}, make_image_task,
-                            std::string("A convolutional network on ") + title, pictures,
-                            " --epochs 5 --device auto");
+    const auto [c, o] = add({.task = name, .model = "cnn", .data = folder},
+                            std::string("A convolutional network on ") + title, kPictureModels, "");
     add_option(*c, "--data", o->data,
                o->task == "cifar10" ? "Folder of the binary version"
                                     : "Folder of the IDX files, plain or .gz");
   }
-  {
-    const auto [c, o] =
-        add({.task = "folder", .model = "resnet18", .batch_size = 32, .lr = 1e-3}, make_folder_task,
-            "Pictures in folders named after their classes", pictures, " --data photos");
-    add_option(*c, "--data", o->data,
-               "Folder with a folder for each class, or with train and test folders of such")
-        ->required();
-    add_option(*c, "--test", o->test, "Such a folder to test on; default: a tenth of the pictures");
-    add_option(*c, "--image-size", o->image_size, "Side to which pictures are scaled and cut");
-  }
-  {
-    const auto [c, o] =
-        add({.task = "csv", .model = "mlp", .epochs = 20, .batch_size = 64}, make_csv_task,
-            "A column of a table from the others", "mlp", " --data table.csv --target price");
-    add_option(*c, "--data", o->data, "The table")->required();
-    add_option(*c, "--test", o->test, "A table to test on; default: a fifth of the rows");
-    add_option(*c, "--target", o->target, "Column to tell, by name or position; -1: the last");
-    c->add_flag("--regression", o->regression, "Whole numbers are numbers, not classes");
-    add_option(*c, "--hidden", o->hidden, "Width of the two hidden layers");
-    add_option(*c, "--delimiter", o->delimiter, "Between the fields: a character, or tab");
-    c->add_flag("!--no-header", o->header, "The first line holds no names");
-  }
   const auto [c, o] =
-      add({.task = "text", .model = "gpt", .batch_size = 32, .lr = 2e-3}, make_text_task,
-          "A language model of the bytes of a file", "gpt, lstm", " --data book.txt --model lstm");
+      add({.task = "folder", .model = "resnet18", .batch_size = 32, .lr = 1e-3},
+          "Pictures in folders named after their classes", kPictureModels, " --data photos");
+  add_option(*c, "--data", o->data,
+             "Folder with a folder for each class, or with train and test folders of such")
+      ->required();
+  add_option(*c, "--test", o->test, "Such a folder to test on; default: a tenth of the pictures");
+  add_option(*c, "--image-size", o->image_size, "Side to which pictures are scaled and cut");
+}
+
+void add_table(const AddTask& add) {
+  const auto [c, o] =
+      add({.task = "csv", .model = "mlp", .epochs = 20, .batch_size = 64},
+          "A column of a table from the others", "mlp", " --data table.csv --target price");
+  add_option(*c, "--data", o->data, "The table")->required();
+  add_option(*c, "--test", o->test, "A table to test on; default: a fifth of the rows");
+  add_option(*c, "--target", o->target, "Column to tell, by name or position; -1: the last");
+  add_switch(*c, "--regression", o->regression, "Whole numbers are numbers, not classes");
+  add_option(*c, "--hidden", o->hidden, "Width of the two hidden layers");
+  add_option(*c, "--delimiter", o->delimiter, "Between the fields: a character, or tab");
+  add_switch(*c, "--header,!--no-header", o->header, "The first line holds names, or none");
+}
+
+void add_text(const AddTask& add) {
+  const auto [c, o] =
+      add({.task = "text", .model = "gpt", .batch_size = 32, .lr = 2e-3},
+          "A language model of the bytes of a file", "gpt, lstm", " --data book.txt");
   add_option(*c, "--data", o->data, "The text")->required();
   add_option(*c, "--test", o->test, "A text to test on; default: the last tenth");
   add_option(*c, "--context", o->context, "Bytes that the network sees");
   add_option(*c, "--layers", o->layers, "Layers of the network");
   add_option(*c, "--width", o->width, "Width of the network");
+}
+
+}  // namespace
+
+void add_train(CLI::App& app, Action& action, const std::vector<std::string>& command_line) {
+  CLI::App& train = *add_command(
+      app, "train", "Train a model",
+      {"taeda train fashion-mnist", "taeda train --config out/run.toml     # a run once more"});
+  train.require_subcommand(1);
+  const AddTask add = [&](const TrainOptions& defaults, const std::string& description,
+                          const std::string& models, const std::string& example) {
+    auto o = std::make_shared<TrainOptions>();
+    TrainOptions with_line = defaults;
+    with_line.command_line = command_line;
+    CLI::App* c = add_task(train, action, with_line, description, models, example, o);
+    return std::pair(c, o);
+  };
+  add_pictures(add);
+  add_table(add);
+  add_text(add);
+  add_config(train);
 }
 
 }  // namespace taeda::tool

@@ -1,0 +1,138 @@
+#include "taeda/nn/reparametrize.h"
+
+#include "taeda/ops/arithmetic.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/norm.h"
+#include "taeda/ops/random.h"
+#include "taeda/ops/reduce.h"
+#include "taeda/ops/shape.h"
+#include "taeda/tensor/grad_mode.h"
+
+namespace taeda::inline v0_2::nn::utils {
+
+namespace {
+
+/// Takes back what a module registered, which is for classes of modules alone.
+struct Registry : Module {
+  static void drop_parameter(Module& m, const std::string& name) {
+    (m.*&Registry::parameters_).erase(name);
+  }
+  static void drop_buffer(Module& m, const std::string& name) {
+    (m.*&Registry::buffers_).erase(name);
+  }
+};
+
+Tensor parameter_of(const Module& module, const char* name) {
+  return module.named_parameters(false)[name];
+}
+
+/// The norm of everything but dimension `dim`, which stays; or of everything, without dimensions.
+Tensor norm_except(const Tensor& v, OptionalDim dim) {
+  if (!dim) return v.norm();
+  DimVector others;
+  for (int64_t d = 0; d < v.dim(); ++d)
+    if (d != wrap_dim(*dim, v.dim())) others.push_back(d);
+  return v.norm(2, others, /*keepdim=*/true);
+}
+
+class WeightNormRule final : public detail::WeightRule {
+ public:
+  explicit WeightNormRule(OptionalDim dim) : dim_(dim) {}
+  void begin(Module& module, const Tensor& weight) const override {
+    module.register_parameter("weight_g", norm_except(weight, dim_));
+    module.register_parameter("weight_v", weight);
+  }
+  Tensor compute(Module& module, bool) const override {
+    const Tensor v = parameter_of(module, "weight_v");
+    return v.mul(parameter_of(module, "weight_g").div(norm_except(v, dim_)));
+  }
+  void end(Module& module) const override {
+    Registry::drop_parameter(module, "weight_g");
+    Registry::drop_parameter(module, "weight_v");
+  }
+
+ private:
+  OptionalDim dim_;
+};
+
+class SpectralNormRule final : public detail::WeightRule {
+ public:
+  SpectralNormRule(int64_t iterations, double eps, int64_t dim)
+      : iterations_(iterations), eps_(eps), dim_(dim) {}
+  void begin(Module& module, const Tensor& weight) const override {
+    module.register_parameter("weight_orig", weight);
+    const Tensor matrix = as_matrix(weight);
+    for (const int64_t side : {0, 1}) {
+      const Tensor start = empty({matrix.size(side)}, matrix.options()).normal_(0, 1);
+      module.register_buffer(side == 0 ? "weight_u" : "weight_v", unit(start));
+    }
+  }
+  Tensor compute(Module& module, bool training) const override {
+    const Tensor weight = parameter_of(module, "weight_orig"), matrix = as_matrix(weight);
+    const auto buffers = module.named_buffers(false);
+    Tensor u = buffers["weight_u"], v = buffers["weight_v"];
+    if (training) {
+      NoGradGuard no_grad;
+      for (int64_t i = 0; i < iterations_; ++i) {
+        v.copy_(unit(matrix.t().mv(u)));
+        u.copy_(unit(matrix.mv(v)));
+      }
+      // The next call changes the buffers, before the graph of this one is done.
+      u = u.clone();
+      v = v.clone();
+    }
+    return weight.div(u.dot(matrix.mv(v)));
+  }
+  void end(Module& module) const override {
+    Registry::drop_parameter(module, "weight_orig");
+    Registry::drop_buffer(module, "weight_u");
+    Registry::drop_buffer(module, "weight_v");
+  }
+
+ private:
+  Tensor unit(const Tensor& t) const { return normalize(t, 2, 0, eps_); }
+  Tensor as_matrix(const Tensor& weight) const { return weight.movedim(dim_, 0).flatten(1); }
+
+  int64_t iterations_;
+  double eps_;
+  int64_t dim_;
+};
+
+}  // namespace
+
+std::unique_ptr<detail::WeightRule> detail::weight_norm_rule(OptionalDim dim) {
+  return std::make_unique<WeightNormRule>(dim);
+}
+
+std::unique_ptr<detail::WeightRule> detail::spectral_norm_rule(int64_t iterations, double eps,
+                                                               int64_t dim) {
+  TAEDA_CHECK_VALUE(
+      iterations > 0,
+      "Expected n_power_iterations to be positive, but got n_power_iterations=", iterations);
+  return std::make_unique<SpectralNormRule>(iterations, eps, dim);
+}
+
+ComputedWeight::ComputedWeight(std::shared_ptr<Module> module, Member weight,
+                               std::unique_ptr<detail::WeightRule> rule)
+    : module_(std::move(module)), weight_(std::move(weight)), rule_(std::move(rule)) {
+  const Tensor value = weight_(*module_).detach();
+  rule_->begin(*module_, value);
+  Registry::drop_parameter(*module_, "weight");
+  weight_(*module_) = value;
+  hook_ = register_forward_pre_hook(
+      *module_, [rule = rule_, weight = weight_](Module& m, ModuleHooks::Inputs&) {
+        weight(m) = rule->compute(m, m.is_training());
+      });
+}
+
+void ComputedWeight::remove() {
+  if (!module_) return;
+  NoGradGuard no_grad;
+  const Tensor value = rule_->compute(*module_, /*training=*/false);
+  remove_hook(*module_, hook_);
+  rule_->end(*module_);
+  weight_(*module_) = module_->register_parameter("weight", value);
+  module_ = nullptr;
+}
+
+}  // namespace taeda::inline v0_2::nn::utils

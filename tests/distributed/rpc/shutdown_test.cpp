@@ -1,0 +1,47 @@
+// A worker that ends while its functions wait for what only other workers' messages would bring.
+#include <gmock/gmock.h>
+
+#include <future>
+
+#include "taeda/distributed/rpc/references.h"
+#include "taeda/distributed/rpc/rref.h"
+#include "tests/distributed/rpc/workers.h"
+#include "tests/error_of.h"
+
+namespace taeda::distributed::rpc {
+namespace {
+
+using testing::HasSubstr;
+
+std::promise<void> looking;
+std::promise<std::string> seen;
+
+/// Waits for a value that nobody makes.
+int64_t look_at_nothing(const RRef<Tensor>& reference) {
+  looking.set_value();
+  seen.set_value(error_of([&] { reference.local_value(); }));
+  return 0;
+}
+TAEDA_RPC_FUNCTION(look_at_nothing);
+
+TEST(Shutdown, EndsTheWaitForAValue) {
+  const std::shared_future<void> begun = looking.get_future();
+  run_workers(Net::Memory, 2, [&](int64_t rank) {
+    const auto agent = Agent::current();
+    Future<int64_t> answer;
+    if (rank == 0) {
+      const RRefInfo nothing{{0, 12345}, 1, "Tensor", "nobody"};
+      const RRef<Tensor> reference(
+          std::make_shared<RRefHandle>(agent, nothing, GlobalId{0, 12346}, true));
+      answer = rpc_async("worker1", look_at_nothing, {reference});
+    }
+    begun.wait();
+    if (rank == 0) return agent->shutdown(false, std::chrono::milliseconds(0));
+    EXPECT_FALSE(agent->references().value({0, 12345})->done());
+    agent->shutdown(false, std::chrono::milliseconds(0));
+  });
+  EXPECT_THAT(seen.get_future().get(), HasSubstr("this worker was shut down"));
+}
+
+}  // namespace
+}  // namespace taeda::distributed::rpc

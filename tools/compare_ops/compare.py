@@ -1,0 +1,304 @@
+#!/usr/bin/env python3
+"""Random programs of operations, run by Taeda and by an installed PyTorch: compare.py --build build --programs 10000.
+
+A program is a few calls, each on fresh tensors or on what earlier ones returned. A difference is a value beyond tolerance,
+another dtype or shape, or an error on one side alone; the report counts them by operation and shows the first of each.
+`--messages` lists the errors that both raise in other words, `--only NAME` runs one operation's calls. Needs PyTorch in the
+Python that runs it, and a C++ compiler for the driver.
+"""
+
+import argparse
+import collections
+import math
+import pathlib
+import random
+import subprocess
+import sys
+import warnings
+
+import torch
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path.insert(0, str(HERE))
+
+import calls  # noqa: E402
+import inputs  # noqa: E402
+import known  # noqa: E402
+
+KINDS = {"tensor": ("Tensor", "Optional[Tensor]"), "tensors": ("List[Tensor]",), "scalar": ("number", "Optional[number]"),
+         "real": ("float", "Optional[float]", "number", "Optional[number]"), "integer": ("int", "Optional[int]"),
+         "flag": ("bool", "Optional[bool]"), "list": ("List[int]", "Optional[List[int]]"), "word": ("str", "Optional[str]"),
+         "dtype": ("Optional[int]", "int")}
+TOLERANCE = {torch.float16: 4e-3, torch.bfloat16: 3e-2, torch.float32: 2e-5, torch.float64: 1e-9, torch.complex64: 5e-5,
+             torch.complex128: 1e-9}
+
+
+def needed(pairs):
+    """Names of arguments that have a default here and none in PyTorch, but those that take None."""
+    return {a.name for a, t in pairs if a.default is not None and not t.has_default_value() and "Optional" not in str(t.type)}
+
+
+def schema_of(call):
+    """(overload of torch.ops.aten, its arguments' names, those that it needs), or None if PyTorch has no such form."""
+    name = call.name.replace(".", "_") + ("_" if call.form == "_" else "")
+    packet = getattr(torch.ops.aten, name, None)
+    best = None
+    own = call.arguments[1:] if call.form == "out" else call.arguments
+    for overload in packet.overloads() if packet else ():
+        f = getattr(packet, overload)
+        outs = [a for a in f._schema.arguments if a.is_out]
+        theirs = [a for a in f._schema.arguments if not a.is_out]
+        if bool(outs) != (call.form == "out") or len(outs) > 1 or len(theirs) < len(own) or "Dimname" in str(f._schema):
+            continue
+        pairs = list(zip(own, theirs))
+        if not all(str(t.type) in KINDS[a.kind] for a, t in pairs):
+            continue
+        if any(not t.has_default_value() for t in theirs[len(own):]):
+            continue
+        score = sum(a.name == t.name for a, t in pairs)
+        if best is None or score > best[0]:
+            best = score, f, [t.name for t in theirs[:len(own)]], needed(pairs)
+    return best and best[1:]
+
+
+class Driver:
+    """The process that runs calls by Taeda."""
+
+    def __init__(self, program):
+        self.program = program
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen([self.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def send(self, line):
+        self.process.stdin.write(line + "\n")
+
+    def answer(self):
+        """("ok", [tensors]) or ("error", text); ("died", "") if the process is gone."""
+        try:
+            self.process.stdin.flush()
+            head = self.process.stdout.readline()
+            if head.startswith("ok "):
+                return "ok", [self.tensor() for _ in range(int(head.split()[1]))]
+        except BrokenPipeError:
+            head = ""
+        if not head:
+            self.process.wait()
+            self.start()
+            return "died", ""
+        return "error", head[6:].rstrip("\n")
+
+    def tensor(self):
+        words = self.process.stdout.readline().split()
+        if words[0] == "none":
+            return None
+        dtype = getattr(torch, words[0])
+        sizes = [int(n) for n in words[1][1:].split(",") if n]
+        data = bytearray.fromhex(words[2][1:])
+        flat = torch.frombuffer(data, dtype=dtype) if data else torch.empty(0, dtype=dtype)
+        return flat.reshape(sizes)
+
+
+def difference(ours, theirs):
+    """What differs between two tensors, or None."""
+    if ours is None or theirs is None:
+        return None if ours is theirs or (theirs is not None and theirs.numel() == 0) else "one is undefined"
+    if ours.dtype != theirs.dtype:
+        return f"dtype {ours.dtype}, PyTorch {theirs.dtype}"
+    if ours.shape != theirs.shape:
+        return f"shape {list(ours.shape)}, PyTorch {list(theirs.shape)}"
+    a, b = ours.detach(), theirs.detach().resolve_conj().resolve_neg()
+    if not (a.is_floating_point() or a.is_complex()):
+        same = bool((a == b).all())
+    else:
+        tolerance = TOLERANCE[a.dtype]
+        wide = torch.complex128 if a.is_complex() else torch.float64
+        x, y = a.to(wide), b.to(wide)
+        parts = (torch.view_as_real(x), torch.view_as_real(y)) if a.is_complex() else (x, y)
+        finite = parts[1][parts[1].isfinite()]
+        scale = min(float(finite.abs().max()), 1e4) if finite.numel() else 1.0
+        same = torch.allclose(*parts, rtol=tolerance, atol=tolerance * max(scale, 1), equal_nan=True)
+    return None if same else f"values {a.flatten()[:6].tolist()}, PyTorch {b.flatten()[:6].tolist()}"
+
+
+class Program:
+    """Makes one program and runs it on both sides until they differ."""
+
+    def __init__(self, seed, table, driver):
+        self.random = random.Random(seed)
+        self.table, self.driver = table, driver
+        self.tensors = inputs.Tensors(self.random)
+        self.slots, self.text = [], []
+
+    def fresh(self, name, argument, place):
+        dtype, sizes, strides, offset, flat = self.tensors.make(name, argument, place)
+        join = ",".join
+        self.driver.send(f"t {dtype} s{join(map(str, sizes))} s{join(map(str, strides))} {offset} {flat.numel()} x{inputs.bytes_of(flat)}")
+        self.slots.append(flat.as_strided(sizes, strides, offset))
+        self.text.append(f"t{len(self.slots) - 1} = {dtype}{sizes} strides {strides}: {flat[:8].tolist()}")
+        return len(self.slots) - 1
+
+    def values(self, call, wanted):
+        """(words for the driver, values for PyTorch) of a call's arguments."""
+        words, values, place = [], [], 0
+        for a in call.arguments:
+            if a.default is not None and a.name not in wanted and self.random.random() < 0.4:
+                words.append("-")
+                values.append(None)
+                continue
+            if a.kind == "tensor":
+                reuse = [i for i, t in enumerate(self.slots) if t is not None and not (call.form == "out" and words and words[0] == f"t{i}")]
+                if reuse and a.name != "out" and self.random.random() < 0.25:
+                    slot = self.random.choice(reuse)
+                else:
+                    slot = self.fresh(call.name, a.name, place)
+                place += a.name != "out"
+                words.append(f"t{slot}")
+                values.append(self.slots[slot])
+            elif a.kind == "tensors":
+                chosen = [self.fresh(call.name, a.name, 0) for _ in range(self.random.randint(1, 3))]
+                words.append("l" + ",".join(map(str, chosen)))
+                values.append([self.slots[i] for i in chosen])
+            else:
+                value = inputs.argument(self.random, self.tensors, call, a)
+                if a.kind == "real" and value is not None:
+                    value = float(value)
+                if value is None and (a.default is None or a.name in wanted):
+                    return None, None
+                words.append(inputs.written(value))
+                values.append(value)
+        return words, values
+
+    def step(self):
+        """None, or (call, what differs)."""
+        call, (f, names, wanted) = self.random.choice(self.table)
+        words, values = self.values(call, wanted)
+        if words is None:
+            return None
+        open_names = {a.name for a in f._schema.arguments if not a.has_default_value() and "Optional" in str(a.type)}
+        kwargs = {n: v for n, v, a in zip(names, values[call.form == "out":], call.arguments[call.form == "out":])
+                  if v is not None or a.default is None or n in open_names}
+        if call.form == "out":
+            kwargs[next(a.name for a in f._schema.arguments if a.is_out)] = values[0]
+        self.text.append(f"{call.key}({', '.join(words)})")
+        try:
+            made = f(**kwargs)
+            theirs = list(made) if isinstance(made, (tuple, list)) else [torch.tensor(made) if isinstance(made, bool) else made]
+            error = None
+        except Exception as e:  # whatever PyTorch raises is what it does
+            theirs, error = None, str(e).split("\n")[0]
+        self.driver.send(f"c {call.key} " + " ".join(words))
+        kind, ours = self.driver.answer()
+        if kind == "died":
+            return call, f"the process died; PyTorch: {error or 'ok'}", None
+        if error is not None or kind == "error":
+            if kind == "error" and error is not None:
+                return call, None, (ours, error)
+            return call, f"throws '{ours}'" if kind == "error" else f"returns; PyTorch throws '{error}'", None
+        self.slots += [t if isinstance(t, torch.Tensor) else None for t in theirs]
+        if len(ours) != len(theirs):
+            return call, f"{len(ours)} results, PyTorch {len(theirs)}", None
+        for a, b in zip(ours, theirs):
+            what = difference(a, b)
+            if what:
+                return call, what, None
+        return None
+
+    def run(self, length):
+        try:
+            for _ in range(length):
+                found = self.step()
+                if found:
+                    return found
+            return None
+        finally:
+            self.driver.send(".")
+
+    def undefined(self):
+        """Whether numbers were converted that no integer holds, which C++ leaves open."""
+        numbers = [t for t in self.slots if t is not None and (t.is_floating_point() or t.is_complex())]
+        integral = any(t is not None and not (t.is_floating_point() or t.is_complex()) for t in self.slots)
+        return integral and any(not bool(t.detach().abs().lt(100).all()) for t in numbers)
+
+
+def build_driver(build, folder, table):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "calls.inc").write_text(calls.source(table), encoding="utf-8")
+    program = folder / "driver"
+    subprocess.run(["c++", "-std=c++20", "-O0", f"-I{ROOT}", f"-I{build}/generated", f"-I{folder}", "-fopenmp", str(HERE / "driver.cpp"),
+                    "-o", str(program), f"-L{build}/lib", "-ltaeda", f"-Wl,-rpath,{build}/lib"], check=True)
+    return program
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
+    parser.add_argument("--programs", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--length", type=int, default=3, help="calls of a program")
+    parser.add_argument("--only", help="a name: its calls alone")
+    parser.add_argument("--messages", action="store_true", help="list errors in other words")
+    parser.add_argument("--list", action="store_true", help="list calls that have no counterpart")
+    parser.add_argument("--driver", type=pathlib.Path, help="a driver that is already built")
+    return parser.parse_args()
+
+
+class Report:
+    """What differed, counted by operation, with the first example of each."""
+
+    def __init__(self):
+        self.found, self.examples = collections.Counter(), {}
+        self.words, self.word_examples = collections.Counter(), {}
+
+    def add(self, number, program, length):
+        result = program.run(length)
+        if not result:
+            return
+        call, what, messages = result
+        name = call.key.split("/")[0]
+        if messages:
+            if messages[0].strip() != messages[1].strip():
+                self.words[name] += 1
+                self.word_examples.setdefault(name, messages)
+        elif not known.is_known(call, what) and not program.undefined():
+            key = name, what.split(" ")[0]
+            self.found[key] += 1
+            self.examples.setdefault(key, (number, what, program.text))
+
+    def show(self, messages):
+        for key, count in self.found.most_common():
+            number, what, text = self.examples[key]
+            print(f"{count} x {key[0]}: {what}\n    program {number}: " + "\n        ".join(text[-6:]))
+        for name, count in self.words.most_common() if messages else ():
+            ours, theirs = self.word_examples[name]
+            print(f"{count} x {name}\n    Taeda:   {ours}\n    PyTorch: {theirs}")
+
+
+def main():
+    options = arguments()
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    torch.set_warn_always(False)
+    everything = calls.table(ROOT)
+    paired = [(call, schema_of(call)) for call in everything if call.name not in known.NOT_COMPARED]
+    if options.list:
+        print("\n".join(call.key for call, schema in paired if not schema))
+        return 0
+    table = [(call, schema) for call, schema in paired if schema and options.only in (None, call.name)]
+    driver = Driver(options.driver or build_driver(options.build.resolve(), options.build.resolve() / "compare_ops", everything))
+    report = Report()
+    done = 0
+    try:
+        for done in range(1, options.programs + 1):
+            report.add(done, Program(options.seed * 1_000_003 + done, table, driver), options.length)
+    except KeyboardInterrupt:
+        pass  # the report is of what was run
+    report.show(options.messages)
+    print(f"{done} programs over {len(table)} calls: {sum(report.found.values())} differ")
+    return 1 if report.found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

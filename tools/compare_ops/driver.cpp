@@ -1,0 +1,202 @@
+// Runs the programs that compare.py writes to its input, one operation a line, and answers with
+// what each returned. calls.inc, which calls.py makes from the declarations of operations, has the
+// table of calls.
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <list>
+#include <map>
+#include <sstream>
+
+#include "taeda/taeda.h"
+
+namespace {
+
+using namespace taeda;
+
+std::vector<std::string> split(const std::string& text, char at) {
+  std::vector<std::string> parts;
+  std::string part;
+  for (std::istringstream in(text); std::getline(in, part, at);) parts.push_back(part);
+  return parts;
+}
+
+std::vector<int64_t> integers(const std::string& text) {
+  std::vector<int64_t> out;
+  for (const std::string& part : split(text, ',')) out.push_back(std::stoll(part));
+  return out;
+}
+
+ScalarType dtype_of(const std::string& name) {
+  static const std::map<std::string, ScalarType> types = {{"uint8", kByte},
+                                                          {"int8", kChar},
+                                                          {"int16", kShort},
+                                                          {"int32", kInt},
+                                                          {"int64", kLong},
+                                                          {"bool", kBool},
+                                                          {"float16", kHalf},
+                                                          {"bfloat16", kBFloat16},
+                                                          {"float32", kFloat},
+                                                          {"float64", kDouble},
+                                                          {"complex64", kComplexFloat},
+                                                          {"complex128", kComplexDouble}};
+  return types.at(name);
+}
+
+std::string name_of(ScalarType t) {
+  static const char* names[] = {"uint8",   "int8",    "int16",     "int32",
+                                "int64",   "bool",    "float16",   "bfloat16",
+                                "float32", "float64", "complex64", "complex128"};
+  for (const char* name : names)
+    if (dtype_of(name) == t) return name;
+  return "?";
+}
+
+/// The tensors of a program, by number.
+std::vector<Tensor> slots;
+
+/// The words of one call behind its name: a letter for the kind, then the value; "-" is the
+/// default.
+class Args {
+ public:
+  explicit Args(std::vector<std::string> words) : words_(std::move(words)) {}
+
+  bool has(size_t i) const { return words_.at(i) != "-"; }
+  const Tensor& tensor(size_t i) const {
+    static const Tensor none;
+    return text(i) == "none" ? none : slots.at(static_cast<size_t>(integer(i)));
+  }
+  const std::vector<Tensor>& tensors(size_t i) {
+    kept_tensors_.emplace_back();
+    for (int64_t slot : integers(text(i)))
+      kept_tensors_.back().push_back(slots.at(static_cast<size_t>(slot)));
+    return kept_tensors_.back();
+  }
+  int64_t integer(size_t i) const { return std::stoll(text(i)); }
+  double real(size_t i) const { return std::stod(text(i)); }
+  bool flag(size_t i) const { return text(i) == "1"; }
+  std::string_view word(size_t i) const { return std::string_view(words_.at(i)).substr(1); }
+  ScalarType dtype(size_t i) const { return dtype_of(text(i)); }
+  IntArrayRef list(size_t i) {
+    kept_lists_.push_back(integers(text(i)));
+    return kept_lists_.back();
+  }
+  Scalar scalar(size_t i) const {
+    const std::string value = text(i);
+    switch (words_[i][0]) {
+      case 'b': return Scalar(value == "1");
+      case 'i': return Scalar(integer(i));
+      case 'f': return Scalar(real(i));
+      default: {
+        const auto parts = split(value, ',');
+        return Scalar(std::complex<double>(std::stod(parts[0]), std::stod(parts[1])));
+      }
+    }
+  }
+
+ private:
+  std::string text(size_t i) const { return words_.at(i).substr(1); }
+
+  std::vector<std::string> words_;
+  std::list<std::vector<Tensor>> kept_tensors_;
+  std::list<std::vector<int64_t>> kept_lists_;
+};
+
+using Results = std::vector<Tensor>;
+
+Results results(const Tensor& t) { return {t}; }
+Results results(const std::vector<Tensor>& list) { return list; }
+Results results(bool value) { return {scalar_tensor(value, kBool)}; }
+template <class... T>
+Results results(const std::tuple<T...>& all) {
+  Results out;
+  std::apply(
+      [&](const auto&... t) {
+        (..., [&] {
+          for (const Tensor& r : results(t)) out.push_back(r);
+        }());
+      },
+      all);
+  return out;
+}
+
+struct Call {
+  const char* name;
+  Results (*run)(Args&);
+};
+
+const Call calls[] = {
+#include "calls.inc"
+};
+
+const Call& find(const std::string& name) {
+  static const auto by_name = [] {
+    std::map<std::string, const Call*> map;
+    for (const Call& call : calls) map[call.name] = &call;
+    return map;
+  }();
+  return *by_name.at(name);
+}
+
+int digit(char c) { return c <= '9' ? c - '0' : c - 'a' + 10; }
+
+/// dtype, sizes, strides, offset, elements of the storage, their bytes.
+Tensor read_tensor(std::istringstream& in) {
+  std::string dtype, sizes, strides, bytes;
+  int64_t offset, count;
+  in >> dtype >> sizes >> strides >> offset >> count >> bytes;
+  const Tensor storage = empty({count}, dtype_of(dtype));
+  auto* to = static_cast<uint8_t*>(storage.data_ptr());
+  for (size_t i = 1; i + 1 < bytes.size(); i += 2)
+    *to++ = static_cast<uint8_t>(digit(bytes[i]) << 4 | digit(bytes[i + 1]));
+  return storage.as_strided(integers(sizes.substr(1)), integers(strides.substr(1)), offset);
+}
+
+void write_tensor(std::ostream& out, const Tensor& t) {
+  if (!t.defined()) {
+    out << "none\n";
+    return;
+  }
+  out << name_of(t.dtype()) << " s";
+  for (int64_t d = 0; d < t.dim(); ++d) out << (d ? "," : "") << t.size(d);
+  out << " x";
+  const Tensor dense = t.detach().contiguous();
+  const auto* from = static_cast<const uint8_t*>(dense.data_ptr());
+  for (int64_t i = 0; i < dense.numel() * dense.element_size(); ++i)
+    out << "0123456789abcdef"[from[i] >> 4] << "0123456789abcdef"[from[i] & 15];
+  out << "\n";
+}
+
+void run(std::istringstream& in) {
+  std::string name, word;
+  in >> name;
+  std::vector<std::string> words;
+  while (in >> word) words.push_back(word);
+  Args args(std::move(words));
+  std::ostringstream out;
+  try {
+    const Results made = find(name).run(args);
+    out << "ok " << made.size() << "\n";
+    for (const Tensor& t : made) {
+      write_tensor(out, t);
+      slots.push_back(t);
+    }
+  } catch (const std::exception& e) {
+    const std::string what = e.what();
+    out.str("");
+    out << "error " << what.substr(0, what.find('\n')) << "\n";
+  }
+  std::cout << out.str();
+}
+
+}  // namespace
+
+int main() {
+  for (std::string line; std::getline(std::cin, line);) {
+    std::istringstream in(line.substr(1));
+    if (line[0] == 't') slots.push_back(read_tensor(in));
+    if (line[0] == 'c') run(in);
+    if (line[0] == '.') slots.clear();
+    std::cout.flush();
+  }
+}
