@@ -60,6 +60,9 @@ TEST(Sparse, Parts) {
   EXPECT_EQ(floats(c.values()), (std::vector<float>{7, 5}));
   EXPECT_EQ(hybrid().sparse_dim(), 1);
   EXPECT_EQ(hybrid().dense_dim(), 1);
+  EXPECT_EQ(hybrid()._dimI(), 1);
+  EXPECT_EQ(hybrid()._dimV(), 1);
+  EXPECT_FALSE(coalesced()._coalesced_(false).is_coalesced());
   EXPECT_EQ(ones({2}).sparse_dim(), 0);
   EXPECT_EQ(ones({2}).dense_dim(), 1);
   EXPECT_TRUE(ones({2}).layout() == kStrided);
