@@ -130,8 +130,7 @@ Tensor Tensor::cuda(int index) const { return to(Device(kCUDA, index)); }
 Tensor Tensor::contiguous(MemoryFormat format) const {
   if (is_observed()) return observe_method("contiguous", &Tensor::contiguous, *this, format);
   if (format == MemoryFormat::Preserve || is_contiguous(format)) return *this;
-  TAEDA_CHECK(!is_sparse(), "unsupported memory format option ",
-              format == MemoryFormat::ChannelsLast ? "ChannelsLast" : "Contiguous");
+  if (is_sparse()) storage()->throw_without_memory();
   return clone(format);
 }
 

@@ -355,6 +355,10 @@ Tensor& unary_in_place(const char* name, const Op& op, const Tensor& self,
 template <class Op, class Gradient>
 Tensor& in_place_by_output(const char* name, const char* node, const Op& op, const Tensor& self,
                            Gradient gradient) {
+  if (self.is_sparse()) [[unlikely]]
+    return detail::assign(name, self, wants_grad(self), [&](const Tensor& t) {
+      return differentiable_in_output(node, op, t, gradient);
+    });
   return detail::in_place_recorded(
       name, node, self, {self}, [&] { pointwise_into(op, self, self); },
       [&] {

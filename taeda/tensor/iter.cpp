@@ -230,6 +230,7 @@ void Iter::set_shape(ArrayRef<Tensor*> outputs, ArrayRef<Operand> inputs) {
     }
   for (const Tensor* out : outputs) {
     if (!out->defined()) continue;
+    if (out->is_sparse()) out->storage()->throw_without_memory();
     if (!any) shape = out->sizes(), any = true;
     TAEDA_CHECK(broadcast_sizes(shape, out->sizes()) == DimVector(out->sizes()),
                 "output with shape ", out->sizes(), " doesn't match the broadcast shape ",

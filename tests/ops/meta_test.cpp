@@ -18,7 +18,11 @@ namespace {
 /// Rows whose results have shapes that depend on values, or are values, with the operation that
 /// says so.
 const std::map<std::string, std::string>& rows_of_values() {
-  static const std::map<std::string, std::string> rows = {{"masked_select", "masked_select"}};
+  static const std::map<std::string, std::string> rows = {{"masked_select", "masked_select"},
+                                                          {"to_sparse", "to_sparse"},
+                                                          {"hspmm", "hspmm"},
+                                                          {"smm", "smm"},
+                                                          {"sspaddmm", "to_sparse"}};
   return rows;
 }
 

@@ -122,6 +122,7 @@ std::vector<OpRow> alignment_rows();
 std::vector<OpRow> selection_rows();
 std::vector<OpRow> matrix_form_rows();
 std::vector<OpRow> general_rows();
+std::vector<OpRow> sparse_rows();
 
 const std::vector<OpRow>& all_rows();
 

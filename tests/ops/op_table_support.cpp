@@ -158,14 +158,31 @@ OpRow elementwise(const Elementwise& op) {
 const std::vector<OpRow>& all_rows() {
   static const std::vector<OpRow> rows = [] {
     std::vector<OpRow> all;
-    for (const auto& family : {&arithmetic_rows,       &compare_rows,   &unary_rows,
-                               &activation_rows,       &shape_rows,     &index_rows,
-                               &reduce_rows,           &norm_rows,      &loss_rows,
-                               &matmul_rows,           &conv_rows,      &pool_rows,
-                               &create_rows,           &fft_rows,       &linalg_rows,
-                               &attention_rows,        &rnn_rows,       &special_rows,
-                               &special_function_rows, &alignment_rows, &selection_rows,
-                               &matrix_form_rows,      &general_rows,   &parts_rows})
+    for (const auto& family : {&arithmetic_rows,
+                               &compare_rows,
+                               &unary_rows,
+                               &activation_rows,
+                               &shape_rows,
+                               &index_rows,
+                               &reduce_rows,
+                               &norm_rows,
+                               &loss_rows,
+                               &matmul_rows,
+                               &conv_rows,
+                               &pool_rows,
+                               &create_rows,
+                               &fft_rows,
+                               &linalg_rows,
+                               &attention_rows,
+                               &rnn_rows,
+                               &special_rows,
+                               &special_function_rows,
+                               &alignment_rows,
+                               &selection_rows,
+                               &matrix_form_rows,
+                               &general_rows,
+                               &sparse_rows,
+                               &parts_rows})
       for (OpRow& row : family()) all.push_back(std::move(row));
     return all;
   }();

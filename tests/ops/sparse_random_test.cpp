@@ -18,6 +18,7 @@
 #include "taeda/ops/softmax.h"
 #include "taeda/ops/sparse.h"
 #include "taeda/ops/unary.h"
+#include "taeda/tensor/grad_mode.h"
 #include "tests/error_of.h"
 #include "tests/ops/tensor_values.h"
 
