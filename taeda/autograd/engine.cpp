@@ -2,6 +2,7 @@
 
 #include "taeda/autograd/meta.h"
 #include "taeda/autograd/pass.h"
+#include "taeda/autograd/sum.h"
 #include "taeda/base/error.h"
 
 namespace taeda::inline v0_2::autograd {
@@ -55,9 +56,7 @@ void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& gra
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].is_leaf() || !results[i].defined()) continue;
     Tensor& g = inputs[i].mutable_grad();
-    g = !g.defined()                               ? results[i]
-        : g.is_sparse() && !results[i].is_sparse() ? results[i].add(g)
-                                                   : g.add(results[i]);
+    g = g.defined() ? sum_of(g, results[i]) : results[i];
   }
 }
 

@@ -1,6 +1,7 @@
 #include "taeda/autograd/meta.h"
 
 #include "taeda/autograd/pass.h"
+#include "taeda/autograd/sum.h"
 #include "taeda/base/error.h"
 #include "taeda/tensor/grad_mode.h"
 #include "taeda/tensor/parts.h"
@@ -54,12 +55,10 @@ Tensor first_gradient(Tensor fresh, const Tensor& leaf) {
   return copied(fresh.detach(), leaf);
 }
 
-/// Adds to a gradient; where only one of the two is sparse the sum is dense.
+/// In place where the sum has the kind of what is there.
 void accumulate(Tensor& grad, const Tensor& fresh) {
-  if (grad.is_sparse() && !fresh.is_sparse())
-    grad = fresh.add(grad);
-  else if (GradMode::is_enabled())
-    grad = grad.add(fresh);
+  if (GradMode::is_enabled() || (grad.is_sparse() && !fresh.is_sparse()))
+    grad = sum_of(grad, fresh);
   else
     grad.add_(fresh);
 }
@@ -135,9 +134,7 @@ TensorHook fill_retained(std::shared_ptr<Tensor> cell) {
   return [cell = std::move(cell)](const Tensor& g) {
     static std::mutex filling;  // passes of several threads may reach the tensor
     std::lock_guard lock(filling);
-    *cell = !cell->defined()                      ? g
-            : cell->is_sparse() && !g.is_sparse() ? g.add(*cell)
-                                                  : cell->add(g);
+    *cell = cell->defined() ? sum_of(*cell, g) : g;
     return Tensor();
   };
 }

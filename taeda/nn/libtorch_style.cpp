@@ -285,11 +285,13 @@ void describe_options(Line&& line, const EmbeddingOptions& o) {
   line.given("padding_idx", o.padding_idx()).given("max_norm", o.max_norm());
   line.unless(2, "norm_type", o.norm_type());
   line.unless(false, "scale_grad_by_freq", o.scale_grad_by_freq());
+  line.unless(false, "sparse", o.sparse());
 }
 void describe_options(Line&& line, const EmbeddingBagOptions& o) {
   describe_rows(line, o);
   line.given("max_norm", o.max_norm()).unless(2, "norm_type", o.norm_type());
   line.unless(false, "scale_grad_by_freq", o.scale_grad_by_freq());
+  line.unless(false, "sparse", o.sparse());
   if (!o.mode().is_mean()) line("mode", o.mode().is_sum() ? "kSum" : "kMax");
   line.unless(false, "include_last_offset", o.include_last_offset());
   line.given("padding_idx", o.padding_idx());

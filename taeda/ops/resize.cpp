@@ -49,6 +49,7 @@ Layout layout_of(int64_t offset, IntArrayRef size, IntArrayRef stride) {
 }  // namespace
 
 const Tensor& Tensor::resize_(IntArrayRef size, std::optional<MemoryFormat> format) const {
+  if (is_sparse()) storage()->throw_without_memory();
   check_no_gradient("resize_", *this);
   const MemoryFormat wanted = format.value_or(MemoryFormat::Contiguous);
   TAEDA_CHECK(wanted != MemoryFormat::Preserve, "Unsupported memory format Preserve");

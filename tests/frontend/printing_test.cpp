@@ -89,6 +89,8 @@ TEST(Printing, LinearNormalisingAndRecurrent) {
           EmbeddingOptions(4, 5).padding_idx(1).max_norm(2).norm_type(3).scale_grad_by_freq(true))),
       "Embedding(num_embeddings=4, embedding_dim=5, padding_idx=1, max_norm=2, norm_type=3, "
       "scale_grad_by_freq=true)");
+  EXPECT_PRINTS((Embedding(EmbeddingOptions(4, 5).sparse(true))),
+                "Embedding(num_embeddings=4, embedding_dim=5, sparse=true)");
   EXPECT_PRINTS((EmbeddingBag(4, 5)), "EmbeddingBag(num_embeddings=4, embedding_dim=5)");
   EXPECT_PRINTS((EmbeddingBag(EmbeddingBagOptions(4, 5)
                                   .mode(torch::kSum)

@@ -71,6 +71,13 @@ TEST(Init, FunctionsDrawAsPyTorch) {
   expect_values("eye", [] { return init::eye_(empty({2, 3})); });
 }
 
+/// The numbers of libtorch.
+TEST(Init, SparseDrawsAsPyTorch) {
+  manual_seed(7);
+  EXPECT_THAT(to_doubles(init::sparse_(empty({4, 3}), 0.3).mul(100)),
+              near({0, 0.7861, 0.9468, -1.1143, 0, -0.8948, -0.3556, 1.2324, 0, 0, 0, 0}, 5e-5));
+}
+
 TEST(Init, FillsParametersWithoutRecording) {
   Tensor p = empty({2, 2}, requires_grad());
   init::constant_(p, 3);
@@ -105,6 +112,8 @@ TEST(Init, Errors) {
       [] { init::xavier_uniform_(empty({3})); },
       ThrowsMessage<ValueError>(
           "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"));
+  EXPECT_THAT([] { init::sparse_(empty({3, 3}), 2); },
+              ThrowsMessage<ValueError>("sparse_: expected a part between 0 and 1, but got 2"));
   EXPECT_THAT([] { init::eye_(empty({3})); },
               ThrowsMessage<ValueError>("Only tensors with 2 dimensions are supported"));
   EXPECT_THAT(

@@ -158,6 +158,7 @@ TEST(Sparse, OtherOperationsSayThatTheyTakeDenseTensors) {
   EXPECT_EQ(error_of([&] { t.cumsum(0); }), text("cumsum"));
   EXPECT_EQ(error_of([&] { t.expand({2, 2, 3}); }), text("expand"));
   EXPECT_EQ(error_of([&] { t.fill_(1); }), text("fill_"));
+  EXPECT_EQ(error_of([&] { t.resize_({0}); }), text("resize_"));
   EXPECT_EQ(error_of([&] { wide.mul_(t); }), text("mul_"));
   EXPECT_EQ(error_of([&] { wide.bmm(t); }), "batch1 must be a 3D tensor");
   EXPECT_THROW((void)t.data_ptr(), NotImplementedError);
