@@ -76,7 +76,9 @@ TEST(Shapes, BroadcastByFunctions) {
   EXPECT_FALSE(at::is_expandable_to({2, 3}, {3}));
   EXPECT_TRUE(at::are_expandable({2, 1}, {3}));
   EXPECT_FALSE(at::are_expandable({2}, {3}));
-  EXPECT_EQ(at::infer_size({2, 1}, {3}), (std::vector<int64_t>{2, 3}));
+  const std::vector<int64_t> high{2, 1}, wide{3};
+  EXPECT_EQ(at::infer_size(high, wide), (std::vector<int64_t>{2, 3}));
+  EXPECT_EQ(at::infer_size({2, -1}, 6), (std::vector<int64_t>{2, 3}));
   EXPECT_EQ(at::infer_dense_strides({2, 3}, {1, 7}), (std::vector<int64_t>{1, 2}));
   const auto [sizes, strides] = at::inferExpandGeometry({3}, {1}, {2, 3});
   EXPECT_EQ(sizes, (std::vector<int64_t>{2, 3}));

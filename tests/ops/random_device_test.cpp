@@ -92,7 +92,7 @@ TEST_F(OnDevice, DevicesMustMatch) {
   const Tensor at = tensor({1}, sim), here = tensor({1});
   EXPECT_EQ(error_of([&] { x.index_add(0, at, here); }),
             "Expected all tensors to be on the same device, but found at least two devices, sim:0 "
-            "and cpu! (when checking argument 2 in method index_add)");
+            "and cpu! (when checking argument 2 in method index_add_)");
   EXPECT_THROW(index_copy(x, 0, at, here), Error);
   EXPECT_THROW(x.scatter(0, at, here), Error);
   EXPECT_EQ(error_of([&] { x.masked_fill(arange(6).gt(2), 0); }),

@@ -73,7 +73,7 @@ TEST(Observer, SeesArgumentsInTheOrderOfTheDeclaration) {
 }
 
 TEST(Observer, SeesFormsInPlaceOnWhatTheyWereCalled) {
-  const Tensor x = ones({3});
+  const Tensor x = ones({3, 3});
   const Notes notes;
   x.add_(1);
   EXPECT_TRUE(notes.results[0].is_same(x));

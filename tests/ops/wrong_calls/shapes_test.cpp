@@ -268,7 +268,7 @@ const std::vector<Row> wrong_shapes = {
     REFUSED(Error, square().gather(1, zeros({9, 1}, kLong)),
             "Size does not match at dimension 0 expected index [9, 1] to be no larger than self "
             "[4, 4]"),
-    REFUSED(Error, square().gather(0, zeros({1, 1}, kInt)),
+    REFUSED(Error, square().gather(0, zeros({1, 1}, kShort)),
             "gather(): Expected dtype int32/int64 for index"),
     REFUSED(IndexError, square().scatter(0, zeros({1, 1}, kLong) + 4, rand({1, 1})),
             "index 4 is out of bounds for dimension 0 with size 4"),
