@@ -371,38 +371,45 @@ Tensor& in_place_by_output(const char* name, const char* node, const Op& op, con
 }  // namespace
 
 Tensor& Tensor::exp_() const {
+  if (is_observed()) return observe_method<Tensor&>("exp_", &Tensor::exp_, *this);
   return in_place_by_output("exp_", "ExpBackward0", Exp{}, *this,
                             [](const Tensor& g, const Tensor& y) { return g.mul(conjugate(y)); });
 }
 
 Tensor& Tensor::sqrt_() const {
+  if (is_observed()) return observe_method<Tensor&>("sqrt_", &Tensor::sqrt_, *this);
   return in_place_by_output("sqrt_", "SqrtBackward0", Sqrt{}, *this,
                             [](const Tensor& g, const Tensor& y) { return g.div(y.mul(2)); });
 }
 
 Tensor& Tensor::rsqrt_() const {
+  if (is_observed()) return observe_method<Tensor&>("rsqrt_", &Tensor::rsqrt_, *this);
   return in_place_by_output(
       "rsqrt_", "RsqrtBackward0", Rsqrt{}, *this,
       [](const Tensor& g, const Tensor& y) { return g.mul(y.pow(3)).mul(-0.5); });
 }
 
 Tensor& Tensor::reciprocal_() const {
+  if (is_observed()) return observe_method<Tensor&>("reciprocal_", &Tensor::reciprocal_, *this);
   return in_place_by_output(
       "reciprocal_", "ReciprocalBackward0", Reciprocal{}, *this,
       [](const Tensor& g, const Tensor& y) { return g.mul(conjugate(y.square())).neg(); });
 }
 
 Tensor& Tensor::tanh_() const {
+  if (is_observed()) return observe_method<Tensor&>("tanh_", &Tensor::tanh_, *this);
   return in_place_by_output("tanh_", "TanhBackward0", Tanh{}, *this,
                             [](const Tensor& g, const Tensor& y) { return tanh_slope(g, y); });
 }
 
 Tensor& Tensor::sigmoid_() const {
+  if (is_observed()) return observe_method<Tensor&>("sigmoid_", &Tensor::sigmoid_, *this);
   return in_place_by_output("sigmoid_", "SigmoidBackward0", Sigmoid{}, *this,
                             [](const Tensor& g, const Tensor& y) { return sigmoid_slope(g, y); });
 }
 
 Tensor& Tensor::abs_() const {
+  if (is_observed()) return observe_method<Tensor&>("abs_", &Tensor::abs_, *this);
   TAEDA_CHECK(!is_complex(), "In-place abs is not supported for complex tensors.");
   return unary_in_place("abs_", Abs{}, *this, &taeda::abs);
 }

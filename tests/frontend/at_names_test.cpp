@@ -127,6 +127,7 @@ TEST(Types, StandForOptionsAndDtype) {
   EXPECT_EQ(bytes, 8);
   const c10::Layout layout = x.layout();
   EXPECT_EQ(layout, at::kStrided);
+  EXPECT_EQ(c10::str(x.layout(), " ", torch::eye(2).to_sparse().layout()), "Strided Sparse");
   EXPECT_EQ(torch::TensorOptions(c10::kStrided).layout(), c10::kStrided);
   EXPECT_EQ(c10::toString(torch::dtype(torch::kLong)).substr(0, 26), "TensorOptions(dtype=Long, ");
   EXPECT_TRUE(torch::equal_if_defined(torch::Tensor(), torch::Tensor()));

@@ -77,9 +77,10 @@ TEST(Observer, SeesFormsInPlaceOnWhatTheyWereCalled) {
   const Notes notes;
   x.add_(1);
   EXPECT_TRUE(notes.results[0].is_same(x));
-  x.exp_();  // made from its declaration
+  x.exp_();
+  x.cos_();  // made from its declaration
   x.tril();
-  EXPECT_THAT(notes.calls, ElementsAre("add_", "exp_", "tril"));
+  EXPECT_THAT(notes.calls, ElementsAre("add_", "exp_", "cos_", "tril"));
   relu_(x);
   EXPECT_TRUE(notes.results[0].is_same(x));
 }

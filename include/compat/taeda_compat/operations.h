@@ -142,6 +142,13 @@ class Event : public taeda::Event {
 
 }  // namespace taeda_compat
 
+namespace taeda {
+/// "Strided" or "Sparse"; a tensor's `layout()` prints so, too.
+inline std::ostream& operator<<(std::ostream& out, TensorLayout layout) {
+  return out << (layout == kSparse ? "Sparse" : "Strided");
+}
+}  // namespace taeda
+
 // Inner namespaces are Taeda's: what libtorch has there in addition.
 namespace taeda::autograd {
 inline bool isDifferentiableType(ScalarType t) { return taeda::is_differentiable(t); }
