@@ -81,11 +81,11 @@ class Generator {
   double normal() const;
   void fill_random(uint32_t* out, int64_t n) const;
   void fill_random64(uint64_t* out, int64_t n) const;
-  /// In [from, to). T is float, double, Half or BFloat16; each uses as many bits as its mantissa.
+  /// In [from, to), of 53 bits for double, else of 24: 16-bit floats are floats that were rounded.
   template <class T>
   void fill_uniform(T* out, int64_t n, double from = 0, double to = 1) const;
   /// Fewer than 16 numbers come from normal(); more by Box-Muller on blocks of 16 uniform numbers,
-  /// the last block being drawn anew when n is no multiple of 16. T as for fill_uniform.
+  /// the last block being drawn anew when n is no multiple of 16.
   template <class T>
   void fill_normal(T* out, int64_t n, double mean = 0, double std = 1) const;
   /// In [from, from + range); a range of 0 stands for 2^64. T is any arithmetic type, Half or

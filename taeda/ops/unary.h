@@ -13,7 +13,7 @@ Tensor abs(const Tensor& self);
 /// -x. Throws Error for bool.
 /// [in-place: Neg, also: negative, dtypes: floating complex integral]
 Tensor neg(const Tensor& self);
-/// -1, 0 or 1; NaN for NaN. Its gradient is zero.
+/// -1, 0 or 1; 0 for NaN. Its gradient is zero.
 /// [in-place: Sign, dtypes: floating integral bool]
 Tensor sign(const Tensor& self);
 /// e^x.
@@ -109,8 +109,8 @@ Tensor conj(const Tensor& self);
 /// number: pi below zero, else 0, NaN for NaN, with a gradient of zero.
 Tensor angle(const Tensor& self);
 /// min(max(x, low), high), where a bound may be missing; NaN stays NaN. The gradient passes where x
-/// lies within the bounds, and goes to a tensor bound where it does not. Throws Error if both are
-/// missing.
+/// lies between the bounds, and goes to a tensor bound where it does not; x and a tensor bound that
+/// are equal share it. Throws Error if both are missing.
 /// [in-place: own, also: clip, dtypes: floating integral bool]
 Tensor clamp(const Tensor& self, const OptionalScalar& min, const OptionalScalar& max = {});
 /// [in-place: own, also: clip, dtypes: floating integral bool]
