@@ -30,6 +30,12 @@ void fill_new(const Tensor& out, const Scalar& value) {
   pointwise_into(detail::fill_with(value, out.dtype()), out);
 }
 
+/// The whole memory of a new tensor, whatever the order of its dimensions; a sparse one has none.
+inline void fill_storage_with_zeros(const Tensor& fresh) {
+  const StorageImpl& storage = *fresh.storage().get();
+  if (storage.nbytes() > 0) fill_zero(storage.data(), storage.device(), storage.nbytes());
+}
+
 /// A tensor over memory that exists.
 Tensor wrap(Storage storage, const Layout& layout, ScalarType dtype) {
   auto impl = make_intrusive<TensorImpl>(std::move(storage), Layout(layout), dtype);
@@ -79,8 +85,7 @@ Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOptions
 Tensor zeros(IntArrayRef sizes, const TensorOptions& o) {
   if (is_observed()) return observe("zeros", zeros, sizes, o);
   Tensor out = empty(sizes, o.requires_grad(false));
-  if (out.numel() > 0 && !o.is_sparse())
-    fill_zero(out.data_ptr(), out.device(), static_cast<size_t>(out.nbytes()));
+  fill_storage_with_zeros(out);
   return finish(std::move(out), o);
 }
 
@@ -124,8 +129,7 @@ Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& o
 Tensor zeros_like(const Tensor& self, const TensorOptions& o, std::optional<MemoryFormat> format) {
   if (is_observed()) return observe("zeros_like", zeros_like, self, o, format);
   Tensor out = empty_like(self, o.requires_grad(false), format);
-  if (out.numel() > 0 && !out.is_sparse())  // dense, whatever the order of its dimensions
-    fill_zero(out.data_ptr(), out.device(), static_cast<size_t>(out.nbytes()));
+  fill_storage_with_zeros(out);
   return finish(std::move(out), o);
 }
 

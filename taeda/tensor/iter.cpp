@@ -217,20 +217,32 @@ bool Iter::try_flat(ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> dtypes,
   return true;
 }
 
+namespace {
+
+/// Before memory is allocated for all that a sparse operand does not keep. Apart, so that the
+/// common case, which never comes here, stays short.
+[[gnu::noinline]] void check_dense(ArrayRef<Tensor*> outputs, ArrayRef<Operand> inputs) {
+  const auto check = [](const Tensor* t) {
+    if (t && t->defined() && t->is_sparse()) t->storage()->throw_without_memory();
+  };
+  for (const Tensor* out : outputs) check(out);
+  for (const Operand& in : inputs) check(in.tensor());
+}
+
+}  // namespace
+
 /// Broadcast sizes of the inputs, into `sizes_` in tensor order (outermost first) for now.
 void Iter::set_shape(ArrayRef<Tensor*> outputs, ArrayRef<Operand> inputs) {
+  check_dense(outputs, inputs);
   DimVector shape;
   bool any = false;
   for (const Operand& in : inputs)
     if (in.tensor()) {
-      // Before memory is allocated for all that it does not keep.
-      if (in.tensor()->is_sparse()) in.tensor()->storage()->throw_without_memory();
       shape = any ? broadcast_sizes(shape, in.tensor()->sizes()) : DimVector(in.tensor()->sizes());
       any = true;
     }
   for (const Tensor* out : outputs) {
     if (!out->defined()) continue;
-    if (out->is_sparse()) out->storage()->throw_without_memory();
     if (!any) shape = out->sizes(), any = true;
     TAEDA_CHECK(broadcast_sizes(shape, out->sizes()) == DimVector(out->sizes()),
                 "output with shape ", out->sizes(), " doesn't match the broadcast shape ",
