@@ -5,7 +5,7 @@ import re
 
 CODE_SUFFIXES = {".h", ".cpp", ".cu", ".cuh", ".inc"}
 HEADER_SUFFIXES = {".h", ".cuh", ".inc"}
-CODE_FOLDERS = ["taeda", "tools", "tests", "benchmarks", "examples", "include"]
+CODE_FOLDERS = ["taeda", "tools", "tests", "benchmarks", "examples", "include", "python"]
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"(taeda/[^"]+)"', re.MULTILINE)
 GENERATED = "taeda/generated/"

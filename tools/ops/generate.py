@@ -14,6 +14,7 @@ import emit_docs
 import emit_forms
 import emit_functions
 import emit_methods
+import emit_python
 import emit_stubs
 import emit_table
 
@@ -53,6 +54,7 @@ def outputs(families, compat=()):
     }
     for i, group in enumerate(emit_methods.groups(families, METHOD_SOURCES)):
         files[f"src/methods_{i}.cpp"] = emit_methods.methods_cpp(group)
+    files.update(emit_python.sources(families))
     return files
 
 

@@ -1,0 +1,235 @@
+#include "arguments.h"
+
+#include <cstring>
+
+#include "signature_error.h"
+
+namespace taeda::python {
+
+namespace {
+
+constexpr int64_t kHeavy = int64_t{1} << 15;
+
+bool is_single_number(PyObject* o) {
+  return is_tensor(o) && tensor_of(o).defined() && tensor_of(o).dim() == 0 &&
+         !tensor_of(o).requires_grad();
+}
+
+// Whether an object may be an argument of a kind. Lenient: tensors of one number pass as numbers,
+// and integers as bools.
+bool accepts(Kind kind, PyObject* o, bool lenient) {
+  switch (kind) {
+    case Kind::Tensor:
+    case Kind::Out: return is_tensor(o);
+    case Kind::MaybeTensor: return is_tensor(o) || o == Py_None;
+    case Kind::Tensors: return is_sequence_of(o, is_tensor) || (lenient && is_tensor(o));
+    case Kind::MaybeNumber:
+      if (o == Py_None) return true;
+      [[fallthrough]];
+    case Kind::Number: return is_number(o) || (lenient && is_single_number(o));
+    case Kind::Numbers: return is_sequence_of(o, is_number) || is_number(o);
+    case Kind::MaybeReal:
+      if (o == Py_None) return true;
+      [[fallthrough]];
+    case Kind::Real: return is_real(o) || (lenient && is_single_number(o));
+    case Kind::MaybeReals:
+      if (o == Py_None) return true;
+      [[fallthrough]];
+    case Kind::Reals: return is_sequence_of(o, is_real);
+    case Kind::MaybeInt:
+      if (o == Py_None) return true;
+      [[fallthrough]];
+    case Kind::Int: return is_integer(o) || (lenient && is_size(o));
+    case Kind::MaybeInts:
+      if (o == Py_None) return true;
+      [[fallthrough]];
+    case Kind::Ints:
+      return is_integer(o) || is_sequence_of(o, is_size) ||
+             (lenient && (is_size(o) || o == Py_None));
+    case Kind::MaybeBool:
+      if (o == Py_None) return true;
+      [[fallthrough]];
+    case Kind::Bool: return is_bool(o) || (lenient && is_integer(o));
+    case Kind::MaybeText:
+      if (o == Py_None) return true;
+      [[fallthrough]];
+    case Kind::Text: return PyUnicode_Check(o);
+    case Kind::MaybeDtype:
+      if (o == Py_None) return true;
+      [[fallthrough]];
+    case Kind::Dtype: return is_dtype(o);
+    case Kind::MaybeDevice: return o == Py_None || is_device(o);
+    case Kind::MaybeLayout: return o == Py_None || is_layout(o);
+    case Kind::MaybeFormat:
+      if (o == Py_None) return true;
+      [[fallthrough]];
+    case Kind::Format: return is_memory_format(o);
+    case Kind::MaybeGenerator: return o == Py_None || is_generator(o);
+    case Kind::Reduction: return PyUnicode_Check(o) || is_integer(o);
+    case Kind::Padding: return PyUnicode_Check(o) || is_integer(o) || is_sequence_of(o, is_size);
+    case Kind::Outs: return is_sequence_of(o, is_tensor);
+  }
+  return false;
+}
+
+/// NumPy's names for PyTorch's parameters.
+const char* second_name(std::string_view name) {
+  if (name == "axis") return "dim";
+  if (name == "keepdims") return "keepdim";
+  if (name == "x" || name == "a") return "input";
+  if (name == "x1") return "input";
+  if (name == "x2") return "other";
+  return nullptr;
+}
+
+int find_parameter(const Signature& s, std::string_view name) {
+  for (int i = 0; i < s.count; ++i)
+    if (i != s.receiver && name == s.parameters[i].name) return i;
+  return -1;
+}
+
+}  // namespace
+
+double Arguments::real_of(PyObject* object) {
+  return is_tensor(object) ? to_scalar(object).toDouble() : to_real(object);
+}
+
+taeda::Reduction Arguments::reduction(int i, taeda::Reduction standard) const {
+  if (!given(i)) return standard;
+  if (!PyUnicode_Check(values_[i])) return ReductionArg(to_int(values_[i]));
+  const std::string_view name = to_text(values_[i]);
+  if (name == "none") return taeda::Reduction::None;
+  if (name == "mean") return taeda::Reduction::Mean;
+  if (name == "sum") return taeda::Reduction::Sum;
+  raise(PyExc_ValueError, std::string(name) + " is not a valid value for reduction");
+}
+
+ConvPadding Arguments::padding(int i) const {
+  if (!given(i)) return ConvPadding(0);
+  if (PyUnicode_Check(values_[i])) return ConvPadding(std::string(to_text(values_[i])).c_str());
+  const Ints sizes = to_ints(values_[i]);
+  return ConvPadding(IntArrayRef(sizes));
+}
+
+TensorOptions Arguments::options(int i) const {
+  TensorOptions out;
+  if (present(i)) out = out.dtype(to_dtype(values_[i]));
+  if (present(i + 1)) out = out.layout(to_layout(values_[i + 1]));
+  if (present(i + 2)) out = out.device(to_device(values_[i + 2]));
+  if (present(i + 3)) out = out.pinned_memory(to_bool(values_[i + 3]));
+  if (present(i + 4)) out = out.requires_grad(to_bool(values_[i + 4]));
+  return out;
+}
+
+bool Arguments::is_heavy() const {
+  for (int i = 0; i < signature_->count; ++i) {
+    if (!values_[i]) continue;
+    const Kind kind = signature_->parameters[i].kind;
+    if (kind == Kind::Tensors) return true;
+    if (kind != Kind::Tensor) continue;
+    const Tensor& t = tensor_of(values_[i]);
+    if (t.defined() && (t.numel() >= kHeavy || !t.is_cpu())) return true;
+  }
+  return false;
+}
+
+bool Arguments::place_keywords(const Signature& s, PyObject* const* values, PyObject* names) {
+  for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(names); ++k) {
+    const std::string_view name = to_text(PyTuple_GET_ITEM(names, k));
+    int i = find_parameter(s, name);
+    if (i < 0)
+      if (const char* second = second_name(name)) i = find_parameter(s, second);
+    if (i < 0 || values_[i]) return false;
+    values_[i] = values[k];
+  }
+  return true;
+}
+
+bool Arguments::fits(const Signature& s, PyObject* self, PyObject* const* args, Py_ssize_t count,
+                     PyObject* names, bool lenient) {
+  std::memset(values_, 0, sizeof values_);  // all: a method has no `out`, and its call asks for it
+  signature_ = &s;
+  const int most = s.positional - (s.receiver >= 0);
+  if (s.receiver >= 0) values_[s.receiver] = self;
+  const bool spread = s.spread && count > 1 && is_size(args[0]);
+  if (count > most && !spread) return false;
+  if (spread) {
+    packed_ = Ref(checked(PyTuple_New(count)));
+    for (Py_ssize_t k = 0; k < count; ++k) {
+      Py_INCREF(args[k]);
+      PyTuple_SET_ITEM(packed_.get(), k, args[k]);
+    }
+    values_[s.receiver == 0 ? 1 : 0] = packed_.get();
+  } else {
+    for (int i = 0, k = 0; k < count; ++i)
+      if (i != s.receiver) values_[i] = args[k++];
+  }
+  if (names && !place_keywords(s, args + count, names)) return false;
+  for (int i = 0; i < s.count; ++i) {
+    PyObject*& value = values_[i];
+    const Parameter& p = s.parameters[i];
+    if (!value) {
+      if (!p.standard && i != s.receiver) return false;
+    } else if (value == Py_None && (p.kind == Kind::Out || p.kind == Kind::Outs)) {
+      value = nullptr;
+    } else if (i != s.receiver && !accepts(p.kind, value, lenient)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+const Signature& Arguments::bind(const Callable& callable, PyObject* self, PyObject* const* args,
+                                 Py_ssize_t count, PyObject* names) {
+  for (const bool lenient : {false, true})
+    for (int k = 0; k < callable.count; ++k)
+      if (fits(callable.signatures[k], self, args, count, names, lenient))
+        return callable.signatures[k];
+  throw_no_signature(callable, self != nullptr, args, count, names);
+}
+
+PyObject* call(const Callable& callable, PyObject* self, PyObject* const* args, Py_ssize_t count,
+               PyObject* names) noexcept {
+  return guarded([&]() -> PyObject* {
+    Arguments arguments;
+    return arguments
+        .bind(callable, self, args, PyVectorcall_NARGS(static_cast<size_t>(count)), names)
+        .call(arguments);
+  });
+}
+
+std::vector<Tensor> outs(PyObject* out, int count, const char* name) {
+  std::vector<Tensor> tensors = to_tensors(out);
+  if (static_cast<int>(tensors.size()) != count)
+    raise(PyExc_TypeError, std::string(name) + "(): argument 'out' must be a tuple of " +
+                               std::to_string(count) + " Tensors, got " +
+                               std::to_string(tensors.size()));
+  return tensors;
+}
+
+PyTypeObject* NamedResult::type() {
+  if (type_) return type_;
+  std::vector<std::string>& names = *new std::vector<std::string>;  // the type refers to them
+  for (const char* p = fields_; *p;) {
+    const size_t n = std::strcspn(p, " ");
+    names.emplace_back(p, n);
+    p += n + (p[n] == ' ');
+  }
+  auto* fields = new std::vector<PyStructSequence_Field>;
+  for (const std::string& name : names) fields->push_back({name.c_str(), nullptr});
+  fields->push_back({nullptr, nullptr});
+  PyStructSequence_Desc description = {name_, nullptr, fields->data(),
+                                       static_cast<int>(names.size())};
+  type_ = PyStructSequence_NewType(&description);
+  if (!type_) throw ErrorIsSet();
+  return type_;
+}
+
+PyObject* NamedResult::operator()(std::vector<Tensor> tensors) {
+  Ref out(checked(PyStructSequence_New(type())));
+  for (size_t i = 0; i < tensors.size(); ++i)
+    PyStructSequence_SetItem(out.get(), static_cast<Py_ssize_t>(i), wrap(std::move(tensors[i])));
+  return out.release();
+}
+
+}  // namespace taeda::python

@@ -1,0 +1,154 @@
+#include "attributes.h"
+
+#include "autograd.h"
+#include "kinds.h"
+#include "taeda/autograd/node.h"
+#include "taeda/taeda.h"
+#include "tensor_type.h"
+#include "values.h"
+
+namespace taeda::python {
+
+namespace {
+
+// A getter that gives what `f` makes of the tensor.
+template <auto F>
+PyObject* get(PyObject* self, void*) {
+  return guarded([&]() -> PyObject* { return F(tensor_of(self)); });
+}
+
+PyObject* shape(const Tensor& t) { return from_sizes(t.sizes()); }
+PyObject* dtype(const Tensor& t) { return from_dtype(t.dtype()); }
+PyObject* device(const Tensor& t) { return from_device(t.device()); }
+PyObject* layout(const Tensor& t) { return from_layout(TensorLayout(t.layout())); }
+PyObject* ndim(const Tensor& t) { return PyLong_FromLongLong(t.dim()); }
+PyObject* itemsize(const Tensor& t) { return PyLong_FromLongLong(t.element_size()); }
+PyObject* nbytes(const Tensor& t) { return PyLong_FromLongLong(t.nbytes()); }
+PyObject* requires_grad(const Tensor& t) { return PyBool_FromLong(t.requires_grad()); }
+PyObject* is_leaf(const Tensor& t) { return PyBool_FromLong(t.is_leaf()); }
+PyObject* retains_grad(const Tensor& t) { return PyBool_FromLong(t.retains_grad()); }
+PyObject* output_nr(const Tensor& t) { return PyLong_FromLongLong(t.output_nr()); }
+PyObject* version(const Tensor& t) { return PyLong_FromLongLong(t._version()); }
+PyObject* is_cpu(const Tensor& t) { return PyBool_FromLong(t.is_cpu()); }
+PyObject* is_cuda(const Tensor& t) {
+  return PyBool_FromLong(std::string_view(to_string(t.device().type())) == "cuda");
+}
+PyObject* is_meta(const Tensor& t) { return PyBool_FromLong(t.is_meta()); }
+PyObject* is_sparse(const Tensor& t) { return PyBool_FromLong(t.is_sparse()); }
+PyObject* no(const Tensor&) { Py_RETURN_FALSE; }
+PyObject* none(const Tensor&) { Py_RETURN_NONE; }
+PyObject* data(const Tensor& t) { return wrap(t.variable_data()); }
+PyObject* grad(const Tensor& t) { return wrap(t.grad()); }
+PyObject* grad_fn(const Tensor& t) { return from_node(t.grad_fn()); }
+PyObject* base(const Tensor& t) {
+  if (!t.is_view()) Py_RETURN_NONE;
+  return wrap(t._base());
+}
+PyObject* real(const Tensor& t) { return wrap(taeda::real(t)); }
+PyObject* imag(const Tensor& t) { return wrap(taeda::imag(t)); }
+PyObject* transposed(const Tensor& t) { return wrap(t.numpy_T()); }
+PyObject* matrix_transposed(const Tensor& t) { return wrap(t.mT()); }
+PyObject* hermitian(const Tensor& t) { return wrap(t.matrix_H()); }
+PyObject* matrix_hermitian(const Tensor& t) { return wrap(t.mH()); }
+
+// A setter; deleting is for those that say so.
+template <auto F>
+int set(PyObject* self, PyObject* value, void*) {
+  return guarded_status([&] {
+    F(tensor_of(self), value);
+    return 0;
+  });
+}
+
+void set_requires_grad(const Tensor& t, PyObject* value) {
+  if (!value || !PyBool_Check(value)) raise(PyExc_RuntimeError, "requires_grad must be a bool");
+  t.requires_grad_(value == Py_True);
+}
+void set_data(const Tensor& t, PyObject* value) {
+  if (!value || !is_tensor(value))
+    raise(PyExc_TypeError, std::string("Variable data has to be a tensor, but got ") +
+                               (value ? Py_TYPE(value)->tp_name : "nothing"));
+  t.set_data(tensor_of(value));
+}
+void set_grad(const Tensor& t, PyObject* value) {
+  if (!value || value == Py_None) {
+    t.mutable_grad().reset();
+    return;
+  }
+  if (!is_tensor(value))
+    raise(PyExc_TypeError,
+          std::string("assigned grad expected to be a Tensor or None but got grad of type ") +
+              Py_TYPE(value)->tp_name);
+  const Tensor& g = tensor_of(value);
+  if (g.is_same(t)) raise(PyExc_RuntimeError, "can't assign Variable as its own grad");
+  if (!g.is_sparse() && g.sizes() != t.sizes())
+    raise(PyExc_RuntimeError, "assigned grad has data of a different size");
+  if (g.dtype() != t.dtype())
+    raise(PyExc_RuntimeError, "assigned grad has data of a different type");
+  if (g.device() != t.device())
+    raise(PyExc_RuntimeError, "assigned grad has data located on a different device");
+  t.mutable_grad() = g;
+}
+void set_real(const Tensor& t, PyObject* value) { taeda::real(t).copy_(to_tensor(value)); }
+void set_imag(const Tensor& t, PyObject* value) { taeda::imag(t).copy_(to_tensor(value)); }
+
+PyObject* name(PyObject*, void*) { Py_RETURN_NONE; }
+
+PyObject* hooks(PyObject* self, void*) {
+  PyObject* all = reinterpret_cast<TensorObject*>(self)->hooks;
+  if (!all) Py_RETURN_NONE;
+  Py_INCREF(all);
+  return all;
+}
+
+PyObject* attributes_dict(PyObject* self, void*) { return PyObject_GenericGetDict(self, nullptr); }
+int set_attributes_dict(PyObject* self, PyObject* value, void*) {
+  return PyObject_GenericSetDict(self, value, nullptr);
+}
+
+}  // namespace
+
+PyGetSetDef tensor_attributes[] = {
+    {"shape", get<shape>, nullptr, "The sizes, a torch.Size.", nullptr},
+    {"dtype", get<dtype>, nullptr, "The type of the elements.", nullptr},
+    {"device", get<device>, nullptr, "Where the elements are.", nullptr},
+    {"layout", get<layout>, nullptr, "torch.strided or torch.sparse_coo.", nullptr},
+    {"ndim", get<ndim>, nullptr, "The number of dimensions.", nullptr},
+    {"itemsize", get<itemsize>, nullptr, "Bytes of an element.", nullptr},
+    {"nbytes", get<nbytes>, nullptr, "Bytes of all elements.", nullptr},
+    {"requires_grad", get<requires_grad>, set<set_requires_grad>,
+     "Whether operations on it are recorded.", nullptr},
+    {"is_leaf", get<is_leaf>, nullptr, "Whether no operation that was recorded made it.", nullptr},
+    {"retains_grad", get<retains_grad>, nullptr,
+     "Whether it keeps its gradient although it is no leaf.", nullptr},
+    {"output_nr", get<output_nr>, nullptr, "Which result of its grad_fn it is.", nullptr},
+    {"_version", get<version>, nullptr, "Counts changes in place.", nullptr},
+    {"_base", get<base>, nullptr, "The tensor that this is a view of, or None.", nullptr},
+    {"is_cpu", get<is_cpu>, nullptr, "Whether it is in the host's memory.", nullptr},
+    {"is_cuda", get<is_cuda>, nullptr, "Whether it is on a device of type cuda.", nullptr},
+    {"is_meta", get<is_meta>, nullptr, "Whether it has no data.", nullptr},
+    {"is_sparse", get<is_sparse>, nullptr, "Whether it has indices and values instead of memory.",
+     nullptr},
+    {"is_quantized", get<no>, nullptr, "False: there are no quantized tensors.", nullptr},
+    {"is_nested", get<no>, nullptr, "False: there are no nested tensors.", nullptr},
+    {"is_mps", get<no>, nullptr, "False.", nullptr},
+    {"is_xpu", get<no>, nullptr, "False.", nullptr},
+    {"is_mkldnn", get<no>, nullptr, "False.", nullptr},
+    {"data", get<data>, set<set_data>,
+     "The same memory without a history; assigning replaces memory.", nullptr},
+    {"grad", get<grad>, set<set_grad>, "The gradient that backward summed here, or None.", nullptr},
+    {"grad_fn", get<grad_fn>, nullptr, "What made it, as a node of the graph, or None.", nullptr},
+    {"real", get<real>, set<set_real>, "The real parts, a view.", nullptr},
+    {"imag", get<imag>, set<set_imag>, "The imaginary parts, a view.", nullptr},
+    {"T", get<transposed>, nullptr, "With its dimensions in reverse order.", nullptr},
+    {"mT", get<matrix_transposed>, nullptr, "With the last two dimensions swapped.", nullptr},
+    {"H", get<hermitian>, nullptr, "The conjugate transpose of a matrix.", nullptr},
+    {"mH", get<matrix_hermitian>, nullptr, "Conjugate, with the last two dimensions swapped.",
+     nullptr},
+    {"names", get<none>, nullptr, "None: dimensions have no names.", nullptr},
+    {"name", name, nullptr, "None.", nullptr},
+    {"_backward_hooks", hooks, nullptr, "Hooks by number, or None.", nullptr},
+    {"__dict__", attributes_dict, set_attributes_dict, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+}  // namespace taeda::python

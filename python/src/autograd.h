@@ -1,0 +1,15 @@
+// Nodes of the graph as Python's objects, backward passes, hooks, and functions written in Python.
+#pragma once
+
+#include "python.h"
+#include "taeda/autograd/node.h"
+
+namespace taeda::python {
+
+/// The object of a node; None for no node. Equal for equal nodes.
+PyObject* from_node(IntrusivePtr<autograd::Node> node);
+
+/// Defines the class of nodes and the functions of the extension that torch.autograd is made of.
+void add_autograd(PyObject* module);
+
+}  // namespace taeda::python

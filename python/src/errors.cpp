@@ -1,0 +1,114 @@
+#include "errors.h"
+
+#include <new>
+
+#include "taeda/base/error.h"
+
+namespace taeda::python {
+
+namespace {
+
+PyObject* out_of_memory = nullptr;
+PyObject* dist_error = nullptr;
+
+std::string text_of(PyObject* value) {
+  Ref text(value ? PyObject_Str(value) : nullptr);
+  const char* utf8 = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
+  if (!utf8) PyErr_Clear();
+  return utf8 ? utf8 : "an exception of Python";
+}
+
+bool python_runs() {
+#if PY_VERSION_HEX >= 0x030d0000
+  return Py_IsInitialized() && !Py_IsFinalizing();
+#else
+  return Py_IsInitialized() && !_Py_IsFinalizing();
+#endif
+}
+
+}  // namespace
+
+void raise(PyObject* type, const std::string& message) {
+  PyErr_SetString(type, message.c_str());
+  throw ErrorIsSet();
+}
+
+PythonError::PythonError() {
+  PyErr_Fetch(&type_, &value_, &traceback_);
+  PyErr_NormalizeException(&type_, &value_, &traceback_);
+  message_ = text_of(value_);
+}
+
+PythonError::PythonError(const PythonError& other) : message_(other.message_) {
+  HoldGil gil;
+  type_ = other.type_, value_ = other.value_, traceback_ = other.traceback_;
+  Py_XINCREF(type_);
+  Py_XINCREF(value_);
+  Py_XINCREF(traceback_);
+}
+
+PythonError::~PythonError() {
+  if (!type_ || !python_runs()) return;
+  HoldGil gil;
+  Py_XDECREF(type_);
+  Py_XDECREF(value_);
+  Py_XDECREF(traceback_);
+}
+
+void PythonError::restore() const {
+  Py_XINCREF(type_);
+  Py_XINCREF(value_);
+  Py_XINCREF(traceback_);
+  PyErr_Restore(type_, value_, traceback_);
+}
+
+Kept::~Kept() {
+  if (!python_runs()) return;
+  HoldGil gil;
+  Py_DECREF(object_);
+}
+
+void set_error() noexcept {
+  const auto set = [](PyObject* type, const Error& e) {
+    PyErr_SetString(type, e.message().c_str());
+  };
+  try {
+    throw;
+  } catch (const ErrorIsSet&) {
+  } catch (const PythonError& e) {
+    e.restore();
+  } catch (const IndexError& e) {
+    set(PyExc_IndexError, e);
+  } catch (const ValueError& e) {
+    set(PyExc_ValueError, e);
+  } catch (const TypeError& e) {
+    set(PyExc_TypeError, e);
+  } catch (const NotImplementedError& e) {
+    set(PyExc_NotImplementedError, e);
+  } catch (const OutOfMemoryError& e) {
+    set(out_of_memory, e);
+  } catch (const DistributedError& e) {
+    set(dist_error, e);
+  } catch (const Error& e) {
+    set(PyExc_RuntimeError, e);
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& e) {
+    PyErr_SetString(PyExc_RuntimeError, e.what());
+  } catch (...) {
+    PyErr_SetString(PyExc_SystemError, "an exception of an unknown kind");
+  }
+}
+
+void add_errors(PyObject* module) {
+  out_of_memory = checked(PyErr_NewExceptionWithDoc(
+      "torch.OutOfMemoryError", "The memory of a device, or of the host, is exhausted.",
+      PyExc_RuntimeError, nullptr));
+  dist_error = checked(PyErr_NewExceptionWithDoc("torch.distributed.DistError",
+                                                 "Communication between processes failed.",
+                                                 PyExc_RuntimeError, nullptr));
+  checked(PyModule_AddObjectRef(module, "OutOfMemoryError", out_of_memory));
+  checked(PyModule_AddObjectRef(module, "DistError", dist_error));
+}
+
+}  // namespace taeda::python

@@ -1,0 +1,141 @@
+#include "indexing.h"
+
+#include "data.h"
+#include "taeda/taeda.h"
+#include "tensor_type.h"
+#include "values.h"
+
+namespace taeda::python {
+
+namespace {
+
+using Indices = SmallVector<TensorIndex, 4>;
+
+OptionalDim bound(PyObject* object) {
+  if (object == Py_None) return {};
+  if (is_tensor(object)) return to_scalar(object).toLong();
+  // As Python's own sequences do: beyond the ends is the end.
+  const Py_ssize_t value = PyNumber_AsSsize_t(checked(object), nullptr);
+  if (value == -1 && PyErr_Occurred()) throw ErrorIsSet();
+  return value;
+}
+
+Slice to_slice(PyObject* object) {
+  const auto* s = reinterpret_cast<PySliceObject*>(object);
+  return Slice(bound(s->start), bound(s->stop), bound(s->step));
+}
+
+TensorIndex to_index(PyObject* object, const Tensor& self) {
+  if (PyLong_CheckExact(object)) return TensorIndex(to_int(object));
+  if (PySlice_Check(object)) return TensorIndex(to_slice(object));
+  if (object == Py_None) return TensorIndex(None);
+  if (object == Py_Ellipsis) return TensorIndex(Ellipsis);
+  if (PyBool_Check(object)) return TensorIndex(object == Py_True);
+  if (is_tensor(object)) return TensorIndex(tensor_of(object));
+  if (is_integer(object)) return TensorIndex(to_int(object));
+  if (is_sequence(object) || is_array_like(object)) {
+    const Tensor t = tensor_from(object, {}, {});
+    // An empty list selects nothing.
+    return TensorIndex(
+        (t.numel() == 0 && t.is_floating_point() ? t.to(kLong) : t).to(self.device()));
+  }
+  raise(PyExc_IndexError,
+        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid "
+        "indices (got " +
+            std::string(Py_TYPE(object)->tp_name) + ")");
+}
+
+/// A list is one index, made a tensor, unless it holds slices and the like as tuples do.
+bool is_like_a_tuple(PyObject* object) {
+  if (PyTuple_Check(object)) return true;
+  if (!PyList_Check(object) || PyList_GET_SIZE(object) >= 32) return false;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(object); ++i) {
+    PyObject* item = PyList_GET_ITEM(object, i);
+    if (PySlice_Check(item) || item == Py_None || item == Py_Ellipsis || is_tensor(item))
+      return true;
+  }
+  return false;
+}
+
+Indices to_indices(PyObject* object, const Tensor& self) {
+  Indices out;
+  if (!is_like_a_tuple(object)) {
+    out.push_back(to_index(object, self));
+    return out;
+  }
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); ++i)
+    out.push_back(to_index(PySequence_Fast_GET_ITEM(object, i), self));
+  return out;
+}
+
+bool selects_by_tensor(const Indices& indices) {
+  for (const TensorIndex& i : indices)
+    if (i.kind() == TensorIndex::Kind::Tensor) return true;
+  return false;
+}
+
+}  // namespace
+
+PyObject* get_item(PyObject* self, PyObject* index) {
+  return guarded([&]() -> PyObject* {
+    const Tensor& x = tensor_of(self);
+    if (PyLong_CheckExact(index)) {
+      if (x.dim() == 0)
+        raise(PyExc_IndexError,
+              "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
+              "`tensor.item<T>()` in C++ to convert a "
+              "0-dim tensor to a number");
+      return wrap(x.select(0, to_int(index)));
+    }
+    const Indices indices = to_indices(index, x);
+    const ArrayRef<TensorIndex> all(indices.data(), indices.size());
+    if (!selects_by_tensor(indices)) return wrap(x.index(all));
+    Tensor out;
+    {
+      const ReleaseGil released;
+      out = x.index(all);
+    }
+    return wrap(std::move(out));
+  });
+}
+
+int set_item(PyObject* self, PyObject* index, PyObject* value) {
+  return guarded_status([&] {
+    if (!value) raise(PyExc_TypeError, "Tensor does not support deleting items");
+    const Tensor& x = tensor_of(self);
+    const Indices indices = to_indices(index, x);
+    const ArrayRef<TensorIndex> all(indices.data(), indices.size());
+    if (!is_tensor(value) && is_number(value)) {
+      const Scalar number = to_scalar(value);
+      const ReleaseGil released(selects_by_tensor(indices));
+      x.index_put_(all, number);
+      return 0;
+    }
+    const Tensor source =
+        is_tensor(value) ? tensor_of(value) : tensor_from(value, x.dtype(), x.device());
+    const ReleaseGil released(selects_by_tensor(indices));
+    x.index_put_(all, source);
+    return 0;
+  });
+}
+
+Py_ssize_t tensor_length(PyObject* self) {
+  return guarded_status([&] {
+    const Tensor& t = tensor_of(self);
+    if (t.dim() == 0) raise(PyExc_TypeError, "len() of a 0-d tensor");
+    return static_cast<int>(t.size(0));
+  });
+}
+
+int tensor_contains(PyObject* self, PyObject* value) {
+  return guarded_status([&] {
+    const Tensor& t = tensor_of(self);
+    if (is_tensor(value)) return taeda::eq(t, tensor_of(value)).any().item().toBool() ? 1 : 0;
+    if (is_number(value)) return taeda::eq(t, to_scalar(value)).any().item().toBool() ? 1 : 0;
+    raise(PyExc_RuntimeError,
+          "Tensor.__contains__ only supports Tensor or scalar, but you passed in a " +
+              std::string(Py_TYPE(value)->tp_name) + ".");
+  });
+}
+
+}  // namespace taeda::python

@@ -1,0 +1,77 @@
+// The extension taeda._C.
+#include "autograd.h"
+#include "data.h"
+#include "devices.h"
+#include "errors.h"
+#include "generated_methods.h"
+#include "kinds.h"
+#include "state.h"
+#include "taeda/taeda.h"
+#include "tensor_methods.h"
+#include "tensor_type.h"
+#include "training.h"
+#include "values.h"
+
+namespace taeda::python {
+
+namespace {
+
+/// The tables live as long as the process: Python's functions refer to them.
+PyMethodDef* lasting(std::vector<PyMethodDef> table) {
+  auto* kept = new std::vector<PyMethodDef>(std::move(table));
+  kept->push_back({nullptr, nullptr, 0, nullptr});
+  return kept->data();
+}
+
+void add_operations(PyObject* module) {
+  for (auto& [space, table] : generated_methods()) {
+    if (space == "Tensor") continue;
+    PyMethodDef* functions = lasting(std::move(table));
+    if (space.empty()) {
+      checked(PyModule_AddFunctions(module, functions));
+      continue;
+    }
+    Ref inner(checked(PyModule_New(("torch._C._" + space).c_str())));
+    checked(PyModule_AddFunctions(inner.get(), functions));
+    checked(PyModule_AddObjectRef(module, ("_" + space).c_str(), inner.get()));
+  }
+  // Where torch.nn.functional looks for what it is made of.
+  checked(PyModule_AddObjectRef(module, "_nn", module));
+}
+
+int execute(PyObject* module) {
+  return guarded_status([&] {
+    add_errors(module);
+    add_kinds(module);
+    add_size_type(module);
+    add_tensor_type(module);
+    add_tensor_functions(module);
+    add_data(module);
+    add_autograd(module);
+    add_state(module);
+    add_devices(module);
+    add_training(module);
+    add_operations(module);
+    checked(PyModule_AddStringConstant(module, "__version__", TAEDA_VERSION));
+    return 0;
+  });
+}
+
+}  // namespace
+
+}  // namespace taeda::python
+
+PyMODINIT_FUNC PyInit__C() {
+  static PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                                   "taeda._C",
+                                   "Tensors, operations and autograd.",
+                                   -1,
+                                   nullptr,
+                                   nullptr,
+                                   nullptr,
+                                   nullptr,
+                                   nullptr};
+  PyObject* module = PyModule_Create(&definition);
+  if (module && taeda::python::execute(module) < 0) Py_CLEAR(module);
+  return module;
+}

@@ -1,0 +1,5 @@
+// What nearly every source includes; precompiled.
+#pragma once
+
+#include "arguments.h"
+#include "taeda/taeda.h"

@@ -1,0 +1,147 @@
+#include "signature_error.h"
+
+namespace taeda::python {
+
+namespace {
+
+const char* kind_name(Kind kind) {
+  switch (kind) {
+    case Kind::Tensor:
+    case Kind::MaybeTensor:
+    case Kind::Out: return "Tensor";
+    case Kind::Tensors: return "tuple of Tensors";
+    case Kind::Outs: return "tuple of Tensors";
+    case Kind::Number:
+    case Kind::MaybeNumber: return "Number";
+    case Kind::Numbers: return "tuple of Numbers";
+    case Kind::Real:
+    case Kind::MaybeReal: return "float";
+    case Kind::Reals:
+    case Kind::MaybeReals: return "tuple of floats";
+    case Kind::Int:
+    case Kind::MaybeInt: return "int";
+    case Kind::Ints:
+    case Kind::MaybeInts: return "tuple of ints";
+    case Kind::Bool:
+    case Kind::MaybeBool: return "bool";
+    case Kind::Text:
+    case Kind::MaybeText: return "str";
+    case Kind::Dtype:
+    case Kind::MaybeDtype: return "torch.dtype";
+    case Kind::MaybeDevice: return "torch.device";
+    case Kind::MaybeLayout: return "torch.layout";
+    case Kind::Format:
+    case Kind::MaybeFormat: return "torch.memory_format";
+    case Kind::MaybeGenerator: return "torch.Generator";
+    case Kind::Reduction: return "str";
+    case Kind::Padding: return "tuple of ints";
+  }
+  return "?";
+}
+
+std::string type_name(PyObject* object) {
+  if (is_tensor(object))
+    return Py_TYPE(object)->tp_name == std::string_view("Parameter") ? "Parameter" : "Tensor";
+  const std::string_view name = Py_TYPE(object)->tp_name;
+  return std::string(name);
+}
+
+// "tuple of (int, str)" for what is in a sequence, as far as it helps.
+std::string given_name(PyObject* object) {
+  if (!is_sequence(object)) return type_name(object);
+  std::string out = std::string(Py_TYPE(object)->tp_name) + " of ";
+  const Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
+  if (n == 0) return PyList_Check(object) ? "list" : "tuple";
+  out += n == 1 ? "[" : "(";
+  for (Py_ssize_t i = 0; i < n && i < 4; ++i)
+    out += (i ? ", " : "") + type_name(PySequence_Fast_GET_ITEM(object, i));
+  return out + (n > 4 ? ", ..." : "") + (n == 1 ? "]" : ")");
+}
+
+std::string given_text(PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  std::string out = "(";
+  for (Py_ssize_t i = 0; i < count; ++i) out += (i ? ", " : "") + given_name(args[i]);
+  for (Py_ssize_t k = 0; names && k < PyTuple_GET_SIZE(names); ++k)
+    out += (count + k ? ", " : "") + std::string(to_text(PyTuple_GET_ITEM(names, k))) + "=" +
+           given_name(args[count + k]);
+  return out + ")";
+}
+
+// What is wrong with a call of something that has one signature.
+std::string complaint(const std::string& name, const Signature& s, PyObject* const* args,
+                      Py_ssize_t count, PyObject* names) {
+  const int most = s.positional - (s.receiver >= 0);
+  if (count > most && !s.spread)
+    return name + "() takes " + std::to_string(most) + " positional argument" +
+           (most == 1 ? "" : "s") + " but " + std::to_string(count) +
+           (count == 1 ? " was" : " were") + " given";
+  for (Py_ssize_t k = 0; names && k < PyTuple_GET_SIZE(names); ++k) {
+    const std::string_view keyword = to_text(PyTuple_GET_ITEM(names, k));
+    bool known = false;
+    for (int i = 0; i < s.count; ++i) known |= i != s.receiver && keyword == s.parameters[i].name;
+    if (!known)
+      return name + "() got an unexpected keyword argument '" + std::string(keyword) + "'";
+  }
+  std::string missing;
+  int absent = 0;
+  for (int i = 0, position = 0; i < s.count; ++i) {
+    if (i == s.receiver) continue;
+    PyObject* value = position < count ? args[position] : nullptr;
+    const int number = ++position;
+    for (Py_ssize_t k = 0; !value && names && k < PyTuple_GET_SIZE(names); ++k)
+      if (to_text(PyTuple_GET_ITEM(names, k)) == s.parameters[i].name) value = args[count + k];
+    if (!value) {
+      if (!s.parameters[i].standard) {
+        missing += (absent++ ? ", \"" : "\"") + std::string(s.parameters[i].name) + "\"";
+      }
+      continue;
+    }
+    Arguments one;
+    const Signature alone{&s.parameters[i], 1, 1, -1, false, nullptr};
+    const Callable callable{name.c_str(), &alone, 1};
+    if (!one.takes(callable, value))
+      return name + "(): argument '" + s.parameters[i].name + "'" +
+             (number <= count ? " (position " + std::to_string(number) + ")" : "") + " must be " +
+             kind_name(s.parameters[i].kind) + ", not " + given_name(value);
+  }
+  if (absent)
+    return name + "() missing " + std::to_string(absent) + " required positional argument" +
+           (absent == 1 ? "" : "s") + ": " + missing;
+  return "";
+}
+
+}  // namespace
+
+std::string signature_text(const Signature& s, bool method) {
+  std::string out = "(";
+  bool first = true, keywords = false;
+  for (int i = 0; i < s.count; ++i) {
+    const Parameter& p = s.parameters[i];
+    if (method && i == s.receiver) continue;
+    if (p.keyword_only && !keywords) {
+      out += first ? "*" : ", *";
+      keywords = true, first = false;
+    }
+    out += (first ? "" : ", ") + std::string(kind_name(p.kind)) + " " + p.name;
+    if (p.standard) out += " = " + std::string(p.standard);
+    first = false;
+  }
+  return out + ")";
+}
+
+void throw_no_signature(const Callable& callable, bool method, PyObject* const* args,
+                        Py_ssize_t count, PyObject* names) {
+  if (callable.count == 1)
+    if (const std::string text =
+            complaint(callable.name, callable.signatures[0], args, count, names);
+        !text.empty())
+      raise(PyExc_TypeError, text);
+  std::string text =
+      std::string(callable.name) + "() received an invalid combination of arguments - got " +
+      given_text(args, count, names) + ", but expected " + (callable.count > 1 ? "one of:" : "");
+  for (int k = 0; k < callable.count; ++k)
+    text += (callable.count > 1 ? "\n * " : "") + signature_text(callable.signatures[k], method);
+  raise(PyExc_TypeError, text + (callable.count > 1 ? "\n" : ""));
+}
+
+}  // namespace taeda::python

@@ -1,0 +1,15 @@
+// The TypeError of a call that no signature fits.
+#pragma once
+
+#include "arguments.h"
+
+namespace taeda::python {
+
+/// Throws ErrorIsSet with a TypeError that says what was given and what would be taken.
+[[noreturn]] void throw_no_signature(const Callable& callable, bool method, PyObject* const* args,
+                                     Py_ssize_t count, PyObject* names);
+
+/// "(Tensor input, Number other, *, Number alpha = 1)".
+std::string signature_text(const Signature& s, bool method);
+
+}  // namespace taeda::python

@@ -1,0 +1,426 @@
+#include "tensor_methods.h"
+
+#include "arguments.h"
+#include "data.h"
+#include "generated_methods.h"
+#include "memory_view.h"
+#include "taeda/io/dlpack.h"
+#include "taeda/taeda.h"
+
+namespace taeda::python {
+
+namespace {
+
+template <class F>
+PyObject* waiting(const Tensor& t, F&& f) {
+  Tensor out;
+  {
+    const ReleaseGil released(t.numel() >= (int64_t{1} << 15) || !t.is_cpu());
+    out = f();
+  }
+  return wrap(std::move(out));
+}
+
+// A callable of one signature for methods, whose first parameter is the tensor.
+#define TAEDA_ONE(name, spread, body, ...)                                                     \
+  PyObject* name##_body(Arguments& a)                                                          \
+      body constexpr Parameter kParameters_##name[] = {{"self", Kind::Tensor}, ##__VA_ARGS__}; \
+  constexpr Signature kSignature_##name[] = {                                                  \
+      {kParameters_##name, static_cast<uint8_t>(std::size(kParameters_##name)),                \
+       static_cast<uint8_t>(std::size(kParameters_##name)), 0, spread, name##_body}};          \
+  constexpr Callable kCall_##name{#name, kSignature_##name, 1};
+
+TAEDA_ONE(size, false,
+          {
+            const Tensor& t = a.tensor(0);
+            const OptionalDim dim = a.maybe_integer(1);
+            return dim ? PyLong_FromLongLong(t.size(*dim)) : from_sizes(t.sizes());
+          },
+          {"dim", Kind::MaybeInt, "None"})
+TAEDA_ONE(stride, false,
+          {
+            const Tensor& t = a.tensor(0);
+            const OptionalDim dim = a.maybe_integer(1);
+            return dim ? PyLong_FromLongLong(t.stride(*dim)) : from_ints(t.strides());
+          },
+          {"dim", Kind::MaybeInt, "None"})
+TAEDA_ONE(is_contiguous, false,
+          {
+            return PyBool_FromLong(a.tensor(0).is_contiguous(
+                a.given(1) ? to_memory_format(a.object(1)) : MemoryFormat::Contiguous));
+          },
+          {"memory_format", Kind::Format, "torch.contiguous_format"})
+TAEDA_ONE(contiguous, false,
+          {
+            const Tensor& t = a.tensor(0);
+            const MemoryFormat format =
+                a.given(1) ? to_memory_format(a.object(1)) : MemoryFormat::Contiguous;
+            return waiting(t, [&] { return t.contiguous(format); });
+          },
+          {"memory_format", Kind::Format, "torch.contiguous_format"})
+TAEDA_ONE(requires_grad_, false,
+          {
+            a.tensor(0).requires_grad_(a.boolean(1, true));
+            Py_INCREF(a.object(0));
+            return a.object(0);
+          },
+          {"requires_grad", Kind::Bool, "True"})
+TAEDA_ONE(copy_, false,
+          {
+            const Tensor& t = a.tensor(0);
+            const Tensor& source = a.tensor(1);
+            const bool non_blocking = a.boolean(2);
+            return waiting(t, [&] { return t.copy_(source, non_blocking); });
+          },
+          {"src", Kind::Tensor}, {"non_blocking", Kind::Bool, "False"})
+TAEDA_ONE(cpu, false,
+          {
+            const Tensor& t = a.tensor(0);
+            return waiting(t, [&] { return t.cpu(); });
+          },
+          {"memory_format", Kind::MaybeFormat, "None"})
+TAEDA_ONE(cuda, false,
+          {
+            const Tensor& t = a.tensor(0);
+            Device device(kCUDA);
+            if (a.given(1) && a.object(1) != Py_None) device = to_device(a.object(1));
+            const bool non_blocking = a.boolean(2);
+            return waiting(t, [&] { return t.to(device, t.dtype(), non_blocking); });
+          },
+          {"device", Kind::MaybeDevice, "None"}, {"non_blocking", Kind::Bool, "False"},
+          {"memory_format", Kind::MaybeFormat, "None"})
+TAEDA_ONE(as_strided_, false,
+          {
+            a.tensor(0).as_strided_(a.ints(1), a.ints(2), a.maybe_integer(3));
+            Py_INCREF(a.object(0));
+            return a.object(0);
+          },
+          {"size", Kind::Ints}, {"stride", Kind::Ints}, {"storage_offset", Kind::MaybeInt, "None"})
+TAEDA_ONE(resize_, true,
+          {
+            a.tensor(0).resize_(a.ints(1));
+            Py_INCREF(a.object(0));
+            return a.object(0);
+          },
+          {"size", Kind::Ints})
+TAEDA_ONE(resize_as_, false,
+          {
+            a.tensor(0).resize_as_(a.tensor(1));
+            Py_INCREF(a.object(0));
+            return a.object(0);
+          },
+          {"other", Kind::Tensor})
+TAEDA_ONE(is_set_to, false, { return PyBool_FromLong(a.tensor(0).is_set_to(a.tensor(1))); },
+          {"tensor", Kind::Tensor})
+TAEDA_ONE(is_same_size, false,
+          { return PyBool_FromLong(a.tensor(0).sizes() == a.tensor(1).sizes()); },
+          {"other", Kind::Tensor})
+TAEDA_ONE(pin_memory, false,
+          {
+            const Tensor& t = a.tensor(0);
+            return waiting(t, [&] { return t.pin_memory(); });
+          },
+          {"device", Kind::MaybeDevice, "None"})
+TAEDA_ONE(is_pinned, false, { return PyBool_FromLong(a.tensor(0).is_pinned()); },
+          {"device", Kind::MaybeDevice, "None"})
+
+// to(dtype), to(device, dtype), to(other)
+
+PyObject* converted(const Tensor& t, Device device, ScalarType dtype, bool non_blocking, bool copy,
+                    std::optional<MemoryFormat> format) {
+  if (!copy && device == t.device() && dtype == t.dtype() && !format) return wrap(t);
+  return waiting(t, [&] { return t.to(device, dtype, non_blocking, copy, format); });
+}
+PyObject* to_dtype_body(Arguments& a) {
+  const Tensor& t = a.tensor(0);
+  return converted(t, t.device(), a.dtype(1), a.boolean(2), a.boolean(3), a.maybe_format(4));
+}
+PyObject* to_device_body(Arguments& a) {
+  const Tensor& t = a.tensor(0);
+  const bool named = a.given(1) && a.object(1) != Py_None;
+  return converted(t, named ? to_device(a.object(1)) : t.device(),
+                   a.maybe_dtype(2).value_or(t.dtype()), a.boolean(3), a.boolean(4),
+                   a.maybe_format(5));
+}
+PyObject* to_other_body(Arguments& a) {
+  const Tensor& other = a.tensor(1);
+  return converted(a.tensor(0), other.device(), other.dtype(), a.boolean(2), a.boolean(3),
+                   a.maybe_format(4));
+}
+constexpr Parameter kParameters_to_device[] = {{"self", Kind::Tensor},
+                                               {"device", Kind::MaybeDevice, "None"},
+                                               {"dtype", Kind::MaybeDtype, "None"},
+                                               {"non_blocking", Kind::Bool, "False"},
+                                               {"copy", Kind::Bool, "False"},
+                                               {"memory_format", Kind::MaybeFormat, "None", true}};
+constexpr Parameter kParameters_to_dtype[] = {{"self", Kind::Tensor},
+                                              {"dtype", Kind::Dtype},
+                                              {"non_blocking", Kind::Bool, "False"},
+                                              {"copy", Kind::Bool, "False"},
+                                              {"memory_format", Kind::MaybeFormat, "None", true}};
+constexpr Parameter kParameters_to_other[] = {{"self", Kind::Tensor},
+                                              {"other", Kind::Tensor},
+                                              {"non_blocking", Kind::Bool, "False"},
+                                              {"copy", Kind::Bool, "False"},
+                                              {"memory_format", Kind::MaybeFormat, "None", true}};
+constexpr Signature kSignatures_to[] = {{kParameters_to_dtype, 5, 4, 0, false, to_dtype_body},
+                                        {kParameters_to_device, 6, 5, 0, false, to_device_body},
+                                        {kParameters_to_other, 5, 4, 0, false, to_other_body}};
+constexpr Callable kCall_to{"to", kSignatures_to, 3};
+
+// set_(), set_(source), set_(source, storage_offset, size, stride)
+
+PyObject* set_nothing(Arguments& a) {
+  a.tensor(0).set_();
+  Py_INCREF(a.object(0));
+  return a.object(0);
+}
+PyObject* set_source(Arguments& a) {
+  a.tensor(0).set_(a.tensor(1));
+  Py_INCREF(a.object(0));
+  return a.object(0);
+}
+PyObject* set_region(Arguments& a) {
+  a.tensor(0).set_(a.tensor(1), a.integer(2), a.ints(3), a.ints(4));
+  Py_INCREF(a.object(0));
+  return a.object(0);
+}
+constexpr Parameter kParameters_set[] = {{"self", Kind::Tensor},
+                                         {"source", Kind::Tensor},
+                                         {"storage_offset", Kind::Int},
+                                         {"size", Kind::Ints},
+                                         {"stride", Kind::Ints, "()"}};
+constexpr Signature kSignatures_set[] = {{kParameters_set, 1, 1, 0, false, set_nothing},
+                                         {kParameters_set, 2, 2, 0, false, set_source},
+                                         {kParameters_set, 5, 5, 0, false, set_region}};
+constexpr Callable kCall_set{"set_", kSignatures_set, 3};
+
+// Without arguments.
+
+template <auto F>
+PyObject* plain(PyObject* self, PyObject*) {
+  return guarded([&]() -> PyObject* { return F(tensor_of(self)); });
+}
+/// Changes the tensor and gives it back.
+template <auto F>
+PyObject* changing(PyObject* self, PyObject*) {
+  return guarded([&]() -> PyObject* {
+    F(tensor_of(self));
+    Py_INCREF(self);
+    return self;
+  });
+}
+
+PyObject* dim(const Tensor& t) { return PyLong_FromLongLong(t.dim()); }
+PyObject* numel(const Tensor& t) { return PyLong_FromLongLong(t.numel()); }
+PyObject* element_size(const Tensor& t) { return PyLong_FromLongLong(t.element_size()); }
+PyObject* storage_offset(const Tensor& t) { return PyLong_FromLongLong(t.storage_offset()); }
+PyObject* get_device(const Tensor& t) { return PyLong_FromLongLong(t.get_device()); }
+PyObject* data_ptr(const Tensor& t) { return PyLong_FromVoidPtr(t.data_ptr()); }
+PyObject* storage_address(const Tensor& t) { return PyLong_FromVoidPtr(t.storage()->data()); }
+PyObject* storage_nbytes(const Tensor& t) { return PyLong_FromLongLong(t.storage()->nbytes()); }
+PyObject* is_floating_point(const Tensor& t) { return PyBool_FromLong(t.is_floating_point()); }
+PyObject* is_complex(const Tensor& t) { return PyBool_FromLong(t.is_complex()); }
+PyObject* is_signed(const Tensor& t) { return PyBool_FromLong(t.is_signed()); }
+PyObject* is_inference(const Tensor& t) { return PyBool_FromLong(t.is_inference()); }
+PyObject* is_conj(const Tensor&) { Py_RETURN_FALSE; }
+PyObject* is_view(const Tensor& t) { return PyBool_FromLong(t.is_view()); }
+PyObject* detach(const Tensor& t) { return wrap(t.detach()); }
+void detach_(const Tensor& t) { t.detach_(); }
+void retain_grad(const Tensor& t) { t.retain_grad(); }
+PyObject* type(const Tensor& t) { return from_text(t.type().toString()); }
+PyObject* tolist(const Tensor& t) { return to_lists(t); }
+PyObject* item(const Tensor& t) {
+  Scalar value;
+  {
+    const ReleaseGil released(!t.is_cpu());
+    value = t.item();
+  }
+  return from_scalar(value);
+}
+template <ScalarType T>
+PyObject* as_dtype(const Tensor& t) {
+  if (t.dtype() == T) return wrap(t);
+  return waiting(t, [&] { return t.to(T); });
+}
+PyObject* as_array(const Tensor& t) { return array_over(t); }
+PyObject* as_view(const Tensor& t) { return memory_view(t); }
+
+// The capsule that DLPack's consumers take: versioned where they ask for it.
+PyObject* to_capsule(PyObject* self, PyObject* versioned) {
+  return guarded([&]() -> PyObject* {
+    const Tensor& t = tensor_of(self);
+    if (versioned == Py_True)
+      return PyCapsule_New(to_dlpack_versioned(t), "dltensor_versioned", [](PyObject* capsule) {
+        if (!PyCapsule_IsValid(capsule, "dltensor_versioned")) return;
+        auto* lent = static_cast<DLManagedTensorVersioned*>(
+            PyCapsule_GetPointer(capsule, "dltensor_versioned"));
+        if (lent->deleter) lent->deleter(lent);
+      });
+    return PyCapsule_New(to_dlpack(t), "dltensor", [](PyObject* capsule) {
+      if (!PyCapsule_IsValid(capsule, "dltensor")) return;
+      auto* lent = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule, "dltensor"));
+      if (lent->deleter) lent->deleter(lent);
+    });
+  });
+}
+PyObject* from_capsule(PyObject*, PyObject* capsule) {
+  return guarded([&]() -> PyObject* {
+    Tensor out;
+    if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
+      out = from_dlpack(static_cast<DLManagedTensorVersioned*>(
+          PyCapsule_GetPointer(capsule, "dltensor_versioned")));
+      PyCapsule_SetName(capsule, "used_dltensor_versioned");
+    } else if (PyCapsule_IsValid(capsule, "dltensor")) {
+      out = from_dlpack(static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule, "dltensor")));
+      PyCapsule_SetName(capsule, "used_dltensor");
+    } else {
+      raise(PyExc_RuntimeError,
+            "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed "
+            "only "
+            "once, so you might have already constructed a tensor from it once.");
+    }
+    return wrap(std::move(out));
+  });
+}
+
+PyObject* dlpack_device(PyObject* self, PyObject*) {
+  return guarded([&]() -> PyObject* {
+    const DLDevice device = to_dlpack_device(tensor_of(self).device());
+    return Py_BuildValue("(ii)", static_cast<int>(device.device_type),
+                         static_cast<int>(device.device_id));
+  });
+}
+
+template <const Callable& C>
+PyMethodDef method(const char* doc) {
+  return {C.name, reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(call_method<C>)),
+          METH_FASTCALL | METH_KEYWORDS, doc};
+}
+
+const PyMethodDef own_methods[] = {
+    method<kCall_size>("size(dim=None): the sizes, or one of them."),
+    method<kCall_stride>("stride(dim=None): the strides in elements, or one of them."),
+    method<kCall_is_contiguous>("is_contiguous(memory_format=torch.contiguous_format)"),
+    method<kCall_contiguous>(
+        "contiguous(memory_format=torch.contiguous_format): itself where it is, else a copy."),
+    method<kCall_requires_grad_>(
+        "requires_grad_(requires_grad=True): whether operations are recorded; itself."),
+    method<kCall_copy_>("copy_(src, non_blocking=False): takes over values; itself."),
+    method<kCall_cpu>("cpu(): in the host's memory."),
+    method<kCall_cuda>("cuda(device=None, non_blocking=False): on a device of type cuda."),
+    method<kCall_as_strided_>("as_strided_(size, stride, storage_offset=None)"),
+    method<kCall_resize_>("resize_(*size): other sizes over the same memory, or more of it."),
+    method<kCall_resize_as_>("resize_as_(other)"),
+    method<kCall_is_set_to>(
+        "is_set_to(tensor): whether both are the same elements of the same memory."),
+    method<kCall_is_same_size>("is_same_size(other)"),
+    method<kCall_pin_memory>("pin_memory(): a copy that devices read fast."),
+    method<kCall_is_pinned>("is_pinned()"),
+    method<kCall_to>("to(dtype), to(device, dtype), to(other): another dtype or device; itself "
+                     "where nothing changes."),
+    method<kCall_set>("set_(), set_(source), set_(source, storage_offset, size, stride)"),
+    {"dim", plain<dim>, METH_NOARGS, "The number of dimensions."},
+    {"ndimension", plain<dim>, METH_NOARGS, "The number of dimensions."},
+    {"numel", plain<numel>, METH_NOARGS, "The number of elements."},
+    {"nelement", plain<numel>, METH_NOARGS, "The number of elements."},
+    {"element_size", plain<element_size>, METH_NOARGS, "Bytes of an element."},
+    {"storage_offset", plain<storage_offset>, METH_NOARGS,
+     "The first element's place in its memory."},
+    {"get_device", plain<get_device>, METH_NOARGS, "The device's number; -1 on the CPU."},
+    {"data_ptr", plain<data_ptr>, METH_NOARGS, "The address of the first element."},
+    {"_storage_address", plain<storage_address>, METH_NOARGS, "The address of the memory."},
+    {"_storage_nbytes", plain<storage_nbytes>, METH_NOARGS, "Bytes of the memory."},
+    {"is_floating_point", plain<is_floating_point>, METH_NOARGS,
+     "Whether it holds real floating-point numbers."},
+    {"is_complex", plain<is_complex>, METH_NOARGS, "Whether it holds complex numbers."},
+    {"is_signed", plain<is_signed>, METH_NOARGS, "Whether its dtype has negative numbers."},
+    {"is_inference", plain<is_inference>, METH_NOARGS, "Whether inference mode made it."},
+    {"is_conj", plain<is_conj>, METH_NOARGS, "False: conjugates are computed at once."},
+    {"is_neg", plain<is_conj>, METH_NOARGS, "False: negatives are computed at once."},
+    {"_is_view", plain<is_view>, METH_NOARGS, "Whether it is a view."},
+    {"detach", plain<detach>, METH_NOARGS, "The same memory without a history."},
+    {"detach_", changing<detach_>, METH_NOARGS, "Forgets its history; itself."},
+    {"retain_grad", changing<retain_grad>, METH_NOARGS, "Has grad kept although it is no leaf."},
+    {"_type", plain<type>, METH_NOARGS, "\"CPUFloatType\" and the like."},
+    {"tolist", plain<tolist>, METH_NOARGS, "Nested lists of numbers."},
+    {"item", plain<item>, METH_NOARGS, "The one element as a number of Python's."},
+    {"_array", plain<as_array>, METH_NOARGS, "An array of NumPy over its memory."},
+    {"_memory", plain<as_view>, METH_NOARGS,
+     "An object that lends its memory by the buffer protocol."},
+    {"_capsule", to_capsule, METH_O, "DLPack's capsule; True: versioned."},
+    {"__dlpack_device__", dlpack_device, METH_NOARGS,
+     "Kind and number of the device, as DLPack counts."},
+    {"float", plain<as_dtype<kFloat>>, METH_NOARGS, "As float32."},
+    {"double", plain<as_dtype<kDouble>>, METH_NOARGS, "As float64."},
+    {"half", plain<as_dtype<kHalf>>, METH_NOARGS, "As float16."},
+    {"bfloat16", plain<as_dtype<kBFloat16>>, METH_NOARGS, "As bfloat16."},
+    {"byte", plain<as_dtype<kByte>>, METH_NOARGS, "As uint8."},
+    {"char", plain<as_dtype<kChar>>, METH_NOARGS, "As int8."},
+    {"short", plain<as_dtype<kShort>>, METH_NOARGS, "As int16."},
+    {"int", plain<as_dtype<kInt>>, METH_NOARGS, "As int32."},
+    {"long", plain<as_dtype<kLong>>, METH_NOARGS, "As int64."},
+    {"bool", plain<as_dtype<kBool>>, METH_NOARGS, "As bool."},
+    {"cfloat", plain<as_dtype<kComplexFloat>>, METH_NOARGS, "As complex64."},
+    {"cdouble", plain<as_dtype<kComplexDouble>>, METH_NOARGS, "As complex128."},
+};
+
+// _make_subclass(cls, tensor, requires_grad): an object of another class over the tensor's memory.
+PyObject* make_subclass(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  return guarded([&]() -> PyObject* {
+    if (count != 3 || !PyType_Check(args[0]) || !is_tensor(args[1]))
+      raise(PyExc_TypeError, "_make_subclass takes a class, a Tensor and requires_grad");
+    Tensor alias = make_alias(tensor_of(args[1]));
+    alias.requires_grad_(to_bool(args[2]));
+    return wrap_as(reinterpret_cast<PyTypeObject*>(args[0]), std::move(alias));
+  });
+}
+
+PyMethodDef functions[] = {
+    {"_make_subclass", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(make_subclass)),
+     METH_FASTCALL, "class, tensor, requires_grad"},
+    {"_from_capsule", from_capsule, METH_O, "A tensor over what DLPack's capsule lends."},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+std::vector<PyMethodDef> collect_tensor_methods() {
+  std::vector<PyMethodDef> all(std::begin(own_methods), std::end(own_methods));
+  const std::vector<PyMethodDef> operations = generated_methods()["Tensor"];
+  all.insert(all.end(), operations.begin(), operations.end());
+  all.push_back({nullptr, nullptr, 0, nullptr});
+  return all;
+}
+
+PyObject* new_tensor_object(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+  return guarded([&]() -> PyObject* {
+    if (kwargs && PyDict_GET_SIZE(kwargs))
+      raise(PyExc_TypeError,
+            std::string(type->tp_name) +
+                "() takes no keyword arguments; torch.tensor(data, dtype=...) does");
+    const Py_ssize_t n = PyTuple_GET_SIZE(args);
+    Tensor made;
+    if (n == 1 && is_tensor(PyTuple_GET_ITEM(args, 0))) {
+      made = make_alias(tensor_of(PyTuple_GET_ITEM(args, 0)));
+    } else if (n == 1 && !is_integer(PyTuple_GET_ITEM(args, 0)) &&
+               Py_TYPE(PyTuple_GET_ITEM(args, 0)) != size_type) {
+      made = tensor_from(PyTuple_GET_ITEM(args, 0), get_default_dtype(), {});
+    } else {
+      Ints sizes;
+      for (Py_ssize_t i = 0; i < n; ++i) {
+        PyObject* item = PyTuple_GET_ITEM(args, i);
+        if (Py_TYPE(item) == size_type && n == 1) {
+          sizes = to_ints(item);
+          break;
+        }
+        sizes.push_back(to_int(item));
+      }
+      made = empty(n ? IntArrayRef(sizes) : IntArrayRef({0}));
+    }
+    return wrap_as(type, std::move(made));
+  });
+}
+
+void add_tensor_functions(PyObject* module) { checked(PyModule_AddFunctions(module, functions)); }
+
+}  // namespace taeda::python

@@ -1,0 +1,34 @@
+"""Taeda for Python: tensors, automatic differentiation and neural networks under PyTorch's names.
+
+    import taeda as torch
+
+Programs written for PyTorch run unchanged by `python -m taeda.compat program.py`.
+"""
+
+import math as _math
+
+from . import _C
+from ._C import *  # noqa: F403  operations, dtypes, device, Size, Generator
+from ._tensor import Tensor
+from .functional import *  # noqa: F403  those whose signatures are richer in Python
+from .creation import *  # noqa: F403  tensor, as_tensor, from_dlpack, FloatTensor
+from .numbers import finfo, iinfo
+from .random import get_rng_state, initial_seed, manual_seed, seed, set_rng_state
+from .settings import *  # noqa: F403  printing, determinism
+from .autograd.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
+from .serialization import load, save
+from .amp import autocast
+from .storage import TYPES as _storage_types, TypedStorage, UntypedStorage
+from . import autograd, fft, linalg, random, serialization, special, sparse, types
+
+__version__ = "2.15.0+taeda" + _C.__version__
+
+globals().update(_storage_types)
+pi, e, inf, nan, newaxis = _math.pi, _math.e, _math.inf, _math.nan, None
+device, dtype, layout, memory_format, Size, Generator = (
+    _C.device, _C.dtype, _C.layout, _C.memory_format, _C.Size, _C.Generator)
+
+
+def __getattr__(name):
+    from ._missing import attribute
+    return attribute(__name__, name)

@@ -1,0 +1,232 @@
+"""torch.Tensor: what Python adds to the class of the extension."""
+
+import collections
+import copy
+import itertools
+
+from . import _C
+
+_handles = itertools.count()
+
+
+class RemovableHandle:
+    """Stands for a hook that was added; `remove` takes it away again, and so does the end of a `with`."""
+
+    def __init__(self, hooks):
+        self.hooks = hooks
+        self.id = next(_handles)
+
+    def remove(self):
+        self.hooks.pop(self.id, None)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.remove()
+
+
+class Tensor(_C.TensorBase):
+    """A multi-dimensional array of numbers of one dtype on one device, with a history if one is recorded."""
+
+    __array_priority__ = 1000
+    __module__ = "torch"
+
+    # Automatic differentiation
+
+    def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
+        """Sums gradients of this tensor into `grad` of the leaves that it depends on, or of `inputs` alone.
+
+        `gradient`, of this tensor's shape, weighs it; it may be left out for one element.
+        """
+        if inputs is not None:
+            inputs = [inputs] if isinstance(inputs, _C.TensorBase) else list(inputs)
+            if not inputs:
+                raise RuntimeError("'inputs' argument to backward() cannot be empty")
+        _C._backward([self], [gradient], retain_graph, create_graph, inputs)
+
+    def register_hook(self, hook):
+        """Has `hook(grad)` called when this tensor's gradient is computed; what it returns takes the gradient's place."""
+        if not self.requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        handle = RemovableHandle(_C._tensor_hooks(self))
+        handle.hooks[handle.id] = hook
+        return handle
+
+    def register_post_accumulate_grad_hook(self, hook):
+        """Has `hook(leaf)` called after a gradient was added to this leaf's `grad`."""
+        if not self.requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if self.grad_fn is not None:
+            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        hooks = self.__dict__.get("_post_accumulate_grad_hooks")
+        if hooks is None:
+            hooks = self.__dict__["_post_accumulate_grad_hooks"] = collections.OrderedDict()
+            _C._add_post_accumulate_hooks(self, hooks)
+        handle = RemovableHandle(hooks)
+        hooks[handle.id] = hook
+        return handle
+
+    # NumPy, DLPack, Python
+
+    def numpy(self, *, force=False):
+        """An array of NumPy over this tensor's memory; with `force` a copy where that is not possible."""
+        if force:
+            return self.detach().cpu()._array()
+        if self.requires_grad:
+            raise RuntimeError(
+                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        if self.device.type != "cpu":
+            raise TypeError(f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the "
+                            "tensor to host memory first.")
+        return self._array()
+
+    def __array__(self, dtype=None, copy=None):
+        array = self.numpy()
+        if dtype is not None and array.dtype != dtype:
+            return array.astype(dtype)
+        return array.copy() if copy else array  # NumPy asks by this name
+
+    def __array_wrap__(self, array, context=None, return_scalar=False):
+        if array.dtype == bool:
+            array = array.astype("uint8")
+        return _C.from_numpy(array)
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        if self.requires_grad:
+            raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+        source = self.clone() if copy else self
+        return source._capsule(max_version is not None and max_version[0] >= 1)
+
+    def __iter__(self):
+        if self.dim() == 0:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(self.unbind(0))
+
+    def __reversed__(self):
+        return self if self.dim() == 0 else self.flip(0)
+
+    def __format__(self, spec):
+        if self.dim() == 0 and type(self) is Tensor:
+            return self.item().__format__(spec)
+        return object.__format__(self, spec)
+
+    def __complex__(self):
+        return complex(self.item())
+
+    def __deepcopy__(self, memo):
+        if not self.is_leaf:
+            raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol "
+                               "at the moment.")
+        if id(self) in memo:
+            return memo[id(self)]
+        copied = self.detach().clone()
+        if type(self) is not Tensor:
+            copied = _C._make_subclass(type(self), copied, self.requires_grad)
+        elif self.requires_grad:
+            copied.requires_grad_()
+        if self.grad is not None:
+            copied.grad = self.grad.__deepcopy__(memo)
+        for name, value in self.__dict__.items():
+            if name != "_post_accumulate_grad_hooks":
+                copied.__dict__[name] = copy.deepcopy(value, memo)
+        memo[id(self)] = copied
+        return copied
+
+    def __reduce_ex__(self, protocol):
+        from . import _utils
+        return _utils.reduce_tensor(self)
+
+    def __copy__(self):
+        return self.detach().requires_grad_(self.requires_grad) if type(self) is Tensor else self
+
+    # What has other signatures in Python than in C++
+
+    def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
+        """A new tensor with the data, of this one's dtype and device unless others are given."""
+        out = _C._tensor_from(data, dtype or self.dtype, device or self.device)
+        return out.requires_grad_() if requires_grad else out
+
+    def type(self, dtype=None, non_blocking=False):
+        """The name "torch.FloatTensor", or this tensor as another dtype."""
+        if dtype is None:
+            return type_name(self)
+        if isinstance(dtype, (str, type)) and not isinstance(dtype, _C.dtype) and dtype not in (int, float, bool, complex):
+            kind, device = named_type(dtype)
+            return self.to(device=device or self.device, dtype=kind, non_blocking=non_blocking)
+        return self.to(dtype, non_blocking=non_blocking)
+
+    def resize(self, *sizes):
+        return self.reshape(*sizes)
+
+    def share_memory_(self):
+        """Moves the data to memory that other processes can open."""
+        from .multiprocessing import shared
+        return shared.share(self)
+
+    def is_shared(self):
+        from .multiprocessing import shared
+        return shared.is_shared(self)
+
+    def untyped_storage(self):
+        from .storage import UntypedStorage
+        return UntypedStorage(self)
+
+    def storage(self):
+        from .storage import TypedStorage
+        return TypedStorage(self)
+
+    def is_distributed(self):
+        return False
+
+    def apply_(self, function):
+        """Replaces every element by function(element); on the CPU, slowly."""
+        flat = _C._tensor_from([function(x) for x in self.detach().flatten().tolist()], self.dtype, None)
+        return self.detach().copy_(flat.view(self.shape)) is not None and self
+
+    def map_(self, other, function):
+        """Replaces every element by function(element, other's element); on the CPU, slowly."""
+        pairs = zip(self.detach().flatten().tolist(), other.detach().expand_as(self).flatten().tolist())
+        flat = _C._tensor_from([function(a, b) for a, b in pairs], self.dtype, None)
+        return self.detach().copy_(flat.view(self.shape)) is not None and self
+
+    def __dir__(self):
+        return sorted(set(dir(type(self))) | set(self.__dict__))
+
+    @property
+    def __cuda_array_interface__(self):
+        if not self.is_cuda:
+            raise AttributeError("Can't get __cuda_array_interface__ on non-CUDA tensor type: " + self.type())
+        codes = {"float16": "<f2", "float32": "<f4", "float64": "<f8", "uint8": "|u1", "int8": "|i1", "int16": "<i2",
+                 "int32": "<i4", "int64": "<i8", "bool": "|b1", "complex64": "<c8", "complex128": "<c16"}
+        size = self.element_size()
+        return {"typestr": codes[repr(self.dtype)[6:]], "shape": tuple(self.shape), "version": 2,
+                "strides": None if self.is_contiguous() else tuple(s * size for s in self.stride()),
+                "data": (self.data_ptr(), False)}
+
+
+_CLASS_NAMES = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "uint8": "Byte",
+                "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long", "bool": "Bool",
+                "complex64": "ComplexFloat", "complex128": "ComplexDouble"}
+_DTYPES = {name: getattr(_C, dtype) for dtype, name in _CLASS_NAMES.items()}
+
+
+def type_name(tensor):
+    """ "torch.FloatTensor", "torch.cuda.LongTensor"."""
+    where = "" if tensor.device.type == "cpu" else tensor.device.type + "."
+    return f"torch.{where}{_CLASS_NAMES[repr(tensor.dtype)[6:]]}Tensor"
+
+
+def named_type(name):
+    """dtype and device type of such a name, or of a class like torch.FloatTensor."""
+    if isinstance(name, type):
+        name = f"torch.{name.__name__}"
+    parts = name.split(".")
+    if parts[0] not in ("torch", "taeda") or not parts[-1].endswith("Tensor") or parts[-1][:-6] not in _DTYPES:
+        raise ValueError(f"invalid type: '{name}'")
+    return _DTYPES[parts[-1][:-6]], parts[1] if len(parts) == 3 else None
+
+
+_C._set_tensor_class(Tensor)
+
+

@@ -1,0 +1,88 @@
+"""How tensors are taken apart for pickles and put together again, by the names that PyTorch's files have."""
+
+import collections
+
+from . import _C
+from .storage import TypedStorage
+
+
+def reduce_tensor(tensor):
+    """What Tensor.__reduce_ex__ gives: the storage, and where in it the elements are."""
+    if tensor.is_sparse:
+        return _rebuild_sparse_tensor, (tensor.layout, (tensor._indices(), tensor._values(), tensor.size(),
+                                                        tensor.is_coalesced()))
+    if not tensor.is_leaf:
+        tensor = tensor.detach().requires_grad_(tensor.requires_grad)
+    parts = (TypedStorage(tensor), tensor.storage_offset(), tuple(tensor.size()), tensor.stride())
+    return _rebuild_tensor_v2, parts + (tensor.requires_grad, collections.OrderedDict())
+
+
+def _rebuild_tensor(storage, storage_offset, size, stride):
+    return storage._flat().as_strided(tuple(size), tuple(stride), storage_offset)
+
+
+def _rebuild_tensor_v2(storage, storage_offset, size, stride, requires_grad, backward_hooks, metadata=None):
+    tensor = _rebuild_tensor(storage, storage_offset, size, stride)
+    return tensor.requires_grad_() if requires_grad else tensor
+
+
+def _rebuild_parameter(data, requires_grad, backward_hooks):
+    from .nn.parameter import Parameter
+    return Parameter(data, requires_grad)
+
+
+def _rebuild_parameter_with_state(data, requires_grad, backward_hooks, state):
+    made = _rebuild_parameter(data, requires_grad, backward_hooks)
+    for name, value in (state if isinstance(state, dict) else state[0] or {}).items():
+        setattr(made, name, value)
+    return made
+
+
+def _rebuild_sparse_tensor(layout, data):
+    indices, values, size, *coalesced = data
+    return _C.sparse_coo_tensor(indices, values, size)
+
+
+def _get_device_index(device, optional=False, allow_cpu=False):
+    """The number of a device given as a torch.device, a text or a number; -1 for the CPU."""
+    if device is None:
+        return 0 if optional else -1
+    if isinstance(device, int):
+        return device
+    device = _C.device(device)
+    if device.type == "cpu":
+        if allow_cpu:
+            return -1
+        raise ValueError(f"Expected a non cpu device, but got: {device}")
+    return device.index if device.index is not None else 0
+
+
+class ExceptionWrapper:
+    """An exception of a worker, with the worker's traceback in its text, to be raised elsewhere."""
+
+    def __init__(self, exc_info=None, where="in background"):
+        import sys
+        import traceback
+        exc_info = exc_info or sys.exc_info()
+        self.exc_type = exc_info[0]
+        self.exc_msg = "".join(traceback.format_exception(*exc_info))
+        self.where = where
+
+    def reraise(self):
+        text = f"Caught {self.exc_type.__name__} {self.where}.\nOriginal {self.exc_msg}"
+        if self.exc_type is KeyError:
+            text = _Multiline(text)
+        elif getattr(self.exc_type, "message", None):
+            raise self.exc_type(message=text)
+        try:
+            error = self.exc_type(text)
+        except Exception:
+            raise RuntimeError(text) from None
+        raise error
+
+
+class _Multiline(str):
+    """KeyError shows its argument's repr."""
+
+    def __repr__(self):
+        return self

@@ -1,0 +1,73 @@
+"""torch.amp: automatic mixed precision."""
+
+import functools
+
+from .. import _C
+from .grad_scaler import GradScaler
+
+__all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
+
+
+class autocast:
+    """Operations of the block run in the precision that suits each; a decorator, too.
+
+    `device_type` "cpu", "cuda" or another; `dtype` float16 or bfloat16, by default bfloat16 on the CPU, else float16.
+    """
+
+    def __init__(self, device_type, dtype=None, enabled=True, cache_enabled=None):
+        if not isinstance(device_type, str):
+            raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+        self.arguments = _C.device(device_type), dtype, bool(enabled), cache_enabled
+        self.guards = []
+
+    def __enter__(self):
+        self.guards.append(_C._amp.enter(*self.arguments))
+        return self
+
+    def __exit__(self, *error):
+        self.guards.pop()
+
+    def __call__(self, function):
+        @functools.wraps(function)
+        def wrapped(*args, **kwargs):
+            with self:
+                return function(*args, **kwargs)
+        return wrapped
+
+
+def is_autocast_available(device_type):
+    """Whether there is a policy for the device type."""
+    return device_type in ("cpu", "cuda", "sim")
+
+
+def custom_fwd(fwd=None, *, device_type="cuda", cast_inputs=None):
+    """For forward of an autograd.Function: `cast_inputs` is the dtype of its floating inputs under autocast."""
+    if fwd is None:
+        return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)
+
+    @functools.wraps(fwd)
+    def wrapped(*args, **kwargs):
+        args[0]._autocast = _C._amp.is_enabled(_C.device(device_type)), device_type
+        if cast_inputs is None or not args[0]._autocast[0]:
+            return fwd(*args, **kwargs)
+        with autocast(device_type, enabled=False):
+            return fwd(*(_cast(a, cast_inputs, device_type) for a in args), **kwargs)
+    return wrapped
+
+
+def custom_bwd(bwd=None, *, device_type="cuda"):
+    """For backward of an autograd.Function: it runs under the autocast of its forward."""
+    if bwd is None:
+        return functools.partial(custom_bwd, device_type=device_type)
+
+    @functools.wraps(bwd)
+    def wrapped(*args, **kwargs):
+        with autocast(device_type, enabled=args[0]._autocast[0]):
+            return bwd(*args, **kwargs)
+    return wrapped
+
+
+def _cast(value, dtype, device_type):
+    if isinstance(value, _C.TensorBase) and value.is_floating_point() and value.device.type == device_type:
+        return value.to(dtype)
+    return value

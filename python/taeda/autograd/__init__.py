@@ -1,0 +1,53 @@
+"""Automatic differentiation: passes over what operations recorded."""
+
+from .. import _C
+from . import graph
+from .function import Function, FunctionCtx, NestedIOFunction, once_differentiable
+from .gradcheck import gradcheck, gradgradcheck
+from .passes import backward, grad
+from .modes import enable_grad, inference_mode, no_grad, set_grad_enabled
+from . import functional
+
+__all__ = ["Function", "Variable", "backward", "detect_anomaly", "enable_grad", "grad", "gradcheck", "gradgradcheck",
+           "inference_mode", "no_grad", "set_detect_anomaly", "set_grad_enabled"]
+
+
+class set_detect_anomaly:
+    """Names the operation behind a backward that fails or gives NaN; switches at once, back at the end of a `with`."""
+
+    def __init__(self, mode, check_nan=True):
+        self.previous = _C.is_anomaly_enabled()
+        _C._set_detect_anomaly(mode, check_nan)
+
+    def __enter__(self):
+        return None
+
+    def __exit__(self, *error):
+        _C._set_detect_anomaly(self.previous, True)
+
+
+class detect_anomaly:
+    """set_detect_anomaly(True) for a block."""
+
+    def __init__(self, check_nan=True):
+        self.check_nan = check_nan
+
+    def __enter__(self):
+        self.previous = _C.is_anomaly_enabled()
+        _C._set_detect_anomaly(True, self.check_nan)
+
+    def __exit__(self, *error):
+        _C._set_detect_anomaly(self.previous, True)
+
+
+class _VariableType(type):
+    def __instancecheck__(cls, instance):
+        return isinstance(instance, _C.TensorBase)
+
+
+class Variable(metaclass=_VariableType):
+    """A tensor: the two have been one for long."""
+
+    def __new__(cls, data, requires_grad=False, volatile=None):
+        out = data.detach() if data.requires_grad and not requires_grad else data.view_as(data).detach()
+        return out.requires_grad_(requires_grad)

@@ -1,0 +1,104 @@
+"""Functions with derivatives written in Python."""
+
+import functools
+
+from .. import _C
+
+
+class FunctionCtx(_C._FunctionContext):
+    """What forward leaves for backward: tensors by save_for_backward, anything else as attributes."""
+
+    to_save = None
+    dirty_tensors = None
+    non_differentiable = None
+    materialize_grads = True
+    needs_input_grad = ()
+
+    def save_for_backward(self, *tensors):
+        """Keeps tensors; `saved_tensors` gives them in backward, or an error if one was changed in place since."""
+        self.to_save = tensors
+
+    def save_for_forward(self, *tensors):
+        self.saved_for_forward = tensors
+
+    def mark_dirty(self, *args):
+        """Says that forward changed these inputs in place; it must return them."""
+        self.dirty_tensors = args
+
+    def mark_non_differentiable(self, *args):
+        """Says that these outputs carry no gradient."""
+        self.non_differentiable = args
+
+    def set_materialize_grads(self, value):
+        """With False backward sees None instead of zeros for outputs that nobody used."""
+        self.materialize_grads = value
+
+
+class Function:
+    """Derive from it with static methods `forward(ctx, *args)` and `backward(ctx, *grad_outputs)`, and call `apply`.
+
+    Or `forward(*args)` and `setup_context(ctx, inputs, output)`. backward returns a gradient, or None, for every argument.
+    """
+
+    @staticmethod
+    def forward(*args, **kwargs):
+        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx, *grad_outputs):
+        raise NotImplementedError("You must implement either the backward or vjp method for your custom autograd.Function "
+                                  "to use it with backward mode AD.")
+
+    @classmethod
+    def apply(cls, *args):
+        """Calls forward without recording it and, where an argument wants a gradient, records backward."""
+        ctx = FunctionCtx()
+        ctx._backward = getattr(cls, "vjp", cls.backward) if cls.backward is Function.backward else cls.backward
+        name = cls.__name__ + "Backward"
+        if cls.setup_context is Function.setup_context:
+            return _C._apply_function(name, ctx, functools.partial(cls.forward, ctx), args)
+
+        def forward(*inputs):
+            output = cls.forward(*inputs)
+            cls.setup_context(ctx, inputs, output)
+            return output
+        return _C._apply_function(name, ctx, forward, args)
+
+    def __call__(self, *args, **kwargs):
+        raise RuntimeError("Legacy autograd function with non-static forward method is deprecated. Please use new-style "
+                           "autograd function with static forward method.")
+
+
+def once_differentiable(function):
+    """For a backward that is not differentiable itself: what it gives has no history, and asking for one is an error."""
+    @functools.wraps(function)
+    def wrapped(ctx, *args):
+        recorded = _C.is_grad_enabled() and any(isinstance(a, _C.TensorBase) and a.requires_grad for a in args)
+        from .modes import no_grad
+        with no_grad():
+            outputs = function(ctx, *args)
+        if not recorded:
+            return outputs
+        single = not isinstance(outputs, tuple)
+        outputs = (outputs,) if single else outputs
+        outputs = tuple(_Once.apply(o.requires_grad_()) if isinstance(o, _C.TensorBase) else o for o in outputs)
+        return outputs[0] if single else outputs
+    return wrapped
+
+
+class _Once(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx, grad):
+        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
+
+
+class NestedIOFunction(Function):
+    """A Function; tensors in nested lists are not looked for."""

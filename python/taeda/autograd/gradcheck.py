@@ -1,0 +1,85 @@
+"""Gradients compared with differences of values."""
+
+from .. import _C
+
+
+class GradcheckError(RuntimeError):
+    """Two gradients differ."""
+
+
+def _tensors(outputs):
+    outputs = outputs if isinstance(outputs, (list, tuple)) else (outputs,)
+    return [o for o in outputs if isinstance(o, _C.TensorBase) and (o.is_floating_point() or o.is_complex())]
+
+
+def _numeric(function, inputs, x, k, eps):
+    """The derivative of every output by every element of `x`: {output: matrix of (elements of x, of the output)}."""
+    flat = x.detach().reshape(-1)
+    rows = []
+    with_history = _C.is_grad_enabled()
+    _C._set_grad_enabled(False)
+    try:
+        for i in range(x.numel()):
+            values = []
+            for step in (eps, -eps):
+                moved = flat.clone()
+                moved[i] += step
+                args = list(inputs)
+                args[k] = moved.reshape(x.shape)
+                values.append([o.detach().reshape(-1).clone() for o in _tensors(function(*args))])
+            rows.append([(a - b) / (2 * eps) for a, b in zip(*values)])
+    finally:
+        _C._set_grad_enabled(with_history)
+    return [_C.stack(list(column)) for column in zip(*rows)]
+
+
+def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True, nondet_tol=0.0, check_undefined_grad=True,
+              check_grad_dtypes=False, check_batched_grad=False, check_batched_forward_grad=False, check_forward_ad=False,
+              check_backward_ad=True, fast_mode=False, masked=None):
+    """Whether backward of `func` agrees with differences of its values at `inputs`, real tensors of float64."""
+    inputs = tuple(inputs) if isinstance(inputs, (list, tuple)) else (inputs,)
+    checked = [k for k, x in enumerate(inputs) if isinstance(x, _C.TensorBase) and x.requires_grad]
+    if not checked:
+        raise ValueError("gradcheck expects at least one input tensor to require gradient, but none of the them have "
+                         "requires_grad=True.")
+    outputs = _tensors(func(*inputs))
+    for k in checked:
+        numeric = _numeric(func, inputs, inputs[k], k, eps)
+        for n, output in enumerate(outputs):
+            columns = []
+            for j in range(output.numel()):
+                weight = _C.zeros_like(output).reshape(-1)
+                weight[j] = 1
+                if not output.requires_grad:
+                    columns.append(_C.zeros(inputs[k].numel(), dtype=inputs[k].dtype))
+                    continue
+                (g,) = _C._grad([output], [inputs[k]], [weight.reshape(output.shape)], True, False, True)
+                columns.append(_C.zeros(inputs[k].numel(), dtype=inputs[k].dtype) if g is None else g.reshape(-1))
+            analytic = _C.stack(columns, 1) if columns else numeric[n]
+            if not _C.allclose(analytic, numeric[n], rtol, atol):
+                if not raise_exception:
+                    return False
+                raise GradcheckError(f"Jacobian mismatch for output {n} with respect to input {k},\n"
+                                     f"numerical:{numeric[n]}\nanalytical:{analytic}\n")
+    return True
+
+
+def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=1e-3, **options):
+    """gradcheck of the gradient of `func`."""
+    inputs = tuple(inputs) if isinstance(inputs, (list, tuple)) else (inputs,)
+    outputs = _tensors(func(*inputs))
+    weights = grad_outputs or [_C.randn_like(o).requires_grad_() for o in outputs]
+    weights = [weights] if isinstance(weights, _C.TensorBase) else list(weights)
+    wanted = [k for k, x in enumerate(inputs) if isinstance(x, _C.TensorBase) and x.requires_grad]
+
+    def gradient(*args):
+        given, w = args[:len(inputs)], args[len(inputs):]
+        with_grad = [x for k, x in enumerate(given) if k in wanted]
+        _C._set_grad_enabled(True)
+        with_grad = [x if x.requires_grad else x.detach().requires_grad_() for x in with_grad]
+        given = list(given)
+        for k, x in zip(wanted, with_grad):
+            given[k] = x
+        found = _C._grad(_tensors(func(*given)), with_grad, list(w), True, True, True)
+        return tuple(_C.zeros_like(x) if g is None else g for g, x in zip(found, with_grad))
+    return gradcheck(gradient, inputs + tuple(weights), eps=eps, atol=atol, rtol=rtol, **options)

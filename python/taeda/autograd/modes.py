@@ -1,0 +1,114 @@
+"""Switches of recording: context managers that are decorators, too."""
+
+import functools
+import inspect
+
+from .. import _C
+
+
+class _Mode:
+    """A context manager; around a function or a generator it holds while that runs, around a class for its __init__."""
+
+    def __call__(self, function):
+        if inspect.isclass(function):
+            function.__init__ = self(function.__init__)
+            return function
+        if inspect.isgeneratorfunction(function):
+            return self._around_generator(function)
+
+        @functools.wraps(function)
+        def wrapped(*args, **kwargs):
+            with self._again():
+                return function(*args, **kwargs)
+        return wrapped
+
+    def _around_generator(self, function):
+        @functools.wraps(function)
+        def wrapped(*args, **kwargs):
+            generator = function(*args, **kwargs)
+            value = None
+            while True:
+                try:
+                    with self._again():
+                        given = generator.send(value)
+                except StopIteration as stop:
+                    return stop.value
+                value = yield given
+        return wrapped
+
+    def _again(self):
+        """Another one of its kind, for a call."""
+        return type(self)()
+
+
+class no_grad(_Mode):
+    """Nothing is recorded on this thread."""
+
+    def __new__(cls, function=None):
+        self = super().__new__(cls)
+        return self if function is None else self(function)
+
+    def __enter__(self):
+        self.previous = _C.is_grad_enabled()
+        _C._set_grad_enabled(False)
+
+    def __exit__(self, *error):
+        _C._set_grad_enabled(self.previous)
+
+
+class enable_grad(_Mode):
+    """Operations are recorded on this thread."""
+
+    def __new__(cls, function=None):
+        self = super().__new__(cls)
+        return self if function is None else self(function)
+
+    def __enter__(self):
+        self.previous = _C.is_grad_enabled()
+        _C._set_grad_enabled(True)
+
+    def __exit__(self, *error):
+        _C._set_grad_enabled(self.previous)
+
+
+class set_grad_enabled(_Mode):
+    """Switches recording at once; as a context manager it switches back."""
+
+    def __init__(self, mode):
+        self.previous = _C.is_grad_enabled()
+        self.mode = mode
+        _C._set_grad_enabled(mode)
+
+    def __call__(self, function):
+        _C._set_grad_enabled(self.previous)
+        return super().__call__(function)
+
+    def _again(self):
+        return set_grad_enabled(self.mode)
+
+    def __enter__(self):
+        _C._set_grad_enabled(self.mode)
+
+    def __exit__(self, *error):
+        _C._set_grad_enabled(self.previous)
+
+
+class inference_mode(_Mode):
+    """Tensors made here never take part in a graph."""
+
+    def __new__(cls, mode=True):
+        self = super().__new__(cls)
+        if isinstance(mode, bool):
+            self.mode = mode
+            return self
+        self.mode = True
+        return self(mode)
+
+    def _again(self):
+        return inference_mode(self.mode)
+
+    def __enter__(self):
+        self.guard = _C._enter_inference_mode(self.mode)
+
+    def __exit__(self, *error):
+        self.guard = None

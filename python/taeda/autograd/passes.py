@@ -1,0 +1,39 @@
+"""backward and grad."""
+
+from .. import _C
+
+
+def _as_list(tensors):
+    return [tensors] if tensors is None or isinstance(tensors, _C.TensorBase) else list(tensors)
+
+
+def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
+    """Sums gradients of `tensors`, weighed by `grad_tensors`, into `grad` of the leaves (of `inputs` alone)."""
+    roots = _as_list(tensors)
+    weights = [None] * len(roots) if grad_tensors is None else _as_list(grad_tensors)
+    if len(weights) != len(roots):
+        raise RuntimeError(f"got {len(roots)} tensors and {len(weights)} gradients")
+    if inputs is not None:
+        inputs = _as_list(inputs)
+        if not inputs:
+            raise RuntimeError("'inputs' argument to backward() cannot be empty")
+    _C._backward(roots, weights, retain_graph, create_graph, inputs)
+
+
+def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True, allow_unused=None,
+         is_grads_batched=False, materialize_grads=False):
+    """The gradients of `outputs` with respect to `inputs`, a tuple; no `grad` changes."""
+    outputs, inputs = _as_list(outputs), _as_list(inputs)
+    weights = [None] * len(outputs) if grad_outputs is None else _as_list(grad_outputs)
+    unused = materialize_grads if allow_unused is None else allow_unused
+    if materialize_grads and allow_unused is False:
+        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
+                         "allow_unused=False.")
+    if is_grads_batched:
+        rows = [_C._grad(outputs, inputs, [w[i] for w in weights], True, create_graph, unused)
+                for i in range(len(weights[0]))]
+        return tuple(_C.stack(list(column)) if column[0] is not None else None for column in zip(*rows))
+    found = _C._grad(outputs, inputs, weights, retain_graph, create_graph, unused)
+    if materialize_grads:
+        found = tuple(_C.zeros_like(i, requires_grad=True) if g is None else g for g, i in zip(found, inputs))
+    return found

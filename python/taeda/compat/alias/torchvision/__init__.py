@@ -1,0 +1,5 @@
+"""torchvision, as Taeda has it."""
+
+from taeda.compat.finder import alias
+
+alias("torchvision", "taeda.vision")

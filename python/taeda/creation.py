@@ -1,0 +1,136 @@
+"""Tensors from data."""
+
+from . import _C
+from ._tensor import Tensor
+
+__all__ = ["tensor", "as_tensor", "asarray", "from_dlpack", "frombuffer", "full", "normal", "scalar_tensor"]
+
+
+def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
+    """A new tensor with the numbers of nested lists, of an array or of a tensor. Lists of unequal lengths are a ValueError."""
+    if isinstance(data, _C.TensorBase):
+        import warnings
+        warnings.warn("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+                      "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
+                      stacklevel=2)
+    out = _C._tensor_from(data, dtype, device if device is not None else default_device())
+    if pin_memory:
+        out = out.pin_memory()
+    return out.requires_grad_() if requires_grad else out
+
+
+def as_tensor(data, dtype=None, device=None):
+    """A tensor over the same data where that is possible, else with a copy."""
+    if isinstance(data, _C.TensorBase):
+        return data.to(device=device or data.device, dtype=dtype or data.dtype)
+    if type(data).__module__ == "numpy" and hasattr(data, "__array_interface__") and data.ndim:
+        shared = _C.from_numpy(data)
+        return shared.to(device=device or shared.device, dtype=dtype or shared.dtype)
+    return _C._tensor_from(data, dtype, device if device is not None else default_device())
+
+
+def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
+    """As as_tensor; `copy` True forces a copy, False refuses one."""
+    out = as_tensor(obj, dtype, device)
+    shares = isinstance(obj, _C.TensorBase) and out is obj or type(obj).__module__ == "numpy" and (
+        out.device.type == "cpu" and (dtype is None or dtype == out.dtype))
+    if copy is False and not shares:
+        raise ValueError("cannot alias the data of the object: a copy would be needed")
+    if copy and shares:
+        out = out.clone()
+    return out.requires_grad_() if requires_grad else out
+
+
+def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
+    """A vector over the memory of an object with the buffer protocol."""
+    view = memoryview(buffer).cast("B")
+    if offset >= len(view):
+        raise ValueError(f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({len(view)} "
+                         "bytes) minus 1")
+    view = view[offset:]
+    size = dtype.itemsize
+    if count < 0:
+        if len(view) % size:
+            raise ValueError(f"buffer length ({len(view)} bytes) after offset ({offset} bytes) must be a multiple of "
+                             f"element size ({size})")
+        count = len(view) // size
+    if count * size > len(view):
+        raise ValueError(f"requested buffer length ({count} * {size} bytes) after offset ({offset} bytes) must not be "
+                         f"greater than actual buffer length ({len(view) + offset} bytes)")
+    out = _C.from_numpy(view[:count * size]).view(dtype)
+    return out.requires_grad_() if requires_grad else out
+
+
+def from_dlpack(ext_tensor):
+    """A tensor over the memory of another library's array, by DLPack."""
+    if not hasattr(ext_tensor, "__dlpack__"):
+        return _C._from_capsule(ext_tensor)
+    try:
+        capsule = ext_tensor.__dlpack__(max_version=(1, 0))
+    except TypeError:
+        capsule = ext_tensor.__dlpack__()
+    return _C._from_capsule(capsule)
+
+
+def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """A tensor of that size with one value everywhere."""
+    if isinstance(fill_value, _C.TensorBase):
+        fill_value = fill_value.item()
+    if out is not None:
+        return out.resize_(size).fill_(fill_value)
+    return _C.full(size, fill_value, dtype=dtype, device=device if device is not None else default_device(),
+                   requires_grad=requires_grad, pin_memory=pin_memory)
+
+
+def scalar_tensor(s, *, dtype=None, device=None, requires_grad=False):
+    return _C.scalar_tensor(s, dtype=dtype, device=device, requires_grad=requires_grad)
+
+
+def normal(mean, std=None, size=None, *, generator=None, out=None, dtype=None, device=None, requires_grad=False):
+    """Random numbers of a normal distribution: mean and std are tensors, or numbers with a size."""
+    if size is not None:
+        made = _C.randn(size, generator=generator, dtype=dtype, device=device) * (1.0 if std is None else std) + mean
+        made = made.requires_grad_() if requires_grad else made
+    elif isinstance(mean, _C.TensorBase):
+        made = _C.normal(mean, 1.0 if std is None else std, generator=generator)
+    else:
+        made = _C.normal(mean, std, generator=generator)
+    return made if out is None else out.copy_(made)
+
+
+_default_device = None
+
+
+def default_device():
+    return _default_device
+
+
+class _LegacyType(type):
+    """Classes like torch.FloatTensor: they make tensors, and tensors of their dtype are their instances."""
+
+    def __instancecheck__(cls, instance):
+        return isinstance(instance, Tensor) and instance.dtype == cls.dtype and instance.device.type == cls.device_type
+
+    def __call__(cls, *args):
+        if not args:
+            return _C.empty(0, dtype=cls.dtype, device=cls.device_type)
+        first = args[0]
+        if isinstance(first, _C.TensorBase):
+            return first.to(cls.device_type, cls.dtype)
+        if isinstance(first, int) or isinstance(first, _C.Size):
+            return _C.empty(first if isinstance(first, _C.Size) else args, dtype=cls.dtype, device=cls.device_type)
+        return _C._tensor_from(first, cls.dtype, cls.device_type)
+
+
+def legacy_types(device_type):
+    """{name: class} of the legacy classes of a device type."""
+    kinds = {"Float": _C.float32, "Double": _C.float64, "Half": _C.float16, "BFloat16": _C.bfloat16, "Byte": _C.uint8,
+             "Char": _C.int8, "Short": _C.int16, "Int": _C.int32, "Long": _C.int64, "Bool": _C.bool}
+    module = "torch" if device_type == "cpu" else f"torch.{device_type}"
+    return {f"{name}Tensor": _LegacyType(f"{name}Tensor", (), {"dtype": dtype, "device_type": device_type,
+                                                              "__module__": module})
+            for name, dtype in kinds.items()}
+
+
+globals().update(legacy_types("cpu"))
+__all__ += list(legacy_types("cpu"))

@@ -1,0 +1,45 @@
+"""The limits of dtypes."""
+
+from . import _C
+
+# bits, eps, largest, smallest normal, decimal digits
+_FLOATS = {"float32": (32, 2.0 ** -23, 3.4028234663852886e38, 1.1754943508222875e-38, 1e-06),
+           "float64": (64, 2.0 ** -52, 1.7976931348623157e308, 2.2250738585072014e-308, 1e-15),
+           "float16": (16, 2.0 ** -10, 65504.0, 6.103515625e-05, 0.001),
+           "bfloat16": (16, 2.0 ** -7, 3.3895313892515355e38, 1.1754943508222875e-38, 0.01)}
+
+
+class finfo:
+    """The limits of a floating-point dtype: bits, eps, max, min, tiny, smallest_normal, resolution."""
+
+    def __init__(self, type=None):
+        dtype = (_C.get_default_dtype() if type is None else type)
+        if dtype.is_complex:
+            dtype = dtype.to_real()
+        name = repr(dtype)[6:]
+        if name not in _FLOATS:
+            raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{name}'")
+        self.bits, self.eps, self.max, self.tiny, self.resolution = _FLOATS[name]
+        self.min, self.smallest_normal, self.dtype = -self.max, self.tiny, name
+
+    def __repr__(self):
+        return (f"finfo(resolution={self.resolution:g}, min={self.min:g}, max={self.max:g}, eps={self.eps:g}, "
+                f"smallest_normal={self.smallest_normal:g}, tiny={self.tiny:g}, dtype={self.dtype})")
+
+
+class iinfo:
+    """The limits of an integer dtype: bits, max, min."""
+
+    def __init__(self, type):
+        name = repr(type)[6:]
+        if type.is_floating_point or type.is_complex:
+            raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{name}'")
+        self.bits, self.dtype = type.itemsize * 8, name
+        if name == "bool":
+            raise TypeError("torch.bool is not supported by torch.iinfo")
+        signed = type.is_signed
+        self.max = 2 ** (self.bits - signed) - 1
+        self.min = -2 ** (self.bits - 1) if signed else 0
+
+    def __repr__(self):
+        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"

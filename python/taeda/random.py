@@ -1,0 +1,47 @@
+"""The default generator of the CPU, and seeds for all devices."""
+
+import contextlib
+
+from . import _C
+
+default_generator = _C.default_generator
+
+
+def manual_seed(seed):
+    """Restarts the random numbers of every device; returns the CPU's generator."""
+    seed = int(seed)
+    _C._manual_seed(seed & 0xFFFFFFFFFFFFFFFF)
+    return default_generator
+
+
+def seed():
+    """Seeds every device from the system's entropy; returns the seed."""
+    value = default_generator.seed()
+    manual_seed(value)
+    return value
+
+
+def initial_seed():
+    return default_generator.initial_seed()
+
+
+def get_rng_state():
+    """The CPU's state, a tensor of bytes."""
+    return default_generator.get_state()
+
+
+def set_rng_state(new_state):
+    default_generator.set_state(new_state)
+
+
+@contextlib.contextmanager
+def fork_rng(devices=None, enabled=True, device_type="cuda"):
+    """Random numbers that are drawn in the block leave no trace behind it."""
+    if not enabled:
+        yield
+        return
+    state = get_rng_state()
+    try:
+        yield
+    finally:
+        set_rng_state(state)

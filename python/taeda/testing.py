@@ -1,0 +1,71 @@
+"""Comparisons for tests."""
+
+from . import _C
+
+_TOLERANCES = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7),
+               "complex64": (1.3e-6, 1e-5), "complex128": (1e-7, 1e-7)}
+
+
+def _as_tensor(value):
+    return value if isinstance(value, _C.TensorBase) else _C._tensor_from(value, None, None)
+
+
+def assert_close(actual, expected, *, allow_subclasses=True, rtol=None, atol=None, equal_nan=False, check_device=True,
+                 check_dtype=True, check_layout=True, check_stride=False, msg=None):
+    """AssertionError unless |actual - expected| <= atol + rtol |expected| everywhere; containers are compared part by part."""
+    if isinstance(expected, dict):
+        if set(actual) != set(expected):
+            raise AssertionError(f"The keys of the mappings do not match: {sorted(set(actual) ^ set(expected))}")
+        for key in expected:
+            assert_close(actual[key], expected[key], rtol=rtol, atol=atol, equal_nan=equal_nan, check_device=check_device,
+                         check_dtype=check_dtype, check_stride=check_stride, msg=msg)
+        return
+    if isinstance(expected, (list, tuple)) and not all(isinstance(e, (int, float, bool)) for e in expected):
+        if len(actual) != len(expected):
+            raise AssertionError(f"The length of the sequences mismatch: {len(actual)} != {len(expected)}")
+        for a, e in zip(actual, expected):
+            assert_close(a, e, rtol=rtol, atol=atol, equal_nan=equal_nan, check_device=check_device,
+                         check_dtype=check_dtype, check_stride=check_stride, msg=msg)
+        return
+    problem = _difference(_as_tensor(actual), _as_tensor(expected), rtol, atol, equal_nan, check_device, check_dtype,
+                          check_stride, isinstance(expected, _C.TensorBase))
+    if problem:
+        raise AssertionError(msg(problem) if callable(msg) else msg or problem)
+
+
+def _difference(actual, expected, rtol, atol, equal_nan, check_device, check_dtype, check_stride, strict):
+    if actual.shape != expected.shape:
+        return f"The values for attribute 'shape' do not match: {actual.shape} != {expected.shape}."
+    if strict and check_device and actual.device != expected.device:
+        return f"The values for attribute 'device' do not match: {actual.device} != {expected.device}."
+    if strict and check_dtype and actual.dtype != expected.dtype:
+        return f"The values for attribute 'dtype' do not match: {actual.dtype} != {expected.dtype}."
+    if check_stride and actual.stride() != expected.stride():
+        return f"The values for attribute 'stride()' do not match: {actual.stride()} != {expected.stride()}."
+    if rtol is None or atol is None:
+        known = [_TOLERANCES.get(repr(t.dtype)[6:], (0.0, 0.0)) for t in (actual, expected)]
+        rtol, atol = (max(k[i] for k in known) if given is None else given for i, given in enumerate((rtol, atol)))
+    dtype = _C.promote_types(actual.dtype, expected.dtype)
+    a, e = actual.detach().cpu().to(dtype), expected.detach().cpu().to(dtype)
+    if a.is_sparse:
+        a, e = a.to_dense(), e.to_dense()
+    close = _C.isclose(a, e, rtol, atol, equal_nan)
+    if close.all():
+        return None
+    wrong = int((~close).sum())
+    exact = dtype if dtype.is_complex else _C.float64
+    distance = (a.to(exact) - e.to(exact)).abs().flatten()
+    distance = _C.where(close.flatten(), _C.zeros_like(distance), _C.nan_to_num(distance, nan=float("inf")))
+    place = int(distance.argmax())
+    index = tuple(int(i) for i in _unravel(place, tuple(a.shape)))
+    return (f"Tensor-likes are not close!\n\nMismatched elements: {wrong} / {a.numel()} ({100 * wrong / a.numel():.1f}%)\n"
+            f"Greatest absolute difference: {float(distance[place])} at index {index} (up to {atol} allowed)\n"
+            f"with relative tolerance {rtol}")
+
+
+def _unravel(place, shape):
+    out = []
+    for n in reversed(shape):
+        out.append(place % n)
+        place //= n
+    return reversed(out)
