@@ -6,6 +6,7 @@
 #include <chrono>
 #include <iostream>
 #include <string>
+#include <vector>
 
 #include "../arguments.h"
 
@@ -20,35 +21,43 @@ inline Device device_of(int argc, char** argv) {
   return Arguments(argc, argv, {device_option()}).device();
 }
 
+/// The device of one of several processes: the GPU of its number among those of its machine, or the
+/// CPU.
+inline Device device_of_rank(Device device, int rank) {
+  return device.is_cpu() ? device : Device(device.type(), rank);
+}
+
+/// The first `count` devices of the type, or all; none on the CPU, where DataParallel runs the
+/// module as on a machine without GPUs.
+inline std::vector<Device> gpus(Device device, int64_t count = -1) {
+  if (device.is_cpu()) return {};
+  std::vector<Device> all;
+  const int64_t n = count < 0 ? device_count(device.type()) : count;
+  for (int i = 0; i < n; ++i) all.emplace_back(device.type(), i);
+  return all;
+}
+
+/// With four decimals, as the tutorials print seconds and losses.
+inline std::string four_decimals(double number) { return logging::fixed(number, 4); }
+
 /// Waits until the device has done what was asked of it.
 inline void finish(Device device) {
   if (!device.is_cpu()) synchronize(device);
 }
 
-/// Seconds that `work` takes, until the device has finished it.
+/// Seconds that `work` takes, until the device has finished it. Simulated devices are no faster
+/// than the CPU that they run on; where a cost model says what hardware would need
+/// (TAEDA_SIM_COST=h100), its clock counts.
 template <class Work>
 double seconds(Device device, Work&& work) {
   finish(device);
+  const double predicted = sim::predicted_time();
   const auto start = std::chrono::steady_clock::now();
   work();
   finish(device);
+  const double by_model = sim::predicted_time() - predicted;
+  if (by_model > 0) return by_model;
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-/// Multiplies two matrices of size x size on the CPU and on the device, and compares.
-inline void compare_products(Device device, int64_t size) {
-  std::cout << "Using device: " << device << "\n";
-  const Tensor a = randn({size, size}), b = randn({size, size});
-  Tensor on_cpu, on_device;
-  const double cpu_time = seconds(kCPU, [&] { on_cpu = matmul(a, b); });
-  std::cout << "\nCPU Matrix Multiplication Time: " << cpu_time << " seconds\n";
-  if (device.is_cpu()) return;
-  const Tensor x = a.to(device), y = b.to(device);
-  matmul(x, y);  // the first call of a device prepares it
-  const double device_time = seconds(device, [&] { on_device = matmul(x, y); });
-  std::cout << "GPU Matrix Multiplication Time: " << device_time << " seconds\n";
-  std::cout << "Maximum difference between CPU and GPU results: "
-            << (on_cpu - on_device.cpu()).abs().max().item<float>() << "\n";
 }
 
 /// Runs a program; an Error becomes one line and exit code 1.

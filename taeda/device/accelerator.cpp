@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "taeda/base/device_types.h"
+#include "taeda/base/error.h"
 #include "taeda/device/generator.h"
 
 namespace taeda::inline v0_2::accelerator {
@@ -59,6 +60,12 @@ MemoryInfo mem_get_info(DeviceType type, int device) {
 bool can_device_access_peer(DeviceType type, int device, int peer) {
   return backend_of(type).can_access_peer(resolve(Device(type, device)).index(),
                                           resolve(Device(type, peer)).index());
+}
+
+int index_of(DeviceType type, Device device) {
+  TAEDA_CHECK_VALUE(device.type() == type, "Expected a ", to_string(type),
+                    " device, but got: ", device);
+  return device.index();
 }
 
 }  // namespace taeda::inline v0_2::accelerator

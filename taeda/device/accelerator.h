@@ -39,5 +39,7 @@ struct MemoryInfo {
 };
 MemoryInfo mem_get_info(DeviceType type, int device);
 bool can_device_access_peer(DeviceType type, int device, int peer);
+/// The device's index, -1 for the current one. Throws ValueError for a device of another type.
+int index_of(DeviceType type, Device device);
 
 }  // namespace taeda::inline v0_2::accelerator

@@ -48,6 +48,41 @@ TEST_F(SimMemory, ConfigureSetsNumberAndSize) {
   EXPECT_THROW(sim::configure(65), ValueError);
 }
 
+TEST_F(SimMemory, ADeviceNamesItselfAsWellAsItsIndex) {
+  const Storage s = Storage::allocate(Device("sim:2"), 100);
+  EXPECT_EQ(sim::get_device_name(Device("sim:1")), sim::get_device_name(1));
+  EXPECT_EQ(sim::get_device_properties("sim:1").total_memory, static_cast<int64_t>(64 * kMiB));
+  EXPECT_EQ(sim::get_device_capability(Device("sim:3")), sim::get_device_capability(3));
+  EXPECT_EQ(sim::mem_get_info("sim:3").total, 64 * kMiB);
+  EXPECT_EQ(sim::memory_allocated("sim:2"), sim::memory_allocated(2));
+  EXPECT_GT(sim::memory_allocated("sim:2"), 0);
+  EXPECT_EQ(sim::memory_allocated("sim:1"), 0);
+  EXPECT_EQ(sim::max_memory_allocated("sim:2"), sim::max_memory_allocated(2));
+  EXPECT_GT(sim::memory_reserved("sim:2"), 0);
+  EXPECT_EQ(sim::max_memory_reserved("sim:2"), sim::memory_stats("sim:2").peak_reserved);
+  EXPECT_EQ(sim::memory_summary("sim:2"), sim::memory_summary(2));
+  sim::reset_peak_memory_stats("sim:2");
+  EXPECT_EQ(sim::max_memory_allocated("sim:2"), sim::memory_allocated("sim:2"));
+  EXPECT_EQ(sim::get_per_process_memory_fraction("sim:2"), sim::get_per_process_memory_fraction(2));
+  EXPECT_EQ(sim::can_device_access_peer("sim:1", "sim:2"), sim::can_device_access_peer(1, 2));
+  EXPECT_EQ(sim::current_stream("sim:2"), sim::current_stream(2));
+  EXPECT_EQ(sim::default_stream("sim:2"), sim::default_stream(2));
+  sim::synchronize("sim:2");
+  sim::set_device("sim:2");
+  EXPECT_EQ(sim::current_device(), 2);
+  EXPECT_GT(sim::memory_allocated("sim"), 0) << "without an index the current device";
+  sim::set_device(0);
+}
+
+TEST_F(SimMemory, ADeviceOfAnotherTypeIsRefused) {
+  try {
+    sim::memory_allocated("cpu");
+    FAIL();
+  } catch (const ValueError& e) {
+    EXPECT_STREQ(e.what(), "Expected a sim device, but got: cpu");
+  }
+}
+
 TEST_F(SimMemory, ConfigureRefusesWhileMemoryIsInUse) {
   Storage s = Storage::allocate(Device("sim:2"), 100);
   EXPECT_THROW(sim::configure(2), Error);
@@ -64,9 +99,7 @@ TEST_F(SimMemory, NoDevicesIsAReason) {
     resolve(Device("sim:0"));
     FAIL();
   } catch (const Error& e) {
-    EXPECT_THAT(
-        e.what(),
-        HasSubstr("no sim device is available: there are no simulated devices"));
+    EXPECT_THAT(e.what(), HasSubstr("no sim device is available: there are no simulated devices"));
   }
 }
 

@@ -14,11 +14,13 @@ int main(int argc, char** argv) {
 
     x = x.to(device);
     std::cout << "Device: " << x.device() << "\n" << x.get_device() << "\n";
-    if (!cuda::is_available()) return;
+    if (!device.is_cuda()) return;
 
     x = tensor({8, 9, 10}).to("cuda:0");
     std::cout << x.device() << "\n";
-    std::cout << rand({100, 30}).cuda().device() << "\n";
+    Tensor t = rand({100, 30});
+    t = t.cuda();
+    std::cout << t.device().repr() << "\n";
     try {
       x.to(Device(kCUDA, 99));
     } catch (const Error& e) {

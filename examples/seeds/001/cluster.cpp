@@ -9,18 +9,21 @@ int main(int argc, char** argv) {
   using namespace seeds;
   namespace dist = distributed;
   return run([&] {
-    const auto steps = Arguments(argc, argv, {{"steps", "20"}}).number("steps");
-    dist::init_process_group("gloo");
+    const Arguments arguments(argc, argv, {{"device", "cpu"}, {"steps", "20"}});
+    const auto steps = arguments.number("steps");
+    const Device device = device_of_rank(arguments.device(), dist::get_node_local_rank(0));
+    dist::init_process_group(device.is_cuda() ? "nccl" : "gloo");
     const int rank = dist::get_rank();
     manual_seed(0);
     nn::Linear linear(10, 2);
+    linear->to(device);
     nn::parallel::DistributedDataParallel model(linear);
     optim::SGD optimizer(model->parameters(), optim::SGDOptions(0.1));
-    const Tensor truth = randn({10, 2});
+    const Tensor truth = randn({10, 2}).to(device);
     manual_seed(1 + static_cast<uint64_t>(rank));  // every rank has examples of its own
     Tensor first, last;
     for (int step = 1; step <= steps; ++step) {
-      const Tensor x = randn({32, 10});
+      const Tensor x = randn({32, 10}).to(device);
       const Tensor loss = nn::functional::mse_loss(model(x), x.matmul(truth));
       optimizer.zero_grad();
       loss.backward();
@@ -31,8 +34,9 @@ int main(int argc, char** argv) {
     }
     for (const Tensor& loss : {first, last}) dist::all_reduce(loss, dist::ReduceOp::AVG);
     if (rank == 0)
-      std::cout << dist::get_world_size() << " processes, loss " << first.item<float>() << " -> "
-                << last.item<float>() << std::endl;
+      std::cout << dist::get_world_size() << " processes, loss "
+                << four_decimals(first.item<float>()) << " -> " << four_decimals(last.item<float>())
+                << std::endl;
     dist::destroy_process_group();
   });
 }

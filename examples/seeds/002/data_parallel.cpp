@@ -1,4 +1,4 @@
-// nn::DataParallel over all devices: the batch is split, each device runs its part.
+// nn::DataParallel over all GPUs: the batch is split, each GPU runs its part.
 #include "simple_model.h"
 
 int main(int argc, char** argv) {
@@ -6,9 +6,15 @@ int main(int argc, char** argv) {
   return run([&] {
     const Device device = device_of(argc, argv);
     SimpleModel simple;
-    nn::DataParallel model(simple);
-    model->to(device);
-    const Tensor input = randn({32, 10}).to(device);
+    nn::DataParallel model(simple, gpus(device));
+    Tensor input = randn({32, 10});
+    if (device.is_cuda()) {
+      model->cuda();
+      input = input.cuda();
+    } else {
+      model->to(device);
+      input = input.to(device);
+    }
 
     const Tensor output = model(input);
 

@@ -10,8 +10,9 @@ using namespace seeds;
 namespace dist = distributed;
 namespace mp = multiprocessing;
 
-void setup(int rank, int world_size) {
-  dist::init_process_group("nccl", {.world_size = world_size, .rank = rank});
+void setup(int rank, int world_size, Device device) {
+  dist::init_process_group(device.is_cuda() ? "nccl" : "gloo",
+                           {.world_size = world_size, .rank = rank});
 }
 
 void cleanup() { dist::destroy_process_group(); }
@@ -28,18 +29,21 @@ std::pair<Tensor, Tensor> data_of(int rank) {
   return {input_data, randn({32, 10})};
 }
 
-void train(int rank, int world_size) {
-  setup(rank, world_size);
+void train(int rank, int world_size, const std::string& device_name) {
+  const Device device = device_of_rank(Device(device_name), rank);
+  setup(rank, world_size, device);
   SimpleModel model = make_model();
-  model->to(Device(kCUDA, rank));
-  nn::parallel::DistributedDataParallel ddp_model(model, {.device_ids = {{rank}}});
+  model->to(device);
+  nn::parallel::DistributedDataParallelOptions options;
+  if (!device.is_cpu()) options.device_ids = {{device}};
+  nn::parallel::DistributedDataParallel ddp_model(model, options);
 
   nn::MSELoss criterion;
   optim::SGD optimizer(ddp_model->parameters(), 0.001);
   const auto [input_data, target] = data_of(rank);
 
-  const Tensor output = ddp_model(input_data.to(Device(kCUDA, rank)));
-  const Tensor loss = criterion(output, target.to(Device(kCUDA, rank)));
+  const Tensor output = ddp_model(input_data.to(device));
+  const Tensor loss = criterion(output, target.to(device));
   optimizer.zero_grad();
   loss.backward();
   optimizer.step();
@@ -64,9 +68,10 @@ void train(int rank, int world_size) {
 
 }  // namespace
 
-int main() {
-  return seeds::run([] {
+int main(int argc, char** argv) {
+  return seeds::run([&] {
+    const Arguments arguments(argc, argv, {device_option()});
     const int world_size = 2;
-    mp::spawn(train, std::tuple(world_size), world_size);
+    mp::spawn(train, std::tuple(world_size, arguments["device"]), world_size);
   });
 }

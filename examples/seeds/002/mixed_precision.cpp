@@ -6,12 +6,19 @@ int main(int argc, char** argv) {
   return run([&] {
     const Device device = device_of(argc, argv);
     SimpleModel model;
-    model->to(device);
+    Tensor input = randn({32, 10}), target = randn({32, 10});
+    if (device.is_cuda()) {
+      model->cuda(device.index());
+      input = input.cuda(device.index());
+      target = target.cuda(device.index());
+    } else {
+      model->to(device);
+      input = input.to(device);
+      target = target.to(device);
+    }
     nn::MSELoss criterion;
     optim::SGD optimizer(model->parameters(), optim::SGDOptions(0.001));
     amp::GradScaler scaler(device);
-    const Tensor input = randn({32, 10}).to(device);
-    const Tensor target = randn({32, 10}).to(device);
 
     for (int step = 0; step < 3; ++step) {
       Tensor output, loss;
@@ -25,7 +32,7 @@ int main(int argc, char** argv) {
       const amp::StepResult result = scaler.step(optimizer, model->named_parameters());
       scaler.update();
       std::cout << "output " << output.dtype() << ", loss " << loss.dtype() << " "
-                << loss.item<float>() << ", scale " << scaler.get_scale()
+                << four_decimals(loss.item<float>()) << ", scale " << scaler.get_scale()
                 << (result ? "" : ", step left out: " + result.non_finite->str()) << "\n";
     }
   });

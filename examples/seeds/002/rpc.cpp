@@ -42,8 +42,8 @@ void train(Device first, Device second) {
   std::cout << "stage 1 at " << stage1.get_module_rref().owner_name() << ", stage 2 at "
             << stage2.get_module_rref().owner_name() << "\n";
   std::cout << "output: " << output.sizes() << " on " << output.device() << "\n";
-  std::cout << "loss: " << loss.item<float>() << " -> "
-            << criterion(stage2(stage1(input_data)), target).item<float>() << "\n";
+  std::cout << "loss: " << four_decimals(loss.item<float>()) << " -> "
+            << four_decimals(criterion(stage2(stage1(input_data)), target).item<float>()) << "\n";
   std::cout << "difference from one process: " << (output - by_hand).abs().max().item<float>()
             << "\n";
 }

@@ -1,10 +1,10 @@
 // Example 3: moving tensors by cuda() and cpu().
 #include "../common.h"
 
-int main() {
+int main(int argc, char** argv) {
   using namespace seeds;
   return run([&] {
-    const bool available = cuda::is_available();
+    const bool available = device_of(argc, argv).is_cuda();
     std::cout << std::boolalpha << "Is CUDA available? " << available << "\n";
     const Tensor tensor_cpu = randn({2, 2});
     std::cout << "\nTensor on CPU:\n " << tensor_cpu.repr() << "\n";

@@ -1,11 +1,12 @@
 // Example 8: detecting several GPUs.
 #include "../common.h"
 
-int main() {
+int main(int argc, char** argv) {
   using namespace seeds;
   return run([&] {
-    std::cout << std::boolalpha << "Is CUDA available? " << cuda::is_available() << "\n";
-    if (!cuda::is_available()) {
+    const bool available = device_of(argc, argv).is_cuda();
+    std::cout << std::boolalpha << "Is CUDA available? " << available << "\n";
+    if (!available) {
       std::cout << "No CUDA-compatible GPU found.\n";
       return;
     }

@@ -7,10 +7,11 @@ int main(int argc, char** argv) {
     const Device device = device_of(argc, argv);
     std::cout << "Using device: " << device << "\n";
     SimpleNet model(100, 10);
-    if (device_count(device.type()) > 1 && !device.is_cpu()) {
-      std::cout << "Using " << device_count(device.type()) << " GPUs!\n";
-      model->to(device);
-      nn::DataParallel parallel(model);
+    const std::vector<Device> devices = gpus(device);
+    if (devices.size() > 1) {
+      std::cout << "Using " << devices.size() << " GPUs!\n";
+      nn::DataParallel parallel(model, devices);
+      parallel->to(device);
       train_on_noise(parallel, device, 128, 3);
     } else {
       model->to(device);

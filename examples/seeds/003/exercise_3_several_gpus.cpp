@@ -25,13 +25,14 @@ TAEDA_MODULE(SimpleCNN);
 int main(int argc, char** argv) {
   using namespace seeds;
   return run([&] {
-    std::cout << std::boolalpha << "CUDA Available: " << cuda::is_available() << "\n";
-    std::cout << "Number of GPUs: " << cuda::device_count() << "\n";
     const Device device = device_of(argc, argv);
+    const std::vector<Device> devices = gpus(device);
+    std::cout << std::boolalpha << "CUDA Available: " << device.is_cuda() << "\n";
+    std::cout << "Number of GPUs: " << devices.size() << "\n";
     SimpleCNN cnn;
     nn::AnyModule model(cnn);
-    if (device.is_cuda() && cuda::device_count() > 1) {
-      model = nn::AnyModule(nn::DataParallel(cnn));
+    if (devices.size() > 1) {
+      model = nn::AnyModule(nn::DataParallel(cnn, devices));
       std::cout << "Model wrapped with DataParallel\n";
     }
     model->to(device);

@@ -32,8 +32,8 @@ void train_on_noise(Model& model, Device device, int64_t batch_size, int epochs)
     optimizer.zero_grad();
     loss.backward();
     optimizer.step();
-    std::cout << "Epoch [" << epoch << "/" << epochs << "], Loss: " << loss.template item<float>()
-              << "\n";
+    std::cout << "Epoch [" << epoch << "/" << epochs
+              << "], Loss: " << four_decimals(loss.template item<float>()) << "\n";
   }
 }
 
