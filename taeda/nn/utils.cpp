@@ -20,18 +20,6 @@ std::vector<ParamList> gradient_lists(const std::vector<Tensor>& parameters) {
   return lists;
 }
 
-double combine(const std::vector<double>& norms, double p) {
-  if (norms.size() == 1) return norms[0];
-  double total = 0;
-  for (double n : norms) {
-    if (std::isinf(p))
-      total = n > total || std::isnan(n) ? n : total;
-    else
-      total += std::pow(n, p);
-  }
-  return std::isinf(p) ? total : std::pow(total, 1 / p);
-}
-
 }  // namespace
 
 double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type,
@@ -42,22 +30,14 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
   NoGradGuard no_grad;
   const std::vector<ParamList> lists = gradient_lists(parameters);
   if (lists.empty()) return 0;
-  std::vector<double> norms;
-  for (const ParamList& list : lists) {
-    Tensor norm = make_tensor(IntArrayRef(), kDouble, list.device());
-    grad_norm_slot(list.device().type(), norm, list, norm_type);
-    norms.push_back(norm.item().toDouble());
-  }
-  const double total = combine(norms, norm_type);
+  const double total = taeda::detail::gradient_norm(lists, norm_type);
   TAEDA_CHECK(!error_if_nonfinite || std::isfinite(total), "The total norm of order ", norm_type,
               " for gradients from "
               "`parameters` is non-finite, so it cannot be clipped. To disable this error and "
               "scale the gradients by the "
               "non-finite norm anyway, set `error_if_nonfinite=False`");
-  const double factor = max_norm / (total + 1e-6);
-  if (factor >= 1) return total;
-  for (const ParamList& list : lists) grad_scale_slot(list.device().type(), list, factor);
-  taeda::detail::bump_gradients(parameters);
+  if (taeda::detail::clip_gradients(lists, total, max_norm))
+    taeda::detail::bump_gradients(parameters);
   return total;
 }
 

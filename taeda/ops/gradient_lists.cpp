@@ -1,8 +1,10 @@
 #include "taeda/ops/gradient_lists.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "taeda/autograd/record.h"
+#include "taeda/kernels/optim.h"
 
 namespace taeda::inline v0_2::detail {
 
@@ -17,6 +19,31 @@ void add_gradient(std::vector<ParamList>& lists, const Tensor& parameter) {
   });
   if (list == lists.end()) list = lists.insert(lists.end(), {grad.device(), grad.dtype()});
   list->add_gradient(grad);
+}
+
+double gradient_norm(const std::vector<ParamList>& lists, double p) {
+  std::vector<double> norms;
+  for (const ParamList& list : lists) {
+    const Tensor norm = make_tensor(IntArrayRef(), kDouble, list.device());
+    grad_norm_slot(list.device().type(), norm, list, p);
+    norms.push_back(norm.item().toDouble());
+  }
+  if (norms.size() == 1) return norms[0];
+  double total = 0;
+  for (const double n : norms) {
+    if (std::isinf(p))
+      total = n > total || std::isnan(n) ? n : total;
+    else
+      total += std::pow(n, p);
+  }
+  return std::isinf(p) ? total : std::pow(total, 1 / p);
+}
+
+bool clip_gradients(const std::vector<ParamList>& lists, double norm, double max_norm) {
+  const double factor = max_norm / (norm + 1e-6);
+  if (factor >= 1) return false;
+  for (const ParamList& list : lists) grad_scale_slot(list.device().type(), list, factor);
+  return true;
 }
 
 void bump_gradients(const std::vector<Tensor>& parameters) {

@@ -14,6 +14,11 @@ namespace taeda::inline v0_2::detail {
 /// a sparse one by a coalesced one, whose values are then in the list.
 void add_gradient(std::vector<ParamList>& lists, const Tensor& parameter);
 
+/// The norm of order `p` of all elements of all lists together.
+double gradient_norm(const std::vector<ParamList>& lists, double p);
+/// Multiplies gradients whose norm is `norm` so that it is at most `max_norm`; whether it had to.
+bool clip_gradients(const std::vector<ParamList>& lists, double norm, double max_norm);
+
 /// Tells autograd that the gradients have been changed.
 void bump_gradients(const std::vector<Tensor>& parameters);
 

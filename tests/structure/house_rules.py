@@ -42,6 +42,7 @@ ALLOWED = {
     **{room: TO_OPS | {"io"} for room in MIDDLE},
     "distributions": TO_OPS,
     "models": TO_OPS | MIDDLE,
+    "training": TO_OPS | MIDDLE,
     "onnx": TO_OPS | MIDDLE,
     "vision": TO_OPS | MIDDLE,
     "log": TO_OPS | MIDDLE | {"vision"},

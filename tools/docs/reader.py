@@ -23,7 +23,7 @@ MACRO = re.compile(r"^#define (TAEDA_\w+)(\([^)]*\))?")
 
 
 # What programs include by name; whatever these pull in is seen by programs, too.
-ENTRIES = re.compile(r"taeda/(taeda|distributed/(distributed|\w+/\w*rpc\w*)|distributions/distributions|models/\w+|log/\w+|"
+ENTRIES = re.compile(r"taeda/(taeda|distributed/(distributed|\w+/\w*rpc\w*)|distributions/distributions|models/\w+|training/\w+|log/\w+|"
                      r"device/plugin|ops/out_forms)\.h$")
 
 
