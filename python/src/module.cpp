@@ -2,6 +2,7 @@
 #include "autograd.h"
 #include "data.h"
 #include "devices.h"
+#include "distributed.h"
 #include "errors.h"
 #include "generated_methods.h"
 #include "kinds.h"
@@ -50,6 +51,7 @@ int execute(PyObject* module) {
     add_autograd(module);
     add_state(module);
     add_devices(module);
+    add_distributed(module);
     add_training(module);
     add_operations(module);
     checked(PyModule_AddStringConstant(module, "__version__", TAEDA_VERSION));
