@@ -2,6 +2,7 @@
 #include "autograd.h"
 #include "data.h"
 #include "devices.h"
+#include "distributed.h"
 #include "errors.h"
 #include "functional.h"
 #include "generated_methods.h"
@@ -53,6 +54,7 @@ int execute(PyObject* module) {
     add_module_base(module);
     add_state(module);
     add_devices(module);
+    add_distributed(module);
     add_training(module);
     add_functional(module);
     add_operations(module);
