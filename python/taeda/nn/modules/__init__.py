@@ -5,7 +5,7 @@ import importlib as _importlib
 from .module import Module
 
 _FAMILIES = ("activation", "batchnorm", "channelshuffle", "container", "conv", "distance", "dropout", "flatten", "fold", "instancenorm",
-             "linear", "normalization", "padding", "pixelshuffle", "pooling", "sparse", "upsampling")
+             "linear", "loss", "normalization", "padding", "pixelshuffle", "pooling", "sparse", "upsampling")
 
 for _family in _FAMILIES:
     _found = _importlib.import_module("." + _family, __name__)
