@@ -4,7 +4,7 @@ import functools
 import types
 
 from . import _C
-from ._streams import StreamContext, _place, classes
+from ._streams import StreamContext, _place, classes, current_device as _current_device
 
 _device = _C._device
 
@@ -52,7 +52,7 @@ def functions(kind):
 
     def current_device():
         """The number of this thread's current device."""
-        return _device.current_device(kind)
+        return _current_device(kind)
 
     def set_device(device):
         """Makes a device current on this thread; a negative number changes nothing."""

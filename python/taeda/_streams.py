@@ -89,18 +89,25 @@ def _kind_here():
     return kind
 
 
+def current_device(kind):
+    """The number of this thread's current device; raises an error that says why there is none."""
+    if not _device.is_available(kind):
+        _device.get_device_properties(kind, 0)
+    return _device.current_device(kind)
+
+
 def _place(kind, device):
     """A device of this kind with its number: None is the current one."""
     if device is None:
         kind = kind or _kind_here()
-        return _C.device(kind, _device.current_device(kind))
+        return _C.device(kind, current_device(kind))
     if isinstance(device, int):
         kind = kind or _kind_here()
-        return _C.device(kind, device if device >= 0 else _device.current_device(kind))
+        return _C.device(kind, device if device >= 0 else current_device(kind))
     device = _C.device(device)
     if kind is not None and device.type != kind:
         raise ValueError(f"Expected a {kind} device, but got: {device}")
-    return device if device.index is not None else _C.device(device.type, _device.current_device(device.type))
+    return device if device.index is not None else _C.device(device.type, current_device(device.type))
 
 
 def _current(kind):
