@@ -51,23 +51,10 @@ py::bytes compare_set(const StorePtr& store, const std::string& key, const py::o
   return out;
 }
 
-/// Without the GIL: other threads of this program may be what it waits for.
-struct WithoutGil {
-  template <class S>
-  void operator()(S* store) const {
-    const ReleaseGil released;
-    delete store;
-  }
-};
-
+/// The last one to go may serve it, and wait for others then.
 template <class S>
 std::shared_ptr<S> shared(S* store) {
-  return std::shared_ptr<S>(store, [](S* last) {
-    if (PyGILState_Check())
-      WithoutGil()(last);
-    else
-      delete last;
-  });
+  return std::shared_ptr<S>(store, DeleteWithoutGil());
 }
 
 void add_interface(py::module_& m) {

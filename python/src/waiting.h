@@ -39,4 +39,13 @@ auto interruptibly(F f) {
   return result.get();
 }
 
+/// Deletes what may wait for threads or devices.
+struct DeleteWithoutGil {
+  template <class T>
+  void operator()(T* last) const {
+    const ReleaseGil released(PyGILState_Check() != 0);
+    delete last;
+  }
+};
+
 }  // namespace taeda::python
