@@ -9,6 +9,7 @@
 #include "kinds.h"
 #include "module_base.h"
 #include "optim_step.h"
+#include "recurrent.h"
 #include "state.h"
 #include "taeda/taeda.h"
 #include "tensor_methods.h"
@@ -57,6 +58,7 @@ int execute(PyObject* module) {
     add_devices(module);
     add_distributed(module);
     add_optim_steps(module);
+    add_recurrent(module);
     add_training(module);
     add_functional(module);
     add_operations(module);

@@ -271,11 +271,11 @@ class SparseAdam(Optimizer):
         first, second = state["exp_avg"][where], state["exp_avg_sq"][where]
         first_change = (values - first) * (1 - beta1)
         second_change = (values * values - second) * (1 - beta2)
-        state["exp_avg"].index_put_(where, first_change, accumulate=True)
-        state["exp_avg_sq"].index_put_(where, second_change, accumulate=True)
+        state["exp_avg"][where] = first + first_change
+        state["exp_avg_sq"][where] = second + second_change
         rate = lr * math.sqrt(1 - beta2 ** count) / (1 - beta1 ** count)
         update = (first + first_change) / (second + second_change).sqrt_().add_(group["eps"])
-        param.index_put_(where, update * -rate, accumulate=True)
+        param[where] = param[where] - update * rate
 
 
 class Muon(Optimizer):

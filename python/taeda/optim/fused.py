@@ -1,6 +1,7 @@
 """Optimizers whose step is one call of the library for all parameters of a group."""
 
 from .. import _C
+from ..autograd.modes import no_grad
 from .optimizer import Optimizer, check, check_betas, check_decay, check_rate, evaluated
 
 
@@ -90,9 +91,9 @@ class SGD(Fused):
 def _add_sparse(param, grad, alpha):
     """Adds alpha times a sparse gradient to the rows that it has."""
     grad = grad.detach().coalesce()
-    from ..autograd.modes import no_grad
     with no_grad():
-        param.index_put_(tuple(grad.indices().unbind(0)), grad.values() * alpha, accumulate=True)
+        where = tuple(grad.indices().unbind(0))
+        param[where] = param[where] + grad.values() * alpha
 
 
 class Adam(Fused):
@@ -215,7 +216,6 @@ class Adagrad(Fused):
     def _sparse_step(self, param, group):
         if group["weight_decay"] != 0:
             raise RuntimeError("weight_decay option is not compatible with sparse gradients")
-        from ..autograd.modes import no_grad
         state = self.state[param]
         state["step"] += 1
         rate = float(group["lr"]) / (1 + (state["step"].item() - 1) * group["lr_decay"])
@@ -223,6 +223,6 @@ class Adagrad(Fused):
             grad = param.grad.detach().coalesce()
             where, values = tuple(grad.indices().unbind(0)), grad.values()
             values = -values if group["maximize"] else values
-            state["sum"].index_put_(where, values * values, accumulate=True)
-            root = state["sum"][where].sqrt_().add_(group["eps"])
-            param.index_put_(where, values / root * -rate, accumulate=True)
+            total = state["sum"][where] + values * values
+            state["sum"][where] = total
+            param[where] = param[where] - values / total.sqrt_().add_(group["eps"]) * rate

@@ -220,7 +220,7 @@ class LBFGS(Optimizer):
                     or abs(loss - before) < group["tolerance_change"]):
                 break
         state.pop("n_iter_here", None)
-        for name in ("d", "t", "old_dirs", "old_stps", "ro", "H_diag", "prev_flat_grad"):
-            state[name] = state.pop(name)  # PyTorch's order
         state["prev_loss"] = before
+        for name in ("d", "t", "old_dirs", "old_stps", "ro", "H_diag", "prev_flat_grad", "prev_loss"):
+            state[name] = state.pop(name)  # PyTorch's order
         return first
