@@ -5,6 +5,7 @@
 #include "errors.h"
 #include "generated_methods.h"
 #include "kinds.h"
+#include "signature_error.h"
 #include "state.h"
 #include "taeda/taeda.h"
 #include "tensor_methods.h"
@@ -52,6 +53,7 @@ int execute(PyObject* module) {
     add_devices(module);
     add_training(module);
     add_operations(module);
+    add_signatures(module);
     checked(PyModule_AddStringConstant(module, "__version__", TAEDA_VERSION));
     return 0;
   });
