@@ -121,7 +121,8 @@ std::string complaint(const std::string& name, const Signature& s, PyObject* con
              kind_name(s.parameters[i].kind) + ", not " + given_name(value);
   }
   if (absent)
-    return name + "() missing " + std::to_string(absent) + " required positional arguments: " + missing;
+    return name + "() missing " + std::to_string(absent) +
+           " required positional arguments: " + missing;
   return "";
 }
 

@@ -299,7 +299,8 @@ PyObject* as_subclass(PyObject* self, PyObject* type) {
         !PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type), tensor_base_type))
       raise(PyExc_TypeError, "as_subclass(): argument 'cls' must be a subclass of torch.Tensor");
     const Tensor& t = tensor_of(self);
-    return wrap_as(reinterpret_cast<PyTypeObject*>(type), t.is_sparse() ? make_alias(t) : t.view_as(t));
+    return wrap_as(reinterpret_cast<PyTypeObject*>(type),
+                   t.is_sparse() ? make_alias(t) : t.view_as(t));
   });
 }
 

@@ -19,8 +19,8 @@ from .random import get_rng_state, initial_seed, manual_seed, seed, set_rng_stat
 from .settings import *  # noqa: F403  printing, determinism
 from .autograd.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 from .serialization import load, save
+from ._streams import Event, Stream
 from .amp import GradScaler, autocast
-from ._accelerator import Event, Stream
 from .storage import TYPES as _storage_types, TypedStorage, UntypedStorage
 from . import autograd, fft, linalg, random, serialization, special, sparse, types
 
@@ -30,7 +30,6 @@ globals().update(_storage_types)
 pi, e, inf, nan, newaxis = _math.pi, _math.e, _math.inf, _math.nan, None
 device, dtype, layout, memory_format, Size, Generator = (
     _C.device, _C.dtype, _C.layout, _C.memory_format, _C.Size, _C.Generator)
-
 
 # The threads of a parent do not live in its children: a parallel loop there would wait for them for ever.
 _os.register_at_fork(after_in_child=lambda: _C.set_num_threads(1))

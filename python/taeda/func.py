@@ -55,7 +55,8 @@ def vjp(func, *primals):
 
 def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None):
     """module(*args, **kwargs) with other tensors in the place of its parameters and buffers."""
-    dicts = parameter_and_buffer_dicts if isinstance(parameter_and_buffer_dicts, (list, tuple)) else [parameter_and_buffer_dicts]
+    dicts = parameter_and_buffer_dicts
+    dicts = dicts if isinstance(dicts, (list, tuple)) else [dicts]
     given = {name: tensor for each in dicts for name, tensor in each.items()}
     args = () if args is None else args if isinstance(args, tuple) else (args,)
     changed = []

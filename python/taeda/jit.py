@@ -2,8 +2,8 @@
 
 import functools
 
-__all__ = ["script", "trace", "ignore", "unused", "export", "is_scripting", "is_tracing", "script_if_tracing", "interface", "fork",
-           "wait", "Final"]
+__all__ = ["script", "trace", "ignore", "unused", "export", "is_scripting", "is_tracing", "script_if_tracing", "interface",
+           "fork", "wait", "Final"]
 
 Final = dict
 

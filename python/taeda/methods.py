@@ -103,4 +103,4 @@ def unflatten(self, dim, sizes):
     return _C.unflatten(self, dim, tuple(sizes))
 
 
-ALL = {name: value for name, value in list(globals().items()) if callable(value) and getattr(value, "__module__", "") == __name__}
+ALL = {name: value for name, value in list(globals().items()) if getattr(value, "__module__", "") == __name__}

@@ -163,7 +163,8 @@ torch.tensor([1, 2]) / torch.tensor([0, 0])
 torch.tensor([1, 2]) // torch.tensor([0, 1])
 torch.tensor(5) // 0
 torch.tensor(5.) // 0, torch.tensor(5.) % 0
-torch.true_divide(i, 4), torch.floor_divide(i, 4), torch.div(i, 4, rounding_mode='trunc'), torch.div(-i, 4, rounding_mode='floor')
+torch.true_divide(i, 4), torch.floor_divide(i, 4)
+torch.div(i, 4, rounding_mode='trunc'), torch.div(-i, 4, rounding_mode='floor')
 torch.result_type(f, 1), torch.result_type(i, 1.), torch.result_type(u, s), torch.promote_types(torch.half, torch.bfloat16)
 torch.can_cast(torch.float, torch.int), torch.can_cast(torch.int, torch.float)
 torch.get_default_dtype()
@@ -186,7 +187,8 @@ torch.cat([f, torch.zeros(3, 3, 3)])
 torch.einsum('ij,kj->ik', f, f), torch.tensordot(f, f, dims=([1], [1])), torch.outer(f[0], f[1]), f.mm(f.t())
 torch.meshgrid(torch.arange(2), torch.arange(3), indexing='ij')
 f.softmax(1), f.log_softmax(dim=-1), f.sigmoid(), f.tanh(), torch.logsumexp(f, 1)
-f.gather(1, torch.tensor([[0], [2]])), f.index_select(1, torch.tensor([0, 2])), f.masked_select(f > 2), f.take(torch.tensor([0, 5]))
+f.gather(1, torch.tensor([[0], [2]])), f.index_select(1, torch.tensor([0, 2]))
+f.masked_select(f > 2), f.take(torch.tensor([0, 5]))
 f.clone().scatter_(1, torch.tensor([[0], [2]]), 9.), f.clone().masked_fill_(f > 2, -1), f.clone().fill_(3), f.clone().zero_()
 f.clone().index_add_(0, torch.tensor([0, 0]), f), f.clone().index_fill(1, torch.tensor([0]), 5.)
 f.nonzero(), f.nonzero(as_tuple=True), torch.bincount(torch.tensor([1, 1, 3])), torch.histc(f, 3)
@@ -200,27 +202,33 @@ torch.tensor('a')
 torch.tensor(None)
 torch.tensor([1, 2.5]), torch.tensor([True, 2]), torch.tensor([1, 2j])
 torch.tensor([[1, 2], [3, 4]], dtype=torch.float64)
-torch.tensor(np.ones((2, 2))), torch.tensor(np.float32(2)), torch.tensor(np.array([1, 2], dtype=np.int16)), torch.tensor(np.array(True))
+torch.tensor(np.ones((2, 2))), torch.tensor(np.float32(2))
+torch.tensor(np.array([1, 2], dtype=np.int16)), torch.tensor(np.array(True))
 torch.tensor([np.float64(1), np.float64(2)])
 torch.tensor([torch.tensor(1), torch.tensor(2.5)])
 torch.tensor((1, 2)), torch.tensor(range(3))
 torch.as_tensor([1, 2]), torch.as_tensor(f) is f, torch.asarray([1.]).dtype
-torch.zeros(2, 3), torch.zeros((2, 3)), torch.zeros([2, 3]), torch.zeros(torch.Size([2])), torch.zeros(()), torch.zeros(size=(2,))
-torch.zeros(2, dtype=torch.int32), torch.ones(2, dtype=torch.bool), torch.full((2,), 7), torch.full((2,), 7.), torch.full((1,), True)
+torch.zeros(2, 3), torch.zeros((2, 3)), torch.zeros([2, 3])
+torch.zeros(torch.Size([2])), torch.zeros(()), torch.zeros(size=(2,))
+torch.zeros(2, dtype=torch.int32), torch.ones(2, dtype=torch.bool)
+torch.full((2,), 7), torch.full((2,), 7.), torch.full((1,), True)
 torch.zeros(2.5)
 torch.zeros('a')
 torch.zeros(s)
 torch.zeros(2, s)
 torch.zeros(2, dtype='float')
-torch.empty(2, 3).shape, torch.empty_like(f).shape, torch.zeros_like(i), torch.ones_like(f, dtype=torch.long), torch.full_like(f, 2)
+torch.empty(2, 3).shape, torch.empty_like(f).shape, torch.zeros_like(i)
+torch.ones_like(f, dtype=torch.long), torch.full_like(f, 2)
 torch.arange(5), torch.arange(1, 4), torch.arange(0, 1, 0.25), torch.arange(5, 0, -2), torch.arange(3.), torch.arange(end=3)
 torch.arange(0, 5, 0)
 torch.linspace(0, 1, 5), torch.linspace(0, 1, steps=3), torch.logspace(0, 2, 3), torch.eye(2), torch.eye(2, 3)
-torch.Tensor(2, 3).shape, torch.Tensor([1, 2]), torch.Tensor().shape, torch.FloatTensor([1, 2]), torch.LongTensor([1]), torch.Tensor(3).shape
+torch.Tensor(2, 3).shape, torch.Tensor([1, 2]), torch.Tensor().shape
+torch.FloatTensor([1, 2]), torch.LongTensor([1]), torch.Tensor(3).shape
 torch.IntTensor(2, 3).shape, torch.ByteTensor([1]), torch.BoolTensor([1, 0]), torch.DoubleTensor([1])
 isinstance(f, torch.FloatTensor), isinstance(i, torch.FloatTensor), isinstance(f, torch.Tensor)
 f.new_zeros(2), f.new_ones((2,)), f.new_full((2,), 3), f.new_tensor([1, 2]), f.new_empty(2, 3).shape, i.new_zeros(1).dtype
-f.to(torch.int), f.to('cpu') is f, f.to(torch.float32) is f, f.to(i).dtype, f.to('cpu', torch.double).dtype, f.to(dtype=torch.half).dtype
+f.to(torch.int), f.to('cpu') is f, f.to(torch.float32) is f, f.to(i).dtype
+f.to('cpu', torch.double).dtype, f.to(dtype=torch.half).dtype
 f.to(device='cpu', dtype=torch.long), f.type(torch.int16), f.type('torch.DoubleTensor').dtype, f.long(), f.bool(), f.int().dtype
 f.type_as(i), f.double().dtype, f.half().dtype, f.bfloat16().dtype, f.byte(), f.char().dtype, f.short().dtype, f.cfloat().dtype
 f.to(1, 2, 3, 4, 5, 6, 7)

@@ -1,4 +1,4 @@
-"""Writes torch_2_15.pt and its kind: what PyTorch 2.15 saves, for the tests of reading. Run it with a Python that has PyTorch."""
+"""Writes torch_2_15.pt and its kind, which PyTorch 2.15 saves and tests read. Run it with a Python that has PyTorch."""
 
 import collections
 import pathlib
