@@ -10,6 +10,7 @@
 #include "module_base.h"
 #include "optim_step.h"
 #include "recurrent.h"
+#include "signature_error.h"
 #include "state.h"
 #include "taeda/taeda.h"
 #include "tensor_methods.h"
@@ -62,6 +63,7 @@ int execute(PyObject* module) {
     add_training(module);
     add_functional(module);
     add_operations(module);
+    add_signatures(module);
     checked(PyModule_AddStringConstant(module, "__version__", TAEDA_VERSION));
     return 0;
   });
