@@ -8,6 +8,8 @@
 #include "generated_methods.h"
 #include "kinds.h"
 #include "module_base.h"
+#include "optim_step.h"
+#include "recurrent.h"
 #include "signature_error.h"
 #include "state.h"
 #include "taeda/taeda.h"
@@ -56,6 +58,8 @@ int execute(PyObject* module) {
     add_state(module);
     add_devices(module);
     add_distributed(module);
+    add_optim_steps(module);
+    add_recurrent(module);
     add_training(module);
     add_functional(module);
     add_operations(module);
