@@ -41,7 +41,9 @@ def pytest_configure(config):
 def exists(name):
     module, _, last = name.rpartition(".")
     try:
-        return importlib.util.find_spec(f"taeda.{name}") is not None or hasattr(importlib.import_module(f"taeda.{module}"), last)
+        if importlib.util.find_spec(f"taeda.{name}") is not None:
+            return True
+        return bool(module) and hasattr(importlib.import_module(f"taeda.{module}"), last)
     except ImportError:
         return False
 
