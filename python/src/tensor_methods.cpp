@@ -406,7 +406,8 @@ bool is_attribute(std::string_view name) {
 
 std::vector<PyMethodDef> collect_tensor_methods() {
   std::vector<PyMethodDef> all(std::begin(own_methods), std::end(own_methods));
-  for (const PyMethodDef& operation : generated_methods()["Tensor"])
+  const std::vector<PyMethodDef> operations = generated_methods()["Tensor"];
+  for (const PyMethodDef& operation : operations)
     if (!is_attribute(operation.ml_name)) all.push_back(operation);  // `t.mT` takes no parentheses
   all.push_back({nullptr, nullptr, 0, nullptr});
   return all;
