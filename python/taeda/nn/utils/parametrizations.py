@@ -109,7 +109,7 @@ class _Orthogonal(Module):
             low = _C.cat([low, low.new_zeros(*x.shape[:-2], rows, rows - columns)], -1)
         skew = low - low.mH
         if self.how == "matrix_exp":
-            q = _C.matrix_exp(skew)
+            q = _C._linalg.matrix_exp(skew)
         else:
             unit = _C.eye(rows, dtype=x.dtype, device=x.device)
             q = _C._linalg.solve(unit + skew / -2, unit + skew / 2)
