@@ -20,7 +20,7 @@ using testing::HasSubstr;
 constexpr int64_t kPiece = int64_t{16} << 20;  // what a text travels in
 
 /// The group that a rank has, for functions that share it.
-ProcessGroupPtr shared(ProcessGroup& group) { return {ProcessGroupPtr(), &group}; }
+ProcessGroupPtr shared_group(ProcessGroup& group) { return {ProcessGroupPtr(), &group}; }
 
 /// A text in which every place is told from its neighbours.
 std::string long_text(int64_t length, int seed) {
@@ -32,7 +32,7 @@ std::string long_text(int64_t length, int seed) {
 TEST(Texts, ArriveWholeWhateverTheirLengths) {
   const std::vector<std::string> texts = {"", "short", long_text(kPiece + 3, 7)};
   run_ranks(3, [&](ProcessGroup& group) {
-    const ProcessGroupPtr g = shared(group);
+    const ProcessGroupPtr g = shared_group(group);
     const Site site = Site::current();
     const auto own = static_cast<size_t>(group.rank());
     EXPECT_TRUE(detail::all_gather_texts(texts[own], g, site) == texts);
@@ -76,7 +76,7 @@ TEST(Texts, LengthsThatNoTextHasAreErrors) {
   for (const Exchange& exchange : exchanges())
     for (const int64_t length : {int64_t{-1}, (int64_t{1} << 40) + 1, INT64_MAX}) {
       const auto errors = errors_of_ranks(2, [&](ProcessGroup& group) {
-        group.rank() == 0 ? exchange.texts(shared(group)) : exchange.announce(group, length);
+        group.rank() == 0 ? exchange.texts(shared_group(group)) : exchange.announce(group, length);
       });
       EXPECT_THAT(errors, ElementsAre(HasSubstr("a rank says that its text has " +
                                                 std::to_string(length) + " bytes"),
@@ -93,7 +93,7 @@ TEST(Texts, WhatIsAnnouncedAndNeverSentCostsNoMemory) {
     const auto errors = errors_of_ranks(2,
                                         [&](ProcessGroup& group) {
                                           group.rank() == 0
-                                              ? exchange.texts(shared(group))
+                                              ? exchange.texts(shared_group(group))
                                               : exchange.announce(group, int64_t{1} << 38);
                                         },
                                         {.timeout = std::chrono::seconds(20)});

@@ -6,8 +6,7 @@
 #include <sstream>
 
 #if defined(TAEDA_HAS_TOML)
-#define TOML_EXCEPTIONS 1
-#include <toml++/toml.h>
+#include "tools/taeda/toml.h"
 #endif
 
 #include "taeda/base/nearest.h"
