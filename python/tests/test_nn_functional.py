@@ -103,3 +103,13 @@ def test_everything_of_pytorchs_functional_is_there():
         softsign tanh tanhshrink threshold threshold_ triplet_margin_loss triplet_margin_with_distance_loss unfold upsample
         upsample_bilinear upsample_nearest""".split()
     assert [name for name in names if not callable(getattr(F, name, None))] == []
+
+
+def test_bounds_and_memory_formats_by_name():
+    x = torch.tensor([-1.0, 0.5, 2.0])
+    assert x.clamp(max=1).tolist() == [-1, 0.5, 1] and torch.clamp(x, min=0).tolist() == [0, 0.5, 2]
+    assert x.clamp(max=torch.zeros(3)).tolist() == [-1, 0, 0] and x.clone().clamp_(max=0).tolist() == [-1, 0, 0]
+    with pytest.raises(RuntimeError, match="At least one of 'min' or 'max' must not be None"):
+        x.clamp()
+    image = torch.ones(1, 2, 3, 3).clone(memory_format=torch.channels_last)
+    assert image.is_contiguous(memory_format=torch.channels_last)
