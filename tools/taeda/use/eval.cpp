@@ -51,7 +51,7 @@ int run_eval(const EvalOptions& o) {
                                                       ? task.test_batch
                                                       : static_cast<size_t>(batch_size),
                                     .num_workers = static_cast<int>(o.workers)});
-  std::vector<int64_t> predictions;
+  Predictions predictions;
   const Score score =
       evaluate({.task = task,
                 .device = device,
