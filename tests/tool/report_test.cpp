@@ -32,9 +32,9 @@ TEST_F(Report, OneRunIsAPageThatNeedsNothingElse) {
   ASSERT_EQ(o.code, 0) << o.err;
   EXPECT_THAT(o.out, HasSubstr("page.html: 1 run, "));
   const std::string wanted = vision::has_png() ? " --mistakes" : "";
-  const Outcome checked = page_check(
-      page + " --runs 1 --classes 10" + wanted +
-      " --charts 'loss|accuracy|loss of the steps|learning rate|gradient norm|memory'");
+  const Outcome checked =
+      page_check(page + " --runs 1 --classes 10" + wanted +
+                 " --charts 'loss|accuracy|loss of the steps|learning rate|gradient norm|memory'");
   EXPECT_EQ(checked.code, 0) << checked.out;
   const std::string text = contents(page);
   EXPECT_LT(text.size(), 100000u);
@@ -48,8 +48,9 @@ TEST_F(Report, SeveralRunsAreToldApartByWhatDiffers) {
   const Outcome o = report((folder / "first") + " " + (folder / "second") + " --out " + page);
   ASSERT_EQ(o.code, 0) << o.err;
   const Outcome checked =
-      page_check(page + " --runs 2 --classes 10 --legend 'first: lr 0.003' --legend 'second: lr "
-                        "0.01, max-norm 0.5' --differs lr --differs max-norm");
+      page_check(page +
+                 " --runs 2 --classes 10 --legend 'first: lr 0.003' --legend 'second: lr "
+                 "0.01, max-norm 0.5' --differs lr --differs max-norm");
   EXPECT_EQ(checked.code, 0) << checked.out;
   const Outcome plot = taeda_tool("plot " + (folder / "first") + " " + (folder / "second"));
   EXPECT_THAT(plot.out, HasSubstr("second: lr 0.01, max-norm 0.5"));

@@ -233,8 +233,10 @@ std::vector<std::string> run_labels(const std::vector<Run>& runs) {
   const RunLines differing = run_settings(runs);
   for (size_t i = 0; i < runs.size(); ++i) {
     std::string said;
-    for (size_t s = 0; s < std::min(kShown, differing.size()); ++s)
-      said += (said.empty() ? "" : ", ") + differing[s][0] + " " + differing[s][i + 1];
+    for (size_t s = 0; s < std::min(kShown, differing.size()); ++s) {
+      const std::string &name = differing[s][0], &value = differing[s][i + 1];
+      said += (said.empty() ? "" : ", ") + (value.empty() ? "no " + name : name + " " + value);
+    }
     if (!said.empty()) out[i] += ": " + said;
   }
   return out;
