@@ -8,6 +8,7 @@
 #include "generated_methods.h"
 #include "kinds.h"
 #include "module_base.h"
+#include "parallel.h"
 #include "state.h"
 #include "taeda/taeda.h"
 #include "tensor_methods.h"
@@ -55,6 +56,7 @@ int execute(PyObject* module) {
     add_state(module);
     add_devices(module);
     add_distributed(module);
+    add_parallel(module);
     add_training(module);
     add_functional(module);
     add_operations(module);
