@@ -8,7 +8,10 @@
 #include "generated_methods.h"
 #include "kinds.h"
 #include "module_base.h"
+#include "optim_step.h"
 #include "parallel.h"
+#include "recurrent.h"
+#include "signature_error.h"
 #include "state.h"
 #include "taeda/taeda.h"
 #include "tensor_methods.h"
@@ -57,9 +60,12 @@ int execute(PyObject* module) {
     add_devices(module);
     add_distributed(module);
     add_parallel(module);
+    add_optim_steps(module);
+    add_recurrent(module);
     add_training(module);
     add_functional(module);
     add_operations(module);
+    add_signatures(module);
     checked(PyModule_AddStringConstant(module, "__version__", TAEDA_VERSION));
     return 0;
   });
