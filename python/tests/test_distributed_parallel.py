@@ -118,7 +118,7 @@ def different_models(rank, size, path):
            "DistributedDataParallel expects the same model on all processes, but rank 0 has parameter '0.weight'",
            "rank 1 has parameter '0.weight' torch.float32 [9, 4]")
     frozen = net_without_norm().requires_grad_(False)
-    raises(RuntimeError, lambda: nn.parallel.DistributedDataParallel(frozen), "doesn't have any parameters that require a gradient")
+    raises(RuntimeError, lambda: nn.parallel.DistributedDataParallel(frozen), "any parameters that require a gradient")
     raises(ValueError, lambda: nn.parallel.DistributedDataParallel(net_without_norm(), device_ids=[0, 1]), "single element")
     raises(ValueError, lambda: nn.parallel.DistributedDataParallel(net_without_norm(), device_ids=[0]), "device_ids [0]")
     model = nn.parallel.DistributedDataParallelCPU(net_without_norm())

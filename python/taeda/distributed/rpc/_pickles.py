@@ -1,7 +1,7 @@
 """What calls of Python travel as: a pickle, with tensors and references beside it.
 
-Unpickling runs what the pickle says. So only workers of one job, which have proved that they are (docs/rpc.md), call each other,
-and functions are named by module and name: both processes must be able to import them.
+Unpickling runs what the pickle says. So only workers of one job, which have proved that they are (docs/rpc.md), call each
+other, and functions are named by module and name: both processes must be able to import them.
 """
 
 import io

@@ -25,7 +25,8 @@ def _warn_of_imbalance(devices):
             least, most = devices[values.index(min(values))], devices[values.index(max(values))]
             warnings.warn(f"There is an imbalance between your GPUs. You may want to exclude GPU {least.index} which has less "
                           f"than 75% of the memory or cores of GPU {most.index}. You can do so by setting the device_ids "
-                          "argument to DataParallel, or by setting the CUDA_VISIBLE_DEVICES environment variable.", stacklevel=4)
+                          "argument to DataParallel, or by setting the CUDA_VISIBLE_DEVICES environment variable.",
+                          stacklevel=4)
             return
 
 
