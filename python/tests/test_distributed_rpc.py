@@ -33,6 +33,10 @@ def nested(values):
     return {"sum": sum(values["list"]), "same": values["a"] is values["b"], "text": values["text"] + "!"}
 
 
+def same(value):
+    return value
+
+
 def fails(text):
     raise KeyError(text)
 
@@ -73,10 +77,11 @@ def calls(rank, size, path):
     if rank == 0:
         assert rpc.rpc_sync("worker1", add, (1, 2), {"scale": 3}) == 9
         assert rpc.rpc_sync(1, add, args=(torch.ones(2),), kwargs={"b": 2.0}).tolist() == [3, 3]
+        assert rpc.rpc_sync("worker1", same, (rpc.get_worker_info(),)) == rpc.get_worker_info()
         assert rpc.rpc_sync(rpc.get_worker_info("worker1"), who) == "worker1" and rpc.rpc_sync("worker0", who) == "worker0"
         assert rpc.rpc_sync("worker1", torch.add, (torch.ones(2), torch.ones(2))).tolist() == [2, 2]
-        same = torch.ones(1)
-        got = rpc.rpc_sync("worker1", nested, ({"list": [1, 2], "a": same, "b": same, "text": "x"},))
+        one = torch.ones(1)
+        got = rpc.rpc_sync("worker1", nested, ({"list": [1, 2], "a": one, "b": one, "text": "x"},))
         assert got == {"sum": 3, "same": True, "text": "x!"}
         futures = [rpc.rpc_async("worker1", add, (i,)) for i in range(50)]
         assert wait_all(futures) == list(range(1, 51))

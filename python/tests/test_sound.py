@@ -385,7 +385,8 @@ def cases():
     return {"add": lambda: x + x, "add a number": lambda: x + 1.0, "index": lambda: x[1], "slice": lambda: x[1:],
             "mask": lambda: x[x > 0], "item": lambda: x[0].item(), "tensor": lambda: torch.tensor([1.0, 2.0]),
             "tolist": lambda: x.tolist(), "cat": lambda: torch.cat(xs), "split": lambda: x.split(1),
-            "in place": lambda: x.add_(0), "out": lambda: torch.add(x, x, out=torch.empty(3)), "shape": lambda: (x.shape, x.dtype, x.device, x.stride()),
+            "in place": lambda: x.add_(0), "out": lambda: torch.add(x, x, out=torch.empty(3)),
+            "shape": lambda: (x.shape, x.dtype, x.device, x.stride()),
             "grad": lambda: torch.autograd.grad((w * w).sum(), w), "hook": with_hook, "function": function, "error": raises,
             "type error": type_error, "repr of size": lambda: repr(x.shape), "no_grad": lambda: w.detach().requires_grad_(),
             "to": lambda: x.to(torch.float64), "cycle": attribute, "weak reference": lambda: weakref.ref(x + 1)}

@@ -10,7 +10,7 @@ from .rref import RRef  # noqa: F401
 
 _rpc = _C._distributed._rpc
 WorkerInfo = _rpc.WorkerInfo
-WorkerInfo.__module__ = "torch.distributed.rpc"
+WorkerInfo.__module__ = "taeda.distributed.rpc"  # where pickles find it
 
 
 class BackendType(enum.Enum):
