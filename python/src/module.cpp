@@ -9,6 +9,7 @@
 #include "kinds.h"
 #include "module_base.h"
 #include "optim_step.h"
+#include "parallel.h"
 #include "recurrent.h"
 #include "signature_error.h"
 #include "state.h"
@@ -58,6 +59,7 @@ int execute(PyObject* module) {
     add_state(module);
     add_devices(module);
     add_distributed(module);
+    add_parallel(module);
     add_optim_steps(module);
     add_recurrent(module);
     add_training(module);
