@@ -1,8 +1,8 @@
 // Latency: inference at batch 1 from host memory to host memory, and small training steps, each
 // eager and captured once and replayed (Taeda alone has that on the CPU), in turn.
 //
-// latency [--calls N] [--threads N] [--filter TEXT]: 50th and 99.9th percentile and the fastest of N
-// calls of each, one JSON line a case.
+// latency [--calls N] [--threads N] [--filter TEXT]: 50th and 99.9th percentile and the fastest of
+// N calls of each, one JSON line a case.
 #include <torch/torch.h>
 
 #include <algorithm>
@@ -114,8 +114,8 @@ void inference(const Options& o, const std::string& name, torch::IntArrayRef sha
 template <class Model>
 void training(const Options& o, const std::string& name, Model model, const Tensor& x) {
   const Tensor y = torch::randint(0, 10, {x.size(0)}, torch::kLong);
-  auto optimizer = std::make_shared<torch::optim::Adam>(model->parameters(),
-                                                        torch::optim::AdamOptions(1e-3));
+  auto optimizer =
+      std::make_shared<torch::optim::Adam>(model->parameters(), torch::optim::AdamOptions(1e-3));
   run(o, {"train/" + name, [=] { optimizer->zero_grad(); },
           [=]() mutable {
             F::cross_entropy(model->forward(x), y).backward();
@@ -127,9 +127,12 @@ Options parse(int argc, char** argv) {
   Options o;
   int threads = 1;
   for (int i = 1; i + 1 < argc; i += 2) {
-    if (!std::strcmp(argv[i], "--calls")) o.calls = std::atoll(argv[i + 1]);
-    else if (!std::strcmp(argv[i], "--threads")) threads = std::atoi(argv[i + 1]);
-    else if (!std::strcmp(argv[i], "--filter")) o.filter = argv[i + 1];
+    if (!std::strcmp(argv[i], "--calls"))
+      o.calls = std::atoll(argv[i + 1]);
+    else if (!std::strcmp(argv[i], "--threads"))
+      threads = std::atoi(argv[i + 1]);
+    else if (!std::strcmp(argv[i], "--filter"))
+      o.filter = argv[i + 1];
     else {
       std::fprintf(stderr, "usage: %s [--calls N] [--threads N] [--filter TEXT]\n", argv[0]);
       std::exit(2);

@@ -107,8 +107,7 @@ Tensor GradScaler::scale(const Tensor& outputs) {
   if (is_current_stream_capturing(outputs.device())) return scale_in_graph(wide);
   used_ = true;
   // Made now, because a graph could not: what it allocates is its own.
-  if (!live_->numbers.defined())
-    live_->numbers = make_tensor({2}, kDouble, outputs.device());
+  if (!live_->numbers.defined()) live_->numbers = make_tensor({2}, kDouble, outputs.device());
   return wide.mul(state().scale);
 }
 

@@ -154,7 +154,7 @@ class CpuBackend final : public Backend {
 
 }  // namespace
 
-}  // namespace taeda::cpu
+}  // namespace taeda::inline v0_2::cpu
 
 namespace taeda::inline v0_2::builtin {
 
@@ -163,4 +163,4 @@ Backend* cpu_backend() {
   return backend;
 }
 
-}  // namespace taeda::builtin
+}  // namespace taeda::inline v0_2::builtin

@@ -26,8 +26,10 @@ struct Recorder<slot, void(Args...)> {
     const Function f = kernel.load(std::memory_order_acquire);
     detail::HostGraph* const graph = detail::host_recording();
     // What a kernel tells its caller - how much room a network takes - follows from shapes.
-    if constexpr ((detail::kWritesToCaller<Args> || ...)) return f(static_cast<Args>(args)...);
-    else if (!graph) return f(static_cast<Args>(args)...);
+    if constexpr ((detail::kWritesToCaller<Args> || ...))
+      return f(static_cast<Args>(args)...);
+    else if (!graph)
+      return f(static_cast<Args>(args)...);
     else
       graph->add(slot->name(), [f, kept = std::tuple(detail::keep(args, 0)...)]() mutable {
         std::apply([f](auto&... x) { f(x...); }, kept);

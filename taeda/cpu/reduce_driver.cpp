@@ -49,8 +49,8 @@ class Tournament {
       : f_(f),
         width_(width),
         bytes_(width * f.acc_size),
-        memory_(static_cast<size_t>(bytes_) *
-                (std::bit_width(static_cast<uint64_t>(pieces)) + 1)) {}
+        memory_(static_cast<size_t>(bytes_) * (std::bit_width(static_cast<uint64_t>(pieces)) + 1)) {
+  }
 
   /// Where the next piece goes; `add` after it was written.
   char* next() { return memory_.as<char>() + depth_ * bytes_; }
@@ -66,7 +66,8 @@ class Tournament {
  private:
   void merge_top() {
     --depth_;
-    f_.merge(memory_.as<char>() + (depth_ - 1) * bytes_, memory_.as<char>() + depth_ * bytes_, width_);
+    f_.merge(memory_.as<char>() + (depth_ - 1) * bytes_, memory_.as<char>() + depth_ * bytes_,
+             width_);
   }
 
   const ReduceFunctions& f_;
@@ -238,4 +239,4 @@ void reduce(const ReducePlan& plan, const ReduceFunctions& f, const char* shift,
   }
 }
 
-}  // namespace taeda::cpu
+}  // namespace taeda::inline v0_2::cpu

@@ -469,4 +469,4 @@ void CachingAllocator::recycle(Block* block) {
   spare_records_ = block;
 }
 
-}  // namespace taeda::detail
+}  // namespace taeda::inline v0_2::detail

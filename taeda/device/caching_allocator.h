@@ -213,4 +213,4 @@ class CachingAllocator {
   Block* spare_records_ = nullptr;
 };
 
-}  // namespace taeda::detail
+}  // namespace taeda::inline v0_2::detail

@@ -425,4 +425,4 @@ void manual_seed(uint64_t seed) {
       if (g) g->manual_seed(seed);
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -54,8 +54,8 @@ class DeviceGraph {
   void capture_begin(allocator::PoolId pool = 0, CaptureMode mode = CaptureMode::Global);
   /// Throws Error if something was asked for that cannot be recorded; nothing is owned then.
   void capture_end();
-  /// Queues the work on the current stream; on the CPU, does it. Registered generators step on as if it had run eagerly.
-  /// Throws Error without a captured graph.
+  /// Queues the work on the current stream; on the CPU, does it. Registered generators step on as
+  /// if it had run eagerly. Throws Error without a captured graph.
   void replay();
   /// Waits for the device and gives up graph and pool. A new capture may follow.
   void reset();
@@ -107,4 +107,4 @@ bool is_current_stream_capturing(Device device);
 /// every replay `fill` writes the next ones, which reach the device in stream order.
 GraphNumbers graph_numbers(Device device, size_t count, std::function<void(double*)> fill);
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -80,4 +80,4 @@ class HostCopies {
 };
 
 }  // namespace detail
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

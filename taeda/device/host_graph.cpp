@@ -74,8 +74,7 @@ std::unique_ptr<HostGraph> end_host_capture() {
   TAEDA_CHECK(recording, "CPU error: the calling thread captures nothing");
   const std::unique_ptr<Recording> ended(std::exchange(recording, nullptr));
   --host_captures;
-  TAEDA_CHECK(!ended->spoilt,
-              "CPU error: operation failed due to a previous error during capture");
+  TAEDA_CHECK(!ended->spoilt, "CPU error: operation failed due to a previous error during capture");
   return std::move(ended->graph);
 }
 
@@ -103,10 +102,10 @@ void CapturedMemory::ask(const StorageImpl& storage, bool for_work) {
   }
   if (std::exchange(state_, State::Used) != State::Written) return;
   const auto* bytes = static_cast<const char*>(storage.address());
-  graph_->add("host values", [to = storage.address(),
-                              kept = std::vector<char>(bytes, bytes + storage.nbytes())] {
-    std::memcpy(to, kept.data(), kept.size());
-  });
+  graph_->add("host values",
+              [to = storage.address(), kept = std::vector<char>(bytes, bytes + storage.nbytes())] {
+                std::memcpy(to, kept.data(), kept.size());
+              });
 }
 
 }  // namespace taeda::inline v0_2::detail

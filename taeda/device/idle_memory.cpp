@@ -136,4 +136,4 @@ void CachingAllocator::discard_pages(size_t keep_cached, uint64_t newest) {
   }
 }
 
-}  // namespace taeda::detail
+}  // namespace taeda::inline v0_2::detail

@@ -2,8 +2,8 @@
 // calls, captures of the CPU's work keep them (sim/register.cpp, cpu/capture.cpp).
 //
 // A new kind of argument needs one more overload, or members `rebase(ptrdiff_t)`,
-// `for_each_extent` and a `device`. `delta` is the distance from an address on the argument's device
-// to where the kernel finds the byte.
+// `for_each_extent` and a `device`. `delta` is the distance from an address on the argument's
+// device to where the kernel finds the byte.
 #pragma once
 
 #include <concepts>

@@ -42,8 +42,7 @@ char* address(const char* op, const Tensor& t) {
 
 }  // namespace
 
-Numbers::Numbers(const Tensor& t)
-    : device_(t.device()), count_(t.numel()) {
+Numbers::Numbers(const Tensor& t) : device_(t.device()), count_(t.numel()) {
   TAEDA_CHECK(t.dtype() == kDouble, "numbers for a kernel must be double, but got ",
               to_string(t.dtype()));
   TAEDA_CHECK(t.is_contiguous(), "numbers for a kernel must be contiguous, but got strides ",
@@ -107,4 +106,4 @@ void ParamList::rebase(ptrdiff_t delta) {
   skip_.rebase(delta);
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

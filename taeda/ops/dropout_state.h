@@ -24,4 +24,4 @@ inline PhiloxState next_mask_state(const Tensor& t) {
   return state;
 }
 
-}  // namespace taeda::detail
+}  // namespace taeda::inline v0_2::detail

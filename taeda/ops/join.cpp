@@ -338,4 +338,4 @@ std::vector<Tensor> meshgrid(TensorList tensors, std::string_view indexing) {
   return out;
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -78,9 +78,8 @@ void draw_normal(const Tensor& t, double mean, double std, Generator& generator)
 void draw_integers(const Tensor& t, int64_t from, uint64_t range, Generator& generator) {
   if (!t.is_cpu()) return randint_slot(t.device().type(), t, from, range, generator.next_philox());
   dispatch(RealBoolTypes{}, "random_", t.dtype(), [&]<class T>() {
-    detail::run_or_record("random_", [g = generator, out = place<T>(t), n = t.numel(), from, range] {
-      g.fill_randint(out, n, from, range);
-    });
+    detail::run_or_record("random_", [g = generator, out = place<T>(t), n = t.numel(), from,
+                                      range] { g.fill_randint(out, n, from, range); });
   });
 }
 
@@ -132,9 +131,8 @@ Tensor& Tensor::random_(GeneratorArg generator) const {
     Generator& g = generator_for(*this, generator);
     if (!t.is_cpu() || dtype() != kInt) return draw_integers(t, 0, largest_random(dtype()) + 1, g);
     // All of int32's numbers are 31 of 32 bits; a range of that size takes 64.
-    detail::run_or_record("random_", [g, out = place<uint32_t>(t), n = t.numel()] {
-      g.fill_random(out, n);
-    });
+    detail::run_or_record("random_",
+                          [g, out = place<uint32_t>(t), n = t.numel()] { g.fill_random(out, n); });
     t.bitwise_and_(int64_t{INT32_MAX});
   });
 }
@@ -305,8 +303,10 @@ Tensor randperm(int64_t n, const TensorOptions& o, GeneratorArg generator) {
   const Tensor order = make_tensor(IntArrayRef(n), kLong, detail::device_of(o));
   Tensor out = order;
   if (order.is_cpu())
-    detail::run_or_record("randperm", [g = generator_for(order, generator),
-                                       out = place<int64_t>(order), n] { g.fill_permutation(out, n); });
+    detail::run_or_record("randperm",
+                          [g = generator_for(order, generator), out = place<int64_t>(order), n] {
+                            g.fill_permutation(out, n);
+                          });
   else if (n > 0)
     out = order.random_(generator).argsort();
   return finish(out.to(dtype), o);

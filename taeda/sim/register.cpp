@@ -128,4 +128,4 @@ void register_sim_kernels(DeviceType as) {
   set_converts_operands(as);  // as the CPU's kernels do
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

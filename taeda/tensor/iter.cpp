@@ -66,7 +66,8 @@ void read_cpu_scalar(void* to, const Tensor& t) {
 /// Where a tensor's first element is, for comparing: from the storage's begin on where that has no
 /// address.
 int64_t place_of(const Tensor& t) {
-  return reinterpret_cast<intptr_t>(t.storage()->data_for_work()) + t.storage_offset() * t.element_size();
+  return reinterpret_cast<intptr_t>(t.storage()->data_for_work()) +
+         t.storage_offset() * t.element_size();
 }
 
 /// Whether both have bytes of one stretch of memory. Addresses of different devices are not

@@ -1,12 +1,11 @@
 // Captured work of the CPU: replays do what the eager program does, bit for bit, and what cannot be
 // captured is an error that names it.
 #include <gmock/gmock.h>
+#include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <linux/seccomp.h>
 
 #include <fstream>
 #include <sstream>

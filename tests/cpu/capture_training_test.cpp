@@ -42,9 +42,9 @@ Case classification(Model model, std::vector<int64_t> image) {
 
 Case make_case(const std::string& name) {
   if (name == "mlp")
-    return classification(nn::Sequential(nn::Linear(20, 50), nn::ReLU(), nn::Dropout(0.2),
-                                         nn::Linear(50, 10)),
-                          {16, 20});
+    return classification(
+        nn::Sequential(nn::Linear(20, 50), nn::ReLU(), nn::Dropout(0.2), nn::Linear(50, 10)),
+        {16, 20});
   if (name == "cnn") return classification(models::LeNet(), {8, 1, 28, 28});
   if (name == "norm_cnn")
     return classification(
@@ -60,7 +60,9 @@ Case make_case(const std::string& name) {
             [model](const Tensor& x, const Tensor& y) mutable {
               return nn::functional::nll_loss(std::get<0>(model->forward(x)), y);
             },
-            [] { return std::pair(classes({6, 4}, 30), classes({24}, 30)); }};
+            [] {
+              return std::pair(classes({6, 4}, 30), classes({24}, 30));
+            }};
   }
   models::GPTOptions o;
   o.vocab_size = 31, o.block_size = 12, o.n_layer = 2, o.n_head = 2, o.n_embd = 16, o.dropout = 0.1;
@@ -69,7 +71,9 @@ Case make_case(const std::string& name) {
           [model](const Tensor& x, const Tensor& y) mutable {
             return nn::functional::cross_entropy(model->forward(x).flatten(0, 1), y.flatten());
           },
-          [] { return std::pair(classes({3, 12}, 31), classes({3, 12}, 31)); }};
+          [] {
+            return std::pair(classes({3, 12}, 31), classes({3, 12}, 31));
+          }};
 }
 
 std::unique_ptr<optim::Optimizer> make_optimizer(const std::string& kind,

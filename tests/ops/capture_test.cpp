@@ -19,8 +19,7 @@ namespace {
 
 /// Rows whose results have shapes that depend on values, or that look at values on their way.
 const std::map<std::string, std::string>& rows_of_values() {
-  static const std::map<std::string, std::string> rows = {
-  };
+  static const std::map<std::string, std::string> rows = {};
   return rows;
 }
 
@@ -82,15 +81,16 @@ void compare(const OpRow& row, const Tensors& in, bool differentiate) {
   const std::string error = error_of([&] { results = run(row, inputs, differentiate); });
   const std::string end = error_of([&] { graph.capture_end(); });
   if (of_values != rows_of_values().end()) {
-    EXPECT_THAT(error, ::testing::HasSubstr(
-                           "operation not permitted when stream is capturing (" + of_values->second));
+    EXPECT_THAT(error, ::testing::HasSubstr("operation not permitted when stream is capturing (" +
+                                            of_values->second));
     return;
   }
   ASSERT_EQ(error, "no error");
   ASSERT_EQ(end, "no error");
   for (int i = 0; i < 2; ++i) {
     change(inputs);
-    const std::vector<std::string> want = bits(run(row, leaves_of(inputs, differentiate), differentiate));
+    const std::vector<std::string> want =
+        bits(run(row, leaves_of(inputs, differentiate), differentiate));
     graph.replay();
     ASSERT_EQ(bits(results), want) << "replay " << i;
   }

@@ -135,4 +135,4 @@ void register_copy() {
   copy_slot.set(kCPU, &copy_kernel);
 }
 
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

@@ -273,7 +273,8 @@ void gemm_large(const Gemm<T>& g) {
 template <int Width, class V, int... I>
 TAEDA_ALWAYS_INLINE V add_halves(V a, V b, std::integer_sequence<int, I...>) {
   constexpr int n = sizeof...(I);
-  return __builtin_shufflevector(a, b, (I / Width % 2 * n + I / (2 * Width) * 2 * Width + I % Width)...) +
+  return __builtin_shufflevector(a, b,
+                                 (I / Width % 2 * n + I / (2 * Width) * 2 * Width + I % Width)...) +
          __builtin_shufflevector(
              a, b, (I / Width % 2 * n + I / (2 * Width) * 2 * Width + I % Width + Width)...);
 }
@@ -378,4 +379,4 @@ TAEDA_INSTANTIATE(complex<float>)
 TAEDA_INSTANTIATE(complex<double>)
 #undef TAEDA_INSTANTIATE
 
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

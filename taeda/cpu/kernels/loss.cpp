@@ -204,4 +204,4 @@ void register_loss() {
   class_loss_backward_slot.set(kCPU, &class_loss_backward);
 }
 
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

@@ -18,8 +18,7 @@ namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 /// Walks over the dimensions of a copy from `first` on but `skipped`, the innermost first.
 class MovePosition {
  public:
-  MovePosition(const Iter& it, int first, int skipped)
-      : to_(it.data(0)), from_(it.data(1)) {
+  MovePosition(const Iter& it, int first, int skipped) : to_(it.data(0)), from_(it.data(1)) {
     for (int d = first; d < it.ndim(); ++d) {
       if (d == skipped) continue;
       size_[dims_] = it.size(d);
@@ -184,4 +183,4 @@ void move_elements(const Iter& it) {
   });
 }
 
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

@@ -89,4 +89,4 @@ Tensor triplet_margin_with_distance_loss(const Tensor& anchor, const Tensor& pos
   return reduce_loss(near.sub(far).add(options.margin()).clamp_min(0), options.reduction());
 }
 
-}  // namespace taeda::nn::functional
+}  // namespace taeda::inline v0_2::nn::functional

@@ -75,4 +75,4 @@ Tensor lp_pool(const Tensor& input, double norm_type, IntArrayRef kernel_size, I
   return means.mul(count).pow(1 / norm_type);
 }
 
-}  // namespace taeda::nn::functional::detail
+}  // namespace taeda::inline v0_2::nn::functional::detail
