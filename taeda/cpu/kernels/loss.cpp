@@ -183,15 +183,15 @@ void class_loss_backward(const Tensor& grad_in, const Tensor& grad, const Tensor
              divisor;
     };
     parallel_for(0, s.outer, row_grain(2 * s.n * s.inner), [&](int64_t begin, int64_t end) {
-      const std::unique_ptr<A[]> scales(new A[static_cast<size_t>(s.inner)]);
+      const ScratchArray<A> scales_of(s.inner);
+      A* const scales = scales_of.get();
       for (int64_t o = begin; o < end; ++o) {
         if (s.inner == 1) {
           backward_row(c, dx + o * s.n, o, scale(o), lse);
           continue;
         }
-        for (int64_t k = 0; k < s.inner; ++k)
-          scales[static_cast<size_t>(k)] = scale(o * s.inner + k);
-        backward_columns(c, dx, o, scales.get(), lse);
+        for (int64_t k = 0; k < s.inner; ++k) scales[k] = scale(o * s.inner + k);
+        backward_columns(c, dx, o, scales, lse);
       }
     });
   });

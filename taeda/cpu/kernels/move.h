@@ -95,31 +95,36 @@ void transpose_part(char* to, int64_t to_step, const char* from, int64_t from_st
   const auto target = [&](int64_t r, int64_t c) {
     return reinterpret_cast<T*>(to + c * to_step) + r;
   };
-  if constexpr (sizeof(T) == 4 || sizeof(T) == 8) {
-    constexpr int64_t lanes = kLanes<T>;
-    for (int64_t c = 0; c < columns; c += lanes) {
-      const int64_t m = std::min(lanes, columns - c);
-      for (int64_t r = 0; r < rows; r += lanes) {
-        const int64_t n = std::min(lanes, rows - r);
-        Vec<T> square[lanes];
-        if (n == lanes && m == lanes) {
-          for (int64_t k = 0; k < lanes; ++k) square[k] = load(source(r + k, c));
+  const auto one_by_one = [&](int64_t r, int64_t c, int64_t n, int64_t m) {
+    for (int64_t j = c; j < c + m; ++j)
+      for (int64_t i = r; i < r + n; ++i) *target(i, j) = *source(i, j);
+  };
+  // Bytes have no quick way within registers, and elements of 16 bytes need none.
+  constexpr bool in_registers = sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8;
+  constexpr bool any_edge = sizeof(T) >= 4;  // those that have masks
+  constexpr int64_t side = in_registers ? kLanes<T> : 64 / static_cast<int64_t>(sizeof(T));
+  for (int64_t c = 0; c < columns; c += side) {
+    const int64_t m = std::min(side, columns - c);
+    for (int64_t r = 0; r < rows; r += side) {
+      const int64_t n = std::min(side, rows - r);
+      if constexpr (in_registers) {
+        Vec<T> square[side];
+        if (n == side && m == side) {
+          for (int64_t k = 0; k < side; ++k) square[k] = load(source(r + k, c));
           transpose_square<T>(square);
-          for (int64_t k = 0; k < lanes; ++k) store(target(r, c + k), square[k]);
-        } else {
-          for (int64_t k = 0; k < lanes; ++k)
+          for (int64_t k = 0; k < side; ++k) store(target(r, c + k), square[k]);
+          continue;
+        }
+        if constexpr (any_edge) {
+          for (int64_t k = 0; k < side; ++k)
             square[k] = k < n ? load_first(source(r + k, c), m) : Vec<T>{};
           transpose_square<T>(square);
           for (int64_t k = 0; k < m; ++k) store_first(target(r, c + k), square[k], n);
+          continue;
         }
       }
+      one_by_one(r, c, n, m);
     }
-  } else {
-    constexpr int64_t kSquare = 64 / static_cast<int64_t>(sizeof(T));
-    for (int64_t c = 0; c < columns; c += kSquare)
-      for (int64_t r = 0; r < rows; r += kSquare)
-        for (int64_t j = c; j < std::min(c + kSquare, columns); ++j)
-          for (int64_t i = r; i < std::min(r + kSquare, rows); ++i) *target(i, j) = *source(i, j);
   }
 }
 
