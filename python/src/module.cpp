@@ -2,9 +2,15 @@
 #include "autograd.h"
 #include "data.h"
 #include "devices.h"
+#include "distributed.h"
 #include "errors.h"
+#include "functional.h"
 #include "generated_methods.h"
 #include "kinds.h"
+#include "module_base.h"
+#include "optim_step.h"
+#include "recurrent.h"
+#include "signature_error.h"
 #include "state.h"
 #include "taeda/taeda.h"
 #include "tensor_methods.h"
@@ -48,10 +54,16 @@ int execute(PyObject* module) {
     add_tensor_functions(module);
     add_data(module);
     add_autograd(module);
+    add_module_base(module);
     add_state(module);
     add_devices(module);
+    add_distributed(module);
+    add_optim_steps(module);
+    add_recurrent(module);
     add_training(module);
+    add_functional(module);
     add_operations(module);
+    add_signatures(module);
     checked(PyModule_AddStringConstant(module, "__version__", TAEDA_VERSION));
     return 0;
   });

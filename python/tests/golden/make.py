@@ -1,0 +1,25 @@
+"""Writes what PyTorch gives for the programs in ../cases, one JSON file for each: run it with a Python that has PyTorch 2.15."""
+
+import json
+import os
+import sys
+import warnings
+
+import torch
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+
+
+def main(names):
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    for name in names:
+        module = __import__("cases." + name, fromlist=["all_results"])
+        with open(os.path.join(HERE, name + ".json"), "w") as file:
+            json.dump(module.all_results(torch), file, indent=0)
+            file.write("\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or ["nn", "optim"])
