@@ -125,6 +125,7 @@ void DeviceGraph::capture_begin(PoolId pool, CaptureMode mode) {
       g.state == Impl::State::Empty,
       "This CUDAGraph instance already owns a captured graph. To capture a new graph, create "
       "a new instance.");
+  if (g.type == kMeta) detail::throw_no_graphs(g.type);
   g.stream = current_stream(Device(g.type));
   TAEDA_CHECK(g.stream.id() != 0 || g.type == kCPU,
               "CUDA graphs must be captured on a non-default stream. (However, after capture, it's "

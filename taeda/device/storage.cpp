@@ -31,6 +31,8 @@ std::string_view title_of(DeviceType type) {
 
 StorageImpl::~StorageImpl() { delete copies_.load(std::memory_order_acquire); }
 
+void StorageImpl::finish_copies() const { finish_copies(false); }
+
 void StorageImpl::finish_copies(bool for_work) const {
   detail::HostCopies& copies = *copies_.load(std::memory_order_acquire);
   if (copies.content) throw_without_memory();

@@ -32,7 +32,7 @@ class StorageImpl final : public RefCounted {
   /// wait: Note [Non-blocking copies] in host_copies.h.
   void* data() const {
     if (copies_.load(std::memory_order_acquire)) [[unlikely]]
-      finish_copies(false);
+      finish_copies();
     return data_;
   }
   /// The same for the arguments of kernels, copies and fills, which a capture of the CPU's work may
@@ -68,6 +68,7 @@ class StorageImpl final : public RefCounted {
   enum class Owner : uint8_t { Inline, Allocator, Pinned, User };
   StorageImpl(Device device, size_t nbytes) : nbytes_(nbytes), device_(device) {}
   ~StorageImpl();
+  void finish_copies() const;
   void finish_copies(bool for_work) const;
   detail::HostCopies& copies();
 
