@@ -8,6 +8,7 @@
 #include "taeda/device/graph.h"
 #include "taeda/ops/activation.h"
 #include "taeda/ops/arithmetic.h"
+#include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/dropout.h"
 #include "taeda/ops/index.h"

@@ -24,6 +24,7 @@
 #include "taeda/ops/index.h"
 #include "taeda/ops/random.h"
 #include "taeda/ops/reduce.h"
+#include "taeda/optim/optim.h"
 #include "taeda/tensor/grad_mode.h"
 #include "tests/cpu/counted_calls.h"
 #include "tests/error_of.h"

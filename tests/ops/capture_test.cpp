@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 
+#include "taeda/base/error.h"
 #include "taeda/device/graph.h"
 #include "taeda/ops/create.h"
 #include "tests/error_of.h"
