@@ -5,6 +5,7 @@
 #include "errors.h"
 #include "generated_methods.h"
 #include "kinds.h"
+#include "shared_memory.h"
 #include "state.h"
 #include "taeda/taeda.h"
 #include "tensor_methods.h"
@@ -49,6 +50,7 @@ int execute(PyObject* module) {
     add_data(module);
     add_autograd(module);
     add_state(module);
+    add_shared_memory(module);
     add_devices(module);
     add_training(module);
     add_operations(module);
