@@ -55,7 +55,8 @@ def test_what_one_process_writes_the_other_sees(method):
 
 def send_views(end):
     base = torch.arange(10).share_memory_()
-    end.send({"all": base, "part": base[2:5], "leaf": torch.ones(2, requires_grad=True), "bf": torch.ones(3, dtype=torch.bfloat16)})
+    end.send({"all": base, "part": base[2:5], "leaf": torch.ones(2, requires_grad=True),
+              "bf": torch.ones(3, dtype=torch.bfloat16)})
     end.recv()
 
 

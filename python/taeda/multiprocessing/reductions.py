@@ -33,8 +33,9 @@ def reduce_tensor(tensor):
     if place is None:  # memory that a loader's worker sent, which has no descriptor any more
         return reduce_tensor(tensor.detach().clone().requires_grad_(tensor.requires_grad))
     attributes = {name: value for name, value in tensor.__dict__.items() if not name.startswith("_")}
-    return _rebuild_tensor, (type(tensor) is Parameter, reduction.DupFd(place[0]), place[1], tensor._storage_nbytes(), tensor.dtype,
-                             tuple(tensor.size()), tensor.stride(), tensor.storage_offset(), tensor.requires_grad, attributes)
+    memory = (reduction.DupFd(place[0]), place[1], tensor._storage_nbytes(), tensor.dtype)
+    elements = (tuple(tensor.size()), tensor.stride(), tensor.storage_offset(), tensor.requires_grad, attributes)
+    return _rebuild_tensor, (type(tensor) is Parameter, *memory, *elements)
 
 
 def _named(name):
