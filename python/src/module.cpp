@@ -2,9 +2,12 @@
 #include "autograd.h"
 #include "data.h"
 #include "devices.h"
+#include "distributed.h"
 #include "errors.h"
+#include "functional.h"
 #include "generated_methods.h"
 #include "kinds.h"
+#include "module_base.h"
 #include "shared_memory.h"
 #include "state.h"
 #include "taeda/taeda.h"
@@ -49,10 +52,13 @@ int execute(PyObject* module) {
     add_tensor_functions(module);
     add_data(module);
     add_autograd(module);
+    add_module_base(module);
     add_state(module);
     add_shared_memory(module);
     add_devices(module);
+    add_distributed(module);
     add_training(module);
+    add_functional(module);
     add_operations(module);
     checked(PyModule_AddStringConstant(module, "__version__", TAEDA_VERSION));
     return 0;

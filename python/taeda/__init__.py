@@ -17,6 +17,7 @@ from .random import get_rng_state, initial_seed, manual_seed, seed, set_rng_stat
 from .settings import *  # noqa: F403  printing, determinism
 from .autograd.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 from .serialization import load, save
+from ._streams import Event, Stream
 from .amp import autocast
 from .storage import TYPES as _storage_types, TypedStorage, UntypedStorage
 from . import autograd, fft, linalg, random, serialization, special, sparse, types

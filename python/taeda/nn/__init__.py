@@ -1,1 +1,7 @@
 """torch.nn."""
+
+from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
+from .modules import *  # noqa: F403
+from . import functional, init, modules, parameter, utils
+
+from .modules import Module
