@@ -3,10 +3,12 @@
 #include "data.h"
 #include "devices.h"
 #include "distributed.h"
+#include "distributions.h"
 #include "errors.h"
 #include "functional.h"
 #include "generated_methods.h"
 #include "kinds.h"
+#include "logs.h"
 #include "module_base.h"
 #include "shared_memory.h"
 #include "state.h"
@@ -15,6 +17,7 @@
 #include "tensor_type.h"
 #include "training.h"
 #include "values.h"
+#include "vision.h"
 
 namespace taeda::python {
 
@@ -55,6 +58,10 @@ int execute(PyObject* module) {
     add_module_base(module);
     add_state(module);
     add_shared_memory(module);
+    add_vision(module);
+    add_summary_writer(module);
+    add_profiler(module);
+    add_distributions(module);
     add_devices(module);
     add_distributed(module);
     add_training(module);
