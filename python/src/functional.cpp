@@ -33,8 +33,9 @@ PaddingMode padding_mode(const std::string& name) {
 nn::InterpolationMode interpolation(const std::string& name) {
   if (name == "linear") return kLinear;
   static constexpr std::pair<const char*, Interpolation> table[] = {
-      {"nearest", kNearest},     {"nearest-exact", kNearestExact}, {"bilinear", kBilinear},
-      {"trilinear", kTrilinear}, {"bicubic", kBicubic},            {"area", kArea}};
+      {"nearest", kNearest},   {"nearest-exact", kNearestExact},
+      {"bilinear", kBilinear}, {"trilinear", kTrilinear},
+      {"bicubic", kBicubic},   {"area", kArea}};
   return named(table, name, "Input Error: Only 3D, 4D and 5D input Tensors supported, got mode ");
 }
 
@@ -93,12 +94,13 @@ Tensor embedding(const Tensor& input, const Tensor& weight, std::optional<int64_
                  std::optional<double> max_norm, double norm_type, bool scale_grad_by_freq,
                  bool sparse) {
   const ReleaseGil released;
-  return F::embedding(input, weight, F::EmbeddingFuncOptions()
-                                         .padding_idx(padding_idx)
-                                         .max_norm(max_norm)
-                                         .norm_type(norm_type)
-                                         .scale_grad_by_freq(scale_grad_by_freq)
-                                         .sparse(sparse));
+  return F::embedding(input, weight,
+                      F::EmbeddingFuncOptions()
+                          .padding_idx(padding_idx)
+                          .max_norm(max_norm)
+                          .norm_type(norm_type)
+                          .scale_grad_by_freq(scale_grad_by_freq)
+                          .sparse(sparse));
 }
 
 py::tuple attention(const Tensor& query, const Tensor& key, const Tensor& value, int64_t embed_dim,
@@ -147,12 +149,10 @@ void add_images(py::module_& m) {
     const ReleaseGil released;
     return F::affine_grid(theta, size, align_corners);
   });
-  m.def("pixel_shuffle", [](const Tensor& x, int64_t factor) {
-    return F::pixel_shuffle(x, factor);
-  });
-  m.def("pixel_unshuffle", [](const Tensor& x, int64_t factor) {
-    return F::pixel_unshuffle(x, factor);
-  });
+  m.def("pixel_shuffle",
+        [](const Tensor& x, int64_t factor) { return F::pixel_shuffle(x, factor); });
+  m.def("pixel_unshuffle",
+        [](const Tensor& x, int64_t factor) { return F::pixel_unshuffle(x, factor); });
   m.def("unfold", [](const Tensor& x, const Sizes& kernel, const Sizes& dilation,
                      const Sizes& padding, const Sizes& stride) {
     const ReleaseGil released;
@@ -200,23 +200,20 @@ Reduction reduction(const std::string& name) {
 void add_losses(py::module_& m) {
   m.def("multi_margin_loss", [](const Tensor& x, const Tensor& target, int64_t p, double margin,
                                 const Tensor& weight, const std::string& how) {
-    return F::multi_margin_loss(x, target,
-                                F::MultiMarginLossFuncOptions()
-                                    .p(p)
-                                    .margin(margin)
-                                    .weight(weight)
-                                    .reduction(reduction(how)));
+    return F::multi_margin_loss(
+        x, target,
+        F::MultiMarginLossFuncOptions().p(p).margin(margin).weight(weight).reduction(
+            reduction(how)));
   });
   m.def("multilabel_margin_loss", [](const Tensor& x, const Tensor& y, const std::string& how) {
     return F::multilabel_margin_loss(
         x, y, F::MultilabelMarginLossFuncOptions().reduction(reduction(how)));
   });
-  m.def("multilabel_soft_margin_loss",
-        [](const Tensor& x, const Tensor& y, const Tensor& weight, const std::string& how) {
-          return F::multilabel_soft_margin_loss(
-              x, y,
-              F::MultilabelSoftMarginLossFuncOptions().weight(weight).reduction(reduction(how)));
-        });
+  m.def("multilabel_soft_margin_loss", [](const Tensor& x, const Tensor& y, const Tensor& weight,
+                                          const std::string& how) {
+    return F::multilabel_soft_margin_loss(
+        x, y, F::MultilabelSoftMarginLossFuncOptions().weight(weight).reduction(reduction(how)));
+  });
 }
 
 }  // namespace

@@ -10,7 +10,13 @@
 #include "kinds.h"
 #include "logs.h"
 #include "module_base.h"
+<<<<<<< HEAD
 #include "shared_memory.h"
+=======
+#include "optim_step.h"
+#include "recurrent.h"
+#include "signature_error.h"
+>>>>>>> hub/main
 #include "state.h"
 #include "taeda/taeda.h"
 #include "tensor_methods.h"
@@ -64,9 +70,12 @@ int execute(PyObject* module) {
     add_distributions(module);
     add_devices(module);
     add_distributed(module);
+    add_optim_steps(module);
+    add_recurrent(module);
     add_training(module);
     add_functional(module);
     add_operations(module);
+    add_signatures(module);
     checked(PyModule_AddStringConstant(module, "__version__", TAEDA_VERSION));
     return 0;
   });

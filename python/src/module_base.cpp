@@ -164,8 +164,7 @@ PyObject* set_hooks_of_all(PyObject*, PyObject* dicts) {
 
 PyMethodDef methods[] = {
     {"__getattr__", get_registered, METH_O, "A parameter, buffer or module of that name."},
-    {"__init_subclass__",
-     reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(init_subclass)),
+    {"__init_subclass__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(init_subclass)),
      METH_VARARGS | METH_KEYWORDS | METH_CLASS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 PyMethodDef functions[] = {

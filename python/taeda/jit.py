@@ -1,17 +1,22 @@
-"""TorchScript's names: Taeda runs functions and modules as they are, and has no scripts to save or load."""
+"""torch.jit: functions and modules as they are. Taeda has no compiler, and its eager steps need none."""
 
 import functools
 
-from .nn import Module as ScriptModule  # noqa: F401
+__all__ = ["script", "trace", "ignore", "unused", "export", "is_scripting", "is_tracing", "script_if_tracing", "interface",
+           "fork", "wait", "Final"]
+
+Final = dict
 
 
-def script(obj=None, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
-    """The function, class or module as it is."""
-    return obj if obj is not None else functools.partial(script)
+def script(obj=None, *args, **kwargs):
+    """The function, class or module itself."""
+    return obj
 
 
-def trace(func=None, example_inputs=None, *args, **kwargs):
-    """The function or module as it is."""
+def trace(func, example_inputs=None, *args, **kwargs):
+    """The function or module itself, after one call with the example."""
+    if example_inputs is not None:
+        func(*example_inputs) if isinstance(example_inputs, (tuple, list)) else func(example_inputs)
     return func
 
 
@@ -19,11 +24,7 @@ def ignore(drop=False, **kwargs):
     return drop if callable(drop) else lambda function: function
 
 
-def export(fn):
-    return fn
-
-
-unused = script_method = interface = export
+unused = export = interface = script_if_tracing = script
 
 
 def is_scripting():
@@ -34,13 +35,14 @@ def is_tracing():
     return False
 
 
-def annotate(the_type, the_value):
-    return the_value
+def fork(func, *args, **kwargs):
+    """The call's result at once, for wait."""
+    return functools.partial(lambda made: made, func(*args, **kwargs))
 
 
-def save(m, f, _extra_files=None):
-    raise NotImplementedError("torch.jit.save: Taeda has no TorchScript; torch.save(module.state_dict(), f) saves weights")
+def wait(future):
+    return future()
 
 
-def load(f, map_location=None, _extra_files=None):
-    raise NotImplementedError("torch.jit.load: Taeda has no TorchScript; torch.load reads weights")
+def __getattr__(name):
+    raise AttributeError(f"module 'torch.jit' has no attribute '{name}': Taeda has no compiler of TorchScript")

@@ -9,6 +9,10 @@ import pytest
 import taeda as torch
 
 
+class Named(torch.Tensor):
+    pass
+
+
 def test_a_gradient_is_one_object():
     p = torch.ones(3, requires_grad=True)
     p.sum().backward()
@@ -32,6 +36,15 @@ def test_a_plain_object_may_be_made_anew():
     p.grad = torch.zeros(3)
     for _ in range(3):
         assert p.grad.tolist() == [0, 0, 0]
+
+
+def test_a_subclass_survives_in_a_graph():
+    x = torch.ones(2).as_subclass(Named)
+    p = torch.ones(2, requires_grad=True)
+    p.grad = x
+    del x
+    gc.collect()
+    assert type(p.grad) is Named
 
 
 def test_weak_references():
@@ -72,6 +85,32 @@ def test_cycles_through_hooks_are_collected():
     del x
     gc.collect()
     assert ref() is None
+
+
+def test_cycles_through_a_function_s_context_are_collected():
+    class Keep(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.out = x * 2
+            return ctx.out
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2
+
+    y = Keep.apply(torch.ones(2, requires_grad=True))
+    ref = weakref.ref(y)
+    del y
+    gc.collect()
+    assert ref() is None
+
+
+def test_subclasses():
+    x = torch.ones(2).as_subclass(Named)
+    assert isinstance(x, Named) and isinstance(x, torch.Tensor)
+    x.label = "a"
+    assert x.label == "a"
+    assert torch.equal(x + 1, torch.full((2,), 2.0))
 
 
 def test_equality_hash_and_use_as_a_key():

@@ -125,7 +125,8 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
         if var < 0:
             raise ValueError("var has negative entry/entries")
         var = _C.full(input.shape, var, dtype=input.dtype, device=input.device)
-    _check(reduction)
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(reduction + " is not valid")
     return _C.gaussian_nll_loss(input, target, var, full, eps, reduction)
 
 

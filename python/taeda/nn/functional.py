@@ -262,7 +262,7 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
                       "deprecated, and should now be `embedding_bag(input, weight, ...)`.", stacklevel=2)
         input, weight = weight, input
     if mode not in ("sum", "mean", "max"):
-        raise ValueError("mode has to be one of sum or mean")
+        raise ValueError("mode has to be one of sum, mean or max")
     return _F.embedding_bag(input, weight, offsets, max_norm, norm_type, scale_grad_by_freq, mode, sparse, per_sample_weights,
                             include_last_offset, padding_idx)
 
@@ -368,6 +368,9 @@ max_unpool1d, max_unpool2d, max_unpool3d = map(_unpool, (1, 2, 3))
 def _lp_pool(dims):
     def call(input, norm_type, kernel_size, stride=None, ceil_mode=False):
         kernel = _repeated(kernel_size, dims)
+        if dims == 3:
+            means = _C.avg_pool3d(input.pow(norm_type), kernel, stride, 0, ceil_mode)
+            return (means.sign() * means.abs().relu()).mul(math.prod(kernel)).pow(1.0 / norm_type)
         return _F.lp_pool(input, norm_type, kernel, kernel if stride is None else _repeated(stride, dims), ceil_mode)
     call.__name__ = f"lp_pool{dims}d"
     return call
@@ -382,7 +385,7 @@ lp_pool1d, lp_pool2d, lp_pool3d = map(_lp_pool, (1, 2, 3))
 def pad(input, pad, mode="constant", value=None):
     """Adds pad[0] entries before and pad[1] after the last dimension, and so on; negative numbers cut."""
     if mode != "constant" and value is not None and value != 0:
-        raise ValueError(f'Padding mode "{mode}" doesn\'t take in value argument')
+        raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     return _F.pad(input, list(pad), mode, 0 if value is None else value)
 
 
@@ -410,7 +413,7 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
     dims = input.dim() - 2
     for name, value in (("size", size), ("scale_factor", scale_factor)):
         if isinstance(value, (list, tuple)) and len(value) != dims:
-            kinds = "spatial dimensions in input tensor, but got input with spatial dimensions of"
+            kinds = "spatial dimensions, but got input with spatial dimensions of"
             raise ValueError(f"Input and {'output' if name == 'size' else 'scale_factor'} must have the same number of {kinds} "
                              f"{list(input.shape[2:])} and {'output size of' if name == 'size' else 'scale_factor of shape'} "
                              f"{value}. Please provide input tensor in (N, C, d1, d2, ...,dK) format and "

@@ -4,8 +4,9 @@ import importlib as _importlib
 
 from .module import Module
 
-_FAMILIES = ("activation", "batchnorm", "channelshuffle", "container", "conv", "distance", "dropout", "flatten", "fold", "instancenorm",
-             "linear", "normalization", "padding", "pixelshuffle", "pooling", "sparse", "upsampling")
+_FAMILIES = ("activation", "adaptive", "batchnorm", "channelshuffle", "container", "conv", "distance", "dropout", "flatten", "fold", "instancenorm",
+             "linear", "loss", "normalization", "padding", "pixelshuffle", "pooling", "rnn", "sparse",
+             "transformer", "upsampling")
 
 for _family in _FAMILIES:
     _found = _importlib.import_module("." + _family, __name__)
