@@ -5,7 +5,7 @@ import warnings
 
 from .. import _C
 from ..autograd import Function, backward, graph
-from ..autograd.modes import enable_grad, is_grad_enabled, no_grad
+from ..autograd.modes import enable_grad, no_grad
 from ..random import fork_rng, get_rng_state, set_rng_state
 
 __all__ = ["checkpoint", "checkpoint_sequential", "CheckpointError", "set_checkpoint_debug_enabled"]
@@ -97,10 +97,10 @@ def checkpoint(function, *args, use_reentrant=None, context_fn=None, determinism
     if use_reentrant:
         if kwargs:
             raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
-        if is_grad_enabled() and not any(isinstance(a, _C.TensorBase) and a.requires_grad for a in args):
+        if _C.is_grad_enabled() and not any(isinstance(a, _C.TensorBase) and a.requires_grad for a in args):
             warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
         return _Reentrant.apply(function, preserve, *args)
-    if not is_grad_enabled():
+    if not _C.is_grad_enabled():
         return function(*args, **kwargs)
     first, again = context_fn() if context_fn is not None else (contextlib.nullcontext(), contextlib.nullcontext())
 

@@ -8,10 +8,11 @@ from .. import _C
 def make_grid(tensor, nrow=8, padding=2, normalize=False, value_range=None, scale_each=False, pad_value=0.0):
     """A batch (N, channels, height, width), or a list of pictures, as one picture with `nrow` of them in a row."""
     if not isinstance(tensor, _C.TensorBase):
-        if not isinstance(tensor, list) or not all(isinstance(t, _C.TensorBase) for t in tensor):
-            found = next((t for t in tensor if not isinstance(t, _C.TensorBase)), tensor) if isinstance(tensor, list) else tensor
-            where = "tensor or list of tensors expected, got "
-            raise TypeError(where + (f"a list containing {type(found)}" if isinstance(tensor, list) else f"{type(found)}"))
+        if not isinstance(tensor, list):
+            raise TypeError(f"tensor or list of tensors expected, got {type(tensor)}")
+        for t in tensor:
+            if not isinstance(t, _C.TensorBase):
+                raise TypeError(f"tensor or list of tensors expected, got a list containing {type(t)}")
         tensor = _C.stack(tensor, 0)
     if value_range is not None and not isinstance(value_range, tuple):
         raise TypeError("value_range has to be a tuple (min, max) if specified. min and max are numbers")

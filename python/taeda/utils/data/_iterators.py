@@ -93,14 +93,7 @@ class SingleProcess(Iterator):
 def needs_no_process(loader):
     """Whether a worker would only copy rows of tensors: threads do that without Python."""
     return (loader._auto_collation and loader.worker_init_fn is None and not loader._iterable
-            and worker.gathers(loader.dataset, loader.collate_fn)
-            and all(not t.requires_grad for t in _tensors(loader.dataset)))
-
-
-def _tensors(dataset):
-    while not hasattr(dataset, "tensors"):
-        dataset = dataset.dataset
-    return dataset.tensors
+            and worker.row_reader(loader.dataset, loader.collate_fn) is not None)
 
 
 class Threads(Iterator):

@@ -52,6 +52,13 @@ class TensorDataset(Dataset):
     def __len__(self):
         return self.tensors[0].size(0)
 
+    def _row_reader(self):
+        """How a loader reads a batch at once; None where examples have to be read one by one."""
+        plain = all(type(t).__name__ == "Tensor" and not t.is_sparse and not t.requires_grad for t in self.tensors)
+        if type(self) is not TensorDataset or not plain:
+            return None
+        return lambda rows: [_C.index_select(t, 0, rows.to(t.device)) for t in self.tensors]
+
 
 class StackDataset(Dataset):
     """Example i has the i-th example of each data set, in a tuple or, for data sets by name, in a dict."""

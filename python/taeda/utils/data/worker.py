@@ -9,7 +9,7 @@ from ... import _C
 from ..._utils import ExceptionWrapper
 from . import channel
 from .collate import default_collate
-from .dataset import Subset, TensorDataset
+from .dataset import Subset
 
 _POLL_SECONDS = 5.0  # how often a waiting worker looks whether its loader still lives
 _info = None
@@ -46,37 +46,37 @@ class IndexedFetcher:
 
     def __init__(self, dataset, batches, collate, drop_last):
         self.dataset, self.batches, self.collate = dataset, batches, collate
-        self.fetch = self._fetch
-        if batches and gathers(dataset, collate):
-            self.fetch = self._gather
+        self.rows = row_reader(dataset, collate) if batches else None
 
-    def _fetch(self, indices):
+    def fetch(self, indices):
         if not self.batches:
             return self.collate(self.dataset[indices])
+        if self.rows is not None and indices and all(type(i) is int for i in indices):
+            found = self._places(indices)
+            if found is not None:
+                return self.rows(_C._tensor_from(found, _C.int64, None))
         if callable(getattr(self.dataset, "__getitems__", None)):
             return self.collate(self.dataset.__getitems__(indices))
         return self.collate([self.dataset[i] for i in indices])
 
-    def _gather(self, indices):
+    def _places(self, indices):
+        """Rows of the innermost data set, or None for numbers that it has not: reading them one by one says so."""
         dataset = self.dataset
-        if not all(type(i) is int for i in indices) or not indices:
-            return self._fetch(indices)
         while type(dataset) is Subset:
             indices = [dataset.indices[i] for i in indices]
             dataset = dataset.dataset
         size = len(dataset)
-        if min(indices) < -size or max(indices) >= size:
-            return self._fetch(indices)  # which says what is wrong
-        rows = _C._tensor_from([i if i >= 0 else i + size for i in indices], _C.int64, None)
-        return [_C.index_select(t, 0, rows if t.device.type == "cpu" else rows.to(t.device)) for t in dataset.tensors]
+        if not all(type(i) is int and -size <= i < size for i in indices):
+            return None
+        return [i if i >= 0 else i + size for i in indices]
 
 
-def gathers(dataset, collate):
-    """Whether batches are rows of tensors, which one operation for each tensor gathers without Python."""
+def row_reader(dataset, collate):
+    """A function of row numbers that gives a batch as one operation for each of its tensors, where the data set has one."""
     while type(dataset) is Subset:
         dataset = dataset.dataset
-    return type(dataset) is TensorDataset and collate is default_collate and all(
-        type(t).__name__ == "Tensor" and not t.is_sparse for t in dataset.tensors)
+    find = getattr(dataset, "_row_reader", None)
+    return find() if find is not None and collate is default_collate else None
 
 
 class IterableFetcher:

@@ -30,7 +30,7 @@ def _colour(img, fill):
     if fill is None:
         return None
     if isinstance(fill, (int, float)):
-        return [float(fill)] * get_dimensions(img)[0] if fill else None
+        return [float(fill)] * get_dimensions(img)[0]
     return list(fill)
 
 

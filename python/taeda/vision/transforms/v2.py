@@ -7,7 +7,8 @@ from .augment import *  # noqa: F403
 from .functional import InterpolationMode
 from .transforms import *  # noqa: F403
 
-__all__ = transforms.__all__ + augment.__all__ + ["Identity", "InterpolationMode", "ToDtype", "ToImage", "ToPureTensor", "functional"]
+__all__ = transforms.__all__ + augment.__all__
+__all__ += ["Identity", "InterpolationMode", "ToDtype", "ToImage", "ToPureTensor", "functional"]
 
 
 class ToImage(Module):
