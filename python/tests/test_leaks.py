@@ -24,11 +24,11 @@ def resident():
 
 
 def test_operations_keep_no_objects():
-    """No call, right or wrong, keeps an object that it was given or has made. By default of every fourth operation."""
+    """No call, right or wrong, keeps an object that it was given or has made. By default of every sixteenth operation."""
     wrong = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name, number, function, signature, sample in list(test_operations.all_rows())[::1 if REPETITIONS > 1000 else 4]:
+        for name, number, function, signature, sample in list(test_operations.all_rows())[::1 if REPETITIONS > 1000 else 16]:
             positional, named = test_operations.arguments(sample)
             spoiled = positional[:-1] + [object()]
 
