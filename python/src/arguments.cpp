@@ -1,5 +1,7 @@
 #include "arguments.h"
 
+#include <structmember.h>
+
 #include <cstring>
 
 #include "signature_error.h"
@@ -22,7 +24,7 @@ bool accepts(Kind kind, PyObject* o, bool lenient) {
     case Kind::Tensor:
     case Kind::Out: return is_tensor(o);
     case Kind::MaybeTensor: return is_tensor(o) || o == Py_None;
-    case Kind::Tensors: return is_sequence_of(o, is_tensor) || (lenient && is_tensor(o));
+    case Kind::Tensors: return is_sequence_of(o, is_tensor);
     case Kind::MaybeNumber:
       if (o == Py_None) return true;
       [[fallthrough]];
@@ -207,6 +209,24 @@ std::vector<Tensor> outs(PyObject* out, int count, const char* name) {
   return tensors;
 }
 
+namespace {
+
+// "torch.return_types.max(\nvalues=tensor(...),\nindices=tensor(...))"
+PyObject* named_repr(PyObject* self) {
+  return guarded([&]() -> PyObject* {
+    std::string out = std::string(Py_TYPE(self)->tp_name) + "(\n";
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(self); ++i) {
+      const Ref text(checked(PyObject_Repr(PyTuple_GET_ITEM(self, i))));
+      out += (i ? ",\n" : "") + std::string(Py_TYPE(self)->tp_members[i].name) + "=" +
+             std::string(to_text(text.get()));
+    }
+    out += ")";
+    return PyUnicode_FromStringAndSize(out.data(), static_cast<Py_ssize_t>(out.size()));
+  });
+}
+
+}  // namespace
+
 PyTypeObject* NamedResult::type() {
   if (type_) return type_;
   std::vector<std::string>& names = *new std::vector<std::string>;  // the type refers to them
@@ -222,6 +242,7 @@ PyTypeObject* NamedResult::type() {
                                        static_cast<int>(names.size())};
   type_ = PyStructSequence_NewType(&description);
   if (!type_) throw ErrorIsSet();
+  type_->tp_repr = named_repr;
   return type_;
 }
 

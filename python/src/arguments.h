@@ -86,6 +86,8 @@ struct Callable {
 class Arguments {
  public:
   bool given(int i) const { return values_[i] != nullptr; }
+  /// Given, and not as None.
+  bool present(int i) const { return values_[i] && values_[i] != Py_None; }
   PyObject* object(int i) const { return values_[i]; }
 
   const Tensor& tensor(int i) const {
@@ -158,7 +160,6 @@ class Arguments {
   }
 
  private:
-  bool present(int i) const { return values_[i] && values_[i] != Py_None; }
   static double real_of(PyObject* object);
   bool fits(const Signature& s, PyObject* self, PyObject* const* args, Py_ssize_t count,
             PyObject* names, bool lenient);

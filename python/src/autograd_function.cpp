@@ -4,6 +4,7 @@
 #include <new>
 
 #include "taeda/autograd/function.h"
+#include "taeda/autograd/meta.h"
 #include "taeda/tensor/grad_mode.h"
 #include "tensor_type.h"
 #include "values.h"
@@ -116,6 +117,9 @@ void record(FunctionNode& node, PyObject* ctx, const variable_list& inputs,
   node.context.saved_data.insert_or_assign(kPython,
                                            IValue::capsule(std::make_shared<KeptContext>(ctx)));
   reinterpret_cast<ContextObject*>(ctx)->context = &node.context;
+  // The node has them now. An output kept here as well would keep its own history.
+  for (const char* attribute : {"to_save", "dirty_tensors", "non_differentiable"})
+    checked(PyObject_SetAttrString(ctx, attribute, Py_None));
   node.finish(inputs, is_tensor_at, outputs);
 }
 
@@ -215,6 +219,14 @@ PyMethodDef functions[] = {
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
+
+PyObject* context_that_ends_with(const Tensor& t) {
+  const autograd::AutogradMeta* meta = autograd::find_meta(t);
+  if (!meta || !meta->grad_fn || meta->grad_fn->use_count() != 1) return nullptr;
+  auto* node = dynamic_cast<FunctionNode*>(meta->grad_fn.get());
+  if (!node || !node->context.saved_data.count(kPython)) return nullptr;
+  return context_of(&node->context);
+}
 
 void add_autograd_function(PyObject* module) {
   PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(deallocate)},

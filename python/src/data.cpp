@@ -214,7 +214,7 @@ PyObject* tensor_from_function(PyObject*, PyObject* const* args, Py_ssize_t coun
   });
 }
 PyObject* tensor_over_function(PyObject*, PyObject* array) {
-  return guarded([&] { return wrap(tensor_over(array)); });
+  return guarded([&] { return wrap(tensor_over(array, true)); });
 }
 
 PyMethodDef functions[] = {

@@ -18,7 +18,7 @@ bool is_array_like(PyObject* object);
 Tensor tensor_from(PyObject* data, std::optional<ScalarType> dtype, std::optional<Device> device);
 /// A tensor over the memory of an array. Throws ErrorIsSet for dtypes that tensors cannot have and
 /// for negative strides.
-Tensor tensor_over(PyObject* array);
+Tensor tensor_over(PyObject* array, bool to_write = false);
 /// An array of NumPy over the tensor's memory.
 PyObject* array_over(const Tensor& t);
 /// Nested lists of numbers; a number for a tensor without dimensions.

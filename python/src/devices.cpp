@@ -3,6 +3,7 @@
 #include "bindings.h"
 #include "taeda/device/sim_cost.h"
 #include "taeda/taeda.h"
+#include "waiting.h"
 
 namespace taeda::python {
 
@@ -75,6 +76,8 @@ void add_memory_functions(py::module_& m) {
     const accelerator::MemoryInfo info = accelerator::mem_get_info(d.type(), d.index());
     return py::make_tuple(info.free, info.total);
   });
+  m.def("memory_fraction", [](Device d) { return allocator::memory_fraction(d); });
+  m.def("new_pool", &allocator::new_pool);
   m.def("set_memory_fraction",
         [](Device d, double fraction) { allocator::set_memory_fraction(d, fraction); });
 }
@@ -83,6 +86,10 @@ void add_streams(py::module_& m) {
   py::class_<Stream>(m, "StreamBase")
       .def(py::init([](Device device, int priority) { return new_stream(device, priority); }),
            py::arg("device"), py::arg("priority") = 0)
+      .def(py::init<const Stream&>())
+      .def(py::init([](Device device, int64_t handle, bool) {
+        return external_stream(device, reinterpret_cast<void*>(handle));
+      }))
       .def_property_readonly("device", &Stream::device)
       .def_property_readonly("stream_id", &Stream::id)
       .def_property_readonly("priority", &Stream::priority)
@@ -117,6 +124,30 @@ void add_streams(py::module_& m) {
       });
 }
 
+void add_graphs(py::module_& m) {
+  const auto released = py::call_guard<py::gil_scoped_release>();
+  py::class_<DeviceGraph, std::unique_ptr<DeviceGraph, DeleteWithoutGil>>(m, "GraphBase")
+      .def(py::init([](const std::string& type) {
+        return std::unique_ptr<DeviceGraph, DeleteWithoutGil>(new DeviceGraph(type_of(type)));
+      }))
+      .def("capture_begin",
+           [](DeviceGraph& g, allocator::PoolId pool, int mode) {
+             const ReleaseGil waiting;
+             g.capture_begin(pool, static_cast<CaptureMode>(mode));
+           })
+      .def("capture_end", &DeviceGraph::capture_end, released, "Ends the recording.")
+      .def("replay", &DeviceGraph::replay, released, "Queues the work on the current stream.")
+      .def("reset", &DeviceGraph::reset, released, "Gives up graph and memory.")
+      .def("pool", &DeviceGraph::pool, "Its memory, for other graphs to share.")
+      .def("register_generator_state",
+           [](DeviceGraph& g, const py::object& generator) {
+             g.register_generator_state(to_generator(generator.ptr()));
+           })
+      .def("enable_debug_mode", &DeviceGraph::enable_debug_mode)
+      .def("debug_dump", &DeviceGraph::debug_dump, py::arg("debug_path"));
+  m.def("is_capturing", [](Device d) { return is_current_stream_capturing(d); });
+}
+
 void configure_sim(int devices, size_t memory, const std::optional<std::string>& cost,
                    bool compute) {
   sim::Options options;
@@ -149,6 +180,7 @@ void add_devices(PyObject* module) {
   add_device_functions(m);
   add_memory_functions(m);
   add_streams(m);
+  add_graphs(m);
   add_backends(m);
   m.def("configure_sim", &configure_sim);
 }

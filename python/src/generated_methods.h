@@ -16,4 +16,17 @@ using MethodTables = std::map<std::string, std::vector<PyMethodDef>>;
 /// All operations.
 MethodTables generated_methods();
 
+struct Callable;
+
+/// A name of one of those tables, and what it can be called with.
+struct Listed {
+  const char* table;
+  const char* name;
+  bool method;
+  const Callable* callable;
+};
+
+/// All names of all tables.
+std::vector<Listed> generated_callables();
+
 }  // namespace taeda::python

@@ -85,7 +85,12 @@ PyObject* get_item(PyObject* self, PyObject* index) {
               "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
               "`tensor.item<T>()` in C++ to convert a "
               "0-dim tensor to a number");
-      return wrap(x.select(0, to_int(index)));
+      const int64_t i = to_int(index);
+      if (i >= x.size(0) || i < -x.size(0))
+        raise(PyExc_IndexError, "index " + std::to_string(i) +
+                                    " is out of bounds for dimension 0 with size " +
+                                    std::to_string(x.size(0)));
+      return wrap(x.select(0, i));
     }
     const Indices indices = to_indices(index, x);
     const ArrayRef<TensorIndex> all(indices.data(), indices.size());

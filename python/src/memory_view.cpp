@@ -128,7 +128,7 @@ PyObject* array_over(const Tensor& t) {
   return PyObject_CallMethod(numpy.get(), "asarray", "O", view.get());
 }
 
-Tensor tensor_over(PyObject* array) {
+Tensor tensor_over(PyObject* array, bool to_write) {
   const std::string_view name = Py_TYPE(array)->tp_name;
   if (!PyObject_CheckBuffer(array))
     raise(PyExc_TypeError, "expected np.ndarray (got " + std::string(name) + ")");
@@ -138,6 +138,12 @@ Tensor tensor_over(PyObject* array) {
     throw ErrorIsSet();
   }
   const Py_buffer& view = loan->view;
+  if (view.readonly && to_write &&
+      PyErr_WarnEx(PyExc_UserWarning,
+                   "The given array is not writable, and tensors do not know of such memory: a "
+                   "change of the tensor changes the array, too. Copy it first if it must not.",
+                   1) < 0)
+    throw ErrorIsSet();
   const std::optional<ScalarType> dtype = dtype_of_format(view.format ? view.format : "B");
   if (!dtype)
     raise(PyExc_TypeError, "can't convert np.ndarray of type " + dtype_name_of(array) +

@@ -193,7 +193,11 @@ PyObject* absolute(PyObject* self) {
   return unary(self, [](const Tensor& x) { return taeda::abs(x); });
 }
 PyObject* invert(PyObject* self) {
-  return unary(self, [](const Tensor& x) { return taeda::bitwise_not(x); });
+  return unary(self, [](const Tensor& x) {
+    TAEDA_CHECK_TYPE(is_integral(x.dtype(), true),
+                     "~ (operator.invert) is only implemented on integer and Boolean-type tensors");
+    return taeda::bitwise_not(x);
+  });
 }
 
 PyObject* compare_tensors(PyObject* a, PyObject* b, int operation) {
@@ -218,6 +222,8 @@ namespace {
 /// The one element. Waits for its device without the GIL.
 Scalar element(PyObject* self) {
   const Tensor& t = tensor_of(self);
+  if (t.numel() != 1)
+    raise(PyExc_ValueError, "only one element tensors can be converted to Python scalars");
   const ReleaseGil released(!t.is_cpu());
   return t.item();
 }

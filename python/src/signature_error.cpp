@@ -1,8 +1,8 @@
 #include "signature_error.h"
 
-namespace taeda::python {
+#include <algorithm>
 
-namespace {
+namespace taeda::python {
 
 const char* kind_name(Kind kind) {
   switch (kind) {
@@ -39,6 +39,8 @@ const char* kind_name(Kind kind) {
   return "?";
 }
 
+namespace {
+
 std::string type_name(PyObject* object) {
   if (is_tensor(object))
     return Py_TYPE(object)->tp_name == std::string_view("Parameter") ? "Parameter" : "Tensor";
@@ -64,6 +66,7 @@ std::string given_text(PyObject* const* args, Py_ssize_t count, PyObject* names)
   for (Py_ssize_t k = 0; names && k < PyTuple_GET_SIZE(names); ++k)
     out += (count + k ? ", " : "") + std::string(to_text(PyTuple_GET_ITEM(names, k))) + "=" +
            given_name(args[count + k]);
+  if (names && PyTuple_GET_SIZE(names) > 0) out += ", ";
   return out + ")";
 }
 
@@ -71,6 +74,8 @@ std::string given_text(PyObject* const* args, Py_ssize_t count, PyObject* names)
 std::string complaint(const std::string& name, const Signature& s, PyObject* const* args,
                       Py_ssize_t count, PyObject* names) {
   const int most = s.positional - (s.receiver >= 0);
+  if (most == 0 && s.receiver >= 0 && s.count == 1 && count > 0)
+    return "TensorBase." + name + "() takes no arguments (" + std::to_string(count) + " given)";
   if (count > most && !s.spread)
     return name + "() takes " + std::to_string(most) + " positional argument" +
            (most == 1 ? "" : "s") + " but " + std::to_string(count) +
@@ -99,14 +104,25 @@ std::string complaint(const std::string& name, const Signature& s, PyObject* con
     Arguments one;
     const Signature alone{&s.parameters[i], 1, 1, -1, false, nullptr};
     const Callable callable{name.c_str(), &alone, 1};
+    if (s.parameters[i].kind == Kind::Tensors && is_sequence(value) &&
+        PySequence_Fast_GET_SIZE(value) > 0) {
+      Py_ssize_t k = 0;
+      while (k < PySequence_Fast_GET_SIZE(value) - 1 &&
+             is_tensor(PySequence_Fast_GET_ITEM(value, k)))
+        ++k;
+      if (!is_tensor(PySequence_Fast_GET_ITEM(value, k)))
+        return "expected Tensor as element " + std::to_string(k) + " in argument " +
+               std::to_string(number - 1) + ", but got " +
+               type_name(PySequence_Fast_GET_ITEM(value, k));
+    }
     if (!one.takes(callable, value))
       return name + "(): argument '" + s.parameters[i].name + "'" +
              (number <= count ? " (position " + std::to_string(number) + ")" : "") + " must be " +
              kind_name(s.parameters[i].kind) + ", not " + given_name(value);
   }
   if (absent)
-    return name + "() missing " + std::to_string(absent) + " required positional argument" +
-           (absent == 1 ? "" : "s") + ": " + missing;
+    return name + "() missing " + std::to_string(absent) +
+           " required positional arguments: " + missing;
   return "";
 }
 
@@ -129,6 +145,30 @@ std::string signature_text(const Signature& s, bool method) {
   return out + ")";
 }
 
+namespace {
+
+// What is wrong with as many arguments as a signature takes: each wrong one between marks.
+std::string mismatch(const Signature& s, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  const int wanted = std::max(1, s.count - (s.receiver >= 0));
+  if (names || wanted != count) return "";
+  std::string out;
+  for (int i = 0, k = 0; k < count; ++i) {
+    if (i == s.receiver) continue;
+    bool right = false;
+    if (i < s.count) {
+      Arguments one;
+      const Signature alone{&s.parameters[i], 1, 1, -1, false, nullptr};
+      right = one.takes(Callable{"", &alone, 1}, args[k]);
+    }
+    out += (k ? ", " : "") + std::string(right ? "" : "!") + given_name(args[k]) +
+           (right ? "" : "!");
+    ++k;
+  }
+  return "\n      didn't match because some of the arguments have invalid types: (" + out + ")";
+}
+
+}  // namespace
+
 void throw_no_signature(const Callable& callable, bool method, PyObject* const* args,
                         Py_ssize_t count, PyObject* names) {
   if (callable.count == 1)
@@ -140,7 +180,8 @@ void throw_no_signature(const Callable& callable, bool method, PyObject* const* 
       std::string(callable.name) + "() received an invalid combination of arguments - got " +
       given_text(args, count, names) + ", but expected " + (callable.count > 1 ? "one of:" : "");
   for (int k = 0; k < callable.count; ++k)
-    text += (callable.count > 1 ? "\n * " : "") + signature_text(callable.signatures[k], method);
+    text += (callable.count > 1 ? "\n * " : "") + signature_text(callable.signatures[k], method) +
+            (callable.count > 1 ? mismatch(callable.signatures[k], args, count, names) : "");
   raise(PyExc_TypeError, text + (callable.count > 1 ? "\n" : ""));
 }
 

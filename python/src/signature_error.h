@@ -12,4 +12,10 @@ namespace taeda::python {
 /// "(Tensor input, Number other, *, Number alpha = 1)".
 std::string signature_text(const Signature& s, bool method);
 
+/// A kind as signatures name it: "Tensor", "tuple of ints".
+const char* kind_name(Kind kind);
+
+/// Defines `_signatures`, which lists what operations can be called with.
+void add_signatures(PyObject* module);
+
 }  // namespace taeda::python

@@ -1,6 +1,7 @@
 #include "tensor_methods.h"
 
 #include "arguments.h"
+#include "attributes.h"
 #include "data.h"
 #include "generated_methods.h"
 #include "memory_view.h"
@@ -159,12 +160,12 @@ constexpr Parameter kParameters_to_dtype[] = {{"self", Kind::Tensor},
                                               {"copy", Kind::Bool, "False"},
                                               {"memory_format", Kind::MaybeFormat, "None", true}};
 constexpr Parameter kParameters_to_other[] = {{"self", Kind::Tensor},
-                                              {"other", Kind::Tensor},
+                                              {"tensor", Kind::Tensor},
                                               {"non_blocking", Kind::Bool, "False"},
                                               {"copy", Kind::Bool, "False"},
                                               {"memory_format", Kind::MaybeFormat, "None", true}};
-constexpr Signature kSignatures_to[] = {{kParameters_to_dtype, 5, 4, 0, false, to_dtype_body},
-                                        {kParameters_to_device, 6, 5, 0, false, to_device_body},
+constexpr Signature kSignatures_to[] = {{kParameters_to_device, 6, 5, 0, false, to_device_body},
+                                        {kParameters_to_dtype, 5, 4, 0, false, to_dtype_body},
                                         {kParameters_to_other, 5, 4, 0, false, to_other_body}};
 constexpr Callable kCall_to{"to", kSignatures_to, 3};
 
@@ -292,6 +293,18 @@ PyObject* dlpack_device(PyObject* self, PyObject*) {
   });
 }
 
+// as_subclass(cls): an object of another class over the tensor's memory, with its history.
+PyObject* as_subclass(PyObject* self, PyObject* type) {
+  return guarded([&]() -> PyObject* {
+    if (!PyType_Check(type) ||
+        !PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type), tensor_base_type))
+      raise(PyExc_TypeError, "as_subclass(): argument 'cls' must be a subclass of torch.Tensor");
+    const Tensor& t = tensor_of(self);
+    return wrap_as(reinterpret_cast<PyTypeObject*>(type),
+                   t.is_sparse() ? make_alias(t) : t.view_as(t));
+  });
+}
+
 template <const Callable& C>
 PyMethodDef method(const char* doc) {
   return {C.name, reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(call_method<C>)),
@@ -348,6 +361,7 @@ const PyMethodDef own_methods[] = {
     {"_array", plain<as_array>, METH_NOARGS, "An array of NumPy over its memory."},
     {"_memory", plain<as_view>, METH_NOARGS,
      "An object that lends its memory by the buffer protocol."},
+    {"as_subclass", as_subclass, METH_O, "as_subclass(cls): itself as an object of another class."},
     {"_capsule", to_capsule, METH_O, "DLPack's capsule; True: versioned."},
     {"__dlpack_device__", dlpack_device, METH_NOARGS,
      "Kind and number of the device, as DLPack counts."},
@@ -382,12 +396,19 @@ PyMethodDef functions[] = {
     {"_from_capsule", from_capsule, METH_O, "A tensor over what DLPack's capsule lends."},
     {nullptr, nullptr, 0, nullptr}};
 
+bool is_attribute(std::string_view name) {
+  for (const PyGetSetDef* a = tensor_attributes; a->name; ++a)
+    if (name == a->name) return true;
+  return false;
+}
+
 }  // namespace
 
 std::vector<PyMethodDef> collect_tensor_methods() {
   std::vector<PyMethodDef> all(std::begin(own_methods), std::end(own_methods));
   const std::vector<PyMethodDef> operations = generated_methods()["Tensor"];
-  all.insert(all.end(), operations.begin(), operations.end());
+  for (const PyMethodDef& operation : operations)
+    if (!is_attribute(operation.ml_name)) all.push_back(operation);  // `t.mT` takes no parentheses
   all.push_back({nullptr, nullptr, 0, nullptr});
   return all;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "attributes.h"
+#include "autograd_function.h"
 #include "generated_methods.h"
 #include "indexing.h"
 #include "numbers.h"
@@ -97,8 +98,11 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(object));
   Py_VISIT(self->attributes);
   Py_VISIT(self->hooks);
-  // The hook in C++ holds them, too, and nobody but this object holds that.
-  if (self->hooks && self->tensor.defined() && self->tensor.use_count() == 1) Py_VISIT(self->hooks);
+  // The hook in C++ holds them, too, and nobody but this object holds that; so it is with ctx of a
+  // function written in Python.
+  if (!self->tensor.defined() || self->tensor.use_count() != 1) return 0;
+  Py_VISIT(self->hooks);
+  Py_VISIT(context_that_ends_with(self->tensor));
   return 0;
 }
 
@@ -114,9 +118,9 @@ PyObject* repr(PyObject* self) {
   return guarded([&]() -> PyObject* {
     std::string text = tensor_of(self).repr();
     // The package's own name is for programs written for it in C++.
-    constexpr std::string_view own = "dtype=taeda.";
-    if (const size_t at = text.rfind(own); at != std::string::npos)
-      text.replace(at, own.size(), "dtype=torch.");
+    for (const std::string_view own : {"dtype=taeda.", "layout=taeda."})
+      if (const size_t at = text.rfind(own); at != std::string::npos)
+        text.replace(at + own.size() - 6, 6, "torch.");
     return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
   });
 }

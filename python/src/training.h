@@ -1,5 +1,4 @@
-// What a training step is made of beside operations: fused optimizer steps, clipping, autocast,
-// scaling.
+// What a training step is made of beside operations: autocast.
 #pragma once
 
 #include "python.h"

@@ -70,7 +70,7 @@ int64_t to_int(PyObject* object) {
   }
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
-  if (overflow) raise(PyExc_RuntimeError, "Overflow when unpacking long");
+  if (overflow) raise(PyExc_ValueError, "Overflow when unpacking long long");
   if (value == -1 && PyErr_Occurred()) throw ErrorIsSet();
   return value;
 }

@@ -6,18 +6,21 @@ Programs written for PyTorch run unchanged by `python -m taeda.compat program.py
 """
 
 import math as _math
+import os as _os
 
 from . import _C
 from ._C import *  # noqa: F403  operations, dtypes, device, Size, Generator
 from ._tensor import Tensor
 from .functional import *  # noqa: F403  those whose signatures are richer in Python
 from .creation import *  # noqa: F403  tensor, as_tensor, from_dlpack, FloatTensor
+from .aliases import *  # noqa: F403  torch.exp_, torch.det
 from .numbers import finfo, iinfo
 from .random import get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .settings import *  # noqa: F403  printing, determinism
 from .autograd.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 from .serialization import load, save
-from .amp import autocast
+from ._streams import Event, Stream
+from .amp import GradScaler, autocast
 from .storage import TYPES as _storage_types, TypedStorage, UntypedStorage
 from . import autograd, fft, linalg, random, serialization, special, sparse, types
 
@@ -27,6 +30,9 @@ globals().update(_storage_types)
 pi, e, inf, nan, newaxis = _math.pi, _math.e, _math.inf, _math.nan, None
 device, dtype, layout, memory_format, Size, Generator = (
     _C.device, _C.dtype, _C.layout, _C.memory_format, _C.Size, _C.Generator)
+
+# The threads of a parent do not live in its children: a parallel loop there would wait for them for ever.
+_os.register_at_fork(after_in_child=lambda: _C.set_num_threads(1))
 
 
 def __getattr__(name):

@@ -1,56 +1,27 @@
 """What torch.cuda, torch.sim and torch.accelerator have in common, for one type of device each."""
 
-import contextlib
+import functools
 import types
 
 from . import _C
-from ._utils import _get_device_index
+from ._streams import StreamContext, _place, classes, current_device as _current_device
 
 _device = _C._device
-
-
-class Stream(_device.StreamBase):
-    """A queue of work on a device; `with torch.cuda.stream(s)` has operations go there."""
-
-    def __init__(self, device=None, priority=0):
-        super().__init__(_C.device("cuda") if device is None else _C.device(device), priority)
-
-    def record_event(self, event=None):
-        event = event or Event()
-        event.record(self)
-        return event
-
-    def __enter__(self):
-        self._before = _device.current_stream(self.device)
-        _device.set_current_stream(self)
-        return self
-
-    def __exit__(self, *error):
-        _device.set_current_stream(self._before)
-
-
-class Event(_device.EventBase):
-    """A point in a stream that others wait for and, with timing, measure from."""
-
-    def __init__(self, enable_timing=False, blocking=False, interprocess=False):
-        super().__init__(enable_timing)
-
-    def record(self, stream=None):
-        super().record(stream if stream is not None else _device.current_stream(_C.device("cuda")))
-
-    def wait(self, stream=None):
-        super().wait(stream if stream is not None else _device.current_stream(_C.device("cuda")))
 
 
 class DeviceProperties(types.SimpleNamespace):
     """Name, memory and size of a device."""
 
 
+def _index(kind, device):
+    return device if isinstance(device, int) else _place(kind, device).index
+
+
 class device_guard:
     """Makes a device current for a block; None or a negative number changes nothing."""
 
     def __init__(self, kind, device):
-        self.kind, self.index = kind, -1 if device is None else _get_device_index(device, optional=True)
+        self.kind, self.index = kind, -1 if device is None else _index(kind, device)
 
     def __enter__(self):
         self.before = _device.current_device(self.kind) if self.index >= 0 else -1
@@ -62,12 +33,15 @@ class device_guard:
             _device.set_device(_C.device(self.kind, self.before))
 
 
+@functools.cache
 def functions(kind):
     """{name: function} of a device type's module."""
 
     def place(device):
-        index = _get_device_index(device, optional=True) if device is not None else _device.current_device(kind)
-        return _C.device(kind, index)
+        return _place(kind, device)
+
+    known = classes(kind)
+    Stream = known["Stream"]
 
     def is_available():
         """Whether there is a device."""
@@ -78,12 +52,12 @@ def functions(kind):
 
     def current_device():
         """The number of this thread's current device."""
-        return _device.current_device(kind)
+        return _current_device(kind)
 
     def set_device(device):
-        """Makes a device current on this thread."""
-        if (index := _get_device_index(device, optional=True)) >= 0:
-            _device.set_device(_C.device(kind, index))
+        """Makes a device current on this thread; a negative number changes nothing."""
+        if not isinstance(device, int) or device >= 0:
+            _device.set_device(place(device))
 
     def get_device_properties(device=None):
         return DeviceProperties(**_device.get_device_properties(kind, place(device).index))
@@ -107,31 +81,57 @@ def functions(kind):
         if is_available():
             _device.manual_seed_all(kind, int(seed) & 0xFFFFFFFFFFFFFFFF)
 
+    def seed():
+        """Seeds the current device from the system's entropy."""
+        manual_seed(_C.default_generator.seed())
+
+    def seed_all():
+        """Seeds all devices alike from the system's entropy."""
+        manual_seed_all(_C.default_generator.seed())
+
+    def initial_seed():
+        return _device.default_generator(place(None)).initial_seed()
+
     def get_rng_state(device=kind):
-        return _device.default_generator(place(None if device == kind else device)).get_state()
+        """The state of a device's generator, a tensor of bytes on the CPU."""
+        return _device.default_generator(place(device)).get_state()
+
+    def get_rng_state_all():
+        return [get_rng_state(i) for i in range(device_count())]
 
     def set_rng_state(new_state, device=kind):
-        _device.default_generator(place(None if device == kind else device)).set_state(new_state)
+        _device.default_generator(place(device)).set_state(new_state)
+
+    def set_rng_state_all(new_states):
+        for i, state in enumerate(new_states):
+            set_rng_state(state, i)
+
+    def figure(k, device):
+        return _device.memory_figures(place(device))[k] if is_available() else 0
 
     def memory_allocated(device=None):
         """Bytes in live tensors."""
-        return _device.memory_figures(place(device))[0]
+        return figure(0, device)
 
     def max_memory_allocated(device=None):
-        return _device.memory_figures(place(device))[1]
+        return figure(1, device)
 
     def memory_reserved(device=None):
         """Bytes that the cache holds of the device."""
-        return _device.memory_figures(place(device))[2]
+        return figure(2, device)
 
     def max_memory_reserved(device=None):
-        return _device.memory_figures(place(device))[3]
+        return figure(3, device)
 
     def reset_peak_memory_stats(device=None):
         _device.reset_peak_memory_stats(place(device))
 
+    def reset_accumulated_memory_stats(device=None):
+        _device.reset_accumulated_memory_stats(place(device))
+
     def memory_stats(device=None):
-        return _device.memory_stats(place(device))
+        """{"allocated_bytes.all.current": bytes, ...}; empty where there is no device."""
+        return dict(_device.memory_stats(place(device))) if is_available() else {}
 
     def memory_summary(device=None, abbreviated=False):
         return _device.memory_summary(place(device), abbreviated)
@@ -151,27 +151,36 @@ def functions(kind):
     def can_device_access_peer(device, peer_device):
         return _device.can_device_access_peer(kind, place(device).index, place(peer_device).index)
 
+    def get_per_process_memory_fraction(device=None):
+        return _device.memory_fraction(place(device))
+
     def current_stream(device=None):
-        return _device.current_stream(place(device))
+        """The stream that this thread's operations on a device go to."""
+        return Stream(_device.current_stream(place(device)))
 
     def default_stream(device=None):
-        return _device.default_stream(place(device))
+        return Stream(_device.default_stream(place(device)))
 
     def set_stream(stream):
-        _device.set_current_stream(stream)
+        """Has this thread's operations go to a stream; None changes nothing."""
+        if stream is not None:
+            _device.set_device(stream.device)
+            _device.set_current_stream(stream)
 
-    @contextlib.contextmanager
     def stream(stream):
         """Operations of the block go to a stream."""
-        if stream is None:
-            yield
-            return
-        before = _device.current_stream(stream.device)
-        _device.set_current_stream(stream)
-        try:
-            yield
-        finally:
-            _device.set_current_stream(before)
+        return StreamContext(stream)
+
+    def get_stream_from_external(data_ptr, device=None):
+        return known["ExternalStream"](data_ptr, device)
+
+    def is_current_stream_capturing():
+        """Whether the current stream's work is being recorded into a graph."""
+        return is_available() and _device.is_capturing(place(None))
+
+    def graph_pool_handle():
+        """A memory pool that several graphs may share."""
+        return _device.new_pool()
 
     class device(device_guard):
         """Makes a device current for a block."""
@@ -186,7 +195,10 @@ def functions(kind):
             super().__init__(kind, obj.device.index if obj.device.type == kind else None)
 
     made = dict(locals())
-    del made["kind"], made["place"]
+    for name in ("kind", "place", "known", "figure"):
+        del made[name]
+    made.update(known)
     made.update(reset_max_memory_allocated=reset_peak_memory_stats, reset_max_memory_cached=reset_peak_memory_stats,
-                memory_cached=memory_reserved, max_memory_cached=max_memory_reserved, Stream=Stream, Event=Event)
+                memory_cached=memory_reserved, max_memory_cached=max_memory_reserved, StreamContext=StreamContext,
+                OutOfMemoryError=_C.OutOfMemoryError)
     return made

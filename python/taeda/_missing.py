@@ -3,9 +3,10 @@
 import importlib
 
 # Modules that are imported when they are first asked for, as `torch.cuda` without an import of its own.
-_LAZY = {"nn", "optim", "utils", "testing", "cuda", "accelerator", "sim", "amp", "backends", "distributed", "distributions", "multiprocessing", "profiler", "jit",
-         "futures", "hub", "onnx", "version", "overrides", "mps", "xpu", "compiler", "library", "fx", "nested", "func",
-         "cpu", "return_types", "storage", "functional", "masked", "package", "quantization", "ao", "export"}
+_LAZY = {"nn", "optim", "utils", "testing", "cuda", "accelerator", "sim", "amp", "backends", "distributed", "distributions",
+         "multiprocessing", "profiler", "jit", "futures", "hub", "onnx", "version", "overrides", "mps", "xpu", "compiler",
+         "library", "fx", "nested", "func", "cpu", "return_types", "storage", "functional", "masked", "package",
+         "quantization", "ao", "export"}
 
 _REASONS = {
     "nested": "nested tensors",

@@ -227,6 +227,11 @@ def named_type(name):
     return _DTYPES[parts[-1][:-6]], parts[1] if len(parts) == 3 else None
 
 
+def _complete():
+    from . import methods
+    for name, method in methods.ALL.items():
+        setattr(Tensor, name, method)
+
+
 _C._set_tensor_class(Tensor)
-
-
+_complete()

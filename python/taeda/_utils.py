@@ -1,6 +1,7 @@
 """How tensors are taken apart for pickles and put together again, by the names that PyTorch's files have."""
 
 import collections
+import copyreg
 
 from . import _C
 from .storage import TypedStorage
@@ -41,6 +42,25 @@ def _rebuild_parameter_with_state(data, requires_grad, backward_hooks, state):
 def _rebuild_sparse_tensor(layout, data):
     indices, values, size, *coalesced = data
     return _C.sparse_coo_tensor(indices, values, size)
+
+
+def _named(name):
+    return getattr(_C, name)
+
+
+def _device(text):
+    return _C.device(text)
+
+
+def _size(sizes):
+    return _C.Size(sizes)
+
+
+# They say that they are torch's, which a process need not know by that name.
+for _kind in (_C.dtype, _C.layout, _C.memory_format):
+    copyreg.pickle(_kind, lambda value: (_named, (value.__reduce__(),)))
+copyreg.pickle(_C.Size, lambda value: (_size, (tuple(value),)))
+copyreg.pickle(_C.device, lambda value: (_device, (str(value),)))
 
 
 def _get_device_index(device, optional=False, allow_cpu=False):

@@ -1,7 +1,8 @@
 """torch.accelerator: the kind of device that this machine has, whatever it is called."""
 
 from . import _C
-from ._accelerator import Event, Stream, device_guard, functions as _functions  # noqa: F401
+from ._accelerator import device_guard, functions as _functions
+from ._streams import Event, Graph, Stream  # noqa: F401
 
 _device = _C._device
 
@@ -16,38 +17,44 @@ def is_available():
     return current_accelerator() is not None
 
 
-def _of(name):
-    def call(*args, **kwargs):
-        kind = current_accelerator()
-        if kind is None:
-            raise RuntimeError("Cannot access accelerator device when none is available.")
-        return _functions(kind.type)[name](*args, **kwargs)
-    call.__name__ = name
-    return call
-
-
 def device_count():
     kind = current_accelerator()
     return 0 if kind is None else _device.device_count(kind.type)
 
 
-current_device_index = _of("current_device")
-current_device_idx = current_device_index
-set_device_index = _of("set_device")
-set_device_idx = set_device_index
+def _of(name):
+    """A function of the accelerator's own module."""
+    def call(*args, **kwargs):
+        kind = current_accelerator()
+        if kind is None:
+            raise RuntimeError("Cannot access accelerator device when none is available.")
+        return _functions(kind.type)[name](*args, **kwargs)
+    call.__name__ = call.__qualname__ = name
+    return call
+
+
+current_device_index = current_device_idx = _of("current_device")
+set_device_index = set_device_idx = _of("set_device")
+get_device_capability = _of("get_device_capability")
 synchronize = _of("synchronize")
 current_stream = _of("current_stream")
 set_stream = _of("set_stream")
 empty_cache = _of("empty_cache")
+get_memory_info = _of("mem_get_info")
 memory_allocated = _of("memory_allocated")
 max_memory_allocated = _of("max_memory_allocated")
 memory_reserved = _of("memory_reserved")
+max_memory_reserved = _of("max_memory_reserved")
 memory_stats = _of("memory_stats")
 reset_peak_memory_stats = _of("reset_peak_memory_stats")
+reset_accumulated_memory_stats = _of("reset_accumulated_memory_stats")
 
 
 class device_index(device_guard):
     """Makes the accelerator of that number current for a block."""
 
     def __init__(self, device):
-        super().__init__(current_accelerator().type, device)
+        kind = current_accelerator()
+        if kind is None:
+            raise RuntimeError("Cannot access accelerator device when none is available.")
+        super().__init__(kind.type, device)

@@ -141,7 +141,7 @@ def where(condition, input=None, other=None, *, out=None):
 
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
     """The different elements, or slices along `dim`; with where each went and how many there are if asked for."""
-    made = (_C.unique(input, sorted, return_inverse, return_counts) if dim is None else
+    made = (_C._unique2(input, sorted, return_inverse, return_counts) if dim is None else
             _C.unique_dim(input, dim, sorted, return_inverse, return_counts))
     return _asked_for(made, return_inverse, return_counts)
 

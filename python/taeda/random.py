@@ -40,8 +40,13 @@ def fork_rng(devices=None, enabled=True, device_type="cuda"):
     if not enabled:
         yield
         return
-    state = get_rng_state()
+    kind = device_type if _C._device.is_available(device_type) else None
+    places = range(_C._device.device_count(kind)) if devices is None and kind else devices or ()
+    generators = [_C._device.default_generator(_C.device(kind, p) if isinstance(p, int) else _C.device(p)) for p in places]
+    states = get_rng_state(), [g.get_state() for g in generators]
     try:
         yield
     finally:
-        set_rng_state(state)
+        set_rng_state(states[0])
+        for generator, state in zip(generators, states[1]):
+            generator.set_state(state)

@@ -67,6 +67,18 @@ for _kind in (_C.dtype, _C.layout, _C.memory_format):
     _Pickler.dispatch[_kind] = _save_named
 
 
+def _save_size(pickler, size):
+    pickler.save_reduce(_C.Size, (tuple(size),), obj=size)
+
+
+def _save_device(pickler, device):
+    pickler.save_reduce(_C.device, (device.type,) if device.index is None else (device.type, device.index), obj=device)
+
+
+_Pickler.dispatch[_C.Size] = _save_size
+_Pickler.dispatch[_C.device] = _save_device
+
+
 def location_of(storage):
     """ "cpu", "cuda:0"."""
     device = storage.device
@@ -168,6 +180,7 @@ _SAFE = {("collections", "OrderedDict"): collections.OrderedDict, ("collections"
          ("builtins", "complex"): complex, ("builtins", "set"): set, ("builtins", "frozenset"): frozenset,
          ("builtins", "bytearray"): bytearray, ("__builtin__", "set"): set, ("_codecs", "encode"): None,
          ("torch", "Size"): _C.Size, ("torch", "device"): _C.device}
+_SAFE.update({("__builtin__", kind.__name__): kind for kind in (complex, set, frozenset, bytearray)})  # by protocol 2
 _SAFE.update({("torch", name): kind for name, kind in TYPES.items()})
 _SAFE.update({("torch._utils", name): getattr(_utils, name) for name in (
     "_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_parameter", "_rebuild_parameter_with_state",
@@ -213,7 +226,13 @@ def _encode(text, encoding):
     return text.encode("latin1")
 
 
+def _get_layout(name):
+    """The layout that a file names as "torch.strided"."""
+    return getattr(_C, name.rpartition(".")[2])
+
+
 _SAFE["_codecs", "encode"] = _encode
+_SAFE["torch.serialization", "_get_layout"] = _get_layout
 
 
 class _Unpickler(pickle.Unpickler):

@@ -7,7 +7,8 @@ from . import _C, creation
 __all__ = ["set_printoptions", "use_deterministic_algorithms", "are_deterministic_algorithms_enabled",
            "is_deterministic_algorithms_warn_only_enabled", "set_default_tensor_type", "set_default_device",
            "get_default_device", "get_num_interop_threads", "set_num_interop_threads", "set_float32_matmul_precision",
-           "get_float32_matmul_precision", "set_flush_denormal", "compile", "typename", "set_warn_always", "is_warn_always_enabled"]
+           "get_float32_matmul_precision", "set_flush_denormal", "compile", "typename", "set_warn_always",
+           "is_warn_always_enabled"]
 
 _PROFILES = {"default": (4, 1000, 3, 80), "short": (2, 1000, 2, 80), "full": (4, 2 ** 62, 3, 80)}
 

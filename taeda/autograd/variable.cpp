@@ -157,7 +157,14 @@ unsigned Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) const 
   TAEDA_CHECK(requires_grad(),
               "cannot register a hook on a variable that doesn't require gradient");
   const autograd::Edge edge = autograd::gradient_edge(*this);
-  return edge.node->add_tensor_hook(edge.input_nr, std::move(hook));
+  const unsigned handle = edge.node->add_tensor_hook(edge.input_nr, std::move(hook));
+  // What is retained is what hooks made of the gradient, whoever came first.
+  if (AutogradMeta* meta = find_meta(*this); meta && meta->retained) {
+    edge.node->remove_hook(meta->retained->hook);
+    meta->retained->hook =
+        edge.node->add_tensor_hook(edge.input_nr, autograd::fill_retained(meta->retained->value));
+  }
+  return handle;
 }
 
 void Tensor::remove_hook(unsigned handle) const {

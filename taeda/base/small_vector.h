@@ -61,14 +61,8 @@ class SmallVector {
   T* end() { return data_ + size_; }
   const T* begin() const { return data_; }
   const T* end() const { return data_ + size_; }
-  T& operator[](size_t i) {
-    TAEDA_CHECK_LIST(i < size_);
-    return data_[i];
-  }
-  const T& operator[](size_t i) const {
-    TAEDA_CHECK_LIST(i < size_);
-    return data_[i];
-  }
+  T& operator[](size_t i) { return TAEDA_CHECK_LIST(i < size_), data_[i]; }
+  const T& operator[](size_t i) const { return TAEDA_CHECK_LIST(i < size_), data_[i]; }
   T& back() { return (*this)[size_ - 1]; }
   const T& back() const { return (*this)[size_ - 1]; }
   T& front() { return (*this)[0]; }

@@ -2,11 +2,11 @@
 // public interface.
 #pragma once
 
-#include "taeda/nn/hooks.h"
+#include "taeda/nn/more_hooks.h"
 
 namespace taeda::inline v0_2::nn::detail {
 
-struct AllHooks : ModuleHooks {
+struct AllHooks : ModuleHooks, MoreHooks {
   HookList<BackwardPre> backward_pre;
   HookList<StatePre> state_pre;
   HookList<StatePost> state_post;

@@ -19,7 +19,7 @@ namespace {
 class BackwardTap : public std::enable_shared_from_this<BackwardTap> {
  public:
   using Hooks = std::vector<ModuleHooks::Backward>;
-  using PreHooks = std::vector<ModuleHooks::BackwardPre>;
+  using PreHooks = std::vector<MoreHooks::BackwardPre>;
 
   BackwardTap(Module& module, PreHooks pre, Hooks hooks)
       : module_(&module),
@@ -63,7 +63,7 @@ class BackwardTap : public std::enable_shared_from_this<BackwardTap> {
     const std::shared_ptr<Module> owner = owned_.lock();
     const bool gone = !owner && was_owned_;
     Tensor out;
-    for (const ModuleHooks::BackwardPre& hook : pre_) {
+    for (const MoreHooks::BackwardPre& hook : pre_) {
       if (gone) break;
       Tensor replaced = hook(*module_, out.defined() ? out : grad);
       if (replaced.defined()) out = std::move(replaced);
@@ -180,19 +180,19 @@ HookHandle register_forward_hook(Module& module, ModuleHooks::Post hook) {
 HookHandle register_full_backward_hook(Module& module, ModuleHooks::Backward hook) {
   return module.ensure_hooks().backward.add(std::move(hook));
 }
-HookHandle register_full_backward_pre_hook(Module& module, ModuleHooks::BackwardPre hook) {
+HookHandle register_full_backward_pre_hook(Module& module, MoreHooks::BackwardPre hook) {
   return made_hooks(module).backward_pre.add(std::move(hook));
 }
-HookHandle register_state_dict_pre_hook(Module& module, ModuleHooks::StatePre hook) {
+HookHandle register_state_dict_pre_hook(Module& module, MoreHooks::StatePre hook) {
   return made_hooks(module).state_pre.add(std::move(hook));
 }
-HookHandle register_state_dict_post_hook(Module& module, ModuleHooks::StatePost hook) {
+HookHandle register_state_dict_post_hook(Module& module, MoreHooks::StatePost hook) {
   return made_hooks(module).state_post.add(std::move(hook));
 }
-HookHandle register_load_state_dict_pre_hook(Module& module, ModuleHooks::LoadPre hook) {
+HookHandle register_load_state_dict_pre_hook(Module& module, MoreHooks::LoadPre hook) {
   return made_hooks(module).load_pre.add(std::move(hook));
 }
-HookHandle register_load_state_dict_post_hook(Module& module, ModuleHooks::LoadPost hook) {
+HookHandle register_load_state_dict_post_hook(Module& module, MoreHooks::LoadPost hook) {
   return made_hooks(module).load_post.add(std::move(hook));
 }
 
@@ -209,7 +209,7 @@ HookHandle register_module_forward_hook(ModuleHooks::Post hook) {
 HookHandle register_module_full_backward_hook(ModuleHooks::Backward hook) {
   return add_to_all(&ModuleHooks::backward, std::move(hook));
 }
-HookHandle register_module_full_backward_pre_hook(ModuleHooks::BackwardPre hook) {
+HookHandle register_module_full_backward_pre_hook(MoreHooks::BackwardPre hook) {
   return add_to_all(&AllHooks::backward_pre, std::move(hook));
 }
 

@@ -33,7 +33,7 @@ void fill_new(const Tensor& out, const Scalar& value) {
 /// The whole memory of a new tensor, whatever the order of its dimensions; a sparse one has none.
 inline void fill_storage_with_zeros(const Tensor& fresh) {
   const StorageImpl& storage = *fresh.storage().get();
-  if (storage.nbytes() > 0) fill_zero(storage.data(), storage.device(), storage.nbytes());
+  if (storage.nbytes() > 0) fill_zero(storage.data_for_work(), storage.device(), storage.nbytes());
 }
 
 /// A tensor over memory that exists.

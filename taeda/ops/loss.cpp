@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "taeda/autograd/record.h"
+#include "taeda/device/host_graph.h"
 #include "taeda/kernels/pointwise/loss.h"
 #include "taeda/ops/activation.h"
 #include "taeda/ops/autocast.h"
@@ -114,7 +115,8 @@ Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Ten
   TAEDA_CHECK_VALUE(input.sizes() == target.sizes(), "Using a target size (", target.sizes(),
                     ") that is different to the input size (", input.sizes(),
                     ") is deprecated. Please ensure they have the same size.");
-  if (input.is_cpu()) {  // on a device this would wait for everything before it
+  if (detail::can_look_at_values(
+          input.device())) {  // on a device this would wait for everything before it
     NoGradGuard guard;
     TAEDA_CHECK(input.ge(0).logical_and(input.le(1)).all().item<bool>(),
                 "all elements of input should be between 0 and 1");
@@ -200,8 +202,9 @@ Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor
     TAEDA_CHECK_VALUE(one_each || last_is_one, "var is of incorrect size");
     if (one_each) variance = var.unsqueeze(-1);
   }
-  TAEDA_CHECK_VALUE(variance.is_meta() || !variance.lt(0).any().item<bool>(),
-                    "var has negative entry/entries");
+  TAEDA_CHECK_VALUE(
+      variance.is_meta() || detail::host_recording() || !variance.lt(0).any().item<bool>(),
+      "var has negative entry/entries");
   // The lower bound on the variance is a constant: no gradient flows where it holds.
   const Tensor v = variance.clamp_min(eps);
   Tensor loss = v.log().add(input.sub(target).square().div(v)).mul(0.5);

@@ -104,14 +104,13 @@ class Elements {
       else
         spell_reals(std::vector<double>(values.begin(), values.end()));
     });
-    for (const std::string& s : texts_)
-      width_ = std::max<int64_t>(width_, static_cast<int64_t>(s.size()));
   }
 
   void pad_left() {
     size_t width = 0;
     for (const std::string& s : texts_) width = std::max(width, s.size());
     for (std::string& s : texts_) s.insert(0, width - s.size(), ' ');
+    width_ = static_cast<int64_t>(width);
   }
   void spell_bool(const std::vector<bool>& values) {
     for (bool v : values) texts_.push_back(v ? "True" : "False");

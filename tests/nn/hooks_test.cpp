@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "taeda/nn/more_hooks.h"
 #include "taeda/nn/nn.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/compare.h"
@@ -13,7 +14,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using State = ModuleHooks::State;
+using State = MoreHooks::State;
 
 struct TwoLayersImpl : Module {
   TwoLayersImpl() {

@@ -11,6 +11,8 @@ import sys
 import source
 
 MAX_FILE_LINES = 600
+MAX_PYTHON_COLUMNS = 128
+PYTHON_FOLDERS = ["python", "examples/python", "benchmarks/python"]
 MAX_HEADER_LINES = 300
 MAX_FUNCTION_LINES = 60
 MAX_TEST_FUNCTION_LINES = 120
@@ -91,6 +93,17 @@ def file_length(root):
         count = lines_of(source.read(path))
         if count > limit:
             yield f"{name}: {count} lines, at most {limit}"
+
+
+def python_length(root):
+    """A file of the Python package has at most 600 lines, a line 128 characters."""
+    for path in sorted(path for folder in PYTHON_FOLDERS for path in (root / folder).rglob("*.py")):
+        lines = source.read(path).split("\n")
+        if len(lines) - 1 > MAX_FILE_LINES:
+            yield f"{relative(root, path)}: {len(lines) - 1} lines, at most {MAX_FILE_LINES}"
+        for number, line in enumerate(lines, 1):
+            if len(line) > MAX_PYTHON_COLUMNS:
+                yield f"{relative(root, path)}:{number}: {len(line)} columns, at most {MAX_PYTHON_COLUMNS}"
 
 
 def function_length(root):
@@ -191,7 +204,7 @@ def environment(root):
 
 RULES = {
     rule.__name__: rule
-    for rule in [layers, file_length, function_length, line_length, header_closure, missing_includes,
+    for rule in [layers, file_length, python_length, function_length, line_length, header_closure, missing_includes,
                  header_guard, readme, no_leftovers, environment]
 }
 

@@ -87,6 +87,14 @@ class HouseRules(Tree):
         self.write("taeda/base/long.cpp", "int x;\n" * 600)
         self.assertEqual(self.violations("file_length"), [])
 
+    def test_long_python(self):
+        self.write("python/taeda/long.py", "x = 1\n" * 601)
+        self.assert_violation("python_length", "python/taeda/long.py", "601 lines")
+
+    def test_wide_python(self):
+        self.write("examples/python/wide.py", "#" + "x" * 127 + "\n" + "#" + "x" * 128 + "\n")
+        self.assert_violation("python_length", "examples/python/wide.py:2", "129 columns")
+
     def test_long_function(self):
         self.write("tools/main.cpp", "int main() {\n" + "  f();\n" * 59 + "}\n")
         self.assert_violation("function_length", "tools/main.cpp:1", "61 lines")

@@ -200,7 +200,7 @@ TEST(TrainTasks, SmallestCifarThroughTheZoo) {
                            "data_batch_5", "test_batch"}) {
     std::string bytes;
     for (int i = 0; i < 2; ++i)
-      bytes += std::string(1, static_cast<char>(i)) + std::string(3072, 9);
+      (bytes += static_cast<char>(i)).append(3072, 9);
     write_bytes(folder / (std::string(name) + ".bin"), bytes);
   }
   for (const char* model : {"resnet18", "vgg", "mobilenet_v2", "lenet", "mlp"}) {

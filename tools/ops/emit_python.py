@@ -5,7 +5,7 @@ import re
 from declarations import Argument
 from emit_functions import out_arguments, out_names
 from emit_methods import NOTICE
-from emit_stubs import ONLY_CPP, RESERVED, python_default, signature, usable as has_stub
+from emit_stubs import ONLY_CPP, RESERVED, given_default, signature, usable as has_stub
 from emit_table import is_keyword
 
 SOURCES = 8
@@ -62,9 +62,7 @@ def kind_of(operation, argument):
 
 def standard(argument):
     """The default as a signature shows it, or None."""
-    if argument.default is None:
-        return None
-    return {"...": argument.default}.get(text := python_default(argument), text)
+    return {"...": argument.default}.get(text := given_default(argument), text)
 
 
 class Overload:
@@ -125,9 +123,9 @@ class Overload:
 
     def values(self):
         """The arguments as C++ takes them."""
-        return [f"{a.name}_" if KINDS.get(a.type, ("",))[0] != "MaybeReals" else
-                f"a.object({self.places[i]}) ? std::optional<ArrayRef<double>>({a.name}_) : std::nullopt"
-                if a.default is not None else f"{a.name}_" for i, a in enumerate(self.arguments)]
+        optional = {"std::optional<ArrayRef<double>>", "OptionalIntArrayRef"}  # their lists are kept in another type
+        return [f"a.present({self.places[i]}) ? {a.type}({a.name}_) : {a.type}()" if a.type in optional else f"{a.name}_"
+                for i, a in enumerate(self.arguments)]
 
     def call(self, in_place=False):
         o, values = self.operation, self.values()
@@ -188,7 +186,7 @@ class Source:
     """One generated source: bodies, tables of signatures and tables for Python."""
 
     def __init__(self):
-        self.lines, self.entries, self.count = [], {}, 0
+        self.lines, self.entries, self.listed, self.count = [], {}, [], 0
 
     def add(self, operations):
         """All overloads of one name in one namespace."""
@@ -235,6 +233,8 @@ class Source:
                 self.entries.setdefault(table, []).append(
                     f'{{"{python_name}", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(call_{how}<kCall_{space}_{n}_{form}_{self.count}>)), '
                     f"METH_FASTCALL | METH_KEYWORDS,\n     {documentation(python_name, some, how == 'method')}}}")
+                self.listed.append(f'{{"{table}", "{python_name}", {str(how == "method").lower()}, '
+                                   f"&kCall_{space}_{n}_{form}_{self.count}}}")
                 self.count += 1
         self.lines.append("")
 
@@ -243,7 +243,10 @@ class Source:
                "namespace taeda::python {", "", "namespace {", ""] + self.lines
         for table, entries in sorted(self.entries.items()):
             out += [f"const PyMethodDef kTable_{table}[] = {{"] + [f"    {e}," for e in entries] + ["};"]
-        out += ["", "}  // namespace", "", f"void add_operations_{number}(MethodTables& tables) {{"]
+        out += ["constexpr Listed kListed[] = {"] + [f"    {e}," for e in self.listed] + ["};"]
+        out += ["", "}  // namespace", "", f"void list_operations_{number}(std::vector<Listed>& all) {{",
+                "  all.insert(all.end(), std::begin(kListed), std::end(kListed));", "}", "",
+                f"void add_operations_{number}(MethodTables& tables) {{"]
         out += [f'  tables["{table}"].insert(tables["{table}"].end(), std::begin(kTable_{table}), std::end(kTable_{table}));'
                 for table in sorted(self.entries)]
         return "\n".join(out + ["}", "", "}  // namespace taeda::python", ""])
@@ -263,9 +266,12 @@ def sources(families):
     includes += ['#include "taeda/generated/ops/out_forms.h"', '#include "taeda/taeda.h"']
     files = {f"python/operations_{i}.cpp": s.text(i, includes) for i, s in enumerate(made)}
     calls = "\n".join(f"  add_operations_{i}(tables);" for i in range(SOURCES))
-    declared = "\n".join(f"void add_operations_{i}(MethodTables& tables);" for i in range(SOURCES))
+    lists = "\n".join(f"  list_operations_{i}(all);" for i in range(SOURCES))
+    declared = "\n".join(f"void add_operations_{i}(MethodTables& tables);\nvoid list_operations_{i}(std::vector<Listed>& all);"
+                         for i in range(SOURCES))
     files["python/operations.cpp"] = "\n".join([
         NOTICE, '#include "generated_methods.h"', "", "namespace taeda::python {", "", declared, "",
         "MethodTables generated_methods() {", "  MethodTables tables;", calls, "  return tables;", "}", "",
+        "std::vector<Listed> generated_callables() {", "  std::vector<Listed> all;", lists, "  return all;", "}", "",
         "}  // namespace taeda::python", ""])
     return files

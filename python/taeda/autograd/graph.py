@@ -56,6 +56,10 @@ def register_prehook(node, hook):
     return _Handle(node, node._add_pre_hook(hook))
 
 
+Node.register_hook = register_hook
+Node.register_prehook = register_prehook
+
+
 def get_gradient_edge(tensor):
     """Where a tensor's gradient goes: its node and the number of the node's input."""
     return tensor.grad_fn, tensor.output_nr

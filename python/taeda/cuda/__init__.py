@@ -6,7 +6,7 @@ from ..creation import legacy_types as _legacy_types
 
 globals().update(_functions("cuda"))
 globals().update(_legacy_types("cuda"))
-OutOfMemoryError = _C.OutOfMemoryError
+AcceleratorError = RuntimeError  # what a kernel that failed is reported as
 has_half = True
 
 
@@ -30,12 +30,19 @@ def get_arch_list():
     return []
 
 
-def is_current_stream_capturing():
-    return False
+def get_gencode_flags():
+    return ""
+
+
+def _generators():
+    """The generators of all devices, in order."""
+    return tuple(_C._device.default_generator(_C.device("cuda", i)) for i in range(device_count()))  # noqa: F821
 
 
 def __getattr__(name):
-    if name in ("amp", "nccl", "nvtx", "comm"):
+    if name == "default_generators":
+        return _generators()
+    if name in ("amp", "nccl", "nvtx", "comm", "memory", "random", "streams", "graphs"):
         import importlib
         return importlib.import_module(f"taeda.cuda.{name}")
     from .._missing import attribute

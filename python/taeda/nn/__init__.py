@@ -1,1 +1,8 @@
 """torch.nn."""
+
+from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
+from .modules import *  # noqa: F403
+from . import attention, functional, init, modules, parameter, utils
+
+from .modules import Module
+from .parallel import DataParallel

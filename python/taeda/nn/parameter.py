@@ -57,3 +57,66 @@ class Buffer(Tensor, metaclass=_BufferType):
         made._is_buffer = True
         made.persistent = persistent
         return made
+
+
+class _Uninitialized:
+    """A tensor of a module that learns its shape from its first input."""
+
+    def materialize(self, shape, device=None, dtype=None):
+        """Gives it a shape and memory; from then on it is as any other."""
+        self.data = _C.empty(shape, device=device or self.data.device, dtype=dtype or self.data.dtype)
+        self.__class__ = self.cls_to_become
+
+    @property
+    def shape(self):
+        raise RuntimeError("Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
+                           "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. Call "
+                           "`forward` to initialize the parameters before accessing their attributes.")
+
+    def share_memory_(self):
+        raise RuntimeError("Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the "
+                           "parameters before calling `module.share_memory()`.")
+
+    def __repr__(self):
+        return f"<{type(self).__name__}>"
+
+    def __deepcopy__(self, memo):
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.requires_grad, self.data.device, self.data.dtype)
+        return memo[id(self)]
+
+    def __reduce_ex__(self, protocol):
+        return type(self), (self.requires_grad, self.data.device, self.data.dtype)
+
+
+class UninitializedParameter(_Uninitialized, Parameter):
+    """A parameter without a shape yet."""
+
+    __module__ = "torch.nn.parameter"
+    cls_to_become = Parameter
+
+    def __new__(cls, requires_grad=True, device=None, dtype=None):
+        return _C._make_subclass(cls, _C.empty(0, device=device, dtype=dtype), requires_grad)
+
+    def __init__(self, *args, **kwargs):
+        pass
+
+
+class UninitializedBuffer(_Uninitialized, Tensor):
+    """A buffer without a shape yet."""
+
+    __module__ = "torch.nn.parameter"
+    cls_to_become = Tensor
+
+    def __new__(cls, requires_grad=False, device=None, dtype=None, persistent=True):
+        made = _C._make_subclass(cls, _C.empty(0, device=device, dtype=dtype), requires_grad)
+        made.persistent, made._is_buffer = persistent, True
+        return made
+
+    def __init__(self, *args, **kwargs):
+        pass
+
+
+def is_lazy(param):
+    """Whether it has no shape yet."""
+    return isinstance(param, _Uninitialized)

@@ -1,0 +1,89 @@
+# Made by tools/python/stubs.py: this head, and the operations from the declarations in taeda/ops/*.h. Not to be edited.
+import builtins
+from types import TracebackType
+from typing import Any, Callable, Iterator, NamedTuple, Optional, Sequence, Tuple, Type, Union, overload
+
+from ._tensor import Tensor
+
+Number = Union[builtins.int, builtins.float, builtins.bool, builtins.complex, TensorBase]
+_int = builtins.int
+_float = builtins.float
+_bool = builtins.bool
+_complex = builtins.complex
+_size = Union[builtins.int, Sequence[builtins.int]]
+
+class dtype:
+    is_floating_point: _bool
+    is_complex: _bool
+    is_signed: _bool
+    itemsize: _int
+    def to_real(self) -> dtype: ...
+    def to_complex(self) -> dtype: ...
+
+class layout: ...
+class memory_format: ...
+
+class device:
+    type: str
+    index: Optional[_int]
+    def __init__(self, type: Union[str, _int, device], index: _int = ...) -> None: ...
+    def __enter__(self) -> device: ...
+    def __exit__(self, *error: Any) -> None: ...
+
+_dtype = dtype
+_device = Union[device, str, _int]
+
+class Size(Tuple[_int, ...]):
+    def numel(self) -> _int: ...
+
+class Generator:
+    device: device
+    def __init__(self, device: Union[_device, None] = None) -> None: ...
+    def manual_seed(self, seed: _int) -> Generator: ...
+    def seed(self) -> _int: ...
+    def initial_seed(self) -> _int: ...
+    def get_state(self) -> Tensor: ...
+    def set_state(self, new_state: Tensor) -> Generator: ...
+
+class OutOfMemoryError(RuntimeError): ...
+class DistError(RuntimeError): ...
+
+default_generator: Generator
+strided: layout
+sparse_coo: layout
+contiguous_format: memory_format
+preserve_format: memory_format
+channels_last: memory_format
+channels_last_3d: memory_format
+float32: dtype
+float64: dtype
+float16: dtype
+bfloat16: dtype
+uint8: dtype
+int8: dtype
+int16: dtype
+int32: dtype
+int64: dtype
+bool: dtype
+complex64: dtype
+complex128: dtype
+float: dtype
+double: dtype
+half: dtype
+short: dtype
+int: dtype
+long: dtype
+cfloat: dtype
+cdouble: dtype
+
+def get_default_dtype() -> dtype: ...
+def set_default_dtype(d: dtype) -> None: ...
+def is_grad_enabled() -> _bool: ...
+def is_inference_mode_enabled() -> _bool: ...
+def is_anomaly_enabled() -> _bool: ...
+def get_num_threads() -> _int: ...
+def set_num_threads(n: _int) -> None: ...
+def promote_types(type1: dtype, type2: dtype) -> dtype: ...
+def can_cast(from_: dtype, to: dtype) -> _bool: ...
+def from_numpy(array: Any) -> Tensor: ...
+def __getattr__(name: str) -> Any: ...

@@ -1,0 +1,130 @@
+"""Second names that torch gives to methods and to functions of torch.linalg."""
+
+from . import _C, methods
+
+# torch.exp_(x) and the like are the methods of tensors of the same name.
+_METHODS = """abs acos acosh addmv arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh ceil clamp clamp_max
+    clamp_min clip cos cosh deg2rad erf erfc exp exp2 expm1 fill fix floor frac gcd i0 lcm ldexp log log10 log1p log2 logit
+    nan_to_num neg negative rad2deg reciprocal round rsqrt sigmoid sin sinc sinh sqrt square tan tanh trunc xlogy
+    zero""".split()
+_PLAIN = ["detach", "detach_", "is_signed", "is_inference", "is_conj", "is_neg", "get_device", "narrow_copy", "index_put",
+          "index_put_", "fill", "det", "slogdet", "matrix_power", "matrix_exp", "i0", "unsafe_chunk", "unsafe_split",
+          "resize_as_", "is_distributed", "nan_to_num", "lu"]
+
+
+def _method(name):
+    def function(input, *args, **kwargs):
+        return getattr(input, name)(*args, **kwargs)
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"input.{name}(...)"
+    return function
+
+
+def _complete():
+    for name in [f"{m}_" for m in _METHODS] + _PLAIN:
+        if not hasattr(_C, name) and (hasattr(_C.TensorBase, name) or name in methods.ALL):
+            yield name, _method(name)
+    for name in ("det", "slogdet", "matrix_power", "matrix_exp"):
+        if not hasattr(_C, name) and hasattr(_C._linalg, name):
+            yield name, getattr(_C._linalg, name)
+    if hasattr(_C._special, "i0"):
+        yield "i0", _C._special.i0
+
+
+def chain_matmul(*matrices, out=None):
+    """The product of several matrices, in the order that multiplies least."""
+    matrices = matrices[0] if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)) else matrices
+    made = _C._linalg.multi_dot(list(matrices))
+    return made if out is None else out.copy_(made)
+
+
+def frobenius_norm(input, dim=None, keepdim=False):
+    return _C._linalg.vector_norm(input, 2, dim, keepdim)
+
+
+def nuclear_norm(input, dim=(-2, -1), keepdim=False):
+    return _C._linalg.matrix_norm(input, "nuc", list(dim), keepdim)
+
+
+def pixel_shuffle(input, upscale_factor):
+    """Channels become pixels: (*, C r^2, H, W) to (*, C, H r, W r)."""
+    r = upscale_factor
+    *batch, channels, height, width = input.shape
+    if channels % (r * r):
+        raise RuntimeError("pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of "
+                           f"upscale_factor, but input.size(-3)={channels} is not divisible by {r * r}")
+    parts = input.reshape(*batch, channels // (r * r), r, r, height, width)
+    n = len(batch)
+    order = list(range(n)) + [n, n + 3, n + 1, n + 4, n + 2]
+    return parts.permute(order).reshape(*batch, channels // (r * r), height * r, width * r)
+
+
+def pixel_unshuffle(input, downscale_factor):
+    """The inverse of pixel_shuffle."""
+    r = downscale_factor
+    *batch, channels, height, width = input.shape
+    n = len(batch)
+    parts = input.reshape(*batch, channels, height // r, r, width // r, r)
+    order = list(range(n)) + [n, n + 2, n + 4, n + 1, n + 3]
+    return parts.permute(order).reshape(*batch, channels * r * r, height // r, width // r)
+
+
+def set_anomaly_enabled(mode, check_nan=True):
+    _C._set_detect_anomaly(mode, check_nan)
+
+
+def is_autocast_enabled(device_type="cuda"):
+    """Whether operations on the device type run under autocast."""
+    return _C._amp.is_enabled(_C.device(device_type))
+
+
+def is_autocast_cpu_enabled():
+    return is_autocast_enabled("cpu")
+
+
+def get_autocast_dtype(device_type):
+    return _C._amp.dtype(_C.device(device_type))
+
+
+def get_autocast_gpu_dtype():
+    return get_autocast_dtype("cuda")
+
+
+def get_autocast_cpu_dtype():
+    return get_autocast_dtype("cpu")
+
+
+def clear_autocast_cache():
+    """Nothing to do: converted weights are kept no longer than the block."""
+
+
+def svd_lowrank(A, q=6, niter=2, M=None):
+    """U, S, V of the matrix of rank q that is nearest to A (or A - M), exactly."""
+    U, S, Vh = _C._linalg.svd(A if M is None else A - M, False)
+    return U[..., :q], S[..., :q], Vh.mH[..., :q]
+
+
+def pca_lowrank(A, q=None, center=True, niter=2):
+    """The principal components of the rows of A."""
+    q = min(6, *A.shape[-2:]) if q is None else q
+    return svd_lowrank(A - A.mean(-2, keepdim=True) if center else A, q, niter)
+
+
+def sparse_coo_tensor(indices=None, values=None, size=None, *, dtype=None, device=None, requires_grad=False, is_coalesced=None,
+                      check_invariants=None, pin_memory=False, layout=None):
+    """A sparse tensor of coordinates (one column for each value) and values; tensors or lists."""
+    if values is None:
+        return _C.sparse_coo_tensor(indices if size is None else size, dtype=dtype, device=device, requires_grad=requires_grad)
+    if not isinstance(values, _C.TensorBase):
+        values = _C._tensor_from(values, dtype, device)
+    if not isinstance(indices, _C.TensorBase):
+        indices = _C._tensor_from(indices, _C.int64, values.device)
+    given = {} if dtype is None else {"dtype": dtype}
+    if device is not None:
+        given["device"] = device
+    shape = () if size is None else (tuple(size),)
+    return _C.sparse_coo_tensor(indices, values, *shape, requires_grad=requires_grad, **given)
+
+
+globals().update(_complete())
+__all__ = [n for n, v in list(globals().items()) if callable(v) and not n.startswith("_")]

@@ -1,0 +1,3 @@
+"""torch.cuda.streams: queues of work."""
+
+from . import Stream, Event, ExternalStream  # noqa: F401

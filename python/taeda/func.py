@@ -1,0 +1,78 @@
+"""torch.func: derivatives as functions of functions."""
+
+from . import _C, autograd
+from .functional import vmap
+
+__all__ = ["grad", "grad_and_value", "jacrev", "vmap", "functional_call", "vjp"]
+
+
+def grad_and_value(func, argnums=0, has_aux=False):
+    """A function that gives the gradient of func's scalar result by the arguments `argnums`, and the result."""
+    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+
+    def wrapped(*args, **kwargs):
+        args = list(args)
+        with autograd.enable_grad():
+            for n in numbers:
+                args[n] = args[n].detach().requires_grad_() if not args[n].requires_grad else args[n] * 1
+            out = func(*args, **kwargs)
+            value, aux = out if has_aux else (out, None)
+            recorded = _C.is_grad_enabled()
+            grads = autograd.grad(value, [args[n] for n in numbers], create_graph=recorded and value.grad_fn is not None)
+        grads = grads[0] if isinstance(argnums, int) else grads
+        return (grads, (value, aux)) if has_aux else (grads, value)
+    return wrapped
+
+
+def grad(func, argnums=0, has_aux=False):
+    """A function that gives the gradient of func's scalar result by the arguments `argnums`."""
+    both = grad_and_value(func, argnums, has_aux)
+
+    def wrapped(*args, **kwargs):
+        grads, value = both(*args, **kwargs)
+        return (grads, value[1]) if has_aux else grads
+    return wrapped
+
+
+def jacrev(func, argnums=0):
+    """A function that gives the Jacobian of func by one argument."""
+    def wrapped(*args):
+        def alone(x):
+            return func(*args[:argnums], x, *args[argnums + 1:])
+        return autograd.functional.jacobian(alone, args[argnums])
+    return wrapped
+
+
+def vjp(func, *primals):
+    """func(*primals), and a function from a cotangent to the gradients by the primals."""
+    inputs = [p.detach().requires_grad_() for p in primals]
+    out = func(*inputs)
+
+    def pull(cotangent, retain_graph=True):
+        return autograd.grad(out, inputs, cotangent, retain_graph=retain_graph, allow_unused=True)
+    return out, pull
+
+
+def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None):
+    """module(*args, **kwargs) with other tensors in the place of its parameters and buffers."""
+    dicts = parameter_and_buffer_dicts
+    dicts = dicts if isinstance(dicts, (list, tuple)) else [dicts]
+    given = {name: tensor for each in dicts for name, tensor in each.items()}
+    args = () if args is None else args if isinstance(args, tuple) else (args,)
+    changed = []
+    try:
+        for name, tensor in given.items():
+            owner_name, _, last = name.rpartition(".")
+            owner = module.get_submodule(owner_name)
+            table = owner._parameters if last in owner._parameters else owner._buffers
+            changed.append((table, last, table[last]))
+            table[last] = tensor
+        return module(*args, **(kwargs or {}))
+    finally:
+        for table, last, before in reversed(changed):
+            table[last] = before
+
+
+def __getattr__(name):
+    from ._missing import attribute
+    return attribute(__name__, name)

@@ -1,0 +1,470 @@
+"""torch.nn.functional: what modules compute, as functions."""
+
+import math
+import warnings
+
+from .. import _C
+from .._C import (  # noqa: F401  the same signatures there
+    avg_pool1d, avg_pool2d, avg_pool3d, channel_shuffle, conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d,
+    conv_transpose3d, cosine_similarity, gelu, hardshrink, linear, one_hot, pairwise_distance, pdist,
+    prelu, scaled_dot_product_attention, softplus, softshrink)
+from .._C import celu_, elu_, hardtanh_, leaky_relu_, relu_, rrelu_, selu_, threshold_  # noqa: F401
+
+_F = _C._functional
+logsigmoid = _C.log_sigmoid
+native_channel_shuffle = channel_shuffle
+
+
+def bilinear(input1, input2, weight, bias=None):
+    """input1' weight input2 + bias, for each of the matrices in `weight` [out, in1, in2]."""
+    return _F.bilinear(input1, input2, weight, bias)
+
+
+def _repeated(value, count):
+    return list(value) if isinstance(value, (list, tuple)) else [value] * count
+
+
+# Activations
+
+
+def relu(input, inplace=False):
+    return _C.relu_(input) if inplace else _C.relu(input)
+
+
+def relu6(input, inplace=False):
+    return _C.relu6_(input) if inplace else _C.relu6(input)
+
+
+def threshold(input, threshold, value, inplace=False):
+    return (_C.threshold_ if inplace else _C.threshold)(input, threshold, value)
+
+
+def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
+    return (_C.hardtanh_ if inplace else _C.hardtanh)(input, min_val, max_val)
+
+
+def elu(input, alpha=1.0, inplace=False):
+    return (_C.elu_ if inplace else _C.elu)(input, alpha)
+
+
+def selu(input, inplace=False):
+    return (_C.selu_ if inplace else _C.selu)(input)
+
+
+def celu(input, alpha=1.0, inplace=False):
+    return (_C.celu_ if inplace else _C.celu)(input, alpha)
+
+
+def leaky_relu(input, negative_slope=0.01, inplace=False):
+    return (_C.leaky_relu_ if inplace else _C.leaky_relu)(input, negative_slope)
+
+
+def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
+    return (_C.rrelu_ if inplace else _C.rrelu)(input, lower, upper, training)
+
+
+def glu(input, dim=-1):
+    if input.dim() == 0:
+        raise RuntimeError("glu does not support scalars because halving size must be even")
+    return _C.glu(input, dim)
+
+
+def tanhshrink(input):
+    return _C.tanhshrink(input)
+
+
+def softsign(input):
+    return _C.softsign(input)
+
+
+def tanh(input):
+    return input.tanh()
+
+
+def sigmoid(input):
+    return input.sigmoid()
+
+
+def hardsigmoid(input, inplace=False):
+    return (_C.hardsigmoid_ if inplace else _C.hardsigmoid)(input)
+
+
+def silu(input, inplace=False):
+    return (_C.silu_ if inplace else _C.silu)(input)
+
+
+def mish(input, inplace=False):
+    return (_C.mish_ if inplace else _C.mish)(input)
+
+
+def hardswish(input, inplace=False):
+    return (_C.hardswish_ if inplace else _C.hardswish)(input)
+
+
+def _implicit_dim(name, ndim, stacklevel):
+    warnings.warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
+                  stacklevel=stacklevel + 1)
+    return 0 if ndim in (0, 1, 3) else 1
+
+
+def softmax(input, dim=None, _stacklevel=3, dtype=None):
+    return _C.softmax(input, _implicit_dim("softmax", input.dim(), _stacklevel) if dim is None else dim, dtype)
+
+
+def softmin(input, dim=None, _stacklevel=3, dtype=None):
+    return _C.softmin(input, _implicit_dim("softmin", input.dim(), _stacklevel) if dim is None else dim, dtype)
+
+
+def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
+    return _C.log_softmax(input, _implicit_dim("log_softmax", input.dim(), _stacklevel) if dim is None else dim, dtype)
+
+
+def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
+    """Samples of the Gumbel-softmax distribution; with `hard` one-hot, with the gradient of the soft ones."""
+    if eps != 1e-10:
+        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
+    return _F.gumbel_softmax(logits, tau, hard, dim)
+
+
+# Dropout
+
+
+def _drop(name, input, p, training, inplace):
+    if p < 0.0 or p > 1.0:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    return getattr(_C, name + "_" if inplace else name)(input, p, training)
+
+
+def dropout(input, p=0.5, training=True, inplace=False):
+    """Zeroes elements with probability p and divides the others by 1 - p, in training."""
+    return _drop("dropout", input, p, training, inplace)
+
+
+def alpha_dropout(input, p=0.5, training=False, inplace=False):
+    return _drop("alpha_dropout", input, p, training, inplace)
+
+
+def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
+    return _drop("feature_alpha_dropout", input, p, training, inplace)
+
+
+def _channel_drop(dims):
+    name, batched = f"dropout{dims}d", dims + 2
+
+    def call(input, p=0.5, training=True, inplace=False):
+        if p < 0.0 or p > 1.0:
+            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+        ndim = input.dim()
+        if ndim not in (batched - 1, batched):
+            wrong = (f"{name}: Expected 2D or 3D input, but received a {ndim}D input. Note that dropout1d exists to provide "
+                     "channel-wise dropout on inputs with 1 spatial dimension, a channel dimension, and an optional batch "
+                     "dimension (i.e. 2D or 3D inputs).") if dims == 1 else (
+                f"{name}: Received a {ndim}-D input to {name}, which is deprecated and will result in an error in a future "
+                f"release. To retain the behavior and silence this warning, please use dropout instead. Note that {name} "
+                f"exists to provide channel-wise dropout on inputs with {dims} spatial dimensions, a channel dimension, and an "
+                f"optional batch dimension (i.e. {batched - 1}D or {batched}D inputs).")
+            if dims == 1:
+                raise RuntimeError(wrong)
+            warnings.warn(wrong, stacklevel=2)
+        if dims == 2 and ndim == 3:
+            warnings.warn(f"dropout2d: Received a 3-D input to dropout2d and assuming that channel-wise 1-D dropout behavior "
+                          "is desired - input is interpreted as shape (N, C, L), where C is the channel dim. This behavior "
+                          "will change in a future release to interpret the input as one without a batch dimension, i.e. shape "
+                          "(C, H, W). To maintain the 1-D channel-wise dropout behavior, please switch to using dropout1d "
+                          "instead.", stacklevel=2)
+        drop = _C.feature_dropout_ if inplace else _C.feature_dropout
+        if ndim != batched - 1 or dims == 2:
+            return drop(input, p, training)
+        return drop(input.unsqueeze_(0) if inplace else input.unsqueeze(0), p, training).squeeze(0)
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = "Zeroes whole channels with probability p and divides the others by 1 - p, in training."
+    return call
+
+
+dropout1d, dropout2d, dropout3d = map(_channel_drop, (1, 2, 3))
+
+
+# Normalization
+
+
+def _check_statistics(input):
+    shape = input.shape
+    if input.numel() // max(shape[1], 1) == 1:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {shape}")
+
+
+def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
+    if training:
+        _check_statistics(input)
+    return _C.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
+
+
+def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1,
+                  eps=1e-5):
+    if use_input_stats and math.prod(input.shape[2:]) == 1:
+        raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape}")
+    return _C.instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps)
+
+
+def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
+    return _C.layer_norm(input, normalized_shape, weight, bias, eps)
+
+
+def rms_norm(input, normalized_shape, weight=None, eps=None):
+    return _C.rms_norm(input, normalized_shape, weight, eps)
+
+
+def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
+    if input.dim() < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
+    return _C.group_norm(input, num_groups, weight, bias, eps)
+
+
+def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
+    if input.dim() < 3:
+        raise ValueError(f"Expected 3D or higher dimensionality                          input (got {input.dim()} dimensions)")
+    return _C.local_response_norm(input, size, alpha, beta, k)
+
+
+def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
+    """input divided by its p-norm along `dim`, which counts as `eps` at least."""
+    made = _C.normalize(input, p, dim, eps) if isinstance(dim, int) else (
+        input / input.norm(p, dim, keepdim=True).clamp_min(eps))
+    return made if out is None else out.copy_(made)
+
+
+# Embedding
+
+
+def _padding_place(padding_idx, weight):
+    if padding_idx is None:
+        return -1
+    if not -weight.size(0) <= padding_idx < weight.size(0):
+        raise AssertionError("padding_idx must be within num_embeddings" if padding_idx < 0 else
+                             "Padding_idx must be within num_embeddings")
+    return padding_idx % weight.size(0)
+
+
+def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
+    """Rows of `weight` at the integers in `input`; with `max_norm` those rows are shortened first, in place."""
+    if max_norm is not None:
+        return _F.embedding(input, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
+    return _C.embedding(weight, input, _padding_place(padding_idx, weight), scale_grad_by_freq, sparse)
+
+
+def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, mode="mean", sparse=False,
+                  per_sample_weights=None, include_last_offset=False, padding_idx=None):
+    """Sums, means or maxima of bags of rows."""
+    if weight.dtype == _C.int64 and input.is_floating_point():
+        warnings.warn("Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is "
+                      "deprecated, and should now be `embedding_bag(input, weight, ...)`.", stacklevel=2)
+        input, weight = weight, input
+    if mode not in ("sum", "mean", "max"):
+        raise ValueError("mode has to be one of sum, mean or max")
+    return _F.embedding_bag(input, weight, offsets, max_norm, norm_type, scale_grad_by_freq, mode, sparse, per_sample_weights,
+                            include_last_offset, padding_idx)
+
+
+# Pooling
+
+
+def _pools(name, operation):
+    """max_poolNd: the values, or with return_indices the pair of values and their places."""
+    with_indices = getattr(_C, operation + "_with_indices")
+    plain = getattr(_C, operation)
+
+    def call(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+        return (with_indices if return_indices else plain)(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+    def pair(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+        return with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+    call.__name__, pair.__name__ = name, name + "_with_indices"
+    return call, pair
+
+
+max_pool1d, max_pool1d_with_indices = _pools("max_pool1d", "max_pool1d")
+max_pool2d, max_pool2d_with_indices = _pools("max_pool2d", "max_pool2d")
+max_pool3d, max_pool3d_with_indices = _pools("max_pool3d", "max_pool3d")
+
+
+def _output_size(input, size, dims):
+    """One size for all, or a list in which None stands for the input's."""
+    if isinstance(size, int):
+        return size
+    size = list(size)
+    if input.dim() <= len(size):
+        raise ValueError(f"Input dimension should be at least {len(size) + 1}")
+    return [n if given is None else given for given, n in zip(size, input.shape[-len(size):])]
+
+
+def adaptive_avg_pool1d(input, output_size):
+    return _C.adaptive_avg_pool1d(input, output_size)
+
+
+def adaptive_avg_pool2d(input, output_size):
+    return _C.adaptive_avg_pool2d(input, _output_size(input, output_size, 2))
+
+
+def adaptive_avg_pool3d(input, output_size):
+    return _C.adaptive_avg_pool3d(input, _output_size(input, output_size, 3))
+
+
+def _adaptive_pools(dims):
+    name = f"adaptive_max_pool{dims}d"
+    operation = getattr(_C, name)
+
+    def pair(input, output_size, return_indices=False):
+        return operation(input, _output_size(input, output_size, dims))
+
+    def call(input, output_size, return_indices=False):
+        made = pair(input, output_size)
+        return made if return_indices else made[0]
+    call.__name__, pair.__name__ = name, name + "_with_indices"
+    return call, pair
+
+
+adaptive_max_pool1d, adaptive_max_pool1d_with_indices = _adaptive_pools(1)
+adaptive_max_pool2d, adaptive_max_pool2d_with_indices = _adaptive_pools(2)
+adaptive_max_pool3d, adaptive_max_pool3d_with_indices = _adaptive_pools(3)
+
+
+def _fractional_pools(dims):
+    name = f"fractional_max_pool{dims}d"
+    operation = getattr(_F, name)
+
+    def pair(input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
+        if output_size is None and output_ratio is None:
+            raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
+        return operation(input, _repeated(kernel_size, dims), None if output_size is None else _repeated(output_size, dims),
+                         None if output_ratio is None else _repeated(output_ratio, dims), _random_samples)
+
+    def call(input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
+        made = pair(input, kernel_size, output_size, output_ratio, return_indices, _random_samples)
+        return made if return_indices else made[0]
+    call.__name__, pair.__name__ = name, name + "_with_indices"
+    return call, pair
+
+
+fractional_max_pool2d, fractional_max_pool2d_with_indices = _fractional_pools(2)
+fractional_max_pool3d, fractional_max_pool3d_with_indices = _fractional_pools(3)
+
+
+def _unpool(dims):
+    def call(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+        kernel = _repeated(kernel_size, dims)
+        stride = kernel if stride is None else _repeated(stride, dims)
+        if output_size is not None:
+            output_size = list(output_size)[-dims:]
+        return _F.max_unpool(input, indices, kernel, stride, _repeated(padding, dims), output_size)
+    call.__name__ = f"max_unpool{dims}d"
+    return call
+
+
+max_unpool1d, max_unpool2d, max_unpool3d = map(_unpool, (1, 2, 3))
+
+
+def _lp_pool(dims):
+    def call(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+        kernel = _repeated(kernel_size, dims)
+        if dims == 3:
+            means = _C.avg_pool3d(input.pow(norm_type), kernel, stride, 0, ceil_mode)
+            return (means.sign() * means.abs().relu()).mul(math.prod(kernel)).pow(1.0 / norm_type)
+        return _F.lp_pool(input, norm_type, kernel, kernel if stride is None else _repeated(stride, dims), ceil_mode)
+    call.__name__ = f"lp_pool{dims}d"
+    return call
+
+
+lp_pool1d, lp_pool2d, lp_pool3d = map(_lp_pool, (1, 2, 3))
+
+
+# Images
+
+
+def pad(input, pad, mode="constant", value=None):
+    """Adds pad[0] entries before and pad[1] after the last dimension, and so on; negative numbers cut."""
+    if mode != "constant" and value is not None and value != 0:
+        raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
+    return _F.pad(input, list(pad), mode, 0 if value is None else value)
+
+
+def pixel_shuffle(input, upscale_factor):
+    return _F.pixel_shuffle(input, upscale_factor)
+
+
+def pixel_unshuffle(input, downscale_factor):
+    return _F.pixel_unshuffle(input, downscale_factor)
+
+
+def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
+    """The windows of a convolution as columns: [N, C kh kw, L]."""
+    return _F.unfold(input, *(_repeated(v, 2) for v in (kernel_size, dilation, padding, stride)))
+
+
+def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
+    """The sum of such columns at their places."""
+    return _F.fold(input, *(_repeated(v, 2) for v in (output_size, kernel_size, dilation, padding, stride)))
+
+
+def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None,
+                antialias=False):
+    """input [N, C, ...] with other sizes behind batch and channel."""
+    dims = input.dim() - 2
+    for name, value in (("size", size), ("scale_factor", scale_factor)):
+        if isinstance(value, (list, tuple)) and len(value) != dims:
+            kinds = "spatial dimensions, but got input with spatial dimensions of"
+            raise ValueError(f"Input and {'output' if name == 'size' else 'scale_factor'} must have the same number of {kinds} "
+                             f"{list(input.shape[2:])} and {'output size of' if name == 'size' else 'scale_factor of shape'} "
+                             f"{value}. Please provide input tensor in (N, C, d1, d2, ...,dK) format and "
+                             f"{'output size' if name == 'size' else 'scale_factor'} in "
+                             f"{'(o1, o2, ...,oK)' if name == 'size' else '(s1, s2, ...,sK)'} format.")
+    return _F.interpolate(input, None if size is None else [int(n) for n in _repeated(size, dims)],
+                          None if scale_factor is None else [float(s) for s in _repeated(scale_factor, dims)],
+                          mode, align_corners, recompute_scale_factor, antialias)
+
+
+def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
+    warnings.warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def upsample_nearest(input, size=None, scale_factor=None):
+    warnings.warn("`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
+    return interpolate(input, size, scale_factor, mode="nearest")
+
+
+def upsample_bilinear(input, size=None, scale_factor=None):
+    warnings.warn("`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
+    return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
+
+
+def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
+    """The values of images at the places of a grid, from -1 to 1."""
+    for name, value, known in (("mode", mode, ("bilinear", "nearest", "bicubic")),
+                               ("padding_mode", padding_mode, ("zeros", "border", "reflection"))):
+        if value not in known:
+            last = f"'{known[-1]}'"
+            raise ValueError(f"nn.functional.grid_sample(): expected {name} to be "
+                             f"{', '.join(map(repr, known[:-1]))}{',' if name == 'padding_mode' else ''} or {last}, but got: "
+                             f"'{value}'")
+    if align_corners is None:
+        warnings.warn("Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please "
+                      "specify align_corners=True if the old behavior is desired. See the documentation of grid_sample for "
+                      "details.", stacklevel=2)
+    return _F.grid_sample(input, grid, mode, padding_mode, bool(align_corners))
+
+
+def affine_grid(theta, size, align_corners=None):
+    """Where the pixels of images of `size` come from under affine maps [N, 2, 3] or [N, 3, 4]."""
+    if not theta.is_floating_point():
+        raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
+    if align_corners is None:
+        warnings.warn("Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please "
+                      "specify align_corners=True if the old behavior is desired. See the documentation of grid_sample for "
+                      "details.", stacklevel=2)
+    return _F.affine_grid(theta, list(size), bool(align_corners))
+
+
+from ._attention import multi_head_attention_forward  # noqa: E402, F401
+from ._losses import *  # noqa: E402, F401, F403

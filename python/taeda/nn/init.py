@@ -1,0 +1,209 @@
+"""First values of parameters: the same numbers as PyTorch's from the same seed."""
+
+import functools
+import math
+import warnings
+
+from .. import _C
+from ..autograd.modes import no_grad
+
+_GAINS = {"linear": 1, "conv1d": 1, "conv2d": 1, "conv3d": 1, "conv_transpose1d": 1, "conv_transpose2d": 1,
+          "conv_transpose3d": 1, "sigmoid": 1, "tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4}
+
+
+def calculate_gain(nonlinearity, param=None):
+    """By how much weights before a nonlinearity are greater than before none; `param`: the slope of leaky_relu."""
+    if nonlinearity == "leaky_relu":
+        if param is None:
+            param = 0.01
+        elif isinstance(param, bool) or not isinstance(param, (int, float)):
+            raise ValueError(f"negative_slope {param} not a valid number")
+        return math.sqrt(2.0 / (1 + param ** 2))
+    if nonlinearity not in _GAINS:
+        raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
+    return _GAINS[nonlinearity]
+
+
+def _calculate_fan_in_and_fan_out(tensor):
+    if tensor.dim() < 2:
+        raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
+    field = math.prod(tensor.shape[2:])
+    return tensor.size(1) * field, tensor.size(0) * field
+
+
+def _calculate_correct_fan(tensor, mode):
+    mode = mode.lower()
+    if mode not in ("fan_in", "fan_out"):
+        raise ValueError(f"Mode {mode} not supported, please use one of ['fan_in', 'fan_out']")
+    return _calculate_fan_in_and_fan_out(tensor)[mode == "fan_out"]
+
+
+def _unrecorded(function):
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        with no_grad():
+            return function(*args, **kwargs)
+    return call
+
+
+def uniform_(tensor, a=0.0, b=1.0, generator=None):
+    """Draws from [a, b)."""
+    with no_grad():
+        return tensor.uniform_(a, b, generator=generator)
+
+
+def normal_(tensor, mean=0.0, std=1.0, generator=None):
+    """Draws from the normal distribution."""
+    with no_grad():
+        return tensor.normal_(mean, std, generator=generator)
+
+
+@_unrecorded
+def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
+    """Draws from the part of the normal distribution between a and b.
+
+    What falls outside is drawn again; where less than 0.3 of the distribution is inside, uniform numbers are drawn, and kept
+    with the probability that their density has in the densest one's.
+    """
+    if mean < a - 2 * std or mean > b + 2 * std:
+        warnings.warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be "
+                      "incorrect.", stacklevel=3)
+
+    def below(x):
+        return (1.0 + math.erf((x - mean) / std / math.sqrt(2.0))) / 2.0
+    plain = below(b) - below(a) > 0.3
+    densest = (max(a, min(b, mean)) - mean) / std
+    made, missing = None, None
+    while missing is None or bool(missing.any()):
+        if plain:
+            drawn = _C.empty_like(tensor).normal_(mean, std, generator=generator)
+            kept = (drawn >= a) & (drawn <= b)
+        else:
+            drawn = _C.empty_like(tensor).uniform_(a, b, generator=generator)
+            share = ((densest ** 2 - ((drawn - mean) / std) ** 2) / 2).exp()
+            kept = _C.empty_like(tensor).uniform_(generator=generator) <= share
+        made = drawn if made is None else _C.where(missing & kept, drawn, made)
+        missing = ~kept if missing is None else missing & ~kept
+    return tensor.copy_(made)
+
+
+@_unrecorded
+def constant_(tensor, val):
+    return tensor.fill_(val)
+
+
+def ones_(tensor):
+    return constant_(tensor, 1.0)
+
+
+def zeros_(tensor):
+    return constant_(tensor, 0.0)
+
+
+@_unrecorded
+def eye_(tensor):
+    """The unit matrix, as far as the matrix goes."""
+    if tensor.dim() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    tensor.zero_()
+    tensor.diagonal().fill_(1)
+    return tensor
+
+
+@_unrecorded
+def dirac_(tensor, groups=1):
+    """Convolutions that leave their input as it is, group by group."""
+    if tensor.dim() not in (3, 4, 5):
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+    if tensor.size(0) % groups:
+        raise ValueError("dim 0 must be divisible by groups")
+    per_group = tensor.size(0) // groups
+    centre = tuple(n // 2 for n in tensor.shape[2:])
+    tensor.zero_()
+    for g in range(groups):
+        for d in range(min(per_group, tensor.size(1))):
+            tensor[(g * per_group + d, d) + centre] = 1
+    return tensor
+
+
+def xavier_uniform_(tensor, gain=1.0, generator=None):
+    """Uniform with variance gain^2 2 / (fan_in + fan_out) (Glorot and Bengio 2010)."""
+    bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / sum(_calculate_fan_in_and_fan_out(tensor)))
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def xavier_normal_(tensor, gain=1.0, generator=None):
+    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / sum(_calculate_fan_in_and_fan_out(tensor))), generator)
+
+
+def _kaiming_std(tensor, a, mode, nonlinearity):
+    return calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode))
+
+
+def _is_empty(tensor):
+    if 0 in tensor.shape:
+        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+        return True
+    return False
+
+
+def kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
+    """Uniform with variance gain^2 / fan (He et al. 2015, arXiv:1502.01852)."""
+    if _is_empty(tensor):
+        return tensor
+    bound = math.sqrt(3.0) * _kaiming_std(tensor, a, mode, nonlinearity)
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
+    if _is_empty(tensor):
+        return tensor
+    return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), generator)
+
+
+@_unrecorded
+def orthogonal_(tensor, gain=1, generator=None):
+    """A matrix (dimensions behind the first as one) with orthonormal rows or columns (Saxe et al. 2013, arXiv:1312.6120)."""
+    if tensor.dim() < 2:
+        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    if tensor.numel() == 0:
+        return tensor
+    rows = tensor.size(0)
+    columns = tensor.numel() // rows
+    drawn = tensor.new_empty((rows, columns)).normal_(0, 1, generator=generator)
+    if rows < columns:
+        drawn.t_()
+    q, r = _C._linalg.qr(drawn)
+    q *= r.diagonal().sign()
+    if rows < columns:
+        q.t_()
+    tensor.view_as(q).copy_(q)
+    return tensor.mul_(gain)
+
+
+@_unrecorded
+def sparse_(tensor, sparsity, std=0.01, generator=None):
+    """Normal, with a part of each column set to zero (Martens 2010)."""
+    if tensor.dim() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    rows, columns = tensor.shape
+    zeros = math.ceil(sparsity * rows)
+    tensor.normal_(0, std, generator=generator)
+    for column in range(columns):
+        tensor[_C.randperm(rows)[:zeros], column] = 0
+    return tensor
+
+
+def _deprecated(new):
+    old = new.__name__[:-1]
+
+    def call(*args, **kwargs):
+        warnings.warn(f"`nn.init.{old}` is now deprecated in favor of `nn.init.{old}_`.", FutureWarning, stacklevel=2)
+        return new(*args, **kwargs)
+    call.__name__ = old
+    return call
+
+
+uniform, normal, constant, eye, dirac, xavier_uniform, xavier_normal, kaiming_uniform, kaiming_normal, orthogonal, sparse = map(
+    _deprecated, (uniform_, normal_, constant_, eye_, dirac_, xavier_uniform_, xavier_normal_, kaiming_uniform_,
+                  kaiming_normal_, orthogonal_, sparse_))

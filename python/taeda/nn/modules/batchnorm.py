@@ -1,0 +1,198 @@
+"""Normalization over batches and over instances."""
+
+from ... import _C
+from .. import functional as F
+from .. import init
+from ..parameter import Parameter, UninitializedBuffer, UninitializedParameter
+from .lazy import LazyModuleMixin
+from .module import Module
+
+
+class _NormBase(Module):
+    """Scale, shift and running statistics of each channel."""
+
+    _version = 2
+    __constants__ = ["track_running_stats", "momentum", "eps", "num_features", "affine"]
+
+    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, *,
+                 bias=True):
+        super().__init__()
+        options = {"device": device, "dtype": dtype}
+        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        self.affine, self.track_running_stats = affine, track_running_stats
+        self._init_parameters(num_features, bias, options)
+        if track_running_stats:
+            self.register_buffer("running_mean", _C.zeros(num_features, **options))
+            self.register_buffer("running_var", _C.ones(num_features, **options))
+            self.register_buffer("num_batches_tracked", _C.zeros((), dtype=_C.int64, device=device))
+        else:
+            for name in ("running_mean", "running_var", "num_batches_tracked"):
+                self.register_buffer(name, None)
+        self.reset_parameters()
+
+    def _init_parameters(self, num_features, bias, options):
+        for name, wanted in (("weight", self.affine), ("bias", self.affine and bias)):
+            self.register_parameter(name, Parameter(_C.empty(num_features, **options)) if wanted else None)
+
+    def reset_running_stats(self):
+        """Mean 0 and variance 1 of no batches."""
+        if self.track_running_stats:
+            self.running_mean.zero_()
+            self.running_var.fill_(1)
+            self.num_batches_tracked.zero_()
+
+    def reset_parameters(self):
+        self.reset_running_stats()
+        if self.affine:
+            init.ones_(self.weight)
+            if self.bias is not None:
+                init.zeros_(self.bias)
+
+    def _check_input_dim(self, input):
+        raise NotImplementedError
+
+    def extra_repr(self):
+        return (f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
+                f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}")
+
+    def _load_from_state_dict(self, state_dict, prefix, local_metadata, *args):
+        key = prefix + "num_batches_tracked"
+        if (local_metadata.get("version") or 0) < 2 and self.track_running_stats and key not in state_dict:
+            known = self.num_batches_tracked
+            state_dict[key] = (known if known is not None and not known.is_meta else _C.zeros((), dtype=_C.int64))
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *args)
+
+
+def _dims(*allowed):
+    """A check that the input has one of these numbers of dimensions."""
+    text = " or ".join(f"{n}D" for n in allowed)
+
+    def check(self, input):
+        if input.dim() not in allowed:
+            raise ValueError(f"expected {text} input (got {input.dim()}D input)")
+    return check
+
+
+class _BatchNorm(_NormBase):
+    def forward(self, input):
+        self._check_input_dim(input)
+        training, factor = self.training, self.momentum
+        if training and self.track_running_stats and self.num_batches_tracked is not None:
+            self.num_batches_tracked.add_(1)
+            if factor is None:  # the mean over all batches
+                factor = 1.0 / float(self.num_batches_tracked)
+        factor = 0.0 if factor is None else factor
+        if not training and self.running_mean is None and self.running_var is None:
+            return F.batch_norm(input, None, None, self.weight, self.bias, True, factor, self.eps)
+        if training:
+            F._check_statistics(input)
+        tracked = not training or self.track_running_stats
+        return _C.batch_norm(input, self.weight, self.bias, self.running_mean if tracked else None,
+                             self.running_var if tracked else None, training, factor, self.eps)
+
+
+class BatchNorm1d(_BatchNorm):
+    """Zero mean and unit variance of each channel of [N, C] or [N, C, L] over the batch (arXiv:1502.03167)."""
+
+    _check_input_dim = _dims(2, 3)
+
+
+class BatchNorm2d(_BatchNorm):
+    """Zero mean and unit variance of each channel of [N, C, H, W] over the batch."""
+
+    _check_input_dim = _dims(4)
+
+
+class BatchNorm3d(_BatchNorm):
+    """Zero mean and unit variance of each channel of [N, C, D, H, W] over the batch."""
+
+    _check_input_dim = _dims(5)
+
+
+class SyncBatchNorm(_BatchNorm):
+    """Batch normalization over the batches of all processes of a group."""
+
+    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, process_group=None,
+                 device=None, dtype=None, *, bias=True):
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
+        self.process_group = process_group
+
+    def _check_input_dim(self, input):
+        if input.dim() < 2:
+            raise ValueError(f"expected at least 2D input (got {input.dim()}D input)")
+
+    def _synchronized(self):
+        """The processes to share statistics with, or None outside of them."""
+        import sys
+        distributed = sys.modules.get("taeda.distributed")
+        if distributed is None or not distributed.is_available() or not distributed.is_initialized():
+            return None
+        group = self.process_group or distributed.group.WORLD
+        return group if distributed.get_world_size(group) > 1 else None
+
+    def forward(self, input):
+        use_batch = self.training or (self.running_mean is None and self.running_var is None)
+        group = self._synchronized() if self.training and use_batch else None
+        if group is None:
+            return super().forward(input)
+        self._check_input_dim(input)
+        from .syncbatchnorm import normalize
+        return normalize(self, input, group)
+
+    @classmethod
+    def convert_sync_batchnorm(cls, module, process_group=None):
+        """The module with every BatchNorm in it replaced."""
+        converted = module
+        if isinstance(module, _BatchNorm):
+            converted = cls(module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats,
+                            process_group, bias=module.bias is not None)
+            converted.weight, converted.bias = module.weight, module.bias
+            converted.running_mean, converted.running_var = module.running_mean, module.running_var
+            converted.num_batches_tracked, converted.training = module.num_batches_tracked, module.training
+        for name, child in module.named_children():
+            converted.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return converted
+
+
+class _LazyNorm(LazyModuleMixin):
+    """A norm that takes num_features from its first input."""
+
+    def __init__(self, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, *, bias=True):
+        super().__init__(0, eps, momentum, False, False)
+        self.affine, self.track_running_stats = affine, track_running_stats
+        if affine:
+            self.weight = UninitializedParameter(device=device, dtype=dtype)
+            if bias:
+                self.bias = UninitializedParameter(device=device, dtype=dtype)
+        if track_running_stats:
+            self.running_mean = UninitializedBuffer(device=device, dtype=dtype)
+            self.running_var = UninitializedBuffer(device=device, dtype=dtype)
+            self.num_batches_tracked = _C.zeros((), dtype=_C.int64, device=device)
+
+    def reset_parameters(self):
+        if not self.has_uninitialized_params() and self.num_features != 0:
+            super().reset_parameters()
+
+    def initialize_parameters(self, input):
+        if not self.has_uninitialized_params():
+            return
+        self.num_features = input.shape[1]
+        for name in ("weight", "bias") if self.affine else ():
+            if getattr(self, name) is not None:
+                getattr(self, name).materialize((self.num_features,))
+        if self.track_running_stats:
+            self.running_mean.materialize((self.num_features,))
+            self.running_var.materialize((self.num_features,))
+        self.reset_parameters()
+
+
+class LazyBatchNorm1d(_LazyNorm, BatchNorm1d):
+    cls_to_become = BatchNorm1d
+
+
+class LazyBatchNorm2d(_LazyNorm, BatchNorm2d):
+    cls_to_become = BatchNorm2d
+
+
+class LazyBatchNorm3d(_LazyNorm, BatchNorm3d):
+    cls_to_become = BatchNorm3d

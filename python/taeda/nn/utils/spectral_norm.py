@@ -1,0 +1,94 @@
+"""Weights divided by their largest singular value, by a hook (Miyato et al. 2018, arXiv:1802.05957)."""
+
+from ... import _C
+from ...autograd.modes import no_grad
+from .. import functional as F
+from ..parameter import Parameter, UninitializedParameter
+
+
+def as_matrix(weight, dim):
+    """The weight with `dim` as rows and everything else as columns."""
+    if dim != 0:
+        weight = weight.permute(dim, *(d for d in range(weight.dim()) if d != dim))
+    return weight.reshape(weight.size(0), -1)
+
+
+def iterate(matrix, u, v, steps, eps):
+    """Moves u and v, in place, nearer to the first singular vectors."""
+    with no_grad():
+        for _ in range(steps):
+            v.copy_(F.normalize(_C.mv(matrix.t(), u), dim=0, eps=eps))
+            u.copy_(F.normalize(_C.mv(matrix, v), dim=0, eps=eps))
+    return (u.clone(), v.clone()) if steps > 0 else (u, v)
+
+
+class SpectralNorm:
+    def __init__(self, name="weight", n_power_iterations=1, dim=0, eps=1e-12):
+        if n_power_iterations <= 0:
+            raise ValueError(f"Expected n_power_iterations to be positive, but got n_power_iterations={n_power_iterations}")
+        self.name, self.dim, self.n_power_iterations, self.eps = name, dim, n_power_iterations, eps
+
+    def compute_weight(self, module, do_power_iteration):
+        weight = getattr(module, self.name + "_orig")
+        matrix = as_matrix(weight, self.dim)
+        u, v = iterate(matrix, getattr(module, self.name + "_u"), getattr(module, self.name + "_v"),
+                       self.n_power_iterations if do_power_iteration else 0, self.eps)
+        return weight / _C.dot(u, _C.mv(matrix, v))
+
+    def remove(self, module):
+        with no_grad():
+            weight = self.compute_weight(module, do_power_iteration=False)
+        delattr(module, self.name)
+        for end in ("_u", "_v", "_orig"):
+            delattr(module, self.name + end)
+        module.register_parameter(self.name, Parameter(weight.detach()))
+
+    def __call__(self, module, inputs):
+        setattr(module, self.name, self.compute_weight(module, do_power_iteration=module.training))
+
+    @staticmethod
+    def apply(module, name, n_power_iterations, dim, eps):
+        for hook in module._forward_pre_hooks.values():
+            if isinstance(hook, SpectralNorm) and hook.name == name:
+                raise RuntimeError(f"Cannot register two spectral_norm hooks on the same parameter {name}")
+        made = SpectralNorm(name, n_power_iterations, dim, eps)
+        weight = module._parameters[name]
+        if weight is None:
+            raise ValueError(f"`SpectralNorm` cannot be applied as parameter `{name}` is None")
+        if isinstance(weight, UninitializedParameter):
+            raise ValueError("The module passed to `SpectralNorm` can't have uninitialized parameters. Make sure to run the "
+                             "dummy forward before applying spectral normalization")
+        with no_grad():
+            matrix = as_matrix(weight, dim)
+            h, w = matrix.size()
+            u = F.normalize(weight.new_empty(h).normal_(0, 1), dim=0, eps=eps)
+            v = F.normalize(weight.new_empty(w).normal_(0, 1), dim=0, eps=eps)
+        delattr(module, name)
+        module.register_parameter(name + "_orig", weight)
+        setattr(module, name, weight.data)
+        module.register_buffer(name + "_u", u)
+        module.register_buffer(name + "_v", v)
+        module.register_forward_pre_hook(made)
+        return made
+
+
+def default_dim(module):
+    """The dimension of a weight's outputs: the second one of transposed convolutions, the first one otherwise."""
+    from ..modules.conv import _ConvTransposeNd
+    return 1 if isinstance(module, _ConvTransposeNd) else 0
+
+
+def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None):
+    """Replaces a parameter by `name_orig`, from which it is computed before each forward."""
+    SpectralNorm.apply(module, name, n_power_iterations, default_dim(module) if dim is None else dim, eps)
+    return module
+
+
+def remove_spectral_norm(module, name="weight"):
+    """Makes the parameter one again."""
+    for key, hook in module._forward_pre_hooks.items():
+        if isinstance(hook, SpectralNorm) and hook.name == name:
+            hook.remove(module)
+            del module._forward_pre_hooks[key]
+            return module
+    raise ValueError(f"spectral_norm of '{name}' not found in {module}")

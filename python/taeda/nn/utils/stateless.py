@@ -1,0 +1,42 @@
+"""Calls of modules with other tensors in the places of their own."""
+
+import contextlib
+
+
+@contextlib.contextmanager
+def _swapped(module, tensors):
+    before = []
+    try:
+        for name, tensor in tensors.items():
+            path, _, last = name.rpartition(".")
+            owner = module.get_submodule(path)
+            for registry in (owner._parameters, owner._buffers):
+                if last in registry:
+                    before.append((registry, last, registry[last]))
+                    registry[last] = tensor
+                    break
+            else:
+                raise AttributeError(f"{type(owner).__name__} has no attribute `{last}`")
+        yield
+    finally:
+        for registry, name, tensor in reversed(before):
+            registry[name] = tensor
+
+
+def functional_call(module, parameters_and_buffers, args=None, kwargs=None, *, tie_weights=True, strict=False):
+    """module(*args, **kwargs) with the tensors of a dict, or of several, in the places of those of the same names."""
+    if isinstance(parameters_and_buffers, (list, tuple)):
+        parameters_and_buffers = {k: v for each in parameters_and_buffers for k, v in each.items()}
+    given = dict(parameters_and_buffers)
+    named = dict(module.named_parameters(remove_duplicate=False)) | dict(module.named_buffers(remove_duplicate=False))
+    if strict:
+        missing, unexpected = set(named) - set(given), set(given) - set(named)
+        if missing or unexpected:
+            raise RuntimeError((f"Missing key(s): {', '.join(map(repr, sorted(missing)))}. " if missing else "")
+                               + (f"Unexpected key(s): {', '.join(map(repr, sorted(unexpected)))}." if unexpected else ""))
+    if tie_weights:
+        places = {id(named[name]): tensor for name, tensor in given.items() if name in named}
+        given |= {name: places[id(t)] for name, t in named.items() if id(t) in places and name not in given}
+    args = () if args is None else args if isinstance(args, tuple) else (args,)
+    with _swapped(module, given):
+        return module(*args, **(kwargs or {}))

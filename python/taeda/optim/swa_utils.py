@@ -1,0 +1,151 @@
+"""Averages of models over training (Izmailov et al. 2018, arXiv:1803.05407), and of its end exponentially."""
+
+import copy
+import itertools
+import math
+
+from .. import _C
+from ..autograd.modes import no_grad
+from ..nn.modules import Module
+from .lr_scheduler import LRScheduler, _listed
+
+__all__ = ["AveragedModel", "SWALR", "update_bn", "get_ema_multi_avg_fn", "get_swa_multi_avg_fn", "get_ema_avg_fn",
+           "get_swa_avg_fn"]
+
+
+def _check_decay(decay):
+    if not 0.0 <= decay <= 1.0:
+        raise ValueError(f"Invalid decay value {decay} provided. Please provide a value in [0,1] range.")
+
+
+def get_ema_multi_avg_fn(decay=0.999):
+    """A function that lets lists of averages follow lists of parameters: average * decay + parameter * (1 - decay)."""
+    _check_decay(decay)
+
+    def update(averages, params, _):
+        with no_grad():
+            for average, param in zip(averages, params):
+                if average.is_floating_point() or average.is_complex():
+                    average.lerp_(param.to(average.dtype), 1 - decay)
+                else:
+                    average.copy_(average * decay + param * (1 - decay))
+    return update
+
+
+def get_swa_multi_avg_fn():
+    """A function that makes lists of averages those of all models so far."""
+    def update(averages, params, count):
+        with no_grad():
+            for average, param in zip(averages, params):
+                if average.is_floating_point() or average.is_complex():
+                    average.lerp_(param.to(average.dtype), 1 / (int(count) + 1))
+                else:
+                    average.add_((param - average) / (int(count) + 1))
+    return update
+
+
+def get_ema_avg_fn(decay=0.999):
+    _check_decay(decay)
+
+    def update(average, param, _):
+        with no_grad():
+            return decay * average + (1 - decay) * param
+    return update
+
+
+def get_swa_avg_fn():
+    def update(average, param, count):
+        with no_grad():
+            return average + (param - average) / (count + 1)
+    return update
+
+
+class AveragedModel(Module):
+    """A copy of a model whose parameters (and buffers, with `use_buffers`) are averages, as avg_fn or multi_avg_fn says."""
+
+    def __init__(self, model, device=None, avg_fn=None, multi_avg_fn=None, use_buffers=False):
+        super().__init__()
+        if avg_fn is not None and multi_avg_fn is not None:
+            raise AssertionError("Only one of avg_fn and multi_avg_fn should be provided")
+        self.module = copy.deepcopy(model)
+        if device is not None:
+            self.module = self.module.to(device)
+        self.register_buffer("n_averaged", _C.zeros((), dtype=_C.int64, device=device))
+        self.avg_fn, self.multi_avg_fn, self.use_buffers = avg_fn, multi_avg_fn, use_buffers
+
+    def forward(self, *args, **kwargs):
+        return self.module(*args, **kwargs)
+
+    def update_parameters(self, model):
+        """Takes the model as it is now into the averages."""
+        mine = itertools.chain(self.module.parameters(), self.module.buffers()) if self.use_buffers else self.parameters()
+        others = itertools.chain(model.parameters(), model.buffers()) if self.use_buffers else model.parameters()
+        averages, params = [p.detach() for p in mine], []
+        for average, param in zip(averages, others):
+            params.append(param.detach().to(average.device))
+            if self.n_averaged == 0:
+                average.copy_(params[-1])
+        if self.n_averaged > 0:
+            if self.avg_fn is not None:
+                for average, param in zip(averages, params):
+                    average.copy_(self.avg_fn(average, param, self.n_averaged.to(average.device)))
+            else:
+                (self.multi_avg_fn or get_swa_multi_avg_fn())(averages, params, self.n_averaged)
+        if not self.use_buffers:
+            for average, buffer in zip(self.module.buffers(), model.buffers()):
+                average.detach().copy_(buffer.detach().to(average.device))
+        self.n_averaged += 1
+
+
+def update_bn(loader, model, device=None):
+    """Computes the running statistics of batch norms anew, over all the batches of a loader."""
+    from ..nn.modules.batchnorm import _BatchNorm
+    norms = {module: module.momentum for module in model.modules() if isinstance(module, _BatchNorm)}
+    if not norms:
+        return
+    was_training = model.training
+    model.train()
+    for norm in norms:
+        norm.reset_running_stats()
+        norm.momentum = None
+    with no_grad():
+        for batch in loader:
+            if isinstance(batch, (list, tuple)):
+                batch = batch[0]
+            model(batch if device is None else batch.to(device))
+    for norm, momentum in norms.items():
+        norm.momentum = momentum
+    model.train(was_training)
+
+
+class SWALR(LRScheduler):
+    """From each group's rate to swa_lr within anneal_epochs."""
+
+    def __init__(self, optimizer, swa_lr, anneal_epochs=10, anneal_strategy="cos", last_epoch=-1):
+        for rate, group in zip(_listed("swa_lr", swa_lr, optimizer), optimizer.param_groups):
+            group["swa_lr"] = rate
+        if anneal_strategy not in ("cos", "linear"):
+            raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
+        self._anneal_strategy = anneal_strategy
+        if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
+            raise ValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")
+        self.anneal_epochs = anneal_epochs
+        super().__init__(optimizer, last_epoch)
+
+    def _share(self, step):
+        """How much of the way is done after a step."""
+        t = max(0, min(1, step / max(1, self.anneal_epochs)))
+        return (1 - math.cos(math.pi * t)) / 2 if self._anneal_strategy == "cos" else t
+
+    def get_lr(self):
+        self._check_called_within_step()
+        step = self._step_count - 1
+        if self.anneal_epochs == 0:
+            step = max(1, step)
+        before, now = self._share(step - 1), self._share(step)
+        rates = []
+        for group in self.optimizer.param_groups:
+            rate, target = group["lr"], group["swa_lr"]
+            first = target if before == 1 else (rate - before * target) / (1 - before)
+            rates.append(now * target + first * (1 - now))
+        return rates

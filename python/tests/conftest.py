@@ -1,0 +1,70 @@
+"""What the tests of the Python package share."""
+
+import importlib
+import importlib.util
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import taeda
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(autouse=True)
+def _same_start():
+    """Each test starts from one seed, and leaves the process's settings as it found them."""
+    taeda.manual_seed(0)
+    yield
+    taeda.set_default_dtype(taeda.float32)
+    taeda.set_default_device(None)
+    taeda.set_printoptions(profile="default", sci_mode=None)
+    assert taeda.is_grad_enabled(), "the test left gradients switched off"
+
+
+def pytest_collection_modifyitems(items):
+    """Tests of modules that this tree does not have yet say so."""
+    for item in items:
+        for marker in item.iter_markers("needs"):
+            missing = [name for name in marker.args if not exists(name)]
+            if missing:
+                item.add_marker(pytest.mark.skip(reason=f"the package has no {', '.join(missing)}"))
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "needs(names): modules of the package, or names in them, that the test uses")
+
+
+def exists(name):
+    module, _, last = name.rpartition(".")
+    try:
+        if importlib.util.find_spec(f"taeda.{name}") is not None:
+            return True
+        return bool(module) and hasattr(importlib.import_module(f"taeda.{module}"), last)
+    except ImportError:
+        return False
+
+
+@pytest.fixture
+def run_python():
+    """run_python(source, *arguments, **environment) runs a program in a fresh interpreter and returns what it printed."""
+    def run(source, *arguments, options=(), timeout=60, check=True, **environment):
+        done = subprocess.run([sys.executable, "-B", *options, "-c", source, *arguments], capture_output=True, text=True,
+                              timeout=timeout, env={**os.environ, **environment})
+        if not check:
+            return done
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+    return run
+
+
+@pytest.fixture
+def torch_python():
+    """An interpreter that has PyTorch, named by TAEDA_TORCH_PYTHON; without one the test is skipped."""
+    found = os.environ.get("TAEDA_TORCH_PYTHON")
+    if not found:
+        pytest.skip("TAEDA_TORCH_PYTHON names no interpreter with PyTorch")
+    return found

@@ -1,0 +1,106 @@
+"""Stores of torch.distributed, in one process and in several."""
+
+import os
+import threading
+from datetime import timedelta
+
+import pytest
+
+import ranks
+import taeda as torch
+import taeda.distributed as dist
+
+
+needs_grpc = pytest.mark.skipif(not torch._C._distributed.has_engine("grpc"), reason="the engine grpc is not built")
+
+
+@pytest.fixture(params=["hash", "file", pytest.param("tcp", marks=needs_grpc), "prefix"])
+def store(request, tmp_path):
+    if request.param == "hash":
+        return dist.HashStore()
+    if request.param == "file":
+        return dist.FileStore(str(tmp_path / "store"), 1)
+    if request.param == "tcp":
+        return dist.TCPStore("localhost", 0, 1, True)
+    return dist.PrefixStore("mine", dist.HashStore())
+
+
+def test_keys_and_values(store):
+    store.set("text", "value")
+    assert store.get("text") == b"value"
+    store.set("bytes", b"\x00\xff")
+    assert store.get("bytes") == b"\x00\xff"
+    assert store.add("number", 3) == 3 and store.add("number", -1) == 2 and store.get("number") == b"2"
+    assert store.compare_set("text", "value", "other") == b"other"
+    assert store.compare_set("text", "wrong", "third") == b"other"
+    assert store.check(["text", "bytes"]) and not store.check(["text", "none"])
+    assert store.delete_key("bytes") and not store.delete_key("bytes")
+    assert store.num_keys() == 2
+    with pytest.raises(TypeError, match="str or bytes, not int"):
+        store.set("text", 3)
+
+
+def test_a_key_that_does_not_come(store):
+    with pytest.raises(dist.DistError, match="none"):
+        store.wait(["none"], timedelta(milliseconds=20))
+    store.set_timeout(timedelta(milliseconds=20))
+    assert store.timeout == timedelta(milliseconds=20)
+    with pytest.raises(dist.DistError, match="none"):
+        store.get("none")
+
+
+def test_a_key_that_comes_from_another_thread(store):
+    timer = threading.Timer(0.1, lambda: store.set("late", "here"))
+    timer.start()
+    assert store.get("late") == b"here"  # the GIL is not held meanwhile, or the timer could not run
+    timer.join()
+
+
+@needs_grpc
+def test_classes_and_attributes():
+    inner = dist.HashStore()
+    store = dist.PrefixStore("a", inner)
+    store.set("key", "value")
+    assert inner.get("a/key") == b"value" and store.underlying_store is inner and store.prefix == "a"
+    assert isinstance(store, dist.Store) and repr(type(store)) == "<class 'torch.distributed.PrefixStore'>"
+    server = dist.TCPStore("localhost", 0, world_size=1, is_master=True, timeout=timedelta(seconds=10))
+    assert server.host == "localhost" and server.port > 0
+    other = dist.TCPStore("localhost", server.port, 1, False)
+    other.set("key", "value")
+    assert server.get("key") == b"value"
+
+
+@needs_grpc
+def test_errors_of_servers():
+    with pytest.raises(dist.DistError, match="localhost"):
+        dist.TCPStore("localhost", 9, 2, False, timedelta(milliseconds=200))
+    assert issubclass(dist.DistError, RuntimeError) and dist.DistError.__module__ == "torch.distributed"
+
+
+def waits_for_ever(rank, size, path):
+    store = dist.HashStore()
+    try:
+        print("waiting", flush=True)
+        store.get("never")
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+        os._exit(0)
+
+
+def test_ctrl_c_ends_a_wait():
+    process = ranks.start(waits_for_ever, 0, 1, "")
+    assert process.stdout.readline() == "waiting\n"
+    ranks.interrupt(process)
+    [(status, text)] = ranks.finish([process])
+    assert (status, text) == (0, "interrupted\n")
+
+
+def test_rendezvous(tmp_path):
+    [(store, rank, size)] = dist.rendezvous(f"file://{tmp_path}/meet?rank=0&world_size=1")
+    assert (rank, size) == (0, 1)
+    store.set("a", "b")
+    with pytest.raises(ValueError, match="carrier-pigeon"):
+        next(dist.rendezvous("carrier-pigeon://x", 0, 1))
+    with pytest.raises(RuntimeError, match="must be a string"):
+        next(dist.rendezvous(3))
+    assert torch.distributed is dist

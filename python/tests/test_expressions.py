@@ -1,0 +1,28 @@
+"""What small expressions give and how it is printed, and what is said of wrong ones, is what PyTorch gives and says."""
+
+import json
+import pathlib
+import sys
+import warnings
+
+import pytest
+import taeda as torch
+
+GOLDEN = pathlib.Path(__file__).parent / "golden"
+sys.path.insert(0, str(GOLDEN))
+
+import expressions  # noqa: E402
+
+EXPECTED = json.loads((GOLDEN / "expressions.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("group", expressions.GROUPS)
+def test_group(group):
+    wrong = []
+    for expression in expressions.expressions(group):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            got = expressions.outcome(torch, expression)
+        if got != EXPECTED[group][expression]:
+            wrong.append(f"{expression}\n  gave     {got}\n  expected {EXPECTED[group][expression]}")
+    assert not wrong, f"{len(wrong)} differ:\n" + "\n".join(wrong)

@@ -1,0 +1,254 @@
+"""Optimizers and schedulers against PyTorch's values, kept in golden/optim.json."""
+
+import copy
+import io
+import json
+import pathlib
+import pickle
+
+import pytest
+
+import taeda as torch
+from cases import optim as cases
+
+GOLDEN = json.loads((pathlib.Path(__file__).parent / "golden" / "optim.json").read_text())
+
+
+def _pairs(table):
+    return [(name, options) for name, all_options in table.items() for options in all_options]
+
+
+@pytest.mark.parametrize("name,options", _pairs(cases.CURVES))
+def test_losses_are_pytorchs(name, options):
+    assert cases.curve(torch, name, options) == pytest.approx(GOLDEN["curves"][f"{name}({options})"], rel=1e-6, abs=1e-7)
+
+
+@pytest.mark.parametrize("name", cases.CURVES)
+def test_state_dict_is_pytorchs(name):
+    assert cases.state_dict(torch, name) == GOLDEN["state_dicts"][name]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name,options", _pairs(cases.SCHEDULERS))
+def test_rates_are_pytorchs(name, options):
+    assert cases.rates(torch, name, options) == GOLDEN["rates"][f"{name}({options})"]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", cases.COMPOSED)
+def test_composed_rates_are_pytorchs(name):
+    assert cases.composed_rates(torch, name) == GOLDEN["composed_rates"][name]
+
+
+def test_state_dicts_of_schedulers_are_pytorchs():
+    assert cases.scheduler_states(torch) == GOLDEN["scheduler_states"]
+
+
+def test_errors_are_pytorchs():
+    assert cases.errors(torch) == GOLDEN["errors"]
+
+
+def _trained(optimizer_class, steps=3, dtype=torch.float32, **options):
+    torch.manual_seed(0)
+    model = torch.nn.Linear(4, 3).to(dtype)
+    optimizer = optimizer_class(model.parameters(), **options)
+    x = torch.randn(8, 4).to(dtype)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        model(x).square().mean().backward()
+        optimizer.step()
+    return model, optimizer, x
+
+
+@pytest.mark.parametrize("name", [n for n in cases.CURVES if n not in ("LBFGS", "Muon")])
+def test_training_goes_on_from_a_state_dict(name):
+    cls = getattr(torch.optim, name)
+    model, optimizer, x = _trained(cls, lr=0.1)
+    file = io.BytesIO()
+    torch.save([model.state_dict(), optimizer.state_dict()], file)
+    file.seek(0)
+    saved_model, saved = torch.load(file)
+    other = torch.nn.Linear(4, 3)
+    other.load_state_dict(saved_model)
+    second = cls(other.parameters(), lr=0.5)
+    second.load_state_dict(saved)
+    for m, o in ((model, optimizer), (other, second)):
+        o.zero_grad()
+        m(x).square().mean().backward()
+        o.step()
+    assert torch.equal(model.weight, other.weight) and torch.equal(model.bias, other.bias)
+    assert second.param_groups[0]["lr"] == 0.1
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "RMSprop", "Adagrad"])
+def test_complex_parameters_are_pairs_of_reals(name):
+    values = torch.tensor([1.0 + 2.0j, -0.5j, 3.0])
+    whole = torch.nn.Parameter(values.clone())
+    parts = torch.nn.Parameter(torch.view_as_real(values).clone())
+    options = {"lr": 0.1, **({"momentum": 0.9} if name in ("SGD", "RMSprop") else {})}
+    first, second = (getattr(torch.optim, name)([p], **options) for p in (whole, parts))
+    for _ in range(3):
+        for param, optimizer in ((whole, first), (parts, second)):
+            optimizer.zero_grad()
+            (torch.view_as_real(param) if param.is_complex() else param).pow(2).sum().backward()
+            optimizer.step()
+    assert torch.allclose(torch.view_as_real(whole), parts)
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adagrad", "SparseAdam"])
+def test_sparse_gradients_change_their_rows_alone(name):
+    torch.manual_seed(0)
+    tables = []
+    for sparse in (True, False):
+        table = torch.nn.Embedding(6, 2, sparse=sparse, _weight=torch.arange(12.0).reshape(6, 2).clone())
+        cls = getattr(torch.optim, "Adam" if name == "SparseAdam" and not sparse else name)
+        optimizer = cls(table.parameters(), lr=0.1)
+        for _ in range(2):
+            optimizer.zero_grad()
+            table(torch.tensor([1, 4, 4])).square().sum().backward()
+            assert table.weight.grad.is_sparse == sparse
+            optimizer.step()
+        tables.append(table.weight.detach())
+    assert torch.allclose(tables[0], tables[1], atol=1e-5)
+    assert torch.equal(tables[0][0], torch.tensor([0.0, 1.0])) and not torch.equal(tables[0][4], torch.tensor([8.0, 9.0]))
+
+
+def test_adam_names_the_optimizer_for_sparse_gradients():
+    table = torch.nn.Embedding(3, 2, sparse=True)
+    table(torch.tensor([1])).sum().backward()
+    with pytest.raises(RuntimeError, match="Adam does not support sparse gradients, please consider SparseAdam instead"):
+        torch.optim.Adam(table.parameters()).step()
+
+
+def test_hooks_run_around_steps_and_state_dicts():
+    model, optimizer, _ = _trained(torch.optim.SGD, lr=0.1)
+    seen = []
+    handles = [optimizer.register_step_pre_hook(lambda o, args, kwargs: seen.append("before")),
+               optimizer.register_step_post_hook(lambda o, args, kwargs: seen.append("after")),
+               torch.optim.optimizer.register_optimizer_step_pre_hook(lambda o, args, kwargs: seen.append("all"))]
+    optimizer.step()
+    assert seen == ["all", "before", "after"]
+    for handle in handles:
+        handle.remove()
+    optimizer.step()
+    assert len(seen) == 3
+    optimizer.register_state_dict_post_hook(lambda o, state: {**state, "more": 1})
+    assert optimizer.state_dict()["more"] == 1
+
+
+def test_closures_run_with_gradients():
+    model, optimizer, x = _trained(torch.optim.Adam, lr=0.1)
+
+    def closure():
+        optimizer.zero_grad()
+        loss = model(x).square().mean()
+        loss.backward()
+        return loss
+    with torch.no_grad():
+        first = optimizer.step(closure)
+    assert optimizer.step(closure) < first
+
+
+def test_parameters_without_gradients_stay():
+    params = [torch.nn.Parameter(torch.ones(2)) for _ in range(2)]
+    optimizer = torch.optim.Adam(params, lr=0.1)
+    params[0].sum().backward()
+    optimizer.step()
+    assert torch.equal(params[1], torch.ones(2)) and params[1] not in optimizer.state
+    assert params[0].grad is not None
+    optimizer.zero_grad(set_to_none=False)
+    assert torch.equal(params[0].grad, torch.zeros(2))
+    optimizer.zero_grad()
+    assert params[0].grad is None
+
+
+def test_gradients_in_another_memory_order():
+    param = torch.nn.Parameter(torch.arange(6.0).reshape(2, 3))
+    optimizer = torch.optim.SGD([param], lr=1.0)
+    param.grad = torch.arange(6.0).reshape(3, 2).t()
+    expected = param.detach() - param.grad
+    optimizer.step()
+    assert torch.equal(param, expected)
+
+
+def test_steps_count_as_changes_in_place():
+    param = torch.nn.Parameter(torch.ones(3))
+    loss = (param * param).sum()
+    param.grad = torch.ones(3)
+    torch.optim.SGD([param], lr=0.1).step()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        loss.backward()
+
+
+def test_named_parameters_keep_their_names():
+    model = torch.nn.Linear(2, 2)
+    optimizer = torch.optim.SGD(model.named_parameters(), lr=0.1)
+    assert optimizer.state_dict()["param_groups"][0]["param_names"] == ["weight", "bias"]
+
+
+def test_optimizers_of_programs():
+    class Plain(torch.optim.Optimizer):
+        def __init__(self, params, lr):
+            super().__init__(params, {"lr": lr})
+
+        @torch.no_grad()
+        def step(self, closure=None):
+            for group in self.param_groups:
+                for p in group["params"]:
+                    p.add_(p.grad, alpha=-group["lr"])
+    model, optimizer, _ = _trained(Plain, lr=0.1)
+    expected, _, _ = _trained(torch.optim.SGD, lr=0.1)
+    assert torch.allclose(model.weight, expected.weight)
+    scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1)
+    optimizer.step()
+    scheduler.step()
+    assert optimizer.param_groups[0]["lr"] == pytest.approx(0.01)
+
+
+def test_copies_and_pickles():
+    _, optimizer, _ = _trained(torch.optim.Adam, lr=0.1)
+    for other in (copy.deepcopy(optimizer), pickle.loads(pickle.dumps(optimizer))):
+        assert repr(other) == repr(optimizer)
+        first, second = ([s["exp_avg"] for s in o.state.values()] for o in (optimizer, other))
+        assert all(torch.equal(a, b) for a, b in zip(first, second))
+        other.step()
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad"])
+def test_dtypes(name, dtype):
+    model, _, _ = _trained(getattr(torch.optim, name), lr=0.01, dtype=dtype)
+    start, _, _ = _trained(getattr(torch.optim, name), lr=0.01, steps=0, dtype=dtype)
+    assert model.weight.dtype == dtype and not torch.equal(model.weight, start.weight)
+    assert bool(torch.isfinite(model.weight.float()).all())
+
+
+def test_averaged_models():
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2))
+    average = torch.optim.swa_utils.AveragedModel(model)
+    smooth = torch.optim.swa_utils.AveragedModel(model, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(0.5))
+    weights = []
+    for i in range(3):
+        with torch.no_grad():
+            model[0].weight.fill_(float(i + 1))
+        weights.append(float(i + 1))
+        average.update_parameters(model)
+        smooth.update_parameters(model)
+    assert average.n_averaged == 3
+    assert torch.allclose(average.module[0].weight, torch.full((2, 2), 2.0))
+    assert torch.allclose(smooth.module[0].weight, torch.full((2, 2), 2.25))
+    batches = [torch.randn(4, 2) for _ in range(3)]
+    torch.optim.swa_utils.update_bn(batches, average)
+    outputs = torch.cat([average.module[0](b) for b in batches])
+    assert torch.allclose(average.module[1].running_mean, outputs.mean(0), atol=1e-5)
+    assert average.module[1].momentum == 0.1 and list(average.state_dict())[0] == "n_averaged"
+
+
+def test_warnings_of_schedulers():
+    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.1)
+    scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1)
+    with pytest.warns(UserWarning, match=r"Detected call of `lr_scheduler.step\(\)` before `optimizer.step\(\)`"):
+        scheduler.step()
+    with pytest.warns(UserWarning, match="please use `get_last_lr"):
+        scheduler.get_lr()

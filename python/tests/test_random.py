@@ -1,0 +1,63 @@
+"""Generators and seeds: numbers are those of PyTorch's CPU generator."""
+
+import pytest
+import taeda as torch
+
+
+def test_seeds_repeat():
+    torch.manual_seed(5)
+    a = torch.rand(3)
+    torch.manual_seed(5)
+    assert torch.equal(a, torch.rand(3))
+    assert torch.initial_seed() == 5
+    assert torch.manual_seed(7) is torch.default_generator
+    torch.manual_seed(-1)
+    assert torch.initial_seed() == 2 ** 64 - 1
+    assert isinstance(torch.seed(), int)
+
+
+def test_generators():
+    g = torch.Generator()
+    g.manual_seed(3)
+    a = torch.rand(2, generator=g)
+    g.manual_seed(3)
+    assert torch.equal(a, torch.rand(2, generator=g))
+    state = g.get_state()
+    b = torch.randn(2, generator=g)
+    g.set_state(state)
+    assert torch.equal(b, torch.randn(2, generator=g))
+    assert g.initial_seed() == 3 and g.device == torch.device("cpu")
+    assert torch.Generator(device="cpu").device.type == "cpu"
+    torch.manual_seed(0)
+    before = torch.get_rng_state()
+    torch.rand(2, generator=g)
+    assert torch.equal(before, torch.get_rng_state())
+
+
+def test_states():
+    torch.manual_seed(1)
+    state = torch.get_rng_state()
+    a = torch.randn(5)
+    torch.set_rng_state(state)
+    assert torch.equal(a, torch.randn(5)) and state.dtype == torch.uint8
+    with pytest.raises((TypeError, RuntimeError)):
+        torch.set_rng_state(torch.ones(3))
+
+
+def test_fork_rng():
+    torch.manual_seed(1)
+    with torch.random.fork_rng(devices=[]):
+        torch.rand(10)
+    a = torch.rand(1)
+    torch.manual_seed(1)
+    assert torch.equal(a, torch.rand(1))
+
+
+def test_known_numbers():
+    """What PyTorch 2.15 draws from the same seed."""
+    torch.manual_seed(0)
+    assert torch.allclose(torch.rand(2), torch.tensor([0.49625658988952637, 0.7682217955589294]))
+    torch.manual_seed(0)
+    assert torch.randint(0, 100, (4,)).tolist() == [44, 39, 33, 60]
+    torch.manual_seed(0)
+    assert torch.randperm(5).tolist() == [4, 0, 1, 3, 2]

@@ -1,0 +1,159 @@
+"""Files both ways: what PyTorch 2.15 wrote is read here, what is written here PyTorch reads."""
+
+import collections
+import copy
+import io
+import os
+import pathlib
+import pickle
+import subprocess
+import zipfile
+
+import pytest
+import taeda as torch
+
+GOLDEN = pathlib.Path(__file__).parent / "golden"
+
+
+def test_what_pytorch_wrote():
+    made = torch.load(GOLDEN / "torch_2_15.pt")
+    for name, tensor in made["tensors"].items():
+        assert tensor.dtype == getattr(torch, name)
+        assert torch.equal(tensor, torch.tensor([1, 0, 1]).to(tensor.dtype))
+    assert made["base"].tolist() == torch.arange(12.0).view(3, 4).tolist()
+    assert made["view"].stride() == (1, 4) and made["view"].untyped_storage() == made["base"].untyped_storage()
+    made["base"][0, 1] = 99
+    assert made["view"][0, 0] == 99
+    assert made["empty"].shape == (0, 3) and made["number"].item() == 2.5
+    assert made["leaf"].requires_grad and made["leaf"].is_leaf
+    assert type(made["parameter"]).__name__ == "Parameter" and made["parameter"].requires_grad
+    assert made["list"] == [1, 2.5, None, True, "text", (3, 4j), b"bytes"]
+    assert made["ordered"] == collections.OrderedDict(a=1) and made["size"] == torch.Size([2, 3])
+    assert made["dtype"] is torch.float16 and made["device"] == torch.device("cpu")
+    assert made["sparse"].to_dense().tolist() == [[0, 0, 3], [4, 0, 0]]
+
+
+def test_files_before_1_6():
+    assert torch.equal(torch.load(GOLDEN / "torch_legacy.pt"), torch.arange(12.0).view(3, 4))
+
+
+def test_a_state_dict_of_pytorch():
+    state = torch.load(GOLDEN / "torch_state.pt")
+    assert list(state) == ["0.weight", "0.bias", "1.weight", "1.bias", "1.running_mean", "1.running_var",
+                           "1.num_batches_tracked"]
+    assert state["0.weight"].shape == (3, 2) and state["1.num_batches_tracked"].dtype == torch.int64
+
+
+def objects():
+    base = torch.arange(6.0)
+    return {"a": base, "b": base[2:4], "n": [torch.tensor(1), torch.ones(2, dtype=torch.bfloat16)], "k": {"x": (1, "s")},
+            "z": torch.tensor([1 + 2j]), "g": torch.ones(1, requires_grad=True), "e": torch.empty(0)}
+
+
+@pytest.mark.parametrize("to_path", [True, False])
+def test_round_trip(tmp_path, to_path):
+    f = tmp_path / "file.pt" if to_path else io.BytesIO()
+    torch.save(objects(), f)
+    if not to_path:
+        f.seek(0)
+    made = torch.load(f)
+    for key, value in objects().items():
+        if isinstance(value, torch.Tensor):
+            assert torch.equal(made[key], value) and made[key].requires_grad == value.requires_grad
+    assert made["b"].data_ptr() == made["a"].data_ptr() + 8
+    assert made["k"] == {"x": (1, "s")} and made["n"][1].dtype == torch.bfloat16
+
+
+def test_a_file_of_whole_objects(tmp_path):
+    torch.save(Holder(torch.ones(2)), tmp_path / "o.pt")
+    with pytest.raises(pickle.UnpicklingError, match="Weights only load failed"):
+        torch.load(tmp_path / "o.pt")
+    assert torch.load(tmp_path / "o.pt", weights_only=False).tensor.tolist() == [1, 1]
+    with torch.serialization.safe_globals([Holder]):
+        assert torch.load(tmp_path / "o.pt").tensor.tolist() == [1, 1]
+
+
+class Holder:
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+
+class Evil:
+    def __reduce__(self):
+        return os.system, ("echo run",)
+
+
+def test_hostile_pickles_are_refused(tmp_path):
+    path = tmp_path / "evil.pt"
+    torch.save({"x": torch.ones(1)}, path)
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(tmp_path / "bad.pt", "w") as new:
+        for name in old.namelist():
+            new.writestr(name, pickle.dumps(Evil(), 2) if name.endswith("data.pkl") else old.read(name))
+    with pytest.raises(pickle.UnpicklingError, match="posix.system|nt.system"):
+        torch.load(tmp_path / "bad.pt")
+    for hostile in (b"cos\nsystem\n(S'true'\ntR.", b"cbuiltins\neval\n(S'1'\ntR.", b"ctorch\nload\n(S'x'\ntR.",
+                    b"cbuiltins\ngetattr\n.", b"(lp0\n" * 3, b""):
+        with zipfile.ZipFile(path) as old, zipfile.ZipFile(tmp_path / "bad.pt", "w") as new:
+            for name in old.namelist():
+                new.writestr(name, hostile if name.endswith("data.pkl") else old.read(name))
+        with pytest.raises((pickle.UnpicklingError, EOFError)):
+            torch.load(tmp_path / "bad.pt")
+
+
+def test_damaged_files(tmp_path):
+    path = tmp_path / "x.pt"
+    torch.save({"x": torch.arange(1000.0)}, path)
+    data = path.read_bytes()
+    for cut in (0, 3, 100, len(data) // 2, len(data) - 10):
+        (tmp_path / "cut.pt").write_bytes(data[:cut])
+        with pytest.raises((RuntimeError, EOFError, pickle.UnpicklingError)):
+            torch.load(tmp_path / "cut.pt")
+    with pytest.raises(FileNotFoundError):
+        torch.load(tmp_path / "none.pt")
+    with pytest.raises(RuntimeError, match="Parent directory .* does not exist"):
+        torch.save({}, tmp_path / "no" / "x.pt")
+
+
+def test_map_location(run_python, tmp_path):
+    program = ("import taeda as torch\n"
+               f"path = {str(tmp_path / 'd.pt')!r}\n"
+               "torch.save({'x': torch.ones(3, device='cuda:1')}, path)\n"
+               "print(torch.load(path)['x'].device, torch.load(path, map_location='cpu')['x'].device,\n"
+               "      torch.load(path, map_location={'cuda:1': 'cuda:0'})['x'].device,\n"
+               "      torch.load(path, map_location=lambda s, l: s)['x'].device,\n"
+               "      torch.load(path, map_location=torch.device('cuda:0'))['x'].device)\n")
+    assert run_python(program, TAEDA_SIM_AS_CUDA="2") == "cuda:1 cpu cuda:0 cpu cuda:0\n"
+
+
+def test_pickle_and_copy():
+    x = torch.arange(6.0).view(2, 3).t()
+    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        y = pickle.loads(pickle.dumps(x, protocol))
+        assert torch.equal(x, y) and y.stride() == x.stride()
+    assert torch.equal(copy.deepcopy(x), x) and copy.copy(x).data_ptr() == x.data_ptr()
+    assert pickle.loads(pickle.dumps((torch.float32, torch.Size([1]), torch.device("cpu"), torch.strided))) == (
+        torch.float32, torch.Size([1]), torch.device("cpu"), torch.strided)
+    p = pickle.loads(pickle.dumps(torch.nn.Parameter(torch.ones(1))))
+    assert type(p).__name__ == "Parameter" and p.requires_grad
+
+
+def test_pytorch_reads_it(torch_python, tmp_path):
+    torch.save(objects(), tmp_path / "x.pt")
+    program = ("import sys, torch\n"
+               "made = torch.load(sys.argv[1])\n"
+               "assert made['a'].tolist() == [0, 1, 2, 3, 4, 5] and made['b'].tolist() == [2, 3]\n"
+               "assert made['b'].untyped_storage().data_ptr() == made['a'].untyped_storage().data_ptr()\n"
+               "assert made['g'].requires_grad and made['n'][1].dtype == torch.bfloat16 and made['k'] == {'x': (1, 's')}\n"
+               "print('read')\n")
+    done = subprocess.run([torch_python, "-c", program, str(tmp_path / "x.pt")], capture_output=True, text=True,
+                          env={k: v for k, v in os.environ.items() if k != "PYTHONPATH"})
+    assert done.stdout == "read\n", done.stderr
+
+
+def test_saving_is_atomic(tmp_path):
+    """A save that fails leaves the file that was there, and nothing beside it."""
+    path = tmp_path / "x.pt"
+    torch.save({"x": 1}, path)
+    with pytest.raises((pickle.PicklingError, AttributeError, TypeError)):
+        torch.save({"x": lambda: 0, "f": open(os.devnull)}, path)
+    assert torch.load(path) == {"x": 1} and os.listdir(tmp_path) == ["x.pt"]

@@ -1,0 +1,101 @@
+"""What a process is set to: dtypes, printing, devices, determinism, threads."""
+
+import warnings
+
+import pytest
+import taeda as torch
+
+
+def test_default_dtype():
+    torch.set_default_dtype(torch.float64)
+    assert torch.tensor(1.5).dtype == torch.zeros(1).dtype == torch.rand(1).dtype == torch.float64
+    assert torch.tensor([1j]).dtype == torch.complex128
+    torch.set_default_dtype(torch.float32)
+    with pytest.raises(TypeError, match="only floating-point types are supported as the default type"):
+        torch.set_default_dtype(torch.int32)
+
+
+def test_printing():
+    x = torch.tensor([1.23456789, 1000.5])
+    torch.set_printoptions(precision=2)
+    assert repr(x) == "tensor([   1.23, 1000.50])"
+    torch.set_printoptions(sci_mode=True)
+    assert repr(x) == "tensor([1.23e+00, 1.00e+03])"
+    torch.set_printoptions(profile="default", sci_mode=False)
+    assert repr(x) == "tensor([   1.2346, 1000.5000])"
+    torch.set_printoptions(threshold=3, edgeitems=1)
+    assert repr(torch.arange(6)) == "tensor([0,  ..., 5])"
+    torch.set_printoptions(profile="full")
+    assert "..." not in repr(torch.zeros(2000))
+    torch.set_printoptions(profile="default", linewidth=20)
+    assert repr(torch.arange(8)) == "tensor([0, 1, 2, 3,\n        4, 5, 6, 7])"
+
+
+def test_default_device():
+    torch.set_default_device("meta")
+    assert torch.tensor([1.0]).device.type == "meta"
+    torch.set_default_device(None)
+    assert torch.get_default_device() == torch.device("cpu")
+
+
+def test_determinism():
+    assert not torch.are_deterministic_algorithms_enabled()
+    torch.use_deterministic_algorithms(True)
+    assert torch.are_deterministic_algorithms_enabled()
+    torch.use_deterministic_algorithms(False)
+
+
+def test_threads():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    assert torch.get_num_threads() == 1
+    torch.set_num_threads(before)
+    with pytest.raises((RuntimeError, ValueError), match="positive"):
+        torch.set_num_threads(0)
+
+
+def test_compile_says_once_that_it_does_nothing(run_python):
+    program = ("import warnings\n"
+               "with warnings.catch_warnings(record=True) as seen:\n"
+               "    warnings.simplefilter('always')\n"
+               "    import taeda as torch\n"
+               "    f = lambda x: x\n"
+               "    assert torch.compile(f) is f and torch.compile(f, mode='max-autotune') is f\n"
+               "    assert torch.compile()(f) is f\n"
+               "print(len(seen))\n")
+    assert run_python(program) == "1\n"
+
+
+def test_what_is_missing_is_named():
+    with pytest.raises(AttributeError, match="Taeda has no quantized tensors"):
+        torch.quantize_per_tensor
+    with pytest.raises(AttributeError, match="module 'torch' has no attribute 'nothing_of_the_kind'"):
+        torch.nothing_of_the_kind
+
+
+def test_jit_gives_back_what_it_is_given():
+    def f(x):
+        return x + 1
+
+    assert torch.jit.script(f) is f
+    assert torch.jit.trace(f, torch.ones(1)) is f
+
+
+def test_func():
+    assert torch.func.grad(lambda x: x ** 2)(torch.tensor(3.0)).item() == 6
+    assert torch.func.grad(torch.func.grad(lambda x: x ** 3))(torch.tensor(2.0)).item() == 12
+    assert torch.func.vmap(lambda x: x.sum())(torch.ones(3, 2)).tolist() == [2, 2, 2]
+
+
+def test_testing():
+    torch.testing.assert_close(torch.ones(2), torch.ones(2) + 1e-7)
+    with pytest.raises(AssertionError, match="Tensor-likes are not close"):
+        torch.testing.assert_close(torch.ones(2), torch.ones(2) * 1.1)
+    with pytest.raises(AssertionError, match="dtype"):
+        torch.testing.assert_close(torch.ones(2), torch.ones(2).double())
+
+
+def test_wrong_calls_warn_nobody():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        torch.ones(2).sum().item()

@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""Makes the type stubs of the Python package: stubs.py OPERATIONS.pyi STUBS PACKAGE OUT.
+
+`_C.pyi` is the head in STUBS, the class of tensors and the operations that tools/ops has found in the declarations. Every
+module of PACKAGE gets a stub with its functions, classes and names; what says nothing of types is Any.
+"""
+
+import ast
+import pathlib
+import re
+import sys
+
+OPERATORS = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift"]
+IN_PLACE = [o for o in OPERATORS if o != "matmul"]
+# Methods that Python has in another form than the declarations.
+WRITTEN = {"to", "size", "stride", "item", "tolist", "split", "unique", "nonzero", "norm", "unique_consecutive", "clip",
+           "clip_", "index_put", "index_put_", "unflatten", "type", "numpy"}
+
+
+def without(text, names):
+    """The lines of a class or module but for the definitions of some names, with their decorators."""
+    out, held = [], []
+    for line in text.split("\n"):
+        if line.strip().startswith("@"):
+            held.append(line)
+            continue
+        match = re.match(r"\s*def (\w+)\(", line)
+        if not (match and match.group(1) in names):
+            out += held + [line]
+        held = []
+    return "\n".join(out)
+
+
+def extension(operations, stubs):
+    """The text of _C.pyi."""
+    body = operations.split("class Generator: ...\n", 1)[1]
+    head, rest = body.split("class Tensor:\n", 1)
+    methods, functions = re.split(r"\n(?=@overload|def |class )", rest, maxsplit=1)
+    written = (stubs / "_C.tensor.pyi").read_text(encoding="utf-8")
+    names = set(re.findall(r"^    (?:def )?(\w+)(?:\(|:)", written, re.MULTILINE)) | WRITTEN
+    lines = ["class TensorBase:", written.rstrip()]
+    for o in OPERATORS:
+        lines += [f"    def __{o}__(self, other: Any) -> Tensor: ...", f"    def __r{o}__(self, other: Any) -> Tensor: ..."]
+    lines += [f"    def __i{o}__(self, other: Any) -> Tensor: ...  # type: ignore[misc, unused-ignore]" for o in IN_PLACE]
+    head_text = (stubs / "_C.head.pyi").read_text(encoding="utf-8")
+    known = set(re.findall(r"^def (\w+)\(", head_text, re.MULTILINE))
+    functions = without(functions, known).replace("\nclass ", "\nclass _")
+    ignore = "# mypy: disable-error-code=\"overload-overlap, overload-cannot-match, misc, valid-type, override, assignment\"\n"
+    comments = "# pyright: basic, reportOverlappingOverload=false, reportInconsistentOverload=false\n"
+    # zeros(2, 3) and zeros((2, 3)); where a method takes nothing but sizes, too.
+    functions = re.sub(r"\((size: _size), \*", r"(*\1", functions)
+    methods = re.sub(r"\(self, (\w+): _size\)", r"(self, *\1: _size)", without(methods, names))
+    lines.append(methods)
+    return ignore + comments + head_text + head + "\n".join(lines) + "\n\n" + functions
+
+
+def argument_list(arguments, method):
+    parts, defaults = [], [None] * (len(arguments.posonlyargs + arguments.args) - len(arguments.defaults)) + arguments.defaults
+    for i, (a, default) in enumerate(zip(arguments.posonlyargs + arguments.args, defaults)):
+        parts.append(a.arg if method and i == 0 else f"{a.arg}: Any" + (" = ..." if default is not None else ""))
+        if arguments.posonlyargs and i == len(arguments.posonlyargs) - 1:
+            parts.append("/")
+    if arguments.vararg:
+        parts.append(f"*{arguments.vararg.arg}: Any")
+    elif arguments.kwonlyargs:
+        parts.append("*")
+    for a, default in zip(arguments.kwonlyargs, arguments.kw_defaults):
+        parts.append(f"{a.arg}: Any" + (" = ..." if default is not None else ""))
+    if arguments.kwarg:
+        parts.append(f"**{arguments.kwarg.arg}: Any")
+    return ", ".join(parts)
+
+
+# What functions return, where everybody relies on it.
+RETURNS = {"__init__": "None", "__len__": "builtins.int", "__repr__": "str", "__exit__": "None",
+           "is_available": "builtins.bool", "device_count": "builtins.int", "tensor": "Tensor", "as_tensor": "Tensor",
+           "full": "Tensor", "where": "Tensor | Any",
+           "einsum": "Tensor", "zero_grad": "None", "manual_seed": "Any", "save": "None", "synchronize": "None",
+           "backward": "None", "__bool__": "builtins.bool", "is_tensor": "builtins.bool"}
+
+
+def function(node, indent, in_class):
+    decorators = [d.id for d in node.decorator_list if isinstance(d, ast.Name) and d.id in ("staticmethod", "classmethod",
+                                                                                          "property")]
+    setter = any(isinstance(d, ast.Attribute) and d.attr in ("setter", "deleter") for d in node.decorator_list)
+    if setter:
+        return []
+    if "property" in decorators:
+        return [f"{indent}{node.name}: Any"]
+    method = in_class and "staticmethod" not in decorators
+    returned = "Any" if node.name not in RETURNS else RETURNS[node.name]
+    return [f"{indent}@{d}" for d in decorators] + [
+        f"{indent}def {node.name}({argument_list(node.args, method)}) -> {returned}: ..."]
+
+
+def targets(node):
+    for target in getattr(node, "targets", [getattr(node, "target", None)]):
+        for name in ast.walk(target):
+            if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
+                yield name.id
+
+
+def members(body, indent, in_class):
+    """Stub lines of what a module or class defines, each name once."""
+    out, seen = [], set()
+
+    def once(name, lines):
+        if name not in seen:
+            seen.add(name)
+            out.extend(lines)
+
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            once(node.name, function(node, indent, in_class))
+        elif isinstance(node, ast.ClassDef):
+            bases = ", ".join(ast.unparse(b) for b in node.bases if not isinstance(b, ast.Starred))
+            inner = members(node.body, indent + "    ", True)
+            attributes = {t.attr for f in ast.walk(node) if isinstance(f, (ast.Assign, ast.AnnAssign))
+                          for t in getattr(f, "targets", [getattr(f, "target", None)])
+                          if isinstance(t, ast.Attribute) and isinstance(t.value, ast.Name) and t.value.id == "self"}
+            known = {m.split("def ")[-1].split("(")[0].split(":")[0].strip() for m in inner}
+            inner += [f"{indent}    {a}: Any" for a in sorted(attributes - known)]
+            once(node.name, [f"{indent}class {node.name}{f'({bases})' if bases else ''}:"] + (inner or [f"{indent}    ..."]))
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            same = {n.attr for n in ast.walk(node.value) if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name)
+                    and n.value.id == "_C"} if node.value is not None and not in_class else set()
+            for name in targets(node):
+                if name in same:
+                    once(name, [f"from taeda._C import {name} as {name}"])
+                elif name not in ("__all__", "__slots__", "__getattr__"):
+                    once(name, [f"{indent}{name}: Any"])
+        elif isinstance(node, (ast.If, ast.Try, ast.With)) and not in_class:
+            for line in members(node.body, indent, in_class):
+                out.append(line)
+    return out
+
+
+def imports(tree, package):
+    """Imports of a module's top, with names that are imported made its own."""
+    out = []
+    for node in tree.body:
+        if isinstance(node, ast.Import):
+            out.append(ast.unparse(node))
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                alias.asname = alias.asname or (alias.name if package and alias.name != "*" else None)
+            out.append(ast.unparse(node))
+    return out
+
+
+def module(text, package, dynamic):
+    tree = ast.parse(text)
+    ignore = '# mypy: ignore-errors\n# pyright: basic\n'
+    lines = imports(tree, package) + ["import builtins", "from typing import Any"]
+    body = members(tree.body, "", False)
+    if "-> Tensor" in "\n".join(body) and not re.search(r"class Tensor\b|import .*\bTensor\b", text):
+        lines.append("from taeda._tensor import Tensor")
+    if dynamic and not any(line.startswith("def __getattr__") for line in body):
+        body.append("def __getattr__(name: str) -> Any: ...")
+    return ignore + "\n".join(lines + [""] + body) + "\n"
+
+
+def main(operations, stubs, package, out):
+    stubs, package, out = map(pathlib.Path, (stubs, package, out))
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "_C.pyi").write_text(extension(pathlib.Path(operations).read_text(encoding="utf-8"), stubs), encoding="utf-8")
+    for path in sorted(package.rglob("*.py")):
+        name = path.relative_to(package)
+        if "compat" in name.parts or "_alias" in name.parts:
+            continue
+        text = path.read_text(encoding="utf-8")
+        dynamic = "globals()" in text or "__getattr__" in text
+        made = out / name.with_suffix(".pyi")
+        made.parent.mkdir(parents=True, exist_ok=True)
+        made.write_text(module(text, name.name == "__init__.py", dynamic), encoding="utf-8")
+    (out / "py.typed").touch()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
