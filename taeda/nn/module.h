@@ -255,7 +255,9 @@ class Module : public std::enable_shared_from_this<Module> {
     }
   }
   void convert(const std::function<Tensor(const Tensor&)>& f, bool recurse = true);
-  void collect_state(OrderedDict<std::string, Tensor>& out, const std::string& prefix) const;
+  /// `hooked`: with the hooks of state dicts.
+  void collect_state(OrderedDict<std::string, Tensor>& out, const std::string& prefix,
+                     bool hooked) const;
   /// The steps of a clone (cloneable.h): the copy registers its own members in between.
   void forget_members();
   void copy_members_to(Module& copy, const std::optional<Device>& device) const;

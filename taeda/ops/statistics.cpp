@@ -6,6 +6,7 @@
 
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
+#include "taeda/device/host_graph.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/assign.h"
 #include "taeda/ops/compare.h"
@@ -84,7 +85,7 @@ void check_quantile(const Tensor& self, const Tensor& q, std::string_view interp
               "but got ",
               interpolation);
   // Reading an accelerator's numbers would make the host wait: the CPU's alone are looked at.
-  if (q.is_cpu())
+  if (detail::can_look_at_values(q.device()))
     TAEDA_CHECK(logical_and(ge(q, 0), le(q, 1)).all().item<bool>(),
                 "quantile() q values must be in the range [0, 1]");
 }
@@ -306,6 +307,7 @@ Tensor diff(const Tensor& self, int64_t n, int64_t dim, const Tensor& prepend,
   const int64_t d = wrap_dim(dim, self.dim());
   check_end(self, prepend, d);
   check_end(self, append, d);
+  if (n == 0) return self.clone();
   std::vector<Tensor> parts;
   if (prepend.defined()) parts.push_back(prepend);
   parts.push_back(self);
@@ -314,7 +316,7 @@ Tensor diff(const Tensor& self, int64_t n, int64_t dim, const Tensor& prepend,
   for (int64_t i = 0; i < n && out.size(d) > 0; ++i) {
     const int64_t left = out.size(d) - 1;
     const Tensor after = out.narrow(d, 1, left), before = out.narrow(d, 0, left);
-    out = self.dtype() == kBool ? logical_xor(after, before) : after.sub(before);
+    out = out.dtype() == kBool ? logical_xor(after, before) : after.sub(before);
   }
   return out.is_same(self) ? self.clone() : out;
 }
