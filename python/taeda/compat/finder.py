@@ -15,6 +15,10 @@ class _Loader(importlib.abc.Loader):
         self.spec = module.__spec__
         return module
 
+    def get_code(self, name):
+        """For `python -m`."""
+        return importlib.util.find_spec(self.name).loader.get_code(self.name)
+
     def exec_module(self, module):
         module.__spec__ = self.spec  # the import system has put the other name's there
 

@@ -21,10 +21,13 @@ class waited(Future):
             self.set_exception(raised)
 
     def wait(self):
-        if self.done():
-            return self.value()
-        with _rpc.Elsewhere():
-            return super().wait()
+        try:
+            if self.done():
+                return self.value()
+            with _rpc.Elsewhere():
+                return Future.wait(self)
+        finally:
+            del self
 
 
 def _check():

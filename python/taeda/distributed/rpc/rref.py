@@ -56,7 +56,10 @@ class RRef:
         """A copy of the value, or itself at the owner; raises what the function that makes it raised."""
         future = waited()
         self._reference.fetch(float(timeout), future._arrived)
-        return future.wait()
+        try:
+            return future.wait()
+        finally:
+            del future
 
     def local_value(self):
         """The value itself; at its owner alone."""
