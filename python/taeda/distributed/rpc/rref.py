@@ -1,7 +1,6 @@
 """References to values that stay at a worker."""
 
 from ... import _C
-from ._pickles import value_or_raise
 from .calls import UNSET, remote, rpc_async, rpc_sync, waited
 
 _Reference = _C._distributed._rpc.Reference
@@ -98,4 +97,4 @@ class RRef:
 
 
 def _type_of(rref):
-    return type(value_or_raise(rref.local_value()))
+    return type(rref.local_value())
