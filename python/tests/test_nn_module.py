@@ -159,7 +159,7 @@ def test_state_dicts():
     state["more"] = torch.ones(1)
     keys = other.load_state_dict(state, strict=False)
     assert keys.missing_keys == ["count"] and keys.unexpected_keys == ["more"]
-    with pytest.raises(RuntimeError, match='Missing key\\(s\\) in state_dict: "count". \n\tUnexpected key\\(s\\) in state_dict: "more". '):
+    with pytest.raises(RuntimeError, match='Missing.*: "count". \n\tUnexpected key.s. in state_dict: "more". '):
         other.load_state_dict(state)
     mine = {k: v.clone() for k, v in net.state_dict().items()}
     other.load_state_dict(mine, assign=True)

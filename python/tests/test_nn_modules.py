@@ -36,8 +36,8 @@ def test_module(made, inputs):
 
 
 def test_every_module_is_compared():
-    tested = {made.split("(")[0] for made, _ in cases.MODULES} | {"Container", "Module", "ModuleDict", "ModuleList", "ParameterDict",
-                                                                 "ParameterList"}
+    tested = {made.split("(")[0] for made, _ in cases.MODULES} | {"Container", "Module", "ModuleDict", "ModuleList",
+                                                                 "ParameterDict", "ParameterList"}
     bases = {"RNNBase", "RNNCellBase", "NonDynamicallyQuantizableLinear"}
     assert set(torch.nn.modules.__all__) - tested - bases == {"CrossMapLRN2d"}
 

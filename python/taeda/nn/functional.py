@@ -162,16 +162,16 @@ def _channel_drop(dims):
                      "channel-wise dropout on inputs with 1 spatial dimension, a channel dimension, and an optional batch "
                      "dimension (i.e. 2D or 3D inputs).") if dims == 1 else (
                 f"{name}: Received a {ndim}-D input to {name}, which is deprecated and will result in an error in a future "
-                f"release. To retain the behavior and silence this warning, please use dropout instead. Note that {name} exists "
-                f"to provide channel-wise dropout on inputs with {dims} spatial dimensions, a channel dimension, and an optional "
-                f"batch dimension (i.e. {batched - 1}D or {batched}D inputs).")
+                f"release. To retain the behavior and silence this warning, please use dropout instead. Note that {name} "
+                f"exists to provide channel-wise dropout on inputs with {dims} spatial dimensions, a channel dimension, and an "
+                f"optional batch dimension (i.e. {batched - 1}D or {batched}D inputs).")
             if dims == 1:
                 raise RuntimeError(wrong)
             warnings.warn(wrong, stacklevel=2)
         if dims == 2 and ndim == 3:
-            warnings.warn(f"dropout2d: Received a 3-D input to dropout2d and assuming that channel-wise 1-D dropout behavior is "
-                          "desired - input is interpreted as shape (N, C, L), where C is the channel dim. This behavior will "
-                          "change in a future release to interpret the input as one without a batch dimension, i.e. shape "
+            warnings.warn(f"dropout2d: Received a 3-D input to dropout2d and assuming that channel-wise 1-D dropout behavior "
+                          "is desired - input is interpreted as shape (N, C, L), where C is the channel dim. This behavior "
+                          "will change in a future release to interpret the input as one without a batch dimension, i.e. shape "
                           "(C, H, W). To maintain the 1-D channel-wise dropout behavior, please switch to using dropout1d "
                           "instead.", stacklevel=2)
         drop = _C.feature_dropout_ if inplace else _C.feature_dropout

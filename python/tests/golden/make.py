@@ -1,4 +1,4 @@
-"""Writes what PyTorch gives for the programs in ../cases, one JSON file for each: run it with a Python that has PyTorch 2.15."""
+"""Writes what PyTorch gives for the programs in ../cases, a JSON file for each: run it with a Python that has PyTorch 2.15."""
 
 import json
 import os
