@@ -141,7 +141,8 @@ def test_003_is_whole():
     assert sorted(p.stem for p in (SEEDS / "003").glob("*.py")) == sorted(CHAPTER)
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=PARALLEL if n in ("example_09", "exercise_3") else ()) for n in CHAPTER])
+@pytest.mark.parametrize("name", [pytest.param(n, marks=PARALLEL if n in ("example_09", "exercise_3") else ())
+                                  for n in CHAPTER])
 def test_003(name, tmp_path):
     in_order(run(f"003/{name}.py", cwd=tmp_path), *CHAPTER[name])
 
