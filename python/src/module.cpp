@@ -10,14 +10,11 @@
 #include "kinds.h"
 #include "logs.h"
 #include "module_base.h"
-<<<<<<< HEAD
-#include "shared_memory.h"
-=======
 #include "optim_step.h"
 #include "parallel.h"
 #include "recurrent.h"
+#include "shared_memory.h"
 #include "signature_error.h"
->>>>>>> hub/main
 #include "state.h"
 #include "taeda/taeda.h"
 #include "tensor_methods.h"

@@ -3,6 +3,7 @@
 import importlib
 import importlib.abc
 import importlib.machinery
+import importlib.util
 import sys
 
 
@@ -16,7 +17,7 @@ class _Loader(importlib.abc.Loader):
         return module
 
     def get_code(self, name):
-        """For `python -m`."""
+        """For `python -m`, which runs a module's code as a program."""
         return importlib.util.find_spec(self.name).loader.get_code(self.name)
 
     def exec_module(self, module):
@@ -45,7 +46,6 @@ class Finder(importlib.abc.MetaPathFinder):
 
 def alias(name, package):
     """Makes `name` another name of a package and of all below it."""
-    import importlib.util  # noqa: F401
     module = importlib.import_module(package)
     if not any(isinstance(f, Finder) and f.alias == name for f in sys.meta_path):
         sys.meta_path.insert(0, Finder(name, package))

@@ -42,7 +42,8 @@ class DataParallel(Module):
         devices = _all_devices(module) if device_ids is None else [device_of(d) for d in device_ids]
         self.dim = dim
         self.module = module
-        if not devices or devices[0].type == "cpu":
+        # Without devices of that kind the module runs as it is, whatever numbers were given.
+        if not devices or devices[0].type == "cpu" or not _C._device.is_available(devices[0].type):
             self.device_ids = []
             return
         output = devices[0] if output_device is None else device_of(output_device, devices[0].type)
