@@ -6,6 +6,7 @@
 
 #include "taeda/autograd/engine.h"
 #include "taeda/autograd/record.h"
+#include "taeda/nn/all_hooks.h"
 #include "taeda/nn/libtorch_style.h"
 
 namespace taeda::inline v0_2::nn {
@@ -118,7 +119,7 @@ ModuleHooks* SharedHooks::retained(ModuleHooks* hooks) {
 }
 
 void SharedHooks::release(ModuleHooks* hooks) {
-  if (hooks && hooks->release()) delete hooks;
+  if (hooks && hooks->release()) delete static_cast<detail::AllHooks*>(hooks);
 }
 
 SharedHooks& SharedHooks::operator=(const SharedHooks& other) {
@@ -128,7 +129,7 @@ SharedHooks& SharedHooks::operator=(const SharedHooks& other) {
 
 ModuleHooks& SharedHooks::ensure() {
   if (ModuleHooks* have = get()) return *have;
-  ModuleHooks* made = retained(new ModuleHooks);
+  ModuleHooks* made = retained(new detail::AllHooks);
   ModuleHooks* first = nullptr;
   if (hooks_.compare_exchange_strong(first, made)) return *made;
   release(made);  // another thread was faster
@@ -139,38 +140,36 @@ std::atomic<int> detail::hooks_of_all_modules{0};
 
 namespace {
 
-ModuleHooks& all_modules() {
-  static ModuleHooks hooks;
+using detail::AllHooks;
+
+AllHooks& all_modules() {
+  static AllHooks hooks;
   return hooks;
 }
 
-template <class Hook>
-HookHandle add_to_all(HookList<Hook> ModuleHooks::*list, Hook hook) {
+template <class Hook, class Owner>
+HookHandle add_to_all(HookList<Hook> Owner::*list, Hook hook) {
   const HookHandle handle = (all_modules().*list).add(std::move(hook));
   detail::hooks_of_all_modules.fetch_add(1);
   return handle;
 }
 
+AllHooks& made_hooks(Module& module) { return static_cast<AllHooks&>(module.ensure_hooks()); }
+
 /// What there is now of one kind: the hooks of all modules, then the module's own.
-template <class Hook>
-std::vector<Hook> hooks_of(Module& module, HookList<Hook> ModuleHooks::*list) {
+template <class Hook, class Owner>
+std::vector<Hook> current_hooks(const Module& module, HookList<Hook> Owner::*list) {
   std::vector<Hook> out;
-  const auto add = [&](const ModuleHooks& hooks) {
+  const auto add = [&](const AllHooks& hooks) {
     if (const auto snapshot = (hooks.*list).snapshot())
       for (const auto& entry : *snapshot) out.push_back(entry.hook);
   };
   if (detail::hooks_of_all_modules.load() > 0) add(all_modules());
-  if (const ModuleHooks* own = module.hooks()) add(*own);
+  if (const AllHooks* own = detail::hooks_of(module)) add(*own);
   return out;
 }
 
 }  // namespace
-
-bool ModuleHooks::remove(HookHandle handle) {
-  return pre.remove(handle) || post.remove(handle) || backward.remove(handle) ||
-         backward_pre.remove(handle) || state_pre.remove(handle) || state_post.remove(handle) ||
-         load_pre.remove(handle) || load_post.remove(handle);
-}
 
 HookHandle register_forward_pre_hook(Module& module, ModuleHooks::Pre hook) {
   return module.ensure_hooks().pre.add(std::move(hook));
@@ -182,23 +181,23 @@ HookHandle register_full_backward_hook(Module& module, ModuleHooks::Backward hoo
   return module.ensure_hooks().backward.add(std::move(hook));
 }
 HookHandle register_full_backward_pre_hook(Module& module, ModuleHooks::BackwardPre hook) {
-  return module.ensure_hooks().backward_pre.add(std::move(hook));
+  return made_hooks(module).backward_pre.add(std::move(hook));
 }
 HookHandle register_state_dict_pre_hook(Module& module, ModuleHooks::StatePre hook) {
-  return module.ensure_hooks().state_pre.add(std::move(hook));
+  return made_hooks(module).state_pre.add(std::move(hook));
 }
 HookHandle register_state_dict_post_hook(Module& module, ModuleHooks::StatePost hook) {
-  return module.ensure_hooks().state_post.add(std::move(hook));
+  return made_hooks(module).state_post.add(std::move(hook));
 }
 HookHandle register_load_state_dict_pre_hook(Module& module, ModuleHooks::LoadPre hook) {
-  return module.ensure_hooks().load_pre.add(std::move(hook));
+  return made_hooks(module).load_pre.add(std::move(hook));
 }
 HookHandle register_load_state_dict_post_hook(Module& module, ModuleHooks::LoadPost hook) {
-  return module.ensure_hooks().load_post.add(std::move(hook));
+  return made_hooks(module).load_post.add(std::move(hook));
 }
 
 void remove_hook(Module& module, HookHandle handle) {
-  if (ModuleHooks* hooks = module.hooks()) hooks->remove(handle);
+  if (AllHooks* hooks = detail::hooks_of(module)) hooks->remove(handle);
 }
 
 HookHandle register_module_forward_pre_hook(ModuleHooks::Pre hook) {
@@ -211,7 +210,7 @@ HookHandle register_module_full_backward_hook(ModuleHooks::Backward hook) {
   return add_to_all(&ModuleHooks::backward, std::move(hook));
 }
 HookHandle register_module_full_backward_pre_hook(ModuleHooks::BackwardPre hook) {
-  return add_to_all(&ModuleHooks::backward_pre, std::move(hook));
+  return add_to_all(&AllHooks::backward_pre, std::move(hook));
 }
 
 void remove_module_hook(HookHandle handle) {
@@ -229,10 +228,11 @@ void detail::enter_call(tracing::Span& span, const Module& module) {
 
 Tensor detail::call_with_hooks(Module& module, ModuleHooks::Inputs inputs,
                                const std::function<Tensor(const ModuleHooks::Inputs&)>& forward) {
-  const auto post = hooks_of(module, &ModuleHooks::post);
-  auto before = hooks_of(module, &ModuleHooks::backward_pre);
-  auto backward = hooks_of(module, &ModuleHooks::backward);
-  for (const ModuleHooks::Pre& hook : hooks_of(module, &ModuleHooks::pre)) hook(module, inputs);
+  const auto post = current_hooks(module, &ModuleHooks::post);
+  auto before = current_hooks(module, &AllHooks::backward_pre);
+  auto backward = current_hooks(module, &ModuleHooks::backward);
+  for (const ModuleHooks::Pre& hook : current_hooks(module, &ModuleHooks::pre))
+    hook(module, inputs);
   std::shared_ptr<BackwardTap> tap;
   if ((!before.empty() || !backward.empty()) && GradMode::is_enabled()) {
     const bool taps_inputs = !backward.empty();

@@ -42,14 +42,6 @@ struct ModuleHooks : RefCounted {
   HookList<Pre> pre;
   HookList<Post> post;
   HookList<Backward> backward;
-  HookList<BackwardPre> backward_pre;
-  HookList<StatePre> state_pre;
-  HookList<StatePost> state_post;
-  HookList<LoadPre> load_pre;
-  HookList<LoadPost> load_post;
-
-  /// False if there is no such hook.
-  bool remove(HookHandle handle);
 };
 
 /// Each returns a handle for `remove_hook`. Hooks may come and go while other threads call the

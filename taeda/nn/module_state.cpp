@@ -7,18 +7,28 @@
 
 #include "taeda/base/nearest.h"
 #include "taeda/io/keyed_archive.h"
-#include "taeda/nn/hooks.h"
+#include "taeda/nn/all_hooks.h"
 #include "taeda/nn/libtorch_style.h"
 #include "taeda/nn/module.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::nn {
 
-void Module::collect_state(OrderedDict<std::string, Tensor>& out, const std::string& prefix,
-                           bool hooked) const {
+void Module::collect_own_state(OrderedDict<std::string, Tensor>& out,
+                               const std::string& prefix) const {
+  for (const auto& [name, tensor] : parameters_)
+    if (tensor.defined()) out.insert(prefix + name, tensor.detach());
+  for (const auto& [name, tensor] : buffers_)
+    if (tensor.defined() && !transient_buffers_.contains(name))
+      out.insert(prefix + name, tensor.detach());
+  for (const auto& [name, child] : children_) child->collect_own_state(out, prefix + name + ".");
+}
+
+void Module::collect_state(OrderedDict<std::string, Tensor>& out, const std::string& prefix) const {
   auto& self = const_cast<Module&>(*this);  // hooks may change what is about to be taken
-  const auto before = hooked && hooks() ? hooks()->state_pre.snapshot() : nullptr;
-  const auto after = hooked && hooks() ? hooks()->state_post.snapshot() : nullptr;
+  const detail::AllHooks* const all = detail::hooks_of(*this);
+  const auto before = all ? all->state_pre.snapshot() : nullptr;
+  const auto after = all ? all->state_post.snapshot() : nullptr;
   if (before)
     for (const auto& entry : *before) entry.hook(self, prefix);
   for (const auto& [name, tensor] : parameters_)
@@ -26,15 +36,14 @@ void Module::collect_state(OrderedDict<std::string, Tensor>& out, const std::str
   for (const auto& [name, tensor] : buffers_)
     if (tensor.defined() && !transient_buffers_.contains(name))
       out.insert(prefix + name, tensor.detach());
-  for (const auto& [name, child] : children_)
-    child->collect_state(out, prefix + name + ".", hooked);
+  for (const auto& [name, child] : children_) child->collect_state(out, prefix + name + ".");
   if (after)
     for (const auto& entry : *after) entry.hook(self, out, prefix);
 }
 
 OrderedDict<std::string, Tensor> Module::state_dict(const std::string& prefix) const {
   OrderedDict<std::string, Tensor> out;
-  collect_state(out, prefix, true);
+  collect_state(out, prefix);
   return out;
 }
 
@@ -139,22 +148,28 @@ void list_modules(Module& m, const std::string& prefix, ModulesByPrefix& out) {
     list_modules(*child, prefix + name + ".", out);
 }
 
+auto load_pre_hooks(const Module& m) {
+  const detail::AllHooks* const all = detail::hooks_of(m);
+  return all ? all->load_pre.snapshot() : nullptr;
+}
+
+bool have_load_pre_hooks(const ModulesByPrefix& modules) {
+  return std::any_of(modules.begin(), modules.end(),
+                     [](const auto& entry) { return load_pre_hooks(*entry.second); });
+}
+
 void run_load_pre_hooks(const ModulesByPrefix& modules, OrderedDict<std::string, Tensor>& state) {
   for (const auto& [prefix, m] : modules)
-    if (const auto list = m->hooks() ? m->hooks()->load_pre.snapshot() : nullptr)
+    if (const auto list = load_pre_hooks(*m))
       for (const auto& entry : *list) entry.hook(*m, state, prefix);
 }
 
 void run_load_post_hooks(const ModulesByPrefix& modules, IncompatibleKeys& keys) {
-  for (auto at = modules.rbegin(); at != modules.rend(); ++at)
-    if (const auto list = at->second->hooks() ? at->second->hooks()->load_post.snapshot() : nullptr)
+  for (auto at = modules.rbegin(); at != modules.rend(); ++at) {
+    const detail::AllHooks* const all = detail::hooks_of(*at->second);
+    if (const auto list = all ? all->load_post.snapshot() : nullptr)
       for (const auto& entry : *list) entry.hook(*at->second, keys);
-}
-
-bool have_load_pre_hooks(const ModulesByPrefix& modules) {
-  return std::any_of(modules.begin(), modules.end(), [](const auto& entry) {
-    return entry.second->hooks() && entry.second->hooks()->load_pre.snapshot();
-  });
+  }
 }
 
 }  // namespace
@@ -171,7 +186,7 @@ IncompatibleKeys Module::load_state_dict(const OrderedDict<std::string, Tensor>&
   }
   const OrderedDict<std::string, Tensor>& state = hooked ? changed : given;
   OrderedDict<std::string, Tensor> own;
-  collect_state(own, "", false);
+  collect_own_state(own, "");
   Loading loading;
   for (const auto& [key, tensor] : own) loading.want(key, tensor, state.find(key));
   if (assign) check_assignable(*this, state, loading.misfits);

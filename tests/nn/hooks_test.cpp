@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "taeda/nn/nn.h"
+#include "taeda/ops/arithmetic.h"
+#include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
 #include "tests/error_of.h"
 
