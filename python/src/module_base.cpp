@@ -94,12 +94,18 @@ void remove(PyObject* self, PyObject* name) {
     Ref(checked(PyObject_CallMethodOneArg(some, names.discard, name)));
 }
 
-// Tensors and modules, and what takes the place of one, are for Python to register.
+/// Whether it is a tensor that cannot be a parameter or buffer: of no class of its own, unmarked.
+bool is_plain_tensor(PyObject* value) {
+  return Py_TYPE(value) == tensor_type && !reinterpret_cast<TensorObject*>(value)->attributes;
+}
+
+// Parameters and modules, and what takes the place of one, are for Python to register.
 int set_attribute(PyObject* self, PyObject* name, PyObject* value) {
   return guarded_status([&] {
     if (!value) {
       remove(self, name);
-    } else if (is_tensor(value) || PyType_IsSubtype(Py_TYPE(value), module_type) ||
+    } else if ((is_tensor(value) && !is_plain_tensor(value)) ||
+               PyType_IsSubtype(Py_TYPE(value), module_type) ||
                registry_with(attributes_of(self).get(), name)) {
       Ref(checked(PyObject_CallMethodObjArgs(self, names.assign, name, value, nullptr)));
     } else {

@@ -1,6 +1,7 @@
 #include "tensor_methods.h"
 
 #include "arguments.h"
+#include "attributes.h"
 #include "data.h"
 #include "generated_methods.h"
 #include "memory_view.h"
@@ -395,12 +396,19 @@ PyMethodDef functions[] = {
     {"_from_capsule", from_capsule, METH_O, "A tensor over what DLPack's capsule lends."},
     {nullptr, nullptr, 0, nullptr}};
 
+bool is_attribute(std::string_view name) {
+  for (const PyGetSetDef* a = tensor_attributes; a->name; ++a)
+    if (name == a->name) return true;
+  return false;
+}
+
 }  // namespace
 
 std::vector<PyMethodDef> collect_tensor_methods() {
   std::vector<PyMethodDef> all(std::begin(own_methods), std::end(own_methods));
   const std::vector<PyMethodDef> operations = generated_methods()["Tensor"];
-  all.insert(all.end(), operations.begin(), operations.end());
+  for (const PyMethodDef& operation : operations)
+    if (!is_attribute(operation.ml_name)) all.push_back(operation);  // `t.mT` takes no parentheses
   all.push_back({nullptr, nullptr, 0, nullptr});
   return all;
 }

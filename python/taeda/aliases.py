@@ -4,8 +4,9 @@ from . import _C, methods
 
 # torch.exp_(x) and the like are the methods of tensors of the same name.
 _METHODS = """abs acos acosh addmv arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh ceil clamp clamp_max
-    clamp_min clip cos cosh deg2rad erf erfc exp exp2 expm1 fill fix floor frac gcd i0 lcm ldexp log log10 log1p log2 logit nan_to_num neg
-    negative rad2deg reciprocal round rsqrt sigmoid sin sinc sinh sqrt square tan tanh trunc xlogy zero""".split()
+    clamp_min clip cos cosh deg2rad erf erfc exp exp2 expm1 fill fix floor frac gcd i0 lcm ldexp log log10 log1p log2 logit
+    nan_to_num neg negative rad2deg reciprocal round rsqrt sigmoid sin sinc sinh sqrt square tan tanh trunc xlogy
+    zero""".split()
 _PLAIN = ["detach", "detach_", "is_signed", "is_inference", "is_conj", "is_neg", "get_device", "narrow_copy", "index_put",
           "index_put_", "fill", "det", "slogdet", "matrix_power", "matrix_exp", "i0", "unsafe_chunk", "unsafe_split",
           "resize_as_", "is_distributed", "nan_to_num", "lu"]

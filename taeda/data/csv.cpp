@@ -7,8 +7,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <optional>
-#include <sstream>
 
 #include "taeda/base/error.h"
 #include "taeda/ops/create.h"
@@ -24,9 +24,7 @@ std::string content_of(const std::string& path) {
   TAEDA_CHECK(!std::filesystem::is_directory(path), "cannot read ", path, ": it is a folder");
   std::ifstream file(path, std::ios::binary);
   TAEDA_CHECK(file, "cannot read ", path, ": ", std::strerror(errno));
-  std::ostringstream out;
-  out << file.rdbuf();
-  return std::move(out).str();
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 /// Reads rows one after the other.

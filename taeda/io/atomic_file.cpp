@@ -8,6 +8,7 @@
 #include <cstring>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include "taeda/base/error.h"
 #include "taeda/io/temporary_file.h"
@@ -65,9 +66,9 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
               ": not a regular file");
   sweep_once(folder_of(target_));
   // What replaces a private file is private from its first byte on.
-  const TemporaryFile made = make_temporary_beside(target_, replaces ? 0600 : 0666);
+  TemporaryFile made = make_temporary_beside(target_, replaces ? 0600 : 0666);
   if (made.descriptor < 0) fail("open");
-  temporary_ = made.path;
+  temporary_ = std::move(made.path);  // a copy would need memory, and leave the file behind without
   file_ = ::fdopen(made.descriptor, "wb");
   if (!file_) {
     ::close(made.descriptor);
@@ -99,7 +100,8 @@ void AtomicFile::overwrite(long offset, std::string_view bytes) {
 }
 
 void AtomicFile::keep_owner_and_mode() const {
-  struct stat old {}, made {};
+  struct stat old {
+  }, made{};
   const int fd = ::fileno(file_);
   if (::stat(target_.c_str(), &old) != 0 || !S_ISREG(old.st_mode)) return;
   if (::fstat(fd, &made) != 0) fail("stat");
@@ -111,13 +113,14 @@ void AtomicFile::keep_owner_and_mode() const {
 
 void AtomicFile::commit() {
   TAEDA_CHECK(file_, "cannot write ", path_, ": the file is already in place");
+  const fs::path folder = folder_of(target_);  // nothing is asked for once the file is in place
   if (std::fflush(file_) != 0 || std::ferror(file_)) fail("write");
   keep_owner_and_mode();
   if (::fsync(::fileno(file_)) != 0 && errno != EINVAL) fail("fsync");
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail("rename");
   std::fclose(file_);
   file_ = nullptr;
-  if (!sync_folder(folder_of(target_))) fail("fsync of the folder");
+  if (!sync_folder(folder)) fail("fsync of the folder");
 }
 
 void write_file(const std::string& path, std::string_view contents) {
@@ -126,4 +129,4 @@ void write_file(const std::string& path, std::string_view contents) {
   file.commit();
 }
 
-}  // namespace taeda::io
+}  // namespace taeda::inline v0_2::io

@@ -13,6 +13,7 @@ namespace {
 /// A value that is no tensor as a text: a letter for its kind, then the value.
 std::string to_text(const std::string& key, const IValue& v) {
   std::ostringstream out;
+  out.exceptions(std::ios::badbit);  // memory that runs out would shorten the text
   out.precision(17);
   if (v.isDouble())
     out << 'd' << v.toDouble();

@@ -296,7 +296,7 @@ class PickleMachine {
   void push_name(std::string_view module, std::string_view name) {
     TAEDA_CHECK(module.size() + name.size() < kLongestName, "the pickle has a name of ",
                 module.size() + name.size(), " characters");
-    const std::string full = taeda::detail::concat(module, ".", name);
+    const std::string full = std::string(module) + "." + std::string(name);
     TAEDA_CHECK(is_known(full), "it names ", full,
                 ", which is not among what state dicts need: "
                 "tensors, numbers, texts, lists and dictionaries. If it is a whole module, save "

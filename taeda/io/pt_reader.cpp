@@ -223,6 +223,8 @@ auto named_errors(const std::string& name, const Parse& parse) {
     return parse();
   } catch (const NotImplementedError&) {
     throw;
+  } catch (const OutOfMemoryError&) {  // says nothing of the file
+    throw;
   } catch (const Error& e) {
     const bool named = e.message().find(name) != std::string::npos;
     throw Error((named ? "" : unreadable(name)) + e.message());

@@ -59,6 +59,8 @@ void RandomState::load_state_dict(const OrderedDict<std::string, Tensor>& state)
     const Generator& generator = default_generator(*device);
     try {
       generator.clone().set_state(bytes_of(t));
+    } catch (const OutOfMemoryError&) {
+      throw;
     } catch (const Error& e) {
       throw ValueError(taeda::detail::concat("the random state of ", *device, ": ", e.message()));
     }

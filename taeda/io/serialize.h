@@ -88,8 +88,9 @@ void unpack(const Archive& archive, T& value) {
       list.push_back(archive.at(std::to_string(i)));
     value = std::move(list);
   } else if constexpr (std::same_as<T, std::map<std::string, Tensor>>) {
-    value.clear();
-    for (const auto& [name, tensor] : archive.tensors) value.emplace(name, tensor);
+    std::map<std::string, Tensor> map;
+    for (const auto& [name, tensor] : archive.tensors) map.emplace(name, tensor);
+    value = std::move(map);
   } else if constexpr (requires { unpack_state(archive, value); }) {
     unpack_state(archive, value);
   } else if constexpr (HasTensorState<T>) {

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "taeda/base/error.h"
@@ -48,26 +49,73 @@ using WeightMap = std::map<std::string, std::vector<std::string>>;  // names by 
 
 #if defined(TAEDA_HAS_JSON)
 
-WeightMap read_weight_map(const std::string& text) {
-  // A document that nests deeper than an index does is refused before it is built.
-  const auto shallow = [](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
-    TAEDA_CHECK(depth <= 3, "it is nested more deeply than an index");
+using Json = nlohmann::json;
+
+/// Takes an index's events one by one. A parsed document would need memory to be let go of, which
+/// may be what has run out.
+class IndexReader : public nlohmann::json_sax<Json> {
+ public:
+  bool null() override { return pass(false, "null"); }
+  bool boolean(bool) override { return pass(false, "a boolean"); }
+  bool number_integer(int64_t) override { return pass(false, "a number"); }
+  bool number_unsigned(uint64_t) override { return pass(false, "a number"); }
+  bool number_float(double, const std::string&) override { return pass(false, "a number"); }
+  bool binary(binary_t&) override { return pass(false, "binary data"); }
+  bool string(std::string& text) override {
+    if (!is_shard()) return pass(false, "a text");
+    map[text].push_back(name_);
     return true;
-  };
-  nlohmann::json index;
-  try {
-    index = nlohmann::json::parse(text, shallow);
-  } catch (const nlohmann::json::exception& e) {
+  }
+  bool start_object(size_t) override { return pass(true, "an object") && start(); }
+  bool start_array(size_t) override { return pass(false, "a list") && start(); }
+  bool end_object() override { return end(); }
+  bool end_array() override { return end(); }
+  bool key(std::string& text) override {
+    if (depth_ == 1) {
+      in_map_ = text == "weight_map";
+    } else if (is_shard()) {
+      TAEDA_CHECK(names_.insert(text).second, "the name '", text, "' occurs twice");
+      name_ = text;
+    }
+    return true;
+  }
+  bool parse_error(size_t, const std::string&, const nlohmann::detail::exception& e) override {
     throw Error(std::string("it is not valid JSON: ") + e.what());
   }
-  TAEDA_CHECK(index.is_object() && index.contains("weight_map") && index["weight_map"].is_object(),
-              "it has no weight_map");
-  WeightMap out;
-  for (const auto& [name, shard] : index["weight_map"].items()) {
-    TAEDA_CHECK(shard.is_string(), "the shard of '", name, "' is no text");
-    out[shard.get<std::string>()].push_back(name);
+
+  WeightMap map;
+  bool found = false;  ///< whether there was a weight_map
+
+ private:
+  /// Whether what comes next is the shard of a name.
+  bool is_shard() const { return in_map_ && depth_ == 2; }
+  /// The index and its map are objects, shards are texts, and the rest does not matter.
+  bool pass(bool is_object, const char* what) const {
+    TAEDA_CHECK(!is_shard(), "the shard of '", name_, "' is no text but ", what);
+    TAEDA_CHECK(is_object || (depth_ > 0 && !(in_map_ && depth_ == 1)), "it has no weight_map");
+    return true;
   }
-  return out;
+  bool start() {
+    TAEDA_CHECK(++depth_ <= 3, "it is nested more deeply than an index");
+    found |= in_map_ && depth_ == 2;
+    return true;
+  }
+  bool end() {
+    --depth_;
+    return true;
+  }
+
+  int depth_ = 0;
+  bool in_map_ = false;
+  std::string name_;
+  std::set<std::string> names_;
+};
+
+WeightMap read_weight_map(const std::string& text) {
+  IndexReader reader;
+  Json::sax_parse(text, &reader);
+  TAEDA_CHECK(reader.found, "it has no weight_map");
+  return std::move(reader.map);
 }
 
 #else
@@ -121,8 +169,7 @@ void save_sharded(const Archive& archive, const std::string& path, uint64_t shar
   uint64_t total = 0;
   for (size_t i = 0; i < shards.size(); ++i) {
     const std::string name = shard_name(stem, i + 1, shards.size());
-    save_safetensors(shards[i], index.parent_path() / name,
-                     i == 0 ? archive.metadata : Metadata());
+    save_safetensors(shards[i], index.parent_path() / name, i == 0 ? archive.metadata : Metadata());
     for (const auto& [key, tensor] : shards[i]) {
       map += (map.empty() ? "\n    " : ",\n    ") + json::quoted(key) + ": " + json::quoted(name);
       total += static_cast<uint64_t>(tensor.nbytes());
@@ -144,4 +191,4 @@ Archive load_sharded(const std::string& path, bool mmap) {
   }
 }
 
-}  // namespace taeda::io
+}  // namespace taeda::inline v0_2::io

@@ -30,6 +30,19 @@ std::string message_of(int code) {
 /// Deflate makes nothing smaller than this.
 constexpr uint64_t kLargestRatio = 1032;
 
+/// Why an entry cannot be named so; empty if it can. Whoever unpacks an archive, on whatever
+/// system, gets no file outside of the folder that he unpacks it into.
+std::string objection(const std::string& name) {
+  std::string path = name;
+  std::ranges::replace(path, '\\', '/');
+  const bool has_root =
+      path.starts_with('/') || (path.size() > 2 && path[1] == ':' && path[2] == '/');
+  const bool climbs = ("/" + path + "/").find("/../") != std::string::npos;
+  if (path.find('\0') != std::string::npos) return "has a byte of zero in its name";
+  if (!path.empty() && !has_root && !climbs) return "";
+  return "'" + name + "' has no place within an archive: names are relative and have no part '..'";
+}
+
 }  // namespace
 
 bool has_zip() { return true; }
@@ -76,6 +89,8 @@ void ZipReader::list_entries() {
     TAEDA_CHECK(good && (stat.valid & kNeeded) == kNeeded, path, " is damaged: its entry ", i);
     TAEDA_CHECK(stat.size / kLargestRatio <= stat.comp_size + 1, path, " is damaged: ", stat.name,
                 " cannot hold ", stat.size, " bytes");
+    const std::string wrong = objection(stat.name);
+    TAEDA_CHECK(wrong.empty(), path, ": its entry ", wrong);
     index_.try_emplace(stat.name, entries_.size());
     entries_.push_back({stat.name, stat.size});
   }
@@ -113,6 +128,10 @@ std::string ZipReader::read(const std::string& name, uint64_t most) {
 
 std::string make_zip(const std::vector<std::pair<std::string, std::string>>& entries,
                      bool compressed) {
+  for (const auto& [name, content] : entries) {
+    const std::string wrong = objection(name);
+    TAEDA_CHECK_VALUE(wrong.empty(), "a zip archive's entry ", wrong);
+  }
   zip_error_t error;
   zip_error_init(&error);
   zip_source_t* buffer = zip_source_buffer_create(nullptr, 0, 0, &error);
@@ -171,4 +190,4 @@ std::string make_zip(const std::vector<std::pair<std::string, std::string>>&, bo
 
 #endif
 
-}  // namespace taeda::io
+}  // namespace taeda::inline v0_2::io

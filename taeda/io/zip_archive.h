@@ -24,8 +24,9 @@ class ZipReader {
     uint64_t size = 0;  ///< bytes when unpacked
   };
 
-  /// Throws Error, naming the path, for a file that is missing or no zip archive;
-  /// NotImplementedError in a build without libzip.
+  /// Throws Error, naming the path, for a file that is missing, no zip archive, or one with an
+  /// entry that would be unpacked elsewhere ("../x", "/x"); NotImplementedError in a build without
+  /// libzip.
   explicit ZipReader(const std::string& path);
   /// An archive in memory, which errors call `name`.
   ZipReader(std::string bytes, std::string name);
@@ -52,9 +53,10 @@ class ZipReader {
   std::unordered_map<std::string, size_t> index_;  // of the first entry with a name
 };
 
-/// The bytes of an archive of these (name, content), deflated if `compressed`. Throws Error, and
-/// NotImplementedError in a build without libzip.
+/// The bytes of an archive of these (name, content), deflated if `compressed`. Throws Error,
+/// ValueError for a name that leads out of the archive, and NotImplementedError in a build without
+/// libzip.
 std::string make_zip(const std::vector<std::pair<std::string, std::string>>& entries,
                      bool compressed);
 
-}  // namespace taeda::io
+}  // namespace taeda::inline v0_2::io

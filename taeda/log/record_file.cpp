@@ -9,7 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
+#include <iterator>
 
 #include "taeda/base/error.h"
 
@@ -127,11 +127,10 @@ std::vector<std::string> read_records(const std::string& path, std::string* dama
   TAEDA_CHECK(!std::filesystem::is_directory(path), "cannot read ", path, ": it is a folder");
   std::ifstream file(path, std::ios::binary);
   TAEDA_CHECK(file, "cannot read ", path, ": ", std::strerror(errno));
-  std::ostringstream content;
-  content << file.rdbuf();
+  std::string content{std::istreambuf_iterator<char>(file), {}};
   std::vector<std::string> out;
   try {
-    collect_records(path, std::move(content).str(), out);
+    collect_records(path, std::move(content), out);
   } catch (const Error& e) {
     if (!damage) throw;
     *damage = e.message();

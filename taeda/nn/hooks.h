@@ -1,6 +1,7 @@
 // Hooks around the forward of a module, and the call that runs them.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <optional>
 #include <tuple>
@@ -27,6 +28,17 @@ struct ModuleHooks : RefCounted {
   /// Sees the gradients of the inputs and of the output; defined results replace the former.
   using Backward = std::function<std::vector<Tensor>(Module&, const Inputs& grad_inputs,
                                                      const Tensor& grad_output)>;
+  /// Sees the gradient of the output before `Backward`; a defined result replaces it.
+  using BackwardPre = std::function<Tensor(Module&, const Tensor& grad_output)>;
+  using State = OrderedDict<std::string, Tensor>;
+  /// Runs before a state dict takes the module's tensors, whose keys begin with `prefix`.
+  using StatePre = std::function<void(Module&, const std::string& prefix)>;
+  /// May change what a state dict has of the module and its children.
+  using StatePost = std::function<void(Module&, State& state, const std::string& prefix)>;
+  /// May change what is loaded before it is compared with the module's own keys.
+  using LoadPre = std::function<void(Module&, State& state, const std::string& prefix)>;
+  /// May change what `load_state_dict` reports, and throws, of keys.
+  using LoadPost = std::function<void(Module&, IncompatibleKeys& keys)>;
   HookList<Pre> pre;
   HookList<Post> post;
   HookList<Backward> backward;
@@ -39,10 +51,26 @@ struct ModuleHooks : RefCounted {
 HookHandle register_forward_pre_hook(Module& module, ModuleHooks::Pre hook);
 HookHandle register_forward_hook(Module& module, ModuleHooks::Post hook);
 HookHandle register_full_backward_hook(Module& module, ModuleHooks::Backward hook);
+HookHandle register_full_backward_pre_hook(Module& module, ModuleHooks::BackwardPre hook);
+HookHandle register_state_dict_pre_hook(Module& module, ModuleHooks::StatePre hook);
+HookHandle register_state_dict_post_hook(Module& module, ModuleHooks::StatePost hook);
+HookHandle register_load_state_dict_pre_hook(Module& module, ModuleHooks::LoadPre hook);
+HookHandle register_load_state_dict_post_hook(Module& module, ModuleHooks::LoadPost hook);
 /// Removes just this hook; nothing if it is not one of this module's.
 void remove_hook(Module& module, HookHandle handle);
 
+/// Hooks around the calls of all modules of the process; they run before a module's own.
+HookHandle register_module_forward_pre_hook(ModuleHooks::Pre hook);
+HookHandle register_module_forward_hook(ModuleHooks::Post hook);
+HookHandle register_module_full_backward_hook(ModuleHooks::Backward hook);
+HookHandle register_module_full_backward_pre_hook(ModuleHooks::BackwardPre hook);
+/// Removes a hook of all modules; nothing if there is none of that handle.
+void remove_module_hook(HookHandle handle);
+
 namespace detail {
+
+/// How many hooks of all modules there are.
+extern std::atomic<int> hooks_of_all_modules;
 
 /// Tells that `module` is being called.
 void enter_call(tracing::Span& span, const Module& module);
@@ -126,7 +154,8 @@ auto call(M& module, Args&&... args) -> decltype(module.forward(std::forward<Arg
     detail::enter_call(span, module);
   try {
     if constexpr (std::is_same_v<std::decay_t<Result>, Result> && !std::is_void_v<Result>)
-      if (module.hooks()) [[unlikely]]
+      if (module.hooks() || detail::hooks_of_all_modules.load(std::memory_order_relaxed) > 0)
+          [[unlikely]]
         return detail::forward_with_hooks(module, std::forward<Args>(args)...);
     return module.forward(std::forward<Args>(args)...);
   } catch (Error& e) {
@@ -135,4 +164,4 @@ auto call(M& module, Args&&... args) -> decltype(module.forward(std::forward<Arg
   }
 }
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

@@ -7,6 +7,7 @@
 #include "taeda/autograd/record.h"
 #include "taeda/device/host_graph.h"
 #include "taeda/kernels/pointwise/loss.h"
+#include "taeda/ops/activation.h"
 #include "taeda/ops/autocast.h"
 #include "taeda/ops/loss_reduce.h"
 #include "taeda/ops/pointwise.h"
@@ -63,9 +64,9 @@ Tensor weighted(const Tensor& loss, const Tensor& weight, Reduction reduction) {
   return reduce_loss(weight.defined() ? loss.mul(weight) : loss, reduction);
 }
 
-/// log(1 + exp(-|x|)) + max(-x, 0), which is -log sigmoid(x), from differentiable operations.
+/// -log sigmoid(x), of integers in the default dtype.
 Tensor minus_log_sigmoid(const Tensor& x) {
-  return x.neg().clamp_min(0).add(x.abs().neg().exp().log1p());
+  return log_sigmoid(is_integral(x.dtype(), true) ? x.to(get_default_dtype()) : x).neg();
 }
 
 }  // namespace
@@ -80,6 +81,8 @@ Tensor mse_loss(const Tensor& input, const Tensor& target, ReductionArg reductio
 Tensor l1_loss(const Tensor& input, const Tensor& target, ReductionArg reduction) {
   if (AutocastMode::is_active())
     return policy::declared<"l1_loss">(l1_loss, input, target, reduction);
+  if (input.is_complex() || target.is_complex())
+    return reduce_loss(input.sub(target).abs(), reduction);
   return difference_loss("L1LossBackward0", L1Loss{}, input, target, reduction,
                          [](const Tensor& d) { return d.sign(); });
 }
@@ -159,6 +162,9 @@ Tensor kl_div(const Tensor& input, const Tensor& target, ReductionArg reduction,
               bool batch_mean) {
   if (AutocastMode::is_active())
     return policy::declared<"kl_div">(kl_div, input, target, reduction, log_target, batch_mean);
+  TAEDA_CHECK(!is_integral(input.dtype(), true) && !is_integral(target.dtype(), true),
+              "kl_div: Integral inputs not supported.");
+  TAEDA_CHECK(!input.is_complex() && !target.is_complex(), "kl_div: Complex inputs not supported.");
   const Tensor loss = recorded_loss(
       "KlDivBackward0", KlDiv{log_target}, input, target,
       batch_mean ? Reduction::Sum : Reduction(reduction),

@@ -97,8 +97,7 @@ Tensor Optimizer::step(LossClosure closure) {
     }
   } cleared{calls_, sparse_calls_};
   for (size_t g = 0; g < param_groups_.size(); ++g) plan(g);
-  for (Call& call : calls_) run(call);
-  for (SparseCall& call : sparse_calls_) run(call);
+  run_all();
   return loss;
 }
 
@@ -108,6 +107,8 @@ Tensor Optimizer::step(LossClosure closure) {
 // dense copies of parameters with gaps - is allocated apart. Only then kernels are launched, and
 // only what was launched counts. A parameter on the wrong device and memory that runs out half-way
 // therefore leave parameters, states and counts as they were, and the step can be made again.
+// Launching for a simulated device needs memory, too: for handles of what is queued. So rows of
+// sparse gradients, which take a launch for each parameter and state, are put back if one fails.
 
 void Optimizer::Call::clear() {
   list.clear();
@@ -373,4 +374,4 @@ double Optimizer::bias_correction(int which, double beta, int64_t step) {
   return c.value;
 }
 
-}  // namespace taeda::optim
+}  // namespace taeda::inline v0_2::optim

@@ -54,7 +54,7 @@ class OptimizerCloneableOptions : public OptimizerOptions {
       return OptimizerOptions::get_lr();
   }
   void set_lr(double lr) override {
-    if constexpr (requires(Derived& d) { d.lr(lr); })
+    if constexpr (requires(Derived & d) { d.lr(lr); })
       static_cast<Derived&>(*this).lr(lr);
     else
       OptimizerOptions::set_lr(lr);
@@ -240,12 +240,19 @@ class Optimizer {
     std::vector<Tensor> keep_alive;                  // gradients brought into order
     std::vector<std::pair<Tensor, Tensor>> results;  // parameters with gaps, and dense copies
   };
+  /// Rows of a tensor that get new values, by one kernel call.
+  struct RowsToPut {
+    RowsToPut(const Tensor& to, const Tensor& indices, const Tensor& rows);
+    void put() const { write(values); }
+    void put_back() const { write(before); }
+    void write(const Tensor& rows) const;
+    Tensor values, before, offsets, block;
+  };
   /// The step of a parameter with a sparse gradient, ready to be taken over.
   struct SparseCall {
     size_t group, param;
-    Tensor indices;
-    Rows rows;
-    Tensor states[ParamState::kMaxTensors];  // those that it works on, where they are new
+    Tensor states[ParamState::kMaxTensors];  // those that it works on, new ones too
+    std::vector<RowsToPut> puts;             // of the parameter and its states
   };
   /// The states that steps of a group work on.
   struct Wanted {
@@ -259,6 +266,7 @@ class Optimizer {
   Tensor renewed_state(const OptimizerParamGroup& group, size_t i, size_t k, const Tensor& param);
   Call& call_for(size_t group, const Tensor& param);
   void run(Call& call);
+  void run_all();
   void run(SparseCall& call);
   void check_capturable(const OptimizerParamGroup& group, size_t i) const;
   void make_live(Call& call);
@@ -286,4 +294,4 @@ class Optimizer {
   } corrections_[2];
 };
 
-}  // namespace taeda::optim
+}  // namespace taeda::inline v0_2::optim

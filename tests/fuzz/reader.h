@@ -15,6 +15,8 @@
           X(file_store)
 // Those of the engine `grpc`.
 #define TAEDA_FUZZ_GRPC_READERS(X) X(frames) X(greetings) X(store)
+// Those of the command.
+#define TAEDA_FUZZ_TOOL_READERS(X) X(hosts)
 
 namespace taeda::fuzz {
 
@@ -29,6 +31,7 @@ struct Reader {
 #define TAEDA_FUZZ_DECLARE(name) Reader fuzz_##name();
 TAEDA_FUZZ_READERS(TAEDA_FUZZ_DECLARE)
 TAEDA_FUZZ_GRPC_READERS(TAEDA_FUZZ_DECLARE)
+TAEDA_FUZZ_TOOL_READERS(TAEDA_FUZZ_DECLARE)
 #undef TAEDA_FUZZ_DECLARE
 
 /// Whether the bytes were read; the library's errors are the other good answer, and what else is

@@ -28,6 +28,9 @@ constexpr Named kReaders[] = {TAEDA_FUZZ_READERS(TAEDA_FUZZ_NAMED)
 #if defined(TAEDA_HAS_GRPC)
                                   TAEDA_FUZZ_GRPC_READERS(TAEDA_FUZZ_NAMED)
 #endif
+#if defined(TAEDA_HAS_TOML)
+                                      TAEDA_FUZZ_TOOL_READERS(TAEDA_FUZZ_NAMED)
+#endif
 };
 
 bool is_built(const std::string& name) {

@@ -7,6 +7,7 @@
 namespace {
 
 thread_local int64_t steps = 0;
+thread_local int64_t until_failure = 0;  // allocations; 0: none fails
 constexpr size_t kBlock = 64;
 
 }  // namespace
@@ -15,6 +16,9 @@ namespace taeda {
 
 CountedSteps::CountedSteps() : before_(steps) {}
 int64_t CountedSteps::count() const { return steps - before_; }
+
+FailingNew::FailingNew(int64_t n) { until_failure = n; }
+FailingNew::~FailingNew() { until_failure = 0; }
 
 }  // namespace taeda
 
@@ -32,6 +36,7 @@ extern "C" int memcmp(const void* a, const void* b, size_t bytes) noexcept {
 
 void* operator new(size_t bytes) {
   steps += 1 + static_cast<int64_t>(bytes / kBlock);
+  if (until_failure > 0 && --until_failure == 0) throw std::bad_alloc();
   if (void* out = std::malloc(bytes)) return out;
   throw std::bad_alloc();
 }

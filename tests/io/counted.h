@@ -1,4 +1,5 @@
-// How much work something is, counted in steps instead of seconds.
+// How much work something is, counted in steps instead of seconds, and memory of `new` that runs
+// out.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,16 @@ class CountedSteps {
 
  private:
   int64_t before_;
+};
+
+/// While it lives, the n-th allocation of this thread by `new` - texts, containers, JSON - throws
+/// std::bad_alloc, once. Nothing fails with sanitizers.
+class FailingNew {
+ public:
+  explicit FailingNew(int64_t n);
+  ~FailingNew();
+  FailingNew(const FailingNew&) = delete;
+  FailingNew& operator=(const FailingNew&) = delete;
 };
 
 }  // namespace taeda

@@ -186,7 +186,17 @@ TEST(Shards, AnIndexLeadsNowhereElse) {
   EXPECT_THAT(error(R"({"weight_map": {"b": "a.safetensors"}})"),
               HasSubstr("'b' is not in a.safetensors"));
   EXPECT_THAT(error(R"({"weight_map": {"a": 3}})"), HasSubstr("is no text"));
-  EXPECT_THAT(error(R"({"weight": {"a": "x"}})"), HasSubstr("it has no weight_map"));
+  EXPECT_EQ(
+      error(R"({"metadata": {"n": [1]}, "weight_map": {"a": "a.safetensors"}, "x": "y"})"),
+      "no error");
+  EXPECT_THAT(error(R"({"weight_map": {"a": "a.safetensors", "a": "b.safetensors"}})"),
+              HasSubstr("the name 'a' occurs twice"));
+  EXPECT_THAT(error(R"({"weight_map": {"a": ["x"]}})"),
+              HasSubstr("the shard of 'a' is no text but a list"));
+  for (const char* index :
+       {R"({"weight": {"a": "x"}})", R"({"weight_map": ["a"]})", R"({"weight_map": "a"})",
+        R"({"x": {"weight_map": {"a": "x"}}})"})
+    EXPECT_THAT(error(index), HasSubstr("it has no weight_map")) << index;
   EXPECT_THAT(error(R"({"weight_map": )"), HasSubstr("is not valid JSON"));
   EXPECT_THAT(error("{\"a\": " + std::string(100'000, '[')), HasSubstr("nested more deeply"));
 }

@@ -160,6 +160,40 @@ TEST(Npy, RefusesDamagedArchives) {
               HasSubstr("has no entry b"));
 }
 
+// Whoever unpacks an archive puts its entries where their names say.
+TEST(Npy, RefusesNamesThatLeadOutOfTheArchive) {
+  if (!has_zip()) GTEST_SKIP() << "built without libzip";
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.npz";
+  for (const std::string name :
+       {"../x", "a/../../x", "/x", "..\\x", "\\x", "C:\\x", "C:/x", "a\\..\\x"})
+    EXPECT_THAT(error_of([&] {
+                  save_npz({{name, ones({2})}}, path);
+                }),
+                AllOf(HasSubstr("'" + name + ".npy'"), HasSubstr("within an archive")))
+        << name;
+  EXPECT_THAT(error_of([&] {
+                save_npz({{std::string("a\0b", 3), ones({2})}}, path);
+              }),
+              HasSubstr("has a byte of zero in its name"));
+  EXPECT_FALSE(std::filesystem::exists(path));
+  const NamedTensors good = {{"w:0", ones({2})}, {"a/b", ones({2})}, {"..x", ones({2})}};
+  save_npz(good, path);
+  EXPECT_EQ(load_npz(path).size(), good.size());
+  // What others write may have any name; the checksums of an archive do not cover it.
+  const std::string with_xx = make_zip({{"xx/a.npy", serialize_npy(ones({2}))}}, false);
+  for (const std::string root : {"../", "/./", "..\\", "C:/", "\\x/"}) {
+    std::string bytes = with_xx;
+    for (size_t at = 0; (at = bytes.find("xx/", at)) != std::string::npos;)
+      bytes.replace(at, root.size(), root);
+    write(path, bytes);
+    for (const auto& read : std::vector<std::function<void()>>{
+             [&] { load_npz(path); }, [&] { load_pt(path); }, [&] { is_npz(path); }})
+      EXPECT_THAT(error_of(read), AllOf(HasSubstr(path), HasSubstr("'" + root + "a.npy'"),
+                                        HasSubstr("within an archive")));
+  }
+}
+
 TEST(Pt, ReadsAStateDict) {
   if (!has_zip()) GTEST_SKIP() << "built without libzip";
   const PtFile file = load_pt(kData + "state_dict.pt");
@@ -364,8 +398,7 @@ TEST(Budget, SmallFilesTakeLittle) {
   std::string nested = "(K\1q" + std::string("\0", 1);
   for (char i = 0; i < 15; ++i) {
     nested += "}(";
-    for (char k = '0'; k < '4'; ++k)
-      nested += std::string("X\x02\0\0\0k", 6) + k + "h" + i;
+    for (char k = '0'; k < '4'; ++k) nested += std::string("X\x02\0\0\0k", 6) + k + "h" + i;
     nested += std::string("uq") + static_cast<char>(i + 1);
   }
   EXPECT_THAT(load(nested + "t."), HasSubstr("would take"));

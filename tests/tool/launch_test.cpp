@@ -109,6 +109,10 @@ TEST_F(Hosts, FilesThatAreWrongSayWhere) {
   refused("[[machines]]\naddress = \"a\"\n[[machines]]\naddress = \"b\"\ndevices = [\"x\"]\n",
           "line 5: machine 2: devices must be a list, each of it a whole number");
   refused("[[machines]]\naddress = \"a\"\nprocesses = 0\n", "processes must be a number from 1");
+  std::string devices = "0";
+  for (int i = 1; i < 5000; ++i) devices += ", " + std::to_string(i);
+  refused("[[machines]]\naddress = \"a\"\ndevices = [" + devices + "]\n",
+          "processes must be a number from 1 to 4096, got 5000");
   refused("[[machines]\n", "c.toml, line 1: ");
   expect_bad_input("launch --nnodes 2 --hosts " + file("c.toml", two_machines()) + " true",
                    "--hosts must be without --nnodes");

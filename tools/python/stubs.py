@@ -13,8 +13,8 @@ import sys
 OPERATORS = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift"]
 IN_PLACE = [o for o in OPERATORS if o != "matmul"]
 # Methods that Python has in another form than the declarations.
-WRITTEN = {"to", "size", "stride", "item", "tolist", "split", "unique", "nonzero", "norm", "unique_consecutive", "clip", "clip_",
-           "index_put", "index_put_", "unflatten", "type", "numpy"}
+WRITTEN = {"to", "size", "stride", "item", "tolist", "split", "unique", "nonzero", "norm", "unique_consecutive", "clip",
+           "clip_", "index_put", "index_put_", "unflatten", "type", "numpy"}
 
 
 def without(text, names):
@@ -64,17 +64,19 @@ def argument_list(arguments, method):
         parts.append(f"*{arguments.vararg.arg}: Any")
     elif arguments.kwonlyargs:
         parts.append("*")
-    parts += [f"{a.arg}: Any" + (" = ..." if d is not None else "") for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults)]
+    for a, default in zip(arguments.kwonlyargs, arguments.kw_defaults):
+        parts.append(f"{a.arg}: Any" + (" = ..." if default is not None else ""))
     if arguments.kwarg:
         parts.append(f"**{arguments.kwarg.arg}: Any")
     return ", ".join(parts)
 
 
 # What functions return, where everybody relies on it.
-RETURNS = {"__init__": "None", "__len__": "builtins.int", "__repr__": "str", "__exit__": "None", "is_available": "builtins.bool",
-           "device_count": "builtins.int", "tensor": "Tensor", "as_tensor": "Tensor", "full": "Tensor", "where": "Tensor | Any",
+RETURNS = {"__init__": "None", "__len__": "builtins.int", "__repr__": "str", "__exit__": "None",
+           "is_available": "builtins.bool", "device_count": "builtins.int", "tensor": "Tensor", "as_tensor": "Tensor",
+           "full": "Tensor", "where": "Tensor | Any",
            "einsum": "Tensor", "zero_grad": "None", "manual_seed": "Any", "save": "None", "synchronize": "None",
-           "backward": "None", "__bool__": "builtins.bool", "is_tensor": "builtins.bool", "__enter__": "Any"}
+           "backward": "None", "__bool__": "builtins.bool", "is_tensor": "builtins.bool"}
 
 
 def function(node, indent, in_class):

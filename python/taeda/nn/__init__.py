@@ -2,6 +2,7 @@
 
 from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 from .modules import *  # noqa: F403
-from . import functional, init, modules, parameter, utils
+from . import attention, functional, init, modules, parameter, utils
 
 from .modules import Module
+from .parallel import DataParallel

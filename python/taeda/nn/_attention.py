@@ -16,9 +16,9 @@ def multi_head_attention_forward(query, key, value, embed_dim_to_check, num_head
         query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
         key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
     output, weights = _C._functional.multi_head_attention_forward(
-        query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v, add_zero_attn, dropout_p,
-        out_proj_weight, out_proj_bias, training, key_padding_mask, need_weights, attn_mask, use_separate_proj_weight,
-        q_proj_weight, k_proj_weight, v_proj_weight, static_k, static_v, average_attn_weights)
+        query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v, add_zero_attn,
+        dropout_p, out_proj_weight, out_proj_bias, training, key_padding_mask, need_weights, attn_mask,
+        use_separate_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight, static_k, static_v, average_attn_weights)
     if not batched:
         output, weights = output.squeeze(1), None if weights is None else weights.squeeze(0)
     return output, weights
@@ -34,8 +34,8 @@ def _check_shapes(query, key, value, key_padding_mask, attn_mask, num_heads):
         raise AssertionError(f"For {kind} ({ndim}-D) `query`, expected `key` and `value` to be {ndim}-D but found "
                              f"{key.dim()}-D and {value.dim()}-D tensors respectively")
     if key_padding_mask is not None and key_padding_mask.dim() != ndim - 1:
-        raise AssertionError(f"For {kind} ({ndim}-D) `query`, expected `key_padding_mask` to be `None` or {ndim - 1}-D but found "
-                             f"{key_padding_mask.dim()}-D tensor instead")
+        raise AssertionError(f"For {kind} ({ndim}-D) `query`, expected `key_padding_mask` to be `None` or {ndim - 1}-D but "
+                             f"found {key_padding_mask.dim()}-D tensor instead")
     if attn_mask is not None and attn_mask.dim() not in (2, 3):
         raise AssertionError(f"For {kind} ({ndim}-D) `query`, expected `attn_mask` to be `None`, 2-D or 3-D but found "
                              f"{attn_mask.dim()}-D tensor instead")

@@ -99,9 +99,9 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     if size_average is not None or reduce is not None:
         reduction = legacy_reduction(size_average, reduce, reduction)
     elif reduction == "mean":
-        warnings.warn("reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides "
-                      "only by the batch size, and aligns with the KL div math definition.'mean' will be changed to behave the "
-                      "same as 'batchmean' in the next major release.", stacklevel=2)
+        warnings.warn("reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' "
+                      "divides only by the batch size, and aligns with the KL div math definition.'mean' will be changed to "
+                      "behave the same as 'batchmean' in the next major release.", stacklevel=2)
     if reduction == "batchmean":
         made = _C.kl_div(input, target, "sum", log_target)
         return made / input.size(0) if input.dim() else made
@@ -125,7 +125,8 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
         if var < 0:
             raise ValueError("var has negative entry/entries")
         var = _C.full(input.shape, var, dtype=input.dtype, device=input.device)
-    _check(reduction)
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(reduction + " is not valid")
     return _C.gaussian_nll_loss(input, target, var, full, eps, reduction)
 
 
@@ -185,8 +186,9 @@ def triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_fu
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
     if not anchor.dim() == positive.dim() == negative.dim():
-        raise RuntimeError(f"The anchor, positive, and negative tensors are expected to have the same number of dimensions, but "
-                           f"got: anchor {anchor.dim()}D, positive {positive.dim()}D, and negative {negative.dim()}D inputs")
+        raise RuntimeError(f"The anchor, positive, and negative tensors are expected to have the same number of dimensions, "
+                           f"but got: anchor {anchor.dim()}D, positive {positive.dim()}D, and negative {negative.dim()}D "
+                           "inputs")
     distance = distance_function or _C.pairwise_distance
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:

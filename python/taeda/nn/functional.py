@@ -162,16 +162,16 @@ def _channel_drop(dims):
                      "channel-wise dropout on inputs with 1 spatial dimension, a channel dimension, and an optional batch "
                      "dimension (i.e. 2D or 3D inputs).") if dims == 1 else (
                 f"{name}: Received a {ndim}-D input to {name}, which is deprecated and will result in an error in a future "
-                f"release. To retain the behavior and silence this warning, please use dropout instead. Note that {name} exists "
-                f"to provide channel-wise dropout on inputs with {dims} spatial dimensions, a channel dimension, and an optional "
-                f"batch dimension (i.e. {batched - 1}D or {batched}D inputs).")
+                f"release. To retain the behavior and silence this warning, please use dropout instead. Note that {name} "
+                f"exists to provide channel-wise dropout on inputs with {dims} spatial dimensions, a channel dimension, and an "
+                f"optional batch dimension (i.e. {batched - 1}D or {batched}D inputs).")
             if dims == 1:
                 raise RuntimeError(wrong)
             warnings.warn(wrong, stacklevel=2)
         if dims == 2 and ndim == 3:
-            warnings.warn(f"dropout2d: Received a 3-D input to dropout2d and assuming that channel-wise 1-D dropout behavior is "
-                          "desired - input is interpreted as shape (N, C, L), where C is the channel dim. This behavior will "
-                          "change in a future release to interpret the input as one without a batch dimension, i.e. shape "
+            warnings.warn(f"dropout2d: Received a 3-D input to dropout2d and assuming that channel-wise 1-D dropout behavior "
+                          "is desired - input is interpreted as shape (N, C, L), where C is the channel dim. This behavior "
+                          "will change in a future release to interpret the input as one without a batch dimension, i.e. shape "
                           "(C, H, W). To maintain the 1-D channel-wise dropout behavior, please switch to using dropout1d "
                           "instead.", stacklevel=2)
         drop = _C.feature_dropout_ if inplace else _C.feature_dropout
@@ -262,7 +262,7 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
                       "deprecated, and should now be `embedding_bag(input, weight, ...)`.", stacklevel=2)
         input, weight = weight, input
     if mode not in ("sum", "mean", "max"):
-        raise ValueError("mode has to be one of sum or mean")
+        raise ValueError("mode has to be one of sum, mean or max")
     return _F.embedding_bag(input, weight, offsets, max_norm, norm_type, scale_grad_by_freq, mode, sparse, per_sample_weights,
                             include_last_offset, padding_idx)
 
@@ -368,6 +368,9 @@ max_unpool1d, max_unpool2d, max_unpool3d = map(_unpool, (1, 2, 3))
 def _lp_pool(dims):
     def call(input, norm_type, kernel_size, stride=None, ceil_mode=False):
         kernel = _repeated(kernel_size, dims)
+        if dims == 3:
+            means = _C.avg_pool3d(input.pow(norm_type), kernel, stride, 0, ceil_mode)
+            return (means.sign() * means.abs().relu()).mul(math.prod(kernel)).pow(1.0 / norm_type)
         return _F.lp_pool(input, norm_type, kernel, kernel if stride is None else _repeated(stride, dims), ceil_mode)
     call.__name__ = f"lp_pool{dims}d"
     return call
@@ -382,7 +385,7 @@ lp_pool1d, lp_pool2d, lp_pool3d = map(_lp_pool, (1, 2, 3))
 def pad(input, pad, mode="constant", value=None):
     """Adds pad[0] entries before and pad[1] after the last dimension, and so on; negative numbers cut."""
     if mode != "constant" and value is not None and value != 0:
-        raise ValueError(f'Padding mode "{mode}" doesn\'t take in value argument')
+        raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     return _F.pad(input, list(pad), mode, 0 if value is None else value)
 
 
@@ -410,7 +413,7 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
     dims = input.dim() - 2
     for name, value in (("size", size), ("scale_factor", scale_factor)):
         if isinstance(value, (list, tuple)) and len(value) != dims:
-            kinds = "spatial dimensions in input tensor, but got input with spatial dimensions of"
+            kinds = "spatial dimensions, but got input with spatial dimensions of"
             raise ValueError(f"Input and {'output' if name == 'size' else 'scale_factor'} must have the same number of {kinds} "
                              f"{list(input.shape[2:])} and {'output size of' if name == 'size' else 'scale_factor of shape'} "
                              f"{value}. Please provide input tensor in (N, C, d1, d2, ...,dK) format and "

@@ -60,15 +60,31 @@ def normal_(tensor, mean=0.0, std=1.0, generator=None):
 
 @_unrecorded
 def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
-    """Draws from the part of the normal distribution between a and b, by its inverse."""
+    """Draws from the part of the normal distribution between a and b.
+
+    What falls outside is drawn again; where less than 0.3 of the distribution is inside, uniform numbers are drawn, and kept
+    with the probability that their density has in the densest one's.
+    """
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be "
                       "incorrect.", stacklevel=3)
 
     def below(x):
         return (1.0 + math.erf((x - mean) / std / math.sqrt(2.0))) / 2.0
-    tensor.uniform_(2 * below(a) - 1, 2 * below(b) - 1, generator=generator)
-    return tensor.erfinv_().mul_(std * math.sqrt(2.0)).add_(mean).clamp_(min=a, max=b)
+    plain = below(b) - below(a) > 0.3
+    densest = (max(a, min(b, mean)) - mean) / std
+    made, missing = None, None
+    while missing is None or bool(missing.any()):
+        if plain:
+            drawn = _C.empty_like(tensor).normal_(mean, std, generator=generator)
+            kept = (drawn >= a) & (drawn <= b)
+        else:
+            drawn = _C.empty_like(tensor).uniform_(a, b, generator=generator)
+            share = ((densest ** 2 - ((drawn - mean) / std) ** 2) / 2).exp()
+            kept = _C.empty_like(tensor).uniform_(generator=generator) <= share
+        made = drawn if made is None else _C.where(missing & kept, drawn, made)
+        missing = ~kept if missing is None else missing & ~kept
+    return tensor.copy_(made)
 
 
 @_unrecorded

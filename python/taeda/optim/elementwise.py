@@ -40,8 +40,8 @@ class NAdam(Elementwise):
         check(0.0 <= momentum_decay, "Invalid momentum_decay value: {}", momentum_decay)
         super().__init__(params, {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "momentum_decay": momentum_decay,
-            "decoupled_weight_decay": decoupled_weight_decay, "maximize": maximize, "foreach": foreach, "capturable": capturable,
-            "differentiable": differentiable})
+            "decoupled_weight_decay": decoupled_weight_decay, "maximize": maximize, "foreach": foreach,
+            "capturable": capturable, "differentiable": differentiable})
 
     def _init_state(self, param, group):
         return {"mu_product": _C.ones((), dtype=_C.float32), "exp_avg": zeros_like(param), "exp_avg_sq": zeros_like(param)}
@@ -135,8 +135,8 @@ class Adadelta(Elementwise):
 class Rprop(Elementwise):
     """Steps by the signs of gradients, growing while they stay (Riedmiller and Braun 1993)."""
 
-    def __init__(self, params, lr=1e-2, etas=(0.5, 1.2), step_sizes=(1e-6, 50), *, capturable=False, foreach=None, maximize=False,
-                 differentiable=False):
+    def __init__(self, params, lr=1e-2, etas=(0.5, 1.2), step_sizes=(1e-6, 50), *, capturable=False, foreach=None,
+                 maximize=False, differentiable=False):
         check_rate(lr)
         check(0.0 < etas[0] < 1.0 < etas[1], "Invalid eta values: {}, {}", *etas)
         super().__init__(params, {
@@ -281,16 +281,16 @@ class SparseAdam(Optimizer):
 class Muon(Optimizer):
     """Momentum whose matrices are made nearly orthogonal (Jordan 2024), by five steps of Newton and Schulz in bfloat16."""
 
-    def __init__(self, params, lr=1e-3, weight_decay=0.1, momentum=0.95, nesterov=True, ns_coefficients=(3.4445, -4.775, 2.0315),
-                 eps=1e-7, ns_steps=5, adjust_lr_fn=None):
+    def __init__(self, params, lr=1e-3, weight_decay=0.1, momentum=0.95, nesterov=True, ns_coefficients=(3.4445, -4.775,
+                 2.0315), eps=1e-7, ns_steps=5, adjust_lr_fn=None):
         check_rate(lr, "Learning rate should be >= 0 but is: {}")
         check(0.0 <= momentum, "momentum should be >= 0 but is: {}", momentum)
         check(0.0 <= weight_decay, "weight decay should be >= 0 but is: {}", weight_decay)
         check(adjust_lr_fn in (None, "original", "match_rms_adamw"), "Adjust learning rate function {} is not supported",
               adjust_lr_fn)
         super().__init__(params, {
-            "lr": lr, "weight_decay": weight_decay, "momentum": momentum, "nesterov": nesterov, "ns_coefficients": ns_coefficients,
-            "eps": eps, "ns_steps": ns_steps, "adjust_lr_fn": adjust_lr_fn})
+            "lr": lr, "weight_decay": weight_decay, "momentum": momentum, "nesterov": nesterov,
+            "ns_coefficients": ns_coefficients, "eps": eps, "ns_steps": ns_steps, "adjust_lr_fn": adjust_lr_fn})
         for group in self.param_groups:
             for param in group["params"]:
                 check(param.dim() == 2, "Muon only supports 2D parameters whereas we found a parameter with size: {}",

@@ -15,6 +15,9 @@ __all__ = ["Optimizer", "register_optimizer_step_pre_hook", "register_optimizer_
 _global_pre_hooks, _global_post_hooks = collections.OrderedDict(), collections.OrderedDict()
 
 
+_HOOKS = [f"_optimizer_{what}_{when}_hooks" for what in ("step", "state_dict", "load_state_dict") for when in ("pre", "post")]
+
+
 class _Required:
     """Stands for an option that has no default."""
 
@@ -67,12 +70,9 @@ def _with_hooks(step):
 class Optimizer:
     """The base of optimizers: `params` are tensors, pairs of name and tensor, or dicts of a group's `params` and options."""
 
-    # What `step` does with the gradients in "params": lists of parameters, called by subclasses in this module.
     def __init__(self, params, defaults):
         self.defaults = defaults
-        for name in ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks", "_optimizer_state_dict_pre_hooks",
-                     "_optimizer_state_dict_post_hooks", "_optimizer_load_state_dict_pre_hooks",
-                     "_optimizer_load_state_dict_post_hooks"):
+        for name in _HOOKS:
             setattr(self, name, collections.OrderedDict())
         self._hook_step()
         if isinstance(params, Tensor):
@@ -98,8 +98,8 @@ class Optimizer:
 
     def __setstate__(self, state):
         self.__dict__.update(state)
-        for name in ("step_pre", "step_post", "state_dict_pre", "state_dict_post", "load_state_dict_pre", "load_state_dict_post"):
-            self.__dict__.setdefault(f"_optimizer_{name}_hooks", collections.OrderedDict())
+        for name in _HOOKS:
+            self.__dict__.setdefault(name, collections.OrderedDict())
         self._hook_step()
         self.defaults.setdefault("differentiable", False)
 
@@ -216,8 +216,8 @@ class Optimizer:
                 raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
             param_group.setdefault(name, default)
         if len(params) != len(set(params)):
-            warnings.warn("optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; "
-                          "see github.com/pytorch/pytorch/issues/40967 for more information", stacklevel=3)
+            warnings.warn("optimizer contains a parameter group with duplicate parameters; in future, this will cause an "
+                          "error; see github.com/pytorch/pytorch/issues/40967 for more information", stacklevel=3)
         known = set(itertools.chain.from_iterable(g["params"] for g in self.param_groups))
         if not known.isdisjoint(params):
             raise ValueError("some parameters appear in more than one parameter group")

@@ -8,7 +8,8 @@ CURVES = {
     "Adam": ["lr=0.1", "lr=0.05, betas=(0.8, 0.9), weight_decay=0.1", "lr=0.1, amsgrad=True", "lr=0.1, maximize=True",
              "lr=0.1, decoupled_weight_decay=True, weight_decay=0.1"],
     "AdamW": ["lr=0.1", "lr=0.1, weight_decay=0.3, amsgrad=True"],
-    "NAdam": ["lr=0.1", "lr=0.1, weight_decay=0.1, momentum_decay=0.1", "lr=0.1, weight_decay=0.1, decoupled_weight_decay=True"],
+    "NAdam": ["lr=0.1", "lr=0.1, weight_decay=0.1, momentum_decay=0.1",
+              "lr=0.1, weight_decay=0.1, decoupled_weight_decay=True"],
     "RAdam": ["lr=0.1", "lr=0.1, weight_decay=0.1", "lr=0.1, weight_decay=0.1, decoupled_weight_decay=True, betas=(0.9, 0.9)"],
     "Adamax": ["lr=0.1", "lr=0.1, weight_decay=0.1"],
     "Adadelta": ["lr=1.0", "lr=1.0, rho=0.5, weight_decay=0.1"],
@@ -121,8 +122,8 @@ def composed_rates(torch, name):
     optimizer = _optimizer(torch)
     s = torch.optim.lr_scheduler
     if name == "SequentialLR":
-        scheduler = s.SequentialLR(optimizer, [s.LinearLR(optimizer, total_iters=3), s.CosineAnnealingWarmRestarts(optimizer, 3),
-                                               s.ExponentialLR(optimizer, 0.9)], milestones=[3, 8])
+        scheduler = s.SequentialLR(optimizer, [s.LinearLR(optimizer, total_iters=3), s.CosineAnnealingWarmRestarts(optimizer,
+                                               3), s.ExponentialLR(optimizer, 0.9)], milestones=[3, 8])
     elif name == "SequentialLR of cosine":
         scheduler = s.SequentialLR(optimizer, [s.ConstantLR(optimizer), s.CosineAnnealingLR(optimizer, 5)], milestones=[4])
     elif name == "ChainedScheduler":
@@ -151,7 +152,8 @@ def scheduler_states(torch):
     for name, options in SCHEDULERS.items():
         if "lambda" not in options[0]:
             optimizer = _optimizer(torch)
-            scheduler = eval(f"torch.optim.lr_scheduler.{name}(optimizer, {options[0]})", {"torch": torch, "optimizer": optimizer})
+            scheduler = eval(f"torch.optim.lr_scheduler.{name}(optimizer, {options[0]})", {
+                "torch": torch, "optimizer": optimizer})
             optimizer.step()
             scheduler.step(*([1.0] if name == "ReduceLROnPlateau" else []))
             out[name] = repr(scheduler.state_dict())

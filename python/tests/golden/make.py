@@ -1,4 +1,4 @@
-"""Writes what PyTorch gives for the programs in ../cases, one JSON file for each: run it with a Python that has PyTorch 2.15."""
+"""Writes what PyTorch gives for the programs in ../cases, a JSON file for each: run it with a Python that has PyTorch 2.15."""
 
 import json
 import os
@@ -11,14 +11,22 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 
 
+def _text(results):
+    """JSON with a line for each case."""
+    parts = []
+    for part, cases in results.items():
+        rows = ([f"{json.dumps(k)}: {json.dumps(v)}" for k, v in cases.items()] if isinstance(cases, dict) else None)
+        parts.append(f"{json.dumps(part)}: " + ("{\n" + ",\n".join(rows) + "}" if rows is not None else json.dumps(cases)))
+    return "{" + ",\n".join(parts) + "}"
+
+
 def main(names):
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
     for name in names:
         module = __import__("cases." + name, fromlist=["all_results"])
         with open(os.path.join(HERE, name + ".json"), "w") as file:
-            json.dump(module.all_results(torch), file, indent=0)
-            file.write("\n")
+            file.write(_text(module.all_results(torch)) + "\n")
 
 
 if __name__ == "__main__":

@@ -76,8 +76,9 @@ class Table {
     throw UsageError(out.str());
   }
   void check_number(const std::string& key, int64_t value, int64_t least, int64_t most) const {
+    const toml::node* given = table_.get(key);
     if (value < least || value > most)
-      fail(*table_.get(key), key,
+      fail(given ? *given : table_, key,
            "a number from " + std::to_string(least) + " to " + std::to_string(most) + ", got " +
                std::to_string(value));
   }

@@ -4,8 +4,8 @@ import importlib as _importlib
 
 from .module import Module
 
-_FAMILIES = ("activation", "adaptive", "batchnorm", "channelshuffle", "container", "conv", "distance", "dropout", "flatten", "fold", "instancenorm",
-             "linear", "loss", "normalization", "padding", "pixelshuffle", "pooling", "rnn", "sparse",
+_FAMILIES = ("activation", "adaptive", "batchnorm", "channelshuffle", "container", "conv", "distance", "dropout", "flatten",
+             "fold", "instancenorm", "linear", "loss", "normalization", "padding", "pixelshuffle", "pooling", "rnn", "sparse",
              "transformer", "upsampling")
 
 for _family in _FAMILIES:

@@ -80,7 +80,7 @@ class Hardtanh(Module):
         self.max_val = max_val if max_value is None else max_value
         self.inplace = inplace
         if self.max_val <= self.min_val:
-            raise AssertionError(f"max_val must be greater than min_val, got min_val={self.min_val}, max_val={self.max_val}")
+            raise AssertionError(f"max_val ({self.max_val}) must be greater than min_val ({self.min_val})")
 
     def forward(self, input):
         return (_C.hardtanh_ if self.inplace else _C.hardtanh)(input, self.min_val, self.max_val)
@@ -353,7 +353,7 @@ class MultiheadAttention(Module):
         self.num_heads, self.dropout, self.batch_first = num_heads, dropout, batch_first
         self.head_dim = embed_dim // num_heads
         if self.head_dim * num_heads != embed_dim:
-            raise AssertionError(f"embed_dim must be divisible by num_heads, got embed_dim={embed_dim} and num_heads={num_heads}")
+            raise AssertionError("embed_dim must be divisible by num_heads")
         shapes = {"q_proj_weight": (embed_dim, embed_dim), "k_proj_weight": (embed_dim, self.kdim),
                   "v_proj_weight": (embed_dim, self.vdim)}
         if self._qkv_same_embed_dim:

@@ -20,8 +20,8 @@ class _ConvNd(Module):
                      "kernel_size"]
     _dims, _transposed = 1, False
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride, padding, dilation, transposed, output_padding, groups, bias,
-                 padding_mode, device=None, dtype=None):
+    def __init__(self, in_channels, out_channels, kernel_size, stride, padding, dilation, transposed, output_padding, groups,
+                 bias, padding_mode, device=None, dtype=None):
         super().__init__()
         options = {"device": device, "dtype": dtype}
         _check(in_channels, out_channels, groups, padding, stride, padding_mode)
@@ -50,7 +50,8 @@ class _ConvNd(Module):
         """Arguments that are not as they usually are."""
         dims = len(self.kernel_size)
         parts = [f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"]
-        for name, usual in (("padding", (0,) * dims), ("dilation", (1,) * dims), ("output_padding", (0,) * dims), ("groups", 1)):
+        zeros, ones = (0,) * dims, (1,) * dims
+        for name, usual in (("padding", zeros), ("dilation", ones), ("output_padding", zeros), ("groups", 1)):
             if getattr(self, name) != usual:
                 parts.append(f"{name}={getattr(self, name)}")
         if self.bias is None:
@@ -153,8 +154,8 @@ class _ConvTransposeNd(_ConvNd):
         if padding_mode != "zeros":
             raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
         expand = ntuple(self._dims)
-        super().__init__(in_channels, out_channels, expand(kernel_size), expand(stride), expand(padding), expand(dilation), True,
-                         expand(output_padding), groups, bias, padding_mode, device, dtype)
+        super().__init__(in_channels, out_channels, expand(kernel_size), expand(stride), expand(padding), expand(dilation),
+                         True, expand(output_padding), groups, bias, padding_mode, device, dtype)
 
     def forward(self, input, output_size=None):
         """`output_size` chooses among the sizes that a strided convolution would map to the input's."""

@@ -32,8 +32,8 @@ class Unflatten(Module):
             raise TypeError(f"unflattened_size must be a tuple of ints, but found type {type(unflattened_size).__name__}")
         for at, size in enumerate(unflattened_size):
             if not isinstance(size, int):
-                raise TypeError(f"unflattened_size must be tuple of ints, but found element of type {type(size).__name__} at pos "
-                                f"{at}")
+                raise TypeError(f"unflattened_size must be tuple of ints, but found element of type {type(size).__name__} at "
+                                f"pos {at}")
         self.dim, self.unflattened_size = dim, unflattened_size
 
     def forward(self, input):

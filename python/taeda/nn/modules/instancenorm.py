@@ -9,8 +9,8 @@ from .batchnorm import _LazyNorm, _NormBase
 class _InstanceNorm(_NormBase):
     _spatial = 1
 
-    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=False, track_running_stats=False, device=None, dtype=None, *,
-                 bias=True):
+    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=False, track_running_stats=False, device=None, dtype=None,
+                 *, bias=True):
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
 
     def _check_input_dim(self, input):
@@ -23,8 +23,8 @@ class _InstanceNorm(_NormBase):
         channels = input.dim() - self._spatial - 1
         if input.size(channels) != self.num_features:
             if self.affine:
-                raise ValueError(f"expected input's size at dim={channels} to match num_features ({self.num_features}), but got: "
-                                 f"{input.size(channels)}.")
+                raise ValueError(f"expected input's size at dim={channels} to match num_features ({self.num_features}), but "
+                                 f"got: {input.size(channels)}.")
             warnings.warn(f"input's size at dim={channels} does not match num_features. You can silence this warning by not "
                           "passing in num_features, which is not used because affine=False", stacklevel=2)
         alone = channels == 0

@@ -82,7 +82,11 @@ class Module(StateMixin, _C.ModuleBase):
             else:
                 buffers[name] = _hooks.registered(_hooks.buffer_registration, self, name, value)
         else:
-            object.__setattr__(self, name, value)
+            descriptor = getattr(type(self), name, None)
+            if hasattr(type(descriptor), "__set__"):
+                type(descriptor).__set__(descriptor, self, value)
+            else:
+                own[name] = value
 
     def _check_name(self, kind, name, registry):
         if not isinstance(name, str):

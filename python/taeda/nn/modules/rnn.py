@@ -19,8 +19,8 @@ class RNNBase(Module):
     __constants__ = ["mode", "input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional",
                      "proj_size"]
 
-    def __init__(self, mode, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False,
-                 proj_size=0, device=None, dtype=None):
+    def __init__(self, mode, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0,
+                 bidirectional=False, proj_size=0, device=None, dtype=None):
         super().__init__()
         self.mode, self.input_size, self.hidden_size, self.num_layers = mode, input_size, hidden_size, num_layers
         self.bias, self.batch_first, self.dropout = bias, batch_first, float(dropout)
@@ -47,10 +47,12 @@ class RNNBase(Module):
 
     def _check_options(self, dropout):
         if not isinstance(dropout, numbers.Number) or not 0 <= dropout <= 1 or isinstance(dropout, bool):
-            raise ValueError("dropout should be a number in range [0, 1] representing the probability of an element being zeroed")
+            raise ValueError("dropout should be a number in range [0, 1] representing the probability of an element being "
+                             "zeroed")
         if dropout > 0 and self.num_layers == 1:
-            warnings.warn("dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects num_layers "
-                          f"greater than 1, but got dropout={dropout} and num_layers={self.num_layers}", stacklevel=4)
+            warnings.warn("dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects "
+                          f"num_layers greater than 1, but got dropout={dropout} and num_layers={self.num_layers}",
+                          stacklevel=4)
         for name in ("input_size", "hidden_size"):
             if not isinstance(getattr(self, name), int):
                 raise TypeError(f"{name} should be of type int, got: {type(getattr(self, name)).__name__}")
@@ -150,7 +152,8 @@ class RNNBase(Module):
         kind, dims = ("unbatched 2-D", 2) if alone else ("batched 3-D", 3)
         given = [s.dim() for s in states]
         if any(d != dims for d in given):
-            raise RuntimeError(f"For {kind} input, hx and cx should also be {dims}-D but got ({given[0]}-D, {given[-1]}-D) tensors"
+            raise RuntimeError(f"For {kind} input, hx and cx should also be {dims}-D but got ({given[0]}-D, {given[-1]}-D) "
+                               "tensors"
                                if self.mode == "LSTM" else
                                f"For {kind} input, hx should also be {dims}-D but got {given[0]}-D tensor")
 

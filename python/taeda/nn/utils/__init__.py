@@ -12,5 +12,5 @@ from .weight_norm import remove_weight_norm, weight_norm
 __all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm",
            "parameters_to_vector", "vector_to_parameters", "fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval",
            "fuse_linear_bn_weights", "skip_init", "convert_conv2d_weight_memory_format", "convert_conv3d_weight_memory_format",
-           "remove_spectral_norm", "spectral_norm", "remove_weight_norm", "weight_norm", "parametrizations", "parametrize", "rnn",
-           "stateless"]
+           "remove_spectral_norm", "spectral_norm", "remove_weight_norm", "weight_norm", "parametrizations", "parametrize",
+           "rnn", "stateless"]

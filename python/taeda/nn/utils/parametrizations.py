@@ -48,8 +48,8 @@ class _SpectralNorm(Module):
     def __init__(self, weight, n_power_iterations=1, dim=0, eps=1e-12):
         super().__init__()
         if dim >= weight.dim() or dim < -weight.dim():
-            raise IndexError(f"Dimension out of range (expected to be in range of [-{weight.dim()}, {weight.dim() - 1}] but got "
-                             f"{dim})")
+            raise IndexError(f"Dimension out of range (expected to be in range of [-{weight.dim()}, {weight.dim() - 1}] but "
+                             f"got {dim})")
         if n_power_iterations <= 0:
             raise ValueError(f"Expected n_power_iterations to be positive, but got n_power_iterations={n_power_iterations}")
         self.dim = dim if dim >= 0 else dim + weight.dim()
@@ -109,7 +109,7 @@ class _Orthogonal(Module):
             low = _C.cat([low, low.new_zeros(*x.shape[:-2], rows, rows - columns)], -1)
         skew = low - low.mH
         if self.how == "matrix_exp":
-            q = _C.matrix_exp(skew)
+            q = _C._linalg.matrix_exp(skew)
         else:
             unit = _C.eye(rows, dtype=x.dtype, device=x.device)
             q = _C._linalg.solve(unit + skew / -2, unit + skew / 2)

@@ -21,9 +21,9 @@ class PackedSequence(_Parts):
         if batch_sizes is None and isinstance(data, (list, tuple)):
             data, batch_sizes = data
         if batch_sizes is not None and batch_sizes.device.type != "cpu":
-            raise ValueError("batch_sizes should always be on CPU. Instances of PackedSequence should never be created manually. "
-                             "They should be instantiated by functions like pack_sequence and pack_padded_sequences in "
-                             "nn.utils.rnn. https://pytorch.org/docs/stable/nn.html#torch.nn.utils.rnn.pack_sequence")
+            raise ValueError("batch_sizes should always be on CPU. Instances of PackedSequence should never be created "
+                             "manually. They should be instantiated by functions like pack_sequence and pack_padded_sequences "
+                             "in nn.utils.rnn. https://pytorch.org/docs/stable/nn.html#torch.nn.utils.rnn.pack_sequence")
         if unsorted_indices is None:
             unsorted_indices = invert_permutation(sorted_indices)
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
@@ -60,8 +60,8 @@ def _dtype_method(name, dtype):
     return call
 
 
-for _name, _dtype in (("double", _C.float64), ("float", _C.float32), ("half", _C.float16), ("long", _C.int64), ("int", _C.int32),
-                      ("short", _C.int16), ("char", _C.int8), ("byte", _C.uint8)):
+for _name, _dtype in (("double", _C.float64), ("float", _C.float32), ("half", _C.float16), ("long", _C.int64), ("int",
+                      _C.int32), ("short", _C.int16), ("char", _C.int8), ("byte", _C.uint8)):
     setattr(PackedSequence, _name, _dtype_method(_name, _dtype))
 
 

@@ -56,8 +56,8 @@ class SpectralNorm:
         if weight is None:
             raise ValueError(f"`SpectralNorm` cannot be applied as parameter `{name}` is None")
         if isinstance(weight, UninitializedParameter):
-            raise ValueError("The module passed to `SpectralNorm` can't have uninitialized parameters. Make sure to run the dummy "
-                             "forward before applying spectral normalization")
+            raise ValueError("The module passed to `SpectralNorm` can't have uninitialized parameters. Make sure to run the "
+                             "dummy forward before applying spectral normalization")
         with no_grad():
             matrix = as_matrix(weight, dim)
             h, w = matrix.size()

@@ -26,8 +26,8 @@ class WeightNorm:
         made = WeightNorm(name, dim)
         weight = getattr(module, name)
         if isinstance(weight, UninitializedParameter):
-            raise ValueError("The module passed to `WeightNorm` can't have uninitialized parameters. Make sure to run the dummy "
-                             "forward before applying weight normalization")
+            raise ValueError("The module passed to `WeightNorm` can't have uninitialized parameters. Make sure to run the "
+                             "dummy forward before applying weight normalization")
         del module._parameters[name]
         module.register_parameter(name + "_g", Parameter(_C.norm_except_dim(weight, 2, made.dim).data))
         module.register_parameter(name + "_v", Parameter(weight.data))

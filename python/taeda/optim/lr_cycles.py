@@ -1,0 +1,160 @@
+"""Learning rates and momenta in cycles; part of lr_scheduler."""
+
+import math
+import types
+
+from .lr_scheduler import LRScheduler, _listed, _set
+from .optimizer import Optimizer
+
+
+class CyclicLR(LRScheduler):
+    """Up and down between two bounds (Smith 2017, arXiv:1506.01186)."""
+
+    def __init__(self, optimizer, base_lr, max_lr, step_size_up=2000, step_size_down=None, mode="triangular", gamma=1.0,
+                 scale_fn=None, scale_mode="cycle", cycle_momentum=True, base_momentum=0.8, max_momentum=0.9, last_epoch=-1):
+        if not isinstance(optimizer, Optimizer):
+            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        self.optimizer = optimizer
+        base_lrs = _listed("base_lr", base_lr, optimizer)
+        if last_epoch == -1:
+            for group, rate in zip(optimizer.param_groups, base_lrs):
+                _set(group, "lr", rate)
+        self.max_lrs = _listed("max_lr", max_lr, optimizer)
+        up = float(step_size_up)
+        down = float(step_size_down) if step_size_down is not None else up
+        self.total_size = up + down
+        self.step_ratio = up / self.total_size
+        if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
+            raise ValueError("mode is invalid and scale_fn is None")
+        self.mode, self.gamma, self._scale_fn_custom = mode, gamma, scale_fn
+        self.scale_mode = scale_mode if scale_fn is not None else "iterations" if mode == "exp_range" else "cycle"
+        self.cycle_momentum = cycle_momentum
+        if cycle_momentum:
+            if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
+                raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
+            self.use_beta1 = "betas" in optimizer.defaults
+            self.base_momentums = _listed("base_momentum", base_momentum, optimizer)
+            self.max_momentums = _listed("max_momentum", max_momentum, optimizer)
+            if last_epoch == -1:
+                for high, low, group in zip(self.max_momentums, self.base_momentums, optimizer.param_groups):
+                    _set_momentum(group, high, self.use_beta1)
+                    group["max_momentum"], group["base_momentum"] = high, low
+        super().__init__(optimizer, last_epoch)
+        self.base_lrs = base_lrs
+
+    def scale_fn(self, x):
+        """The height of a cycle."""
+        if self._scale_fn_custom is not None:
+            return self._scale_fn_custom(x)
+        return 1.0 if self.mode == "triangular" else 1 / 2.0 ** (x - 1) if self.mode == "triangular2" else self.gamma ** x
+
+    def get_lr(self):
+        self._check_called_within_step()
+        cycle = math.floor(1 + self.last_epoch / self.total_size)
+        x = 1.0 + self.last_epoch / self.total_size - cycle
+        height = x / self.step_ratio if x <= self.step_ratio else (x - 1) / (self.step_ratio - 1)
+        scale = self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
+        if self.cycle_momentum:
+            for low, high, group in zip(self.base_momentums, self.max_momentums, self.optimizer.param_groups):
+                _set_momentum(group, high - (high - low) * height * scale, self.use_beta1)
+        return [base + (top - base) * height * scale for base, top in zip(self.base_lrs, self.max_lrs)]
+
+    def state_dict(self):
+        made = super().state_dict()
+        custom = made.pop("_scale_fn_custom")
+        made["_scale_fn_custom"] = None if custom is None or isinstance(custom, types.FunctionType) else custom.__dict__.copy()
+        return made
+
+    def load_state_dict(self, state_dict):
+        state_dict = dict(state_dict)
+        custom = state_dict.pop("_scale_fn_custom")
+        super().load_state_dict(state_dict)
+        if custom is not None:
+            self._scale_fn_custom.__dict__.update(custom)
+
+
+def _set_momentum(group, value, use_beta1):
+    if use_beta1:
+        group["betas"] = (value, *group["betas"][1:])
+    else:
+        group["momentum"] = value
+
+
+def _cosine(start, end, share):
+    return end + (start - end) / 2.0 * (math.cos(math.pi * share) + 1)
+
+
+def _line(start, end, share):
+    return (end - start) * share + start
+
+
+class OneCycleLR(LRScheduler):
+    """One cycle of warming up and annealing over all steps (Smith and Topin 2018, arXiv:1708.07120)."""
+
+    def __init__(self, optimizer, max_lr, total_steps=None, epochs=None, steps_per_epoch=None, pct_start=0.3,
+                 anneal_strategy="cos", cycle_momentum=True, base_momentum=0.85, max_momentum=0.95, div_factor=25.0,
+                 final_div_factor=1e4, three_phase=False, last_epoch=-1):
+        if not isinstance(optimizer, Optimizer):
+            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        self.optimizer = optimizer
+        self.total_steps = _total(total_steps, epochs, steps_per_epoch)
+        if pct_start < 0 or pct_start > 1 or not isinstance(pct_start, float):
+            raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
+        turn = float(pct_start * self.total_steps) - 1
+        rows = ([(turn, "initial_lr", "max_lr", "max_momentum", "base_momentum"),
+                 (float(2 * pct_start * self.total_steps) - 2, "max_lr", "initial_lr", "base_momentum", "max_momentum"),
+                 (self.total_steps - 1, "initial_lr", "min_lr", "max_momentum", "max_momentum")] if three_phase else
+                [(turn, "initial_lr", "max_lr", "max_momentum", "base_momentum"),
+                 (self.total_steps - 1, "max_lr", "min_lr", "base_momentum", "max_momentum")])
+        names = "end_step", "start_lr", "end_lr", "start_momentum", "end_momentum"
+        self._schedule_phases = [dict(zip(names, row)) for row in rows]
+        if anneal_strategy not in ("cos", "linear"):
+            raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
+        self._anneal_func_type = anneal_strategy
+        rates = _listed("max_lr", max_lr, optimizer)
+        if last_epoch == -1:
+            for rate, group in zip(rates, optimizer.param_groups):
+                group["initial_lr"] = rate / div_factor
+                group["max_lr"] = rate
+                group["min_lr"] = group["initial_lr"] / final_div_factor
+        self.cycle_momentum = cycle_momentum
+        if cycle_momentum:
+            if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
+                raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
+            self.use_beta1 = "betas" in optimizer.defaults
+            if last_epoch == -1:
+                for high, low, group in zip(_listed("max_momentum", max_momentum, optimizer),
+                                            _listed("base_momentum", base_momentum, optimizer), optimizer.param_groups):
+                    _set_momentum(group, high, self.use_beta1)
+                    group["max_momentum"], group["base_momentum"] = high, low
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self):
+        self._check_called_within_step()
+        step, rates = self.last_epoch, []
+        if step > self.total_steps:
+            raise ValueError(f"Tried to step {step} times. The specified number of total steps is {self.total_steps}")
+        anneal = _cosine if self._anneal_func_type == "cos" else _line
+        start = 0.0
+        for i, phase in enumerate(self._schedule_phases):
+            if step <= phase["end_step"] or i == len(self._schedule_phases) - 1:
+                break
+            start = phase["end_step"]
+        share = (step - start) / (phase["end_step"] - start)
+        for group in self.optimizer.param_groups:
+            rates.append(anneal(group[phase["start_lr"]], group[phase["end_lr"]], share))
+            if self.cycle_momentum:
+                momentum = anneal(group[phase["start_momentum"]], group[phase["end_momentum"]], share)
+                _set_momentum(group, momentum, self.use_beta1)
+        return rates
+
+
+def _total(total_steps, epochs, steps_per_epoch):
+    if total_steps is None and (epochs is None or steps_per_epoch is None):
+        raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
+    given = [("total_steps", total_steps)] if total_steps is not None else [("epochs", epochs),
+                                                                           ("steps_per_epoch", steps_per_epoch)]
+    for name, value in given:
+        if value <= 0 or not isinstance(value, int):
+            raise ValueError(f"Expected positive integer {name}, but got {value}")
+    return math.prod(value for _, value in given)

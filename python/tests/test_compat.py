@@ -1,0 +1,66 @@
+"""PyTorch's names for programs that say `import torch`."""
+
+import os
+import subprocess
+import sys
+
+
+def compat(*arguments, **environment):
+    done = subprocess.run([sys.executable, "-B", "-m", "taeda.compat", *arguments], capture_output=True, text=True, timeout=60,
+                          env={**os.environ, **environment})
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_programs_modules_and_commands(tmp_path):
+    (tmp_path / "program.py").write_text("import sys, torch, torch.nn.functional as F\n"
+                                         "import helper\n"
+                                         "print(__name__, sys.argv[1:], F.relu(torch.tensor([-1.0, 1.0])), helper.x)\n")
+    (tmp_path / "helper.py").write_text("import torch\nx = torch.ones(1).shape\n")
+    assert compat(str(tmp_path / "program.py"), "a", "-b")[1] == "__main__ ['a', '-b'] tensor([0., 1.]) torch.Size([1])\n"
+    assert compat("-c", "import sys, torch; print(sys.argv, torch.Tensor)", "x")[1] == "['-c', 'x'] <class 'torch.Tensor'>\n"
+    assert compat("-m", "timeit", "-n1", "-r1", "import torch")[0] == 0
+
+
+def test_modules_are_the_same_under_both_names():
+    code, out, err = compat("-c", "import torch, taeda, torch.nn as a, taeda.nn as b; from torch.autograd import Function\n"
+                                  "print(torch is taeda, a is b, Function is taeda.autograd.Function)")
+    assert out == "True True True\n", err
+
+
+def test_children_inherit_it():
+    program = ("import subprocess, sys\n"
+               "print(subprocess.check_output([sys.executable, '-c', 'import torch; print(torch.ones(1))']))")
+    assert "tensor([1.])" in compat("-c", program)[1]
+
+
+def test_metadata():
+    out = compat("-c", "import importlib.metadata as m; print(m.version('torch'), m.version('torchvision'))")[1]
+    assert out == "2.15.0 0.30.0\n"
+
+
+def test_exit_codes_and_errors():
+    assert compat("-c", "raise SystemExit(3)")[0] == 3
+    code, out, err = compat("-c", "import torch; torch.ones(2) + torch.ones(3)")
+    assert code == 1 and "RuntimeError: The size of tensor a (2) must match the size of tensor b (3)" in err
+    assert compat("no_such_program.py")[0] == 2 and compat()[0] == 2
+
+
+def test_a_torch_that_is_imported_already_is_not_replaced(tmp_path):
+    (tmp_path / "torch.py").write_text("")
+    program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import torch; import taeda.compat as c; c.install()"
+    done = subprocess.run([sys.executable, "-B", "-c", program], capture_output=True, text=True, timeout=60)
+    assert "ImportError: taeda.compat: a real torch is already imported in this process" in done.stderr
+
+
+def test_nothing_is_changed_where_it_is_not_asked_for():
+    done = subprocess.run([sys.executable, "-B", "-c", "import taeda, sys; print('torch' in sys.modules)"], capture_output=True,
+                          text=True, timeout=60)
+    assert done.stdout == "False\n"
+
+
+def test_pickles_of_one_name_are_read_under_the_other(tmp_path):
+    path = str(tmp_path / "x.pt")
+    assert compat("-c", f"import torch; torch.save({{'p': torch.nn.Parameter(torch.ones(2))}}, {path!r})")[0] == 0
+    done = subprocess.run([sys.executable, "-B", "-c", f"import taeda; print(taeda.load({path!r}))"],
+                          capture_output=True, text=True, timeout=60)
+    assert "Parameter containing:\ntensor([1., 1.], requires_grad=True)" in done.stdout, done.stderr
