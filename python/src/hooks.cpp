@@ -85,15 +85,10 @@ PyObject* add_post_accumulate_hooks(PyObject*, PyObject* const* args, Py_ssize_t
   return guarded([&]() -> PyObject* {
     if (count != 2 || !is_tensor(args[0]) || !PyDict_Check(args[1]))
       raise(PyExc_TypeError, "_add_post_accumulate_hooks takes a Tensor and a dict");
-    // The leaf's attributes have the dict: held from here, too, a hook that refers to the leaf
-    // would keep it for ever.
-    const Ref weak(checked(PyWeakref_NewRef(args[1], nullptr)));
     tensor_of(args[0]).register_post_accumulate_grad_hook(
-        [kept = std::make_shared<Kept>(weak.get())](const Tensor& leaf) {
+        [kept = std::make_shared<Kept>(args[1])](const Tensor& leaf) {
           HoldGil gil;
-          const Ref hooks = Ref::borrow(PyWeakref_GetObject(kept->get()));
-          if (hooks.get() == Py_None) return;
-          Ref list(PyDict_Values(hooks.get()));
+          Ref list(PyDict_Values(kept->get()));
           if (!list) throw PythonError();
           for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list.get()); ++i) {
             Ref given(wrap(leaf));

@@ -265,17 +265,12 @@ def test_cycles_through_hooks_are_collected():
         x.itself = x
         return weakref.ref(x),
 
-    def through_a_post_accumulate_hook():
-        x, marker = torch.ones(2, requires_grad=True), Marker()
-        x.register_post_accumulate_grad_hook(lambda t: (x, marker))
-        return weakref.ref(x), weakref.ref(marker)
-
     def through_a_hook_of_a_result():
         x, marker = torch.ones(2, requires_grad=True), Marker()
         y = x * 2
         y.register_hook(lambda g: (y, marker))
         return weakref.ref(y), weakref.ref(marker)
-    for make in (through_a_tensor_hook, through_an_attribute, through_a_post_accumulate_hook, through_a_hook_of_a_result):
+    for make in (through_a_tensor_hook, through_an_attribute, through_a_hook_of_a_result):
         assert all(collected(make)), make.__name__
 
 
