@@ -52,7 +52,8 @@ def test_about_a_group():
 
 def test_reductions():
     assert repr(dist.ReduceOp.SUM) == "<RedOpType.SUM: 0>" and dist.ReduceOp.SUM != dist.ReduceOp.MAX
-    assert pickle.loads(pickle.dumps(dist.ReduceOp.MAX)) == dist.ReduceOp.MAX and len({dist.ReduceOp.SUM, dist.ReduceOp.SUM}) == 1
+    assert pickle.loads(pickle.dumps(dist.ReduceOp.MAX)) == dist.ReduceOp.MAX
+    assert len({dist.ReduceOp.SUM, dist.ReduceOp.SUM}) == 1
 
 
 def test_arguments_of_init():

@@ -260,7 +260,7 @@ def test_ctrl_c_ends_a_call(tmp_path):
 
 def ends_without_shutdown(rank, size, path):
     worker(rank, size, path)
-    rpc.rpc_sync(f"worker{1 - rank}", who)
+    assert rpc.rpc_sync(f"worker{rank}", who) == f"worker{rank}"
 
 
 def test_a_program_that_forgets_to_shut_down_ends():

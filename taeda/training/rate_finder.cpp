@@ -44,7 +44,7 @@ size_t steepest(const RateTrial& t) {
   if (t.losses.size() < 3) return 0;
   const auto lowest = std::ranges::min_element(t.losses) - t.losses.begin();
   size_t best = 0;
-  double fall = 0;
+  double fall = 1e-6 * std::abs(t.losses[0]);  // less is rounding
   for (size_t i = 1; i + 1 <= static_cast<size_t>(lowest); ++i) {
     const double here = t.losses[i - 1] - t.losses[i + 1];
     if (here <= fall) continue;

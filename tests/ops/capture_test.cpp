@@ -23,6 +23,8 @@ namespace {
 const std::map<std::string, std::string>& rows_of_values() {
   static const std::map<std::string, std::string> rows = {
       {"masked_select", "masked_select"},
+      {"quantile", "quantile"},
+      {"nanquantile", "nanquantile"},
       {"prod", "backward"},
       {"prod.dim", "backward"},
       {"prod.zeros", "backward"},

@@ -72,7 +72,7 @@ TEST(PlanCommand, LargestLayersAndTheirMemory) {
   EXPECT_EQ(weights, plan["parameter_bytes"]);
   EXPECT_GT(activations, 0);
   EXPECT_LT(activations, plan["peak_bytes"]);
-  // 192 x 120 weights of the first linear layer are the largest; conv1 gives the largest output.
+  // Its output, 6 planes of 24 x 24, and nothing more.
   const auto& first = plan["layers"][0];
   EXPECT_EQ(first["path"], "conv1");
   EXPECT_EQ(first["activation_bytes"], 64 * 6 * 24 * 24 * 4);
@@ -96,13 +96,22 @@ TEST(PlanCommand, SuggestsABatchThatFits) {
   EXPECT_EQ(taeda_tool("plan resnet18 --devices 2xt4" + batch(largest * 5 / 4)).code, 2);
 }
 
+TEST(PlanCommand, FitsNarrowTerminals) {
+  const Outcome o = taeda_tool("plan resnet18 --devices 16xh100", "COLUMNS=40");
+  EXPECT_EQ(o.code, 0) << o.err;
+  std::istringstream lines(o.out);
+  for (std::string line; std::getline(lines, line);)
+    EXPECT_LE(logging::display_width(line), 40u) << line;
+}
+
 TEST(PlanCommand, DevicesOfSeveralKindsWaitForTheSlowest) {
   const auto mixed = plan_of("cnn --devices h100,t4 --network ib100"),
              slow = plan_of("cnn --devices 2xt4 --network ib100");
   EXPECT_EQ(mixed["device"], "t4");
   EXPECT_EQ(mixed["rows"][1]["step_seconds"], slow["rows"][1]["step_seconds"]);
-  EXPECT_THAT(planned("cnn --devices h100,t4"),
-              HasSubstr("1 h100 and 1 t4, all of which wait for t4"));
+  const std::string text = planned("cnn --devices h100,t4");
+  EXPECT_THAT(text, HasSubstr("on up to 1 h100 and 1 t4, all of which"));
+  EXPECT_THAT(text, HasSubstr("wait for t4, network"));
 }
 
 TEST_F(Train, PlansTheNetworkOfARun) {

@@ -184,13 +184,11 @@ PlanRow plan_row(const Plan& plan, int64_t devices, const nn::parallel::BucketLi
   return row;
 }
 
-/// Memory and time of a step are nearly straight lines over the batch: two sizes tell the others,
-/// and a step with the suggested one confirms it.
+/// Memory is nearly a straight line over the batch, so two sizes tell how many samples fit. Time is
+/// none, for small kernels take as long as smaller ones: powers of 2 are tried.
 BatchAdvice advise(const Plan& plan, Measured& measured, const nn::parallel::BucketLimits& limits) {
   constexpr double kUsable = 0.95;  // of the memory: the rest is the driver's, and lost in gaps
-  constexpr double kGood = 0.95;    // of the throughput that the largest batch gives
-  constexpr int64_t kLargest = 1 << 20;
-  const int64_t n = plan.options.model.batch, other = n > 1 ? n / 2 : 2;
+  constexpr double kGood = 0.95;    // of the highest throughput
   const auto row_of = [&](int64_t batch) -> std::optional<PlanRow> {
     Plan with = plan;
     with.options.model.batch = batch;
@@ -199,31 +197,31 @@ BatchAdvice advise(const Plan& plan, Measured& measured, const nn::parallel::Buc
     with.step = *step;
     return plan_row(with, plan.rows.back().devices, limits);
   };
-  const PlanRow& here = plan.rows.back();
+  const int64_t n = plan.options.model.batch, other = n > 1 ? n / 2 : 2;
+  const auto here = static_cast<double>(plan.rows.back().memory);
   const std::optional<PlanRow> there = row_of(other);
-  if (!there) return {.largest = n};
-  const auto slope = [&](double a, double b) { return (a - b) / static_cast<double>(n - other); };
-  const double per_sample =
-      slope(static_cast<double>(here.memory), static_cast<double>(there->memory));
-  const double fixed = static_cast<double>(here.memory) - per_sample * static_cast<double>(n);
-  const double room = (plan.memory * kUsable - fixed) / std::max(per_sample, 1.0);
   BatchAdvice out;
-  out.largest =
-      std::max<int64_t>(static_cast<int64_t>(std::min(room, static_cast<double>(kLargest))),
-                        static_cast<double>(here.memory) <= plan.memory ? n : 0);
-  if (out.largest < 1) return out;
-  const double time = slope(here.seconds, there->seconds);
-  const double start = here.seconds - time * static_cast<double>(n);
-  const auto rate = [&](int64_t b) {
-    return static_cast<double>(b) / std::max(start + time * static_cast<double>(b), 1e-12);
-  };
-  out.suggested = 1;
-  while (2 * out.suggested <= out.largest && rate(out.suggested) < kGood * rate(out.largest))
-    out.suggested *= 2;
-  const std::optional<PlanRow> confirmed = row_of(out.suggested);
-  if (!confirmed) return {.largest = n};
-  out.samples_per_second = confirmed->samples_per_second;
-  out.share = std::min(1.0, rate(out.suggested) / rate(out.largest));
+  out.largest = here <= plan.memory ? n : 0;
+  if (there) {
+    const double per_sample =
+        (here - static_cast<double>(there->memory)) / static_cast<double>(n - other);
+    const double room = (plan.memory * kUsable - here) / std::max(per_sample, 1.0);
+    const double fits = std::clamp(static_cast<double>(n) + room, 0.0, double{kLargestBatch});
+    out.largest = std::max(out.largest, static_cast<int64_t>(fits));
+  }
+  std::vector<double> rates;
+  for (int64_t b = 1; b <= out.largest; b *= 2) {
+    const std::optional<PlanRow> row = row_of(b);
+    if (!row) break;
+    rates.push_back(row->samples_per_second);
+  }
+  if (rates.empty()) return out;
+  const double best = std::ranges::max(rates);
+  size_t i = 0;
+  while (rates[i] < kGood * best) ++i;
+  out.suggested = int64_t{1} << i;
+  out.samples_per_second = rates[i];
+  out.share = rates[i] / best;
   return out;
 }
 

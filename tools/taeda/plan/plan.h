@@ -28,12 +28,15 @@ struct PlanRow {
   std::optional<distributed::cost::PipelineStep> pipeline;
 };
 
+/// Larger batches are not looked at.
+constexpr int64_t kLargestBatch = 1 << 20;
+
 /// What a batch of another size would do.
 struct BatchAdvice {
   int64_t largest = 0;    ///< that fits into a device's memory, of which a part stays free
   int64_t suggested = 0;  ///< the smallest power of 2 with nearly all of its throughput; 0: none
   double samples_per_second = 0;  ///< with the suggested one, on all devices
-  double share = 0;               ///< of the throughput with the largest
+  double share = 0;               ///< of the highest throughput
 };
 
 struct Plan {

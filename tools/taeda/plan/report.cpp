@@ -26,14 +26,15 @@ std::string milliseconds(double seconds) {
 }
 std::string megabytes(double bytes) { return fixed(bytes / kMega, bytes < kMega ? 2 : 1) + " MB"; }
 
-/// Lines of at most 80 columns, later ones indented.
+/// Lines of at most 80 columns, or of a narrower terminal; later ones indented.
 std::string wrapped(const std::string& text) {
+  const size_t columns = std::min<size_t>(80, logging::terminal_width(stdout));
   std::string out, line;
   size_t begin = 0;
   while (begin < text.size()) {
     const size_t end = std::min(text.find(' ', begin), text.size());
     const std::string word = text.substr(begin, end - begin);
-    if (line.size() + 1 + word.size() > 80) {
+    if (line.size() + 1 + word.size() > columns && !line.empty()) {
       out += line + "\n";
       line = " ";
     }
@@ -147,11 +148,13 @@ std::string advice_text(const Plan& plan) {
   const char* of = plan.options.pipeline > 1 ? "micro-batch" : "batch";
   const std::string memory = fixed(plan.memory / kGiga, 0) + " GB";
   if (a.largest < 1) return concat("no ", of, " fits into ", memory);
-  if (a.suggested < 1) return concat("no larger ", of, " fits into ", memory);
+  const std::string fit =
+      concat(logging::with_commas(a.largest), a.largest == kLargestBatch ? " and more" : "",
+             " samples fit into ", memory);
+  if (a.suggested < 1) return fit;
   return concat("suggested --batch ", a.suggested, ": ",
                 logging::with_commas(static_cast<long long>(a.samples_per_second)), " samples/s, ",
-                logging::percent(a.share, 0), " of what ", logging::with_commas(a.largest),
-                " give, the most that fit into ", memory);
+                logging::percent(a.share, 0), " of the most; ", fit);
 }
 
 nlohmann::ordered_json json_of(const Bucket& b) {
@@ -241,7 +244,7 @@ void print_plan_as_json(const Plan& plan) {
   out["batch_advice"] = {{"largest", plan.advice.largest},
                          {"suggested", plan.advice.suggested},
                          {"samples_per_second", plan.advice.samples_per_second},
-                         {"share_of_largest", plan.advice.share}};
+                         {"share_of_best", plan.advice.share}};
   print_json(out);
 }
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "taeda/log/chart_scene.h"
+#include "taeda/log/table.h"
 #include "tools/taeda/command.h"
 #include "tools/taeda/runs/html.h"
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "taeda/amp/autocast.h"
+#include "taeda/ops/arithmetic.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/tensor/grad_mode.h"

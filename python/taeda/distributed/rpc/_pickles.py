@@ -93,12 +93,6 @@ def failure(error):
     return RemoteException(kind, text)
 
 
-def value_or_raise(value):
-    if isinstance(value, RemoteException):
-        raise value.exception()
-    return value
-
-
 def run(call):
     """Calls what another worker asks for; what it raises is its result."""
     function, args, kwargs = call

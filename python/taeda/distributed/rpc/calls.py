@@ -2,7 +2,7 @@
 
 from ... import _C
 from ...futures import Future
-from ._pickles import value_or_raise
+from ._pickles import RemoteException
 
 _rpc = _C._distributed._rpc
 UNSET = -1.0  # the timeout of the options
@@ -12,19 +12,21 @@ class waited(Future):
     """A future of a call. Who waits for it gives its thread's place to the next call."""
 
     def _arrived(self, value, error):
+        if isinstance(value, RemoteException):
+            error = value.exception()
         if error is not None:
             self.set_exception(error)
-            return
-        try:
-            self.set_result(value_or_raise(value))
-        except Exception as raised:
-            self.set_exception(raised)
+        else:
+            self.set_result(value)
 
     def wait(self):
-        if self.done():
-            return self.value()
-        with _rpc.Elsewhere():
-            return super().wait()
+        try:
+            if self.done():
+                return self.value()
+            with _rpc.Elsewhere():
+                return Future.wait(self)
+        finally:
+            del self
 
 
 def _check():

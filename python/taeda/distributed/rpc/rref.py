@@ -1,7 +1,6 @@
 """References to values that stay at a worker."""
 
 from ... import _C
-from ._pickles import value_or_raise
 from .calls import UNSET, remote, rpc_async, rpc_sync, waited
 
 _Reference = _C._distributed._rpc.Reference
@@ -56,7 +55,10 @@ class RRef:
         """A copy of the value, or itself at the owner; raises what the function that makes it raised."""
         future = waited()
         self._reference.fetch(float(timeout), future._arrived)
-        return future.wait()
+        try:
+            return future.wait()
+        finally:
+            del future
 
     def local_value(self):
         """The value itself; at its owner alone."""
@@ -95,4 +97,4 @@ class RRef:
 
 
 def _type_of(rref):
-    return type(value_or_raise(rref.local_value()))
+    return type(rref.local_value())

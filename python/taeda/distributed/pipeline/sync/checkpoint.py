@@ -14,6 +14,7 @@ class Again(Function):
         ctx.stage, ctx.generators = stage, generators
         ctx.states = [g.get_state() for g in generators]
         ctx.places = [i for i, v in enumerate(values) if isinstance(v, _C.TensorBase)]
+        ctx.wants = [values[i].requires_grad for i in ctx.places]
         ctx.others = [None if isinstance(v, _C.TensorBase) else v for v in values]
         ctx.save_for_backward(*(values[i] for i in ctx.places))
         with no_grad():
@@ -23,9 +24,8 @@ class Again(Function):
     @staticmethod
     def backward(ctx, *grads):
         values = list(ctx.others)
-        for place, tensor in zip(ctx.places, ctx.saved_tensors):
-            wants = tensor.requires_grad
-            values[place] = tensor.detach().requires_grad_(wants) if tensor.is_floating_point() else tensor
+        for place, tensor, wants in zip(ctx.places, ctx.saved_tensors, ctx.wants):
+            values[place] = tensor.detach().requires_grad_(wants)
         now = [g.get_state() for g in ctx.generators]
         try:
             for generator, state in zip(ctx.generators, ctx.states):
