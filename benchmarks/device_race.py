@@ -155,6 +155,7 @@ class Race:
         self.deadline = time.monotonic() + args.seconds
         self.env = {"OMP_NUM_THREADS": str(args.threads)} if args.threads else {}
         self.facts = self.find_facts()
+        self.limits = self.find_limits()
         self.rows = {}
         if self.file.exists() and not args.fresh:
             before = json.loads(self.file.read_text())
@@ -177,6 +178,13 @@ class Race:
                       "built": time.strftime("%F %T", time.localtime(os.path.getmtime(self.args.program))),
                       "torch": torch})
         return facts
+
+    def find_limits(self):
+        """What the machine allows a second, by name; {} if nobody asked for it. benchmarks/limits.cpp says what they are."""
+        if not self.args.limits:
+            return {}
+        lines = output_of([self.args.limits, "--threads", str(self.args.threads or os.cpu_count())]).splitlines()
+        return {row["limit"]: row["per_second"] for row in map(json.loads, lines)}
 
     def torch_facts(self):
         """PyTorch's version and those of what it uses, or "none" if it cannot race."""
@@ -256,7 +264,7 @@ class Race:
                     "peak_mb": max(m["peak_mb"] for m in measured)})
 
     def save(self):
-        self.file.write_text(json.dumps({"about": self.facts, "rows": self.rows}, indent=1) + "\n")
+        self.file.write_text(json.dumps({"about": self.facts, "limits": self.limits, "rows": self.rows}, indent=1) + "\n")
 
     def differing(self):
         def differs(name, sides):
@@ -276,6 +284,7 @@ def parse_arguments():
                         help="of the cases: for a GPU, for a CPU, to test the race itself (default: by device)")
     parser.add_argument("--out", default="race", help="folder for race.json, race.txt and race.md")
     parser.add_argument("--python", default=sys.executable, help="the Python that may have PyTorch")
+    parser.add_argument("--limits", help="the built benchmarks/limits: each row then says its share of what the CPU allows")
     parser.add_argument("--threads", type=int, help="of the CPU, for both sides")
     parser.add_argument("--seconds", type=float, default=580, help="for the whole race; it goes on when run again")
     parser.add_argument("--case-seconds", type=float, help="of measurement per case, side and round (default 0.2; "
@@ -296,9 +305,9 @@ def main():
     race = Race(parse_arguments())
     in_time = race.run()
     differing, failed = race.differing(), race.failed()
-    text = tables.for_people(race.facts, race.rows, differing)
+    text = tables.for_people(race.facts, race.rows, differing, race.limits)
     (race.out / "race.txt").write_text(text)
-    (race.out / "race.md").write_text(tables.markdown(race.facts, race.rows, differing))
+    (race.out / "race.md").write_text(tables.markdown(race.facts, race.rows, differing, race.limits))
     print(text)
     for kind, which in (("DIFFERENT", differing), ("FAILED", failed)):
         if which:

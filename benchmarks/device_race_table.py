@@ -5,7 +5,7 @@ BANDWIDTH = ("elementwise/", "cast/", "reduce/", "rows/")
 LIBRARIES = ("matmul/", "seed/", "conv/", "attention/")
 SMALL_MODELS = ("train/mlp_b64", "train/cnn_b64")
 ON_CPU = ("seed/", "train/cnn_")  # the tutorials' comparison of CPU and GPU
-HEADINGS = ("case", "Taeda us", "PyTorch us", "ratio", "GB/s", "of copy", "TFLOP/s", "MB", "PyTorch MB", "CPU us")
+HEADINGS = ("case", "Taeda us", "PyTorch us", "ratio", "GB/s", "of copy", "TFLOP/s", "of limit", "MB", "PyTorch MB", "CPU us")
 
 
 def copy_bandwidth(rows):
@@ -14,7 +14,17 @@ def copy_bandwidth(rows):
     return copy.get("bytes", 0) / copy["median_us"] / 1e3 if copy.get("median_us") else 0
 
 
-def figures(sides, bandwidth):
+def least_us(name, row, limits):
+    """The time that the machine's limits leave to a case, or 0: that of its operations or of its bytes, whichever is longer.
+    What fits in a core's cache has the cache's bandwidth."""
+    if not limits:
+        return 0
+    dtype = "bfloat16" if ("bfloat16" in name or "amp" in name) and "flops_bfloat16" in limits else "float"
+    where = "cache" if row.get("bytes", 0) <= 512 << 10 else "memory"
+    return 1e6 * max(row.get("flops", 0) / limits["flops_" + dtype], row.get("bytes", 0) / limits["copy_" + where])
+
+
+def figures(sides, bandwidth, name="", limits=None):
     """Numbers of a case by column; ratio: PyTorch's median over Taeda's, above 1 where Taeda is faster."""
     ours, theirs, cpu = (sides.get(s, {}) for s in ("taeda", "torch", "cpu"))
     found = {"Taeda us": ours.get("median_us"), "PyTorch us": theirs.get("median_us"), "CPU us": cpu.get("median_us"),
@@ -23,17 +33,19 @@ def figures(sides, bandwidth):
         us = ours["median_us"]
         found["ratio"] = theirs["median_us"] / us if "median_us" in theirs else None
         found["GB/s"], found["TFLOP/s"] = ours.get("bytes", 0) / us / 1e3, ours.get("flops", 0) / us / 1e6
+        found["of limit"] = 100 * least_us(name, ours, limits) / us
         found["of copy"] = 100 * found["GB/s"] / bandwidth if bandwidth else None
     return {k: v for k, v in found.items() if v}
 
 
-def cells(name, sides, bandwidth, differs):
+def cells(name, sides, bandwidth, differs, limits):
     """A row of text by heading."""
     formats = {"Taeda us": ".2f", "PyTorch us": ".2f", "ratio": ".2f", "GB/s": ".1f", "of copy": ".0f",
-               "TFLOP/s": ".3f", "MB": ".1f", "PyTorch MB": ".1f", "CPU us": ".1f"}
-    row = {k: format(v, formats[k]) for k, v in figures(sides, bandwidth).items()}
-    if "of copy" in row:
-        row["of copy"] += "%"
+               "TFLOP/s": ".3f", "of limit": ".0f", "MB": ".1f", "PyTorch MB": ".1f", "CPU us": ".1f"}
+    row = {k: format(v, formats[k]) for k, v in figures(sides, bandwidth, name, limits).items()}
+    for share in ("of copy", "of limit"):
+        if share in row:
+            row[share] += "%"
     if differs:
         row["ratio"] = "differs"
     for side, heading in (("taeda", "Taeda us"), ("torch", "PyTorch us")):
@@ -82,25 +94,32 @@ def lines_after(facts, rows):
     return lines
 
 
-def table_of(rows, differing):
+def limits_in_words(limits):
+    """{"limits": "flops_float 263, ..."} in units of 1e9 a second; {} without."""
+    if not limits:
+        return {}
+    return {"limits": "per second, in 1e9: " + ", ".join(f"{k} {v / 1e9:.0f}" for k, v in limits.items())}
+
+
+def table_of(rows, differing, limits):
     bandwidth = copy_bandwidth(rows)
-    table = [cells(n, sides, bandwidth, n in differing) for n, sides in rows.items()]
+    table = [cells(n, sides, bandwidth, n in differing, limits) for n, sides in rows.items()]
     used = [i for i in range(len(HEADINGS)) if i < 4 or any(row[i] for row in table)]
     return [[row[i] for i in used] for row in [list(HEADINGS)] + table]
 
 
-def for_people(facts, rows, differing):
-    table = table_of(rows, differing)
+def for_people(facts, rows, differing, limits=None):
+    table = table_of(rows, differing, limits)
     width = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
-    lines = [f"{k + ':':8} {v}" for k, v in facts.items()] + [""]
+    lines = [f"{k + ':':8} {v}" for k, v in {**facts, **limits_in_words(limits)}.items()] + [""]
     for row in table:
         lines.append("  ".join([row[0].ljust(width[0])] + [c.rjust(w) for c, w in zip(row[1:], width[1:])]).rstrip())
     return "\n".join(lines + [""] + lines_after(facts, rows)) + "\n"
 
 
-def markdown(facts, rows, differing):
-    table = table_of(rows, differing)
-    lines = ["; ".join(f"{k}: {v}" for k, v in facts.items()), "", "| " + " | ".join(table[0]) + " |",
+def markdown(facts, rows, differing, limits=None):
+    table = table_of(rows, differing, limits)
+    lines = ["; ".join(f"{k}: {v}" for k, v in {**facts, **limits_in_words(limits)}.items()), "", "| " + " | ".join(table[0]) + " |",
              "|---|" + "---:|" * (len(table[0]) - 1)]
     lines += ["| " + " | ".join(row) + " |" for row in table[1:]]
     return "\n".join(lines + [""] + ["- " + line for line in lines_after(facts, rows)]) + "\n"

@@ -6,6 +6,7 @@
 #   libtaeda0.2-cuda         CUDA's and NCCL's plug-ins
 #   libtaeda-dev             headers, CMake packages, taeda.pc, and what libtorch's programs need
 #   taeda-tool               the command, its manual pages, completion for shells
+#   taeda-doc                the documentation site, where what makes it is installed
 #
 # dpkg-shlibdeps finds out what each needs of Debian's; it is part of dpkg-dev.
 
@@ -60,5 +61,16 @@ if(TARGET taeda_cuda OR TARGET taeda_nccl)
 endif()
 if(TARGET taeda_tool)
   taeda_package(tool taeda-tool science "Deep learning in C++: the taeda command" "${library}")
+endif()
+if(TARGET docs)
+  taeda_package(documentation taeda-doc doc "Deep learning in C++: documentation to be read offline" "")
+  set(CPACK_DEBIAN_DOCUMENTATION_PACKAGE_ARCHITECTURE all)
+  # Made when the package is: nobody else waits for it.
+  set(site ${PROJECT_BINARY_DIR}/docs)
+  install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" --build \"${PROJECT_BINARY_DIR}\" --target docs
+                                COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)"
+          COMPONENT documentation EXCLUDE_FROM_ALL)
+  install(DIRECTORY ${site}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/taeda-doc/html COMPONENT documentation
+          EXCLUDE_FROM_ALL)
 endif()
 include(CPack)

@@ -1,4 +1,4 @@
-// A training step captured once and replayed: graph_training [--device cuda|sim] [--steps N].
+// A training step captured once and replayed: graph_training [--device cuda|sim|cpu] [--steps N].
 //
 // The host describes the step (forward, loss, backward, optimizer) a single time. A replay queues
 // all of its kernels at once, so a small network trains as fast as the device computes. The

@@ -17,16 +17,11 @@ using dist::WorkPtr;
 using Tensors = std::vector<Tensor>;
 using Splits = std::vector<int64_t>;
 
-/// Calls start(async) without the GIL. On the main thread what is not asynchronous runs on a thread
-/// of the group and is waited for here, so that Ctrl-C is heard.
+/// Calls start() without the GIL.
 template <class F>
-WorkPtr run(bool async_op, F&& start) {
+WorkPtr run(F&& start) {
   const ReleaseGil released;
-  const bool background = async_op || on_main_thread();
-  WorkPtr work = start(background);
-  if (async_op || !work) return work;
-  wait_for(*work);
-  return nullptr;
+  return start();
 }
 
 /// Python's programs have no place in C++.
@@ -34,28 +29,26 @@ constexpr dist::Site kNowhere{};
 
 void add_to_all(py::module_& m) {
   m.def("broadcast", [](const Tensor& t, int src, const ProcessGroupPtr& group, bool async_op) {
-    return run(async_op, [&](bool a) { return dist::broadcast(t, src, group, a, kNowhere); });
+    return run([&] { return dist::broadcast(t, src, group, async_op, kNowhere); });
   });
   m.def("all_reduce",
         [](const Tensor& t, ReduceOp op, const ProcessGroupPtr& group, bool async_op) {
-          return run(async_op, [&](bool a) { return dist::all_reduce(t, op, group, a, kNowhere); });
+          return run([&] { return dist::all_reduce(t, op, group, async_op, kNowhere); });
         });
-  m.def("reduce", [](const Tensor& t, int dst, ReduceOp op, const ProcessGroupPtr& group,
-                     bool async_op) {
-    return run(async_op, [&](bool a) { return dist::reduce(t, dst, op, group, a, kNowhere); });
-  });
-  m.def("all_gather", [](const Tensors& list, const Tensor& t, const ProcessGroupPtr& group,
-                         bool async_op) {
-    return run(async_op, [&](bool a) { return dist::all_gather(list, t, group, a, kNowhere); });
-  });
-  m.def("all_gather_into_tensor",
-        [](const Tensor& out, const Tensor& in, const ProcessGroupPtr& group, bool async_op) {
-          return run(async_op, [&](bool a) {
-            return dist::all_gather_into_tensor(out, in, group, a, kNowhere);
-          });
+  m.def("reduce",
+        [](const Tensor& t, int dst, ReduceOp op, const ProcessGroupPtr& group, bool async_op) {
+          return run([&] { return dist::reduce(t, dst, op, group, async_op, kNowhere); });
         });
+  m.def("all_gather",
+        [](const Tensors& list, const Tensor& t, const ProcessGroupPtr& group, bool async_op) {
+          return run([&] { return dist::all_gather(list, t, group, async_op, kNowhere); });
+        });
+  m.def("all_gather_into_tensor", [](const Tensor& out, const Tensor& in,
+                                     const ProcessGroupPtr& group, bool async_op) {
+    return run([&] { return dist::all_gather_into_tensor(out, in, group, async_op, kNowhere); });
+  });
   m.def("barrier", [](const ProcessGroupPtr& group, bool async_op) {
-    return run(async_op, [&](bool a) { return dist::barrier(group, a, kNowhere); });
+    return run([&] { return dist::barrier(group, async_op, kNowhere); });
   });
   m.def("monitored_barrier", [](const ProcessGroupPtr& group,
                                 std::optional<std::chrono::milliseconds> timeout, bool all) {
@@ -66,34 +59,31 @@ void add_to_all(py::module_& m) {
 void add_in_parts(py::module_& m) {
   m.def("gather", [](const Tensor& t, const Tensors& list, int dst, const ProcessGroupPtr& group,
                      bool async_op) {
-    return run(async_op, [&](bool a) { return dist::gather(t, list, dst, group, a, kNowhere); });
+    return run([&] { return dist::gather(t, list, dst, group, async_op, kNowhere); });
   });
   m.def("scatter", [](const Tensor& t, const Tensors& list, int src, const ProcessGroupPtr& group,
                       bool async_op) {
-    return run(async_op, [&](bool a) { return dist::scatter(t, list, src, group, a, kNowhere); });
+    return run([&] { return dist::scatter(t, list, src, group, async_op, kNowhere); });
   });
   m.def("reduce_scatter", [](const Tensor& out, const Tensors& list, ReduceOp op,
                              const ProcessGroupPtr& group, bool async_op) {
-    return run(async_op,
-               [&](bool a) { return dist::reduce_scatter(out, list, op, group, a, kNowhere); });
+    return run([&] { return dist::reduce_scatter(out, list, op, group, async_op, kNowhere); });
   });
   m.def("reduce_scatter_tensor", [](const Tensor& out, const Tensor& in, ReduceOp op,
                                     const ProcessGroupPtr& group, bool async_op) {
-    return run(async_op, [&](bool a) {
-      return dist::reduce_scatter_tensor(out, in, op, group, a, kNowhere);
+    return run([&] { return dist::reduce_scatter_tensor(out, in, op, group, async_op, kNowhere); });
+  });
+  m.def("all_to_all",
+        [](const Tensors& out, const Tensors& in, const ProcessGroupPtr& group, bool async_op) {
+          return run([&] { return dist::all_to_all(out, in, group, async_op, kNowhere); });
+        });
+  m.def("all_to_all_single", [](const Tensor& out, const Tensor& in, const Splits& out_splits,
+                                const Splits& in_splits, const ProcessGroupPtr& group,
+                                bool async_op) {
+    return run([&] {
+      return dist::all_to_all_single(out, in, out_splits, in_splits, group, async_op, kNowhere);
     });
   });
-  m.def("all_to_all", [](const Tensors& out, const Tensors& in, const ProcessGroupPtr& group,
-                         bool async_op) {
-    return run(async_op, [&](bool a) { return dist::all_to_all(out, in, group, a, kNowhere); });
-  });
-  m.def("all_to_all_single",
-        [](const Tensor& out, const Tensor& in, const Splits& out_splits, const Splits& in_splits,
-           const ProcessGroupPtr& group, bool async_op) {
-          return run(async_op, [&](bool a) {
-            return dist::all_to_all_single(out, in, out_splits, in_splits, group, a, kNowhere);
-          });
-        });
 }
 
 void add_messages(py::module_& m) {

@@ -52,22 +52,6 @@ void add_reductions(py::module_& m) {
   m.def("_make_nccl_premul_sum", [](double factor) { return ReduceOp::premul_sum(factor); });
 }
 
-/// The exception that Python would raise; None for none.
-py::object as_exception(const std::exception_ptr& error) {
-  if (!error) return py::none();
-  try {
-    std::rethrow_exception(error);
-  } catch (...) {
-    set_error();
-  }
-  PyObject *type, *value, *traceback;
-  PyErr_Fetch(&type, &value, &traceback);
-  PyErr_NormalizeException(&type, &value, &traceback);
-  Py_XDECREF(type);
-  Py_XDECREF(traceback);
-  return py::reinterpret_steal<py::object>(value);
-}
-
 /// Calls `callback()` when the work is completed, on the thread that completes it.
 void call_on_completion(Work& work, const py::object& callback) {
   auto kept = std::make_shared<Kept>(callback.ptr());
@@ -85,13 +69,13 @@ void add_work(py::module_& m) {
           "_wait",
           [](Work& work, std::optional<milliseconds> timeout) {
             const ReleaseGil released;
-            wait_for(work, timeout);
+            work.wait(timeout);
           },
           py::arg("timeout") = std::nullopt)
       .def("is_completed", &Work::is_completed, "Whether it has ended, be it with an error.")
       .def("is_success", &Work::is_success, "Whether it has ended without an error.")
       .def(
-          "exception", [](const Work& w) { return as_exception(w.exception()); },
+          "exception", [](const Work& w) { return exception_object(w.exception()); },
           "The error that it ended with, or None.")
       .def("_source_rank", &Work::source_rank)
       .def("result", &Work::result, "The tensors that it gives values to.")
@@ -149,6 +133,21 @@ void add_world(py::module_& m) {
 
 }  // namespace
 
+py::object exception_object(const std::exception_ptr& error) {
+  if (!error) return py::none();
+  try {
+    std::rethrow_exception(error);
+  } catch (...) {
+    set_error();
+  }
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  Py_XDECREF(type);
+  Py_XDECREF(traceback);
+  return py::reinterpret_steal<py::object>(value);
+}
+
 void add_groups(py::module_& m) {
   add_reductions(m);
   add_work(m);
@@ -161,6 +160,10 @@ void add_distributed(PyObject* module) {
   add_stores(m);
   add_groups(m);
   add_collectives(m);
+  add_data_parallel(m);
+  add_rpc(m);
+  add_launch(m);
+  distributed::watch_waits(&check_signals);
 }
 
 }  // namespace taeda::python

@@ -3,13 +3,17 @@
 #include "data.h"
 #include "devices.h"
 #include "distributed.h"
+#include "distributions.h"
 #include "errors.h"
 #include "functional.h"
 #include "generated_methods.h"
 #include "kinds.h"
+#include "logs.h"
 #include "module_base.h"
 #include "optim_step.h"
+#include "parallel.h"
 #include "recurrent.h"
+#include "shared_memory.h"
 #include "signature_error.h"
 #include "state.h"
 #include "taeda/taeda.h"
@@ -17,6 +21,7 @@
 #include "tensor_type.h"
 #include "training.h"
 #include "values.h"
+#include "vision.h"
 
 namespace taeda::python {
 
@@ -56,8 +61,14 @@ int execute(PyObject* module) {
     add_autograd(module);
     add_module_base(module);
     add_state(module);
+    add_shared_memory(module);
+    add_vision(module);
+    add_summary_writer(module);
+    add_profiler(module);
+    add_distributions(module);
     add_devices(module);
     add_distributed(module);
+    add_parallel(module);
     add_optim_steps(module);
     add_recurrent(module);
     add_training(module);

@@ -4,12 +4,10 @@
 #include <chrono>
 #include <future>
 #include <memory>
-#include <optional>
 #include <thread>
 #include <utility>
 
 #include "python.h"
-#include "taeda/distributed/group/work.h"
 
 namespace taeda::python {
 
@@ -18,11 +16,9 @@ inline constexpr std::chrono::milliseconds kSignalInterval{50};
 
 /// Whether this is the thread on which Python's signal handlers run.
 bool on_main_thread();
-/// Runs Python's signal handlers. Call without the GIL; throws PythonError where one raised.
-void check_signals();
-
-/// Waits for an operation of a group, at most `timeout`. Call without the GIL.
-void wait_for(distributed::Work& work, std::optional<std::chrono::milliseconds> timeout = {});
+/// Runs Python's signal handlers if this is their thread, and says so. Call without the GIL; throws
+/// PythonError where one raised.
+bool check_signals();
 
 /// Calls `f`, which blocks and knows nothing of Python, and returns its result. Call with the GIL
 /// held. On the main thread `f` runs on a thread of its own: when a signal handler raises, nobody

@@ -43,14 +43,20 @@ class Future:
         with self._condition:
             while not self._done:
                 self._condition.wait()
-        return self.value()
+        try:
+            return self.value()
+        finally:
+            del self  # an error that is raised refers to this frame, and the future to the error
 
     def value(self):
         """The value of a future that is done."""
         if not self._done:
             raise RuntimeError("torch.futures.Future: value() was called before there is one")
         if self._error is not None:
-            raise self._error
+            try:
+                raise self._error
+            finally:
+                del self
         for device, event in self._events:
             event.wait(_C._device.current_stream(device))
         return self._value

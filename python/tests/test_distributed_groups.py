@@ -1,6 +1,7 @@
 """Process groups, collectives and messages, in processes of their own on loopback."""
 
 import os
+import pickle
 import time
 import warnings
 from datetime import timedelta
@@ -47,6 +48,12 @@ def about_a_group(rank, size, path):
 
 def test_about_a_group():
     ranks.run(about_a_group)
+
+
+def test_reductions():
+    assert repr(dist.ReduceOp.SUM) == "<RedOpType.SUM: 0>" and dist.ReduceOp.SUM != dist.ReduceOp.MAX
+    assert pickle.loads(pickle.dumps(dist.ReduceOp.MAX)) == dist.ReduceOp.MAX
+    assert len({dist.ReduceOp.SUM, dist.ReduceOp.SUM}) == 1
 
 
 def test_arguments_of_init():

@@ -92,14 +92,24 @@ def test_everything_of_pytorchs_functional_is_there():
         celu celu_ channel_shuffle conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d
         cosine_embedding_loss cosine_similarity cross_entropy ctc_loss dropout dropout1d dropout2d dropout3d elu elu_ embedding
         embedding_bag feature_alpha_dropout fold fractional_max_pool2d fractional_max_pool2d_with_indices fractional_max_pool3d
-        fractional_max_pool3d_with_indices gaussian_nll_loss gelu glu grid_sample group_norm gumbel_softmax hardshrink hardsigmoid
-        hardswish hardtanh hardtanh_ hinge_embedding_loss huber_loss instance_norm interpolate kl_div l1_loss layer_norm
-        leaky_relu leaky_relu_ linear local_response_norm log_softmax logsigmoid lp_pool1d lp_pool2d lp_pool3d
+        fractional_max_pool3d_with_indices gaussian_nll_loss gelu glu grid_sample group_norm gumbel_softmax hardshrink
+        hardsigmoid hardswish hardtanh hardtanh_ hinge_embedding_loss huber_loss instance_norm interpolate kl_div l1_loss
+        layer_norm leaky_relu leaky_relu_ linear local_response_norm log_softmax logsigmoid lp_pool1d lp_pool2d lp_pool3d
         margin_ranking_loss max_pool1d max_pool1d_with_indices max_pool2d max_pool2d_with_indices max_pool3d
         max_pool3d_with_indices max_unpool1d max_unpool2d max_unpool3d mish mse_loss multi_head_attention_forward
-        multi_margin_loss multilabel_margin_loss multilabel_soft_margin_loss native_channel_shuffle nll_loss normalize one_hot pad
-        pairwise_distance pdist pixel_shuffle pixel_unshuffle poisson_nll_loss prelu relu relu6 relu_ rms_norm rrelu rrelu_
+        multi_margin_loss multilabel_margin_loss multilabel_soft_margin_loss native_channel_shuffle nll_loss normalize one_hot
+        pad pairwise_distance pdist pixel_shuffle pixel_unshuffle poisson_nll_loss prelu relu relu6 relu_ rms_norm rrelu rrelu_
         scaled_dot_product_attention selu selu_ sigmoid silu smooth_l1_loss soft_margin_loss softmax softmin softplus softshrink
         softsign tanh tanhshrink threshold threshold_ triplet_margin_loss triplet_margin_with_distance_loss unfold upsample
         upsample_bilinear upsample_nearest""".split()
     assert [name for name in names if not callable(getattr(F, name, None))] == []
+
+
+def test_bounds_and_memory_formats_by_name():
+    x = torch.tensor([-1.0, 0.5, 2.0])
+    assert x.clamp(max=1).tolist() == [-1, 0.5, 1] and torch.clamp(x, min=0).tolist() == [0, 0.5, 2]
+    assert x.clamp(max=torch.zeros(3)).tolist() == [-1, 0, 0] and x.clone().clamp_(max=0).tolist() == [-1, 0, 0]
+    with pytest.raises(RuntimeError, match="At least one of 'min' or 'max' must not be None"):
+        x.clamp()
+    image = torch.ones(1, 2, 3, 3).clone(memory_format=torch.channels_last)
+    assert image.is_contiguous(memory_format=torch.channels_last)

@@ -329,3 +329,16 @@ def test_lazy_modules():
     other = nn.Sequential(nn.LazyLinear(2))
     other.load_state_dict(nn.Sequential(nn.Linear(3, 2)).state_dict())
     assert other[0].weight.shape == (2, 3)
+
+
+def test_backward_hooks_let_go_of_their_graph():
+    layer = nn.Linear(2, 2)
+    layer.register_full_backward_hook(lambda *args: None)
+    layer.register_full_backward_pre_hook(lambda *args: None)
+    x = torch.ones(1, 2, requires_grad=True)
+    out = layer(x)
+    gone = weakref.ref(out)
+    out.sum().backward()
+    del out
+    gc.collect()
+    assert gone() is None

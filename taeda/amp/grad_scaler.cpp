@@ -107,8 +107,7 @@ Tensor GradScaler::scale(const Tensor& outputs) {
   if (is_current_stream_capturing(outputs.device())) return scale_in_graph(wide);
   used_ = true;
   // Made now, because a graph could not: what it allocates is its own.
-  if (!outputs.is_cpu() && !live_->numbers.defined())
-    live_->numbers = make_tensor({2}, kDouble, outputs.device());
+  if (!live_->numbers.defined()) live_->numbers = make_tensor({2}, kDouble, outputs.device());
   return wide.mul(state().scale);
 }
 
@@ -180,7 +179,7 @@ void GradScaler::unscale_now(const void* optimizer, const std::vector<ParamList>
     grad_scale_slot(list.device().type(), list, factor);
   }
   const Device device = lists[0].device();
-  if (Tensor& skip = live_->skip[optimizer]; !device.is_cpu() && !skip.defined()) {
+  if (Tensor& skip = live_->skip[optimizer]; !skip.defined()) {
     skip = make_tensor({2}, kDouble, device);
     skip.zero_();
   }

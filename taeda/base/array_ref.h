@@ -8,6 +8,13 @@
 #include <ostream>
 #include <vector>
 
+// Most lists lie inside larger objects, where AddressSanitizer alone sees nothing wrong.
+#if defined(__SANITIZE_ADDRESS__)
+#define TAEDA_CHECK_LIST(condition) ((condition) ? void() : __builtin_trap())
+#else
+#define TAEDA_CHECK_LIST(condition) void()
+#endif
+
 namespace taeda::inline v0_2 {
 
 /// The argument type for lists (sizes, dims, tensors). It does not own its elements: never store
@@ -31,9 +38,9 @@ class ArrayRef {
   constexpr bool empty() const { return size_ == 0; }
   constexpr const T* begin() const { return data_; }
   constexpr const T* end() const { return data_ + size_; }
-  constexpr const T& operator[](size_t i) const { return data_[i]; }
-  constexpr const T& front() const { return data_[0]; }
-  constexpr const T& back() const { return data_[size_ - 1]; }
+  constexpr const T& operator[](size_t i) const { return TAEDA_CHECK_LIST(i < size_), data_[i]; }
+  constexpr const T& front() const { return (*this)[0]; }
+  constexpr const T& back() const { return (*this)[size_ - 1]; }
   /// `n` elements from `start` on; the caller sees to it that they are there.
   ArrayRef slice(size_t start, size_t n) const { return {data_ + start, n}; }
   std::vector<T> vec() const { return {begin(), end()}; }
@@ -60,4 +67,4 @@ inline std::ostream& operator<<(std::ostream& out, IntArrayRef list) {
   return out << ']';
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -1,6 +1,7 @@
 #include "taeda/base/parallel_for.h"
 
 #include <omp.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
@@ -31,16 +32,39 @@ std::atomic<int> setting{0};             // of the process; 0 until it is set
 constinit thread_local int limited = 0;  // by the innermost guard on this thread
 constinit thread_local bool inside = false;
 
+// Note [Threads after a fork]
+// OpenMP keeps its threads from loop to loop. A child of fork() inherits the record of them but not
+// the threads, and its first loop would wait for them for ever. So the child of a process that may
+// have had such threads stays at one, whatever is set there.
+std::atomic<bool> may_have_team{false}, alone{false};
+
+void in_child() {
+  if (!may_have_team.load(std::memory_order_relaxed)) return;
+  alone.store(true, std::memory_order_relaxed);
+  omp_set_num_threads(1);
+}
+
+/// Notes that whoever asked will use more than one thread.
+int for_a_team(int n) {
+  if (n > 1 && !may_have_team.load(std::memory_order_relaxed)) {
+    [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, &in_child);
+    may_have_team.store(true, std::memory_order_relaxed);
+  }
+  return n;
+}
+
 }  // namespace
 
 int get_num_threads() {
-  if (limited > 0) return limited;
+  if (alone.load(std::memory_order_relaxed)) return 1;
+  if (limited > 0) return for_a_team(limited);
   const int n = setting.load(std::memory_order_relaxed);
-  return n > 0 ? n : process_default();
+  return for_a_team(n > 0 ? n : process_default());
 }
 
 void set_num_threads(int n) {
   TAEDA_CHECK_VALUE(n > 0, "set_num_threads expects a positive integer, got ", n);
+  if (alone.load(std::memory_order_relaxed)) return;
   if (limited > 0)
     limited = n;
   else
@@ -83,4 +107,4 @@ void detail::parallel_for(int64_t begin, int64_t end, int64_t grain, void* conte
   if (error) std::rethrow_exception(error);
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -61,12 +61,12 @@ class SmallVector {
   T* end() { return data_ + size_; }
   const T* begin() const { return data_; }
   const T* end() const { return data_ + size_; }
-  T& operator[](size_t i) { return data_[i]; }
-  const T& operator[](size_t i) const { return data_[i]; }
-  T& back() { return data_[size_ - 1]; }
-  const T& back() const { return data_[size_ - 1]; }
-  T& front() { return data_[0]; }
-  const T& front() const { return data_[0]; }
+  T& operator[](size_t i) { return TAEDA_CHECK_LIST(i < size_), data_[i]; }
+  const T& operator[](size_t i) const { return TAEDA_CHECK_LIST(i < size_), data_[i]; }
+  T& back() { return (*this)[size_ - 1]; }
+  const T& back() const { return (*this)[size_ - 1]; }
+  T& front() { return (*this)[0]; }
+  const T& front() const { return (*this)[0]; }
 
   void push_back(T value) {
     if (size_ == capacity_) reserve(size_t{capacity_} * 2);
@@ -151,4 +151,4 @@ inline std::ostream& operator<<(std::ostream& out, const DimVector& list) {
   return out << IntArrayRef(list);
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -10,7 +10,9 @@
 
 #include "taeda/base/error.h"
 #include "taeda/base/parallel_for.h"
+#include "taeda/cpu/capture.h"
 #include "taeda/device/builtin.h"
+#include "taeda/device/host_graph.h"
 
 namespace taeda::inline v0_2::cpu {
 
@@ -98,14 +100,18 @@ class CpuBackend final : public Backend {
   void deallocate_pinned(void* p, size_t bytes) override { deallocate(0, p, bytes); }
 
   void copy(void* dst, int, const void* src, int, size_t bytes, int, StreamId) override {
-    parallel_for(0, static_cast<int64_t>(bytes), kCopyGrain, [&](int64_t b, int64_t e) {
-      std::memcpy(static_cast<char*>(dst) + b, static_cast<const char*>(src) + b,
-                  static_cast<size_t>(e - b));
+    detail::run_or_record("copy", [=] {
+      parallel_for(0, static_cast<int64_t>(bytes), kCopyGrain, [&](int64_t b, int64_t e) {
+        std::memcpy(static_cast<char*>(dst) + b, static_cast<const char*>(src) + b,
+                    static_cast<size_t>(e - b));
+      });
     });
   }
   void fill_zero(void* dst, size_t bytes, int, StreamId) override {
-    parallel_for(0, static_cast<int64_t>(bytes), kCopyGrain, [&](int64_t b, int64_t e) {
-      std::memset(static_cast<char*>(dst) + b, 0, static_cast<size_t>(e - b));
+    detail::run_or_record("fill with zeros", [=] {
+      parallel_for(0, static_cast<int64_t>(bytes), kCopyGrain, [&](int64_t b, int64_t e) {
+        std::memset(static_cast<char*>(dst) + b, 0, static_cast<size_t>(e - b));
+      });
     });
   }
   bool can_access_peer(int, int) const override { return true; }
@@ -127,11 +133,28 @@ class CpuBackend final : public Backend {
     const auto span = static_cast<HostEvent*>(end)->time - static_cast<HostEvent*>(start)->time;
     return std::chrono::duration<double, std::milli>(span).count();
   }
+
+  void begin_capture(int, StreamId, CaptureMode) override {
+    detail::begin_host_capture();
+    record_kernels(true);
+  }
+  GraphHandle end_capture(int, StreamId) override {
+    record_kernels(false);
+    return detail::end_host_capture().release();
+  }
+  bool is_capturing(int, StreamId) const override { return detail::host_recording(); }
+  void replay(GraphHandle graph, int, StreamId) override {
+    static_cast<detail::HostGraph*>(graph)->run();
+  }
+  void delete_graph(GraphHandle graph) override { delete static_cast<detail::HostGraph*>(graph); }
+  void dump_graph(GraphHandle graph, const std::string& path) override {
+    static_cast<detail::HostGraph*>(graph)->dump(path);
+  }
 };
 
 }  // namespace
 
-}  // namespace taeda::cpu
+}  // namespace taeda::inline v0_2::cpu
 
 namespace taeda::inline v0_2::builtin {
 
@@ -140,4 +163,4 @@ Backend* cpu_backend() {
   return backend;
 }
 
-}  // namespace taeda::builtin
+}  // namespace taeda::inline v0_2::builtin

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <memory>
+#include <utility>
 
 #include "taeda/base/parallel_for.h"
+#include "taeda/cpu/scratch.h"
 
 namespace taeda::inline v0_2::cpu {
 
@@ -25,8 +26,10 @@ int64_t distance(const Dim& d) { return d.in == 0 ? std::numeric_limits<int64_t>
 
 /// Sorts by stride, innermost first, and joins dimensions that follow each other in memory.
 int coalesce(Dim* dims, int n) {
-  std::stable_sort(dims, dims + n,
-                   [](const Dim& a, const Dim& b) { return distance(a) < distance(b); });
+  // By insertion: stable, and without the memory that std::stable_sort asks for.
+  for (int i = 1; i < n; ++i)
+    for (int j = i; j > 0 && distance(dims[j]) < distance(dims[j - 1]); --j)
+      std::swap(dims[j], dims[j - 1]);
   int m = 0;
   for (int i = 0; i < n; ++i) {
     Dim& last = dims[m > 0 ? m - 1 : 0];
@@ -46,31 +49,32 @@ class Tournament {
       : f_(f),
         width_(width),
         bytes_(width * f.acc_size),
-        memory_(new char[static_cast<size_t>(bytes_) *
-                         (std::bit_width(static_cast<uint64_t>(pieces)) + 1)]) {}
+        memory_(static_cast<size_t>(bytes_) * (std::bit_width(static_cast<uint64_t>(pieces)) + 1)) {
+  }
 
   /// Where the next piece goes; `add` after it was written.
-  char* next() { return memory_.get() + depth_ * bytes_; }
+  char* next() { return memory_.as<char>() + depth_ * bytes_; }
   void add() {
     ++depth_;
     for (uint64_t n = ++pieces_; (n & 1) == 0; n >>= 1) merge_top();
   }
   const char* result() {
     while (depth_ > 1) merge_top();
-    return memory_.get();
+    return memory_.as<char>();
   }
 
  private:
   void merge_top() {
     --depth_;
-    f_.merge(memory_.get() + (depth_ - 1) * bytes_, memory_.get() + depth_ * bytes_, width_);
+    f_.merge(memory_.as<char>() + (depth_ - 1) * bytes_, memory_.as<char>() + depth_ * bytes_,
+             width_);
   }
 
   const ReduceFunctions& f_;
   int64_t width_, bytes_;
   int64_t depth_ = 0;
   uint64_t pieces_ = 0;
-  std::unique_ptr<char[]> memory_;
+  Scratch memory_;
 };
 
 /// The cut of one reduction into groups of results and segments of pieces.
@@ -217,7 +221,7 @@ void reduce(const ReducePlan& plan, const ReduceFunctions& f, const char* shift,
     return;
   }
   const int64_t bytes = walk.group_bytes(), tasks = walk.groups * walk.segments;
-  const std::unique_ptr<char[]> partial(new char[static_cast<size_t>(tasks * bytes)]);
+  const ScratchArray<char> partial(tasks * bytes);
   parallel_for(0, tasks, grain, [&](int64_t begin, int64_t end) {
     for (int64_t t = begin; t < end; ++t) {
       const int64_t g = t / walk.segments;
@@ -235,4 +239,4 @@ void reduce(const ReducePlan& plan, const ReduceFunctions& f, const char* shift,
   }
 }
 
-}  // namespace taeda::cpu
+}  // namespace taeda::inline v0_2::cpu

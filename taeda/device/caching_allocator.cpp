@@ -120,7 +120,8 @@ void CachingAllocator::deallocate(void* p) {
   requested_bytes_.remove(small, static_cast<int64_t>(block->requested));
   if (tracing::wants(tracing::kMemory)) [[unlikely]]
     tell(-size);
-  if (on_host_) ASAN_POISON_MEMORY_REGION(block->address, block->bytes);
+  if (on_host_ && !in_private_pool(*block))  // replays go on using it
+    ASAN_POISON_MEMORY_REGION(block->address, block->bytes);
   if (!block->users.empty()) [[unlikely]] {
     // During a capture an event would be part of the graph.
     capture_pool_ ? deferred_.push_back(block) : wait_for_users(block);
@@ -202,6 +203,13 @@ void CachingAllocator::end_pool() {
 void CachingAllocator::release_pool(allocator::PoolId pool) {
   Lock lock(mutex_);
   if (--pool_uses_[pool] == 0) pool_uses_.erase(pool);
+}
+
+bool CachingAllocator::in_private_pool(const Block& block) const {
+  if (pool_uses_.empty()) return false;
+  return std::any_of(pools_.begin(), pools_.end(), [&](const auto& p) {
+    return (block.pool == &p->small || block.pool == &p->large) && is_private(*p);
+  });
 }
 
 void CachingAllocator::set_memory_fraction(double fraction) {
@@ -461,4 +469,4 @@ void CachingAllocator::recycle(Block* block) {
   spare_records_ = block;
 }
 
-}  // namespace taeda::detail
+}  // namespace taeda::inline v0_2::detail

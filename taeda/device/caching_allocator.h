@@ -132,6 +132,7 @@ class CachingAllocator {
 
   FreeLists& pool_for(StreamId stream, size_t bytes);
   StreamPools& pools_of(StreamId stream, allocator::PoolId owner);
+  bool in_private_pool(const Block& block) const;
   bool is_private(const StreamPools& p) const { return p.owner && pool_uses_.contains(p.owner); }
   Block* take(FreeLists& pool, size_t bytes, bool of_any_size = false);
   void leave_list(Block* block);
@@ -212,4 +213,4 @@ class CachingAllocator {
   Block* spare_records_ = nullptr;
 };
 
-}  // namespace taeda::detail
+}  // namespace taeda::inline v0_2::detail

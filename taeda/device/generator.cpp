@@ -10,6 +10,7 @@
 
 #include "taeda/base/error.h"
 #include "taeda/device/graph.h"
+#include "taeda/device/host_graph.h"
 #include "taeda/device/mt19937.h"
 #include "taeda/device/random_fill.h"
 #include "taeda/device/registry.h"
@@ -53,7 +54,8 @@ struct Generator::State {
 
   /// While a graph is captured its numbers are not yet known.
   void check_not_capturing(const char* what) const {
-    TAEDA_CHECK(!base, "Cannot call Generator::", what, " during CUDA graph capture.");
+    TAEDA_CHECK(!base && !(device.is_cpu() && detail::host_recording()),
+                "Cannot call Generator::", what, " during CUDA graph capture.");
   }
 
   std::mutex mutex;
@@ -97,6 +99,8 @@ Generator::Generator(Device device, uint64_t seed)
 Generator::State& Generator::cpu_state(const char* what) const {
   TAEDA_CHECK(state_->device.is_cpu(), "Generator::", what,
               " draws from the CPU's sequence, but this is a ", state_->device, " generator");
+  if (detail::host_recording()) [[unlikely]]
+    detail::check_not_recording(detail::concat("Generator::", what).c_str());
   return *state_;
 }
 
@@ -421,4 +425,4 @@ void manual_seed(uint64_t seed) {
       if (g) g->manual_seed(seed);
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "taeda/base/error.h"
+#include "taeda/device/host_graph.h"
 #include "taeda/device/registry.h"
 
 namespace taeda::inline v0_2 {
@@ -66,6 +67,7 @@ struct DeviceGraph::Impl {
   /// A place for `bytes` on the device, in no graph's pool. Its use is ordered by `replay`.
   Memory outside_memory(size_t bytes) const {
     const StreamGuard on_default(default_stream(stream.device()));
+    const detail::HostCapturePause not_recorded;
     return Memory(stream.device(), bytes);
   }
   Backend& backend() const { return backend_of(type); }
@@ -123,9 +125,9 @@ void DeviceGraph::capture_begin(PoolId pool, CaptureMode mode) {
       g.state == Impl::State::Empty,
       "This CUDAGraph instance already owns a captured graph. To capture a new graph, create "
       "a new instance.");
-  if (g.type == kCPU) detail::throw_no_graphs(g.type);
+  if (g.type == kMeta) detail::throw_no_graphs(g.type);
   g.stream = current_stream(Device(g.type));
-  TAEDA_CHECK(g.stream.id() != 0,
+  TAEDA_CHECK(g.stream.id() != 0 || g.type == kCPU,
               "CUDA graphs must be captured on a non-default stream. (However, after capture, it's "
               "ok to replay them on the default stream.)");
   TAEDA_CHECK(!capturing_graph, "this thread is already capturing a graph");
@@ -136,6 +138,7 @@ void DeviceGraph::capture_begin(PoolId pool, CaptureMode mode) {
   const Generator& usual = default_generator(g.stream.device());
   if (std::find(generators.begin(), generators.end(), usual) == generators.end())
     generators.push_back(usual);
+  if (g.type == kCPU) generators.clear();  // their draws are recorded as they are
   for (const Generator& generator : generators)
     g.sources.push_back({generator, g.outside_memory(2 * sizeof(uint64_t)), 0});
   const PoolId used = pool ? pool : allocator::new_pool();
@@ -243,7 +246,7 @@ GraphCapture::GraphCapture(DeviceGraph& graph, PoolId pool, std::optional<Stream
     : graph_(graph) {
   const Device device = resolve(stream ? stream->device() : Device(graph.type()));
   synchronize(device);
-  allocator::empty_cache(device);
+  if (device.is_accelerator()) allocator::empty_cache(device);
   guard_.emplace(stream ? *stream : new_stream(device));
   graph.capture_begin(pool, mode);
 }
@@ -271,6 +274,7 @@ GraphCapture::~GraphCapture() {
 int captures_under_way() { return under_way.load(std::memory_order_relaxed); }
 
 bool is_current_stream_capturing(Device device) {
+  if (device.is_cpu()) return detail::host_recording();
   if (!device.is_accelerator() || captures_under_way() == 0) return false;
   const Stream stream = current_stream(device);
   return backend_of(device.type()).is_capturing(stream.device().index(), stream.id());

@@ -1,6 +1,9 @@
 // Graphs: work that is recorded once and then queued again as a whole, without the host's part of
 // it. What programs call is in cuda.h and sim.h: CUDAGraph and graph.
 //
+// On the CPU the calling thread's work is recorded, and a replay is over when the call returns:
+// Note [Graphs on the CPU] in host_graph.h.
+//
 // A graph replays addresses. What it reads and writes must stay alive and in place: copy new inputs
 // into the tensors that were captured. What it allocates comes from a pool of its own. Before a
 // capture, the same work should have run a few times on a stream other than the default one, so
@@ -46,12 +49,13 @@ class DeviceGraph {
 
   /// From here on the current stream's work is recorded. `pool` is one of `graph_pool_handle` or of
   /// another graph that is never replayed at the same time; 0 makes a new one. The device's default
-  /// generator is registered. Throws Error on a default stream, or for a second capture.
+  /// generator is registered. Throws Error on a default stream of an accelerator, or for a second
+  /// capture.
   void capture_begin(allocator::PoolId pool = 0, CaptureMode mode = CaptureMode::Global);
   /// Throws Error if something was asked for that cannot be recorded; nothing is owned then.
   void capture_end();
-  /// Queues the work on the current stream. Registered generators step on as if it had run eagerly.
-  /// Throws Error without a captured graph.
+  /// Queues the work on the current stream; on the CPU, does it. Registered generators step on as
+  /// if it had run eagerly. Throws Error without a captured graph.
   void replay();
   /// Waits for the device and gives up graph and pool. A new capture may follow.
   void reset();
@@ -103,4 +107,4 @@ bool is_current_stream_capturing(Device device);
 /// every replay `fill` writes the next ones, which reach the device in stream order.
 GraphNumbers graph_numbers(Device device, size_t count, std::function<void(double*)> fill);
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -23,6 +23,7 @@
 #include <mutex>
 #include <vector>
 
+#include "taeda/device/host_graph.h"
 #include "taeda/device/storage.h"
 #include "taeda/device/stream.h"
 
@@ -52,6 +53,8 @@ class HostCopies {
 
   /// In the place of memory, if there is something.
   std::unique_ptr<StorageContent> content;
+  /// Of memory that a capture of the CPU's work has allocated.
+  std::unique_ptr<CapturedMemory> captured;
 
  private:
   void join_streams();
@@ -77,4 +80,4 @@ class HostCopies {
 };
 
 }  // namespace detail
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

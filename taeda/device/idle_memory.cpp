@@ -120,12 +120,14 @@ void CachingAllocator::end_periods(Time now, Lock& lock) {
 /// `keep_cached` bytes are cached.
 void CachingAllocator::discard_pages(size_t keep_cached, uint64_t newest) {
   std::vector<Block*> blocks;
-  for (auto& p : pools_)
+  for (auto& p : pools_) {
+    if (is_private(*p)) continue;  // a replay may be writing there
     for (const FreeLists* lists : {&p->small, &p->large})
       lists->for_each([&](Block* b) {
         if (b->bytes >= kWorthDiscarding && b->discarded == 0 && b->stamp <= newest)
           blocks.push_back(b);
       });
+  }
   std::sort(blocks.begin(), blocks.end(), [](Block* a, Block* b) { return a->stamp < b->stamp; });
   for (Block* block : blocks) {
     if (cached() <= keep_cached) return;
@@ -134,4 +136,4 @@ void CachingAllocator::discard_pages(size_t keep_cached, uint64_t newest) {
   }
 }
 
-}  // namespace taeda::detail
+}  // namespace taeda::inline v0_2::detail

@@ -8,6 +8,7 @@
 #include "taeda/base/error.h"
 #include "taeda/device/allocator.h"
 #include "taeda/device/host_copies.h"
+#include "taeda/device/host_graph.h"
 
 namespace taeda::inline v0_2 {
 
@@ -30,9 +31,12 @@ std::string_view title_of(DeviceType type) {
 
 StorageImpl::~StorageImpl() { delete copies_.load(std::memory_order_acquire); }
 
-void StorageImpl::finish_copies() const {
+void StorageImpl::finish_copies() const { finish_copies(false); }
+
+void StorageImpl::finish_copies(bool for_work) const {
   detail::HostCopies& copies = *copies_.load(std::memory_order_acquire);
   if (copies.content) throw_without_memory();
+  if (copies.captured) copies.captured->ask(*this, for_work);
   copies.finish();
 }
 
@@ -69,8 +73,9 @@ StorageContent* StorageImpl::content() const {
 void StorageImpl::use_after(const Stream& stream) { copies().use_after(stream); }
 
 Storage Storage::allocate(Device device, size_t nbytes) {
-  const size_t bytes = block_bytes(device, nbytes);
-  if (device.is_cpu() && nbytes <= StorageImpl::kInlineBytes) {
+  detail::HostGraph* const recording = device.is_cpu() ? detail::host_recording() : nullptr;
+  const size_t bytes = recording ? kHeader : block_bytes(device, nbytes);
+  if (device.is_cpu() && nbytes <= StorageImpl::kInlineBytes && !recording) {
     void* block = cached_block_allocate(bytes);
     auto* s = new (block) StorageImpl(device, nbytes);
     s->data_ = static_cast<char*>(block) + kHeader;
@@ -87,6 +92,8 @@ Storage Storage::allocate(Device device, size_t nbytes) {
   auto* s = new (block) StorageImpl(device, nbytes);
   s->data_ = data;
   s->owner_ = StorageImpl::Owner::Allocator;
+  if (recording) [[unlikely]]
+    s->copies().captured = std::make_unique<detail::CapturedMemory>(recording);
   return Storage(IntrusivePtr<StorageImpl>::take_new(s));
 }
 

@@ -35,6 +35,13 @@ class StorageImpl final : public RefCounted {
       finish_copies();
     return data_;
   }
+  /// The same for the arguments of kernels, copies and fills, which a capture of the CPU's work may
+  /// keep: Note [Graphs on the CPU] in host_graph.h.
+  void* data_for_work() const {
+    if (copies_.load(std::memory_order_acquire)) [[unlikely]]
+      finish_copies(true);
+    return data_;
+  }
   /// The same without waiting, for work that is queued behind those copies.
   void* address() const { return data_; }
   /// To be called before and after a non-blocking copy to or from this memory is queued on
@@ -62,6 +69,7 @@ class StorageImpl final : public RefCounted {
   StorageImpl(Device device, size_t nbytes) : nbytes_(nbytes), device_(device) {}
   ~StorageImpl();
   void finish_copies() const;
+  void finish_copies(bool for_work) const;
   detail::HostCopies& copies();
 
   void* data_ = nullptr;

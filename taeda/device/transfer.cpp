@@ -6,6 +6,7 @@
 #include "taeda/base/tracing.h"
 #include "taeda/device/allocator.h"
 #include "taeda/device/graph.h"
+#include "taeda/device/host_graph.h"
 #include "taeda/device/registry.h"
 #include "taeda/device/stream.h"
 
@@ -63,8 +64,10 @@ void transfer(void* dst, Device dst_device, const void* src, Device src_device, 
   if (tracing::wants(tracing::kSpans | tracing::kScopes)) [[unlikely]]
     tell(span, name_of_copy(src_device, dst_device), bytes, src_device, dst_device);
   if (dst_device.is_cpu() && src_device.is_cpu()) {
-    backend_of(kCPU).copy(dst, -1, src, -1, bytes, 0, 0);
-  } else if (dst_device.is_cpu()) {
+    return backend_of(kCPU).copy(dst, -1, src, -1, bytes, 0, 0);
+  }
+  detail::check_not_recording("copy between devices");
+  if (dst_device.is_cpu()) {
     copy_with_host(dst, src, bytes, src_device, false, non_blocking);
   } else if (src_device.is_cpu()) {
     copy_with_host(dst, src, bytes, dst_device, true, non_blocking);

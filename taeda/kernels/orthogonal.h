@@ -60,10 +60,12 @@ inline TAEDA_HD double next_degree(Polynomial which, double n, double x, double 
 }  // namespace detail
 
 /// The polynomial of degree n (cut to a whole number) at x: 0 for a negative n, NaN once numbers
-/// have become too large to go on.
+/// have become too large to go on and for degrees from 2^31 on, whose recurrence has no end worth
+/// waiting for.
 inline TAEDA_HD double polynomial(Polynomial which, double x, double n) {
   n = std::trunc(n);
   if (!(n >= 0)) return n < 0 ? 0 : n;
+  if (n >= 0x1p31) return double(NAN);
   if (n == 0) return 1;
   constexpr double kLongRecurrence = 32;
   if (which <= Polynomial::ChebyshevW && n > kLongRecurrence && std::fabs(x) < 1)

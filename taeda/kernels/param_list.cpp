@@ -36,15 +36,18 @@ char* address(const char* op, const Tensor& t) {
   TAEDA_CHECK(t.numel() == 0 || end <= static_cast<int64_t>(t.storage()->nbytes()), op,
               ": a tensor of ", described(t), " reaches beyond its storage of ",
               t.storage()->nbytes(), " bytes");
-  return static_cast<char*>(t.data_ptr());
+  auto* base = static_cast<char*>(t.storage()->data_for_work());
+  return base ? base + t.storage_offset() * t.element_size() : nullptr;
 }
 
 }  // namespace
 
-Numbers::Numbers(const Tensor& t)
-    : device_(t.device()), data_(t.data_ptr<double>()), count_(t.numel()) {
+Numbers::Numbers(const Tensor& t) : device_(t.device()), count_(t.numel()) {
+  TAEDA_CHECK(t.dtype() == kDouble, "numbers for a kernel must be double, but got ",
+              to_string(t.dtype()));
   TAEDA_CHECK(t.is_contiguous(), "numbers for a kernel must be contiguous, but got strides ",
               t.strides());
+  data_ = reinterpret_cast<double*>(address("numbers for a kernel", t));
 }
 
 void Numbers::check(const char* what, Device device, int64_t count) const {
@@ -103,4 +106,4 @@ void ParamList::rebase(ptrdiff_t delta) {
   skip_.rebase(delta);
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

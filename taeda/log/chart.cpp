@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <sstream>
 
 #include "taeda/base/error.h"
 #include "taeda/log/chart_scene.h"
@@ -198,6 +199,20 @@ std::string column_names(const detail::Axes& axes, size_t width) {
   return out.substr(0, out.find_last_not_of(' ') + 1);
 }
 
+/// A curve's sign and name, in several lines where it does not fit one.
+std::string legend_text(char sign, const std::string& name, size_t columns) {
+  std::string out, line = std::string("  ") + sign;
+  std::istringstream words(name);
+  for (std::string word; words >> word;) {
+    if (display_width(line) + 1 + display_width(word) > columns && line.size() > 3) {
+      out += line + "\n";
+      line = "   ";
+    }
+    line += " " + word;
+  }
+  return out + line + "\n";
+}
+
 }  // namespace
 
 std::string Chart::text(size_t columns, size_t rows, bool unicode) const {
@@ -224,7 +239,7 @@ std::string Chart::text(size_t columns, size_t rows, bool unicode) const {
         canvas[static_cast<size_t>(y)][static_cast<size_t>(x)] = kSigns[i % kSigns.size()];
       });
     }
-  if (!y_label.empty()) out += y_label + "\n";
+  if (!y_label.empty() && y_label != title) out += y_label + "\n";
   for (size_t r = 0; r < rows; ++r) {
     std::string row = canvas[r];
     row.erase(row.find_last_not_of(' ') + 1);
@@ -236,7 +251,7 @@ std::string Chart::text(size_t columns, size_t rows, bool unicode) const {
   out += "\n" + std::string(margin + 2, ' ') + column_names(axes, width) + "\n";
   if (!x_label.empty()) out += std::string(margin + 2, ' ') + x_label + "\n";
   for (size_t i = 0; i < curves.size(); ++i)
-    out += std::string("  ") + kSigns[i % kSigns.size()] + " " + curves[i].name + "\n";
+    out += legend_text(kSigns[i % kSigns.size()], curves[i].name, columns);
   return out;
 }
 

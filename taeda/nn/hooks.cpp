@@ -6,6 +6,7 @@
 
 #include "taeda/autograd/engine.h"
 #include "taeda/autograd/record.h"
+#include "taeda/nn/all_hooks.h"
 #include "taeda/nn/libtorch_style.h"
 
 namespace taeda::inline v0_2::nn {
@@ -17,8 +18,14 @@ namespace {
 /// which may have a graph of its own, beyond the pass that computed it.
 class BackwardTap : public std::enable_shared_from_this<BackwardTap> {
  public:
-  BackwardTap(Module& module, HookList<ModuleHooks::Backward>::Snapshot hooks)
-      : module_(&module), owned_(module.weak_from_this()), hooks_(std::move(hooks)) {}
+  using Hooks = std::vector<ModuleHooks::Backward>;
+  using PreHooks = std::vector<MoreHooks::BackwardPre>;
+
+  BackwardTap(Module& module, PreHooks pre, Hooks hooks)
+      : module_(&module),
+        owned_(module.weak_from_this()),
+        pre_(std::move(pre)),
+        hooks_(std::move(hooks)) {}
 
   /// Stands in for the inputs: their gradients pass through the hooks.
   void wrap_inputs(ModuleHooks::Inputs& inputs) {
@@ -40,21 +47,36 @@ class BackwardTap : public std::enable_shared_from_this<BackwardTap> {
   void watch_output(const Tensor& output) {
     if (!output.defined() || !output.requires_grad()) return;
     output.register_hook([self = shared_from_this()](const Tensor& grad) {
+      const Tensor replaced = self->run_before(grad);
+      const Tensor& passed = replaced.defined() ? replaced : grad;
       if (self->has_inputs_)
-        self->keep(grad);
+        self->keep(passed);
       else
-        self->run({}, grad);
-      return Tensor();
+        self->run({}, passed);
+      return replaced;
     });
   }
 
  private:
+  /// What takes the place of the output's gradient, if anything does.
+  Tensor run_before(const Tensor& grad) {
+    const std::shared_ptr<Module> owner = owned_.lock();
+    const bool gone = !owner && was_owned_;
+    Tensor out;
+    for (const MoreHooks::BackwardPre& hook : pre_) {
+      if (gone) break;
+      Tensor replaced = hook(*module_, out.defined() ? out : grad);
+      if (replaced.defined()) out = std::move(replaced);
+    }
+    return out;
+  }
+
   TensorVec run(ModuleHooks::Inputs grads, const Tensor& grad_output) {
     const std::shared_ptr<Module> owner = owned_.lock();
     const bool gone = !owner && was_owned_;
-    for (const auto& entry : *hooks_) {
+    for (const ModuleHooks::Backward& hook : hooks_) {
       if (gone) break;
-      ModuleHooks::Inputs replaced = entry.hook(*module_, grads, grad_output);
+      ModuleHooks::Inputs replaced = hook(*module_, grads, grad_output);
       for (size_t i = 0; i < replaced.size() && i < grads.size(); ++i)
         if (replaced[i].defined()) grads[i] = std::move(replaced[i]);
     }
@@ -82,7 +104,8 @@ class BackwardTap : public std::enable_shared_from_this<BackwardTap> {
   Module* module_;
   const std::weak_ptr<Module> owned_;
   const bool was_owned_ = !owned_.expired();
-  const HookList<ModuleHooks::Backward>::Snapshot hooks_;
+  const PreHooks pre_;
+  const Hooks hooks_;
   bool has_inputs_ = false;
   std::mutex mutex_;
   std::map<const void*, Tensor> grad_outputs_;  // by pass
@@ -96,7 +119,7 @@ ModuleHooks* SharedHooks::retained(ModuleHooks* hooks) {
 }
 
 void SharedHooks::release(ModuleHooks* hooks) {
-  if (hooks && hooks->release()) delete hooks;
+  if (hooks && hooks->release()) delete static_cast<detail::AllHooks*>(hooks);
 }
 
 SharedHooks& SharedHooks::operator=(const SharedHooks& other) {
@@ -106,29 +129,92 @@ SharedHooks& SharedHooks::operator=(const SharedHooks& other) {
 
 ModuleHooks& SharedHooks::ensure() {
   if (ModuleHooks* have = get()) return *have;
-  ModuleHooks* made = retained(new ModuleHooks);
+  ModuleHooks* made = retained(new detail::AllHooks);
   ModuleHooks* first = nullptr;
   if (hooks_.compare_exchange_strong(first, made)) return *made;
   release(made);  // another thread was faster
   return *first;
 }
 
+std::atomic<int> detail::hooks_of_all_modules{0};
+
+namespace {
+
+using detail::AllHooks;
+
+AllHooks& all_modules() {
+  static AllHooks hooks;
+  return hooks;
+}
+
+template <class Hook, class Owner>
+HookHandle add_to_all(HookList<Hook> Owner::*list, Hook hook) {
+  const HookHandle handle = (all_modules().*list).add(std::move(hook));
+  detail::hooks_of_all_modules.fetch_add(1);
+  return handle;
+}
+
+AllHooks& made_hooks(Module& module) { return static_cast<AllHooks&>(module.ensure_hooks()); }
+
+/// What there is now of one kind: the hooks of all modules, then the module's own.
+template <class Hook, class Owner>
+std::vector<Hook> current_hooks(const Module& module, HookList<Hook> Owner::*list) {
+  std::vector<Hook> out;
+  const auto add = [&](const AllHooks& hooks) {
+    if (const auto snapshot = (hooks.*list).snapshot())
+      for (const auto& entry : *snapshot) out.push_back(entry.hook);
+  };
+  if (detail::hooks_of_all_modules.load() > 0) add(all_modules());
+  if (const AllHooks* own = detail::hooks_of(module)) add(*own);
+  return out;
+}
+
+}  // namespace
+
 HookHandle register_forward_pre_hook(Module& module, ModuleHooks::Pre hook) {
   return module.ensure_hooks().pre.add(std::move(hook));
 }
-
 HookHandle register_forward_hook(Module& module, ModuleHooks::Post hook) {
   return module.ensure_hooks().post.add(std::move(hook));
 }
-
 HookHandle register_full_backward_hook(Module& module, ModuleHooks::Backward hook) {
   return module.ensure_hooks().backward.add(std::move(hook));
 }
+HookHandle register_full_backward_pre_hook(Module& module, MoreHooks::BackwardPre hook) {
+  return made_hooks(module).backward_pre.add(std::move(hook));
+}
+HookHandle register_state_dict_pre_hook(Module& module, MoreHooks::StatePre hook) {
+  return made_hooks(module).state_pre.add(std::move(hook));
+}
+HookHandle register_state_dict_post_hook(Module& module, MoreHooks::StatePost hook) {
+  return made_hooks(module).state_post.add(std::move(hook));
+}
+HookHandle register_load_state_dict_pre_hook(Module& module, MoreHooks::LoadPre hook) {
+  return made_hooks(module).load_pre.add(std::move(hook));
+}
+HookHandle register_load_state_dict_post_hook(Module& module, MoreHooks::LoadPost hook) {
+  return made_hooks(module).load_post.add(std::move(hook));
+}
 
 void remove_hook(Module& module, HookHandle handle) {
-  ModuleHooks* h = module.hooks();
-  if (!h) return;
-  (void)(h->pre.remove(handle) || h->post.remove(handle) || h->backward.remove(handle));
+  if (AllHooks* hooks = detail::hooks_of(module)) hooks->remove(handle);
+}
+
+HookHandle register_module_forward_pre_hook(ModuleHooks::Pre hook) {
+  return add_to_all(&ModuleHooks::pre, std::move(hook));
+}
+HookHandle register_module_forward_hook(ModuleHooks::Post hook) {
+  return add_to_all(&ModuleHooks::post, std::move(hook));
+}
+HookHandle register_module_full_backward_hook(ModuleHooks::Backward hook) {
+  return add_to_all(&ModuleHooks::backward, std::move(hook));
+}
+HookHandle register_module_full_backward_pre_hook(MoreHooks::BackwardPre hook) {
+  return add_to_all(&AllHooks::backward_pre, std::move(hook));
+}
+
+void remove_module_hook(HookHandle handle) {
+  if (all_modules().remove(handle)) detail::hooks_of_all_modules.fetch_sub(1);
 }
 
 void detail::enter_call(tracing::Span& span, const Module& module) {
@@ -142,22 +228,21 @@ void detail::enter_call(tracing::Span& span, const Module& module) {
 
 Tensor detail::call_with_hooks(Module& module, ModuleHooks::Inputs inputs,
                                const std::function<Tensor(const ModuleHooks::Inputs&)>& forward) {
-  const ModuleHooks& hooks = *module.hooks();
-  const auto pre = hooks.pre.snapshot();
-  const auto post = hooks.post.snapshot();
-  auto backward = hooks.backward.snapshot();
-  if (pre)
-    for (const auto& entry : *pre) entry.hook(module, inputs);
+  const auto post = current_hooks(module, &ModuleHooks::post);
+  auto before = current_hooks(module, &AllHooks::backward_pre);
+  auto backward = current_hooks(module, &ModuleHooks::backward);
+  for (const ModuleHooks::Pre& hook : current_hooks(module, &ModuleHooks::pre))
+    hook(module, inputs);
   std::shared_ptr<BackwardTap> tap;
-  if (backward && GradMode::is_enabled()) {
-    tap = std::make_shared<BackwardTap>(module, std::move(backward));
-    tap->wrap_inputs(inputs);
+  if ((!before.empty() || !backward.empty()) && GradMode::is_enabled()) {
+    const bool taps_inputs = !backward.empty();
+    tap = std::make_shared<BackwardTap>(module, std::move(before), std::move(backward));
+    if (taps_inputs) tap->wrap_inputs(inputs);
   }
   Tensor output = forward(inputs);
   if (tap) tap->watch_output(output);
-  if (!post) return output;
-  for (const auto& entry : *post) {
-    Tensor replaced = entry.hook(module, inputs, output);
+  for (const ModuleHooks::Post& hook : post) {
+    Tensor replaced = hook(module, inputs, output);
     if (replaced.defined()) output = std::move(replaced);
   }
   return output;

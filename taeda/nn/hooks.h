@@ -1,6 +1,7 @@
 // Hooks around the forward of a module, and the call that runs them.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <optional>
 #include <tuple>
@@ -43,6 +44,9 @@ HookHandle register_full_backward_hook(Module& module, ModuleHooks::Backward hoo
 void remove_hook(Module& module, HookHandle handle);
 
 namespace detail {
+
+/// How many hooks of all modules there are (more_hooks.h).
+extern std::atomic<int> hooks_of_all_modules;
 
 /// Tells that `module` is being called.
 void enter_call(tracing::Span& span, const Module& module);
@@ -126,7 +130,8 @@ auto call(M& module, Args&&... args) -> decltype(module.forward(std::forward<Arg
     detail::enter_call(span, module);
   try {
     if constexpr (std::is_same_v<std::decay_t<Result>, Result> && !std::is_void_v<Result>)
-      if (module.hooks()) [[unlikely]]
+      if (module.hooks() || detail::hooks_of_all_modules.load(std::memory_order_relaxed) > 0)
+          [[unlikely]]
         return detail::forward_with_hooks(module, std::forward<Args>(args)...);
     return module.forward(std::forward<Args>(args)...);
   } catch (Error& e) {
@@ -135,4 +140,4 @@ auto call(M& module, Args&&... args) -> decltype(module.forward(std::forward<Arg
   }
 }
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

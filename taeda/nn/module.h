@@ -256,6 +256,8 @@ class Module : public std::enable_shared_from_this<Module> {
   }
   void convert(const std::function<Tensor(const Tensor&)>& f, bool recurse = true);
   void collect_state(OrderedDict<std::string, Tensor>& out, const std::string& prefix) const;
+  /// The same without what hooks of state dicts change.
+  void collect_own_state(OrderedDict<std::string, Tensor>& out, const std::string& prefix) const;
   /// The steps of a clone (cloneable.h): the copy registers its own members in between.
   void forget_members();
   void copy_members_to(Module& copy, const std::optional<Device>& device) const;

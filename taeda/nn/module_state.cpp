@@ -1,26 +1,44 @@
 // State dicts of modules, and what their files hold.
+#include <algorithm>
+#include <atomic>
+#include <iostream>
 #include <ostream>
 #include <utility>
 
 #include "taeda/base/nearest.h"
 #include "taeda/io/keyed_archive.h"
+#include "taeda/nn/all_hooks.h"
 #include "taeda/nn/libtorch_style.h"
 #include "taeda/nn/module.h"
-
-#include <atomic>
-#include <iostream>
-
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::nn {
 
+void Module::collect_own_state(OrderedDict<std::string, Tensor>& out,
+                               const std::string& prefix) const {
+  for (const auto& [name, tensor] : parameters_)
+    if (tensor.defined()) out.insert(prefix + name, tensor.detach());
+  for (const auto& [name, tensor] : buffers_)
+    if (tensor.defined() && !transient_buffers_.contains(name))
+      out.insert(prefix + name, tensor.detach());
+  for (const auto& [name, child] : children_) child->collect_own_state(out, prefix + name + ".");
+}
+
 void Module::collect_state(OrderedDict<std::string, Tensor>& out, const std::string& prefix) const {
+  auto& self = const_cast<Module&>(*this);  // hooks may change what is about to be taken
+  const detail::AllHooks* const all = detail::hooks_of(*this);
+  const auto before = all ? all->state_pre.snapshot() : nullptr;
+  const auto after = all ? all->state_post.snapshot() : nullptr;
+  if (before)
+    for (const auto& entry : *before) entry.hook(self, prefix);
   for (const auto& [name, tensor] : parameters_)
     if (tensor.defined()) out.insert(prefix + name, tensor.detach());
   for (const auto& [name, tensor] : buffers_)
     if (tensor.defined() && !transient_buffers_.contains(name))
       out.insert(prefix + name, tensor.detach());
   for (const auto& [name, child] : children_) child->collect_state(out, prefix + name + ".");
+  if (after)
+    for (const auto& entry : *after) entry.hook(self, out, prefix);
 }
 
 OrderedDict<std::string, Tensor> Module::state_dict(const std::string& prefix) const {
@@ -119,14 +137,62 @@ void check_assignable(const Module& m, const OrderedDict<std::string, Tensor>& s
 
 }  // namespace
 
-IncompatibleKeys Module::load_state_dict(const OrderedDict<std::string, Tensor>& state, bool strict,
+namespace {
+
+using ModulesByPrefix = std::vector<std::pair<std::string, Module*>>;
+
+/// The module and all below it, each before its children.
+void list_modules(Module& m, const std::string& prefix, ModulesByPrefix& out) {
+  out.emplace_back(prefix, &m);
+  for (const auto& [name, child] : m.named_children())
+    list_modules(*child, prefix + name + ".", out);
+}
+
+auto load_pre_hooks(const Module& m) {
+  const detail::AllHooks* const all = detail::hooks_of(m);
+  return all ? all->load_pre.snapshot() : nullptr;
+}
+
+bool have_load_pre_hooks(const ModulesByPrefix& modules) {
+  return std::any_of(modules.begin(), modules.end(),
+                     [](const auto& entry) { return load_pre_hooks(*entry.second); });
+}
+
+void run_load_pre_hooks(const ModulesByPrefix& modules, OrderedDict<std::string, Tensor>& state) {
+  for (const auto& [prefix, m] : modules)
+    if (const auto list = load_pre_hooks(*m))
+      for (const auto& entry : *list) entry.hook(*m, state, prefix);
+}
+
+void run_load_post_hooks(const ModulesByPrefix& modules, IncompatibleKeys& keys) {
+  for (auto at = modules.rbegin(); at != modules.rend(); ++at) {
+    const detail::AllHooks* const all = detail::hooks_of(*at->second);
+    if (const auto list = all ? all->load_post.snapshot() : nullptr)
+      for (const auto& entry : *list) entry.hook(*at->second, keys);
+  }
+}
+
+}  // namespace
+
+IncompatibleKeys Module::load_state_dict(const OrderedDict<std::string, Tensor>& given, bool strict,
                                          bool assign) {
-  const OrderedDict<std::string, Tensor> own = state_dict();
+  ModulesByPrefix all;
+  list_modules(*this, "", all);
+  OrderedDict<std::string, Tensor> changed;
+  const bool hooked = have_load_pre_hooks(all);
+  if (hooked) {
+    changed = given;
+    run_load_pre_hooks(all, changed);
+  }
+  const OrderedDict<std::string, Tensor>& state = hooked ? changed : given;
+  OrderedDict<std::string, Tensor> own;
+  collect_own_state(own, "");
   Loading loading;
   for (const auto& [key, tensor] : own) loading.want(key, tensor, state.find(key));
   if (assign) check_assignable(*this, state, loading.misfits);
   for (const auto& [key, tensor] : state)
     if (!own.contains(key)) loading.keys.unexpected.push_back(key);
+  run_load_post_hooks(all, loading.keys);
   loading.check(*this, strict);
   if (assign) {
     NoGradGuard no_grad;

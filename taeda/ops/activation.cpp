@@ -61,7 +61,15 @@ Tensor& activation_(const char* name, const Op& op, const Tensor& self, Compute 
 
 // ---- straight lines ----
 
+namespace {
+
+/// Whether these are integers, for which straight lines have values but no gradients.
+bool is_whole(const Tensor& self) { return is_integral(self.dtype()); }
+
+}  // namespace
+
 Tensor threshold_backward(const Tensor& grad, const Tensor& self, double threshold) {
+  if (is_whole(self) && is_whole(grad)) return where(self.le(int64_t(threshold)), 0, grad);
   return gradient("ThresholdBackwardBackward0", ThresholdBackward(threshold), grad, self, flat);
 }
 
@@ -87,6 +95,7 @@ Tensor& relu_(const Tensor& self) {
 
 Tensor threshold(const Tensor& self, RealArg threshold, RealArg value) {
   if (is_observed()) return observe("threshold", taeda::threshold, self, threshold, value);
+  if (is_whole(self)) return where(self.le(int64_t(threshold)), int64_t(value), self);
   return activation(
       "threshold", "ThresholdBackward0", Threshold(threshold, value), self,
       [=](const Tensor& g, const Tensor& x) { return threshold_backward(g, x, threshold); });
@@ -94,6 +103,7 @@ Tensor threshold(const Tensor& self, RealArg threshold, RealArg value) {
 
 Tensor& threshold_(const Tensor& self, RealArg limit, RealArg value) {
   if (is_observed()) return observe("threshold_", threshold_, self, limit, value);
+  if (is_whole(self)) return self.masked_fill_(self.le(int64_t(limit)), int64_t(value));
   return activation_("threshold_", Threshold(limit, value), self,
                      [=](const Tensor& t) { return threshold(t, limit, value); });
 }
@@ -117,6 +127,9 @@ Tensor prelu(const Tensor& self, const Tensor& weight) {
   if (is_observed()) return observe("prelu", prelu, self, weight);
   if (AutocastMode::is_active()) return policy::declared<"prelu">(prelu, self, weight);
   const int64_t channels = self.dim() > 1 ? self.size(1) : 1;
+  TAEDA_CHECK(
+      weight.dim() <= 1,
+      "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = ", weight.dim());
   TAEDA_CHECK(weight.numel() == 1 || weight.numel() == channels,
               "Mismatch of parameter numbers and input channel size. Found parameter numbers = ",
               weight.numel(), " and channel size = ", channels, ".");
@@ -125,11 +138,29 @@ Tensor prelu(const Tensor& self, const Tensor& weight) {
   return where(self.gt(0), self, self.mul(weight.reshape(shape).to(self.dtype())));
 }
 
+namespace {
+
+void check_hardtanh(const Tensor& self, double low, double high) {
+  TAEDA_CHECK_AS(NotImplementedError, self.dtype() != kBool,
+                 "Bool inputs not supported for hardtanh");
+  TAEDA_CHECK_AS(NotImplementedError, !self.is_complex(),
+                 "clamp is not supported for complex types");
+  TAEDA_CHECK_VALUE(!(low > high), "hardtanh: min_val cannot be greater than max_val, got ", low,
+                    " and ", high);
+}
+
+/// The lower bound for integers: numbers without a sign begin at 0.
+int64_t whole_low(const Tensor& self, double low) {
+  return self.dtype() == kByte ? std::max<int64_t>(int64_t(low), 0) : int64_t(low);
+}
+
+}  // namespace
+
 Tensor hardtanh(const Tensor& self, RealArg min_val, RealArg max_val) {
   if (is_observed()) return observe("hardtanh", hardtanh, self, min_val, max_val);
-  check_floating("hardtanh", self);
-  TAEDA_CHECK_VALUE(!(min_val > max_val), "hardtanh: min_val cannot be greater than max_val, got ",
-                    min_val, " and ", max_val);
+  check_hardtanh(self, min_val, max_val);
+  if (is_whole(self))
+    return pointwise_as("hardtanh", Clamp{}, self, whole_low(self, min_val), int64_t(max_val));
   Tensor y = pointwise_as("hardtanh", Clamp{}, self, double{min_val}, double{max_val});
   if (wants_grad(self))
     record("HardtanhBackward0", y, {self}, [=, x = save_tensor(self)](const Tensor& g) {
@@ -141,6 +172,8 @@ Tensor hardtanh(const Tensor& self, RealArg min_val, RealArg max_val) {
 
 Tensor& hardtanh_(const Tensor& self, RealArg low, RealArg high) {
   if (is_observed()) return observe("hardtanh_", hardtanh_, self, low, high);
+  check_hardtanh(self, low, high);
+  if (is_whole(self)) return self.clamp_(whole_low(self, low), int64_t(high));
   return in_place(
       "hardtanh_", self, wants_grad(self), [=](const Tensor& t) { return hardtanh(t, low, high); },
       [&] { pointwise_into(Clamp{}, self, self, double{low}, double{high}); });

@@ -15,6 +15,7 @@ Tensor relu(const Tensor& self);
 /// [method, not in-place, not dtypes]
 Tensor& relu_(const Tensor& self);
 /// min(max(x, 0), 6).
+/// [dtypes: floating integral]
 Tensor relu6(const Tensor& self);
 Tensor& relu6_(const Tensor& self);
 /// x for x > 0, slope * x below.
@@ -50,7 +51,8 @@ Tensor softplus(const Tensor& self, RealArg beta = 1, RealArg threshold = 20);
 /// x / (1 + |x|).
 /// [not dtypes]
 Tensor softsign(const Tensor& self);
-/// min(max(x, low), high); the gradient at the ends is 0.
+/// min(max(x, low), high); the gradient at the ends is 0. Bounds of integers are cut.
+/// [dtypes: floating integral]
 Tensor hardtanh(const Tensor& self, RealArg min_val = -1, RealArg max_val = 1);
 Tensor& hardtanh_(const Tensor& self, RealArg min_val = -1, RealArg max_val = 1);
 /// min(max(x + 3, 0), 6) / 6.
@@ -67,7 +69,8 @@ Tensor softshrink(const Tensor& self, RealArg lambd = 0.5);
 /// x, but 0 where |x| <= lambd.
 /// [method]
 Tensor hardshrink(const Tensor& self, RealArg lambd = 0.5);
-/// x for x > threshold, else value.
+/// x for x > threshold, else value; for integers both are cut.
+/// [dtypes: floating integral]
 Tensor threshold(const Tensor& self, RealArg threshold, RealArg value);
 Tensor& threshold_(const Tensor& self, RealArg threshold, RealArg value);
 /// log(sigmoid(x)).

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "taeda/device/host_graph.h"
 #include "taeda/kernels/pointwise/arithmetic.h"
 #include "taeda/kernels/pointwise/compare.h"
 #include "taeda/ops/elementwise.h"
@@ -149,7 +150,7 @@ bool is_integer(const Operand& o) {
 void check_divisor(const Operand& a, const Operand& b) {
   if (!is_integer(a) || !is_integer(b)) return;
   for (const Operand* o : {&a, &b})
-    if (o->tensor() && !o->tensor()->is_cpu()) return;
+    if (o->tensor() && !detail::can_look_at_values(o->tensor()->device())) return;
   bool zero = false;
   if (const Tensor* t = b.tensor()) {
     const Tensor zeros = pointwise(Eq{}, *t, Scalar(0)).contiguous();

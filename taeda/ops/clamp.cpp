@@ -137,7 +137,7 @@ Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<d
                   std::optional<double> neginf) {
   if (is_integral(self.dtype(), true)) return self.clone();
   if (self.is_complex())
-    return view_as_complex(nan_to_num(view_as_real(self), nan, posinf, neginf));
+    return view_as_complex(nan_to_num(view_as_real(self), nan, posinf, neginf).contiguous());
   double largest = 0;
   dispatch(TypeList<float, double>{}, "nan_to_num", self.dtype() == kDouble ? kDouble : kFloat,
            [&]<class T>() { largest = static_cast<double>(std::numeric_limits<T>::max()); });

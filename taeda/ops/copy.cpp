@@ -4,6 +4,7 @@
 #include "taeda/device/accelerator.h"
 #include "taeda/device/allocator.h"
 #include "taeda/device/graph.h"
+#include "taeda/device/host_graph.h"
 #include "taeda/device/registry.h"
 #include "taeda/device/stream.h"
 #include "taeda/device/transfer.h"
@@ -187,6 +188,7 @@ void Tensor::record_stream(int64_t stream) const {
 Scalar Tensor::item() const {
   if (is_observed()) return observe_method<Scalar>("item", &Tensor::item, *this);
   TAEDA_CHECK(numel() == 1, "a Tensor with ", numel(), " elements cannot be converted to Scalar");
+  detail::check_not_recording("item");
   if (is_meta())
     detail::throw_no_data({"item", "is_nonzero"}, "Tensor.item() cannot be called on meta tensors");
   const Tensor host = is_cpu() ? *this : detach().cpu();

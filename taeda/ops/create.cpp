@@ -33,7 +33,7 @@ void fill_new(const Tensor& out, const Scalar& value) {
 /// The whole memory of a new tensor, whatever the order of its dimensions; a sparse one has none.
 inline void fill_storage_with_zeros(const Tensor& fresh) {
   const StorageImpl& storage = *fresh.storage().get();
-  if (storage.nbytes() > 0) fill_zero(storage.data(), storage.device(), storage.nbytes());
+  if (storage.nbytes() > 0) fill_zero(storage.data_for_work(), storage.device(), storage.nbytes());
 }
 
 /// A tensor over memory that exists.
@@ -198,9 +198,34 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const 
   return finish(std::move(out), o);
 }
 
+namespace {
+
+/// The dtype of numbers between two ends, of which either may be complex.
+ScalarType space_dtype(const char* name, const Scalar& start, const Scalar& end,
+                       const TensorOptions& o) {
+  if (!start.is_complex() && !end.is_complex()) return o.dtype();
+  const ScalarType inferred = to_complex_type(get_default_dtype());
+  TAEDA_CHECK(is_complex(o.dtype_or(inferred)), "torch.", name, "(): inferred dtype ",
+              to_string(inferred), " can't be safely cast to passed dtype ", to_string(o.dtype()));
+  return o.dtype_or(inferred);
+}
+
+/// The real numbers of `z`, or those beside i.
+Scalar real_of(const Scalar& z) { return z.to<std::complex<double>>().real(); }
+Scalar imag_of(const Scalar& z) { return z.to<std::complex<double>>().imag(); }
+
+}  // namespace
+
 Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, const TensorOptions& o) {
   if (is_observed()) return observe("linspace", linspace, start, end, steps, o);
   TAEDA_CHECK(steps >= 0, "number of steps must be non-negative");
+  if (start.is_complex() || end.is_complex()) {
+    const ScalarType t = space_dtype("linspace", start, end, o);
+    const TensorOptions parts = o.dtype(to_real_type(t)).requires_grad(false);
+    return finish(make_complex(linspace(real_of(start), real_of(end), steps, parts),
+                               linspace(imag_of(start), imag_of(end), steps, parts)),
+                  o);
+  }
   Tensor out = make_tensor(IntArrayRef(steps), o.dtype(), device_of(o));
   if (steps > 0) linspace_slot(out.device().type(), out, start, end);
   return finish(std::move(out), o);
@@ -208,10 +233,11 @@ Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, const Ten
 
 Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double base,
                 const TensorOptions& o) {
-  const ScalarType wide = is_floating_point(o.dtype()) ? o.dtype() : kDouble;
+  const ScalarType t = space_dtype("logspace", start, end, o);
+  const ScalarType wide = is_floating_point(t) || is_complex(t) ? t : kDouble;
   const Tensor exponents = linspace(start, end, steps, o.dtype(wide).requires_grad(false));
   const Tensor out = full({steps}, base, exponents.options()).pow(exponents);
-  return finish(out.to(o.dtype()), o);
+  return finish(out.to(t), o);
 }
 
 Tensor eye(int64_t n, const TensorOptions& o) {

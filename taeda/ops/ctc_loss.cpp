@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "taeda/device/host_graph.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/join.h"
@@ -146,6 +147,7 @@ Tensor ctc_losses(const Tensor& log_probs, const Tensor& targets, IntArrayRef in
 
 std::vector<int64_t> host_lengths(const char* name, const Tensor& lengths) {
   TAEDA_CHECK(is_integral(lengths.dtype(), false), name, " must be integral");
+  detail::check_not_recording("ctc_loss");
   const Tensor host = lengths.to(kLong).cpu().contiguous();
   const int64_t* p = host.data_ptr<int64_t>();
   return {p, p + host.numel()};

@@ -204,10 +204,13 @@ Tensor& Tensor::index_copy_(int64_t dim, const Tensor& index, const Tensor& sour
 namespace {
 
 void fill_rows(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
+  TAEDA_CHECK(self.is_complex() || !value.is_complex(),
+              "index_fill_(): Converting complex Scalar to non-complex type is not supported");
   DimVector sizes(self.sizes());
   if (sizes.empty()) sizes.push_back(1);
+  const Tensor rows = index.lt(0).to(index.dtype()).mul(sizes[dim]).add(index);
   sizes[dim] = index.numel();
-  put_rows("index_fill", self, dim, index, full({}, value, self.options()).expand(sizes), false);
+  put_rows("index_fill", self, dim, rows, full({}, value, self.options()).expand(sizes), false);
 }
 
 }  // namespace
@@ -252,7 +255,7 @@ namespace {
 
 void check_gather(const char* op, const Tensor& self, int64_t dim, const Tensor& index,
                   bool self_bounds) {
-  TAEDA_CHECK(index.dtype() == kLong || index.dtype() == kInt, op,
+  TAEDA_CHECK(index.numel() == 0 || index.dtype() == kLong || index.dtype() == kInt, op,
               "(): Expected dtype int32/int64 for index");
   TAEDA_CHECK(index.device() == self.device(),
               "Expected all tensors to be on the same device, but "
@@ -484,8 +487,9 @@ void check_mask(const Tensor& self, const Tensor& mask, const Scalar* value) {
               "expected self and mask to be on the same device, but got mask on ", mask.device(),
               " and self on ", self.device());
   if (!value) return;
-  TAEDA_CHECK(!value->is_complex() || self.is_complex(), "value cannot be converted to type ",
-              dtype_name(self.dtype()), " without overflow");
+  TAEDA_CHECK(
+      !value->is_complex() || self.is_complex() || value->to<std::complex<double>>().imag() == 0,
+      "value cannot be converted to type ", dtype_name(self.dtype()), " without overflow");
 }
 
 void fill_masked(const Tensor& out, const Tensor& in, const Tensor& mask, const Scalar& value) {

@@ -2,6 +2,7 @@
 
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
+#include "taeda/device/host_graph.h"
 #include "taeda/kernels/join.h"
 #include "taeda/ops/destination.h"
 #include "taeda/ops/sparse_common.h"
@@ -299,6 +300,7 @@ std::vector<Tensor> tensor_split(const Tensor& self, const Tensor& indices_or_se
               "one-dimensional tensor, but got a tensor with ",
               t.dim(), " dims");
   if (t.dim() == 0) return tensor_split(self, t.item<int64_t>(), dim);
+  detail::check_not_recording("tensor_split");
   const Tensor indices = t.contiguous();
   return tensor_split(
       self, IntArrayRef(indices.data_ptr<int64_t>(), static_cast<size_t>(indices.numel())), dim);
@@ -336,4 +338,4 @@ std::vector<Tensor> meshgrid(TensorList tensors, std::string_view indexing) {
   return out;
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

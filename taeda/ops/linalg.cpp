@@ -158,7 +158,10 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq(const Tensor& A, const Tensor& 
 
 Tensor matrix_power(const Tensor& A, int64_t n) {
   check_square("linalg.matrix_power", A);
-  if (n == 0) return eye_like(A.size(-1), A.size(-1), A).expand(A.sizes()).clone();
+  if (n == 0) {
+    const Tensor one = eye_like(A.size(-1), A.size(-1), A);
+    return A.masked_fill(ones({}, A.options().dtype(kBool).requires_grad(false)), 0).add(one);
+  }
   Tensor square = n < 0 ? inv(A) : A, out;
   for (uint64_t rest = n < 0 ? -static_cast<uint64_t>(n) : static_cast<uint64_t>(n); rest > 0;
        rest /= 2) {

@@ -4,6 +4,7 @@
 
 #include "taeda/kernels/linalg.h"
 #include "taeda/ops/arithmetic.h"
+#include "taeda/ops/compare.h"
 #include "taeda/ops/join.h"
 #include "taeda/ops/linalg.h"
 #include "taeda/ops/linalg_common.h"
@@ -142,6 +143,9 @@ Singular svd_values(const Tensor& A, int64_t columns) {
     if (out.u.defined()) out.u.copy_(eye_like(m, columns, A).expand(out.u.sizes()));
     return out;
   }
+  // LAPACK would print to the standard output, and need not come back.
+  check_info("linalg.svd", A.isfinite().logical_not().flatten(-2).any(-1).to(kInt).neg(),
+             svd_failed);
   const Tensor info = make_tensor(batch, kInt, A.device());
   const auto flat = [](const Tensor& t) { return t.defined() ? as_batch(t, 2) : t; };
   svd_slot(A.device().type(), as_batch(copy_columns(A), 2), flat(out.u), as_batch(out.s, 1),

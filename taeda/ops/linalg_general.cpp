@@ -1,5 +1,6 @@
 #include "taeda/ops/linalg_general.h"
 
+#include "taeda/device/host_graph.h"
 #include "taeda/kernels/linalg.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/compare.h"
@@ -193,6 +194,7 @@ namespace {
 /// Throws Error for pivots that name no rows, with which LAPACK would leave the matrix: rows of
 /// blocks of two have one negative number each, twice.
 void check_pivots(const Tensor& pivots, int64_t n) {
+  detail::check_not_recording("ldl_solve");
   const int32_t* const p = pivots.data_ptr<int32_t>();
   for (int64_t i = 0; i < pivots.numel();) {
     const bool pair = p[i] < 0;

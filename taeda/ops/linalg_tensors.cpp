@@ -110,11 +110,14 @@ Tensor vecdot(const Tensor& x, const Tensor& y, int64_t dim) {
   TAEDA_CHECK(x.dtype() == y.dtype(),
               "linalg.vecdot: Expected x and y to have the same dtype, but ", "found x of type ",
               x.dtype(), " and y of type ", y.dtype(), " instead");
+  TAEDA_CHECK_AS(NotImplementedError, is_differentiable(x.dtype()),
+                 "linalg.vecdot: Expected a floating point or complex tensor as input. Got ",
+                 to_string(x.dtype()));
   return (x.is_complex() ? x.conj() : x).mul(y).sum({dim});
 }
 
 Tensor vander(const Tensor& x, OptionalDim N) {
-  TAEDA_CHECK(x.dim() > 0, "linalg.vander: x must have at least one dimension.");
+  if (x.dim() == 0) return vander(x.unsqueeze(0), N);
   const int64_t columns = N ? int64_t{*N} : x.size(-1);
   TAEDA_CHECK(columns > 1, "N must be greater than 1.");
   const Tensor base = is_integral(x.dtype(), true) ? x.to(kLong) : x;

@@ -19,8 +19,8 @@ Tensor householder_product(const Tensor& A, const Tensor& tau);
 Tensor tensorsolve(const Tensor& A, const Tensor& B, OptionalIntArrayRef dims = {});
 /// The inverse of A as a matrix whose rows are its first `ind` dimensions.
 Tensor tensorinv(const Tensor& A, int64_t ind = 2);
-/// The sum of conj(x) y along `dim`; x and y broadcast.
-/// [not dtypes]
+/// The sum of conj(x) y along `dim`; x and y broadcast. Throws NotImplementedError for integers.
+/// [dtypes: floating complex]
 Tensor vecdot(const Tensor& x, const Tensor& y, int64_t dim = -1);
 /// Matrices of the powers 1, x, ..., x^(N - 1) of vectors [..., n] as columns; N is by default n.
 /// [not dtypes]

@@ -5,7 +5,9 @@
 #include <numbers>
 
 #include "taeda/autograd/record.h"
+#include "taeda/device/host_graph.h"
 #include "taeda/kernels/pointwise/loss.h"
+#include "taeda/ops/activation.h"
 #include "taeda/ops/autocast.h"
 #include "taeda/ops/loss_reduce.h"
 #include "taeda/ops/pointwise.h"
@@ -62,9 +64,9 @@ Tensor weighted(const Tensor& loss, const Tensor& weight, Reduction reduction) {
   return reduce_loss(weight.defined() ? loss.mul(weight) : loss, reduction);
 }
 
-/// log(1 + exp(-|x|)) + max(-x, 0), which is -log sigmoid(x), from differentiable operations.
+/// -log sigmoid(x), of integers in the default dtype.
 Tensor minus_log_sigmoid(const Tensor& x) {
-  return x.neg().clamp_min(0).add(x.abs().neg().exp().log1p());
+  return log_sigmoid(is_integral(x.dtype(), true) ? x.to(get_default_dtype()) : x).neg();
 }
 
 }  // namespace
@@ -79,6 +81,8 @@ Tensor mse_loss(const Tensor& input, const Tensor& target, ReductionArg reductio
 Tensor l1_loss(const Tensor& input, const Tensor& target, ReductionArg reduction) {
   if (AutocastMode::is_active())
     return policy::declared<"l1_loss">(l1_loss, input, target, reduction);
+  if (input.is_complex() || target.is_complex())
+    return reduce_loss(input.sub(target).abs(), reduction);
   return difference_loss("L1LossBackward0", L1Loss{}, input, target, reduction,
                          [](const Tensor& d) { return d.sign(); });
 }
@@ -111,7 +115,8 @@ Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Ten
   TAEDA_CHECK_VALUE(input.sizes() == target.sizes(), "Using a target size (", target.sizes(),
                     ") that is different to the input size (", input.sizes(),
                     ") is deprecated. Please ensure they have the same size.");
-  if (input.is_cpu()) {  // on a device this would wait for everything before it
+  if (detail::can_look_at_values(
+          input.device())) {  // on a device this would wait for everything before it
     NoGradGuard guard;
     TAEDA_CHECK(input.ge(0).logical_and(input.le(1)).all().item<bool>(),
                 "all elements of input should be between 0 and 1");
@@ -157,6 +162,9 @@ Tensor kl_div(const Tensor& input, const Tensor& target, ReductionArg reduction,
               bool batch_mean) {
   if (AutocastMode::is_active())
     return policy::declared<"kl_div">(kl_div, input, target, reduction, log_target, batch_mean);
+  TAEDA_CHECK(!is_integral(input.dtype(), true) && !is_integral(target.dtype(), true),
+              "kl_div: Integral inputs not supported.");
+  TAEDA_CHECK(!input.is_complex() && !target.is_complex(), "kl_div: Complex inputs not supported.");
   const Tensor loss = recorded_loss(
       "KlDivBackward0", KlDiv{log_target}, input, target,
       batch_mean ? Reduction::Sum : Reduction(reduction),
@@ -194,8 +202,9 @@ Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor
     TAEDA_CHECK_VALUE(one_each || last_is_one, "var is of incorrect size");
     if (one_each) variance = var.unsqueeze(-1);
   }
-  TAEDA_CHECK_VALUE(variance.is_meta() || !variance.lt(0).any().item<bool>(),
-                    "var has negative entry/entries");
+  TAEDA_CHECK_VALUE(
+      variance.is_meta() || detail::host_recording() || !variance.lt(0).any().item<bool>(),
+      "var has negative entry/entries");
   // The lower bound on the variance is a constant: no gradient flows where it holds.
   const Tensor v = variance.clamp_min(eps);
   Tensor loss = v.log().add(input.sub(target).square().div(v)).mul(0.5);

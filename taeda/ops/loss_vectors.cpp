@@ -13,18 +13,19 @@ Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Ten
   if (AutocastMode::is_active())
     return policy::declared<"margin_ranking_loss">(margin_ranking_loss, input1, input2, target,
                                                    margin, reduction);
-  TAEDA_CHECK(
-      input1.dim() == input2.dim() && input1.dim() == target.dim(),
-      "margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: ",
-      input1.sizes(), ", input2: ", input2.sizes(), ", target: ", target.sizes(), " ");
   return reduce_loss(target.neg().mul(input1.sub(input2)).add(margin).clamp_min(0), reduction);
 }
 
 Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double eps) {
   if (AutocastMode::is_active())
     return policy::declared<"cosine_similarity">(cosine_similarity, x1, x2, dim, eps);
+  const ScalarType common = result_type({x1, x2});
+  TAEDA_CHECK(is_floating_point(common),
+              "expected common dtype to be floating point, yet common dtype is ",
+              to_string(common));
+  TAEDA_CHECK(!(eps < 0), "eps must be non-negative, got: ", eps);
   const DimVector sizes = broadcast_sizes(x1.sizes(), x2.sizes());
-  const Tensor a = x1.expand(sizes), b = x2.expand(sizes);
+  const Tensor a = x1.to(common).expand(sizes), b = x2.to(common).expand(sizes);
   // Each norm is bounded on its own, so that a zero vector has a finite gradient.
   const Tensor na = a.norm(2, dim, true).clamp_min(eps), nb = b.norm(2, dim, true).clamp_min(eps);
   return a.div(na).mul(b.div(nb)).sum(dim);

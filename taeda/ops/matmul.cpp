@@ -4,6 +4,8 @@
 #include "taeda/kernels/matmul.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/autocast.h"
+#include "taeda/ops/compare.h"
+#include "taeda/ops/create.h"
 #include "taeda/ops/destination.h"
 #include "taeda/ops/elementwise.h"
 #include "taeda/ops/sparse_common.h"
@@ -49,12 +51,18 @@ void check_mm_shapes(const Tensor& a, const Tensor& b, const char* first, const 
               a.size(1), " and ", b.size(0), "x", b.size(1), ")");
 }
 
-void check_scales(ScalarType t, const Scalar& beta, const Scalar& alpha) {
-  if (!is_integral(t)) return;
-  TAEDA_CHECK(alpha.is_integral(true),
-              "For integral input tensors, argument alpha must not be a floating point number.");
-  TAEDA_CHECK(beta.is_integral(true),
-              "For integral input tensors, argument beta must not be a floating point number.");
+/// A factor as products of dtype t take it: cut to a whole number for integers.
+Scalar factor_for(ScalarType t, const Scalar& factor) {
+  return is_integral(t) && !factor.is_integral(true) ? Scalar(factor.to<int64_t>()) : factor;
+}
+
+/// What products with vectors of other dtypes ask of their factors.
+void check_factor(const char* name, ScalarType t, const Scalar& factor) {
+  TAEDA_CHECK(!factor.is_boolean() || t == kBool, "Boolean ", name,
+              " only supported for Boolean results.");
+  TAEDA_CHECK(!is_integral(t, true) || factor.is_integral(true),
+              "For integral input tensors, argument ", name,
+              " must not be a floating point number.");
 }
 
 /// The same memory with another layout, without a history.
@@ -75,7 +83,7 @@ void product_into(const Tensor& out, const Tensor& a, const Tensor& b, const Ten
               skip     ? Tensor()
               : expand ? relayout(addend, addend.layout().expand(out.sizes()))
                        : addend,
-              beta, alpha);
+              factor_for(out.dtype(), beta), factor_for(out.dtype(), alpha));
 }
 
 using detail::conjugate, detail::make_result, detail::scaled;
@@ -100,12 +108,10 @@ void record_addmm(const char* name, const Tensor& out, const Tensor& self, const
          });
 }
 
-void check_addmm(const Tensor& self, const Tensor& a, const Tensor& b, const Scalar& beta,
-                 const Scalar& alpha) {
+void check_addmm(const Tensor& self, const Tensor& a, const Tensor& b) {
   check_same_device("addmm", {&self, &a, &b});
   check_mm_shapes(a, b, "mat1", "mat2");
   check_matrix_dtypes(a, b);
-  check_scales(a.dtype(), beta, alpha);
   check_addend("mat2", self, b, {a.size(0), b.size(1)});
 }
 
@@ -197,7 +203,7 @@ Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const S
     return detail::sparse_addmm(self, mat1, mat2, beta, alpha);
   if (AutocastMode::is_active())
     return policy::declared<"addmm">(addmm, self, mat1, mat2, beta, alpha);
-  check_addmm(self, mat1, mat2, beta, alpha);
+  check_addmm(self, mat1, mat2);
   Tensor out = make_result("addmm", {&self, &mat1, &mat2}, {mat1.size(0), mat2.size(1)},
                            mat1.dtype(), mat1.device());
   product_into(out, mat1, mat2, self, beta, alpha);
@@ -213,7 +219,7 @@ Tensor& Tensor::addmm_(const Tensor& a, const Tensor& b, const Scalar& beta,
     return detail::assign("addmm_", *this, recorded,
                           [&](const Tensor& self) { return self.addmm(a, b, beta, alpha); });
   check_inplace("addmm_", *this, recorded);
-  check_addmm(*this, a, b, beta, alpha);
+  check_addmm(*this, a, b);
   TAEDA_CHECK(sizes() == IntArrayRef({a.size(0), b.size(1)}),
               "Bad in-place call: input tensor size ", sizes(), " and output tensor size [",
               a.size(0), ", ", b.size(1), "] should match");
@@ -233,7 +239,6 @@ Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Sca
   if (AutocastMode::is_active())
     return policy::declared<"addmv">(addmv, self, mat, vec, beta, alpha);
   check_mv(mat, vec);
-  check_scales(mat.dtype(), beta, alpha);
   check_same_device("addmv", {&self, &mat});
   check_addend("mat", self, mat, {mat.size(0)});
   Tensor out = make_result("addmv", {&self, &mat, &vec}, {mat.size(0)}, mat.dtype(), mat.device());
@@ -257,7 +262,6 @@ Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, c
   if (AutocastMode::is_active())
     return policy::declared<"baddbmm">(baddbmm, self, batch1, batch2, beta, alpha);
   check_bmm("baddbmm", batch1, batch2);
-  check_scales(batch1.dtype(), beta, alpha);
   check_same_device("baddbmm", {&self, &batch1});
   check_addend("batch2", self, batch2, {batch1.size(0), batch1.size(1), batch2.size(2)});
   Tensor out = make_result("baddbmm", {&self, &batch1, &batch2},
@@ -286,7 +290,13 @@ Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Sc
     return policy::declared<"addr">(addr, self, vec1, vec2, beta, alpha);
   TAEDA_CHECK(vec1.dim() == 1, "addr: Expected 1-D argument vec1, but got ", vec1.dim(), "-D");
   TAEDA_CHECK(vec2.dim() == 1, "addr: Expected 1-D argument vec2, but got ", vec2.dim(), "-D");
-  return addmm(self, vec1.unsqueeze(1), vec2.unsqueeze(0), beta, alpha);
+  const ScalarType t = result_type({self, vec1, vec2});
+  check_factor("beta", t, beta);
+  check_factor("alpha", t, alpha);
+  const Tensor column = vec1.to(t).unsqueeze(1), row = vec2.to(t).unsqueeze(0);
+  if (t != kBool) return addmm(self.to(t), column, row, beta, alpha);
+  const Tensor product = column.logical_and(row).logical_and(full({}, alpha.toBool(), kBool));
+  return beta.toBool() ? self.logical_or(product) : product.logical_and(ones_like(self));
 }
 
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
@@ -432,4 +442,4 @@ Tensor matmul(const Tensor& self, const Tensor& other) {
   return matmul_batched(self, other);
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

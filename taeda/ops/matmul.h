@@ -37,8 +37,8 @@ Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
 /// [in-place, autocast: lower]
 Tensor addbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
               const Scalar& beta = 1, const Scalar& alpha = 1);
-/// beta * self + alpha * outer(vec1, vec2).
-/// [in-place, autocast: lower accelerators]
+/// beta * self + alpha * outer(vec1, vec2), promoted; of bools, or and and.
+/// [in-place, autocast: lower accelerators, dtypes: floating complex integral bool]
 Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta = 1,
             const Scalar& alpha = 1);
 

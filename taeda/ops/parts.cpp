@@ -63,13 +63,13 @@ namespace {
 
 /// What index has a place for.
 Tensor part_for(const Tensor& index, const Tensor& src) {
-  TAEDA_CHECK(index.dim() == src.dim(),
+  Tensor part = src.dim() == 0 ? src.unsqueeze(0) : src;
+  TAEDA_CHECK(index.dim() == part.dim(),
               "Index tensor must have the same number of dimensions as src tensor");
-  Tensor part = src;
   for (int64_t d = 0; d < index.dim(); ++d) {
-    TAEDA_CHECK(index.size(d) <= src.size(d), "Expected index ", index.sizes(),
+    TAEDA_CHECK(index.size(d) <= part.size(d), "Expected index ", index.sizes(),
                 " to be smaller than src ", src.sizes(), " in all dimensions");
-    if (index.size(d) < src.size(d)) part = part.narrow(d, 0, index.size(d));
+    if (index.size(d) < part.size(d)) part = part.narrow(d, 0, index.size(d));
   }
   return part;
 }
@@ -88,9 +88,9 @@ Tensor scatter_mean(const Tensor& self, int64_t dim, const Tensor& index, const 
     NoGradGuard guard;
     const Tensor each = ones_like(src);
     count = prepared(ones_like(self), dim, index, 0, include_self).scatter_add(dim, index, each);
-    count = count.clamp_min(1);
+    count = where(count.eq(0), Scalar(1), count).to(self.dtype());
   }
-  return self.is_floating_point() ? sum.div(count) : sum.div(count, "floor");
+  return is_differentiable(self.dtype()) ? sum.div(count) : sum.div(count, "floor");
 }
 
 /// Neighbours with the same target are multiplied with each other, over 1, 2, 4, ... places; what
@@ -166,14 +166,22 @@ Tensor scatter_extreme(const Tensor& self, int64_t dim, const Tensor& index, con
 Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
                       std::string_view reduce, bool include_self) {
   const int64_t d = wrap_dim(dim, self.dim());
-  const Tensor part = part_for(index, src);
+  TAEDA_CHECK(self.dtype() == src.dtype(),
+              "scatter(): Expected self.dtype to be equal to src.dtype");
   if (index.numel() == 0) return self.clone();
-  if (reduce == "sum") return prepared(self, d, index, 0, include_self).scatter_add(d, index, part);
-  if (reduce == "mean") return scatter_mean(self, d, index, part, include_self);
-  if (reduce == "prod") return scatter_prod(self, d, index, part, include_self);
+  TAEDA_CHECK(index.dtype() == kLong || index.dtype() == kInt,
+              "scatter(): Expected dtype int32/int64 for index");
+  if (self.dim() == 0)
+    return scatter_reduce(self.unsqueeze(0), 0, index, src, reduce, include_self).squeeze(0);
+  const Tensor at = atleast_1d(index), part = part_for(at, src);
+  TAEDA_CHECK(at.dim() == self.dim(),
+              "Index tensor must have the same number of dimensions as self tensor");
+  if (reduce == "sum") return prepared(self, d, at, 0, include_self).scatter_add(d, at, part);
+  if (reduce == "mean") return scatter_mean(self, d, at, part, include_self);
+  if (reduce == "prod") return scatter_prod(self, d, at, part, include_self);
   TAEDA_CHECK(reduce == "amax" || reduce == "amin",
               "reduce argument must be either sum, prod, mean, amax or amin.");
-  return scatter_extreme(self, d, index, part, reduce == "amax", include_self);
+  return scatter_extreme(self, d, at, part, reduce == "amax", include_self);
 }
 
 Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
@@ -192,26 +200,28 @@ Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool a
 
 namespace {
 
-void check_isin(const Tensor& t) {
-  TAEDA_CHECK(t.dtype() != kBool && !t.is_complex(),
-              "Unsupported input type encountered for isin(): ", to_string(t.dtype()));
+void check_isin(ScalarType t) {
+  TAEDA_CHECK_AS(NotImplementedError, t != kBool && !is_complex(t),
+                 "Unsupported input type encountered for isin(): ", to_string(t));
 }
 
 }  // namespace
 
 Tensor isin(const Tensor& elements, const Scalar& test_element, bool, bool invert) {
-  check_isin(elements);
+  check_isin(elements.dtype());
+  check_isin(test_element.type());
   return invert ? elements.ne(test_element) : elements.eq(test_element);
 }
 
 Tensor isin(const Scalar& element, const Tensor& test_elements, bool assume_unique, bool invert) {
+  check_isin(element.type());
   return isin(full({}, element, test_elements.options()), test_elements, assume_unique, invert);
 }
 
 Tensor isin(const Tensor& elements, const Tensor& test_elements, bool /*assume_unique*/,
             bool invert) {
-  check_isin(elements);
-  check_isin(test_elements);
+  check_isin(elements.dtype());
+  check_isin(test_elements.dtype());
   NoGradGuard guard;
   const int64_t n = test_elements.numel();
   if (n == 0) return full(elements.sizes(), invert, elements.options().dtype(kBool));

@@ -4,6 +4,7 @@
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/autocast.h"
 #include "taeda/ops/compare.h"
+#include "taeda/ops/create.h"
 #include "taeda/ops/elementwise.h"
 #include "taeda/ops/shape.h"
 #include "taeda/ops/sparse_common.h"
@@ -40,6 +41,8 @@ void with_formula(const Tensor& self, const Scalar& exponent, Run&& run) {
 
 Tensor power(const Tensor& self, const Scalar& exponent) {
   check_exponent(self, exponent);
+  if (self.dtype() == kBool && exponent.is_boolean())
+    return exponent.toBool() ? self.clone() : ones_like(self);
   Tensor out;
   with_formula(self, exponent, [&](const auto& op, const auto&... rest) {
     out = pointwise_as("pow", op, self, rest...);

@@ -6,6 +6,7 @@
 
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
+#include "taeda/device/host_graph.h"
 #include "taeda/kernels/random.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/create_common.h"
@@ -26,6 +27,12 @@ Generator& generator_for(const Tensor& t, Generator* given) {
   TAEDA_CHECK(given->device().type() == t.device().type(), "Expected a '", t.device(),
               "' device type for generator but found '", given->device(), "'");
   return *given;
+}
+
+/// Where the numbers of a contiguous tensor on the CPU go, now or at a replay.
+template <class T>
+T* place(const Tensor& t) {
+  return static_cast<T*>(t.storage()->data_for_work()) + t.storage_offset();
 }
 
 /// Fills `self`: `draw(t)` gets `self` in its order in memory, or a contiguous copy where gaps or
@@ -52,14 +59,18 @@ Tensor& fill_random(const char* op, const Tensor& self, Draw draw) {
 void draw_uniform(const Tensor& t, double from, double to, Generator& generator) {
   if (!t.is_cpu()) return uniform_slot(t.device().type(), t, from, to, generator.next_philox());
   dispatch(FloatTypes{}, "uniform_", t.dtype(), [&]<class T>() {
-    generator.fill_uniform(static_cast<T*>(t.data_ptr()), t.numel(), from, to);
+    detail::run_or_record("uniform_", [g = generator, out = place<T>(t), n = t.numel(), from, to] {
+      g.fill_uniform(out, n, from, to);
+    });
   });
 }
 
 void draw_normal(const Tensor& t, double mean, double std, Generator& generator) {
   if (!t.is_cpu()) return normal_slot(t.device().type(), t, mean, std, generator.next_philox());
   dispatch(FloatTypes{}, "normal_", t.dtype(), [&]<class T>() {
-    generator.fill_normal(static_cast<T*>(t.data_ptr()), t.numel(), mean, std);
+    detail::run_or_record("normal_", [g = generator, out = place<T>(t), n = t.numel(), mean, std] {
+      g.fill_normal(out, n, mean, std);
+    });
   });
 }
 
@@ -67,7 +78,8 @@ void draw_normal(const Tensor& t, double mean, double std, Generator& generator)
 void draw_integers(const Tensor& t, int64_t from, uint64_t range, Generator& generator) {
   if (!t.is_cpu()) return randint_slot(t.device().type(), t, from, range, generator.next_philox());
   dispatch(RealBoolTypes{}, "random_", t.dtype(), [&]<class T>() {
-    generator.fill_randint(static_cast<T*>(t.data_ptr()), t.numel(), from, range);
+    detail::run_or_record("random_", [g = generator, out = place<T>(t), n = t.numel(), from,
+                                      range] { g.fill_randint(out, n, from, range); });
   });
 }
 
@@ -119,7 +131,8 @@ Tensor& Tensor::random_(GeneratorArg generator) const {
     Generator& g = generator_for(*this, generator);
     if (!t.is_cpu() || dtype() != kInt) return draw_integers(t, 0, largest_random(dtype()) + 1, g);
     // All of int32's numbers are 31 of 32 bits; a range of that size takes 64.
-    g.fill_random(reinterpret_cast<uint32_t*>(t.data_ptr<int32_t>()), t.numel());
+    detail::run_or_record("random_",
+                          [g, out = place<uint32_t>(t), n = t.numel()] { g.fill_random(out, n); });
     t.bitwise_and_(int64_t{INT32_MAX});
   });
 }
@@ -208,8 +221,9 @@ Tensor& Tensor::log_normal_(double mean, double std, GeneratorArg generator) con
     Generator& g = generator_for(*this, generator);
     if (t.is_cpu()) {
       // PyTorch draws these one by one, not in blocks as normal_ does.
-      double* out = z.data_ptr<double>();
-      for (int64_t i = 0; i < z.numel(); ++i) out[i] = g.normal();
+      detail::run_or_record("log_normal_", [g, out = place<double>(z), n = z.numel()] {
+        for (int64_t i = 0; i < n; ++i) out[i] = g.normal();
+      });
     } else {
       draw_normal(z, 0, 1, g);
     }
@@ -289,7 +303,10 @@ Tensor randperm(int64_t n, const TensorOptions& o, GeneratorArg generator) {
   const Tensor order = make_tensor(IntArrayRef(n), kLong, detail::device_of(o));
   Tensor out = order;
   if (order.is_cpu())
-    generator_for(order, generator).fill_permutation(static_cast<int64_t*>(order.data_ptr()), n);
+    detail::run_or_record("randperm",
+                          [g = generator_for(order, generator), out = place<int64_t>(order), n] {
+                            g.fill_permutation(out, n);
+                          });
   else if (n > 0)
     out = order.random_(generator).argsort();
   return finish(out.to(dtype), o);
@@ -297,7 +314,7 @@ Tensor randperm(int64_t n, const TensorOptions& o, GeneratorArg generator) {
 
 Tensor bernoulli(const Tensor& self, GeneratorArg generator) {
   NoGradGuard guard;
-  if (self.is_cpu() && self.numel() > 0) {
+  if (detail::can_look_at_values(self.device()) && self.numel() > 0) {
     const auto [least, most] = self.aminmax();  // NaN if there is one
     const auto low = least.item<double>(), high = most.item<double>();
     TAEDA_CHECK(low >= 0 && high <= 1,
@@ -324,7 +341,8 @@ namespace {
 
 void check_std(const Tensor& std) {
   TAEDA_CHECK(!std.is_complex(), "normal expects standard deviation to be non-complex");
-  TAEDA_CHECK(std.numel() == 0 || std.is_meta() || std.min().item<double>() >= 0,
+  TAEDA_CHECK(std.numel() == 0 || std.is_meta() || detail::host_recording() ||
+                  std.min().item<double>() >= 0,
               "normal expects all elements of std >= 0.0");
 }
 
@@ -361,7 +379,7 @@ void check_weights(const Tensor& weights, int64_t num_samples, bool replacement)
   TAEDA_CHECK(num_samples > 0, "cannot sample n_sample <= 0 samples");
   TAEDA_CHECK(replacement || num_samples <= weights.size(-1),
               "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
-  if (weights.is_meta()) return;
+  if (weights.is_meta() || detail::host_recording()) return;
   const bool valid = weights.isfinite().logical_and(weights.ge(0)).all().item<bool>();
   TAEDA_CHECK(valid, "probability tensor contains either `inf`, `nan` or element < 0");
   TAEDA_CHECK(weights.sum({-1}).gt(0).all().item<bool>(),

@@ -2,6 +2,7 @@
 
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
+#include "taeda/device/host_graph.h"
 #include "taeda/ops/activation.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/create.h"
@@ -78,6 +79,7 @@ Tensor values_on_host(const Tensor& t) {
 template <class Draw>
 Tensor drawn_on_host(const char* what, const Tensor& like, Generator* given, Draw draw) {
   if (like.is_meta()) return make_tensor(like.sizes(), like.dtype(), like.device());
+  detail::check_not_recording(what);
   const Generator generator = detail::host_generator(what, like.device(), given);
   const Tensor result = make_tensor(like.sizes(), kDouble, Device(kCPU));
   double* const out = result.data_ptr<double>();
@@ -142,6 +144,7 @@ Tensor drawn_slopes(const Tensor& self, double lower, double upper, GeneratorArg
   const Tensor x = self.detach();
   if (!x.is_cpu())
     return empty_like(x).uniform_(lower, upper, generator).masked_fill_(x.le(0).logical_not(), 1);
+  detail::check_not_recording("rrelu");  // how many are drawn depends on the values
   const Tensor values = detail::in_double(x);
   const double* const v = values.data_ptr<double>();
   return drawn_on_host("rrelu", x, generator, [&](int64_t i, const Generator& g) {

@@ -168,6 +168,8 @@ Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
   TAEDA_CHECK(!shifts.empty(), "`shifts` required");
   if (dims.empty() && shifts.size() == 1)
     return roll_one(self.reshape({-1}), shifts[0], 0).view(self.sizes());
+  TAEDA_CHECK_INDEX(dims.empty() || self.dim() > 0, "Dimension specified as ", dims[0],
+                    " but tensor has no dimensions");
   TAEDA_CHECK(shifts.size() == dims.size(),
               "shifts and dimensions must align. shifts: ", shifts.size(), ", dims:", dims.size());
   Tensor out = self;

@@ -53,18 +53,18 @@ Tensor median(const Tensor& self);
 /// [returns: values indices, dtypes: floating integral]
 std::tuple<Tensor, Tensor> median(const Tensor& self, int64_t dim, bool keepdim = false);
 
-/// sum (x - mean)^2 / max(0, count - correction); `unbiased` is a correction of 1.
-/// [dtypes: floating]
+/// sum |x - mean|^2 / max(0, count - correction); `unbiased` is a correction of 1.
+/// [dtypes: floating complex]
 Tensor var(const Tensor& self, IntArrayRef dim = {}, bool unbiased = true, bool keepdim = false);
 Tensor std(const Tensor& self, IntArrayRef dim = {}, bool unbiased = true, bool keepdim = false);
 /// `correction` as a number, 1 if there is none.
 Tensor var(const Tensor& self, IntArrayRef dim, OptionalDim correction, bool keepdim = false);
 Tensor std(const Tensor& self, IntArrayRef dim, OptionalDim correction, bool keepdim = false);
-/// [not method, dtypes: floating]
+/// [not method, dtypes: floating complex]
 Tensor var_correction(const Tensor& self, IntArrayRef dim, double correction, bool keepdim = false);
 Tensor std_correction(const Tensor& self, IntArrayRef dim, double correction, bool keepdim = false);
 /// (variance, mean)
-/// [not method, dtypes: floating]
+/// [not method, dtypes: floating complex]
 std::tuple<Tensor, Tensor> var_mean(const Tensor& self, IntArrayRef dim = {}, bool unbiased = true,
                                     bool keepdim = false);
 std::tuple<Tensor, Tensor> std_mean(const Tensor& self, IntArrayRef dim = {}, bool unbiased = true,

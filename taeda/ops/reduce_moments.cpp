@@ -6,6 +6,7 @@
 #include "taeda/ops/create.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/reduce_common.h"
+#include "taeda/ops/shape.h"
 #include "taeda/ops/sparse_common.h"
 #include "taeda/tensor/observer.h"
 
@@ -14,6 +15,12 @@ namespace taeda::inline v0_2 {
 using detail::Reduced;
 
 namespace {
+
+void check_cast_norm(const Tensor& self) {
+  TAEDA_CHECK_AS(NotImplementedError, is_differentiable(self.dtype()),
+                 "linalg.vector_norm: Expected a floating point or complex tensor as input. Got ",
+                 to_string(self.dtype()));
+}
 
 constexpr auto norm_of = [](const auto&... args) { return taeda::norm(args...); };
 
@@ -46,6 +53,11 @@ Tensor var_gradient(const Tensor& g, const Tensor& x, const Reduced& r, IntArray
 /// The variance or the deviation, recorded.
 Tensor var_or_std(bool root, const Tensor& self, IntArrayRef dims, double correction,
                   bool keepdim) {
+  if (self.is_complex()) {
+    const Tensor sum = var_or_std(false, real(self), dims, correction, keepdim)
+                           .add(var_or_std(false, imag(self), dims, correction, keepdim));
+    return root ? sum.sqrt() : sum;
+  }
   const Reduced r(self, dims, keepdim);
   Tensor out = moments(root, self, r, correction).var;
   if (!wants_grad(self)) return out;
@@ -115,7 +127,7 @@ Tensor norm_impl(const char* node, const Tensor& self, double p, IntArrayRef dim
 std::tuple<Tensor, Tensor> with_mean(bool root, const Tensor& self, IntArrayRef dims,
                                      double correction, bool keepdim) {
   check_var_dtype(self);
-  if (wants_grad(self))
+  if (wants_grad(self) || self.is_complex())
     return {var_or_std(root, self, dims, correction, keepdim), self.mean(dims, keepdim)};
   Moments m = moments(root, self, Reduced(self, dims, keepdim), correction);
   return {m.var, m.mean};
@@ -180,11 +192,13 @@ Tensor norm(const Tensor& self, const OptionalScalar& p, IntArrayRef dims, bool 
 }
 Tensor norm(const Tensor& self, const OptionalScalar& p, ScalarType dtype) {
   if (is_observed()) return observe_overloaded("norm", norm, self, p, dtype);
+  check_cast_norm(self);
   return norm(self.to(dtype), p.value_or(2));
 }
 Tensor norm(const Tensor& self, const OptionalScalar& p, IntArrayRef dims, bool keepdim,
             ScalarType dtype) {
   if (is_observed()) return observe_overloaded("norm", norm, self, p, dims, keepdim, dtype);
+  check_cast_norm(self);
   return norm(self.to(dtype), p, dims, keepdim);
 }
 Tensor vector_norm(const Tensor& self, const Scalar& p, IntArrayRef dims, bool keepdim) {

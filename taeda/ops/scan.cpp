@@ -167,12 +167,25 @@ Tensor prod(const Tensor& self, int64_t dim, bool keepdim, OptionalDtype dtype) 
 
 // ---- in place: sums of integers keep their dtype ----
 
+namespace {
+
+void check_scan_in_place(const Tensor& self, OptionalDtype dtype) {
+  const ScalarType wanted = dtype.value_or(self.dtype());
+  TAEDA_CHECK(wanted == self.dtype(), "Bad in-place call: input tensor dtype ",
+              dtype_name(self.dtype()), " and output tensor dtype ", dtype_name(wanted),
+              " should match");
+}
+
+}  // namespace
+
 Tensor& Tensor::cumsum_(int64_t dim, OptionalDtype dtype) const {
+  check_scan_in_place(*this, dtype);
   return detail::assign("cumsum_", *this, wants_grad(*this), [&](const Tensor& self) {
     return taeda::cumsum(self, dim, dtype.value_or(self.dtype()));
   });
 }
 Tensor& Tensor::cumprod_(int64_t dim, OptionalDtype dtype) const {
+  check_scan_in_place(*this, dtype);
   return detail::assign("cumprod_", *this, wants_grad(*this), [&](const Tensor& self) {
     return taeda::cumprod(self, dim, dtype.value_or(self.dtype()));
   });

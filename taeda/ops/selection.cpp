@@ -208,11 +208,13 @@ Tensor pdist(const Tensor& self, double p) {
 
 Tensor norm_except_dim(const Tensor& v, int64_t pow, int64_t dim) {
   if (dim == -1) return v.norm(pow);
+  TAEDA_CHECK_INDEX(v.dim() > 0, "Dimension specified as ", dim, " but tensor has no dimensions");
   const int64_t kept = wrap_dim(dim, v.dim());
   DimVector others;
   for (int64_t d = 0; d < v.dim(); ++d)
     if (d != kept) others.push_back(d);
-  return others.empty() ? v.abs() : linalg::vector_norm(v, pow, others, true);
+  return others.empty() ? linalg::vector_norm(v.unsqueeze(1), pow, {1})
+                        : linalg::vector_norm(v, pow, others, true);
 }
 
 }  // namespace taeda::inline v0_2

@@ -360,6 +360,27 @@ Tensor detail::unfold_backward(const Tensor& g, IntArrayRef sizes, int64_t dim, 
   return out;
 }
 
+namespace {
+
+/// The matrices in the last two dimensions, transposed; a number stays as it is.
+Tensor transposed_matrices(const char* name, const Tensor& self) {
+  TAEDA_CHECK(self.dim() != 1, "tensor.", name,
+              " is only supported on matrices or batches of matrices. Got 1-D tensor.");
+  return self.dim() == 0 ? self : self.transpose(-2, -1);
+}
+
+}  // namespace
+
+Tensor adjoint(const Tensor& self) { return transposed_matrices("adjoint()", self).conj(); }
+Tensor Tensor::mT() const { return transposed_matrices("mT", *this); }
+Tensor Tensor::mH() const { return transposed_matrices("mH", *this).conj(); }
+Tensor Tensor::matrix_H() const {
+  TAEDA_CHECK(dim() == 0 || dim() == 2,
+              "tensor.H is only supported on matrices (2-D tensors). Got ", dim(), "-D tensor.",
+              dim() > 2 ? " For batches of matrices, consider using tensor.mH" : "");
+  return t().conj();
+}
+
 Tensor Tensor::numpy_T() const {
   DimVector order;
   for (int64_t d = dim() - 1; d >= 0; --d) order.push_back(d);
@@ -485,4 +506,4 @@ Tensor imag(const Tensor& self) {
   return view_as_real(self).select(-1, 1);
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -60,7 +60,7 @@ Tensor diagonal(const Tensor& self, int64_t offset = 0, int64_t dim1 = 0, int64_
 
 /// The conjugate of the transposed matrices in the last two dimensions.
 /// [view: maybe]
-inline Tensor adjoint(const Tensor& self) { return self.transpose(-2, -1).conj(); }
+Tensor adjoint(const Tensor& self);
 /// Whether both have the same sizes.
 /// [not view]
 inline bool is_same_size(const Tensor& self, const Tensor& other) {

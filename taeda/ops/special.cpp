@@ -159,7 +159,8 @@ Tensor erfinv(const Tensor& self) {
 
 Tensor logit(const Tensor& self, std::optional<double> eps) {
   Tensor y = evaluate(self, [eps](const Tensor& x) {
-    const Tensor z = eps ? x.clamp(*eps, 1 - *eps) : x;
+    Tensor z = eps ? x.clamp_max(1 - *eps) : x;
+    if (eps) z = where(x.lt(*eps), *eps, z);
     return z.div(rsub(z, 1)).log();
   });
   if (wants_grad(self))
@@ -181,7 +182,7 @@ Tensor sinc(const Tensor& self) {
     record("SincBackward0", y, {self}, [x = save_tensor(self)](const Tensor& g) {
       const Tensor z = x.unpack(), angle = z.mul(kPi);
       const Tensor slope = angle.mul(angle.cos()).sub(angle.sin()).div(angle.mul(z));
-      return g.mul(slope.masked_fill(z.eq(0), 0));
+      return g.mul(detail::conjugate(slope.masked_fill(z.eq(0), 0)));
     });
   return y;
 }
@@ -253,15 +254,61 @@ Tensor copysign(const Tensor& self, const Scalar& other) {
   return out;
 }
 
-Tensor nextafter(const Tensor& self, const Tensor& other) {
-  return pointwise(NextAfter{}, self.detach(), other.detach());
+namespace {
+
+/// `nextafter` of 16-bit numbers, whose patterns without the sign are in the order of the numbers.
+Tensor next_of_16_bits(const Tensor& from, const Tensor& to) {
+  NoGradGuard guard;
+  const Tensor bits = from.contiguous().view(kShort).to(kInt);
+  const Tensor outward = from.gt(0).eq(to.gt(from));
+  const Tensor step = where(outward, bits.add(1), bits.sub(1)).to(kShort).view(from.dtype());
+  // Beyond 0 lies the smallest number of to's sign, which has the pattern 1.
+  const Tensor smallest = ones_like(bits).to(kShort).view(from.dtype());
+  const Tensor beyond = where(from.eq(0), where(to.gt(0), smallest, smallest.neg()), step);
+  const Tensor next = where(from.eq(to), to, beyond);
+  return where(from.isnan(), from, where(to.isnan(), to, next));
 }
 
+}  // namespace
+
+Tensor nextafter(const Tensor& self, const Tensor& other) {
+  const ScalarType t = result_type({self, other});
+  if (t != kHalf && t != kBFloat16) return pointwise(NextAfter{}, self.detach(), other.detach());
+  const DimVector sizes = broadcast_sizes(self.sizes(), other.sizes());
+  return next_of_16_bits(self.detach().to(t).expand(sizes), other.detach().to(t).expand(sizes));
+}
+
+namespace {
+
+/// self where `chosen`, else other; where both are equal each gets half of the gradient.
+Tensor chosen_of_two(const char* node, const Tensor& chosen, const Tensor& self,
+                     const Tensor& other) {
+  Tensor out;
+  {
+    NoGradGuard guard;
+    out = where(chosen, self, other);
+  }
+  if (wants_grad(self, other))
+    record(node, out, {self, other}, [chosen, tie = eq(self, other)](const Tensor& g, Needs needs) {
+      const auto share = [&](const Tensor& whole) {
+        return g.mul(tie.to(g.dtype()).mul(-0.5).add(1))
+            .masked_fill(whole.logical_or(tie).logical_not(), 0);
+      };
+      return TensorVec{needs[0] ? share(chosen) : Tensor(),
+                       needs[1] ? share(chosen.logical_not()) : Tensor()};
+    });
+  return out;
+}
+
+}  // namespace
+
 Tensor fmax(const Tensor& self, const Tensor& other) {
-  return where(logical_or(ge(self, other), isnan(other)), self, other);
+  const Tensor chosen = logical_or(ge(self, other), isnan(other));
+  return chosen_of_two("FmaxBackward0", chosen, self, other);
 }
 Tensor fmin(const Tensor& self, const Tensor& other) {
-  return where(logical_or(le(self, other), isnan(other)), self, other);
+  const Tensor chosen = logical_or(le(self, other), isnan(other));
+  return chosen_of_two("FminBackward0", chosen, self, other);
 }
 
 Tensor heaviside(const Tensor& self, const Tensor& values) {

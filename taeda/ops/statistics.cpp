@@ -306,6 +306,7 @@ Tensor diff(const Tensor& self, int64_t n, int64_t dim, const Tensor& prepend,
   const int64_t d = wrap_dim(dim, self.dim());
   check_end(self, prepend, d);
   check_end(self, append, d);
+  if (n == 0) return self.clone();
   std::vector<Tensor> parts;
   if (prepend.defined()) parts.push_back(prepend);
   parts.push_back(self);
@@ -314,7 +315,7 @@ Tensor diff(const Tensor& self, int64_t n, int64_t dim, const Tensor& prepend,
   for (int64_t i = 0; i < n && out.size(d) > 0; ++i) {
     const int64_t left = out.size(d) - 1;
     const Tensor after = out.narrow(d, 1, left), before = out.narrow(d, 0, left);
-    out = self.dtype() == kBool ? logical_xor(after, before) : after.sub(before);
+    out = out.dtype() == kBool ? logical_xor(after, before) : after.sub(before);
   }
   return out.is_same(self) ? self.clone() : out;
 }

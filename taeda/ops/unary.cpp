@@ -77,6 +77,7 @@ Tensor log1p(const Tensor& self) {
 
 Tensor square(const Tensor& self) {
   if (is_observed()) return observe("square", square, self);
+  if (self.dtype() == kBool) return square(self.to(kLong));
   return differentiable_in_input(
       "SquareBackward0", Square{}, self,
       [](const Tensor& g, const Tensor& x) { return g.mul(conjugate(x)).mul(2); });
@@ -296,7 +297,10 @@ Tensor round(const Tensor& self, int64_t decimals) {
   check_floating("round", self);
   if (decimals == 0) return self.round();
   const double scale = std::pow(10.0, std::abs(static_cast<double>(decimals)));
-  return decimals > 0 ? self.mul(scale).round().div(scale) : self.div(scale).round().mul(scale);
+  // 16 bits have no place for a number times the scale.
+  const Tensor x = self.to(computing_dtype(self.dtype()));
+  const Tensor y = decimals > 0 ? x.mul(scale).round().div(scale) : x.div(scale).round().mul(scale);
+  return y.to(self.dtype());
 }
 Tensor trunc(const Tensor& self) {
   if (is_observed()) return observe("trunc", trunc, self);

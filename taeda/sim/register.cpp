@@ -2,8 +2,7 @@
 // arguments, moves their addresses to where the device's bytes are, and queues the CPU's function
 // on the current stream.
 //
-// What an argument becomes while it waits is decided by the overloads of `keep`; a new kind of
-// argument needs one more, or members `rebase(ptrdiff_t)`, `for_each_extent` and a `device`.
+// What an argument becomes while it waits is decided by the overloads of `keep` (kernels/keep.h).
 // Before, `check` asserts that every address in it is one of live memory of the kernel's device.
 #include <concepts>
 #include <optional>
@@ -15,6 +14,7 @@
 #include "taeda/device/registry.h"
 #include "taeda/device/stream.h"
 #include "taeda/kernels/all.h"
+#include "taeda/kernels/keep.h"
 #include "taeda/kernels/registration.h"
 #include "taeda/sim/addresses.h"
 #include "taeda/sim/backend.h"
@@ -23,11 +23,6 @@
 namespace taeda::inline v0_2 {
 
 namespace {
-
-template <class T>
-concept Rebasable = requires(T x, ptrdiff_t delta) {
-  x.rebase(delta);
-};
 
 /// Which device a call is for, as far as one argument tells. CPU means that it does not.
 template <class T>
@@ -66,62 +61,19 @@ void check(const sim::SimDevice& device, const char* kernel, size_t argument, co
     if (x) tensor(*x, 0);
   } else if constexpr (std::same_as<T, TensorList>) {
     for (size_t i = 0; i < x.size(); ++i) tensor(x[i], static_cast<int>(i));
-  } else if constexpr (Rebasable<T>) {
+  } else if constexpr (detail::Rebasable<T>) {
     x.for_each_extent([&](const char* part, int index, const void* p, int64_t bytes) {
       sim::check_device_memory(device, {kernel, argument, part, index}, p, bytes);
     });
   }
 }
 
-/// The same elements where the host can reach them.
-Tensor keep(const Tensor& t) {
-  if (!t.defined()) return t;
-  const StorageImpl* storage = t.storage().get();
-  const ptrdiff_t delta = sim::sim_device(t.device()).memory().alias_delta();
-  char* data = static_cast<char*>(storage->data());
-  Storage reachable =
-      Storage::from_user(data ? data + delta : nullptr, storage->nbytes(), Device(kCPU), {});
-  return Tensor(make_intrusive<TensorImpl>(std::move(reachable), Layout(t.layout()), t.dtype()));
-}
-
-[[maybe_unused]] std::vector<Tensor> keep(const TensorList& list) {
-  std::vector<Tensor> out;
-  out.reserve(list.size());
-  for (const Tensor& t : list) out.push_back(keep(t));
-  return out;
-}
-
-[[maybe_unused]] std::optional<Tensor> keep(const std::optional<Tensor>& t) {
-  return t ? std::optional(keep(*t)) : std::nullopt;
-}
-
+/// What becomes of an argument while it waits: its addresses are moved to where the bytes are.
 template <class T>
-SmallVector<T, 5> keep(const ArrayRef<T>& list) {
-  return SmallVector<T, 5>(list);
-}
-
-/// A list of addresses and what belongs to them (Iter, ParamList).
-template <Rebasable T>
-T keep(const T& x) {
-  T out = x;
+auto keep_reachable(const T& x) {
   const Device device = device_of(x);
-  if (!device.is_cpu()) out.rebase(sim::sim_device(device).memory().alias_delta());
-  return out;
+  return detail::keep(x, device.is_cpu() ? 0 : sim::sim_device(device).memory().alias_delta());
 }
-
-/// Numbers, strings, and structs of them.
-template <class T>
-requires(!Rebasable<T>) T keep(const T& x) {
-  static_assert(std::is_trivially_copyable_v<T> || std::same_as<T, std::string>,
-                "this argument of a kernel slot needs an overload of keep() in sim/register.cpp");
-  return x;
-}
-
-/// A kernel that writes to host memory of its caller must be over when the call returns.
-template <class T>
-constexpr bool kWritesToCaller = (std::is_pointer_v<T> && !std::same_as<T, const char*>) ||
-                                 (std::is_lvalue_reference_v<T> &&
-                                  !std::is_const_v<std::remove_reference_t<T>>);
 
 template <auto* slot, class... Args>
 void queue_kernel(DeviceType type, Args... args) {
@@ -132,10 +84,10 @@ void queue_kernel(DeviceType type, Args... args) {
   size_t argument = 0;
   (check<std::remove_cvref_t<Args>>(sim_device, slot->name(), argument++, args), ...);
   const StreamId stream = current_stream(device).id();
-  constexpr bool kWrites = (kWritesToCaller<Args> || ...);
+  constexpr bool kWrites = (detail::kWritesToCaller<Args> || ...);
   if constexpr (kWrites) sim_device.check_not_capturing(stream, slot->name());
   // First, because memory that is still on its way has the stream wait for it.
-  auto run = [cpu = slot->get(kCPU), kept = std::tuple(keep(args)...)]() mutable {
+  auto run = [cpu = slot->get(kCPU), kept = std::tuple(keep_reachable(args)...)]() mutable {
     std::apply([cpu](auto&... x) { cpu(x...); }, kept);
   };
   if (sim::Predictor::instance().on()) [[unlikely]]
@@ -176,4 +128,4 @@ void register_sim_kernels(DeviceType as) {
   set_converts_operands(as);  // as the CPU's kernels do
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -59,14 +59,15 @@ void read_cpu_scalar(void* to, const Tensor& t) {
   if (extent > 0 && (offset < 0 || (offset + extent) * item > end)) [[unlikely]]
     throw_beyond(op, t);
   // As numbers: on meta there is no address to add to.
-  return reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(storage.data()) +
+  return reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(storage.data_for_work()) +
                                  static_cast<uintptr_t>(offset * item));
 }
 
 /// Where a tensor's first element is, for comparing: from the storage's begin on where that has no
 /// address.
 int64_t place_of(const Tensor& t) {
-  return reinterpret_cast<intptr_t>(t.storage()->data()) + t.storage_offset() * t.element_size();
+  return reinterpret_cast<intptr_t>(t.storage()->data_for_work()) +
+         t.storage_offset() * t.element_size();
 }
 
 /// Whether both have bytes of one stretch of memory. Addresses of different devices are not

@@ -143,8 +143,8 @@ class TensorBase {
   IntArrayRef sizes() const { return impl().layout.sizes; }
   IntArrayRef strides() const { return impl().layout.strides; }
   /// Size of one dimension; negative counts from the end.
-  int64_t size(int64_t dim) const { return sizes()[wrap_dim(dim, this->dim())]; }
-  int64_t stride(int64_t dim) const { return strides()[wrap_dim(dim, this->dim())]; }
+  int64_t size(int64_t dim) const { return sizes()[wrap_own_dim(dim, this->dim())]; }
+  int64_t stride(int64_t dim) const { return strides()[wrap_own_dim(dim, this->dim())]; }
   int64_t numel() const { return impl().numel; }
   const Layout& layout() const { return impl().layout; }
   int64_t storage_offset() const { return impl().layout.offset; }

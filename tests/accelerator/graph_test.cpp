@@ -556,12 +556,12 @@ TEST_F(Graph, DebugDump) {
   EXPECT_THAT(text, HasSubstr("digraph"));
 }
 
-TEST(GraphOnCpu, IsNotImplemented) {
+TEST(GraphOnMeta, IsNotImplemented) {
   EXPECT_THAT(error_of([] {
-                DeviceGraph graph(kCPU);
+                DeviceGraph graph(kMeta);
                 graph.capture_begin();
               }),
-              HasSubstr("graphs are not implemented for cpu devices"));
+              HasSubstr("graphs are not implemented for meta devices"));
 }
 
 }  // namespace

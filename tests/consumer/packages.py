@@ -65,6 +65,18 @@ def wrong_with_texts(system):
         yield "the command names no commands"
 
 
+def wrong_with_site(site):
+    """Guides, reference and search are there, and nothing leads out of the package but to the network."""
+    for page in ("index.html", "docs/tutorial.html", "docs/training.html", "docs/errors.html", "docs/from_pytorch.html"):
+        if not (site / page).is_file():
+            yield f"taeda-doc has no {page}"
+    if not (site / "index.html").is_file():
+        return
+    for link in re.findall(r'(?:href|src)="([^"#:?]+)"', (site / "index.html").read_text(encoding="utf-8")):
+        if not (site / link).resolve().is_relative_to(site.resolve()) or not (site / link).exists():
+            yield f"taeda-doc's first page leads to {link}, which is not there"
+
+
 def main():
     build, prefix, folder = map(pathlib.Path, sys.argv[1:4])
     shutil.rmtree(folder, ignore_errors=True)
@@ -95,6 +107,8 @@ def main():
     if "bin/taeda" in owner:
         print(output_of(folder / "system/usr/bin/taeda", "--version").strip())
         wrong += wrong_with_texts(folder / "system")
+    if (folder / "each/taeda-doc").is_dir():
+        wrong += wrong_with_site(folder / "each/taeda-doc/usr/share/doc/taeda-doc/html")
     said = program_of(folder / "system", folder / "program", sys.argv[4])
     if said != "gradient 3 -4 6, error caught":
         wrong.append(f"a program built against the packages prints {said}")

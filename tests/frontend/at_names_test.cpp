@@ -178,6 +178,22 @@ TEST(Warnings, GoToTheHandler) {
   EXPECT_EQ(keep.seen, (std::vector<std::string>{"number 1", "once", "always", "always"}));
 }
 
+TEST(TempFiles, GoWithTheirObjects) {
+  std::string file, folder;
+  {
+    const c10::TempFile made = c10::make_tempfile("taeda-names-");
+    const c10::TempDir around = c10::make_tempdir();
+    file = made.name, folder = around.name;
+    EXPECT_GE(made.fd, 0);
+    EXPECT_NE(file.find("taeda-names-"), std::string::npos);
+    torch::save(torch::ones({2}), file);
+    torch::save(torch::ones({2}), folder + "/x.pt");
+    EXPECT_TRUE(std::ifstream(file).good());
+  }
+  EXPECT_FALSE(std::ifstream(file).good());
+  EXPECT_FALSE(std::ifstream(folder + "/x.pt").good());
+}
+
 TEST(Errors, KeepTheirContext) {
   c10::Error error("bad");
   error.add_context("while loading");

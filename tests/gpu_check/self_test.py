@@ -236,6 +236,18 @@ class DeviceRace(unittest.TestCase):
         self.assertIn("Slower than PyTorch: train/gpt 0.90.", tables.for_people(facts, rows, []))
         self.assertIn("| train/gpt | 10.00 | 9.00 | differs |", tables.markdown(facts, rows, ["train/gpt"]))
 
+    def test_share_of_the_limit(self):
+        limits = {"flops_float": 2e11, "flops_bfloat16": 4e11, "copy_cache": 2e11, "copy_memory": 4e10}
+        row = {"bytes": 0, "flops": 2e6}
+        self.assertEqual(tables.least_us("matmul/a", row, limits), 10)
+        self.assertEqual(tables.least_us("matmul/a_bfloat16", row, limits), 5)
+        self.assertEqual(tables.least_us("elementwise/add", {"bytes": 4e6, "flops": 0}, limits), 100)
+        self.assertEqual(tables.least_us("elementwise/add", {"bytes": 4e5, "flops": 0}, limits), 2)
+        self.assertEqual(tables.least_us("matmul/a", row, {}), 0)
+        rows = {"matmul/a": {"taeda": {"median_us": 40, "digest": [], **row}}}
+        text = tables.for_people({"device": "cpu", "sizes": "cpu"}, rows, [], limits)
+        self.assertRegex(text, r"limits: +per second, in 1e9: flops_float 200")
+        self.assertRegex(text, r"matmul/a .* 25%")
 
 if __name__ == "__main__":
     unittest.main()

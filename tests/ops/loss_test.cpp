@@ -122,7 +122,7 @@ TEST(Loss, ChecksItsArguments) {
   EXPECT_EQ(thrown<ValueError>([&] { binary_cross_entropy_with_logits(ones({1}), ones({2})); }),
             "Target size ([2]) must be the same as input size ([1])");
   EXPECT_THAT(thrown<Error>([&] { margin_ranking_loss(x, x, wave({3})); }),
-              HasSubstr("should have same dimension"));
+              HasSubstr("must match the size of tensor b"));
   EXPECT_EQ(thrown<ValueError>([&] { gaussian_nll_loss(x, x, ones({2})); }),
             "var is of incorrect size");
   EXPECT_EQ(thrown<ValueError>([&] {

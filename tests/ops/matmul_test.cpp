@@ -154,7 +154,7 @@ TEST(Matmul, ErrorsNameWhatIsWrong) {
       }),
       ::testing::HasSubstr("must match the existing size (4) at non-singleton dimension 1"));
   EXPECT_EQ(error_of([&] {
-              zeros({2, 2}, kLong).addmm(zeros({2, 2}, kLong), zeros({2, 2}, kLong), 1, 0.5);
+              zeros({2, 2}, kLong).addr(zeros({2}, kLong), zeros({2}, kLong), 1, 0.5);
             }),
             "For integral input tensors, argument alpha must not be a floating point number.");
   EXPECT_THAT(error_of([&] {

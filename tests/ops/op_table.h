@@ -123,6 +123,7 @@ std::vector<OpRow> selection_rows();
 std::vector<OpRow> matrix_form_rows();
 std::vector<OpRow> general_rows();
 std::vector<OpRow> sparse_rows();
+std::vector<OpRow> interpolate_rows();
 
 const std::vector<OpRow>& all_rows();
 

@@ -182,6 +182,7 @@ const std::vector<OpRow>& all_rows() {
                                &matrix_form_rows,
                                &general_rows,
                                &sparse_rows,
+                               &interpolate_rows,
                                &parts_rows})
       for (OpRow& row : family()) all.push_back(std::move(row));
     return all;

@@ -153,5 +153,252 @@ TEST(Parity, ResultTypes) {
   EXPECT_EQ(result_type(Scalar(1), Scalar(true)), kLong);
 }
 
+TEST(Parity, PolynomialsOfEndlessDegreeEnd) {
+  for (const double n : {double{INFINITY}, 1e18, 0x1p31}) {
+    EXPECT_TRUE(special::laguerre_polynomial_l(floats({0.5}), Scalar(n)).isnan().item<bool>()) << n;
+    EXPECT_TRUE(special::chebyshev_polynomial_t(floats({0.5}), Scalar(n)).isnan().item<bool>());
+  }
+  EXPECT_EQ(values_of(special::hermite_polynomial_h(floats({0.5}), Scalar(-INFINITY))),
+            (Values{0}));
+}
+
+TEST(Parity, NumbersWithoutDimensionsDoNotRoll) {
+  const Tensor x = scalar_tensor(3);
+  EXPECT_EQ(error_of([&] { roll(x, 1, 0); }),
+            "Dimension specified as 0 but tensor has no dimensions");
+  EXPECT_EQ(error_of([&] { fft::fftshift(x, IntArrayRef({0})); }),
+            "Dimension specified as 0 but tensor has no dimensions");
+  EXPECT_EQ(roll(x, 1).item<float>(), 3);
+}
+
+TEST(Parity, MatricesWithInfinitiesHaveNoSingularValues) {
+  const Tensor A = floats({1, INFINITY, 0, 1}).view({2, 2});
+  const std::string failed =
+      "The algorithm failed to converge because the input matrix contained non-finite values.";
+  EXPECT_EQ(error_of([&] { linalg::svdvals(A); }), "linalg.svd: " + failed);
+  EXPECT_EQ(error_of([&] {
+              linalg::svd(stack({eye(2), A}));
+            }),
+            "linalg.svd: (Batch element 1): " + failed);
+}
+
+TEST(Parity, ActivationsOfIntegers) {
+  const Tensor x = tensor({-3, 0, 7}), bytes = tensor({3, 0, 9}).to(kByte);
+  EXPECT_TRUE(equal(hardtanh(x), tensor({-1, 0, 1})));
+  EXPECT_TRUE(equal(hardtanh(x, -1.5, 2.7), tensor({-1, 0, 2})));
+  EXPECT_TRUE(equal(hardtanh(bytes), tensor({1, 0, 1}).to(kByte)));
+  EXPECT_TRUE(equal(relu6(bytes), tensor({3, 0, 6}).to(kByte)));
+  EXPECT_TRUE(equal(hardtanh_(x.clone()), tensor({-1, 0, 1})));
+  EXPECT_TRUE(equal(threshold(x, 1.5, 7.5), tensor({7, 7, 7})));
+  EXPECT_TRUE(equal(threshold_(x.clone(), 1, 4), tensor({4, 4, 7})));
+  EXPECT_TRUE(equal(threshold_backward(x, tensor({1, 2, 3}), 2), tensor({0, 0, 7})));
+  EXPECT_EQ(error_of([] { hardtanh(tensor({true})); }), "Bool inputs not supported for hardtanh");
+  EXPECT_TRUE(std::isnan(hardtanh(floats({kNan})).item<float>()));
+}
+
+TEST(Parity, ProductsWithVectorsPromote) {
+  const Tensor x = ones({2, 2}, kChar), v = floats({1, 2}).to(kDouble), w = tensor({1, 2});
+  EXPECT_TRUE(equal(addr(x, v, w), tensor({2., 3., 3., 5.}, kDouble).view({2, 2})));
+  const Tensor yes = tensor({true, false}), bools = ones({2, 2}, kBool);
+  EXPECT_TRUE(equal(addr(bools, yes, yes), bools));
+  EXPECT_TRUE(
+      equal(addr(bools, yes, yes, false), tensor({true, false, false, false}).view({2, 2})));
+  EXPECT_EQ(error_of([&] {
+              addr(ones({2, 2}), ones({2}), ones({2}), true);
+            }),
+            "Boolean beta only supported for Boolean results.");
+  EXPECT_EQ(error_of([&] {
+              addr(ones({2, 2}, kLong), w, w, 1, 0.5);
+            }),
+            "For integral input tensors, argument alpha must not be a floating point number.");
+}
+
+TEST(Parity, FactorsOfIntegerMatricesAreCut) {
+  const Tensor one = ones({2, 2}, kLong);
+  EXPECT_TRUE(equal(addmm(one, one, one, 1.7, 2.6), full({2, 2}, 5, kLong)));
+  EXPECT_TRUE(equal(baddbmm(one.unsqueeze(0), one.unsqueeze(0), one.unsqueeze(0), 2.6),
+                    full({1, 2, 2}, 4, kLong)));
+  EXPECT_TRUE(equal(addmv(ones({2}, kLong), one, ones({2}, kLong), 1.7), full({2}, 3, kLong)));
+}
+
+TEST(Parity, ScansInPlaceKeepTheirDtype) {
+  EXPECT_THAT(error_of([] {
+                tensor({1, 2}).cumsum_(0, kFloat);
+              }),
+              HasSubstr("Bad in-place call: input tensor dtype"));
+  EXPECT_THAT(error_of([] { tensor({1, 2}).cumprod_(0, kFloat); }), HasSubstr("should match"));
+  EXPECT_TRUE(equal(tensor({1, 2}).cumsum_(0), tensor({1, 3})));
+}
+
+TEST(Parity, BoolsAndComplexNumbersAreNotSearched) {
+  EXPECT_EQ(error_of([] { isin(ones({2}), Scalar(true)); }),
+            "Unsupported input type encountered for isin(): Bool");
+  EXPECT_EQ(error_of([] { isin(Scalar(std::complex<double>(1, 1)), ones({2})); }),
+            "Unsupported input type encountered for isin(): ComplexDouble");
+}
+
+TEST(Parity, NextNumbersOf16Bits) {
+  const Tensor from = floats({1, -1, 0, 0, 2, kNan, 65504}),
+               to = floats({2, 0, 1, -1, 2, 1, INFINITY});
+  const Tensor half = nextafter(from.to(kHalf), to.to(kHalf));
+  EXPECT_EQ(half.dtype(), kHalf);
+  EXPECT_EQ(values_of(half.index({Slice(0, 5)})),
+            (Values{1 + 0x1p-10f, -1 + 0x1p-11f, 0x1p-24f, -0x1p-24f, 2}));
+  EXPECT_TRUE(half[5].isnan().item<bool>());
+  EXPECT_TRUE(half[6].isinf().item<bool>());
+  EXPECT_EQ(values_of(nextafter(floats({1}).to(kBFloat16), floats({2}).to(kBFloat16))),
+            (Values{1 + 0x1p-7f}));
+}
+
+TEST(Parity, ComplexEndsMakeComplexSpaces) {
+  const std::complex<double> end(1, 1);
+  const Tensor line = linspace(0, end, 3), powers = logspace(0, end, 2);
+  EXPECT_EQ(line.dtype(), kComplexFloat);
+  EXPECT_EQ(values_of(view_as_real(line)), (Values{0, 0, 0.5, 0.5, 1, 1}));
+  EXPECT_NEAR(real(powers)[1].item<float>(), -6.682015F, 1e-4);
+  EXPECT_NEAR(imag(powers)[1].item<float>(), 7.439804F, 1e-4);
+  EXPECT_THAT(error_of([&] { linspace(0, end, 3, kFloat); }),
+              HasSubstr("can't be safely cast to passed dtype Float"));
+}
+
+TEST(Parity, BoolsAsNumbers) {
+  const Tensor x = tensor({true, false});
+  EXPECT_TRUE(equal(square(x), tensor({1, 0})));
+  EXPECT_EQ(values_of(diff(x, 1, 0, floats({1.5}))), (Values{-0.5, -1}));
+  EXPECT_TRUE(equal(x.pow(Scalar(true)), x));
+  EXPECT_TRUE(equal(x.pow(Scalar(false)), tensor({true, true})));
+  EXPECT_TRUE(equal(masked_fill(x, x, Scalar(std::complex<double>(1, 0))), x));
+}
+
+TEST(Parity, EmptyIndicesHaveAnyDtype) {
+  const Tensor x = floats({1, 2}), none = floats({});
+  EXPECT_EQ(x.gather(0, none).numel(), 0);
+  EXPECT_TRUE(equal(x.scatter(0, none, 1), x));
+  EXPECT_TRUE(equal(x.scatter_add(0, none, scalar_tensor(1)), x));
+  EXPECT_TRUE(equal(take_along_dim(x, none), none));
+  EXPECT_THAT(error_of([&] { x.scatter(0, ones({1}), 1); }),
+              HasSubstr("Expected dtype int32/int64 for index"));
+}
+
+TEST(Parity, ANumberIsAListOfOneInScatter) {
+  const Tensor x = floats({1, 2}), at = tensor({0}), first = scalar_tensor(0, kLong);
+  EXPECT_EQ(values_of(x.scatter_add(0, at, scalar_tensor(1))), (Values{2, 2}));
+  EXPECT_EQ(values_of(x.scatter_add(0, first, floats({1}))), (Values{2, 2}));
+  EXPECT_EQ(values_of(x.scatter_reduce(0, first, floats({5}), "amax")), (Values{5, 2}));
+  EXPECT_EQ(scalar_tensor(3).scatter_reduce(0, at, floats({4}), "sum").item<float>(), 7);
+  EXPECT_EQ(error_of([&] { x.scatter_reduce(0, at, tensor({1}), "sum"); }),
+            "scatter(): Expected self.dtype to be equal to src.dtype");
+}
+
+TEST(Parity, LogitsBetweenBoundsThatCross) {
+  EXPECT_EQ(values_of(logit(floats({0.3F, 1, 2}), 1.0)), (Values{INFINITY, -INFINITY, -INFINITY}));
+}
+
+TEST(Parity, MomentsOfComplexNumbers) {
+  const Tensor x = make_complex(floats({1, 2, 0}), floats({1, 0, 3}));
+  EXPECT_NEAR(var(x).item<float>(), 10. / 3, 1e-5);
+  EXPECT_NEAR(std::get<0>(std_mean(x, IntArrayRef({0}))).item<float>(), std::sqrt(10. / 3), 1e-5);
+  EXPECT_NEAR(l1_loss(x, zeros_like(x)).item<float>(), (std::sqrt(2) + 2 + 3) / 3, 1e-5);
+  const Tensor leaf = x.clone().requires_grad_();
+  var(leaf).backward();
+  EXPECT_EQ(values_of(view_as_real(leaf.grad()).select(1, 0)), (Values{0, 1, -1}));
+}
+
+TEST(Parity, NormsOfIntegersAreErrors) {
+  EXPECT_EQ(error_of([] {
+              norm(tensor({1, 2}), 2, kFloat);
+            }),
+            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got Long");
+  EXPECT_EQ(error_of([] { linalg::vecdot(tensor({1}), tensor({1})); }),
+            "linalg.vecdot: Expected a floating point or complex tensor as input. Got Long");
+  EXPECT_EQ(error_of([] { kl_div(tensor({1}), ones({1})); }),
+            "kl_div: Integral inputs not supported.");
+  EXPECT_EQ(error_of([] { cosine_similarity(tensor({1}), tensor({1}), 0); }),
+            "expected common dtype to be floating point, yet common dtype is Long");
+  EXPECT_NEAR(cosine_similarity(tensor({1, 2}), floats({3, 4}), 0).item<float>(), 0.98387, 1e-5);
+  EXPECT_EQ(values_of(norm_except_dim(floats({1, -2}), 0, 0)), (Values{1, 1}));
+  EXPECT_EQ(error_of([] { norm_except_dim(ones({}), 2, 0); }),
+            "Dimension specified as 0 but tensor has no dimensions");
+}
+
+TEST(Parity, ShapesThatAreRefused) {
+  EXPECT_EQ(error_of([] {
+              prelu(ones({2, 3}), ones({1, 3}));
+            }),
+            "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = 2");
+  EXPECT_EQ(error_of([] { index_fill(ones({2}), 0, tensor({0}), std::complex<double>(1, 0)); }),
+            "index_fill_(): Converting complex Scalar to non-complex type is not supported");
+  EXPECT_EQ(margin_ranking_loss(floats({1, 2}), ones({}), ones({2, 2})).item<float>(), 0);
+  EXPECT_EQ(linalg::vander(scalar_tensor(0.5), 3).sizes(), IntArrayRef({1, 3}));
+  const Tensor leaf = ones({2, 2}).requires_grad_();
+  linalg::matrix_power(leaf, 0).sum().backward();
+  EXPECT_EQ(values_of(leaf.grad()), (Values{0, 0, 0, 0}));
+}
+
+TEST(Parity, OnlyMatricesAreTransposed) {
+  const Tensor number = scalar_tensor(3), list = ones({2});
+  for (const Tensor& t : {number.mT(), number.mH(), number.adjoint(), number.matrix_H()})
+    EXPECT_EQ(t.item<float>(), 3);
+  const std::string refused =
+      " is only supported on matrices or batches of matrices. Got 1-D tensor.";
+  EXPECT_EQ(error_of([&] { list.mT(); }), "tensor.mT" + refused);
+  EXPECT_EQ(error_of([&] { list.mH(); }), "tensor.mH" + refused);
+  EXPECT_EQ(error_of([&] { list.adjoint(); }), "tensor.adjoint()" + refused);
+  EXPECT_EQ(error_of([&] { list.matrix_H(); }),
+            "tensor.H is only supported on matrices (2-D tensors). Got 1-D tensor.");
+  EXPECT_EQ(error_of([] {
+              ones({2, 2, 2}).matrix_H();
+            }),
+            "tensor.H is only supported on matrices (2-D tensors). Got 3-D tensor. For batches of "
+            "matrices, consider using tensor.mH");
+}
+
+TEST(Parity, GradientsOfTiesAndOfComplexSinc) {
+  const Tensor a = floats({1, 2, 3}).requires_grad_(), b = floats({1, kNan, 5}).requires_grad_();
+  fmax(a, b).sum().backward();
+  EXPECT_EQ(values_of(a.grad()), (Values{0.5, 1, 0}));
+  EXPECT_EQ(values_of(b.grad()), (Values{0.5, 0, 1}));
+  const Tensor z = full({}, std::complex<double>(-3.5, -2.9), kComplexDouble).requires_grad_();
+  const Tensor y = sinc(z);
+  (real(y) + imag(y) * 0.5).backward();
+  const double h = 1e-6;
+  const auto at = [&](std::complex<double> by) {
+    const Tensor moved = sinc(z.detach() + Scalar(by));
+    return (real(moved) + imag(moved) * 0.5).item<double>();
+  };
+  const auto grad = z.grad().item<std::complex<double>>();
+  EXPECT_NEAR(grad.real() / ((at(h) - at(-h)) / (2 * h)), 1, 1e-6);
+  EXPECT_NEAR(grad.imag() / ((at({0, h}) - at({0, -h})) / (2 * h)), 1, 1e-6);
+}
+
+TEST(Parity, RowsToFillCountFromTheEnd) {
+  EXPECT_EQ(values_of(index_fill(zeros({3}), 0, tensor({-1, 0}), 2)), (Values{2, 0, 2}));
+}
+
+TEST(Parity, WhatRandomProgramsFound) {
+  EXPECT_NEAR(round(floats({-2.650390625}).to(kHalf), 1).item<float>(), -2.7, 1e-3);
+  EXPECT_EQ(values_of(diff(floats({1, 2}), 0, -1, floats({5}))), (Values{1, 2}));
+  EXPECT_EQ(error_of([] {
+              ones({2, 2}).scatter(0, tensor({0}), ones({1}), "multiply");
+            }),
+            "Index tensor must have the same number of dimensions as self tensor");
+  EXPECT_THAT(error_of([] { ones({1}).scatter(0, tensor({2}), ones({1}), "multiply"); }),
+              HasSubstr("out of bounds"));
+  const Tensor z = make_complex(floats({1, 2}), floats({3, 4}));
+  EXPECT_TRUE(equal(z.scatter_reduce(0, tensor({0}), z.narrow(0, 1, 1), "mean"),
+                    make_complex(floats({1.5, 2}), floats({3.5, 4}))));
+  const Tensor strided = z.expand({3, 2}).t();
+  EXPECT_TRUE(equal(strided.nan_to_num(), strided));
+}
+
+TEST(Parity, LogisticLossesHaveTheirSlopeAtZero) {
+  const Tensor x = floats({0, 2}).requires_grad_(), y = floats({2, -1});
+  soft_margin_loss(x, y, Reduction::Sum).backward();
+  EXPECT_NEAR(x.grad()[0].item<float>(), -1, 1e-6);
+  const Tensor logits = zeros({1}).requires_grad_(), one = ones({1});
+  binary_cross_entropy_with_logits(logits, one, Tensor(), full({1}, 3.0)).backward();
+  EXPECT_NEAR(logits.grad().item<float>(), -1.5, 1e-6);
+}
+
 }  // namespace
 }  // namespace taeda::parity

@@ -20,6 +20,23 @@ using ::testing::HasSubstr;
 constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
 constexpr int64_t kHuge = int64_t{1} << 62;
 
+TEST(Sizes, ANumberHasNone) {
+  const Tensor number = ones({});
+  const std::string none = "Dimension specified as 0 but tensor has no dimensions";
+  EXPECT_EQ(error_of([&] { number.size(0); }), none);
+  EXPECT_EQ(error_of([&] { number.stride(0); }), none);
+  EXPECT_EQ(ones({3}).size(-1), 3);
+}
+
+#ifdef __SANITIZE_ADDRESS__
+TEST(ListsDeathTest, AnIndexBeyondTheEndEndsTheProgram) {
+  const Tensor number = ones({});
+  EXPECT_DEATH(static_cast<void>(number.sizes()[0]), "");
+  EXPECT_DEATH(static_cast<void>(number.sizes().back()), "");
+  EXPECT_DEATH(static_cast<void>(DimVector{2, 3}[2]), "");
+}
+#endif
+
 TEST(Sizes, ProductsAreChecked) {
   EXPECT_EQ(representable_product({3, 0, 5}), 0);
   EXPECT_EQ(representable_product({kHuge, 1}), kHuge);

@@ -58,6 +58,71 @@ TEST(PlanCommand, JsonHasAllOfIt) {
   EXPECT_GT(row["buckets"].size(), 1u);
 }
 
+nlohmann::json plan_of(const std::string& arguments) {
+  return nlohmann::json::parse(planned(arguments + " --json"));
+}
+
+TEST(PlanCommand, LargestLayersAndTheirMemory) {
+  const auto plan = plan_of("cnn --devices 4xh100 --batch 64");
+  int64_t weights = 0, activations = 0;
+  for (const auto& layer : plan["layers"]) {
+    weights += layer["parameter_bytes"].get<int64_t>();
+    activations += layer["activation_bytes"].get<int64_t>();
+  }
+  EXPECT_EQ(weights, plan["parameter_bytes"]);
+  EXPECT_GT(activations, 0);
+  EXPECT_LT(activations, plan["peak_bytes"]);
+  // Its output, 6 planes of 24 x 24, and nothing more.
+  const auto& first = plan["layers"][0];
+  EXPECT_EQ(first["path"], "conv1");
+  EXPECT_EQ(first["activation_bytes"], 64 * 6 * 24 * 24 * 4);
+  EXPECT_THAT(planned("cnn --devices 4xh100 --batch 64"), HasSubstr("largest layers"));
+}
+
+TEST(PlanCommand, SuggestsABatchThatFits) {
+  const auto plan = plan_of("resnet18 --devices 2xt4 --batch 64");
+  const auto& advice = plan["batch_advice"];
+  const int64_t largest = advice["largest"], suggested = advice["suggested"];
+  EXPECT_GT(suggested, 1);
+  EXPECT_LE(suggested, largest);
+  const auto batch = [](int64_t n) { return " --batch " + std::to_string(n); };
+  const auto with = [&](int64_t n) { return plan_of("resnet18 --devices 2xt4" + batch(n)); };
+  const auto small = with(suggested), large = with(largest);
+  EXPECT_LT(large["peak_bytes"], 16e9);
+  EXPECT_NEAR(small["rows"][1]["samples_per_second"].get<double>(),
+              advice["samples_per_second"].get<double>(), 1);
+  EXPECT_GT(advice["samples_per_second"].get<double>(),
+            0.93 * large["rows"][1]["samples_per_second"].get<double>());
+  EXPECT_EQ(taeda_tool("plan resnet18 --devices 2xt4" + batch(largest * 5 / 4)).code, 2);
+}
+
+TEST(PlanCommand, FitsNarrowTerminals) {
+  const Outcome o = taeda_tool("plan resnet18 --devices 16xh100", "COLUMNS=40");
+  EXPECT_EQ(o.code, 0) << o.err;
+  std::istringstream lines(o.out);
+  for (std::string line; std::getline(lines, line);)
+    EXPECT_LE(logging::display_width(line), 40u) << line;
+}
+
+TEST(PlanCommand, DevicesOfSeveralKindsWaitForTheSlowest) {
+  const auto mixed = plan_of("cnn --devices h100,t4 --network ib100"),
+             slow = plan_of("cnn --devices 2xt4 --network ib100");
+  EXPECT_EQ(mixed["device"], "t4");
+  EXPECT_EQ(mixed["rows"][1]["step_seconds"], slow["rows"][1]["step_seconds"]);
+  const std::string text = planned("cnn --devices h100,t4");
+  EXPECT_THAT(text, HasSubstr("on up to 1 h100 and 1 t4, all of which"));
+  EXPECT_THAT(text, HasSubstr("wait for t4, network"));
+}
+
+TEST_F(Train, PlansTheNetworkOfARun) {
+  ASSERT_EQ(taeda_tool(arguments("--model mlp --epochs 1 --device cpu", out)).code, 0);
+  const auto plan = plan_of(out + " --devices 4xh100");
+  EXPECT_EQ(plan["batch"], 20);
+  EXPECT_EQ(plan["gradient_bytes"], plan["parameter_bytes"]);
+  EXPECT_NEAR(plan["state_bytes"].get<double>() / plan["parameter_bytes"].get<double>(), 2, 0.1);
+  expect_bad_input("plan " + data, "holds no checkpoint");
+}
+
 TEST(PlanCommand, LessOfTheDataSheetTakesLonger) {
   const auto forward = [](const std::string& more) {
     return nlohmann::json::parse(
@@ -69,9 +134,13 @@ TEST(PlanCommand, LessOfTheDataSheetTakesLonger) {
 
 TEST(PlanCommand, BadInputIsNamed) {
   expect_bad_input("plan --devices 8xb52", "expected h100, a100, v100, p100 or t4, got 'b52'");
-  expect_bad_input("plan --devices h100", "--devices must be a number and a device");
+  expect_bad_input("plan --devices 8h100",
+                   "--devices must be numbers and devices, such as 64xh100");
+  expect_bad_input("plan --devices h100,,a100", "--devices must be numbers and devices");
+  expect_bad_input("plan --devices 0xh100", "--devices must be up to 1048576 devices");
+  expect_bad_input("plan --pipeline 2 --devices 2xh100,2xt4", "over devices of one kind");
   expect_bad_input("plan --network token-ring", "nvlink, pcie, ib100, ib200, ib400");
-  expect_bad_input("plan --model alexnet", "--model must be one of cnn, lenet");
+  expect_bad_input("plan --model alexnet", "--model must be a run, or one of cnn, lenet");
   expect_bad_input("plan --dtype int8", "--dtype must be one of float32, float16, bfloat16");
   expect_bad_input("plan --model cnn --devices 8xh100 --pipeline 3",
                    "--devices must be a multiple of --pipeline, got 8");
@@ -82,6 +151,8 @@ TEST(PlanCommand, BadInputIsNamed) {
   expect_bad_input("plan --batch -1", "--batch must be from 1 to 1048576, got -1");
   expect_bad_input("plan --model resnet18 --devices 1xt4 --batch 4096",
                    "does not fit into the memory of 1 t4");
+  expect_bad_input("plan resnet18 --devices t4 --batch 4096", "take a smaller --batch (512 fits)");
+  expect_bad_input("plan resnt18", "one of cnn, lenet");
 }
 
 }  // namespace

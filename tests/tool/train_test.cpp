@@ -133,6 +133,25 @@ TEST(TrainTasks, Tables) {
   expect_bad_input("train csv" + common, "whole numbers from -3 to 5, which are no classes");
 }
 
+TEST(TrainTasks, GradientsThatAreNotFiniteAreNamed) {
+  const TemporaryFolder folder;
+  std::string table = "x,y\n";
+  for (int i = 0; i < 400; ++i)
+    table += std::to_string(i) + "," + std::to_string(3 * i + 0.5) + "\n";
+  std::ofstream(folder / "t.csv") << table;
+  const std::string call = "train csv --data " + (folder / "t.csv") +
+                           " --device cpu --epochs 3 --optimizer sgd --schedule constant --lr 1e5";
+  const Outcome wild = taeda_tool(call + " --out " + (folder / "wild"));
+  EXPECT_EQ(wild.code, 1);
+  EXPECT_THAT(wild.err, HasSubstr("steps skipped, the first because "));
+  EXPECT_THAT(wild.err, HasSubstr("no step of epoch 2 could be taken: "));
+  EXPECT_THAT(wild.err, HasSubstr("is not finite; try a lower --lr, or --max-norm 1"));
+  const Outcome tame = taeda_tool(call + " --max-norm 1e-6 --out " + (folder / "tame"));
+  EXPECT_EQ(tame.code, 0) << tame.err;
+  EXPECT_EQ(tame.err.find("skipped"), std::string::npos);
+  expect_bad_input(call + " --max-norm 0", "--max-norm must be positive, got 0");
+}
+
 TEST(TrainTasks, Text) {
   const TemporaryFolder folder;
   const std::string text = folder / "t.txt", out = folder / "out";
@@ -199,8 +218,7 @@ TEST(TrainTasks, SmallestCifarThroughTheZoo) {
   for (const char* name : {"data_batch_1", "data_batch_2", "data_batch_3", "data_batch_4",
                            "data_batch_5", "test_batch"}) {
     std::string bytes;
-    for (int i = 0; i < 2; ++i)
-      bytes += std::string(1, static_cast<char>(i)) + std::string(3072, 9);
+    for (int i = 0; i < 2; ++i) (bytes += static_cast<char>(i)).append(3072, 9);
     write_bytes(folder / (std::string(name) + ".bin"), bytes);
   }
   for (const char* model : {"resnet18", "vgg", "mobilenet_v2", "lenet", "mlp"}) {

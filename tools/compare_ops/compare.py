@@ -3,8 +3,9 @@
 
 A program is a few calls, each on fresh tensors or on what earlier ones returned. A difference is a value beyond tolerance,
 another dtype or shape, or an error on one side alone; the report counts them by operation and shows the first of each.
-`--messages` lists the errors that both raise in other words, `--only NAME` runs one operation's calls. Needs PyTorch in the
-Python that runs it, and a C++ compiler for the driver.
+`--gradients` compares those of each call as well: of a weighed sum of its results, by all of its tensors. `--messages` lists
+the errors that both raise in other words, `--only NAME` runs one operation's calls. Needs PyTorch in the Python that runs it,
+and a C++ compiler for the driver.
 """
 
 import argparse
@@ -23,6 +24,7 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE))
 
 import calls  # noqa: E402
+import gradients  # noqa: E402
 import inputs  # noqa: E402
 import known  # noqa: E402
 
@@ -70,7 +72,7 @@ class Driver:
         self.start()
 
     def start(self):
-        self.process = subprocess.Popen([self.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen([self.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 
     def send(self, line):
         self.process.stdin.write(line + "\n")
@@ -101,7 +103,22 @@ class Driver:
         return flat.reshape(sizes)
 
 
-def difference(ours, theirs):
+def returned(made):
+    """The results of a call as a list of dense tensors."""
+    if not isinstance(made, (tuple, list)):
+        made = [torch.tensor(made) if isinstance(made, bool) else made]
+    return [t.to_dense() if isinstance(t, torch.Tensor) and t.is_sparse else t for t in made]
+
+
+def tolerances(call, values):
+    """What may differ, relative to the largest number: a result is as exact as the coarsest operand."""
+    table = known.LESS_EXACT_TOLERANCE if call.name in known.LESS_EXACT else TOLERANCE
+    dtypes = [t.dtype for t in known.tensors_in(values)]
+    coarsest = max((table.get(t, table[torch.float32] if call.form == "out" else 0) for t in dtypes), default=0)
+    return {dtype: max(tolerance, coarsest) for dtype, tolerance in table.items()}
+
+
+def difference(ours, theirs, tolerance_of):
     """What differs between two tensors, or None."""
     if ours is None or theirs is None:
         return None if ours is theirs or (theirs is not None and theirs.numel() == 0) else "one is undefined"
@@ -113,7 +130,7 @@ def difference(ours, theirs):
     if not (a.is_floating_point() or a.is_complex()):
         same = bool((a == b).all())
     else:
-        tolerance = TOLERANCE[a.dtype]
+        tolerance = tolerance_of[a.dtype]
         wide = torch.complex128 if a.is_complex() else torch.float64
         x, y = a.to(wide), b.to(wide)
         parts = (torch.view_as_real(x), torch.view_as_real(y)) if a.is_complex() else (x, y)
@@ -126,11 +143,12 @@ def difference(ours, theirs):
 class Program:
     """Makes one program and runs it on both sides until they differ."""
 
-    def __init__(self, seed, table, driver):
+    def __init__(self, seed, table, driver, with_gradients=False):
         self.random = random.Random(seed)
-        self.table, self.driver = table, driver
-        self.tensors = inputs.Tensors(self.random)
-        self.slots, self.text = [], []
+        self.table, self.driver, self.with_gradients = table, driver, with_gradients
+        self.tensors = inputs.Tensors(self.random, finite=with_gradients)
+        self.slots, self.text, self.last = [], [], []
+        self.inexact = False  # whether the two sides go on with numbers that are close, but not the same
 
     def fresh(self, name, argument, place):
         dtype, sizes, strides, offset, flat = self.tensors.make(name, argument, place)
@@ -159,7 +177,7 @@ class Program:
                 values.append(self.slots[slot])
             elif a.kind == "tensors":
                 chosen = [self.fresh(call.name, a.name, 0) for _ in range(self.random.randint(1, 3))]
-                words.append("l" + ",".join(map(str, chosen)))
+                words.append("L" + ",".join(map(str, chosen)))
                 values.append([self.slots[i] for i in chosen])
             else:
                 value = inputs.argument(self.random, self.tensors, call, a)
@@ -171,46 +189,62 @@ class Program:
                 values.append(value)
         return words, values
 
-    def step(self):
-        """None, or (call, what differs)."""
-        call, (f, names, wanted) = self.random.choice(self.table)
-        words, values = self.values(call, wanted)
-        if words is None:
-            return None
+    def keywords(self, call, schema, values):
+        """What PyTorch's overload is called with."""
+        f, names, _ = schema
         open_names = {a.name for a in f._schema.arguments if not a.has_default_value() and "Optional" in str(a.type)}
-        kwargs = {n: v for n, v, a in zip(names, values[call.form == "out":], call.arguments[call.form == "out":])
+        skip = call.form == "out"
+        kwargs = {n: v for n, v, a in zip(names, values[skip:], call.arguments[skip:])
                   if v is not None or a.default is None or n in open_names}
-        if call.form == "out":
+        if skip:
             kwargs[next(a.name for a in f._schema.arguments if a.is_out)] = values[0]
+        return kwargs
+
+    def step(self):
+        """None, or (call, what differs, the two messages if both sides fail)."""
+        call, schema = self.random.choice(self.table)
+        words, values = self.values(call, schema[2])
+        if words is None or inputs.fatal(call, values):
+            return None
         self.text.append(f"{call.key}({', '.join(words)})")
+        self.inexact = call.name in known.LESS_EXACT
+        kwargs = self.keywords(call, schema, values)
+        if self.with_gradients and call.form != "out":
+            found = self.compare(call, "g", words, lambda: gradients.of(schema[0], kwargs, call.form), gradients.difference)
+            if found:
+                self.last = values
+                return call, found[0] and "gradient: " + found[0], found[1]
+        theirs, exact = [], tolerances(call, values)
+        before = values + [v.clone() for v in values if isinstance(v, torch.Tensor) and call.form]
+        found = self.compare(call, "c", words, lambda: returned(schema[0](**kwargs)), lambda a, b: difference(a, b, exact), theirs)
+        self.last = before
+        self.slots += [t if isinstance(t, torch.Tensor) else None for t in theirs]
+        return found and (call, *found)
+
+    def compare(self, call, command, words, run, differ, theirs=None):
+        """None, or (what differs, the two messages if both sides fail) between the driver's answer and run()'s."""
+        theirs, error = [] if theirs is None else theirs, None
         try:
-            made = f(**kwargs)
-            theirs = list(made) if isinstance(made, (tuple, list)) else [torch.tensor(made) if isinstance(made, bool) else made]
-            error = None
+            theirs += run()
         except Exception as e:  # whatever PyTorch raises is what it does
-            theirs, error = None, str(e).split("\n")[0]
-        self.driver.send(f"c {call.key} " + " ".join(words))
+            error = str(e).split("\n")[0]
+        self.driver.send(f"{command} {call.key} " + " ".join(words))
         kind, ours = self.driver.answer()
         if kind == "died":
-            return call, f"the process died; PyTorch: {error or 'ok'}", None
-        if error is not None or kind == "error":
-            if kind == "error" and error is not None:
-                return call, None, (ours, error)
-            return call, f"throws '{ours}'" if kind == "error" else f"returns; PyTorch throws '{error}'", None
-        self.slots += [t if isinstance(t, torch.Tensor) else None for t in theirs]
+            return f"the process died; PyTorch: {error or 'ok'}", None
+        if kind == "error":
+            return (None, (ours, error)) if error is not None else (f"throws '{ours}'", None)
+        if error is not None:
+            return f"returns; PyTorch throws '{error}'", None
         if len(ours) != len(theirs):
-            return call, f"{len(ours)} results, PyTorch {len(theirs)}", None
-        for a, b in zip(ours, theirs):
-            what = difference(a, b)
-            if what:
-                return call, what, None
-        return None
+            return f"{len(ours)} results, PyTorch {len(theirs)}", None
+        return next(((what, None) for what in map(differ, ours, theirs) if what), None)
 
     def run(self, length):
         try:
             for _ in range(length):
                 found = self.step()
-                if found:
+                if found or self.inexact:
                     return found
             return None
         finally:
@@ -220,7 +254,7 @@ class Program:
         """Whether numbers were converted that no integer holds, which C++ leaves open."""
         numbers = [t for t in self.slots if t is not None and (t.is_floating_point() or t.is_complex())]
         integral = any(t is not None and not (t.is_floating_point() or t.is_complex()) for t in self.slots)
-        return integral and any(not bool(t.detach().abs().lt(100).all()) for t in numbers)
+        return integral and any(not bool(t.detach().to(torch.complex128).abs().lt(100).all()) for t in numbers)
 
 
 def build_driver(build, folder, table):
@@ -240,6 +274,8 @@ def arguments():
     parser.add_argument("--length", type=int, default=3, help="calls of a program")
     parser.add_argument("--only", help="a name: its calls alone")
     parser.add_argument("--messages", action="store_true", help="list errors in other words")
+    parser.add_argument("--gradients", action="store_true", help="compare the gradients of each call, too")
+    parser.add_argument("--all", action="store_true", help="report what known.py names, too")
     parser.add_argument("--list", action="store_true", help="list calls that have no counterpart")
     parser.add_argument("--driver", type=pathlib.Path, help="a driver that is already built")
     return parser.parse_args()
@@ -248,7 +284,8 @@ def arguments():
 class Report:
     """What differed, counted by operation, with the first example of each."""
 
-    def __init__(self):
+    def __init__(self, everything=False):
+        self.everything = everything
         self.found, self.examples = collections.Counter(), {}
         self.words, self.word_examples = collections.Counter(), {}
 
@@ -262,8 +299,8 @@ class Report:
             if messages[0].strip() != messages[1].strip():
                 self.words[name] += 1
                 self.word_examples.setdefault(name, messages)
-        elif not known.is_known(call, what) and not program.undefined():
-            key = name, what.split(" ")[0]
+        elif (self.everything or not known.is_known(call, what, program.last)) and not program.undefined():
+            key = name, " ".join(what.split(" ")[:2 if what.startswith("gradient") else 1])
             self.found[key] += 1
             self.examples.setdefault(key, (number, what, program.text))
 
@@ -288,11 +325,11 @@ def main():
         return 0
     table = [(call, schema) for call, schema in paired if schema and options.only in (None, call.name)]
     driver = Driver(options.driver or build_driver(options.build.resolve(), options.build.resolve() / "compare_ops", everything))
-    report = Report()
+    report = Report(options.all)
     done = 0
     try:
         for done in range(1, options.programs + 1):
-            report.add(done, Program(options.seed * 1_000_003 + done, table, driver), options.length)
+            report.add(done, Program(options.seed * 1_000_003 + done, table, driver, options.gradients), options.length)
     except KeyboardInterrupt:
         pass  # the report is of what was run
     report.show(options.messages)

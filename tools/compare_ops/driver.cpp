@@ -1,6 +1,9 @@
 // Runs the programs that compare.py writes to its input, one operation a line, and answers with
 // what each returned. calls.inc, which calls.py makes from the declarations of operations, has the
 // table of calls.
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <iostream>
@@ -167,36 +170,107 @@ void write_tensor(std::ostream& out, const Tensor& t) {
   out << "\n";
 }
 
-void run(std::istringstream& in) {
+/// The name of a call and its words, read from the rest of a line.
+std::pair<std::string, std::vector<std::string>> read_call(std::istringstream& in) {
   std::string name, word;
   in >> name;
   std::vector<std::string> words;
   while (in >> word) words.push_back(word);
-  Args args(std::move(words));
-  std::ostringstream out;
+  return {name, words};
+}
+
+Results run(std::istringstream& in) {
+  const auto [name, words] = read_call(in);
+  Args args(words);
+  Results made = find(name).run(args);
+  for (Tensor& t : made)
+    if (t.defined() && t.is_sparse()) t = t.to_dense();
+  slots.insert(slots.end(), made.begin(), made.end());
+  return made;
+}
+
+/// The slots that a call's words name, each once.
+std::vector<size_t> slots_of(const std::vector<std::string>& words) {
+  std::vector<size_t> out;
+  for (const std::string& word : words) {
+    if (word[0] != 't' && word[0] != 'L') continue;
+    for (int64_t i : integers(word.substr(1)))
+      if (std::find(out.begin(), out.end(), size_t(i)) == out.end()) out.push_back(size_t(i));
+  }
+  return out;
+}
+
+/// A number that depends on every element of `t`, and on each in another way.
+Tensor weighed(const Tensor& t) {
+  const Tensor weights = arange(t.numel(), kDouble).remainder(7).add(1).reshape(t.sizes());
+  const Tensor product = t.to(t.is_complex() ? kComplexDouble : kDouble) * weights;
+  return t.is_complex() ? (real(product) + imag(product) * 0.5).sum() : product.sum();
+}
+
+/// The gradients of a call's results by its tensors; nothing if no result has one. The program's
+/// tensors stay as they are.
+Results run_gradients(std::istringstream& in) {
+  const auto [name, words] = read_call(in);
+  const std::vector<Tensor> before = slots;
+  Results leaves;
+  for (size_t i : slots_of(words)) {
+    if (!slots[i].is_floating_point() && !slots[i].is_complex()) continue;
+    leaves.push_back(slots[i].detach().requires_grad_());
+    slots[i] = name.find("_/") == std::string::npos ? leaves.back() : leaves.back().clone();
+  }
+  Tensor loss;
   try {
-    const Results made = find(name).run(args);
-    out << "ok " << made.size() << "\n";
-    for (const Tensor& t : made) {
-      write_tensor(out, t);
-      slots.push_back(t);
+    Args args(words);
+    for (const Tensor& t : find(name).run(args)) {
+      if (!t.defined() || !t.requires_grad()) continue;
+      loss = loss.defined() ? loss + weighed(t) : weighed(t);
     }
+  } catch (...) {
+    slots = before;
+    throw;
+  }
+  slots = before;
+  if (!loss.defined()) return {};
+  Results made = autograd::grad({loss}, leaves, {}, {}, false, true);
+  for (Tensor& t : made)
+    if (t.defined() && t.is_sparse()) t = t.to_dense();
+  return made;
+}
+
+/// What compare.py reads: libraries below may print to the standard output.
+std::FILE* answers = nullptr;
+
+/// Writes what `call` returns, or its error's first line. What takes longer than any operation on
+/// a few numbers should ends the process.
+template <class Call>
+void answer(Call call) {
+  constexpr unsigned kSeconds = 20;
+  std::ostringstream out;
+  alarm(kSeconds);
+  try {
+    const Results made = call();
+    out << "ok " << made.size() << "\n";
+    for (const Tensor& t : made) write_tensor(out, t);
   } catch (const std::exception& e) {
     const std::string what = e.what();
     out.str("");
     out << "error " << what.substr(0, what.find('\n')) << "\n";
   }
-  std::cout << out.str();
+  alarm(0);
+  std::fputs(out.str().c_str(), answers);
+  std::fflush(answers);
 }
 
 }  // namespace
 
 int main() {
+  answers = fdopen(dup(STDOUT_FILENO), "w");
+  dup2(STDERR_FILENO, STDOUT_FILENO);
   for (std::string line; std::getline(std::cin, line);) {
     std::istringstream in(line.substr(1));
     if (line[0] == 't') slots.push_back(read_tensor(in));
-    if (line[0] == 'c') run(in);
+    if (line[0] == 'c') answer([&] { return run(in); });
+    if (line[0] == 'g') answer([&] { return run_gradients(in); });
     if (line[0] == '.') slots.clear();
-    std::cout.flush();
   }
 }

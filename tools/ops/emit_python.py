@@ -5,7 +5,7 @@ import re
 from declarations import Argument
 from emit_functions import out_arguments, out_names
 from emit_methods import NOTICE
-from emit_stubs import ONLY_CPP, RESERVED, python_default, signature, usable as has_stub
+from emit_stubs import ONLY_CPP, RESERVED, given_default, signature, usable as has_stub
 from emit_table import is_keyword
 
 SOURCES = 8
@@ -62,9 +62,7 @@ def kind_of(operation, argument):
 
 def standard(argument):
     """The default as a signature shows it, or None."""
-    if argument.default is None:
-        return None
-    return {"...": argument.default}.get(text := python_default(argument), text)
+    return {"...": argument.default}.get(text := given_default(argument), text)
 
 
 class Overload:

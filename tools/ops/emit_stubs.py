@@ -18,7 +18,7 @@ TYPES = {
 }
 # Written in Python's own way by whoever binds them.
 ONLY_CPP = ("void*", "std::initializer_list", "std::function")
-RESERVED = {"from": "from_", "lambda": "lambda_", "in": "in_", "is": "is_"}
+RESERVED = {"format": "memory_format", "from": "from_", "lambda": "lambda_", "in": "in_", "is": "is_"}
 OPTIONS = ["dtype: Optional[_dtype] = None", "device: Optional[_device] = None", "requires_grad: _bool = False"]
 
 HEAD = '''\
@@ -37,6 +37,8 @@ class memory_format: ...
 class Generator: ...
 
 '''
+
+CLAMPED = {("min", "const OptionalScalar&"), ("min", "const std::optional<Tensor>&")}
 
 
 def python_type(kind):
@@ -61,12 +63,19 @@ def python_default(argument):
         text, text if re.fullmatch(r'-?[\d.]+(e-?\d+)?|".*"', text) else "...")
 
 
+def given_default(argument):
+    """The default, or None for an argument without one. clamp's `min` has none in C++, where two would be no clamp at all."""
+    if argument.default is None:
+        return "None" if (argument.name, argument.type) in CLAMPED else None
+    return python_default(argument)
+
+
 def parameter(argument, name=None):
     kind = python_type(argument.type)
     name = name or RESERVED.get(argument.name, argument.name)
-    if argument.default is None:
+    default = given_default(argument)
+    if default is None:
         return f"{name}: {kind}"
-    default = python_default(argument)
     if default == "None" and not kind.startswith("Optional"):
         kind = f"Optional[{kind}]"
     return f"{name}: {kind} = {default}"

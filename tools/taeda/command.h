@@ -32,6 +32,7 @@ void add_eval(CLI::App& app, Action& action);
 void add_predict(CLI::App& app, Action& action);
 void add_generate(CLI::App& app, Action& action);
 void add_runs(CLI::App& app, Action& action);
+void add_report(CLI::App& app, Action& action);
 void add_launch(CLI::App& app, Action& action);
 void add_devices(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);

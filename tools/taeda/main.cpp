@@ -68,6 +68,7 @@ int run(int argc, char** argv) {
   add_predict(app, action);
   add_generate(app, action);
   add_runs(app, action);
+  add_report(app, action);
   add_launch(app, action);
   add_devices(app, action);
   add_info(app, action);

@@ -10,6 +10,7 @@
 #include "taeda/vision/image_io.h"
 #include "tools/taeda/command.h"
 #include "tools/taeda/plot_curves.h"
+#include "tools/taeda/runs/run.h"
 
 namespace taeda::tool {
 
@@ -32,10 +33,18 @@ bool contains(std::string text, std::string part) {
   return text.find(part) != std::string::npos;
 }
 
+/// What tells the curves of these files apart: for runs the settings that differ, too.
+std::vector<std::string> labels_of(const std::vector<std::string>& paths) {
+  std::vector<Run> runs;
+  for (const std::string& path : paths)
+    if (std::optional<Run> run = read_run(path)) runs.push_back(std::move(*run));
+  return runs.size() == paths.size() ? run_labels(runs) : what_differs(paths);
+}
+
 std::vector<NamedCurve> chosen_curves(const PlotOptions& o) {
   std::vector<NamedCurve> out;
   std::string there;
-  const std::vector<std::string> places = what_differs(o.paths);
+  const std::vector<std::string> places = labels_of(o.paths);
   for (size_t i = 0; i < o.paths.size(); ++i)
     for (NamedCurve& curve : read_curves(o.paths[i])) {
       there += (there.empty() ? "" : ", ") + curve.name();

@@ -107,14 +107,13 @@ std::vector<Record> read_json(const std::string& path) {
   return out;
 }
 
-/// A RunManager's table, or any whose columns are numbers.
-std::vector<Record> read_table(const std::string& path) {
-  const data::CsvTable table = data::read_csv(path);
+/// A RunManager's table, a run's steps.csv, or any whose columns are numbers.
+std::vector<Record> read_table(const data::CsvTable& table, const std::string& x_label) {
   std::vector<Record> out;
   for (const auto& row : table.rows) {
     Record r{.run = "", .epoch = static_cast<double>(out.size() + 1)};
     for (size_t c = 0; c < row.size(); ++c) {
-      if (table.names[c] == "epoch")
+      if (table.names[c] == x_label)
         r.epoch = number(row[c]);
       else if (table.names[c] == "run")
         r.run = row[c];
@@ -124,6 +123,14 @@ std::vector<Record> read_table(const std::string& path) {
     out.push_back(std::move(r));
   }
   return out;
+}
+
+std::vector<NamedCurve> read_table_curves(const std::string& path) {
+  const data::CsvTable table = data::read_csv(path);
+  const bool of_steps =
+      std::find(table.names.begin(), table.names.end(), "step") != table.names.end();
+  const std::string x_label = of_steps ? "step" : "epoch";
+  return curves_of(read_table(table, x_label), x_label);
 }
 
 /// Each tag is a curve, however many files a run has.
@@ -170,7 +177,7 @@ std::vector<NamedCurve> read_curves(const std::string& path) {
     if (is_events(file))
       add_events(out, name);
     else if (file.extension() == ".csv")
-      out = curves_of(read_table(name), "epoch");
+      out = read_table_curves(name);
     else if (file.extension() == ".json")
       out = curves_of(read_json(name), "epoch");
     else

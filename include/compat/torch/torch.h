@@ -56,6 +56,7 @@
 #include <taeda_compat/parallel.h>
 #include <taeda_compat/recurrent.h>
 #include <taeda_compat/shapes.h>
+#include <taeda_compat/tempfile.h>
 #include <taeda_compat/tensors.h>
 #include <taeda_compat/text.h>
 #include <taeda_compat/types.h>

@@ -6,7 +6,7 @@ from .function import Function, FunctionCtx, NestedIOFunction, once_differentiab
 from .gradcheck import gradcheck, gradgradcheck
 from .passes import backward, grad
 from .modes import enable_grad, inference_mode, no_grad, set_grad_enabled
-from . import functional
+from . import functional, profiler
 
 __all__ = ["Function", "Variable", "backward", "detect_anomaly", "enable_grad", "grad", "gradcheck", "gradgradcheck",
            "inference_mode", "no_grad", "set_detect_anomaly", "set_grad_enabled"]

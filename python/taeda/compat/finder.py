@@ -3,6 +3,7 @@
 import importlib
 import importlib.abc
 import importlib.machinery
+import importlib.util
 import sys
 
 
@@ -14,6 +15,10 @@ class _Loader(importlib.abc.Loader):
         module = importlib.import_module(self.name)
         self.spec = module.__spec__
         return module
+
+    def get_code(self, name):
+        """For `python -m`, which runs a module's code as a program."""
+        return importlib.util.find_spec(self.name).loader.get_code(self.name)
 
     def exec_module(self, module):
         module.__spec__ = self.spec  # the import system has put the other name's there
@@ -41,7 +46,6 @@ class Finder(importlib.abc.MetaPathFinder):
 
 def alias(name, package):
     """Makes `name` another name of a package and of all below it."""
-    import importlib.util  # noqa: F401
     module = importlib.import_module(package)
     if not any(isinstance(f, Finder) and f.alias == name for f in sys.meta_path):
         sys.meta_path.insert(0, Finder(name, package))

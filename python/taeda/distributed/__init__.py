@@ -24,7 +24,8 @@ DistError = _C.DistError
 DistBackendError = DistNetworkError = DistStoreError = DistError
 _all_gather_base, _reduce_scatter_base = all_gather_into_tensor, reduce_scatter_tensor
 
-for _kind in (ReduceOp, ProcessGroup, Store, TCPStore, FileStore, HashStore, PrefixStore):
+ReduceOp.__module__ = "taeda.distributed"  # where pickles find it
+for _kind in (ProcessGroup, Store, TCPStore, FileStore, HashStore, PrefixStore):
     _kind.__module__ = "torch.distributed"
 
 _LAZY = {"algorithms", "autograd", "device_mesh", "distributed_c10d", "launch", "nn", "optim", "pipeline", "rpc", "run"}

@@ -5,3 +5,4 @@ from .modules import *  # noqa: F403
 from . import attention, functional, init, modules, parameter, utils
 
 from .modules import Module
+from .parallel import DataParallel

@@ -3,9 +3,11 @@
 #include "taeda/kernels/conv.h"
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "taeda/base/parallel_for.h"
 #include "taeda/cpu/kernels/conv_direct.h"
+#include "taeda/cpu/kernels/convert.h"
 #include "taeda/cpu/kernels/dense.h"
 #include "taeda/cpu/kernels/gemm.h"
 #include "taeda/cpu/onednn.h"
@@ -250,9 +252,53 @@ DirectShape direct_shape(const Shape& s) {
           s.dilation[2], s.padding[1],  s.padding[2]};
 }
 
+// Note [Narrow convolutions of 16 bits]
+// oneDNN multiplies bfloat16 in blocks of 32 channels. Of images with few channels most of a block
+// is padding, and reordering them costs more than the instructions gain: a step of LeNet took four
+// times as long as in float32. So these run in float32, and their results are rounded; sums had its
+// precision before. Halves, which oneDNN does not take, all do.
+bool runs_in_float32(const Shape& s, std::initializer_list<const Tensor*> operands) {
+  const ScalarType dtype = (*operands.begin())->dtype();
+  if (!onednn_enabled() || !is_reduced_floating(dtype)) return false;
+  if (dtype == kBFloat16 && !is_narrow(s)) return false;
+  return std::all_of(operands.begin(), operands.end(), [](const Tensor* t) {
+    return !t->defined() || t->layout().is_non_overlapping_and_dense();
+  });
+}
+
+/// A dense tensor's sizes and memory order, in float32; undefined for an undefined one.
+Tensor float32_like(const Tensor& t) {
+  if (!t.defined()) return t;
+  return make_tensor(Layout{DimVector(t.sizes()), DimVector(t.strides()), 0}, kFloat, kCPU);
+}
+
+/// to = from, which have one memory order.
+void convert_dense(const Tensor& to, const Tensor& from) {
+  if (!to.defined()) return;
+  const Conversion conversion(to.dtype(), from.dtype());
+  char* const out = static_cast<char*>(to.data_ptr());
+  const char* const in = static_cast<const char*>(from.data_ptr());
+  const int64_t a = to.element_size(), b = from.element_size();
+  parallel_for(0, to.numel(), kParallelGrain, [&](int64_t begin, int64_t end) {
+    conversion.run(out + begin * a, a, in + begin * b, b, end - begin);
+  });
+}
+
+Tensor in_float32(const Tensor& t) {
+  if (!t.defined() || t.dtype() == kFloat) return t;
+  Tensor wide = float32_like(t);
+  convert_dense(wide, t);
+  return wide;
+}
+
 void conv_kernel(const Tensor& out, const Tensor& in, const Tensor& weight, const Tensor& bias,
                  const ConvGeometry& geometry) {
   const Shape s(in, out, weight, geometry);
+  if (runs_in_float32(s, {&out, &in, &weight, &bias})) {
+    const Tensor wide = float32_like(out);
+    conv_kernel(wide, in_float32(in), in_float32(weight), in_float32(bias), geometry);
+    return convert_dense(out, wide);
+  }
   if (is_direct(s, is_narrow_forward(s), in, out, weight) &&
       (!bias.defined() || bias.is_contiguous())) {
     const int64_t area = s.tap_count();
@@ -286,6 +332,11 @@ void direct_input_grad(const Shape& s, const Tensor& grad_in, const Tensor& grad
 void input_grad_kernel(const Tensor& grad_in, const Tensor& grad_out, const Tensor& weight,
                        const Tensor& bias, const ConvGeometry& geometry) {
   const Shape s(grad_in, grad_out, weight, geometry);
+  if (runs_in_float32(s, {&grad_in, &grad_out, &weight, &bias})) {
+    const Tensor wide = float32_like(grad_in);
+    input_grad_kernel(wide, in_float32(grad_out), in_float32(weight), in_float32(bias), geometry);
+    return convert_dense(grad_in, wide);
+  }
   if (is_direct(s, is_narrow_input_grad(s), grad_in, grad_out, weight) &&
       (!bias.defined() || bias.is_contiguous()))
     return direct_input_grad(s, grad_in, grad_out, weight,
@@ -301,6 +352,12 @@ void input_grad_kernel(const Tensor& grad_in, const Tensor& grad_out, const Tens
 void weight_grad_kernel(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& in,
                         const Tensor& grad_out, const ConvGeometry& geometry) {
   const Shape s(in, grad_out, grad_weight, geometry);
+  if (runs_in_float32(s, {&grad_weight, &grad_bias, &in, &grad_out})) {
+    const Tensor weight = float32_like(grad_weight), bias = float32_like(grad_bias);
+    weight_grad_kernel(weight, bias, in_float32(in), in_float32(grad_out), geometry);
+    convert_dense(grad_weight, weight);
+    return convert_dense(grad_bias, bias);
+  }
   if (is_direct(s, is_narrow_weight_grad(s), in, grad_out, grad_weight))
     return direct_weight_grad(direct_shape(s), in.data_ptr<float>(), grad_out.data_ptr<float>(),
                               grad_weight.data_ptr<float>(),
@@ -321,4 +378,4 @@ void register_conv() {
   conv_weight_grad_slot.set(kCPU, &weight_grad_kernel);
 }
 
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

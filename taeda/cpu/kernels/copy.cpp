@@ -8,6 +8,7 @@
 #include "taeda/cpu/kernels/convert.h"
 #include "taeda/cpu/kernels/half_rows.h"
 #include "taeda/cpu/kernels/loops.h"
+#include "taeda/cpu/kernels/move.h"
 
 namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
@@ -61,24 +62,10 @@ void convert_loop(char* out, int64_t out_stride, const char* in, int64_t in_stri
         convert<To>(*reinterpret_cast<const From*>(in + i * in_stride));
 }
 
-/// Elements of `Bytes` bytes each, as they are.
-template <size_t Bytes>
-void move_kernel(const Iter& it) {
-  struct Element {
-    char bytes[Bytes];
-  };
-  it.for_each([](char** data, const int64_t* s, int64_t n) {
-    if (s[0] == Bytes && s[1] == Bytes) {
-      std::memmove(data[0], data[1], static_cast<size_t>(n) * Bytes);
-      return;
-    }
-    for (int64_t i = 0; i < n; ++i) {
-      Element e;
-      std::memcpy(&e, data[1] + i * s[1], Bytes);
-      std::memcpy(data[0] + i * s[0], &e, Bytes);
-    }
-  });
-}
+/// An element of 16 bytes.
+struct Sixteen {
+  uint64_t low, high;
+};
 
 }  // namespace
 
@@ -130,11 +117,11 @@ void copy_kernel(const Iter& it) {
   const ScalarType from = it.common_dtype(), to = it.output_dtype();
   if (from == to) {
     switch (element_size(from)) {
-      case 1: return move_kernel<1>(it);
-      case 2: return move_kernel<2>(it);
-      case 4: return move_kernel<4>(it);
-      case 8: return move_kernel<8>(it);
-      default: return move_kernel<16>(it);
+      case 1: return move_elements<uint8_t>(it);
+      case 2: return move_elements<uint16_t>(it);
+      case 4: return move_elements<uint32_t>(it);
+      case 8: return move_elements<uint64_t>(it);
+      default: return move_elements<Sixteen>(it);
     }
   }
   const Conversion c(to, from);
@@ -148,4 +135,4 @@ void register_copy() {
   copy_slot.set(kCPU, &copy_kernel);
 }
 
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

@@ -4,6 +4,7 @@
 #include "taeda/kernels/loss.h"
 
 #include "taeda/cpu/kernels/rows.h"
+#include "taeda/cpu/scratch.h"
 
 namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
@@ -95,8 +96,8 @@ void class_loss(const Tensor& loss, const Tensor& total_weight, const Tensor& lo
     const int64_t n = c.positions();
     if (spec.logits) compute_log_sums(c, log_sum.data_ptr<A>());
     const A* lse = spec.logits ? log_sum.data_ptr<A>() : nullptr;
-    const std::unique_ptr<A[]> losses(new A[static_cast<size_t>(n)]),
-        weights(new A[static_cast<size_t>(n)]);
+    const ScratchArray<A> losses_of(n), weights_of(n);
+    A *const losses = losses_of.get(), *const weights = weights_of.get();
     parallel_for(0, n, kParallelGrain / 4, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t t = c.class_of(i);
@@ -107,13 +108,13 @@ void class_loss(const Tensor& loss, const Tensor& total_weight, const Tensor& lo
                   : ((lse ? lse[i] : A(0)) - static_cast<A>(c.in[c.offset(i, t)])) * weights[at];
       }
     });
-    const double total = sum_all(weights.get(), n);
+    const double total = sum_all(weights, n);
     *total_weight.data_ptr<A>() = static_cast<A>(total);
     T* out = loss.data_ptr<T>();
     if (spec.reduction == Reduction::None) {
       for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(losses[static_cast<size_t>(i)]);
     } else {
-      const double sum = sum_all(losses.get(), n);
+      const double sum = sum_all(losses, n);
       *out = static_cast<T>(static_cast<A>(spec.reduction == Reduction::Mean ? sum / total : sum));
     }
   });
@@ -182,15 +183,15 @@ void class_loss_backward(const Tensor& grad_in, const Tensor& grad, const Tensor
              divisor;
     };
     parallel_for(0, s.outer, row_grain(2 * s.n * s.inner), [&](int64_t begin, int64_t end) {
-      const std::unique_ptr<A[]> scales(new A[static_cast<size_t>(s.inner)]);
+      const ScratchArray<A> scales_of(s.inner);
+      A* const scales = scales_of.get();
       for (int64_t o = begin; o < end; ++o) {
         if (s.inner == 1) {
           backward_row(c, dx + o * s.n, o, scale(o), lse);
           continue;
         }
-        for (int64_t k = 0; k < s.inner; ++k)
-          scales[static_cast<size_t>(k)] = scale(o * s.inner + k);
-        backward_columns(c, dx, o, scales.get(), lse);
+        for (int64_t k = 0; k < s.inner; ++k) scales[k] = scale(o * s.inner + k);
+        backward_columns(c, dx, o, scales, lse);
       }
     });
   });
@@ -203,4 +204,4 @@ void register_loss() {
   class_loss_backward_slot.set(kCPU, &class_loss_backward);
 }
 
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

@@ -6,7 +6,9 @@
 #include <limits>
 
 #include "taeda/base/parallel_for.h"
+#include "taeda/cpu/kernels/convert.h"
 #include "taeda/cpu/kernels/pool_pairs.h"
+#include "taeda/cpu/scratch.h"
 
 namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
@@ -160,6 +162,14 @@ void with_window(const Tensor& window, F&& f) {
     f(window.data_ptr<int32_t>());
 }
 
+/// n elements side by side, in another dtype.
+template <class To, class From>
+void convert(To* to, const From* from, int64_t n) {
+  const Conversion conversion(dtype_of<To>(), dtype_of<From>());
+  conversion.run(reinterpret_cast<char*>(to), sizeof(To), reinterpret_cast<const char*>(from),
+                 sizeof(From), n);
+}
+
 void max_pool_kernel(const Tensor& out, const Tensor& window, const Tensor& in,
                      const PoolGeometry& g) {
   const Planes p(in, out, g.ndim);
@@ -173,6 +183,17 @@ void max_pool_kernel(const Tensor& out, const Tensor& window, const Tensor& in,
           return p.for_each(p.in_size() / 4, [&](int64_t i) {
             max_pool_pairs(from + i * p.in_size(), p.in[2], p.out[1], p.out[2],
                            to + i * p.out_size(), winners ? winners + i * p.out_size() : nullptr);
+          });
+      }
+      if constexpr (sizeof(T) == 2 && std::is_same_v<Index, uint8_t>) {
+        // In float32, a plane at a time: what wins is one of the numbers, so nothing is rounded.
+        if (w.is_pairs(p))
+          return p.for_each(p.in_size() / 4, [&](int64_t i) {
+            const ScratchArray<float> wide(p.in_size()), best(p.out_size());
+            convert(wide.get(), from + i * p.in_size(), p.in_size());
+            max_pool_pairs(wide.get(), p.in[2], p.out[1], p.out[2], best.get(),
+                           winners ? winners + i * p.out_size() : nullptr);
+            convert(to + i * p.out_size(), best.get(), p.out_size());
           });
       }
       p.for_each_block(p.out_size() * w.size(), [&]<int B>(int64_t i, int lanes) {
@@ -207,6 +228,16 @@ void max_pool_backward_kernel(const Tensor& grad_in, const Tensor& grad_out, con
           return p.for_each(p.in_size() / 4, [&](int64_t i) {
             max_pool_pairs_backward(from + i * p.out_size(), winners + i * p.out_size(), p.out[1],
                                     p.out[2], to + i * p.in_size(), p.in[1], p.in[2]);
+          });
+      }
+      if constexpr (sizeof(T) == 2 && std::is_same_v<Index, uint8_t>) {
+        if (w.is_pairs(p))  // an element gets one number or none: nothing is rounded
+          return p.for_each(p.in_size() / 4, [&](int64_t i) {
+            const ScratchArray<float> wide(p.out_size()), spread(p.in_size());
+            convert(wide.get(), from + i * p.out_size(), p.out_size());
+            max_pool_pairs_backward(wide.get(), winners + i * p.out_size(), p.out[1], p.out[2],
+                                    spread.get(), p.in[1], p.in[2]);
+            convert(to + i * p.in_size(), spread.get(), p.in_size());
           });
       }
       p.for_each_block(p.in_size() + p.out_size() * 4, [&]<int B>(int64_t i, int lanes) {
@@ -416,4 +447,4 @@ void register_pool() {
   adaptive_max_pool_slot.set(kCPU, &adaptive_max_pool_kernel);
 }
 
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

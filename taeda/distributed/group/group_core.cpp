@@ -91,8 +91,9 @@ WorkPtr GroupCore::start(Fingerprint what, Way way, bool async, std::vector<Tens
     if (std::this_thread::get_id() != caller) scope.emplace(state);
     execute(work, body, way);
   };
-  if (async && !(queues && collective)) {
+  if ((async || detail::is_watched()) && !(queues && collective)) {
     lanes_.submit(way.lane, std::move(task));
+    if (!async) work->wait();
     return work;
   }
   {

@@ -7,8 +7,19 @@
 namespace taeda::inline v0_2::distributed {
 
 namespace {
+constexpr std::chrono::milliseconds kWatchInterval{50};
+
 std::atomic<int64_t> nanoseconds_waited{0};
+std::atomic<bool (*)()> watch_of_waits{nullptr};
+
 }  // namespace
+
+void watch_waits(bool (*watch)()) { watch_of_waits = watch; }
+
+bool detail::is_watched() {
+  bool (*const watch)() = watch_of_waits;
+  return watch && watch();
+}
 
 std::chrono::nanoseconds time_waited() { return std::chrono::nanoseconds(nanoseconds_waited); }
 
@@ -25,7 +36,7 @@ bool Work::wait(std::optional<std::chrono::milliseconds> timeout) {
     std::unique_lock lock(mutex_);
     const auto completed = [&] { return completed_ || queued_; };
     if (!timeout)
-      done_.wait(lock, completed);
+      wait_watched(lock);
     else
       TAEDA_CHECK_AS(DistributedError, done_.wait_for(lock, *timeout, completed),
                      "Work::wait: ", what_.to_string(), " did not end within ", timeout->count(),
@@ -34,6 +45,19 @@ bool Work::wait(std::optional<std::chrono::milliseconds> timeout) {
   }
   for (const Event& event : arrived_) event.wait(current_stream(event.device()));
   return true;
+}
+
+/// Until it is completed or queued. The watch is called without the lock.
+void Work::wait_watched(std::unique_lock<std::mutex>& lock) const {
+  const auto completed = [&] { return completed_ || queued_; };
+  while (!done_.wait_for(lock, kWatchInterval, completed)) {
+    lock.unlock();
+    const bool watched = detail::is_watched();
+    lock.lock();
+    if (watched) continue;
+    done_.wait(lock, completed);
+    return;
+  }
 }
 
 bool Work::is_completed() const {

@@ -45,6 +45,7 @@ class Work {
   const Fingerprint& what() const { return what_; }
 
  private:
+  void wait_watched(std::unique_lock<std::mutex>& lock) const;
   friend class GroupCore;
   friend class Staging;
   friend class ProcessGroup;
@@ -62,7 +63,7 @@ class Work {
   std::vector<Event> arrived_;  ///< on the streams that bring results to accelerators
 
   mutable std::mutex mutex_;
-  std::condition_variable done_;
+  mutable std::condition_variable done_;
   bool queued_ = false;  ///< on streams that tell when it is completed
   bool completed_ = false;
   std::exception_ptr error_;
@@ -72,10 +73,19 @@ class Work {
 /// What asynchronous calls return; null from a rank that is not in the group.
 using WorkPtr = std::shared_ptr<Work>;
 
+/// Has threads that wait for operations call `watch` at once and then every 50 ms: for programs
+/// whose interpreter must hear signals meanwhile. It returns whether the calling thread is to go on
+/// asking, and throws to end the wait; the operation goes on. Null, as in the beginning: nothing is
+/// called. Operations that such a thread waits for run on threads of the group.
+void watch_waits(bool (*watch)());
+
 /// How long threads of this process have waited for operations of groups, all together.
 std::chrono::nanoseconds time_waited();
 
 namespace detail {
+/// Whether what the calling thread waits for is watched.
+bool is_watched();
+
 /// Counts the time that it exists.
 class Waiting {
  public:

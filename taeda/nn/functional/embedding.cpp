@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "taeda/device/host_graph.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/embedding.h"
@@ -51,6 +52,7 @@ Bags bags_of(const Tensor& offsets, int64_t length, bool include_last, Device de
     const DimVector shape{offsets.numel() - (include_last ? 1 : 0), std::min<int64_t>(length, 1)};
     return {make_tensor(shape, kLong, device), make_tensor(shape, kBool, device)};
   }
+  taeda::detail::check_not_recording("embedding_bag");
   const Tensor host = offsets.cpu().to(kLong).contiguous();
   const int64_t given = host.numel(), count = given - (include_last ? 1 : 0);
   TAEDA_CHECK_VALUE(count >= 0, "include_last_offset: number of offsets should be at least 1");

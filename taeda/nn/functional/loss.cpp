@@ -1,5 +1,6 @@
 #include "taeda/nn/functional/loss.h"
 
+#include "taeda/device/host_graph.h"
 #include "taeda/nn/functional/distance.h"
 #include "taeda/ops/activation.h"
 #include "taeda/ops/create.h"
@@ -13,7 +14,7 @@ namespace {
 
 /// Targets below `classes`, checked where looking at them costs nothing.
 void check_range(const Tensor& target, int64_t low, int64_t classes, const char* message) {
-  if (!target.device().is_cpu() || target.numel() == 0) return;
+  if (!taeda::detail::can_look_at_values(target.device()) || target.numel() == 0) return;
   TAEDA_CHECK(target.min().item<int64_t>() >= low && target.max().item<int64_t>() < classes,
               message);
 }
@@ -88,4 +89,4 @@ Tensor triplet_margin_with_distance_loss(const Tensor& anchor, const Tensor& pos
   return reduce_loss(near.sub(far).add(options.margin()).clamp_min(0), options.reduction());
 }
 
-}  // namespace taeda::nn::functional
+}  // namespace taeda::inline v0_2::nn::functional

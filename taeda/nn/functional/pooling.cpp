@@ -1,5 +1,6 @@
 #include "taeda/nn/functional/pooling.h"
 
+#include "taeda/device/host_graph.h"
 #include "taeda/ops/create.h"
 
 namespace taeda::inline v0_2::nn::functional::detail {
@@ -51,7 +52,7 @@ Tensor max_unpool(const Tensor& input, const Tensor& indices, IntArrayRef kernel
     sizes[static_cast<size_t>(input.dim() - dims + d)] = spatial[static_cast<size_t>(d)];
     volume *= spatial[static_cast<size_t>(d)];
   }
-  if (indices.device().is_cpu() && indices.numel() > 0) {
+  if (taeda::detail::can_look_at_values(indices.device()) && indices.numel() > 0) {
     const auto low = indices.min().item<int64_t>(), high = indices.max().item<int64_t>();
     TAEDA_CHECK(low >= 0 && high < volume, "Found an invalid max index: ", low < 0 ? low : high,
                 " (output volumes are of size ", IntArrayRef(spatial), ")");
@@ -74,4 +75,4 @@ Tensor lp_pool(const Tensor& input, double norm_type, IntArrayRef kernel_size, I
   return means.mul(count).pow(1 / norm_type);
 }
 
-}  // namespace taeda::nn::functional::detail
+}  // namespace taeda::inline v0_2::nn::functional::detail

@@ -1,6 +1,6 @@
 #include "tools/taeda/plan/models.h"
 
-#include <cctype>
+#include <filesystem>
 #include <functional>
 #include <sstream>
 
@@ -15,12 +15,11 @@
 #include "taeda/optim/sgd.h"
 #include "tools/taeda/command.h"
 #include "tools/taeda/train/networks.h"
+#include "tools/taeda/train/recipe.h"
 
 namespace taeda::tool {
 
 namespace {
-
-using distributed::cost::TrainingStep;
 
 constexpr int64_t kClasses = 1000;
 constexpr int64_t kWidthOfHead = 64;
@@ -36,6 +35,7 @@ bool is_listed(const std::string& name, const std::string& list) {
 bool is_small(const std::string& name) { return name == "cnn" || name == "lenet" || name == "mlp"; }
 
 nn::AnyModule make_network(const PlannedModel& m) {
+  if (m.run) return m.run->about.make_network();
   if (m.name == "resnet50") return models::resnet50();
   if (m.name == "resnet101") return models::resnet101();
   if (m.name == "resnet152") return models::resnet152();
@@ -51,6 +51,7 @@ nn::AnyModule make_network(const PlannedModel& m) {
 
 /// Whether a pipeline can be cut before the module of this name: blocks, and what comes after them.
 bool is_cut(const PlannedModel& m, const std::string& path) {
+  if (m.run) return false;
   if (m.name == "gpt")
     return path == "transformer.ln_f" ||
            (path.starts_with("transformer.h.") && path.find('.', 14) == std::string::npos);
@@ -65,20 +66,47 @@ struct Batch {
   Tensor input, target;
 };
 
-Batch make_batch(const PlannedModel& m, Device device) {
-  const TensorOptions numbers = TensorOptions(kLong).device(device);
-  if (m.name == "gpt")
-    return {zeros({m.batch, m.context}, numbers), zeros({m.batch * m.context}, numbers)};
-  const std::vector<int64_t> sizes = is_small(m.name) ? std::vector<int64_t>{m.batch, 1, 28, 28}
-                                                      : std::vector<int64_t>{m.batch, 3, 224, 224};
-  return {zeros(sizes, TensorOptions(kFloat).device(device)), zeros({m.batch}, numbers)};
+Batch make_batch(const PlannedModel& m, int64_t n, Device device) {
+  const TensorOptions numbers = TensorOptions(kLong).device(device),
+                      floats = TensorOptions(kFloat).device(device);
+  const auto texts = [&](int64_t context) {
+    return Batch{zeros({n, context}, numbers), zeros({n * context}, numbers)};
+  };
+  const auto pictures = [&](int64_t channels, int64_t height, int64_t width) {
+    return Batch{zeros({n, channels, height, width}, floats), zeros({n}, numbers)};
+  };
+  if (m.run) {
+    const About& a = m.run->about;
+    if (a.task == "text") return texts(a.context);
+    if (a.task != "csv") return pictures(a.shape.channels, a.shape.height, a.shape.width);
+    return {zeros({n, static_cast<int64_t>(a.features.size())}, floats),
+            zeros({n}, a.classes.empty() ? floats : numbers)};
+  }
+  if (m.name == "gpt") return texts(m.context);
+  return is_small(m.name) ? pictures(1, 28, 28) : pictures(3, 224, 224);
+}
+
+Tensor loss_of(const PlannedModel& m, const Tensor& scores, const Tensor& target) {
+  if (m.run && m.run->about.task == "csv" && m.run->about.classes.empty())
+    return mse_loss(scores.squeeze(1), target);
+  return cross_entropy(scores.reshape({-1, scores.size(-1)}), target);
+}
+
+std::shared_ptr<optim::Optimizer> optimizer_of(const PlannedModel& m,
+                                               const std::vector<Tensor>& parameters) {
+  if (m.run) return make_optimizer(options_of_run(*m.run), parameters);
+  if (m.name == "gpt") return std::make_shared<optim::AdamW>(parameters, optim::AdamWOptions(1e-4));
+  return std::make_shared<optim::SGD>(parameters, optim::SGDOptions(0.1).momentum(0.9));
 }
 
 }  // namespace
 
 void check_planned_model(PlannedModel& m) {
-  check_flag(is_listed(m.name, kPlannedModels), "--model",
-             (std::string("one of ") + kPlannedModels).c_str(), m.name);
+  const bool known = is_listed(m.name, kPlannedModels);
+  if (!known && std::filesystem::exists(m.name)) m.run = open_trained({.run = m.name}, kCPU);
+  check_flag(known || m.run, "--model", (std::string("a run, or one of ") + kPlannedModels).c_str(),
+             m.name);
+  if (m.run && m.batch == 0) m.batch = options_of_run(*m.run).batch_size;
   check_flag(is_listed(m.dtype, "float32 float16 bfloat16"), "--dtype",
              "one of float32, float16, bfloat16", m.dtype);
   if (m.batch == 0) m.batch = m.name == "gpt" ? 8 : is_small(m.name) ? 100 : 128;
@@ -92,26 +120,25 @@ void check_planned_model(PlannedModel& m) {
   check_flag(m.heads > 0 && m.width % m.heads == 0, "--heads", "a divisor of --width", m.heads);
 }
 
-TrainingStep make_planned_step(const PlannedModel& m, Device device) {
+PlannedStep make_planned_step(const PlannedModel& m, Device device) {
   auto network = std::make_shared<nn::AnyModule>(make_network(m));
   (*network)->to(device);
-  TrainingStep step{network->ptr(), {}, {}, {}};
-  const Batch batch = make_batch(m, device);
+  auto batch = std::make_shared<Batch>(make_batch(m, m.batch, device));
+  PlannedStep out{{network->ptr(), {}, {}, {}}, {}};
   const bool lower = m.dtype != "float32";
   const ScalarType dtype = m.dtype == "float16" ? kHalf : kBFloat16;
-  step.loss = [network, batch, device, lower, dtype] {
+  out.step.loss = [m, network, batch, device, lower, dtype] {
     const amp::autocast autocast(device, dtype, lower);
-    const Tensor scores = network->forward(batch.input);
-    return cross_entropy(scores.reshape({-1, scores.size(-1)}), batch.target);
+    return loss_of(m, network->forward(batch->input), batch->target);
   };
-  const std::vector<Tensor> parameters = (*network)->parameters();
-  if (m.name == "gpt")
-    step.optimizer = std::make_shared<optim::AdamW>(parameters, optim::AdamWOptions(1e-4));
-  else
-    step.optimizer = std::make_shared<optim::SGD>(parameters, optim::SGDOptions(0.1).momentum(0.9));
+  out.set_batch = [m, batch, device](int64_t n) {
+    *batch = {};
+    *batch = make_batch(m, n, device);
+  };
+  out.step.optimizer = optimizer_of(m, (*network)->parameters());
   for (const auto& [path, module] : (*network)->named_modules())
-    if (is_cut(m, path)) step.cuts.push_back(module);
-  return step;
+    if (is_cut(m, path)) out.step.cuts.push_back(module);
+  return out;
 }
 
 }  // namespace taeda::tool

@@ -2,7 +2,9 @@
 #include "tools/taeda/plan/plan.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <sstream>
 
 #include "taeda/device/generator.h"
 #include "taeda/device/sim.h"
@@ -16,18 +18,41 @@ namespace cost = distributed::cost;
 
 constexpr int64_t kMostDevices = int64_t{1} << 20;
 
-/// "64xh100".
-struct DeviceList {
-  int64_t count;
-  sim::CostModel model;
+/// "64xh100", or several of such with commas between; without a number one.
+struct Devices {
+  int64_t count = 0;
+  std::vector<std::pair<int64_t, sim::CostModel>> kinds;  ///< each once
 };
 
-DeviceList parse_devices(const std::string& text) {
-  char* end = nullptr;
-  const long long count = std::strtoll(text.c_str(), &end, 10);
-  check_flag(end != text.c_str() && *end == 'x' && count > 0 && count <= kMostDevices, "--devices",
-             "a number and a device, such as 64xh100", text);
-  return {count, sim::cost_model(end + 1)};
+Devices parse_devices(const std::string& text) {
+  Devices out;
+  std::istringstream list(text);
+  for (std::string part; std::getline(list, part, ',');) {
+    char* end = nullptr;
+    const long long number = std::strtoll(part.c_str(), &end, 10);
+    const bool numbered = end != part.c_str();
+    check_flag(!part.empty() && (!numbered || *end == 'x'), "--devices",
+               "numbers and devices, such as 64xh100 or 2xh100,2xa100", text);
+    const int64_t count = numbered ? number : 1;
+    check_flag(count > 0 && count <= kMostDevices, "--devices", "up to 1048576 devices", text);
+    const sim::CostModel model = sim::cost_model(numbered ? end + 1 : part.c_str());
+    const auto known = std::ranges::find_if(
+        out.kinds, [&](const auto& kind) { return kind.second.name == model.name; });
+    if (known == out.kinds.end())
+      out.kinds.emplace_back(count, model);
+    else
+      known->first += count;
+    out.count += count;
+  }
+  check_flag(out.count > 0, "--devices", "numbers and devices, such as 64xh100", text);
+  return out;
+}
+
+std::string names_of(const Devices& devices) {
+  std::string out;
+  for (const auto& [count, model] : devices.kinds)
+    out += taeda::detail::concat(out.empty() ? "" : " and ", count, " ", model.name);
+  return out;
 }
 
 /// The model with rates that are a share of the data sheet's.
@@ -62,20 +87,68 @@ size_t memory_of_pipeline(const PlanOptions& o, const sim::CostModel& device) {
   return static_cast<size_t>(std::min(device.memory * static_cast<double>(o.pipeline), 0x1p40));
 }
 
-/// A step of the whole model on one simulated device. Nothing is computed.
-cost::MeasuredStep measure(const PlanOptions& o, const sim::CostModel& device) {
-  const size_t memory = memory_of_pipeline(o, device);
-  sim::configure(1, {.memory = memory, .cost = scaled(device, o.utilization), .compute = false});
-  try {
-    return cost::measure_step(make_planned_step(o.model, Device("sim:0")), Device("sim:0"));
-  } catch (const OutOfMemoryError&) {
-    throw UsageError(taeda::detail::concat(
-        o.model.name, " with --batch ", o.model.batch, " does not fit into the memory of ",
-        o.pipeline, " ", device.name, " (", bytes_text(device.memory),
-        " each): take a smaller "
-        "--batch",
-        o.model.name == "gpt" ? ", or more devices as --pipeline" : ""));
+/// A model on one simulated device, which computes nothing.
+class Measured {
+ public:
+  /// Throws OutOfMemoryError where the weights do not fit.
+  Measured(const PlanOptions& o, const sim::CostModel& device) : planned_(make(o, device)) {}
+
+  /// A step with batches of this size; none where it does not fit.
+  std::optional<cost::MeasuredStep> step(int64_t batch) {
+    try {
+      planned_.set_batch(batch);
+      cost::MeasuredStep out = cost::measure_step(planned_.step, kDevice);
+      // The first step makes the optimizer's state, which later ones find.
+      state_ = std::max(state_, out.state_bytes);
+      out.state_bytes = state_;
+      return out;
+    } catch (const OutOfMemoryError&) {
+      planned_.step.optimizer->zero_grad();
+      return {};
+    }
   }
+  std::vector<LayerUse> layers(int64_t batch) {
+    planned_.set_batch(batch);
+    return observe_layers(planned_.step, kDevice);
+  }
+
+ private:
+  static PlannedStep make(const PlanOptions& o, const sim::CostModel& device) {
+    sim::configure(1, {.memory = memory_of_pipeline(o, device),
+                       .cost = scaled(device, o.utilization),
+                       .compute = false});
+    return make_planned_step(o.model, kDevice);
+  }
+
+  inline static const Device kDevice = Device("sim:0");
+  PlannedStep planned_;
+  int64_t state_ = 0;
+};
+
+[[noreturn]] void does_not_fit(const PlanOptions& o, const sim::CostModel& device, Measured* m) {
+  int64_t fits = m ? o.model.batch : 0;
+  while (fits > 0 && !m->step(fits)) fits /= 2;
+  throw UsageError(taeda::detail::concat(
+      o.model.name, fits > 0 ? taeda::detail::concat(" with --batch ", o.model.batch) : "",
+      " does not fit into the memory of ", o.pipeline, " ", device.name, " (",
+      bytes_text(device.memory), " each)",
+      fits > 0 ? taeda::detail::concat(": take a smaller --batch (", fits, " fits)")
+               : ": it needs more",
+      o.model.name == "gpt" ? ", or more devices as --pipeline" : ""));
+}
+
+/// Of several kinds of devices the one that takes longest, for which all others wait.
+sim::CostModel slowest(const PlanOptions& o, const Devices& devices) {
+  double longest = -1;
+  sim::CostModel out;
+  for (const auto& [count, model] : devices.kinds) {
+    if (devices.kinds.size() == 1) return model;
+    const auto step = Measured(o, model).step(o.model.batch);
+    const double seconds = step ? step->end : INFINITY;
+    if (seconds > longest) out = model;
+    longest = std::max(longest, seconds);
+  }
+  return out;
 }
 
 cost::PipelineOptions pipeline_options(const PlanOptions& o, const nn::parallel::BucketLimits& l) {
@@ -111,23 +184,97 @@ PlanRow plan_row(const Plan& plan, int64_t devices, const nn::parallel::BucketLi
   return row;
 }
 
-int run_plan(PlanOptions o) {
-  check_options(o);
+/// Memory is nearly a straight line over the batch, so two sizes tell how many samples fit. Time is
+/// none, for small kernels take as long as smaller ones: powers of 2 are tried.
+BatchAdvice advise(const Plan& plan, Measured& measured, const nn::parallel::BucketLimits& limits) {
+  constexpr double kUsable = 0.95;  // of the memory: the rest is the driver's, and lost in gaps
+  constexpr double kGood = 0.95;    // of the highest throughput
+  const auto row_of = [&](int64_t batch) -> std::optional<PlanRow> {
+    Plan with = plan;
+    with.options.model.batch = batch;
+    const auto step = measured.step(batch);
+    if (!step) return {};
+    with.step = *step;
+    return plan_row(with, plan.rows.back().devices, limits);
+  };
+  const int64_t n = plan.options.model.batch, other = n > 1 ? n / 2 : 2;
+  const auto here = static_cast<double>(plan.rows.back().memory);
+  const std::optional<PlanRow> there = row_of(other);
+  BatchAdvice out;
+  out.largest = here <= plan.memory ? n : 0;
+  if (there) {
+    const double per_sample =
+        (here - static_cast<double>(there->memory)) / static_cast<double>(n - other);
+    const double room = (plan.memory * kUsable - here) / std::max(per_sample, 1.0);
+    const double fits = std::clamp(static_cast<double>(n) + room, 0.0, double{kLargestBatch});
+    out.largest = std::max(out.largest, static_cast<int64_t>(fits));
+  }
+  std::vector<double> rates;
+  for (int64_t b = 1; b <= out.largest; b *= 2) {
+    const std::optional<PlanRow> row = row_of(b);
+    if (!row) break;
+    rates.push_back(row->samples_per_second);
+  }
+  if (rates.empty()) return out;
+  const double best = std::ranges::max(rates);
+  size_t i = 0;
+  while (rates[i] < kGood * best) ++i;
+  out.suggested = int64_t{1} << i;
+  out.samples_per_second = rates[i];
+  out.share = rates[i] / best;
+  return out;
+}
+
+/// What a layer takes with its gradients and the optimizer's state.
+double bytes_of(const LayerUse& layer, const cost::MeasuredStep& step) {
+  const double copies =
+      static_cast<double>(step.parameter_bytes + step.gradient_bytes + step.state_bytes) /
+      static_cast<double>(step.parameter_bytes);
+  return static_cast<double>(layer.parameter_bytes) * copies +
+         static_cast<double>(layer.kept_bytes);
+}
+
+Plan make_plan(const PlanOptions& o, const Devices& devices) {
   Plan plan;
-  const DeviceList devices = user_input([&] { return parse_devices(o.devices); });
-  check_flag(devices.count % o.pipeline == 0, "--devices", "a multiple of --pipeline",
-             devices.count);
   plan.options = o;
-  plan.device = devices.model;
-  plan.network = user_input([&] { return cost::network(o.network, devices.model); });
+  plan.devices = names_of(devices);
+  plan.device = slowest(o, devices);
+  if (devices.kinds.size() > 1) plan.devices += ", all of which wait for " + plan.device.name;
+  plan.memory = std::ranges::min(devices.kinds, {}, [](const auto& kind) {
+                  return kind.second.memory;
+                }).second.memory;
+  plan.network = user_input([&] { return cost::network(o.network, plan.device); });
   user_input([&] { return pipeline_options(o, nn::parallel::kGradientLimits); });
-  plan.step = measure(o, devices.model);
+  std::optional<Measured> measured;
+  try {
+    measured.emplace(o, plan.device);
+  } catch (const OutOfMemoryError&) {
+    does_not_fit(o, plan.device, nullptr);
+  }
+  const auto step = measured->step(o.model.batch);
+  if (!step) does_not_fit(o, plan.device, &*measured);
+  plan.step = *step;
   nn::parallel::BucketLimits limits = nn::parallel::kGradientLimits;
   limits.others = static_cast<int64_t>(o.bucket_mib * 0x1p20);
   plan.buckets = cost::make_gradient_buckets(plan.step.gradients, limits);
   for (int64_t n = o.pipeline; n < devices.count; n *= 2)
     plan.rows.push_back(user_input([&] { return plan_row(plan, n, limits); }));
   plan.rows.push_back(user_input([&] { return plan_row(plan, devices.count, limits); }));
+  plan.layers = measured->layers(o.model.batch);
+  std::ranges::stable_sort(plan.layers, std::ranges::greater(),
+                           [&](const LayerUse& l) { return bytes_of(l, plan.step); });
+  plan.advice = advise(plan, *measured, limits);
+  return plan;
+}
+
+int run_plan(PlanOptions o) {
+  user_input([&] { check_options(o); });
+  const Devices devices = user_input([&] { return parse_devices(o.devices); });
+  check_flag(devices.count % o.pipeline == 0, "--devices", "a multiple of --pipeline",
+             devices.count);
+  if (o.pipeline > 1 && devices.kinds.size() > 1)
+    throw UsageError("--pipeline divides a model over devices of one kind, got " + o.devices);
+  const Plan plan = make_plan(o, devices);
   if (o.json)
     print_plan_as_json(plan);
   else
@@ -140,13 +287,15 @@ int run_plan(PlanOptions o) {
 void add_plan(CLI::App& app, Action& action) {
   CLI::App* c = add_command(
       app, "plan", "Predict the step of a model on many devices",
-      {"taeda plan --model resnet50 --devices 64xh100 --network ib400 --batch 256",
-       "taeda plan --model gpt --dtype bfloat16 --devices 1024xh100 --json",
-       "taeda plan --model gpt --layers 48 --width 1600 --devices 32xa100 --network ib200 "
+      {"taeda plan resnet50 --devices 64xh100 --network ib400 --batch 256",
+       "taeda plan out --devices 2xh100,2xa100     # the network of a run",
+       "taeda plan gpt --dtype bfloat16 --devices 1024xh100 --json",
+       "taeda plan gpt --layers 48 --width 1600 --devices 32xa100 --network ib200 "
        "--pipeline 4 --microbatches 16 --schedule interleaved",
        "taeda plan --devices 16xv100 --network latency=30us,bandwidth=1.25GB/s,adapters=1"});
   auto o = std::make_shared<PlanOptions>();
-  add_option(*c, "--model", o->model.name, std::string("One of ") + kPlannedModels);
+  add_option(*c, "model,--model", o->model.name,
+             std::string("The folder of a run of taeda train, or one of ") + kPlannedModels);
   add_option(*c, "--dtype", o->model.dtype, "float32, or autocast to float16 or bfloat16");
   add_option(*c, "--batch", o->model.batch,
              "Samples per device and micro-batch; 0: a usual number");
@@ -155,7 +304,9 @@ void add_plan(CLI::App& app, Action& action) {
   add_option(*c, "--heads", o->model.heads, "Heads of gpt's attention; 0: 64 wide ones");
   add_option(*c, "--context", o->model.context, "Tokens of a sample for gpt");
   add_option(*c, "--vocabulary", o->model.vocabulary, "Different tokens for gpt");
-  add_option(*c, "--devices", o->devices, "How many of which: h100, a100, v100, p100 or t4");
+  add_option(
+      *c, "--devices", o->devices,
+      "How many of which: h100, a100, v100, p100 or t4; a list with commas for several kinds");
   add_option(*c, "--network", o->network,
              "One of " + cost::network_names() +
                  "; settings may follow, or stand alone: latency=5us, bandwidth=12.5GB/s (of an "

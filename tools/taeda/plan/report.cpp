@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "taeda/log/table.h"
+#include "taeda/log/terminal.h"
 #include "tools/taeda/command.h"
 #include "tools/taeda/plan/plan.h"
 
@@ -25,14 +26,15 @@ std::string milliseconds(double seconds) {
 }
 std::string megabytes(double bytes) { return fixed(bytes / kMega, bytes < kMega ? 2 : 1) + " MB"; }
 
-/// Lines of at most 80 columns, later ones indented.
+/// Lines of at most 80 columns, or of a narrower terminal; later ones indented.
 std::string wrapped(const std::string& text) {
+  const size_t columns = std::min<size_t>(80, logging::terminal_width(stdout));
   std::string out, line;
   size_t begin = 0;
   while (begin < text.size()) {
     const size_t end = std::min(text.find(' ', begin), text.size());
     const std::string word = text.substr(begin, end - begin);
-    if (line.size() + 1 + word.size() > 80) {
+    if (line.size() + 1 + word.size() > columns && !line.empty()) {
       out += line + "\n";
       line = " ";
     }
@@ -99,10 +101,9 @@ std::vector<const PlanRow*> worth_explaining(const Plan& plan) {
 void print_heading(const Plan& plan) {
   const PlanOptions& o = plan.options;
   const distributed::cost::MeasuredStep& s = plan.step;
-  std::string heading =
-      concat(o.model.name, " in ", o.model.dtype, ", ", o.model.batch,
-             o.pipeline > 1 ? " samples per micro-batch" : " samples per device", ", on up to ",
-             plan.rows.back().devices, " ", plan.device.name, ", network ", plan.network.name);
+  std::string heading = concat(o.model.name, " in ", o.model.dtype, ", ", o.model.batch,
+                               o.pipeline > 1 ? " samples per micro-batch" : " samples per device",
+                               ", on up to ", plan.devices, ", network ", plan.network.name);
   if (o.pipeline > 1)
     heading += concat("; pipelines of ", o.pipeline, " devices, ", o.micro_batches,
                       " micro-batches, ", o.schedule);
@@ -115,6 +116,45 @@ void print_heading(const Plan& plan) {
                                      plan.buckets.size(),
                                      plan.buckets.size() == 1 ? " bucket" : " buckets"))
                           .c_str());
+}
+
+std::string name_of(const LayerUse& layer) {
+  return layer.path.empty() ? "(between layers)" : layer.path;
+}
+
+void print_layers(const Plan& plan) {
+  constexpr size_t kShown = 6;
+  logging::Table table({"largest layers", "weights MB", "activations MB", "forward ms"});
+  for (size_t i = 0; i < std::min(kShown, plan.layers.size()); ++i) {
+    const LayerUse& l = plan.layers[i];
+    table.row({name_of(l), fixed(static_cast<double>(l.parameter_bytes) / kMega, 2),
+               fixed(static_cast<double>(l.kept_bytes) / kMega, 2),
+               fixed(l.forward_seconds * 1e3, 3)});
+  }
+  std::printf("\n%s", table.str().c_str());
+}
+
+std::string memory_text(const Plan& plan) {
+  const distributed::cost::MeasuredStep& s = plan.step;
+  const auto part = [](int64_t bytes) { return megabytes(static_cast<double>(bytes)); };
+  const int64_t rest = s.peak_bytes - s.parameter_bytes - s.gradient_bytes - s.state_bytes;
+  return concat("memory of the model: weights ", part(s.parameter_bytes), ", gradients ",
+                part(s.gradient_bytes), ", optimizer ", part(s.state_bytes),
+                ", activations and the rest ", part(std::max<int64_t>(0, rest)));
+}
+
+std::string advice_text(const Plan& plan) {
+  const BatchAdvice& a = plan.advice;
+  const char* of = plan.options.pipeline > 1 ? "micro-batch" : "batch";
+  const std::string memory = fixed(plan.memory / kGiga, 0) + " GB";
+  if (a.largest < 1) return concat("no ", of, " fits into ", memory);
+  const std::string fit =
+      concat(logging::with_commas(a.largest), a.largest == kLargestBatch ? " and more" : "",
+             " samples fit into ", memory);
+  if (a.suggested < 1) return fit;
+  return concat("suggested --batch ", a.suggested, ": ",
+                logging::with_commas(static_cast<long long>(a.samples_per_second)), " samples/s, ",
+                logging::percent(a.share, 0), " of the most; ", fit);
 }
 
 nlohmann::ordered_json json_of(const Bucket& b) {
@@ -164,8 +204,11 @@ void print_plan(const Plan& plan) {
   for (const PlanRow* row : worth_explaining(plan))
     std::printf("%s", wrapped(where_lost(plan, *row)).c_str());
   const PlanRow& largest = plan.rows.back();
-  if (static_cast<double>(largest.memory) > plan.device.memory)
-    std::printf("does not fit: a device has %s GB\n", fixed(plan.device.memory / kGiga, 0).c_str());
+  if (static_cast<double>(largest.memory) > plan.memory)
+    std::printf("does not fit: a device has %s GB\n", fixed(plan.memory / kGiga, 0).c_str());
+  print_layers(plan);
+  std::printf("%s", wrapped(memory_text(plan)).c_str());
+  std::printf("%s", wrapped(advice_text(plan)).c_str());
 }
 
 void print_plan_as_json(const Plan& plan) {
@@ -184,13 +227,24 @@ void print_plan_as_json(const Plan& plan) {
                                 {"parameter_bytes", s.parameter_bytes},
                                 {"gradient_bytes", s.gradient_bytes},
                                 {"buffer_bytes", s.buffer_bytes},
-                                {"device_memory", plan.device.memory}};
+                                {"state_bytes", s.state_bytes},
+                                {"peak_bytes", s.peak_bytes},
+                                {"device_memory", plan.memory}};
   if (o.pipeline > 1)
     out["pipeline"] = {{"stages", o.pipeline},
                        {"micro_batches", o.micro_batches},
                        {"schedule", o.schedule},
                        {"parts_per_stage", o.parts}};
   for (const PlanRow& row : plan.rows) out["rows"].push_back(json_of(plan, row));
+  for (const LayerUse& l : plan.layers)
+    out["layers"].push_back({{"path", l.path},
+                             {"parameter_bytes", l.parameter_bytes},
+                             {"activation_bytes", l.kept_bytes},
+                             {"forward_seconds", l.forward_seconds}});
+  out["batch_advice"] = {{"largest", plan.advice.largest},
+                         {"suggested", plan.advice.suggested},
+                         {"samples_per_second", plan.advice.samples_per_second},
+                         {"share_of_best", plan.advice.share}};
   print_json(out);
 }
 

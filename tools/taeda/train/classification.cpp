@@ -11,12 +11,15 @@
 #include "taeda/ops/shape.h"
 #include "taeda/vision/grid.h"
 #include "taeda/vision/image_io.h"
+#include "tools/taeda/train/folders.h"
 
 namespace taeda::tool {
 
 namespace {
 
 constexpr size_t kShownConfusions = 5;
+/// Those that the result tells of.
+constexpr size_t kMistakes = 24;
 
 constexpr int64_t kPictures = 40, kPicturesPerRow = 8, kLeastSide = 84;
 constexpr vision::Color kBlack{0, 0, 0}, kRed{205, 30, 30}, kGreen{20, 130, 50};
@@ -101,10 +104,56 @@ std::vector<int64_t> to_vector(const Tensor& t) {
   return {t.data_ptr<int64_t>(), t.data_ptr<int64_t>() + t.numel()};
 }
 
+namespace {
+
+logging::JsonObject confusion_json(const std::vector<std::string>& names,
+                                   const Confusion& confusion) {
+  logging::JsonObject out;
+  for (size_t c = 0; c < names.size(); ++c)
+    out.set(names[c], std::vector<double>(confusion[c].begin(), confusion[c].end()));
+  return out;
+}
+
+/// The wrong ones that the network was surest of, first.
+std::vector<size_t> surest_mistakes(const std::vector<int64_t>& labels, const Predictions& told) {
+  std::vector<size_t> out;
+  for (size_t i = 0; i < labels.size(); ++i)
+    if (labels[i] != told.classes[i]) out.push_back(i);
+  std::ranges::stable_sort(out, std::ranges::greater(),
+                           [&](size_t i) { return told.probabilities[i]; });
+  out.resize(std::min(out.size(), kMistakes));
+  return out;
+}
+
+std::vector<logging::JsonObject> mistakes_json(const std::vector<size_t>& mistakes,
+                                               const std::vector<std::string>& names,
+                                               const std::vector<int64_t>& labels,
+                                               const Predictions& told) {
+  std::vector<logging::JsonObject> out;
+  for (const size_t i : mistakes)
+    out.push_back(logging::JsonObject()
+                      .set("example", static_cast<int64_t>(i))
+                      .set("class", names[static_cast<size_t>(labels[i])])
+                      .set("taken_for", names[static_cast<size_t>(told.classes[i])])
+                      .set("probability", told.probabilities[i]));
+  return out;
+}
+
+/// The pictures side by side, without a gap: `taeda report` cuts them apart.
+void write_mistakes(const std::vector<size_t>& mistakes, const PictureOf& picture,
+                    const std::string& path) {
+  if (mistakes.empty()) return;
+  std::vector<Tensor> row;
+  for (const size_t i : mistakes) row.push_back(picture(i));
+  vision::write_png(cat(row, /*dim=*/2), path);
+}
+
+}  // namespace
+
 std::function<void(const Finished&, logging::JsonObject&)> report_classes(
     std::vector<std::string> names, std::vector<int64_t> labels, PictureOf picture) {
   return [names, labels, picture](const Finished& f, logging::JsonObject& result) {
-    const Confusion confusion = count_confusion(labels, f.predictions, names.size());
+    const Confusion confusion = count_confusion(labels, f.predictions.classes, names.size());
     const std::vector<double> accuracy = class_accuracies(confusion);
     if (!f.quiet) {
       print_classes(names, accuracy);
@@ -113,10 +162,15 @@ std::function<void(const Finished&, logging::JsonObject&)> report_classes(
     logging::JsonObject classes;
     for (size_t c = 0; c < names.size(); ++c) classes.set(names[c], accuracy[c]);
     result.set("class_accuracy", classes);
+    const std::vector<size_t> mistakes = surest_mistakes(labels, f.predictions);
+    result.set("confusion", confusion_json(names, confusion))
+        .set("mistakes", mistakes_json(mistakes, names, labels, f.predictions));
     if (!picture || f.out.empty()) return;
-    const std::string path = f.out + "/predictions.png";
-    if (vision::has_png())
-      vision::write_png(draw_predictions(picture, labels, f.predictions, names), path);
+    const std::string path = f.out + "/" + kPicturesFile;
+    if (vision::has_png()) {
+      vision::write_png(draw_predictions(picture, labels, f.predictions.classes, names), path);
+      write_mistakes(mistakes, picture, f.out + "/" + kMistakesFile);
+    }
     if (!f.quiet)
       std::printf("\npictures    %s\n",
                   vision::has_png() ? path.c_str() : "none: built without libpng");

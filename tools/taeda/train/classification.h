@@ -32,8 +32,8 @@ Tensor draw_predictions(const PictureOf& picture, const std::vector<int64_t>& la
                         const std::vector<int64_t>& predictions,
                         const std::vector<std::string>& names);
 
-/// A Task's `finish`: prints all that, writes predictions.png if there are pictures, and adds
-/// "class_accuracy" to the result.
+/// A Task's `finish`: prints all that, writes predictions.png and mistakes.png if there are
+/// pictures, and adds "class_accuracy", "confusion" and "mistakes" to the result.
 std::function<void(const Finished&, logging::JsonObject&)> report_classes(
     std::vector<std::string> names, std::vector<int64_t> labels, PictureOf picture = {});
 

@@ -1,6 +1,7 @@
 #include "tools/taeda/train/driver.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -21,11 +22,13 @@
 #include "taeda/log/table.h"
 #include "taeda/nn/containers/sequential.h"
 #include "taeda/nn/parallel/data_parallel.h"
+#include "taeda/training/trainer.h"
 #include "tools/taeda/command.h"
 #include "tools/taeda/train/config.h"
 #include "tools/taeda/train/meter.h"
 #include "tools/taeda/train/recipe.h"
 #include "tools/taeda/train/report.h"
+#include "tools/taeda/train/step_log.h"
 
 namespace taeda::tool {
 
@@ -122,12 +125,15 @@ class Training {
   Tensor forward(const Tensor& inputs);
   void set_training(bool on);
   void step(const data::Example<>& batch);
+  void open_log();
+  void note(const training::StepReport& report, double weight);
+  void check_progress() const;
   void train_epoch();
-  Score test(std::vector<int64_t>* predictions);
+  Score test(Predictions* predictions);
   void save() const;
   void save_best() const;
   void describe(io::Checkpoint& c) const;
-  [[noreturn]] void end_early() const;
+  [[noreturn]] void end_early();
   RankState rank_state() const;
   void load_rank_state(const io::Checkpoint& c);
   /// Whether one of the ranks was told to: all stop after the same step.
@@ -151,9 +157,14 @@ class Training {
   std::unique_ptr<optim::Optimizer> optimizer_;
   std::unique_ptr<optim::LRScheduler> schedule_;
   amp::GradScaler scaler_;
+  training::Trainer trainer_;
   Report report_;
   Meter meter_;
+  std::optional<StepLog> log_;
   int64_t epoch_ = 1, steps_ = 0, left_ = 0;
+  /// In this process, of the epoch that is under way.
+  int64_t taken_ = 0, skipped_ = 0;
+  std::optional<amp::NonFiniteGradient> non_finite_;
   /// The training part of this epoch is over; its score.
   std::optional<Score> trained_;
 };
@@ -183,6 +194,11 @@ Training::Training(const TrainOptions& options, Device device, const Task& task,
       optimizer_(make_optimizer(options, network_->parameters())),
       schedule_(make_schedule(options, *optimizer_, static_cast<int64_t>(train_loader_.size()))),
       scaler_(device, 65536, 2, 0.5, 2000, /*enabled=*/options.amp && !device.is_cpu()),
+      trainer_(*network_.ptr(), *optimizer_,
+               {.scaler = &scaler_,
+                .schedule = schedule_.get(),
+                .max_norm = std::isnan(options.max_norm) ? std::numeric_limits<double>::infinity()
+                                                         : options.max_norm}),
       report_(options, task, device, *network_, ranks.leads()),
       meter_(device),
       left_(options.stop_after) {
@@ -225,31 +241,67 @@ void Training::step(const data::Example<>& batch) {
     // Without rows there is no mean, but a gradient of zeros, for the exchange with the others.
     loss = share.empty() ? output.sum() : task_.loss(output, targets);
   }
-  optimizer_->zero_grad();
-  scaler_.scale(share.weight == 1 ? loss : loss.mul(share.weight)).backward();
-  scaler_.step(*optimizer_);
-  if (scaler_.is_enabled()) scaler_.update();
-  schedule_->step();
+  const training::StepReport report =
+      trainer_.step(share.weight == 1 ? loss : loss.mul(share.weight));
   if (!share.empty()) meter_.add(loss.detach(), output.detach(), targets, task_.counts_hits);
+  note(report, share.weight);
+}
+
+/// The table of the steps; one process writes it.
+void Training::open_log() {
+  constexpr int64_t kLines = 1000;
+  if (!ranks_.leads()) return;
+  const int64_t all = options_.epochs * static_cast<int64_t>(train_loader_.size());
+  log_.emplace(report_.steps_path(), device_, steps_, (all + kLines - 1) / kLines);
+}
+
+void Training::note(const training::StepReport& report, double weight) {
+  ++steps_;
+  ++(report ? taken_ : skipped_);
+  if (report.non_finite && !non_finite_) non_finite_ = report.non_finite;
+  if (!log_) return;
+  training::StepReport own = report;
+  if (weight > 0) own.loss /= weight;  // that of this process's rows
+  double seconds = meter_.seconds();
+  for (const EpochRecord& r : report_.epochs()) seconds += r.train.seconds;
+  log_->add(steps_, epoch_, seconds, own);
+}
+
+/// A scaler tries smaller scales; without one the next epoch would be like this.
+void Training::check_progress() const {
+  if (skipped_ == 0 || scaler_.is_enabled()) return;
+  const std::string why = non_finite_ ? non_finite_->str() : "a gradient";
+  if (skipped_ == static_cast<int64_t>(train_loader_.size()))
+    throw Error(taeda::detail::concat("no step of epoch ", epoch_, " could be taken: ", why,
+                                      " is not finite; try a lower --lr, or --max-norm 1"));
+  if (ranks_.leads())
+    std::fprintf(stderr,
+                 "taeda: epoch %lld: %lld of %lld steps skipped, the first because %s is "
+                 "not finite\n",
+                 static_cast<long long>(epoch_), static_cast<long long>(skipped_),
+                 static_cast<long long>(skipped_ + taken_), why.c_str());
 }
 
 void Training::train_epoch() {
   set_training(true);
+  taken_ = skipped_ = 0;
+  non_finite_.reset();
   const auto done = static_cast<int64_t>(ranks_.sum({static_cast<double>(meter_.count())})[0]);
   const auto bar = report_.progress_bar(epoch_, done);
   for (auto& batch : train_loader_) {
     const int64_t n = batch.target.numel();
     step(batch);
-    ++steps_;
     --left_;
     if (bar) bar->advance(n, [&] { return "loss " + logging::fixed(meter_.loss(), 4); });
     if (stop()) end_early();
   }
   if (bar) bar->finish();
+  if (log_) log_->flush();
+  check_progress();
   trained_ = meter_.score(ranks_);
 }
 
-Score Training::test(std::vector<int64_t>* predictions) {
+Score Training::test(Predictions* predictions) {
   set_training(false);
   return evaluate({.task = task_,
                    .device = device_,
@@ -263,7 +315,8 @@ Score Training::test(std::vector<int64_t>* predictions) {
 }
 
 /// Saves while the loop over the loader is alive: with it goes the place in the epoch.
-void Training::end_early() const {
+void Training::end_early() {
+  if (log_) log_->flush();
   if (epoch_ <= options_.epochs && !gave_up()) save();
   throw Stopped{};
 }
@@ -273,6 +326,7 @@ void Training::start() {
   if (!options_.pretrained.empty()) weights = load_pretrained(options_.pretrained, *network_);
   if (ranks_.leads()) prepare_folder(options_.out);
   report_.start();
+  open_log();
   if (weights) report_.pretrained(*weights);
 }
 
@@ -372,6 +426,8 @@ void Training::load(const std::string& path) {
   epoch_ = static_cast<int64_t>(done.size()) + 1;
   if (ranks_.leads()) prepare_folder(options_.out);
   report_.resume(done);
+  trainer_.set_steps(steps_);
+  open_log();
   if (!ranks_.leads()) return;
   std::fprintf(stderr, "going on from %s: epoch %lld, step %lld\n", path.c_str(),
                static_cast<long long>(std::min(epoch_, options_.epochs)),
@@ -380,7 +436,7 @@ void Training::load(const std::string& path) {
 
 int Training::run() {
   const io::InterruptGuard interrupts;
-  std::vector<int64_t> predictions;
+  Predictions predictions;
   std::optional<Score> score;
   try {
     for (; epoch_ <= options_.epochs && !gave_up(); ++epoch_) {

@@ -1,6 +1,5 @@
 #include "tools/taeda/train/find_rate.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "taeda/io/interrupt.h"
 #include "taeda/log/chart.h"
 #include "taeda/log/terminal.h"
+#include "taeda/training/rate_finder.h"
 #include "tools/taeda/command.h"
 #include "tools/taeda/train/recipe.h"
 
@@ -17,107 +17,56 @@ namespace taeda::tool {
 
 namespace {
 
-constexpr double kLowest = 1e-7, kHighest = 10;
-constexpr int64_t kSteps = 200;
-constexpr double kSmoothing = 0.9;  // how much of the mean stays from step to step
-constexpr double kDiverged = 4;     // times the lowest loss
-
-struct Trial {
-  std::vector<double> rates, losses;  ///< losses smoothed
-};
-
-class Trials {
+/// The run's batches, one after the other, epoch after epoch.
+class Batches {
  public:
-  Trials(const TrainOptions& options, Device device, const Task& task)
-      : options_(options), device_(device), task_(task), network_(task.about.make_network()) {
-    network_->to(device);
-    if (!options.pretrained.empty()) load_pretrained(options.pretrained, *network_);
-    optimizer_ = make_optimizer(options, network_->parameters());
-  }
-
-  Trial run() {
-    Loader loader = task_.train_loader({.batch_size = static_cast<size_t>(options_.batch_size),
-                                        .shuffle = true,
-                                        .num_workers = static_cast<int>(options_.workers),
-                                        .seed = static_cast<uint64_t>(options_.seed)});
-    const io::InterruptGuard interrupts;
-    Trial out;
-    while (true)
-      for (auto& batch : loader) {
-        if (io::InterruptGuard::requested()) return out;
-        const auto n = static_cast<double>(out.rates.size());
-        const double rate =
-            kLowest * std::pow(kHighest / kLowest, n / static_cast<double>(kSteps - 1));
-        if (!add(out, rate, step(batch, rate)) || out.rates.size() == kSteps) return out;
-      }
+  Batches(const TrainOptions& options, const Task& task)
+      : loader_(task.train_loader({.batch_size = static_cast<size_t>(options.batch_size),
+                                   .shuffle = true,
+                                   .num_workers = static_cast<int>(options.workers),
+                                   .seed = static_cast<uint64_t>(options.seed)})),
+        at_(loader_.begin()) {}
+  data::Example<> next() {
+    if (at_ == loader_.end()) at_ = loader_.begin();
+    data::Example<> out = *at_;
+    ++at_;
+    return out;
   }
 
  private:
-  double step(const data::Example<>& batch, double rate) {
-    for (optim::OptimizerParamGroup& group : optimizer_->param_groups()) group.set_lr(rate);
-    Tensor loss;
-    {
-      // Gradients of float16 would need a scaler.
-      const amp::autocast autocast(device_, {}, options_.amp && device_.is_cpu());
-      loss = task_.loss(network_.forward(batch.data.to(device_)), batch.target.to(device_));
-    }
-    optimizer_->zero_grad();
-    loss.backward();
-    optimizer_->step();
-    return loss.item<double>();
-  }
-
-  /// Whether there is more to see.
-  bool add(Trial& out, double rate, double loss) {
-    mean_ = kSmoothing * mean_ + (1 - kSmoothing) * loss;
-    const double smooth =
-        mean_ / (1 - std::pow(kSmoothing, static_cast<double>(out.losses.size() + 1)));
-    if (!std::isfinite(smooth)) return false;
-    lowest_ = out.losses.empty() ? smooth : std::min(lowest_, smooth);
-    out.rates.push_back(rate);
-    out.losses.push_back(smooth);
-    return smooth <= kDiverged * lowest_;
-  }
-
-  const TrainOptions& options_;
-  const Device device_;
-  const Task& task_;
-  nn::AnyModule network_;
-  std::unique_ptr<optim::Optimizer> optimizer_;
-  double mean_ = 0, lowest_ = 0;
+  Loader loader_;
+  decltype(std::declval<Loader&>().begin()) at_;
 };
 
-/// Where the loss falls fastest over the logarithm of the rate, before its lowest point.
-size_t steepest(const Trial& t) {
-  const auto lowest = std::min_element(t.losses.begin(), t.losses.end()) - t.losses.begin();
-  size_t best = 0;
-  double fall = 0;
-  for (size_t i = 1; i + 1 <= static_cast<size_t>(lowest); ++i) {
-    const double here = t.losses[i - 1] - t.losses[i + 1];
-    if (here <= fall) continue;
-    fall = here;
-    best = i;
-  }
-  return best;
-}
-
-/// Two digits are all that such a curve can tell.
-double rounded(double rate) {
-  const double unit = std::pow(10, std::floor(std::log10(rate)) - 1);
-  return std::round(rate / unit) * unit;
+training::RateTrial try_rates(const TrainOptions& options, Device device, const Task& task) {
+  nn::AnyModule network = user_input([&] {
+    nn::AnyModule made = task.about.make_network();
+    made->to(device);
+    if (!options.pretrained.empty()) load_pretrained(options.pretrained, *made);
+    return made;
+  });
+  const auto optimizer = make_optimizer(options, network->parameters());
+  Batches batches(options, task);
+  const io::InterruptGuard interrupts;
+  return training::find_rate(*network.ptr(), *optimizer, [&]() -> Tensor {
+    if (io::InterruptGuard::requested()) return {};
+    const data::Example<> batch = batches.next();
+    // Gradients of float16 would need a scaler.
+    const amp::autocast autocast(device, {}, options.amp && device.is_cpu());
+    return task.loss(network.forward(batch.data.to(device)), batch.target.to(device));
+  });
 }
 
 }  // namespace
 
 int find_rate(const TrainOptions& options, Device device, const Task& task) {
   manual_seed(static_cast<uint64_t>(options.seed));
-  const Trial trial = user_input([&] { return Trials(options, device, task); }).run();
-  const size_t at = trial.losses.size() < 3 ? 0 : steepest(trial);
-  if (at == 0)
+  const training::RateTrial trial = try_rates(options, device, task);
+  if (!trial.suggestion)
     throw Error("--find-lr: the loss falls at no rate" +
                 std::string(trial.losses.size() < 3 ? " (too few steps)" : ""));
   char text[32];
-  std::snprintf(text, sizeof text, "%.2g", rounded(trial.rates[at]));
+  std::snprintf(text, sizeof text, "%.2g", *trial.suggestion);
   if (options.json) {
     print_json({{"rates", trial.rates}, {"losses", trial.losses}, {"suggestion", std::stod(text)}});
     return 0;

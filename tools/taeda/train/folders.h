@@ -11,7 +11,8 @@ namespace taeda::tool {
 /// What a run leaves in its folder.
 constexpr const char *kCheckpointFile = "checkpoint.safetensors", *kBestFile = "best.safetensors",
                      *kResultFile = "result.json", *kConfigFile = "run.toml",
-                     *kPicturesFile = "predictions.png";
+                     *kPicturesFile = "predictions.png", *kMistakesFile = "mistakes.png",
+                     *kStepsFile = "steps.csv";
 
 bool holds_run(const std::string& folder);
 

@@ -4,7 +4,9 @@
 #include <map>
 
 #include "taeda/amp/autocast.h"
+#include "taeda/ops/arithmetic.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/reduce.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::tool {
@@ -55,16 +57,35 @@ void Meter::load(const RankState& s) {
   count_ = s.at("meter.count").item<int64_t>();
 }
 
+namespace {
+
+/// Writes what is told of the rows of `output` behind `first`.
+void tell(const Tensor& output, size_t first, Predictions& all) {
+  const auto put = [&](const Tensor& from, auto& to) {
+    const Tensor here = from.cpu().contiguous();
+    using T = std::decay_t<decltype(to[0])>;
+    std::copy_n(here.data_ptr<T>(), here.numel(), to.begin() + static_cast<ptrdiff_t>(first));
+  };
+  put(output.argmax(-1), all.classes);
+  if (all.probabilities.empty()) return;
+  const Tensor scores = output.to(kDouble);
+  put((scores.amax(-1) - scores.logsumexp(-1)).exp(), all.probabilities);
+}
+
+}  // namespace
+
 Score evaluate(const Evaluation& what, Loader& loader, const Ranks& ranks,
-               std::vector<int64_t>* predictions) {
+               Predictions* predictions) {
   const NoGradGuard no_grad;
-  const bool hits = what.task.counts_hits;
+  const bool hits = what.task.counts_hits, named = !what.task.about.classes.empty();
   Meter meter(what.device);
-  predictions->clear();
+  *predictions = {};
   for (auto& batch : loader) {
     if (what.look) what.look();
-    const size_t before = predictions->size();
-    if (hits) predictions->resize(before + static_cast<size_t>(batch.target.numel()));
+    const size_t before = predictions->classes.size();
+    const size_t end = before + static_cast<size_t>(batch.target.numel());
+    if (hits) predictions->classes.resize(end);
+    if (hits && named) predictions->probabilities.resize(end);
     const Share share = ranks.share_of(batch);
     if (share.empty()) continue;
     const Tensor inputs = share.data.to(what.device, /*non_blocking=*/true),
@@ -72,15 +93,15 @@ Score evaluate(const Evaluation& what, Loader& loader, const Ranks& ranks,
     const amp::autocast autocast(what.device, {}, what.amp);
     const Tensor output = what.forward(inputs);
     meter.add(what.task.loss(output, targets), output, targets, hits);
-    if (!hits) continue;
-    const Tensor best = output.argmax(-1).cpu().contiguous();
-    std::copy_n(best.data_ptr<int64_t>(), best.numel(),
-                predictions->begin() + static_cast<ptrdiff_t>(before) + share.first_target);
+    if (hits) tell(output, before + static_cast<size_t>(share.first_target), *predictions);
   }
-  // Each rank has put its predictions between zeros.
-  if (!predictions->empty())
-    ranks.add_up(
-        from_blob(predictions->data(), {static_cast<int64_t>(predictions->size())}, kLong));
+  // Each rank has put its own between zeros.
+  const auto add_up = [&](auto& values, ScalarType dtype) {
+    if (!values.empty())
+      ranks.add_up(from_blob(values.data(), {static_cast<int64_t>(values.size())}, dtype));
+  };
+  add_up(predictions->classes, kLong);
+  add_up(predictions->probabilities, kDouble);
   return meter.score(ranks);
 }
 

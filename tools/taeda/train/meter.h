@@ -44,9 +44,9 @@ struct Evaluation {
   /// Called before each batch; optional. Ends the evaluation by throwing.
   std::function<void()> look = {};
 };
-/// Score of all that the loader has, and the class of each example if the task counts hits. The
-/// network must be in evaluation mode.
+/// Score of all that the loader has, and what was told of each example. The network must be in
+/// evaluation mode.
 Score evaluate(const Evaluation& what, Loader& loader, const Ranks& ranks,
-               std::vector<int64_t>* predictions);
+               Predictions* predictions);
 
 }  // namespace taeda::tool

@@ -37,6 +37,7 @@ std::vector<Setting> settings(TrainOptions& o) {
           {"optimizer", &o.optimizer},
           {"weight-decay", &o.weight_decay},
           {"momentum", &o.momentum},
+          {"max-norm", &o.max_norm},
           {"schedule", &o.schedule},
           {"warmup", &o.warmup},
           {"step-size", &o.step_size},

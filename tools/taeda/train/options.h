@@ -24,7 +24,7 @@ struct TrainOptions {
   int64_t batch_size = 100;
   double lr = 3e-3;
   std::string optimizer = "adam";
-  double weight_decay = kUnset, momentum = kUnset;
+  double weight_decay = kUnset, momentum = kUnset, max_norm = kUnset;
   std::string schedule = "one-cycle";
   double warmup = kUnset;      ///< epochs
   int64_t step_size = 0;       ///< epochs; 0: a third of them

@@ -76,6 +76,7 @@ void check_recipe(const TrainOptions& o) {
   };
   check_flag(fits(o.weight_decay, 0, 1e6), "--weight-decay", "0 or more", o.weight_decay);
   check_flag(fits(o.momentum, 0, 1 - 1e-9), "--momentum", "from 0 to less than 1", o.momentum);
+  check_flag(std::isnan(o.max_norm) || o.max_norm > 0, "--max-norm", "positive", o.max_norm);
   if (!std::isnan(o.momentum) && o.optimizer != "sgd" && o.optimizer != "momentum" &&
       o.optimizer != "rmsprop")
     throw UsageError("--momentum goes with --optimizer sgd, momentum and rmsprop, not " +

@@ -74,7 +74,8 @@ void Report::head() const {
 void Report::start() {
   if (!leads_) return;
   head();
-  for (const char* old : {kCheckpointFile, kBestFile, kPicturesFile, kResultFile}) {
+  for (const char* old :
+       {kCheckpointFile, kBestFile, kPicturesFile, kMistakesFile, kStepsFile, kResultFile}) {
     std::error_code ignored;
     std::filesystem::remove(path(old), ignored);
   }
@@ -173,6 +174,7 @@ logging::JsonObject Report::result() const {
       .set("threads", get_num_threads())
       .set("nproc", options_.nproc)
       .set("parameters", parameters_)
+      .set("title", task_.title)
       .set("config", config_json(options_))
       .set("epochs", epochs)
       .set("best_epoch", best.epoch)

@@ -30,6 +30,7 @@ class Report {
 
   std::string checkpoint_path() const { return path(kCheckpointFile); }
   std::string best_path() const { return path(kBestFile); }
+  std::string steps_path() const { return path(kStepsFile); }
   /// Says what will be trained, on what. Results of an earlier run in the same folder are removed,
   /// and the settings written.
   void start();

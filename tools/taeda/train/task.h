@@ -24,14 +24,20 @@ struct Score {
   int64_t count = 0;
 };
 
+/// What the test made of each example, if the task counts hits.
+struct Predictions {
+  std::vector<int64_t> classes;
+  std::vector<double> probabilities;  ///< of these classes, if they have names
+};
+
 /// What a finished run knows.
 struct Finished {
   nn::AnyModule& network;  ///< in evaluation mode
   Device device;
   Score test;
-  std::vector<int64_t> predictions;  ///< the class of each test example, if the task counts hits
-  std::string out;                   ///< a folder for pictures; empty: none shall be written
-  bool quiet = false;                ///< nothing shall be printed
+  Predictions predictions;
+  std::string out;     ///< a folder for pictures; empty: none shall be written
+  bool quiet = false;  ///< nothing shall be printed
 };
 
 struct Task {

@@ -90,6 +90,8 @@ void add_recipe(CLI::App& c, TrainOptions& o) {
   add_unset(c, "--weight-decay", o.weight_decay,
             "Default: the optimizer's, 0.01 for adamw, else 0");
   add_unset(c, "--momentum", o.momentum, "Of sgd, momentum and rmsprop; default: 0, 0.9 and 0");
+  add_unset(c, "--max-norm", o.max_norm,
+            "Longer gradients are shortened to this 2-norm; default: none are");
   add_option(c, "--schedule", o.schedule, kSchedules);
   add_unset(c, "--warmup", o.warmup,
             "Epochs in which the rate rises to --lr; default: 0, with one-cycle 0.3 of all");

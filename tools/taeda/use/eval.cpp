@@ -11,26 +11,11 @@ namespace taeda::tool {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct EvalOptions {
   UseOptions use;
   std::string data;
   int64_t batch_size = 0, workers = 2, threads = 0;
 };
-
-/// What the run tested on: made again from its settings.
-TrainOptions options_of_run(const Trained& t) {
-  const Json config = Json::parse(t.config, nullptr, /*allow_exceptions=*/false);
-  if (!config.is_object())
-    throw UsageError(t.path + " does not say which data it is of: give --data");
-  TrainOptions out;
-  out.task = t.about.task;
-  for (const Setting& s : settings(out))
-    if (config.contains(s.name))
-      std::visit([&](auto* value) { config[s.name].get_to(*value); }, s.value);
-  return out;
-}
 
 Task task_of(const EvalOptions& o, const Trained& t, int64_t* batch_size) {
   const TrainOptions run = options_of_run(t);
@@ -51,7 +36,7 @@ int run_eval(const EvalOptions& o) {
                                                       ? task.test_batch
                                                       : static_cast<size_t>(batch_size),
                                     .num_workers = static_cast<int>(o.workers)});
-  std::vector<int64_t> predictions;
+  Predictions predictions;
   const Score score =
       evaluate({.task = task,
                 .device = device,

@@ -64,6 +64,18 @@ Trained open_trained(const UseOptions& options, Device device) {
   });
 }
 
+TrainOptions options_of_run(const Trained& t) {
+  const auto config = nlohmann::ordered_json::parse(t.config, nullptr, /*allow_exceptions=*/false);
+  if (!config.is_object())
+    throw UsageError(t.path + " does not say which data it is of: give --data");
+  TrainOptions out;
+  out.task = t.about.task;
+  for (const Setting& s : settings(out))
+    if (config.contains(s.name))
+      std::visit([&](auto* value) { config[s.name].get_to(*value); }, s.value);
+  return out;
+}
+
 std::string title_of(const Trained& t) {
   const fs::path path = t.path;
   const std::string folder = path.parent_path().string();

@@ -8,6 +8,7 @@
 #include "taeda/io/archive.h"
 #include "tools/taeda/command.h"
 #include "tools/taeda/train/about.h"
+#include "tools/taeda/train/options.h"
 
 namespace taeda::tool {
 
@@ -29,6 +30,8 @@ void add_use(CLI::App& command, UseOptions& options);
 /// The network of a run: the best weights of a folder, or the last ones; or those of a file. Throws
 /// UsageError where there is none.
 Trained open_trained(const UseOptions& options, Device device);
+/// The settings of its run. Throws UsageError where the file does not have them.
+TrainOptions options_of_run(const Trained& trained);
 /// "best.safetensors of out, epoch 3".
 std::string title_of(const Trained& trained);
 

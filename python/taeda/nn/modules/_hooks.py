@@ -140,7 +140,7 @@ class BackwardHooks:
         args, node, places = _through_edge(args)
         if node is None:
             return args
-        self.has_inputs = True
+        self.has_inputs, count = True, len(args)  # the node keeps what `call` refers to: no tensor, which would keep the node
 
         def call(grad_inputs, _):
             if self.grad_output is None:
@@ -148,7 +148,7 @@ class BackwardHooks:
                                    "because the gradient in your nn.Module flows to the Module's input without passing through "
                                    "the Module's output. Make sure that the output depends on the input and that the loss is "
                                    "computed based on the output.")
-            grads = self._called(_spread(grad_inputs, places, len(args)), grad_inputs, places)
+            grads = self._called(_spread(grad_inputs, places, count), grad_inputs, places)
             self.grad_output = None
             return grads
         graph.register_hook(node, call)
@@ -174,9 +174,10 @@ class BackwardHooks:
         values, node, places = _through_edge((output,) if single else output)
         if node is None:
             return output
+        count = len(values)
 
         def call(grad_outputs):
-            given = _spread(grad_outputs, places, len(values))
+            given = _spread(grad_outputs, places, count)
             for hook in self.pre_hooks:
                 replaced = hook(self.module, given)
                 if replaced is None:

@@ -1,0 +1,4 @@
+"""torch.distributed.algorithms."""
+
+from . import ddp_comm_hooks  # noqa: F401
+from .join import Join, Joinable, JoinHook  # noqa: F401

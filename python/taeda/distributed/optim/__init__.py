@@ -1,0 +1,3 @@
+"""torch.distributed.optim."""
+
+from .distributed import DistributedOptimizer  # noqa: F401

@@ -1,0 +1,3 @@
+"""torch.distributed.pipeline: a model's parts on several devices."""
+
+from . import sync  # noqa: F401

@@ -1,0 +1,3 @@
+"""torch.distributed.pipeline.sync."""
+
+from .pipe import NoChunk, Pipe, PipeSequential, WithDevice  # noqa: F401

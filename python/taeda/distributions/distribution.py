@@ -1,0 +1,174 @@
+"""The base of all distributions. Those of the package have a twin in the library, which draws and computes."""
+
+import numbers
+
+from .. import _C
+
+_LIB = _C._distributions
+
+
+def as_tensors(*values):
+    """Tensors of numbers and tensors, broadcast to one shape; numbers take dtype and device of the tensors beside them."""
+    if not all(isinstance(v, (numbers.Number, _C.TensorBase)) for v in values):
+        raise ValueError("Input arguments must all be instances of Number, torch.Tensor or objects implementing "
+                         "__torch_function__.")
+    like = next((v for v in values if isinstance(v, _C.TensorBase)), None)
+    dtype = _C.get_default_dtype() if like is None else like.dtype
+    device = None if like is None else like.device
+    tensors = [v if isinstance(v, _C.TensorBase) else _C._tensor_from(v, dtype, device) for v in values]
+    return _C.broadcast_tensors(tensors) if len(tensors) > 1 else tensors
+
+
+class _Lazy:
+    """What is computed when it is first asked for."""
+
+    def __init__(self, function):
+        self.function, self.__doc__ = function, function.__doc__
+
+    def __set_name__(self, owner, name):
+        self.name = name
+
+    def __get__(self, instance, owner=None):
+        if instance is None:
+            return self
+        value = instance.__dict__[self.name] = self.function(instance)
+        return value
+
+
+class Distribution:
+    """A family of random values: parameters broadcast to `batch_shape`, one draw of one of them has `event_shape`.
+
+    One of your own defines rsample or sample, and log_prob.
+    """
+
+    has_rsample = False
+    has_enumerate_support = False
+    arg_constraints = {}
+    _twin = None
+    _validate_args = True
+
+    def __init__(self, batch_shape=(), event_shape=(), validate_args=None):
+        self._batch_shape, self._event_shape = _C.Size(batch_shape), _C.Size(event_shape)
+        if validate_args is not None:
+            self._validate_args = validate_args
+
+    @staticmethod
+    def set_default_validate_args(value):
+        """What distributions without a `validate_args` of their own do from now on."""
+        if value not in (True, False):
+            raise ValueError
+        Distribution._validate_args = value
+        _LIB.set_default_validate_args(value)
+
+    @property
+    def batch_shape(self):
+        return self._batch_shape
+
+    @property
+    def event_shape(self):
+        return self._event_shape
+
+    def _extended_shape(self, sample_shape=()):
+        return _C.Size(tuple(sample_shape) + tuple(self._batch_shape) + tuple(self._event_shape))
+
+    def _asked(self, name):
+        if self._twin is None:
+            raise NotImplementedError(f"{type(self).__name__} does not define {name}")
+        return getattr(self._twin, name)
+
+    def sample(self, sample_shape=()):
+        """Draws without gradient, of shape sample_shape + batch_shape + event_shape."""
+        if self._twin is None:
+            from ..autograd.modes import no_grad
+            with no_grad():
+                return self.rsample(sample_shape)
+        return self._asked("draw")(list(sample_shape), False)
+
+    def rsample(self, sample_shape=()):
+        """Draws that are differentiable in the parameters. NotImplementedError without `has_rsample`."""
+        return self._asked("draw")(list(sample_shape), True)
+
+    def sample_n(self, n):
+        return self.sample((n,))
+
+    def log_prob(self, value):
+        """The logarithm of the density (of discrete values: of the probability) at `value`."""
+        return self._asked("log_prob")(_value(value))
+
+    def cdf(self, value):
+        return self._asked("cdf")(_value(value))
+
+    def icdf(self, value):
+        return self._asked("icdf")(_value(value))
+
+    def entropy(self):
+        return self._asked("entropy")()
+
+    def perplexity(self):
+        return self.entropy().exp()
+
+    def enumerate_support(self, expand=True):
+        return self._asked("enumerate_support")(expand)
+
+    @property
+    def mean(self):
+        return self._asked("mean")
+
+    @property
+    def mode(self):
+        return self._asked("mode")
+
+    @property
+    def variance(self):
+        return self._asked("variance")
+
+    @property
+    def stddev(self):
+        return self.variance.sqrt()
+
+    @property
+    def support(self):
+        return self._asked("support")
+
+    def expand(self, batch_shape, _instance=None):
+        """The same distributions in a batch of that shape, as Tensor.expand does it."""
+        twin = self._asked("expand")(list(batch_shape))
+        return self._with_twin(twin, batch_shape)
+
+    def _with_twin(self, twin, batch_shape):
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        for name in type(self)._lazy:
+            made.__dict__.pop(name, None)
+        for name, own in self._parameters.items():
+            value = self.__dict__.get(name)
+            if isinstance(value, _C.TensorBase):
+                made.__dict__[name] = value.expand(tuple(batch_shape) + tuple(value.shape)[value.dim() - own:])
+        made._set_twin(twin)
+        return made
+
+    _lazy = ()
+    _parameters = {}
+
+    def _set_twin(self, twin):
+        self._twin = twin
+        self._batch_shape, self._event_shape = _C.Size(twin.batch_shape), _C.Size(twin.event_shape)
+        self.has_rsample, self.has_enumerate_support = twin.has_rsample, twin.has_enumerate_support
+
+    def _validate_sample(self, value):
+        if not isinstance(value, _C.TensorBase):
+            raise ValueError("The value argument to log_prob must be a Tensor")
+        if not self.support.check(value).all():
+            raise ValueError(f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) to be within "
+                             f"the support ({self.support!r}) of the distribution {self!r}, but found invalid values:\n{value}")
+
+    def __repr__(self):
+        return repr(self._twin) if self._twin is not None else f"{type(self).__name__}()"
+
+
+def _value(value):
+    if isinstance(value, _C.TensorBase):
+        return value
+    if isinstance(value, numbers.Number):
+        raise ValueError("The value argument to log_prob must be a Tensor")
+    return _C._tensor_from(value, None, None)

@@ -1,0 +1,30 @@
+"""The Kullback-Leibler divergence of two distributions."""
+
+from .distribution import _LIB
+
+_registered = {}
+
+
+def register_kl(type_p, type_q):
+    """Decorates a function of (p, q) that kl_divergence calls for these classes, or for ones derived from them."""
+    def register(function):
+        _registered[type_p, type_q] = function
+        return function
+    return register
+
+
+def _own(p, q):
+    """The registered function for the closest classes."""
+    found = [(type(p).__mro__.index(a) + type(q).__mro__.index(b), function) for (a, b), function in _registered.items()
+             if isinstance(p, a) and isinstance(q, b)]
+    return min(found, key=lambda pair: pair[0])[1] if found else None
+
+
+def kl_divergence(p, q):
+    """KL(p || q), the mean of log p(x) - log q(x) over draws of p. NotImplementedError for a pair without a formula."""
+    own = _own(p, q)
+    if own is not None:
+        return own(p, q)
+    if p._twin is None or q._twin is None:
+        raise NotImplementedError(f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}")
+    return _LIB.kl_divergence(p._twin, q._twin)

@@ -1,0 +1,35 @@
+"""Files from the network, kept in a folder. Programs from the network are not loaded."""
+
+import os
+import urllib.parse
+
+_folder = None
+
+
+def get_dir():
+    """The folder of what was fetched: $TORCH_HOME/hub, or ~/.cache/torch/hub."""
+    if _folder is not None:
+        return _folder
+    cache = os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache"))
+    home = os.environ.get("TORCH_HOME") or os.path.join(cache, "torch")
+    return os.path.join(home, "hub")
+
+
+def set_dir(d):
+    global _folder
+    _folder = os.path.expanduser(d)
+
+
+def load_state_dict_from_url(url, model_dir=None, map_location=None, progress=True, check_hash=False, file_name=None,
+                             weights_only=True):
+    """Fetches a file once, and loads it. RuntimeError with the reason when it cannot be fetched."""
+    from .serialization import load
+    from .vision.datasets.files import fetch
+    folder = model_dir or os.path.join(get_dir(), "checkpoints")
+    name = file_name or os.path.basename(urllib.parse.urlparse(url).path)
+    return load(fetch([url], folder, name), map_location, weights_only=weights_only)
+
+
+def load(repo_or_dir, model, *args, **kwargs):
+    raise NotImplementedError(f"torch.hub.load({repo_or_dir!r}, {model!r}): Taeda runs no programs from the network; "
+                              "torch.hub.load_state_dict_from_url loads weights")

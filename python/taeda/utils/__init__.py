@@ -1,0 +1,12 @@
+"""What programs are written with beside tensors and modules: data, checkpoints, TensorBoard."""
+
+import importlib
+
+_SUBMODULES = {"data", "checkpoint", "tensorboard"}
+
+
+def __getattr__(name):
+    if name in _SUBMODULES:
+        return importlib.import_module(f"taeda.utils.{name}")
+    from .._missing import attribute
+    return attribute(__name__, name)

@@ -1,0 +1,137 @@
+"""Trades time for memory: what a part of the program computed is not kept, but computed again when gradients need it."""
+
+import contextlib
+import warnings
+
+from .. import _C
+from ..autograd import Function, backward, graph
+from ..autograd.modes import enable_grad, no_grad
+from ..random import fork_rng, get_rng_state, set_rng_state
+
+__all__ = ["checkpoint", "checkpoint_sequential", "CheckpointError", "set_checkpoint_debug_enabled"]
+
+
+class CheckpointError(RuntimeError):
+    """What was computed again is not what was computed first."""
+
+
+def set_checkpoint_debug_enabled(enabled):
+    """Accepted for programs that call it; CheckpointError says in any case what differs."""
+    return contextlib.nullcontext()
+
+
+class _Reentrant(Function):
+    """Computes without a history, and again with one in backward, within a backward pass of its own."""
+
+    @staticmethod
+    def forward(ctx, run_function, preserve, *args):
+        ctx.run_function, ctx.state = run_function, get_rng_state() if preserve else None
+        ctx.args = [None if isinstance(a, _C.TensorBase) else a for a in args]
+        ctx.places = [i for i, a in enumerate(args) if isinstance(a, _C.TensorBase)]
+        ctx.save_for_backward(*(args[i] for i in ctx.places))
+        with no_grad():
+            return run_function(*args)
+
+    @staticmethod
+    def backward(ctx, *grads):
+        args = list(ctx.args)
+        for i, saved in zip(ctx.places, ctx.saved_tensors):
+            args[i] = saved.detach().requires_grad_(saved.requires_grad)
+        with fork_rng(enabled=ctx.state is not None), enable_grad():
+            if ctx.state is not None:
+                set_rng_state(ctx.state)
+            outputs = ctx.run_function(*args)
+        outputs = (outputs,) if isinstance(outputs, _C.TensorBase) else tuple(outputs)
+        wanted = [(o, g) for o, g in zip(outputs, grads) if isinstance(o, _C.TensorBase) and o.requires_grad]
+        if not wanted:
+            raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
+        backward([o for o, _ in wanted], [g for _, g in wanted])
+        return (None, None, *(a.grad if isinstance(a, _C.TensorBase) else None for a in args))
+
+
+class _Recomputed:
+    """The tensors that one call saved, by their order; filled when the first of them is asked for."""
+
+    def __init__(self, run, preserve):
+        self.run, self.state = run, get_rng_state() if preserve else None
+        self.saved, self.shapes = None, []
+
+    def pack(self, tensor):
+        self.shapes.append((tuple(tensor.shape), tensor.dtype))
+        return len(self.shapes) - 1
+
+    def unpack(self, number):
+        if self.saved is None:
+            self.saved = []
+            with fork_rng(enabled=self.state is not None), enable_grad():
+                if self.state is not None:
+                    set_rng_state(self.state)
+                with graph.saved_tensors_hooks(lambda t: self.saved.append(t.detach()), lambda _: None):
+                    self.run()
+            found = [(tuple(t.shape), t.dtype) for t in self.saved]
+            if found != self.shapes:
+                raise CheckpointError("torch.utils.checkpoint: A different number of tensors was saved during the original "
+                                      "forward and recomputation, or tensors of other shapes.\n"
+                                      f"Number of tensors saved during forward: {len(self.shapes)}\n"
+                                      f"Number of tensors saved during recomputation: {len(found)}")
+        found = self.saved[number]
+        if found is None:
+            raise CheckpointError("torch.utils.checkpoint: trying to backward through the same graph a second time: what was "
+                                  "computed again has been used")
+        return found
+
+
+def checkpoint(function, *args, use_reentrant=None, context_fn=None, determinism_check="default", debug=False,
+               early_stop=True, **kwargs):
+    """function(*args, **kwargs), without keeping what its gradient needs: that is computed again, with the same random
+    numbers unless preserve_rng_state=False.
+
+    With `use_reentrant` the gradient is a backward pass of its own, and keyword arguments are refused.
+    """
+    if use_reentrant is None:
+        warnings.warn("torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. use_reentrant=False "
+                      "is recommended, but if you need to preserve the current default behavior, you can pass "
+                      "use_reentrant=True.", stacklevel=2)
+        use_reentrant = True
+    preserve = kwargs.pop("preserve_rng_state", True)
+    if use_reentrant:
+        if kwargs:
+            raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+        if _C.is_grad_enabled() and not any(isinstance(a, _C.TensorBase) and a.requires_grad for a in args):
+            warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
+        return _Reentrant.apply(function, preserve, *args)
+    if not _C.is_grad_enabled():
+        return function(*args, **kwargs)
+    first, again = context_fn() if context_fn is not None else (contextlib.nullcontext(), contextlib.nullcontext())
+
+    def run():
+        with again:
+            function(*args, **kwargs)
+    held = _Recomputed(run, preserve)
+    with graph.saved_tensors_hooks(held.pack, held.unpack), first:
+        return function(*args, **kwargs)
+
+
+def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwargs):
+    """Runs modules one after the other in so many segments, of which all but the last are checkpoints."""
+    if use_reentrant is None:
+        warnings.warn("torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be passed explicitly.",
+                      stacklevel=2)
+        use_reentrant = True
+    preserve = kwargs.pop("preserve_rng_state", True)
+    if kwargs:
+        raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+    functions = list(functions.children()) if hasattr(functions, "children") else list(functions)
+    size = len(functions) // segments
+
+    def part(begin, end):
+        def run(x):
+            for function in functions[begin:end]:
+                x = function(x)
+            return x
+        return run
+    begin = 0
+    for _ in range(segments - 1):
+        input = checkpoint(part(begin, begin + size), input, use_reentrant=use_reentrant, preserve_rng_state=preserve)
+        begin += size
+    return part(begin, len(functions))(input)

@@ -1,0 +1,184 @@
+"""Data sets: examples by number, or one after another."""
+
+import abc
+import bisect
+import itertools
+import math
+import typing
+import warnings
+
+from ... import _C
+
+_T = typing.TypeVar("_T", covariant=True)
+
+
+class Dataset(typing.Generic[_T]):
+    """Examples by number or key: a class of your own defines `__getitem__` and, for most samplers, `__len__`.
+
+    One that can fetch many examples faster than one by one defines `__getitems__(indices)`, which returns a list.
+    """
+
+    def __getitem__(self, index):
+        raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
+
+    def __add__(self, other):
+        return ConcatDataset([self, other])
+
+
+class IterableDataset(Dataset[_T], metaclass=abc.ABCMeta):
+    """Examples one after another: a class of your own defines `__iter__`.
+
+    Every worker of a loader has a copy of the data set; `get_worker_info` tells it which part is its own.
+    """
+
+    @abc.abstractmethod
+    def __iter__(self):
+        ...
+
+    def __add__(self, other):
+        return ChainDataset([self, other])
+
+
+class TensorDataset(Dataset):
+    """Example i is the i-th slice along dimension 0 of each tensor, in a tuple."""
+
+    def __init__(self, *tensors):
+        assert all(tensors[0].size(0) == t.size(0) for t in tensors), "Size mismatch between tensors"
+        self.tensors = tensors
+
+    def __getitem__(self, index):
+        return tuple(t[index] for t in self.tensors)
+
+    def __len__(self):
+        return self.tensors[0].size(0)
+
+    def _row_reader(self):
+        """How a loader reads a batch at once; None where examples have to be read one by one."""
+        plain = all(type(t).__name__ == "Tensor" and not t.is_sparse and not t.requires_grad for t in self.tensors)
+        if type(self) is not TensorDataset or not plain:
+            return None
+        return lambda rows: [_C.index_select(t, 0, rows.to(t.device)) for t in self.tensors]
+
+
+class StackDataset(Dataset):
+    """Example i has the i-th example of each data set, in a tuple or, for data sets by name, in a dict."""
+
+    def __init__(self, *args, **kwargs):
+        if args and kwargs:
+            raise ValueError("Supported either ``tuple``- (via ``args``) or``dict``- (via ``kwargs``) like input/output, "
+                             "but both types are given.")
+        if not args and not kwargs:
+            raise ValueError("At least one dataset should be passed")
+        self.datasets = args or kwargs
+        parts = list(args or kwargs.values())
+        self._length = len(parts[0])
+        if any(len(part) != self._length for part in parts):
+            raise ValueError("Size mismatch between datasets")
+
+    def __getitem__(self, index):
+        if isinstance(self.datasets, dict):
+            return {name: part[index] for name, part in self.datasets.items()}
+        return tuple(part[index] for part in self.datasets)
+
+    def __getitems__(self, indices):
+        def fetch(part):
+            if not callable(getattr(part, "__getitems__", None)):
+                return [part[i] for i in indices]
+            items = part.__getitems__(indices)
+            if len(items) != len(indices):
+                raise ValueError(f"Nested dataset's output size mismatch. Expected {len(indices)}, got {len(items)}")
+            return items
+        if isinstance(self.datasets, dict):
+            columns = [fetch(part) for part in self.datasets.values()]
+            return [dict(zip(self.datasets, row)) for row in zip(*columns)]
+        return list(zip(*(fetch(part) for part in self.datasets)))
+
+    def __len__(self):
+        return self._length
+
+
+class ConcatDataset(Dataset[_T]):
+    """The examples of several data sets, one set behind the other."""
+
+    def __init__(self, datasets):
+        self.datasets = list(datasets)
+        assert self.datasets, "datasets should not be an empty iterable"
+        assert not any(isinstance(d, IterableDataset) for d in self.datasets), \
+            "ConcatDataset does not support IterableDataset"
+        self.cumulative_sizes = list(itertools.accumulate(len(d) for d in self.datasets))
+
+    @property
+    def cummulative_sizes(self):
+        return self.cumulative_sizes
+
+    def __len__(self):
+        return self.cumulative_sizes[-1]
+
+    def __getitem__(self, index):
+        if index < 0:
+            if -index > len(self):
+                raise ValueError("absolute value of index should not exceed dataset length")
+            index += len(self)
+        part = bisect.bisect_right(self.cumulative_sizes, index)
+        return self.datasets[part][index - (self.cumulative_sizes[part - 1] if part else 0)]
+
+
+class ChainDataset(IterableDataset):
+    """The examples of several iterable data sets, one set behind the other."""
+
+    def __init__(self, datasets):
+        self.datasets = datasets
+
+    def __iter__(self):
+        for dataset in self.datasets:
+            assert isinstance(dataset, IterableDataset), "ChainDataset only supports IterableDataset"
+            yield from dataset
+
+    def __len__(self):
+        assert all(isinstance(d, IterableDataset) for d in self.datasets), "ChainDataset only supports IterableDataset"
+        return sum(len(d) for d in self.datasets)
+
+
+class Subset(Dataset[_T]):
+    """Some examples of a data set, by their numbers there."""
+
+    def __init__(self, dataset, indices):
+        self.dataset = dataset
+        self.indices = indices
+
+    def __getitem__(self, index):
+        if isinstance(index, list):
+            return self.dataset[[self.indices[i] for i in index]]
+        return self.dataset[self.indices[index]]
+
+    def __getitems__(self, indices):
+        wanted = [self.indices[i] for i in indices]
+        if callable(getattr(self.dataset, "__getitems__", None)):
+            return self.dataset.__getitems__(wanted)
+        return [self.dataset[i] for i in wanted]
+
+    def __len__(self):
+        return len(self.indices)
+
+
+def random_split(dataset, lengths, generator=None):
+    """Disjoint subsets of random examples, of the given lengths, or of fractions that sum to one.
+
+    What fractions leave over when rounded down goes to the subsets in turn.
+    """
+    size = len(dataset)
+    if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
+        for i, fraction in enumerate(lengths):
+            if fraction < 0 or fraction > 1:
+                raise ValueError(f"Fraction at index {i} is not between 0 and 1")
+        fractions, lengths = lengths, [math.floor(size * fraction) for fraction in lengths]
+        for i in range(size - sum(lengths)):
+            lengths[i % len(fractions)] += 1
+        for i, length in enumerate(lengths):
+            if length == 0:
+                warnings.warn(f"Length of split at index {i} is 0. This might result in an empty dataset.", stacklevel=2)
+    if sum(lengths) != size:
+        raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
+    order = _C.randperm(size, generator=generator or _C.default_generator).tolist()
+    ends = itertools.accumulate(lengths)
+    return [Subset(dataset, order[end - length:end]) for end, length in zip(ends, lengths)]

@@ -1,0 +1,5 @@
+"""Event files for TensorBoard."""
+
+from .writer import SummaryWriter
+
+__all__ = ["SummaryWriter"]

@@ -1,0 +1,24 @@
+"""Pictures: data sets, transforms, files, grids and models, under torchvision's names."""
+
+import importlib
+
+__version__ = "0.30.0"
+_SUBMODULES = {"transforms", "datasets", "models", "utils", "io"}
+
+
+def __getattr__(name):
+    if name in _SUBMODULES:
+        return importlib.import_module(f"taeda.vision.{name}")
+    if name.startswith("__"):
+        raise AttributeError(f"module 'torchvision' has no attribute '{name}'")
+    raise AttributeError(f"module 'torchvision' has no attribute '{name}': Taeda has not got it")
+
+
+def get_image_backend():
+    """What pictures are opened with: PIL where it is installed, else Taeda's own class."""
+    return "PIL"
+
+
+def set_image_backend(backend):
+    if backend != "PIL":
+        raise ValueError(f"Invalid backend '{backend}'. Options are 'PIL'")

@@ -1,0 +1,7 @@
+"""Networks for pictures, with torchvision's names of parameters and, from the same seed, its first weights."""
+
+from ._weights import Weights, WeightsEnum, get_model, get_model_builder, get_model_weights, get_weight, list_models
+from .alexnet import *  # noqa: F403
+from .mobilenet import *  # noqa: F403
+from .resnet import *  # noqa: F403
+from .vgg import *  # noqa: F403

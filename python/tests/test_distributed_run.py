@@ -1,0 +1,79 @@
+"""torchrun: programs on several processes of this machine."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+import taeda.distributed as dist
+from taeda.distributed import run
+
+pytestmark = pytest.mark.skipif(not dist.is_available(), reason="the engine gloo is not built")
+
+PROGRAM = """
+import os, sys
+import torch, torch.distributed as dist
+dist.init_process_group("gloo")
+t = torch.ones(1) * (dist.get_rank() + 1)
+dist.all_reduce(t)
+print("rank", dist.get_rank(), "of", dist.get_world_size(), "local", os.environ["LOCAL_RANK"], "has", t.item(), sys.argv[1:])
+assert dist.is_torchelastic_launched()
+if "fail" in sys.argv and dist.get_rank() == 1:
+    raise SystemExit(7)
+dist.destroy_process_group()
+"""
+
+
+def torchrun(*arguments, module="taeda.distributed.run", status=0):
+    done = subprocess.run([sys.executable, "-B", "-m", "taeda.compat", "-m", module, *arguments], capture_output=True,
+                          text=True, timeout=60, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.fixture
+def program(tmp_path):
+    path = tmp_path / "train.py"
+    path.write_text(PROGRAM)
+    return str(path)
+
+
+def test_a_program_on_two_processes(program):
+    """Under the alias of PyTorch's name, which the processes inherit."""
+    text = torchrun("--standalone", "--nproc_per_node=2", program, "--lr", "3", module="torch.distributed.run")
+    for rank in range(2):
+        assert f"rank {rank} of 2 local {rank} has 3.0 ['--lr', '3']" in text
+
+
+def test_a_module(tmp_path, program):
+    done = subprocess.run([sys.executable, "-B", "-m", "taeda.compat", "-m", "torch.distributed.launch", "--nproc-per-node",
+                           "2", "-m", "train", "x"], capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    assert done.returncode == 0 and "rank 1 of 2 local 1 has 3.0 ['x']" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_process_that_fails(program, tmp_path):
+    text = torchrun("--standalone", "--nproc-per-node", "2", "--log-dir", str(tmp_path / "logs"), program, "fail", status=7)
+    assert "rank 1" in text
+    logs = [os.path.join(folder, f) for folder, _, files in os.walk(tmp_path / "logs") for f in files]
+    assert any("rank 1 of 2" in open(path).read() for path in logs)
+
+
+def test_wrong_arguments(program):
+    assert "Unsupported nproc_per_node value: many" in torchrun("--nproc-per-node", "many", program, status=2)
+    assert "--rdzv-endpoint or --master-addr" in torchrun("--nnodes", "2", program, status=2)
+    assert "usage: torchrun" in torchrun(status=2)
+
+
+def test_flags():
+    parse = run.get_args_parser().parse_args
+    options = run.options_of(parse(["--nnodes=1:3", "--rdzv_endpoint", "[::1]:1234", "--rdzv-id", "job", "--node_rank", "2",
+                                    "--rdzv-conf", "timeout=5,last_call_timeout=2", "-r", "1", "--log-dir", "x", "--no-python",
+                                    "./a.out", "-x", "--nnodes"]))
+    assert (options["min_nodes"], options["max_nodes"], options["node_rank"], options["job"]) == (1, 3, 2, "job")
+    assert (options["host"], options["port"]) == ("::1", 1234) and options["command"] == ["./a.out", "-x", "--nnodes"]
+    assert (options["join_timeout"], options["last_call_timeout"], options["redirects"], options["tee"]) == (5, 2, "1", "0")
+    options = run.options_of(parse(["--nproc-per-node=cpu", "-m", "pkg.mod", "a"]))
+    assert options["processes"] == os.cpu_count() and options["command"] == [sys.executable, "-u", "-m", "pkg.mod", "a"]
+    with pytest.raises(RuntimeError, match='not in "MIN:MAX" format'):
+        run.parse_min_max_nnodes("1:2:3")

@@ -1,0 +1,174 @@
+"""TensorBoard's files, profiles, checkpoints of memory, hub."""
+
+import glob
+import json
+import subprocess
+
+import pytest
+
+import taeda as torch
+from taeda import nn
+from taeda.profiler import ProfilerActivity, profile, record_function, schedule, tensorboard_trace_handler
+from taeda.utils.checkpoint import CheckpointError, checkpoint, checkpoint_sequential
+
+tensorboard = pytest.mark.skipif(not torch._C._has_tensorboard(), reason="built without Protocol Buffers")
+
+
+def _content(folder):
+    return b"".join(open(path, "rb").read() for path in glob.glob(f"{folder}/**/events.out.tfevents.*", recursive=True))
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(4, 3), nn.ReLU())
+        self.head = nn.Linear(3, 2)
+
+    def forward(self, x):
+        return self.head(self.body(x))
+
+
+@tensorboard
+def test_summary_writer(tmp_path):
+    from taeda.utils.tensorboard import SummaryWriter
+    with SummaryWriter(str(tmp_path / "run"), flush_secs=1) as writer:
+        writer.add_scalar("loss/train", torch.tensor(0.5), 3)
+        writer.add_scalar("accuracy", 0.25, 3)
+        writer.add_scalars("both", {"a": 1, "b": 2.5}, 1)
+        writer.add_histogram("weights", torch.randn(100), 2)
+        writer.add_histogram("by_rule", torch.randn(100), 2, bins="auto")
+        writer.add_image("picture", torch.rand(3, 8, 8), 0)
+        writer.add_images("pictures", torch.rand(4, 1, 8, 8), 0)
+        writer.add_text("words", "some *text*")
+        writer.add_pr_curve("pr", torch.randint(0, 2, (50,)), torch.rand(50))
+        writer.add_hparams({"lr": 0.1, "bs": 32, "ok": True, "opt": "adam"}, {"hparam/accuracy": 0.9})
+        writer.add_embedding(torch.randn(5, 3), metadata=list("abcde"))
+        net = Net()
+        writer.add_graph(net, torch.rand(1, 4))
+        assert net.training and "forward" not in net.head.__dict__
+        writer.flush()
+        assert writer.log_dir == str(tmp_path / "run") == writer.get_logdir()
+    content = _content(tmp_path)
+    for text in (b"loss/train", b"accuracy", b"weights", b"picture", b"words", b"Net/Sequential[body]/Linear[0]",
+                 b"Net/Linear[head]", b"hparam/accuracy"):
+        assert text in content, text
+    assert (tmp_path / "run" / "projector_config.pbtxt").exists()
+    with pytest.raises(TypeError, match="hparam_dict and metric_dict should be dictionary."):
+        SummaryWriter(str(tmp_path / "other")).add_hparams([], {})
+
+
+@tensorboard
+def test_summary_writer_without_a_folder(tmp_path, monkeypatch):
+    from taeda.utils.tensorboard import SummaryWriter
+    monkeypatch.chdir(tmp_path)
+    writer = SummaryWriter(comment="_first")
+    writer.add_scalar("x", 1)
+    writer.close()
+    assert len(glob.glob("runs/*_first/events.out.tfevents.*")) == 1
+
+
+@tensorboard
+def test_event_files_are_read_by_tensorboard(tmp_path, torch_python):
+    from taeda.utils.tensorboard import SummaryWriter
+    with SummaryWriter(str(tmp_path)) as writer:
+        for step in range(3):
+            writer.add_scalar("loss", 1 / (step + 1), step)
+    done = subprocess.run([torch_python, "-c", f"""
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+found = EventAccumulator({str(tmp_path)!r}); found.Reload()
+print([(e.step, round(e.value, 3)) for e in found.Scalars("loss")])"""], capture_output=True, text=True, timeout=120)
+    assert done.stdout.strip() == "[(0, 1.0), (1, 0.5), (2, 0.333)]", done.stderr
+
+
+def test_profile(tmp_path):
+    net, x = Net(), torch.rand(64, 4)
+    with profile(activities=[ProfilerActivity.CPU], record_shapes=True) as prof:
+        with record_function("my part"):
+            net(x).sum().backward()
+    averages = prof.key_averages()
+    keys = {row.key for row in averages}
+    assert "my part" in keys and any("linear" in key for key in keys)
+    part = next(row for row in averages if row.key == "my part")
+    assert part.count == 1 and part.cpu_time_total >= part.self_cpu_time_total > 0
+    table = averages.table(sort_by="self_cpu_time_total", row_limit=5)
+    assert "Self CPU" in table and "# of Calls" in table
+    assert prof.key_averages(group_by_input_shape=True)
+    path = tmp_path / "trace.json"
+    prof.export_chrome_trace(str(path))
+    assert any(event.get("name") == "my part" for event in json.loads(path.read_text())["traceEvents"])
+    assert any(event.name == "my part" for event in prof.events())
+
+
+def test_profile_by_schedule(tmp_path):
+    seen = []
+    with profile(activities=[ProfilerActivity.CPU], schedule=schedule(wait=1, warmup=1, active=2, repeat=2),
+                 on_trace_ready=lambda p: seen.append((p.step_num, {e.name for e in p.events()}))) as prof:
+        for _ in range(10):
+            torch.ones(3).exp()
+            prof.step()
+    assert [step for step, _ in seen] == [4, 8] and {"ProfilerStep#2", "ProfilerStep#3"} <= seen[0][1]
+    assert "ProfilerStep#1" not in seen[0][1]
+    with profile(on_trace_ready=tensorboard_trace_handler(str(tmp_path), "me")):
+        torch.ones(3).exp()
+    assert len(glob.glob(str(tmp_path / "me.*.pt.trace.json"))) == 1
+    with pytest.raises(AssertionError, match="Invalid profiler schedule arguments"):
+        schedule(wait=-1, warmup=0, active=1)
+
+
+@record_function("decorated")
+def decorated():
+    return torch.ones(2).sum()
+
+
+def test_autograd_profiler():
+    with torch.autograd.profiler.profile() as prof:
+        decorated()
+        with torch.autograd.profiler.record_function("old name"):
+            torch.ones(2)
+    assert {"decorated", "old name"} <= {row.key for row in prof.key_averages()}
+
+
+@pytest.mark.parametrize("reentrant", [True, False])
+def test_checkpoint(reentrant):
+    calls = []
+    layer, drop = nn.Linear(4, 4), nn.Dropout(0.5)
+
+    def part(x):
+        calls.append(1)
+        return drop(layer(x).relu())
+    x = torch.rand(3, 4, requires_grad=True)
+    torch.manual_seed(1)
+    part(x).sum().backward()
+    expected = x.grad.clone(), layer.weight.grad.clone(), torch.rand(2)
+    x.grad = layer.weight.grad = None
+    torch.manual_seed(1)
+    out = checkpoint(part, x, use_reentrant=reentrant)
+    out.sum().backward()
+    assert torch.equal(x.grad, expected[0]) and torch.equal(layer.weight.grad, expected[1])
+    assert torch.equal(torch.rand(2), expected[2]) and len(calls) == 3
+
+
+def test_checkpoint_sequential_and_errors():
+    net = nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 4), nn.Tanh())
+    x = torch.rand(2, 4, requires_grad=True)
+    net(x).sum().backward()
+    expected, x.grad = x.grad, None
+    checkpoint_sequential(net, 2, x, use_reentrant=False).sum().backward()
+    assert torch.allclose(x.grad, expected)
+    times = []
+
+    def fickle(x):
+        times.append(1)
+        return x.exp() if len(times) == 1 else x
+    with pytest.raises(CheckpointError, match="A different number of tensors was saved"):
+        checkpoint(fickle, x, use_reentrant=False).sum().backward()
+    with pytest.raises(ValueError, match="Unexpected keyword arguments: k"):
+        checkpoint(net, x, use_reentrant=True, k=1)
+
+
+def test_hub(tmp_path):
+    torch.save({"w": torch.ones(2)}, tmp_path / "weights.pth")
+    found = torch.hub.load_state_dict_from_url((tmp_path / "weights.pth").as_uri(), model_dir=str(tmp_path / "cache"))
+    assert found["w"].tolist() == [1, 1] and (tmp_path / "cache" / "weights.pth").exists()
+    with pytest.raises(NotImplementedError, match="torch.hub.load"):
+        torch.hub.load("pytorch/vision", "resnet18")

@@ -1,0 +1,27 @@
+// All that hangs on a module; programs' own code sees the part that is ModuleHooks. Not part of the
+// public interface.
+#pragma once
+
+#include "taeda/nn/more_hooks.h"
+
+namespace taeda::inline v0_2::nn::detail {
+
+struct AllHooks : ModuleHooks, MoreHooks {
+  HookList<BackwardPre> backward_pre;
+  HookList<StatePre> state_pre;
+  HookList<StatePost> state_post;
+  HookList<LoadPre> load_pre;
+  HookList<LoadPost> load_post;
+
+  /// False if there is no such hook.
+  bool remove(HookHandle handle) {
+    return pre.remove(handle) || post.remove(handle) || backward.remove(handle) ||
+           backward_pre.remove(handle) || state_pre.remove(handle) || state_post.remove(handle) ||
+           load_pre.remove(handle) || load_post.remove(handle);
+  }
+};
+
+/// The module's, or nullptr: SharedHooks makes no others.
+inline AllHooks* hooks_of(const Module& module) { return static_cast<AllHooks*>(module.hooks()); }
+
+}  // namespace taeda::inline v0_2::nn::detail

@@ -1,0 +1,179 @@
+// Images at other sizes and other places: functions of nn that are made of several operations.
+#include <algorithm>
+#include <cmath>
+
+#include "taeda/nn/functional/upsampling.h"
+#include "taeda/nn/functional/vision.h"
+#include "tests/ops/op_table.h"
+
+namespace taeda::testing {
+
+namespace {
+
+namespace F = nn::functional;
+
+/// What each of `in` places along a dimension contributes to place i of `out`.
+using Weights = std::function<std::vector<double>(int64_t i, int64_t in, int64_t out)>;
+
+/// The dimensions from 2 on, one after the other, become `sizes`.
+Array resampled(Array a, const std::vector<int64_t>& sizes, const Weights& weights) {
+  for (size_t k = 0; k < sizes.size(); ++k) {
+    const size_t d = k + 2;
+    int64_t outer = 1, inner = 1;
+    for (size_t i = 0; i < d; ++i) outer *= a.sizes[i];
+    for (size_t i = d + 1; i < a.sizes.size(); ++i) inner *= a.sizes[i];
+    std::vector<double> data;
+    for (int64_t o = 0; o < outer; ++o)
+      for (int64_t p = 0; p < sizes[k]; ++p)
+        for (int64_t i = 0; i < inner; ++i) {
+          const std::vector<double> w = weights(p, a.sizes[d], sizes[k]);
+          double sum = 0;
+          for (size_t x = 0; x < w.size(); ++x)
+            if (w[x] != 0)
+              sum +=
+                  w[x] *
+                  a.data[(o * w.size() + x) * static_cast<size_t>(inner) + static_cast<size_t>(i)];
+          data.push_back(sum);
+        }
+    a.sizes[d] = sizes[k];
+    a.data = std::move(data);
+  }
+  return a;
+}
+
+/// Where place i of `out` lies among `in` places.
+double place(int64_t i, int64_t in, int64_t out, bool corners) {
+  const auto to = static_cast<double>(out), from = static_cast<double>(in);
+  const auto at = static_cast<double>(i);
+  return corners ? at * (from - 1) / (to - 1) : (at + 0.5) * from / to - 0.5;
+}
+
+/// One place alone, `shift` behind the corner of what is asked for.
+Weights nearest(double shift) {
+  return [=](int64_t i, int64_t in, int64_t out) {
+    std::vector<double> w(static_cast<size_t>(in));
+    w[static_cast<size_t>((static_cast<double>(i) + shift) * static_cast<double>(in) /
+                          static_cast<double>(out))] = 1;
+    return w;
+  };
+}
+
+double triangle(double x) { return std::max(1 - std::abs(x), 0.0); }
+
+/// R. Keys, "Cubic convolution interpolation for digital image processing" (1981), equation 4.
+double keys(double x, double a) {
+  x = std::abs(x);
+  if (x < 1) return (a + 2) * x * x * x - (a + 3) * x * x + 1;
+  return x < 2 ? a * (x * x * x - 5 * x * x + 8 * x - 4) : 0;
+}
+
+/// A kernel around each place; what it has beyond the ends belongs to them.
+Weights kernel(std::function<double(double)> f, bool corners) {
+  return [=](int64_t i, int64_t in, int64_t out) {
+    std::vector<double> w(static_cast<size_t>(in));
+    const double center = place(i, in, out, corners);
+    for (int64_t x = -3; x < in + 3; ++x)
+      w[static_cast<size_t>(std::clamp<int64_t>(x, 0, in - 1))] +=
+          f(center - static_cast<double>(x));
+    return w;
+  };
+}
+
+/// A kernel as wide as what a place of a smaller image covers; beyond the ends there is nothing.
+Weights antialiased(std::function<double(double)> f) {
+  return [=](int64_t i, int64_t in, int64_t out) {
+    std::vector<double> w;
+    const double wide = std::max(static_cast<double>(in) / static_cast<double>(out), 1.0);
+    double sum = 0;
+    for (int64_t x = 0; x < in; ++x)
+      sum += w.emplace_back(f((static_cast<double>(x) - place(i, in, out, false)) / wide));
+    for (double& x : w) x /= sum;
+    return w;
+  };
+}
+
+OpRow row(const std::string& name, F::InterpolateFuncOptions options, Sample sample,
+          const std::vector<int64_t>& sizes, const Weights& weights) {
+  options.size(sizes);
+  return {.name = "interpolate." + name,
+          .call = [=](const Tensors& t) { return Tensors{F::interpolate(t[0], options)}; },
+          .samples = {std::move(sample)},
+          .reference = [=](const Arrays& a) { return Arrays{resampled(a[0], sizes, weights)}; },
+          .tolerance = 8};
+}
+
+F::InterpolateFuncOptions mode(nn::InterpolationMode m) {
+  return F::InterpolateFuncOptions().mode(m);
+}
+
+std::vector<OpRow> resizing_rows() {
+  const Sample line = {real({2, 3, 5})}, image = {real({2, 2, 4, 5})},
+               box = {real({1, 2, 3, 4, 2})};
+  const auto cubic = [](double x) { return keys(x, -0.75); };
+  const auto sharp = [](double x) { return keys(x, -0.5); };
+  const auto bilinear = mode(kBilinear), bicubic = mode(kBicubic);
+  const auto smooth = [](F::InterpolateFuncOptions o) { return o.antialias(true); };
+  const auto corners = [](F::InterpolateFuncOptions o) { return o.align_corners(true); };
+  return {
+      row("nearest", mode(kNearest), image, {7, 3}, nearest(0)),
+      row("nearest_exact", mode(kNearestExact), image, {7, 3}, nearest(0.5)),
+      row("linear", mode(kLinear), line, {8}, kernel(triangle, false)),
+      row("bilinear", bilinear, image, {7, 3}, kernel(triangle, false)),
+      row("bilinear.corners", corners(bilinear), image, {7, 3}, kernel(triangle, true)),
+      row("trilinear", mode(kTrilinear), box, {2, 5, 4}, kernel(triangle, false)),
+      row("bicubic", bicubic, image, {7, 3}, kernel(cubic, false)),
+      row("bicubic.corners", corners(bicubic), image, {7, 3}, kernel(cubic, true)),
+      row("bilinear.antialias", smooth(bilinear), image, {2, 3}, antialiased(triangle)),
+      row("bilinear.antialias.larger", smooth(bilinear), image, {7, 9}, antialiased(triangle)),
+      row("bicubic.antialias", smooth(bicubic), image, {2, 3}, antialiased(sharp)),
+      row("bicubic.antialias.larger", smooth(bicubic), image, {7, 9}, antialiased(sharp)),
+  };
+}
+
+/// The elements of one image at the places of one grid, between their four neighbours; beyond the
+/// edge lies zero, or with `border` the edge.
+Array sampled(const Array& image, const Array& grid, bool border) {
+  const int64_t channels = image.sizes[1], rows = image.sizes[2], columns = image.sizes[3];
+  Array out{{1, channels, grid.sizes[1], grid.sizes[2]}, {}};
+  Array from = image, at = grid;
+  const auto coordinate = [&](double g, int64_t n) {
+    const double p = ((g + 1) * static_cast<double>(n) - 1) / 2;
+    return border ? std::clamp(p, 0.0, static_cast<double>(n - 1)) : p;
+  };
+  for (int64_t c = 0; c < channels; ++c)
+    for (int64_t i = 0; i < grid.sizes[1]; ++i)
+      for (int64_t j = 0; j < grid.sizes[2]; ++j) {
+        const double x = coordinate(at.at({0, i, j, 0}), columns),
+                     y = coordinate(at.at({0, i, j, 1}), rows);
+        double sum = 0;
+        for (int64_t r = 0; r < rows; ++r)
+          for (int64_t k = 0; k < columns; ++k)
+            sum += from.at({0, c, r, k}) * triangle(y - static_cast<double>(r)) *
+                   triangle(x - static_cast<double>(k));
+        out.data.push_back(sum);
+      }
+  return out;
+}
+
+OpRow sampling_row(const std::string& name, bool border) {
+  auto options = F::GridSampleFuncOptions().align_corners(false);
+  if (border) options.padding_mode(kBorder);
+  return {.name = "grid_sample." + name,
+          .call = [=](const Tensors& t) { return Tensors{F::grid_sample(t[0], t[1], options)}; },
+          .samples = {{real({1, 2, 4, 5}), real({1, 3, 3, 2}, -1.2, 1.2)}},
+          .reference = [=](const Arrays& a) { return Arrays{sampled(a[0], a[1], border)}; },
+          .dtypes = kWide,
+          .second_derivative = false,
+          .tolerance = 16};
+}
+
+}  // namespace
+
+std::vector<OpRow> interpolate_rows() {
+  std::vector<OpRow> rows = resizing_rows();
+  rows.push_back(sampling_row("zeros", false));
+  rows.push_back(sampling_row("border", true));
+  return rows;
+}
+
+}  // namespace taeda::testing
