@@ -1,16 +1,19 @@
-"""The Python of docs/python.md runs, block after block."""
+"""The Python of docs/python.md and README.md runs, block after block."""
 
 import pathlib
 import re
 import subprocess
 import sys
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "python.md"
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def test_every_block_runs(tmp_path):
-    blocks = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    assert len(blocks) >= 7
+@pytest.mark.parametrize("page, least", [("docs/python.md", 7), ("README.md", 1)])
+def test_every_block_runs(tmp_path, page, least):
+    blocks = re.findall(r"^```python\n(.*?)^```$", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    assert len(blocks) >= least
     program = tmp_path / "page.py"
     program.write_text("\n".join(blocks), encoding="utf-8")
     done = subprocess.run([sys.executable, "-B", str(program)], capture_output=True, text=True, timeout=100)
