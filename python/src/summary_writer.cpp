@@ -63,7 +63,6 @@ class Stand : public nn::Module {
 /// The root, called on the inputs: the graph is followed from the first tensor that it returns.
 class Root : public Stand {
  public:
-  using Stand::forward;
   using Stand::Stand;
   template <class... T>
   Tensor forward(const Tensor& first, const T&... rest) {
