@@ -11,10 +11,8 @@ from .._tensor import Tensor
 from .optimizer import Optimizer
 
 EPOCH_DEPRECATION_WARNING = (
-    "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. Please use "
-    "`scheduler.step()` to step the scheduler. During the deprecation, if epoch is different from None, the closed form is "
-    "used instead of the new chainable form, where available. Please open an issue if you are unable to replicate your use "
-    "case: https://github.com/pytorch/pytorch/issues/new/choose.")
+    "`scheduler.step(epoch)` is deprecated: call `scheduler.step()`. With an epoch the rate is computed by the closed form, "
+    "where there is one.")
 
 
 def _set(group, name, value):

@@ -217,7 +217,7 @@ class Optimizer:
             param_group.setdefault(name, default)
         if len(params) != len(set(params)):
             warnings.warn("optimizer contains a parameter group with duplicate parameters; in future, this will cause an "
-                          "error; see github.com/pytorch/pytorch/issues/40967 for more information", stacklevel=3)
+                          "error", stacklevel=3)
         known = set(itertools.chain.from_iterable(g["params"] for g in self.param_groups))
         if not known.isdisjoint(params):
             raise ValueError("some parameters appear in more than one parameter group")

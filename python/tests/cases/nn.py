@@ -336,7 +336,6 @@ nn.ModuleDict([(1, 2, 3)])
 nn.ModuleList([m])(3)
 nn.ParameterList([1])(3)
 m.train(3)
-m.get_extra_state()
 nn.Linear(2, 3).register_forward_pre_hook(lambda m, a, k: 3, with_kwargs=True) and None
 nn.Conv2d(3, 4, 3, groups=2)
 nn.Conv2d(4, 3, 3, groups=2)

@@ -61,12 +61,10 @@ class StateMixin:
 
     def get_extra_state(self):
         """Override it, with set_extra_state, for what a state dict shall hold beside tensors."""
-        raise RuntimeError("Reached a code path in Module.get_extra_state() that should never be called. Please file an issue "
-                           "at https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml to report this bug.")
+        raise RuntimeError(f"{type(self).__name__}.get_extra_state(): this module has no extra state; override the method")
 
     def set_extra_state(self, state):
-        raise RuntimeError("Reached a code path in Module.set_extra_state() that should never be called. Please file an issue "
-                           "at https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml to report this bug.")
+        raise RuntimeError(f"{type(self).__name__}.set_extra_state(): this module has no extra state; override the method")
 
     def state_dict(self, *args, destination=None, prefix="", keep_vars=False):
         """Parameters and persistent buffers of this module and those below, by dotted names; detached unless `keep_vars`."""
