@@ -3,6 +3,7 @@
 #include "taeda/ops/autocast.h"
 #include "taeda/ops/loss.h"
 #include "taeda/ops/loss_reduce.h"
+#include "taeda/tensor/promote.h"
 
 namespace taeda::inline v0_2 {
 
