@@ -34,10 +34,18 @@ def test_no_operation_is_forgotten():
     assert not missing, sorted(missing)
 
 
+def has_fine_codes(mypy):
+    """Whether the stubs can name what they overload on purpose: since mypy 1.14; before, it is `misc` with much else."""
+    printed = subprocess.run([*mypy, "--version"], capture_output=True, text=True).stdout
+    return tuple(int(part) for part in printed.split()[1].split(".")[:2]) >= (1, 14)
+
+
 def test_mypy_strict(tmp_path):
     mypy = os.environ.get("TAEDA_MYPY", "").split() or [sys.executable, "-m", "mypy"]
     if subprocess.run([*mypy, "--version"], capture_output=True).returncode:
         pytest.skip("no mypy (Debian package mypy, or TAEDA_MYPY)")
-    done = subprocess.run([*mypy, "--strict", "--cache-dir", str(tmp_path), *map(str, sorted(PROGRAMS.glob("*.py")))],
+    strict = ["--strict"] if has_fine_codes(mypy) else ["--strict", "--disable-error-code=misc",
+                                                        "--disable-error-code=override"]
+    done = subprocess.run([*mypy, *strict, "--cache-dir", str(tmp_path), *map(str, sorted(PROGRAMS.glob("*.py")))],
                           capture_output=True, text=True, cwd=tmp_path, env={**os.environ, "MYPYPATH": str(STUBS)})
     assert done.returncode == 0, done.stdout + done.stderr

@@ -34,7 +34,7 @@ Devices parse_devices(const std::string& text) {
     check_flag(!part.empty() && (!numbered || *end == 'x'), "--devices",
                "numbers and devices, such as 64xh100 or 2xh100,2xa100", text);
     const int64_t count = numbered ? number : 1;
-    check_flag(count > 0 && count <= kMostDevices, "--devices", "up to 1048576 devices", text);
+    check_flag(count > 0 && count <= kMostDevices, "--devices", "1 to 1048576 devices", text);
     const sim::CostModel model = sim::cost_model(numbered ? end + 1 : part.c_str());
     const auto known = std::ranges::find_if(
         out.kinds, [&](const auto& kind) { return kind.second.name == model.name; });
