@@ -1,7 +1,5 @@
 """What the tests of the Python package share."""
 
-import importlib
-import importlib.util
 import os
 import pathlib
 import subprocess
@@ -23,29 +21,6 @@ def _same_start():
     taeda.set_default_device(None)
     taeda.set_printoptions(profile="default", sci_mode=None)
     assert taeda.is_grad_enabled(), "the test left gradients switched off"
-
-
-def pytest_collection_modifyitems(items):
-    """Tests of modules that this tree does not have yet say so."""
-    for item in items:
-        for marker in item.iter_markers("needs"):
-            missing = [name for name in marker.args if not exists(name)]
-            if missing:
-                item.add_marker(pytest.mark.skip(reason=f"the package has no {', '.join(missing)}"))
-
-
-def pytest_configure(config):
-    config.addinivalue_line("markers", "needs(names): modules of the package, or names in them, that the test uses")
-
-
-def exists(name):
-    module, _, last = name.rpartition(".")
-    try:
-        if importlib.util.find_spec(f"taeda.{name}") is not None:
-            return True
-        return bool(module) and hasattr(importlib.import_module(f"taeda.{module}"), last)
-    except ImportError:
-        return False
 
 
 @pytest.fixture

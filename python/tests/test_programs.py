@@ -28,12 +28,7 @@ def test_every_program_is_tested():
     assert sorted(EXPECTED) == sorted(p.stem for p in PROGRAMS.glob("*.py"))
 
 
-# What programs use of the package beside tensors, modules and optimizers.
-NEEDS = {"hogwild": ["multiprocessing"], "ddp": ["multiprocessing", "nn.parallel", "utils.data"],
-         "parameter_server": ["multiprocessing", "distributed.rpc", "distributed.optim"], "reinforce": ["distributions"]}
-
-
-@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.needs(*NEEDS.get(n, []))) for n in EXPECTED])
+@pytest.mark.parametrize("name", EXPECTED)
 def test_prints_what_pytorch_prints(name):
     environment = {**os.environ, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "OMP_NUM_THREADS": "1"}
     done = subprocess.run([sys.executable, "-B", "-m", "taeda.compat", str(PROGRAMS / f"{name}.py")], capture_output=True,

@@ -54,11 +54,6 @@ def test_000_tensors():
              "device(type='cuda', index=0)")
 
 
-PARALLEL = pytest.mark.needs("nn.DataParallel")
-SPAWN = pytest.mark.needs("multiprocessing", "nn.parallel")
-
-
-@PARALLEL
 @pytest.mark.parametrize("gpus", [0, 2])
 def test_000_data_parallel(gpus):
     out = run("000/data_parallel.py", gpus=gpus)
@@ -70,7 +65,6 @@ def test_000_data_parallel(gpus):
     assert f"Output on {'cuda:0' if gpus else 'cpu'}" in out
 
 
-@pytest.mark.needs("distributed.run", "nn.parallel")
 def test_000_ddp():
     out = run("000/ddp.py", launch=["-m", "torch.distributed.run", "--nproc_per_node", "2"])
     for rank in range(2):
@@ -81,12 +75,10 @@ def test_001():
     in_order(run("001/gpu.py"), "True\n", "tensor([1, 2, 3], device='cuda:0')", "cuda:0\n", "cuda:0 torch.Size([4, 2])")
 
 
-@PARALLEL
 def test_002_data_parallel():
     in_order(run("002/data_parallel.py"), "devices [0, 1]", "output torch.Size([32, 10]) cuda:0", "as on one device: True")
 
 
-@SPAWN
 def test_002_ddp():
     out = run("002/ddp.py")
     for rank in range(2):
@@ -97,8 +89,6 @@ def test_002_amp():
     in_order(run("002/amp.py"), "output torch.float16 loss torch.float32", "scale 65536.0", "stepped: True")
 
 
-@SPAWN
-@pytest.mark.needs("distributed.pipeline.sync")
 def test_002_pipe():
     out = run("002/pipe.py", gpus=3)
     assert re.search(r"rank 0: loss .* gradients on cuda:0 and cuda:1", out)
@@ -141,8 +131,7 @@ def test_003_is_whole():
     assert sorted(p.stem for p in (SEEDS / "003").glob("*.py")) == sorted(CHAPTER)
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=PARALLEL if n in ("example_09", "exercise_3") else ())
-                                  for n in CHAPTER])
+@pytest.mark.parametrize("name", CHAPTER)
 def test_003(name, tmp_path):
     in_order(run(f"003/{name}.py", cwd=tmp_path), *CHAPTER[name])
 
@@ -168,7 +157,6 @@ def test_004_devices():
              "torch.Size([1, 1, 28, 28])\n", "device='cuda:0'", "grad_fn=<AddmmBackward0>)", "cuda\n")
 
 
-@pytest.mark.needs("vision", "utils.tensorboard", "utils.data")
 def test_004_run_manager(tmp_path):
     run("004/run_manager.py", "--small", cwd=tmp_path, timeout=110)
     with open(tmp_path / "results.csv", newline="") as f:
