@@ -172,4 +172,4 @@ bool gradgradcheck(const GradcheckFn& fn, const std::vector<Tensor>& inputs,
   return gradcheck(gradient, all, options);
 }
 
-}  // namespace taeda::autograd
+}  // namespace taeda::inline v0_2::autograd

@@ -106,4 +106,4 @@ DistributedSequentialSampler::DistributedSequentialSampler(size_t size, size_t n
                                                            size_t rank, bool allow_duplicates)
     : DistributedBlockSampler(size, num_replicas, rank, allow_duplicates) {}
 
-}  // namespace taeda::data::samplers
+}  // namespace taeda::inline v0_2::data::samplers

@@ -140,4 +140,4 @@ TensorFunction make_graphed_callables(const TensorFunction& function,
   };
 }
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

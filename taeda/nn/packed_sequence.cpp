@@ -209,4 +209,4 @@ std::vector<Tensor> unpack_sequence(const PackedSequence& packed_sequences) {
   return unpad_sequence(padded, lengths, /*batch_first=*/true);
 }
 
-}  // namespace taeda::nn::utils::rnn
+}  // namespace taeda::inline v0_2::nn::utils::rnn

@@ -325,7 +325,8 @@ Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,
               kMaxDims, " dimensions, got sizes ", sizes);
   for (const int64_t stride : strides)
     TAEDA_CHECK(stride >= 0, "from_blob: strides must not be negative, got ", strides);
-  TAEDA_CHECK_TYPE(o.dtype() != ScalarType::Undefined, "from_blob: expected a dtype, got Undefined");
+  TAEDA_CHECK_TYPE(o.dtype() != ScalarType::Undefined,
+                   "from_blob: expected a dtype, got Undefined");
   const Layout layout{sizes, strides, 0};
   const auto bytes = static_cast<size_t>(layout.checked_storage_nbytes(element_size(o.dtype())));
   TAEDA_CHECK_VALUE(data || bytes == 0, "from_blob: the data pointer is null for sizes ", sizes);

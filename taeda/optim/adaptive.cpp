@@ -119,4 +119,4 @@ void ASGD::update(const OptimizerOptions& options, Update& u) {
   mu = 1 / std::max(1.0, step - o.t0());
 }
 
-}  // namespace taeda::optim
+}  // namespace taeda::inline v0_2::optim

@@ -19,14 +19,15 @@ constexpr double kMostUpdates = 9007199254740992;
 }  // namespace
 
 AveragedParameters::AveragedParameters(std::vector<Tensor> params)
-    : AveragedParameters(std::move(params), [](int64_t updates) {
-        return 1.0 / (static_cast<double>(updates) + 1);
-      }) {}
+    : AveragedParameters(std::move(params),
+                         [](int64_t updates) { return 1.0 / (static_cast<double>(updates) + 1); }) {
+}
 
 AveragedParameters::AveragedParameters(std::vector<Tensor> params, Weight weight)
     : params_(std::move(params)), weight_(std::move(weight)) {
   TAEDA_CHECK_VALUE(!params_.empty(), "AveragedParameters got an empty list of parameters");
-  TAEDA_CHECK_VALUE(weight_, "AveragedParameters: expected a function as weight, but got an empty one");
+  TAEDA_CHECK_VALUE(weight_,
+                    "AveragedParameters: expected a function as weight, but got an empty one");
   NoGradGuard no_grad;
   for (const Tensor& p : params_) averages_.push_back(p.detach().clone());
 }
@@ -84,8 +85,8 @@ void AveragedParameters::load_state_dict(const OptimizerState& state) {
                       "loaded state dict has no average.", i, " of shape ", averages_[i].sizes());
     loaded.push_back(found);
   }
-  TAEDA_CHECK_VALUE(*updates >= 0 && *updates < kMostUpdates,
-                    "loaded state dict has n_averaged ", *updates);
+  TAEDA_CHECK_VALUE(*updates >= 0 && *updates < kMostUpdates, "loaded state dict has n_averaged ",
+                    *updates);
   NoGradGuard no_grad;
   for (size_t i = 0; i < loaded.size(); ++i) averages_[i].copy_(*loaded[i]);
   updates_ = static_cast<int64_t>(*updates);
@@ -115,4 +116,4 @@ double SWALR::rate(size_t, double, double current, int64_t epoch) {
   return swa_lr_ * now + start * (1 - now);
 }
 
-}  // namespace taeda::optim
+}  // namespace taeda::inline v0_2::optim

@@ -87,4 +87,4 @@ Tensor adjust_hue(const Tensor& image, double shift) {
   return out.to(image.dtype());
 }
 
-}  // namespace taeda::vision::transforms
+}  // namespace taeda::inline v0_2::vision::transforms

@@ -98,4 +98,4 @@ Tensor resize_nearest(const Tensor& image, int64_t height, int64_t width) {
       .index_select(2, rows(image.size(2), width));
 }
 
-}  // namespace taeda::vision
+}  // namespace taeda::inline v0_2::vision

@@ -212,4 +212,4 @@ Tensor ColorJitter::operator()(Tensor image) {
   });
 }
 
-}  // namespace taeda::vision::transforms
+}  // namespace taeda::inline v0_2::vision::transforms

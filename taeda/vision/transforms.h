@@ -161,4 +161,4 @@ class ColorJitter : public PictureTransform {
   double brightness_, contrast_, saturation_, hue_;
 };
 
-}  // namespace taeda::vision::transforms
+}  // namespace taeda::inline v0_2::vision::transforms

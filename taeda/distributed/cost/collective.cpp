@@ -1,9 +1,10 @@
 #include "taeda/distributed/cost/collective.h"
-#include "taeda/base/error.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+
+#include "taeda/base/error.h"
 
 namespace taeda::inline v0_2::distributed::cost {
 

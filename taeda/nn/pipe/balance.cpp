@@ -167,4 +167,4 @@ Sequential partition(const Sequential& module, const std::vector<Device>& device
   return module;
 }
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn
