@@ -39,15 +39,16 @@ void apply(int how) {
 }
 
 const std::vector<Row> wrong_autograd_1 = {
-    REFUSED(Error, apply(3), "FnBackward: forward returned an undefined tensor as output 0"),
+    REFUSED(Error, apply(3), "ErringBackward: forward returned an undefined tensor as output 0"),
     REFUSED(Error, apply(4),
-            "function FnBackward returned an incorrect number of gradients (expected 2,"),
+            "function ErringBackward returned an incorrect number of gradients (expected 2,"),
     REFUSED(Error, apply(5),
-            "function FnBackward returned an incorrect number of gradients (expected 2,"),
+            "function ErringBackward returned an incorrect number of gradients (expected 2,"),
     REFUSED(Error, apply(6), "Expected Int but got None"),
     REFUSED(Error, apply(7),
-            "Function FnBackward returned an invalid gradient at index 0 - got [9] but"),
-    REFUSED(Error, apply(9), "function FnBackward returned a gradient different than undefined at"),
+            "Function ErringBackward returned an invalid gradient at index 0 - got [9] but"),
+    REFUSED(Error, apply(9),
+            "function ErringBackward returned a gradient different than undefined at"),
     REFUSED(ValueError, autograd::gradcheck(nullptr, {numbers()}),
             "gradcheck expects at least one input tensor to require gradient, but none"),
     REFUSED(ValueError, autograd::gradcheck([](const Tensors& x) { return x; }, {}),
