@@ -9,6 +9,13 @@ from . import _C
 _handles = itertools.count()
 
 
+def called_later(hook):
+    """The hook; TypeError for what cannot be called."""
+    if not callable(hook):
+        raise TypeError(f"a hook must be something to call, but got {type(hook).__name__}")
+    return hook
+
+
 class RemovableHandle:
     """Stands for a hook that was added; `remove` takes it away again, and so does the end of a `with`."""
 
@@ -50,7 +57,7 @@ class Tensor(_C.TensorBase):
         if not self.requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         handle = RemovableHandle(_C._tensor_hooks(self))
-        handle.hooks[handle.id] = hook
+        handle.hooks[handle.id] = called_later(hook)
         return handle
 
     def register_post_accumulate_grad_hook(self, hook):
@@ -64,7 +71,7 @@ class Tensor(_C.TensorBase):
             hooks = self.__dict__["_post_accumulate_grad_hooks"] = collections.OrderedDict()
             _C._add_post_accumulate_hooks(self, hooks)
         handle = RemovableHandle(hooks)
-        hooks[handle.id] = hook
+        hooks[handle.id] = called_later(hook)
         return handle
 
     # NumPy, DLPack, Python

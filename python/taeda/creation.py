@@ -115,10 +115,17 @@ class _LegacyType(type):
         if not args:
             return _C.empty(0, dtype=cls.dtype, device=cls.device_type)
         first = args[0]
+        if isinstance(first, int):
+            return _C.empty(args, dtype=cls.dtype, device=cls.device_type)
+        if len(args) > 1:
+            raise TypeError(f"{cls.__name__} takes sizes, a torch.Size, a tensor or values, but got "
+                            f"({', '.join(type(a).__name__ for a in args)})")
         if isinstance(first, _C.TensorBase):
-            return first.to(cls.device_type, cls.dtype)
-        if isinstance(first, int) or isinstance(first, _C.Size):
-            return _C.empty(first if isinstance(first, _C.Size) else args, dtype=cls.dtype, device=cls.device_type)
+            if not isinstance(first, cls):
+                raise TypeError(f"expected {cls.__name__} (got {first.type()})")
+            return first.alias()
+        if isinstance(first, _C.Size):
+            return _C.empty(first, dtype=cls.dtype, device=cls.device_type)
         return _C._tensor_from(first, cls.dtype, cls.device_type)
 
 

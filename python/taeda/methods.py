@@ -73,6 +73,9 @@ def new(self, *args, device=None):
     where = device if device is not None else self.device
     if not args:
         return _C.empty(0, dtype=self.dtype, device=where)
+    if len(args) > 1 and not all(isinstance(a, int) for a in args):
+        raise TypeError(f"new() takes sizes, a torch.Size, a tensor or values, but got "
+                        f"({', '.join(type(a).__name__ for a in args)})")
     if isinstance(args[0], _C.Size) or all(isinstance(a, int) for a in args):
         return _C.empty(args[0] if isinstance(args[0], _C.Size) else args, dtype=self.dtype, device=where)
     return _C._tensor_from(args[0], self.dtype, where)

@@ -13,8 +13,10 @@ import struct
 import sys
 import types
 import zipfile
+import zlib
 
-from . import _C, _utils
+from . import _C, _safe_pickle, _utils
+from ._atomic_file import replacing
 from .storage import TYPES, TypedStorage
 
 DEFAULT_PROTOCOL = 2
@@ -130,21 +132,8 @@ def save(obj, f, pickle_module=pickle, pickle_protocol=DEFAULT_PROTOCOL, _use_ne
         if not os.path.isdir(folder):
             raise RuntimeError(f"Parent directory {folder} does not exist.")
         name = os.path.splitext(os.path.basename(os.fspath(f)))[0] or "archive"
-        import tempfile
-        descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=".save-")
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                _write(obj, file, name, pickle_protocol)
-                file.flush()
-                os.fsync(file.fileno())
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(temporary, (os.stat(f).st_mode & 0o777) if os.path.exists(f) else 0o666 & ~mask)
-            os.replace(temporary, os.path.realpath(f))
-        except BaseException:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(temporary)
-            raise
+        with replacing(f) as file:
+            _write(obj, file, name, pickle_protocol)
     else:
         _write(obj, f, "archive", pickle_protocol)
 
@@ -228,42 +217,83 @@ def _encode(text, encoding):
 
 def _get_layout(name):
     """The layout that a file names as "torch.strided"."""
-    return getattr(_C, name.rpartition(".")[2])
+    found = getattr(_C, str(name).rpartition(".")[2], None)
+    if not isinstance(found, _C.layout):
+        raise pickle.UnpicklingError(f"no layout is called {str(name):.80}")
+    return found
 
 
 _SAFE["_codecs", "encode"] = _encode
 _SAFE["torch.serialization", "_get_layout"] = _get_layout
 
 
-class _Unpickler(pickle.Unpickler):
-    """Finds this package's classes by PyTorch's names, storages by theirs and, with `safe`, nothing else."""
+def _known(module, name):
+    """What a file may name whoever made it; None otherwise."""
+    full = f"{module}.{name}"
+    if full in _allowed:
+        return _allowed[full]
+    if (module, name) in _SAFE:
+        return _SAFE[module, name]
+    if module == "torch.nn.parameter" and name in ("Parameter", "Buffer"):
+        from .nn import parameter
+        return getattr(parameter, name)
+    return None
 
-    def __init__(self, file, storages, safe, **options):
+
+class _TrustingUnpickler(pickle.Unpickler):
+    """Finds this package's classes by PyTorch's names, storages by theirs, and whatever else a file names."""
+
+    def __init__(self, file, size, storages, **options):
         super().__init__(file, **options)
-        self.storages, self.safe = storages, safe
+        self.storages = storages
 
     def find_class(self, module, name):
-        full = f"{module}.{name}"
-        if full in _allowed:
-            return _allowed[full]
-        if (module, name) in _SAFE:
-            return _SAFE[module, name]
-        if module == "torch.nn.parameter" and name in ("Parameter", "Buffer"):
-            from .nn import parameter
-            return getattr(parameter, name)
-        if self.safe:
-            raise pickle.UnpicklingError(
-                f"Weights only load failed. Unsupported global: GLOBAL {full} was not an allowed global by default. If you "
-                f"trust the file, allow it with `torch.serialization.add_safe_globals([{name}])`, or load with "
-                "`weights_only=False`, which lets the file run any code.")
+        found = _known(module, name)
+        if found is not None:
+            return found
         if module.split(".")[0] == "torch":
             module = "taeda" + module[5:]
         return super().find_class(module, name)
 
     def persistent_load(self, saved):
-        if not isinstance(saved, tuple) or len(saved) < 5 or saved[0] != "storage":
-            raise pickle.UnpicklingError(f"Unknown typename for persistent_load, expected 'storage' but got {saved!r:.80}")
-        return self.storages.get(*saved[1:5], view=saved[5] if len(saved) > 5 else None)
+        return _stored(self.storages, saved)
+
+
+class _SafeUnpickler(_safe_pickle.Machine):
+    """The same for files that anybody may have made: tensors, numbers, texts, containers and what a program allowed."""
+
+    def __init__(self, file, size, storages, **options):
+        super().__init__(file, size, **options)
+        self.storages = storages
+        self.may_build = tuple(kind for kind in _allowed.values() if isinstance(kind, type))
+
+    def find_class(self, module, name):
+        found = _known(module, name)
+        if found is None:
+            raise pickle.UnpicklingError(
+                f"Weights only load failed. Unsupported global: GLOBAL {module}.{name} was not an allowed global by default. "
+                f"If you trust the file, allow it with `torch.serialization.add_safe_globals([{name}])`, or load with "
+                "`weights_only=False`, which lets the file run any code.")
+        return found
+
+    def call(self, function, args):
+        if function in TYPES.values():
+            raise pickle.UnpicklingError("the pickle is damaged: it makes a storage that the file does not have")
+        return super().call(function, args)
+
+    def persistent_load(self, saved):
+        return _stored(self.storages, saved)
+
+
+def _stored(storages, saved):
+    """The storage that a pickle names."""
+    if not isinstance(saved, tuple) or len(saved) < 5 or saved[0] != "storage":
+        raise pickle.UnpicklingError(f"Unknown typename for persistent_load, expected 'storage' but got {type(saved).__name__}")
+    _, kind, key, location, count = saved[:5]
+    if kind not in TYPES.values() or not isinstance(key, (str, int)) or not isinstance(location, str) \
+            or not isinstance(count, int) or count < 0:
+        raise pickle.UnpicklingError("the pickle is damaged: a storage without a type, a name, a place or a size")
+    return storages.get(kind, key, location, count)
 
 
 def _placed(storage, location, map_location):
@@ -293,10 +323,11 @@ def _over(data, dtype):
 class _ArchiveStorages:
     """The storages of an archive, each read when it is first named."""
 
-    def __init__(self, archive, prefix, map_location):
-        self.archive, self.prefix, self.map_location, self.known = archive, prefix, map_location, {}
+    def __init__(self, archive, size, prefix, map_location):
+        self.archive, self.left, self.prefix, self.map_location = archive, size, prefix, map_location
+        self.known = {}
 
-    def get(self, kind, key, location, count, view=None):
+    def get(self, kind, key, location, count):
         if key not in self.known:
             dtype = kind.dtype
             try:
@@ -305,8 +336,11 @@ class _ArchiveStorages:
                 raise RuntimeError(f"the file has no storage '{key}'") from None
             if info.compress_type != zipfile.ZIP_STORED or info.file_size != count * dtype.itemsize:
                 raise RuntimeError(f"storage '{key}' should have {count * dtype.itemsize} bytes, but has {info.file_size}")
+            self.left -= info.file_size
+            if self.left < 0:
+                raise RuntimeError(f"storage '{key}' shares its bytes with others: the file is smaller than its storages")
             data = bytearray(info.file_size)
-            with self.archive.open(info) as part:
+            with _named_errors(), self.archive.open(info) as part:
                 if part.readinto(data) != len(data):
                     raise RuntimeError(f"storage '{key}' is cut off")
             self.known[key] = _placed(_over(data, dtype), location, self.map_location)
@@ -321,71 +355,85 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     """
     safe = weights_only is None or weights_only
     options = {key: value for key, value in pickle_load_args.items() if key in ("encoding", "errors", "fix_imports")}
+    unpickler = _SafeUnpickler if safe else _TrustingUnpickler
     with _opened(f, "rb") as file:
         start = file.tell()
         head = file.read(4)
+        size = file.seek(0, os.SEEK_END) - start
         file.seek(start)
         if head == b"PK\x03\x04":
-            return _load_archive(file, map_location, safe, options)
-        return _load_legacy(file, map_location, safe, options)
+            return _load_archive(file, size, map_location, unpickler, options)
+        return _load_legacy(file, size, map_location, unpickler, options)
 
 
-def _load_archive(file, map_location, safe, options):
+@contextlib.contextmanager
+def _named_errors():
+    """What Python's own module says of archives that are none, as this one's error."""
     try:
+        yield
+    except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, OverflowError, ValueError) as error:
+        raise RuntimeError(f"PytorchStreamReader failed reading zip archive: the file is damaged: {error}") from None
+
+
+def _load_archive(file, size, map_location, unpickler, options):
+    with _named_errors():
         archive = zipfile.ZipFile(file)
-    except zipfile.BadZipFile as error:
-        raise RuntimeError(f"PytorchStreamReader failed reading zip archive: {error}") from None
-    pickles = [name for name in archive.namelist() if name.endswith("/data.pkl")]
+    pickles = [info for info in archive.infolist() if info.filename.endswith("/data.pkl")]
     if not pickles:
         if any(name.endswith("/constants.pkl") for name in archive.namelist()):
             raise RuntimeError("the file holds a TorchScript module, which Taeda cannot run; save its state_dict() instead")
         raise RuntimeError("PytorchStreamReader failed locating file data.pkl: file not found")
-    prefix = pickles[0][:-len("/data.pkl")]
-    try:
-        text = archive.read(pickles[0])
-    except zipfile.BadZipFile as error:
-        raise RuntimeError(f"the file is damaged: {error}") from None
-    storages = _ArchiveStorages(archive, prefix, map_location)
-    try:
-        return _Unpickler(io.BytesIO(text), storages, safe, **options).load()
-    except zipfile.BadZipFile as error:
-        raise RuntimeError(f"the file is damaged: {error}") from None
+    info = pickles[0]
+    if info.file_size > _safe_pickle.PER_BYTE * size + _safe_pickle.FLOOR:
+        raise RuntimeError(f"the file is damaged: {info.filename} would take {info.file_size} bytes, but the file has {size}")
+    with _named_errors():
+        text = archive.read(info)
+    storages = _ArchiveStorages(archive, size, info.filename[:-len("/data.pkl")], map_location)
+    return unpickler(io.BytesIO(text), len(text), storages, **options).load()
 
 
 class _LegacyStorages:
     """Files before 1.6: first all names, then all bytes; tensors are made over memory that is filled afterwards."""
 
-    def __init__(self, map_location):
-        self.map_location, self.known = map_location, {}
+    def __init__(self, size, map_location):
+        self.left, self.map_location, self.known = size, map_location, {}
 
-    def get(self, kind, key, location, count, view=None):
+    def get(self, kind, key, location, count):
         if key not in self.known:
+            self.left -= count * kind.dtype.itemsize
+            if self.left < 0:
+                raise RuntimeError(f"storage '{key}' should have {count} elements, which is more than the file has")
             self.known[key] = TypedStorage(_C.empty(count, dtype=kind.dtype)), location
         return self.known[key][0]
 
 
-def _load_legacy(file, map_location, safe, options):
-    storages = _LegacyStorages(map_location)
+def _load_legacy(file, size, map_location, unpickler, options):
+    storages = _LegacyStorages(size, map_location)
 
     def read():
-        return _Unpickler(file, storages, safe, **options).load()
+        return unpickler(file, size, storages, **options).load()
     try:
         magic = read()
     except EOFError:
         raise EOFError("Ran out of input") from None
     if magic != _MAGIC:
-        if safe:
+        if unpickler is _SafeUnpickler:
             raise pickle.UnpicklingError("the file is none of PyTorch's: no archive, and no number that says so")
         raise RuntimeError("Invalid magic number; corrupt file?")
     if read() != 1001:
         raise RuntimeError("Invalid protocol version of the file")
     read()  # what machine wrote it
-    result = read()
-    for key in read():
+    result, keys = read(), read()
+    if not isinstance(keys, (list, tuple)) or not all(isinstance(key, (str, int)) for key in keys):
+        raise RuntimeError("the file is damaged: it has no list of its storages")
+    for key in keys:
         if key not in storages.known:
             raise RuntimeError(f"the file has bytes of an unknown storage '{key}'")
         storage, _ = storages.known[key]
-        (count,) = struct.unpack("<q", file.read(8))
+        head = file.read(8)
+        if len(head) < 8:
+            raise RuntimeError(f"storage '{key}' is cut off")
+        (count,) = struct.unpack("<q", head)
         if count != storage.size():
             raise RuntimeError(f"storage '{key}' should have {storage.size()} elements, but has {count}")
         data = bytearray(file.read(storage.nbytes()))
@@ -394,17 +442,22 @@ def _load_legacy(file, map_location, safe, options):
         if data:
             storage._flat().copy_(_over(data, storage.dtype)._flat())
     if map_location is not None:
-        result = _moved(result, map_location)
+        result = _moved(result, map_location, {})
     return result
 
 
-def _moved(value, map_location):
-    """Containers with their tensors at another place."""
+def _moved(value, map_location, known):
+    """Containers with their tensors at another place; what they share stays shared."""
+    if id(value) in known:
+        return known[id(value)]
     if isinstance(value, _C.TensorBase):
         place = map_location if not isinstance(map_location, dict) else map_location.get(str(value.device), value.device)
-        return value if callable(place) else value.to(place)
-    if isinstance(value, dict):
-        return type(value)((k, _moved(v, map_location)) for k, v in value.items())
-    if isinstance(value, (list, tuple)):
-        return type(value)(_moved(v, map_location) for v in value)
-    return value
+        moved = value if callable(place) else value.to(place)
+    elif isinstance(value, dict):
+        moved = type(value)((k, _moved(v, map_location, known)) for k, v in value.items())
+    elif isinstance(value, (list, tuple)):
+        moved = type(value)(_moved(v, map_location, known) for v in value)
+    else:
+        return value
+    known[id(value)] = moved
+    return moved

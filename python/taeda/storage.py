@@ -145,6 +145,8 @@ class _StorageType(type):
     def __call__(cls, *args):
         if not args:
             return TypedStorage(_C.empty(0, dtype=cls.dtype))
+        if len(args) > 1:
+            raise TypeError(f"{cls.__name__} takes a size or values, but got {len(args)} arguments")
         if isinstance(args[0], int):
             return TypedStorage(_C.empty(args[0], dtype=cls.dtype))
         return TypedStorage(_C._tensor_from(args[0], cls.dtype, None))

@@ -54,6 +54,7 @@ Tensor with_values(const Tensor& model, const std::vector<double>& values) {
 }
 
 std::vector<Tensor> checked_outputs(const GradcheckFn& fn, const std::vector<Tensor>& inputs) {
+  TAEDA_CHECK_VALUE(fn, "gradcheck: expected a function, but got an empty one");
   std::vector<Tensor> out;
   for (const Tensor& t : fn(inputs))
     if (t.defined() && is_differentiable(t.dtype())) out.push_back(t);
@@ -171,4 +172,4 @@ bool gradgradcheck(const GradcheckFn& fn, const std::vector<Tensor>& inputs,
   return gradcheck(gradient, all, options);
 }
 
-}  // namespace taeda::autograd
+}  // namespace taeda::inline v0_2::autograd

@@ -50,7 +50,11 @@ DistributedBlockSampler::DistributedBlockSampler(size_t size, size_t num_replica
       count_(replica_.share_of(size, !allow_duplicates)) {}
 
 void DistributedBlockSampler::reset() {
-  std::vector<size_t> all(count_ * replica_.count);
+  size_t whole = 0;
+  TAEDA_CHECK_VALUE(!__builtin_mul_overflow(count_, replica_.count, &whole) &&
+                        whole < std::vector<size_t>().max_size(),
+                    "a distributed sampler cannot list ", source_, " examples");
+  std::vector<size_t> all(whole);
   for (size_t i = 0; i < all.size(); ++i) all[i] = i % source_;
   arrange(all);
   const auto begin = all.begin() + static_cast<std::ptrdiff_t>(replica_.rank * count_);
@@ -102,4 +106,4 @@ DistributedSequentialSampler::DistributedSequentialSampler(size_t size, size_t n
                                                            size_t rank, bool allow_duplicates)
     : DistributedBlockSampler(size, num_replicas, rank, allow_duplicates) {}
 
-}  // namespace taeda::data::samplers
+}  // namespace taeda::inline v0_2::data::samplers

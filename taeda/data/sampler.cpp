@@ -179,6 +179,8 @@ WeightedRandomSampler::WeightedRandomSampler(std::vector<double> weights, size_t
                       "probability tensor contains either `inf`, `nan` or element < 0");
     positive += w > 0;
   }
+  TAEDA_CHECK_VALUE(std::isfinite(std::accumulate(weights_.begin(), weights_.end(), 0.)),
+                    "invalid multinomial distribution (the sum of the weights is no number)");
   TAEDA_CHECK_VALUE(positive > 0, "invalid multinomial distribution (sum of probabilities <= 0)");
   TAEDA_CHECK_VALUE(replacement_ || num_samples_ <= positive,
                     "invalid multinomial distribution (with replacement=False, not enough "
@@ -295,7 +297,7 @@ std::optional<std::vector<size_t>> BatchSampler::next(size_t) {
 
 size_t BatchSampler::batches() const {
   const size_t n = sampler_->size();
-  return drop_last_ ? n / batch_size_ : (n + batch_size_ - 1) / batch_size_;
+  return n / batch_size_ + (!drop_last_ && n % batch_size_ != 0);
 }
 
 }  // namespace taeda::inline v0_2::data::samplers

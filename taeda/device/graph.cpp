@@ -96,7 +96,9 @@ struct DeviceGraph::Impl {
   Stream last_replay;
 };
 
-DeviceGraph::DeviceGraph(DeviceType type) : impl_(std::make_unique<Impl>(type)) {}
+DeviceGraph::DeviceGraph(DeviceType type) : impl_(std::make_unique<Impl>(type)) {
+  backend_of(type);  // says which type has none
+}
 
 DeviceGraph::~DeviceGraph() {
   try {
@@ -283,6 +285,7 @@ bool is_current_stream_capturing(Device device) {
 GraphNumbers graph_numbers(Device device, size_t count, std::function<void(double*)> fill) {
   TAEDA_CHECK(capturing_graph && capturing_graph->impl_->stream.device() == resolve(device),
               "graph_numbers: no graph is being captured on ", device, " by this thread");
+  TAEDA_CHECK_VALUE(fill, "graph_numbers: expected a function as fill, but got an empty one");
   auto& g = *capturing_graph->impl_;
   g.numbers.push_back(
       {std::move(fill), g.outside_memory(count * sizeof(double)), std::vector<double>(count)});

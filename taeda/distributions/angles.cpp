@@ -1,6 +1,7 @@
 #include "taeda/distributions/angles.h"
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "taeda/distributions/numbers.h"
@@ -55,7 +56,9 @@ Tensor envelope(const Tensor& concentration) {
 Tensor VonMises::draw(IntArrayRef shape, Generator* generator) const {
   NoGradGuard guard;
   const Tensor k = concentration().to(kDouble), r = envelope(k);
-  Tensor angle = zeros(shape, k.options()), done = zeros(shape, k.options().dtype(kBool));
+  // Where there is no number to draw with, none is drawn: no proposal would ever be accepted.
+  const Tensor none = k.isnan().logical_or(r.isnan()).expand(shape);
+  Tensor angle = full(shape, std::numeric_limits<double>::quiet_NaN(), k.options()), done = none;
   DimVector three{3};
   for (const int64_t size : shape) three.push_back(size);
   while (!taeda::detail::every(done)) {

@@ -13,6 +13,7 @@
 #include "taeda/ops/shape.h"
 #include "taeda/ops/unary.h"
 #include "taeda/tensor/grad_mode.h"
+#include "taeda/tensor/layout.h"
 
 namespace taeda::inline v0_2::distributions {
 
@@ -70,6 +71,8 @@ Tensor Constraint::check(const Tensor& value) const {
 }
 
 Constraint Constraint::independent(int64_t more) const {
+  TAEDA_CHECK_VALUE(more >= 0 && more <= kMaxDims, "independent: expected from 0 to ", kMaxDims,
+                    " dimensions, got ", more);
   Constraint result = *this;
   result.independent_ += more;
   result.event_dim_ += more;

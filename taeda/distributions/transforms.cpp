@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "taeda/base/checked_int.h"
 #include "taeda/base/error.h"
 #include "taeda/distributions/numbers.h"
 #include "taeda/ops/activation.h"
@@ -389,10 +390,15 @@ TransformPtr power(Parameter exponent) {
 }
 
 TransformPtr reshape(DimVector in, DimVector out) {
-  int64_t a = 1, b = 1;
-  for (const int64_t size : in) a *= size;
-  for (const int64_t size : out) b *= size;
-  TAEDA_CHECK_VALUE(a == b,
+  const auto count = [](const DimVector& sizes) {
+    CheckedInt product = 1;
+    for (const int64_t size : sizes) {
+      TAEDA_CHECK_VALUE(size >= 0, "reshape: sizes must not be negative, got ", IntArrayRef(sizes));
+      product = product * size;
+    }
+    return product.value("reshape");
+  };
+  TAEDA_CHECK_VALUE(count(in) == count(out),
                     "in_shape, out_shape have different numbers of elements: ", IntArrayRef(in),
                     " and ", IntArrayRef(out));
   return std::make_shared<Reshape>(std::move(in), std::move(out));

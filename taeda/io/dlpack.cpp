@@ -58,6 +58,8 @@ Managed* lend(const Tensor& t) {
 Layout layout_of(const DLTensor& t) {
   TAEDA_CHECK(t.ndim >= 0 && (t.ndim == 0 || t.shape),
               "from_dlpack: expected a shape of ndim = ", t.ndim, " sizes");
+  TAEDA_CHECK(t.ndim <= kMaxDims, "from_dlpack: a tensor has at most ", kMaxDims,
+              " dimensions, got ndim = ", t.ndim);
   const auto n = static_cast<size_t>(t.ndim);
   const IntArrayRef sizes(t.shape, n);
   for (const int64_t size : sizes)
@@ -74,7 +76,10 @@ Tensor borrow(const DLTensor& t, std::function<void(void*)> deleter) {
   const ScalarType dtype = from_dlpack_dtype(t.dtype);
   const Device device = from_dlpack_device(t.device);
   const Layout layout = layout_of(t);
-  char* const data = t.data ? static_cast<char*>(t.data) + t.byte_offset : nullptr;
+  uintptr_t address = 0;
+  TAEDA_CHECK(!__builtin_add_overflow(reinterpret_cast<uintptr_t>(t.data), t.byte_offset, &address),
+              "from_dlpack: byte_offset = ", t.byte_offset, " leads beyond all memory");
+  char* const data = t.data ? reinterpret_cast<char*>(address) : nullptr;
   const auto item = static_cast<uintptr_t>(element_size(dtype));
   const uintptr_t alignment = is_complex(dtype) ? item / 2 : item;
   TAEDA_CHECK(reinterpret_cast<uintptr_t>(data) % alignment == 0, "from_dlpack: the first ",

@@ -98,6 +98,7 @@ TensorFunction make_graphed_callables(const TensorFunction& function,
                                       const std::vector<Tensor>& sample_args,
                                       const std::vector<Tensor>& parameters, int num_warmup_iters,
                                       allocator::PoolId pool) {
+  TAEDA_CHECK_VALUE(function, "make_graphed_callables: expected a function, but got an empty one");
   TAEDA_CHECK(!sample_args.empty(), "make_graphed_callables needs at least one sample argument");
   const Device device = sample_args[0].device();
   auto g = std::make_shared<Graphed>(device);
@@ -139,4 +140,4 @@ TensorFunction make_graphed_callables(const TensorFunction& function,
   };
 }
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

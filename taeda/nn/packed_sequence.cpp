@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "taeda/base/checked_int.h"
 #include "taeda/nn/functional/padding.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/join.h"
@@ -137,7 +138,10 @@ std::tuple<Tensor, Tensor> pad_packed_sequence(const PackedSequence& sequence, b
                     "input, but got total_length=",
                     time, " and max sequence length being ", longest);
   // Places without a row of the data show the border, one row behind them.
-  std::vector<int64_t> rows(time * batch, border), lengths(batch, 0);
+  const int64_t places = (CheckedInt(time) * batch).value("pad_packed_sequence");
+  const Tensor index = full({places}, border, kLong);
+  int64_t* const rows = index.data_ptr<int64_t>();
+  std::vector<int64_t> lengths(batch, 0);
   int64_t t = 0;
   for (const PackedRun& run : runs)
     for (int64_t step = 0; step < run.steps; ++step, ++t)
@@ -149,7 +153,7 @@ std::tuple<Tensor, Tensor> pad_packed_sequence(const PackedSequence& sequence, b
   sizes[0] = 1;
   const Tensor bordered[] = {data, full(sizes, padding_value, data.options())};
   Tensor padded = cat(TensorList(bordered, 2), 0)
-                      .index_select(0, long_tensor(rows).to(data.device()))
+                      .index_select(0, index.to(data.device()))
                       .unflatten(0, {time, batch});
   Tensor length = long_tensor(lengths);
   if (const Tensor& order = sequence.unsorted_indices(); order.defined()) {
@@ -205,4 +209,4 @@ std::vector<Tensor> unpack_sequence(const PackedSequence& packed_sequences) {
   return unpad_sequence(padded, lengths, /*batch_first=*/true);
 }
 
-}  // namespace taeda::nn::utils::rnn
+}  // namespace taeda::inline v0_2::nn::utils::rnn

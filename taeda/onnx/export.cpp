@@ -67,7 +67,9 @@ std::vector<Axis> open_axes(const ExportOptions& options, const Names& names,
   for (size_t i = 0; i < names.size(); ++i) {
     const auto it = options.dynamic_axes.find(names[i]);
     if (it == options.dynamic_axes.end()) continue;
-    for (const auto& [dim, name] : it->second) {
+    for (const auto& entry : it->second) {
+      const int64_t dim = entry.first;
+      const std::string& name = entry.second;  // which a closure below takes
       const int64_t d = wrap_dim(dim, examples[i].dim()), size = examples[i].size(d);
       TAEDA_CHECK_VALUE(!name.empty() && size > 0, "dynamic_axes: dimension ", dim, " of '",
                         names[i], "' needs a name and an example that is not empty");

@@ -16,6 +16,7 @@
 #include "taeda/ops/shape.h"
 #include "taeda/ops/sparse_common.h"
 #include "taeda/tensor/grad_mode.h"
+#include "taeda/tensor/layout.h"
 #include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
@@ -320,6 +321,12 @@ Tensor from_blob(void* data, IntArrayRef sizes, std::function<void(void*)> delet
 Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,
                  std::function<void(void*)> deleter, const TensorOptions& o) {
   TAEDA_CHECK(sizes.size() == strides.size(), "mismatch in length of strides and shape");
+  TAEDA_CHECK(static_cast<int64_t>(sizes.size()) <= kMaxDims, "from_blob: a tensor has at most ",
+              kMaxDims, " dimensions, got sizes ", sizes);
+  for (const int64_t stride : strides)
+    TAEDA_CHECK(stride >= 0, "from_blob: strides must not be negative, got ", strides);
+  TAEDA_CHECK_TYPE(o.dtype() != ScalarType::Undefined,
+                   "from_blob: expected a dtype, got Undefined");
   const Layout layout{sizes, strides, 0};
   const auto bytes = static_cast<size_t>(layout.checked_storage_nbytes(element_size(o.dtype())));
   TAEDA_CHECK_VALUE(data || bytes == 0, "from_blob: the data pointer is null for sizes ", sizes);

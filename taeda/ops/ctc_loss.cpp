@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "taeda/base/error.h"
 #include "taeda/device/host_graph.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
@@ -38,6 +39,9 @@ void check_ctc(const Tensor& log_probs, const Tensor& targets, IntArrayRef input
   TAEDA_CHECK(log_probs.dim() == 3, "Expected 3-dimensional tensor, but got ", log_probs.dim(),
               "-dimensional tensor for argument #1 'log_probs'", kCtcChecks);
   TAEDA_CHECK(log_probs.numel() > 0, "log_probs tensor must not be empty");
+  TAEDA_CHECK_TYPE(is_integral(targets.dtype()),
+                   "ctc_loss expects targets of an integral dtype, got ", targets.dtype(),
+                   kCtcChecks);
   TAEDA_CHECK(targets.dim() == 1 || targets.dim() == 2, "Expected 1 to 2 dimensions, but got ",
               targets.dim(), "-dimensional tensor for argument #2 'targets'", kCtcChecks);
   TAEDA_CHECK(blank >= 0 && blank < log_probs.size(2), "blank must be in label range");

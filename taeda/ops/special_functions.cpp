@@ -238,7 +238,9 @@ Tensor gammaincc(const Tensor& self, const Tensor& other) {
 }
 
 Tensor multigammaln(const Tensor& self, int64_t p) {
+  constexpr int64_t kMost = 1 << 20;  // each takes a pass over the tensor
   TAEDA_CHECK(p >= 1, "p has to be greater than or equal to 1");
+  TAEDA_CHECK(p <= kMost, "multigammaln: p has to be at most ", kMost, ", but is ", p);
   check_real("multigammaln", self);
   const ScalarType t = values_dtype({Operand(self)});
   const Tensor x = self.to(computing_dtype(t));

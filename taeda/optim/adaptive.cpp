@@ -89,6 +89,9 @@ void Rprop::update(const OptimizerOptions& options, Update& u) {
 
 void ASGDOptions::check() const {
   TAEDA_CHECK_VALUE(lr_ >= 0, "Invalid learning rate: ", lr_);
+  TAEDA_CHECK_VALUE(!std::isnan(lambd_), "Invalid lambd value: ", lambd_);
+  TAEDA_CHECK_VALUE(!std::isnan(alpha_), "Invalid alpha value: ", alpha_);
+  TAEDA_CHECK_VALUE(!std::isnan(t0_), "Invalid t0 value: ", t0_);
   TAEDA_CHECK_VALUE(weight_decay_ >= 0, "Invalid weight_decay value: ", weight_decay_);
 }
 
@@ -116,4 +119,4 @@ void ASGD::update(const OptimizerOptions& options, Update& u) {
   mu = 1 / std::max(1.0, step - o.t0());
 }
 
-}  // namespace taeda::optim
+}  // namespace taeda::inline v0_2::optim

@@ -6,18 +6,28 @@
 #include "taeda/base/error.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/copy.h"
+#include "taeda/optim/scheduler_checks.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::optim {
 
+namespace {
+
+/// Beyond it a double counts no single steps.
+constexpr double kMostUpdates = 9007199254740992;
+
+}  // namespace
+
 AveragedParameters::AveragedParameters(std::vector<Tensor> params)
-    : AveragedParameters(std::move(params), [](int64_t updates) {
-        return 1.0 / (static_cast<double>(updates) + 1);
-      }) {}
+    : AveragedParameters(std::move(params),
+                         [](int64_t updates) { return 1.0 / (static_cast<double>(updates) + 1); }) {
+}
 
 AveragedParameters::AveragedParameters(std::vector<Tensor> params, Weight weight)
     : params_(std::move(params)), weight_(std::move(weight)) {
   TAEDA_CHECK_VALUE(!params_.empty(), "AveragedParameters got an empty list of parameters");
+  TAEDA_CHECK_VALUE(weight_,
+                    "AveragedParameters: expected a function as weight, but got an empty one");
   NoGradGuard no_grad;
   for (const Tensor& p : params_) averages_.push_back(p.detach().clone());
 }
@@ -30,7 +40,7 @@ AveragedParameters AveragedParameters::ema(std::vector<Tensor> params, double de
 
 void AveragedParameters::update() {
   NoGradGuard no_grad;
-  const double weight = updates_ == 0 ? 1 : weight_(updates_);
+  const double weight = updates_ == 0 ? 1 : detail::checked_number("weight", weight_(updates_));
   for (size_t i = 0; i < params_.size(); ++i) {
     const Tensor value = params_[i].detach();
     if (updates_ == 0 || !value.is_floating_point())
@@ -75,6 +85,8 @@ void AveragedParameters::load_state_dict(const OptimizerState& state) {
                       "loaded state dict has no average.", i, " of shape ", averages_[i].sizes());
     loaded.push_back(found);
   }
+  TAEDA_CHECK_VALUE(*updates >= 0 && *updates < kMostUpdates, "loaded state dict has n_averaged ",
+                    *updates);
   NoGradGuard no_grad;
   for (size_t i = 0; i < loaded.size(); ++i) averages_[i].copy_(*loaded[i]);
   updates_ = static_cast<int64_t>(*updates);
@@ -104,4 +116,4 @@ double SWALR::rate(size_t, double, double current, int64_t epoch) {
   return swa_lr_ * now + start * (1 - now);
 }
 
-}  // namespace taeda::optim
+}  // namespace taeda::inline v0_2::optim

@@ -58,6 +58,10 @@ void put_back(const std::vector<Tensor>& params, const std::vector<Tensor>& copi
 
 void LBFGSOptions::check() const {
   TAEDA_CHECK_VALUE(lr_ >= 0, "Invalid learning rate: ", lr_);
+  TAEDA_CHECK_VALUE(!std::isnan(tolerance_grad_),
+                    "Invalid tolerance_grad value: ", tolerance_grad_);
+  TAEDA_CHECK_VALUE(!std::isnan(tolerance_change_),
+                    "Invalid tolerance_change value: ", tolerance_change_);
   TAEDA_CHECK_VALUE(history_size_ > 0, "Invalid history_size value: ", history_size_);
   TAEDA_CHECK_VALUE(max_iter_ > 0, "Invalid max_iter value: ", max_iter_);
   TAEDA_CHECK_VALUE(!line_search_fn_ || *line_search_fn_ == "strong_wolfe",

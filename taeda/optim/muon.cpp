@@ -52,6 +52,10 @@ void MuonOptions::check() const {
   TAEDA_CHECK_VALUE(lr_ >= 0, "Learning rate should be >= 0 but is: ", lr_);
   TAEDA_CHECK_VALUE(momentum_ >= 0, "momentum should be >= 0 but is: ", momentum_);
   TAEDA_CHECK_VALUE(weight_decay_ >= 0, "weight decay should be >= 0 but is: ", weight_decay_);
+  TAEDA_CHECK_VALUE(eps_ >= 0, "eps should be >= 0 but is: ", eps_);
+  const auto [a, b, c] = ns_coefficients_;
+  TAEDA_CHECK_VALUE(!std::isnan(a + b + c), "ns_coefficients should be numbers but are: ", a, ", ",
+                    b, ", ", c);
   TAEDA_CHECK_VALUE(ns_steps_ >= 0 && ns_steps_ < 100,
                     "Number of steps must be less than 100 for computational efficiency, got ",
                     ns_steps_);
@@ -95,4 +99,4 @@ void Muon::update(const OptimizerOptions& options, Update& u) {
   u.param.add_(change.to(u.param.dtype()), -adjusted_rate(o, u.param.sizes()));
 }
 
-}  // namespace taeda::optim
+}  // namespace taeda::inline v0_2::optim

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <typeinfo>
 #include <unordered_set>
 
 #include "taeda/autograd/record.h"
@@ -64,6 +65,9 @@ void Optimizer::add_param_group(OptimizerParamGroup group) {
                       "some parameters appear in more than one parameter group");
   }
   if (!group.has_options()) group.set_options(defaults_->clone());
+  const OptimizerOptions &given = group.options(), &own = *defaults_;
+  TAEDA_CHECK_TYPE(typeid(given) == typeid(own), kind(),
+                   ": a parameter group has the options of another optimizer");
   group.options().check();
   // A state that is left from a tensor that lay at the same address is none of theirs.
   for (const Tensor& p : group.params()) state_.erase(p.unsafe_impl());

@@ -75,6 +75,7 @@ void check(const RateFinderOptions& o) {
 RateTrial find_rate(nn::Module& model, optim::Optimizer& optimizer,
                     const std::function<Tensor()>& loss, const RateFinderOptions& o) {
   check(o);
+  TAEDA_CHECK_VALUE(loss, "find_rate: expected a function as loss, but got an empty one");
   const Snapshot before(model, optimizer);
   RateTrial out;
   double mean = 0, lowest = 0;

@@ -24,6 +24,10 @@ void check(const Tensor& image) {
                     image.sizes());
 }
 
+void check_factor(const char* name, double factor) {
+  TAEDA_CHECK_VALUE(factor >= 0, name, " (", factor, ") is not non-negative.");
+}
+
 /// factor * image + (1 - factor) * other, within 0 and 1.
 Tensor blend(const Tensor& image, const Tensor& other, double factor) {
   return image.mul(factor).add_(other.mul(1 - factor)).clamp_(0, 1);
@@ -56,14 +60,17 @@ Tensor rgb_to_grayscale(const Tensor& image) {
 
 Tensor adjust_brightness(const Tensor& image, double factor) {
   check(image);
+  check_factor("brightness_factor", factor);
   return image.mul(factor).clamp_(0, 1);
 }
 
 Tensor adjust_contrast(const Tensor& image, double factor) {
+  check_factor("contrast_factor", factor);
   return blend(image, rgb_to_grayscale(image).mean(), factor);
 }
 
 Tensor adjust_saturation(const Tensor& image, double factor) {
+  check_factor("saturation_factor", factor);
   return blend(image, rgb_to_grayscale(image), factor);
 }
 
@@ -80,4 +87,4 @@ Tensor adjust_hue(const Tensor& image, double shift) {
   return out.to(image.dtype());
 }
 
-}  // namespace taeda::vision::transforms
+}  // namespace taeda::inline v0_2::vision::transforms

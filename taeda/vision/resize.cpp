@@ -63,11 +63,14 @@ Tensor resize_rows(const Tensor& from, const std::vector<Window>& to) {
 }
 
 void check(const Tensor& image, int64_t height, int64_t width) {
+  constexpr int64_t kLongestSide = int64_t{1} << 31;
   TAEDA_CHECK_VALUE(image.dim() == 3 && image.numel() > 0,
                     "resize expects a picture (channels, height, width), got shape ",
                     image.sizes());
   TAEDA_CHECK_VALUE(height > 0 && width > 0, "resize expects a positive size, got ", height, " x ",
                     width);
+  TAEDA_CHECK_VALUE(height < kLongestSide && width < kLongestSide,
+                    "resize expects sides of less than 2^31 pixels, got ", height, " x ", width);
 }
 
 }  // namespace
@@ -95,4 +98,4 @@ Tensor resize_nearest(const Tensor& image, int64_t height, int64_t width) {
       .index_select(2, rows(image.size(2), width));
 }
 
-}  // namespace taeda::vision
+}  // namespace taeda::inline v0_2::vision

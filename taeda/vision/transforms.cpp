@@ -74,6 +74,12 @@ std::vector<int64_t> sides_of(const std::vector<int64_t>& padding) {
   return {padding[0], padding[n > 1 ? 1 : 0], padding[n > 2 ? 2 : 0], padding[n - 1]};
 }
 
+Compose::Compose(std::vector<std::function<Tensor(Tensor)>> transforms)
+    : transforms_(std::move(transforms)) {
+  for (size_t i = 0; i < transforms_.size(); ++i)
+    TAEDA_CHECK_VALUE(transforms_[i], "Compose: transform ", i, " is an empty function");
+}
+
 Tensor Compose::operator()(Tensor image) {
   for (auto& transform : transforms_) image = transform(std::move(image));
   return image;
@@ -206,4 +212,4 @@ Tensor ColorJitter::operator()(Tensor image) {
   });
 }
 
-}  // namespace taeda::vision::transforms
+}  // namespace taeda::inline v0_2::vision::transforms

@@ -35,8 +35,8 @@ std::vector<int64_t> sides_of(const std::vector<int64_t>& padding);
 /// One after the other.
 class Compose : public PictureTransform {
  public:
-  explicit Compose(std::vector<std::function<Tensor(Tensor)>> transforms)
-      : transforms_(std::move(transforms)) {}
+  /// ValueError for an empty function.
+  explicit Compose(std::vector<std::function<Tensor(Tensor)>> transforms);
   Tensor operator()(Tensor image) override;
 
  private:
@@ -161,4 +161,4 @@ class ColorJitter : public PictureTransform {
   double brightness_, contrast_, saturation_, hue_;
 };
 
-}  // namespace taeda::vision::transforms
+}  // namespace taeda::inline v0_2::vision::transforms

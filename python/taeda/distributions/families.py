@@ -124,9 +124,9 @@ OneHotCategoricalStraightThrough = _several("OneHotCategoricalStraightThrough",
 
 class _Counted(_OfOutcomes):
     def __init__(self, total_count=1, probs=None, logits=None, validate_args=None):
-        given = probs if logits is None else logits
-        if given is None:
+        if (probs is None) == (logits is None):
             raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+        given = probs if logits is None else logits
         self.total_count, given = as_tensors(total_count, given)
         self.total_count = self.total_count.type_as(given)
         self._make(given if logits is None else None, given if logits is not None else None, validate_args, self.total_count)

@@ -7,7 +7,7 @@ import itertools
 import warnings
 
 from .. import _C
-from .._tensor import RemovableHandle, Tensor
+from .._tensor import RemovableHandle, Tensor, called_later
 from ..autograd.modes import enable_grad, no_grad
 
 __all__ = ["Optimizer", "register_optimizer_step_pre_hook", "register_optimizer_step_post_hook"]
@@ -30,7 +30,7 @@ required = _Required()
 
 def _add(hooks, hook, prepend=False):
     handle = RemovableHandle(hooks)
-    hooks[handle.id] = hook
+    hooks[handle.id] = called_later(hook)
     if prepend:
         hooks.move_to_end(handle.id, last=False)
     return handle

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 
+#include "taeda/base/error.h"
+
 namespace taeda::inline v0_2::distributed::cost {
 
 namespace {
@@ -14,8 +16,11 @@ struct Shape {
 };
 
 Shape shape_of(int64_t devices, const Network& n) {
+  TAEDA_CHECK_VALUE(devices >= 1, "a collective needs a device, got ", devices);
+  TAEDA_CHECK_VALUE(n.devices_per_node >= 1, "a network needs a device on each node, got ",
+                    n.devices_per_node);
   const int64_t per_node = std::min(devices, n.devices_per_node);
-  return {(devices + per_node - 1) / per_node, per_node};
+  return {devices / per_node + (devices % per_node != 0), per_node};
 }
 
 /// What a chain through all devices carries.

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "taeda/base/error.h"
 #include "taeda/distributed/rpc/pool.h"
 
 namespace taeda::inline v0_2::distributed::rpc::detail {
@@ -26,6 +27,7 @@ bool FutureState::arrive(Make make_result) {
 }
 
 bool FutureState::fail(std::exception_ptr error) {
+  TAEDA_CHECK_VALUE(error, "set_exception: expected an exception, but got a null pointer");
   std::unique_lock lock(mutex_);
   if (stage_ != Stage::Open) return false;
   error_ = std::move(error);

@@ -10,6 +10,8 @@
 #include <variant>
 #include <vector>
 
+#include "taeda/base/error.h"
+
 namespace taeda::inline v0_2::distributed::rpc {
 
 namespace detail {
@@ -53,6 +55,13 @@ class FutureState : public std::enable_shared_from_this<FutureState> {
   std::vector<std::function<void()>> callbacks_;
 };
 
+/// Throws ValueError for a function that is empty.
+template <class F>
+void check_callback(const F& f) {
+  if constexpr (std::is_constructible_v<bool, const F&>)
+    TAEDA_CHECK_VALUE(static_cast<bool>(f), "a Future's callback must be something to call");
+}
+
 }  // namespace detail
 
 /// Copies share the result. Any thread may use it.
@@ -63,7 +72,9 @@ class Future {
 
   /// One that set_result() or set_exception() completes.
   Future() : Future(std::make_shared<detail::FutureState>()) {}
-  explicit Future(std::shared_ptr<detail::FutureState> state) : state_(std::move(state)) {}
+  explicit Future(std::shared_ptr<detail::FutureState> state) : state_(std::move(state)) {
+    TAEDA_CHECK_VALUE(state_, "a Future needs a state, but got a null pointer");
+  }
 
   bool done() const { return state_->done(); }
   /// Waits for the result, and throws the error if there is one instead.
@@ -84,12 +95,14 @@ class Future {
   /// keep waiting.
   template <class F>
   void add_done_callback(F f) const {
+    detail::check_callback(f);
     state_->on_done([f = std::move(f), self = *this]() mutable { f(self); });
   }
   /// The result of `f`, called with this future when it is done.
   template <class F>
   auto then(F f) const {
     using R = std::decay_t<std::invoke_result_t<F, const Future&>>;
+    detail::check_callback(f);
     Future<R> out;
     add_done_callback([f = std::move(f), out](const Future& self) mutable {
       try {

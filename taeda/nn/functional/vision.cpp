@@ -30,12 +30,12 @@ Tensor pixel_shuffle(const Tensor& input, int64_t upscale_factor) {
               "pixel_shuffle expects input to have at least 3 dimensions, but got input with ",
               input.dim(), " dimension(s)");
   TAEDA_CHECK(r > 0, "pixel_shuffle expects a positive upscale_factor, but got ", r);
-  const int64_t channels = input.size(-3);
-  TAEDA_CHECK(channels % (r * r) == 0,
+  const int64_t channels = input.size(-3), square = (CheckedInt(r) * r).value("pixel_shuffle");
+  TAEDA_CHECK(channels % square == 0,
               "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square "
               "of upscale_factor, but input.size(-3)=",
-              channels, " is not divisible by ", r * r);
-  return permute_tail(input.unflatten(-3, {channels / (r * r), r, r}), {0, 3, 1, 4, 2})
+              channels, " is not divisible by ", square);
+  return permute_tail(input.unflatten(-3, {channels / square, r, r}), {0, 3, 1, 4, 2})
       .flatten(-2, -1)
       .flatten(-3, -2);
 }

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
+#include "taeda/base/error.h"
 #include "taeda/device/registry.h"
 #include "taeda/nn/checkpoint.h"
 #include "taeda/nn/pipe/stage.h"
@@ -20,6 +22,9 @@ std::vector<int64_t> balance_costs(const std::vector<double>& costs, int64_t par
   const auto parts = static_cast<size_t>(partitions);
   TAEDA_CHECK_VALUE(n >= parts, "sequence is shorter than intended partitions (", n, " < ",
                     partitions, ")");
+  for (const double cost : costs)
+    TAEDA_CHECK_VALUE(cost >= 0 && std::isfinite(cost),
+                      "costs must be numbers that are not negative, got ", cost);
   std::vector<double> sums(n + 1, 0);
   std::partial_sum(costs.begin(), costs.end(), sums.begin() + 1);
   // best[p][i]: the largest sum when the first i costs make p + 1 runs; cut[p][i]: where the last
@@ -162,4 +167,4 @@ Sequential partition(const Sequential& module, const std::vector<Device>& device
   return module;
 }
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

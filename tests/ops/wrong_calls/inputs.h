@@ -7,6 +7,7 @@
 #include "taeda/nn/functional/upsampling.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/random.h"
+#include "taeda/ops/sparse.h"
 #include "tests/wrong_calls.h"
 
 namespace taeda::wrong {
@@ -14,6 +15,13 @@ namespace taeda::wrong {
 namespace F = nn::functional;
 
 inline Tensor numbers() { return arange(4.0f); }
+inline Tensor longs(std::vector<int64_t> values) { return tensor(values, kLong); }
+inline Tensor sparse_vector() {
+  return sparse_coo_tensor(longs({0, 1}).view({1, 2}), ones({2}), {4});
+}
+inline Tensor sparse_matrix() {
+  return sparse_coo_tensor(longs({0, 1, 1, 0}).view({2, 2}), ones({2}), {4, 4});
+}
 inline Tensor square() { return rand({4, 4}); }
 inline Tensor image() { return rand({1, 2, 6, 6}); }
 inline Tensor kernel() { return rand({3, 2, 3, 3}); }

@@ -3,7 +3,7 @@
 import collections
 
 from ... import _C
-from ..._tensor import RemovableHandle
+from ..._tensor import RemovableHandle, called_later
 from ...autograd import Function, graph
 
 
@@ -20,7 +20,7 @@ class Hooks:
 def add(hooks, hook, prepend=False, marks=()):
     """Adds a hook to a dict; `marks`: (dict, whether the hook is to be marked in it)."""
     handle = RemovableHandle(hooks)
-    hooks[handle.id] = hook
+    hooks[handle.id] = called_later(hook)
     if prepend:
         hooks.move_to_end(handle.id, last=False)
     for marked, wanted in marks:

@@ -1,23 +1,59 @@
 """CIFAR-10 and CIFAR-100 (Krizhevsky 2009), in the version for Python or the binary one."""
 
+import math
 import os
 import pickle
 
 from ... import _C
+from ..._safe_pickle import Machine
 from .. import picture as pictures
 from . import files
 from .vision import VisionDataset, row_reader
 
 
-class _Unpickler(pickle.Unpickler):
-    """Reads dicts of lists, texts and arrays; a file can do nothing else."""
+class _Dtype:
+    """Stands for NumPy's dtype in a pickle."""
+
+    def __init__(self, name="", *_):
+        self.name = name
+
+    def __setstate__(self, state):
+        pass
+
+
+class _Array:
+    """Stands for NumPy's array: the bytes of one."""
+
+    shape, data = (0,), b""
+
+    def __setstate__(self, state):
+        _, self.shape, dtype, fortran, self.data = state
+        if isinstance(self.data, str):
+            self.data = self.data.encode("latin1")
+        if not isinstance(dtype, _Dtype) or dtype.name not in ("u1", "|u1") or fortran or not isinstance(self.data, bytes) \
+                or math.prod(self.shape) != len(self.data):
+            raise pickle.UnpicklingError("a file of CIFAR may hold arrays of bytes alone")
+
+    def tensor(self):
+        return _C.from_numpy(memoryview(bytearray(self.data))).reshape(tuple(self.shape))
+
+
+def _reconstruct(*_):
+    return _Array()
+
+
+class _Unpickler(Machine):
+    """Reads dicts of lists, texts and arrays of bytes; a file can do nothing else."""
+
+    may_build = (_Dtype, _Array)
+    names = {("numpy.core.multiarray", "_reconstruct"): _reconstruct, ("numpy._core.multiarray", "_reconstruct"): _reconstruct,
+             ("numpy", "ndarray"): _Array, ("numpy", "dtype"): _Dtype,
+             ("_codecs", "encode"): lambda text, encoding: text.encode("latin1")}
 
     def find_class(self, module, name):
-        allowed = {("numpy.core.multiarray", "_reconstruct"), ("numpy", "ndarray"), ("numpy", "dtype"),
-                   ("numpy._core.multiarray", "_reconstruct"), ("_codecs", "encode")}
-        if (module, name) not in allowed:
+        if (module, name) not in self.names:
             raise pickle.UnpicklingError(f"a file of CIFAR may not hold {module}.{name}")
-        return super().find_class(module, name)
+        return self.names[module, name]
 
 
 class CIFAR10(VisionDataset):
@@ -83,13 +119,13 @@ class CIFAR10(VisionDataset):
         images, targets = [], []
         for name in names:
             content = self._unpickled(name)
-            images.append(_C.from_numpy(content["data"].copy()).reshape(-1, 3, 32, 32))
+            images.append(content["data"].tensor().reshape(-1, 3, 32, 32))
             targets += next(list(content[key]) for key in self._label_keys if key in content)
         return _C.cat(images), targets, self._unpickled(self.meta["filename"])[self.meta["key"]]
 
     def _unpickled(self, name):
         with open(os.path.join(self.root, self.base_folder, name), "rb") as file:
-            return _Unpickler(file, encoding="latin1").load()
+            return _Unpickler(file, os.fstat(file.fileno()).st_size, encoding="latin1").load()
 
     def __getitem__(self, index):
         return self._transformed(pictures.from_bytes(self._images[index], "RGB"), self.targets[index])
