@@ -287,10 +287,9 @@ TEST_F(Files, HelpFitsTheTerminal) {
 
 TEST_F(Files, AnArrayAloneBecomesATensorAlone) {
   io::save_npy(arange(3), folder / "a.npy");
-  EXPECT_THAT(output_of("convert " + (folder / "a.npy") + " " + (folder / "a.safetensors")),
-              HasSubstr("a.safetensors: 1 tensor, "));
-  EXPECT_TRUE(io::load_safetensors(folder / "a.safetensors")[0].second.equal(arange(3)));
-  EXPECT_EQ(io::load_safetensors(folder / "a.safetensors")[0].first, "tensor");
+  EXPECT_THAT(output_of("convert " + (folder / "a.npy") + " " + (folder / "a.pt")),
+              HasSubstr("a.pt: 1 tensor, "));
+  EXPECT_THAT(output_of("inspect " + (folder / "a.pt")), HasSubstr("│ tensor │ int64 │ [3]   │"));
 }
 
 }  // namespace

@@ -137,7 +137,7 @@ TEST(PlanCommand, BadInputIsNamed) {
   expect_bad_input("plan --devices 8h100",
                    "--devices must be numbers and devices, such as 64xh100");
   expect_bad_input("plan --devices h100,,a100", "--devices must be numbers and devices");
-  expect_bad_input("plan --devices 0xh100", "--devices must be up to 1048576 devices");
+  expect_bad_input("plan --devices 0xh100", "--devices must be 1 to 1048576 devices");
   expect_bad_input("plan --pipeline 2 --devices 2xh100,2xt4", "over devices of one kind");
   expect_bad_input("plan --network token-ring", "nvlink, pcie, ib100, ib200, ib400");
   expect_bad_input("plan --model alexnet", "--model must be a run, or one of cnn, lenet");

@@ -68,7 +68,7 @@ TEST(Tool, AloneShowsItsHelp) {
 
 TEST(Tool, NamesTheCommandThatLacksSomething) {
   EXPECT_THAT(taeda_tool("eval").err, StartsWith("taeda: eval: run is required"));
-  EXPECT_THAT(taeda_tool("eval --devcie cpu").err,
+  EXPECT_THAT(taeda_tool("eval --devcie").err,
               StartsWith("taeda: eval does not know --devcie; did you mean --device?"));
 }
 
