@@ -141,9 +141,11 @@ bool is_json(std::string_view begin) {
   return begin.size() >= 8 && begin[0] == '{' && begin[7] != '\0';
 }
 
-/// A header of JSON behind its length; files of that ending are always taken for what they claim.
+/// A header of JSON behind its length. Its reader says more of what has that ending, and of what is
+/// no file at all.
 bool may_be_safetensors(const std::string& path, std::string_view begin) {
-  return path.ends_with(".safetensors") || begin.size() <= 8 || begin[8] == '{';
+  return path.ends_with(".safetensors") || begin.size() <= 8 || begin[8] == '{' ||
+         !std::filesystem::is_regular_file(path);
 }
 
 Archive archive_of(const NamedTensors& tensors) {

@@ -23,7 +23,9 @@
 namespace taeda::io {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 const std::string kData = TAEDA_SOURCE_DIR "/tests/io/data/";
 
