@@ -4,6 +4,7 @@
 #include <taeda/taeda.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -45,9 +46,19 @@ inline void finish(Device device) {
   if (!device.is_cpu()) synchronize(device);
 }
 
-/// Seconds that `work` takes, until the device has finished it. Simulated devices are no faster
-/// than the CPU that they run on; where a cost model says what hardware would need
-/// (TAEDA_SIM_COST=h100), its clock counts.
+/// The first line of a program that measures; where the device is simulated, whose times follow.
+inline void print_measured(Device device) {
+  std::cout << "Using device: " << device << "\n";
+  const std::string model = std::getenv("TAEDA_SIM_COST");
+  const bool simulated =
+      device.is_cuda() && cuda::get_device_name(device).find("simulated") != std::string::npos;
+  if (simulated && !model.empty())
+    std::cout << "It is simulated: its times are those that the cost model " << model
+              << " predicts\n";
+}
+
+/// Seconds that `work` takes, until the device has finished it: on a simulated one by the clock of
+/// its cost model.
 template <class Work>
 double seconds(Device device, Work&& work) {
   finish(device);
@@ -70,6 +81,14 @@ int run(Program&& program) {
     std::cerr << "error: " << e.what() << "\n";
     return 1;
   }
+}
+
+/// Runs a program that measures time. Simulated devices are no faster than the CPU that they run
+/// on, so a cost model says what hardware would need: TAEDA_SIM_COST, or else that of an H100.
+template <class Program>
+int run_measured(Program&& program) {
+  setenv("TAEDA_SIM_COST", "h100", /*overwrite=*/0);
+  return run(std::forward<Program>(program));
 }
 
 }  // namespace seeds

@@ -2,7 +2,7 @@
 """What each seed program teaches, checked on what it prints: lessons.py NAME PROGRAM [ARGUMENTS...].
 
 The programs run on simulated devices that answer to the name "cuda". Where the lesson is that something takes
-longer, a cost model tells the time (TAEDA_SIM_COST), so that no check depends on how fast this machine is.
+longer, they tell the time by a cost model, so that no check depends on how fast this machine is.
 """
 
 import csv
@@ -32,11 +32,11 @@ class Program:
     def __init__(self, *command):
         self.command = command
 
-    def environment(self, gpus=2, cost=""):
-        settings = {"OMP_WAIT_POLICY": "passive", "TAEDA_SIM_COST": cost, "LC_ALL": "C.UTF-8", "COLUMNS": "140"}
+    def environment(self, gpus=2):
+        settings = {"OMP_WAIT_POLICY": "passive", "LC_ALL": "C.UTF-8", "COLUMNS": "140"}
         if gpus:
             settings["TAEDA_SIM_AS_CUDA"] = str(gpus)
-        return {**os.environ, **settings}
+        return {**{name: value for name, value in os.environ.items() if name != "TAEDA_SIM_COST"}, **settings}
 
     def __call__(self, *arguments, **settings):
         done = subprocess.run([*self.command, *map(str, arguments)], env=self.environment(**settings),
@@ -236,8 +236,15 @@ def lesson_003_example_03_cuda_and_cpu(program):
     program.on_cpu()
 
 
+def measured(program, *arguments):
+    """What it prints on a GPU, and that its times are predicted."""
+    out = program(*arguments)
+    in_order(out, "Using device: cuda", "the cost model h100 predicts")
+    return out
+
+
 def faster_product(program, size):
-    out = program("--size", size, cost="h100")
+    out = measured(program, "--size", size)
     on_cpu, on_gpu = (seconds(out, f"{place} Matrix Multiplication Time:") for place in ["CPU", "GPU"])
     check(on_gpu < on_cpu, "an H100 multiplies faster than this CPU")
     difference(out, "Maximum difference between CPU and GPU results:", 1e-3)
@@ -290,7 +297,7 @@ def lesson_003_example_10_view_and_reshape(program):
 
 
 def lesson_003_example_11_transfers(program):
-    out = program("--size", 1000, cost="h100")
+    out = measured(program, "--size", 1000)
     by_rows, at_once = seconds(out, "Inefficient Data Transfer Time:"), seconds(out, "Efficient Data Transfer Time:")
     check(by_rows > 10 * at_once, "one large transfer is faster than many small ones")
     program.on_cpu("--size", 50)
@@ -316,7 +323,7 @@ def lesson_003_example_14_forgotten_model(program):
 
 
 def lesson_003_example_15_round_trips(program):
-    out = program(cost="h100")
+    out = measured(program)
     trips = seconds(out, "Time taken for excessive data transfers:")
     staying = seconds(out, "Time taken for operations on GPU:")
     check(trips > 10 * staying, "computing where the data is is faster than moving it to and fro")

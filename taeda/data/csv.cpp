@@ -91,12 +91,21 @@ std::optional<double> number(std::string_view text) {
   return out;
 }
 
+/// "a, b, c", cut after a few.
+std::string some_of(const std::vector<std::string>& names) {
+  constexpr size_t kShown = 20;
+  std::string out;
+  for (size_t i = 0; i < names.size() && i < kShown; ++i) out += (i ? ", " : "") + names[i];
+  return out + (names.size() > kShown ? ", ..." : "");
+}
+
 size_t target_column(const CsvTable& table, const datasets::CsvOptions& options,
                      const std::string& path) {
   const auto& names = table.names;
   if (const auto* name = std::get_if<std::string>(&options.target)) {
     const auto found = std::find(names.begin(), names.end(), *name);
-    TAEDA_CHECK_INDEX(found != names.end(), path, " has no column '", *name, "'");
+    TAEDA_CHECK_INDEX(found != names.end(), path, " has no column '", *name,
+                      "'; there are: ", some_of(names));
     return static_cast<size_t>(found - names.begin());
   }
   const auto n = static_cast<int64_t>(names.size()), given = std::get<int64_t>(options.target);

@@ -141,6 +141,13 @@ bool is_json(std::string_view begin) {
   return begin.size() >= 8 && begin[0] == '{' && begin[7] != '\0';
 }
 
+/// A header of JSON behind its length. Its reader says more of what has that ending, and of what is
+/// no file at all.
+bool may_be_safetensors(const std::string& path, std::string_view begin) {
+  return path.ends_with(".safetensors") || begin.size() <= 8 || begin[8] == '{' ||
+         !std::filesystem::is_regular_file(path);
+}
+
 Archive archive_of(const NamedTensors& tensors) {
   Archive out;
   for (const auto& [name, tensor] : tensors) out.add(name, tensor);
@@ -168,6 +175,10 @@ Archive load_archive(const std::string& path, bool mmap) {
     return is_npz(path) ? archive_of(load_npz(path)) : archive_of(load_pt(path));
   if (is_legacy_pt(begin)) return archive_of(load_pt(path));
   if (is_json(begin)) return load_sharded(path, mmap);
+  TAEDA_CHECK(
+      may_be_safetensors(path, begin), path,
+      " is no file of tensors: it begins neither as safetensors, .pt, .npy and .npz files do "
+      "nor as an index of shards");
   return archive_of(SafeTensors::open(path, mmap));
 }
 

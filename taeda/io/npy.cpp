@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "taeda/base/error.h"
 #include "taeda/io/atomic_file.h"
@@ -137,6 +138,33 @@ std::optional<ScalarType> dtype_of(std::string_view descr) {
   return std::nullopt;
 }
 
+/// Unsigned integers, which Taeda has of 8 bits alone: a signed dtype that holds them.
+struct UnsignedType {
+  const char* code;
+  size_t bytes;
+  ScalarType dtype;
+};
+constexpr UnsignedType kUnsignedTypes[] = {{"u2", 2, kInt}, {"u4", 4, kLong}, {"u8", 8, kLong}};
+
+const UnsignedType* unsigned_of(std::string_view descr) {
+  if (descr.size() < 3 || std::string_view("<>=").find(descr[0]) == std::string_view::npos)
+    return nullptr;
+  for (const UnsignedType& type : kUnsignedTypes)
+    if (descr.substr(1) == type.code) return &type;
+  return nullptr;
+}
+
+/// Numbers of `From` as those of `To`, which is at least as wide.
+template <class From, class To>
+void widen(const std::string& from, void* to) {
+  for (size_t i = 0; i * sizeof(From) < from.size(); ++i) {
+    From value = 0;
+    std::memcpy(&value, from.data() + i * sizeof value, sizeof value);
+    TAEDA_CHECK(std::in_range<To>(value), "it holds ", value, ", which int64 does not");
+    static_cast<To*>(to)[i] = static_cast<To>(value);
+  }
+}
+
 std::string descr_of(ScalarType dtype) {
   for (const NpyType& type : kTypes)
     if (type.dtype == dtype) return (element_size(dtype) == 1 ? "|" : "<") + std::string(type.code);
@@ -157,27 +185,39 @@ void reverse_bytes(char* data, size_t bytes, size_t width) {
   for (size_t at = 0; at + width <= bytes; at += width) std::reverse(data + at, data + at + width);
 }
 
+/// The elements behind the header, in the file's order.
+Tensor read_elements(const FileBytes& file, const NpyHeader& h, const std::vector<int64_t>& sizes,
+                     size_t bytes) {
+  const UnsignedType* widened = unsigned_of(h.descr);
+  const ScalarType dtype = widened ? widened->dtype : *dtype_of(h.descr);
+  Tensor out = make_tensor(sizes, dtype, kCPU);
+  if (bytes == 0) return out;
+  std::string narrow(widened ? bytes : 0, '\0');
+  char* data = widened ? narrow.data() : static_cast<char*>(out.data_ptr());
+  file.read(h.data_offset, data, bytes);
+  if (h.descr[0] == '>') reverse_bytes(data, bytes, h.element_bytes / (is_complex(dtype) ? 2 : 1));
+  if (dtype == kBool)
+    for (size_t i = 0; i < bytes; ++i) data[i] = data[i] != 0;
+  if (h.element_bytes == 2 && widened) widen<uint16_t, int32_t>(narrow, out.data_ptr());
+  if (h.element_bytes == 4 && widened) widen<uint32_t, int64_t>(narrow, out.data_ptr());
+  if (h.element_bytes == 8 && widened) widen<uint64_t, int64_t>(narrow, out.data_ptr());
+  return out;
+}
+
 Tensor read_checked(const FileBytes& file) {
   std::string head(std::min<uint64_t>(file.size(), kPrefix + 4 + kMostHeaderBytes), '\0');
   file.read(0, head.data(), head.size());
   const NpyHeader h = parse_npy_header(head);
-  const std::optional<ScalarType> dtype = dtype_of(h.descr);
-  TAEDA_CHECK_TYPE(dtype, "it has dtype '", h.descr, "', which Taeda does not have");
+  TAEDA_CHECK_TYPE(h.element_bytes > 0, "it has dtype '", h.descr, "', which Taeda does not have");
   const std::optional<uint64_t> expected = bytes_of(h);
   const size_t found = file.size() - h.data_offset;
   TAEDA_CHECK(expected == found, "its header promises ",
               expected ? std::to_string(*expected) : "too many", " bytes of data, it has ", found);
   std::vector<int64_t> sizes = h.shape;
   if (h.fortran_order) std::reverse(sizes.begin(), sizes.end());
-  Tensor out = make_tensor(sizes, *dtype, kCPU);
-  if (found == 0) return h.fortran_order ? make_tensor(h.shape, *dtype, kCPU) : out;
-  char* data = static_cast<char*>(out.data_ptr());
-  file.read(h.data_offset, data, found);
-  const auto width = static_cast<size_t>(element_size(*dtype)) / (is_complex(*dtype) ? 2 : 1);
-  if (h.descr[0] == '>') reverse_bytes(data, found, width);
-  if (*dtype == kBool)
-    for (size_t i = 0; i < found; ++i) data[i] = data[i] != 0;
+  const Tensor out = read_elements(file, h, sizes, found);
   if (!h.fortran_order) return out;
+  if (found == 0) return make_tensor(h.shape, out.dtype(), kCPU);
   std::vector<int64_t> back(sizes.size());
   for (size_t d = 0; d < back.size(); ++d) back[d] = static_cast<int64_t>(back.size() - 1 - d);
   return out.permute(back).contiguous();
@@ -215,6 +255,8 @@ NpyHeader parse_npy_header(std::string_view bytes) {
   out.data_offset = begin + length;
   if (const auto dtype = dtype_of(out.descr))
     out.element_bytes = static_cast<size_t>(element_size(*dtype));
+  else if (const UnsignedType* type = unsigned_of(out.descr))
+    out.element_bytes = type->bytes;
   return out;
 }
 

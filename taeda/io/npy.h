@@ -27,8 +27,8 @@ NpyHeader parse_npy_header(std::string_view bytes);
 Tensor parse_npy(std::string_view bytes, const std::string& name = "the data");
 
 /// Throws Error "<path> is no valid .npy file: <reason>", TypeError for a dtype that Taeda has not
-/// (text, objects, unsigned integers beyond uint8). Other byte and element orders are brought into
-/// Taeda's.
+/// (text, objects). Unsigned integers become the next wider signed ones: uint16 int32, uint32 and
+/// uint64 int64, which must hold them. Other byte and element orders are brought into Taeda's.
 Tensor load_npy(const std::string& path);
 /// Writes a tensor (any device, any strides) atomically. bfloat16 is written as NumPy writes arrays
 /// of the package ml_dtypes: two bytes without a meaning of their own ("<V2"), which are read as

@@ -297,6 +297,10 @@ class PickleMachine {
     TAEDA_CHECK(module.size() + name.size() < kLongestName, "the pickle has a name of ",
                 module.size() + name.size(), " characters");
     const std::string full = std::string(module) + "." + std::string(name);
+    TAEDA_CHECK(
+        full != "torch._utils._rebuild_tensor_v3",
+        "it has a tensor of a dtype that Taeda does not have (unsigned integers of more than 8 "
+        "bits, floats of 8): convert it before it is saved, in Python: x.to(torch.int64)");
     TAEDA_CHECK(is_known(full), "it names ", full,
                 ", which is not among what state dicts need: "
                 "tensors, numbers, texts, lists and dictionaries. If it is a whole module, save "

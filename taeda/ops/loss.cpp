@@ -1,7 +1,9 @@
 // The losses that go element by element.
 #include "taeda/ops/loss.h"
 
+#include <atomic>
 #include <cmath>
+#include <iostream>
 #include <numbers>
 
 #include "taeda/autograd/record.h"
@@ -24,6 +26,19 @@ constexpr const char* kUnsafeToAutocast =
     "In this case, combine the two layers using "
     "torch.nn.functional.binary_cross_entropy_with_logits\nor torch.nn.BCEWithLogitsLoss.  "
     "binary_cross_entropy_with_logits and BCEWithLogits are\nsafe to autocast.";
+
+/// Each prediction would be compared with each target: legal, and hardly ever meant. Said once.
+void warn_of_broadcast(const Tensor& input, const Tensor& target) {
+  if (!input.defined() || !target.defined() || input.sizes() == target.sizes()) [[likely]]
+    return;
+  static std::atomic<bool> said = false;
+  if (said.exchange(true)) return;
+  std::cerr
+      << "Warning: a loss compares predictions of size " << input.sizes()
+      << " with targets of size " << target.sizes()
+      << ": they are broadcast, each against several of the others. If that is not meant, give "
+         "both the same size (unsqueeze, squeeze, view)\n";
+}
 
 /// A loss computed by one functor, recorded as one node. `slope(input, target)` is the derivative
 /// by the input, `target_slope` the one by the target.
@@ -54,6 +69,7 @@ Tensor recorded_loss(const char* node, const Op& op, const Tensor& input, const 
 template <class Op, class Slope>
 Tensor difference_loss(const char* node, const Op& op, const Tensor& input, const Tensor& target,
                        Reduction reduction, Slope slope) {
+  warn_of_broadcast(input, target);
   return recorded_loss(
       node, op, input, target, reduction,
       [slope](const Tensor& a, const Tensor& b) { return slope(a.sub(b)); },

@@ -161,11 +161,16 @@ Device Iter::device_of(const char* op, ArrayRef<Tensor*> outputs, ArrayRef<Opera
   for (const Operand& in : inputs)
     if (device.is_cpu() && in.tensor()) device = in.tensor()->device();
   if (device.is_cpu()) return device;
+  // As the caller counts: results that are yet to be made, and operands that are changed in place,
+  // are no arguments of their own.
   size_t position = 0;
   for (const Tensor* out : outputs) {
+    const bool changed = std::any_of(inputs.begin(), inputs.end(), [&](const Operand& in) {
+      return in.tensor() && in.tensor()->is_same(*out);
+    });
+    if (!out->defined() || changed) continue;
     ++position;
-    if (out->defined() && out->device() != device)
-      throw_two_devices(op, device, out->device(), position);
+    if (out->device() != device) throw_two_devices(op, device, out->device(), position);
   }
   for (const Operand& in : inputs) {
     ++position;

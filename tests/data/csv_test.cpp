@@ -72,7 +72,7 @@ TEST_F(Csv, DatasetSaysWhatIsWrong) {
   EXPECT_EQ(error_of([&] { CSVDataset(write("x,y\n1,2\noops,3\n")); }),
             path + ": row 2, column 'x' is no number: 'oops'");
   EXPECT_EQ(error_of([&] { CSVDataset(write("x,y\n1,2\n"), {.target = "z"}); }),
-            path + " has no column 'z'");
+            path + " has no column 'z'; there are: x, y");
   EXPECT_EQ(error_of([&] { CSVDataset(path, {.target = 2}); }),
             path + " has 2 columns, but the target is column 2");
   EXPECT_EQ(error_of([&] { CSVDataset(write("x,y\n")); }), path + " holds no rows");

@@ -141,6 +141,17 @@ TEST(Legacy, CutOffOrDamagedIsAnError) {
   EXPECT_THAT(error_of([&] { parse_pt(huge, "x.pt"); }), HasSubstr("are cut off"));
 }
 
+TEST(Exchange, SaysWhatIsNoFileOfTensors) {
+  const TemporaryFolder folder;
+  const std::string text = folder / "train.py", damaged = folder / "m.safetensors";
+  write_content(text, "import taeda\nprint(taeda.ones(2))\n");
+  write_content(damaged, "import taeda\n");
+  nn::Linear net(3, 2);
+  EXPECT_THAT(error_of([&] { load(net, text); }),
+              testing::StartsWith(text + " is no file of tensors: it begins neither as"));
+  EXPECT_THAT(error_of([&] { load(net, damaged); }), HasSubstr("is no valid safetensors file"));
+}
+
 TEST(WholeModules, AreRefusedWithWhatToDo) {
   if (!has_zip()) GTEST_SKIP() << "built without libzip";
   for (const char* name : {"whole_module.pt", "whole_module_legacy.pt"})

@@ -23,7 +23,9 @@
 namespace taeda::io {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 const std::string kData = TAEDA_SOURCE_DIR "/tests/io/data/";
 
@@ -64,6 +66,31 @@ TEST(Npy, ReadsWhatNumPyWrote) {
   EXPECT_TRUE(at(arrays, "big_endian").equal(six.to(kInt)));
   EXPECT_TRUE(at(arrays, "fortran").equal(six.to(kFloat)));
   EXPECT_TRUE(at(arrays, "fortran").is_contiguous());
+}
+
+TEST(Npy, UnsignedIntegersBecomeWiderOnes) {
+  const auto read = [](const std::string& descr, const std::string& shape, const std::string& data,
+                       bool fortran = false) {
+    return parse_npy(npy("{'descr': '" + descr + "', 'fortran_order': " +
+                             (fortran ? "True" : "False") + ", 'shape': (" + shape + ")}",
+                         data));
+  };
+  const std::string most(8, '\xff'), one("\x01\0\0\0\0\0\0\0", 8);
+  const Tensor two = read("<u2", "2,", most.substr(0, 2) + one.substr(0, 2));
+  EXPECT_EQ(two.dtype(), kInt);
+  EXPECT_TRUE(two.equal(tensor({65535, 1}).to(kInt)));
+  EXPECT_TRUE(read("<u4", "1,", most.substr(0, 4)).equal(full({1}, 4294967295, kLong)));
+  EXPECT_TRUE(read(">u4", "1,", std::string("\0\0\0\x07", 4)).equal(full({1}, 7, kLong)));
+  EXPECT_TRUE(read("<u8", "1,", one).equal(full({1}, 1, kLong)));
+  EXPECT_EQ(read("<u4", "0, 3", "").sizes().vec(), (std::vector<int64_t>{0, 3}));
+  std::string counted;
+  for (char i = 0; i < 6; ++i) counted += std::string(1, i) + '\0';
+  EXPECT_TRUE(
+      read("<u2", "2, 3", counted, /*fortran=*/true).equal(arange(6).view({3, 2}).t().to(kInt)));
+  EXPECT_THAT(error_of([&] { read("<u8", "1,", most); }),
+              HasSubstr("it holds 18446744073709551615, which int64 does not"));
+  EXPECT_THAT(error_of([&] { read("<u4", "2,", most.substr(0, 4)); }),
+              HasSubstr("promises 8 bytes of data, it has 4"));
 }
 
 TEST(Npy, WritesWhatItReads) {
@@ -129,7 +156,6 @@ TEST(Npy, RefusesWhatIsWrong) {
               HasSubstr("promises 12 bytes of data, it has 8"));
   EXPECT_THAT(error(npy(shaped("<f4", "4611686018427387904, 4"))), HasSubstr("too many bytes"));
   EXPECT_THAT(header(shaped("<U5", "1,")), HasSubstr("dtype '<U5', which Taeda does not have"));
-  EXPECT_THAT(header(shaped("<u4", "1,")), HasSubstr("'<u4'"));
   EXPECT_THAT(header("{'descr': [('a', '<f4')]}"), HasSubstr("it holds records"));
   EXPECT_THAT(error_of([] { load_npy(kData + "words.npy"); }),
               HasSubstr("words.npy: it has dtype"));
@@ -319,6 +345,9 @@ TEST(Pt, PicklesThatAreWrong) {
               HasSubstr("an integer of 9 bytes"));
   EXPECT_THAT(error("ctorch\nload\n."), HasSubstr("it names torch.load"));
   EXPECT_THAT(error("ctorch.evil\nStorage\n."), HasSubstr("it names torch.evil.Storage"));
+  EXPECT_THAT(error("ctorch._utils\n_rebuild_tensor_v3\n."),
+              AllOf(HasSubstr("a dtype that Taeda does not have"), HasSubstr("x.to(torch.int64)"),
+                    Not(HasSubstr("whole module"))));
   // A list that holds itself, and one that is small but has 2^60 paths.
   if (!has_zip()) return;
   const TemporaryFolder folder;

@@ -27,6 +27,7 @@ class Block:
         self.name = re.sub(r"\W+", "_", f"{page}_{self.line}").lower()
         self.page = page
         context, code = match["context"] or "", match["code"]
+        self.code_as_given = code
         self.includes = [i.strip() for i in INCLUDE.findall(context + "\n" + code)]
         self.context = INCLUDE.sub("", context)
         # Lines keep their numbers.
@@ -51,6 +52,11 @@ def blocks_of(root, page):
     found = [Block(page, text, match) for match in BLOCK.finditer(text)]
     if len(found) != len(re.findall(r"^```cpp", text, re.MULTILINE)):
         raise SystemExit(f"{page}: a ```cpp block that is not read; it begins with words or has no end")
+    for block in found:  # all stand in one source here, but a reader copies one
+        if block.is_program and not re.search(r"#include <(taeda|torch)/", block.code_as_given):
+            raise SystemExit(f"{page}:{block.line}: a program that includes nothing of the library")
+        if block.is_program and re.search(r"std::c(out|err)\b", block.code) and "<iostream>" not in block.code_as_given:
+            raise SystemExit(f"{page}:{block.line}: a program that prints without #include <iostream>")
     return found
 
 

@@ -66,7 +66,9 @@ TEST_F(Export, RunsOfEveryTask) {
 }
 
 TEST_F(Export, MistakesAreNamed) {
-  expect_bad_input("export resnet9 -o " + file, "--model must be one of");
+  expect_bad_input("export resnet9 -o " + file,
+                   "there is no run 'resnet9', nor a network of that name; networks are cnn, ");
+  expect_bad_input("export lenet -o " + (folder / "m.pt"), "give it the ending .onnx");
   expect_bad_input("export no/such/run -o " + file, "there is no run or checkpoint no/such/run");
   expect_bad_input("export lenet --opset 3 -o " + file, "opset_version must be from 17 to 21");
   expect_bad_input("export lenet -o " + (folder / "none/m.onnx"), "cannot write");

@@ -238,13 +238,58 @@ TEST_F(Files, Completion) {
   expect_bad_input("completion tcsh", "the shell must be bash, zsh or fish, got tcsh");
 }
 
+constexpr const char* kCommands[] = {"train fashion-mnist",
+                                     "train mnist",
+                                     "train cifar10",
+                                     "train folder",
+                                     "train csv",
+                                     "train text",
+                                     "eval",
+                                     "predict",
+                                     "generate",
+                                     "runs",
+                                     "report",
+                                     "launch",
+                                     "devices",
+                                     "info",
+                                     "bench",
+                                     "plan",
+                                     "inspect",
+                                     "convert",
+                                     "export",
+                                     "plot",
+                                     "trace",
+                                     "trace merge",
+                                     "ops",
+                                     "completion"};
+
 TEST_F(Files, EveryCommandHasHelpWithExamples) {
-  for (const char* command : {"train fashion-mnist", "train mnist", "train cifar10", "train folder",
-                              "train csv", "train text", "devices", "info", "bench", "plan",
-                              "inspect", "convert", "export", "plot", "trace", "completion"})
-    EXPECT_THAT(output_of(std::string(command) + " --help"),
-                HasSubstr("taeda " + std::string(command)))
+  for (const std::string command : kCommands)
+    EXPECT_THAT(output_of(command + " --help", "COLUMNS=200 "), HasSubstr("  taeda " + command))
         << command;
+}
+
+TEST_F(Files, HelpFitsTheTerminal) {
+  std::vector<std::string> commands(std::begin(kCommands), std::end(kCommands));
+  commands.insert(commands.end(), {"", "train"});
+  for (const size_t columns : {80, 40})
+    for (const std::string& command : commands) {
+      std::istringstream lines(
+          output_of(command + " --help", "COLUMNS=" + std::to_string(columns) + " "));
+      for (std::string line; std::getline(lines, line);) {
+        const size_t word = line.find_first_not_of(' ');  // one that is too long stands alone
+        if (line.find(' ', std::min(word, line.size())) == std::string::npos) continue;
+        if (line.starts_with("  -") && columns < 60) continue;  // a flag with its default
+        EXPECT_LE(line.size(), columns) << "taeda " << command << " --help: " << line;
+      }
+    }
+}
+
+TEST_F(Files, AnArrayAloneBecomesATensorAlone) {
+  io::save_npy(arange(3), folder / "a.npy");
+  EXPECT_THAT(output_of("convert " + (folder / "a.npy") + " " + (folder / "a.pt")),
+              HasSubstr("a.pt: 1 tensor, "));
+  EXPECT_THAT(output_of("inspect " + (folder / "a.pt")), HasSubstr("│ tensor │ int64 │ [3]   │"));
 }
 
 }  // namespace

@@ -63,6 +63,13 @@ TEST(Tool, AloneShowsItsHelp) {
   const Outcome o = taeda_tool("");
   EXPECT_EQ(o.code, 0);
   EXPECT_THAT(o.out, AllOf(HasSubstr("train"), HasSubstr("COMMAND --help")));
+  EXPECT_EQ(taeda_tool("help").out, o.out);
+}
+
+TEST(Tool, NamesTheCommandThatLacksSomething) {
+  EXPECT_THAT(taeda_tool("eval").err, StartsWith("taeda: eval: run is required"));
+  EXPECT_THAT(taeda_tool("eval --devcie").err,
+              StartsWith("taeda: eval does not know --devcie; did you mean --device?"));
 }
 
 TEST(Tool, SaysWhatMayHaveBeenMeant) {

@@ -47,10 +47,20 @@ void add_trace_merge(CLI::App& trace, Action& action);
 void add_ops(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);
 
-/// Help whose texts fit the terminal.
+/// Help whose texts fit the terminal; on a narrow one they stand below what they are about.
 class WrappedHelp : public CLI::Formatter {
  public:
+  WrappedHelp();
   std::string make_option_desc(const CLI::Option* option) const override;
+  std::string make_subcommand(const CLI::App* command) const override;
+  std::string make_description(const CLI::App* app) const override;
+  std::string make_usage(const CLI::App* app, std::string name) const override;
+
+ private:
+  /// In lines of what is left of the terminal beside `left` columns.
+  std::string beside(size_t left, const std::string& text) const;
+
+  size_t columns_;
 };
 
 /// What is wrong with a whole number that 64 bits do not hold, which would be taken for the largest
@@ -102,6 +112,8 @@ std::vector<MissingType> missing_accelerators();
 int inspect_onnx(const std::string& path, bool json);
 /// "1.5 GiB", "312 B".
 std::string bytes_text(double bytes);
+/// "1 tensor", "2 tensors".
+std::string count_text(size_t count, const char* of_one);
 void print_json(const nlohmann::ordered_json& value);
 
 }  // namespace taeda::tool

@@ -116,10 +116,13 @@ void write_tensors(const io::NamedTensors& tensors, const io::Metadata& values,
 }
 
 int run_convert(const ConvertOptions& o) {
-  const TensorFile file = read_tensors(o.from);
+  TensorFile file = read_tensors(o.from);
+  // A .npy file holds an array without a name, which is a tensor alone to torch.load, too.
+  if (file.format == ".npy" && (o.to.ends_with(".pt") || o.to.ends_with(".pth")))
+    file.tensors[0].first = "tensor";
   const io::NamedTensors tensors = chosen(file, o);
   user_input([&] { write_tensors(tensors, file.values, o); });
-  std::printf("%s: %zu tensors, %s\n", o.to.c_str(), tensors.size(),
+  std::printf("%s: %s, %s\n", o.to.c_str(), count_text(tensors.size(), "tensor").c_str(),
               bytes_text(static_cast<double>(std::filesystem::file_size(o.to))).c_str());
   return 0;
 }

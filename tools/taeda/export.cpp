@@ -45,6 +45,9 @@ Exportable named_network(const ExportChoices& o) {
   if (is("resnet50")) return of_pictures(models::resnet50(classes), shape);
   if (is("resnet101")) return of_pictures(models::resnet101(classes), shape);
   if (is("resnet152")) return of_pictures(models::resnet152(classes), shape);
+  if ((", " + std::string(kExportModels) + ", ").find(", " + o.what + ", ") == std::string::npos)
+    throw UsageError("there is no run '" + o.what + "', nor a network of that name; networks are " +
+                     kExportModels);
   check_picture_model(o.what, shape);
   return of_pictures(make_picture_model(o.what, shape, classes), shape);
 }
@@ -82,6 +85,8 @@ Exportable choose_network(const ExportChoices& o) {
 }
 
 int run_export(const ExportChoices& o) {
+  if (!o.out.ends_with(".onnx"))
+    throw UsageError("cannot write " + o.out + ": give it the ending .onnx");
   Exportable e = choose_network(o);
   const onnx::Forward forward = [&](const std::vector<Tensor>& inputs) {
     return std::vector<Tensor>{e.network.forward(inputs[0])};

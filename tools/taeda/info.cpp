@@ -129,9 +129,8 @@ int run_info(bool json) {
 }  // namespace
 
 void add_info(CLI::App& app, Action& action) {
-  CLI::App* c =
-      add_command(app, "info", "Describe the build and the machine, to paste into reports",
-                  {"taeda info", "taeda info --json"});
+  CLI::App* c = add_command(app, "info", "Describe the build and the machine, for reports",
+                            {"taeda info", "taeda info --json"});
   auto json = std::make_shared<bool>(false);
   c->add_flag("--json", *json, "Print JSON");
   c->callback([&action, json] { action = [json] { return run_info(*json); }; });

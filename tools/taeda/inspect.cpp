@@ -98,7 +98,8 @@ void print_tensors(const TensorFile& file, bool stats) {
     bytes += static_cast<double>(t.nbytes());
   }
   if (!table.empty()) std::printf("%s", table.str().c_str());
-  std::printf("%s: %zu tensors, %s elements, %s\n", file.format.c_str(), file.tensors.size(),
+  std::printf("%s: %s, %s elements, %s\n", file.format.c_str(),
+              count_text(file.tensors.size(), "tensor").c_str(),
               logging::with_commas(static_cast<long long>(elements)).c_str(),
               bytes_text(bytes).c_str());
   for (const auto& [name, value] : file.values)

@@ -48,6 +48,12 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   for (const CLI::App* c : app.get_subcommands([](const CLI::App*) { return true; }))
     names += (names.empty() ? "" : ", ") + c->get_name();
   const int required = static_cast<int>(CLI::ExitCodes::RequiredError);
+  if (names.empty() && error.get_exit_code() == required) {  // of what nobody knows, first
+    const std::vector<std::string> words = app.remaining();
+    if (!words.empty() && words[0].starts_with('-'))
+      return app.get_name() + " does not know " + words[0] + suggestion(app);
+    return app.get_name() + ": " + error.what();
+  }
   if (names.empty() || error.get_exit_code() != required) return error.what() + suggestion(app);
   const std::vector<std::string> words = app.remaining();
   const std::string got = words.empty() ? "nothing" : "'" + words[0] + "'";
@@ -60,7 +66,7 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", std::string("taeda ") + TAEDA_VERSION);
   app.formatter(std::make_shared<WrappedHelp>());  // of its commands, too
   app.require_subcommand(1);
-  app.footer("taeda COMMAND --help shows a command's options and examples.");
+  app.footer("taeda COMMAND --help shows a command's\noptions and examples.");
   Action action;
   const std::vector<std::string> given(argv, argv + argc);
   add_train(app, action, given);
@@ -81,7 +87,7 @@ int run(int argc, char** argv) {
   add_trace(app, action);
   add_ops(app, action);
   add_completion(app, action);
-  if (argc == 1) {
+  if (argc == 1 || (argc == 2 && given[1] == "help")) {
     std::printf("%s", app.help().c_str());
     return 0;
   }

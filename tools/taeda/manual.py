@@ -4,6 +4,7 @@
 FOLDER gets taeda.1.gz, and taeda-COMMAND.1.gz for each command together with its own commands.
 """
 import gzip
+import os
 import pathlib
 import re
 import subprocess
@@ -14,7 +15,8 @@ ITEM = re.compile(r"^  (?P<name>\S.*?)(?:  +(?P<text>\S.*))?$")
 
 
 def help_of(tool, path):
-    return subprocess.run([tool, *path, "--help"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    return subprocess.run([tool, *path, "--help"], check=True, stdout=subprocess.PIPE, text=True,
+                          env={**os.environ, "COLUMNS": "1000"}).stdout  # the reader's terminal breaks the lines
 
 
 def escape(text):

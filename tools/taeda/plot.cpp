@@ -58,7 +58,8 @@ std::vector<NamedCurve> chosen_curves(const PlotOptions& o) {
 
 /// Curves of the same figure are named by their runs alone; the axis says which it is.
 logging::Chart chart_of(const std::vector<NamedCurve>& curves, const PlotOptions& o) {
-  logging::Chart chart{.title = o.metric, .log_y = o.log_y, .x_label = curves[0].x_label};
+  logging::Chart chart{
+      .title = o.metric, .log_y = o.log_y, .x_label = curves[0].x_label, .y_label = o.metric};
   bool one_figure = true;
   for (const NamedCurve& c : curves) {
     one_figure = one_figure && c.metric == curves[0].metric;
@@ -102,7 +103,7 @@ int run_plot(const PlotOptions& o) {
 }  // namespace
 
 void add_plot(CLI::App& app, Action& action) {
-  CLI::App* c = add_command(app, "plot", "Draw the curves of runs, on the terminal or in a file",
+  CLI::App* c = add_command(app, "plot", "Draw curves of runs, on the terminal or in a file",
                             {"taeda plot out", "taeda plot first second --metric test_loss",
                              "taeda plot results.csv --metric accuracy --out accuracy.svg",
                              "taeda plot runs/first --metric Loss/train --out loss.png --log"});

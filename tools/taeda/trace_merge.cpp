@@ -317,10 +317,9 @@ std::vector<std::string> unfinished(const std::vector<RankTrace>& traces) {
 }
 
 void add_trace_merge(CLI::App& trace, Action& action) {
-  CLI::App* c =
-      add_command(trace, "merge", "Lay the traces and flight records of several ranks side by side",
-                  {"taeda trace merge flight_0.json flight_1.json -o merged.json",
-                   "taeda trace merge trace_*.json -o merged.json"});
+  CLI::App* c = add_command(trace, "merge", "Lay what several ranks recorded side by side",
+                            {"taeda trace merge flight_0.json flight_1.json -o merged.json",
+                             "taeda trace merge trace_*.json -o merged.json"});
   struct Options {
     std::vector<std::string> paths;
     std::string out = "merged.json";

@@ -4,10 +4,10 @@
 
 int main(int argc, char** argv) {
   using namespace seeds;
-  return run([&] {
+  return run_measured([&] {
     const Arguments arguments(argc, argv, {device_option(), {"size", "1000"}});
     const Device device = arguments.device();
-    std::cout << "Using device: " << device << "\n";
+    print_measured(device);
     const int64_t size = arguments.number("size");
     const Tensor a = randn({size, size}, device);
     const Tensor b = randn({size, size}, device);

@@ -3,11 +3,11 @@
 
 int main(int argc, char** argv) {
   using namespace seeds;
-  return run([&] {
+  return run_measured([&] {
     const Arguments arguments(argc, argv, {device_option(), {"size", "10000"}});
     const Device device = arguments.device();
     const int64_t size = arguments.number("size");
-    std::cout << "Using device: " << device << "\n";
+    print_measured(device);
     const Tensor large = randn({size, size});
 
     // The first transfer of all makes the device ready and takes its memory, which is touched for

@@ -3,9 +3,9 @@
 
 int main(int argc, char** argv) {
   using namespace seeds;
-  return run([&] {
+  return run_measured([&] {
     const Device device = device_of(argc, argv);
-    std::cout << "Using device: " << device << "\n";
+    print_measured(device);
     Tensor large = randn({1000, 1000});
     large.to(device);  // the first transfer of all makes the device ready
     const double trips = seconds(device, [&] {

@@ -3,11 +3,11 @@
 
 int main(int argc, char** argv) {
   using namespace seeds;
-  return run([&] {
+  return run_measured([&] {
     // Step 1: is there a GPU?
     const Arguments arguments(argc, argv, {device_option(), {"size", "5000"}});
     const Device device = arguments.device();
-    std::cout << "Using device: " << device << "\n";
+    print_measured(device);
 
     // Step 2: large tensors on the CPU
     const int64_t size = arguments.number("size");

@@ -24,11 +24,14 @@ def legacy_reduction(size_average, reduce, reduction, stacklevel=4):
     return reduction
 
 
-def _warn_of_sizes(input, target):
+def _of_one_size(input, target):
+    """Both as they are compared, with a warning where that takes more than they are."""
     if input.shape != target.shape:
         warnings.warn(f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will "
                       "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
                       stacklevel=3)
+        return _C.broadcast_tensors([input, target])
+    return input, target
 
 
 def _weighted(losses, weight, reduction, by_weight):
@@ -41,7 +44,7 @@ def _weighted(losses, weight, reduction, by_weight):
 
 
 def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
-    _warn_of_sizes(input, target)
+    input, target = _of_one_size(input, target)
     reduction = legacy_reduction(size_average, reduce, reduction)
     if weight is not None:
         return _weighted(_C.mse_loss(input, target, "none"), weight, reduction, True)
@@ -49,7 +52,7 @@ def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", we
 
 
 def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
-    _warn_of_sizes(input, target)
+    input, target = _of_one_size(input, target)
     reduction = legacy_reduction(size_average, reduce, reduction)
     if weight is not None:
         return _weighted(_C.l1_loss(input, target, "none"), weight, reduction, True)
@@ -57,12 +60,12 @@ def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", wei
 
 
 def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
-    _warn_of_sizes(input, target)
+    input, target = _of_one_size(input, target)
     return _C.smooth_l1_loss(input, target, legacy_reduction(size_average, reduce, reduction), beta)
 
 
 def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
-    _warn_of_sizes(input, target)
+    input, target = _of_one_size(input, target)
     if weight is not None:
         return _weighted(_C.huber_loss(input, target, "none", delta), weight, reduction, False)
     return _C.huber_loss(input, target, reduction, delta)

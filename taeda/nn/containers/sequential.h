@@ -39,6 +39,13 @@ class SequentialImpl : public Cloneable<SequentialImpl> {
            (std::is_constructible_v<AnyModule, M> && ...)) explicit SequentialImpl(M&&... modules) {
     (push_back(std::forward<M>(modules)), ...);
   }
+  template <class... M>
+  requires((!std::is_constructible_v<AnyModule, M> && std::is_invocable_v<M, const Tensor&>) ||
+           ...) explicit SequentialImpl(M&&...) {
+    static_assert(sizeof...(M) == 0,
+                  "a Sequential is made of modules: nn::Functional(f) makes one of a function or "
+                  "lambda f");
+  }
 
   /// A container registers nothing of its own.
   void reset() override {}

@@ -16,7 +16,8 @@ namespace {
 
 /// Pixels at which letters have their size; a phone shows a little less.
 constexpr double kWidth = 400, kHeight = 240;
-constexpr double kLeft = 54, kRight = 380, kTop = 10, kBottom = 196;
+constexpr double kRight = 380, kTop = 10, kBottom = 196;
+constexpr double kAxisTitle = 20, kLetter = 6.6;
 constexpr size_t kPoints = 160;      // more than that nobody sees
 constexpr size_t kDots = 40;         // points that are shown one by one
 constexpr double kMagnitudes = 100;  // from smallest to largest, before logarithms are better
@@ -67,6 +68,8 @@ class SvgChart {
       if (tick >= x_.low && tick <= x_.high && (!whole_ || tick == std::floor(tick)))
         x_ticks_.push_back(tick);
     if (x_.low == x_.high) x_ticks_ = {x_.low};
+    for (const double tick : y_ticks_)
+      left_ = std::max(left_, kAxisTitle + 5 + kLetter * static_cast<double>(name_of(tick).size()));
   }
 
   std::string html() const {
@@ -99,7 +102,7 @@ class SvgChart {
     return out;
   }
   double left(double x) const {
-    return x_.low == x_.high ? (kLeft + kRight) / 2 : kLeft + x_.part(x) * (kRight - kLeft);
+    return x_.low == x_.high ? (left_ + kRight) / 2 : left_ + x_.part(x) * (kRight - left_);
   }
   double top(double y) const {
     return kBottom - y_.part(log_ ? std::log10(y) : y) * (kBottom - kTop);
@@ -120,14 +123,14 @@ class SvgChart {
   void draw_axes(std::string& out) const {
     for (const double tick : y_ticks_) {
       const double y = kBottom - y_.part(tick) * (kBottom - kTop);
-      line(out, kLeft, y, kRight, y);
-      text(out, kLeft - 5, y + 4, "end", name_of(tick));
+      line(out, left_, y, kRight, y);
+      text(out, left_ - 5, y + 4, "end", name_of(tick));
     }
     for (const double tick : x_ticks_) {
       line(out, left(tick), kBottom, left(tick), kBottom + 4);
       text(out, left(tick), kBottom + 17, "middle", logging::detail::short_text(tick));
     }
-    text(out, (kLeft + kRight) / 2, kHeight - 8, "middle", chart_.x_label);
+    text(out, (left_ + kRight) / 2, kHeight - 8, "middle", chart_.x_label);
     out += "<text transform=\"translate(11 " + pixel((kTop + kBottom) / 2) +
            ")rotate(-90)\" text-anchor=middle>" +
            html_text(chart_.y_label + (chart_.bytes ? std::string(", ") + unit_name_ : "")) +
@@ -160,6 +163,7 @@ class SvgChart {
   const PageChart& chart_;
   logging::detail::Range x_{INFINITY, -INFINITY}, y_{INFINITY, -INFINITY};
   std::vector<double> x_ticks_, y_ticks_;
+  double left_ = 54;  // where the axis is: farther right, if its numbers are long
   double unit_ = 1;
   const char* unit_name_ = "bytes";
   bool log_ = false;

@@ -337,9 +337,8 @@ int run_report(const ReportOptions& o) {
 }  // namespace
 
 void add_report(CLI::App& app, Action& action) {
-  CLI::App* c =
-      add_command(app, "report", "Make a page about runs: curves, confusion, mistakes, settings",
-                  {"taeda report out", "taeda report out out-2 --out comparison.html"});
+  CLI::App* c = add_command(app, "report", "Make a page of runs: curves, mistakes, settings",
+                            {"taeda report out", "taeda report out out-2 --out comparison.html"});
   auto o = std::make_shared<ReportOptions>();
   c->add_option("runs", o->runs, "Folders of runs; several are compared");
   add_option(*c, "--out", o->out, "The page, one .html file that needs no other");

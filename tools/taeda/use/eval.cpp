@@ -65,7 +65,7 @@ int run_eval(const EvalOptions& o) {
 }  // namespace
 
 void add_eval(CLI::App& app, Action& action) {
-  CLI::App* c = add_command(app, "eval", "Test a trained model, on the data of its run or others",
+  CLI::App* c = add_command(app, "eval", "Test a trained model on its data or on others",
                             {"taeda eval out", "taeda eval out --data new_photos --json",
                              "taeda eval out/checkpoint.safetensors --device cpu"});
   auto o = std::make_shared<EvalOptions>();

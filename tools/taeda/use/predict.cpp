@@ -252,7 +252,7 @@ int run_predict(const PredictOptions& o) {
 
 void add_predict(CLI::App& app, Action& action) {
   CLI::App* c = add_command(
-      app, "predict", "What a trained model makes of pictures or of a table's rows",
+      app, "predict", "What a trained model makes of pictures or tables",
       {"taeda predict out shirt.png", "taeda predict out new_photos --top 3 --out annotated.png",
        "taeda predict houses new_houses.csv --out prices.csv", "taeda predict out *.jpg --json"});
   auto o = std::make_shared<PredictOptions>();

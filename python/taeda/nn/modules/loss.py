@@ -2,7 +2,7 @@
 
 from ... import _C
 from .. import functional as F
-from .._losses import _warn_of_sizes, legacy_reduction
+from .._losses import _of_one_size, legacy_reduction
 from .module import Module
 
 
@@ -33,7 +33,7 @@ class MSELoss(_Loss):
     __constants__ = ["reduction"]
 
     def forward(self, input, target):
-        _warn_of_sizes(input, target)
+        input, target = _of_one_size(input, target)
         return _C.mse_loss(input, target, self.reduction)
 
 
