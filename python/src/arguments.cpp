@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "overrides.h"
 #include "signature_error.h"
 
 namespace taeda::python {
@@ -17,23 +18,40 @@ bool is_single_number(PyObject* o) {
          !tensor_of(o).requires_grad();
 }
 
-// Whether an object may be an argument of a kind. Lenient: tensors of one number pass as numbers,
-// and integers as bools.
-bool accepts(Kind kind, PyObject* o, bool lenient) {
+/// What an argument is to a kind: nothing that it takes, taken, or taken although its class may
+/// answer the call.
+enum Acceptance : int { kRefused = 0, kTaken = 1, kWatched = 3 };
+
+int accepts_tensor(PyObject* o) {
+  if (is_plain_or_parameter(o)) return kTaken;
+  return is_tensor(o) ? kWatched : kRefused;
+}
+int accepts_tensors(PyObject* o) {
+  if (!is_sequence_of(o, is_tensor)) return kRefused;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o); ++i)
+    if (!is_plain_or_parameter(PySequence_Fast_GET_ITEM(o, i))) return kWatched;
+  return kTaken;
+}
+
+// Lenient: tensors of one number pass as numbers, and integers as bools.
+int accepts(Kind kind, PyObject* o, bool lenient) {
   switch (kind) {
     case Kind::Tensor:
-    case Kind::Out: return is_tensor(o);
-    case Kind::MaybeTensor: return is_tensor(o) || o == Py_None;
-    case Kind::Tensors: return is_sequence_of(o, is_tensor);
+    case Kind::Out: return accepts_tensor(o);
+    case Kind::MaybeTensor: return o == Py_None ? kTaken : accepts_tensor(o);
+    case Kind::Tensors:
+    case Kind::Outs: return accepts_tensors(o);
     case Kind::MaybeNumber:
       if (o == Py_None) return true;
       [[fallthrough]];
-    case Kind::Number: return is_number(o) || (lenient && is_single_number(o));
+    case Kind::Number:
+      return is_number(o) ? kTaken : lenient && is_single_number(o) ? accepts_tensor(o) : kRefused;
     case Kind::Numbers: return is_sequence_of(o, is_number) || is_number(o);
     case Kind::MaybeReal:
       if (o == Py_None) return true;
       [[fallthrough]];
-    case Kind::Real: return is_real(o) || (lenient && is_single_number(o));
+    case Kind::Real:
+      return is_real(o) ? kTaken : lenient && is_single_number(o) ? accepts_tensor(o) : kRefused;
     case Kind::MaybeReals:
       if (o == Py_None) return true;
       [[fallthrough]];
@@ -69,9 +87,8 @@ bool accepts(Kind kind, PyObject* o, bool lenient) {
     case Kind::MaybeGenerator: return o == Py_None || is_generator(o);
     case Kind::Reduction: return PyUnicode_Check(o) || is_integer(o);
     case Kind::Padding: return PyUnicode_Check(o) || is_integer(o) || is_sequence_of(o, is_size);
-    case Kind::Outs: return is_sequence_of(o, is_tensor);
   }
-  return false;
+  return kRefused;
 }
 
 /// NumPy's names for PyTorch's parameters.
@@ -174,29 +191,41 @@ bool Arguments::fits(const Signature& s, PyObject* self, PyObject* const* args, 
       if (!p.standard && i != s.receiver) return false;
     } else if (value == Py_None && (p.kind == Kind::Out || p.kind == Kind::Outs)) {
       value = nullptr;
-    } else if (i != s.receiver && !accepts(p.kind, value, lenient)) {
-      return false;
+    } else if (i != s.receiver) {
+      const int acceptance = accepts(p.kind, value, lenient);
+      if (!acceptance) return false;
+      watched_ |= acceptance == kWatched;
     }
   }
   return true;
 }
 
-const Signature& Arguments::bind(const Callable& callable, PyObject* self, PyObject* const* args,
+const Signature* Arguments::find(const Callable& callable, PyObject* self, PyObject* const* args,
                                  Py_ssize_t count, PyObject* names) {
+  watched_ = self ? !is_plain_or_parameter(self) : plain_type == nullptr;
   for (const bool lenient : {false, true})
     for (int k = 0; k < callable.count; ++k)
       if (fits(callable.signatures[k], self, args, count, names, lenient))
-        return callable.signatures[k];
-  throw_no_signature(callable, self != nullptr, args, count, names);
+        return &callable.signatures[k];
+  return nullptr;
 }
 
 PyObject* call(const Callable& callable, PyObject* self, PyObject* const* args, Py_ssize_t count,
                PyObject* names) noexcept {
   return guarded([&]() -> PyObject* {
+    const Py_ssize_t n = PyVectorcall_NARGS(static_cast<size_t>(count));
     Arguments arguments;
-    return arguments
-        .bind(callable, self, args, PyVectorcall_NARGS(static_cast<size_t>(count)), names)
-        .call(arguments);
+    const Signature* s = arguments.find(callable, self, args, n, names);
+    if (!s || arguments.may_be_overridden()) [[unlikely]] {
+      if (PyObject* made = overridden_call(callable.name, self, args, n, names)) return made;
+      if (!s) throw_no_signature(callable, self != nullptr, args, n, names);
+    }
+    try {
+      return s->call(arguments);
+    } catch (const Overridden&) {
+      PyErr_Clear();
+      return answered(overridden_call(callable.name, self, args, n, names));
+    }
   });
 }
 

@@ -151,9 +151,12 @@ class Arguments {
   /// Whether there is enough to do that other threads should run meanwhile.
   bool is_heavy() const;
 
-  /// Finds the signature that fits and its arguments. Throws ErrorIsSet (TypeError) if none does.
-  const Signature& bind(const Callable& callable, PyObject* self, PyObject* const* args,
+  /// Finds the signature that fits and its arguments; nullptr if none does.
+  const Signature* find(const Callable& callable, PyObject* self, PyObject* const* args,
                         Py_ssize_t count, PyObject* names);
+  /// Whether there may be somebody who answers the call in the operation's place (Note [Overrides
+  /// cost nothing]).
+  bool may_be_overridden() const { return watched_; }
   /// Whether one object alone is taken by a callable of one parameter.
   bool takes(const Callable& callable, PyObject* object) {
     return fits(callable.signatures[0], nullptr, &object, 1, nullptr, true);
@@ -166,6 +169,7 @@ class Arguments {
   bool place_keywords(const Signature& s, PyObject* const* values, PyObject* names);
 
   const Signature* signature_ = nullptr;
+  bool watched_ = false;
   PyObject* values_[kMostArguments];
   Ref packed_;
 };

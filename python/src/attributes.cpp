@@ -2,6 +2,7 @@
 
 #include "autograd.h"
 #include "kinds.h"
+#include "overrides.h"
 #include "taeda/autograd/node.h"
 #include "taeda/taeda.h"
 #include "tensor_type.h"
@@ -11,10 +12,14 @@ namespace taeda::python {
 
 namespace {
 
-// A getter that gives what `f` makes of the tensor.
+// A getter that gives what `f` makes of the tensor. Its closure is the attribute's name.
 template <auto F>
-PyObject* get(PyObject* self, void*) {
-  return guarded([&]() -> PyObject* { return F(tensor_of(self)); });
+PyObject* get(PyObject* self, void* name) {
+  return guarded([&]() -> PyObject* {
+    if (!is_plain_or_parameter(self)) [[unlikely]]
+      if (PyObject* made = overridden_attribute(static_cast<const char*>(name), self)) return made;
+    return F(tensor_of(self));
+  });
 }
 
 PyObject* shape(const Tensor& t) { return from_sizes(t.sizes()); }
@@ -53,8 +58,11 @@ PyObject* matrix_hermitian(const Tensor& t) { return wrap(t.mH()); }
 
 // A setter; deleting is for those that say so.
 template <auto F>
-int set(PyObject* self, PyObject* value, void*) {
+int set(PyObject* self, PyObject* value, void* name) {
   return guarded_status([&] {
+    if (value && !(is_plain_or_parameter(self) && is_inert(value))) [[unlikely]]
+      if (const Ref made(overridden_attribute(static_cast<const char*>(name), self, value)); made)
+        return 0;
     F(tensor_of(self), value);
     return 0;
   });

@@ -1,6 +1,7 @@
 #include "indexing.h"
 
 #include "data.h"
+#include "overrides.h"
 #include "taeda/taeda.h"
 #include "tensor_type.h"
 #include "values.h"
@@ -14,6 +15,7 @@ using Indices = SmallVector<TensorIndex, 4>;
 OptionalDim bound(PyObject* object) {
   if (object == Py_None) return {};
   if (is_tensor(object)) return to_scalar(object).toLong();
+  if (!PyLong_CheckExact(object)) throw_if_overridden(object);
   // As Python's own sequences do: beyond the ends is the end.
   const Py_ssize_t value = PyNumber_AsSsize_t(checked(object), nullptr);
   if (value == -1 && PyErr_Occurred()) throw ErrorIsSet();
@@ -31,6 +33,8 @@ TensorIndex to_index(PyObject* object, const Tensor& self) {
   if (object == Py_None) return TensorIndex(None);
   if (object == Py_Ellipsis) return TensorIndex(Ellipsis);
   if (PyBool_Check(object)) return TensorIndex(object == Py_True);
+  if (is_plain(object)) return TensorIndex(tensor_of(object));
+  throw_if_overridden(object);
   if (is_tensor(object)) return TensorIndex(tensor_of(object));
   if (is_integer(object)) return TensorIndex(to_int(object));
   if (is_sequence(object) || is_array_like(object)) {
@@ -74,58 +78,87 @@ bool selects_by_tensor(const Indices& indices) {
   return false;
 }
 
+PyObject* item_of(PyObject* self, PyObject* index) {
+  const Tensor& x = tensor_of(self);
+  if (PyLong_CheckExact(index)) {
+    if (x.dim() == 0)
+      raise(PyExc_IndexError,
+            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
+            "`tensor.item<T>()` in C++ to convert a "
+            "0-dim tensor to a number");
+    const int64_t i = to_int(index);
+    if (i >= x.size(0) || i < -x.size(0))
+      raise(PyExc_IndexError, "index " + std::to_string(i) +
+                                  " is out of bounds for dimension 0 with size " +
+                                  std::to_string(x.size(0)));
+    return wrap(x.select(0, i));
+  }
+  const Indices indices = to_indices(index, x);
+  const ArrayRef<TensorIndex> all(indices.data(), indices.size());
+  if (!selects_by_tensor(indices)) return wrap(x.index(all));
+  Tensor out;
+  {
+    const ReleaseGil released;
+    out = x.index(all);
+  }
+  return wrap(std::move(out));
+}
+
 }  // namespace
 
 PyObject* get_item(PyObject* self, PyObject* index) {
   return guarded([&]() -> PyObject* {
-    const Tensor& x = tensor_of(self);
-    if (PyLong_CheckExact(index)) {
-      if (x.dim() == 0)
-        raise(PyExc_IndexError,
-              "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
-              "`tensor.item<T>()` in C++ to convert a "
-              "0-dim tensor to a number");
-      const int64_t i = to_int(index);
-      if (i >= x.size(0) || i < -x.size(0))
-        raise(PyExc_IndexError, "index " + std::to_string(i) +
-                                    " is out of bounds for dimension 0 with size " +
-                                    std::to_string(x.size(0)));
-      return wrap(x.select(0, i));
+    if (!is_plain_or_parameter(self)) [[unlikely]]
+      if (PyObject* made = overridden_method("__getitem__", {self, index})) return made;
+    try {
+      return item_of(self, index);
+    } catch (const Overridden&) {
+      PyErr_Clear();
+      return answered(overridden_method("__getitem__", {self, index}));
     }
-    const Indices indices = to_indices(index, x);
-    const ArrayRef<TensorIndex> all(indices.data(), indices.size());
-    if (!selects_by_tensor(indices)) return wrap(x.index(all));
-    Tensor out;
-    {
-      const ReleaseGil released;
-      out = x.index(all);
-    }
-    return wrap(std::move(out));
   });
 }
+
+namespace {
+
+void set_item_of(PyObject* self, PyObject* index, PyObject* value) {
+  const Tensor& x = tensor_of(self);
+  const Indices indices = to_indices(index, x);
+  const ArrayRef<TensorIndex> all(indices.data(), indices.size());
+  if (!is_tensor(value) && is_number(value)) {
+    const Scalar number = to_scalar(value);
+    const ReleaseGil released(selects_by_tensor(indices));
+    x.index_put_(all, number);
+    return;
+  }
+  const Tensor source =
+      is_tensor(value) ? tensor_of(value) : tensor_from(value, x.dtype(), x.device());
+  const ReleaseGil released(selects_by_tensor(indices));
+  x.index_put_(all, source);
+}
+
+}  // namespace
 
 int set_item(PyObject* self, PyObject* index, PyObject* value) {
   return guarded_status([&] {
     if (!value) raise(PyExc_TypeError, "Tensor does not support deleting items");
-    const Tensor& x = tensor_of(self);
-    const Indices indices = to_indices(index, x);
-    const ArrayRef<TensorIndex> all(indices.data(), indices.size());
-    if (!is_tensor(value) && is_number(value)) {
-      const Scalar number = to_scalar(value);
-      const ReleaseGil released(selects_by_tensor(indices));
-      x.index_put_(all, number);
-      return 0;
+    if (!is_plain_or_parameter(self) || !is_inert(value)) [[unlikely]]
+      if (const Ref made(overridden_method("__setitem__", {self, index, value})); made) return 0;
+    try {
+      set_item_of(self, index, value);
+    } catch (const Overridden&) {
+      PyErr_Clear();
+      Ref(answered(overridden_method("__setitem__", {self, index, value})));
     }
-    const Tensor source =
-        is_tensor(value) ? tensor_of(value) : tensor_from(value, x.dtype(), x.device());
-    const ReleaseGil released(selects_by_tensor(indices));
-    x.index_put_(all, source);
     return 0;
   });
 }
 
 Py_ssize_t tensor_length(PyObject* self) {
   return guarded_status([&] {
+    if (!is_plain_or_parameter(self)) [[unlikely]]
+      if (const Ref made(overridden_method("__len__", {self})); made)
+        return static_cast<int>(to_int(made.get()));
     const Tensor& t = tensor_of(self);
     if (t.dim() == 0) raise(PyExc_TypeError, "len() of a 0-d tensor");
     return static_cast<int>(t.size(0));
@@ -134,6 +167,9 @@ Py_ssize_t tensor_length(PyObject* self) {
 
 int tensor_contains(PyObject* self, PyObject* value) {
   return guarded_status([&] {
+    if (!is_plain_or_parameter(self) || !is_inert(value)) [[unlikely]]
+      if (const Ref made(overridden_method("__contains__", {self, value})); made)
+        return to_bool(made.get()) ? 1 : 0;
     const Tensor& t = tensor_of(self);
     if (is_tensor(value)) return taeda::eq(t, tensor_of(value)).any().item().toBool() ? 1 : 0;
     if (is_number(value)) return taeda::eq(t, to_scalar(value)).any().item().toBool() ? 1 : 0;

@@ -11,6 +11,7 @@
 #include "logs.h"
 #include "module_base.h"
 #include "optim_step.h"
+#include "overrides.h"
 #include "parallel.h"
 #include "recurrent.h"
 #include "shared_memory.h"
@@ -55,6 +56,7 @@ int execute(PyObject* module) {
     add_errors(module);
     add_kinds(module);
     add_size_type(module);
+    add_overrides(module);
     add_tensor_type(module);
     add_tensor_functions(module);
     add_data(module);

@@ -1,5 +1,6 @@
 #include "numbers.h"
 
+#include "overrides.h"
 #include "taeda/taeda.h"
 #include "tensor_type.h"
 #include "values.h"
@@ -11,54 +12,72 @@ namespace {
 constexpr int64_t kHeavy = int64_t{1} << 15;
 
 bool is_heavy(const Tensor& t) { return t.numel() >= kHeavy || !t.is_cpu(); }
-bool is_operand(PyObject* o) { return is_tensor(o) || is_number(o); }
+
+template <class F>
+PyObject* of_both(PyObject* a, PyObject* b, F&& f) {
+  const Tensor &x = tensor_of(a), &y = tensor_of(b);
+  Tensor out;
+  {
+    const ReleaseGil released(is_heavy(x) || is_heavy(y));
+    out = f(x, y);
+  }
+  return wrap(std::move(out));
+}
+
+template <class F>
+PyObject* of_one(PyObject* a, F&& f) {
+  const Tensor& x = tensor_of(a);
+  Tensor out;
+  {
+    const ReleaseGil released(is_heavy(x));
+    out = f(x);
+  }
+  return wrap(std::move(out));
+}
+
+/// The methods that stand for an operator where it is overridden: of the tensor on the left, or on
+/// the right of something else.
+struct Names {
+  const char *left, *right;
+};
+
+PyObject* overridden_operator(const Names& names, PyObject* a, PyObject* b) {
+  if (is_tensor(a)) return overridden_method(names.left, {a, b}, true);
+  return overridden_method(names.right, {b, a}, true);
+}
 
 // One of two operands is a tensor, the other a tensor or a number. Something else may know what to
 // do with a tensor.
 template <class TT, class TS, class ST>
-PyObject* operate(PyObject* a, PyObject* b, TT&& both, TS&& right_number, ST&& left_number) {
+PyObject* operate(const Names& names, PyObject* a, PyObject* b, TT&& both, TS&& right_number,
+                  ST&& left_number) {
   return guarded([&]() -> PyObject* {
+    if (is_plain(a) && is_plain(b)) return of_both(a, b, both);
+    if (!is_inert(a) || !is_inert(b))
+      if (PyObject* made = overridden_operator(names, a, b)) return made;
     if (is_tensor(a)) {
-      const Tensor& x = tensor_of(a);
-      if (is_tensor(b)) {
-        const Tensor& y = tensor_of(b);
-        Tensor out;
-        {
-          const ReleaseGil released(is_heavy(x) || is_heavy(y));
-          out = both(x, y);
-        }
-        return wrap(std::move(out));
-      }
-      if (!is_operand(b)) Py_RETURN_NOTIMPLEMENTED;
+      if (is_tensor(b)) return of_both(a, b, both);
+      if (!is_number(b)) Py_RETURN_NOTIMPLEMENTED;
       const Scalar y = to_scalar(b);
-      Tensor out;
-      {
-        const ReleaseGil released(is_heavy(x));
-        out = right_number(x, y);
-      }
-      return wrap(std::move(out));
+      return of_one(a, [&](const Tensor& x) { return right_number(x, y); });
     }
-    if (!is_operand(a)) Py_RETURN_NOTIMPLEMENTED;
+    if (!is_number(a)) Py_RETURN_NOTIMPLEMENTED;
     const Scalar x = to_scalar(a);
-    const Tensor& y = tensor_of(b);
-    Tensor out;
-    {
-      const ReleaseGil released(is_heavy(y));
-      out = left_number(x, y);
-    }
-    return wrap(std::move(out));
+    return of_one(b, [&](const Tensor& y) { return left_number(x, y); });
   });
 }
 
 // The result is the tensor on the left.
 template <class TT, class TS>
-PyObject* change(PyObject* a, PyObject* b, TT&& tensor, TS&& number) {
+PyObject* change(const char* method, PyObject* a, PyObject* b, TT&& tensor, TS&& number) {
   return guarded([&]() -> PyObject* {
+    if (!is_plain(a) || !is_inert(b)) [[unlikely]]
+      if (PyObject* made = overridden_method(method, {a, b}, true)) return made;
     const Tensor& x = tensor_of(a);
     if (is_tensor(b)) {
       const ReleaseGil released(is_heavy(x));
       tensor(x, tensor_of(b));
-    } else if (is_operand(b)) {
+    } else if (is_number(b)) {
       const Scalar y = to_scalar(b);
       const ReleaseGil released(is_heavy(x));
       number(x, y);
@@ -71,14 +90,11 @@ PyObject* change(PyObject* a, PyObject* b, TT&& tensor, TS&& number) {
 }
 
 template <class F>
-PyObject* unary(PyObject* self, F&& f) {
+PyObject* unary(const char* method, PyObject* self, F&& f) {
   return guarded([&]() -> PyObject* {
-    Tensor out;
-    {
-      const ReleaseGil released(is_heavy(tensor_of(self)));
-      out = f(tensor_of(self));
-    }
-    return wrap(std::move(out));
+    if (!is_plain_or_parameter(self)) [[unlikely]]
+      if (PyObject* made = overridden_method(method, {self})) return made;
+    return of_one(self, f);
   });
 }
 
@@ -91,49 +107,55 @@ Tensor beside(const Scalar& value, const Tensor& like) {
 
 PyObject* add(PyObject* a, PyObject* b) {
   return operate(
-      a, b, [](const Tensor& x, const Tensor& y) { return taeda::add(x, y); },
+      {"add", "add"}, a, b, [](const Tensor& x, const Tensor& y) { return taeda::add(x, y); },
       [](const Tensor& x, const Scalar& y) { return taeda::add(x, y); },
       [](const Scalar& x, const Tensor& y) { return taeda::add(y, x); });
 }
 PyObject* subtract(PyObject* a, PyObject* b) {
   return operate(
-      a, b, [](const Tensor& x, const Tensor& y) { return taeda::sub(x, y); },
+      {"sub", "__rsub__"}, a, b, [](const Tensor& x, const Tensor& y) { return taeda::sub(x, y); },
       [](const Tensor& x, const Scalar& y) { return taeda::sub(x, y); },
       [](const Scalar& x, const Tensor& y) { return taeda::rsub(y, x); });
 }
 PyObject* multiply(PyObject* a, PyObject* b) {
   return operate(
-      a, b, [](const Tensor& x, const Tensor& y) { return taeda::mul(x, y); },
+      {"mul", "mul"}, a, b, [](const Tensor& x, const Tensor& y) { return taeda::mul(x, y); },
       [](const Tensor& x, const Scalar& y) { return taeda::mul(x, y); },
       [](const Scalar& x, const Tensor& y) { return taeda::mul(y, x); });
 }
 PyObject* divide(PyObject* a, PyObject* b) {
   return operate(
-      a, b, [](const Tensor& x, const Tensor& y) { return taeda::div(x, y); },
+      {"div", "__rtruediv__"}, a, b,
+      [](const Tensor& x, const Tensor& y) { return taeda::div(x, y); },
       [](const Tensor& x, const Scalar& y) { return taeda::div(x, y); },
       [](const Scalar& x, const Tensor& y) { return x / y; });
 }
 PyObject* floor_divide(PyObject* a, PyObject* b) {
   return operate(
-      a, b, [](const Tensor& x, const Tensor& y) { return taeda::floor_divide(x, y); },
+      {"__floordiv__", "__rfloordiv__"}, a, b,
+      [](const Tensor& x, const Tensor& y) { return taeda::floor_divide(x, y); },
       [](const Tensor& x, const Scalar& y) { return taeda::floor_divide(x, y); },
       [](const Scalar& x, const Tensor& y) { return taeda::floor_divide(beside(x, y), y); });
 }
 PyObject* remainder(PyObject* a, PyObject* b) {
   return operate(
-      a, b, [](const Tensor& x, const Tensor& y) { return taeda::remainder(x, y); },
+      {"remainder", "__rmod__"}, a, b,
+      [](const Tensor& x, const Tensor& y) { return taeda::remainder(x, y); },
       [](const Tensor& x, const Scalar& y) { return taeda::remainder(x, y); },
       [](const Scalar& x, const Tensor& y) { return taeda::remainder(beside(x, y), y); });
 }
 PyObject* power(PyObject* a, PyObject* b, PyObject*) {
   return operate(
-      a, b, [](const Tensor& x, const Tensor& y) { return taeda::pow(x, y); },
+      {"pow", "__rpow__"}, a, b, [](const Tensor& x, const Tensor& y) { return taeda::pow(x, y); },
       [](const Tensor& x, const Scalar& y) { return taeda::pow(x, y); },
       [](const Scalar& x, const Tensor& y) { return taeda::pow(x, y); });
 }
 PyObject* matrix_multiply(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
-    if (!is_tensor(a) || !is_tensor(b)) Py_RETURN_NOTIMPLEMENTED;
+    if (!is_plain(a) || !is_plain(b)) {
+      if (PyObject* made = overridden_operator({"matmul", "__rmatmul__"}, a, b)) return made;
+      if (!is_tensor(a) || !is_tensor(b)) Py_RETURN_NOTIMPLEMENTED;
+    }
     Tensor out;
     {
       const ReleaseGil released;
@@ -144,56 +166,56 @@ PyObject* matrix_multiply(PyObject* a, PyObject* b) {
 }
 
 // Operators on bits, and shifts: numbers stand on either side.
-#define TAEDA_BITS(name, operation)                                             \
-  PyObject* name(PyObject* a, PyObject* b) {                                    \
-    return operate(                                                             \
-        a, b, [](const Tensor& x, const Tensor& y) { return operation(x, y); }, \
-        [](const Tensor& x, const Scalar& y) { return operation(x, y); },       \
-        [](const Scalar& x, const Tensor& y) { return operation(x, y); });      \
+#define TAEDA_BITS(name, operation, left, right)                                               \
+  PyObject* name(PyObject* a, PyObject* b) {                                                   \
+    return operate(                                                                            \
+        {left, right}, a, b, [](const Tensor& x, const Tensor& y) { return operation(x, y); }, \
+        [](const Tensor& x, const Scalar& y) { return operation(x, y); },                      \
+        [](const Scalar& x, const Tensor& y) { return operation(x, y); });                     \
   }
-TAEDA_BITS(bit_and, taeda::bitwise_and)
-TAEDA_BITS(bit_or, taeda::bitwise_or)
-TAEDA_BITS(bit_xor, taeda::bitwise_xor)
-TAEDA_BITS(shift_left, taeda::bitwise_left_shift)
-TAEDA_BITS(shift_right, taeda::bitwise_right_shift)
+TAEDA_BITS(bit_and, taeda::bitwise_and, "__and__", "bitwise_and")
+TAEDA_BITS(bit_or, taeda::bitwise_or, "__or__", "bitwise_or")
+TAEDA_BITS(bit_xor, taeda::bitwise_xor, "__xor__", "bitwise_xor")
+TAEDA_BITS(shift_left, taeda::bitwise_left_shift, "__lshift__", "__rlshift__")
+TAEDA_BITS(shift_right, taeda::bitwise_right_shift, "__rshift__", "__rrshift__")
 #undef TAEDA_BITS
 
-#define TAEDA_CHANGE(name, method)                                   \
-  PyObject* name(PyObject* a, PyObject* b) {                         \
-    return change(                                                   \
-        a, b, [](const Tensor& x, const Tensor& y) { x.method(y); }, \
-        [](const Tensor& x, const Scalar& y) { x.method(y); });      \
+#define TAEDA_CHANGE(name, method, override)                                   \
+  PyObject* name(PyObject* a, PyObject* b) {                                   \
+    return change(                                                             \
+        override, a, b, [](const Tensor& x, const Tensor& y) { x.method(y); }, \
+        [](const Tensor& x, const Scalar& y) { x.method(y); });                \
   }
-TAEDA_CHANGE(in_place_add, add_)
-TAEDA_CHANGE(in_place_subtract, sub_)
-TAEDA_CHANGE(in_place_multiply, mul_)
-TAEDA_CHANGE(in_place_divide, div_)
-TAEDA_CHANGE(in_place_floor_divide, floor_divide_)
-TAEDA_CHANGE(in_place_remainder, remainder_)
-TAEDA_CHANGE(in_place_and, bitwise_and_)
-TAEDA_CHANGE(in_place_or, bitwise_or_)
-TAEDA_CHANGE(in_place_xor, bitwise_xor_)
-TAEDA_CHANGE(in_place_shift_left, bitwise_left_shift_)
-TAEDA_CHANGE(in_place_shift_right, bitwise_right_shift_)
+TAEDA_CHANGE(in_place_add, add_, "add_")
+TAEDA_CHANGE(in_place_subtract, sub_, "sub_")
+TAEDA_CHANGE(in_place_multiply, mul_, "mul_")
+TAEDA_CHANGE(in_place_divide, div_, "div_")
+TAEDA_CHANGE(in_place_floor_divide, floor_divide_, "floor_divide_")
+TAEDA_CHANGE(in_place_remainder, remainder_, "remainder_")
+TAEDA_CHANGE(in_place_and, bitwise_and_, "__iand__")
+TAEDA_CHANGE(in_place_or, bitwise_or_, "__ior__")
+TAEDA_CHANGE(in_place_xor, bitwise_xor_, "__ixor__")
+TAEDA_CHANGE(in_place_shift_left, bitwise_left_shift_, "__ilshift__")
+TAEDA_CHANGE(in_place_shift_right, bitwise_right_shift_, "__irshift__")
 #undef TAEDA_CHANGE
 
 PyObject* in_place_power(PyObject* a, PyObject* b, PyObject*) {
   return change(
-      a, b, [](const Tensor& x, const Tensor& y) { x.pow_(y); },
+      "pow_", a, b, [](const Tensor& x, const Tensor& y) { x.pow_(y); },
       [](const Tensor& x, const Scalar& y) { x.pow_(y); });
 }
 
 PyObject* negative(PyObject* self) {
-  return unary(self, [](const Tensor& x) { return taeda::neg(x); });
+  return unary("neg", self, [](const Tensor& x) { return taeda::neg(x); });
 }
 PyObject* positive(PyObject* self) {
-  return unary(self, [](const Tensor& x) { return taeda::positive(x); });
+  return unary("positive", self, [](const Tensor& x) { return taeda::positive(x); });
 }
 PyObject* absolute(PyObject* self) {
-  return unary(self, [](const Tensor& x) { return taeda::abs(x); });
+  return unary("abs", self, [](const Tensor& x) { return taeda::abs(x); });
 }
 PyObject* invert(PyObject* self) {
-  return unary(self, [](const Tensor& x) {
+  return unary("__invert__", self, [](const Tensor& x) {
     TAEDA_CHECK_TYPE(is_integral(x.dtype(), true),
                      "~ (operator.invert) is only implemented on integer and Boolean-type tensors");
     return taeda::bitwise_not(x);
@@ -201,10 +223,10 @@ PyObject* invert(PyObject* self) {
 }
 
 PyObject* compare_tensors(PyObject* a, PyObject* b, int operation) {
-#define TAEDA_COMPARE(name)                                                     \
-  return operate(                                                               \
-      a, b, [](const Tensor& x, const Tensor& y) { return taeda::name(x, y); }, \
-      [](const Tensor& x, const Scalar& y) { return taeda::name(x, y); },       \
+#define TAEDA_COMPARE(name)                                                                     \
+  return operate(                                                                               \
+      {#name, #name}, a, b, [](const Tensor& x, const Tensor& y) { return taeda::name(x, y); }, \
+      [](const Tensor& x, const Scalar& y) { return taeda::name(x, y); },                       \
       [](const Scalar&, const Tensor&) -> Tensor { return {}; })
   switch (operation) {
     case Py_EQ: TAEDA_COMPARE(eq);
@@ -232,6 +254,9 @@ Scalar element(PyObject* self) {
 
 int truth(PyObject* self) {
   return guarded_status([&] {
+    if (!is_plain_or_parameter(self)) [[unlikely]]
+      if (const Ref made(overridden_method("__bool__", {self})); made)
+        return to_bool(made.get()) ? 1 : 0;
     const Tensor& t = tensor_of(self);
     if (t.numel() == 0)
       raise(PyExc_RuntimeError, "Boolean value of Tensor with no values is ambiguous");
@@ -242,6 +267,8 @@ int truth(PyObject* self) {
 }
 PyObject* as_int(PyObject* self) {
   return guarded([&]() -> PyObject* {
+    if (!is_plain_or_parameter(self)) [[unlikely]]
+      if (PyObject* made = overridden_method("__int__", {self})) return made;
     const Scalar value = element(self);
     if (!value.is_floating_point()) return PyLong_FromLongLong(value.toLong());
     Ref number(checked(PyFloat_FromDouble(value.toDouble())));
@@ -249,10 +276,16 @@ PyObject* as_int(PyObject* self) {
   });
 }
 PyObject* as_float(PyObject* self) {
-  return guarded([&] { return PyFloat_FromDouble(element(self).toDouble()); });
+  return guarded([&]() -> PyObject* {
+    if (!is_plain_or_parameter(self)) [[unlikely]]
+      if (PyObject* made = overridden_method("__float__", {self})) return made;
+    return PyFloat_FromDouble(element(self).toDouble());
+  });
 }
 PyObject* as_index(PyObject* self) {
   return guarded([&]() -> PyObject* {
+    if (!is_plain_or_parameter(self)) [[unlikely]]
+      if (PyObject* made = overridden_method("__index__", {self})) return made;
     const Tensor& t = tensor_of(self);
     if (!is_integral(t.dtype(), true) || t.numel() != 1)
       raise(PyExc_TypeError,

@@ -5,6 +5,7 @@
 #include "data.h"
 #include "generated_methods.h"
 #include "memory_view.h"
+#include "overrides.h"
 #include "taeda/io/dlpack.h"
 #include "taeda/taeda.h"
 
@@ -198,14 +199,23 @@ constexpr Callable kCall_set{"set_", kSignatures_set, 3};
 
 // Without arguments.
 
+/// What is answered in the place of a method without arguments, which is known by its function.
+PyObject* overridden(PyCFunction function, PyObject* self);
+
 template <auto F>
 PyObject* plain(PyObject* self, PyObject*) {
-  return guarded([&]() -> PyObject* { return F(tensor_of(self)); });
+  return guarded([&]() -> PyObject* {
+    if (!is_plain_or_parameter(self)) [[unlikely]]
+      if (PyObject* made = overridden(plain<F>, self)) return made;
+    return F(tensor_of(self));
+  });
 }
 /// Changes the tensor and gives it back.
 template <auto F>
 PyObject* changing(PyObject* self, PyObject*) {
   return guarded([&]() -> PyObject* {
+    if (!is_plain_or_parameter(self)) [[unlikely]]
+      if (PyObject* made = overridden(changing<F>, self)) return made;
     F(tensor_of(self));
     Py_INCREF(self);
     return self;
@@ -378,6 +388,12 @@ const PyMethodDef own_methods[] = {
     {"cfloat", plain<as_dtype<kComplexFloat>>, METH_NOARGS, "As complex64."},
     {"cdouble", plain<as_dtype<kComplexDouble>>, METH_NOARGS, "As complex128."},
 };
+
+PyObject* overridden(PyCFunction function, PyObject* self) {
+  for (const PyMethodDef& m : own_methods)
+    if (m.ml_meth == function) return overridden_method(m.ml_name, {self});
+  return nullptr;
+}
 
 // _make_subclass(cls, tensor, requires_grad): an object of another class over the tensor's memory.
 PyObject* make_subclass(PyObject*, PyObject* const* args, Py_ssize_t count) {

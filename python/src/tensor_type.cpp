@@ -12,9 +12,11 @@
 #include "generated_methods.h"
 #include "indexing.h"
 #include "numbers.h"
+#include "overrides.h"
 #include "taeda/base/error.h"
 #include "taeda/tensor/wrapper.h"
 #include "tensor_methods.h"
+#include "values.h"
 
 namespace taeda::python {
 
@@ -36,6 +38,7 @@ TensorObject* allocate(PyTypeObject* type) {
     object = free_objects[--free_count];
     PyObject_Init(object, type);
   } else {
+    if (type != tensor_type) note_class(type);
     object = type->tp_alloc(type, 0);
     if (!object) throw ErrorIsSet();
     PyObject_GC_UnTrack(object);
@@ -114,13 +117,36 @@ int clear(PyObject* object) {
   return 0;
 }
 
+/// "tensor([[1.],\n        [2.]])" with the name of a subclass, and its lines below each other.
+std::string under_name(const std::string& text, PyTypeObject* type) {
+  constexpr std::string_view kPlain = "tensor";
+  if (type == plain_parameter_type || !text.starts_with(kPlain)) return text;
+  const std::string name =
+      reinterpret_cast<PyHeapTypeObject*>(type)->ht_name
+          ? std::string(to_text(reinterpret_cast<PyHeapTypeObject*>(type)->ht_name))
+          : "tensor";
+  std::string out = name;
+  for (size_t i = kPlain.size(); i < text.size(); ++i) {
+    out += text[i];
+    if (text[i] != '\n') continue;
+    size_t spaces = 0;
+    while (i + 1 < text.size() && text[i + 1] == ' ') ++spaces, ++i;
+    const size_t wanted = spaces + name.size();
+    out.append(wanted > kPlain.size() ? wanted - kPlain.size() : 0, ' ');
+  }
+  return out;
+}
+
 PyObject* repr(PyObject* self) {
   return guarded([&]() -> PyObject* {
+    if (!is_plain_or_parameter(self))
+      if (PyObject* made = overridden_method("__repr__", {self})) return made;
     std::string text = tensor_of(self).repr();
     // The package's own name is for programs written for it in C++.
     for (const std::string_view own : {"dtype=taeda.", "layout=taeda."})
       if (const size_t at = text.rfind(own); at != std::string::npos)
         text.replace(at + own.size() - 6, 6, "torch.");
+    if (Py_TYPE(self) != tensor_type) text = under_name(text, Py_TYPE(self));
     return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
   });
 }
@@ -141,6 +167,7 @@ PyObject* set_tensor_class(PyObject*, PyObject* type) {
     tensor_type = reinterpret_cast<PyTypeObject*>(type);
     // The class adds methods and nothing that would have to be taken down.
     tensor_type->tp_dealloc = deallocate;
+    set_plain_types(tensor_type, nullptr);
     Py_RETURN_NONE;
   });
 }
@@ -183,6 +210,7 @@ PyObject* wrap(Tensor tensor) {
 void add_tensor_type(PyObject* module) {
   set_wrapper_hook(end_wrapper);
   static std::vector<PyMethodDef> methods = collect_tensor_methods();
+  for (PyGetSetDef* a = tensor_attributes; a->name; ++a) a->closure = const_cast<char*>(a->name);
   PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(deallocate)},
                          {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
                          {Py_tp_clear, reinterpret_cast<void*>(clear)},

@@ -2,6 +2,7 @@
 
 #include <complex>
 
+#include "overrides.h"
 #include "taeda/base/error.h"
 
 namespace taeda::python {
@@ -47,7 +48,8 @@ bool is_bool(PyObject* object) { return PyBool_Check(object) || is_numpy(object,
 
 bool is_integer(PyObject* object) {
   if (PyLong_CheckExact(object)) return true;
-  return !is_bool(object) && !is_tensor(object) && !is_array(object) && has_index(object);
+  return !is_bool(object) && !is_tensor(object) && !is_array(object) && has_index(object) &&
+         !has_override(object);
 }
 
 bool is_size(PyObject* object) {
@@ -58,7 +60,8 @@ bool is_size(PyObject* object) {
 bool is_real(PyObject* object) {
   if (PyFloat_CheckExact(object) || PyLong_CheckExact(object)) return true;
   if (is_tensor(object) || is_array(object) || PyUnicode_Check(object)) return false;
-  return PyBool_Check(object) || has_index(object) || has_float(object);
+  return PyBool_Check(object) ||
+         ((has_index(object) || has_float(object)) && !has_override(object));
 }
 
 bool is_number(PyObject* object) { return is_real(object) || PyComplex_Check(object); }
@@ -101,6 +104,7 @@ Scalar to_scalar(PyObject* object) {
   if (PyComplex_Check(object))
     return Scalar(
         std::complex<double>(PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object)));
+  throw_if_overridden(object);
   if (has_index(object)) return Scalar(to_int(object));
   if (has_float(object)) return Scalar(to_real(object));
   wrong("a number", object);
@@ -120,10 +124,12 @@ Ints to_ints(PyObject* object) {
   const Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
   for (Py_ssize_t i = 0; i < n; ++i) {
     PyObject* item = PySequence_Fast_GET_ITEM(object, i);
-    if (!is_size(item))
+    if (!is_size(item)) {
+      throw_if_overridden(item);
       raise(PyExc_TypeError, "must be tuple of ints, but found element of type " +
                                  std::string(Py_TYPE(item)->tp_name) + " at pos " +
                                  std::to_string(i));
+    }
     out.push_back(to_int(item));
   }
   return out;
@@ -153,9 +159,11 @@ std::vector<Tensor> to_tensors(PyObject* object) {
   out.reserve(static_cast<size_t>(n));
   for (Py_ssize_t i = 0; i < n; ++i) {
     PyObject* item = PySequence_Fast_GET_ITEM(object, i);
-    if (!is_tensor(item))
+    if (!is_tensor(item)) {
+      throw_if_overridden(item);
       raise(PyExc_TypeError, "expected Tensor as element " + std::to_string(i) +
                                  " in argument 0, but got " + Py_TYPE(item)->tp_name);
+    }
     out.push_back(tensor_of(item));
   }
   return out;

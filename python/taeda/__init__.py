@@ -12,6 +12,7 @@ from . import _C
 from ._C import *  # noqa: F403  operations, dtypes, device, Size, Generator
 from ._tensor import Tensor
 from .functional import *  # noqa: F403  those whose signatures are richer in Python
+from .functional import _assert
 from .creation import *  # noqa: F403  tensor, as_tensor, from_dlpack, FloatTensor
 from .aliases import *  # noqa: F403  torch.exp_, torch.det
 from .numbers import finfo, iinfo

@@ -2,6 +2,7 @@
 
 import collections
 import copy
+import functools
 import itertools
 
 from . import _C
@@ -38,6 +39,15 @@ class Tensor(_C.TensorBase):
 
     __array_priority__ = 1000
     __module__ = "torch"
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        """Answers for a subclass: the function as for plain tensors, with results of the subclass (torch.overrides)."""
+        for other in types:
+            if not issubclass(cls, other):
+                return NotImplemented
+        made = _C._disabled_torch_function_impl(func, types, args, kwargs)
+        return made if func in unwrapped_results() else _as_class(made, cls)
 
     # Automatic differentiation
 
@@ -210,6 +220,22 @@ class Tensor(_C.TensorBase):
         return {"typestr": codes[repr(self.dtype)[6:]], "shape": tuple(self.shape), "version": 2,
                 "strides": None if self.is_contiguous() else tuple(s * size for s in self.stride()),
                 "data": (self.data_ptr(), False)}
+
+
+def _as_class(made, cls):
+    """The tensor, or those in a list or tuple, as objects of a subclass."""
+    if isinstance(made, Tensor):
+        return made if isinstance(made, cls) else made.as_subclass(cls)
+    if isinstance(made, (tuple, list)) and not isinstance(made, _C.Size) and cls is not Tensor:
+        converted = [_as_class(part, cls) for part in made]
+        return type(made)._make(converted) if hasattr(type(made), "_make") else type(made)(converted)
+    return made
+
+
+@functools.lru_cache(maxsize=None)
+def unwrapped_results():
+    """Getters whose results keep the class that they have."""
+    return {Tensor._base.__get__, Tensor.grad.__get__}
 
 
 _CLASS_NAMES = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "uint8": "Byte",

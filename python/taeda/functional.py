@@ -259,3 +259,8 @@ def vmap(func, in_dims=0, out_dims=0):
             return tuple(_C.stack(list(r), out_dims) for r in zip(*results))
         return _C.stack(results, out_dims)
     return call
+
+
+def _assert(condition, message):
+    """`assert` as a function, which torch.fx can note."""
+    assert condition, message

@@ -16,12 +16,21 @@ class Parameter(Tensor, metaclass=_ParameterType):
     """A tensor that is a parameter of the module that it is assigned to. Requires a gradient unless told otherwise."""
 
     __module__ = "torch.nn.parameter"
+    __torch_function__ = _C._disabled_torch_function_impl
 
     def __new__(cls, data=None, requires_grad=True):
         if data is None:
             data = _C.empty(0)
         if not isinstance(data, _C.TensorBase):
             raise RuntimeError(f"Creating a Parameter from an instance of type {type(data).__name__} requires a Tensor")
+        if _C._has_torch_function_unary(data):  # stays of its class
+            made = data.detach().requires_grad_(requires_grad)
+            if type(made) is not type(data):
+                raise RuntimeError(f"Creating a Parameter from an instance of type {type(data).__name__} requires that "
+                                   f"detach() returns an instance of the same type, but return type {type(made).__name__} "
+                                   "was found instead.")
+            made._is_param = True
+            return made
         return _C._make_subclass(cls, data, requires_grad)
 
     def __init__(self, data=None, requires_grad=True):
@@ -38,6 +47,9 @@ class Parameter(Tensor, metaclass=_ParameterType):
     def __reduce_ex__(self, protocol):
         from .._utils import _rebuild_parameter
         return _rebuild_parameter, (self.data, self.requires_grad, collections.OrderedDict())
+
+
+_C._set_parameter_class(Parameter)
 
 
 class _BufferType(type(Tensor)):
@@ -61,6 +73,8 @@ class Buffer(Tensor, metaclass=_BufferType):
 
 class _Uninitialized:
     """A tensor of a module that learns its shape from its first input."""
+
+    __torch_function__ = _C._disabled_torch_function_impl
 
     def materialize(self, shape, device=None, dtype=None):
         """Gives it a shape and memory; from then on it is as any other."""

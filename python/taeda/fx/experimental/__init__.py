@@ -1,0 +1,1 @@
+"""Transformations for inference."""
