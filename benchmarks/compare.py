@@ -4,9 +4,11 @@
     benchmarks/compare.py build/benchmarks/training other/benchmarks/training
     benchmarks/compare.py --peer build/benchmarks/training     # builds the peer from the same source
                                                                # against an installed libtorch
+    benchmarks/compare.py --torch venv/bin/python build/benchmarks/training    # against the one in that Python's torch
 
 Each round runs A then B, so that both see the same drift of the machine; a case's figure is the median
-of its rounds. A ratio above 1 means that A is faster. With --json the rows go to a file as well.
+of its rounds; "fastest" is the ratio of the fastest samples, which says more on a machine that has other work to do. A ratio
+above 1 means that A is faster. With --json the rows go to a file as well.
 """
 import argparse
 import json
@@ -20,17 +22,34 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 
 
-def build_peer(program):
-    """Compiles the program's source against libtorch; returns the path of the binary."""
-    source = HERE / (pathlib.Path(program).name + ".cpp")
-    out = pathlib.Path(tempfile.mkdtemp(prefix="taeda-peer-")) / source.stem
-    flags = ["-O2", "-std=c++17", "-fopenmp"]
+def installed_libtorch():
+    """Include directories and linker flags of a libtorch that the system has."""
     api = "torch/csrc/api/include"
     includes = [p for p in ("/usr/include/" + api, "/usr/local/include/" + api) if os.path.isdir(p)]
     if not includes:
-        sys.exit("compare.py: libtorch's headers are not installed (Debian: libtorch-dev)")
-    command = ["g++", *flags, *("-I" + p for p in includes), str(source), "-o", str(out),
-               "-ltorch", "-ltorch_cpu", "-lc10"]
+        sys.exit("compare.py: libtorch's headers are not installed (Debian: libtorch-dev); --torch names a Python that has it")
+    return includes, ["-fopenmp", "-ltorch", "-ltorch_cpu", "-lc10"]
+
+
+def libtorch_of(python):
+    """The same of the libtorch inside a Python's torch package."""
+    done = subprocess.run([python, "-c", "import torch; print(torch.__path__[0])"], stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        sys.exit(f"compare.py: {python} has no torch")
+    root = pathlib.Path(done.stdout.strip())
+    lib = root / "lib"
+    includes = [str(root / "include"), str(root / "include/torch/csrc/api/include")]
+    # Without -fopenmp: it brings an OpenMP library of its own, and two would fight for the processors.
+    return includes, [f"-L{lib}", f"-Wl,-rpath,{lib}", "-Wl,--allow-shlib-undefined", "-ltorch", "-ltorch_cpu", "-lc10"]
+
+
+def build_peer(program, python):
+    """Compiles the program's source against libtorch; returns the path of the binary."""
+    source = HERE / (pathlib.Path(program).name + ".cpp")
+    out = pathlib.Path(tempfile.mkdtemp(prefix="taeda-peer-")) / source.stem
+    includes, libraries = libtorch_of(python) if python else installed_libtorch()
+    flags = ["-O2", "-std=c++20", "-w"]
+    command = ["g++", *flags, *("-I" + p for p in includes), str(source), "-o", str(out), *libraries]
     print("building the peer:", " ".join(command), file=sys.stderr)
     subprocess.run(command, check=True)
     return str(out)
@@ -60,9 +79,11 @@ def compare(a, b, threads, args):
     for name in rounds[0][0]:
         if all(name in first and name in second for first, second in rounds):
             median = [statistics.median(r[side][name]["median_us"] for r in rounds) for side in (0, 1)]
+            fastest = [min(r[side][name]["min_us"] for r in rounds) for side in (0, 1)]
             peak = [max(r[side][name]["peak_mb"] for r in rounds) for side in (0, 1)]
             rows.append({"case": name, "threads": threads, "a_us": median[0], "b_us": median[1],
-                         "ratio": median[1] / median[0], "a_peak_mb": peak[0], "b_peak_mb": peak[1]})
+                         "ratio": median[1] / median[0], "fastest": fastest[1] / fastest[0],
+                         "a_peak_mb": peak[0], "b_peak_mb": peak[1]})
     return rows
 
 
@@ -71,6 +92,7 @@ def main():
     parser.add_argument("a")
     parser.add_argument("b", nargs="?")
     parser.add_argument("--peer", action="store_true", help="build B from the same source against libtorch")
+    parser.add_argument("--torch", metavar="PYTHON", help="the same against the libtorch of this Python's torch")
     parser.add_argument("--threads", default="1,2", help="comma-separated (default 1,2)")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.3, help="of measurement per case and round")
@@ -79,15 +101,16 @@ def main():
                         help="a process for each case, so that peak memory is the case's own")
     parser.add_argument("--json", help="file for the rows")
     args = parser.parse_args()
-    if bool(args.b) == args.peer:
-        parser.error("give a second program, or --peer")
-    b = build_peer(args.a) if args.peer else args.b
+    if bool(args.b) == bool(args.peer or args.torch):
+        parser.error("give a second program, --peer or --torch")
+    b = args.b or build_peer(args.a, args.torch)
     rows = []
-    print(f"{'case':44} {'threads':>7} {'A us':>12} {'B us':>12} {'B/A':>7} {'A MB':>7} {'B MB':>7}")
+    print(f"{'case':44} {'threads':>7} {'A us':>12} {'B us':>12} {'B/A':>7} {'fastest':>7} {'A MB':>7} {'B MB':>7}")
     for threads in map(int, args.threads.split(",")):
         for row in compare(args.a, b, threads, args):
             rows.append(row)
             print(f"{row['case']:44} {threads:7} {row['a_us']:12.2f} {row['b_us']:12.2f} {row['ratio']:7.2f}"
+                  f" {row['fastest']:7.2f}"
                   f" {row['a_peak_mb']:7.0f} {row['b_peak_mb']:7.0f}", flush=True)
     if args.json:
         pathlib.Path(args.json).write_text(json.dumps(rows, indent=1) + "\n")
