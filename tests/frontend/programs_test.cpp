@@ -37,6 +37,21 @@ TEST(LoaderOrder, IsLibtorchsAndDrawsNoNumberMore) {
   EXPECT_EQ(drawn(), 975);
 }
 
+// libtorch's clones draw the initial values that they then replace; so do the layers that a
+// transformer's encoder copies.
+TEST(Clones, DrawWhatLibtorchsDraw) {
+  const auto next = [] { return torch::rand(1).item<float>(); };
+  torch::manual_seed(3);
+  torch::nn::Sequential layers(torch::nn::Linear(2, 3), torch::nn::GRU(2, 2));
+  EXPECT_NEAR(next(), 0.379548, 1e-6);
+  torch::nn::Linear linear(2, 3);
+  auto copy = linear->clone();
+  EXPECT_NEAR(next(), 0.12553, 1e-6);
+  EXPECT_TRUE(copy->as<torch::nn::Linear>()->weight.equal(linear->weight));
+  layers->clone();
+  EXPECT_NEAR(next(), 0.717111, 1e-6);
+}
+
 struct Sum : torch::data::transforms::Collation<int64_t> {
   int64_t apply_batch(std::vector<int64_t> batch) override {
     int64_t sum = 0;
