@@ -75,7 +75,9 @@ TensorVec FunctionNode::apply(TensorVec grads, Needs needs) {
         given[i].zero_();
       }
   for (size_t i = 0; i < context.needs_.size(); ++i) context.needs_[i] = needs[i];
-  const variable_list all = backward_(&context, std::move(given));
+  variable_list all = backward_(&context, std::move(given));
+  // A forward with default arguments: gradients of those that the call left out are not defined.
+  while (all.size() > is_tensor_.size() && !all.back().defined()) all.pop_back();
   TAEDA_CHECK(all.size() == is_tensor_.size(), "function ", name_,
               " returned an incorrect number of gradients (expected ", is_tensor_.size(), ", got ",
               all.size(), ")");

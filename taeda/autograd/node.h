@@ -99,6 +99,8 @@ class Node : public RefCounted, public BlockCached {
   /// Where the gradients of the inputs go, one edge for each, as Python's `next_functions`; an edge
   /// without a node where no gradient is wanted.
   const SmallVector<Edge, 2>& next_functions() const { return edges; }
+  /// libtorch's name of them.
+  const SmallVector<Edge, 2>& next_edges() const { return edges; }
 
   /// Later operations have larger numbers; backward takes the largest that is ready first.
   uint64_t sequence_nr() const { return sequence_nr_; }

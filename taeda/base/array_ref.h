@@ -43,6 +43,10 @@ class ArrayRef {
   constexpr const T& back() const { return (*this)[size_ - 1]; }
   /// `n` elements from `start` on; the caller sees to it that they are there.
   ArrayRef slice(size_t start, size_t n) const { return {data_ + start, n}; }
+  /// Those from `start` on.
+  ArrayRef slice(size_t start) const { return slice(start, size_ - start); }
+  /// `a == b`.
+  bool equals(ArrayRef other) const { return *this == other; }
   std::vector<T> vec() const { return {begin(), end()}; }
 
   friend bool operator==(ArrayRef a, ArrayRef b) {

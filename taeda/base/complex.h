@@ -45,4 +45,10 @@ struct alignas(2 * sizeof(T)) complex {
   }
 };
 
+/// "(1,2)", as the standard library prints them.
+template <class T>
+std::ostream& operator<<(std::ostream& out, const complex<T>& z) {
+  return out << std::complex<T>(z);
+}
+
 }  // namespace taeda

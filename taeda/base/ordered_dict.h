@@ -80,6 +80,8 @@ class OrderedDict {
   Item& back() { return items_.back(); }
   const Item& back() const { return items_.back(); }
   const std::string& description() const { return description_; }
+  /// libtorch's name of it.
+  const std::string& key_description() const { return description_; }
 
   /// Throws Error if the key is there already.
   Value& insert(Key key, Value value) {

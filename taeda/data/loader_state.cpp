@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "taeda/base/error.h"
+#include "taeda/data/libtorch_order.h"
 #include "taeda/ops/create.h"
 
 namespace taeda::inline v0_2::data::detail {
@@ -68,8 +69,9 @@ EpochOrder::Start EpochOrder::begin() {
       of_sampler->set_state(pending->states.sampler);
   }
   start_ = now();
-  // PyTorch draws a seed for the workers here, and the order of the epoch depends on it.
-  Start out{generator.random64(), pending ? pending->batch : 0};
+  // Python's loaders draw a seed for the workers here, and the order of the epoch depends on it.
+  const Generator seeds = uses_libtorch_order() ? generator.clone() : generator;
+  Start out{seeds.random64(), pending ? pending->batch : 0};
   sampler_->reset();
   if (!others.empty()) generator.set_state(others);
   return out;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "taeda/base/dtype.h"
 #include "taeda/base/ordered_dict.h"
 #include "taeda/device/generator.h"
 
@@ -115,6 +116,9 @@ class RandomSampler : public ListSampler {
   void resize(size_t size) override;
 
  private:
+  /// One of libtorch's, where its order is asked for (data/libtorch_order.h).
+  bool draws_as_libtorch() const;
+
   size_t source_, num_samples_;
   bool replacement_;
   std::optional<Generator> generator_;

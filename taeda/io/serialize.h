@@ -6,6 +6,7 @@
 #pragma once
 
 #include <concepts>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <string>
@@ -130,6 +131,12 @@ void save(const T& value, Target&& path_or_stream) {
   io::Archive archive;
   io::pack(archive, "", value);
   io::save_archive(archive, path_or_stream);
+}
+
+/// A list in braces: save({a, b}, "tensors.pt").
+template <class Target>
+void save(std::initializer_list<Tensor> list, Target&& path_or_stream) {
+  save(std::vector<Tensor>(list), std::forward<Target>(path_or_stream));
 }
 
 /// Loads what save() wrote. A tensor is replaced by the one in the file, on the CPU; a module or an

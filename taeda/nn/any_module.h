@@ -88,13 +88,16 @@ class AnyModule {
     check_not_empty("operator->");
     return module_.get();
   }
-  /// The module as M; throws TypeError if it is another class.
+  /// The module as M, or in a holder of type M; throws TypeError if it is another class.
   template <class M>
-  auto& get() const {
+  decltype(auto) get() const {
     auto* m = module_ ? module_->as<M>() : nullptr;
     TAEDA_CHECK_TYPE(m, "Attempted to cast module of type ", module_ ? module_->name() : "nothing",
                      " to type ", detail::type_name(typeid(M)));
-    return *m;
+    if constexpr (detail::is_holder<M>)
+      return M(std::shared_ptr<std::remove_pointer_t<decltype(m)>>(module_, m));
+    else
+      return (*m);
   }
   AnyModule clone(const std::optional<Device>& device = {}) const {
     check_not_empty("clone()");

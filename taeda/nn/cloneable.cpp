@@ -1,6 +1,9 @@
 #include "taeda/nn/cloneable.h"
 
+#include <optional>
+
 #include "taeda/nn/init.h"
+#include "taeda/nn/libtorch_style.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::nn {
@@ -42,7 +45,9 @@ std::shared_ptr<Module> CloneableBase::clone(const std::optional<Device>& device
   std::shared_ptr<Module> owner(copy);
   copy->forget_members();
   {
-    init::SkipInitGuard values_are_copied_below;
+    // A program for libtorch goes on with the random numbers behind those of reset().
+    std::optional<init::SkipInitGuard> values_are_copied_below;
+    if (shallow || !detail::uses_libtorch_style()) values_are_copied_below.emplace();
     copy->reset();
   }
   this->copy_members_to(*copy, device);

@@ -398,6 +398,22 @@ ReduceLROnPlateauScheduler::ReduceLROnPlateauScheduler(Optimizer& optimizer,
   best_ = options_.mode() == ReduceLROnPlateauOptions::min ? inf : -inf;
 }
 
+ReduceLROnPlateauScheduler::ReduceLROnPlateauScheduler(
+    Optimizer& optimizer, SchedulerMode mode, double factor, int64_t patience, double threshold,
+    ThresholdMode threshold_mode, int64_t cooldown, const std::vector<float>& min_lr, double eps,
+    bool /*verbose*/)
+    : ReduceLROnPlateauScheduler(
+          optimizer, ReduceLROnPlateauOptions()
+                         .mode(mode)
+                         .factor(factor)
+                         .patience(patience)
+                         .threshold(threshold)
+                         .threshold_mode(threshold_mode)
+                         .cooldown(cooldown)
+                         .min_lr(min_lr.empty() ? std::vector<double>{0.0}
+                                                : std::vector<double>(min_lr.begin(), min_lr.end()))
+                         .eps(eps)) {}
+
 bool ReduceLROnPlateauScheduler::is_better(double metric) const {
   const bool relative = options_.threshold_mode() == ReduceLROnPlateauOptions::rel;
   const double t = options_.threshold();

@@ -250,6 +250,16 @@ class ReduceLROnPlateauScheduler {
  public:
   using SchedulerMode = ReduceLROnPlateauOptions::Mode;
   using ThresholdMode = ReduceLROnPlateauOptions::ThresholdMode;
+  static constexpr SchedulerMode min = ReduceLROnPlateauOptions::min;
+  static constexpr SchedulerMode max = ReduceLROnPlateauOptions::max;
+  static constexpr ThresholdMode rel = ReduceLROnPlateauOptions::rel;
+  static constexpr ThresholdMode abs = ReduceLROnPlateauOptions::abs;
+  /// libtorch's order of the same options; `verbose` prints nothing.
+  ReduceLROnPlateauScheduler(Optimizer& optimizer, SchedulerMode mode, double factor = 0.1,
+                             int64_t patience = 10, double threshold = 1e-4,
+                             ThresholdMode threshold_mode = rel, int64_t cooldown = 0,
+                             const std::vector<float>& min_lr = {}, double eps = 1e-8,
+                             bool verbose = false);
   explicit ReduceLROnPlateauScheduler(Optimizer& optimizer, ReduceLROnPlateauOptions options = {});
 
   /// `metric` of the epoch that ended.

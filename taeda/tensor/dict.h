@@ -12,10 +12,11 @@ namespace taeda::inline v0_2 {
 template <class Key, class Value>
 class Dict {
  public:
+  class iterator;
   /// One entry, as iterators give it.
   class Item {
    public:
-    explicit Item(IValue::Entry& entry) : entry_(&entry) {}
+    explicit Item(IValue::Entry* entry) : entry_(entry) {}
     Key key() const { return entry_->first.to<Key>(); }
     Value value() const { return entry_->second.to<Value>(); }
     /// Replaces the value of the entry.
@@ -25,23 +26,24 @@ class Dict {
     }
 
    private:
+    friend iterator;
     IValue::Entry* entry_;
   };
   class iterator {
    public:
     using value_type = Item;
     using difference_type = std::ptrdiff_t;
-    explicit iterator(IValue::Entry* at = nullptr) : at_(at) {}
-    Item operator*() const { return Item(*at_); }
-    std::unique_ptr<Item> operator->() const { return std::make_unique<Item>(*at_); }
+    explicit iterator(IValue::Entry* at = nullptr) : item_(at) {}
+    const Item& operator*() const { return item_; }
+    const Item* operator->() const { return &item_; }
     iterator& operator++() {
-      ++at_;
+      ++item_.entry_;
       return *this;
     }
-    friend bool operator==(iterator, iterator) = default;
+    bool operator==(const iterator& other) const { return item_.entry_ == other.item_.entry_; }
 
    private:
-    IValue::Entry* at_;
+    Item item_;
   };
 
   Dict() : entries_(std::make_shared<IValue::Entries>()) {}

@@ -147,6 +147,11 @@ class Tensor : public TensorBase {
   /// The same memory without a history, whose changes in place do not count for this tensor.
   Tensor variable_data() const;
   Tensor data() const { return variable_data(); }
+  /// data_ptr<T>(), as libtorch first named it.
+  template <class T>
+  T* data() const {
+    return data_ptr<T>();
+  }
   /// The name of its function; throws Error for a leaf.
   std::string name() const;
   /// Makes this tensor share `source`'s data, keeping its identity and gradient.
@@ -176,6 +181,14 @@ class Tensor : public TensorBase {
   Tensor _base() const;
   /// Called with the gradient when it is computed; a defined result replaces it. Returns a handle.
   unsigned register_hook(std::function<Tensor(const Tensor&)> hook) const;
+  /// A hook that returns nothing leaves the gradient as it is.
+  template <class F>
+  requires std::is_void_v<std::invoke_result_t<F&, Tensor>>
+  unsigned register_hook(F hook) const {
+    return register_hook([hook = std::move(hook)](const Tensor& gradient) mutable {
+      return hook(gradient), Tensor();
+    });
+  }
   void remove_hook(unsigned handle) const;
   /// Called after backward accumulated into this leaf's `grad()`.
   unsigned register_post_accumulate_grad_hook(std::function<void(const Tensor&)> hook) const;

@@ -85,6 +85,19 @@ inline Context& globalContext() {
 /// Starts nothing: what is needed is started when it is first asked for.
 inline void init() {}
 inline bool hasCUDA() { return cuda::is_available(); }
+inline bool hasMKL() { return globalContext().hasMKL(); }
+inline bool hasLAPACK() { return globalContext().hasLAPACK(); }
+
+/// What make_generator makes: a generator of the CPU with a seed.
+struct CPUGeneratorImpl {
+  static Generator make(uint64_t seed = default_rng_seed_val) { return Generator(kCPU, seed); }
+  static constexpr uint64_t default_rng_seed_val = 67280421310721;
+};
+/// make_generator<CPUGeneratorImpl>(seed): a generator of one's own.
+template <class Impl, class... Args>
+Generator make_generator(Args... arguments) {
+  return Impl::make(arguments...);
+}
 inline size_t getNumGPUs() { return static_cast<size_t>(cuda::device_count()); }
 
 }  // namespace taeda_compat

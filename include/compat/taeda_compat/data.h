@@ -1,11 +1,18 @@
 // torch::data's classes that libtorch declares without parameters, and its forms of collating.
 #pragma once
 
+#include <taeda/data/libtorch_order.h>
 #include <taeda_compat/namespaces.h>
 
 #include <optional>
 #include <utility>
 #include <vector>
+
+namespace taeda_compat::data {
+namespace data_detail {
+inline const bool order = (taeda::data::detail::use_libtorch_order(true), true);
+}  // namespace data_detail
+}  // namespace taeda_compat::data
 
 namespace taeda_compat::data::datasets {
 
@@ -33,5 +40,9 @@ namespace taeda_compat::data::transforms {
 /// Makes one value of a list of examples by a function.
 template <class Single, class Batch = std::vector<Single>>
 using Collate = taeda::data::transforms::BatchLambda<Batch, Single>;
+/// A base of what makes one value of a batch; libtorch names the batch where Taeda names an
+/// example.
+template <class Single, class Batch = std::vector<Single>>
+using Collation = taeda::data::transforms::BatchTransform<Batch, Single>;
 
 }  // namespace taeda_compat::data::transforms

@@ -4,10 +4,39 @@
 #include <taeda_compat/namespaces.h>
 
 #include <atomic>
+#include <concepts>
 #include <iostream>
 #include <sstream>
 #include <string>
 #include <utility>
+#include <vector>
+
+// libtorch's logging prints containers, and programs print them without saying so: a vector as
+// "1 2 3", a pair as "(1, 2)". Where the arguments are the standard library's alone, templates find
+// an operator in namespace std only.
+namespace std {
+template <class A, class B>
+ostream& operator<<(ostream& out, const pair<A, B>& p);  // NOLINT(cert-dcl58-cpp)
+
+template <class Container>
+requires(
+    std::same_as<Container,
+                 std::vector<typename Container::value_type, typename Container::allocator_type>> ||
+    requires { typename Container::key_compare; }) ostream&
+operator<<(ostream& out, const Container& container) {  // NOLINT(cert-dcl58-cpp)
+  const char* between = "";
+  for (const auto& element : container) {
+    out << between << element;
+    between = " ";
+  }
+  return out;
+}
+
+template <class A, class B>
+ostream& operator<<(ostream& out, const pair<A, B>& p) {
+  return out << '(' << p.first << ", " << p.second << ')';
+}
+}  // namespace std
 
 namespace taeda_compat {
 

@@ -34,6 +34,10 @@ class OptionalArrayRef {
   std::optional<ArrayRef<T>> list_;
 };
 using OptionalIntArrayRef = OptionalArrayRef<int64_t>;
+/// Its name in older programs.
+using IntList = IntArrayRef;
+/// A tensor's `dtype()` is a ScalarType already.
+constexpr ScalarType typeMetaToScalarType(ScalarType type) { return type; }
 
 template <size_t D, class T = int64_t>
 using ExpandingArray = nn::ExpandingArray<D, T>;
