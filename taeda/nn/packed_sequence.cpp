@@ -119,11 +119,7 @@ std::vector<PackedRun> runs_of(const PackedSequence& sequence) {
       ++runs.back().steps;
     else
       runs.push_back({row, 1, n});
-    // Together no more than the rows that there are, which cannot overflow.
-    TAEDA_CHECK(n <= sequence.data().size(0) - row,
-                "Expected batch_sizes to sum to the number of rows, ", sequence.data().size(0),
-                ", but they sum to more");
-    row += n;
+    row = (CheckedInt(row) + n).value("PackedSequence");
   }
   TAEDA_CHECK(row == sequence.data().size(0), "Expected batch_sizes to sum to the number of rows, ",
               sequence.data().size(0), ", but they sum to ", row);
