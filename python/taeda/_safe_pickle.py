@@ -170,7 +170,8 @@ def _build(self):
         top.__dict__.update(state)
         return
     if type(top) not in self.may_build:
-        raise UnpicklingError(f"Can only build objects of allowed classes, but the pickle has a state for a {type(top).__name__}")
+        raise UnpicklingError("Can only build objects of allowed classes, but the pickle has a state for a "
+                              f"{type(top).__name__}")
     self.stack.append(state)
     pickle._Unpickler.load_build(self)
 

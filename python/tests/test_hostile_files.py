@@ -44,7 +44,8 @@ HOSTILE = {
     "a frozen set, likewise": b"\x80\x04(" + doubled(60) + b"\x91.",
     "a set by its name": b"\x80\x02cbuiltins\nset\n]" + doubled(60) + b"a\x85R.",
     "an ordered dict": b"\x80\x02ccollections\nOrderedDict\n]]" + doubled(60) + b"aNaa\x85R.",
-    "a storage's name": b"\x80\x02(X\x07\x00\x00\x00storagectorch\nFloatStorage\n" + doubled(60) + b"X\x03\x00\x00\x00cpuK\x02tQ.",
+    "a storage's name": (b"\x80\x02(X\x07\x00\x00\x00storagectorch\nFloatStorage\n" + doubled(60) +
+                         b"X\x03\x00\x00\x00cpuK\x02tQ."),
     "no storage at all": b"\x80\x02" + doubled(60) + b"Q.",
     "bytes of a number": b"\x80\x02cbuiltins\nbytearray\n\x8a\x06\x00\x00\x00\x00\x00\x01\x85R.",
     "a storage of its own": b"\x80\x02ctorch\nFloatStorage\n\x8a\x05\x00\x00\x00\x00\x10\x85R.",
@@ -112,7 +113,8 @@ def legacy(count, keys, rest=b""):
 def test_files_before_archives():
     assert load(legacy(2, pickle.dumps(["0"], 2), struct.pack("<qff", 2, 1.5, 2))).tolist() == [1.5, 2]
     for data in (legacy(1 << 40, pickle.dumps(["0"], 2)), legacy(-1, pickle.dumps(["0"], 2)),
-                 legacy(2, b"\x80\x02]" + doubled(60) + b"a."), legacy(2, pickle.dumps(7, 2)), legacy(2, pickle.dumps(["1"], 2)),
+                 legacy(2, b"\x80\x02]" + doubled(60) + b"a."), legacy(2, pickle.dumps(7, 2)),
+                 legacy(2, pickle.dumps(["1"], 2)),
                  legacy(2, pickle.dumps(["0"], 2), b"abc"), legacy(2, pickle.dumps(["0"], 2), struct.pack("<q", 1 << 60))):
         with pytest.raises(ERRORS):
             load(data)

@@ -97,7 +97,7 @@ struct DeviceGraph::Impl {
 };
 
 DeviceGraph::DeviceGraph(DeviceType type) : impl_(std::make_unique<Impl>(type)) {
-  backend_of(type);  // says which type has none
+  backend_of(Device(type).type());  // says which type is none, or has none
 }
 
 DeviceGraph::~DeviceGraph() {

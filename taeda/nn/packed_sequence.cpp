@@ -119,7 +119,7 @@ std::vector<PackedRun> runs_of(const PackedSequence& sequence) {
       ++runs.back().steps;
     else
       runs.push_back({row, 1, n});
-    row += n;
+    row = (CheckedInt(row) + n).value("PackedSequence");
   }
   TAEDA_CHECK(row == sequence.data().size(0), "Expected batch_sizes to sum to the number of rows, ",
               sequence.data().size(0), ", but they sum to ", row);

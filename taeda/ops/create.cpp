@@ -179,7 +179,8 @@ int64_t arange_size(const Scalar& start, const Scalar& end, const Scalar& step) 
   TAEDA_CHECK(delta > 0 ? last >= first : last <= first,
               "upper bound and larger bound inconsistent with step sign");
   if (start.is_integral(true) && end.is_integral(true) && step.is_integral(true)) {
-    const int64_t distance = end.toLong() - start.toLong(), by = step.toLong();
+    const int64_t by = step.toLong(),
+                  distance = (CheckedInt(end.toLong()) - start.toLong()).value("arange");
     return distance / by + (distance % by != 0);
   }
   const double n = std::ceil((last - first) / delta);

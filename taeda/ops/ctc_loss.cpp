@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "taeda/base/checked_int.h"
 #include "taeda/base/error.h"
 #include "taeda/device/host_graph.h"
 #include "taeda/ops/compare.h"
@@ -50,10 +51,10 @@ void check_ctc(const Tensor& log_probs, const Tensor& targets, IntArrayRef input
   TAEDA_CHECK(largest(input_lengths) <= log_probs.size(0),
               "Expected input_lengths to have value at most ", log_probs.size(0),
               ", but got value ", largest(input_lengths), kCtcChecks);
-  int64_t total = 0;
-  for (const int64_t length : target_lengths) total += length;
+  CheckedInt total = 0;
+  for (const int64_t length : target_lengths) total = total + length;
   const bool padded = targets.dim() == 2;
-  const int64_t needed = padded ? largest(target_lengths) : total;
+  const int64_t needed = padded ? largest(target_lengths) : total.value("ctc_loss");
   const int64_t got = targets.size(-1);
   TAEDA_CHECK(padded ? got >= needed : got == needed, "Expected tensor to have size ",
               padded ? "at least " : "", needed, " at dimension ", padded ? 1 : 0,

@@ -1,6 +1,9 @@
 #include "taeda/ops/rearrange.h"
 
+#include <algorithm>
+
 #include "taeda/autograd/record.h"
+#include "taeda/base/checked_int.h"
 #include "taeda/base/error.h"
 #include "taeda/kernels/create.h"
 #include "taeda/kernels/join.h"
@@ -28,7 +31,7 @@ Tensor repeat(const Tensor& self, IntArrayRef repeats) {
     pairs.push_back(size);
     wide.push_back(repeats[d]);
     wide.push_back(size);
-    shape.push_back(repeats[d] * size);
+    shape.push_back((CheckedInt(repeats[d]) * size).value("repeat"));
     if (repeats[d] != 1) copies.push_back(static_cast<int64_t>(2 * d));
   }
   Tensor out;
@@ -156,7 +159,7 @@ namespace {
 Tensor roll_one(const Tensor& self, int64_t shift, int64_t dim) {
   const int64_t n = self.size(dim);
   if (self.numel() == 0) return self.clone();
-  const int64_t start = ((n - shift) % n + n) % n;
+  const int64_t start = (n - shift % n) % n;
   if (start == 0) return self.clone(MemoryFormat::Contiguous);
   return cat({self.narrow(dim, start, n - start), self.narrow(dim, 0, start)}, dim);
 }
@@ -197,7 +200,7 @@ Tensor triangle(const char* op, const char* node, const Tensor& self, int64_t di
     NoGradGuard guard;
     const int64_t rows = self.size(-2), columns = self.size(-1);
     triangle_slot(self.device().type(), out.view({-1, rows, columns}),
-                  self.reshape({-1, rows, columns}), diagonal, upper);
+                  self.reshape({-1, rows, columns}), std::clamp(diagonal, -rows, columns), upper);
   }
   if (wants_grad(self))
     record(node, out, {self},
@@ -228,7 +231,8 @@ Tensor diag_embed(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2
   TAEDA_CHECK(self.dim() >= 1, "diag_embed: expected at least one dimension");
   const int64_t a = wrap_dim(dim1, ndim), b = wrap_dim(dim2, ndim);
   TAEDA_CHECK(a != b, "diagonal dimensions cannot be identical ", dim1, ", ", dim2);
-  const int64_t n = self.size(-1) + std::abs(offset);
+  const CheckedInt away = offset < 0 ? CheckedInt(0) - offset : CheckedInt(offset);
+  const int64_t n = (away + self.size(-1)).value("diag_embed");
   DimVector shape;
   int64_t next = 0;
   for (int64_t d = 0; d < ndim; ++d) shape.push_back(d == a || d == b ? n : self.sizes()[next++]);

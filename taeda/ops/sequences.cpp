@@ -37,6 +37,8 @@ Tensor vander(const Tensor& x, OptionalDim N, bool increasing) {
   TAEDA_CHECK(columns >= 0, "N must be non-negative.");
   const Tensor base = is_integral(x.dtype(), true) ? x.to(kLong) : x;
   if (columns == 0) return base.unsqueeze(1).narrow(1, 0, 0);
+  empty({x.size(0), columns},
+        base.options().requires_grad(false));  // what cannot be had is refused
   std::vector<Tensor> powers = {ones_like(base.detach())};
   for (int64_t k = 1; k < columns; ++k) powers.push_back(powers.back().mul(base));
   const Tensor out = stack(powers, 1);

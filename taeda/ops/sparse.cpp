@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "taeda/base/checked_int.h"
 #include "taeda/base/error.h"
 #include "taeda/device/registry.h"
 #include "taeda/ops/create.h"
@@ -87,7 +88,7 @@ DimVector checked_sizes(const Tensor& indices, const IntArrayRef* sizes) {
   for (int64_t d = 0; d < dims; ++d) {
     const int64_t low = lowest.data_ptr<int64_t>()[d], high = highest.data_ptr<int64_t>()[d];
     TAEDA_CHECK(low >= 0, "found negative index ", low, " for dim ", d);
-    out[static_cast<size_t>(d)] = high + 1;
+    out[static_cast<size_t>(d)] = (CheckedInt(high) + 1).value("sparse_coo_tensor");
     if (!sizes) continue;
     const int64_t size = (*sizes)[static_cast<size_t>(d)];
     TAEDA_CHECK(high < size, "size is inconsistent with indices: for dim ", d, ", size is ", size,

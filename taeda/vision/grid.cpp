@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "taeda/base/checked_int.h"
 #include "taeda/base/error.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/copy.h"
@@ -64,6 +65,8 @@ Tensor make_grid(const Tensor& pictures, const GridOptions& options) {
   const int64_t n = batch.size(0), pad = options.padding;
   TAEDA_CHECK_VALUE(n > 0, "make_grid expects at least one picture");
   if (n == 1) return batch.select(0, 0).contiguous();
+  TAEDA_CHECK_VALUE(pad < INT32_MAX, "make_grid expects a padding of less than 2^31 pixels, got ",
+                    pad);
   const int64_t columns = std::min(options.nrow, n), rows = (n + columns - 1) / columns;
   const int64_t height = batch.size(2) + pad, width = batch.size(3) + pad;
   Tensor grid = full({batch.size(1), height * rows + pad, width * columns + pad}, options.pad_value,
@@ -101,12 +104,12 @@ Tensor enlarge(const Tensor& picture, int64_t factor) {
                     "enlarge expects at least two dimensions and a positive factor");
   DimVector expanded(picture.sizes()), result(picture.sizes());
   const size_t n = result.size();
-  result[n - 2] *= factor;
-  result[n - 1] *= factor;
+  result[n - 2] = (CheckedInt(result[n - 2]) * factor).value("enlarge");
+  result[n - 1] = (CheckedInt(result[n - 1]) * factor).value("enlarge");
   // (..., h, w) -> (..., h, factor, w, factor), the new dimensions without a step.
   expanded.insert(n - 1, factor);
   expanded.push_back(factor);
   return picture.unsqueeze(-2).unsqueeze(-1).expand(expanded).reshape(result);
 }
 
-}  // namespace taeda::vision
+}  // namespace taeda::inline v0_2::vision

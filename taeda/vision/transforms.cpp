@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "taeda/base/checked_int.h"
 #include "taeda/base/error.h"
 #include "taeda/data/worker.h"
 #include "taeda/nn/functional/padding.h"
@@ -102,9 +103,9 @@ Tensor Resize::operator()(Tensor image) {
     height = size_->height;
     width = size_->width;
   } else if (h < w) {
-    width = shorter_ * w / h;
+    width = (CheckedInt(shorter_) * w / h).value("Resize");
   } else {
-    height = shorter_ * h / std::max<int64_t>(w, 1);
+    height = (CheckedInt(shorter_) * h / std::max<int64_t>(w, 1)).value("Resize");
   }
   if (height == h && width == w) return image;
   return options_.interpolation == InterpolationMode::kNearest

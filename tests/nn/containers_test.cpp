@@ -177,7 +177,7 @@ TEST(Functional, IsAFunctionAmongModules) {
   const auto copy = std::dynamic_pointer_cast<SequentialImpl>(net->clone());
   EXPECT_EQ(copy->forward(full({1}, 2.)).item<double>(), 14);
   EXPECT_EQ(net->repr(), "Sequential(\n  (0): Functional()\n  (1): Plus()\n  (2): Functional()\n)");
-  EXPECT_THAT([] { Functional(FunctionalImpl::Function()); },
+  EXPECT_THAT([] { Functional empty{FunctionalImpl::Function()}; },
               ThrowsMessage<Error>(HasSubstr("Functional: expected a function, got an empty one")));
 }
 

@@ -56,7 +56,7 @@ const std::vector<Row> wrong_nn_1 = {
             R::pad_packed_sequence(R::PackedSequence(rand({3, 1}), longs({2, 1})), false, 0, kHuge),
             "pad_packed_sequence: integer overflow in the calculation of sizes"),
     REFUSED(Error, R::pad_packed_sequence(R::PackedSequence(rand({3, 1}), longs({kHuge, kHuge}))),
-            "Expected batch_sizes to sum to the number of rows, 3, but they sum to"),
+            "PackedSequence: integer overflow in the calculation of sizes"),
     REFUSED(Error, R::pad_packed_sequence(R::PackedSequence(rand({3, 1}), longs({2, 2}))),
             "Expected batch_sizes to sum to the number of rows, 3, but they sum to 4"),
     REFUSED(IndexError, R::invert_permutation(longs({0, 9})),
@@ -122,7 +122,7 @@ const std::vector<Row> wrong_nn_2 = {
           nn::LSTM l(1, 2);
           l->forward_with_packed_input(R::PackedSequence(rand({3, 1}), longs({INT64_MAX, 3})));
         }(),
-        "Expected batch_sizes to sum to the number of rows, 3, but they sum to"),
+        "PackedSequence: integer overflow in the calculation of sizes"),
     REFUSED(
         Error,
         [] {
@@ -147,7 +147,7 @@ const std::vector<Row> wrong_nn_2 = {
     REFUSED(Error, nn::LSTM(nn::LSTMOptions(kHuge, 2)),
             "Storage size calculation overflowed with sizes=[8, 4611686018427387904]"),
     REFUSED(Error, nn::GRU(nn::GRUOptions(1, kHuge)),
-            "Trying to create tensor with negative dimension -4611686018427387904:"),
+            "RNN: integer overflow in the calculation of sizes"),
 };
 
 const std::vector<Row> wrong_nn_3 = {
@@ -240,8 +240,7 @@ const std::vector<Row> wrong_nn_3 = {
           g.capture_begin();
         }(),
         "This CUDAGraph instance already owns a captured graph. To capture a new"),
-    REFUSED(Error, DeviceGraph(static_cast<DeviceType>(77)),
-            "no unknown device is available: no backend was set for this type"),
+    REFUSED(Error, DeviceGraph(static_cast<DeviceType>(77)), "no device type has the number 77"),
     REFUSED(Error, DeviceGraph(DeviceType::Meta),
             "no meta device is available: it has shapes alone, no memory and no streams"),
     REFUSED(

@@ -11,6 +11,7 @@
 #include "taeda/base/parallel_for.h"
 #include "taeda/cpu/kernels/simd.h"
 #include "taeda/cpu/scratch.h"
+#include "taeda/kernels/wrapping.h"
 
 namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
@@ -343,6 +344,12 @@ void gemm(const Gemm<double>& g) { gemm_vectorised(g); }
 template <class T>
 void gemm_plain(const Gemm<T>& g) {
   using Sum = opmath_t<T>;
+  const auto add = [](Sum& sum, Sum a, Sum b) {
+    if constexpr (wrapping::kCanOverflow<Sum>)
+      sum = wrapping::add(sum, wrapping::mul(a, b));
+    else
+      sum += a * b;
+  };
   constexpr int64_t width = 64;
   const int64_t grain = std::max<int64_t>(1, kParallelGrain / std::max<int64_t>(1, g.n * g.k));
   parallel_for(0, g.m, grain, [&](int64_t begin, int64_t end) {
@@ -354,14 +361,15 @@ void gemm_plain(const Gemm<T>& g) {
           const Sum left = static_cast<Sum>(g.a.at(i, p));
           const Matrix<const T> b = g.b.block(p, j);
           if (b.column == 1)
-            for (int64_t c = 0; c < n; ++c) sum[c] += left * static_cast<Sum>(b.data[c]);
+            for (int64_t c = 0; c < n; ++c) add(sum[c], left, static_cast<Sum>(b.data[c]));
           else
-            for (int64_t c = 0; c < n; ++c) sum[c] += left * static_cast<Sum>(b.data[c * b.column]);
+            for (int64_t c = 0; c < n; ++c)
+              add(sum[c], left, static_cast<Sum>(b.data[c * b.column]));
         }
         for (int64_t c = 0; c < n; ++c) {
-          Sum value = static_cast<Sum>(g.alpha) * sum[c];
+          Sum value = wrapping::mul(static_cast<Sum>(g.alpha), sum[c]);
           if (g.addend.data)
-            value += static_cast<Sum>(g.beta) * static_cast<Sum>(g.addend.at(i, j + c));
+            add(value, static_cast<Sum>(g.beta), static_cast<Sum>(g.addend.at(i, j + c)));
           g.out.at(i, j + c) = static_cast<T>(value);
         }
       }

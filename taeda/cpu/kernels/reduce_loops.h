@@ -8,6 +8,7 @@
 
 #include "taeda/cpu/kernels/lanes.h"
 #include "taeda/cpu/reduce_driver.h"
+#include "taeda/kernels/wrapping.h"
 
 namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
@@ -135,7 +136,10 @@ struct SumReduce {
   }
   template <class V>
   TAEDA_ALWAYS_INLINE V combine(const V& a, const V& b) const {
-    return a + b;
+    if constexpr (wrapping::kCanOverflow<V>)
+      return wrapping::add(a, b);
+    else
+      return a + b;
   }
 };
 
@@ -150,7 +154,10 @@ struct ProductReduce {
   }
   template <class V>
   TAEDA_ALWAYS_INLINE V combine(const V& a, const V& b) const {
-    return a * b;
+    if constexpr (wrapping::kCanOverflow<V>)
+      return wrapping::mul(a, b);
+    else
+      return a * b;
   }
 };
 
@@ -204,4 +211,4 @@ struct MinReduce {
   }
 };
 
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "taeda/base/parallel_for.h"
+#include "taeda/kernels/wrapping.h"
 
 namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
@@ -90,10 +91,10 @@ void scan(const char* name, const Tensor& out, const Tensor& in, int64_t dim, do
 }
 
 void cumsum(const Tensor& out, const Tensor& in, int64_t dim) {
-  scan("cumsum", out, in, dim, 0, [](auto a, auto b) { return a + b; });
+  scan("cumsum", out, in, dim, 0, [](auto a, auto b) { return wrapping::add(a, b); });
 }
 void cumprod(const Tensor& out, const Tensor& in, int64_t dim) {
-  scan("cumprod", out, in, dim, 1, [](auto a, auto b) { return a * b; });
+  scan("cumprod", out, in, dim, 1, [](auto a, auto b) { return wrapping::mul(a, b); });
 }
 
 template <class Replaces>
@@ -139,4 +140,4 @@ void register_scan() {
   cummin_slot.set(kCPU, &cummin);
 }
 
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

@@ -4,6 +4,7 @@
 #include "taeda/kernels/math.h"
 #include "taeda/kernels/pointwise.h"
 #include "taeda/kernels/pointwise/complex.h"
+#include "taeda/kernels/wrapping.h"
 
 namespace taeda::inline v0_2 {
 
@@ -17,7 +18,12 @@ struct Add {
   template <class T>
   struct Bound {
     T alpha;
-    TAEDA_HD T operator()(T a, T b) const { return static_cast<T>(a + alpha * b); }
+    TAEDA_HD T operator()(T a, T b) const {
+      if constexpr (wrapping::kCanOverflow<T>)
+        return wrapping::add(a, wrapping::mul(alpha, b));
+      else
+        return static_cast<T>(a + alpha * b);
+    }
   };
   template <class T>
   Bound<T> bind() const {
@@ -35,7 +41,12 @@ struct Sub {
   template <class T>
   struct Bound {
     T alpha;
-    TAEDA_HD T operator()(T a, T b) const { return static_cast<T>(a - alpha * b); }
+    TAEDA_HD T operator()(T a, T b) const {
+      if constexpr (wrapping::kCanOverflow<T>)
+        return wrapping::sub(a, wrapping::mul(alpha, b));
+      else
+        return static_cast<T>(a - alpha * b);
+    }
   };
   template <class T>
   Bound<T> bind() const {
@@ -49,7 +60,7 @@ struct Mul {
   using Types = AllTypes;
   template <class T>
   TAEDA_HD T operator()(T a, T b) const {
-    return static_cast<T>(a * b);
+    return wrapping::mul(a, b);
   }
 };
 
@@ -254,7 +265,12 @@ struct Addcmul {
   template <class T>
   struct Bound {
     T value;
-    TAEDA_HD T operator()(T x, T a, T b) const { return static_cast<T>(x + value * a * b); }
+    TAEDA_HD T operator()(T x, T a, T b) const {
+      if constexpr (std::is_integral_v<T>)
+        return wrapping::add(x, wrapping::mul(wrapping::mul(value, a), b));
+      else
+        return static_cast<T>(x + value * a * b);
+    }
   };
   template <class T>
   Bound<T> bind() const {
@@ -283,4 +299,4 @@ struct Addcdiv {
 using ArithmeticOps = OpList<Add, Sub, Mul, Div, DivTrunc, DivFloor, Remainder, Fmod, Pow, Maximum,
                              Minimum, MaximumShare, Atan2, Hypot, Lerp, Addcmul, Addcdiv>;
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

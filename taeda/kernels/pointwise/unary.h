@@ -4,6 +4,7 @@
 #include "taeda/kernels/math.h"
 #include "taeda/kernels/pointwise.h"
 #include "taeda/kernels/pointwise/complex.h"
+#include "taeda/kernels/wrapping.h"
 
 namespace taeda::inline v0_2 {
 
@@ -18,7 +19,7 @@ struct Abs {
     if constexpr (std::is_floating_point_v<T>)
       return math::fabs(x);
     else
-      return static_cast<T>(x < T(0) ? T(0) - x : x);
+      return x < T(0) ? wrapping::sub(T(0), x) : x;
   }
   template <class T>
   TAEDA_HD T operator()(complex<T> x) const {
@@ -35,7 +36,10 @@ struct Neg {
   using Types = AllTypes;
   template <class T>
   TAEDA_HD T operator()(T x) const {
-    return static_cast<T>(-x);
+    if constexpr (wrapping::kCanOverflow<T>)
+      return wrapping::sub(T(0), x);
+    else
+      return static_cast<T>(-x);
   }
 };
 
@@ -80,7 +84,7 @@ struct Square {
   using Types = AllTypes;
   template <class T>
   TAEDA_HD T operator()(T x) const {
-    return static_cast<T>(x * x);
+    return wrapping::mul(x, x);
   }
 };
 
@@ -238,4 +242,4 @@ struct SigmoidBackward {
 using UnaryOps = OpList<Abs, Neg, Sign, Square, Cube, Conj, Clamp, ClampMask, NanToNum, Floor, Ceil,
                         Round, Trunc, Frac, Sqrt, Rsqrt, Reciprocal, TanhBackward, SigmoidBackward>;
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

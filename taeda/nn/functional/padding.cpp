@@ -1,5 +1,7 @@
 #include "taeda/nn/functional/padding.h"
 
+#include <algorithm>
+
 #include "taeda/ops/create.h"
 #include "taeda/ops/join.h"
 #include "taeda/tensor/observer.h"
@@ -12,8 +14,9 @@ Tensor pad_constant(Tensor x, IntArrayRef pad, double value) {
   for (size_t i = 0; i * 2 < pad.size(); ++i) {
     const int64_t dim = x.dim() - 1 - static_cast<int64_t>(i);
     const int64_t before = pad[2 * i], after = pad[2 * i + 1];
-    const int64_t cut_before = std::max<int64_t>(-before, 0),
-                  cut_after = std::max<int64_t>(-after, 0);
+    // More than there is to cut is refused whatever it is.
+    const int64_t most = x.size(dim) + 1, cut_before = -std::clamp<int64_t>(before, -most, 0),
+                  cut_after = -std::clamp<int64_t>(after, -most, 0);
     TAEDA_CHECK(x.size(dim) - cut_before - cut_after >= 0, "The input size ", x.size(dim),
                 ", plus negative padding ", before, " and ", after,
                 ", resulted in a negative output size, which is invalid. Check dimension ", dim,

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "taeda/base/checked_int.h"
 #include "taeda/nn/libtorch_style.h"
 #include "taeda/nn/modules/rnn_packed.h"
 #include "taeda/ops/create.h"
@@ -59,10 +60,11 @@ void RNNImplBase<Derived>::reset() {
   TAEDA_CHECK_VALUE(shape_.proj_size < shape_.hidden_size,
                     "proj_size has to be smaller than hidden_size, but got ", shape_.proj_size,
                     " and ", shape_.hidden_size);
-  const int64_t gates = gates_of(kind_) * shape_.hidden_size,
+  const int64_t gates = (CheckedInt(gates_of(kind_)) * shape_.hidden_size).value("RNN"),
                 directions = shape_.bidirectional ? 2 : 1;
   for (int64_t layer = 0; layer < shape_.num_layers; ++layer) {
-    const int64_t in = layer == 0 ? shape_.input_size : shape_.state_size() * directions;
+    const int64_t in = layer == 0 ? shape_.input_size
+                                  : (CheckedInt(shape_.state_size()) * directions).value("RNN");
     for (int64_t d = 0; d < directions; ++d) {
       const std::string end = suffix(layer, d == 1);
       this->register_parameter("weight_ih" + end, empty({gates, in}));

@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "taeda/base/checked_int.h"
 #include "taeda/base/error.h"
 #include "taeda/device/registry.h"
 #include "taeda/nn/checkpoint.h"
@@ -153,7 +154,8 @@ Sequential partition(const Sequential& module, const std::vector<Device>& device
       given.empty() ? balance_by_parameters(std::ssize(devices), module) : given;
   TAEDA_CHECK_VALUE(balance.size() == devices.size(), "partition: got ", balance.size(),
                     " numbers of modules for ", devices.size(), " devices");
-  const int64_t sum = std::accumulate(balance.begin(), balance.end(), int64_t{0});
+  const int64_t sum =
+      std::accumulate(balance.begin(), balance.end(), CheckedInt(0)).value("partition");
   TAEDA_CHECK_VALUE(sum == std::ssize(*module),
                     "module and sum of balance have different length "
                     "(module: ",

@@ -92,7 +92,8 @@ std::pair<Tensor, Tensor> batch_of(const Case& c) {
 
 template <class Norm>
 void check(const Case& c) {
-  const auto [x, w] = batch_of(c);
+  const auto batch = batch_of(c);
+  const Tensor &x = batch.first, &w = batch.second;  // which closures below take
   Norm whole(options_of(c));
   prepare(whole, c);
   const Step want = run_norm(whole, x, w);

@@ -273,7 +273,24 @@ const std::vector<Row> wrong_special_7 = {
             "dropout probability has to be between 0 and 1, but got nan"),
 };
 
+const std::vector<Row> wrong_special_far = {
+    REFUSED(Error, zeros({4}).repeat({kHuge}), "repeat: integer overflow"),
+    REFUSED(Error, zeros({4}).tile({kHuge, kHuge}), "repeat: integer overflow"),
+    REFUSED(Error, nn::functional::pad(square(), nn::functional::PadFuncOptions({INT64_MIN, 0})),
+            "resulted in a negative output size"),
+    REFUSED(Error, arange(INT64_MIN, INT64_MAX, 1), "arange: integer overflow"),
+    REFUSED(Error, numbers().diag(INT64_MIN), "diag_embed: integer overflow"),
+    REFUSED(Error, diag_embed(numbers(), INT64_MIN), "diag_embed: integer overflow"),
+    REFUSED(Error, diagflat(numbers(), INT64_MAX), "diag_embed: integer overflow"),
+    REFUSED(Error, linalg::vander(numbers(), kHuge), "overflow"),
+    ACCEPTED(square().triu(INT64_MAX), "nothing is left, as in PyTorch"),
+    ACCEPTED(square().tril(INT64_MIN), "nothing is left, as in PyTorch"),
+    ACCEPTED(numbers().roll(INT64_MIN, 0), "shifts by the rest, as in PyTorch"),
+    ACCEPTED(numbers().roll(INT64_MAX, 0), "shifts by the rest, as in PyTorch"),
+};
+
 TEST(WrongSpecial, AreRefused) {
+  check(wrong_special_far);
   check(wrong_special_1);
   check(wrong_special_2);
   check(wrong_special_3);

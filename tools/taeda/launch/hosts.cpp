@@ -158,7 +158,7 @@ Cluster read_cluster(const std::string& path) {
 #if defined(TAEDA_HAS_TOML)
   if (!std::filesystem::exists(path)) throw UsageError("cannot read " + path);
   try {
-    return cluster_of(path, toml::parse_file(path));
+    return cluster_of(path, parse_toml_file(path));
   } catch (const toml::parse_error& e) {
     std::ostringstream out;
     out << path << ", line " << e.source().begin.line << ": " << e.description();

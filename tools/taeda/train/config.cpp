@@ -90,7 +90,7 @@ std::vector<std::string> read_flags(const std::string& path, const std::vector<s
   if (!std::filesystem::is_regular_file(path))
     throw UsageError(std::string(kConfig) + ": there is no file " + path);
   try {
-    return flags_of(path, toml::parse_file(path), tasks, task);
+    return flags_of(path, parse_toml_file(path), tasks, task);
   } catch (const toml::parse_error& e) {
     std::ostringstream out;
     out << path << ", line " << e.source().begin.line << ": " << e.description();
