@@ -190,11 +190,14 @@ class SequentialLR final : public LRScheduler {
   SequentialLR(Optimizer& optimizer, std::vector<std::shared_ptr<LRScheduler>> schedulers,
                std::vector<int64_t> milestones);
   template <class Int = int64_t>
-  SequentialLR(Optimizer& optimizer, std::initializer_list<LRScheduler*>, std::vector<Int>)
+  SequentialLR(Optimizer& optimizer, std::vector<LRScheduler*>, std::vector<Int>)
       : LRScheduler(optimizer) {
     static_assert(sizeof(Int) == 0,
                   "SequentialLR keeps schedules: give std::make_shared<StepLR>(...), no pointers");
   }
+  template <class S>  // two pointers of one class, which would be a range otherwise
+  SequentialLR(Optimizer& o, std::initializer_list<S*> s, const std::vector<int64_t>& milestones)
+      : SequentialLR(o, std::vector<LRScheduler*>(s.begin(), s.end()), milestones) {}
   void step() override;
   SchedulerState state_dict() const override;
   void load_state_dict(const SchedulerState& state) override;
