@@ -192,25 +192,17 @@ class SequentialLR final : public LRScheduler {
   template <class Int = int64_t>
   SequentialLR(Optimizer& optimizer, std::vector<LRScheduler*>, std::vector<Int>)
       : LRScheduler(optimizer) {
-    refuse_pointers<Int>();
+    static_assert(sizeof(Int) == 0,
+                  "SequentialLR keeps schedules: give std::make_shared<StepLR>(...), no pointers");
   }
-  /// {&a, &b} in braces, which two pointers of one class would make a range of otherwise.
-  template <class Int = int64_t>
-  SequentialLR(Optimizer& optimizer, std::initializer_list<LRScheduler*>, std::vector<Int>)
-      : LRScheduler(optimizer) {
-    refuse_pointers<Int>();
-  }
+  template <class S>  // two pointers of one class, which would be a range otherwise
+  SequentialLR(Optimizer& o, std::initializer_list<S*> s, const std::vector<int64_t>& milestones)
+      : SequentialLR(o, std::vector<LRScheduler*>(s.begin(), s.end()), milestones) {}
   void step() override;
   SchedulerState state_dict() const override;
   void load_state_dict(const SchedulerState& state) override;
 
  private:
-  template <class Int>
-  static void refuse_pointers() {
-    static_assert(sizeof(Int) == 0,
-                  "SequentialLR keeps its schedules: give std::make_shared<StepLR>(optimizer, 10), "
-                  "not a pointer to one that may go");
-  }
   double rate(size_t, double, double current, int64_t) override { return current; }
   std::vector<std::shared_ptr<LRScheduler>> schedulers_;
   std::vector<int64_t> milestones_;

@@ -35,20 +35,14 @@ class SequentialImpl : public Cloneable<SequentialImpl> {
     for (const auto& [name, module] : named) push_back(name, module);
   }
   template <class... M>
-  requires(sizeof...(M) > 0 &&
-           (std::is_constructible_v<AnyModule, M> && ...)) explicit SequentialImpl(M&&... modules) {
+  requires(std::disjunction_v<std::is_constructible<AnyModule, M>,
+                              std::is_invocable<M, const Tensor&>>&&...)
+  explicit SequentialImpl(M&&... modules) {
+    static_assert((std::is_constructible_v<AnyModule, M> && ...),
+                  "a Sequential is made of modules: nn::Functional(f) makes one of a function f");
     (push_back(std::forward<M>(modules)), ...);
   }
-  template <class... M>
-  requires((!std::is_constructible_v<AnyModule, M> && std::is_invocable_v<M, const Tensor&>) ||
-           ...) explicit SequentialImpl(M&&...) {
-    static_assert(sizeof...(M) == 0,
-                  "a Sequential is made of modules: nn::Functional(f) makes one of a function or "
-                  "lambda f");
-  }
-
-  /// A container registers nothing of its own.
-  void reset() override {}
+  void reset() override {}  ///< a container registers nothing of its own
   std::shared_ptr<Module> clone(const std::optional<Device>& device = {}) const override {
     auto copy = make_module<SequentialImpl>();
     for (size_t i = 0; i < modules_.size(); ++i)
