@@ -14,7 +14,7 @@ constexpr int64_t kHeavy = int64_t{1} << 15;
 bool is_heavy(const Tensor& t) { return t.numel() >= kHeavy || !t.is_cpu(); }
 
 template <class F>
-PyObject* of_both(PyObject* a, PyObject* b, F&& f) {
+[[gnu::always_inline]] inline PyObject* of_both(PyObject* a, PyObject* b, F&& f) {
   const Tensor &x = tensor_of(a), &y = tensor_of(b);
   Tensor out;
   {

@@ -214,7 +214,7 @@ def test_leaf_modules_and_tracers():
 def test_modules_are_as_fast_as_before():
     before = type(nn.Linear(1, 1)).__getattribute__
     fx.symbolic_trace(Small())
-    assert nn.Module.__getattribute__ is before and "__call__" not in vars(nn.Module) and "__getattribute__" not in vars(nn.Module)
+    assert nn.Module.__getattribute__ is before and not {"__call__", "__getattribute__"} & set(vars(nn.Module))
 
     class Later(nn.Module):
         def forward(self, x):
@@ -302,7 +302,8 @@ def test_building_a_graph():
     module = fx.GraphModule({"w": nn.Parameter(torch.full((1,), -3.0)), "inner.act": nn.ReLU()}, graph)
     made = module(torch.ones(1))
     assert made[0].item() == 0 and made[1][0].item() == -3 and isinstance(module.w, nn.Parameter)
-    assert module.graph.eliminate_dead_code() and dead not in list(module.graph.nodes) and not module.graph.eliminate_dead_code()
+    assert module.graph.eliminate_dead_code() and dead not in list(module.graph.nodes)
+    assert not module.graph.eliminate_dead_code()
     y.prepend(z)
     with pytest.raises(RuntimeError, match="used before it has been defined"):
         graph.lint()
@@ -357,7 +358,8 @@ def test_texts(capsys):
     text = traced.print_readable(print_output=False)
     assert text.startswith("class Small(torch.nn.Module):\n    def forward(self, x, y = None, z = 3):\n")
     assert "        lin = self.lin(x)" in text and capsys.readouterr().out == ""
-    assert str(traced).startswith("Small(\n  (lin): Linear(in_features=3, out_features=3, bias=True)\n)") and traced.code in str(traced)
+    assert str(traced).startswith("Small(\n  (lin): Linear(in_features=3, out_features=3, bias=True)\n)")
+    assert traced.code in str(traced)
     traced.graph.print_tabular()
     assert capsys.readouterr().out.startswith("opcode")
 
