@@ -22,7 +22,7 @@ bool is_single_number(PyObject* o) {
 /// answer the call.
 enum Acceptance : int { kRefused = 0, kTaken = 1, kWatched = 3 };
 
-int accepts_tensor(PyObject* o) {
+[[gnu::always_inline]] inline int accepts_tensor(PyObject* o) {
   if (is_plain_or_parameter(o)) return kTaken;
   return is_tensor(o) ? kWatched : kRefused;
 }

@@ -14,7 +14,7 @@ constexpr int64_t kHeavy = int64_t{1} << 15;
 bool is_heavy(const Tensor& t) { return t.numel() >= kHeavy || !t.is_cpu(); }
 
 template <class F>
-PyObject* of_both(PyObject* a, PyObject* b, F&& f) {
+[[gnu::always_inline]] inline PyObject* of_both(PyObject* a, PyObject* b, F&& f) {
   const Tensor &x = tensor_of(a), &y = tensor_of(b);
   Tensor out;
   {
@@ -52,7 +52,13 @@ template <class TT, class TS, class ST>
 PyObject* operate(const Names& names, PyObject* a, PyObject* b, TT&& both, TS&& right_number,
                   ST&& left_number) {
   return guarded([&]() -> PyObject* {
-    if (is_plain(a) && is_plain(b)) return of_both(a, b, both);
+    if (is_plain(a)) {
+      if (is_plain(b)) return of_both(a, b, both);
+      if (PyFloat_CheckExact(b) || PyLong_CheckExact(b)) {
+        const Scalar y = to_scalar(b);
+        return of_one(a, [&](const Tensor& x) { return right_number(x, y); });
+      }
+    }
     if (!is_inert(a) || !is_inert(b))
       if (PyObject* made = overridden_operator(names, a, b)) return made;
     if (is_tensor(a)) {

@@ -87,7 +87,13 @@ Ref keywords(PyObject* const* values, PyObject* names) {
 }
 
 Ref method_of_tensor(const char* name) {
-  return Ref(checked(PyObject_GetAttrString(reinterpret_cast<PyObject*>(tensor_type), name)));
+  auto* cls = reinterpret_cast<PyObject*>(tensor_type);
+  PyObject* found = PyObject_GetAttrString(cls, name);
+  if (const char* rest = std::strchr(name + 1, '_'); !found && rest) {  // "linalg_det" is det there
+    PyErr_Clear();
+    found = PyObject_GetAttrString(cls, rest + 1);
+  }
+  return Ref(checked(found));
 }
 
 /// The function of a name as callables have it: "add" of the extension, "linalg_norm" of its part

@@ -214,12 +214,51 @@ def test_leaf_modules_and_tracers():
 def test_modules_are_as_fast_as_before():
     before = type(nn.Linear(1, 1)).__getattribute__
     fx.symbolic_trace(Small())
-    assert nn.Module.__getattribute__ is before and "__call__" not in vars(nn.Module) and "__getattribute__" not in vars(nn.Module)
+    assert nn.Module.__getattribute__ is before and not {"__call__", "__getattribute__"} & set(vars(nn.Module))
 
     class Later(nn.Module):
         def forward(self, x):
             return x
     assert Later()(1) == 1
+
+
+def test_look_ups_are_the_extensions_again(run_python):
+    """Not the slower ones that tracing puts in their place, also for classes that were made meanwhile."""
+    print(run_python("""
+import time
+import taeda as torch
+from taeda import fx, nn
+
+
+class Own(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.ones(1))
+
+    def forward(self, x):
+        class Inner(nn.Module):
+            pass
+        Own.inner = Inner()
+        return x + self.w
+
+
+def cost(module):
+    best = 1.0
+    for _ in range(20):
+        begin = time.perf_counter()
+        for _ in range(2000):
+            module.w
+        best = min(best, time.perf_counter() - begin)
+    return best
+
+
+own = Own()
+before = cost(own)
+fx.symbolic_trace(own)
+assert cost(own) < before * 2, (before, cost(own))
+Own.inner.w = own.w
+assert cost(Own.inner) < before * 2
+"""))
 
 
 def test_changing_a_graph():
@@ -236,7 +275,7 @@ def test_changing_a_graph():
         new = traced.graph.call_function(torch.neg, (sub,))
         sub.replace_all_uses_with(new, delete_user_cb=lambda user: user is not new)
     traced.recompile()
-    assert "neg = torch.neg(sub_1)" in traced.code or "neg = torch.neg(sub)" in traced.code
+    assert "neg = torch.neg(add)" in traced.code
     assert traced(torch.ones(1), torch.zeros(1)).item() == -2
     with pytest.raises(RuntimeError, match="still had 1 users"):
         traced.graph.erase_node(new)
@@ -263,10 +302,12 @@ def test_building_a_graph():
     module = fx.GraphModule({"w": nn.Parameter(torch.full((1,), -3.0)), "inner.act": nn.ReLU()}, graph)
     made = module(torch.ones(1))
     assert made[0].item() == 0 and made[1][0].item() == -3 and isinstance(module.w, nn.Parameter)
-    assert module.graph.eliminate_dead_code() and dead not in list(module.graph.nodes) and not module.graph.eliminate_dead_code()
+    assert module.graph.eliminate_dead_code() and dead not in list(module.graph.nodes)
+    assert not module.graph.eliminate_dead_code()
     y.prepend(z)
     with pytest.raises(RuntimeError, match="used before it has been defined"):
         graph.lint()
+    y.append(z)
     other = fx.Graph()
     with pytest.raises(RuntimeError, match="does not belong to this Graph"):
         other.call_function(torch.neg, (x,)), other.lint()
@@ -317,7 +358,8 @@ def test_texts(capsys):
     text = traced.print_readable(print_output=False)
     assert text.startswith("class Small(torch.nn.Module):\n    def forward(self, x, y = None, z = 3):\n")
     assert "        lin = self.lin(x)" in text and capsys.readouterr().out == ""
-    assert str(traced).startswith("Small(\n  (lin): Linear(in_features=3, out_features=3, bias=True)\n)") and traced.code in str(traced)
+    assert str(traced).startswith("Small(\n  (lin): Linear(in_features=3, out_features=3, bias=True)\n)")
+    assert traced.code in str(traced)
     traced.graph.print_tabular()
     assert capsys.readouterr().out.startswith("opcode")
 
@@ -391,12 +433,9 @@ def hidden(x):
     return x * 2 if x.sum() > 0 else x
 
 
-fx.wrap("len")
-
-
 def test_wrap():
     def function(x):
-        return hidden(looked_at(x)) * len(x)
+        return hidden(looked_at(x)) * 2
     traced = fx.symbolic_trace(function)
     assert [n.target for n in traced.graph.nodes if n.op == "call_function"][:2] == [looked_at, hidden]
     assert traced(torch.ones(2)).tolist() == [8, 8] and hidden(torch.ones(1)).item() == 2

@@ -8,7 +8,7 @@ import taeda
 ROWS = [line.split("\t") for line in (pathlib.Path(__file__).parent / "golden" / "names.tsv").read_text().splitlines()]
 # What Taeda does not have. "(gone)": PyTorch has it no more, either. Tensor.index is a list's method in those programs, and
 # IMAGENET1K_V1 a member of torchvision's classes of weights.
-ABSENT = ("torch.fx", "torch.onnx", "torch.nested", "torch.jagged", "torch.ops", "torch.jit.save", "Tensor.index",
+ABSENT = ("torch.onnx", "torch.nested", "torch.jagged", "torch.ops", "torch.jit.save", "Tensor.index",
           "torchvision.datasets.LSUN", "torchvision.models.IMAGENET1K_V1", "(gone)")
 
 

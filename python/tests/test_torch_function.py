@@ -54,7 +54,8 @@ def last_call():
 
 def test_results_are_of_the_subclass():
     x = torch.ones(2, 2).as_subclass(Plain)
-    for made in (x + 1, 1 - x, x.sum(), torch.add(x, x), x[0], x.T, F.relu(x), F.softmax(x, 0), torch.cat([torch.ones(2, 2), x]),
+    for made in (x + 1, 1 - x, x.sum(), torch.add(x, x), x[0], x.T, F.relu(x), F.softmax(x, 0),
+                 torch.cat([torch.ones(2, 2), x]),
                  F.linear(torch.ones(2, 2), x), x.double(), x.view(4), torch.zeros_like(x), x.detach(), x.clone(), -x, x == x,
                  nn.Linear(2, 2)(x), torch.where(x > 0, x, x), torch.einsum("ij,jk", x, x), torch.linalg.norm(x), x @ x):
         assert type(made) is Plain, made
@@ -127,7 +128,8 @@ def test_other_operators_and_conversions(logged):
     for call, name in [(lambda: -logged, "neg"), (lambda: +logged, "positive"), (lambda: abs(logged), "abs"),
                        (lambda: ~logged.bool(), "__invert__"), (lambda: bool(one), "__bool__"), (lambda: int(one), "__int__"),
                        (lambda: float(one), "__float__"), (lambda: operator.index(one.long()), "__index__"),
-                       (lambda: len(logged), "__len__"), (lambda: logged[0], "__getitem__"), (lambda: 1 in logged, "__contains__"),
+                       (lambda: len(logged), "__len__"), (lambda: logged[0], "__getitem__"),
+                       (lambda: 1 in logged, "__contains__"),
                        (lambda: repr(logged), "__repr__"), (lambda: logged @ torch.ones(3), "matmul"),
                        (lambda: torch.ones(3) @ logged, "matmul"), (lambda: reversed(logged), "__reversed__"),
                        (lambda: f"{one}", "__format__"), (lambda: operator.setitem(logged, 0, 1.0), "__setitem__"),
@@ -191,8 +193,10 @@ def test_a_class_that_is_no_tensor():
     for made, func, args in [(torch.add(duck, 1), torch.add, (duck, 1)), (torch.mean(duck), torch.mean, (duck,)),
                              (t + duck, torch.Tensor.add, (t, duck)), (duck * t, torch.Tensor.mul, (t, duck)),
                              (duck - t, torch.Tensor.__rsub__, (t, duck)), (t.add(duck), torch.Tensor.add, (t, duck)),
-                             (t.view(duck, 1), torch.Tensor.view, (t, duck, 1)), (t.view(1, duck), torch.Tensor.view, (t, 1, duck)),
-                             (t.clamp(duck, duck), torch.Tensor.clamp, (t, duck, duck)), (t[duck], torch.Tensor.__getitem__, (t, duck)),
+                             (t.view(duck, 1), torch.Tensor.view, (t, duck, 1)),
+                             (t.view(1, duck), torch.Tensor.view, (t, 1, duck)),
+                             (t.clamp(duck, duck), torch.Tensor.clamp, (t, duck, duck)),
+                             (t[duck], torch.Tensor.__getitem__, (t, duck)),
                              (torch.linalg.norm(duck), torch.linalg.norm, (duck,)), (F.linear(duck, t), F.linear, (duck, t)),
                              (torch.zeros((duck, 2)), torch.zeros, ((duck, 2),))]:
         assert made[0] == func and made[1][-1] is Duck and len(made[2]) == len(args), func
