@@ -4,6 +4,7 @@
 #include "taeda/kernels/math.h"
 #include "taeda/kernels/pointwise.h"
 #include "taeda/kernels/pointwise/complex.h"
+#include "taeda/kernels/pointwise/fmod.h"
 
 namespace taeda::inline v0_2 {
 
@@ -101,6 +102,8 @@ struct DivFloor {
   static constexpr const char* name = "div_floor";
   static constexpr int arity = 2;
   using Types = RealTypes;
+  static bool fits(float a, float b) { return detail::fits_fmod(a, b); }
+  float bounded(float a, float b) const { return detail::bounded_floor_divide(a, b); }
   template <class T>
   TAEDA_HD T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T>) {
@@ -124,6 +127,11 @@ struct Remainder {
   static constexpr const char* name = "remainder";
   static constexpr int arity = 2;
   using Types = RealTypes;
+  static bool fits(float a, float b) { return detail::fits_fmod(a, b); }
+  float bounded(float a, float b) const {
+    const float mod = detail::bounded_fmod(a, b);
+    return mod != 0.0f && (b < 0.0f) != (mod < 0.0f) ? mod + b : mod;
+  }
   template <class T>
   TAEDA_HD T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T>) {
@@ -142,6 +150,8 @@ struct Fmod {
   static constexpr const char* name = "fmod";
   static constexpr int arity = 2;
   using Types = RealTypes;
+  static bool fits(float a, float b) { return detail::fits_fmod(a, b); }
+  float bounded(float a, float b) const { return detail::bounded_fmod(a, b); }
   template <class T>
   TAEDA_HD T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T>)
@@ -283,4 +293,4 @@ struct Addcdiv {
 using ArithmeticOps = OpList<Add, Sub, Mul, Div, DivTrunc, DivFloor, Remainder, Fmod, Pow, Maximum,
                              Minimum, MaximumShare, Atan2, Hypot, Lerp, Addcmul, Addcdiv>;
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2
