@@ -6,8 +6,8 @@
 The same program runs under both packages. PyTorch's modes: eager with fused optimizers, the same in channels_last,
 torch.compile, bfloat16 autocast (channels_last) eager and compiled; Taeda's: float32 and bfloat16 autocast. All begin with
 the same parameters and data; losses of two steps are compared before anything is timed, and a mode whose losses differ is left
-out and said so. Then all modes of a case are timed in turn, round by round; figures are the fastest steps, which the least else was running beside.
-The last two columns are PyTorch's best mode over Taeda's: in float32 alone, and with bfloat16 allowed.
+out and said so. Then all modes of a case are timed in turn, round by round; figures are the fastest steps, which the least else
+was running beside. The last two columns are PyTorch's best mode over Taeda's: in float32 alone, and with bfloat16 allowed.
 """
 
 import argparse
