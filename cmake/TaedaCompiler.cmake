@@ -13,7 +13,11 @@ string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 
 if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
   find_program(TAEDA_CCACHE ccache)
-  if(TAEDA_CCACHE)
+  find_program(TAEDA_BASH bash)
+  if(TAEDA_CCACHE AND TAEDA_BASH AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # Knows when what is compiled beside a precompiled header is the same; ccache alone caches nothing of that.
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${TAEDA_BASH} ${CMAKE_CURRENT_LIST_DIR}/ccache_launcher ${TAEDA_CCACHE})
+  elseif(TAEDA_CCACHE)
     set(CMAKE_CXX_COMPILER_LAUNCHER ${TAEDA_CCACHE})
   endif()
 endif()

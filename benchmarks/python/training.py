@@ -3,11 +3,11 @@
 
     PYTHONPATH=build/python benchmarks/python/training.py --torch PYTHON [--threads N] [--rounds N] [--filter TEXT]
 
-The same program runs under both packages. PyTorch's modes: eager with fused optimizers, the same in channels_last, torch.compile,
-bfloat16 autocast (channels_last) eager and compiled; Taeda's: float32 and bfloat16 autocast. All begin with the same parameters
-and data; losses of two steps are compared before anything is timed, and a mode whose losses differ is left out and said so. Then
-all modes of a case are timed in turn, round by round; figures are the fastest steps, which the least else was running beside.
-The last two columns are PyTorch's best mode over Taeda's: in float32 alone, and with bfloat16 allowed.
+The same program runs under both packages. PyTorch's modes: eager with fused optimizers, the same in channels_last,
+torch.compile, bfloat16 autocast (channels_last) eager and compiled; Taeda's: float32 and bfloat16 autocast. All begin with
+the same parameters and data; losses of two steps are compared before anything is timed, and a mode whose losses differ is left
+out and said so. Then all modes of a case are timed in turn, round by round; figures are the fastest steps, which the least else
+was running beside. The last two columns are PyTorch's best mode over Taeda's: in float32 alone, and with bfloat16 allowed.
 """
 
 import argparse
@@ -210,6 +210,8 @@ def race(name, arguments):
     sides = [Side(sys.executable if package == "taeda" else arguments.torch, package, name, mode, arguments.threads)
              for package in MODES if package == "taeda" or arguments.torch for mode in MODES[package]
              if not arguments.modes or mode in arguments.modes.split(",")]
+    if not sides[0].losses:
+        sys.exit(f"{sides[0].mode} does not run")
     for side in sides:
         if not agrees(side, sides[0]):
             print(f"  {side.mode} computes {side.losses}, {sides[0].mode} {sides[0].losses}: left out", flush=True)

@@ -135,10 +135,13 @@ void run_part(const MatmulKey& key, const Operands& operands, int64_t batch, int
   m.arguments.run(m.primitive);
 }
 
-/// Parts of a dimension, at least `least` long.
-int64_t part_length(int64_t size, int64_t parts, int64_t least) {
-  return std::min(size, std::max((size + parts - 1) / parts, least));
+/// Parts of a dimension, at least `least` long. Of rows and columns they are whole registers: of 49
+/// columns the last one would take a register for itself.
+int64_t part_length(int64_t size, int64_t parts, int64_t least, int64_t whole) {
+  const int64_t length = std::max((size + parts - 1) / parts, least);
+  return std::min(size, (length + whole - 1) / whole * whole);
 }
+constexpr int64_t kLeast = 48, kWhole = 16;
 
 /// The addend is one row for all.
 bool is_row(const Tensor& addend) {
@@ -171,10 +174,11 @@ bool matmul(const Tensor& out, const Tensor& a, const Tensor& b, const Tensor& a
   if (addend.defined()) operands.addend.emplace(addend);
   if (!batched) spread(operands, key, m, n);
   const int64_t parts = std::clamp<int64_t>(m * n * key.k / kPartWork, 1, 16);
-  const int64_t group = part_length(count, 16, std::max<int64_t>(1, kPartWork / (m * n * key.k)));
+  const int64_t group =
+      part_length(count, 16, std::max<int64_t>(1, kPartWork / (m * n * key.k)), 1);
   const bool by_row = m >= n;
-  const int64_t rows = by_row ? part_length(m, parts, 48) : m;
-  const int64_t columns = by_row ? n : part_length(n, parts, 48);
+  const int64_t rows = by_row ? part_length(m, parts, kLeast, kWhole) : m;
+  const int64_t columns = by_row ? n : part_length(n, parts, kLeast, kWhole);
   const int64_t row_parts = (m + rows - 1) / rows, column_parts = (n + columns - 1) / columns;
   const int64_t matrix_parts = row_parts * column_parts;
   parallel_for(0, (count + group - 1) / group * matrix_parts, 1, [&](int64_t begin, int64_t end) {
@@ -201,4 +205,4 @@ bool matmul(const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Sc
 
 #endif
 
-}  // namespace taeda::cpu::onednn
+}  // namespace taeda::inline v0_2::cpu::onednn

@@ -151,6 +151,19 @@ TAEDA_ALWAYS_INLINE T sigmoid(T x) {
   return (x >= T(0) ? T(1) : e) / (T(1) + e);
 }
 
+/// The same in float with fewer steps: 2^n of n <= 0 takes one multiplication by a normal number
+/// and one by 2^-25, which rounds what is subnormal once.
+TAEDA_ALWAYS_INLINE float sigmoid(float x) {
+  const float a = -detail::absolute(x), y = a < -104.0f ? -104.0f : a;
+  const detail::Rounded<float> n = detail::round_int(y * 1.44269504f);
+  const float r = detail::reduce_ln2(y, n.value);
+  const float p =
+      detail::poly(r, 0.50000001f, 0.166665183f, 0.0416662024f, 0.00836895388f, 0.00139507017f);
+  const float e = (1.0f + (r + r * r * p)) *
+                  detail::power_of_two(detail::wrapping_sub(n.bits, -25)) * 2.98023224e-8f;
+  return (x >= 0.0f ? 1.0f : e) / (1.0f + e);
+}
+
 /// erf(x) / x - 1 over x^2 for small x; 1 - e^(-x q(x)) with q = -log(erfc(x)) / x above.
 TAEDA_ALWAYS_INLINE float erf(float x) {
   const float a = detail::clamp(detail::absolute(x), 0.0f, 3.95f);
@@ -250,7 +263,7 @@ inline double sinh(double x) { return std::sinh(x); }
 inline double cosh(double x) { return std::cosh(x); }
 inline double pow(double x, double y) { return std::pow(x, y); }
 
-}  // namespace taeda::math
+}  // namespace taeda::inline v0_2::math
 
 #endif  // defined(__CUDA_ARCH__)
 
@@ -282,4 +295,4 @@ TAEDA_HD T fabs(T x) {
   return std::fabs(x);
 }
 
-}  // namespace taeda::math
+}  // namespace taeda::inline v0_2::math

@@ -4,6 +4,7 @@
 #include "taeda/base/checked_int.h"
 #include "taeda/base/error.h"
 #include "taeda/kernels/pool.h"
+#include "taeda/kernels/reduce.h"
 #include "taeda/ops/autocast.h"
 #include "taeda/ops/create.h"
 #include "taeda/tensor/observer.h"
@@ -284,7 +285,14 @@ Tensor adaptive_avg_backward(int ndim, const Tensor& g, IntArrayRef sizes, Memor
 Tensor adaptive_avg_run(int ndim, const Tensor& x, IntArrayRef sizes) {
   const MemoryFormat order = order_of(x);
   Tensor out = make_dense(sizes, x.dtype(), x.device(), order);
-  if (out.numel() > 0) adaptive_avg_pool_slot(x.device().type(), out, dense(x, order));
+  const DeviceType device = x.device().type();
+  DimMask places;
+  for (int64_t d = 2; d < x.dim(); ++d) places.add(d);
+  if (out.numel() > 0 &&
+      out.numel() == out.size(0) * out.size(1))  // one window: a mean, of any layout
+    mean_slot(device, out, x, places);
+  else if (out.numel() > 0)
+    adaptive_avg_pool_slot(device, out, dense(x, order));
   if (wants_grad(x))
     record(names(ndim).adaptive_avg_backward, out, {x},
            [ndim, in = DimVector(x.sizes()), order](const Tensor& g) {

@@ -81,6 +81,21 @@ Direction direction(const RnnShape& shape, const Tensor& x, TensorList params, i
           shape.hidden, number,    rnn_weights(params, shape.biases, number)};
 }
 
+/// w_hh transposed, as each step multiplies by it. The CPU's products bring such an operand into
+/// rows every time; many steps share one copy instead, whose rows are a line of the cache longer
+/// than a multiple of 2 KiB (Note [Spread rows] in cpu/onednn_matmul.cpp).
+Tensor weights_of_steps(const Direction& d) {
+  constexpr int64_t kWorthACopy = 4, kLine = 16;
+  const Tensor& w = d.w.w_hh;
+  if (!w.is_cpu() || w.dtype() != kFloat || d.steps < kWorthACopy || d.batch < kWorthACopy)
+    return transposed(w);
+  const Tensor rows = like(w, {w.size(1), w.size(0) + kLine});
+  const Tensor copy =
+      seen_as(rows, {{w.size(1), w.size(0)}, {rows.stride(0), 1}, rows.storage_offset()});
+  copy.copy_(transposed(w));
+  return copy;
+}
+
 /// Fills the direction's columns of y, and h and c after the last step.
 RnnKept forward(const Direction& d, const Tensor& x, const Tensor& h0, const Tensor& c0,
                 const Tensor& y, const Tensor& h, const Tensor& c, bool keep) {
@@ -93,7 +108,7 @@ RnnKept forward(const Direction& d, const Tensor& x, const Tensor& h0, const Ten
                        : d.is_lstm()         ? c
                        : d.is_gru()          ? like(x, {d.batch, d.hidden})
                                              : Tensor();
-  const Tensor h_part = like(x, {d.batch, d.gates()}), w_hh = transposed(d.w.w_hh);
+  const Tensor h_part = like(x, {d.batch, d.gates()}), w_hh = weights_of_steps(d);
   Steps out = d.columns_of(y), before = d.columns_of(y), gates(kept.gates), states(kept.states),
         states_before(kept.states);
   for (int64_t i = 0; i < d.steps; ++i) {
@@ -229,4 +244,4 @@ std::vector<Tensor> rnn_layer_backward(const RnnShape& shape, const Tensor& x, c
   return out;
 }
 
-}  // namespace taeda::detail
+}  // namespace taeda::inline v0_2::detail

@@ -13,8 +13,8 @@ namespace {
 
 [[noreturn]] void throw_out_of_bounds(int64_t index, int64_t dim, int64_t size) {
   if (dim < 0) throw IndexError("index out of range in self");
-  throw IndexError(detail::concat("index ", index, " is out of bounds for dimension ", dim,
-                                  " with size ", size));
+  throw IndexError(::taeda::detail::concat("index ", index, " is out of bounds for dimension ", dim,
+                                           " with size ", size));
 }
 
 void index_offsets_kernel(const Tensor& offsets, const Tensor& index, const IndexTerm& term) {
@@ -44,6 +44,36 @@ void index_offsets_kernel(const Tensor& offsets, const Tensor& index, const Inde
 /// Strides of all dimensions but the first.
 IntArrayRef rest(IntArrayRef list) { return list.slice(1, list.size() - 1); }
 
+/// Bytes of a row that are asked for while the one before it is written: rows lie anywhere, and the
+/// hardware notices a row only when it is being read.
+constexpr int64_t kRowAhead = 1024;
+
+/// Rows [begin, end) of n adjacent elements each.
+template <class W>
+void get_rows(W* to, int64_t to_step, const W* from, const int64_t* offset, int64_t n,
+              int64_t begin, int64_t end) {
+  const int64_t bytes = n * static_cast<int64_t>(sizeof(W)), ahead = std::min(bytes, kRowAhead);
+  for (int64_t i = begin; i < end; ++i) {
+    const char* next = reinterpret_cast<const char*>(from + offset[std::min(i + 1, end - 1)]);
+    for (int64_t b = 0; b < ahead; b += 64) __builtin_prefetch(next + b);
+    move_row(reinterpret_cast<char*>(to + i * to_step),
+             reinterpret_cast<const char*>(from + offset[i]), bytes);
+  }
+}
+
+/// The same for elements that lie in a line of the cache each: a few of all rows at a time, so that
+/// indices which share lines find them in the cache.
+template <class W>
+void get_spread_rows(W* to, int64_t to_step, const W* from, int64_t from_step,
+                     const int64_t* offset, int64_t n, int64_t begin, int64_t end) {
+  constexpr int64_t kGroup = 64 / static_cast<int64_t>(sizeof(W));
+  for (int64_t k = 0; k < n; k += kGroup) {
+    const int64_t count = std::min(kGroup, n - k);
+    for (int64_t i = begin; i < end; ++i)
+      for (int64_t j = k; j < k + count; ++j) to[i * to_step + j] = from[offset[i] + j * from_step];
+  }
+}
+
 void index_get_kernel(const Tensor& out, const Tensor& block, const Tensor& offsets) {
   const int64_t n = offsets.numel(), out_step = out.strides()[0];
   const int64_t* offset = static_cast<const int64_t*>(offsets.data_ptr());
@@ -57,6 +87,12 @@ void index_get_kernel(const Tensor& out, const Tensor& block, const Tensor& offs
         for (int64_t i = begin; i < end; ++i) to[i * out_step] = from[offset[i]];
         return;
       }
+      if (walk.ndim == 1 && walk.strides[0][0] == 1) {
+        const int64_t step = walk.strides[1][0];
+        if (step == 1) return get_rows(to, out_step, from, offset, walk.numel, begin, end);
+        if (std::abs(step) * static_cast<int64_t>(sizeof(W)) >= 64)
+          return get_spread_rows(to, out_step, from, step, offset, walk.numel, begin, end);
+      }
       for (int64_t i = begin; i < end; ++i)
         walk.for_range(0, walk.numel, [&](const int64_t* at, int64_t count) {
           move_run(to + i * out_step + at[0], walk.strides[0][0], from + offset[i] + at[1],
@@ -65,10 +101,6 @@ void index_get_kernel(const Tensor& out, const Tensor& block, const Tensor& offs
     });
   });
 }
-
-/// Bytes of a row that are asked for while the one before it is written: rows lie anywhere, and the
-/// hardware notices a row only when it is being read.
-constexpr int64_t kRowAhead = 1024;
 
 /// Visits all indices in order for ranges of the block: an element has one owner.
 template <class T, class Run>
@@ -134,6 +166,16 @@ DimVector without(IntArrayRef list, int64_t dim) {
   return out;
 }
 
+/// The first of n indices outside of [0, size), or null.
+const int64_t* find_out_of_bounds(const int64_t* index, int64_t n, int64_t size) {
+  int wrong = 0;
+  for (int64_t k = 0; k < n; ++k)
+    wrong |= static_cast<uint64_t>(index[k]) >= static_cast<uint64_t>(size);
+  if (!wrong) return nullptr;
+  while (*index >= 0 && *index < size) ++index;
+  return index;
+}
+
 /// Lines along `dim` of an index tensor and of the operand shaped like it ("like"), beside lines of
 /// the operand that is indexed ("self"). Calls `f(like&, self_line, index)` element by element, in
 /// order along every line. A line belongs to one thread.
@@ -150,15 +192,33 @@ void for_each_indexed(const Tensor& like, const Tensor& self, const Tensor& inde
   W* self_data = static_cast<W*>(self.data_ptr());
   const int64_t* index_data = static_cast<const int64_t*>(index.data_ptr());
   const int64_t grain = std::max<int64_t>(1, kParallelGrain / std::max<int64_t>(n, 1));
+  const bool along_lines = std::abs(index_step) <= std::abs(walk.strides[2][0]);
+  const bool dense_lines = along_lines && index_step == 1 && like_step == 1 && self_step == 1;
   parallel_for(0, walk.numel, grain, [&](int64_t begin, int64_t end) {
     walk.for_range(begin, end, [&](const int64_t* at, int64_t count) {
-      for (int64_t k = 0; k < n; ++k)
+      const auto visit = [&](int64_t j, int64_t k) {
+        const int64_t i = index_data[at[2] + j * walk.strides[2][0] + k * index_step];
+        if (i < 0 || i >= size) throw_out_of_bounds(i, dim, size);
+        f(like_data[at[0] + j * walk.strides[0][0] + k * like_step],
+          self_data[at[1] + j * walk.strides[1][0] + i * self_step]);
+      };
+      // Along what lies densest: each line in order either way.
+      if (dense_lines) {
         for (int64_t j = 0; j < count; ++j) {
-          const int64_t i = index_data[at[2] + j * walk.strides[2][0] + k * index_step];
-          if (i < 0 || i >= size) throw_out_of_bounds(i, dim, size);
-          f(like_data[at[0] + j * walk.strides[0][0] + k * like_step],
-            self_data[at[1] + j * walk.strides[1][0] + i * self_step]);
+          const int64_t* const line = index_data + at[2] + j * walk.strides[2][0];
+          if (const int64_t* wrong = find_out_of_bounds(line, n, size))
+            throw_out_of_bounds(*wrong, dim, size);
+          W* const like_line = like_data + at[0] + j * walk.strides[0][0];
+          W* const self_line = self_data + at[1] + j * walk.strides[1][0];
+          for (int64_t k = 0; k < n; ++k) f(like_line[k], self_line[line[k]]);
         }
+      } else if (along_lines) {
+        for (int64_t j = 0; j < count; ++j)
+          for (int64_t k = 0; k < n; ++k) visit(j, k);
+      } else {
+        for (int64_t k = 0; k < n; ++k)
+          for (int64_t j = 0; j < count; ++j) visit(j, k);
+      }
     });
   });
 }
@@ -189,20 +249,25 @@ void masked_fill_kernel(const Tensor& out, const Tensor& in, const Tensor& mask,
     const T fill = value.to<T>();
     T* to = static_cast<T*>(out.data_ptr());
     const T* from = static_cast<const T*>(in.data_ptr());
-    const bool* on = static_cast<const bool*>(mask.data_ptr());
+    const uint8_t* on =
+        static_cast<const uint8_t*>(mask.data_ptr());  // a loop over bool stays one of branches
     const Walk<3> walk(out.sizes(), {out.strides(), in.strides(), mask.strides()});
     const int64_t s0 = walk.strides[0][0], s1 = walk.strides[1][0], s2 = walk.strides[2][0];
     parallel_for(0, walk.numel, kParallelGrain, [&](int64_t begin, int64_t end) {
-      walk.for_range(begin, end, [&](const int64_t* at, int64_t n) {
+      const T value = fill;  // of this function, which no store can reach
+      walk.for_range(begin, end, [&, value](const int64_t* at, int64_t n) {
         T* o = to + at[0];
         const T* i = from + at[1];
-        const bool* m = on + at[2];
+        const uint8_t* m = on + at[2];
         if (s0 == 1 && s1 == 1 && s2 == 1) {
 #pragma GCC ivdep
-          for (int64_t j = 0; j < n; ++j) o[j] = m[j] ? fill : i[j];
+          for (int64_t j = 0; j < n; ++j) {
+            const T kept = i[j];
+            o[j] = m[j] != 0 ? value : kept;
+          }
           return;
         }
-        for (int64_t j = 0; j < n; ++j) o[j * s0] = m[j * s2] ? fill : i[j * s1];
+        for (int64_t j = 0; j < n; ++j) o[j * s0] = m[j * s2] ? value : i[j * s1];
       });
     });
   });
@@ -256,4 +321,4 @@ void register_index() {
   nonzero_slot.set(kCPU, &nonzero_kernel);
 }
 
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

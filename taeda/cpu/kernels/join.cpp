@@ -10,16 +10,15 @@ namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 namespace {
 
-/// `in` into the block that starts at `to` and has the strides of the whole result.
+/// `in` into its place in `out`, as any copy between layouts.
 template <class W>
-void place(W* to, IntArrayRef out_strides, const Tensor& in) {
-  const W* from = static_cast<const W*>(in.data_ptr());
-  const Walk<2> walk(in.sizes(), {out_strides, in.strides()});
-  parallel_for(0, walk.numel, kParallelGrain, [&](int64_t begin, int64_t end) {
-    walk.for_range(begin, end, [&](const int64_t* at, int64_t n) {
-      move_run(to + at[0], walk.strides[0][0], from + at[1], walk.strides[1][0], n);
-    });
-  });
+void place(const Tensor& out, int64_t dim, int64_t first, const Tensor& in) {
+  Layout layout{in.sizes(), out.strides(), out.storage_offset() + first * out.strides()[dim]};
+  Tensor block(make_intrusive<TensorImpl>(out.storage(), std::move(layout), out.dtype()));
+  Tensor* const outputs[] = {&block};
+  const ScalarType dtypes[] = {out.dtype()};
+  const Operand inputs[] = {in};
+  move_elements<W>(Iter("cat", outputs, dtypes, inputs, out.dtype()));
 }
 
 /// All inputs contiguous: each contributes one run of bytes to every outer row.
@@ -30,13 +29,14 @@ void cat_runs(const Tensor& out, TensorList inputs, int64_t dim) {
   char* to = static_cast<char*>(out.data_ptr());
   const int64_t grain = std::max<int64_t>(1, kParallelGrain * 4 / std::max<int64_t>(row, 1));
   parallel_for(0, outer, grain, [&](int64_t begin, int64_t end) {
-    int64_t offset = 0;
-    for (const Tensor& in : inputs) {
-      const int64_t run = in.numel() / outer * item;
-      const char* from = static_cast<const char*>(in.data_ptr());
-      for (int64_t r = begin; r < end; ++r)
-        std::memcpy(to + r * row + offset, from + r * run, static_cast<size_t>(run));
-      offset += run;
+    // Row by row: the result is written in order.
+    for (int64_t r = begin; r < end; ++r) {
+      char* at = to + r * row;
+      for (const Tensor& in : inputs) {
+        const int64_t run = in.numel() / outer * item;
+        move_row(at, static_cast<const char*>(in.data_ptr()) + r * run, run);
+        at += run;
+      }
     }
   });
 }
@@ -46,18 +46,18 @@ void cat_kernel(const Tensor& out, TensorList inputs, int64_t dim) {
   for (const Tensor& in : inputs) contiguous &= in.is_contiguous();
   const bool one_long_run = dim == 0 || out.sizes()[0] == out.numel();
   if (contiguous && !one_long_run) return cat_runs(out, inputs, dim);
-  const IntArrayRef strides = out.strides();
   with_word(out.element_size(), [&]<class W>(W) {
-    W* to = static_cast<W*>(out.data_ptr());
+    int64_t first = 0;
     for (const Tensor& in : inputs) {
       if (contiguous) {
+        W* to = static_cast<W*>(out.data_ptr()) + first * out.strides()[dim];
         const W* from = static_cast<const W*>(in.data_ptr());
         parallel_for(0, in.numel(), kParallelGrain,
                      [&](int64_t b, int64_t e) { move_run(to + b, 1, from + b, 1, e - b); });
-      } else {
-        place(to, strides, in);
+      } else if (in.numel() > 0) {
+        place<W>(out, dim, first, in);
       }
-      to += in.sizes()[dim] * strides[dim];
+      first += in.sizes()[dim];
     }
   });
 }
@@ -89,4 +89,4 @@ void register_join() {
   flip_slot.set(kCPU, &flip_kernel);
 }
 
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

@@ -36,27 +36,60 @@ inline bool any_beyond(const float* x, int64_t n, float bound) {
   return beyond != 0;
 }
 
+/// Element i of an operand. Booleans are compared as the bytes that they are: a loop whose
+/// condition is a bool from memory would stay a loop of branches.
+template <class In>
+TAEDA_ALWAYS_INLINE In element(const void* array, int64_t i) {
+  if constexpr (std::is_same_v<In, bool>)
+    return static_cast<const uint8_t*>(array)[i] != 0;
+  else
+    return static_cast<const In*>(array)[i];
+}
+
 /// The loop of a formula over operands of types In. A formula may have a second form `bounded` for
-/// floats up to `Formula::bound`, which vectorises while the general one does not. Flattened: a
-/// formula that stayed a call would keep the loop from vectorising.
+/// floats up to `Formula::bound`, or for those that `Formula::fits` says, which vectorises while
+/// the general one does not. Flattened: a formula that stayed a call would keep the loop from
+/// vectorising.
 template <class Formula, class Out, class... In>
 struct BlockLoop {
+  static constexpr bool has_bounded = (std::is_same_v<In, float> && ...) && requires(Formula f) {
+    f.bounded(In()...);
+  };
+  /// Elements that take the same form: parts whose ends do not depend on the number of threads.
+  static constexpr int64_t kPart = 256;
+
+  template <size_t... I>
+  static bool fits(const Formula&, const void* const* in, int64_t begin, int64_t end,
+                   std::index_sequence<I...>) {
+    int beyond = 0;
+    if constexpr (requires { Formula::fits(In()...); })
+      for (int64_t i = begin; i < end; ++i) beyond |= !Formula::fits(element<In>(in[I], i)...);
+    else
+      beyond = any_beyond(static_cast<const float*>(in[0]) + begin, end - begin, Formula::bound);
+    return !beyond;
+  }
+
   template <size_t... I>
   __attribute__((flatten)) static void loop(const Formula& formula, Out* out, const void* const* in,
-                                            int64_t n, std::index_sequence<I...>) {
+                                            int64_t n, std::index_sequence<I...> indices) {
     const Formula f = formula;
     const void* const arrays[] = {in[I]..., nullptr};
-    if constexpr ((std::is_same_v<In, float> && ...) && requires { f.bounded((In())...); }) {
-      const float* x = static_cast<const float*>(arrays[0]);
-      if (!any_beyond(x, n, Formula::bound)) {
+    if constexpr (has_bounded) {
+      for (int64_t begin = 0; begin < n; begin += kPart) {
+        const int64_t end = std::min(begin + kPart, n);
+        if (fits(f, arrays, begin, end, indices)) {
 #pragma GCC ivdep
-        for (int64_t i = 0; i < n; ++i) out[i] = f.bounded(x[i]);
-        return;
+          for (int64_t i = begin; i < end; ++i) out[i] = f.bounded(element<In>(arrays[I], i)...);
+        } else {
+          for (int64_t i = begin; i < end; ++i) out[i] = f(element<In>(arrays[I], i)...);
+        }
       }
-    }
+    } else {
 #pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) out[i] = f(static_cast<const In*>(arrays[I])[i]...);
+      for (int64_t i = 0; i < n; ++i) out[i] = f(element<In>(arrays[I], i)...);
+    }
     (void)arrays;
+    (void)indices;
   }
 
   static void run(const void* formula, void* out, const void* const* in, int64_t n) {
@@ -92,4 +125,4 @@ void register_pointwise() {
   List::for_each([]<class Op>() { pointwise_slot<Op>.set(kCPU, &pointwise_kernel<Op>); });
 }
 
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "taeda/cpu/kernels/simd.h"
 #include "taeda/tensor/iter.h"
@@ -60,18 +61,52 @@ class MovePosition {
   int64_t size_[kMaxDims], to_step_[kMaxDims], from_step_[kMaxDims];
 };
 
+/// A row of some kilobytes: for those memmove takes an instruction that is slow to begin.
+__attribute__((noinline)) inline void move_long_row(char* to, const char* from, int64_t bytes) {
+  constexpr int64_t kCall = 16384;
+  if (bytes > kCall) {
+    std::memmove(to, from, static_cast<size_t>(bytes));
+    return;
+  }
+  const Vec<char> last = load(from + bytes - kVectorBytes);
+  for (int64_t at = 0; at + kVectorBytes <= bytes; at += kVectorBytes)
+    store(to + at, load(from + at));
+  store(to + bytes - kVectorBytes, last);
+}
+
 /// `bytes` bytes, which may be the same bytes. Rows of a head or of a few channels are too short
 /// for a call.
 TAEDA_ALWAYS_INLINE void move_row(char* to, const char* from, int64_t bytes) {
   constexpr int64_t kCall = 1024;
-  if (bytes < kVectorBytes || bytes > kCall) {
+  if (bytes < kVectorBytes) {
     std::memmove(to, from, static_cast<size_t>(bytes));
     return;
   }
+  if (bytes > kCall) return move_long_row(to, from, bytes);
   int64_t at = 0;
   const Vec<char> last = load(from + bytes - kVectorBytes);
   for (; at + kVectorBytes <= bytes; at += kVectorBytes) store(to + at, load(from + at));
   store(to + bytes - kVectorBytes, last);
+}
+
+/// n elements from stride `from_step` to stride `to_step`.
+template <class W>
+inline void move_run(W* to, int64_t to_step, const W* from, int64_t from_step, int64_t n) {
+  if (to_step == 1) {
+    const auto constant_step = [&](auto step) {
+      for (int64_t i = 0; i < n; ++i) to[i] = from[i * decltype(step)::value];
+    };
+    switch (from_step) {
+      case 1:
+        return move_row(reinterpret_cast<char*>(to), reinterpret_cast<const char*>(from),
+                        n * static_cast<int64_t>(sizeof(W)));
+      case 0: std::fill_n(to, n, *from); return;
+      case 2: return constant_step(std::integral_constant<int64_t, 2>());
+      case -1: return constant_step(std::integral_constant<int64_t, -1>());
+      default: break;
+    }
+  }
+  for (int64_t i = 0; i < n; ++i) to[i * to_step] = from[i * from_step];
 }
 
 inline void move_rows(const Iter& it, int64_t bytes) {
@@ -159,6 +194,7 @@ void move_transposed(const Iter& it, int plane) {
 inline int plane_to_transpose(const Iter& it, int64_t bytes) {
   constexpr int64_t kSmallest = 4;
   if (it.ndim() < 2 || it.stride(0, 0) != bytes || it.size(0) < kSmallest) return 0;
+  if (it.stride(1, 0) == 0) return 0;  // one value for a whole row
   for (int d = 1; d < it.ndim(); ++d)
     if (it.stride(1, d) == bytes && it.size(d) >= kSmallest) return d;
   return 0;
@@ -180,6 +216,9 @@ void move_elements(const Iter& it) {
       std::memmove(data[0], data[1], static_cast<size_t>(n * bytes));
       return;
     }
+    if (s[0] == bytes && (s[1] == 0 || s[1] == 2 * bytes || s[1] == -bytes))
+      return move_run(reinterpret_cast<T*>(data[0]), 1, reinterpret_cast<const T*>(data[1]),
+                      s[1] / bytes, n);
     for (int64_t i = 0; i < n; ++i) {
       T e;
       std::memcpy(&e, data[1] + i * s[1], sizeof e);

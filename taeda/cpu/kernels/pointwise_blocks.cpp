@@ -1,19 +1,14 @@
 // The driver of all pointwise kernels: see Note [Blocks] in loops.h.
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
+#include <numeric>
 
 #include "taeda/base/parallel_for.h"
-#include "taeda/cpu/kernels/convert.h"
-#include "taeda/cpu/kernels/half_rows.h"
-#include "taeda/cpu/kernels/loops.h"
+#include "taeda/cpu/kernels/move.h"
+#include "taeda/cpu/kernels/pointwise_access.h"
 
 namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 namespace {
 
-constexpr int64_t kBlock = 1024;              // elements of a block, fewer for wide types
-constexpr int64_t kBufferBytes = 8 * kBlock;  // of one operand
 /// Elements of a block of 16-bit numbers: what is asked for ahead are few enough lines to be under
 /// way at once.
 constexpr int64_t kHalfBlock = 256;
@@ -24,253 +19,167 @@ static_assert(kConvertedBlock * 16 <= kBufferBytes / 2);
 /// Outputs above this size go past the caches: they would not stay there, and a normal store reads
 /// the line first.
 constexpr int64_t kStreamBytes = int64_t{16} << 20;
+constexpr int64_t kLine = 64;  // bytes of a line of the cache
 
-// ---- moving elements of one size ----
+// ---- tiles ----
 
-struct Bytes16 {
-  int64_t low, high;
-};
-
-template <class F>
-void with_item(int64_t item, F&& f) {
-  switch (item) {
-    case 1: return f(uint8_t{});
-    case 2: return f(uint16_t{});
-    case 4: return f(uint32_t{});
-    case 8: return f(uint64_t{});
-    default: return f(Bytes16{});
-  }
-}
-
-void gather_run(char* to, const char* from, int64_t stride, int64_t n, int64_t item) {
-  if (stride == item) {
-    std::memcpy(to, from, static_cast<size_t>(n * item));
-    return;
-  }
-  with_item(item, [&](auto sample) {
-    using T = decltype(sample);
-    T* out = reinterpret_cast<T*>(to);
-    if (stride == 0) {
-      std::fill_n(out, n, *reinterpret_cast<const T*>(from));
-    } else {
-      for (int64_t i = 0; i < n; ++i) out[i] = *reinterpret_cast<const T*>(from + i * stride);
-    }
-  });
-}
-
-void scatter_run(char* to, int64_t stride, const char* from, int64_t n, int64_t item) {
-  if (stride == item) {
-    std::memcpy(to, from, static_cast<size_t>(n * item));
-    return;
-  }
-  with_item(item, [&](auto sample) {
-    using T = decltype(sample);
-    const T* in = reinterpret_cast<const T*>(from);
-    for (int64_t i = 0; i < n; ++i) *reinterpret_cast<T*>(to + i * stride) = in[i];
-  });
-}
-
-/// Copies past the caches; both addresses are multiples of 64.
-void stream_copy(char* to, const char* from, int64_t bytes) {
-  int64_t at = 0;
-#if defined(__AVX512F__)
-  for (; at + 64 <= bytes; at += 64)
-    _mm512_stream_si512(reinterpret_cast<__m512i*>(to + at), _mm512_load_si512(from + at));
-#elif defined(__AVX__)
-  for (; at + 32 <= bytes; at += 32)
-    _mm256_stream_si256(reinterpret_cast<__m256i*>(to + at),
-                        _mm256_load_si256(reinterpret_cast<const __m256i*>(from + at)));
-#elif defined(__SSE2__)
-  for (; at + 16 <= bytes; at += 16)
-    _mm_stream_si128(reinterpret_cast<__m128i*>(to + at),
-                     _mm_load_si128(reinterpret_cast<const __m128i*>(from + at)));
-#endif
-  std::memcpy(to + at, from + at, static_cast<size_t>(bytes - at));
-}
-
-/// Asks for what is read after a block that is computed with first: the hardware looks ahead only
-/// while memory is being read. Addresses behind the end do no harm.
-void prefetch(const char* from, int64_t bytes) {
-  for (int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(from + i);
-}
-
-/// Orders streamed stores before whatever the thread does next.
-void stream_fence() {
-#if defined(__SSE2__)
-  _mm_sfence();
-#endif
-}
-
-// ---- one operand ----
-
-/// Where an operand's elements lie, seen as one sequence in the order of iteration.
-struct Access {
-  enum class Kind { Array, Constant, Strided };
-  Kind kind = Kind::Array;
-  ScalarType dtype = ScalarType::Undefined;
-  int operand = 0;
-  int64_t item = 0;
-  char* data = nullptr;
-  const Conversion* conversion = nullptr;  ///< between memory, of `item` bytes, and `dtype`
-
-  Access() = default;
-  Access(const Iter& it, int index, ScalarType t)
-      : dtype(t), operand(index), item(element_size(t)), data(it.data(index)) {
-    bool array = true, constant = true;
-    int64_t expected = item;
-    for (int d = 0; d < it.ndim(); ++d) {
-      array &= it.stride(index, d) == expected;
-      constant &= it.stride(index, d) == 0;
-      expected *= it.size(d);
-    }
-    kind = array || it.numel() == 1 ? Kind::Array : constant ? Kind::Constant : Kind::Strided;
-  }
-  /// An operand whose elements have another dtype in memory than the kernel's `t`.
-  Access(const Iter& it, int index, ScalarType t, const Conversion* c)
-      : Access(it, index, it.stored_dtype(index)) {
-    dtype = t;
-    conversion = c;
-  }
-
-  /// `run(address, stride, first, count)` for the pieces of elements [begin, begin + n) that lie in
-  /// one row.
-  template <class Run>
-  void for_each_run(const Iter& it, int64_t begin, int64_t n, Run&& run) const {
-    const int64_t width = it.size(0), stride = it.stride(operand, 0);
-    int64_t index[kMaxDims], column = begin % width, rest = begin / width;
-    char* row = data;
-    for (int d = 1; d < it.ndim(); ++d) {
-      index[d] = rest % it.size(d);
-      rest /= it.size(d);
-      row += index[d] * it.stride(operand, d);
-    }
-    for (int64_t done = 0; done < n;) {
-      const int64_t count = std::min(width - column, n - done);
-      run(row + column * stride, stride, done, count);
-      done += count;
-      column = 0;
-      for (int d = 1; d < it.ndim(); ++d) {
-        row += it.stride(operand, d);
-        if (++index[d] < it.size(d)) break;
-        row -= it.stride(operand, d) * it.size(d);
-        index[d] = 0;
-      }
-    }
-  }
-
-  bool is_half() const { return is_reduced_floating(dtype); }
-
-  /// Elements [begin, begin + n) as a contiguous array of the computing type, in `buffer` unless
-  /// they lie in memory like that.
-  const void* load(const Iter& it, int64_t begin, int64_t n, char* buffer) const {
-    if (conversion) [[unlikely]]
-      return load_converted(it, begin, n, buffer);
-    const char* from = data + begin * item;
-    if (kind == Kind::Strided) {
-      const int64_t column = begin % it.size(0);
-      if (!is_half() && it.stride(operand, 0) == item && column + n <= it.size(0)) {
-        const char* found = nullptr;
-        for_each_run(it, begin, n, [&](char* p, int64_t, int64_t, int64_t) { found = p; });
-        return found;
-      }
-      // A 16-bit block is gathered into the upper half of the buffer and widened from there.
-      char* target = is_half() ? buffer + kBufferBytes / 2 : buffer;
-      for_each_run(it, begin, n, [&](char* p, int64_t stride, int64_t first, int64_t count) {
-        gather_run(target + first * item, p, stride, count, item);
-      });
-      from = target;
-    }
-    if (is_half() && kind == Kind::Array) prefetch(from + n * item, n * item);
-    if (dtype == kHalf)
-      widen(reinterpret_cast<float*>(buffer), reinterpret_cast<const Half*>(from), n);
-    else if (dtype == kBFloat16)
-      widen(reinterpret_cast<float*>(buffer), reinterpret_cast<const BFloat16*>(from), n);
-    return is_half() ? buffer : from;
-  }
-
-  /// As `load`. What the kernel widens is converted into the upper half of the buffer first.
-  __attribute__((noinline)) const void* load_converted(const Iter& it, int64_t begin, int64_t n,
-                                                       char* buffer) const {
-    const int64_t width = element_size(dtype);
-    char* const to = is_half() ? buffer + kBufferBytes / 2 : buffer;
-    if (kind == Kind::Array) {
-      conversion->run(to, width, data + begin * item, item, n);
-    } else {
-      for_each_run(it, begin, n, [&](char* p, int64_t stride, int64_t first, int64_t count) {
-        conversion->run(to + first * width, width, p, stride, count);
-      });
-    }
-    if (dtype == kHalf)
-      widen(reinterpret_cast<float*>(buffer), reinterpret_cast<const Half*>(to), n);
-    else if (dtype == kBFloat16)
-      widen(reinterpret_cast<float*>(buffer), reinterpret_cast<const BFloat16*>(to), n);
-    return buffer;
-  }
-
-  void load_constant(int64_t n, char* buffer) const {
-    if (dtype == kHalf)
-      std::fill_n(reinterpret_cast<float*>(buffer), n, float(*reinterpret_cast<Half*>(data)));
-    else if (dtype == kBFloat16)
-      std::fill_n(reinterpret_cast<float*>(buffer), n, float(*reinterpret_cast<BFloat16*>(data)));
-    else
-      gather_run(buffer, data, 0, n, item);
-  }
-
-  /// Writes n results of the computing type from `buffer` to where elements [begin, begin + n) lie.
-  void store(const Iter& it, int64_t begin, int64_t n, char* buffer, bool stream) const {
-    const char* from = buffer;
-    if (is_half()) {
-      // Else rounded in place: the narrow type never overtakes the wide one.
-      char* to = kind == Kind::Array && !stream && !conversion ? data + begin * item : buffer;
-      if (dtype == kHalf)
-        narrow(reinterpret_cast<Half*>(to), reinterpret_cast<float*>(buffer), n);
-      else
-        narrow(reinterpret_cast<BFloat16*>(to), reinterpret_cast<float*>(buffer), n);
-      if (to != buffer) return;
-    }
-    if (conversion) return store_converted(it, begin, n, from);
-    if (kind == Kind::Array) {
-      if (stream)
-        stream_copy(data + begin * item, from, n * item);
-      else
-        std::memcpy(data + begin * item, from, static_cast<size_t>(n * item));
-      return;
-    }
-    for_each_run(it, begin, n, [&](char* p, int64_t stride, int64_t first, int64_t count) {
-      scatter_run(p, stride, from + first * item, count, item);
-    });
-  }
-
-  __attribute__((noinline)) void store_converted(const Iter& it, int64_t begin, int64_t n,
-                                                 const char* from) const {
-    const int64_t width = element_size(dtype);
-    if (kind == Kind::Array) return conversion->run(data + begin * item, item, from, width, n);
-    for_each_run(it, begin, n, [&](char* p, int64_t stride, int64_t first, int64_t count) {
-      conversion->run(p, stride, from + first * width, width, count);
-    });
-  }
-};
-
-/// What converts the operands of an Iter that is mixed.
-class Conversions {
+/// Note [Tiles]
+/// Operands with rows of their own - a bias, a part of a matrix, a transposed matrix - are computed
+/// with where they lie: row by row, a call of the formula for each piece of a row, without a copy.
+/// Dimension 0 runs along the rows. An operand whose neighbours are in another dimension, the
+/// plane's, is transposed in registers into a buffer for a few rows at a time. A tile is so many
+/// rows that finding it costs nothing beside them; where tiles end depends on sizes alone, so
+/// results do not depend on the number of threads.
+class Tiles {
  public:
-  /// Makes `access` that of operand i, which the kernel wants as `t`. A single value is converted
-  /// here and now.
-  void add(const Iter& it, int i, ScalarType t, Access& access) {
-    if (!it.is_mixed(i)) return;
-    const ScalarType stored = it.stored_dtype(i);
-    list_[i] = i == 0 ? Conversion(stored, t) : Conversion(t, stored);
-    access = Access(it, i, t, &list_[i]);
-    if (access.kind != Access::Kind::Constant) return;
-    list_[i].run(values_[i], 0, access.data, 0, 1);
-    access.conversion = nullptr;
-    access.data = values_[i];
-    access.item = element_size(t);
+  /// Whether the operands can be taken so, and it pays.
+  bool cut(const Iter& it, const Access& out, const Access* in, bool stream) {
+    it_ = &it;
+    out_ = out;
+    in_ = in;
+    stream_ = stream;
+    if (it.stride(0, 0) != out.item) return false;
+    int64_t widest = 0, item = std::max<int64_t>(out.item, 4);
+    for (int i = 0; i < inputs(); ++i) {
+      item = std::max(item, in[i].item);
+      const int64_t step = it.stride(i + 1, 0);
+      if (in[i].kind == Access::Kind::Constant || step == in[i].item || step == 0) continue;
+      const int plane = plane_of(i);
+      if (plane == 0 || (plane_ != 0 && plane != plane_)) return false;
+      plane_ = plane;
+      transposed_[i] = true;
+      widest = std::max(widest, in[i].item);
+    }
+    const int64_t width = it.size(0);
+    if (width < (widest > 0 ? kSquare : kShortestRow)) return false;
+    piece_ = std::min(width, widest > 0 ? kTransposedPiece : std::min(kBlock, kBufferBytes / item));
+    square_rows_ = widest > 0 ? kLine / widest : kTileRows;
+    if (plane_ == 0) plane_ = 1;
+    pieces_ = (width + piece_ - 1) / piece_;
+    bands_ = (it.size(plane_) + kTileRows - 1) / kTileRows;
+    return true;
+  }
+
+  void run(const BlockKernel& k) const {
+    const int64_t outer = it_->numel() / (it_->size(0) * it_->size(plane_));
+    const int64_t rows = std::min(kTileRows, it_->size(plane_));
+    const int64_t grain = std::max<int64_t>(1, kParallelGrain / (rows * piece_));
+    parallel_for(0, outer * pieces_ * bands_, grain,
+                 [&](int64_t begin, int64_t end) { run_range(k, begin, end); });
   }
 
  private:
-  Conversion list_[Iter::kMaxOperands];
-  alignas(16) char values_[Iter::kMaxOperands][16];
+  static constexpr int64_t kTileRows = 64;
+  /// Below, copying rows into blocks costs less than a call for each.
+  static constexpr int64_t kShortestRow = 128;
+  static constexpr int64_t kSquare = 16;
+  static constexpr int64_t kTransposedPiece = kBufferBytes / kLine;
+
+  int inputs() const { return it_->noperands() - 1; }
+
+  /// The dimension in which input i has its neighbours; 0 without.
+  int plane_of(int i) const {
+    for (int d = 1; d < it_->ndim(); ++d)
+      if (it_->stride(i + 1, d) == in_[i].item && it_->size(d) >= 4) return d;
+    return 0;
+  }
+
+  /// Buffers of a thread.
+  struct Buffers {
+    alignas(64) char values[Iter::kMaxOperands][kBufferBytes];  // the last one for results
+    alignas(64) char squares[Iter::kMaxOperands - 1][kBufferBytes];
+  };
+
+  __attribute__((noinline)) void run_range(const BlockKernel& k, int64_t begin, int64_t end) const {
+    Buffers buffers;
+    for (int i = 0; i < inputs(); ++i)
+      if (in_[i].kind == Access::Kind::Constant) in_[i].load_constant(piece_, buffers.values[i]);
+    char* at[Iter::kMaxOperands];
+    for (int64_t tile = begin; tile < end; ++tile) {
+      const int64_t row = tile % bands_ * kTileRows, column = tile / bands_ % pieces_ * piece_;
+      locate(tile / (bands_ * pieces_), row, column, at);
+      run_tile(k, at, std::min(kTileRows, it_->size(plane_) - row),
+               std::min(piece_, it_->size(0) - column), buffers);
+    }
+    if (stream_) stream_fence();
+  }
+
+  /// Addresses of the operands' elements at a row and column of the plane number `outer`.
+  void locate(int64_t outer, int64_t row, int64_t column, char** at) const {
+    for (int i = 0; i < it_->noperands(); ++i)
+      at[i] = it_->data(i) + row * it_->stride(i, plane_) + column * it_->stride(i, 0);
+    for (int d = 1; d < it_->ndim(); ++d) {
+      if (d == plane_) continue;
+      const int64_t index = outer % it_->size(d);
+      outer /= it_->size(d);
+      for (int i = 0; i < it_->noperands(); ++i) at[i] += index * it_->stride(i, d);
+    }
+  }
+
+  void run_tile(const BlockKernel& k, char** at, int64_t rows, int64_t n, Buffers& buffers) const {
+    const void* in[Iter::kMaxOperands];
+    for (int64_t r = 0; r < rows; ++r) {
+      if (r % square_rows_ == 0) transpose(at, r, std::min(square_rows_, rows - r), n, buffers);
+      for (int i = 0; i < inputs(); ++i) in[i] = row_of(i, at[i + 1], r, n, buffers);
+      char* const to = at[0] + r * it_->stride(0, plane_);
+      if (!out_.is_half() && !stream_) {
+        k.compute(k.formula, to, in, n);
+        continue;
+      }
+      char* const result = buffers.values[Iter::kMaxOperands - 1];
+      k.compute(k.formula, result, in, n);
+      store(to, result, n);
+    }
+  }
+
+  void transpose(char** at, int64_t row, int64_t rows, int64_t n, Buffers& buffers) const {
+    for (int i = 0; i < inputs(); ++i) {
+      if (!transposed_[i]) continue;
+      with_item(in_[i].item, [&](auto sample) {
+        using T = decltype(sample);
+        transpose_part<T>(buffers.squares[i], kTransposedPiece * in_[i].item,
+                          at[i + 1] + row * in_[i].item, it_->stride(i + 1, 0), n, rows);
+      });
+    }
+  }
+
+  /// n elements of input i in row r of a tile, as an array of the computing type.
+  const void* row_of(int i, const char* tile, int64_t r, int64_t n, Buffers& buffers) const {
+    const Access& a = in_[i];
+    char* const values = buffers.values[i];
+    if (a.kind == Access::Kind::Constant) return values;
+    const char* from = transposed_[i]
+                           ? buffers.squares[i] + r % square_rows_ * kTransposedPiece * a.item
+                           : tile + r * it_->stride(i + 1, plane_);
+    if (it_->stride(i + 1, 0) == 0) {
+      Access one = a;
+      one.data = const_cast<char*>(from);
+      one.load_constant(n, values);
+      return values;
+    }
+    if (a.dtype == kHalf)
+      widen(reinterpret_cast<float*>(values), reinterpret_cast<const Half*>(from), n);
+    else if (a.dtype == kBFloat16)
+      widen(reinterpret_cast<float*>(values), reinterpret_cast<const BFloat16*>(from), n);
+    return a.is_half() ? values : from;
+  }
+
+  void store(char* to, char* result, int64_t n) const {
+    if (out_.dtype == kHalf)
+      return narrow(reinterpret_cast<Half*>(to), reinterpret_cast<float*>(result), n);
+    if (out_.dtype == kBFloat16)
+      return narrow(reinterpret_cast<BFloat16*>(to), reinterpret_cast<float*>(result), n);
+    if (reinterpret_cast<uintptr_t>(to) % 64 == 0) return stream_copy(to, result, n * out_.item);
+    std::memcpy(to, result, static_cast<size_t>(n * out_.item));
+  }
+
+  const Iter* it_ = nullptr;
+  Access out_;
+  const Access* in_ = nullptr;
+  bool stream_ = false;
+  bool transposed_[Iter::kMaxOperands - 1] = {};
+  int plane_ = 0;
+  int64_t piece_ = 0, pieces_ = 0, bands_ = 0, square_rows_ = 0;
 };
 
 // ---- all operands ----
@@ -305,6 +214,38 @@ class Driver {
     direct_out_ = false;
   }
 
+  /// Note [Repeated rows]
+  /// A row for all - a bias, channels-last images' scale - is repeated in a buffer once, as often
+  /// as whole rows fit into a block, and then is like any array, however short it is. False where
+  /// operands are not so.
+  bool repeat_rows() {
+    int64_t period = 0;
+    for (int i = 0; i < inputs(); ++i) {
+      if (in_[i].kind != Access::Kind::Strided) continue;
+      const int64_t length = in_[i].period(it_);
+      if (length == 0 || (period != 0 && length != period)) return false;
+      period = length;
+    }
+    if (period == 0 || out_.kind != Access::Kind::Array) return false;
+    // Blocks begin at lines of the cache, as streamed stores need it.
+    const int64_t rows = period * (kLine / std::gcd(period * out_.item, kLine));
+    if (rows > block_) return false;
+    block_ = block_ / rows * rows;
+    unit_ = block_;
+    period_ = period;
+    return true;
+  }
+
+  /// Elements at whose multiples threads may start.
+  int64_t unit() const { return unit_; }
+
+  /// Whether `tiles` describes a better way than blocks; filled in if so.
+  bool cut(Tiles& tiles) const {
+    bool strided = out_.kind == Access::Kind::Strided;
+    for (int i = 0; i < inputs(); ++i) strided |= in_[i].kind == Access::Kind::Strided;
+    return strided && tiles.cut(it_, out_, in_, stream_);
+  }
+
   void run(int64_t begin, int64_t end) const {
     const void* in[Iter::kMaxOperands];
     if (whole_ && direct_out_) {
@@ -321,19 +262,22 @@ class Driver {
   __attribute__((noinline)) void run_buffered(int64_t begin, int64_t end, const void** in) const {
     alignas(64) char buffers[Iter::kMaxOperands][kBufferBytes];
     const int64_t first = std::min(block_, end - begin);
-    for (int i = 0; i < inputs(); ++i)
-      if (in_[i].kind == Access::Kind::Constant) {
+    bool kept[Iter::kMaxOperands] = {};
+    for (int i = 0; i < inputs(); ++i) {
+      const bool constant = in_[i].kind == Access::Kind::Constant;
+      kept[i] = constant || (in_[i].kind == Access::Kind::Strided && period_ > 0);
+      if (!kept[i]) continue;
+      in[i] = buffers[i];
+      if (constant)
         in_[i].load_constant(first, buffers[i]);
-        in[i] = buffers[i];
-      }
+      else
+        in_[i].load_repeated(period_, first, buffers[i]);
+    }
     char* result = buffers[Iter::kMaxOperands - 1];
-    // Rows long enough to be worth a block each are not cut across: their operands need no copy.
-    const int64_t width = it_.ndim() > 1 && it_.size(0) >= kBlock / 4 ? it_.size(0) : 0;
     for (int64_t at = begin; at < end;) {
-      int64_t n = std::min(block_, end - at);
-      if (width) n = std::min(n, width - at % width);
+      const int64_t n = std::min(block_, end - at);
       for (int i = 0; i < inputs(); ++i)
-        if (in_[i].kind != Access::Kind::Constant) in[i] = in_[i].load(it_, at, n, buffers[i]);
+        if (!kept[i]) in[i] = in_[i].load(it_, at, n, buffers[i]);
       if (direct_out_) {
         k_.compute(k_.formula, out_.data + at * out_.item, in, n);
       } else {
@@ -349,7 +293,7 @@ class Driver {
   const BlockKernel& k_;
   Access out_;
   Access in_[Iter::kMaxOperands - 1];
-  int64_t block_ = kBlock;
+  int64_t block_ = kBlock, unit_ = kBlock, period_ = 0;
   bool whole_ = true, in_place_ = false, stream_ = false, direct_out_ = true;
 };
 
@@ -360,10 +304,9 @@ namespace {
 void run_driver(const Iter& it, const Driver& driver) {
   if (it.numel() <= kParallelGrain) return driver.run(0, it.numel());
   // Threads start at a block, so that streamed stores stay aligned.
-  const int64_t blocks = (it.numel() + kBlock - 1) / kBlock;
-  parallel_for(0, blocks, kParallelGrain / kBlock, [&](int64_t b, int64_t e) {
-    driver.run(b * kBlock, std::min(e * kBlock, it.numel()));
-  });
+  const int64_t unit = driver.unit(), blocks = (it.numel() + unit - 1) / unit;
+  parallel_for(0, blocks, std::max<int64_t>(1, kParallelGrain / unit),
+               [&](int64_t b, int64_t e) { driver.run(b * unit, std::min(e * unit, it.numel())); });
 }
 
 /// Apart, so that operands of one dtype do not pay for it.
@@ -380,7 +323,12 @@ void run_blocks(const Iter& it, const BlockKernel& k) {
   if (it.numel() == 0) return;
   if (it.is_mixed()) [[unlikely]]
     return run_mixed(it, k);
-  run_driver(it, Driver(it, k));
+  Driver driver(it, k);
+  if (it.ndim() > 1 && !driver.repeat_rows()) {
+    Tiles tiles;
+    if (driver.cut(tiles)) return tiles.run(k);
+  }
+  run_driver(it, driver);
 }
 
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

@@ -49,16 +49,17 @@ Acc reduce_row(const Op& op, const T* x, int64_t n, Acc shift) {
   return acc;
 }
 
-/// `width` neighbouring columns of n rows, four rows at a time.
-template <class Op, class T, class Acc = typename Op::Acc>
+/// `width` neighbouring columns of n rows, four rows at a time; columns that lie apart if `Apart`.
+template <bool Apart, class Op, class T, class Acc = typename Op::Acc>
 void reduce_columns(const Op& op, const ReduceRun& r, Acc* __restrict acc) {
+  const int64_t step = Apart ? r.across / static_cast<int64_t>(sizeof(T)) : 1;
   const auto row = [&](int64_t i) { return reinterpret_cast<const T*>(r.x + i * r.along); };
   [[maybe_unused]] const Acc* shift = reinterpret_cast<const Acc*>(r.shift);
   const auto map = [&](const T* x, int64_t k) {
     if constexpr (Op::shifted)
-      return op.map(static_cast<Acc>(x[k]), shift[k]);
+      return op.map(static_cast<Acc>(x[k * step]), shift[k]);
     else
-      return op.map(static_cast<Acc>(x[k]), Acc());
+      return op.map(static_cast<Acc>(x[k * step]), Acc());
   };
   for (int64_t k = 0; k < r.width; ++k) acc[k] = op.identity();
   int64_t i = 0;
@@ -74,6 +75,23 @@ void reduce_columns(const Op& op, const ReduceRun& r, Acc* __restrict acc) {
   }
 }
 
+/// n elements that lie `along` bytes apart: brought together first, which takes less than waiting
+/// for one addition after the other, and gives what adjacent ones give.
+constexpr int64_t kGathered = 4096;
+template <class Op, class T, class Acc = typename Op::Acc>
+__attribute__((noinline)) Acc reduce_gathered(const Op& op, const char* x, int64_t along, int64_t n,
+                                              Acc shift) {
+  alignas(64) T row[kGathered];
+  const auto gather = [&](auto step) {
+    for (int64_t i = 0; i < n; ++i) row[i] = *reinterpret_cast<const T*>(x + i * step);
+  };
+  if (along == 2 * static_cast<int64_t>(sizeof(T)))
+    gather(std::integral_constant<int64_t, 2 * static_cast<int64_t>(sizeof(T))>());
+  else
+    gather(along);
+  return reduce_row(op, row, n, shift);
+}
+
 /// The `run` of ReduceFunctions.
 template <class Op, class T>
 void reduce_run(const Op& op, char* out, const ReduceRun& r) {
@@ -81,13 +99,21 @@ void reduce_run(const Op& op, char* out, const ReduceRun& r) {
   constexpr int64_t item = sizeof(T);
   Acc* acc = reinterpret_cast<Acc*>(out);
   const Acc* shift = reinterpret_cast<const Acc*>(r.shift);
-  if (r.along != item && r.across == item) return reduce_columns<Op, T>(op, r, acc);
+  if (r.along != item && r.across == item) return reduce_columns<false, Op, T>(op, r, acc);
+  if (r.width > 1 && r.across > 0 && r.across < r.along)
+    return reduce_columns<true, Op, T>(op, r, acc);
   for (int64_t k = 0; k < r.width; ++k) {
     const char* x = r.x + k * r.across;
     const Acc s = shift ? shift[k] : Acc();
     if (r.along == item) {
       acc[k] = reduce_row(op, reinterpret_cast<const T*>(x), r.n, s);
       continue;
+    }
+    if constexpr (has_lanes<Acc>) {
+      if (r.n >= kLanes<Acc> && r.n <= kGathered) {
+        acc[k] = reduce_gathered<Op, T>(op, x, r.along, r.n, s);
+        continue;
+      }
     }
     Acc a = op.identity();
     for (int64_t i = 0; i < r.n; ++i)

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "taeda/cpu/kernels/move.h"
 #include "taeda/tensor/layout.h"
 
 namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
@@ -80,15 +81,4 @@ struct Walk {
   }
 };
 
-/// n elements from stride `from_step` to stride `to_step`.
-template <class W>
-inline void move_run(W* to, int64_t to_step, const W* from, int64_t from_step, int64_t n) {
-  if (to_step == 1 && from_step == 1) {
-    std::memcpy(static_cast<void*>(to), static_cast<const void*>(from),
-                static_cast<size_t>(n) * sizeof(W));
-    return;
-  }
-  for (int64_t i = 0; i < n; ++i) to[i * to_step] = from[i * from_step];
-}
-
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

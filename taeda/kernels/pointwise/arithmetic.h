@@ -1,9 +1,10 @@
-// Formulas of arithmetic. Integer division by zero gives 0 here: the operations reject it first.
+// Formulas of arithmetic.
 #pragma once
 
 #include "taeda/kernels/math.h"
 #include "taeda/kernels/pointwise.h"
 #include "taeda/kernels/pointwise/complex.h"
+#include "taeda/kernels/pointwise/division.h"
 #include "taeda/kernels/wrapping.h"
 
 namespace taeda::inline v0_2 {
@@ -72,93 +73,6 @@ struct Div {
   template <class T>
   TAEDA_HD T operator()(T a, T b) const {
     return a / b;
-  }
-};
-
-namespace detail {
-
-/// Whether a / b on integers traps: division by zero, and the smallest number by -1.
-template <class T>
-TAEDA_HD bool is_minus_one(T b) {
-  return std::is_signed_v<T> && b == static_cast<T>(-1);
-}
-
-template <class T>
-TAEDA_HD T negate(T a) {
-  return static_cast<T>(std::make_unsigned_t<T>(0) - static_cast<std::make_unsigned_t<T>>(a));
-}
-
-}  // namespace detail
-
-/// a / b rounded towards zero.
-struct DivTrunc {
-  static constexpr const char* name = "div_trunc";
-  static constexpr int arity = 2;
-  using Types = RealTypes;
-  template <class T>
-  TAEDA_HD T operator()(T a, T b) const {
-    if constexpr (std::is_integral_v<T>) {
-      if (b == 0) return 0;
-      return detail::is_minus_one(b) ? detail::negate(a) : static_cast<T>(a / b);
-    } else {
-      return std::trunc(a / b);
-    }
-  }
-};
-
-/// a / b rounded down, as Python's //: (a - a % b) / b, corrected by the rounding of the
-/// difference.
-struct DivFloor {
-  static constexpr const char* name = "div_floor";
-  static constexpr int arity = 2;
-  using Types = RealTypes;
-  template <class T>
-  TAEDA_HD T operator()(T a, T b) const {
-    if constexpr (std::is_integral_v<T>) {
-      if (b == 0) return 0;
-      if (detail::is_minus_one(b)) return detail::negate(a);
-      return static_cast<T>(a / b - (a % b != 0 && (a < 0) != (b < 0)));
-    } else {
-      if (b == T(0)) return a / b;
-      const T mod = std::fmod(a, b);
-      T div = (a - mod) / b;
-      if (mod != T(0) && (b < T(0)) != (mod < T(0))) div -= T(1);
-      if (div == T(0)) return std::copysign(T(0), a / b);
-      const T down = std::floor(div);
-      return div - down > T(0.5) ? down + T(1) : down;
-    }
-  }
-};
-
-/// Python's %: the result has the sign of b.
-struct Remainder {
-  static constexpr const char* name = "remainder";
-  static constexpr int arity = 2;
-  using Types = RealTypes;
-  template <class T>
-  TAEDA_HD T operator()(T a, T b) const {
-    if constexpr (std::is_integral_v<T>) {
-      if (b == 0 || detail::is_minus_one(b)) return 0;
-      const T mod = static_cast<T>(a % b);
-      return static_cast<T>(mod != 0 && (mod < 0) != (b < 0) ? mod + b : mod);
-    } else {
-      const T mod = std::fmod(a, b);
-      return mod != T(0) && (b < T(0)) != (mod < T(0)) ? mod + b : mod;
-    }
-  }
-};
-
-/// C's fmod: the result has the sign of a.
-struct Fmod {
-  static constexpr const char* name = "fmod";
-  static constexpr int arity = 2;
-  using Types = RealTypes;
-  template <class T>
-  TAEDA_HD T operator()(T a, T b) const {
-    if constexpr (std::is_integral_v<T>)
-      return b == 0 || detail::is_minus_one(b) ? T(0) : static_cast<T>(a % b);
-    else
-      return std::fmod(a, b);
   }
 };
 
