@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/error_of.h"
+
 namespace frontend_programs {
 namespace {
 
@@ -111,6 +113,12 @@ TEST(Programs, PrintContainersAndComplexNumbers) {
   EXPECT_EQ(text(std::vector<std::string>{"a", "b"}), "a b");
   EXPECT_EQ(text(std::map<std::string, int>{{"a", 1}, {"b", 2}}), "(a, 1) (b, 2)");
   EXPECT_EQ(text(c10::complex<float>(1, 2)), "(1,2)");
+}
+
+TEST(Programs, ChecksWithoutWordsSayWhatTheyExpected) {
+  EXPECT_EQ(taeda::error_of([] { TORCH_CHECK(1 == 2); }),
+            "Expected 1 == 2 to be true, but got false.");
+  EXPECT_EQ(taeda::error_of([] { TORCH_CHECK_INDEX(false, "there is no ", 3); }), "there is no 3");
 }
 
 TEST(Programs, NamesOfOlderLibtorch) {

@@ -83,6 +83,7 @@ class WarningHandler {
 };
 
 namespace text_detail {
+constexpr const char* unsaid(const char* text, bool said = false) { return said ? "" : text; }
 struct Warnings {
   WarningHandler standard;
   std::atomic<WarningHandler*> handler{&standard};
@@ -134,11 +135,21 @@ class WarningHandlerGuard {
 
 }  // namespace taeda_compat
 
-#define TORCH_CHECK(...) TAEDA_CHECK(__VA_ARGS__, "")
-#define TORCH_CHECK_INDEX(...) TAEDA_CHECK_INDEX(__VA_ARGS__, "")
-#define TORCH_CHECK_VALUE(...) TAEDA_CHECK_VALUE(__VA_ARGS__, "")
-#define TORCH_CHECK_TYPE(...) TAEDA_CHECK_TYPE(__VA_ARGS__, "")
-#define TORCH_CHECK_NOT_IMPLEMENTED(...) TAEDA_CHECK_NOT_IMPLEMENTED(__VA_ARGS__, "")
+// A check without words says what it expected.
+#define TAEDA_COMPAT_CHECK(check, condition, text, ...)      \
+  check(condition __VA_OPT__(, ) __VA_ARGS__,                \
+        ::taeda_compat::text_detail::unsaid("Expected " text \
+                                            " to be true, but got false." __VA_OPT__(, true)))
+#define TORCH_CHECK(condition, ...) \
+  TAEDA_COMPAT_CHECK(TAEDA_CHECK, condition, #condition __VA_OPT__(, ) __VA_ARGS__)
+#define TORCH_CHECK_INDEX(condition, ...) \
+  TAEDA_COMPAT_CHECK(TAEDA_CHECK_INDEX, condition, #condition __VA_OPT__(, ) __VA_ARGS__)
+#define TORCH_CHECK_VALUE(condition, ...) \
+  TAEDA_COMPAT_CHECK(TAEDA_CHECK_VALUE, condition, #condition __VA_OPT__(, ) __VA_ARGS__)
+#define TORCH_CHECK_TYPE(condition, ...) \
+  TAEDA_COMPAT_CHECK(TAEDA_CHECK_TYPE, condition, #condition __VA_OPT__(, ) __VA_ARGS__)
+#define TORCH_CHECK_NOT_IMPLEMENTED(condition, ...) \
+  TAEDA_COMPAT_CHECK(TAEDA_CHECK_NOT_IMPLEMENTED, condition, #condition __VA_OPT__(, ) __VA_ARGS__)
 #define TORCH_INTERNAL_ASSERT(...) TAEDA_INTERNAL_ASSERT(__VA_ARGS__)
 #ifdef NDEBUG
 #define TORCH_INTERNAL_ASSERT_DEBUG_ONLY(...) \
