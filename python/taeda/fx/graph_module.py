@@ -121,7 +121,7 @@ class GraphModule(nn.Module):
     def code(self):
         """The text of forward."""
         if "_code" not in self.__dict__:
-            raise RuntimeError("Code has not been generated! Please report a bug to PyTorch")
+            raise RuntimeError("the module has no code yet: recompile() makes it")
         return self._code
 
     def __call__(self, *args, **kwargs):
