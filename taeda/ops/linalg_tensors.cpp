@@ -120,6 +120,7 @@ Tensor vander(const Tensor& x, OptionalDim N) {
   if (x.dim() == 0) return vander(x.unsqueeze(0), N);
   const int64_t columns = N ? int64_t{*N} : x.size(-1);
   TAEDA_CHECK(columns > 1, "N must be greater than 1.");
+  empty({x.numel(), columns}, x.options().requires_grad(false));  // what cannot be had is refused
   const Tensor base = is_integral(x.dtype(), true) ? x.to(kLong) : x;
   std::vector<Tensor> powers = {ones_like(base.detach())};
   for (int64_t k = 1; k < columns; ++k) powers.push_back(powers.back().mul(base));
