@@ -35,8 +35,10 @@ def is_tensor(value):
     return isinstance(value, _C.TensorBase)
 
 
-def of_pictures(function):
-    """Lets a function of tensors take pictures as well, and refuses everything else."""
+def of_pictures(function, on_pictures=None):
+    """Lets a function of tensors take pictures as well - another one, where PIL rounds otherwise - and refuses everything else."""
+    on_pictures = on_pictures or function
+
     @functools.wraps(function)
     def call(img, *args, **kwargs):
         if is_tensor(img):
@@ -44,7 +46,7 @@ def of_pictures(function):
                 raise TypeError("Tensor is not a torch image.")
             return function(img, *args, **kwargs)
         if pictures.is_picture(img):
-            return pictures.on_bytes(img, lambda t: function(t, *args, **kwargs))
+            return pictures.on_bytes(img, lambda t: on_pictures(t, *args, **kwargs))
         raise TypeError(f"img should be PIL Image. Got {type(img)}")
     return call
 
