@@ -254,3 +254,15 @@ def test_grey_of_a_picture_is_rounded_as_pictures_are():
         19595 + 201 * 38470 + 203 * 7471 + 32768) >> 16
     flat = transforms.functional.pil_to_tensor(transforms.functional.adjust_saturation(picture, 0.0))
     assert len(set(flat.flatten().tolist())) == 1
+
+
+def test_pictures_are_resized_by_the_library_they_come_from():
+    colours = torch.arange(60, dtype=torch.uint8).reshape(3, 4, 5) * 4
+    picture = F.to_pil_image(colours)
+    for mode, code in ((F.InterpolationMode.BILINEAR, 2), (F.InterpolationMode.BICUBIC, 3), (2, 2)):
+        found = F.resize(picture, (3, 7), mode)
+        assert found.size == (7, 3)
+        if isinstance(picture, Picture):  # no PIL here
+            assert torch.equal(F.pil_to_tensor(found), F.resize(colours, (3, 7), mode))
+        else:
+            assert found.tobytes() == picture.resize((7, 3), code).tobytes()
