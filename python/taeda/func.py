@@ -1,9 +1,23 @@
 """torch.func: derivatives as functions of functions."""
 
 from . import _C, autograd
-from .functional import vmap
+from ._vmap import flatten, vmap
 
-__all__ = ["grad", "grad_and_value", "jacrev", "vmap", "functional_call", "vjp"]
+__all__ = ["functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "stack_module_state", "vjp",
+           "vmap"]
+
+
+def _watched(value, leaves):
+    """`value` with tensors in the place of its own that remember what is computed of them; they are appended to `leaves`."""
+    found = []
+    build = flatten(value, found)
+    fresh = [x * 1 if x.requires_grad else x.detach().requires_grad_() for x in found]
+    leaves += fresh
+    return build(iter(fresh))
+
+
+def _like(value, leaves):
+    return flatten(value, [])(iter(leaves))
 
 
 def grad_and_value(func, argnums=0, has_aux=False):
@@ -12,16 +26,27 @@ def grad_and_value(func, argnums=0, has_aux=False):
 
     def wrapped(*args, **kwargs):
         args = list(args)
+        leaves = []
+        recorded = _any_recorded(args, kwargs)
         with autograd.enable_grad():
             for n in numbers:
-                args[n] = args[n].detach().requires_grad_() if not args[n].requires_grad else args[n] * 1
+                args[n] = _watched(args[n], leaves)
             out = func(*args, **kwargs)
             value, aux = out if has_aux else (out, None)
-            recorded = _C.is_grad_enabled()
-            grads = autograd.grad(value, [args[n] for n in numbers], create_graph=recorded and value.grad_fn is not None)
+            found = autograd.grad(value, leaves, create_graph=recorded, allow_unused=True, materialize_grads=True)
+        rest = iter(found)
+        grads = tuple(_like(args[n], rest) for n in numbers)
         grads = grads[0] if isinstance(argnums, int) else grads
+        value = value if recorded else value.detach()
         return (grads, (value, aux)) if has_aux else (grads, value)
     return wrapped
+
+
+def _any_recorded(args, kwargs):
+    """Whether a derivative of the derivative may be asked for: it is being recorded, and an argument is part of a graph."""
+    leaves = []
+    flatten((args, kwargs), leaves)
+    return _C.is_grad_enabled() and any(isinstance(x, _C.TensorBase) and x.requires_grad for x in leaves)
 
 
 def grad(func, argnums=0, has_aux=False):
@@ -34,23 +59,104 @@ def grad(func, argnums=0, has_aux=False):
     return wrapped
 
 
-def jacrev(func, argnums=0):
-    """A function that gives the Jacobian of func by one argument."""
-    def wrapped(*args):
-        def alone(x):
-            return func(*args[:argnums], x, *args[argnums + 1:])
-        return autograd.functional.jacobian(alone, args[argnums])
+def _rows(out, xs, recorded):
+    """The derivatives of each element of `out` by each of `xs`, as tensors of shape out + x."""
+    if not out.requires_grad:
+        return [_C.zeros(tuple(out.shape) + tuple(x.shape), dtype=x.dtype) for x in xs]
+    rows = [autograd.grad(each, xs, retain_graph=True, create_graph=recorded, allow_unused=True, materialize_grads=True)
+            for each in out.reshape(-1)]
+    return [_C.stack(list(part)).reshape(tuple(out.shape) + tuple(x.shape)) for part, x in zip(zip(*rows), xs)]
+
+
+def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None):
+    """A function that gives the Jacobian of func by the arguments `argnums`, one for each pair of leaves."""
+    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+
+    def wrapped(*args, **kwargs):
+        args = list(args)
+        recorded = _any_recorded(args, kwargs)
+        xs = []
+        with autograd.enable_grad():
+            for n in numbers:
+                args[n] = _watched(args[n], xs)
+            out = func(*args, **kwargs)
+            out, aux = out if has_aux else (out, None)
+            ys = []
+            build = flatten(out, ys)
+            parts = []
+            for y in ys:
+                rest = iter(_rows(y, xs, recorded))
+                each = tuple(_like(args[n], rest) for n in numbers)
+                parts.append(each[0] if isinstance(argnums, int) else each)
+        found = build(iter(parts))
+        return (found, aux) if has_aux else found
     return wrapped
 
 
-def vjp(func, *primals):
-    """func(*primals), and a function from a cotangent to the gradients by the primals."""
-    inputs = [p.detach().requires_grad_() for p in primals]
-    out = func(*inputs)
+def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
+    """What jacrev gives: there is one way to compute Jacobians here, row by row."""
+    return jacrev(func, argnums, has_aux=has_aux)
 
-    def pull(cotangent, retain_graph=True):
-        return autograd.grad(out, inputs, cotangent, retain_graph=retain_graph, allow_unused=True)
-    return out, pull
+
+def hessian(func, argnums=0):
+    """A function that gives the second derivatives of func's scalar result."""
+    def first(*args, **kwargs):
+        return jacrev(func, argnums)(*args, **kwargs)
+    return jacrev(first, argnums)
+
+
+def vjp(func, *primals, has_aux=False):
+    """func(*primals), and a function from a cotangent to the gradients by the primals."""
+    xs = []
+    with autograd.enable_grad():
+        out = func(*_watched(primals, xs))
+    out, aux = out if has_aux else (out, None)
+    ys = []
+    build = flatten(out, ys)
+
+    def pull(*cotangents, retain_graph=True, create_graph=None):
+        weights = []
+        flatten(cotangents, weights)
+        graph = _any_recorded((primals, weights), {}) if create_graph is None else create_graph
+        found = autograd.grad(ys, xs, weights, retain_graph=retain_graph, create_graph=graph, allow_unused=True,
+                              materialize_grads=True)
+        return _like(primals, iter(found))
+    result = out if _any_recorded(primals, {}) else build(iter([y.detach() for y in ys]))
+    return (result, pull, aux) if has_aux else (result, pull)
+
+
+def jvp(func, primals, tangents, *, strict=False, has_aux=False):
+    """func(*primals), and its derivative in the direction of the tangents, by a gradient of a gradient."""
+    xs, directions, ys = [], [], []
+    flatten(tangents, directions)
+    recorded = _any_recorded((primals, tangents), {})
+    with autograd.enable_grad():
+        out = func(*_watched(primals, xs))
+        out, aux = out if has_aux else (out, None)
+        build = flatten(out, ys)
+        weights = [_C.zeros_like(y).requires_grad_() for y in ys]
+        first = autograd.grad(ys, xs, weights, create_graph=True, allow_unused=True, materialize_grads=True)
+        pairs = [(f, d) for f, d in zip(first, directions) if f.requires_grad]
+        found = autograd.grad([f for f, _ in pairs], weights, [d for _, d in pairs], create_graph=recorded, allow_unused=True,
+                              materialize_grads=True) if pairs else [_C.zeros_like(y) for y in ys]
+    result = out if recorded else build(iter([y.detach() for y in ys]))
+    derived = _like(out, iter(found))
+    return (result, derived, aux) if has_aux else (result, derived)
+
+
+def stack_module_state(models):
+    """Parameters and buffers of models of one class, each stacked along a new first dimension, for vmap over them."""
+    if not models:
+        raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
+    if not all(type(m) is type(models[0]) for m in models):
+        raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
+    if len({m.training for m in models}) != 1:
+        raise RuntimeError("stack_module_state: Expected all models to have the same training/eval mode.")
+
+    def stacked(tables):
+        return {name: _C.stack([t[name].detach() for t in tables]).requires_grad_(each.requires_grad)
+                for name, each in tables[0].items()}
+    return stacked([dict(m.named_parameters()) for m in models]), stacked([dict(m.named_buffers()) for m in models])
 
 
 def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None):

@@ -1,6 +1,7 @@
 """Functions of torch whose Python signatures take more than those of C++: any number of tensors, several kinds of a result."""
 
 from . import _C
+from ._vmap import vmap
 
 __all__ = ["atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod",
            "cdist", "complex", "dsplit", "einsum", "hsplit", "is_complex", "is_floating_point", "is_nonzero", "is_storage",
@@ -76,11 +77,29 @@ def meshgrid(*tensors, indexing="ij"):
     return _C.meshgrid(_listed(tensors), indexing)
 
 
+def _letters(subscripts):
+    """einsum's text for a list of numbers below 52 and Ellipsis."""
+    for n in subscripts:
+        if n is not Ellipsis and not 0 <= n < 52:
+            raise ValueError("einsum(): subscript in subscript list is not within the valid range [0, 52)")
+    return "".join("..." if n is Ellipsis else chr((65 if n < 26 else 71) + n) for n in subscripts)
+
+
+def _equation(args):
+    """Equation and operands of einsum(operand, subscripts, operand, subscripts, ..., [subscripts of the result])."""
+    if len(args) < 2:
+        raise ValueError("einsum(): must specify the equation string and at least one operand, "
+                         "or at least one operand and its subscripts list")
+    result = "->" + _letters(args[-1]) if len(args) % 2 else ""
+    pairs = len(args) // 2 * 2
+    return ",".join(_letters(each) for each in args[1:pairs:2]) + result, list(args[0:pairs:2])
+
+
 def einsum(*args):
     """einsum(equation, *operands), or operands and lists of subscripts in turn."""
     equation, *operands = args
     if not isinstance(equation, str):
-        raise TypeError("einsum(): the first argument must be the equation, a str")
+        equation, operands = _equation(args)
     return _C.einsum(equation, _listed(operands))
 
 
@@ -244,21 +263,6 @@ def lu(A, *, pivot=True, get_infos=False):
     if not get_infos:
         return factors, pivots
     return factors, pivots, _C.zeros(A.shape[:-2], dtype=_C.int32)
-
-
-def vmap(func, in_dims=0, out_dims=0):
-    """Applies `func` along a dimension of every argument: slice by slice, and stacked again."""
-    def call(*args):
-        dims = [in_dims] * len(args) if isinstance(in_dims, int) else list(in_dims)
-        sizes = {a.size(d) for a, d in zip(args, dims) if d is not None}
-        if len(sizes) != 1:
-            raise ValueError(f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
-                             f"{sorted(sizes)} for the mapped dimension")
-        results = [func(*(a if d is None else a.select(d, i) for a, d in zip(args, dims))) for i in range(sizes.pop())]
-        if isinstance(results[0], tuple):
-            return tuple(_C.stack(list(r), out_dims) for r in zip(*results))
-        return _C.stack(results, out_dims)
-    return call
 
 
 def _assert(condition, message):

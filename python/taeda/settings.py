@@ -2,7 +2,8 @@
 
 import warnings
 
-from . import _C, creation
+from . import _C
+from ._default_device import get_default_device, set_default_device
 
 __all__ = ["set_printoptions", "use_deterministic_algorithms", "are_deterministic_algorithms_enabled",
            "is_deterministic_algorithms_warn_only_enabled", "set_default_tensor_type", "set_default_device",
@@ -45,15 +46,6 @@ def set_default_tensor_type(t):
     """The dtype of a class like torch.DoubleTensor as the default."""
     from ._tensor import named_type
     _C.set_default_dtype(named_type(t)[0])
-
-
-def set_default_device(device):
-    """Where torch.tensor and torch.full make tensors that name no device."""
-    creation._default_device = None if device is None else _C.device(device)
-
-
-def get_default_device():
-    return creation._default_device or _C.device("cpu")
 
 
 def get_num_interop_threads():

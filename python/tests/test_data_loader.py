@@ -254,3 +254,9 @@ def test_workers_end_with_an_interrupted_or_killed_program(number):
     assert _gone(pids)
     if number == signal.SIGINT:
         assert program.returncode == -signal.SIGINT and errors.count("KeyboardInterrupt") == 1
+
+
+def test_parts_of_the_loader_are_found_under_their_other_names():
+    from taeda.utils.data import _utils
+    from taeda.utils.data._utils.collate import default_collate
+    assert default_collate([1, 2]).tolist() == [1, 2] and _utils.worker.get_worker_info() is None

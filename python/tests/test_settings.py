@@ -99,3 +99,23 @@ def test_wrong_calls_warn_nobody():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         torch.ones(2).sum().item()
+
+
+def test_default_device_holds_for_all_that_makes_tensors():
+    made = [lambda: torch.ones(2), lambda: torch.zeros(2), lambda: torch.randn(2), lambda: torch.tensor([1.0]),
+            lambda: torch.arange(3), lambda: torch.nn.Linear(2, 2).weight, lambda: torch.nn.BatchNorm1d(2).running_mean,
+            lambda: torch.linspace(0, 1, 3), lambda: torch.full((2,), 1), lambda: torch.eye(2),
+            lambda: torch.randint(0, 3, (2,)), lambda: torch.as_tensor([1])]
+    with torch.device("meta"):
+        assert [f().device.type for f in made] == ["meta"] * len(made)
+        with torch.device("cpu"):
+            assert torch.ones(2).device.type == "cpu"
+        assert torch.ones(2).device.type == "meta" and torch.ones(2, device="cpu").device.type == "cpu"
+    assert [f().device.type for f in made] == ["cpu"] * len(made)
+    with pytest.raises(ZeroDivisionError), torch.device("meta"):
+        1 / 0
+    assert torch.get_default_device() == torch.device("cpu")
+    torch.set_default_device("meta")
+    assert torch.randperm(3).device.type == "meta" and torch.randperm(3, device="cpu").device.type == "cpu"
+    torch.set_default_device(None)
+    assert torch.randperm(3).device.type == "cpu"

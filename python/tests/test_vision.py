@@ -241,3 +241,28 @@ def test_numpy_is_not_needed(run_python):
                "x, y = next(iter(DataLoader(D.FakeData(4, (3, 8, 8), 3, T.Compose([T.Resize(4), T.ToTensor()])), 2)))\n"
                "assert x.shape == (2, 3, 4, 4), x.shape")
     assert sys.version_info >= (3, 10)
+
+
+def test_grey_of_a_picture_is_rounded_as_pictures_are():
+    colours = torch.tensor([[1, 201, 200]], dtype=torch.uint8).t().reshape(3, 1, 1)
+    picture = transforms.functional.to_pil_image(colours)
+    grey = transforms.functional.pil_to_tensor(transforms.functional.rgb_to_grayscale(picture))
+    assert grey.item() == 141 and transforms.functional.rgb_to_grayscale(colours).item() == 141
+    colours[2] = 203
+    picture = transforms.functional.to_pil_image(colours)
+    assert transforms.functional.pil_to_tensor(transforms.functional.rgb_to_grayscale(picture)).item() == (
+        19595 + 201 * 38470 + 203 * 7471 + 32768) >> 16
+    flat = transforms.functional.pil_to_tensor(transforms.functional.adjust_saturation(picture, 0.0))
+    assert len(set(flat.flatten().tolist())) == 1
+
+
+def test_pictures_are_resized_by_the_library_they_come_from():
+    colours = torch.arange(60, dtype=torch.uint8).reshape(3, 4, 5) * 4
+    picture = F.to_pil_image(colours)
+    for mode, code in ((F.InterpolationMode.BILINEAR, 2), (F.InterpolationMode.BICUBIC, 3), (2, 2)):
+        found = F.resize(picture, (3, 7), mode)
+        assert found.size == (7, 3)
+        if isinstance(picture, Picture):  # no PIL here
+            assert torch.equal(F.pil_to_tensor(found), F.resize(colours, (3, 7), mode))
+        else:
+            assert found.tobytes() == picture.resize((7, 3), code).tobytes()

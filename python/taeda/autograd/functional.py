@@ -17,6 +17,12 @@ def _outputs(func, inputs):
     return single, (out,) if single else tuple(out)
 
 
+def _given(outputs, single, create_graph):
+    """Outputs as the caller gets them: part of a graph only where one was asked for."""
+    outputs = outputs if create_graph else tuple(y.detach() for y in outputs)
+    return outputs[0] if single else outputs
+
+
 def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, strategy="reverse-mode"):
     """The derivative of every output by every input, of shape output + input."""
     single_in, xs = _prepared(inputs, create_graph)
@@ -53,7 +59,7 @@ def vjp(func, inputs, v=None, create_graph=False, strict=False):
     single_out, ys = _outputs(func, xs)
     weights = None if v is None else ([v] if isinstance(v, _C.TensorBase) else list(v))
     found = grad(ys, xs, weights, create_graph=create_graph, allow_unused=True, materialize_grads=True)
-    return ys[0] if single_out else ys, found[0] if single else found
+    return _given(ys, single_out, create_graph), found[0] if single else found
 
 
 def jvp(func, inputs, v=None, create_graph=False, strict=False):
@@ -64,7 +70,7 @@ def jvp(func, inputs, v=None, create_graph=False, strict=False):
     weights = [_C.zeros_like(y).requires_grad_() for y in ys]
     first = grad(ys, xs, weights, create_graph=True, allow_unused=True, materialize_grads=True)
     found = grad(first, weights, vs, create_graph=create_graph, allow_unused=True, materialize_grads=True)
-    return ys[0] if single_out else ys, found[0] if single_out else found
+    return _given(ys, single_out, create_graph), found[0] if single_out else found
 
 
 def vhp(func, inputs, v=None, create_graph=False, strict=False):
@@ -79,4 +85,4 @@ def hvp(func, inputs, v=None, create_graph=False, strict=False):
     vs = [_C.ones_like(x) for x in xs] if v is None else ([v] if isinstance(v, _C.TensorBase) else list(v))
     first = grad(ys, xs, create_graph=True, allow_unused=True, materialize_grads=True)
     found = grad(first, xs, vs, create_graph=create_graph, allow_unused=True, materialize_grads=True)
-    return ys[0], found[0] if single else found
+    return _given(ys, True, create_graph), found[0] if single else found

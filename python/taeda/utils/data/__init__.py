@@ -7,7 +7,7 @@ from .dataset import (ChainDataset, ConcatDataset, Dataset, IterableDataset, Sta
 from .distributed import DistributedSampler
 from .sampler import (BatchSampler, RandomSampler, Sampler, SequentialSampler, SubsetRandomSampler,
                       WeightedRandomSampler)
-from . import dataloader
+from . import _utils, dataloader
 from .dataloader import DataLoader
 from .worker import get_worker_info
 

@@ -1,5 +1,7 @@
 """Changes of colour."""
 
+import functools
+
 from ... import _C
 from .functional import convert_image_dtype, get_dimensions, of_pictures
 
@@ -24,16 +26,27 @@ def _grey(img):
     return (0.2989 * red + 0.587 * green + 0.114 * blue).to(img.dtype).unsqueeze(-3)
 
 
-@of_pictures
-def rgb_to_grayscale(img, num_output_channels=1):
+def _grey_of_bytes(img):
+    """Grey as PIL rounds it: weights in parts of 65536."""
+    red, green, blue = img.to(_C.int32).unbind(-3)
+    return ((red * 19595 + green * 38470 + blue * 7471 + 32768) >> 16).to(img.dtype).unsqueeze(-3)
+
+
+def _as_pictures_round(function):
+    """of_pictures for a function that takes the way to grey as `grey`."""
+    return of_pictures(function, functools.partial(function, grey=_grey_of_bytes))
+
+
+@_as_pictures_round
+def rgb_to_grayscale(img, num_output_channels=1, *, grey=_grey):
     """Grey by the weights of ITU-R BT.601, in one channel or three equal ones."""
     if img.dim() < 3:
         raise TypeError("Input image tensor should have at least 3 dimensions, but found " + str(img.dim()))
     channels = _check_channels(img, [1, 3])
     if num_output_channels not in (1, 3):
         raise ValueError("num_output_channels should be either 1 or 3")
-    grey = _grey(img) if channels == 3 else img.clone()
-    return grey.expand(img.shape[:-3] + (3,) + img.shape[-2:]) if num_output_channels == 3 else grey
+    found = grey(img) if channels == 3 else img.clone()
+    return found.expand(img.shape[:-3] + (3,) + img.shape[-2:]) if num_output_channels == 3 else found
 
 
 def to_grayscale(img, num_output_channels=1):
@@ -53,23 +66,24 @@ def adjust_brightness(img, brightness_factor):
     return _blend(img, _C.zeros_like(img), brightness_factor)
 
 
-@of_pictures
-def adjust_contrast(img, contrast_factor):
+@_as_pictures_round
+def adjust_contrast(img, contrast_factor, *, grey=_grey):
     """Factor 0 gives the mean of the grey picture everywhere, 1 the picture."""
     _check_factor("contrast_factor", contrast_factor)
     channels = _check_channels(img, [1, 3])
     floats = img.dtype if img.is_floating_point() else _C.float32
-    mean = (_grey(img) if channels == 3 else img).to(floats).mean((-3, -2, -1), keepdim=True)
+    mean = (grey(img) if channels == 3 else img).to(floats).mean((-3, -2, -1), keepdim=True)
+    mean = mean if grey is _grey else (mean + 0.5).floor()
     return _blend(img, mean, contrast_factor)
 
 
-@of_pictures
-def adjust_saturation(img, saturation_factor):
+@_as_pictures_round
+def adjust_saturation(img, saturation_factor, *, grey=_grey):
     """Factor 0 gives the grey picture, 1 the picture."""
     _check_factor("saturation_factor", saturation_factor)
     if _check_channels(img, [1, 3]) == 1:
         return img
-    return _blend(img, _grey(img), saturation_factor)
+    return _blend(img, grey(img), saturation_factor)
 
 
 @of_pictures

@@ -35,8 +35,10 @@ def is_tensor(value):
     return isinstance(value, _C.TensorBase)
 
 
-def of_pictures(function):
-    """Lets a function of tensors take pictures as well, and refuses everything else."""
+def of_pictures(function, on_pictures=None):
+    """Lets a function of tensors take pictures as well (another one, where PIL rounds otherwise), and refuses all else."""
+    on_pictures = on_pictures or function
+
     @functools.wraps(function)
     def call(img, *args, **kwargs):
         if is_tensor(img):
@@ -44,7 +46,7 @@ def of_pictures(function):
                 raise TypeError("Tensor is not a torch image.")
             return function(img, *args, **kwargs)
         if pictures.is_picture(img):
-            return pictures.on_bytes(img, lambda t: function(t, *args, **kwargs))
+            return pictures.on_bytes(img, lambda t: on_pictures(t, *args, **kwargs))
         raise TypeError(f"img should be PIL Image. Got {type(img)}")
     return call
 
@@ -186,12 +188,18 @@ def _resize(img, size, interpolation, antialias):
     return out.reshape(*img.shape[:-2], height, width)
 
 
+_PIL_CODES = {"nearest": 0, "nearest-exact": 0, "lanczos": 1, "bilinear": 2, "bicubic": 3, "box": 4, "hamming": 5}
+
+
 def resize(img, size, interpolation=InterpolationMode.BILINEAR, max_size=None, antialias=True):
     """To (height, width), or so that the shorter side has `size` pixels."""
     if isinstance(size, (list, tuple)) and len(size) == 1:
         size = size[0]
     _, height, width = get_dimensions(img)
-    return _resize(img, resized(height, width, size, max_size), interpolation, antialias)
+    height, width = resized(height, width, size, max_size)
+    if not is_tensor(img) and not isinstance(img, pictures.Picture):  # PIL rounds between rows and columns
+        return img.resize((width, height), _PIL_CODES[_mode(interpolation).value])
+    return _resize(img, (height, width), interpolation, antialias)
 
 
 def _outside(n, before, after, mode):
