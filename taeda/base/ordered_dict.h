@@ -62,8 +62,9 @@ class OrderedDict {
   using Iterator = typename std::vector<Item>::iterator;
   using ConstIterator = typename std::vector<Item>::const_iterator;
 
+  OrderedDict() : OrderedDict(std::string("Key")) {}
   /// `description` names the entries in errors: "Parameter", "Submodule".
-  explicit OrderedDict(std::string description = "Key") : description_(std::move(description)) {}
+  explicit OrderedDict(std::string description) : description_(std::move(description)) {}
   OrderedDict(std::initializer_list<Item> items) : OrderedDict() {
     for (const Item& item : items) insert(item.key(), item.value());
   }
