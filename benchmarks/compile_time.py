@@ -49,6 +49,7 @@ def main():
         own = program.replace("taeda/taeda.h", header)
         if header.startswith("torch/"):
             own = own.replace("using namespace taeda;", "using namespace torch;")
+            own = re.sub(r"(?<![\w:])rand\(", "torch::rand(", own)  # C's is in sight behind libtorch's headers
         cases += [(f"{folder} umbrella", f"#include <{header}>\n", includes),
                   (f"{folder} training program", own, includes)]
 
