@@ -165,7 +165,20 @@ PyObject* reduce_device(PyObject* self, PyObject*) {
   });
 }
 
-PyMethodDef device_methods[] = {{"__reduce__", reduce_device, METH_NOARGS, nullptr},
+// `with device:` is a matter of the module that holds the default.
+PyObject* call_settings(const char* name, PyObject* argument) {
+  return guarded([&] {
+    Ref settings(checked(PyImport_ImportModule("taeda.settings")));
+    return checked(PyObject_CallMethod(settings.get(), name, "O", argument));
+  });
+}
+PyObject* enter_device(PyObject* self, PyObject*) { return call_settings("_enter_device", self); }
+PyObject* exit_device(PyObject* self, PyObject*) { return call_settings("_exit_device", self); }
+
+PyMethodDef device_methods[] = {{"__enter__", enter_device, METH_NOARGS,
+                                 "Has tensors made here that name no device, until the exit."},
+                                {"__exit__", exit_device, METH_VARARGS, nullptr},
+                                {"__reduce__", reduce_device, METH_NOARGS, nullptr},
                                 {"__copy__", same, METH_NOARGS, nullptr},
                                 {"__deepcopy__", same, METH_O, nullptr},
                                 {nullptr, nullptr, 0, nullptr}};

@@ -8,7 +8,28 @@ from .storage import TypedStorage
 
 
 def reduce_tensor(tensor):
-    """What Tensor.__reduce_ex__ gives: the storage, and where in it the elements are."""
+    """What Tensor.__reduce_ex__ gives: the storage, where in it the elements are, and what the program set on the tensor."""
+    from ._tensor import Tensor, _rebuild_from_type_v2
+    state = _state_of(tensor)
+    function, arguments = _reduce_plain(tensor)
+    if type(tensor) is Tensor and not state:
+        return function, arguments
+    return _rebuild_from_type_v2, (function, type(tensor), arguments, state)
+
+
+def reduce_parameter(parameter):
+    """What Parameter.__reduce_ex__ gives."""
+    state = _state_of(parameter)
+    arguments = parameter.data, parameter.requires_grad, collections.OrderedDict()
+    return (_rebuild_parameter_with_state, (*arguments, state)) if state else (_rebuild_parameter, arguments)
+
+
+def _state_of(tensor):
+    """What the program set on a tensor; hooks are no part of it."""
+    return {name: value for name, value in tensor.__dict__.items() if name != "_post_accumulate_grad_hooks"}
+
+
+def _reduce_plain(tensor):
     if tensor.is_sparse:
         return _rebuild_sparse_tensor, (tensor.layout, (tensor._indices(), tensor._values(), tensor.size(),
                                                         tensor.is_coalesced()))

@@ -3,7 +3,8 @@
 from . import _C, autograd
 from .functional import vmap
 
-__all__ = ["grad", "grad_and_value", "jacrev", "vmap", "functional_call", "vjp"]
+__all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "stack_module_state", "vmap", "functional_call",
+           "vjp"]
 
 
 def grad_and_value(func, argnums=0, has_aux=False):
@@ -41,6 +42,45 @@ def jacrev(func, argnums=0):
             return func(*args[:argnums], x, *args[argnums + 1:])
         return autograd.functional.jacobian(alone, args[argnums])
     return wrapped
+
+
+def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
+    """jacrev under another name: derivatives are computed backwards here."""
+    if has_aux:
+        raise NotImplementedError("Taeda's jacfwd has no has_aux")
+    return jacrev(func, argnums)
+
+
+def hessian(func, argnums=0):
+    """A function that gives the second derivatives of func by one argument."""
+    def wrapped(*args):
+        def alone(x):
+            return func(*args[:argnums], x, *args[argnums + 1:])
+        return jacrev(lambda x: autograd.functional.jacobian(alone, x, create_graph=True))(args[argnums])
+    return wrapped
+
+
+def jvp(func, primals, tangents, *, strict=False, has_aux=False):
+    """func(*primals), and its derivative along the tangents."""
+    if has_aux:
+        raise NotImplementedError("Taeda's jvp has no has_aux")
+    return autograd.functional.jvp(func, tuple(primals), tuple(tangents))
+
+
+def stack_module_state(models):
+    """Two dictionaries, of parameters and of buffers, each tensor those of all models one above the other."""
+    models = list(models)
+    if not models:
+        raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
+    if len({model.training for model in models}) > 1:
+        raise RuntimeError("stack_module_state: Expected all models to have the same training/eval mode.")
+    if len({type(model) for model in models}) > 1:
+        raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
+    with autograd.no_grad():
+        params, buffers = ({name: _C.stack([table[name] for table in tables]) for name in tables[0]}
+                           for tables in ([dict(m.named_parameters()) for m in models],
+                                          [dict(m.named_buffers()) for m in models]))
+    return {name: stacked.requires_grad_() for name, stacked in params.items()}, buffers
 
 
 def vjp(func, *primals):

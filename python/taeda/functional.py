@@ -78,10 +78,30 @@ def meshgrid(*tensors, indexing="ij"):
 
 def einsum(*args):
     """einsum(equation, *operands), or operands and lists of subscripts in turn."""
+    if not args:
+        raise ValueError("einsum(): must specify the equation string and at least one operand, or at least one operand and "
+                         "its subscripts list")
+    if isinstance(args[0], _C.TensorBase):
+        return _C.einsum(_equation(args), list(args[:len(args) - len(args) % 2:2]))
     equation, *operands = args
     if not isinstance(equation, str):
         raise TypeError("einsum(): the first argument must be the equation, a str")
     return _C.einsum(equation, _listed(operands))
+
+
+def _equation(args):
+    """What einsum's numbers of dimensions mean, as letters: 0 to 25 are capitals, 26 to 51 the others."""
+    def letter(number):
+        if number is Ellipsis:
+            return "..."
+        if not 0 <= number < 52:
+            raise ValueError("einsum(): subscript in subscript list is not within the valid range [0, 52)")
+        return chr(ord("A") + number) if number < 26 else chr(ord("a") + number - 26)
+
+    def spelled(numbers):
+        return "".join(letter(number) for number in numbers)
+    equation = ",".join(spelled(numbers) for numbers in args[1::2])
+    return f"{equation}->{spelled(args[-1])}" if len(args) % 2 else equation
 
 
 def block_diag(*tensors):

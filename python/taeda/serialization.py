@@ -15,6 +15,7 @@ import types
 import zipfile
 
 from . import _C, _utils
+from ._tensor import Tensor, _rebuild_from_type_v2
 from .storage import TYPES, TypedStorage
 
 DEFAULT_PROTOCOL = 2
@@ -185,6 +186,8 @@ _SAFE.update({("torch", name): kind for name, kind in TYPES.items()})
 _SAFE.update({("torch._utils", name): getattr(_utils, name) for name in (
     "_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_parameter", "_rebuild_parameter_with_state",
     "_rebuild_sparse_tensor")})
+_SAFE["torch._tensor", "_rebuild_from_type_v2"] = _rebuild_from_type_v2
+_SAFE["torch", "Tensor"] = Tensor
 for _name in ("float32", "float64", "float16", "bfloat16", "uint8", "int8", "int16", "int32", "int64", "bool", "complex64",
               "complex128", "strided", "sparse_coo", "contiguous_format", "preserve_format", "channels_last"):
     _SAFE["torch", _name] = getattr(_C, _name)
@@ -196,7 +199,7 @@ def add_safe_globals(safe_globals):
     """Allows classes and functions in files that are loaded with weights_only; pairs (object, name) rename."""
     for entry in safe_globals:
         obj, name = entry if isinstance(entry, tuple) else (entry, f"{entry.__module__}.{entry.__qualname__}")
-        _allowed[name] = obj
+        _allowed["torch" + name[5:] if name.startswith("taeda.") else name] = obj
 
 
 def get_safe_globals():

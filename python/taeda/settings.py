@@ -1,5 +1,6 @@
 """What the process is set to: printing, determinism, the default device, precision."""
 
+import functools
 import warnings
 
 from . import _C, creation
@@ -48,8 +49,45 @@ def set_default_tensor_type(t):
 
 
 def set_default_device(device):
-    """Where torch.tensor and torch.full make tensors that name no device."""
+    """Where tensors are made that name no device, parameters of modules among them."""
     creation._default_device = None if device is None else _C.device(device)
+    _fill_in_device()
+
+
+# Functions that make tensors of nothing: those that take another tensor's place stay with its device.
+_MAKERS = ("arange empty empty_strided eye full linspace logspace ones rand randint randn randperm zeros tril_indices "
+           "triu_indices hann_window hamming_window blackman_window bartlett_window").split()
+_made_by = {}
+_entered = []
+
+
+def _with_default(function):
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        if kwargs.get("device") is None:
+            kwargs["device"] = creation.default_device()
+        return function(*args, **kwargs)
+    return call
+
+
+def _fill_in_device():
+    """Wraps the makers while there is a default device, so that nobody else pays for it."""
+    import taeda
+    if not _made_by:
+        _made_by.update({(at, name): vars(at)[name] for at in (_C, taeda) for name in _MAKERS if name in vars(at)})
+    for (at, name), function in _made_by.items():
+        setattr(at, name, function if creation._default_device is None else _with_default(function))
+
+
+def _enter_device(device):
+    """`with device:` has tensors that name no device made there."""
+    _entered.append(creation._default_device)
+    set_default_device(device)
+    return device
+
+
+def _exit_device(device):
+    set_default_device(_entered.pop())
 
 
 def get_default_device():

@@ -2,7 +2,7 @@
 
 import importlib
 
-_SUBMODULES = {"data", "checkpoint", "tensorboard"}
+_SUBMODULES = {"data", "checkpoint", "dlpack", "tensorboard"}
 
 
 def __getattr__(name):

@@ -1,6 +1,6 @@
 """Helpers around modules: gradients' norms, parameters as one vector, parametrizations, sequences, fusion."""
 
-from . import parametrizations, parametrize, rnn, stateless
+from . import parametrizations, parametrize, prune, rnn, stateless
 from .clip_grad import clip_grad_norm, clip_grad_norm_, clip_grad_value_, clip_grads_with_norm_, get_total_norm
 from .convert_parameters import parameters_to_vector, vector_to_parameters
 from .fusion import fuse_conv_bn_eval, fuse_conv_bn_weights, fuse_linear_bn_eval, fuse_linear_bn_weights
@@ -13,4 +13,4 @@ __all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_
            "parameters_to_vector", "vector_to_parameters", "fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval",
            "fuse_linear_bn_weights", "skip_init", "convert_conv2d_weight_memory_format", "convert_conv3d_weight_memory_format",
            "remove_spectral_norm", "spectral_norm", "remove_weight_norm", "weight_norm", "parametrizations", "parametrize",
-           "rnn", "stateless"]
+           "prune", "rnn", "stateless"]

@@ -10,6 +10,14 @@ from .sampler import (BatchSampler, RandomSampler, Sampler, SequentialSampler, S
 from . import dataloader
 from .dataloader import DataLoader
 from .worker import get_worker_info
+from . import collate as _collate, worker as _worker
+
+
+class _utils:
+    """What programs reach for below torch.utils.data._utils."""
+
+    collate, worker = _collate, _worker
+
 
 __all__ = ["BatchSampler", "ChainDataset", "ConcatDataset", "DataLoader", "Dataset", "DistributedSampler",
            "IterableDataset", "RandomSampler", "Sampler", "SequentialSampler", "StackDataset", "Subset",

@@ -9,6 +9,7 @@ def _largest(img):
 
 
 def _blend(img, other, ratio):
+    ratio = float(ratio)  # a whole number would keep bytes bytes, and wrap them
     return (ratio * img + (1.0 - ratio) * other).clamp(0, _largest(img)).to(img.dtype)
 
 
