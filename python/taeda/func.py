@@ -1,25 +1,34 @@
 """torch.func: derivatives as functions of functions."""
 
-from . import _C, autograd
+from . import _C, _trees, autograd
 from .functional import vmap
 
 __all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "stack_module_state", "vmap", "functional_call",
            "vjp"]
 
 
+def _fresh(tensor):
+    return tensor.detach().requires_grad_() if not tensor.requires_grad else tensor * 1
+
+
 def grad_and_value(func, argnums=0, has_aux=False):
-    """A function that gives the gradient of func's scalar result by the arguments `argnums`, and the result."""
+    """A function that gives the gradient of func's scalar result by the arguments `argnums`, and the result.
+
+    An argument may be a tensor, or a dictionary, list or tuple of them; its gradient has its structure.
+    """
     numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
 
     def wrapped(*args, **kwargs):
         args = list(args)
         with autograd.enable_grad():
             for n in numbers:
-                args[n] = args[n].detach().requires_grad_() if not args[n].requires_grad else args[n] * 1
+                args[n] = _trees.mapped(_fresh, args[n])
             out = func(*args, **kwargs)
             value, aux = out if has_aux else (out, None)
-            recorded = _C.is_grad_enabled()
-            grads = autograd.grad(value, [args[n] for n in numbers], create_graph=recorded and value.grad_fn is not None)
+            wanted = tuple(args[n] for n in numbers)
+            found = autograd.grad(value, _trees.leaves(wanted), create_graph=value.grad_fn is not None, allow_unused=True,
+                                  materialize_grads=True) if value.requires_grad else map(_C.zeros_like, _trees.leaves(wanted))
+        grads = _trees.like(wanted, iter(found))
         grads = grads[0] if isinstance(argnums, int) else grads
         return (grads, (value, aux)) if has_aux else (grads, value)
     return wrapped

@@ -1,6 +1,6 @@
 """Functions of torch whose Python signatures take more than those of C++: any number of tensors, several kinds of a result."""
 
-from . import _C
+from . import _C, _trees
 
 __all__ = ["atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod",
            "cdist", "complex", "dsplit", "einsum", "hsplit", "is_complex", "is_floating_point", "is_nonzero", "is_storage",
@@ -266,16 +266,27 @@ def lu(A, *, pivot=True, get_infos=False):
     return factors, pivots, _C.zeros(A.shape[:-2], dtype=_C.int32)
 
 
-def vmap(func, in_dims=0, out_dims=0):
-    """Applies `func` along a dimension of every argument: slice by slice, and stacked again."""
-    def call(*args):
-        dims = [in_dims] * len(args) if isinstance(in_dims, int) else list(in_dims)
-        sizes = {a.size(d) for a, d in zip(args, dims) if d is not None}
+def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
+    """Applies `func` along a dimension of every argument - tensors, or dictionaries, lists and tuples of them -: slice by
+    slice, and stacked again. Keyword arguments are sliced along their first dimension."""
+    def call(*args, **kwargs):
+        given = [args, kwargs]
+        tensors = _trees.leaves(given)
+        dims = _trees.spread(tuple(in_dims) if isinstance(in_dims, list) else in_dims, args) + [0] * len(_trees.leaves(kwargs))
+        sizes = {a.size(d) for a, d in zip(tensors, dims) if d is not None}
+        if not sizes:
+            raise ValueError(f"vmap: got no tensor to map over: in_dims={in_dims}")
         if len(sizes) != 1:
             raise ValueError(f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
                              f"{sorted(sizes)} for the mapped dimension")
-        results = [func(*(a if d is None else a.select(d, i) for a, d in zip(args, dims))) for i in range(sizes.pop())]
-        if isinstance(results[0], tuple):
-            return tuple(_C.stack(list(r), out_dims) for r in zip(*results))
-        return _C.stack(results, out_dims)
+        results = []
+        for i in range(sizes.pop()):
+            slices = iter([a if d is None else a.select(d, i) for a, d in zip(tensors, dims)])
+            some, named = _trees.like(given, slices)
+            results.append(func(*some, **named))
+        if not results:
+            raise ValueError("vmap: Expected a mapped dimension of at least one element")
+        ends = zip(*(_trees.leaves(result) for result in results))
+        return _trees.like(results[0], iter([r[0] if d is None else _C.stack(list(r), d)
+                                             for r, d in zip(ends, _trees.spread(out_dims, results[0]))]))
     return call

@@ -68,6 +68,13 @@ for _kind in (_C.dtype, _C.layout, _C.memory_format):
     _Pickler.dispatch[_kind] = _save_named
 
 
+def _save_tensor(pickler, tensor):
+    pickler.save_reduce(*_utils.reduce_tensor(tensor, in_file=True), obj=tensor)
+
+
+_Pickler.dispatch[Tensor] = _save_tensor
+
+
 def _save_size(pickler, size):
     pickler.save_reduce(_C.Size, (tuple(size),), obj=size)
 
