@@ -140,7 +140,7 @@ class _Multiline(str):
 
 
 def modules_of_classes(package, names):
-    """Gives each class of a package the module that PyTorch has it in: torch.optim.adam.Adam, for programs that import it so."""
+    """Gives classes of a package the modules that PyTorch has them in, for programs that import torch.optim.adam.Adam."""
     for file, classes in names.items():
         made = types.ModuleType(f"{package.__name__}.{file}", f"What torch.{package.__name__[6:]}.{file} gives.")
         vars(made).update({name: getattr(package, name) for name in classes.split()})

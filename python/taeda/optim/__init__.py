@@ -13,5 +13,5 @@ __all__ = ["ASGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax"
            "RAdam", "RMSprop", "Rprop", "SGD", "SparseAdam", "lr_scheduler", "swa_utils"]
 
 _modules_of_classes(_sys.modules[__name__], {"sparse_adam": "SparseAdam", "_muon": "Muon", "_adafactor": "Adafactor", **{
-    name.lower(): name for name in ("ASGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "RAdam", "RMSprop", "Rprop",
-                                    "SGD")}})
+    name.lower(): name for name in (
+        "ASGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "RAdam", "RMSprop", "Rprop", "SGD")}})
