@@ -64,8 +64,16 @@ def _save_named(pickler, obj):
     pickler.memoize(obj)
 
 
-for _kind in (_C.dtype, _C.layout, _C.memory_format):
+for _kind in (_C.dtype, _C.memory_format):
     _Pickler.dispatch[_kind] = _save_named
+
+
+def _save_layout(pickler, layout):
+    """By a call, as PyTorch does it: its safe loading knows no layout by its name."""
+    pickler.save_reduce(_get_layout, (str(layout),), obj=layout)
+
+
+_Pickler.dispatch[_C.layout] = _save_layout
 
 
 def _save_tensor(pickler, tensor):

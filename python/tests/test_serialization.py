@@ -137,6 +137,18 @@ def test_pickle_and_copy():
     assert type(p).__name__ == "Parameter" and p.requires_grad
 
 
+def test_layouts_are_called_for():
+    """PyTorch's safe loading takes no other form."""
+    file = io.BytesIO()
+    torch.save([torch.eye(2).to_sparse(), torch.strided], file)
+    with zipfile.ZipFile(file) as archive:
+        text = archive.read(next(name for name in archive.namelist() if name.endswith("data.pkl")))
+    assert b"ctorch.serialization\n_get_layout" in text and b"ctorch\nsparse_coo" not in text
+    file.seek(0)
+    sparse, layout = torch.load(file)
+    assert sparse.to_dense().tolist() == [[1, 0], [0, 1]] and layout is torch.strided
+
+
 def test_pytorch_reads_it(torch_python, tmp_path):
     torch.save(objects(), tmp_path / "x.pt")
     program = ("import sys, torch\n"
