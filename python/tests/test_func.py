@@ -138,3 +138,28 @@ def test_a_whole_factor_does_not_wrap_bytes():
     picture = torch.full((3, 4, 4), 200, dtype=torch.uint8)
     assert functional.adjust_sharpness(picture, 2).unique().tolist() == [200]
     assert functional.adjust_brightness(picture, 2).unique().tolist() == [255]
+
+
+def test_pictures_of_pil_are_enhanced_by_pil(monkeypatch):
+    """Its rounding differs from that of arithmetic on tensors; here something else stands in its place."""
+    import sys
+    import types
+
+    from taeda.vision.transforms import functional
+    calls = []
+
+    def enhancer(kind):
+        return lambda img: types.SimpleNamespace(enhance=lambda factor: calls.append((kind, factor)) or img)
+    pil, enhance = types.ModuleType("PIL"), types.ModuleType("PIL.ImageEnhance")
+    for kind in ("Brightness", "Contrast", "Color", "Sharpness"):
+        setattr(enhance, kind, enhancer(kind))
+    pil.ImageEnhance = enhance
+    monkeypatch.setitem(sys.modules, "PIL", pil)
+    monkeypatch.setitem(sys.modules, "PIL.ImageEnhance", enhance)
+    picture = type("Image", (), {"__module__": "PIL.Image"})()
+    assert functional.adjust_brightness(picture, 2) is picture
+    assert functional.adjust_contrast(picture, contrast_factor=0.5) is picture
+    functional.adjust_saturation(picture, 1.5), functional.adjust_sharpness(picture, 0)
+    assert calls == [("Brightness", 2), ("Contrast", 0.5), ("Color", 1.5), ("Sharpness", 0)]
+    with pytest.raises(ValueError, match="negative"):
+        functional.adjust_brightness(picture, -1)
