@@ -163,3 +163,19 @@ def test_pictures_of_pil_are_enhanced_by_pil(monkeypatch):
     assert calls == [("Brightness", 2), ("Contrast", 0.5), ("Color", 1.5), ("Sharpness", 0)]
     with pytest.raises(ValueError, match="negative"):
         functional.adjust_brightness(picture, -1)
+
+
+def test_pictures_of_pil_are_resized_by_pil(monkeypatch):
+    import sys
+    import types
+
+    from taeda.vision.transforms import InterpolationMode, functional
+    calls = []
+    kind = type("Image", (), {"__module__": "PIL.Image", "width": 40, "height": 20, "getbands": lambda self: "RGB",
+                              "resize": lambda self, *given: calls.append(given)})
+    module = types.ModuleType("PIL.Image")
+    module.Image, picture = kind, kind()
+    monkeypatch.setitem(sys.modules, "PIL.Image", module)
+    functional.resize(picture, 10)
+    functional.resize(picture, (5, 6), InterpolationMode.NEAREST)
+    assert calls == [((20, 10), 2), ((6, 5), 0)]

@@ -191,7 +191,11 @@ def resize(img, size, interpolation=InterpolationMode.BILINEAR, max_size=None, a
     if isinstance(size, (list, tuple)) and len(size) == 1:
         size = size[0]
     _, height, width = get_dimensions(img)
-    return _resize(img, resized(height, width, size, max_size), interpolation, antialias)
+    target = resized(height, width, size, max_size)
+    if type(img).__module__.partition(".")[0] == "PIL":  # which computes with whole numbers, and has numbers for modes
+        modes = {InterpolationMode.NEAREST_EXACT: 0, **{mode: number for number, mode in _PIL_MODES.items()}}
+        return img.resize((target[1], target[0]), modes[_mode(interpolation)])
+    return _resize(img, target, interpolation, antialias)
 
 
 def _outside(n, before, after, mode):
