@@ -35,7 +35,7 @@ PyObject* repr_node(PyObject* self) {
 }
 Py_hash_t hash_node(PyObject* self) { return _Py_HashPointer(&node_of(self)); }
 PyObject* compare_nodes(PyObject* a, PyObject* b, int operation) {
-  if (Py_TYPE(b) != node_type || (operation != Py_EQ && operation != Py_NE))
+  if (!PyObject_TypeCheck(b, node_type) || (operation != Py_EQ && operation != Py_NE))
     Py_RETURN_NOTIMPLEMENTED;
   return PyBool_FromLong((&node_of(a) == &node_of(b)) == (operation == Py_EQ));
 }
@@ -237,6 +237,21 @@ PyObject* queue_callback(PyObject*, PyObject* callback) {
   });
 }
 
+// Programs that draw graphs ask for the name of a node's class: each name gets one, below _Node.
+PyTypeObject* class_of_node(const autograd::Node& node) {
+  static auto& classes = *new std::unordered_map<std::string, PyTypeObject*>;
+  PyTypeObject*& found = classes[node.name()];
+  if (!found) {
+    const std::string full = "torch.autograd.graph." + std::string(node.name());
+    PyType_Slot none[] = {{0, nullptr}};
+    PyType_Spec spec = {full.c_str(), 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                        none};
+    Ref base(PyTuple_Pack(1, node_type));
+    found = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpecWithBases(&spec, base.get())));
+  }
+  return found;
+}
+
 PyCFunction fast(PyObject* (*f)(PyObject*, PyObject* const*, Py_ssize_t)) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(f));
 }
@@ -265,7 +280,8 @@ PyMethodDef functions[] = {
 
 PyObject* from_node(autograd::NodePtr node) {
   if (!node) Py_RETURN_NONE;
-  auto* self = reinterpret_cast<NodeObject*>(checked(node_type->tp_alloc(node_type, 0)));
+  PyTypeObject* type = class_of_node(*node);
+  auto* self = reinterpret_cast<NodeObject*>(checked(type->tp_alloc(type, 0)));
   new (&self->node) autograd::NodePtr(std::move(node));
   return reinterpret_cast<PyObject*>(self);
 }
@@ -280,7 +296,8 @@ void add_autograd(PyObject* module) {
                          {Py_tp_getset, node_attributes},
                          {0, nullptr}};
   PyType_Spec spec = {"torch.autograd.graph._Node", sizeof(NodeObject), 0,
-                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                      slots};
   node_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)));
   checked(PyModule_AddObjectRef(module, "_Node", reinterpret_cast<PyObject*>(node_type)));
   checked(PyModule_AddFunctions(module, functions));

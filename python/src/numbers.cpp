@@ -1,5 +1,6 @@
 #include "numbers.h"
 
+#include "data.h"
 #include "overrides.h"
 #include "taeda/taeda.h"
 #include "tensor_type.h"
@@ -229,6 +230,10 @@ PyObject* invert(PyObject* self) {
 }
 
 PyObject* compare_tensors(PyObject* a, PyObject* b, int operation) {
+  // Otherwise Python would compare addresses: an array leaves the question to the tensor, too.
+  if (operation == Py_EQ && Py_TYPE(b)->tp_as_buffer && Py_TYPE(b)->tp_as_buffer->bf_getbuffer &&
+      is_array_like(b) && PyObject_HasAttrString(b, "ndim"))
+    return guarded([&] { return wrap(taeda::eq(tensor_of(a), tensor_from(b, {}, {}))); });
 #define TAEDA_COMPARE(name)                                                                     \
   return operate(                                                                               \
       {#name, #name}, a, b, [](const Tensor& x, const Tensor& y) { return taeda::name(x, y); }, \

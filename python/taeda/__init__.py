@@ -23,11 +23,13 @@ from .serialization import load, save
 from ._streams import Event, Stream
 from .amp import GradScaler, autocast
 from .storage import TYPES as _storage_types, TypedStorage, UntypedStorage
+from ._foreach import FUNCTIONS as _foreach_functions
 from . import autograd, fft, linalg, random, serialization, special, sparse, types
 
 __version__ = "2.15.0+taeda" + _C.__version__
 
 globals().update(_storage_types)
+globals().update(_foreach_functions)
 pi, e, inf, nan, newaxis = _math.pi, _math.e, _math.inf, _math.nan, None
 device, dtype, layout, memory_format, Size, Generator = (
     _C.device, _C.dtype, _C.layout, _C.memory_format, _C.Size, _C.Generator)

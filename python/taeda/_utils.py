@@ -1,14 +1,45 @@
 """How tensors are taken apart for pickles and put together again, by the names that PyTorch's files have."""
 
 import collections
+import sys
+import types
 import copyreg
 
 from . import _C
 from .storage import TypedStorage
 
 
-def reduce_tensor(tensor):
-    """What Tensor.__reduce_ex__ gives: the storage, and where in it the elements are."""
+def reduce_tensor(tensor, in_file=False):
+    """What Tensor.__reduce_ex__ gives: the storage, where in it the elements are, and what the program set on the tensor."""
+    from ._tensor import Tensor, _rebuild_from_type_v2
+    state = _state_of(tensor)
+    function, arguments = _reduce_plain(tensor)
+    if type(tensor) is Tensor and not state:
+        return function, arguments
+    if type(tensor) is Tensor and not in_file:  # whose name leads to nothing where no module is called torch
+        return _rebuild_with_state, (function, arguments, state)
+    return _rebuild_from_type_v2, (function, type(tensor), arguments, state)
+
+
+def _rebuild_with_state(function, arguments, state):
+    made = function(*arguments)
+    made.__dict__.update(state)
+    return made
+
+
+def reduce_parameter(parameter):
+    """What Parameter.__reduce_ex__ gives."""
+    state = _state_of(parameter)
+    arguments = parameter.data, parameter.requires_grad, collections.OrderedDict()
+    return (_rebuild_parameter_with_state, (*arguments, state)) if state else (_rebuild_parameter, arguments)
+
+
+def _state_of(tensor):
+    """What the program set on a tensor; hooks are no part of it."""
+    return {name: value for name, value in tensor.__dict__.items() if name != "_post_accumulate_grad_hooks"}
+
+
+def _reduce_plain(tensor):
     if tensor.is_sparse:
         return _rebuild_sparse_tensor, (tensor.layout, (tensor._indices(), tensor._values(), tensor.size(),
                                                         tensor.is_coalesced()))
@@ -106,3 +137,12 @@ class _Multiline(str):
 
     def __repr__(self):
         return self
+
+
+def modules_of_classes(package, names):
+    """Gives classes of a package the modules that PyTorch has them in, for programs that import torch.optim.adam.Adam."""
+    for file, classes in names.items():
+        made = types.ModuleType(f"{package.__name__}.{file}", f"What torch.{package.__name__[6:]}.{file} gives.")
+        vars(made).update({name: getattr(package, name) for name in classes.split()})
+        sys.modules[made.__name__] = made
+        setattr(package, file, made)

@@ -17,6 +17,7 @@ import zlib
 
 from . import _C, _safe_pickle, _utils
 from ._atomic_file import replacing
+from ._tensor import Tensor, _rebuild_from_type_v2
 from .storage import TYPES, TypedStorage
 
 DEFAULT_PROTOCOL = 2
@@ -65,8 +66,23 @@ def _save_named(pickler, obj):
     pickler.memoize(obj)
 
 
-for _kind in (_C.dtype, _C.layout, _C.memory_format):
+for _kind in (_C.dtype, _C.memory_format):
     _Pickler.dispatch[_kind] = _save_named
+
+
+def _save_layout(pickler, layout):
+    """By a call, as PyTorch does it: its safe loading knows no layout by its name."""
+    pickler.save_reduce(_get_layout, (str(layout),), obj=layout)
+
+
+_Pickler.dispatch[_C.layout] = _save_layout
+
+
+def _save_tensor(pickler, tensor):
+    pickler.save_reduce(*_utils.reduce_tensor(tensor, in_file=True), obj=tensor)
+
+
+_Pickler.dispatch[Tensor] = _save_tensor
 
 
 def _save_size(pickler, size):
@@ -171,9 +187,11 @@ _SAFE = {("collections", "OrderedDict"): collections.OrderedDict, ("collections"
          ("torch", "Size"): _C.Size, ("torch", "device"): _C.device}
 _SAFE.update({("__builtin__", kind.__name__): kind for kind in (complex, set, frozenset, bytearray)})  # by protocol 2
 _SAFE.update({("torch", name): kind for name, kind in TYPES.items()})
-_SAFE.update({("torch._utils", name): getattr(_utils, name) for name in (
-    "_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_parameter", "_rebuild_parameter_with_state",
-    "_rebuild_sparse_tensor")})
+_REBUILDING = [getattr(_utils, name) for name in ("_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_parameter",
+                                                   "_rebuild_parameter_with_state", "_rebuild_sparse_tensor")]
+_SAFE.update({("torch._utils", function.__name__): function for function in _REBUILDING})
+_SAFE["torch._tensor", "_rebuild_from_type_v2"] = _rebuild_from_type_v2
+_SAFE["torch", "Tensor"] = Tensor
 for _name in ("float32", "float64", "float16", "bfloat16", "uint8", "int8", "int16", "int32", "int64", "bool", "complex64",
               "complex128", "strided", "sparse_coo", "contiguous_format", "preserve_format", "channels_last"):
     _SAFE["torch", _name] = getattr(_C, _name)
@@ -185,7 +203,7 @@ def add_safe_globals(safe_globals):
     """Allows classes and functions in files that are loaded with weights_only; pairs (object, name) rename."""
     for entry in safe_globals:
         obj, name = entry if isinstance(entry, tuple) else (entry, f"{entry.__module__}.{entry.__qualname__}")
-        _allowed[name] = obj
+        _allowed["torch" + name[5:] if name.startswith("taeda.") else name] = obj
 
 
 def get_safe_globals():
@@ -277,9 +295,23 @@ class _SafeUnpickler(_safe_pickle.Machine):
         return found
 
     def call(self, function, args):
-        if function in TYPES.values():
-            raise pickle.UnpicklingError("the pickle is damaged: it makes a storage that the file does not have")
+        if function is Tensor or function in TYPES.values():
+            raise pickle.UnpicklingError("the pickle is damaged: it makes memory that the file does not have")
+        if function is _rebuild_from_type_v2:
+            return self._of_class(*args)
         return super().call(function, args)
+
+    def _of_class(self, function=None, kind=None, args=None, state=None):
+        """A tensor with attributes or a class of its own: made by one of the functions that make tensors, counted as theirs."""
+        if not any(function is each for each in _REBUILDING) or type(args) is not tuple or not (kind is Tensor or kind in self.may_build):
+            raise pickle.UnpicklingError("the pickle is damaged: a tensor of a class that is none, or made by what makes none")
+        if type(state) is tuple and len(state) == 2 and state[1] is None:
+            state = state[0]
+        if state is not None and (type(state) is not dict or not all(type(key) is str for key in state)):
+            raise pickle.UnpicklingError("the pickle is damaged: attributes that are no dict")
+        self.charge(len(state or ()))
+        made = super().call(function, args)
+        return _rebuild_from_type_v2(lambda: made, kind, (), state or {})
 
     def persistent_load(self, saved):
         return _stored(self.storages, saved)

@@ -1,5 +1,6 @@
 """PyTorch's names for programs that say `import torch`."""
 
+import json
 import os
 import subprocess
 import sys
@@ -64,3 +65,29 @@ def test_pickles_of_one_name_are_read_under_the_other(tmp_path):
     done = subprocess.run([sys.executable, "-B", "-c", f"import taeda; print(taeda.load({path!r}))"],
                           capture_output=True, text=True, timeout=60)
     assert "Parameter containing:\ntensor([1., 1.], requires_grad=True)" in done.stdout, done.stderr
+
+
+def test_modules_that_programs_import():
+    program = ("import torch.backends.cudnn as cudnn, torch.backends.cuda, torch.backends.mps\n"
+               "from torch.optim.adamw import AdamW\n"
+               "from torch.optim.sgd import SGD\n"
+               "from torch.autograd.variable import Variable\n"
+               "from torch.distributions.normal import Normal\n"
+               "from torch.distributions.categorical import Categorical\n"
+               "from torch.distributed.elastic.multiprocessing.errors import record\n"
+               "import torch.utils.dlpack, torch\n"
+               "cudnn.benchmark = True\n"
+               "print(cudnn is torch.backends.cudnn, cudnn.benchmark, AdamW is torch.optim.AdamW, record(len)('ab'), "
+               "Normal is torch.distributions.Normal, torch.utils.data._utils.collate.default_collate([1, 2]))\n")
+    code, out, err = compat("-c", program)
+    assert out == "True True True 2 True tensor([1, 2])\n", err
+
+
+def test_a_recorded_error_is_written_down(tmp_path):
+    program = ("from torch.distributed.elastic.multiprocessing.errors import record\n"
+               "@record\n"
+               "def main(): raise ValueError('why')\n"
+               "main()\n")
+    code, out, err = compat("-c", program, TORCHELASTIC_ERROR_FILE=str(tmp_path / "error.json"))
+    assert code == 1 and "ValueError: why" in err
+    assert json.loads((tmp_path / "error.json").read_text())["message"]["message"] == "ValueError: why"

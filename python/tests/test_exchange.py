@@ -77,6 +77,16 @@ def test_functions_of_numpy_take_tensors():
     assert t[np.int64(1)] == 1 and t.sum(np.int64(0)) == 6 and t.view(np.int64(2), 2).shape == (2, 2)
 
 
+def test_equality_with_arrays_is_of_elements():
+    x, a = torch.arange(3.0), np.array([0.0, 5, 2])
+    for found in (x == a, a == x):
+        assert isinstance(found, torch.Tensor) and found.tolist() == [True, False, True]
+    assert (x == np.float64(2)).tolist() == [False, False, True]
+    assert (x == "x") is False and (x == b"abc") is False and (x == [0.0, 1, 2]) is False
+    with pytest.raises(RuntimeError, match="must match the size"):
+        x == np.ones(2)
+
+
 def test_dlpack():
     t = torch.arange(6.0).view(2, 3)
     a = np.from_dlpack(t)

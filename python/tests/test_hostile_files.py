@@ -49,6 +49,9 @@ HOSTILE = {
     "no storage at all": b"\x80\x02" + doubled(60) + b"Q.",
     "bytes of a number": b"\x80\x02cbuiltins\nbytearray\n\x8a\x06\x00\x00\x00\x00\x00\x01\x85R.",
     "a storage of its own": b"\x80\x02ctorch\nFloatStorage\n\x8a\x05\x00\x00\x00\x00\x10\x85R.",
+    "a tensor of its own": b"\x80\x02ctorch\nTensor\n\x8a\x05\x00\x00\x00\x00\x10\x85R.",
+    "a class for what is no tensor": (b"\x80\x02ctorch._tensor\n_rebuild_from_type_v2\n(cbuiltins\nbytearray\nctorch\nTensor\n"
+                                      b"\x8a\x06\x00\x00\x00\x00\x00\x01\x85NtR."),
     "a text longer than the file": b"\x80\x04\x8d\xff\xff\xff\xff\xff\x00\x00\x00abc.",
     "bytes longer than the file": b"\x80\x05\x96\xff\xff\xff\xff\xff\x00\x00\x00abc.",
     "a frame longer than the file": b"\x80\x04\x95\xff\xff\xff\xff\xff\x00\x00\x00N.",

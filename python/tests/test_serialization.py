@@ -137,6 +137,37 @@ def test_pickle_and_copy():
     assert type(p).__name__ == "Parameter" and p.requires_grad
 
 
+def test_layouts_are_called_for():
+    """PyTorch's safe loading takes no other form."""
+    file = io.BytesIO()
+    torch.save([torch.eye(2).to_sparse(), torch.strided], file)
+    with zipfile.ZipFile(file) as archive:
+        text = archive.read(next(name for name in archive.namelist() if name.endswith("data.pkl")))
+    assert b"ctorch.serialization\n_get_layout" in text and b"ctorch\nsparse_coo" not in text
+    file.seek(0)
+    sparse, layout = torch.load(file)
+    assert sparse.to_dense().tolist() == [[1, 0], [0, 1]] and layout is torch.strided
+
+
+class Marked(torch.Tensor):
+    """A class of a program's own."""
+
+
+def test_attributes_and_classes_survive():
+    noted, marked = torch.arange(3.0), torch.ones(2).as_subclass(Marked)
+    noted.note, marked.mark = "kept", 7
+    for made in (copy.deepcopy((noted, marked)), pickle.loads(pickle.dumps((noted, marked)))):
+        assert made[0].note == "kept" and type(made[1]) is Marked and made[1].mark == 7
+    file = io.BytesIO()
+    torch.save((noted, marked), file)
+    with pytest.raises(pickle.UnpicklingError, match="Marked"):
+        torch.load(io.BytesIO(file.getvalue()))
+    with torch.serialization.safe_globals([Marked]):
+        first, second = torch.load(io.BytesIO(file.getvalue()))
+    assert type(first) is torch.Tensor and first.note == "kept" and first.tolist() == [0, 1, 2]
+    assert type(second) is Marked and second.mark == 7 and second.tolist() == [1, 1]
+
+
 def test_pytorch_reads_it(torch_python, tmp_path):
     torch.save(objects(), tmp_path / "x.pt")
     program = ("import sys, torch\n"

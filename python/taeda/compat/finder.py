@@ -34,14 +34,17 @@ class Finder(importlib.abc.MetaPathFinder):
         if not name.startswith(self.alias + "."):
             return None
         real = self.package + name[len(self.alias):]
-        try:
-            found = importlib.util.find_spec(real)
-        except ModuleNotFoundError:
-            found = None
-        if found is None and real not in sys.modules:
-            return None
-        return importlib.machinery.ModuleSpec(name, _Loader(real), is_package=bool(
-            found and found.submodule_search_locations is not None))
+        if real in sys.modules:  # perhaps made by a program, without a file that could be found
+            is_package = hasattr(sys.modules[real], "__path__")
+        else:
+            try:
+                found = importlib.util.find_spec(real)
+            except ModuleNotFoundError:
+                found = None
+            if found is None:
+                return None
+            is_package = found.submodule_search_locations is not None
+        return importlib.machinery.ModuleSpec(name, _Loader(real), is_package=is_package)
 
 
 def alias(name, package):

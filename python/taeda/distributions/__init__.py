@@ -1,5 +1,8 @@
 """Random values with densities, gradients and divergences."""
 
+import sys as _sys
+
+from .._utils import modules_of_classes as _modules_of_classes
 from . import constraints, transforms
 from .combined import Independent, MixtureSameFamily, TransformedDistribution
 from .distribution import Distribution
@@ -11,3 +14,14 @@ from .transforms import __all__ as _transforms
 
 __all__ = ["Distribution", "Independent", "MixtureSameFamily", "TransformedDistribution", "constraints", "kl_divergence",
            "register_kl", "transforms"] + list(_families) + list(_transforms)
+
+_modules_of_classes(_sys.modules[__name__], {
+    "chi2": "Chi2", "fishersnedecor": "FisherSnedecor", "half_cauchy": "HalfCauchy", "half_normal": "HalfNormal",
+    "log_normal": "LogNormal", "logistic_normal": "LogisticNormal", "lowrank_multivariate_normal": "LowRankMultivariateNormal",
+    "multivariate_normal": "MultivariateNormal", "negative_binomial": "NegativeBinomial", "von_mises": "VonMises",
+    "one_hot_categorical": "OneHotCategorical", "relaxed_bernoulli": "RelaxedBernoulli", "studentT": "StudentT",
+    "relaxed_categorical": "RelaxedOneHotCategorical", "continuous_bernoulli": "ContinuousBernoulli",
+    "inverse_gamma": "InverseGamma", "mixture_same_family": "MixtureSameFamily",
+    "transformed_distribution": "TransformedDistribution", **{name.lower(): name for name in (
+        "Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "Dirichlet", "Exponential", "Gamma", "Geometric", "Gumbel",
+        "Independent", "Kumaraswamy", "Laplace", "Multinomial", "Normal", "Pareto", "Poisson", "Uniform", "Weibull")}})

@@ -1,6 +1,5 @@
 """Tensors that modules register."""
 
-import collections
 
 from .. import _C
 from .._tensor import Tensor
@@ -45,8 +44,8 @@ class Parameter(Tensor, metaclass=_ParameterType):
         return memo[id(self)]
 
     def __reduce_ex__(self, protocol):
-        from .._utils import _rebuild_parameter
-        return _rebuild_parameter, (self.data, self.requires_grad, collections.OrderedDict())
+        from .._utils import reduce_parameter
+        return reduce_parameter(self)
 
 
 _C._set_parameter_class(Parameter)

@@ -1,5 +1,8 @@
 """torch.optim."""
 
+import sys as _sys
+
+from .._utils import modules_of_classes as _modules_of_classes
 from . import lr_scheduler, swa_utils
 from .elementwise import ASGD, Adadelta, Adafactor, Adamax, Muon, NAdam, RAdam, Rprop, SparseAdam
 from .fused import SGD, Adagrad, Adam, AdamW, RMSprop
@@ -8,3 +11,7 @@ from .optimizer import Optimizer
 
 __all__ = ["ASGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "LBFGS", "Muon", "NAdam", "Optimizer",
            "RAdam", "RMSprop", "Rprop", "SGD", "SparseAdam", "lr_scheduler", "swa_utils"]
+
+_modules_of_classes(_sys.modules[__name__], {"sparse_adam": "SparseAdam", "_muon": "Muon", "_adafactor": "Adafactor", **{
+    name.lower(): name for name in (
+        "ASGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "RAdam", "RMSprop", "Rprop", "SGD")}})

@@ -11,7 +11,23 @@ def _largest(img):
 
 
 def _blend(img, other, ratio):
+    ratio = float(ratio)  # a whole number would keep bytes bytes, and wrap them
     return (ratio * img + (1.0 - ratio) * other).clamp(0, _largest(img)).to(img.dtype)
+
+
+def _enhanced(kind):
+    """Leaves pictures of PIL to its ImageEnhance, which rounds otherwise than arithmetic on tensors does."""
+    def decorate(function):
+        @functools.wraps(function)
+        def call(img, *args, **kwargs):
+            if type(img).__module__.partition(".")[0] != "PIL":
+                return function(img, *args, **kwargs)
+            from PIL import ImageEnhance
+            factor, = (*args, *kwargs.values())
+            _check_factor(f"{function.__name__[7:]}_factor", factor)
+            return getattr(ImageEnhance, kind)(img).enhance(factor)
+        return call
+    return decorate
 
 
 def _check_channels(img, permitted):
@@ -58,6 +74,7 @@ def _check_factor(name, factor):
         raise ValueError(f"{name} ({factor}) is not non-negative.")
 
 
+@_enhanced("Brightness")
 @of_pictures
 def adjust_brightness(img, brightness_factor):
     """Factor 0 gives black, 1 the picture."""
@@ -66,6 +83,7 @@ def adjust_brightness(img, brightness_factor):
     return _blend(img, _C.zeros_like(img), brightness_factor)
 
 
+@_enhanced("Contrast")
 @_as_pictures_round
 def adjust_contrast(img, contrast_factor, *, grey=_grey):
     """Factor 0 gives the mean of the grey picture everywhere, 1 the picture."""
@@ -77,6 +95,7 @@ def adjust_contrast(img, contrast_factor, *, grey=_grey):
     return _blend(img, mean, contrast_factor)
 
 
+@_enhanced("Color")
 @_as_pictures_round
 def adjust_saturation(img, saturation_factor, *, grey=_grey):
     """Factor 0 gives the grey picture, 1 the picture."""
@@ -129,6 +148,7 @@ def solarize(img, threshold):
     return _C.where(img >= threshold, _largest(img) - img, img)
 
 
+@_enhanced("Sharpness")
 @of_pictures
 def adjust_sharpness(img, sharpness_factor):
     """Factor 0 gives a blurred picture, 1 the picture, 2 one that is sharper."""

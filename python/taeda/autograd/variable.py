@@ -1,0 +1,7 @@
+"""torch.autograd.variable."""
+
+from .. import autograd
+
+Variable = autograd.Variable
+
+__all__ = ["Variable"]

@@ -1,0 +1,1 @@
+"""torch.distributed.elastic: the names that programs started by torchrun import."""
