@@ -75,7 +75,8 @@ def test_modules_that_programs_import():
                "from torch.distributions.normal import Normal\n"
                "from torch.distributions.categorical import Categorical\n"
                "from torch.distributed.elastic.multiprocessing.errors import record\n"
-               "import torch.utils.dlpack, torch\n"
+               "import torch.utils.dlpack, torch.utils.model_zoo as model_zoo, torch\n"
+               "assert model_zoo.load_url is torch.hub.load_state_dict_from_url\n"
                "cudnn.benchmark = True\n"
                "print(cudnn is torch.backends.cudnn, cudnn.benchmark, AdamW is torch.optim.AdamW, record(len)('ab'), "
                "Normal is torch.distributions.Normal, torch.utils.data._utils.collate.default_collate([1, 2]))\n")

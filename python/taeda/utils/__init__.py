@@ -2,7 +2,7 @@
 
 import importlib
 
-_SUBMODULES = {"data", "checkpoint", "dlpack", "tensorboard"}
+_SUBMODULES = {"data", "checkpoint", "dlpack", "model_zoo", "tensorboard"}
 
 
 def __getattr__(name):
