@@ -303,7 +303,8 @@ class _SafeUnpickler(_safe_pickle.Machine):
 
     def _of_class(self, function=None, kind=None, args=None, state=None):
         """A tensor with attributes or a class of its own: made by one of the functions that make tensors, counted as theirs."""
-        if not any(function is each for each in _REBUILDING) or type(args) is not tuple or not (kind is Tensor or kind in self.may_build):
+        known = any(function is each for each in _REBUILDING) and (kind is Tensor or kind in self.may_build)
+        if not known or type(args) is not tuple:
             raise pickle.UnpicklingError("the pickle is damaged: a tensor of a class that is none, or made by what makes none")
         if type(state) is tuple and len(state) == 2 and state[1] is None:
             state = state[0]
