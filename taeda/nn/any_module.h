@@ -91,13 +91,19 @@ class AnyModule {
   /// The module as M, or in a holder of type M; throws TypeError if it is another class.
   template <class M>
   decltype(auto) get() const {
+    auto& m = as<M>();
+    if constexpr (detail::is_holder<M>)
+      return M(std::shared_ptr<std::remove_reference_t<decltype(m)>>(module_, &m));
+    else
+      return (m);
+  }
+  /// The module as M, or as the class that holders of type M hold; throws TypeError likewise.
+  template <class M>
+  auto& as() const {
     auto* m = module_ ? module_->as<M>() : nullptr;
     TAEDA_CHECK_TYPE(m, "Attempted to cast module of type ", module_ ? module_->name() : "nothing",
                      " to type ", detail::type_name(typeid(M)));
-    if constexpr (detail::is_holder<M>)
-      return M(std::shared_ptr<std::remove_pointer_t<decltype(m)>>(module_, m));
-    else
-      return (*m);
+    return *m;
   }
   AnyModule clone(const std::optional<Device>& device = {}) const {
     check_not_empty("clone()");

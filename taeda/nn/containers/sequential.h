@@ -93,7 +93,7 @@ class SequentialImpl : public Cloneable<SequentialImpl> {
   template <class M>
   auto& at(size_t i) const {
     check_index(i);
-    return modules_[i].template get<M>();
+    return modules_[i].template as<M>();
   }
   auto begin() { return modules_.begin(); }
   auto end() { return modules_.end(); }
