@@ -97,7 +97,8 @@ struct DeviceGraph::Impl {
 };
 
 DeviceGraph::DeviceGraph(DeviceType type) : impl_(std::make_unique<Impl>(type)) {
-  backend_of(Device(type).type());  // says which type is none, or has none
+  // Says which type is none, or has none. That there are no graphs of shapes a capture says.
+  if (const Device device(type); device.type() != kMeta) backend_of(device.type());
 }
 
 DeviceGraph::~DeviceGraph() {

@@ -165,12 +165,15 @@ Device Iter::device_of(const char* op, ArrayRef<Tensor*> outputs, ArrayRef<Opera
   // are no arguments of their own.
   size_t position = 0;
   for (const Tensor* out : outputs) {
-    const bool changed = std::any_of(inputs.begin(), inputs.end(), [&](const Operand& in) {
+    if (!out->defined()) continue;
+    const auto changed = std::find_if(inputs.begin(), inputs.end(), [&](const Operand& in) {
       return in.tensor() && in.tensor()->is_same(*out);
     });
-    if (!out->defined() || changed) continue;
-    ++position;
-    if (out->device() != device) throw_two_devices(op, device, out->device(), position);
+    const bool apart = changed == inputs.end();
+    position += apart;
+    if (out->device() != device)
+      throw_two_devices(op, device, out->device(),
+                        apart ? position : static_cast<size_t>(changed - inputs.begin()) + 1);
   }
   for (const Operand& in : inputs) {
     ++position;

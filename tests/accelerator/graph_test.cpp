@@ -224,7 +224,7 @@ TEST_F(Graph, StepsThatCannotBeRepeatedAreErrors) {
   optimizer.step();
   EXPECT_THAT(error_in_capture([&] { optimizer.step(); }),
               HasSubstr("cannot be captured for parameters whose elements lie apart in memory"));
-  EXPECT_THAT(error_in_capture([&] { graph_numbers(device_under_test(0), 1, {}); }),
+  EXPECT_THAT(error_in_capture([&] { graph_numbers(device_under_test(0), 1, [](double*) {}); }),
               HasSubstr("no error"));
   EXPECT_THAT(error_of([&] { graph_numbers(device_, 1, {}); }),
               HasSubstr("no graph is being captured"));
@@ -520,8 +520,10 @@ TEST_F(Graph, GraphedCallablesCheckTheirArguments) {
   EXPECT_THAT(error_of([&] { twice({ones({4}, device_)}); }),
               HasSubstr("argument 0 has shape [4]"));
   EXPECT_THAT(error_of([&] { twice({}); }), HasSubstr("for 1 arguments was called with 0"));
-  EXPECT_THAT(error_of([&] { nn::make_graphed_callables(nn::TensorFunction(), {}); }),
+  EXPECT_THAT(error_of([&] { nn::make_graphed_callables(twice, {}); }),
               HasSubstr("needs at least one sample argument"));
+  EXPECT_THAT(error_of([&] { nn::make_graphed_callables(nn::TensorFunction(), {}); }),
+              HasSubstr("expected a function"));
 }
 
 TEST(GraphNames, AreThoseOfTorchCuda) {
