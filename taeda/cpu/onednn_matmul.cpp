@@ -9,6 +9,8 @@
 #include "taeda/base/parallel_for.h"
 #include "taeda/cpu/onednn_cache.h"
 #include "taeda/cpu/scratch.h"
+#include "taeda/kernels/copy.h"
+#include "taeda/tensor/iter.h"
 #endif
 
 namespace taeda::inline v0_2::cpu::onednn {
@@ -105,6 +107,39 @@ class Operand {
   std::optional<Scratch> copy_;
 };
 
+/// Note [Transposed left operands]
+/// oneDNN 2.6 brings a transposed left operand into rows by AVX-512 code that keeps numbers further
+/// below the stack pointer than the system lets a signal's handler spare. A signal during a
+/// product - Ctrl-C, a timer, a profiler - then changed addresses that the code writes to. So such
+/// an operand is transposed here, which takes up to a tenth of the product.
+bool must_be_transposed(const Tensor& a) {
+  static const bool avx512 = [] {
+    const auto wanted = static_cast<unsigned>(dnnl::cpu_isa::avx512_core);
+    return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & wanted) == wanted;
+  }();
+  return avx512 && a.stride(-1) != 1 && a.size(-1) > 1;
+}
+
+/// `a` with rows of adjacent elements, in `memory`.
+Tensor transposed(const Tensor& a, std::optional<Scratch>& memory) {
+  constexpr int64_t kSameSets = 2048, kLine = 64;
+  const int64_t item = a.element_size(), m = a.size(-2), k = a.size(-1);
+  const int64_t row = k + (k * item % kSameSets == 0 ? kLine / item : 0);
+  const bool batched = a.dim() == 3;
+  const int64_t count = batched ? a.size(0) : 1;
+  memory.emplace(static_cast<size_t>(count * m * row * item));
+  DimVector strides{m * row, row, 1};
+  if (!batched) strides.erase(0);
+  Storage storage = Storage::from_user(memory->as<char>(),
+                                       static_cast<size_t>(count * m * row * item), kCPU, nullptr);
+  Tensor out(
+      make_intrusive<TensorImpl>(std::move(storage), Layout{a.sizes(), strides, 0}, a.dtype()));
+  Tensor* const outputs[] = {&out};
+  const taeda::Operand inputs[] = {a};
+  copy_slot(kCPU, Iter("matmul", outputs, {a.dtype()}, inputs, a.dtype()));
+  return out;
+}
+
 struct Operands {
   Operand a, b, out;
   std::optional<Operand> addend;
@@ -153,11 +188,13 @@ bool is_row(const Tensor& addend) {
 
 }  // namespace
 
-bool matmul(const Tensor& out, const Tensor& a, const Tensor& b, const Tensor& addend,
+bool matmul(const Tensor& out, const Tensor& left, const Tensor& b, const Tensor& addend,
             const Scalar& beta, const Scalar& alpha) {
   if (!onednn_enabled() || !takes(out.dtype()) || !alpha.equal(1)) return false;
   if (addend.defined() && !(beta.equal(1) && is_row(addend))) return false;
-  if (a.size(-1) == 0 || !out.is_contiguous() || !is_plain(a) || !is_plain(b)) return false;
+  if (left.size(-1) == 0 || !out.is_contiguous() || !is_plain(left) || !is_plain(b)) return false;
+  std::optional<Scratch> rows_of_left;
+  const Tensor a = must_be_transposed(left) ? transposed(left, rows_of_left) : left;
   // oneDNN's own threads may share out k, and then sums depend on their number. So the product is
   // cut into parts by a rule of the sizes, and a part is the work of one thread.
   MatmulKey key{};

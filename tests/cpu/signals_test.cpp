@@ -1,0 +1,76 @@
+// Signals arrive in the middle of kernels, and their handlers use the stack of whoever computes.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/time.h>
+
+#include <atomic>
+#include <functional>
+
+#include "taeda/taeda.h"
+
+namespace taeda {
+namespace {
+
+constinit std::atomic<int> arrived{0};
+
+/// A signal every 200 us of this process's time in a scope.
+class Timer {
+ public:
+  Timer() {
+    struct sigaction action = {};
+    action.sa_handler = [](int) { ++arrived; };
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGPROF, &action, &before_);
+    const itimerval often = {{0, 200}, {0, 200}};
+    setitimer(ITIMER_PROF, &often, nullptr);
+  }
+  ~Timer() {
+    const itimerval never = {};
+    setitimer(ITIMER_PROF, &never, nullptr);
+    sigaction(SIGPROF, &before_, nullptr);
+  }
+  Timer(const Timer&) = delete;
+  Timer& operator=(const Timer&) = delete;
+
+ private:
+  struct sigaction before_ = {};
+};
+
+/// `compute` gives the same bits however many signals arrive meanwhile.
+void expect_undisturbed(const char* what, const std::function<Tensor()>& compute) {
+  SCOPED_TRACE(what);
+  const Tensor expected = compute();
+  const Timer timer;
+  arrived = 0;
+  int wrong = 0, rounds = 0;
+  for (; rounds < 20000 && arrived < 60; ++rounds) wrong += !compute().equal(expected);
+  EXPECT_EQ(wrong, 0) << "of " << rounds << " rounds with " << arrived << " signals";
+}
+
+TEST(Signals, LeaveKernelsAlone) {
+  manual_seed(0);
+  const Tensor a = rand({200, 200}), b = rand({200, 200});
+  const Tensor x = rand({4, 64, 96}), y = rand({4, 64, 80});
+  for (const ScalarType dtype : {kFloat, kBFloat16}) {
+    const Tensor p = a.to(dtype), q = b.to(dtype), r = x.to(dtype), s = y.to(dtype);
+    expect_undisturbed("rows", [&] { return p.mm(q); });
+    expect_undisturbed("transposed on the left", [&] { return p.t().mm(q); });
+    expect_undisturbed("transposed on the right", [&] { return p.mm(q.t()); });
+    expect_undisturbed("batches", [&] { return r.transpose(1, 2).bmm(s); });
+    expect_undisturbed("sums", [&] { return p.softmax(1).sum(0); });
+  }
+  nn::Conv2d conv(nn::Conv2dOptions(16, 32, 3).padding(1));
+  nn::LSTM lstm(32, 64);
+  const Tensor images = rand({4, 16, 24, 24}), steps = rand({8, 4, 32});
+  const auto gradient = [](nn::Module& module, const Tensor& loss) {
+    module.zero_grad();
+    loss.backward();
+    return module.parameters()[0].grad().clone();
+  };
+  expect_undisturbed("convolution", [&] { return gradient(*conv, conv(images).square().sum()); });
+  expect_undisturbed("recurrent network",
+                     [&] { return gradient(*lstm, std::get<0>(lstm(steps)).square().sum()); });
+}
+
+}  // namespace
+}  // namespace taeda
