@@ -8,6 +8,12 @@ _NAMES = {"float32": "FloatStorage", "float64": "DoubleStorage", "float16": "Hal
           "complex128": "ComplexDoubleStorage"}
 
 
+def _plain(tensor):
+    """The tensor, or one of no other class over its memory: a storage knows no classes."""
+    from ._tensor import Tensor
+    return tensor if type(tensor) is Tensor else _C._make_subclass(Tensor, tensor.detach(), False)
+
+
 def _whole(tensor, dtype):
     """All of a tensor's memory as a vector."""
     count = tensor._storage_nbytes() // dtype.itemsize
@@ -21,7 +27,7 @@ class UntypedStorage:
     """The bytes that a tensor's elements are in, shared with all of its views."""
 
     def __init__(self, tensor):
-        self._tensor = tensor
+        self._tensor = _plain(tensor)
 
     def data_ptr(self):
         return self._tensor._storage_address()
@@ -65,7 +71,7 @@ class TypedStorage:
     """The same as elements of a dtype."""
 
     def __init__(self, tensor, dtype=None):
-        self._tensor = tensor
+        self._tensor = _plain(tensor)
         self.dtype = dtype or tensor.dtype
 
     def _flat(self):
