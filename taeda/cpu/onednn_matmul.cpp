@@ -135,7 +135,11 @@ Tensor transposed(const Tensor& a, std::optional<Scratch>& memory) {
   Tensor out(
       make_intrusive<TensorImpl>(std::move(storage), Layout{a.sizes(), strides, 0}, a.dtype()));
   Tensor* const outputs[] = {&out};
-  const taeda::Operand inputs[] = {a};
+  // Devices of plug-ins may compute by this kernel, too: the memory is the host's.
+  const Layout layout{a.sizes(), a.strides(), 0};
+  Storage lent = Storage::from_user(a.data_ptr(), layout.checked_storage_nbytes(item), kCPU, nullptr);
+  const Tensor source(make_intrusive<TensorImpl>(std::move(lent), Layout(layout), a.dtype()));
+  const taeda::Operand inputs[] = {source};
   copy_slot(kCPU, Iter("matmul", outputs, {a.dtype()}, inputs, a.dtype()));
   return out;
 }

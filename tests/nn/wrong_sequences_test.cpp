@@ -241,8 +241,6 @@ const std::vector<Row> wrong_nn_3 = {
         }(),
         "This CUDAGraph instance already owns a captured graph. To capture a new"),
     REFUSED(Error, DeviceGraph(static_cast<DeviceType>(77)), "no device type has the number 77"),
-    REFUSED(Error, DeviceGraph(DeviceType::Meta),
-            "no meta device is available: it has shapes alone, no memory and no streams"),
     REFUSED(
         ValueError,
         [] {
