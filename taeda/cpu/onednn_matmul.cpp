@@ -137,7 +137,8 @@ Tensor transposed(const Tensor& a, std::optional<Scratch>& memory) {
   Tensor* const outputs[] = {&out};
   // Devices of plug-ins may compute by this kernel, too: the memory is the host's.
   const Layout layout{a.sizes(), a.strides(), 0};
-  Storage lent = Storage::from_user(a.data_ptr(), layout.checked_storage_nbytes(item), kCPU, nullptr);
+  Storage lent =
+      Storage::from_user(a.data_ptr(), layout.checked_storage_nbytes(item), kCPU, nullptr);
   const Tensor source(make_intrusive<TensorImpl>(std::move(lent), Layout(layout), a.dtype()));
   const taeda::Operand inputs[] = {source};
   copy_slot(kCPU, Iter("matmul", outputs, {a.dtype()}, inputs, a.dtype()));
