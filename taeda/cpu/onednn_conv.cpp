@@ -11,10 +11,9 @@
 #include <optional>
 
 #include "taeda/base/parallel_for.h"
+#include "taeda/cpu/host_copy.h"
 #include "taeda/cpu/onednn_cache.h"
 #include "taeda/cpu/scratch.h"
-#include "taeda/kernels/copy.h"
-#include "taeda/tensor/iter.h"
 #endif
 
 namespace taeda::inline v0_2::cpu::onednn {
@@ -99,7 +98,8 @@ class Operand {
   const Desc& chosen() const { return chosen_; }
   size_t bytes() const { return differs_ ? chosen_.get_size() : 0; }
   void reorder(const void* from, void* to) const {
-    if (dtype_ != ScalarType::Undefined) return copy(from, to);
+    // Between images and channels-last ones the own kernel takes a quarter of oneDNN's time.
+    if (dtype_ != ScalarType::Undefined) return copy_on_host("conv", to, to_, from, from_, dtype_);
     arguments_.set(0, const_cast<void*>(from));
     arguments_.set(1, to);
     arguments_.run(reorder_);
@@ -116,21 +116,6 @@ class Operand {
     const auto n = static_cast<size_t>(d.data.ndims);
     return {IntArrayRef(d.data.dims, n), IntArrayRef(d.data.format_desc.blocking.strides, n), 0};
   }
-  static Tensor at(const void* data, const Layout& layout, ScalarType dtype) {
-    const auto bytes = static_cast<size_t>(layout.checked_storage_nbytes(element_size(dtype)));
-    Storage storage = Storage::from_user(const_cast<void*>(data), bytes, kCPU, nullptr);
-    return Tensor(make_intrusive<TensorImpl>(std::move(storage), Layout(layout), dtype));
-  }
-  /// Between images and channels-last ones the own kernel, which transposes in registers, takes a
-  /// quarter of oneDNN's time.
-  void copy(const void* from, void* to) const {
-    Tensor target = at(to, to_, dtype_);
-    const Tensor source = at(from, from_, dtype_);
-    Tensor* const outputs[] = {&target};
-    const taeda::Operand inputs[] = {source};
-    copy_slot(kCPU, Iter("conv", outputs, {dtype_}, inputs, dtype_));
-  }
-
   Desc user_, chosen_;
   bool differs_ = false;
   ScalarType dtype_ = ScalarType::Undefined;  // set where strides tell both layouts

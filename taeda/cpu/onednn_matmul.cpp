@@ -7,10 +7,9 @@
 #include <optional>
 
 #include "taeda/base/parallel_for.h"
+#include "taeda/cpu/host_copy.h"
 #include "taeda/cpu/onednn_cache.h"
 #include "taeda/cpu/scratch.h"
-#include "taeda/kernels/copy.h"
-#include "taeda/tensor/iter.h"
 #endif
 
 namespace taeda::inline v0_2::cpu::onednn {
@@ -73,13 +72,14 @@ struct Matmul {
   }
 };
 
-/// An operand as it is multiplied: where it lies, or a copy.
-///
 /// Note [Spread rows]
 /// Rows that begin a multiple of 2 KiB apart fall into one or two sets of the first cache. oneDNN
 /// reads short products down the columns without packing them, and then every number is a miss:
 /// 64 x 1024 by 1024 x 1024 took four times as long as by rows of 1040. So such rows are copied,
 /// a cache line apart.
+constexpr int64_t kSameSets = 2048, kLine = 64;
+
+/// An operand as it is multiplied: where it lies, or a copy.
 class Operand {
  public:
   explicit Operand(const Tensor& t)
@@ -89,7 +89,6 @@ class Operand {
 
   /// Copies a matrix of `count` rows of `length` adjacent elements if they need it.
   void spread(int64_t count, int64_t length, int64_t* stride) {
-    constexpr int64_t kSameSets = 2048, kLine = 64;
     if (*stride * bytes_ % kSameSets != 0 || count < 2) return;
     const int64_t row = length * bytes_, from = *stride * bytes_, to = row + kLine;
     copy_.emplace(static_cast<size_t>(count * to));
@@ -122,7 +121,6 @@ bool must_be_transposed(const Tensor& a) {
 
 /// `a` with rows of adjacent elements, in `memory`.
 Tensor transposed(const Tensor& a, std::optional<Scratch>& memory) {
-  constexpr int64_t kSameSets = 2048, kLine = 64;
   const int64_t item = a.element_size(), m = a.size(-2), k = a.size(-1);
   const int64_t row = k + (k * item % kSameSets == 0 ? kLine / item : 0);
   const bool batched = a.dim() == 3;
@@ -130,18 +128,13 @@ Tensor transposed(const Tensor& a, std::optional<Scratch>& memory) {
   memory.emplace(static_cast<size_t>(count * m * row * item));
   DimVector strides{m * row, row, 1};
   if (!batched) strides.erase(0);
-  Storage storage = Storage::from_user(memory->as<char>(),
-                                       static_cast<size_t>(count * m * row * item), kCPU, nullptr);
-  Tensor out(
-      make_intrusive<TensorImpl>(std::move(storage), Layout{a.sizes(), strides, 0}, a.dtype()));
-  Tensor* const outputs[] = {&out};
-  // Devices of plug-ins may compute by this kernel, too: the memory is the host's.
-  const Layout layout{a.sizes(), a.strides(), 0};
-  Storage lent =
-      Storage::from_user(a.data_ptr(), layout.checked_storage_nbytes(item), kCPU, nullptr);
-  const Tensor source(make_intrusive<TensorImpl>(std::move(lent), Layout(layout), a.dtype()));
-  const taeda::Operand inputs[] = {source};
-  copy_slot(kCPU, Iter("matmul", outputs, {a.dtype()}, inputs, a.dtype()));
+  Layout layout{a.sizes(), strides, 0};
+  copy_on_host("matmul", memory->data(), layout, a.data_ptr(), {a.sizes(), a.strides(), 0},
+               a.dtype());
+  // Of `a`'s device: those of plug-ins may compute by this kernel, too.
+  const auto bytes = static_cast<size_t>(layout.checked_storage_nbytes(item));
+  Storage storage = Storage::from_user(memory->data(), bytes, a.device(), nullptr);
+  Tensor out(make_intrusive<TensorImpl>(std::move(storage), std::move(layout), a.dtype()));
   return out;
 }
 

@@ -146,38 +146,33 @@ class Identity(BasePruningMethod):
         return default_mask
 
 
-class RandomUnstructured(BasePruningMethod):
+class _Unstructured(BasePruningMethod):
+    PRUNING_TYPE = "unstructured"
+
+    def __init__(self, amount):
+        _check_amount(amount)
+        self.amount = amount
+
+    def compute_mask(self, t, default_mask):
+        n = _count(self.amount, t.nelement())
+        mask = default_mask.clone()
+        if n:
+            mask.view(-1)[self._chosen(t, n)] = 0
+        return mask
+
+
+class RandomUnstructured(_Unstructured):
     """Prunes elements at random."""
 
-    PRUNING_TYPE = "unstructured"
-
-    def __init__(self, amount):
-        _check_amount(amount)
-        self.amount = amount
-
-    def compute_mask(self, t, default_mask):
-        n = _count(self.amount, t.nelement())
-        mask = default_mask.clone()
-        if n:
-            mask.view(-1)[_C.topk(_C.rand_like(t).view(-1), n)[1]] = 0
-        return mask
+    def _chosen(self, t, n):
+        return _C.topk(_C.rand_like(t).view(-1), n)[1]
 
 
-class L1Unstructured(BasePruningMethod):
+class L1Unstructured(_Unstructured):
     """Prunes the elements that are least in absolute value."""
 
-    PRUNING_TYPE = "unstructured"
-
-    def __init__(self, amount):
-        _check_amount(amount)
-        self.amount = amount
-
-    def compute_mask(self, t, default_mask):
-        n = _count(self.amount, t.nelement())
-        mask = default_mask.clone()
-        if n:
-            mask.view(-1)[_C.topk(t.detach().abs().reshape(-1), n, largest=False)[1]] = 0
-        return mask
+    def _chosen(self, t, n):
+        return _C.topk(t.detach().abs().reshape(-1), n, largest=False)[1]
 
 
 class _Structured(BasePruningMethod):
