@@ -25,6 +25,9 @@ if(TAEDA_WITH_CUDA)
     set(CMAKE_CUDA_ARCHITECTURES "80-real;90a-real;100-real;120" CACHE STRING
         "Compute capabilities to build CUDA kernels for, 75 and newer")
   endif()
+  if(NOT CMAKE_CUDA_COMPILER_LAUNCHER)
+    set(CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
+  endif()
   enable_language(CUDA)
 
   add_library(taeda_cuda MODULE ${cuda_sources})

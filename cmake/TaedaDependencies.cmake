@@ -130,7 +130,7 @@ else()
   find_library(GRPC_LIBRARY grpc)
   find_library(GPR_LIBRARY gpr)
   find_program(GRPC_CPP_PLUGIN grpc_cpp_plugin)
-  if(TARGET protobuf::protoc AND TARGET protobuf::libprotobuf AND OPENSSL_FOUND AND GRPC_INCLUDE_DIR
+  if(TARGET protobuf::protoc AND TARGET protobuf::libprotobuf-lite AND OPENSSL_FOUND AND GRPC_INCLUDE_DIR
      AND GRPCXX_LIBRARY AND GRPC_LIBRARY AND GPR_LIBRARY AND GRPC_CPP_PLUGIN)
     set(found TRUE)
   endif()

@@ -64,7 +64,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/taeda.pc DESTINATION ${CMAKE_INSTALL_L
 # What the build is made of, and under which licences.
 set(used "")
 foreach(pair ONEDNN= ZLIB=${ZLIB_VERSION_STRING} ZIP= PNG=${PNG_VERSION_STRING} JPEG= TENSORBOARD=${Protobuf_VERSION}
-             JSON=${nlohmann_json_VERSION} TOOL=${CLI11_VERSION} TOML= GLOO= GRPC= MPI= CUDA=${CUDAToolkit_VERSION} NCCL=)
+             JSON=${nlohmann_json_VERSION} TOOL=${CLI11_VERSION} TOML= GLOO= GRPC= MPI= CUDA=${CUDAToolkit_VERSION} NCCL= PYTHON=)
   string(REGEX REPLACE "=.*" "" component ${pair})
   if(TAEDA_WITH_${component} OR (component STREQUAL "TENSORBOARD" AND TAEDA_WITH_ONNX))
     list(APPEND used ${pair})

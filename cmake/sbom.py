@@ -11,7 +11,7 @@ import pathlib
 import re
 import sys
 
-RELATIONS = {"linked": "DYNAMIC_LINK", "headers": "DEPENDS_ON", "plug-in": "OPTIONAL_DEPENDENCY_OF",
+RELATIONS = {"linked": "DYNAMIC_LINK", "headers": "DEPENDS_ON", "contained": "CONTAINS", "plug-in": "OPTIONAL_DEPENDENCY_OF",
              "loaded": "RUNTIME_DEPENDENCY_OF"}
 NVIDIA = {"licenseId": "LicenseRef-NVIDIA", "name": "NVIDIA's licence terms",
           "extractedText": "The terms that come with NVIDIA's CUDA Toolkit and cuDNN. Of them, the plug-in for CUDA contains the "

@@ -1,6 +1,4 @@
 // The generic tests: every row of the op table, every way an operation can be called.
-#include "tests/ops/op_inputs.h"
-
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -14,11 +12,10 @@
 #include "taeda/device/registry.h"
 #include "taeda/ops/create.h"
 #include "taeda/tensor/grad_mode.h"
+#include "tests/ops/op_inputs.h"
+#include "tests/ops/row_test.h"
 
 namespace taeda::testing {
-
-// gtest prints parameters by this.
-void PrintTo(const OpRow& row, std::ostream* out) { *out << row.name; }
 
 namespace {
 
@@ -82,27 +79,18 @@ void expect_near(const Tensor& a, const Tensor& b, double tolerance) {
 
 // ---- the checks ----
 
-class OpTable : public ::testing::TestWithParam<OpRow> {
- protected:
-  void SetUp() override { skip_where_unavailable(Device(kCPU)); }
-  static void skip_where_unavailable(Device device) {
-    const auto& unavailable = GetParam().unavailable;
-    const std::string reason = unavailable ? unavailable(device) : "";
-    if (!reason.empty()) GTEST_SKIP() << reason;
-  }
-};
-class Forward : public OpTable {};
-class Specials : public OpTable {};
-class Layouts : public OpTable {};
-class Gradient : public OpTable {};
-class SecondGradient : public OpTable {};
-class InPlace : public OpTable {};
-class OnSim : public OpTable {};
-class OnCuda : public OpTable {};
-class OnPlugin : public OpTable {};
+class Forward : public RowTest {};
+class Specials : public RowTest {};
+class Layouts : public RowTest {};
+class Gradient : public RowTest {};
+class SecondGradient : public RowTest {};
+class InPlace : public RowTest {};
+class OnSim : public RowTest {};
+class OnCuda : public RowTest {};
+class OnPlugin : public RowTest {};
 
 TEST_P(Forward, MatchesReference) {
-  const OpRow& row = GetParam();
+  const OpRow& row = this->row();
   for (ScalarType dtype : dtypes_of(row))
     for (const Sample& sample : row.samples) {
       SCOPED_TRACE(describe(row, sample, dtype));
@@ -112,7 +100,7 @@ TEST_P(Forward, MatchesReference) {
 
 /// Every combination of the special numbers over the inputs.
 TEST_P(Specials, MatchReference) {
-  const OpRow& row = GetParam();
+  const OpRow& row = this->row();
   constexpr double inf = std::numeric_limits<double>::infinity(),
                    nan = std::numeric_limits<double>::quiet_NaN();
   const std::vector<double> numbers = {0.0,  -0.0,  1,    -1,    0.5, -3,   100,
@@ -160,7 +148,7 @@ Tensor repeated(const Tensor& t) {
 }
 
 TEST_P(Layouts, DoNotChangeTheResult) {
-  const OpRow& row = GetParam();
+  const OpRow& row = this->row();
   NoGradGuard guard;
   for (ScalarType dtype : {dtypes_of(row)[0], dtypes_of(row).back()})
     for (const Sample& sample : row.samples)
@@ -188,7 +176,7 @@ Tensors gradient_inputs(const OpRow& row, const Sample& sample, Device device = 
 }
 
 TEST_P(Gradient, MatchesDifferences) {
-  const OpRow& row = GetParam();
+  const OpRow& row = this->row();
   for (const Sample& sample : row.samples) {
     SCOPED_TRACE(describe(row, sample, kDouble));
     EXPECT_NO_THROW(autograd::gradcheck(row.call, gradient_inputs(row, sample)));
@@ -196,7 +184,7 @@ TEST_P(Gradient, MatchesDifferences) {
 }
 
 TEST_P(SecondGradient, MatchesDifferences) {
-  const OpRow& row = GetParam();
+  const OpRow& row = this->row();
   for (const Sample& sample : row.samples) {
     SCOPED_TRACE(describe(row, sample, kDouble));
     EXPECT_NO_THROW(autograd::gradgradcheck(row.call, gradient_inputs(row, sample)));
@@ -219,7 +207,7 @@ std::vector<Tensor> gradients_of(const Tensor& out, const Tensors& leaves) {
 }
 
 TEST_P(InPlace, EqualsOutOfPlace) {
-  const OpRow& row = GetParam();
+  const OpRow& row = this->row();
   for (const Sample& sample : row.samples) {
     SCOPED_TRACE(describe(row, sample, kDouble));
     Tensors in = make_inputs(row, sample, kDouble);
@@ -265,8 +253,7 @@ void run_on(const OpRow& row, Device device, Compare compare) {
 
 TEST_P(OnSim, EqualsCpuBitByBit) {
   if (device_count(kSim) == 0) GTEST_SKIP() << "no simulated device";
-  run_on(GetParam(), Device("sim:0"),
-         [](const Tensor& a, const Tensor& b) { expect_identical(a, b); });
+  run_on(row(), Device("sim:0"), [](const Tensor& a, const Tensor& b) { expect_identical(a, b); });
 }
 
 TEST_P(OnCuda, EqualsCpu) {
@@ -274,8 +261,8 @@ TEST_P(OnCuda, EqualsCpu) {
   skip_where_unavailable(Device("cuda:0"));
   if (IsSkipped()) return;
   backends::cudnn::allow_tf32 = false;  // the CPU's results are of full precision
-  run_on(GetParam(), Device("cuda:0"), [&](const Tensor& a, const Tensor& b) {
-    expect_near(a, b, tolerance_of(a.dtype()) * GetParam().tolerance);
+  run_on(row(), Device("cuda:0"), [&](const Tensor& a, const Tensor& b) {
+    expect_near(a, b, tolerance_of(a.dtype()) * row().tolerance);
   });
 }
 
@@ -286,7 +273,7 @@ const char* plugin_name() { return std::getenv("TAEDA_TEST_PLUGIN"); }
 TEST_P(OnPlugin, EqualsCpuOrSaysWhichSlotIsMissing) {
   const Device device(std::string(plugin_name()) + ":0");
   try {
-    run_on(GetParam(), device, [](const Tensor& a, const Tensor& b) { expect_identical(a, b); });
+    run_on(row(), device, [](const Tensor& a, const Tensor& b) { expect_identical(a, b); });
   } catch (const NotImplementedError& e) {
     EXPECT_THAT(e.message(),
                 ::testing::MatchesRegex("Could not run '.+': there is no kernel for the '" +
@@ -297,44 +284,23 @@ TEST_P(OnPlugin, EqualsCpuOrSaysWhichSlotIsMissing) {
 
 // ---- which rows take part ----
 
-template <class Keep>
-std::vector<OpRow> rows_where(Keep keep) {
-  std::vector<OpRow> out;
-  for (const OpRow& row : all_rows())
-    if (keep(row)) out.push_back(row);
-  return out;
-}
-
-std::string test_name(const ::testing::TestParamInfo<OpRow>& info) {
-  std::string name = info.param.name;
-  for (char& c : name)
-    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-  return name;
-}
-
-const auto every = [](const OpRow&) { return true; };
-INSTANTIATE_TEST_SUITE_P(OpTable, Forward, ::testing::ValuesIn(rows_where(every)), test_name);
-INSTANTIATE_TEST_SUITE_P(OpTable, Specials,
-                         ::testing::ValuesIn(rows_where([](auto& r) { return r.specials; })),
-                         test_name);
-INSTANTIATE_TEST_SUITE_P(OpTable, Layouts, ::testing::ValuesIn(rows_where(every)), test_name);
-INSTANTIATE_TEST_SUITE_P(OpTable, Gradient,
-                         ::testing::ValuesIn(rows_where([](auto& r) { return r.differentiable; })),
-                         test_name);
-INSTANTIATE_TEST_SUITE_P(OpTable, SecondGradient, ::testing::ValuesIn(rows_where([](auto& r) {
+INSTANTIATE_TEST_SUITE_P(OpTable, Forward, every_row(), name_of_row);
+INSTANTIATE_TEST_SUITE_P(OpTable, Specials, rows_where([](auto& r) { return r.specials; }),
+                         name_of_row);
+INSTANTIATE_TEST_SUITE_P(OpTable, Layouts, every_row(), name_of_row);
+INSTANTIATE_TEST_SUITE_P(OpTable, Gradient, rows_where([](auto& r) { return r.differentiable; }),
+                         name_of_row);
+INSTANTIATE_TEST_SUITE_P(OpTable, SecondGradient, rows_where([](auto& r) {
                            return r.differentiable && r.second_derivative;
-                         })),
-                         test_name);
-INSTANTIATE_TEST_SUITE_P(OpTable, InPlace, ::testing::ValuesIn(rows_where([](auto& r) {
-                           return r.in_place != nullptr;
-                         })),
-                         test_name);
-INSTANTIATE_TEST_SUITE_P(OpTable, OnSim, ::testing::ValuesIn(rows_where(every)), test_name);
-INSTANTIATE_TEST_SUITE_P(OpTable, OnCuda, ::testing::ValuesIn(rows_where(every)), test_name);
+                         }),
+                         name_of_row);
+INSTANTIATE_TEST_SUITE_P(OpTable, InPlace,
+                         rows_where([](auto& r) { return r.in_place != nullptr; }), name_of_row);
+INSTANTIATE_TEST_SUITE_P(OpTable, OnSim, every_row(), name_of_row);
+INSTANTIATE_TEST_SUITE_P(OpTable, OnCuda, every_row(), name_of_row);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(OnPlugin);
 INSTANTIATE_TEST_SUITE_P(OpTable, OnPlugin,
-                         ::testing::ValuesIn(rows_where([](auto&) { return plugin_name(); })),
-                         test_name);
+                         rows_where([](auto&) { return plugin_name() != nullptr; }), name_of_row);
 
 }  // namespace
 }  // namespace taeda::testing

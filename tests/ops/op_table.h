@@ -108,6 +108,7 @@ std::vector<OpRow> reduce_rows();
 std::vector<OpRow> norm_rows();
 std::vector<OpRow> loss_rows();
 std::vector<OpRow> linalg_rows();
+std::vector<OpRow> complex_matrix_rows();
 std::vector<OpRow> matmul_rows();
 std::vector<OpRow> attention_rows();
 std::vector<OpRow> conv_rows();

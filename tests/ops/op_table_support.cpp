@@ -173,6 +173,7 @@ const std::vector<OpRow>& all_rows() {
                                &create_rows,
                                &fft_rows,
                                &linalg_rows,
+                               &complex_matrix_rows,
                                &attention_rows,
                                &rnn_rows,
                                &special_rows,

@@ -8,6 +8,7 @@
 #include "taeda/ops/linalg_general.h"
 #include "taeda/ops/matmul.h"
 #include "taeda/ops/shape.h"
+#include "tests/ops/matrix_rows.h"
 #include "tests/ops/op_table.h"
 #include "tests/ops/reference_matrix.h"
 
@@ -15,7 +16,7 @@ namespace taeda::testing {
 
 namespace {
 
-/// Rows of these families need LAPACK, wherever the tensors are.
+/// Rows of these families need a library of linear algebra.
 OpRow lapack_row(const std::string& name, std::function<Tensors(const Tensors&)> call,
                  std::vector<Sample> samples, std::function<Arrays(const Arrays&)> reference) {
   OpRow row;
@@ -25,14 +26,7 @@ OpRow lapack_row(const std::string& name, std::function<Tensors(const Tensors&)>
   row.reference = std::move(reference);
   row.dtypes = kWide;
   row.tolerance = 64;
-  row.unavailable = [](Device) {
-    try {
-      linalg::inv(eye(2, kDouble));
-    } catch (const NotImplementedError& e) {
-      return std::string(e.message());
-    }
-    return std::string();
-  };
+  row.unavailable = matrices::no_library;
   return row;
 }
 

@@ -79,7 +79,8 @@ std::vector<OpRow> sparse_rows() {
       row_of(
           "sspaddmm", {real({3, 2}), real({4}), real({4, 2})},
           [](const Tensors& t) {
-            return sspaddmm(t[0].to_sparse(), matrix(t[1]), t[2], 2, 0.5).to_dense();
+            const Tensor factor = matrix(t[1]);  // first: captures name what refuses first
+            return sspaddmm(t[0].to_sparse(), factor, t[2], 2, 0.5).to_dense();
           },
           [](const Arrays& in) {
             Array start = in[0];

@@ -102,8 +102,8 @@ std::vector<OpRow> of_one() {
           [](double x) { return x == 0 ? 1.0 : std::sin(kPi * x) / (kPi * x); }, 0.2, 2,
           &Tensor::sinc_),
       unary(
-          "sgn", &Tensor::sgn,
-          [](double x) { return double((x > 0) - (x < 0)); }, -2, 2, &Tensor::sgn_, true),
+          "sgn", &Tensor::sgn, [](double x) { return double((x > 0) - (x < 0)); }, -2, 2,
+          &Tensor::sgn_, true),
       unary(
           "deg2rad", &Tensor::deg2rad, [](double x) { return x * kPi / 180; }, -300, 300,
           &Tensor::deg2rad_),
@@ -315,6 +315,13 @@ std::vector<OpRow> statistics_of_pairs() {
       for (int64_t j = 0; j < columns; ++j) out.data.push_back(f(i, j));
     return out;
   };
+  const auto distances = [=](const Arrays& in) {
+    return table(3, 2, [&](int64_t i, int64_t j) {
+      double sum = 0;
+      for (int64_t k = 0; k < 4; ++k) sum += std::pow(in[0].at({i, k}) - in[1].at({j, k}), 2);
+      return std::sqrt(sum);
+    });
+  };
   std::vector<OpRow> rows = {
       general(
           "cov", matrix, [](const Tensors& t) { return t[0].cov(); },
@@ -330,15 +337,10 @@ std::vector<OpRow> statistics_of_pairs() {
             });
           }),
       general(
-          "cdist", pair, [](const Tensors& t) { return cdist(t[0], t[1]); },
-          [=](const Arrays& in) {
-            return table(3, 2, [&](int64_t i, int64_t j) {
-              double sum = 0;
-              for (int64_t k = 0; k < 4; ++k)
-                sum += std::pow(in[0].at({i, k}) - in[1].at({j, k}), 2);
-              return std::sqrt(sum);
-            });
-          }),
+          "cdist", pair, [](const Tensors& t) { return cdist(t[0], t[1]); }, distances),
+      general(
+          "cdist_by_product", pair, [](const Tensors& t) { return cdist(t[0], t[1], 2, 1); },
+          distances),
       general(
           "inner", pair, [](const Tensors& t) { return t[0].inner(t[1]); },
           [=](const Arrays& in) {

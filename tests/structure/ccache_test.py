@@ -4,6 +4,7 @@ when nothing has changed, and is never what an earlier state of a header gave: c
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,11 +24,14 @@ SOURCES = {"CMakeLists.txt": PROJECT, "all.h": '#include <string>\n#include "wit
 class Small:
     def __init__(self, root, cmake, ccache, compiler, folder):
         self.folder, self.cmake, self.ccache = folder, cmake, ccache
-        self.environment = {**os.environ, "CCACHE_DIR": str(folder / "cache")}
-        for name in ("CCACHE_DISABLE", "CCACHE_SLOPPINESS", "CCACHE_PCH_EXTSUM"):
+        self.environment = {**os.environ, "CCACHE_DIR": str(folder.parent / "cache")}
+        for name in ("CCACHE_BASEDIR", "CCACHE_DISABLE", "CCACHE_SLOPPINESS", "CCACHE_PCH_EXTSUM"):
             self.environment.pop(name, None)
-        self.options = [f"-DCMAKE_CXX_COMPILER={compiler}", f"-DCMAKE_CXX_COMPILER_LAUNCHER={root}/cmake/ccache_launcher;{ccache}"]
+        launcher = folder / "cmake/ccache_launcher"
+        self.options = [f"-DCMAKE_CXX_COMPILER={compiler}", f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher};{ccache}"]
         (folder / "source").mkdir()
+        launcher.parent.mkdir()
+        shutil.copy(pathlib.Path(root) / "cmake/ccache_launcher", launcher)
         for name, text in SOURCES.items():
             (folder / "source" / name).write_text(text)
 
@@ -51,6 +55,14 @@ class Small:
     def forget(self):
         self.run(self.cmake, "-E", "rm", "-rf", self.folder / "build")
 
+    def move(self, name):
+        """To another folder, as a second clone lies in one."""
+        self.forget()
+        moved = self.folder.with_name(name)
+        self.folder.rename(moved)
+        self.options = [option.replace(str(self.folder), str(moved)) for option in self.options]
+        self.folder = moved
+
 
 def main():
     root, cmake, ccache, compiler = sys.argv[1:]
@@ -61,7 +73,8 @@ def main():
             wrong.append(f"{what}: {found}, not {wanted}")
 
     with tempfile.TemporaryDirectory() as folder:
-        small = Small(root, cmake, ccache, compiler, pathlib.Path(folder))
+        (pathlib.Path(folder) / "clone").mkdir()
+        small = Small(root, cmake, ccache, compiler, pathlib.Path(folder) / "clone")
         expect("a first build", small.value(1), ("1 1 1", 0))
         expect("a changed header", small.value(2), ("2 2 2", 0))
         expect("the header as it was", small.value(1), ("1 1 1", 2))
@@ -70,6 +83,9 @@ def main():
         small.forget()
         expect("a new folder and another header", small.value(2), ("2 2 2", 2))
         expect("a third header", small.value(3), ("3 3 3", 0))
+        small.move("second clone")
+        expect("another folder", small.value(3), ("3 3 3", 2))
+        expect("another folder and another header", small.value(4), ("4 4 4", 0))
     if wrong:
         sys.exit("\n".join(wrong))
 
