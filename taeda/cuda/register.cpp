@@ -4,10 +4,12 @@
 #include "taeda/cuda/backend.h"
 #include "taeda/cuda/tracer.h"
 #include "taeda/device/plugin.h"
+#include "taeda/kernels/pointwise.h"
 
 namespace taeda::inline v0_2::gpu {
 
 void register_kernels() {
+  set_converts_operands(kCUDA);
   register_attention();
   register_conv();
   register_copy();
@@ -34,9 +36,11 @@ void register_kernels() {
   register_random();
   register_reduce();
   register_reduce_statistics();
+  register_resample();
   register_rnn();
   register_scan();
   register_softmax();
+  register_select();
   register_sort();
 }
 

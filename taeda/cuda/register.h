@@ -32,9 +32,11 @@ void register_pool();
 void register_random();
 void register_reduce();
 void register_reduce_statistics();
+void register_resample();
 void register_rnn();
 void register_scan();
 void register_softmax();
+void register_select();
 void register_sort();
 
 }  // namespace taeda::gpu

@@ -207,7 +207,8 @@ TEST_F(CudaKernels, AttentionHasOneLogarithmOfSums) {
       outs.push_back(empty({1, 4, 192, 64}, q.options()));
       logs.push_back(empty({1, 4, 192}, floats));
       attention_slot(kCUDA, outs.back(), logs.back(), q, k, v, Tensor(),
-                     AttentionSpec{.scale = 0.125, .causal = causal, .dropout = 0}, PhiloxState());
+                     AttentionSpec{.scale = 0.125, .causal = causal, .dropout = 0}, PhiloxState(),
+                     Tensor());
     }
     backends::cuda::enable_cudnn_sdp(true);
     expect_close(outs[0], outs[1].cpu(), 4e-3);
@@ -241,7 +242,8 @@ TEST_F(CudaKernels, Scans) {
   expect_same([](const Tensors& t) { return t[0].cumsum(1); }, {many}, 1e-5);
   const Tensor ties = randint(1000, {70001});
   expect_same([](const Tensors& t) { return std::get<1>(cummax(t[0], 0)); }, {ties}, 0);
-  expect_same([](const Tensors& t) { return std::get<0>(cummin(t[0], 1)); }, {lines}, 0);
+  // Its gradient adds up long runs of one index.
+  expect_same([](const Tensors& t) { return std::get<0>(cummin(t[0], 1)); }, {lines}, 1e-5);
   expect_same([](const Tensors& t) { return t[0].nonzero(); }, {randint(2, {300, 70})}, 0);
 }
 

@@ -13,6 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "device_memory.h"
+#include "traffic.h"
+
 uint3 threadIdx, blockIdx;
 dim3 blockDim, gridDim;
 
@@ -123,7 +126,23 @@ bool release(int begin, int end, State barrier) {
   return true;
 }
 
+// Shared memory ends at a page that nothing can touch, and is full of NaN when a block begins.
+constexpr size_t kMaxShared = 48 * 1024, kGuard = 4096;
+char *shared_pages, *shared_begin;
+
+void prepare_shared_memory(size_t bytes) {
+  if (bytes > kMaxShared) fail("more shared memory than every device has");
+  if (!shared_pages) {
+    shared_pages = static_cast<char*>(mmap(nullptr, kMaxShared + kGuard, PROT_READ | PROT_WRITE,
+                                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    mprotect(shared_pages + kMaxShared, kGuard, PROT_NONE);
+  }
+  shared_begin = shared_pages + kMaxShared - (bytes + 15) / 16 * 16;
+}
+
 void run_block(bool backwards) {
+  emulator::begin_block();
+  std::memset(shared_begin, 0xff, static_cast<size_t>(shared_pages + kMaxShared - shared_begin));
   for (int i = 0; i < count; ++i) prepare(i);
   for (;;) {
     for (int w = 0; w < count; w += 32) {
@@ -140,6 +159,7 @@ void run_block(bool backwards) {
 }
 
 std::map<char*, size_t> device_memory;
+std::pair<const char*, const char*> last_found;  // one of its blocks, or nothing
 int open_count;
 
 /// Device memory is accessible while one of these lives.
@@ -160,8 +180,10 @@ struct Access {
 
 namespace emulator {
 
-void run(dim3 grid, dim3 block, void (*body)(void*), void* context) {
+void run(const char* name, size_t shared, dim3 grid, dim3 block, void (*body)(void*),
+         void* context) {
   Access access;
+  begin_launch(name);
   count = static_cast<int>(block.x * block.y * block.z);
   if (count < 1 || count > kMaxThreads || grid.x < 1 || grid.y < 1 || grid.z < 1 ||
       grid.y > 65535 || grid.z > 65535)
@@ -169,6 +191,7 @@ void run(dim3 grid, dim3 block, void (*body)(void*), void* context) {
   if (!stacks)
     stacks = static_cast<char*>(mmap(nullptr, kStack * kMaxThreads, PROT_READ | PROT_WRITE,
                                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  prepare_shared_memory(shared);
   kernel = body;
   kernel_context = context;
   blockDim = block;
@@ -181,6 +204,18 @@ void run(dim3 grid, dim3 block, void (*body)(void*), void* context) {
         blockIdx = {x, y, z};
         run_block((x + y + z) % 2 == 1);
       }
+  end_launch();
+}
+
+bool is_device_memory(const void* p) {
+  const char* at = static_cast<const char*>(p);
+  if (at >= last_found.first && at < last_found.second) return true;
+  auto next = device_memory.upper_bound(const_cast<char*>(at));
+  if (next == device_memory.begin()) return false;
+  const auto& [first, bytes] = *--next;
+  if (at >= first + bytes) return false;
+  last_found = {first, first + bytes};
+  return true;
 }
 
 void with_device_memory(void (*f)(void*), void* context) {
@@ -190,6 +225,7 @@ void with_device_memory(void (*f)(void*), void* context) {
 
 void block_barrier(int line) { leave(State::AtBlockBarrier, line); }
 void warp_barrier(int line) { leave(State::AtWarpBarrier, line); }
+void* shared_memory() { return shared_begin; }
 void* exchange_slot(int lane) { return slots[current / 32 * 32 + lane]; }
 
 }  // namespace emulator
@@ -250,6 +286,7 @@ cudaError_t cudaFree(void* p) {
   if (found == device_memory.end()) return cudaErrorInvalidValue;
   munmap(p, found->second);
   device_memory.erase(found);
+  last_found = {};
   return cudaSuccess;
 }
 cudaError_t cudaMemGetInfo(size_t* f, size_t* t) { return *f = *t = size_t{1} << 34, cudaSuccess; }
@@ -257,6 +294,9 @@ cudaError_t cudaHostAlloc(void** p, size_t n, unsigned) { return *p = std::mallo
 cudaError_t cudaFreeHost(void* p) { return std::free(p), cudaSuccess; }
 cudaError_t cudaMemcpyAsync(void* d, const void* s, size_t n, cudaMemcpyKind, cudaStream_t) {
   Access access;
+  const int64_t bytes = static_cast<int64_t>(n);
+  emulator::add_traffic("cudaMemcpyAsync", {1, emulator::is_device_memory(s) ? bytes : 0,
+                                            emulator::is_device_memory(d) ? bytes : 0});
   return std::memmove(d, s, n), cudaSuccess;
 }
 cudaError_t cudaMemcpyPeerAsync(void* d, int, const void* s, int, size_t n, cudaStream_t) {
@@ -264,6 +304,7 @@ cudaError_t cudaMemcpyPeerAsync(void* d, int, const void* s, int, size_t n, cuda
 }
 cudaError_t cudaMemsetAsync(void* d, int v, size_t n, cudaStream_t) {
   Access access;
+  emulator::add_traffic("cudaMemsetAsync", {1, 0, static_cast<int64_t>(n)});
   return std::memset(d, v, n), cudaSuccess;
 }
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* a, const void*) {
@@ -328,6 +369,7 @@ static CUresult mem_unmap(CUdeviceptr p, size_t n) {
   auto found = device_memory.find(reinterpret_cast<char*>(p));
   if (found == device_memory.end() || found->second != n) return CUDA_ERROR_INVALID_VALUE;
   device_memory.erase(found);
+  last_found = {};
   mmap(reinterpret_cast<void*>(p), n, PROT_NONE,
        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   return CUDA_SUCCESS;

@@ -23,18 +23,22 @@ extern dim3 blockDim, gridDim;
 
 namespace emulator {
 
-/// Runs `body(context)` as every thread of every block.
-void run(dim3 grid, dim3 block, void (*body)(void*), void* context);
+/// Runs `body(context)` as every thread of every block of a kernel, which gets `shared` bytes.
+void run(const char* name, size_t shared, dim3 grid, dim3 block, void (*body)(void*),
+         void* context);
 /// Waits for the block's threads, or those of the warp. `line` must be the same for all of them.
 void block_barrier(int line);
 void warp_barrier(int line);
+/// The block's memory that the launch asked for.
+void* shared_memory();
 /// This thread's 16 bytes for the others of its warp.
 void* exchange_slot(int lane);
 
 template <class F>
-void launch(dim3 grid, dim3 block, size_t, cudaStream_t, F&& f) {
+void launch(const char* name, dim3 grid, dim3 block, size_t shared, cudaStream_t, F&& f) {
   run(
-      grid, block, [](void* p) { (*static_cast<std::remove_reference_t<F>*>(p))(); }, &f);
+      name, shared, grid, block, [](void* p) { (*static_cast<std::remove_reference_t<F>*>(p))(); },
+      &f);
 }
 
 inline int lane() { return static_cast<int>(threadIdx.x % 32); }

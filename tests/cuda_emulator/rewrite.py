@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Turns the launches of a CUDA source, k<<<grid, block, ...>>>(args), into calls of the emulator.
+"""Turns the launches of a CUDA source, k<<<grid, block, ...>>>(args), into calls of the emulator, and
+extern __shared__ arrays into pointers to its memory.
 
 rewrite.py IN OUT
 """
@@ -35,12 +36,15 @@ def closing(text, i):
 
 
 def rewrite(text):
+    text = re.sub(r"extern __shared__ ([\w:]+) (\w+)\[\];",
+                  r"\1* \2 = static_cast<\1*>(::emulator::shared_memory());", text)
     while (at := text.find("<<<")) >= 0:
         start, end = kernel_start(text, at), text.index(">>>", at)
         opening = text.index("(", end)
         close = closing(text, opening)
         kernel, sizes, call = text[start:at], text[at + 3:end], text[opening:close + 1]
-        launch = f"::emulator::launch({sizes}, [&] {{ {kernel.strip()}{call}; }})"
+        name = kernel.split("<")[0].strip()
+        launch = f'::emulator::launch("{name}", {sizes}, [&] {{ {kernel.strip()}{call}; }})'
         lines = text[start:close + 1].count("\n") - launch.count("\n")
         text = text[:start] + launch + "\n" * max(lines, 0) + text[close + 1:]
     return text

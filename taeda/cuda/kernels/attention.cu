@@ -342,7 +342,7 @@ unsigned tile_blocks(int64_t heads, int64_t rows) {
 
 void attention_cuda(const Tensor& out, const Tensor& log_sum, const Tensor& query,
                     const Tensor& key, const Tensor& value, const Tensor& mask, AttentionSpec spec,
-                    const PhiloxState& state) {
+                    const PhiloxState& state, const Tensor&) {
   const Context context(query.device());
   if (cudnn_attention(context, out, log_sum, query, key, value, mask, spec)) return;
   const AttentionProblem p(query, key, value, mask, spec, state);
@@ -365,7 +365,7 @@ void attention_backward_cuda(const Tensor& grad_query, const Tensor& grad_key,
                              const Tensor& grad_value, const Tensor& grad, const Tensor& query,
                              const Tensor& key, const Tensor& value, const Tensor& mask,
                              const Tensor& out, const Tensor& log_sum, AttentionSpec spec,
-                             const PhiloxState& state) {
+                             const PhiloxState& state, const Tensor&) {
   const Context context(query.device());
   if (cudnn_attention_backward(context, grad_query, grad_key, grad_value, grad, query, key, value,
                                mask, out, log_sum, spec))
@@ -402,4 +402,4 @@ void register_attention() {
   attention_backward_slot.set(kCUDA, &attention_backward_cuda);
 }
 
-}  // namespace taeda::gpu
+}  // namespace taeda::inline v0_2::gpu

@@ -8,32 +8,6 @@ namespace taeda::inline v0_2::gpu {
 
 namespace {
 
-template <class T>
-constexpr bool is_complex_v = requires {
-  typename T::value_type;
-};
-
-/// Conversion between the types that arithmetic is done in.
-template <class To, class From>
-__device__ To convert(From v) {
-  if constexpr (std::is_same_v<To, From>)
-    return v;
-  else if constexpr (is_complex_v<From> && is_complex_v<To>)
-    return To(v);
-  else if constexpr (is_complex_v<From> && std::is_same_v<To, bool>)
-    return v.re != 0 || v.im != 0;
-  else if constexpr (is_complex_v<From>)
-    return convert<To>(v.re);
-  else if constexpr (is_complex_v<To>)
-    return To(static_cast<typename To::value_type>(v));
-  else if constexpr (std::is_same_v<To, bool>)
-    return v != 0;
-  else if constexpr (std::is_same_v<To, uint8_t> && std::is_floating_point_v<From>)
-    return static_cast<uint8_t>(static_cast<int64_t>(v));  // wraps, as on the CPU
-  else
-    return static_cast<To>(v);
-}
-
 template <class To>
 struct Cast {
   template <class From>
@@ -44,7 +18,7 @@ struct Cast {
 
 template <class To, class From>
 void cast(const Iter& it) {
-  run_formula<Cast<opmath_t<To>>, To, From>(it, {}, std::make_index_sequence<1>());
+  run_formula<Cast<opmath_t<To>>, To, From>(it, {});
 }
 
 /// Runs the kernel of the pair (To, From) if it is on the list.
@@ -54,30 +28,16 @@ bool try_cast(const Iter& it) {
          ((it.common_dtype() == dtype_of<From>() && (cast<To, From>(it), true)) || ...);
 }
 
-template <class Wide, class... T>
-__device__ Wide load_wide(TypeList<T...>, const char* p, ScalarType t) {
-  Wide out{};
-  (void)((t == dtype_of<T>() &&
-          (out = convert<Wide>(widen(*reinterpret_cast<const T*>(p))), true)) ||
-         ...);
-  return out;
-}
-
-template <class Wide, class... T>
-__device__ void store_wide(TypeList<T...>, char* p, ScalarType t, Wide v) {
-  (void)((t == dtype_of<T>() &&
-          (*reinterpret_cast<T*>(p) = narrow<T>(convert<opmath_t<T>>(v)), true)) ||
-         ...);
-}
-
 template <class Wide>
 __global__ void wide_kernel(const __grid_constant__ StridedOperands<2> o, int64_t n) {
   for (int64_t i = thread_index(); i < n; i += thread_count()) {
     int64_t at[2];
     o.offsets.at(i, at);
     const char* from = o.is_value[1] ? o.value[1] : o.data[1] + at[1];
-    store_wide(AllTypes{}, o.data[0] + at[0], o.dtype[0],
-               load_wide<Wide>(AllTypes{}, from, o.dtype[1]));
+    Wide value{};
+    with_dtype(AllTypes{}, o.dtype[1], [&]<class T>(T) { value = load_converted<Wide, T>(from); });
+    with_dtype(AllTypes{}, o.dtype[0],
+               [&]<class T>(T) { store_converted<T>(o.data[0] + at[0], value); });
   }
 }
 

@@ -1,7 +1,7 @@
 // Cross entropy over logits and negative log-likelihood over log-probabilities, with gradients;
 // probabilities are never stored. A target out of bounds leaves a note and counts as ignored.
 #include "taeda/cuda/kernels/fault.cuh"
-#include "taeda/cuda/kernels/rows.cuh"
+#include "taeda/cuda/kernels/kept.cuh"
 #include "taeda/cuda/register.h"
 #include "taeda/kernels/loss.h"
 
@@ -54,13 +54,11 @@ template <class A>
 __global__ void __launch_bounds__(kThreads)
     log_sum_rows_kernel(const RowShape s, const Reader<A> in, A* out) {
   for (int64_t row = s.first(); row < s.rounds_end(); row += s.step()) {
-    const int64_t base = row * s.n, end = row < s.rows ? s.n : 0;
-    A top = minus_infinity<A>(), sum = 0;
-    in.for_each(base, s.lane(), end, s.group, [&](int64_t, A x) { top = larger(top, x); });
-    top = group_max(s.group, top);
-    in.for_each(base, s.lane(), end, s.group, [&](int64_t, A x) { sum += ::exp(x - top); });
-    sum = group_sum(s.group, sum);
-    if (row < s.rows && s.lane() == 0) out[row] = top + ::log(sum);
+    const int64_t end = row < s.rows ? s.n : 0;
+    ExpSum<A> sum = ExpSum<A>::none();
+    in.for_each(row * s.n, s.lane(), end, s.group, [&](int64_t, A x) { sum.add(x); });
+    sum = group_exp_sum(s.group, sum);
+    if (row < s.rows && s.lane() == 0) out[row] = sum.top + ::log(sum.total());
   }
 }
 
@@ -68,10 +66,9 @@ template <class A>
 __global__ void __launch_bounds__(kThreads) log_sum_columns_kernel(const Classes<A> c, A* out) {
   for (int64_t i = thread_index(); i < c.positions; i += thread_count()) {
     const int64_t base = c.offset(i, 0), stride = c.inner.divisor, end = c.n * stride;
-    A top = minus_infinity<A>(), sum = 0;
-    c.in.for_each(base, 0, end, stride, [&](int64_t, A x) { top = larger(top, x); });
-    c.in.for_each(base, 0, end, stride, [&](int64_t, A x) { sum += ::exp(x - top); });
-    out[i] = top + ::log(sum);
+    ExpSum<A> sum = ExpSum<A>::none();
+    c.in.for_each(base, 0, end, stride, [&](int64_t, A x) { sum.add(x); });
+    out[i] = sum.top + ::log(sum.total());
   }
 }
 

@@ -1,5 +1,6 @@
 // layer_norm, group_norm and rms_norm: rows that are normalised each by itself. Backward, with
 // xhat = (x - mean) rstd and h = g weight: dx = rstd (h - mean(h) - xhat mean(h xhat)).
+#include "taeda/cuda/kernels/kept.cuh"
 #include "taeda/cuda/kernels/norm.cuh"
 #include "taeda/cuda/register.h"
 #include "taeda/kernels/norm.h"
@@ -40,30 +41,54 @@ struct RowWeights {
   }
 };
 
+/// Mean and squared deviations from it, in one pass (Welford 1962).
+template <class A>
+struct Moments {
+  A count, mean, squares;
+
+  __device__ void add(A x) {
+    count += A(1);
+    const A d = x - mean;
+    mean += d / count;
+    squares += d * (x - mean);
+  }
+};
+
+/// Of a row; not centred: of a mean of 0.
+template <class A>
+__device__ Moments<A> row_moments(const KeptRows& s, const KeptElements<A, 1>& x, bool center) {
+  Moments<A> m{0, 0, 0};
+  x.read([&](int64_t, const A(&v)[1]) {
+    if (center)
+      m.add(v[0]);
+    else
+      m.squares += v[0] * v[0];
+  });
+  const A n = static_cast<A>(s.n);
+  const A mean = center ? group_sum(s.group, m.count * m.mean) / n : A(0), d = m.mean - mean;
+  return {n, mean, group_sum(s.group, m.squares + m.count * d * d)};
+}
+
 template <class A>
 __global__ void __launch_bounds__(kThreads)
-    row_norm_kernel(const RowShape s, const Reader<A> in, const Writer<A> out,
+    row_norm_kernel(const KeptRows s, const Reader<A> in, const Writer<A> out,
                     const RowWeights<A> w, bool center, A eps, A* means, A* rstds) {
   const A n = static_cast<A>(s.n);
   for (int64_t row = s.first(); row < s.rounds_end(); row += s.step()) {
-    const int64_t base = row * s.n, end = row < s.rows ? s.n : 0;
-    A sum = 0, squares = 0;
-    if (center) in.for_each(base, s.lane(), end, s.group, [&](int64_t, A x) { sum += x; });
-    const A mean = group_sum(s.group, sum) / n;
-    in.for_each(base, s.lane(), end, s.group,
-                [&](int64_t, A x) { squares += (x - mean) * (x - mean); });
-    const A rstd = A(1) / ::sqrt(group_sum(s.group, squares) / n + eps);
+    const KeptElements<A, 1> x = s.elements<A, 1>(row, {in});
+    const Moments<A> m = row_moments(s, x, center);
+    const A mean = m.mean, rstd = A(1) / ::sqrt(m.squares / n + eps);
     if (row < s.rows && s.lane() == 0) {
       means[row] = mean;
       rstds[row] = rstd;
     }
     const int64_t first = w.first(row);
-    in.for_each(base, s.lane(), end, s.group, [&](int64_t i, A x) {
+    x.again([&](int64_t i, const A(&v)[1]) {
       const int64_t k = first + w.run(i);
-      A y = (x - mean) * rstd;
+      A y = (v[0] - mean) * rstd;
       if (w.weight) y *= w.weight[k];
       if (w.bias) y += w.bias[k];
-      out.set(base + i, y);
+      out.set(x.base + i, y);
     });
   }
 }
@@ -73,8 +98,8 @@ void row_norm_cuda(const Tensor& out, const Tensor& mean, const Tensor& rstd, co
   if (s.rows == 0) return;
   const Context context(in.device());
   dispatch_compute(FloatCompute{}, "row_norm", in.dtype(), [&]<class A>() {
-    const RowShape rows(s.rows, s.channels * s.spatial);
-    row_norm_kernel<A><<<rows.blocks(), kThreads, 0, context.stream>>>(
+    const KeptRows rows(s.rows, s.channels * s.spatial, sizeof(A));
+    row_norm_kernel<A><<<rows.blocks(), kThreads, rows.kept, context.stream>>>(
         rows, Reader<A>(in), Writer<A>(out), RowWeights<A>(s, weight, bias), s.center,
         static_cast<A>(eps), data_or_null<A>(mean), data_or_null<A>(rstd));
   });
@@ -83,26 +108,27 @@ void row_norm_cuda(const Tensor& out, const Tensor& mean, const Tensor& rstd, co
 
 template <class A>
 __global__ void __launch_bounds__(kThreads)
-    row_norm_backward_kernel(const RowShape s, const Reader<A> grad, const Reader<A> in,
+    row_norm_backward_kernel(const KeptRows s, const Reader<A> grad, const Reader<A> in,
                              const Writer<A> grad_in, const RowWeights<A> w, bool center,
                              const A* means, const A* rstds) {
   const A n = static_cast<A>(s.n);
   for (int64_t row = s.first(); row < s.rounds_end(); row += s.step()) {
     const bool valid = row < s.rows;
-    const int64_t base = row * s.n, end = valid ? s.n : 0, first = w.first(row);
+    const KeptElements<A, 2> x = s.elements<A, 2>(row, {grad, in});
+    const int64_t first = w.first(row);
     const A mean = valid ? means[row] : A(0), rstd = valid ? rstds[row] : A(0);
     A sum_h = 0, sum_hx = 0;
-    grad.for_each(base, s.lane(), end, s.group, [&](int64_t i, A g) {
-      const A h = w.weight ? g * w.weight[first + w.run(i)] : g;
+    x.read([&](int64_t i, const A(&v)[2]) {
+      const A h = w.weight ? v[0] * w.weight[first + w.run(i)] : v[0];
       sum_h += h;
-      sum_hx += h * ((in[base + i] - mean) * rstd);
+      sum_hx += h * ((v[1] - mean) * rstd);
     });
     sum_h = group_sum(s.group, sum_h);
     sum_hx = group_sum(s.group, sum_hx);
     const A a = center ? sum_h / n : A(0), b = sum_hx / n * rstd;
-    grad.for_each(base, s.lane(), end, s.group, [&](int64_t i, A g) {
-      const A h = w.weight ? g * w.weight[first + w.run(i)] : g;
-      grad_in.set(base + i, rstd * (h - a - (in[base + i] - mean) * b));
+    x.again([&](int64_t i, const A(&v)[2]) {
+      const A h = w.weight ? v[0] * w.weight[first + w.run(i)] : v[0];
+      grad_in.set(x.base + i, rstd * (h - a - (v[1] - mean) * b));
     });
   }
 }
@@ -146,9 +172,9 @@ void row_norm_backward_cuda(const Tensor& grad_in, const Tensor& grad_weight,
   const Context context(in.device());
   dispatch_compute(FloatCompute{}, "row_norm_backward", in.dtype(), [&]<class A>() {
     weight_gradients<A>(context, grad_weight, grad_bias, grad, in, mean, rstd, s);
-    const RowShape rows(s.rows, s.channels * s.spatial);
+    const KeptRows rows(s.rows, s.channels * s.spatial, 2 * sizeof(A));
     if (s.rows == 0 || rows.n == 0) return;
-    row_norm_backward_kernel<A><<<rows.blocks(), kThreads, 0, context.stream>>>(
+    row_norm_backward_kernel<A><<<rows.blocks(), kThreads, rows.kept, context.stream>>>(
         rows, Reader<A>(grad), Reader<A>(in), Writer<A>(grad_in),
         RowWeights<A>(s, weight, Tensor()), s.center, data_or_null<A>(mean), data_or_null<A>(rstd));
   });

@@ -167,6 +167,31 @@ void dropout_cuda(const Tensor& out, const Tensor& in, double keep, double scale
   context.launched("dropout");
 }
 
+template <class M>
+__global__ void __launch_bounds__(kThreads)
+    dropout_kept_kernel(const Target out, const char* in, const uint64_t* kept, M factor) {
+  for (int64_t i = thread_index(); i < out.n; i += thread_count()) {
+    const M x = load_as<M>(in + i * out.item, out.dtype);
+    const bool stays = kept[i / 64] >> i % 64 & 1;
+    store_as<M>(out.data + i * out.item, out.dtype, x * (stays ? factor : M(0)));
+  }
+}
+
+void dropout_kept_cuda(const Tensor& out, const Tensor& in, const Tensor& kept, double keep) {
+  if (out.numel() == 0) return;
+  const Context context(out.device());
+  dispatch_compute(FloatCompute{}, "dropout", out.dtype(), [&]<class M>() {
+    const Target target(out);
+    M factor = M(1) / static_cast<M>(keep);
+    if (out.dtype() == kHalf) factor = static_cast<M>(static_cast<Half>(factor));
+    if (out.dtype() == kBFloat16) factor = static_cast<M>(static_cast<BFloat16>(factor));
+    dropout_kept_kernel<M><<<target.blocks(), kThreads, 0, context.stream>>>(
+        target, static_cast<const char*>(in.data_ptr()),
+        static_cast<const uint64_t*>(kept.data_ptr()), factor);
+  });
+  context.launched("dropout");
+}
+
 }  // namespace
 
 void register_random() {
@@ -174,6 +199,7 @@ void register_random() {
   normal_slot.set(kCUDA, &normal_cuda);
   randint_slot.set(kCUDA, &randint_cuda);
   dropout_slot.set(kCUDA, &dropout_cuda);
+  dropout_kept_slot.set(kCUDA, &dropout_kept_cuda);
 }
 
 }  // namespace taeda::gpu

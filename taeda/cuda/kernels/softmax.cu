@@ -1,6 +1,7 @@
 // softmax and log_softmax with their gradients. Along the last dimension a warp or a block shares a
-// row; along another one a thread walks down a column, its neighbours beside it.
-#include "taeda/cuda/kernels/rows.cuh"
+// row; along another one a thread walks down a column, its neighbours beside it. A first loop finds
+// the largest element and the sum of exponentials together, a second one writes.
+#include "taeda/cuda/kernels/kept.cuh"
 #include "taeda/cuda/register.h"
 #include "taeda/kernels/softmax.h"
 
@@ -21,26 +22,35 @@ __device__ A softmax_scale(bool log, A sum) {
 
 template <class A>
 __global__ void __launch_bounds__(kThreads)
-    softmax_rows_kernel(const RowShape s, const Reader<A> in, const Writer<A> out, bool log) {
+    softmax_rows_kernel(const KeptRows s, const Reader<A> in, const Writer<A> out, bool log) {
   for (int64_t row = s.first(); row < s.rounds_end(); row += s.step()) {
-    const int64_t base = row * s.n, end = row < s.rows ? s.n : 0;
-    A top = minus_infinity<A>(), sum = 0;
-    in.for_each(base, s.lane(), end, s.group, [&](int64_t, A x) { top = larger(top, x); });
-    top = group_max(s.group, top);
-    in.for_each(base, s.lane(), end, s.group, [&](int64_t, A x) { sum += ::exp(x - top); });
-    const A scale = softmax_scale(log, group_sum(s.group, sum));
-    in.for_each(base, s.lane(), end, s.group,
-                [&](int64_t i, A x) { out.set(base + i, softmax_value(log, x, top, scale)); });
+    const KeptElements<A, 1> x = s.elements<A, 1>(row, {in});
+    ExpSum<A> sum = ExpSum<A>::none();
+    x.read([&](int64_t, const A(&v)[1]) { sum.add(v[0]); });
+    sum = group_exp_sum(s.group, sum);
+    const A scale = softmax_scale(log, sum.total());
+    x.again([&](int64_t i, const A(&v)[1]) {
+      out.set(x.base + i, softmax_value(log, v[0], sum.top, scale));
+    });
   }
 }
 
-/// Where a column of (outer, n, inner) starts.
+/// Where a column of (outer, n, inner) starts. Elements take `item` bytes to keep.
 struct Columns {
   Divider inner;
   int64_t n, stride, count;
+  size_t kept;
 
-  explicit Columns(const SoftmaxShape& s)
-      : inner(s.inner), n(s.n), stride(s.inner), count(s.outer * s.inner) {}
+  Columns(const SoftmaxShape& s, size_t item)
+      : inner(s.inner),
+        n(s.n),
+        stride(s.inner),
+        count(s.outer * s.inner),
+        kept(kept_bytes(s.n, item)) {}
+  template <class A, int N>
+  __device__ KeptElements<A, N> elements(int64_t column, const Reader<A> (&in)[N]) const {
+    return kept_elements(in, start(column), 0, n * stride, stride, kept);
+  }
   __device__ int64_t start(int64_t column) const {
     int64_t outer, rest;
     inner.divide(column, outer, rest);
@@ -52,13 +62,13 @@ template <class A>
 __global__ void __launch_bounds__(kThreads)
     softmax_columns_kernel(const Columns c, const Reader<A> in, const Writer<A> out, bool log) {
   for (int64_t column = thread_index(); column < c.count; column += thread_count()) {
-    const int64_t base = c.start(column), end = c.n * c.stride;
-    A top = minus_infinity<A>(), sum = 0;
-    in.for_each(base, 0, end, c.stride, [&](int64_t, A x) { top = larger(top, x); });
-    in.for_each(base, 0, end, c.stride, [&](int64_t, A x) { sum += ::exp(x - top); });
-    const A scale = softmax_scale(log, sum);
-    in.for_each(base, 0, end, c.stride,
-                [&](int64_t i, A x) { out.set(base + i, softmax_value(log, x, top, scale)); });
+    const KeptElements<A, 1> x = c.elements<A, 1>(column, {in});
+    ExpSum<A> sum = ExpSum<A>::none();
+    x.read([&](int64_t, const A(&v)[1]) { sum.add(v[0]); });
+    const A scale = softmax_scale(log, sum.total());
+    x.again([&](int64_t i, const A(&v)[1]) {
+      out.set(x.base + i, softmax_value(log, v[0], sum.top, scale));
+    });
   }
 }
 
@@ -69,12 +79,14 @@ void softmax(const char* op, const Tensor& out, const Tensor& in, SoftmaxShape s
     const Reader<A> from(in);
     const Writer<A> to(out);
     if (s.inner == 1) {
-      const RowShape rows(s.outer, s.n);
-      softmax_rows_kernel<A><<<rows.blocks(), kThreads, 0, context.stream>>>(rows, from, to, log);
+      const KeptRows rows(s.outer, s.n, sizeof(A));
+      softmax_rows_kernel<A>
+          <<<rows.blocks(), kThreads, rows.kept, context.stream>>>(rows, from, to, log);
     } else {
-      const Columns columns(s);
+      const Columns columns(s, sizeof(A));
       softmax_columns_kernel<A>
-          <<<blocks_for(columns.count), kThreads, 0, context.stream>>>(columns, from, to, log);
+          <<<blocks_for(columns.count), kThreads, columns.kept, context.stream>>>(columns, from, to,
+                                                                                  log);
     }
   });
   context.launched(op);
@@ -88,16 +100,15 @@ __device__ A backward_value(bool log, A g, A y, A sum) {
 
 template <class A>
 __global__ void __launch_bounds__(kThreads)
-    softmax_backward_rows_kernel(const RowShape s, const Reader<A> grad, const Reader<A> out,
+    softmax_backward_rows_kernel(const KeptRows s, const Reader<A> grad, const Reader<A> out,
                                  const Writer<A> grad_in, bool log) {
   for (int64_t row = s.first(); row < s.rounds_end(); row += s.step()) {
-    const int64_t base = row * s.n, end = row < s.rows ? s.n : 0;
+    const KeptElements<A, 2> x = s.elements<A, 2>(row, {grad, out});
     A sum = 0;
-    grad.for_each(base, s.lane(), end, s.group,
-                  [&](int64_t i, A g) { sum += log ? g : g * out[base + i]; });
+    x.read([&](int64_t, const A(&v)[2]) { sum += log ? v[0] : v[0] * v[1]; });
     sum = group_sum(s.group, sum);
-    grad.for_each(base, s.lane(), end, s.group, [&](int64_t i, A g) {
-      grad_in.set(base + i, backward_value(log, g, out[base + i], sum));
+    x.again([&](int64_t i, const A(&v)[2]) {
+      grad_in.set(x.base + i, backward_value(log, v[0], v[1], sum));
     });
   }
 }
@@ -107,12 +118,11 @@ __global__ void __launch_bounds__(kThreads)
     softmax_backward_columns_kernel(const Columns c, const Reader<A> grad, const Reader<A> out,
                                     const Writer<A> grad_in, bool log) {
   for (int64_t column = thread_index(); column < c.count; column += thread_count()) {
-    const int64_t base = c.start(column), end = c.n * c.stride;
+    const KeptElements<A, 2> x = c.elements<A, 2>(column, {grad, out});
     A sum = 0;
-    grad.for_each(base, 0, end, c.stride,
-                  [&](int64_t i, A g) { sum += log ? g : g * out[base + i]; });
-    grad.for_each(base, 0, end, c.stride, [&](int64_t i, A g) {
-      grad_in.set(base + i, backward_value(log, g, out[base + i], sum));
+    x.read([&](int64_t, const A(&v)[2]) { sum += log ? v[0] : v[0] * v[1]; });
+    x.again([&](int64_t i, const A(&v)[2]) {
+      grad_in.set(x.base + i, backward_value(log, v[0], v[1], sum));
     });
   }
 }
@@ -125,13 +135,14 @@ void softmax_backward(const char* op, const Tensor& grad_in, const Tensor& grad,
     const Reader<A> g(grad), y(out);
     const Writer<A> to(grad_in);
     if (s.inner == 1) {
-      const RowShape rows(s.outer, s.n);
+      const KeptRows rows(s.outer, s.n, 2 * sizeof(A));
       softmax_backward_rows_kernel<A>
-          <<<rows.blocks(), kThreads, 0, context.stream>>>(rows, g, y, to, log);
+          <<<rows.blocks(), kThreads, rows.kept, context.stream>>>(rows, g, y, to, log);
     } else {
-      const Columns columns(s);
+      const Columns columns(s, 2 * sizeof(A));
       softmax_backward_columns_kernel<A>
-          <<<blocks_for(columns.count), kThreads, 0, context.stream>>>(columns, g, y, to, log);
+          <<<blocks_for(columns.count), kThreads, columns.kept, context.stream>>>(columns, g, y, to,
+                                                                                  log);
     }
   });
   context.launched(op);

@@ -5,10 +5,8 @@
 #include <numeric>
 #include <vector>
 
-namespace emulator {
-/// Runs `f` while device memory is accessible.
-void with_device_memory(void (*f)(void*), void* context);
-}  // namespace emulator
+#include "device_memory.h"
+#include "traffic.h"
 
 namespace cub {
 template <class T>
@@ -38,6 +36,11 @@ struct DeviceRadixSort {
         values.Alternate()[i] = values.Current()[order[i]];
       }
     };
+    // Keys are read for all histograms at once, then each 8 bits are a pass over keys and values.
+    const int64_t passes = (end - begin + 7) / 8, keys_only = n * sizeof(K);
+    const int64_t pass = n * (sizeof(K) + sizeof(V));
+    emulator::add_traffic("cub::DeviceRadixSort",
+                          {1 + passes, keys_only + passes * pass, passes * pass});
     emulator::with_device_memory([](void* p) { (*static_cast<decltype(run)*>(p))(); }, &run);
     keys.selector ^= 1;
     values.selector ^= 1;
