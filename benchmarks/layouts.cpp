@@ -103,6 +103,14 @@ void once_slower(bench::Runner& r) {
   r.run("slow/bias_row_1000x512", [&] { keep(x + bias); });
   r.run("slow/index_select_4096x256", [&] { keep(table.index_select(0, i)); });
   r.run("slow/cat_dim1", [&] { keep(torch::cat({a, a}, 1)); });
+  const Tensor column = torch::rand({1000, 1}), few = torch::rand({100000, 8}),
+               channels = pictures.contiguous(torch::MemoryFormat::ChannelsLast);
+  r.run("slow/column_1000x512", [&] { keep(x * column); });
+  r.run("slow/column_inplace_1000x512", [&] { x.mul_(column); });
+  r.run("slow/sum_of_8_columns", [&] { keep(few.sum(0)); });
+  r.run("slow/nearest_to_half", [&] {
+    keep(torch::upsample_nearest2d(channels, torch::IntArrayRef{28, 28}));
+  });
   for (const int64_t n : {1000, 100000, 10000000}) {
     const std::string size = std::to_string(n);
     if (!r.wants_any("slow/")) return;
@@ -111,6 +119,14 @@ void once_slower(bench::Runner& r) {
     r.run("slow/mul_inplace_" + size, [&] { v.mul_(w); });
     r.run("slow/mul_number_inplace_" + size, [&] { v.mul_(1.0); });
     r.run("slow/sum_" + size, [&] { keep(v.sum()); });
+    r.run("slow/atan2_" + size, [&] { keep(torch::atan2(v, w)); });
+    r.run("slow/pow_" + size, [&] { keep(w.pow(1.7)); });
+    const Tensor wide = v.to(torch::kDouble), narrow = v.to(torch::kBFloat16);
+    r.run("slow/sin_double_" + size, [&] { keep(torch::sin(wide)); });
+    r.run("slow/tanh_double_" + size, [&] { keep(torch::tanh(wide)); });
+    r.run("slow/log1p_double_" + size, [&] { keep(torch::log1p(wide)); });
+    r.run("slow/add_bfloat16_" + size, [&] { keep(narrow + narrow); });
+    r.run("slow/neg_bfloat16_" + size, [&] { keep(torch::neg(narrow)); });
   }
 }
 

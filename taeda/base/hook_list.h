@@ -36,35 +36,11 @@ class HookList {
   using Snapshot = std::shared_ptr<const std::vector<Entry>>;
 
   /// Throws ValueError for an empty function.
-  HookHandle add(Hook hook) {
-    TAEDA_CHECK_VALUE(hook, "a hook must be something to call, but got an empty function");
-    const HookHandle handle = new_hook_handle();
-    std::lock_guard lock(mutex_);
-    auto changed = entries_ ? std::make_shared<std::vector<Entry>>(*entries_)
-                            : std::make_shared<std::vector<Entry>>();
-    changed->push_back({handle, std::move(hook)});
-    set(std::move(changed));
-    return handle;
-  }
+  HookHandle add(Hook hook);
   /// False if there is no such hook.
-  bool remove(HookHandle handle) {
-    Snapshot before;  // hooks are destroyed without the lock: what they hold may have hooks
-    std::lock_guard lock(mutex_);
-    if (!entries_) return false;
-    const auto is_it = [handle](const Entry& e) { return e.handle == handle; };
-    if (std::none_of(entries_->begin(), entries_->end(), is_it)) return false;
-    auto changed = std::make_shared<std::vector<Entry>>();
-    std::remove_copy_if(entries_->begin(), entries_->end(), std::back_inserter(*changed), is_it);
-    before = entries_;
-    set(changed->empty() ? nullptr : std::move(changed));
-    return true;
-  }
+  bool remove(HookHandle handle);
   /// Null when there are none.
-  Snapshot snapshot() const {
-    if (!any_.load(std::memory_order_acquire)) return nullptr;
-    std::lock_guard lock(mutex_);
-    return entries_;
-  }
+  Snapshot snapshot() const;
   bool empty() const { return !any_.load(std::memory_order_acquire); }
 
  private:
@@ -77,5 +53,38 @@ class HookList {
   std::atomic<bool> any_{false};
   Snapshot entries_;
 };
+
+template <class Hook>
+HookHandle HookList<Hook>::add(Hook hook) {
+  TAEDA_CHECK_VALUE(hook, "a hook must be something to call, but got an empty function");
+  const HookHandle handle = new_hook_handle();
+  std::lock_guard lock(mutex_);
+  auto changed = entries_ ? std::make_shared<std::vector<Entry>>(*entries_)
+                          : std::make_shared<std::vector<Entry>>();
+  changed->push_back({handle, std::move(hook)});
+  set(std::move(changed));
+  return handle;
+}
+
+template <class Hook>
+bool HookList<Hook>::remove(HookHandle handle) {
+  Snapshot before;  // hooks are destroyed without the lock: what they hold may have hooks
+  std::lock_guard lock(mutex_);
+  if (!entries_) return false;
+  const auto is_it = [handle](const Entry& e) { return e.handle == handle; };
+  if (std::none_of(entries_->begin(), entries_->end(), is_it)) return false;
+  auto changed = std::make_shared<std::vector<Entry>>();
+  std::remove_copy_if(entries_->begin(), entries_->end(), std::back_inserter(*changed), is_it);
+  before = entries_;
+  set(changed->empty() ? nullptr : std::move(changed));
+  return true;
+}
+
+template <class Hook>
+typename HookList<Hook>::Snapshot HookList<Hook>::snapshot() const {
+  if (!any_.load(std::memory_order_acquire)) return nullptr;
+  std::lock_guard lock(mutex_);
+  return entries_;
+}
 
 }  // namespace taeda::inline v0_2

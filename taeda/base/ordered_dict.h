@@ -65,9 +65,7 @@ class OrderedDict {
   OrderedDict() : OrderedDict(std::string("Key")) {}
   /// `description` names the entries in errors: "Parameter", "Submodule".
   explicit OrderedDict(std::string description) : description_(std::move(description)) {}
-  OrderedDict(std::initializer_list<Item> items) : OrderedDict() {
-    for (const Item& item : items) insert(item.key(), item.value());
-  }
+  OrderedDict(std::initializer_list<Item> items);
 
   size_t size() const { return items_.size(); }
   bool is_empty() const { return items_.empty(); }
@@ -85,34 +83,17 @@ class OrderedDict {
   const std::string& key_description() const { return description_; }
 
   /// Throws Error if the key is there already.
-  Value& insert(Key key, Value value) {
-    TAEDA_CHECK(!contains(key), description_, " '", key, "' already defined");
-    index_.emplace(key, items_.size());
-    return items_.emplace_back(std::move(key), std::move(value)).value();
-  }
+  Value& insert(Key key, Value value);
   /// Inserts every item of `other`.
-  void update(const OrderedDict& other) {
-    for (const Item& item : other) insert(item.key(), item.value());
-  }
+  void update(const OrderedDict& other);
   /// Throws Error if the key is not there.
-  void erase(const Key& key) {
-    const size_t at = position(key);
-    items_.erase(items_.begin() + static_cast<ptrdiff_t>(at));
-    index_.erase(key);
-    for (auto& [k, i] : index_) i -= i > at;
-  }
-  void clear() {
-    items_.clear();
-    index_.clear();
-  }
-  void reserve(size_t n) { items_.reserve(n); }
+  void erase(const Key& key);
+  void clear();
+  void reserve(size_t n);
 
-  bool contains(const Key& key) const { return index_.contains(key); }
+  bool contains(const Key& key) const;
   /// The value, or nullptr.
-  Value* find(const Key& key) {
-    const auto it = index_.find(key);
-    return it == index_.end() ? nullptr : &items_[it->second].value();
-  }
+  Value* find(const Key& key);
   const Value* find(const Key& key) const { return const_cast<OrderedDict*>(this)->find(key); }
   /// Throws Error if the key is not there.
   Value& operator[](const Key& key) { return items_[position(key)].value(); }
@@ -125,35 +106,96 @@ class OrderedDict {
   }
 
   const std::vector<Item>& items() const { return items_; }
-  std::vector<std::pair<Key, Value>> pairs() const {
-    std::vector<std::pair<Key, Value>> out;
-    for (const Item& item : items_) out.push_back(item.pair());
-    return out;
-  }
-  std::vector<Key> keys() const {
-    std::vector<Key> out;
-    for (const Item& item : items_) out.push_back(item.key());
-    return out;
-  }
-  std::vector<Value> values() const {
-    std::vector<Value> out;
-    for (const Item& item : items_) out.push_back(item.value());
-    return out;
-  }
+  std::vector<std::pair<Key, Value>> pairs() const;
+  std::vector<Key> keys() const;
+  std::vector<Value> values() const;
 
  private:
-  size_t position(const Key& key) const {
-    const auto it = index_.find(key);
-    TAEDA_CHECK(it != index_.end(), description_, " '", key, "' is not defined");
-    return it->second;
-  }
+  size_t position(const Key& key) const;
 
   std::string description_;
   std::vector<Item> items_;
   std::unordered_map<Key, size_t> index_;
 };
 
-}  // namespace taeda
+// Outside of the class, so that `extern template` spares programs their instantiation.
+
+template <class Key, class Value>
+OrderedDict<Key, Value>::OrderedDict(std::initializer_list<Item> items) : OrderedDict() {
+  for (const Item& item : items) insert(item.key(), item.value());
+}
+
+template <class Key, class Value>
+Value& OrderedDict<Key, Value>::insert(Key key, Value value) {
+  TAEDA_CHECK(!contains(key), description_, " '", key, "' already defined");
+  index_.emplace(key, items_.size());
+  return items_.emplace_back(std::move(key), std::move(value)).value();
+}
+
+template <class Key, class Value>
+void OrderedDict<Key, Value>::update(const OrderedDict& other) {
+  for (const Item& item : other) insert(item.key(), item.value());
+}
+
+template <class Key, class Value>
+void OrderedDict<Key, Value>::erase(const Key& key) {
+  const size_t at = position(key);
+  items_.erase(items_.begin() + static_cast<ptrdiff_t>(at));
+  index_.erase(key);
+  for (auto& [k, i] : index_) i -= i > at;
+}
+
+template <class Key, class Value>
+void OrderedDict<Key, Value>::clear() {
+  items_.clear();
+  index_.clear();
+}
+
+template <class Key, class Value>
+void OrderedDict<Key, Value>::reserve(size_t n) {
+  items_.reserve(n);
+}
+
+template <class Key, class Value>
+bool OrderedDict<Key, Value>::contains(const Key& key) const {
+  return index_.contains(key);
+}
+
+template <class Key, class Value>
+Value* OrderedDict<Key, Value>::find(const Key& key) {
+  const auto it = index_.find(key);
+  return it == index_.end() ? nullptr : &items_[it->second].value();
+}
+
+template <class Key, class Value>
+std::vector<std::pair<Key, Value>> OrderedDict<Key, Value>::pairs() const {
+  std::vector<std::pair<Key, Value>> out;
+  for (const Item& item : items_) out.push_back(item.pair());
+  return out;
+}
+
+template <class Key, class Value>
+std::vector<Key> OrderedDict<Key, Value>::keys() const {
+  std::vector<Key> out;
+  for (const Item& item : items_) out.push_back(item.key());
+  return out;
+}
+
+template <class Key, class Value>
+std::vector<Value> OrderedDict<Key, Value>::values() const {
+  std::vector<Value> out;
+  for (const Item& item : items_) out.push_back(item.value());
+  return out;
+}
+
+template <class Key, class Value>
+size_t OrderedDict<Key, Value>::position(const Key& key) const {
+  const auto it = index_.find(key);
+  TAEDA_CHECK(it != index_.end(), description_, " '", key, "' is not defined");
+  return it->second;
+}
+
+}  // namespace taeda::inline v0_2
 
 template <class Key, class Value>
 struct std::tuple_size<taeda::OrderedDictItem<Key, Value>> : std::integral_constant<size_t, 2> {};

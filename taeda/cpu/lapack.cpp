@@ -24,11 +24,16 @@ std::unique_ptr<Lapack<T>> load_lapack(const char* letter) {
   const auto find = [letter](auto& function, const char* name) {
     return lapack_library().load(function, (std::string(letter) + name + "_").c_str());
   };
+  constexpr bool real = std::is_same_v<T, typename RealOf<T>::type>;
   auto l = std::make_unique<Lapack<T>>();
-  const bool complete = find(l->potrf, "potrf") && find(l->getrf, "getrf") &&
-                        find(l->trsm, "trsm") && find(l->geqrf, "geqrf") &&
-                        find(l->orgqr, "orgqr") && find(l->syevd, "syevd") &&
-                        find(l->gesdd, "gesdd");
+  bool complete = find(l->potrf, "potrf") && find(l->getrf, "getrf") && find(l->trsm, "trsm") &&
+                  find(l->geqrf, "geqrf");
+  if constexpr (real)
+    complete = complete && find(l->orgqr, "orgqr") && find(l->real_syevd, "syevd") &&
+               find(l->real_gesdd, "gesdd");
+  else
+    complete = complete && find(l->orgqr, "ungqr") && find(l->complex_heevd, "heevd") &&
+               find(l->complex_gesdd, "gesdd");
   return complete ? std::move(l) : nullptr;
 }
 
@@ -71,6 +76,18 @@ const Lapack<float>& lapack<float>() {
 template <>
 const Lapack<double>& lapack<double>() {
   static const std::unique_ptr<Lapack<double>> loaded = load_lapack<double>("d");
+  return checked(loaded);
+}
+
+template <>
+const Lapack<complex<float>>& lapack<complex<float>>() {
+  static const std::unique_ptr<Lapack<complex<float>>> loaded = load_lapack<complex<float>>("c");
+  return checked(loaded);
+}
+
+template <>
+const Lapack<complex<double>>& lapack<complex<double>>() {
+  static const std::unique_ptr<Lapack<complex<double>>> loaded = load_lapack<complex<double>>("z");
   return checked(loaded);
 }
 

@@ -19,8 +19,11 @@ struct RealOf<complex<T>> {
   using type = T;
 };
 
+/// Functions of T, which may be complex. Real and complex numbers have those of their own kind;
+/// what is named after the other kind is null.
 template <class T>
 struct Lapack {
+  using Real = typename RealOf<T>::type;
   using Int = const int*;
   using Char = const char*;
   using Length = size_t;
@@ -30,15 +33,22 @@ struct Lapack {
   void (*trsm)(Char side, Char uplo, Char trans, Char diag, Int m, Int n, const T* alpha,
                const T* a, Int lda, T* b, Int ldb, Length, Length, Length, Length);
   void (*geqrf)(Int m, Int n, T* a, Int lda, T* tau, T* work, Int lwork, int* info);
+  /// Of complex numbers it is `ungqr`.
   void (*orgqr)(Int m, Int n, Int k, T* a, Int lda, const T* tau, T* work, Int lwork, int* info);
-  void (*syevd)(Char jobz, Char uplo, Int n, T* a, Int lda, T* w, T* work, Int lwork, int* iwork,
-                Int liwork, int* info, Length, Length);
-  void (*gesdd)(Char jobz, Int m, Int n, T* a, Int lda, T* s, T* u, Int ldu, T* vt, Int ldvt,
-                T* work, Int lwork, int* iwork, int* info, Length);
+  void (*real_syevd)(Char jobz, Char uplo, Int n, T* a, Int lda, T* w, T* work, Int lwork,
+                     int* iwork, Int liwork, int* info, Length, Length);
+  void (*complex_heevd)(Char jobz, Char uplo, Int n, T* a, Int lda, Real* w, T* work, Int lwork,
+                        Real* real_work, Int real_size, int* iwork, Int liwork, int* info, Length,
+                        Length);
+  void (*real_gesdd)(Char jobz, Int m, Int n, T* a, Int lda, T* s, T* u, Int ldu, T* vt, Int ldvt,
+                     T* work, Int lwork, int* iwork, int* info, Length);
+  void (*complex_gesdd)(Char jobz, Int m, Int n, T* a, Int lda, Real* s, T* u, Int ldu, T* vt,
+                        Int ldvt, T* work, Int lwork, Real* real_work, int* iwork, int* info,
+                        Length);
 };
 
-/// Functions for matrices that are not definite, of T, which may be complex. The Hermitian ones are
-/// null for real numbers.
+/// Functions for matrices that are not definite, likewise. The Hermitian ones are null for real
+/// numbers.
 template <class T>
 struct GeneralLapack {
   using Real = typename RealOf<T>::type;
@@ -61,11 +71,11 @@ struct GeneralLapack {
                 Int ldb, int* info, Length);
 };
 
-/// The functions for float or double. Throws NotImplementedError, saying what to install, where
-/// there is no LAPACK, and under TAEDA_LAPACK=0.
+/// The functions for float, double, complex<float> or complex<double>. Throws NotImplementedError,
+/// saying what to install, where there is no LAPACK, and under TAEDA_LAPACK=0.
 template <class T>
 const Lapack<T>& lapack();
-/// The same, also for complex<float> and complex<double>.
+/// The same.
 template <class T>
 const GeneralLapack<T>& general_lapack();
 

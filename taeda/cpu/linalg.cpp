@@ -2,6 +2,8 @@
 #include "taeda/kernels/linalg.h"
 
 #include <algorithm>
+#include <cmath>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -15,26 +17,28 @@ void register_linalg();
 
 namespace {
 
-/// Calls fn.template operator()<T>() for the tensor's dtype.
-template <class F>
-void with_real_type(const char* op, const Tensor& t, F&& fn) {
-  switch (t.dtype()) {
-    case kFloat: return fn.template operator()<float>();
-    case kDouble: return fn.template operator()<double>();
-    default:
-      throw NotImplementedError(
-          detail::concat("\"", op, "\" not implemented for '", to_string(t.dtype()), "'"));
-  }
+template <class T>
+typename RealOf<T>::type real_part(T x) {
+  if constexpr (std::is_same_v<T, typename RealOf<T>::type>)
+    return x;
+  else
+    return x.re;
 }
 
 void cholesky_cpu(const Tensor& a, const Tensor& info) {
-  with_real_type("cholesky_cpu", a, [&]<class T>() {
+  dispatch(LapackTypes{}, "cholesky_cpu", a.dtype(), [&]<class T>() {
     const Lapack<T>& l = lapack<T>();
     const Matrices<T> m(a);
     int* const status = info.data_ptr<int32_t>();
     for_matrices(m.count, cubed(m.rows) / 6, [&](int64_t begin, int64_t end) {
       const int n = m.rows, lda = m.leading();
-      for (int64_t i = begin; i < end; ++i) l.potrf("L", &n, m.at(i), &lda, status + i, 1);
+      for (int64_t i = begin; i < end; ++i) {
+        l.potrf("L", &n, m.at(i), &lda, status + i, 1);
+        // Some libraries ask whether a pivot is negative, which NaN is not.
+        const T* const first = m.at(i);
+        for (int k = 0; k < n && status[i] == 0; ++k)
+          if (std::isnan(real_part(first[int64_t{k} * (lda + 1)]))) status[i] = k + 1;
+      }
     });
   });
 }
@@ -45,17 +49,17 @@ void lu_without_pivoting(T* a, int rows, int columns, int* info) {
   *info = 0;
   for (int k = 0; k < std::min(rows, columns); ++k) {
     T* const left = a + int64_t{k} * rows;
-    if (left[k] == 0 && *info == 0) *info = k + 1;
-    for (int i = k + 1; i < rows; ++i) left[i] /= left[k];
+    if (left[k] == T(0) && *info == 0) *info = k + 1;
+    for (int i = k + 1; i < rows; ++i) left[i] = left[i] / left[k];
     for (int j = k + 1; j < columns; ++j) {
       T* const column = a + int64_t{j} * rows;
-      for (int i = k + 1; i < rows; ++i) column[i] -= left[i] * column[k];
+      for (int i = k + 1; i < rows; ++i) column[i] = column[i] - left[i] * column[k];
     }
   }
 }
 
 void lu_cpu(const Tensor& a, const Tensor& pivots, const Tensor& info, bool pivot) {
-  with_real_type("lu_cpu", a, [&]<class T>() {
+  dispatch(LapackTypes{}, "lu_cpu", a.dtype(), [&]<class T>() {
     const Lapack<T>& l = lapack<T>();
     const Matrices<T> m(a);
     const int k = std::min(m.rows, m.columns);
@@ -86,13 +90,13 @@ void lu_permutation_cpu(const Tensor& perm, const Tensor& pivots) {
 
 void triangular_solve_cpu(const Tensor& a, const Tensor& x, bool upper, bool transpose,
                           bool unitriangular) {
-  with_real_type("triangular_solve_cpu", a, [&]<class T>() {
+  dispatch(LapackTypes{}, "triangular_solve_cpu", a.dtype(), [&]<class T>() {
     const Lapack<T>& l = lapack<T>();
     const Matrices<T> m(a), r(x);
     const double work = static_cast<double>(m.rows) * m.rows * r.columns / 2;
     for_matrices(r.count, work, [&](int64_t begin, int64_t end) {
       const int lda = m.leading();
-      const T one = 1;
+      const T one(1);
       for (int64_t i = begin; i < end; ++i)
         l.trsm("L", upper ? "U" : "L", transpose ? "T" : "N", unitriangular ? "U" : "N", &r.rows,
                &r.columns, &one, m.at(i), &lda, r.at(i), &lda, 1, 1, 1, 1);
@@ -125,7 +129,7 @@ void qr_range(const Lapack<T>& l, const Matrices<T>& m, const Matrices<T>& q, in
 }
 
 void qr_cpu(const Tensor& a, const Tensor& q) {
-  with_real_type("geqrf_cpu", a, [&]<class T>() {
+  dispatch(LapackTypes{}, "geqrf_cpu", a.dtype(), [&]<class T>() {
     const Lapack<T>& l = lapack<T>();
     const Matrices<T> m(a), result(q);
     const double work =
@@ -137,43 +141,69 @@ void qr_cpu(const Tensor& a, const Tensor& q) {
 
 /// One matrix of eigh_slot after another.
 template <class T>
-void eigh_range(const Lapack<T>& l, const Matrices<T>& m, T* values, int* info, bool vectors,
-                int64_t begin, int64_t end) {
+void eigh_range(const Lapack<T>& l, const Matrices<T>& m, typename RealOf<T>::type* values,
+                int* info, bool vectors, int64_t begin, int64_t end) {
+  using Real = typename RealOf<T>::type;
   const char* const job = vectors ? "V" : "N";
   const int n = m.rows, lda = m.leading();
-  T best = 0;
-  int best_integers = 0, size = -1, integers = -1;
-  l.syevd(job, "L", &n, m.data, &lda, values, &best, &size, &best_integers, &integers, info + begin,
-          1, 1);
-  size = workspace_size(best);
-  integers = std::max(1, best_integers);
+  // Workspaces of the numbers, of their real parts (complex ones only) and of integers.
+  const auto call = [&](int64_t i, T* work, int size, Real* real_work, int real_size, int* iwork,
+                        int integers) {
+    if constexpr (std::is_same_v<T, Real>)
+      l.real_syevd(job, "L", &n, m.at(i), &lda, values + i * n, work, &size, iwork, &integers,
+                   info + i, 1, 1);
+    else
+      l.complex_heevd(job, "L", &n, m.at(i), &lda, values + i * n, work, &size, real_work,
+                      &real_size, iwork, &integers, info + i, 1, 1);
+  };
+  T best(0);
+  Real best_real = 0;
+  int best_integers = 0;
+  call(begin, &best, -1, &best_real, -1, &best_integers, -1);
+  const int size = workspace_size(best), real_size = workspace_size(best_real),
+            integers = std::max(1, best_integers);
   const ScratchArray<T> work(size);
+  const ScratchArray<Real> real_work(real_size);
   const ScratchArray<int> integer_work(integers);
   for (int64_t i = begin; i < end; ++i)
-    l.syevd(job, "L", &n, m.at(i), &lda, values + i * n, work.get(), &size, integer_work.get(),
-            &integers, info + i, 1, 1);
+    call(i, work.get(), size, real_work.get(), real_size, integer_work.get(), integers);
 }
 
 void eigh_cpu(const Tensor& a, const Tensor& values, const Tensor& info, bool vectors) {
-  with_real_type("linalg_eigh_cpu", a, [&]<class T>() {
+  dispatch(LapackTypes{}, "linalg_eigh_cpu", a.dtype(), [&]<class T>() {
     const Lapack<T>& l = lapack<T>();
     const Matrices<T> m(a);
     for_matrices(m.count, cubed(m.rows) * (vectors ? 4 : 1), [&](int64_t begin, int64_t end) {
-      eigh_range(l, m, values.data_ptr<T>(), info.data_ptr<int32_t>(), vectors, begin, end);
+      eigh_range(l, m, values.data_ptr<typename RealOf<T>::type>(), info.data_ptr<int32_t>(),
+                 vectors, begin, end);
     });
   });
 }
 
+/// Real numbers that gesdd wants beside complex ones.
+int64_t svd_real_work(int64_t rows, int64_t columns, bool vectors) {
+  if (!vectors) return 7 * columns;
+  return columns * (5 * columns + 5 + 2 * std::max(rows, columns) + 2 * columns + 1);
+}
+
 /// One matrix of svd_slot after another.
 template <class T>
-void svd_range(const Lapack<T>& l, const Matrices<T>& m, const Matrices<T>& u, T* s,
-               const Matrices<T>& vh, int* info, int64_t begin, int64_t end) {
+void svd_range(const Lapack<T>& l, const Matrices<T>& m, const Matrices<T>& u,
+               typename RealOf<T>::type* s, const Matrices<T>& vh, int* info, int64_t begin,
+               int64_t end) {
+  using Real = typename RealOf<T>::type;
+  constexpr bool real = std::is_same_v<T, Real>;
   const int n = m.columns, lda = m.leading(), ldvt = std::max(n, 1);
   const char* const job = !u.data ? "N" : u.columns == m.rows ? "A" : "S";
   const ScratchArray<int> integer_work(8 * std::max(n, 1));
+  const ScratchArray<Real> real_work(real ? 1 : svd_real_work(m.rows, ldvt, u.data != nullptr));
   const auto call = [&](int64_t i, T* work, int size) {
-    l.gesdd(job, &m.rows, &n, m.at(i), &lda, s + i * n, u.at(i), &lda, vh.at(i), &ldvt, work, &size,
-            integer_work.get(), info + i, 1);
+    if constexpr (real)
+      l.real_gesdd(job, &m.rows, &n, m.at(i), &lda, s + i * n, u.at(i), &lda, vh.at(i), &ldvt, work,
+                   &size, integer_work.get(), info + i, 1);
+    else
+      l.complex_gesdd(job, &m.rows, &n, m.at(i), &lda, s + i * n, u.at(i), &lda, vh.at(i), &ldvt,
+                      work, &size, real_work.get(), integer_work.get(), info + i, 1);
   };
   const int size = workspace<T>([&](T* work, int query) { call(begin, work, query); });
   const ScratchArray<T> work(size);
@@ -182,12 +212,13 @@ void svd_range(const Lapack<T>& l, const Matrices<T>& m, const Matrices<T>& u, T
 
 void svd_cpu(const Tensor& a, const Tensor& u, const Tensor& s, const Tensor& vh,
              const Tensor& info) {
-  with_real_type("linalg_svd_cpu", a, [&]<class T>() {
+  dispatch(LapackTypes{}, "linalg_svd_cpu", a.dtype(), [&]<class T>() {
     const Lapack<T>& l = lapack<T>();
     const Matrices<T> m(a), left(u), right(vh);
     const double work = 4.0 * m.rows * m.columns * std::max(m.columns, left.columns);
     for_matrices(m.count, work, [&](int64_t begin, int64_t end) {
-      svd_range(l, m, left, s.data_ptr<T>(), right, info.data_ptr<int32_t>(), begin, end);
+      svd_range(l, m, left, s.data_ptr<typename RealOf<T>::type>(), right, info.data_ptr<int32_t>(),
+                begin, end);
     });
   });
 }

@@ -11,8 +11,6 @@ void register_linalg_general();
 
 namespace {
 
-using GeneralTypes = TypeList<float, double, complex<float>, complex<double>>;
-
 /// Eigenvectors of a real matrix as LAPACK leaves them: a pair of conjugates takes two columns, the
 /// real and the imaginary part of the first.
 template <class T>
@@ -67,7 +65,7 @@ void complex_eig_range(const Matrices<T>& m, T* values, const Matrices<T>& vecto
 }
 
 void eig_cpu(const Tensor& a, const Tensor& values, const Tensor& vectors, const Tensor& info) {
-  dispatch(GeneralTypes{}, "linalg_eig_out_cpu", a.dtype(), [&]<class T>() {
+  dispatch(LapackTypes{}, "linalg_eig_out_cpu", a.dtype(), [&]<class T>() {
     using Real = typename RealOf<T>::type;
     using Complex = complex<Real>;
     const Matrices<T> m(a);
@@ -84,7 +82,7 @@ void eig_cpu(const Tensor& a, const Tensor& values, const Tensor& vectors, const
 }
 
 void ldl_factor_cpu(const Tensor& a, const Tensor& pivots, const Tensor& info, bool hermitian) {
-  dispatch(GeneralTypes{}, "ldl_factor_kernel_cpu", a.dtype(), [&]<class T>() {
+  dispatch(LapackTypes{}, "ldl_factor_kernel_cpu", a.dtype(), [&]<class T>() {
     const GeneralLapack<T>& l = general_lapack<T>();
     const auto factor = hermitian && is_complex(a.dtype()) ? l.hetrf : l.sytrf;
     const Matrices<T> m(a);
@@ -102,7 +100,7 @@ void ldl_factor_cpu(const Tensor& a, const Tensor& pivots, const Tensor& info, b
 }
 
 void ldl_solve_cpu(const Tensor& ld, const Tensor& pivots, const Tensor& x, bool hermitian) {
-  dispatch(GeneralTypes{}, "ldl_solve_kernel_cpu", ld.dtype(), [&]<class T>() {
+  dispatch(LapackTypes{}, "ldl_solve_kernel_cpu", ld.dtype(), [&]<class T>() {
     const GeneralLapack<T>& l = general_lapack<T>();
     const auto solve = hermitian && is_complex(ld.dtype()) ? l.hetrs : l.sytrs;
     const Matrices<T> m(ld), right(x);

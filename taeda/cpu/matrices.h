@@ -16,6 +16,9 @@
 
 namespace taeda::inline v0_2::cpu {
 
+/// What LAPACK computes with.
+using LapackTypes = TypeList<float, double, complex<float>, complex<double>>;
+
 // Multiply-adds of one matrix from which on LAPACK's own threads pay.
 inline constexpr double kLargeMatrix = 1 << 27;
 // Multiply-adds that a thread of its own pays for.

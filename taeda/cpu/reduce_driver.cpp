@@ -13,8 +13,8 @@ namespace taeda::inline v0_2::cpu {
 namespace {
 
 constexpr int64_t kPieceElements = 4096;  // consecutive elements that one run adds up
-constexpr int64_t kPieceRows = 128;
-constexpr int64_t kRowGroup = 64;       // results computed together when they lie apart
+constexpr int64_t kPieceRows = 128;       // of columns; more of few ones
+constexpr int64_t kRowGroup = 64;         // results computed together when they lie apart
 constexpr int64_t kColumnBytes = 4096;  // accumulators computed together when they lie side by side
 constexpr int64_t kSegment = 131072;    // elements worth a task of their own
 constexpr int64_t kEnoughGroups = 16;   // from here on, groups alone keep the threads busy
@@ -86,7 +86,7 @@ class Walk {
     run_ = plan.num_reduced > 0 ? plan.reduced[0] : Dim{1, 0, 0};
     const bool columns = lane_.size > 1 && distance(lane_) < distance(run_);
     group_ = std::min(lane_.size, columns ? kColumnBytes / f.acc_size : kRowGroup);
-    piece_ = columns ? kPieceRows : kPieceElements;
+    piece_ = !columns ? kPieceElements : std::max(kPieceRows, kPieceElements / group_);
     groups_per_lane_ = (lane_.size + group_ - 1) / group_;
     groups = plan.outputs / lane_.size * groups_per_lane_;
     pieces_per_run_ = (run_.size + piece_ - 1) / piece_;

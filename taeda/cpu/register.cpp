@@ -13,8 +13,8 @@ namespace taeda::inline v0_2 {
               entry(pointwise_complex) entry(pointwise_loss) entry(pointwise_special)        \
                   entry(pointwise_special_functions) entry(pointwise_transcendental)         \
                       entry(pointwise_unary) entry(pool) entry(random) entry(reduce)         \
-                          entry(reduce_index) entry(reduce_norm) entry(rnn) entry(scan)      \
-                              entry(softmax) entry(sort)
+                          entry(reduce_index) entry(reduce_norm) entry(resample) entry(rnn)  \
+                              entry(scan) entry(softmax) entry(sort)
 
 #define TAEDA_DECLARE(family) void register_##family();
 #define TAEDA_CALL(family) register_##family();

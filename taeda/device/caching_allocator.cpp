@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <utility>
 
 #include "taeda/base/error.h"
@@ -82,14 +83,19 @@ void* CachingAllocator::allocate(size_t bytes, StreamId stream, const std::strin
   FreeLists& pool = pool_for(stream, rounded);
   Block* block = take(pool, rounded);
   if (!block) block = grow(pool, rounded, lock);
-  split(block, rounded);
+  try {
+    split(block, rounded);
+    live_.insert(block);
+  } catch (...) {
+    give_to_pool(block);
+    throw;
+  }
   block->stream = stream;
   block->requested = bytes;
   block->tag = tag;
   block->operation = nullptr;
   block->stamp = ++stamps_;
   if (stamp) *stamp = block->stamp;
-  live_.insert(block);
   const bool small = is_small(block->bytes);
   const auto size = static_cast<int64_t>(block->bytes);
   live_blocks_.add(small, 1);
@@ -128,9 +134,13 @@ void CachingAllocator::deallocate(void* p) {
     return;
   }
   give_to_pool(block);
-  if (cached() > cache_limit_ && !capture_pool_) [[unlikely]]
-    release_segments(cache_limit_, lock);
-  if (on_host_) watch_idleness(lock);
+  try {
+    if (cached() > cache_limit_ && !capture_pool_) [[unlikely]]
+      release_segments(cache_limit_, lock);
+    if (on_host_) watch_idleness(lock);
+  } catch (const std::bad_alloc&) {
+    // No room for a list of what to give back: a free must not fail, and the next one tries again.
+  }
 }
 
 void CachingAllocator::tell(int64_t bytes) const {
@@ -267,12 +277,15 @@ void CachingAllocator::give_memory(void* p, size_t bytes) {
 Block* CachingAllocator::new_segment(FreeLists& pool, size_t bytes) {
   const size_t size = caching_ ? segment_bytes(bytes) : bytes;
   if (exceeds_fraction(size)) return nullptr;
+  Block* block = new_record();  // first, because it may fail
   void* memory = take_memory(size);
-  if (!memory) return nullptr;
+  if (!memory) {
+    recycle(block);
+    return nullptr;
+  }
   if (on_host_) ASAN_POISON_MEMORY_REGION(memory, size);
   stats_.segment.increase(is_small_segment(size), 1);
   stats_.reserved_bytes.increase(is_small_segment(size), static_cast<int64_t>(size));
-  Block* block = new_record();
   block->address = static_cast<char*>(memory);
   block->bytes = size;
   block->pool = &pool;
@@ -344,7 +357,7 @@ void CachingAllocator::wait_for_users(Block* block) {
       backend_.record_event(event, device_, stream);
       pending_of(stream).push_back({event, block});
       ++events_;
-    } catch (const Error&) {
+    } catch (const std::exception&) {
     }
   }
   block->users.clear();
@@ -414,6 +427,7 @@ void CachingAllocator::release_segments(size_t keep_cached, Lock& lock, uint64_t
   }
   std::sort(whole.begin(), whole.end(), [](Block* a, Block* b) { return a->stamp < b->stamp; });
   std::vector<std::pair<void*, size_t>> segments;
+  segments.reserve(whole.size());  // from here on nothing fails halfway
   for (Block* block : whole) {
     if (cached() <= keep_cached) break;
     leave_list(block);

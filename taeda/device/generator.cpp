@@ -204,21 +204,6 @@ double Generator::normal() const {
   return s.normal();
 }
 
-void Generator::fill_random(uint32_t* out, int64_t n) const {
-  State& s = cpu_state("fill_random");
-  Lock lock(s.mutex);
-  for (int64_t done = 0, k = 0; done < n; done += k) {
-    const uint32_t* bits = s.engine->take(n - done, &k);
-    std::copy_n(bits, k, out + done);
-  }
-}
-
-void Generator::fill_random64(uint64_t* out, int64_t n) const {
-  State& s = cpu_state("fill_random64");
-  Lock lock(s.mutex);
-  for (int64_t i = 0; i < n; ++i) out[i] = s.draw64();
-}
-
 namespace {
 
 /// Calls `f(bits, first, n)` for stretches of `n` 32-bit draws that together make `total`.
@@ -229,6 +214,42 @@ void each_stretch(Mt19937& engine, int64_t total, F&& f) {
     f(bits, done, k);
   }
 }
+
+}  // namespace
+
+void Generator::fill_random(uint32_t* out, int64_t n) const {
+  State& s = cpu_state("fill_random");
+  Lock lock(s.mutex);
+  each_stretch(*s.engine, n, [&](const uint32_t* bits, int64_t first, int64_t k) {
+    std::copy_n(bits, k, out + first);
+  });
+}
+
+void Generator::fill_random64(uint64_t* out, int64_t n) const {
+  State& s = cpu_state("fill_random64");
+  Lock lock(s.mutex);
+  for (int64_t i = 0; i < n; ++i) out[i] = s.draw64();
+}
+
+void Generator::fill_below(uint64_t* bits, int64_t n, double p) const {
+  State& s = cpu_state("fill_below");
+  Lock lock(s.mutex);
+  // A whole number is below p 2^53 if and only if it is below that, rounded up.
+  const auto limit = static_cast<int64_t>(std::ceil(p * 0x1p53));
+  constexpr int64_t kGroup = 8 * 64;  // numbers, of two draws each
+  uint32_t draws[2 * kGroup] = {};
+  for (int64_t first = 0; first < n; first += kGroup) {
+    const int64_t count = std::min(kGroup, n - first), words = (count + 63) / 64;
+    each_stretch(*s.engine, 2 * count, [&](const uint32_t* from, int64_t at, int64_t k) {
+      std::copy_n(from, k, draws + at);
+    });
+    uint64_t* const to = bits + first / 64;
+    detail::bits_below(draws, to, words, limit);
+    if (count % 64 != 0) to[words - 1] &= (uint64_t{1} << count % 64) - 1;
+  }
+}
+
+namespace {
 
 template <class T>
 void uniform_numbers(Mt19937& engine, T* out, int64_t n, double from, double to) {

@@ -92,6 +92,9 @@ class Generator {
   /// BFloat16.
   template <class T>
   void fill_randint(T* out, int64_t n, int64_t from, uint64_t range) const;
+  /// Which of n numbers of 53 bits in [0, 1) are below `p`, one of 2^0, 2^1, ... each, in
+  /// (n + 63) / 64 words; the last word's other bits are 0.
+  void fill_below(uint64_t* bits, int64_t n, double p) const;
   /// A permutation of 0..n-1, by Fisher and Yates.
   void fill_permutation(int64_t* out, int64_t n) const;
 

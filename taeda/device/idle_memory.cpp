@@ -19,6 +19,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -87,7 +88,11 @@ void CachingAllocator::set_keeper(bool (*start)(CachingAllocator&)) {
 
 bool CachingAllocator::trim(Time now) {
   Lock lock(mutex_);
-  end_periods(now, lock);
+  try {
+    end_periods(now, lock);
+  } catch (const std::bad_alloc&) {
+    // As in deallocate: there is a next time.
+  }
   return keeper_runs_ = cached() >= kWorthTrimming;
 }
 

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cmath>
+#include <cstring>
 
 #include "taeda/base/macros.h"
 
@@ -40,6 +41,26 @@ TAEDA_ALWAYS_INLINE void to_floats(const uint32_t* __restrict bits, float* __res
   for (int64_t i = 0; i < n; ++i) {
     const auto x = static_cast<float>(static_cast<int32_t>(bits[i] & 0xffffffu)) * 0x1p-24f;
     out[i] = x * (to - from) + from;
+  }
+}
+
+TAEDA_ALWAYS_INLINE void below(const uint32_t* draws, uint64_t* __restrict out, int64_t words,
+                               int64_t limit) {
+  for (int64_t w = 0; w < words; ++w, draws += 128) {
+    uint8_t flags[64];
+    for (int i = 0; i < 64; ++i) {
+      uint64_t pair;
+      std::memcpy(&pair, draws + 2 * i, sizeof pair);
+      pair = pair << 32 | pair >> 32;
+      flags[i] = static_cast<int64_t>(pair & ((uint64_t{1} << 53) - 1)) < limit;
+    }
+    uint64_t bits = 0;
+    for (int k = 0; k < 8; ++k) {
+      uint64_t eight;
+      std::memcpy(&eight, flags + 8 * k, sizeof eight);
+      bits |= (eight * 0x0102040810204080u >> 56) << 8 * k;
+    }
+    out[w] = bits;
   }
 }
 
@@ -100,6 +121,7 @@ struct Loops {
   void (*temper)(const uint32_t*, uint32_t*);
   void (*to_floats)(const uint32_t*, float*, int64_t, float, float);
   void (*box_muller)(float*, int64_t, float, float);
+  void (*below)(const uint32_t*, uint64_t*, int64_t, int64_t);
 };
 
 #define TAEDA_DEFINE_LOOPS(level, attribute)                                                   \
@@ -112,7 +134,10 @@ struct Loops {
   attribute void normal_loop(float* data, int64_t blocks, float mean, float std) {             \
     box_muller(data, blocks, mean, std);                                                       \
   }                                                                                            \
-  constexpr Loops kLoops{twist_loop, temper_loop, floats_loop, normal_loop};                   \
+  attribute void below_loop(const uint32_t* draws, uint64_t* out, int64_t n, int64_t limit) {  \
+    below(draws, out, n, limit);                                                               \
+  }                                                                                            \
+  constexpr Loops kLoops{twist_loop, temper_loop, floats_loop, normal_loop, below_loop};       \
   }
 #define TAEDA_DEFINE_FOR_LEVEL(level, isa) TAEDA_DEFINE_LOOPS(level, __attribute__((target(isa))))
 TAEDA_DEFINE_LOOPS(baseline, )
@@ -138,6 +163,10 @@ void mt19937_twist(uint32_t* state) { loops().twist(state); }
 
 void mt19937_temper(const uint32_t* state, uint32_t* out) { loops().temper(state, out); }
 
+void bits_below(const uint32_t* draws, uint64_t* out, int64_t words, int64_t limit) {
+  loops().below(draws, out, words, limit);
+}
+
 void bits_to_floats(const uint32_t* bits, float* out, int64_t n, float from, float to) {
   loops().to_floats(bits, out, n, from, to);
 }
@@ -157,4 +186,4 @@ void box_muller_blocks(double* data, int64_t blocks, double mean, double std) {
     }
 }
 
-}  // namespace taeda::detail
+}  // namespace taeda::inline v0_2::detail

@@ -1,6 +1,7 @@
 #include "taeda/device/storage.h"
 
 #include <new>
+#include <string>
 #include <string_view>
 
 #include "taeda/base/called_function.h"
@@ -41,10 +42,11 @@ void StorageImpl::finish_copies(bool for_work) const {
 }
 
 void StorageImpl::throw_without_memory() const {
-  throw NotImplementedError(
-      detail::concat("Could not run '", detail::called_function(),
-                     "' with arguments from the 'Sparse", title_of(device_.type()),
-                     "' backend: it takes dense tensors only, such as to_dense() gives"));
+  std::string asked = detail::called_function();
+  if (asked.starts_with("StorageImpl::")) asked = "data_ptr";  // inline, so not on the stack
+  throw NotImplementedError(detail::concat(
+      "Could not run '", asked, "' with arguments from the 'Sparse", title_of(device_.type()),
+      "' backend: it takes dense tensors only, such as to_dense() gives"));
 }
 
 void StorageImpl::order_copy(const Stream& stream, bool writes_host) const {

@@ -17,6 +17,7 @@
 #include "taeda/kernels/pool.h"
 #include "taeda/kernels/random.h"
 #include "taeda/kernels/reduce.h"
+#include "taeda/kernels/resample.h"
 #include "taeda/kernels/rnn.h"
 #include "taeda/kernels/scan.h"
 #include "taeda/kernels/softmax.h"
@@ -43,6 +44,7 @@ void for_each_slot(F&& f) {
   for_each_pointwise_slot(f);
   for_each_random_slot(f);
   for_each_reduce_slot(f);
+  for_each_resample_slot(f);
   for_each_rnn_slot(f);
   for_each_scan_slot(f);
   for_each_softmax_slot(f);

@@ -7,6 +7,9 @@
 //
 // `mask` is undefined or (B, H, L, S) of any strides: bool, where to look; or what is added to the
 // scores, in the dtype of query or the computing dtype. A row that looks nowhere gives zeros.
+//
+// Dropout decides on score (b, h, i, j) as dropout_kept_slot does by the bits of `kept`, where that
+// is defined, else as dropout_slot does by `state`.
 #pragma once
 
 #include "taeda/base/macros.h"
@@ -20,21 +23,21 @@ namespace taeda::inline v0_2 {
 struct AttentionSpec {
   double scale = 1;
   bool causal = false;  ///< position i looks at positions up to i
-  double dropout = 0;   ///< below 1; the decision on (b, h, i, j) is that of dropout_slot
+  double dropout = 0;   ///< below 1
 };
 
 /// `log_sum` receives the logarithm of each row's sum of exponentials, +infinity for a row that
 /// looks nowhere, so that exp(score - log_sum) is the probability in any case.
 inline Slot<void(const Tensor& out, const Tensor& log_sum, const Tensor& query, const Tensor& key,
                  const Tensor& value, const Tensor& mask, AttentionSpec spec,
-                 const PhiloxState& state)>
+                 const PhiloxState& state, const Tensor& kept)>
     attention_slot{"scaled_dot_product_attention"};
 
 /// Gradients of query, key and value from that of `out`; same mask, spec and state as forward.
 inline Slot<void(const Tensor& grad_query, const Tensor& grad_key, const Tensor& grad_value,
                  const Tensor& grad, const Tensor& query, const Tensor& key, const Tensor& value,
                  const Tensor& mask, const Tensor& out, const Tensor& log_sum, AttentionSpec spec,
-                 const PhiloxState& state)>
+                 const PhiloxState& state, const Tensor& kept)>
     attention_backward_slot{"scaled_dot_product_attention_backward"};
 
 /// What kernels of every device know of a call beside query, key and value themselves.
@@ -86,4 +89,4 @@ void for_each_attention_slot(F&& f) {
   f.template operator()<&attention_backward_slot>();
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

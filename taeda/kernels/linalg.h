@@ -1,4 +1,5 @@
-// Slots of matrix decompositions, float and double; complex where they say so.
+// Slots of matrix decompositions, of real and complex numbers of single and double precision; on
+// CUDA of real ones.
 //
 // Note [Column-major matrices]
 // LAPACK and cuSOLVER read matrices by columns. Matrices of these slots are batches of [rows,
@@ -13,7 +14,7 @@
 
 namespace taeda::inline v0_2 {
 
-/// The lower triangle of a = L L^T becomes L; the upper one is undefined afterwards. info: the
+/// The lower triangle of a = L L^H becomes L; the upper one is undefined afterwards. info: the
 /// order of the first leading minor that is not positive.
 inline Slot<void(const Tensor& a, const Tensor& info)> cholesky_slot{"cholesky"};
 
@@ -35,13 +36,14 @@ inline Slot<void(const Tensor& a, const Tensor& x, bool upper, bool transpose, b
 /// most rows]) if it is defined.
 inline Slot<void(const Tensor& a, const Tensor& q)> qr_slot{"qr"};
 
-/// Eigenvalues of the symmetric matrix in the lower triangle, in ascending order; with `vectors`
-/// the columns of `a` become its eigenvectors. info: did not converge.
+/// Real eigenvalues of the Hermitian matrix in the lower triangle, in ascending order; with
+/// `vectors` the columns of `a` become its eigenvectors. info: did not converge.
 inline Slot<void(const Tensor& a, const Tensor& values, const Tensor& info, bool vectors)>
     eigh_slot{"eigh"};
 
-/// a = u diag(s) vh, s in descending order; `a` has at least as many rows as columns. `u` and `vh`
-/// may be undefined together; `u` has as many columns as `a` or as rows. info: did not converge.
+/// a = u diag(s) vh, s real and in descending order; `a` has at least as many rows as columns. `u`
+/// and `vh` may be undefined together; `u` has as many columns as `a` or as rows. info: did not
+/// converge.
 inline Slot<void(const Tensor& a, const Tensor& u, const Tensor& s, const Tensor& vh,
                  const Tensor& info)>
     svd_slot{"svd"};

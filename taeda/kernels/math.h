@@ -20,6 +20,9 @@
 #include "taeda/kernels/math_device.h"
 #else
 
+#include "taeda/kernels/math_arc.h"
+#include "taeda/kernels/math_double.h"
+
 namespace taeda::inline v0_2::math {
 
 /// e^x = 2^n e^r; (e^r - 1 - r) / r^2 on |r| <= ln(2) / 2.
@@ -30,17 +33,6 @@ TAEDA_ALWAYS_INLINE float exp(float x) {
   const float p =
       detail::poly(r, 0.50000001f, 0.166665183f, 0.0416662024f, 0.00836895388f, 0.00139507017f);
   return detail::scale(1.0f + (r + r * r * p), n.bits);
-}
-
-TAEDA_ALWAYS_INLINE double exp(double x) {
-  x = detail::clamp(x, -746.0, 710.0);
-  const detail::Rounded<double> n = detail::round_int(x * 1.4426950408889634074);
-  const double r = detail::reduce_ln2(x, n.value);
-  const double p = detail::poly(
-      r, 0.5, 0.16666666666666684, 0.0416666666666667242, 0.00833333333331661839,
-      0.0013888888888858557, 0.000198412698973619287, 0.0000248015873735699943,
-      2.75572339292409847e-6, 2.75572334735170279e-7, 2.5112348604125086e-8, 2.0926915511638681e-9);
-  return detail::scale(1.0 + (r + r * r * p), n.bits);
 }
 
 /// 2^x; (2^r - 1) / r on |r| <= 1/2.
@@ -75,37 +67,12 @@ TAEDA_ALWAYS_INLINE float log1p_tail(float f) {
   return f * f * (f * p - 0.5f);
 }
 
-/// The same in double by log(1 + f) = 2 atanh(s), s = f / (2 + f): what to add to f.
-TAEDA_ALWAYS_INLINE double log1p_tail(double f) {
-  const double s = f / (2.0 + f), z = s * s;
-  const double p =
-      poly(z, 0.666666666666666609, 0.40000000000006287, 0.28571428569072958, 0.222222226487540314,
-           0.18181775508093162, 0.153870976745536011, 0.132499614094469909, 0.132527610137405557);
-  const double half = 0.5 * f * f;
-  return s * (half + z * p) - half;
-}
-
-/// Results of a logarithm that the formula does not give: log(0), log(inf), log of negative and
-/// NaN.
-template <class T>
-TAEDA_ALWAYS_INLINE T log_edges(T x, T y) {
-  y = x == T(0) ? -kInfinity<T> : y;
-  y = x < T(0) ? kNan<T> : y;
-  return x < kInfinity<T> ? y : x;  // +inf and NaN are their own logarithms; -inf was caught above
-}
-
 }  // namespace detail
 
 TAEDA_ALWAYS_INLINE float log(float x) {
   const detail::Split<float> m = detail::split(x);
   const float y = m.exponent * -2.12194440e-4f + detail::log1p_tail(m.fraction);
   return detail::log_edges(x, m.exponent * 0.693359375f + (m.fraction + y));
-}
-
-TAEDA_ALWAYS_INLINE double log(double x) {
-  const detail::Split<double> m = detail::split(x);
-  const double y = m.exponent * 1.90821492927058770002e-10 + detail::log1p_tail(m.fraction);
-  return detail::log_edges(x, m.exponent * 6.93147180369123816490e-1 + (m.fraction + y));
 }
 
 TAEDA_ALWAYS_INLINE float log2(float x) {
@@ -210,17 +177,6 @@ TAEDA_ALWAYS_INLINE float tan_bounded(float x) {
   return static_cast<float>(((q.turns & 1) ? -q.cos : q.sin) / ((q.turns & 1) ? q.sin : q.cos));
 }
 
-TAEDA_ALWAYS_INLINE float atan(float x) { return static_cast<float>(detail::atan_wide(x)); }
-TAEDA_ALWAYS_INLINE float asin(float x) {
-  const double w = x;
-  return static_cast<float>(detail::atan_wide(w / std::sqrt(1.0 - w * w)));
-}
-/// 2 atan(sqrt((1 - x) / (1 + x))), which is exact towards x = 1.
-TAEDA_ALWAYS_INLINE float acos(float x) {
-  const double w = x;
-  return static_cast<float>(2.0 * detail::atan_wide(std::sqrt((1.0 - w) / (1.0 + w))));
-}
-
 TAEDA_ALWAYS_INLINE float sinh(float x) {
   const double w = x, e = exp(w);
   const double near = w + w * w * w * (1.0 / 6.0);
@@ -231,36 +187,48 @@ TAEDA_ALWAYS_INLINE float cosh(float x) {
   return static_cast<float>(0.5 * (e + 1.0 / e));
 }
 
-/// |x|^y = e^(y log |x|) in double, then C's rules for signs and the cases that are 1.
-TAEDA_ALWAYS_INLINE float pow(float x, float y) {
-  const double magnitude =
-      exp(static_cast<double>(y) * log(static_cast<double>(detail::absolute(x))));
-  const float whole = std::trunc(y), half = 0.5f * y;
-  const bool odd = whole == y && std::trunc(half) != half;
-  float result = static_cast<float>(magnitude);
-  result = x < 0.0f && whole != y ? detail::kNan<float> : result;
-  result = odd ? detail::with_sign_of(result, x) : result;
-  result = x == -detail::kInfinity<float> && whole != y
-               ? detail::absolute(static_cast<float>(magnitude))
-               : result;
-  return y == 0.0f || x == 1.0f || (x == -1.0f && detail::absolute(y) == detail::kInfinity<float>)
-             ? 1.0f
-             : result;
+namespace detail {
+
+/// The binary logarithm of a number that is not negative, to 1e-11 of it: powers multiply the
+/// error. log2(1 + f) = 2 atanh(s) / ln(2), s = f / (2 + f).
+TAEDA_ALWAYS_INLINE double log2_wide(float x) {
+  const Split<float> m = split(x);
+  const auto f = static_cast<double>(m.fraction);
+  const double s = f / (2.0 + f), z = s * s;
+  const double p = poly(z, 2.8853900817779268, 0.961796679192751, 0.5770828521864249,
+                        0.4117063325431909, 0.34021857045898773);
+  const double y = static_cast<double>(m.exponent) + s * p;
+  // No equality with zero, which the compiler would make a branch of.
+  const double below = x < 1e-45f ? -kInfinity<double> : y;
+  return x < kInfinity<float> ? below : static_cast<double>(x);
 }
 
-inline double exp2(double x) { return std::exp2(x); }
-inline double expm1(double x) { return std::expm1(x); }
-inline double log2(double x) { return std::log2(x); }
-inline double log10(double x) { return std::log10(x); }
-inline double log1p(double x) { return std::log1p(x); }
-inline double tanh(double x) { return std::tanh(x); }
+}  // namespace detail
+
+/// |x|^y = 2^(y log2 |x|) in double, so that powers that are whole numbers are exact, then C's
+/// rules for signs and the cases that are 1.
+TAEDA_ALWAYS_INLINE float pow(float x, float y) {
+  const double power =
+      detail::clamp(static_cast<double>(y) * detail::log2_wide(detail::absolute(x)), -151.0, 128.5);
+  const detail::Rounded<double> n = detail::round_int(power);
+  const double r = power - n.value;
+  const double two_to_r =
+      1.0 + r * detail::poly(r, 0.6931471805599453, 0.24022650695910072, 0.05550410866482158,
+                             0.009618129107628477, 0.0013333558146428443, 0.0001540353039338161,
+                             1.5252733804059841e-05, 1.3215486790144307e-06);
+  const auto magnitude = static_cast<float>(two_to_r * detail::power_of_two(n.bits));
+  const float whole = std::trunc(y), half = 0.5f * y;
+  const bool fraction = whole != y, odd = !fraction & (std::trunc(half) != half);
+  const bool invalid = fraction & (x < 0.0f) & (x > -detail::kInfinity<float>);
+  const bool one = (y == 0.0f) | (x == 1.0f) |
+                   ((x == -1.0f) & (detail::absolute(y) == detail::kInfinity<float>));
+  const float sign = odd ? x : 1.0f, power_of_both = detail::with_sign_of(magnitude, sign);
+  const float result = invalid ? detail::kNan<float> : power_of_both;
+  return one ? 1.0f : result;
+}
+
 inline double erf(double x) { return std::erf(x); }
 inline double erfc(double x) { return std::erfc(x); }
-inline double atan(double x) { return std::atan(x); }
-inline double asin(double x) { return std::asin(x); }
-inline double acos(double x) { return std::acos(x); }
-inline double sinh(double x) { return std::sinh(x); }
-inline double cosh(double x) { return std::cosh(x); }
 inline double pow(double x, double y) { return std::pow(x, y); }
 
 }  // namespace taeda::inline v0_2::math
@@ -281,10 +249,6 @@ TAEDA_HD T cos(T x) {
 template <class T>
 TAEDA_HD T tan(T x) {
   return std::tan(x);
-}
-template <class T>
-TAEDA_HD T atan2(T y, T x) {
-  return std::atan2(y, x);
 }
 template <class T>
 TAEDA_HD T sqrt(T x) {

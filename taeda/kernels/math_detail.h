@@ -23,6 +23,9 @@ TAEDA_ALWAYS_INLINE double from_bits(int64_t x) { return __builtin_bit_cast(doub
 TAEDA_ALWAYS_INLINE float absolute(float x) { return __builtin_fabsf(x); }
 TAEDA_ALWAYS_INLINE double absolute(double x) { return __builtin_fabs(x); }
 TAEDA_ALWAYS_INLINE float with_sign_of(float x, float sign) { return __builtin_copysignf(x, sign); }
+TAEDA_ALWAYS_INLINE double with_sign_of(double x, double sign) {
+  return __builtin_copysign(x, sign);
+}
 
 /// Lets NaN pass.
 template <class T>
@@ -147,18 +150,4 @@ TAEDA_ALWAYS_INLINE Quadrant quadrant(double x) {
   return {r * (1.0 + z * s), 1.0 - 0.5 * z + z * z * c, n.bits};
 }
 
-/// atan in double to 1e-15, by its value at 0, pi/4 or pi/2 and a small remainder.
-TAEDA_ALWAYS_INLINE double atan_wide(double x) {
-  const double a = absolute(x);
-  const bool large = a > 2.414213562373095, middle = a > 0.41421356237309503;
-  const double numerator = large ? -1.0 : middle ? a - 1.0 : a;
-  const double denominator = large ? a : middle ? a + 1.0 : 1.0;
-  const double base = large ? 1.5707963267948966 : middle ? 0.7853981633974483 : 0.0;
-  const double t = numerator / denominator, z = t * t;
-  const double p = poly(z, -0.3333333333326099, 0.1999999998284452, -0.1428571288255701,
-                        0.1111105468773576, -0.09089619464401791, 0.07674358926536662,
-                        -0.06510459490881044, 0.05038011052437404, -0.02548100871392486);
-  return __builtin_copysign(base + (t + t * z * p), x);
-}
-
-}  // namespace taeda::math::detail
+}  // namespace taeda::inline v0_2::math::detail

@@ -1,6 +1,6 @@
 // Slots of random numbers by Philox: element i, in row-major order, depends on the seed, the
-// kernel's offset and i alone (kernels/philox.h). Outputs are contiguous. On the CPU only dropout
-// draws this way; the other operations follow PyTorch's sequence (device/generator.h).
+// kernel's offset and i alone (kernels/philox.h). Outputs are contiguous. On the CPU no operation
+// draws this way: all follow PyTorch's sequence (device/generator.h).
 #pragma once
 
 #include "taeda/device/generator.h"
@@ -24,12 +24,18 @@ inline Slot<void(const Tensor& out, const Tensor& in, double keep, double scale,
                  const PhiloxState& state)>
     dropout_slot{"dropout"};
 
+/// out = in / keep where `kept` has a bit of its 64-bit words set, else in * 0; dense, in memory's
+/// order. 1 / keep is rounded to the dtype, as PyTorch's mask is. `in` may be `out`.
+inline Slot<void(const Tensor& out, const Tensor& in, const Tensor& kept, double keep)>
+    dropout_kept_slot{"dropout"};
+
 template <class F>
 void for_each_random_slot(F&& f) {
   f.template operator()<&uniform_slot>();
   f.template operator()<&normal_slot>();
   f.template operator()<&randint_slot>();
   f.template operator()<&dropout_slot>();
+  f.template operator()<&dropout_kept_slot>();
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -95,7 +95,7 @@ struct AttentionState {
   autograd::Saved query, key, value, mask, out;
   Tensor log_sum;
   AttentionSpec spec;
-  PhiloxState philox;
+  detail::DropoutMask dropped;
 };
 
 /// What the kernels take: dense in the last dimension.
@@ -120,7 +120,7 @@ TensorVec fused_gradients(const AttentionState& s, const Tensor& g) {
   TensorVec out{heads_like(q, q.size(3)), heads_like(k, k.size(3)), heads_like(v, v.size(3))};
   attention_backward_slot(q.device().type(), out[0], out[1], out[2], grad, q, k, v,
                           s.mask.defined() ? s.mask.unpack() : Tensor(), s.out.unpack(), s.log_sum,
-                          s.spec, s.philox);
+                          s.spec, s.dropped.philox, s.dropped.kept);
   return out;
 }
 
@@ -128,8 +128,7 @@ TensorVec fused_gradients(const AttentionState& s, const Tensor& g) {
 Tensor dropout_factors(const Tensor& weights, const AttentionState& s) {
   const NoGradGuard guard;
   const Tensor factors = ones(weights.sizes(), weights.options().requires_grad(false));
-  dropout_slot(factors.device().type(), factors, factors, 1 - s.spec.dropout,
-               1 / (1 - s.spec.dropout), s.philox);
+  detail::apply_decisions(factors, factors, s.spec.dropout, s.dropped);
   return factors;
 }
 
@@ -161,14 +160,17 @@ TensorVec composed_gradients(const AttentionState& s, const Tensor& g) {
 Tensor fused_attention(const Operands& x, const AttentionSpec& spec) {
   AttentionState s;
   s.spec = spec;
-  if (spec.dropout > 0) s.philox = detail::next_mask_state(x.query);
+  if (spec.dropout > 0) {
+    const int64_t scores = x.query.size(0) * x.query.size(1) * x.query.size(2) * x.key.size(2);
+    s.dropped = detail::next_mask(x.query, scores, 1 - spec.dropout);
+  }
   const Tensor out = heads_like(x.query, x.value.size(3));
   {
     const NoGradGuard guard;
     const ScalarType computing = x.query.dtype() == kDouble ? kDouble : kFloat;
     s.log_sum = make_tensor(x.query.sizes().slice(0, 3), computing, x.query.device());
     attention_slot(x.query.device().type(), out, s.log_sum, dense_rows(x.query), dense_rows(x.key),
-                   dense_rows(x.value), x.mask, spec, s.philox);
+                   dense_rows(x.value), x.mask, spec, s.dropped.philox, s.dropped.kept);
   }
   if (!wants_grad(x.query, x.key, x.value)) return out;
   s.query = save_tensor(x.query, "query");

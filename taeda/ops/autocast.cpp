@@ -43,10 +43,10 @@ Tensor to_lower_precision(const Tensor& t, Devices devices) {
   Remembered& entry = (*cache)[t.unsafe_impl()];
   // A leaf that an optimizer has changed since is cast again, and so is one that was first used
   // without recording.
-  const bool usable = entry.cast.defined() && entry.cast.dtype() == dtype &&
-                      entry.cast.device() == t.device() && entry.version == t._version() &&
-                      (entry.recorded || !GradMode::is_enabled());
-  if (!usable) entry = {t, t.to(dtype), t._version(), GradMode::is_enabled()};
+  const bool usable =
+      entry.cast.defined() && entry.cast.dtype() == dtype && entry.cast.device() == t.device() &&
+      entry.version == t.unsafe_impl()->version() && (entry.recorded || !GradMode::is_enabled());
+  if (!usable) entry = {t, t.to(dtype), t.unsafe_impl()->version(), GradMode::is_enabled()};
   return entry.cast;
 }
 
@@ -69,4 +69,4 @@ Tensor detail::Widest::cast(const Tensor& t) const {
   return applies(t, devices_) ? t.to(dtype_) : t;
 }
 
-}  // namespace taeda::policy
+}  // namespace taeda::inline v0_2::policy

@@ -226,7 +226,8 @@ Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol
               to_string(other.dtype()));
   TAEDA_CHECK_VALUE(rtol >= 0, "rtol must be greater than or equal to zero, but got ", rtol);
   TAEDA_CHECK_VALUE(atol >= 0, "atol must be greater than or equal to zero, but got ", atol);
-  if (self.dtype() == kBool) return self.eq(other);
+  if (self.dtype() == kBool)
+    return isclose(self.to(kFloat), other.to(kFloat), rtol, atol, equal_nan);
   if (self.is_complex()) return complex_isclose(self, other, rtol, atol, equal_nan);
   return pointwise(IsClose{rtol, atol, equal_nan}, self, other);
 }

@@ -192,6 +192,7 @@ Scalar Tensor::item() const {
   if (is_meta())
     detail::throw_no_data({"item", "is_nonzero"}, "Tensor.item() cannot be called on meta tensors");
   const Tensor host = is_cpu() ? *this : detach().cpu();
+  if (dtype() == kBool) return Scalar(*static_cast<const uint8_t*>(host.data_ptr()) != 0);
   Scalar out;
   dispatch(AllTypes{}, "item", dtype(),
            [&]<class T>() { out = Scalar(*static_cast<const T*>(host.data_ptr())); });

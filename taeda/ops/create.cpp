@@ -331,6 +331,7 @@ Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,
   const Layout layout{sizes, strides, 0};
   const auto bytes = static_cast<size_t>(layout.checked_storage_nbytes(element_size(o.dtype())));
   TAEDA_CHECK_VALUE(data || bytes == 0, "from_blob: the data pointer is null for sizes ", sizes);
+  if (bytes != 0) detail::check_aligned(data, o.dtype(), "from_blob");
   Storage storage = Storage::from_user(data, bytes, resolve(o.device()), std::move(deleter));
   return finish(wrap(std::move(storage), layout, o.dtype()), o);
 }

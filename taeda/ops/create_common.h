@@ -1,6 +1,9 @@
 // Shared by the sources that make tensors; not part of the public interface.
 #pragma once
 
+#include <cstdint>
+
+#include "taeda/base/error.h"
 #include "taeda/kernels/copy.h"
 #include "taeda/tensor/tensor.h"
 
@@ -10,6 +13,16 @@ namespace taeda::inline v0_2::detail {
 inline Tensor finish(Tensor out, const TensorOptions& o) {
   if (o.requires_grad()) out.requires_grad_();
   return out;
+}
+
+/// Throws ValueError, in the name of `op`, where elements cannot lie: compilers take for granted
+/// that numbers stand at multiples of their size, a complex one at a multiple of its parts'.
+inline void check_aligned(const void* data, ScalarType dtype, const char* op) {
+  const auto size = static_cast<uintptr_t>(element_size(dtype));
+  const uintptr_t alignment = is_complex(dtype) ? size / 2 : size;
+  TAEDA_CHECK_VALUE(reinterpret_cast<uintptr_t>(data) % alignment == 0, op, ": the first ",
+                    to_string(dtype), " is not at a multiple of ", alignment,
+                    " bytes; copy the memory to where it is");
 }
 
 /// Fills a tensor of that dtype. Throws Error if the dtype has no such number; kernels see 16-bit

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "taeda/autograd/record.h"
-#include "taeda/kernels/random.h"
 #include "taeda/ops/assign.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/dropout_state.h"
@@ -18,25 +17,39 @@ void check_probability(double p) {
   TAEDA_CHECK(p >= 0 && p <= 1, "dropout probability has to be between 0 and 1, but got ", p);
 }
 
-/// x with the mask of `state` applied. Linear in x: its gradient is itself.
-Tensor apply_mask(const Tensor& x, double p, const PhiloxState& state) {
-  Tensor out = make_tensor(x.sizes(), x.dtype(), x.device());
-  {
+using detail::DropoutMask;
+
+/// x with the decisions of `mask`, the n-th of which is on the n-th element in the memory of a
+/// tensor of these sizes and `strides`, as the result has them. Linear in x: its gradient is
+/// itself.
+Tensor apply_mask(const Tensor& x, double p, const DropoutMask& mask, const DimVector& strides) {
+  Tensor out = make_tensor(Layout{x.sizes(), strides, 0}, x.dtype(), x.device());
+  if (out.numel() > 0) {
     NoGradGuard guard;
-    if (out.numel() > 0)
-      dropout_slot(x.device().type(), out, x.contiguous(), 1 - p, 1 / (1 - p), state);
+    const Tensor in = x.strides() == IntArrayRef(strides) ? x : out.copy_(x);
+    detail::apply_decisions(out, in, p, mask);
   }
   if (wants_grad(x))
     record("NativeDropoutBackward0", out, {x},
-           [p, state](const Tensor& g) { return apply_mask(g, p, state); });
+           [p, mask, strides](const Tensor& g) { return apply_mask(g, p, mask, strides); });
   return out;
 }
 
-/// Which elements of `t`'s shape stay, as ones and zeros. On the CPU they are PyTorch's for the
-/// seed; that costs little here, where whole channels are dropped or the formula is long.
+/// The strides in whose order `input`'s elements are decided on.
+DimVector mask_order(const Tensor& input) {
+  NoGradGuard guard;
+  if (!input.is_cpu()) return contiguous_strides(input.sizes());
+  return DimVector(empty_like(input).strides());
+}
+
+/// The same with new decisions.
+Tensor apply_new_mask(const Tensor& input, double p) {
+  return apply_mask(input, p, detail::next_mask(input, input.numel(), 1 - p), mask_order(input));
+}
+
+/// Which elements of `t`'s shape stay, as ones and zeros.
 Tensor kept_elements(const Tensor& t, double p) {
-  return t.is_cpu() ? empty_like(t).bernoulli_(1 - p)
-                    : apply_mask(t, p, detail::next_mask_state(t)).mul(1 - p);
+  return t.is_cpu() ? empty_like(t).bernoulli_(1 - p) : apply_new_mask(t, p).mul(1 - p);
 }
 
 /// Ones, shaped to decide for a channel of `input`.
@@ -66,7 +79,7 @@ Tensor dropout(const Tensor& input, double p, bool training) {
   if (!training || p == 0 || input.numel() == 0) return input;
   if (p == 1) return input.mul(0);
   check_floating("dropout", input);
-  return apply_mask(input, p, detail::next_mask_state(input));
+  return apply_new_mask(input, p);
 }
 
 Tensor& dropout_(const Tensor& input, double p, bool training) {
@@ -76,15 +89,16 @@ Tensor& dropout_(const Tensor& input, double p, bool training) {
   if (p == 1) return input.mul_(0);
   check_floating("dropout", input);
   check_inplace("dropout_", input);
-  const PhiloxState state = detail::next_mask_state(input);
+  const DropoutMask mask = detail::next_mask(input, input.numel(), 1 - p);
+  const DimVector strides = mask_order(input);
   if (wants_grad(input)) {
     detail::assign_recorded("dropout_", input,
-                            [&](const Tensor& x) { return apply_mask(x, p, state); });
-  } else if (input.is_contiguous()) {
-    dropout_slot(input.device().type(), input, input, 1 - p, 1 / (1 - p), state);
+                            [&](const Tensor& x) { return apply_mask(x, p, mask, strides); });
+  } else if (input.strides() == IntArrayRef(strides)) {
+    detail::apply_decisions(input, input, p, mask);
     bump_version(input);
   } else {
-    input.copy_(apply_mask(input, p, state));
+    input.copy_(apply_mask(input, p, mask, strides));
   }
   return self;
 }

@@ -1,4 +1,4 @@
-// Dropout. The mask is never stored: it is drawn again, from the same state, for the gradient.
+// Dropout. For the gradient the CPU keeps one bit of an element; accelerators draw the mask again.
 // [operations]
 #pragma once
 
@@ -7,8 +7,8 @@
 namespace taeda::inline v0_2 {
 
 /// While training, zeroes each element with probability p and multiplies the others by 1 / (1 - p);
-/// else the input itself. The CPU's generator only gives the seed of a mask drawn by Philox, so the
-/// mask is not PyTorch's. (Srivastava et al., JMLR 15, 2014.)
+/// else the input itself. On the CPU the mask is PyTorch's for the generator's state, in the order
+/// of the elements in memory. (Srivastava et al., JMLR 15, 2014.)
 Tensor dropout(const Tensor& input, double p = 0.5, bool training = true);
 Tensor& dropout_(const Tensor& input, double p = 0.5, bool training = true);
 /// The same for whole channels: dimensions 0 and 1 decide.

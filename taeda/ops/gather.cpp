@@ -300,7 +300,10 @@ void scatter_into(const Tensor& self, int64_t dim, const Tensor& index, const Te
 /// The part of `g` that belongs to src: all of g's rows that index names, with zeros for the
 /// elements of src beyond index's sizes.
 Tensor source_gradient(const Tensor& g, int64_t dim, const Tensor& index, const DimVector& sizes) {
+  // An empty index has any number of dimensions, and one number stands for a list of it.
+  if (index.numel() == 0) return g.new_zeros(sizes);
   Tensor part = g.gather(dim, index);
+  if (part.dim() == 0 || sizes.empty()) part = part.reshape(DimVector(sizes.size(), 1));
   for (int64_t d = 0; d < part.dim(); ++d) {
     const int64_t missing = sizes[d] - part.sizes()[d];
     if (missing == 0) continue;
@@ -459,21 +462,37 @@ Tensor& Tensor::scatter_add_(int64_t dim, const Tensor& index, const Tensor& src
       });
 }
 
+namespace {
+
+/// `indices` of the same number of dimensions as `self`; negative ones count from the end.
+Tensor gather_along(const Tensor& self, const Tensor& indices, int64_t dim) {
+  DimVector a(self.sizes()), b(indices.sizes());
+  a[dim] = b[dim] = 1;
+  DimVector shape = broadcast_sizes(a, b);
+  shape[dim] = indices.sizes()[dim];
+  const int64_t size = self.sizes()[dim];
+  const Tensor index = indices.expand(shape);
+  shape[dim] = size;
+  return self.expand(shape).gather(dim, index.where(index.ge(0), index.add(size)));
+}
+
+}  // namespace
+
 Tensor take_along_dim(const Tensor& self, const Tensor& indices, OptionalDim dim) {
   if (is_observed()) return observe("take_along_dim", take_along_dim, self, indices, dim);
-  if (!dim) return self.reshape({-1}).gather(0, indices.reshape({-1}));
+  const bool are_indices = indices.dtype() == kLong || indices.dtype() == kInt;
+  if (!dim) {
+    TAEDA_CHECK(are_indices || indices.numel() == 0,
+                "gather(): Expected dtype int32/int64 for index");
+    return gather_along(self.reshape({-1}), indices.reshape({-1}), 0);
+  }
   TAEDA_CHECK(self.dim() == indices.dim(),
               "torch.take_along_dim(): input and indices should have the "
               "same number of dimensions, but got ",
               self.dim(), " dimensions for input, and ", indices.dim(), " dimensions for indices");
-  const int64_t d = wrap_dim(*dim, self.dim());
-  DimVector a(self.sizes()), b(indices.sizes());
-  a[d] = b[d] = 1;
-  DimVector shape = broadcast_sizes(a, b);
-  shape[d] = indices.sizes()[d];
-  const Tensor index = indices.expand(shape);
-  shape[d] = self.sizes()[d];
-  return self.expand(shape).gather(d, index);
+  TAEDA_CHECK(are_indices, "torch.take_along_dim(): dtype of indices should be Long but got ",
+              to_string(indices.dtype()));
+  return gather_along(self, indices, wrap_dim(*dim, self.dim()));
 }
 
 namespace {

@@ -27,10 +27,10 @@ namespace {
 Tensor full_rank_solution(const Tensor& A, const Tensor& B) {
   if (A.size(-2) >= A.size(-1)) {
     const auto [q, r] = linalg::qr(A, "reduced");
-    return solve_triangular(r, q.mT().matmul(B), true);
+    return solve_triangular(r, q.mH().matmul(B), true);
   }
-  const auto [q, r] = linalg::qr(A.mT(), "reduced");
-  return q.matmul(solve_triangular(r.mT(), B, false));
+  const auto [q, r] = linalg::qr(A.mH(), "reduced");
+  return q.matmul(solve_triangular(r.mH(), B, false));
 }
 
 /// Where a product of several matrices is split so that it takes the fewest multiplications:
@@ -140,7 +140,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq(const Tensor& A, const Tensor& 
   TAEDA_CHECK(gels || gelsy || name == "gelsd" || name == "gelss", op,
               ": parameter `driver` should be one of (gels, gelsy, gelsd, gelss)");
   const int64_t m = A.size(-2), n = A.size(-1);
-  Tensor x, residuals = A.new_empty({0}), rank = A.new_empty({0}, kLong), values = A.new_empty({0});
+  const Tensor none = A.new_empty({0}, to_real_type(A.dtype()));
+  Tensor x, residuals = none, rank = A.new_empty({0}, kLong), values = none;
   bool full_rank = true;
   if (gels) {
     x = full_rank_solution(A, right);
@@ -152,7 +153,10 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq(const Tensor& A, const Tensor& 
     if (!gelsy) values = s;
   }
   if (!gels) x = pinv(A, {}, rcond).matmul(right);
-  if (m > n && full_rank && !gelsy) residuals = A.matmul(x).sub(right).square().sum({-2});
+  if (m > n && full_rank && !gelsy) {
+    const Tensor error = A.matmul(x).sub(right);
+    residuals = (A.is_complex() ? error.abs() : error).square().sum({-2});
+  }
   return {vector ? x.squeeze(-1) : x, residuals, rank, values};
 }
 

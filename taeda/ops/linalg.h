@@ -1,5 +1,5 @@
-// Linear algebra of matrices and batches of matrices ([..., m, n]), float and double. Names,
-// arguments and defaults are torch.linalg's. Results may have any strides.
+// Linear algebra of matrices and batches of matrices ([..., m, n]), real and complex, of single and
+// double precision. Names, arguments and defaults are torch.linalg's. Results may have any strides.
 //
 // Errors: LinAlgError names the matrix that cannot be inverted or decomposed, which waits for the
 // device; functions ending in _ex return LAPACK's `info` (int32, one for each matrix, 0 is success)
@@ -8,7 +8,7 @@
 //
 // Derivatives: M. Giles, "Collected matrix derivative results for forward and reverse mode
 // algorithmic differentiation" (2008), and what is cited at the functions.
-// [operations, out, dtypes: floating]
+// [operations, out, dtypes: floating complex]
 #pragma once
 
 #include <optional>
@@ -28,7 +28,7 @@ class LinAlgError : public Error {
 
 namespace linalg {
 
-/// L with a positive diagonal and A = L L^T; the upper factor L^T if `upper`. Reads that triangle
+/// L with a positive diagonal and A = L L^H; the upper factor L^H if `upper`. Reads that triangle
 /// of A alone. Throws LinAlgError unless A is positive-definite.
 Tensor cholesky(const Tensor& A, bool upper = false);
 /// (L, info)
@@ -73,20 +73,21 @@ std::tuple<Tensor, Tensor, Tensor> lu_factor_ex(const Tensor& A, bool pivot = tr
 /// (P, L, U) with A = P L U; P is empty unless `pivot`.
 /// [returns: P L U]
 std::tuple<Tensor, Tensor, Tensor> lu(const Tensor& A, bool pivot = true);
-/// X with A X = B (X A = B unless `left`; with A^T in place of A if `adjoint`), where (LU, pivots)
+/// X with A X = B (X A = B unless `left`; with A^H in place of A if `adjoint`), where (LU, pivots)
 /// is what lu_factor made of A.
 Tensor lu_solve(const Tensor& LU, const Tensor& pivots, const Tensor& B, bool left = true,
                 bool adjoint = false);
 
-/// (Q, R), A = Q R with orthogonal columns in Q. `mode`: "reduced" (Q is [m, k], R [k, n], k =
+/// (Q, R), A = Q R with orthonormal columns in Q. `mode`: "reduced" (Q is [m, k], R [k, n], k =
 /// min(m, n)), "complete" (Q is [m, m]) or "r" (no Q). Not differentiable for "r", and for
 /// "complete" only if m <= n; the derivative assumes that A's first k columns are independent.
 /// [returns: Q R]
 std::tuple<Tensor, Tensor> qr(const Tensor& A, std::string_view mode = "reduced");
 
-/// (eigenvalues in ascending order, eigenvectors as columns) of a symmetric matrix, of which only
+/// (eigenvalues in ascending order, eigenvectors as columns) of a Hermitian matrix, of which only
 /// the lower (`UPLO` "L") or upper ("U") triangle is read. The derivative of eigenvectors exists if
-/// eigenvalues differ, and is meaningful for losses that do not depend on the vectors' signs.
+/// eigenvalues differ, and is meaningful for losses that do not depend on the vectors' signs, which
+/// of complex vectors are phases: Error says if they do.
 /// [returns: eigenvalues eigenvectors]
 std::tuple<Tensor, Tensor> eigh(const Tensor& A, std::string_view UPLO = "L");
 /// [not returns]
@@ -96,7 +97,7 @@ Tensor eigvalsh(const Tensor& A, std::string_view UPLO = "L");
 /// `full_matrices`, else [m, k] and [k, n], k = min(m, n). The derivative (J. Townsend,
 /// "Differentiating the Singular Value Decomposition", 2016) exists for the first k vectors if the
 /// singular values differ and, for U or Vh that are not square, are not zero; it is meaningful for
-/// losses that do not depend on the vectors' signs.
+/// losses that do not depend on the vectors' signs or phases.
 /// `driver` names one of cuSOLVER's methods; it is accepted, and devices choose their own.
 /// [returns: U S Vh]
 std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& A, bool full_matrices = true,
@@ -125,20 +126,17 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq(const Tensor& A, const Tensor& 
                                                  std::optional<std::string_view> driver = {});
 
 /// (sum |x|^ord)^(1/ord) over `dim`; over all dimensions if the list is empty.
-/// [dtypes: floating complex]
 Tensor vector_norm(const Tensor& A, const Scalar& ord = 2, IntArrayRef dim = {},
                    bool keepdim = false, OptionalDtype dtype = {});
 /// Norms of the matrices in two dimensions: "fro" (root of the sum of squares), "nuc" (sum of
 /// singular values), 2 and -2 (largest and smallest singular value), 1 and -1 (largest and smallest
 /// column sum of |A|), inf and -inf (row sum).
-/// [dtypes: floating complex]
 Tensor matrix_norm(const Tensor& A, const Scalar& ord, IntArrayRef dim = {-2, -1},
                    bool keepdim = false, OptionalDtype dtype = {});
 Tensor matrix_norm(const Tensor& A, std::string_view ord = "fro", IntArrayRef dim = {-2, -1},
                    bool keepdim = false, OptionalDtype dtype = {});
 /// matrix_norm if `ord` is given and `dim` names two dimensions, or is empty and A has two; else
 /// vector_norm, whose `ord` is by default 2.
-/// [dtypes: floating complex]
 Tensor norm(const Tensor& A, const OptionalScalar& ord = {}, IntArrayRef dim = {},
             bool keepdim = false, OptionalDtype dtype = {});
 Tensor norm(const Tensor& A, std::string_view ord, IntArrayRef dim = {}, bool keepdim = false,
@@ -153,7 +151,7 @@ Tensor cond(const Tensor& A, std::string_view p);
 Tensor matrix_power(const Tensor& A, int64_t n);
 /// The sum of A^i / i!, by scaling, squaring and a rational approximation: N. Higham, "The scaling
 /// and squaring method for the matrix exponential revisited" (2005).
-/// [method, dtypes: floating complex]
+/// [method]
 Tensor matrix_exp(const Tensor& A);
 /// The product of all matrices in the order that takes the fewest multiplications. The first and
 /// the last may be vectors.

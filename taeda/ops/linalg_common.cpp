@@ -21,8 +21,8 @@ void check_solver_dtype(const char* op, const Tensor& t) {
   const ScalarType s = t.dtype();
   TAEDA_CHECK(is_floating_point(s) || is_complex(s), op,
               ": Expected a floating point or complex tensor as input. Got ", s);
-  TAEDA_CHECK_NOT_IMPLEMENTED(!is_complex(s), op, ": complex matrices are not supported. Got ", s);
-  TAEDA_CHECK(s == kFloat || s == kDouble, op, ": Low precision dtypes not supported. Got ", s);
+  TAEDA_CHECK(to_real_type(s) == kFloat || to_real_type(s) == kDouble, op,
+              ": Low precision dtypes not supported. Got ", s);
 }
 
 void check_square_input(const char* op, const Tensor& t) {
@@ -70,6 +70,11 @@ Tensor as_batch(const Tensor& t, int64_t keep) {
   out.unsafe_impl()->layout = std::move(to);
   out.unsafe_impl()->refresh();
   return out;
+}
+
+Tensor hermitian_of_lower(const Tensor& t) {
+  const Tensor both = t.tril().add(t.tril(-1).mH());
+  return t.is_complex() ? both.add(both.mH()).mul(0.5) : both;
 }
 
 Tensor eye_like(int64_t rows, int64_t columns, const Tensor& like) {

@@ -10,8 +10,7 @@ namespace taeda::inline v0_2::detail {
 void check_matrix(const char* op, const Tensor& t, const char* name = "A");
 /// Throws Error: "linalg.inv: A must be batches of square matrices, but they are 3 by 2 matrices".
 void check_square(const char* op, const Tensor& t);
-/// Float and double pass. Throws Error for integers and 16-bit types, NotImplementedError for
-/// complex numbers.
+/// Float, double and the complex numbers of them pass; throws Error for others.
 void check_solver_dtype(const char* op, const Tensor& t);
 /// All of it.
 void check_square_input(const char* op, const Tensor& t);
@@ -30,6 +29,9 @@ Tensor copy_columns(const Tensor& t);
 Tensor as_columns(const Tensor& t);
 /// All dimensions but the last `keep` as one. The memory must be without gaps.
 Tensor as_batch(const Tensor& t, int64_t keep);
+
+/// The Hermitian matrix with the lower triangle of `t`, and of its diagonal the real parts.
+Tensor hermitian_of_lower(const Tensor& t);
 
 /// Ones on the diagonal, of the dtype and device of `like`.
 Tensor eye_like(int64_t rows, int64_t columns, const Tensor& like);

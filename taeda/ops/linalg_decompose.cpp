@@ -10,6 +10,8 @@
 #include "taeda/ops/linalg_common.h"
 #include "taeda/ops/matmul.h"
 #include "taeda/ops/rearrange.h"
+#include "taeda/ops/reduce.h"
+#include "taeda/ops/shape.h"
 
 namespace taeda::inline v0_2::linalg {
 
@@ -26,21 +28,21 @@ Tensor differences(const Tensor& x) {
   return x.unsqueeze(-2).sub(x.unsqueeze(-1)).add(eye_like(x.size(-1), x.size(-1), x));
 }
 
-/// M. Seeger et al., "Auto-Differentiating Linear Algebra" (2017): (gQ + Q S) R^-T, S symmetric
-/// with the lower triangle of R gR^T - gQ^T Q. Undefined gradients count as zeros.
+/// M. Seeger et al., "Auto-Differentiating Linear Algebra" (2017): (gQ + Q S) R^-H, S Hermitian
+/// with the lower triangle of R gR^H - gQ^H Q. Undefined gradients count as zeros.
 Tensor tall_qr_backward(const Tensor& gq, const Tensor& gr, const Tensor& q, const Tensor& r) {
   Tensor m;
-  if (gr.defined()) m = r.matmul(gr.mT());
+  if (gr.defined()) m = r.matmul(gr.mH());
   if (gq.defined()) {
-    const Tensor inner = gq.mT().matmul(q);
+    const Tensor inner = gq.mH().matmul(q);
     m = m.defined() ? m.sub(inner) : inner.neg();
   }
-  Tensor inside = q.matmul(m.tril().add(m.tril(-1).mT()));
+  Tensor inside = q.matmul(hermitian_of_lower(m));
   if (gq.defined()) inside = inside.add(gq);
-  return solve_triangular(r.mT(), inside, false, false);
+  return solve_triangular(r.mH(), inside, false, false);
 }
 
-/// Of A = [X, Y], more columns than rows, X = Q U is decomposed, and R = [U, Q^T Y].
+/// Of A = [X, Y], more columns than rows, X = Q U is decomposed, and R = [U, Q^H Y].
 Tensor qr_backward(const Tensor& gq, const Tensor& gr, const Tensor& q, const Tensor& r) {
   const int64_t rows = q.size(-2), columns = r.size(-1);
   if (columns <= rows) return tall_qr_backward(gq, gr, q, r);
@@ -49,7 +51,7 @@ Tensor qr_backward(const Tensor& gq, const Tensor& gr, const Tensor& q, const Te
   Tensor gq_all = gq, gu, gy;
   if (gr.defined()) {
     const Tensor gv = gr.narrow(-1, rows, beyond);
-    const Tensor through_q = q.matmul(v).matmul(gv.mT());
+    const Tensor through_q = q.matmul(v).matmul(gv.mH());
     gq_all = gq.defined() ? gq.add(through_q) : through_q;
     gu = gr.narrow(-1, 0, rows);
     gy = q.matmul(gv);
@@ -59,32 +61,55 @@ Tensor qr_backward(const Tensor& gq, const Tensor& gr, const Tensor& q, const Te
   return cat({tall_qr_backward(gq_all, gu, q, u), gy}, -1);
 }
 
-Tensor eigh_backward(const Tensor& gw, const Tensor& gv, const Tensor& w, const Tensor& v) {
-  if (!gv.defined()) return scale_columns(v, gw).matmul(v.mT());
-  const int64_t n = w.size(-1);
-  const Tensor off_diagonal = eye_like(n, n, w).neg().add(1);
-  Tensor inside = v.mT().matmul(gv).div(differences(w)).mul(off_diagonal);
-  if (gw.defined()) inside = inside.add(diag_embed(gw));
-  return v.matmul(inside).matmul(v.mT());
+/// Throws Error if the loss depends on the phases of complex vectors, which nobody chose. `inner`:
+/// the vectors' products with their gradients.
+void check_phases(const Tensor& inner, const char* message) {
+  if (!inner.is_complex() || inner.is_meta() || inner.numel() == 0) return;
+  const Tensor phases = imag(taeda::diagonal(inner.detach(), 0, -2, -1));
+  TAEDA_CHECK(phases.abs().max().item<double>() <= 1e-2, message);
 }
 
-/// Townsend (2016) for at least as many rows as columns; u has as many columns as A.
+Tensor without_diagonal(const Tensor& t) { return t.tril(-1).add(t.triu(1)); }
+
+Tensor eigh_backward(const Tensor& gw, const Tensor& gv, const Tensor& w, const Tensor& v) {
+  const Tensor vh = v.mH();
+  if (!gv.defined()) return scale_columns(v, gw).matmul(vh);
+  const Tensor inner = vh.matmul(gv);
+  check_phases(inner,
+               "linalg_eigh_backward: The eigenvectors in the complex case are specified up to "
+               "multiplication by e^{i phi}. The specified loss function depends on this quantity, "
+               "so it is ill-defined.");
+  Tensor inside = without_diagonal(inner.div(differences(w)));
+  if (gw.defined()) inside = inside.add(diag_embed(gw));
+  return v.matmul(inside).matmul(vh);
+}
+
+/// Townsend (2016) for at least as many rows as columns; u has as many columns as A. For complex
+/// matrices with what turns the vectors' phases: Z. Wan, S. Zhang, "Automatic differentiation for
+/// complex valued SVD" (2019).
 Tensor svd_backward(const Tensor& gu, const Tensor& gs, const Tensor& gvh, const Tensor& u,
                     const Tensor& s, const Tensor& vh) {
   if (!gu.defined() && !gvh.defined()) return scale_columns(u, gs).matmul(vh);
   const Tensor e = differences(s.mul(s));
-  Tensor inside, out;
+  Tensor inside, out, inner;
   const auto add = [](Tensor& to, const Tensor& t) { to = to.defined() ? to.add(t) : t; };
   if (gs.defined()) add(inside, diag_embed(gs));
   if (gvh.defined()) {
-    const Tensor x = vh.matmul(gvh.mT());
-    add(inside, scale_rows(s, x.sub(x.mT()).div(e)));
+    const Tensor x = vh.matmul(gvh.mH());
+    add(inside, scale_rows(s, without_diagonal(x.sub(x.mH())).div(e)));
+    add(inner, x);
   }
   if (gu.defined()) {
-    const Tensor x = u.mT().matmul(gu);
-    add(inside, scale_columns(x.sub(x.mT()).div(e), s));
+    const Tensor x = u.mH().matmul(gu), turn = x.sub(x.mH());
+    add(inside, scale_columns(without_diagonal(turn).div(e), s));
+    if (u.is_complex()) add(inside, diag_embed(taeda::diagonal(turn, 0, -2, -1).div(s.mul(2))));
+    add(inner, x);
     if (u.size(-2) > u.size(-1)) out = gu.sub(u.matmul(x)).div(s.unsqueeze(-2)).matmul(vh);
   }
+  check_phases(inner,
+               "svd_backward: The singular vectors in the complex case are specified up to "
+               "multiplication by e^{i phi}. The specified loss function depends on this phase "
+               "term, making it ill-defined.");
   add(out, u.matmul(inside).matmul(vh));
   return out;
 }
@@ -115,7 +140,7 @@ bool reads_upper(std::string_view uplo) {
 std::tuple<Tensor, Tensor> eigh_values(const Tensor& A, bool vectors) {
   const NoGradGuard guard;
   Tensor v = copy_columns(A);
-  Tensor w = make_tensor(shape_of(batch_of(A), {A.size(-1)}), A.dtype(), A.device());
+  Tensor w = make_tensor(shape_of(batch_of(A), {A.size(-1)}), to_real_type(A.dtype()), A.device());
   if (A.numel() > 0) {
     const Tensor info = make_tensor(batch_of(A), kInt, A.device());
     eigh_slot(A.device().type(), as_batch(v, 2), as_batch(w, 1), as_batch(info, 0), vectors);
@@ -134,7 +159,7 @@ Singular svd_values(const Tensor& A, int64_t columns) {
   const IntArrayRef batch = batch_of(A);
   const int64_t m = A.size(-2), n = A.size(-1);
   Singular out;
-  out.s = make_tensor(shape_of(batch, {n}), A.dtype(), A.device());
+  out.s = make_tensor(shape_of(batch, {n}), to_real_type(A.dtype()), A.device());
   if (columns > 0 || n == 0) {
     out.u = empty_columns(batch, m, columns, A);
     out.vh = empty_columns(batch, n, n, A);
@@ -196,7 +221,7 @@ std::tuple<Tensor, Tensor> qr(const Tensor& A, std::string_view mode) {
 
 std::tuple<Tensor, Tensor> eigh(const Tensor& A, std::string_view UPLO) {
   check_square_input("linalg.eigh", A);
-  if (reads_upper(UPLO)) return eigh(A.mT(), "L");
+  if (reads_upper(UPLO)) return eigh(A.mH(), "L");
   auto [w, v] = eigh_values(A, true);
   if (wants_grad(A))
     record_multi("LinalgEighBackward0", {w, v}, {A},
@@ -209,7 +234,7 @@ std::tuple<Tensor, Tensor> eigh(const Tensor& A, std::string_view UPLO) {
 Tensor eigvalsh(const Tensor& A, std::string_view UPLO) {
   if (wants_grad(A)) return std::get<0>(eigh(A, UPLO));
   check_square_input("linalg.eigh", A);
-  return std::get<0>(eigh_values(reads_upper(UPLO) ? A.mT() : A, false));
+  return std::get<0>(eigh_values(reads_upper(UPLO) ? A.mH() : A, false));
 }
 
 std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& A, bool full_matrices,
@@ -253,7 +278,7 @@ std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& self, bool some, bool compu
     return {square(self.size(-2)), s, square(self.size(-1))};
   }
   const auto [u, s, vh] = linalg::svd(self, !some);
-  return {u, s, vh.mT()};
+  return {u, s, vh.mH()};
 }
 
 }  // namespace taeda::inline v0_2

@@ -27,11 +27,10 @@ std::string zero_in_u(int64_t info) {
 }
 
 /// I. Murray, "Differentiation of the Cholesky decomposition" (2016), equation 10, for a symmetric
-/// change: L^-T (X + X^T) L^-1 / 2, X the lower triangle of L^T g with half the diagonal.
+/// change: L^-H (X + X^H) L^-1 / 2, X the lower triangle of L^H g with half the diagonal.
 Tensor cholesky_backward(const Tensor& g, const Tensor& l) {
-  const Tensor x = l.mT().matmul(g);
-  const Tensor both = x.tril().add(x.tril(-1).mT());
-  return solve_triangular(l, solve_triangular(l.mT(), both, true), false, false).mul(0.5);
+  const Tensor lh = l.mH(), both = hermitian_of_lower(lh.matmul(g));
+  return solve_triangular(l, solve_triangular(lh, both, true), false, false).mul(0.5);
 }
 
 /// With PA = LU, M = L^-1 P dA U^-1: its lower triangle is L^-1 dL, its upper one dU U^-1. What is
@@ -40,19 +39,19 @@ Tensor lu_backward(const Tensor& g, const Unpacked& f) {
   const int64_t m = f.l.size(-2), n = f.u.size(-1), k = std::min(m, n);
   const Tensor l = f.l.narrow(-2, 0, k), u = f.u.narrow(-1, 0, k);
   const Tensor square = g.narrow(-1, 0, k).narrow(-2, 0, k);
-  const auto by_l = [&](const Tensor& t) {  // L^-T t
-    return solve_triangular(l.mT(), t, true, true, true);
+  const auto by_l = [&](const Tensor& t) {  // L^-H t
+    return solve_triangular(l.mH(), t, true, true, true);
   };
-  const auto by_u = [&](const Tensor& t) {  // t U^-T
-    return solve_triangular(u.mT(), t, false, false);
+  const auto by_u = [&](const Tensor& t) {  // t U^-H
+    return solve_triangular(u.mH(), t, false, false);
   };
-  Tensor lower = l.mT().matmul(square), upper = square.matmul(u.mT()), beyond;
+  Tensor lower = l.mH().matmul(square), upper = square.matmul(u.mH()), beyond;
   if (n > k) {
     beyond = g.narrow(-1, k, n - k);
-    lower = lower.sub(beyond.matmul(f.u.narrow(-1, k, n - k).mT()));
+    lower = lower.sub(beyond.matmul(f.u.narrow(-1, k, n - k).mH()));
   } else if (m > k) {
     beyond = g.narrow(-2, k, m - k);
-    upper = upper.sub(f.l.narrow(-2, k, m - k).mT().matmul(beyond));
+    upper = upper.sub(f.l.narrow(-2, k, m - k).mH().matmul(beyond));
   }
   Tensor out = by_u(by_l(lower.tril(-1).add(upper.triu())));
   if (n > k) out = cat({out, by_l(beyond)}, -1);

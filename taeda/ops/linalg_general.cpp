@@ -19,12 +19,6 @@ using namespace taeda::detail;
 
 namespace {
 
-/// check_solver_dtype that complex matrices pass.
-void check_general(const char* op, const Tensor& t) {
-  check_square(op, t);
-  if (!t.is_complex()) check_solver_dtype(op, t);
-}
-
 /// The device that computes: the tensor's own, or the host.
 template <class S>
 Device device_with(const S& slot, const Tensor& t) {
@@ -43,7 +37,7 @@ std::string eig_failed(int64_t info) {
 /// Eigenvalues, and eigenvectors if wanted; no history.
 std::tuple<Tensor, Tensor> eig_values(const Tensor& A, bool vectors) {
   const NoGradGuard guard;
-  check_general("linalg.eig", A);
+  check_square_input("linalg.eig", A);
   const ScalarType dtype = to_complex_type(A.dtype());
   const Device device = device_with(eig_slot, A);
   const IntArrayRef batch = batch_of(A);
@@ -131,7 +125,7 @@ std::string ldl_failed(int64_t info) {
 
 std::tuple<Tensor, Tensor, Tensor> ldl_factor_ex(const Tensor& self, bool hermitian,
                                                  bool check_errors) {
-  check_general("torch.linalg.ldl_factor_ex", self);
+  check_square_input("torch.linalg.ldl_factor_ex", self);
   const Device device = device_with(ldl_factor_slot, self);
   const IntArrayRef batch = batch_of(self);
   Tensor LD, pivots, info;
@@ -164,7 +158,7 @@ std::tuple<Tensor, Tensor> ldl_factor(const Tensor& self, bool hermitian) {
 namespace {
 
 void check_ldl_solve(const Tensor& LD, const Tensor& pivots, const Tensor& B) {
-  check_general("torch.linalg.ldl_solve", LD);
+  check_square_input("torch.linalg.ldl_solve", LD);
   TAEDA_CHECK(B.dim() >= 2,
               "torch.linalg.ldl_solve: Expected B to have at least 2 dimensions, "
               "but it has ",

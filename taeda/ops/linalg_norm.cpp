@@ -72,8 +72,8 @@ bool is_one_of(double x, std::initializer_list<double> list) {
 }
 
 double epsilon_of(const Tensor& t) {
-  return t.dtype() == kDouble ? std::numeric_limits<double>::epsilon()
-                              : std::numeric_limits<float>::epsilon();
+  return to_real_type(t.dtype()) == kDouble ? std::numeric_limits<double>::epsilon()
+                                            : std::numeric_limits<float>::epsilon();
 }
 
 /// What counts as zero beside `values`, [.., 1]: max(atol, rtol * the largest of them).
@@ -106,7 +106,7 @@ Tensor pseudo_inverse(const Tensor& A, const Limit& atol, const Limit& rtol, boo
   Tensor left, values, right, size;
   if (hermitian) {
     std::tie(values, left) = eigh(A);
-    right = left.mT();
+    right = left.mH();
     size = values.abs();
   } else {
     std::tie(left, values, right) = linalg::svd(A, false);
@@ -114,7 +114,7 @@ Tensor pseudo_inverse(const Tensor& A, const Limit& atol, const Limit& rtol, boo
   }
   const Tensor zero = size.le(tolerance(A, size, atol, rtol));
   const Tensor inverse = values.reciprocal().masked_fill(zero, 0);
-  return right.mT().mul(inverse.unsqueeze(-2)).matmul(left.mT());
+  return right.mH().mul(inverse.unsqueeze(-2)).matmul(left.mH());
 }
 
 }  // namespace
@@ -224,12 +224,12 @@ Tensor recorded_pinv(const Tensor& A, const Limit& atol, const Limit& rtol, bool
   if (wants_grad(A))
     record("LinalgPinvBackward0", out, {A},
            [A = save_tensor(A, "A"), p = save_output(out)](const Tensor& g) {
-             const Tensor a = A.unpack(), P = p.unpack(), pt = P.mT(), gt = g.mT();
+             const Tensor a = A.unpack(), P = p.unpack(), ph = P.mH(), gh = g.mH();
              // A projection is subtracted rather than multiplied with, which takes less memory.
-             const Tensor left = gt.matmul(P).matmul(pt), right = pt.matmul(P).matmul(gt);
+             const Tensor left = gh.matmul(P).matmul(ph), right = ph.matmul(P).matmul(gh);
              return left.sub(a.matmul(P.matmul(left)))
                  .add(right.sub(right.matmul(P).matmul(a)))
-                 .sub(pt.matmul(g).matmul(pt));
+                 .sub(ph.matmul(g).matmul(ph));
            });
   return out;
 }

@@ -13,6 +13,8 @@
 #include "taeda/ops/rearrange.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/scan.h"
+#include "taeda/ops/shape.h"
+#include "taeda/ops/special.h"
 #include "taeda/tensor/autocast_mode.h"
 #include "taeda/tensor/iter.h"
 
@@ -54,22 +56,23 @@ Tensor permute_rows(const Tensor& t, const Tensor& perm) {
   return t.gather(-2, perm.unsqueeze(-1).expand(t.sizes()));
 }
 
-/// X with A X = B, or A^T X = B if `transpose`, without a history. B has the wider batch.
-Tensor solve_factored(const Tensor& lu, const Tensor& pivots, const Tensor& B, bool transpose) {
+/// X with A X = B, or A^H X = B if `adjoint`, without a history. B has the wider batch.
+Tensor solve_factored(const Tensor& lu, const Tensor& pivots, const Tensor& B, bool adjoint) {
   const NoGradGuard guard;
   const IntArrayRef batch = batch_of(B);
   const Tensor matrix = expand_batch(lu, batch);
   const Tensor perm = lu_permutation(pivots, lu.size(-1)).expand(shape_of(batch, {lu.size(-1)}));
-  if (!transpose) {
+  if (!adjoint) {
     const Tensor x = copy_columns(permute_rows(B, perm));
     solve_triangular_in_place(matrix, x, false, false, true);
     solve_triangular_in_place(matrix, x, true, false, false);
     return x;
   }
-  const Tensor x = copy_columns(B);
+  // A^T conj(X) = conj(B)
+  const Tensor x = copy_columns(B.conj());
   solve_triangular_in_place(matrix, x, true, true, false);
   solve_triangular_in_place(matrix, x, false, true, true);
-  return permute_rows(x, perm.argsort(-1));
+  return permute_rows(x.conj(), perm.argsort(-1));
 }
 
 /// solve_ex of matrices; B has the batch dimensions of the result.
@@ -83,8 +86,8 @@ std::tuple<Tensor, Tensor> solve_matrices(const Tensor& A, const Tensor& B, bool
             pivots = save_tensor(f.pivots, "pivots")](const Tensor& g, Needs needs) {
              const Tensor gb = fused_or_differentiable(
                  [&] { return solve_factored(lu.unpack(), pivots.unpack(), g, true); },
-                 [&] { return std::get<0>(solve_ex(A.unpack().mT(), g)); });
-             return TensorVec{needs[0] ? gb.matmul(x.unpack().mT()).neg() : Tensor(), gb};
+                 [&] { return std::get<0>(solve_ex(A.unpack().mH(), g)); });
+             return TensorVec{needs[0] ? gb.matmul(x.unpack().mH()).neg() : Tensor(), gb};
            });
   return {x, f.info};
 }
@@ -104,14 +107,15 @@ Tensor sign_of_permutation(const Tensor& pivots, const Tensor& like) {
 
 Tensor diagonal_of(const Tensor& t) { return t.diagonal(0, -2, -1); }
 
-/// d det / dA for any matrix: |U| |V| U diag(products of the other singular values) Vh.
+/// The gradient of det for any matrix: conj(|U| |Vh|) U diag(products of the other singular values)
+/// Vh.
 Tensor cofactors_by_svd(const Tensor& A) {
   const auto [u, s, vh] = linalg::svd(A, false);
   const Tensor one = s.narrow(-1, 0, 1).mul(0).add(1);
   const int64_t n = s.size(-1);
   const Tensor before = cat({one, s.narrow(-1, 0, n - 1)}, -1).cumprod(-1);
   const Tensor after = cat({one, s.flip({-1}).narrow(-1, 0, n - 1)}, -1).cumprod(-1).flip({-1});
-  const Tensor sign = det(u.detach()).mul(det(vh.detach()));
+  const Tensor sign = det(u.detach()).mul(det(vh.detach())).conj();
   const Tensor scale = before.mul(after).mul(sign.unsqueeze(-1));
   return u.mul(scale.unsqueeze(-2)).matmul(vh);
 }
@@ -119,7 +123,19 @@ Tensor cofactors_by_svd(const Tensor& A) {
 Tensor cofactors(const Tensor& A, const Tensor& determinant) {
   if (A.numel() > 0 && !A.is_meta() && determinant.detach().eq(0).any().item<bool>())
     return cofactors_by_svd(A);
-  return std::get<0>(inv_ex(A)).mT().mul(determinant.unsqueeze(-1).unsqueeze(-1));
+  return std::get<0>(inv_ex(A)).mH().mul(determinant.conj().unsqueeze(-1).unsqueeze(-1));
+}
+
+/// The sign of a complex matrix turns with the imaginary part of tr(A^-1 dA).
+Tensor slogdet_backward(const Tensor& gsign, const Tensor& glog, const Tensor& A,
+                        const Tensor& sign) {
+  Tensor g = glog;
+  if (gsign.defined()) {
+    const Tensor turn = imag(gsign.conj().mul(sign));
+    const Tensor through_sign = make_complex(zeros_like(turn), turn.neg());
+    g = g.defined() ? through_sign.add(g) : through_sign;
+  }
+  return std::get<0>(inv_ex(A)).mH().mul(g.unsqueeze(-1).unsqueeze(-1));
 }
 
 /// slogdet under another operation's name.
@@ -130,12 +146,17 @@ std::tuple<Tensor, Tensor> sign_and_log(const char* op, const Tensor& A) {
   {
     const NoGradGuard guard;
     const Tensor diagonal = diagonal_of(f.lu);
-    sign = diagonal.sign().prod(-1).mul(sign_of_permutation(f.pivots, A));
+    sign = diagonal.sgn().prod(-1).mul(sign_of_permutation(f.pivots, A));
     logarithm = diagonal.abs().log().sum(IntArrayRef({-1}));
   }
-  if (wants_grad(A))
+  if (wants_grad(A) && A.is_complex())
+    record_multi("LinalgSlogdetBackward0", {sign, logarithm}, {A},
+                 [A = save_tensor(A, "A"), sign = save_output(sign, 0)](const TensorVec& g, Needs) {
+                   return TensorVec{slogdet_backward(g[0], g[1], A.unpack(), sign.unpack())};
+                 });
+  else if (wants_grad(A))
     record("LinalgSlogdetBackward0", logarithm, {A}, [A = save_tensor(A, "A")](const Tensor& g) {
-      return std::get<0>(inv_ex(A.unpack())).mT().mul(g.unsqueeze(-1).unsqueeze(-1));
+      return slogdet_backward({}, g, A.unpack(), {});
     });
   return {sign, logarithm};
 }
@@ -179,10 +200,10 @@ Tensor solve_triangular(const Tensor& A, const Tensor& B, bool upper, bool left,
     record("LinalgSolveTriangularBackward0", x, {matrix, right},
            [a = save_tensor(matrix, "matrix"), x = save_output(x), upper, unitriangular](
                const Tensor& g, Needs needs) {
-             const Tensor gb = solve_triangular(a.unpack().mT(), g, !upper, true, unitriangular);
+             const Tensor gb = solve_triangular(a.unpack().mH(), g, !upper, true, unitriangular);
              Tensor ga;
              if (needs[0]) {
-               ga = gb.matmul(x.unpack().mT()).neg();
+               ga = gb.matmul(x.unpack().mH()).neg();
                ga = upper ? ga.triu(unitriangular ? 1 : 0) : ga.tril(unitriangular ? -1 : 0);
              }
              return TensorVec{ga, gb};
@@ -198,8 +219,8 @@ std::tuple<Tensor, Tensor> inv_ex(const Tensor& A, bool check_errors) {
       solve_factored(f.lu, f.pivots, eye_like(A.size(-1), A.size(-1), A).expand(A.sizes()), false);
   if (wants_grad(A))
     record("LinalgInvExBackward0", x, {A}, [x = save_output(x)](const Tensor& g) {
-      const Tensor transposed = x.unpack().mT();
-      return transposed.matmul(g).matmul(transposed).neg();
+      const Tensor adjoint = x.unpack().mH();
+      return adjoint.matmul(g).matmul(adjoint).neg();
     });
   return {x, f.info};
 }
@@ -247,14 +268,14 @@ Tensor lu_solve(const Tensor& LU, const Tensor& pivots, const Tensor& B, bool le
   check_system(op, LU, B, left);
   check_same_device(op, {&LU, &pivots});
   check_pivots(op, pivots);
-  if (!left) return lu_solve(LU, pivots, B.mT(), true, !adjoint).mT();
+  if (!left) return lu_solve(LU, pivots, B.mH(), true, !adjoint).mH();
   const Tensor right = expand_batch(B, broadcast_sizes(batch_of(B), batch_of(LU)));
   if (!wants_grad(LU, B)) return solve_factored(LU, pivots, right, adjoint);
   const AutocastMode::Pause pause;
   const Unpacked f = lu_unpack(LU, pivots);
   if (adjoint)
     return f.p.matmul(
-        solve_triangular(f.l.mT(), solve_triangular(f.u.mT(), right, false), true, true, true));
+        solve_triangular(f.l.mH(), solve_triangular(f.u.mH(), right, false), true, true, true));
   return solve_triangular(f.u, solve_triangular(f.l, f.p.mT().matmul(right), false, true, true),
                           true);
 }
@@ -265,12 +286,13 @@ namespace taeda::inline v0_2 {
 
 Tensor logdet(const Tensor& self) {
   const auto [sign, logarithm] = linalg::sign_and_log("logdet", self);
+  if (self.is_complex()) return sign.log().add(logarithm);
   return logarithm.masked_fill(sign.lt(0), std::numeric_limits<double>::quiet_NaN());
 }
 
 Tensor cholesky_solve(const Tensor& B, const Tensor& L, bool upper) {
-  const Tensor l = upper ? L.mT() : L;
-  return linalg::solve_triangular(l.mT(), linalg::solve_triangular(l, B, false), true);
+  const Tensor l = upper ? L.mH() : L;
+  return linalg::solve_triangular(l.mH(), linalg::solve_triangular(l, B, false), true);
 }
 
 Tensor cholesky_inverse(const Tensor& L, bool upper) {

@@ -208,7 +208,7 @@ std::tuple<Tensor, Tensor, Tensor> lu_unpack(const Tensor& LU_data, const Tensor
               "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 "
               "dtype.\nNote: this function is intended to be used with the output produced by "
               "torch.linalg.lu_factor");
-  check_floating("torch.lu_unpack", LU_data);
+  if (!LU_data.is_complex()) check_floating("torch.lu_unpack", LU_data);
   const int64_t m = LU_data.size(-2), n = LU_data.size(-1), k = std::min(m, n);
   const TensorOptions options = LU_data.options().requires_grad(false);
   Tensor P = empty({0}, options), L = P, U = P;

@@ -16,8 +16,10 @@ namespace linalg {
 Tensor householder_product(const Tensor& A, const Tensor& tau);
 /// The X with tensordot(A, X, X.dim()) = B; `dims` of A are moved to its end before. Throws Error
 /// unless A, so taken as a matrix, is square.
+/// [dtypes: floating complex]
 Tensor tensorsolve(const Tensor& A, const Tensor& B, OptionalIntArrayRef dims = {});
 /// The inverse of A as a matrix whose rows are its first `ind` dimensions.
+/// [dtypes: floating complex]
 Tensor tensorinv(const Tensor& A, int64_t ind = 2);
 /// The sum of conj(x) y along `dim`; x and y broadcast. Throws NotImplementedError for integers.
 /// [dtypes: floating complex]
@@ -49,14 +51,14 @@ std::tuple<Tensor, Tensor> geqrf(const Tensor& self);
 Tensor ormqr(const Tensor& self, const Tensor& tau, const Tensor& other, bool left = true,
              bool transpose = false);
 /// (X, A) with A X = self, of which one triangle counts, or A^T X = self.
-/// [method, returns: solution cloned_coefficient]
+/// [method, returns: solution cloned_coefficient, dtypes: floating complex]
 std::tuple<Tensor, Tensor> triangular_solve(const Tensor& self, const Tensor& A, bool upper = true,
                                             bool transpose = false, bool unitriangular = false);
 /// linalg::lu_solve with its arguments in another order.
-/// [method]
+/// [method, dtypes: floating complex]
 Tensor lu_solve(const Tensor& self, const Tensor& LU_data, const Tensor& LU_pivots);
 /// (P, L, U) of what linalg::lu_factor made; empty where not asked for.
-/// [returns: P L U]
+/// [returns: P L U, dtypes: floating complex]
 std::tuple<Tensor, Tensor, Tensor> lu_unpack(const Tensor& LU_data, const Tensor& LU_pivots,
                                              bool unpack_data = true, bool unpack_pivots = true);
 

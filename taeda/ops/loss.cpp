@@ -70,10 +70,12 @@ template <class Op, class Slope>
 Tensor difference_loss(const char* node, const Op& op, const Tensor& input, const Tensor& target,
                        Reduction reduction, Slope slope) {
   warn_of_broadcast(input, target);
-  return recorded_loss(
-      node, op, input, target, reduction,
-      [slope](const Tensor& a, const Tensor& b) { return slope(a.sub(b)); },
-      [slope](const Tensor& a, const Tensor& b) { return slope(a.sub(b)).neg(); });
+  const auto at = [slope](const Tensor& a, const Tensor& b) {  // bools have no minus
+    return slope(a.dtype() == kBool ? a.to(b.dtype()).sub(b)
+                                    : a.sub(b.dtype() == kBool ? b.to(a.dtype()) : b));
+  };
+  return recorded_loss(node, op, input, target, reduction, at,
+                       [at](const Tensor& a, const Tensor& b) { return at(a, b).neg(); });
 }
 
 Tensor weighted(const Tensor& loss, const Tensor& weight, Reduction reduction) {
@@ -213,9 +215,10 @@ Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor
   if (!(var.sizes() == input.sizes())) {
     const size_t n = input.sizes().size();
     const bool one_each = n > 0 && var.sizes() == input.sizes().slice(0, n - 1);
-    const bool last_is_one = var.dim() == input.dim() && n > 0 && var.sizes()[n - 1] == 1 &&
-                             var.sizes().slice(0, n - 1) == input.sizes().slice(0, n - 1);
-    TAEDA_CHECK_VALUE(one_each || last_is_one, "var is of incorrect size");
+    int64_t others = 0;  // one dimension along which there is one variance
+    for (size_t i = 0; var.dim() == input.dim() && i < n; ++i)
+      others += var.sizes()[i] == input.sizes()[i] ? 0 : var.sizes()[i];
+    TAEDA_CHECK_VALUE(one_each || others == 1, "var is of incorrect size");
     if (one_each) variance = var.unsqueeze(-1);
   }
   TAEDA_CHECK_VALUE(

@@ -10,6 +10,7 @@
 #include "taeda/kernels/random.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/create_common.h"
+#include "taeda/ops/dropout_state.h"
 #include "taeda/ops/meta_guard.h"
 #include "taeda/ops/pointwise.h"
 #include "taeda/ops/shape.h"
@@ -91,7 +92,8 @@ Tensor& Tensor::uniform_(double from, double to, GeneratorArg generator) const {
   TAEDA_CHECK(std::isfinite(to - from), "uniform_ expects a finite range, but found from=", from,
               " and to=", to);
   return fill_random("uniform_", *this, [&](const Tensor& t) {
-    draw_uniform(t, from, to, generator_for(*this, generator));
+    const Tensor parts = t.is_complex() ? view_as_real(t).view({-1}) : t;
+    draw_uniform(parts, from, to, generator_for(*this, generator));
   });
 }
 
@@ -175,12 +177,25 @@ Tensor& Tensor::bernoulli_(const Tensor& p, GeneratorArg generator) const {
   return copy_(taeda::bernoulli(p.detach().expand(sizes()), generator));
 }
 
+namespace {
+
+/// 1 with probability p, else 0. PyTorch compares numbers of 53 bits, whatever the dtype.
+void draw_ones(const Tensor& t, double p, const Generator& generator) {
+  const Tensor numbers = t.is_floating_point() ? t : make_tensor(t.sizes(), kFloat, kCPU);
+  const Tensor bits = detail::next_decisions(t.numel(), p, generator);
+  dropout_kept_slot(kCPU, numbers, numbers.fill_(1), bits, 1);
+  if (!t.is_floating_point()) t.copy_(numbers);
+}
+
+}  // namespace
+
 Tensor& Tensor::bernoulli_(double p, GeneratorArg generator) const {
   TAEDA_CHECK(p >= 0 && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", p);
   return fill_random("bernoulli_", *this, [&](const Tensor& t) {
-    // PyTorch compares numbers of 53 bits here, whatever the dtype.
-    const Tensor u = make_tensor(t.sizes(), t.is_cpu() ? kDouble : kFloat, t.device());
-    draw_uniform(u, 0, 1, generator_for(*this, generator));
+    Generator& g = generator_for(*this, generator);
+    if (t.is_cpu()) return draw_ones(t, p, g);
+    const Tensor u = make_tensor(t.sizes(), kFloat, t.device());
+    draw_uniform(u, 0, 1, g);
     t.copy_(u.lt(p));
   });
 }
@@ -329,12 +344,12 @@ Tensor bernoulli(const Tensor& self, GeneratorArg generator) {
 }
 
 Tensor bernoulli(const Tensor& self, double p, GeneratorArg generator) {
-  return empty_like(self).bernoulli_(p, generator);
+  return empty(self.sizes(), self.options()).bernoulli_(p, generator);
 }
 
 Tensor normal(const Tensor& mean, double std, GeneratorArg generator) {
   NoGradGuard guard;
-  return empty_like(mean).normal_(0, std, generator).add_(mean);
+  return empty(mean.sizes(), mean.options()).normal_(0, std, generator).add_(mean);
 }
 
 namespace {
@@ -351,7 +366,7 @@ void check_std(const Tensor& std) {
 Tensor normal(double mean, const Tensor& std, GeneratorArg generator) {
   NoGradGuard guard;
   check_std(std);
-  return empty_like(std).normal_(0, 1, generator).mul_(std).add_(mean);
+  return empty(std.sizes(), std.options()).normal_(0, 1, generator).mul_(std).add_(mean);
 }
 
 Tensor normal(const Tensor& mean, const Tensor& std, GeneratorArg generator) {

@@ -1,8 +1,10 @@
 // Methods of class Tensor that give the same tensor other sizes or other memory.
 #include <algorithm>
 
+#include "taeda/autograd/history.h"
 #include "taeda/base/error.h"
 #include "taeda/ops/copy.h"
+#include "taeda/ops/create_common.h"
 #include "taeda/ops/shape.h"
 #include "taeda/tensor/tensor.h"
 
@@ -35,6 +37,7 @@ Tensor over(const Storage& storage, Layout layout, ScalarType dtype) {
               IntArrayRef(layout.sizes), ", strides ", IntArrayRef(layout.strides),
               " and storage offset ", layout.offset, " require a storage of ", needed,
               " bytes, which are out of bounds for one of ", storage.nbytes());
+  detail::check_aligned(storage->address(), dtype, "set_");
   return Tensor(make_intrusive<TensorImpl>(storage, std::move(layout), dtype));
 }
 
@@ -51,6 +54,7 @@ Layout layout_of(int64_t offset, IntArrayRef size, IntArrayRef stride) {
 const Tensor& Tensor::resize_(IntArrayRef size, std::optional<MemoryFormat> format) const {
   if (is_sparse()) storage()->throw_without_memory();
   check_no_gradient("resize_", *this);
+  autograd::check_inplace("resize_", *this, false);
   const MemoryFormat wanted = format.value_or(MemoryFormat::Contiguous);
   TAEDA_CHECK(wanted != MemoryFormat::Preserve, "Unsupported memory format Preserve");
   if (sizes() == size && !format) return *this;
@@ -77,6 +81,7 @@ const Tensor& Tensor::resize_as_(const Tensor& other, std::optional<MemoryFormat
 
 Tensor& Tensor::set_(const Tensor& source) const {
   check_no_gradient("set_", *this);
+  autograd::check_inplace("set_", *this, false);
   TAEDA_CHECK(source.defined(), "set_ expects a defined tensor");
   TAEDA_CHECK(source.dtype() == dtype(), "Could not set tensor of type ", to_string(source.dtype()),
               " to a tensor of type ", to_string(dtype()));

@@ -343,15 +343,16 @@ RnnResult cell(RnnMode mode, const Tensor& input, TensorList hx, const Tensor& w
                const Tensor& w_hh, const Tensor& b_ih, const Tensor& b_hh) {
   TAEDA_CHECK(input.dim() == 2, name_of(mode), "_cell: Expected input to be 2-D, got ", input.dim(),
               "-D tensor");
-  TAEDA_CHECK(b_ih.defined() == b_hh.defined(), name_of(mode),
-              "_cell: Expected both biases or none");
   TAEDA_CHECK(mode != RnnMode::LSTM || hx.size() == 2, "lstm_cell expects two hidden states");
   std::vector<Tensor> params{w_ih, w_hh};
-  if (b_ih.defined()) params.insert(params.end(), {b_ih, b_hh});
+  const bool biased = b_ih.defined() || b_hh.defined();
+  if (biased)  // one that is missing is zero
+    params.insert(params.end(), {b_ih.defined() ? b_ih : zeros_like(b_hh),
+                                 b_hh.defined() ? b_hh : zeros_like(b_ih)});
   std::vector<Tensor> states;
   for (const Tensor& t : hx) states.push_back(t.unsqueeze(0));
   const RnnResult out =
-      network(mode, input.unsqueeze(0), states, params, b_ih.defined(), 1, 0, false, false, false);
+      network(mode, input.unsqueeze(0), states, params, biased, 1, 0, false, false, false);
   return {{}, out.y.squeeze(0), out.c.defined() ? out.c.squeeze(0) : out.c};
 }
 

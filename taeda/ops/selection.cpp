@@ -150,9 +150,27 @@ Tensor index_reduce(const Tensor& self, int64_t dim, const Tensor& index, const 
   return scatter_reduce(self, along, places, source, reduce, include_self);
 }
 
+namespace {
+
+/// A copy of `self` and of what lies between its elements, with its strides and offset: places that
+/// are counted in its storage are the same ones in the copy.
+Tensor copy_where_it_lies(const Tensor& self) {
+  int64_t end = self.storage_offset() + 1;
+  for (int64_t d = 0; d < self.dim(); ++d) {
+    if (self.size(d) == 0 || (self.size(d) > 1 && self.stride(d) == 0)) return self.clone();
+    end += (self.size(d) - 1) * self.stride(d);
+  }
+  if (end == self.numel() && self.is_contiguous()) return self.clone();
+  return self.as_strided({end}, {1}, 0)
+      .clone()
+      .as_strided(self.sizes(), self.strides(), self.storage_offset());
+}
+
+}  // namespace
+
 Tensor as_strided_scatter(const Tensor& self, const Tensor& src, IntArrayRef size,
                           IntArrayRef stride, OptionalDim storage_offset) {
-  Tensor out = self.clone();
+  const Tensor out = copy_where_it_lies(self);
   const Tensor part = out.as_strided(size, stride, storage_offset);
   TAEDA_CHECK(part.sizes() == src.sizes(),
               "expected src to have a size equal to the slice of self. src size = ", src.sizes(),

@@ -4,6 +4,7 @@
 #include "taeda/autograd/region.h"
 #include "taeda/base/error.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/create_common.h"
 #include "taeda/ops/sparse_common.h"
 #include "taeda/ops/unfold_backward.h"
 #include "taeda/tensor/observer.h"
@@ -98,6 +99,7 @@ Layout resized_elements(const Tensor& self, ScalarType dtype) {
 Tensor Tensor::view(ScalarType dtype) const {
   if (is_observed()) return observe_method("view", &Tensor::view, *this, dtype);
   if (dtype == this->dtype()) return record_view(*this, layout());
+  if (storage()) detail::check_aligned(storage()->address(), dtype, "view");
   return make_alias(*this, resized_elements(*this, dtype), dtype);
 }
 
@@ -486,9 +488,10 @@ Tensor view_as_complex(const Tensor& self) {
   Layout layout = self.layout();
   layout.sizes.pop_back();
   layout.strides.pop_back();
-  for (int64_t& s : layout.strides) {
-    TAEDA_CHECK(s % 2 == 0, "Tensor must have a stride divisible by 2 for all but last dimension");
-    s /= 2;
+  for (size_t d = 0; d < layout.strides.size(); ++d) {
+    TAEDA_CHECK(layout.strides[d] % 2 == 0 || layout.sizes[d] == 1,
+                "Tensor must have a stride divisible by 2 for all but last dimension");
+    layout.strides[d] /= 2;
   }
   TAEDA_CHECK(layout.offset % 2 == 0, "Tensor must have a storage_offset divisible by 2");
   layout.offset /= 2;

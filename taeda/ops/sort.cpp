@@ -6,6 +6,7 @@
 #include "taeda/ops/create.h"
 #include "taeda/ops/index.h"
 #include "taeda/ops/join.h"
+#include "taeda/ops/reduce.h"
 #include "taeda/ops/selection.h"
 #include "taeda/ops/shape.h"
 #include "taeda/tensor/observer.h"
@@ -145,6 +146,19 @@ T3 unique_consecutive(const Tensor& self, bool return_inverse, bool return_count
              : unique_consecutive(self, return_inverse, return_counts);
 }
 
+namespace {
+
+/// Adds the weight of each of `n` numbers to its bin; without weights they count.
+template <class T>
+void tally(const int64_t* numbers, const T* weights, int64_t n, T* bins) {
+  if (weights)
+    for (int64_t i = 0; i < n; ++i) bins[numbers[i]] += weights[i];
+  else
+    for (int64_t i = 0; i < n; ++i) bins[numbers[i]] += T(1);
+}
+
+}  // namespace
+
 Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
   TAEDA_CHECK(minlength >= 0, "minlength should be >= 0");
   TAEDA_CHECK(self.dim() == 1 && is_integral(self.dtype()),
@@ -156,12 +170,21 @@ Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
                            : weights.dtype() == kFloat ? kFloat
                                                        : kDouble;
   if (self.numel() == 0) return zeros({minlength}, self.options().dtype(dtype));
-  TAEDA_CHECK(self.min().item<int64_t>() >= 0,
+  const auto [least, most] = self.aminmax();
+  TAEDA_CHECK(least.item<int64_t>() >= 0,
               "bincount only supports 1-d non-negative integral inputs.");
-  const int64_t bins = std::max(self.max().item<int64_t>() + 1, minlength);
-  const Tensor each =
-      weights.defined() ? weights.to(dtype) : ones({self.numel()}, self.options().dtype(kLong));
-  return zeros({bins}, self.options().dtype(dtype)).index_add_(0, self.to(kLong), each);
+  const Tensor bins =
+      zeros({std::max(most.item<int64_t>() + 1, minlength)}, self.options().dtype(dtype));
+  const Tensor numbers = self.to(kLong).contiguous();
+  const Tensor each = weights.defined() ? weights.to(dtype).contiguous() : Tensor();
+  if (!self.is_cpu())
+    return bins.index_add_(0, numbers,
+                           each.defined() ? each : ones({1}, bins.options()).expand(self.sizes()));
+  dispatch(TypeList<int64_t, float, double>{}, "bincount", dtype, [&]<class T>() {
+    tally(numbers.data_ptr<int64_t>(), each.defined() ? each.data_ptr<T>() : nullptr,
+          numbers.numel(), bins.data_ptr<T>());
+  });
+  return bins;
 }
 
 namespace {

@@ -166,9 +166,10 @@ Tensor logit(const Tensor& self, std::optional<double> eps) {
   if (wants_grad(self))
     record("LogitBackward0", y, {self}, [eps, x = save_tensor(self)](const Tensor& g) {
       const Tensor z = x.unpack();
-      const double low = eps.value_or(0), nan = std::numeric_limits<double>::quiet_NaN();
+      const bool bounded = eps && *eps >= 0;
+      const double low = bounded ? *eps : 0, nan = std::numeric_limits<double>::quiet_NaN();
       const Tensor outside = z.lt(low).logical_or(z.gt(1 - low));
-      return g.div(z.mul(rsub(z, 1))).masked_fill(outside, eps ? 0.0 : nan);
+      return g.div(z.mul(rsub(z, 1))).masked_fill(outside, bounded ? 0.0 : nan);
     });
   return y;
 }

@@ -99,7 +99,7 @@ Tensor interpolate(const Tensor& sorted, Tensor ranks, std::string_view interpol
   if (interpolation != "linear" && interpolation != "midpoint") return lower;
   const Tensor upper = sorted.gather(-1, ceil(ranks).to(kLong));
   if (interpolation == "midpoint") return lower.lerp(upper, 0.5);
-  return lower.lerp(upper, ranks.sub(below));
+  return lower.lerp(upper, ranks.sub(below));  // by which a quantile depends on q, too
 }
 
 Tensor quantile_of(const Tensor& self, const Tensor& q, OptionalDim dim, bool keepdim,
@@ -118,10 +118,10 @@ Tensor quantile_of(const Tensor& self, const Tensor& q, OptionalDim dim, bool ke
     NoGradGuard guard;
     const Tensor missing = isnan(sorted).sum(-1, true), n = rsub(missing, sorted.size(-1));
     const Tensor last = n.sub(1).clamp_min(0).to(q.dtype());
-    const Tensor size = full({}, static_cast<double>(sorted.size(-1) - 1), last.options());
-    ranks = (skip_nan ? last : size).mul(q.reshape({-1})).expand(shape).contiguous();
+    ranks = skip_nan ? last : full({}, static_cast<double>(sorted.size(-1) - 1), last.options());
     if (!skip_nan) fill = missing.gt(0);
   }
+  ranks = ranks.mul(q.reshape({-1})).expand(shape).contiguous();
   Tensor out = interpolate(sorted, ranks, interpolation);
   if (fill.defined()) out = out.masked_fill(fill, kNoNumber);
   out = out.movedim(-1, 0);
@@ -201,27 +201,7 @@ Tensor trace(const Tensor& self) {
   return self.diagonal().sum();
 }
 
-// ---- distances and covariances ----
-
-Tensor dist(const Tensor& self, const Tensor& other, const Scalar& p) {
-  return vector_norm(self.sub(other), p);
-}
-
-Tensor cdist(const Tensor& x1, const Tensor& x2, double p, OptionalDim compute_mode) {
-  TAEDA_CHECK(x1.is_floating_point(),
-              "cdist only supports floating-point dtypes, X1 got: ", to_string(x1.dtype()));
-  TAEDA_CHECK(x2.is_floating_point(),
-              "cdist only supports floating-point dtypes, X2 got: ", to_string(x2.dtype()));
-  TAEDA_CHECK(x1.dim() >= 2, "cdist only supports at least 2D tensors, X1 got: ", x1.dim(), "D");
-  TAEDA_CHECK(x2.dim() >= 2, "cdist only supports at least 2D tensors, X2 got: ", x2.dim(), "D");
-  TAEDA_CHECK(x1.size(-1) == x2.size(-1),
-              "X1 and X2 must have the same number of columns. X1: ", x1.size(-1),
-              " X2: ", x2.size(-1));
-  TAEDA_CHECK(p >= 0, "cdist only supports non-negative p values");
-  const int64_t mode = compute_mode.value_or(0);
-  TAEDA_CHECK(mode >= 0 && mode <= 2, "possible modes: 0, 1, 2, but was: ", mode);
-  return vector_norm(x1.unsqueeze(-2).sub(x2.unsqueeze(-3)), p, {-1});
-}
+// ---- covariances ----
 
 namespace {
 

@@ -50,8 +50,9 @@ Tensor trace(const Tensor& self);
 /// [dtypes: floating complex]
 Tensor dist(const Tensor& self, const Tensor& other, const Scalar& p = 2);
 /// The p-norm distance between every row of x1 ([..., P, M]) and every row of x2 ([..., R, M]):
-/// [..., P, R]. Takes P * R * M numbers of memory. `compute_mode`, 0, 1 or 2, says in PyTorch when
-/// products of matrices stand for differences; here it changes nothing.
+/// [..., P, R]. Euclidean distances of float32 and float64 come from a product of matrices, which
+/// loses digits of small ones, if there are more than 25 rows (`compute_mode` 0, the default),
+/// always (1) or never (2). Others take P * R * M numbers of memory.
 /// [not method, dtypes: floating]
 Tensor cdist(const Tensor& x1, const Tensor& x2, double p = 2, OptionalDim compute_mode = {});
 /// The covariance matrix of variables in rows and observations in columns, divided by N -

@@ -3,6 +3,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "taeda/base/error.h"
 #include "taeda/sim/fault.h"
 
@@ -43,7 +45,7 @@ Memory::Memory(Device device, size_t capacity)
     throw OutOfMemoryError(
         detail::concat("no host memory for ", device, " with ", capacity, " bytes"));
   }
-  free_[0] = range_;
+  free_[base_] = range_;
   watch_range(base_, range_, device);
 }
 
@@ -58,12 +60,14 @@ void* Memory::allocate(size_t bytes) {
   if (size > capacity_ - used_) return nullptr;
   for (auto it = free_.begin(); it != free_.end(); ++it) {
     if (it->second < size) continue;
-    const size_t offset = it->first, rest = it->second - size;
-    free_.erase(it);
-    if (rest > 0) free_[offset + size] = rest;
+    char* address = base_ + (it->first - base_);
+    blocks_[address] = bytes;  // first, because it may fail
+    auto range = free_.extract(it);
+    range.key() += size;
+    range.mapped() -= size;
+    if (range.mapped() > 0) free_.insert(std::move(range));
     used_ += size;
-    blocks_[base_ + offset] = bytes;
-    return base_ + offset;
+    return address;
   }
   return nullptr;
 }
@@ -74,8 +78,9 @@ void Memory::deallocate(void* p, size_t bytes) {
   madvise(address + range_, size, MADV_DONTNEED);
   std::lock_guard lock(mutex_);
   used_ -= size;
-  blocks_.erase(address);
-  auto it = free_.emplace(static_cast<size_t>(address - base_), size).first;
+  auto block = blocks_.extract(address);  // its entry goes to the others: nothing can fail
+  block.mapped() = size;
+  auto it = free_.insert(std::move(block)).position;
   if (auto next = std::next(it); next != free_.end() && it->first + it->second == next->first) {
     it->second += next->second;
     free_.erase(next);

@@ -51,8 +51,8 @@ class Memory {
   char* base_;
   mutable std::mutex mutex_;
   size_t used_ = 0;
-  std::map<size_t, size_t> free_;         ///< offset to length
-  std::map<const char*, size_t> blocks_;  ///< of `allocate`: address to length
+  std::map<const char*, size_t> free_;    ///< address to length
+  std::map<const char*, size_t> blocks_;  ///< of `allocate`, likewise
   std::map<const char*, size_t> mapped_;  ///< by `map`, likewise; neighbours are joined
 };
 

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "taeda/kernels/normal_cdf.h"
+#include "taeda/kernels/pointwise/special.h"
 
 namespace taeda {
 namespace {
@@ -24,6 +25,16 @@ double ulps(float got, long double want) {
   std::frexp(std::max(std::fabs(rounded), std::numeric_limits<float>::min()), &exponent);
   return static_cast<double>(std::fabs(static_cast<long double>(got) - want) /
                              std::ldexp(1.0L, exponent - 24));
+}
+
+double double_ulps(double got, long double want) {
+  const auto rounded = static_cast<double>(want);
+  if (std::isnan(rounded)) return std::isnan(got) ? 0 : 1e9;
+  if (std::isinf(rounded) || std::isinf(got)) return got == rounded ? 0 : 1e9;
+  int exponent;
+  std::frexp(std::max(std::fabs(rounded), std::numeric_limits<double>::min()), &exponent);
+  return static_cast<double>(std::fabs(static_cast<long double>(got) - want) /
+                             std::ldexp(1.0L, exponent - 53));
 }
 
 struct Function {
@@ -57,6 +68,10 @@ const Function kFunctions[] = {
      math::kTrigBound},
     {"tan", [](float x) { return math::tan_bounded(x); }, [](double x) { return std::tan(x); },
      math::kTrigBound},
+    {"lgamma", [](float x) { return detail::bounded_lgamma(x); },
+     [](double x) { return std::lgamma(x); }, 1048576.0f},
+    {"digamma", [](float x) { return detail::bounded_digamma(x); },
+     [](double x) { return Digamma()(x); }, 1048576.0f},
 };
 
 class FloatMath : public ::testing::TestWithParam<Function> {};
@@ -89,6 +104,72 @@ TEST_P(FloatMath, EdgesAreThoseOfC) {
 INSTANTIATE_TEST_SUITE_P(Math, FloatMath, ::testing::ValuesIn(kFunctions),
                          [](const auto& info) { return std::string(info.param.name); });
 
+struct DoubleFunction {
+  const char* name;
+  double (*got)(double);
+  long double (*want)(long double);
+  double limit = HUGE_VAL;
+};
+
+const DoubleFunction kDoubleFunctions[] = {
+    {"exp", [](double x) { return math::exp(x); }, std::exp},
+    {"exp2", [](double x) { return math::exp2(x); }, std::exp2},
+    {"expm1", [](double x) { return math::expm1(x); }, std::expm1},
+    {"log", [](double x) { return math::log(x); }, std::log},
+    {"log2", [](double x) { return math::log2(x); }, std::log2},
+    {"log10", [](double x) { return math::log10(x); }, std::log10},
+    {"log1p", [](double x) { return math::log1p(x); }, std::log1p},
+    {"tanh", [](double x) { return math::tanh(x); }, std::tanh},
+    {"sinh", [](double x) { return math::sinh(x); }, std::sinh},
+    {"cosh", [](double x) { return math::cosh(x); }, std::cosh},
+    {"asin", [](double x) { return math::asin(x); }, std::asin},
+    {"acos", [](double x) { return math::acos(x); }, std::acos},
+    {"atan", [](double x) { return math::atan(x); }, std::atan},
+    {"atanh", [](double x) { return math::atanh(x); }, std::atanh},
+    {"sin", [](double x) { return math::sin_bounded(x); }, std::sin, math::kTrigBound},
+    {"cos", [](double x) { return math::cos_bounded(x); }, std::cos, math::kTrigBound},
+    {"tan", [](double x) { return math::tan_bounded(x); }, std::tan, math::kTrigBound},
+};
+
+class DoubleMath : public ::testing::TestWithParam<DoubleFunction> {};
+
+TEST_P(DoubleMath, WithinTwoAndAHalfUlps) {
+  const DoubleFunction& f = GetParam();
+  double worst = 0, where = 0;
+  const auto check = [&](double x) {
+    if (!(std::fabs(x) <= f.limit)) return;
+    const double error = double_ulps(f.got(x), f.want(static_cast<long double>(x)));
+    if (error > worst) worst = error, where = x;
+  };
+  uint64_t bits = 1;
+  for (int i = 0; i < 60000; ++i) {
+    bits = bits * 6364136223846793005u + 1442695040888963407u;
+    const uint64_t mixed = bits ^ bits >> 29;
+    const double u = static_cast<double>(static_cast<int64_t>(mixed)) * 0x1p-63;
+    for (const double x :
+         {__builtin_bit_cast(double, mixed), u, 40 * u, 720 * u, 1e6 * u, 1 + 1e-3 * u, 1e-9 * u})
+      check(x);
+  }
+  EXPECT_LE(worst, 2.5) << f.name << "(" << where << ") = " << f.got(where);
+}
+
+TEST_P(DoubleMath, EdgesAreThoseOfC) {
+  const DoubleFunction& f = GetParam();
+  constexpr double inf = HUGE_VAL;
+  for (const double x : {0.0, -0.0, 1.0, -1.0, 5e-324, -5e-324, 1e-310, inf, -inf, std::nan(""),
+                         709.9, 710.47, 710.48, -745.2, 1024.0, -1074.5, 1e300, M_PI}) {
+    if (!(std::fabs(x) <= f.limit)) continue;
+    const double got = f.got(x);
+    const long double want = f.want(static_cast<long double>(x));
+    EXPECT_LE(double_ulps(got, want), 2.5) << f.name << "(" << x << ") = " << got;
+    if (std::isnan(want)) continue;
+    EXPECT_EQ(std::signbit(got), std::signbit(want)) << f.name << "(" << x << ")";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Math, DoubleMath, ::testing::ValuesIn(kDoubleFunctions),
+                         [](const auto& info) { return std::string(info.param.name); });
+
 TEST(Math, NormalDistribution) {
   double worst = 0, tail = 0;
   for (float x = -12; x <= 12; x += 1.7e-4f) {
@@ -106,19 +187,80 @@ TEST(Math, NormalDistribution) {
   EXPECT_TRUE(std::isnan(math::normal_cdf(std::nanf(""))));
 }
 
+/// A function of two numbers is C's, in double and rounded, to the bound of all.
+template <class F>
+void expect_that_of_c(const char* name, float got, F c, float x, float y) {
+  const double want = c(static_cast<double>(x), static_cast<double>(y));
+  EXPECT_LE(ulps(got, want), 2.5) << name << "(" << x << ", " << y << ") = " << got << ", want "
+                                  << want;
+  if (std::isnan(want)) return;
+  EXPECT_EQ(std::signbit(got), std::signbit(want)) << name << "(" << x << ", " << y << ")";
+}
+
 TEST(Math, PowerIsThatOfC) {
   const float bases[] = {0.0f,  -0.0f, 1.0f,   -1.0f, 2.0f,  -2.0f,        0.5f,
                          -0.3f, 1e30f, -1e30f, kInf,  -kInf, std::nanf("")};
   const float exponents[] = {0.0f, -0.0f, 1.0f,  -1.0f,       2.0f, 3.0f,  -3.0f,
                              0.5f, -2.5f, 1e30f, 16777217.0f, kInf, -kInf, std::nanf("")};
   for (float x : bases)
-    for (float y : exponents) {
-      const float got = math::pow(x, y);
-      const double want = std::pow(static_cast<double>(x), static_cast<double>(y));
-      EXPECT_LE(ulps(got, want), 1)
-          << "pow(" << x << ", " << y << ") = " << got << ", want " << want;
-      if (std::isnan(want)) continue;
-      EXPECT_EQ(std::signbit(got), std::signbit(want)) << "pow(" << x << ", " << y << ")";
+    for (float y : exponents)
+      expect_that_of_c(
+          "pow", math::pow(x, y), [](double a, double b) { return std::pow(a, b); }, x, y);
+}
+
+TEST(Math, WholePowersOfWholeNumbersAreExact) {
+  for (float x = 1; x <= 60; ++x)
+    for (float y = 0; std::pow(x, y) <= 16777216; y += 1) {
+      EXPECT_EQ(math::pow(x, y), std::pow(x, y)) << x << " to the power of " << y;
+      if (x == 1) break;
+    }
+}
+
+/// Powers and angles of many ordinary numbers, the powers up to both ends of float's range.
+TEST(Math, FunctionsOfTwoNumbersWithinTwoAndAHalfUlps) {
+  double worst_power = 0, worst_angle = 0, worst_length = 0;
+  for (uint32_t i = 0; i < 300000; ++i) {
+    const double u = (i * 2654435761u) / 4294967296.0, v = (i * 2246822519u) / 4294967296.0;
+    const auto x = static_cast<float>(std::exp2(u * 40 - 20));
+    const auto y = static_cast<float>((v * 260 - 130) / (std::fabs(u * 40 - 20) + 0.1));
+    const double power = std::pow(static_cast<double>(x), static_cast<double>(y));
+    worst_power = std::max(worst_power, ulps(math::pow(x, y), power));
+    const auto a = static_cast<float>(u * 2 - 1), b = static_cast<float>(v * 2 - 1);
+    const double angle = std::atan2(static_cast<double>(a), static_cast<double>(b));
+    worst_angle = std::max(
+        {worst_angle, ulps(math::atan2(a, b), angle),
+         double_ulps(math::atan2(u * 2 - 1, v * 2 - 1), std::atan2(u * 2.0L - 1, v * 2.0L - 1))});
+    worst_length =
+        std::max({worst_length, ulps(math::hypot(x, y), std::hypot(static_cast<double>(x), y)),
+                  double_ulps(math::hypot(u, v), std::hypot(static_cast<long double>(u),
+                                                            static_cast<long double>(v)))});
+  }
+  EXPECT_LE(worst_power, 0.6);
+  EXPECT_LE(worst_angle, 2.5);
+  EXPECT_LE(worst_length, 2.5);
+}
+
+TEST(Math, ArcTangentOfTwoNumbersIsThatOfC) {
+  std::vector<float> numbers = {0.0f,   -0.0f, 1.0f, -1.0f, 1e-45f,        -1e-45f, 1e-30f,
+                                -1e30f, 3e38f, kInf, -kInf, std::nanf(""), 2.4f,    -0.41f};
+  for (uint32_t i = 0; i < 300; ++i) numbers.push_back(__builtin_bit_cast(float, i * 2654435761u));
+  for (float y : numbers)
+    for (float x : numbers)
+      expect_that_of_c(
+          "atan2", math::atan2(y, x), [](double a, double b) { return std::atan2(a, b); }, y, x);
+}
+
+TEST(Math, LengthsAreThoseOfC) {
+  const double sizes[] = {0.0,   5e-324, 1e-310,   1e-200,   3.0,       -4.0,
+                          1e154, 1e300,  -1.7e308, HUGE_VAL, -HUGE_VAL, std::nan("")};
+  for (const double x : sizes)
+    for (const double y : sizes) {
+      EXPECT_LE(double_ulps(math::hypot(x, y),
+                            std::hypot(static_cast<long double>(x), static_cast<long double>(y))),
+                2.5)
+          << x << " " << y;
+      const auto a = static_cast<float>(x), b = static_cast<float>(y);
+      EXPECT_LE(ulps(math::hypot(a, b), std::hypot(static_cast<double>(a), b)), 1) << a << " " << b;
     }
 }
 

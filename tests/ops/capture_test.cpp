@@ -2,7 +2,6 @@
 // call, or an error that names what cannot be captured.
 #include <gmock/gmock.h>
 
-#include <cctype>
 #include <cstring>
 #include <map>
 
@@ -11,6 +10,7 @@
 #include "taeda/ops/create.h"
 #include "tests/error_of.h"
 #include "tests/ops/op_inputs.h"
+#include "tests/ops/row_test.h"
 
 namespace taeda::testing {
 
@@ -37,6 +37,14 @@ const std::map<std::string, std::string>& rows_of_values() {
       {"cholesky_solve", "linalg::cholesky"},
       {"lstsq", "linalg::lstsq"},
       {"inv", "linalg::inv"},
+      {"inv.complex", "linalg::inv"},
+      {"solve.complex", "linalg::lu_factor"},
+      {"det.complex", "backward"},
+      {"cholesky.complex", "linalg::cholesky"},
+      {"eigh.complex", "linalg::eigh"},
+      {"svd.complex", "linalg::svd"},
+      {"pinv.complex", "linalg::pinv"},
+      {"lstsq.complex", "linalg::lstsq"},
       {"det", "backward"},
       {"cholesky_inverse", "linalg::cholesky"},
       {"pinv", "linalg::pinv"},
@@ -70,14 +78,7 @@ const std::map<std::string, std::string>& rows_of_values() {
   return rows;
 }
 
-class Captured : public ::testing::TestWithParam<OpRow> {
- protected:
-  void SetUp() override {
-    const auto& unavailable = GetParam().unavailable;
-    const std::string reason = unavailable ? unavailable(Device(kCPU)) : "";
-    if (!reason.empty()) GTEST_SKIP() << reason;
-  }
-};
+class Captured : public RowTest {};
 
 /// The elements' bytes in row-major order, with the form.
 std::string bits(const Tensor& t) {
@@ -148,7 +149,7 @@ bool compare(const OpRow& row, const Tensors& in, bool differentiate) {
 }
 
 TEST_P(Captured, ReplaysGiveTheBitsOfEagerCalls) {
-  const OpRow& row = GetParam();
+  const OpRow& row = this->row();
   bool all = true;
   for (const ScalarType dtype : dtypes_of(row))
     for (const Sample& sample : row.samples) {
@@ -160,13 +161,7 @@ TEST_P(Captured, ReplaysGiveTheBitsOfEagerCalls) {
   EXPECT_EQ(all, !rows_of_values().contains(row.name));
 }
 
-INSTANTIATE_TEST_SUITE_P(OpTable, Captured, ::testing::ValuesIn(all_rows()),
-                         [](const ::testing::TestParamInfo<OpRow>& info) {
-                           std::string name = info.param.name;
-                           for (char& c : name)
-                             if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(OpTable, Captured, every_row(), name_of_row);
 
 }  // namespace
 }  // namespace taeda::testing

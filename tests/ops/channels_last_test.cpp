@@ -107,6 +107,26 @@ TEST_P(ChannelsLast, PoolingAgreesWithContiguous) {
   }
 }
 
+/// Enough channels for pixels as one dimension, and too few.
+TEST_P(ChannelsLast, NearestInterpolationAgreesWithContiguous) {
+  namespace F = nn::functional;
+  for (const int64_t channels : {3, 40})
+    for (const auto& size : {std::vector<int64_t>{5, 4}, {20, 33}, {10, 4}, {10, 11}})
+      for (const bool exact : {false, true}) {
+        SCOPED_TRACE(::testing::Message() << channels << " channels to " << size[0]);
+        const auto options = exact ? F::InterpolateFuncOptions().size(size).mode(kNearestExact)
+                                   : F::InterpolateFuncOptions().size(size).mode(kNearest);
+        const Tensor y = last({2, channels, 10, 11}).requires_grad_(),
+                     x = y.detach().contiguous().requires_grad_();
+        const Tensor want = F::interpolate(x, options), got = F::interpolate(y, options);
+        EXPECT_TRUE(got.is_contiguous(MemoryFormat::ChannelsLast));
+        testing::expect_same(got.cpu(), want.cpu());
+        const Tensor g = randn(want.sizes()).to(x.device());
+        testing::expect_same(autograd::grad({got}, {y}, {g})[0].cpu(),
+                             autograd::grad({want}, {x}, {g})[0].cpu(), 1e-5);
+      }
+}
+
 /// A weight decides, too, as PyTorch does.
 TEST_P(ChannelsLast, WeightsAloneMakeAConvolutionChannelsLast) {
   const Tensor x = last({2, 4, 6, 6}).contiguous(), w = last({5, 4, 3, 3});

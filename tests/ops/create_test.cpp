@@ -134,5 +134,15 @@ TEST(FromBlob, SharesAndReleases) {
   EXPECT_THROW(from_blob(nullptr, {2}), ValueError);
 }
 
+TEST(FromBlob, RefusesWhereElementsCannotLie) {
+  alignas(16) char bytes[64] = {};
+  EXPECT_THROW(from_blob(bytes + 4, {2}, kDouble), ValueError);
+  EXPECT_THROW(from_blob(bytes + 4, {1}, kComplexDouble), ValueError);
+  EXPECT_EQ(from_blob(bytes + 8, {1}, kComplexDouble).numel(), 1);  // as two doubles
+  EXPECT_EQ(from_blob(bytes + 1, {0}, kDouble).numel(), 0);
+  EXPECT_EQ(from_blob(bytes + 1, {2}, kByte).view(kChar).numel(), 2);
+  EXPECT_THROW(from_blob(bytes + 1, {8}, kByte).view(kShort), ValueError);
+}
+
 }  // namespace
 }  // namespace taeda

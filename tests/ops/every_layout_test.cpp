@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "taeda/base/parallel_for.h"
 #include "taeda/taeda.h"
@@ -62,13 +63,21 @@ void expect_same_everywhere(const NamedOperation& op, int64_t rows, int64_t colu
   }
 }
 
-const std::pair<int64_t, int64_t> kSizes[] = {{3, 5}, {33, 130}, {70, 300}};
+const std::pair<int64_t, int64_t> kSizes[] = {{3, 5}, {9, 30}, {33, 130}, {70, 300}};
 
 TEST(EveryLayout, PointwiseOperations) {
   manual_seed(1);
   const NamedOperation operations[] = {
       {"add", [](const Tensor& x, const Tensor& y) { return x + y; }},
-      {"add from the left", [](const Tensor& x, const Tensor& y) { return y - x; }},
+      {"subtract", [](const Tensor& x, const Tensor& y) { return x - y; }},
+      {"subtract from", [](const Tensor& x, const Tensor& y) { return y - x; }},
+      {"divide", [](const Tensor& x, const Tensor& y) { return x / y; }},
+      {"divide by", [](const Tensor& x, const Tensor& y) { return y / x; }},
+      {"maximum", [](const Tensor& x, const Tensor& y) { return maximum(y, x); }},
+      {"add a part",
+       [](const Tensor& x, const Tensor& y) {
+         return y.add(x, y.is_floating_point() ? Scalar(0.3) : Scalar(3));
+       }},
       {"relu", [](const Tensor& x, const Tensor&) { return relu(x); }},
       {"where", [](const Tensor& x, const Tensor& y) { return where(x > 0, y, x); }},
       {"compare", [](const Tensor& x, const Tensor& y) { return x < y; }},
@@ -163,6 +172,29 @@ TEST(EveryLayout, SumsDoNotDependOnTheNumberOfThreads) {
     }
 }
 
+TEST(EveryLayout, FewColumns) {
+  manual_seed(6);
+  for (const int64_t width : {1, 2, 3, 5, 8, 15, 16, 17})
+    for (const int64_t rows : {1, 7, 63, 64, 257, 6001})
+      for (const ScalarType dtype : {kFloat, kHalf, kDouble, kLong}) {
+        const Tensor x = (rand({rows, width}) * 8 - 3).to(dtype), lines = x.t().contiguous();
+        const auto expect_near = [&](const char* name, const Tensor& got, const Tensor& want) {
+          EXPECT_TRUE(
+              allclose(got.to(kDouble), want.to(kDouble), dtype == kHalf ? 2e-3 : 1e-5, 1e-3))
+              << name << " of " << rows << "x" << width << " " << dtype;
+        };
+        expect_near("sum", x.sum(0), lines.to(kDouble).sum(1));
+        EXPECT_TRUE(same_bits(x.amax(0), lines.amax(1))) << rows << "x" << width << " " << dtype;
+        if (dtype == kLong) {
+          EXPECT_TRUE(same_bits(x.sum(0), lines.sum(1)));
+        }
+        if (dtype != kLong && rows > 1) expect_near("var", x.var(0), lines.var(1));
+        const Tensor want = x.sum(0);
+        const NumThreadsGuard guard(3);
+        EXPECT_TRUE(same_bits(x.sum(0), want)) << rows << "x" << width << " " << dtype;
+      }
+}
+
 TEST(EveryLayout, GatherNamesAnIndexThatIsNotThere) {
   const Tensor x = rand({3, 40}), index = zeros({3, 40}, kLong);
   index.select(0, 2).select(0, 39).fill_(40);
@@ -204,6 +236,36 @@ TEST(RemainderOfFloats, IsThatOfC) {
   EXPECT_EQ(values<float>(floor_divide(a, b)),
             (std::vector<float>{2, -2, -4, -4, 9, 3, -4, 1666666624}));
   EXPECT_TRUE(std::signbit(values<float>(fmod(a, b))[1]));
+}
+
+TEST(DivisionOfIntegers, IsThatOfCForNumbersOfAllSizes) {
+  manual_seed(5);
+  constexpr int64_t kEdge = int64_t{1} << 51, kLast = std::numeric_limits<int64_t>::max();
+  const int64_t edges[] = {0,         1,     -1,     2,      -3,         7,         kEdge - 1,
+                           1 - kEdge, kEdge, -kEdge, -kLast, -kLast - 1, kEdge / 3, kLast};
+  for (const int bits : {4, 31, 50, 51, 63}) {
+    Tensor a = empty({2000}, kLong).random_() >> (63 - bits), b = empty({2000}, kLong).random_();
+    a = a - (int64_t{1} << (bits - 1));
+    b = (b >> (b % 60)).mul(b.div(2, "floor") % 2 * 2 - 1);
+    b = b.masked_fill(b == 0, 3);
+    a = where(b % 5 == 0, b * (a % 1000), a);  // whole quotients, and overflow
+    if (bits == 63)
+      for (int64_t i = 0; i < 14 * 14; ++i) {
+        a.select(0, i).fill_(edges[i / 14]);
+        b.select(0, i).fill_(edges[i % 14] == 0 ? 5 : edges[i % 14]);
+      }
+    const auto x = values<int64_t>(a), y = values<int64_t>(b),
+               down = values<int64_t>(floor_divide(a, b)), cut = values<int64_t>(a.div(b, "trunc")),
+               mod = values<int64_t>(remainder(a, b)), rest = values<int64_t>(fmod(a, b));
+    for (size_t i = 0; i < x.size(); ++i) {
+      const __int128 p = x[i], q = y[i], quotient = p / q, left = p % q;
+      const bool lower = left != 0 && (left < 0) != (q < 0);
+      EXPECT_EQ(cut[i], static_cast<int64_t>(quotient)) << x[i] << " " << y[i];
+      EXPECT_EQ(down[i], static_cast<int64_t>(quotient - lower)) << x[i] << " " << y[i];
+      EXPECT_EQ(rest[i], static_cast<int64_t>(left)) << x[i] << " " << y[i];
+      EXPECT_EQ(mod[i], static_cast<int64_t>(lower ? left + q : left)) << x[i] << " " << y[i];
+    }
+  }
 }
 
 TEST(SineOfLargeNumbers, DoesNotDependOnTheNumberOfThreads) {

@@ -172,12 +172,17 @@ TEST(Gather, AndScatter) {
   EXPECT_EQ(longs(y.scatter(0, tensor({{1, 0, 1}}), 9)), (Sizes{0, 9, 13, 9, 4, 9}));
   EXPECT_EQ(tensor(5).gather(0, tensor(0)).item<int64_t>(), 5);
   EXPECT_EQ(longs(take_along_dim(x, x.argsort(1, true), 1)).front(), 3);
+  EXPECT_EQ(longs(take_along_dim(x, tensor({{-1}}), 1)).front(), 3);
 }
 
 TEST(Gather, Errors) {
   const Tensor x = cube();
   EXPECT_EQ(error_of([&] { x.gather(0, tensor({{{5}}})); }),
             "index 5 is out of bounds for dimension 0 with size 2");
+  EXPECT_EQ(error_of([&] { take_along_dim(x, x > 0, 0); }),
+            "torch.take_along_dim(): dtype of indices should be Long but got Bool");
+  EXPECT_EQ(error_of([&] { take_along_dim(x, x > 0); }),
+            "gather(): Expected dtype int32/int64 for index");
   EXPECT_EQ(error_of([&] { x.gather(0, tensor({0})); }),
             "Index tensor must have the same number of dimensions as input tensor");
   EXPECT_EQ(error_of([&] {
@@ -321,6 +326,65 @@ TEST(Index, ANumberTakesRowsOfOneElement) {
   const Tensor leaf = values.clone().requires_grad_();
   zeros({}).index_add(0, twice, leaf).mul(3).backward();
   EXPECT_TRUE(leaf.grad().equal(tensor({3.0F, 3.0F})));
+}
+
+// Lent memory, views of bytes and new memory hold any byte as a bool; all but 0 are true.
+TEST(BoolBytes, CountAsOne) {
+  const Tensor bytes = tensor({190, 0, 1, 2}, kByte).repeat({16});
+  const Tensor mask = bytes.view(kBool);
+  EXPECT_EQ(mask.nonzero().sizes(), IntArrayRef({48, 1}));
+  EXPECT_EQ(arange(64).index({mask}).numel(), 48);
+  EXPECT_EQ(arange(64).masked_select(mask).numel(), 48);
+  EXPECT_EQ(mask.sum().item<int64_t>(), 48);
+  EXPECT_EQ(mask.view({16, 4}).sum(0).sum().item<int64_t>(), 48);
+  EXPECT_EQ(mask.view({16, 4}).select(1, 0).sum().item<int64_t>(), 16);
+  EXPECT_EQ(mask.cumsum(0)[-1].item<int64_t>(), 48);
+  for (const ScalarType dtype : {kByte, kLong, kFloat, kDouble, kInt})
+    EXPECT_TRUE(mask.to(dtype).equal(bytes.ne(0).to(dtype))) << dtype;
+  EXPECT_EQ((mask + 1).max().item<int64_t>(), 2);
+  EXPECT_EQ(mask.amax().view(kByte).item<int64_t>(), 1);
+  EXPECT_EQ(mask.any().view(kByte).item<int64_t>(), 1);
+  EXPECT_EQ(mask[0].item().to<int64_t>(), 1);
+  EXPECT_EQ(mask.slice(0, 0, 2).repr(), "tensor([ True, False])");
+}
+
+TEST(BoolBytes, AreCountedPastWhatAByteHolds) {
+  for (const int64_t n : {1, 63, 64, 65, 255 * 64, 255 * 64 + 1, 256 * 64, 600 * 64 + 5, 100003}) {
+    const Tensor mask = ones({n}, kBool);
+    EXPECT_EQ(mask.sum().item<int64_t>(), n);
+    EXPECT_EQ(mask.unsqueeze(1).expand({n, 3}).contiguous().t().sum(1).sum().item<int64_t>(),
+              3 * n);
+    mask.slice(0, n / 2, n).fill_(false);
+    EXPECT_EQ(mask.sum().item<int64_t>(), n / 2);
+  }
+}
+
+TEST(Index, PlacesOfAnyShapeAreThoseOfALoop) {
+  manual_seed(4);
+  for (const auto& sizes : std::vector<std::vector<int64_t>>{{1},
+                                                             {1023},
+                                                             {1024},
+                                                             {1025},
+                                                             {3000},
+                                                             {5, 1},
+                                                             {1, 1, 7},
+                                                             {3, 2050},
+                                                             {4, 3, 2, 5},
+                                                             {2, 1, 1100}}) {
+    const Tensor values = randint(0, 3, sizes, kInt).mul(randint(0, 2, sizes, kInt));
+    std::vector<int64_t> want, at(sizes.size());
+    for (int64_t i = 0; i < values.numel(); ++i) {
+      if (values.data_ptr<int32_t>()[i] != 0) want.insert(want.end(), at.begin(), at.end());
+      for (size_t d = sizes.size(); d-- > 0;) {
+        if (++at[d] < sizes[d]) break;
+        at[d] = 0;
+      }
+    }
+    const Tensor places = values.nonzero();
+    ASSERT_EQ(places.sizes(), IntArrayRef({static_cast<int64_t>(want.size() / sizes.size()),
+                                           static_cast<int64_t>(sizes.size())}));
+    EXPECT_EQ(longs(places), want) << IntArrayRef(sizes);
+  }
 }
 
 }  // namespace

@@ -1,13 +1,13 @@
 // Every row of the op table on meta: what it gives is what the CPU gives but for the values.
 #include <gmock/gmock.h>
 
-#include <cctype>
 #include <map>
 
 #include "taeda/autograd/engine.h"
 #include "taeda/ops/create.h"
 #include "tests/error_of.h"
 #include "tests/ops/op_inputs.h"
+#include "tests/ops/row_test.h"
 
 namespace taeda::testing {
 
@@ -26,14 +26,7 @@ const std::map<std::string, std::string>& rows_of_values() {
   return rows;
 }
 
-class OnMeta : public ::testing::TestWithParam<OpRow> {
- protected:
-  void SetUp() override {
-    const auto& unavailable = GetParam().unavailable;
-    const std::string reason = unavailable ? unavailable(Device(kCPU)) : "";
-    if (!reason.empty()) GTEST_SKIP() << reason;
-  }
-};
+class OnMeta : public RowTest {};
 
 Tensors on_meta(const Tensors& in) {
   Tensors out;
@@ -75,7 +68,7 @@ Tensors differentiated(const OpRow& row, const Tensors& leaves) {
 }
 
 TEST_P(OnMeta, HasTheFormOfTheCpusResults) {
-  const OpRow& row = GetParam();
+  const OpRow& row = this->row();
   const auto of_values = rows_of_values().find(row.name);
   for (const ScalarType dtype : dtypes_of(row))
     for (const Sample& sample : row.samples) {
@@ -93,7 +86,7 @@ TEST_P(OnMeta, HasTheFormOfTheCpusResults) {
 }
 
 TEST_P(OnMeta, HasTheFormOfTheCpusGradients) {
-  const OpRow& row = GetParam();
+  const OpRow& row = this->row();
   if (!row.differentiable || rows_of_values().contains(row.name)) return;
   for (const Sample& sample : row.samples) {
     SCOPED_TRACE(describe(row, sample, kDouble));
@@ -104,7 +97,7 @@ TEST_P(OnMeta, HasTheFormOfTheCpusGradients) {
 }
 
 TEST_P(OnMeta, InPlaceChangesNothingButTheVersion) {
-  const OpRow& row = GetParam();
+  const OpRow& row = this->row();
   if (!row.in_place || rows_of_values().contains(row.name)) return;
   for (const Sample& sample : row.samples) {
     SCOPED_TRACE(describe(row, sample, kDouble));
@@ -119,18 +112,12 @@ TEST_P(OnMeta, InPlaceChangesNothingButTheVersion) {
 
 TEST(MetaRows, OfValuesExist) {
   for (const auto& [name, operation] : rows_of_values())
-    EXPECT_TRUE(std::any_of(all_rows().begin(), all_rows().end(), [&](const OpRow& row) {
-      return row.name == name;
-    })) << name;
+    EXPECT_TRUE(std::any_of(all_rows().begin(), all_rows().end(),
+                            [&, name = name](const OpRow& row) { return row.name == name; }))
+        << name;
 }
 
-INSTANTIATE_TEST_SUITE_P(OpTable, OnMeta, ::testing::ValuesIn(all_rows()),
-                         [](const ::testing::TestParamInfo<OpRow>& info) {
-                           std::string name = info.param.name;
-                           for (char& c : name)
-                             if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(OpTable, OnMeta, every_row(), name_of_row);
 
 }  // namespace
 }  // namespace taeda::testing

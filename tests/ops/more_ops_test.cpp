@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -14,6 +15,8 @@
 #include "taeda/ops/matmul.h"
 #include "taeda/ops/names.h"
 #include "taeda/ops/parts.h"
+#include "taeda/ops/random.h"
+#include "taeda/ops/reduce.h"
 #include "taeda/ops/special.h"
 #include "taeda/ops/statistics.h"
 #include "taeda/ops/unary.h"
@@ -241,6 +244,37 @@ TEST(SpecialFunctions, SayWhatTheyDoNotTake) {
             "polygamma(n, x) does not support negative n.");
   EXPECT_EQ(error_of([] { logaddexp(whole(), whole()); }),
             "\"logaddexp\" not implemented for 'Long'");
+}
+
+/// Short and long vectors, few and so many that they are taken in parts, with and without
+/// gradients.
+TEST(Cdist, IsTheNormOfDifferences) {
+  manual_seed(8);
+  for (const auto& [rows, columns, width] : {std::array<int64_t, 3>{3, 2, 5},
+                                             {200, 150, 3},
+                                             {90, 20, 64},
+                                             {5, 1, 3},
+                                             {0, 4, 3},
+                                             {4, 0, 3}})
+    for (const double p : {0.0, 1.0, 1.5, 2.0, std::numeric_limits<double>::infinity()}) {
+      SCOPED_TRACE(::testing::Message() << rows << ", " << columns << " of " << width << ", " << p);
+      const Tensor a = randn({2, rows, width}, kDouble),
+                   b = randn({columns, 2 * width}, kDouble).slice(1, 0, 2 * width, 2);
+      const Tensor got = cdist(a, b, p, 2);
+      ASSERT_EQ(got.sizes(), (IntArrayRef{2, rows, columns}));
+      for (int64_t i = 0; i < got.numel(); i += 7) {
+        const Tensor difference =
+            (a.view({-1, width}).select(0, i / columns) - b.select(0, i % columns)).abs();
+        const double want = p == 0 ? difference.ne(0).sum().item<double>()
+                            : std::isinf(p)
+                                ? difference.max().item<double>()
+                                : std::pow(difference.pow(p).sum().item<double>(), 1 / p);
+        ASSERT_NEAR(got.view({-1}).select(0, i).item<double>(), want, 1e-12 * want) << i;
+      }
+      const Tensor recorded = cdist(a.detach().requires_grad_(), b, p, 2);
+      EXPECT_TRUE(recorded.requires_grad());
+      EXPECT_TRUE(recorded.detach().allclose(got, 1e-12));
+    }
 }
 
 TEST(Statistics, LeaveOutNan) {

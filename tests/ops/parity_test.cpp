@@ -9,7 +9,9 @@
 namespace taeda::parity {
 namespace {
 
+using ::testing::FloatNear;
 using ::testing::HasSubstr;
+using ::testing::Pointwise;
 
 constexpr float kNan = NAN;
 
@@ -144,6 +146,56 @@ TEST(Parity, DropoutOfFeaturesDraws) {
   manual_seed(0);
   const Tensor alpha = alpha_dropout(ones({6}), 0.5, true).sub(1.6656f).abs().lt(1e-3);
   EXPECT_EQ(values_of(alpha), (Values{0, 0, 1, 0, 0, 0}));
+}
+
+Values kept_of(const Tensor& t) { return values_of(t.ne(0).to(kFloat)); }
+
+TEST(Parity, DropoutDrawsInTheOrderOfMemory) {
+  manual_seed(3);
+  EXPECT_EQ(kept_of(dropout(ones({20}), 0.4)),
+            (Values{1, 1, 0, 1, 0, 0, 1, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1, 1, 0, 1}));
+  manual_seed(3);
+  const Tensor turned = dropout(ones({4, 3}).t(), 0.4);
+  EXPECT_EQ(kept_of(turned), (Values{1, 1, 1, 0, 1, 0, 1, 1, 0, 0, 1, 1}));
+  EXPECT_EQ(turned.strides(), IntArrayRef({1, 3}));
+  manual_seed(3);
+  EXPECT_EQ(kept_of(dropout(ones({3, 8}).slice(1, 0, 8, 2), 0.4)),
+            (Values{1, 1, 0, 1, 0, 0, 1, 1, 1, 0, 1, 1}));
+  manual_seed(3);
+  const Tensor long_one = dropout(ones({700}), 0.4);
+  EXPECT_EQ(kept_of(long_one.slice(0, 640, 660)),
+            (Values{1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 1, 1, 1}));
+  EXPECT_EQ(long_one.count_nonzero().item<int64_t>(), 432);
+}
+
+TEST(Parity, DropoutTakesTwoDrawsForAnElement) {
+  manual_seed(3);
+  rand({1});
+  EXPECT_EQ(kept_of(dropout(ones({20}), 0.4)),
+            (Values{0, 1, 1, 0, 1, 1, 1, 0, 1, 0, 0, 1, 1, 0, 0, 1, 1, 1, 1, 1}));
+  EXPECT_FLOAT_EQ(rand({1}).item<float>(), 0.4283205270767212f);
+}
+
+TEST(Parity, DropoutRoundsItsFactor) {
+  manual_seed(3);
+  EXPECT_EQ(values_of(dropout(ones({3}, kBFloat16), 0.4)), (Values{1.6640625f, 1.6640625f, 0}));
+}
+
+TEST(Parity, AttentionDrawsAsDropoutOfItsWeights) {
+  manual_seed(3);
+  const Tensor q = ones({1, 1, 3, 4}), v = arange(12, kFloat).view({1, 1, 3, 4});
+  const Values got = values_of(scaled_dot_product_attention(q, q, v, {}, 0.4));
+  EXPECT_THAT(got, Pointwise(FloatNear(1e-5f),
+                             Values{2.2222223f, 3.3333335f, 4.4444447f, 5.5555558f, 0, 0.5555556f,
+                                    1.1111112f, 1.6666667f, 6.666667f, 8.333334f, 10, 11.666668f}));
+}
+
+/// The gradient is dropped where the input was, whatever strides it comes with.
+TEST(Parity, DropoutOfTransposedTensorsHasTheirGradient) {
+  const Tensor x = ones({4, 3}, TensorOptions().requires_grad(true));
+  const Tensor y = dropout(x.t(), 0.5);
+  y.backward(ones({3, 4}));
+  EXPECT_EQ(values_of(x.grad()), values_of(y.detach().t().contiguous()));
 }
 
 TEST(Parity, ResultTypes) {
@@ -389,6 +441,75 @@ TEST(Parity, WhatRandomProgramsFound) {
                     make_complex(floats({1.5, 2}), floats({3.5, 4}))));
   const Tensor strided = z.expand({3, 2}).t();
   EXPECT_TRUE(equal(strided.nan_to_num(), strided));
+}
+
+TEST(Parity, ScatteringIntoStridesKeepsThePlacesOfTheStorage) {
+  const Tensor x = arange(8.0f).as_strided({2, 2}, {3, 1}, 1);
+  const Tensor y = as_strided_scatter(x, floats({-1, -2}).reshape({1, 2}), {1, 2}, {1, 1}, 2);
+  EXPECT_EQ(values_of(y), (Values{1, -1, 4, 5}));
+  EXPECT_EQ(y.strides(), x.strides());
+  EXPECT_EQ(y.storage_offset(), 1);
+  const Tensor leaf = arange(6.0f).requires_grad_(), src = zeros({2}).requires_grad_();
+  as_strided_scatter(leaf.narrow(0, 1, 4), src, {2}, {2}, 1)
+      .mul(floats({1, 2, 3, 4}))
+      .sum()
+      .backward();
+  EXPECT_EQ(values_of(leaf.grad()), (Values{0, 0, 2, 0, 4, 0}));
+  EXPECT_EQ(values_of(src.grad()), (Values{1, 3}));
+}
+
+TEST(Parity, QuantilesDependOnTheirPlace) {
+  const Tensor q = floats({0.25f, 0.5f}).requires_grad_();
+  quantile(floats({1, 2, 4, 8}), q).sum().backward();
+  EXPECT_EQ(values_of(q.grad()), (Values{3, 6}));
+}
+
+TEST(Parity, ALogitWithoutBoundsHasNoSlopeOutsideOfItsRange) {
+  const Tensor x = floats({0.25f, 2}).requires_grad_();
+  logit(x, -1.0).sum().backward();
+  EXPECT_NEAR(x.grad()[0].item<float>(), 16.0 / 3, 1e-5);
+  EXPECT_TRUE(std::isnan(x.grad()[1].item<float>()));
+}
+
+TEST(Parity, LossesTakeBoolsAsTargets) {
+  const Tensor x = floats({3, 0}).requires_grad_(), target = tensor({true, false});
+  mse_loss(x, target, Reduction::Sum).backward();
+  EXPECT_EQ(values_of(x.grad()), (Values{4, 0}));
+}
+
+TEST(Parity, WhatAnEmptyIndexDoesNotReadHasAGradientOfItsOwnShape) {
+  const Tensor nothing = zeros({0}, kLong);
+  for (const bool add : {false, true})
+    for (const Tensor& shape : {ones({}), ones({2, 3})}) {
+      const Tensor x = zeros({3}).requires_grad_(), src = shape.clone().requires_grad_();
+      (add ? x.scatter_add(0, nothing, src) : x.scatter(0, nothing, src)).sum().backward();
+      EXPECT_EQ(values_of(x.grad()), (Values{1, 1, 1}));
+      EXPECT_TRUE(equal(src.grad(), zeros_like(src)));
+    }
+  const Tensor x = zeros({3}).requires_grad_(), src = ones({2}).requires_grad_();
+  x.scatter(0, scalar_tensor(1, kLong), src).mul(floats({5, 6, 7})).sum().backward();
+  EXPECT_EQ(values_of(src.grad()), (Values{6, 0}));
+}
+
+TEST(Parity, ADimensionOfOneMayHaveAnyStrideInAComplexView) {
+  const Tensor z = view_as_complex(arange(6.0f).as_strided({1, 3, 2}, {1, 2, 1}));
+  EXPECT_EQ(values_of(view_as_real(z)), (Values{0, 1, 2, 3, 4, 5}));
+}
+
+TEST(Parity, TolerancesHoldForBools) {
+  EXPECT_TRUE(allclose(tensor({true, false}), tensor({true, true}), 0, 1));
+  EXPECT_FALSE(allclose(tensor({true, false}), tensor({true, true}), 0, 0.5));
+}
+
+TEST(Parity, NoNumberIsNotPositiveDefinite) {
+  try {
+    linalg::inv(eye(2));
+  } catch (const NotImplementedError&) {
+    GTEST_SKIP() << "no LAPACK";
+  }
+  const Tensor a = floats({4, kNan, kNan, 1}).reshape({2, 2});
+  EXPECT_EQ(std::get<1>(linalg::cholesky_ex(a)).item<int64_t>(), 2);
+  EXPECT_THAT(error_of([&] { linalg::cholesky(a); }), HasSubstr("leading minor of order 2"));
 }
 
 TEST(Parity, LogisticLossesHaveTheirSlopeAtZero) {

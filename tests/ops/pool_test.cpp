@@ -11,6 +11,7 @@
 #include "taeda/autograd/gradcheck.h"
 #include "taeda/base/error.h"
 #include "taeda/ops/arithmetic.h"
+#include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
 #include "tests/error_of.h"
 #include "tests/ops/tensor_values.h"
@@ -216,6 +217,59 @@ TEST(Pool, ErrorsNameWhatIsWrong) {
                 adaptive_avg_pool2d(zeros({1, 1, 0, 3}), 2);
               }),
               HasSubstr("being empty"));
+}
+
+/// Memory orders go different ways: neighbouring channels together, or a row of outputs.
+TEST(AvgPool, OfEveryGeometryIsTheSameInEveryOrderOfMemory) {
+  manual_seed(11);
+  const auto number = [](int64_t from, int64_t to) {
+    return randint(from, to, {1}).item<int64_t>();
+  };
+  for (int trial = 0; trial < 200; ++trial) {
+    const int64_t h = number(4, 40), w = number(4, 90), kernel = number(1, 5),
+                  stride = number(1, 4), padding = number(0, kernel / 2 + 1);
+    const bool ceil = number(0, 2) == 1, count = number(0, 2) == 1;
+    const std::optional<int64_t> divisor =
+        number(0, 3) == 0 ? std::optional(number(1, 7)) : std::nullopt;
+    SCOPED_TRACE(::testing::Message()
+                 << h << " x " << w << ", kernel " << kernel << ", stride " << stride
+                 << ", padding " << padding << ", ceil " << ceil << ", count " << count);
+    const Tensor x = randn({2, 3, h, w}).requires_grad_();
+    const Tensor y = x.detach().contiguous(MemoryFormat::ChannelsLast).requires_grad_();
+    const auto pool = [&](const Tensor& t) {
+      return avg_pool2d(t, kernel, stride, padding, ceil, count, divisor);
+    };
+    const Tensor a = pool(x), b = pool(y);
+    ASSERT_TRUE(a.equal(b));
+    const Tensor g = randn(a.sizes());
+    a.backward(g);
+    b.backward(g);
+    expect_same(x.grad(), y.grad(), 1e-5);
+  }
+}
+
+/// Any number of channels: whole registers, parts of one, and less than one.
+TEST(ChannelsLastPools, HaveTheBitsOfPlanes) {
+  manual_seed(6);
+  for (const ScalarType dtype : {kFloat, kDouble, kHalf, kBFloat16})
+    for (const int64_t channels : {2, 3, 7, 8, 16, 21, 32, 67}) {
+      SCOPED_TRACE(::testing::Message() << to_string(dtype) << ", " << channels << " channels");
+      Tensor x = randn({2, channels, 9, 7}).to(dtype);
+      x.select(2, 4).select(2, 3).fill_(kNan);
+      x.select(2, 1).fill_(-kInf);
+      const Tensor y = x.contiguous(MemoryFormat::ChannelsLast);
+      for (const int64_t kernel : {2, 3}) {
+        expect_same(avg_pool2d(y, kernel, 2, 1, true, false),
+                    avg_pool2d(x, kernel, 2, 1, true, false));
+        const auto [a, i] = max_pool2d_with_indices(y, kernel, 2, 1);
+        const auto [b, j] = max_pool2d_with_indices(x, kernel, 2, 1);
+        expect_same(a, b);
+        EXPECT_TRUE(i.equal(j));
+        expect_same(max_pool2d(y, kernel, 1), max_pool2d(x, kernel, 1));
+      }
+      for (const int64_t size : {1, 4, 12})
+        expect_same(adaptive_avg_pool2d(y, {size, size}), adaptive_avg_pool2d(x, {size, size}));
+    }
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "taeda/autograd/gradcheck.h"
 #include "taeda/base/error.h"
 #include "taeda/base/parallel_for.h"
+#include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/dropout.h"
 #include "taeda/ops/sort.h"
@@ -20,6 +21,21 @@ namespace {
 using namespace testing;
 using Sizes = std::vector<int64_t>;
 using Floats = std::vector<float>;
+
+TEST(Random, BernoulliComparesNumbersOf53Bits) {
+  for (const int64_t n : {1, 63, 64, 65, 1000})
+    for (const double p : {0.0, 0.3, 0.999, 1.0}) {
+      manual_seed(9);
+      const Tensor want = rand({n}, kDouble).lt(p), next = rand({4});
+      for (const ScalarType dtype : {kFloat, kDouble, kHalf, kLong, kBool}) {
+        manual_seed(9);
+        Tensor got = full({n}, 7, dtype);
+        got.bernoulli_(p);
+        EXPECT_TRUE(got.equal(want.to(dtype))) << n << " of " << p << ", " << to_string(dtype);
+        EXPECT_TRUE(rand({4}).equal(next));
+      }
+    }
+}
 
 TEST(Random, SeedGivesPyTorchsNumbers) {
   manual_seed(0);

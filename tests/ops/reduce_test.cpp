@@ -188,6 +188,33 @@ TEST(Sum, EveryLengthOfARow) {  // whole vectors four by four, one by one, and w
     }
 }
 
+/// Rows and columns of a register, less and more, whose every place is the largest, the smallest
+/// and the NaN once.
+TEST(Amax, OfShortRowsAndOfColumns) {
+  for (const int64_t width : {1, 3, 8, 16, 17, 40, 64, 100})
+    for (const int64_t at : {int64_t{0}, width / 2, width - 1}) {
+      Tensor x = zeros({6, width});
+      x.select(0, 1).select(0, at).fill_(2);
+      x.select(0, 2).select(0, at).fill_(-2);
+      x.select(0, 4).select(0, at).fill_(std::nanf(""));
+      for (const Tensor& y : {x, x.t().contiguous().t()}) {
+        const std::vector<float> most = floats(y.amax(1)), least = floats(y.amin(1)),
+                                 down = floats(y.amax(0)), part = floats(y.narrow(0, 0, 4).amin(0));
+        for (size_t i = 0; i < 6; ++i) {
+          if (i == 4) continue;
+          EXPECT_EQ(most[i], i == 1 ? 2 : i == 2 && width == 1 ? -2 : 0) << width << " " << at;
+          EXPECT_EQ(least[i], i == 2 ? -2 : i == 1 && width == 1 ? 2 : 0) << width << " " << at;
+        }
+        EXPECT_TRUE(std::isnan(most[4]) && std::isnan(least[4])) << width << " " << at;
+        for (int64_t i = 0; i < width; ++i) {
+          const auto k = static_cast<size_t>(i);
+          EXPECT_EQ(std::isnan(down[k]), i == at);
+          EXPECT_EQ(part[k], i == at ? -2 : 0);
+        }
+      }
+    }
+}
+
 TEST(Amax, ANaNIsFoundWhereverItIs) {
   for (int64_t at = 0; at < 150; ++at) {
     Tensor x = ramp({150});

@@ -259,10 +259,13 @@ TEST(Rnn, ErrorsNameWhatDoesNotFit) {
             "lstm_cell: Expected input to be 2-D, got 3-D tensor");
   EXPECT_EQ(error_of([&] { lstm_cell(x, Tensors{h}, in[3], in[4]); }),
             "lstm_cell expects two hidden states");
-  EXPECT_EQ(error_of([&] {
-              lstm_cell(x, Tensors{h, c}, in[3], in[4], in[5]);
-            }),
-            "lstm_cell: Expected both biases or none");
+  // A bias that is missing is zero, as PyTorch has it.
+  EXPECT_TRUE(
+      equal(std::get<0>(lstm_cell(x, Tensors{h, c}, in[3], in[4], in[5])),
+            std::get<0>(lstm_cell(x, Tensors{h, c}, in[3], in[4], in[5], zeros_like(in[5])))));
+  EXPECT_TRUE(
+      equal(std::get<0>(lstm_cell(x, Tensors{h, c}, in[3], in[4], {}, in[5])),
+            std::get<0>(lstm_cell(x, Tensors{h, c}, in[3], in[4], zeros_like(in[5]), in[5]))));
   if (device_count(kSim) == 0) return;
   EXPECT_EQ(error(1, zeros({1, 2, 5}, Device("sim:0"))),
             "Input and hidden tensors are not at the same device, found input tensor at cpu and "

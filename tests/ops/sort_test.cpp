@@ -6,7 +6,9 @@
 #include <cmath>
 
 #include "taeda/autograd/gradcheck.h"
+#include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/join.h"
 #include "taeda/ops/random.h"
 #include "taeda/ops/unary.h"
 #include "tests/error_of.h"
@@ -109,6 +111,25 @@ TEST(Bincount, CountsAndWeights) {
   EXPECT_EQ(floats(bincount(tensor({1, 1}), tensor({0.5, 0.25}))), (std::vector<float>{0, 0.75}));
   EXPECT_EQ(error_of([] { bincount(tensor({-1})); }),
             "bincount only supports 1-d non-negative integral inputs.");
+}
+
+TEST(Bincount, OfEveryDtypeAndLayout) {
+  manual_seed(7);
+  const Tensor x = randint(0, 50, {300}), weight = rand({600}).slice(0, 0, 600, 2);
+  std::vector<int64_t> counts(50, 0);
+  std::vector<double> sums(50, 0);
+  const auto numbers = longs(x);
+  const auto weights = floats(weight);
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    ++counts[static_cast<size_t>(numbers[i])];
+    sums[static_cast<size_t>(numbers[i])] += static_cast<double>(weights[i]);
+  }
+  const Tensor spread = stack({x, x}, 1).select(1, 0);
+  for (const Tensor& y : {x, x.to(kInt), x.to(kByte), spread}) {
+    EXPECT_EQ(longs(bincount(y, {}, 50)), counts);
+    EXPECT_EQ(values<double>(bincount(y, weight.to(kDouble), 50)), sums);
+    EXPECT_TRUE(bincount(y, weight).allclose(bincount(y, weight.to(kDouble)).to(kFloat)));
+  }
 }
 
 TEST(Searchsorted, BothSides) {

@@ -133,12 +133,14 @@ struct Block {
 template <class T>
 struct AttentionProblem : AttentionCall {
   using A = opmath_t<T>;
+  const uint64_t* kept;
   HeadMatrices<const T> query, key, value;
   int64_t width, value_width;
 
   AttentionProblem(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& m,
-                   AttentionSpec s, const PhiloxState& philox)
+                   AttentionSpec s, const PhiloxState& philox, const Tensor& kept_bits)
       : AttentionCall(q, k, m, s, philox),
+        kept(kept_bits.defined() ? static_cast<const uint64_t*>(kept_bits.data_ptr()) : nullptr),
         query(q),
         key(k),
         value(v),
@@ -180,11 +182,27 @@ struct AttentionProblem : AttentionCall {
 
   /// Multiplies the first n numbers of the r-th row of a block by 1 / (1 - dropout), or by 0.
   void drop(const Block& at, int64_t r, A* values, int64_t n) const {
-    constexpr int64_t words = 4 * PhiloxVectors::kCounters;
-    const A factor = static_cast<A>(1 / (1 - spec.dropout));
-    const uint32_t below = kept_below;
-    uint64_t element =
+    const A factor = A(1) / static_cast<A>(1 - spec.dropout);
+    const auto element =
         static_cast<uint64_t>(((at.b * heads + at.h) * queries + at.row + r) * keys + at.column);
+    if (kept)
+      drop_by_bits(element, factor, values, n);
+    else
+      drop_by_philox(element, factor, values, n);
+  }
+  void drop_by_bits(uint64_t element, A factor, A* values, int64_t n) const {
+    for (int64_t c = 0; c < n; c += 32, element += 32) {
+      // A word more than there are decisions for can be read.
+      const uint64_t low = kept[element / 64], high = kept[element / 64 + 1];
+      const int shift = static_cast<int>(element % 64);
+      const auto flags = static_cast<uint32_t>(low >> shift | high << 1 << (63 - shift));
+      const int count = static_cast<int>(std::min<int64_t>(32, n - c));
+      for (int i = 0; i < count; ++i) values[c + i] *= flags >> i & 1 ? factor : A(0);
+    }
+  }
+  void drop_by_philox(uint64_t element, A factor, A* values, int64_t n) const {
+    constexpr int64_t words = 4 * PhiloxVectors::kCounters;
+    const uint32_t below = kept_below;
     for (int64_t c = 0; c < n;) {
       uint32_t bits[words];
       PhiloxVectors v;
@@ -312,9 +330,9 @@ class ForwardWorker {
 
 void attention_kernel(const Tensor& out, const Tensor& log_sum, const Tensor& query,
                       const Tensor& key, const Tensor& value, const Tensor& mask,
-                      AttentionSpec spec, const PhiloxState& state) {
+                      AttentionSpec spec, const PhiloxState& state, const Tensor& kept) {
   dispatch(FloatTypes{}, attention_slot.name(), query.dtype(), [&]<class T>() {
-    const AttentionProblem<T> p(query, key, value, mask, spec, state);
+    const AttentionProblem<T> p(query, key, value, mask, spec, state, kept);
     const HeadMatrices<T> to(out);
     const int64_t blocks = (p.queries + kQueryBlock - 1) / kQueryBlock;
     const int64_t work = std::min(kQueryBlock, p.queries) * p.keys * (p.width + p.value_width);
@@ -517,9 +535,9 @@ void attention_backward_kernel(const Tensor& grad_query, const Tensor& grad_key,
                                const Tensor& grad_value, const Tensor& grad, const Tensor& query,
                                const Tensor& key, const Tensor& value, const Tensor& mask,
                                const Tensor& out, const Tensor& log_sum, AttentionSpec spec,
-                               const PhiloxState& state) {
+                               const PhiloxState& state, const Tensor& kept) {
   dispatch(FloatTypes{}, attention_backward_slot.name(), query.dtype(), [&]<class T>() {
-    const AttentionProblem<T> p(query, key, value, mask, spec, state);
+    const AttentionProblem<T> p(query, key, value, mask, spec, state, kept);
     const BackwardOperands<T> o{HeadMatrices<const T>(grad), HeadMatrices<const T>(out),
                                 HeadMatrices<T>(grad_query), HeadMatrices<T>(grad_key),
                                 HeadMatrices<T>(grad_value), log_sum.data_ptr<opmath_t<T>>()};
@@ -538,4 +556,4 @@ void register_attention() {
   attention_backward_slot.set(kCPU, &attention_backward_kernel);
 }
 
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

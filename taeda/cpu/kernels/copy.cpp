@@ -54,12 +54,12 @@ void convert_loop(char* out, int64_t out_stride, const char* in, int64_t in_stri
     if constexpr (std::is_same_v<To, Half> && std::is_same_v<From, float>)
       return narrow(to, from, n);
 #pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) to[i] = convert<To>(from[i]);
+    for (int64_t i = 0; i < n; ++i) to[i] = convert<To>(element<From>(from, i));
     return;
   }
   for (int64_t i = 0; i < n; ++i)
     *reinterpret_cast<To*>(out + i * out_stride) =
-        convert<To>(*reinterpret_cast<const From*>(in + i * in_stride));
+        convert<To>(element<From>(in + i * in_stride, 0));
 }
 
 /// An element of 16 bytes.

@@ -281,8 +281,12 @@ bool is_set(const T& x) {
     return !(x == T(0));
 }
 
+/// Memory of somebody else may hold other bytes than 0 and 1 as bool: counted as numbers, they
+/// would make more rows than are written.
+ScalarType byte_for_bool(ScalarType t) { return t == kBool ? kByte : t; }
+
 void nonzero_count_kernel(const Tensor& count, const Tensor& in) {
-  dispatch(AllTypes{}, "nonzero", in.dtype(), [&]<class T>() {
+  dispatch(AllTypes{}, "nonzero", byte_for_bool(in.dtype()), [&]<class T>() {
     const T* from = static_cast<const T*>(in.data_ptr());
     int64_t n = 0;
     for (int64_t i = 0; i < in.numel(); ++i) n += is_set(from[i]);
@@ -290,20 +294,41 @@ void nonzero_count_kernel(const Tensor& count, const Tensor& in) {
   });
 }
 
+/// Numbers of the elements that are set, of at most kHits; how many. No branch: which elements are
+/// set is rarely what a processor guesses.
+constexpr int64_t kHits = 1024;
+template <class T>
+int64_t find_set(const T* from, int64_t n, int32_t* hits) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    hits[count] = static_cast<int32_t>(i);
+    count += is_set(from[i]);
+  }
+  return count;
+}
+
 void nonzero_kernel(const Tensor& out, const Tensor& in) {
-  dispatch(AllTypes{}, "nonzero", in.dtype(), [&]<class T>() {
+  dispatch(AllTypes{}, "nonzero", byte_for_bool(in.dtype()), [&]<class T>() {
     const T* from = static_cast<const T*>(in.data_ptr());
     int64_t* to = static_cast<int64_t*>(out.data_ptr());
-    const int64_t ndim = in.dim();
-    const IntArrayRef sizes = in.sizes();
-    for (int64_t i = 0; i < in.numel(); ++i) {
-      if (!is_set(from[i])) continue;
-      int64_t left = i;
-      for (int64_t d = ndim - 1; d >= 0; --d) {
-        to[d] = left % sizes[d];
-        left /= sizes[d];
+    const int64_t outer = in.dim() - 1, width = in.size(outer), lines = in.numel() / width;
+    DimVector line(static_cast<size_t>(outer), 0);  // its coordinates
+    int32_t hits[kHits];
+    for (int64_t l = 0; l < lines; ++l) {
+      for (int64_t begin = 0; begin < width; begin += kHits) {
+        const int64_t n = std::min(kHits, width - begin), count = find_set(from, n, hits);
+        for (int64_t j = 0; j < count; ++j) {
+          for (int64_t d = 0; d < outer; ++d) to[d] = line[static_cast<size_t>(d)];
+          to[outer] = begin + hits[j];
+          to += outer + 1;
+        }
+        from += n;
       }
-      to += ndim;
+      for (int64_t d = outer; d-- > 0;) {
+        auto& at = line[static_cast<size_t>(d)];
+        if (++at < in.size(d)) break;
+        at = 0;
+      }
     }
   });
 }

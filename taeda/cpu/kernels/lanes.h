@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstring>
+#include <utility>
 
 #include "taeda/base/dtype.h"
 
@@ -88,14 +89,37 @@ TAEDA_ALWAYS_INLINE Piece<A> load_piece(const T* p) {
   return v;
 }
 
-/// Combines the lanes of a vector pairwise with `f(a, b)`.
-template <class A, class F>
-TAEDA_ALWAYS_INLINE A fold_lanes(const Piece<A> (&pieces)[kPieces], F&& f) {
-  A x[kLanes<A>];
-  std::memcpy(x, pieces, sizeof x);
-  for (int64_t step = kLanes<A> / 2; step > 0; step /= 2)
-    for (int64_t i = 0; i < step; ++i) x[i] = f(x[i], x[i + step]);
-  return x[0];
+namespace detail {
+
+/// Lanes that are `Step` apart change places.
+template <int64_t Step, class P, size_t... I>
+TAEDA_ALWAYS_INLINE P exchange_lanes(P v, std::index_sequence<I...>) {
+  return __builtin_shufflevector(v, v, (I ^ Step)...);
 }
 
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+/// Lane i with lane i + Step, then with half of that; the result is in lane 0.
+template <class A, int64_t Step, class F>
+TAEDA_ALWAYS_INLINE A fold_piece(Piece<A> v, F&& f) {
+  if constexpr (Step == 0) {
+    return v[0];
+  } else {
+    constexpr std::make_index_sequence<static_cast<size_t>(kPieceLanes<A>)> lanes;
+    return fold_piece<A, Step / 2>(f(v, exchange_lanes<Step>(v, lanes)), f);
+  }
+}
+
+}  // namespace detail
+
+/// Combines the lanes of a vector pairwise with `f(a, b)`, of pieces: lane i with lane i + n / 2 of
+/// n, then what is left likewise.
+template <class A, class F>
+TAEDA_ALWAYS_INLINE A fold_lanes(const Piece<A> (&pieces)[kPieces], F&& f) {
+  Piece<A> v = pieces[0];
+  if constexpr (kPieces == 2)
+    v = f(v, pieces[1]);
+  else if constexpr (kPieces == 4)
+    v = f(f(v, pieces[2]), f(pieces[1], pieces[3]));
+  return detail::fold_piece<A, kPieceLanes<A> / 2>(v, f);
+}
+
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
+#include <tuple>
 
 #include "taeda/kernels/pointwise.h"
 
@@ -18,7 +20,10 @@ namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 /// A formula for contiguous arrays of the types it computes in, with the types forgotten.
 struct BlockKernel {
-  void (*compute)(const void* formula, void* out, const void* const* in, int64_t n);
+  using Compute = void (*)(const void* formula, void* out, const void* const* in, int64_t n);
+  Compute compute;
+  /// `compute` where input i is one value for all n; null where there is none.
+  Compute beside_value[2] = {};
   const void* formula;
   /// What lies in memory, unless the Iter says otherwise (Iter::is_mixed). A 16-bit float is
   /// widened to float before and rounded after the formula.
@@ -30,9 +35,10 @@ struct BlockKernel {
 void run_blocks(const Iter& it, const BlockKernel& k);
 
 /// Whether any |x| is above `bound`, infinite or not a number.
-inline bool any_beyond(const float* x, int64_t n, float bound) {
+template <class T>
+bool any_beyond(const T* x, int64_t n, T bound) {
   int beyond = 0;
-  for (int64_t i = 0; i < n; ++i) beyond |= !(__builtin_fabsf(x[i]) <= bound);
+  for (int64_t i = 0; i < n; ++i) beyond |= !((x[i] < 0 ? -x[i] : x[i]) <= bound);
   return beyond != 0;
 }
 
@@ -47,14 +53,18 @@ TAEDA_ALWAYS_INLINE In element(const void* array, int64_t i) {
 }
 
 /// The loop of a formula over operands of types In. A formula may have a second form `bounded` for
-/// floats up to `Formula::bound`, or for those that `Formula::fits` says, which vectorises while
-/// the general one does not. Flattened: a formula that stayed a call would keep the loop from
-/// vectorising.
+/// a type's numbers up to `Formula::bound`, or for those that `Formula::fits` says, which
+/// vectorises while the general one does not. Flattened: a formula that stayed a call would keep
+/// the loop from vectorising.
 template <class Formula, class Out, class... In>
 struct BlockLoop {
-  static constexpr bool has_bounded = (std::is_same_v<In, float> && ...) && requires(Formula f) {
-    f.bounded(In()...);
-  };
+  static constexpr bool has_bounded = [] {
+    if constexpr (requires(const Formula f) { f.bounded(In()...); })
+      return (std::is_same_v<In, decltype(std::declval<const Formula&>().bounded(In()...))> && ...);
+    else
+      return false;
+  }();
+  using First = std::tuple_element_t<0, std::tuple<In..., void>>;
   /// Elements that take the same form: parts whose ends do not depend on the number of threads.
   static constexpr int64_t kPart = 256;
 
@@ -65,7 +75,8 @@ struct BlockLoop {
     if constexpr (requires { Formula::fits(In()...); })
       for (int64_t i = begin; i < end; ++i) beyond |= !Formula::fits(element<In>(in[I], i)...);
     else
-      beyond = any_beyond(static_cast<const float*>(in[0]) + begin, end - begin, Formula::bound);
+      beyond = any_beyond<First>(static_cast<const First*>(in[0]) + begin, end - begin,
+                                 First(Formula::bound));
     return !beyond;
   }
 
@@ -98,31 +109,101 @@ struct BlockLoop {
   }
 };
 
-template <class Op, class T, size_t... I>
+/// The loop of a formula of two operands of type In, of which number `Value` is one value.
+template <int Value, class Formula, class Out, class In, class>
+__attribute__((flatten)) void loop_beside_value(const void* formula, void* out,
+                                                const void* const* in, int64_t n) {
+  const Formula f = *static_cast<const Formula*>(formula);
+  Out* const to = static_cast<Out*>(out);
+  const void* const array = in[1 - Value];
+  const In value = element<In>(in[Value], 0);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i)
+    to[i] = Value == 0 ? f(value, element<In>(array, i)) : f(element<In>(array, i), value);
+}
+
+/// A formula that multiplies its second operand by a factor, as `add` does, has no loop beside a
+/// value unless the factor is 1: the product would leave the loop and be rounded by itself, so that
+/// last bits followed the layout.
+template <class Formula>
+bool has_factor(const Formula& formula) {
+  if constexpr (requires { formula.formula; })
+    return has_factor(formula.formula);
+  else if constexpr (requires { formula.alpha; })
+    return formula.alpha != decltype(formula.alpha)(1);
+  else
+    return false;
+}
+
+/// A formula of BFloat16: each number is widened and rounded on its way.
+template <class Formula>
+struct OnBFloat16 {
+  Formula formula;
+  template <class... In>
+  TAEDA_ALWAYS_INLINE auto operator()(In... in) const {
+    const auto y = formula(static_cast<float>(in)...);
+    if constexpr (std::is_same_v<decltype(y), const float>)
+      return BFloat16(y);
+    else
+      return y;
+  }
+};
+
+/// A formula of operands of types In that gives R.
+template <class Op, bool Cheap, class R, class... In, class Formula>
+void run_formula(const Iter& it, const Formula& formula, ScalarType out,
+                 std::initializer_list<ScalarType> in) {
+  BlockKernel k;
+  k.compute = &BlockLoop<Formula, R, In...>::run;
+  if constexpr (Cheap && Op::arity == 2) {
+    if (!has_factor(formula)) {
+      k.beside_value[0] = &loop_beside_value<0, Formula, R, In...>;
+      k.beside_value[1] = &loop_beside_value<1, Formula, R, In...>;
+    }
+  }
+  k.formula = &formula;
+  k.out = out;
+  std::copy(in.begin(), in.end(), k.in);
+  run_blocks(it, k);
+}
+
+/// `Cheap`: whether bringing operands into a buffer takes as long as the formula, so that it has
+/// loops beside a value and of BFloat16.
+template <class Op, bool Cheap, class T, size_t... I>
 void run_typed(const Iter& it, const Op& op, std::index_sequence<I...>) {
   using M = opmath_t<T>;
   const auto formula = bind_pointwise<M>(op);
   using R = std::decay_t<decltype(formula(std::declval<input_t<Op, M, I>>()...))>;
-  BlockKernel k;
-  k.compute = &BlockLoop<std::decay_t<decltype(formula)>, R, input_t<Op, M, I>...>::run;
-  k.formula = &formula;
-  k.out = dtype_of<std::conditional_t<std::is_same_v<R, M>, T, R>>();
-  ((k.in[I] = dtype_of<input_t<Op, T, I>>()), ...);
-  run_blocks(it, k);
+  if constexpr (Cheap && std::is_same_v<T, BFloat16>) {
+    using Out = std::conditional_t<std::is_same_v<R, M>, T, R>;
+    // To the driver they are some 16 bits.
+    constexpr ScalarType bits = kShort, out = std::is_same_v<Out, T> ? bits : dtype_of<Out>();
+    if (!it.is_mixed())
+      return run_formula<Op, Cheap, Out, input_t<Op, T, I>...>(
+          it, OnBFloat16<std::decay_t<decltype(formula)>>{formula}, out,
+          {dtype_of<input_t<Op, T, I>>() == kBFloat16 ? bits : dtype_of<input_t<Op, T, I>>()...});
+  }
+  run_formula<Op, Cheap, R, input_t<Op, M, I>...>(
+      it, formula, dtype_of<std::conditional_t<std::is_same_v<R, M>, T, R>>(),
+      {dtype_of<input_t<Op, T, I>>()...});
 }
 
 /// The kernel of a pointwise functor.
-template <class Op>
+template <class Op, bool Cheap>
 void pointwise_kernel(const Iter& it, const FunctorBytes& bytes) {
   const Op op = bytes.as<Op>();
-  dispatch(typename Op::Types{}, Op::name, it.common_dtype(),
-           [&]<class T>() { run_typed<Op, T>(it, op, std::make_index_sequence<Op::arity>()); });
+  dispatch(typename Op::Types{}, Op::name, it.common_dtype(), [&]<class T>() {
+    run_typed<Op, Cheap, T>(it, op, std::make_index_sequence<Op::arity>());
+  });
 }
 
-/// Fills the CPU slots of a closed list of functors.
-template <class List>
+/// Fills the CPU slots of a closed list of functors, some of which are `Cheap`.
+template <class List, class... Cheap>
 void register_pointwise() {
-  List::for_each([]<class Op>() { pointwise_slot<Op>.set(kCPU, &pointwise_kernel<Op>); });
+  List::for_each([]<class Op>() {
+    constexpr bool cheap = (std::is_same_v<Op, Cheap> || ...);
+    pointwise_slot<Op>.set(kCPU, &pointwise_kernel<Op, cheap>);
+  });
 }
 
 }  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

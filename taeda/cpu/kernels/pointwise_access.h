@@ -32,22 +32,23 @@ void with_item(int64_t item, F&& f) {
   }
 }
 
+template <class T>
+void gather_elements(T* out, const char* from, int64_t stride, int64_t n) {
+  constexpr int64_t item = sizeof(T);
+  const T* in = reinterpret_cast<const T*>(from);
+  if (stride == item)
+    std::memcpy(out, in, static_cast<size_t>(n * item));
+  else if (stride == 0)
+    std::fill_n(out, n, *in);
+  else if (stride == 2 * item)  // every second one, which the compiler makes shuffles of
+    for (int64_t i = 0; i < n; ++i) out[i] = in[2 * i];
+  else
+    for (int64_t i = 0; i < n; ++i) out[i] = *reinterpret_cast<const T*>(from + i * stride);
+}
+
 inline void gather_run(char* to, const char* from, int64_t stride, int64_t n, int64_t item) {
-  if (stride == item) {
-    std::memcpy(to, from, static_cast<size_t>(n * item));
-    return;
-  }
   with_item(item, [&](auto sample) {
-    using T = decltype(sample);
-    T* out = reinterpret_cast<T*>(to);
-    if (stride == 0) {
-      std::fill_n(out, n, *reinterpret_cast<const T*>(from));
-    } else if (stride == 2 * item) {  // every second one, which the compiler makes shuffles of
-      const T* in = reinterpret_cast<const T*>(from);
-      for (int64_t i = 0; i < n; ++i) out[i] = in[2 * i];
-    } else {
-      for (int64_t i = 0; i < n; ++i) out[i] = *reinterpret_cast<const T*>(from + i * stride);
-    }
+    gather_elements(reinterpret_cast<decltype(sample)*>(to), from, stride, n);
   });
 }
 
@@ -193,8 +194,11 @@ struct Access {
       }
       // A 16-bit block is gathered into the upper half of the buffer and widened from there.
       char* target = is_half() ? buffer + kBufferBytes / 2 : buffer;
-      for_each_run(it, begin, n, [&](char* p, int64_t stride, int64_t first, int64_t count) {
-        gather_run(target + first * item, p, stride, count, item);
+      with_item(item, [&](auto sample) {
+        auto* const to = reinterpret_cast<decltype(sample)*>(target);
+        for_each_run(it, begin, n, [&](char* p, int64_t stride, int64_t first, int64_t count) {
+          gather_elements(to + first, p, stride, count);
+        });
       });
       from = target;
     }

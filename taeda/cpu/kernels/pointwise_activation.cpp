@@ -4,8 +4,8 @@
 namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 void register_pointwise_activation() {
-  register_pointwise<ActivationOps>();
+  register_pointwise<ActivationOps, Relu, LeakyRelu>();
   register_pointwise<ActivationBackwardOps>();
 }
 
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

@@ -3,6 +3,8 @@
 
 namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
-void register_pointwise_arithmetic() { register_pointwise<ArithmeticOps>(); }
+void register_pointwise_arithmetic() {
+  register_pointwise<ArithmeticOps, Add, Sub, Mul, Div, Maximum, Minimum, Lerp, Addcmul, Addcdiv>();
+}
 
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

@@ -21,6 +21,14 @@ static_assert(kConvertedBlock * 16 <= kBufferBytes / 2);
 constexpr int64_t kStreamBytes = int64_t{16} << 20;
 constexpr int64_t kLine = 64;  // bytes of a line of the cache
 
+/// The input that is one value beside an array, if the kernel has a loop for it; -1 without.
+template <class IsValue>
+int find_value(const BlockKernel& k, IsValue&& is_value) {
+  for (int i = 0; i < 2; ++i)
+    if (k.beside_value[i] && is_value(i) && !is_value(1 - i)) return i;
+  return -1;
+}
+
 // ---- tiles ----
 
 /// Note [Tiles]
@@ -33,7 +41,7 @@ constexpr int64_t kLine = 64;  // bytes of a line of the cache
 class Tiles {
  public:
   /// Whether the operands can be taken so, and it pays.
-  bool cut(const Iter& it, const Access& out, const Access* in, bool stream) {
+  bool cut(const Iter& it, const BlockKernel& k, const Access& out, const Access* in, bool stream) {
     it_ = &it;
     out_ = out;
     in_ = in;
@@ -50,8 +58,14 @@ class Tiles {
       transposed_[i] = true;
       widest = std::max(widest, in[i].item);
     }
+    value_ = find_value(k, [&](int i) { return it.stride(i + 1, 0) == 0; });
+    compute_ = value_ < 0 ? k.compute : k.beside_value[value_];
+    plain_ = widest == 0 && !stream && !out.is_half();
+    for (int i = 0; i < inputs(); ++i)
+      plain_ &= !in[i].is_half() && (it.stride(i + 1, 0) != 0 || i == value_);
     const int64_t width = it.size(0);
-    if (width < (widest > 0 ? kSquare : kShortestRow)) return false;
+    if (width < (widest > 0 ? kSquare : value_ < 0 ? kShortestRow : kShortestBesideValue))
+      return false;
     piece_ = std::min(width, widest > 0 ? kTransposedPiece : std::min(kBlock, kBufferBytes / item));
     square_rows_ = widest > 0 ? kLine / widest : kTileRows;
     if (plane_ == 0) plane_ = 1;
@@ -71,7 +85,7 @@ class Tiles {
  private:
   static constexpr int64_t kTileRows = 64;
   /// Below, copying rows into blocks costs less than a call for each.
-  static constexpr int64_t kShortestRow = 128;
+  static constexpr int64_t kShortestRow = 128, kShortestBesideValue = 24;
   static constexpr int64_t kSquare = 16;
   static constexpr int64_t kTransposedPiece = kBufferBytes / kLine;
 
@@ -118,16 +132,23 @@ class Tiles {
 
   void run_tile(const BlockKernel& k, char** at, int64_t rows, int64_t n, Buffers& buffers) const {
     const void* in[Iter::kMaxOperands];
+    if (plain_) {
+      for (int64_t r = 0; r < rows; ++r) {
+        for (int i = 0; i < inputs(); ++i) in[i] = at[i + 1] + r * it_->stride(i + 1, plane_);
+        compute_(k.formula, at[0] + r * it_->stride(0, plane_), in, n);
+      }
+      return;
+    }
     for (int64_t r = 0; r < rows; ++r) {
       if (r % square_rows_ == 0) transpose(at, r, std::min(square_rows_, rows - r), n, buffers);
       for (int i = 0; i < inputs(); ++i) in[i] = row_of(i, at[i + 1], r, n, buffers);
       char* const to = at[0] + r * it_->stride(0, plane_);
       if (!out_.is_half() && !stream_) {
-        k.compute(k.formula, to, in, n);
+        compute_(k.formula, to, in, n);
         continue;
       }
       char* const result = buffers.values[Iter::kMaxOperands - 1];
-      k.compute(k.formula, result, in, n);
+      compute_(k.formula, result, in, n);
       store(to, result, n);
     }
   }
@@ -143,7 +164,7 @@ class Tiles {
     }
   }
 
-  /// n elements of input i in row r of a tile, as an array of the computing type.
+  /// n elements of input i in row r of a tile, as an array of the computing type; of the value one.
   const void* row_of(int i, const char* tile, int64_t r, int64_t n, Buffers& buffers) const {
     const Access& a = in_[i];
     char* const values = buffers.values[i];
@@ -152,9 +173,10 @@ class Tiles {
                            ? buffers.squares[i] + r % square_rows_ * kTransposedPiece * a.item
                            : tile + r * it_->stride(i + 1, plane_);
     if (it_->stride(i + 1, 0) == 0) {
+      if (i == value_ && !a.is_half()) return from;
       Access one = a;
       one.data = const_cast<char*>(from);
-      one.load_constant(n, values);
+      one.load_constant(i == value_ ? 1 : n, values);
       return values;
     }
     if (a.dtype == kHalf)
@@ -177,8 +199,10 @@ class Tiles {
   Access out_;
   const Access* in_ = nullptr;
   bool stream_ = false;
+  bool plain_ = false;  // every row is computed with where it lies
   bool transposed_[Iter::kMaxOperands - 1] = {};
-  int plane_ = 0;
+  int plane_ = 0, value_ = -1;
+  BlockKernel::Compute compute_ = nullptr;
   int64_t piece_ = 0, pieces_ = 0, bands_ = 0, square_rows_ = 0;
 };
 
@@ -192,7 +216,6 @@ class Driver {
     for (int i = 1; i < it.noperands(); ++i) {
       in_[i - 1] = Access(it, i, k.in[i - 1]);
       widest = std::max(widest, in_[i - 1].item);
-      whole_ &= in_[i - 1].kind == Access::Kind::Array && !in_[i - 1].is_half();
       any_half |= in_[i - 1].is_half();
       in_place_ |= it.data(i) == out_.data;
     }
@@ -201,6 +224,10 @@ class Driver {
     stream_ = out_.kind == Access::Kind::Array && it.numel() * out_.item > kStreamBytes &&
               !in_place_ && address % 64 == 0;
     direct_out_ = out_.kind == Access::Kind::Array && !out_.is_half() && !stream_;
+    value_ = find_value(k, [&](int i) { return in_[i].kind == Access::Kind::Constant; });
+    compute_ = value_ < 0 ? k.compute : k.beside_value[value_];
+    for (int i = 0; i < inputs(); ++i)
+      whole_ &= (in_[i].kind == Access::Kind::Array || i == value_) && !in_[i].is_half();
   }
 
   /// Makes it convert the operands that have another dtype in memory.
@@ -243,14 +270,15 @@ class Driver {
   bool cut(Tiles& tiles) const {
     bool strided = out_.kind == Access::Kind::Strided;
     for (int i = 0; i < inputs(); ++i) strided |= in_[i].kind == Access::Kind::Strided;
-    return strided && tiles.cut(it_, out_, in_, stream_);
+    return strided && tiles.cut(it_, k_, out_, in_, stream_);
   }
 
   void run(int64_t begin, int64_t end) const {
     const void* in[Iter::kMaxOperands];
     if (whole_ && direct_out_) {
-      for (int i = 0; i < inputs(); ++i) in[i] = in_[i].data + begin * in_[i].item;
-      k_.compute(k_.formula, out_.data + begin * out_.item, in, end - begin);
+      for (int i = 0; i < inputs(); ++i)
+        in[i] = in_[i].data + (i == value_ ? 0 : begin * in_[i].item);
+      compute_(k_.formula, out_.data + begin * out_.item, in, end - begin);
       return;
     }
     run_buffered(begin, end, in);
@@ -269,7 +297,7 @@ class Driver {
       if (!kept[i]) continue;
       in[i] = buffers[i];
       if (constant)
-        in_[i].load_constant(first, buffers[i]);
+        in_[i].load_constant(i == value_ ? 1 : first, buffers[i]);
       else
         in_[i].load_repeated(period_, first, buffers[i]);
     }
@@ -279,9 +307,9 @@ class Driver {
       for (int i = 0; i < inputs(); ++i)
         if (!kept[i]) in[i] = in_[i].load(it_, at, n, buffers[i]);
       if (direct_out_) {
-        k_.compute(k_.formula, out_.data + at * out_.item, in, n);
+        compute_(k_.formula, out_.data + at * out_.item, in, n);
       } else {
-        k_.compute(k_.formula, result, in, n);
+        compute_(k_.formula, result, in, n);
         out_.store(it_, at, n, result, stream_);
       }
       at += n;
@@ -293,6 +321,8 @@ class Driver {
   const BlockKernel& k_;
   Access out_;
   Access in_[Iter::kMaxOperands - 1];
+  BlockKernel::Compute compute_;
+  int value_ = -1;
   int64_t block_ = kBlock, unit_ = kBlock, period_ = 0;
   bool whole_ = true, in_place_ = false, stream_ = false, direct_out_ = true;
 };

@@ -3,6 +3,6 @@
 
 namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
-void register_pointwise_compare() { register_pointwise<CompareOps>(); }
+void register_pointwise_compare() { register_pointwise<CompareOps, Eq, Ne, Lt, Le, Gt, Ge>(); }
 
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

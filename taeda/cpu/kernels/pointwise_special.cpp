@@ -3,6 +3,6 @@
 
 namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
-void register_pointwise_special() { register_pointwise<SpecialOps>(); }
+void register_pointwise_special() { register_pointwise<SpecialOps, CopySign>(); }
 
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

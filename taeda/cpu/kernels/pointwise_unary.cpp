@@ -3,6 +3,9 @@
 
 namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
-void register_pointwise_unary() { register_pointwise<UnaryOps>(); }
+void register_pointwise_unary() {
+  register_pointwise<UnaryOps, Abs, Neg, Square, Clamp, NanToNum, Floor, Ceil, Round, Trunc, Sqrt,
+                     Rsqrt>();
+}
 
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

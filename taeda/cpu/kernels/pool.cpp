@@ -1,153 +1,34 @@
-// Pooling: a channel at a time, channels in parallel. Channels-last memory has neighbouring
-// channels side by side: there a block of them goes through the windows together.
+// Pooling: a channel at a time, channels in parallel; pool_last.h is for channels-last memory.
 #include "taeda/kernels/pool.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "taeda/base/parallel_for.h"
 #include "taeda/cpu/kernels/convert.h"
+#include "taeda/cpu/kernels/pool_geometry.h"
+#include "taeda/cpu/kernels/pool_last.h"
 #include "taeda/cpu/kernels/pool_pairs.h"
-#include "taeda/cpu/scratch.h"
 
 namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 namespace {
 
-constexpr int kBlock = 32;  // channels that go together in channels-last memory
-
-/// Spatial sizes with three dimensions; missing ones are 1, at the front.
-struct Planes {
-  int64_t count = 1, in[3] = {1, 1, 1}, out[3] = {1, 1, 1};
-  int64_t channels = 1, step = 1;  // elements from a position to the next one of its channel
-
-  Planes(const Tensor& input, const Tensor& output, int ndim) {
-    for (int64_t d = 0; d < input.dim() - ndim; ++d) count *= input.size(d);
-    for (int d = 0; d < ndim; ++d) {
-      in[3 - ndim + d] = input.size(d - ndim);
-      out[3 - ndim + d] = output.size(d - ndim);
-    }
-    if (is_channels_last_only(input) || is_channels_last_only(output))
-      step = channels = input.size(1);
-  }
-  bool last() const { return step != 1; }
-  int64_t in_size() const { return in[0] * in[1] * in[2]; }
-  int64_t out_size() const { return out[0] * out[1] * out[2]; }
-  /// Where plane i begins in memory of `size` positions for each plane.
-  int64_t begin(int64_t i, int64_t size) const {
-    return last() ? i / channels * size * channels + i % channels : i * size;
-  }
-  template <class F>
-  void for_each(int64_t work, F&& f) const {
-    parallel_for(0, count, std::max<int64_t>(1, kParallelGrain / std::max<int64_t>(1, work)),
-                 [&](int64_t begin, int64_t end) {
-                   for (int64_t i = begin; i < end; ++i) f(i);
-                 });
-  }
-  /// Calls f.operator()<B>(first plane, planes) with as many neighbouring planes as go together, at
-  /// most B.
-  template <class F>
-  void for_each_block(int64_t work, F&& f) const {
-    if (!last()) return for_each(work, [&](int64_t i) { f.template operator()<1>(i, 1); });
-    const int64_t blocks = (channels + kBlock - 1) / kBlock;
-    parallel_for(0, count / channels * blocks, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t first = i % blocks * kBlock;
-        f.template operator()<kBlock>(
-            i / blocks * channels + first,
-            static_cast<int>(std::min<int64_t>(kBlock, channels - first)));
-      }
-    });
-  }
-};
-
-/// A geometry with three dimensions.
-struct Window {
-  int64_t kernel[3] = {1, 1, 1}, stride[3] = {1, 1, 1}, padding[3] = {0, 0, 0},
-          dilation[3] = {1, 1, 1};
-
-  explicit Window(const PoolGeometry& g) {
-    for (int d = 0; d < g.ndim; ++d) {
-      const int at = 3 - g.ndim + d;
-      kernel[at] = g.kernel[d], stride[at] = g.stride[d];
-      padding[at] = g.padding[d], dilation[at] = g.dilation[d];
-    }
-  }
-  int64_t size() const { return kernel[0] * kernel[1] * kernel[2]; }
-  /// Window positions of output o that lie inside, along dimension d.
-  std::pair<int64_t, int64_t> inside(int d, int64_t o, int64_t in) const {
-    const int64_t start = o * stride[d] - padding[d];
-    const int64_t begin = start >= 0 ? 0 : (-start + dilation[d] - 1) / dilation[d];
-    const int64_t room = in - start;
-    const int64_t end = room <= 0 ? 0 : std::min(kernel[d], (room + dilation[d] - 1) / dilation[d]);
-    return {std::min(begin, end), end};
-  }
-  int64_t input(int d, int64_t o, int64_t k) const {
-    return o * stride[d] - padding[d] + k * dilation[d];
-  }
-  bool is_pairs(const Planes& p) const {
-    return p.in[0] == 1 && kernel[0] == 1 && stride[0] == 1 && padding[0] == 0 && kernel[1] == 2 &&
-           kernel[2] == 2 && stride[1] == 2 && stride[2] == 2 && padding[1] == 0 &&
-           padding[2] == 0 && dilation[1] == 1 && dilation[2] == 1 && !p.last() &&
-           2 * p.out[1] <= p.in[1] && 2 * p.out[2] <= p.in[2];
-  }
-};
-
-/// Calls f(output number, z, y, x) for every output position of a channel.
-template <class F>
-void for_each_output(const Planes& p, F&& f) {
-  int64_t o = 0;
-  for (int64_t z = 0; z < p.out[0]; ++z)
-    for (int64_t y = 0; y < p.out[1]; ++y)
-      for (int64_t x = 0; x < p.out[2]; ++x) f(o++, z, y, x);
-}
-
-/// Where window position k of output (z, y, x) lies in the channel.
-int64_t position(const Planes& p, const Window& w, int64_t z, int64_t y, int64_t x, int64_t k) {
-  const int64_t kz = k / (w.kernel[1] * w.kernel[2]), ky = k / w.kernel[2] % w.kernel[1],
-                kx = k % w.kernel[2];
-  return (w.input(0, z, kz) * p.in[1] + w.input(1, y, ky)) * p.in[2] + w.input(2, x, kx);
-}
-
-template <class T>
-bool beats(T value, T best) {
-  return value > best || value != value;
-}
-
-/// `lanes` neighbouring channels, at most B.
-template <int B, class T, class Index>
-void max_pool_planes(const Planes& p, const Window& w, const T* in, T* out, Index* window,
-                     int lanes) {
+/// A channel whose elements lie side by side.
+template <class T, class Index>
+void max_pool_plane(const Planes& p, const Window& w, const T* in, T* out, Index* window) {
   using C = opmath_t<T>;
-  if (B == 1) lanes = 1;
   for_each_output(p, [&](int64_t o, int64_t z, int64_t y, int64_t x) {
-    const auto [z0, z1] = w.inside(0, z, p.in[0]);
-    const auto [y0, y1] = w.inside(1, y, p.in[1]);
-    const auto [x0, x1] = w.inside(2, x, p.in[2]);
-    C best[B];
-    int32_t winner[B];
-    const auto first = static_cast<int32_t>((z0 * w.kernel[1] + y0) * w.kernel[2] + x0);
-    for (int c = 0; c < B; ++c) {
-      best[c] = -std::numeric_limits<C>::infinity();
-      winner[c] = first;
-    }
-    for (int64_t kz = z0; kz < z1; ++kz)
-      for (int64_t ky = y0; ky < y1; ++ky) {
-        const T* row = in + (w.input(0, z, kz) * p.in[1] + w.input(1, y, ky)) * p.in[2] * p.step;
-        for (int64_t kx = x0; kx < x1; ++kx) {
-          const T* at = row + w.input(2, x, kx) * p.step;
-          const auto k = static_cast<int32_t>((kz * w.kernel[1] + ky) * w.kernel[2] + kx);
-          for (int c = 0; c < lanes; ++c) {
-            const C value = static_cast<C>(at[c]);
-            const bool wins = beats(value, best[c]);
-            best[c] = wins ? value : best[c];
-            winner[c] = wins ? k : winner[c];
-          }
-        }
-      }
-    for (int c = 0; c < lanes; ++c) out[o * p.step + c] = static_cast<T>(best[c]);
-    if (window)
-      for (int c = 0; c < lanes; ++c) window[o * p.step + c] = static_cast<Index>(winner[c]);
+    const Taps taps(p, w, z, y, x);
+    C best = -std::numeric_limits<C>::infinity();
+    int32_t winner = taps.first();
+    taps.for_each([&](int64_t at, int32_t k) {
+      const C value = static_cast<C>(in[at]);
+      const bool wins = beats(value, best);
+      best = wins ? value : best;
+      winner = wins ? k : winner;
+    });
+    out[o] = static_cast<T>(best);
+    if (window) window[o] = static_cast<Index>(winner);
   });
 }
 
@@ -196,10 +77,10 @@ void max_pool_kernel(const Tensor& out, const Tensor& window, const Tensor& in,
             convert(to + i * p.out_size(), best.get(), p.out_size());
           });
       }
-      p.for_each_block(p.out_size() * w.size(), [&]<int B>(int64_t i, int lanes) {
-        const int64_t at = p.begin(i, p.out_size());
-        max_pool_planes<B>(p, w, from + p.begin(i, p.in_size()), to + at,
-                           winners ? winners + at : nullptr, lanes);
+      if (p.last()) return max_pool_last(p, w, from, to, winners);
+      p.for_each(p.out_size() * w.size(), [&](int64_t i) {
+        max_pool_plane(p, w, from + i * p.in_size(), to + i * p.out_size(),
+                       winners ? winners + i * p.out_size() : nullptr);
       });
     });
   });
@@ -291,74 +172,27 @@ void max_pool_indices_kernel(const Tensor& indices, const Tensor& window, const 
 
 // ---- Averages
 
-/// One output's part of the input, and what its sum is divided by.
-struct Region {
-  int64_t begin[3], end[3];
-  double divisor;
-};
-
-Region average_region(const Planes& p, const Window& w, const AveragePoolGeometry& g, int64_t z,
-                      int64_t y, int64_t x) {
-  const int64_t at[3] = {z, y, x};
-  Region r;
-  int64_t inside = 1, padded = 1;
-  for (int d = 0; d < 3; ++d) {
-    const int64_t start = at[d] * w.stride[d] - w.padding[d];
-    const int64_t end = std::min(start + w.kernel[d], p.in[d] + w.padding[d]);
-    r.begin[d] = std::max<int64_t>(start, 0);
-    r.end[d] = std::min(end, p.in[d]);
-    padded *= end - start;
-    inside *= std::max<int64_t>(r.end[d] - r.begin[d], 0);
-  }
-  r.divisor = static_cast<double>(g.divisor ? g.divisor : g.count_include_pad ? padded : inside);
-  return r;
-}
-
-Region adaptive_region(const Planes& p, int64_t z, int64_t y, int64_t x) {
-  const int64_t at[3] = {z, y, x};
-  Region r;
-  r.divisor = 1;
-  for (int d = 0; d < 3; ++d) {
-    r.begin[d] = at[d] * p.in[d] / p.out[d];
-    r.end[d] = ((at[d] + 1) * p.in[d] + p.out[d] - 1) / p.out[d];
-    r.divisor *= static_cast<double>(r.end[d] - r.begin[d]);
-  }
-  return r;
-}
-
-/// Calls f(position) for the input positions of a region, in order.
-template <class F>
-void for_each_input(const Planes& p, const Region& r, F&& f) {
-  for (int64_t z = r.begin[0]; z < r.end[0]; ++z)
-    for (int64_t y = r.begin[1]; y < r.end[1]; ++y)
-      for (int64_t x = r.begin[2]; x < r.end[2]; ++x) f((z * p.in[1] + y) * p.in[2] + x);
-}
-
-template <class RegionOf>
 void average(const char* op, const Tensor& out, const Tensor& in, const Planes& p,
-             RegionOf&& region) {
+             const Regions& regions) {
   dispatch(FloatTypes{}, op, in.dtype(), [&]<class T>() {
     using C = opmath_t<T>;
-    p.for_each_block(p.in_size() + p.out_size() * 4, [&]<int B>(int64_t i, int lanes) {
-      if (B == 1) lanes = 1;
-      const T* from = in.data_ptr<T>() + p.begin(i, p.in_size());
-      T* to = out.data_ptr<T>() + p.begin(i, p.out_size());
+    const T* from = in.data_ptr<T>();
+    T* to = out.data_ptr<T>();
+    if (p.last()) return average_last(p, regions, from, to);
+    p.for_each(p.in_size() + p.out_size() * 4, [&](int64_t i) {
+      const T* plane = from + i * p.in_size();
       for_each_output(p, [&](int64_t o, int64_t z, int64_t y, int64_t x) {
-        const Region r = region(z, y, x);
-        C sum[B] = {};
-        for_each_input(p, r, [&](int64_t at) {
-          for (int c = 0; c < lanes; ++c) sum[c] += static_cast<C>(from[at * p.step + c]);
-        });
-        for (int c = 0; c < lanes; ++c)
-          to[o * p.step + c] = static_cast<T>(sum[c] / static_cast<C>(r.divisor));
+        const Region r = regions(z, y, x);
+        C sum = 0;
+        for_each_input(p, r, [&](int64_t at) { sum += static_cast<C>(plane[at]); });
+        to[i * p.out_size() + o] = static_cast<T>(sum / static_cast<C>(r.divisor));
       });
     });
   });
 }
 
-template <class RegionOf>
 void average_backward(const char* op, const Tensor& grad_in, const Tensor& grad_out,
-                      const Planes& p, RegionOf&& region) {
+                      const Planes& p, const Regions& regions) {
   dispatch(FloatTypes{}, op, grad_in.dtype(), [&]<class T>() {
     using C = opmath_t<T>;
     p.for_each_block(p.in_size() + p.out_size() * 4, [&]<int B>(int64_t i, int lanes) {
@@ -367,7 +201,7 @@ void average_backward(const char* op, const Tensor& grad_in, const Tensor& grad_
       T* to = grad_in.data_ptr<T>() + p.begin(i, p.in_size());
       clear<B>(p, to, lanes);
       for_each_output(p, [&](int64_t o, int64_t z, int64_t y, int64_t x) {
-        const Region r = region(z, y, x);
+        const Region r = regions(z, y, x);
         C share[B];
         for (int c = 0; c < lanes; ++c)
           share[c] = static_cast<C>(from[o * p.step + c]) / static_cast<C>(r.divisor);
@@ -381,20 +215,104 @@ void average_backward(const char* op, const Tensor& grad_in, const Tensor& grad_
   });
 }
 
+/// Averages over a channel whose elements lie side by side, a row of outputs at a time.
+template <class T>
+class AverageRows {
+ public:
+  using C = opmath_t<T>;
+  AverageRows(const Planes& p, const Window& w, const Regions& regions)
+      : p_(p), w_(w), regions_(regions) {
+    const int64_t stride = w.stride[2], room = p.in[2] + w.padding[2] - w.kernel[2];
+    inner_begin_ = std::min((w.padding[2] + stride - 1) / stride, p.out[2]);
+    inner_end_ = std::max(room < 0 ? 0 : std::min(room / stride + 1, p.out[2]), inner_begin_);
+  }
+
+  void forward(const T* in, T* out) const {
+    for (int64_t z = 0; z < p_.out[0]; ++z)
+      for (int64_t y = 0; y < p_.out[1]; ++y, out += p_.out[2]) {
+        for (int64_t x = 0; x < inner_begin_; ++x) out[x] = at_edge(z, y, x, in);
+        if (inner_begin_ < inner_end_) inner(z, y, in, out);
+        for (int64_t x = inner_end_; x < p_.out[2]; ++x) out[x] = at_edge(z, y, x, in);
+      }
+  }
+
+ private:
+  T at_edge(int64_t z, int64_t y, int64_t x, const T* in) const {
+    const Region r = regions_(z, y, x);
+    C sum = 0;
+    for_each_input(p_, r, [&](int64_t at) { sum += static_cast<C>(in[at]); });
+    return static_cast<T>(sum / static_cast<C>(r.divisor));
+  }
+  /// The outputs of a row whose windows lie inside of it.
+  void inner(int64_t z, int64_t y, const T* in, T* out) const {
+    constexpr int64_t kChunk = 64;
+    const Region r = regions_(z, y, inner_begin_);
+    const int64_t stride = w_.stride[2];
+    for (int64_t x = inner_begin_; x < inner_end_; x += kChunk) {
+      const int64_t n = std::min(kChunk, inner_end_ - x);
+      C sum[kChunk] = {};
+      for (int64_t iz = r.begin[0]; iz < r.end[0]; ++iz)
+        for (int64_t iy = r.begin[1]; iy < r.end[1]; ++iy) {
+          const T* row = in + (iz * p_.in[1] + iy) * p_.in[2] + x * stride - w_.padding[2];
+          for (int64_t k = 0; k < w_.kernel[2]; ++k) add(row + k, stride, n, sum);
+        }
+      for (int64_t c = 0; c < n; ++c)
+        out[x + c] = static_cast<T>(sum[c] / static_cast<C>(r.divisor));
+    }
+  }
+  static void add(const T* from, int64_t stride, int64_t n, C* sum) {
+    if (stride == 1)
+      for (int64_t c = 0; c < n; ++c) sum[c] += static_cast<C>(from[c]);
+    else if (stride == 2)
+      for (int64_t c = 0; c < n; ++c) sum[c] += static_cast<C>(from[2 * c]);
+    else
+      for (int64_t c = 0; c < n; ++c) sum[c] += static_cast<C>(from[c * stride]);
+  }
+
+  const Planes& p_;
+  const Window& w_;
+  const Regions& regions_;
+  int64_t inner_begin_, inner_end_;
+};
+
+float pair_divisor(const AveragePoolGeometry& g) {
+  return g.divisor ? static_cast<float>(g.divisor) : 4.0f;
+}
+
 void avg_pool_kernel(const Tensor& out, const Tensor& in, const AveragePoolGeometry& g) {
   const Planes p(in, out, g.ndim);
   const Window w(g);
-  average("avg_pool", out, in, p,
-          [&](int64_t z, int64_t y, int64_t x) { return average_region(p, w, g, z, y, x); });
+  if (in.dtype() == kFloat && w.is_pairs(p)) {
+    const auto* from = in.data_ptr<float>();
+    auto* to = out.data_ptr<float>();
+    return p.for_each(p.in_size() / 4, [&](int64_t i) {
+      average_pairs(from + i * p.in_size(), p.in[2], p.out[1], p.out[2], pair_divisor(g),
+                    to + i * p.out_size());
+    });
+  }
+  const Regions regions(p, w, g);
+  if (p.last()) return average("avg_pool", out, in, p, regions);
+  dispatch(FloatTypes{}, "avg_pool", in.dtype(), [&]<class T>() {
+    const AverageRows<T> rows(p, w, regions);
+    p.for_each(p.out_size() * w.size(), [&](int64_t i) {
+      rows.forward(in.data_ptr<T>() + i * p.in_size(), out.data_ptr<T>() + i * p.out_size());
+    });
+  });
 }
 
 void avg_pool_backward_kernel(const Tensor& grad_in, const Tensor& grad_out,
                               const AveragePoolGeometry& g) {
   const Planes p(grad_in, grad_out, g.ndim);
   const Window w(g);
-  average_backward("avg_pool_backward", grad_in, grad_out, p, [&](int64_t z, int64_t y, int64_t x) {
-    return average_region(p, w, g, z, y, x);
-  });
+  if (grad_in.dtype() == kFloat && w.is_pairs(p)) {
+    const auto* from = grad_out.data_ptr<float>();
+    auto* to = grad_in.data_ptr<float>();
+    return p.for_each(p.in_size() / 4, [&](int64_t i) {
+      average_pairs_backward(from + i * p.out_size(), p.out[1], p.out[2], pair_divisor(g),
+                             to + i * p.in_size(), p.in[1], p.in[2]);
+    });
+  }
+  average_backward("avg_pool_backward", grad_in, grad_out, p, Regions(p, w, g));
 }
 
 /// The operation hands over [N, C, ...]: everything behind is spatial.
@@ -402,24 +320,23 @@ int spatial(const Tensor& t) { return static_cast<int>(t.dim()) - 2; }
 
 void adaptive_avg_pool_kernel(const Tensor& out, const Tensor& in) {
   const Planes p(in, out, spatial(in));
-  average("adaptive_avg_pool", out, in, p,
-          [&](int64_t z, int64_t y, int64_t x) { return adaptive_region(p, z, y, x); });
+  average("adaptive_avg_pool", out, in, p, Regions(p));
 }
 
 void adaptive_avg_pool_backward_kernel(const Tensor& grad_in, const Tensor& grad_out) {
   const Planes p(grad_in, grad_out, spatial(grad_in));
-  average_backward("adaptive_avg_pool_backward", grad_in, grad_out, p,
-                   [&](int64_t z, int64_t y, int64_t x) { return adaptive_region(p, z, y, x); });
+  average_backward("adaptive_avg_pool_backward", grad_in, grad_out, p, Regions(p));
 }
 
 void adaptive_max_pool_kernel(const Tensor& out, const Tensor& indices, const Tensor& in) {
   const Planes p(in, out, spatial(in));
+  const Regions regions(p);
   dispatch(FloatTypes{}, "adaptive_max_pool", in.dtype(), [&]<class T>() {
     using C = opmath_t<T>;
     p.for_each(p.in_size() + p.out_size() * 4, [&](int64_t i) {
       const T* from = in.data_ptr<T>() + i * p.in_size();
       for_each_output(p, [&](int64_t o, int64_t z, int64_t y, int64_t x) {
-        const Region r = adaptive_region(p, z, y, x);
+        const Region r = regions(z, y, x);
         C best = -std::numeric_limits<C>::infinity();
         int64_t winner = (r.begin[0] * p.in[1] + r.begin[1]) * p.in[2] + r.begin[2];
         for_each_input(p, r, [&](int64_t at) {

@@ -1,4 +1,4 @@
-// Max pooling with a window of 2 x 2 and a stride of 2, float: a register of outputs at a time.
+// Pooling with a window of 2 x 2 and a stride of 2, float: a register of outputs at a time.
 #pragma once
 
 #include <algorithm>
@@ -84,6 +84,44 @@ inline void max_pool_pairs(const float* in, int64_t in_width, int64_t out_height
     out += out_width;
     if (winner) winner += out_width;
   }
+}
+
+/// One channel's sums of four, in the order of rows, divided.
+inline void average_pairs(const float* in, int64_t in_width, int64_t out_height, int64_t out_width,
+                          float divisor, float* out) {
+  using namespace detail;
+  for (int64_t y = 0; y < out_height; ++y, in += 2 * in_width, out += out_width) {
+    for (int64_t x = 0; x < out_width; x += kPairLanes) {
+      const int64_t n = std::min<int64_t>(kPairLanes, out_width - x);
+      Vec<float> upper[2], lower[2];
+      load_pairs(in + 2 * x, n, &upper[0], &upper[1]);
+      load_pairs(in + in_width + 2 * x, n, &lower[0], &lower[1]);
+      const Vec<float> mean =
+          (Vec<float>{} + upper[0] + upper[1] + lower[0] + lower[1]) / (Vec<float>{} + divisor);
+      if (n == kPairLanes)
+        store(out + x, mean);
+      else
+        store_first(out + x, mean, n);
+    }
+  }
+}
+
+/// Writes all of a channel's gradient: a quarter, or what `divisor` says, for each of four.
+inline void average_pairs_backward(const float* grad_out, int64_t out_height, int64_t out_width,
+                                   float divisor, float* grad_in, int64_t in_height,
+                                   int64_t in_width) {
+  using namespace detail;
+  for (int64_t y = 0; y < out_height; ++y, grad_in += 2 * in_width, grad_out += out_width) {
+    for (int64_t x = 0; x < out_width; x += kPairLanes) {
+      const int64_t n = std::min<int64_t>(kPairLanes, out_width - x);
+      const Vec<float> g = n == kPairLanes ? load(grad_out + x) : load_first(grad_out + x, n);
+      const Vec<float> share = Vec<float>{} + g / (Vec<float>{} + divisor);
+      store_pairs(grad_in + 2 * x, share, share, n);
+      store_pairs(grad_in + in_width + 2 * x, share, share, n);
+    }
+    for (int64_t x = 2 * out_width; x < in_width; ++x) grad_in[x] = grad_in[in_width + x] = 0;
+  }
+  std::fill_n(grad_in, (in_height - 2 * out_height) * in_width, 0.0f);
 }
 
 /// Writes all of a channel's gradient.

@@ -2,6 +2,7 @@
 #include "taeda/kernels/random.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "taeda/base/parallel_for.h"
 #include "taeda/cpu/kernels/philox_vectors.h"
@@ -125,6 +126,35 @@ void dropout_kernel(const Tensor& out, const Tensor& in, double keep, double sca
   });
 }
 
+void dropout_kept_kernel(const Tensor& out, const Tensor& in, const Tensor& kept, double keep) {
+  constexpr int64_t kBits = 32;  // whose shifts vectorise for float
+  const int64_t n = out.numel(), words = (n + kBits - 1) / kBits;
+  dispatch(FloatTypes{}, "dropout", out.dtype(), [&]<class T>() {
+    using M = opmath_t<T>;
+    T* to = static_cast<T*>(out.data_ptr());
+    const T* from = static_cast<const T*>(in.data_ptr());
+    const auto* bits = static_cast<const char*>(kept.data_ptr());
+    const M factor = static_cast<M>(static_cast<T>(M(1) / static_cast<M>(keep)));
+    parallel_for(0, words, kParallelGrain / kBits, [&](int64_t begin, int64_t end) {
+      for (int64_t w = begin; w < end; ++w) {
+        uint32_t word;
+        std::memcpy(&word, bits + w * int64_t{sizeof word}, sizeof word);
+        T* y = to + w * kBits;
+        const T* x = from + w * kBits;
+        // Copies, which no store to y can change: so the choice is a mask, not a branch.
+        const M chosen = factor;
+        const uint32_t flags = word;
+        const int count = static_cast<int>(std::min(kBits, n - w * kBits));
+#pragma GCC ivdep
+        for (int j = 0; j < count; ++j) {
+          const M weight = flags >> j & 1 ? chosen : M(0);
+          y[j] = static_cast<T>(static_cast<M>(x[j]) * weight);
+        }
+      }
+    });
+  });
+}
+
 }  // namespace
 
 void register_random() {
@@ -132,6 +162,7 @@ void register_random() {
   normal_slot.set(kCPU, &normal_kernel);
   randint_slot.set(kCPU, &randint_kernel);
   dropout_slot.set(kCPU, &dropout_kernel);
+  dropout_kept_slot.set(kCPU, &dropout_kept_kernel);
 }
 
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

@@ -1,4 +1,6 @@
 // sum, mean, prod, any, all, amax, amin.
+#include <algorithm>
+
 #include "taeda/cpu/kernels/reduce_loops.h"
 
 namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
@@ -11,16 +13,39 @@ using acc_t = std::conditional_t<std::is_integral_v<T>, int64_t, opmath_t<T>>;
 template <class T>
 using sum_out_t = std::conditional_t<std::is_integral_v<T>, int64_t, T>;
 
-/// bool is stored as a byte that is 0 or 1.
-ScalarType storage_dtype(ScalarType t) { return t == kBool ? kByte : t; }
-
 using SumTypes = TypeList<float, double, Half, BFloat16, int64_t, int32_t, int16_t, int8_t, uint8_t,
                           complex<float>, complex<double>>;
 using ProductTypes =
     TypeList<float, double, Half, BFloat16, int64_t, complex<float>, complex<double>>;
 
+/// The number of bytes that are not 0.
+struct CountReduce : SumReduce<int64_t> {
+  template <class V>
+  TAEDA_ALWAYS_INLINE V map(const V& byte, const V&) const {
+    return (byte + 255) >> 8;
+  }
+  /// Of n adjacent ones; bytes count up to 255 of them before they are added up.
+  int64_t row(const uint8_t* x, int64_t n) const {
+    constexpr int64_t kBytes = 64;
+    int64_t total = 0;
+    while (n >= kBytes) {
+      const int64_t blocks = std::min<int64_t>(n / kBytes, 255);
+      uint8_t counts[kBytes] = {};
+      for (int64_t b = 0; b < blocks; ++b, x += kBytes)
+        for (int64_t j = 0; j < kBytes; ++j)
+          counts[j] = static_cast<uint8_t>(counts[j] + (x[j] != 0));
+      for (const uint8_t c : counts) total += c;
+      n -= blocks * kBytes;
+    }
+    for (int64_t i = 0; i < n; ++i) total += x[i] != 0;
+    return total;
+  }
+};
+
 void sum(const Tensor& out, const Tensor& in, DimMask dims) {
-  dispatch(SumTypes{}, "sum", storage_dtype(in.dtype()), [&]<class T>() {
+  if (in.dtype() == kBool)
+    return reduce_to<uint8_t, int64_t>(out, in, dims, CountReduce{}, [](int64_t a) { return a; });
+  dispatch(SumTypes{}, "sum", in.dtype(), [&]<class T>() {
     reduce_to<T, sum_out_t<T>>(out, in, dims, SumReduce<acc_t<T>>{}, [](acc_t<T> a) { return a; });
   });
 }
@@ -41,26 +66,29 @@ void prod(const Tensor& out, const Tensor& in, DimMask dims) {
   });
 }
 
-template <template <class> class Op>
-void extreme(const char* name, const Tensor& out, const Tensor& in, DimMask dims) {
-  dispatch(RealTypes{}, name, storage_dtype(in.dtype()), [&]<class T>() {
-    reduce_to<T, T>(out, in, dims, Op<opmath_t<T>>{}, [](opmath_t<T> a) { return a; });
-  });
-}
-void amax(const Tensor& out, const Tensor& in, DimMask dims) {
-  extreme<MaxReduce>("amax", out, in, dims);
-}
-void amin(const Tensor& out, const Tensor& in, DimMask dims) {
-  extreme<MinReduce>("amin", out, in, dims);
-}
-
-// On bytes of 0 and 1, "any" is the largest and "all" the smallest; of nothing, false and true.
+// Of bytes, "any" is the largest and "all" the smallest; of nothing, false and true.
 void any(const Tensor& out, const Tensor& in, DimMask dims) {
-  reduce_to<uint8_t, uint8_t>(out, in, dims, MaxReduce<uint8_t>{}, [](uint8_t a) { return a; });
+  reduce_to<uint8_t, uint8_t>(out, in, dims, MaxReduce<uint8_t>{},
+                              [](uint8_t a) { return a != 0; });
 }
 void all(const Tensor& out, const Tensor& in, DimMask dims) {
   reduce_to<uint8_t, uint8_t>(out, in, dims, MinReduce<uint8_t>{},
                               [](uint8_t a) { return a != 0; });
+}
+
+template <template <class> class Op>
+void extreme(const char* name, const Tensor& out, const Tensor& in, DimMask dims) {
+  dispatch(RealTypes{}, name, in.dtype(), [&]<class T>() {
+    reduce_to<T, T>(out, in, dims, Op<opmath_t<T>>{}, [](opmath_t<T> a) { return a; });
+  });
+}
+void amax(const Tensor& out, const Tensor& in, DimMask dims) {
+  if (in.dtype() == kBool) return any(out, in, dims);
+  extreme<MaxReduce>("amax", out, in, dims);
+}
+void amin(const Tensor& out, const Tensor& in, DimMask dims) {
+  if (in.dtype() == kBool) return all(out, in, dims);
+  extreme<MinReduce>("amin", out, in, dims);
 }
 
 }  // namespace

@@ -50,6 +50,13 @@ struct AbsMin : MinReduce<A> {
   }
 };
 template <class A>
+struct CubeSum : SumReduce<A> {
+  template <class V>
+  TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const {
+    return absolute(x) * (x * x);
+  }
+};
+template <class A>
 struct PowerSum : SumReduce<A> {
   A p = 1;
   A map(const A& x, const A&) const { return std::pow(absolute(x), p); }
@@ -71,6 +78,8 @@ void norm(const Tensor& out, const Tensor& in, DimMask dims, double p) {
       reduce_to<T, T>(out, in, dims, AbsSum<A>{}, same);
     else if (p == 2)
       reduce_to<T, T>(out, in, dims, SquareSum<A>{}, [](A a) { return std::sqrt(a); });
+    else if (p == 3)
+      reduce_to<T, T>(out, in, dims, CubeSum<A>{}, [](A a) { return std::cbrt(a); });
     else if (std::isinf(p) && p > 0)
       reduce_to<T, T>(out, in, dims, AbsMax<A>{}, same);
     else if (std::isinf(p))
@@ -117,4 +126,4 @@ void register_reduce_norm() {
   var_slot.set(kCPU, &var);
 }
 
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

@@ -83,7 +83,7 @@ A row_centered_dot(const A* a, const A* b, A center, int64_t n) {
   Piece<A> all[kPieces];
 #pragma GCC unroll 4
   for (int64_t k = 0; k < kPieces; ++k) all[k] = s[k] + s[kPieces + k];
-  A sum = fold_lanes<A>(all, [](A p, A q) { return p + q; });
+  A sum = fold_lanes<A>(all, [](const Piece<A>& p, const Piece<A>& q) { return p + q; });
   for (; i < n; ++i) sum += a[i] * (b[i] - center);
   return sum;
 }
@@ -114,4 +114,4 @@ inline int64_t row_grain(int64_t cost) {
   return std::max<int64_t>(1, kParallelGrain / std::max<int64_t>(1, cost));
 }
 
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

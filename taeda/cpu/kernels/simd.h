@@ -74,6 +74,12 @@ TAEDA_ALWAYS_INLINE Vec<T> load_first(const T* p, int64_t n) {
     return (Vec<T>)_mm512_maskz_loadu_epi32(static_cast<__mmask16>((1u << n) - 1), p);
   else if constexpr (sizeof(T) == 8)
     return (Vec<T>)_mm512_maskz_loadu_epi64(static_cast<__mmask8>((1u << n) - 1), p);
+#elif defined(__AVX2__)
+  if constexpr (sizeof(T) == 4) {
+    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    const __m256i mask = _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), lane);
+    return (Vec<T>)_mm256_maskload_epi32(reinterpret_cast<const int*>(p), mask);
+  }
 #endif
   T lanes[kLanes<T>] = {};
   for (int64_t i = 0; i < n; ++i) lanes[i] = p[i];
@@ -138,4 +144,4 @@ TAEDA_ALWAYS_INLINE T sum_lanes(Vec<T> v) {
   }
 }
 
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

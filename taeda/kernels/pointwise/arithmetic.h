@@ -146,7 +146,7 @@ struct Hypot {
   using Types = FloatTypes;
   template <class T>
   TAEDA_HD T operator()(T a, T b) const {
-    return std::hypot(a, b);
+    return math::hypot(a, b);
   }
 };
 

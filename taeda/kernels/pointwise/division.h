@@ -5,6 +5,7 @@
 #include "taeda/kernels/math.h"
 #include "taeda/kernels/pointwise.h"
 #include "taeda/kernels/pointwise/fmod.h"
+#include "taeda/kernels/pointwise/integer_division.h"
 
 namespace taeda::inline v0_2 {
 
@@ -28,6 +29,8 @@ struct DivTrunc {
   static constexpr const char* name = "div_trunc";
   static constexpr int arity = 2;
   using Types = RealTypes;
+  static bool fits(int64_t a, int64_t b) { return detail::fits_division(a, b); }
+  int64_t bounded(int64_t a, int64_t b) const { return detail::bounded_div_trunc(a, b); }
   template <class T>
   TAEDA_HD T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T>) {
@@ -47,6 +50,8 @@ struct DivFloor {
   using Types = RealTypes;
   static bool fits(float a, float b) { return detail::fits_fmod(a, b); }
   float bounded(float a, float b) const { return detail::bounded_floor_divide(a, b); }
+  static bool fits(int64_t a, int64_t b) { return detail::fits_division(a, b); }
+  int64_t bounded(int64_t a, int64_t b) const { return detail::bounded_div_floor(a, b); }
   template <class T>
   TAEDA_HD T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T>) {
@@ -71,6 +76,8 @@ struct Remainder {
   static constexpr int arity = 2;
   using Types = RealTypes;
   static bool fits(float a, float b) { return detail::fits_fmod(a, b); }
+  static bool fits(int64_t a, int64_t b) { return detail::fits_division(a, b); }
+  int64_t bounded(int64_t a, int64_t b) const { return detail::bounded_remainder(a, b); }
   float bounded(float a, float b) const {
     const float mod = detail::bounded_fmod(a, b);
     return mod != 0.0f && (b < 0.0f) != (mod < 0.0f) ? mod + b : mod;
@@ -95,6 +102,8 @@ struct Fmod {
   using Types = RealTypes;
   static bool fits(float a, float b) { return detail::fits_fmod(a, b); }
   float bounded(float a, float b) const { return detail::bounded_fmod(a, b); }
+  static bool fits(int64_t a, int64_t b) { return detail::fits_division(a, b); }
+  int64_t bounded(int64_t a, int64_t b) const { return detail::bounded_fmod(a, b); }
   template <class T>
   TAEDA_HD T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T>)

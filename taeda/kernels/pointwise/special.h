@@ -7,6 +7,8 @@
 #include "taeda/kernels/math.h"
 #include "taeda/kernels/pointwise.h"
 #include "taeda/kernels/pointwise/complex.h"
+#include "taeda/kernels/pointwise/digamma.h"
+#include "taeda/kernels/pointwise/lgamma.h"
 
 namespace taeda::inline v0_2 {
 
@@ -42,7 +44,7 @@ struct Atanh {
   static constexpr ComplexOfOne complex_form{ComplexFunction::Atanh};
   template <class T>
   TAEDA_HD T operator()(T x) const {
-    return std::atanh(x);
+    return math::atanh(x);
   }
 };
 
@@ -64,7 +66,14 @@ struct Lgamma {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
-  TAEDA_HD float operator()(float x) const { return static_cast<float>((*this)(double(x))); }
+  static bool fits(float x) { return detail::fits_lgamma(x); }
+  float bounded(float x) const { return detail::bounded_lgamma(x); }
+  TAEDA_HD float operator()(float x) const {
+#if !defined(__CUDA_ARCH__)
+    if (fits(x)) return bounded(x);  // the same bits, whatever stands beside it
+#endif
+    return static_cast<float>((*this)(double(x)));
+  }
   TAEDA_HD double operator()(double x) const {
 #if defined(__CUDA_ARCH__) || !defined(__GLIBC__)
     return std::lgamma(x);
@@ -82,7 +91,14 @@ struct Digamma {
   static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
   using Types = FloatTypes;
-  TAEDA_HD float operator()(float x) const { return static_cast<float>((*this)(double(x))); }
+  static bool fits(float x) { return detail::fits_lgamma(x); }
+  float bounded(float x) const { return detail::bounded_digamma(x); }
+  TAEDA_HD float operator()(float x) const {
+#if !defined(__CUDA_ARCH__)
+    if (fits(x)) return bounded(x);  // the same bits, whatever stands beside it
+#endif
+    return static_cast<float>((*this)(double(x)));
+  }
   TAEDA_HD double operator()(double x) const {
     if (x == 0) return std::copysign(double(INFINITY), -x);
     double reflected = 0;
@@ -189,4 +205,4 @@ struct ShiftRight {
 using SpecialOps = OpList<Acosh, Asinh, Atanh, CopySign, Lgamma, Digamma, Trigamma, NextAfter, Gcd,
                           ShiftLeft, ShiftRight>;
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -112,7 +112,10 @@ struct Sin {
   TAEDA_HD T operator()(T x) const {
     return math::sin(x);
   }
-  float bounded(float x) const { return math::sin_bounded(x); }
+  template <class T>
+  T bounded(T x) const {
+    return math::sin_bounded(x);
+  }
 };
 
 struct Cos {
@@ -126,7 +129,10 @@ struct Cos {
   TAEDA_HD T operator()(T x) const {
     return math::cos(x);
   }
-  float bounded(float x) const { return math::cos_bounded(x); }
+  template <class T>
+  T bounded(T x) const {
+    return math::cos_bounded(x);
+  }
 };
 
 struct Tan {
@@ -140,7 +146,10 @@ struct Tan {
   TAEDA_HD T operator()(T x) const {
     return math::tan(x);
   }
-  float bounded(float x) const { return math::tan_bounded(x); }
+  template <class T>
+  T bounded(T x) const {
+    return math::tan_bounded(x);
+  }
 };
 
 struct Asin {
@@ -252,4 +261,4 @@ struct Sigmoid {
 using TranscendentalOps = OpList<Exp, Exp2, Expm1, Log, Log2, Log10, Log1p, Sin, Cos, Tan, Asin,
                                  Acos, Atan, Sinh, Cosh, Tanh, Erf, Erfc, Sigmoid>;
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

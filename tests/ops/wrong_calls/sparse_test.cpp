@@ -62,12 +62,12 @@ const std::vector<Row> wrong_sparse_1 = {
     REFUSED(NotImplementedError, sparse_vector().view({2, 2}),
             "Could not run 'view' with arguments from the 'SparseCPU' backend: it takes"),
     REFUSED(NotImplementedError, sparse_vector().data_ptr(),
-            "Could not run 'StorageImpl::throw_without_memory' with arguments from the"),
+            "Could not run 'data_ptr' with arguments from the"),
 };
 
 const std::vector<Row> wrong_sparse_2 = {
     REFUSED(NotImplementedError, sparse_vector().data_ptr<float>(),
-            "Could not run 'StorageImpl::throw_without_memory' with arguments from the"),
+            "Could not run 'data_ptr' with arguments from the"),
     REFUSED(Error, sparse_vector().item(),
             "a Tensor with 4 elements cannot be converted to Scalar"),
     REFUSED(Error, sparse_vector() + numbers(),
