@@ -11,6 +11,9 @@
 
 #include "taeda/base/error.h"
 
+// Calls of what a null pointer points to are among them.
+#pragma GCC diagnostic ignored "-Wnonnull"
+
 namespace taeda::wrong {
 
 constexpr int64_t kHuge = int64_t{1} << 62;

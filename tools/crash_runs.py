@@ -218,30 +218,67 @@ def injected_run(job, folder, call, n, fault):
 def in_namespace(job, folder, script, disk, must_know=False):
     """Runs a shell script, in which {run} is the run from the middle, with the folder on a disk of its own.
     What is on the disk afterwards becomes the folder's content."""
-    job.halfway(folder)
-    mounted = folder.with_suffix(".disk")
-    mounted.mkdir()
     whole = ('mount -t tmpfs -o "$DISK" taeda "$OUT" && cp "$FROM"/* "$OUT" || exit %d\n%s\nstatus=$?\n'
              'mount -o remount,rw,size=64m "$OUT" && cp -a "$OUT"/. "$FROM" || exit %d\nexit $status\n' %
              (SCRIPT_FAILED, script.format(run='"$@"'), SCRIPT_FAILED))
-    env = {**os.environ, "DISK": disk, "OUT": str(mounted), "FROM": str(folder)}
-    run = Run([*NAMESPACE, "--mount", "--propagation", "private", "sh", "-c", whole, "sh", *job.command,
-               "--out", str(mounted)], folder.with_suffix(".log"), env)
-    status = run.wait()
-    mounted.rmdir()
-    if status == SCRIPT_FAILED:
-        raise Loss(f"the disk could not be prepared: {run.said()}")
+    run, status = run_on_disk(job, folder, whole, DISK=disk)
     if must_know:
         job.check_step(folder, status)
     return job.outcome(run, status)
 
 
+def on_failing_disk(job, folder, delay):
+    """The run from the middle on a disk that nothing can be written to after `delay` seconds, although files are
+    open. What had not reached the disk by then is lost; what is on it when it is checked becomes the folder's content."""
+    fail = f"exit {SCRIPT_FAILED}"
+    run, status = run_on_disk(job, folder, f"""
+trap 'umount "$OUT"' EXIT
+truncate -s 64M "$DISK" && mkfs.ext4 -q "$DISK" && mount -o loop "$DISK" "$OUT" || {fail}
+rmdir "$OUT/lost+found" && cp "$FROM"/* "$OUT" && sync -f "$OUT" || {fail}
+"$@" & pid=$!
+sleep {delay:.3f}
+mount -o remount,abort "$OUT" || {fail}
+wait $pid
+status=$?
+umount "$OUT" && e2fsck -fy "$DISK" > "$DISK.checked" 2>&1
+[ $? -le 1 ] && mount -o loop "$DISK" "$OUT" || {fail}
+rm -rf "$OUT/lost+found" "$FROM"/* && cp -a "$OUT"/. "$FROM" || {fail}
+rm "$DISK" "$DISK.checked"
+exit $status
+""", DISK=str(folder.with_suffix(".image")))
+    return job.outcome(run, status)
+
+
+def run_on_disk(job, folder, script, **environment):
+    """Runs a shell script with mounts of its own, which puts what is in $FROM on a disk at $OUT, runs "$@" there,
+    and copies back what that leaves. Returns the run and its status."""
+    job.halfway(folder)
+    mounted = folder.with_suffix(".disk")
+    mounted.mkdir()
+    env = {**os.environ, "OUT": str(mounted), "FROM": str(folder), **environment}
+    run = Run([*NAMESPACE, "--mount", "--propagation", "private", "sh", "-c", script, "sh", *job.command,
+               "--out", str(mounted)], folder.with_suffix(".log"), env)
+    status = run.wait()
+    mounted.rmdir()
+    if status == SCRIPT_FAILED:
+        raise Loss(f"the disk could not be prepared: {run.said()}")
+    return run, status
+
+
 NAMESPACE = ["unshare"] if os.geteuid() == 0 else ["unshare", "--map-root-user"]
+
+
+PROBE_DISK = """
+disk=$(mktemp) && trap 'rm "$disk"' EXIT
+truncate -s 1M "$disk" && mkfs.ext4 -q "$disk" && command -v e2fsck > /dev/null &&
+  mount -o loop "$disk" /mnt && mount -o remount,abort /mnt && umount /mnt
+"""
 
 
 def allowed(what):
     """Empty if this machine allows it, else the reason why not."""
     probes = {"strace": ["strace", "--output=/dev/null", QUICK, "--follow-forks", "true"],
+              "disk": [*NAMESPACE, "--mount", "--propagation", "private", "sh", "-c", PROBE_DISK],
               "mount": [*NAMESPACE, "--mount", "sh", "-c", "mount -t tmpfs taeda /mnt"],
               "pid": ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", "true"]}
     try:

@@ -61,9 +61,9 @@ IntrusivePtr<Packed> pack(const Tensor& t) {
   const WithoutHooks scope;
   NoGradGuard no_grad;
   const Tensor given = t.detach();
-  const int64_t version = given._version();
+  const int64_t version = given.unsafe_impl()->version();
   out->value = out->hooks->pack(given);
-  TAEDA_CHECK(given._version() == version,
+  TAEDA_CHECK(given.unsafe_impl()->version() == version,
               "A saved tensor pack hook is modifying its input in place. Tensors provided as input "
               "to pack hook can not be modified by in-place operations as this can lead to "
               "unexpected side-effects.");

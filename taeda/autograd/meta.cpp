@@ -98,6 +98,10 @@ Tensor AccumulateGrad::locked_leaf() const {
   return Tensor(IntrusivePtr<TensorImpl>::adopt(leaf_));
 }
 
+HookHandle AccumulateGrad::add_post_accumulate_hook(PostAccumulateHook hook) {
+  return ensure_hooks().post_accumulate.add(std::move(hook));
+}
+
 Tensor AccumulateGrad::leaf() const {
   std::lock_guard lock(mutex_);
   return locked_leaf();
@@ -168,7 +172,7 @@ void set_history(const Tensor& out, NodePtr node, uint32_t output_nr) {
   meta.grad_fn = std::move(node);
   meta.output_nr = output_nr;
   out.unsafe_impl()->wants_grad = true;
-  out.unsafe_impl()->view_version = static_cast<uint32_t>(out._version());
+  out.unsafe_impl()->view_version = static_cast<uint32_t>(out.unsafe_impl()->version());
 }
 
-}  // namespace taeda::autograd
+}  // namespace taeda::inline v0_2::autograd

@@ -63,9 +63,7 @@ class AccumulateGrad final : public Node {
   Tensor leaf() const;
   /// The leaf's gradient; undefined when it has none or is gone.
   Tensor gradient() const;
-  HookHandle add_post_accumulate_hook(PostAccumulateHook hook) {
-    return ensure_hooks().post_accumulate.add(std::move(hook));
-  }
+  HookHandle add_post_accumulate_hook(PostAccumulateHook hook);
 
  private:
   friend struct AutogradMeta;
@@ -86,4 +84,4 @@ void rebase_history(const Tensor& self, NodePtr node, uint32_t output_nr);
 /// The grad_fn of a tensor; for a view whose base changed since, one made anew from the base.
 NodePtr grad_fn_of(const Tensor& t, uint32_t* output_nr);
 
-}  // namespace taeda::autograd
+}  // namespace taeda::inline v0_2::autograd

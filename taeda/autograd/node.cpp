@@ -32,6 +32,8 @@ uint32_t Node::add_input(const Tensor& output) {
   return static_cast<uint32_t>(inputs.size() - 1);
 }
 
+void Node::drop(NodeHooks* hooks) { delete hooks; }
+
 NodeHooks& Node::ensure_hooks() {
   if (NodeHooks* have = hooks()) return *have;
   auto* made = new NodeHooks;
@@ -72,4 +74,4 @@ void destroy(Node* node) {
   destroying = false;
 }
 
-}  // namespace taeda::autograd
+}  // namespace taeda::inline v0_2::autograd

@@ -83,7 +83,9 @@ class Node : public RefCounted, public BlockCached {
  public:
   /// Takes the thread's next sequence number.
   Node();
-  virtual ~Node() { delete hooks_.load(std::memory_order_relaxed); }
+  virtual ~Node() {
+    if (NodeHooks* hooks = hooks_.load(std::memory_order_relaxed)) drop(hooks);
+  }
 
   /// "MulBackward0", "AccumulateGrad", ...
   virtual const char* name() const = 0;
@@ -135,6 +137,7 @@ class Node : public RefCounted, public BlockCached {
 
  private:
   friend void destroy(Node* node);
+  static void drop(NodeHooks* hooks);
   std::atomic<NodeHooks*> hooks_{nullptr};
   uint64_t sequence_nr_;
   Node* next_dead_ = nullptr;
@@ -162,4 +165,4 @@ class RunningNode {
 /// leaf that requires a gradient, to nobody otherwise.
 Edge gradient_edge(const Tensor& t);
 
-}  // namespace taeda::autograd
+}  // namespace taeda::inline v0_2::autograd

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
-#include <future>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "taeda/base/arg.h"
+#include "taeda/data/background_task.h"
 #include "taeda/data/stateful.h"
 
 namespace taeda::inline v0_2::data::datasets {
@@ -96,8 +96,7 @@ class ChunkDataset final
     while (batch.size() < batch_size) {
       if (position_ == order_.size() && !next_group()) break;
       const size_t n = std::min(batch_size - batch.size(), order_.size() - position_);
-      for (size_t i = 0; i < n; ++i)
-        batch.push_back(std::move(group_[order_[position_++]]));
+      for (size_t i = 0; i < n; ++i) batch.push_back(std::move(group_[order_[position_++]]));
     }
     if (batch.empty()) return std::nullopt;
     return batch;
@@ -135,6 +134,11 @@ class ChunkDataset final
     Reader reader;
     Policy policy;
   };
+  /// Examples of a group of chunks, there when the task has ended.
+  struct Group {
+    std::shared_ptr<Batch> examples;
+    data::detail::BackgroundTask task;
+  };
 
   static Batch read(const std::shared_ptr<State>& state, const std::vector<size_t>& chunks) {
     Batch out;
@@ -151,7 +155,11 @@ class ChunkDataset final
            (pending_.empty() || group_.size() - position_ < options_.cache_size())) {
       const auto chunks = chunk_sampler_.next(options_.cross_chunk_shuffle_count());
       if (!chunks) return;
-      pending_.push_back(std::async(std::launch::async, &ChunkDataset::read, state_, *chunks));
+      const auto batch = std::make_shared<Batch>();
+      pending_.push_back(
+          {batch, data::detail::BackgroundTask([batch, state = state_, chunks = *chunks] {
+             *batch = read(state, chunks);
+           })});
     }
   }
 
@@ -160,12 +168,13 @@ class ChunkDataset final
     while (true) {
       read_ahead();
       if (pending_.empty()) return false;
-      std::future<Batch> ready = std::move(pending_.front());
+      Group ready = std::move(pending_.front());
       pending_.pop_front();
       group_.clear();
       order_.clear();
       position_ = 0;
-      group_ = ready.get();
+      ready.task.get();
+      group_ = std::move(*ready.examples);
       if (group_.empty()) continue;
       example_sampler_.reset(group_.size());
       order_ = *example_sampler_.next(group_.size());
@@ -182,7 +191,7 @@ class ChunkDataset final
   std::vector<size_t> order_;  ///< in which they are handed out
   size_t position_ = 0;
   bool begun_ = false, loaded_ = false;
-  std::deque<std::future<Batch>> pending_;
+  std::deque<Group> pending_;
 };
 
-}  // namespace taeda::data::datasets
+}  // namespace taeda::inline v0_2::data::datasets

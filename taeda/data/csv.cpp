@@ -59,7 +59,8 @@ class Parser {
     if (at_ < text_.size() && text_[at_] == '"') return quoted();
     const size_t end =
         std::min(text_.find_first_of(std::string{delimiter_, '\n', '\r'}, at_), text_.size());
-    return text_.substr(std::exchange(at_, end), end - at_);
+    const size_t begin = std::exchange(at_, end);
+    return text_.substr(begin, end - begin);
   }
 
   std::string quoted() {

@@ -20,7 +20,8 @@
 
 namespace taeda::inline v0_2::data {
 
-/// Reads one batch after another; loops see it through begin() and end().
+/// Reads one batch after another; loops see it through begin() and end(). The first batch is waited
+/// for where it is looked at or compared, so begin() itself throws nothing that reading throws.
 template <class Batch>
 class BatchIterator {
  public:
@@ -32,12 +33,11 @@ class BatchIterator {
 
   BatchIterator() = default;
   explicit BatchIterator(std::shared_ptr<Epoch<Batch>> epoch)
-      : state_(std::make_shared<State>(State{std::move(epoch), {}})) {
-    ++*this;
-  }
+      : state_(std::make_shared<State>(State{std::move(epoch), {}, false})) {}
 
   /// Throws Error past the end, and after an increment that threw; so does ->.
   Batch& operator*() const {
+    start();
     TAEDA_CHECK(state_ && state_->batch, "Attempted to dereference iterator that was past the end");
     return *state_->batch;
   }
@@ -45,6 +45,7 @@ class BatchIterator {
   /// Throws Error past the end, and what reading the next batch throws; one more increment goes on
   /// behind that batch.
   BatchIterator& operator++() {
+    start();
     TAEDA_CHECK(!at_end(), "Attempted to increment iterator past the end");
     state_->batch.reset();  // its memory is free for the batch that comes
     state_->batch = state_->epoch->next();
@@ -53,15 +54,23 @@ class BatchIterator {
   }
   void operator++(int) { ++*this; }
   friend bool operator==(const BatchIterator& a, const BatchIterator& b) {
+    a.start();
+    b.start();
     return a.at_end() ? b.at_end() : a.state_ == b.state_;
   }
 
  private:
+  /// Reads the first batch; a failure counts as its reading.
+  void start() const {
+    if (!state_ || std::exchange(state_->started, true)) return;
+    state_->batch = state_->epoch->next();
+  }
   bool at_end() const { return !state_ || (!state_->batch && state_->epoch->done()); }
 
   struct State {
     std::shared_ptr<Epoch<Batch>> epoch;
     std::optional<Batch> batch;
+    bool started = false;
   };
   std::shared_ptr<State> state_;
 };
@@ -84,7 +93,9 @@ class DataLoader {
 
   template <class D, class How>
   DataLoader(D dataset, LoaderConfig config, How)
-      : config_(DataLoaderOptions(std::move(config)).config()), dataset_size_(dataset.size()) {
+      : config_(DataLoaderOptions(std::move(config)).config()),
+        options_(config_),
+        dataset_size_(dataset.size()) {
     using Reader = detail::reader_t<D, How>;
     TAEDA_CHECK_VALUE(
         Reader::kIndexed || !config_.shuffle.value_or(false),
@@ -152,7 +163,7 @@ class DataLoader {
     return detail::count_batches(*sampler_, config_);
   }
   std::optional<size_t> dataset_size() const { return dataset_size_; }
-  const LoaderConfig& options() const { return config_; }
+  const FullDataLoaderOptions& options() const { return options_; }
   const std::shared_ptr<samplers::Sampler>& sampler() const { return sampler_; }
 
   /// The sampler that a loader has if nothing else was asked for.
@@ -163,6 +174,7 @@ class DataLoader {
 
  private:
   LoaderConfig config_;
+  FullDataLoaderOptions options_;
   std::optional<size_t> dataset_size_;
   std::shared_ptr<samplers::Sampler> sampler_;
   std::optional<detail::EpochOrder> order_;

@@ -37,7 +37,8 @@ LoaderConfig DataLoaderOptions::config() const {
 FullDataLoaderOptions::FullDataLoaderOptions(const DataLoaderOptions& options)
     : batch_size(options.batch_size()),
       workers(options.workers()),
-      max_jobs(options.max_jobs().value_or(2 * workers)),
+      max_jobs(options.max_jobs().value_or(workers *
+                                           static_cast<size_t>(options.config().prefetch_factor))),
       timeout(options.timeout()),
       enforce_ordering(options.enforce_ordering()),
       drop_last(options.drop_last()) {}

@@ -32,10 +32,7 @@ class Checkpoint {
     archive_.add_number(name, value);
     return *this;
   }
-  Checkpoint& set(const std::string& name, const std::string& text) {
-    archive_.metadata[name] = text;
-    return *this;
-  }
+  Checkpoint& set(const std::string& name, const std::string& text);
 
   /// Gives `value` the state of `section`. Throws Error where it lacks something.
   template <Saveable T>
@@ -44,16 +41,11 @@ class Checkpoint {
   }
   /// Throws ValueError when `name` was not set.
   double number(const std::string& name) const { return Archive::parse_number(name, text(name)); }
-  const std::string& text(const std::string& name) const {
-    const auto found = archive_.metadata.find(name);
-    TAEDA_CHECK_VALUE(found != archive_.metadata.end(), "the checkpoint has no value named '", name,
-                      "'");
-    return found->second;
-  }
+  const std::string& text(const std::string& name) const;
 
  private:
   explicit Checkpoint(Archive archive) : archive_(std::move(archive)) {}
   Archive archive_;
 };
 
-}  // namespace taeda::io
+}  // namespace taeda::inline v0_2::io

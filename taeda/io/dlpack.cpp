@@ -80,10 +80,6 @@ Tensor borrow(const DLTensor& t, std::function<void(void*)> deleter) {
   TAEDA_CHECK(!__builtin_add_overflow(reinterpret_cast<uintptr_t>(t.data), t.byte_offset, &address),
               "from_dlpack: byte_offset = ", t.byte_offset, " leads beyond all memory");
   char* const data = t.data ? reinterpret_cast<char*>(address) : nullptr;
-  const auto item = static_cast<uintptr_t>(element_size(dtype));
-  const uintptr_t alignment = is_complex(dtype) ? item / 2 : item;
-  TAEDA_CHECK(reinterpret_cast<uintptr_t>(data) % alignment == 0, "from_dlpack: the first ",
-              to_string(dtype), " is not at a multiple of ", alignment, " bytes");
   return from_blob(data, layout.sizes, layout.strides, std::move(deleter),
                    TensorOptions(dtype).device(device));
 }

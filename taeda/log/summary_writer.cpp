@@ -225,6 +225,10 @@ void SummaryWriter::add_text(const std::string& tag, const std::string& text_str
   impl().add(global_step, walltime, [=] { return summary::text(tag, text_string); });
 }
 
+void SummaryWriter::add_summary(const std::string& summary, Step global_step, Time walltime) {
+  impl().add(global_step, walltime, [=] { return summary; });
+}
+
 void SummaryWriter::add_graph_of(nn::Module& model, const std::vector<Tensor>& inputs,
                                  const ForwardFunction& forward) {
   if (!impl().queue) impl().open();

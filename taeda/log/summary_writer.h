@@ -112,6 +112,9 @@ class SummaryWriter {
   void add_text(const std::string& tag, const std::string& text_string, Step global_step = {},
                 Time walltime = {});
 
+  /// A `tensorboard.Summary` that was serialised elsewhere, for plug-ins that have no method here.
+  void add_summary(const std::string& summary, Step global_step = {}, Time walltime = {});
+
   /// The graph of a module, seen by running it on these tensors once, in evaluation mode.
   template <class M, class... T>
   void add_graph(const M& model, const T&... input_to_model);

@@ -74,7 +74,8 @@ class AnyModule {
   /// The module's class.
   const std::type_info& type_info() const {
     check_not_empty("type_info()");
-    return typeid(*module_);
+    const Module& module = *module_;
+    return typeid(module);
   }
   const std::shared_ptr<Module>& ptr() const {
     check_not_empty("ptr()");

@@ -10,14 +10,46 @@
 
 namespace taeda::inline v0_2::nn {
 
+namespace detail {
+/// What a holder is without its module's class: compiled once, because a program that sees all
+/// modules would else make its compiler write a shared pointer for every class of them.
+class HolderBase {
+ public:
+  explicit operator bool() const noexcept { return !is_empty(); }
+  bool is_empty() const noexcept { return module_ == nullptr; }
+
+ protected:
+  HolderBase() = default;
+  explicit HolderBase(std::shared_ptr<Module> module);
+  HolderBase(const HolderBase& other);
+  HolderBase(HolderBase&& other) noexcept;
+  HolderBase& operator=(const HolderBase& other);
+  HolderBase& operator=(HolderBase&& other) noexcept;
+  ~HolderBase();
+
+  /// The module; throws Error if there is none.
+  Module* checked() const {
+    if (!module_) [[unlikely]]
+      fail_empty();
+    return module_.get();
+  }
+  const std::shared_ptr<Module>& owner() const { return module_; }
+
+ private:
+  [[noreturn]] static void fail_empty();
+
+  std::shared_ptr<Module> module_;
+};
+}  // namespace detail
+
 /// Copies share one module. Constructs the module from the arguments it is given; `{nullptr}` makes
 /// an empty holder, whose use throws Error.
 template <class Contained>
-class ModuleHolder {
+class ModuleHolder : public detail::HolderBase {
  public:
   using ContainedType = Contained;
 
-  ModuleHolder() : impl_(default_construct()) {}
+  ModuleHolder() : HolderBase(default_construct()) {}
   ModuleHolder(std::nullptr_t) {}
   template <class Head, class... Tail>
   requires(
@@ -25,28 +57,17 @@ class ModuleHolder {
       !std::is_same_v<std::decay_t<Head>, std::shared_ptr<Contained>> &&
       !std::is_same_v<std::decay_t<Head>, std::nullptr_t>) explicit ModuleHolder(Head&& head,
                                                                                  Tail&&... tail)
-      : impl_(make_module<Contained>(std::forward<Head>(head), std::forward<Tail>(tail)...)) {}
-  ModuleHolder(std::shared_ptr<Contained> module) : impl_(std::move(module)) {}
+      : HolderBase(owned(new Contained(std::forward<Head>(head), std::forward<Tail>(tail)...))) {}
+  ModuleHolder(std::shared_ptr<Contained> module) : HolderBase(std::move(module)) {}
 
-  explicit operator bool() const noexcept { return !is_empty(); }
-  bool is_empty() const noexcept { return impl_ == nullptr; }
   Contained* operator->() { return get(); }
   const Contained* operator->() const { return get(); }
   Contained& operator*() { return *get(); }
   const Contained& operator*() const { return *get(); }
-  const std::shared_ptr<Contained>& ptr() const {
-    check();
-    return impl_;
-  }
+  std::shared_ptr<Contained> ptr() const { return {owner(), cast(checked())}; }
   /// The module itself; throws Error if there is none.
-  Contained* get() {
-    check();
-    return impl_.get();
-  }
-  const Contained* get() const {
-    check();
-    return impl_.get();
-  }
+  Contained* get() { return cast(checked()); }
+  const Contained* get() const { return cast(checked()); }
 
   /// Calls forward, with the module's hooks.
   template <class... Args>
@@ -59,15 +80,18 @@ class ModuleHolder {
   }
 
  private:
-  void check() const { TAEDA_CHECK(impl_, "Accessing empty ModuleHolder"); }
-  static std::shared_ptr<Contained> default_construct() {
+  static Contained* cast(Module* module) {
+    if constexpr (requires { static_cast<Contained*>(module); })
+      return static_cast<Contained*>(module);
+    else
+      return dynamic_cast<Contained*>(module);  // a virtual base
+  }
+  static std::shared_ptr<Module> default_construct() {
     if constexpr (std::is_default_constructible_v<Contained>)
-      return make_module<Contained>();
+      return owned(new Contained());
     else
       return nullptr;
   }
-
-  std::shared_ptr<Contained> impl_;
 };
 
 template <class Contained>
@@ -82,7 +106,7 @@ constexpr bool is_holder = requires {
 };
 }  // namespace detail
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn
 
 /// Defines the handle class `Name` for the module class `NameImpl`.
 #define TAEDA_MODULE(Name) TAEDA_MODULE_IMPL(Name, Name##Impl)

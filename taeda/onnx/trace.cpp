@@ -44,7 +44,7 @@ ValueId Tracer::value_of(const Tensor& tensor) {
   const auto it = bound_.find(tensor.unsafe_impl());
   if (it != bound_.end()) {
     TAEDA_CHECK_NOT_IMPLEMENTED(
-        it->second.version == tensor._version(), call_.name, " (", where(),
+        it->second.version == tensor.unsafe_impl()->version(), call_.name, " (", where(),
         ") takes a tensor of sizes ", tensor.sizes(),
         " that was changed in place through another tensor over the same memory, which ONNX has "
         "no words for. Use cat, where or index_put instead of writing into a view.");
@@ -159,7 +159,7 @@ bool Tracer::is_copy(const Tensor& result) const {
 
 void Tracer::bind(const Tensor& tensor, ValueId id) {
   const TracedValue& value = trace_.values[static_cast<size_t>(id)];
-  bound_[tensor.unsafe_impl()] = {id, tensor._version()};
+  bound_[tensor.unsafe_impl()] = {id, tensor.unsafe_impl()->version()};
   if (value.depends || value.kind == TracedValue::Kind::Parameter)
     memory_.insert(tensor.storage().get());
   kept_.push_back(tensor);
@@ -178,7 +178,7 @@ void Tracer::ends(const std::vector<Tensor>& results) {
       continue;
     }
     const auto it = bound_.find(result.unsafe_impl());
-    if (it != bound_.end() && it->second.version == result._version()) {
+    if (it != bound_.end() && it->second.version == result.unsafe_impl()->version()) {
       call_.results.push_back(it->second.value);
       continue;
     }

@@ -43,8 +43,7 @@ class AdafactorParamState final : public OptimizerCloneableParamState<AdafactorP
 class Adafactor : public ComposedOptimizer {
  public:
   Adafactor(std::vector<OptimizerParamGroup> groups, AdafactorOptions defaults = {})
-      : ComposedOptimizer(std::move(groups),
-                          std::make_unique<AdafactorOptions>(std::move(defaults))) {}
+      : ComposedOptimizer(std::move(groups), defaults.clone()) {}
   Adafactor(std::vector<Tensor> params, AdafactorOptions defaults = {})
       : Adafactor(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
                   std::move(defaults)) {}
@@ -52,7 +51,7 @@ class Adafactor : public ComposedOptimizer {
  private:
   const char* kind() const override { return "Adafactor"; }
   std::unique_ptr<OptimizerParamState> make_param_state() const override {
-    return std::make_unique<AdafactorParamState>();
+    return std::unique_ptr<OptimizerParamState>(new AdafactorParamState);
   }
   ArrayRef<const char*> state_names() const override { return AdafactorParamState::kNames; }
   size_t lasting_states() const override { return 0; }

@@ -31,7 +31,7 @@ class AdagradParamState final : public OptimizerCloneableParamState<AdagradParam
 class Adagrad : public Optimizer {
  public:
   Adagrad(std::vector<OptimizerParamGroup> groups, AdagradOptions defaults = {})
-      : Optimizer(std::move(groups), std::make_unique<AdagradOptions>(std::move(defaults))) {}
+      : Optimizer(std::move(groups), defaults.clone()) {}
   Adagrad(std::vector<Tensor> params, AdagradOptions defaults = {})
       : Adagrad(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
                 std::move(defaults)) {}
@@ -39,7 +39,7 @@ class Adagrad : public Optimizer {
  private:
   const char* kind() const override { return "Adagrad"; }
   std::unique_ptr<OptimizerParamState> make_param_state() const override {
-    return std::make_unique<AdagradParamState>();
+    return std::unique_ptr<OptimizerParamState>(new AdagradParamState);
   }
   ArrayRef<const char*> state_names() const override { return AdagradParamState::kNames; }
   size_t lasting_states() const override { return 1; }

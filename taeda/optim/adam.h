@@ -87,11 +87,11 @@ template <class Options, class State>
 class AdamBase : public Optimizer {
  public:
   AdamBase(std::vector<OptimizerParamGroup> groups, Options defaults)
-      : Optimizer(std::move(groups), std::make_unique<Options>(std::move(defaults))) {}
+      : Optimizer(std::move(groups), defaults.clone()) {}
 
  protected:
   std::unique_ptr<OptimizerParamState> make_param_state() const override {
-    return std::make_unique<State>();
+    return std::unique_ptr<OptimizerParamState>(new State);
   }
   ArrayRef<const char*> state_names() const override { return State::kNames; }
   size_t lasting_states() const override { return 2; }

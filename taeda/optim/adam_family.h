@@ -36,8 +36,7 @@ class AdamaxParamState final : public OptimizerCloneableParamState<AdamaxParamSt
 class Adamax : public ComposedOptimizer {
  public:
   Adamax(std::vector<OptimizerParamGroup> groups, AdamaxOptions defaults = {})
-      : ComposedOptimizer(std::move(groups),
-                          std::make_unique<AdamaxOptions>(std::move(defaults))) {}
+      : ComposedOptimizer(std::move(groups), defaults.clone()) {}
   Adamax(std::vector<Tensor> params, AdamaxOptions defaults = {})
       : Adamax(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
                std::move(defaults)) {}
@@ -45,7 +44,7 @@ class Adamax : public ComposedOptimizer {
  private:
   const char* kind() const override { return "Adamax"; }
   std::unique_ptr<OptimizerParamState> make_param_state() const override {
-    return std::make_unique<AdamaxParamState>();
+    return std::unique_ptr<OptimizerParamState>(new AdamaxParamState);
   }
   ArrayRef<const char*> state_names() const override { return AdamaxParamState::kNames; }
   void update(const OptimizerOptions& options, Update& u) override;
@@ -81,8 +80,7 @@ class NAdamParamState final : public OptimizerCloneableParamState<NAdamParamStat
 class NAdam : public ComposedOptimizer {
  public:
   NAdam(std::vector<OptimizerParamGroup> groups, NAdamOptions defaults = {})
-      : ComposedOptimizer(std::move(groups),
-                          std::make_unique<NAdamOptions>(std::move(defaults))) {}
+      : ComposedOptimizer(std::move(groups), defaults.clone()) {}
   NAdam(std::vector<Tensor> params, NAdamOptions defaults = {})
       : NAdam(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
               std::move(defaults)) {}
@@ -90,7 +88,7 @@ class NAdam : public ComposedOptimizer {
  private:
   const char* kind() const override { return "NAdam"; }
   std::unique_ptr<OptimizerParamState> make_param_state() const override {
-    return std::make_unique<NAdamParamState>();
+    return std::unique_ptr<OptimizerParamState>(new NAdamParamState);
   }
   ArrayRef<const char*> state_names() const override { return NAdamParamState::kNames; }
   void update(const OptimizerOptions& options, Update& u) override;
@@ -131,8 +129,7 @@ class RAdamParamState final : public OptimizerCloneableParamState<RAdamParamStat
 class RAdam : public ComposedOptimizer {
  public:
   RAdam(std::vector<OptimizerParamGroup> groups, RAdamOptions defaults = {})
-      : ComposedOptimizer(std::move(groups),
-                          std::make_unique<RAdamOptions>(std::move(defaults))) {}
+      : ComposedOptimizer(std::move(groups), defaults.clone()) {}
   RAdam(std::vector<Tensor> params, RAdamOptions defaults = {})
       : RAdam(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
               std::move(defaults)) {}
@@ -140,7 +137,7 @@ class RAdam : public ComposedOptimizer {
  private:
   const char* kind() const override { return "RAdam"; }
   std::unique_ptr<OptimizerParamState> make_param_state() const override {
-    return std::make_unique<RAdamParamState>();
+    return std::unique_ptr<OptimizerParamState>(new RAdamParamState);
   }
   ArrayRef<const char*> state_names() const override { return RAdamParamState::kNames; }
   void update(const OptimizerOptions& options, Update& u) override;

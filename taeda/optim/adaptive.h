@@ -33,8 +33,7 @@ class AdadeltaParamState final : public OptimizerCloneableParamState<AdadeltaPar
 class Adadelta : public ComposedOptimizer {
  public:
   Adadelta(std::vector<OptimizerParamGroup> groups, AdadeltaOptions defaults = {})
-      : ComposedOptimizer(std::move(groups),
-                          std::make_unique<AdadeltaOptions>(std::move(defaults))) {}
+      : ComposedOptimizer(std::move(groups), defaults.clone()) {}
   Adadelta(std::vector<Tensor> params, AdadeltaOptions defaults = {})
       : Adadelta(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
                  std::move(defaults)) {}
@@ -42,7 +41,7 @@ class Adadelta : public ComposedOptimizer {
  private:
   const char* kind() const override { return "Adadelta"; }
   std::unique_ptr<OptimizerParamState> make_param_state() const override {
-    return std::make_unique<AdadeltaParamState>();
+    return std::unique_ptr<OptimizerParamState>(new AdadeltaParamState);
   }
   ArrayRef<const char*> state_names() const override { return AdadeltaParamState::kNames; }
   void update(const OptimizerOptions& options, Update& u) override;
@@ -74,8 +73,7 @@ class RpropParamState final : public OptimizerCloneableParamState<RpropParamStat
 class Rprop : public ComposedOptimizer {
  public:
   Rprop(std::vector<OptimizerParamGroup> groups, RpropOptions defaults = {})
-      : ComposedOptimizer(std::move(groups),
-                          std::make_unique<RpropOptions>(std::move(defaults))) {}
+      : ComposedOptimizer(std::move(groups), defaults.clone()) {}
   Rprop(std::vector<Tensor> params, RpropOptions defaults = {})
       : Rprop(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
               std::move(defaults)) {}
@@ -83,7 +81,7 @@ class Rprop : public ComposedOptimizer {
  private:
   const char* kind() const override { return "Rprop"; }
   std::unique_ptr<OptimizerParamState> make_param_state() const override {
-    return std::make_unique<RpropParamState>();
+    return std::unique_ptr<OptimizerParamState>(new RpropParamState);
   }
   ArrayRef<const char*> state_names() const override { return RpropParamState::kNames; }
   void update(const OptimizerOptions& options, Update& u) override;
@@ -117,8 +115,7 @@ class ASGDParamState final : public OptimizerCloneableParamState<ASGDParamState>
 class ASGD : public ComposedOptimizer {
  public:
   ASGD(std::vector<OptimizerParamGroup> groups, ASGDOptions defaults = {})
-      : ComposedOptimizer(std::move(groups),
-                          std::make_unique<ASGDOptions>(std::move(defaults))) {}
+      : ComposedOptimizer(std::move(groups), defaults.clone()) {}
   ASGD(std::vector<Tensor> params, ASGDOptions defaults = {})
       : ASGD(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
              std::move(defaults)) {}
@@ -126,7 +123,7 @@ class ASGD : public ComposedOptimizer {
  private:
   const char* kind() const override { return "ASGD"; }
   std::unique_ptr<OptimizerParamState> make_param_state() const override {
-    return std::make_unique<ASGDParamState>();
+    return std::unique_ptr<OptimizerParamState>(new ASGDParamState);
   }
   ArrayRef<const char*> state_names() const override { return ASGDParamState::kNames; }
   void update(const OptimizerOptions& options, Update& u) override;

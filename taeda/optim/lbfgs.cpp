@@ -56,6 +56,23 @@ void put_back(const std::vector<Tensor>& params, const std::vector<Tensor>& copi
 
 }  // namespace
 
+LBFGSParamState::LBFGSParamState() = default;
+LBFGSParamState::LBFGSParamState(const LBFGSParamState& other) = default;
+LBFGSParamState& LBFGSParamState::operator=(const LBFGSParamState& other) = default;
+
+LBFGSParamState& LBFGSParamState::old_dirs(std::deque<Tensor> value) {
+  old_dirs_ = std::move(value);
+  return *this;
+}
+LBFGSParamState& LBFGSParamState::old_stps(std::deque<Tensor> value) {
+  old_stps_ = std::move(value);
+  return *this;
+}
+LBFGSParamState& LBFGSParamState::ro(std::deque<Tensor> value) {
+  ro_ = std::move(value);
+  return *this;
+}
+
 void LBFGSOptions::check() const {
   TAEDA_CHECK_VALUE(lr_ >= 0, "Invalid learning rate: ", lr_);
   TAEDA_CHECK_VALUE(!std::isnan(tolerance_grad_),

@@ -29,6 +29,9 @@ class LBFGSOptions : public OptimizerCloneableOptions<LBFGSOptions> {
 /// What LBFGS keeps, for its first parameter: vectors over all parameters.
 class LBFGSParamState final : public OptimizerCloneableParamState<LBFGSParamState> {
  public:
+  LBFGSParamState();
+  LBFGSParamState(const LBFGSParamState& other);
+  LBFGSParamState& operator=(const LBFGSParamState& other);
   void serialize(serialize::OutputArchive& archive) const override;
   void serialize(serialize::InputArchive& archive) override;
   TAEDA_ARG(int64_t, func_evals) = 0;
@@ -38,11 +41,22 @@ class LBFGSParamState final : public OptimizerCloneableParamState<LBFGSParamStat
   TAEDA_ARG(Tensor, d) = {};
   TAEDA_ARG(Tensor, H_diag) = {};
   TAEDA_ARG(Tensor, prev_flat_grad) = {};
+
+ public:
   /// Changes of the gradient, and of the parameters.
-  TAEDA_ARG(std::deque<Tensor>, old_dirs);
-  TAEDA_ARG(std::deque<Tensor>, old_stps);
-  TAEDA_ARG(std::deque<Tensor>, ro);
+  LBFGSParamState& old_dirs(std::deque<Tensor> value);
+  const std::deque<Tensor>& old_dirs() const noexcept { return old_dirs_; }
+  std::deque<Tensor>& old_dirs() noexcept { return old_dirs_; }
+  LBFGSParamState& old_stps(std::deque<Tensor> value);
+  const std::deque<Tensor>& old_stps() const noexcept { return old_stps_; }
+  std::deque<Tensor>& old_stps() noexcept { return old_stps_; }
+  LBFGSParamState& ro(std::deque<Tensor> value);
+  const std::deque<Tensor>& ro() const noexcept { return ro_; }
+  std::deque<Tensor>& ro() noexcept { return ro_; }
   TAEDA_ARG(std::optional<std::vector<Tensor>>, al) = std::nullopt;
+
+ private:
+  std::deque<Tensor> old_dirs_, old_stps_, ro_;
 };
 
 /// Limited-memory BFGS (Nocedal 1980; Liu and Nocedal 1989) in PyTorch's order of operations.
@@ -65,7 +79,7 @@ class LBFGS : public Optimizer {
  private:
   const char* kind() const override { return "LBFGS"; }
   std::unique_ptr<OptimizerParamState> make_param_state() const override {
-    return std::make_unique<LBFGSParamState>();
+    return std::unique_ptr<OptimizerParamState>(new LBFGSParamState);
   }
   LBFGSParamState& history() const;
   const LBFGSOptions& options() const;

@@ -34,7 +34,7 @@ class LionParamState final : public OptimizerCloneableParamState<LionParamState>
 class Lion : public ComposedOptimizer {
  public:
   Lion(std::vector<OptimizerParamGroup> groups, LionOptions defaults = {})
-      : ComposedOptimizer(std::move(groups), std::make_unique<LionOptions>(std::move(defaults))) {}
+      : ComposedOptimizer(std::move(groups), defaults.clone()) {}
   Lion(std::vector<Tensor> params, LionOptions defaults = {})
       : Lion(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
              std::move(defaults)) {}
@@ -42,7 +42,7 @@ class Lion : public ComposedOptimizer {
  private:
   const char* kind() const override { return "Lion"; }
   std::unique_ptr<OptimizerParamState> make_param_state() const override {
-    return std::make_unique<LionParamState>();
+    return std::unique_ptr<OptimizerParamState>(new LionParamState);
   }
   ArrayRef<const char*> state_names() const override { return LionParamState::kNames; }
   void update(const OptimizerOptions& options, Update& u) override;

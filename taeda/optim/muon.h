@@ -51,7 +51,7 @@ class Muon : public ComposedOptimizer {
  private:
   const char* kind() const override { return "Muon"; }
   std::unique_ptr<OptimizerParamState> make_param_state() const override {
-    return std::make_unique<MuonParamState>();
+    return std::unique_ptr<OptimizerParamState>(new MuonParamState);
   }
   ArrayRef<const char*> state_names() const override { return MuonParamState::kNames; }
   void update(const OptimizerOptions& options, Update& u) override;

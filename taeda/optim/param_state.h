@@ -45,7 +45,7 @@ template <class Derived>
 class OptimizerCloneableParamState : public OptimizerParamState {
  public:
   std::unique_ptr<OptimizerParamState> clone() const override {
-    return std::make_unique<Derived>(static_cast<const Derived&>(*this));
+    return std::unique_ptr<OptimizerParamState>(new Derived(static_cast<const Derived&>(*this)));
   }
 };
 
@@ -90,11 +90,11 @@ class ParamStateMap {
 }  // namespace taeda::optim
 
 /// Accessors of a state class for its k-th tensor, as TORCH_ARG declares them for a member.
-#define TAEDA_STATE_TENSOR(k, name)                     \
-  auto name(const Tensor& value)->decltype(*this) {     \
-    tensors[k] = value;                                 \
-    return *this;                                       \
-  }                                                     \
+#define TAEDA_STATE_TENSOR(k, name)                          \
+  auto name(const Tensor& value)->decltype(*this) {          \
+    tensors[k] = value;                                      \
+    return *this;                                            \
+  }                                                          \
   const Tensor& name() const noexcept { return tensors[k]; } \
   Tensor& name() noexcept { return tensors[k]; }
 

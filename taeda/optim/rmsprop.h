@@ -36,7 +36,7 @@ class RMSpropParamState final : public OptimizerCloneableParamState<RMSpropParam
 class RMSprop : public Optimizer {
  public:
   RMSprop(std::vector<OptimizerParamGroup> groups, RMSpropOptions defaults = {})
-      : Optimizer(std::move(groups), std::make_unique<RMSpropOptions>(std::move(defaults))) {}
+      : Optimizer(std::move(groups), defaults.clone()) {}
   RMSprop(std::vector<Tensor> params, RMSpropOptions defaults = {})
       : RMSprop(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
                 std::move(defaults)) {}
@@ -44,7 +44,7 @@ class RMSprop : public Optimizer {
  private:
   const char* kind() const override { return "RMSprop"; }
   std::unique_ptr<OptimizerParamState> make_param_state() const override {
-    return std::make_unique<RMSpropParamState>();
+    return std::unique_ptr<OptimizerParamState>(new RMSpropParamState);
   }
   ArrayRef<const char*> state_names() const override { return RMSpropParamState::kNames; }
   size_t lasting_states() const override { return 1; }

@@ -32,7 +32,7 @@ class SGDParamState final : public OptimizerCloneableParamState<SGDParamState> {
 class SGD : public Optimizer {
  public:
   SGD(std::vector<OptimizerParamGroup> groups, SGDOptions defaults)
-      : Optimizer(std::move(groups), std::make_unique<SGDOptions>(std::move(defaults))) {}
+      : Optimizer(std::move(groups), defaults.clone()) {}
   SGD(std::vector<Tensor> params, SGDOptions defaults)
       : SGD(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
             std::move(defaults)) {}
@@ -40,7 +40,7 @@ class SGD : public Optimizer {
  private:
   const char* kind() const override { return "SGD"; }
   std::unique_ptr<OptimizerParamState> make_param_state() const override {
-    return std::make_unique<SGDParamState>();
+    return std::unique_ptr<OptimizerParamState>(new SGDParamState);
   }
   ArrayRef<const char*> state_names() const override { return SGDParamState::kNames; }
   size_t lasting_states() const override { return 0; }

@@ -43,7 +43,7 @@ class SparseAdam : public Optimizer {
  private:
   const char* kind() const override { return "SparseAdam"; }
   std::unique_ptr<OptimizerParamState> make_param_state() const override {
-    return std::make_unique<SparseAdamParamState>();
+    return std::unique_ptr<OptimizerParamState>(new SparseAdamParamState);
   }
   ArrayRef<const char*> state_names() const override { return SparseAdamParamState::kNames; }
   size_t lasting_states() const override { return 2; }
@@ -55,4 +55,4 @@ class SparseAdam : public Optimizer {
   void update_rows(const OptimizerOptions& options, Rows& rows) const override;
 };
 
-}  // namespace taeda::inline v0_2::optim
+}  // namespace taeda::optim

@@ -5,6 +5,99 @@
 
 namespace taeda::inline v0_2 {
 
+IValue::IValue() noexcept = default;
+IValue::IValue(const IValue& other) = default;
+IValue::IValue(IValue&& other) noexcept = default;
+IValue& IValue::operator=(const IValue& other) = default;
+IValue& IValue::operator=(IValue&& other) noexcept = default;
+IValue::~IValue() = default;
+
+IValue::IValue(Tensor t) : value_(std::move(t)) {}
+IValue::IValue(double v) : value_(v) {}
+IValue::IValue(bool v) : value_(v) {}
+IValue::IValue(std::string text) : value_(std::make_shared<const std::string>(std::move(text))) {}
+IValue::IValue(std::string_view text) : IValue(std::string(text)) {}
+IValue::IValue(const char* text) : IValue(std::string(text)) {}
+IValue::IValue(Device device) : value_(device) {}
+IValue::IValue(Generator generator) : value_(std::move(generator)) {}
+IValue::IValue(Storage storage) : value_(std::move(storage)) {}
+IValue::IValue(Stream stream) : value_(stream) {}
+IValue::IValue(List list) : value_(std::make_shared<List>(std::move(list))) {}
+
+IValue IValue::of_int(int64_t v) {
+  IValue out;
+  out.value_ = v;
+  return out;
+}
+
+IValue IValue::of_complex(std::complex<double> v) {
+  IValue out;
+  out.value_ = v;
+  return out;
+}
+
+IValue IValue::of_entries(DictPtr entries) {
+  IValue out;
+  out.value_ = std::move(entries);
+  return out;
+}
+
+template <class T>
+const T& IValue::get(const char* wanted) const {
+  if (!std::holds_alternative<T>(value_)) refuse(wanted);
+  return std::get<T>(value_);
+}
+
+template const Tensor& IValue::get(const char*) const;
+template const double& IValue::get(const char*) const;
+template const int64_t& IValue::get(const char*) const;
+template const bool& IValue::get(const char*) const;
+template const std::complex<double>& IValue::get(const char*) const;
+template const Device& IValue::get(const char*) const;
+template const Generator& IValue::get(const char*) const;
+template const Storage& IValue::get(const char*) const;
+template const Stream& IValue::get(const char*) const;
+template const IValue::Text& IValue::get(const char*) const;
+template const IValue::ListPtr& IValue::get(const char*) const;
+template const IValue::TuplePtr& IValue::get(const char*) const;
+template const IValue::DictPtr& IValue::get(const char*) const;
+template const IValue::Capsule& IValue::get(const char*) const;
+
+bool IValue::isNone() const { return std::holds_alternative<std::monostate>(value_); }
+bool IValue::isTensor() const { return std::holds_alternative<Tensor>(value_); }
+bool IValue::isDouble() const { return std::holds_alternative<double>(value_); }
+bool IValue::isComplexDouble() const {
+  return std::holds_alternative<std::complex<double>>(value_);
+}
+bool IValue::isInt() const { return std::holds_alternative<int64_t>(value_); }
+bool IValue::isBool() const { return std::holds_alternative<bool>(value_); }
+bool IValue::isString() const { return std::holds_alternative<Text>(value_); }
+bool IValue::isDevice() const { return std::holds_alternative<Device>(value_); }
+bool IValue::isGenerator() const { return std::holds_alternative<Generator>(value_); }
+bool IValue::isStorage() const { return std::holds_alternative<Storage>(value_); }
+bool IValue::isStream() const { return std::holds_alternative<Stream>(value_); }
+bool IValue::isList() const { return std::holds_alternative<ListPtr>(value_); }
+bool IValue::isTuple() const { return std::holds_alternative<TuplePtr>(value_); }
+bool IValue::isGenericDict() const { return std::holds_alternative<DictPtr>(value_); }
+bool IValue::isCapsule() const { return std::holds_alternative<Capsule>(value_); }
+namespace {
+
+/// Whether `v` is a list, and each of its elements is what `kind` asks for.
+bool all_are(const IValue& v, bool (IValue::*kind)() const) {
+  return v.isList() && std::all_of(v.toListRef().begin(), v.toListRef().end(),
+                                   [kind](const IValue& item) { return (item.*kind)(); });
+}
+
+}  // namespace
+
+bool IValue::isTensorList() const { return all_are(*this, &IValue::isTensor); }
+bool IValue::isIntList() const { return all_are(*this, &IValue::isInt); }
+bool IValue::isDoubleList() const { return all_are(*this, &IValue::isDouble); }
+bool IValue::isComplexDoubleList() const { return all_are(*this, &IValue::isComplexDouble); }
+bool IValue::isBoolList() const { return all_are(*this, &IValue::isBool); }
+
+void IValue::swap(IValue& other) noexcept { value_.swap(other.value_); }
+
 IValue::IValue(const Scalar& v) {
   if (v.is_boolean())
     value_ = v.to<bool>();
@@ -54,6 +147,27 @@ Scalar IValue::toScalar() const {
   if (isBool()) return toBool();
   if (isComplexDouble()) return toComplexDouble();
   return get<int64_t>("Scalar");
+}
+
+std::vector<Tensor> IValue::toTensorVector() const { return to_vector<Tensor>("Tensor"); }
+std::vector<std::optional<Tensor>> IValue::toOptionalTensorVector() const {
+  return to<std::vector<std::optional<Tensor>>>();
+}
+std::vector<int64_t> IValue::toIntVector() const { return to_vector<int64_t>("Int"); }
+std::vector<double> IValue::toDoubleVector() const { return to_vector<double>("Double"); }
+std::vector<std::complex<double>> IValue::toComplexDoubleVector() const {
+  return to_vector<std::complex<double>>("ComplexDouble");
+}
+taeda::List<IValue> IValue::toList() const { return toListRef(); }
+taeda::List<Tensor> IValue::toTensorList() const { return toTensorVector(); }
+taeda::List<std::optional<Tensor>> IValue::toOptionalTensorList() const {
+  return toOptionalTensorVector();
+}
+taeda::List<int64_t> IValue::toIntList() const { return toIntVector(); }
+taeda::List<double> IValue::toDoubleList() const { return toDoubleVector(); }
+taeda::List<bool> IValue::toBoolList() const { return to_vector<bool>("Bool"); }
+taeda::List<std::complex<double>> IValue::toComplexDoubleList() const {
+  return toComplexDoubleVector();
 }
 
 DimVector IValue::toDimVector() const {

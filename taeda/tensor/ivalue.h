@@ -47,27 +47,35 @@ class IValue {
   /// In the order of insertion.
   using Entries = std::vector<Entry>;
 
-  IValue() = default;
-  IValue(std::nullopt_t) {}
-  IValue(Tensor t) : value_(std::move(t)) {}
-  IValue(double v) : value_(v) {}
-  IValue(float v) : value_(static_cast<double>(v)) {}
-  IValue(bool v) : value_(v) {}
+  // What touches the variant is compiled once, in the library: its fifteen kinds would cost every
+  // program a second of its compiler's time.
+  IValue() noexcept;
+  IValue(const IValue& other);
+  IValue(IValue&& other) noexcept;
+  IValue& operator=(const IValue& other);
+  IValue& operator=(IValue&& other) noexcept;
+  ~IValue();
+  IValue(std::nullopt_t) : IValue() {}
+  IValue(Tensor t);
+  IValue(double v);
+  IValue(float v) : IValue(static_cast<double>(v)) {}
+  IValue(bool v);
   template <class I>
   requires((std::integral<I> && !std::same_as<I, bool>) || std::is_enum_v<I>) IValue(I v)
-      : value_(static_cast<int64_t>(v)) {}
+      : IValue(of_int(static_cast<int64_t>(v))) {}
   template <class T>
-  IValue(std::complex<T> v) : value_(std::complex<double>(v)) {}
+  IValue(std::complex<T> v) : IValue(of_complex(std::complex<double>(v))) {}
   template <class T>
-  IValue(complex<T> v) : value_(std::complex<double>(v.re, v.im)) {}
-  IValue(std::string text) : value_(std::make_shared<const std::string>(std::move(text))) {}
-  IValue(std::string_view text) : IValue(std::string(text)) {}
-  IValue(const char* text) : IValue(std::string(text)) {}
-  IValue(Device device) : value_(device) {}
-  IValue(Generator generator) : value_(std::move(generator)) {}
-  IValue(Storage storage) : value_(std::move(storage)) {}
-  IValue(Stream stream) : value_(stream) {}
-  IValue(List list) : value_(std::make_shared<List>(std::move(list))) {}
+  IValue(complex<T> v)
+      : IValue(of_complex({static_cast<double>(v.re), static_cast<double>(v.im)})) {}
+  IValue(std::string text);
+  IValue(std::string_view text);
+  IValue(const char* text);
+  IValue(Device device);
+  IValue(Generator generator);
+  IValue(Storage storage);
+  IValue(Stream stream);
+  IValue(List list);
   template <class T>
   requires(std::constructible_from<IValue, T> && !std::same_as<T, IValue>)
       IValue(const std::vector<T>& list)
@@ -75,15 +83,15 @@ class IValue {
   template <class T>
   requires(std::constructible_from<IValue, T>) IValue(ArrayRef<T> list) : IValue(items_of(list)) {}
   template <class T>
-  requires(std::constructible_from<IValue, T>) IValue(std::optional<T> v) {
+  requires(std::constructible_from<IValue, T>) IValue(std::optional<T> v) : IValue() {
     if (v) *this = IValue(*std::move(v));
   }
   template <class... T>
   requires(std::constructible_from<IValue, T>&&...) IValue(std::tuple<T...> values)
-      : value_(std::make_shared<const Tuple>(
-            Tuple{std::apply([](auto&... v) { return List{IValue(std::move(v))...}; }, values)})) {}
+      : IValue(
+            tuple(std::apply([](auto&... v) { return List{IValue(std::move(v))...}; }, values))) {}
   template <class K, class V>
-  IValue(Dict<K, V> dict) : value_(dict.entries()) {}
+  IValue(Dict<K, V> dict) : IValue(of_entries(dict.entries())) {}
   IValue(const Scalar& v);
   /// A tuple of any length, a dictionary of any entries.
   static IValue tuple(List items);
@@ -91,29 +99,29 @@ class IValue {
   /// Holds an object that no file and no registered operation knows.
   static IValue capsule(std::any object);
 
-  bool isNone() const { return holds<std::monostate>(); }
-  bool isTensor() const { return holds<Tensor>(); }
-  bool isDouble() const { return holds<double>(); }
-  bool isComplexDouble() const { return holds<std::complex<double>>(); }
-  bool isInt() const { return holds<int64_t>(); }
-  bool isBool() const { return holds<bool>(); }
+  bool isNone() const;
+  bool isTensor() const;
+  bool isDouble() const;
+  bool isComplexDouble() const;
+  bool isInt() const;
+  bool isBool() const;
   bool isScalar() const { return isDouble() || isInt() || isBool() || isComplexDouble(); }
-  bool isString() const { return holds<Text>(); }
-  bool isDevice() const { return holds<Device>(); }
-  bool isGenerator() const { return holds<Generator>(); }
-  bool isStorage() const { return holds<Storage>(); }
-  bool isStream() const { return holds<Stream>(); }
-  bool isList() const { return holds<ListPtr>(); }
-  bool isTuple() const { return holds<TuplePtr>(); }
-  bool isGenericDict() const { return holds<DictPtr>(); }
-  bool isCapsule() const { return holds<Capsule>(); }
-  bool isTensorList() const { return all_are<Tensor>(); }
+  bool isString() const;
+  bool isDevice() const;
+  bool isGenerator() const;
+  bool isStorage() const;
+  bool isStream() const;
+  bool isList() const;
+  bool isTuple() const;
+  bool isGenericDict() const;
+  bool isCapsule() const;
+  bool isTensorList() const;
   /// Tensors and None.
   bool isOptionalTensorList() const;
-  bool isIntList() const { return all_are<int64_t>(); }
-  bool isDoubleList() const { return all_are<double>(); }
-  bool isComplexDoubleList() const { return all_are<std::complex<double>>(); }
-  bool isBoolList() const { return all_are<bool>(); }
+  bool isIntList() const;
+  bool isDoubleList() const;
+  bool isComplexDoubleList() const;
+  bool isBoolList() const;
 
   // Each throws Error, naming what is wanted and what is there, for a value of another kind.
 
@@ -154,25 +162,19 @@ class IValue {
   const std::any& toCapsule() const { return *get<Capsule>("Capsule"); }
   const IValue& toIValue() const { return *this; }
   Scalar toScalar() const;
-  std::vector<Tensor> toTensorVector() const { return to_vector<Tensor>("Tensor"); }
-  std::vector<std::optional<Tensor>> toOptionalTensorVector() const {
-    return to<std::vector<std::optional<Tensor>>>();
-  }
-  std::vector<int64_t> toIntVector() const { return to_vector<int64_t>("Int"); }
+  std::vector<Tensor> toTensorVector() const;
+  std::vector<std::optional<Tensor>> toOptionalTensorVector() const;
+  std::vector<int64_t> toIntVector() const;
   DimVector toDimVector() const;
-  std::vector<double> toDoubleVector() const { return to_vector<double>("Double"); }
-  std::vector<std::complex<double>> toComplexDoubleVector() const {
-    return to_vector<std::complex<double>>("ComplexDouble");
-  }
-  taeda::List<IValue> toList() const { return toListRef(); }
-  taeda::List<Tensor> toTensorList() const { return toTensorVector(); }
-  taeda::List<std::optional<Tensor>> toOptionalTensorList() const {
-    return toOptionalTensorVector();
-  }
-  taeda::List<int64_t> toIntList() const { return toIntVector(); }
-  taeda::List<double> toDoubleList() const { return toDoubleVector(); }
-  taeda::List<bool> toBoolList() const { return to_vector<bool>("Bool"); }
-  taeda::List<std::complex<double>> toComplexDoubleList() const { return toComplexDoubleVector(); }
+  std::vector<double> toDoubleVector() const;
+  std::vector<std::complex<double>> toComplexDoubleVector() const;
+  taeda::List<IValue> toList() const;
+  taeda::List<Tensor> toTensorList() const;
+  taeda::List<std::optional<Tensor>> toOptionalTensorList() const;
+  taeda::List<int64_t> toIntList() const;
+  taeda::List<double> toDoubleList() const;
+  taeda::List<bool> toBoolList() const;
+  taeda::List<std::complex<double>> toComplexDoubleList() const;
   Dict<IValue, IValue> toGenericDict() const;
 
   /// The value as a T: Tensor, a number, std::string, a std::vector or std::optional of those.
@@ -190,7 +192,7 @@ class IValue {
   friend bool operator==(const IValue& a, const IValue& b);
   /// A copy that shares nothing.
   IValue deepcopy() const;
-  void swap(IValue& other) noexcept { value_.swap(other.value_); }
+  void swap(IValue& other) noexcept;
   /// How many values share this list, tuple, text or dictionary; of others there is one.
   size_t use_count() const;
   static IValue uninitialized() { return {}; }
@@ -215,22 +217,11 @@ class IValue {
     for (auto&& v : list) out.emplace_back(typename L::value_type(v));
     return out;
   }
+  static IValue of_int(int64_t v);
+  static IValue of_complex(std::complex<double> v);
+  static IValue of_entries(DictPtr entries);
   template <class T>
-  bool holds() const {
-    return std::holds_alternative<T>(value_);
-  }
-  template <class T>
-  bool all_are() const {
-    if (!isList()) return false;
-    for (const IValue& v : toListRef())
-      if (!v.holds<T>()) return false;
-    return true;
-  }
-  template <class T>
-  const T& get(const char* wanted) const {
-    if (!holds<T>()) refuse(wanted);
-    return std::get<T>(value_);
-  }
+  const T& get(const char* wanted) const;  // instantiated in ivalue.cpp, for every kind
   [[noreturn]] void refuse(const char* wanted) const;
   template <class T>
   std::vector<T> to_vector(const char* wanted) const {

@@ -91,7 +91,9 @@ class Elements {
 
   void collect(const Tensor& host) {
     dispatch(AllTypes{}, "print", host.dtype(), [&]<class T>() {
-      const T* data = static_cast<const T*>(host.storage()->data());
+      // A bool is read as the byte that it is: memory of somebody else may hold any.
+      using Read = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
+      const auto* data = static_cast<const Read*>(host.storage()->data());
       std::vector<T> values;
       const auto take = [&](int64_t offset) { values.push_back(data[offset]); };
       visit(0, layout_.offset, take);

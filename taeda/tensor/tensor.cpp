@@ -19,6 +19,11 @@ void detail::throw_undefined_tensor() {
              "that was never computed)"));
 }
 
+int64_t TensorBase::_version() const {
+  TAEDA_CHECK(!is_inference(), "Inference tensors do not track version counter.");
+  return impl().version();
+}
+
 void detail::throw_wrong_pointer_type(ScalarType have, ScalarType want) {
   throw Error(concat("expected scalar type ", to_string(want), " but found ", to_string(have)));
 }

@@ -238,8 +238,8 @@ class TensorBase {
     return packed_accessor64<T, N, Traits>();
   }
 
-  /// Counts in-place changes of this tensor, of its base and of that one's views.
-  int64_t _version() const { return impl().version(); }
+  /// Counts in-place changes of this tensor, its base and its views; not of inference tensors.
+  int64_t _version() const;
   bool is_view() const { return impl().view_kind != ViewKind::None; }
   bool is_inference() const { return impl().inference; }
   /// Whether operations on this tensor are recorded: it is a leaf that requires a gradient, or it

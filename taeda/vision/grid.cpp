@@ -10,6 +10,7 @@
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/shape.h"
 #include "taeda/tensor/grad_mode.h"
+#include "taeda/vision/cairo.h"
 #include "taeda/vision/font.h"
 
 namespace taeda::inline v0_2::vision {
@@ -88,6 +89,16 @@ void draw_text(const Tensor& picture, int64_t x, int64_t y, std::string_view tex
           set_pixel(picture, x + column, y + row, color);
     x += kCharacterWidth;
   }
+}
+
+void draw_text(const Tensor& picture, int64_t x, int64_t y, std::string_view text, Color color,
+               double size) {
+  check_canvas("draw_text", picture);
+  TAEDA_CHECK_VALUE(size >= 1 && size <= 1000, "draw_text expects a size from 1 to 1000, got ",
+                    size);
+  if (detail::write_text(picture, x, y, text, color, size)) return;
+  const double above = (1.2 * size - static_cast<double>(kGlyphHeight)) / 2;
+  draw_text(picture, x, y + std::max<int64_t>(0, std::lround(above)), text, color);
 }
 
 void draw_frame(const Tensor& picture, int64_t x, int64_t y, int64_t w, int64_t h,

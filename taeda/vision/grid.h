@@ -30,16 +30,18 @@ struct Color {
   uint8_t red = 0, green = 0, blue = 0;
 };
 
-/// Pixels that a character of draw_text takes, with the gap to the next one and the next line.
+/// Pixels that a character of dots takes, with the gap to the next one and the next line.
 constexpr int64_t kCharacterWidth = 6, kLineHeight = 9;
 
-/// Writes text on a uint8 picture (3, height, width) on the CPU, its upper left corner at (x, y).
-/// Letters, digits and common signs; others appear as a box. What lies outside is cut off.
+/// Writes text on a uint8 picture (3, height, width) on the CPU, its upper left corner at (x, y),
+/// in letters of 5 x 7 dots; signs that it lacks appear as a box. What lies outside is cut off.
 void draw_text(const Tensor& picture, int64_t x, int64_t y, std::string_view text, Color color);
+/// In the system's font by Cairo, `size` pixels high (1 to 1000); where that is missing, dots.
+void draw_text(const Tensor& picture, int64_t x, int64_t y, std::string_view, Color, double size);
 /// Draws a frame `thickness` pixels wide, whose outer edges are at (x, y) and (x + w, y + h).
 void draw_frame(const Tensor& picture, int64_t x, int64_t y, int64_t w, int64_t h,
                 int64_t thickness, Color color);
 /// Every pixel of (..., height, width) `factor` times in both directions.
 Tensor enlarge(const Tensor& picture, int64_t factor);
 
-}  // namespace taeda::vision
+}  // namespace taeda::inline v0_2::vision

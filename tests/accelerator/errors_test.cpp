@@ -10,6 +10,7 @@
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/index.h"
+#include "taeda/ops/join.h"
 #include "taeda/ops/matmul.h"
 #include "taeda/ops/reduce.h"
 

@@ -73,7 +73,8 @@ TEST_F(MixedDevices, NoInPlaceFormWritesFromADeviceToTheHost) {
   };
   for (const auto& [name, change] : changes) {
     const Tensor t = full({}, 7.);
-    EXPECT_THAT(error_of([&] { change(t); }), HasSubstr("on the same device")) << name;
+    EXPECT_THAT(error_of([&, change = change] { change(t); }), HasSubstr("on the same device"))
+        << name;
     EXPECT_EQ(t.item<float>(), 7) << name;
   }
   const Tensor t = full({}, 7.);

@@ -124,6 +124,12 @@ TEST(Graph, NoGradAndInferenceMode) {
     made.add_(1);
   }
   EXPECT_THAT(error_of([&] { made.add_(1); }), HasSubstr("Inplace update to inference tensor"));
+  EXPECT_THAT(error_of([&] { made.set_(x.detach()); }),
+              HasSubstr("Inplace update to inference tensor"));
+  EXPECT_THAT(error_of([&] { made.resize_({3}); }),
+              HasSubstr("Inplace update to inference tensor"));
+  EXPECT_THAT(error_of([&] { made._version(); }),
+              HasSubstr("Inference tensors do not track version counter."));
   EXPECT_THAT(error_of([&] { x* made; }),
               HasSubstr("Inference tensors cannot be saved for backward"));
 }

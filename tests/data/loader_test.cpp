@@ -317,7 +317,8 @@ TEST(MakeDataLoader, FollowsLibtorch) {
 
   auto stream = make_data_loader(
       CountedStream(3), DataLoaderOptions(2).max_jobs(4).workers(2).enforce_ordering(true));
-  EXPECT_EQ(stream->options().prefetch_factor, 2);
+  EXPECT_EQ(stream->options().max_jobs, 4u);
+  EXPECT_EQ(stream->options().workers, 2u);
   for (std::vector<int64_t>& batch : *stream) EXPECT_LE(batch.size(), 2u);
 }
 

@@ -138,7 +138,7 @@ const std::vector<Row> wrong_distributions_3 = {
     REFUSED(ValueError, D::MultivariateNormal(zeros({2}), eye(2)).log_prob(rand({3})),
             "The right-most size of event_shape must match value.size: [2] vs [3], of"),
     REFUSED(ValueError, D::MultivariateNormal(zeros({2}), full({2, 2}, kNaN)),
-            "Expected parameter scale_tril (Tensor of shape [2, 2]) of distribution"),
+            "Expected parameter covariance_matrix (Tensor of shape [2, 2]) of distribution"),
     REFUSED(LinAlgError, D::MultivariateNormal(zeros({2}), zeros({2, 2}), false),
             "linalg.cholesky: The factorization could not be completed because the input"),
     REFUSED(ValueError, D::LowRankMultivariateNormal(zeros({2}), ones({2, 1}), -ones({2})),

@@ -324,12 +324,32 @@ TEST(Loader, WorkersExceptionsAreWrapped) {
     ++it;
     FAIL() << "no exception";
   } catch (const WorkerException& e) {
-    EXPECT_THAT(e.what(), HasSubstr("Caught exception in DataLoader worker thread. "
-                                    "Original message: badness"));
+    EXPECT_STREQ(e.what(),
+                 "Caught exception in DataLoader worker thread. Original message: badness");
     EXPECT_THROW(std::rethrow_exception(e.original_exception), std::invalid_argument);
   }
   ++it;
   EXPECT_EQ(it->at(0), 2);
+}
+
+TEST(Loader, TheFirstBatchIsReadWhereItIsLookedAt) {
+  struct Broken : datasets::Dataset<Broken, int> {
+    int get(size_t) override { throw std::invalid_argument("badness"); }
+    torch::optional<size_t> size() const override { return 2; }
+  };
+  for (size_t workers : {size_t{0}, size_t{1}}) {
+    auto loader = make_data_loader<samplers::SequentialSampler>(
+        Broken(), DataLoaderOptions().workers(workers));
+    EXPECT_EQ(loader->options().workers, workers);
+    EXPECT_EQ(loader->options().batch_size, 1u);
+    auto it = loader->begin();
+    if (workers == 0)
+      EXPECT_THROW(*it, std::invalid_argument) << "as it was thrown";
+    else
+      EXPECT_THROW(*it, WorkerException);
+    EXPECT_ANY_THROW(++it) << "the second batch";
+    EXPECT_TRUE((++it, it == loader->end()));
+  }
 }
 
 TEST(Loader, IteratorsKnowTheirEnd) {

@@ -37,7 +37,7 @@ void read_reports(std::string_view bytes) {
     paces.add_lines(text);
     if (!paces.empty()) paces.table();
   }
-  const distributed::Fingerprint what{.op = "all_reduce", .sequence = 1};
+  const distributed::Fingerprint what{.op = "all_reduce", .sequence = 1, .shape = {}};
   distributed::find_mismatch(reports);
   distributed::find_passing(reports);
   distributed::find_left(reports, what);

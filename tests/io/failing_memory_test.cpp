@@ -5,16 +5,20 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <new>
 #include <sstream>
 
 #include "taeda/amp/grad_scaler.h"
+#include "taeda/device/caching_allocator.h"
 #include "taeda/device/registry.h"
 #include "taeda/io/checkpoint.h"
 #include "taeda/io/npy.h"
 #include "taeda/io/pt_reader.h"
 #include "taeda/io/sharded.h"
 #include "taeda/io/zip_archive.h"
+#include "taeda/sim/memory.h"
 #include "taeda/taeda.h"
+#include "tests/device/fake_backend.h"
 #include "tests/io/counted.h"
 #include "tests/io/temporary_folder.h"
 
@@ -82,6 +86,47 @@ int64_t fail_everything(Device device, const std::function<void()>& prepare,
   failures += fail_each_new(attempt, unchanged);
   done();
   return failures;
+}
+
+TEST(FailingMemory, AFreeDoesNotFailAndTheNextGivesBackWhatItCouldNot) {
+  FakeBackend device;
+  taeda::detail::CachingAllocator a(device, 0, 0);  // caches nothing
+  void* p = a.allocate(1000, 0, nullptr);
+  {
+    const FailingNew failing(1);
+    a.deallocate(p);
+  }
+  a.deallocate(a.allocate(1000, 0, nullptr));
+  EXPECT_EQ(device.used, 0u);
+  EXPECT_EQ(a.stats().reserved, 0);
+}
+
+TEST(FailingMemory, AnAllocationThatFailsLeavesNothingBehind) {
+  for (int64_t n = 1; n < 8; ++n) {
+    FakeBackend device;
+    taeda::detail::CachingAllocator a(device, 0, ~size_t{0});
+    try {
+      const FailingNew failing(n);
+      a.deallocate(a.allocate(1000, 0, nullptr));
+    } catch (const std::bad_alloc&) {
+    }
+    EXPECT_EQ(a.stats().allocated, 0) << n;
+    a.empty_cache();
+    EXPECT_EQ(device.used, 0u) << n;
+  }
+}
+
+TEST(FailingMemory, ASimulatedDeviceLosesNoneOfItsOwn) {
+  sim::Memory memory(Device(kSim, 0), size_t{1} << 20);
+  for (int64_t n = 1; n < 4; ++n) {
+    try {
+      const FailingNew failing(n);
+      if (void* p = memory.allocate(4096)) memory.deallocate(p, 4096);
+    } catch (const std::bad_alloc&) {
+    }
+    EXPECT_EQ(memory.used(), 0u) << n;
+  }
+  EXPECT_NE(memory.allocate(size_t{1} << 20), nullptr);
 }
 
 /// All bits of a state.

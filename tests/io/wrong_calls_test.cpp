@@ -175,7 +175,7 @@ const std::vector<Row> rows_2 = {
     REFUSED(ValueError, PtFile().state_dict(), "the file has no tensors below ''; it has:"),
     REFUSED(ValueError, PtFile().state_dict("model"),
             "the file has no tensors below 'model'; it has:"),
-    REFUSED(ValueError, (PtFile{.tensors = {{"a.w", ones({1})}}}.state_dict("b")),
+    REFUSED(ValueError, (PtFile{.tensors = {{"a.w", ones({1})}}, .values = {}}.state_dict("b")),
             "the file has no tensors below 'b'; it has: a"),
     REFUSED(Error, SafeTensors::open("/nowhere/file"),
             "cannot read /nowhere/file: No such file or directory"),

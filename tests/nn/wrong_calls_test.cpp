@@ -145,6 +145,12 @@ const std::vector<Row> wrong_modules = {
             "num_layers must be greater than zero, but got 0"),
     REFUSED(ValueError, nn::LSTM(nn::LSTMOptions(3, 4).num_layers(-1)),
             "num_layers must be greater than zero, but got -1"),
+    REFUSED(Error, nn::LSTM(nn::LSTMOptions(3, 4).num_layers(int64_t{1} << 40)),
+            "num_layers=1099511627776 layers of 1280 bytes are more than a process can hold"),
+    REFUSED(Error,
+            nn::TransformerEncoder(nn::TransformerEncoderOptions(
+                nn::TransformerEncoderLayer(nn::TransformerEncoderLayerOptions(4, 2)), kHuge)),
+            "are more than a process can hold"),
     REFUSED(
         ValueError, nn::LSTM(nn::LSTMOptions(3, 4).dropout(1.5)),
         "dropout should be a number in range [0, 1] representing the probability of an element"),

@@ -72,7 +72,7 @@ TEST(Checkpoint, TakesAndGivesAnything) {
   y.sum().backward();  // a kept graph computes again
   EXPECT_EQ(calls, 3);
   EXPECT_EQ(values(a.grad()), (std::vector<double>{120, 120, 120}));
-  EXPECT_THAT(error_of([&] { y.sum().backward(); }),
+  EXPECT_THAT(error_of([&, y = y] { y.sum().backward(); }),
               HasSubstr("Trying to backward through the graph a second time"));
   {
     const NoGradGuard guard;

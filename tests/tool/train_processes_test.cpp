@@ -86,7 +86,7 @@ TEST_F(TrainProcesses, GiveTheNumbersOfOne) {
     const Outcome o = taeda_tool(run(nproc, options, several));
     ASSERT_EQ(o.code, 0) << o.err;
     EXPECT_EQ(o.err, "") << "one rank reports";
-    EXPECT_THAT(o.out, HasSubstr(std::to_string(nproc) + " processes of 1 threads\n"));
+    EXPECT_THAT(o.out, HasSubstr(std::to_string(nproc) + " processes of 1 thread\n"));
     expect_close_runs(several, folder / "one");
     EXPECT_EQ(number_in(several, "nproc"), nproc);
     EXPECT_TRUE(std::filesystem::exists(several + "/predictions.png"));

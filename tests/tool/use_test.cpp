@@ -240,7 +240,7 @@ TEST_F(UsePictures, RunsListAndCompare) {
   EXPECT_EQ(list[1]["state"], "unfinished");
   EXPECT_EQ(list[1]["epochs"], 1);
   EXPECT_EQ(list[1]["settings"]["lr"], "0.01");
-  EXPECT_THAT(output_of("runs " + folder.path()),
+  EXPECT_THAT(taeda_tool("runs " + folder.path(), "COLUMNS=240").out,  // folders have long names
               AllOf(HasSubstr("best loss"), HasSubstr("fashion-mnist"), HasSubstr("4/4"),
                     HasSubstr("1/2")));
   const std::string compared = output_of("runs " + run + " " + (folder / "second"));

@@ -2,12 +2,16 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <numeric>
 
 #include "taeda/base/error.h"
+#include "taeda/ops/compare.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/reduce.h"
 #include "taeda/ops/shape.h"
+#include "taeda/vision/cairo.h"
 #include "taeda/vision/font.h"
 #include "taeda/vision/image_io.h"
 #include "tests/error_of.h"
@@ -100,6 +104,37 @@ TEST(Draw, CutsOffWhatLiesOutside) {
                 draw_text(zeros({1, 4, 4}, kByte), 0, 0, "a", {});
               }),
               HasSubstr("draw_text expects"));
+}
+
+TEST(Draw, TextInTheSystemsFont) {
+  const Tensor picture = zeros({3, 24, 60}, kByte), above = zeros({3, 24, 60}, kByte);
+  draw_text(picture, 2, 4, "Ag", {0, 255, 0}, 12);
+  const Tensor green = picture.select(0, 1), other = picture.select(0, 0);
+  EXPECT_EQ(other.sum().item<int64_t>(), 0);
+  EXPECT_GT(green.narrow(0, 4, 15).gt(0).sum().item<int64_t>(), 20);
+  EXPECT_EQ(green.narrow(0, 0, 4).sum().item<int64_t>(), 0);
+  EXPECT_EQ(green.narrow(0, 19, 5).sum().item<int64_t>(), 0);
+  EXPECT_EQ(green.narrow(1, 30, 30).sum().item<int64_t>(), 0);
+  if (detail::cairo()) {  // smooth edges
+    EXPECT_GT(green.gt(0).logical_and(green.lt(255)).sum().item<int64_t>(), 5);
+  }
+  draw_text(above, 2, -6, "Ag", {0, 255, 0}, 12);
+  EXPECT_TRUE(equal(above.narrow(1, 0, 14), picture.narrow(1, 10, 14)));
+}
+
+TEST(Draw, WhatIsNotUtf8IsWrittenInDots) {
+  const Tensor picture = zeros({3, 20, 20}, kByte), dotted = zeros({3, 20, 20}, kByte);
+  draw_text(picture, 0, 0, "\xff", {1, 1, 1}, 10);
+  draw_text(dotted, 0, 3, "\xff", {1, 1, 1});
+  EXPECT_TRUE(equal(picture, dotted));
+}
+
+TEST(Draw, RefusesSizesThatNobodyReads) {
+  for (const double size : {0.0, -3.0, 1e9, std::nan("")})
+    EXPECT_THAT(error_of([&] {
+                  draw_text(zeros({3, 4, 4}, kByte), 0, 0, "a", {}, size);
+                }),
+                HasSubstr("draw_text expects a size from 1 to 1000, got "));
 }
 
 TEST(Draw, EveryPrintableCharacterHasAPicture) {

@@ -28,6 +28,7 @@ KINDS = {
     "double": ("real", "double"),
     "std::optional<double>": ("real", "std::optional<double>"),
     "bool": ("flag", "bool"),
+    "std::optional<bool>": ("flag", "std::optional<bool>"),
     "IntArrayRef": ("list", "IntArrayRef"),
     "OptionalIntArrayRef": ("list", "OptionalIntArrayRef"),
     "std::string_view": ("word", "std::string_view"),

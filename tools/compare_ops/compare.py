@@ -27,6 +27,7 @@ import calls  # noqa: E402
 import gradients  # noqa: E402
 import inputs  # noqa: E402
 import known  # noqa: E402
+import suited  # noqa: E402
 
 KINDS = {"tensor": ("Tensor", "Optional[Tensor]"), "tensors": ("List[Tensor]",), "scalar": ("number", "Optional[number]"),
          "real": ("float", "Optional[float]", "number", "Optional[number]"), "integer": ("int", "Optional[int]"),
@@ -128,7 +129,7 @@ def difference(ours, theirs, tolerance_of):
         return f"shape {list(ours.shape)}, PyTorch {list(theirs.shape)}"
     a, b = ours.detach(), theirs.detach().resolve_conj().resolve_neg()
     if not (a.is_floating_point() or a.is_complex()):
-        same = bool((a == b).all())
+        wrong = a != b
     else:
         tolerance = tolerance_of[a.dtype]
         wide = torch.complex128 if a.is_complex() else torch.float64
@@ -136,8 +137,11 @@ def difference(ours, theirs, tolerance_of):
         parts = (torch.view_as_real(x), torch.view_as_real(y)) if a.is_complex() else (x, y)
         finite = parts[1][parts[1].isfinite()]
         scale = min(float(finite.abs().max()), 1e4) if finite.numel() else 1.0
-        same = torch.allclose(*parts, rtol=tolerance, atol=tolerance * max(scale, 1), equal_nan=True)
-    return None if same else f"values {a.flatten()[:6].tolist()}, PyTorch {b.flatten()[:6].tolist()}"
+        wrong = ~torch.isclose(*parts, rtol=tolerance, atol=tolerance * max(scale, 1), equal_nan=True)
+        wrong = wrong.any(-1) if a.is_complex() else wrong
+    if not bool(wrong.any()):
+        return None
+    return f"values {a[wrong][:6].tolist()}, PyTorch {b[wrong][:6].tolist()} at {wrong.nonzero()[0].tolist()}"
 
 
 class Program:
@@ -150,8 +154,8 @@ class Program:
         self.slots, self.text, self.last = [], [], []
         self.inexact = False  # whether the two sides go on with numbers that are close, but not the same
 
-    def fresh(self, name, argument, place):
-        dtype, sizes, strides, offset, flat = self.tensors.make(name, argument, place)
+    def fresh(self, call, argument, place, suit, i=None):
+        dtype, sizes, strides, offset, flat = self.tensors.make(call.name, argument, place, suit, i)
         join = ",".join
         self.driver.send(f"t {dtype} s{join(map(str, sizes))} s{join(map(str, strides))} {offset} {flat.numel()} x{inputs.bytes_of(flat)}")
         self.slots.append(flat.as_strided(sizes, strides, offset))
@@ -161,26 +165,29 @@ class Program:
     def values(self, call, wanted):
         """(words for the driver, values for PyTorch) of a call's arguments."""
         words, values, place = [], [], 0
+        suit = suited.of(self.random, call)
         for a in call.arguments:
-            if a.default is not None and a.name not in wanted and self.random.random() < 0.4:
+            given = suit.values.get(a.name)
+            if a.default is not None and a.name not in wanted and (a.name in suit.values and given is None or self.random.random() < 0.4):
                 words.append("-")
                 values.append(None)
                 continue
             if a.kind == "tensor":
                 reuse = [i for i, t in enumerate(self.slots) if t is not None and not (call.form == "out" and words and words[0] == f"t{i}")]
-                if reuse and a.name != "out" and self.random.random() < 0.25:
+                if reuse and a.name != "out" and a.name not in suit.sizes and self.random.random() < 0.25:
                     slot = self.random.choice(reuse)
                 else:
-                    slot = self.fresh(call.name, a.name, place)
+                    slot = self.fresh(call, a.name, place, suit)
                 place += a.name != "out"
                 words.append(f"t{slot}")
                 values.append(self.slots[slot])
             elif a.kind == "tensors":
-                chosen = [self.fresh(call.name, a.name, 0) for _ in range(self.random.randint(1, 3))]
+                count = len(suit.sizes[a.name]) if a.name in suit.sizes else self.random.randint(1, 3)
+                chosen = [self.fresh(call, a.name, 0, suit, i) for i in range(count)]
                 words.append("L" + ",".join(map(str, chosen)))
                 values.append([self.slots[i] for i in chosen])
             else:
-                value = inputs.argument(self.random, self.tensors, call, a)
+                value = inputs.argument(self.random, self.tensors, call, a) if given is None else given
                 if a.kind == "real" and value is not None:
                     value = float(value)
                 if value is None and (a.default is None or a.name in wanted):
@@ -219,7 +226,14 @@ class Program:
         found = self.compare(call, "c", words, lambda: returned(schema[0](**kwargs)), lambda a, b: difference(a, b, exact), theirs)
         self.last = before
         self.slots += [t if isinstance(t, torch.Tensor) else None for t in theirs]
+        if found and found[1] and call.form:  # a call that fails may have begun to write
+            self.forget(values[0])
         return found and (call, *found)
+
+    def forget(self, written):
+        """Leaves alone what shares memory with a tensor of which the two sides may hold other numbers from here on."""
+        data = written.untyped_storage().data_ptr()
+        self.slots = [None if t is not None and (t is written or t.untyped_storage().data_ptr() == data) else t for t in self.slots]
 
     def compare(self, call, command, words, run, differ, theirs=None):
         """None, or (what differs, the two messages if both sides fail) between the driver's answer and run()'s."""
@@ -238,15 +252,19 @@ class Program:
             return f"returns; PyTorch throws '{error}'", None
         if len(ours) != len(theirs):
             return f"{len(ours)} results, PyTorch {len(theirs)}", None
-        return next(((what, None) for what in map(differ, ours, theirs) if what), None)
+        found = next(((what, None) for what in map(differ, ours, theirs) if what), None)
+        theirs[:] = [t if o is not None else None for o, t in zip(ours, theirs)]  # what one side lacks is not gone on with
+        return found
 
     def run(self, length):
         try:
+            last = None
             for _ in range(length):
                 found = self.step()
-                if found or self.inexact:
+                if (found and found[1]) or self.inexact:
                     return found
-            return None
+                last = found or last
+            return last
         finally:
             self.driver.send(".")
 

@@ -50,6 +50,8 @@ def difference(ours, theirs):
     finite = y[y.isfinite()]
     scale = max(min(float(finite.abs().max()), 1e6) if finite.numel() else 1.0, 1.0)
     tolerance = TOLERANCE[a.dtype]
-    if torch.allclose(x, y, rtol=tolerance, atol=tolerance * scale, equal_nan=True):
+    wrong = ~torch.isclose(x, y, rtol=tolerance, atol=tolerance * scale, equal_nan=True)
+    wrong = wrong.any(-1) if a.is_complex() else wrong
+    if not bool(wrong.any()):
         return None
-    return f"values {a.flatten()[:6].tolist()}, PyTorch {b.flatten()[:6].tolist()}"
+    return f"values {a[wrong][:6].tolist()}, PyTorch {b[wrong][:6].tolist()} at {wrong.nonzero()[0].tolist()}"

@@ -70,8 +70,10 @@ class Tensors:
             return self.dtype
         return random.choice(DTYPES)
 
-    def number(self, dtype, argument):
+    def number(self, dtype, argument, bounds=None):
         random = self.random
+        if bounds and dtype in INTEGERS:
+            return random.randrange(*bounds)
         if dtype == "bool":
             return random.random() < 0.5
         if argument in ("index", "indices", "target", "sorter"):
@@ -89,13 +91,17 @@ class Tensors:
             return random.choice([0.5, 1.0, 1.5, 2.0, -1.0, -2.5, 3.0, 0.0, -3.0, 6.0])
         return random.gauss(0, 2)
 
-    def make(self, name, argument, place):
-        """A tensor as the driver reads it: (dtype, sizes, strides, offset, flat tensor of its storage)."""
-        random = self.random
-        sizes, dtype = self.shape_for(name, place), self.dtype_for(name, argument)
-        strides, offset, count = self.layout(sizes, argument != "out")
-        numbers = [self.number(dtype, argument) for _ in range(count)]
-        return dtype, sizes, strides, offset, torch.tensor(numbers, dtype=getattr(torch, dtype))
+    def make(self, name, argument, place, suit, i=None):
+        """A tensor as the driver reads it: (dtype, sizes, strides, offset, flat tensor of its storage). `i` counts those of a list."""
+        sizes = suit.sizes.get(argument)
+        sizes = self.shape_for(name, place) if sizes is None else sizes if i is None else sizes[i]
+        dtype = suit.dtypes.get(argument) or suit.dtypes.get("") or self.dtype_for(name, argument)
+        strides, offset, count = self.layout(sizes, argument != "out" and argument not in suit.change)
+        numbers = [self.number(dtype, argument, suit.ranges.get(argument)) for _ in range(count)]
+        flat = torch.tensor(numbers, dtype=getattr(torch, dtype))
+        if argument in suit.change:
+            suit.change[argument](flat.as_strided(sizes, strides, offset))
+        return dtype, sizes, strides, offset, flat
 
     def layout(self, sizes, may_repeat):
         """(strides, offset, elements of the storage): row-major, permuted, with gaps, repeated, channels-last."""
@@ -119,14 +125,23 @@ class Tensors:
         return strides, offset, offset + 1 + sum((n - 1) * s for n, s in zip(sizes, strides))
 
 
+DIVISIONS = {"lcm", "gcd", "div", "divide", "floor_divide", "fmod", "remainder"}
+
+
 def fatal(call, values):
-    """Whether PyTorch would not come back: polynomials take as many steps as the degree has, lcm of an integer's minimum traps."""
+    """Whether PyTorch would not come back: polynomials take as many steps as the degree has, the minimum of integers traps where it is
+    divided, LAPACK follows any pivot, and goes by the strides even of dimensions of one."""
+    named = {a.name: v for a, v in zip(call.arguments, values)}
+    order = max((named[n].shape[-1] for n in ("LU", "LU_data", "LD") if n in named and named[n].ndim), default=0)
     for a, v in zip(call.arguments, values):
         if a.name == "n" and "polynomial" in call.name:
             numbers = v.double() if isinstance(v, torch.Tensor) else torch.tensor(float(getattr(v, "real", v)))
             if bool((numbers.abs() > 1e6).any()):
                 return True
-        if call.name == "lcm" and isinstance(v, torch.Tensor) and not v.dtype.is_floating_point and bool((v.to(torch.double) < -1e9).any()):
+        if "pivots" in a.name and isinstance(v, torch.Tensor) and not v.is_complex() and (
+                bool(((v < 1) | (v > order)).any()) or v.stride() != torch.empty(v.shape).stride()):
+            return True
+        if call.name in DIVISIONS and isinstance(v, torch.Tensor) and v.dtype in (torch.int32, torch.int64) and bool((v.double() < -1e9).any()):
             return True
     return False
 

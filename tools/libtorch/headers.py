@@ -55,7 +55,7 @@ def parse(include="/usr/include"):
     text = "#include <torch/torch.h>\n#include <torch/library.h>\n#include <ATen/Parallel.h>\n"
     options = clang.TranslationUnit.PARSE_SKIP_FUNCTION_BODIES
     unit = clang.Index.create().parse(
-        source, ["-std=c++17", f"-I{include}/torch/csrc/api/include"], [(source, text)], options)
+        source, ["-std=c++17", f"-I{include}/torch/csrc/api/include", f"-I{include}"], [(source, text)], options)
     fatal = [str(d) for d in unit.diagnostics if d.severity >= clang.Diagnostic.Error]
     if fatal:
         raise SystemExit("libtorch's headers cannot be read:\n" + "\n".join(fatal[:5]))

@@ -266,8 +266,8 @@ int run_bench(const BenchOptions& o) {
     print_json({{"threads", get_num_threads()}, {"repeats", o.repeats}, {"results", list}});
     return 0;
   }
-  std::printf("%smedians of %lld calls, %d threads on the CPU\n", table.str().c_str(),
-              static_cast<long long>(o.repeats), get_num_threads());
+  std::printf("%smedians of %lld calls, %s on the CPU\n", table.str().c_str(),
+              static_cast<long long>(o.repeats), threads_text().c_str());
   return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "taeda/base/device_types.h"
+#include "taeda/base/parallel_for.h"
 #include "taeda/device/accelerator.h"
 #include "taeda/device/plugin.h"
 #include "taeda/log/table.h"
@@ -135,6 +136,30 @@ std::string bytes_text(double bytes) {
 
 std::string count_text(size_t count, const char* of_one) {
   return std::to_string(count) + " " + of_one + (count == 1 ? "" : "s");
+}
+
+std::string threads_text() { return count_text(static_cast<size_t>(get_num_threads()), "thread"); }
+
+std::string paragraph(const std::string& text, size_t columns) {
+  std::string out, line;
+  size_t begin = 0;
+  while (begin < text.size()) {
+    const size_t end = std::min(text.find(' ', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    if (!line.empty() &&
+        logging::display_width(line) + 1 + logging::display_width(word) > columns) {
+      out += line + "\n";
+      line = " ";
+    }
+    line += (line.empty() ? "" : " ") + word;
+    begin = end + 1;
+  }
+  return out + line + "\n";
+}
+
+std::string paragraph(const std::string& text, std::FILE* stream) {
+  return paragraph(
+      text, logging::is_terminal(stream) ? logging::terminal_width(stream) : std::string::npos);
 }
 
 void print_json(const nlohmann::ordered_json& value) {

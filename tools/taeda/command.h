@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -114,6 +115,12 @@ int inspect_onnx(const std::string& path, bool json);
 std::string bytes_text(double bytes);
 /// "1 tensor", "2 tensors".
 std::string count_text(size_t count, const char* of_one);
+/// "1 thread", "2 threads": those that compute.
+std::string threads_text();
+/// A line of text, broken between words where it is wider than `columns`; what follows is indented.
+std::string paragraph(const std::string& text, size_t columns);
+/// For what is printed: broken on a terminal, and one line elsewhere.
+std::string paragraph(const std::string& text, std::FILE* stream = stdout);
 void print_json(const nlohmann::ordered_json& value);
 
 }  // namespace taeda::tool

@@ -62,7 +62,7 @@ int run_devices(bool json) {
     return 0;
   }
   logging::Table table({"device", "name", "memory used", "total", "capability", "peers"});
-  table.row({"cpu", std::to_string(get_num_threads()) + " threads", "", "", "", ""});
+  table.row({"cpu", threads_text(), "", "", "", ""});
   for (const DeviceRow& r : rows) {
     std::string peers;
     for (const std::string& p : r.peers) peers += (peers.empty() ? "" : " ") + p;
@@ -72,7 +72,7 @@ int run_devices(bool json) {
   }
   std::printf("%s", table.str().c_str());
   for (const MissingType& m : missing_accelerators())
-    std::printf("no %s device: %s\n", m.name.c_str(), m.reason.c_str());
+    std::printf("%s", paragraph("no " + m.name + " device: " + m.reason).c_str());
   return 0;
 }
 

@@ -97,10 +97,13 @@ int run_export(const ExportChoices& o) {
                                     .opset_version = o.opset};
   user_input([&] { onnx::export_forward(*e.network, forward, {e.example}, o.out, options); });
   const onnx::Graph graph = onnx::read(o.out);
-  std::printf("%s: %s %s to %s %s, %zu operators, %s\n", o.out.c_str(),
-              graph.inputs[0].name.c_str(), graph.inputs[0].type().c_str(),
-              graph.outputs[0].name.c_str(), graph.outputs[0].type().c_str(), graph.nodes.size(),
-              bytes_text(static_cast<double>(std::filesystem::file_size(o.out))).c_str());
+  const auto &in = graph.inputs[0], &out = graph.outputs[0];
+  std::printf("%s",
+              paragraph(taeda::detail::concat(
+                            o.out, ": ", in.name, " ", in.type(), " to ", out.name, " ", out.type(),
+                            ", ", count_text(graph.nodes.size(), "operator"), ", ",
+                            bytes_text(static_cast<double>(std::filesystem::file_size(o.out)))))
+                  .c_str());
   return 0;
 }
 

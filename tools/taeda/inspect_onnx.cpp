@@ -79,11 +79,14 @@ int inspect_onnx(const std::string& path, bool json) {
     table.row({name, std::to_string(c.count), c.runs ? "yes" : "no"});
   if (!values.empty()) std::printf("%s", values.str().c_str());
   if (!table.empty()) std::printf("%s", table.str().c_str());
-  std::printf("onnx: opset %lld, %zu operators, %zu tensors of %s numbers, %s%s%s\n",
-              static_cast<long long>(graph.opset), graph.nodes.size(), graph.initializers.size(),
-              logging::with_commas(elements).c_str(),
-              bytes_text(static_cast<double>(bytes)).c_str(),
-              graph.producer.empty() ? "" : ", written by ", graph.producer.c_str());
+  std::printf("%s", paragraph(taeda::detail::concat(
+                                  "onnx: opset ", graph.opset, ", ",
+                                  count_text(graph.nodes.size(), "operator"), ", ",
+                                  count_text(graph.initializers.size(), "tensor"), " of ",
+                                  logging::with_commas(elements), " numbers, ",
+                                  bytes_text(static_cast<double>(bytes)),
+                                  graph.producer.empty() ? "" : ", written by ", graph.producer))
+                        .c_str());
   for (const auto& [key, value] : graph.metadata)
     std::printf("  %s: %s\n", key.c_str(), value.c_str());
   return 0;

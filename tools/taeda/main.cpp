@@ -11,12 +11,12 @@ namespace {
 
 using namespace taeda::tool;
 
-/// What scripts and people need: one line.
+/// What scripts need: one line. What people need: words that are whole.
 int fail(const std::string& message, int code) {
   std::string line = message;
   for (char& c : line)
     if (c == '\n') c = ' ';
-  std::fprintf(stderr, "taeda: %s\n", line.c_str());
+  std::fprintf(stderr, "%s", paragraph("taeda: " + line, stderr).c_str());
   return code;
 }
 

@@ -4,6 +4,7 @@
 #include <taeda_compat/namespaces.h>
 
 #include <any>
+#include <array>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -31,8 +32,9 @@ class OperatorEntry {
   const std::string& name() const { return name_; }
   /// Throws Error if the key has an implementation already.
   void add(DispatchKey key, Kernel kernel) {
-    TAEDA_CHECK(kernels_.emplace(key, std::move(kernel)).second, "Tried to register the operator ",
-                name_, " twice for one key");
+    Kernel& place = kernels_[static_cast<size_t>(key)];
+    TAEDA_CHECK(!place.boxed, "Tried to register the operator ", name_, " twice for one key");
+    place = std::move(kernel);
   }
   /// Autograd's while one of the tensors wants a gradient, else the device's, else the one for all.
   const Kernel& choose(bool wants_gradient, const std::optional<Device>& device) const {
@@ -43,7 +45,7 @@ class OperatorEntry {
     if (const Kernel* k = find(DispatchKey::CompositeImplicitAutograd)) return *k;
     TAEDA_CHECK_NOT_IMPLEMENTED(false, "Could not run '", name_, "' with arguments from the '",
                                 device ? to_string(device->type()) : "cpu", "' backend");
-    return kernels_.begin()->second;
+    return kernels_[0];
   }
 
  private:
@@ -56,12 +58,12 @@ class OperatorEntry {
     }
   }
   const Kernel* find(DispatchKey key) const {
-    const auto found = kernels_.find(key);
-    return found == kernels_.end() ? nullptr : &found->second;
+    const Kernel& kernel = kernels_[static_cast<size_t>(key)];
+    return kernel.boxed ? &kernel : nullptr;
   }
 
   std::string name_;
-  std::map<DispatchKey, Kernel> kernels_;
+  std::array<Kernel, static_cast<size_t>(DispatchKey::CompositeImplicitAutograd) + 1> kernels_;
 };
 
 namespace library_detail {

@@ -70,8 +70,9 @@ inline std::vector<int64_t> infer_dense_strides(IntArrayRef sizes, IntArrayRef s
   std::vector<size_t> order(sizes.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = order.size() - 1 - i;
   // The last dimension comes first where strides are equal.
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return strides[a] < strides[b]; });
+  for (size_t i = 1; i < order.size(); ++i)
+    for (size_t j = i; j > 0 && strides[order[j]] < strides[order[j - 1]]; --j)
+      std::swap(order[j], order[j - 1]);
   std::vector<int64_t> out(sizes.size());
   int64_t step = 1;
   for (size_t d : order) {

@@ -162,11 +162,13 @@ void Agent::finish(const std::shared_ptr<Pending>& pending, Packet answer,
     return;
   }
   auto reader = std::make_shared<Reader>(std::move(answer), this, pending->call.to);
-  pending->future->arrive([self = shared_from_this(), pending, reader] {
+  // What makes the value belongs to the future and must not hold it: it may never run.
+  pending->future->arrive([self = shared_from_this(), place = pending->place,
+                           decode = std::move(pending->call.decode), reader] {
     const Scope scope(*self);
-    if (reader->byte() != 0) detail::throw_error(*reader, pending->place);
+    if (reader->byte() != 0) detail::throw_error(*reader, place);
     self->contexts_->read(*reader);
-    auto made = pending->call.decode(*reader);
+    auto made = decode(*reader);
     reader->finish();
     return made;
   });

@@ -1,8 +1,13 @@
 #include "taeda/nn/functional/upsampling.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <memory>
 
+#include "taeda/kernels/memory_order.h"
 #include "taeda/ops/pool.h"
+#include "taeda/ops/resample.h"
 #include "taeda/tensor/layout.h"
 #include "taeda/tensor/observer.h"
 
@@ -24,6 +29,8 @@ namespace functional {
 
 namespace {
 
+using taeda::detail::SparseRows;
+
 bool is_nearest(Interpolation mode) {
   return mode == Interpolation::Nearest || mode == Interpolation::NearestExact;
 }
@@ -40,34 +47,59 @@ struct Axis {
   }
 };
 
-/// Rows of the input that make a row of the result, and their weights: out x taps each.
-struct Taps {
-  int64_t taps;
-  std::vector<int64_t> rows;
-  std::vector<double> weights;
-};
-
-Taps nearest_taps(const Axis& axis, bool exact) {
-  Taps t{1, {}, {}};
+/// The element of the input for each of the result's.
+std::vector<int64_t> nearest_elements(const Axis& axis, bool exact) {
+  std::vector<int64_t> elements;
   // In single precision, as everybody does it: which row is nearest depends on it.
   const auto step = static_cast<float>(axis.step);
   for (int64_t i = 0; i < axis.out; ++i) {
     const float position = (static_cast<float>(i) + (exact ? 0.5f : 0.0f)) * step;
-    t.rows.push_back(std::min(static_cast<int64_t>(std::floor(position)), axis.in - 1));
+    elements.push_back(std::min(static_cast<int64_t>(std::floor(position)), axis.in - 1));
   }
-  return t;
+  return elements;
 }
 
-Taps linear_taps(const Axis& axis) {
-  Taps t{2, {}, {}};
+SparseRows nearest_rows(const Axis& axis, bool exact) {
+  SparseRows m(axis.in);
+  for (const int64_t i : nearest_elements(axis, exact)) {
+    m.add(i, 1);
+    m.end_row();
+  }
+  return m;
+}
+
+/// All dimensions as one, which they are in channels-last memory.
+SparseRows nearest_pixels(const std::vector<Axis>& axes, bool exact) {
+  std::vector<int64_t> pixels{0};
+  int64_t count = 1;
+  for (const Axis& axis : axes) {
+    const std::vector<int64_t> elements = nearest_elements(axis, exact);
+    std::vector<int64_t> next;
+    next.reserve(pixels.size() * elements.size());
+    for (const int64_t pixel : pixels)
+      for (const int64_t i : elements) next.push_back(pixel * axis.in + i);
+    pixels = std::move(next);
+    count *= axis.in;
+  }
+  SparseRows m(count);
+  for (const int64_t pixel : pixels) {
+    m.add(pixel, 1);
+    m.end_row();
+  }
+  return m;
+}
+
+SparseRows linear_rows(const Axis& axis) {
+  SparseRows m(axis.in);
   for (int64_t i = 0; i < axis.out; ++i) {
     const double position = std::max(axis.position(i), 0.0);
     const int64_t low = std::min(static_cast<int64_t>(position), axis.in - 1);
     const double weight = std::min(position - static_cast<double>(low), 1.0);
-    t.rows.insert(t.rows.end(), {low, std::min(low + 1, axis.in - 1)});
-    t.weights.insert(t.weights.end(), {1 - weight, weight});
+    m.add(low, 1 - weight);
+    m.add(std::min(low + 1, axis.in - 1), weight);
+    m.end_row();
   }
-  return t;
+  return m;
 }
 
 /// The cubic convolution kernel at distance x (Keys, "Cubic convolution interpolation for digital
@@ -78,60 +110,85 @@ double cubic_kernel(double x, double a = -0.75) {
   return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
-Taps cubic_taps(const Axis& axis) {
-  Taps t{4, {}, {}};
+SparseRows cubic_rows(const Axis& axis) {
+  SparseRows m(axis.in);
   for (int64_t i = 0; i < axis.out; ++i) {
     const double position = axis.position(i), low = std::floor(position);
-    for (int64_t k = -1; k <= 2; ++k) {
-      t.rows.push_back(std::clamp<int64_t>(static_cast<int64_t>(low) + k, 0, axis.in - 1));
-      t.weights.push_back(cubic_kernel(position - low - static_cast<double>(k)));
-    }
+    for (int64_t k = -1; k <= 2; ++k)
+      m.add(std::clamp<int64_t>(static_cast<int64_t>(low) + k, 0, axis.in - 1),
+            cubic_kernel(position - low - static_cast<double>(k)));
+    m.end_row();
   }
-  return t;
+  return m;
 }
 
 /// A triangle, or the cubic kernel with Keys' own A, over all rows that a row of the result covers.
-Taps antialias_taps(const Axis& axis, bool cubic) {
+SparseRows antialias_rows(const Axis& axis, bool cubic) {
   const double scale = std::max(axis.step, 1.0), support = (cubic ? 2 : 1) * scale;
-  Taps t{static_cast<int64_t>(std::ceil(support)) * 2 + 1, {}, {}};
-  t.taps = std::min(t.taps, axis.in);
+  SparseRows m(axis.in);
   for (int64_t i = 0; i < axis.out; ++i) {
     const double center = axis.step * (static_cast<double>(i) + 0.5);
     const auto first = std::max<int64_t>(static_cast<int64_t>(center - support + 0.5), 0);
     const auto last = std::min<int64_t>(static_cast<int64_t>(center + support + 0.5), axis.in);
+    const auto weight = [&](int64_t row) {
+      const double x = std::abs((static_cast<double>(row) - center + 0.5) / scale);
+      return cubic ? cubic_kernel(x, -0.5) : std::max(1 - x, 0.0);
+    };
     double sum = 0;
-    const size_t begin = t.weights.size();
-    for (int64_t k = 0; k < t.taps; ++k) {
-      const double x = std::abs((static_cast<double>(first + k) - center + 0.5) / scale);
-      const double w = first + k >= last ? 0 : cubic ? cubic_kernel(x, -0.5) : std::max(1 - x, 0.0);
-      t.rows.push_back(std::min(first + k, axis.in - 1));
-      t.weights.push_back(w);
-      sum += w;
-    }
-    for (size_t k = begin; k < t.weights.size() && sum != 0; ++k) t.weights[k] /= sum;
+    for (int64_t row = first; row < last; ++row) sum += weight(row);
+    for (int64_t row = first; row < last; ++row)
+      m.add(row, sum != 0 ? weight(row) / sum : weight(row));
+    m.end_row();
   }
-  return t;
+  return m;
 }
 
-/// Dimension `dim` of x, of size in, resampled to size out.
-Tensor resample(const Tensor& x, int64_t dim, const Axis& axis, const Taps& t) {
-  Tensor out;
-  for (int64_t tap = 0; tap < t.taps; ++tap) {
-    const Tensor rows = make_tensor({axis.out}, kLong, Device(kCPU));
-    for (int64_t i = 0; i < axis.out; ++i)
-      rows.data_ptr<int64_t>()[i] = t.rows[static_cast<size_t>(i * t.taps + tap)];
-    Tensor part = x.index_select(dim, rows.to(x.device()));
-    if (t.taps > 1) {
-      DimVector sizes(static_cast<size_t>(x.dim()), 1);
-      sizes[static_cast<size_t>(dim)] = axis.out;
-      const Tensor weights = make_tensor(sizes, kDouble, Device(kCPU));
-      for (int64_t i = 0; i < axis.out; ++i)
-        weights.data_ptr<double>()[i] = t.weights[static_cast<size_t>(i * t.taps + tap)];
-      part = part.mul(weights.to(x.device(), x.dtype()));
-    }
-    out = tap == 0 ? part : out.add(part);
+/// Dimensions that shrink come first, in their order, then those that grow, from the last one on:
+/// so the tensors between are small, and the longest lines of them go last.
+std::vector<size_t> order_of(const std::vector<Axis>& axes) {
+  std::vector<size_t> order;
+  for (size_t d = 0; d < axes.size(); ++d)
+    if (axes[d].out < axes[d].in) order.push_back(d);
+  for (size_t d = axes.size(); d-- > 0;)
+    if (axes[d].out >= axes[d].in) order.push_back(d);
+  return order;
+}
+
+/// Whether finding the pixels is little beside moving them, and they can be numbered.
+bool pays_as_pixels(const Tensor& input) {
+  constexpr int64_t kNumbersOfAPixel = 64;
+  int64_t pixels = 1;
+  for (int64_t d = 2; d < input.dim(); ++d) pixels *= input.size(d);
+  return input.numel() / pixels >= kNumbersOfAPixel &&
+         pixels <= std::numeric_limits<int32_t>::max();
+}
+
+/// The dimensions behind batch and channel, all at once or one after the other.
+Tensor resample_axes(const Tensor& input, const std::vector<Axis>& axes, Interpolation mode,
+                     bool antialias) {
+  const bool exact = mode == Interpolation::NearestExact, cubic = mode == Interpolation::Bicubic;
+  // Channels-last memory is a contiguous tensor whose channels come last.
+  const bool last = is_channels_last_only(input);
+  Tensor x = last ? input.movedim(1, -1) : input;
+  if (last && is_nearest(mode) && pays_as_pixels(input)) {
+    DimVector sizes;
+    for (const Axis& axis : axes) sizes.push_back(axis.out);
+    const auto pixels = std::make_shared<const SparseRows>(nearest_pixels(axes, exact));
+    return taeda::detail::resample(x.flatten(1, -2), 1, pixels)
+        .unflatten(1, IntArrayRef(sizes))
+        .movedim(-1, 1);
   }
-  return out;
+  for (const size_t d : order_of(axes)) {
+    const Axis& axis = axes[d];
+    if (axis.in == axis.out && (axis.align_corners || axis.step == 1)) continue;
+    const auto rows =
+        std::make_shared<const SparseRows>(antialias          ? antialias_rows(axis, cubic)
+                                           : is_nearest(mode) ? nearest_rows(axis, exact)
+                                           : cubic            ? cubic_rows(axis)
+                                                              : linear_rows(axis));
+    x = taeda::detail::resample(x, static_cast<int64_t>(d) + (last ? 1 : 2), rows);
+  }
+  return last ? x.movedim(-1, 1) : x;
 }
 
 void check_mode(int64_t dim, InterpolationMode mode) {
@@ -175,6 +232,14 @@ std::vector<int64_t> output_sizes(const Tensor& input, const InterpolateFuncOpti
   return sizes;
 }
 
+/// Bytes are chosen or, as those of pictures, rounded.
+Tensor interpolate_bytes(const Tensor& input, const InterpolateFuncOptions& o) {
+  TAEDA_CHECK_NOT_IMPLEMENTED(input.dtype() == kByte, "interpolate: mode ", o.mode().name(),
+                              " is not implemented for ", to_string(input.dtype()));
+  const Tensor result = interpolate(input.to(kFloat), o);
+  return (is_nearest(o.mode()) ? result : result.round().clamp(0, 255)).to(kByte);
+}
+
 }  // namespace
 
 Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& o) {
@@ -206,23 +271,19 @@ Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& o) {
     return sizes.size() == 1   ? taeda::adaptive_avg_pool1d(input, sizes)
            : sizes.size() == 2 ? taeda::adaptive_avg_pool2d(input, sizes)
                                : taeda::adaptive_avg_pool3d(input, sizes);
+  if (!input.is_floating_point()) return interpolate_bytes(input, o);
+  const IntArrayRef spatial = input.sizes().slice(2);
   const bool corners = has_corners && o.align_corners().value_or(false);
   const bool use_factor = o.scale_factor() && !o.recompute_scale_factor().value_or(false);
-  Tensor x = input;
+  std::vector<Axis> axes;
   for (size_t d = 0; d < sizes.size(); ++d) {
-    const int64_t dim = static_cast<int64_t>(d) + 2, in = input.size(dim), out = sizes[d];
-    const auto from = static_cast<double>(in), to = static_cast<double>(out);
-    const double step = corners      ? (out > 1 ? (from - 1) / (to - 1) : 0)
+    const auto from = static_cast<double>(spatial[d]), to = static_cast<double>(sizes[d]);
+    const double step = corners      ? (sizes[d] > 1 ? (from - 1) / (to - 1) : 0)
                         : use_factor ? 1 / (*o.scale_factor())[d]
                                      : from / to;
-    if (in == out && (corners || step == 1)) continue;
-    const Axis axis{in, out, step, corners};
-    x = resample(x, dim, axis,
-                 o.antialias()      ? antialias_taps(axis, cubic)
-                 : is_nearest(mode) ? nearest_taps(axis, mode == Interpolation::NearestExact)
-                 : cubic            ? cubic_taps(axis)
-                                    : linear_taps(axis));
+    axes.push_back({spatial[d], sizes[d], step, corners});
   }
+  const Tensor x = resample_axes(input, axes, mode, o.antialias());
   return x.is_same(input) ? x.clone() : x;
 }
 

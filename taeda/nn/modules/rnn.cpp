@@ -4,6 +4,7 @@
 
 #include "taeda/base/checked_int.h"
 #include "taeda/nn/libtorch_style.h"
+#include "taeda/nn/modules/layer_count.h"
 #include "taeda/nn/modules/rnn_packed.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/rnn.h"
@@ -68,7 +69,9 @@ void RNNImplBase<Derived>::reset() {
     for (int64_t d = 0; d < directions; ++d) {
       const std::string end = suffix(layer, d == 1);
       this->register_parameter("weight_ih" + end, empty({gates, in}));
-      this->register_parameter("weight_hh" + end, empty({gates, shape_.state_size()}));
+      const Tensor again =
+          this->register_parameter("weight_hh" + end, empty({gates, shape_.state_size()}));
+      if (layer == 0) check_layer_count(shape_.num_layers, {again});
       this->register_parameter("bias_ih" + end, shape_.bias ? empty({gates}) : Tensor());
       this->register_parameter("bias_hh" + end, shape_.bias ? empty({gates}) : Tensor());
       if (shape_.proj_size > 0)

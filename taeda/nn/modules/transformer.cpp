@@ -63,6 +63,13 @@ std::tuple<Tensor, Tensor> MultiheadAttentionImpl::forward(
   return {time_first(output), weights};
 }
 
+Activation::Activation(Nonlinearity kind) : variant(kind) {}
+Activation::Activation(const Activation&) = default;
+Activation::Activation(Activation&&) noexcept = default;
+Activation& Activation::operator=(const Activation&) = default;
+Activation& Activation::operator=(Activation&&) noexcept = default;
+Activation::~Activation() = default;
+
 void detail::check_activation(const activation_t& activation) {
   const auto* named = std::get_if<Nonlinearity>(&activation);
   TAEDA_CHECK_VALUE(named ? *named == kReLU || *named == kGELU : bool(std::get<1>(activation)),
@@ -117,4 +124,4 @@ Tensor TransformerEncoderLayerImpl::forward(const Tensor& src, const Tensor& src
   return norm2(x.add(feed_forward(x)));
 }
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

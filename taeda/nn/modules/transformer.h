@@ -60,6 +60,13 @@ TAEDA_MODULE(MultiheadAttention);
 class Activation : public std::variant<Nonlinearity, std::function<Tensor(const Tensor&)>> {
  public:
   using variant::variant;
+  // Compiled once: every program would else write what copies and destroys a variant.
+  Activation(Nonlinearity kind);
+  Activation(const Activation& other);
+  Activation(Activation&& other) noexcept;
+  Activation& operator=(const Activation& other);
+  Activation& operator=(Activation&& other) noexcept;
+  ~Activation();
   /// One of several forms.
   template <class... Form>
   Activation(const std::variant<Form...>& form)

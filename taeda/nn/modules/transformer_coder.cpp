@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "taeda/nn/modules/layer_count.h"
 #include "taeda/ops/create.h"
 
 namespace taeda::inline v0_2::nn {
@@ -15,6 +16,7 @@ void draw_matrices(const Module& module) {
 
 /// A list with copies of the layer.
 ModuleList copies(const Module& layer, int64_t count) {
+  detail::check_layer_count(count, layer.parameters());
   ModuleList out;
   for (int64_t i = 0; i < count; ++i) out->push_back(layer.clone());
   return out;

@@ -157,11 +157,11 @@ class DataParallel : public ModuleHolder<DataParallelImpl<M>> {
 
 namespace detail {
 template <class M>
-const std::shared_ptr<M>& pointer(const std::shared_ptr<M>& module) {
+std::shared_ptr<M> pointer(const std::shared_ptr<M>& module) {
   return module;
 }
 template <class M>
-const std::shared_ptr<M>& pointer(const ModuleHolder<M>& module) {
+std::shared_ptr<M> pointer(const ModuleHolder<M>& module) {
   return module.ptr();
 }
 }  // namespace detail
@@ -172,7 +172,7 @@ const std::shared_ptr<M>& pointer(const ModuleHolder<M>& module) {
 template <class ModuleType, class Input>
 auto data_parallel(const ModuleType& module, const Input& input, const DeviceIds& device_ids = {},
                    const std::optional<DeviceId>& output_device = {}, int64_t dim = 0) {
-  const auto& original = detail::pointer(module);
+  const auto original = detail::pointer(module);
   std::vector<Device> devices = device_ids.resolve_for(*original);
   TAEDA_CHECK(!devices.empty(), "Expected at least one CUDA device to be available");
   const Device target = output_device ? output_device->on(devices[0].type()) : devices[0];

@@ -232,7 +232,8 @@ const Role machine("machine", [] {
   options.agents.max_nodes = number("TAEDA_TEST_MAX");
   options.agents.name = std::getenv("TAEDA_TEST_NAME");
   options.agents.join_timeout = std::chrono::milliseconds(number("TAEDA_TEST_JOIN_MS"));
-  options.agents.last_call = options.agents.keep_alive = std::chrono::milliseconds(1000);
+  options.agents.last_call = std::chrono::milliseconds(1000);
+  options.agents.keep_alive = std::chrono::milliseconds(number("TAEDA_TEST_KEEP_ALIVE_MS"));
   options.max_restarts = number("TAEDA_TEST_RESTARTS");
   if (const char* rank = std::getenv("TAEDA_TEST_NODE_RANK"))
     options.agents.node_rank = std::stoi(rank);
@@ -254,6 +255,7 @@ class LaunchOnMachines : public Launch {
                  {"TAEDA_TEST_MIN", "2"},
                  {"TAEDA_TEST_MAX", "2"},
                  {"TAEDA_TEST_JOIN_MS", "15000"},
+                 {"TAEDA_TEST_KEEP_ALIVE_MS", "15000"},
                  {"TAEDA_TEST_NAME", "m" + std::to_string(++count_)},
                  {"TAEDA_TEST_RESTARTS", "0"}};
     more.merge(all);
@@ -306,8 +308,11 @@ TEST_F(LaunchOnMachines, RanksOfAllMeetInOneGroup) {
 }
 
 TEST_F(LaunchOnMachines, StartAgainTogetherAndAllSayWhoFailed) {
+  // Rank 1 fails when the other has said its number: a launcher ends its processes at once.
   const std::string script =
-      "echo $TORCHELASTIC_RESTART_COUNT; test $RANK = 1 && exit 5; sleep 300";
+      "echo $TORCHELASTIC_RESTART_COUNT; said=" + (folder_ / "said") +
+      "$TORCHELASTIC_RESTART_COUNT; if [ $RANK = 1 ]; then until [ -e $said ]; do sleep 0.01; "
+      "done; exit 5; fi; touch $said; sleep 300";
   const Settings more = {{"TAEDA_TEST_RESTARTS", "1"}};
   const auto first = machine(script, 1, more), second = machine(script, 1, more);
   const auto a = all_of(*first), b = all_of(*second);
@@ -330,7 +335,7 @@ TEST_F(LaunchOnMachines, ThatStopAreMissedAndReplaced) {
   const std::string script =
       "echo $TORCHELASTIC_RESTART_COUNT; "
       "test $TORCHELASTIC_RESTART_COUNT = 1 || sleep 300";
-  const Settings more = {{"TAEDA_TEST_RESTARTS", "1"}};
+  const Settings more = {{"TAEDA_TEST_RESTARTS", "1"}, {"TAEDA_TEST_KEEP_ALIVE_MS", "3000"}};
   const auto first = machine(script, 1, more);
   EXPECT_EQ(first->line(std::chrono::milliseconds(300)), "");  // it waits, and serves
   auto second = machine(script, 1, more);
@@ -338,7 +343,7 @@ TEST_F(LaunchOnMachines, ThatStopAreMissedAndReplaced) {
   EXPECT_EQ(second->line(), "[rank 1] 0");
   second->signal(SIGKILL);
   const auto third = machine(script, 1, more);
-  EXPECT_EQ(first->line(), "the launcher on machine m2 (node rank 1) has said nothing for 1 s");
+  EXPECT_EQ(first->line(), "the launcher on machine m2 (node rank 1) has said nothing for 3 s");
   EXPECT_EQ(first->line(), "taeda: starting again (restart 1 of 1)");
   EXPECT_THAT(first->line(), HasSubstr("] 1"));
   EXPECT_THAT(third->line(), HasSubstr("] 1"));

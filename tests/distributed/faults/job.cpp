@@ -64,6 +64,7 @@ distributed::StorePtr store_of_job() {
 class FaultJob {
  public:
   FaultJob() : store_(store_of_job()), state_(fault_cases().size(), 1.f) {
+    meet();
     const std::string timeout = variable("TAEDA_TEST_TIMEOUT_MS");
     const std::chrono::milliseconds patience(timeout.empty() ? 60000 : std::stoi(timeout));
     for (const FaultCase& c : fault_cases())
@@ -93,6 +94,14 @@ class FaultJob {
   }
 
  private:
+  /// A short timeout is for what happens to the job, not for processes that take long to start.
+  void meet() {
+    std::vector<std::string> all;
+    for (int rank = 0; rank < world_size(); ++rank) all.push_back("met" + std::to_string(rank));
+    store_->set(all.at(static_cast<size_t>(own_rank())), "");
+    store_->wait(all);
+  }
+
   /// Collectives of all cases at once; false after printing the error of each if there was one.
   bool run_step(const Act& act) {
     const size_t n = groups_.size();

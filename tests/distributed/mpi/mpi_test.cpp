@@ -145,7 +145,9 @@ int differ_under_mpi() {
                       }).c_str());
   std::fflush(stdout);
   // mpirun ends the others when the first is gone.
-  std::this_thread::sleep_for(std::chrono::seconds(2));
+  dist::FileStore said(variable("TAEDA_TEST_PATH") + ".said", 3);
+  said.set("rank" + std::to_string(mpi_rank()), "");
+  said.wait({"rank0", "rank1", "rank2"});
   std::_Exit(0);
 }
 const Role differ_role("differ_under_mpi", differ_under_mpi);

@@ -26,8 +26,10 @@ TAEDA_RPC_FUNCTION(look_at_nothing);
 
 TEST(Shutdown, EndsTheWaitForAValue) {
   const std::shared_future<void> begun = looking.get_future();
+  std::weak_ptr<Agent> agents[2];
   run_workers(Net::Memory, 2, [&](int64_t rank) {
     const auto agent = Agent::current();
+    agents[rank] = agent;
     Future<int64_t> answer;
     if (rank == 0) {
       const RRefInfo nothing{{0, 12345}, 1, "Tensor", "nobody"};
@@ -41,6 +43,7 @@ TEST(Shutdown, EndsTheWaitForAValue) {
     agent->shutdown(false, std::chrono::milliseconds(0));
   });
   EXPECT_THAT(seen.get_future().get(), HasSubstr("this worker was shut down"));
+  for (const auto& agent : agents) EXPECT_TRUE(agent.expired());  // nothing keeps them in a circle
 }
 
 }  // namespace

@@ -26,22 +26,9 @@ std::string milliseconds(double seconds) {
 }
 std::string megabytes(double bytes) { return fixed(bytes / kMega, bytes < kMega ? 2 : 1) + " MB"; }
 
-/// Lines of at most 80 columns, or of a narrower terminal; later ones indented.
+/// Lines of at most 80 columns, or of a narrower terminal.
 std::string wrapped(const std::string& text) {
-  const size_t columns = std::min<size_t>(80, logging::terminal_width(stdout));
-  std::string out, line;
-  size_t begin = 0;
-  while (begin < text.size()) {
-    const size_t end = std::min(text.find(' ', begin), text.size());
-    const std::string word = text.substr(begin, end - begin);
-    if (line.size() + 1 + word.size() > columns && !line.empty()) {
-      out += line + "\n";
-      line = " ";
-    }
-    line += (line.empty() ? "" : " ") + word;
-    begin = end + 1;
-  }
-  return out + line + "\n";
+  return paragraph(text, std::min<size_t>(80, logging::terminal_width(stdout)));
 }
 
 /// How long before the end of backward.

@@ -22,6 +22,7 @@ constexpr size_t kShownConfusions = 5;
 constexpr size_t kMistakes = 24;
 
 constexpr int64_t kPictures = 40, kPicturesPerRow = 8, kLeastSide = 84;
+constexpr int64_t kTextSize = 12, kTextLine = 14;
 constexpr vision::Color kBlack{0, 0, 0}, kRed{205, 30, 30}, kGreen{20, 130, 50};
 
 /// The share of each class that was recognised; 0 for a class without images.
@@ -73,12 +74,12 @@ Tensor draw_labelled(const Tensor& image, const std::string& first, const std::s
   const int64_t factor = std::max<int64_t>(1, (kLeastSide + image.size(-1) - 1) / image.size(-1));
   const Tensor large = vision::enlarge(image, factor);
   const int64_t size = large.size(-1);
-  Tensor cell = full({3, size + 2 * vision::kLineHeight + 2, size}, 255, kByte);
+  Tensor cell = full({3, size + 2 * kTextLine + 2, size}, 255, kByte);
   cell.narrow(1, 0, size).copy_(large.expand({3, size, size}));
   if (color != LabelColor::kPlain)
     vision::draw_frame(cell, 0, 0, size, size, 2, bad ? kRed : kGreen);
-  vision::draw_text(cell, 1, size + 2, first, bad ? kRed : kBlack);
-  vision::draw_text(cell, 1, size + 2 + vision::kLineHeight, second, kBlack);
+  vision::draw_text(cell, 1, size + 2, first, bad ? kRed : kBlack, kTextSize);
+  vision::draw_text(cell, 1, size + 2 + kTextLine, second, kBlack, kTextSize);
   return cell;
 }
 

@@ -78,7 +78,7 @@ int find_rate(const TrainOptions& options, Device device, const Task& task) {
                              .x_label = "learning rate, as a power of 10",
                              .y_label = "loss"};
   constexpr size_t kRows = 16;
-  std::printf("%s\n%s\nthe loss falls fastest at %s: --lr %s\n", task.title.c_str(),
+  std::printf("%s%s\nthe loss falls fastest at %s: --lr %s\n", paragraph(task.title).c_str(),
               chart.text(logging::terminal_width(stdout), kRows).c_str(), text, text);
   return 0;
 }

@@ -65,9 +65,10 @@ void Report::head() const {
   }
   const std::string processes =
       options_.nproc > 1 ? std::to_string(options_.nproc) + " processes of " : "";
-  std::printf("%s; a network of %s parameters on %s, %s%d threads\n", task_.title.c_str(),
-              logging::with_commas(parameters_).c_str(), device_.str().c_str(), processes.c_str(),
-              get_num_threads());
+  std::printf("%s", paragraph(taeda::detail::concat(
+                                  task_.title, "; a network of ", logging::with_commas(parameters_),
+                                  " parameters on ", device_, ", ", processes, threads_text()))
+                        .c_str());
   std::fflush(stdout);
 }
 
@@ -86,7 +87,8 @@ void Report::start() {
 void Report::pretrained(const Pretrained& weights) const {
   if (!leads_) return;
   if (!options_.json)
-    std::printf("weights from %s: %s\n", options_.pretrained.c_str(), weights.text().c_str());
+    std::printf("%s",
+                paragraph("weights from " + options_.pretrained + ": " + weights.text()).c_str());
   else
     print_event("pretrained", logging::JsonObject()
                                   .set("file", options_.pretrained)

@@ -50,7 +50,8 @@ int run_eval(const EvalOptions& o) {
       .set("test_loss", score.loss);
   if (task.counts_hits) result.set("test_accuracy", score.accuracy);
   result.set("seconds", score.seconds);
-  if (!o.use.json) std::printf("%s\n%s\n", title_of(t).c_str(), task.title.c_str());
+  if (!o.use.json)
+    std::printf("%s%s", paragraph(title_of(t)).c_str(), paragraph(task.title).c_str());
   task.finish({t.network, device, score, std::move(predictions), "", o.use.json}, result);
   if (o.use.json) {
     std::printf("%s\n", result.pretty().c_str());
