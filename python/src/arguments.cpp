@@ -63,9 +63,7 @@ int accepts(Kind kind, PyObject* o, bool lenient) {
     case Kind::MaybeInts:
       if (o == Py_None) return true;
       [[fallthrough]];
-    case Kind::Ints:
-      return is_integer(o) || is_sequence_of(o, is_size) ||
-             (lenient && (is_size(o) || o == Py_None));
+    case Kind::Ints: return is_integer(o) || is_sequence_of(o, is_size) || (lenient && is_size(o));
     case Kind::MaybeBool:
       if (o == Py_None) return true;
       [[fallthrough]];
@@ -91,20 +89,68 @@ int accepts(Kind kind, PyObject* o, bool lenient) {
   return kRefused;
 }
 
-/// NumPy's names for PyTorch's parameters.
-const char* second_name(std::string_view name) {
-  if (name == "axis") return "dim";
-  if (name == "keepdims") return "keepdim";
-  if (name == "x" || name == "a") return "input";
-  if (name == "x1") return "input";
-  if (name == "x2") return "other";
-  return nullptr;
-}
+/// Second names of parameters: NumPy's, PyTorch's where the library has its own, and PyTorch's
+/// `input` for the first tensor of all. A parameter that is called so goes first.
+constexpr std::string_view kSecondNames[][2] = {
+    {"axis", "dim"},
+    {"keepdims", "keepdim"},
+    {"x", "input"},
+    {"a", "input"},
+    {"x1", "input"},
+    {"x2", "other"},
+    {"input", "A"},
+    {"input", "self"},
+    {"input", "x"},
+    {"input", "B"},
+    {"input", "L"},
+    {"input", "classes"},
+    {"input2", "L"},
+    {"tensor", "other"},
+    {"other", "src"},
+    {"tensor", "classes"},
+    {"fill_value", "value"},
+    {"dims", "repeats"},
+    {"axis0", "dim0"},
+    {"axis1", "dim1"},
+    {"train", "training"},
+    {"input", "values"},
+    {"other", "B"},
+    {"b", "B"},
+    {"rcond", "rtol"},
+    {"input2", "tau"},
+    {"input3", "other"},
+    {"the_template", "other"},
+    {"tensor_indices_or_sections", "indices_or_sections"}};
 
-int find_parameter(const Signature& s, std::string_view name) {
+int find_exactly(const Signature& s, std::string_view name) {
   for (int i = 0; i < s.count; ++i)
     if (i != s.receiver && name == s.parameters[i].name) return i;
   return -1;
+}
+
+int find_parameter(const Signature& s, std::string_view name) {
+  int i = find_exactly(s, name);
+  for (const auto& [second, first] : kSecondNames) {
+    if (i >= 0) break;
+    if (name == second) i = find_exactly(s, first);
+  }
+  return i;
+}
+
+/// What answers calls that no signature fits: functions of Python by the operations' names.
+PyObject* more_signatures = nullptr;
+
+/// The result of what answers for an operation without a signature that fits; nullptr if nothing.
+PyObject* call_more(const char* name, PyObject* self, PyObject* const* args, Py_ssize_t count,
+                    PyObject* names) {
+  PyObject* function = more_signatures ? PyDict_GetItemString(more_signatures, name) : nullptr;
+  if (!function) return nullptr;
+  std::vector<PyObject*> all;
+  if (self) all.push_back(self);
+  all.insert(all.end(), args, args + count + (names ? PyTuple_GET_SIZE(names) : 0));
+  Ref made(checked(PyObject_Vectorcall(function, all.data(),
+                                       static_cast<size_t>(count + (self != nullptr)), names)));
+  return made.get() == Py_NotImplemented ? nullptr : made.release();
 }
 
 }  // namespace
@@ -155,9 +201,7 @@ bool Arguments::is_heavy() const {
 bool Arguments::place_keywords(const Signature& s, PyObject* const* values, PyObject* names) {
   for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(names); ++k) {
     const std::string_view name = to_text(PyTuple_GET_ITEM(names, k));
-    int i = find_parameter(s, name);
-    if (i < 0)
-      if (const char* second = second_name(name)) i = find_parameter(s, second);
+    const int i = find_parameter(s, name);
     if (i < 0 || values_[i]) return false;
     values_[i] = values[k];
   }
@@ -189,8 +233,12 @@ bool Arguments::fits(const Signature& s, PyObject* self, PyObject* const* args, 
     const Parameter& p = s.parameters[i];
     if (!value) {
       if (!p.standard && i != s.receiver) return false;
-    } else if (value == Py_None && (p.kind == Kind::Out || p.kind == Kind::Outs)) {
+    } else if (value == Py_None && (p.kind == Kind::Out || p.kind == Kind::Outs ||
+                                    (lenient && p.standard && p.kind == Kind::Ints))) {
       value = nullptr;
+    } else if (lenient && value == Py_None && p.kind == Kind::Ints &&
+               p.name == std::string_view("dim")) {
+      continue;  // all of them
     } else if (i != s.receiver) {
       const int acceptance = accepts(p.kind, value, lenient);
       if (!acceptance) return false;
@@ -218,6 +266,8 @@ PyObject* call(const Callable& callable, PyObject* self, PyObject* const* args, 
     const Signature* s = arguments.find(callable, self, args, n, names);
     if (!s || arguments.may_be_overridden()) [[unlikely]] {
       if (PyObject* made = overridden_call(callable.name, self, args, n, names)) return made;
+      if (!s)
+        if (PyObject* made = call_more(callable.name, self, args, n, names)) return made;
       if (!s) throw_no_signature(callable, self != nullptr, args, n, names);
     }
     try {
@@ -225,8 +275,18 @@ PyObject* call(const Callable& callable, PyObject* self, PyObject* const* args, 
     } catch (const Overridden&) {
       PyErr_Clear();
       return answered(overridden_call(callable.name, self, args, n, names));
+    } catch (const IndexError& e) {  // PyTorch's gather and scatter raise a plain RuntimeError
+      const std::string_view name = callable.name;
+      if (!name.starts_with("gather") && !name.starts_with("scatter")) throw;
+      if (e.message().find("out of bounds") == std::string::npos) throw;
+      raise(PyExc_RuntimeError, e.message());
     }
   });
+}
+
+void set_more_signatures(PyObject* functions) {
+  Py_XINCREF(functions);
+  Py_XSETREF(more_signatures, functions);
 }
 
 std::vector<Tensor> outs(PyObject* out, int count, const char* name) {

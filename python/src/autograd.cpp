@@ -167,8 +167,9 @@ PyObject* grad(PyObject*, PyObject* const* args, Py_ssize_t count) {
 PyObject* is_grad_enabled(PyObject*, PyObject*) { return PyBool_FromLong(GradMode::is_enabled()); }
 PyObject* set_grad_enabled(PyObject*, PyObject* on) {
   return guarded([&]() -> PyObject* {
+    const bool before = GradMode::is_enabled();
     GradMode::set_enabled(to_bool(on));
-    Py_RETURN_NONE;
+    return PyBool_FromLong(before);
   });
 }
 PyObject* is_inference_mode_enabled(PyObject*, PyObject*) {
@@ -237,6 +238,11 @@ PyObject* queue_callback(PyObject*, PyObject* callback) {
   });
 }
 
+PyObject* current_pass(PyObject*, PyObject*) {
+  const void* pass = autograd::current_pass_id();
+  return pass ? PyLong_FromVoidPtr(const_cast<void*>(pass)) : PyLong_FromLong(-1);
+}
+
 // Programs that draw graphs ask for the name of a node's class: each name gets one, below _Node.
 PyTypeObject* class_of_node(const autograd::Node& node) {
   static auto& classes = *new std::unordered_map<std::string, PyTypeObject*>;
@@ -263,7 +269,8 @@ PyMethodDef functions[] = {
      "outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused"},
     {"is_grad_enabled", is_grad_enabled, METH_NOARGS,
      "Whether operations of this thread are recorded."},
-    {"_set_grad_enabled", set_grad_enabled, METH_O, "Switches recording on this thread."},
+    {"_set_grad_enabled", set_grad_enabled, METH_O,
+     "Switches recording on this thread; whether it was on."},
     {"is_inference_mode_enabled", is_inference_mode_enabled, METH_NOARGS,
      "Whether this thread is in inference mode."},
     {"_enter_inference_mode", enter_inference_mode, METH_O,
@@ -274,6 +281,8 @@ PyMethodDef functions[] = {
     {"_enter_saved_tensors_hooks", fast(enter_saved_tensors_hooks), METH_FASTCALL,
      "A guard: pack, unpack"},
     {"_queue_callback", queue_callback, METH_O, "Calls at the end of the pass that runs."},
+    {"_current_graph_task_id", current_pass, METH_NOARGS,
+     "Which pass runs on this thread, -1 for none."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

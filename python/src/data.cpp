@@ -26,6 +26,8 @@ DimVector sizes_of(PyObject* data) {
   }
   if (is_tensor(at.get()))
     for (const int64_t size : tensor_of(at.get()).sizes()) sizes.push_back(size);
+  else if (is_array_like(at.get()))
+    for (const int64_t size : tensor_over(at.get()).sizes()) sizes.push_back(size);
   return sizes;
 }
 
@@ -103,7 +105,11 @@ void fill(PyObject* data, IntArrayRef sizes, size_t depth, Store write, ScalarTy
                          .to(Device(kCPU), dtype)
                          .contiguous();
     const IntArrayRef rest(sizes.data() + depth, sizes.size() - depth);
-    if (t.sizes() != rest && t.numel() != 1)
+    const bool fits = t.sizes() == rest || (t.numel() == 1 && product(rest) == 1);
+    if (!fits && t.dim() == static_cast<int64_t>(rest.size()))
+      for (size_t i = 0; i < rest.size(); ++i)
+        if (t.sizes()[i] != rest[i]) unequal(rest[i], t.sizes()[i], depth + i);
+    if (!fits)
       raise(PyExc_ValueError, "only one element tensors can be converted to Python scalars");
     std::memcpy(at, t.data_ptr(), static_cast<size_t>(t.nbytes()));
     at = static_cast<char*>(at) + t.nbytes();
@@ -150,7 +156,7 @@ PyObject* number_at(ScalarType dtype, const void* at) {
     case kDouble: return number<double>(at);
     case kComplexFloat: return number<complex<float>>(at);
     case kComplexDouble: return number<complex<double>>(at);
-    case kBool: return number<bool>(at);
+    case kBool: return PyBool_FromLong(*static_cast<const uint8_t*>(at) != 0);
     default: return number<BFloat16>(at);
   }
 }

@@ -36,6 +36,23 @@ void set(const StorePtr& store, const std::string& key, const py::object& value)
   const ReleaseGil released;
   store->set(key, text);
 }
+std::vector<py::bytes> multi_get(const StorePtr& store, const std::vector<std::string>& keys) {
+  const std::vector<std::string> values = interruptibly([=] {
+    store->wait(keys);
+    std::vector<std::string> out;
+    for (const std::string& key : keys) out.push_back(store->get(key));
+    return out;
+  });
+  return {values.begin(), values.end()};
+}
+void multi_set(const StorePtr& store, const std::vector<std::string>& keys,
+               const std::vector<py::object>& values) {
+  if (keys.size() != values.size())
+    raise(PyExc_ValueError, "multi_set wants a value for each key, but got " +
+                                std::to_string(keys.size()) + " keys and " +
+                                std::to_string(values.size()) + " values");
+  for (size_t i = 0; i < keys.size(); ++i) set(store, keys[i], values[i]);
+}
 void wait_for_keys(const StorePtr& store, const std::vector<std::string>& keys,
                    std::optional<milliseconds> timeout) {
   interruptibly([=] { store->wait(keys, timeout); });
@@ -62,6 +79,9 @@ void add_interface(py::module_& m) {
   py::class_<Store, StorePtr>(m, "Store", "A map from keys to bytes that processes share.")
       .def("get", &get, py::arg("key"), "The value of a key; waits for it.")
       .def("set", &set, py::arg("key"), py::arg("value"), "Gives a key a value.")
+      .def("multi_get", &multi_get, py::arg("keys"), "The values of several keys; waits for all.")
+      .def("multi_set", &multi_set, py::arg("keys"), py::arg("values"),
+           "Gives keys values, in turn.")
       .def("add", &Store::add, py::arg("key"), py::arg("amount"), released,
            "Adds to the number that a key holds, 0 where there is none; what it is then.")
       .def("compare_set", &compare_set, py::arg("key"), py::arg("expected_value"),

@@ -54,6 +54,7 @@ void add_base(py::module_& m) {
       .def("check", &Constraint::check)
       .def_property_readonly("event_dim", &Constraint::event_dim)
       .def_property_readonly("is_discrete", &Constraint::is_discrete)
+      .def("independent", &Constraint::independent)
       .def("__repr__", &Constraint::str);
   py::class_<Distribution, Shared>(m, "Distribution")
       .def_property_readonly("batch_shape",

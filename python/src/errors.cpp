@@ -3,6 +3,7 @@
 #include <new>
 
 #include "taeda/base/error.h"
+#include "taeda/ops/linalg.h"
 
 namespace taeda::python {
 
@@ -10,6 +11,27 @@ namespace {
 
 PyObject* out_of_memory = nullptr;
 PyObject* dist_error = nullptr;
+PyObject* lin_alg_error = nullptr;
+
+/// Where PyTorch raises another class in Python than the library throws, by words of the message.
+PyObject* class_of(const Error& e, PyObject* usual) {
+  const struct {
+    std::string_view words;
+    PyObject* type;
+  } others[] = {
+      {"mean(): could not infer output dtype", PyExc_NotImplementedError},
+      {"std and var only support", PyExc_NotImplementedError},
+      {": Expected a floating point or complex tensor as input", PyExc_NotImplementedError},
+      {"norm(): input dtype should be either floating", PyExc_NotImplementedError},
+      {"operator, on a bool tensor is not supported", PyExc_NotImplementedError},
+      {"operator, with two bool tensors is not", PyExc_NotImplementedError},
+      {"Expected both inputs to be Half, Float", PyExc_NotImplementedError},
+      {"torch.cat(): expected a non-empty list", PyExc_ValueError},
+      {"view_as_real is only supported for", PyExc_TypeError}};
+  for (const auto& other : others)
+    if (e.message().find(other.words) != std::string::npos) return other.type;
+  return usual;
+}
 
 std::string text_of(PyObject* value) {
   Ref text(value ? PyObject_Str(value) : nullptr);
@@ -89,8 +111,10 @@ void set_error() noexcept {
     set(out_of_memory, e);
   } catch (const DistributedError& e) {
     set(dist_error, e);
+  } catch (const LinAlgError& e) {
+    set(lin_alg_error, e);
   } catch (const Error& e) {
-    set(PyExc_RuntimeError, e);
+    set(class_of(e, PyExc_RuntimeError), e);
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
   } catch (const std::exception& e) {
@@ -107,6 +131,10 @@ void add_errors(PyObject* module) {
   dist_error = checked(PyErr_NewExceptionWithDoc("torch.distributed.DistError",
                                                  "Communication between processes failed.",
                                                  PyExc_RuntimeError, nullptr));
+  lin_alg_error = checked(PyErr_NewExceptionWithDoc(
+      "torch.linalg.LinAlgError", "A matrix lacks a property that an operation needs.",
+      PyExc_RuntimeError, nullptr));
+  checked(PyModule_AddObjectRef(module, "_LinAlgError", lin_alg_error));
   checked(PyModule_AddObjectRef(module, "OutOfMemoryError", out_of_memory));
   checked(PyModule_AddObjectRef(module, "DistError", dist_error));
 }

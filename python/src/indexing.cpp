@@ -154,6 +154,27 @@ int set_item(PyObject* self, PyObject* index, PyObject* value) {
   });
 }
 
+PyObject* put_at_indices(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  return guarded([&]() -> PyObject* {
+    if (count != 4 || !is_tensor(args[0]) || !PyTuple_Check(args[1]) || !is_tensor(args[2]))
+      raise(PyExc_TypeError, "_index_put takes a Tensor, a tuple, a Tensor and a bool");
+    const Tensor& x = tensor_of(args[0]);
+    Indices indices;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args[1]); ++i) {
+      PyObject* item = PyTuple_GET_ITEM(args[1], i);
+      indices.push_back(item == Py_None ? TensorIndex(Slice()) : to_index(item, x));
+    }
+    {
+      const Tensor& values = tensor_of(args[2]);
+      const bool accumulate = to_bool(args[3]);
+      const ReleaseGil released;
+      x.index_put_(ArrayRef<TensorIndex>(indices.data(), indices.size()), values, accumulate);
+    }
+    Py_INCREF(args[0]);
+    return args[0];
+  });
+}
+
 Py_ssize_t tensor_length(PyObject* self) {
   return guarded_status([&] {
     if (!is_plain_or_parameter(self)) [[unlikely]]

@@ -166,6 +166,12 @@ Tensor tensor_over(PyObject* array, bool to_write) {
           "to reallocate the memory.");
     strides.push_back(view.strides[i] / view.itemsize);
   }
+  const int64_t alignment = element_size(*dtype) / (is_complex(*dtype) ? 2 : 1);
+  if (!to_write && reinterpret_cast<uintptr_t>(view.buf) % static_cast<uintptr_t>(alignment)) {
+    const Tensor copy = empty(sizes, *dtype);
+    if (PyBuffer_ToContiguous(copy.data_ptr(), &view, view.len, 'C') < 0) throw ErrorIsSet();
+    return copy;
+  }
   return from_blob(
       view.buf, sizes, strides, [loan](void*) {}, TensorOptions(*dtype));
 }

@@ -66,8 +66,7 @@ std::string given_text(PyObject* const* args, Py_ssize_t count, PyObject* names)
   for (Py_ssize_t k = 0; names && k < PyTuple_GET_SIZE(names); ++k)
     out += (count + k ? ", " : "") + std::string(to_text(PyTuple_GET_ITEM(names, k))) + "=" +
            given_name(args[count + k]);
-  if (names && PyTuple_GET_SIZE(names) > 0) out += ", ";
-  return out + ")";
+  return out + (count == 0 && names ? ", )" : ")");  // as PyTorch writes it
 }
 
 // What is wrong with a call of something that has one signature.
@@ -160,8 +159,8 @@ std::string mismatch(const Signature& s, PyObject* const* args, Py_ssize_t count
       const Signature alone{&s.parameters[i], 1, 1, -1, false, nullptr};
       right = one.takes(Callable{"", &alone, 1}, args[k]);
     }
-    out += (k ? ", " : "") + std::string(right ? "" : "!") + given_name(args[k]) +
-           (right ? "" : "!");
+    out +=
+        (k ? ", " : "") + std::string(right ? "" : "!") + given_name(args[k]) + (right ? "" : "!");
     ++k;
   }
   return "\n      didn't match because some of the arguments have invalid types: (" + out + ")";

@@ -1,9 +1,13 @@
-// The TypeError of a call that no signature fits.
+// What happens to a call that no signature fits: a function of Python answers it, or a TypeError.
 #pragma once
 
 #include "arguments.h"
 
 namespace taeda::python {
+
+/// Sets what answers such calls: a dict of functions by the operations' names, which get the same
+/// arguments and give NotImplemented where the call is wrong.
+void set_more_signatures(PyObject* functions);
 
 /// Throws ErrorIsSet with a TypeError that says what was given and what would be taken.
 [[noreturn]] void throw_no_signature(const Callable& callable, bool method, PyObject* const* args,

@@ -1,6 +1,7 @@
 #include "state.h"
 
 #include "bindings.h"
+#include "signature_error.h"
 #include "taeda/taeda.h"
 
 namespace taeda::python {
@@ -48,6 +49,7 @@ void add_state(PyObject* module) {
   m.def("set_default_dtype", &set_default, py::arg("d"), "Sets it.");
   m.def("get_num_threads", &get_num_threads, "How many threads an operation on the CPU uses.");
   m.def("set_num_threads", &set_num_threads, "Sets it.");
+  m.def("_set_more_signatures", [](const py::dict& d) { set_more_signatures(d.ptr()); });
   m.def(
       "_manual_seed", [](uint64_t seed) { manual_seed(seed); }, "Restarts all default generators.");
   m.def("promote_types", &promote_types, py::arg("type1"), py::arg("type2"),

@@ -143,6 +143,8 @@ void add_summary_writer(PyObject* module) {
       .def("add_images", &SummaryWriter::add_images)
       .def("add_figure", &SummaryWriter::add_figure)
       .def("add_text", &SummaryWriter::add_text)
+      .def("add_summary", [](SummaryWriter& writer, const py::bytes& summary, Step step,
+                             Time time) { writer.add_summary(summary, step, time); })
       .def("add_hparams", &SummaryWriter::add_hparams)
       .def("add_embedding", &SummaryWriter::add_embedding)
       .def("add_graph", &add_graph)

@@ -4,6 +4,7 @@
 #include "attributes.h"
 #include "data.h"
 #include "generated_methods.h"
+#include "indexing.h"
 #include "memory_view.h"
 #include "overrides.h"
 #include "taeda/io/dlpack.h"
@@ -98,20 +99,28 @@ TAEDA_ONE(as_strided_, false,
             return a.object(0);
           },
           {"size", Kind::Ints}, {"stride", Kind::Ints}, {"storage_offset", Kind::MaybeInt, "None"})
+/// Resizing lays elements out row by row, which is what most calls ask for in words.
+void check_rows(const std::optional<MemoryFormat>& format) {
+  if (format && *format != MemoryFormat::Contiguous && *format != MemoryFormat::Preserve)
+    raise(PyExc_NotImplementedError,
+          "Taeda has no resize_ to other formats than contiguous_format");
+}
 TAEDA_ONE(resize_, true,
           {
+            check_rows(a.maybe_format(2));
             a.tensor(0).resize_(a.ints(1));
             Py_INCREF(a.object(0));
             return a.object(0);
           },
-          {"size", Kind::Ints})
+          {"size", Kind::Ints}, {"memory_format", Kind::MaybeFormat, "None"})
 TAEDA_ONE(resize_as_, false,
           {
+            check_rows(a.maybe_format(2));
             a.tensor(0).resize_as_(a.tensor(1));
             Py_INCREF(a.object(0));
             return a.object(0);
           },
-          {"other", Kind::Tensor})
+          {"other", Kind::Tensor}, {"memory_format", Kind::MaybeFormat, "None"})
 TAEDA_ONE(is_set_to, false, { return PyBool_FromLong(a.tensor(0).is_set_to(a.tensor(1))); },
           {"tensor", Kind::Tensor})
 TAEDA_ONE(is_same_size, false,
@@ -202,6 +211,10 @@ constexpr Callable kCall_set{"set_", kSignatures_set, 3};
 /// What is answered in the place of a method without arguments, which is known by its function.
 PyObject* overridden(PyCFunction function, PyObject* self);
 
+PyCFunction with_keywords(PyObject* (*f)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*)) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(f));
+}
+
 template <auto F>
 PyObject* plain(PyObject* self, PyObject*) {
   return guarded([&]() -> PyObject* {
@@ -253,6 +266,29 @@ template <ScalarType T>
 PyObject* as_dtype(const Tensor& t) {
   if (t.dtype() == T) return wrap(t);
   return waiting(t, [&] { return t.to(T); });
+}
+
+/// The same with what `to` takes beside a dtype, by keywords: `memory_format`.
+PyObject* convert_as_asked(PyObject* self, ScalarType type, PyObject* const* args, Py_ssize_t count,
+                           PyObject* names) {
+  if (count)
+    raise(PyExc_TypeError, "takes 0 positional arguments but " + std::to_string(count) +
+                               (count > 1 ? " were given" : " was given"));
+  const Ref to(checked(PyObject_GetAttrString(self, "to"))), dtype(checked(from_dtype(type)));
+  std::vector<PyObject*> all = {dtype.get()};
+  all.insert(all.end(), args, args + PyTuple_GET_SIZE(names));
+  return checked(PyObject_Vectorcall(to.get(), all.data(), 1, names));
+}
+
+template <ScalarType T>
+PyObject* converting(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  return guarded([&]() -> PyObject* {
+    if (count || names) [[unlikely]]
+      return convert_as_asked(self, T, args, count, names);
+    if (!is_plain_or_parameter(self)) [[unlikely]]
+      if (PyObject* made = overridden(with_keywords(converting<T>), self)) return made;
+    return as_dtype<T>(tensor_of(self));
+  });
 }
 PyObject* as_array(const Tensor& t) { return array_over(t); }
 PyObject* as_view(const Tensor& t) { return memory_view(t); }
@@ -375,18 +411,21 @@ const PyMethodDef own_methods[] = {
     {"_capsule", to_capsule, METH_O, "DLPack's capsule; True: versioned."},
     {"__dlpack_device__", dlpack_device, METH_NOARGS,
      "Kind and number of the device, as DLPack counts."},
-    {"float", plain<as_dtype<kFloat>>, METH_NOARGS, "As float32."},
-    {"double", plain<as_dtype<kDouble>>, METH_NOARGS, "As float64."},
-    {"half", plain<as_dtype<kHalf>>, METH_NOARGS, "As float16."},
-    {"bfloat16", plain<as_dtype<kBFloat16>>, METH_NOARGS, "As bfloat16."},
-    {"byte", plain<as_dtype<kByte>>, METH_NOARGS, "As uint8."},
-    {"char", plain<as_dtype<kChar>>, METH_NOARGS, "As int8."},
-    {"short", plain<as_dtype<kShort>>, METH_NOARGS, "As int16."},
-    {"int", plain<as_dtype<kInt>>, METH_NOARGS, "As int32."},
-    {"long", plain<as_dtype<kLong>>, METH_NOARGS, "As int64."},
-    {"bool", plain<as_dtype<kBool>>, METH_NOARGS, "As bool."},
-    {"cfloat", plain<as_dtype<kComplexFloat>>, METH_NOARGS, "As complex64."},
-    {"cdouble", plain<as_dtype<kComplexDouble>>, METH_NOARGS, "As complex128."},
+    {"float", with_keywords(converting<kFloat>), METH_FASTCALL | METH_KEYWORDS, "As float32."},
+    {"double", with_keywords(converting<kDouble>), METH_FASTCALL | METH_KEYWORDS, "As float64."},
+    {"half", with_keywords(converting<kHalf>), METH_FASTCALL | METH_KEYWORDS, "As float16."},
+    {"bfloat16", with_keywords(converting<kBFloat16>), METH_FASTCALL | METH_KEYWORDS,
+     "As bfloat16."},
+    {"byte", with_keywords(converting<kByte>), METH_FASTCALL | METH_KEYWORDS, "As uint8."},
+    {"char", with_keywords(converting<kChar>), METH_FASTCALL | METH_KEYWORDS, "As int8."},
+    {"short", with_keywords(converting<kShort>), METH_FASTCALL | METH_KEYWORDS, "As int16."},
+    {"int", with_keywords(converting<kInt>), METH_FASTCALL | METH_KEYWORDS, "As int32."},
+    {"long", with_keywords(converting<kLong>), METH_FASTCALL | METH_KEYWORDS, "As int64."},
+    {"bool", with_keywords(converting<kBool>), METH_FASTCALL | METH_KEYWORDS, "As bool."},
+    {"cfloat", with_keywords(converting<kComplexFloat>), METH_FASTCALL | METH_KEYWORDS,
+     "As complex64."},
+    {"cdouble", with_keywords(converting<kComplexDouble>), METH_FASTCALL | METH_KEYWORDS,
+     "As complex128."},
 };
 
 PyObject* overridden(PyCFunction function, PyObject* self) {
@@ -407,6 +446,8 @@ PyObject* make_subclass(PyObject*, PyObject* const* args, Py_ssize_t count) {
 }
 
 PyMethodDef functions[] = {
+    {"_index_put", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(put_at_indices)),
+     METH_FASTCALL, "tensor, indices, values, accumulate"},
     {"_make_subclass", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(make_subclass)),
      METH_FASTCALL, "class, tensor, requires_grad"},
     {"_from_capsule", from_capsule, METH_O, "A tensor over what DLPack's capsule lends."},

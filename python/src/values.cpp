@@ -120,7 +120,10 @@ std::string_view to_text(PyObject* object) {
 Ints to_ints(PyObject* object) {
   Ints out;
   if (object == Py_None) return out;
-  if (!is_sequence(object)) return Ints(to_int(object));
+  if (!is_sequence(object)) {
+    out.push_back(to_int(object));
+    return out;
+  }
   const Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
   for (Py_ssize_t i = 0; i < n; ++i) {
     PyObject* item = PySequence_Fast_GET_ITEM(object, i);

@@ -8,6 +8,8 @@ Programs written for PyTorch run unchanged by `python -m taeda.compat program.py
 import math as _math
 import os as _os
 
+from . import _missing  # first: it has a part in each import
+from . import _load  # then the library
 from . import _C
 from ._C import *  # noqa: F403  operations, dtypes, device, Size, Generator
 from ._tensor import Tensor
@@ -24,9 +26,10 @@ from ._streams import Event, Stream
 from .amp import GradScaler, autocast
 from .storage import TYPES as _storage_types, TypedStorage, UntypedStorage
 from ._foreach import FUNCTIONS as _foreach_functions
-from . import autograd, fft, linalg, random, serialization, special, sparse, types
+from .torch_version import TorchVersion
+from . import _more_signatures, autograd, fft, linalg, random, serialization, special, sparse, types
 
-__version__ = "2.15.0+taeda" + _C.__version__
+__version__ = TorchVersion("2.15.0+taeda" + _C.__version__)
 
 globals().update(_storage_types)
 globals().update(_foreach_functions)
@@ -34,10 +37,11 @@ pi, e, inf, nan, newaxis = _math.pi, _math.e, _math.inf, _math.nan, None
 device, dtype, layout, memory_format, Size, Generator = (
     _C.device, _C.dtype, _C.layout, _C.memory_format, _C.Size, _C.Generator)
 
+_more_signatures.install()
+
 # The threads of a parent do not live in its children: a parallel loop there would wait for them for ever.
 _os.register_at_fork(after_in_child=lambda: _C.set_num_threads(1))
 
 
 def __getattr__(name):
-    from ._missing import attribute
-    return attribute(__name__, name)
+    return _missing.attribute(__name__, name)

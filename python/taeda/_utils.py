@@ -6,6 +6,7 @@ import types
 import copyreg
 
 from . import _C
+from ._missing import speak_of_missing
 from .storage import TypedStorage
 
 
@@ -144,5 +145,6 @@ def modules_of_classes(package, names):
     for file, classes in names.items():
         made = types.ModuleType(f"{package.__name__}.{file}", f"What torch.{package.__name__[6:]}.{file} gives.")
         vars(made).update({name: getattr(package, name) for name in classes.split()})
+        speak_of_missing(made)
         sys.modules[made.__name__] = made
         setattr(package, file, made)

@@ -37,6 +37,11 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
         build_named = flatten(kwargs, named)
         leaves += named
         dims += [0 if isinstance(v, _C.TensorBase) else None for v in named]
+        for v, d in zip(leaves, dims):
+            if d is not None and not -v.dim() <= d < v.dim():
+                raise ValueError(f"vmap({getattr(func, '__name__', func)}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={d} "
+                                 f"for some input, but that input is a Tensor of dimensionality {v.dim()} so expected in_dim "
+                                 f"to satisfy -{v.dim()} <= in_dim < {v.dim()}.")
         sizes = {v.size(d) for v, d in zip(leaves, dims) if d is not None}
         if not sizes:
             raise ValueError("vmap: at least one input must have a mapped dimension")
@@ -52,6 +57,10 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
         for result in results:
             parts = []
             rebuild = flatten(result, parts)
+            for part in parts:
+                if not isinstance(part, _C.TensorBase):
+                    name = getattr(func, "__name__", func)
+                    raise ValueError(f"vmap({name}, ...): {name} must only return Tensors, got type {type(part)}.")
             outputs.append(parts)
         places = _spread(out_dims, results[0])
         return rebuild(iter([_C.stack(list(each), 0 if d is None else d) for each, d in zip(zip(*outputs), places)]))

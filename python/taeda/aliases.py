@@ -1,6 +1,7 @@
 """Second names that torch gives to methods and to functions of torch.linalg."""
 
 from . import _C, methods
+from ._more_signatures import into as _into
 
 # torch.exp_(x) and the like are the methods of tensors of the same name.
 _METHODS = """abs acos acosh addmv arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh ceil clamp clamp_max
@@ -35,7 +36,7 @@ def chain_matmul(*matrices, out=None):
     """The product of several matrices, in the order that multiplies least."""
     matrices = matrices[0] if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)) else matrices
     made = _C._linalg.multi_dot(list(matrices))
-    return made if out is None else out.copy_(made)
+    return _into(out, made)
 
 
 def frobenius_norm(input, dim=None, keepdim=False):
@@ -67,6 +68,87 @@ def pixel_unshuffle(input, downscale_factor):
     parts = input.reshape(*batch, channels, height // r, r, width // r, r)
     order = list(range(n)) + [n, n + 2, n + 4, n + 1, n + 3]
     return parts.permute(order).reshape(*batch, channels * r * r, height // r, width // r)
+
+
+# torch.t_copy(x) and the like are the views of those names, in memory of their own.
+_VIEWS = """as_strided detach diagonal expand permute select split split_with_sizes squeeze t transpose unbind unfold unsqueeze
+    view_as_complex view_as_real view""".split()
+
+
+def _copied(view):
+    def function(input, *args, **kwargs):
+        made = getattr(_C if hasattr(_C, view) else _C.TensorBase, view)(input, *args, **kwargs)
+        return made.clone() if isinstance(made, _C.TensorBase) else tuple(part.clone() for part in made)
+    function.__name__ = function.__qualname__ = f"{view}_copy"
+    function.__doc__ = f"A copy of input.{view}(...)"
+    return function
+
+
+globals().update({f"{view}_copy": _copied(view) for view in _VIEWS})
+
+
+def alias_copy(input):
+    return input.clone()
+
+
+def fill(input, value):
+    """A tensor like `input`, full of `value`."""
+    return input.clone().fill_(value)
+
+
+def bilinear(input1, input2, weight, bias=None):
+    """input1' weight input2 + bias, for each of the matrices in `weight` [out, in1, in2]."""
+    return _C._functional.bilinear(input1, input2, weight, bias)
+
+
+def unsafe_split_with_sizes(input, split_sizes, dim=0):
+    return input.split_with_sizes(split_sizes, dim)
+
+
+def empty_permuted(size, physical_layout, **options):
+    """Without values: `physical_layout` names the dimensions from the one that lies furthest apart to the closest."""
+    order = [int(d) for d in physical_layout]
+    if sorted(order) != list(range(len(size))):
+        raise RuntimeError(f"physical_layout is no permutation of the {len(size)} dimensions: {order}")
+    return _C.empty([size[d] for d in order], **options).permute([order.index(d) for d in range(len(order))])
+
+
+def nonzero_static(input, *, size, fill_value=-1, out=None):
+    """The first `size` rows of nonzero(), and rows of `fill_value` behind them."""
+    found = _C.nonzero(input)[:size]
+    rest = _C.full((size - len(found), input.dim()), fill_value, dtype=_C.int64, device=input.device)
+    return _into(out, _C.cat([found, rest]))
+
+
+# Numbers that a compiler might not know yet are known here.
+
+
+def sym_int(a):
+    return int(a)
+
+
+def sym_float(a):
+    return float(a)
+
+
+def sym_not(a):
+    return not a
+
+
+def sym_max(a, b):
+    return float(max(a, b)) if isinstance(a, float) or isinstance(b, float) else max(a, b)
+
+
+def sym_min(a, b):
+    return float(min(a, b)) if isinstance(a, float) or isinstance(b, float) else min(a, b)
+
+
+def sym_ite(b, t, f):
+    return t if b else f
+
+
+def sym_sum(args):
+    return sum(args)
 
 
 def set_anomaly_enabled(mode, check_nan=True):

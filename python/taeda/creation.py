@@ -1,6 +1,7 @@
 """Tensors from data."""
 
 from . import _C
+from ._more_signatures import into as _into
 from ._tensor import Tensor
 
 __all__ = ["tensor", "as_tensor", "asarray", "from_dlpack", "frombuffer", "full", "normal", "scalar_tensor"]
@@ -24,7 +25,7 @@ def as_tensor(data, dtype=None, device=None):
     if isinstance(data, _C.TensorBase):
         return data.to(device=device or data.device, dtype=dtype or data.dtype)
     if type(data).__module__ == "numpy" and hasattr(data, "__array_interface__") and data.ndim:
-        shared = _C.from_numpy(data)
+        shared = _C.from_numpy(data if data.flags.aligned else data.copy())
         return shared.to(device=device or shared.device, dtype=dtype or shared.dtype)
     return _C._tensor_from(data, dtype, device if device is not None else default_device())
 
@@ -44,7 +45,7 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
 def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
     """A vector over the memory of an object with the buffer protocol."""
     view = memoryview(buffer).cast("B")
-    if offset >= len(view):
+    if not 0 <= offset < len(view):
         raise ValueError(f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({len(view)} "
                          "bytes) minus 1")
     view = view[offset:]
@@ -54,6 +55,8 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
             raise ValueError(f"buffer length ({len(view)} bytes) after offset ({offset} bytes) must be a multiple of "
                              f"element size ({size})")
         count = len(view) // size
+    if count == 0:
+        raise ValueError(f"both buffer length ({len(view)}) and count (0) must not be 0")
     if count * size > len(view):
         raise ValueError(f"requested buffer length ({count} * {size} bytes) after offset ({offset} bytes) must not be "
                          f"greater than actual buffer length ({len(view) + offset} bytes)")
@@ -61,15 +64,19 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
     return out.requires_grad_() if requires_grad else out
 
 
-def from_dlpack(ext_tensor):
-    """A tensor over the memory of another library's array, by DLPack."""
+def from_dlpack(ext_tensor, *, device=None, copy=None):
+    """A tensor over the memory of another library's array, by DLPack; a copy where `copy` says so or the device is another."""
     if not hasattr(ext_tensor, "__dlpack__"):
-        return _C._from_capsule(ext_tensor)
-    try:
-        capsule = ext_tensor.__dlpack__(max_version=(1, 0))
-    except TypeError:
-        capsule = ext_tensor.__dlpack__()
-    return _C._from_capsule(capsule)
+        made = _C._from_capsule(ext_tensor)
+    else:
+        try:
+            made = _C._from_capsule(ext_tensor.__dlpack__(max_version=(1, 0)))
+        except TypeError:
+            made = _C._from_capsule(ext_tensor.__dlpack__())
+    moved = made if device is None else made.to(device)
+    if copy is False and moved is not made:
+        raise ValueError(f"cannot move to {device} without a copy")
+    return moved.clone() if copy and moved is made else moved
 
 
 def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
@@ -86,16 +93,20 @@ def scalar_tensor(s, *, dtype=None, device=None, requires_grad=False):
     return _C.scalar_tensor(s, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
-def normal(mean, std=None, size=None, *, generator=None, out=None, dtype=None, device=None, requires_grad=False):
+def normal(mean, std=None, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None,
+           pin_memory=False, requires_grad=False):
     """Random numbers of a normal distribution: mean and std are tensors, or numbers with a size."""
+    if isinstance(std, (int, float)) and std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     if size is not None:
-        made = _C.randn(size, generator=generator, dtype=dtype, device=device) * (1.0 if std is None else std) + mean
+        made = _C.randn(size, generator=generator, dtype=dtype, layout=layout, device=device)
+        made = made * (1.0 if std is None else std) + mean
         made = made.requires_grad_() if requires_grad else made
     elif isinstance(mean, _C.TensorBase):
         made = _C.normal(mean, 1.0 if std is None else std, generator=generator)
     else:
         made = _C.normal(mean, std, generator=generator)
-    return made if out is None else out.copy_(made)
+    return _into(out, made)
 
 
 _default_device = None

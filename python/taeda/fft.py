@@ -3,8 +3,3 @@
 from . import _C
 
 globals().update({name: getattr(_C._fft, name) for name in dir(_C._fft) if not name.startswith("_")})
-
-
-def __getattr__(name):
-    from ._missing import attribute
-    return attribute(__name__, name)

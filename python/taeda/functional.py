@@ -1,6 +1,7 @@
 """Functions of torch whose Python signatures take more than those of C++: any number of tensors, several kinds of a result."""
 
 from . import _C
+from ._more_signatures import into as _into
 from ._vmap import vmap
 
 __all__ = ["atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod",
@@ -39,7 +40,7 @@ def numel(input):
 def complex(real, imag, *, out=None):
     """The complex tensor real + i * imag."""
     made = _C.make_complex(real, imag)
-    return made if out is None else out.copy_(made)
+    return _into(out, made)
 
 
 def result_type(tensor1, tensor2):
@@ -136,12 +137,20 @@ def split(tensor, split_size_or_sections, dim=0):
     return _C.split(tensor, split_size_or_sections, dim)
 
 
-def hsplit(input, indices_or_sections):
-    return _C.hsplit(input, indices_or_sections)
+def _places(name, given, by_name):
+    """Where a tensor is split, by whatever name it is given."""
+    found = [given] * (given is not None) + [by_name.pop(n) for n in ("indices", "sections") if n in by_name]
+    if len(found) != 1 or by_name:
+        raise TypeError(f"{name}() takes the number of sections or the indices between them, once")
+    return found
 
 
-def dsplit(input, indices_or_sections):
-    return _C.dsplit(input, indices_or_sections)
+def hsplit(input, indices_or_sections=None, **by_name):
+    return _C.hsplit(input, *_places("hsplit", indices_or_sections, by_name))
+
+
+def dsplit(input, indices_or_sections=None, **by_name):
+    return _C.dsplit(input, *_places("dsplit", indices_or_sections, by_name))
 
 
 def nonzero(input, *, out=None, as_tuple=False):
@@ -189,14 +198,14 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
 
 
 def _spread(function, corrected):
-    def call(input, dim=None, unbiased=None, keepdim=False, *, correction=None, out=None):
+    def call(input, dim=None, unbiased=None, keepdim=False, *, correction=None, axis=None, keepdims=None, out=None):
+        dim, keepdim = dim if axis is None else axis, keepdim if keepdims is None else keepdims
         if isinstance(dim, bool):  # torch.var(x, False)
             dim, unbiased = None, dim
         if correction is None:
             correction = 1 if unbiased is None or unbiased else 0
         dims = [] if dim is None else dim
-        return corrected(input, dims, correction, keepdim) if out is None else out.copy_(
-            corrected(input, dims, correction, keepdim))
+        return _into(out, corrected(input, dims, correction, keepdim))
     call.__name__ = function
     return call
 
@@ -205,12 +214,14 @@ var = _spread("var", lambda x, dim, correction, keepdim: _C.var_correction(x, di
 std = _spread("std", lambda x, dim, correction, keepdim: _C.std_correction(x, dim, correction, keepdim))
 
 
-def var_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
+def var_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None, axis=None, keepdims=None):
+    dim, keepdim = dim if axis is None else axis, keepdim if keepdims is None else keepdims
     return var(input, dim, unbiased, keepdim, correction=correction), input.mean(
         [] if dim is None or isinstance(dim, bool) else dim, keepdim)
 
 
-def std_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
+def std_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None, axis=None, keepdims=None):
+    dim, keepdim = dim if axis is None else axis, keepdim if keepdims is None else keepdims
     return std(input, dim, unbiased, keepdim, correction=correction), input.mean(
         [] if dim is None or isinstance(dim, bool) else dim, keepdim)
 
@@ -227,18 +238,23 @@ def tensordot(a, b, dims=2, out=None):
             raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
         dims = (list(range(-dims, 0)), list(range(dims)))
     elif is_tensor(dims):
-        dims = dims.tolist()
+        return tensordot(a, b, dims.tolist(), out)
     first, second = (list(d) if isinstance(d, (list, tuple)) else [d] for d in dims)
     made = _C.tensordot(a, b, first, second)
-    return made if out is None else out.copy_(made)
+    return _into(out, made)
 
 
 def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect", normalized=False,
-         onesided=None, return_complex=None):
+         onesided=None, return_complex=None, align_to_window=None):
     """The short-time Fourier transform of a signal, or of a batch of them."""
+    if align_to_window is not None and center:
+        raise RuntimeError("stft align_to_window should only be set when center = false")
     if return_complex is None and not input.is_complex() and not (window is not None and window.is_complex()):
         raise RuntimeError("stft requires the return_complex parameter be given for real inputs, and will further require "
                            "that return_complex=True in a future PyTorch release.")
+    if align_to_window and win_length is not None:  # the first frame's window begins where the signal does
+        left = (n_fft - win_length) // 2
+        input = _C._functional.pad(input, [left, n_fft - win_length - left], "constant", 0)
     return _C.stft(input, n_fft, hop_length, win_length, window, center, pad_mode, normalized, onesided, return_complex)
 
 

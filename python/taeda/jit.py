@@ -2,8 +2,8 @@
 
 import functools
 
-__all__ = ["script", "trace", "ignore", "unused", "export", "is_scripting", "is_tracing", "script_if_tracing", "interface",
-           "fork", "wait", "Final"]
+__all__ = ["script", "trace", "trace_module", "freeze", "optimize_for_inference", "annotate", "ignore", "unused", "export",
+           "is_scripting", "is_tracing", "script_if_tracing", "interface", "fork", "wait", "Final"]
 
 Final = dict
 
@@ -18,6 +18,31 @@ def trace(func, example_inputs=None, *args, **kwargs):
     if example_inputs is not None:
         func(*example_inputs) if isinstance(example_inputs, (tuple, list)) else func(example_inputs)
     return func
+
+
+def trace_module(mod, inputs, *args, **kwargs):
+    """The module itself, after a call of each of its methods with the example that `inputs` has for it."""
+    for name, example in inputs.items():
+        getattr(mod, name)(*example) if isinstance(example, tuple) else getattr(mod, name)(example)
+    return mod
+
+
+def freeze(mod, preserved_attrs=None, optimize_numerics=True):
+    """The module itself, which must be in evaluation mode."""
+    if mod.training:
+        raise RuntimeError("Freezing is currently only implemented for modules in eval mode. Please call .eval() on your "
+                           "module before freezing.")
+    return mod
+
+
+def optimize_for_inference(mod, other_methods=None):
+    """The module itself."""
+    return mod
+
+
+def annotate(the_type, the_value):
+    """The value itself."""
+    return the_value
 
 
 def ignore(drop=False, **kwargs):
@@ -42,7 +67,3 @@ def fork(func, *args, **kwargs):
 
 def wait(future):
     return future()
-
-
-def __getattr__(name):
-    raise AttributeError(f"module 'torch.jit' has no attribute '{name}': Taeda has no compiler of TorchScript")

@@ -37,19 +37,14 @@ def clip_(self, min=None, max=None):
 
 
 def index_put_(self, indices, values, accumulate=False):
-    """Writes values where vectors of coordinates point; with `accumulate` adds them, also to one place several times."""
-    values = values.to(self.device)
-    if not accumulate:
-        self[tuple(indices)] = values
-        return self
-    columns = _C.broadcast_tensors([i.to(self.device) for i in indices])
-    rest = self.shape[len(columns):]
-    place = _C.zeros(columns[0].shape, dtype=_C.int64, device=self.device)
-    for column, size in zip(columns, self.shape):
-        place = place * size + _C.where(column < 0, column + size, column)
-    values = values.expand(tuple(columns[0].shape) + tuple(rest)).reshape((-1,) + tuple(rest))
-    self.view((-1,) + tuple(rest)).index_add_(0, place.reshape(-1), values)
-    return self
+    """Writes values where vectors of coordinates or masks point; with `accumulate` adds them, several to one place, too."""
+    if not isinstance(values, _C.TensorBase):
+        raise TypeError(f"index_put_(): argument 'values' (position 2) must be Tensor, not {type(values).__name__}")
+    if not isinstance(indices, (tuple, list)) or not all(isinstance(i, (_C.TensorBase, type(None))) for i in indices):
+        raise TypeError("index_put_(): argument 'indices' (position 1) must be tuple of Tensors, not "
+                        f"{type(indices).__name__}")
+    places = tuple(i if i is None else i.to(self.device) for i in indices)
+    return _C._index_put(self, places, values.to(self.device), accumulate)
 
 
 def index_put(self, indices, values, accumulate=False):

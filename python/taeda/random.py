@@ -10,6 +10,8 @@ default_generator = _C.default_generator
 def manual_seed(seed):
     """Restarts the random numbers of every device; returns the CPU's generator."""
     seed = int(seed)
+    if not -2 ** 63 <= seed < 2 ** 64:
+        raise ValueError("Overflow when unpacking long long")
     _C._manual_seed(seed & 0xFFFFFFFFFFFFFFFF)
     return default_generator
 

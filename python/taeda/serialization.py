@@ -350,7 +350,10 @@ def _placed(storage, location, map_location):
 def _over(data, dtype):
     if not len(data):
         return TypedStorage(_C.empty(0, dtype=dtype))
-    return TypedStorage(_C.from_numpy(memoryview(data)).view(dtype))
+    flat = _C.from_numpy(memoryview(data))
+    if dtype == _C.bool:  # a file may hold other bytes than 0 and 1
+        return TypedStorage(flat.ne(0))
+    return TypedStorage((flat.clone() if flat.data_ptr() % dtype.itemsize else flat).view(dtype))
 
 
 class _ArchiveStorages:

@@ -11,8 +11,3 @@ globals().update({name: getattr(_C, other) for name, other in {
     "expit": "sigmoid", "gammaln": "lgamma", "log1p": "log1p", "logit": "logit", "logsumexp": "logsumexp",
     "polygamma": "polygamma", "round": "round", "sinc": "sinc", "xlogy": "xlogy", "softmax": "softmax",
     "log_softmax": "log_softmax", "i0": "i0"}.items() if hasattr(_C, other)})
-
-
-def __getattr__(name):
-    from ._missing import attribute
-    return attribute(__name__, name)

@@ -69,3 +69,39 @@ def _unravel(place, shape):
         out.append(place % n)
         place //= n
     return reversed(out)
+
+
+def assert_allclose(actual, expected, rtol=None, atol=None, equal_nan=True, msg=""):
+    """assert_close, whose former name this is, of tensors on any devices and of any dtypes."""
+    assert_close(actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, check_device=False, check_dtype=False,
+                 check_stride=False, msg=msg or None)
+
+
+def make_tensor(*shape, dtype, device="cpu", low=None, high=None, requires_grad=False, noncontiguous=False, exclude_zero=False,
+                memory_format=None):
+    """A tensor of random numbers from low up to high, which are -9 and 9 (integers: 10) unless given, as far as the dtype has
+    them; `exclude_zero` makes zeros ones."""
+    shape = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+    if noncontiguous and memory_format is not None:
+        raise ValueError("The parameters `noncontiguous` and `memory_format` are mutually exclusive")
+    if requires_grad and not (dtype.is_floating_point or dtype.is_complex):
+        raise ValueError(f"`requires_grad=True` is not supported for boolean and integral dtypes, but got dtype={dtype}")
+    if low is not None and high is not None and low >= high:
+        raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")
+    sizes = shape[:-1] + (2 * shape[-1],) if noncontiguous and shape else shape
+    if dtype == _C.bool:
+        made = _C.randint(0, 2, sizes, device=device).to(dtype)
+    elif dtype.is_floating_point or dtype.is_complex:
+        low, high = -9.0 if low is None else low, 9.0 if high is None else high
+        parts = [_C.rand(sizes, dtype=_C.float64, device=device) * (high - low) + low for _ in range(1 + dtype.is_complex)]
+        made = (_C.view_as_complex(_C.stack(parts, -1)) if dtype.is_complex else parts[0]).to(dtype)
+    else:
+        low, high = (-9 if dtype.is_signed else 0) if low is None else int(low), 10 if high is None else int(high)
+        made = _C.randint(low, high, sizes, device=device).to(dtype)
+    if exclude_zero:
+        made[made == 0] = 1
+    if noncontiguous and shape:
+        made = made[..., ::2]
+    if memory_format is not None:
+        made = made.contiguous(memory_format=memory_format)
+    return made.requires_grad_(requires_grad)

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 
@@ -10,6 +11,8 @@ import pytest
 import taeda
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+# A shell that starts tests in the background lets them, and what they start, ignore Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

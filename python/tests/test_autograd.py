@@ -221,6 +221,26 @@ def test_hooks_of_nodes():
     assert "Exp" in y.grad_fn.name() and y.grad_fn.next_functions[0][0].name().startswith("Mul")
 
 
+def test_hooks_of_several_tensors():
+    a, b, c = (torch.ones(2, requires_grad=True) for _ in range(3))
+    seen, first = [], []
+    handle = torch.autograd.graph.register_multi_grad_hook((a, b, c), lambda grads: seen.append(grads))
+    with torch.autograd.graph.register_multi_grad_hook((a, b), first.append, mode="any"):
+        (a * 2 + b * 3 + c).sum().backward()
+        (a * b).sum().backward()  # c has no part in it
+        (c * 5).sum().backward()
+    assert [[None if g is None else g.tolist() for g in grads] for grads in seen] == [
+        [[2, 2], [3, 3], [1, 1]], [[1, 1], [1, 1], None], [None, None, [5, 5]]]
+    assert len(first) == 2 and torch._C._current_graph_task_id() == -1
+    (a + b).sum().backward()
+    assert len(first) == 2 and len(seen) == 4
+    handle.remove()
+    (a + b).sum().backward()
+    assert len(seen) == 4
+    with pytest.raises(ValueError, match="to be one of .* but got some"):
+        torch.autograd.graph.register_multi_grad_hook((a,), print, mode="some")
+
+
 def test_modes():
     x = leaf(1.0)
     with torch.no_grad():

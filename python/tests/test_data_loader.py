@@ -1,5 +1,8 @@
 """Worker processes of DataLoader: what they send, how they fail, that nothing stays."""
 
+import contextlib
+import gc
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -184,14 +187,20 @@ def test_workers_stay_and_the_next_epoch_begins_in_the_middle():
 
 
 def test_the_first_batch_ready_comes_first_where_order_does_not_matter():
+    others_came = multiprocessing.get_context("fork").Event()
+
     class Uneven(Dataset):
         def __len__(self):
             return 4
 
         def __getitem__(self, i):
-            time.sleep(0.5 if i == 0 else 0)
+            if i == 0:
+                assert others_came.wait(60)
             return i
-    found = [b.item() for b in DataLoader(Uneven(), 1, num_workers=2, in_order=False)]
+    found = []
+    for batch in DataLoader(Uneven(), 1, num_workers=2, in_order=False, multiprocessing_context="fork"):
+        found.append(batch.item())
+        others_came.set()
     assert sorted(found) == [0, 1, 2, 3] and found[0] == 1
 
 
@@ -206,6 +215,7 @@ def test_nothing_stays_open():
     def fds():
         return len(os.listdir("/proc/self/fd"))
     list(DataLoader(Pictures(), 2, num_workers=2))
+    gc.collect()  # what earlier tests left in cycles, for instance with errors that they caught
     before, shm = fds(), os.listdir("/dev/shm")
     for _ in range(3):
         list(DataLoader(Pictures(), 2, num_workers=2))
@@ -244,16 +254,20 @@ def _gone(pids, seconds=20):
 def test_workers_end_with_an_interrupted_or_killed_program(number):
     program = subprocess.Popen([sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                start_new_session=True)
-    pids = [int(p) for p in program.stdout.readline().split()]
-    assert len(pids) == 2
-    if number == signal.SIGINT:
-        os.killpg(program.pid, number)  # as a terminal does: everybody gets it
-    else:
-        program.send_signal(number)
-    _, errors = program.communicate(timeout=30)
-    assert _gone(pids)
-    if number == signal.SIGINT:
-        assert program.returncode == -signal.SIGINT and errors.count("KeyboardInterrupt") == 1
+    try:
+        pids = [int(p) for p in program.stdout.readline().split()]
+        assert len(pids) == 2
+        if number == signal.SIGINT:
+            os.killpg(program.pid, number)  # as a terminal does: everybody gets it
+        else:
+            program.send_signal(number)
+        _, errors = program.communicate(timeout=30)
+        assert _gone(pids)
+        if number == signal.SIGINT:
+            assert program.returncode == -signal.SIGINT and errors.count("KeyboardInterrupt") == 1
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(program.pid, signal.SIGKILL)  # what did not end stays behind otherwise
 
 
 def test_parts_of_the_loader_are_found_under_their_other_names():

@@ -274,10 +274,13 @@ def test_wrong_arguments():
 
 def late_rank(rank, size, path):
     join(rank, size, path)
+    said = dist.FileStore(path + ".said", size)
     if rank == 1:
-        time.sleep(1)
+        said.wait(["it"])
         os._exit(0)
-    raises(dist.DistError, lambda: dist.monitored_barrier(timeout=timedelta(milliseconds=300)), "1")
+    raises(dist.DistError, lambda: dist.monitored_barrier(timeout=timedelta(milliseconds=300)),
+           "rank 1 failed to pass monitoredBarrier in 300 ms")
+    said.set("it", "1")
     os._exit(0)
 
 

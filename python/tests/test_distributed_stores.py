@@ -40,6 +40,16 @@ def test_keys_and_values(store):
         store.set("text", 3)
 
 
+def test_several_keys(store):
+    store.multi_set(["a", "b", "c"], ["1", b"\xff", ""])
+    assert store.multi_get(["b", "a", "c"]) == [b"\xff", b"1", b""] and store.multi_get([]) == []
+    with pytest.raises(ValueError, match="2 keys and 1 values"):
+        store.multi_set(["a", "b"], ["1"])
+    store.set_timeout(timedelta(milliseconds=20))
+    with pytest.raises(dist.DistError, match="none"):
+        store.multi_get(["a", "none"])
+
+
 def test_a_key_that_does_not_come(store):
     with pytest.raises(dist.DistError, match="none"):
         store.wait(["none"], timedelta(milliseconds=20))

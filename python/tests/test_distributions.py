@@ -87,3 +87,145 @@ def test_transforms():
     x = torch.tensor([0.5, -1.0])
     assert torch.allclose(f.inv(f(x)), x) and torch.allclose(f.log_abs_det_jacobian(x, f(x)), torch.log(2 * f(x)))
     assert D.constraints.positive.check(torch.tensor([1.0, -1.0])).tolist() == [True, False]
+
+
+class _Squash(D.transforms.Transform):
+    domain, codomain, bijective, sign = D.constraints.real, D.constraints.interval(-1.0, 1.0), True, 1
+
+    def _call(self, x):
+        return x.tanh()
+
+    def _inverse(self, y):
+        return y.atanh()
+
+    def log_abs_det_jacobian(self, x, y):
+        return (1 - y ** 2).log()
+
+
+def test_a_transform_of_ones_own():
+    base, value = D.Normal(torch.tensor([0.2, -0.1]), torch.tensor([1.0, 0.5])), torch.tensor([0.3, -0.6])
+    own, known = (D.TransformedDistribution(base, [t, D.AffineTransform(1.0, -2.0)]) for t in (_Squash(), D.TanhTransform()))
+    assert own._twin is None and known._twin is not None and own.has_rsample
+    for ask in (lambda d: d.log_prob(1 - 2 * value), lambda d: d.cdf(1 - 2 * value), lambda d: d.icdf(value.abs()),
+                lambda d: D.Independent(d, 1).log_prob(1 - 2 * value), lambda d: d.expand((3, 2)).log_prob(1 - 2 * value)):
+        assert torch.allclose(ask(own), ask(known), atol=1e-6)
+    torch.manual_seed(1)
+    drawn = own.sample((4,))
+    torch.manual_seed(1)
+    assert torch.equal(drawn, known.sample((4,))) and own.support.check(drawn).all()
+    matrix = D.TransformedDistribution(D.Normal(torch.zeros(2, 3), 1.0), [D.IndependentTransform(_Squash(), 1)])
+    assert matrix.batch_shape == (2,) and matrix.event_shape == (3,) and matrix.log_prob(torch.zeros(2, 3)).shape == (2,)
+
+
+def test_a_transform_keeps_its_last_pair():
+    far = torch.tensor([30.0])
+    for make in (_Squash, D.TanhTransform):
+        kept = make(cache_size=1)
+        y = kept(far)
+        assert y.item() == 1 and kept.inv(y) is far and make().inv(y).isinf()
+        assert D.TransformedDistribution(D.Normal(far, 1.0), [make(cache_size=1)]).has_rsample
+    with pytest.raises(ValueError, match="cache_size must be 0 or 1"):
+        _Squash(cache_size=2)
+
+
+def test_a_base_of_ones_own():
+    class Shifted(D.Normal):
+        def log_prob(self, value):
+            return super().log_prob(value) + 1
+
+    base = Shifted(torch.zeros(2), torch.ones(2))
+    assert D.Independent(base, 1).log_prob(torch.zeros(2)) == base.log_prob(torch.zeros(2)).sum()
+    assert torch.equal(D.TransformedDistribution(base, D.ExpTransform()).log_prob(torch.ones(2)), base.log_prob(torch.zeros(2)))
+
+
+def test_parameters_of_ones_own_are_checked():
+    class Level(D.Distribution):
+        arg_constraints = {"height": D.constraints.positive}
+
+        def __init__(self, height):
+            self.height = height
+            super().__init__(height.shape)
+
+    assert repr(Level(torch.tensor([1.0, 2.0]))) == "Level(height: torch.Size([2]))"
+    with pytest.raises(ValueError, match="Expected parameter height .* to satisfy the constraint GreaterThan"):
+        Level(torch.tensor([1.0, -2.0]))
+    with pytest.raises(ValueError, match="expected to be greater than ndim - 1 = 1"):
+        D.Wishart(0.5, torch.eye(2))
+    with pytest.raises(AssertionError, match="Exactly one of"):
+        D.Wishart(3.0)
+
+
+def test_draws_of_matrices():
+    torch.manual_seed(2)
+    w = D.Wishart(torch.tensor(5.0, requires_grad=True), scale_tril=torch.tensor([[1.0, 0.0], [0.5, 2.0]]))
+    drawn = w.rsample((20000,))
+    assert torch.allclose(drawn.mean(0), w.mean, rtol=0.05, atol=0.05) and torch.allclose(drawn.var(0), w.variance, rtol=0.1)
+    other = D.Wishart(3.5, torch.eye(2))
+    between = (w.log_prob(drawn) - other.log_prob(drawn)).mean().item()  # PyTorch 2.15 has another formula, which is off
+    assert D.kl_divergence(w, other).item() == pytest.approx(between, rel=0.03) and D.kl_divergence(w, w).item() == 0
+    drawn.sum().backward()
+    assert w.support.check(drawn).all()
+    factors = D.LKJCholesky(3, 2.0).sample((20000,))
+    assert torch.allclose((factors @ factors.mT).diagonal(dim1=-2, dim2=-1), torch.ones(3), atol=1e-5)
+    # Each correlation is 2 x - 1 of a Beta(concentration + 1/2 (dim - 2), the same) (Joe 2006).
+    assert abs((factors @ factors.mT)[:, 0, 2].var().item() - 1 / (2 * 2.5 + 1)) < 0.01
+
+
+class Bell(D.Distribution):
+    """Of a program's own: a normal distribution without its constant, and numbers that it claims."""
+
+    arg_constraints = {}
+    support = D.constraints.real
+
+    def __init__(self, loc):
+        self.loc = loc
+        super().__init__(loc.shape, validate_args=False)
+
+    def sample(self, sample_shape=()):
+        return torch.normal(self.loc.expand(self._extended_shape(sample_shape)), 1.0)
+
+    def log_prob(self, value):
+        return -(value - self.loc) ** 2 / 2
+
+    def cdf(self, value):
+        return torch.sigmoid(value - self.loc)
+
+    def expand(self, batch_shape, _instance=None):
+        return Bell(self.loc.expand(batch_shape))
+
+    mean = property(lambda self: self.loc)
+    variance = property(lambda self: torch.ones_like(self.loc) * 2)
+
+
+def test_mixture_of_what_a_program_wrote():
+    """PyTorch 2.15's numbers and draws."""
+    loc = torch.arange(6.0).view(2, 3).requires_grad_()
+    mixture = D.MixtureSameFamily(D.Categorical(torch.tensor([[.2, .3, .5], [.1, .1, .8]])), Bell(loc))
+    value = torch.tensor([1.0, 2.0])
+    for got, wanted in ((mixture.mean, [1.2999999523162842, 4.699999809265137]),
+                        (mixture.variance, [2.6100001335144043, 2.4100000858306885]),
+                        (mixture.log_prob(value), [-0.32217490673065186, -2.4880259037017822]),
+                        (mixture.cdf(value), [0.4306824207305908, 0.07675513625144958])):
+        assert torch.allclose(got, torch.tensor(wanted))
+    torch.manual_seed(0)
+    assert _close(mixture.sample((4,)).tolist(), [
+        [2.566650629043579, 3.4449048042297363], [1.7841367721557617, 5.259627342224121],
+        [0.32125377655029297, 5.203223705291748], [1.4819252490997314, 6.706643104553223]])
+    mixture.log_prob(value).sum().backward()
+    assert loc.grad.abs().sum() > 0
+    wider = mixture.expand((3, 2))
+    assert wider.batch_shape == (3, 2) and torch.equal(wider.mean[1], mixture.mean)
+    vectors = D.MixtureSameFamily(D.Categorical(torch.ones(3)), D.Independent(Bell(torch.arange(6.0).view(3, 2)), 1))
+    assert vectors.event_shape == (2,) and vectors.sample((5,)).shape == (5, 2)
+    assert torch.allclose(vectors.mean, torch.tensor([2.0, 3.0])) and vectors.log_prob(value).shape == ()
+
+
+@pytest.mark.parametrize("mixture, components, text", [
+    (D.Bernoulli(torch.ones(3)), Bell(torch.zeros(3)), "needs to be an  instance of torch.distributions.Categorical"),
+    (D.Categorical(torch.ones(3)), 3, "needs to be an instance of torch.distributions.Distribution"),
+    (D.Categorical(torch.ones(2)), Bell(torch.zeros(3)), r"component` \(2\) does not equal"),
+    (D.Categorical(torch.ones(2, 3)), Bell(torch.zeros(4, 3)), "is not compatible with"),
+])
+def test_mixture_errors(mixture, components, text):
+    with pytest.raises(ValueError, match=text):
+        D.MixtureSameFamily(mixture, components)

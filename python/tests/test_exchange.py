@@ -120,6 +120,35 @@ def test_buffers():
     assert torch.frombuffer(bytearray(8), dtype=torch.int32, count=1, offset=4).shape == (1,)
     with pytest.raises(ValueError, match="must be a multiple of element size"):
         torch.frombuffer(bytearray(5), dtype=torch.int16)
+    with pytest.raises(ValueError, match="must be non-negative"):
+        torch.frombuffer(bytearray(4), dtype=torch.int16, offset=-2)
+    with pytest.raises(ValueError, match=r"count \(0\) must not be 0"):
+        torch.frombuffer(bytearray(4), dtype=torch.int16, count=0)
+
+
+def test_memory_where_numbers_cannot_lie():
+    memory = bytearray(65)
+    odd = np.frombuffer(memory, dtype=np.float64, count=8, offset=1).reshape(2, 4)
+    odd[:] = np.arange(8).reshape(2, 4)
+    for call in (lambda: torch.from_numpy(odd), lambda: torch.frombuffer(memory, dtype=torch.float64, count=8, offset=1)):
+        with pytest.raises(ValueError, match="is not at a multiple of 8 bytes"):
+            call()
+    for copy in (torch.tensor(odd.T), torch.as_tensor(odd.T), torch.tensor([odd[:, 0], odd[:, 1]])):
+        assert copy.data_ptr() % 8 == 0
+    assert torch.tensor(odd.T).tolist() == torch.as_tensor(odd.T).tolist() == odd.T.tolist()
+
+
+def test_lists_of_arrays():
+    rows = [np.arange(3.0), np.arange(3, 6, dtype=np.int64)]
+    made = torch.tensor(rows)
+    assert made.dtype == torch.float64 and made.tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert torch.tensor([rows, rows]).shape == (2, 2, 3)
+    assert torch.tensor([np.float32(1), np.float32(2)]).tolist() == [1, 2]
+    for unequal in ([np.zeros(3), np.zeros(1)], [torch.zeros(3), torch.zeros(1)]):
+        with pytest.raises(ValueError, match=r"expected sequence of length 3 at dim 1 \(got 1\)"):
+            torch.tensor(unequal)
+    with pytest.raises(ValueError):
+        torch.tensor([np.zeros((2, 2)), np.zeros(4)])
 
 
 def test_one_copy_where_one_is_asked_for():

@@ -106,6 +106,16 @@ def test_archives_that_claim_more_than_they_have():
         load(small.getvalue())
 
 
+def test_bools_are_0_or_1():
+    whole, damaged = io.BytesIO(), io.BytesIO()
+    torch.save(torch.zeros(64, dtype=torch.bool), whole)
+    with zipfile.ZipFile(io.BytesIO(whole.getvalue())) as old, zipfile.ZipFile(damaged, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, b"\xbe" * 64 if name.endswith("/data/0") else old.read(name))
+    mask = load(damaged.getvalue())
+    assert mask.nonzero().shape == (64, 1) and mask.view(torch.uint8).max() == 1
+
+
 def legacy(count, keys, rest=b""):
     text = pickle.dumps(0x1950A86A20F9469CFC6C, 2) + pickle.dumps(1001, 2) + pickle.dumps({}, 2)
     named = (b"(X\x07\x00\x00\x00storagectorch\nFloatStorage\nX\x01\x00\x00\x000X\x03\x00\x00\x00cpu\x8a\x08" +

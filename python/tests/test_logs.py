@@ -1,8 +1,11 @@
 """TensorBoard's files, profiles, checkpoints of memory, hub."""
 
 import glob
+import io
 import json
+import struct
 import subprocess
+import wave
 
 import pytest
 
@@ -26,6 +29,88 @@ class Net(nn.Module):
 
     def forward(self, x):
         return self.head(self.body(x))
+
+
+def _fields(message):
+    """The fields of a message of Protocol Buffers, each (number, value)."""
+    def varint():
+        nonlocal at
+        value, shift = 0, 0
+        while True:
+            byte, at = message[at], at + 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    at, out = 0, []
+    while at < len(message):
+        key = varint()
+        if key & 7 == 0:
+            value = varint()
+        else:
+            size = varint() if key & 7 == 2 else {1: 8, 5: 4}[key & 7]
+            value, at = message[at:at + size], at + size
+        out.append((key >> 3, value))
+    return out
+
+
+def _values(folder):
+    """Tag and fields of each value in a folder's event files."""
+    content, at, out = _content(folder), 0, {}
+    while at < len(content):
+        size, = struct.unpack_from("<Q", content, at)
+        for number, summary in _fields(content[at + 12:at + 12 + size]):
+            for _, value in _fields(summary) if number == 5 else []:
+                fields = dict(_fields(value))
+                out[fields[1].decode()] = fields
+        at += size + 16
+    return out
+
+
+@tensorboard
+def test_sounds_meshes_and_layouts(tmp_path):
+    from taeda.utils.tensorboard import SummaryWriter
+    with SummaryWriter(str(tmp_path)) as writer:
+        writer.add_audio("sound", torch.tensor([[0.0, 1.0, -1.0, 2.0, 0.5]]), 1, sample_rate=8000)
+        writer.add_mesh("mesh", torch.arange(12.0).view(1, 4, 3), faces=torch.tensor([[[0, 1, 2]]]), config_dict={"a": 1})
+        writer.add_custom_scalars({"one": {"both": ["Multiline", ["a", "b"]]}, "two": {"band": ["Margin", ["x", "y", "z"]]}})
+    values = _values(tmp_path)
+    sound = dict(_fields(values["sound"][6]))
+    assert struct.unpack("<f", sound[1]) == (8000,) and sound[2] == 1 and sound[3] == 5 and sound[5] == b"audio/wav"
+    with wave.open(io.BytesIO(sound[4])) as file:
+        assert (file.getframerate(), file.getsampwidth(), file.getnchannels()) == (8000, 2, 1)
+        assert struct.unpack("<5h", file.readframes(5)) == (0, 32767, -32767, 32767, 16383)
+    plugin = dict(_fields(dict(_fields(values["mesh_VERTEX"][9]))[1]))
+    assert plugin[1] == b"mesh" and plugin[2] == b'\x12\x04mesh\x18\x01*\x08{"a": 1}2\x03\x01\x04\x038\x06'
+    assert struct.unpack("<12f", dict(_fields(values["mesh_VERTEX"][8]))[4]) == tuple(range(12))
+    assert struct.unpack("<3i", dict(_fields(values["mesh_FACE"][8]))[4]) == (0, 1, 2)
+    layout = dict(_fields(values["custom_scalars__config__"][8]))[8]
+    charts = [dict(_fields(dict(_fields(category))[2])) for _, category in _fields(layout)]
+    assert charts[0] == {1: b"both", 2: b"\n\x01a\n\x01b"}
+    assert charts[1] == {1: b"band", 3: b"\n\x09\n\x01x\x12\x01y\x1a\x01z"}
+    with pytest.raises(AssertionError, match="1 dimensional"):
+        SummaryWriter(str(tmp_path)).add_audio("two", torch.zeros(2, 3))
+
+
+@tensorboard
+def test_videos(tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    from taeda.utils.tensorboard import SummaryWriter
+    with SummaryWriter(str(tmp_path)) as writer:
+        frames = torch.zeros(3, 5, 3, 8, 6)
+        frames[1] = torch.arange(5.0).view(5, 1, 1, 1) / 4
+        writer.add_video("video", frames, fps=10)
+        writer.add_video("grey", frames[:, :, :1], fps=10)
+    values = _values(tmp_path)
+    fields = dict(_fields(values["video"][4]))
+    assert (fields[1], fields[2], fields[3]) == (8, 24, 3)  # four places, one of them empty, in a row
+    shown = image.open(io.BytesIO(fields[4]))
+    assert (shown.size, shown.n_frames, shown.info["duration"]) == ((24, 8), 5, 100)
+    for frame, grey in ((0, 0), (2, 127), (4, 255)):
+        shown.seek(frame)
+        assert shown.convert("RGB").getpixel((7, 3)) == (grey,) * 3 and shown.convert("RGB").getpixel((0, 0)) == (0, 0, 0)
+    assert dict(_fields(values["grey"][4]))[3] == 1
 
 
 @tensorboard

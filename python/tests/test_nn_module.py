@@ -342,3 +342,10 @@ def test_backward_hooks_let_go_of_their_graph():
     del out
     gc.collect()
     assert gone() is None
+
+
+def test_order_of_parameters_in_a_dict():
+    two = {"b": nn.Parameter(torch.ones(1)), "a": nn.Parameter(torch.ones(1))}
+    assert list(nn.ParameterDict(two)) == ["a", "b"] and list(nn.ParameterDict(two.items())) == ["b", "a"]
+    assert list(nn.ParameterDict(nn.ParameterDict(two.items()))) == ["b", "a"] and list(nn.ModuleDict(
+        {"b": nn.ReLU(), "a": nn.ReLU()})) == ["b", "a"]

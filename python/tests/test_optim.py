@@ -45,7 +45,9 @@ def test_state_dicts_of_schedulers_are_pytorchs():
 
 
 def test_errors_are_pytorchs():
-    assert cases.errors(torch) == GOLDEN["errors"]
+    # Python 3.13 adds a guess.
+    said = {call: text.partition(". Did you mean")[0] for call, text in cases.errors(torch).items()}
+    assert said == GOLDEN["errors"]
 
 
 def _trained(optimizer_class, steps=3, dtype=torch.float32, **options):

@@ -61,3 +61,26 @@ def test_known_numbers():
     assert torch.randint(0, 100, (4,)).tolist() == [44, 39, 33, 60]
     torch.manual_seed(0)
     assert torch.randperm(5).tolist() == [4, 0, 1, 3, 2]
+
+
+def test_layout_of_parameters_does_not_move_draws():
+    """PyTorch 2.15 draws in the order of elements, and gives contiguous tensors."""
+    turned = torch.zeros(4, 5).t()
+    first = torch.tensor([-1.1258398294448853, -1.152360200881958, -0.2505785822868347, -0.4338788092136383])
+    for draw in (lambda: torch.normal(turned, 1.0), lambda: torch.normal(0.0, turned + 1)):
+        torch.manual_seed(0)
+        drawn = draw()
+        assert torch.allclose(drawn[0], first) and drawn.stride() == (4, 1)
+    torch.manual_seed(0)
+    drawn = torch.bernoulli(turned, 0.5)
+    assert drawn[0].tolist() == [0, 0, 1, 0] and drawn.stride() == (4, 1)
+
+
+def test_uniform_complex_numbers():
+    """PyTorch 2.15's: real and imaginary parts in turn."""
+    torch.manual_seed(0)
+    assert torch.allclose(torch.rand(2, dtype=torch.complex64), torch.tensor(
+        [0.49625658988952637 + 0.7682217955589294j, 0.08847743272781372 + 0.13203048706054688j]))
+    number = torch.zeros(1, dtype=torch.complex128).uniform_(2, 5).item()
+    assert abs(number - (3.3781488293823525 + 4.762243052365881j)) < 1e-12
+    assert torch.nn.Linear(2, 2, dtype=torch.complex64).weight.imag.abs().max() > 0

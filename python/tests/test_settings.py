@@ -79,6 +79,19 @@ def test_jit_gives_back_what_it_is_given():
 
     assert torch.jit.script(f) is f
     assert torch.jit.trace(f, torch.ones(1)) is f
+    module = torch.nn.Linear(1, 1)
+    assert torch.jit.trace_module(module, {"forward": torch.ones(1)}) is module and torch.jit.annotate(int, 3) == 3
+    assert torch.jit.optimize_for_inference(torch.jit.freeze(module.eval())) is module
+    with pytest.raises(RuntimeError, match="modules in eval mode"):
+        torch.jit.freeze(module.train())
+
+
+def test_choices_of_attention_change_nothing():
+    cuda = torch.backends.cuda
+    assert cuda.flash_sdp_enabled() and cuda.math_sdp_enabled()
+    cuda.enable_flash_sdp(False)
+    assert not cuda.flash_sdp_enabled() and cuda.mem_efficient_sdp_enabled()
+    cuda.enable_flash_sdp(True)
 
 
 def test_func():

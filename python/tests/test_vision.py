@@ -266,3 +266,31 @@ def test_pictures_are_resized_by_the_library_they_come_from():
             assert torch.equal(F.pil_to_tensor(found), F.resize(colours, (3, 7), mode))
         else:
             assert found.tobytes() == picture.resize((7, 3), code).tobytes()
+
+
+def test_chosen_changes():
+    assert repr(transforms.AutoAugment()) == "AutoAugment(policy=AutoAugmentPolicy.IMAGENET, fill=None)"
+    assert repr(transforms.TrivialAugmentWide()) == (
+        "TrivialAugmentWide(num_magnitude_bins=31, interpolation=InterpolationMode.NEAREST, fill=None)")
+    with pytest.raises(ValueError, match="The severity must be between"):
+        transforms.AugMix(11)
+    with pytest.raises(TypeError, match="Only torch.uint8 image tensors are supported"):
+        for _ in range(50):
+            transforms.RandAugment(9)(torch.rand(3, 8, 8))
+    images = torch.randint(0, 256, (2, 3, 8, 9)).to(torch.uint8)
+    for transform in (transforms.AutoAugment(), transforms.RandAugment(), transforms.TrivialAugmentWide(), transforms.AugMix()):
+        assert transform(images).shape == images.shape and transform(images).dtype == torch.uint8
+        assert is_picture(transform(F.to_pil_image(images[0])))
+
+
+def test_pil_turns_its_own_pictures():
+    pytest.importorskip("PIL.Image")
+    picture = F.to_pil_image(torch.randint(0, 256, (3, 16, 20)).to(torch.uint8))
+    assert F.rotate(picture, 33, fill=7).tobytes() == picture.rotate(33, fillcolor=(7, 7, 7)).tobytes()
+    assert F.affine(picture, 0, [3, -2], 1.0, [0.0, 0.0]).tobytes() == (
+        picture.transform(picture.size, 0, (1, 0, -3, 0, 1, 2)).tobytes())
+    corners = [[0, 0], [19, 0], [19, 15], [0, 15]]
+    assert F.perspective(picture, corners, corners, 0).tobytes() == picture.tobytes()
+    assert F.adjust_hue(picture.convert("L"), 0.2).mode == "L" and F.adjust_hue(picture, 0.2).size == (20, 16)
+    with pytest.raises(ValueError, match="number of elements in 'fill'"):
+        F.rotate(picture, 33, fill=[1, 2])

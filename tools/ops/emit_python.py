@@ -41,8 +41,8 @@ KINDS = {
     "const ConvPadding&": ("Padding", "Padding", "const ConvPadding", "padding"),
 }
 OPTIONS = [("dtype", "MaybeDtype", "None"), ("layout", "MaybeLayout", "None"), ("device", "MaybeDevice", "None"),
-           ("pin_memory", "MaybeBool", "False"), ("requires_grad", "Bool", "False")]
-# Tensors that PyTorch takes None for although they come without a default.
+           ("pin_memory", "MaybeBool", "False"), ("requires_grad", "MaybeBool", "False")]
+# Tensors that PyTorch takes None for although they come without a default, in normalizations.
 MAYBE_NONE = {"weight", "bias", "running_mean", "running_var"}
 # What the getter knows without being told, so that it is not said again.
 UNSAID = ("Maybe", "Tensor", "Padding")
@@ -57,7 +57,7 @@ def kind_of(operation, argument):
     plain, absent, *_ = KINDS[argument.type]
     if argument.default == "{}":
         return absent
-    return "MaybeTensor" if plain == "Tensor" and argument.name in MAYBE_NONE else plain
+    return "MaybeTensor" if plain == "Tensor" and argument.name in MAYBE_NONE and "norm" in operation.name else plain
 
 
 def standard(argument):

@@ -79,7 +79,13 @@ RETURNS = {"__init__": "None", "__len__": "builtins.int", "__repr__": "str", "__
            "backward": "None", "__bool__": "builtins.bool", "is_tensor": "builtins.bool"}
 
 
+# Modules whose public functions give a tensor each.
+OF_TENSORS = ("nn/functional.py", "nn/_losses.py")
+
+
 def function(node, indent, in_class):
+    if in_class and node.name == "forward" and node.args.vararg:  # what each module has with arguments of its own
+        return [f"{indent}forward: Callable[..., Any]"]
     decorators = [d.id for d in node.decorator_list if isinstance(d, ast.Name) and d.id in ("staticmethod", "classmethod",
                                                                                           "property")]
     setter = any(isinstance(d, ast.Attribute) and d.attr in ("setter", "deleter") for d in node.decorator_list)
@@ -148,11 +154,54 @@ def imports(tree, package):
     return out
 
 
-def module(text, package, dynamic):
+def public_names(path):
+    """What `import *` brings of a module or stub: its `__all__`, or what its top defines."""
+    found = []
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, (ast.Assign, ast.AnnAssign)):
+            names = list(targets(node))
+            if names == ["__all__"] and isinstance(node.value, ast.List):
+                return ast.literal_eval(node.value)
+            found += names
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            found.append(node.name)
+    return [name for name in dict.fromkeys(found) if name[0] != "_"]
+
+
+def spell_out(tree, folder, out):
+    """Puts names in the place of `from .module import *`, each from the last module that has it: of two such imports checkers
+    keep one or the other, Python the last."""
+    stars = [n for n in tree.body if isinstance(n, ast.ImportFrom) and n.level == 1 and n.names[0].name == "*"]
+    taken = set()
+    for node in reversed(stars):
+        path = next((p for p in (folder / f"{node.module}.py", out / f"{node.module}.pyi") if p.exists()), None)
+        if path is not None:
+            names = [name for name in public_names(path) if name not in taken]
+            taken.update(names)
+            node.names = [ast.alias(name) for name in names]
+
+
+def families(tree, folder):
+    """Imports of the public classes of the modules that `_FAMILIES` lists: a package that collects them when it is imported."""
+    out = []
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and "_FAMILIES" in targets(node):
+            for name in ast.literal_eval(node.value):
+                inside = ast.parse((folder / f"{name}.py").read_text(encoding="utf-8")).body
+                out += [f"from .{name} import {c.name} as {c.name}" for c in inside
+                        if isinstance(c, ast.ClassDef) and c.name[0] != "_"]
+    return out
+
+
+def module(text, package, dynamic, folder, out, gives_tensors):
     tree = ast.parse(text)
+    if package:
+        spell_out(tree, folder, out)
     ignore = '# mypy: ignore-errors\n# pyright: basic\n'
-    lines = imports(tree, package) + ["import builtins", "from typing import Any"]
+    lines = imports(tree, package) + families(tree, folder) + ["import builtins", "from typing import Any, Callable"]
     body = members(tree.body, "", False)
+    if gives_tensors:
+        body = [re.sub(r"^(def (?!legacy_reduction)[a-z]\w*\(.*\)) -> Any:", r"\1 -> Tensor:", line) for line in body]
     if "-> Tensor" in "\n".join(body) and not re.search(r"class Tensor\b|import .*\bTensor\b", text):
         lines.append("from taeda._tensor import Tensor")
     if dynamic and not any(line.startswith("def __getattr__") for line in body):
@@ -172,7 +221,8 @@ def main(operations, stubs, package, out):
         dynamic = "globals()" in text or "__getattr__" in text
         made = out / name.with_suffix(".pyi")
         made.parent.mkdir(parents=True, exist_ok=True)
-        made.write_text(module(text, name.name == "__init__.py", dynamic), encoding="utf-8")
+        made.write_text(module(text, name.name == "__init__.py", dynamic, path.parent, out,
+                               name.as_posix() in OF_TENSORS), encoding="utf-8")
     (out / "py.typed").touch()
 
 

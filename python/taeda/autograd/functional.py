@@ -14,6 +14,9 @@ def _prepared(inputs, create_graph):
 def _outputs(func, inputs):
     out = func(*inputs)
     single = isinstance(out, _C.TensorBase)
+    if not single and not (isinstance(out, tuple) and all(isinstance(y, _C.TensorBase) for y in out)):
+        raise TypeError("The outputs of the user-provided function must be either a Tensor or a tuple of Tensors, but it gave "
+                        f"an object of type {type(out)}")
     return single, (out,) if single else tuple(out)
 
 

@@ -1,5 +1,7 @@
 """Nodes of the graph, and what becomes of saved tensors."""
 
+import threading
+
 from .. import _C
 
 Node = _C._Node
@@ -63,3 +65,50 @@ Node.register_prehook = register_prehook
 def get_gradient_edge(tensor):
     """Where a tensor's gradient goes: its node and the number of the node's input."""
     return tensor.grad_fn, tensor.output_nr
+
+
+class _Handles:
+    """Hooks that are removed together."""
+
+    def __init__(self, handles):
+        self.handles = tuple(handles)
+
+    def remove(self):
+        for handle in self.handles:
+            handle.remove()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.remove()
+
+
+def register_multi_grad_hook(tensors, fn, *, mode="all"):
+    """Has fn called once in each pass that gives any of the tensors a gradient: for "all" with their gradients when the last
+    has come, None for those that the pass does not reach, for "any" with the first gradient alone."""
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    passes, lock = {}, threading.Lock()  # what has come so far, by pass
+
+    def ended(number):
+        with lock:
+            grads = passes.pop(number)
+        if mode == "all" and any(grad is None for grad in grads):
+            fn(grads)
+
+    def hook_of(i):
+        def hook(grad):
+            number = _C._current_graph_task_id()
+            with lock:
+                first = number not in passes
+                grads = passes.setdefault(number, [None] * len(tensors))
+                grads[i] = grad
+                complete = all(grad is not None for grad in grads)
+            if first:
+                _C._queue_callback(lambda: ended(number))
+            if first if mode == "any" else complete:
+                fn(grad if mode == "any" else grads)
+        return hook
+
+    return _Handles([tensor.register_hook(hook_of(i)) for i, tensor in enumerate(tensors)])

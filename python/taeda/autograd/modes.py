@@ -5,6 +5,8 @@ import inspect
 
 from .. import _C
 
+_set_grad_enabled = _C._set_grad_enabled  # found at once by blocks, of which programs have many
+
 
 class _Mode:
     """A context manager; around a function or a generator it holds while that runs, around a class for its __init__."""
@@ -45,36 +47,34 @@ class no_grad(_Mode):
     """Nothing is recorded on this thread."""
 
     def __new__(cls, function=None):
-        self = super().__new__(cls)
-        return self if function is None else self(function)
+        return object.__new__(cls) if function is None else object.__new__(cls)(function)
 
     def __enter__(self):
-        self.previous = _C.is_grad_enabled()
-        _C._set_grad_enabled(False)
+        self.previous = _set_grad_enabled(False)
 
     def __exit__(self, *error):
-        _C._set_grad_enabled(self.previous)
+        _set_grad_enabled(self.previous)
 
 
 class enable_grad(_Mode):
     """Operations are recorded on this thread."""
 
     def __new__(cls, function=None):
-        self = super().__new__(cls)
-        return self if function is None else self(function)
+        return object.__new__(cls) if function is None else object.__new__(cls)(function)
 
     def __enter__(self):
-        self.previous = _C.is_grad_enabled()
-        _C._set_grad_enabled(True)
+        self.previous = _set_grad_enabled(True)
 
     def __exit__(self, *error):
-        _C._set_grad_enabled(self.previous)
+        _set_grad_enabled(self.previous)
 
 
 class set_grad_enabled(_Mode):
     """Switches recording at once; as a context manager it switches back."""
 
     def __init__(self, mode):
+        if isinstance(mode, str):
+            raise TypeError("set_grad_enabled(): argument 'enabled' (position 1) must be bool, not str")
         self.previous = _C.is_grad_enabled()
         self.mode = mode
         _C._set_grad_enabled(mode)
@@ -90,7 +90,7 @@ class set_grad_enabled(_Mode):
         _C._set_grad_enabled(self.mode)
 
     def __exit__(self, *error):
-        _C._set_grad_enabled(self.previous)
+        _set_grad_enabled(self.previous)
 
 
 class inference_mode(_Mode):

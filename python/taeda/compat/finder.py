@@ -7,7 +7,9 @@ import importlib.util
 import sys
 
 
-class _Loader(importlib.abc.Loader):
+class Loader(importlib.abc.Loader):
+    """Gives a module under another name."""
+
     def __init__(self, name):
         self.name = name
 
@@ -44,7 +46,7 @@ class Finder(importlib.abc.MetaPathFinder):
             if found is None:
                 return None
             is_package = found.submodule_search_locations is not None
-        return importlib.machinery.ModuleSpec(name, _Loader(real), is_package=is_package)
+        return importlib.machinery.ModuleSpec(name, Loader(real), is_package=is_package)
 
 
 def alias(name, package):

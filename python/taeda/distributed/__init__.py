@@ -28,20 +28,13 @@ ReduceOp.__module__ = "taeda.distributed"  # where pickles find it
 for _kind in (ProcessGroup, Store, TCPStore, FileStore, HashStore, PrefixStore):
     _kind.__module__ = "torch.distributed"
 
-_LAZY = {"algorithms", "autograd", "device_mesh", "distributed_c10d", "launch", "nn", "optim", "pipeline", "rpc", "run"}
+_LAZY = {"algorithms", "autograd", "distributed_c10d", "elastic", "launch", "optim", "pipeline", "rpc", "run"}
 
 
 def __getattr__(name):
     if name in _LAZY:
         import importlib
-        try:
-            return importlib.import_module(f"taeda.distributed.{name}")
-        except ModuleNotFoundError as error:
-            if error.name != f"taeda.distributed.{name}":
-                raise
-    if name in ("DeviceMesh", "init_device_mesh"):
-        from . import device_mesh
-        return getattr(device_mesh, name)
+        return importlib.import_module(f"taeda.distributed.{name}")
     if name == "GradBucket":
         return _C._distributed.GradBucket
     from .._missing import attribute

@@ -9,11 +9,12 @@ from .distribution import Distribution
 from .families import *  # noqa: F403
 from .families import __all__ as _families
 from .kl import kl_divergence, register_kl
+from .matrices import LKJCholesky, Wishart
 from .transforms import *  # noqa: F403
 from .transforms import __all__ as _transforms
 
-__all__ = ["Distribution", "Independent", "MixtureSameFamily", "TransformedDistribution", "constraints", "kl_divergence",
-           "register_kl", "transforms"] + list(_families) + list(_transforms)
+__all__ = ["Distribution", "Independent", "LKJCholesky", "MixtureSameFamily", "TransformedDistribution", "Wishart",
+           "constraints", "kl_divergence", "register_kl", "transforms"] + list(_families) + list(_transforms)
 
 _modules_of_classes(_sys.modules[__name__], {
     "chi2": "Chi2", "fishersnedecor": "FisherSnedecor", "half_cauchy": "HalfCauchy", "half_normal": "HalfNormal",
@@ -21,7 +22,8 @@ _modules_of_classes(_sys.modules[__name__], {
     "multivariate_normal": "MultivariateNormal", "negative_binomial": "NegativeBinomial", "von_mises": "VonMises",
     "one_hot_categorical": "OneHotCategorical", "relaxed_bernoulli": "RelaxedBernoulli", "studentT": "StudentT",
     "relaxed_categorical": "RelaxedOneHotCategorical", "continuous_bernoulli": "ContinuousBernoulli",
-    "inverse_gamma": "InverseGamma", "mixture_same_family": "MixtureSameFamily",
+    "inverse_gamma": "InverseGamma", "lkj_cholesky": "LKJCholesky", "mixture_same_family": "MixtureSameFamily",
     "transformed_distribution": "TransformedDistribution", **{name.lower(): name for name in (
         "Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "Dirichlet", "Exponential", "Gamma", "Geometric", "Gumbel",
-        "Independent", "Kumaraswamy", "Laplace", "Multinomial", "Normal", "Pareto", "Poisson", "Uniform", "Weibull")}})
+        "Independent", "Kumaraswamy", "Laplace", "Multinomial", "Normal", "Pareto", "Poisson", "Uniform", "Weibull",
+        "Wishart")}})

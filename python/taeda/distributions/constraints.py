@@ -45,3 +45,19 @@ def integer_interval(lower_bound, upper_bound):
 def multinomial(upper_bound):
     """Vectors of counts that add up to at most the bound."""
     return _LIB.multinomial(_tensor(upper_bound))
+
+
+def independent(base_constraint, reinterpreted_batch_ndims):
+    """The same with more dimensions before it that count as one value."""
+    return base_constraint.independent(reinterpreted_batch_ndims)
+
+
+class dependent_property(property):
+    """A support or a constraint that depends on other parameters: a property, or a decorator that makes one."""
+
+    def __init__(self, fn=None, *, is_discrete=False, event_dim=0):
+        super().__init__(fn)
+        self.is_discrete, self.event_dim = is_discrete, event_dim
+
+    def __call__(self, fn):
+        return dependent_property(fn, is_discrete=self.is_discrete, event_dim=self.event_dim)

@@ -51,6 +51,18 @@ class Distribution:
         self._batch_shape, self._event_shape = _C.Size(batch_shape), _C.Size(event_shape)
         if validate_args is not None:
             self._validate_args = validate_args
+        if self._validate_args and self.arg_constraints:
+            self._check_parameters()
+
+    def _check_parameters(self):
+        for name, constraint in self.arg_constraints.items():
+            if name not in self.__dict__ and isinstance(getattr(type(self), name, None), _Lazy):
+                continue
+            value = getattr(self, name)
+            if not bool(constraint.check(value).all()):
+                raise ValueError(f"Expected parameter {name} ({type(value).__name__} of shape {tuple(value.shape)}) of "
+                                 f"distribution {self!r} to satisfy the constraint {constraint!r}, but found invalid "
+                                 f"values:\n{value}")
 
     @staticmethod
     def set_default_validate_args(value):
@@ -163,7 +175,11 @@ class Distribution:
                              f"the support ({self.support!r}) of the distribution {self!r}, but found invalid values:\n{value}")
 
     def __repr__(self):
-        return repr(self._twin) if self._twin is not None else f"{type(self).__name__}()"
+        if self._twin is not None:
+            return repr(self._twin)
+        shown = {name: self.__dict__[name] for name in self.arg_constraints if name in self.__dict__}
+        shown = [f"{name}: {value if value.numel() == 1 else value.size()}" for name, value in shown.items()]
+        return f"{type(self).__name__}({', '.join(shown)})"
 
 
 def _value(value):

@@ -86,6 +86,9 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
     if target.shape != input.shape:
         raise ValueError(f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is "
                          "deprecated. Please ensure they have the same size.")
+    if not target.is_floating_point():
+        found, expected = (t.type().rpartition(".")[2].removesuffix("Tensor") for t in (target, input))
+        raise RuntimeError(f"Found dtype {found} but expected {expected}")
     return _C.binary_cross_entropy(input, target, weight, legacy_reduction(size_average, reduce, reduction))
 
 

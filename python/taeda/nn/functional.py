@@ -1,6 +1,7 @@
 """torch.nn.functional: what modules compute, as functions."""
 
 import math
+import operator
 import warnings
 
 from .. import _C
@@ -9,6 +10,7 @@ from .._C import (  # noqa: F401  the same signatures there
     conv_transpose3d, cosine_similarity, gelu, hardshrink, linear, one_hot, pairwise_distance, pdist,
     prelu, scaled_dot_product_attention, softplus, softshrink)
 from .._C import celu_, elu_, hardtanh_, leaky_relu_, relu_, rrelu_, selu_, threshold_  # noqa: F401
+from .._more_signatures import into as _into
 
 _F = _C._functional
 logsigmoid = _C.log_sigmoid
@@ -232,7 +234,7 @@ def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
     """input divided by its p-norm along `dim`, which counts as `eps` at least."""
     made = _C.normalize(input, p, dim, eps) if isinstance(dim, int) else (
         input / input.norm(p, dim, keepdim=True).clamp_min(eps))
-    return made if out is None else out.copy_(made)
+    return _into(out, made)
 
 
 # Embedding
@@ -291,8 +293,8 @@ max_pool3d, max_pool3d_with_indices = _pools("max_pool3d", "max_pool3d")
 
 def _output_size(input, size, dims):
     """One size for all, or a list in which None stands for the input's."""
-    if isinstance(size, int):
-        return size
+    if hasattr(size, "__index__"):
+        return operator.index(size)
     size = list(size)
     if input.dim() <= len(size):
         raise ValueError(f"Input dimension should be at least {len(size) + 1}")

@@ -21,7 +21,7 @@ class Parameter(Tensor, metaclass=_ParameterType):
         if data is None:
             data = _C.empty(0)
         if not isinstance(data, _C.TensorBase):
-            raise RuntimeError(f"Creating a Parameter from an instance of type {type(data).__name__} requires a Tensor")
+            raise AttributeError(f"'{type(data).__name__}' object has no attribute 'detach': a Parameter is made of a Tensor")
         if _C._has_torch_function_unary(data):  # stays of its class
             made = data.detach().requires_grad_(requires_grad)
             if type(made) is not type(data):

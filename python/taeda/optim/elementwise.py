@@ -286,8 +286,8 @@ class Muon(Optimizer):
         check_rate(lr, "Learning rate should be >= 0 but is: {}")
         check(0.0 <= momentum, "momentum should be >= 0 but is: {}", momentum)
         check(0.0 <= weight_decay, "weight decay should be >= 0 but is: {}", weight_decay)
-        check(adjust_lr_fn in (None, "original", "match_rms_adamw"), "Adjust learning rate function {} is not supported",
-              adjust_lr_fn)
+        check(adjust_lr_fn in (None, "original", "match_rms_adamw", "spectral_unclamped"),
+              "Adjust learning rate function {} is not supported", adjust_lr_fn)
         super().__init__(params, {
             "lr": lr, "weight_decay": weight_decay, "momentum": momentum, "nesterov": nesterov,
             "ns_coefficients": ns_coefficients, "eps": eps, "ns_steps": ns_steps, "adjust_lr_fn": adjust_lr_fn})
@@ -319,8 +319,9 @@ class Muon(Optimizer):
         buffer.lerp_(param.grad, 1 - momentum)
         update = _orthogonal(param.grad.lerp(buffer, momentum) if group["nesterov"] else buffer, group)
         rows, columns = param.shape
-        scale = (0.2 * math.sqrt(max(rows, columns)) if group["adjust_lr_fn"] == "match_rms_adamw" else
-                 math.sqrt(max(1, rows / columns)))
+        how = group["adjust_lr_fn"]
+        scale = 0.2 * math.sqrt(max(rows, columns)) if how == "match_rms_adamw" else math.sqrt(
+            rows / columns if how == "spectral_unclamped" else max(1, rows / columns))
         param.mul_(1 - lr * group["weight_decay"])
         param.add_(update, alpha=-lr * scale)
 

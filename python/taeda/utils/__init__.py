@@ -2,7 +2,7 @@
 
 import importlib
 
-_SUBMODULES = {"data", "checkpoint", "dlpack", "model_zoo", "tensorboard"}
+_SUBMODULES = {"benchmark", "collect_env", "data", "checkpoint", "dlpack", "hooks", "model_zoo", "tensorboard"}
 
 
 def __getattr__(name):

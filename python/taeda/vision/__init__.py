@@ -3,15 +3,14 @@
 import importlib
 
 __version__ = "0.30.0"
-_SUBMODULES = {"transforms", "datasets", "models", "utils", "io"}
+_SUBMODULES = {"transforms", "datasets", "models", "ops", "utils", "io"}
 
 
 def __getattr__(name):
     if name in _SUBMODULES:
         return importlib.import_module(f"taeda.vision.{name}")
-    if name.startswith("__"):
-        raise AttributeError(f"module 'torchvision' has no attribute '{name}'")
-    raise AttributeError(f"module 'torchvision' has no attribute '{name}': Taeda has not got it")
+    from .._missing import attribute
+    return attribute(__name__, name)
 
 
 def get_image_backend():

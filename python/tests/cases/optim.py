@@ -20,7 +20,8 @@ CURVES = {
     "ASGD": ["lr=0.1", "lr=0.1, t0=5, weight_decay=0.01, lambd=0.01"],
     "LBFGS": ["lr=0.5, max_iter=4", "lr=1, max_iter=5, line_search_fn='strong_wolfe'", "lr=0.1, max_iter=3, history_size=2"],
     "Adafactor": ["lr=0.1", "lr=0.1, weight_decay=0.1, d=2.0, eps=(1e-10, 1e-2)"],
-    "Muon": ["lr=0.02", "lr=0.02, nesterov=False, adjust_lr_fn='match_rms_adamw'"],
+    "Muon": ["lr=0.02", "lr=0.02, nesterov=False, adjust_lr_fn='match_rms_adamw'",
+             "lr=0.02, adjust_lr_fn='spectral_unclamped'"],
 }
 STEPS = 20
 

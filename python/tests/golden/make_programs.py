@@ -1,4 +1,5 @@
-"""Writes programs.json: what the programs of examples/python/programs print under PyTorch 2.15. Run it with such a Python."""
+"""Writes programs.json: what the programs of examples/python/programs print under PyTorch 2.15. Run it with such a Python,
+with NumPy, Pillow and tensorboard."""
 
 import json
 import pathlib

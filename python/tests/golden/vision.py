@@ -58,6 +58,14 @@ FIXED = {
         x, -45, T.InterpolationMode.BILINEAR, center=[3, 4]), "affine": lambda x: F.affine(x, 15, [1, 2], 1.3, [5.0]),
     "perspective": lambda x: F.perspective(x, [[0, 0], [14, 0], [14, 11], [0, 11]], [[1, 2], [12, 0], [14, 9], [0, 11]]),
 }
+# Chosen changes, each of a picture of bytes.
+CHOSEN = {
+    "imagenet": lambda: T.AutoAugment(), "cifar10": lambda: T.AutoAugment(T.AutoAugmentPolicy.CIFAR10, fill=100),
+    "svhn": lambda: T.AutoAugment(T.AutoAugmentPolicy.SVHN, T.InterpolationMode.BILINEAR, [10, 20, 30]),
+    "rand": lambda: T.RandAugment(), "rand_strong": lambda: T.RandAugment(4, 20, 25, fill=7),
+    "trivial": lambda: T.TrivialAugmentWide(), "mix": lambda: T.AugMix(), "mix_deep": lambda: T.AugMix(
+        7, 2, 4, 0.5, False, T.InterpolationMode.NEAREST, 50),
+}
 BYTES = {"posterize": lambda x: F.posterize(x, 3), "equalize": F.equalize, "to_float": F.convert_image_dtype}
 
 
@@ -70,6 +78,11 @@ def compute():
         for seed in range(3):
             torch.manual_seed(seed)
             out[f"random_{name}_{seed}"] = digest(transform(image))
+    for name, make in CHOSEN.items():
+        transform = make()
+        for seed in range(12):
+            torch.manual_seed(seed)
+            out[f"bytes_{name}_{seed}"] = digest(transform(small))
     for name, change in FIXED.items():
         out[f"fixed_{name}"] = digest(change(image))
         if name not in ("perspective", "rotate_center", "rotate", "resize_bicubic"):

@@ -7,6 +7,7 @@ import operator
 from ... import _C
 from ..parameter import Parameter
 from .module import Module, _indented
+from .utils import check_copies
 
 
 def _index(container, index):
@@ -120,6 +121,7 @@ def _count(other):
         raise TypeError(f"unsupported operand type(s) for *: {type(Sequential())} and {type(other)}")
     if other <= 0:
         raise ValueError(f"Non-positive multiplication factor {other} for {type(Sequential())}")
+    check_copies("factor", other, ())
     return other
 
 
@@ -403,7 +405,11 @@ class ParameterDict(Module):
 
     def update(self, parameters):
         """Adds the values of a mapping or of pairs of key and value."""
-        for key, value in _pairs("ParameterDict", parameters):
+        pairs = _pairs("ParameterDict", parameters)
+        in_order = isinstance(parameters, (collections.OrderedDict, ParameterDict))
+        if isinstance(parameters, collections.abc.Mapping) and not in_order:
+            pairs.sort(key=lambda pair: pair[0])  # as PyTorch does, whose state dicts have this order
+        for key, value in pairs:
             self[key] = value
 
     def extra_repr(self):

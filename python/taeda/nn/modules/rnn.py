@@ -9,6 +9,7 @@ from .. import init
 from ..parameter import Parameter
 from ..utils.rnn import PackedSequence
 from .module import Module
+from .utils import check_copies
 
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
@@ -43,6 +44,8 @@ class RNNBase(Module):
                 for name, shape in shapes.items():
                     setattr(self, name + suffix, Parameter(_C.empty(shape, device=device, dtype=dtype)))
                 self._all_weights.append([name + suffix for name in shapes])
+            if layer == 1:  # as all that follow
+                check_copies("num_layers", num_layers, [getattr(self, name) for name in self._all_weights[-1]])
         self.reset_parameters()
 
     def _check_options(self, dropout):

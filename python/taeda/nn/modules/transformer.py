@@ -11,6 +11,7 @@ from .dropout import Dropout
 from .linear import Linear
 from .module import Module
 from .normalization import LayerNorm
+from .utils import check_copies
 
 _ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu}
 
@@ -21,6 +22,12 @@ def _activation(given):
     if given not in _ACTIVATIONS:
         raise RuntimeError(f"activation should be relu/gelu, not {given}")
     return _ACTIVATIONS[given]
+
+
+def _copies(layer, num_layers):
+    """A list of so many copies of a layer."""
+    check_copies("num_layers", num_layers, layer.parameters())
+    return ModuleList([copy.deepcopy(layer) for _ in range(num_layers)])
 
 
 def _causal_mask(size, device=None, dtype=None):
@@ -137,7 +144,7 @@ class TransformerEncoder(Module):
 
     def __init__(self, encoder_layer, num_layers, norm=None, enable_nested_tensor=True, mask_check=True):
         super().__init__()
-        self.layers = ModuleList([copy.deepcopy(encoder_layer) for _ in range(num_layers)])
+        self.layers = _copies(encoder_layer, num_layers)
         self.num_layers, self.norm = num_layers, norm
         # Taken from PyTorch's signature; there are no nested tensors to be faster with.
         self.enable_nested_tensor = self.use_nested_tensor = False
@@ -160,7 +167,7 @@ class TransformerDecoder(Module):
 
     def __init__(self, decoder_layer, num_layers, norm=None):
         super().__init__()
-        self.layers = ModuleList([copy.deepcopy(decoder_layer) for _ in range(num_layers)])
+        self.layers = _copies(decoder_layer, num_layers)
         self.num_layers, self.norm = num_layers, norm
 
     def forward(self, tgt, memory, tgt_mask=None, memory_mask=None, tgt_key_padding_mask=None, memory_key_padding_mask=None,

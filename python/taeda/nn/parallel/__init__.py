@@ -17,4 +17,5 @@ def __getattr__(name):
     if name in ("DistributedDataParallel", "DistributedDataParallelCPU"):  # its old name for modules on the CPU
         from .distributed import DistributedDataParallel
         return DistributedDataParallel
-    raise AttributeError(f"module 'torch.nn.parallel' has no attribute '{name}'")
+    from ..._missing import attribute
+    return attribute(__name__, name)

@@ -2,6 +2,8 @@
 
 import contextlib
 
+from ... import _C
+
 
 @contextlib.contextmanager
 def _swapped(module, tensors):
@@ -32,8 +34,12 @@ def functional_call(module, parameters_and_buffers, args=None, kwargs=None, *, t
     if strict:
         missing, unexpected = set(named) - set(given), set(given) - set(named)
         if missing or unexpected:
-            raise RuntimeError((f"Missing key(s): {', '.join(map(repr, sorted(missing)))}. " if missing else "")
-                               + (f"Unexpected key(s): {', '.join(map(repr, sorted(unexpected)))}." if unexpected else ""))
+            found = [f"\n\t{what} key(s): {', '.join(map(repr, sorted(names)))}."
+                     for what, names in (("Unexpected", unexpected), ("Missing", missing)) if names]
+            raise RuntimeError(f"Error(s) in reparametrizing for {type(module).__name__}:" + "".join(found))
+    for tensor in given.values():
+        if not isinstance(tensor, _C.TensorBase):
+            raise TypeError(f"{tensor!r} is not an instance of torch.Tensor")
     if tie_weights:
         places = {id(named[name]): tensor for name, tensor in given.items() if name in named}
         given |= {name: places[id(t)] for name, t in named.items() if id(t) in places and name not in given}

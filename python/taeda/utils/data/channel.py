@@ -94,7 +94,9 @@ class Message:
             self.parts = [_HEAD.pack(len(text), total, len(views))]
         else:
             padded = [bytes(view).ljust(_padded(len(view)), b"\0") for view in views]
-            self.parts = [_HEAD.pack(len(text), total, len(views)), sizes, text, *padded]
+            head = _HEAD.size + len(sizes) + len(text)
+            gap = b"\0" * (_padded(head) - head)  # elements lie at multiples of their sizes, as in the file
+            self.parts = [_HEAD.pack(len(text), total, len(views)), sizes, text, gap, *padded]
         for buffer in buffers:
             buffer.release()
 
@@ -136,7 +138,7 @@ def receive(end):
         memory, at = memoryview(_C._bytes_of(shared)), _padded(head)
         body = memory
     else:
-        memory, at = memoryview(bytearray(data)), _HEAD.size + head
+        memory, at = memoryview(bytearray(data)), _padded(_HEAD.size + head)
         body = memory[_HEAD.size:]
     buffers = []
     for size in struct.unpack_from(f"<{count}q", body):

@@ -7,6 +7,7 @@ import socket
 import tempfile
 
 from ... import _C
+from . import summaries
 
 __all__ = ["SummaryWriter"]
 
@@ -94,6 +95,33 @@ class SummaryWriter:
 
     def add_text(self, tag, text_string, global_step=None, walltime=None):
         self._writer.add_text(tag, text_string, global_step, walltime)
+
+    def add_video(self, tag, vid_tensor, global_step=None, fps=4, walltime=None):
+        """Videos (N, T, C, H, W), bytes or numbers from 0 to 1, side by side. Needs Pillow."""
+        self._add(summaries.video(tag, summaries.grid(_tensor(vid_tensor)), fps), global_step, walltime)
+
+    def add_audio(self, tag, snd_tensor, global_step=None, sample_rate=44100, walltime=None):
+        """A sound (1, L) of numbers from -1 to 1."""
+        self._add(summaries.audio(tag, _tensor(snd_tensor), sample_rate), global_step, walltime)
+
+    def add_mesh(self, tag, vertices, colors=None, faces=None, config_dict=None, global_step=None, walltime=None):
+        """Point clouds (B, N, 3), or meshes with `faces` (B, F, 3), with colours of the points, in a batch."""
+        colors, faces = (None if part is None else _tensor(part) for part in (colors, faces))
+        self._add(summaries.mesh(tag, _tensor(vertices), colors, faces, config_dict), global_step, walltime)
+
+    def add_custom_scalars(self, layout):
+        """Charts of several curves each: {category: {title: ["Multiline" or "Margin", tags]}}."""
+        self._add(summaries.custom_scalars(layout))
+
+    def add_custom_scalars_multilinechart(self, tags, category="default", title="untitled"):
+        self.add_custom_scalars({category: {title: ["Multiline", tags]}})
+
+    def add_custom_scalars_marginchart(self, tags, category="default", title="untitled"):
+        """One curve, and two that bound it."""
+        self.add_custom_scalars({category: {title: ["Margin", tags]}})
+
+    def _add(self, summary, global_step=None, walltime=None):
+        self._writer.add_summary(summary, global_step, walltime)
 
     def add_graph(self, model, input_to_model=None, verbose=False, use_strict_trace=True):
         """The graph of a module, seen by running it once, in evaluation mode, on a tensor or a tuple of them."""

@@ -8,7 +8,3 @@ from .vision import VisionDataset
 
 __all__ = ["CIFAR10", "CIFAR100", "DatasetFolder", "FakeData", "FashionMNIST", "ImageFolder", "KMNIST", "MNIST",
            "VisionDataset"]
-
-
-def __getattr__(name):
-    raise AttributeError(f"module 'torchvision.datasets' has no attribute '{name}': Taeda has not got this data set")

@@ -1,15 +1,17 @@
 """Transforms of pictures: tensors (..., channels, height, width), PIL's pictures, or what data sets give without PIL."""
 
-from . import augment, functional, transforms
+from . import augment, autoaugment, functional, transforms
 from .augment import *  # noqa: F403
+from .autoaugment import *  # noqa: F403
 from .functional import InterpolationMode
 from .transforms import *  # noqa: F403
 
-__all__ = transforms.__all__ + augment.__all__ + ["InterpolationMode", "functional"]
+__all__ = transforms.__all__ + augment.__all__ + autoaugment.__all__ + ["InterpolationMode", "functional"]
 
 
 def __getattr__(name):
     if name == "v2":
         import importlib
         return importlib.import_module("taeda.vision.transforms.v2")
-    raise AttributeError(f"module 'torchvision.transforms' has no attribute '{name}': Taeda has not got it")
+    from ..._missing import attribute
+    return attribute(__name__, name)

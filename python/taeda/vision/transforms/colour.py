@@ -105,11 +105,22 @@ def adjust_saturation(img, saturation_factor, *, grey=_grey):
     return _blend(img, grey(img), saturation_factor)
 
 
-@of_pictures
 def adjust_hue(img, hue_factor):
     """Moves the hue by a part of the circle of colours, from -0.5 to 0.5."""
     if not -0.5 <= hue_factor <= 0.5:
         raise ValueError(f"hue_factor ({hue_factor}) is not in [-0.5, 0.5].")
+    if type(img).__module__.partition(".")[0] != "PIL":
+        return _turned_hue(img, hue_factor)
+    if img.mode in ("1", "I", "F", "L"):
+        return img
+    hue, saturation, value = img.convert("HSV").split()  # bytes, which go round
+    hue = hue.point([(v + int(hue_factor * 255)) % 256 for v in range(256)])
+    from PIL import Image
+    return Image.merge("HSV", (hue, saturation, value)).convert(img.mode)
+
+
+@of_pictures
+def _turned_hue(img, hue_factor):
     if _check_channels(img, [1, 3]) == 1 or img.numel() == 0:
         return img
     floats = convert_image_dtype(img, _C.float32)

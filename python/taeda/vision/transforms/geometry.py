@@ -3,7 +3,8 @@
 import math
 
 from ... import _C
-from .functional import InterpolationMode, _mode, get_dimensions, of_pictures
+from .. import picture as pictures
+from .functional import _PIL_CODES, InterpolationMode, _mode, get_dimensions, of_pictures
 
 
 def _sampled(img, grid, mode, fill):
@@ -32,6 +33,31 @@ def _colour(img, fill):
     if isinstance(fill, (int, float)):
         return [float(fill)] * get_dimensions(img)[0]
     return list(fill)
+
+
+def _by_pil(img):
+    """Whether it is a picture of PIL's, which turns its own: it rounds otherwise than tensors are."""
+    return pictures.is_picture(img) and not isinstance(img, pictures.Picture)
+
+
+def _pil_fill(img, fill):
+    """Options for the colour outside of a picture of PIL's."""
+    bands = len(img.getbands())
+    fill = 0 if fill is None else fill
+    if bands > 1:
+        fill = (int(fill),) * bands if isinstance(fill, (int, float)) else tuple(map(int, fill))
+        fill = fill * bands if len(fill) == 1 else fill
+        if len(fill) != bands:
+            raise ValueError(f"The number of elements in 'fill' does not match the number of channels of the image "
+                             f"({len(fill)} != {bands})")
+    elif not isinstance(fill, (int, float)):
+        fill = fill[0]
+    return {"fillcolor": fill}
+
+
+def _pil_transform(img, method, numbers, interpolation, fill):
+    """PIL's transform by the six numbers of an affine map (method 0) or the eight of a perspective (2)."""
+    return img.transform(img.size, method, numbers, _PIL_CODES[_mode(interpolation).value], **_pil_fill(img, fill))
 
 
 def _check(interpolation):
@@ -94,6 +120,8 @@ def rotate(img, angle, interpolation=InterpolationMode.NEAREST, expand=False, ce
     """Turns by `angle` degrees, against the clock; with `expand` the result holds all of the picture."""
     if not isinstance(angle, (int, float)):
         raise TypeError("Argument angle should be int or float")
+    if _by_pil(img):
+        return img.rotate(angle, _PIL_CODES[_mode(interpolation).value], expand, center, **_pil_fill(img, fill))
     _, height, width = get_dimensions(img)
     middle = [0.0, 0.0] if center is None else [center[0] - width * 0.5, center[1] - height * 0.5]
     return _rotate(img, _inverse(middle, -angle, [0.0, 0.0], 1.0, [0.0, 0.0]), _check(interpolation), expand, fill)
@@ -113,9 +141,12 @@ def affine(img, angle, translate, scale, shear, interpolation=InterpolationMode.
         raise ValueError("Argument translate should be a sequence of length 2")
     shear = [shear, 0.0] if isinstance(shear, (int, float)) else list(shear) * (3 - len(shear))
     _, height, width = get_dimensions(img)
+    places = [float(t) for t in translate], scale, [float(s) for s in shear]
+    if _by_pil(img):
+        middle = [width * 0.5, height * 0.5] if center is None else center
+        return _pil_transform(img, 0, _inverse(middle, angle, *places), interpolation, fill)
     middle = [0.0, 0.0] if center is None else [center[0] - width * 0.5, center[1] - height * 0.5]
-    matrix = _inverse(middle, angle, [float(t) for t in translate], scale, [float(s) for s in shear])
-    return _affine(img, matrix, _check(interpolation), fill)
+    return _affine(img, _inverse(middle, angle, *places), _check(interpolation), fill)
 
 
 def _coefficients(startpoints, endpoints):
@@ -126,7 +157,7 @@ def _coefficients(startpoints, endpoints):
         rows.append([0, 0, 0, x, y, 1, -v * x, -v * y])
     targets = [float(n) for point in startpoints for n in point]
     matrix = _C._tensor_from([[float(n) for n in row] for row in rows], _C.float64, None)
-    return _C._linalg.solve(matrix, _C._tensor_from(targets, _C.float64, None)).tolist()
+    return _C._linalg.solve(matrix, _C._tensor_from(targets, _C.float64, None)).to(_C.float32).tolist()
 
 
 @of_pictures
@@ -144,4 +175,7 @@ def _perspective(img, numbers, mode, fill):
 
 def perspective(img, startpoints, endpoints, interpolation=InterpolationMode.BILINEAR, fill=None):
     """Moves four corners, given as (x, y), from the start points to the end points."""
-    return _perspective(img, _coefficients(startpoints, endpoints), _check(interpolation), fill)
+    numbers = _coefficients(startpoints, endpoints)
+    if _by_pil(img):
+        return _pil_transform(img, 2, numbers, interpolation, fill)
+    return _perspective(img, numbers, _check(interpolation), fill)

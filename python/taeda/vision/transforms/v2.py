@@ -2,12 +2,13 @@
 
 from ... import _C
 from ...nn import Module
-from . import augment, functional, transforms
+from . import augment, autoaugment, functional, transforms
 from .augment import *  # noqa: F403
+from .autoaugment import *  # noqa: F403
 from .functional import InterpolationMode
 from .transforms import *  # noqa: F403
 
-__all__ = transforms.__all__ + augment.__all__
+__all__ = transforms.__all__ + augment.__all__ + autoaugment.__all__
 __all__ += ["Identity", "InterpolationMode", "ToDtype", "ToImage", "ToPureTensor", "functional"]
 
 

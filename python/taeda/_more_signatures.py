@@ -1,0 +1,184 @@
+"""Signatures that PyTorch's operations have and the library's have not.
+
+An operation asks here when no signature of its own fits a call, so they cost other calls nothing. A function gets what the
+operation got, a method's tensor first, and gives NotImplemented where the call is wrong in PyTorch, too.
+"""
+
+import functools
+import inspect
+
+from . import _C
+
+_NUMBERS = (int, float, complex)
+
+
+def into(out, made):
+    """A result, written to `out` if there is one, which takes its sizes."""
+    if out is None:
+        return made
+    if out.shape != made.shape:
+        out.resize_(made.shape)
+    return out.copy_(made)
+
+
+def _sorting(operation):
+    """Sorting keeps the order of equal elements anyway."""
+    def call(input, dim=-1, descending=False, stable=None, **out):
+        if stable is None or isinstance(dim, bool):
+            return NotImplemented
+        return operation(input, dim, descending, **out)
+    return call
+
+
+def _over_dims(name):
+    """`any` and `all` over several dimensions, or over all of them that are named None."""
+    def call(input, dim=None, keepdim=False, *, out=None):
+        several = isinstance(input, _C.TensorBase) and (dim is None or isinstance(dim, (tuple, list)))
+        if not isinstance(keepdim, bool) or not isinstance(out, (_C.TensorBase, type(None))) or not several:
+            return NotImplemented
+        dims = range(input.dim()) if dim is None else sorted({_place(d, input) for d in dim})
+        if dim is not None and len(dims) != len(dim):
+            raise RuntimeError("dim appears multiple times in the list of dims")
+        made = input
+        for d in reversed(dims):
+            made = getattr(_C, name)(made, d, keepdim)
+        return into(out, made if len(dims) else getattr(_C, name)(input))
+    return call
+
+
+def _place(dim, input):
+    dims = max(input.dim(), 1)
+    if not -dims <= dim < dims:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-dims}, {dims - 1}], but got {dim})")
+    return dim % dims
+
+
+def _squeezing(name):
+    """`squeeze` of several dimensions."""
+    def call(input, dim=None, *more):
+        dim = (dim, *more) if more and all(isinstance(d, int) for d in (dim, *more)) else dim
+        if not isinstance(dim, (tuple, list)):
+            return NotImplemented
+        if not dim:
+            return input if name.endswith("_") else input.view_as(input)
+        for d in sorted({_place(d, input) for d in dim}, reverse=True):
+            input = getattr(input, name)(d)
+        return input
+    return call
+
+
+def _spread(name):
+    """`std` and `var` with `unbiased` alone, `correction`, or NumPy's names."""
+    def call(input, dim=None, unbiased=None, keepdim=False, **options):
+        from . import functional
+        dim, keepdim = options.pop("axis", dim), options.pop("keepdims", keepdim)
+        if not isinstance(dim, bool) and options.keys() != {"correction"} and dim is not None:
+            return NotImplemented
+        return getattr(functional, name)(input, dim, unbiased, keepdim, **options)
+    return call
+
+
+def _copy(input, src=None, non_blocking=False, *, other=None):
+    src = other if src is None else src
+    return input.fill_(src) if isinstance(src, _NUMBERS) else NotImplemented
+
+
+def _creating(name):
+    """What makes tensors, with `out`."""
+    def call(*args, out=None, **options):
+        if not isinstance(out, _C.TensorBase):
+            return NotImplemented
+        options.setdefault("dtype", out.dtype)
+        options.setdefault("device", out.device)
+        made = getattr(_C, name)(*args, **options)
+        from .autograd.modes import no_grad
+        with no_grad():
+            return into(out, made)
+    return call
+
+
+def _random_like(name):
+    """`rand_like` and its kin from a generator."""
+    def call(input, *bounds, generator=None, **options):
+        if not isinstance(generator, (_C.Generator, type(None))) or not isinstance(input, _C.TensorBase):
+            return NotImplemented
+        bounds += tuple(options.pop(bound) for bound in ("low", "high") if bound in options)
+        options.pop("memory_format", None)
+        options.setdefault("dtype", input.dtype)
+        options.setdefault("device", input.device)
+        return getattr(_C, name)(*bounds, input.shape, generator=generator, **options)
+    return call
+
+
+def _of_numbers(name):
+    """Arithmetic of a number first, with a tensor or with another number, of which PyTorch gives a tensor."""
+    def call(input, other=None, **options):
+        if not isinstance(input, _NUMBERS) or not isinstance(other, (*_NUMBERS, _C.TensorBase)):
+            return NotImplemented
+        if not isinstance(options.get("out"), (_C.TensorBase, type(None))):
+            return NotImplemented
+        like = isinstance(other, _C.TensorBase)
+        dtype, device = (_C._result_type(other, input), other.device) if like else (None, None)
+        return getattr(_C, name)(_C._tensor_from(input, dtype, device), other, **options)
+    return call
+
+
+def _where(input, condition=None, other=None):
+    """The method with a number."""
+    if not isinstance(condition, _C.TensorBase) or not isinstance(other, _NUMBERS):
+        return NotImplemented
+    return _C.where(condition, input, other)
+
+
+def _bernoulli(input, p=None, *, generator=None, out=None):
+    if not isinstance(out, _C.TensorBase):
+        return NotImplemented
+    return into(out, _C.bernoulli(input, *(() if p is None else (p,)), generator=generator))
+
+
+def _small_singular_values(name):
+    """`pinv` and `matrix_rank` with tensors that say for each matrix what counts as zero."""
+    def call(A, atol=None, rtol=None, hermitian=False, *, out=None):
+        if not any(isinstance(given, _C.TensorBase) for given in (atol, rtol)):
+            return NotImplemented
+        from .numbers import finfo
+        if rtol is None:
+            some = (atol if isinstance(atol, _C.TensorBase) else _C._tensor_from(atol, A.dtype, A.device)) > 0
+            rtol = _C.where(some, 0.0, max(A.shape[-2:]) * finfo(A.dtype).eps)
+        U, S, Vh = _C._linalg.svd(A, False)
+        floor = _C.maximum(*_C.broadcast_tensors([
+            (_C._tensor_from(part, S.dtype, S.device) if isinstance(part, _NUMBERS) else part)[..., None].to(S.dtype)
+            for part in (0.0 if atol is None else atol, rtol * S[..., :1].sum(-1))]))
+        kept = S > floor
+        if name == "matrix_rank":
+            return into(out, kept.sum(-1))
+        return into(out, (Vh.mH * _C.where(kept, 1 / S, 0.0)[..., None, :]) @ U.mH)
+    return call
+
+
+def _fitting(function):
+    """The function for calls with arguments that it has."""
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        try:
+            inspect.signature(function).bind(*args, **kwargs)
+        except TypeError:
+            return NotImplemented
+        return function(*args, **kwargs)
+    return call
+
+
+def install():
+    """Tells the extension."""
+    found = {"sort": _sorting(_C.sort), "argsort": _sorting(_C.argsort), "copy_": _copy}
+    found.update((name, _over_dims(name)) for name in ("any", "all"))
+    found.update((name, _squeezing(name)) for name in ("squeeze", "squeeze_"))
+    found.update((name, _spread(name)) for name in ("std", "var"))
+    found.update((name, _creating(name)) for name in ("arange", "empty", "eye", "full", "linspace", "logspace", "ones", "rand",
+                                                      "randint", "randn", "randperm", "range", "zeros"))
+    found.update((f"{name}_like", _random_like(name)) for name in ("rand", "randn", "randint"))
+    found.update((name, _of_numbers(name)) for name in ("add", "sub", "mul", "div", "subtract", "multiply", "divide",
+                                                        "true_divide", "floor_divide"))
+    found.update((f"linalg_{name}", _small_singular_values(name)) for name in ("pinv", "matrix_rank"))
+    found.update({"where": _where, "bernoulli": _bernoulli})
+    _C._set_more_signatures({name: _fitting(function) for name, function in found.items()})

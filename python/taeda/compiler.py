@@ -1,0 +1,62 @@
+"""torch.compiler: what programs say to a compiler. Taeda has none: functions stay as they are, and nothing is ever compiled."""
+
+import contextlib
+
+from .settings import compile
+
+__all__ = ["compile", "reset", "allow_in_graph", "assume_constant_result", "nonstrict_trace", "nested_compile_region",
+           "disable", "set_stance", "substitute_in_graph", "wrap_numpy", "list_backends", "is_compiling", "is_dynamo_compiling",
+           "is_exporting", "cudagraph_mark_step_begin"]
+
+
+def reset():
+    """Nothing to forget."""
+
+
+def allow_in_graph(fn):
+    """The function itself."""
+    return fn
+
+
+assume_constant_result = nonstrict_trace = nested_compile_region = wrap_numpy = allow_in_graph
+
+
+def disable(fn=None, recursive=True, *, reason=None):
+    """The function itself; without one, a decorator."""
+    return (lambda function: function) if fn is None else fn
+
+
+class set_stance(contextlib.ContextDecorator):
+    """A block, or a function, for which nothing changes."""
+
+    def __init__(self, stance="default", *, skip_guard_eval_unsafe=False, force_backend=None):
+        if stance not in ("default", "force_eager", "eager_on_recompile", "fail_on_recompile", "eager_then_compile",
+                          "aot_eager_then_compile"):
+            raise RuntimeError(f"invalid torch.compile stance '{stance}'")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        return None
+
+
+def substitute_in_graph(original_fn, *, can_constant_fold_through=False, skip_signature_check=False):
+    """A decorator that gives back the function."""
+    return lambda function: function
+
+
+def list_backends(exclude_tags=("debug", "experimental")):
+    """None."""
+    return []
+
+
+def is_compiling():
+    return False
+
+
+is_dynamo_compiling = is_exporting = is_compiling
+
+
+def cudagraph_mark_step_begin():
+    """Nothing to mark."""
