@@ -229,3 +229,17 @@ def test_mixture_of_what_a_program_wrote():
 def test_mixture_errors(mixture, components, text):
     with pytest.raises(ValueError, match=text):
         D.MixtureSameFamily(mixture, components)
+
+
+def test_gradients_at_logits_of_zero():
+    """Where most programs begin."""
+    for make, value, wanted in ((lambda x: D.Bernoulli(logits=x), 1.0, 0.5), (lambda x: D.Binomial(3, logits=x), 1.0, -0.5),
+                                (lambda x: D.ContinuousBernoulli(logits=x), 0.3, -0.2), (lambda x: D.Geometric(logits=x), 2.0, -0.5),
+                                (lambda x: D.NegativeBinomial(3, logits=x), 1.0, -1.0)):
+        logits = torch.zeros(1, requires_grad=True)
+        make(logits).log_prob(torch.tensor([value])).backward()
+        assert logits.grad.item() == pytest.approx(wanted, abs=1e-3)
+    for kind, size in ((D.SigmoidTransform, 1), (D.TanhTransform, 1), (D.StickBreakingTransform, 2)):
+        x = torch.zeros(size, requires_grad=True)
+        kind().log_abs_det_jacobian(x, kind()(x)).sum().backward()
+        assert x.grad.abs().max() < 1e-6

@@ -84,3 +84,15 @@ def test_uniform_complex_numbers():
     number = torch.zeros(1, dtype=torch.complex128).uniform_(2, 5).item()
     assert abs(number - (3.3781488293823525 + 4.762243052365881j)) < 1e-12
     assert torch.nn.Linear(2, 2, dtype=torch.complex64).weight.imag.abs().max() > 0
+
+
+def test_bits_of_uniform_numbers():
+    """PyTorch 2.15's, which rounds u (to - from) + from once."""
+    for dtype, first, total in ((torch.float32, -0.3668450117111206, -2.7108285887225065),
+                                (torch.float64, -0.34475993521861487, -10.00282234210324),
+                                (torch.float16, -0.366943359375, -2.711897611618042)):
+        torch.manual_seed(3)
+        drawn = torch.empty(1000, dtype=dtype).uniform_(-0.37, 0.37)
+        assert drawn[0].item() == first and abs(drawn.double().sum().item() - total) < 1e-12
+    torch.manual_seed(3)
+    assert abs(torch.nn.Linear(40, 30).weight.double().sum().item() - 0.24927339391433634) < 1e-12

@@ -256,7 +256,8 @@ void uniform_numbers(Mt19937& engine, T* out, int64_t n, double from, double to)
   if constexpr (std::is_same_v<T, double>) {
     for (int64_t i = 0; i < n; ++i) {
       const uint64_t high = engine(), bits = high << 32 | engine();
-      out[i] = static_cast<double>(bits & ((uint64_t{1} << 53) - 1)) * 0x1p-53 * (to - from) + from;
+      const double u = static_cast<double>(bits & ((uint64_t{1} << 53) - 1)) * 0x1p-53;
+      out[i] = from == 0 ? u * to : std::fma(u, to - from, from);
     }
   } else if constexpr (std::is_same_v<T, float>) {
     each_stretch(engine, n, [&](const uint32_t* bits, int64_t first, int64_t k) {
@@ -266,11 +267,13 @@ void uniform_numbers(Mt19937& engine, T* out, int64_t n, double from, double to)
   } else {
     // A float's number, rounded; what rounds to the end becomes the beginning.
     constexpr uint32_t kMask = (1u << 24) - 1;
-    const auto low = static_cast<float>(from), high = static_cast<float>(to), span = high - low;
+    const auto low = static_cast<float>(from), high = static_cast<float>(to);
+    const double span = high - low, start = low;
     const T end(high);
     each_stretch(engine, n, [&](const uint32_t* bits, int64_t first, int64_t k) {
       for (int64_t i = 0; i < k; ++i) {
-        const T x(static_cast<float>(bits[i] & kMask) * 0x1p-24f * span + low);
+        const T x(
+            static_cast<float>(static_cast<double>(bits[i] & kMask) * 0x1p-24 * span + start));
         out[first + i] = static_cast<float>(x) < static_cast<float>(end) ? x : T(low);
       }
     });

@@ -64,7 +64,7 @@ Tensor logits_of_binary(const Tensor& probs) {
   return p.log().sub(p.neg().log1p());
 }
 
-Tensor log1p_exp(const Tensor& x) { return x.clamp_min(0).add(x.abs().neg().exp().log1p()); }
+Tensor log1p_exp(const Tensor& x) { return log_sigmoid(x.neg()).neg(); }
 
 Tensor log_beta(const Tensor& a, const Tensor& b) {
   return a.lgamma().add(b.lgamma()).sub(a.add(b).lgamma());

@@ -310,6 +310,20 @@ TEST(Transforms, InvertAndMeasureThemselves) {
   check(compose({D::transforms::exp(), affine(1.0, 2.0, 1), D::transforms::softplus()}), x);
 }
 
+TEST(Transforms, GradientsAtZeroAreThoseAround) {
+  const auto slope = [](const D::TransformPtr& f) {
+    const Tensor x = zeros({2}, kDouble).requires_grad_();
+    f->log_abs_det_jacobian(x, (*f)(x)).sum().backward();
+    return x.grad();
+  };
+  EXPECT_EQ(slope(D::transforms::sigmoid()).abs().max().item<double>(), 0);
+  EXPECT_EQ(slope(D::transforms::tanh()).abs().max().item<double>(), 0);
+  EXPECT_LT(slope(D::transforms::stick_breaking()).abs().max().item<double>(), 1e-12);
+  const Tensor logits = zeros({1}).requires_grad_();
+  D::Bernoulli(D::Logits(logits)).log_prob(ones({1})).backward();
+  EXPECT_EQ(logits.grad().item<float>(), 0.5f);
+}
+
 TEST(Transforms, WrongOnesAreNamed) {
   using namespace D::transforms;
   EXPECT_THAT(error_of([] { reshape({2, 3}, {5}); }), HasSubstr("[2, 3] and [5]"));
