@@ -21,3 +21,12 @@ def get_image_backend():
 def set_image_backend(backend):
     if backend != "PIL":
         raise ValueError(f"Invalid backend '{backend}'. Options are 'PIL'")
+
+
+def disable_beta_transforms_warning():
+    """Accepted: transforms.v2 says nothing of the kind."""
+
+
+def get_video_backend():
+    """What videos would be read with; Taeda reads none."""
+    return "pyav"

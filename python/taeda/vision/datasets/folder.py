@@ -86,6 +86,11 @@ def default_loader(path):
     return pictures.Picture(read_image(path, ImageReadMode.RGB), "RGB")
 
 
+def pil_loader(path):
+    """A picture in colour."""
+    return default_loader(path)
+
+
 class ImageFolder(DatasetFolder):
     """Pictures in a folder for each class; `imgs` lists (path, class number)."""
 

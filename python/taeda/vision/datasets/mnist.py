@@ -120,3 +120,39 @@ class KMNIST(MNIST):
     mirrors = ["http://codh.rois.ac.jp/kmnist/dataset/kmnist/"]
     resources = [(name, None) for name, _ in MNIST.resources]
     classes = ["o", "ki", "su", "tsu", "na", "ha", "ma", "ya", "re", "wo"]
+
+
+class EMNIST(MNIST):
+    """Letters and digits, in MNIST's form (Cohen et al., arXiv:1702.05373): `split` "byclass", "bymerge", "balanced",
+    "letters", "digits" or "mnist". Pictures are turned, as the files have them."""
+
+    splits = ("byclass", "bymerge", "balanced", "letters", "digits", "mnist")
+    url, md5 = "https://biometrics.nist.gov/cs_links/EMNIST/gzip.zip", "58c8d27c78d21e728a6bc7b3cc06412e"
+    _all = [str(d) for d in range(10)] + [chr(c) for c in range(ord("A"), ord("Z") + 1)] + [
+        chr(c) for c in range(ord("a"), ord("z") + 1)]
+    _same = set("cijklmopsuvwxyz")  # small letters that are taken for large ones
+    classes_split_dict = {"byclass": sorted(_all), "bymerge": sorted(set(_all) - _same), "balanced": sorted(set(_all) - _same),
+                          "letters": ["N/A"] + [chr(c) for c in range(ord("a"), ord("z") + 1)],
+                          "digits": [str(d) for d in range(10)], "mnist": [str(d) for d in range(10)]}
+
+    def __init__(self, root, split, **kwargs):
+        if split not in self.splits:
+            raise ValueError(f"Unknown value '{split}' for argument split. Valid values are {{{', '.join(self.splits)}}}.")
+        self.split, self.classes = split, self.classes_split_dict[split]
+        super().__init__(root, **kwargs)
+
+    @property
+    def resources(self):
+        return [(f"emnist-{self.split}-{part}-{kind}-ubyte.gz", None) for part in ("train", "test")
+                for kind in ("images-idx3", "labels-idx1")]
+
+    def download(self):
+        """Fetches all splits, which are one archive."""
+        from .utils import download_and_extract_archive
+        if self._check_exists():
+            return
+        download_and_extract_archive(self.url, self.raw_folder, filename="gzip.zip", md5=self.md5, remove_finished=True)
+        inside = os.path.join(self.raw_folder, "gzip")
+        for name in os.listdir(inside):
+            os.replace(os.path.join(inside, name), os.path.join(self.raw_folder, name))
+        os.rmdir(inside)

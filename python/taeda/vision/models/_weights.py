@@ -46,8 +46,12 @@ def weights_of(name, default, **urls):
     return WeightsEnum(name, members, module="torchvision.models")
 
 
-def builder(weights):
-    """Registers the function that makes a model, and has it take `weights` (or, as before, `pretrained`)."""
+def builder(weights, complete=None):
+    """Registers the function that makes a model, and has it take `weights` (or, as before, `pretrained`).
+
+    Where there are weights, complete(arguments) makes the arguments those of a model that fits them, and gives a function that
+    makes of it what was asked for.
+    """
     def register(function):
         def build(*, weights=None, progress=True, pretrained=None, **kwargs):
             if pretrained is not None and weights is None:
@@ -58,9 +62,12 @@ def builder(weights):
                 if given != chosen.value.num_classes:
                     raise ValueError(f"The parameter 'num_classes' expected value {chosen.value.num_classes} but got {given} "
                                      "instead.")
+            finish = complete(kwargs) if chosen is not None and complete is not None else None
             model = function(**kwargs)
             if chosen is not None:
                 model.load_state_dict(chosen.get_state_dict(progress=progress))
+            if finish is not None:
+                finish(model)
             return model
 
         def call(*args, **kwargs):

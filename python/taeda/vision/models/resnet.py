@@ -149,3 +149,11 @@ _define("resnext50_32x4d", "ResNeXt50_32X4D_Weights", Bottleneck, [3, 4, 6, 3], 
 _define("wide_resnet50_2", "Wide_ResNet50_2_Weights", Bottleneck, [3, 4, 6, 3], "IMAGENET1K_V2",
         {"IMAGENET1K_V1": "wide_resnet50_2-95faca4d.pth", "IMAGENET1K_V2": "wide_resnet50_2-9ba9bcbe.pth"},
         width_per_group=128)
+_define("resnext101_32x8d", "ResNeXt101_32X8D_Weights", Bottleneck, [3, 4, 23, 3], "IMAGENET1K_V2",
+        {"IMAGENET1K_V1": "resnext101_32x8d-8ba56ff5.pth", "IMAGENET1K_V2": "resnext101_32x8d-110c445d.pth"},
+        groups=32, width_per_group=8)
+_define("resnext101_64x4d", "ResNeXt101_64X4D_Weights", Bottleneck, [3, 4, 23, 3], "IMAGENET1K_V1",
+        {"IMAGENET1K_V1": "resnext101_64x4d-173b62eb.pth"}, groups=64, width_per_group=4)
+_define("wide_resnet101_2", "Wide_ResNet101_2_Weights", Bottleneck, [3, 4, 23, 3], "IMAGENET1K_V2",
+        {"IMAGENET1K_V1": "wide_resnet101_2-32ee1156.pth", "IMAGENET1K_V2": "wide_resnet101_2-d733dc28.pth"},
+        width_per_group=128)

@@ -1,0 +1,77 @@
+"""Makes vision_models.json: names and shapes, first weights and outputs of torchvision 0.29's networks. Run by a Python with
+PyTorch 2.15 and torchvision."""
+
+import hashlib
+import json
+import sys
+import warnings
+
+import torch
+import torchvision.models as models
+
+# name: side of the picture, and what else it is made with
+MODELS = {
+    "densenet121": (32, {}), "squeezenet1_0": (64, {}), "squeezenet1_1": (64, {}), "mobilenet_v3_large": (32, {}),
+    "mobilenet_v3_small": (32, {"reduced_tail": True}), "efficientnet_b0": (32, {}), "efficientnet_b1": (32, {}),
+    "efficientnet_v2_s": (32, {}), "vit_b_32": (64, {"image_size": 64}), "convnext_tiny": (32, {}),
+    "shufflenet_v2_x0_5": (32, {}), "shufflenet_v2_x1_0": (32, {}), "mnasnet0_5": (32, {}), "mnasnet1_3": (32, {}),
+    "googlenet": (64, {"init_weights": False}), "inception_v3": (299, {"init_weights": False}),
+}
+# Too large to be made in a test: names and shapes alone, on the device meta.
+SHAPES = ["densenet161", "densenet169", "densenet201", "efficientnet_b5", "efficientnet_b7", "efficientnet_v2_l", "vit_b_16",
+          "vit_h_14", "convnext_base", "convnext_large", "shufflenet_v2_x2_0", "resnext101_32x8d", "resnext101_64x4d",
+          "wide_resnet101_2", "mnasnet0_75"]
+URLS = ["DenseNet121_Weights", "DenseNet161_Weights", "DenseNet169_Weights", "DenseNet201_Weights", "SqueezeNet1_0_Weights",
+        "SqueezeNet1_1_Weights", "MobileNet_V3_Large_Weights", "MobileNet_V3_Small_Weights", "EfficientNet_V2_S_Weights",
+        "EfficientNet_V2_M_Weights", "EfficientNet_V2_L_Weights", "ViT_B_16_Weights", "ViT_B_32_Weights", "ViT_L_16_Weights",
+        "ViT_L_32_Weights", "ViT_H_14_Weights", "ConvNeXt_Tiny_Weights", "ConvNeXt_Small_Weights", "ConvNeXt_Base_Weights",
+        "ConvNeXt_Large_Weights", "ShuffleNet_V2_X0_5_Weights", "ShuffleNet_V2_X1_0_Weights", "ShuffleNet_V2_X1_5_Weights",
+        "ShuffleNet_V2_X2_0_Weights", "GoogLeNet_Weights", "Inception_V3_Weights", "MNASNet0_5_Weights", "MNASNet0_75_Weights",
+        "MNASNet1_0_Weights", "MNASNet1_3_Weights", "ResNeXt101_32X8D_Weights", "ResNeXt101_64X4D_Weights",
+        "Wide_ResNet101_2_Weights", *(f"EfficientNet_B{i}_Weights" for i in range(8))]
+
+
+def some(tensor):
+    flat = tensor.detach().flatten().to(torch.float64)
+    return [round(v, 5) for v in flat[::max(1, flat.numel() // 5)].tolist()]
+
+
+def shapes_of(model):
+    names = [f"{name} {list(value.shape)}" for name, value in model.state_dict().items()]
+    return hashlib.sha256("\n".join(names).encode()).hexdigest()[:16]
+
+
+def digest(name, side, options):
+    torch.manual_seed(5)
+    model = getattr(models, name)(num_classes=10, **options)
+    state = model.state_dict()
+    keys = [k for k in state if state[k].dim() > 1]
+    picture = torch.rand(2, 3, side, side, generator=torch.Generator().manual_seed(4))
+    out = {"shapes": shapes_of(model), "weights": [some(state[k]) for k in keys[:2] + keys[-2:]]}
+    model.double()  # batches of two make much of rounding
+    picture = picture.double()
+    with torch.no_grad():
+        for p in model.parameters():  # the last bits of normal numbers differ
+            p.uniform_(-0.2, 0.3)
+        torch.manual_seed(6)
+        made = model.train()(picture)
+        out["train"] = some(made if isinstance(made, torch.Tensor) else made[0])
+        out["train_kind"] = type(made).__name__
+        out["eval"] = some(model.eval()(picture))
+    return out
+
+
+def compute():
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    made = {name: digest(name, *how) for name, how in MODELS.items()}
+    with torch.device("meta"):
+        made.update({name: {"shapes": shapes_of(getattr(models, name)(num_classes=10))} for name in SHAPES})
+    made["urls"] = {kind: {w.name: w.url for w in getattr(models, kind)} for kind in URLS}
+    made["defaults"] = {kind: getattr(models, kind).DEFAULT.name for kind in URLS}
+    return made
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1], "w") as file:
+        file.write("{" + ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in compute().items()) + "}\n")
