@@ -114,3 +114,69 @@ def test_rendezvous(tmp_path):
     with pytest.raises(RuntimeError, match="must be a string"):
         next(dist.rendezvous(3))
     assert torch.distributed is dist
+
+
+def test_values_that_grow(store):
+    store.append("text", "a")
+    store.append("text", b"\xff")
+    assert store.get("text") == b"a\xff" and store.has_extended_api() and store.clone().get("text") == b"a\xff"
+
+
+def test_queues(store):
+    assert store.queue_len("q") == 0
+    with pytest.raises(dist.QueueEmptyError, match="queue q is empty"):
+        store.queue_pop("q", block=False)
+    store.queue_push("q", "1")
+    store.queue_push("q", b"\x00")
+    store.queue_push("other", "3")
+    assert store.queue_len("q") == 2 and store.queue_pop("q") == b"1" and store.queue_pop("q", False) == b"\x00"
+    assert store.queue_len("q") == 0 and store.queue_pop("other") == b"3"
+    store.set_timeout(timedelta(milliseconds=50))
+    with pytest.raises(dist.DistError, match="wait timeout"):
+        store.queue_pop("q")
+    timer = threading.Timer(0.1, lambda: store.queue_push("q", "late"))
+    store.set_timeout(timedelta(seconds=20))
+    timer.start()
+    assert store.queue_pop("q") == b"late"
+    timer.join()
+    assert issubclass(dist.QueueEmptyError, dist.DistStoreError)
+
+
+def test_many_at_one_queue(store):
+    """Each value is popped once, in whatever order threads come; and each append is there."""
+    popped, errors = [], []
+
+    def work(k):
+        try:
+            for i in range(5):
+                store.queue_push("q", f"{k}.{i}")
+                store.append("log", f"<{k}.{i}>")
+            for _ in range(5):
+                popped.append(store.queue_pop("q").decode())
+        except Exception as error:
+            errors.append(error)
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    wanted = sorted(f"{k}.{i}" for k in range(4) for i in range(5))
+    assert not errors and sorted(popped) == wanted and store.queue_len("q") == 0
+    assert sorted(store.get("log").decode()[1:-1].split("><")) == wanted
+
+
+def test_a_barrier_of_a_store(store):
+    passed = []
+
+    def come(k):
+        for turn in range(3):
+            store.barrier("here", 3)
+            passed.append(turn)
+    threads = [threading.Thread(target=come, args=(k,)) for k in range(3)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert passed == sorted(passed) and len(passed) == 9
+    with pytest.raises(dist.DistError):
+        store.barrier("alone", 2, timedelta(milliseconds=20))

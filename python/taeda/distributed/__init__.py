@@ -15,6 +15,8 @@ from .collectives import (  # noqa: F401
 from .objects import (  # noqa: F401
     all_gather_object, broadcast_object_list, gather_object, recv_object_list, scatter_object_list, send_object_list)
 from .rendezvous import rendezvous  # noqa: F401
+from .device_mesh import DeviceMesh, init_device_mesh  # noqa: F401
+from .stores import QueueEmptyError  # noqa: F401
 
 ReduceOp, ProcessGroup = _C._distributed.ReduceOp, _C._distributed.ProcessGroup
 Store, TCPStore, FileStore, HashStore, PrefixStore = (
@@ -28,7 +30,7 @@ ReduceOp.__module__ = "taeda.distributed"  # where pickles find it
 for _kind in (ProcessGroup, Store, TCPStore, FileStore, HashStore, PrefixStore):
     _kind.__module__ = "torch.distributed"
 
-_LAZY = {"algorithms", "autograd", "distributed_c10d", "elastic", "launch", "optim", "pipeline", "rpc", "run"}
+_LAZY = {"algorithms", "autograd", "distributed_c10d", "elastic", "launch", "nn", "optim", "pipeline", "rpc", "run"}
 
 
 def __getattr__(name):
