@@ -170,6 +170,12 @@ Tensor arange(const Scalar& start, const Scalar& end, const TensorOptions& o) {
 
 namespace {
 
+/// Throws where a dtype does not count: bool, complex numbers.
+void check_counts(const char* op, ScalarType t) {
+  TAEDA_CHECK_NOT_IMPLEMENTED(t != kBool && !is_complex(t), "\"", op, "\" not implemented for '", t,
+                              "'");
+}
+
 /// Numbers in [start, end) at distance `step`, after the checks that PyTorch makes.
 int64_t arange_size(const Scalar& start, const Scalar& end, const Scalar& step) {
   const double first = start.toDouble(), last = end.toDouble(), delta = step.toDouble();
@@ -192,10 +198,11 @@ int64_t arange_size(const Scalar& start, const Scalar& end, const Scalar& step) 
 
 Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const TensorOptions& o) {
   if (is_observed()) return observe_overloaded("arange", arange, start, end, step, o);
-  const int64_t n = arange_size(start, end, step);
   const bool integral = start.is_integral(true) && end.is_integral(true) && step.is_integral(true);
-  Tensor out =
-      make_tensor(IntArrayRef(n), o.dtype_or(integral ? kLong : get_default_dtype()), device_of(o));
+  const ScalarType dtype = o.dtype_or(integral ? kLong : get_default_dtype());
+  check_counts("arange", dtype);
+  const int64_t n = arange_size(start, end, step);
+  Tensor out = make_tensor(IntArrayRef(n), dtype, device_of(o));
   if (n > 0) arange_slot(out.device().type(), out, start, step);
   return finish(std::move(out), o);
 }
@@ -212,6 +219,11 @@ ScalarType space_dtype(const char* name, const Scalar& start, const Scalar& end,
   return o.dtype_or(inferred);
 }
 
+/// An end of the numbers of a dtype; below 0 a byte's counts from 256 down.
+Scalar end_of(const Scalar& s, ScalarType t) {
+  return t == kByte && s.toDouble() < 0 ? Scalar(int64_t{static_cast<uint8_t>(s.toLong())}) : s;
+}
+
 /// The real numbers of `z`, or those beside i.
 Scalar real_of(const Scalar& z) { return z.to<std::complex<double>>().real(); }
 Scalar imag_of(const Scalar& z) { return z.to<std::complex<double>>().imag(); }
@@ -221,21 +233,22 @@ Scalar imag_of(const Scalar& z) { return z.to<std::complex<double>>().imag(); }
 Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, const TensorOptions& o) {
   if (is_observed()) return observe("linspace", linspace, start, end, steps, o);
   TAEDA_CHECK(steps >= 0, "number of steps must be non-negative");
-  if (start.is_complex() || end.is_complex()) {
-    const ScalarType t = space_dtype("linspace", start, end, o);
+  if (const ScalarType t = space_dtype("linspace", start, end, o); is_complex(t)) {
     const TensorOptions parts = o.dtype(to_real_type(t)).requires_grad(false);
     return finish(make_complex(linspace(real_of(start), real_of(end), steps, parts),
                                linspace(imag_of(start), imag_of(end), steps, parts)),
                   o);
   }
   Tensor out = make_tensor(IntArrayRef(steps), o.dtype(), device_of(o));
-  if (steps > 0) linspace_slot(out.device().type(), out, start, end);
+  if (steps > 0)
+    linspace_slot(out.device().type(), out, end_of(start, out.dtype()), end_of(end, out.dtype()));
   return finish(std::move(out), o);
 }
 
 Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double base,
                 const TensorOptions& o) {
   const ScalarType t = space_dtype("logspace", start, end, o);
+  TAEDA_CHECK_NOT_IMPLEMENTED(t != kBool, "\"logspace\" not implemented for 'Bool'");
   const ScalarType wide = is_floating_point(t) || is_complex(t) ? t : kDouble;
   const Tensor exponents = linspace(start, end, steps, o.dtype(wide).requires_grad(false));
   const Tensor out = full({steps}, base, exponents.options()).pow(exponents);
@@ -272,6 +285,9 @@ Tensor triangle_indices(int64_t row, int64_t col, int64_t offset, bool upper,
   TAEDA_CHECK(row >= 0, "row must be non-negative, got", row);
   TAEDA_CHECK(col >= 0, "col must be non-negative, got", col);
   const char* const op = upper ? "triu_indices" : "tril_indices";
+  const ScalarType dtype = o.dtype_or(kLong);
+  TAEDA_CHECK_NOT_IMPLEMENTED(dtype == kLong || dtype == kInt, "\"", op, "\" not implemented for '",
+                              dtype, "'");
   offset = std::clamp(offset, -row - 1, col);
   const CheckedInt all = CheckedInt(row) * col;
   const int64_t n =
@@ -286,7 +302,7 @@ Tensor triangle_indices(int64_t row, int64_t col, int64_t offset, bool upper,
       rows[n + i] = c;
     }
   }
-  return finish(out.to(device_of(o), o.dtype_or(kLong)), o);
+  return finish(out.to(device_of(o), dtype), o);
 }
 
 }  // namespace

@@ -144,6 +144,10 @@ Tensor& Tensor::random_(int64_t to, GeneratorArg generator) const {
 }
 
 Tensor& Tensor::random_(int64_t from, int64_t to, GeneratorArg generator) const {
+  TAEDA_CHECK(!is_complex(),
+              "random_: check_random_bounds handles only integral, floating-point and boolean "
+              "types, but got ",
+              dtype());
   TAEDA_CHECK(from < to, "random_ expects 'from' to be less than 'to', but got from=", from,
               " >= to=", to);
   if (is_integral(dtype(), true)) {
@@ -173,7 +177,24 @@ Tensor& Tensor::random_(int64_t from, OptionalDim to, GeneratorArg generator) co
   });
 }
 
+namespace {
+
+/// Throws unless a tensor can hold what is drawn from an interval.
+void check_continuous(const char* name, const Tensor& t) {
+  TAEDA_CHECK(is_floating_point(t.dtype()), name,
+              " distribution is a continuous probability distribution. dtype must be a floating "
+              "point but you specified ",
+              t.dtype());
+}
+
+void check_real(const char* op, ScalarType t) {
+  TAEDA_CHECK_NOT_IMPLEMENTED(!is_complex(t), "\"", op, "\" not implemented for '", t, "'");
+}
+
+}  // namespace
+
 Tensor& Tensor::bernoulli_(const Tensor& p, GeneratorArg generator) const {
+  check_real("bernoulli_", dtype());
   return copy_(taeda::bernoulli(p.detach().expand(sizes()), generator));
 }
 
@@ -190,6 +211,7 @@ void draw_ones(const Tensor& t, double p, const Generator& generator) {
 }  // namespace
 
 Tensor& Tensor::bernoulli_(double p, GeneratorArg generator) const {
+  check_real("bernoulli_", dtype());
   TAEDA_CHECK(p >= 0 && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", p);
   return fill_random("bernoulli_", *this, [&](const Tensor& t) {
     Generator& g = generator_for(*this, generator);
@@ -201,6 +223,7 @@ Tensor& Tensor::bernoulli_(double p, GeneratorArg generator) const {
 }
 
 Tensor& Tensor::exponential_(double lambd, GeneratorArg generator) const {
+  check_continuous("Exponential", *this);
   TAEDA_CHECK(lambd > 0, "exponential_ expects lambda > 0.0, but found lambda=", lambd);
   return fill_random("exponential_", *this, [&](const Tensor& t) {
     const Tensor u = make_tensor(t.sizes(), t.is_cpu() ? kDouble : t.dtype(), t.device());
@@ -210,6 +233,8 @@ Tensor& Tensor::exponential_(double lambd, GeneratorArg generator) const {
 }
 
 Tensor& Tensor::geometric_(double p, GeneratorArg generator) const {
+  check_real("geometric_", dtype());
+  TAEDA_CHECK_NOT_IMPLEMENTED(dtype() != kBool, "\"geometric_\" not implemented for 'Bool'");
   TAEDA_CHECK(0 < p && p < 1, "geometric_ expects p to be in (0, 1), but got p=", p);
   return fill_random("geometric_", *this, [&](const Tensor& t) {
     const Tensor u = make_tensor(t.sizes(), kDouble, t.device());
@@ -219,7 +244,7 @@ Tensor& Tensor::geometric_(double p, GeneratorArg generator) const {
 }
 
 Tensor& Tensor::cauchy_(double median, double sigma, GeneratorArg generator) const {
-  check_floating("cauchy_", *this);
+  check_continuous("Cauchy", *this);
   TAEDA_CHECK(sigma > 0, "cauchy_ expects sigma > 0.0, but found sigma=", sigma);
   return fill_random("cauchy_", *this, [&](const Tensor& t) {
     const Tensor u = make_tensor(t.sizes(), kDouble, t.device());
@@ -313,6 +338,8 @@ int64_t most_counted(ScalarType t) {
 Tensor randperm(int64_t n, const TensorOptions& o, GeneratorArg generator) {
   TAEDA_CHECK(n >= 0, "n must be non-negative, got", n);
   const ScalarType dtype = o.dtype_or(kLong);
+  TAEDA_CHECK_NOT_IMPLEMENTED(dtype != kBool && !is_complex(dtype),
+                              "\"randperm\" not implemented for '", dtype, "'");
   TAEDA_CHECK(n <= most_counted(dtype), "randperm: n is too large for result tensor type: '", dtype,
               "', got ", n);
   const Tensor order = make_tensor(IntArrayRef(n), kLong, detail::device_of(o));
@@ -328,6 +355,7 @@ Tensor randperm(int64_t n, const TensorOptions& o, GeneratorArg generator) {
 }
 
 Tensor bernoulli(const Tensor& self, GeneratorArg generator) {
+  check_floating("bernoulli", self);
   NoGradGuard guard;
   if (detail::can_look_at_values(self.device()) && self.numel() > 0) {
     const auto [least, most] = self.aminmax();  // NaN if there is one

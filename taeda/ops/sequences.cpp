@@ -23,6 +23,8 @@ Tensor range(const Scalar& start, const Scalar& end, const Scalar& step,
               "upper bound and lower bound inconsistent with step sign");
   const auto count = static_cast<int64_t>(std::floor((last - first) / by)) + 1;
   const TensorOptions wanted = options.has_dtype() ? options : options.dtype(get_default_dtype());
+  TAEDA_CHECK_NOT_IMPLEMENTED(wanted.dtype() != kBool && !is_complex(wanted.dtype()),
+                              "\"range\" not implemented for '", wanted.dtype(), "'");
   const Tensor numbers = arange(count, TensorOptions(kDouble).device(wanted.device()));
   Tensor out = numbers.mul(by).add(first).to(wanted.dtype());
   return wanted.requires_grad() ? out.requires_grad_() : out;
