@@ -196,6 +196,20 @@ PyObject* is_anomaly_enabled(PyObject*, PyObject*) {
   return PyBool_FromLong(autograd::AnomalyMode::is_enabled());
 }
 
+PyObject* is_anomaly_check_nan_enabled(PyObject*, PyObject*) {
+  // What it will do when it is on: it looks for them unless it was told otherwise.
+  return PyBool_FromLong(!autograd::AnomalyMode::is_enabled() ||
+                         autograd::AnomalyMode::checks_nan());
+}
+
+PyObject* increment_version(PyObject*, PyObject* tensor) {
+  return guarded([&]() -> PyObject* {
+    if (!is_tensor(tensor)) raise(PyExc_TypeError, "_increment_version expects a Tensor");
+    tensor_of(tensor).unsafe_impl()->bump_version();
+    Py_RETURN_NONE;
+  });
+}
+
 PyObject* enter_saved_tensors_hooks(PyObject*, PyObject* const* args, Py_ssize_t count) {
   return guarded([&]() -> PyObject* {
     if (count != 2) raise(PyExc_TypeError, "_enter_saved_tensors_hooks takes pack and unpack");
@@ -278,6 +292,9 @@ PyMethodDef functions[] = {
     {"_set_detect_anomaly", fast(set_detect_anomaly), METH_FASTCALL, "on, check_nan"},
     {"is_anomaly_enabled", is_anomaly_enabled, METH_NOARGS,
      "Whether operations remember where they ran."},
+    {"is_anomaly_check_nan_enabled", is_anomaly_check_nan_enabled, METH_NOARGS,
+     "Whether gradients that are not numbers are errors while operations remember where they ran."},
+    {"_increment_version", increment_version, METH_O, "Counts a change in place of a tensor."},
     {"_enter_saved_tensors_hooks", fast(enter_saved_tensors_hooks), METH_FASTCALL,
      "A guard: pack, unpack"},
     {"_queue_callback", queue_callback, METH_O, "Calls at the end of the pass that runs."},

@@ -16,6 +16,27 @@ void add_autocast(py::module_& m) {
   });
   amp.def("is_enabled", [](Device device) { return amp::is_autocast_enabled(device); });
   amp.def("dtype", [](Device device) { return amp::get_autocast_dtype(device); });
+  amp.def("is_cache_enabled", &amp::is_autocast_cache_enabled);
+  amp.def("clear_cache", &amp::clear_autocast_cache);
+  // Of this thread until they are set again, as guards that others write want it.
+  amp.def("set_enabled", [](Device device, bool enabled) {
+    AutocastMode::State state = AutocastMode::state();
+    const uint8_t bit = AutocastMode::bit(device.type());
+    state.devices = static_cast<uint8_t>(enabled ? state.devices | bit : state.devices & ~bit);
+    AutocastMode::set_state(state);
+  });
+  amp.def("set_dtype", [](Device device, ScalarType dtype) {
+    TAEDA_CHECK_VALUE(is_reduced_floating(dtype),
+                      "set_autocast_dtype expected Half or BFloat16, but got ", to_string(dtype));
+    AutocastMode::State state = AutocastMode::state();
+    state.dtypes[static_cast<int>(device.type())] = dtype;
+    AutocastMode::set_state(state);
+  });
+  amp.def("set_cache_enabled", [](bool enabled) {
+    AutocastMode::State state = AutocastMode::state();
+    state.cache = enabled;
+    AutocastMode::set_state(state);
+  });
 }
 
 }  // namespace

@@ -17,6 +17,8 @@ from .functional import *  # noqa: F403  those whose signatures are richer in Py
 from .functional import _assert
 from .creation import *  # noqa: F403  tensor, as_tensor, from_dlpack, FloatTensor
 from .aliases import *  # noqa: F403  torch.exp_, torch.det
+from .low_level import *  # noqa: F403  torch.native_layer_norm
+from .control_flow import cond, while_loop
 from .numbers import finfo, iinfo
 from .random import get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .settings import *  # noqa: F403  printing, determinism

@@ -22,7 +22,8 @@ _FUNCTIONS = {"lobpcg": "taeda._lobpcg"}  # long ones that few programs call
 _SECOND_NAMES = {f"taeda.{second}": f"taeda.{first}" for second, first in {
     "accelerator.memory": "accelerator", "amp.autocast_mode": "amp", "autograd.anomaly_mode": "autograd",
     "autograd.grad_mode": "autograd.modes", "cuda.amp.autocast_mode": "cuda.amp", "cuda.amp.grad_scaler": "cuda.amp",
-    "cuda.comm": "nn.parallel.comm", "distributed.rpc.api": "distributed.rpc", "utils.benchmark.utils.timer": "utils.benchmark",
+    "cpu.amp.autocast_mode": "cpu.amp", "cpu.amp.grad_scaler": "cpu.amp", "cuda.comm": "nn.parallel.comm",
+    "distributed.rpc.api": "distributed.rpc", "utils.benchmark.utils.timer": "utils.benchmark",
     "vision.io.image": "vision.io", "vision.models.mobilenetv2": "vision.models.mobilenet",
     "vision.ops.ciou_loss": "vision.ops.losses", "vision.ops.diou_loss": "vision.ops.losses",
     "vision.ops.drop_block": "vision.ops.drops", "vision.ops.focal_loss": "vision.ops.losses",

@@ -17,9 +17,8 @@ REPLACED = {}
 # Those that make tensors from data: only modes answer for them.
 _MAKERS = {"tensor", "as_tensor", "asarray", "frombuffer", "from_dlpack"}
 # What has nothing to answer, and what answers itself by calling others that do.
-_LEFT_ALONE = {"is_tensor", "is_storage", "broadcast_shapes", "vmap", "set_anomaly_enabled", "clear_autocast_cache",
-               "default_device", "legacy_types", "is_autocast_enabled", "is_autocast_cpu_enabled", "get_autocast_dtype",
-               "get_autocast_gpu_dtype", "get_autocast_cpu_dtype"}
+_LEFT_ALONE = {"is_tensor", "is_storage", "broadcast_shapes", "vmap", "set_anomaly_enabled",
+               "default_device", "legacy_types", "eig", "lstsq", "solve", "matrix_rank"}
 # Those of which overrides get all arguments: the defaults filled in, and by name. Others get what was given.
 _COMPLETED = set("""atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod cdist chain_matmul einsum lu
     meshgrid norm pca_lowrank split stft svd_lowrank tensordot unique unique_consecutive unravel_index""".split())
@@ -37,9 +36,9 @@ _CALL = next(c for c in _CALL.co_consts if isinstance(c, types.CodeType))
 
 def switch_on():
     """Has all functions and methods that are written in Python look for overrides from now on."""
-    from . import _tensor, aliases, creation, functional
+    from . import _tensor, aliases, creation, functional, low_level
     from .nn import functional as nn_functional
-    for module in (functional, aliases, creation, nn_functional):
+    for module in (functional, aliases, low_level, creation, nn_functional):
         completed = _all_but(_NOT_COMPLETED) if module is nn_functional else _COMPLETED
         for name, value in list(vars(module).items()):
             if (isinstance(value, types.FunctionType) and not name.startswith("_") and name not in _LEFT_ALONE

@@ -1,5 +1,7 @@
 """Second names that torch gives to methods and to functions of torch.linalg."""
 
+import math
+
 from . import _C, methods
 from ._more_signatures import into as _into
 
@@ -10,7 +12,7 @@ _METHODS = """abs acos acosh addmv arccos arccosh arcsin arcsinh arctan arctanh 
     zero""".split()
 _PLAIN = ["detach", "detach_", "is_signed", "is_inference", "is_conj", "is_neg", "get_device", "narrow_copy", "index_put",
           "index_put_", "fill", "det", "slogdet", "matrix_power", "matrix_exp", "i0", "unsafe_chunk", "unsafe_split",
-          "resize_as_", "is_distributed", "nan_to_num", "lu"]
+          "resize_as_", "nan_to_num", "lu"]
 
 
 def _method(name):
@@ -151,33 +153,59 @@ def sym_sum(args):
     return sum(args)
 
 
+def sym_sqrt(a):
+    return math.sqrt(a)
+
+
+def sym_constrain_range(size, *, min=None, max=None):
+    """Sizes are known here: one that is out of the range is an error."""
+    if min is not None and size < min or max is not None and size > max:
+        raise RuntimeError(f"Invalid value range for {size} between [{min}, {max}].")
+
+
+def sym_constrain_range_for_size(size, *, min=None, max=None):
+    sym_constrain_range(size, min=min, max=max)
+
+
+class SymInt:
+    """A size that a compiler does not know. There is none: programs ask whether a number is one."""
+
+    def __init__(self, *args):
+        raise RuntimeError("Taeda has no symbolic sizes: it knows each when an operation runs")
+
+
+class SymFloat(SymInt):
+    pass
+
+
+class SymBool(SymInt):
+    pass
+
+
+def _removed(name, instead):
+    def function(*args, **kwargs):
+        raise RuntimeError(f"torch.{name} was removed from PyTorch; use {instead}.")
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"Removed: {instead}."
+    return function
+
+
+eig, lstsq, solve = (_removed(name, f"torch.linalg.{name}") for name in ("eig", "lstsq", "solve"))
+matrix_rank = _removed("matrix_rank", "torch.linalg.matrix_rank")
+
+
+def dsmm(input, mat2):
+    """The product of a dense matrix and another."""
+    return _C.mm(input, mat2)
+
+
+def to_dlpack(tensor):
+    """A capsule by DLPack over a tensor's memory."""
+    return tensor.__dlpack__()
+
+
 def set_anomaly_enabled(mode, check_nan=True):
     _C._set_detect_anomaly(mode, check_nan)
-
-
-def is_autocast_enabled(device_type="cuda"):
-    """Whether operations on the device type run under autocast."""
-    return _C._amp.is_enabled(_C.device(device_type))
-
-
-def is_autocast_cpu_enabled():
-    return is_autocast_enabled("cpu")
-
-
-def get_autocast_dtype(device_type):
-    return _C._amp.dtype(_C.device(device_type))
-
-
-def get_autocast_gpu_dtype():
-    return get_autocast_dtype("cuda")
-
-
-def get_autocast_cpu_dtype():
-    return get_autocast_dtype("cpu")
-
-
-def clear_autocast_cache():
-    """Nothing to do: converted weights are kept no longer than the block."""
 
 
 def svd_lowrank(A, q=6, niter=2, M=None):

@@ -30,6 +30,21 @@ def load_state_dict_from_url(url, model_dir=None, map_location=None, progress=Tr
     return load(fetch([url], folder, name), map_location, weights_only=weights_only)
 
 
+def download_url_to_file(url, dst, hash_prefix=None, progress=True):
+    """Fetches a file. RuntimeError where its SHA-256 does not begin with `hash_prefix`; nothing is left at `dst` then."""
+    import hashlib
+    import urllib.request
+    from ._atomic_file import replacing
+    digest = hashlib.sha256()
+    with urllib.request.urlopen(urllib.request.Request(url, headers={"User-Agent": "torch.hub"})) as source:
+        with replacing(os.path.expanduser(dst)) as file:
+            while block := source.read(1 << 16):
+                digest.update(block)
+                file.write(block)
+            if hash_prefix is not None and digest.hexdigest()[:len(hash_prefix)] != hash_prefix:
+                raise RuntimeError(f'invalid hash value (expected "{hash_prefix}", got "{digest.hexdigest()}")')
+
+
 def load(repo_or_dir, model, *args, **kwargs):
     raise NotImplementedError(f"torch.hub.load({repo_or_dir!r}, {model!r}): Taeda runs no programs from the network; "
                               "torch.hub.load_state_dict_from_url loads weights")

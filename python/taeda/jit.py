@@ -1,9 +1,17 @@
 """torch.jit: functions and modules as they are. Taeda has no compiler, and its eager steps need none."""
 
+import builtins
+import contextlib
 import functools
+import typing
+
+from .futures import Future
+from .nn import Module
 
 __all__ = ["script", "trace", "trace_module", "freeze", "optimize_for_inference", "annotate", "ignore", "unused", "export",
-           "is_scripting", "is_tracing", "script_if_tracing", "interface", "fork", "wait", "Final"]
+           "is_scripting", "is_tracing", "script_if_tracing", "interface", "fork", "wait", "Final", "Attribute", "Error",
+           "Future", "ScriptFunction", "ScriptModule", "enable_onednn_fusion", "export_opnames", "isinstance",
+           "onednn_fusion_enabled", "script_method", "set_fusion_strategy", "strict_fusion"]
 
 Final = dict
 
@@ -67,3 +75,58 @@ def fork(func, *args, **kwargs):
 
 def wait(future):
     return future()
+
+
+class Attribute(typing.NamedTuple):
+    """A value with a type; a ScriptModule stores the value."""
+
+    value: typing.Any
+    type: typing.Any
+
+
+class ScriptModule(Module):
+    """A Module. Programs that derive from it run as they are, and none of Taeda's own is one."""
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value.value if builtins.isinstance(value, Attribute) else value)
+
+
+class ScriptFunction:
+    """What a compiled function would be: there is none."""
+
+
+class Error(RuntimeError):
+    """What compiled code would raise."""
+
+
+def script_method(fn):
+    """The method itself."""
+    return fn
+
+
+def isinstance(obj, target_type):
+    """Whether an object is of a class, or of one of several; of List[int] and the like, whether it is a list."""
+    targets = target_type if builtins.isinstance(target_type, tuple) else (target_type,)
+    return builtins.isinstance(obj, tuple(typing.get_origin(t) or t for t in targets))
+
+
+def enable_onednn_fusion(enabled):
+    """Accepted: nothing is compiled, so that nothing is fused."""
+
+
+def onednn_fusion_enabled():
+    return False
+
+
+def set_fusion_strategy(strategy):
+    """Accepted: nothing is fused. No strategy was set before."""
+    return []
+
+
+def export_opnames(m):
+    """Names of operations of a compiled module: none."""
+    return []
+
+
+class strict_fusion(contextlib.nullcontext):
+    """A block whose operations a compiler would have to fuse."""

@@ -17,6 +17,10 @@ import zlib
 
 from . import _C, _safe_pickle, _utils
 from ._atomic_file import replacing
+from ._load_options import (  # noqa: F401
+    LoadEndianness, SourceChangeWarning, check_module_version_greater_or_equal, default_restore_location, get_crc32_options,
+    get_default_load_endianness, get_default_mmap_options, location_tag, normalize_storage_type, register_package,
+    set_crc32_options, set_default_load_endianness, set_default_mmap_options, storage_to_tensor_type, validate_cuda_device)
 from ._tensor import Tensor, _rebuild_from_type_v2
 from .storage import TYPES, TypedStorage
 
@@ -339,7 +343,7 @@ def _placed(storage, location, map_location):
     elif map_location is not None:
         location = str(map_location)
     if location == "cpu":
-        return storage
+        return storage if storage.device.type == "cpu" else TypedStorage(storage._flat().cpu())
     try:
         return TypedStorage(storage._flat().to(location))
     except RuntimeError as error:

@@ -1,5 +1,6 @@
 """What the process is set to: printing, determinism, the default device, precision."""
 
+import threading
 import warnings
 
 from . import _C
@@ -10,7 +11,14 @@ __all__ = ["set_printoptions", "use_deterministic_algorithms", "are_deterministi
            "get_deterministic_debug_mode", "set_num_threads", "set_default_tensor_type", "set_default_device",
            "get_default_device", "get_num_interop_threads", "set_num_interop_threads", "set_float32_matmul_precision",
            "get_float32_matmul_precision", "set_flush_denormal", "compile", "typename", "set_warn_always",
-           "is_warn_always_enabled"]
+           "is_warn_always_enabled", "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache",
+           "get_autocast_cpu_dtype", "get_autocast_dtype", "get_autocast_gpu_dtype", "get_device_module", "has_lapack",
+           "has_mkl", "has_openmp", "has_spectral", "init_num_threads", "is_autocast_cache_enabled", "is_autocast_cpu_enabled",
+           "is_autocast_enabled", "is_vulkan_available", "set_autocast_cache_enabled", "set_autocast_cpu_dtype",
+           "set_autocast_cpu_enabled", "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype"]
+
+# What the library computes with: LAPACK is looked for when something asks for it.
+has_lapack, has_mkl, has_openmp, has_spectral = True, False, True, True
 
 _PROFILES = {"default": (4, 1000, 3, 80), "short": (2, 1000, 2, 80), "full": (4, 2 ** 62, 3, 80)}
 
@@ -127,3 +135,103 @@ def typename(obj):
         return obj.type()
     kind = obj if isinstance(obj, type) else type(obj)
     return f"{kind.__module__}.{kind.__qualname__}" if kind.__module__ != "builtins" else kind.__qualname__
+
+
+def is_vulkan_available():
+    return False
+
+
+def init_num_threads():
+    """Nothing to do: threads are started when something needs them."""
+
+
+def get_device_module(device=None):
+    """torch.cpu, torch.cuda and the like for a device, its name, or that of the accelerator where there is one."""
+    import taeda
+    if device is None:
+        from .accelerator import current_accelerator
+        found = current_accelerator()
+        name = "cpu" if found is None else found.type
+    else:
+        name = _C.device(device).type if not isinstance(device, _C.device) else device.type
+    module = getattr(taeda, name, None)
+    if module is None:
+        raise RuntimeError(f"Device '{name}' does not have a corresponding module registered as 'torch.{name}'.")
+    return module
+
+
+# Autocast, as those who write guards of their own set it: on this thread, until it is set again.
+
+
+def is_autocast_enabled(device_type="cuda"):
+    """Whether operations on the device type run under autocast."""
+    return _C._amp.is_enabled(_C.device(device_type))
+
+
+def set_autocast_enabled(device_type, enabled=None):
+    """Switches autocast on or off for a device type; with one argument, for CUDA's."""
+    if enabled is None:
+        device_type, enabled = "cuda", device_type
+    _C._amp.set_enabled(_C.device(device_type), bool(enabled))
+
+
+def is_autocast_cpu_enabled():
+    return is_autocast_enabled("cpu")
+
+
+def set_autocast_cpu_enabled(enabled):
+    set_autocast_enabled("cpu", enabled)
+
+
+def get_autocast_dtype(device_type):
+    return _C._amp.dtype(_C.device(device_type))
+
+
+def set_autocast_dtype(device_type, dtype):
+    """The lower precision of a device type: float16 or bfloat16."""
+    _C._amp.set_dtype(_C.device(device_type), dtype)
+
+
+def get_autocast_gpu_dtype():
+    return get_autocast_dtype("cuda")
+
+
+def set_autocast_gpu_dtype(dtype):
+    set_autocast_dtype("cuda", dtype)
+
+
+def get_autocast_cpu_dtype():
+    return get_autocast_dtype("cpu")
+
+
+def set_autocast_cpu_dtype(dtype):
+    set_autocast_dtype("cpu", dtype)
+
+
+def is_autocast_cache_enabled():
+    """Whether casts of weights are kept, so that each is made once."""
+    return _C._amp.is_cache_enabled()
+
+
+def set_autocast_cache_enabled(enabled):
+    _C._amp.set_cache_enabled(bool(enabled))
+
+
+def clear_autocast_cache():
+    """Forgets the casts of weights that this thread keeps."""
+    _C._amp.clear_cache()
+
+
+_nesting = threading.local()
+
+
+def autocast_increment_nesting():
+    """One more guard of a program's own is entered; how many there are."""
+    _nesting.depth = getattr(_nesting, "depth", 0) + 1
+    return _nesting.depth
+
+
+def autocast_decrement_nesting():
+    """One less; at 0 the guard calls clear_autocast_cache."""
+    _nesting.depth = getattr(_nesting, "depth", 0) - 1
+    return _nesting.depth

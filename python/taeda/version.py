@@ -4,6 +4,8 @@ from . import __version__
 
 cuda = None
 hip = None
+rocm = None
+xpu = None
 debug = False
 git_version = "unknown"
 __all__ = ["__version__", "cuda", "debug", "hip"]

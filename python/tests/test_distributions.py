@@ -234,7 +234,8 @@ def test_mixture_errors(mixture, components, text):
 def test_gradients_at_logits_of_zero():
     """Where most programs begin."""
     for make, value, wanted in ((lambda x: D.Bernoulli(logits=x), 1.0, 0.5), (lambda x: D.Binomial(3, logits=x), 1.0, -0.5),
-                                (lambda x: D.ContinuousBernoulli(logits=x), 0.3, -0.2), (lambda x: D.Geometric(logits=x), 2.0, -0.5),
+                                (lambda x: D.ContinuousBernoulli(logits=x), 0.3, -0.2), (lambda x: D.Geometric(logits=x), 2.0,
+                                                                                         -0.5),
                                 (lambda x: D.NegativeBinomial(3, logits=x), 1.0, -1.0)):
         logits = torch.zeros(1, requires_grad=True)
         make(logits).log_prob(torch.tensor([value])).backward()

@@ -1,6 +1,16 @@
 """Keeping small float16 gradients alive."""
 
+import enum
+
 from .. import _C
+
+
+class OptState(enum.Enum):
+    """How far an optimizer's step is."""
+
+    READY = 0
+    UNSCALED = 1
+    STEPPED = 2
 
 
 class GradScaler:

@@ -40,6 +40,19 @@ class detect_anomaly:
         _C._set_detect_anomaly(self.previous, True)
 
 
+class set_multithreading_enabled:
+    """Accepted: backward passes take a thread for each accelerator, and none more."""
+
+    def __init__(self, mode):
+        self.mode = mode
+
+    def __enter__(self):
+        return None
+
+    def __exit__(self, *error):
+        return None
+
+
 class _VariableType(type):
     def __instancecheck__(cls, instance):
         return isinstance(instance, _C.TensorBase)

@@ -102,3 +102,10 @@ class _Once(Function):
 
 class NestedIOFunction(Function):
     """A Function; tensors in nested lists are not looked for."""
+
+
+class InplaceFunction(Function):
+    """A Function; programs' own may work in place."""
+
+    def __init__(self, inplace=False):
+        self.inplace = inplace

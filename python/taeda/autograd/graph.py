@@ -1,10 +1,14 @@
 """Nodes of the graph, and what becomes of saved tensors."""
 
+import contextlib
 import threading
+import typing
 
 from .. import _C
 
 Node = _C._Node
+
+_refusals = threading.local()  # `said`: why no hooks may be set on this thread, innermost last; `entered`: how many are set
 
 
 class saved_tensors_hooks:
@@ -14,10 +18,14 @@ class saved_tensors_hooks:
         self.hooks = pack_hook, unpack_hook
 
     def __enter__(self):
+        if getattr(_refusals, "said", None):
+            raise RuntimeError(_refusals.said[-1])
         self.guard = _C._enter_saved_tensors_hooks(*self.hooks)
+        _refusals.entered = getattr(_refusals, "entered", 0) + 1
 
     def __exit__(self, *error):
         self.guard = None
+        _refusals.entered -= 1
 
 
 class save_on_cpu(saved_tensors_hooks):
@@ -32,6 +40,50 @@ class save_on_cpu(saved_tensors_hooks):
             device, host = packed
             return host.to(device, non_blocking=pin_memory)
         super().__init__(pack, unpack)
+
+
+class disable_saved_tensors_hooks(contextlib.ContextDecorator):
+    """Within the block saved_tensors_hooks are an error of these words, and so is the block within theirs."""
+
+    def __init__(self, error_message):
+        self.error_message = error_message
+
+    def __enter__(self):
+        if getattr(_refusals, "entered", 0):
+            raise RuntimeError(self.error_message)
+        if not hasattr(_refusals, "said"):
+            _refusals.said = []
+        _refusals.said.append(self.error_message)
+
+    def __exit__(self, *error):
+        _refusals.said.pop()
+
+
+class _SavedCopies:
+    """What allow_mutation_on_saved_tensors gives."""
+
+    def clear(self):
+        """Nothing to forget: copies live as long as what saved them."""
+
+
+class allow_mutation_on_saved_tensors(contextlib.ContextDecorator):
+    """Tensors that operations of the block save may be changed in place: gradients are those of the values that were saved, of
+    which copies are kept."""
+
+    def __enter__(self):
+        self.hooks = saved_tensors_hooks(lambda tensor: tensor.clone(), lambda copy: copy)
+        self.hooks.__enter__()
+        return _SavedCopies()
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+
+
+def increment_version(tensor):
+    """Counts a change in place of a tensor, or of each of several, that was made behind autograd's back: what saved it refuses
+    to compute gradients."""
+    for each in (tensor,) if isinstance(tensor, _C.TensorBase) else tensor:
+        _C._increment_version(each)
 
 
 class _Handle:
@@ -62,9 +114,28 @@ Node.register_hook = register_hook
 Node.register_prehook = register_prehook
 
 
+class GradientEdge(typing.NamedTuple):
+    """Where a gradient goes: a node, and which of the outputs of what it stands for."""
+
+    node: Node
+    output_nr: int
+    ownership_token: Node | None = None
+
+
 def get_gradient_edge(tensor):
-    """Where a tensor's gradient goes: its node and the number of the node's input."""
-    return tensor.grad_fn, tensor.output_nr
+    """Where a tensor's gradient goes; of a leaf, the node that adds to its `grad`."""
+    if not tensor.requires_grad:
+        raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
+    if tensor.grad_fn is not None:
+        return GradientEdge(tensor.grad_fn, tensor.output_nr)
+    return GradientEdge(tensor.view_as(tensor).grad_fn.next_functions[0][0], 0)
+
+
+def queue_callback(callback):
+    """Has callback() called at the end of the backward pass that runs."""
+    if _C._current_graph_task_id() == -1:
+        raise RuntimeError("Final callbacks can only be installed during backward pass.")
+    _C._queue_callback(callback)
 
 
 class _Handles:

@@ -42,7 +42,7 @@ def _generators():
 def __getattr__(name):
     if name == "default_generators":
         return _generators()
-    if name in ("amp", "nvtx", "memory", "random", "streams", "graphs"):
+    if name in ("amp", "nvtx", "memory", "random", "streams", "graphs", "profiler"):
         import importlib
         return importlib.import_module(f"taeda.cuda.{name}")
     from .._missing import attribute

@@ -11,6 +11,14 @@ def range_pop():
     return 0
 
 
+def range_start(msg):
+    return 0
+
+
+def range_end(range_id):
+    return None
+
+
 def mark(msg):
     return None
 

@@ -5,6 +5,7 @@ Where all parts have a twin in the library, so has the whole; where a program wr
 
 from .. import _C
 from ..autograd.modes import no_grad
+from . import constraints
 from .distribution import _LIB, Distribution
 from .families import Categorical
 from .transforms import ComposeTransform, Transform, sum_of_last, twin_of
@@ -61,10 +62,10 @@ class Independent(Distribution):
     mode = property(lambda self: self.base_dist.mode)
     variance = property(lambda self: self.base_dist.variance)
 
-    @property
+    @constraints.dependent_property
     def support(self):
         support, dims = self.base_dist.support, self.reinterpreted_batch_ndims
-        return support.independent(dims) if dims else support
+        return constraints.independent(support, dims) if dims else support
 
 
 class TransformedDistribution(Distribution):
@@ -136,11 +137,13 @@ class TransformedDistribution(Distribution):
             return super().icdf(value)
         return self._mapped(self.base_dist.icdf(self._quantile(value)))
 
-    @property
+    @constraints.dependent_property(is_discrete=False)
     def support(self):
-        if self._twin is not None:
-            return super().support
-        return ComposeTransform(self.transforms).codomain if self.transforms else self.base_dist.support
+        if not self.transforms:
+            return self.base_dist.support
+        found = self.transforms[-1].codomain
+        missing = len(self._event_shape) - found.event_dim
+        return constraints.independent(found, missing) if missing > 0 else found
 
     def expand(self, batch_shape, _instance=None):
         if self._twin is not None:
@@ -198,10 +201,10 @@ class MixtureSameFamily(Distribution):
         spread = (means - self.mean.unsqueeze(-1 - len(self._event_shape))).square()
         return self._weighted(self._component_distribution.variance) + self._weighted(spread)
 
-    @property
+    @constraints.dependent_property
     def support(self):
         """What the components have in common, without their own dimension."""
-        return super().support if self._twin is not None else self._component_distribution.support
+        return constraints.MixtureSameFamilyConstraint(self._component_distribution.support)
 
     def _of_components(self, value):
         return value.unsqueeze(-1 - len(self._event_shape))

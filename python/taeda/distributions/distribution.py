@@ -3,6 +3,8 @@
 import numbers
 
 from .. import _C
+from .constraints import is_dependent
+from .utils import lazy_property
 
 _LIB = _C._distributions
 
@@ -56,7 +58,9 @@ class Distribution:
 
     def _check_parameters(self):
         for name, constraint in self.arg_constraints.items():
-            if name not in self.__dict__ and isinstance(getattr(type(self), name, None), _Lazy):
+            if is_dependent(constraint):
+                continue
+            if name not in self.__dict__ and isinstance(getattr(type(self), name, None), (_Lazy, lazy_property)):
                 continue
             value = getattr(self, name)
             if not bool(constraint.check(value).all()):
@@ -140,7 +144,8 @@ class Distribution:
 
     @property
     def support(self):
-        return self._asked("support")
+        """The set of values, a constraint."""
+        raise NotImplementedError
 
     def expand(self, batch_shape, _instance=None):
         """The same distributions in a batch of that shape, as Tensor.expand does it."""

@@ -1,7 +1,10 @@
 """The families of the library by PyTorch's names and arguments."""
 
 from .. import _C
+from . import constraints
+from .constraints import dependent_property
 from .distribution import _LIB, Distribution, _Lazy, as_tensors
+from .exp_family import ExponentialFamily
 
 __all__ = ["Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "Chi2", "ContinuousBernoulli", "Dirichlet", "Exponential",
            "FisherSnedecor", "Gamma", "Geometric", "Gumbel", "HalfCauchy", "HalfNormal", "InverseGamma", "Kumaraswamy",
@@ -22,38 +25,57 @@ class _OfNumbers(Distribution):
         self._set_twin(getattr(_LIB, type(self)._family)(*values, self._validate_args))
 
 
-def _family(name, parameters, defaults=(), doc=""):
+_LIMITS = {"loc": constraints.real}  # all other parameters are positive
+
+
+def _family(name, parameters, support, defaults=(), doc="", base=Distribution, rsample=True):
     """A class whose parameters are numbers or tensors."""
     arguments = ", ".join(list(parameters[:len(parameters) - len(defaults)])
                           + [f"{p}={d}" for p, d in zip(parameters[len(parameters) - len(defaults):], defaults)])
     scope = {}
     exec(f"def __init__(self, {arguments}, validate_args=None):\n"  # so that the signature is PyTorch's
          f"    self._make(validate_args, {', '.join(f'{p}={p}' for p in parameters)})\n", scope)
-    return type(name, (_OfNumbers,), {"__init__": scope["__init__"], "__doc__": doc, "_family": name, "__module__": __name__,
-                                      "_parameters": dict.fromkeys(parameters, 0)})
+    limits = {p: _LIMITS.get(p, constraints.positive) for p in parameters}
+    return type(name, (_OfNumbers,) if base is Distribution else (_OfNumbers, base), {
+        "__init__": scope["__init__"], "__doc__": doc, "_family": name, "__module__": __name__, "support": support,
+        "_parameters": dict.fromkeys(parameters, 0), "arg_constraints": limits, "has_rsample": rsample})
 
 
-Normal = _family("Normal", ("loc", "scale"), doc="The normal distribution with mean `loc` and standard deviation `scale`.")
-LogNormal = _family("LogNormal", ("loc", "scale"), doc="exp(x) of a normal x.")
-HalfNormal = _family("HalfNormal", ("scale",), doc="|x| of a normal x with mean 0.")
-Uniform = _family("Uniform", ("low", "high"), doc="Numbers from [low, high).")
-Laplace = _family("Laplace", ("loc", "scale"), doc="Numbers with density exp(-|x - loc| / scale) / (2 scale).")
-Cauchy = _family("Cauchy", ("loc", "scale"), doc="The quotient of two normal numbers, moved and scaled.")
-HalfCauchy = _family("HalfCauchy", ("scale",), doc="|x| of a Cauchy x around 0.")
-Gumbel = _family("Gumbel", ("loc", "scale"), doc="The largest of many numbers, in the limit.")
-Exponential = _family("Exponential", ("rate",), doc="Times between events that come `rate` times in a unit.")
-Weibull = _family("Weibull", ("scale", "concentration"), doc="Times to failure.")
-Pareto = _family("Pareto", ("scale", "alpha"), doc="Numbers above `scale` whose tail falls as x^-alpha.")
-Kumaraswamy = _family("Kumaraswamy", ("concentration1", "concentration0"), doc="Numbers in (0, 1), much like Beta.")
-Gamma = _family("Gamma", ("concentration", "rate"), doc="Gamma with shape `concentration` and inverse scale `rate`.")
-Chi2 = _family("Chi2", ("df",), doc="Sums of squares of `df` normal numbers.")
-InverseGamma = _family("InverseGamma", ("concentration", "rate"), doc="One over a gamma number.")
-Beta = _family("Beta", ("concentration1", "concentration0"), doc="Numbers in (0, 1), the first of two weights of a Dirichlet.")
-FisherSnedecor = _family("FisherSnedecor", ("df1", "df2"), doc="Quotients of chi-squared numbers over their df.")
-VonMises = _family("VonMises", ("loc", "concentration"), doc="Angles around `loc`.")
-StudentT = _family("StudentT", ("df", "loc", "scale"), (0.0, 1.0), "Student's t with `df` degrees of freedom.")
-Poisson = _family("Poisson", ("rate",), doc="Counts of events that come `rate` times on average.")
-LogisticNormal = _family("LogisticNormal", ("loc", "scale"), doc="Weights that add up to 1, of normal numbers.")
+_REAL, _POSITIVE, _FROM_ZERO = constraints.real, constraints.positive, constraints.nonnegative
+_UNIT, _COUNTS, _WEIGHTS = constraints.unit_interval, constraints.nonnegative_integer, constraints.simplex
+Normal = _family("Normal", ("loc", "scale"), _REAL, base=ExponentialFamily,
+                 doc="The normal distribution with mean `loc` and standard deviation `scale`.")
+LogNormal = _family("LogNormal", ("loc", "scale"), _POSITIVE, doc="exp(x) of a normal x.")
+HalfNormal = _family("HalfNormal", ("scale",), _FROM_ZERO, doc="|x| of a normal x with mean 0.")
+Uniform = _family("Uniform", ("low", "high"), dependent_property(lambda self: constraints.interval(self.low, self.high),
+                                                                 is_discrete=False, event_dim=0),
+                                                                 doc="Numbers from [low, high).")
+Uniform.arg_constraints = property(lambda self: {"low": constraints.less_than(self.high),
+                                                 "high": constraints.greater_than(self.low)})
+Laplace = _family("Laplace", ("loc", "scale"), _REAL, doc="Numbers with density exp(-|x - loc| / scale) / (2 scale).")
+Cauchy = _family("Cauchy", ("loc", "scale"), _REAL, doc="The quotient of two normal numbers, moved and scaled.")
+HalfCauchy = _family("HalfCauchy", ("scale",), _FROM_ZERO, doc="|x| of a Cauchy x around 0.")
+Gumbel = _family("Gumbel", ("loc", "scale"), _REAL, doc="The largest of many numbers, in the limit.")
+Exponential = _family("Exponential", ("rate",), _FROM_ZERO, doc="Times between events that come `rate` times in a unit.",
+                      base=ExponentialFamily)
+Weibull = _family("Weibull", ("scale", "concentration"), _POSITIVE, doc="Times to failure.")
+Pareto = _family("Pareto", ("scale", "alpha"), dependent_property(lambda self: constraints.greater_than_eq(self.scale),
+                                                                  is_discrete=False, event_dim=0),
+                 doc="Numbers above `scale` whose tail falls as x^-alpha.")
+Kumaraswamy = _family("Kumaraswamy", ("concentration1", "concentration0"), _UNIT, doc="Numbers in (0, 1), much like Beta.")
+Gamma = _family("Gamma", ("concentration", "rate"), _FROM_ZERO, base=ExponentialFamily,
+                doc="Gamma with shape `concentration` and inverse scale `rate`.")
+Chi2 = _family("Chi2", ("df",), _FROM_ZERO, doc="Sums of squares of `df` normal numbers.", base=ExponentialFamily)
+InverseGamma = _family("InverseGamma", ("concentration", "rate"), _POSITIVE, doc="One over a gamma number.")
+Beta = _family("Beta", ("concentration1", "concentration0"), _UNIT, base=ExponentialFamily,
+               doc="Numbers in (0, 1), the first of two weights of a Dirichlet.")
+FisherSnedecor = _family("FisherSnedecor", ("df1", "df2"), _POSITIVE, doc="Quotients of chi-squared numbers over their df.")
+VonMises = _family("VonMises", ("loc", "concentration"), _REAL, doc="Angles around `loc`.", rsample=False)
+StudentT = _family("StudentT", ("df", "loc", "scale"), _REAL, (0.0, 1.0), "Student's t with `df` degrees of freedom.")
+Poisson = _family("Poisson", ("rate",), _COUNTS, doc="Counts of events that come `rate` times on average.", rsample=False,
+                  base=ExponentialFamily)
+Poisson.arg_constraints = {"rate": constraints.nonnegative}
+LogisticNormal = _family("LogisticNormal", ("loc", "scale"), _WEIGHTS, doc="Weights that add up to 1, of normal numbers.")
 LogisticNormal._parameters = {"loc": 1, "scale": 1}
 
 
@@ -101,25 +123,30 @@ class _OfOutcomes(Distribution):
         return made
 
 
-def _two(name, doc):
+_ONE_OF_TWO = {"probs": constraints.unit_interval, "logits": constraints.real}
+_ONE_OF_MANY = {"probs": constraints.simplex, "logits": constraints.real_vector}
+
+
+def _outcomes(name, support, doc, several=True, base=Distribution, **more):
     def __init__(self, probs=None, logits=None, validate_args=None):
         self._make(probs, logits, validate_args)
-    return type(name, (_OfOutcomes,), {"__init__": __init__, "__doc__": doc, "_family": name, "_several": False,
-                                       "__module__": __name__})
+    return type(name, (_OfOutcomes,) if base is Distribution else (_OfOutcomes, base), {
+        "__init__": __init__, "__doc__": doc, "_family": name, "_several": several, "__module__": __name__,
+        "support": support, "arg_constraints": _ONE_OF_MANY if several else _ONE_OF_TWO, **more})
 
 
-def _several(name, doc):
-    def __init__(self, probs=None, logits=None, validate_args=None):
-        self._make(probs, logits, validate_args)
-    return type(name, (_OfOutcomes,), {"__init__": __init__, "__doc__": doc, "_family": name, "__module__": __name__})
-
-
-Bernoulli = _two("Bernoulli", "1 with probability `probs`, else 0.")
-Geometric = _two("Geometric", "How many trials fail before the first that succeeds.")
-Categorical = _several("Categorical", "One of the indices 0 ... k - 1, with weights or logits [..., k].")
-OneHotCategorical = _several("OneHotCategorical", "Vectors [k] with a 1 at one of k places.")
-OneHotCategoricalStraightThrough = _several("OneHotCategoricalStraightThrough",
-                                            "OneHotCategorical with the gradient of its mean.")
+Bernoulli = _outcomes("Bernoulli", constraints.boolean, "1 with probability `probs`, else 0.", False, ExponentialFamily,
+                      has_enumerate_support=True)
+Geometric = _outcomes("Geometric", _COUNTS, "How many trials fail before the first that succeeds.", False)
+Categorical = _outcomes(
+    "Categorical", dependent_property(lambda self: constraints.integer_interval(0, self.param_shape[-1] - 1),
+                                      is_discrete=True, event_dim=0),
+    "One of the indices 0 ... k - 1, with weights or logits [..., k].", has_enumerate_support=True)
+OneHotCategorical = _outcomes("OneHotCategorical", constraints.one_hot, "Vectors [k] with a 1 at one of k places.",
+                              has_enumerate_support=True)
+OneHotCategoricalStraightThrough = _outcomes(
+    "OneHotCategoricalStraightThrough", constraints.one_hot, "OneHotCategorical with the gradient of its mean.",
+    has_enumerate_support=True, has_rsample=True)
 
 
 class _Counted(_OfOutcomes):
@@ -137,12 +164,21 @@ class Binomial(_Counted):
     """How many of `total_count` trials succeed."""
 
     _family, _several = "Binomial", False
+    arg_constraints = {"total_count": constraints.nonnegative_integer, **_ONE_OF_TWO}
+    has_enumerate_support = True
+
+    @dependent_property(is_discrete=True, event_dim=0)
+    def support(self):
+        return constraints.integer_interval(0, self.total_count)
 
 
 class NegativeBinomial(_Counted):
     """How many trials succeed before `total_count` have failed."""
 
     _family, _several = "NegativeBinomial", False
+    arg_constraints = {"total_count": constraints.greater_than_eq(0), "probs": constraints.half_open_interval(0.0, 1.0),
+                       "logits": constraints.real}
+    support = _COUNTS
 
     def __init__(self, total_count, probs=None, logits=None, validate_args=None):
         super().__init__(total_count, probs, logits, validate_args)
@@ -152,6 +188,11 @@ class Multinomial(_OfOutcomes):
     """How often each of k outcomes comes in `total_count` draws: vectors [k]."""
 
     _family = "Multinomial"
+    arg_constraints = _ONE_OF_MANY
+
+    @dependent_property(is_discrete=True, event_dim=1)
+    def support(self):
+        return constraints.multinomial(self.total_count)
 
     def __init__(self, total_count=1, probs=None, logits=None, validate_args=None):
         if not isinstance(total_count, int):
@@ -160,10 +201,11 @@ class Multinomial(_OfOutcomes):
         self._make(probs, logits, validate_args, total_count)
 
 
-class ContinuousBernoulli(_OfOutcomes):
+class ContinuousBernoulli(_OfOutcomes, ExponentialFamily):
     """Numbers in [0, 1] with density proportional to probs^x (1 - probs)^(1 - x)."""
 
     _family, _several = "ContinuousBernoulli", False
+    arg_constraints, support, has_rsample = _ONE_OF_TWO, _UNIT, True
 
     def __init__(self, probs=None, logits=None, lims=(0.499, 0.501), validate_args=None):
         self._make(probs, logits, validate_args, last=(tuple(lims),))
@@ -173,6 +215,7 @@ class RelaxedBernoulli(_OfOutcomes):
     """Numbers in (0, 1) that tend to 0 and 1 as `temperature` goes to 0."""
 
     _family, _several = "RelaxedBernoulli", False
+    arg_constraints, support, has_rsample = _ONE_OF_TWO, _UNIT, True
 
     def __init__(self, temperature, probs=None, logits=None, validate_args=None):
         (self.temperature,) = as_tensors(temperature)
@@ -183,16 +226,19 @@ class RelaxedOneHotCategorical(_OfOutcomes):
     """Weights [k] that tend to a one-hot vector as `temperature` goes to 0."""
 
     _family = "RelaxedOneHotCategorical"
+    arg_constraints, support, has_rsample = _ONE_OF_MANY, _WEIGHTS, True
 
     def __init__(self, temperature, probs=None, logits=None, validate_args=None):
         (self.temperature,) = as_tensors(temperature)
         self._make(probs, logits, validate_args, self.temperature)
 
 
-class Dirichlet(Distribution):
+class Dirichlet(ExponentialFamily):
     """Vectors of weights that add up to 1, with concentrations [..., k]."""
 
     _parameters = {"concentration": 1}
+    arg_constraints = {"concentration": constraints.independent(constraints.positive, 1)}
+    support, has_rsample = _WEIGHTS, True
 
     def __init__(self, concentration, validate_args=None):
         if concentration.dim() < 1:
@@ -207,6 +253,9 @@ class MultivariateNormal(Distribution):
 
     _parameters = {"loc": 1, "_matrix": 2}
     _lazy = ("covariance_matrix", "precision_matrix", "scale_tril")
+    arg_constraints = {"loc": constraints.real_vector, "covariance_matrix": constraints.positive_definite,
+                       "precision_matrix": constraints.positive_definite, "scale_tril": constraints.lower_cholesky}
+    support, has_rsample = constraints.real_vector, True
 
     def __init__(self, loc, covariance_matrix=None, precision_matrix=None, scale_tril=None, validate_args=None):
         if loc.dim() < 1:
@@ -246,6 +295,9 @@ class LowRankMultivariateNormal(Distribution):
     """Normal vectors with covariance cov_factor cov_factor^T + diag(cov_diag)."""
 
     _parameters = {"loc": 1, "cov_factor": 2, "cov_diag": 1}
+    arg_constraints = {"loc": constraints.real_vector, "cov_factor": constraints.independent(constraints.real, 2),
+                       "cov_diag": constraints.independent(constraints.positive, 1)}
+    support, has_rsample = constraints.real_vector, True
 
     def __init__(self, loc, cov_factor, cov_diag, validate_args=None):
         self._validate_args = self._validate_args if validate_args is None else validate_args

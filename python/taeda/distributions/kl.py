@@ -1,6 +1,7 @@
 """The Kullback-Leibler divergence of two distributions."""
 
 from .distribution import _LIB
+from .exp_family import ExponentialFamily, bregman_divergence
 
 _registered = {}
 
@@ -26,5 +27,7 @@ def kl_divergence(p, q):
     if own is not None:
         return own(p, q)
     if p._twin is None or q._twin is None:
+        if isinstance(p, ExponentialFamily) and isinstance(q, ExponentialFamily):
+            return bregman_divergence(p, q)
         raise NotImplementedError(f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}")
     return _LIB.kl_divergence(p._twin, q._twin)

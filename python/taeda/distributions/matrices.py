@@ -8,6 +8,7 @@ from ..functional import broadcast_shapes
 from ..numbers import finfo
 from . import constraints
 from .distribution import Distribution, _Lazy, as_tensors
+from .exp_family import ExponentialFamily
 from .families import Beta, Chi2
 from .kl import register_kl
 
@@ -24,7 +25,7 @@ def _multidigamma(x, p):
     return (x[..., None] - _C.arange(p, dtype=x.dtype, device=x.device) / 2).digamma().sum(-1)
 
 
-class Wishart(Distribution):
+class Wishart(ExponentialFamily):
     """Sums of x x^T over `df` normal x of mean 0, whose covariance is given by one of three matrices."""
 
     arg_constraints = {"covariance_matrix": constraints.positive_definite, "precision_matrix": constraints.positive_definite,

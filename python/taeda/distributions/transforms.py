@@ -4,12 +4,15 @@ import copy
 import math
 
 from .. import _C
+from ..numbers import finfo
 from . import constraints
 from .distribution import as_tensors
+from .utils import tril_matrix_to_vec, vec_to_tril_matrix
 
-__all__ = ["AbsTransform", "AffineTransform", "ComposeTransform", "ExpTransform", "IndependentTransform",
-           "LowerCholeskyTransform", "PowerTransform", "ReshapeTransform", "SigmoidTransform", "SoftmaxTransform",
-           "SoftplusTransform", "StickBreakingTransform", "TanhTransform", "Transform", "identity_transform"]
+__all__ = ["AbsTransform", "AffineTransform", "CatTransform", "ComposeTransform", "CorrCholeskyTransform",
+           "CumulativeDistributionTransform", "ExpTransform", "IndependentTransform", "LowerCholeskyTransform",
+           "PositiveDefiniteTransform", "PowerTransform", "ReshapeTransform", "SigmoidTransform", "SoftmaxTransform",
+           "SoftplusTransform", "StackTransform", "StickBreakingTransform", "TanhTransform", "Transform", "identity_transform"]
 
 _LIB = _C._distributions.transforms
 
@@ -69,6 +72,13 @@ class Transform:
     def sign(self):
         raise NotImplementedError
 
+    @property
+    def event_dim(self):
+        """How many dimensions make one value, on both sides."""
+        if self.domain.event_dim == self.codomain.event_dim:
+            return self.domain.event_dim
+        raise ValueError("Please use either .domain.event_dim or .codomain.event_dim")
+
     def forward_shape(self, shape):
         return shape
 
@@ -103,13 +113,14 @@ class _Library(Transform):
     def log_abs_det_jacobian(self, x, y):
         return self._twin.log_abs_det_jacobian(x, y)
 
-    @property
-    def domain(self):
-        return self._twin.domain
+    def __eq__(self, other):
+        return type(self) is type(other) and self._is_like(other)
 
-    @property
-    def codomain(self):
-        return self._twin.codomain
+    __hash__ = Transform.__hash__
+
+    def _is_like(self, other):
+        """Whether another one of the class has the same parameters."""
+        return True
 
     @property
     def bijective(self):
@@ -146,6 +157,11 @@ class _Inverse(Transform):
     codomain = property(lambda self: self._of.domain)
     bijective = property(lambda self: self._of.bijective)
     sign = property(lambda self: self._of.sign)
+
+    def __eq__(self, other):
+        return isinstance(other, _Inverse) and self._of == other._of
+
+    __hash__ = Transform.__hash__
     inv = property(lambda self: self._of)
 
     def forward_shape(self, shape):
@@ -166,38 +182,63 @@ def twin_of(transform):
     return None if transform._cache_size else transform._twin
 
 
-def _plain(name, function, doc):
+def _plain(name, function, domain, codomain, doc):
     def __init__(self, cache_size=0):
         _Library.__init__(self, function(), cache_size)
-    return type(name, (_Library,), {"__init__": __init__, "__doc__": doc, "__module__": __name__})
+    return type(name, (_Library,), {"__init__": __init__, "__doc__": doc, "__module__": __name__, "domain": domain,
+                                    "codomain": codomain})
 
 
-ExpTransform = _plain("ExpTransform", _LIB.exp, "exp(x).")
-SigmoidTransform = _plain("SigmoidTransform", _LIB.sigmoid, "1 / (1 + exp(-x)).")
-TanhTransform = _plain("TanhTransform", _LIB.tanh, "tanh(x).")
-SoftplusTransform = _plain("SoftplusTransform", _LIB.softplus, "log(1 + exp(x)).")
-AbsTransform = _plain("AbsTransform", _LIB.abs, "|x|, which is not bijective.")
-SoftmaxTransform = _plain("SoftmaxTransform", _LIB.softmax, "softmax over the last dimension, which is not bijective.")
-StickBreakingTransform = _plain("StickBreakingTransform", _LIB.stick_breaking,
+def _equal(a, b):
+    """Whether parameters, numbers or tensors, are the same."""
+    if isinstance(a, _C.TensorBase) or isinstance(b, _C.TensorBase):
+        return bool((a == b).all())
+    return a == b
+
+
+def _real_of(event_dim):
+    return constraints.independent(constraints.real, event_dim) if event_dim else constraints.real
+
+
+ExpTransform = _plain("ExpTransform", _LIB.exp, constraints.real, constraints.positive, "exp(x).")
+SigmoidTransform = _plain("SigmoidTransform", _LIB.sigmoid, constraints.real, constraints.unit_interval, "1 / (1 + exp(-x)).")
+TanhTransform = _plain("TanhTransform", _LIB.tanh, constraints.real, constraints.interval(-1.0, 1.0), "tanh(x).")
+SoftplusTransform = _plain("SoftplusTransform", _LIB.softplus, constraints.real, constraints.positive, "log(1 + exp(x)).")
+AbsTransform = _plain("AbsTransform", _LIB.abs, constraints.real, constraints.positive, "|x|, which is not bijective.")
+SoftmaxTransform = _plain("SoftmaxTransform", _LIB.softmax, constraints.real_vector, constraints.simplex,
+                          "softmax over the last dimension, which is not bijective.")
+StickBreakingTransform = _plain("StickBreakingTransform", _LIB.stick_breaking, constraints.real_vector, constraints.simplex,
                                 "k - 1 numbers to k weights that add up to 1, by breaking a stick.")
-LowerCholeskyTransform = _plain("LowerCholeskyTransform", _LIB.lower_cholesky,
+LowerCholeskyTransform = _plain("LowerCholeskyTransform", _LIB.lower_cholesky, _real_of(2), constraints.lower_cholesky,
                                 "Square matrices to lower triangular ones with positive diagonal.")
+LowerCholeskyTransform.bijective = False  # of all square matrices, not of those that count
 
 
 class AffineTransform(_Library):
     """loc + scale x; the last `event_dim` dimensions count as one value."""
 
     def __init__(self, loc, scale, event_dim=0, cache_size=0):
-        self.loc, self.scale = loc, scale
+        self.loc, self.scale, self._event_dim = loc, scale, event_dim
         super().__init__(_LIB.affine(*as_tensors(loc, scale), event_dim), cache_size)
+
+    event_dim = property(lambda self: self._event_dim)
+    domain = codomain = property(lambda self: _real_of(self._event_dim))
+
+    def _is_like(self, other):
+        return _equal(self.loc, other.loc) and _equal(self.scale, other.scale)
 
 
 class PowerTransform(_Library):
     """x to the power of `exponent`, of positive numbers."""
 
+    domain = codomain = constraints.positive
+
     def __init__(self, exponent, cache_size=0):
         (self.exponent,) = as_tensors(exponent)
         super().__init__(_LIB.power(self.exponent), cache_size)
+
+    def _is_like(self, other):
+        return _equal(self.exponent, other.exponent)
 
 
 class ReshapeTransform(_Library):
@@ -208,6 +249,12 @@ class ReshapeTransform(_Library):
         if self.in_shape.numel() != self.out_shape.numel():
             raise ValueError("in_shape, out_shape have different numbers of elements")
         super().__init__(_LIB.reshape(list(in_shape), list(out_shape)), cache_size)
+
+    domain = property(lambda self: _real_of(len(self.in_shape)))
+    codomain = property(lambda self: _real_of(len(self.out_shape)))
+
+    def _is_like(self, other):
+        return self.in_shape == other.in_shape and self.out_shape == other.out_shape
 
 
 class IndependentTransform(Transform):
@@ -228,8 +275,10 @@ class IndependentTransform(Transform):
     def log_abs_det_jacobian(self, x, y):
         return sum_of_last(self.base_transform.log_abs_det_jacobian(x, y), self.reinterpreted_batch_ndims)
 
-    domain = property(lambda self: self.base_transform.domain.independent(self.reinterpreted_batch_ndims))
-    codomain = property(lambda self: self.base_transform.codomain.independent(self.reinterpreted_batch_ndims))
+    domain = property(lambda self: constraints.independent(
+        self.base_transform.domain, self.reinterpreted_batch_ndims))
+    codomain = property(lambda self: constraints.independent(
+        self.base_transform.codomain, self.reinterpreted_batch_ndims))
     bijective = property(lambda self: self.base_transform.bijective)
     sign = property(lambda self: self.base_transform.sign)
 
@@ -278,7 +327,7 @@ class ComposeTransform(Transform):
         for part in reversed(self.parts):
             dims = max(dims + part.domain.event_dim - part.codomain.event_dim, part.domain.event_dim)
         first = self.parts[0].domain
-        return first.independent(dims - first.event_dim) if dims > first.event_dim else first
+        return constraints.independent(first, dims - first.event_dim) if dims > first.event_dim else first
 
     @property
     def codomain(self):
@@ -288,7 +337,7 @@ class ComposeTransform(Transform):
         for part in self.parts:
             dims = max(dims + part.codomain.event_dim - part.domain.event_dim, part.codomain.event_dim)
         last = self.parts[-1].codomain
-        return last.independent(dims - last.event_dim) if dims > last.event_dim else last
+        return constraints.independent(last, dims - last.event_dim) if dims > last.event_dim else last
 
     bijective = property(lambda self: all(part.bijective for part in self.parts))
     sign = property(lambda self: math.prod(part.sign for part in self.parts))
@@ -303,8 +352,198 @@ class ComposeTransform(Transform):
             shape = part.inverse_shape(shape)
         return shape
 
+    def __eq__(self, other):
+        return isinstance(other, ComposeTransform) and self.parts == other.parts
+
+    __hash__ = Transform.__hash__
+
     def __repr__(self):
         return f"{type(self).__name__}(\n    " + ",\n    ".join(map(repr, self.parts)) + "\n)"
 
 
 identity_transform = ComposeTransform([])
+
+
+class CorrCholeskyTransform(Transform):
+    """Vectors of D (D - 1) / 2 numbers to Cholesky factors [D, D] of correlation matrices.
+
+    Row i is a unit vector: each of its entries takes the share tanh(x) of the length that those before it have left, the
+    diagonal what is left in the end (Stan's reference manual, section on Cholesky factors of correlation matrices).
+    """
+
+    domain, codomain, bijective = constraints.real_vector, constraints.corr_cholesky, True
+
+    def _call(self, x):
+        share = x.tanh()
+        eps = finfo(x.dtype).eps
+        share = vec_to_tril_matrix(share.clamp(eps - 1, 1 - eps), -1)
+        left = (1 - share ** 2).sqrt().cumprod(-1)
+        eye = _C.eye(share.size(-1), dtype=share.dtype, device=share.device)
+        return (share + eye) * _shifted(left)
+
+    def _inverse(self, y):
+        left = _shifted(1 - (y * y).cumsum(-1))
+        share = tril_matrix_to_vec(y, -1) / tril_matrix_to_vec(left, -1).sqrt()
+        return (share.log1p() - (-share).log1p()) / 2
+
+    def log_abs_det_jacobian(self, x, y, intermediates=None):
+        left = tril_matrix_to_vec(1 - (y * y).cumsum(-1), -2)
+        of_tanh = -2 * (x + _C.softplus(-2 * x) - math.log(2.0))
+        return left.log().sum(-1) / 2 + of_tanh.sum(-1)
+
+    def forward_shape(self, shape):
+        if len(shape) < 1:
+            raise ValueError("Too few dimensions on input")
+        size = round((0.25 + 2 * shape[-1]) ** 0.5 + 0.5)
+        if size * (size - 1) // 2 != shape[-1]:
+            raise ValueError("Input is not a flattened lower-diagonal number")
+        return _C.Size((*shape[:-1], size, size))
+
+    def inverse_shape(self, shape):
+        if len(shape) < 2:
+            raise ValueError("Too few dimensions on input")
+        if shape[-2] != shape[-1]:
+            raise ValueError("Input is not square")
+        return _C.Size((*shape[:-2], shape[-1] * (shape[-1] - 1) // 2))
+
+    def __eq__(self, other):
+        return isinstance(other, CorrCholeskyTransform)
+
+    __hash__ = Transform.__hash__
+
+
+def _shifted(left):
+    """What is left before each entry of a row, of what is left behind it."""
+    return _C.cat([_C.ones_like(left[..., :1]), left[..., :-1]], -1)
+
+
+class PositiveDefiniteTransform(Transform):
+    """Square matrices to L L^T of their LowerCholeskyTransform L."""
+
+    domain, codomain = _real_of(2), constraints.positive_definite
+
+    def _call(self, x):
+        factor = LowerCholeskyTransform()(x)
+        return factor @ factor.mT
+
+    def _inverse(self, y):
+        return LowerCholeskyTransform().inv(_C._linalg.cholesky(y))
+
+    def __eq__(self, other):
+        return isinstance(other, PositiveDefiniteTransform)
+
+    __hash__ = Transform.__hash__
+
+
+class CumulativeDistributionTransform(Transform):
+    """The cumulative distribution function of a univariate distribution."""
+
+    bijective, codomain, sign = True, constraints.unit_interval, 1
+
+    def __init__(self, distribution, cache_size=0):
+        super().__init__(cache_size)
+        self.distribution = distribution
+
+    domain = property(lambda self: self.distribution.support)
+
+    def _call(self, x):
+        return self.distribution.cdf(x)
+
+    def _inverse(self, y):
+        return self.distribution.icdf(y)
+
+    def log_abs_det_jacobian(self, x, y):
+        return self.distribution.log_prob(x)
+
+
+class _Joined(Transform):
+    """Several transforms side by side along a dimension."""
+
+    def __init__(self, tseq, dim, cache_size):
+        tseq = list(tseq)
+        if not all(isinstance(t, Transform) for t in tseq):
+            raise AssertionError("All elements of tseq must be Transform instances")
+        super().__init__(cache_size)
+        self.transforms = [t.with_cache(cache_size) for t in tseq] if cache_size else tseq
+        self.dim = dim
+
+    def _parts(self, value):
+        """The part of each transform."""
+        raise NotImplementedError
+
+    def _join(self, parts):
+        raise NotImplementedError
+
+    def _call(self, x):
+        return self._join([t(part) for t, part in zip(self.transforms, self._parts(x))])
+
+    def _inverse(self, y):
+        return self._join([t.inv(part) for t, part in zip(self.transforms, self._parts(y))])
+
+    bijective = property(lambda self: all(t.bijective for t in self.transforms))
+
+    def _check(self, value):
+        if not -value.dim() <= self.dim < value.dim():
+            raise AssertionError(f"Expected -{value.dim()} <= dim < {value.dim()}, but got dim={self.dim}")
+
+
+class CatTransform(_Joined):
+    """Transforms of parts of `lengths` along `dim`, which are concatenated again."""
+
+    def __init__(self, tseq, dim=0, lengths=None, cache_size=0):
+        super().__init__(tseq, dim, cache_size)
+        self.lengths = [1] * len(self.transforms) if lengths is None else list(lengths)
+        if len(self.lengths) != len(self.transforms):
+            raise AssertionError(f"lengths must have length {len(self.transforms)}, but got {len(self.lengths)}")
+
+    length = property(lambda self: sum(self.lengths))
+    event_dim = property(lambda self: max(t.event_dim for t in self.transforms))
+
+    def with_cache(self, cache_size=1):
+        if cache_size == self._cache_size:
+            return self
+        return CatTransform(self.transforms, self.dim, self.lengths, cache_size)
+
+    def _parts(self, value):
+        self._check(value)
+        if value.size(self.dim) != self.length:
+            raise AssertionError(f"Expected size {self.length} at dim {self.dim}, but got {value.size(self.dim)}")
+        return _C.split_with_sizes(value, self.lengths, self.dim)
+
+    def _join(self, parts):
+        return _C.cat(parts, self.dim)
+
+    def log_abs_det_jacobian(self, x, y):
+        dims = self.event_dim
+        parts = [sum_of_last(t.log_abs_det_jacobian(a, b), dims - t.event_dim)
+                 for t, a, b in zip(self.transforms, self._parts(x), self._parts(y))]
+        dim = self.dim - x.dim() if self.dim >= 0 else self.dim
+        return _C.cat(parts, dim + dims) if dim + dims < 0 else sum(parts)
+
+    domain = property(lambda self: constraints.cat([t.domain for t in self.transforms], self.dim, self.lengths))
+    codomain = property(lambda self: constraints.cat([t.codomain for t in self.transforms], self.dim, self.lengths))
+
+
+class StackTransform(_Joined):
+    """Transforms of slices along `dim`, which are stacked again."""
+
+    def __init__(self, tseq, dim=0, cache_size=0):
+        super().__init__(tseq, dim, cache_size)
+
+    def with_cache(self, cache_size=1):
+        return self if cache_size == self._cache_size else StackTransform(self.transforms, self.dim, cache_size)
+
+    def _parts(self, value):
+        self._check(value)
+        if value.size(self.dim) != len(self.transforms):
+            raise AssertionError(f"Expected size {len(self.transforms)} at dim {self.dim}, but got {value.size(self.dim)}")
+        return value.unbind(self.dim)
+
+    def _join(self, parts):
+        return _C.stack(parts, self.dim)
+
+    def log_abs_det_jacobian(self, x, y):
+        return self._join([t.log_abs_det_jacobian(a, b) for t, a, b in zip(self.transforms, self._parts(x), self._parts(y))])
+
+    domain = property(lambda self: constraints.stack([t.domain for t in self.transforms], self.dim))
+    codomain = property(lambda self: constraints.stack([t.codomain for t in self.transforms], self.dim))

@@ -69,6 +69,9 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
         warnings.warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be "
                       "incorrect.", stacklevel=3)
 
+    if tensor.is_meta:
+        return tensor
+
     def below(x):
         return (1.0 + math.erf((x - mean) / std / math.sqrt(2.0))) / 2.0
     plain = below(b) - below(a) > 0.3

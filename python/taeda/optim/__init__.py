@@ -3,7 +3,7 @@
 import sys as _sys
 
 from .._utils import modules_of_classes as _modules_of_classes
-from . import lr_scheduler, swa_utils
+from . import functional, lr_scheduler, swa_utils
 from .elementwise import ASGD, Adadelta, Adafactor, Adamax, Muon, NAdam, RAdam, Rprop, SparseAdam
 from .fused import SGD, Adagrad, Adam, AdamW, RMSprop
 from .lbfgs import LBFGS
@@ -15,3 +15,5 @@ __all__ = ["ASGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax"
 _modules_of_classes(_sys.modules[__name__], {"sparse_adam": "SparseAdam", "_muon": "Muon", "_adafactor": "Adafactor", **{
     name.lower(): name for name in (
         "ASGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "RAdam", "RMSprop", "Rprop", "SGD")}})
+for _name in functional.__all__:
+    setattr(_sys.modules[f"{__name__}.{_name}"], _name, getattr(functional, _name))

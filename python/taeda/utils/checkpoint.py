@@ -7,8 +7,11 @@ from .. import _C
 from ..autograd import Function, backward, graph
 from ..autograd.modes import enable_grad, no_grad
 from ..random import fork_rng, get_rng_state, set_rng_state
+from . import _pytree
 
-__all__ = ["checkpoint", "checkpoint_sequential", "CheckpointError", "set_checkpoint_debug_enabled"]
+__all__ = ["checkpoint", "checkpoint_sequential", "CheckpointError", "CheckpointFunction", "DefaultDeviceType",
+           "check_backward_validity", "detach_variable", "get_device_states", "noop_context_fn",
+           "set_checkpoint_debug_enabled", "set_checkpoint_early_stop", "set_device_states"]
 
 
 class CheckpointError(RuntimeError):
@@ -18,6 +21,68 @@ class CheckpointError(RuntimeError):
 def set_checkpoint_debug_enabled(enabled):
     """Accepted for programs that call it; CheckpointError says in any case what differs."""
     return contextlib.nullcontext()
+
+
+def set_checkpoint_early_stop(enable):
+    """Accepted: a part that is computed again runs to its end, which changes no result."""
+    return contextlib.nullcontext()
+
+
+def noop_context_fn():
+    """What checkpoint computes in unless it is told: nothing around the call, nor around the one in backward."""
+    return contextlib.nullcontext(), contextlib.nullcontext()
+
+
+def detach_variable(inputs):
+    """Detached tensors that require what the given ones do; what is no tensor stays. Of a tuple, as one."""
+    if not isinstance(inputs, tuple):
+        raise RuntimeError("Only tuple of tensors is supported. Got Unsupported input type: ", type(inputs).__name__)
+    return tuple(x.detach().requires_grad_(x.requires_grad) if isinstance(x, _C.TensorBase) else x for x in inputs)
+
+
+def check_backward_validity(inputs):
+    """Warns where none of the inputs has a gradient to give."""
+    if not any(x.requires_grad for x in inputs if isinstance(x, _C.TensorBase)):
+        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
+
+
+class DefaultDeviceType:
+    """The accelerator whose random numbers a checkpoint without tensors on one keeps."""
+
+    _kind = "cuda"
+
+    @staticmethod
+    def set_device_type(device="cuda"):
+        DefaultDeviceType._kind = device
+
+    @staticmethod
+    def get_device_type():
+        return DefaultDeviceType._kind
+
+
+def _module_of(kind):
+    from ..settings import get_device_module
+    return get_device_module(kind)
+
+
+def get_device_states(*args):
+    """(numbers, states) of the generators of all devices that tensors in the arguments lie on, the CPU apart."""
+    found = []
+
+    def look(x):
+        if isinstance(x, _C.TensorBase) and x.device.type not in ("cpu", "meta"):
+            found.append((x.device.type, x.get_device()))
+        return x
+    _pytree.tree_map(look, args)
+    kind = found[0][0] if found else DefaultDeviceType.get_device_type()
+    numbers = sorted({number for of, number in found if of == kind})
+    return numbers, [_module_of(kind).get_rng_state(number) for number in numbers]
+
+
+def set_device_states(devices, states, *, device_type=None):
+    """Puts the states of generators back."""
+    for number, state in zip(devices, states):
+        _module_of(device_type or DefaultDeviceType.get_device_type()).set_rng_state(state, number)
 
 
 class _Reentrant(Function):
@@ -47,6 +112,9 @@ class _Reentrant(Function):
             raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
         backward([o for o, _ in wanted], [g for _, g in wanted])
         return (None, None, *(a.grad if isinstance(a, _C.TensorBase) else None for a in args))
+
+
+CheckpointFunction = _Reentrant
 
 
 class _Recomputed:

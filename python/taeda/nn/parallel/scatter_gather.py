@@ -4,7 +4,8 @@ from ... import _C
 from .comm import _devices, _parallel, device_of
 
 
-def _is_namedtuple(obj):
+def is_namedtuple(obj):
+    """Whether it is a tuple whose entries have names."""
     return isinstance(obj, tuple) and hasattr(obj, "_asdict") and hasattr(obj, "_fields")
 
 
@@ -12,7 +13,7 @@ def _scatter(obj, devices, dim):
     """A list of what each device gets."""
     if isinstance(obj, _C.TensorBase):
         return _parallel.scatter(obj, devices, dim)
-    if _is_namedtuple(obj):
+    if is_namedtuple(obj):
         return [type(obj)(*args) for args in zip(*(_scatter(o, devices, dim) for o in obj))]
     if isinstance(obj, tuple) and obj:
         return list(zip(*(_scatter(o, devices, dim) for o in obj)))
@@ -62,7 +63,7 @@ def gather(outputs, target_device, dim=0):
         if not all(len(out) == len(d) for d in outputs):
             raise ValueError("All dicts must have the same number of keys")
         return type(out)((k, gather([d[k] for d in outputs], target_device, dim)) for k in out)
-    if _is_namedtuple(out):
+    if is_namedtuple(out):
         return type(out)._make(gather(list(o), target_device, dim) for o in zip(*outputs))
     if isinstance(out, (list, tuple)):
         return type(out)(gather(list(o), target_device, dim) for o in zip(*outputs))

@@ -2,10 +2,10 @@
 
 import contextlib
 
-from . import _C
+from .. import _C
 
 __all__ = ["is_available", "is_initialized", "synchronize", "current_device", "current_stream", "stream", "set_device",
-           "device_count", "Stream", "StreamContext"]
+           "device_count", "Event", "Stream", "StreamContext"]
 
 
 class Stream:
@@ -16,6 +16,25 @@ class Stream:
 
     def wait_stream(self, stream):
         """Nothing to wait for."""
+
+
+class Event:
+    """A point in the work on the CPU, which is reached as soon as it is recorded."""
+
+    def __init__(self, enable_timing=False):
+        pass
+
+    def record(self, stream=None):
+        """Nothing to wait for."""
+
+    def wait(self, stream=None):
+        """Nothing to wait for."""
+
+    def synchronize(self):
+        """Nothing to wait for."""
+
+    def query(self):
+        return True
 
 
 class StreamContext(contextlib.nullcontext):
@@ -56,3 +75,11 @@ def set_device(device):
 
 def device_count():
     return 1
+
+
+def __getattr__(name):
+    if name == "amp":
+        import importlib
+        return importlib.import_module("taeda.cpu.amp")
+    from .._missing import attribute
+    return attribute(__name__, name)

@@ -6,7 +6,9 @@ Taeda has one for each device, whatever the name: a choice is checked and change
 import contextlib
 import enum
 
-__all__ = ["SDPBackend", "sdpa_kernel"]
+__all__ = ["SDPBackend", "WARN_FOR_UNFUSED_KERNELS", "sdpa_kernel"]
+
+WARN_FOR_UNFUSED_KERNELS = False
 
 
 class SDPBackend(enum.IntEnum):
@@ -37,3 +39,11 @@ def sdpa_kernel(backends, set_priority=False):
         yield {}
     finally:
         _current.pop()
+
+
+def __getattr__(name):
+    if name in ("bias", "flex_attention"):
+        import importlib
+        return importlib.import_module(f"taeda.nn.attention.{name}")
+    from ..._missing import attribute
+    return attribute(__name__, name)
