@@ -286,7 +286,7 @@ Tensor triangle_indices(int64_t row, int64_t col, int64_t offset, bool upper,
   TAEDA_CHECK(col >= 0, "col must be non-negative, got", col);
   const char* const op = upper ? "triu_indices" : "tril_indices";
   const ScalarType dtype = o.dtype_or(kLong);
-  TAEDA_CHECK_NOT_IMPLEMENTED(dtype == kLong || dtype == kInt, "\"", op, "\" not implemented for '",
+  TAEDA_CHECK_NOT_IMPLEMENTED(is_integral(dtype, false), "\"", op, "\" not implemented for '",
                               dtype, "'");
   offset = std::clamp(offset, -row - 1, col);
   const CheckedInt all = CheckedInt(row) * col;

@@ -1,6 +1,7 @@
 // Random numbers: PyTorch's sequences on the CPU (tests/golden/random_numbers.py), moments, masks.
 #include "taeda/ops/random.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -231,8 +232,24 @@ TEST(Random, GeometricCauchyAndLogNormalArePyTorchs) {
             "geometric_ expects p to be in (0, 1), but got p=0");
   EXPECT_EQ(error_of([] { empty({2}).log_normal_(1, -1); }),
             "log_normal_ expects std > 0.0, but found std=-1");
-  EXPECT_EQ(error_of([] { empty({2}, kLong).cauchy_(); }),
-            "\"cauchy_\" not implemented for 'Long'");
+  EXPECT_EQ(
+      error_of([] { empty({2}, kLong).cauchy_(); }),
+      "Cauchy distribution is a continuous probability distribution. dtype must be a floating "
+      "point but you specified Long");
+  EXPECT_THAT(error_of([] { empty({2}, kLong).exponential_(); }),
+              ::testing::HasSubstr("Exponential distribution is a continuous"));
+  for (const ScalarType t : {kBool, kComplexFloat}) {
+    EXPECT_THAT(error_of([t] { arange(3, t); }),
+                ::testing::HasSubstr("\"arange\" not implemented"));
+    EXPECT_THAT(error_of([t] { randperm(2, t); }),
+                ::testing::HasSubstr("\"randperm\" not implemented"));
+    EXPECT_THAT(error_of([t] { empty({2}, t).geometric_(0.5); }),
+                ::testing::HasSubstr("\"geometric_\" not implemented"));
+  }
+  EXPECT_THAT(error_of([] { empty({2}, kComplexFloat).bernoulli_(0.5); }),
+              ::testing::HasSubstr("\"bernoulli_\" not implemented"));
+  EXPECT_THAT(error_of([] { bernoulli(ones({2}, kLong)); }),
+              ::testing::HasSubstr("\"bernoulli\" not implemented for 'Long'"));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn, update_bn
 from torch.utils.data import DataLoader, TensorDataset, random_split
 
 warnings.filterwarnings("ignore")
-torch.manual_seed(21)
+torch.manual_seed(23)
 
 
 def mixup_data(x, y, alpha=0.4):

@@ -401,7 +401,7 @@ MADE = {
     "arange": lambda d: [torch.arange(3, dtype=d), torch.arange(0.5, 2.9, 0.7, dtype=d)],
     "range": lambda d: torch.range(0, 2, dtype=d), "randperm": lambda d: torch.randperm(5, dtype=d),
     "randint": lambda d: torch.randint(0, 5, (4,), dtype=d), "rand": lambda d: torch.rand(3, dtype=d),
-    "randn": lambda d: torch.randn(3, dtype=d), "triu_indices": lambda d: torch.triu_indices(2, 2, dtype=d),
+    "randn": lambda d: torch.randn(3, dtype=d),
     "bernoulli": lambda d: torch.bernoulli(torch.tensor([0.0, 1, 1]).to(d)),
     "bernoulli_ of tensor": lambda d: torch.zeros(3, dtype=d).bernoulli_(torch.tensor([0.0, 1, 1])),
     "poisson": lambda d: torch.poisson(torch.ones(3, dtype=d)),
