@@ -294,3 +294,44 @@ def test_pil_turns_its_own_pictures():
     assert F.adjust_hue(picture.convert("L"), 0.2).mode == "L" and F.adjust_hue(picture, 0.2).size == (20, 16)
     with pytest.raises(ValueError, match="number of elements in 'fill'"):
         F.rotate(picture, 33, fill=[1, 2])
+
+
+def test_mixed_batches():
+    """torchvision 0.29's numbers from one seed."""
+    from taeda.vision.transforms import v2
+    x, y = torch.rand(4, 3, 8, 10, generator=torch.Generator().manual_seed(1)), torch.tensor([0, 2, 1, 2])
+    for kind, options, row, labels in (
+            (v2.MixUp, {}, (5.01086, 4.75658), (0.26494, 0.94972)),
+            (v2.MixUp, {"alpha": 0.3}, (4.73930, 5.08144), (0.99626, 0.07488)),
+            (v2.CutMix, {}, (5.44813, 4.73791), (0.7, 0.9)), (v2.CutMix, {"alpha": 2.0}, (5.44813, 4.73791), (0.7, 0.8))):
+        torch.manual_seed(7)
+        mix = kind(num_classes=3, **options)
+        for wanted, share in zip(row, labels):
+            mixed, classes = mix(x, y)
+            assert mixed[1, 0, 3].double().sum().item() == pytest.approx(wanted, abs=2e-5)
+            assert classes[0].tolist() == pytest.approx([share, 0, 1 - share], abs=2e-5) and mixed.shape == x.shape
+    assert list(v2.MixUp(num_classes=3)({"image": x, "label": y})) == ["image", "label"]
+    assert isinstance(v2.CutMix(num_classes=3)((x, y)), tuple)
+    assert repr(v2.MixUp(num_classes=3)) == "MixUp(alpha=1.0, num_classes=3)"
+    for call, text in ((lambda: v2.MixUp()(x, y), "num_classes must be passed"),
+                       (lambda: v2.MixUp(num_classes=3)(x[0], y), "Expected a batched input with 4 dims"),
+                       (lambda: v2.MixUp(num_classes=3)(x, 3), "The labels must be a tensor"),
+                       (lambda: v2.CutMix(num_classes=3)(x[:2], y), "does not match the batch size of the labels: 2 != 4"),
+                       (lambda: v2.MixUp(num_classes=4)(x, torch.ones(4, 3)), "must match num_classes: 3 != 4")):
+        with pytest.raises(ValueError, match=text):
+            call()
+
+
+def test_noise_and_channels():
+    from taeda.vision.transforms import v2
+    x = torch.rand(4, 3, 8, 10, generator=torch.Generator().manual_seed(1))
+    torch.manual_seed(3)
+    assert v2.GaussianNoise(0.1, 0.2)(x).double().sum().item() == pytest.approx(560.612, abs=2e-3)
+    swapped = v2.RandomChannelPermutation()(x)
+    assert sorted(swapped[0, :, 0, 0].tolist()) == sorted(x[0, :, 0, 0].tolist())
+    dark = v2.GaussianNoise(-1.0, 0.0)(torch.full((1, 2, 2), 9, dtype=torch.uint8))
+    assert dark.dtype == torch.uint8 and dark.sum() == 0
+    with pytest.raises(ValueError, match="sigma shouldn't be negative"):
+        v2.GaussianNoise(sigma=-1.0)(x)
+    with pytest.raises(ValueError, match="expected to be in uint8 or float dtype"):
+        v2.GaussianNoise()(torch.zeros(1, 2, 2, dtype=torch.int64))

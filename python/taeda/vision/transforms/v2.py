@@ -2,13 +2,14 @@
 
 from ... import _C
 from ...nn import Module
-from . import augment, autoaugment, functional, transforms
+from . import augment, autoaugment, functional, mixing, transforms
 from .augment import *  # noqa: F403
 from .autoaugment import *  # noqa: F403
 from .functional import InterpolationMode
+from .mixing import *  # noqa: F403
 from .transforms import *  # noqa: F403
 
-__all__ = transforms.__all__ + augment.__all__ + autoaugment.__all__
+__all__ = transforms.__all__ + augment.__all__ + autoaugment.__all__ + mixing.__all__
 __all__ += ["Identity", "InterpolationMode", "ToDtype", "ToImage", "ToPureTensor", "functional"]
 
 
