@@ -227,11 +227,11 @@ TAEDA_ALWAYS_INLINE float pow(float x, float y) {
   return one ? 1.0f : result;
 }
 
-inline double erf(double x) { return std::erf(x); }
-inline double erfc(double x) { return std::erfc(x); }
 inline double pow(double x, double y) { return std::pow(x, y); }
 
 }  // namespace taeda::inline v0_2::math
+
+#include "taeda/kernels/math_erf.h"
 
 #endif  // defined(__CUDA_ARCH__)
 

@@ -153,8 +153,20 @@ TAEDA_ALWAYS_INLINE double atanh(double x) {
   const double a = detail::absolute(x), y = 0.5 * log1p(2.0 * a / (1.0 - a));
   return detail::is_tiny(x) ? x : detail::with_sign_of(y, x);
 }
+/// The same quotient as 2^n (1 + s) / (1 - s) with a small s, whose logarithm is 2 atanh(s).
 TAEDA_ALWAYS_INLINE float atanh(float x) {
-  return static_cast<float>(atanh(static_cast<double>(x)));
+  const double a = detail::absolute(static_cast<double>(x)), p = 1.0 + a, q = 1.0 - a;
+  const uint64_t ratio =
+      static_cast<uint64_t>(detail::to_bits(p)) - static_cast<uint64_t>(detail::to_bits(q));
+  const auto n = static_cast<int64_t>((ratio + (uint64_t{1} << 51)) >> 52);
+  const double turns = detail::from_bits(n | 0x4330000000000000) - 4503599627370496.0;
+  const double scaled = q * detail::power_of_two(n), s = (p - scaled) / (p + scaled), z = s * s;
+  const double tail = detail::poly(z, 0.3333333335517511, 0.199999905533085356,
+                                   0.14286815292982943, 0.110589310741109022, 0.101653584601499335);
+  const double y = turns * 0.34657359027997265471 + (s + s * z * tail);
+  const double edge = a <= 1.0 ? detail::kInfinity<double> : detail::kNan<double>;
+  const double inner = a < 1e-4 ? a : y;
+  return detail::with_sign_of(static_cast<float>(a < 1.0 ? inner : edge), x);
 }
 
 /// Squares that would overflow or vanish are those of numbers that are 2^600 times as small or

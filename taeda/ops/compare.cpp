@@ -77,7 +77,8 @@ Tensor logical_xor(const Tensor& self, const Tensor& other) {
 }
 Tensor logical_not(const Tensor& self) {
   if (is_observed()) return observe("logical_not", logical_not, self);
-  return pointwise(LogicalNot{}, truth(self));
+  if (self.dtype() != kBool) return pointwise_as("logical_not", Eq{}, self.detach(), Scalar(0));
+  return pointwise(LogicalNot{}, self);
 }
 
 Tensor bitwise_and(const Tensor& self, const Tensor& other) {

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "taeda/kernels/pointwise/arithmetic.h"
+#include "taeda/kernels/pointwise/composed.h"
 #include "taeda/kernels/pointwise/special.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/assign.h"
@@ -45,6 +46,11 @@ Tensor evaluate(const Tensor& a, const Tensor& b, F compute) {
   if (is_integral(t, true)) t = get_default_dtype();
   return compute(a.to(computing_dtype(t)), b.to(computing_dtype(t))).to(t);
 }
+
+/// Whether an operation with a formula of its own is made of others nevertheless: for an exporter
+/// that has words for these alone, and of complex and sparse numbers.
+bool is_composed(const Tensor& t) { return is_observed() || t.is_complex() || t.is_sparse(); }
+bool is_composed(const Tensor& a, const Tensor& b) { return is_composed(a) || is_composed(b); }
 
 }  // namespace
 
@@ -149,7 +155,7 @@ Tensor inverse_erf(const Tensor& x) {
 }  // namespace
 
 Tensor erfinv(const Tensor& self) {
-  Tensor y = evaluate(self, &inverse_erf);
+  Tensor y = is_composed(self) ? evaluate(self, &inverse_erf) : pointwise(Erfinv{}, self);
   if (wants_grad(self))
     record("ErfinvBackward0", y, {self}, [y = save_output(y)](const Tensor& g) {
       return g.mul(y.unpack().square().exp()).mul(0.5 * std::sqrt(kPi));
@@ -157,12 +163,22 @@ Tensor erfinv(const Tensor& self) {
   return y;
 }
 
-Tensor logit(const Tensor& self, std::optional<double> eps) {
-  Tensor y = evaluate(self, [eps](const Tensor& x) {
+namespace {
+
+Tensor composed_logit(const Tensor& self, std::optional<double> eps) {
+  return evaluate(self, [eps](const Tensor& x) {
     Tensor z = eps ? x.clamp_max(1 - *eps) : x;
     if (eps) z = where(x.lt(*eps), *eps, z);
     return z.div(rsub(z, 1)).log();
   });
+}
+
+}  // namespace
+
+Tensor logit(const Tensor& self, std::optional<double> eps) {
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  Tensor y =
+      is_composed(self) ? composed_logit(self, eps) : pointwise(Logit{eps.value_or(none)}, self);
   if (wants_grad(self))
     record("LogitBackward0", y, {self}, [eps, x = save_tensor(self)](const Tensor& g) {
       const Tensor z = x.unpack();
@@ -174,11 +190,17 @@ Tensor logit(const Tensor& self, std::optional<double> eps) {
   return y;
 }
 
+namespace {
+
+Tensor composed_sinc(const Tensor& x) {
+  const Tensor angle = x.mul(kPi);
+  return angle.sin().div(angle).masked_fill(x.eq(0), 1);
+}
+
+}  // namespace
+
 Tensor sinc(const Tensor& self) {
-  Tensor y = evaluate(self, [](const Tensor& x) {
-    const Tensor angle = x.mul(kPi);
-    return angle.sin().div(angle).masked_fill(x.eq(0), 1);
-  });
+  Tensor y = is_composed(self) ? evaluate(self, &composed_sinc) : pointwise(Sinc{}, self);
   if (wants_grad(self))
     record("SincBackward0", y, {self}, [x = save_tensor(self)](const Tensor& g) {
       const Tensor z = x.unpack(), angle = z.mul(kPi);
@@ -281,35 +303,43 @@ Tensor nextafter(const Tensor& self, const Tensor& other) {
 
 namespace {
 
-/// self where `chosen`, else other; where both are equal each gets half of the gradient.
-Tensor chosen_of_two(const char* node, const Tensor& chosen, const Tensor& self,
-                     const Tensor& other) {
+/// Where Op takes `self`.
+template <class Op>
+Tensor is_first(const Tensor& self, const Tensor& other) {
+  constexpr bool larger = std::is_same_v<Op, Fmax>;
+  return logical_or(larger ? ge(self, other) : le(self, other), isnan(other));
+}
+
+/// The larger or smaller one; where both are equal each gets half of the gradient.
+template <class Op>
+Tensor chosen_of_two(const char* node, const Tensor& self, const Tensor& other) {
   Tensor out;
   {
     NoGradGuard guard;
-    out = where(chosen, self, other);
+    out = is_composed(self, other) ? where(is_first<Op>(self, other), self, other)
+                                   : pointwise(Op{}, self, other);
   }
   if (wants_grad(self, other))
-    record(node, out, {self, other}, [chosen, tie = eq(self, other)](const Tensor& g, Needs needs) {
-      const auto share = [&](const Tensor& whole) {
-        return g.mul(tie.to(g.dtype()).mul(-0.5).add(1))
-            .masked_fill(whole.logical_or(tie).logical_not(), 0);
-      };
-      return TensorVec{needs[0] ? share(chosen) : Tensor(),
-                       needs[1] ? share(chosen.logical_not()) : Tensor()};
-    });
+    record(
+        node, out, {self, other},
+        [chosen = is_first<Op>(self, other), tie = eq(self, other)](const Tensor& g, Needs needs) {
+          const auto share = [&](const Tensor& whole) {
+            return g.mul(tie.to(g.dtype()).mul(-0.5).add(1))
+                .masked_fill(whole.logical_or(tie).logical_not(), 0);
+          };
+          return TensorVec{needs[0] ? share(chosen) : Tensor(),
+                           needs[1] ? share(chosen.logical_not()) : Tensor()};
+        });
   return out;
 }
 
 }  // namespace
 
 Tensor fmax(const Tensor& self, const Tensor& other) {
-  const Tensor chosen = logical_or(ge(self, other), isnan(other));
-  return chosen_of_two("FmaxBackward0", chosen, self, other);
+  return chosen_of_two<Fmax>("FmaxBackward0", self, other);
 }
 Tensor fmin(const Tensor& self, const Tensor& other) {
-  const Tensor chosen = logical_or(le(self, other), isnan(other));
-  return chosen_of_two("FminBackward0", chosen, self, other);
+  return chosen_of_two<Fmin>("FminBackward0", self, other);
 }
 
 Tensor heaviside(const Tensor& self, const Tensor& values) {
@@ -318,15 +348,17 @@ Tensor heaviside(const Tensor& self, const Tensor& values) {
   TAEDA_CHECK(self.dtype() == values.dtype(),
               "heaviside is not yet implemented for tensors with different dtypes.");
   NoGradGuard guard;
+  if (!is_composed(self, values)) return pointwise(Heaviside{}, self, values);
   return where(eq(self, 0), values, gt(self, 0).to(self.dtype()));
 }
 
 namespace {
 
-/// log_b(b^a + b^c) with `tail(d)` = log_b(1 + b^d).
-template <class Tail>
-Tensor log_of_sum(const char* name, const Tensor& self, const Tensor& other, Tail tail) {
-  if (!is_floating_point(result_type({self, other}))) check_floating(name, self);
+/// log_b(b^a + b^c): Op, or `tail(d)` = log_b(1 + b^d).
+template <class Op, class Tail>
+Tensor log_of_sum(const Tensor& self, const Tensor& other, Tail tail) {
+  if (!is_floating_point(result_type({self, other}))) check_floating(Op::name, self);
+  if (!is_composed(self, other)) return pointwise(Op{}, self, other);
   return evaluate(self, other, [tail](const Tensor& a, const Tensor& b) {
     const Tensor sum = a.maximum(b).add(tail(a.sub(b).abs().neg()));
     return where(logical_and(isinf(a), eq(a, b)), a, sum);  // inf - inf is no difference
@@ -362,16 +394,14 @@ Tensor complex_logaddexp(const Tensor& self, const Tensor& other) {
 
 Tensor logaddexp(const Tensor& self, const Tensor& other) {
   if (self.is_complex() || other.is_complex()) return complex_logaddexp(self, other);
-  Tensor out =
-      log_of_sum("logaddexp", self, other, [](const Tensor& d) { return d.exp().log1p(); });
+  Tensor out = log_of_sum<LogAddExp>(self, other, [](const Tensor& d) { return d.exp().log1p(); });
   record_log_of_sum("LogaddexpBackward0", out, self, other, 1);
   return out;
 }
 
 Tensor logaddexp2(const Tensor& self, const Tensor& other) {
-  Tensor out = log_of_sum("logaddexp2", self, other, [](const Tensor& d) {
-    return d.exp2().log1p().mul(std::numbers::log2e);
-  });
+  Tensor out = log_of_sum<LogAddExp2>(
+      self, other, [](const Tensor& d) { return d.exp2().log1p().mul(std::numbers::log2e); });
   record_log_of_sum("Logaddexp2Backward0", out, self, other, std::numbers::ln2);
   return out;
 }
@@ -384,11 +414,18 @@ Tensor as_tensor(const Scalar& value, const Tensor& like) {
 
 }  // namespace
 
+namespace {
+
+Tensor composed_xlogy(const Tensor& x, const Tensor& y) {
+  const Tensor product = x.mul(y.log());
+  return where(logical_and(eq(x, 0), logical_not(isnan(y))), Scalar(0), product);
+}
+
+}  // namespace
+
 Tensor xlogy(const Tensor& self, const Tensor& other) {
-  Tensor out = evaluate(self, other, [](const Tensor& x, const Tensor& y) {
-    const Tensor product = x.mul(y.log());
-    return where(logical_and(eq(x, 0), logical_not(isnan(y))), Scalar(0), product);
-  });
+  Tensor out = is_composed(self, other) ? evaluate(self, other, &composed_xlogy)
+                                        : pointwise(Xlogy{}, self, other);
   if (wants_grad(self, other))
     record("XlogyBackward0", out, {self, other},
            [a = save_tensor(self), b = save_tensor(other, "other")](const Tensor& g, Needs needs) {

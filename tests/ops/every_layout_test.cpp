@@ -207,19 +207,21 @@ TEST(EveryLayout, GatherNamesAnIndexThatIsNotThere) {
             std::string::npos);
 }
 
-TEST(RemainderOfFloats, IsThatOfC) {
-  manual_seed(4);
+/// Of numbers of many sizes; the factors are about the quotients.
+template <class T>
+void expect_remainders_of_c(ScalarType dtype, std::initializer_list<double> factors) {
   const Tensor sizes =
-      tensor({1.0, 1e-3, 7.5, 1e6, 1e30, 1e-40, 3.4e38, INFINITY, NAN, 0.0}, kFloat);
-  for (const float factor : {1.0f, 3.0f, 1e7f, 1e12f}) {
-    const Tensor a = (rand({37, 10}) - 0.5) * factor * sizes,
-                 b = (rand({37, 10}) - 0.5) * sizes.flip({0});
+      tensor({1.0, 1e-3, 7.5, 1e6, 1e30, 1e-40, 3.4e38, INFINITY, NAN, 0.0}, dtype);
+  for (const double factor : factors) {
+    const Tensor a = (rand({37, 10}, dtype) - 0.5) * factor * sizes,
+                 b = (rand({37, 10}, dtype) - 0.5) * sizes.flip({0});
     for (const bool aligned : {true, false}) {
-      const Tensor y = aligned ? (rand({37, 10}) - 0.3) * sizes : b;
-      const std::vector<float> x = values<float>(a), d = values<float>(y),
-                               f = values<float>(fmod(a, y)), r = values<float>(remainder(a, y));
+      Tensor y = aligned ? (rand({37, 10}, dtype) - 0.3) * sizes : b;
+      if (aligned) y = where(y.mul(100).floor().remainder(2).eq(0), a / 96, y);  // whole quotients
+      const std::vector<T> x = values<T>(a), d = values<T>(y), f = values<T>(fmod(a, y)),
+                           r = values<T>(remainder(a, y));
       for (size_t i = 0; i < x.size(); ++i) {
-        const float want = std::fmod(x[i], d[i]);
+        const T want = std::fmod(x[i], d[i]);
         if (std::isnan(want)) {
           EXPECT_TRUE(std::isnan(f[i])) << x[i] << " " << d[i];
           continue;
@@ -231,11 +233,19 @@ TEST(RemainderOfFloats, IsThatOfC) {
       }
     }
   }
+}
+
+TEST(RemainderOfFloats, IsThatOfC) {
+  manual_seed(4);
+  expect_remainders_of_c<float>(kFloat, {1, 3, 1e7, 1e12});
+  expect_remainders_of_c<double>(kDouble, {1, 3, 1e7, 1e14, 1e17});
   const Tensor a = tensor({6, -6, 7.5, -7.5, 1, 0.3, -0.3, 5e9}, kFloat),
                b = tensor({3, 3, -2, 2, 0.1, 0.1, 0.1, 3}, kFloat);
   EXPECT_EQ(values<float>(floor_divide(a, b)),
             (std::vector<float>{2, -2, -4, -4, 9, 3, -4, 1666666624}));
   EXPECT_TRUE(std::signbit(values<float>(fmod(a, b))[1]));
+  EXPECT_EQ(values<double>(floor_divide(a.to(kDouble), b.to(kDouble))),
+            (std::vector<double>{2, -2, -4, -4, 9, 3, -4, 1666666666}));
 }
 
 TEST(DivisionOfIntegers, IsThatOfCForNumbersOfAllSizes) {
@@ -265,6 +275,31 @@ TEST(DivisionOfIntegers, IsThatOfCForNumbersOfAllSizes) {
       EXPECT_EQ(rest[i], static_cast<int64_t>(left)) << x[i] << " " << y[i];
       EXPECT_EQ(mod[i], static_cast<int64_t>(lower ? left + q : left)) << x[i] << " " << y[i];
     }
+  }
+}
+
+TEST(DivisionOfIntegers, Of32BitsIsThatOfC) {
+  manual_seed(6);
+  constexpr int32_t kLast = std::numeric_limits<int32_t>::max();
+  Tensor a = empty({4000}, kLong).random_().to(kInt), b = empty({4000}, kLong).random_().to(kInt);
+  b = b.div(full({}, 1, kInt).mul(2).pow(b.remainder(30).to(kInt)), "trunc").to(kInt);
+  b = b.masked_fill(b == 0, -3);
+  a = where(b % 5 == 0, b * (a % 100), a);  // whole quotients
+  const int32_t edges[] = {0, 1, -1, 2, -3, kLast, -kLast, -kLast - 1, 1 << 30, 46341};
+  for (int64_t i = 0; i < 100; ++i) {
+    a.select(0, i).fill_(edges[i / 10]);
+    b.select(0, i).fill_(edges[i % 10] == 0 ? 7 : edges[i % 10]);
+  }
+  const auto x = values<int32_t>(a), y = values<int32_t>(b),
+             down = values<int32_t>(floor_divide(a, b)), cut = values<int32_t>(a.div(b, "trunc")),
+             mod = values<int32_t>(remainder(a, b)), rest = values<int32_t>(fmod(a, b));
+  for (size_t i = 0; i < x.size(); ++i) {
+    const int64_t p = x[i], q = y[i], quotient = p / q, left = p % q;
+    const bool lower = left != 0 && (left < 0) != (q < 0);
+    EXPECT_EQ(cut[i], static_cast<int32_t>(quotient)) << x[i] << " " << y[i];
+    EXPECT_EQ(down[i], static_cast<int32_t>(quotient - lower)) << x[i] << " " << y[i];
+    EXPECT_EQ(rest[i], static_cast<int32_t>(left)) << x[i] << " " << y[i];
+    EXPECT_EQ(mod[i], static_cast<int32_t>(lower ? left + q : left)) << x[i] << " " << y[i];
   }
 }
 

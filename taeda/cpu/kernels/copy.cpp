@@ -103,8 +103,8 @@ bool Conversion::choose_direct() {
 Conversion::Conversion(ScalarType to, ScalarType from) : to_(to), from_(from) {
   if (choose_direct<float, double, Half, BFloat16, int64_t, int32_t, uint8_t, bool>() ||
       choose_direct<double, float, int64_t>() || choose_direct<int64_t, float, int32_t, bool>() ||
-      choose_direct<BFloat16, float>() || choose_direct<Half, float>() ||
-      choose_direct<bool, float>())
+      choose_direct<int32_t, int64_t>() || choose_direct<BFloat16, float>() ||
+      choose_direct<Half, float>() || choose_direct<bool, float>())
     return;
   run_ = is_complex(from)          ? &run_staged<complex<double>>
          : is_floating_point(from) ? &run_staged<double>
@@ -128,10 +128,20 @@ void copy_kernel(const Iter& it) {
   it.for_each([&c](char** d, const int64_t* s, int64_t n) { c.run(d[0], s[0], d[1], s[1], n); });
 }
 
+/// A 16-bit float is rounded once and written as its bits.
+void fill_kernel(const Iter& it, const FunctorBytes& bytes) {
+  const ScalarType t = it.common_dtype();
+  if (it.is_mixed() || (t != kHalf && t != kBFloat16))
+    return pointwise_kernel<Fill, false>(it, bytes);
+  const auto value = bytes.as<Fill>().value.to<float>();
+  const uint16_t bits = t == kHalf ? Half(value).bits : BFloat16(value).bits;
+  run_formula<Fill, false, uint16_t>(it, Fill::Bound<uint16_t>{bits}, kShort, {});
+}
+
 }  // namespace
 
 void register_copy() {
-  register_pointwise<OpList<Fill>>();
+  pointwise_slot<Fill>.set(kCPU, &fill_kernel);
   copy_slot.set(kCPU, &copy_kernel);
 }
 

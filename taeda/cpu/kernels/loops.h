@@ -24,6 +24,8 @@ struct BlockKernel {
   Compute compute;
   /// `compute` where input i is one value for all n; null where there is none.
   Compute beside_value[2] = {};
+  /// `compute` where all inputs but the first are one value each; null where there is none.
+  Compute beside_values = nullptr;
   const void* formula;
   /// What lies in memory, unless the Iter says otherwise (Iter::is_mixed). A 16-bit float is
   /// widened to float before and rounded after the formula.
@@ -122,6 +124,18 @@ __attribute__((flatten)) void loop_beside_value(const void* formula, void* out,
     to[i] = Value == 0 ? f(value, element<In>(array, i)) : f(element<In>(array, i), value);
 }
 
+/// The loop of a formula of three operands, of which the last two are one value each.
+template <class Formula, class Out, class In, class, class>
+__attribute__((flatten)) void loop_beside_values(const void* formula, void* out,
+                                                 const void* const* in, int64_t n) {
+  const Formula f = *static_cast<const Formula*>(formula);
+  Out* const to = static_cast<Out*>(out);
+  const void* const array = in[0];
+  const In a = element<In>(in[1], 0), b = element<In>(in[2], 0);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) to[i] = f(element<In>(array, i), a, b);
+}
+
 /// A formula that multiplies its second operand by a factor, as `add` does, has no loop beside a
 /// value unless the factor is 1: the product would leave the loop and be rounded by itself, so that
 /// last bits followed the layout.
@@ -135,17 +149,29 @@ bool has_factor(const Formula& formula) {
     return false;
 }
 
-/// A formula of BFloat16: each number is widened and rounded on its way.
-template <class Formula>
+/// Whether every result of Op of numbers that BFloat16 has is such a number, too.
+template <class Op>
+constexpr bool keeps_bfloat16 = false;
+
+/// What Op does to the bits of 16-bit floats, where it is as simple as that: specialised with a
+/// call operator of uint16_t and, for masks, bool.
+template <class Op>
+struct BitFormula;
+
+/// A formula of BFloat16: each number is widened and, unless results are `Kept`, rounded on its
+/// way.
+template <class Formula, bool Kept = false>
 struct OnBFloat16 {
   Formula formula;
   template <class... In>
   TAEDA_ALWAYS_INLINE auto operator()(In... in) const {
     const auto y = formula(static_cast<float>(in)...);
-    if constexpr (std::is_same_v<decltype(y), const float>)
-      return BFloat16(y);
-    else
+    if constexpr (!std::is_same_v<decltype(y), const float>)
       return y;
+    else if constexpr (Kept)
+      return static_cast<uint16_t>(__builtin_bit_cast(uint32_t, y) >> 16);
+    else
+      return BFloat16(y);
   }
 };
 
@@ -161,6 +187,8 @@ void run_formula(const Iter& it, const Formula& formula, ScalarType out,
       k.beside_value[1] = &loop_beside_value<1, Formula, R, In...>;
     }
   }
+  if constexpr (Cheap && Op::arity == 3 && mask_count<Op> == 0)
+    k.beside_values = &loop_beside_values<Formula, R, In...>;
   k.formula = &formula;
   k.out = out;
   std::copy(in.begin(), in.end(), k.in);
@@ -173,14 +201,21 @@ template <class Op, bool Cheap, class T, size_t... I>
 void run_typed(const Iter& it, const Op& op, std::index_sequence<I...>) {
   using M = opmath_t<T>;
   const auto formula = bind_pointwise<M>(op);
+  if constexpr (sizeof(T) == 2 && !std::is_same_v<T, M> && requires { BitFormula<Op>{}; }) {
+    if (!it.is_mixed())
+      return run_formula<Op, Cheap, uint16_t, input_t<Op, uint16_t, I>...>(
+          it, BitFormula<Op>{}, kShort, {(I < mask_count<Op> ? kBool : kShort)...});
+  }
   using R = std::decay_t<decltype(formula(std::declval<input_t<Op, M, I>>()...))>;
   if constexpr (Cheap && std::is_same_v<T, BFloat16>) {
-    using Out = std::conditional_t<std::is_same_v<R, M>, T, R>;
+    constexpr bool kept = keeps_bfloat16<Op>;
+    using Narrow = std::conditional_t<kept, uint16_t, T>;
+    using Out = std::conditional_t<std::is_same_v<R, M>, Narrow, R>;
     // To the driver they are some 16 bits.
-    constexpr ScalarType bits = kShort, out = std::is_same_v<Out, T> ? bits : dtype_of<Out>();
+    constexpr ScalarType bits = kShort, out = std::is_same_v<R, M> ? bits : dtype_of<R>();
     if (!it.is_mixed())
       return run_formula<Op, Cheap, Out, input_t<Op, T, I>...>(
-          it, OnBFloat16<std::decay_t<decltype(formula)>>{formula}, out,
+          it, OnBFloat16<std::decay_t<decltype(formula)>, kept>{formula}, out,
           {dtype_of<input_t<Op, T, I>>() == kBFloat16 ? bits : dtype_of<input_t<Op, T, I>>()...});
   }
   run_formula<Op, Cheap, R, input_t<Op, M, I>...>(

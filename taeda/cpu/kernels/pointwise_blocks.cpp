@@ -224,10 +224,16 @@ class Driver {
     stream_ = out_.kind == Access::Kind::Array && it.numel() * out_.item > kStreamBytes &&
               !in_place_ && address % 64 == 0;
     direct_out_ = out_.kind == Access::Kind::Array && !out_.is_half() && !stream_;
-    value_ = find_value(k, [&](int i) { return in_[i].kind == Access::Kind::Constant; });
-    compute_ = value_ < 0 ? k.compute : k.beside_value[value_];
+    const auto is_constant = [&](int i) { return in_[i].kind == Access::Kind::Constant; };
+    const int value = find_value(k, is_constant);
+    compute_ = value < 0 ? k.compute : k.beside_value[value];
+    if (value >= 0) values_ = 1u << value;
+    if (k.beside_values && is_constant(1) && is_constant(2) && !is_constant(0)) {
+      compute_ = k.beside_values;
+      values_ = 0b110;
+    }
     for (int i = 0; i < inputs(); ++i)
-      whole_ &= (in_[i].kind == Access::Kind::Array || i == value_) && !in_[i].is_half();
+      whole_ &= (in_[i].kind == Access::Kind::Array || is_value(i)) && !in_[i].is_half();
   }
 
   /// Makes it convert the operands that have another dtype in memory.
@@ -277,7 +283,7 @@ class Driver {
     const void* in[Iter::kMaxOperands];
     if (whole_ && direct_out_) {
       for (int i = 0; i < inputs(); ++i)
-        in[i] = in_[i].data + (i == value_ ? 0 : begin * in_[i].item);
+        in[i] = in_[i].data + (is_value(i) ? 0 : begin * in_[i].item);
       compute_(k_.formula, out_.data + begin * out_.item, in, end - begin);
       return;
     }
@@ -286,6 +292,8 @@ class Driver {
 
  private:
   int inputs() const { return it_.noperands() - 1; }
+  /// Whether the loop takes input i as one value.
+  bool is_value(int i) const { return values_ >> i & 1; }
 
   __attribute__((noinline)) void run_buffered(int64_t begin, int64_t end, const void** in) const {
     alignas(64) char buffers[Iter::kMaxOperands][kBufferBytes];
@@ -297,7 +305,7 @@ class Driver {
       if (!kept[i]) continue;
       in[i] = buffers[i];
       if (constant)
-        in_[i].load_constant(i == value_ ? 1 : first, buffers[i]);
+        in_[i].load_constant(is_value(i) ? 1 : first, buffers[i]);
       else
         in_[i].load_repeated(period_, first, buffers[i]);
     }
@@ -322,7 +330,7 @@ class Driver {
   Access out_;
   Access in_[Iter::kMaxOperands - 1];
   BlockKernel::Compute compute_;
-  int value_ = -1;
+  unsigned values_ = 0;
   int64_t block_ = kBlock, unit_ = kBlock, period_ = 0;
   bool whole_ = true, in_place_ = false, stream_ = false, direct_out_ = true;
 };

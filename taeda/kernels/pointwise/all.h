@@ -6,6 +6,7 @@
 #include "taeda/kernels/pointwise/arithmetic.h"
 #include "taeda/kernels/pointwise/compare.h"
 #include "taeda/kernels/pointwise/complex.h"
+#include "taeda/kernels/pointwise/composed.h"
 #include "taeda/kernels/pointwise/loss.h"
 #include "taeda/kernels/pointwise/special.h"
 #include "taeda/kernels/pointwise/special_functions.h"
@@ -22,6 +23,7 @@ void for_each_pointwise_slot(F&& f) {
   ArithmeticOps::for_each(each);
   CompareOps::for_each(each);
   ComplexOps::for_each(each);
+  ComposedOps::for_each(each);
   LossOps::for_each(each);
   SpecialOps::for_each(each);
   SpecialFunctionOps::for_each(each);

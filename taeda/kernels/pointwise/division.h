@@ -31,6 +31,8 @@ struct DivTrunc {
   using Types = RealTypes;
   static bool fits(int64_t a, int64_t b) { return detail::fits_division(a, b); }
   int64_t bounded(int64_t a, int64_t b) const { return detail::bounded_div_trunc(a, b); }
+  static bool fits(int32_t a, int32_t b) { return detail::fits_division(a, b); }
+  int32_t bounded(int32_t a, int32_t b) const { return detail::bounded_div_trunc(a, b); }
   template <class T>
   TAEDA_HD T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T>) {
@@ -50,8 +52,12 @@ struct DivFloor {
   using Types = RealTypes;
   static bool fits(float a, float b) { return detail::fits_fmod(a, b); }
   float bounded(float a, float b) const { return detail::bounded_floor_divide(a, b); }
+  static bool fits(double a, double b) { return detail::fits_fmod(a, b); }
+  double bounded(double a, double b) const { return detail::bounded_floor_divide(a, b); }
   static bool fits(int64_t a, int64_t b) { return detail::fits_division(a, b); }
   int64_t bounded(int64_t a, int64_t b) const { return detail::bounded_div_floor(a, b); }
+  static bool fits(int32_t a, int32_t b) { return detail::fits_division(a, b); }
+  int32_t bounded(int32_t a, int32_t b) const { return detail::bounded_div_floor(a, b); }
   template <class T>
   TAEDA_HD T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T>) {
@@ -78,10 +84,11 @@ struct Remainder {
   static bool fits(float a, float b) { return detail::fits_fmod(a, b); }
   static bool fits(int64_t a, int64_t b) { return detail::fits_division(a, b); }
   int64_t bounded(int64_t a, int64_t b) const { return detail::bounded_remainder(a, b); }
-  float bounded(float a, float b) const {
-    const float mod = detail::bounded_fmod(a, b);
-    return mod != 0.0f && (b < 0.0f) != (mod < 0.0f) ? mod + b : mod;
-  }
+  static bool fits(int32_t a, int32_t b) { return detail::fits_division(a, b); }
+  int32_t bounded(int32_t a, int32_t b) const { return detail::bounded_remainder(a, b); }
+  float bounded(float a, float b) const { return detail::bounded_modulo(a, b); }
+  static bool fits(double a, double b) { return detail::fits_fmod(a, b); }
+  double bounded(double a, double b) const { return detail::bounded_modulo(a, b); }
   template <class T>
   TAEDA_HD T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T>) {
@@ -102,8 +109,12 @@ struct Fmod {
   using Types = RealTypes;
   static bool fits(float a, float b) { return detail::fits_fmod(a, b); }
   float bounded(float a, float b) const { return detail::bounded_fmod(a, b); }
+  static bool fits(double a, double b) { return detail::fits_fmod(a, b); }
+  double bounded(double a, double b) const { return detail::bounded_fmod(a, b); }
   static bool fits(int64_t a, int64_t b) { return detail::fits_division(a, b); }
   int64_t bounded(int64_t a, int64_t b) const { return detail::bounded_fmod(a, b); }
+  static bool fits(int32_t a, int32_t b) { return detail::fits_division(a, b); }
+  int32_t bounded(int32_t a, int32_t b) const { return detail::bounded_fmod(a, b); }
   template <class T>
   TAEDA_HD T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T>)

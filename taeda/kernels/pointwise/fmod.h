@@ -22,12 +22,43 @@ TAEDA_ALWAYS_INLINE float bounded_fmod(float a, float b) {
   return __builtin_copysignf(static_cast<float>(rest < 0 ? rest + y : rest), a);
 }
 
+/// The same of double, of quotients below 2^52 where a product and a sum are rounded together.
+TAEDA_ALWAYS_INLINE bool fits_fmod(double a, double b) {
+#if defined(__FMA__)
+  const double size = __builtin_fabs(b);
+  return (__builtin_fabs(a) < size * 4503599627370496.0) & (size <= 1.7976931348623157e308);
+#else
+  (void)a, (void)b;
+  return false;
+#endif
+}
+
+/// The quotient is right or one too large, and what is left has no more bits than b: it is exact.
+TAEDA_ALWAYS_INLINE double bounded_fmod(double a, double b) {
+  const double x = __builtin_fabs(a), y = __builtin_fabs(b);
+  const double rest = __builtin_fma(-__builtin_trunc(x / y), y, x);
+  return __builtin_copysign(rest < 0 ? rest + y : rest, a);
+}
+
+/// The remainder with the sign of b.
+template <class T>
+TAEDA_ALWAYS_INLINE T bounded_modulo(T a, T b) {
+  const T mod = bounded_fmod(a, b);
+  return mod != T(0) && (b < T(0)) != (mod < T(0)) ? mod + b : mod;
+}
+
+TAEDA_ALWAYS_INLINE float round_down(float x) { return __builtin_floorf(x); }
+TAEDA_ALWAYS_INLINE double round_down(double x) { return __builtin_floor(x); }
+TAEDA_ALWAYS_INLINE float zero_with_sign_of(float x) { return __builtin_copysignf(0.0f, x); }
+TAEDA_ALWAYS_INLINE double zero_with_sign_of(double x) { return __builtin_copysign(0.0, x); }
+
 /// The quotient rounded down, from the exact remainder.
-TAEDA_ALWAYS_INLINE float bounded_floor_divide(float a, float b) {
-  const float mod = bounded_fmod(a, b);
-  const float below = mod != 0.0f && (b < 0.0f) != (mod < 0.0f) ? 1.0f : 0.0f;
-  const float div = (a - mod) / b - below, down = __builtin_floorf(div);
-  return div == 0.0f ? __builtin_copysignf(0.0f, a / b) : div - down > 0.5f ? down + 1.0f : down;
+template <class T>
+TAEDA_ALWAYS_INLINE T bounded_floor_divide(T a, T b) {
+  const T mod = bounded_fmod(a, b);
+  const T below = mod != T(0) && (b < T(0)) != (mod < T(0)) ? T(1) : T(0);
+  const T div = (a - mod) / b - below, down = round_down(div);
+  return div == T(0) ? zero_with_sign_of(a / b) : div - down > T(0.5) ? down + T(1) : down;
 }
 
 }  // namespace taeda::inline v0_2::detail

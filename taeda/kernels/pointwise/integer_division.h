@@ -1,5 +1,5 @@
-// Quotients of 64-bit integers by division of doubles, for loops that vectorise: no instruction
-// divides several integers.
+// Quotients of 64-bit and 32-bit integers by division of doubles, for loops that vectorise: no
+// instruction divides several integers.
 //
 // Below 2^51 both numbers are doubles, and rounding their quotient moves it by less than a quarter
 // of the distance that a fraction with this divisor has from a whole number.
@@ -38,6 +38,26 @@ TAEDA_ALWAYS_INLINE int64_t bounded_fmod(int64_t a, int64_t b) {
 TAEDA_ALWAYS_INLINE int64_t bounded_remainder(int64_t a, int64_t b) {
   const double x = whole_to_double(a), y = whole_to_double(b);
   return double_to_whole(x - __builtin_floor(x / y) * y);
+}
+
+/// Whether the quotient of 32-bit numbers is one, too: the smallest number by -1 is not.
+TAEDA_ALWAYS_INLINE bool fits_division(int32_t a, int32_t b) {
+  const int overflow = (a == INT32_MIN) & (b == -1);
+  return (b != 0) & (overflow == 0);
+}
+TAEDA_ALWAYS_INLINE int32_t bounded_div_trunc(int32_t a, int32_t b) {
+  return static_cast<int32_t>(static_cast<double>(a) / static_cast<double>(b));
+}
+TAEDA_ALWAYS_INLINE int32_t bounded_div_floor(int32_t a, int32_t b) {
+  return static_cast<int32_t>(__builtin_floor(static_cast<double>(a) / static_cast<double>(b)));
+}
+TAEDA_ALWAYS_INLINE int32_t bounded_fmod(int32_t a, int32_t b) {
+  const double x = a, y = b;
+  return static_cast<int32_t>(x - __builtin_trunc(x / y) * y);
+}
+TAEDA_ALWAYS_INLINE int32_t bounded_remainder(int32_t a, int32_t b) {
+  const double x = a, y = b;
+  return static_cast<int32_t>(x - __builtin_floor(x / y) * y);
 }
 
 }  // namespace taeda::inline v0_2::detail

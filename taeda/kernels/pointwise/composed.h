@@ -1,0 +1,152 @@
+// Formulas that other formulas could be combined to, in one pass.
+#pragma once
+
+#include "taeda/kernels/math.h"
+#include "taeda/kernels/pointwise.h"
+
+namespace taeda::inline v0_2 {
+
+/// 0 below 0, 1 above, the second operand at 0; 0 for NaN.
+struct Heaviside {
+  static constexpr const char* name = "heaviside";
+  static constexpr int arity = 2;
+  using Types = RealBoolTypes;
+  template <class T>
+  TAEDA_HD T operator()(T x, T at_zero) const {
+    const T step = x > T(0) ? T(1) : T(0);
+    return x == T(0) ? at_zero : step;
+  }
+};
+
+/// The larger one; of a number and NaN the number.
+struct Fmax {
+  static constexpr const char* name = "fmax";
+  static constexpr int arity = 2;
+  using Types = RealBoolTypes;
+  template <class T>
+  TAEDA_HD T operator()(T a, T b) const {
+    return (a >= b) | (b != b) ? a : b;
+  }
+};
+
+/// The smaller one; of a number and NaN the number.
+struct Fmin {
+  static constexpr const char* name = "fmin";
+  static constexpr int arity = 2;
+  using Types = RealBoolTypes;
+  template <class T>
+  TAEDA_HD T operator()(T a, T b) const {
+    return (a <= b) | (b != b) ? a : b;
+  }
+};
+
+namespace detail {
+
+/// max(a, b) and what the smaller one is behind.
+template <class T>
+struct LogSum {
+  T top, ahead;
+  TAEDA_HD LogSum(T a, T b) : top((a != a) | (a > b) ? a : b), ahead(a > b ? b - a : a - b) {}
+  /// inf - inf is no difference.
+  TAEDA_HD T add(T tail, T a, T b) const { return (a == b) & (ahead != ahead) ? a : top + tail; }
+};
+
+}  // namespace detail
+
+/// log(e^a + e^b).
+struct LogAddExp {
+  static constexpr const char* name = "logaddexp";
+  static constexpr int arity = 2;
+  using Types = FloatTypes;
+  template <class T>
+  TAEDA_HD T operator()(T a, T b) const {
+    const detail::LogSum<T> sum(a, b);
+    return sum.add(math::log1p(math::exp(sum.ahead)), a, b);
+  }
+};
+
+/// log2(2^a + 2^b).
+struct LogAddExp2 {
+  static constexpr const char* name = "logaddexp2";
+  static constexpr int arity = 2;
+  using Types = FloatTypes;
+  template <class T>
+  TAEDA_HD T operator()(T a, T b) const {
+    const detail::LogSum<T> sum(a, b);
+    return sum.add(math::log1p(math::exp2(sum.ahead)) * T(1.44269504088896340736), a, b);
+  }
+};
+
+/// x log(y), 0 where x is 0 and y is a number.
+struct Xlogy {
+  static constexpr const char* name = "xlogy";
+  static constexpr int arity = 2;
+  static constexpr bool promotes_to_float = true;
+  using Types = FloatTypes;
+  template <class T>
+  TAEDA_HD T operator()(T x, T y) const {
+    const T product = x * math::log(y);
+    return (x == T(0)) & (y == y) ? T(0) : product;
+  }
+};
+
+/// log(x / (1 - x)) of an x that is brought into [eps, 1 - eps], unless eps is NaN.
+struct Logit {
+  static constexpr const char* name = "logit";
+  static constexpr int arity = 1;
+  static constexpr bool promotes_to_float = true;
+  using Types = FloatTypes;
+  double eps;
+
+  template <class T>
+  struct Bound {
+    T low, high;
+    TAEDA_HD T operator()(T x) const {
+      const T below = x > high ? high : x, z = x < low ? low : below;
+      return math::log(z / (T(1) - z));
+    }
+  };
+  template <class T>
+  Bound<T> bind() const {
+    return {static_cast<T>(eps), static_cast<T>(1 - eps)};
+  }
+};
+
+/// sin(pi x) / (pi x), 1 at 0.
+struct Sinc {
+  static constexpr const char* name = "sinc";
+  static constexpr int arity = 1;
+  static constexpr bool promotes_to_float = true;
+  using Types = FloatTypes;
+  static constexpr float bound = 3e5f;  // times pi it is below math::kTrigBound
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    const T angle = x * T(kPi), y = math::sin(angle) / angle;
+    return x == T(0) ? T(1) : y;
+  }
+  template <class T>
+  T bounded(T x) const {
+    const T angle = x * T(kPi), y = math::sin_bounded(angle) / angle;
+    return x == T(0) ? T(1) : y;
+  }
+
+ private:
+  static constexpr double kPi = 3.14159265358979323846;
+};
+
+/// The inverse of erf.
+struct Erfinv {
+  static constexpr const char* name = "erfinv";
+  static constexpr int arity = 1;
+  static constexpr bool promotes_to_float = true;
+  using Types = FloatTypes;
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    return math::erfinv(x);
+  }
+};
+
+using ComposedOps =
+    OpList<Heaviside, Fmax, Fmin, LogAddExp, LogAddExp2, Xlogy, Logit, Sinc, Erfinv>;
+
+}  // namespace taeda::inline v0_2
