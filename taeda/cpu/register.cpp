@@ -14,7 +14,7 @@ namespace taeda::inline v0_2 {
                   entry(pointwise_special_functions) entry(pointwise_transcendental)         \
                       entry(pointwise_unary) entry(pool) entry(random) entry(reduce)         \
                           entry(reduce_index) entry(reduce_norm) entry(resample) entry(rnn)  \
-                              entry(scan) entry(softmax) entry(sort)
+                              entry(scan) entry(select) entry(softmax) entry(sort)
 
 #define TAEDA_DECLARE(family) void register_##family();
 #define TAEDA_CALL(family) register_##family();

@@ -42,6 +42,8 @@ inline ArgReduceSlot max_dim_slot{"max"};
 inline ArgReduceSlot min_dim_slot{"min"};
 /// The lower median along `dim` (NaN if there is one) and an index where it stands.
 inline ArgReduceSlot median_slot{"median"};
+/// The same of the elements that are not NaN; NaN if there are no others.
+inline ArgReduceSlot nanmedian_slot{"nanmedian"};
 
 template <class F>
 void for_each_reduce_slot(F&& f) {
@@ -57,6 +59,7 @@ void for_each_reduce_slot(F&& f) {
   f.template operator()<&max_dim_slot>();
   f.template operator()<&min_dim_slot>();
   f.template operator()<&median_slot>();
+  f.template operator()<&nanmedian_slot>();
 }
 
 }  // namespace taeda

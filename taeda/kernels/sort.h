@@ -16,6 +16,12 @@ inline Slot<void(const Tensor& values, const Tensor& indices, const Tensor& in, 
                  bool largest)>
     topk_slot{"topk"};
 
+/// The k-th smallest element along `dim`, from 1, and where it stands. All are contiguous; the
+/// outputs have in's dimensions without `dim`, or with it at size 1.
+inline Slot<void(const Tensor& values, const Tensor& indices, const Tensor& in, int64_t dim,
+                 int64_t k)>
+    kthvalue_slot{"kthvalue"};
+
 /// out = 0, 0, .., 1, 1, ..: i is repeated counts[i] times. Both contiguous int64; the counts sum
 /// to the size of `out`.
 inline Slot<void(const Tensor& out, const Tensor& counts)> repeat_counts_slot{"repeat_interleave"};
@@ -29,6 +35,7 @@ template <class F>
 void for_each_sort_slot(F&& f) {
   f.template operator()<&sort_slot>();
   f.template operator()<&topk_slot>();
+  f.template operator()<&kthvalue_slot>();
   f.template operator()<&repeat_counts_slot>();
   f.template operator()<&searchsorted_slot>();
 }

@@ -27,4 +27,7 @@ struct Reduced {
 /// Throws IndexError if an element of the result would be the extreme of nothing.
 void check_nonempty(const char* op, const Tensor& self, IntArrayRef dims);
 
+/// `nanmedian` along a dimension of a tensor that has some.
+std::tuple<Tensor, Tensor> select_nanmedian(const Tensor& self, int64_t dim, bool keepdim);
+
 }  // namespace taeda::detail

@@ -146,6 +146,9 @@ std::tuple<Tensor, Tensor> min(const Tensor& self, int64_t dim, bool keepdim) {
 std::tuple<Tensor, Tensor> median(const Tensor& self, int64_t dim, bool keepdim) {
   return select_along("median", "MedianBackward1", median_slot, self, dim, keepdim);
 }
+std::tuple<Tensor, Tensor> detail::select_nanmedian(const Tensor& self, int64_t dim, bool keepdim) {
+  return select_along("median", "NanmedianBackward1", nanmedian_slot, self, dim, keepdim);
+}
 Tensor argmax(const Tensor& self, OptionalDim dim, bool keepdim) {
   if (is_observed()) return observe("argmax", argmax, self, dim, keepdim);
   return arg("argmax", max_dim_slot, self, dim, keepdim);

@@ -74,16 +74,22 @@ Tensor::T2 kthvalue(const Tensor& self, int64_t k, int64_t dim, bool keepdim) {
   TAEDA_CHECK(k >= 1 && k <= (self.dim() > 0 ? self.sizes()[d] : 1),
               "kthvalue(): selected number k out of range for dimension ", d);
   if (self.dim() == 0) return self.topk(1, 0, false);
-  Tensor values, indices;
-  {
-    NoGradGuard guard;
+  if (is_observed()) {
     const auto [v, i] = self.topk(k, d, false);
-    values = v.narrow(d, k - 1, 1).clone(MemoryFormat::Contiguous);
-    indices = i.narrow(d, k - 1, 1).clone(MemoryFormat::Contiguous);
-    if (!keepdim) {
-      values = values.squeeze(d).clone();
-      indices = indices.squeeze(d).clone();
-    }
+    const Tensor value = v.narrow(d, k - 1, 1), index = i.narrow(d, k - 1, 1);
+    if (keepdim) return {value, index};
+    return {value.squeeze(d), index.squeeze(d)};
+  }
+  DimVector shape(self.sizes());
+  if (keepdim)
+    shape[d] = 1;
+  else
+    shape.erase(static_cast<size_t>(d));
+  const Tensor values = empty(shape, self.options()),
+               indices = empty(shape, self.options().dtype(kLong));
+  if (values.numel() > 0) {
+    NoGradGuard guard;
+    kthvalue_slot(self.device().type(), values, indices, self.contiguous(), d, k);
   }
   if (wants_grad(self))
     record("KthvalueBackward0", values, {self},

@@ -14,10 +14,12 @@
 #include "taeda/ops/matmul.h"
 #include "taeda/ops/pointwise.h"
 #include "taeda/ops/reduce.h"
+#include "taeda/ops/reduce_common.h"
 #include "taeda/ops/scan.h"
 #include "taeda/ops/shape.h"
 #include "taeda/ops/special.h"
 #include "taeda/ops/unary.h"
+#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -48,6 +50,7 @@ Tensor nanmean(const Tensor& self, IntArrayRef dims, bool keepdim, OptionalDtype
 
 std::tuple<Tensor, Tensor> nanmedian(const Tensor& self, int64_t dim, bool keepdim) {
   if (self.dim() == 0) return {self.clone(), zeros({}, self.options().dtype(kLong))};
+  if (!is_observed()) return detail::select_nanmedian(self, dim, keepdim);
   const int64_t d = wrap_dim(dim, self.dim());
   TAEDA_CHECK_INDEX(self.sizes()[d] > 0, "median(): Expected reduction dim ", d,
                     " to have non-zero size.");

@@ -54,6 +54,8 @@ class CudaLines : public ::testing::Test {
                 "indices of median");
     expect_same([&](const Tensor& t) { return std::get<1>(t.kthvalue(n / 4, dim)); }, x, 0,
                 "indices of kthvalue");
+    expect_same([&](const Tensor& t) { return std::get<1>(t.nanmedian(dim)); }, x, 0,
+                "indices of nanmedian");
   }
 };
 

@@ -93,6 +93,48 @@ TEST(Topk, LargestAndSmallest) {
             "kthvalue(): selected number k out of range for dimension 0");
 }
 
+/// Whether what is selected stands where the sorted line has it, along either dimension.
+void expect_selected(const Tensor& x, const Tensor& nans) {
+  const int64_t n = x.size(1);
+  const Tensor order = std::get<1>(x.sort(1));
+  const auto expect_rank = [&](const char* what, const Tensor& indices, const Tensor& values,
+                               const Tensor& rank) {
+    EXPECT_TRUE(indices.equal(order.gather(1, rank))) << what << " " << x.dtype() << " " << n;
+    EXPECT_TRUE(nan_to_num(values, 99).equal(nan_to_num(x.gather(1, indices), 99))) << what;
+  };
+  for (const int64_t k : {int64_t{1}, n / 3, n - 1, n}) {
+    const auto [values, indices] = x.kthvalue(k, 1, true);
+    expect_rank("kthvalue", indices, values, full({x.size(0), 1}, k - 1, kLong));
+    EXPECT_TRUE(std::get<1>(x.t().kthvalue(k, 0)).equal(indices.squeeze(1))) << x.dtype();
+  }
+  const Tensor numbers = nans.neg().add(n);
+  const auto [values, indices] = x.nanmedian(1, true);
+  expect_rank("nanmedian", indices, values, numbers.sub(1).clamp_min(0).div(2, "floor"));
+  if (x.dtype() == kBool) return;
+  const auto [middles, places] = x.median(1, true);
+  expect_rank("median", places, middles,
+              where(nans.gt(0), numbers, full_like(numbers, (n - 1) / 2)));
+}
+
+TEST(Select, IsWhatTheSortedLineHas) {
+  manual_seed(1);
+  for (const ScalarType t :
+       {kBool, kByte, kChar, kShort, kInt, kLong, kHalf, kFloat, kDouble, kBFloat16})
+    for (const int64_t n : {7, 300, 1700}) {
+      const Tensor x = randint(0, 100, {5, n}).sub(t == kBool || t == kByte ? 0 : 50).to(t);
+      Tensor nans = zeros({5, 1}, kLong);
+      if (is_floating_point(t)) {
+        x.select(0, 1).slice(0, 3, 6).fill_(NAN);
+        x.select(0, 2).fill_(NAN);
+        x.select(0, 3).copy_(randn({n}).mul(1e-3));
+        x.select(0, 4).slice(0, 2, 4).fill_(-0.0);
+        x.select(0, 4).slice(0, 4, 5).fill_(-INFINITY);
+        nans = isnan(x).sum(1, true);
+      }
+      expect_selected(x, nans);
+    }
+}
+
 TEST(Unique, SortedInverseCounts) {
   const auto [v, inverse, counts] = unique(tensor({{3, 1}, {3, 2}}), true, true);
   EXPECT_EQ(longs(v), (Sizes{1, 2, 3}));

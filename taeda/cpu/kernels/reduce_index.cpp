@@ -1,4 +1,4 @@
-// Extreme values with their positions, and medians. Inputs are contiguous.
+// Extreme values with their positions. Inputs are contiguous.
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -146,42 +146,11 @@ void extreme(const Tensor& values, const Tensor& indices, const Tensor& in, int6
   });
 }
 
-void median(const Tensor& values, const Tensor& indices, const Tensor& in, int64_t dim) {
-  dispatch(RealTypes{}, "median", in.dtype(), [&]<class T>() {
-    using A = opmath_t<T>;
-    const Axis a(in, dim);
-    const T* x = in.data_ptr<T>();
-    const Outputs<T> out{values.defined() ? values.data_ptr<T>() : nullptr,
-                         indices.data_ptr<int64_t>()};
-    parallel_for(0, a.outer * a.inner, std::max<int64_t>(1, kParallelGrain / (8 * a.n)),
-                 [&](int64_t begin, int64_t end) {
-                   std::vector<Found<A>> row(static_cast<size_t>(a.n));
-                   for (int64_t r = begin; r < end; ++r) {
-                     const T* first = x + r / a.inner * a.n * a.inner + r % a.inner;
-                     for (int64_t i = 0; i < a.n; ++i)
-                       row[static_cast<size_t>(i)] = {static_cast<A>(first[i * a.inner]), i};
-                     auto middle = std::find_if(row.begin(), row.end(),
-                                                [](const Found<A>& f) { return is_nan(f.value); });
-                     if (middle == row.end()) {
-                       middle = row.begin() + (a.n - 1) / 2;
-                       std::nth_element(row.begin(), middle, row.end(),
-                                        [](const Found<A>& p, const Found<A>& q) {
-                                          return p.value != q.value ? p.value < q.value
-                                                                    : p.index < q.index;
-                                        });
-                     }
-                     out.set(r, *middle);
-                   }
-                 });
-  });
-}
-
 }  // namespace
 
 void register_reduce_index() {
   max_dim_slot.set(kCPU, &extreme<MaxReduce>);
   min_dim_slot.set(kCPU, &extreme<MinReduce>);
-  median_slot.set(kCPU, &median);
 }
 
 }  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE

@@ -7,46 +7,18 @@
 #include <vector>
 
 #include "taeda/base/parallel_for.h"
+#include "taeda/cpu/kernels/keys.h"
 #include "taeda/cpu/kernels/strided.h"
 
 namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 namespace {
 
-template <size_t bytes>
-using key_of_size = std::conditional_t<
-    bytes == 1, uint8_t,
-    std::conditional_t<bytes == 2, uint16_t, std::conditional_t<bytes == 4, uint32_t, uint64_t>>>;
-
-/// The bits of infinity.
-template <class T>
-constexpr uint64_t kInfinityBits = std::is_same_v<T, double>  ? 0x7ff0000000000000
-                                   : std::is_same_v<T, float> ? 0x7f800000
-                                   : std::is_same_v<T, Half>  ? 0x7c00
-                                                              : 0x7f80;
-
-/// An unsigned number that orders like x; zeros of both signs are equal, NaN is the largest.
-/// Without branches, so that loops over it vectorise.
-template <class T>
-TAEDA_ALWAYS_INLINE key_of_size<sizeof(T)> to_key(T x) {
-  using U = key_of_size<sizeof(T)>;
-  constexpr U sign = static_cast<U>(U{1} << (8 * sizeof(T) - 1));
-  if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, uint8_t>) {
-    return static_cast<U>(x);
-  } else if constexpr (std::is_integral_v<T>) {
-    return static_cast<U>(static_cast<U>(x) ^ sign);
-  } else {
-    const U bits = __builtin_bit_cast(U, x), size = bits & static_cast<U>(~sign);
-    const U flip = bits > sign ? static_cast<U>(~U{0}) : sign;  // of -0 the sign alone
-    const U key = size == 0 ? sign : static_cast<U>(bits ^ flip);
-    return size > static_cast<U>(kInfinityBits<T>) ? static_cast<U>(~U{0}) : key;
-  }
-}
-
+/// Indices have 32 bits: longer lines are refused.
 template <class U>
 struct Entry {
   U key;
-  int64_t index;
+  uint32_t index;
   friend bool operator<(const Entry& a, const Entry& b) {
     return a.key != b.key ? a.key < b.key : a.index < b.index;
   }
@@ -56,11 +28,15 @@ struct Entry {
 /// large.
 template <class U>
 void radix_sort(std::vector<Entry<U>>& list, std::vector<Entry<U>>& spare) {
+  uint32_t counts[sizeof(U)][256] = {};
+  for (const Entry<U>& e : list)
+    for (size_t d = 0; d < sizeof(U); ++d) ++counts[d][e.key >> 8 * d & 255];
   for (size_t shift = 0; shift < 8 * sizeof(U); shift += 8) {
-    size_t start[257] = {};
-    for (const Entry<U>& e : list) ++start[(e.key >> shift & 255) + 1];
-    if (*std::max_element(start, start + 257) == list.size()) continue;  // one digit for all
-    for (int i = 0; i < 256; ++i) start[i + 1] += start[i];
+    const uint32_t* const count = counts[shift / 8];
+    if (*std::max_element(count, count + 256) == list.size()) continue;  // one digit for all
+    size_t start[256];
+    size_t sum = 0;
+    for (int i = 0; i < 256; sum += count[i++]) start[i] = sum;
     for (const Entry<U>& e : list) spare[start[e.key >> shift & 255]++] = e;
     list.swap(spare);
   }
@@ -105,6 +81,8 @@ void order_lines(const Tensor& values, const Tensor& indices, const Tensor& in, 
                  bool descending, Order order) {
   using U = key_of_size<sizeof(T)>;
   const Lines lines(in, dim);
+  TAEDA_CHECK(in.sizes()[dim] <= int64_t{0xffffffff},
+              "sort: at most 2^32 - 1 elements of a line, but there are ", in.sizes()[dim]);
   const int64_t n = in.sizes()[dim], keep = values.sizes()[dim];
   const int64_t in_step = in.strides()[dim], value_step = values.strides()[dim],
                 index_step = indices.strides()[dim];
@@ -131,7 +109,8 @@ template <class T, class U>
 void list_line(std::vector<Entry<U>>& list, const T* from, int64_t step, int64_t n, U flip) {
   list.resize(static_cast<size_t>(n));
   for (int64_t i = 0; i < n; ++i)
-    list[static_cast<size_t>(i)] = {static_cast<U>(to_key(from[i * step]) ^ flip), i};
+    list[static_cast<size_t>(i)] = {static_cast<U>(to_key(from[i * step]) ^ flip),
+                                    static_cast<uint32_t>(i)};
 }
 
 /// Puts all entries of a line that can be among the k smallest to the front of `work.list` and
@@ -166,7 +145,7 @@ int64_t list_candidates(Work<U>& work, int64_t k, const T* from, int64_t step, i
       if (smallest > bound) continue;
     }
     for (int64_t i = at; i < at + count; ++i) {  // written in any case: a branch would be guessed
-      list[found] = {keys[i], i};
+      list[found] = {keys[i], static_cast<uint32_t>(i)};
       found += keys[i] <= bound;
     }
   }
@@ -245,4 +224,4 @@ void register_sort() {
   searchsorted_slot.set(kCPU, &searchsorted_kernel);
 }
 
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

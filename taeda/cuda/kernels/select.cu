@@ -1,4 +1,4 @@
-// topk and median: what has a certain rank in a line, found without sorting the line.
+// topk, kthvalue and medians: what has a certain rank in a line, found without sorting the line.
 //
 // Note [Selection]
 // The key of the wanted rank is found digit by digit, the highest first: a count of the digits of
@@ -26,12 +26,24 @@ struct Rank {
   uint32_t among;  // its number, from 1, among the keys that begin so
 };
 
-/// What is wanted of every line.
+/// What is wanted of every line: all up to a rank, or the element of a rank, which may depend on
+/// how many are NaN. Of a median with NaN that is the first NaN.
+enum class Pick { All, Kth, Median, NanMedian };
 struct Wanted {
-  uint32_t rank;     // from 1, in the order of the sort
-  bool median;       // the element of that rank, or the first NaN; else all up to that rank
+  uint32_t rank;  // from 1, in the order of the sort
+  Pick pick;
   int64_t keep;      // elements
   int64_t lines, n;  // of the input
+
+  __device__ bool one() const { return pick != Pick::All; }
+  __device__ bool counts_nans() const { return pick == Pick::Median || pick == Pick::NanMedian; }
+  /// The rank, of which no digit is known, in a line with so many NaNs.
+  __device__ Rank first_rank(const KeyRule& rule, uint32_t nans) const {
+    if (nans == 0 || !counts_nans()) return {0, rank};
+    if (pick == Pick::Median) return {rule.largest(), 1};
+    const auto numbers = static_cast<uint32_t>(n) - nans;
+    return {0, numbers == 0 ? 1 : (numbers - 1) / 2 + 1};
+  }
 };
 
 /// Sums of the values of the threads before this one, and of all. All threads of the block take
@@ -106,7 +118,7 @@ __device__ Rank with_digit(const uint32_t* bins, Rank rank, int low) {
 template <class Key>
 __device__ void pick(const Wanted& w, const Rank& rank, int64_t begin, int64_t end, uint32_t less,
                      uint32_t equal, const Key& key, uint32_t* picked) {
-  const uint32_t all_less = w.median ? 0 : w.rank - rank.among;
+  const uint32_t all_less = w.one() ? 0 : w.rank - rank.among;
   for (int64_t at = begin; at < end; at += kEach * kThreads) {
     const int64_t first = at + kEach * static_cast<int64_t>(threadIdx.x);
     uint64_t k[kEach];
@@ -123,16 +135,15 @@ __device__ void pick(const Wanted& w, const Rank& rank, int64_t begin, int64_t e
       if (first + q >= end) break;
       const uint32_t i = static_cast<uint32_t>(first + q);
       if (k[q] < rank.key) {
-        if (!w.median) picked[l++] = i;
+        if (!w.one()) picked[l++] = i;
       } else if (k[q] == rank.key) {
         ++e;
-        if (w.median ? e == rank.among : e <= rank.among)
-          picked[w.median ? 0 : all_less + e - 1] = i;
+        if (w.one() ? e == rank.among : e <= rank.among) picked[w.one() ? 0 : all_less + e - 1] = i;
       }
     }
     less += all & 0xffff;
     equal += all >> 16;
-    if ((w.median || less == all_less) && equal >= rank.among) return;
+    if ((w.one() || less == all_less) && equal >= rank.among) return;
   }
 }
 
@@ -154,19 +165,17 @@ __global__ void __launch_bounds__(kThreads)
       __syncthreads();
       const auto count = [&](int64_t i, uint64_t key) {
         if (first && keeps) kept[i] = static_cast<K>(key);
-        if (first && w.median) nans += s.rule.is_nan(key);
+        if (first && w.counts_nans()) nans += s.rule.is_nan(key);
         count_digit(bins, s, rank, low, high, key);
       };
       if (first || !keeps)
         for_each_key(s, line, 0, w.n, count);
       else
         for (int64_t i = threadIdx.x; i < w.n; i += kThreads) count(i, kept[i]);
-      if (first && w.median) {
+      if (first && w.counts_nans()) {
         sum_before(nans, nans);
-        if (nans > 0) {
-          rank = {s.rule.largest(), 1};
-          break;
-        }
+        rank = w.first_rank(s.rule, nans);
+        if (rank.key != 0) break;
       }
       __syncthreads();
       rank = with_digit(bins, rank, low);
@@ -200,7 +209,7 @@ __global__ void __launch_bounds__(kThreads)
   clear_bins(bins);
   __syncthreads();
   for_each_key(s, line, g.begin(), g.end(w.n), [&](int64_t, uint64_t key) {
-    if (first && w.median) nans += s.rule.is_nan(key);
+    if (first && w.counts_nans()) nans += s.rule.is_nan(key);
     count_digit(bins, s, rank, low, high, key);
   });
   __syncthreads();
@@ -220,11 +229,8 @@ __global__ void __launch_bounds__(kThreads)
     g.bins[line * kBins + b] = 0;
   }
   __syncthreads();
-  Rank rank = high == s.rule.bits ? Rank{0, w.rank} : g.ranks[line];
-  if (g.nans[line] > 0)
-    rank = {s.rule.largest(), 1};
-  else
-    rank = with_digit(bins, rank, low);
+  Rank rank = high == s.rule.bits ? w.first_rank(s.rule, g.nans[line]) : g.ranks[line];
+  if (w.pick != Pick::Median || g.nans[line] == 0) rank = with_digit(bins, rank, low);
   if (threadIdx.x == 0) g.ranks[line] = rank;
 }
 
@@ -320,30 +326,49 @@ void topk_cuda(const Tensor& values, const Tensor& indices, const Tensor& in, in
   const Lines v(values, dim), i(indices, dim);
   if (2 * k > s.n.divisor) return write_sorted("topk", context, device, s, v, i, k);
   const Scratch picked(device, s.lines() * k * static_cast<int64_t>(sizeof(uint32_t)));
-  const Wanted w{static_cast<uint32_t>(k), false, k, s.lines(), s.n.divisor};
+  const Wanted w{static_cast<uint32_t>(k), Pick::All, k, s.lines(), s.n.divisor};
   select("topk", context, device, s, w, picked.as<uint32_t>());
   const LineSort found = s.of_picked(picked.as<uint32_t>(), k);
   if (k == 1) return write_unsorted("topk", context, found, v, i, 1);
   write_sorted("topk", context, device, found, v, i, k);
 }
 
-/// The lower median, or the first NaN.
-void median_cuda(const Tensor& values, const Tensor& indices, const Tensor& in, int64_t dim) {
+/// The element of one rank of each line.
+void pick_one(const char* op, const Tensor& values, const Tensor& indices, const Tensor& in,
+              int64_t dim, int64_t rank, Pick pick) {
   if (indices.numel() == 0) return;
   const Context context(in.device());
   const LineSort s(in, dim, false);
   const Scratch picked(in.device(), s.lines() * static_cast<int64_t>(sizeof(uint32_t)));
-  const Wanted w{static_cast<uint32_t>((s.n.divisor - 1) / 2 + 1), true, 1, s.lines(), s.n.divisor};
-  select("median", context, in.device(), s, w, picked.as<uint32_t>());
-  write_unsorted("median", context, s.of_picked(picked.as<uint32_t>(), 1),
-                 Lines::of_elements(values), Lines::of_elements(indices), 1);
+  const Wanted w{static_cast<uint32_t>(rank), pick, 1, s.lines(), s.n.divisor};
+  select(op, context, in.device(), s, w, picked.as<uint32_t>());
+  write_unsorted(op, context, s.of_picked(picked.as<uint32_t>(), 1), Lines::of_elements(values),
+                 Lines::of_elements(indices), 1);
+}
+
+int64_t median_rank(const Tensor& in, int64_t dim) {
+  return in.dim() == 0 ? 1 : (in.sizes()[dim] - 1) / 2 + 1;
+}
+
+void median_cuda(const Tensor& values, const Tensor& indices, const Tensor& in, int64_t dim) {
+  pick_one("median", values, indices, in, dim, median_rank(in, dim), Pick::Median);
+}
+void nanmedian_cuda(const Tensor& values, const Tensor& indices, const Tensor& in, int64_t dim) {
+  pick_one("nanmedian", values, indices, in, dim, median_rank(in, dim), Pick::NanMedian);
+}
+void kthvalue_cuda(const Tensor& values, const Tensor& indices, const Tensor& in, int64_t dim,
+                   int64_t k) {
+  if (is_complex(in.dtype())) detail::throw_no_dtype("kthvalue", in.dtype());
+  pick_one("kthvalue", values, indices, in, dim, k, Pick::Kth);
 }
 
 }  // namespace
 
 void register_select() {
   topk_slot.set(kCUDA, &topk_cuda);
+  kthvalue_slot.set(kCUDA, &kthvalue_cuda);
   median_slot.set(kCUDA, &median_cuda);
+  nanmedian_slot.set(kCUDA, &nanmedian_cuda);
 }
 
-}  // namespace taeda::gpu
+}  // namespace taeda::inline v0_2::gpu
