@@ -17,6 +17,20 @@ namespace {
                                            " with size ", size));
 }
 
+/// Offsets of a first term whose n indices lie side by side and are all within the dimension; false
+/// if they are not.
+bool first_offsets(int64_t* __restrict out, const int64_t* __restrict from, int64_t n,
+                   const IndexTerm& term) {
+  const int64_t size = term.size, stride = term.stride, wrap = term.wraps ? size : 0;
+  int wrong = 0;
+  for (int64_t i = 0; i < n; ++i)
+    wrong |= static_cast<uint64_t>(from[i]) + static_cast<uint64_t>(wrap) >=
+             static_cast<uint64_t>(size + wrap);
+  if (wrong) return false;
+  for (int64_t i = 0; i < n; ++i) out[i] = (from[i] + (from[i] < 0 ? size : 0)) * stride;
+  return true;
+}
+
 void index_offsets_kernel(const Tensor& offsets, const Tensor& index, const IndexTerm& term) {
   int64_t* out = static_cast<int64_t*>(offsets.data_ptr());
   const int64_t* from = static_cast<const int64_t*>(index.data_ptr());
@@ -25,6 +39,9 @@ void index_offsets_kernel(const Tensor& offsets, const Tensor& index, const Inde
   std::atomic<const int64_t*> wrong{nullptr};
   parallel_for(0, walk.numel, kParallelGrain, [&](int64_t begin, int64_t end) {
     walk.for_range(begin, end, [&](const int64_t* at, int64_t n) {
+      if (term.first && walk.strides[0][0] == 1 && walk.strides[1][0] == 1 &&
+          first_offsets(out + at[0], from + at[1], n, term))
+        return;
       for (int64_t j = 0; j < n; ++j) {
         const int64_t* source = from + at[1] + j * walk.strides[1][0];
         int64_t i = *source;
@@ -74,6 +91,32 @@ void get_spread_rows(W* to, int64_t to_step, const W* from, int64_t from_step,
   }
 }
 
+/// Whether the places of the indices are neighbours in memory where those of the block are not:
+/// columns are picked, row by row.
+template <int N>
+bool are_columns(int64_t step, const Walk<N>& walk, int operand) {
+  return step == 1 && walk.numel > 1 && std::abs(walk.strides[operand][0]) > 1;
+}
+
+/// Calls f(offsets of an element of the block) for elements [begin, end) of a walk.
+template <int N, class F>
+void for_each_element(const Walk<N>& walk, int64_t begin, int64_t end, F&& f) {
+  walk.for_range(begin, end, [&](const int64_t* at, int64_t count) {
+    int64_t here[N];
+    std::copy_n(at, N, here);
+    for (int64_t j = 0; j < count; ++j) {
+      f(static_cast<const int64_t*>(here));
+      for (int i = 0; i < N; ++i) here[i] += walk.strides[i][0];
+    }
+  });
+}
+
+template <class W>
+void get_element_of_each(W* __restrict to, const W* __restrict from,
+                         const int64_t* __restrict offset, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) to[i] = from[offset[i]];
+}
+
 void index_get_kernel(const Tensor& out, const Tensor& block, const Tensor& offsets) {
   const int64_t n = offsets.numel(), out_step = out.strides()[0];
   const int64_t* offset = static_cast<const int64_t*>(offsets.data_ptr());
@@ -82,6 +125,14 @@ void index_get_kernel(const Tensor& out, const Tensor& block, const Tensor& offs
   with_word(out.element_size(), [&]<class W>(W) {
     W* to = static_cast<W*>(out.data_ptr());
     const W* from = static_cast<const W*>(block.data_ptr());
+    if (are_columns(out_step, walk, 0)) {
+      const int64_t rows = std::max<int64_t>(1, kParallelGrain / std::max<int64_t>(n, 1));
+      return parallel_for(0, walk.numel, rows, [&](int64_t begin, int64_t end) {
+        for_each_element(walk, begin, end, [&](const int64_t* at) {
+          get_element_of_each(to + at[0], from + at[1], offset, n);
+        });
+      });
+    }
     parallel_for(0, n, grain, [&](int64_t begin, int64_t end) {
       if (walk.numel == 1) {
         for (int64_t i = begin; i < end; ++i) to[i * out_step] = from[offset[i]];
@@ -115,6 +166,12 @@ void put_rows(const Tensor& block, const Tensor& offsets, const Tensor& values, 
     for (int64_t i = 0; i < n; ++i) run(to + offset[i], 1, from + i * value_step, 1, 1);
     return;
   }
+  if (are_columns(value_step, walk, 1))
+    return parallel_for(0, walk.numel, grain, [&](int64_t begin, int64_t end) {
+      for_each_element(walk, begin, end, [&](const int64_t* at) {
+        for (int64_t i = 0; i < n; ++i) run(to + at[0] + offset[i], 1, from + at[1] + i, 1, 1);
+      });
+    });
   const bool rows = walk.ndim == 1 && walk.strides[0][0] == 1;
   parallel_for(0, walk.numel, grain, [&](int64_t begin, int64_t end) {
     const int64_t ahead = rows ? std::min<int64_t>((end - begin) * sizeof(T), kRowAhead) : 0;
@@ -141,13 +198,21 @@ TAEDA_ALWAYS_INLINE void accumulate_into(T& to, T value) {
 void index_put_kernel(const Tensor& block, const Tensor& offsets, const Tensor& values,
                       bool accumulate) {
   if (!accumulate) {
-    with_word(block.element_size(),
-              [&]<class W>(W) { put_rows<W>(block, offsets, values, &move_run<W>); });
+    with_word(block.element_size(), [&]<class W>(W) {
+      put_rows<W>(block, offsets, values,
+                  [](W* to, int64_t to_step, const W* from, int64_t from_step, int64_t n) {
+                    if (n == 1)
+                      *to = *from;
+                    else
+                      move_run(to, to_step, from, from_step, n);
+                  });
+    });
     return;
   }
   dispatch(AllTypes{}, "index_put_", block.dtype(), [&]<class T>() {
     put_rows<T>(block, offsets, values,
                 [](T* to, int64_t to_step, const T* from, int64_t from_step, int64_t n) {
+                  if (n == 1) return accumulate_into(*to, *from);
                   if (to_step == 1 && from_step == 1) {
 #pragma GCC ivdep
                     for (int64_t i = 0; i < n; ++i) accumulate_into(to[i], from[i]);
@@ -193,7 +258,9 @@ void for_each_indexed(const Tensor& like, const Tensor& self, const Tensor& inde
   const int64_t* index_data = static_cast<const int64_t*>(index.data_ptr());
   const int64_t grain = std::max<int64_t>(1, kParallelGrain / std::max<int64_t>(n, 1));
   const bool along_lines = std::abs(index_step) <= std::abs(walk.strides[2][0]);
-  const bool dense_lines = along_lines && index_step == 1 && like_step == 1 && self_step == 1;
+  const bool dense_lines =
+      along_lines && index_step == 1 && like_step == 1 && self_step == 1 && n > 1;
+  const bool shared = walk.strides[2][0] == 0;  // one index for a whole run of lines
   parallel_for(0, walk.numel, grain, [&](int64_t begin, int64_t end) {
     walk.for_range(begin, end, [&](const int64_t* at, int64_t count) {
       const auto visit = [&](int64_t j, int64_t k) {
@@ -211,6 +278,19 @@ void for_each_indexed(const Tensor& like, const Tensor& self, const Tensor& inde
           W* const like_line = like_data + at[0] + j * walk.strides[0][0];
           W* const self_line = self_data + at[1] + j * walk.strides[1][0];
           for (int64_t k = 0; k < n; ++k) f(like_line[k], self_line[line[k]]);
+        }
+      } else if (shared && count > 1) {
+        for (int64_t k = 0; k < n; ++k) {
+          const int64_t i = index_data[at[2] + k * index_step];
+          if (i < 0 || i >= size) throw_out_of_bounds(i, dim, size);
+          W* const like_run = like_data + at[0] + k * like_step;
+          W* const self_run = self_data + at[1] + i * self_step;
+          if (walk.strides[0][0] == 1 && walk.strides[1][0] == 1)
+#pragma GCC ivdep
+            for (int64_t j = 0; j < count; ++j) f(like_run[j], self_run[j]);
+          else
+            for (int64_t j = 0; j < count; ++j)
+              f(like_run[j * walk.strides[0][0]], self_run[j * walk.strides[1][0]]);
         }
       } else if (along_lines) {
         for (int64_t j = 0; j < count; ++j)

@@ -21,12 +21,37 @@ void place(const Tensor& out, int64_t dim, int64_t first, const Tensor& in) {
   move_elements<W>(Iter("cat", outputs, dtypes, inputs, out.dtype()));
 }
 
+/// Two to four inputs that contribute a word of the same size to every row of `rows`; false for
+/// others.
+bool cat_words(char* to, TensorList inputs, int64_t rows) {
+  const int64_t item = rows == 0 ? 0 : inputs[0].nbytes() / rows;
+  const size_t n = inputs.size();
+  if (n < 2 || n > 4 || (item != 1 && item != 2 && item != 4 && item != 8)) return false;
+  for (const Tensor& in : inputs)
+    if (in.nbytes() != inputs[0].nbytes()) return false;
+  with_word(item, [&]<class W>(W) {
+    parallel_for(0, rows, kParallelGrain, [&](int64_t begin, int64_t end) {
+      const W* from[4];
+      for (size_t k = 0; k < n; ++k) from[k] = static_cast<const W*>(inputs[k].data_ptr()) + begin;
+      W* const out = reinterpret_cast<W*>(to) + begin * static_cast<int64_t>(n);
+      if (n == 2)
+        interleave_columns<2>(out, from, end - begin);
+      else if (n == 3)
+        interleave_columns<3>(out, from, end - begin);
+      else
+        interleave_columns<4>(out, from, end - begin);
+    });
+  });
+  return true;
+}
+
 /// All inputs contiguous: each contributes one run of bytes to every outer row.
 void cat_runs(const Tensor& out, TensorList inputs, int64_t dim) {
   const int64_t item = out.element_size();
   const int64_t outer = product(out.sizes().slice(0, static_cast<size_t>(dim)));
   const int64_t row = outer == 0 ? 0 : out.numel() / outer * item;
   char* to = static_cast<char*>(out.data_ptr());
+  if (row <= 32 && cat_words(to, inputs, outer)) return;
   const int64_t grain = std::max<int64_t>(1, kParallelGrain * 4 / std::max<int64_t>(row, 1));
   parallel_for(0, outer, grain, [&](int64_t begin, int64_t end) {
     // Row by row: the result is written in order.

@@ -33,10 +33,24 @@ struct Batch {
   }
 };
 
+/// Products of a few numbers, for which finding a way costs more than going it.
+constexpr int64_t kTiny = 64;
+template <class T>
+void gemm_tiny(const Gemm<T>& g) {
+  for (int64_t i = 0; i < g.m; ++i)
+    for (int64_t j = 0; j < g.n; ++j) {
+      T sum = 0;
+      for (int64_t k = 0; k < g.k; ++k) sum += g.a.at(i, k) * g.b.at(k, j);
+      sum *= g.alpha;
+      if (g.addend.data) sum += g.beta * g.addend.at(i, j);
+      g.out.at(i, j) = sum;
+    }
+}
+
 template <class T>
 void run(const Gemm<T>& g) {
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
-    gemm(g);
+    g.m* g.n* g.k <= kTiny ? gemm_tiny(g) : gemm(g);
   else
     gemm_plain(g);
 }
@@ -133,4 +147,4 @@ void matmul_kernel(const Tensor& out, const Tensor& a, const Tensor& b, const Te
 
 void register_matmul() { matmul_slot.set(kCPU, &matmul_kernel); }
 
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

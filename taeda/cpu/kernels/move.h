@@ -89,6 +89,18 @@ TAEDA_ALWAYS_INLINE void move_row(char* to, const char* from, int64_t bytes) {
   store(to + bytes - kVectorBytes, last);
 }
 
+/// to[i * N + k] = from[k][i] for n rows of N columns.
+template <int N, class W>
+__attribute__((noinline)) inline void interleave_columns(W* __restrict to, const W* const* from,
+                                                         int64_t n) {
+  const W* columns[N];
+  for (int k = 0; k < N; ++k) columns[k] = from[k];
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i)
+#pragma GCC unroll 4
+    for (int k = 0; k < N; ++k) to[i * N + k] = columns[k][i];
+}
+
 /// n elements from stride `from_step` to stride `to_step`.
 template <class W>
 inline void move_run(W* to, int64_t to_step, const W* from, int64_t from_step, int64_t n) {
@@ -102,6 +114,8 @@ inline void move_run(W* to, int64_t to_step, const W* from, int64_t from_step, i
                         n * static_cast<int64_t>(sizeof(W)));
       case 0: std::fill_n(to, n, *from); return;
       case 2: return constant_step(std::integral_constant<int64_t, 2>());
+      case 3: return constant_step(std::integral_constant<int64_t, 3>());
+      case 4: return constant_step(std::integral_constant<int64_t, 4>());
       case -1: return constant_step(std::integral_constant<int64_t, -1>());
       default: break;
     }
@@ -200,6 +214,32 @@ inline int plane_to_transpose(const Iter& it, int64_t bytes) {
   return 0;
 }
 
+/// Two or three planes that become the columns of rows side by side, as the channels of images;
+/// false where operands are not so.
+template <class T>
+bool move_interleaved(const Iter& it) {
+  constexpr auto bytes = static_cast<int64_t>(sizeof(T));
+  if (it.ndim() < 2 || it.stride(0, 0) != bytes || it.stride(1, 1) != bytes) return false;
+  const int64_t columns = it.size(0), rows = it.size(1);
+  if (columns > 3 || it.stride(0, 1) != columns * bytes) return false;
+  const MovePosition begin(it, 2, -1);
+  const int64_t grain = std::max<int64_t>(1, kParallelGrain / (columns * rows));
+  parallel_for(0, begin.count(), grain, [&](int64_t first, int64_t last) {
+    MovePosition p = begin;
+    p.seek(first);
+    for (int64_t i = first; i < last; ++i, p.advance()) {
+      const T* planes[3];
+      for (int64_t k = 0; k < columns; ++k)
+        planes[k] = reinterpret_cast<const T*>(p.from() + k * it.stride(1, 0));
+      if (columns == 2)
+        interleave_columns<2>(reinterpret_cast<T*>(p.to()), planes, rows);
+      else
+        interleave_columns<3>(reinterpret_cast<T*>(p.to()), planes, rows);
+    }
+  });
+  return true;
+}
+
 /// Elements of T's size, as they are.
 template <class T>
 void move_elements(const Iter& it) {
@@ -211,12 +251,13 @@ void move_elements(const Iter& it) {
     return move_rows(it, it.size(0) * bytes);
   if (const int plane = rows ? 0 : plane_to_transpose(it, bytes))
     return move_transposed<T>(it, plane);
+  if (!rows && move_interleaved<T>(it)) return;
   it.for_each([](char** data, const int64_t* s, int64_t n) {
     if (s[0] == bytes && s[1] == bytes) {
       std::memmove(data[0], data[1], static_cast<size_t>(n * bytes));
       return;
     }
-    if (s[0] == bytes && (s[1] == 0 || s[1] == 2 * bytes || s[1] == -bytes))
+    if (s[0] == bytes && s[1] >= -bytes && s[1] <= 4 * bytes && s[1] % bytes == 0)
       return move_run(reinterpret_cast<T*>(data[0]), 1, reinterpret_cast<const T*>(data[1]),
                       s[1] / bytes, n);
     for (int64_t i = 0; i < n; ++i) {

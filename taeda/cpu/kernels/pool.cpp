@@ -13,24 +13,98 @@ namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 namespace {
 
-/// A channel whose elements lie side by side.
+/// One output of a channel whose elements lie side by side.
 template <class T, class Index>
-void max_pool_plane(const Planes& p, const Window& w, const T* in, T* out, Index* window) {
+void max_pool_output(const Planes& p, const Window& w, const T* in, int64_t z, int64_t y, int64_t x,
+                     T* out, Index* window) {
   using C = opmath_t<T>;
-  for_each_output(p, [&](int64_t o, int64_t z, int64_t y, int64_t x) {
-    const Taps taps(p, w, z, y, x);
-    C best = -std::numeric_limits<C>::infinity();
-    int32_t winner = taps.first();
-    taps.for_each([&](int64_t at, int32_t k) {
-      const C value = static_cast<C>(in[at]);
-      const bool wins = beats(value, best);
-      best = wins ? value : best;
-      winner = wins ? k : winner;
-    });
-    out[o] = static_cast<T>(best);
-    if (window) window[o] = static_cast<Index>(winner);
+  const Taps taps(p, w, z, y, x);
+  C best = -std::numeric_limits<C>::infinity();
+  int32_t winner = taps.first();
+  taps.for_each([&](int64_t at, int32_t k) {
+    const C value = static_cast<C>(in[at]);
+    const bool wins = beats(value, best);
+    best = wins ? value : best;
+    winner = wins ? k : winner;
   });
+  *out = static_cast<T>(best);
+  if (window) *window = static_cast<Index>(winner);
 }
+
+/// A row of outputs at a time: those whose windows lie inside of the row are compared tap by
+/// tap, each in the order in which its taps come.
+template <class T, class Index>
+class MaxRows {
+ public:
+  using C = opmath_t<T>;
+  MaxRows(const Planes& p, const Window& w) : p_(p), w_(w) {
+    const int64_t stride = w.stride[2], reach = (w.kernel[2] - 1) * w.dilation[2] + 1,
+                  room = p.in[2] + w.padding[2] - reach;
+    begin_ = std::min((w.padding[2] + stride - 1) / stride, p.out[2]);
+    end_ = std::max(room < 0 ? 0 : std::min(room / stride + 1, p.out[2]), begin_);
+  }
+
+  void run(const T* in, T* out, Index* window) const {
+    for (int64_t z = 0; z < p_.out[0]; ++z)
+      for (int64_t y = 0; y < p_.out[1]; ++y) {
+        for (int64_t x = 0; x < begin_; ++x)
+          max_pool_output(p_, w_, in, z, y, x, out + x, window ? window + x : nullptr);
+        inner(z, y, in, out, window);
+        for (int64_t x = end_; x < p_.out[2]; ++x)
+          max_pool_output(p_, w_, in, z, y, x, out + x, window ? window + x : nullptr);
+        out += p_.out[2];
+        if (window) window += p_.out[2];
+      }
+  }
+
+ private:
+  static constexpr int64_t kChunk = 64;
+
+  void inner(int64_t z, int64_t y, const T* in, T* out, Index* window) const {
+    const auto [z_begin, z_end] = w_.inside(0, z, p_.in[0]);
+    const auto [y_begin, y_end] = w_.inside(1, y, p_.in[1]);
+    for (int64_t x = begin_; x < end_; x += kChunk) {
+      const int64_t n = std::min(kChunk, end_ - x);
+      C best[kChunk];
+      int32_t winner[kChunk];
+      std::fill_n(best, kChunk, -std::numeric_limits<C>::infinity());
+      std::fill_n(winner, kChunk,
+                  static_cast<int32_t>((z_begin * w_.kernel[1] + y_begin) * w_.kernel[2]));
+      for (int64_t kz = z_begin; kz < z_end; ++kz)
+        for (int64_t ky = y_begin; ky < y_end; ++ky) {
+          const T* row = in + (w_.input(0, z, kz) * p_.in[1] + w_.input(1, y, ky)) * p_.in[2];
+          for (int64_t kx = 0; kx < w_.kernel[2]; ++kx) {
+            const auto number = static_cast<int32_t>((kz * w_.kernel[1] + ky) * w_.kernel[2] + kx);
+            const T* from = row + w_.input(2, x, kx);
+            if (w_.stride[2] == 1)
+              contend_row<1>(from, 1, n, number, best, winner);
+            else if (w_.stride[2] == 2)
+              contend_row<2>(from, 2, n, number, best, winner);
+            else
+              contend_row<0>(from, w_.stride[2], n, number, best, winner);
+          }
+        }
+      for (int64_t i = 0; i < n; ++i) out[x + i] = static_cast<T>(best[i]);
+      if (!window) continue;
+      for (int64_t i = 0; i < n; ++i) window[x + i] = static_cast<Index>(winner[i]);
+    }
+  }
+  /// `Step`: the stride, 0 for any.
+  template <int64_t Step>
+  static void contend_row(const T* __restrict from, int64_t stride, int64_t n, int32_t number,
+                          C* __restrict best, int32_t* __restrict winner) {
+    for (int64_t i = 0; i < n; ++i) {
+      const C value = static_cast<C>(from[i * (Step == 0 ? stride : Step)]);
+      const bool wins = (value > best[i]) | (value != value);
+      best[i] = wins ? value : best[i];
+      winner[i] = wins ? number : winner[i];
+    }
+  }
+
+  const Planes& p_;
+  const Window& w_;
+  int64_t begin_, end_;
+};
 
 /// Calls f with the pointer to the winners, or a null one, in their type.
 template <class F>
@@ -78,9 +152,10 @@ void max_pool_kernel(const Tensor& out, const Tensor& window, const Tensor& in,
           });
       }
       if (p.last()) return max_pool_last(p, w, from, to, winners);
+      const MaxRows<T, Index> rows(p, w);
       p.for_each(p.out_size() * w.size(), [&](int64_t i) {
-        max_pool_plane(p, w, from + i * p.in_size(), to + i * p.out_size(),
-                       winners ? winners + i * p.out_size() : nullptr);
+        rows.run(from + i * p.in_size(), to + i * p.out_size(),
+                 winners ? winners + i * p.out_size() : nullptr);
       });
     });
   });
@@ -100,6 +175,7 @@ void max_pool_backward_kernel(const Tensor& grad_in, const Tensor& grad_out, con
                               const PoolGeometry& g) {
   const Planes p(grad_in, grad_out, g.ndim);
   const Window w(g);
+  const WindowOffsets offsets(p, w);
   dispatch(FloatTypes{}, "max_pool_backward", grad_in.dtype(), [&]<class T>() {
     with_window(window, [&]<class Index>(const Index* winners) {
       const T* from = grad_out.data_ptr<T>();
@@ -128,7 +204,7 @@ void max_pool_backward_kernel(const Tensor& grad_in, const Tensor& grad_out, con
         for_each_output(p, [&](int64_t o, int64_t z, int64_t y, int64_t x) {
           for (int c = 0; c < (B == 1 ? 1 : lanes); ++c) {
             const int64_t at = start + o * p.step + c;
-            T& target = plane[position(p, w, z, y, x, winners[at]) * p.step + c];
+            T& target = plane[offsets.position(z, y, x, winners[at]) * p.step + c];
             target = static_cast<T>(target + from[at]);
           }
         });
@@ -141,6 +217,7 @@ void max_pool_gather_kernel(const Tensor& out, const Tensor& in, const Tensor& w
                             const PoolGeometry& g) {
   const Planes p(in, out, g.ndim);
   const Window w(g);
+  const WindowOffsets offsets(p, w);
   dispatch(FloatTypes{}, "max_pool_gather", in.dtype(), [&]<class T>() {
     with_window(window, [&]<class Index>(const Index* winners) {
       p.for_each(p.out_size() * 4, [&](int64_t i) {
@@ -148,7 +225,7 @@ void max_pool_gather_kernel(const Tensor& out, const Tensor& in, const Tensor& w
         const int64_t start = p.begin(i, p.out_size());
         for_each_output(p, [&](int64_t o, int64_t z, int64_t y, int64_t x) {
           const int64_t at = start + o * p.step;
-          out.data_ptr<T>()[at] = plane[position(p, w, z, y, x, winners[at]) * p.step];
+          out.data_ptr<T>()[at] = plane[offsets.position(z, y, x, winners[at]) * p.step];
         });
       });
     });
@@ -159,12 +236,13 @@ void max_pool_indices_kernel(const Tensor& indices, const Tensor& window, const 
                              const PoolGeometry& g) {
   const Planes p(in, indices, g.ndim);
   const Window w(g);
+  const WindowOffsets offsets(p, w);
   with_window(window, [&]<class Index>(const Index* winners) {
     p.for_each(p.out_size() * 4, [&](int64_t i) {
       const int64_t start = p.begin(i, p.out_size());
       for_each_output(p, [&](int64_t o, int64_t z, int64_t y, int64_t x) {
         const int64_t at = start + o * p.step;
-        indices.data_ptr<int64_t>()[at] = position(p, w, z, y, x, winners[at]);
+        indices.data_ptr<int64_t>()[at] = offsets.position(z, y, x, winners[at]);
       });
     });
   });

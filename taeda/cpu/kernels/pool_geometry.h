@@ -98,13 +98,28 @@ void for_each_output(const Planes& p, F&& f) {
       for (int64_t x = 0; x < p.out[2]; ++x) f(o++, z, y, x);
 }
 
-/// Where window position k of output (z, y, x) lies in the channel.
-inline int64_t position(const Planes& p, const Window& w, int64_t z, int64_t y, int64_t x,
-                        int64_t k) {
-  const int64_t kz = k / (w.kernel[1] * w.kernel[2]), ky = k / w.kernel[2] % w.kernel[1],
-                kx = k % w.kernel[2];
-  return (w.input(0, z, kz) * p.in[1] + w.input(1, y, ky)) * p.in[2] + w.input(2, x, kx);
-}
+/// Where positions of windows lie in the channel. How far a position is from the first of its
+/// window is found once.
+class WindowOffsets {
+ public:
+  WindowOffsets(const Planes& p, const Window& w) : p_(p), w_(w), from_first_(w.size()) {
+    int64_t* to = from_first_.get();
+    for (int64_t z = 0; z < w.kernel[0]; ++z)
+      for (int64_t y = 0; y < w.kernel[1]; ++y)
+        for (int64_t x = 0; x < w.kernel[2]; ++x)
+          *to++ = (z * w.dilation[0] * p.in[1] + y * w.dilation[1]) * p.in[2] + x * w.dilation[2];
+  }
+  /// Of window position k of output (z, y, x).
+  int64_t position(int64_t z, int64_t y, int64_t x, int64_t k) const {
+    return (w_.input(0, z, 0) * p_.in[1] + w_.input(1, y, 0)) * p_.in[2] + w_.input(2, x, 0) +
+           from_first_.get()[k];
+  }
+
+ private:
+  const Planes& p_;
+  const Window& w_;
+  ScratchArray<int64_t> from_first_;
+};
 
 template <class T>
 bool beats(T value, T best) {

@@ -42,7 +42,20 @@ struct CountReduce : SumReduce<int64_t> {
   }
 };
 
+/// Whether elements are complex and can be seen as pairs of real ones, which are added up apart.
+bool are_pairs(const Tensor& t) { return is_complex(t.dtype()) && t.dim() < kMaxDims; }
+Tensor as_pairs(const Tensor& t) {
+  Layout layout = t.layout();
+  for (int64_t& stride : layout.strides) stride *= 2;
+  layout.sizes.push_back(2);
+  layout.strides.push_back(1);
+  layout.offset *= 2;
+  return Tensor(
+      make_intrusive<TensorImpl>(t.storage(), std::move(layout), to_real_type(t.dtype())));
+}
+
 void sum(const Tensor& out, const Tensor& in, DimMask dims) {
+  if (are_pairs(in)) return sum(as_pairs(out), as_pairs(in), dims);
   if (in.dtype() == kBool)
     return reduce_to<uint8_t, int64_t>(out, in, dims, CountReduce{}, [](int64_t a) { return a; });
   dispatch(SumTypes{}, "sum", in.dtype(), [&]<class T>() {
@@ -51,6 +64,7 @@ void sum(const Tensor& out, const Tensor& in, DimMask dims) {
 }
 
 void mean(const Tensor& out, const Tensor& in, DimMask dims) {
+  if (are_pairs(in)) return mean(as_pairs(out), as_pairs(in), dims);
   dispatch(FloatComplexTypes{}, "mean", in.dtype(), [&]<class T>() {
     int64_t count = 1;
     for (int64_t d = 0; d < in.dim(); ++d)
@@ -103,4 +117,4 @@ void register_reduce() {
   all_slot.set(kCPU, &all);
 }
 
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

@@ -56,6 +56,13 @@ void sum_pairs(const SparseRows<M>& m, int64_t count, const T* in, T* __restrict
                             w[2 * i + 1] * static_cast<M>(in[rows[2 * i + 1]]));
 }
 
+/// A line of elements that are copies.
+template <class T, class M = opmath_t<T>>
+void copy_elements(const SparseRows<M>& m, int64_t count, const T* in, T* __restrict out) {
+  const int32_t* __restrict rows = m.rows;
+  for (int64_t i = 0; i < count; ++i) out[i] = in[rows[i]];
+}
+
 template <class T, class M = opmath_t<T>>
 void sum_elements(const SparseRows<M>& m, int64_t count, const T* in, T* __restrict out) {
   for (int64_t i = 0; i < count; ++i) {
@@ -78,10 +85,13 @@ void resample_kernel(const Tensor& out, const Tensor& in, const Tensor& starts, 
     if (width == 1) {
       bool pairs = taps == 2 * m;
       for (int64_t i = 0; i < m && pairs; ++i) pairs = matrix.starts[i + 1] == 2 * (i + 1);
+      bool copies = taps == m;
+      for (int64_t i = 0; i < m && copies; ++i)
+        copies = matrix.starts[i + 1] == i + 1 && matrix.weights[i] == M(1);
+      const auto line = copies ? copy_elements<T> : pairs ? sum_pairs<T> : sum_elements<T>;
       const int64_t grain = std::max<int64_t>(1, kParallelGrain / std::max<int64_t>(1, taps));
       return parallel_for(0, out.size(0), grain, [&](int64_t begin, int64_t end) {
-        for (int64_t o = begin; o < end; ++o)
-          (pairs ? sum_pairs<T> : sum_elements<T>)(matrix, m, from + o * n, to + o * m);
+        for (int64_t o = begin; o < end; ++o) line(matrix, m, from + o * n, to + o * m);
       });
     }
     const int64_t work = width * std::max<int64_t>(1, taps / std::max<int64_t>(1, m));

@@ -6,8 +6,10 @@
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/embedding.h"
+#include "taeda/ops/resample.h"
 #include "taeda/ops/sort.h"
 #include "taeda/tensor/grad_mode.h"
+#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2::nn::functional {
 
@@ -46,7 +48,9 @@ struct Bags {
   Tensor positions, filled;  // [B, L]
 };
 
-Bags bags_of(const Tensor& offsets, int64_t length, bool include_last, Device device) {
+/// Checks the offsets; without `filled` that is all.
+Bags bags_of(const Tensor& offsets, int64_t length, bool include_last, Device device,
+             bool filled = true) {
   TAEDA_CHECK_VALUE(offsets.dim() == 1, "offsets has to be a 1D Tensor");
   if (offsets.is_meta()) {  // how long bags are changes nothing about the shape of the result
     const DimVector shape{offsets.numel() - (include_last ? 1 : 0), std::min<int64_t>(length, 1)};
@@ -71,15 +75,16 @@ Bags bags_of(const Tensor& offsets, int64_t length, bool include_last, Device de
                 end_of(b));
     longest = std::max(longest, end_of(b) - starts[b]);
   }
+  if (!filled) return {};
   const Tensor positions = make_tensor({count, longest}, kLong, Device(kCPU)),
-               filled = make_tensor({count, longest}, kBool, Device(kCPU));
+               outside = make_tensor({count, longest}, kBool, Device(kCPU));
   for (int64_t b = 0, at = 0; b < count; ++b)
     for (int64_t i = 0; i < longest; ++i, ++at) {
       const bool inside = starts[b] + i < end_of(b);
       positions.data_ptr<int64_t>()[at] = inside ? starts[b] + i : 0;
-      filled.data_ptr<bool>()[at] = !inside;
+      outside.data_ptr<bool>()[at] = !inside;
     }
-  return {positions.to(device), filled.to(device)};
+  return {positions.to(device), outside.to(device)};
 }
 
 void check_bag(const Tensor& input, const EmbeddingBagFuncOptions& o) {
@@ -101,10 +106,62 @@ void check_bag(const Tensor& input, const EmbeddingBagFuncOptions& o) {
                               o.mode().name(), "').");
 }
 
+/// Whether sums can be a product with a sparse matrix that the host makes of the indices.
+bool are_sums_of_rows(const Tensor& input, const Tensor& weight, const EmbeddingBagFuncOptions& o) {
+  const Tensor& shares = o.per_sample_weights();
+  const int64_t padding = o.padding_idx().value_or(0);  // a wrong one is refused by `embedding`
+  if (weight.dim() != 2 || padding < -weight.size(0) || padding >= weight.size(0)) return false;
+  if (input.dtype() != kLong && input.dtype() != kInt) return false;
+  return input.is_cpu() && weight.is_cpu() && weight.is_floating_point() && !o.mode().is_max() &&
+         !o.max_norm() && !o.scale_grad_by_freq() && !o.sparse() &&
+         !(shares.defined() && shares.requires_grad()) && !taeda::detail::host_recording() &&
+         !is_observed();
+}
+
+/// Sums or means of the rows of bags: a row of the matrix for each.
+Tensor sum_of_rows(const Tensor& input, const Tensor& weight, const EmbeddingBagFuncOptions& o) {
+  const int64_t n = weight.size(0);
+  const Tensor list = input.detach().to(kLong).contiguous();
+  const int64_t* index = list.data_ptr<int64_t>();
+  Tensor shares = o.per_sample_weights();
+  if (shares.defined()) shares = shares.detach().to(kDouble).contiguous();
+  const int64_t padding = !o.padding_idx()       ? -1
+                          : *o.padding_idx() < 0 ? *o.padding_idx() + n
+                                                 : *o.padding_idx();
+  const auto matrix = std::make_shared<taeda::detail::SparseRows>(n);
+  const auto add_bag = [&](int64_t begin, int64_t end) {
+    int64_t count = 0;
+    for (int64_t i = begin; i < end; ++i) {
+      TAEDA_CHECK_INDEX(index[i] >= 0 && index[i] < n, "index out of range in self");
+      count += index[i] != padding;
+    }
+    const double share = o.mode().is_sum() || count == 0 ? 1.0 : 1.0 / static_cast<double>(count);
+    for (int64_t i = begin; i < end; ++i)
+      if (index[i] != padding)
+        matrix->add(index[i], shares.defined() ? shares.data_ptr<double>()[i] : share);
+    matrix->end_row();
+  };
+  if (input.dim() == 2) {
+    for (int64_t b = 0; b < input.size(0); ++b) add_bag(b * input.size(1), (b + 1) * input.size(1));
+  } else {
+    const Tensor host = o.offsets().cpu().to(kLong).contiguous();
+    const int64_t* starts = host.data_ptr<int64_t>();
+    const int64_t given = host.numel(), count = given - (o.include_last_offset() ? 1 : 0);
+    for (int64_t b = 0; b < count; ++b)
+      add_bag(starts[b], b + 1 < given ? starts[b + 1] : input.numel());
+  }
+  return taeda::detail::resample(weight, 0, matrix);
+}
+
 }  // namespace
 
 Tensor embedding_bag(const Tensor& input, const Tensor& weight, const EmbeddingBagFuncOptions& o) {
   check_bag(input, o);
+  if (are_sums_of_rows(input, weight, o)) {
+    if (input.dim() == 1)  // for its checks
+      bags_of(o.offsets(), input.numel(), o.include_last_offset(), input.device(), false);
+    return sum_of_rows(input, weight, o);
+  }
   Tensor rows = embedding(input, weight,
                           EmbeddingFuncOptions()
                               .padding_idx(o.padding_idx())

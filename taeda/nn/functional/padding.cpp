@@ -2,15 +2,17 @@
 
 #include <algorithm>
 
+#include "taeda/autograd/record.h"
+#include "taeda/base/checked_int.h"
 #include "taeda/ops/create.h"
-#include "taeda/ops/join.h"
 #include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2::nn::functional {
 
 namespace {
 
-Tensor pad_constant(Tensor x, IntArrayRef pad, double value) {
+/// Without what a negative padding cuts off.
+Tensor cropped(Tensor x, IntArrayRef pad) {
   for (size_t i = 0; i * 2 < pad.size(); ++i) {
     const int64_t dim = x.dim() - 1 - static_cast<int64_t>(i);
     const int64_t before = pad[2 * i], after = pad[2 * i + 1];
@@ -23,19 +25,78 @@ Tensor pad_constant(Tensor x, IntArrayRef pad, double value) {
                 " of your input.");
     if (cut_before || cut_after)
       x = x.narrow(dim, cut_before, x.size(dim) - cut_before - cut_after);
-    std::vector<Tensor> parts;
-    const auto border = [&](int64_t n) {
-      if (n <= 0) return;
-      DimVector sizes = x.sizes();
-      sizes[dim] = n;
-      parts.push_back(full(sizes, value, x.options()));
-    };
-    border(before);
-    parts.push_back(x);
-    border(after);
-    if (parts.size() > 1) x = cat(parts, dim);
   }
   return x;
+}
+
+/// Where the input lies in what is padded around it.
+Tensor centre_of(Tensor out, IntArrayRef pad, IntArrayRef sizes) {
+  for (size_t i = 0; i * 2 < pad.size(); ++i) {
+    const int64_t dim = out.dim() - 1 - static_cast<int64_t>(i);
+    out = out.narrow(dim, std::max<int64_t>(pad[2 * i], 0), sizes[static_cast<size_t>(dim)]);
+  }
+  return out;
+}
+
+/// Room for `x` and what is padded around it, with x in its place.
+Tensor surrounded(const Tensor& x, IntArrayRef pad) {
+  DimVector sizes = x.sizes();
+  for (size_t i = 0; i * 2 < pad.size(); ++i) {
+    const auto dim = static_cast<size_t>(x.dim()) - 1 - i;
+    sizes[dim] = (CheckedInt(sizes[dim]) + std::max<int64_t>(pad[2 * i], 0) +
+                  std::max<int64_t>(pad[2 * i + 1], 0))
+                     .value("pad");
+  }
+  Tensor out = make_tensor(sizes, x.dtype(), x.device());
+  centre_of(out, pad, x.sizes()).copy_(x);
+  return out;
+}
+
+/// Calls f(dimension, what of the result it has, padding before, behind) for each dimension that is
+/// padded. What comes after it is whole by then; of dimensions before it there is the centre alone.
+template <class F>
+void for_each_border(const Tensor& out, IntArrayRef pad, IntArrayRef sizes, F&& f) {
+  const size_t n = pad.size() / 2;
+  for (size_t i = 0; i < n; ++i) {
+    const int64_t before = std::max<int64_t>(pad[2 * i], 0),
+                  after = std::max<int64_t>(pad[2 * i + 1], 0);
+    if (before == 0 && after == 0) continue;
+    Tensor part = out;
+    for (size_t k = i + 1; k < n; ++k) {
+      const int64_t dim = out.dim() - 1 - static_cast<int64_t>(k);
+      part = part.narrow(dim, std::max<int64_t>(pad[2 * k], 0), sizes[static_cast<size_t>(dim)]);
+    }
+    f(out.dim() - 1 - static_cast<int64_t>(i), part, before, after);
+  }
+}
+
+Tensor pad_constant(const Tensor& input, IntArrayRef pad, double value) {
+  const Tensor x = cropped(input, pad);
+  const bool pads = std::any_of(pad.begin(), pad.end(), [](int64_t n) { return n > 0; });
+  if (!pads) return x;
+  Tensor out;
+  {
+    const NoGradGuard guard;
+    out = surrounded(x, pad);
+    for_each_border(out, pad, x.sizes(),
+                    [&](int64_t dim, const Tensor& part, int64_t before, int64_t after) {
+                      part.narrow(dim, 0, before).fill_(value);
+                      part.narrow(dim, part.size(dim) - after, after).fill_(value);
+                    });
+  }
+  if (wants_grad(x))
+    record("ConstantPadNdBackward0", out, {x},
+           [pad = DimVector(pad), sizes = DimVector(x.sizes())](const Tensor& g) {
+             return centre_of(g, pad, sizes);
+           });
+  return out;
+}
+
+/// Which entry of a dimension of `size` stands at place i, counted from the first entry.
+int64_t source_of(int64_t i, int64_t size, PaddingMode mode) {
+  if (mode == PaddingMode::Reflect) return i < 0 ? -i : i >= size ? 2 * (size - 1) - i : i;
+  if (mode == PaddingMode::Replicate) return std::clamp<int64_t>(i, 0, size - 1);
+  return (i + size) % size;
 }
 
 /// Which entry of a dimension of `size` stands at each place of the padded one.
@@ -43,17 +104,43 @@ Tensor source_indices(int64_t size, int64_t before, int64_t after, PaddingMode m
                       Device device) {
   Tensor index = make_tensor({before + size + after}, kLong, Device(kCPU));
   int64_t* p = index.data_ptr<int64_t>();
-  for (int64_t i = -before; i < size + after; ++i) {
-    int64_t from = i;
-    if (mode == PaddingMode::Reflect)
-      from = i < 0 ? -i : i >= size ? 2 * (size - 1) - i : i;
-    else if (mode == PaddingMode::Replicate)
-      from = std::clamp<int64_t>(i, 0, size - 1);
-    else
-      from = (i + size) % size;
-    *p++ = from;
-  }
+  for (int64_t i = -before; i < size + after; ++i) *p++ = source_of(i, size, mode);
   return device.is_cpu() ? index : index.to(device);
+}
+
+/// The borders are copies of rows of the centre.
+Tensor pad_with_rows(const Tensor& x, IntArrayRef pad, PaddingMode mode) {
+  Tensor out;
+  {
+    const NoGradGuard guard;
+    out = surrounded(x, pad);
+    for_each_border(
+        out, pad, x.sizes(), [&](int64_t dim, const Tensor& part, int64_t before, int64_t after) {
+          const int64_t size = x.size(dim), room = before + size + after;
+          const auto source = [&](int64_t i) { return source_of(i - before, size, mode) + before; };
+          const auto copy_row = [&](int64_t i) {
+            part.narrow(dim, i, 1).copy_(part.narrow(dim, source(i), 1));
+          };
+          for (int64_t i = 0; i < before; ++i) copy_row(i);
+          for (int64_t i = before + size; i < room; ++i) copy_row(i);
+        });
+  }
+  if (wants_grad(x))
+    record("PadBackward0", out, {x},
+           [pad = DimVector(pad), mode, shape = DimVector(x.sizes())](const Tensor& g) {
+             Tensor sum = g;
+             for (size_t i = pad.size() / 2; i-- > 0;) {
+               const auto dim = static_cast<size_t>(g.dim()) - 1 - i;
+               if (pad[2 * i] == 0 && pad[2 * i + 1] == 0) continue;
+               const Tensor index =
+                   source_indices(shape[dim], pad[2 * i], pad[2 * i + 1], mode, g.device());
+               DimVector sizes = sum.sizes();
+               sizes[dim] = shape[dim];
+               sum = sum.new_zeros(sizes).index_add(static_cast<int64_t>(dim), index, sum);
+             }
+             return sum;
+           });
+  return out;
 }
 
 }  // namespace
@@ -69,10 +156,9 @@ Tensor pad(const Tensor& input, IntArrayRef pad, PaddingMode mode, double value)
   TAEDA_CHECK(pad.size() % 2 == 0, "Padding length must be divisible by 2");
   TAEDA_CHECK(static_cast<int64_t>(pad.size()) <= input.dim() * 2, "Padding length too large");
   if (mode == PaddingMode::Constant) return pad_constant(input, pad, value);
-  Tensor x = input;
   for (size_t i = 0; i * 2 < pad.size(); ++i) {
-    const int64_t dim = x.dim() - 1 - static_cast<int64_t>(i);
-    const int64_t before = pad[2 * i], after = pad[2 * i + 1], size = x.size(dim);
+    const int64_t dim = input.dim() - 1 - static_cast<int64_t>(i);
+    const int64_t before = pad[2 * i], after = pad[2 * i + 1], size = input.size(dim);
     if (before == 0 && after == 0) continue;
     TAEDA_CHECK(before >= 0 && after >= 0,
                 "Negative padding is possible in constant mode only, but got ", before, " and ",
@@ -87,9 +173,8 @@ Tensor pad(const Tensor& input, IntArrayRef pad, PaddingMode mode, double value)
     if (mode == PaddingMode::Circular)
       TAEDA_CHECK(before <= size && after <= size,
                   "Padding value causes wrapping around more than once.");
-    x = x.index_select(dim, source_indices(size, before, after, mode, x.device()));
   }
-  return x;
+  return pad_with_rows(input, pad, mode);
 }
 
 }  // namespace taeda::inline v0_2::nn::functional
