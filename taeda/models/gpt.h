@@ -2,6 +2,7 @@
 // each layer normalised before it.
 #pragma once
 
+#include "taeda/models/key_value_cache.h"
 #include "taeda/nn/containers/lists.h"
 #include "taeda/nn/modules/dropout.h"
 #include "taeda/nn/modules/embedding.h"
@@ -19,6 +20,15 @@ struct GPTOptions {
   bool bias = true;
 };
 
+/// A layer's part of a forward with a cache. Tokens go behind those that the cache has, or where
+/// `positions` says if that is defined. `mask` says what each token may look at; undefined: at all
+/// before it and itself.
+struct CachedLayer {
+  KeyValueCache& cache;
+  int64_t layer;
+  Tensor positions, mask;
+};
+
 /// Attention to earlier positions, several heads: [batch, time, channels] to the same sizes.
 class CausalSelfAttentionImpl : public nn::Cloneable<CausalSelfAttentionImpl> {
  public:
@@ -28,10 +38,15 @@ class CausalSelfAttentionImpl : public nn::Cloneable<CausalSelfAttentionImpl> {
   void reset() override;
   /// (N, T, n_embd) to the same.
   Tensor forward(const Tensor& x);
+  /// The same of tokens that follow those of the cache, which are looked at, too.
+  Tensor forward(const Tensor& x, const CachedLayer& cached);
 
   GPTOptions options;
   nn::Linear c_attn{nullptr}, c_proj{nullptr};
   nn::Dropout resid_dropout{nullptr};
+
+ private:
+  Tensor run(const Tensor& x, const CachedLayer* cached);
 };
 TAEDA_MODULE(CausalSelfAttention);
 
@@ -40,13 +55,18 @@ class GPTBlockImpl : public nn::Cloneable<GPTBlockImpl> {
  public:
   explicit GPTBlockImpl(const GPTOptions& o) : options(o) { GPTBlockImpl::reset(); }
   void reset() override;
+  /// (N, T, n_embd) to the same; with a cache, of tokens that follow those it has.
   Tensor forward(const Tensor& x);
+  Tensor forward(const Tensor& x, const CachedLayer& cached);
 
   GPTOptions options;
   nn::LayerNorm ln_1{nullptr}, ln_2{nullptr};
   CausalSelfAttention attn{nullptr};
   nn::ModuleDict mlp{nullptr};  ///< c_fc, c_proj
   nn::Dropout dropout{nullptr};
+
+ private:
+  Tensor run(const Tensor& x, const CachedLayer* cached);
 };
 TAEDA_MODULE(GPTBlock);
 
@@ -60,8 +80,23 @@ class GPTImpl : public nn::Cloneable<GPTImpl> {
   void reset() override;
   /// Throws Error for texts longer than block_size.
   Tensor forward(const Tensor& tokens);
+  /// Scores (N, T, vocab_size) of tokens that follow those of `cache`, which takes them: the whole
+  /// text at once or in parts gives the same. Without gradients, as KeyValueCache::update says.
+  /// Throws Error if the cache is full, and leaves its length as it was after any error; if it was
+  /// made for another model, another number of texts or another device; and for texts longer than
+  /// block_size.
+  Tensor forward(const Tensor& tokens, KeyValueCache& cache);
+  /// The same at `positions` (T), int64 on the model's device, of the texts; what the cache holds
+  /// before them is looked at. Sizes do not depend on values, so a graph that captures it is right
+  /// for every position (docs/capture.md). It looks at all of the cache's memory, and the cache's
+  /// length stays: `advance` counts. Throws IndexError for positions beyond capacity or block_size.
+  Tensor forward(const Tensor& tokens, KeyValueCache& cache, const Tensor& positions);
+  /// A cache for `batch_size` texts of up to block_size tokens, with the weights' dtype and device.
+  KeyValueCache make_cache(int64_t batch_size = 1) const;
   /// `tokens` (N, T) and `count` more, each drawn from the scores divided by `temperature`, of the
-  /// `top_k` best only if that is positive; a temperature of 0 takes the best.
+  /// `top_k` best only if that is positive; a temperature of 0 takes the best. Of texts longer than
+  /// block_size the last block_size tokens are looked at; up to there a cache keeps keys and
+  /// values, and from there on each token costs the work of all that are looked at.
   Tensor generate(Tensor tokens, int64_t count, double temperature = 1, int64_t top_k = 0);
 
   GPTOptions options;
@@ -69,6 +104,10 @@ class GPTImpl : public nn::Cloneable<GPTImpl> {
 
  private:
   void initialize();
+  void check_tokens(const Tensor& tokens, int64_t first) const;
+  void check_cache(const Tensor& tokens, const KeyValueCache& cache) const;
+  Tensor run(const Tensor& tokens, const Tensor& positions, CachedLayer* cached);
+  Tensor draw(Tensor scores, double temperature, int64_t top_k) const;
 };
 TAEDA_MODULE(GPT);
 

@@ -15,6 +15,7 @@
 #include "taeda/cpu/onednn.h"
 #include "taeda/device/graph.h"
 #include "taeda/device/registry.h"
+#include "taeda/models/gpt.h"
 #include "taeda/nn/graphed.h"
 #include "taeda/nn/nn.h"
 #include "taeda/ops/arithmetic.h"
@@ -385,6 +386,37 @@ TEST(CpuCapture, InferenceOfOneSampleAllocatesNothing) {
   graph.replay();
   const CountedCalls calls;
   for (int i = 0; i < 10; ++i) graph.replay();
+  EXPECT_EQ(calls.allocations(), 0);
+  EXPECT_EQ(calls.locks(), 0);
+}
+
+TEST(CpuCapture, TheNextTokenOfATextAllocatesNothing) {
+  if (!CountedCalls::counts()) GTEST_SKIP() << "a sanitizer's allocator";
+  const NumThreadsGuard one_thread(1);
+  const WithoutOneDnn own_kernels;
+  const NoGradGuard no_grad;
+  models::GPT model(models::GPTOptions{
+      .vocab_size = 31, .block_size = 40, .n_layer = 2, .n_head = 2, .n_embd = 32});
+  model->eval();
+  models::KeyValueCache cache = model->make_cache();
+  const Tensor token = zeros({1, 1}, kLong), position = zeros({1}, kLong);
+  for (int i = 0; i < 3; ++i) model(token, cache);
+  const int64_t before = allocator::memory_stats(kCPU).allocated;
+  for (int i = 0; i < 10; ++i) {
+    model(token, cache);
+    EXPECT_EQ(allocator::memory_stats(kCPU).allocated, before) << "token " << i;
+  }
+  DeviceGraph graph(kCPU);
+  Tensor scores;
+  {
+    GraphCapture capture(graph);
+    scores = model(token, cache, position);
+    position.add_(1);
+    capture.end();
+  }
+  graph.replay();
+  const CountedCalls calls;
+  for (int i = 0; i < 30; ++i) graph.replay();
   EXPECT_EQ(calls.allocations(), 0);
   EXPECT_EQ(calls.locks(), 0);
 }

@@ -1,9 +1,11 @@
 #include "tools/taeda/train/generate.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "taeda/device/generator.h"
+#include "taeda/models/gpt.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/shape.h"
@@ -39,6 +41,35 @@ int64_t draw(const Tensor& scores, const GenerateOptions& options, const Generat
   return choices[next];
 }
 
+/// Scores of what follows a text that grows by a token from call to call.
+class NextScores {
+ public:
+  NextScores(nn::AnyModule& network, Device device, int64_t context)
+      : network_(network), device_(device), context_(context) {
+    gpt_ = network.ptr()->as<models::GPT>();
+    if (gpt_) cache_ = gpt_->make_cache();
+  }
+  Tensor operator()(const std::vector<int64_t>& tokens) {
+    const auto length = static_cast<int64_t>(tokens.size());
+    const int64_t seen = std::min(length, context_);
+    // Behind the context each token moves to another position: nothing that was kept is right.
+    if (length > context_) cache_.reset();
+    const int64_t known = cache_ ? cache_->length() : 0;
+    const Tensor input = tensor(std::vector<int64_t>(tokens.end() - (seen - known), tokens.end()))
+                             .unsqueeze(0)
+                             .to(device_);
+    const Tensor scores = cache_ ? gpt_->forward(input, *cache_) : network_.forward(input);
+    return scores.select(1, -1).select(0, 0).to(kFloat).cpu().contiguous();
+  }
+
+ private:
+  nn::AnyModule& network_;
+  Device device_;
+  int64_t context_;
+  models::GPTImpl* gpt_;
+  std::optional<models::KeyValueCache> cache_;
+};
+
 }  // namespace
 
 void generate_text(nn::AnyModule& network, Device device, const About& about, const Tensor& start,
@@ -46,12 +77,9 @@ void generate_text(nn::AnyModule& network, Device device, const About& about, co
   const NoGradGuard no_grad;
   const Generator random(kCPU, options.seed);
   std::vector<int64_t> tokens = to_vector(start);
+  NextScores scores(network, device, about.context);
   for (int64_t i = 0; i < options.length; ++i) {
-    const auto seen = std::min(static_cast<int64_t>(tokens.size()), about.context);
-    const Tensor input =
-        tensor(std::vector<int64_t>(tokens.end() - seen, tokens.end())).unsqueeze(0).to(device);
-    const Tensor scores = network.forward(input).select(1, seen - 1).select(0, 0);
-    tokens.push_back(draw(scores.to(kFloat).cpu().contiguous(), options, random));
+    tokens.push_back(draw(scores(tokens), options, random));
     take(about.vocabulary[static_cast<size_t>(tokens.back())]);
   }
 }
