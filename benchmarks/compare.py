@@ -55,14 +55,19 @@ def build_peer(program, python):
     return str(out)
 
 
-def run(program, threads, args, case=None):
-    """One run, of one case or of all that the filter lets through; rows by case name."""
+def environment(threads):
+    """What both sides run in."""
     env = dict(os.environ, OMP_NUM_THREADS=str(threads))
     env.pop("OPENBLAS_CORETYPE", None)
     if "avx512f" in pathlib.Path("/proc/cpuinfo").read_text():  # the peer does not choose it by itself
         env.setdefault("ATEN_CPU_CAPABILITY", "avx512")
+    return env
+
+
+def run(program, threads, args, case=None):
+    """One run, of one case or of all that the filter lets through; rows by case name."""
     command = [program, "--threads", str(threads), "--seconds", str(args.seconds), "--filter", "=" + case if case else args.filter]
-    done = subprocess.run(command, env=env, check=True, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run(command, env=environment(threads), check=True, stdout=subprocess.PIPE, text=True)
     return {row["name"]: row for row in map(json.loads, done.stdout.splitlines())}
 
 

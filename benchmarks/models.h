@@ -100,6 +100,18 @@ inline Tensor plain_attention(const Tensor& q, const Tensor& k, const Tensor& v)
   return torch::matmul(scores.masked_fill(mask, -1e9).softmax(-1), v);
 }
 
+/// The library's own, if it has one (libtorch since 2.0), where every query looks at all keys; of
+/// `mask`, if it is defined, at those that are true.
+template <class T>
+T open_attention(const T& q, const T& k, const T& v, const T& mask = {}) {
+  if constexpr (requires { scaled_dot_product_attention(q, k, v, mask); })
+    return mask.defined() ? scaled_dot_product_attention(q, k, v, mask)
+                          : scaled_dot_product_attention(q, k, v);
+  T scores = (q / std::sqrt(static_cast<double>(q.size(3)))).matmul(k.transpose(-2, -1));
+  if (mask.defined()) scores = scores.masked_fill(mask.logical_not(), -1e9);
+  return scores.softmax(-1).matmul(v);
+}
+
 struct GptLayerImpl : nn::Module {
   int64_t heads;
   Attention attention;
@@ -113,10 +125,12 @@ struct GptLayerImpl : nn::Module {
     up = register_module("up", nn::Linear(d, 4 * d));
     down = register_module("down", nn::Linear(4 * d, d));
   }
-  Tensor forward(Tensor x) {
+  Tensor forward(Tensor x) { return run(x, attention); }
+  template <class Attend>
+  Tensor run(Tensor x, const Attend& attend) {
     const int64_t b = x.size(0), t = x.size(1), d = x.size(2), width = d / heads;
     const auto parts = qkv(ln1(x)).view({b, t, 3, heads, width}).permute({2, 0, 3, 1, 4});
-    const Tensor y = attention(parts.select(0, 0), parts.select(0, 1), parts.select(0, 2));
+    const Tensor y = attend(parts.select(0, 0), parts.select(0, 1), parts.select(0, 2));
     x = x + proj(y.transpose(1, 2).reshape({b, t, d}));
     return x + down(torch::gelu(up(ln2(x))));
   }
@@ -140,6 +154,17 @@ struct GptImpl : nn::Module {
   Tensor forward(Tensor ids) {
     Tensor x = token(ids) + position(torch::arange(ids.size(1), ids.options()));
     for (GptLayer& l : layers) x = l(x);
+    return head(ln(x));
+  }
+  /// Scores of tokens at `positions` that follow others: `attend(layer, q, k, v)` keeps keys and
+  /// values and looks at all there are.
+  template <class Attend>
+  Tensor go_on(const Tensor& ids, const Tensor& positions, const Attend& attend) {
+    Tensor x = token(ids) + position(positions);
+    for (size_t i = 0; i < layers.size(); ++i)
+      x = layers[i]->run(x, [&](const Tensor& q, const Tensor& k, const Tensor& v) {
+        return attend(static_cast<int64_t>(i), q, k, v);
+      });
     return head(ln(x));
   }
 };
