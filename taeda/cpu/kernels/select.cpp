@@ -5,6 +5,7 @@
 // wanted rank are kept for the next eight, and so on. Whichever keys there are, a pass looks at no
 // more of them than the one before, and usually at a small part. The last few are sorted.
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "taeda/base/parallel_for.h"
@@ -25,11 +26,14 @@ struct Ranked {
 
 /// Below, comparing is quicker than counting.
 constexpr int64_t kFew = 48;
+/// Above, counts would not fit.
+constexpr int64_t kMost = std::numeric_limits<uint32_t>::max();
 
 /// The key of `rank`, from 0, among keys[0, n), which are put into another order.
 template <class U>
 Ranked<U> select_key(U* keys, int64_t n, int64_t rank) {
-  for (int shift = 8 * (static_cast<int>(sizeof(U)) - 1); shift >= 0 && n > kFew; shift -= 8) {
+  int shift = n <= kMost ? 8 * (static_cast<int>(sizeof(U)) - 1) : -1;
+  for (; shift >= 0 && n > kFew; shift -= 8) {
     // Neighbours often share a digit: two counts do not wait for each other.
     uint32_t counts[2][256] = {};
     int64_t i = 0;
