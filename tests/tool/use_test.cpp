@@ -208,6 +208,10 @@ TEST(UseText, GoesOnWithAPrompt) {
   const std::string generate = "generate " + run + " --device cpu --prompt 'the quick brown ' ";
   EXPECT_EQ(output_of(generate + "--temperature 0 --length 16"),
             "the quick brown fox jumps over t\n");
+  // Within the context of 32 with a cache of keys and values, behind it without.
+  EXPECT_EQ(output_of(generate + "--temperature 0 --length 74"),
+            "the quick brown fox jumps over the lazy dog; "
+            "the quick brown fox jumps over the lazy dog; \n");
   const std::string one = output_of(generate + "--length 300 --temperature 3 --seed 1");
   EXPECT_EQ(output_of(generate + "--length 300 --temperature 3 --seed 1"), one);
   EXPECT_NE(output_of(generate + "--length 300 --temperature 3 --seed 2"), one);
