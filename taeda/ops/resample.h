@@ -18,6 +18,11 @@ class SparseRows {
     columns_.push_back(static_cast<int32_t>(column));
     weights_.push_back(weight);
   }
+  /// Makes room for so many elements.
+  void reserve(size_t elements) {
+    columns_.reserve(elements);
+    weights_.reserve(elements);
+  }
   void end_row() { starts_.push_back(static_cast<int32_t>(columns_.size())); }
 
   int64_t rows() const { return static_cast<int64_t>(starts_.size()) - 1; }

@@ -18,6 +18,28 @@ struct SparseRows {
   const M* weights;
 };
 
+/// `sum_rows` of floats, a few registers at a time; how many elements are done. The next row is
+/// asked for while one is added: rows lie anywhere.
+inline int64_t sum_in_registers(const SparseRows<float>& m, int64_t first, int64_t last,
+                                const float* in, int64_t width, float* out) {
+  constexpr int64_t kGroup = 4, kStep = kGroup * kLanes<float>;
+  int64_t k = 0;
+  for (; k + kStep <= width; k += kStep) {
+    Vec<float> sums[kGroup] = {};
+    for (int64_t j = first; j < last; ++j) {
+      const float* from = in + m.rows[j] * width + k;
+      const float* next = in + m.rows[std::min(j + 4, last - 1)] * width + k;
+      for (int64_t b = 0; b < kStep; b += 16) __builtin_prefetch(next + b);
+      const Vec<float> w = broadcast(m.weights[j]);
+#pragma GCC unroll 4
+      for (int64_t g = 0; g < kGroup; ++g) sums[g] += w * load(from + g * kLanes<float>);
+    }
+#pragma GCC unroll 4
+    for (int64_t g = 0; g < kGroup; ++g) store(out + k + g * kLanes<float>, sums[g]);
+  }
+  return k;
+}
+
 /// out[k] = the weighted sum of elements k of rows first to last of a matrix, `width` wide.
 template <class T, class M = opmath_t<T>>
 void sum_rows(const SparseRows<M>& m, int64_t first, int64_t last, const T* in, int64_t width,
@@ -33,7 +55,9 @@ void sum_rows(const SparseRows<M>& m, int64_t first, int64_t last, const T* in, 
       out[k] = static_cast<T>(v * static_cast<M>(a[k]) + w * static_cast<M>(b[k]));
   } else {
     constexpr int64_t kBlock = 64;
-    for (int64_t k = 0; k < width; k += kBlock) {
+    int64_t done = 0;
+    if constexpr (std::is_same_v<T, float>) done = sum_in_registers(m, first, last, in, width, out);
+    for (int64_t k = done; k < width; k += kBlock) {
       M sum[kBlock] = {};
       const int64_t n = std::min(kBlock, width - k);
       for (int64_t j = first; j < last; ++j) {

@@ -129,6 +129,7 @@ Tensor sum_of_rows(const Tensor& input, const Tensor& weight, const EmbeddingBag
                           : *o.padding_idx() < 0 ? *o.padding_idx() + n
                                                  : *o.padding_idx();
   const auto matrix = std::make_shared<taeda::detail::SparseRows>(n);
+  matrix->reserve(static_cast<size_t>(list.numel()));
   const auto add_bag = [&](int64_t begin, int64_t end) {
     int64_t count = 0;
     for (int64_t i = begin; i < end; ++i) {
