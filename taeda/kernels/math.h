@@ -4,7 +4,7 @@
 // On the host the functions are branch-free scalar code, so that a plain loop over them vectorises
 // for every instruction set; on a device they are the toolkit's. Errors, checked against long
 // double in tests/kernels/math_test.cpp: at most 2.5 ulp for float and for the double functions
-// written out here; the other double functions are the C library's. Infinities, NaNs, signed zeros
+// written out here, 4 for erfc; pow of double is the C library's. Infinities, NaNs, signed zeros
 // and subnormal arguments and results are as in C. Coefficients are minimax fits (Remez exchange,
 // 50 digits) of the quotient named beside each. sin, cos and tan have a bound on their argument:
 // see `kTrigBound`.
