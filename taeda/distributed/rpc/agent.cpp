@@ -34,6 +34,26 @@ struct Agent::Pending {
   std::optional<Deadlines::Key> deadline;
 };
 
+/// Counts a call until those that wait for its end have heard of it, or a thread of the pool is to
+/// tell them: what they do then belongs to this worker.
+struct Agent::Ending {
+  explicit Ending(Agent& its_agent) : agent(its_agent) {
+    std::lock_guard lock(agent.mutex_);
+    ++agent.ending_;
+  }
+  ~Ending() {
+    {
+      std::lock_guard lock(agent.mutex_);
+      --agent.ending_;
+    }
+    agent.changed_.notify_all();
+  }
+  Ending(const Ending&) = delete;
+  Ending& operator=(const Ending&) = delete;
+
+  Agent& agent;
+};
+
 std::string to_string(const WorkerInfo& worker) {
   return "WorkerInfo(id=" + std::to_string(worker.id) + ", name=" + worker.name + ")";
 }
@@ -132,7 +152,8 @@ void Agent::limit(const std::shared_ptr<Pending>& pending, double timeout) {
       [weak = weak_from_this(), late = std::weak_ptr(pending), ms = time.count() / 1000] {
         const auto agent = weak.lock();
         const auto call = late.lock();
-        if (agent && call && agent->take(call))
+        if (!agent || !call) return;
+        if (const auto ending = agent->take(call))
           call->future->fail(
               distributed_error(call->place + ": RPC ran for more than set timeout (" +
                                 std::to_string(ms) + " ms) and will now be marked with an error"));
@@ -141,22 +162,23 @@ void Agent::limit(const std::shared_ptr<Pending>& pending, double timeout) {
   pending->deadline = key;
 }
 
-/// Whether the call was waiting for its answer still; it does no more.
-bool Agent::take(const std::shared_ptr<Pending>& pending) {
+/// Null unless the call was waiting for its answer still; it does no more.
+std::unique_ptr<Agent::Ending> Agent::take(const std::shared_ptr<Pending>& pending) {
+  auto ending = std::make_unique<Ending>(*this);
   std::optional<Deadlines::Key> deadline;
   {
     std::lock_guard lock(mutex_);
-    if (pending_.erase(pending->number) == 0) return false;
+    if (pending_.erase(pending->number) == 0) return nullptr;
     deadline = pending->deadline;
   }
   if (deadline) deadlines_.remove(*deadline);
-  changed_.notify_all();
-  return true;
+  return ending;
 }
 
 void Agent::finish(const std::shared_ptr<Pending>& pending, Packet answer,
                    const std::string& error) {
-  if (!take(pending)) return;
+  const auto ending = take(pending);
+  if (!ending) return;
   if (!error.empty()) {
     pending->future->fail(distributed_error(pending->place + ": " + error));
     return;

@@ -128,6 +128,7 @@ class Agent : public std::enable_shared_from_this<Agent> {
 
  private:
   struct Pending;
+  struct Ending;
 
   Agent(int64_t rank, int64_t world_size, RpcBackendOptions options);
   static void destroy(Agent* agent);
@@ -139,7 +140,7 @@ class Agent : public std::enable_shared_from_this<Agent> {
   void handle(int64_t from, Packet packet, const Transport::Reply& reply);
   void send(int64_t to, Packet packet, Transport::Done done);
   void finish(const std::shared_ptr<Pending>& pending, Packet answer, const std::string& error);
-  bool take(const std::shared_ptr<Pending>& pending);
+  std::unique_ptr<Ending> take(const std::shared_ptr<Pending>& pending);
   void limit(const std::shared_ptr<Pending>& pending, double timeout);
   int64_t wait_until_quiet();
   void report_leaks();
@@ -165,6 +166,7 @@ class Agent : public std::enable_shared_from_this<Agent> {
   std::condition_variable changed_;
   std::map<uint64_t, std::shared_ptr<Pending>> pending_;
   uint64_t calls_ = 0;
+  int64_t ending_ = 0;  ///< calls that are pending no more, whose futures do not know yet
   std::atomic<bool> stopped_{false};
 };
 

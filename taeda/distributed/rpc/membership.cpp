@@ -204,13 +204,18 @@ void Agent::report_leaks() {
 
 /// Waits until this worker has nothing to do; how many calls it has made until then.
 int64_t Agent::wait_until_quiet() {
+  const auto quiet = [&] { return pending_.empty() && ending_ == 0; };
   while (true) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return pending_.empty(); });
-    const auto calls = static_cast<int64_t>(calls_);
+    changed_.wait(lock, quiet);
+    const uint64_t calls = calls_;
     lock.unlock();
-    if (pool_.idle()) return calls;
-    std::this_thread::sleep_for(milliseconds(1));
+    const bool idle = pool_.idle();
+    lock.lock();
+    // The last that the pool did may have been a call.
+    if (idle && quiet() && calls_ == calls) return static_cast<int64_t>(calls);
+    lock.unlock();
+    if (!idle) std::this_thread::sleep_for(milliseconds(1));
   }
 }
 

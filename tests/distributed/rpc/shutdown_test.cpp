@@ -1,7 +1,10 @@
 // A worker that ends while its functions wait for what only other workers' messages would bring.
 #include <gmock/gmock.h>
 
+#include <atomic>
+#include <chrono>
 #include <future>
+#include <thread>
 
 #include "taeda/distributed/rpc/references.h"
 #include "taeda/distributed/rpc/rref.h"
@@ -23,6 +26,29 @@ int64_t look_at_nothing(const RRef<Tensor>& reference) {
   return 0;
 }
 TAEDA_RPC_FUNCTION(look_at_nothing);
+
+void nap(int64_t milliseconds) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+}
+TAEDA_RPC_FUNCTION(nap);
+
+/// Neither the call nor the pool has it any more; only the thread that tells it does.
+TEST(Shutdown, WaitsForThoseThatHearOfAnEnd) {
+  std::shared_ptr<Agent> agents[2];
+  std::atomic<bool> told{false};
+  run_workers(Net::Memory, 2, [&](int64_t rank) {
+    agents[rank] = Agent::current();
+    if (rank == 1) return;
+    const RRef<Tensor> kept = remote("worker1", add_scaled, {ones({2}), ones({2}), 2.0});
+    kept.to_here();
+    rpc_async("worker1", nap, {50}, 0.02).add_done_callback([&told, kept](const auto&) {
+      nap(200);
+      told = true;
+    });
+  });
+  EXPECT_TRUE(told);
+  for (const auto& agent : agents) EXPECT_THAT(agent->leaks(), testing::IsEmpty());
+}
 
 TEST(Shutdown, EndsTheWaitForAValue) {
   const std::shared_future<void> begun = looking.get_future();
