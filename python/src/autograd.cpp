@@ -2,6 +2,7 @@
 
 #include "arguments.h"
 #include "autograd_function.h"
+#include "grad_blocks.h"
 #include "hooks.h"
 #include "taeda/autograd/anomaly.h"
 #include "taeda/autograd/engine.h"
@@ -328,6 +329,7 @@ void add_autograd(PyObject* module) {
   checked(PyModule_AddObjectRef(module, "_Node", reinterpret_cast<PyObject*>(node_type)));
   checked(PyModule_AddFunctions(module, functions));
   add_hooks(module);
+  add_grad_blocks(module);
   add_autograd_function(module);
 }
 

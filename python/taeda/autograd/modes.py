@@ -11,6 +11,8 @@ _set_grad_enabled = _C._set_grad_enabled  # found at once by blocks, of which pr
 class _Mode:
     """A context manager; around a function or a generator it holds while that runs, around a class for its __init__."""
 
+    __slots__ = ()
+
     def __call__(self, function):
         if inspect.isclass(function):
             function.__init__ = self(function.__init__)
@@ -43,30 +45,16 @@ class _Mode:
         return type(self)()
 
 
-class no_grad(_Mode):
+class no_grad(_Mode, _C.NoGradBlock):
     """Nothing is recorded on this thread."""
 
-    def __new__(cls, function=None):
-        return object.__new__(cls) if function is None else object.__new__(cls)(function)
-
-    def __enter__(self):
-        self.previous = _set_grad_enabled(False)
-
-    def __exit__(self, *error):
-        _set_grad_enabled(self.previous)
+    __slots__ = ()
 
 
-class enable_grad(_Mode):
+class enable_grad(_Mode, _C.EnableGradBlock):
     """Operations are recorded on this thread."""
 
-    def __new__(cls, function=None):
-        return object.__new__(cls) if function is None else object.__new__(cls)(function)
-
-    def __enter__(self):
-        self.previous = _set_grad_enabled(True)
-
-    def __exit__(self, *error):
-        _set_grad_enabled(self.previous)
+    __slots__ = ()
 
 
 class set_grad_enabled(_Mode):
