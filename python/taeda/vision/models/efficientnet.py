@@ -7,9 +7,14 @@ from ... import _C, nn
 from ..ops.drops import StochasticDepth
 from ..ops.misc import Conv2dNormActivation, SqueezeExcitation
 from ._weights import builder, weights_of
-from .mobilenet import _rounded
+from .mobilenet import _first_weights, _rounded
 
 __all__ = ["EfficientNet"]
+
+
+def _within_outputs(linear):
+    bound = 1.0 / math.sqrt(linear.out_features)
+    nn.init.uniform_(linear.weight, -bound, bound)
 
 
 class MBConvConfig:
@@ -105,18 +110,7 @@ class EfficientNet(nn.Module):
         self.features = nn.Sequential(*layers)
         self.avgpool = nn.AdaptiveAvgPool2d(1)
         self.classifier = nn.Sequential(nn.Dropout(p=dropout, inplace=True), nn.Linear(last, num_classes))
-        for m in self.modules():
-            if isinstance(m, nn.Conv2d):
-                nn.init.kaiming_normal_(m.weight, mode="fan_out")
-                if m.bias is not None:
-                    nn.init.zeros_(m.bias)
-            elif isinstance(m, (nn.BatchNorm2d, nn.GroupNorm)):
-                nn.init.ones_(m.weight)
-                nn.init.zeros_(m.bias)
-            elif isinstance(m, nn.Linear):
-                bound = 1.0 / math.sqrt(m.out_features)
-                nn.init.uniform_(m.weight, -bound, bound)
-                nn.init.zeros_(m.bias)
+        _first_weights(self, _within_outputs)
 
     def forward(self, x):
         return self.classifier(_C.flatten(self.avgpool(self.features(x)), 1))

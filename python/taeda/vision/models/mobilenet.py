@@ -13,6 +13,22 @@ def _rounded(value, divisor=8):
     return new + divisor if new < 0.9 * value else new
 
 
+def _first_weights(model, draw):
+    """Convolutions by their outputs (He et al., arXiv:1502.01852), norms that change nothing, linear layers by draw(layer);
+    biases of 0."""
+    for m in model.modules():
+        if isinstance(m, nn.Conv2d):
+            nn.init.kaiming_normal_(m.weight, mode="fan_out")
+        elif isinstance(m, (nn.BatchNorm2d, nn.GroupNorm)):
+            nn.init.ones_(m.weight)
+        elif isinstance(m, nn.Linear):
+            draw(m)
+        else:
+            continue
+        if m.bias is not None:
+            nn.init.zeros_(m.bias)
+
+
 class ConvNormActivation(nn.Sequential):
     """A convolution, normalization, and an activation."""
 
@@ -63,17 +79,7 @@ class MobileNetV2(nn.Module):
         features.append(ConvNormActivation(width, self.last_channel, 1, norm_layer=norm_layer))
         self.features = nn.Sequential(*features)
         self.classifier = nn.Sequential(nn.Dropout(p=dropout), nn.Linear(self.last_channel, num_classes))
-        for m in self.modules():
-            if isinstance(m, nn.Conv2d):
-                nn.init.kaiming_normal_(m.weight, mode="fan_out")
-                if m.bias is not None:
-                    nn.init.zeros_(m.bias)
-            elif isinstance(m, (nn.BatchNorm2d, nn.GroupNorm)):
-                nn.init.ones_(m.weight)
-                nn.init.zeros_(m.bias)
-            elif isinstance(m, nn.Linear):
-                nn.init.normal_(m.weight, 0, 0.01)
-                nn.init.zeros_(m.bias)
+        _first_weights(self, lambda linear: nn.init.normal_(linear.weight, 0, 0.01))
 
     def forward(self, x):
         return self.classifier(adaptive_avg_pool2d(self.features(x), (1, 1)).flatten(1))

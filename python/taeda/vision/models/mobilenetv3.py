@@ -5,7 +5,7 @@ import functools
 from ... import _C, nn
 from ..ops.misc import Conv2dNormActivation, SqueezeExcitation
 from ._weights import builder, weights_of
-from .mobilenet import _rounded
+from .mobilenet import _first_weights, _rounded
 
 __all__ = ["MobileNetV3", "MobileNet_V3_Large_Weights", "MobileNet_V3_Small_Weights", "mobilenet_v3_large",
            "mobilenet_v3_small"]
@@ -77,17 +77,7 @@ class MobileNetV3(nn.Module):
         self.avgpool = nn.AdaptiveAvgPool2d(1)
         self.classifier = nn.Sequential(nn.Linear(6 * last, last_channel), nn.Hardswish(inplace=True),
                                         nn.Dropout(p=dropout, inplace=True), nn.Linear(last_channel, num_classes))
-        for m in self.modules():
-            if isinstance(m, nn.Conv2d):
-                nn.init.kaiming_normal_(m.weight, mode="fan_out")
-                if m.bias is not None:
-                    nn.init.zeros_(m.bias)
-            elif isinstance(m, (nn.BatchNorm2d, nn.GroupNorm)):
-                nn.init.ones_(m.weight)
-                nn.init.zeros_(m.bias)
-            elif isinstance(m, nn.Linear):
-                nn.init.normal_(m.weight, 0, 0.01)
-                nn.init.zeros_(m.bias)
+        _first_weights(self, lambda linear: nn.init.normal_(linear.weight, 0, 0.01))
 
     def forward(self, x):
         return self.classifier(_C.flatten(self.avgpool(self.features(x)), 1))
