@@ -5,8 +5,6 @@ import inspect
 
 from .. import _C
 
-_set_grad_enabled = _C._set_grad_enabled  # found at once by blocks, of which programs have many
-
 
 class _Mode:
     """A context manager; around a function or a generator it holds while that runs, around a class for its __init__."""
@@ -78,7 +76,7 @@ class set_grad_enabled(_Mode):
         _C._set_grad_enabled(self.mode)
 
     def __exit__(self, *error):
-        _set_grad_enabled(self.previous)
+        _C._set_grad_enabled(self.previous)
 
 
 class inference_mode(_Mode):

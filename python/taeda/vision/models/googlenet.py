@@ -136,20 +136,24 @@ class GoogLeNet(nn.Module):
 GoogLeNet_Weights = weights_of("GoogLeNet_Weights", "IMAGENET1K_V1", IMAGENET1K_V1="googlenet-1378be20.pth")
 
 
-def _complete(kwargs):
-    """With weights: made with all parts, of which those that are not wanted go afterwards."""
-    kwargs.setdefault("transform_input", True)
-    wanted = kwargs.get("aux_logits", False)
-    kwargs.update(aux_logits=True, init_weights=False)
+def made_whole(standard, *parts):
+    """With weights: a model is made with its helping classifiers `parts`, which go afterwards unless aux_logits (`standard`
+    if it is not given) wants them."""
+    def complete(kwargs):
+        kwargs.setdefault("transform_input", True)
+        wanted = kwargs.get("aux_logits", standard)
+        kwargs.update(aux_logits=True, init_weights=False)
 
-    def finish(model):
-        model.aux_logits = wanted
-        if not wanted:
-            model.aux1 = model.aux2 = None
-    return finish
+        def finish(model):
+            model.aux_logits = wanted
+            if not wanted:
+                for part in parts:
+                    setattr(model, part, None)
+        return finish
+    return complete
 
 
-@builder(GoogLeNet_Weights, _complete)
+@builder(GoogLeNet_Weights, made_whole(False, "aux1", "aux2"))
 def googlenet(**kwargs):
     """GoogLeNet."""
     return GoogLeNet(**kwargs)

@@ -5,7 +5,7 @@ import collections
 from ... import _C, nn
 from ...nn.functional import adaptive_avg_pool2d, avg_pool2d, max_pool2d
 from ._weights import builder, weights_of
-from .googlenet import BasicConv2d, first_weights, for_unit_range, wanted_weights
+from .googlenet import BasicConv2d, first_weights, for_unit_range, made_whole, wanted_weights
 
 __all__ = ["Inception3", "InceptionOutputs", "Inception_V3_Weights", "inception_v3"]
 
@@ -172,20 +172,7 @@ class Inception3(nn.Module):
 Inception_V3_Weights = weights_of("Inception_V3_Weights", "IMAGENET1K_V1", IMAGENET1K_V1="inception_v3_google-0cc3c7bd.pth")
 
 
-def _complete(kwargs):
-    """With weights: made with all parts, of which those that are not wanted go afterwards."""
-    kwargs.setdefault("transform_input", True)
-    wanted = kwargs.get("aux_logits", True)
-    kwargs.update(aux_logits=True, init_weights=False)
-
-    def finish(model):
-        model.aux_logits = wanted
-        if not wanted:
-            model.AuxLogits = None
-    return finish
-
-
-@builder(Inception_V3_Weights, _complete)
+@builder(Inception_V3_Weights, made_whole(True, "AuxLogits"))
 def inception_v3(**kwargs):
     """Inception v3."""
     return Inception3(**kwargs)
