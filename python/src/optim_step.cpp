@@ -17,7 +17,8 @@ using StateNames = ArrayRef<const char*>;
 /// A parameter with a gradient, and what its optimizer keeps for it.
 struct Taken {
   Tensor param, grad, states[kMostStates];
-  double steps = 0;    ///< with this one, for optimizers that count
+  Tensor step;         ///< the count, of optimizers that count
+  double steps = 0;    ///< with this one; a captured step counts when it is replayed
   bool fresh = false;  ///< the states were made for this step
 };
 
@@ -74,8 +75,12 @@ class Reader {
  private:
   Taken take_one(py::handle object, const Tensor& param) {
     Taken taken{param, like(param.grad(), param), {}};
+    const bool captured = is_current_stream_capturing(param.device());
     if (counted_ || std::any_of(names_.begin(), names_.end(), [](PyObject* n) { return n; })) {
       if (!read(object, taken)) {
+        TAEDA_CHECK(!captured,
+                    "an optimizer's first step cannot be captured, because it makes the state "
+                    "that later steps need: run some steps before the capture");
         fill_(object);
         taken.fresh = true;
         if (!read(object, taken))
@@ -88,6 +93,7 @@ class Reader {
       for (Tensor& state : taken.states)
         if (state.defined() && state.is_complex()) state = view_as_real(state);
     }
+    if (taken.step.defined() && !captured) taken.steps = count_step(taken.step);
     return taken;
   }
 
@@ -102,7 +108,7 @@ class Reader {
       if (!tensor || !is_tensor(tensor)) return false;
       taken.states[i] = tensor_of(tensor);
     }
-    if (counted_) taken.steps = count_step(tensor_of(step));
+    if (counted_) taken.step = tensor_of(step);
     return true;
   }
 
@@ -113,34 +119,79 @@ class Reader {
   bool counted_;
 };
 
-/// Hands the parameters to a kernel, those of one device and dtype together. `numbers(taken)`: what
-/// the kernel takes for one parameter.
+/// The learning rate of an optimizer's group.
+double rate_of(PyObject* group) {
+  PyObject* lr = PyDict_GetItemString(group, "lr");
+  if (!lr) raise(PyExc_KeyError, "'lr'");
+  const Ref number(PyNumber_Float(lr));
+  if (!number) throw py::error_already_set();
+  return PyFloat_AS_DOUBLE(number.get());
+}
+
+/// The parameters of one device and dtype, which a kernel takes together.
+struct Part {
+  ParamList list;
+  std::vector<const Taken*> members;
+};
+
+/// During a capture: has a part's kernel read its numbers from memory that each replay fills, with
+/// the count and the group's learning rate of that time.
+template <class Numbers>
+void make_live(Part& part, const std::shared_ptr<Kept>& group, const Numbers& numbers) {
+  const Device device = part.list.device();
+  if (!is_current_stream_capturing(device)) return;
+  std::vector<Taken> members;  // of each, what counts
+  for (const Taken* t : part.members) members.push_back({{}, {}, {}, t->step, 0, t->fresh});
+  const size_t count = 4 * members.size();
+  auto fill = [members = std::move(members), group, numbers](double* out) mutable {
+    const NoGradGuard guard;
+    const double lr = [&] {
+      const HoldGil gil;
+      return rate_of(group->get());
+    }();
+    for (Taken& t : members) {
+      if (t.step.defined()) t.steps = count_step(t.step);
+      const StepNumbers n = numbers(t, lr);
+      for (const double number : {n.a, n.b, lr, t.steps}) *out++ = number;
+    }
+  };
+  part.list.set_live(graph_numbers(device, count, std::move(fill)), 4);
+}
+
+/// Hands the parameters to a kernel, those of one device and dtype together. `numbers(taken, lr)`:
+/// what the kernel takes for one parameter.
 template <class Numbers, class Launch>
-void launch_all(const char* op, StateNames names, const std::vector<Taken>& all, Numbers&& numbers,
-                Launch&& launch) {
+void launch_all(const char* op, StateNames names, const std::vector<Taken>& all,
+                const py::dict& options, const Numbers& numbers, Launch&& launch) {
+  const double lr = rate_of(options.ptr());
+  const auto group = captures_under_way() > 0 ? std::make_shared<Kept>(options.ptr()) : nullptr;
   const ReleaseGil released;
   const NoGradGuard guard;
-  std::vector<ParamList> lists;
+  std::vector<Part> parts;
   for (size_t i = 0; i < all.size(); ++i) {
     const Taken& t = all[i];
-    auto list = std::find_if(lists.begin(), lists.end(), [&](const ParamList& known) {
-      return known.device() == t.param.device() && known.dtype() == t.param.dtype();
+    auto part = std::find_if(parts.begin(), parts.end(), [&](const Part& known) {
+      return known.list.device() == t.param.device() && known.list.dtype() == t.param.dtype();
     });
-    if (list == lists.end())
-      list = lists.insert(lists.end(), ParamList(t.param.device(), t.param.dtype()));
+    if (part == parts.end())
+      part = parts.insert(parts.end(), {ParamList(t.param.device(), t.param.dtype()), {}});
     const Tensor* states[kMostStates];
     for (size_t k = 0; k < names.size(); ++k)
       states[k] = t.states[k].defined() ? &t.states[k] : nullptr;
-    list->add({.op = op,
-               .group = 0,
-               .index = i,
-               .param = t.param,
-               .grad = t.grad,
-               .states = ArrayRef<const Tensor*>(states, names.size()),
-               .state_names = names},
-              numbers(t));
+    part->list.add({.op = op,
+                    .group = 0,
+                    .index = i,
+                    .param = t.param,
+                    .grad = t.grad,
+                    .states = ArrayRef<const Tensor*>(states, names.size()),
+                    .state_names = names},
+                   numbers(t, lr));
+    if (group) part->members.push_back(&t);
   }
-  for (ParamList& list : lists) launch(list);
+  for (Part& part : parts) {
+    if (group) make_live(part, group, numbers);
+    launch(part.list, lr);
+  }
   for (const Taken& t : all) t.param.unsafe_impl()->bump_version();
 }
 
@@ -148,70 +199,72 @@ void negate(std::vector<Taken>& all) {
   for (Taken& t : all) t.grad = -t.grad;
 }
 
-py::list adam(const py::list& params, const py::dict& states, const py::object& fill, double lr,
-              double beta1, double beta2, double eps, double weight_decay, bool decoupled,
-              bool amsgrad, bool maximize) {
+py::list adam(const py::list& params, const py::dict& states, const py::object& fill,
+              const py::dict& group, double beta1, double beta2, double eps, double weight_decay,
+              bool decoupled, bool amsgrad, bool maximize) {
   const char* names[] = {"exp_avg", "exp_avg_sq", amsgrad ? "max_exp_avg_sq" : nullptr};
   py::list sparse;
   const auto all = Reader(states, fill, names, true).take(params, sparse);
   launch_all(
-      "Adam.step()", names, all,
-      [&](const Taken& t) -> StepNumbers {
+      "Adam.step()", names, all, group,
+      [beta1, beta2](const Taken& t, double lr) -> StepNumbers {
         return {lr / (1 - std::pow(beta1, t.steps)), std::sqrt(1 - std::pow(beta2, t.steps))};
       },
-      [&](ParamList& list) {
+      [&](ParamList& list, double lr) {
         adam_slot(list.device().type(), list,
                   {lr, beta1, beta2, eps, weight_decay, decoupled, amsgrad, maximize});
       });
   return sparse;
 }
 
-py::list sgd(const py::list& params, const py::dict& states, const py::object& fill, double lr,
-             double momentum, double dampening, double weight_decay, bool nesterov, bool maximize) {
+py::list sgd(const py::list& params, const py::dict& states, const py::object& fill,
+             const py::dict& group, double momentum, double dampening, double weight_decay,
+             bool nesterov, bool maximize) {
   const char* names[] = {momentum != 0 ? "momentum_buffer" : nullptr};
   py::list sparse;
   const auto all = Reader(states, fill, names, false).take(params, sparse);
   launch_all(
-      "SGD.step()", names, all,
-      [](const Taken& t) -> StepNumbers {
+      "SGD.step()", names, all, group,
+      [](const Taken& t, double) -> StepNumbers {
         return {t.fresh ? 1.0 : 0.0, 0};
       },
-      [&](ParamList& list) {
+      [&](ParamList& list, double lr) {
         sgd_slot(list.device().type(), list,
                  {lr, momentum, dampening, weight_decay, nesterov, maximize});
       });
   return sparse;
 }
 
-py::list rmsprop(const py::list& params, const py::dict& states, const py::object& fill, double lr,
-                 double alpha, double eps, double weight_decay, double momentum, bool centered,
-                 bool maximize) {
+py::list rmsprop(const py::list& params, const py::dict& states, const py::object& fill,
+                 const py::dict& group, double alpha, double eps, double weight_decay,
+                 double momentum, bool centered, bool maximize) {
   const char* names[] = {"square_avg", centered ? "grad_avg" : nullptr,
                          momentum != 0 ? "momentum_buffer" : nullptr};
   py::list sparse;
   auto all = Reader(states, fill, names, true).take(params, sparse);
   if (maximize) negate(all);
   launch_all(
-      "RMSprop.step()", names, all, [](const Taken&) { return StepNumbers{}; },
-      [&](ParamList& list) {
+      "RMSprop.step()", names, all, group, [](const Taken&, double) { return StepNumbers{}; },
+      [&](ParamList& list, double lr) {
         rmsprop_slot(list.device().type(), list,
                      {lr, alpha, eps, weight_decay, momentum, centered});
       });
   return sparse;
 }
 
-py::list adagrad(const py::list& params, const py::dict& states, const py::object& fill, double lr,
-                 double lr_decay, double weight_decay, double eps, bool maximize) {
+py::list adagrad(const py::list& params, const py::dict& states, const py::object& fill,
+                 const py::dict& group, double lr_decay, double weight_decay, double eps,
+                 bool maximize) {
   static constexpr const char* names[] = {"sum"};
   py::list sparse;
   auto all = Reader(states, fill, names, true).take(params, sparse);
   if (maximize) negate(all);
   launch_all(
-      "Adagrad.step()", names, all,
-      [&](const Taken& t) -> StepNumbers {
+      "Adagrad.step()", names, all, group,
+      [lr_decay](const Taken& t, double lr) -> StepNumbers {
         return {lr / (1 + (t.steps - 1) * lr_decay), 0};
       },
-      [&](ParamList& list) {
+      [&](ParamList& list, double) {
         adagrad_slot(list.device().type(), list, {eps, weight_decay, lr_decay});
       });
   return sparse;

@@ -183,6 +183,57 @@ def test_waiting_for_a_device_lets_other_threads_run():
         thread.join()
 
 
+OPTIMIZERS = {
+    "sgd": lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9), "adam": lambda p: torch.optim.Adam(p, lr=0.1, capturable=True),
+    "adamw": lambda p: torch.optim.AdamW(p, lr=0.1, amsgrad=True),
+    "rmsprop": lambda p: torch.optim.RMSprop(p, lr=0.01, momentum=0.5),
+    "adagrad": lambda p: torch.optim.Adagrad(p, lr=0.1, lr_decay=0.2)}
+
+
+@pytest.mark.parametrize("kind", OPTIMIZERS)
+@pytest.mark.parametrize("side", (False, True))
+def test_captured_steps_count_at_each_replay(kind, side):
+    """Warmed up on the default stream or on another, with a learning rate that changes between replays."""
+    def train(graphed):
+        torch.manual_seed(0)
+        x, y = torch.randn(8, 4).to("sim"), torch.randint(0, 3, (8,)).to("sim")
+        model = torch.nn.Linear(4, 3).to("sim")
+        optimizer = OPTIMIZERS[kind](model.parameters())
+        schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.7)
+
+        def step():
+            optimizer.zero_grad(set_to_none=True)
+            loss = torch.nn.functional.cross_entropy(model(x), y)
+            loss.backward()
+            optimizer.step()
+            return loss
+        with sim.stream(sim.Stream() if side else sim.current_stream()):
+            for _ in range(3):
+                step()
+        sim.synchronize()
+        graph, losses = sim.CUDAGraph(), []
+        if graphed:
+            optimizer.zero_grad(set_to_none=True)
+            with sim.graph(graph):
+                loss = step()
+        for _ in range(5):
+            losses.append(graph.replay() or loss.item() if graphed else step().item())
+            schedule.step()
+        count = optimizer.state[model.bias].get("step")
+        return losses, model.weight.tolist(), None if count is None else count.item()
+    assert train(True) == train(False)
+
+
+def test_what_cannot_be_captured_says_so():
+    p = torch.nn.Parameter(torch.ones(3, device="sim"))
+    p.grad = torch.ones(3, device="sim")
+    for optimizer, text in ((torch.optim.Adam([p]), "first step cannot be captured"),
+                            (torch.optim.NAdam([p]), r"NAdam.step\(\) cannot be captured into a graph")):
+        with pytest.raises(RuntimeError, match=text), sim.graph(sim.CUDAGraph()):
+            optimizer.step()
+    assert p.tolist() == [1.0] * 3
+
+
 def test_graphs():
     x = torch.ones(4, device="sim")
     graph, s = sim.CUDAGraph(), sim.Stream()

@@ -149,7 +149,8 @@ Edge gradient_edge(const Tensor& t) {
   // Gradients end at a view that was made without gradients of a base that wants them.
   if (!t.unsafe_impl()->wants_grad) return {};
   AutogradMeta& meta = meta_of(t);
-  if (Node* sink = meta.sink.load(std::memory_order_acquire)) return {NodePtr(sink), 0};
+  if (Node* sink = meta.sink.load(std::memory_order_acquire); sink && t.is_cpu())
+    return {NodePtr(sink), 0};
   static std::mutex creation;  // two threads may ask for a shared leaf's sink at once
   std::lock_guard lock(creation);
   AccumulateGrad* sink = meta.sink.load(std::memory_order_relaxed);
@@ -157,6 +158,10 @@ Edge gradient_edge(const Tensor& t) {
     t.unsafe_impl()->allow_promotion();
     sink = make_intrusive<AccumulateGrad>(t).detach();
     meta.sink.store(sink, std::memory_order_release);
+  } else if (sink->use_count() == 1 && !t.is_cpu()) {
+    // No graph uses it: its stream is that of the graph which is made now, as if it were new. A
+    // capture could not wait for the stream of an earlier one.
+    sink->stream = current_stream(t.device());
   }
   return {NodePtr(sink), 0};
 }

@@ -289,6 +289,12 @@ void SimBackend::stream_wait_event(int device, StreamId stream, EventHandle even
   Queue& queue = at(device).queue(stream);
   std::unique_lock lock(as_event(event)->mutex);
   if (const auto captured = as_event(event)->recording) {
+    if (stream == 0) {  // CUDA's default stream takes no part in a capture
+      captured->spoil();
+      throw_capture_error(at(device).device(),
+                          "operation would make the legacy stream depend on a capturing blocking "
+                          "stream");
+    }
     captured->wait(captured, queue, as_event(event)->clock);
     return;
   }

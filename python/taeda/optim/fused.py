@@ -78,7 +78,7 @@ class SGD(Fused):
         return {"momentum_buffer": zeros_like(param)}
 
     def _launch(self, params, fill, group):
-        return _C._optim.sgd(params, self.state, fill, float(group["lr"]), float(group["momentum"]), float(group["dampening"]),
+        return _C._optim.sgd(params, self.state, fill, group, float(group["momentum"]), float(group["dampening"]),
                              float(group["weight_decay"]), group["nesterov"], group["maximize"])
 
     def _sparse_step(self, param, group):
@@ -128,7 +128,7 @@ class Adam(Fused):
 
     def _launch(self, params, fill, group):
         beta1, beta2 = group["betas"]
-        return _C._optim.adam(params, self.state, fill, float(group["lr"]), float(beta1), float(beta2), float(group["eps"]),
+        return _C._optim.adam(params, self.state, fill, group, float(beta1), float(beta2), float(group["eps"]),
                               float(group["weight_decay"]), group["decoupled_weight_decay"], group["amsgrad"],
                               group["maximize"])
 
@@ -175,7 +175,7 @@ class RMSprop(Fused):
         return made
 
     def _launch(self, params, fill, group):
-        return _C._optim.rmsprop(params, self.state, fill, float(group["lr"]), float(group["alpha"]), float(group["eps"]),
+        return _C._optim.rmsprop(params, self.state, fill, group, float(group["alpha"]), float(group["eps"]),
                                  float(group["weight_decay"]), float(group["momentum"]), group["centered"], group["maximize"])
 
 
@@ -210,7 +210,7 @@ class Adagrad(Fused):
                 self.state[param]["sum"].share_memory_()
 
     def _launch(self, params, fill, group):
-        return _C._optim.adagrad(params, self.state, fill, float(group["lr"]), float(group["lr_decay"]),
+        return _C._optim.adagrad(params, self.state, fill, group, float(group["lr_decay"]),
                                  float(group["weight_decay"]), float(group["eps"]), group["maximize"])
 
     def _sparse_step(self, param, group):

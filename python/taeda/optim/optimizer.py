@@ -287,6 +287,9 @@ class Elementwise(Optimizer):
                         continue
                     if param.grad.is_sparse:
                         raise RuntimeError(f"{type(self).__name__} does not support sparse gradients")
+                    if _C._device.is_capturing(param.device):
+                        raise RuntimeError(f"{type(self).__name__}.step() cannot be captured into a graph: its numbers of "
+                                           "the step are worked out by the host")
                     state = self.state[param]
                     if not state:
                         if self.counts:
