@@ -40,15 +40,6 @@ constexpr size_t kMostPlans = 1024, kMostBackwardPlans = 64;
 // gradients for numbers of keys that are no multiple of 128 up to 9.15.
 constexpr size_t kOldestForward = 91002, kOldestBackward = 91600;
 
-const GraphFunctions* graph_functions() {
-  static const std::unique_ptr<GraphFunctions> loaded = [] {
-    auto f = std::make_unique<GraphFunctions>();
-    if (!f->load(&cudnn_symbol)) f.reset();
-    return f;
-  }();
-  return loaded.get();
-}
-
 /// The major compute capability: 9 is Hopper, 10 Blackwell of data centres. Only for these has the
 /// library kernels of their own; on others they are of the kind of ours.
 int capability_of(int device) {
@@ -87,8 +78,7 @@ bool may_be_asked(const Context& context, const Tensor& query, const Tensor& key
   if (mask.defined() || spec.dropout > 0 || !is_reduced_floating(query.dtype()) ||
       query.size(2) < kLeastRows || key.size(2) < kLeastRows)
     return false;
-  if (!backends::cuda::cudnn_sdp_enabled() || !cudnn_usable() || !graph_functions() ||
-      graph_functions()->version() < oldest)
+  if (!backends::cuda::cudnn_sdp_enabled() || !cudnn_graphs() || cudnn_graphs()->version() < oldest)
     return false;
   const int capability = capability_of(context.device);
   return capability == 9 || capability == 10;
@@ -99,7 +89,7 @@ enum class Kind { Forward, OrderedBackward, AnyOrderBackward };
 /// A built graph, used by one thread at a time.
 struct AttentionPlan {
   std::mutex mutex;
-  Graph graph{*graph_functions()};
+  Graph graph{*cudnn_graphs()};
   bool built = false;
 
   AttentionPlan(Kind kind, const AttentionLayout& a) {
@@ -253,4 +243,4 @@ bool cudnn_attention_backward(const Context&, const Tensor&, const Tensor&, cons
 
 #endif
 
-}  // namespace taeda::gpu
+}  // namespace taeda::inline v0_2::gpu

@@ -20,4 +20,4 @@ bool cudnn_attention_backward(const Context& context, const Tensor& grad_query,
                               const Tensor& mask, const Tensor& out, const Tensor& log_sum,
                               const AttentionSpec& spec);
 
-}  // namespace taeda::gpu
+}  // namespace taeda::inline v0_2::gpu

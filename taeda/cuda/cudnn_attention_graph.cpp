@@ -103,6 +103,6 @@ void describe_attention_backward(Graph& g, const AttentionLayout& a, bool any_or
   g.pointwise(CUDNN_POINTWISE_IDENTITY, kQuerySums, 0, kGradQuery);
 }
 
-}  // namespace taeda::gpu
+}  // namespace taeda::inline v0_2::gpu
 
 #endif

@@ -4,6 +4,7 @@
 #include "taeda/cuda/cudnn_graph.h"
 
 #if __has_include(<cudnn.h>)
+#include <array>
 
 namespace taeda::inline v0_2::gpu {
 
@@ -12,7 +13,7 @@ struct AttentionLayout {
   cudnnDataType_t type = CUDNN_DATA_HALF;  ///< of all but float log_sum, delta and query_sums
   bool causal = false;
   struct Matrices {
-    Graph::Sizes sizes{}, strides{};
+    std::array<int64_t, 4> sizes{}, strides{};
   };
   Matrices query, key, value, out;
   Matrices grad, grad_query, grad_key, grad_value;
@@ -46,6 +47,6 @@ void describe_attention(Graph& graph, const AttentionLayout& layout);
 /// the gradient of all scores.
 void describe_attention_backward(Graph& graph, const AttentionLayout& layout, bool any_order);
 
-}  // namespace taeda::gpu
+}  // namespace taeda::inline v0_2::gpu
 
 #endif

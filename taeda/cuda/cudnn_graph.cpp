@@ -21,10 +21,39 @@ constexpr auto kPlanProperties = static_cast<cudnnBackendAttributeName_t>(407);
 
 /// As if the tensor was contiguous.
 Graph::Sizes dense_strides(const Graph::Sizes& sizes) {
-  Graph::Sizes strides{};
+  Graph::Sizes strides(sizes.size());
   int64_t step = 1;
-  for (size_t d = 4; d-- > 0; step *= sizes[d]) strides[d] = step;
+  for (size_t d = sizes.size(); d-- > 0; step *= sizes[d]) strides[d] = step;
   return strides;
+}
+
+/// What the library calls a convolution's parts.
+struct ConvolutionNames {
+  cudnnBackendDescriptorType_t operation;
+  cudnnBackendAttributeName_t how, in, weight, out, alpha, beta;
+};
+
+const ConvolutionNames& names_of(Graph::Convolution::Kind kind) {
+  static constexpr ConvolutionNames names[] = {
+      {CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA},
+      {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA},
+      {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA}};
+  return names[static_cast<int>(kind)];
 }
 
 }  // namespace
@@ -73,13 +102,13 @@ void Graph::refuse(cudnnStatus_t status) {
 }
 
 void Graph::describe(Id id, cudnnDataType_t type, const Sizes& sizes, const Sizes& strides,
-                     bool inner, bool by_value) {
+                     bool inner, bool by_value, int64_t alignment) {
   GraphObject tensor(f_, CUDNN_BACKEND_TENSOR_DESCRIPTOR);
-  const int64_t alignment = 16;
+  const auto rank = static_cast<int64_t>(sizes.size());
   tensor.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, &id)
       .set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, &type)
-      .set(CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, sizes.data(), 4)
-      .set(CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, strides.data(), 4)
+      .set(CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, sizes.data(), rank)
+      .set(CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, strides.data(), rank)
       .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64, &alignment)
       .set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, &inner)
       .set(CUDNN_ATTR_TENSOR_IS_BY_VALUE, CUDNN_TYPE_BOOLEAN, &by_value)
@@ -88,8 +117,10 @@ void Graph::describe(Id id, cudnnDataType_t type, const Sizes& sizes, const Size
   tensors_.emplace(id, Described{std::move(tensor), sizes, strides});
 }
 
-void Graph::memory(Id id, cudnnDataType_t type, const Sizes& sizes, const Sizes& strides) {
-  describe(id, type, sizes, strides, false, false);
+void Graph::memory(Id id, cudnnDataType_t type, ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides,
+                   int64_t alignment) {
+  describe(id, type, {sizes.begin(), sizes.end()}, {strides.begin(), strides.end()}, false, false,
+           alignment);
 }
 
 void Graph::number(Id id) {
@@ -191,6 +222,40 @@ Graph::Id Graph::transpose(Id x, cudnnDataType_t type) {
   return to;
 }
 
+void Graph::convolution(const Convolution& c) {
+  const auto dims = static_cast<int64_t>(c.padding.size());
+  const cudnnConvolutionMode_t mode = CUDNN_CROSS_CORRELATION;
+  GraphObject how(f_, CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
+  how.set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, CUDNN_TYPE_INT64, &dims)
+      .set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, &c.computed)
+      .set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, &mode)
+      .set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_TYPE_INT64, c.padding.data(), dims)
+      .set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64, c.padding.data(), dims)
+      .set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, CUDNN_TYPE_INT64, c.stride.data(), dims)
+      .set(CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_TYPE_INT64, c.dilation.data(), dims);
+  how.finalize();
+  refuse(how.status());
+  const ConvolutionNames& names = names_of(c.kind);
+  const float numbers[] = {1, 0};
+  const double doubles[] = {1, 0};
+  const bool wide = c.computed == CUDNN_DATA_DOUBLE;
+  const auto type = wide ? CUDNN_TYPE_DOUBLE : CUDNN_TYPE_FLOAT;
+  const auto number = [&](int i) {
+    return wide ? static_cast<const void*>(&doubles[i]) : &numbers[i];
+  };
+  GraphObject operation(f_, names.operation);
+  operation.set(names.how, how)
+      .set(names.in, tensors_.at(c.in).object)
+      .set(names.weight, tensors_.at(c.weight).object)
+      .set(names.out, tensors_.at(c.out).object)
+      .set(names.alpha, type, number(0))
+      .set(names.beta, type, number(1))
+      .finalize();
+  refuse(operation.status());
+  kept_.push_back(std::move(how));
+  operations_.push_back(std::move(operation));
+}
+
 void Graph::build_operations(const GraphTarget& target, std::optional<GraphObject>* kernels) {
   std::vector<cudnnBackendDescriptor_t> all;
   for (const GraphObject& o : operations_) all.push_back(o.get());
@@ -207,18 +272,18 @@ void Graph::build_operations(const GraphTarget& target, std::optional<GraphObjec
     kernels->emplace(f_, kKernels).set(kKernelsGraph, graph).finalize();
     refuse((*kernels)->status());
   }
-  kept_.push_back(std::move(graph));
+  graph_.emplace(std::move(graph));
 }
 
-std::vector<GraphObject> Graph::configurations(const GraphTarget& target) {
+std::vector<GraphObject> Graph::configurations(const GraphTarget& target,
+                                               cudnnBackendHeurMode_t mode) {
   GraphObject heuristic(f_, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
-  const cudnnBackendHeurMode_t mode = CUDNN_HEUR_MODE_A;
-  heuristic.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, kept_.back())
+  heuristic.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, *graph_)
       .set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, &mode);
   if (target.properties) heuristic.set(kHeuristicProperties, *target.properties);
   heuristic.finalize();
-  refuse(heuristic.status());
-  constexpr int64_t kMost = 8;
+  cudnnStatus_t status = heuristic.status();
+  constexpr int64_t kMost = 24;
   std::vector<GraphObject> found;
   std::vector<cudnnBackendDescriptor_t> descriptors;
   for (int64_t i = 0; i < kMost; ++i) {
@@ -226,18 +291,18 @@ std::vector<GraphObject> Graph::configurations(const GraphTarget& target) {
     descriptors.push_back(found.back().get());
   }
   int64_t count = 0;
-  if (status_ == CUDNN_STATUS_SUCCESS)
-    refuse(f_.get(heuristic.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
-                  kMost, &count, descriptors.data()));
+  if (status == CUDNN_STATUS_SUCCESS)
+    status = f_.get(heuristic.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
+                    kMost, &count, descriptors.data());
   const auto good =
-      status_ == CUDNN_STATUS_SUCCESS ? static_cast<size_t>(std::min(count, kMost)) : 0;
+      status == CUDNN_STATUS_SUCCESS ? static_cast<size_t>(std::min(count, kMost)) : 0;
   while (found.size() > good) found.pop_back();
   kept_.push_back(std::move(heuristic));
   return found;
 }
 
 /// As far as the library tells.
-bool Graph::gives_equal_bits(const GraphObject& configuration) const {
+bool Graph::suits(const GraphObject& configuration, GraphWishes wishes) const {
   GraphObject engine(f_, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
   cudnnBackendDescriptor_t descriptor = engine.get();
   int64_t count = 0;
@@ -249,8 +314,12 @@ bool Graph::gives_equal_bits(const GraphObject& configuration) const {
              CUDNN_NUMERICAL_NOTE_TYPE_COUNT, &count, notes) != CUDNN_STATUS_SUCCESS)
     return false;
   auto* end = notes + std::min<int64_t>(count, CUDNN_NUMERICAL_NOTE_TYPE_COUNT);
-  return std::none_of(notes, end,
-                      [](auto note) { return note == CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC; });
+  const auto has = [&](cudnnBackendNumericalNote_t note) {
+    return std::find(notes, end, note) != end;
+  };
+  return (wishes.any_order || !has(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC)) &&
+         (wishes.tensor_cores || !has(CUDNN_NUMERICAL_NOTE_TENSOR_CORE)) &&
+         !has(CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS);
 }
 
 cudnnStatus_t Graph::build_plan(const GraphTarget& target, GraphObject& configuration,
@@ -267,32 +336,40 @@ cudnnStatus_t Graph::build_plan(const GraphTarget& target, GraphObject& configur
                     &count, &bytes);
   if (status != CUDNN_STATUS_SUCCESS) return status;
   if (bytes > most_workspace) return CUDNN_STATUS_NOT_SUPPORTED;
-  workspace_ = bytes;
   kept_.push_back(std::move(configuration));
-  plan_.push_back(std::move(plan));
+  plans_.push_back({std::move(plan), bytes});
   return CUDNN_STATUS_SUCCESS;
 }
 
 cudnnStatus_t Graph::build(const GraphTarget& target, int64_t most_workspace,
-                           std::optional<GraphObject>* kernels) {
+                           std::optional<GraphObject>* kernels, GraphWishes wishes) {
   if (status_ == CUDNN_STATUS_SUCCESS) build_operations(target, kernels);
   if (status_ != CUDNN_STATUS_SUCCESS) return status_;
-  std::vector<GraphObject> found = configurations(target);
-  refuse(found.empty() ? CUDNN_STATUS_NOT_SUPPORTED : CUDNN_STATUS_SUCCESS);
-  cudnnStatus_t status = status_;
-  for (GraphObject& configuration : found) {
-    status = gives_equal_bits(configuration)
-                 ? build_plan(target, configuration, most_workspace, kernels ? &**kernels : nullptr)
-                 : CUDNN_STATUS_NOT_SUPPORTED;
-    // A driver that does not load one kernel will not load the next.
-    if (status == CUDNN_STATUS_SUCCESS || status == CUDNN_STATUS_EXECUTION_FAILED_CUDA_DRIVER)
-      break;
-  }
+  cudnnStatus_t status = CUDNN_STATUS_NOT_SUPPORTED;
+  for (const auto mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
+    for (GraphObject& configuration : configurations(target, mode)) {
+      if (!suits(configuration, wishes)) continue;
+      status = build_plan(target, configuration, most_workspace, kernels ? &**kernels : nullptr);
+      // A driver that does not load one kernel will not load the next.
+      if (status == CUDNN_STATUS_SUCCESS || status == CUDNN_STATUS_EXECUTION_FAILED_CUDA_DRIVER)
+        return status;
+    }
   return status;
 }
 
+size_t Graph::build_some(const GraphTarget& target, int64_t most_workspace, size_t most,
+                         GraphWishes wishes) {
+  if (status_ == CUDNN_STATUS_SUCCESS) build_operations(target, nullptr);
+  if (status_ != CUDNN_STATUS_SUCCESS) return 0;
+  for (const auto mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
+    for (GraphObject& configuration : configurations(target, mode))
+      if (plans_.size() < most && suits(configuration, wishes))
+        build_plan(target, configuration, most_workspace, nullptr);
+  return plans_.size();
+}
+
 bool Graph::run(cudnnHandle_t handle, const std::map<Id, void*>& data, void* workspace) {
-  if (plan_.empty()) return false;
+  if (plans_.empty()) return false;
   std::vector<Id> ids;
   std::vector<void*> pointers;
   for (const auto& [id, pointer] : data) {
@@ -306,9 +383,9 @@ bool Graph::run(cudnnHandle_t handle, const std::map<Id, void*>& data, void* wor
       .set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, &workspace)
       .finalize();
   return pack.status() == CUDNN_STATUS_SUCCESS &&
-         f_.execute(handle, plan_.front().get(), pack.get()) == CUDNN_STATUS_SUCCESS;
+         f_.execute(handle, plans_[chosen_].object.get(), pack.get()) == CUDNN_STATUS_SUCCESS;
 }
 
-}  // namespace taeda::gpu
+}  // namespace taeda::inline v0_2::gpu
 
 #endif

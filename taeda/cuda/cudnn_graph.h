@@ -5,13 +5,14 @@
 #if __has_include(<cudnn.h>)
 #include <cudnn.h>
 
-#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
 #include <optional>
 #include <utility>
 #include <vector>
+
+#include "taeda/base/array_ref.h"
 
 namespace taeda::inline v0_2::gpu {
 
@@ -57,11 +58,18 @@ struct GraphTarget {
   const GraphObject* properties = nullptr;  ///< CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR
 };
 
-/// Operations on tensors of four dimensions; computed in float. Described first, then built once,
-/// then run, which only one thread may do at a time.
+/// Which kernels a graph may be built with.
+struct GraphWishes {
+  bool any_order = false;  ///< sums whose order may differ from run to run
+  bool tensor_cores = true;
+};
+
+/// Operations on tensors of four dimensions, those of convolutions of five, too; computed in float
+/// but for convolutions. Described first, then built once, then run, which only one thread may do
+/// at a time.
 class Graph {
  public:
-  using Sizes = std::array<int64_t, 4>;
+  using Sizes = std::vector<int64_t>;
   /// Names a tensor. The caller's names, those of tensors in memory, are below kFirstInner.
   using Id = int64_t;
   static constexpr Id kFirstInner = 1000;
@@ -70,8 +78,9 @@ class Graph {
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  /// A tensor that starts at a multiple of 16 bytes.
-  void memory(Id id, cudnnDataType_t type, const Sizes& sizes, const Sizes& strides);
+  /// A tensor that starts at a multiple of `alignment` bytes.
+  void memory(Id id, cudnnDataType_t type, ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides,
+              int64_t alignment = 16);
   /// A float that the host gives to each run.
   void number(Id id);
 
@@ -96,13 +105,26 @@ class Graph {
   /// Matrices the other way round.
   Id transpose(Id x, cudnnDataType_t type);
 
+  /// The three tensors of a convolution, which of them is computed, and how.
+  struct Convolution {
+    enum class Kind { Forward, InputGrad, WeightGrad } kind = Kind::Forward;
+    Id in = 0, weight = 0, out = 0;
+    cudnnDataType_t computed = CUDNN_DATA_FLOAT;
+    std::vector<int64_t> padding, stride, dilation;  ///< by spatial dimension
+  };
+  void convolution(const Convolution& c);
+
   /// Asks for kernels, best first, and builds the first that needs at most `most_workspace` bytes.
   /// What refused otherwise. Graphs that are alike but for sizes and strides may be given one
   /// `kernels`, empty at first: then kernels are translated once for all of them.
   cudnnStatus_t build(const GraphTarget& target, int64_t most_workspace,
-                      std::optional<GraphObject>* kernels = nullptr);
+                      std::optional<GraphObject>* kernels = nullptr, GraphWishes wishes = {});
+  /// Builds up to `most` of them, for the caller to `choose` one; how many there are.
+  size_t build_some(const GraphTarget& target, int64_t most_workspace, size_t most,
+                    GraphWishes wishes);
+  void choose(size_t i) { chosen_ = i; }
   /// Bytes that a run needs.
-  int64_t workspace() const { return workspace_; }
+  int64_t workspace() const { return plans_.empty() ? 0 : plans_[chosen_].workspace; }
   /// Queues the kernels on the handle's stream. `data` has the address of each of the caller's
   /// tensors, and that of each number on the host.
   bool run(cudnnHandle_t handle, const std::map<Id, void*>& data, void* workspace);
@@ -112,8 +134,12 @@ class Graph {
     GraphObject object;
     Sizes sizes, strides;
   };
+  struct Plan {
+    GraphObject object;
+    int64_t workspace;
+  };
   void describe(Id id, cudnnDataType_t type, const Sizes& sizes, const Sizes& strides, bool inner,
-                bool by_value);
+                bool by_value, int64_t alignment = 16);
   Id target_of(Into into, const Sizes& sizes);
   const Sizes& sizes_of(Id id) const { return tensors_.at(id).sizes; }
   /// An operation that is given tensors, and what it is to do with them.
@@ -121,21 +147,22 @@ class Graph {
            cudnnBackendAttributeName_t what_name,
            std::initializer_list<std::pair<cudnnBackendAttributeName_t, Id>> tensors);
   void build_operations(const GraphTarget& target, std::optional<GraphObject>* kernels);
-  std::vector<GraphObject> configurations(const GraphTarget& target);
+  std::vector<GraphObject> configurations(const GraphTarget& target, cudnnBackendHeurMode_t mode);
   cudnnStatus_t build_plan(const GraphTarget& target, GraphObject& configuration,
                            int64_t most_workspace, const GraphObject* kernels);
-  bool gives_equal_bits(const GraphObject& configuration) const;
+  bool suits(const GraphObject& configuration, GraphWishes wishes) const;
   void refuse(cudnnStatus_t status);
 
   const GraphFunctions& f_;
   std::map<Id, Described> tensors_;
-  std::vector<GraphObject> operations_, kept_;  // the built plan refers to them
-  std::vector<GraphObject> plan_;               // one, once built
+  std::vector<GraphObject> operations_, kept_;  // built plans refer to them
+  std::optional<GraphObject> graph_;
+  std::vector<Plan> plans_;
+  size_t chosen_ = 0;
   Id next_ = kFirstInner;
-  int64_t workspace_ = 0;
   cudnnStatus_t status_ = CUDNN_STATUS_SUCCESS;
 };
 
-}  // namespace taeda::gpu
+}  // namespace taeda::inline v0_2::gpu
 
 #endif

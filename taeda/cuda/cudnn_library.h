@@ -12,12 +12,15 @@
 #include <vector>
 
 #include "taeda/base/dtype.h"
+#include "taeda/cuda/cudnn_graph.h"
 #include "taeda/device/backends.h"
 
 namespace taeda::inline v0_2::gpu {
 
 /// A function of the library, or null where it is missing.
 void* cudnn_symbol(const char* name);
+/// Its graph interface, or null where it is missing or `backends::cudnn::enabled` is false.
+const GraphFunctions* cudnn_graphs();
 
 /// A handle of the context's device that no other thread uses meanwhile, on its stream; handles
 /// are kept for the next call. While it lives the library may load kernels and take memory though a
@@ -42,7 +45,7 @@ class CudnnHandle {
 
 std::optional<cudnnDataType_t> cudnn_type(ScalarType t);
 
-}  // namespace taeda::gpu
+}  // namespace taeda::inline v0_2::gpu
 
 #endif
 
@@ -51,4 +54,4 @@ namespace taeda::inline v0_2::gpu {
 /// Whether the library is there and `backends::cudnn::enabled`.
 bool cudnn_usable();
 
-}  // namespace taeda::gpu
+}  // namespace taeda::inline v0_2::gpu

@@ -383,4 +383,4 @@ void cudnn_rnn_backward(const Tensor&, const Tensor&, const Tensor&, TensorList,
 
 #endif
 
-}  // namespace taeda::gpu
+}  // namespace taeda::inline v0_2::gpu

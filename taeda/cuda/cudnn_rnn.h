@@ -28,4 +28,4 @@ struct Piece {
 /// Copies all pieces, of elements of `item` bytes, many with one launch.
 void copy_pieces(const Context& context, ArrayRef<Piece> pieces, int64_t item);
 
-}  // namespace taeda::gpu
+}  // namespace taeda::inline v0_2::gpu

@@ -415,6 +415,24 @@ TEST_F(CudaKernels, Convolutions) {
   expect_same([](const Tensors& t) { return conv2d(t[0], t[1], t[2], 1, 1); }, {last, w, b}, 1e-4);
 }
 
+TEST_F(CudaKernels, ConvolutionsOfFewChannels) {
+  struct Case {
+    int64_t images, in, rows, columns, out, down, across, padding;
+  };
+  for (const Case& c : {Case{130, 1, 28, 28, 6, 5, 5, 0}, Case{1100, 6, 12, 12, 12, 5, 5, 1},
+                        Case{70, 16, 33, 31, 3, 3, 3, 1}, Case{90, 3, 30, 29, 16, 2, 7, 3},
+                        Case{2, 2, 250, 270, 5, 3, 3, 0}}) {
+    const Tensor x = randn({c.images, c.in, c.rows, c.columns}),
+                 w = randn({c.out, c.in, c.down, c.across}), b = randn({c.out});
+    const Function f = [&](const Tensors& t) { return conv2d(t[0], t[1], t[2], 1, c.padding); };
+    expect_same(f, {x, w, b}, 2e-4);
+    expect_same(f, {x.contiguous(MemoryFormat::ChannelsLast), w, b}, 2e-4);
+    expect_same(f, {x.to(kHalf), w.to(kHalf), b.to(kHalf)}, 1e-2);
+  }
+  const Tensor x = randn({40, 2, 2000}), w = randn({4, 2, 5}), b = randn({4});
+  expect_same([](const Tensors& t) { return conv1d(t[0], t[1], t[2], 1, 2); }, {x, w, b}, 2e-4);
+}
+
 TEST_F(CudaKernels, RandomNumbersAreThoseOfTheSimulator) {
   if (device_count(kSim) == 0) GTEST_SKIP() << "no simulated device";
   const auto expect_equal_draws = [&](const std::function<Tensor(Device)>& draw, double tolerance) {

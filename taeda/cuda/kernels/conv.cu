@@ -2,7 +2,8 @@
 // operands are read where they lie: nothing is unfolded. Their k runs over a group's channels and
 // taps, or for the gradient of the weights over images and positions.
 #include "taeda/cuda/conv_bias.h"
-#include "taeda/cuda/cudnn.h"
+#include "taeda/cuda/conv_narrow.h"
+#include "taeda/cuda/cudnn_conv.h"
 #include "taeda/cuda/cudnn_library.h"
 #include "taeda/cuda/kernels/gemm.cuh"
 #include "taeda/cuda/register.h"
@@ -291,7 +292,8 @@ void own_weight_grad(const Context& context, const Tensor& grad_weight, const Te
 void conv_weight_grad_cuda(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& in,
                            const Tensor& grad_out, const ConvGeometry& g) {
   const Context context(in.device());
-  if (!in_one_order(grad_weight, in, grad_out, [&](MemoryFormat order, const Tensor& result) {
+  if (!narrow_weight_grad(context, grad_weight, in, grad_out, g) &&
+      !in_one_order(grad_weight, in, grad_out, [&](MemoryFormat order, const Tensor& result) {
         return cudnn_conv_weight_grad(context, result, in_order(in, order),
                                       in_order(grad_out, order), g);
       }))
@@ -311,4 +313,4 @@ void register_conv() {
   conv_weight_grad_slot.set(kCUDA, &conv_weight_grad_cuda);
 }
 
-}  // namespace taeda::gpu
+}  // namespace taeda::inline v0_2::gpu

@@ -19,4 +19,4 @@ bool cudnn_conv_input_grad(const Context& context, const Tensor& grad_in, const 
 bool cudnn_conv_weight_grad(const Context& context, const Tensor& grad_weight, const Tensor& in,
                             const Tensor& grad_out, const ConvGeometry& geometry);
 
-}  // namespace taeda::gpu
+}  // namespace taeda::inline v0_2::gpu
