@@ -2,6 +2,7 @@
 // pointwise.cuh.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 
 #include "taeda/cuda/kernels/convert.cuh"
@@ -17,11 +18,19 @@ struct StridedOperands {
   alignas(16) char value[N][16];
   ScalarType dtype[N], stored[N];  // what the formula takes or gives; what lies in memory
   bool is_value[N];
+  bool neighbours;  // Note [Neighbours]
+  bool packed[N];
   Offsets<N> offsets;
 };
 
 /// Elements that a thread of a strided kernel takes at a time, so that their loads overlap.
 constexpr int kBatch = 4;
+
+// Note [Neighbours]
+// Where the innermost dimension has a multiple of kBatch elements, which in every operand lie side
+// by side or are one, as of a bias beside rows or planes, a thread takes neighbours: one address is
+// computed for all of them, and what lies side by side, suitably aligned, is moved as one word.
+// Else its elements are a grid apart, so that neighbouring threads have neighbouring ones.
 template <class M>
 struct Batch {
   M x[kBatch];
@@ -32,6 +41,14 @@ struct Batch {
 template <int N>
 __device__ void locate_batch(const Offsets<N>& o, int64_t first, int64_t step, int64_t n,
                              int64_t (&at)[kBatch][N]) {
+  if (step == 1) {  // neighbours
+    o.at(first, at[0]);
+#pragma unroll
+    for (int k = 1; k < kBatch; ++k)
+#pragma unroll
+      for (int j = 0; j < N; ++j) at[k][j] = at[0][j] + k * o.stride[j][0];
+    return;
+  }
   int64_t i[kBatch];
 #pragma unroll
   for (int k = 0; k < kBatch; ++k) {
@@ -60,9 +77,14 @@ __device__ void locate_batch(const Offsets<N>& o, int64_t first, int64_t step, i
 template <class M, class T, int N>
 __device__ Batch<M> load_as_batch(const StridedOperands<N>& o, int i,
                                   const int64_t (&at)[kBatch][N]) {
-  Batch<T> stored;
+  Pack<T, kBatch> stored;
+  if (o.packed[i]) {
+    stored = *reinterpret_cast<const Pack<T, kBatch>*>(o.data[i] + at[0][i]);
+  } else {
 #pragma unroll
-  for (int k = 0; k < kBatch; ++k) stored.x[k] = *reinterpret_cast<const T*>(o.data[i] + at[k][i]);
+    for (int k = 0; k < kBatch; ++k)
+      stored.x[k] = *reinterpret_cast<const T*>(o.data[i] + at[k][i]);
+  }
   Batch<M> out;
 #pragma unroll
   for (int k = 0; k < kBatch; ++k) out.x[k] = widen(stored.x[k]);
@@ -116,6 +138,15 @@ __device__ Batch<M> load_batch(const StridedOperands<N>& o, int i, const int64_t
   return load_as_batch<M, M>(o, i, at);
 }
 
+/// Stores all results, neighbours, as S.
+template <class S, class R>
+__device__ void store_pack(char* p, const Batch<R>& r) {
+  Pack<S, kBatch> out;
+#pragma unroll
+  for (int k = 0; k < kBatch; ++k) out.x[k] = narrow<S>(r.x[k]);
+  *reinterpret_cast<Pack<S, kBatch>*>(p) = out;
+}
+
 /// Stores the first `count` results.
 template <class R, int N>
 __device__ void store_batch(const StridedOperands<N>& o, const int64_t (&at)[kBatch][N],
@@ -124,6 +155,14 @@ __device__ void store_batch(const StridedOperands<N>& o, const int64_t (&at)[kBa
   if (stored != o.dtype[0])
     return store_other_batch<R>(o.data[0], stored, o.dtype[0], r, count, at[0][0], at[1][0],
                                 at[2][0], at[3][0]);
+  if (o.packed[0]) {
+    char* p = o.data[0] + at[0][0];
+    if constexpr (std::is_same_v<R, float>) {
+      if (stored == kHalf) return store_pack<Half>(p, r);
+      if (stored == kBFloat16) return store_pack<BFloat16>(p, r);
+    }
+    return store_pack<R>(p, r);
+  }
 #pragma unroll
   for (int k = 0; k < kBatch; ++k) {
     if (k >= count) return;
@@ -166,8 +205,10 @@ template <class R, class Formula, class... In>
 __global__ void __launch_bounds__(kThreads)
     strided_kernel(const Formula f, const __grid_constant__ StridedOperands<sizeof...(In) + 1> o,
                    int64_t n) {
-  for (int64_t i = thread_index(); i < n; i += kBatch * thread_count())
-    strided_batch<R, Formula, In...>(f, o, i, thread_count(), n, std::index_sequence_for<In...>());
+  const int64_t step = o.neighbours ? 1 : thread_count();
+  for (int64_t i = thread_index() * (o.neighbours ? kBatch : 1); i < n;
+       i += kBatch * thread_count())
+    strided_batch<R, Formula, In...>(f, o, i, step, n, std::index_sequence_for<In...>());
 }
 
 /// A number that is `stored`, as arithmetic wants the formula's `t` if it is one.
@@ -183,6 +224,31 @@ inline void keep_value(char* to, const char* from, ScalarType stored, ScalarType
   half.bits = brain.bits = bits;
   const float value = t == kHalf ? static_cast<float>(half) : static_cast<float>(brain);
   std::memcpy(to, &value, sizeof(value));
+}
+
+/// Whether an operand's elements lie side by side in words of kBatch.
+template <int N>
+bool is_packed(const StridedOperands<N>& o, int i) {
+  const int64_t item = element_size(o.stored[i]), word = kBatch * item;
+  bool packed = o.offsets.stride[i][0] == item &&
+                reinterpret_cast<uintptr_t>(o.data[i]) %
+                        static_cast<uintptr_t>(std::min<int64_t>(word, 16)) ==
+                    0;
+  for (int d = 1; d < o.offsets.ndim; ++d) packed &= o.offsets.stride[i][d] % word == 0;
+  return packed;
+}
+
+/// Fills in what Note [Neighbours] is about.
+template <int N>
+void find_neighbours(StridedOperands<N>& o) {
+  if (o.offsets.ndim == 0 || o.offsets.size[0].divisor % kBatch != 0) return;
+  bool all = true;
+  for (int i = 0; i < N; ++i) {
+    o.packed[i] = !o.is_value[i] && o.stored[i] == o.dtype[i] && is_packed(o, i);
+    all &= o.is_value[i] || o.packed[i] || o.offsets.stride[i][0] == 0;
+  }
+  o.neighbours = all && o.packed[0];
+  for (int i = 0; i < N; ++i) o.packed[i] &= o.neighbours;
 }
 
 template <int N>
@@ -201,7 +267,8 @@ StridedOperands<N> strided_operands(const Iter& it, const ScalarType (&dtypes)[N
     o.offsets.add(it.size(d), strides);
   }
   o.offsets.finish();
+  find_neighbours(o);
   return o;
 }
 
-}  // namespace taeda::gpu
+}  // namespace taeda::inline v0_2::gpu
