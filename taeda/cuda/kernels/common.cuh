@@ -54,6 +54,12 @@ struct Divider {
       rest = n % divisor;
     }
   }
+  /// Of numbers that are known to be below 2^31; so must the divisor be, or the dividend 0.
+  __device__ void divide(int32_t n, int32_t& quotient, int32_t& rest) const {
+    const uint32_t x = static_cast<uint32_t>(n), q = (__umulhi(x, magic) + x) >> shift;
+    quotient = static_cast<int32_t>(q);
+    rest = static_cast<int32_t>(x - q * static_cast<uint32_t>(divisor));
+  }
 };
 
 /// Where the i-th element, in row-major order, lies in each of N operands of one shape.
@@ -239,6 +245,29 @@ __device__ inline void store4(void* base, ScalarType t, int64_t i, int64_t n, co
     for (int k = 0; i + k < n; ++k) to[k] = pack.x[k];
   });
 }
+/// The packs of V neighbours that begin `at` bytes behind `base`, of which the first `count` are
+/// there; their loads overlap. `vector`: addresses are multiples of a pack, or of 16 bytes.
+template <int V, int B, class A>
+__device__ inline void load_packs(const char* base, ScalarType t, const int64_t (&at)[B],
+                                  int64_t count, bool vector, A (&out)[B][V]) {
+  with_stored<A>(t, [&]<class T>(T) {
+    Pack<T, V> packs[B];
+#pragma unroll
+    for (int b = 0; b < B; ++b) {
+      packs[b] = {};
+      if (b < count && (V == 1 || vector))
+        packs[b] = *reinterpret_cast<const Pack<T, V>*>(base + at[b]);
+    }
+    if (V > 1 && !vector)
+      for (int b = 0; b < B && b < count; ++b)
+#pragma unroll
+        for (int k = 0; k < V; ++k) packs[b].x[k] = reinterpret_cast<const T*>(base + at[b])[k];
+#pragma unroll
+    for (int b = 0; b < B; ++b)
+#pragma unroll
+      for (int k = 0; k < V; ++k) out[b][k] = static_cast<A>(widen(packs[b].x[k]));
+  });
+}
 inline bool is_aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
 
 /// An unsigned type as large as an element, for kernels that only move.
@@ -256,4 +285,4 @@ void with_word(int64_t item, F&& f) {
   }
 }
 
-}  // namespace taeda::gpu
+}  // namespace taeda::inline v0_2::gpu
