@@ -38,15 +38,13 @@ PairLoad<A> channel_load(const Planes& p, PairTerm term, const Tensor& in, const
   load.mean = mean;
   load.spatial = Divider(p.spatial);
   load.outputs = p.channels;
-  load.interleaved = p.rows;
   return load;
 }
 
 template <class A>
-__global__ void __launch_bounds__(kThreads)
-    mean_kernel(const ReduceShape s, const Pair<A>* sums, A* mean) {
-  for (int64_t c = thread_index(); c < s.outputs; c += thread_count())
-    mean[c] = finished_sum(sums, s, c).a / static_cast<A>(s.count);
+__global__ void __launch_bounds__(kThreads) mean_kernel(const SegmentPairs<A> sums, A* mean) {
+  sums.for_each(
+      [&](int64_t c, const Pair<A>& sum) { mean[c] = sum.a / static_cast<A>(sums.count); });
 }
 
 template <class A>
@@ -57,24 +55,38 @@ struct Running {
 
 template <class A>
 __global__ void __launch_bounds__(kThreads)
-    variance_kernel(const ReduceShape s, const Pair<A>* sums, const A* mean, A* rstd,
-                    const Running<A> running) {
-  const A count = static_cast<A>(s.count), momentum = running.momentum;
-  for (int64_t c = thread_index(); c < s.outputs; c += thread_count()) {
-    const A var = finished_sum(sums, s, c).a / count;
+    variance_kernel(const SegmentPairs<A> sums, const A* mean, A* rstd, const Running<A> running) {
+  const A count = static_cast<A>(sums.count), momentum = running.momentum;
+  sums.for_each([&](int64_t c, const Pair<A>& sum) {
+    const A var = sum.a / count;
     rstd[c] = A(1) / ::sqrt(var + running.eps);
     if (running.mean) running.mean[c] = (A(1) - momentum) * running.mean[c] + momentum * mean[c];
     if (running.var)
       running.var[c] =
           (A(1) - momentum) * running.var[c] + momentum * (var * (count / (count - A(1))));
-  }
+  });
 }
 
 /// Which channel an element belongs to, by its place in memory.
 struct ChannelOf {
   Divider spatial, channels;
-  explicit ChannelOf(const Planes& p) : spatial(p.spatial), channels(p.channels) {}
-  __device__ int64_t operator()(int64_t i) const {
+  int pack_step;  // from a channel to that of the next element of a pack of four; -1: either
+
+  explicit ChannelOf(const Planes& p)
+      : spatial(p.spatial),
+        channels(p.channels),
+        pack_step(p.spatial % 4 == 0                      ? 0
+                  : p.spatial == 1 && p.channels % 4 == 0 ? 1
+                                                          : -1) {}
+  /// Calls f(k, channel, whether it is another one than before) for elements [i, i + 4) of n.
+  template <class F>
+  __device__ void for_pack(int64_t i, int64_t n, F&& f) const {
+    const int64_t first = of(i);
+#pragma unroll
+    for (int k = 0; k < 4; ++k)
+      if (i + k < n) f(k, pack_step < 0 ? of(i + k) : first + k * pack_step, k == 0 || pack_step);
+  }
+  __device__ int64_t of(int64_t i) const {
     int64_t plane, rest, c;
     spatial.divide(i, plane, rest);
     channels.divide(plane, plane, c);
@@ -86,15 +98,18 @@ struct ChannelOf {
 template <class A>
 __global__ void __launch_bounds__(kThreads)
     batch_norm_kernel(const ChannelOf channel, const Reader<A> in, const Writer<A> out, bool vector,
-                      const A* mean, const A* rstd, const A* weight, const A* bias, int64_t n) {
+                      const A* means, const A* rstd, const A* weight, const A* biases, int64_t n) {
   for (int64_t i = 4 * thread_index(); i < n; i += 4 * thread_count()) {
-    A x[4];
+    A x[4], mean = 0, scale = 0, bias = 0;
     in.four(i, n, vector, x);
-    for (int k = 0; k < 4 && i + k < n; ++k) {
-      const int64_t c = channel(i + k);
-      const A scale = weight ? rstd[c] * weight[c] : rstd[c];
-      x[k] = (x[k] - mean[c]) * scale + (bias ? bias[c] : A(0));
-    }
+    channel.for_pack(i, n, [&](int k, int64_t c, bool other) {
+      if (other) {
+        mean = means[c];
+        scale = weight ? rstd[c] * weight[c] : rstd[c];
+        bias = biases ? biases[c] : A(0);
+      }
+      x[k] = (x[k] - mean) * scale + bias;
+    });
     out.four(i, n, vector, x);
   }
 }
@@ -108,15 +123,15 @@ void batch_norm_cuda(const Tensor& out, const Tensor& mean, const Tensor& rstd, 
   dispatch_compute(FloatCompute{}, "batch_norm", in.dtype(), [&]<class A>() {
     A *m = data_or_null<A>(mean), *r = data_or_null<A>(rstd);
     if (training) {
-      const PairSums<A> sums(in.device(), p.channels, p.per_channel(), p.rows);
-      const unsigned blocks = blocks_for(p.channels);
-      sums.compute(context, channel_load<A>(p, PairTerm::Value, in, Tensor(), m));
-      mean_kernel<A><<<blocks, kThreads, 0, context.stream>>>(sums.shape, sums.data(), m);
+      const auto values = channel_load<A>(p, PairTerm::Value, in, Tensor(), m);
+      const PairSums<A> sums(in.device(), values, p.per_channel());
+      const unsigned blocks = sums.pairs.blocks();
+      sums.compute(context, values);
+      mean_kernel<A><<<blocks, kThreads, 0, context.stream>>>(sums.pairs, m);
       sums.compute(context, channel_load<A>(p, PairTerm::Deviation, in, Tensor(), m));
       const Running<A> running{data_or_null<A>(running_mean), data_or_null<A>(running_var),
                                static_cast<A>(momentum), static_cast<A>(eps)};
-      variance_kernel<A>
-          <<<blocks, kThreads, 0, context.stream>>>(sums.shape, sums.data(), m, r, running);
+      variance_kernel<A><<<blocks, kThreads, 0, context.stream>>>(sums.pairs, m, r, running);
     }
     const int64_t n = p.numel();
     const bool vector = is_aligned(in.data_ptr()) && is_aligned(out.data_ptr());
@@ -136,34 +151,32 @@ struct Coefficients {
 
 template <class A>
 __global__ void __launch_bounds__(kThreads)
-    batch_norm_weights_kernel(const ReduceShape s, const Pair<A>* sums, const A* weight,
-                              const A* rstd, bool training, A* grad_weight, A* grad_bias,
-                              Coefficients<A>* out) {
-  const A count = static_cast<A>(s.count);
-  for (int64_t c = thread_index(); c < s.outputs; c += thread_count()) {
-    const Pair<A> sum = finished_sum(sums, s, c);
+    batch_norm_weights_kernel(const SegmentPairs<A> sums, const A* weight, const A* rstd,
+                              bool training, A* grad_weight, A* grad_bias, Coefficients<A>* out) {
+  const A count = static_cast<A>(sums.count);
+  sums.for_each([&](int64_t c, const Pair<A>& sum) {
     const A r = rstd[c];
     grad_bias[c] = sum.a;
     grad_weight[c] = sum.b * r;
     out[c] = {weight ? weight[c] * r : r, training ? sum.a / count : A(0),
               training ? sum.b * r * r / count : A(0)};
-  }
+  });
 }
 
 template <class A>
 __global__ void __launch_bounds__(kThreads)
     batch_norm_backward_kernel(const ChannelOf channel, const Reader<A> grad, const Reader<A> in,
-                               const Writer<A> grad_in, bool vector, const A* mean,
+                               const Writer<A> grad_in, bool vector, const A* means,
                                const Coefficients<A>* coefficients, int64_t n) {
   for (int64_t i = 4 * thread_index(); i < n; i += 4 * thread_count()) {
-    A x[4], g[4];
+    A x[4], g[4], mean = 0;
+    Coefficients<A> f{};
     in.four(i, n, vector, x);
     grad.four(i, n, vector, g);
-    for (int k = 0; k < 4 && i + k < n; ++k) {
-      const int64_t c = channel(i + k);
-      const Coefficients<A> f = coefficients[c];
-      g[k] = f.scale * (g[k] - f.a - (x[k] - mean[c]) * f.b);
-    }
+    channel.for_pack(i, n, [&](int k, int64_t c, bool other) {
+      if (other) mean = means[c], f = coefficients[c];
+      g[k] = f.scale * (g[k] - f.a - (x[k] - mean) * f.b);
+    });
     grad_in.four(i, n, vector, g);
   }
 }
@@ -177,12 +190,13 @@ void batch_norm_backward_cuda(const Tensor& grad_in, const Tensor& grad_weight,
   const Context context(in.device());
   dispatch_compute(FloatCompute{}, "batch_norm_backward", in.dtype(), [&]<class A>() {
     const A* m = data_or_null<A>(mean);
-    const PairSums<A> sums(in.device(), p.channels, p.per_channel(), p.rows);
+    const auto gradients = channel_load<A>(p, PairTerm::Gradient, in, grad, m);
+    const PairSums<A> sums(in.device(), gradients, p.per_channel());
     const Scratch coefficients(in.device(),
                                p.channels * static_cast<int64_t>(sizeof(Coefficients<A>)));
-    sums.compute(context, channel_load<A>(p, PairTerm::Gradient, in, grad, m));
-    batch_norm_weights_kernel<A><<<blocks_for(p.channels), kThreads, 0, context.stream>>>(
-        sums.shape, sums.data(), data_or_null<A>(weight), data_or_null<A>(rstd), training,
+    sums.compute(context, gradients);
+    batch_norm_weights_kernel<A><<<sums.pairs.blocks(), kThreads, 0, context.stream>>>(
+        sums.pairs, data_or_null<A>(weight), data_or_null<A>(rstd), training,
         data_or_null<A>(grad_weight), data_or_null<A>(grad_bias),
         coefficients.as<Coefficients<A>>());
     const int64_t n = p.numel();
@@ -203,4 +217,4 @@ void register_norm_batch() {
   batch_norm_backward_slot.set(kCUDA, &batch_norm_backward_cuda);
 }
 
-}  // namespace taeda::gpu
+}  // namespace taeda::inline v0_2::gpu

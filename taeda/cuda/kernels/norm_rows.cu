@@ -135,13 +135,11 @@ __global__ void __launch_bounds__(kThreads)
 
 template <class A>
 __global__ void __launch_bounds__(kThreads)
-    row_norm_weights_kernel(const ReduceShape s, const Pair<A>* sums, A* grad_weight,
-                            A* grad_bias) {
-  for (int64_t c = thread_index(); c < s.outputs; c += thread_count()) {
-    const Pair<A> sum = finished_sum(sums, s, c);
+    row_norm_weights_kernel(const SegmentPairs<A> sums, A* grad_weight, A* grad_bias) {
+  sums.for_each([&](int64_t c, const Pair<A>& sum) {
     grad_weight[c] = sum.b;
     grad_bias[c] = sum.a;
-  }
+  });
 }
 
 template <class A>
@@ -157,12 +155,12 @@ void weight_gradients(const Context& context, const Tensor& grad_weight, const T
   load.mean = data_or_null<A>(mean);
   load.rstd = data_or_null<A>(rstd);
   load.spatial = Divider(s.spatial);
-  load.channels = Divider(s.channels);
+  load.row_channels = Divider(s.channels);
   load.outputs = weights;
-  const PairSums<A> sums(in.device(), weights, s.rows / s.groups * s.spatial, s.spatial == 1);
+  const PairSums<A> sums(in.device(), load, s.rows / s.groups * s.spatial);
   sums.compute(context, load);
-  row_norm_weights_kernel<A><<<blocks_for(weights), kThreads, 0, context.stream>>>(
-      sums.shape, sums.data(), data_or_null<A>(grad_weight), data_or_null<A>(grad_bias));
+  row_norm_weights_kernel<A><<<sums.pairs.blocks(), kThreads, 0, context.stream>>>(
+      sums.pairs, data_or_null<A>(grad_weight), data_or_null<A>(grad_bias));
 }
 
 void row_norm_backward_cuda(const Tensor& grad_in, const Tensor& grad_weight,
@@ -188,4 +186,4 @@ void register_norm_rows() {
   row_norm_backward_slot.set(kCUDA, &row_norm_backward_cuda);
 }
 
-}  // namespace taeda::gpu
+}  // namespace taeda::inline v0_2::gpu

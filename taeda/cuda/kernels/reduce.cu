@@ -62,7 +62,7 @@ void sum_cuda(const Tensor& out, const Tensor& in, DimMask dims) {
 void mean_cuda(const Tensor& out, const Tensor& in, DimMask dims) {
   dispatch_compute(TypeList<float, double, complex<double>>{}, "mean", in.dtype(), [&]<class A>() {
     const ReduceArgs args(out, Tensor(), in, dims);
-    const A count(static_cast<double>(args.shape.count));
+    const A count(static_cast<double>(args.count));
     run_reduction("mean", in.device(), args, SumOp<A>{count, true});
   });
 }
@@ -122,4 +122,4 @@ void register_reduce() {
   all_slot.set(kCUDA, &all_cuda);
 }
 
-}  // namespace taeda::gpu
+}  // namespace taeda::inline v0_2::gpu

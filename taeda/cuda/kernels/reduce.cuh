@@ -3,8 +3,10 @@
 // Note [Order of reductions]
 // A block computes `tx` results with `ty` threads each. A thread takes every ty-th element of its
 // result's segment, the threads' values are combined as a tree; where there are too few results to
-// fill the device, a result has several segments, whose values a second launch combines. All of
-// that follows from the shape alone: equal inputs give equal bits, on every device.
+// fill the device, a result has several segments, whose values a second launch combines. Where four
+// elements of a result, or those of four results, always lie side by side, threads take four for
+// one: memory is as fast as it can be while each thread waits for many bytes. All of that follows
+// from the shape and the strides alone: equal inputs give equal bits, on every device.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +24,7 @@ inline int power_of_two(int64_t n, int limit) {
   return p;
 }
 
-/// How results and elements are shared out.
+/// How results and elements are shared out. What is counted may be packs of them.
 struct ReduceShape {
   int64_t outputs = 1, count = 1;  // number of results, and of elements in each
   int64_t segment = 1;             // elements of a segment
@@ -31,17 +33,19 @@ struct ReduceShape {
   int segments = 1;
 
   ReduceShape() = default;
-  ReduceShape(int64_t n_outputs, int64_t n_elements, bool by_columns)
+  /// A thread takes at least `share` elements where there is a choice.
+  ReduceShape(int64_t n_outputs, int64_t n_elements, bool by_columns, int share = 16)
       : outputs(n_outputs), count(n_elements), columns(by_columns) {
+    constexpr int64_t kBlocks = 2048;  // fill any device
     if (columns) {
       tx = power_of_two(outputs, 32);
       if (outputs > 32) tx = kThreads / power_of_two((count + 7) / 8, kThreads / 32);
     } else {
       tx = kThreads / power_of_two((count + 3) / 4, kThreads);
+      while (tx < kThreads / 32 && outputs / (2 * tx) >= kBlocks) tx *= 2;
     }
     ty = kThreads / tx;
-    constexpr int64_t kBlocks = 512;  // fill any device
-    const int64_t wanted = std::min(kBlocks / blocks(), count / (16 * ty));
+    const int64_t wanted = std::min(kBlocks / blocks(), count / (share * ty));
     segment = std::max<int64_t>(1, wanted > 1 ? (count + wanted - 1) / wanted : count);
     segments = static_cast<int>(std::max<int64_t>(1, (count + segment - 1) / segment));
   }
@@ -58,14 +62,14 @@ struct ReduceShape {
     const int64_t last = (blockIdx.y + 1) * segment;
     return last < count ? last : count;
   }
-  /// The shape of the second launch, over the segments' values.
-  ReduceShape second() const {
+  /// The shape of the second launch, over the segments' values of `results` results.
+  ReduceShape second(int64_t results) const {
     ReduceShape s;
-    s.outputs = outputs;
+    s.outputs = results;
     s.count = s.segment = segments;
     s.columns = true;
-    s.tx = power_of_two(outputs, 32);
-    s.ty = kThreads / s.tx;
+    s.ty = kThreads / power_of_two(results, segments > 32 ? 8 : 32);
+    s.tx = kThreads / s.ty;
     return s;
   }
 };
@@ -76,9 +80,13 @@ __device__ Acc combine_lanes(const ReduceShape& s, Acc acc, const Combine& combi
   alignas(16) __shared__ char memory[kThreads * sizeof(Acc)];  // Acc may have a constructor
   Acc* all = reinterpret_cast<Acc*>(memory);
   const int t = threadIdx.x, lane = s.lane(), step = s.columns ? s.tx : 1;
+  __syncthreads();  // the previous call's values have been read
   all[t] = acc;
   for (int half = s.ty / 2; half > 0; half /= 2) {
-    __syncthreads();
+    if (2 * half * step > 32)
+      __syncthreads();
+    else
+      __syncwarp();  // those that are left are one warp's
     if (lane < half) all[t] = combine(all[t], all[t + half * step]);
   }
   return all[t];
@@ -86,9 +94,12 @@ __device__ Acc combine_lanes(const ReduceShape& s, Acc acc, const Combine& combi
 
 /// The operands of a reduction. Strides are in bytes.
 struct ReduceArgs {
-  ReduceShape shape;
-  Offsets<3> kept;     // of the input and both outputs
-  Offsets<1> reduced;  // of the input
+  ReduceShape shape;  // in packs
+  int64_t outputs, count;
+  int elements = 1, results = 1;  // of a pack; one of them is 1
+  bool vector;                    // packs are aligned
+  Offsets<3> kept;                // of the input and both outputs
+  Offsets<1> reduced;             // of the input
   const char* in = nullptr;
   char* out[2] = {};
   ScalarType in_dtype{}, out_dtype[2] = {};
@@ -99,6 +110,10 @@ struct ReduceArgs {
 
   /// `second` may be undefined, and has the strides of a tensor like `first`.
   ReduceArgs(const Tensor& first, const Tensor& second, const Tensor& input, DimMask dims);
+
+ private:
+  /// Whether four neighbours along the nearest dimension of `along` are neighbours in memory.
+  bool has_packs(bool along_kept, int64_t item) const;
 };
 
 inline ReduceArgs::ReduceArgs(const Tensor& first, const Tensor& second, const Tensor& input,
@@ -110,11 +125,11 @@ inline ReduceArgs::ReduceArgs(const Tensor& first, const Tensor& second, const T
       return strides[0] == 0 ? std::numeric_limits<int64_t>::max() : strides[0];
     }
   };
-  const Tensor* outputs[] = {&first, &second};
+  const Tensor* targets[] = {&first, &second};
   for (int k = 0; k < 2; ++k) {
-    if (!outputs[k]->defined()) continue;
-    out[k] = static_cast<char*>(outputs[k]->data_ptr());
-    out_dtype[k] = outputs[k]->dtype();
+    if (!targets[k]->defined()) continue;
+    out[k] = static_cast<char*>(targets[k]->data_ptr());
+    out_dtype[k] = targets[k]->dtype();
   }
   const Tensor& like = first.defined() ? first : second;
   const bool keepdim = like.dim() == input.dim();
@@ -127,7 +142,7 @@ inline ReduceArgs::ReduceArgs(const Tensor& first, const Tensor& second, const T
       reduced_dims[num_reduced++] = dim;
     } else {
       for (int k = 0; k < 2; ++k)
-        if (out[k]) dim.strides[k + 1] = outputs[k]->strides()[at] * outputs[k]->element_size();
+        if (out[k]) dim.strides[k + 1] = targets[k]->strides()[at] * targets[k]->element_size();
       kept_dims[num_kept++] = dim;
     }
     if (keepdim || !dims.has(d)) ++at;
@@ -141,87 +156,143 @@ inline ReduceArgs::ReduceArgs(const Tensor& first, const Tensor& second, const T
   const bool columns = reduced.ndim == 0 ||
                        (kept.ndim > 0 && kept.stride[0][0] != 0 &&
                         (reduced.stride[0][0] == 0 || kept.stride[0][0] < reduced.stride[0][0]));
-  shape = ReduceShape(kept.numel, reduced.numel, columns);
+  outputs = kept.numel;
+  count = reduced.numel;
+  if (has_packs(columns, input.element_size())) (columns ? results : elements) = 4;
+  vector = is_aligned(in);
+  shape =
+      ReduceShape(outputs / results, count / elements, columns, elements * results > 1 ? 8 : 16);
   kept.finish();
   reduced.finish();
 }
 
-/// The op's value of this thread's share of the input.
+inline bool ReduceArgs::has_packs(bool along_kept, int64_t item) const {
+  const int ndim = along_kept ? kept.ndim : reduced.ndim;
+  if (ndim == 0 || (along_kept ? kept.size : reduced.size)[0].divisor % 4 != 0) return false;
+  bool apart = true;  // packs start at multiples of a pack
+  for (int d = 0; d < kept.ndim; ++d)
+    apart &= along_kept && d == 0 ? kept.stride[0][d] == item : kept.stride[0][d] % (4 * item) == 0;
+  for (int d = 0; d < reduced.ndim; ++d)
+    apart &= !along_kept && d == 0 ? reduced.stride[0][d] == item
+                                   : reduced.stride[0][d] % (4 * item) == 0;
+  return apart;
+}
+
+/// One more element of a thread's share: elements come in their order.
 template <class Op>
-__device__ typename Op::Acc reduce_share(const Op& op, const ReduceArgs& a, const char* from,
-                                         int64_t output) {
+__device__ void accumulate(const Op& op, typename Op::Acc& acc, typename Op::In x, int64_t position,
+                           typename Op::In shift) {
+  if constexpr (requires { op.accumulate(acc, x, position, shift); })
+    op.accumulate(acc, x, position, shift);
+  else
+    acc = op.combine(acc, op.map(x, position, shift));
+}
+
+/// A function that is called: it is long, and a batch asks often.
+[[gnu::noinline]] __device__ inline int64_t place_of(const Offsets<1>& offsets, int64_t i) {
+  int64_t at[1];
+  offsets.at(i, at);
+  return at[0];
+}
+
+/// The op's values of this thread's share of the input: of R results, E elements at once.
+template <int E, int R, class Op>
+__device__ void reduce_share(const Op& op, const ReduceArgs& a, const char* from, int64_t output,
+                             typename Op::Acc (&acc)[R]) {
   using In = typename Op::In;
-  constexpr int kBatch = 4;
-  const In shift = a.shift ? static_cast<const In*>(a.shift)[output] : In();
+  constexpr int V = E * R, kBatch = V == 1 ? 8 : std::max<int>(1, 32 / sizeof(In));
+  In shift[R] = {};
+  if (a.shift)
+    for (int q = 0; q < R; ++q) shift[q] = static_cast<const In*>(a.shift)[output * R + q];
   const int64_t end = a.shape.end(), step = a.shape.ty;
-  typename Op::Acc acc = op.identity();
-  int64_t r = a.shape.begin();
-  for (; r + (kBatch - 1) * step < end; r += kBatch * step) {
-    int64_t at[kBatch][1];
-    In x[kBatch];
+  for (int64_t r = a.shape.begin(); r < end; r += kBatch * step) {
+    int64_t at[kBatch];
+    In x[kBatch][V];
 #pragma unroll
-    for (int k = 0; k < kBatch; ++k) a.reduced.at(r + k * step, at[k]);
-    with_stored<In>(a.in_dtype, [&]<class T>(T) {
+    for (int b = 0; b < kBatch; ++b) {
+      const int64_t element = (r + b * step) * E;
+      at[b] = a.reduced.ndim == 1 ? element * a.reduced.stride[0][0] : place_of(a.reduced, element);
+    }
+    const int64_t count = (end - r + step - 1) / step;
+    load_packs(from, a.in_dtype, at, count, a.vector, x);
 #pragma unroll
-      for (int k = 0; k < kBatch; ++k)
-        x[k] = static_cast<In>(widen(*reinterpret_cast<const T*>(from + at[k][0])));
-    });
+    for (int b = 0; b < kBatch; ++b) {
+      if (b >= count) break;
 #pragma unroll
-    for (int k = 0; k < kBatch; ++k) acc = op.combine(acc, op.map(x[k], r + k * step, shift));
+      for (int k = 0; k < V; ++k)
+        accumulate(op, acc[k % R], x[b][k], (r + b * step) * E + k / R, shift[k % R]);
+    }
   }
-  for (; r < end; r += step) {
-    int64_t at[1];
-    a.reduced.at(r, at);
-    acc = op.combine(acc, op.map(load_as<In>(from + at[0], a.in_dtype), r, shift));
-  }
-  return acc;
 }
 
 /// Op: types In and Acc; identity(); map(In, position, shift) -> Acc; combine(Acc, Acc);
-/// store(args, number of the result, Acc, addresses of the outputs).
-template <class Op>
+/// store(args, number of the result, Acc, addresses of the outputs); accumulate, if it knows more.
+/// A thread takes packs of E elements of one result, or of one element of R results.
+template <class Op, int E, int R>
 __global__ void __launch_bounds__(kThreads)
     reduce_kernel(const Op op, const __grid_constant__ ReduceArgs a) {
   using Acc = typename Op::Acc;
   const int64_t output = a.shape.output();
   const bool valid = output < a.shape.outputs;
-  int64_t at[3] = {};
-  Acc acc = op.identity();
-  if (valid) {
-    a.kept.at(output, at);
-    if (a.partial_in) {
-      const Acc* from = static_cast<const Acc*>(a.partial_in);
-      for (int64_t r = a.shape.begin(); r < a.shape.end(); r += a.shape.ty)
-        acc = op.combine(acc, from[r * a.shape.outputs + output]);
-    } else {
-      acc = reduce_share(op, a, a.in + at[0], output);
-    }
+  Acc acc[R];
+  for (int k = 0; k < R; ++k) acc[k] = op.identity();
+  if (valid && a.partial_in) {
+    const Acc* from = static_cast<const Acc*>(a.partial_in);
+#pragma unroll 4
+    for (int64_t r = a.shape.begin(); r < a.shape.end(); r += a.shape.ty)
+      acc[0] = op.combine(acc[0], from[r * a.shape.outputs + output]);
+  } else if (valid) {
+    int64_t at[3];
+    a.kept.at(output * R, at);
+    reduce_share<E>(op, a, a.in + at[0], output, acc);
   }
-  acc = combine_lanes(a.shape, acc, [&](const Acc& p, const Acc& q) { return op.combine(p, q); });
+#pragma unroll
+  for (int k = 0; k < R; ++k)
+    acc[k] = combine_lanes(a.shape, acc[k],
+                           [&](const Acc& p, const Acc& q) { return op.combine(p, q); });
   if (!valid || a.shape.lane() != 0) return;
-  if (a.partial_out)
-    static_cast<Acc*>(a.partial_out)[blockIdx.y * a.shape.outputs + output] = acc;
+#pragma unroll
+  for (int k = 0; k < R; ++k) {
+    const int64_t result = output * R + k;
+    if (a.partial_out) {
+      static_cast<Acc*>(a.partial_out)[blockIdx.y * a.outputs + result] = acc[k];
+      continue;
+    }
+    int64_t at[3];
+    a.kept.at(result, at);
+    op.store(a, result, acc[k], a.out[0] + at[1], a.out[1] + at[2]);
+  }
+}
+
+template <class Op>
+void launch_reduction(const Context& context, const ReduceArgs& a, const Op& op) {
+  const dim3 grid = a.shape.grid();
+  if (a.elements > 1)
+    reduce_kernel<Op, 4, 1><<<grid, kThreads, 0, context.stream>>>(op, a);
+  else if (a.results > 1)
+    reduce_kernel<Op, 1, 4><<<grid, kThreads, 0, context.stream>>>(op, a);
   else
-    op.store(a, output, acc, a.out[0] + at[1], a.out[1] + at[2]);
+    reduce_kernel<Op, 1, 1><<<grid, kThreads, 0, context.stream>>>(op, a);
 }
 
 template <class Op>
 void run_reduction(const char* name, Device device, ReduceArgs a, const Op& op) {
-  if (a.shape.outputs == 0) return;
+  if (a.outputs == 0) return;
   const Context context(device);
   if (a.shape.segments == 1) {
-    reduce_kernel<Op><<<a.shape.grid(), kThreads, 0, context.stream>>>(op, a);
+    launch_reduction(context, a, op);
     return context.launched(name);
   }
   const Scratch partial(
-      device, a.shape.segments * a.shape.outputs * static_cast<int64_t>(sizeof(typename Op::Acc)));
+      device, a.shape.segments * a.outputs * static_cast<int64_t>(sizeof(typename Op::Acc)));
   a.partial_out = partial.as<void>();
-  reduce_kernel<Op><<<a.shape.grid(), kThreads, 0, context.stream>>>(op, a);
-  a.shape = a.shape.second();
+  launch_reduction(context, a, op);
+  a.shape = a.shape.second(a.outputs);
+  a.elements = a.results = 1;
   a.partial_in = a.partial_out;
   a.partial_out = nullptr;
-  reduce_kernel<Op><<<a.shape.grid(), kThreads, 0, context.stream>>>(op, a);
+  launch_reduction(context, a, op);
   context.launched(name);
 }
 
-}  // namespace taeda::gpu
+}  // namespace taeda::inline v0_2::gpu

@@ -68,8 +68,8 @@ void norm_cuda(const Tensor& out, const Tensor& in, DimMask dims, double p) {
 void var_cuda(const Tensor& var, const Tensor& mean, const Tensor& in, DimMask dims,
               double correction, bool root) {
   ReduceArgs first(mean, Tensor(), in, dims), second(var, Tensor(), in, dims);
-  const Scratch means(in.device(), first.shape.outputs * static_cast<int64_t>(sizeof(double)));
-  const double count = static_cast<double>(first.shape.count);
+  const Scratch means(in.device(), first.outputs * static_cast<int64_t>(sizeof(double)));
+  const double count = static_cast<double>(first.count);
   first.unrounded = means.as<void>();
   second.shift = means.as<void>();
   run_reduction("var", in.device(), first, MomentOp<double>{Term::Value, Finish::Divide, count});
@@ -93,6 +93,12 @@ struct ArgOp {
 
   __device__ Acc identity() const { return {A(0), -1}; }
   __device__ Acc map(A x, int64_t position, A) const { return {x, position}; }
+  /// Of equal ones the first stays: it was there before.
+  __device__ void accumulate(Acc& acc, A x, int64_t position, A) const {
+    bool wins = acc.index < 0 || (smallest ? x < acc.value : x > acc.value);
+    if constexpr (std::is_floating_point_v<A>) wins |= x != x && acc.value == acc.value;
+    if (wins) acc = {x, position};
+  }
   __device__ Acc combine(const Acc& a, const Acc& b) const {
     if (b.index < 0) return a;
     if (a.index < 0) return b;
@@ -136,4 +142,4 @@ void register_reduce_statistics() {
   min_dim_slot.set(kCUDA, &min_dim_cuda);
 }
 
-}  // namespace taeda::gpu
+}  // namespace taeda::inline v0_2::gpu

@@ -86,6 +86,14 @@ struct Reader {
         out[k] = static_cast<A>(widen(reinterpret_cast<const T*>(data)[at[k]]));
     });
   }
+  /// Packs of V neighbours from elements at[b] on, of which the first `count` are there.
+  template <int V, int B>
+  __device__ void packs(const int64_t (&at)[B], int64_t count, bool vector, A (&out)[B][V]) const {
+    int64_t bytes[B];
+#pragma unroll
+    for (int b = 0; b < B; ++b) bytes[b] = at[b] * item;
+    load_packs(data, dtype, bytes, count, vector, out);
+  }
   /// Elements [i, i + 4) of n; `vector`: the data starts at a multiple of 16 bytes.
   __device__ void four(int64_t i, int64_t n, bool vector, A (&out)[4]) const {
     if (vector) return load4<A>(data, dtype, i, n, out);
@@ -127,4 +135,4 @@ struct Writer {
   }
 };
 
-}  // namespace taeda::gpu
+}  // namespace taeda::inline v0_2::gpu
