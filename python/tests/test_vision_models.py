@@ -16,11 +16,16 @@ EXPECTED = json.loads((GOLDEN / "vision_models.json").read_text(encoding="utf-8"
 
 @pytest.fixture(scope="module")
 def got(tmp_path_factory):
+    return results("vision_models.py", tmp_path_factory)
+
+
+def results(script, tmp_path_factory):
+    """What a script of golden/ writes when Taeda runs it."""
     import subprocess
     out = tmp_path_factory.mktemp("models") / "ours.json"
     program = ("import runpy, sys, taeda.compat; taeda.compat.install(); sys.argv = sys.argv[1:]\n"
                "runpy.run_path(sys.argv[0], run_name='__main__')")
-    done = subprocess.run([sys.executable, "-B", "-c", program, str(GOLDEN / "vision_models.py"), str(out)],
+    done = subprocess.run([sys.executable, "-B", "-c", program, str(GOLDEN / script), str(out)],
                           capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads(out.read_text())
@@ -85,6 +90,18 @@ def test_positions_for_pictures_of_another_size():
         large(torch.rand(1, 3, 64, 64))
 
 
+def test_what_is_known_of_weights():
+    weights = models.get_model_weights("resnet50")
+    assert weights is models.ResNet50_Weights and models.get_weight("ResNet50_Weights.IMAGENET1K_V2") is weights.DEFAULT
+    assert weights.DEFAULT.meta["categories"][281] == "tabby" and weights.DEFAULT.meta["num_params"] == 25557032
+    assert weights.DEFAULT.meta["_metrics"]["ImageNet-1K"]["acc@1"] == 80.858
+    prepared = weights.DEFAULT.transforms()
+    assert prepared(torch.zeros(3, 300, 400, dtype=torch.uint8)).shape == (3, 224, 224)
+    assert prepared.resize_size == [232] and "resize_size=[232]" in str(prepared)
+    assert models.list_models(models, include=["swin_v2*", "vit*"], exclude="*_h_*") == [
+        "swin_v2_b", "swin_v2_s", "swin_v2_t", "vit_b_16", "vit_b_32", "vit_l_16", "vit_l_32"]
+
+
 @pytest.mark.parametrize("call, kind, text", [
     (lambda: models.SqueezeNet("2_0"), ValueError, "Unsupported SqueezeNet version 2_0"),
     (lambda: models.MobileNetV3([], 8), ValueError, "should not be empty"),
@@ -93,6 +110,12 @@ def test_positions_for_pictures_of_another_size():
     (lambda: models.ShuffleNetV2([1], [1]), ValueError, "expected stages_repeats as list of 3 positive ints"),
     (lambda: models.MNASNet(0.0), ValueError, "alpha should be greater than 0.0 instead of 0.0"),
     (lambda: models.efficientnet_b0(weights="V9"), KeyError, "V9"),
+    (lambda: models.resnet18(weights="DEFAULT", num_classes=3), ValueError,
+     "The parameter 'num_classes' expected value 1000 but got 3 instead."),
+    (lambda: models.RegNet(models.regnet.BlockParams.from_init_params(4, 47, 1.0, 2.0, 8)), ValueError,
+     "Invalid RegNet settings"),
+    (lambda: models.MaxVit((64, 64), 8, 7, [8], [1], 8, 0.0), ValueError, "is not divisible by partition size 7"),
+    (lambda: models.swin_transformer.ShiftedWindowAttention(4, [2], [1], 2), ValueError, "must be of length 2"),
 ])
 def test_wrong_calls(call, kind, text):
     with pytest.raises(kind, match=text):

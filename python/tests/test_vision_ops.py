@@ -68,3 +68,16 @@ def test_a_product_of_half_precision_does_not_overflow():
 def test_refused(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+def test_doubles_among_many_boxes():
+    torch.manual_seed(0)
+    corners = torch.rand(300, 2) * 50
+    boxes, scores = torch.cat([corners, corners + torch.rand(300, 2) * 40], 1), torch.rand(300)
+    share, kept = ops.box_iou(boxes, boxes), []
+    for i in scores.argsort(descending=True).tolist():
+        if all(share[i, j] <= 0.4 for j in kept):
+            kept.append(i)
+    assert ops.nms(boxes, scores, 0.4).tolist() == kept and ops.nms(boxes.double(), scores, 0.4).tolist() == kept
+    assert ops.nms(boxes.to("sim"), scores.to("sim"), 0.4).cpu().tolist() == kept
+    assert ops.nms(torch.zeros(0, 4), torch.zeros(0), 0.5).shape == (0,)

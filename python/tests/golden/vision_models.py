@@ -1,5 +1,5 @@
-"""Makes vision_models.json: names and shapes, first weights and outputs of torchvision 0.29's networks. Run by a Python with
-PyTorch 2.15 and torchvision."""
+"""Makes vision_models.json: names and shapes, first weights and outputs of torchvision 0.29's networks, and how pictures are
+prepared for their weights. Run by a Python with PyTorch 2.15 and torchvision."""
 
 import hashlib
 import json
@@ -16,11 +16,14 @@ MODELS = {
     "efficientnet_v2_s": (32, {}), "vit_b_32": (64, {"image_size": 64}), "convnext_tiny": (32, {}),
     "shufflenet_v2_x0_5": (32, {}), "shufflenet_v2_x1_0": (32, {}), "mnasnet0_5": (32, {}), "mnasnet1_3": (32, {}),
     "googlenet": (64, {"init_weights": False}), "inception_v3": (299, {"init_weights": False}),
+    "swin_t": (64, {}), "swin_v2_t": (72, {}), "regnet_y_400mf": (32, {}), "regnet_x_400mf": (32, {}), "maxvit_t": (224, {}),
 }
 # Too large to be made in a test: names and shapes alone, on the device meta.
 SHAPES = ["densenet161", "densenet169", "densenet201", "efficientnet_b5", "efficientnet_b7", "efficientnet_v2_l", "vit_b_16",
           "vit_h_14", "convnext_base", "convnext_large", "shufflenet_v2_x2_0", "resnext101_32x8d", "resnext101_64x4d",
-          "wide_resnet101_2", "mnasnet0_75"]
+          "wide_resnet101_2", "mnasnet0_75", "swin_s", "swin_b", "swin_v2_s", "swin_v2_b"]
+# Counted in numbers of any kind, so made on the CPU.
+COUNTED = ["regnet_y_800mf", "regnet_y_1_6gf", "regnet_y_3_2gf", "regnet_x_800mf", "regnet_x_1_6gf", "regnet_x_3_2gf"]
 URLS = ["DenseNet121_Weights", "DenseNet161_Weights", "DenseNet169_Weights", "DenseNet201_Weights", "SqueezeNet1_0_Weights",
         "SqueezeNet1_1_Weights", "MobileNet_V3_Large_Weights", "MobileNet_V3_Small_Weights", "EfficientNet_V2_S_Weights",
         "EfficientNet_V2_M_Weights", "EfficientNet_V2_L_Weights", "ViT_B_16_Weights", "ViT_B_32_Weights", "ViT_L_16_Weights",
@@ -28,7 +31,11 @@ URLS = ["DenseNet121_Weights", "DenseNet161_Weights", "DenseNet169_Weights", "De
         "ConvNeXt_Large_Weights", "ShuffleNet_V2_X0_5_Weights", "ShuffleNet_V2_X1_0_Weights", "ShuffleNet_V2_X1_5_Weights",
         "ShuffleNet_V2_X2_0_Weights", "GoogLeNet_Weights", "Inception_V3_Weights", "MNASNet0_5_Weights", "MNASNet0_75_Weights",
         "MNASNet1_0_Weights", "MNASNet1_3_Weights", "ResNeXt101_32X8D_Weights", "ResNeXt101_64X4D_Weights",
-        "Wide_ResNet101_2_Weights", *(f"EfficientNet_B{i}_Weights" for i in range(8))]
+        "Wide_ResNet101_2_Weights", "Swin_T_Weights", "Swin_S_Weights", "Swin_B_Weights", "Swin_V2_T_Weights",
+        "Swin_V2_S_Weights", "Swin_V2_B_Weights", "MaxVit_T_Weights", "VGG16_Weights", *(
+            f"RegNet_{kind}GF_Weights" for kind in ("X_1_6", "X_3_2", "X_8", "X_16", "X_32", "Y_1_6", "Y_3_2", "Y_8", "Y_16",
+                                                    "Y_32", "Y_128")), "RegNet_X_400MF_Weights", "RegNet_Y_800MF_Weights",
+        *(f"EfficientNet_B{i}_Weights" for i in range(8))]
 
 
 def some(tensor):
@@ -67,8 +74,11 @@ def compute():
     made = {name: digest(name, *how) for name, how in MODELS.items()}
     with torch.device("meta"):
         made.update({name: {"shapes": shapes_of(getattr(models, name)(num_classes=10))} for name in SHAPES})
+    made.update({name: {"shapes": shapes_of(getattr(models, name)(num_classes=10))} for name in COUNTED})
     made["urls"] = {kind: {w.name: w.url for w in getattr(models, kind)} for kind in URLS}
     made["defaults"] = {kind: getattr(models, kind).DEFAULT.name for kind in URLS}
+    made["prepared"] = {kind: [[str(w.transforms()), w.meta["num_params"], len(w.meta["categories"] or ())] for w in
+                               getattr(models, kind)] for kind in URLS}
     return made
 
 

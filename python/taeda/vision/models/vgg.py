@@ -53,10 +53,10 @@ def make_layers(cfg, batch_norm=False):
     return nn.Sequential(*layers)
 
 
-def _define(depth, batch_norm, url):
+def _define(depth, batch_norm, **urls):
     name = f"vgg{depth}{'_bn' if batch_norm else ''}"
     weights = f"VGG{depth}{'_BN' if batch_norm else ''}_Weights"
-    kinds = weights_of(weights, "IMAGENET1K_V1", IMAGENET1K_V1=url)
+    kinds = weights_of(weights, "IMAGENET1K_V1", **urls)
 
     def build(**kwargs):
         return VGG(make_layers(_LAYERS[depth], batch_norm), **kwargs)
@@ -67,5 +67,6 @@ def _define(depth, batch_norm, url):
 
 for _depth, _plain, _normalized in (("11", "8a719046", "6002323d"), ("13", "19584684", "abd245e5"),
                                     ("16", "397923af", "6c64b313"), ("19", "dcbb9e9d", "c79401a0")):
-    _define(_depth, False, f"vgg{_depth}-{_plain}.pth")
-    _define(_depth, True, f"vgg{_depth}_bn-{_normalized}.pth")
+    _features = {"IMAGENET1K_FEATURES": "vgg16_features-amdegroot-88682ab5.pth"} if _depth == "16" else {}
+    _define(_depth, False, IMAGENET1K_V1=f"vgg{_depth}-{_plain}.pth", **_features)
+    _define(_depth, True, IMAGENET1K_V1=f"vgg{_depth}_bn-{_normalized}.pth")

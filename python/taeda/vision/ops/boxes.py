@@ -108,12 +108,7 @@ def nms(boxes, scores, iou_threshold):
                            f"{boxes.size(0)} and {scores.size(0)}")
     with no_grad():
         order = scores.sort(stable=True, dim=0, descending=True)[1]
-        kept = []
-        while order.numel():
-            best, order = order[:1], order[1:]
-            kept.append(best)
-            order = order[~(box_iou(boxes[best], boxes[order])[0] > iou_threshold)]
-        return _C.cat(kept) if kept else _C.empty(0, dtype=_C.int64, device=boxes.device)
+        return order[_C._vision.nms_of_sorted(boxes[order], iou_threshold)]
 
 
 def batched_nms(boxes, scores, idxs, iou_threshold):

@@ -54,3 +54,20 @@ class LastLevelMaxPool(ExtraFPNBlock):
 
     def forward(self, results, x, names):
         return [*results, F.max_pool2d(results[-1], 1, 2, 0)], [*names, "pool"]
+
+
+class LastLevelP6P7(ExtraFPNBlock):
+    """Two more levels by convolutions, of the last result or, where `in_channels` are others, of the last features."""
+
+    def __init__(self, in_channels, out_channels):
+        super().__init__()
+        self.p6 = Conv2d(in_channels, out_channels, 3, 2, 1)
+        self.p7 = Conv2d(out_channels, out_channels, 3, 2, 1)
+        for module in (self.p6, self.p7):
+            init.kaiming_uniform_(module.weight, a=1)
+            init.constant_(module.bias, 0)
+        self.use_P5 = in_channels == out_channels
+
+    def forward(self, results, x, names):
+        sixth = self.p6(results[-1] if self.use_P5 else x[-1])
+        return [*results, sixth, self.p7(F.relu(sixth))], [*names, "p6", "p7"]
