@@ -64,3 +64,11 @@ class Variable(metaclass=_VariableType):
     def __new__(cls, data, requires_grad=False, volatile=None):
         out = data.detach() if data.requires_grad and not requires_grad else data.view_as(data).detach()
         return out.requires_grad_(requires_grad)
+
+
+def __getattr__(name):
+    if name == "forward_ad":  # imported when it is asked for, as `torch.autograd.forward_ad` without an import of its own
+        import importlib
+        return importlib.import_module(f"{__name__}.forward_ad")
+    from .._missing import attribute
+    return attribute(__name__, name)
