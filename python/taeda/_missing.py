@@ -27,7 +27,8 @@ _SECOND_NAMES = {f"taeda.{second}": f"taeda.{first}" for second, first in {
     "vision.io.image": "vision.io", "vision.models.mobilenetv2": "vision.models.mobilenet",
     "vision.ops.ciou_loss": "vision.ops.losses", "vision.ops.diou_loss": "vision.ops.losses",
     "vision.ops.drop_block": "vision.ops.drops", "vision.ops.focal_loss": "vision.ops.losses",
-    "vision.ops.giou_loss": "vision.ops.losses", "vision.transforms.v2.functional": "vision.transforms.functional"}.items()}
+    "vision.ops.giou_loss": "vision.ops.losses",
+    "vision.transforms.v2.functional": "vision.transforms.sample_functional"}.items()}
 
 # Words at the start of a module's or a name's path, and what is missing there; the first that fits is said.
 _FEATURES = {

@@ -3,7 +3,7 @@
 import importlib
 
 __version__ = "0.30.0"
-_SUBMODULES = {"transforms", "datasets", "models", "ops", "utils", "io"}
+_SUBMODULES = {"tv_tensors", "transforms", "datasets", "models", "ops", "utils", "io"}
 
 
 def __getattr__(name):

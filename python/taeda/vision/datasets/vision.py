@@ -57,7 +57,7 @@ class VisionDataset(Dataset):
             body.append(f"Root location: {self.root}")
         body += self.extra_repr().splitlines()
         if getattr(self, "transforms", None) is not None:
-            body += repr(self.transforms).splitlines()
+            body.append(repr(self.transforms))
         return "\n".join(["Dataset " + type(self).__name__] + ["    " + line for line in body])
 
 

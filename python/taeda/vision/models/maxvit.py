@@ -10,7 +10,7 @@ from ..ops.drops import StochasticDepth
 from ..ops.misc import Conv2dNormActivation, SqueezeExcitation
 from ._weights import builder, weights_of
 
-__all__ = ["MaxVit"]
+__all__ = ["MaxVit", "maxvit_t", "MaxVit_T_Weights"]
 
 
 def _halved(size):
@@ -237,6 +237,3 @@ MaxVit_T_Weights = weights_of("MaxVit_T_Weights", "IMAGENET1K_V1", IMAGENET1K_V1
 def maxvit_t(**kwargs):
     """The smallest MaxViT: eleven layers."""
     return MaxVit(kwargs.pop("input_size", (224, 224)), 64, 7, [64, 128, 256, 512], [2, 2, 5, 2], 32, 0.2, **kwargs)
-
-
-__all__ += ["maxvit_t", "MaxVit_T_Weights"]

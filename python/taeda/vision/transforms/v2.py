@@ -1,50 +1,203 @@
-"""The second version's names: the same transforms, and those that make tensors in two steps."""
+"""The second version: transforms of samples - pictures, masks and boxes (`tv_tensors`) in any structure are changed alike."""
 
 from ... import _C
+from ..._tensor import Tensor
 from ...nn import Module
-from . import augment, autoaugment, functional, mixing, transforms
-from .augment import *  # noqa: F403
-from .autoaugment import *  # noqa: F403
+from .. import picture as pictures
+from .. import tv_tensors
+from . import _v2, augment, autoaugment, mixing, transforms
+from . import functional as _of_pictures
+from . import sample_functional as functional
+from ._samples import (  # noqa: F401
+    Transform, check_type, has_all, has_any, is_pure_tensor, of_samples, plain, query_chw)
+from ._samples import first_boxes as get_bounding_boxes  # noqa: F401
+from ._samples import size_of as query_size  # noqa: F401
+from ._v2 import *  # noqa: F403
+from .autoaugment import AutoAugmentPolicy  # noqa: F401
 from .functional import InterpolationMode
 from .mixing import *  # noqa: F403
-from .transforms import *  # noqa: F403
+from .transforms import PILToTensor, ToPILImage, ToTensor  # noqa: F401
 
-__all__ = transforms.__all__ + augment.__all__ + autoaugment.__all__ + mixing.__all__
-__all__ += ["Identity", "InterpolationMode", "ToDtype", "ToImage", "ToPureTensor", "functional"]
+_MOVING = ("CenterCrop", "Pad", "RandomCrop", "RandomHorizontalFlip", "RandomVerticalFlip", "Resize", "RandomResizedCrop",
+           "RandomPerspective", "RandomRotation", "RandomAffine", "FiveCrop", "TenCrop")
+_ANNOTATED = (tv_tensors.Mask, tv_tensors.BoundingBoxes)
+_CONTAINERS = ("Compose", "Lambda", "RandomApply", "RandomChoice", "RandomOrder", "PILToTensor", "ToPILImage", "ToTensor")
 
-
-class ToImage(Module):
-    """A picture or an array (height, width, channels) as tensor (channels, height, width) with the numbers it has."""
-
-    def forward(self, image):
-        if functional.is_tensor(image):
-            return image
-        if functional._is_array(image):
-            tensor = _C.from_numpy(image)
-            return tensor.permute(2, 0, 1) if tensor.dim() == 3 else tensor.unsqueeze(0)
-        return functional.pil_to_tensor(image)
+for _name in transforms.__all__ + augment.__all__ + autoaugment.__all__:
+    _kind = next(getattr(m, _name) for m in (transforms, augment, autoaugment) if hasattr(m, _name))
+    if _name not in _CONTAINERS and _name != "AutoAugmentPolicy":
+        _refused = _ANNOTATED if _name in (*autoaugment.__all__, "FiveCrop", "TenCrop") else ()
+        globals()[_name] = of_samples(_kind, _name in _MOVING, _refused)
 
 
-class ToDtype(Module):
-    """Another dtype; with `scale` also the range that is usual for it."""
+class Normalize(Normalize):  # noqa: F811
+    """(tensor - mean) / std by channel."""
+
+    def __repr__(self):
+        return f"Normalize(mean={self.mean}, std={self.std}, inplace={self.inplace})"
+
+
+class Resize(Resize):  # noqa: F811
+    """To (height, width), or so that the shorter side has `size` pixels."""
+
+    def __repr__(self):
+        more = f", max_size={self.max_size}" if self.max_size is not None else ""
+        return (f"Resize(size={[self.size] if isinstance(self.size, int) else list(self.size)}, "
+                f"interpolation={self.interpolation.value}{more}, antialias={self.antialias})")
+
+
+for _name in ("GaussianNoise", "RandomChannelPermutation"):
+    globals()[_name] = of_samples(getattr(mixing, _name))
+
+__all__ = transforms.__all__ + augment.__all__ + autoaugment.__all__ + mixing.__all__ + _v2.__all__
+__all__ += ["Identity", "InterpolationMode", "ToDtype", "ToImage", "ToPureTensor", "Transform", "functional"]
+
+
+def _one(inputs):
+    return inputs if len(inputs) > 1 else inputs[0]
+
+
+class _Several(Module):
+    """Transforms, one after the other."""
+
+    def __init__(self, transforms):
+        super().__init__()
+        if not isinstance(transforms, (list, tuple)) or not transforms:
+            raise TypeError("Argument transforms should be a sequence of callables")
+        self.transforms = transforms
+
+    def _all(self, inputs, chosen):
+        for transform in chosen:
+            made = transform(*inputs)
+            inputs = made if len(inputs) > 1 else (made,)
+        return _one(inputs)
+
+    def extra_repr(self):
+        return "\n".join(f"    {transform}" for transform in self.transforms)
+
+
+class Compose(_Several):
+    """One transform after the other."""
+
+    def forward(self, *inputs):
+        return self._all(inputs, self.transforms)
+
+    def __repr__(self):
+        lines = "".join(f"\n      {line}" for transform in self.transforms for line in str(transform).split("\n"))
+        return f"{type(self).__name__}({lines}\n)"
+
+
+class RandomApply(_Several):
+    """All of some transforms, or none, with probability p."""
+
+    def __init__(self, transforms, p=0.5):
+        super().__init__(transforms)
+        if not 0.0 <= p <= 1.0:
+            raise ValueError("`p` should be a floating point value in the interval [0.0, 1.0].")
+        self.p = p
+
+    def forward(self, *inputs):
+        return _one(inputs) if _C.rand(1) >= self.p else self._all(inputs, self.transforms)
+
+
+class RandomChoice(_Several):
+    """One of several transforms; `p` are their weights."""
+
+    def __init__(self, transforms, p=None):
+        super().__init__(transforms)
+        if p is not None and len(p) != len(transforms):
+            raise ValueError(f"Length of p doesn't match the number of transforms: {len(p)} != {len(transforms)}")
+        p = [1] * len(transforms) if p is None else p
+        self.p = [weight / sum(p) for weight in p]
+
+    def forward(self, *inputs):
+        at = int(_C.multinomial(_C._tensor_from(self.p, None, None), 1))
+        return self.transforms[at](*inputs)
+
+
+class RandomOrder(_Several):
+    """Transforms in a random order."""
+
+    def forward(self, *inputs):
+        return self._all(inputs, [self.transforms[i] for i in _C.randperm(len(self.transforms)).tolist()])
+
+
+class Lambda(Transform):
+    """A function, of all that is of the classes `types`."""
+
+    def __init__(self, lambd, *types):
+        super().__init__()
+        self.lambd, self.types = lambd, types or (object,)
+        self._transformed_types = self.types
+
+    def _needs(self, leaves):
+        return [check_type(leaf, self._transformed_types) for leaf in leaves]
+
+    def transform(self, inpt, params):
+        return self.lambd(inpt)
+
+    def extra_repr(self):
+        return f"{getattr(self.lambd, '__name__', self.lambd)}, types={[kind.__name__ for kind in self.types]}"
+
+
+class ToImage(Transform):
+    """Pictures, arrays (height, width, channels) and tensors as tensors Image (channels, height, width)."""
+
+    _transformed_types = (is_pure_tensor, pictures.is_picture, _of_pictures._is_array)
+
+    def transform(self, inpt, params):
+        if _of_pictures._is_array(inpt):
+            inpt = _C.from_numpy(inpt)
+            inpt = inpt.permute(2, 0, 1).contiguous() if inpt.dim() == 3 else inpt.unsqueeze(0)
+        return tv_tensors.Image(inpt)
+
+
+class ToDtype(Transform):
+    """Another dtype - one for pictures, or a dict of dtypes for classes of tensors, None for those that stay - with `scale`
+    also the range that is usual for it."""
+
+    _transformed_types = (Tensor,)
 
     def __init__(self, dtype, scale=False):
         super().__init__()
+        if not isinstance(dtype, (dict, _C.dtype)):
+            raise ValueError(f"dtype must be a dict or a torch.dtype, got {type(dtype)} instead")
         self.dtype, self.scale = dtype, scale
 
-    def forward(self, image):
-        return functional.convert_image_dtype(image, self.dtype) if self.scale else image.to(self.dtype)
+    def _wanted(self, inpt):
+        if not isinstance(self.dtype, dict):
+            return self.dtype if is_pure_tensor(inpt) or isinstance(inpt, (tv_tensors.Image, tv_tensors.Video)) else None
+        kind = type(inpt) if not is_pure_tensor(inpt) else Tensor
+        if kind in self.dtype:
+            return self.dtype[kind]
+        if "others" in self.dtype:
+            return self.dtype["others"]
+        raise ValueError(f"No dtype was specified for type {type(inpt)}. If you only need to convert the dtype of images or "
+                         "videos, you can just pass e.g. dtype=torch.float32.")
+
+    def transform(self, inpt, params):
+        wanted = self._wanted(inpt)
+        if wanted is None:
+            return inpt
+        scaled = self.scale and not isinstance(inpt, _ANNOTATED)
+        made = _of_pictures.convert_image_dtype(plain(inpt), wanted) if scaled else plain(inpt).to(wanted)
+        return tv_tensors.wrap(made, like=inpt) if isinstance(inpt, tv_tensors.TVTensor) else made
+
+    def extra_repr(self):
+        return f"scale={self.scale}"
 
 
-class ToPureTensor(Module):
-    """A tensor as it is."""
+class ToPureTensor(Transform):
+    """Tensors that no longer say what they are."""
 
-    def forward(self, image):
-        return image
+    _transformed_types = (tv_tensors.TVTensor,)
+
+    def transform(self, inpt, params):
+        return plain(inpt)
 
 
-class Identity(Module):
+class Identity(Transform):
     """What it gets."""
 
-    def forward(self, image):
-        return image
+    def transform(self, inpt, params):
+        return inpt

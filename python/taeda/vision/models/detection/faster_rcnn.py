@@ -15,7 +15,10 @@ from .roi_heads import RoIHeads
 from .rpn import RegionProposalNetwork, RPNHead
 from .transform import GeneralizedRCNNTransform
 
-__all__ = ["FasterRCNN"]
+__all__ = ["FasterRCNN", "FasterRCNN_ResNet50_FPN_Weights", "FasterRCNN_ResNet50_FPN_V2_Weights",
+           "FasterRCNN_MobileNet_V3_Large_FPN_Weights", "FasterRCNN_MobileNet_V3_Large_320_FPN_Weights",
+           "fasterrcnn_resnet50_fpn", "fasterrcnn_resnet50_fpn_v2", "fasterrcnn_mobilenet_v3_large_fpn",
+           "fasterrcnn_mobilenet_v3_large_320_fpn"]
 
 
 def _default_anchorgen():
@@ -186,9 +189,3 @@ def fasterrcnn_mobilenet_v3_large_320_fpn(num_classes, weights_backbone, chosen,
     """Faster R-CNN on MobileNetV3, for small pictures."""
     return _on_mobilenet(num_classes, weights_backbone, chosen, **{
         "min_size": 320, "max_size": 640, "rpn_pre_nms_top_n_test": 150, "rpn_post_nms_top_n_test": 150, **kwargs})
-
-
-__all__ += ["FasterRCNN_ResNet50_FPN_Weights", "FasterRCNN_ResNet50_FPN_V2_Weights",
-            "FasterRCNN_MobileNet_V3_Large_FPN_Weights", "FasterRCNN_MobileNet_V3_Large_320_FPN_Weights",
-            "fasterrcnn_resnet50_fpn", "fasterrcnn_resnet50_fpn_v2", "fasterrcnn_mobilenet_v3_large_fpn",
-            "fasterrcnn_mobilenet_v3_large_320_fpn"]

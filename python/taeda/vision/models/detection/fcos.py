@@ -14,7 +14,7 @@ from .anchor_utils import AnchorGenerator
 from .backbone_utils import _resnet_fpn_extractor, trained_resnet
 from .one_step import OneStep, check_parts, in_normal, in_rows
 
-__all__ = ["FCOS"]
+__all__ = ["FCOS", "FCOS_ResNet50_FPN_Weights", "fcos_resnet50_fpn"]
 
 
 def _convolutions(channels, count, norm_layer):
@@ -155,6 +155,3 @@ def fcos_resnet50_fpn(num_classes, weights_backbone, chosen, trainable_backbone_
     backbone = _resnet_fpn_extractor(*trained_resnet(weights_backbone, chosen, trainable_backbone_layers),
                                      returned_layers=[2, 3, 4], extra_blocks=LastLevelP6P7(256, 256))
     return FCOS(backbone, num_classes, **kwargs)
-
-
-__all__ += ["FCOS_ResNet50_FPN_Weights", "fcos_resnet50_fpn"]

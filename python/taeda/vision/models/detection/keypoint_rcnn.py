@@ -7,7 +7,7 @@ from ..resnet import ResNet50_Weights
 from .backbone_utils import _resnet_fpn_extractor, trained_resnet
 from .faster_rcnn import FasterRCNN, check_pool, pool_of, without_eps
 
-__all__ = ["KeypointRCNN"]
+__all__ = ["KeypointRCNN", "KeypointRCNN_ResNet50_FPN_Weights", "keypointrcnn_resnet50_fpn"]
 
 
 class KeypointRCNN(FasterRCNN):
@@ -68,6 +68,3 @@ def keypointrcnn_resnet50_fpn(num_classes, weights_backbone, chosen, trainable_b
     """Keypoint R-CNN on a ResNet of 50 layers."""
     backbone = _resnet_fpn_extractor(*trained_resnet(weights_backbone, chosen, trainable_backbone_layers))
     return KeypointRCNN(backbone, num_classes, **kwargs)
-
-
-__all__ += ["KeypointRCNN_ResNet50_FPN_Weights", "keypointrcnn_resnet50_fpn"]

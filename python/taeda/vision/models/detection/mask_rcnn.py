@@ -9,7 +9,8 @@ from ..resnet import ResNet50_Weights
 from .backbone_utils import _resnet_fpn_extractor, trained_resnet
 from .faster_rcnn import FasterRCNN, check_pool, pool_of, second_version, without_eps
 
-__all__ = ["MaskRCNN"]
+__all__ = ["MaskRCNN", "MaskRCNN_ResNet50_FPN_Weights", "MaskRCNN_ResNet50_FPN_V2_Weights", "maskrcnn_resnet50_fpn",
+           "maskrcnn_resnet50_fpn_v2"]
 
 
 class MaskRCNN(FasterRCNN):
@@ -84,7 +85,3 @@ def maskrcnn_resnet50_fpn_v2(num_classes, weights_backbone, chosen, trainable_ba
     parts = second_version(weights_backbone, chosen, trainable_backbone_layers)
     head = MaskRCNNHeads(parts["backbone"].out_channels, [256] * 4, 1, norm_layer=nn.BatchNorm2d)
     return MaskRCNN(num_classes=num_classes, mask_head=head, **parts, **kwargs)
-
-
-__all__ += ["MaskRCNN_ResNet50_FPN_Weights", "MaskRCNN_ResNet50_FPN_V2_Weights", "maskrcnn_resnet50_fpn",
-            "maskrcnn_resnet50_fpn_v2"]

@@ -15,7 +15,8 @@ from .backbone_utils import _resnet_fpn_extractor, _validate_trainable_layers, t
 from .faster_rcnn import without_eps
 from .one_step import OneStep, check_parts, in_normal, in_rows
 
-__all__ = ["RetinaNet"]
+__all__ = ["RetinaNet", "RetinaNet_ResNet50_FPN_Weights", "RetinaNet_ResNet50_FPN_V2_Weights", "retinanet_resnet50_fpn",
+           "retinanet_resnet50_fpn_v2"]
 
 
 def _default_anchorgen():
@@ -159,7 +160,3 @@ def retinanet_resnet50_fpn_v2(num_classes, weights_backbone, chosen, trainable_b
                          norm_layer=functools.partial(nn.GroupNorm, 32))
     head.regression_head._loss_type = "giou"
     return RetinaNet(backbone, num_classes, anchor_generator=anchors, head=head, **kwargs)
-
-
-__all__ += ["RetinaNet_ResNet50_FPN_Weights", "RetinaNet_ResNet50_FPN_V2_Weights", "retinanet_resnet50_fpn",
-            "retinanet_resnet50_fpn_v2"]

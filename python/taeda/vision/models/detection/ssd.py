@@ -13,7 +13,7 @@ from .anchor_utils import DefaultBoxGenerator
 from .backbone_utils import _validate_trainable_layers
 from .one_step import OneStep, in_rows
 
-__all__ = ["SSD"]
+__all__ = ["SSD", "SSD300_VGG16_Weights", "ssd300_vgg16"]
 
 
 def _xavier_init(module):
@@ -195,6 +195,3 @@ def ssd300_vgg16(num_classes, weights_backbone, chosen, trainable_backbone_layer
                                   scales=[0.07, 0.15, 0.33, 0.51, 0.69, 0.87, 1.05], steps=[8, 16, 32, 64, 100, 300])
     usual = {"image_mean": [0.48235, 0.45882, 0.40784], "image_std": [1.0 / 255.0] * 3}
     return SSD(backbone, anchors, (300, 300), num_classes, **{**usual, **kwargs})
-
-
-__all__ += ["SSD300_VGG16_Weights", "ssd300_vgg16"]

@@ -13,7 +13,7 @@ from .anchor_utils import DefaultBoxGenerator
 from .backbone_utils import _validate_trainable_layers
 from .ssd import SSD, SSDScoringHead, check_maps, warn_of_size
 
-__all__ = []
+__all__ = ["SSDLite320_MobileNet_V3_Large_Weights", "ssdlite320_mobilenet_v3_large"]
 
 
 def _layer(channels, out, norm_layer, **how):
@@ -122,6 +122,3 @@ def ssdlite320_mobilenet_v3_large(num_classes, weights_backbone, chosen, trainab
              "image_mean": [0.5] * 3, "image_std": [0.5] * 3}
     head = SSDLiteHead(channels, anchors.num_anchors_per_location(), num_classes, norm_layer)
     return SSD(backbone, anchors, (320, 320), num_classes, head=head, **{**usual, **kwargs})
-
-
-__all__ += ["SSDLite320_MobileNet_V3_Large_Weights", "ssdlite320_mobilenet_v3_large"]

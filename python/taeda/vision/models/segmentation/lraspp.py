@@ -8,7 +8,7 @@ from .._weights import on_backbone, weights_of
 from ..mobilenetv3 import MobileNet_V3_Large_Weights, mobilenet_v3_large
 from ._utils import resized
 
-__all__ = ["LRASPP"]
+__all__ = ["LRASPP", "lraspp_mobilenet_v3_large", "LRASPP_MobileNet_V3_Large_Weights"]
 
 
 class LRASPPHead(nn.Module):
@@ -55,6 +55,3 @@ def lraspp_mobilenet_v3_large(num_classes, weights_backbone, chosen, **kwargs):
     low, high = stages[-4], stages[-1]
     below = IntermediateLayerGetter(features, {str(low): "low", str(high): "high"})
     return LRASPP(below, features[low].out_channels, features[high].out_channels, num_classes, **kwargs)
-
-
-__all__ += ["lraspp_mobilenet_v3_large", "LRASPP_MobileNet_V3_Large_Weights"]

@@ -1,0 +1,274 @@
+"""Transforms that only the second version has: of boxes, of sizes, of what detectors are trained with."""
+
+import collections.abc
+
+from ... import _C
+from ...utils._pytree import tree_flatten, tree_unflatten
+from .. import tv_tensors
+from ..ops.boxes import box_convert, box_iou
+from . import functional as F
+from ._samples import (
+    Transform, boxes_of, corners_of, first_boxes, is_picture, is_pure_tensor, plain, size_of)
+from .functional import InterpolationMode
+from .mixing import RandomChannelPermutation  # noqa: F401
+from .transforms import _uniform
+
+__all__ = ["ClampBoundingBoxes", "ConvertBoundingBoxFormat", "RandomIoUCrop", "RandomPhotometricDistort", "RandomResize",
+           "RandomShortestSize", "RandomZoomOut", "SanitizeBoundingBoxes", "ScaleJitter"]
+
+
+class ConvertBoundingBoxFormat(Transform):
+    """Boxes in another format."""
+
+    _transformed_types = (tv_tensors.BoundingBoxes,)
+
+    def __init__(self, format):
+        super().__init__()
+        self.format = tv_tensors._format_of(format)
+
+    def transform(self, inpt, params):
+        boxes = box_convert(plain(inpt), inpt.format.value.lower(), self.format.value.lower())
+        return tv_tensors.wrap(boxes, like=inpt, format=self.format)
+
+
+class ClampBoundingBoxes(Transform):
+    """Boxes cut at the picture's borders."""
+
+    _transformed_types = (tv_tensors.BoundingBoxes,)
+
+    def transform(self, inpt, params):
+        return boxes_of(corners_of(inpt).clamped(), inpt)
+
+
+def _default_labels(sample):
+    if isinstance(sample, (tuple, list)):
+        sample = sample[1]
+    if is_pure_tensor(sample):
+        return sample
+    if not isinstance(sample, collections.abc.Mapping):
+        raise ValueError("When using the default labels_getter, the input passed to forward must be a dictionary or a "
+                         f"two-tuple whose second item is a dictionary or a tensor, but got {sample} instead.")
+    names = [key for key in sample if key.lower() == "labels"] + [key for key in sample if "label" in key.lower()]
+    if not names:
+        raise ValueError("Could not infer where the labels are in the sample. Try passing a callable as the labels_getter "
+                         "parameter?If there are no labels in the sample by design, pass labels_getter=None.")
+    return sample[names[0]]
+
+
+class SanitizeBoundingBoxes(Transform):
+    """Leaves out boxes that are smaller than `min_size` or `min_area` or not in the picture, with their masks and labels."""
+
+    def __init__(self, min_size=1.0, min_area=1.0, labels_getter="default"):
+        super().__init__()
+        for name, value in (("min_size", min_size), ("min_area", min_area)):
+            if value < 1:
+                raise ValueError(f"{name} must be >= 1, got {value}.")
+        self.min_size, self.min_area, self.labels_getter = min_size, min_area, labels_getter
+
+    def _labels(self, sample):
+        if self.labels_getter is None:
+            return ()
+        found = _default_labels(sample) if self.labels_getter == "default" else self.labels_getter(sample)
+        found = () if found is None else found if isinstance(found, (tuple, list)) else (found,)
+        for labels in found:
+            if not F.is_tensor(labels):
+                raise ValueError("The labels in the input to forward() must be a tensor or None, got "
+                                 f"{type(labels)} instead.")
+        return found
+
+    def _valid(self, boxes):
+        height, width = boxes.canvas_size
+        corners = corners_of(boxes).boxes
+        sides = corners[:, 2:] - corners[:, :2]
+        inside = (corners >= 0).all(1) & (corners[:, 0::2] <= width).all(1) & (corners[:, 1::2] <= height).all(1)
+        return (sides >= self.min_size).all(1) & (sides.prod(1) >= self.min_area) & inside
+
+    def forward(self, *inputs):
+        sample = inputs if len(inputs) > 1 else inputs[0]
+        labels = self._labels(sample)
+        leaves, spec = tree_flatten(sample)
+        boxes = first_boxes(leaves)
+        for one in labels:
+            if len(one) != len(boxes):
+                raise ValueError(f"Number of boxes (shape={boxes.shape}) and must match the number of labels."
+                                 f"Found labels with shape={one.shape}).")
+        valid = self._valid(boxes)
+        for i, leaf in enumerate(leaves):
+            if any(leaf is one for one in labels):
+                leaves[i] = leaf[valid]
+            elif isinstance(leaf, (tv_tensors.BoundingBoxes, tv_tensors.Mask)) and len(leaf) == len(valid):
+                leaves[i] = tv_tensors.wrap(plain(leaf)[valid], like=leaf)
+        return tree_unflatten(leaves, spec)
+
+
+class RandomZoomOut(Transform):
+    """With probability p the picture in a larger one, `side_range` times as long, filled with `fill` (a number, one for each
+    channel, or a dict of them for classes of tensors)."""
+
+    def __init__(self, fill=0, side_range=(1.0, 4.0), p=0.5):
+        super().__init__()
+        if not isinstance(side_range, (tuple, list)) or len(side_range) != 2:
+            raise ValueError("side_range should be a sequence of length 2.")
+        if side_range[0] < 1.0 or side_range[0] > side_range[1]:
+            raise ValueError(f"Invalid side range provided {side_range}.")
+        self.fill, self.side_range, self.p = fill, side_range, p
+
+    def forward(self, *inputs):
+        if _C.rand(1) >= self.p:
+            return inputs if len(inputs) > 1 else inputs[0]
+        return super().forward(*inputs)
+
+    def make_params(self, flat_inputs):
+        height, width = size_of(flat_inputs)
+        r = self.side_range[0] + _C.rand(1).item() * (self.side_range[1] - self.side_range[0])
+        more_right, more_down = int(width * r) - width, int(height * r) - height
+        places = _C.rand(2).tolist()
+        left, top = int(more_right * places[0]), int(more_down * places[1])
+        return {"padding": [left, top, more_right - left, more_down - top]}
+
+    def _fill_of(self, inpt):
+        if not isinstance(self.fill, dict):
+            return self.fill if not isinstance(inpt, tv_tensors.Mask) else 0
+        for kind in type(inpt).__mro__:
+            if kind in self.fill:
+                return self.fill[kind]
+        return self.fill.get("others", 0)
+
+    def transform(self, inpt, params):
+        return self._call_kernel(F.pad, inpt, params["padding"], fill=self._fill_of(inpt))
+
+
+class RandomIoUCrop(Transform):
+    """A random piece that shares enough with one of the boxes; boxes whose middles are outside become empty
+    (arXiv:1512.02325)."""
+
+    def __init__(self, min_scale=0.3, max_scale=1.0, min_aspect_ratio=0.5, max_aspect_ratio=2.0, sampler_options=None,
+                 trials=40):
+        super().__init__()
+        self.min_scale, self.max_scale = min_scale, max_scale
+        self.min_aspect_ratio, self.max_aspect_ratio = min_aspect_ratio, max_aspect_ratio
+        self.options, self.trials = sampler_options or [0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0], trials
+
+    def check_inputs(self, flat_inputs):
+        if not (any(isinstance(leaf, tv_tensors.BoundingBoxes) for leaf in flat_inputs)
+                and any(is_picture(leaf) or is_pure_tensor(leaf) for leaf in flat_inputs)):
+            raise TypeError(f"{type(self).__name__}() requires input sample to contain tensor or PIL images and bounding "
+                            "boxes. Sample can also contain masks.")
+
+    def _piece(self, size, boxes, share):
+        """One try: a piece (top, left, height, width) and which boxes' middles are in it, or None."""
+        scales = self.min_scale + (self.max_scale - self.min_scale) * _C.rand(2)
+        width, height = int(size[1] * scales[0]), int(size[0] * scales[1])
+        if not self.min_aspect_ratio <= width / height <= self.max_aspect_ratio:
+            return None
+        places = _C.rand(2)
+        left, top = int((size[1] - width) * places[0]), int((size[0] - height) * places[1])
+        if not width or not height:
+            return None
+        x, y = (0.5 * (boxes[:, i] + boxes[:, i + 2]) for i in (0, 1))
+        inside = (left < x) & (x < left + width) & (top < y) & (y < top + height)
+        if not inside.any():
+            return None
+        piece = _C._tensor_from([[left, top, left + width, top + height]], boxes.dtype, boxes.device)
+        if box_iou(boxes[inside], piece).max() < share:
+            return None
+        return {"piece": (top, left, height, width), "inside": inside}
+
+    def make_params(self, flat_inputs):
+        size, boxes = size_of(flat_inputs), corners_of(first_boxes(flat_inputs)).boxes
+        while True:
+            share = self.options[int(_C.randint(0, len(self.options), (1,)))]
+            if share >= 1.0:
+                return {}
+            for _ in range(self.trials):
+                found = self._piece(size, boxes, share)
+                if found is not None:
+                    return found
+
+    def transform(self, inpt, params):
+        if not params:
+            return inpt
+        made = self._call_kernel(F.crop, inpt, *params["piece"])
+        if isinstance(made, tv_tensors.BoundingBoxes):
+            made[~params["inside"]] = 0
+        return made
+
+
+class _Resized(Transform):
+    """Another size, which a class draws."""
+
+    def __init__(self, interpolation, antialias):
+        super().__init__()
+        self.interpolation, self.antialias = F._mode(InterpolationMode(interpolation) if isinstance(interpolation, str)
+                                                     else interpolation), antialias
+
+    def transform(self, inpt, params):
+        return self._call_kernel(F.resize, inpt, params["size"], interpolation=self.interpolation, antialias=self.antialias)
+
+
+class ScaleJitter(_Resized):
+    """The size that fits into `target_size`, times a factor from `scale_range`."""
+
+    def __init__(self, target_size, scale_range=(0.1, 2.0), interpolation=InterpolationMode.BILINEAR, antialias=True):
+        super().__init__(interpolation, antialias)
+        self.target_size, self.scale_range = target_size, scale_range
+
+    def make_params(self, flat_inputs):
+        height, width = size_of(flat_inputs)
+        scale = self.scale_range[0] + _C.rand(1) * (self.scale_range[1] - self.scale_range[0])
+        r = min(self.target_size[1] / height, self.target_size[0] / width) * scale
+        return {"size": (int(height * r), int(width * r))}
+
+
+class RandomShortestSize(_Resized):
+    """The short side has one of `min_size` pixels, the long one at most `max_size`."""
+
+    def __init__(self, min_size, max_size=None, interpolation=InterpolationMode.BILINEAR, antialias=True):
+        super().__init__(interpolation, antialias)
+        self.min_size, self.max_size = [min_size] if isinstance(min_size, int) else list(min_size), max_size
+
+    def make_params(self, flat_inputs):
+        height, width = size_of(flat_inputs)
+        r = self.min_size[int(_C.randint(0, len(self.min_size), ()))] / min(height, width)
+        if self.max_size is not None:
+            r = min(r, self.max_size / max(height, width))
+        return {"size": (int(height * r), int(width * r))}
+
+
+class RandomResize(_Resized):
+    """The short side has from `min_size` to `max_size` - 1 pixels."""
+
+    def __init__(self, min_size, max_size, interpolation=InterpolationMode.BILINEAR, antialias=True):
+        super().__init__(interpolation, antialias)
+        self.min_size, self.max_size = min_size, max_size
+
+    def make_params(self, flat_inputs):
+        return {"size": [int(_C.randint(self.min_size, self.max_size, ()))]}
+
+
+class RandomPhotometricDistort(Transform):
+    """Brightness, contrast, saturation, hue and the order of channels, each changed with probability p (arXiv:1512.02325)."""
+
+    def __init__(self, brightness=(0.875, 1.125), contrast=(0.5, 1.5), saturation=(0.5, 1.5), hue=(-0.05, 0.05), p=0.5):
+        super().__init__()
+        self.brightness, self.contrast, self.saturation, self.hue, self.p = brightness, contrast, saturation, hue, p
+
+    def make_params(self, flat_inputs):
+        params = {name: _uniform(*getattr(self, name)) if _C.rand(1) < self.p else None
+                  for name in ("brightness", "contrast", "saturation", "hue")}
+        params["contrast_before"] = bool(_C.rand(()) < 0.5)
+        channels = F.get_image_num_channels(plain(next(x for x in flat_inputs if is_picture(x) or is_pure_tensor(x))))
+        params["order"] = _C.randperm(channels) if _C.rand(1) < self.p else None
+        return params
+
+    def transform(self, inpt, params):
+        if isinstance(inpt, (tv_tensors.Mask, tv_tensors.BoundingBoxes)):
+            return inpt
+        order = ["brightness", "contrast", "saturation", "hue"] if params["contrast_before"] else [
+            "brightness", "saturation", "hue", "contrast"]
+        for name in order:
+            if params[name] is not None:
+                inpt = self._call_kernel(getattr(F, f"adjust_{name}"), inpt, params[name])
+        if params["order"] is not None:
+            inpt = self._call_kernel(F.of_pictures(lambda t: t[..., params["order"], :, :]), inpt)
+        return inpt
