@@ -109,7 +109,11 @@ INSTANTIATE_TEST_SUITE_P(
                       PoolCase{"overlapping", {1, 2, 7, 9}, {3, 2}, {1, 1}},
                       PoolCase{"dilated", {1, 2, 11, 12}, {3, 3}, {2, 1}, {1, 1}, {2, 3}},
                       PoolCase{"ceil", {1, 2, 10, 11}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, true},
-                      PoolCase{"large_window", {1, 1, 20, 30}, {17, 18}, {3, 4}}),
+                      PoolCase{"large_window", {1, 1, 20, 30}, {17, 18}, {3, 4}},
+                      PoolCase{"together", {3, 25, 15, 16}, {3, 3}, {2, 2}, {1, 1}},
+                      PoolCase{"together_large", {1, 21, 150, 70}, {3, 3}, {2, 2}, {1, 1}},
+                      PoolCase{"together_dilated", {2, 40, 11, 12}, {3, 3}, {2, 1}, {1, 1}, {2, 3}},
+                      PoolCase{"together_large_window", {2, 9, 20, 30}, {17, 18}, {3, 4}}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST(MaxPool, NotANumberWinsAndPaddingNever) {

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 
 #include "taeda/cpu/kernels/convert.h"
+#include "taeda/cpu/kernels/move.h"
 #include "taeda/cpu/kernels/pool_geometry.h"
 #include "taeda/cpu/kernels/pool_last.h"
 #include "taeda/cpu/kernels/pool_pairs.h"
@@ -106,6 +108,58 @@ class MaxRows {
   int64_t begin_, end_;
 };
 
+// Note [Planes together]
+// Short rows of outputs fill no registers, and those of windows with steps read what is not side by
+// side. So planes of some channels go through channels-last memory together: to transpose them in
+// registers costs less than one of the comparisons. They stay in the second cache meanwhile.
+constexpr int64_t kMostTogether = 64, kLeastTogether = 16, kShortRow = 24;
+
+/// How many planes go together, 0 for none.
+int64_t planes_together(const Planes& p, const Window& w, int64_t item) {
+  constexpr int64_t kBytes = int64_t{1} << 20;
+  if (p.last() || p.count < kLeastTogether) return 0;
+  if (p.out[2] > kShortRow && w.stride[2] == 1) return 0;
+  for (int64_t n = kMostTogether; n >= kLeastTogether; n /= 2)
+    if (n * p.in_size() * item <= kBytes) return n;
+  return 0;
+}
+
+template <class T>
+using Word =
+    std::conditional_t<sizeof(T) == 1, uint8_t,
+                       std::conditional_t<sizeof(T) == 2, uint16_t,
+                                          std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+
+/// to[c][r] = from[r][c], both dense.
+template <class T>
+void transpose(T* to, const T* from, int64_t rows, int64_t columns) {
+  constexpr auto item = static_cast<int64_t>(sizeof(T));
+  transpose_part<Word<T>>(reinterpret_cast<char*>(to), rows * item,
+                          reinterpret_cast<const char*>(from), columns * item, rows, columns);
+}
+
+template <class T, class Index>
+void max_pool_together(const Planes& p, const Window& w, int64_t together, const T* in, T* out,
+                       Index* window) {
+  const int64_t groups = (p.count + together - 1) / together,
+                work = together * (p.in_size() + p.out_size() * w.size());
+  parallel_for(0, groups, std::max<int64_t>(1, kParallelGrain / work),
+               [&](int64_t begin, int64_t end) {
+                 const ScratchArray<T> last(together * p.in_size()), best(together * p.out_size());
+                 const ScratchArray<Index> winners(window ? together * p.out_size() : 0);
+                 for (int64_t g = begin; g < end; ++g) {
+                   const int64_t first = g * together, n = std::min(together, p.count - first);
+                   Planes some = p;
+                   some.count = some.channels = some.step = n;
+                   transpose(last.get(), in + first * p.in_size(), n, p.in_size());
+                   max_pool_last(some, w, last.get(), best.get(), window ? winners.get() : nullptr);
+                   transpose(out + first * p.out_size(), best.get(), p.out_size(), n);
+                   if (window)
+                     transpose(window + first * p.out_size(), winners.get(), p.out_size(), n);
+                 }
+               });
+}
+
 /// Calls f with the pointer to the winners, or a null one, in their type.
 template <class F>
 void with_window(const Tensor& window, F&& f) {
@@ -152,6 +206,8 @@ void max_pool_kernel(const Tensor& out, const Tensor& window, const Tensor& in,
           });
       }
       if (p.last()) return max_pool_last(p, w, from, to, winners);
+      if (const int64_t n = planes_together(p, w, sizeof(T)))
+        return max_pool_together(p, w, n, from, to, winners);
       const MaxRows<T, Index> rows(p, w);
       p.for_each(p.out_size() * w.size(), [&](int64_t i) {
         rows.run(from + i * p.in_size(), to + i * p.out_size(),
@@ -273,6 +329,17 @@ void average_backward(const char* op, const Tensor& grad_in, const Tensor& grad_
                       const Planes& p, const Regions& regions) {
   dispatch(FloatTypes{}, op, grad_in.dtype(), [&]<class T>() {
     using C = opmath_t<T>;
+    if (p.out_size() == 1 && !p.last() && regions(0, 0, 0).covers(p)) {
+      const C divisor = static_cast<C>(regions(0, 0, 0).divisor);
+      const int64_t n = p.in_size();
+      const T* const shares = grad_out.data_ptr<T>();
+      T* const planes = grad_in.data_ptr<T>();
+      return p.for_each(n, [=](int64_t i) {
+        const T share = static_cast<T>(static_cast<C>(shares[i]) / divisor);
+        planes[i * n] = share;
+        if (n > 1) std::fill_n(planes + i * n + 1, n - 1, share);
+      });
+    }
     p.for_each_block(p.in_size() + p.out_size() * 4, [&]<int B>(int64_t i, int lanes) {
       if (B == 1) lanes = 1;
       const T* from = grad_out.data_ptr<T>() + p.begin(i, p.out_size());

@@ -163,6 +163,13 @@ class Taps {
 struct Region {
   int64_t begin[3], end[3];
   double divisor;
+
+  /// Whether it is a whole plane.
+  bool covers(const Planes& p) const {
+    for (int d = 0; d < 3; ++d)
+      if (begin[d] != 0 || end[d] != p.in[d]) return false;
+    return true;
+  }
 };
 
 /// The regions of all outputs: those of each dimension are found once.
