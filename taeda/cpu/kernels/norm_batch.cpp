@@ -1,5 +1,10 @@
 // batch_norm. Contiguous data is planes (one channel of one sample), channels-last data is rows of
 // channels. Statistics go through the reduction driver: their order depends on the shape alone.
+//
+// Planes of a few elements are too short for loops of their own. A sample of them is a row like one
+// of channels-last data, with a column for each element: what belongs to a channel is repeated for
+// its columns, and sums of columns are added up for their channel.
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -10,19 +15,45 @@ namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 namespace {
 
-constexpr int64_t kChunks = 32;  // parts of channels-last data that are summed apart
+constexpr int64_t kChunks = 32;    // parts of channels-last data that are summed apart
+constexpr int64_t kLeastRows = 8;  // of such a part
 
-/// Data as `samples` x `channels` planes of `spatial` elements, or as rows of `channels`.
+constexpr int64_t kShortPlane = 32;     // elements of a plane that is a part of a row
+constexpr int64_t kMostSamples = 4096;  // of such rows: their sums are kept in few parts
+
+/// Data as `samples` x `channels` planes of `spatial` elements, or as rows of `channels` times
+/// `repeat` columns.
 struct Planes {
-  int64_t samples = 1, channels = 1, spatial = 1;
+  int64_t samples = 1, channels = 1, spatial = 1, repeat = 1;
   bool rows;
 
   explicit Planes(const Tensor& t) : samples(t.sizes()[0]), channels(t.sizes()[1]) {
     for (int64_t d = 2; d < t.dim(); ++d) spatial *= t.sizes()[d];
     rows = spatial == 1 || (!t.is_contiguous() && t.strides()[1] == 1);
-    if (rows) samples *= spatial;
+    if (rows) samples *= spatial, spatial = 1;
+    if (!rows && spatial <= kShortPlane && samples <= kMostSamples && t.is_contiguous())
+      rows = true, repeat = spatial, spatial = 1;
   }
-  int64_t per_channel() const { return rows ? samples : samples * spatial; }
+  int64_t per_channel() const { return samples * spatial * repeat; }
+  int64_t columns() const { return channels * repeat; }
+};
+
+/// Values of channels, as the loops over rows read them: one for each column.
+template <class A>
+class Columns {
+ public:
+  Columns(const Planes& p, const A* values) : values_(values) {
+    if (p.repeat == 1) return;
+    repeated_.resize(static_cast<size_t>(p.columns()));
+    for (int64_t c = 0; c < p.channels; ++c)
+      std::fill_n(repeated_.begin() + c * p.repeat, p.repeat, values[c]);
+    values_ = repeated_.data();
+  }
+  const A* get() const { return values_; }
+
+ private:
+  const A* values_;
+  std::vector<A> repeated_;
 };
 
 DimMask all_but_channels(const Tensor& t) {
@@ -36,13 +67,15 @@ DimMask all_but_channels(const Tensor& t) {
 template <class T, class A>
 void apply(const Planes& p, const T* x, T* y, const A* mean, const A* scale, const A* shift) {
   if (p.rows) {
-    const int64_t n = p.channels;
+    const int64_t n = p.columns();
+    const Columns<A> means(p, mean), scales(p, scale), shifts(p, shift);
+    const A *m = means.get(), *a = scales.get(), *b = shifts.get();
     parallel_for(0, p.samples, row_grain(n), [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
         const T* from = x + r * n;
         T* to = y + r * n;
         for (int64_t c = 0; c < n; ++c)
-          to[c] = static_cast<T>((static_cast<A>(from[c]) - mean[c]) * scale[c] + shift[c]);
+          to[c] = static_cast<T>((static_cast<A>(from[c]) - m[c]) * a[c] + b[c]);
       }
     });
     return;
@@ -59,9 +92,52 @@ void apply(const Planes& p, const T* x, T* y, const A* mean, const A* scale, con
   });
 }
 
+/// Calls add(row, sums) for each row with `width` sums of its part of the rows, and adds the parts
+/// up into `sums`.
+template <class A, class Add>
+void sum_rows(const Planes& p, int64_t width, A* sums, Add&& add) {
+  const int64_t chunk = std::max<int64_t>(kLeastRows, (p.samples + kChunks - 1) / kChunks);
+  const int64_t chunks = (p.samples + chunk - 1) / chunk;
+  std::vector<A> partial(static_cast<size_t>(width * chunks));
+  parallel_for(0, chunks, row_grain(chunk * width), [&](int64_t begin, int64_t end) {
+    for (int64_t k = begin; k < end; ++k)
+      for (int64_t r = k * chunk; r < std::min(p.samples, (k + 1) * chunk); ++r)
+        add(r, partial.data() + width * k);
+  });
+  A* const total = partial.data();
+  for (int64_t k = 1; k < chunks; ++k)
+    for (int64_t i = 0; i < width; ++i) total[i] += total[width * k + i];
+  // Columns of a channel lie side by side.
+  for (int64_t c = 0; c < width / p.repeat; ++c)
+    for (int64_t i = 0; i < p.repeat; ++i) sums[c] += total[c * p.repeat + i];
+}
+
+/// Mean and biased variance of every channel, of rows whose channels have several columns.
+template <class T, class A>
+void row_statistics(const Planes& p, const T* x, A* mean, A* var) {
+  const int64_t n = p.columns();
+  const A count = static_cast<A>(p.per_channel());
+  std::fill_n(mean, p.channels, A(0));
+  sum_rows(p, n, mean, [&](int64_t r, A* __restrict sums) {
+    for (int64_t c = 0; c < n; ++c) sums[c] += static_cast<A>(x[r * n + c]);
+  });
+  for (int64_t c = 0; c < p.channels; ++c) mean[c] /= count;
+  const Columns<A> means(p, mean);
+  const A* m = means.get();
+  std::fill_n(var, p.channels, A(0));
+  sum_rows(p, n, var, [&](int64_t r, A* __restrict sums) {
+    for (int64_t c = 0; c < n; ++c) {
+      const A d = static_cast<A>(x[r * n + c]) - m[c];
+      sums[c] += d * d;
+    }
+  });
+  for (int64_t c = 0; c < p.channels; ++c) var[c] /= count;
+}
+
 /// Mean and biased variance of every channel.
 template <class T, class A>
-void statistics(const Tensor& in, A* mean, A* var) {
+void statistics(const Planes& p, const Tensor& in, A* mean, A* var) {
+  if (p.repeat > 1) return row_statistics(p, static_cast<const T*>(in.data_ptr()), mean, var);
   const ReducePlan plan(Tensor(), in, all_but_channels(in));
   const A count = static_cast<A>(plan.count);
   reduce(plan, reduce_functions<SumReduce<A>, T>({}), nullptr, [&](const ReduceResult& r) {
@@ -93,7 +169,7 @@ void batch_norm(const Tensor& out, const Tensor& mean, const Tensor& rstd, const
     const int64_t n = p.channels;
     if (training) {
       std::vector<A> var(static_cast<size_t>(n));
-      statistics<T>(in, m, var.data());
+      statistics<T>(p, in, m, var.data());
       const A count = static_cast<A>(p.per_channel());
       blend(running_mean, m, A(1), static_cast<A>(momentum), n);
       blend(running_var, var.data(), count / (count - A(1)), static_cast<A>(momentum), n);
@@ -113,28 +189,21 @@ void batch_norm(const Tensor& out, const Tensor& mean, const Tensor& rstd, const
 /// Sums over each channel of g and of g (x - mean), into sums[0 .. n) and sums[n .. 2n).
 template <class T, class A>
 void gradient_sums(const Planes& p, const T* g, const T* x, const A* mean, std::vector<A>& sums) {
-  const int64_t n = p.channels;
   if (p.rows) {
-    const int64_t chunk = std::max<int64_t>(1, (p.samples + kChunks - 1) / kChunks);
-    const int64_t chunks = (p.samples + chunk - 1) / chunk;
-    std::vector<A> partial(static_cast<size_t>(2 * n * chunks));
-    parallel_for(0, chunks, row_grain(2 * chunk * n), [&](int64_t begin, int64_t end) {
-      for (int64_t k = begin; k < end; ++k) {
-        A* __restrict sum_g = partial.data() + 2 * n * k;
-        A* __restrict sum_gx = sum_g + n;
-        for (int64_t r = k * chunk; r < std::min(p.samples, (k + 1) * chunk); ++r)
-          for (int64_t c = 0; c < n; ++c) {
-            const A gi = static_cast<A>(g[r * n + c]);
-            sum_g[c] += gi;
-            sum_gx[c] += gi * (static_cast<A>(x[r * n + c]) - mean[c]);
-          }
+    const int64_t n = p.columns();
+    const Columns<A> means(p, mean);
+    const A* m = means.get();
+    sum_rows(p, 2 * n, sums.data(), [&](int64_t r, A* __restrict sum_g) {
+      A* __restrict sum_gx = sum_g + n;
+      for (int64_t c = 0; c < n; ++c) {
+        const A gi = static_cast<A>(g[r * n + c]);
+        sum_g[c] += gi;
+        sum_gx[c] += gi * (static_cast<A>(x[r * n + c]) - m[c]);
       }
     });
-    for (int64_t k = 0; k < chunks; ++k)
-      for (int64_t i = 0; i < 2 * n; ++i)
-        sums[static_cast<size_t>(i)] += partial[static_cast<size_t>(2 * n * k + i)];
     return;
   }
+  const int64_t n = p.channels;
   parallel_for(0, n, row_grain(2 * p.samples * p.spatial), [&](int64_t begin, int64_t end) {
     RowReader<T> read_g(p.spatial), read_x(p.spatial);
     for (int64_t c = begin; c < end; ++c) {
@@ -155,16 +224,18 @@ void gradient_sums(const Planes& p, const T* g, const T* x, const A* mean, std::
 template <class T, class A>
 void gradient_apply(const Planes& p, const T* g, const T* x, T* dx, const A* mean, const A* scale,
                     const A* a, const A* b) {
-  const int64_t n = p.channels, runs = p.rows ? p.samples : p.samples * n,
+  const int64_t n = p.rows ? p.columns() : p.channels, runs = p.rows ? p.samples : p.samples * n,
                 length = p.rows ? n : p.spatial;
+  const Columns<A> means(p, mean), scales(p, scale), as(p, a), bs(p, b);
   parallel_for(0, runs, row_grain(2 * length), [&](int64_t begin, int64_t end) {
     for (int64_t k = begin; k < end; ++k) {
       const T *gr = g + k * length, *xr = x + k * length;
       T* to = dx + k * length;
       if (p.rows) {
+        const A *m = means.get(), *s = scales.get(), *ac = as.get(), *bc = bs.get();
         for (int64_t c = 0; c < n; ++c)
           to[c] = static_cast<T>(
-              scale[c] * (static_cast<A>(gr[c]) - a[c] - (static_cast<A>(xr[c]) - mean[c]) * b[c]));
+              s[c] * (static_cast<A>(gr[c]) - ac[c] - (static_cast<A>(xr[c]) - m[c]) * bc[c]));
         continue;
       }
       const int64_t c = k % n;
@@ -212,4 +283,4 @@ void register_norm_batch() {
   batch_norm_backward_slot.set(kCPU, &batch_norm_backward);
 }
 
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE
