@@ -20,11 +20,16 @@ Tensor lent(const void* data, const Layout& layout, ScalarType dtype) {
 
 void copy_on_host(const char* op, void* to, const Layout& to_layout, const void* from,
                   const Layout& from_layout, ScalarType dtype) {
-  Tensor target = lent(to, to_layout, dtype);
-  const Tensor source = lent(from, from_layout, dtype);
+  convert_on_host(op, to, to_layout, dtype, from, from_layout, dtype);
+}
+
+void convert_on_host(const char* op, void* to, const Layout& to_layout, ScalarType to_dtype,
+                     const void* from, const Layout& from_layout, ScalarType from_dtype) {
+  Tensor target = lent(to, to_layout, to_dtype);
+  const Tensor source = lent(from, from_layout, from_dtype);
   Tensor* const outputs[] = {&target};
   const Operand inputs[] = {source};
-  copy_slot(kCPU, Iter(op, outputs, {dtype}, inputs, dtype));
+  copy_slot(kCPU, Iter(op, outputs, {to_dtype}, inputs, from_dtype));
 }
 
 }  // namespace taeda::inline v0_2::cpu

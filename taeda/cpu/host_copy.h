@@ -10,5 +10,8 @@ namespace taeda::inline v0_2::cpu {
 /// `op` is what errors call the copy.
 void copy_on_host(const char* op, void* to, const Layout& to_layout, const void* from,
                   const Layout& from_layout, ScalarType dtype);
+/// The same between dtypes.
+void convert_on_host(const char* op, void* to, const Layout& to_layout, ScalarType to_dtype,
+                     const void* from, const Layout& from_layout, ScalarType from_dtype);
 
 }  // namespace taeda::inline v0_2::cpu

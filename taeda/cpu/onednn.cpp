@@ -70,6 +70,12 @@ bool onednn::takes(ScalarType t) {
   return t == kFloat || (t == kBFloat16 && bf16);
 }
 
+bool onednn::multiplies(ScalarType t) { return onednn_enabled() && takes(t); }
+
+#else
+
+bool onednn::multiplies(ScalarType) { return false; }
+
 #endif
 
-}  // namespace taeda::cpu
+}  // namespace taeda::inline v0_2::cpu

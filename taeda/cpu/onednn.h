@@ -18,6 +18,10 @@ void set_onednn_enabled(bool on);
 
 namespace onednn {
 
+/// Whether products of operands of this dtype are left to oneDNN: float always, bfloat16 where the
+/// machine has instructions for it.
+bool multiplies(ScalarType t);
+
 /// As matmul_slot.
 bool matmul(const Tensor& out, const Tensor& a, const Tensor& b, const Tensor& addend,
             const Scalar& beta, const Scalar& alpha);
@@ -31,4 +35,4 @@ bool conv_weight_grad(const Tensor& grad_weight, const Tensor& grad_bias, const 
                       const Tensor& grad_out, const ConvGeometry& geometry);
 
 }  // namespace onednn
-}  // namespace taeda::cpu
+}  // namespace taeda::inline v0_2::cpu

@@ -2,7 +2,7 @@
 // the others need for their own gradients.
 #pragma once
 
-#include "taeda/kernels/slot.h"
+#include "taeda/kernels/matmul.h"
 #include "taeda/tensor/tensor.h"
 
 namespace taeda::inline v0_2 {
@@ -35,6 +35,12 @@ inline Slot<void(const Tensor& grad_weight, const Tensor& grad_bias, const Tenso
                  const Tensor& grad_out, const ConvGeometry& geometry)>
     conv_weight_grad_slot{"convolution_weight_grad"};
 
+/// As product_precision_slot, for a convolution with this weight. Where the answer is float32, all
+/// three kernels take a weight, its gradient and a bias in float32 beside 16-bit images.
+inline Slot<void(ScalarType dtype, const Tensor& weight, int64_t groups,
+                 ProductPrecision* precision)>
+    conv_precision_slot{"conv_precision"};
+
 template <class F>
 void for_each_conv_slot(F&& f) {
   f.template operator()<&conv_slot>();
@@ -42,4 +48,4 @@ void for_each_conv_slot(F&& f) {
   f.template operator()<&conv_weight_grad_slot>();
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "taeda/kernels/matmul.h"
 #include "taeda/tensor/grad_mode.h"
 #include "taeda/tensor/promote.h"
 
@@ -32,6 +33,21 @@ bool applies(const Tensor& t, Devices devices) {
   if (!t.defined() || !t.is_floating_point() || t.dtype() == kDouble) return false;
   const DeviceType type = t.device().type();
   return (devices & AutocastMode::bit(type)) && AutocastMode::is_enabled(type);
+}
+
+bool rounds_weights(const Tensor& input, const Tensor& weight, const Tensor& bias) {
+  if (!applies(input, everywhere) || !weight.defined() || weight.dtype() != kFloat) return false;
+  return weight.device() == input.device() &&
+         (!bias.defined() || (bias.dtype() == kFloat && bias.device() == input.device()));
+}
+
+bool multiplies_in_float32(const Tensor& input) {
+  if (!applies(input, everywhere)) return false;
+  const DeviceType type = input.device().type();
+  const auto ask = product_precision_slot.get(type);
+  ProductPrecision precision;
+  if (ask) ask(AutocastMode::dtype(type), &precision);
+  return precision.float32;
 }
 
 Tensor to_lower_precision(const Tensor& t, Devices devices) {

@@ -36,7 +36,7 @@ struct Declared {
   Cast cast;
   Devices devices;
 };
-}  // namespace taeda::policy
+}  // namespace taeda::inline v0_2::policy
 
 #include "taeda/generated/ops/autocast_policies.h"
 
@@ -44,6 +44,12 @@ namespace taeda::inline v0_2::policy {
 
 /// Whether the policies of these devices apply to the tensor.
 bool applies(const Tensor& t, Devices devices);
+/// Whether an operation with this input would round this weight and this bias to its lower
+/// precision. Where the device computes in float32 all the same, it casts the input alone and takes
+/// them as they are.
+bool rounds_weights(const Tensor& input, const Tensor& weight, const Tensor& bias);
+/// Whether the input's device computes products of its lower precision in float32.
+bool multiplies_in_float32(const Tensor& input);
 /// The tensor in its device's lower precision; casts of float32 leaves are remembered until the
 /// outermost guard ends.
 Tensor to_lower_precision(const Tensor& t, Devices devices);
@@ -149,4 +155,4 @@ Tensor declared(const F& op, const Args&... arguments) {
     return promote<policy.devices>(op, arguments...);
 }
 
-}  // namespace taeda::policy
+}  // namespace taeda::inline v0_2::policy

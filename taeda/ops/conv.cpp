@@ -30,7 +30,7 @@ Tensor convolve(const char* name, const Tensor& x, const Tensor& w, const Tensor
 Tensor input_grad(const char* name, const Tensor& g, const Tensor& w, const Tensor& bias,
                   const ConvGeometry& geometry, IntArrayRef sizes);
 TensorVec weight_grad(const Tensor& x, const Tensor& g, const ConvGeometry& geometry,
-                      const Layout& taps, bool with_bias);
+                      const Layout& taps, ScalarType dtype, bool with_bias);
 
 /// Dense memory for these sizes in the order of `like`, or of `other`, if one is channels-last.
 Layout dense_layout(IntArrayRef sizes, const Tensor& like, const Tensor& other = {}) {
@@ -65,14 +65,14 @@ Tensor convolve(const char* name, const Tensor& x, const Tensor& w, const Tensor
   if (wants_grad(x, w, bias))
     record(name, out, {x, w, bias},
            [x = save_if(w.requires_grad(), x, "input"), w = save_if(x.requires_grad(), w, "weight"),
-            geometry, in = DimVector(x.sizes()),
-            taps = dense_layout(w.sizes(), w)](const Tensor& g, Needs needs) {
+            geometry, in = DimVector(x.sizes()), taps = dense_layout(w.sizes(), w),
+            dtype = w.dtype()](const Tensor& g, Needs needs) {
              TensorVec grads{{}, {}, {}};
              if (needs[0])
                grads[0] =
                    input_grad("ConvolutionBackwardBackward0", g, w.unpack(), {}, geometry, in);
              if (needs[1]) {
-               const TensorVec both = weight_grad(x.unpack(), g, geometry, taps, needs[2]);
+               const TensorVec both = weight_grad(x.unpack(), g, geometry, taps, dtype, needs[2]);
                grads[1] = both[0];
                if (needs[2]) grads[2] = both[1];
              } else if (needs[2]) {
@@ -93,24 +93,25 @@ Tensor input_grad(const char* name, const Tensor& g, const Tensor& w, const Tens
     conv_input_grad_slot(g.device().type(), out, g, w, bias, geometry);
   }
   if (wants_grad(g, w, bias))
-    record(name, out, {g, w, bias},
-           [g = save_if(w.requires_grad(), g, "grad_output"),
-            w = save_if(g.requires_grad(), w, "weight"), geometry, small = DimVector(g.sizes()),
-            taps = dense_layout(w.sizes(), w)](const Tensor& grad, Needs needs) {
-             return TensorVec{
-                 needs[0] ? convolve("ConvolutionBackward0", grad, w.unpack(), {}, geometry, small)
-                          : Tensor(),
-                 needs[1] ? weight_grad(grad, g.unpack(), geometry, taps, false)[0] : Tensor(),
-                 needs[2] ? channel_sums(grad) : Tensor()};
-           });
+    record(
+        name, out, {g, w, bias},
+        [g = save_if(w.requires_grad(), g, "grad_output"),
+         w = save_if(g.requires_grad(), w, "weight"), geometry, small = DimVector(g.sizes()),
+         taps = dense_layout(w.sizes(), w), dtype = w.dtype()](const Tensor& grad, Needs needs) {
+          return TensorVec{
+              needs[0] ? convolve("ConvolutionBackward0", grad, w.unpack(), {}, geometry, small)
+                       : Tensor(),
+              needs[1] ? weight_grad(grad, g.unpack(), geometry, taps, dtype, false)[0] : Tensor(),
+              needs[2] ? channel_sums(grad) : Tensor()};
+        });
   return out;
 }
 
-/// The gradient has the weight's layout `taps`.
+/// The gradient has the weight's layout `taps` and its dtype.
 TensorVec weight_grad(const Tensor& x, const Tensor& g, const ConvGeometry& geometry,
-                      const Layout& taps, bool with_bias) {
-  Tensor out = make_tensor(taps, x.dtype(), x.device()), sums;
-  if (with_bias) sums = make_tensor({taps.sizes[0]}, x.dtype(), x.device());
+                      const Layout& taps, ScalarType dtype, bool with_bias) {
+  Tensor out = make_tensor(taps, dtype, x.device()), sums;
+  if (with_bias) sums = make_tensor({taps.sizes[0]}, dtype, x.device());
   if (g.numel() == 0 || x.numel() == 0) {
     out.zero_();
     if (with_bias) sums.zero_();
@@ -176,9 +177,36 @@ ConvGeometry make_geometry(int ndim, IntArrayRef stride, IntArrayRef padding, In
   return geometry;
 }
 
+/// Whether the convolution runs under autocast with the weight and the bias that it was given, for
+/// a device that computes in float32.
+bool keeps_weights(const Tensor& input, const Tensor& weight, const Tensor& bias, int64_t groups) {
+  if (!policy::rounds_weights(input, weight, bias) || weight.dim() < 2) return false;
+  const DeviceType type = input.device().type();
+  const auto ask = conv_precision_slot.get(type);
+  ProductPrecision precision;
+  if (ask) ask(AutocastMode::dtype(type), weight, groups, &precision);
+  return precision.float32;
+}
+
+/// The input of a convolution in the dtype it computes in. Where autocast is still on,
+/// `keeps_weights` said so.
+class Input {
+ public:
+  explicit Input(const Tensor& input)
+      : is_cast_(AutocastMode::is_active()),
+        input_(is_cast_ ? policy::to_lower_precision(input, policy::everywhere) : input) {}
+  const Tensor& get() const { return input_; }
+  bool keeps_weights() const { return is_cast_; }
+
+ private:
+  const bool is_cast_;
+  const Tensor input_;
+  const AutocastMode::Pause pause_;
+};
+
 /// Dimensions, dtypes and devices; true if the input has no batch dimension.
-bool check_operands(const char* op, int ndim, const Tensor& x, const Tensor& w,
-                    const Tensor& bias) {
+bool check_operands(const char* op, int ndim, const Tensor& x, const Tensor& w, const Tensor& bias,
+                    bool keeps_weights) {
   TAEDA_CHECK(x.dim() == ndim + 1 || x.dim() == ndim + 2, "Expected ", ndim + 1,
               "D (unbatched) or ", ndim + 2, "D (batched) input to ", op,
               ", but got input of size: ", x.sizes());
@@ -188,13 +216,14 @@ bool check_operands(const char* op, int ndim, const Tensor& x, const Tensor& w,
     TAEDA_CHECK(w.sizes()[d] > 0, op,
                 ": kernel size should be greater than zero, but got weight of size ", w.sizes());
   check_same_device(op, {&x, &w});
-  TAEDA_CHECK(x.dtype() == w.dtype(), "Input type (", x.dtype(), ") and weight type (", w.dtype(),
-              ") should be the same");
+  const bool any = keeps_weights && w.dtype() == kFloat;
+  TAEDA_CHECK(any || x.dtype() == w.dtype(), "Input type (", x.dtype(), ") and weight type (",
+              w.dtype(), ") should be the same");
   TAEDA_CHECK_NOT_IMPLEMENTED(is_floating_point(x.dtype()), "\"", op, "\" not implemented for '",
                               x.dtype(), "'");
   if (bias.defined()) {
     check_same_device(op, {&x, &bias});
-    TAEDA_CHECK(x.dtype() == bias.dtype(), "Input type (", x.dtype(), ") and bias type (",
+    TAEDA_CHECK(any || x.dtype() == bias.dtype(), "Input type (", x.dtype(), ") and bias type (",
                 bias.dtype(), ") should be the same");
   }
   return x.dim() == ndim + 1;
@@ -212,9 +241,11 @@ void check_channels(const char* given, const Tensor& x, const Tensor& w, int64_t
               " channels, but got ", have, " channels instead");
 }
 
-Tensor conv(const char* op, int ndim, const Tensor& x, const Tensor& w, const Tensor& bias,
+Tensor conv(const char* op, int ndim, const Tensor& given_x, const Tensor& w, const Tensor& bias,
             IntArrayRef stride, const ConvPadding& padding, IntArrayRef dilation, int64_t groups) {
-  const bool unbatched = check_operands(op, ndim, x, w, bias);
+  const Input input(given_x);
+  const Tensor& x = input.get();
+  const bool unbatched = check_operands(op, ndim, x, w, bias, input.keeps_weights());
   ConvGeometry geometry =
       make_geometry(ndim, stride, padding.same() ? IntArrayRef(0) : IntArrayRef(padding.sizes()),
                     dilation, groups);
@@ -249,10 +280,12 @@ Tensor conv(const char* op, int ndim, const Tensor& x, const Tensor& w, const Te
   return unbatched ? out.squeeze(0) : out;
 }
 
-Tensor conv_transpose(const char* op, int ndim, const Tensor& x, const Tensor& w,
+Tensor conv_transpose(const char* op, int ndim, const Tensor& given_x, const Tensor& w,
                       const Tensor& bias, IntArrayRef stride, IntArrayRef padding,
                       IntArrayRef output_padding, int64_t groups, IntArrayRef dilation) {
-  const bool unbatched = check_operands(op, ndim, x, w, bias);
+  const Input input(given_x);
+  const Tensor& x = input.get();
+  const bool unbatched = check_operands(op, ndim, x, w, bias, input.keeps_weights());
   const ConvGeometry geometry = make_geometry(ndim, stride, padding, dilation, groups);
   int64_t extra[3];
   spread("output_padding", output_padding, ndim, extra);
@@ -297,7 +330,7 @@ Tensor conv1d(const Tensor& input, const Tensor& weight, const Tensor& bias, Int
               const ConvPadding& padding, IntArrayRef dilation, int64_t groups) {
   if (is_observed())
     return observe("conv1d", conv1d, input, weight, bias, stride, padding, dilation, groups);
-  if (AutocastMode::is_active())
+  if (AutocastMode::is_active() && !keeps_weights(input, weight, bias, groups))
     return policy::declared<"conv1d">(conv1d, input, weight, bias, stride, padding, dilation,
                                       groups);
   return conv("conv1d", 1, input, weight, bias, stride, padding, dilation, groups);
@@ -306,7 +339,7 @@ Tensor conv2d(const Tensor& input, const Tensor& weight, const Tensor& bias, Int
               const ConvPadding& padding, IntArrayRef dilation, int64_t groups) {
   if (is_observed())
     return observe("conv2d", conv2d, input, weight, bias, stride, padding, dilation, groups);
-  if (AutocastMode::is_active())
+  if (AutocastMode::is_active() && !keeps_weights(input, weight, bias, groups))
     return policy::declared<"conv2d">(conv2d, input, weight, bias, stride, padding, dilation,
                                       groups);
   return conv("conv2d", 2, input, weight, bias, stride, padding, dilation, groups);
@@ -315,7 +348,7 @@ Tensor conv3d(const Tensor& input, const Tensor& weight, const Tensor& bias, Int
               const ConvPadding& padding, IntArrayRef dilation, int64_t groups) {
   if (is_observed())
     return observe("conv3d", conv3d, input, weight, bias, stride, padding, dilation, groups);
-  if (AutocastMode::is_active())
+  if (AutocastMode::is_active() && !keeps_weights(input, weight, bias, groups))
     return policy::declared<"conv3d">(conv3d, input, weight, bias, stride, padding, dilation,
                                       groups);
   return conv("conv3d", 3, input, weight, bias, stride, padding, dilation, groups);
@@ -327,7 +360,7 @@ Tensor conv_transpose1d(const Tensor& input, const Tensor& weight, const Tensor&
   if (is_observed())
     return observe("conv_transpose1d", conv_transpose1d, input, weight, bias, stride, padding,
                    output_padding, groups, dilation);
-  if (AutocastMode::is_active())
+  if (AutocastMode::is_active() && !keeps_weights(input, weight, bias, groups))
     return policy::declared<"conv_transpose1d">(conv_transpose1d, input, weight, bias, stride,
                                                 padding, output_padding, groups, dilation);
   return conv_transpose("conv_transpose1d", 1, input, weight, bias, stride, padding, output_padding,
@@ -339,7 +372,7 @@ Tensor conv_transpose2d(const Tensor& input, const Tensor& weight, const Tensor&
   if (is_observed())
     return observe("conv_transpose2d", conv_transpose2d, input, weight, bias, stride, padding,
                    output_padding, groups, dilation);
-  if (AutocastMode::is_active())
+  if (AutocastMode::is_active() && !keeps_weights(input, weight, bias, groups))
     return policy::declared<"conv_transpose2d">(conv_transpose2d, input, weight, bias, stride,
                                                 padding, output_padding, groups, dilation);
   return conv_transpose("conv_transpose2d", 2, input, weight, bias, stride, padding, output_padding,
@@ -351,7 +384,7 @@ Tensor conv_transpose3d(const Tensor& input, const Tensor& weight, const Tensor&
   if (is_observed())
     return observe("conv_transpose3d", conv_transpose3d, input, weight, bias, stride, padding,
                    output_padding, groups, dilation);
-  if (AutocastMode::is_active())
+  if (AutocastMode::is_active() && !keeps_weights(input, weight, bias, groups))
     return policy::declared<"conv_transpose3d">(conv_transpose3d, input, weight, bias, stride,
                                                 padding, output_padding, groups, dilation);
   return conv_transpose("conv_transpose3d", 3, input, weight, bias, stride, padding, output_padding,

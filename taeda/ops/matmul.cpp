@@ -299,9 +299,18 @@ Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Sc
   return beta.toBool() ? self.logical_or(product) : product.logical_and(ones_like(self));
 }
 
-Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
-  if (is_observed()) return observe("linear", linear, input, weight, bias);
-  if (AutocastMode::is_active()) return policy::declared<"linear">(linear, input, weight, bias);
+/// a @ b in `dtype` for gradients of a `linear` whose weight may have another dtype than its input.
+static Tensor product_in(ScalarType dtype, const Tensor& a, const Tensor& b) {
+  if (a.dtype() == dtype && b.dtype() == dtype) return a.mm(b);
+  if (wants_grad(a, b)) return a.to(kFloat).mm(b.to(kFloat)).to(dtype);
+  Tensor out = make_tensor({a.size(0), b.size(1)}, dtype, a.device());
+  product_into(out, a, b);
+  return out;
+}
+
+/// `linear` without autocast; `keeps_weight` allows float32 weights beside a 16-bit input.
+static Tensor linear_of(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                        bool keeps_weight) {
   TAEDA_CHECK(weight.dim() == 1 || weight.dim() == 2,
               "linear(): weight must be a matrix or a vector, got ", weight.dim(), "-D tensor");
   TAEDA_CHECK(input.dim() >= 1,
@@ -316,7 +325,7 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
   const int64_t rows = product(IntArrayRef(sizes).slice(0, sizes.size() - 1));
   TAEDA_CHECK(k == weight.size(1), "mat1 and mat2 shapes cannot be multiplied (", rows, "x", k,
               " and ", weight.size(1), "x", n, ")");
-  check_matrix_dtypes(input, weight);
+  if (!keeps_weight) check_matrix_dtypes(input, weight);
   if (bias.defined()) {
     check_same_device("linear", {&input, &bias});
     check_addend("mat2", bias, weight, {rows, n});
@@ -334,21 +343,33 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
     record(bias.defined() ? "AddmmBackward0" : "MmBackward0", out, {input, weight, bias},
            [x = save_if(weight.requires_grad(), input, "input"),
             w = save_if(input.requires_grad(), weight, "weight"), shape = DimVector(input.sizes()),
-            rows, n, k](const Tensor& g, Needs needs) {
+            rows, n, k, dtype = weight.dtype()](const Tensor& g, Needs needs) {
              const Tensor flat = g.dim() == 2 ? g : g.reshape({rows, n});
              TensorVec grads{{}, {}, {}};
              if (needs[0]) {
-               grads[0] = flat.mm(conjugate(w.unpack()));
+               grads[0] = product_in(flat.dtype(), flat, conjugate(w.unpack()));
                if (shape.size() != 2) grads[0] = grads[0].reshape(shape);
              }
              if (needs[1]) {
                const Tensor left = x.unpack();
-               grads[1] = flat.t().mm(conjugate(left.dim() == 2 ? left : left.reshape({rows, k})));
+               grads[1] = product_in(dtype, flat.t(),
+                                     conjugate(left.dim() == 2 ? left : left.reshape({rows, k})));
              }
              if (needs[2]) grads[2] = flat;  // the engine sums it over the rows
              return grads;
            });
   return out;
+}
+
+Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
+  if (is_observed()) return observe("linear", linear, input, weight, bias);
+  if (!AutocastMode::is_active()) return linear_of(input, weight, bias, false);
+  if (!policy::rounds_weights(input, weight, bias) || weight.dim() != 2 ||
+      !policy::multiplies_in_float32(input))
+    return policy::declared<"linear">(linear, input, weight, bias);
+  const Tensor x = policy::to_lower_precision(input, policy::everywhere);
+  const AutocastMode::Pause pause;
+  return linear_of(x, weight, bias, true);
 }
 
 Tensor dot(const Tensor& self, const Tensor& other) {

@@ -298,13 +298,18 @@ RnnResult run_network(const RnnShape& shape, Tensor x, TensorList hx, TensorList
 }
 
 /// Calls f(input, hx, params), under autocast with all of them in the lower precision. All
-/// operations of this family declare one policy.
+/// operations of this family declare one policy. A device that would compute each step's products
+/// in float32 computes all of the network in it: the weights would be widened for every step.
 template <class F>
-auto with_autocast(const Tensor& input, TensorList hx, TensorList params, F&& f) {
+RnnResult with_autocast(const Tensor& input, TensorList hx, TensorList params, F&& f) {
   if (!AutocastMode::is_active()) return f(input, hx, params);
   constexpr policy::Declared policy = policy::policy_of<"lstm">();
   static_assert(policy.cast == policy::Cast::lower);
-  const auto cast = [](const Tensor& t) { return policy::to_lower_precision(t, policy.devices); };
+  const bool wide = policy::multiplies_in_float32(input);
+  const auto lower = [](const Tensor& t) { return policy::to_lower_precision(t, policy.devices); };
+  const auto cast = [&](const Tensor& t) {
+    return wide ? policy::to_float32(t, policy.devices) : lower(t);
+  };
   const auto cast_all = [&](TensorList list) {
     std::vector<Tensor> out;
     for (const Tensor& t : list) out.push_back(cast(t));
@@ -312,8 +317,12 @@ auto with_autocast(const Tensor& input, TensorList hx, TensorList params, F&& f)
   };
   const Tensor x = cast(input);
   const std::vector<Tensor> states = cast_all(hx), weights = cast_all(params);
-  const AutocastMode::Pause pause;
-  return f(x, TensorList(states), TensorList(weights));
+  RnnResult out;
+  {
+    const AutocastMode::Pause pause;
+    out = f(x, TensorList(states), TensorList(weights));
+  }
+  return wide ? RnnResult{lower(out.y), lower(out.h), lower(out.c)} : out;
 }
 
 RnnResult network(RnnMode mode, const Tensor& input, TensorList hx, TensorList params,

@@ -6,7 +6,9 @@
 #include <initializer_list>
 
 #include "taeda/base/parallel_for.h"
+#include "taeda/cpu/host_copy.h"
 #include "taeda/cpu/kernels/conv_direct.h"
+#include "taeda/cpu/kernels/conv_shape.h"
 #include "taeda/cpu/kernels/convert.h"
 #include "taeda/cpu/kernels/dense.h"
 #include "taeda/cpu/kernels/gemm.h"
@@ -16,37 +18,6 @@
 namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 namespace {
-
-/// A convolution with three spatial dimensions; those that a tensor lacks are 1, at the front.
-struct Shape {
-  int64_t images, in_channels, out_channels, groups;
-  int64_t in[3] = {1, 1, 1}, out[3] = {1, 1, 1}, taps[3] = {1, 1, 1};
-  int64_t stride[3] = {1, 1, 1}, padding[3] = {0, 0, 0}, dilation[3] = {1, 1, 1};
-
-  Shape(const Tensor& input, const Tensor& output, const Tensor& weight, const ConvGeometry& g)
-      : images(input.size(0)),
-        in_channels(input.size(1)),
-        out_channels(output.size(1)),
-        groups(g.groups) {
-    for (int d = 0; d < g.ndim; ++d) {
-      const int at = 3 - g.ndim + d;
-      in[at] = input.size(d + 2), out[at] = output.size(d + 2), taps[at] = weight.size(d + 2);
-      stride[at] = g.stride[d], padding[at] = g.padding[d], dilation[at] = g.dilation[d];
-    }
-  }
-  int64_t group_in() const { return in_channels / groups; }
-  int64_t group_out() const { return out_channels / groups; }
-  int64_t in_size() const { return in[0] * in[1] * in[2]; }
-  int64_t out_size() const { return out[0] * out[1] * out[2]; }
-  int64_t tap_count() const { return taps[0] * taps[1] * taps[2]; }
-  int64_t rows() const { return group_in() * tap_count(); }
-  /// The unfolded input is the input.
-  bool is_pointwise() const {
-    for (int d = 0; d < 3; ++d)
-      if (taps[d] != 1 || stride[d] != 1 || padding[d] != 0 || in[d] != out[d]) return false;
-    return true;
-  }
-};
 
 /// Calls f(row of the unfolded matrix, base of its channel, offsets and ranges) for each channel
 /// and tap of a group: the positions o in [begin[d], end[d]) read inside the input.
@@ -228,14 +199,15 @@ bool is_narrow_input_grad(const Shape& s) { return s.in_channels <= 4; }
 bool is_narrow_weight_grad(const Shape& s) { return s.in_channels <= 4 && s.in_channels != 3; }
 
 /// Where they are ahead of the general kernels below, by 1.2 to 4 times in the same measurement.
-bool is_narrow(const Shape& s) {
-  return std::min(s.in_channels, s.out_channels) <= 16 && s.in_channels * s.out_channels <= 512;
+bool is_narrow(int64_t in_channels, int64_t out_channels) {
+  return std::min(in_channels, out_channels) <= 16 && in_channels * out_channels <= 512;
 }
 
 /// Whether the direct kernels serve these operands.
 bool is_direct(const Shape& s, bool ahead_of_onednn, const Tensor& a, const Tensor& b,
                const Tensor& c) {
-  if (!(onednn_enabled() ? ahead_of_onednn : is_narrow(s))) return false;
+  if (!(onednn_enabled() ? ahead_of_onednn : is_narrow(s.in_channels, s.out_channels)))
+    return false;
   if (a.dtype() != kFloat || !a.is_contiguous() || !b.is_contiguous() || !c.is_contiguous())
     return false;
   if (s.groups != 1 || s.in[0] != 1 || s.taps[0] != 1 || s.out[0] != 1 || s.tap_count() == 1)
@@ -256,25 +228,46 @@ DirectShape direct_shape(const Shape& s) {
 // oneDNN multiplies bfloat16 in blocks of 32 channels. Of images with few channels most of a block
 // is padding, and reordering them costs more than the instructions gain: a step of LeNet took four
 // times as long as in float32. So these run in float32, and their results are rounded; sums had its
-// precision before. Halves, which oneDNN does not take, all do.
-bool runs_in_float32(const Shape& s, std::initializer_list<const Tensor*> operands) {
-  const ScalarType dtype = (*operands.begin())->dtype();
-  if (!onednn_enabled() || !is_reduced_floating(dtype)) return false;
-  if (dtype == kBFloat16 && !is_narrow(s)) return false;
-  return std::all_of(operands.begin(), operands.end(), [](const Tensor* t) {
-    return !t->defined() || t->layout().is_non_overlapping_and_dense();
-  });
+// precision before. Without instructions for products of 16-bit numbers all convolutions do, and
+// then autocast leaves weights as they are: they would be rounded only to be widened again, in
+// forward and in backward.
+bool computes_in_float32(ScalarType dtype, int64_t in_channels, int64_t out_channels) {
+  return !onednn::multiplies(dtype) || is_narrow(in_channels, out_channels);
 }
 
-/// A dense tensor's sizes and memory order, in float32; undefined for an undefined one.
+bool runs_in_float32(const Shape& s, std::initializer_list<const Tensor*> operands) {
+  bool all_dense = true, any_float = false;
+  ScalarType dtype = kFloat;
+  for (const Tensor* t : operands) {
+    if (!t->defined()) continue;
+    if (is_reduced_floating(t->dtype())) dtype = t->dtype();
+    any_float |= t->dtype() == kFloat;
+    all_dense &= t->layout().is_non_overlapping_and_dense();
+  }
+  if (dtype == kFloat) return false;
+  if (any_float) return true;
+  // Without oneDNN the general kernels convert their operands themselves.
+  return onednn_enabled() && all_dense && computes_in_float32(dtype, s.in_channels, s.out_channels);
+}
+
+/// A tensor's sizes in float32, in its memory order if it is dense; `t` itself if it is float32 or
+/// undefined.
 Tensor float32_like(const Tensor& t) {
-  if (!t.defined()) return t;
+  if (!t.defined() || t.dtype() == kFloat) return t;
+  if (!t.layout().is_non_overlapping_and_dense()) return make_tensor(t.sizes(), kFloat, kCPU);
   return make_tensor(Layout{DimVector(t.sizes()), DimVector(t.strides()), 0}, kFloat, kCPU);
 }
 
-/// to = from, which have one memory order.
-void convert_dense(const Tensor& to, const Tensor& from) {
-  if (!to.defined()) return;
+/// to = from.
+void copy_values(const Tensor& to, const Tensor& from) {
+  convert_on_host("convolution", to.data_ptr(), {to.sizes(), to.strides(), 0}, to.dtype(),
+                  from.data_ptr(), {from.sizes(), from.strides(), 0}, from.dtype());
+}
+
+/// to = from, unless they are the same tensor.
+void convert(const Tensor& to, const Tensor& from) {
+  if (!to.defined() || to.dtype() == from.dtype()) return;
+  if (to.strides() != from.strides()) return copy_values(to, from);
   const Conversion conversion(to.dtype(), from.dtype());
   char* const out = static_cast<char*>(to.data_ptr());
   const char* const in = static_cast<const char*>(from.data_ptr());
@@ -287,7 +280,7 @@ void convert_dense(const Tensor& to, const Tensor& from) {
 Tensor in_float32(const Tensor& t) {
   if (!t.defined() || t.dtype() == kFloat) return t;
   Tensor wide = float32_like(t);
-  convert_dense(wide, t);
+  convert(wide, t);
   return wide;
 }
 
@@ -297,7 +290,7 @@ void conv_kernel(const Tensor& out, const Tensor& in, const Tensor& weight, cons
   if (runs_in_float32(s, {&out, &in, &weight, &bias})) {
     const Tensor wide = float32_like(out);
     conv_kernel(wide, in_float32(in), in_float32(weight), in_float32(bias), geometry);
-    return convert_dense(out, wide);
+    return convert(out, wide);
   }
   if (is_direct(s, is_narrow_forward(s), in, out, weight) &&
       (!bias.defined() || bias.is_contiguous())) {
@@ -335,7 +328,7 @@ void input_grad_kernel(const Tensor& grad_in, const Tensor& grad_out, const Tens
   if (runs_in_float32(s, {&grad_in, &grad_out, &weight, &bias})) {
     const Tensor wide = float32_like(grad_in);
     input_grad_kernel(wide, in_float32(grad_out), in_float32(weight), in_float32(bias), geometry);
-    return convert_dense(grad_in, wide);
+    return convert(grad_in, wide);
   }
   if (is_direct(s, is_narrow_input_grad(s), grad_in, grad_out, weight) &&
       (!bias.defined() || bias.is_contiguous()))
@@ -355,8 +348,8 @@ void weight_grad_kernel(const Tensor& grad_weight, const Tensor& grad_bias, cons
   if (runs_in_float32(s, {&grad_weight, &grad_bias, &in, &grad_out})) {
     const Tensor weight = float32_like(grad_weight), bias = float32_like(grad_bias);
     weight_grad_kernel(weight, bias, in_float32(in), in_float32(grad_out), geometry);
-    convert_dense(grad_weight, weight);
-    return convert_dense(grad_bias, bias);
+    convert(grad_weight, weight);
+    return convert(grad_bias, bias);
   }
   if (is_direct(s, is_narrow_weight_grad(s), in, grad_out, grad_weight))
     return direct_weight_grad(direct_shape(s), in.data_ptr<float>(), grad_out.data_ptr<float>(),
@@ -376,6 +369,10 @@ void register_conv() {
   conv_slot.set(kCPU, &conv_kernel);
   conv_input_grad_slot.set(kCPU, &input_grad_kernel);
   conv_weight_grad_slot.set(kCPU, &weight_grad_kernel);
+  conv_precision_slot.set(kCPU, [](ScalarType dtype, const Tensor& weight, int64_t groups,
+                                   ProductPrecision* precision) {
+    precision->float32 = computes_in_float32(dtype, weight.size(1) * groups, weight.size(0));
+  });
 }
 
 }  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

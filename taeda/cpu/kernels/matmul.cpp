@@ -3,6 +3,7 @@
 
 #include "taeda/base/parallel_for.h"
 #include "taeda/cpu/kernels/gemm.h"
+#include "taeda/cpu/kernels/matmul.h"
 #include "taeda/cpu/onednn.h"
 
 namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
@@ -101,50 +102,57 @@ void convert(To* to, IntArrayRef to_stride, const From* from, IntArrayRef from_s
 }
 
 /// The same matrices in float32; what an expanded tensor repeats stays repeated.
-template <class T>
 Tensor widened(const Tensor& t) {
-  if (!t.defined()) return t;
+  if (!t.defined() || t.dtype() == kFloat) return t;
   DimVector sizes(t.sizes());
   for (size_t d = 0; d < sizes.size(); ++d)
     if (t.strides()[d] == 0) sizes[d] = 1;
   Layout layout{sizes, strides_like(Layout{sizes, t.layout().strides, 0}), 0};
   const Tensor wide = make_tensor(layout, kFloat, kCPU);
-  convert(static_cast<float*>(wide.data_ptr()), layout.strides, static_cast<const T*>(t.data_ptr()),
-          t.strides(), sizes);
+  dispatch(ShortTypes{}, "matmul", t.dtype(), [&]<class T>() {
+    convert(static_cast<float*>(wide.data_ptr()), layout.strides,
+            static_cast<const T*>(t.data_ptr()), t.strides(), sizes);
+  });
   for (size_t d = 0; d < sizes.size(); ++d)
     if (t.strides()[d] == 0) layout.strides[d] = 0;
   layout.sizes = t.sizes();
   return Tensor(make_intrusive<TensorImpl>(wide.storage(), std::move(layout), kFloat));
 }
 
-void matmul_kernel(const Tensor& out, const Tensor& a, const Tensor& b, const Tensor& addend,
-                   const Scalar& beta, const Scalar& alpha);
-
 /// Without instructions for products of 16-bit numbers the quickest way is through float32: the
 /// sums are kept in it in any case, and a conversion costs little beside a product.
-template <class T>
 void matmul_short(const Tensor& out, const Tensor& a, const Tensor& b, const Tensor& addend,
                   const Scalar& beta, const Scalar& alpha) {
+  if (out.dtype() == kFloat)
+    return matmul_kernel(out, widened(a), widened(b), widened(addend), beta, alpha);
   const Tensor wide = make_tensor(out.sizes(), kFloat, kCPU);
-  matmul_kernel(wide, widened<T>(a), widened<T>(b), widened<T>(addend), beta, alpha);
-  convert(static_cast<T*>(out.data_ptr()), out.strides(),
-          static_cast<const float*>(wide.data_ptr()), wide.strides(), out.sizes());
-}
-
-void matmul_kernel(const Tensor& out, const Tensor& a, const Tensor& b, const Tensor& addend,
-                   const Scalar& beta, const Scalar& alpha) {
-  if (out.numel() == 0) return;
-  const bool small = out.numel() * a.size(-1) < kOneDnnFrom && out.dtype() == kFloat;
-  if (!small && onednn::matmul(out, a, b, addend, beta, alpha)) return;
-  if (out.dtype() == kHalf || out.dtype() == kBFloat16)
-    return dispatch(ShortTypes{}, "addmm_impl_cpu_", out.dtype(),
-                    [&]<class T>() { matmul_short<T>(out, a, b, addend, beta, alpha); });
-  dispatch(MatmulTypes{}, "addmm_impl_cpu_", out.dtype(),
-           [&]<class T>() { matmul_own<T>(out, a, b, addend, beta, alpha); });
+  matmul_kernel(wide, widened(a), widened(b), widened(addend), beta, alpha);
+  dispatch(ShortTypes{}, "addmm_impl_cpu_", out.dtype(), [&]<class T>() {
+    convert(static_cast<T*>(out.data_ptr()), out.strides(),
+            static_cast<const float*>(wide.data_ptr()), wide.strides(), out.sizes());
+  });
 }
 
 }  // namespace
 
-void register_matmul() { matmul_slot.set(kCPU, &matmul_kernel); }
+void matmul_kernel(const Tensor& out, const Tensor& a, const Tensor& b, const Tensor& addend,
+                   const Scalar& beta, const Scalar& alpha) {
+  if (out.numel() == 0) return;
+  const bool mixed = a.dtype() != out.dtype() || b.dtype() != out.dtype() ||
+                     (addend.defined() && addend.dtype() != out.dtype());
+  const bool small = out.numel() * a.size(-1) < kOneDnnFrom && out.dtype() == kFloat;
+  if (!mixed && !small && onednn::matmul(out, a, b, addend, beta, alpha)) return;
+  if (mixed || is_reduced_floating(out.dtype()))
+    return matmul_short(out, a, b, addend, beta, alpha);
+  dispatch(MatmulTypes{}, "addmm_impl_cpu_", out.dtype(),
+           [&]<class T>() { matmul_own<T>(out, a, b, addend, beta, alpha); });
+}
+
+void register_matmul() {
+  matmul_slot.set(kCPU, &matmul_kernel);
+  product_precision_slot.set(kCPU, [](ScalarType dtype, ProductPrecision* precision) {
+    precision->float32 = !onednn::multiplies(dtype);
+  });
+}
 
 }  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE
