@@ -165,6 +165,14 @@ const ConvCase kCases[] = {
     {"groups", {2, 8, 9, 9}, {12, 4, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 2},
     {"depthwise", {2, 32, 12, 12}, {32, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 32},
     {"padding_beyond_kernel", {1, 2, 4, 4}, {2, 2, 2, 2}, {1, 1}, {3, 3}},
+    {"small_images", {9, 40, 4, 3}, {48, 40, 3, 3}, {1, 1}, {1, 1}},
+    {"small_strided", {17, 40, 4, 5}, {33, 40, 3, 2}, {2, 1}, {1, 0}},
+    {"small_dilated", {17, 40, 5, 5}, {33, 40, 3, 3}, {1, 1}, {2, 1}, {2, 2}},
+    {"small_pointwise", {5, 64, 4, 4}, {40, 64, 1, 1}},
+    {"small_in_parts", {150, 128, 4, 4}, {32, 128, 3, 3}, {1, 1}, {1, 1}},
+    {"one_pixel", {33, 64, 1, 1}, {32, 64, 3, 3}, {1, 1}, {1, 1}},
+    {"two_pixels", {16, 64, 2, 2}, {48, 64, 3, 3}, {2, 2}, {1, 1}},
+    {"taps_over_padding_alone", {2, 8, 1, 9}, {8, 8, 5, 3}, {1, 1}, {2, 1}},
 };
 
 INSTANTIATE_TEST_SUITE_P(Kernels, ConvCases,
@@ -194,6 +202,16 @@ TEST(Conv, TransposedGradientsOfFirstAndSecondOrder) {
   };
   EXPECT_TRUE(autograd::gradcheck(f, {x, w, b}));
   EXPECT_TRUE(autograd::gradgradcheck(f, {x, w, b}));
+}
+
+TEST(Conv, GradientsWhereTapsMeetPaddingAlone) {
+  const Tensor x = noise({2, 3, 1, 2}, kDouble).requires_grad_();
+  const Tensor w = noise({4, 3, 3, 3}, kDouble, 2).requires_grad_();
+  const auto f = [](const std::vector<Tensor>& in) {
+    return std::vector<Tensor>{conv2d(in[0], in[1], {}, {1, 2}, {1, 1})};
+  };
+  EXPECT_TRUE(autograd::gradcheck(f, {x, w}));
+  EXPECT_TRUE(autograd::gradgradcheck(f, {x, w}));
 }
 
 TEST(Conv, OneAndThreeDimensionsAgreeWithTwo) {
@@ -229,6 +247,28 @@ TEST(Conv, AnyMemoryOrder) {
   expect_close(conv2d(last, w), want, 1e-5);
   expect_close(conv2d(x.transpose(2, 3).contiguous().transpose(2, 3), w), want, 1e-5);
   expect_close(conv2d(x, w.transpose(0, 1).contiguous().transpose(0, 1)), want, 1e-5);
+}
+
+TEST(Conv, SmallImagesInAnyMemoryOrder) {
+  for (const int64_t size : {1, 2, 4}) {
+    const Tensor x = noise({20, 40, size, size}), w = noise({48, 40, 3, 3}, kFloat, 2);
+    const auto results = [](Tensor image, Tensor weight) {
+      image = image.detach().requires_grad_(), weight = weight.detach().requires_grad_();
+      const Tensor y = conv2d(image, weight, {}, 1, 1);
+      std::vector<Tensor> all = autograd::grad({y}, {image, weight}, {noise(y.sizes(), kFloat, 4)});
+      all.push_back(y.detach());
+      return all;
+    };
+    const std::vector<Tensor> want = results(x, w);
+    const Tensor last = x.contiguous(MemoryFormat::ChannelsLast),
+                 filters = w.contiguous(MemoryFormat::ChannelsLast),
+                 turned = w.transpose(2, 3).contiguous().transpose(2, 3);
+    for (const Tensor& image : {x, last})
+      for (const Tensor& weight : {w, filters, turned}) {
+        const std::vector<Tensor> got = results(image, weight);
+        for (size_t i = 0; i < got.size(); ++i) expect_close(got[i], want[i], 1e-4);
+      }
+  }
 }
 
 /// The message of the Error that f throws.

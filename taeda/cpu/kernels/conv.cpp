@@ -3,11 +3,14 @@
 #include "taeda/kernels/conv.h"
 
 #include <algorithm>
+#include <cstring>
 #include <initializer_list>
+#include <optional>
 
 #include "taeda/base/parallel_for.h"
 #include "taeda/cpu/host_copy.h"
 #include "taeda/cpu/kernels/conv_direct.h"
+#include "taeda/cpu/kernels/conv_rows.h"
 #include "taeda/cpu/kernels/conv_shape.h"
 #include "taeda/cpu/kernels/convert.h"
 #include "taeda/cpu/kernels/dense.h"
@@ -188,6 +191,51 @@ void weight_grad_general(const Shape& s, T* grad_weight, T* grad_bias, const T* 
                });
 }
 
+// ---- Taps that only meet padding
+
+/// The taps of one dimension from the first to the last one that meets the input somewhere.
+struct UsedTaps {
+  int64_t first = 0, count = 0;
+
+  UsedTaps(const Shape& s, int d) {
+    for (int64_t k = 0; k < s.taps[d]; ++k) {
+      const int64_t shift = k * s.dilation[d] - s.padding[d];
+      const int64_t at = shift >= 0 ? 0 : (-shift + s.stride[d] - 1) / s.stride[d];
+      if (at >= s.out[d] || at * s.stride[d] + shift >= s.in[d]) continue;
+      if (count == 0) first = k;
+      count = k - first + 1;
+    }
+  }
+};
+
+/// A convolution without taps that only meet padding: of a 3 x 3 filter over one pixel, or the
+/// deepest layers of a network for small images, that is one of nine.
+struct Cropped {
+  Tensor weight;  ///< a part of the memory that was given
+  ConvGeometry geometry;
+};
+std::optional<Cropped> cropped(const Shape& s, const Tensor& weight, const ConvGeometry& geometry) {
+  if (s.padding[0] == 0 && s.padding[1] == 0 && s.padding[2] == 0) return {};
+  Layout layout{DimVector(weight.sizes()), DimVector(weight.strides()), weight.storage_offset()};
+  ConvGeometry less = geometry;
+  bool any = false;
+  for (int d = 0; d < geometry.ndim; ++d) {
+    const UsedTaps used(s, 3 - geometry.ndim + d);
+    const auto at = static_cast<size_t>(d + 2);
+    const int64_t padding = geometry.padding[d] - used.first * geometry.dilation[d];
+    if (used.count == layout.sizes[at]) continue;
+    if (used.count == 0 || padding < 0) return {};
+    layout.offset += used.first * layout.strides[at];
+    layout.sizes[at] = used.count;
+    less.padding[d] = padding;
+    any = true;
+  }
+  if (!any) return {};
+  return Cropped{
+      Tensor(make_intrusive<TensorImpl>(weight.storage(), std::move(layout), weight.dtype())),
+      less};
+}
+
 // ---- The choice
 
 // Where the direct kernels are ahead of oneDNN, which works on blocks of eight or sixteen channels:
@@ -215,6 +263,17 @@ bool is_direct(const Shape& s, bool ahead_of_onednn, const Tensor& a, const Tens
   if (s.stride[1] != 1 || s.stride[2] != 1) return false;
   for (int d = 1; d < 3; ++d)
     if (s.padding[d] > (s.taps[d] - 1) * s.dilation[d]) return false;
+  return true;
+}
+
+/// Whether the operands are those of `conv_rows` and its like. `adds`: products are added up, which
+/// bfloat16 would be rounded between.
+bool can_be_rows(const Tensor& a, const Tensor& b, const Tensor& c, const Tensor& bias, bool adds) {
+  if (bias.defined() && bias.stride(0) != 1) return false;
+  if (a.dtype() != kFloat && (adds || a.dtype() != kBFloat16 || !onednn::multiplies(kBFloat16)))
+    return false;
+  for (const Tensor* t : {&a, &b, &c})
+    if (t->layout().has_internal_overlap()) return false;
   return true;
 }
 
@@ -277,6 +336,14 @@ void convert(const Tensor& to, const Tensor& from) {
   });
 }
 
+/// Zeros in a dense tensor.
+void fill_zeros(const Tensor& t) {
+  parallel_for(
+      0, t.numel() * t.element_size(), 4 * kParallelGrain, [&](int64_t begin, int64_t end) {
+        std::memset(static_cast<char*>(t.data_ptr()) + begin, 0, static_cast<size_t>(end - begin));
+      });
+}
+
 Tensor in_float32(const Tensor& t) {
   if (!t.defined() || t.dtype() == kFloat) return t;
   Tensor wide = float32_like(t);
@@ -287,6 +354,8 @@ Tensor in_float32(const Tensor& t) {
 void conv_kernel(const Tensor& out, const Tensor& in, const Tensor& weight, const Tensor& bias,
                  const ConvGeometry& geometry) {
   const Shape s(in, out, weight, geometry);
+  if (const auto less = cropped(s, weight, geometry))
+    return conv_kernel(out, in, less->weight, bias, less->geometry);
   if (runs_in_float32(s, {&out, &in, &weight, &bias})) {
     const Tensor wide = float32_like(out);
     conv_kernel(wide, in_float32(in), in_float32(weight), in_float32(bias), geometry);
@@ -299,6 +368,8 @@ void conv_kernel(const Tensor& out, const Tensor& in, const Tensor& weight, cons
                        {weight.data_ptr<float>(), s.in_channels * area, area, s.taps[2], 1},
                        bias.defined() ? bias.data_ptr<float>() : nullptr, out.data_ptr<float>());
   }
+  if (prefers_rows(s) && can_be_rows(out, in, weight, bias, false))
+    return conv_rows(s, out, in, weight, bias);
   if (onednn::conv(out, in, weight, bias, geometry)) return;
   dispatch(FloatTypes{}, "convolution", in.dtype(), [&]<class T>() {
     const DenseInput<T> x(in), w(weight), b(bias);
@@ -325,6 +396,8 @@ void direct_input_grad(const Shape& s, const Tensor& grad_in, const Tensor& grad
 void input_grad_kernel(const Tensor& grad_in, const Tensor& grad_out, const Tensor& weight,
                        const Tensor& bias, const ConvGeometry& geometry) {
   const Shape s(grad_in, grad_out, weight, geometry);
+  if (const auto less = cropped(s, weight, geometry))
+    return input_grad_kernel(grad_in, grad_out, less->weight, bias, less->geometry);
   if (runs_in_float32(s, {&grad_in, &grad_out, &weight, &bias})) {
     const Tensor wide = float32_like(grad_in);
     input_grad_kernel(wide, in_float32(grad_out), in_float32(weight), in_float32(bias), geometry);
@@ -334,6 +407,8 @@ void input_grad_kernel(const Tensor& grad_in, const Tensor& grad_out, const Tens
       (!bias.defined() || bias.is_contiguous()))
     return direct_input_grad(s, grad_in, grad_out, weight,
                              bias.defined() ? bias.data_ptr<float>() : nullptr);
+  if (prefers_rows(s) && can_be_rows(grad_in, grad_out, weight, bias, s.tap_count() > 1))
+    return input_grad_rows(s, grad_in, grad_out, weight, bias);
   if (onednn::conv_input_grad(grad_in, grad_out, weight, bias, geometry)) return;
   dispatch(FloatTypes{}, "convolution_input_grad", grad_in.dtype(), [&]<class T>() {
     const DenseInput<T> g(grad_out), w(weight), b(bias);
@@ -345,6 +420,13 @@ void input_grad_kernel(const Tensor& grad_in, const Tensor& grad_out, const Tens
 void weight_grad_kernel(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& in,
                         const Tensor& grad_out, const ConvGeometry& geometry) {
   const Shape s(in, grad_out, grad_weight, geometry);
+  const bool dense_weight = grad_weight.layout().is_non_overlapping_and_dense();
+  if (const auto less = dense_weight ? cropped(s, grad_weight, geometry) : std::nullopt) {
+    fill_zeros(grad_weight);
+    const Tensor dense = make_tensor(less->weight.sizes(), grad_weight.dtype(), kCPU);
+    weight_grad_kernel(dense, grad_bias, in, grad_out, less->geometry);
+    return copy_values(less->weight, dense);
+  }
   if (runs_in_float32(s, {&grad_weight, &grad_bias, &in, &grad_out})) {
     const Tensor weight = float32_like(grad_weight), bias = float32_like(grad_bias);
     weight_grad_kernel(weight, bias, in_float32(in), in_float32(grad_out), geometry);
@@ -355,6 +437,9 @@ void weight_grad_kernel(const Tensor& grad_weight, const Tensor& grad_bias, cons
     return direct_weight_grad(direct_shape(s), in.data_ptr<float>(), grad_out.data_ptr<float>(),
                               grad_weight.data_ptr<float>(),
                               grad_bias.defined() ? grad_bias.data_ptr<float>() : nullptr);
+  if (prefers_rows_for_weights(s) &&
+      can_be_rows(grad_weight, in, grad_out, grad_bias, is_in_parts(s)))
+    return weight_grad_rows(s, grad_weight, grad_bias, in, grad_out);
   if (onednn::conv_weight_grad(grad_weight, grad_bias, in, grad_out, geometry)) return;
   dispatch(FloatTypes{}, "convolution_weight_grad", in.dtype(), [&]<class T>() {
     const DenseInput<T> x(in), g(grad_out);
