@@ -6,15 +6,16 @@
 namespace taeda::inline v0_2 {
 
 // Families of taeda/cpu/kernels. Each is compiled once per instruction set.
-#define TAEDA_CPU_FAMILIES(entry)                                                            \
-  entry(attention) entry(conv) entry(copy) entry(create) entry(fft) entry(index) entry(join) \
-      entry(loss) entry(matmul) entry(norm_batch) entry(norm_rows) entry(optim)              \
-          entry(pointwise_activation) entry(pointwise_arithmetic) entry(pointwise_compare)   \
-              entry(pointwise_complex) entry(pointwise_loss) entry(pointwise_special)        \
-                  entry(pointwise_special_functions) entry(pointwise_transcendental)         \
-                      entry(pointwise_unary) entry(pool) entry(random) entry(reduce)         \
-                          entry(reduce_index) entry(reduce_norm) entry(resample) entry(rnn)  \
-                              entry(scan) entry(select) entry(softmax) entry(sort)
+#define TAEDA_CPU_FAMILIES(entry)                                                                 \
+  entry(attention) entry(conv) entry(copy) entry(create) entry(fft) entry(grid_sample)            \
+      entry(index) entry(join) entry(loss) entry(matmul) entry(norm_batch) entry(norm_rows)       \
+          entry(optim) entry(pointwise_activation) entry(pointwise_arithmetic)                    \
+              entry(pointwise_compare) entry(pointwise_complex) entry(pointwise_loss)             \
+                  entry(pointwise_special) entry(pointwise_special_functions)                     \
+                      entry(pointwise_transcendental) entry(pointwise_unary) entry(pool)          \
+                          entry(random) entry(reduce) entry(reduce_index) entry(reduce_norm)      \
+                              entry(resample) entry(rnn) entry(scan) entry(select) entry(softmax) \
+                                  entry(sort)
 
 #define TAEDA_DECLARE(family) void register_##family();
 #define TAEDA_CALL(family) register_##family();

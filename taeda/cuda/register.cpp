@@ -15,6 +15,7 @@ void register_kernels() {
   register_copy();
   register_create();
   register_fft();
+  register_grid_sample();
   register_index();
   register_join();
   register_linalg();

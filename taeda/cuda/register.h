@@ -11,6 +11,7 @@ void register_conv();
 void register_copy();
 void register_create();
 void register_fft();
+void register_grid_sample();
 void register_index();
 void register_join();
 void register_linalg();

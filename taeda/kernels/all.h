@@ -6,6 +6,7 @@
 #include "taeda/kernels/copy.h"
 #include "taeda/kernels/create.h"
 #include "taeda/kernels/fft.h"
+#include "taeda/kernels/grid_sample.h"
 #include "taeda/kernels/index.h"
 #include "taeda/kernels/join.h"
 #include "taeda/kernels/linalg.h"
@@ -33,6 +34,7 @@ void for_each_slot(F&& f) {
   for_each_copy_slot(f);
   for_each_create_slot(f);
   for_each_fft_slot(f);
+  for_each_grid_sample_slot(f);
   for_each_index_slot(f);
   for_each_join_slot(f);
   for_each_linalg_slot(f);

@@ -130,49 +130,108 @@ std::vector<OpRow> resizing_rows() {
   };
 }
 
-/// The elements of one image at the places of one grid, between their four neighbours; beyond the
-/// edge lies zero, or with `border` the edge.
-Array sampled(const Array& image, const Array& grid, bool border) {
-  const int64_t channels = image.sizes[1], rows = image.sizes[2], columns = image.sizes[3];
-  Array out{{1, channels, grid.sizes[1], grid.sizes[2]}, {}};
-  Array from = image, at = grid;
-  const auto coordinate = [&](double g, int64_t n) {
-    const double p = ((g + 1) * static_cast<double>(n) - 1) / 2;
-    return border ? std::clamp(p, 0.0, static_cast<double>(n - 1)) : p;
-  };
-  for (int64_t c = 0; c < channels; ++c)
-    for (int64_t i = 0; i < grid.sizes[1]; ++i)
-      for (int64_t j = 0; j < grid.sizes[2]; ++j) {
-        const double x = coordinate(at.at({0, i, j, 0}), columns),
-                     y = coordinate(at.at({0, i, j, 1}), rows);
+/// Position p brought into a dimension of n places, as a grid's padding wants it.
+double brought_inside(double p, int64_t n, const F::GridSampleFuncOptions& o) {
+  const auto last = static_cast<double>(n - 1);
+  if (o.padding_mode() == kZeros) return p;
+  if (o.padding_mode() == kReflection) {
+    const double low = *o.align_corners() ? 0 : -0.5, high = last - low;
+    while (p < low || p > high) p = p < low ? 2 * low - p : 2 * high - p;
+  }
+  return std::clamp(p, 0.0, last);
+}
+
+/// What each of n places contributes to coordinate g.
+std::vector<double> grid_weights(double g, int64_t n, const F::GridSampleFuncOptions& o) {
+  const auto size = static_cast<double>(n);
+  double p = *o.align_corners() ? (g + 1) / 2 * (size - 1) : ((g + 1) * size - 1) / 2;
+  const bool cubic = o.mode() == kBicubic;
+  if (!cubic) p = brought_inside(p, n, o);
+  std::vector<double> w(static_cast<size_t>(n));
+  for (double x = std::floor(p) - 2; x <= std::floor(p) + 3; ++x) {
+    const double place = cubic ? brought_inside(x, n, o) : x;
+    const double share = cubic                  ? keys(p - x, -0.75)
+                         : o.mode() == kNearest ? std::nearbyint(p) == x
+                                                : triangle(p - x);
+    if (place >= 0 && place < size) w[static_cast<size_t>(place)] += share;
+  }
+  return w;
+}
+
+/// The elements of images at the places of grids.
+Array sampled(const Array& images, const Array& grid, const F::GridSampleFuncOptions& o) {
+  const size_t dims = images.sizes.size() - 2;
+  int64_t plane = 1, places = 1;
+  Array out{{images.sizes[0], images.sizes[1]}, {}};
+  for (size_t d = 0; d < dims; ++d) {
+    plane *= images.sizes[d + 2];
+    places *= grid.sizes[d + 1];
+    out.sizes.push_back(grid.sizes[d + 1]);
+  }
+  for (int64_t n = 0; n < images.sizes[0]; ++n)
+    for (int64_t c = 0; c < images.sizes[1]; ++c)
+      for (int64_t p = 0; p < places; ++p) {
+        std::vector<double> weights{1};
+        for (size_t d = 0; d < dims; ++d) {
+          const size_t at = static_cast<size_t>(n * places + p) * dims + dims - 1 - d;
+          const std::vector<double> line = grid_weights(grid.data[at], images.sizes[d + 2], o);
+          std::vector<double> all;
+          for (const double a : weights)
+            for (const double b : line) all.push_back(a * b);
+          weights = std::move(all);
+        }
         double sum = 0;
-        for (int64_t r = 0; r < rows; ++r)
-          for (int64_t k = 0; k < columns; ++k)
-            sum += from.at({0, c, r, k}) * triangle(y - static_cast<double>(r)) *
-                   triangle(x - static_cast<double>(k));
+        for (size_t e = 0; e < weights.size(); ++e)
+          sum +=
+              weights[e] * images.data[static_cast<size_t>((n * images.sizes[1] + c) * plane) + e];
         out.data.push_back(sum);
       }
   return out;
 }
 
-OpRow sampling_row(const std::string& name, bool border) {
-  auto options = F::GridSampleFuncOptions().align_corners(false);
-  if (border) options.padding_mode(kBorder);
+OpRow sampling_row(const std::string& name, F::GridSampleFuncOptions options, Sample sample) {
+  if (!options.align_corners()) options.align_corners(false);
   return {.name = "grid_sample." + name,
           .call = [=](const Tensors& t) { return Tensors{F::grid_sample(t[0], t[1], options)}; },
-          .samples = {{real({1, 2, 4, 5}), real({1, 3, 3, 2}, -1.2, 1.2)}},
-          .reference = [=](const Arrays& a) { return Arrays{sampled(a[0], a[1], border)}; },
+          .samples = {std::move(sample)},
+          .reference = [=](const Arrays& a) { return Arrays{sampled(a[0], a[1], options)}; },
           .dtypes = kWide,
-          .second_derivative = false,
+          .second_derivative = options.mode() == kBicubic,
           .tolerance = 16};
+}
+
+std::vector<OpRow> sampling_rows() {
+  // More places than a block of the kernels has.
+  const Sample image = {real({2, 2, 4, 5}), real({2, 9, 8, 2}, -1.4, 1.4)},
+               small = {real({1, 2, 4, 5}), real({1, 3, 3, 2}, -1.4, 1.4)},
+               box = {real({1, 2, 3, 4, 2}), real({1, 2, 3, 2, 3}, -1.4, 1.4)};
+  const auto o = F::GridSampleFuncOptions();
+  const auto padded = [](F::GridSampleFuncOptions o, PaddingMode p) { return o.padding_mode(p); };
+  const auto corners = [](F::GridSampleFuncOptions o) { return o.align_corners(true); };
+  const auto nearest = F::GridSampleFuncOptions().mode(kNearest),
+             cubic = F::GridSampleFuncOptions().mode(kBicubic);
+  return {
+      sampling_row("zeros", o, image),
+      sampling_row("border", padded(o, kBorder), image),
+      sampling_row("reflection", padded(o, kReflection), image),
+      sampling_row("corners", corners(o), image),
+      sampling_row("corners.reflection", padded(corners(o), kReflection), image),
+      sampling_row("nearest", nearest, small),
+      sampling_row("nearest.reflection", padded(nearest, kReflection), small),
+      sampling_row("bicubic", cubic, small),
+      sampling_row("bicubic.border", padded(cubic, kBorder), small),
+      sampling_row("bicubic.reflection", padded(corners(cubic), kReflection), small),
+      sampling_row("volume", o, box),
+      sampling_row("volume.border", padded(corners(o), kBorder), box),
+      sampling_row("volume.nearest", nearest, box),
+  };
 }
 
 }  // namespace
 
 std::vector<OpRow> interpolate_rows() {
   std::vector<OpRow> rows = resizing_rows();
-  rows.push_back(sampling_row("zeros", false));
-  rows.push_back(sampling_row("border", true));
+  for (OpRow& row : sampling_rows()) rows.push_back(std::move(row));
   return rows;
 }
 

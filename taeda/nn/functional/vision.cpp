@@ -1,11 +1,10 @@
 #include "taeda/nn/functional/vision.h"
 
-#include <array>
-
 #include "taeda/base/checked_int.h"
 #include "taeda/nn/functional/padding.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/grid_sample.h"
 #include "taeda/ops/join.h"
 
 namespace taeda::inline v0_2::nn::functional {
@@ -199,34 +198,6 @@ Tensor affine_grid(const Tensor& theta, IntArrayRef size, bool align_corners) {
 
 namespace {
 
-/// Positions mirrored at low and high until they lie between.
-Tensor reflect(const Tensor& x, double low, double high) {
-  const double span = high - low;
-  if (span <= 0) return x.mul(0);
-  const Tensor distance = x.sub(low).abs();
-  const Tensor flips = distance.detach().div(span).floor();
-  const Tensor rest = distance.sub(flips.mul(span));
-  return taeda::where(flips.remainder(2).eq(1), rest.neg().add(span), rest).add(low);
-}
-
-/// Positions outside of a dimension of `size` elements clamped, or mirrored, into it; with zeros as
-/// padding they stay where they are.
-Tensor inside_image(const Tensor& p, int64_t size, PaddingMode padding, bool align_corners) {
-  const auto n = static_cast<double>(size);
-  if (padding == kZeros) return p;
-  const Tensor inside = padding == kBorder ? p
-                        : align_corners    ? reflect(p, 0, n - 1)
-                                           : reflect(p, -0.5, n - 0.5);
-  return inside.clamp(0, n - 1);
-}
-
-/// Grid coordinates as positions in a dimension of `size` elements.
-Tensor position(const Tensor& x, int64_t size, PaddingMode padding, bool align_corners) {
-  const auto n = static_cast<double>(size);
-  const Tensor p = align_corners ? x.add(1).mul((n - 1) / 2) : x.add(1).mul(n).sub(1).div(2);
-  return inside_image(p, size, padding, align_corners);
-}
-
 void check_grid(const Tensor& input, const Tensor& grid) {
   TAEDA_CHECK(
       (input.dim() == 4 || input.dim() == 5) && input.dim() == grid.dim(),
@@ -246,47 +217,6 @@ void check_grid(const Tensor& input, const Tensor& grid) {
                 input.sizes(), " with dimension ", d, " being empty");
 }
 
-/// The shares of the rows before, at, behind and second behind a position that lies `t` behind its
-/// row: cubic convolution with A = -0.75 (R. Keys 1981, as `interpolate`).
-std::array<Tensor, 4> cubic_shares(const Tensor& t) {
-  constexpr double kA = -0.75;
-  const auto near = [](const Tensor& x) { return x.mul(kA + 2).sub(kA + 3).mul(x).mul(x).add(1); };
-  const auto far = [](const Tensor& x) {
-    return x.mul(kA).sub(5 * kA).mul(x).add(8 * kA).mul(x).sub(4 * kA);
-  };
-  const Tensor rest = t.neg().add(1);
-  return {far(t.add(1)), near(t), near(rest), far(rest.add(1))};
-}
-
-/// grid_sample of images by cubic convolution: 16 pixels for each place.
-Tensor sample_bicubic(const Tensor& input, const Tensor& grid, const GridSampleFuncOptions& o) {
-  TAEDA_CHECK(input.dim() == 4, "grid_sampler(): bicubic interpolation only supports 4D input");
-  const bool corners = o.align_corners().value_or(false);
-  const int64_t channels = input.size(1), height = input.size(2), width = input.size(3);
-  const Tensor places = grid.flatten(1, -2), pixels = input.flatten(2);
-  const Tensor x = position(places.select(-1, 0), width, kZeros, corners),
-               y = position(places.select(-1, 1), height, kZeros, corners);
-  const Tensor left = x.detach().floor(), top = y.detach().floor();
-  const std::array<Tensor, 4> across = cubic_shares(x.sub(left)), down = cubic_shares(y.sub(top));
-  Tensor out;
-  for (int64_t i = 0; i < 16; ++i) {
-    const Tensor column = inside_image(left.add(i % 4 - 1), width, o.padding_mode(), corners),
-                 row = inside_image(top.add(i / 4 - 1), height, o.padding_mode(), corners);
-    const Tensor inside = column.ge(0)
-                              .logical_and(column.le(width - 1))
-                              .logical_and(row.ge(0))
-                              .logical_and(row.le(height - 1));
-    const Tensor index =
-        row.clamp(0, height - 1).to(kLong).mul(width).add(column.clamp(0, width - 1).to(kLong));
-    const Tensor share = across[static_cast<size_t>(i % 4)].mul(down[static_cast<size_t>(i / 4)]);
-    const Tensor value = pixels.gather(2, index.unsqueeze(1).expand({-1, channels, -1}))
-                             .masked_fill(inside.logical_not().unsqueeze(1), 0)
-                             .mul(share.unsqueeze(1));
-    out = i == 0 ? value : out.add(value);
-  }
-  return out.unflatten(2, grid.sizes().slice(1, 2));
-}
-
 }  // namespace
 
 Tensor grid_sample(const Tensor& input, const Tensor& grid, const GridSampleFuncOptions& o) {
@@ -295,39 +225,17 @@ Tensor grid_sample(const Tensor& input, const Tensor& grid, const GridSampleFunc
               "grid_sample(): expected mode to be kBilinear, kNearest or kBicubic");
   TAEDA_CHECK(o.padding_mode() != kCircular,
               "grid_sample(): expected padding_mode to be kZeros, kBorder or kReflection");
-  if (o.mode() == kBicubic) return sample_bicubic(input, grid, o);
-  const int64_t dims = input.dim() - 2, batch = input.size(0), channels = input.size(1);
-  const Tensor places = grid.flatten(1, -2), pixels = input.flatten(2);  // [N, P, dims], [N, C, HW]
-  std::vector<Tensor> at, low;
-  for (int64_t d = 0; d < dims; ++d) {
-    // The last coordinate of a place belongs to the first of the image's dimensions.
-    at.push_back(position(places.select(-1, dims - 1 - d), input.size(d + 2), o.padding_mode(),
-                          o.align_corners().value_or(false)));
-    low.push_back(o.mode() == kNearest ? at.back().detach().round() : at.back().detach().floor());
-  }
-  Tensor out;
-  const int64_t corners = o.mode() == kNearest ? 1 : int64_t{1} << dims;
-  for (int64_t corner = 0; corner < corners; ++corner) {
-    Tensor index, weight, inside;
-    for (int64_t d = 0; d < dims; ++d) {
-      const auto i = static_cast<size_t>(d);
-      const int64_t size = input.size(d + 2);
-      const bool upper = corner >> d & 1;
-      const Tensor p = upper ? low[i].add(1) : low[i];
-      const Tensor valid = p.ge(0).logical_and(p.le(size - 1));
-      const Tensor row = p.clamp(0, size - 1).to(kLong);
-      index = d == 0 ? row : index.mul(size).add(row);
-      inside = d == 0 ? valid : inside.logical_and(valid);
-      if (o.mode() == kNearest) continue;
-      const Tensor part = at[i].sub(low[i]), share = upper ? part : part.neg().add(1);
-      weight = d == 0 ? share : weight.mul(share);
-    }
-    const Tensor index_all = index.unsqueeze(1).expand({batch, channels, index.size(1)});
-    Tensor value = pixels.gather(2, index_all).masked_fill(inside.logical_not().unsqueeze(1), 0);
-    if (weight.defined()) value = value.mul(weight.unsqueeze(1));
-    out = corner == 0 ? value : out.add(value);
-  }
-  return out.unflatten(2, grid.sizes().slice(1, static_cast<size_t>(dims)));
+  TAEDA_CHECK(o.mode() != kBicubic || input.dim() == 4,
+              "grid_sampler(): bicubic interpolation only supports 4D input");
+  GridSampling sampling;
+  sampling.mode = o.mode() == kBilinear  ? GridMode::Bilinear
+                  : o.mode() == kNearest ? GridMode::Nearest
+                                         : GridMode::Bicubic;
+  sampling.padding = o.padding_mode() == kZeros    ? GridPadding::Zeros
+                     : o.padding_mode() == kBorder ? GridPadding::Border
+                                                   : GridPadding::Reflection;
+  sampling.align_corners = o.align_corners().value_or(false);
+  return taeda::detail::grid_sample(input, grid, sampling);
 }
 
 }  // namespace taeda::inline v0_2::nn::functional
