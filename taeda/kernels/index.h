@@ -9,6 +9,7 @@
 #pragma once
 
 #include "taeda/kernels/slot.h"
+#include "taeda/kernels/wrapping.h"
 #include "taeda/tensor/tensor.h"
 
 namespace taeda::inline v0_2 {
@@ -39,8 +40,25 @@ inline Slot<void(const Tensor& block, const Tensor& offsets, const Tensor& value
 inline Slot<void(const Tensor& out, const Tensor& self, const Tensor& index, int64_t dim)>
     gather_slot{"gather"};
 
-/// self[..index[..i..]..] = or += src[..i..] along `dim`; src is at least as large as index.
-inline Slot<void(const Tensor& self, const Tensor& index, const Tensor& src, int64_t dim, bool add)>
+/// What becomes of an element that is written again.
+enum class Meeting : int { Last, Sum, Product, Largest, Smallest };
+
+/// `a` with `b`, which comes later; NaN is both extremes. Complex numbers have none.
+template <class A>
+TAEDA_HD TAEDA_ALWAYS_INLINE A meet(Meeting how, A a, A b) {
+  if (how == Meeting::Sum) return wrapping::add(a, b);
+  if (how == Meeting::Product) return wrapping::mul(a, b);
+  if constexpr (requires { b < a; }) {
+    // In two steps, which are no branches.
+    const A extreme = (how == Meeting::Largest ? a < b : b < a) ? b : a;
+    if (how != Meeting::Last) return b != b ? b : extreme;
+  }
+  return b;
+}
+
+/// self[..index[..i..]..] meets src[..i..] along `dim`; src is at least as large as index.
+inline Slot<void(const Tensor& self, const Tensor& index, const Tensor& src, int64_t dim,
+                 Meeting how)>
     scatter_slot{"scatter"};
 
 /// out = value where mask, in elsewhere. All have one shape; out and in one dtype, mask is bool.
@@ -64,4 +82,4 @@ void for_each_index_slot(F&& f) {
   f.template operator()<&nonzero_slot>();
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -291,10 +291,10 @@ Tensor places(const Tensor& index) { return atleast_1d(index.to(kLong)); }
 
 /// Writes src into self at index, without a record.
 void scatter_into(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
-                  bool add) {
+                  Meeting how) {
   if (index.numel() == 0) return;
   NoGradGuard guard;
-  scatter_slot(self.device().type(), atleast_1d(self), places(index), atleast_1d(src), dim, add);
+  scatter_slot(self.device().type(), atleast_1d(self), places(index), atleast_1d(src), dim, how);
 }
 
 /// The part of `g` that belongs to src: all of g's rows that index names, with zeros for the
@@ -347,7 +347,7 @@ Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tenso
   {
     NoGradGuard guard;
     out = self.clone();
-    scatter_into(out, d, index, src, false);
+    scatter_into(out, d, index, src, Meeting::Last);
   }
   if (wants_grad(self, src))
     record("ScatterBackward0", out, {self, src},
@@ -368,7 +368,7 @@ Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scala
   {
     NoGradGuard guard;
     out = self.clone();
-    scatter_into(out, d, index, scalar_like(self, index, value), false);
+    scatter_into(out, d, index, scalar_like(self, index, value), Meeting::Last);
   }
   if (wants_grad(self))
     record("ScatterBackward1", out, {self},
@@ -388,7 +388,7 @@ Tensor scatter_add(const Tensor& self, int64_t dim, const Tensor& index, const T
   {
     NoGradGuard guard;
     out = self.clone();
-    scatter_into(out, d, index, src, true);
+    scatter_into(out, d, index, src, Meeting::Sum);
   }
   if (wants_grad(self, src))
     record(
@@ -432,7 +432,7 @@ Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Tensor& src) co
         check_scatter("scatter", *this, d, index, src);
         check_no_internal_overlap(*this);
         check_no_overlap(*this, {&index, &src});
-        scatter_into(*this, d, index, src, false);
+        scatter_into(*this, d, index, src, Meeting::Last);
       });
 }
 
@@ -445,7 +445,7 @@ Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Scalar& value) 
         check_gather("scatter", *this, d, index, false);
         check_no_internal_overlap(*this);
         check_no_overlap(*this, {&index});
-        scatter_into(*this, d, index, scalar_like(*this, index, value), false);
+        scatter_into(*this, d, index, scalar_like(*this, index, value), Meeting::Last);
       });
 }
 
@@ -458,7 +458,7 @@ Tensor& Tensor::scatter_add_(int64_t dim, const Tensor& index, const Tensor& src
         check_scatter("scatter_add", *this, d, index, src);
         check_no_internal_overlap(*this);
         check_no_overlap(*this, {&index, &src});
-        scatter_into(*this, d, index, src, true);
+        scatter_into(*this, d, index, src, Meeting::Sum);
       });
 }
 

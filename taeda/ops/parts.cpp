@@ -3,14 +3,18 @@
 #include "taeda/autograd/record.h"
 #include "taeda/base/checked_int.h"
 #include "taeda/base/error.h"
+#include "taeda/device/host_graph.h"
+#include "taeda/kernels/index.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/assign.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/fused_backward.h"
 #include "taeda/ops/index.h"
 #include "taeda/ops/join.h"
 #include "taeda/ops/scan.h"
 #include "taeda/ops/sort.h"
+#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -93,10 +97,10 @@ Tensor scatter_mean(const Tensor& self, int64_t dim, const Tensor& index, const 
   return is_differentiable(self.dtype()) ? sum.div(count) : sum.div(count, "floor");
 }
 
-/// Neighbours with the same target are multiplied with each other, over 1, 2, 4, ... places; what
-/// comes last has the product of all and is written last.
-Tensor scatter_prod(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
-                    bool include_self) {
+/// Of differentiable operations: neighbours with the same target are multiplied with each other,
+/// over 1, 2, 4, ... places; what comes last has the product of all and is written last.
+Tensor composed_prod(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+                     bool include_self) {
   const int64_t n = index.size(dim);
   const auto [target, order] = index.sort(dim);
   Tensor products = src.gather(dim, order);
@@ -122,20 +126,75 @@ Tensor scatter_prod(const Tensor& self, int64_t dim, const Tensor& index, const 
   return where(hit, start.mul(factor), start);
 }
 
-/// The extreme of each place: values in ascending order are written one over the other.
+/// Of operations that exporters know: values in ascending order are written one over the other.
+Tensor composed_extreme(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+                        bool largest, bool include_self) {
+  const auto [values, order] = src.sort(dim, !largest);
+  const Tensor written = self.scatter(dim, index.gather(dim, order), values);
+  if (!include_self) return written;
+  const Tensor hit = zeros_like(self).to(kBool).scatter(dim, index, true);
+  return where(hit, largest ? written.maximum(self) : written.minimum(self), self);
+}
+
+/// self with what arrives from src, in one pass and without a record. Where self takes no part,
+/// `start` stands in for it: src itself for extremes.
+Tensor scatter_meeting(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+                       Meeting how, bool include_self) {
+  const NoGradGuard guard;
+  const Tensor at = index.to(kLong);
+  const Tensor out = include_self              ? self.clone()
+                     : how == Meeting::Product ? self.scatter(dim, at, 1)
+                                               : self.scatter(dim, at, src);
+  scatter_slot(self.device().type(), out, at, src, dim, how);
+  return out;
+}
+
+/// By quotients, but for the factors that are zero.
+TensorVec fused_prod_gradients(const Tensor& g, const Tensor& self, int64_t dim,
+                               const Tensor& index, const Tensor& src, const Tensor& out,
+                               bool include_self) {
+  const auto product = [&](const Tensor& a, const Tensor& b) {
+    return scatter_meeting(a, dim, index, b, Meeting::Product, include_self);
+  };
+  const Tensor own = self.masked_fill(self.eq(0), 1), zero = src.eq(0);
+  Tensor by_self = g.mul(product(own, src)).div(own);
+  if (!include_self) by_self = by_self.scatter(dim, index, 0);
+  const Tensor zeros = zeros_like(self).scatter_add(dim, index, zero.to(self.dtype()));
+  const Tensor alone = zero.logical_and(zeros.gather(dim, index).eq(1));
+  const Tensor others = product(self, src.masked_fill(alone, 1));
+  const Tensor quotient = g.mul(out).gather(dim, index).div(src.masked_fill(zero, 1));
+  return {by_self, where(alone, g.mul(others).gather(dim, index), quotient)};
+}
+
+Tensor scatter_prod(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+                    bool include_self) {
+  if (is_observed()) return composed_prod(self, dim, index, src, include_self);
+  const Tensor out = scatter_meeting(self, dim, index, src, Meeting::Product, include_self);
+  if (wants_grad(self, src))
+    record("ScatterReduceBackward0", out, {self, src},
+           [dim, include_self, a = save_tensor(self), b = save_tensor(src, "src"),
+            at = save_tensor(index, "index"), y = save_output(out)](const Tensor& g, Needs needs) {
+             const Tensor self = a.unpack(), src = b.unpack(), index = at.unpack();
+             return detail::fused_or_differentiable(
+                 [&] {
+                   return fused_prod_gradients(g, self, dim, index, src, y.unpack(), include_self);
+                 },
+                 [&] {
+                   return detail::recorded_gradients(
+                       [&](TensorList in) {
+                         return composed_prod(in[0], dim, index, in[1], include_self);
+                       },
+                       {self, src}, g, needs);
+                 });
+           });
+  return out;
+}
+
+/// The extreme of each place.
 Tensor scatter_extreme(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
                        bool largest, bool include_self) {
-  Tensor out;
-  {
-    NoGradGuard guard;
-    const auto [values, order] = src.sort(dim, !largest);
-    const Tensor written = self.scatter(dim, index.gather(dim, order), values);
-    out = !include_self ? written : largest ? written.maximum(self) : written.minimum(self);
-    if (include_self) {
-      const Tensor hit = zeros_like(self).to(kBool).scatter(dim, index, true);
-      out = where(hit, out, self);
-    }
-  }
+  const Tensor out = scatter_meeting(self, dim, index, src,
+                                     largest ? Meeting::Largest : Meeting::Smallest, include_self);
   if (wants_grad(self, src))
     record("ScatterReduceBackward0", out, {self, src},
            [dim, include_self, a = save_tensor(self), b = save_tensor(src, "src"),
@@ -200,6 +259,31 @@ Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool a
 
 namespace {
 
+/// Membership of whole numbers by a table of all between the least and the largest; undefined where
+/// that would be large, or values are not at hand.
+Tensor isin_table(const Tensor& elements, const Tensor& test_elements, bool invert) {
+  constexpr int64_t kLargest = int64_t{1} << 20;
+  const bool whole = is_integral(elements.dtype()) && is_integral(test_elements.dtype());
+  if (!whole || !elements.is_cpu() || !test_elements.is_cpu() || is_observed() ||
+      detail::host_recording())
+    return {};
+  const auto [least, most] = test_elements.aminmax();
+  const int64_t low = least.item<int64_t>(), high = most.item<int64_t>();
+  if (low < -kLargest || high > kLargest) return {};
+  std::vector<uint8_t> table(static_cast<size_t>(high - low + 1), invert);
+  const Tensor list = test_elements.to(kLong).contiguous(), all = elements.to(kLong).contiguous();
+  const int64_t* const given = list.data_ptr<int64_t>();
+  for (int64_t i = 0; i < list.numel(); ++i) table[static_cast<size_t>(given[i] - low)] = !invert;
+  const Tensor out = empty(elements.sizes(), elements.options().dtype(kBool));
+  bool* const to = out.data_ptr<bool>();
+  const int64_t* const from = all.data_ptr<int64_t>();
+  for (int64_t i = 0; i < all.numel(); ++i) {
+    const bool inside = from[i] >= low && from[i] <= high;
+    to[i] = inside ? table[static_cast<size_t>(from[i] - low)] != 0 : invert;
+  }
+  return out;
+}
+
 void check_isin(ScalarType t) {
   TAEDA_CHECK_AS(NotImplementedError, t != kBool && !is_complex(t),
                  "Unsupported input type encountered for isin(): ", to_string(t));
@@ -225,6 +309,7 @@ Tensor isin(const Tensor& elements, const Tensor& test_elements, bool /*assume_u
   NoGradGuard guard;
   const int64_t n = test_elements.numel();
   if (n == 0) return full(elements.sizes(), invert, elements.options().dtype(kBool));
+  if (const Tensor out = isin_table(elements, test_elements, invert); out.defined()) return out;
   const Tensor sorted = std::get<0>(test_elements.reshape({-1}).sort());
   const Tensor flat = elements.reshape({-1});
   const Tensor place = searchsorted(sorted, flat).clamp_max(n - 1);

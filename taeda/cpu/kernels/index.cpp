@@ -309,18 +309,33 @@ void gather_kernel(const Tensor& out, const Tensor& self, const Tensor& index, i
   });
 }
 
-void scatter_kernel(const Tensor& self, const Tensor& index, const Tensor& src, int64_t dim,
-                    bool add) {
-  if (!add) {
-    with_word(self.element_size(), [&]<class W>(W) {
-      for_each_indexed<W>(src, self, index, dim, [](const W& from, W& to) { to = from; });
+template <Meeting kHow, class Types>
+void scatter_meeting(Types types, const Tensor& self, const Tensor& index, const Tensor& src,
+                     int64_t dim) {
+  const char* const op = kHow == Meeting::Sum ? "scatter_add" : "scatter_reduce";
+  dispatch(types, op, self.dtype(), [&]<class T>() {
+    using M = opmath_t<T>;
+    for_each_indexed<T>(src, self, index, dim, [](const T& from, T& to) {
+      to = static_cast<T>(meet(kHow, static_cast<M>(to), static_cast<M>(from)));
     });
-    return;
-  }
-  dispatch(AllTypes{}, "scatter_add", self.dtype(), [&]<class T>() {
-    for_each_indexed<T>(src, self, index, dim,
-                        [](const T& from, T& to) { accumulate_into(to, from); });
   });
+}
+
+void scatter_kernel(const Tensor& self, const Tensor& index, const Tensor& src, int64_t dim,
+                    Meeting how) {
+  switch (how) {
+    case Meeting::Sum: return scatter_meeting<Meeting::Sum>(AllTypes{}, self, index, src, dim);
+    case Meeting::Product:
+      return scatter_meeting<Meeting::Product>(AllTypes{}, self, index, src, dim);
+    case Meeting::Largest:
+      return scatter_meeting<Meeting::Largest>(RealBoolTypes{}, self, index, src, dim);
+    case Meeting::Smallest:
+      return scatter_meeting<Meeting::Smallest>(RealBoolTypes{}, self, index, src, dim);
+    case Meeting::Last:
+      with_word(self.element_size(), [&]<class W>(W) {
+        for_each_indexed<W>(src, self, index, dim, [](const W& from, W& to) { to = from; });
+      });
+  }
 }
 
 void masked_fill_kernel(const Tensor& out, const Tensor& in, const Tensor& mask,

@@ -206,7 +206,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 void scatter_cuda(const Tensor& self, const Tensor& index, const Tensor& src, int64_t dim,
-                  bool add) {
+                  Meeting how) {
   if (index.numel() == 0) return;
   const Context context(self.device());
   const Indexed x(index, src, self, dim, context.device);
@@ -226,7 +226,9 @@ void scatter_cuda(const Tensor& self, const Tensor& index, const Tensor& src, in
   w.to = static_cast<char*>(self.data_ptr());
   w.values = static_cast<const char*>(src.data_ptr());
   w.dtype = self.dtype();
-  add ? add_up("scatter_add", context, self.device(), w) : write_last(context, w);
+  w.how = how;
+  if (how == Meeting::Last) return write_last(context, w);
+  add_up(how == Meeting::Sum ? "scatter_add" : "scatter_reduce", context, self.device(), w);
 }
 
 template <class W>
@@ -333,4 +335,4 @@ void register_index() {
   nonzero_slot.set(kCUDA, &nonzero_cuda);
 }
 
-}  // namespace taeda::gpu
+}  // namespace taeda::inline v0_2::gpu

@@ -1,8 +1,9 @@
-// Writes whose places come from data: where several meet, the last one wins, or all add up in
-// their order, whatever the device.
+// Writes whose places come from data: where several meet, the last one wins, or all of them count
+// in their order, whatever the device.
 #pragma once
 
 #include "taeda/cuda/kernels/sorted.cuh"
+#include "taeda/kernels/index.h"
 
 namespace taeda::inline v0_2::gpu {
 
@@ -21,10 +22,11 @@ struct MeetingWrites {
   char* to;
   const char* values;
   ScalarType dtype;
+  Meeting how = Meeting::Sum;  // not Last
 };
 
 /// Runs of equal places become one write each.
 void write_last(const Context& context, const MeetingWrites& w);
 void add_up(const char* op, const Context& context, Device device, const MeetingWrites& w);
 
-}  // namespace taeda::gpu
+}  // namespace taeda::inline v0_2::gpu

@@ -26,9 +26,10 @@ __global__ void __launch_bounds__(kThreads)
 // Entries of one place add up in their order, whatever the device: a run belongs to a thread. So
 // that one that is long does not keep the others waiting, stretches of the sorted entries, of
 // kChunk each and cut at multiples of kChunk, that lie in one run are added up beside each other
-// first; kChunk of such sums make one of the next level. A run's thread then takes the sum of a
-// stretch wherever one begins, and single entries else. The order depends on the places alone, and
-// a run of less than kChunk entries never meets a stretch.
+// first (or multiplied, or their extreme is found: what `how` says); kChunk of such sums make one
+// of the next level. A run's thread then takes the sum of a stretch wherever one begins, and single
+// entries else. The order depends on the places alone, and a run of less than kChunk entries never
+// meets a stretch.
 constexpr int kChunkBits = 8;
 constexpr int64_t kChunk = int64_t{1} << kChunkBits;
 constexpr int kLevels = 3;  // 2^24 entries; SortedKeys takes less than 2^32
@@ -70,19 +71,17 @@ struct LowerSums {
 
 /// `sum` and values q to q + 3, in this order: four loads are under way at a time.
 template <class A, class Value>
-__device__ A add_four(A sum, const Value& value, int64_t q) {
+__device__ A add_four(Meeting how, A sum, const Value& value, int64_t q) {
   const A a = value(q), b = value(q + 1), c = value(q + 2), d = value(q + 3);
-  sum = sum + a;
-  sum = sum + b;
-  sum = sum + c;
-  return sum + d;
+  return meet(how, meet(how, meet(how, meet(how, sum, a), b), c), d);
 }
 
 /// The sum of values first to first + kChunk - 1.
 template <class A, class Value>
-__device__ A add_chunk(const Value& value, int64_t first) {
-  A sum{};
-  for (int64_t q = first; q < first + kChunk; q += 4) sum = add_four(sum, value, q);
+__device__ A add_chunk(Meeting how, const Value& value, int64_t first) {
+  const A a = value(first), b = value(first + 1), c = value(first + 2), d = value(first + 3);
+  A sum = meet(how, meet(how, meet(how, a, b), c), d);
+  for (int64_t q = first + 4; q < first + kChunk; q += 4) sum = add_four(how, sum, value, q);
   return sum;
 }
 
@@ -101,10 +100,12 @@ __global__ void __launch_bounds__(kThreads)
     w.width.divide(t, k, j);
     if (w.places[k * span] == kNowhere || !is_stretch(w, k * span, span)) continue;
     if (level > 0) {
-      s.sums[level][t] = add_chunk<A>(LowerSums<A>{s.sums[level - 1] + j, width}, k * kChunk);
+      s.sums[level][t] =
+          add_chunk<A>(w.how, LowerSums<A>{s.sums[level - 1] + j, width}, k * kChunk);
     } else {
       w.block.at(j, at);
-      s.sums[0][t] = add_chunk<A>(EntryValues<A>{w, w.values + at[1] * item, item}, k * kChunk);
+      s.sums[0][t] =
+          add_chunk<A>(w.how, EntryValues<A>{w, w.values + at[1] * item, item}, k * kChunk);
     }
   }
 }
@@ -117,8 +118,8 @@ __device__ A add_piece(A sum, const EntryValues<A>& value, int64_t& q) {
   const uint64_t place = w.places[q];
   int64_t end = (q / kChunk + 1) * kChunk;
   if (end > w.n) end = w.n;
-  for (; q + 3 < end && w.places[q + 3] == place; q += 4) sum = add_four(sum, value, q);
-  for (; q < end && w.places[q] == place; ++q) sum = sum + value(q);
+  for (; q + 3 < end && w.places[q + 3] == place; q += 4) sum = add_four(w.how, sum, value, q);
+  for (; q < end && w.places[q] == place; ++q) sum = meet(w.how, sum, value(q));
   return sum;
 }
 
@@ -140,7 +141,7 @@ __global__ void __launch_bounds__(kThreads)
       int level = s.levels - 1;
       while (level >= 0 && !is_stretch(w, q, span_of(level))) --level;
       if (level >= 0) {
-        sum = sum + s.sums[level][q / span_of(level) * width + j];
+        sum = meet(w.how, sum, s.sums[level][q / span_of(level) * width + j]);
         q += span_of(level);
       } else {
         sum = add_piece(sum, value, q);
@@ -177,4 +178,4 @@ void add_up(const char* op, const Context& context, Device device, const Meeting
   context.launched(op);
 }
 
-}  // namespace taeda::gpu
+}  // namespace taeda::inline v0_2::gpu
