@@ -18,10 +18,15 @@ using ReduceSlot = Slot<void(const Tensor& out, const Tensor& in, DimMask dims)>
 
 /// Integers and bool are summed and multiplied into int64.
 inline ReduceSlot sum_slot{"sum"};
+/// Of the elements that are not NaN; floating dtypes.
+inline ReduceSlot nansum_slot{"nansum"};
 inline ReduceSlot mean_slot{"mean"};
 inline ReduceSlot prod_slot{"prod"};
 inline ReduceSlot amax_slot{"amax"};
 inline ReduceSlot amin_slot{"amin"};
+/// Both extremes.
+inline Slot<void(const Tensor& least, const Tensor& most, const Tensor& in, DimMask dims)>
+    aminmax_slot{"aminmax"};
 /// bool to bool.
 inline ReduceSlot any_slot{"any"};
 inline ReduceSlot all_slot{"all"};
@@ -48,10 +53,12 @@ inline ArgReduceSlot nanmedian_slot{"nanmedian"};
 template <class F>
 void for_each_reduce_slot(F&& f) {
   f.template operator()<&sum_slot>();
+  f.template operator()<&nansum_slot>();
   f.template operator()<&mean_slot>();
   f.template operator()<&prod_slot>();
   f.template operator()<&amax_slot>();
   f.template operator()<&amin_slot>();
+  f.template operator()<&aminmax_slot>();
   f.template operator()<&any_slot>();
   f.template operator()<&all_slot>();
   f.template operator()<&norm_slot>();
@@ -62,4 +69,4 @@ void for_each_reduce_slot(F&& f) {
   f.template operator()<&nanmedian_slot>();
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

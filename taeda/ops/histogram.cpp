@@ -99,8 +99,9 @@ std::pair<double, double> ends_of(const Tensor& points, int64_t d, const Range& 
     high = (*range)[static_cast<size_t>(2 * d + 1)];
   } else if (points.size(0) > 0 && !points.is_meta()) {
     const Tensor x = points.select(1, d);
-    low = x.min().item<double>();
-    high = x.max().item<double>();
+    const auto [least, most] = x.aminmax();
+    low = least.item<double>();
+    high = most.item<double>();
   }
   TAEDA_CHECK(std::isfinite(low) && std::isfinite(high), "torch.histogramdd: dimension ", d,
               "'s range [", low, ", ", high, "] is not finite");

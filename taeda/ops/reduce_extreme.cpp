@@ -32,6 +32,16 @@ Tensor share_evenly(const Tensor& g, const Tensor& x, const Tensor& y, const Red
   return r.restore(g).mul(mask).div(mask.sum_to_size(r.kept));
 }
 
+/// Records the extreme `out` of x, whose gradient `share` gives.
+void record_extreme(const char* node, const Tensor& out, const Tensor& self, const Reduced& r,
+                    decltype(&share_evenly) share) {
+  if (!wants_grad(self)) return;
+  record(node, out, {self},
+         [r, share, x = save_tensor(self), y = save_output(out)](const Tensor& g) {
+           return share(g, x.unpack(), y.unpack(), r);
+         });
+}
+
 /// Reduction whose gradient `share` gives.
 Tensor extreme(const char* op, const char* node, const ReduceSlot& slot, const Tensor& self,
                IntArrayRef dims, bool keepdim, decltype(&share_evenly) share) {
@@ -40,11 +50,7 @@ Tensor extreme(const char* op, const char* node, const ReduceSlot& slot, const T
   const Reduced r(self, dims, keepdim);
   const Tensor out = r.make_output(slot.name(), self, self.dtype());
   if (out.numel() > 0) slot(self.device().type(), out, self, r.mask);
-  if (wants_grad(self))
-    record(node, out, {self},
-           [r, share, x = save_tensor(self), y = save_output(out)](const Tensor& g) {
-             return share(g, x.unpack(), y.unpack(), r);
-           });
+  record_extreme(node, out, self, r, share);
   return out;
 }
 
@@ -129,9 +135,20 @@ Tensor amin(const Tensor& self, IntArrayRef dims, bool keepdim) {
   return extreme("amin", "AminBackward0", amin_slot, self, dims, keepdim, share_of_equals);
 }
 std::tuple<Tensor, Tensor> aminmax(const Tensor& self, OptionalDim dim, bool keepdim) {
+  const char* const node = "AminmaxBackward0";
   const IntArrayRef dims = dim ? IntArrayRef(*dim) : IntArrayRef();
-  return {extreme("aminmax", "AminmaxBackward0", amin_slot, self, dims, keepdim, share_of_equals),
-          extreme("aminmax", "AminmaxBackward0", amax_slot, self, dims, keepdim, share_of_equals)};
+  if (is_observed())
+    return {extreme("aminmax", node, amin_slot, self, dims, keepdim, share_of_equals),
+            extreme("aminmax", node, amax_slot, self, dims, keepdim, share_of_equals)};
+  check_real("aminmax", self);
+  detail::check_nonempty("aminmax", self, dims);
+  const Reduced r(self, dims, keepdim);
+  const Tensor least = make_tensor(r.sizes, self.dtype(), self.device()),
+               most = make_tensor(r.sizes, self.dtype(), self.device());
+  if (least.numel() > 0) aminmax_slot(self.device().type(), least, most, self, r.mask);
+  record_extreme(node, least, self, r, share_of_equals);
+  record_extreme(node, most, self, r, share_of_equals);
+  return {least, most};
 }
 std::tuple<Tensor, Tensor> max(const Tensor& self, int64_t dim, bool keepdim) {
   if (is_observed())

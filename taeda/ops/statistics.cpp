@@ -37,7 +37,17 @@ constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
 Tensor nansum(const Tensor& self, IntArrayRef dims, bool keepdim, OptionalDtype dtype) {
   TAEDA_CHECK(!self.is_complex(), "nansum does not support complex inputs");
-  return without_nan(self).sum(dims, keepdim, dtype);
+  if (is_observed() || !self.is_floating_point() || (dtype && !is_floating_point(*dtype)))
+    return without_nan(self).sum(dims, keepdim, dtype);
+  const Tensor x = dtype ? self.to(*dtype) : self;
+  const detail::Reduced r(x, dims, keepdim);
+  const Tensor out = r.make_output("nansum", x, x.dtype());
+  if (out.numel() > 0) nansum_slot(x.device().type(), out, x, r.mask);
+  if (wants_grad(x))
+    record("NansumBackward0", out, {x}, [r, x = save_tensor(x)](const Tensor& g) {
+      return r.restore(g).mul(logical_not(isnan(x.unpack())));
+    });
+  return out;
 }
 
 Tensor nanmean(const Tensor& self, IntArrayRef dims, bool keepdim, OptionalDtype dtype) {

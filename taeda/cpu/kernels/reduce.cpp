@@ -1,7 +1,8 @@
-// sum, mean, prod, any, all, amax, amin.
+// sum, nansum, mean, prod, any, all, amax, amin, aminmax.
 #include <algorithm>
 
 #include "taeda/cpu/kernels/reduce_loops.h"
+#include "taeda/cpu/scratch.h"
 
 namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
@@ -42,6 +43,15 @@ struct CountReduce : SumReduce<int64_t> {
   }
 };
 
+/// Of what is not NaN.
+template <class A>
+struct NumberSumReduce : SumReduce<A> {
+  template <class V>
+  TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const {
+    return x == x ? x : V{};
+  }
+};
+
 /// Whether elements are complex and can be seen as pairs of real ones, which are added up apart.
 bool are_pairs(const Tensor& t) { return is_complex(t.dtype()) && t.dim() < kMaxDims; }
 Tensor as_pairs(const Tensor& t) {
@@ -60,6 +70,12 @@ void sum(const Tensor& out, const Tensor& in, DimMask dims) {
     return reduce_to<uint8_t, int64_t>(out, in, dims, CountReduce{}, [](int64_t a) { return a; });
   dispatch(SumTypes{}, "sum", in.dtype(), [&]<class T>() {
     reduce_to<T, sum_out_t<T>>(out, in, dims, SumReduce<acc_t<T>>{}, [](acc_t<T> a) { return a; });
+  });
+}
+
+void nansum(const Tensor& out, const Tensor& in, DimMask dims) {
+  dispatch(FloatTypes{}, "nansum", in.dtype(), [&]<class T>() {
+    reduce_to<T, T>(out, in, dims, NumberSumReduce<acc_t<T>>{}, [](acc_t<T> a) { return a; });
   });
 }
 
@@ -105,14 +121,61 @@ void amin(const Tensor& out, const Tensor& in, DimMask dims) {
   extreme<MinReduce>("amin", out, in, dims);
 }
 
+template <class A>
+struct Extremes {
+  A least, most;
+};
+
+/// Both extremes of a run, one after the other: it is in the cache for the second.
+template <class A, class T>
+ReduceFunctions extremes_functions() {
+  const auto run = [](char* acc, const ReduceRun& r) {
+    const ScratchArray<A> least(r.width), most(r.width);
+    reduce_run<MinReduce<A>, T>({}, reinterpret_cast<char*>(least.get()), r);
+    reduce_run<MaxReduce<A>, T>({}, reinterpret_cast<char*>(most.get()), r);
+    auto* const both = reinterpret_cast<Extremes<A>*>(acc);
+    for (int64_t k = 0; k < r.width; ++k) both[k] = {least.get()[k], most.get()[k]};
+  };
+  const auto merge = [](char* into, const char* from, int64_t width) {
+    auto* const a = reinterpret_cast<Extremes<A>*>(into);
+    const auto* const b = reinterpret_cast<const Extremes<A>*>(from);
+    for (int64_t k = 0; k < width; ++k)
+      a[k] = {MinReduce<A>().combine(a[k].least, b[k].least),
+              MaxReduce<A>().combine(a[k].most, b[k].most)};
+  };
+  return {sizeof(Extremes<A>), run, merge};
+}
+
+void aminmax(const Tensor& least, const Tensor& most, const Tensor& in, DimMask dims) {
+  if (in.dtype() == kBool) {
+    all(least, in, dims);
+    return any(most, in, dims);
+  }
+  dispatch(RealTypes{}, "aminmax", in.dtype(), [&]<class T>() {
+    using A = opmath_t<T>;
+    const ReducePlan plan(least, in, dims);
+    const ptrdiff_t away = static_cast<char*>(most.data_ptr()) - plan.out;
+    reduce(plan, extremes_functions<A, T>(), nullptr, [&](const ReduceResult& r) {
+      const auto* both = reinterpret_cast<const Extremes<A>*>(r.acc);
+      for (int64_t k = 0; k < r.width; ++k) {
+        char* const to = r.out + k * r.stride;
+        *reinterpret_cast<T*>(to) = static_cast<T>(both[k].least);
+        *reinterpret_cast<T*>(to + away) = static_cast<T>(both[k].most);
+      }
+    });
+  });
+}
+
 }  // namespace
 
 void register_reduce() {
   sum_slot.set(kCPU, &sum);
+  nansum_slot.set(kCPU, &nansum);
   mean_slot.set(kCPU, &mean);
   prod_slot.set(kCPU, &prod);
   amax_slot.set(kCPU, &amax);
   amin_slot.set(kCPU, &amin);
+  aminmax_slot.set(kCPU, &aminmax);
   any_slot.set(kCPU, &any);
   all_slot.set(kCPU, &all);
 }

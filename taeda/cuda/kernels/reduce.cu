@@ -1,4 +1,4 @@
-// sum, mean, prod, any, all, amax, amin.
+// sum, nansum, mean, prod, any, all, amax, amin, aminmax.
 #include "taeda/cuda/kernels/reduce.cuh"
 #include "taeda/cuda/register.h"
 
@@ -19,6 +19,12 @@ struct SumOp {
   __device__ void store(const ReduceArgs& r, int64_t, A acc, char* out, char*) const {
     store_as<A>(out, r.out_dtype[0], divides ? acc / divisor : acc);
   }
+};
+
+/// Of what is not NaN.
+template <class A>
+struct NumberSumOp : SumOp<A> {
+  __device__ A map(A x, int64_t, A) const { return x == x ? x : A(0); }
 };
 
 template <class A>
@@ -53,9 +59,38 @@ struct ExtremeOp {
   }
 };
 
+template <class A>
+struct Extremes {
+  A least, most;
+};
+
+template <class A>
+struct ExtremesOp {
+  using In = A;
+  using Acc = Extremes<A>;
+  ExtremeOp<A> smallest, largest;
+
+  __device__ Acc identity() const { return {smallest.start, largest.start}; }
+  __device__ Acc map(A x, int64_t, A) const { return {x, x}; }
+  __device__ Acc combine(const Acc& a, const Acc& b) const {
+    return {smallest.combine(a.least, b.least), largest.combine(a.most, b.most)};
+  }
+  __device__ void store(const ReduceArgs& r, int64_t, const Acc& acc, char* least,
+                        char* most) const {
+    store_as<A>(least, r.out_dtype[0], acc.least);
+    store_as<A>(most, r.out_dtype[1], acc.most);
+  }
+};
+
 void sum_cuda(const Tensor& out, const Tensor& in, DimMask dims) {
   dispatch_compute(AllCompute{}, "sum", in.dtype(), [&]<class A>() {
     run_reduction("sum", in.device(), ReduceArgs(out, Tensor(), in, dims), SumOp<A>{});
+  });
+}
+
+void nansum_cuda(const Tensor& out, const Tensor& in, DimMask dims) {
+  dispatch_compute(FloatCompute{}, "nansum", in.dtype(), [&]<class A>() {
+    run_reduction("nansum", in.device(), ReduceArgs(out, Tensor(), in, dims), NumberSumOp<A>{});
   });
 }
 
@@ -100,6 +135,13 @@ void amin_cuda(const Tensor& out, const Tensor& in, DimMask dims) {
   extreme("amin", out, in, dims, true);
 }
 
+void aminmax_cuda(const Tensor& least, const Tensor& most, const Tensor& in, DimMask dims) {
+  dispatch_compute(RealCompute{}, "aminmax", in.dtype(), [&]<class A>() {
+    run_reduction("aminmax", in.device(), ReduceArgs(least, most, in, dims),
+                  ExtremesOp<A>{{limit_of<A>(true), true}, {limit_of<A>(false), false}});
+  });
+}
+
 // "any" is the largest and "all" the smallest; of nothing, false and true.
 void any_cuda(const Tensor& out, const Tensor& in, DimMask dims) {
   run_reduction("any", in.device(), ReduceArgs(out, Tensor(), in, dims),
@@ -114,10 +156,12 @@ void all_cuda(const Tensor& out, const Tensor& in, DimMask dims) {
 
 void register_reduce() {
   sum_slot.set(kCUDA, &sum_cuda);
+  nansum_slot.set(kCUDA, &nansum_cuda);
   mean_slot.set(kCUDA, &mean_cuda);
   prod_slot.set(kCUDA, &prod_cuda);
   amax_slot.set(kCUDA, &amax_cuda);
   amin_slot.set(kCUDA, &amin_cuda);
+  aminmax_slot.set(kCUDA, &aminmax_cuda);
   any_slot.set(kCUDA, &any_cuda);
   all_slot.set(kCUDA, &all_cuda);
 }
