@@ -123,6 +123,38 @@ Tensor& leaky_relu_(const Tensor& self, RealArg slope) {
                      [=](const Tensor& t) { return leaky_relu(t, slope); });
 }
 
+namespace {
+
+/// The gradients of x > 0 ? x : w x. Theirs take 0 for a positive x, as PyTorch's do.
+Tensor prelu_backward(const Tensor& grad, const Tensor& x, const Tensor& weight) {
+  const Tensor out = pointwise(PreluBackward{}, grad, x, weight);
+  if (wants_grad(grad, x, weight))
+    record("PreluKernelBackwardBackward0", out, {grad, x, weight},
+           [g = save_tensor(grad, "grad"), x = save_tensor(x), w = save_tensor(weight, "weight")](
+               const Tensor& gg, Needs needs) {
+             const Tensor input = x.unpack(), positive = input.ge(0);
+             return TensorVec{needs[0] ? where(positive, gg, gg.mul(w.unpack())) : Tensor(),
+                              needs[1] ? detail::zeros_like(input) : Tensor(),
+                              needs[2] ? where(positive, Scalar(0), gg.mul(g.unpack())) : Tensor()};
+           });
+  return out;
+}
+Tensor prelu_weight_backward(const Tensor& grad, const Tensor& x, const Tensor& weight) {
+  const Tensor out = pointwise(PreluWeightBackward{}, grad, x);
+  if (wants_grad(grad, x, weight))
+    record("PreluKernelBackwardBackward0", out, {grad, x, weight},
+           [g = save_tensor(grad, "grad"), x = save_tensor(x), w = save_tensor(weight, "weight")](
+               const Tensor& gg, Needs needs) {
+             const Tensor input = x.unpack(), positive = input.ge(0);
+             return TensorVec{needs[0] ? where(positive, Scalar(0), gg.mul(input)) : Tensor(),
+                              needs[1] ? where(positive, Scalar(0), gg.mul(g.unpack())) : Tensor(),
+                              needs[2] ? detail::zeros_like(w.unpack()) : Tensor()};
+           });
+  return out;
+}
+
+}  // namespace
+
 Tensor prelu(const Tensor& self, const Tensor& weight) {
   if (is_observed()) return observe("prelu", prelu, self, weight);
   if (AutocastMode::is_active()) return policy::declared<"prelu">(prelu, self, weight);
@@ -135,7 +167,17 @@ Tensor prelu(const Tensor& self, const Tensor& weight) {
               weight.numel(), " and channel size = ", channels, ".");
   DimVector shape(static_cast<size_t>(self.dim()), 1);
   if (weight.numel() > 1) shape[1] = channels;
-  return where(self.gt(0), self, self.mul(weight.reshape(shape).to(self.dtype())));
+  const Tensor w = weight.reshape(shape).to(self.dtype());
+  if (!self.is_floating_point()) return where(self.gt(0), self, self.mul(w));
+  const Tensor out = pointwise(Prelu{}, self, w);
+  if (wants_grad(self, w))
+    record("PreluKernelBackward0", out, {self, w},
+           [x = save_tensor(self), w = save_tensor(w, "weight")](const Tensor& g, Needs needs) {
+             const Tensor input = x.unpack();
+             return TensorVec{needs[0] ? prelu_backward(g, input, w.unpack()) : Tensor(),
+                              needs[1] ? prelu_weight_backward(g, input, w.unpack()) : Tensor()};
+           });
+  return out;
 }
 
 namespace {
@@ -246,7 +288,7 @@ auto elu_second(double alpha, double scale, double input_scale) {
   return [=](const Tensor& v, const Tensor& x) {
     const Tensor curved =
         v.mul(x.mul(input_scale).exp()).mul(alpha * scale * input_scale * input_scale);
-    return where(x.le(0), curved, Scalar(0));
+    return where(x.lt(0), curved, Scalar(0));
   };
 }
 

@@ -10,6 +10,7 @@
 #include "taeda/ops/matmul.h"
 #include "taeda/ops/pointwise.h"
 #include "taeda/ops/reduce.h"
+#include "taeda/ops/reduce_common.h"
 #include "taeda/ops/shape.h"
 #include "taeda/ops/statistics.h"
 #include "taeda/ops/unary.h"
@@ -62,12 +63,12 @@ Tensor euclidean_distances(const Tensor& x1, const Tensor& x2) {
 
 /// The norms of all differences at once.
 Tensor distances(const Tensor& x1, const Tensor& x2, double p) {
-  return vector_norm(x1.unsqueeze(-2).sub(x2.unsqueeze(-3)), p, {-1});
+  return detail::distance_norm(x1.unsqueeze(-2).sub(x2.unsqueeze(-3)), p, -1);
 }
 
 /// The same of short vectors: a matrix of differences for each of their numbers.
 Tensor short_distances(const Tensor& x1, const Tensor& x2, double p) {
-  return vector_norm(x1.mT().unsqueeze(-1).sub(x2.mT().unsqueeze(-2)), p, {-3});
+  return detail::distance_norm(x1.mT().unsqueeze(-1).sub(x2.mT().unsqueeze(-2)), p, -3);
 }
 
 /// Some rows at a time, so that their differences stay in the cache.

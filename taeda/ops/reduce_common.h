@@ -27,7 +27,10 @@ struct Reduced {
 /// Throws IndexError if an element of the result would be the extreme of nothing.
 void check_nonempty(const char* op, const Tensor& self, IntArrayRef dims);
 
+/// The p-norms of differences along `dim`, with the gradient of distances.
+Tensor distance_norm(const Tensor& differences, double p, int64_t dim);
+
 /// `nanmedian` along a dimension of a tensor that has some.
 std::tuple<Tensor, Tensor> select_nanmedian(const Tensor& self, int64_t dim, bool keepdim);
 
-}  // namespace taeda::detail
+}  // namespace taeda::inline v0_2::detail

@@ -13,6 +13,7 @@
 #include "taeda/ops/parts.h"
 #include "taeda/ops/pointwise.h"
 #include "taeda/ops/reduce.h"
+#include "taeda/ops/reduce_common.h"
 #include "taeda/ops/scan.h"
 #include "taeda/ops/shape.h"
 #include "taeda/ops/sort.h"
@@ -221,7 +222,7 @@ Tensor pdist(const Tensor& self, double p) {
   TAEDA_CHECK(p >= 0, "pdist only supports non-negative p values");
   const Tensor pairs = triu_indices(self.size(0), self.size(0), 1).to(self.device());
   const Tensor between = self.index_select(0, pairs[0]).sub(self.index_select(0, pairs[1]));
-  return linalg::vector_norm(between, p, {1});
+  return detail::distance_norm(between, p, 1);
 }
 
 Tensor norm_except_dim(const Tensor& v, int64_t pow, int64_t dim) {

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "taeda/autograd/engine.h"
 #include "taeda/ops/activation.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/compare.h"
@@ -204,6 +205,57 @@ TEST(Edges, SeedsGivePyTorchsNumbers) {
   manual_seed(0);
   EXPECT_TRUE(allclose(feature_alpha_dropout(ones({1, 4, 2}), 0.5, true).select(2, 1).squeeze(0),
                        numbers({-0.7792f, -0.7792f, 1.6656f, -0.7792f}), 0, 1e-4));
+}
+
+/// The gradient, weighed with 3, of the gradient by the first input, weighed with 2.
+template <class F>
+std::vector<Floats> second_gradients(F f, Tensors inputs) {
+  for (Tensor& t : inputs) t.requires_grad_();
+  const Tensor y = f(inputs);
+  const Tensor g = autograd::grad({y}, {inputs[0]}, {full_like(y, 2)}, {}, true)[0];
+  std::vector<Floats> out;
+  for (const Tensor& t : autograd::grad({g}, inputs, {full_like(g, 3)}, {}, false, true))
+    out.push_back(t.defined() ? floats(t) : Floats{});
+  return out;
+}
+
+TEST(Edges, SecondDerivativesWhereSlopesMeet) {
+  const auto of = [](auto f) {
+    return second_gradients([f](const Tensors& t) { return f(t[0]); }, {numbers({-1, 0, 1})})[0];
+  };
+  const auto zero_from_there = ::testing::ElementsAre(::testing::Gt(1), 0, 0);
+  EXPECT_THAT(of([](const Tensor& x) { return elu(x); }), zero_from_there);
+  EXPECT_THAT(of([](const Tensor& x) { return selu(x); }), zero_from_there);
+  EXPECT_THAT(of([](const Tensor& x) { return celu(x); }), zero_from_there);
+  const auto by_both = second_gradients([](const Tensors& t) { return prelu(t[0], t[1]); },
+                                        {numbers({-1, 0, 1}), numbers({0.5f})});
+  EXPECT_EQ(by_both, (std::vector<Floats>{{0, 0, 0}, {6}}));
+  EXPECT_EQ(second_gradients([](const Tensors& t) { return linalg::vector_norm(t[0], 3); },
+                             {numbers({0, 0})})[0],
+            (Floats{0, 0}));
+}
+
+TEST(Edges, ProductsThatMeetWithZeros) {
+  const Tensor at = tensor({0, 0, 1, 1, 1, 2, 2});
+  const auto product = [&](const Tensors& t) { return t[0].scatter_reduce(0, at, t[1], "prod"); };
+  const Tensor self = numbers({2, 3, 4, 5}), src = numbers({1, 2, 0, 4, 5, 0, 0});
+  EXPECT_EQ(floats(product({self, src})), (Floats{4, 0, 0, 5}));
+  EXPECT_EQ(gradients(product, self, src),
+            (std::vector<Floats>{{2, 0, 0, 1}, {4, 2, 60, 0, 0, 0, 0}}));
+  EXPECT_EQ(second_gradients(product, {self, src}),
+            (std::vector<Floats>{{}, {12, 6, 120, 0, 0, 0, 0}}));
+}
+
+TEST(Edges, ExtremesThatMeet) {
+  const Tensor at = tensor({0, 0, 1, 2}), src = numbers({kNan, 2, 5, 1});
+  EXPECT_EQ(floats(numbers({1, 2, 3, 4}).scatter_reduce(0, at, src, "amax").nan_to_num(-99)),
+            (Floats{-99, 5, 3, 4}));
+  EXPECT_EQ(floats(numbers({1, kNan, 3, 4}).scatter_reduce(0, at, src, "amin").nan_to_num(-99)),
+            (Floats{-99, -99, 1, 4}));
+  EXPECT_EQ(floats(numbers({1, 9, 3, 4}).scatter_reduce(0, at, src, "amax", false).nan_to_num(-99)),
+            (Floats{-99, 5, 1, 4}));
+  EXPECT_EQ(longs(tensor({5, 5}).scatter_reduce(0, tensor({1, 1}), tensor({7, 3}), "prod")),
+            (Longs{5, 105}));
 }
 
 }  // namespace

@@ -81,6 +81,17 @@ struct LeakyRelu : detail::FloatUnary {
   }
 };
 
+/// x > 0 ? x : weight x
+struct Prelu {
+  static constexpr const char* name = "prelu";
+  static constexpr int arity = 2;
+  using Types = FloatTypes;
+  template <class T>
+  TAEDA_HD T operator()(T x, T weight) const {
+    return x > T(0) ? x : x * weight;
+  }
+};
+
 /// x > 0 ? scale x : scale alpha (e^(input_scale x) - 1)
 struct Elu : detail::FloatUnary {
   static constexpr const char* name = "elu";
@@ -205,7 +216,7 @@ struct Softshrink : detail::FloatUnary {
   }
 };
 
-using ActivationOps = OpList<Relu, Threshold, LeakyRelu, Elu, Gelu, GeluTanh, Silu, Mish, Softplus,
-                             LogSigmoid, Hardsigmoid, Hardswish, Softshrink>;
+using ActivationOps = OpList<Relu, Threshold, LeakyRelu, Prelu, Elu, Gelu, GeluTanh, Silu, Mish,
+                             Softplus, LogSigmoid, Hardsigmoid, Hardswish, Softshrink>;
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -39,6 +39,24 @@ struct LeakyReluBackward : detail::FloatBinary {
   }
 };
 
+/// By x, and by the weight.
+struct PreluBackward {
+  static constexpr const char* name = "prelu_backward";
+  static constexpr int arity = 3;
+  using Types = FloatTypes;
+  template <class T>
+  TAEDA_HD T operator()(T g, T x, T weight) const {
+    return x > T(0) ? g : g * weight;
+  }
+};
+struct PreluWeightBackward : detail::FloatBinary {
+  static constexpr const char* name = "prelu_weight_backward";
+  template <class T>
+  TAEDA_HD T operator()(T g, T x) const {
+    return x > T(0) ? T(0) : g * x;
+  }
+};
+
 struct EluBackward : detail::FloatBinary {
   static constexpr const char* name = "elu_backward";
   double alpha, scale, input_scale;
@@ -167,8 +185,8 @@ struct OutsideBackward : detail::FloatBinary {
 };
 
 using ActivationBackwardOps =
-    OpList<ThresholdBackward, LeakyReluBackward, EluBackward, GeluBackward, GeluTanhBackward,
-           SiluBackward, MishBackward, SoftplusBackward, LogSigmoidBackward, HardswishBackward,
-           InsideBackward, OutsideBackward>;
+    OpList<ThresholdBackward, LeakyReluBackward, PreluBackward, PreluWeightBackward, EluBackward,
+           GeluBackward, GeluTanhBackward, SiluBackward, MishBackward, SoftplusBackward,
+           LogSigmoidBackward, HardswishBackward, InsideBackward, OutsideBackward>;
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2
