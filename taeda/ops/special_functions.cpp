@@ -30,14 +30,20 @@ Tensor constant(const char* name, SpecialFunction function, const Tensor& x) {
 }
 
 /// The function, whose gradient is `g` times `slope(x)`.
-template <class Slope>
-Tensor smooth(const char* node, const char* name, SpecialFunction function, const Tensor& x,
-              Slope slope) {
-  Tensor y = constant(name, function, x);
+template <class Op, class Slope>
+Tensor smooth(const char* node, const char* name, const Op& op, const Tensor& x, Slope slope) {
+  check_real(name, x);
+  Tensor y = pointwise_as(name, op, x);
   if (wants_grad(x))
     record(node, y, {x},
            [slope, x = save_tensor(x)](const Tensor& g) { return g.mul(slope(x.unpack())); });
   return y;
+}
+
+template <class Slope>
+Tensor smooth(const char* node, const char* name, SpecialFunction function, const Tensor& x,
+              Slope slope) {
+  return smooth(node, name, SpecialOfOne{function}, x, slope);
 }
 
 /// y / x, which tends to 1/2 at 0 for every y that it is used for.
@@ -135,7 +141,7 @@ Tensor erfcx(const Tensor& self) {
                 [](const Tensor& x) { return x.mul(erfcx(x)).mul(2).sub(2 / kSqrtPi); });
 }
 Tensor ndtr(const Tensor& self) {
-  return smooth("SpecialNdtrBackward0", "ndtr", SpecialFunction::Ndtr, self, [](const Tensor& x) {
+  return smooth("SpecialNdtrBackward0", "ndtr", Ndtr{}, self, [](const Tensor& x) {
     return x.square().mul(-0.5).exp().mul(1 / (kSqrtTwo * kSqrtPi));
   });
 }

@@ -6,6 +6,7 @@
 
 #include "taeda/kernels/bessel.h"
 #include "taeda/kernels/gamma.h"
+#include "taeda/kernels/math.h"
 #include "taeda/kernels/normal.h"
 #include "taeda/kernels/orthogonal.h"
 #include "taeda/kernels/pointwise.h"
@@ -29,7 +30,6 @@ enum class SpecialFunction : int32_t {
   SphericalBesselJ0,
   Erfcx,
   LogNdtr,
-  Ndtr,
   Ndtri,
 };
 
@@ -61,10 +61,27 @@ struct SpecialOfOne {
         return x == 0 ? 1 : std::isinf(x) ? 0 : std::sin(x) / x;
       case SpecialFunction::Erfcx: return math::erfcx(x);
       case SpecialFunction::LogNdtr: return math::log_ndtr(x);
-      case SpecialFunction::Ndtr: return 0.5 * std::erfc(-x * math::detail::kSqrtHalf);
       case SpecialFunction::Ndtri: return math::ndtri(x);
     }
     return double(NAN);
+  }
+};
+
+/// The normal distribution function.
+struct Ndtr {
+  static constexpr const char* name = "ndtr";
+  static constexpr int arity = 1;
+  static constexpr bool promotes_to_float = true;
+  using Types = FloatTypes;
+  /// erfc(y) falls like e^(-y^2): what y lost when it was rounded counts 2 y times.
+  TAEDA_HD float operator()(float x) const {
+    const double exact = -static_cast<double>(x) * math::detail::kSqrtHalf;
+    const float y = static_cast<float>(exact), lost = static_cast<float>(exact - y);
+    const float rest = y > 0.0f ? 2.0f * y * lost : 0.0f;
+    return 0.5f * math::erfc(y) * (1.0f - (y < 20.0f ? rest : 0.0f));
+  }
+  TAEDA_HD double operator()(double x) const {
+    return 0.5 * math::erfc(-x * math::detail::kSqrtHalf);
   }
 };
 
@@ -104,6 +121,6 @@ struct OrthogonalPolynomial {
   }
 };
 
-using SpecialFunctionOps = OpList<SpecialOfOne, SpecialOfTwo, OrthogonalPolynomial>;
+using SpecialFunctionOps = OpList<SpecialOfOne, Ndtr, SpecialOfTwo, OrthogonalPolynomial>;
 
 }  // namespace taeda::inline v0_2
