@@ -124,10 +124,38 @@ T3 runs_of(const Tensor& list, bool inverse, bool counts) {
   return {values, runs, lengths};
 }
 
+/// `unique` of bytes on the host: what occurs is counted.
+T3 unique_bytes(const Tensor& self, bool return_inverse, bool return_counts) {
+  const Tensor list = self.contiguous();
+  const auto* bytes = static_cast<const uint8_t*>(list.data_ptr());
+  const int64_t n = list.numel();
+  const uint8_t sign = self.dtype() == kChar ? 0x80 : 0, ones = self.dtype() == kBool ? 1 : 0xff;
+  const auto key = [&](int64_t i) {
+    return static_cast<uint8_t>((ones == 1 ? bytes[i] != 0 : bytes[i]) ^ sign);
+  };
+  int64_t counts[256] = {}, number[256], found = 0;
+  for (int64_t i = 0; i < n; ++i) ++counts[key(i)];
+  for (int k = 0; k < 256; ++k) found += (number[k] = found, counts[k] > 0);
+  const TensorOptions longs = self.options().dtype(kLong);
+  const Tensor values = empty({found}, self.options()),
+               inverse = return_inverse ? empty(self.sizes(), longs) : Tensor(),
+               lengths = return_counts ? empty({found}, longs) : Tensor();
+  for (int k = 0; k < 256; ++k) {
+    if (counts[k] == 0) continue;
+    static_cast<uint8_t*>(values.data_ptr())[number[k]] = static_cast<uint8_t>(k ^ sign);
+    if (return_counts) lengths.data_ptr<int64_t>()[number[k]] = counts[k];
+  }
+  if (return_inverse)
+    for (int64_t i = 0; i < n; ++i) inverse.data_ptr<int64_t>()[i] = number[key(i)];
+  return {values, inverse, lengths};
+}
+
 }  // namespace
 
 T3 unique(const Tensor& self, bool return_inverse, bool return_counts) {
   NoGradGuard guard;
+  if (self.is_cpu() && self.element_size() == 1 && !is_observed())
+    return unique_bytes(self, return_inverse, return_counts);
   const auto [sorted, order] = self.reshape({-1}).sort();
   auto [values, runs, counts] = runs_of(sorted, return_inverse, return_counts);
   Tensor inverse;

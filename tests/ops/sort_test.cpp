@@ -194,5 +194,35 @@ TEST(SortGradients, PickedValues) {
   check([](const Tensors& t) { return Tensors{std::get<0>(t[0].kthvalue(2)).square()}; });
 }
 
+TEST(Sort, ManyBytesAreCounted) {
+  manual_seed(5);
+  for (const ScalarType t : {kByte, kChar, kBool}) {
+    const Tensor x = randint(t == kChar ? -128 : 0,
+                             t == kBool   ? 2
+                             : t == kChar ? 128
+                                          : 256,
+                             {2, 700, 2}, kLong);
+    for (const bool descending : {false, true}) {
+      const auto [v, i] = x.to(t).sort(1, descending);
+      const auto [w, j] = x.sort(1, descending);
+      EXPECT_EQ(longs(v.to(kLong)), longs(w)) << t;
+      EXPECT_EQ(longs(i), longs(j)) << t;
+    }
+  }
+}
+
+TEST(Unique, BytesAreCounted) {
+  manual_seed(6);
+  for (const ScalarType t : {kByte, kChar, kBool}) {
+    const Tensor x = randint(t == kChar ? -100 : 0, t == kBool ? 2 : 100, {40, 5}, kLong);
+    const auto [v, i, c] = unique(x.to(t).t(), true, true);
+    const auto [w, j, d] = unique(x.t(), true, true);
+    EXPECT_EQ(longs(v.to(kLong)), longs(w)) << t;
+    EXPECT_EQ(longs(i), longs(j)) << t;
+    EXPECT_EQ(longs(c), longs(d)) << t;
+    EXPECT_EQ(i.sizes(), x.t().sizes());
+  }
+}
+
 }  // namespace
 }  // namespace taeda
