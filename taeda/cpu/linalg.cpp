@@ -43,14 +43,35 @@ void cholesky_cpu(const Tensor& a, const Tensor& info) {
   });
 }
 
-/// Gaussian elimination as it is written in textbooks.
+/// Rows up to which textbook loops take less time than a call of LAPACK.
+constexpr int kSmall = 8;
+
+/// By which LAPACK chooses pivots.
 template <class T>
-void lu_without_pivoting(T* a, int rows, int columns, int* info) {
+auto magnitude(T x) {
+  if constexpr (std::is_same_v<T, typename RealOf<T>::type>)
+    return std::abs(x);
+  else
+    return std::abs(x.re) + std::abs(x.im);
+}
+
+/// Gaussian elimination as it is written in textbooks. Without `pivots` rows stay where they are.
+template <class T>
+void eliminate(T* a, int rows, int columns, int* pivots, int* info) {
   *info = 0;
   for (int k = 0; k < std::min(rows, columns); ++k) {
     T* const left = a + int64_t{k} * rows;
+    if (pivots) {
+      int best = k;
+      for (int i = k + 1; i < rows; ++i)
+        if (magnitude(left[i]) > magnitude(left[best])) best = i;
+      pivots[k] = best + 1;
+      for (int j = 0; j < columns && best != k; ++j)
+        std::swap(a[int64_t{j} * rows + k], a[int64_t{j} * rows + best]);
+    }
     if (left[k] == T(0) && *info == 0) *info = k + 1;
-    for (int i = k + 1; i < rows; ++i) left[i] = left[i] / left[k];
+    if (!pivots || !(left[k] == T(0)))
+      for (int i = k + 1; i < rows; ++i) left[i] = left[i] / left[k];
     for (int j = k + 1; j < columns; ++j) {
       T* const column = a + int64_t{j} * rows;
       for (int i = k + 1; i < rows; ++i) column[i] = column[i] - left[i] * column[k];
@@ -69,10 +90,10 @@ void lu_cpu(const Tensor& a, const Tensor& pivots, const Tensor& info, bool pivo
     for_matrices(m.count, work, [&](int64_t begin, int64_t end) {
       const int lda = m.leading();
       for (int64_t i = begin; i < end; ++i) {
-        if (pivot)
-          l.getrf(&m.rows, &m.columns, m.at(i), &lda, rows + i * k, status + i);
+        if (!pivot || m.rows <= kSmall)
+          eliminate(m.at(i), m.rows, m.columns, pivot ? rows + i * k : nullptr, status + i);
         else
-          lu_without_pivoting(m.at(i), m.rows, m.columns, status + i);
+          l.getrf(&m.rows, &m.columns, m.at(i), &lda, rows + i * k, status + i);
       }
     });
   });
@@ -88,6 +109,20 @@ void lu_permutation_cpu(const Tensor& perm, const Tensor& pivots) {
   }
 }
 
+/// x becomes the solution of a x = x (its transposed, if `transpose`), column by column.
+template <class T>
+void substitute(const T* a, T* x, int n, int columns, bool upper, bool transpose, bool unit) {
+  const bool from_last = upper != transpose;
+  for (int c = 0; c < columns; ++c, x += n)
+    for (int step = 0; step < n; ++step) {
+      const int i = from_last ? n - 1 - step : step;
+      T sum = x[i];
+      for (int j = from_last ? i + 1 : 0; j < (from_last ? n : i); ++j)
+        sum = sum - (transpose ? a[i * n + j] : a[j * n + i]) * x[j];
+      x[i] = unit ? sum : sum / a[i * n + i];
+    }
+}
+
 void triangular_solve_cpu(const Tensor& a, const Tensor& x, bool upper, bool transpose,
                           bool unitriangular) {
   dispatch(LapackTypes{}, "triangular_solve_cpu", a.dtype(), [&]<class T>() {
@@ -97,9 +132,14 @@ void triangular_solve_cpu(const Tensor& a, const Tensor& x, bool upper, bool tra
     for_matrices(r.count, work, [&](int64_t begin, int64_t end) {
       const int lda = m.leading();
       const T one(1);
-      for (int64_t i = begin; i < end; ++i)
+      for (int64_t i = begin; i < end; ++i) {
+        if (m.rows <= kSmall) {
+          substitute(m.at(i), r.at(i), m.rows, r.columns, upper, transpose, unitriangular);
+          continue;
+        }
         l.trsm("L", upper ? "U" : "L", transpose ? "T" : "N", unitriangular ? "U" : "N", &r.rows,
                &r.columns, &one, m.at(i), &lda, r.at(i), &lda, 1, 1, 1, 1);
+      }
     });
   });
 }

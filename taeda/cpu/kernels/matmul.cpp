@@ -4,7 +4,9 @@
 #include "taeda/base/parallel_for.h"
 #include "taeda/cpu/kernels/gemm.h"
 #include "taeda/cpu/kernels/matmul.h"
+#include "taeda/cpu/kernels/simd.h"
 #include "taeda/cpu/onednn.h"
+#include "taeda/cpu/scratch.h"
 
 namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
@@ -48,12 +50,98 @@ void gemm_tiny(const Gemm<T>& g) {
     }
 }
 
+/// The product of two vectors: sums in vectors over parts, which are added up in double.
+template <class T>
+T dot_lines(const T* a, const T* b, int64_t n) {
+  constexpr int64_t kPart = 4096, kSums = 4, kStep = kSums * kLanes<T>;
+  double total = 0;
+  for (int64_t begin = 0; begin < n; begin += kPart) {
+    const int64_t end = std::min(n, begin + kPart);
+    Vec<T> sums[kSums] = {};
+    int64_t i = begin;
+    for (; i + kStep <= end; i += kStep)
+#pragma GCC unroll 4
+      for (int64_t s = 0; s < kSums; ++s)
+        sums[s] += load(a + i + s * kLanes<T>) * load(b + i + s * kLanes<T>);
+    T part = sum_lanes<T>((sums[0] + sums[1]) + (sums[2] + sums[3]));
+    for (; i < end; ++i) part += a[i] * b[i];
+    total += static_cast<double>(part);
+  }
+  return static_cast<T>(total);
+}
+
+/// Whether a product is that of two vectors that lie side by side, and no more.
+template <class T>
+bool is_dot(const Gemm<T>& g) {
+  return g.m == 1 && g.n == 1 && g.a.column == 1 && g.b.row == 1 && !g.addend.data &&
+         g.alpha == T(1);
+}
+
+/// The real and the imaginary parts of a matrix, by rows.
+template <class R>
+void split_parts(Matrix<const complex<R>> m, int64_t rows, int64_t columns, R* __restrict re,
+                 R* __restrict im) {
+  const auto split_row = [&](const complex<R>* from, int64_t step) {
+    for (int64_t j = 0; j < columns; ++j) {
+      re[j] = from[j * step].re;
+      im[j] = from[j * step].im;
+    }
+  };
+  for (int64_t i = 0; i < rows; ++i, re += columns, im += columns)
+    m.column == 1 ? split_row(&m.at(i, 0), 1) : split_row(&m.at(i, 0), m.column);
+}
+
+/// A product of complex matrices as four of real ones, which fill registers.
+constexpr int64_t kPartsFrom = 512;
+template <class R>
+void gemm_parts(const Gemm<complex<R>>& g) {
+  const int64_t m = g.m, n = g.n, k = g.k;
+  const ScratchArray<R> memory(2 * (m * k + k * n + m * n));
+  R* const a[] = {memory.get(), memory.get() + m * k};
+  R* const b[] = {a[1] + m * k, a[1] + m * k + k * n};
+  R* const c[] = {b[1] + k * n, b[1] + k * n + m * n};
+  split_parts(g.a, m, k, a[0], a[1]);
+  split_parts(g.b, k, n, b[0], b[1]);
+  const auto add = [&](const R* left, const R* right, R* out, R sign, bool first) {
+    const Matrix<const R> before{first ? nullptr : out, n, 1};
+    gemm(Gemm<R>{m, n, k, {left, k, 1}, {right, n, 1}, {out, n, 1}, before, sign, R(1)});
+  };
+  add(a[0], b[0], c[0], R(1), true);
+  add(a[1], b[1], c[0], R(-1), false);
+  add(a[0], b[1], c[1], R(1), true);
+  add(a[1], b[0], c[1], R(1), false);
+  const bool scaled = !(g.alpha == complex<R>(1));
+  if (!scaled && !g.addend.data && g.out.column == 1) {
+    for (int64_t i = 0; i < m; ++i) {
+      R* __restrict const to = reinterpret_cast<R*>(&g.out.at(i, 0));
+      for (int64_t j = 0; j < n; ++j) {
+        to[2 * j] = c[0][i * n + j];
+        to[2 * j + 1] = c[1][i * n + j];
+      }
+    }
+    return;
+  }
+  for (int64_t i = 0, at = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j, ++at) {
+      complex<R> value(c[0][at], c[1][at]);
+      if (scaled) value = g.alpha * value;
+      if (g.addend.data) value += g.beta * g.addend.at(i, j);
+      g.out.at(i, j) = value;
+    }
+}
+
 template <class T>
 void run(const Gemm<T>& g) {
-  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
-    g.m* g.n* g.k <= kTiny ? gemm_tiny(g) : gemm(g);
-  else
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+    if (g.m * g.n * g.k <= kTiny) return gemm_tiny(g);
+    if (!is_dot(g)) return gemm(g);
+    *g.out.data = dot_lines(g.a.data, g.b.data, g.k);
+  } else if constexpr (requires { typename T::value_type; }) {
+    if (g.m * g.n * g.k < kPartsFrom) return gemm_plain(g);
+    gemm_parts(g);
+  } else {
     gemm_plain(g);
+  }
 }
 
 template <class T>
@@ -140,7 +228,8 @@ void matmul_kernel(const Tensor& out, const Tensor& a, const Tensor& b, const Te
   if (out.numel() == 0) return;
   const bool mixed = a.dtype() != out.dtype() || b.dtype() != out.dtype() ||
                      (addend.defined() && addend.dtype() != out.dtype());
-  const bool small = out.numel() * a.size(-1) < kOneDnnFrom && out.dtype() == kFloat;
+  const int64_t work = out.numel() * a.size(-1);
+  const bool small = (work < kOneDnnFrom || work == a.size(-1)) && out.dtype() == kFloat;
   if (!mixed && !small && onednn::matmul(out, a, b, addend, beta, alpha)) return;
   if (mixed || is_reduced_floating(out.dtype()))
     return matmul_short(out, a, b, addend, beta, alpha);
