@@ -16,7 +16,7 @@ inline Slot<void(const Tensor& out, const Scalar& start, const Scalar& end)> lin
     "linspace"};
 
 /// out = in where the column lies at most (`upper`: at least) `diagonal` right of the row, else 0.
-/// Both are [batch, rows, columns]; `out` is contiguous.
+/// Both are [batch, rows, columns]; `out` is contiguous, and may be `in`.
 inline Slot<void(const Tensor& out, const Tensor& in, int64_t diagonal, bool upper)> triangle_slot{
     "triangle"};
 

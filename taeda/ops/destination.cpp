@@ -94,12 +94,16 @@ Tensor Destination::take(const char* name, ArrayRef<Operand> inputs, ScalarType 
 }
 
 Tensor Destination::take(const char* name, ArrayRef<const Tensor*> inputs, IntArrayRef sizes,
-                         ScalarType result, Device device) {
+                         ScalarType result, Device device, bool in_step) {
   Destination& d = *innermost_;
   if (!d.is_for(name) || !d.accepts(result) || result != d.to_.dtype()) return {};
   if (d.to_.device() != device || sizes != d.to_.sizes() || !d.to_.is_contiguous()) return {};
-  for (const Tensor* t : inputs)
-    if (t->defined() && (meet(d.to_, *t) || (d.recorded_ && !can_be_saved(*t)))) return {};
+  in_step = in_step && !d.recorded_;
+  for (const Tensor* t : inputs) {
+    if (!t->defined()) continue;
+    if (d.recorded_ && !can_be_saved(*t)) return {};
+    if (meet(d.to_, *t) && !(in_step && same_elements(d.to_, *t))) return {};
+  }
   return d.take();
 }
 

@@ -33,7 +33,12 @@ class Destination {
   /// The same for a kernel that reads inputs at other positions than it writes, and writes
   /// row-major memory of its own dtype.
   static Tensor take(const char* name, ArrayRef<const Tensor*> inputs, IntArrayRef sizes,
-                     ScalarType result, Device device);
+                     ScalarType result, Device device) {
+    return take(name, inputs, sizes, result, device, false);
+  }
+  /// The same for one that reads a position before it writes it, and no other, if `in_step`.
+  static Tensor take(const char* name, ArrayRef<const Tensor*> inputs, IntArrayRef sizes,
+                     ScalarType result, Device device, bool in_step);
 
  private:
   bool is_for(const char* name) const;
@@ -52,11 +57,11 @@ class Destination {
 /// Row-major memory for the result of the kernel `name`, which reads `inputs`: what a form offers,
 /// or fresh.
 inline Tensor make_result(const char* name, ArrayRef<const Tensor*> inputs, IntArrayRef sizes,
-                          ScalarType dtype, Device device) {
+                          ScalarType dtype, Device device, bool in_step = false) {
   if (Destination::is_offered())
-    if (Tensor out = Destination::take(name, inputs, sizes, dtype, device); out.defined())
+    if (Tensor out = Destination::take(name, inputs, sizes, dtype, device, in_step); out.defined())
       return out;
   return make_tensor(sizes, dtype, device);
 }
 
-}  // namespace taeda::detail
+}  // namespace taeda::inline v0_2::detail

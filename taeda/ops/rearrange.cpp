@@ -9,6 +9,7 @@
 #include "taeda/kernels/join.h"
 #include "taeda/kernels/sort.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/destination.h"
 #include "taeda/ops/join.h"
 #include "taeda/ops/shape.h"
 #include "taeda/tensor/observer.h"
@@ -195,7 +196,8 @@ namespace {
 Tensor triangle(const char* op, const char* node, const Tensor& self, int64_t diagonal,
                 bool upper) {
   TAEDA_CHECK(self.dim() >= 2, op, ": input tensor must have at least 2 dimensions");
-  Tensor out = empty(self.sizes(), self.options());
+  const Tensor out =
+      detail::make_result(op, {&self}, self.sizes(), self.dtype(), self.device(), true);
   if (out.numel() > 0) {
     NoGradGuard guard;
     const int64_t rows = self.size(-2), columns = self.size(-1);

@@ -71,7 +71,8 @@ void triangle_kernel(const Tensor& out, const Tensor& in, int64_t diagonal, bool
         const int64_t edge = std::clamp<int64_t>(row + diagonal + !upper, 0, columns);
         const int64_t first = upper ? edge : 0, last = upper ? columns : edge;
         std::memset(static_cast<void*>(dst), 0, static_cast<size_t>(first) * sizeof(W));
-        for (int64_t c = first; c < last; ++c) dst[c] = src[c * stride];
+        if (dst != src)  // else it is there
+          for (int64_t c = first; c < last; ++c) dst[c] = src[c * stride];
         std::memset(static_cast<void*>(dst + last), 0,
                     static_cast<size_t>(columns - last) * sizeof(W));
       }

@@ -240,6 +240,34 @@ bool move_interleaved(const Iter& it) {
   return true;
 }
 
+/// to[i * n + k] = from[i] for `rows` rows of n elements; N is n, or 0 for any.
+template <int N, class T>
+__attribute__((noinline)) inline void repeat_each(T* __restrict to, const char* from,
+                                                  int64_t from_step, int64_t rows, int64_t n) {
+  for (int64_t i = 0; i < rows; ++i, from += from_step)
+    for (int64_t k = 0; k < (N == 0 ? n : N); ++k) *to++ = *reinterpret_cast<const T*>(from);
+}
+
+/// Elements that are repeated a few times side by side; false where operands are not so.
+template <class T>
+bool move_repeated(const Iter& it) {
+  constexpr auto bytes = static_cast<int64_t>(sizeof(T));
+  constexpr int64_t kFew = 32;
+  if (it.ndim() < 2 || it.stride(0, 0) != bytes || it.stride(1, 0) != 0) return false;
+  const int64_t n = it.size(0), rows = it.size(1), step = it.stride(1, 1);
+  if (n > kFew || it.stride(0, 1) != n * bytes) return false;
+  const auto run = n == 2 ? &repeat_each<2, T> : n == 4 ? &repeat_each<4, T> : &repeat_each<0, T>;
+  const MovePosition begin(it, 2, -1);
+  const int64_t grain = std::max<int64_t>(1, kParallelGrain / (n * rows));
+  parallel_for(0, begin.count(), grain, [&](int64_t first, int64_t last) {
+    MovePosition p = begin;
+    p.seek(first);
+    for (int64_t i = first; i < last; ++i, p.advance())
+      run(reinterpret_cast<T*>(p.to()), p.from(), step, rows, n);
+  });
+  return true;
+}
+
 /// Elements of T's size, as they are.
 template <class T>
 void move_elements(const Iter& it) {
@@ -251,7 +279,7 @@ void move_elements(const Iter& it) {
     return move_rows(it, it.size(0) * bytes);
   if (const int plane = rows ? 0 : plane_to_transpose(it, bytes))
     return move_transposed<T>(it, plane);
-  if (!rows && move_interleaved<T>(it)) return;
+  if (!rows && (move_interleaved<T>(it) || move_repeated<T>(it))) return;
   it.for_each([](char** data, const int64_t* s, int64_t n) {
     if (s[0] == bytes && s[1] == bytes) {
       std::memmove(data[0], data[1], static_cast<size_t>(n * bytes));

@@ -51,7 +51,7 @@ class MaxRows {
       for (int64_t y = 0; y < p_.out[1]; ++y) {
         for (int64_t x = 0; x < begin_; ++x)
           max_pool_output(p_, w_, in, z, y, x, out + x, window ? window + x : nullptr);
-        inner(z, y, in, out, window);
+        window ? inner<true>(z, y, in, out, window) : inner<false>(z, y, in, out, window);
         for (int64_t x = end_; x < p_.out[2]; ++x)
           max_pool_output(p_, w_, in, z, y, x, out + x, window ? window + x : nullptr);
         out += p_.out[2];
@@ -62,6 +62,8 @@ class MaxRows {
  private:
   static constexpr int64_t kChunk = 64;
 
+  /// `Track`: winners are asked for.
+  template <bool Track>
   void inner(int64_t z, int64_t y, const T* in, T* out, Index* window) const {
     const auto [z_begin, z_end] = w_.inside(0, z, p_.in[0]);
     const auto [y_begin, y_end] = w_.inside(1, y, p_.in[1]);
@@ -75,31 +77,44 @@ class MaxRows {
       for (int64_t kz = z_begin; kz < z_end; ++kz)
         for (int64_t ky = y_begin; ky < y_end; ++ky) {
           const T* row = in + (w_.input(0, z, kz) * p_.in[1] + w_.input(1, y, ky)) * p_.in[2];
-          for (int64_t kx = 0; kx < w_.kernel[2]; ++kx) {
+          int64_t kx = 0;
+          if constexpr (!Track)
+            if (w_.stride[2] == 2 && w_.dilation[2] == 1)
+              for (; kx + 2 <= w_.kernel[2]; kx += 2)
+                contend_pairs(row + w_.input(2, x, kx), n, best);
+          for (; kx < w_.kernel[2]; ++kx) {
             const auto number = static_cast<int32_t>((kz * w_.kernel[1] + ky) * w_.kernel[2] + kx);
             const T* from = row + w_.input(2, x, kx);
             if (w_.stride[2] == 1)
-              contend_row<1>(from, 1, n, number, best, winner);
+              contend_row<Track, 1>(from, 1, n, number, best, winner);
             else if (w_.stride[2] == 2)
-              contend_row<2>(from, 2, n, number, best, winner);
+              contend_row<Track, 2>(from, 2, n, number, best, winner);
             else
-              contend_row<0>(from, w_.stride[2], n, number, best, winner);
+              contend_row<Track, 0>(from, w_.stride[2], n, number, best, winner);
           }
         }
       for (int64_t i = 0; i < n; ++i) out[x + i] = static_cast<T>(best[i]);
-      if (!window) continue;
-      for (int64_t i = 0; i < n; ++i) window[x + i] = static_cast<Index>(winner[i]);
+      if constexpr (Track)
+        for (int64_t i = 0; i < n; ++i) window[x + i] = static_cast<Index>(winner[i]);
+    }
+  }
+  /// Two taps of windows that are two elements apart.
+  static void contend_pairs(const T* __restrict from, int64_t n, C* __restrict best) {
+    for (int64_t i = 0; i < n; ++i) {
+      const C a = static_cast<C>(from[2 * i]), b = static_cast<C>(from[2 * i + 1]);
+      const C top = b > a ? b : a, either = (a != a) | (b != b) ? a + b : top;
+      best[i] = (either > best[i]) | (either != either) ? either : best[i];
     }
   }
   /// `Step`: the stride, 0 for any.
-  template <int64_t Step>
+  template <bool Track, int64_t Step>
   static void contend_row(const T* __restrict from, int64_t stride, int64_t n, int32_t number,
                           C* __restrict best, int32_t* __restrict winner) {
     for (int64_t i = 0; i < n; ++i) {
       const C value = static_cast<C>(from[i * (Step == 0 ? stride : Step)]);
       const bool wins = (value > best[i]) | (value != value);
       best[i] = wins ? value : best[i];
-      winner[i] = wins ? number : winner[i];
+      if constexpr (Track) winner[i] = wins ? number : winner[i];
     }
   }
 
