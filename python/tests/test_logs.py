@@ -205,6 +205,18 @@ def decorated():
     return torch.ones(2).sum()
 
 
+def test_events_say_where_and_how_long_they_ran():
+    x = torch.ones(3, device="sim")
+    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as prof:
+        x * 2
+        torch.sim.synchronize()
+    of_type = {t: [e for e in prof.events() if e.device_type == t] for t in torch.autograd.DeviceType}
+    host, device = of_type[torch.autograd.DeviceType.CPU], of_type[torch.autograd.DeviceType.CUDA]
+    assert [e.name for e in host] == ["mul"] and [e.name for e in device] == ["mul"]
+    assert device[0].time_range.elapsed_us() == device[0].time_range.end - device[0].time_range.start > 0
+    assert device[0].cpu_time == 0 and host[0].cpu_time > 0 and host[0].count == 1
+
+
 def test_autograd_profiler():
     with torch.autograd.profiler.profile() as prof:
         decorated()

@@ -7,6 +7,7 @@ from .gradcheck import gradcheck, gradgradcheck
 from .passes import backward, grad
 from .modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 from . import functional, profiler
+from ..profiler.profiler import DeviceType  # noqa: F401
 
 __all__ = ["Function", "Variable", "backward", "detect_anomaly", "enable_grad", "grad", "gradcheck", "gradgradcheck",
            "inference_mode", "no_grad", "set_detect_anomaly", "set_grad_enabled"]

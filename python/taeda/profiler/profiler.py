@@ -19,6 +19,24 @@ class ProfilerActivity(enum.Enum):
     PrivateUse1 = 4
 
 
+class DeviceType(enum.Enum):
+    """Where an event ran; CUDA stands for every accelerator. Named as in PyTorch's `torch.autograd`."""
+
+    CPU = 0
+    CUDA = 1
+
+
+class Interval:
+    """A stretch of time, in microseconds from the start of the recording."""
+
+    def __init__(self, start, end):
+        self.start, self.end = start, end
+
+    def elapsed_us(self):
+        """Its length."""
+        return self.end - self.start
+
+
 class ProfilerAction(enum.Enum):
     """What a profile does in a step."""
 
@@ -101,6 +119,7 @@ class FunctionEventAvg:
 
     def __init__(self, row, cpu):
         self.key, self.count, self.is_on_device = row.key, row.count, row.on_device
+        self.device_type = DeviceType.CUDA if row.on_device else DeviceType.CPU
         self.input_shapes = row.shapes
         self.cpu_time_total, self.self_cpu_time_total = row.cpu_time_total / 1e3, row.self_cpu_time_total / 1e3
         self.device_time_total, self.self_device_time_total = row.device_time_total / 1e3, row.self_device_time_total / 1e3
@@ -140,12 +159,16 @@ class FunctionEvent:
     """One event: times in microseconds from the start of the recording."""
 
     def __init__(self, event):
-        self.name = self.key = event.name
+        self.name, self.key, self.count = event.name, event.name, 1
+        self.device_type = DeviceType.CUDA if event.on_device else DeviceType.CPU
         self.thread, self.input_shapes = event.thread, event.shapes
         self.start_us, self.end_us = event.start / 1e3, event.end / 1e3
+        self.time_range = Interval(self.start_us, self.end_us)
         self.cpu_time_total = 0.0 if event.on_device else self.end_us - self.start_us
         self.self_cpu_time_total = event.self_cpu_time / 1e3
         self.device_time_total = event.device_time / 1e3
+        self.cpu_time, self.device_time = self.cpu_time_total, self.device_time_total
+        self.self_device_time_total = self.device_time_total
         self.cpu_memory_usage, self.device_memory_usage = event.cpu_memory, event.device_memory
         self.is_on_device = event.on_device
 

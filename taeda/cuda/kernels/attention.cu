@@ -5,7 +5,9 @@
 // A block of 16 x 16 threads computes a tile of kSide x kSide scores, a thread R x R of them, and
 // passes the weights through shared memory to a second product. Forward, and for the gradient of
 // the queries, it walks along the keys; for the gradients of keys and values along the queries. So
-// every result has one block that adds it up in one order, and nothing is added atomically.
+// every result has one block that adds it up in one order, and nothing is added atomically. What a
+// thread reads of shared memory are words of R elements: one by one, they would take longer than
+// the multiplications.
 #include "taeda/cuda/cudnn_attention.h"
 #include "taeda/cuda/kernels/attention.cuh"
 #include "taeda/cuda/register.h"
@@ -16,7 +18,8 @@ namespace {
 
 constexpr int kDepth = 16;  // of operands that are in shared memory at once
 
-/// R rows and columns of a thread. N: the widest head, a multiple of 16.
+/// R rows and columns of a thread, R elements being 16 bytes. N: the widest head, a multiple of
+/// 16 R.
 template <class A, int R, int N>
 struct Tile {
   static constexpr int kSide = 16 * R, kLine = kSide + 4, kColumns = N / 16;
@@ -24,11 +27,17 @@ struct Tile {
   using Scores = A[R][R];
   using Rows = A[R][kColumns];
 
+  using Word = Pack<A, R>;
+
   __device__ static int ty() { return static_cast<int>(threadIdx.x) / 16; }
   __device__ static int tx() { return static_cast<int>(threadIdx.x) % 16; }
 
   A* stage;    // kStage
   A* weights;  // kSide lines
+
+  __device__ static Word word(const A* at) { return *reinterpret_cast<const Word*>(at); }
+  /// Which of a head's columns the thread's c-th is.
+  __device__ static int column(int c) { return (c / R * 16 + tx()) * R + c % R; }
 
   /// to[d * kLine + r] = element (r, depth + d); zero behind `rows` and the width.
   __device__ static void load_depth(const HeadMatrices& m, const char* from, int64_t rows,
@@ -61,24 +70,29 @@ struct Tile {
       __syncthreads();
 #pragma unroll
       for (int d = 0; d < kDepth; ++d) {
-        A a[R], b[R];
-#pragma unroll
-        for (int i = 0; i < R; ++i) a[i] = left[d * kLine + ty() * R + i];
-#pragma unroll
-        for (int j = 0; j < R; ++j) b[j] = right[d * kLine + tx() * R + j];
+        const Word a = word(left + d * kLine + ty() * R), b = word(right + d * kLine + tx() * R);
 #pragma unroll
         for (int i = 0; i < R; ++i)
 #pragma unroll
-          for (int j = 0; j < R; ++j) out[i][j] += a[i] * b[j];
+          for (int j = 0; j < R; ++j) out[i][j] += a.x[i] * b.x[j];
       }
     }
   }
 
-  __device__ void set_weight(int i, int j, A value) const {
-    weights[(ty() * R + i) * kLine + tx() * R + j] = value;
+  __device__ void set_weights(int i, const Word& row) const {
+    *reinterpret_cast<Word*>(weights + (ty() * R + i) * kLine + tx() * R) = row;
+  }
+  __device__ void set_weights(const Scores& all) const {
+#pragma unroll
+    for (int i = 0; i < R; ++i) {
+      Word row;
+#pragma unroll
+      for (int j = 0; j < R; ++j) row.x[j] = all[i][j];
+      set_weights(i, row);
+    }
   }
 
-  /// out += weights x, or weights^T x. A thread's columns are tx, tx + 16, ...
+  /// out += weights x, or weights^T x.
   template <bool kTransposed>
   __device__ void add_product(const HeadMatrices& x, const char* from, int64_t rows,
                               Rows& out) const {
@@ -92,19 +106,24 @@ struct Tile {
         }
       });
       __syncthreads();
-#pragma unroll 4
-      for (int d = 0; d < kDepth; ++d) {
-        A a[R];
+#pragma unroll 2
+      for (int d = 0; d < kDepth; d += R) {
+        Word a[R];  // of element k, R rows; or of row i, R elements
 #pragma unroll
-        for (int i = 0; i < R; ++i)
-          a[i] = kTransposed ? weights[(first + d) * kLine + ty() * R + i]
-                             : weights[(ty() * R + i) * kLine + first + d];
+        for (int k = 0; k < R; ++k)
+          a[k] = word(weights + (kTransposed ? (first + d + k) * kLine + ty() * R
+                                             : (ty() * R + k) * kLine + first + d));
 #pragma unroll
-        for (int c = 0; c < kColumns; ++c) {
-          const A b = stage[d * N + tx() + 16 * c];
+        for (int k = 0; k < R; ++k)
 #pragma unroll
-          for (int i = 0; i < R; ++i) out[i][c] += a[i] * b;
-        }
+          for (int c = 0; c < kColumns; c += R) {
+            const Word b = word(stage + (d + k) * N + column(c));
+#pragma unroll
+            for (int i = 0; i < R; ++i)
+#pragma unroll
+              for (int j = 0; j < R; ++j)
+                out[i][c + j] += (kTransposed ? a[k].x[i] : a[i].x[k]) * b.x[j];
+          }
       }
     }
   }
@@ -119,9 +138,8 @@ struct Tile {
       char* line = to.at(b, h, r);
 #pragma unroll
       for (int c = 0; c < kColumns; ++c) {
-        const int column = tx() + 16 * c;
-        if (column < to.width)
-          store_as<A>(line + column * to.item, to.dtype, values[i][c] * factor[i]);
+        if (column(c) < to.width)
+          store_as<A>(line + column(c) * to.item, to.dtype, values[i][c] * factor[i]);
       }
     }
   }
@@ -178,12 +196,14 @@ __global__ void __launch_bounds__(kThreads)
         const A shift = now == minus_infinity<A>() ? A(0) : now;
         const A rescale = ::exp(top[i] - shift);
         A part = 0;
+        typename T::Word weights;
 #pragma unroll
         for (int j = 0; j < R; ++j) {
           const A e = ::exp(s[i][j] - shift);
           part += e;
-          tile.set_weight(i, j, e * kept * dropper.factor(r, column + T::tx() * R + j));
+          weights.x[j] = e * kept * dropper.factor(r, column + T::tx() * R + j);
         }
+        tile.set_weights(i, weights);
         sum[i] = sum[i] * rescale + combine_row(part, [](A x, A y) { return x + y; });
         top[i] = now;
 #pragma unroll
@@ -269,10 +289,7 @@ __global__ void __launch_bounds__(kThreads)
       TileGradient<A, R, N> s;
       s.compute(tile, p, g, log_sum, delta, b, h, row, column);
       __syncthreads();  // the weights have been read
-#pragma unroll
-      for (int i = 0; i < R; ++i)
-#pragma unroll
-        for (int j = 0; j < R; ++j) tile.set_weight(i, j, s.gradient[i][j]);
+      tile.set_weights(s.gradient);
       tile.template add_product<false>(p.key, p.key.at(b, group, column), p.keys - column, sums);
     }
     A factor[R];
@@ -302,13 +319,11 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
         for (int i = 0; i < R; ++i)
 #pragma unroll
-          for (int j = 0; j < R; ++j) tile.set_weight(i, j, s.probability[i][j] * s.factor[i][j]);
+          for (int j = 0; j < R; ++j) s.factor[i][j] *= s.probability[i][j];
+        tile.set_weights(s.factor);
         tile.template add_product<true>(g.grad, g.grad.at(b, h, row), p.queries - row, values);
         __syncthreads();
-#pragma unroll
-        for (int i = 0; i < R; ++i)
-#pragma unroll
-          for (int j = 0; j < R; ++j) tile.set_weight(i, j, s.gradient[i][j]);
+        tile.set_weights(s.gradient);
         tile.template add_product<true>(p.query, p.query.at(b, h, row), p.queries - row, keys);
       }
     A scale[R], one[R];
