@@ -52,11 +52,11 @@ struct Classes {
 /// log(sum exp) of rows, which groups of threads share, or of columns, one for each thread.
 template <class A>
 __global__ void __launch_bounds__(kThreads)
-    log_sum_rows_kernel(const RowShape s, const Reader<A> in, A* out) {
+    log_sum_rows_kernel(const KeptRows s, const Reader<A> in, A* out) {
   for (int64_t row = s.first(); row < s.rounds_end(); row += s.step()) {
-    const int64_t end = row < s.rows ? s.n : 0;
     ExpSum<A> sum = ExpSum<A>::none();
-    in.for_each(row * s.n, s.lane(), end, s.group, [&](int64_t, A x) { sum.add(x); });
+    s.packs<A, 1>(row, {in}).load(
+        [&](int64_t, const A(&x)[1][4], int count) { sum.add(x[0], count); });
     sum = group_exp_sum(s.group, sum);
     if (row < s.rows && s.lane() == 0) out[row] = sum.top + ::log(sum.total());
   }
@@ -116,7 +116,7 @@ template <class A>
 void compute_log_sums(const Context& context, const Classes<A>& c, const SoftmaxShape& s,
                       A* log_sum) {
   if (s.inner == 1) {
-    const RowShape rows(s.outer, s.n);
+    const KeptRows rows(s.outer, s.n, 0, {c.in.data});
     log_sum_rows_kernel<A><<<rows.blocks(), kThreads, 0, context.stream>>>(rows, c.in, log_sum);
   } else {
     log_sum_columns_kernel<A><<<blocks_for(c.positions), kThreads, 0, context.stream>>>(c, log_sum);
@@ -165,6 +165,34 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
+/// The same for rows, which groups of threads share.
+template <class A>
+__global__ void __launch_bounds__(kThreads)
+    loss_backward_rows_kernel(const KeptRows s, const Classes<A> c, const Reader<A> grad,
+                              bool one_grad, const A* divisor, const Writer<A> grad_in) {
+  for (int64_t row = s.first(); row < s.rows; row += s.step()) {
+    const int64_t t = c.class_of(row);
+    const A scale =
+        t < 0 ? A(0) : grad[one_grad ? 0 : row] * c.weight_of(t) / (divisor ? *divisor : A(1));
+    const auto set = [&](int64_t i, const A(&p)[4]) {
+      A result[4];
+      for (int k = 0; k < 4; ++k) result[k] = (t == i + k ? p[k] - A(1) : p[k]) * scale;
+      grad_in.four(row * s.n + i, (row + 1) * s.n, s.vector, result);
+    };
+    if (t >= 0 && c.log_sum) {
+      const A log_sum = c.log_sum[row];
+      s.packs<A, 1>(row, {c.in}).load([&](int64_t i, const A(&x)[1][4], int) {
+        A p[4];
+        for (int k = 0; k < 4; ++k) p[k] = ::exp(x[0][k] - log_sum);
+        set(i, p);
+      });
+    } else {
+      const A none[4] = {};
+      for (int64_t i = 4 * s.lane(); i < s.n; i += 4 * s.group) set(i, none);
+    }
+  }
+}
+
 void class_loss_backward_cuda(const Tensor& grad_in, const Tensor& grad, const Tensor& total_weight,
                               const Tensor& log_sum, const Tensor& in, const Tensor& target,
                               const Tensor& weight, ClassLoss spec) {
@@ -175,9 +203,15 @@ void class_loss_backward_cuda(const Tensor& grad_in, const Tensor& grad, const T
     const A* divisor = spec.reduction == Reduction::Mean
                            ? static_cast<const A*>(total_weight.data_ptr())
                            : nullptr;
-    loss_backward_kernel<A><<<blocks_for(grad_in.numel()), kThreads, 0, context.stream>>>(
-        c, Reader<A>(grad), spec.reduction != Reduction::None, divisor, Divider(spec.shape.n),
-        Writer<A>(grad_in));
+    const bool one_grad = spec.reduction != Reduction::None;
+    if (spec.shape.inner == 1) {
+      const KeptRows rows(spec.shape.outer, spec.shape.n, 0, {in.data_ptr(), grad_in.data_ptr()});
+      loss_backward_rows_kernel<A><<<rows.blocks(), kThreads, 0, context.stream>>>(
+          rows, c, Reader<A>(grad), one_grad, divisor, Writer<A>(grad_in));
+    } else {
+      loss_backward_kernel<A><<<blocks_for(grad_in.numel()), kThreads, 0, context.stream>>>(
+          c, Reader<A>(grad), one_grad, divisor, Divider(spec.shape.n), Writer<A>(grad_in));
+    }
   });
   context.launched("nll_loss_backward");
 }
@@ -189,4 +223,4 @@ void register_loss() {
   class_loss_backward_slot.set(kCUDA, &class_loss_backward_cuda);
 }
 
-}  // namespace taeda::gpu
+}  // namespace taeda::inline v0_2::gpu

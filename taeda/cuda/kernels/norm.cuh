@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(kThreads)
       A x[kBatch][V], g[kBatch][V] = {};
 #pragma unroll
       for (int b = 0; b < kBatch; ++b) at[b] = load.at(c, (r + b * step) * E);
-      const int64_t count = (end - r + step - 1) / step;
+      const int count = places_below<kBatch>(end - r, step);
       load.x.packs(at, count, vector, x);
       if (with_g) load.g.packs(at, count, vector, g);
 #pragma unroll

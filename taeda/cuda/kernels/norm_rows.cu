@@ -33,36 +33,48 @@ struct RowWeights {
     groups.divide(row, quotient, group);
     return group * channels;
   }
-  /// The number of the run that element i of a row lies in.
-  __device__ int64_t run(int64_t i) const {
-    int64_t k, rest;
-    spatial.divide(i, k, rest);
-    return k;
+  /// Those of elements [i, i + 4) of n of a row whose weights begin at `first`, of `from`.
+  __device__ void four(const A* from, int64_t first, int64_t i, int64_t n, bool vector,
+                       A (&w)[4]) const {
+    if (vector && spatial.divisor == 1) {
+      const auto pack = *reinterpret_cast<const Pack<A, 4>*>(from + first + i);
+      for (int k = 0; k < 4; ++k) w[k] = pack.x[k];
+      return;
+    }
+    for (int k = 0; k < 4; ++k) {
+      int64_t run, rest;
+      spatial.divide(i + k, run, rest);
+      w[k] = i + k < n ? from[first + run] : A(0);
+    }
   }
 };
 
-/// Mean and squared deviations from it, in one pass (Welford 1962).
+/// Mean and squared deviations from it, in one pass.
 template <class A>
 struct Moments {
   A count, mean, squares;
 
-  __device__ void add(A x) {
-    count += A(1);
-    const A d = x - mean;
-    mean += d / count;
-    squares += d * (x - mean);
+  /// The first n of four, whose own moments are joined to these (Chan, Golub and LeVeque 1979).
+  __device__ void add(const A (&x)[4], int n) {
+    const A some = static_cast<A>(n), all = count + some;
+    A middle = 0, around = 0;
+    for (int k = 0; k < 4; ++k) middle += k < n ? x[k] : A(0);
+    middle = n == 4 ? middle * A(0.25) : middle / some;
+    for (int k = 0; k < 4; ++k) around += k < n ? (x[k] - middle) * (x[k] - middle) : A(0);
+    const A d = middle - mean, share = some / all;
+    mean += d * share;
+    squares += around + d * d * count * share;
+    count = all;
   }
 };
 
 /// Of a row; not centred: of a mean of 0.
 template <class A>
-__device__ Moments<A> row_moments(const KeptRows& s, const KeptElements<A, 1>& x, bool center) {
+__device__ Moments<A> row_moments(const KeptRows& s, const KeptPacks<A, 1>& x, bool center) {
   Moments<A> m{0, 0, 0};
-  x.read([&](int64_t, const A(&v)[1]) {
-    if (center)
-      m.add(v[0]);
-    else
-      m.squares += v[0] * v[0];
+  x.read([&](int64_t, const A(&v)[1][4], int count) {
+    if (center) return m.add(v[0], count);
+    for (int k = 0; k < 4; ++k) m.squares += k < count ? v[0][k] * v[0][k] : A(0);
   });
   const A n = static_cast<A>(s.n);
   const A mean = center ? group_sum(s.group, m.count * m.mean) / n : A(0), d = m.mean - mean;
@@ -75,7 +87,7 @@ __global__ void __launch_bounds__(kThreads)
                     const RowWeights<A> w, bool center, A eps, A* means, A* rstds) {
   const A n = static_cast<A>(s.n);
   for (int64_t row = s.first(); row < s.rounds_end(); row += s.step()) {
-    const KeptElements<A, 1> x = s.elements<A, 1>(row, {in});
+    const KeptPacks<A, 1> x = s.packs<A, 1>(row, {in});
     const Moments<A> m = row_moments(s, x, center);
     const A mean = m.mean, rstd = A(1) / ::sqrt(m.squares / n + eps);
     if (row < s.rows && s.lane() == 0) {
@@ -83,12 +95,18 @@ __global__ void __launch_bounds__(kThreads)
       rstds[row] = rstd;
     }
     const int64_t first = w.first(row);
-    x.again([&](int64_t i, const A(&v)[1]) {
-      const int64_t k = first + w.run(i);
-      A y = (v[0] - mean) * rstd;
-      if (w.weight) y *= w.weight[k];
-      if (w.bias) y += w.bias[k];
-      out.set(x.base + i, y);
+    x.again([&](int64_t i, const A(&v)[1][4], int) {
+      A y[4], factor[4];
+      for (int k = 0; k < 4; ++k) y[k] = (v[0][k] - mean) * rstd;
+      if (w.weight) {
+        w.four(w.weight, first, i, x.n, s.vector, factor);
+        for (int k = 0; k < 4; ++k) y[k] *= factor[k];
+      }
+      if (w.bias) {
+        w.four(w.bias, first, i, x.n, s.vector, factor);
+        for (int k = 0; k < 4; ++k) y[k] += factor[k];
+      }
+      out.four(x.base + i, x.base + x.n, s.vector, y);
     });
   }
 }
@@ -98,10 +116,12 @@ void row_norm_cuda(const Tensor& out, const Tensor& mean, const Tensor& rstd, co
   if (s.rows == 0) return;
   const Context context(in.device());
   dispatch_compute(FloatCompute{}, "row_norm", in.dtype(), [&]<class A>() {
-    const KeptRows rows(s.rows, s.channels * s.spatial, sizeof(A));
+    const RowWeights<A> weights(s, weight, bias);
+    const KeptRows rows(s.rows, s.channels * s.spatial, sizeof(A),
+                        {in.data_ptr(), out.data_ptr(), weights.weight, weights.bias});
     row_norm_kernel<A><<<rows.blocks(), kThreads, rows.kept, context.stream>>>(
-        rows, Reader<A>(in), Writer<A>(out), RowWeights<A>(s, weight, bias), s.center,
-        static_cast<A>(eps), data_or_null<A>(mean), data_or_null<A>(rstd));
+        rows, Reader<A>(in), Writer<A>(out), weights, s.center, static_cast<A>(eps),
+        data_or_null<A>(mean), data_or_null<A>(rstd));
   });
   context.launched("row_norm");
 }
@@ -114,21 +134,30 @@ __global__ void __launch_bounds__(kThreads)
   const A n = static_cast<A>(s.n);
   for (int64_t row = s.first(); row < s.rounds_end(); row += s.step()) {
     const bool valid = row < s.rows;
-    const KeptElements<A, 2> x = s.elements<A, 2>(row, {grad, in});
+    const KeptPacks<A, 2> x = s.packs<A, 2>(row, {grad, in});
     const int64_t first = w.first(row);
     const A mean = valid ? means[row] : A(0), rstd = valid ? rstds[row] : A(0);
     A sum_h = 0, sum_hx = 0;
-    x.read([&](int64_t i, const A(&v)[2]) {
-      const A h = w.weight ? v[0] * w.weight[first + w.run(i)] : v[0];
-      sum_h += h;
-      sum_hx += h * ((v[1] - mean) * rstd);
+    const auto weighted = [&](int64_t i, const A(&g)[4], A(&h)[4]) {
+      if (w.weight) w.four(w.weight, first, i, x.n, s.vector, h);
+      for (int k = 0; k < 4; ++k) h[k] = w.weight ? g[k] * h[k] : g[k];
+    };
+    x.read([&](int64_t i, const A(&v)[2][4], int count) {
+      A h[4];
+      weighted(i, v[0], h);
+      for (int k = 0; k < 4; ++k) {
+        sum_h += k < count ? h[k] : A(0);
+        sum_hx += k < count ? h[k] * ((v[1][k] - mean) * rstd) : A(0);
+      }
     });
     sum_h = group_sum(s.group, sum_h);
     sum_hx = group_sum(s.group, sum_hx);
     const A a = center ? sum_h / n : A(0), b = sum_hx / n * rstd;
-    x.again([&](int64_t i, const A(&v)[2]) {
-      const A h = w.weight ? v[0] * w.weight[first + w.run(i)] : v[0];
-      grad_in.set(x.base + i, rstd * (h - a - (v[1] - mean) * b));
+    x.again([&](int64_t i, const A(&v)[2][4], int) {
+      A h[4];
+      weighted(i, v[0], h);
+      for (int k = 0; k < 4; ++k) h[k] = rstd * (h[k] - a - (v[1][k] - mean) * b);
+      grad_in.four(x.base + i, x.base + x.n, s.vector, h);
     });
   }
 }
@@ -170,11 +199,13 @@ void row_norm_backward_cuda(const Tensor& grad_in, const Tensor& grad_weight,
   const Context context(in.device());
   dispatch_compute(FloatCompute{}, "row_norm_backward", in.dtype(), [&]<class A>() {
     weight_gradients<A>(context, grad_weight, grad_bias, grad, in, mean, rstd, s);
-    const KeptRows rows(s.rows, s.channels * s.spatial, 2 * sizeof(A));
+    const RowWeights<A> weights(s, weight, Tensor());
+    const KeptRows rows(s.rows, s.channels * s.spatial, 2 * sizeof(A),
+                        {grad.data_ptr(), in.data_ptr(), grad_in.data_ptr(), weights.weight});
     if (s.rows == 0 || rows.n == 0) return;
     row_norm_backward_kernel<A><<<rows.blocks(), kThreads, rows.kept, context.stream>>>(
-        rows, Reader<A>(grad), Reader<A>(in), Writer<A>(grad_in),
-        RowWeights<A>(s, weight, Tensor()), s.center, data_or_null<A>(mean), data_or_null<A>(rstd));
+        rows, Reader<A>(grad), Reader<A>(in), Writer<A>(grad_in), weights, s.center,
+        data_or_null<A>(mean), data_or_null<A>(rstd));
   });
   context.launched("row_norm_backward");
 }

@@ -213,7 +213,7 @@ __device__ void reduce_share(const Op& op, const ReduceArgs& a, const char* from
       const int64_t element = (r + b * step) * E;
       at[b] = a.reduced.ndim == 1 ? element * a.reduced.stride[0][0] : place_of(a.reduced, element);
     }
-    const int64_t count = (end - r + step - 1) / step;
+    const int count = places_below<kBatch>(end - r, step);
     load_packs(from, a.in_dtype, at, count, a.vector, x);
 #pragma unroll
     for (int b = 0; b < kBatch; ++b) {

@@ -88,7 +88,7 @@ struct Reader {
   }
   /// Packs of V neighbours from elements at[b] on, of which the first `count` are there.
   template <int V, int B>
-  __device__ void packs(const int64_t (&at)[B], int64_t count, bool vector, A (&out)[B][V]) const {
+  __device__ void packs(const int64_t (&at)[B], int count, bool vector, A (&out)[B][V]) const {
     int64_t bytes[B];
 #pragma unroll
     for (int b = 0; b < B; ++b) bytes[b] = at[b] * item;

@@ -24,13 +24,15 @@ template <class A>
 __global__ void __launch_bounds__(kThreads)
     softmax_rows_kernel(const KeptRows s, const Reader<A> in, const Writer<A> out, bool log) {
   for (int64_t row = s.first(); row < s.rounds_end(); row += s.step()) {
-    const KeptElements<A, 1> x = s.elements<A, 1>(row, {in});
+    const KeptPacks<A, 1> x = s.packs<A, 1>(row, {in});
     ExpSum<A> sum = ExpSum<A>::none();
-    x.read([&](int64_t, const A(&v)[1]) { sum.add(v[0]); });
+    x.read([&](int64_t, const A(&v)[1][4], int count) { sum.add(v[0], count); });
     sum = group_exp_sum(s.group, sum);
     const A scale = softmax_scale(log, sum.total());
-    x.again([&](int64_t i, const A(&v)[1]) {
-      out.set(x.base + i, softmax_value(log, v[0], sum.top, scale));
+    x.again([&](int64_t i, const A(&v)[1][4], int) {
+      A y[4];
+      for (int k = 0; k < 4; ++k) y[k] = softmax_value(log, v[0][k], sum.top, scale);
+      out.four(x.base + i, x.base + x.n, s.vector, y);
     });
   }
 }
@@ -79,7 +81,7 @@ void softmax(const char* op, const Tensor& out, const Tensor& in, SoftmaxShape s
     const Reader<A> from(in);
     const Writer<A> to(out);
     if (s.inner == 1) {
-      const KeptRows rows(s.outer, s.n, sizeof(A));
+      const KeptRows rows(s.outer, s.n, sizeof(A), {from.data, to.data});
       softmax_rows_kernel<A>
           <<<rows.blocks(), kThreads, rows.kept, context.stream>>>(rows, from, to, log);
     } else {
@@ -103,12 +105,17 @@ __global__ void __launch_bounds__(kThreads)
     softmax_backward_rows_kernel(const KeptRows s, const Reader<A> grad, const Reader<A> out,
                                  const Writer<A> grad_in, bool log) {
   for (int64_t row = s.first(); row < s.rounds_end(); row += s.step()) {
-    const KeptElements<A, 2> x = s.elements<A, 2>(row, {grad, out});
+    const KeptPacks<A, 2> x = s.packs<A, 2>(row, {grad, out});
     A sum = 0;
-    x.read([&](int64_t, const A(&v)[2]) { sum += log ? v[0] : v[0] * v[1]; });
+    x.read([&](int64_t, const A(&v)[2][4], int count) {
+      for (int k = 0; k < 4; ++k)
+        if (k < count) sum += log ? v[0][k] : v[0][k] * v[1][k];
+    });
     sum = group_sum(s.group, sum);
-    x.again([&](int64_t i, const A(&v)[2]) {
-      grad_in.set(x.base + i, backward_value(log, v[0], v[1], sum));
+    x.again([&](int64_t i, const A(&v)[2][4], int) {
+      A y[4];
+      for (int k = 0; k < 4; ++k) y[k] = backward_value(log, v[0][k], v[1][k], sum);
+      grad_in.four(x.base + i, x.base + x.n, s.vector, y);
     });
   }
 }
@@ -135,7 +142,7 @@ void softmax_backward(const char* op, const Tensor& grad_in, const Tensor& grad,
     const Reader<A> g(grad), y(out);
     const Writer<A> to(grad_in);
     if (s.inner == 1) {
-      const KeptRows rows(s.outer, s.n, 2 * sizeof(A));
+      const KeptRows rows(s.outer, s.n, 2 * sizeof(A), {g.data, y.data, to.data});
       softmax_backward_rows_kernel<A>
           <<<rows.blocks(), kThreads, rows.kept, context.stream>>>(rows, g, y, to, log);
     } else {
@@ -167,4 +174,4 @@ void register_softmax() {
       });
 }
 
-}  // namespace taeda::gpu
+}  // namespace taeda::inline v0_2::gpu
