@@ -18,13 +18,36 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
+/// The largest word in which runs of elements that lie side by side in both operands can be moved;
+/// at least an element.
+int64_t move_word(const Offsets<2>& offsets, int64_t item, const void* to, const void* from) {
+  if (offsets.ndim == 0 || offsets.stride[0][0] != 1 || offsets.stride[1][0] != 1) return item;
+  uint64_t bits = reinterpret_cast<uintptr_t>(to) | reinterpret_cast<uintptr_t>(from) |
+                  static_cast<uint64_t>(offsets.size[0].divisor * item);
+  for (int d = 1; d < offsets.ndim; ++d)
+    bits |= static_cast<uint64_t>((offsets.stride[0][d] | offsets.stride[1][d]) * item);
+  int64_t word = 16;
+  while (word > item && bits % static_cast<uint64_t>(word) != 0) word /= 2;
+  return word;
+}
+
 /// `in` into a block that starts at `to`. Strides are in elements.
 void strided_move(const Context& context, void* to, IntArrayRef to_strides, const Tensor& in,
                   const void* from, IntArrayRef from_strides) {
-  const int64_t n = in.numel();
-  if (n == 0) return;
-  const Offsets<2> offsets(in.sizes(), {to_strides, from_strides});
-  with_word(in.element_size(), [&]<class W>(W) {
+  if (in.numel() == 0) return;
+  const int64_t item = in.element_size();
+  const Offsets<2> elements(in.sizes(), {to_strides, from_strides});
+  const int64_t word = move_word(elements, item, to, from);
+  Offsets<2> offsets;  // in words
+  for (int d = 0; d < elements.ndim; ++d) {
+    const bool run = d == 0 && word > item;
+    offsets.add(run ? elements.size[0].divisor * item / word : elements.size[d].divisor,
+                {run ? 1 : elements.stride[0][d] * item / word,
+                 run ? 1 : elements.stride[1][d] * item / word});
+  }
+  offsets.finish();
+  const int64_t n = offsets.numel;
+  with_word(word, [&]<class W>(W) {
     strided_move_kernel<W><<<blocks_for(n), kThreads, 0, context.stream>>>(
         static_cast<W*>(to), static_cast<const W*>(from), offsets, n);
   });
@@ -136,4 +159,4 @@ void register_join() {
   flip_slot.set(kCUDA, &flip_cuda);
 }
 
-}  // namespace taeda::gpu
+}  // namespace taeda::inline v0_2::gpu

@@ -133,23 +133,40 @@ void randint_cuda(const Tensor& out, int64_t from, uint64_t range, const PhiloxS
   context.launched("random_");
 }
 
+/// Elements [i, i + 4) of an array like the target.
+template <class M>
+__device__ void load_pack(const Target& like, const char* in, int64_t i, M (&x)[4]) {
+  if (like.vector) return load4<M>(in, like.dtype, i, like.n, x);
+  for (int k = 0; k < 4 && i + k < like.n; ++k)
+    x[k] = load_as<M>(in + (i + k) * like.item, like.dtype);
+}
+
+/// A thread draws for two packs, whose keys of ten rounds it computes once: on a GPU that has more
+/// memory than integer arithmetic these count.
 template <class M>
 __global__ void __launch_bounds__(kThreads)
     dropout_kernel(const Target out, const char* in, uint32_t below, M factor,
                    const PhiloxState state) {
-  for (int64_t p = thread_index(); 4 * p < out.n; p += thread_count()) {
-    uint32_t bits[4];
-    draw(state, p, bits);
-    M x[4] = {};
-    if (out.vector) {
-      load4<M>(in, out.dtype, 4 * p, out.n, x);
-    } else {
-      for (int k = 0; k < 4 && 4 * p + k < out.n; ++k)
-        x[k] = load_as<M>(in + (4 * p + k) * out.item, out.dtype);
+  constexpr int kPacks = 2;
+  const int64_t packs = (out.n + 3) / 4;
+  for (int64_t first = thread_index() / kThreads * kThreads * kPacks + threadIdx.x; first < packs;
+       first += kPacks * thread_count()) {
+    uint32_t bits[kPacks][4];
+    M x[kPacks][4] = {};
+#pragma unroll
+    for (int j = 0; j < kPacks; ++j) {
+      const int64_t p = first + j * kThreads;
+      if (p < packs) load_pack(out, in, 4 * p, x[j]);
     }
 #pragma unroll
-    for (int k = 0; k < 4; ++k) x[k] *= bits[k] < below ? factor : M(0);
-    out.store(4 * p, x);
+    for (int j = 0; j < kPacks; ++j) draw(state, first + j * kThreads, bits[j]);
+#pragma unroll
+    for (int j = 0; j < kPacks; ++j) {
+      const int64_t p = first + j * kThreads;
+#pragma unroll
+      for (int k = 0; k < 4; ++k) x[j][k] *= bits[j][k] < below ? factor : M(0);
+      if (p < packs) out.store(4 * p, x[j]);
+    }
   }
 }
 
@@ -160,7 +177,7 @@ void dropout_cuda(const Tensor& out, const Tensor& in, double keep, double scale
   dispatch_compute(FloatCompute{}, "dropout", out.dtype(), [&]<class M>() {
     Target target(out);
     target.vector &= is_aligned(in.data_ptr());
-    dropout_kernel<M><<<target.blocks(), kThreads, 0, context.stream>>>(
+    dropout_kernel<M><<<(target.blocks() + 1) / 2, kThreads, 0, context.stream>>>(
         target, static_cast<const char*>(in.data_ptr()), philox::kept_below(keep),
         static_cast<M>(scale), state);
   });
@@ -202,4 +219,4 @@ void register_random() {
   dropout_kept_slot.set(kCUDA, &dropout_kept_cuda);
 }
 
-}  // namespace taeda::gpu
+}  // namespace taeda::inline v0_2::gpu
