@@ -8,6 +8,7 @@
 
 #if defined(TAEDA_HAS_ONEDNN)
 #include <algorithm>
+#include <bit>
 #include <optional>
 
 #include "taeda/base/parallel_for.h"
@@ -301,22 +302,27 @@ void weight_grad_run(const Conv& conv, const Tensor& in, const Tensor& grad_out,
 /// Images are cut into runs by a rule of the sizes, each run is summed by one thread, and the runs
 /// in order: oneDNN's own split of the images would follow the number of threads. Writing and
 /// adding a run's sums takes as long as the products of 20 positions; that is kept to a twentieth,
-/// while four threads find work.
-int64_t run_length(const Tensor& grad_weight, const Tensor& grad_out) {
+/// while four threads find work. A power of two of them are even parts for as many threads.
+int64_t run_count(const Tensor& grad_weight, const Tensor& grad_out) {
   const int64_t images = grad_out.size(0);
   const int64_t positions = std::max<int64_t>(1, grad_out.numel() / (images * grad_out.size(1)));
   const int64_t image_work = grad_weight.numel() * positions;
   const int64_t runs =
       std::min<int64_t>(16, std::max<int64_t>(1, (int64_t{8} << 20) / grad_weight.numel()));
-  return std::max<int64_t>({1, (images + runs - 1) / runs,
-                            (int64_t{1} << 20) / std::max<int64_t>(1, image_work),
-                            std::min((399 + positions) / positions, images / 4)});
+  const int64_t length = std::max<int64_t>({1, (images + runs - 1) / runs,
+                                            (int64_t{1} << 20) / std::max<int64_t>(1, image_work),
+                                            std::min((399 + positions) / positions, images / 4)});
+  const auto count = static_cast<uint64_t>((images + length - 1) / length);
+  const uint64_t even = std::bit_floor(count);
+  return std::min<int64_t>(images, static_cast<int64_t>(2 * count >= 3 * even ? 2 * even : even));
 }
 
 template <class T>
 void store_sums(const float* from, const Tensor& to) {
-  for (int64_t i = 0; i < to.numel(); ++i)
-    static_cast<T*>(to.data_ptr())[i] = static_cast<T>(from[i]);
+  parallel_for(0, to.numel(), kParallelGrain, [&](int64_t begin, int64_t end) {
+    T* const out = static_cast<T*>(to.data_ptr());
+    for (int64_t i = begin; i < end; ++i) out[i] = static_cast<T>(from[i]);
+  });
 }
 
 }  // namespace
@@ -365,25 +371,25 @@ bool conv_input_grad(const Tensor& grad_in, const Tensor& grad_out, const Tensor
 bool conv_weight_grad(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& in,
                       const Tensor& grad_out, const ConvGeometry& geometry) {
   if (!serves(in, grad_weight, grad_out, grad_bias, geometry)) return false;
-  const int64_t images = in.size(0), length = std::min(images, run_length(grad_weight, grad_out));
-  const int64_t runs = (images + length - 1) / length;
+  const int64_t images = in.size(0), runs = run_count(grad_weight, grad_out);
+  const int64_t least = images / runs, length = (images + runs - 1) / runs;
   const auto run_plan = [&](int64_t n) -> Conv& {
     const ConvKey key(Kind::WeightGrad, in, grad_weight, grad_out, grad_bias.defined(), geometry, n,
                       1);
     return plan(key, in, grad_weight, grad_out, geometry);
   };
   const Desc layout = run_plan(length).weight.chosen();
-  const int64_t rest = images % length;  // a shorter last run must lay out its sums alike
-  if (rest > 0 && run_plan(rest).weight.chosen() != layout) return false;
+  // Shorter runs must lay out their sums alike.
+  if (least < length && run_plan(least).weight.chosen() != layout) return false;
   const size_t weight_bytes = layout.get_size();
   const int64_t count = static_cast<int64_t>(weight_bytes / sizeof(float)),
                 channels = grad_out.size(1);
   ScratchArray<float> sums(runs * (count + channels));
   parallel_for(0, runs, 1, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
-      const int64_t first = r * length;
+      const int64_t first = r * images / runs, of_run = (r + 1) * images / runs - first;
       float* part = sums.get() + r * (count + channels);
-      weight_grad_run(run_plan(std::min(length, images - first)), in, grad_out, first, part,
+      weight_grad_run(run_plan(of_run), in, grad_out, first, part,
                       grad_bias.defined() ? part + count : nullptr);
     }
   });

@@ -3,6 +3,7 @@
 
 #if defined(TAEDA_HAS_ONEDNN)
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <optional>
 
@@ -18,8 +19,8 @@ namespace taeda::inline v0_2::cpu::onednn {
 
 namespace {
 
-// Multiply-adds that a thread of its own pays for.
-constexpr int64_t kPartWork = int64_t{1} << 21;
+// Multiply-adds of a part of a product, and of the smallest product that has two.
+constexpr int64_t kPartWork = int64_t{1} << 21, kSplitFrom = int64_t{1} << 20;
 
 /// A matrix or a batch of them as oneDNN takes it: one of the last two strides is 1, the other at
 /// least as large as the row.
@@ -168,13 +169,31 @@ void run_part(const MatmulKey& key, const Operands& operands, int64_t batch, int
   m.arguments.run(m.primitive);
 }
 
-/// Parts of a dimension, at least `least` long. Of rows and columns they are whole registers: of 49
-/// columns the last one would take a register for itself.
-int64_t part_length(int64_t size, int64_t parts, int64_t least, int64_t whole) {
-  const int64_t length = std::max((size + parts - 1) / parts, least);
-  return std::min(size, (length + whole - 1) / whole * whole);
+/// Rows or columns in parts. They are whole registers - of 49 columns the last one would take a
+/// register for itself - and of many columns three of them, which oneDNN goes through at once: 64
+/// take it a tenth longer than 48 or 96. Parts differ by one such block at most, and a power of two
+/// of them is an even share for as many threads.
+struct Parts {
+  int64_t size, count, block;
+
+  Parts(int64_t n, int64_t wanted, bool columns)
+      : size(n), count(std::clamp<int64_t>(n / kLeast, 1, wanted)), block(kRegister) {
+    count = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(count)));
+    if (columns && n >= kManyColumns) block = 3 * kRegister;
+  }
+  int64_t begin(int64_t part) const {
+    return std::min(size, (size + block - 1) / block * part / count * block);
+  }
+
+ private:
+  static constexpr int64_t kLeast = 48, kRegister = 16, kManyColumns = 384;
+};
+
+int64_t part_count(int64_t work) {
+  if (work < kSplitFrom) return 1;
+  const auto parts = static_cast<uint64_t>((work + kPartWork - 1) / kPartWork);
+  return std::clamp<int64_t>(static_cast<int64_t>(std::bit_ceil(parts)), 2, 16);
 }
-constexpr int64_t kLeast = 48, kWhole = 16;
 
 /// The addend is one row for all.
 bool is_row(const Tensor& addend) {
@@ -208,24 +227,20 @@ bool matmul(const Tensor& out, const Tensor& left, const Tensor& b, const Tensor
   Operands operands{Operand(a), Operand(b), Operand(out), {}};
   if (addend.defined()) operands.addend.emplace(addend);
   if (!batched) spread(operands, key, m, n);
-  const int64_t parts = std::clamp<int64_t>(m * n * key.k / kPartWork, 1, 16);
-  const int64_t group =
-      part_length(count, 16, std::max<int64_t>(1, kPartWork / (m * n * key.k)), 1);
+  const int64_t group = std::max<int64_t>(
+      {(count + 15) / 16, std::min(count, kPartWork / (m * n * key.k)), int64_t{1}});
   const bool by_row = m >= n;
-  const int64_t rows = by_row ? part_length(m, parts, kLeast, kWhole) : m;
-  const int64_t columns = by_row ? n : part_length(n, parts, kLeast, kWhole);
-  const int64_t row_parts = (m + rows - 1) / rows, column_parts = (n + columns - 1) / columns;
-  const int64_t matrix_parts = row_parts * column_parts;
+  const Parts parts(by_row ? m : n, part_count(m * n * key.k), !by_row);
+  const int64_t matrix_parts = parts.count;
   parallel_for(0, (count + group - 1) / group * matrix_parts, 1, [&](int64_t begin, int64_t end) {
     for (int64_t part = begin; part < end; ++part) {
-      const int64_t batch = part / matrix_parts * group,
-                    row = part % matrix_parts / column_parts * rows,
-                    column = part % column_parts * columns;
+      const int64_t batch = part / matrix_parts * group, i = part % matrix_parts;
+      const int64_t first = parts.begin(i), length = parts.begin(i + 1) - first;
       MatmulKey mine = key;
       mine.batch = batched ? std::min(group, count - batch) : 0;
-      mine.m = std::min(rows, m - row);
-      mine.n = std::min(columns, n - column);
-      run_part(mine, operands, batch, row, column);
+      mine.m = by_row ? length : m;
+      mine.n = by_row ? n : length;
+      run_part(mine, operands, batch, by_row ? first : 0, by_row ? 0 : first);
     }
   });
   return true;

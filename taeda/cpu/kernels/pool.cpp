@@ -204,7 +204,7 @@ void max_pool_kernel(const Tensor& out, const Tensor& window, const Tensor& in,
       T* to = out.data_ptr<T>();
       if constexpr (std::is_same_v<T, float> && std::is_same_v<Index, uint8_t>) {
         if (w.is_pairs(p))
-          return p.for_each(p.in_size() / 4, [&](int64_t i) {
+          return p.for_each(p.in_size(), [&](int64_t i) {
             max_pool_pairs(from + i * p.in_size(), p.in[2], p.out[1], p.out[2],
                            to + i * p.out_size(), winners ? winners + i * p.out_size() : nullptr);
           });
@@ -212,7 +212,7 @@ void max_pool_kernel(const Tensor& out, const Tensor& window, const Tensor& in,
       if constexpr (sizeof(T) == 2 && std::is_same_v<Index, uint8_t>) {
         // In float32, a plane at a time: what wins is one of the numbers, so nothing is rounded.
         if (w.is_pairs(p))
-          return p.for_each(p.in_size() / 4, [&](int64_t i) {
+          return p.for_each(p.in_size(), [&](int64_t i) {
             const ScratchArray<float> wide(p.in_size()), best(p.out_size());
             convert(wide.get(), from + i * p.in_size(), p.in_size());
             max_pool_pairs(wide.get(), p.in[2], p.out[1], p.out[2], best.get(),
@@ -253,14 +253,14 @@ void max_pool_backward_kernel(const Tensor& grad_in, const Tensor& grad_out, con
       T* to = grad_in.data_ptr<T>();
       if constexpr (std::is_same_v<T, float> && std::is_same_v<Index, uint8_t>) {
         if (w.is_pairs(p))
-          return p.for_each(p.in_size() / 4, [&](int64_t i) {
+          return p.for_each(p.in_size(), [&](int64_t i) {
             max_pool_pairs_backward(from + i * p.out_size(), winners + i * p.out_size(), p.out[1],
                                     p.out[2], to + i * p.in_size(), p.in[1], p.in[2]);
           });
       }
       if constexpr (sizeof(T) == 2 && std::is_same_v<Index, uint8_t>) {
         if (w.is_pairs(p))  // an element gets one number or none: nothing is rounded
-          return p.for_each(p.in_size() / 4, [&](int64_t i) {
+          return p.for_each(p.in_size(), [&](int64_t i) {
             const ScratchArray<float> wide(p.out_size()), spread(p.in_size());
             convert(wide.get(), from + i * p.out_size(), p.out_size());
             max_pool_pairs_backward(wide.get(), winners + i * p.out_size(), p.out[1], p.out[2],
@@ -445,7 +445,7 @@ void avg_pool_kernel(const Tensor& out, const Tensor& in, const AveragePoolGeome
   if (in.dtype() == kFloat && w.is_pairs(p)) {
     const auto* from = in.data_ptr<float>();
     auto* to = out.data_ptr<float>();
-    return p.for_each(p.in_size() / 4, [&](int64_t i) {
+    return p.for_each(p.in_size(), [&](int64_t i) {
       average_pairs(from + i * p.in_size(), p.in[2], p.out[1], p.out[2], pair_divisor(g),
                     to + i * p.out_size());
     });
@@ -467,7 +467,7 @@ void avg_pool_backward_kernel(const Tensor& grad_in, const Tensor& grad_out,
   if (grad_in.dtype() == kFloat && w.is_pairs(p)) {
     const auto* from = grad_out.data_ptr<float>();
     auto* to = grad_in.data_ptr<float>();
-    return p.for_each(p.in_size() / 4, [&](int64_t i) {
+    return p.for_each(p.in_size(), [&](int64_t i) {
       average_pairs_backward(from + i * p.out_size(), p.out[1], p.out[2], pair_divisor(g),
                              to + i * p.in_size(), p.in[1], p.in[2]);
     });
