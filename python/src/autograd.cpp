@@ -186,9 +186,39 @@ PyObject* enter_inference_mode(PyObject*, PyObject* on) {
   });
 }
 
+/// The lines of the program that are running on this thread, as a traceback has them.
+std::string running_lines() {
+  const PyGILState_STATE gil = PyGILState_Ensure();
+  std::string text;
+  if (PyObject* const module = PyImport_ImportModule("traceback")) {
+    PyObject* const lines = PyObject_CallMethod(module, "format_stack", nullptr);
+    for (Py_ssize_t i = 0; lines && i < PyList_GET_SIZE(lines); ++i)
+      if (const char* line = PyUnicode_AsUTF8(PyList_GET_ITEM(lines, i))) text += line;
+    Py_XDECREF(lines);
+    Py_DECREF(module);
+  }
+  PyErr_Clear();
+  PyGILState_Release(gil);
+  return text;
+}
+
+/// Warns of a node whose backward failed, as PyTorch does.
+void warn_of_origin(const char* node, const std::string& lines) {
+  const PyGILState_STATE gil = PyGILState_Ensure();
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  if (PyErr_WarnFormat(PyExc_UserWarning, 1,
+                       "Error detected in %s. Traceback of forward call that caused the error:\n%s",
+                       node, lines.c_str()) != 0)
+    PyErr_Clear();  // a warning that is an error would hide the one that it is about
+  PyErr_Restore(type, value, traceback);
+  PyGILState_Release(gil);
+}
+
 PyObject* set_detect_anomaly(PyObject*, PyObject* const* args, Py_ssize_t count) {
   return guarded([&]() -> PyObject* {
     if (count != 2) raise(PyExc_TypeError, "_set_detect_anomaly takes on and check_nan");
+    autograd::set_origin_notes({.note = running_lines, .tell = warn_of_origin});
     autograd::set_detect_anomaly(to_bool(args[0]), to_bool(args[1]));
     Py_RETURN_NONE;
   });

@@ -3,6 +3,7 @@
 import sys
 import threading
 import traceback
+import warnings
 
 import pytest
 import taeda as torch
@@ -289,9 +290,32 @@ def test_anomaly():
     with torch.autograd.detect_anomaly():
         x = leaf(-1.0)
         y = x.sqrt()
-        with pytest.raises(RuntimeError, match="returned nan values in its 0th output"):
+        with (pytest.raises(RuntimeError, match="^Function 'SqrtBackward0' returned nan values in its 0th output.$"),
+              pytest.warns(UserWarning, match=r"Error detected in SqrtBackward0(.|\n)*in test_anomaly\n    y = x.sqrt\(\)")):
             y.backward()
     assert not torch.is_anomaly_enabled()
+
+
+def test_anomaly_in_a_function_of_ones_own():
+    class Fails(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            raise ValueError("no gradient")
+    with pytest.warns(UserWarning, match="Anomaly Detection has been enabled"):
+        mode = torch.autograd.detect_anomaly()
+    with mode:
+        y = Fails.apply(leaf(1.0))
+        with (pytest.raises(ValueError, match="^no gradient$"),
+              pytest.warns(UserWarning, match=r"Error detected in FailsBackward(.|\n)*y = Fails.apply\(leaf")):
+            y.backward()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(ValueError, match="^no gradient$"):
+                Fails.apply(leaf(1.0)).backward()
 
 
 def test_gradcheck_finds_wrong_gradients():

@@ -17,6 +17,18 @@ struct AnomalyMode {
 /// As AnomalyMode::set_enabled.
 void set_detect_anomaly(bool on, bool check_nan = true);
 
+/// For languages above the library, whose programs ask for lines of their own: `note` gives what a
+/// node remembers of the place that records it, and `tell` gets that with the node's name when its
+/// backward fails or gives NaN. Both are called on whatever thread records or runs the node;
+/// neither may throw. Errors then name the node alone.
+struct OriginNotes {
+  std::string (*note)() = nullptr;
+  void (*tell)(const char* node, const std::string& note) = nullptr;
+};
+/// Has nodes that are recorded from now on in anomaly mode keep notes.
+void set_origin_notes(OriginNotes notes);
+OriginNotes origin_notes();
+
 /// torch.autograd.detect_anomaly for a scope.
 class DetectAnomalyGuard {
  public:
@@ -29,4 +41,4 @@ class DetectAnomalyGuard {
   bool previous_, previous_nan_;
 };
 
-}  // namespace taeda::autograd
+}  // namespace taeda::inline v0_2::autograd

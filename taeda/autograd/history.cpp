@@ -42,6 +42,10 @@ std::vector<SavedTensor> detail::unpack_all(const Node& node, const SavedVisitor
 
 void detail::remember_origin(Node& node) {
   if (!AnomalyMode::is_enabled()) return;
+  if (const OriginNotes notes = origin_notes(); notes.note) {
+    node.ensure_hooks().origin = notes.note();
+    return;
+  }
   const Node* outer = current_node();
   node.ensure_hooks().origin = outer
                                    ? taeda::detail::concat("recorded while ", outer->name(), " ran")

@@ -25,9 +25,14 @@ namespace {
 thread_local Pass* current_pass = nullptr;
 thread_local int leaf_hooks = 0;
 
-std::string describe(const Node& node) {
+/// The name of a node that failed, with the place that recorded it unless somebody else says that.
+std::string accused(const Node& node) {
   const NodeHooks* const h = node.hooks();
   if (!h || h->origin.empty()) return node.name();
+  if (const OriginNotes notes = origin_notes(); notes.tell) {
+    notes.tell(node.name(), h->origin);
+    return node.name();
+  }
   return taeda::detail::concat(node.name(), " (", h->origin, ")");
 }
 
@@ -70,7 +75,7 @@ Tensor conform(const Node& node, size_t i, Tensor g, const InputMeta& meta) {
               " but got ", g.device());
   if (g.device() != meta.device) g = g.to(meta.device);
   if (AnomalyMode::checks_nan() && has_nan(g.is_sparse() ? g._values() : g))
-    throw Error(taeda::detail::concat("Function '", describe(node), "' returned nan values in its ",
+    throw Error(taeda::detail::concat("Function '", accused(node), "' returned nan values in its ",
                                       i, "th output."));
   return g;
 }
@@ -317,7 +322,10 @@ TensorVec Pass::call(Node& node, TensorVec grads) {
     try {
       out = node.apply(std::move(grads), Needs(mask));
     } catch (Error& e) {
-      if (AnomalyMode::is_enabled()) e.add_context(taeda::detail::concat("in ", describe(node)));
+      if (AnomalyMode::is_enabled()) e.add_context(taeda::detail::concat("in ", accused(node)));
+      throw;
+    } catch (...) {
+      if (AnomalyMode::is_enabled()) accused(node);
       throw;
     }
   }
@@ -341,4 +349,4 @@ void Pass::finish(NodeState& state, TensorVec out) {
   }
 }
 
-}  // namespace taeda::autograd
+}  // namespace taeda::inline v0_2::autograd

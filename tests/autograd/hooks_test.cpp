@@ -135,6 +135,21 @@ TEST(Anomaly, NamesTheFunctionThatReturnedNan) {
                     HasSubstr("returned nan values in its 0th output")));
 }
 
+std::string told;
+
+TEST(Anomaly, LanguagesAboveKeepNotesOfTheirOwn) {
+  autograd::DetectAnomalyGuard guard;
+  autograd::set_origin_notes(
+      {.note = [] { return std::string("line 3"); },
+       .tell = [](const char* node, const std::string& note) { told = node + (": " + note); }});
+  const Tensor x = full({2}, -1.0).requires_grad_();
+  const Tensor y = x.sqrt().sum();
+  const std::string error = error_of([&] { y.backward(); });
+  autograd::set_origin_notes({});
+  EXPECT_THAT(error, HasSubstr("Function 'SqrtBackward0' returned nan values"));
+  EXPECT_EQ(told, "SqrtBackward0: line 3");
+}
+
 TEST(Anomaly, OffByDefault) {
   const Tensor x = full({2}, -1.0).requires_grad_();
   x.sqrt().sum().backward();

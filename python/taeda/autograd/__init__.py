@@ -1,5 +1,7 @@
 """Automatic differentiation: passes over what operations recorded."""
 
+import warnings
+
 from .. import _C
 from . import graph
 from .function import Function, FunctionCtx, NestedIOFunction, once_differentiable
@@ -31,6 +33,8 @@ class detect_anomaly:
     """set_detect_anomaly(True) for a block."""
 
     def __init__(self, check_nan=True):
+        warnings.warn("Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
+                      "debugging.", stacklevel=2)
         self.check_nan = check_nan
 
     def __enter__(self):

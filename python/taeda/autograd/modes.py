@@ -72,6 +72,9 @@ class set_grad_enabled(_Mode):
     def _again(self):
         return set_grad_enabled(self.mode)
 
+    def __repr__(self):
+        return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
+
     def __enter__(self):
         _C._set_grad_enabled(self.mode)
 
