@@ -14,7 +14,8 @@ import sys
 # Modules that are imported when they are first asked for, as `torch.cuda` without an import of its own.
 _LAZY = {"nn", "optim", "utils", "testing", "cuda", "accelerator", "sim", "amp", "backends", "distributed", "distributions",
          "multiprocessing", "profiler", "jit", "futures", "hub", "version", "overrides", "mps", "xpu", "mtia", "compiler",
-         "library", "ops", "fx", "func", "cpu", "return_types", "signal", "storage", "functional", "quasirandom"}
+         "library", "ops", "_dynamo", "_inductor",
+         "__config__", "fx", "func", "cpu", "return_types", "signal", "storage", "functional", "quasirandom"}
 
 _FUNCTIONS = {"lobpcg": "taeda._lobpcg"}  # long ones that few programs call
 

@@ -1,7 +1,11 @@
 """Files from the network, kept in a folder. Programs from the network are not loaded."""
 
 import os
+import re
 import urllib.parse
+from urllib.parse import urlparse  # noqa: F401
+
+HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")  # resnet18-f37072fd.pth
 
 _folder = None
 
@@ -10,9 +14,13 @@ def get_dir():
     """The folder of what was fetched: $TORCH_HOME/hub, or ~/.cache/torch/hub."""
     if _folder is not None:
         return _folder
+    return os.path.join(_get_torch_home(), "hub")
+
+
+def _get_torch_home():
+    """$TORCH_HOME, or ~/.cache/torch."""
     cache = os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache"))
-    home = os.environ.get("TORCH_HOME") or os.path.join(cache, "torch")
-    return os.path.join(home, "hub")
+    return os.path.expanduser(os.environ.get("TORCH_HOME") or os.path.join(cache, "torch"))
 
 
 def set_dir(d):

@@ -3,7 +3,7 @@
 import importlib
 
 __version__ = "0.30.0"
-_SUBMODULES = {"tv_tensors", "transforms", "datasets", "models", "ops", "utils", "io"}
+_SUBMODULES = {"tv_tensors", "transforms", "datasets", "models", "ops", "utils", "io", "version", "extension"}
 
 
 def __getattr__(name):
@@ -11,6 +11,11 @@ def __getattr__(name):
         return importlib.import_module(f"taeda.vision.{name}")
     from .._missing import attribute
     return attribute(__name__, name)
+
+
+def _is_tracing():
+    """Never: torch.jit.trace gives the function itself."""
+    return False
 
 
 def get_image_backend():

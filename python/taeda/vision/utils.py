@@ -123,3 +123,7 @@ def save_image(tensor, fp, format=None, **kwargs):
     """Writes a picture from 0 to 1, or a batch as a grid, to a PNG or JPEG file; other arguments are make_grid's."""
     grid = make_grid(tensor, **kwargs)
     write_bytes(grid.mul(255).add_(0.5).clamp_(0, 255).to("cpu", _C.uint8), fp, format)
+
+
+def _log_api_usage_once(obj):
+    """Nobody is told what programs use."""

@@ -11,7 +11,7 @@ from ._hooks import (  # noqa: F401
     register_module_backward_hook, register_module_buffer_registration_hook, register_module_forward_hook,
     register_module_forward_pre_hook, register_module_full_backward_hook, register_module_full_backward_pre_hook,
     register_module_module_registration_hook, register_module_parameter_registration_hook)
-from ._state import StateMixin
+from ._state import StateMixin, _IncompatibleKeys  # noqa: F401
 
 _DICTS = ("_parameters", "_buffers", "_backward_pre_hooks", "_backward_hooks", "_forward_hooks", "_forward_hooks_with_kwargs",
           "_forward_hooks_always_called", "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_state_dict_hooks",

@@ -30,6 +30,9 @@ def _copies(layer, num_layers):
     return ModuleList([copy.deepcopy(layer) for _ in range(num_layers)])
 
 
+_get_clones = _copies  # the name that programs import
+
+
 def _causal_mask(size, device=None, dtype=None):
     """-inf above the diagonal, 0 elsewhere."""
     return _C.triu(_C.full((size, size), float("-inf"), dtype=dtype, device=device), diagonal=1)

@@ -16,6 +16,13 @@ def ntuple(count):
     return expand
 
 
+def _ntuple(n, name="parse"):
+    """`ntuple` with a name for the function."""
+    expand = ntuple(n)
+    expand.__name__ = name
+    return expand
+
+
 _single, _pair, _triple, _quadruple = map(ntuple, (1, 2, 3, 4))
 
 

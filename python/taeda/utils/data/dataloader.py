@@ -14,6 +14,9 @@ from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 from .worker import IndexedFetcher, IterableFetcher, WorkerInfo, get_worker_info  # noqa: F401
 
+# The classes of iterators, by the names that programs look for.
+_BaseDataLoaderIter, _SingleProcessDataLoaderIter = _iterators.Iterator, _iterators.SingleProcess
+_MultiProcessingDataLoaderIter = _iterators.Processes
 _T = typing.TypeVar("_T", covariant=True)
 _FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 

@@ -3,6 +3,13 @@
 import collections
 
 from ... import nn
+from .mobilenet import _rounded
+
+
+def _make_divisible(v, divisor, min_value=None):
+    """The nearest multiple of `divisor` that is not smaller by more than a tenth, nor than `min_value`."""
+    made = _rounded(v, divisor)
+    return made if min_value is None else max(made, min_value)
 
 
 class IntermediateLayerGetter(nn.ModuleDict):

@@ -1,5 +1,5 @@
 """torch.utils.data._utils.worker."""
 
-from ..worker import get_worker_info
+from ..worker import WorkerInfo, get_worker_info
 
-__all__ = ["get_worker_info"]
+__all__ = ["WorkerInfo", "get_worker_info"]
