@@ -169,67 +169,91 @@ void sum_taps(const Elements<M>& e, const M* __restrict in, M* __restrict sums) 
 }
 
 // Note [Groups of channels]
-// Where there are enough places, a few channels are brought side by side for each element first: a
-// place's element is then one load for all of them, in one line of the cache, instead of one each.
-template <class M>
-constexpr int64_t kGroup = 64 / static_cast<int64_t>(sizeof(M));
+// Where there are enough places and elements to take from, some channels are brought side by side
+// for each element first: a place's element is then one load for all of them, in one line of the
+// cache, instead of one each.
+/// `kWide` channels, a line of the cache or four.
+template <int kWide, class M>
+struct Group {
+  static constexpr int kBytes = std::min<int>(kWide * sizeof(M), kVectorBytes);
+  static constexpr int64_t kStep = kBytes / static_cast<int64_t>(sizeof(M)), kParts = kWide / kStep;
+  typedef M Part __attribute__((vector_size(kBytes)));
+  Part part[kParts] = {};
 
-/// Channels c to c + count - 1 of image n side by side, zeros beside them.
+  TAEDA_ALWAYS_INLINE void load(const M* p) { std::memcpy(part, p, sizeof part); }
+  TAEDA_ALWAYS_INLINE void store(M* p) const { std::memcpy(p, part, sizeof part); }
+  /// Adds `share` times the numbers at p.
+  TAEDA_ALWAYS_INLINE void add(M share, const M* p) {
+#pragma GCC unroll 4
+    for (int64_t i = 0; i < kParts; ++i) {
+      Part x;
+      std::memcpy(&x, p + i * kStep, sizeof x);
+      part[i] += share * x;
+    }
+  }
+};
+
 template <class M>
-void pack_group(const GridCall<M>& call, int64_t n, int64_t c, int64_t count, M* to) {
-  if (count < kGroup<M>) std::fill_n(to, call.plane * kGroup<M>, M(0));
-  constexpr auto bytes = static_cast<int64_t>(sizeof(M));
-  transpose_part<M>(reinterpret_cast<char*>(to), kGroup<M> * bytes,
-                    reinterpret_cast<const char*>(call.in + (n * call.channels + c) * call.plane),
-                    call.plane * bytes, count, call.plane);
+constexpr int64_t kItem = static_cast<int64_t>(sizeof(M));
+
+/// Matrix[c][r] = group r's number c, for `rows` groups, and the other way round.
+template <int kWide, class M>
+void spread_groups(const M* groups, int64_t rows, int64_t channels, M* matrix, int64_t step) {
+  transpose_part<M>(reinterpret_cast<char*>(matrix), step * kItem<M>,
+                    reinterpret_cast<const char*>(groups), kWide * kItem<M>, rows, channels);
+}
+template <int kWide, class M>
+void gather_groups(const M* matrix, int64_t step, int64_t channels, int64_t rows, M* groups) {
+  transpose_part<M>(reinterpret_cast<char*>(groups), kWide * kItem<M>,
+                    reinterpret_cast<const char*>(matrix), step * kItem<M>, channels, rows);
 }
 
-/// Calls f(image, channel, channels) for groups, each of which is one thread's.
+/// Calls f.operator()<kWide>(image, first channel, channels) for groups, each of which is one
+/// thread's.
 template <class M, class F>
 void for_groups(const GridCall<M>& call, F&& f) {
-  const int64_t groups = (call.channels + kGroup<M> - 1) / kGroup<M>;
-  const int64_t work = (call.places * call.taps + call.plane) * kGroup<M>;
-  parallel_for(0, call.batch * groups, grain_of(work), [&](int64_t begin, int64_t end) {
-    for (int64_t g = begin; g < end; ++g) {
-      const int64_t c = g % groups * kGroup<M>;
-      f(g / groups, c, std::min(kGroup<M>, call.channels - c));
-    }
-  });
+  const auto run = [&]<int kWide>() {
+    const int64_t groups = (call.channels + kWide - 1) / kWide;
+    const int64_t work = (call.places * call.taps + call.plane) * kWide;
+    parallel_for(0, call.batch * groups, grain_of(work), [&](int64_t begin, int64_t end) {
+      for (int64_t g = begin; g < end; ++g) {
+        const int64_t c = g % groups * kWide;
+        f.template operator()<kWide>(g / groups, c, std::min<int64_t>(kWide, call.channels - c));
+      }
+    });
+  };
+  call.channels <= 4 ? run.template operator()<4>()
+                     : run.template operator()<64 / static_cast<int>(sizeof(M))>();
 }
 
 template <class M>
 void sample_groups(const GridCall<M>& call, M* out) {
-  constexpr auto bytes = static_cast<int64_t>(sizeof(M));
-  for_groups(call, [&](int64_t n, int64_t c, int64_t channels) {
-    const ScratchArray<M> packed(call.plane * kGroup<M>);
-    constexpr M nothing[kGroup<M>] = {};
-    pack_group(call, n, c, channels, packed.get());
-    call.for_blocks(n * call.blocks(), (n + 1) * call.blocks(),
-                    [&](int64_t, int64_t first, const auto&, const Elements<M>& e) {
-                      const int64_t count = std::min(kPlaces, call.places - first);
-                      alignas(64) M sums[kPlaces][kGroup<M>];
-                      for (int64_t k = 0; k < count; ++k) {
-                        M sum[kGroup<M>] = {};
-                        for (int tap = 0; tap < call.taps; ++tap) {
-                          const M* const from =
-                              e.on[tap][k] ? packed.get() + e.at[tap][k] * kGroup<M> : nothing;
-                          const M share = e.share[tap][k];
-                          for (int64_t i = 0; i < kGroup<M>; ++i) sum[i] += share * from[i];
-                        }
-                        std::copy_n(sum, kGroup<M>, sums[k]);
-                      }
-                      M* const to = out + (n * call.channels + c) * call.places + first;
-                      transpose_part<M>(reinterpret_cast<char*>(to), call.places * bytes,
-                                        reinterpret_cast<const char*>(sums), kGroup<M> * bytes,
-                                        count, channels);
-                    });
+  for_groups(call, [&]<int kWide>(int64_t n, int64_t c, int64_t channels) {
+    const ScratchArray<M> packed(call.plane * kWide);
+    if (channels < kWide) std::fill_n(packed.get(), call.plane * kWide, M(0));
+    const int64_t channel = n * call.channels + c;
+    gather_groups<kWide>(call.in + channel * call.plane, call.plane, channels, call.plane,
+                         packed.get());
+    constexpr M nothing[kWide] = {};
+    const auto block = [&](int64_t, int64_t first, const auto&, const Elements<M>& e) {
+      const int64_t count = std::min(kPlaces, call.places - first);
+      alignas(64) M sums[kPlaces * kWide];
+      for (int64_t k = 0; k < count; ++k) {
+        Group<kWide, M> sum;
+        for (int tap = 0; tap < call.taps; ++tap)
+          sum.add(e.share[tap][k], e.on[tap][k] ? packed.get() + e.at[tap][k] * kWide : nothing);
+        sum.store(sums + k * kWide);
+      }
+      spread_groups<kWide>(sums, count, channels, out + channel * call.places + first, call.places);
+    };
+    call.for_blocks(n * call.blocks(), (n + 1) * call.blocks(), block);
   });
 }
 
 template <class M>
 void sample(const GridCall<M>& call, M* out) {
-  if (call.channels >= kGroup<M> / 2 && 2 * call.places >= call.plane)
-    return sample_groups(call, out);
+  const bool many = call.channels >= 8 || call.channels * call.taps >= 32;
+  if (many && 2 * call.places >= call.plane) return sample_groups(call, out);
   const auto sum = call.taps == 1   ? &sum_taps<1, M>
                    : call.taps == 4 ? &sum_taps<4, M>
                    : call.taps == 8 ? &sum_taps<8, M>
@@ -251,30 +275,28 @@ void sample(const GridCall<M>& call, M* out) {
 /// By groups: Note [Groups of channels].
 template <class M>
 void add_to_images(const GridCall<M>& call, const M* grad_out, M* grad_in) {
-  constexpr auto bytes = static_cast<int64_t>(sizeof(M));
-  for_groups(call, [&](int64_t n, int64_t c, int64_t channels) {
-    const ScratchArray<M> sums(call.plane * kGroup<M>);
-    std::fill_n(sums.get(), call.plane * kGroup<M>, M(0));
-    alignas(64) M grads[kPlaces][kGroup<M>] = {};
-    call.for_blocks(n * call.blocks(), (n + 1) * call.blocks(),
-                    [&](int64_t, int64_t first, const auto&, const Elements<M>& e) {
-                      const int64_t count = std::min(kPlaces, call.places - first);
-                      const M* const from =
-                          grad_out + (n * call.channels + c) * call.places + first;
-                      transpose_part<M>(reinterpret_cast<char*>(grads), kGroup<M> * bytes,
-                                        reinterpret_cast<const char*>(from), call.places * bytes,
-                                        channels, count);
-                      for (int64_t k = 0; k < count; ++k)
-                        for (int tap = 0; tap < call.taps; ++tap) {
-                          if (!e.on[tap][k]) continue;
-                          M* __restrict const to = sums.get() + e.at[tap][k] * kGroup<M>;
-                          const M share = e.share[tap][k];
-                          for (int64_t i = 0; i < kGroup<M>; ++i) to[i] += share * grads[k][i];
-                        }
-                    });
-    transpose_part<M>(reinterpret_cast<char*>(grad_in + (n * call.channels + c) * call.plane),
-                      call.plane * bytes, reinterpret_cast<const char*>(sums.get()),
-                      kGroup<M> * bytes, call.plane, channels);
+  for_groups(call, [&]<int kWide>(int64_t n, int64_t c, int64_t channels) {
+    const ScratchArray<M> sums(call.plane * kWide);
+    std::fill_n(sums.get(), call.plane * kWide, M(0));
+    alignas(64) M grads[kPlaces * kWide] = {};
+    const int64_t channel = n * call.channels + c;
+    const auto block = [&](int64_t, int64_t first, const auto&, const Elements<M>& e) {
+      const int64_t count = std::min(kPlaces, call.places - first);
+      gather_groups<kWide>(grad_out + channel * call.places + first, call.places, channels, count,
+                           grads);
+      for (int64_t k = 0; k < count; ++k)
+        for (int tap = 0; tap < call.taps; ++tap) {
+          if (!e.on[tap][k]) continue;
+          M* const to = sums.get() + e.at[tap][k] * kWide;
+          Group<kWide, M> sum;
+          sum.load(to);
+          sum.add(e.share[tap][k], grads + k * kWide);
+          sum.store(to);
+        }
+    };
+    call.for_blocks(n * call.blocks(), (n + 1) * call.blocks(), block);
+    spread_groups<kWide>(sums.get(), call.plane, channels, grad_in + channel * call.plane,
+                         call.plane);
   });
 }
 

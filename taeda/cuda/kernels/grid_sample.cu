@@ -167,10 +167,10 @@ void add_to_images(const Context& context, const GridCall<M>& call, const Tensor
   w.entries = sorted.positions();
   w.n = entries;
   w.width = Divider(call.channels);
-  const int64_t of_channel[] = {call.plane, 1}, of_entry[] = {call.channels};
-  w.block.add(call.channels, of_channel);
+  const int64_t channel[] = {call.plane, 1}, entry[] = {call.channels};
+  w.block.add(call.channels, channel);
   w.block.finish();
-  w.entry.add(entries, of_entry);
+  w.entry.add(entries, entry);
   w.entry.finish();
   w.to = static_cast<char*>(grad_in.data_ptr());
   w.values = memory.as<char>();
