@@ -74,6 +74,7 @@ struct GridCall {
   int dims, axis_taps, taps = 1;
   int64_t batch, channels, plane = 1, places = 1, sizes[kAxes];
   GridAxis<M> axes[kAxes];
+  int part[kMostTaps][kAxes];  // tap t of all dimensions is tap part[t][d] of dimension d
   void (*find)(const GridAxis<M>&, const M*, AxisTaps<M>&);
 
   GridCall(const Tensor& images, const Tensor& at, const M* in_data, const M* grid_data,
@@ -91,6 +92,9 @@ struct GridCall {
       places *= at.size(d + 1);
       taps *= axis_taps;
     }
+    for (int tap = 0; tap < taps; ++tap)
+      for (int d = dims - 1, rest = tap; d >= 0; --d, rest /= axis_taps)
+        part[tap][d] = rest % axis_taps;
     find = s.mode == GridMode::Nearest    ? of_padding<GridMode::Nearest>(s.padding)
            : s.mode == GridMode::Bilinear ? of_padding<GridMode::Bilinear>(s.padding)
                                           : of_padding<GridMode::Bicubic>(s.padding);
@@ -114,14 +118,9 @@ struct GridCall {
       find(axes[d], coordinate, axis[d]);
     }
   }
-  /// Tap number `tap` of all dimensions is tap `part(tap, d)` of dimension d.
-  int part(int tap, int d) const {
-    for (int i = dims - 1; i > d; --i) tap /= axis_taps;
-    return tap % axis_taps;
-  }
   void join(const AxisTaps<M> (&axis)[kAxes], Elements<M>& __restrict e) const {
     for (int tap = 0; tap < taps; ++tap) {
-      const int i = part(tap, 0), j = part(tap, 1);
+      const int i = part[tap][0], j = part[tap][1];
       const auto columns = static_cast<WholeOf<M>>(sizes[1]);
       for (int64_t k = 0; k < kPlaces; ++k) {
         e.at[tap][k] = axis[0].at[i][k] * columns + axis[1].at[j][k];
@@ -129,7 +128,7 @@ struct GridCall {
         e.share[tap][k] = axis[0].share[i][k] * axis[1].share[j][k];
       }
       if (dims == 2) continue;
-      const int l = part(tap, 2);
+      const int l = part[tap][2];
       const auto depth = static_cast<WholeOf<M>>(sizes[2]);
       for (int64_t k = 0; k < kPlaces; ++k) {
         e.at[tap][k] = e.at[tap][k] * depth + axis[2].at[l][k];
@@ -320,17 +319,19 @@ void add_to_grid(const GridCall<M>& call, const M* grad_out, M* grad_grid) {
     call.for_blocks(
         begin, end,
         [&](int64_t n, int64_t first, const AxisTaps<M>(&axis)[kAxes], const Elements<M>& e) {
-          M by[kAxes][kPlaces] = {};
+          M by[kAxes][kPlaces] = {}, ones[kPlaces];
+          std::fill_n(ones, kPlaces, M(1));
           for (int tap = 0; tap < call.taps; ++tap) {
             M sums[kPlaces];
             share_gradients(e, tap, call, n, first, grad_out, sums);
+            const int* const part = call.part[tap];
             for (int d = 0; d < dims; ++d) {
-              M factor[kPlaces];
-              std::copy_n(axis[d].slope[call.part(tap, d)], kPlaces, factor);
-              for (int other = 0; other < dims; ++other)
-                for (int64_t k = 0; other != d && k < kPlaces; ++k)
-                  factor[k] *= axis[other].share[call.part(tap, other)][k];
-              for (int64_t k = 0; k < kPlaces; ++k) by[d][k] += sums[k] * factor[k];
+              const int a = (d + 1) % 3, b = (d + 2) % 3;
+              const M* slope = axis[d].slope[part[d]];
+              const M* one = a < dims ? axis[a].share[part[a]] : ones;
+              const M* other = b < dims ? axis[b].share[part[b]] : ones;
+              for (int64_t k = 0; k < kPlaces; ++k)
+                by[d][k] += sums[k] * slope[k] * one[k] * other[k];
             }
           }
           const int64_t count = std::min(kPlaces, call.places - first);
