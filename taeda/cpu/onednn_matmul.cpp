@@ -20,7 +20,7 @@ namespace taeda::inline v0_2::cpu::onednn {
 namespace {
 
 // Multiply-adds of a part of a product, and of the smallest product that has two.
-constexpr int64_t kPartWork = int64_t{1} << 21, kSplitFrom = int64_t{1} << 20;
+constexpr int64_t kPartWork = int64_t{1} << 21, kSplitFrom = 400000;
 
 /// A matrix or a batch of them as oneDNN takes it: one of the last two strides is 1, the other at
 /// least as large as the row.
