@@ -59,6 +59,25 @@ class CudaLines : public ::testing::Test {
   }
 };
 
+// From 256 elements on, up to 4096, a block sorts a line: those that fill the block up stay behind.
+TEST_F(CudaLines, SortsOfEveryLength) {
+  for (const ScalarType dtype : {kFloat, kHalf, kInt, kByte, kDouble})
+    for (const int64_t n : {255, 256, 1024, 1025, 4096, 4097}) {
+      Tensor x = randint(0, 200, {3, n}).to(dtype);  // many are equal
+      if (dtype == kFloat) x.select(1, n / 2).fill_(kNoNumber), x.select(1, 7).fill_(-kInfinity);
+      for (const bool descending : {false, true}) {
+        const auto places = [=](const Tensor& t) {
+          return std::get<1>(t.sort(true, -1, descending));
+        };
+        expect_same(places, x, 0, "places of sort");
+        expect_same([=](const Tensor& t) { return std::get<0>(t.sort(-1, descending)); }, x, 0,
+                    "sort");
+        expect_same([&](const Tensor& t) { return places(t.t().contiguous().t()); }, x, 0,
+                    "places of sort of columns");
+      }
+    }
+}
+
 TEST_F(CudaLines, SelectionsOfEqualElementsTakeTheFirst) {
   for (ScalarType t : {kFloat, kHalf, kBFloat16, kDouble, kLong, kInt, kShort, kChar, kByte}) {
     const int64_t low = t == kByte ? 0 : -20;

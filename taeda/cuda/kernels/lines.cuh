@@ -97,7 +97,7 @@ struct LineSort {
         n(t.dim() > 0 ? t.sizes()[dim] : 1),
         total(t.numel()),
         descending(down) {}
-  int64_t lines() const { return total / n.divisor; }
+  __host__ __device__ int64_t lines() const { return total / n.divisor; }
   /// The same, of `count` elements of each line.
   LineSort of_picked(const uint32_t* elements, int64_t count) const {
     LineSort s = *this;
@@ -116,7 +116,21 @@ struct LineSort {
   __device__ uint64_t key(int64_t line, int64_t i) const {
     return turned(rule.at(in.at(line, element(line, i))));
   }
+  /// Writes element i of a line, and its number, to a place of the results; `values` may be empty.
+  __device__ void write(int64_t line, int64_t i, int64_t place, const Lines& values,
+                        const Lines& indices) const {
+    *reinterpret_cast<int64_t*>(indices.at(line, place)) = i;
+    if (!values.data) return;
+    const char* from = in.at(line, i);
+    char* to = values.at(line, place);
+    rule.with_bits(
+        [&]<class U>(U) { *reinterpret_cast<U*>(to) = *reinterpret_cast<const U*>(from); });
+  }
 };
+
+/// `write_sorted` of lines that a block can hold; false: these are others.
+bool sort_in_blocks(const Context& context, const LineSort& s, const Lines& values,
+                    const Lines& indices, int64_t keep);
 
 /// Sorts every line and writes the first `keep` of its elements and where they stood. `values` may
 /// be empty.
@@ -126,4 +140,4 @@ void write_sorted(const char* op, const Context& context, Device device, const L
 void write_unsorted(const char* op, const Context& context, const LineSort& s, const Lines& values,
                     const Lines& indices, int64_t keep);
 
-}  // namespace taeda::gpu
+}  // namespace taeda::inline v0_2::gpu

@@ -1,5 +1,6 @@
 // Sorting along a dimension, and what rests on it: values become unsigned keys of the same order,
-// the number of their line stands above the key, and one sort serves all lines.
+// the number of their line stands above the key, and one sort serves all lines. Lines that a block
+// holds are sorted there (sort_block.cu).
 #include "taeda/cuda/kernels/lines.cuh"
 #include "taeda/cuda/kernels/scan.cuh"
 #include "taeda/cuda/register.h"
@@ -42,15 +43,6 @@ void sort_lines(const Context& context, const LineSort& s, SortedKeys& sorted) {
   sorted.sort(line_bits);
 }
 
-__device__ void copy_element(char* to, const char* from, int bits) {
-  switch (bits) {
-    case 8: *to = *from; return;
-    case 16: *reinterpret_cast<uint16_t*>(to) = *reinterpret_cast<const uint16_t*>(from); return;
-    case 32: *reinterpret_cast<uint32_t*>(to) = *reinterpret_cast<const uint32_t*>(from); return;
-    default: *reinterpret_cast<uint64_t*>(to) = *reinterpret_cast<const uint64_t*>(from); return;
-  }
-}
-
 /// The first `keep` places of every line. Place p holds element positions[p], or p where that is
 /// null.
 __global__ void __launch_bounds__(kThreads)
@@ -62,8 +54,7 @@ __global__ void __launch_bounds__(kThreads)
     keep.divide(e, line, place);
     const int64_t first = line * s.n.divisor;
     const int64_t i = s.element(line, positions ? positions[first + place] - first : place);
-    *reinterpret_cast<int64_t*>(indices.at(line, place)) = i;
-    if (values.data) copy_element(values.at(line, place), s.in.at(line, i), s.rule.bits);
+    s.write(line, i, place, values, indices);
   }
 }
 
@@ -162,6 +153,7 @@ void write_unsorted(const char* op, const Context& context, const LineSort& s, c
 
 void write_sorted(const char* op, const Context& context, Device device, const LineSort& s,
                   const Lines& values, const Lines& indices, int64_t keep) {
+  if (sort_in_blocks(context, s, values, indices, keep)) return context.launched(op);
   SortedKeys sorted(context, device, s.total);
   sort_lines(context, s, sorted);
   const int64_t total = s.lines() * keep;
@@ -176,4 +168,4 @@ void register_sort() {
   searchsorted_slot.set(kCUDA, &searchsorted_cuda);
 }
 
-}  // namespace taeda::gpu
+}  // namespace taeda::inline v0_2::gpu
