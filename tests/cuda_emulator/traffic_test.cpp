@@ -17,6 +17,7 @@
 #include "taeda/ops/index.h"
 #include "taeda/ops/loss.h"
 #include "taeda/ops/norm.h"
+#include "taeda/ops/pool.h"
 #include "taeda/ops/random.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/softmax.h"
@@ -149,6 +150,17 @@ TEST_F(CudaTraffic, CrossEntropyReadsLogitsOnce) {
     const Tensor x = randn({20, n}, options), t = randint(0, n, {20}, longs);
     EXPECT_TRAFFIC(count([&] { cross_entropy(x, t); }), 1, 0.02, x);
   }
+}
+
+// Of four bytes an element, its window's gradient is one, and half a byte is for looking at
+// winners: four neighbours look at two windows of two.
+TEST_F(CudaTraffic, PoolsReadWindowsOnceForFourNeighbours) {
+  const Tensor x = randn({4, 8, 32, 32}, options).set_requires_grad(true);
+  Tensor y;
+  EXPECT_TRAFFIC(count([&] { y = max_pool2d(x, 2); }), 1, 0.25 + 1. / 16, x);
+  const Tensor g = randn(y.sizes(), options);
+  const Counts backward = count([&] { y.backward(g); });
+  EXPECT_TRAFFIC(backward, 0.375, 1, x);
 }
 
 TEST_F(CudaTraffic, ReductionsReadOnce) {
