@@ -94,6 +94,11 @@ Tensor Destination::take(const char* name, ArrayRef<Operand> inputs, ScalarType 
 }
 
 Tensor Destination::take(const char* name, ArrayRef<const Tensor*> inputs, IntArrayRef sizes,
+                         ScalarType result, Device device) {
+  return take(name, inputs, sizes, result, device, false);
+}
+
+Tensor Destination::take(const char* name, ArrayRef<const Tensor*> inputs, IntArrayRef sizes,
                          ScalarType result, Device device, bool in_step) {
   Destination& d = *innermost_;
   if (!d.is_for(name) || !d.accepts(result) || result != d.to_.dtype()) return {};

@@ -33,9 +33,7 @@ class Destination {
   /// The same for a kernel that reads inputs at other positions than it writes, and writes
   /// row-major memory of its own dtype.
   static Tensor take(const char* name, ArrayRef<const Tensor*> inputs, IntArrayRef sizes,
-                     ScalarType result, Device device) {
-    return take(name, inputs, sizes, result, device, false);
-  }
+                     ScalarType result, Device device);
   /// The same for one that reads a position before it writes it, and no other, if `in_step`.
   static Tensor take(const char* name, ArrayRef<const Tensor*> inputs, IntArrayRef sizes,
                      ScalarType result, Device device, bool in_step);
