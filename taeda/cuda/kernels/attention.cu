@@ -6,8 +6,8 @@
 // passes the weights through shared memory to a second product. Forward, and for the gradient of
 // the queries, it walks along the keys; for the gradients of keys and values along the queries. So
 // every result has one block that adds it up in one order, and nothing is added atomically. What a
-// thread reads of shared memory are words of R elements: one by one, they would take longer than
-// the multiplications.
+// thread reads of shared memory are words of R elements, and while it multiplies, what comes next
+// is on its way into registers.
 #include "taeda/cuda/cudnn_attention.h"
 #include "taeda/cuda/kernels/attention.cuh"
 #include "taeda/cuda/register.h"
@@ -39,18 +39,23 @@ struct Tile {
   /// Which of a head's columns the thread's c-th is.
   __device__ static int column(int c) { return (c / R * 16 + tx()) * R + c % R; }
 
-  /// to[d * kLine + r] = element (r, depth + d); zero behind `rows` and the width.
-  __device__ static void load_depth(const HeadMatrices& m, const char* from, int64_t rows,
-                                    int depth, A* to) {
-    const int d = tx();
+  /// A thread's elements (r, depth + d) of a matrix; zero behind `rows` and the width.
+  __device__ static void fetch_depth(const HeadMatrices& m, const char* from, int64_t rows,
+                                     int depth, A (&to)[R]) {
+    const int d = depth + tx();
     with_stored<A>(m.dtype, [&]<class T>(T) {
 #pragma unroll
       for (int k = 0; k < R; ++k) {
         const int r = ty() + 16 * k;
-        const T* p = reinterpret_cast<const T*>(from) + r * m.row + depth + d;
-        to[d * kLine + r] = r < rows && depth + d < m.width ? static_cast<A>(widen(*p)) : A(0);
+        const T* p = reinterpret_cast<const T*>(from) + r * m.row + d;
+        to[k] = r < rows && d < m.width ? static_cast<A>(widen(*p)) : A(0);
       }
     });
+  }
+  /// to[d * kLine + r] = element (r, d) of what was fetched.
+  __device__ static void stage_depth(const A (&fetched)[R], A* to) {
+#pragma unroll
+    for (int k = 0; k < R; ++k) to[tx() * kLine + ty() + 16 * k] = fetched[k];
   }
 
   /// out = x y^T: the products of `x_rows` rows of x and `y_rows` of y, zero behind them.
@@ -63,11 +68,18 @@ struct Tile {
       for (int j = 0; j < R; ++j) out[i][j] = 0;
     A* left = stage;
     A* right = stage + kDepth * kLine;
+    A x_next[R], y_next[R];
+    fetch_depth(x, x_from, x_rows, 0, x_next);
+    fetch_depth(y, y_from, y_rows, 0, y_next);
     for (int depth = 0; depth < x.width; depth += kDepth) {
       __syncthreads();  // what was staged before has been read
-      load_depth(x, x_from, x_rows, depth, left);
-      load_depth(y, y_from, y_rows, depth, right);
+      stage_depth(x_next, left);
+      stage_depth(y_next, right);
       __syncthreads();
+      if (depth + kDepth < x.width) {  // on its way during the products
+        fetch_depth(x, x_from, x_rows, depth + kDepth, x_next);
+        fetch_depth(y, y_from, y_rows, depth + kDepth, y_next);
+      }
 #pragma unroll
       for (int d = 0; d < kDepth; ++d) {
         const Word a = word(left + d * kLine + ty() * R), b = word(right + d * kLine + tx() * R);
@@ -92,20 +104,34 @@ struct Tile {
     }
   }
 
+  /// A thread's elements of kDepth rows from `first` on, and their place.
+  static constexpr int kFetched = kDepth * N / static_cast<int>(kThreads);
+  __device__ static void fetch_rows(const HeadMatrices& m, const char* from, int64_t rows,
+                                    int first, A (&to)[kFetched]) {
+    with_stored<A>(m.dtype, [&]<class T>(T) {
+#pragma unroll
+      for (int k = 0; k < kFetched; ++k) {
+        const int e = static_cast<int>(threadIdx.x) + k * static_cast<int>(kThreads);
+        const int r = first + e / N, c = e % N;
+        const T* p = reinterpret_cast<const T*>(from) + r * m.row + c;
+        to[k] = r < rows && c < m.width ? static_cast<A>(widen(*p)) : A(0);
+      }
+    });
+  }
+
   /// out += weights x, or weights^T x.
   template <bool kTransposed>
   __device__ void add_product(const HeadMatrices& x, const char* from, int64_t rows,
                               Rows& out) const {
+    A next[kFetched];
+    fetch_rows(x, from, rows, 0, next);
     for (int first = 0; first < kSide; first += kDepth) {
       __syncthreads();  // the weights are written, what was staged before has been read
-      with_stored<A>(x.dtype, [&]<class T>(T) {
-        for (int e = threadIdx.x; e < kDepth * N; e += kThreads) {
-          const int r = first + e / N, c = e % N;
-          const T* p = reinterpret_cast<const T*>(from) + r * x.row + c;
-          stage[e] = r < rows && c < x.width ? static_cast<A>(widen(*p)) : A(0);
-        }
-      });
+#pragma unroll
+      for (int k = 0; k < kFetched; ++k)
+        stage[static_cast<int>(threadIdx.x) + k * static_cast<int>(kThreads)] = next[k];
       __syncthreads();
+      if (first + kDepth < kSide) fetch_rows(x, from, rows, first + kDepth, next);
 #pragma unroll 2
       for (int d = 0; d < kDepth; d += R) {
         Word a[R];  // of element k, R rows; or of row i, R elements
@@ -161,8 +187,12 @@ __device__ Tile<A, R, N> shared_tile() {
   return {reinterpret_cast<A*>(stage), reinterpret_cast<A*>(weights)};
 }
 
+/// Blocks that a multiprocessor has registers for: one waits while another computes.
+template <int N>
+constexpr int kBlocks = N <= 64 ? 2 : 1;
+
 template <class A, int R, int N>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, kBlocks<N>)
     attention_kernel(const __grid_constant__ AttentionProblem p, const HeadMatrices out,
                      A* log_sum) {
   using T = Tile<A, R, N>;
@@ -274,7 +304,7 @@ struct TileGradient {
 };
 
 template <class A, int R, int N>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, kBlocks<N>)
     attention_query_grad_kernel(const __grid_constant__ AttentionProblem p,
                                 const __grid_constant__ AttentionGradients g, const A* log_sum,
                                 const A* delta) {
@@ -300,7 +330,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 template <class A, int R, int N>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, kBlocks<N>)
     attention_key_grad_kernel(const __grid_constant__ AttentionProblem p,
                               const __grid_constant__ AttentionGradients g, const A* log_sum,
                               const A* delta) {
