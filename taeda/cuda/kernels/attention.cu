@@ -179,6 +179,15 @@ __device__ A combine_row(A value, Combine combine) {
   return value;
 }
 
+template <class A>
+__device__ A top_of_row(A value) {
+  return combine_row(value, [](A x, A y) { return larger(x, y); });
+}
+template <class A>
+__device__ A sum_of_row(A value) {
+  return combine_row(value, [](A x, A y) { return x + y; });
+}
+
 template <class A, int R, int N>
 __device__ Tile<A, R, N> shared_tile() {
   using T = Tile<A, R, N>;
@@ -217,11 +226,9 @@ __global__ void __launch_bounds__(kThreads, kBlocks<N>)
         const int64_t r = row + T::ty() * R + i;
         A now = top[i];
 #pragma unroll
-        for (int j = 0; j < R; ++j) {
-          s[i][j] = p.score<A>(b, h, r, column + T::tx() * R + j, s[i][j]);
-          now = larger(now, s[i][j]);
-        }
-        now = combine_row(now, [](A x, A y) { return larger(x, y); });
+        for (int j = 0; j < R; ++j)
+          now = larger(now, s[i][j] = p.score<A>(b, h, r, column + T::tx() * R + j, s[i][j]));
+        now = top_of_row(now);
         // Nothing seen yet: whatever is finite keeps exp(-inf - shift) at 0.
         const A shift = now == minus_infinity<A>() ? A(0) : now;
         const A rescale = ::exp(top[i] - shift);
@@ -234,7 +241,7 @@ __global__ void __launch_bounds__(kThreads, kBlocks<N>)
           weights.x[j] = e * kept * dropper.factor(r, column + T::tx() * R + j);
         }
         tile.set_weights(i, weights);
-        sum[i] = sum[i] * rescale + combine_row(part, [](A x, A y) { return x + y; });
+        sum[i] = sum[i] * rescale + sum_of_row(part);
         top[i] = now;
 #pragma unroll
         for (int c = 0; c < T::kColumns; ++c) sums[i][c] *= rescale;
@@ -242,13 +249,12 @@ __global__ void __launch_bounds__(kThreads, kBlocks<N>)
       tile.template add_product<false>(p.value, p.value.at(b, group, column), p.keys - column,
                                        sums);
     }
-    A factor[R];
+    A factor[R], *const logs = log_sum + (b * p.heads + h) * p.queries;
 #pragma unroll
     for (int i = 0; i < R; ++i) {
       const int64_t r = row + T::ty() * R + i;
       factor[i] = inverse_of_sum(sum[i]);
-      if (T::tx() == 0 && r < p.queries)
-        log_sum[(b * p.heads + h) * p.queries + r] = log_of_sum(top[i], sum[i]);
+      if (T::tx() == 0 && r < p.queries) logs[r] = log_of_sum(top[i], sum[i]);
     }
     T::store(out, b, h, row, p.queries, sums, factor);
   }
