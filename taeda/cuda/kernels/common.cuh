@@ -245,38 +245,6 @@ __device__ inline void store4(void* base, ScalarType t, int64_t i, int64_t n, co
     for (int k = 0; i + k < n; ++k) to[k] = pack.x[k];
   });
 }
-/// How many of the B places 0, step, 2 step, .. lie below `end`.
-template <int B>
-__device__ inline int places_below(int64_t end, int64_t step) {
-  int count = 0;
-#pragma unroll
-  for (int b = 0; b < B; ++b) count += b * step < end;
-  return count;
-}
-
-/// The packs of V neighbours that begin `at` bytes behind `base`, of which the first `count` are
-/// there; their loads overlap. `vector`: addresses are multiples of a pack, or of 16 bytes.
-template <int V, int B, class A>
-__device__ inline void load_packs(const char* base, ScalarType t, const int64_t (&at)[B], int count,
-                                  bool vector, A (&out)[B][V]) {
-  with_stored<A>(t, [&]<class T>(T) {
-    Pack<T, V> packs[B];
-#pragma unroll
-    for (int b = 0; b < B; ++b) {
-      packs[b] = {};
-      if (b < count && (V == 1 || vector))
-        packs[b] = *reinterpret_cast<const Pack<T, V>*>(base + at[b]);
-    }
-    if (V > 1 && !vector)
-      for (int b = 0; b < B && b < count; ++b)
-#pragma unroll
-        for (int k = 0; k < V; ++k) packs[b].x[k] = reinterpret_cast<const T*>(base + at[b])[k];
-#pragma unroll
-    for (int b = 0; b < B; ++b)
-#pragma unroll
-      for (int k = 0; k < V; ++k) out[b][k] = static_cast<A>(widen(packs[b].x[k]));
-  });
-}
 inline bool is_aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
 
 /// An unsigned type as large as an element, for kernels that only move.

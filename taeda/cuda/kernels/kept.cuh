@@ -177,8 +177,7 @@ struct KeptPacks {
 #pragma unroll
       for (int b = 0; b < kBatch; ++b) at[b] = base + 4 * (p + b * group);
       const int count = places_below<kBatch>(whole - p, group);
-#pragma unroll
-      for (int k = 0; k < N; ++k) in[k].packs(at, count, vector, loaded[k]);
+      read_packs(in, at, count, vector, loaded);
 #pragma unroll
       for (int b = 0; b < kBatch; ++b) {
         if (b >= count) break;

@@ -79,12 +79,14 @@ __global__ void __launch_bounds__(kThreads)
       for (int k = 0; k < R; ++k) mean[k] = load.mean[c + k];
     for (int64_t r = s.begin(); r < end; r += kBatch * step) {
       int64_t at[kBatch];
-      A x[kBatch][V], g[kBatch][V] = {};
+      A x[2][kBatch][V] = {};
 #pragma unroll
       for (int b = 0; b < kBatch; ++b) at[b] = load.at(c, (r + b * step) * E);
       const int count = places_below<kBatch>(end - r, step);
-      load.x.packs(at, count, vector, x);
-      if (with_g) load.g.packs(at, count, vector, g);
+      if (with_g)
+        read_packs({load.x, load.g}, at, count, vector, x);
+      else
+        read_packs({load.x}, at, count, vector, reinterpret_cast<A(&)[1][kBatch][V]>(x));
 #pragma unroll
       for (int b = 0; b < kBatch; ++b) {
         if (b >= count) break;
@@ -93,7 +95,8 @@ __global__ void __launch_bounds__(kThreads)
                 rstd = of_weight ? load.rstd[row] : A(0);
 #pragma unroll
         for (int k = 0; k < V; ++k) {
-          const Pair<A> p = load.value(x[b][k], g[b][k], of_weight ? row_mean : mean[k % R], rstd);
+          const Pair<A> p =
+              load.value(x[0][b][k], x[1][b][k], of_weight ? row_mean : mean[k % R], rstd);
           sum[k % R] = {sum[k % R].a + p.a, sum[k % R].b + p.b};
         }
       }

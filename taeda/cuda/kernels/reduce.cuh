@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "taeda/cuda/kernels/common.cuh"
+#include "taeda/cuda/kernels/packs.cuh"
 #include "taeda/kernels/reduce.h"
 
 namespace taeda::inline v0_2::gpu {
@@ -207,20 +207,20 @@ __device__ void reduce_share(const Op& op, const ReduceArgs& a, const char* from
   const int64_t end = a.shape.end(), step = a.shape.ty;
   for (int64_t r = a.shape.begin(); r < end; r += kBatch * step) {
     int64_t at[kBatch];
-    In x[kBatch][V];
+    In x[1][kBatch][V];
 #pragma unroll
     for (int b = 0; b < kBatch; ++b) {
       const int64_t element = (r + b * step) * E;
       at[b] = a.reduced.ndim == 1 ? element * a.reduced.stride[0][0] : place_of(a.reduced, element);
     }
     const int count = places_below<kBatch>(end - r, step);
-    load_packs(from, a.in_dtype, at, count, a.vector, x);
+    load_packs({from}, a.in_dtype, at, count, a.vector, x);
 #pragma unroll
     for (int b = 0; b < kBatch; ++b) {
       if (b >= count) break;
 #pragma unroll
       for (int k = 0; k < V; ++k)
-        accumulate(op, acc[k % R], x[b][k], (r + b * step) * E + k / R, shift[k % R]);
+        accumulate(op, acc[k % R], x[0][b][k], (r + b * step) * E + k / R, shift[k % R]);
     }
   }
 }

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "taeda/cuda/kernels/common.cuh"
+#include "taeda/cuda/kernels/packs.cuh"
 
 namespace taeda::inline v0_2::gpu {
 
@@ -86,14 +86,6 @@ struct Reader {
         out[k] = static_cast<A>(widen(reinterpret_cast<const T*>(data)[at[k]]));
     });
   }
-  /// Packs of V neighbours from elements at[b] on, of which the first `count` are there.
-  template <int V, int B>
-  __device__ void packs(const int64_t (&at)[B], int count, bool vector, A (&out)[B][V]) const {
-    int64_t bytes[B];
-#pragma unroll
-    for (int b = 0; b < B; ++b) bytes[b] = at[b] * item;
-    load_packs(data, dtype, bytes, count, vector, out);
-  }
   /// Elements [i, i + 4) of n; `vector`: the data starts at a multiple of 16 bytes.
   __device__ void four(int64_t i, int64_t n, bool vector, A (&out)[4]) const {
     if (vector) return load4<A>(data, dtype, i, n, out);
@@ -116,6 +108,30 @@ struct Reader {
     for (; i < end; i += step) f(i, (*this)[base + i]);
   }
 };
+
+/// Packs of V neighbours from elements at[b] on of N arrays, of which the first `count` are there.
+template <int N, int V, int B, class A>
+__device__ void read_packs(const Reader<A> (&in)[N], const int64_t (&at)[B], int count, bool vector,
+                           A (&out)[N][B][V]) {
+  int64_t bytes[B];
+#pragma unroll
+  for (int b = 0; b < B; ++b) bytes[b] = at[b] * in[0].item;
+  if constexpr (N == 1) {
+    load_packs({in[0].data}, in[0].dtype, bytes, count, vector, out);
+  } else if (in[0].dtype == in[1].dtype) {
+    load_packs({in[0].data, in[1].data}, in[0].dtype, bytes, count, vector, out);
+  } else {
+    A one[1][B][V];
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      read_packs<1>({in[i]}, at, count, vector, one);
+#pragma unroll
+      for (int b = 0; b < B; ++b)
+#pragma unroll
+        for (int k = 0; k < V; ++k) out[i][b][k] = one[0][b][k];
+    }
+  }
+}
 
 template <class A>
 struct Writer {
