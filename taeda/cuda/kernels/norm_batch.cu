@@ -79,30 +79,39 @@ struct ChannelOf {
                   : p.spatial == 1 && p.channels % 4 == 0 ? 1
                                                           : -1) {}
   /// Calls f(k, channel, whether it is another one than before) for elements [i, i + 4) of n.
-  template <class F>
-  __device__ void for_pack(int64_t i, int64_t n, F&& f) const {
-    const int64_t first = of(i);
+  template <class I, class F>
+  __device__ void for_pack(I i, I n, F&& f) const {
+    const I first = of(i);
 #pragma unroll
     for (int k = 0; k < 4; ++k)
       if (i + k < n) f(k, pack_step < 0 ? of(i + k) : first + k * pack_step, k == 0 || pack_step);
   }
-  __device__ int64_t of(int64_t i) const {
-    int64_t plane, rest, c;
+  template <class I>
+  __device__ I of(I i) const {
+    I plane, rest, c;
     spatial.divide(i, plane, rest);
     channels.divide(plane, plane, c);
     return c;
   }
 };
 
+/// Calls f with a number of the type that elements are counted in: 64 bits cost a GPU twice as
+/// much.
+template <class F>
+void with_index(int64_t n, F&& f) {
+  if (n < int64_t{1} << 30) return f(int32_t());
+  f(int64_t());
+}
+
 /// y = (x - mean) rstd weight + bias.
-template <class A>
+template <class A, class I>
 __global__ void __launch_bounds__(kThreads)
     batch_norm_kernel(const ChannelOf channel, const Reader<A> in, const Writer<A> out, bool vector,
-                      const A* means, const A* rstd, const A* weight, const A* biases, int64_t n) {
-  for (int64_t i = 4 * thread_index(); i < n; i += 4 * thread_count()) {
+                      const A* means, const A* rstd, const A* weight, const A* biases, I n) {
+  for (I i = static_cast<I>(4 * thread_index()); i < n; i += static_cast<I>(4 * thread_count())) {
     A x[4], mean = 0, scale = 0, bias = 0;
     in.four(i, n, vector, x);
-    channel.for_pack(i, n, [&](int k, int64_t c, bool other) {
+    channel.for_pack(i, n, [&](int k, I c, bool other) {
       if (other) {
         mean = means[c];
         scale = weight ? rstd[c] * weight[c] : rstd[c];
@@ -135,10 +144,12 @@ void batch_norm_cuda(const Tensor& out, const Tensor& mean, const Tensor& rstd, 
     }
     const int64_t n = p.numel();
     const bool vector = is_aligned(in.data_ptr()) && is_aligned(out.data_ptr());
-    if (n > 0)
-      batch_norm_kernel<A><<<blocks_for((n + 3) / 4), kThreads, 0, context.stream>>>(
+    if (n == 0) return;
+    with_index(n, [&]<class I>(I) {
+      batch_norm_kernel<A, I><<<blocks_for((n + 3) / 4), kThreads, 0, context.stream>>>(
           ChannelOf(p), Reader<A>(in), Writer<A>(out), vector, m, r, data_or_null<A>(weight),
-          data_or_null<A>(bias), n);
+          data_or_null<A>(bias), static_cast<I>(n));
+    });
   });
   context.launched("batch_norm");
 }
@@ -163,17 +174,17 @@ __global__ void __launch_bounds__(kThreads)
   });
 }
 
-template <class A>
+template <class A, class I>
 __global__ void __launch_bounds__(kThreads)
     batch_norm_backward_kernel(const ChannelOf channel, const Reader<A> grad, const Reader<A> in,
                                const Writer<A> grad_in, bool vector, const A* means,
-                               const Coefficients<A>* coefficients, int64_t n) {
-  for (int64_t i = 4 * thread_index(); i < n; i += 4 * thread_count()) {
+                               const Coefficients<A>* coefficients, I n) {
+  for (I i = static_cast<I>(4 * thread_index()); i < n; i += static_cast<I>(4 * thread_count())) {
     A x[4], g[4], mean = 0;
     Coefficients<A> f{};
     in.four(i, n, vector, x);
     grad.four(i, n, vector, g);
-    channel.for_pack(i, n, [&](int k, int64_t c, bool other) {
+    channel.for_pack(i, n, [&](int k, I c, bool other) {
       if (other) mean = means[c], f = coefficients[c];
       g[k] = f.scale * (g[k] - f.a - (x[k] - mean) * f.b);
     });
@@ -203,9 +214,11 @@ void batch_norm_backward_cuda(const Tensor& grad_in, const Tensor& grad_weight,
     if (!grad_in.defined() || n == 0) return;
     const bool vector =
         is_aligned(in.data_ptr()) && is_aligned(grad.data_ptr()) && is_aligned(grad_in.data_ptr());
-    batch_norm_backward_kernel<A><<<blocks_for((n + 3) / 4), kThreads, 0, context.stream>>>(
-        ChannelOf(p), Reader<A>(grad), Reader<A>(in), Writer<A>(grad_in), vector, m,
-        coefficients.as<Coefficients<A>>(), n);
+    with_index(n, [&]<class I>(I) {
+      batch_norm_backward_kernel<A, I><<<blocks_for((n + 3) / 4), kThreads, 0, context.stream>>>(
+          ChannelOf(p), Reader<A>(grad), Reader<A>(in), Writer<A>(grad_in), vector, m,
+          coefficients.as<Coefficients<A>>(), static_cast<I>(n));
+    });
   });
   context.launched("batch_norm_backward");
 }
