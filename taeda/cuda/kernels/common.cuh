@@ -215,6 +215,8 @@ struct alignas(sizeof(T) * V <= 16 ? sizeof(T) * V : 16) Pack {
   T x[V];
 };
 
+// Loops over a pack have a fixed end: an array with a counted index would lie in memory.
+
 /// Elements [i, i + 4) of an array of n that starts at a multiple of 16 bytes, or of fewer that are
 /// left; i is a multiple of 4. The others become zero.
 template <class A>
@@ -225,7 +227,9 @@ __device__ inline void load4(const void* base, ScalarType t, int64_t i, int64_t 
     if (i + 4 <= n) {
       pack = *reinterpret_cast<const Pack<T, 4>*>(from);
     } else {
-      for (int k = 0; i + k < n; ++k) pack.x[k] = from[k];
+#pragma unroll
+      for (int k = 0; k < 4; ++k)
+        if (i + k < n) pack.x[k] = from[k];
     }
 #pragma unroll
     for (int k = 0; k < 4; ++k) out[k] = static_cast<A>(widen(pack.x[k]));
@@ -242,7 +246,9 @@ __device__ inline void store4(void* base, ScalarType t, int64_t i, int64_t n, co
       *reinterpret_cast<Pack<T, 4>*>(to) = pack;
       return;
     }
-    for (int k = 0; i + k < n; ++k) to[k] = pack.x[k];
+#pragma unroll
+    for (int k = 0; k < 4; ++k)
+      if (i + k < n) to[k] = pack.x[k];
   });
 }
 inline bool is_aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }

@@ -26,9 +26,11 @@ __device__ inline void load_stored(const char* base, const int64_t (&at)[B], int
       packs[b] = *reinterpret_cast<const Pack<T, V>*>(base + at[b]);
   }
   if (V == 1 || vector) return;
-  for (int b = 0; b < B && b < count; ++b)
 #pragma unroll
-    for (int k = 0; k < V; ++k) packs[b].x[k] = reinterpret_cast<const T*>(base + at[b])[k];
+  for (int b = 0; b < B; ++b)
+#pragma unroll
+    for (int k = 0; b < count && k < V; ++k)
+      packs[b].x[k] = reinterpret_cast<const T*>(base + at[b])[k];
 }
 
 /// Those of N arrays of one type, in A; all loads overlap.

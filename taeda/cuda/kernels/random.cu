@@ -28,7 +28,9 @@ struct Target {
   template <class M>
   __device__ void store(int64_t i, const M (&values)[4]) const {
     if (vector) return store4<M>(data, dtype, i, n, values);
-    for (int k = 0; k < 4 && i + k < n; ++k) store_as<M>(data + (i + k) * item, dtype, values[k]);
+#pragma unroll
+    for (int k = 0; k < 4; ++k)
+      if (i + k < n) store_as<M>(data + (i + k) * item, dtype, values[k]);
   }
 };
 
@@ -137,8 +139,9 @@ void randint_cuda(const Tensor& out, int64_t from, uint64_t range, const PhiloxS
 template <class M>
 __device__ void load_pack(const Target& like, const char* in, int64_t i, M (&x)[4]) {
   if (like.vector) return load4<M>(in, like.dtype, i, like.n, x);
-  for (int k = 0; k < 4 && i + k < like.n; ++k)
-    x[k] = load_as<M>(in + (i + k) * like.item, like.dtype);
+#pragma unroll
+  for (int k = 0; k < 4; ++k)
+    if (i + k < like.n) x[k] = load_as<M>(in + (i + k) * like.item, like.dtype);
 }
 
 /// A thread draws for two packs, whose keys of ten rounds it computes once: on a GPU that has more

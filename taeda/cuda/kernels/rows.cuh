@@ -89,6 +89,7 @@ struct Reader {
   /// Elements [i, i + 4) of n; `vector`: the data starts at a multiple of 16 bytes.
   __device__ void four(int64_t i, int64_t n, bool vector, A (&out)[4]) const {
     if (vector) return load4<A>(data, dtype, i, n, out);
+#pragma unroll
     for (int k = 0; k < 4; ++k) out[k] = i + k < n ? (*this)[i + k] : A(0);
   }
   /// Elements first, first + step, ..: four at a time, so that their loads overlap.
@@ -147,7 +148,9 @@ struct Writer {
   __device__ void set(int64_t i, A value) const { store_as<A>(data + i * item, dtype, value); }
   __device__ void four(int64_t i, int64_t n, bool vector, const A (&in)[4]) const {
     if (vector) return store4<A>(data, dtype, i, n, in);
-    for (int k = 0; k < 4 && i + k < n; ++k) set(i + k, in[k]);
+#pragma unroll
+    for (int k = 0; k < 4; ++k)
+      if (i + k < n) set(i + k, in[k]);
   }
 };
 
