@@ -76,8 +76,8 @@ struct Matmul {
 /// Note [Spread rows]
 /// Rows that begin a multiple of 2 KiB apart fall into one or two sets of the first cache. oneDNN
 /// reads short products down the columns without packing them, and then every number is a miss:
-/// 64 x 1024 by 1024 x 1024 took four times as long as by rows of 1040. So such rows are copied,
-/// a cache line apart.
+/// 64 x 1024 by 1024 x 1024 took four times as long as by rows of 1040, 65 x 1024 by the transpose of
+/// 256 x 1024 twice. So such rows are copied, a cache line apart.
 constexpr int64_t kSameSets = 2048, kLine = 64;
 
 /// An operand as it is multiplied: where it lies, or a copy.
@@ -151,6 +151,9 @@ void spread(Operands& operands, MatmulKey& key, int64_t m, int64_t n) {
   if (static_cast<ScalarType>(key.dtype) != kFloat) return;
   if (a[1] == 1 && a[2] != 1 && n >= kWorthACopy) operands.a.spread(key.k, m, &a[2]);
   if (b[2] == 1 && m >= kWorthACopy) operands.b.spread(key.k, n, &b[1]);
+  // Weights of a layer, as they lie: oneDNN packs those of few columns, and for many rows.
+  if (b[1] == 1 && b[2] != 1 && m >= 16 && m <= 256 && n >= 128)
+    operands.b.spread(n, key.k, &b[2]);
 }
 
 /// Runs the part of a product that begins at the given batch, row and column.
