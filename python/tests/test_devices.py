@@ -207,7 +207,9 @@ def test_captured_steps_count_at_each_replay(kind, side):
             loss.backward()
             optimizer.step()
             return loss
-        with sim.stream(sim.Stream() if side else sim.current_stream()):
+        stream = sim.Stream() if side else sim.current_stream()
+        stream.wait_stream(sim.current_stream())  # parameters and states are still being made
+        with sim.stream(stream):
             for _ in range(3):
                 step()
         sim.synchronize()

@@ -76,8 +76,8 @@ struct Matmul {
 /// Note [Spread rows]
 /// Rows that begin a multiple of 2 KiB apart fall into one or two sets of the first cache. oneDNN
 /// reads short products down the columns without packing them, and then every number is a miss:
-/// 64 x 1024 by 1024 x 1024 took four times as long as by rows of 1040, 65 x 1024 by the transpose of
-/// 256 x 1024 twice. So such rows are copied, a cache line apart.
+/// 64 x 1024 by 1024 x 1024 took four times as long as by rows of 1040, 65 x 1024 by 1024 x 256,
+/// the transpose of rows, twice. So such rows are copied, a cache line apart.
 constexpr int64_t kSameSets = 2048, kLine = 64;
 
 /// An operand as it is multiplied: where it lies, or a copy.
