@@ -152,8 +152,7 @@ void spread(Operands& operands, MatmulKey& key, int64_t m, int64_t n) {
   if (a[1] == 1 && a[2] != 1 && n >= kWorthACopy) operands.a.spread(key.k, m, &a[2]);
   if (b[2] == 1 && m >= kWorthACopy) operands.b.spread(key.k, n, &b[1]);
   // Weights of a layer, as they lie: oneDNN packs those of few columns, and for many rows.
-  if (b[1] == 1 && b[2] != 1 && m >= 16 && m <= 256 && n >= 128)
-    operands.b.spread(n, key.k, &b[2]);
+  if (b[1] == 1 && b[2] != 1 && m >= 16 && m <= 256 && n >= 128) operands.b.spread(n, key.k, &b[2]);
 }
 
 /// Runs the part of a product that begins at the given batch, row and column.
