@@ -144,8 +144,8 @@ struct ConvPlan {
 float time_of(ConvPlan& plan, const Context& context, cudnnHandle_t handle, const Problem& p,
               void* workspace) {
   cudaEvent_t begin = nullptr, end = nullptr;
-  check(cudaEventCreate(&begin), "making an event");
-  check(cudaEventCreate(&end), "making an event");
+  check(cudaEventCreateWithFlags(&begin, cudaEventDefault), "making an event");
+  check(cudaEventCreateWithFlags(&end, cudaEventDefault), "making an event");
   float best = std::numeric_limits<float>::infinity();
   for (int i = 0; i < 3; ++i) {
     cudaEventRecord(begin, context.stream);
