@@ -27,6 +27,16 @@ def check_sides(targets):
                                  f"{box} for target at index {i}.")
 
 
+def prepared(model, images, targets):
+    """The pictures' sizes as they came, and pictures and checked targets as the model's transform makes them."""
+    if model.training:
+        check_targets(model, targets)
+    originals = [tuple(image.shape[-2:]) for image in images]
+    images, targets = model.transform(images, targets)
+    check_sides(targets)
+    return originals, images, targets
+
+
 def as_dict(features):
     """Features of one map as those of several."""
     return collections.OrderedDict([("0", features)]) if isinstance(features, _C.TensorBase) else features
@@ -40,11 +50,7 @@ class GeneralizedRCNN(nn.Module):
         self.transform, self.backbone, self.rpn, self.roi_heads = transform, backbone, rpn, roi_heads
 
     def forward(self, images, targets=None):
-        if self.training:
-            check_targets(self, targets)
-        originals = [tuple(image.shape[-2:]) for image in images]
-        images, targets = self.transform(images, targets)
-        check_sides(targets)
+        originals, images, targets = prepared(self, images, targets)
         features = as_dict(self.backbone(images.tensors))
         proposals, losses = self.rpn(images, features, targets)
         found, more = self.roi_heads(features, proposals, images.image_sizes, targets)

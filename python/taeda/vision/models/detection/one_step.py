@@ -3,7 +3,7 @@
 from .... import _C, nn
 from ...ops import boxes as box_ops
 from .anchor_utils import AnchorGenerator
-from .generalized_rcnn import as_dict, check_sides, check_targets
+from .generalized_rcnn import as_dict, prepared
 from .rpn import permute_and_flatten
 from .transform import GeneralizedRCNNTransform
 
@@ -79,11 +79,7 @@ class OneStep(nn.Module):
         return found
 
     def forward(self, images, targets=None):
-        if self.training:
-            check_targets(self, targets)
-        originals = [tuple(image.shape[-2:]) for image in images]
-        images, targets = self.transform(images, targets)
-        check_sides(targets)
+        originals, images, targets = prepared(self, images, targets)
         features = list(as_dict(self.backbone(images.tensors)).values())
         outputs = self.head(features)
         anchors = self.anchor_generator(images, features)
