@@ -172,6 +172,9 @@ const ConvCase kCases[] = {
     {"small_in_parts", {150, 128, 4, 4}, {32, 128, 3, 3}, {1, 1}, {1, 1}},
     {"one_pixel", {33, 64, 1, 1}, {32, 64, 3, 3}, {1, 1}, {1, 1}},
     {"two_pixels", {16, 64, 2, 2}, {48, 64, 3, 3}, {2, 2}, {1, 1}},
+    {"tiles", {3, 32, 35, 36}, {32, 32, 3, 3}, {1, 1}, {1, 1}},
+    {"tiles_unpadded", {4, 32, 33, 30}, {64, 32, 3, 3}},
+    {"tiles_of_padding", {4, 32, 25, 30}, {32, 32, 3, 3}, {1, 1}, {2, 0}},
     {"taps_over_padding_alone", {2, 8, 1, 9}, {8, 8, 5, 3}, {1, 1}, {2, 1}},
 };
 
@@ -268,6 +271,76 @@ TEST(Conv, SmallImagesInAnyMemoryOrder) {
         const std::vector<Tensor> got = results(image, weight);
         for (size_t i = 0; i < got.size(); ++i) expect_close(got[i], want[i], 1e-4);
       }
+  }
+}
+
+/// The convolution of `x` by `w` with a padding of 1: the output and both gradients.
+std::vector<Tensor> with_gradients(const Tensor& x, const Tensor& w, const Tensor& grad) {
+  const Tensor in = x.detach().requires_grad_(), weight = w.detach().requires_grad_();
+  const Tensor y = conv2d(in, weight, {}, 1, 1);
+  std::vector<Tensor> all = autograd::grad({y}, {in, weight}, {grad});
+  all.push_back(y.detach());
+  return all;
+}
+
+TEST(Conv, TilesInAnyMemoryOrder) {
+  const Tensor x = noise({4, 32, 33, 32}), w = noise({64, 32, 3, 3}, kFloat, 2);
+  const Tensor grad = noise({4, 64, 33, 32}, kFloat, 3);
+  const std::vector<Tensor> want = with_gradients(x, w, grad);
+  const auto last = [](const Tensor& t) { return t.contiguous(MemoryFormat::ChannelsLast); };
+  const auto turned = [](const Tensor& t) {
+    return t.transpose(2, 3).contiguous().transpose(2, 3);
+  };
+  for (const Tensor& weight : {w, last(w), turned(w)})
+    for (const Tensor& image : {x, last(x), turned(x)}) {
+      const std::vector<Tensor> got = with_gradients(image, weight, turned(grad));
+      for (size_t i = 0; i < got.size(); ++i) expect_close(got[i], want[i], 1e-3);
+    }
+}
+
+/// A number that is not finite, or so large that sums of its like are not, reaches what its taps
+/// reach and nothing else, though outputs are computed in tiles.
+TEST(Conv, InfinitiesDoNotSpreadOverTiles) {
+  const Tensor w = noise({32, 32, 3, 3}, kFloat, 2), grad = noise({4, 32, 32, 32}, kFloat, 3);
+  for (const float bad : {INFINITY, -INFINITY, NAN, 3e38f}) {
+    const Tensor x = noise({4, 32, 32, 32});
+    x.select(0, 1).select(0, 5).select(0, 9).select(0, 10).fill_(bad);
+    const Tensor y = with_gradients(x, w, grad)[2];
+    for (int64_t i = 0; i < y.numel(); ++i) {
+      const int64_t column = i % 32, row = i / 32 % 32, channel = i / 1024 % 32, image = i / 32768;
+      const bool met = image == 1 && std::abs(row - 9) <= 1 && std::abs(column - 10) <= 1;
+      const float value = y.data_ptr<float>()[i];
+      if (!met) {
+        ASSERT_TRUE(std::isfinite(value)) << i;
+        continue;
+      }
+      const int64_t tap = (9 - row + 1) * 3 + 10 - column + 1;
+      const float weight = w.data_ptr<float>()[(channel * 32 + 5) * 9 + tap];
+      if (std::isnan(bad))
+        ASSERT_TRUE(std::isnan(value)) << i;
+      else if (std::isinf(bad))
+        ASSERT_EQ(value, weight > 0 ? bad : -bad) << i;
+      else
+        ASSERT_NEAR(value / bad, weight, 1e-5) << i;
+    }
+  }
+}
+
+TEST(Conv, GradientsOfInfinitiesDoNotSpread) {
+  const Tensor x = noise({4, 32, 32, 32}), w = noise({32, 32, 3, 3}, kFloat, 2);
+  const Tensor grad = noise({4, 32, 32, 32}, kFloat, 3);
+  grad.select(0, 2).select(0, 7).select(0, 0).select(0, 0).fill_(INFINITY);
+  const std::vector<Tensor> all = with_gradients(x, w, grad);
+  for (int64_t i = 0; i < all[0].numel(); ++i) {
+    const bool met = i / 32768 == 2 && i / 32 % 32 <= 1 && i % 32 <= 1;
+    ASSERT_EQ(std::isfinite(all[0].data_ptr<float>()[i]), !met) << i;
+  }
+  for (int64_t i = 0; i < all[1].numel(); ++i) {
+    const float value = all[1].data_ptr<float>()[i];
+    if (i / 288 != 7)
+      ASSERT_TRUE(std::isfinite(value)) << i;
+    else if (i % 9 == 4)  // the tap in the middle, which meets an input there
+      ASSERT_TRUE(std::isinf(value)) << i;
   }
 }
 

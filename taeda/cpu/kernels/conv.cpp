@@ -12,6 +12,7 @@
 #include "taeda/cpu/kernels/conv_direct.h"
 #include "taeda/cpu/kernels/conv_rows.h"
 #include "taeda/cpu/kernels/conv_shape.h"
+#include "taeda/cpu/kernels/conv_winograd.h"
 #include "taeda/cpu/kernels/convert.h"
 #include "taeda/cpu/kernels/dense.h"
 #include "taeda/cpu/kernels/gemm.h"
@@ -277,6 +278,14 @@ bool can_be_rows(const Tensor& a, const Tensor& b, const Tensor& c, const Tensor
   return true;
 }
 
+/// Whether the operands are those of `winograd_conv` and its like.
+bool is_float_winograd(const Shape& s, const Tensor& a, const Tensor& b, const Tensor& c) {
+  if (!prefers_winograd(s)) return false;
+  for (const Tensor* t : {&a, &b, &c})
+    if (t->dtype() != kFloat || t->layout().has_internal_overlap()) return false;
+  return true;
+}
+
 DirectShape direct_shape(const Shape& s) {
   return {s.images,      s.in_channels, s.out_channels, s.in[1],   s.in[2],
           s.out[1],      s.out[2],      s.taps[1],      s.taps[2], s.dilation[1],
@@ -370,6 +379,7 @@ void conv_kernel(const Tensor& out, const Tensor& in, const Tensor& weight, cons
   }
   if (prefers_rows(s) && can_be_rows(out, in, weight, bias, false))
     return conv_rows(s, out, in, weight, bias);
+  if (is_float_winograd(s, out, in, weight) && winograd_conv(s, out, in, weight, bias)) return;
   if (onednn::conv(out, in, weight, bias, geometry)) return;
   dispatch(FloatTypes{}, "convolution", in.dtype(), [&]<class T>() {
     const DenseInput<T> x(in), w(weight), b(bias);
@@ -409,6 +419,9 @@ void input_grad_kernel(const Tensor& grad_in, const Tensor& grad_out, const Tens
                              bias.defined() ? bias.data_ptr<float>() : nullptr);
   if (prefers_rows(s) && can_be_rows(grad_in, grad_out, weight, bias, s.tap_count() > 1))
     return input_grad_rows(s, grad_in, grad_out, weight, bias);
+  if (is_float_winograd(s, grad_in, grad_out, weight) &&
+      winograd_input_grad(s, grad_in, grad_out, weight, bias))
+    return;
   if (onednn::conv_input_grad(grad_in, grad_out, weight, bias, geometry)) return;
   dispatch(FloatTypes{}, "convolution_input_grad", grad_in.dtype(), [&]<class T>() {
     const DenseInput<T> g(grad_out), w(weight), b(bias);
@@ -440,6 +453,9 @@ void weight_grad_kernel(const Tensor& grad_weight, const Tensor& grad_bias, cons
   if (prefers_rows_for_weights(s) &&
       can_be_rows(grad_weight, in, grad_out, grad_bias, is_in_parts(s)))
     return weight_grad_rows(s, grad_weight, grad_bias, in, grad_out);
+  if (is_float_winograd(s, grad_weight, in, grad_out) &&
+      winograd_weight_grad(s, grad_weight, grad_bias, in, grad_out))
+    return;
   if (onednn::conv_weight_grad(grad_weight, grad_bias, in, grad_out, geometry)) return;
   dispatch(FloatTypes{}, "convolution_weight_grad", in.dtype(), [&]<class T>() {
     const DenseInput<T> x(in), g(grad_out);

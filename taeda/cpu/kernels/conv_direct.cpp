@@ -136,14 +136,19 @@ const ConvTile& choose_tile(int64_t channels, int64_t vecs) {
 void pack_weights(const DirectShape& s, const DirectWeights& w, const float* bias, int64_t block,
                   float* out, float* out_bias) {
   const int64_t blocks = ceil_div(s.out_channels, block);
-  for (int64_t b = 0; b < blocks; ++b)
+  const int64_t taps = s.in_channels * s.taps_y * s.taps_x;
+  for (int64_t o = 0; o < blocks * block; ++o) {
+    float* to = out + o / block * taps * block + o % block;
+    if (o >= s.out_channels) {
+      for (int64_t t = 0; t < taps; ++t) to[t * block] = 0.0f;
+      continue;
+    }
     for (int64_t c = 0; c < s.in_channels; ++c)
-      for (int64_t i = 0; i < s.taps_y; ++i)
-        for (int64_t j = 0; j < s.taps_x; ++j)
-          for (int64_t o = b * block; o < (b + 1) * block; ++o)
-            *out++ = o < s.out_channels
-                         ? w.data[o * w.out_channel + c * w.in_channel + i * w.y + j * w.x]
-                         : 0.0f;
+      for (int64_t i = 0; i < s.taps_y; ++i) {
+        const float* const from = w.data + o * w.out_channel + c * w.in_channel + i * w.y;
+        for (int64_t j = 0; j < s.taps_x; ++j, to += block) *to = from[j * w.x];
+      }
+  }
   for (int64_t o = 0; o < blocks * block; ++o)
     out_bias[o] = bias && o < s.out_channels ? bias[o] : 0.0f;
 }
@@ -378,4 +383,4 @@ void direct_weight_grad(const DirectShape& s, const float* in, const float* grad
   if (grad_bias) add_up(grad_bias, count, s.out_channels);
 }
 
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

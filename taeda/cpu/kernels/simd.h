@@ -50,7 +50,7 @@ TAEDA_ALWAYS_INLINE void store(T* p, Vec<T> v) {
 }
 template <class T>
 TAEDA_ALWAYS_INLINE Vec<T> broadcast(T x) {
-  return Vec<T>{} + x;
+  return x - Vec<T>{};
 }
 
 /// The 64-bit products of the lower halves of the lanes.
