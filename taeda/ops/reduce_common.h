@@ -27,8 +27,12 @@ struct Reduced {
 /// Throws IndexError if an element of the result would be the extreme of nothing.
 void check_nonempty(const char* op, const Tensor& self, IntArrayRef dims);
 
-/// The p-norms of differences along `dim`, with the gradient of distances.
+/// The p-norms of differences along `dim`, whatever autocast says.
 Tensor distance_norm(const Tensor& differences, double p, int64_t dim);
+/// The gradient by `differences` of distances that are their norms: flat where a distance is 0,
+/// whatever is derived, and ties of the largest difference do not share, as in PyTorch. The
+/// distances and g, their gradient, have size 1 along the dimension of the norms.
+Tensor distance_gradient(const Tensor& g, const Tensor& differences, const Tensor& norm, double p);
 
 /// `nanmedian` along a dimension of a tensor that has some.
 std::tuple<Tensor, Tensor> select_nanmedian(const Tensor& self, int64_t dim, bool keepdim);

@@ -95,18 +95,19 @@ Tensor norm_gradient(const Tensor& g, const Tensor& x, const Tensor& norm, doubl
   return x.mul(x.abs().pow(p - 2)).mul(g.div(some.pow(p - 1))).masked_fill(nothing, 0);
 }
 
-/// The same of a distance, x being differences: flat where it is 0, whatever is derived, and ties
-/// of the largest difference do not share, as in PyTorch's cdist and pdist.
-Tensor distance_gradient(const Tensor& g, const Tensor& x, const Tensor& norm, double p,
-                         IntArrayRef dims) {
+}  // namespace
+
+Tensor detail::distance_gradient(const Tensor& g, const Tensor& x, const Tensor& norm, double p) {
   if (std::isinf(p)) return x.sign().mul(x.abs().eq(norm).to(g.dtype())).mul(g);
-  if (p == 0 || p == 1) return norm_gradient(g, x, norm, p, dims);
+  if (p == 0 || p == 1) return norm_gradient(g, x, norm, p, {});
   const Tensor nothing = norm.eq(0), apart = norm.masked_fill(nothing, 1);
   const Tensor share = g.div(p == 2 ? apart : apart.pow(p - 1)).masked_fill(nothing, 0);
   if (p == 2) return x.mul(share);
   const Tensor size = x.abs().masked_fill(x.eq(0), 1);
   return x.sign().mul(size.pow(p - 1)).mul(share);
 }
+
+namespace {
 
 /// The largest and negative powers have no value for no elements.
 void check_norm_of_none(const Tensor& self, double p, IntArrayRef dims) {
@@ -119,8 +120,7 @@ void check_norm_of_none(const Tensor& self, double p, IntArrayRef dims) {
                 " because this dimension is empty and the operation does not have an identity");
 }
 
-Tensor norm_impl(const char* node, const Tensor& self, double p, IntArrayRef dims, bool keepdim,
-                 decltype(&norm_gradient) gradient = norm_gradient) {
+Tensor norm_impl(const char* node, const Tensor& self, double p, IntArrayRef dims, bool keepdim) {
   TAEDA_CHECK(is_differentiable(self.dtype()),
               "norm(): input dtype should be either floating point or complex. Got ",
               to_string(self.dtype()), " instead.");
@@ -130,11 +130,11 @@ Tensor norm_impl(const char* node, const Tensor& self, double p, IntArrayRef dim
   const Tensor out = r.make_output("norm", x, x.dtype());
   if (out.numel() > 0) norm_slot(x.device().type(), out, x, r.mask, p);
   if (wants_grad(x))
-    record(node, out, {x},
-           [r, p, gradient, list = DimVector(dims), x = save_tensor(x),
-            y = save_output(out)](const Tensor& g) {
-             return gradient(r.restore(g), x.unpack(), r.restore(y.unpack()), p, list);
-           });
+    record(
+        node, out, {x},
+        [r, p, list = DimVector(dims), x = save_tensor(x), y = save_output(out)](const Tensor& g) {
+          return norm_gradient(r.restore(g), x.unpack(), r.restore(y.unpack()), p, list);
+        });
   return out;
 }
 
@@ -151,7 +151,7 @@ std::tuple<Tensor, Tensor> with_mean(bool root, const Tensor& self, IntArrayRef 
 }  // namespace
 
 Tensor detail::distance_norm(const Tensor& differences, double p, int64_t dim) {
-  return norm_impl("CdistBackward0", differences, p, {dim}, false, distance_gradient);
+  return norm_impl("LinalgVectorNormBackward0", differences, p, {dim}, false);
 }
 
 Tensor var(const Tensor& self, IntArrayRef dims, bool unbiased, bool keepdim) {

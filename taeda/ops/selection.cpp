@@ -214,16 +214,7 @@ std::tuple<Tensor, Tensor> frexp(const Tensor& self) {
   return {mantissa, exponent};
 }
 
-// ---- distances and norms ----
-
-Tensor pdist(const Tensor& self, double p) {
-  TAEDA_CHECK(self.dim() == 2, "pdist only supports 2D tensors, got: ", self.dim(), "D");
-  check_floating("pdist", self);
-  TAEDA_CHECK(p >= 0, "pdist only supports non-negative p values");
-  const Tensor pairs = triu_indices(self.size(0), self.size(0), 1).to(self.device());
-  const Tensor between = self.index_select(0, pairs[0]).sub(self.index_select(0, pairs[1]));
-  return detail::distance_norm(between, p, 1);
-}
+// ---- norms ----
 
 Tensor norm_except_dim(const Tensor& v, int64_t pow, int64_t dim) {
   if (dim == -1) return v.norm(pow);

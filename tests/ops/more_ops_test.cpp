@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 
+#include "taeda/autograd/engine.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
@@ -17,6 +18,7 @@
 #include "taeda/ops/parts.h"
 #include "taeda/ops/random.h"
 #include "taeda/ops/reduce.h"
+#include "taeda/ops/selection.h"
 #include "taeda/ops/special.h"
 #include "taeda/ops/statistics.h"
 #include "taeda/ops/unary.h"
@@ -274,6 +276,56 @@ TEST(Cdist, IsTheNormOfDifferences) {
       const Tensor recorded = cdist(a.detach().requires_grad_(), b, p, 2);
       EXPECT_TRUE(recorded.requires_grad());
       EXPECT_TRUE(recorded.detach().allclose(got, 1e-12));
+    }
+}
+
+/// Of many differences, which are taken in parts, and of both forms of vectors.
+TEST(Cdist, GradientsAreThoseOfNorms) {
+  manual_seed(9);
+  for (const auto& [rows, columns, width] :
+       {std::array<int64_t, 3>{90, 70, 3}, {60, 20, 64}, {0, 4, 3}, {4, 0, 3}})
+    for (const double p : {1.0, 1.5, 2.0, 3.0, kInfinite}) {
+      SCOPED_TRACE(::testing::Message() << rows << ", " << columns << " of " << width << ", " << p);
+      const auto make = [&](IntArrayRef sizes) { return randn(sizes, kDouble).requires_grad_(); };
+      const Tensor a = make({2, rows, width}), b = make({columns, width}),
+                   weights = randn({2, rows, columns}, kDouble);
+      const std::vector<Tensor>
+          got = autograd::grad({cdist(a, b, p, 2).mul(weights).sum()}, {a, b}),
+          want = autograd::grad(
+              {vector_norm(a.unsqueeze(-2).sub(b.unsqueeze(-3)), p, {-1}).mul(weights).sum()},
+              {a, b});
+      for (size_t i = 0; i < 2; ++i) EXPECT_TRUE(got[i].allclose(want[i], 1e-10, 1e-10)) << i;
+    }
+}
+
+TEST(Cdist, GradientsKeepTheDtypesOfTheirInputs) {
+  const Tensor a = randn({3, 4}).requires_grad_(), b = randn({2, 4}, kDouble).requires_grad_();
+  cdist(a, b, 1).sum().backward();
+  EXPECT_EQ(a.grad().dtype(), kFloat);
+  EXPECT_EQ(b.grad().dtype(), kDouble);
+}
+
+/// Values and first and second derivatives are those of the distances of all rows from all.
+TEST(Pdist, IsTheUpperTriangleOfCdist) {
+  manual_seed(10);
+  for (const auto& [n, width] :
+       {std::pair<int64_t, int64_t>{150, 3}, {70, 64}, {2, 3}, {1, 3}, {0, 3}})
+    for (const double p : {0.0, 1.0, 1.5, 2.0, 3.0, kInfinite}) {
+      SCOPED_TRACE(::testing::Message() << n << " of " << width << ", " << p);
+      const Tensor x = randn({n, width}, kDouble).requires_grad_(), pairs = triu_indices(n, n, 1),
+                   weights = randn({pairs.size(1)}, kDouble);
+      const Tensor got = pdist(x, p),
+                   want =
+                       cdist(x, x, p, 2).view({-1}).index_select(0, pairs[0].mul(n).add(pairs[1]));
+      ASSERT_EQ(got.sizes(), want.sizes());
+      EXPECT_TRUE(got.allclose(want, 1e-12, 1e-12));
+      const auto derive = [&](const Tensor& distances) {
+        return autograd::grad({distances.mul(weights).sum()}, {x}, {}, true, true)[0];
+      };
+      const Tensor plain = autograd::grad({got.mul(weights).sum()}, {x}, {}, true)[0],
+                   first = derive(got), same = derive(want);
+      EXPECT_TRUE(plain.allclose(same, 1e-10, 1e-10));
+      EXPECT_TRUE(first.allclose(same, 1e-10, 1e-10));
     }
 }
 
