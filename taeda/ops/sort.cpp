@@ -2,6 +2,7 @@
 
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
+#include "taeda/device/host_graph.h"
 #include "taeda/kernels/sort.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/index.h"
@@ -124,6 +125,40 @@ T3 runs_of(const Tensor& list, bool inverse, bool counts) {
   return {values, runs, lengths};
 }
 
+/// `runs_of` a contiguous vector on the host. Each element is written where the next run would
+/// begin, whether it begins one or not: there is no branch to be guessed.
+template <class T>
+T3 host_runs_of(const Tensor& list, bool inverse, bool counts) {
+  const T* const x = list.data_ptr<T>();
+  const int64_t n = list.numel();
+  int64_t count = 1;
+  for (int64_t i = 1; i < n; ++i) count += x[i] != x[i - 1];
+  const TensorOptions longs = list.options().dtype(kLong);
+  const Tensor values = empty({count}, list.options()),
+               runs = inverse ? empty({n}, longs) : Tensor(),
+               lengths = counts ? empty({count}, longs) : Tensor();
+  const auto for_each_start = [&](auto&& begins) {
+    begins(int64_t{0}, int64_t{0});
+    int64_t run = 0;
+    for (int64_t i = 1; run + 1 < count; ++i) {
+      begins(run + 1, i);
+      run += x[i] != x[i - 1];
+    }
+  };
+  for_each_start([x, to = values.data_ptr<T>()](int64_t run, int64_t i) { to[run] = x[i]; });
+  if (counts) {
+    auto* const length = lengths.data_ptr<int64_t>();
+    for_each_start([length](int64_t run, int64_t i) { length[run] = i; });
+    for (int64_t run = 0; run < count; ++run)
+      length[run] = (run + 1 < count ? length[run + 1] : n) - length[run];
+  }
+  if (inverse) {
+    int64_t run = 0;
+    for (int64_t i = 0; i < n; ++i) runs.data_ptr<int64_t>()[i] = run += i > 0 && x[i] != x[i - 1];
+  }
+  return {values, runs, lengths};
+}
+
 /// `unique` of bytes on the host: what occurs is counted.
 T3 unique_bytes(const Tensor& self, bool return_inverse, bool return_counts) {
   const Tensor list = self.contiguous();
@@ -169,7 +204,14 @@ T3 _unique2(const Tensor& self, bool /*sorted*/, bool return_inverse, bool retur
 
 T3 unique_consecutive(const Tensor& self, bool return_inverse, bool return_counts) {
   NoGradGuard guard;
-  auto [values, runs, counts] = runs_of(self.reshape({-1}), return_inverse, return_counts);
+  const Tensor list = self.reshape({-1}).contiguous();
+  T3 found;
+  if (list.numel() > 0 && detail::can_look_at_values(self.device()) && !is_observed())
+    dispatch(AllTypes{}, "unique_consecutive", self.dtype(),
+             [&]<class T>() { found = host_runs_of<T>(list, return_inverse, return_counts); });
+  else
+    found = runs_of(list, return_inverse, return_counts);
+  const auto& [values, runs, counts] = found;
   return {values, return_inverse ? runs.view(self.sizes()) : Tensor(),
           return_counts ? counts : Tensor()};
 }

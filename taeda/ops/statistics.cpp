@@ -176,26 +176,6 @@ Tensor nanquantile(const Tensor& self, double q, OptionalDim dim, bool keepdim,
 
 // ---- counts, scans, traces ----
 
-Tensor histc(const Tensor& self, int64_t bins, const Scalar& min, const Scalar& max) {
-  check_floating("histc", self);
-  TAEDA_CHECK(bins > 0, "torch.histogram(): bins must be > 0, but got ", bins, " for dimension 0");
-  NoGradGuard guard;
-  const Tensor x = self.reshape({-1});
-  double low = min.to<double>(), high = max.to<double>();
-  if (low == high && x.numel() > 0 && !x.is_meta()) {
-    low = x.min().item<double>();
-    high = x.max().item<double>();
-  }
-  TAEDA_CHECK(std::isfinite(low) && std::isfinite(high), "torch.histc: range of [", low, ", ", high,
-              "] is not finite");
-  if (low == high) low -= 1, high += 1;
-  TAEDA_CHECK(low < high, "torch.histc: max must be larger than min");
-  const Tensor wide = x.to(kDouble), inside = logical_and(ge(wide, low), le(wide, high));
-  const Tensor place = wide.sub(low).div(high - low).mul(bins).floor().clamp(0, bins - 1);
-  return zeros({bins}, self.options())
-      .index_add_(0, place.masked_fill(inside.logical_not(), 0).to(kLong), inside.to(self.dtype()));
-}
-
 Tensor logcumsumexp(const Tensor& self, int64_t dim) {
   if (!self.is_complex()) check_floating("logcumsumexp", self);
   const int64_t d = wrap_dim(dim, self.dim());

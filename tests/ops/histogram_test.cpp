@@ -5,6 +5,8 @@
 
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/join.h"
+#include "taeda/ops/random.h"
 #include "tests/error_of.h"
 #include "tests/ops/golden_operations.h"
 
@@ -39,6 +41,27 @@ TEST(Histogram, OneNumberOfBinsIsForAllDimensions) {
 TEST(Histogram, WhatIsNoNumberIsInNoBin) {
   const auto [hist, edges] = histogram(tensor({NAN, 0.5}), tensor({0.0, 0.5, 1.0}));
   EXPECT_TRUE(hist.equal(tensor({0.0, 1.0})));
+}
+
+/// Bins that are computed are those that a search among their edges finds, on the edges, too, and
+/// where neighbours of them round to one number.
+TEST(Histogram, EvenBinsAreThoseOfTheirEdges) {
+  manual_seed(11);
+  for (const ScalarType dtype : {kFloat, kDouble})
+    for (const auto& [low, high] : {std::pair<double, double>{-1, 1}, {0.1, 0.7}, {1e6, 1e6 + 2}})
+      for (const int64_t bins : {1, 7, 100}) {
+        SCOPED_TRACE(::testing::Message() << low << " to " << high << ", " << bins);
+        const double range[] = {low, high};
+        const Tensor edges = linspace(low, high, bins + 1, dtype),
+                     spread = rand({3000}, dtype).mul(1.2 * (high - low)).add(low);
+        const Tensor x = cat({spread, edges, tensor({NAN, -INFINITY, INFINITY}).to(dtype)}),
+                     weight = rand({x.numel()}, dtype);
+        for (const Tensor& each : {Tensor(), weight}) {
+          const auto [hist, same] = histogram(x, bins, ArrayRef<double>(range, 2), each);
+          EXPECT_TRUE(same.equal(edges));
+          EXPECT_TRUE(hist.equal(std::get<0>(histogram(x, edges, each))));
+        }
+      }
 }
 
 TEST(Histogram, RefusesWithPyTorchsWords) {

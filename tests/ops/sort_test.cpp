@@ -148,6 +148,31 @@ TEST(Unique, SortedInverseCounts) {
   EXPECT_EQ(std::get<0>(unique(empty({0}))).numel(), 0);
 }
 
+TEST(Unique, RunsOfEveryDtypeAndLayout) {
+  manual_seed(12);
+  for (const ScalarType t : {kBool, kByte, kShort, kLong, kHalf, kBFloat16, kFloat, kDouble})
+    for (const int64_t n : {1, 2, 500}) {
+      Tensor x = randint(0, 3, {2 * n}).to(t).slice(0, 0, 2 * n, 2);
+      if (is_floating_point(t)) x = x.sub(1).masked_fill(rand({n}).lt(0.1), NAN).mul(-1);
+      const auto [found, runs, counts] = unique_consecutive(x, true, true);
+      const auto numbers = values<double>(x.to(kDouble));
+      std::vector<double> firsts;
+      Sizes numbered, lengths;
+      for (size_t i = 0; i < numbers.size(); ++i) {
+        if (i == 0 || numbers[i] != numbers[i - 1])
+          firsts.push_back(numbers[i]), lengths.push_back(0);
+        ++lengths.back();
+        numbered.push_back(static_cast<int64_t>(firsts.size()) - 1);
+      }
+      const auto got = values<double>(found.to(kDouble));
+      ASSERT_EQ(got.size(), firsts.size());
+      EXPECT_EQ(std::memcmp(got.data(), firsts.data(), got.size() * sizeof(double)), 0);
+      EXPECT_EQ(longs(runs), numbered);
+      EXPECT_EQ(longs(counts), lengths);
+    }
+  EXPECT_EQ(std::get<0>(unique_consecutive(empty({0}))).numel(), 0);
+}
+
 TEST(Bincount, CountsAndWeights) {
   EXPECT_EQ(longs(bincount(tensor({1, 3, 1}), {}, 6)), (Sizes{0, 2, 0, 1, 0, 0}));
   EXPECT_EQ(floats(bincount(tensor({1, 1}), tensor({0.5, 0.25}))), (std::vector<float>{0, 0.75}));
