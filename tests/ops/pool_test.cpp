@@ -13,6 +13,12 @@
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/join.h"
+#include "taeda/ops/parts.h"
+#include "taeda/ops/pointwise.h"
+#include "taeda/ops/random.h"
+#include "taeda/ops/reduce.h"
+#include "taeda/ops/shape.h"
 #include "tests/error_of.h"
 #include "tests/ops/tensor_values.h"
 
@@ -133,6 +139,31 @@ TEST(MaxPool, OneAndThreeDimensions) {
   const Tensor y = scrambled({2, 3, 4, 6, 6});
   const Tensor flat = max_pool3d(y, {1, 2, 2});
   expect_same(flat.select(2, 1), max_pool2d(y.select(2, 1).contiguous(), 2));
+}
+
+/// Pairs side by side, which have a loop of their own, against pairs that are views.
+TEST(MaxPool, PairsOfARow) {
+  for (const ScalarType dtype : {kFloat, kHalf, kBFloat16, kDouble})
+    for (const int64_t width : {2, 3, 31, 32, 33, 250}) {
+      SCOPED_TRACE(::testing::Message() << dtype << ", " << width);
+      Tensor x = scrambled({2, 3, width}).to(dtype);
+      x.masked_fill_(scrambled({2, 3, width}).remainder(7).eq(3), kNan);
+      x.masked_fill_(scrambled({2, 3, width}).remainder(5).eq(1), -kInf);
+      x.requires_grad_();
+      const Tensor pairs = x.unfold(2, 2, 2), y = max_pool1d(x, 2), first = pairs.select(3, 0),
+                   second = pairs.select(3, 1);
+      const Tensor wins = second.gt(first).logical_or(second.ne(second));
+      expect_same(y.detach(), where(wins, second, first).detach());
+      expect_same(max_pool1d(x.detach(), 2), y.detach());
+      const Tensor g = scrambled(y.sizes()).to(dtype), nothing = zeros(g.sizes(), g.options()),
+                   got = autograd::grad({y}, {x}, {g})[0];
+      Tensor want = zeros_like(got);
+      want.unfold(2, 2, 2).copy_(stack({where(wins, nothing, g), where(wins, g, nothing)}, 3));
+      expect_same(got, want);
+      const Tensor mean = avg_pool1d(x, 2);
+      expect_same(mean.detach().to(kFloat).nan_to_num(3),
+                  pairs.detach().to(kFloat).mean({3}).to(dtype).to(kFloat).nan_to_num(3));
+    }
 }
 
 TEST(MaxPool, UnbatchedEmptyAndStrided) {

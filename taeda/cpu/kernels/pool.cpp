@@ -194,6 +194,15 @@ void convert(To* to, const From* from, int64_t n) {
                  sizeof(From), n);
 }
 
+/// Calls f with the windows' height as a constant.
+template <class F>
+void with_rows(int rows, F&& f) {
+  if (rows == 2)
+    f(std::integral_constant<int, 2>());
+  else
+    f(std::integral_constant<int, 1>());
+}
+
 void max_pool_kernel(const Tensor& out, const Tensor& window, const Tensor& in,
                      const PoolGeometry& g) {
   const Planes p(in, out, g.ndim);
@@ -203,21 +212,26 @@ void max_pool_kernel(const Tensor& out, const Tensor& window, const Tensor& in,
       const T* from = in.data_ptr<T>();
       T* to = out.data_ptr<T>();
       if constexpr (std::is_same_v<T, float> && std::is_same_v<Index, uint8_t>) {
-        if (w.is_pairs(p))
-          return p.for_each(p.in_size(), [&](int64_t i) {
-            max_pool_pairs(from + i * p.in_size(), p.in[2], p.out[1], p.out[2],
-                           to + i * p.out_size(), winners ? winners + i * p.out_size() : nullptr);
+        if (const int rows = w.pair_rows(p))
+          return with_rows(rows, [&](auto height) {
+            p.for_each(p.in_size(), [&](int64_t i) {
+              max_pool_pairs<height>(from + i * p.in_size(), p.in[2], p.out[1], p.out[2],
+                                     to + i * p.out_size(),
+                                     winners ? winners + i * p.out_size() : nullptr);
+            });
           });
       }
       if constexpr (sizeof(T) == 2 && std::is_same_v<Index, uint8_t>) {
         // In float32, a plane at a time: what wins is one of the numbers, so nothing is rounded.
-        if (w.is_pairs(p))
-          return p.for_each(p.in_size(), [&](int64_t i) {
-            const ScratchArray<float> wide(p.in_size()), best(p.out_size());
-            convert(wide.get(), from + i * p.in_size(), p.in_size());
-            max_pool_pairs(wide.get(), p.in[2], p.out[1], p.out[2], best.get(),
-                           winners ? winners + i * p.out_size() : nullptr);
-            convert(to + i * p.out_size(), best.get(), p.out_size());
+        if (const int rows = w.pair_rows(p))
+          return with_rows(rows, [&](auto height) {
+            p.for_each(p.in_size(), [&](int64_t i) {
+              const ScratchArray<float> wide(p.in_size()), best(p.out_size());
+              convert(wide.get(), from + i * p.in_size(), p.in_size());
+              max_pool_pairs<height>(wide.get(), p.in[2], p.out[1], p.out[2], best.get(),
+                                     winners ? winners + i * p.out_size() : nullptr);
+              convert(to + i * p.out_size(), best.get(), p.out_size());
+            });
           });
       }
       if (p.last()) return max_pool_last(p, w, from, to, winners);
@@ -252,20 +266,26 @@ void max_pool_backward_kernel(const Tensor& grad_in, const Tensor& grad_out, con
       const T* from = grad_out.data_ptr<T>();
       T* to = grad_in.data_ptr<T>();
       if constexpr (std::is_same_v<T, float> && std::is_same_v<Index, uint8_t>) {
-        if (w.is_pairs(p))
-          return p.for_each(p.in_size(), [&](int64_t i) {
-            max_pool_pairs_backward(from + i * p.out_size(), winners + i * p.out_size(), p.out[1],
-                                    p.out[2], to + i * p.in_size(), p.in[1], p.in[2]);
+        if (const int rows = w.pair_rows(p))
+          return with_rows(rows, [&](auto height) {
+            p.for_each(p.in_size(), [&](int64_t i) {
+              max_pool_pairs_backward<height>(from + i * p.out_size(), winners + i * p.out_size(),
+                                              p.out[1], p.out[2], to + i * p.in_size(), p.in[1],
+                                              p.in[2]);
+            });
           });
       }
       if constexpr (sizeof(T) == 2 && std::is_same_v<Index, uint8_t>) {
-        if (w.is_pairs(p))  // an element gets one number or none: nothing is rounded
-          return p.for_each(p.in_size(), [&](int64_t i) {
-            const ScratchArray<float> wide(p.out_size()), spread(p.in_size());
-            convert(wide.get(), from + i * p.out_size(), p.out_size());
-            max_pool_pairs_backward(wide.get(), winners + i * p.out_size(), p.out[1], p.out[2],
-                                    spread.get(), p.in[1], p.in[2]);
-            convert(to + i * p.in_size(), spread.get(), p.in_size());
+        if (const int rows = w.pair_rows(p))
+          return with_rows(rows, [&](auto height) {
+            p.for_each(p.in_size(), [&](int64_t i) {
+              // An element gets one number or none: nothing is rounded.
+              const ScratchArray<float> wide(p.out_size()), spread(p.in_size());
+              convert(wide.get(), from + i * p.out_size(), p.out_size());
+              max_pool_pairs_backward<height>(wide.get(), winners + i * p.out_size(), p.out[1],
+                                              p.out[2], spread.get(), p.in[1], p.in[2]);
+              convert(to + i * p.in_size(), spread.get(), p.in_size());
+            });
           });
       }
       p.for_each_block(p.in_size() + p.out_size() * 4, [&]<int B>(int64_t i, int lanes) {
@@ -435,19 +455,21 @@ class AverageRows {
   int64_t inner_begin_, inner_end_;
 };
 
-float pair_divisor(const AveragePoolGeometry& g) {
-  return g.divisor ? static_cast<float>(g.divisor) : 4.0f;
+float pair_divisor(const AveragePoolGeometry& g, int rows) {
+  return g.divisor ? static_cast<float>(g.divisor) : static_cast<float>(2 * rows);
 }
 
 void avg_pool_kernel(const Tensor& out, const Tensor& in, const AveragePoolGeometry& g) {
   const Planes p(in, out, g.ndim);
   const Window w(g);
-  if (in.dtype() == kFloat && w.is_pairs(p)) {
+  if (const int rows = in.dtype() == kFloat ? w.pair_rows(p) : 0) {
     const auto* from = in.data_ptr<float>();
     auto* to = out.data_ptr<float>();
-    return p.for_each(p.in_size(), [&](int64_t i) {
-      average_pairs(from + i * p.in_size(), p.in[2], p.out[1], p.out[2], pair_divisor(g),
-                    to + i * p.out_size());
+    return with_rows(rows, [&](auto height) {
+      p.for_each(p.in_size(), [&](int64_t i) {
+        average_pairs<height>(from + i * p.in_size(), p.in[2], p.out[1], p.out[2],
+                              pair_divisor(g, height), to + i * p.out_size());
+      });
     });
   }
   const Regions regions(p, w, g);
@@ -464,12 +486,15 @@ void avg_pool_backward_kernel(const Tensor& grad_in, const Tensor& grad_out,
                               const AveragePoolGeometry& g) {
   const Planes p(grad_in, grad_out, g.ndim);
   const Window w(g);
-  if (grad_in.dtype() == kFloat && w.is_pairs(p)) {
+  if (const int rows = grad_in.dtype() == kFloat ? w.pair_rows(p) : 0) {
     const auto* from = grad_out.data_ptr<float>();
     auto* to = grad_in.data_ptr<float>();
-    return p.for_each(p.in_size(), [&](int64_t i) {
-      average_pairs_backward(from + i * p.out_size(), p.out[1], p.out[2], pair_divisor(g),
-                             to + i * p.in_size(), p.in[1], p.in[2]);
+    return with_rows(rows, [&](auto height) {
+      p.for_each(p.in_size(), [&](int64_t i) {
+        average_pairs_backward<height>(from + i * p.out_size(), p.out[1], p.out[2],
+                                       pair_divisor(g, height), to + i * p.in_size(), p.in[1],
+                                       p.in[2]);
+      });
     });
   }
   average_backward("avg_pool_backward", grad_in, grad_out, p, Regions(p, w, g));

@@ -81,11 +81,15 @@ struct Window {
   int64_t input(int d, int64_t o, int64_t k) const {
     return o * stride[d] - padding[d] + k * dilation[d];
   }
-  bool is_pairs(const Planes& p) const {
-    return p.in[0] == 1 && kernel[0] == 1 && stride[0] == 1 && padding[0] == 0 && kernel[1] == 2 &&
-           kernel[2] == 2 && stride[1] == 2 && stride[2] == 2 && padding[1] == 0 &&
-           padding[2] == 0 && dilation[1] == 1 && dilation[2] == 1 && !p.last() &&
-           2 * p.out[1] <= p.in[1] && 2 * p.out[2] <= p.in[2];
+  /// The height of windows of 1 x 2 or 2 x 2 that stand side by side within planes whose rows are
+  /// contiguous; 0 for others.
+  int pair_rows(const Planes& p) const {
+    const bool columns = kernel[2] == 2 && stride[2] == 2 && padding[2] == 0 && dilation[2] == 1 &&
+                         2 * p.out[2] <= p.in[2];
+    const bool rows = (kernel[1] == 1 || (kernel[1] == 2 && dilation[1] == 1)) &&
+                      stride[1] == kernel[1] && padding[1] == 0 && kernel[1] * p.out[1] <= p.in[1];
+    const bool flat = p.in[0] == 1 && kernel[0] == 1 && stride[0] == 1 && padding[0] == 0;
+    return flat && rows && columns && !p.last() ? static_cast<int>(kernel[1]) : 0;
   }
 };
 

@@ -1,4 +1,5 @@
-// Pooling with a window of 2 x 2 and a stride of 2, float: a register of outputs at a time.
+// Pooling with windows of 1 x 2 or 2 x 2, side by side, float: a register of outputs at a time.
+// Rows is the windows' height.
 #pragma once
 
 #include <algorithm>
@@ -60,19 +61,23 @@ TAEDA_ALWAYS_INLINE void store_pairs(float* out, Vec<float> even, Vec<float> odd
 }  // namespace detail
 
 /// One channel: `winner` (may be null) gets 0 to 3, row-major in the window.
-inline void max_pool_pairs(const float* in, int64_t in_width, int64_t out_height, int64_t out_width,
-                           float* out, uint8_t* winner) {
+template <int Rows>
+void max_pool_pairs(const float* in, int64_t in_width, int64_t out_height, int64_t out_width,
+                    float* out, uint8_t* winner) {
   using namespace detail;
-  for (int64_t y = 0; y < out_height; ++y, in += 2 * in_width) {
+  for (int64_t y = 0; y < out_height; ++y, in += Rows * in_width) {
     for (int64_t x = 0; x < out_width; x += kPairLanes) {
       const int64_t n = std::min<int64_t>(kPairLanes, out_width - x);
-      Vec<float> best, value, lower[2];
+      Vec<float> best, value;
       Vec<int32_t> number = {};
       load_pairs(in + 2 * x, n, &best, &value);
-      load_pairs(in + in_width + 2 * x, n, &lower[0], &lower[1]);
       contend(value, 1, &best, &number);
-      contend(lower[0], 2, &best, &number);
-      contend(lower[1], 3, &best, &number);
+      if constexpr (Rows == 2) {
+        Vec<float> lower[2];
+        load_pairs(in + in_width + 2 * x, n, &lower[0], &lower[1]);
+        contend(lower[0], 2, &best, &number);
+        contend(lower[1], 3, &best, &number);
+      }
       if (n == kPairLanes)
         store(out + x, best);
       else
@@ -86,18 +91,21 @@ inline void max_pool_pairs(const float* in, int64_t in_width, int64_t out_height
   }
 }
 
-/// One channel's sums of four, in the order of rows, divided.
-inline void average_pairs(const float* in, int64_t in_width, int64_t out_height, int64_t out_width,
-                          float divisor, float* out) {
+/// One channel's sums of windows, in the order of rows, divided.
+template <int Rows>
+void average_pairs(const float* in, int64_t in_width, int64_t out_height, int64_t out_width,
+                   float divisor, float* out) {
   using namespace detail;
-  for (int64_t y = 0; y < out_height; ++y, in += 2 * in_width, out += out_width) {
+  for (int64_t y = 0; y < out_height; ++y, in += Rows * in_width, out += out_width) {
     for (int64_t x = 0; x < out_width; x += kPairLanes) {
       const int64_t n = std::min<int64_t>(kPairLanes, out_width - x);
-      Vec<float> upper[2], lower[2];
-      load_pairs(in + 2 * x, n, &upper[0], &upper[1]);
-      load_pairs(in + in_width + 2 * x, n, &lower[0], &lower[1]);
-      const Vec<float> mean =
-          (Vec<float>{} + upper[0] + upper[1] + lower[0] + lower[1]) / (Vec<float>{} + divisor);
+      Vec<float> sum = {};
+      for (int r = 0; r < Rows; ++r) {
+        Vec<float> even, odd;
+        load_pairs(in + r * in_width + 2 * x, n, &even, &odd);
+        sum = sum + even + odd;
+      }
+      const Vec<float> mean = sum / (Vec<float>{} + divisor);
       if (n == kPairLanes)
         store(out + x, mean);
       else
@@ -106,30 +114,31 @@ inline void average_pairs(const float* in, int64_t in_width, int64_t out_height,
   }
 }
 
-/// Writes all of a channel's gradient: a quarter, or what `divisor` says, for each of four.
-inline void average_pairs_backward(const float* grad_out, int64_t out_height, int64_t out_width,
-                                   float divisor, float* grad_in, int64_t in_height,
-                                   int64_t in_width) {
+/// Writes all of a channel's gradient: a share for each of a window.
+template <int Rows>
+void average_pairs_backward(const float* grad_out, int64_t out_height, int64_t out_width,
+                            float divisor, float* grad_in, int64_t in_height, int64_t in_width) {
   using namespace detail;
-  for (int64_t y = 0; y < out_height; ++y, grad_in += 2 * in_width, grad_out += out_width) {
+  for (int64_t y = 0; y < out_height; ++y, grad_in += Rows * in_width, grad_out += out_width) {
     for (int64_t x = 0; x < out_width; x += kPairLanes) {
       const int64_t n = std::min<int64_t>(kPairLanes, out_width - x);
       const Vec<float> g = n == kPairLanes ? load(grad_out + x) : load_first(grad_out + x, n);
       const Vec<float> share = Vec<float>{} + g / (Vec<float>{} + divisor);
-      store_pairs(grad_in + 2 * x, share, share, n);
-      store_pairs(grad_in + in_width + 2 * x, share, share, n);
+      for (int r = 0; r < Rows; ++r) store_pairs(grad_in + r * in_width + 2 * x, share, share, n);
     }
-    for (int64_t x = 2 * out_width; x < in_width; ++x) grad_in[x] = grad_in[in_width + x] = 0;
+    for (int r = 0; r < Rows; ++r)
+      std::fill_n(grad_in + r * in_width + 2 * out_width, in_width - 2 * out_width, 0.0f);
   }
-  std::fill_n(grad_in, (in_height - 2 * out_height) * in_width, 0.0f);
+  std::fill_n(grad_in, (in_height - Rows * out_height) * in_width, 0.0f);
 }
 
 /// Writes all of a channel's gradient.
-inline void max_pool_pairs_backward(const float* grad_out, const uint8_t* winner,
-                                    int64_t out_height, int64_t out_width, float* grad_in,
-                                    int64_t in_height, int64_t in_width) {
+template <int Rows>
+void max_pool_pairs_backward(const float* grad_out, const uint8_t* winner, int64_t out_height,
+                             int64_t out_width, float* grad_in, int64_t in_height,
+                             int64_t in_width) {
   using namespace detail;
-  for (int64_t y = 0; y < out_height; ++y, grad_in += 2 * in_width) {
+  for (int64_t y = 0; y < out_height; ++y, grad_in += Rows * in_width) {
     for (int64_t x = 0; x < out_width; x += kPairLanes) {
       const int64_t n = std::min<int64_t>(kPairLanes, out_width - x);
       const Vec<float> g = n == kPairLanes ? load(grad_out + x) : load_first(grad_out + x, n);
@@ -137,14 +146,16 @@ inline void max_pool_pairs_backward(const float* grad_out, const uint8_t* winner
       std::memcpy(&bytes, winner + x, n == kPairLanes ? kPairLanes : static_cast<size_t>(n));
       const Vec<int32_t> number = __builtin_convertvector(bytes, Vec<int32_t>);
       const Vec<float> zero = {};
-      store_pairs(grad_in + 2 * x, number == 0 ? g : zero, number == 1 ? g : zero, n);
-      store_pairs(grad_in + in_width + 2 * x, number == 2 ? g : zero, number == 3 ? g : zero, n);
+      for (int r = 0; r < Rows; ++r)
+        store_pairs(grad_in + r * in_width + 2 * x, number == 2 * r ? g : zero,
+                    number == 2 * r + 1 ? g : zero, n);
     }
-    for (int64_t x = 2 * out_width; x < in_width; ++x) grad_in[x] = grad_in[in_width + x] = 0;
+    for (int r = 0; r < Rows; ++r)
+      std::fill_n(grad_in + r * in_width + 2 * out_width, in_width - 2 * out_width, 0.0f);
     grad_out += out_width;
     winner += out_width;
   }
-  std::fill_n(grad_in, (in_height - 2 * out_height) * in_width, 0.0f);
+  std::fill_n(grad_in, (in_height - Rows * out_height) * in_width, 0.0f);
 }
 
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE
