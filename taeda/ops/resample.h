@@ -18,6 +18,14 @@ class SparseRows {
     columns_.push_back(static_cast<int32_t>(column));
     weights_.push_back(weight);
   }
+  /// `count` of them that weigh the same.
+  void add(const int64_t* columns, int64_t count, double weight) {
+    const size_t begin = columns_.size();
+    columns_.resize(begin + static_cast<size_t>(count));
+    for (size_t i = begin; i < columns_.size(); ++i)
+      columns_[i] = static_cast<int32_t>(columns[i - begin]);
+    weights_.resize(columns_.size(), weight);
+  }
   /// Makes room for so many elements.
   void reserve(size_t elements) {
     columns_.reserve(elements);

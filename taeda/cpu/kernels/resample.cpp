@@ -16,19 +16,20 @@ template <class M>
 struct SparseRows {
   const int32_t *starts, *rows;
   const M* weights;
+  int64_t taps;
 };
 
-/// `sum_rows` of floats, a few registers at a time; how many elements are done. The next row is
-/// asked for while one is added: rows lie anywhere.
+/// `sum_rows` of floats, a few registers at a time; how many elements are done. Rows lie anywhere:
+/// those to come, of the next results, too, are asked for while one is added.
 inline int64_t sum_in_registers(const SparseRows<float>& m, int64_t first, int64_t last,
                                 const float* in, int64_t width, float* out) {
-  constexpr int64_t kGroup = 4, kStep = kGroup * kLanes<float>;
+  constexpr int64_t kGroup = 4, kStep = kGroup * kLanes<float>, kAhead = 8;
   int64_t k = 0;
   for (; k + kStep <= width; k += kStep) {
     Vec<float> sums[kGroup] = {};
     for (int64_t j = first; j < last; ++j) {
       const float* from = in + m.rows[j] * width + k;
-      const float* next = in + m.rows[std::min(j + 4, last - 1)] * width + k;
+      const float* next = in + m.rows[std::min(j + kAhead, m.taps - 1)] * width + k;
       for (int64_t b = 0; b < kStep; b += 16) __builtin_prefetch(next + b);
       const Vec<float> w = broadcast(m.weights[j]);
 #pragma GCC unroll 4
@@ -103,7 +104,7 @@ void resample_kernel(const Tensor& out, const Tensor& in, const Tensor& starts, 
   dispatch(FloatTypes{}, resample_slot.name(), out.dtype(), [&]<class T>() {
     using M = opmath_t<T>;
     const SparseRows<M> matrix{starts.data_ptr<int32_t>(), rows.data_ptr<int32_t>(),
-                               weights.data_ptr<M>()};
+                               weights.data_ptr<M>(), taps};
     const T* from = in.data_ptr<T>();
     T* to = out.data_ptr<T>();
     if (width == 1) {

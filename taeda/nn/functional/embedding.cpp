@@ -132,14 +132,20 @@ Tensor sum_of_rows(const Tensor& input, const Tensor& weight, const EmbeddingBag
   matrix->reserve(static_cast<size_t>(list.numel()));
   const auto add_bag = [&](int64_t begin, int64_t end) {
     int64_t count = 0;
+    bool outside = false;
     for (int64_t i = begin; i < end; ++i) {
-      TAEDA_CHECK_INDEX(index[i] >= 0 && index[i] < n, "index out of range in self");
+      outside |= (index[i] < 0) | (index[i] >= n);
       count += index[i] != padding;
     }
+    TAEDA_CHECK_INDEX(!outside, "index out of range in self");
     const double share = o.mode().is_sum() || count == 0 ? 1.0 : 1.0 / static_cast<double>(count);
-    for (int64_t i = begin; i < end; ++i)
-      if (index[i] != padding)
-        matrix->add(index[i], shares.defined() ? shares.data_ptr<double>()[i] : share);
+    if (count == end - begin && !shares.defined()) {
+      matrix->add(index + begin, count, share);
+    } else {
+      for (int64_t i = begin; i < end; ++i)
+        if (index[i] != padding)
+          matrix->add(index[i], shares.defined() ? shares.data_ptr<double>()[i] : share);
+    }
     matrix->end_row();
   };
   if (input.dim() == 2) {
