@@ -10,6 +10,7 @@
 #include "taeda/base/parallel_for.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/einsum.h"
+#include "taeda/ops/join.h"
 #include "tests/error_of.h"
 #include "tests/ops/tensor_values.h"
 
@@ -73,6 +74,26 @@ INSTANTIATE_TEST_SUITE_P(Sizes, MatmulShapes,
                                            Shape{17, 65, 300}, Shape{33, 31, 257},
                                            Shape{3, 200, 600}, Shape{100, 100, 100},
                                            Shape{150, 220, 300}, Shape{512, 512, 33}));
+
+/// Batches of small squares, which have loops of their own, and of others, in layouts of all kinds.
+TEST(Matmul, BatchesOfSmallMatrices) {
+  for (const ScalarType dtype : {kFloat, kDouble})
+    for (const auto& [m, k, n] : {Shape{1, 1, 1}, Shape{2, 2, 2}, Shape{3, 3, 3}, Shape{4, 4, 4},
+                                  Shape{2, 3, 2}, Shape{5, 5, 5}}) {
+      SCOPED_TRACE(::testing::Message() << dtype << " " << m << "x" << k << "x" << n);
+      const Tensor a = pattern({9, m, k}, dtype), b = pattern({9, k, n}, dtype, 1);
+      const auto product = [](const Tensor& x, const Tensor& y) {
+        return x.unsqueeze(-1).mul(y.unsqueeze(-3)).sum({-2});
+      };
+      const Tensor want = product(a, b);
+      expect_same(a.bmm(b), want);
+      expect_same(a.mT().contiguous().mT().bmm(b), want);
+      expect_same(a.bmm(b.mT().contiguous().mT()), want);
+      expect_same(stack({a, a}, 1).select(1, 1).bmm(b), want);
+      expect_same(a.bmm(b.narrow(0, 3, 1).expand({9, -1, -1})), product(a, b.narrow(0, 3, 1)));
+      expect_same(want.baddbmm(a, b, 2, 3), want.mul(5));
+    }
+}
 
 TEST(Matmul, EmptyOperands) {
   expect_same(empty({2, 0}).mm(empty({0, 3})), zeros({2, 3}));

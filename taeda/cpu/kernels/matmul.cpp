@@ -50,6 +50,27 @@ void gemm_tiny(const Gemm<T>& g) {
     }
 }
 
+/// `gemm_tiny` of N x N matrices in rows of neighbours, for a batch: how many numbers there are is
+/// known when it is compiled.
+template <int64_t N, class T>
+void multiply_squares(const Batch<const T>& a, const Batch<const T>& b, const Batch<T>& out,
+                      int64_t begin, int64_t end) {
+  for (int64_t s = begin; s < end; ++s) {
+    const Matrix<const T> left = a.at(s), right = b.at(s);
+    T product[N][N];
+    for (int64_t i = 0; i < N; ++i)
+      for (int64_t j = 0; j < N; ++j) {
+        T sum = 0;
+        for (int64_t k = 0; k < N; ++k)
+          sum += left.data[i * left.row + k] * right.data[k * right.row + j];
+        product[i][j] = sum;
+      }
+    const Matrix<T> to = out.at(s);
+    for (int64_t i = 0; i < N; ++i)
+      for (int64_t j = 0; j < N; ++j) to.data[i * to.row + j] = product[i][j];
+  }
+}
+
 /// The product of two vectors: sums in vectors over parts, which are added up in double.
 template <class T>
 T dot_lines(const T* a, const T* b, int64_t n) {
@@ -77,54 +98,52 @@ bool is_dot(const Gemm<T>& g) {
          g.alpha == T(1);
 }
 
-/// The real and the imaginary parts of a matrix, by rows.
+/// Each row of a complex matrix and, behind it, i times that row, as rows of real numbers.
 template <class R>
-void split_parts(Matrix<const complex<R>> m, int64_t rows, int64_t columns, R* __restrict re,
-                 R* __restrict im) {
-  const auto split_row = [&](const complex<R>* from, int64_t step) {
+void turn_rows(Matrix<const complex<R>> m, int64_t rows, int64_t columns, R* __restrict to) {
+  const auto turn = [&](const complex<R>* from, int64_t step, R* __restrict as_it_is,
+                        R* __restrict turned) {
     for (int64_t j = 0; j < columns; ++j) {
-      re[j] = from[j * step].re;
-      im[j] = from[j * step].im;
+      const R re = from[j * step].re, im = from[j * step].im;
+      as_it_is[2 * j] = re;
+      as_it_is[2 * j + 1] = im;
+      turned[2 * j] = -im;
+      turned[2 * j + 1] = re;
     }
   };
-  for (int64_t i = 0; i < rows; ++i, re += columns, im += columns)
-    m.column == 1 ? split_row(&m.at(i, 0), 1) : split_row(&m.at(i, 0), m.column);
+  for (int64_t i = 0; i < rows; ++i, to += 4 * columns)
+    m.column == 1 ? turn(&m.at(i, 0), 1, to, to + 2 * columns)
+                  : turn(&m.at(i, 0), m.column, to, to + 2 * columns);
 }
 
-/// A product of complex matrices as four of real ones, which fill registers.
-constexpr int64_t kPartsFrom = 512;
+/// A complex matrix whose rows are contiguous as one of real numbers, twice as wide.
+template <class C, class R = std::conditional_t<std::is_const_v<C>, const typename C::value_type,
+                                                typename C::value_type>>
+Matrix<R> as_real(Matrix<C> m) {
+  return {reinterpret_cast<R*>(m.data), 2 * m.row, 1};
+}
+
+/// A product of complex matrices as one of real ones, which fills registers: rows of a are pairs of
+/// real numbers, and so are those of the product with each row of b and i times that row.
+constexpr int64_t kRealFrom = 512;
 template <class R>
-void gemm_parts(const Gemm<complex<R>>& g) {
+void gemm_by_real(const Gemm<complex<R>>& g) {
+  using C = complex<R>;
   const int64_t m = g.m, n = g.n, k = g.k;
-  const ScratchArray<R> memory(2 * (m * k + k * n + m * n));
-  R* const a[] = {memory.get(), memory.get() + m * k};
-  R* const b[] = {a[1] + m * k, a[1] + m * k + k * n};
-  R* const c[] = {b[1] + k * n, b[1] + k * n + m * n};
-  split_parts(g.a, m, k, a[0], a[1]);
-  split_parts(g.b, k, n, b[0], b[1]);
-  const auto add = [&](const R* left, const R* right, R* out, R sign, bool first) {
-    const Matrix<const R> before{first ? nullptr : out, n, 1};
-    gemm(Gemm<R>{m, n, k, {left, k, 1}, {right, n, 1}, {out, n, 1}, before, sign, R(1)});
-  };
-  add(a[0], b[0], c[0], R(1), true);
-  add(a[1], b[1], c[0], R(-1), false);
-  add(a[0], b[1], c[1], R(1), true);
-  add(a[1], b[0], c[1], R(1), false);
-  const bool scaled = !(g.alpha == complex<R>(1));
-  if (!scaled && !g.addend.data && g.out.column == 1) {
-    for (int64_t i = 0; i < m; ++i) {
-      R* __restrict const to = reinterpret_cast<R*>(&g.out.at(i, 0));
-      for (int64_t j = 0; j < n; ++j) {
-        to[2 * j] = c[0][i * n + j];
-        to[2 * j + 1] = c[1][i * n + j];
-      }
-    }
-    return;
-  }
-  for (int64_t i = 0, at = 0; i < m; ++i)
-    for (int64_t j = 0; j < n; ++j, ++at) {
-      complex<R> value(c[0][at], c[1][at]);
-      if (scaled) value = g.alpha * value;
+  const bool scaled = !(g.alpha == C(1)) || g.addend.data;
+  const bool copies_a = g.a.column != 1, copies_out = scaled || g.out.column != 1;
+  const ScratchArray<R> turned(4 * k * n);
+  const ScratchArray<C> left(copies_a ? m * k : 0), product(copies_out ? m * n : 0);
+  turn_rows(g.b, k, n, turned.get());
+  for (int64_t i = 0; copies_a && i < m; ++i)
+    for (int64_t p = 0; p < k; ++p) left.get()[i * k + p] = g.a.at(i, p);
+  const Matrix<const C> a = copies_a ? Matrix<const C>{left.get(), k, 1} : g.a;
+  const Matrix<C> out = copies_out ? Matrix<C>{product.get(), n, 1} : g.out;
+  gemm(
+      Gemm<R>{m, 2 * n, 2 * k, as_real(a), {turned.get(), 2 * n, 1}, as_real(out), {}, R(1), R(1)});
+  for (int64_t i = 0; copies_out && i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      C value = scaled ? g.alpha * out.at(i, j) : out.at(i, j);
       if (g.addend.data) value += g.beta * g.addend.at(i, j);
       g.out.at(i, j) = value;
     }
@@ -137,8 +156,8 @@ void run(const Gemm<T>& g) {
     if (!is_dot(g)) return gemm(g);
     *g.out.data = dot_lines(g.a.data, g.b.data, g.k);
   } else if constexpr (requires { typename T::value_type; }) {
-    if (g.m * g.n * g.k < kPartsFrom) return gemm_plain(g);
-    gemm_parts(g);
+    if (g.m * g.n * g.k < kRealFrom) return gemm_plain(g);
+    gemm_by_real(g);
   } else {
     gemm_plain(g);
   }
@@ -159,6 +178,18 @@ void matmul_own(const Tensor& out, const Tensor& a, const Tensor& b, const Tenso
               beta.to<T>()});
   };
   if (!batched) return range(0, 1);
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+    const bool plain = !addend.defined() && alpha.to<T>() == T(1) && left.first.column == 1 &&
+                       right.first.column == 1 && result.first.column == 1;
+    if (plain && m == n && n == k && 2 <= n && n <= 4) {
+      const auto multiply = n == 2   ? multiply_squares<2, T>
+                            : n == 3 ? multiply_squares<3, T>
+                                     : multiply_squares<4, T>;
+      return parallel_for(
+          0, out.size(0), 4 * kParallelGrain / work,
+          [&](int64_t begin, int64_t end) { multiply(left, right, result, begin, end); });
+    }
+  }
   // Small products are shared out whole, large ones share out their own rows.
   parallel_for(0, out.size(0),
                work < kOneDnnFrom ? std::max<int64_t>(1, 4 * kParallelGrain / work) : out.size(0),
