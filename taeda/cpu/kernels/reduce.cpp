@@ -64,8 +64,49 @@ Tensor as_pairs(const Tensor& t) {
       make_intrusive<TensorImpl>(t.storage(), std::move(layout), to_real_type(t.dtype())));
 }
 
+/// The sums of both numbers of pairs side by side: in the order of `reduce_row`, whose lanes are of
+/// one kind each, but for the last addition.
+template <class T>
+void sum_row_of_pairs(const T* x, int64_t n, T* sums) {
+  constexpr int64_t w = kLanes<T>, l = kPieceLanes<T>;
+  Piece<T> a[4 * kPieces] = {};
+  int64_t i = 0;
+  for (; i + 4 * w <= 2 * n; i += 4 * w)
+#pragma GCC unroll 16
+    for (int64_t k = 0; k < 4 * kPieces; ++k) a[k] += load_piece<T>(x + i + k * l);
+  T lanes[w];
+#pragma GCC unroll 4
+  for (int64_t k = 0; k < kPieces; ++k) {
+    const Piece<T> all = (a[k] + a[kPieces + k]) + (a[2 * kPieces + k] + a[3 * kPieces + k]);
+    std::memcpy(lanes + k * l, &all, sizeof all);
+  }
+  for (int64_t half = w / 2; half >= 2; half /= 2)
+    for (int64_t k = 0; k < half; ++k) lanes[k] += lanes[half + k];
+  for (; i < 2 * n; i += 2) lanes[0] += x[i], lanes[1] += x[i + 1];
+  sums[0] = lanes[0], sums[1] = lanes[1];
+}
+
+/// Sums over all dimensions in `dims` of pairs, divided.
+void sum_of_pairs(const Tensor& out, const Tensor& in, DimMask dims, double divisor) {
+  dispatch(TypeList<float, double>{}, "sum", in.dtype(), [&]<class T>() {
+    constexpr int64_t item = sizeof(T);
+    ReduceFunctions f = reduce_functions<SumReduce<T>, T>({});
+    f.run = [](char* acc, const ReduceRun& r) {
+      if (r.width == 2 && r.across == item && r.along == 2 * item && r.n >= kLanes<T>)
+        sum_row_of_pairs(reinterpret_cast<const T*>(r.x), r.n, reinterpret_cast<T*>(acc));
+      else
+        reduce_run<SumReduce<T>, T>({}, acc, r);
+    };
+    reduce(ReducePlan(out, in, dims), f, nullptr, [divisor](const ReduceResult& r) {
+      const T* const acc = reinterpret_cast<const T*>(r.acc);
+      for (int64_t k = 0; k < r.width; ++k)
+        *reinterpret_cast<T*>(r.out + k * r.stride) = acc[k] / static_cast<T>(divisor);
+    });
+  });
+}
+
 void sum(const Tensor& out, const Tensor& in, DimMask dims) {
-  if (are_pairs(in)) return sum(as_pairs(out), as_pairs(in), dims);
+  if (are_pairs(in)) return sum_of_pairs(as_pairs(out), as_pairs(in), dims, 1);
   if (in.dtype() == kBool)
     return reduce_to<uint8_t, int64_t>(out, in, dims, CountReduce{}, [](int64_t a) { return a; });
   dispatch(SumTypes{}, "sum", in.dtype(), [&]<class T>() {
@@ -80,11 +121,12 @@ void nansum(const Tensor& out, const Tensor& in, DimMask dims) {
 }
 
 void mean(const Tensor& out, const Tensor& in, DimMask dims) {
-  if (are_pairs(in)) return mean(as_pairs(out), as_pairs(in), dims);
+  int64_t count = 1;
+  for (int64_t d = 0; d < in.dim(); ++d)
+    if (dims.has(d)) count *= in.sizes()[d];
+  if (are_pairs(in))
+    return sum_of_pairs(as_pairs(out), as_pairs(in), dims, static_cast<double>(count));
   dispatch(FloatComplexTypes{}, "mean", in.dtype(), [&]<class T>() {
-    int64_t count = 1;
-    for (int64_t d = 0; d < in.dim(); ++d)
-      if (dims.has(d)) count *= in.sizes()[d];
     const acc_t<T> n(static_cast<double>(count));
     reduce_to<T, T>(out, in, dims, SumReduce<acc_t<T>>{}, [n](acc_t<T> a) { return a / n; });
   });
