@@ -349,3 +349,28 @@ def test_order_of_parameters_in_a_dict():
     assert list(nn.ParameterDict(two)) == ["a", "b"] and list(nn.ParameterDict(two.items())) == ["b", "a"]
     assert list(nn.ParameterDict(nn.ParameterDict(two.items()))) == ["b", "a"] and list(nn.ModuleDict(
         {"b": nn.ReLU(), "a": nn.ReLU()})) == ["b", "a"]
+
+
+def test_volumes_have_a_memory_format():
+    x = torch.randn(2, 3, 4, 5, 6)
+    last = x.to(memory_format=torch.channels_last_3d)
+    assert last.stride() == (360, 1, 90, 18, 3) and last.is_contiguous(memory_format=torch.channels_last_3d)
+    assert not last.is_contiguous() and last.equal(x) and repr(torch.channels_last_3d) == "torch.channels_last_3d"
+    for made in (last.clone(), torch.empty_like(last), last + 1, last.double(),
+                 torch.nn.functional.interpolate(last, scale_factor=2), torch.nn.functional.max_pool3d(last, 2),
+                 torch.empty(2, 3, 4, 5, 6, memory_format=torch.channels_last_3d)):
+        assert made.is_contiguous(memory_format=torch.channels_last_3d)
+    net = torch.nn.Sequential(torch.nn.Conv3d(3, 4, 2), torch.nn.BatchNorm3d(4), torch.nn.ReLU(), torch.nn.MaxPool3d(2))
+    want = net(x)
+    net.to(memory_format=torch.channels_last_3d)
+    assert net[0].weight.stride() == (24, 1, 12, 6, 3)
+    got = net(last)
+    assert got.is_contiguous(memory_format=torch.channels_last_3d)
+    torch.testing.assert_close(got, want)
+    file = io.BytesIO()
+    torch.save((last, torch.channels_last_3d), file)
+    file.seek(0)
+    loaded, known = torch.load(file)
+    assert loaded.stride() == last.stride() and known is torch.channels_last_3d
+    with pytest.raises(RuntimeError, match="required rank 5 tensor to use channels_last_3d format"):
+        x[0].contiguous(memory_format=torch.channels_last_3d)

@@ -103,7 +103,7 @@ struct Problem {
  private:
   /// Operands of one memory order, whose sizes the library derives as we do, and can count.
   bool fits(const Tensor& x, const Tensor& y, const Tensor& w, const ConvGeometry& g) const {
-    const auto order = last ? MemoryFormat::ChannelsLast : MemoryFormat::Contiguous;
+    const auto order = last ? channels_last_of(x.dim()) : MemoryFormat::Contiguous;
     for (const Tensor* t : {&x, &y, &w})
       if (!t->is_contiguous(order) || t->numel() == 0 ||
           t->numel() > std::numeric_limits<int32_t>::max())
@@ -121,10 +121,12 @@ struct Problem {
     for (int64_t d = 2; d < t.dim(); ++d) out.sizes.push_back(t.size(d));
     out.strides.assign(out.sizes.size(), 1);
     const Sizes& n = out.sizes;
-    if (last)
-      out.strides = {n[1] * n[2] * n[3], 1, n[3] * n[1], n[1]};
-    else
-      for (size_t d = n.size() - 1; d-- > 0;) out.strides[d] = out.strides[d + 1] * n[d + 1];
+    int64_t step = 1;
+    const auto pass = [&](size_t d) { out.strides[d] = step, step *= n[d]; };
+    if (last) pass(1);
+    for (size_t d = n.size(); d-- > 2;) pass(d);
+    if (!last) pass(1);
+    pass(0);
     while (reinterpret_cast<uintptr_t>(out.data) % static_cast<uintptr_t>(out.alignment) != 0)
       out.alignment /= 2;
     return out;

@@ -17,7 +17,13 @@ inline bool same_memory_order(const Tensor& a, const Tensor& b) {
 
 /// Channels-last and not contiguous as well: images of one channel or one pixel are both.
 inline bool is_channels_last_only(const Tensor& t) {
-  return t.dim() == 4 && !t.is_contiguous() && t.is_contiguous(MemoryFormat::ChannelsLast);
+  return !t.is_contiguous() && (t.is_contiguous(MemoryFormat::ChannelsLast) ||
+                                t.is_contiguous(MemoryFormat::ChannelsLast3d));
 }
 
-}  // namespace taeda
+/// The format with channels last of as many dimensions as images or volumes have.
+inline MemoryFormat channels_last_of(int64_t dims) {
+  return dims == 5 ? MemoryFormat::ChannelsLast3d : MemoryFormat::ChannelsLast;
+}
+
+}  // namespace taeda::inline v0_2

@@ -34,10 +34,9 @@ TensorVec weight_grad(const Tensor& x, const Tensor& g, const ConvGeometry& geom
 
 /// Dense memory for these sizes in the order of `like`, or of `other`, if one is channels-last.
 Layout dense_layout(IntArrayRef sizes, const Tensor& like, const Tensor& other = {}) {
-  Layout layout = Layout::contiguous(sizes);
   if (is_channels_last_only(like) || (other.defined() && is_channels_last_only(other)))
-    layout.strides = channels_last_strides(sizes);
-  return layout;
+    return {sizes, strides_in(sizes, channels_last_of(like.dim())), 0};
+  return Layout::contiguous(sizes);
 }
 
 /// An output of a convolution: channels-last if its input or its weight is.

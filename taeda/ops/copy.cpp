@@ -140,9 +140,7 @@ Tensor clone(const Tensor& self, std::optional<MemoryFormat> memory_format) {
   if (self.is_sparse()) return detail::sparse_clone(self);
   const MemoryFormat format = memory_format.value_or(MemoryFormat::Preserve);
   const DimVector strides = format == MemoryFormat::Preserve ? strides_like(self.layout())
-                            : format == MemoryFormat::ChannelsLast
-                                ? channels_last_strides(self.sizes())
-                                : contiguous_strides(self.sizes());
+                                                             : strides_in(self.sizes(), format);
   Tensor out = copied(self, self.device(), self.dtype(), strides, false);
   if (wants_grad(self)) record("CloneBackward0", out, {self}, [](const Tensor& g) { return g; });
   return out;

@@ -63,9 +63,7 @@ Tensor empty(IntArrayRef sizes, const TensorOptions& options, std::optional<Memo
     return detail::sparse_empty(sizes, o);
   if (o.memory_format() != MemoryFormat::ChannelsLast && !o.pinned_memory())
     return finish(make_tensor(sizes, o.dtype(), device_of(o)), o);
-  Layout layout = Layout::contiguous(sizes);
-  if (o.memory_format() == MemoryFormat::ChannelsLast)
-    layout.strides = channels_last_strides(sizes);
+  const Layout layout{sizes, strides_in(sizes, o.memory_format()), 0};
   Tensor out = make_tensor(layout, o.dtype(), device_of(o));
   if (o.pinned_memory()) out = out.pin_memory();
   return finish(std::move(out), o);

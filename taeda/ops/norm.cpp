@@ -2,6 +2,7 @@
 #include "taeda/ops/norm.h"
 
 #include "taeda/autograd/record.h"
+#include "taeda/kernels/memory_order.h"
 #include "taeda/kernels/norm.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/fused_backward.h"
@@ -42,7 +43,7 @@ void check_batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias,
 
 /// The kernel takes contiguous and channels-last data as it is.
 Tensor dense_form(const Tensor& x) {
-  return x.dim() == 4 && x.layout().is_channels_last() ? x : x.contiguous();
+  return x.is_contiguous(channels_last_of(x.dim())) ? x : x.contiguous();
 }
 Tensor with_layout_of(const Tensor& t, const Tensor& model) {
   if (t.strides() == model.strides()) return t;

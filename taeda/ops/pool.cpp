@@ -33,7 +33,7 @@ constexpr const char* kCount[] = {"one int", "two ints", "three ints"};
 
 /// The kernels read and write dense memory, of all tensors in one order: the input's, backward too.
 MemoryFormat order_of(const Tensor& t) {
-  return is_channels_last_only(t) ? MemoryFormat::ChannelsLast : MemoryFormat::Contiguous;
+  return is_channels_last_only(t) ? channels_last_of(t.dim()) : MemoryFormat::Contiguous;
 }
 Tensor dense(const Tensor& t, MemoryFormat order) {
   if (t.is_contiguous(order)) return t;
@@ -41,9 +41,7 @@ Tensor dense(const Tensor& t, MemoryFormat order) {
   return t.contiguous(order);
 }
 Tensor make_dense(IntArrayRef sizes, ScalarType dtype, Device device, MemoryFormat order) {
-  Layout layout = Layout::contiguous(sizes);
-  if (order == MemoryFormat::ChannelsLast) layout.strides = channels_last_strides(sizes);
-  return make_tensor(layout, dtype, device);
+  return make_tensor(Layout{sizes, strides_in(sizes, order), 0}, dtype, device);
 }
 
 void spread(const char* op, const char* what, IntArrayRef list, int ndim, int64_t* out) {

@@ -16,12 +16,6 @@ void check_no_gradient(const char* op, const Tensor& t) {
   TAEDA_CHECK(!t.requires_grad(), op, ": cannot resize variables that require grad");
 }
 
-DimVector strides_in(IntArrayRef size, MemoryFormat format) {
-  if (format != MemoryFormat::ChannelsLast) return contiguous_strides(size);
-  TAEDA_CHECK(size.size() == 4, "required rank 4 tensor to use channels_last format");
-  return channels_last_strides(size);
-}
-
 /// All whole elements of t's memory, as a vector.
 Tensor elements_of_storage(const Tensor& t) {
   const auto n = static_cast<int64_t>(t.storage().nbytes()) / t.element_size();

@@ -27,15 +27,50 @@ DimVector contiguous_strides(IntArrayRef sizes) {
   return strides;
 }
 
-DimVector channels_last_strides(IntArrayRef s) {
-  TAEDA_CHECK(s.size() == 4, "required rank 4 tensor to use channels_last format");
-  DimVector strides(4);
+namespace {
+
+// The dimensions of images and volumes from the innermost to the outermost.
+constexpr size_t kImagesLast[] = {1, 3, 2, 0}, kVolumesLast[] = {1, 4, 3, 2, 0};
+
+template <size_t N>
+DimVector strides_in_order(IntArrayRef sizes, const size_t (&order)[N]) {
+  DimVector strides(N);
   int64_t step = 1;
-  for (size_t d : {1, 3, 2, 0}) {
+  for (const size_t d : order) {
     strides[d] = step;
-    pass(step, s[d]);
+    pass(step, sizes[d]);
   }
   return strides;
+}
+
+template <size_t N>
+bool is_in_order(const Layout& l, const size_t (&order)[N]) {
+  if (l.sizes.size() != N) return false;
+  int64_t step = 1;
+  for (const size_t d : order) {
+    if (l.sizes[d] == 0) return false;
+    if (l.sizes[d] != 1 && l.strides[d] != step) return false;
+    pass(step, l.sizes[d]);
+  }
+  return true;
+}
+
+}  // namespace
+
+DimVector channels_last_strides(IntArrayRef sizes) {
+  TAEDA_CHECK(sizes.size() == 4, "required rank 4 tensor to use channels_last format");
+  return strides_in_order(sizes, kImagesLast);
+}
+
+DimVector channels_last_3d_strides(IntArrayRef sizes) {
+  TAEDA_CHECK(sizes.size() == 5, "required rank 5 tensor to use channels_last_3d format");
+  return strides_in_order(sizes, kVolumesLast);
+}
+
+DimVector strides_in(IntArrayRef sizes, MemoryFormat format) {
+  return format == MemoryFormat::ChannelsLast     ? channels_last_strides(sizes)
+         : format == MemoryFormat::ChannelsLast3d ? channels_last_3d_strides(sizes)
+                                                  : contiguous_strides(sizes);
 }
 
 int64_t product(IntArrayRef sizes) {
@@ -158,16 +193,8 @@ bool Layout::is_contiguous() const {
   return true;
 }
 
-bool Layout::is_channels_last() const {
-  if (sizes.size() != 4) return false;
-  int64_t step = 1;
-  for (size_t d : {1, 3, 2, 0}) {
-    if (sizes[d] == 0) return false;
-    if (sizes[d] != 1 && strides[d] != step) return false;
-    pass(step, sizes[d]);
-  }
-  return true;
-}
+bool Layout::is_channels_last() const { return is_in_order(*this, kImagesLast); }
+bool Layout::is_channels_last_3d() const { return is_in_order(*this, kVolumesLast); }
 
 namespace {
 
@@ -433,4 +460,4 @@ DimVector strides_like(const Layout& like) {
   return out;
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

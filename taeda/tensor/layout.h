@@ -11,13 +11,18 @@ namespace taeda::inline v0_2 {
 /// Most dimensions that a tensor can have.
 constexpr int64_t kMaxDims = 24;
 
-/// Row-major; as the input; with the channels of [N, C, H, W] innermost.
-enum class MemoryFormat : int8_t { Contiguous, Preserve, ChannelsLast };
+/// Row-major; as the input; with the channels of [N, C, H, W], or of [N, C, D, H, W], innermost.
+enum class MemoryFormat : int8_t { Contiguous, Preserve, ChannelsLast, ChannelsLast3d };
 
 /// Row-major strides for `sizes`, in elements.
 DimVector contiguous_strides(IntArrayRef sizes);
 /// Strides of NHWC memory for NCHW sizes (four dimensions).
 DimVector channels_last_strides(IntArrayRef sizes);
+/// Strides of NDHWC memory for NCDHW sizes (five dimensions).
+DimVector channels_last_3d_strides(IntArrayRef sizes);
+/// Strides of dense memory in a format other than Preserve. Throws Error for sizes that a format
+/// does not fit: "required rank 4 tensor to use channels_last format".
+DimVector strides_in(IntArrayRef sizes, MemoryFormat format);
 int64_t product(IntArrayRef sizes);
 
 // Note [Sizes that int64 cannot hold]
@@ -82,6 +87,7 @@ struct Layout {
   int64_t extent() const;
   /// Bytes from the storage's start to the end of the last element reached; 0 when empty. For sizes
   /// and strides from outside; throws Error where int64 cannot hold it: "Storage size calculation
+  bool is_channels_last_3d() const;
   /// overflowed with sizes=[2] and strides=[4611686018427387904]".
   int64_t checked_storage_nbytes(int64_t item) const;
 

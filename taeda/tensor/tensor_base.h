@@ -149,13 +149,17 @@ class TensorBase {
   const Layout& layout() const { return impl().layout; }
   int64_t storage_offset() const { return impl().layout.offset; }
   bool is_contiguous(MemoryFormat f = MemoryFormat::Contiguous) const {
-    return f == MemoryFormat::ChannelsLast ? layout().is_channels_last() : impl().contiguous;
+    return f == MemoryFormat::ChannelsLast     ? layout().is_channels_last()
+           : f == MemoryFormat::ChannelsLast3d ? layout().is_channels_last_3d()
+                                               : impl().contiguous;
   }
   bool is_non_overlapping_and_dense() const { return layout().is_non_overlapping_and_dense(); }
   /// The format that results of operations on this tensor have.
   MemoryFormat suggest_memory_format(bool /*channels_last_strides_exact_match*/ = false) const {
-    const bool last = !impl().contiguous && layout().is_channels_last();
-    return last ? MemoryFormat::ChannelsLast : MemoryFormat::Contiguous;
+    return impl().contiguous                ? MemoryFormat::Contiguous
+           : layout().is_channels_last()    ? MemoryFormat::ChannelsLast
+           : layout().is_channels_last_3d() ? MemoryFormat::ChannelsLast3d
+                                            : MemoryFormat::Contiguous;
   }
 
   ScalarType scalar_type() const { return impl().dtype; }

@@ -136,6 +136,40 @@ TEST_P(ChannelsLast, WeightsAloneMakeAConvolutionChannelsLast) {
   EXPECT_TRUE(conv_transpose2d(x, last({4, 5, 3, 3})).is_contiguous(MemoryFormat::ChannelsLast));
 }
 
+/// A network of volumes keeps channels_last_3d, and gives what it gives of contiguous memory.
+TEST_P(ChannelsLast, VolumesAgreeWithContiguous) {
+  constexpr auto kLast = MemoryFormat::ChannelsLast3d;
+  const auto run = [](const Tensor& x, const Tensor& w, const Tensor& up) {
+    std::vector<Tensor> t{x};
+    t.push_back(conv3d(t.back(), w, {}, 1, 1));
+    t.push_back(batch_norm(t.back(), {}, {}, {}, {}, true));
+    t.push_back(relu(t.back()));
+    t.push_back(max_pool3d(t.back(), 2));
+    t.push_back(conv_transpose3d(t.back(), up, {}, 2));
+    t.push_back(avg_pool3d(t.back(), 2));
+    return t;
+  };
+  const Device device(GetParam());
+  for (const int64_t channels : {5, 16}) {
+    SCOPED_TRACE(channels);
+    const Tensor x = randn({2, channels, 6, 5, 8}).to(device).requires_grad_(),
+                 w = randn({4, channels, 3, 3, 3}).to(device),
+                 up = randn({4, channels, 2, 2, 2}).to(device);
+    const Tensor y = x.detach().contiguous(kLast).requires_grad_();
+    const std::vector<Tensor> want = run(x, w, up), got = run(y, w, up);
+    for (size_t i = 0; i < got.size(); ++i) {
+      EXPECT_TRUE(got[i].is_contiguous(kLast)) << "after operation " << i;
+      testing::expect_same(got[i].cpu(), want[i].cpu(), 2e-3);
+    }
+    const Tensor g = randn(want.back().sizes()).to(device);
+    const Tensor dx = autograd::grad({want.back()}, {x}, {g})[0],
+                 dy = autograd::grad({got.back()}, {y}, {g})[0];
+    EXPECT_TRUE(dy.is_contiguous(kLast));
+    testing::expect_same(dy.cpu(), dx.cpu(), 2e-2);
+    EXPECT_TRUE(conv3d(x, w.contiguous(kLast)).is_contiguous(kLast));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, ChannelsLast, ::testing::Values("cpu", "sim:0"),
                          [](const auto& info) { return std::string(info.param).substr(0, 3); });
 

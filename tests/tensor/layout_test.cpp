@@ -19,6 +19,13 @@ TEST(Layout, ContiguousStrides) {
   EXPECT_EQ(contiguous_strides({2, 0, 4}), (DimVector{4, 4, 1}));
   EXPECT_EQ(contiguous_strides({}), DimVector());
   EXPECT_EQ(channels_last_strides({2, 3, 4, 5}), (DimVector{60, 1, 15, 3}));
+  EXPECT_EQ(channels_last_3d_strides({2, 3, 4, 5, 6}), (DimVector{360, 1, 90, 18, 3}));
+  EXPECT_EQ(strides_in({2, 3, 4, 5}, MemoryFormat::ChannelsLast), (DimVector{60, 1, 15, 3}));
+  EXPECT_EQ(strides_in({2, 3}, MemoryFormat::Contiguous), (DimVector{3, 1}));
+  EXPECT_THAT(error_of([] {
+                strides_in({2, 3, 4, 5}, MemoryFormat::ChannelsLast3d);
+              }),
+              HasSubstr("required rank 5 tensor to use channels_last_3d format"));
 }
 
 TEST(Layout, Predicates) {
@@ -30,6 +37,11 @@ TEST(Layout, Predicates) {
   EXPECT_FALSE(l.slice(2, 0, 4, 2).has_internal_overlap());
   EXPECT_TRUE(Layout::contiguous({1, 3}).expand({2, 3}).has_internal_overlap());
   EXPECT_TRUE((Layout{{2, 3, 4, 5}, channels_last_strides({2, 3, 4, 5}), 0}).is_channels_last());
+  const DimVector last = channels_last_3d_strides({2, 3, 4, 5, 6});
+  EXPECT_TRUE((Layout{{2, 3, 4, 5, 6}, last, 0}).is_channels_last_3d());
+  EXPECT_FALSE((Layout{{2, 3, 4, 5, 6}, last, 0}).is_channels_last());
+  EXPECT_FALSE(Layout::contiguous({2, 3, 4, 5, 6}).is_channels_last_3d());
+  EXPECT_TRUE(Layout::contiguous({2, 1, 4, 5, 6}).is_channels_last_3d());
   EXPECT_EQ(l.transpose(0, 2).extent(), 24);
   EXPECT_EQ(Layout::contiguous({0, 3}).extent(), 0);
 }

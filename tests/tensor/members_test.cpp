@@ -165,6 +165,28 @@ TEST(Members, ConversionsTakeAFormat) {
                   .is_contiguous(MemoryFormat::ChannelsLast));
 }
 
+TEST(Members, VolumesHaveAFormatToo) {
+  constexpr auto kLast = MemoryFormat::ChannelsLast3d;
+  const Tensor volume = zeros({1, 2, 3, 3, 3}), last = volume.contiguous(kLast);
+  EXPECT_TRUE(last.is_contiguous(kLast));
+  EXPECT_FALSE(last.is_contiguous() || volume.is_contiguous(kLast));
+  EXPECT_TRUE(last.contiguous(kLast).is_same(last));
+  EXPECT_EQ(last.suggest_memory_format(), kLast);
+  EXPECT_EQ(volume.suggest_memory_format(), MemoryFormat::Contiguous);
+  for (const Tensor& t :
+       {last.clone(), empty_like(last), last.to(kDouble), last.add(1),
+        volume.to(kDouble, false, false, kLast), volume.clone(kLast),
+        empty({1, 2, 3, 3, 3}, {}, kLast), volume.to(TensorOptions().memory_format(kLast))})
+    EXPECT_TRUE(t.is_contiguous(kLast));
+  EXPECT_TRUE(zeros_like(last, {}, MemoryFormat::Contiguous).is_contiguous());
+  const Tensor resized = zeros({1});
+  resized.resize_({1, 2, 3, 3, 3}, kLast);
+  EXPECT_TRUE(resized.is_contiguous(kLast));
+  for (const Tensor& t : {zeros({1, 2, 3, 3}), zeros({3})})
+    EXPECT_EQ(error_of([&] { t.contiguous(kLast); }),
+              "required rank 5 tensor to use channels_last_3d format");
+}
+
 TEST(Members, OptionsMayLeaveThingsOpen) {
   const TensorOptions open;
   EXPECT_FALSE(open.has_dtype() || open.has_device() || open.has_requires_grad() ||

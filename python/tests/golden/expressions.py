@@ -64,6 +64,7 @@ f'{torch.tensor(3):05d}'
 '%s' % torch.tensor(1)
 '%.2f' % torch.tensor(1.234)
 repr(torch.float32), str(torch.int64), repr(torch.strided), repr(torch.channels_last)
+repr(torch.channels_last_3d)
 torch.device('cpu'), torch.device('cuda:1'), torch.device('cuda', 0), str(torch.device('cpu'))
 torch.device('cuda:1').index, torch.device('cpu').index, torch.device('cuda').type
 torch.device('cuda') == torch.device('cuda:0'), torch.device('cpu') == torch.device('cpu')

@@ -212,9 +212,8 @@ struct WeightGrad {
 // that was left contiguous, or a gradient that came so.
 
 Tensor blank(const Tensor& like, MemoryFormat order) {
-  Layout layout = Layout::contiguous(like.sizes());
-  if (order == MemoryFormat::ChannelsLast) layout.strides = channels_last_strides(like.sizes());
-  return make_tensor(layout, like.dtype(), like.device());
+  return make_tensor(Layout{like.sizes(), strides_in(like.sizes(), order), 0}, like.dtype(),
+                     like.device());
 }
 
 void copy_into(const Tensor& out, const Tensor& in) {
@@ -243,7 +242,7 @@ bool in_one_order(const Tensor& out, const Tensor& a, const Tensor& b, Run run) 
   };
   const bool last =
       is_channels_last_only(out) || is_channels_last_only(a) || is_channels_last_only(b);
-  return (last && attempt(MemoryFormat::ChannelsLast)) || attempt(MemoryFormat::Contiguous);
+  return (last && attempt(channels_last_of(out.dim()))) || attempt(MemoryFormat::Contiguous);
 }
 
 void conv_cuda(const Tensor& out, const Tensor& in, const Tensor& weight, const Tensor& bias,

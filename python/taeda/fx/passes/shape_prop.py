@@ -24,7 +24,7 @@ class TensorMetadata(typing.NamedTuple):
 
 def _metadata(tensor):
     memory_format = None
-    for known, dims in ((_C.contiguous_format, None), (_C.channels_last, 4)):
+    for known, dims in ((_C.contiguous_format, None), (_C.channels_last, 4), (_C.channels_last_3d, 5)):
         if dims in (None, tensor.dim()) and tensor.is_contiguous(memory_format=known):
             memory_format = known
             break
