@@ -222,6 +222,13 @@ def test_hooks_of_nodes():
     assert "Exp" in y.grad_fn.name() and y.grad_fn.next_functions[0][0].name().startswith("Mul")
 
 
+def test_numbers_are_inputs_without_a_node():
+    x = leaf(1.0)
+    for y in (x + 1, 1 + x, x - 1, x * 2, 2 * x, x / 2, x.div(2, rounding_mode="floor"), x.clone().mul_(2)):
+        assert len(y.grad_fn.next_functions) == 2 and y.grad_fn.next_functions[1] == (None, 0)
+    assert len((1 - x).grad_fn.next_functions) == len((x ** 2).grad_fn.next_functions) == 1
+
+
 def test_hooks_of_several_tensors():
     a, b, c = (torch.ones(2, requires_grad=True) for _ in range(3))
     seen, first = [], []

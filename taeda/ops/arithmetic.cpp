@@ -32,6 +32,10 @@ void check_alpha(const Operand& a, const Operand& b, const Scalar& alpha) {
 
 bool is_bool(const Tensor& t) { return t.dtype() == kBool; }
 
+/// The second input where that is a number: an edge to nowhere, as in PyTorch's graphs, where
+/// numbers are tensors.
+const Tensor kNumber;
+
 bool any_sparse(const Tensor& a, const Tensor& b) {
   return __builtin_expect(a.is_sparse() || b.is_sparse(), 0);
 }
@@ -65,7 +69,8 @@ Tensor add(const Tensor& self, const Scalar& other, const Scalar& alpha) {
   if (is_observed()) return observe_overloaded("add", add, self, other, alpha);
   check_alpha(self, other, alpha);
   Tensor out = pointwise(Add{alpha}, self, other);
-  if (wants_grad(self)) record("AddBackward0", out, {self}, [](const Tensor& g) { return g; });
+  if (wants_grad(self))
+    record("AddBackward0", out, {self, kNumber}, [](const Tensor& g) { return g; });
   return out;
 }
 
@@ -87,7 +92,8 @@ Tensor sub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
   check_no_bool(self, other.is_boolean());
   check_alpha(self, other, alpha);
   Tensor out = pointwise(Sub{alpha}, self, other);
-  if (wants_grad(self)) record("SubBackward0", out, {self}, [](const Tensor& g) { return g; });
+  if (wants_grad(self))
+    record("SubBackward0", out, {self, kNumber}, [](const Tensor& g) { return g; });
   return out;
 }
 
@@ -124,7 +130,7 @@ Tensor mul(const Tensor& self, const Scalar& other) {
     return on_values(self, true, [&](const Tensor& values) { return values.mul(other); });
   Tensor out = pointwise(Mul{}, self, other);
   if (wants_grad(self))
-    record("MulBackward0", out, {self},
+    record("MulBackward0", out, {self, kNumber},
            [other](const Tensor& g) { return g.mul(conjugate(other)); });
   return out;
 }
@@ -189,7 +195,7 @@ Tensor div(const Tensor& self, const Tensor& other, std::optional<std::string_vi
   Tensor out = divided("div", self, other, mode);
   if (!wants_grad(self, other)) return out;
   if (mode != Rounding::None) {
-    record("DivBackward1", out, {self, other}, [](const Tensor& g, Needs) {
+    record("DivBackward2", out, {self, other}, [](const Tensor& g, Needs) {
       return TensorVec{detail::zeros_like(g), detail::zeros_like(g)};
     });
     return out;
@@ -214,7 +220,7 @@ Tensor div(const Tensor& self, const Scalar& other, std::optional<std::string_vi
   const Rounding mode = rounding_of(rounding_mode);
   Tensor out = divided("div", self, other, mode);
   if (wants_grad(self))
-    record(mode == Rounding::None ? "DivBackward0" : "DivBackward1", out, {self},
+    record(mode == Rounding::None ? "DivBackward0" : "DivBackward2", out, {self, kNumber},
            [mode, other](const Tensor& g) {
              return mode == Rounding::None ? g.div(conjugate(other)) : detail::zeros_like(g);
            });
@@ -321,7 +327,7 @@ Tensor& Tensor::add_(const Scalar& other, const Scalar& alpha) const {
   if (is_observed()) return observe_method<Tensor&>("add_", &Tensor::add_, *this, other, alpha);
   check_alpha(*this, other, alpha);
   return in_place_recorded(
-      "add_", "AddBackward0", *this, {*this},
+      "add_", "AddBackward0", *this, {*this, kNumber},
       [&] { pointwise_into(Add{alpha}, *this, *this, other); },
       [] { return [](const Tensor& g) { return g; }; });
 }
@@ -346,7 +352,7 @@ Tensor& Tensor::sub_(const Scalar& other, const Scalar& alpha) const {
   check_no_bool(*this, other.is_boolean());
   check_alpha(*this, other, alpha);
   return in_place_recorded(
-      "sub_", "SubBackward0", *this, {*this},
+      "sub_", "SubBackward0", *this, {*this, kNumber},
       [&] { pointwise_into(Sub{alpha}, *this, *this, other); },
       [] { return [](const Tensor& g) { return g; }; });
 }
@@ -364,7 +370,8 @@ Tensor& Tensor::mul_(const Scalar& other) const {
     return detail::assign("mul_", *this, wants_grad(*this),
                           [&](const Tensor& self) { return self.mul(other); });
   return in_place_recorded(
-      "mul_", "MulBackward0", *this, {*this}, [&] { pointwise_into(Mul{}, *this, *this, other); },
+      "mul_", "MulBackward0", *this, {*this, kNumber},
+      [&] { pointwise_into(Mul{}, *this, *this, other); },
       [&] { return [other](const Tensor& g) { return g.mul(conjugate(other)); }; });
 }
 

@@ -7,6 +7,7 @@
 #include "taeda/base/error.h"
 #include "taeda/device/sim.h"
 #include "taeda/ops/arithmetic.h"
+#include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/unary.h"
@@ -36,6 +37,21 @@ TEST(GraphNode, NamesItsSuccessorsAndWhatItSaved) {
   z.sum().backward();
   EXPECT_THAT(error_of([&] { y.grad_fn()->saved_tensors(); }),
               HasSubstr("Trying to backward through the graph a second time"));
+}
+
+/// As in PyTorch, where a number becomes a tensor.
+TEST(GraphNode, NumbersAreInputsWithoutANode) {
+  const Tensor x = leaf({2}, 3);
+  for (const Tensor& y : {x.add(1), x.sub(1), x.mul(2), x.div(2), x.div(2, "floor"),
+                          x.clone().add_(1), x.clone().mul_(2)}) {
+    const auto& next = y.grad_fn()->next_functions();
+    ASSERT_EQ(next.size(), 2u) << y.grad_fn()->name();
+    EXPECT_NE(next[0].node.get(), nullptr);
+    EXPECT_EQ(next[1].node.get(), nullptr);
+  }
+  EXPECT_EQ(rsub(x, 1).grad_fn()->next_functions().size(), 1u);
+  x.mul(2).add(1).div(4).sum().backward();
+  EXPECT_EQ(x.grad().sum().item<float>(), 1);
 }
 
 TEST(GraphNode, ShowsThatASavedTensorChanged) {
