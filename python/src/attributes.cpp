@@ -40,6 +40,7 @@ PyObject* is_cuda(const Tensor& t) {
 }
 PyObject* is_meta(const Tensor& t) { return PyBool_FromLong(t.is_meta()); }
 PyObject* is_sparse(const Tensor& t) { return PyBool_FromLong(t.is_sparse()); }
+PyObject* is_sparse_csr(const Tensor& t) { return PyBool_FromLong(t.is_sparse_csr()); }
 PyObject* no(const Tensor&) { Py_RETURN_FALSE; }
 PyObject* none(const Tensor&) { Py_RETURN_NONE; }
 PyObject* data(const Tensor& t) { return wrap(t.variable_data()); }
@@ -89,7 +90,7 @@ void set_grad(const Tensor& t, PyObject* value) {
               Py_TYPE(value)->tp_name);
   const Tensor& g = tensor_of(value);
   if (g.is_same(t)) raise(PyExc_RuntimeError, "can't assign Variable as its own grad");
-  if (!g.is_sparse() && g.sizes() != t.sizes())
+  if (g.is_strided() && g.sizes() != t.sizes())
     raise(PyExc_RuntimeError, "assigned grad has data of a different size");
   if (g.dtype() != t.dtype())
     raise(PyExc_RuntimeError, "assigned grad has data of a different type");
@@ -120,7 +121,8 @@ PyGetSetDef tensor_attributes[] = {
     {"shape", get<shape>, nullptr, "The sizes, a torch.Size.", nullptr},
     {"dtype", get<dtype>, nullptr, "The type of the elements.", nullptr},
     {"device", get<device>, nullptr, "Where the elements are.", nullptr},
-    {"layout", get<layout>, nullptr, "torch.strided or torch.sparse_coo.", nullptr},
+    {"layout", get<layout>, nullptr, "torch.strided, torch.sparse_coo or torch.sparse_csr.",
+     nullptr},
     {"ndim", get<ndim>, nullptr, "The number of dimensions.", nullptr},
     {"itemsize", get<itemsize>, nullptr, "Bytes of an element.", nullptr},
     {"nbytes", get<nbytes>, nullptr, "Bytes of all elements.", nullptr},
@@ -137,6 +139,8 @@ PyGetSetDef tensor_attributes[] = {
     {"is_meta", get<is_meta>, nullptr, "Whether it has no data.", nullptr},
     {"is_sparse", get<is_sparse>, nullptr, "Whether it has indices and values instead of memory.",
      nullptr},
+    {"is_sparse_csr", get<is_sparse_csr>, nullptr,
+     "Whether it has columns, begins of rows and values instead of memory.", nullptr},
     {"is_quantized", get<no>, nullptr, "False: there are no quantized tensors.", nullptr},
     {"is_nested", get<no>, nullptr, "False: there are no nested tensors.", nullptr},
     {"is_mps", get<no>, nullptr, "False.", nullptr},

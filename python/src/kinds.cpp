@@ -17,7 +17,7 @@ struct Named {
 
 PyTypeObject *dtype_type, *layout_type, *format_type;
 PyObject* dtypes[32];
-PyObject* layouts[2];
+PyObject* layouts[3];
 PyObject* formats[4];
 
 int value_of(PyObject* object) { return reinterpret_cast<Named*>(object)->value; }
@@ -269,6 +269,7 @@ void add_kinds(PyObject* module) {
     checked(PyModule_AddObjectRef(module, second, dtypes[static_cast<int>(t)]));
   layouts[0] = add_value(module, layout_type, 0, "strided");
   layouts[1] = add_value(module, layout_type, 1, "sparse_coo");
+  layouts[2] = add_value(module, layout_type, 2, "sparse_csr");
   const char* names[] = {"contiguous_format", "preserve_format", "channels_last",
                          "channels_last_3d"};
   for (int i = 0; i < 4; ++i) formats[i] = add_value(module, format_type, i, names[i]);

@@ -347,7 +347,7 @@ PyObject* as_subclass(PyObject* self, PyObject* type) {
       raise(PyExc_TypeError, "as_subclass(): argument 'cls' must be a subclass of torch.Tensor");
     const Tensor& t = tensor_of(self);
     return wrap_as(reinterpret_cast<PyTypeObject*>(type),
-                   t.is_sparse() ? make_alias(t) : t.view_as(t));
+                   t.is_strided() ? t.view_as(t) : make_alias(t));
   });
 }
 

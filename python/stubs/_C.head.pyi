@@ -59,6 +59,7 @@ class DisableTorchFunction:
 default_generator: Generator
 strided: layout
 sparse_coo: layout
+sparse_csr: layout
 contiguous_format: memory_format
 preserve_format: memory_format
 channels_last: memory_format

@@ -13,6 +13,7 @@
     is_cuda: _bool
     is_meta: _bool
     is_sparse: _bool
+    is_sparse_csr: _bool
     data: Tensor
     grad: Optional[Tensor]
     grad_fn: Any

@@ -39,7 +39,7 @@ _FEATURES = {
         "QInt", "QUInt", "fused_moving_avg", "choose_qparams", "utils.mobile_optimizer"),
     "nested tensors": ("nested", "jagged"),
     "compressed sparse layouts": (
-        "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc", "sparse_compressed", "ccol_", "col_ind", "crow_", "row_ind",
+        "sparse_csc", "sparse_bsr", "sparse_bsc", "ccol_", "row_ind",
         "sparse.semi_structured", "sparse.SparseSemi", "sparse.to_sparse_semi"),
     "8-bit floating-point numbers": ("float8", "float4"),
     "unsigned integers of 16, 32 or 64 bits": ("uint16", "uint32", "uint64"),

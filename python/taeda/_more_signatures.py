@@ -123,6 +123,21 @@ def _of_numbers(name):
     return call
 
 
+def _to_sparse(input, *, layout=None, blocksize=None, dense_dim=None):
+    """`to_sparse` into a layout that is named, or with a number of dense dimensions."""
+    if not isinstance(layout, (_C.layout, type(None))) or not isinstance(dense_dim, (int, type(None))):
+        return NotImplemented
+    wanted = "SparseCsr" if layout is _C.sparse_csr else "Sparse"
+    if blocksize is not None:
+        raise RuntimeError(f"dense_to_sparse: conversion from Strided to {wanted} with blocksize argument given is not "
+                           "supported")
+    if layout is _C.strided:
+        return input.to_dense()
+    if layout is _C.sparse_csr:
+        return input.to_sparse_csr(dense_dim)
+    return input.to_sparse() if dense_dim is None else input.to_sparse(input.dim() - dense_dim)
+
+
 def _where(input, condition=None, other=None):
     """The method with a number."""
     if not isinstance(condition, _C.TensorBase) or not isinstance(other, _NUMBERS):
@@ -180,5 +195,5 @@ def install():
     found.update((name, _of_numbers(name)) for name in ("add", "sub", "mul", "div", "subtract", "multiply", "divide",
                                                         "true_divide", "floor_divide"))
     found.update((f"linalg_{name}", _small_singular_values(name)) for name in ("pinv", "matrix_rank"))
-    found.update({"where": _where, "bernoulli": _bernoulli})
+    found.update({"to_sparse": _to_sparse, "where": _where, "bernoulli": _bernoulli})
     _C._set_more_signatures({name: _fitting(function) for name, function in found.items()})

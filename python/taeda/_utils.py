@@ -44,6 +44,9 @@ def _reduce_plain(tensor):
     if tensor.is_sparse:
         return _rebuild_sparse_tensor, (tensor.layout, (tensor._indices(), tensor._values(), tensor.size(),
                                                         tensor.is_coalesced()))
+    if tensor.is_sparse_csr:
+        return _rebuild_sparse_tensor, (tensor.layout, (tensor.crow_indices(), tensor.col_indices(), tensor.detach().values(),
+                                                        tensor.size()))
     if not tensor.is_leaf:
         tensor = tensor.detach().requires_grad_(tensor.requires_grad)
     parts = (TypedStorage(tensor), tensor.storage_offset(), tuple(tensor.size()), tensor.stride())
@@ -72,8 +75,10 @@ def _rebuild_parameter_with_state(data, requires_grad, backward_hooks, state):
 
 
 def _rebuild_sparse_tensor(layout, data):
+    if layout is _C.sparse_csr:
+        return _C.sparse_csr_tensor(*data)
     indices, values, size, *coalesced = data
-    return _C.sparse_coo_tensor(indices, values, size)
+    return _C.sparse_coo_tensor(indices, values, size, is_coalesced=bool(coalesced and coalesced[0]))
 
 
 def _named(name):

@@ -229,11 +229,41 @@ def sparse_coo_tensor(indices=None, values=None, size=None, *, dtype=None, devic
         values = _C._tensor_from(values, dtype, device)
     if not isinstance(indices, _C.TensorBase):
         indices = _C._tensor_from(indices, _C.int64, values.device)
-    given = {} if dtype is None else {"dtype": dtype}
-    if device is not None:
-        given["device"] = device
+    options = {"dtype": dtype, "device": device, "is_coalesced": is_coalesced}
+    given = {name: value for name, value in options.items() if value is not None}
     shape = () if size is None else (tuple(size),)
     return _C.sparse_coo_tensor(indices, values, *shape, requires_grad=requires_grad, **given)
+
+
+def _parts_of_rows(crow_indices, col_indices, values, dtype, device):
+    """The parts of a matrix in compressed rows as tensors; each may be a list."""
+    if not isinstance(values, _C.TensorBase):
+        values = _C._tensor_from(values, dtype, device)
+    return (*(part if isinstance(part, _C.TensorBase) else _C._tensor_from(part, _C.int64, values.device)
+              for part in (crow_indices, col_indices)), values)
+
+
+def sparse_csr_tensor(crow_indices, col_indices, values, size=None, *, dtype=None, layout=None, device=None, pin_memory=False,
+                      requires_grad=False, check_invariants=None):
+    """A matrix in compressed rows: where each row begins among the elements, their columns and values; tensors or lists."""
+    from .sparse import check_sparse_tensor_invariants
+    if layout not in (None, _C.sparse_csr):
+        raise RuntimeError("sparse_csr_tensor: layout must be SparseCsr but got "
+                           f"{'Strided' if layout is _C.strided else 'Sparse'}")
+    parts = _parts_of_rows(crow_indices, col_indices, values, dtype, device)
+    given = {name: value for name, value in (("dtype", dtype), ("device", device)) if value is not None}
+    if check_invariants is None:
+        check_invariants = check_sparse_tensor_invariants.is_enabled()
+    shape = () if size is None else (tuple(size),)
+    return _C.sparse_csr_tensor(*parts, *shape, requires_grad=requires_grad, check_invariants=check_invariants, **given)
+
+
+def sparse_compressed_tensor(compressed_indices, plain_indices, values, size=None, *, layout=None, **options):
+    """A sparse matrix in a compressed layout, of which there is one: torch.sparse_csr."""
+    if layout is not _C.sparse_csr:
+        found = {None: "none", _C.strided: "Strided", _C.sparse_coo: "Sparse"}[layout]
+        raise RuntimeError(f"sparse_compressed_tensor expected sparse compressed tensor layout but got {found}")
+    return sparse_csr_tensor(compressed_indices, plain_indices, values, size, **options)
 
 
 globals().update(_complete())

@@ -7,7 +7,8 @@ from . import _C
 from ._more_signatures import into as _into
 
 __all__ = ["affine_grid_generator", "as_strided_", "conj_physical_", "constant_pad_nd", "conv_tbc", "convolution",
-           "embedding_bag", "embedding_renorm_", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "indices_copy",
+           "embedding_bag", "embedding_renorm_", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "crow_indices_copy",
+           "col_indices_copy", "indices_copy",
            "is_distributed", "native_batch_norm", "native_channel_shuffle", "native_dropout", "native_group_norm",
            "native_layer_norm", "native_norm", "segment_reduce", "slice_copy", "slice_inverse", "values_copy"]
 
@@ -111,6 +112,16 @@ def indices_copy(input, *, out=None):
 def values_copy(input, *, out=None):
     """A copy of the values of a sparse tensor."""
     return _into(out, input.values().clone())
+
+
+def crow_indices_copy(input, *, out=None):
+    """A copy of the begins of a sparse matrix's rows."""
+    return _into(out, input.crow_indices().clone())
+
+
+def col_indices_copy(input, *, out=None):
+    """A copy of the columns of a sparse matrix's elements."""
+    return _into(out, input.col_indices().clone())
 
 
 def is_distributed(input):

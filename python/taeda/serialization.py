@@ -197,7 +197,8 @@ _SAFE.update({("torch._utils", function.__name__): function for function in _REB
 _SAFE["torch._tensor", "_rebuild_from_type_v2"] = _rebuild_from_type_v2
 _SAFE["torch", "Tensor"] = Tensor
 for _name in ("float32", "float64", "float16", "bfloat16", "uint8", "int8", "int16", "int32", "int64", "bool", "complex64",
-              "complex128", "strided", "sparse_coo", "contiguous_format", "preserve_format", "channels_last", "channels_last_3d"):
+              "complex128", "strided", "sparse_coo", "sparse_csr", "contiguous_format", "preserve_format", "channels_last",
+              "channels_last_3d"):
     _SAFE["torch", _name] = getattr(_C, _name)
 
 _allowed = {}

@@ -47,8 +47,7 @@ def _difference(actual, expected, rtol, atol, equal_nan, check_device, check_dty
         rtol, atol = (max(k[i] for k in known) if given is None else given for i, given in enumerate((rtol, atol)))
     dtype = _C.promote_types(actual.dtype, expected.dtype)
     a, e = actual.detach().cpu().to(dtype), expected.detach().cpu().to(dtype)
-    if a.is_sparse:
-        a, e = a.to_dense(), e.to_dense()
+    a, e = (t if t.layout is _C.strided else t.to_dense() for t in (a, e))
     close = _C.isclose(a, e, rtol, atol, equal_nan)
     if close.all():
         return None

@@ -79,7 +79,7 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
                 "allow_unused=true "
                 "if this is the desired behavior.");
   for (Tensor& r : results)  // an expanded number is enough for nodes; a caller may write into it
-    if (r.defined() && !r.is_sparse() && r.layout().has_internal_overlap()) r = r.contiguous();
+    if (r.defined() && r.is_strided() && r.layout().has_internal_overlap()) r = r.contiguous();
   return results;
 }
 
@@ -106,4 +106,4 @@ void queue_callback(std::function<void()> callback) {
 
 const void* current_pass_id() { return Pass::current(); }
 
-}  // namespace taeda::autograd
+}  // namespace taeda::inline v0_2::autograd

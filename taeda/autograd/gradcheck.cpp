@@ -47,7 +47,7 @@ Tensor with_values(const Tensor& model, const std::vector<double>& values) {
   const ScalarType dtype = model.is_complex() ? kComplexDouble : kDouble;
   const Tensor host = make_tensor(model.sizes(), dtype, Device(kCPU));
   if (!values.empty()) std::memcpy(host.data_ptr(), values.data(), values.size() * sizeof(double));
-  if (model.is_sparse()) return host.to(model.device()).sparse_mask(model.detach());
+  if (!model.is_strided()) return host.to(model.device()).sparse_mask(model.detach());
   Tensor out = model.detach().clone();
   out.copy_(host);
   return out;

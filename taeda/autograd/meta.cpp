@@ -49,6 +49,7 @@ Tensor first_gradient(Tensor fresh, const Tensor& leaf) {
            : GradMode::is_enabled() ? fresh.clone()
                                     : fresh.detach().clone();
   }
+  if (fresh.is_sparse_csr()) return GradMode::is_enabled() ? fresh.clone() : fresh.detach().clone();
   if (GradMode::is_enabled()) return copied(fresh, leaf);
   if (is_held_alone(fresh) && follows_layout(fresh.layout(), leaf.layout()))
     return fresh.unsafe_impl()->base ? make_alias(fresh) : std::move(fresh);
@@ -57,7 +58,7 @@ Tensor first_gradient(Tensor fresh, const Tensor& leaf) {
 
 /// In place where the sum has the kind of what is there.
 void accumulate(Tensor& grad, const Tensor& fresh) {
-  if (GradMode::is_enabled() || (grad.is_sparse() && !fresh.is_sparse()))
+  if (GradMode::is_enabled() || (!grad.is_strided() && fresh.is_strided()))
     grad = sum_of(grad, fresh);
   else
     grad.add_(fresh);

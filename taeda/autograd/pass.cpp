@@ -17,6 +17,7 @@
 #include "taeda/autograd/meta.h"
 #include "taeda/base/error.h"
 #include "taeda/base/tracing.h"
+#include "taeda/tensor/sparse.h"
 
 namespace taeda::inline v0_2::autograd {
 
@@ -74,7 +75,7 @@ Tensor conform(const Node& node, size_t i, Tensor g, const InputMeta& meta) {
               " returned an invalid gradient at index ", i, " - expected device ", meta.device,
               " but got ", g.device());
   if (g.device() != meta.device) g = g.to(meta.device);
-  if (AnomalyMode::checks_nan() && has_nan(g.is_sparse() ? g._values() : g))
+  if (AnomalyMode::checks_nan() && has_nan(g.is_strided() ? g : stored_values(g)))
     throw Error(taeda::detail::concat("Function '", accused(node), "' returned nan values in its ",
                                       i, "th output."));
   return g;
@@ -86,6 +87,12 @@ void mark_user(const Tensor& t, const Stream& stream) {
   if (t.is_sparse()) {
     mark_user(t._indices(), stream);
     return mark_user(t._values(), stream);
+  }
+  if (t.is_sparse_csr()) {
+    const CsrParts& parts = csr_parts(t);
+    for (const Tensor* part : {&parts.rows, &parts.columns, &parts.values})
+      mark_user(*part, stream);
+    return;
   }
   const Storage& storage = t.storage();
   if (storage->address() && storage->resizable()) t.record_stream(stream.id());
@@ -219,7 +226,7 @@ void Pass::add_to(Tensor& sum, Tensor grad) const {
     return;
   }
   // A sum with a dense tensor is dense, and begins with it.
-  if (sum.is_sparse() && !grad.is_sparse()) std::swap(sum, grad);
+  if (!sum.is_strided() && grad.is_strided()) std::swap(sum, grad);
   // Nobody else holds the sum, but on another stream somebody may still read it.
   const bool mine = !GradMode::is_enabled() && !several_streams_ && sum.use_count() == 1 &&
                     sum.storage().use_count() == 1 && sum.dtype() == grad.dtype() &&

@@ -33,7 +33,7 @@ DimVector plain_strides(const Tensor& t) {
 
 template <class Managed>
 Managed* lend(const Tensor& t) {
-  TAEDA_CHECK(!t.is_sparse(), "Can't export tensors with layout other than strided");
+  TAEDA_CHECK(t.is_strided(), "Can't export tensors with layout other than strided");
   const DLDataType dtype = to_dlpack_dtype(t.dtype());
   const DLDevice device = to_dlpack_device(t.device());
   auto loan = std::make_unique<Loan<Managed>>();

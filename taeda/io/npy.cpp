@@ -124,10 +124,12 @@ struct NpyType {
   ScalarType dtype;
 };
 constexpr NpyType kTypes[] = {
-    {"f2", kHalf}, {"f4", kFloat}, {"f8", kDouble}, {"i1", kChar},         {"i2", kShort},
-    {"i4", kInt},  {"i8", kLong},  {"u1", kByte},   {"c8", kComplexFloat}, {"c16", kComplexDouble},
-    {"b1", kBool},
-    {"V2", kBFloat16},  // what NumPy writes for ml_dtypes.bfloat16
+    {"f2", kHalf},         {"f4", kFloat},
+    {"f8", kDouble},       {"i1", kChar},
+    {"i2", kShort},        {"i4", kInt},
+    {"i8", kLong},         {"u1", kByte},
+    {"c8", kComplexFloat}, {"c16", kComplexDouble},
+    {"b1", kBool},         {"V2", kBFloat16},  // what NumPy writes for ml_dtypes.bfloat16
 };
 
 std::optional<ScalarType> dtype_of(std::string_view descr) {
@@ -268,7 +270,7 @@ Tensor load_npy(const std::string& path) { return read_npy(*FileBytes::open(path
 
 std::string serialize_npy(const Tensor& tensor) {
   TAEDA_CHECK_VALUE(tensor.defined(), "an undefined tensor cannot be saved");
-  TAEDA_CHECK_VALUE(!tensor.is_sparse(),
+  TAEDA_CHECK_VALUE(tensor.is_strided(),
                     "a sparse tensor cannot be saved: save its indices and values");
   const NoGradGuard no_grad;
   const Tensor t = tensor.detach().cpu().contiguous();
@@ -308,9 +310,9 @@ NamedTensors load_npz(const std::string& path) {
 
 bool is_npz(const std::string& path) {
   const ZipReader zip(path);
-  return !zip.entries().empty() &&
-         std::ranges::all_of(zip.entries(),
-                             [](const auto& entry) { return entry.name.ends_with(".npy"); });
+  return !zip.entries().empty() && std::ranges::all_of(zip.entries(), [](const auto& entry) {
+    return entry.name.ends_with(".npy");
+  });
 }
 
 void save_npz(const NamedTensors& tensors, const std::string& path, bool compressed) {
@@ -324,4 +326,4 @@ void save_npz(const NamedTensors& tensors, const std::string& path, bool compres
   write_file(path, make_zip(entries, compressed));
 }
 
-}  // namespace taeda::io
+}  // namespace taeda::inline v0_2::io

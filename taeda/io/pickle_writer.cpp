@@ -136,7 +136,7 @@ class PickleWriter {
 
   /// The key and the number of elements of a tensor's storage, which is written once.
   std::pair<size_t, int64_t> storage(const Tensor& t) {
-    TAEDA_CHECK_VALUE(!t.defined() || !t.is_sparse(),
+    TAEDA_CHECK_VALUE(!t.defined() || t.is_strided(),
                       "a sparse tensor cannot be saved: save its indices and values");
     const StorageImpl* s = t.storage().get();
     const int64_t elements =
@@ -168,4 +168,4 @@ std::vector<char> pickle_save(const IValue& value) {
   return {bytes.begin(), bytes.end()};
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -173,7 +173,7 @@ void write_parts(const NamedTensors& tensors, Metadata metadata, Write&& write,
   TAEDA_CHECK_VALUE(!metadata.contains(kChecksumKey), "the metadata's key '", kChecksumKey,
                     "' is reserved");
   for (const auto& [name, tensor] : tensors)
-    TAEDA_CHECK_VALUE(!tensor.defined() || !tensor.is_sparse(), "the tensor '", name,
+    TAEDA_CHECK_VALUE(!tensor.defined() || tensor.is_strided(), "the tensor '", name,
                       "' is sparse, but files hold dense tensors: save its indices and values");
   const auto order = storage_order(tensors);
   const std::vector<TensorInfo> infos = infos_of(order);

@@ -40,7 +40,7 @@ void check_argument(const char* kernel, size_t n, DeviceType type, Device& seen,
                     const T& argument) {
   const auto see = [&](const auto& t) {
     if (!t.defined()) return;
-    if (t.is_sparse()) [[unlikely]]
+    if (!t.is_strided()) [[unlikely]]
       t.storage()->throw_without_memory();
     const Device device = t.device();
     if (!any && device.type() == type) {
@@ -132,4 +132,4 @@ class Slot<void(Args...)> {
   std::atomic<Function> functions_[kDeviceTypes] = {};
 };
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -82,7 +82,7 @@ Tensor relu(const Tensor& self) {
 
 Tensor& relu_(const Tensor& self) {
   if (is_observed()) return observe("relu_", relu_, self);
-  if (self.is_sparse()) [[unlikely]]
+  if (!self.is_strided()) [[unlikely]]
     return detail::assign("relu_", self, wants_grad(self), relu);
   return detail::in_place_recorded(
       "relu_", "ReluBackward0", self, {self}, [&] { pointwise_into(Relu{}, self, self); },

@@ -37,7 +37,7 @@ bool is_bool(const Tensor& t) { return t.dtype() == kBool; }
 const Tensor kNumber;
 
 bool any_sparse(const Tensor& a, const Tensor& b) {
-  return __builtin_expect(a.is_sparse() || b.is_sparse(), 0);
+  return __builtin_expect(!a.is_strided() || !b.is_strided(), 0);
 }
 
 void check_no_bool(const Tensor& a, bool other_is_bool) {
@@ -126,7 +126,7 @@ Tensor mul(const Tensor& self, const Tensor& other) {
 
 Tensor mul(const Tensor& self, const Scalar& other) {
   if (is_observed()) return observe_overloaded("mul", mul, self, other);
-  if (self.is_sparse()) [[unlikely]]
+  if (!self.is_strided()) [[unlikely]]
     return on_values(self, true, [&](const Tensor& values) { return values.mul(other); });
   Tensor out = pointwise(Mul{}, self, other);
   if (wants_grad(self))
@@ -214,7 +214,7 @@ Tensor div(const Tensor& self, const Tensor& other, std::optional<std::string_vi
 
 Tensor div(const Tensor& self, const Scalar& other, std::optional<std::string_view> rounding_mode) {
   if (is_observed()) return observe_overloaded("div", div, self, other, rounding_mode);
-  if (self.is_sparse()) [[unlikely]]
+  if (!self.is_strided()) [[unlikely]]
     return on_values(self, !rounding_mode,
                      [&](const Tensor& values) { return values.div(other, rounding_mode); });
   const Rounding mode = rounding_of(rounding_mode);
@@ -242,7 +242,7 @@ Tensor floor_divide(const Tensor& self, const Tensor& other) {
   return divided("floor_divide", self, other, Rounding::Floor);
 }
 Tensor floor_divide(const Tensor& self, const Scalar& other) {
-  if (self.is_sparse()) return self.div(other, "floor");
+  if (!self.is_strided()) return self.div(other, "floor");
   if (is_observed()) return observe_overloaded("floor_divide", floor_divide, self, other);
   return divided("floor_divide", self, other, Rounding::Floor);
 }
@@ -366,7 +366,7 @@ Tensor& Tensor::mul_(const Tensor& other) const {
 
 Tensor& Tensor::mul_(const Scalar& other) const {
   if (is_observed()) return observe_method<Tensor&>("mul_", &Tensor::mul_, *this, other);
-  if (is_sparse()) [[unlikely]]
+  if (!is_strided()) [[unlikely]]
     return detail::assign("mul_", *this, wants_grad(*this),
                           [&](const Tensor& self) { return self.mul(other); });
   return in_place_recorded(

@@ -107,7 +107,7 @@ Tensor Tensor::to(Device device, ScalarType dtype, bool non_blocking, bool copy)
     return observe_method("to", &Tensor::to, *this, device, dtype, non_blocking, copy);
   const Device target = resolve(device);
   if (!copy && target == this->device() && dtype == this->dtype()) return *this;
-  if (is_sparse()) return detail::sparse_to(*this, target, dtype, non_blocking);
+  if (!is_strided()) return detail::sparse_to(*this, target, dtype, non_blocking);
   Tensor out = copied(*this, target, dtype, strides_like(layout()), non_blocking);
   if (wants_grad(*this))
     record("ToCopyBackward0", out, {*this},
@@ -131,13 +131,13 @@ Tensor Tensor::cuda(int index) const { return to(Device(kCUDA, index)); }
 Tensor Tensor::contiguous(MemoryFormat format) const {
   if (is_observed()) return observe_method("contiguous", &Tensor::contiguous, *this, format);
   if (format == MemoryFormat::Preserve || is_contiguous(format)) return *this;
-  if (is_sparse()) storage()->throw_without_memory();
+  if (!is_strided()) storage()->throw_without_memory();
   return clone(format);
 }
 
 Tensor clone(const Tensor& self, std::optional<MemoryFormat> memory_format) {
   if (is_observed()) return observe("clone", clone, self, memory_format);
-  if (self.is_sparse()) return detail::sparse_clone(self);
+  if (!self.is_strided()) return detail::sparse_clone(self);
   const MemoryFormat format = memory_format.value_or(MemoryFormat::Preserve);
   const DimVector strides = format == MemoryFormat::Preserve ? strides_like(self.layout())
                                                              : strides_in(self.sizes(), format);
@@ -159,7 +159,7 @@ Tensor Tensor::pin_memory() const {
 Tensor& Tensor::copy_(const Tensor& source, bool non_blocking) const {
   if (is_observed())
     return observe_method<Tensor&>("copy_", &Tensor::copy_, *this, source, non_blocking);
-  if (is_sparse() || source.is_sparse()) return detail::sparse_copy_(*this, source);
+  if (!is_strided() || !source.is_strided()) return detail::sparse_copy_(*this, source);
   InplaceChange change("copy_", *this, {*this, source});
   const Tensor expanded = [&] {
     NoGradGuard guard;
@@ -176,9 +176,11 @@ Tensor& Tensor::copy_(const Tensor& source, bool non_blocking) const {
 }
 
 void Tensor::record_stream(int64_t stream) const {
-  if (is_sparse()) {
-    _indices().record_stream(stream);
-    return _values().record_stream(stream);
+  if (!is_strided()) {
+    const Tensor at = is_sparse() ? _indices() : col_indices();
+    if (is_sparse_csr()) crow_indices().record_stream(stream);
+    at.record_stream(stream);
+    return stored_values(*this).record_stream(stream);
   }
   if (device().is_accelerator()) allocator::record_stream(device(), storage()->address(), stream);
 }
@@ -213,6 +215,6 @@ Tensor& Tensor::fill_(const Tensor& value) const {
   return copy_(value);
 }
 
-Tensor& Tensor::zero_() const { return is_sparse() ? detail::sparse_zero_(*this) : fill_(0); }
+Tensor& Tensor::zero_() const { return is_strided() ? fill_(0) : detail::sparse_zero_(*this); }
 
 }  // namespace taeda::inline v0_2

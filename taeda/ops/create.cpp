@@ -52,16 +52,16 @@ ScalarType dtype_of_number(const Scalar& value) {
 TensorOptions like(const Tensor& t, const TensorOptions& o) {
   return o.dtype(o.dtype_or(t.dtype()))
       .device(o.has_device() ? o.device() : t.device())
-      .layout(t.is_sparse() ? kSparse : o.layout());
+      .layout(t.is_strided() ? o.layout() : TensorLayout(t.layout()));
 }
 
 }  // namespace
 
 Tensor empty(IntArrayRef sizes, const TensorOptions& options, std::optional<MemoryFormat> format) {
   const TensorOptions o = format ? options.memory_format(format) : options;
-  if (o.is_sparse()) [[unlikely]]
+  if (o.has_layout()) [[unlikely]]
     return detail::sparse_empty(sizes, o);
-  if (o.memory_format() != MemoryFormat::ChannelsLast && !o.pinned_memory())
+  if (o.memory_format() == MemoryFormat::Contiguous && !o.pinned_memory())
     return finish(make_tensor(sizes, o.dtype(), device_of(o)), o);
   const Layout layout{sizes, strides_in(sizes, o.memory_format()), 0};
   Tensor out = make_tensor(layout, o.dtype(), device_of(o));
@@ -90,7 +90,7 @@ Tensor zeros(IntArrayRef sizes, const TensorOptions& o) {
 
 Tensor full(IntArrayRef sizes, const Scalar& value, const TensorOptions& o) {
   if (is_observed()) return observe("full", full, sizes, value, o);
-  TAEDA_CHECK(!o.is_sparse(), "full(...) is not implemented for sparse layout");
+  TAEDA_CHECK(!o.has_layout(), "full(...) is not implemented for sparse layout");
   Tensor out = empty(sizes, o.dtype(o.dtype_or(dtype_of_number(value))).requires_grad(false));
   fill_new(out, value);
   return finish(std::move(out), o);
@@ -109,7 +109,7 @@ Tensor scalar_tensor(const Scalar& value, const TensorOptions& o) {
 Tensor empty_like(const Tensor& self, const TensorOptions& options,
                   std::optional<MemoryFormat> format) {
   const TensorOptions o = like(self, format ? options.memory_format(format) : options);
-  if (o.is_sparse()) [[unlikely]]
+  if (o.has_layout()) [[unlikely]]
     return detail::sparse_empty(self.sizes(), o);
   const MemoryFormat wanted = o.memory_format_opt().value_or(MemoryFormat::Preserve);
   if (o.pinned_memory() || wanted != MemoryFormat::Preserve) return empty(self.sizes(), o);

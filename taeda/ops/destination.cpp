@@ -67,7 +67,7 @@ bool Destination::is_for(const char* name) const {
 bool Destination::accepts(ScalarType result) const {
   return (recorded_ ? result == to_.dtype() : can_cast(result, to_.dtype())) &&
          (!to_.is_inference() || InferenceMode::is_enabled()) &&
-         !to_.layout().has_internal_overlap() && !to_.is_sparse();
+         !to_.layout().has_internal_overlap() && to_.is_strided();
 }
 
 Tensor Destination::take() {

@@ -39,7 +39,7 @@ Tensor gradient_of(const Gradient& gradient, const Tensor& g, const Tensor& t) {
 /// y = op(x), whose gradient is `gradient(g, x)`.
 template <class Op, class Gradient>
 Tensor differentiable_in_input(const char* node, const Op& op, const Tensor& x, Gradient gradient) {
-  if (x.is_sparse()) [[unlikely]]
+  if (!x.is_strided()) [[unlikely]]
     return on_values_if_zero(x, [&](const Tensor& values) {
       return differentiable_in_input(node, op, values, gradient);
     });
@@ -55,7 +55,7 @@ Tensor differentiable_in_input(const char* node, const Op& op, const Tensor& x, 
 template <class Op, class Gradient>
 Tensor differentiable_in_output(const char* node, const Op& op, const Tensor& x,
                                 Gradient gradient) {
-  if (x.is_sparse()) [[unlikely]]
+  if (!x.is_strided()) [[unlikely]]
     return on_values_if_zero(x, [&](const Tensor& values) {
       return differentiable_in_output(node, op, values, gradient);
     });
@@ -70,7 +70,7 @@ Tensor differentiable_in_output(const char* node, const Op& op, const Tensor& x,
 /// y = op(x), a step function: its gradient is zero.
 template <class Op>
 Tensor step_function(const char* node, const Op& op, const Tensor& x) {
-  if (x.is_sparse()) [[unlikely]]
+  if (!x.is_strided()) [[unlikely]]
     return on_values_if_zero(x,
                              [&](const Tensor& values) { return step_function(node, op, values); });
   Tensor y = pointwise(op, x);
@@ -83,7 +83,7 @@ Tensor step_function(const char* node, const Op& op, const Tensor& x) {
 template <class Compute, class Write>
 Tensor& in_place(const char* name, const Tensor& self, bool recorded, Compute&& compute,
                  Write&& write) {
-  if (self.is_sparse()) [[unlikely]]
+  if (!self.is_strided()) [[unlikely]]
     return assign(name, self, recorded, compute);
   check_inplace(name, self, recorded);
   if (recorded) {

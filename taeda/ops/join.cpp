@@ -64,7 +64,7 @@ void record_cat(const Tensor& out, TensorList tensors, int64_t dim) {
 Tensor cat(TensorList tensors, int64_t dim) {
   if (is_observed()) return observe("cat", cat, tensors, dim);
   TAEDA_CHECK(!tensors.empty(), "torch.cat(): expected a non-empty list of Tensors");
-  if (tensors[0].is_sparse()) [[unlikely]]
+  if (!tensors[0].is_strided()) [[unlikely]]
     return detail::sparse_cat(tensors, dim);
   ScalarType dtype = tensors[0].dtype();
   const Tensor* model = nullptr;

@@ -140,7 +140,7 @@ Tensor as_column(const Tensor& v) { return relayout(v, v.layout().unsqueeze(1));
 
 Tensor mm(const Tensor& self, const Tensor& mat2) {
   if (is_observed()) return observe("mm", mm, self, mat2);
-  if (self.is_sparse() || mat2.is_sparse()) [[unlikely]]
+  if (!self.is_strided() || !mat2.is_strided()) [[unlikely]]
     return detail::sparse_mm(self, mat2);
   if (AutocastMode::is_active()) return policy::declared<"mm">(mm, self, mat2);
   check_same_device("mm", {&self, &mat2});
@@ -161,7 +161,7 @@ Tensor mm(const Tensor& self, const Tensor& mat2) {
 
 Tensor mv(const Tensor& self, const Tensor& vec) {
   if (is_observed()) return observe("mv", mv, self, vec);
-  if (self.is_sparse()) [[unlikely]] {
+  if (!self.is_strided()) [[unlikely]] {
     check_mv(self, vec);
     return detail::sparse_mm(self, vec.unsqueeze(1)).squeeze(1);
   }
@@ -199,7 +199,7 @@ Tensor bmm(const Tensor& self, const Tensor& mat2) {
 Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
              const Scalar& alpha) {
   if (is_observed()) return observe("addmm", addmm, self, mat1, mat2, beta, alpha);
-  if (mat1.is_sparse() || mat2.is_sparse()) [[unlikely]]
+  if (!mat1.is_strided() || !mat2.is_strided()) [[unlikely]]
     return detail::sparse_addmm(self, mat1, mat2, beta, alpha);
   if (AutocastMode::is_active())
     return policy::declared<"addmm">(addmm, self, mat1, mat2, beta, alpha);
@@ -215,7 +215,7 @@ Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const S
 Tensor& Tensor::addmm_(const Tensor& a, const Tensor& b, const Scalar& beta,
                        const Scalar& alpha) const {
   const bool recorded = wants_grad(*this, a, b);
-  if (a.is_sparse() || b.is_sparse()) [[unlikely]]
+  if (!a.is_strided() || !b.is_strided()) [[unlikely]]
     return detail::assign("addmm_", *this, recorded,
                           [&](const Tensor& self) { return self.addmm(a, b, beta, alpha); });
   check_inplace("addmm_", *this, recorded);
@@ -239,6 +239,8 @@ Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Sca
   if (AutocastMode::is_active())
     return policy::declared<"addmv">(addmv, self, mat, vec, beta, alpha);
   check_mv(mat, vec);
+  if (!mat.is_strided()) [[unlikely]]
+    return scaled(self, beta).add(mat.mv(vec), alpha);
   check_same_device("addmv", {&self, &mat});
   check_addend("mat", self, mat, {mat.size(0)});
   Tensor out = make_result("addmv", {&self, &mat, &vec}, {mat.size(0)}, mat.dtype(), mat.device());
@@ -361,8 +363,19 @@ static Tensor linear_of(const Tensor& input, const Tensor& weight, const Tensor&
   return out;
 }
 
+/// The same with a sparse matrix as weight, which is multiplied with the inputs as columns.
+static Tensor linear_of_sparse(const Tensor& input, const Tensor& weight, const Tensor& bias) {
+  DimVector sizes = input.sizes();
+  sizes.back() = weight.size(0);
+  const Tensor rows = input.dim() == 2 ? input : input.reshape({-1, input.size(-1)});
+  const Tensor out = weight.mm(rows.t()).t().reshape(sizes);
+  return bias.defined() ? out.add(bias) : out;
+}
+
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
   if (is_observed()) return observe("linear", linear, input, weight, bias);
+  if (!weight.is_strided() && input.dim() > 0) [[unlikely]]
+    return linear_of_sparse(input, weight, bias);
   if (!AutocastMode::is_active()) return linear_of(input, weight, bias, false);
   if (!policy::rounds_weights(input, weight, bias) || weight.dim() != 2 ||
       !policy::multiplies_in_float32(input))

@@ -85,7 +85,7 @@ Scalar log_of(const Scalar& base, const Tensor& result) {
 Tensor pow(const Tensor& self, const Scalar& exponent) {
   if (is_observed()) return observe_overloaded("pow", pow, self, exponent);
   if (AutocastMode::is_active()) return policy::declared<"pow">(power_of, self, exponent);
-  if (self.is_sparse()) [[unlikely]]
+  if (!self.is_strided()) [[unlikely]]
     return detail::on_values_if_zero(self,
                                      [&](const Tensor& values) { return values.pow(exponent); });
   Tensor out = power(self, exponent);

@@ -101,14 +101,14 @@ Tensor logical(const ReduceSlot& slot, const Tensor& self, IntArrayRef dims, boo
 
 Tensor sum(const Tensor& self, OptionalDtype dtype) {
   if (is_observed()) return observe_overloaded("sum", sum, self, dtype);
-  if (self.is_sparse()) [[unlikely]]
+  if (!self.is_strided()) [[unlikely]]
     return detail::sparse_sum(self, {}, false, dtype);
   if (AutocastMode::is_active() && !dtype) return policy::declared<"sum">(sum_of, self, dtype);
   return sum_impl("SumBackward0", self, {}, false, dtype);
 }
 Tensor sum(const Tensor& self, IntArrayRef dims, bool keepdim, OptionalDtype dtype) {
   if (is_observed()) return observe_overloaded("sum", sum, self, dims, keepdim, dtype);
-  if (self.is_sparse()) [[unlikely]]
+  if (!self.is_strided()) [[unlikely]]
     return detail::sparse_sum(self, dims, keepdim, dtype);
   if (AutocastMode::is_active() && !dtype)
     return policy::declared<"sum">(sum_of, self, dims, keepdim, dtype);

@@ -46,7 +46,7 @@ Layout layout_of(int64_t offset, IntArrayRef size, IntArrayRef stride) {
 }  // namespace
 
 const Tensor& Tensor::resize_(IntArrayRef size, std::optional<MemoryFormat> format) const {
-  if (is_sparse()) storage()->throw_without_memory();
+  if (!is_strided()) storage()->throw_without_memory();
   check_no_gradient("resize_", *this);
   autograd::check_inplace("resize_", *this, false);
   const MemoryFormat wanted = format.value_or(MemoryFormat::Contiguous);

@@ -49,7 +49,7 @@ Tensor Tensor::view(IntArrayRef sizes) const {
 
 Tensor reshape(const Tensor& self, IntArrayRef sizes) {
   if (is_observed()) return observe("reshape", reshape, self, sizes);
-  TAEDA_CHECK(!self.is_sparse(), "reshape is not implemented for sparse tensors");
+  TAEDA_CHECK(self.is_strided(), "reshape is not implemented for sparse tensors");
   const DimVector shape = infer_size(sizes, self.numel());
   if (std::optional<Layout> layout = self.layout().view(shape))
     return record_view(self, std::move(*layout));
@@ -140,7 +140,7 @@ Tensor unflatten(const Tensor& self, int64_t dim, IntArrayRef sizes) {
 Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
   if (is_observed()) return observe("transpose", transpose, self, dim0, dim1);
   const int64_t a = wrap_dim(dim0, self.dim()), b = wrap_dim(dim1, self.dim());
-  if (self.is_sparse()) [[unlikely]]
+  if (!self.is_strided()) [[unlikely]]
     return detail::sparse_transpose(self, a, b);
   Tensor out = make_view(self, self.dim() == 0 ? self.layout() : self.layout().transpose(a, b));
   if (wants_grad(self))
@@ -151,7 +151,7 @@ Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
 
 Tensor t(const Tensor& self) {
   if (is_observed()) return observe("t", t, self);
-  if (self.is_sparse()) [[unlikely]]
+  if (!self.is_strided()) [[unlikely]]
     return detail::sparse_t(self);
   TAEDA_CHECK(self.dim() <= 2, "t() expects a tensor with <= 2 dimensions, but self is ",
               self.dim(), "D");
@@ -207,7 +207,7 @@ Tensor select(const Tensor& self, int64_t dim, int64_t index) {
   if (is_observed()) return observe("select", select, self, dim, index);
   TAEDA_CHECK_INDEX(self.dim() > 0, "select() cannot be applied to a 0-dim tensor.");
   const int64_t d = wrap_dim(dim, self.dim());
-  if (self.is_sparse()) [[unlikely]]
+  if (!self.is_strided()) [[unlikely]]
     return detail::sparse_select(self, d, index);
   Tensor out = make_view(self, self.layout().select(d, index));
   if (wants_grad(self))

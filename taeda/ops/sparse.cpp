@@ -29,7 +29,8 @@ IntArrayRef sparse_sizes(const Tensor& t) {
 }
 
 void check_is_sparse(const char* op, const Tensor& t) {
-  TAEDA_CHECK(t.is_sparse(), op, " expected sparse coordinate tensor layout but got Strided");
+  TAEDA_CHECK(t.is_sparse(), op, " expected sparse coordinate tensor layout but got ",
+              detail::layout_name(t));
 }
 
 /// A dense tensor's elements as values: [all positions of the sparse dimensions, the others...].
@@ -45,6 +46,10 @@ Tensor summed(const Tensor& values, const Tensor& keys, IntArrayRef sizes) {
 }
 
 }  // namespace
+
+const char* detail::layout_name(const Tensor& t) {
+  return t.is_strided() ? "Strided" : t.is_sparse() ? "Sparse" : "SparseCsr";
+}
 
 DimVector detail::value_sizes(IntArrayRef sizes, int64_t sparse_dim, int64_t n) {
   DimVector out{n};
@@ -189,6 +194,7 @@ Tensor without_elements(IntArrayRef sizes, int64_t sparse_dim, ScalarType dtype,
 }  // namespace
 
 Tensor detail::sparse_empty(IntArrayRef sizes, const TensorOptions& o) {
+  if (o.is_sparse_csr()) return csr_empty(sizes, o);
   checked_numel(sizes);
   const auto dims = static_cast<int64_t>(sizes.size());
   return finish(without_elements(sizes, dims, o.dtype(), detail::device_of(o)), o);
@@ -196,12 +202,15 @@ Tensor detail::sparse_empty(IntArrayRef sizes, const TensorOptions& o) {
 
 // ---- parts ----
 
-int64_t Tensor::sparse_dim() const { return is_sparse() ? sparse_parts(*this).indices.size(0) : 0; }
+int64_t Tensor::sparse_dim() const {
+  if (is_sparse_csr()) return 2;
+  return is_sparse() ? sparse_parts(*this).indices.size(0) : 0;
+}
 int64_t Tensor::dense_dim() const { return dim() - sparse_dim(); }
 
 int64_t Tensor::_nnz() const {
-  check_is_sparse("_nnz", *this);
-  return sparse_parts(*this).values.size(0);
+  if (!is_sparse_csr()) check_is_sparse("_nnz", *this);
+  return stored_values(*this).size(0);
 }
 
 bool Tensor::is_coalesced() const {
@@ -233,6 +242,7 @@ Tensor Tensor::indices() const {
 }
 
 Tensor Tensor::values() const {
+  if (is_sparse_csr()) return values_of(*this);
   check_is_sparse("values", *this);
   TAEDA_CHECK(is_coalesced(),
               "Cannot get values on an uncoalesced tensor, please call .coalesce() first");
@@ -240,6 +250,7 @@ Tensor Tensor::values() const {
 }
 
 Tensor detail::values_of(const Tensor& coalesced) {
+  if (coalesced.is_sparse_csr()) return csr_values_of(coalesced);
   const SparseParts& parts = sparse_parts(coalesced);
   Tensor out = make_alias(parts.values);
   if (wants_grad(coalesced))
@@ -270,6 +281,7 @@ Tensor looked_up(const Tensor& coalesced, const Tensor& keys) {
 }  // namespace
 
 Tensor detail::values_at(const Tensor& t, const Tensor& indices) {
+  if (t.is_sparse_csr()) return values_at(csr_to_coo(t), indices);
   const int64_t dims = indices.size(0);
   if (!t.is_sparse()) return as_values(t, dims).index_select(0, sparse_keys(indices, t.sizes()));
   if (t.sparse_dim() != dims) return values_at(t.to_dense(), indices);
@@ -302,9 +314,18 @@ Tensor Tensor::coalesce() const {
 
 // ---- dense and sparse ----
 
-Tensor Tensor::to_sparse() const { return is_sparse() ? *this : to_sparse(dim()); }
+Tensor Tensor::to_sparse() const {
+  if (is_sparse_csr()) return detail::csr_to_coo(*this);
+  return is_sparse() ? *this : to_sparse(dim());
+}
 
 Tensor Tensor::to_sparse(int64_t sparse_dim) const {
+  if (is_sparse_csr()) {
+    TAEDA_CHECK(sparse_dim == 2,
+                "sparse_compressed_to_sparse: conversion from SparseCsr to Sparse with sparse_dim "
+                "argument !=2 is not supported");
+    return detail::csr_to_coo(*this);
+  }
   if (is_sparse()) {
     TAEDA_CHECK(
         sparse_dim == this->sparse_dim(),
@@ -330,7 +351,8 @@ Tensor Tensor::to_sparse(int64_t sparse_dim) const {
 }
 
 Tensor Tensor::to_dense(OptionalDtype dtype) const {
-  if (!is_sparse()) return dtype ? to(*dtype) : *this;
+  if (is_strided()) return dtype ? to(*dtype) : *this;
+  if (is_sparse_csr()) return detail::csr_to_coo(*this).to_dense(dtype);
   if (dtype && *dtype != this->dtype()) return to(*dtype).to_dense();
   const SparseParts& parts = sparse_parts(*this);
   Tensor out;
@@ -349,11 +371,12 @@ Tensor Tensor::to_dense(OptionalDtype dtype) const {
 }
 
 Tensor Tensor::sparse_mask(const Tensor& mask) const {
-  check_is_sparse("sparse_mask", mask);
+  if (!mask.is_sparse_csr()) check_is_sparse("sparse_mask", mask);
   TAEDA_CHECK(mask.sizes() == sizes(),
               "sparse_mask(): operands have incompatible sizes; self has "
               "size ",
               sizes(), " but mask has size ", mask.sizes());
+  if (mask.is_sparse_csr()) return detail::csr_mask(*this, mask);
   const SparseParts& parts = sparse_parts(mask);
   return with_values(parts.indices, values_at(*this, parts.indices), sizes(), parts.coalesced);
 }
@@ -361,6 +384,7 @@ Tensor Tensor::sparse_mask(const Tensor& mask) const {
 // ---- copies ----
 
 Tensor detail::sparse_to(const Tensor& self, Device device, ScalarType dtype, bool non_blocking) {
+  if (self.is_sparse_csr()) return csr_to(self, device, dtype, non_blocking);
   const SparseParts& parts = sparse_parts(self);
   Tensor out = make_sparse(parts.indices.to(device, kLong, non_blocking, true),
                            parts.values.to(device, dtype, non_blocking, true), self.sizes(),
@@ -372,6 +396,13 @@ Tensor detail::sparse_to(const Tensor& self, Device device, ScalarType dtype, bo
 }
 
 Tensor detail::sparse_clone(const Tensor& self) {
+  if (self.is_sparse_csr()) {
+    const CsrParts& parts = csr_parts(self);
+    Tensor out = make_sparse_csr(parts.rows.clone(), parts.columns.clone(), parts.values.clone(),
+                                 self.sizes(), parts.sorted);
+    if (wants_grad(self)) record("CloneBackward0", out, {self}, [](const Tensor& g) { return g; });
+    return out;
+  }
   const SparseParts& parts = sparse_parts(self);
   Tensor out =
       make_sparse(parts.indices.clone(), parts.values.clone(), self.sizes(), parts.coalesced);
@@ -380,6 +411,7 @@ Tensor detail::sparse_clone(const Tensor& self) {
 }
 
 void detail::replace_parts(const Tensor& self, const Tensor& by) {
+  if (self.is_sparse_csr()) return replace_csr_parts(self, by);
   const SparseParts& from = sparse_parts(by);
   SparseParts& to = sparse_parts(self);
   to.indices = from.indices.to(self.device());
@@ -388,8 +420,14 @@ void detail::replace_parts(const Tensor& self, const Tensor& by) {
 }
 
 Tensor& detail::sparse_copy_(const Tensor& self, const Tensor& source) {
-  const auto kind = [](const Tensor& t) { return t.is_sparse() ? "sparse" : "dense"; };
-  TAEDA_CHECK(self.is_sparse() && source.is_sparse(),
+  const auto kind = [](const Tensor& t) { return t.is_strided() ? "dense" : "sparse"; };
+  TAEDA_CHECK(!self.is_sparse_csr() || source.is_sparse_csr(),
+              "torch.copy_: copy of sparse compressed tensors having different layouts is not "
+              "supported. self layout is SparseCsr and src layout is ",
+              layout_name(source));
+  TAEDA_CHECK(!self.is_sparse() || !source.is_sparse_csr(),
+              "copy_: expected a source with indices, but its layout is SparseCsr");
+  TAEDA_CHECK(!self.is_strided() && !source.is_strided(),
               "copy_() between dense and sparse Tensors is not implemented! Found self type = ",
               kind(self), " ", self.dtype(), " and src type = ", kind(source), " ", source.dtype());
   TAEDA_CHECK(self.sizes() == source.sizes(), "copy_: expected sizes of a sparse source to be ",
@@ -410,8 +448,9 @@ Tensor& detail::sparse_copy_(const Tensor& self, const Tensor& source) {
 
 Tensor& detail::sparse_zero_(const Tensor& self) {
   InplaceChange change("zero_", self, {self});
-  replace_parts(self,
-                without_elements(self.sizes(), self.sparse_dim(), self.dtype(), self.device()));
+  replace_parts(self, self.is_sparse_csr() ? csr_empty(self.sizes(), self.options())
+                                           : without_elements(self.sizes(), self.sparse_dim(),
+                                                              self.dtype(), self.device()));
   change.finish("ZeroBackward0", [] {
     return [](const Tensor& g) { return sparse_empty(g.sizes(), g.options()); };
   });

@@ -1,7 +1,8 @@
 // Sparse tensors in coordinate form (COO): the indices of the elements that are not zero, and their
-// values. Their parts are methods of Tensor (`indices`, `values`, `coalesce`, ...); operations that
-// know them take them by their usual names (docs/sparse.md lists them), all others throw
-// NotImplementedError. Derivatives of sparse tensors are sparse, with the same indices.
+// values; and matrices in compressed rows (CSR). Their parts are methods of Tensor (`indices`,
+// `crow_indices`, `values`, `coalesce`, ...); operations that know them take them by their usual
+// names (docs/sparse.md lists them), all others throw NotImplementedError. Derivatives of sparse
+// tensors are sparse, with the same indices.
 // [operations]
 #pragma once
 
@@ -32,6 +33,20 @@ Tensor _sparse_coo_tensor_unsafe(const Tensor& indices, const Tensor& values, In
                                  const TensorOptions& options = {},
                                  std::optional<bool> is_coalesced = {});
 
+/// A matrix in compressed rows: row i has the elements values[k] in the columns col_indices[k] for
+/// k from crow_indices[i] up to crow_indices[i + 1]. The indices are int32 or int64 [rows + 1] and
+/// [nnz], `values` [nnz, ...] are dense in the dimensions behind the matrix's. Without `size` it is
+/// as narrow as the columns allow. Differentiable in `values`. Throws Error, in PyTorch's words,
+/// for shapes that do not fit, rows that do not follow each other and columns outside of the
+/// matrix, for which it waits for the device; with `check_invariants` also where the columns of a
+/// row do not ascend.
+Tensor sparse_csr_tensor(const Tensor& crow_indices, const Tensor& col_indices,
+                         const Tensor& values, IntArrayRef size, const TensorOptions& options = {},
+                         bool check_invariants = false);
+Tensor sparse_csr_tensor(const Tensor& crow_indices, const Tensor& col_indices,
+                         const Tensor& values, const TensorOptions& options = {},
+                         bool check_invariants = false);
+
 /// The product of a sparse matrix and a dense one as a sparse matrix: all columns of the rows that
 /// `self` has.
 /// [method]
@@ -54,6 +69,10 @@ Tensor mm(const Tensor& mat1, const Tensor& mat2);
 /// beta * mat + alpha * mat1 mat2, of dense `mat` and `mat2` and sparse `mat1`.
 Tensor addmm(const Tensor& mat, const Tensor& mat1, const Tensor& mat2, const Scalar& beta = 1,
              const Scalar& alpha = 1);
+/// beta * self + alpha * mat1 mat2 at the elements that `self` has, a matrix in compressed rows, of
+/// dense `mat1` and `mat2`; other elements of the product are not computed.
+Tensor sampled_addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2,
+                     const Scalar& beta = 1, const Scalar& alpha = 1);
 /// The sum of all elements, dense; `dtype` converts first.
 Tensor sum(const Tensor& self, OptionalDtype dtype = {});
 /// The sum along `dim`: sparse while a sparse dimension is left, else dense.

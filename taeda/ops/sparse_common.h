@@ -13,7 +13,7 @@ namespace taeda::inline v0_2::detail {
 Tensor sparse_keys(const Tensor& indices, IntArrayRef sizes);
 /// A sparse tensor of parts that fit, differentiable in `values`.
 Tensor with_values(const Tensor& indices, const Tensor& values, IntArrayRef sizes, bool coalesced);
-/// The values of a coalesced tensor, differentiable.
+/// The values of a coalesced tensor, or of one in compressed rows, differentiable.
 Tensor values_of(const Tensor& coalesced);
 /// The elements of `t`, dense or sparse, at `indices`, differentiable.
 Tensor values_at(const Tensor& t, const Tensor& indices);
@@ -24,6 +24,29 @@ Tensor on_values(const Tensor& self, bool linear, const std::function<Tensor(con
 Tensor on_values_if_zero(const Tensor& self, const std::function<Tensor(const Tensor&)>& f);
 /// What stands in the place of `self`'s parts from now on; its sizes stay.
 void replace_parts(const Tensor& self, const Tensor& by);
+/// "Strided", "Sparse" or "SparseCsr", as messages say it.
+const char* layout_name(const Tensor& t);
+
+// The same for matrices in compressed rows (ops/sparse_csr.cpp).
+
+Tensor with_csr_values(const Tensor& rows, const Tensor& columns, const Tensor& values,
+                       IntArrayRef sizes, bool sorted);
+Tensor csr_values_of(const Tensor& self);
+/// The elements of `t`, of any layout, where a matrix of these parts has its own, differentiable.
+Tensor values_at_rows(const Tensor& t, const CsrParts& at);
+void replace_csr_parts(const Tensor& self, const Tensor& by);
+Tensor csr_empty(IntArrayRef sizes, const TensorOptions& options);
+Tensor csr_to(const Tensor& self, Device device, ScalarType dtype, bool non_blocking);
+Tensor csr_mask(const Tensor& self, const Tensor& mask);
+/// Throws Error where indices that somebody has written to would lead out of the matrix.
+void check_csr(const Tensor& self);
+/// The indices [2, elements] of the elements.
+Tensor csr_coordinates(const CsrParts& parts);
+/// The transposed matrix, in compressed rows, too; differentiable.
+Tensor csr_transposed(const Tensor& self);
+/// The same elements in coordinates, differentiable.
+Tensor csr_to_coo(const Tensor& self);
+inline Tensor in_coordinates(const Tensor& t) { return t.is_sparse_csr() ? csr_to_coo(t) : t; }
 
 /// The shape of the values that n elements of a tensor of `sizes` have.
 DimVector value_sizes(IntArrayRef sizes, int64_t sparse_dim, int64_t n);

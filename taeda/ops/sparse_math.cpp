@@ -24,6 +24,11 @@ using detail::value_sizes, detail::values_at, detail::values_of, detail::with_va
 
 Tensor detail::on_values(const Tensor& self, bool linear,
                          const std::function<Tensor(const Tensor&)>& f) {
+  if (self.is_sparse_csr()) {
+    const CsrParts& parts = csr_parts(self);
+    return with_csr_values(parts.rows, parts.columns, f(csr_values_of(self)), self.sizes(),
+                           parts.sorted);
+  }
   // A function that is linear has the same gradient at each of several equal indices.
   const Tensor t = linear && !wants_grad(self) ? self : self.coalesce();
   const SparseParts& parts = sparse_parts(t);
@@ -85,7 +90,28 @@ void add_elements(const Tensor& dense, const Tensor& other, const Scalar& alpha)
 
 }  // namespace
 
+namespace {
+
+/// f of operands of which some are in compressed rows, with these in coordinates. The result is in
+/// compressed rows if both are.
+template <class F>
+Tensor through_coordinates(const Tensor& a, const Tensor& b, F&& f) {
+  const Tensor out = f(detail::in_coordinates(a), detail::in_coordinates(b));
+  return a.is_sparse_csr() && b.is_sparse_csr() ? out.to_sparse_csr() : out;
+}
+
+bool any_in_rows(const Tensor& a, const Tensor& b) {
+  return a.is_sparse_csr() || b.is_sparse_csr();
+}
+
+}  // namespace
+
 Tensor detail::sparse_add(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  if (self.is_sparse_csr() && other.is_strided())
+    return sparse_add(alpha_times(other, alpha), csr_to_coo(self), 1);
+  if (any_in_rows(self, other))
+    return through_coordinates(
+        self, other, [&](const Tensor& a, const Tensor& b) { return sparse_add(a, b, alpha); });
   TAEDA_CHECK(!self.is_sparse() || other.is_sparse(),
               "add(sparse, dense) is not supported. Use add(dense, sparse) instead.");
   check_sum(self, other);
@@ -108,6 +134,10 @@ Tensor detail::sparse_add(const Tensor& self, const Tensor& other, const Scalar&
 }
 
 Tensor& detail::sparse_add_(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  if (self.is_sparse_csr())
+    return assign("add_", self, wants_grad(self, other),
+                  [&](const Tensor& t) { return sparse_add(t, other, alpha); });
+  if (other.is_sparse_csr()) return sparse_add_(self, csr_to_coo(other), alpha);
   TAEDA_CHECK(!self.is_sparse() || other.is_sparse(),
               "add(sparse, dense) is not supported. Use add(dense, sparse) instead.");
   check_sum(self, other);
@@ -134,10 +164,16 @@ Tensor& detail::sparse_add_(const Tensor& self, const Tensor& other, const Scala
 
 Tensor detail::sparse_mul(const Tensor& self, const Tensor& other) {
   check_same_device("mul", {&self, &other});
-  const Tensor& sparse = self.is_sparse() ? self : other;
-  const Tensor& factor = self.is_sparse() ? other : self;
-  if (!factor.is_sparse() && factor.dim() == 0)
+  const Tensor& sparse = self.is_strided() ? other : self;
+  const Tensor& factor = self.is_strided() ? self : other;
+  if (factor.is_strided() && factor.dim() == 0)
     return on_values(sparse, true, [&](const Tensor& values) { return values.mul(factor); });
+  if (sparse.is_sparse_csr() && factor.is_strided())
+    return on_values(sparse, true, [&](const Tensor& values) {
+      const Tensor all = factor.sizes() == sparse.sizes() ? factor : factor.expand(sparse.sizes());
+      return values.mul(values_at_rows(all, csr_parts(sparse)));
+    });
+  if (any_in_rows(self, other)) return through_coordinates(self, other, sparse_mul);
   if (factor.is_sparse())
     TAEDA_CHECK(sparse.sizes() == factor.sizes(), "mul: expected 'self' and 'other' to have same ",
                 "sizes, but ", sparse.sizes(), " != ", factor.sizes());
@@ -149,7 +185,7 @@ Tensor detail::sparse_mul(const Tensor& self, const Tensor& other) {
 
 Tensor detail::sparse_div(const Tensor& self, const Tensor& other,
                           std::optional<std::string_view> rounding_mode) {
-  TAEDA_CHECK(self.is_sparse() && !other.is_sparse() && other.dim() == 0,
+  TAEDA_CHECK(!self.is_strided() && other.is_strided() && other.dim() == 0,
               "Sparse division requires a scalar or zero-dim dense tensor divisor (got shape ",
               other.sizes(), " for divisor)");
   return on_values(self, !rounding_mode,
@@ -183,6 +219,12 @@ Summed without(const Tensor& t, const DimVector& dims, bool keepdim) {
 }  // namespace
 
 Tensor detail::sparse_sum(const Tensor& self, IntArrayRef dims, bool keepdim, OptionalDtype dtype) {
+  if (self.is_sparse_csr()) {
+    TAEDA_CHECK(dims.empty() || keepdim,
+                "reduction operations on CSR tensors with keepdim=False is unsupported");
+    const Tensor out = sparse_sum(csr_to_coo(self), dims, keepdim, dtype);
+    return dims.empty() ? out : out.to_sparse_csr();
+  }
   const DimVector all = wrap_dims(dims, self.dim(), /*empty_is_all=*/true);
   const Tensor t = wants_grad(self) ? self.coalesce() : self;
   const Tensor values = values_of(t);
@@ -241,7 +283,19 @@ Tensor detail::sparse_permute(const Tensor& self, IntArrayRef dims) {
   return with_values(indices, values, sizes, parts.coalesced && same);
 }
 
+namespace {
+
+/// Throws where dimensions of a matrix in compressed rows would change places.
+void check_not_in_rows(const char* op, const Tensor& t) {
+  TAEDA_CHECK_NOT_IMPLEMENTED(!t.is_sparse_csr(), op,
+                              ": a matrix in compressed rows would become one in compressed "
+                              "columns (sparse_csc), which is not supported; use to_sparse()");
+}
+
+}  // namespace
+
 Tensor detail::sparse_transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
+  check_not_in_rows("transpose", self);
   const int64_t dims = self.sparse_dim();
   TAEDA_CHECK((dim0 < dims) == (dim1 < dims),
               "sparse transpose: transposed dimensions must be sparse Got sparse_dim: ", dims,
@@ -252,6 +306,7 @@ Tensor detail::sparse_transpose(const Tensor& self, int64_t dim0, int64_t dim1) 
 }
 
 Tensor detail::sparse_t(const Tensor& self) {
+  check_not_in_rows("t", self);
   TAEDA_CHECK(self.sparse_dim() <= 2 && self.dense_dim() == 0,
               "t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got ",
               self.sparse_dim(), " sparse and ", self.dense_dim(), " dense dimensions");
@@ -284,6 +339,7 @@ Tensor elements_at(const Tensor& coalesced, int64_t dim, int64_t index) {
 }  // namespace
 
 Tensor detail::sparse_select(const Tensor& self, int64_t dim, int64_t index) {
+  if (self.is_sparse_csr()) return sparse_select(csr_to_coo(self), dim, index);
   const int64_t size = self.size(dim);
   TAEDA_CHECK_INDEX(index >= -size && index < size, "select(): index ", index,
                     " out of range for tensor of size ", self.sizes(), " at dimension ", dim);

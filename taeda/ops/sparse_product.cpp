@@ -1,5 +1,8 @@
 // Products of sparse matrices, and softmax over their elements.
+#include <limits>
+
 #include "taeda/base/error.h"
+#include "taeda/kernels/resample.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/autocast.h"
 #include "taeda/ops/create.h"
@@ -92,6 +95,48 @@ Tensor sparse_times_dense(const Tensor& self, const Tensor& b) {
   return out;
 }
 
+/// Whether the kernel of resampling, which multiplies a dimension by a matrix in compressed rows,
+/// takes such operands.
+bool resamples(const CsrParts& a, const Tensor& b) {
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  return is_floating_point(b.dtype()) && a.columns.numel() <= kMost && a.rows.numel() <= kMost &&
+         b.size(0) <= kMost;
+}
+
+Tensor resampled(const CsrParts& a, const Tensor& b) {
+  NoGradGuard guard;
+  const int64_t rows = a.rows.numel() - 1, width = b.size(1);
+  Tensor out = make_tensor({rows, width}, b.dtype(), b.device());
+  if (out.numel() > 0)
+    resample_slot(b.device().type(), out.view({1, rows, width}),
+                  b.contiguous().view({1, b.size(0), width}), a.rows.to(kInt), a.columns.to(kInt),
+                  a.values.to(computing_dtype(b.dtype())).contiguous());
+  return out;
+}
+
+/// A matrix in compressed rows times a dense one.
+Tensor rows_times_dense(const Tensor& a, const Tensor& b) {
+  if (a.is_cpu()) detail::check_csr(a);  // a kernel would read where somebody's indices lead
+  if (!resamples(csr_parts(a), b)) return sparse_times_dense(detail::csr_to_coo(a), b);
+  Tensor out = resampled(csr_parts(a), b.detach());
+  if (wants_grad(a, b))
+    record("MmBackward0", out, {a, b},
+           [a = save_tensor(a), b = save_if(a.requires_grad(), b, "mat2")](const Tensor& g,
+                                                                           Needs needs) {
+             const Tensor left = a.unpack();
+             TensorVec grads{{}, {}};
+             if (needs[0]) {
+               const CsrParts& at = csr_parts(left);
+               grads[0] = detail::with_csr_values(
+                   at.rows, at.columns, sampled(g, b.unpack(), detail::csr_coordinates(at)),
+                   left.sizes(), at.sorted);
+             }
+             if (needs[1]) grads[1] = detail::csr_transposed(conjugate(left)).mm(g);
+             return grads;
+           });
+  return out;
+}
+
 /// Every element (i, k) of a meets the row k of b; what has one place is summed.
 Tensor sparse_times_sparse(const Tensor& self, const Tensor& other) {
   const Tensor a = self.coalesce(), b = other.coalesce();
@@ -119,6 +164,13 @@ Tensor sparse_times_sparse(const Tensor& self, const Tensor& other) {
 Tensor detail::sparse_mm(const Tensor& self, const Tensor& mat2) {
   if (AutocastMode::is_active()) return policy::declared<"mm">(mm, self, mat2);
   check_matrices(self, mat2);
+  if (self.is_sparse_csr() && mat2.is_strided()) return rows_times_dense(self, mat2);
+  if (mat2.is_sparse_csr() && self.is_strided())
+    return rows_times_dense(csr_transposed(mat2), self.t()).t();
+  if (self.is_sparse_csr() && mat2.is_sparse_csr())
+    return sparse_times_sparse(csr_to_coo(self), csr_to_coo(mat2)).to_sparse_csr();
+  if (self.is_sparse_csr() || mat2.is_sparse_csr())
+    return sparse_mm(in_coordinates(self), in_coordinates(mat2));
   if (self.is_sparse())
     return mat2.is_sparse() ? sparse_times_sparse(self, mat2) : sparse_times_dense(self, mat2);
   return sparse_times_dense(mat2.t(), self.t()).t();
@@ -128,9 +180,9 @@ Tensor detail::sparse_addmm(const Tensor& self, const Tensor& mat1, const Tensor
                             const Scalar& beta, const Scalar& alpha) {
   const Tensor product = mm(mat1, mat2);
   const Tensor scaled = alpha.equal(1) ? product : product.mul(alpha);
-  if (beta.equal(0) && !self.is_sparse()) return scaled;
+  if (beta.equal(0) && self.is_strided()) return scaled;
   const Tensor addend = beta.equal(1) ? self : self.mul(beta);
-  return !addend.is_sparse() && addend.sizes() != scaled.sizes()
+  return addend.is_strided() && addend.sizes() != scaled.sizes()
              ? addend.expand(scaled.sizes()).add(scaled)
              : addend.add(scaled);
 }
@@ -140,6 +192,29 @@ Tensor sparse::mm(const Tensor& mat1, const Tensor& mat2) { return taeda::mm(mat
 Tensor sparse::addmm(const Tensor& mat, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
                      const Scalar& alpha) {
   return taeda::addmm(mat, mat1, mat2, beta, alpha);
+}
+
+Tensor sparse::sampled_addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2,
+                             const Scalar& beta, const Scalar& alpha) {
+  TAEDA_CHECK(self.is_sparse_csr(),
+              "sampled_addmm: Expected self to have sparse csr layout, but got ",
+              detail::layout_name(self));
+  TAEDA_CHECK(mat1.dim() == 2 && mat2.dim() == 2 && self.dim() == 2,
+              "sampled_addmm: expected three matrices, got ", self.dim(), "-D, ", mat1.dim(),
+              "-D and ", mat2.dim(), "-D tensors");
+  TAEDA_CHECK(mat1.size(1) == mat2.size(0),
+              "sampled_addmm: mat1 and mat2 shapes cannot be multiplied (", mat1.size(0), "x",
+              mat1.size(1), " and ", mat2.size(0), "x", mat2.size(1), ")");
+  TAEDA_CHECK(self.size(0) == mat1.size(0),
+              "sampled_addmm: self.shape[-2] must match mat1.shape[-2]");
+  TAEDA_CHECK(self.size(1) == mat2.size(1),
+              "sampled_addmm: self.shape[-1] must match mat2.shape[-1]");
+  return detail::on_values(self, true, [&](const Tensor& values) {
+    const Tensor coordinates = detail::csr_coordinates(csr_parts(self));
+    const Tensor product = sampled(mat1, conjugate(mat2.t()), coordinates);
+    const Tensor scaled = alpha.equal(1) ? product : product.mul(alpha);
+    return beta.equal(0) ? scaled : scaled.add(beta.equal(1) ? values : values.mul(beta));
+  });
 }
 
 Tensor hspmm(const Tensor& mat1, const Tensor& mat2) {

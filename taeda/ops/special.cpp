@@ -49,7 +49,7 @@ Tensor evaluate(const Tensor& a, const Tensor& b, F compute) {
 
 /// Whether an operation with a formula of its own is made of others nevertheless: for an exporter
 /// that has words for these alone, and of complex and sparse numbers.
-bool is_composed(const Tensor& t) { return is_observed() || t.is_complex() || t.is_sparse(); }
+bool is_composed(const Tensor& t) { return is_observed() || t.is_complex() || !t.is_strided(); }
 bool is_composed(const Tensor& a, const Tensor& b) { return is_composed(a) || is_composed(b); }
 
 }  // namespace

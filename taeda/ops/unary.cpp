@@ -216,7 +216,7 @@ Tensor sigmoid(const Tensor& self) {
 Tensor neg(const Tensor& self) {
   if (is_observed()) return observe("neg", neg, self);
   TAEDA_CHECK(self.dtype() != kBool, Neg::not_for_bool);
-  if (self.is_sparse()) [[unlikely]]
+  if (!self.is_strided()) [[unlikely]]
     return detail::on_values(self, true, [](const Tensor& values) { return values.neg(); });
   Tensor y = pointwise(Neg{}, self);
   if (wants_grad(self)) record("NegBackward0", y, {self}, [](const Tensor& g) { return g.neg(); });
@@ -359,7 +359,7 @@ Tensor& unary_in_place(const char* name, const Op& op, const Tensor& self,
 template <class Op, class Gradient>
 Tensor& in_place_by_output(const char* name, const char* node, const Op& op, const Tensor& self,
                            Gradient gradient) {
-  if (self.is_sparse()) [[unlikely]]
+  if (!self.is_strided()) [[unlikely]]
     return detail::assign(name, self, wants_grad(self), [&](const Tensor& t) {
       return differentiable_in_output(node, op, t, gradient);
     });

@@ -43,7 +43,7 @@ void read_cpu_scalar(void* to, const Tensor& t) {
 }
 
 [[noreturn, gnu::cold, gnu::noinline]] void throw_beyond(const char* op, const Tensor& t) {
-  if (t.is_sparse()) t.storage()->throw_without_memory();
+  if (!t.is_strided()) t.storage()->throw_without_memory();
   throw Error(detail::concat(op, ": a tensor of sizes ", t.sizes(), ", strides ", t.strides(),
                              " and offset ", t.storage_offset(), " reaches beyond its storage of ",
                              t.storage()->nbytes(), " bytes"));
@@ -232,7 +232,7 @@ namespace {
 /// common case, which never comes here, stays short.
 [[gnu::noinline]] void check_dense(ArrayRef<Tensor*> outputs, ArrayRef<Operand> inputs) {
   const auto check = [](const Tensor* t) {
-    if (t && t->defined() && t->is_sparse()) t->storage()->throw_without_memory();
+    if (t && t->defined() && !t->is_strided()) t->storage()->throw_without_memory();
   };
   for (const Tensor* out : outputs) check(out);
   for (const Operand& in : inputs) check(in.tensor());

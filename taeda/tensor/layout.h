@@ -56,22 +56,30 @@ DimVector broadcast_sizes(IntArrayRef a, IntArrayRef b);
 DimVector infer_size(IntArrayRef shape, int64_t numel);
 
 /// How a tensor keeps its elements: at strides in memory, or those that are not zero beside their
-/// indices (tensor/sparse.h).
-enum class TensorLayout : int8_t { Strided, Sparse };
+/// indices, or a matrix's in the order of its rows beside their columns (tensor/sparse.h).
+enum class TensorLayout : int8_t { Strided, Sparse, SparseCsr };
 constexpr TensorLayout kStrided = TensorLayout::Strided;
 constexpr TensorLayout kSparse = TensorLayout::Sparse;
+constexpr TensorLayout kSparseCsr = TensorLayout::SparseCsr;
 
 struct Layout {
   DimVector sizes;
   DimVector strides;
   int64_t offset = 0;
 
-  /// The offset of a sparse tensor, whose elements have no place in memory; its strides are zero,
+  /// The offsets of sparse tensors, whose elements have no place in memory; their strides are zero,
   /// so that no view of a layout changes the offset.
-  static constexpr int64_t kNowhere = -1;
+  static constexpr int64_t kNowhere = -1, kNowhereInRows = -2;
   static Layout sparse(IntArrayRef sizes) { return {sizes, DimVector(sizes.size(), 0), kNowhere}; }
+  static Layout sparse_csr(IntArrayRef sizes) {
+    return {sizes, DimVector(sizes.size(), 0), kNowhereInRows};
+  }
+  bool is_strided() const { return offset >= 0; }
   bool is_sparse() const { return offset == kNowhere; }
-  operator TensorLayout() const { return is_sparse() ? kSparse : kStrided; }
+  bool is_sparse_csr() const { return offset == kNowhereInRows; }
+  operator TensorLayout() const {
+    return is_strided() ? kStrided : is_sparse() ? kSparse : kSparseCsr;
+  }
   /// Row-major.
   static Layout contiguous(IntArrayRef sizes) { return {sizes, contiguous_strides(sizes), 0}; }
 
@@ -79,6 +87,7 @@ struct Layout {
   int64_t numel() const { return product(sizes); }
   bool is_contiguous() const;
   bool is_channels_last() const;
+  bool is_channels_last_3d() const;
   /// Every element has an address of its own and together they fill a block without gaps.
   bool is_non_overlapping_and_dense() const;
   /// Two different indices may reach one address (as after `expand`).
@@ -87,7 +96,6 @@ struct Layout {
   int64_t extent() const;
   /// Bytes from the storage's start to the end of the last element reached; 0 when empty. For sizes
   /// and strides from outside; throws Error where int64 cannot hold it: "Storage size calculation
-  bool is_channels_last_3d() const;
   /// overflowed with sizes=[2] and strides=[4611686018427387904]".
   int64_t checked_storage_nbytes(int64_t item) const;
 

@@ -41,14 +41,11 @@ class TensorOptions {
   /// The GPU of that index.
   TensorOptions device_index(int index) const { return device(Device(kCUDA, index)); }
   // The same with what may be absent, which then is not set.
-  TensorOptions dtype(std::optional<ScalarType> t) const {
-    return with(&TensorOptions::dtype_, t);
-  }
+  TensorOptions dtype(std::optional<ScalarType> t) const { return with(&TensorOptions::dtype_, t); }
   template <class D>  // nothing that a device is made from
-  requires(std::is_same_v<D, std::optional<Device>> || std::is_same_v<D, std::nullopt_t>)
-      TensorOptions device(const D& d) const {
-    return with(&TensorOptions::device_, std::optional<Device>(d));
-  }
+  requires(std::is_same_v<D, std::optional<Device>> ||
+           std::is_same_v<D, std::nullopt_t>) TensorOptions device(const D& d)
+  const { return with(&TensorOptions::device_, std::optional<Device>(d)); }
   TensorOptions requires_grad(std::optional<bool> on) const {
     return with(&TensorOptions::requires_grad_, on);
   }
@@ -68,6 +65,7 @@ class TensorOptions {
   TensorLayout layout() const { return layout_; }
   std::optional<TensorLayout> layout_opt() const { return layout_; }
   bool is_sparse() const { return layout_ == kSparse; }
+  bool is_sparse_csr() const { return layout_ == kSparseCsr; }
   bool requires_grad() const { return requires_grad_.value_or(false); }
   bool pinned_memory() const { return pinned_memory_.value_or(false); }
   MemoryFormat memory_format() const { return memory_format_.value_or(MemoryFormat::Contiguous); }
@@ -77,7 +75,7 @@ class TensorOptions {
     return f ? memory_format(*f) : *this;
   }
 
-  bool has_layout() const { return is_sparse(); }
+  bool has_layout() const { return layout_ != kStrided; }
   bool has_requires_grad() const { return requires_grad_.has_value(); }
   bool has_pinned_memory() const { return pinned_memory_.has_value(); }
   bool has_memory_format() const { return memory_format_.has_value(); }
@@ -111,4 +109,4 @@ inline TensorOptions memory_format(MemoryFormat f) { return TensorOptions().memo
 inline TensorOptions pinned_memory(bool on = true) { return TensorOptions().pinned_memory(on); }
 inline TensorOptions requires_grad(bool on = true) { return TensorOptions().requires_grad(on); }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

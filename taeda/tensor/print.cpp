@@ -6,6 +6,7 @@
 
 #include "taeda/base/error.h"
 #include "taeda/tensor/grad_mode.h"
+#include "taeda/tensor/sparse.h"
 
 namespace taeda::inline v0_2 {
 
@@ -211,8 +212,12 @@ std::string part_text(const char* name, const Tensor& t, int64_t indent) {
 }
 
 std::string parts_text(const Tensor& t, int64_t indent) {
-  return part_text("indices", t._indices(), indent) + ",\n" + std::string(indent, ' ') +
-         part_text("values", t._values(), indent);
+  const std::string next = ",\n" + std::string(indent, ' '),
+                    values = part_text("values", stored_values(t), indent);
+  if (t.is_sparse()) return part_text("indices", t._indices(), indent) + next + values;
+  const CsrParts& parts = csr_parts(t);
+  return part_text("crow_indices", parts.rows, indent) + next +
+         part_text("col_indices", parts.columns, indent) + next + values;
 }
 
 /// device, size, dtype: what Python shows where it is not the default.
@@ -221,13 +226,13 @@ std::vector<std::string> property_suffixes(const Tensor& t) {
   if (!t.is_cpu()) out.push_back("device='" + t.device().str() + "'");
   const ScalarType def = get_default_dtype();
   const std::string dtype = std::string("dtype=taeda.") + dtype_name(t.dtype());
-  if (t.is_sparse()) {
+  if (!t.is_strided()) {
     out.push_back(size_text(t.sizes()));
     out.push_back("nnz=" + std::to_string(t._nnz()));
     const bool plain = t.dtype() == def || t.dtype() == to_complex_type(def) ||
                        t.dtype() == kLong || t.dtype() == kBool;
     if (!plain) out.push_back(dtype);
-    out.push_back("layout=taeda.sparse_coo");
+    out.push_back(t.is_sparse() ? "layout=taeda.sparse_coo" : "layout=taeda.sparse_csr");
     return out;
   }
   if (t.is_meta()) {
@@ -259,7 +264,7 @@ void set_printoptions(const PrintOptions& o) {
 std::string format_tensor(const Tensor& t, const std::vector<std::string>& extra) {
   const std::string prefix = "tensor(";
   const auto indent = static_cast<int64_t>(prefix.size());
-  std::string out = prefix + (t.is_sparse() ? parts_text(t, indent) : elements_text(t, indent));
+  std::string out = prefix + (t.is_strided() ? elements_text(t, indent) : parts_text(t, indent));
   std::vector<std::string> suffixes = property_suffixes(t);
   suffixes.insert(suffixes.end(), extra.begin(), extra.end());
   const size_t newline = out.rfind('\n');

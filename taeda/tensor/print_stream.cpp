@@ -144,6 +144,14 @@ void print(std::ostream& out, const Tensor& t, int64_t linesize) {
         << t.sizes() << "\n]";
     return;
   }
+  if (t.is_sparse_csr()) {
+    out << "[ " << t.toString() << "{}\ncrow_indices:\n"
+        << t.crow_indices() << "\ncol_indices:\n"
+        << t.col_indices() << "\nvalues:\n"
+        << t.detach().values() << "\nsize:\n"
+        << t.sizes() << "\n]";
+    return;
+  }
   FormatGuard guard(out);
   NoGradGuard no_grad;
   const Tensor host = t.detach().cpu().to(kDouble).contiguous();
@@ -173,7 +181,8 @@ std::ostream& operator<<(std::ostream& out, const Tensor& t) {
 }
 
 std::string TensorType::toString() const {
-  return std::string(is_sparse() ? "Sparse" : "") + device_type_info(device_).title +
+  const char* const prefix[] = {"", "Sparse", "SparseCsr"};
+  return prefix[static_cast<size_t>(layout_)] + std::string(device_type_info(device_).title) +
          to_string(dtype_) + "Type";
 }
 

@@ -5,20 +5,44 @@
 
 namespace taeda::inline v0_2 {
 
-Tensor make_sparse(const Tensor& indices, const Tensor& values, IntArrayRef sizes, bool coalesced) {
-  TAEDA_CHECK(static_cast<int64_t>(sizes.size()) <= kMaxDims, "tensors of more than ", kMaxDims,
-              " dimensions are not supported, got ", sizes.size());
-  const int64_t numel = checked_numel(sizes);
-  auto parts = std::make_unique<SparseParts>(make_alias(indices), make_alias(values), coalesced);
+namespace {
+
+Tensor made_of(std::unique_ptr<StorageContent> parts, const Tensor& values, Layout layout) {
+  TAEDA_CHECK(layout.ndim() <= kMaxDims, "tensors of more than ", kMaxDims,
+              " dimensions are not supported, got ", layout.ndim());
+  const int64_t numel = checked_numel(layout.sizes);
   auto impl = make_intrusive<TensorImpl>(Storage::without_memory(values.device(), std::move(parts)),
-                                         Layout::sparse(sizes), values.dtype(), numel, false);
+                                         std::move(layout), values.dtype(), numel, false);
   impl->inference = InferenceMode::is_enabled();
   return Tensor(std::move(impl));
+}
+
+}  // namespace
+
+Tensor make_sparse(const Tensor& indices, const Tensor& values, IntArrayRef sizes, bool coalesced) {
+  return made_of(std::make_unique<SparseParts>(make_alias(indices), make_alias(values), coalesced),
+                 values, Layout::sparse(sizes));
+}
+
+Tensor make_sparse_csr(const Tensor& rows, const Tensor& columns, const Tensor& values,
+                       IntArrayRef sizes, bool sorted) {
+  return made_of(
+      std::make_unique<CsrParts>(make_alias(rows), make_alias(columns), make_alias(values), sorted),
+      values, Layout::sparse_csr(sizes));
 }
 
 SparseParts& sparse_parts(const TensorBase& t) {
   TAEDA_INTERNAL_ASSERT(t.is_sparse());
   return static_cast<SparseParts&>(*t.storage()->content());
+}
+
+CsrParts& csr_parts(const TensorBase& t) {
+  TAEDA_INTERNAL_ASSERT(t.is_sparse_csr());
+  return static_cast<CsrParts&>(*t.storage()->content());
+}
+
+const Tensor& stored_values(const TensorBase& t) {
+  return t.is_sparse() ? sparse_parts(t).values : csr_parts(t).values;
 }
 
 }  // namespace taeda::inline v0_2

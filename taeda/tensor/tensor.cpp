@@ -106,7 +106,7 @@ Tensor share(const TensorImpl& source, Layout&& layout, ScalarType dtype) {
 
 Tensor view_of(const Tensor& of, Layout&& layout, ScalarType dtype, ViewKind kind) {
   const TensorImpl& source = *of.unsafe_impl();
-  if (source.layout.is_sparse()) [[unlikely]]
+  if (!source.layout.is_strided()) [[unlikely]]
     source.storage->throw_without_memory();
   Tensor out = share(source, std::move(layout), dtype);
   TensorImpl& impl = *out.unsafe_impl();

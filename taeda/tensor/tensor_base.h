@@ -184,6 +184,10 @@ class TensorBase {
   bool is_pinned(std::optional<Device> /*device*/) const { return is_pinned(); }
   /// Whether it has indices and values in the place of memory: tensor/sparse.h.
   bool is_sparse() const { return layout().is_sparse(); }
+  /// The same with indices of columns and with begins of rows.
+  bool is_sparse_csr() const { return layout().is_sparse_csr(); }
+  /// Whether its elements have places in memory, as those of all tensors but sparse ones have.
+  bool is_strided() const { return layout().is_strided(); }
   // Of the other kinds that libtorch asks for there are none.
   bool is_nested() const { return false; }
   bool is_quantized() const { return false; }
@@ -196,7 +200,7 @@ class TensorBase {
   }
 
   const Storage& storage() const { return impl().storage; }
-  bool has_storage() const { return defined() && !is_sparse(); }
+  bool has_storage() const { return defined() && is_strided(); }
   /// Whether both share their memory.
   bool is_alias_of(const TensorBase& other) const { return storage() == other.storage(); }
   /// Address of the first element, on the tensor's device; null where there is no memory, as for

@@ -17,6 +17,12 @@ Tensor matrix(const Tensor& values) {
   return sparse_coo_tensor(indices, values, {3, 4}, {}, /*is_coalesced=*/true);
 }
 
+/// The same in compressed rows.
+Tensor matrix_in_rows(const Tensor& values) {
+  return sparse_csr_tensor(tensor({0, 1, 3, 4}).to(values.device()),
+                           tensor({3, 0, 2, 2}).to(values.device()), values, {3, 4});
+}
+
 Array dense(const Array& values) {
   Array out{{3, 4}, std::vector<double>(12)};
   for (size_t i = 0; i < 4; ++i) out.at({kAt[i][0], kAt[i][1]}) = values.data[i];
@@ -70,6 +76,31 @@ std::vector<OpRow> sparse_rows() {
           [](const Arrays& in) { return in[0]; }, {"coalesce"}),
       row_of(
           "mm.sparse", factors, [](const Tensors& t) { return matrix(t[0]).mm(t[1]); }, times),
+      row_of(
+          "sparse_csr_tensor", {real({4})},
+          [](const Tensors& t) { return matrix_in_rows(t[0]).to_dense(); },
+          [](const Arrays& in) { return dense(in[0]); }),
+      row_of(
+          "to_sparse_csr", {real({3, 2})},
+          [](const Tensors& t) { return t[0].to_sparse_csr().to_dense(); },
+          [](const Arrays& in) { return in[0]; }),
+      row_of(
+          "mm.sparse_csr", factors, [](const Tensors& t) { return matrix_in_rows(t[0]).mm(t[1]); },
+          times),
+      row_of(
+          "sampled_addmm", {real({4}), real({3, 2}), real({2, 4})},
+          [](const Tensors& t) {
+            return sparse::sampled_addmm(matrix_in_rows(t[0]), t[1], t[2], 2, 0.5).values();
+          },
+          [](const Arrays& in) {
+            Array out{{4}, std::vector<double>(4)};
+            for (size_t i = 0; i < 4; ++i) {
+              out.data[i] = 2 * in[0].data[i];
+              for (int64_t k = 0; k < 2; ++k)
+                out.data[i] += 0.5 * in[1].at({kAt[i][0], k}) * in[2].at({k, kAt[i][1]});
+            }
+            return out;
+          }),
       row_of(
           "hspmm", factors, [](const Tensors& t) { return hspmm(matrix(t[0]), t[1]).to_dense(); },
           times),

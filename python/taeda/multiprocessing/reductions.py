@@ -26,7 +26,7 @@ def reduce_tensor(tensor):
         raise RuntimeError("Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd does not "
                            "support crossing process boundaries.  If you just want to transfer the data, call detach() on "
                            "the tensor before serializing (e.g., putting it on the queue).")
-    if tensor.is_sparse or tensor.device.type != "cpu":
+    if tensor.layout is not _C.strided or tensor.device.type != "cpu":
         return tensor.__reduce_ex__(2)
     _C._share(tensor)
     place = _C._share_place(tensor)

@@ -65,6 +65,7 @@ f'{torch.tensor(3):05d}'
 '%.2f' % torch.tensor(1.234)
 repr(torch.float32), str(torch.int64), repr(torch.strided), repr(torch.channels_last)
 repr(torch.channels_last_3d)
+repr(torch.sparse_csr)
 torch.device('cpu'), torch.device('cuda:1'), torch.device('cuda', 0), str(torch.device('cpu'))
 torch.device('cuda:1').index, torch.device('cpu').index, torch.device('cuda').type
 torch.device('cuda') == torch.device('cuda:0'), torch.device('cpu') == torch.device('cpu')
@@ -82,6 +83,10 @@ torch.iinfo(torch.int8).max, torch.iinfo(torch.int64).min, torch.iinfo(torch.uin
 torch.sparse_coo_tensor([[0, 1], [2, 0]], [3., 4.], (2, 3))
 torch.sparse_coo_tensor([[0, 1], [2, 0]], [3., 4.], (2, 3)).coalesce()
 torch.zeros(2, 3).to_sparse()
+torch.sparse_csr_tensor([0, 1, 3], [2, 0, 2], [3., 4., 5.], (2, 3))
+torch.sparse_csr_tensor([0, 1, 3], [2, 0, 2], [3., 4., 5.], (2, 3), dtype=torch.float64, requires_grad=True)
+torch.eye(2000).to_sparse_csr()
+torch.zeros(2, 3, layout=torch.sparse_csr)
 torch.ones(2, device='meta')
 torch.randn(3)
 torch.rand(2, 2)
