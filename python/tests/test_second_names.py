@@ -35,6 +35,11 @@ def test_autocast_of_the_cpu_by_its_old_name():
     with torch.cpu.amp.autocast():
         made = torch.ones(2, 2) @ torch.ones(2, 2)
     assert made.dtype == torch.bfloat16
+    for dtype in (None, torch.bfloat16):
+        with torch.cpu.amp.autocast(dtype=dtype), torch.cpu.amp.autocast(False):
+            assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == torch.float32
+    assert torch.cuda.amp.autocast().arguments[0].type == "cuda"
+    assert torch.cuda.amp.GradScaler(2.0, enabled=False).get_scale() == 1
     from taeda.cpu.amp.autocast_mode import autocast
     assert autocast is torch.cpu.amp.autocast and isinstance(torch.cpu.amp.GradScaler(enabled=False), torch.amp.GradScaler)
     event = torch.cpu.Event()
@@ -66,7 +71,7 @@ def test_where_loaded_storages_go(tmp_path):
     assert loaded["a"].tolist() == [0, 1, 2]
     storage = torch.arange(2).storage()
     assert serialization.location_tag(storage) == "cpu" and serialization.default_restore_location(storage, "cpu") is storage
-    with pytest.raises(RuntimeError, match="not there"):
+    with pytest.raises(RuntimeError, match="torch.cuda.is_available|not there"):
         serialization.default_restore_location(storage, "cuda:9")
     seen = []
     serialization.register_package(1, lambda s: None, lambda s, loc: seen.append(loc))

@@ -35,6 +35,24 @@ class autocast:
         return wrapped
 
 
+class AutocastOfType(autocast):
+    """autocast of the type of devices that a class names in `device_type`, as programs wrote it before types were arguments."""
+
+    device_type = "cpu"
+
+    def __init__(self, enabled=True, dtype=None, cache_enabled=True):
+        super().__init__(self.device_type, dtype, enabled, cache_enabled)
+
+
+class GradScalerOfType(GradScaler):
+    """GradScaler of the type of devices that a class names in `device_type`."""
+
+    device_type = "cpu"
+
+    def __init__(self, init_scale=65536.0, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True):
+        super().__init__(self.device_type, init_scale, growth_factor, backoff_factor, growth_interval, enabled)
+
+
 def is_autocast_available(device_type):
     """Whether there is a policy for the device type."""
     return device_type in ("cpu", "cuda", "sim")

@@ -1,14 +1,15 @@
 """torch.cuda.amp: automatic mixed precision for devices of type cuda."""
 
-from ..amp import GradScaler as _GradScaler, autocast as _autocast, custom_bwd, custom_fwd  # noqa: F401
-from .. import _C
+from ..amp import AutocastOfType, GradScalerOfType, custom_bwd, custom_fwd  # noqa: F401
 
 
-class autocast(_autocast):
-    def __init__(self, enabled=True, dtype=_C.float16, cache_enabled=True):
-        super().__init__("cuda", dtype=dtype, enabled=enabled, cache_enabled=cache_enabled)
+class autocast(AutocastOfType):
+    """torch.amp.autocast("cuda")"""
+
+    device_type = "cuda"
 
 
-class GradScaler(_GradScaler):
-    def __init__(self, init_scale=65536.0, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True):
-        super().__init__("cuda", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
+class GradScaler(GradScalerOfType):
+    """torch.amp.GradScaler("cuda")"""
+
+    device_type = "cuda"
