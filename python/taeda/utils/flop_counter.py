@@ -2,8 +2,10 @@
 
 import ast
 import math
+import warnings
 
 from .. import _C
+from .module_tracker import ModuleTracker
 
 __all__ = ["FlopCounterMode"]
 
@@ -54,58 +56,101 @@ _COUNTED = {"matmul": _product, "convolution": _convolution, "convolution_input_
             "scaled_dot_product_attention_backward": _attention_backward}
 
 
+class _Marks(ModuleTracker):
+    """Writes into the profile when other modules run: `states` are the sets of names, by the numbers of the marks."""
+
+    def __init__(self):
+        super().__init__()
+        self.states = [{"Global"}]
+
+    def _changed(self):
+        mark = _C._profiler.Range(f"{_MARK}{len(self.states)}")
+        self.states.append(set(self.parents))
+        mark.enter()
+        mark.leave()
+
+
+_MARK = "modules that run: "
+
+
 class FlopCounterMode:
     """`with FlopCounterMode() as counter:` counts what runs in the block, backward passes too; behind it `get_total_flops()`
-    gives the number, `get_flop_counts()` that of each operation under "Global", and `get_table()` a table, which is printed
-    unless `display` is False.
+    gives the number, `get_flop_counts()` that of each operation, by modules ("Net", "Net.body.0") and under "Global", and
+    `get_table()` a table of modules down to `depth`, which is printed unless `display` is False.
 
     What kernels computed is counted, as a profile tells it: also products in recurrent layers, `mv` and `dot`, which PyTorch
-    leaves out. Modules are not told apart. No profile may run meanwhile.
+    leaves out. No profile may run meanwhile.
     """
 
     def __init__(self, mods=None, depth=2, display=True, custom_mapping=None):
         if custom_mapping:
             raise NotImplementedError("custom_mapping: Taeda counts what its kernels compute")
-        self.depth, self.display, self.flop_counts = depth, display, {"Global": {}}
+        if mods is not None:
+            warnings.warn("mods argument is not needed anymore, you can stop passing it", stacklevel=2)
+        self.depth, self.display, self.flop_counts = depth, display, {}
 
     def __enter__(self):
-        self.flop_counts = {"Global": {}}
+        self.flop_counts, self._marks = {}, _Marks()
         self._profile = _C._profiler.Profile(True, False, True, False, False)
         self._profile.start()
+        self._marks.__enter__()
         return self
 
     def __exit__(self, *error):
+        self._marks.__exit__()
         self._profile.stop()
-        events = self._profile.events()
-        counts = self.flop_counts["Global"]
-        for event in events:
+        self._count(self._profile.events(), self._marks.states)
+        if self.display:
+            print(self.get_table(self.depth))
+
+    def _count(self, events, states):
+        running = states[0]
+        for event in sorted(events, key=lambda e: e.start):
+            if event.name.startswith(_MARK):
+                running = states[int(event.name[len(_MARK):])]
+                continue
             outer = events[event.parent] if event.parent is not None and event.parent >= 0 else None
             count = _COUNTED.get(event.name)
             if count is None or not event.shapes or (outer is not None and outer.name in _COUNTED):
                 continue
             name, flops = count(ast.literal_eval(event.shapes), outer is not None and "Backward" in outer.name)
-            counts[name] = counts.get(name, 0) + flops
-        if self.display:
-            print(self.get_table(self.depth))
+            for module in running:
+                counts = self.flop_counts.setdefault(module, {})
+                counts[name] = counts.get(name, 0) + flops
 
     def get_total_flops(self):
-        return sum(self.flop_counts["Global"].values())
+        return sum(self.flop_counts.get("Global", {}).values())
 
     def get_flop_counts(self):
         return {module: dict(counts) for module, counts in self.flop_counts.items()}
 
     def get_table(self, depth=None):
-        total = self.get_total_flops()
-        rows = [("Module", "FLOP", "% Total"), ("Global", _short(total), "100.00%" if total else "0.00%")]
-        rows += [(f" - {name}", _short(flops), f"{100 * flops / total:.2f}%")
-                 for name, flops in self.flop_counts["Global"].items()]
+        depth, total, subsumed = self.depth if depth is None else depth, self.get_total_flops(), False
+        unit, rows = _unit(total), []
+        for module in sorted(self.flop_counts.keys() - {"Global"}):
+            level = module.count(".")
+            if depth is None or level < depth:
+                rows += self._rows(module, level, unit, total)
+                subsumed = subsumed or sum(self.flop_counts[module].values()) >= total
+        if "Global" in self.flop_counts and not subsumed:
+            rows = self._rows("Global", 0, unit, total) + [(" " + name, *cells) for name, *cells in rows]
+        rows = [("Module", "FLOP", "% Total"), *(rows or [("Global", "0", "0%")])]
         widths = [max(map(len, column)) for column in zip(*rows)]
         rows.insert(1, tuple("-" * width for width in widths))
         return "\n".join("  ".join(cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths)))
                          for row in rows)
 
+    def _rows(self, module, level, unit, total):
+        counts = self.flop_counts[module]
+        return [(" " * level + name, _short(flops, unit), f"{100 * flops / total:.2f}%" if total else "0%")
+                for name, flops in [(module, sum(counts.values())), *((f" - {key}", flops) for key, flops in counts.items())]]
 
-def _short(number):
-    """With the unit that fits: 1.500K, 12.000M."""
-    unit = min(len(str(max(number, 1))) - 1, 12) // 3
+
+def _unit(number):
+    """The power of 1000 that a number is shown in."""
+    return min(len(str(max(number, 1))) - 1, 12) // 3
+
+
+def _short(number, unit):
+    """1.500K, 12.000M."""
     return f"{number / 1000 ** unit:.3f}{['', 'K', 'M', 'B', 'T'][unit]}" if unit else str(number)
