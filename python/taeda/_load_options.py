@@ -110,6 +110,10 @@ def validate_cuda_device(location):
     if device.type != "cuda":
         raise RuntimeError(f"expected a place on a CUDA device, but got {location}")
     count = _C._device.device_count("cuda")
+    if not count:
+        raise RuntimeError("Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. If you "
+                           "are running on a CPU-only machine, please use torch.load with map_location=torch.device('cpu') to "
+                           "map your storages to the CPU.")
     index = device.index or 0
     if index >= count:
         raise RuntimeError(f"Attempting to deserialize object on CUDA device {index} but torch.cuda.device_count() is {count}. "

@@ -290,13 +290,25 @@ class _SafeUnpickler(_safe_pickle.Machine):
         self.storages = storages
         self.may_build = tuple(kind for kind in _allowed.values() if isinstance(kind, type))
 
+    def load(self):
+        try:
+            return super().load()
+        except pickle.UnpicklingError as error:
+            text = str(error)
+            if text.startswith("Weights only load failed."):
+                raise
+            raise pickle.UnpicklingError(f"Weights only load failed. WeightsUnpickler error: {text}") from error.__cause__
+
     def find_class(self, module, name):
         found = _known(module, name)
         if found is None:
+            path = name if module in ("builtins", "__builtin__") else f"{module}.{name}"
             raise pickle.UnpicklingError(
-                f"Weights only load failed. Unsupported global: GLOBAL {module}.{name} was not an allowed global by default. "
-                f"If you trust the file, allow it with `torch.serialization.add_safe_globals([{name}])`, or load with "
-                "`weights_only=False`, which lets the file run any code.")
+                "Weights only load failed. This file can still be loaded, to do so you have two options, do those steps only "
+                "if you trust the source of the checkpoint. \n\t(1) Load with `weights_only=False`, which lets the file run "
+                "any code.\n\t(2) Load with `weights_only=True` and allow what the file names: "
+                f"`torch.serialization.add_safe_globals([{name}])`, or `safe_globals([{name}])` for a block."
+                f"\n\tWeightsUnpickler error: Unsupported global: GLOBAL {path} was not an allowed global by default.")
         return found
 
     def call(self, function, args):
@@ -345,6 +357,8 @@ def _placed(storage, location, map_location):
         location = str(map_location)
     if location == "cpu":
         return storage if storage.device.type == "cpu" else TypedStorage(storage._flat().cpu())
+    if location.split(":")[0] == "cuda":
+        validate_cuda_device(location)
     try:
         return TypedStorage(storage._flat().to(location))
     except RuntimeError as error:
@@ -398,7 +412,7 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     options = {key: value for key, value in pickle_load_args.items() if key in ("encoding", "errors", "fix_imports")}
     unpickler = _SafeUnpickler if safe else _TrustingUnpickler
     with _opened(f, "rb") as file:
-        start = file.tell()
+        start = _start_of(file)
         head = file.read(4)
         size = file.seek(0, os.SEEK_END) - start
         file.seek(start)
@@ -407,13 +421,28 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
         return _load_legacy(file, size, map_location, unpickler, options)
 
 
+def _start_of(file):
+    try:
+        start = file.tell()
+        file.seek(start)
+        return start
+    except (AttributeError, OSError) as error:  # a pipe's is a plain OSError
+        kind = AttributeError if isinstance(error, AttributeError) else io.UnsupportedOperation
+        raise kind(f"{error}. You can only torch.load from a file that is seekable. Please pre-load the data into a buffer "
+                   "like io.BytesIO and try to load from it instead.") from None
+
+
 @contextlib.contextmanager
 def _named_errors():
     """What Python's own module says of archives that are none, as this one's error."""
+    failed = "PytorchStreamReader failed reading zip archive"
     try:
         yield
     except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, OverflowError, ValueError) as error:
-        raise RuntimeError(f"PytorchStreamReader failed reading zip archive: the file is damaged: {error}") from None
+        if "not a zip file" in str(error):
+            raise RuntimeError(f"{failed}: failed finding central directory. The file is cut off or damaged: it was not saved "
+                               "or sent whole, or has been changed since.") from None
+        raise RuntimeError(f"{failed}: the file is damaged: {error}") from None
 
 
 def _load_archive(file, size, map_location, unpickler, options):
@@ -458,8 +487,6 @@ def _load_legacy(file, size, map_location, unpickler, options):
     except EOFError:
         raise EOFError("Ran out of input") from None
     if magic != _MAGIC:
-        if unpickler is _SafeUnpickler:
-            raise pickle.UnpicklingError("the file is none of PyTorch's: no archive, and no number that says so")
         raise RuntimeError("Invalid magic number; corrupt file?")
     if read() != 1001:
         raise RuntimeError("Invalid protocol version of the file")

@@ -66,8 +66,12 @@ def test_round_trip(tmp_path, to_path):
 
 def test_a_file_of_whole_objects(tmp_path):
     torch.save(Holder(torch.ones(2)), tmp_path / "o.pt")
-    with pytest.raises(pickle.UnpicklingError, match="Weights only load failed"):
+    with pytest.raises(pickle.UnpicklingError) as refused:
         torch.load(tmp_path / "o.pt")
+    lines = str(refused.value).splitlines()
+    assert lines[0].strip() == ("Weights only load failed. This file can still be loaded, to do so you have two options, do "
+                                "those steps only if you trust the source of the checkpoint.")
+    assert f"Unsupported global: GLOBAL {__name__}.Holder was not an allowed global by default." in lines[-1]
     assert torch.load(tmp_path / "o.pt", weights_only=False).tensor.tolist() == [1, 1]
     with torch.serialization.safe_globals([Holder]):
         assert torch.load(tmp_path / "o.pt").tensor.tolist() == [1, 1]
@@ -98,6 +102,36 @@ def test_hostile_pickles_are_refused(tmp_path):
                 new.writestr(name, hostile if name.endswith("data.pkl") else old.read(name))
         with pytest.raises((pickle.UnpicklingError, EOFError)):
             torch.load(tmp_path / "bad.pt")
+
+
+@pytest.mark.parametrize("data, options, kind, text", [
+    (pickle.dumps([1, 2], 2), {}, RuntimeError, "Invalid magic number; corrupt file?"),
+    (pickle.dumps([1, 2], 4), {"weights_only": False}, RuntimeError, "Invalid magic number; corrupt file?"),
+    (pickle.dumps(print, 2), {}, pickle.UnpicklingError, r"GLOBAL print was not an allowed global by default"),
+    (b"hello world", {}, pickle.UnpicklingError, "Weights only load failed. WeightsUnpickler error: Memo value not found at"),
+    (b"PK\x03\x04" + bytes(100), {}, RuntimeError,
+     "PytorchStreamReader failed reading zip archive: failed finding central directory"),
+])
+def test_files_that_are_none(data, options, kind, text):
+    with pytest.raises(kind, match=text.replace("?", r"\?")):
+        torch.load(io.BytesIO(data), **options)
+
+
+def test_files_without_a_place():
+    with pytest.raises(AttributeError, match="'int' object has no attribute '.*'. You can only torch.load from a file that is "
+                                             "seekable"):
+        torch.load(3)
+    reader, writer = os.pipe()
+    os.close(writer)
+    with os.fdopen(reader, "rb") as pipe, pytest.raises(io.UnsupportedOperation, match="from a file that is seekable"):
+        torch.load(pipe)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without CUDA")
+def test_tensors_for_a_device_that_is_not_there(tmp_path):
+    torch.save(torch.ones(2), tmp_path / "x.pt")
+    with pytest.raises(RuntimeError, match="Attempting to deserialize object on a CUDA device but torch.cuda.is_available"):
+        torch.load(tmp_path / "x.pt", map_location="cuda")
 
 
 def test_damaged_files(tmp_path):
