@@ -275,6 +275,11 @@ PyObject* call(const Callable& callable, PyObject* self, PyObject* const* args, 
     } catch (const Overridden&) {
       PyErr_Clear();
       return answered(overridden_call(callable.name, self, args, n, names));
+    } catch (const WrongElement& e) {
+      PyErr_Clear();
+      int i = 0;
+      while (i + 1 < s->count && arguments.object(i) != e.sequence) ++i;
+      throw_wrong_element(callable.name, s->parameters[i].name, e);
     } catch (const IndexError& e) {  // PyTorch's gather and scatter raise a plain RuntimeError
       const std::string_view name = callable.name;
       if (!name.starts_with("gather") && !name.starts_with("scatter")) throw;

@@ -184,4 +184,13 @@ void throw_no_signature(const Callable& callable, bool method, PyObject* const* 
   raise(PyExc_TypeError, text + (callable.count > 1 ? "\n" : ""));
 }
 
+void throw_wrong_element(const char* operation, const char* parameter,
+                         const WrongElement& element) {
+  raise(PyExc_TypeError,
+        std::string(operation) + "(): argument '" + parameter +
+            "' failed to unpack the object at pos " + std::to_string(element.position + 1) +
+            " with error \"type must be tuple of ints,but got " +
+            type_name(PySequence_Fast_GET_ITEM(element.sequence, element.position)) + "\"");
+}
+
 }  // namespace taeda::python

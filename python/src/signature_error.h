@@ -13,6 +13,15 @@ void set_more_signatures(PyObject* functions);
 [[noreturn]] void throw_no_signature(const Callable& callable, bool method, PyObject* const* args,
                                      Py_ssize_t count, PyObject* names);
 
+/// An element of a sequence of sizes that is no integer, with the error set: what `to_ints` throws.
+struct WrongElement : ErrorIsSet {
+  PyObject* sequence;
+  Py_ssize_t position;
+};
+/// Throws ErrorIsSet with a TypeError that names the operation and the parameter, too.
+[[noreturn]] void throw_wrong_element(const char* operation, const char* parameter,
+                                      const WrongElement& element);
+
 /// "(Tensor input, Number other, *, Number alpha = 1)".
 std::string signature_text(const Signature& s, bool method);
 

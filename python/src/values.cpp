@@ -3,6 +3,7 @@
 #include <complex>
 
 #include "overrides.h"
+#include "signature_error.h"
 #include "taeda/base/error.h"
 
 namespace taeda::python {
@@ -129,9 +130,10 @@ Ints to_ints(PyObject* object) {
     PyObject* item = PySequence_Fast_GET_ITEM(object, i);
     if (!is_size(item)) {
       throw_if_overridden(item);
-      raise(PyExc_TypeError, "must be tuple of ints, but found element of type " +
-                                 std::string(Py_TYPE(item)->tp_name) + " at pos " +
-                                 std::to_string(i));
+      PyErr_Format(PyExc_TypeError,
+                   "must be tuple of ints, but found element of type %s at pos %zd",
+                   Py_TYPE(item)->tp_name, i);
+      throw WrongElement{{}, object, i};
     }
     out.push_back(to_int(item));
   }

@@ -2,6 +2,7 @@
 
 import importlib
 import random
+import re
 import resource
 import signal
 import subprocess
@@ -53,6 +54,11 @@ REFUSED = [
     (lambda: torch.set_num_threads(0), RuntimeError, "expects a positive integer"),
     (lambda: torch.set_num_threads("a"), RuntimeError, "expects an int, but got str"),
     (lambda: torch.set_grad_enabled("a"), TypeError, "must be bool, not str"),
+    (lambda: torch.randn(2, "a"), TypeError, "^" + re.escape(
+        "randn(): argument 'size' failed to unpack the object at pos 2 with error \"type must be tuple of ints,but got str\"")),
+    (lambda: torch.ones(2, 3).sum((0, None)), TypeError, r"sum\(\): argument 'dim' failed to unpack .* at pos 2 .*NoneType"),
+    (lambda: torch.full([1, 2, 2.5], 1), TypeError, r"full\(\): argument 'size' failed to unpack .* at pos 3 .*got float"),
+    (lambda: torch.ones(4).reshape(2, torch.ones(2)), TypeError, r"reshape\(\): argument 'shape' .* at pos 2 .*got Tensor"),
     (lambda: torch.rand(2, 3, low=1), TypeError, r"got \(int, int, low=int\), but expected"),
     (lambda: torch.randperm(300, dtype=torch.uint8), RuntimeError, ""),
     (lambda: torch.nn.TransformerEncoder(torch.nn.TransformerEncoderLayer(4, 2), 10**30), RuntimeError, "a process can hold"),
