@@ -55,8 +55,8 @@ def test_every_absent_module_is_named():
     ("from torch.nn import LinearCrossEntropyLoss", "ImportError: cannot import name 'LinearCrossEntropyLoss' from 'torch.nn': "
      "PyTorch has torch.nn.LinearCrossEntropyLoss, Taeda does not"),
     ("import torch; torch.jit.save", "module 'torch.jit' has no attribute 'save': Taeda has no compiler of TorchScript"),
-    ("import torchvision; torchvision.models.video",
-     "module 'torchvision.models' has no attribute 'video': PyTorch has torchvision.models.video"),
+    ("import torchvision; torchvision.models.quantization",
+     "module 'torchvision.models' has no attribute 'quantization': PyTorch has torchvision.models.quantization"),
     ("import torch; torch.optim.Adm", "module 'torch.optim' has no attribute 'Adm'. Did you mean: 'Adam'?"),
     ("from torch.nn.functional import conv_tbc", "cannot import name 'conv_tbc' from 'torch.nn.functional': PyTorch has"),
     ("import torch.accelerator.graphs", "No module named 'torch.accelerator.graphs': PyTorch has"),

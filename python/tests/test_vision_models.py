@@ -81,6 +81,23 @@ def test_weights_that_need_another_model(monkeypatch):
     assert models.googlenet(weights="DEFAULT", aux_logits=True).aux2 is not None
 
 
+def test_networks_of_what_moves_are_listed():
+    assert models.list_models(models.video) == ["mc3_18", "r2plus1d_18", "r3d_18", "s3d"]
+    assert models.list_models(models.optical_flow) == ["raft_large", "raft_small"]
+    with pytest.raises(TypeError, match="Invalid Weight class"):
+        models.video.r3d_18(weights=models.video.S3D_Weights.DEFAULT)
+
+
+def test_flow_of_a_given_network():
+    raft = models.optical_flow.raft
+    parts = {"corr_block": raft.CorrBlock(num_levels=2, radius=1), "mask_predictor": raft.MaskPredictor(in_channels=96,
+                                                                                                        hidden_size=8)}
+    model = models.optical_flow.raft_small(**parts)
+    assert model.corr_block is parts["corr_block"] and model.mask_predictor is parts["mask_predictor"]
+    flows = model(torch.rand(1, 3, 32, 40), torch.rand(1, 3, 32, 40), num_flow_updates=1)
+    assert [flow.shape for flow in flows] == [(1, 2, 32, 40)]
+
+
 def test_positions_for_pictures_of_another_size():
     small, large = models.vit_b_32(image_size=64, num_classes=2), models.vit_b_32(image_size=96, num_classes=2)
     state = models.vision_transformer.interpolate_embeddings(96, 32, small.state_dict())
@@ -103,6 +120,11 @@ def test_what_is_known_of_weights():
 
 
 @pytest.mark.parametrize("call, kind, text", [
+    (lambda: models.optical_flow.raft_small()(torch.rand(1, 3, 64, 60), torch.rand(1, 3, 64, 60)), ValueError,
+     r"divisible by 8, instead got 64 \(h\) and 60 \(w\)"),
+    (lambda: models.optical_flow.raft_small()(torch.rand(1, 3, 64, 64), torch.rand(1, 3, 64, 64)), ValueError,
+     r"H and W of feature maps should be at least 16; got: .*8 \* 16 = 128"),
+    (lambda: models.optical_flow.raft_small()(torch.rand(1, 3, 64, 64), torch.rand(1, 3, 64, 72)), ValueError, "same shape"),
     (lambda: models.SqueezeNet("2_0"), ValueError, "Unsupported SqueezeNet version 2_0"),
     (lambda: models.MobileNetV3([], 8), ValueError, "should not be empty"),
     (lambda: models.MobileNetV3([1], 8), TypeError, "List"),

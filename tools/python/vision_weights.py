@@ -11,9 +11,10 @@ import json
 import pathlib
 
 import torchvision
-from torchvision.models import detection, segmentation
+from torchvision.models import detection, optical_flow, segmentation, video
 
 FILE = pathlib.Path(__file__).resolve().parents[2] / "python" / "taeda" / "vision" / "models" / "weights.json"
+ABSENT = ("MViT", "Swin3D")  # networks that Taeda has not
 KEPT = ("num_params", "min_size", "min_temporal_size", "keypoint_names", "_metrics", "_ops", "_file_size", "recipe")
 
 
@@ -38,10 +39,10 @@ def described(weights, lists):
 
 def main():
     lists, made = {}, {}
-    for module in (torchvision.models, segmentation, detection):
+    for module in (torchvision.models, segmentation, detection, video, optical_flow):
         for name in sorted(dir(module)):
             kind = getattr(module, name)
-            if name.endswith("_Weights") and isinstance(kind, enum.EnumMeta):
+            if name.endswith("_Weights") and not name.startswith(ABSENT) and isinstance(kind, enum.EnumMeta):
                 made.update({f"{name}.{member.name}": described(member, lists) for member in kind})
     rows = [f"{json.dumps(k)}: {json.dumps(v, sort_keys=True)}" for k, v in made.items()]
     rows.append(f'"categories": {json.dumps(lists)}')

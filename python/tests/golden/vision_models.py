@@ -68,6 +68,46 @@ def digest(name, side, options):
     return out
 
 
+def video(name):
+    torch.manual_seed(5)
+    model = getattr(models.video, name)(num_classes=10)
+    out = {"shapes": shapes_of(model), "repr": hashlib.sha256(str(model).encode()).hexdigest()[:16],
+           "weights": [some(v) for v in list(model.state_dict().values())[:8] if v.dim() > 1]}
+    clip = torch.rand(2, 3, 8, 32, 32, generator=torch.Generator().manual_seed(4))
+    with torch.no_grad():
+        out["train"] = some(model.features(clip) if name == "s3d" else model(clip))  # S3D's last pool wants large pictures
+    return out
+
+
+def flow(name):
+    torch.manual_seed(5)
+    model = getattr(models.optical_flow, name)()
+    g = torch.Generator().manual_seed(4)
+    flows = model(*(torch.rand(2, 3, 128, 136, generator=g) for _ in range(2)), num_flow_updates=2)
+    sum(f.abs().mean() for f in flows).backward()
+    return {"shapes": shapes_of(model), "repr": hashlib.sha256(str(model).encode()).hexdigest()[:16],
+            "flows": [some(f) for f in flows], "grad": some(model.update_block.flow_head.conv2.weight.grad),
+            "first": some(model.feature_encoder.convnormrelu[0].weight.grad)}
+
+
+VIDEO, FLOW = ["r3d_18", "mc3_18", "r2plus1d_18", "s3d"], ["raft_small", "raft_large"]
+MOVING_URLS = {"video": ["R3D_18_Weights", "MC3_18_Weights", "R2Plus1D_18_Weights", "S3D_Weights"],
+               "optical_flow": ["Raft_Small_Weights", "Raft_Large_Weights"]}
+
+
+def prepared_clips():
+    """What weights of networks for videos and for flow are given."""
+    clip = (torch.rand(2, 3, 150, 180, generator=torch.Generator().manual_seed(4)) * 255).to(torch.uint8)
+    out = {}
+    for module, kinds in MOVING_URLS.items():
+        for kind in kinds:
+            for w in getattr(getattr(models, module), kind):
+                made = w.transforms()(clip) if module == "video" else w.transforms()(clip[0], clip[1])[1]
+                out[f"{kind}.{w.name}"] = [w.url, str(w.transforms()), w.meta["num_params"], len(w.meta["categories"] or ())
+                                           if "categories" in w.meta else 0, list(made.shape), *some(made)]
+    return out
+
+
 def compute():
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
@@ -75,6 +115,9 @@ def compute():
     with torch.device("meta"):
         made.update({name: {"shapes": shapes_of(getattr(models, name)(num_classes=10))} for name in SHAPES})
     made.update({name: {"shapes": shapes_of(getattr(models, name)(num_classes=10))} for name in COUNTED})
+    made.update({name: video(name) for name in VIDEO})
+    made.update({name: flow(name) for name in FLOW})
+    made["prepared_clips"] = prepared_clips()
     made["urls"] = {kind: {w.name: w.url for w in getattr(models, kind)} for kind in URLS}
     made["defaults"] = {kind: getattr(models, kind).DEFAULT.name for kind in URLS}
     made["prepared"] = {kind: [[str(w.transforms()), w.meta["num_params"], len(w.meta["categories"] or ())] for w in

@@ -1,6 +1,6 @@
 """Networks for pictures, with torchvision's names of parameters and, from the same seed, its first weights."""
 
-from . import detection, segmentation  # noqa: F401
+from . import detection, optical_flow, segmentation, video  # noqa: F401
 from ._weights import Weights, WeightsEnum, get_model, get_model_builder, get_model_weights, get_weight, list_models
 from .alexnet import *  # noqa: F403
 from .convnext import *  # noqa: F403

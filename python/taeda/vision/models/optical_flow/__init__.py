@@ -1,0 +1,3 @@
+"""Networks that tell where each pixel of a picture went in another one."""
+
+from .raft import *  # noqa: F403
