@@ -55,6 +55,11 @@ def test_what_stays_of_a_kind():
     assert type(kept) is tv_tensors.BoundingBoxes and kept.canvas_size == (8, 9) and torch.equal(kept, boxes())
 
 
+def test_clamping_modes_and_formats():
+    assert v2.SetClampingMode(None)(boxes()).clamping_mode is None
+    assert tv_tensors.is_rotated_bounding_format("XYXYXYXY") and not tv_tensors.is_rotated_bounding_format(boxes().format)
+
+
 def test_a_transform_of_ones_own():
     class Add(v2.Transform):
         def make_params(self, flat_inputs):
@@ -74,7 +79,20 @@ def test_batches_of_samples():
 
 @pytest.mark.parametrize("call, kind, text", [
     (lambda: tv_tensors.Image(torch.rand(3)), ValueError, "Tensor must be 2D or higher, got 1D tensor."),
-    (lambda: boxes(format="XYWHR"), NotImplementedError, "Taeda has no boxes that are turned"),
+    (lambda: tv_tensors.KeyPoints(torch.ones(2, 3), canvas_size=(4, 4)), ValueError, r"a tensor of shape \(..., 2\)"),
+    (lambda: F.rotate(tv_tensors.KeyPoints([[1, 2]], canvas_size=(4, 4)), 30), NotImplementedError, "rotate of KeyPoints"),
+    (lambda: v2.Pad(1, padding_mode="edge")(tv_tensors.KeyPoints([[1, 2]], canvas_size=(4, 4))), ValueError,
+     "'edge' is not supported with KeyPoints"),
+    (lambda: F.clamp_keypoints(torch.ones(1, 2)), ValueError, "`canvas_size` has to be passed"),
+    (lambda: F.sanitize_keypoints(torch.ones(1, 2)), ValueError, "canvas_size cannot be None"),
+    (lambda: v2.SetClampingMode("firm"), ValueError, "must be soft, hard or None, got firm"),
+    (lambda: boxes(format="XYWHR"), ValueError, r"Expected a tensor of shape \[N, 5\], got \[1, 4\]"),
+    (lambda: tv_tensors.BoundingBoxes([[1, 2, 3, 4, 5]], format="XYWHR", canvas_size=(8, 9)), ValueError,
+     "Rotated bounding boxes should be floating point tensors, got torch.int64"),
+    (lambda: F.convert_bounding_box_format(boxes(), new_format="XYWHR"), ValueError,
+     "Cannot convert between rotated and unrotated"),
+    (lambda: v2.Resize(4)(tv_tensors.BoundingBoxes([[1.0, 2, 3, 4, 5]], format="XYWHR", canvas_size=(8, 9))),
+     NotImplementedError, "boxes of the format XYWHR"),
     (lambda: tv_tensors.set_return_type("list"), ValueError, "return_type must be"),
     (lambda: v2.RandomRotation(30)(torch.rand(3, 8, 9), boxes()), NotImplementedError, "rotate of bounding boxes"),
     (lambda: v2.RandAugment()(torch.rand(3, 8, 9), boxes()), TypeError,

@@ -11,7 +11,8 @@ from .. import _C
 from .._tensor import Tensor
 from ..creation import as_tensor
 
-__all__ = ["BoundingBoxFormat", "BoundingBoxes", "Image", "Mask", "TVTensor", "Video", "set_return_type", "wrap"]
+__all__ = ["BoundingBoxFormat", "BoundingBoxes", "Image", "KeyPoints", "Mask", "TVTensor", "Video",
+           "is_rotated_bounding_format", "set_return_type", "wrap"]
 
 _keeps_kind = False
 
@@ -120,32 +121,48 @@ class Mask(TVTensor):
 
 
 class BoundingBoxFormat(enum.Enum):
-    """How boxes are written: two corners, a corner and sides, the middle and sides."""
+    """How boxes are written: two corners, a corner and sides, the middle and sides; and, of boxes that are turned
+    counter-clockwise by r degrees, the corner that is upper left before, or the middle, with sides and r, or four corners."""
 
     XYXY = "XYXY"
     XYWH = "XYWH"
     CXCYWH = "CXCYWH"
+    XYWHR = "XYWHR"
+    CXCYWHR = "CXCYWHR"
+    XYXYXYXY = "XYXYXYXY"
+
+
+_COORDINATES = {"XYWHR": 5, "CXCYWHR": 5, "XYXYXYXY": 8}  # of boxes that are turned
+
+
+def is_rotated_bounding_format(format):
+    """Whether boxes of a format may be turned."""
+    if not isinstance(format, (BoundingBoxFormat, str)):
+        raise ValueError(f"format should be str or BoundingBoxFormat, got {type(format)}")
+    return (format.value if isinstance(format, BoundingBoxFormat) else format) in _COORDINATES
 
 
 def _format_of(value):
     if isinstance(value, BoundingBoxFormat):
         return value
-    if value.upper() not in BoundingBoxFormat.__members__:
-        raise NotImplementedError(f"boxes of the format {value}: Taeda has no boxes that are turned")
     return BoundingBoxFormat[value.upper()]
 
 
 class BoundingBoxes(TVTensor):
-    """Boxes [N, 4] in a picture of `canvas_size` (height, width)."""
+    """Boxes [N, 4] - or 5 or 8 numbers each, if they are turned - in a picture of `canvas_size` (height, width)."""
 
     def __new__(cls, data, *, format, canvas_size, clamping_mode="soft", dtype=None, device=None, requires_grad=None):
         tensor = cls._to_tensor(data, dtype, device, requires_grad)
         if tensor.dim() == 1:
             tensor = tensor[None]
-        if tensor.dim() != 2 or tensor.shape[-1] != 4:
+        format = _format_of(format)
+        if is_rotated_bounding_format(format) and not tensor.is_floating_point():
+            raise ValueError(f"Rotated bounding boxes should be floating point tensors, got {tensor.dtype}.")
+        numbers = _COORDINATES.get(format.value, 4)
+        if tensor.dim() != 2 or tensor.shape[-1] != numbers:
             raise ValueError(f"Expected a 1D or 2D tensor, got {tensor.dim()}D" if tensor.dim() != 2 else
-                             f"Expected a tensor of shape [N, 4], got {list(tensor.shape)}")
-        return cls._with(tensor, _format_of(format), canvas_size, clamping_mode)
+                             f"Expected a tensor of shape [N, {numbers}], got {list(tensor.shape)}")
+        return cls._with(tensor, format, canvas_size, clamping_mode)
 
     @classmethod
     def _with(cls, tensor, format, canvas_size, clamping_mode="soft"):
@@ -169,6 +186,42 @@ class BoundingBoxes(TVTensor):
 
     def __repr__(self, *, tensor_contents=None):
         return self._make_repr(format=self.format, canvas_size=self.canvas_size, clamping_mode=self.clamping_mode)
+
+
+class KeyPoints(TVTensor):
+    """Points [..., 2] (x, y) in a picture of `canvas_size` (height, width): single ones, or what is made of them - chains,
+    polygons, skeletons."""
+
+    def __new__(cls, data, *, canvas_size, dtype=None, device=None, requires_grad=None):
+        return cls._checked(cls._to_tensor(data, dtype, device, requires_grad), canvas_size)
+
+    @classmethod
+    def _checked(cls, tensor, canvas_size):
+        if tensor.dim() == 1:
+            tensor = tensor[None]
+        if tensor.shape[-1] != 2:
+            raise ValueError(f"Expected a tensor of shape (..., 2), not {tensor.shape}")
+        return cls._with(tensor, canvas_size)
+
+    @classmethod
+    def _with(cls, tensor, canvas_size):
+        made = tensor.as_subclass(cls)
+        made.canvas_size = tuple(canvas_size)
+        return made
+
+    @classmethod
+    def wrap(cls, tensor, like, canvas_size=None):
+        return cls._checked(tensor, like.canvas_size if canvas_size is None else canvas_size)
+
+    @classmethod
+    def _wrap_output(cls, output, args=(), kwargs=None):
+        like = next((a for a in [*args, *(kwargs or {}).values()] if isinstance(a, KeyPoints)), None)
+        if isinstance(output, (tuple, list)):
+            return type(output)(cls._wrap_output(part, args, kwargs) for part in output)
+        return cls._with(output, like.canvas_size) if isinstance(output, Tensor) and like is not None else output
+
+    def __repr__(self, *, tensor_contents=None):
+        return self._make_repr(canvas_size=self.canvas_size)
 
 
 def wrap(wrappee, *, like, **kwargs):

@@ -78,10 +78,45 @@ def functions():
     return made
 
 
+def keypoints():
+    """Points, single and in groups, and boxes that are turned."""
+    points = tv_tensors.KeyPoints(torch.tensor([[[2.0, 3], [35, 23]], [[-1, 4], [8, 24]], [[7.5, 0.5], [30, 12.25]]]),
+                                  canvas_size=(24, 36))
+    whole = tv_tensors.KeyPoints([[3, 4], [40, 2]], canvas_size=(24, 36))
+
+    def shown(value):
+        if isinstance(value, tv_tensors.KeyPoints):
+            return ["points", str(value.dtype), list(value.canvas_size), value.tolist()]
+        return value.tolist() if isinstance(value, torch.Tensor) else value
+    made = {name: [shown(make()(value)) for value in (points, whole)] for name, make in {
+        "hflip": lambda: v2.RandomHorizontalFlip(1.0), "vflip": lambda: v2.RandomVerticalFlip(1.0),
+        "resize": lambda: v2.Resize((48, 54)), "short": lambda: v2.Resize(10, max_size=14), "pad": lambda: v2.Pad([1, 2, 3, 4]),
+        "center": lambda: v2.CenterCrop(16), "clamp": lambda: v2.ClampKeyPoints(), "sane": lambda: v2.SanitizeKeyPoints(),
+        "colours": lambda: v2.RandomInvert(1.0), "pure": lambda: v2.ToPureTensor()}.items()}
+    made["crop"], made["size"] = shown(F.crop(points, -2, 3, 20, 20)), list(F.get_size(points))
+    made["sane"] += [shown(part) for part in F.sanitize_keypoints(points)]
+    target = {"points": points, "labels": torch.tensor([4, 5, 6])}
+    made["labels"] = {k: shown(v) for k, v in v2.SanitizeKeyPoints(labels_getter="default")(target).items()}
+    torch.manual_seed(2)
+    picture, moved = v2.Compose([v2.RandomCrop((20, 30), padding=4), v2.RandomHorizontalFlip(0.9)])(sample("image")[0], points)
+    made["together"] = [summary(picture), shown(moved)]
+    made["repr"] = [str(whole), str(points + 1)]
+    turned = tv_tensors.BoundingBoxes(torch.tensor([[10.0, 8, 6, 4, 30], [5, 5, 2, 8, -75]]), format="CXCYWHR",
+                                      canvas_size=(24, 36))
+    made["turned"] = []
+    for start in ("CXCYWHR", "XYWHR", "XYXYXYXY"):
+        one = F.convert_bounding_box_format(turned, new_format=start)
+        for end in ("CXCYWHR", "XYWHR", "XYXYXYXY"):
+            again = F.convert_bounding_box_format(one, new_format=end)
+            made["turned"].append([again.format.value, again.tolist()])
+    return made
+
+
 def compute():
     made = {f"{name}, {kind}": [outcome(make, kind, seed) for seed in range(3)] for name, make in TRANSFORMS.items()
             for kind in ("image", "tensor")}
     made["functions"] = functions()
+    made["keypoints"] = keypoints()
     made["reprs"] = [str(sample("image")[1]["boxes"]), str(tv_tensors.Image(torch.ones(1, 1, 2))),
                      str(tv_tensors.Mask(torch.ones(1, 2))), str(v2.Compose([v2.Resize(4), v2.ToPureTensor()]))]
     return made

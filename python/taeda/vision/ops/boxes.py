@@ -14,6 +14,36 @@ _FORMATS = {
 }
 
 
+def _turns(r):
+    angle = r * (math.pi / 180)
+    return angle.cos(), angle.sin()
+
+
+def _turned_corners(x, y, w, h, r):
+    """Four corners, clockwise, of a box whose sides are turned counter-clockwise by r degrees; (x, y) is the first."""
+    cos, sin = _turns(r)
+    return x, y, x + w * cos, y - w * sin, x + w * cos + h * sin, y - w * sin + h * cos, x + h * sin, y + h * cos
+
+
+def _from_turned_corners(x1, y1, x2, y2, x3, y3, *_):
+    angle = _C.atan2(y1 - y2, x2 - x1) * (180 / math.pi)
+    return x1, y1, ((x2 - x1) ** 2 + (y1 - y2) ** 2).sqrt(), ((x3 - x2) ** 2 + (y3 - y2) ** 2).sqrt(), angle
+
+
+def _middle_of_turned(x, y, w, h, r, sign=1):
+    """The middle of a box whose corner is (x, y); with sign -1, the corner of one whose middle that is."""
+    cos, sin = _turns(r)
+    return x + sign * (w * cos + h * sin) / 2, y + sign * (h * cos - w * sin) / 2, w, h, r
+
+
+# The same of boxes that are turned: (to the first corner, sides and degrees, and from them).
+_TURNED_FORMATS = {
+    "xywhr": (lambda *numbers: numbers, lambda *numbers: numbers),
+    "cxcywhr": (lambda *numbers: _middle_of_turned(*numbers, sign=-1), _middle_of_turned),
+    "xyxyxyxy": (_from_turned_corners, _turned_corners),
+}
+
+
 def upcast(t):
     """Numbers whose products do not overflow: half-precision ones as float32, integers as 64 bits."""
     if t.is_floating_point():
@@ -22,16 +52,18 @@ def upcast(t):
 
 
 def box_convert(boxes, in_fmt, out_fmt):
-    """Boxes in another format: "xyxy" corners, "xywh" a corner and sides, "cxcywh" the middle and sides."""
-    if in_fmt not in _FORMATS or out_fmt not in _FORMATS:
-        turned = ("xywhr", "cxcywhr", "xyxyxyxy")
-        if any(fmt not in _FORMATS and fmt not in turned for fmt in (in_fmt, out_fmt)):
-            raise ValueError(f"Unsupported Bounding Box Conversions for given in_fmt {in_fmt} and out_fmt {out_fmt}")
-        raise NotImplementedError(f"box_convert from {in_fmt} to {out_fmt}: Taeda has no boxes that are turned")
+    """Boxes in another format: "xyxy" corners, "xywh" a corner and sides, "cxcywh" the middle and sides. Of boxes that are
+    turned counter-clockwise by r degrees, "xywhr" the first corner, "cxcywhr" the middle, "xyxyxyxy" all corners."""
+    unsupported = f"Unsupported Bounding Box Conversions for given in_fmt {in_fmt} and out_fmt {out_fmt}"
+    if any(fmt not in _FORMATS and fmt not in _TURNED_FORMATS for fmt in (in_fmt, out_fmt)):
+        raise ValueError(unsupported)
     if in_fmt == out_fmt:
         return boxes.clone()
-    corners = _FORMATS[in_fmt][0](*boxes.unbind(-1))
-    return _C.stack(_FORMATS[out_fmt][1](*corners), -1)
+    formats = _FORMATS if in_fmt in _FORMATS else _TURNED_FORMATS
+    if out_fmt not in formats:
+        raise NotImplementedError(unsupported)
+    made = _C.stack(formats[out_fmt][1](*formats[in_fmt][0](*boxes.unbind(-1))), -1)
+    return made if boxes.is_floating_point() or formats is _FORMATS else made.round().to(boxes.dtype)
 
 
 def box_area(boxes, fmt="xyxy"):

@@ -12,10 +12,11 @@ from .. import picture as pictures
 from .. import tv_tensors
 from ..ops.boxes import box_convert
 from . import functional as F
-from ._corners import Corners
+from ._corners import Corners, Points
 from .functional import InterpolationMode
 
 _PICTURES = (tv_tensors.Image, tv_tensors.Video)
+ANNOTATIONS = (tv_tensors.Mask, tv_tensors.BoundingBoxes, tv_tensors.KeyPoints)
 
 
 def is_pure_tensor(value):
@@ -61,17 +62,34 @@ def first_boxes(leaves):
     return found
 
 
+def first_points(leaves):
+    found = next((leaf for leaf in leaves if isinstance(leaf, tv_tensors.KeyPoints)), None)
+    if found is None:
+        raise ValueError("No keypoints were found in the sample")
+    return found
+
+
 def size_of(leaves):
     """(height, width) of a sample."""
     for leaf in leaves:
-        if isinstance(leaf, tv_tensors.BoundingBoxes):
+        if isinstance(leaf, (tv_tensors.BoundingBoxes, tv_tensors.KeyPoints)):
             return leaf.canvas_size
         if isinstance(leaf, tv_tensors.TVTensor) or is_picture(leaf) or is_pure_tensor(leaf):
             return tuple(F.get_dimensions(plain(leaf))[1:])
     raise TypeError("No image, video, mask, bounding box of keypoint was found in the sample")
 
 
+def converted(boxes, old, new):
+    """Numbers of boxes in another format."""
+    if tv_tensors.is_rotated_bounding_format(old) != tv_tensors.is_rotated_bounding_format(new):
+        raise ValueError("Cannot convert between rotated and unrotated bounding boxes.")
+    return box_convert(boxes, old.value.lower(), new.value.lower())
+
+
 def corners_of(boxes):
+    if tv_tensors.is_rotated_bounding_format(boxes.format):
+        raise NotImplementedError(f"transforms of boxes of the format {boxes.format.value}: Taeda moves boxes that are not "
+                                  "turned")
     made = box_convert(plain(boxes), boxes.format.value.lower(), "xyxy")
     return Corners(made, boxes.canvas_size, boxes.clamping_mode)
 
@@ -81,8 +99,18 @@ def boxes_of(corners, like):
     return tv_tensors.wrap(made, like=like, canvas_size=corners.size)
 
 
+def points_of(keypoints):
+    return Points(plain(keypoints), keypoints.canvas_size)
+
+
+def keypoints_of(points, like):
+    return tv_tensors.wrap(points.points, like=like, canvas_size=points.size)
+
+
 def apply(function, leaf, *args, **kwargs):
-    """A function of pixels for a picture, mask or boxes; what it gives is of the same kind."""
+    """A function of pixels for a picture, mask, boxes or points; what it gives is of the same kind."""
+    if isinstance(leaf, tv_tensors.KeyPoints):
+        return keypoints_of(function(points_of(leaf), *args, **kwargs), leaf)
     if isinstance(leaf, tv_tensors.BoundingBoxes):
         return boxes_of(function(corners_of(leaf), *args, **kwargs), leaf)
     if not isinstance(leaf, tv_tensors.TVTensor):
@@ -156,7 +184,7 @@ def of_samples(kind, moves=False, refuses=()):
                     raise TypeError(f"{type(self).__name__}() does not support inputs of type {type(leaf).__name__}")
             before = None
             for i, (leaf, wanted) in enumerate(zip(leaves, self._needs(leaves))):
-                if wanted and (moves or not isinstance(leaf, (tv_tensors.Mask, tv_tensors.BoundingBoxes))):
+                if wanted and (moves or not isinstance(leaf, ANNOTATIONS)):
                     before = get_rng_state() if before is None else set_rng_state(before) or before
                     leaves[i] = apply(self._of_mask() if isinstance(leaf, tv_tensors.Mask) else self._of_picture, leaf)
             return tree_unflatten(leaves, spec)

@@ -5,16 +5,18 @@ import collections.abc
 from ... import _C
 from ...utils._pytree import tree_flatten, tree_unflatten
 from .. import tv_tensors
-from ..ops.boxes import box_convert, box_iou
+from ..ops.boxes import box_iou
 from . import functional as F
 from ._samples import (
-    Transform, boxes_of, corners_of, first_boxes, is_picture, is_pure_tensor, plain, size_of)
+    ANNOTATIONS, Transform, boxes_of, converted, corners_of, first_boxes, first_points, is_picture, is_pure_tensor,
+    keypoints_of, plain, points_of, size_of)
 from .functional import InterpolationMode
 from .mixing import RandomChannelPermutation  # noqa: F401
 from .transforms import _uniform
 
-__all__ = ["ClampBoundingBoxes", "ConvertBoundingBoxFormat", "RandomIoUCrop", "RandomPhotometricDistort", "RandomResize",
-           "RandomShortestSize", "RandomZoomOut", "SanitizeBoundingBoxes", "ScaleJitter"]
+__all__ = ["ClampBoundingBoxes", "ClampKeyPoints", "ConvertBoundingBoxFormat", "RandomIoUCrop", "RandomPhotometricDistort",
+           "RandomResize", "RandomShortestSize", "RandomZoomOut", "SanitizeBoundingBoxes", "SanitizeKeyPoints", "ScaleJitter",
+           "SetClampingMode"]
 
 
 class ConvertBoundingBoxFormat(Transform):
@@ -27,7 +29,7 @@ class ConvertBoundingBoxFormat(Transform):
         self.format = tv_tensors._format_of(format)
 
     def transform(self, inpt, params):
-        boxes = box_convert(plain(inpt), inpt.format.value.lower(), self.format.value.lower())
+        boxes = converted(plain(inpt), inpt.format, self.format)
         return tv_tensors.wrap(boxes, like=inpt, format=self.format)
 
 
@@ -38,6 +40,32 @@ class ClampBoundingBoxes(Transform):
 
     def transform(self, inpt, params):
         return boxes_of(corners_of(inpt).clamped(), inpt)
+
+
+class ClampKeyPoints(Transform):
+    """Points, each in the nearest pixel of the picture."""
+
+    _transformed_types = (tv_tensors.KeyPoints,)
+
+    def transform(self, inpt, params):
+        return keypoints_of(points_of(inpt).clamped(), inpt)
+
+
+class SetClampingMode(Transform):
+    """What transforms do to boxes that leave the picture from here on: "soft", "hard" or None."""
+
+    _transformed_types = (tv_tensors.BoundingBoxes,)
+
+    def __init__(self, clamping_mode):
+        super().__init__()
+        if clamping_mode not in (None, "soft", "hard"):
+            raise ValueError(f"clamping_mode must be soft, hard or None, got {clamping_mode}")
+        self.clamping_mode = clamping_mode
+
+    def transform(self, inpt, params):
+        made = inpt.clone()
+        made.clamping_mode = self.clamping_mode
+        return made
 
 
 def _default_labels(sample):
@@ -55,15 +83,11 @@ def _default_labels(sample):
     return sample[names[0]]
 
 
-class SanitizeBoundingBoxes(Transform):
-    """Leaves out boxes that are smaller than `min_size` or `min_area` or not in the picture, with their masks and labels."""
+class _Sanitize(Transform):
+    """The base of what leaves out annotations together with their labels. `_deciding(leaves)` gives the one that decides, which
+    `_what` names in errors, `_valid` which of its entries stay; `_kinds` lose the others."""
 
-    def __init__(self, min_size=1.0, min_area=1.0, labels_getter="default"):
-        super().__init__()
-        for name, value in (("min_size", min_size), ("min_area", min_area)):
-            if value < 1:
-                raise ValueError(f"{name} must be >= 1, got {value}.")
-        self.min_size, self.min_area, self.labels_getter = min_size, min_area, labels_getter
+    _what, _kinds, labels_getter = "", (), None
 
     def _labels(self, sample):
         if self.labels_getter is None:
@@ -76,29 +100,58 @@ class SanitizeBoundingBoxes(Transform):
                                  f"{type(labels)} instead.")
         return found
 
+
+    def forward(self, *inputs):
+        sample = inputs if len(inputs) > 1 else inputs[0]
+        labels = self._labels(sample)
+        leaves, spec = tree_flatten(sample)
+        deciding = self._deciding(leaves)
+        for one in labels:
+            if len(one) != len(deciding):
+                raise ValueError(f"Number of {self._what} (shape={deciding.shape}) must match the number of labels. Found "
+                                 f"labels with shape={one.shape}.")
+        valid = self._valid(deciding)
+        for i, leaf in enumerate(leaves):
+            if any(leaf is one for one in labels):
+                leaves[i] = leaf[valid]
+            elif isinstance(leaf, self._kinds) and len(leaf) == len(valid):
+                leaves[i] = tv_tensors.wrap(plain(leaf)[valid], like=leaf)
+        return tree_unflatten(leaves, spec)
+
+
+class SanitizeKeyPoints(_Sanitize):
+    """Leaves out points that are not in the picture - of groups, those of which one is not - with their labels."""
+
+    _what, _kinds = "keypoints", (tv_tensors.KeyPoints,)
+    _deciding = staticmethod(first_points)
+
+    def __init__(self, labels_getter=None):
+        super().__init__()
+        self.labels_getter = labels_getter
+
+    def _valid(self, points):
+        return points_of(points).inside()
+
+
+class SanitizeBoundingBoxes(_Sanitize):
+    """Leaves out boxes that are smaller than `min_size` or `min_area` or not in the picture, with their masks and labels."""
+
+    _what, _kinds = "boxes", (tv_tensors.BoundingBoxes, tv_tensors.Mask)
+    _deciding = staticmethod(first_boxes)
+
+    def __init__(self, min_size=1.0, min_area=1.0, labels_getter="default"):
+        super().__init__()
+        for name, value in (("min_size", min_size), ("min_area", min_area)):
+            if value < 1:
+                raise ValueError(f"{name} must be >= 1, got {value}.")
+        self.min_size, self.min_area, self.labels_getter = min_size, min_area, labels_getter
+
     def _valid(self, boxes):
         height, width = boxes.canvas_size
         corners = corners_of(boxes).boxes
         sides = corners[:, 2:] - corners[:, :2]
         inside = (corners >= 0).all(1) & (corners[:, 0::2] <= width).all(1) & (corners[:, 1::2] <= height).all(1)
         return (sides >= self.min_size).all(1) & (sides.prod(1) >= self.min_area) & inside
-
-    def forward(self, *inputs):
-        sample = inputs if len(inputs) > 1 else inputs[0]
-        labels = self._labels(sample)
-        leaves, spec = tree_flatten(sample)
-        boxes = first_boxes(leaves)
-        for one in labels:
-            if len(one) != len(boxes):
-                raise ValueError(f"Number of boxes (shape={boxes.shape}) and must match the number of labels."
-                                 f"Found labels with shape={one.shape}).")
-        valid = self._valid(boxes)
-        for i, leaf in enumerate(leaves):
-            if any(leaf is one for one in labels):
-                leaves[i] = leaf[valid]
-            elif isinstance(leaf, (tv_tensors.BoundingBoxes, tv_tensors.Mask)) and len(leaf) == len(valid):
-                leaves[i] = tv_tensors.wrap(plain(leaf)[valid], like=leaf)
-        return tree_unflatten(leaves, spec)
 
 
 class RandomZoomOut(Transform):
@@ -262,7 +315,7 @@ class RandomPhotometricDistort(Transform):
         return params
 
     def transform(self, inpt, params):
-        if isinstance(inpt, (tv_tensors.Mask, tv_tensors.BoundingBoxes)):
+        if isinstance(inpt, ANNOTATIONS):
             return inpt
         order = ["brightness", "contrast", "saturation", "hue"] if params["contrast_before"] else [
             "brightness", "saturation", "hue", "contrast"]

@@ -6,7 +6,7 @@ import math
 
 from ... import _C
 from .. import picture as pictures
-from ._corners import Corners
+from ._corners import Placed
 from ._sizes import pair_of, resized, sides_of
 
 _INTEGERS = {_C.uint8: 8, _C.int8: 7, _C.int16: 15, _C.int32: 31, _C.int64: 63}
@@ -46,10 +46,10 @@ def of_pictures(function, on_pictures=None):
             if img.dim() < 2:
                 raise TypeError("Tensor is not a torch image.")
             return function(img, *args, **kwargs)
-        if type(img) is Corners:
+        if isinstance(img, Placed):
             moved = getattr(img, function.__name__.lstrip("_"), None)
             if moved is None:
-                raise NotImplementedError(f"{function.__name__} of bounding boxes: Taeda flips, crops, pads and resizes them")
+                raise NotImplementedError(f"{function.__name__} of {img.what}: Taeda flips, crops, pads and resizes them")
             return moved(*args, **kwargs)
         if pictures.is_picture(img):
             return pictures.on_bytes(img, lambda t: on_pictures(t, *args, **kwargs))
@@ -63,7 +63,7 @@ def get_dimensions(img):
     """[channels, height, width]"""
     if is_tensor(img):
         return [1 if img.dim() == 2 else img.size(-3), img.size(-2), img.size(-1)]
-    if type(img) is Corners:
+    if isinstance(img, Placed):
         return [0, *img.size]
     if not pictures.is_picture(img):
         raise TypeError(f"Unexpected type {type(img)}")
@@ -205,7 +205,7 @@ def resize(img, size, interpolation=InterpolationMode.BILINEAR, max_size=None, a
         size = size[0]
     _, height, width = get_dimensions(img)
     height, width = resized(height, width, size, max_size)
-    if not isinstance(img, (_C.TensorBase, pictures.Picture, Corners)):  # PIL rounds between rows and columns
+    if not isinstance(img, (_C.TensorBase, pictures.Picture, Placed)):  # PIL rounds between rows and columns
         return img.resize((width, height), _PIL_CODES[_mode(interpolation).value])
     return _resize(img, (height, width), interpolation, antialias)
 

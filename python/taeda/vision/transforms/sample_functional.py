@@ -4,9 +4,10 @@ import functools
 
 from ... import _C
 from .. import tv_tensors
-from ..ops.boxes import box_convert
 from . import functional as F
-from ._samples import apply, boxes_of, corners_of, is_pure_tensor, plain, size_of  # noqa: F401
+from ._corners import Points
+from ._samples import (  # noqa: F401
+    ANNOTATIONS, apply, boxes_of, converted, corners_of, is_pure_tensor, keypoints_of, plain, points_of, size_of)
 from .functional import InterpolationMode, get_dimensions, pil_to_tensor, to_pil_image, to_tensor  # noqa: F401
 
 _MOVING = {"crop": "crop", "center_crop": "center_crop", "resize": "resize", "resized_crop": "resized_crop", "pad": "pad",
@@ -19,7 +20,7 @@ _COLOURS = """adjust_brightness adjust_contrast adjust_gamma adjust_hue adjust_s
 def _of_samples(name, function, moves):
     @functools.wraps(function)
     def call(inpt, *args, **kwargs):
-        if not moves and isinstance(inpt, (tv_tensors.Mask, tv_tensors.BoundingBoxes)):
+        if not moves and isinstance(inpt, ANNOTATIONS):
             raise TypeError(f"Functional F.{name} supports inputs of type Image, Video, Tensor and PIL Image, but got "
                             f"{type(inpt)} instead.")
         return apply(function, inpt, *args, **kwargs)
@@ -66,10 +67,10 @@ def convert_bounding_box_format(inpt, old_format=None, new_format=None, inplace=
     if is_pure_tensor(inpt):
         if old_format is None:
             raise ValueError("For pure tensor inputs, `old_format` has to be passed.")
-        return box_convert(inpt, tv_tensors._format_of(old_format).value.lower(), new.value.lower())
+        return converted(inpt, tv_tensors._format_of(old_format), new)
     if old_format is not None:
         raise ValueError("For bounding box tv_tensor inputs, `old_format` must not be passed.")
-    return tv_tensors.wrap(box_convert(plain(inpt), inpt.format.value.lower(), new.value.lower()), like=inpt, format=new)
+    return tv_tensors.wrap(converted(plain(inpt), inpt.format, new), like=inpt, format=new)
 
 
 def _as_boxes(inpt, format, canvas_size):
@@ -85,6 +86,34 @@ def clamp_bounding_boxes(inpt, format=None, canvas_size=None, clamping_mode="sof
     boxes = _as_boxes(inpt, format, canvas_size)
     made = boxes_of(corners_of(boxes).clamped(), boxes)
     return plain(made) if boxes is not inpt else made
+
+
+def clamp_keypoints(inpt, canvas_size=None):
+    """Points, each in the nearest pixel of the picture."""
+    if is_pure_tensor(inpt):
+        if canvas_size is None:
+            raise ValueError("For pure tensor inputs, `canvas_size` has to be passed.")
+        return Points(inpt, canvas_size).clamped().points
+    if canvas_size is not None:
+        raise ValueError("For keypoints tv_tensor inputs, `canvas_size` must not be passed.")
+    return keypoints_of(points_of(inpt).clamped(), inpt)
+
+
+def sanitize_keypoints(key_points, canvas_size=None):
+    """Points that are in the picture, and a mask of them; of groups [groups, ..., 2], those of which all points are."""
+    if is_pure_tensor(key_points):
+        if canvas_size is None:
+            raise ValueError("canvas_size cannot be None if key_points is a pure tensor. Set it to an appropriate value or "
+                             "pass key_points as a tv_tensors.KeyPoints object.")
+        valid = Points(key_points, canvas_size).inside()
+        return key_points[valid], valid
+    if not isinstance(key_points, tv_tensors.KeyPoints):
+        raise ValueError("key_points must be a tv_tensors.KeyPoints instance or a pure tensor.")
+    if canvas_size is not None:
+        raise ValueError("canvas_size must be None when key_points is a tv_tensors.KeyPoints instance. Got canvas_size="
+                         f"{canvas_size}. Leave it to None or pass key_points as a pure tensor.")
+    valid = points_of(key_points).inside()
+    return tv_tensors.wrap(plain(key_points)[valid], like=key_points), valid
 
 
 def sanitize_bounding_boxes(bounding_boxes, format=None, canvas_size=None, min_size=1.0, min_area=1.0):

@@ -9,8 +9,9 @@ from . import _v2, augment, autoaugment, mixing, transforms
 from . import functional as _of_pictures
 from . import sample_functional as functional
 from ._samples import (  # noqa: F401
-    Transform, check_type, has_all, has_any, is_pure_tensor, of_samples, plain, query_chw)
+    ANNOTATIONS, Transform, check_type, has_all, has_any, is_pure_tensor, of_samples, plain, query_chw)
 from ._samples import first_boxes as get_bounding_boxes  # noqa: F401
+from ._samples import first_points as get_keypoints  # noqa: F401
 from ._samples import size_of as query_size  # noqa: F401
 from ._v2 import *  # noqa: F403
 from .autoaugment import AutoAugmentPolicy  # noqa: F401
@@ -20,13 +21,12 @@ from .transforms import PILToTensor, ToPILImage, ToTensor  # noqa: F401
 
 _MOVING = ("CenterCrop", "Pad", "RandomCrop", "RandomHorizontalFlip", "RandomVerticalFlip", "Resize", "RandomResizedCrop",
            "RandomPerspective", "RandomRotation", "RandomAffine", "FiveCrop", "TenCrop")
-_ANNOTATED = (tv_tensors.Mask, tv_tensors.BoundingBoxes)
 _CONTAINERS = ("Compose", "Lambda", "RandomApply", "RandomChoice", "RandomOrder", "PILToTensor", "ToPILImage", "ToTensor")
 
 for _name in transforms.__all__ + augment.__all__ + autoaugment.__all__:
     _kind = next(getattr(m, _name) for m in (transforms, augment, autoaugment) if hasattr(m, _name))
     if _name not in _CONTAINERS and _name != "AutoAugmentPolicy":
-        _refused = _ANNOTATED if _name in (*autoaugment.__all__, "FiveCrop", "TenCrop") else ()
+        _refused = ANNOTATIONS if _name in (*autoaugment.__all__, "FiveCrop", "TenCrop") else ()
         globals()[_name] = of_samples(_kind, _name in _MOVING, _refused)
 
 
@@ -179,7 +179,7 @@ class ToDtype(Transform):
         wanted = self._wanted(inpt)
         if wanted is None:
             return inpt
-        scaled = self.scale and not isinstance(inpt, _ANNOTATED)
+        scaled = self.scale and not isinstance(inpt, ANNOTATIONS)
         made = _of_pictures.convert_image_dtype(plain(inpt), wanted) if scaled else plain(inpt).to(wanted)
         return tv_tensors.wrap(made, like=inpt) if isinstance(inpt, tv_tensors.TVTensor) else made
 
