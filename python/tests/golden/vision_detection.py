@@ -16,6 +16,9 @@ BOXES = {"maskrcnn_resnet50_fpn": SMALL, "retinanet_resnet50_fpn": SMALL, "fcos_
 # Of others the losses alone, for the time they take; on MobileNets batch norms over few pixels make much of rounding, too.
 LOSSES = {"keypointrcnn_resnet50_fpn": SMALL, "ssd300_vgg16": {}, "ssdlite320_mobilenet_v3_large": {},
           "fasterrcnn_mobilenet_v3_large_320_fpn": {}}
+# What these find: first weights make features of 1e-8 of them, which all look the same, unless batch norms know the pictures.
+NORMALIZED = {"fasterrcnn_mobilenet_v3_large_fpn": {"min_size": 160, "max_size": 256},
+              "fasterrcnn_mobilenet_v3_large_320_fpn": {}}
 SHAPES = ["fasterrcnn_resnet50_fpn", "fasterrcnn_resnet50_fpn_v2", "maskrcnn_resnet50_fpn_v2", "retinanet_resnet50_fpn_v2",
           "fasterrcnn_mobilenet_v3_large_fpn"]
 
@@ -71,13 +74,30 @@ def boxes(name, options):
         return out
     sum(losses.values()).backward()
     out["grads"] = [round(p.grad.norm().item(), 4) for p in list(model.parameters())[-6:] if p.grad is not None]
+    out["found"] = found(model, pictures)
+    return out
+
+
+def found(model, pictures):
     getattr(model, "roi_heads", model).score_thresh = 0.0
     with torch.no_grad():
         for p in model.parameters():  # so that no two scores are the same
             p.add_(torch.randn(p.shape, generator=torch.Generator().manual_seed(p.numel() % 1000)) * 0.002)
-        found = model.eval()(pictures)
-    out["found"] = [{key: [*value.shape, *some(value[:5])] for key, value in one.items()} for one in found]
-    return out
+        results = model.eval()(pictures)
+    return [{key: [*value.shape, *some(value[:5])] for key, value in one.items()} for one in results]
+
+
+def normalized(name, options):
+    """What a network finds whose batch norms have seen the pictures once."""
+    torch.manual_seed(5)
+    model = getattr(detection, name)(weights=None, weights_backbone=None, num_classes=3, **options)
+    for layer in model.modules():
+        if isinstance(layer, torch.nn.BatchNorm2d):
+            layer.momentum = 1.0
+    pictures = examples()[0]
+    with torch.no_grad():
+        model.backbone(model.transform(pictures)[0].tensors)
+    return {"found": found(model, pictures)}
 
 
 def compute():
@@ -88,6 +108,8 @@ def compute():
     with torch.device("meta"):
         for name in SHAPES:
             made[name] = {"state": made_of(getattr(detection, name)(weights=None, weights_backbone=None))}
+    for name, options in NORMALIZED.items():
+        made[name].update(normalized(name, options))
     return made
 
 
