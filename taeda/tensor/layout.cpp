@@ -18,11 +18,12 @@ void pass(int64_t& step, int64_t size) {
 }  // namespace
 
 DimVector contiguous_strides(IntArrayRef sizes) {
-  DimVector strides(sizes.size());
+  DimVector strides;
+  for (size_t i = 0; i < sizes.size(); ++i) strides.push_back(1);
   int64_t step = 1;
-  for (size_t i = sizes.size(); i-- > 0;) {
-    strides[i] = step;
+  for (size_t i = sizes.size(); i-- > 1;) {
     pass(step, sizes[i]);
+    strides[i - 1] = step;
   }
   return strides;
 }
@@ -445,12 +446,24 @@ std::optional<Layout> Layout::view(IntArrayRef shape) const {
 DimVector strides_like(const Layout& like) {
   if (like.is_contiguous()) return contiguous_strides(like.sizes);
   if (like.is_non_overlapping_and_dense()) return like.strides;
-  // Keep the order of the dimensions in memory, close the gaps.
+  // Keep the order of the dimensions in memory, innermost first, and close the gaps. A dimension
+  // that repeats the same elements has no place in memory and keeps the one among the sizes; so
+  // the relation is none that a sort could use. Of equal strides the smaller size is inside.
+  const auto belongs_outside = [&](int64_t a, int64_t b) {
+    const int64_t x = like.strides[a], y = like.strides[b];
+    if (x == 0 || y == 0) return 0;
+    return x != y ? (x > y ? 1 : -1) : like.sizes[a] > like.sizes[b] ? 1 : 0;
+  };
   DimVector order;
-  for (int64_t d = 0; d < like.ndim(); ++d) order.push_back(d);
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    return like.strides[a] != like.strides[b] ? like.strides[a] < like.strides[b] : a > b;
-  });
+  for (int64_t d = like.ndim(); d-- > 0;) order.push_back(d);
+  for (size_t i = 1; i < order.size(); ++i)
+    for (size_t at = i, other = i; other-- > 0;) {
+      const int outside = belongs_outside(order[other], order[at]);
+      if (outside < 0) break;
+      if (outside == 0) continue;
+      std::swap(order[other], order[at]);
+      at = other;
+    }
   DimVector out(like.sizes.size());
   int64_t step = 1;
   for (int64_t d : order) {

@@ -28,6 +28,22 @@ TEST(Layout, ContiguousStrides) {
               HasSubstr("required rank 5 tensor to use channels_last_3d format"));
 }
 
+// What PyTorch 2.15's empty_like gives.
+TEST(Layout, StridesOfResults) {
+  const auto of = [](DimVector sizes, DimVector strides) {
+    return strides_like(Layout{std::move(sizes), std::move(strides), 0});
+  };
+  EXPECT_EQ(of({5, 12}, {0, 1}), (DimVector{12, 1}));
+  EXPECT_EQ(of({12, 5}, {1, 0}), (DimVector{5, 1}));
+  EXPECT_EQ(of({2, 4, 3}, {3, 0, 1}), (DimVector{12, 3, 1}));
+  EXPECT_EQ(of({4, 2, 3}, {0, 3, 1}), (DimVector{6, 3, 1}));
+  EXPECT_EQ(of({2, 3, 4, 5}, {0, 1, 0, 0}), (DimVector{60, 20, 5, 1}));
+  EXPECT_EQ(of({2, 4, 3}, {1, 0, 2}), (DimVector{1, 2, 8}));
+  EXPECT_EQ(of({2, 3, 4}, {4, 4, 1}), (DimVector{4, 8, 1}));
+  EXPECT_EQ(of({3, 4}, {0, 0}), (DimVector{4, 1}));
+  EXPECT_EQ(of({2, 4}, {1, 6}), (DimVector{1, 2}));
+}
+
 TEST(Layout, Predicates) {
   const Layout l = Layout::contiguous({2, 3, 4});
   EXPECT_TRUE(l.is_contiguous());
