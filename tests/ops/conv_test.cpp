@@ -52,12 +52,14 @@ Tensor reference(const Tensor& in, const Tensor& weight, const Tensor& bias, con
   const int64_t oh = (H + 2 * c.padding[0] - c.dilation[0] * (KH - 1) - 1) / c.stride[0] + 1;
   const int64_t ow = (W + 2 * c.padding[1] - c.dilation[1] * (KW - 1) - 1) / c.stride[1] + 1;
   Tensor out = empty({x.size(0), O, oh, ow}, kDouble);
+  const Tensor b = bias.defined() ? bias.to(kDouble) : zeros({O}, kDouble);
+  const double *const px = x.data_ptr<double>(), *const pw = w.data_ptr<double>();
   double* to = out.data_ptr<double>();
   for (int64_t n = 0; n < x.size(0); ++n)
     for (int64_t o = 0; o < O; ++o)
       for (int64_t y = 0; y < oh; ++y)
         for (int64_t v = 0; v < ow; ++v) {
-          double sum = bias.defined() ? bias.to(kDouble).data_ptr<double>()[o] : 0;
+          double sum = b.data_ptr<double>()[o];
           for (int64_t g = 0; g < G; ++g)
             for (int64_t i = 0; i < KH; ++i)
               for (int64_t j = 0; j < KW; ++j) {
@@ -65,8 +67,8 @@ Tensor reference(const Tensor& in, const Tensor& weight, const Tensor& bias, con
                 const int64_t ix = v * c.stride[1] - c.padding[1] + j * c.dilation[1];
                 if (iy < 0 || iy >= H || ix < 0 || ix >= W) continue;
                 const int64_t channel = o / (O / c.groups) * G + g;
-                sum += x.data_ptr<double>()[((n * C + channel) * H + iy) * W + ix] *
-                       w.data_ptr<double>()[((o * G + g) * KH + i) * KW + j];
+                sum +=
+                    px[((n * C + channel) * H + iy) * W + ix] * pw[((o * G + g) * KH + i) * KW + j];
               }
           *to++ = sum;
         }
@@ -173,7 +175,7 @@ const ConvCase kCases[] = {
     {"one_pixel", {33, 64, 1, 1}, {32, 64, 3, 3}, {1, 1}, {1, 1}},
     {"two_pixels", {16, 64, 2, 2}, {48, 64, 3, 3}, {2, 2}, {1, 1}},
     {"tiles", {3, 32, 35, 36}, {32, 32, 3, 3}, {1, 1}, {1, 1}},
-    {"tiles_unpadded", {4, 32, 33, 30}, {64, 32, 3, 3}},
+    {"tiles_unpadded", {4, 32, 33, 30}, {32, 32, 3, 3}},
     {"tiles_of_padding", {4, 32, 25, 30}, {32, 32, 3, 3}, {1, 1}, {2, 0}},
     {"taps_over_padding_alone", {2, 8, 1, 9}, {8, 8, 5, 3}, {1, 1}, {2, 1}},
 };

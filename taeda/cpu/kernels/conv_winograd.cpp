@@ -18,10 +18,10 @@
 #include "taeda/cpu/kernels/conv_winograd.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 #include "taeda/base/parallel_for.h"
 #include "taeda/cpu/host_copy.h"
@@ -39,7 +39,7 @@ constexpr int kLanesF = kLanes<float>;
 constexpr int64_t kWidth = 2 * kLanesF;              // channels of a panel
 constexpr int kTileRows = kVectorRegisters * 3 / 8;  // tiles whose sums registers hold
 constexpr int kChannelRows = kVectorRegisters / 4;   // channels, likewise
-constexpr int64_t kOut = 4, kIn = 6, kPoints = 36;   // a tile's outputs and inputs along a side
+constexpr int64_t kPoints = kIn * kIn;               // at which a tile is evaluated
 constexpr int64_t kTiles = 36;                       // of a block, for outputs
 constexpr int64_t kTilesOfSums = 96;                 // of a block, for gradients by the weights
 static_assert(kTiles % kTileRows == 0 && kWidth % kChannelRows == 0);
@@ -221,7 +221,7 @@ bool convolve(int64_t images, const Images& out, const Images& in, const Taps& t
   transform_weights(w, taps, weights.get());
   const Tiles tiles(images, out.height, out.width);
   const int64_t blocks = (tiles.count + kTiles - 1) / kTiles;
-  std::vector<char> finite(static_cast<size_t>(blocks), 1);
+  std::atomic<bool> finite = true;
   parallel_for(0, blocks, 1, [&](int64_t begin, int64_t end) {
     const Block values(kTiles, in.channels), sums(kTiles, out.channels);
     const ScratchArray<float> memory(values.size() + sums.size() + in.channels + out.channels);
@@ -243,10 +243,10 @@ bool convolve(int64_t images, const Images& out, const Images& in, const Taps& t
                            m + p * sums.point + k * sums.panel() + t * kWidth);
       V check{};
       store_outputs(out, tiles, first, count, bias, zeros + in.channels, sums, m, &check);
-      finite[static_cast<size_t>(b)] = is_finite(check);
+      if (!is_finite(check)) finite.store(false, std::memory_order_relaxed);
     }
   });
-  return std::find(finite.begin(), finite.end(), 0) == finite.end();
+  return finite;
 }
 
 // ---- Gradients by the weights
@@ -275,7 +275,7 @@ void add_products(const float* values, const float* gradients, int64_t tiles, fl
 /// The gradients of the taps from the sums; false if one is not finite.
 bool store_taps(const WeightValues& w, const float* sums, float* grad, const Taps& steps) {
   const int64_t lines = w.panels * w.channels;
-  std::vector<char> finite(static_cast<size_t>(lines), 1);
+  std::atomic<bool> finite = true;
   parallel_for(0, lines, 256, [&](int64_t begin, int64_t end) {
     for (int64_t at = begin; at < end; ++at) {
       const int64_t panel = at / w.channels, c = at % w.channels;
@@ -294,10 +294,10 @@ bool store_taps(const WeightValues& w, const float* sums, float* grad, const Tap
       for (int64_t k = 0; k < kWidth; ++k, to += steps.out_channel)
         for (int64_t i = 0; i < 3; ++i)
           for (int64_t j = 0; j < 3; ++j) to[i * steps.y + j * steps.x] = taps[i * 3 + j][k];
-      finite[static_cast<size_t>(at)] = is_finite(check);
+      if (!is_finite(check)) finite.store(false, std::memory_order_relaxed);
     }
   });
-  return std::find(finite.begin(), finite.end(), 0) == finite.end();
+  return finite;
 }
 
 bool sum_weights(int64_t images, const Images& in, const Images& grad_out, float* grad,
