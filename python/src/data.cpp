@@ -1,6 +1,7 @@
 #include "data.h"
 
 #include <cstring>
+#include <limits>
 
 #include "kinds.h"
 #include "memory_view.h"
@@ -77,6 +78,22 @@ void store(PyObject* o, void*& at) {
   at = static_cast<char*>(at) + sizeof(T);
 }
 
+/// An unsigned integer of more than 8 bits.
+template <class T>
+void store_unsigned(PyObject* o, void*& at) {
+  const Ref whole(checked(PyNumber_Long(o)));
+  const unsigned long long value = PyLong_AsUnsignedLongLong(whole.get());
+  const bool fits = !PyErr_Occurred() && value <= std::numeric_limits<T>::max();
+  if (!fits) {
+    PyErr_Clear();
+    raise(PyExc_RuntimeError, "value cannot be converted to type uint" +
+                                  std::to_string(8 * sizeof(T)) + "_t without overflow");
+  }
+  const T stored = static_cast<T>(value);
+  std::memcpy(at, &stored, sizeof(T));
+  at = static_cast<char*>(at) + sizeof(T);
+}
+
 using Store = void (*)(PyObject*, void*&);
 
 Store store_for(ScalarType dtype) {
@@ -93,6 +110,9 @@ Store store_for(ScalarType dtype) {
     case kComplexDouble: return store<complex<double>>;
     case kBool: return store<bool>;
     case kBFloat16: return store<BFloat16>;
+    case kUInt16: return store_unsigned<uint16_t>;
+    case kUInt32: return store_unsigned<uint32_t>;
+    case kUInt64: return store_unsigned<uint64_t>;
     default: raise(PyExc_TypeError, "no such dtype");
   }
 }
@@ -157,6 +177,11 @@ PyObject* number_at(ScalarType dtype, const void* at) {
     case kComplexFloat: return number<complex<float>>(at);
     case kComplexDouble: return number<complex<double>>(at);
     case kBool: return PyBool_FromLong(*static_cast<const uint8_t*>(at) != 0);
+    case kUInt64: {
+      uint64_t value;
+      std::memcpy(&value, at, sizeof(value));
+      return PyLong_FromUnsignedLongLong(value);
+    }
     default: return number<BFloat16>(at);
   }
 }
@@ -194,6 +219,7 @@ Tensor tensor_from(PyObject* given, std::optional<ScalarType> dtype, std::option
   }
   const DimVector sizes = sizes_of(data.get());
   const ScalarType type = dtype ? *dtype : inferred_dtype(data.get());
+  if (is_float8(type)) return placed(tensor_from(data.get(), kFloat, Device(kCPU)).to(type));
   Tensor out = empty(sizes, type);
   void* at = out.data_ptr();
   if (out.numel()) fill(data.get(), sizes, 0, store_for(type), type, at);
@@ -205,6 +231,8 @@ PyObject* to_lists(const Tensor& t) {
   {
     const ReleaseGil released(!t.is_cpu());
     host = t.detach().cpu();
+    if (is_stored(host.dtype()) && host.dtype() != kUInt64)
+      host = host.to(is_float8(host.dtype()) ? kFloat : kLong);
   }
   return lists_of(host, 0, static_cast<const char*>(host.data_ptr()));
 }

@@ -1,5 +1,6 @@
 #include "kinds.h"
 
+#include <algorithm>
 #include <map>
 
 #include "taeda/base/error.h"
@@ -16,7 +17,7 @@ struct Named {
 };
 
 PyTypeObject *dtype_type, *layout_type, *format_type;
-PyObject* dtypes[32];
+PyObject* dtypes[48];
 PyObject* layouts[3];
 PyObject* formats[4];
 
@@ -42,8 +43,7 @@ PyObject* is_complex_of(PyObject* self, void*) {
   return PyBool_FromLong(is_complex(dtype_of_object(self)));
 }
 PyObject* is_signed_of(PyObject* self, void*) {
-  const ScalarType t = dtype_of_object(self);
-  return PyBool_FromLong(t != kByte && t != kBool);
+  return PyBool_FromLong(is_signed(dtype_of_object(self)));
 }
 PyObject* itemsize_of(PyObject* self, void*) {
   return PyLong_FromLongLong(element_size(dtype_of_object(self)));
@@ -52,7 +52,12 @@ PyObject* to_real_of(PyObject* self, PyObject*) {
   return guarded([&] { return from_dtype(to_real_type(dtype_of_object(self))); });
 }
 PyObject* to_complex_of(PyObject* self, PyObject*) {
-  return guarded([&] { return from_dtype(to_complex_type(dtype_of_object(self))); });
+  return guarded([&] {
+    const ScalarType t = dtype_of_object(self);
+    if (is_stored(t))
+      raise(PyExc_RuntimeError, std::string("Unknown Complex ScalarType for ") + to_string(t));
+    return from_dtype(to_complex_type(t));
+  });
 }
 
 PyMethodDef named_methods[] = {{"__reduce__", reduce_named, METH_NOARGS, nullptr},
@@ -256,8 +261,11 @@ void add_kinds(PyObject* module) {
   dtype_type = define_named(module, "torch.dtype", dtype_methods, dtype_attributes);
   layout_type = define_named(module, "torch.layout", named_methods, nullptr);
   format_type = define_named(module, "torch.memory_format", named_methods, nullptr);
-  for (const ScalarType t : kAllDtypes)
+  const auto add_dtype = [&](ScalarType t) {
     dtypes[static_cast<int>(t)] = add_value(module, dtype_type, static_cast<int>(t), dtype_name(t));
+  };
+  std::ranges::for_each(kAllDtypes, add_dtype);
+  std::ranges::for_each(kStoredDtypes, add_dtype);
   for (const auto& [second, t] : {std::pair{"float", kFloat},
                                   {"double", kDouble},
                                   {"half", kHalf},

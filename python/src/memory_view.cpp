@@ -26,6 +26,9 @@ const char* format_of(ScalarType t) {
     case kComplexFloat: return "Zf";
     case kComplexDouble: return "Zd";
     case kBool: return "?";
+    case kUInt16: return "H";
+    case kUInt32: return "I";
+    case kUInt64: return "L";
     default: raise(PyExc_TypeError, std::string("Got unsupported ScalarType ") + to_string(t));
   }
 }
@@ -35,6 +38,9 @@ std::optional<ScalarType> dtype_of_format(std::string_view format) {
     format.remove_prefix(1);
   static_assert(sizeof(long) == 8);
   if (format == "q") return kLong;
+  if (format == "Q") return kUInt64;
+  for (const ScalarType t : {kUInt16, kUInt32, kUInt64})
+    if (format == format_of(t)) return t;
   for (const ScalarType t : kAllDtypes)
     if (t != kBFloat16 && format == format_of(t)) return t;
   return {};
@@ -148,8 +154,8 @@ Tensor tensor_over(PyObject* array, bool to_write) {
   if (!dtype)
     raise(PyExc_TypeError, "can't convert np.ndarray of type " + dtype_name_of(array) +
                                ". The only supported types are: float64, float32, float16, "
-                               "complex64, complex128, int64, int32, int16, "
-                               "int8, uint8, and bool.");
+                               "complex64, complex128, int64, int32, int16, int8, "
+                               "uint64, uint32, uint16, uint8, and bool.");
   DimVector sizes, strides;
   for (int i = 0; i < view.ndim; ++i) {
     sizes.push_back(view.shape[i]);

@@ -255,6 +255,8 @@ void retain_grad(const Tensor& t) { t.retain_grad(); }
 PyObject* type(const Tensor& t) { return from_text(t.type().toString()); }
 PyObject* tolist(const Tensor& t) { return to_lists(t); }
 PyObject* item(const Tensor& t) {
+  if (t.dtype() == kUInt64 && t.numel() == 1)  // may be more than a Scalar holds
+    return to_lists(t.reshape({}));
   Scalar value;
   {
     const ReleaseGil released(!t.is_cpu());

@@ -69,6 +69,14 @@ float64: dtype
 float16: dtype
 bfloat16: dtype
 uint8: dtype
+uint16: dtype
+uint32: dtype
+uint64: dtype
+float8_e4m3fn: dtype
+float8_e5m2: dtype
+float8_e4m3fnuz: dtype
+float8_e5m2fnuz: dtype
+float8_e8m0fnu: dtype
 int8: dtype
 int16: dtype
 int32: dtype

@@ -41,8 +41,7 @@ _FEATURES = {
     "compressed sparse layouts": (
         "sparse_csc", "sparse_bsr", "sparse_bsc", "ccol_", "row_ind",
         "sparse.semi_structured", "sparse.SparseSemi", "sparse.to_sparse_semi"),
-    "8-bit floating-point numbers": ("float8", "float4"),
-    "unsigned integers of 16, 32 or 64 bits": ("uint16", "uint32", "uint64"),
+    "4-bit floating-point numbers": ("float4",),
     "integers of less than 8 bits": ("bits", *(f"{kind}{n}" for kind in ("int", "uint") for n in range(1, 8))),
     "complex numbers of 16-bit parts": ("complex32", "chalf", "bcomplex32"),
     "compiler of TorchScript": ("jit", "utils.jit", "ScriptModule", "ScriptFunction", "classes"),

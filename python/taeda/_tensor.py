@@ -251,7 +251,9 @@ def unwrapped_results():
 
 _CLASS_NAMES = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "uint8": "Byte",
                 "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long", "bool": "Bool",
-                "complex64": "ComplexFloat", "complex128": "ComplexDouble"}
+                "complex64": "ComplexFloat", "complex128": "ComplexDouble", "uint16": "UInt16", "uint32": "UInt32",
+                "uint64": "UInt64", **{f"float8_{kind}": f"Float8_{kind}" for kind in ("e4m3fn", "e5m2", "e4m3fnuz", "e5m2fnuz",
+                                                                                   "e8m0fnu")}}
 _DTYPES = {name: getattr(_C, dtype) for dtype, name in _CLASS_NAMES.items()}
 
 

@@ -7,7 +7,7 @@ import copyreg
 
 from . import _C
 from ._missing import speak_of_missing
-from .storage import TypedStorage
+from .storage import TypedStorage, is_untyped
 
 
 def reduce_tensor(tensor, in_file=False):
@@ -49,8 +49,11 @@ def _reduce_plain(tensor):
                                                         tensor.size()))
     if not tensor.is_leaf:
         tensor = tensor.detach().requires_grad_(tensor.requires_grad)
-    parts = (TypedStorage(tensor), tensor.storage_offset(), tuple(tensor.size()), tensor.stride())
-    return _rebuild_tensor_v2, parts + (tensor.requires_grad, collections.OrderedDict())
+    parts = (TypedStorage(tensor), tensor.storage_offset(), tuple(tensor.size()), tensor.stride(), tensor.requires_grad,
+             collections.OrderedDict())
+    if is_untyped(tensor.dtype):
+        return _rebuild_tensor_v3, (*parts, tensor.dtype)
+    return _rebuild_tensor_v2, parts
 
 
 def _rebuild_tensor(storage, storage_offset, size, stride):
@@ -59,6 +62,11 @@ def _rebuild_tensor(storage, storage_offset, size, stride):
 
 def _rebuild_tensor_v2(storage, storage_offset, size, stride, requires_grad, backward_hooks, metadata=None):
     tensor = _rebuild_tensor(storage, storage_offset, size, stride)
+    return tensor.requires_grad_() if requires_grad else tensor
+
+
+def _rebuild_tensor_v3(storage, storage_offset, size, stride, requires_grad, backward_hooks, dtype, metadata=None):
+    tensor = storage._flat().view(dtype).as_strided(tuple(size), tuple(stride), storage_offset)
     return tensor.requires_grad_() if requires_grad else tensor
 
 

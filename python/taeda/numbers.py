@@ -6,7 +6,11 @@ from . import _C
 _FLOATS = {"float32": (32, 2.0 ** -23, 3.4028234663852886e38, 1.1754943508222875e-38, 1e-06),
            "float64": (64, 2.0 ** -52, 1.7976931348623157e308, 2.2250738585072014e-308, 1e-15),
            "float16": (16, 2.0 ** -10, 65504.0, 6.103515625e-05, 0.001),
-           "bfloat16": (16, 2.0 ** -7, 3.3895313892515355e38, 1.1754943508222875e-38, 0.01)}
+           "bfloat16": (16, 2.0 ** -7, 3.3895313892515355e38, 1.1754943508222875e-38, 0.01),
+           "float8_e4m3fn": (8, 2.0 ** -3, 448.0, 2.0 ** -6, 1.0), "float8_e5m2": (8, 2.0 ** -2, 57344.0, 2.0 ** -14, 1.0),
+           "float8_e4m3fnuz": (8, 2.0 ** -3, 240.0, 2.0 ** -7, 1.0),
+           "float8_e5m2fnuz": (8, 2.0 ** -2, 57344.0, 2.0 ** -15, 1.0),
+           "float8_e8m0fnu": (8, 1.0, 2.0 ** 127, 2.0 ** -127, 1.0)}
 
 
 class finfo:
@@ -20,7 +24,7 @@ class finfo:
         if name not in _FLOATS:
             raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{name}'")
         self.bits, self.eps, self.max, self.tiny, self.resolution = _FLOATS[name]
-        self.min, self.smallest_normal, self.dtype = -self.max, self.tiny, name
+        self.min, self.smallest_normal, self.dtype = -self.max if dtype.is_signed else self.tiny, self.tiny, name
 
     def __repr__(self):
         return (f"finfo(resolution={self.resolution:g}, min={self.min:g}, max={self.max:g}, eps={self.eps:g}, "

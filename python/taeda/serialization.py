@@ -22,7 +22,7 @@ from ._load_options import (  # noqa: F401
     get_default_load_endianness, get_default_mmap_options, location_tag, normalize_storage_type, register_package,
     set_crc32_options, set_default_load_endianness, set_default_mmap_options, storage_to_tensor_type, validate_cuda_device)
 from ._tensor import Tensor, _rebuild_from_type_v2
-from .storage import TYPES, TypedStorage
+from .storage import TYPES, TypedStorage, UntypedStorage, is_untyped
 
 DEFAULT_PROTOCOL = 2
 _MAGIC = 0x1950A86A20F9469CFC6C  # of files before 1.6
@@ -44,6 +44,8 @@ class _Pickler(pickle._Pickler):
             return None
         address = obj.data_ptr(), obj.nbytes(), repr(obj.device)
         key, _ = self.storages.setdefault(address, (str(len(self.storages)), obj))
+        if is_untyped(obj.dtype):
+            return "storage", UntypedStorage, key, location_of(obj), obj.nbytes()
         return "storage", TYPES[obj.pickle_storage_type()], key, location_of(obj), obj.size()
 
     def save_global(self, obj, name=None):
@@ -191,14 +193,17 @@ _SAFE = {("collections", "OrderedDict"): collections.OrderedDict, ("collections"
          ("torch", "Size"): _C.Size, ("torch", "device"): _C.device}
 _SAFE.update({("__builtin__", kind.__name__): kind for kind in (complex, set, frozenset, bytearray)})  # by protocol 2
 _SAFE.update({("torch", name): kind for name, kind in TYPES.items()})
-_REBUILDING = [getattr(_utils, name) for name in ("_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_parameter",
-                                                   "_rebuild_parameter_with_state", "_rebuild_sparse_tensor")]
+_REBUILDING = [getattr(_utils, name) for name in ("_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_tensor_v3",
+                                                   "_rebuild_parameter", "_rebuild_parameter_with_state",
+                                                   "_rebuild_sparse_tensor")]
 _SAFE.update({("torch._utils", function.__name__): function for function in _REBUILDING})
 _SAFE["torch._tensor", "_rebuild_from_type_v2"] = _rebuild_from_type_v2
 _SAFE["torch", "Tensor"] = Tensor
+_SAFE["torch.storage", "UntypedStorage"] = TYPES["ByteStorage"]
 for _name in ("float32", "float64", "float16", "bfloat16", "uint8", "int8", "int16", "int32", "int64", "bool", "complex64",
               "complex128", "strided", "sparse_coo", "sparse_csr", "contiguous_format", "preserve_format", "channels_last",
-              "channels_last_3d"):
+              "channels_last_3d", "uint16", "uint32", "uint64", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz",
+              "float8_e5m2fnuz", "float8_e8m0fnu"):
     _SAFE["torch", _name] = getattr(_C, _name)
 
 _allowed = {}

@@ -8,6 +8,11 @@ _NAMES = {"float32": "FloatStorage", "float64": "DoubleStorage", "float16": "Hal
           "complex128": "ComplexDoubleStorage"}
 
 
+def is_untyped(dtype):
+    """Whether no storage is named after a dtype: files keep bytes, and the dtype beside them."""
+    return repr(dtype)[6:] not in _NAMES
+
+
 def _plain(tensor):
     """The tensor, or one of no other class over its memory: a storage knows no classes."""
     from ._tensor import Tensor

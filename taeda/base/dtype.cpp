@@ -28,6 +28,14 @@ constexpr Names kNames[] = {
     {kComplexDouble, "ComplexDouble", "complex128"},
     {kBool, "Bool", "bool"},
     {kBFloat16, "BFloat16", "bfloat16"},
+    {kFloat8_e5m2, "Float8_e5m2", "float8_e5m2"},
+    {kFloat8_e4m3fn, "Float8_e4m3fn", "float8_e4m3fn"},
+    {kFloat8_e5m2fnuz, "Float8_e5m2fnuz", "float8_e5m2fnuz"},
+    {kFloat8_e4m3fnuz, "Float8_e4m3fnuz", "float8_e4m3fnuz"},
+    {kFloat8_e8m0fnu, "Float8_e8m0fnu", "float8_e8m0fnu"},
+    {kUInt16, "UInt16", "uint16"},
+    {kUInt32, "UInt32", "uint32"},
+    {kUInt64, "UInt64", "uint64"},
     {ScalarType::Undefined, "Undefined", "undefined"},
 };
 
@@ -45,6 +53,16 @@ int category(ScalarType t) {
   if (is_integral(t)) return 1;
   if (is_floating_point(t)) return 2;
   return 3;
+}
+
+/// Throws Error, as PyTorch does, where a dtype that is not computed with has no common one.
+void check_promotes(ScalarType a, ScalarType b) {
+  TAEDA_CHECK(!is_float8(a) && !is_float8(b),
+              "Promotion for Float8 Types is not supported, attempted to promote ", a, " and ", b);
+  const bool wide = is_wide_unsigned(a) || is_wide_unsigned(b);
+  TAEDA_CHECK(!wide || category(a) > 1 || category(b) > 1,
+              "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote ",
+              a, " and ", b);
 }
 
 }  // namespace
@@ -72,9 +90,14 @@ ScalarType dtype_from_name(const std::string& name) {
   throw TypeError(detail::concat("'", name, "' is not a dtype"));
 }
 
+bool is_signed(ScalarType t) {
+  return t != kByte && t != kBool && t != kFloat8_e8m0fnu && !is_wide_unsigned(t);
+}
+
 ScalarType promote_types(ScalarType a, ScalarType b) {
   if (a == b) return a;
   if (a == ScalarType::Undefined || b == ScalarType::Undefined) return ScalarType::Undefined;
+  check_promotes(a, b);
   if (category(a) > category(b)) std::swap(a, b);
   if (category(a) != category(b)) {
     // A complex result keeps the precision of a wider real operand.
@@ -109,7 +132,7 @@ ScalarType to_complex_type(ScalarType t) {
 ScalarType get_default_dtype() { return default_dtype.load(std::memory_order_relaxed); }
 
 void set_default_dtype(ScalarType t) {
-  TAEDA_CHECK_TYPE(is_floating_point(t),
+  TAEDA_CHECK_TYPE(is_floating_point(t) && !is_stored(t),
                    "only floating-point types are supported as the default type, but got ",
                    to_string(t));
   default_dtype.store(t, std::memory_order_relaxed);
@@ -120,4 +143,4 @@ void detail::throw_no_dtype(const char* op, ScalarType t) {
       detail::concat("\"", op, "\" not implemented for '", to_string(t), "'"));
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

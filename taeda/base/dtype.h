@@ -1,6 +1,7 @@
 // Element types: names, sizes, promotion.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <iosfwd>
 #include <string>
@@ -26,6 +27,14 @@ enum class ScalarType : int8_t {
   Bool = 11,
   BFloat16 = 15,
   Undefined = 16,
+  Float8_e5m2 = 23,
+  Float8_e4m3fn = 24,
+  Float8_e5m2fnuz = 25,
+  Float8_e4m3fnuz = 26,
+  UInt16 = 27,
+  UInt32 = 28,
+  UInt64 = 29,
+  Float8_e8m0fnu = 44
 };
 using Dtype = ScalarType;
 
@@ -42,43 +51,48 @@ constexpr ScalarType kComplexFloat = ScalarType::ComplexFloat, kComplex64 = kCom
 constexpr ScalarType kComplexDouble = ScalarType::ComplexDouble, kComplex128 = kComplexDouble;
 constexpr ScalarType kBool = ScalarType::Bool;
 constexpr ScalarType kBFloat16 = ScalarType::BFloat16;
+constexpr ScalarType kFloat8_e5m2 = ScalarType::Float8_e5m2,
+                     kFloat8_e4m3fn = ScalarType::Float8_e4m3fn,
+                     kFloat8_e5m2fnuz = ScalarType::Float8_e5m2fnuz,
+                     kFloat8_e4m3fnuz = ScalarType::Float8_e4m3fnuz,
+                     kFloat8_e8m0fnu = ScalarType::Float8_e8m0fnu;
+constexpr ScalarType kUInt16 = ScalarType::UInt16, kUInt32 = ScalarType::UInt32,
+                     kUInt64 = ScalarType::UInt64;
 
-/// Every dtype that a tensor can have.
+/// Every dtype that kernels compute with.
 constexpr ScalarType kAllDtypes[] = {kByte,         kChar,          kShort, kInt,
                                      kLong,         kHalf,          kFloat, kDouble,
                                      kComplexFloat, kComplexDouble, kBool,  kBFloat16};
+/// Dtypes whose elements are kept, moved, compared and converted, as in PyTorch's limited support
+/// of them, and not computed with. With those above, all that a tensor can have.
+constexpr ScalarType kStoredDtypes[] = {kFloat8_e5m2,     kFloat8_e4m3fn,  kFloat8_e5m2fnuz,
+                                        kFloat8_e4m3fnuz, kFloat8_e8m0fnu, kUInt16,
+                                        kUInt32,          kUInt64};
 
-/// What kind of numbers a dtype holds; reduced: 16 bits.
+/// What kind of numbers a dtype holds; stored: one of kStoredDtypes; reduced: 16 bits.
+constexpr bool is_stored(ScalarType t) { return t > ScalarType::Undefined; }
+constexpr bool is_wide_unsigned(ScalarType t) { return t >= kUInt16 && t <= kUInt64; }
+constexpr bool is_float8(ScalarType t) { return is_stored(t) && !is_wide_unsigned(t); }
 constexpr bool is_complex(ScalarType t) { return t == kComplexFloat || t == kComplexDouble; }
 constexpr bool is_reduced_floating(ScalarType t) { return t == kHalf || t == kBFloat16; }
 /// What sums of such numbers are kept in: float for 16-bit ones.
 constexpr ScalarType computing_dtype(ScalarType t) { return is_reduced_floating(t) ? kFloat : t; }
 constexpr bool is_floating_point(ScalarType t) {
-  return t == kFloat || t == kDouble || is_reduced_floating(t);
+  return t == kFloat || t == kDouble || is_reduced_floating(t) || is_float8(t);
 }
 constexpr bool is_integral(ScalarType t, bool include_bool = false) {
-  return t <= ScalarType::Long || (include_bool && t == kBool);
+  return t <= ScalarType::Long || (include_bool && t == kBool) || is_wide_unsigned(t);
 }
 /// Gradients exist for floating point and complex tensors only.
 constexpr bool is_differentiable(ScalarType t) { return is_floating_point(t) || is_complex(t); }
 
-/// Bytes per element.
+/// Bytes per element, by dtype.
+inline constexpr int8_t kElementBytes[] = {1, 1, 2, 4, 8, 2, 4, 8, 0, 8, 16, 1, 0, 0, 0,
+                                           2, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1,  1, 2, 4, 8,
+                                           0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  0, 0, 0, 1};
 constexpr int64_t element_size(ScalarType t) {
-  switch (t) {
-    case kByte:
-    case kChar:
-    case kBool: return 1;
-    case kShort:
-    case kHalf:
-    case kBFloat16: return 2;
-    case kInt:
-    case kFloat: return 4;
-    case kLong:
-    case kDouble:
-    case kComplexFloat: return 8;
-    case kComplexDouble: return 16;
-    default: return 0;
-  }
+  const auto i = static_cast<size_t>(t);
+  return i < sizeof(kElementBytes) ? kElementBytes[i] : 0;
 }
 
 /// The name used in libtorch's messages: "Float", "Long", ...
@@ -90,6 +104,8 @@ const char* dtype_name(ScalarType t);
 ScalarType dtype_from_name(const std::string& name);
 std::ostream& operator<<(std::ostream& out, ScalarType t);
 
+/// Whether its numbers may be negative.
+bool is_signed(ScalarType t);
 /// The smallest dtype that both can be promoted to, by the rules of torch.promote_types.
 ScalarType promote_types(ScalarType a, ScalarType b);
 /// Whether a result of dtype `from` may be written into an output of dtype `to`.
@@ -106,32 +122,19 @@ void set_default_dtype(ScalarType t);
 template <class T>
 constexpr ScalarType dtype_of() {
   using U = std::remove_cv_t<T>;
-  if constexpr (std::is_same_v<U, uint8_t>)
-    return kByte;
-  else if constexpr (std::is_same_v<U, int8_t> || std::is_same_v<U, char>)
-    return kChar;
-  else if constexpr (std::is_same_v<U, int16_t>)
-    return kShort;
-  else if constexpr (std::is_same_v<U, int32_t>)
-    return kInt;
-  else if constexpr (std::is_same_v<U, int64_t> || std::is_same_v<U, long long>)
-    return kLong;
-  else if constexpr (std::is_same_v<U, Half>)
-    return kHalf;
-  else if constexpr (std::is_same_v<U, float>)
-    return kFloat;
-  else if constexpr (std::is_same_v<U, double>)
-    return kDouble;
-  else if constexpr (std::is_same_v<U, complex<float>>)
-    return kComplexFloat;
-  else if constexpr (std::is_same_v<U, complex<double>>)
-    return kComplexDouble;
-  else if constexpr (std::is_same_v<U, bool>)
-    return kBool;
-  else if constexpr (std::is_same_v<U, BFloat16>)
-    return kBFloat16;
-  else
-    return ScalarType::Undefined;
+  return std::is_same_v<U, uint8_t>                                   ? kByte
+         : std::is_same_v<U, int8_t> || std::is_same_v<U, char>       ? kChar
+         : std::is_same_v<U, int16_t>                                 ? kShort
+         : std::is_same_v<U, int32_t>                                 ? kInt
+         : std::is_same_v<U, int64_t> || std::is_same_v<U, long long> ? kLong
+         : std::is_same_v<U, Half>                                    ? kHalf
+         : std::is_same_v<U, float>                                   ? kFloat
+         : std::is_same_v<U, double>                                  ? kDouble
+         : std::is_same_v<U, complex<float>>                          ? kComplexFloat
+         : std::is_same_v<U, complex<double>>                         ? kComplexDouble
+         : std::is_same_v<U, bool>                                    ? kBool
+         : std::is_same_v<U, BFloat16>                                ? kBFloat16
+                                                                      : ScalarType::Undefined;
 }
 
 /// The type that arithmetic on T is done in: float for the 16-bit types, T otherwise.
@@ -166,4 +169,4 @@ TAEDA_ALWAYS_INLINE void dispatch(TypeList<T...>, const char* op, ScalarType t, 
   if (!found) detail::throw_no_dtype(op, t);
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

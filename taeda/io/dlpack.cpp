@@ -94,6 +94,17 @@ auto returner(Managed* lent) {
 
 }  // namespace
 
+static DLDataTypeCode stored_code(ScalarType dtype) {
+  switch (dtype) {
+    case kFloat8_e4m3fn: return kDLFloat8_e4m3fn;
+    case kFloat8_e4m3fnuz: return kDLFloat8_e4m3fnuz;
+    case kFloat8_e5m2: return kDLFloat8_e5m2;
+    case kFloat8_e5m2fnuz: return kDLFloat8_e5m2fnuz;
+    case kFloat8_e8m0fnu: return kDLFloat8_e8m0fnu;
+    default: return kDLUInt;
+  }
+}
+
 DLDataType to_dlpack_dtype(ScalarType dtype) {
   DLDataTypeCode code = kDLInt;
   if (dtype == kBool)
@@ -104,6 +115,8 @@ DLDataType to_dlpack_dtype(ScalarType dtype) {
     code = kDLBfloat;
   else if (is_complex(dtype))
     code = kDLComplex;
+  else if (is_stored(dtype))
+    code = stored_code(dtype);
   else if (is_floating_point(dtype))
     code = kDLFloat;
   return {static_cast<uint8_t>(code), static_cast<uint8_t>(8 * element_size(dtype)), 1};
@@ -114,8 +127,11 @@ ScalarType from_dlpack_dtype(const DLDataType& dtype) {
     const DLDataType want = to_dlpack_dtype(t);
     return want.code == dtype.code && want.bits == dtype.bits;
   };
-  const auto* found = std::find_if(std::begin(kAllDtypes), std::end(kAllDtypes), same);
   TAEDA_CHECK(dtype.lanes == 1, "from_dlpack: expected lanes = 1, got ", dtype.lanes);
+  if (const auto* found = std::ranges::find_if(kStoredDtypes, same);
+      found != std::end(kStoredDtypes))
+    return *found;
+  const auto* found = std::find_if(std::begin(kAllDtypes), std::end(kAllDtypes), same);
   TAEDA_CHECK(found != std::end(kAllDtypes), "from_dlpack: no dtype has code ", int{dtype.code},
               " and ", int{dtype.bits}, " bits");
   return *found;

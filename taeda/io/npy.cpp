@@ -140,7 +140,8 @@ std::optional<ScalarType> dtype_of(std::string_view descr) {
   return std::nullopt;
 }
 
-/// Unsigned integers, which Taeda has of 8 bits alone: a signed dtype that holds them.
+/// Unsigned integers of more than 8 bits, with which kernels do not compute: a signed dtype that
+/// holds them.
 struct UnsignedType {
   const char* code;
   size_t bytes;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "taeda/base/dtype.h"
 #include "taeda/base/error.h"
 
 namespace taeda::inline v0_2::io {
@@ -14,14 +15,12 @@ namespace {
 using Kind = PickleValue::Kind;
 
 /// Classes and functions that a state dict names. Storage classes end in "Storage".
-constexpr std::string_view kKnownNames[] = {"collections.OrderedDict",
-                                            "torch._utils._rebuild_tensor_v2",
-                                            "torch._utils._rebuild_parameter", "torch.Size",
-                                            // libtorch's lists of one type
-                                            "torch.jit._pickle.build_intlist",
-                                            "torch.jit._pickle.build_doublelist",
-                                            "torch.jit._pickle.build_boollist",
-                                            "torch.jit._pickle.build_tensorlist"};
+constexpr std::string_view kKnownNames[] = {
+    "collections.OrderedDict", "torch._utils._rebuild_tensor_v2", "torch._utils._rebuild_tensor_v3",
+    "torch._utils._rebuild_parameter", "torch.Size",
+    // libtorch's lists of one type
+    "torch.jit._pickle.build_intlist", "torch.jit._pickle.build_doublelist",
+    "torch.jit._pickle.build_boollist", "torch.jit._pickle.build_tensorlist"};
 
 /// The classes of a file that libtorch's torch::save wrote: one for each module, with its members
 /// as the object's state.
@@ -34,6 +33,9 @@ bool is_known(std::string_view name) {
     return true;
   if (is_module_class(name)) return true;
   constexpr std::string_view kTorch = "torch.", kStorage = "Storage";
+  if (name == "torch.storage.UntypedStorage") return true;
+  for (const ScalarType t : kStoredDtypes)
+    if (name.starts_with(kTorch) && name.substr(kTorch.size()) == dtype_name(t)) return true;
   return name.starts_with(kTorch) && name.ends_with(kStorage) &&
          name.find('.', kTorch.size()) == std::string_view::npos;
 }
@@ -297,10 +299,6 @@ class PickleMachine {
     TAEDA_CHECK(module.size() + name.size() < kLongestName, "the pickle has a name of ",
                 module.size() + name.size(), " characters");
     const std::string full = std::string(module) + "." + std::string(name);
-    TAEDA_CHECK(
-        full != "torch._utils._rebuild_tensor_v3",
-        "it has a tensor of a dtype that Taeda does not have (unsigned integers of more than 8 "
-        "bits, floats of 8): convert it before it is saved, in Python: x.to(torch.int64)");
     TAEDA_CHECK(is_known(full), "it names ", full,
                 ", which is not among what state dicts need: "
                 "tensors, numbers, texts, lists and dictionaries. If it is a whole module, save "
@@ -316,8 +314,8 @@ class PickleMachine {
       return;
     }
     if (name.starts_with("torch.jit._pickle.build_")) {
-      TAEDA_CHECK(arguments.items.size() == 1 && arguments.items[0]->kind == Kind::List,
-                  name, " is called with other arguments");
+      TAEDA_CHECK(arguments.items.size() == 1 && arguments.items[0]->kind == Kind::List, name,
+                  " is called with other arguments");
       push_known(arguments.items[0]);
       return;
     }
@@ -363,4 +361,4 @@ Pickle::Pickle(std::string bytes) : owned_(std::move(bytes)), bytes_(owned_) {
   root_ = PickleMachine(*this, budget).run();
 }
 
-}  // namespace taeda::io
+}  // namespace taeda::inline v0_2::io

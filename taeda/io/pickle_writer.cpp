@@ -28,9 +28,8 @@ const char* storage_class(ScalarType dtype) {
     case kBool: return "BoolStorage";
     case kComplexFloat: return "ComplexFloatStorage";
     case kComplexDouble: return "ComplexDoubleStorage";
-    default: TAEDA_CHECK(false, "pickle_save: Python's files have no dtype ", to_string(dtype));
+    default: return "UntypedStorage";  // bytes; the dtype stands beside them
   }
-  return "";
 }
 
 /// Writes opcodes of protocol 2 (docs.python.org/3/library/pickletools.html), and collects the
@@ -113,25 +112,29 @@ class PickleWriter {
     }
   }
 
-  /// torch._utils._rebuild_tensor_v2(storage, offset, sizes, strides, requires_grad, OrderedDict())
+  /// torch._utils._rebuild_tensor_v2(storage, offset, sizes, strides, requires_grad,
+  /// OrderedDict()), or _v3 with a dtype behind them, of a storage of bytes.
   void tensor(const Tensor& original) {
     TAEDA_CHECK(original.defined(), "pickle_save: a tensor is undefined");
     const Tensor t = original.detach().cpu();
-    global("torch._utils", "_rebuild_tensor_v2");
+    const bool untyped = is_stored(t.dtype());
+    global("torch._utils", untyped ? "_rebuild_tensor_v3" : "_rebuild_tensor_v2");
     out_ += "((";
     const auto [key, elements] = storage(t);
     text("storage");
-    global("torch", storage_class(t.dtype()));
+    global(untyped ? "torch.storage" : "torch", storage_class(t.dtype()));
     text(std::to_string(key));
     text("cpu");
-    integer(elements);
+    integer(untyped ? elements * t.element_size() : elements);
     out_ += "tQ";
     integer(t.storage_offset());
     integers(t.sizes());
     integers(t.strides());
     out_ += original.requires_grad() ? '\x88' : '\x89';
     global("collections", "OrderedDict");
-    out_ += ")RtR";
+    out_ += ")R";
+    if (untyped) global("torch", dtype_name(t.dtype()));
+    out_ += "tR";
   }
 
   /// The key and the number of elements of a tensor's storage, which is written once.

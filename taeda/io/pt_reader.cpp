@@ -120,19 +120,33 @@ class PtParser {
     if (call.text == "torch._utils._rebuild_parameter") {
       const auto& a = call.arguments->items;
       TAEDA_CHECK(a.size() == 3 && a[0]->kind == Kind::Call &&
-                      a[0]->text == "torch._utils._rebuild_tensor_v2",
+                      a[0]->text.starts_with("torch._utils._rebuild_tensor_v"),
                   "a parameter is made of something else than a tensor");
       return tensor_of(*a[0]);
     }
-    TAEDA_CHECK(call.text == "torch._utils._rebuild_tensor_v2", "it calls ", call.text);
-    const auto& a = call.arguments->items;  // storage, offset, size, stride, requires_grad, hooks
+    const bool untyped = call.text == "torch._utils._rebuild_tensor_v3";
+    TAEDA_CHECK(untyped || call.text == "torch._utils._rebuild_tensor_v2", "it calls ", call.text);
+    // Storage, offset, size, stride, requires_grad, hooks; then a dtype if the storage is of bytes.
+    const auto& a = call.arguments->items;
     TAEDA_CHECK(a.size() >= 6 && a[0]->kind == Kind::Storage && a[1]->kind == Kind::Int,
                 "a tensor is made of other arguments");
-    const Tensor storage = storage_of(*a[0]);
+    const Tensor storage = untyped ? elements_of(storage_of(*a[0]), a) : storage_of(*a[0]);
     const std::vector<int64_t> sizes = integers(*a[2]), strides = integers(*a[3]);
     check_inside(storage, a[1]->integer, sizes, strides);
     return make_alias(storage, {IntArrayRef(sizes), IntArrayRef(strides), a[1]->integer},
                       storage.dtype());
+  }
+
+  /// The bytes of a storage as elements of the dtype that a tensor's call names.
+  static Tensor elements_of(const Tensor& bytes, const std::vector<PickleValue*>& arguments) {
+    constexpr std::string_view kModule = "torch.";
+    TAEDA_CHECK(arguments.size() >= 7 && arguments[6]->kind == Kind::Name &&
+                    arguments[6]->text.starts_with(kModule) && bytes.dtype() == kByte,
+                "a tensor over bytes has no dtype");
+    const ScalarType dtype =
+        dtype_from_name(std::string(arguments[6]->text.substr(kModule.size())));
+    TAEDA_CHECK(dtype != kBool, "a tensor over bytes has dtype bool");
+    return make_alias(bytes, Layout::contiguous({bytes.numel() / element_size(dtype)}), dtype);
   }
 
   static std::vector<int64_t> integers(const PickleValue& v) {
@@ -241,7 +255,7 @@ PtFile parse_pt(std::string bytes, const std::string& name) {
   return named_errors(name, [&] { return PtParser(*open_pt(std::move(bytes), name)).parse(); });
 }
 
-}  // namespace taeda::io
+}  // namespace taeda::inline v0_2::io
 
 namespace taeda::inline v0_2 {
 
@@ -253,4 +267,4 @@ IValue pickle_load(const std::vector<char>& bytes) {
   });
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

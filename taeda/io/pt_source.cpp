@@ -36,6 +36,7 @@ constexpr StorageType kStorageTypes[] = {
     {"torch.BoolStorage", kBool},
     {"torch.ComplexFloatStorage", kComplexFloat},
     {"torch.ComplexDoubleStorage", kComplexDouble},
+    {"torch.storage.UntypedStorage", kByte},
 };
 
 class ZipPtSource : public PtSource {
@@ -52,10 +53,9 @@ class ZipPtSource : public PtSource {
     const ZipReader::Entry* entry = zip_.find(name);
     TAEDA_CHECK(entry, "the bytes of storage ", key, " are missing");
     const auto bytes = static_cast<uint64_t>(element_size(dtype));
-    TAEDA_CHECK(
-        entry->size % bytes == 0 && entry->size / bytes == static_cast<uint64_t>(elements),
-        "storage ", key, " should have ", elements, " elements of ", bytes, " bytes, but has ",
-        entry->size, " bytes");
+    TAEDA_CHECK(entry->size % bytes == 0 && entry->size / bytes == static_cast<uint64_t>(elements),
+                "storage ", key, " should have ", elements, " elements of ", bytes,
+                " bytes, but has ", entry->size, " bytes");
     return zip_.read(name);
   }
 
@@ -109,8 +109,8 @@ class LegacyPtSource : public PtSource {
 
  private:
   std::unique_ptr<Pickle> next_pickle() {
-    auto out = std::make_unique<Pickle>(Pickle::View{std::string_view(bytes_).substr(at_)},
-                                        budget_);
+    auto out =
+        std::make_unique<Pickle>(Pickle::View{std::string_view(bytes_).substr(at_)}, budget_);
     at_ += out->bytes_used();
     return out;
   }
@@ -177,4 +177,4 @@ std::unique_ptr<PtSource> open_pt(std::string bytes, const std::string& name) {
   return std::make_unique<ZipPtSource>(std::move(bytes), name);
 }
 
-}  // namespace taeda::io
+}  // namespace taeda::inline v0_2::io

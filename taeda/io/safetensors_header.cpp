@@ -23,13 +23,26 @@ struct DtypeName {
 
 constexpr ScalarType kNone = ScalarType::Undefined;
 constexpr DtypeName kDtypes[] = {
-    {"BOOL", 8, kBool},    {"U8", 8, kByte},           {"I8", 8, kChar},
-    {"I16", 16, kShort},   {"F16", 16, kHalf},         {"BF16", 16, kBFloat16},
-    {"I32", 32, kInt},     {"F32", 32, kFloat},        {"I64", 64, kLong},
-    {"F64", 64, kDouble},  {"C64", 64, kComplexFloat}, {"U16", 16, kNone},
-    {"U32", 32, kNone},    {"U64", 64, kNone},         {"F8_E4M3", 8, kNone},
-    {"F8_E5M2", 8, kNone}, {"F8_E8M0", 8, kNone},      {"F4", 4, kNone},
-    {"F6_E2M3", 6, kNone}, {"F6_E3M2", 6, kNone},
+    {"BOOL", 8, kBool},
+    {"U8", 8, kByte},
+    {"I8", 8, kChar},
+    {"I16", 16, kShort},
+    {"F16", 16, kHalf},
+    {"BF16", 16, kBFloat16},
+    {"I32", 32, kInt},
+    {"F32", 32, kFloat},
+    {"I64", 64, kLong},
+    {"F64", 64, kDouble},
+    {"C64", 64, kComplexFloat},
+    {"U16", 16, kUInt16},
+    {"U32", 32, kUInt32},
+    {"U64", 64, kUInt64},
+    {"F8_E4M3", 8, kFloat8_e4m3fn},
+    {"F8_E5M2", 8, kFloat8_e5m2},
+    {"F8_E8M0", 8, kFloat8_e8m0fnu},
+    {"F4", 4, kNone},
+    {"F6_E2M3", 6, kNone},
+    {"F6_E3M2", 6, kNone},
 };
 
 const DtypeName* find_dtype(std::string_view name) {
@@ -235,4 +248,4 @@ SafeTensorsHeader read_header(const FileBytes& file) {
   return out;
 }
 
-}  // namespace taeda::io
+}  // namespace taeda::inline v0_2::io

@@ -3,6 +3,7 @@
 #include "taeda/kernels/pointwise/compare.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/elementwise.h"
+#include "taeda/ops/stored.h"
 #include "taeda/ops/unary.h"
 #include "taeda/tensor/observer.h"
 
@@ -10,18 +11,26 @@ namespace taeda::inline v0_2 {
 
 Tensor eq(const Tensor& self, const Tensor& other) {
   if (is_observed()) return observe_overloaded("eq", eq, self, other);
+  if (is_stored(self.dtype()) && self.dtype() == other.dtype()) [[unlikely]]
+    return eq(detail::comparable(self), detail::comparable(other));
   return pointwise(Eq{}, self, other);
 }
 Tensor eq(const Tensor& self, const Scalar& other) {
   if (is_observed()) return observe_overloaded("eq", eq, self, other);
+  if (is_stored(self.dtype())) [[unlikely]]
+    return eq(detail::comparable(self), other);
   return pointwise(Eq{}, self, other);
 }
 Tensor ne(const Tensor& self, const Tensor& other) {
   if (is_observed()) return observe_overloaded("ne", ne, self, other);
+  if (is_stored(self.dtype()) && self.dtype() == other.dtype()) [[unlikely]]
+    return ne(detail::comparable(self), detail::comparable(other));
   return pointwise(Ne{}, self, other);
 }
 Tensor ne(const Tensor& self, const Scalar& other) {
   if (is_observed()) return observe_overloaded("ne", ne, self, other);
+  if (is_stored(self.dtype())) [[unlikely]]
+    return ne(detail::comparable(self), other);
   return pointwise(Ne{}, self, other);
 }
 Tensor lt(const Tensor& self, const Tensor& other) {
@@ -164,7 +173,11 @@ Tensor masked(const Tensor& condition, const Tensor& g) {
 Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
   if (is_observed()) return observe_overloaded("where", where, condition, self, other);
   const Tensor chosen = checked_condition(condition);
-  Tensor out = pointwise(Where{}, chosen, self, other);
+  Tensor out = is_stored(self.dtype()) && self.dtype() == other.dtype()
+                   ? detail::from_words(pointwise(Where{}, chosen, detail::as_words(self),
+                                                  detail::as_words(other)),
+                                        self.dtype())
+                   : pointwise(Where{}, chosen, self, other);
   if (wants_grad(self, other))
     record("WhereBackward0", out, {self, other},
            [c = save_tensor(chosen, "condition")](const Tensor& g, Needs needs) {
@@ -229,6 +242,10 @@ Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol
   TAEDA_CHECK_VALUE(atol >= 0, "atol must be greater than or equal to zero, but got ", atol);
   if (self.dtype() == kBool)
     return isclose(self.to(kFloat), other.to(kFloat), rtol, atol, equal_nan);
+  if (is_stored(self.dtype())) {
+    const ScalarType wide = is_float8(self.dtype()) ? kFloat : kDouble;
+    return isclose(self.to(wide), other.to(wide), rtol, atol, equal_nan);
+  }
   if (self.is_complex()) return complex_isclose(self, other, rtol, atol, equal_nan);
   return pointwise(IsClose{rtol, atol, equal_nan}, self, other);
 }

@@ -12,6 +12,7 @@
 #include "taeda/ops/create_common.h"
 #include "taeda/ops/pointwise.h"
 #include "taeda/ops/sparse_common.h"
+#include "taeda/ops/stored.h"
 #include "taeda/tensor/no_data.h"
 #include "taeda/tensor/observer.h"
 
@@ -21,6 +22,8 @@ namespace {
 
 /// out = in where both are on one device; casts and strides as needed.
 void copy_on_device(const Tensor& out, const Tensor& in) {
+  if (out.dtype() != in.dtype() && (is_stored(out.dtype()) || is_stored(in.dtype()))) [[unlikely]]
+    return copy_on_device(out, detail::convert_stored(in, out.dtype()));
   Tensor target = out;
   Tensor* outputs[] = {&target};
   const Iter it("copy_", outputs, out.dtype(), {Operand(in)}, in.dtype());
@@ -193,6 +196,7 @@ Scalar Tensor::item() const {
     detail::throw_no_data({"item", "is_nonzero"}, "Tensor.item() cannot be called on meta tensors");
   const Tensor host = is_cpu() ? *this : detach().cpu();
   if (dtype() == kBool) return Scalar(*static_cast<const uint8_t*>(host.data_ptr()) != 0);
+  if (is_stored(dtype())) return detail::computable(host).item();
   Scalar out;
   dispatch(AllTypes{}, "item", dtype(),
            [&]<class T>() { out = Scalar(*static_cast<const T*>(host.data_ptr())); });
@@ -202,7 +206,7 @@ Scalar Tensor::item() const {
 Tensor& Tensor::fill_(const Scalar& value) const {
   if (is_observed()) return observe_method<Tensor&>("fill_", &Tensor::fill_, *this, value);
   InplaceChange change("fill_", *this, {*this});
-  if (numel() > 0) pointwise_into(detail::fill_with(value, dtype()), *this);
+  if (numel() > 0) detail::fill_elements(*this, value);
   change.finish("FillBackward0",
                 [] { return [](const Tensor& g) { return g.new_zeros(g.sizes()); }; });
   return const_cast<Tensor&>(*this);

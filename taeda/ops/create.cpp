@@ -15,6 +15,7 @@
 #include "taeda/ops/pointwise.h"
 #include "taeda/ops/shape.h"
 #include "taeda/ops/sparse_common.h"
+#include "taeda/ops/stored.h"
 #include "taeda/tensor/grad_mode.h"
 #include "taeda/tensor/layout.h"
 #include "taeda/tensor/observer.h"
@@ -27,9 +28,7 @@ using detail::device_of;
 using detail::finish;
 
 /// Fills memory that nobody has seen: unlike fill_, it counts as no change.
-void fill_new(const Tensor& out, const Scalar& value) {
-  pointwise_into(detail::fill_with(value, out.dtype()), out);
-}
+void fill_new(const Tensor& out, const Scalar& value) { detail::fill_elements(out, value); }
 
 /// The whole memory of a new tensor, whatever the order of its dimensions; a sparse one has none.
 inline void fill_storage_with_zeros(const Tensor& fresh) {
@@ -314,6 +313,11 @@ Tensor triu_indices(int64_t row, int64_t col, int64_t offset, const TensorOption
 }
 
 Tensor tensor(const TensorLiteral& values, const TensorOptions& o) {
+  if (is_stored(o.dtype_or(values.dtype()))) [[unlikely]] {
+    const ScalarType wide = is_integral(values.dtype(), true) ? kLong : kDouble;
+    const Tensor numbers = tensor(values, TensorOptions(wide).device(device_of(o)));
+    return finish(numbers.to(o.dtype()), o);
+  }
   const Tensor host = make_tensor(values.sizes(), o.dtype_or(values.dtype()), kCPU);
   values.write(static_cast<char*>(host.data_ptr()), host.dtype());
   Tensor out = o.pinned_memory() ? host.pin_memory() : host.to(device_of(o));

@@ -1,5 +1,7 @@
 #include "taeda/ops/pointwise.h"
 
+#include <algorithm>
+
 #include "taeda/ops/destination.h"
 #include "taeda/tensor/grad_mode.h"
 
@@ -110,6 +112,13 @@ void launch_cast(const detail::PointwiseCall& call, Tensor& out, ArrayRef<Operan
   out.copy_(computed.expand(out.sizes()));
 }
 
+/// Whether an operand has a dtype that no kernel converts.
+bool any_stored(const Tensor& out, ArrayRef<Operand> inputs) {
+  const auto stored = [](const Tensor* t) { return t && t->defined() && is_stored(t->dtype()); };
+  return stored(&out) || std::any_of(inputs.begin(), inputs.end(),
+                                     [&](const Operand& in) { return stored(in.tensor()); });
+}
+
 /// Operands of several dtypes.
 [[gnu::noinline]] void run_mixed(const detail::PointwiseCall& call, Tensor& out,
                                  ArrayRef<Operand> inputs, ScalarType common, ScalarType result) {
@@ -118,7 +127,7 @@ void launch_cast(const detail::PointwiseCall& call, Tensor& out, ArrayRef<Operan
                 " can't be cast to the desired output type ", to_string(out.dtype()));
   Tensor* outputs[] = {&out};
   const DeviceType type = Iter::device_of(call.name, outputs, inputs).type();
-  const bool converts = call.slot->get(type) && converts_operands(type);
+  const bool converts = call.slot->get(type) && converts_operands(type) && !any_stored(out, inputs);
   (converts ? launch_mixed : launch_cast)(call, out, inputs, common, result);
 }
 

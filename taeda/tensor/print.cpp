@@ -91,6 +91,7 @@ class Elements {
   }
 
   void collect(const Tensor& host) {
+    if (host.dtype() == kUInt64) return collect_unsigned(host);
     dispatch(AllTypes{}, "print", host.dtype(), [&]<class T>() {
       // A bool is read as the byte that it is: memory of somebody else may hold any.
       using Read = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
@@ -107,6 +108,14 @@ class Elements {
       else
         spell_reals(std::vector<double>(values.begin(), values.end()));
     });
+  }
+
+  void collect_unsigned(const Tensor& host) {
+    const auto* data = static_cast<const uint64_t*>(host.storage()->data());
+    std::vector<uint64_t> values;
+    const auto take = [&](int64_t offset) { values.push_back(data[offset]); };
+    visit(0, layout_.offset, take);
+    spell_integers(values);
   }
 
   void pad_left() {
@@ -198,7 +207,9 @@ std::string elements_text(const Tensor& t, int64_t indent) {
   if (t.is_meta()) return "...";
   if (t.numel() == 0) return "[]";
   NoGradGuard guard;
-  const Tensor host = t.detach().cpu();
+  Tensor host = t.detach().cpu();
+  if (is_stored(host.dtype()) && host.dtype() != kUInt64)
+    host = host.to(is_float8(host.dtype()) ? kFloat : kLong);
   Elements elements(host);
   return format_nested(elements, host.layout(), 0, indent);
 }

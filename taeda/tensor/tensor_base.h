@@ -169,7 +169,7 @@ class TensorBase {
   int64_t nbytes() const { return numel() * element_size(); }
   bool is_floating_point() const { return taeda::is_floating_point(dtype()); }
   bool is_complex() const { return taeda::is_complex(dtype()); }
-  bool is_signed() const { return dtype() != kByte && dtype() != kBool; }
+  bool is_signed() const { return taeda::is_signed(dtype()); }
 
   Device device() const { return impl().storage->device(); }
   bool is_cpu() const { return device().is_cpu(); }

@@ -7,16 +7,16 @@
 #include <iterator>
 #include <sstream>
 
-#include "taeda/tensor/dict.h"
 #include "taeda/io/keyed_archive.h"
 #include "taeda/io/pickle_writer.h"
 #include "taeda/io/pt_reader.h"
 #include "taeda/io/zip_archive.h"
 #include "taeda/nn/module.h"
-#include "taeda/nn/modules/normalization.h"
 #include "taeda/nn/modules/linear.h"
+#include "taeda/nn/modules/normalization.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"
+#include "taeda/tensor/dict.h"
 #include "tests/error_of.h"
 #include "tests/io/temporary_folder.h"
 
@@ -92,6 +92,18 @@ TEST(Pickle, ReadsWhatItWrites) {
   EXPECT_EQ(dict.at("pair").toTupleRef()[1].toStringRef(), "two");
   EXPECT_EQ(dict.at("dtypes").toGenericDict().size(), 12u);
   EXPECT_TRUE(dict.at("weight").toTensor().requires_grad());
+}
+
+/// Python names no storage after them: their files have bytes, and the dtype beside them.
+TEST(Pickle, KeepsDtypesThatAreOnlyStored) {
+  if (!has_zip()) GTEST_SKIP() << "built without libzip";
+  for (const ScalarType dtype : kStoredDtypes) {
+    const Tensor t = arange(6, kFloat).to(dtype).view({2, 3});
+    const Tensor read = pickle_load(pickle_save(t.t())).toTensor();
+    EXPECT_EQ(read.dtype(), dtype);
+    EXPECT_TRUE(read.equal(t.t())) << dtype;
+    EXPECT_EQ(read.strides(), t.t().strides());
+  }
 }
 
 TEST(Pickle, ReadsPythonsValues) {

@@ -1,0 +1,134 @@
+// Dtypes that are kept, moved, compared and converted, and not computed with. Numbers and texts are
+// PyTorch's (2.15).
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <sstream>
+
+#include "taeda/base/error.h"
+#include "taeda/device/sim.h"
+#include "taeda/ops/arithmetic.h"
+#include "taeda/ops/compare.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/index.h"
+#include "taeda/ops/join.h"
+#include "taeda/ops/rearrange.h"
+#include "taeda/ops/reduce.h"
+#include "taeda/ops/shape.h"
+#include "tests/error_of.h"
+#include "tests/ops/tensor_values.h"
+
+namespace taeda {
+namespace {
+
+using namespace testing;
+constexpr ScalarType kUnsigned[] = {kUInt16, kUInt32, kUInt64};
+
+TEST(StoredDtypes, Kinds) {
+  for (const ScalarType t : kStoredDtypes) {
+    EXPECT_TRUE(is_stored(t));
+    EXPECT_NE(is_float8(t), is_wide_unsigned(t));
+    EXPECT_EQ(is_floating_point(t), is_float8(t));
+    EXPECT_EQ(is_integral(t), is_wide_unsigned(t));
+    EXPECT_EQ(dtype_from_name(dtype_name(t)), t);
+    EXPECT_EQ(empty({3}, t).nbytes(), 3 * element_size(t));
+  }
+  for (const ScalarType t : kAllDtypes) EXPECT_FALSE(is_stored(t));
+  EXPECT_EQ(element_size(kFloat8_e5m2), 1);
+  EXPECT_EQ(element_size(kUInt64), 8);
+  EXPECT_STREQ(to_string(kFloat8_e4m3fn), "Float8_e4m3fn");
+  EXPECT_FALSE(zeros({1}, kUInt16).is_signed());
+  EXPECT_TRUE(zeros({1}, kFloat8_e5m2).is_signed());
+}
+
+/// Every code that is a number comes back from its float.
+TEST(StoredDtypes, EveryCodeOfAnEightBitFloatIsANumberOrNan) {
+  for (const ScalarType t : kStoredDtypes) {
+    if (!is_float8(t)) continue;
+    const Tensor codes = arange(256).to(kByte), numbers = codes.view(t).to(kFloat);
+    const Tensor back = numbers.to(t).view(kByte), known = numbers.eq(numbers);
+    EXPECT_TRUE(back.eq(codes).logical_or(known.logical_not()).all().item<bool>()) << t;
+    EXPECT_TRUE(isnan(back.view(t).to(kFloat)).eq(known.logical_not()).all().item<bool>()) << t;
+  }
+}
+
+TEST(StoredDtypes, RoundToTheNearestEvenCode) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const Tensor x = tensor({448.0f, 464.0f, 1e9f, inf, 240.0f, 248.0f, 61440.0f, 1.5f, -3.0f});
+  const auto codes = [&](ScalarType t) { return longs(x.to(t).view(kByte).to(kLong)); };
+  using Codes = std::vector<int64_t>;
+  EXPECT_EQ(codes(kFloat8_e4m3fn), (Codes{0x7e, 0x7e, 0x7e, 0x7e, 0x77, 0x78, 0x7e, 0x3c, 0xc4}));
+  EXPECT_EQ(codes(kFloat8_e5m2), (Codes{0x5f, 0x5f, 0x7c, 0x7c, 0x5c, 0x5c, 0x7c, 0x3e, 0xc2}));
+  EXPECT_EQ(codes(kFloat8_e4m3fnuz), (Codes{0x80, 0x80, 0x80, 0x80, 0x7f, 0x80, 0x80, 0x44, 0xcc}));
+  EXPECT_EQ(codes(kFloat8_e5m2fnuz), (Codes{0x63, 0x63, 0x80, 0x80, 0x60, 0x60, 0x80, 0x42, 0xc6}));
+  EXPECT_EQ(codes(kFloat8_e8m0fnu), (Codes{0x88, 0x88, 0x9d, 0xff, 0x87, 0x87, 0x8f, 0x80, 0x81}));
+}
+
+TEST(StoredDtypes, IntegersWrapAround) {
+  const Tensor given = tensor(std::vector<int64_t>{-1, 70000, (int64_t{1} << 40) + 5});
+  EXPECT_EQ(longs(given.to(kUInt16).to(kLong)), (std::vector<int64_t>{65535, 4464, 5}));
+  EXPECT_EQ(longs(given.to(kUInt32).to(kLong)), (std::vector<int64_t>{4294967295, 70000, 5}));
+  EXPECT_TRUE(given.to(kUInt64).to(kLong).equal(given));
+  EXPECT_EQ(given.to(kUInt64).to(kDouble)[0].item<double>(), 18446744073709551616.0);
+  const Tensor large = tensor({9223372036854775808.0, -1.0, 1.9});
+  EXPECT_TRUE(large.to(kUInt64).to(kDouble).equal(
+      tensor({9223372036854775808.0, 18446744073709551616.0, 1.0})));
+}
+
+TEST(StoredDtypes, AreMadeMovedAndCompared) {
+  for (const Device device : {Device(kCPU), Device(kSim)})
+    for (const ScalarType t : kStoredDtypes) {
+      SCOPED_TRACE(::testing::Message() << t << " on " << device.str());
+      const TensorOptions options = TensorOptions(t).device(device);
+      const Tensor x = tensor({1.0f, 2.0f, 4.0f}).to(options);
+      const auto is = [&](const Tensor& got, const std::vector<float>& want) {
+        EXPECT_EQ(got.dtype(), t);
+        EXPECT_EQ(floats(got.cpu().to(kFloat)), want);
+      };
+      is(tensor({1, 2, 4}, options), {1, 2, 4});
+      is(full({2}, 4, options), {4, 4});
+      is(ones({2}, options), {1, 1});
+      is(x.clone().fill_(2), {2, 2, 2});
+      is(cat({x, x.narrow(0, 0, 1)}), {1, 2, 4, 1});
+      is(stack({x, x}).t().contiguous().flatten(), {1, 1, 2, 2, 4, 4});
+      const Tensor at = tensor({2, 0}).to(device);
+      is(x.index_select(0, at), {4, 1});
+      is(x.index({at}), {4, 1});
+      is(x.gather(0, at), {4, 1});
+      is(x.flip({0}), {4, 2, 1});
+      is(where(x.to(kInt).gt(1), x, x.flip({0})), {4, 2, 4});
+      is(x.clone().copy_(tensor({4.0, 2.0, 1.0}).to(device)), {4, 2, 1});
+      EXPECT_EQ(x.select(0, 1).item<float>(), 2);
+      EXPECT_TRUE(x.equal(x.clone()));
+      EXPECT_EQ(bools(x.eq(2).cpu()), (std::vector<int>{0, 1, 0}));
+      EXPECT_EQ(bools(x.ne(x.flip({0})).cpu()), (std::vector<int>{1, 0, 1}));
+    }
+}
+
+TEST(StoredDtypes, AreNotComputedWith) {
+  const Tensor x = ones({2}, kUInt16), y = ones({2}, kFloat8_e5m2);
+  EXPECT_EQ(error_of([&] { x.add(x); }), "\"add\" not implemented for 'UInt16'");
+  EXPECT_EQ(error_of([&] { y.mul(y); }), "\"mul\" not implemented for 'Float8_e5m2'");
+  EXPECT_EQ(error_of([&] { x.add(ones({2}, kLong)); }),
+            "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
+            "UInt16 and Long");
+  EXPECT_EQ(error_of([&] { y.add(ones({2})); }),
+            "Promotion for Float8 Types is not supported, attempted to promote Float8_e5m2 and "
+            "Float");
+  EXPECT_EQ(error_of([&] { arange(3, kUInt32); }), "\"arange\" not implemented for 'UInt32'");
+  for (const ScalarType t : kUnsigned) EXPECT_EQ(ones({2}, t).mul(2.5).dtype(), kFloat);
+}
+
+TEST(StoredDtypes, Print) {
+  EXPECT_EQ(tensor({1, 2}, kUInt16).repr(), "tensor([1, 2], dtype=taeda.uint16)");
+  EXPECT_EQ(tensor({-1}).to(kUInt64).repr(), "tensor([18446744073709551615], dtype=taeda.uint64)");
+  EXPECT_EQ(tensor({1.5, -0.25}).to(kFloat8_e4m3fn).repr(),
+            "tensor([ 1.5000, -0.2500], dtype=taeda.float8_e4m3fn)");
+  std::ostringstream out;
+  out << tensor({1.0, 2.0}).to(kFloat8_e5m2);
+  EXPECT_EQ(out.str(), " 1\n 2\n[ CPUFloat8_e5m2Type{2} ]");
+}
+
+}  // namespace
+}  // namespace taeda
