@@ -90,16 +90,25 @@ inline TAEDA_HD double incomplete_gamma(double a, double x, bool lower) {
 
 namespace detail {
 
+/// q^-s, of a small whole s, as derivatives of digamma have, by products.
+inline TAEDA_HD double falling_power(double q, double s) {
+  if (s > 16 || s != std::floor(s)) return std::pow(q, -s);
+  double power = 1, factor = q;
+  for (int n = static_cast<int>(s); n > 0; n /= 2, factor *= factor)
+    if (n % 2 == 1) power *= factor;
+  return 1 / power;
+}
+
 /// zeta(s, q) for s > 1 and q > 0: terms up to q + 12, then the sum of Euler and Maclaurin (DLMF
 /// 25.11.28, B_2k / (2k)! up to k = 8).
 inline TAEDA_HD double zeta_of_positive(double s, double q) {
   double sum = 0;
   for (int n = 0; n < 12; ++n, q += 1) {
-    const double term = std::pow(q, -s);
+    const double term = falling_power(q, s);
     sum += term;
     if (term < 1e-18 * sum) return sum;
   }
-  const double power = std::pow(q, -s);
+  const double power = falling_power(q, s);
   sum += power * q / (s - 1) + 0.5 * power;
   constexpr double kBernoulli[] = {1.0 / 12,          -1.0 / 720,
                                    1.0 / 30240,       -1.0 / 1209600,

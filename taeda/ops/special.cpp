@@ -13,6 +13,7 @@
 #include "taeda/ops/create.h"
 #include "taeda/ops/elementwise.h"
 #include "taeda/ops/shape.h"
+#include "taeda/ops/special_functions.h"
 #include "taeda/ops/unary.h"
 #include "taeda/tensor/observer.h"
 #include "taeda/tensor/promote.h"
@@ -100,29 +101,11 @@ Tensor digamma(const Tensor& self) {
 
 namespace {
 
-/// zeta(s, x) = sum over k >= 0 of (x + k)^-s, by Euler and Maclaurin from x + 30 on.
-Tensor hurwitz_zeta(double s, const Tensor& x) {
-  constexpr int kTerms = 30;
-  Tensor sum = x.pow(-s);
-  for (int k = 1; k < kTerms; ++k) sum = sum.add(x.add(k).pow(-s));
-  const Tensor y = x.add(kTerms), power = y.pow(-s);
-  sum = sum.add(power.mul(y).div(s - 1)).add(power.mul(0.5));
-  // B_2j / (2j)!
-  constexpr double kBernoulli[] = {1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600,
-                                   1.0 / 47900160};
-  Tensor term = power.div(y).mul(s);
-  for (int j = 0; j < 5; ++j) {
-    sum = sum.add(term.mul(kBernoulli[j]));
-    term = term.div(y.square()).mul((s + 2 * j + 1) * (s + 2 * j + 2));
-  }
-  return sum.masked_fill(x.lt(-20), std::numeric_limits<double>::quiet_NaN());
-}
-
 Tensor polygamma_by_zeta(int64_t n, const Tensor& self) {
   const double order = static_cast<double>(n);
   const double factor = std::tgamma(order + 1) * (n % 2 == 0 ? -1 : 1);
   NoGradGuard guard;
-  return hurwitz_zeta(order + 1, self.to(kDouble)).mul(factor).to(value_dtype(self));
+  return special::zeta(Scalar(order + 1), self.to(kDouble)).mul(factor).to(value_dtype(self));
 }
 
 }  // namespace

@@ -26,8 +26,8 @@ Tensor lgamma(const Tensor& self);
 /// The derivative of log Gamma(x).
 /// [in-place]
 Tensor digamma(const Tensor& self);
-/// The n-th derivative of digamma. For n above 1 it sums Hurwitz' zeta function, which gives NaN
-/// for x below -20. Throws Error for a negative n.
+/// The n-th derivative of digamma, for n above 1 by Hurwitz' zeta function. Throws Error for a
+/// negative n.
 /// [in-place]
 Tensor polygamma(int64_t n, const Tensor& self);
 /// The y with erf(y) = x; infinite for 1 and -1, NaN beyond.

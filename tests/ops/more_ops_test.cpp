@@ -248,6 +248,14 @@ TEST(SpecialFunctions, SayWhatTheyDoNotTake) {
             "\"logaddexp\" not implemented for 'Long'");
 }
 
+TEST(Polygamma, OfSmallAndLargeOrders) {
+  const Tensor x = tensor({0.3, -30.25, -1.0}, kDouble);
+  expect_alike(polygamma(2, x),
+               tensor({-75.272536588726039, 124.02404942909005, -kInfinite}, kDouble));
+  expect_alike(polygamma(3, tensor(7.5, kDouble)), tensor(0.0057724366565786937, kDouble));
+  expect_alike(polygamma(18, tensor(2.0, kDouble)), tensor(-12217090921.400736, kDouble));
+}
+
 /// Short and long vectors, few and so many that they are taken in parts, with and without
 /// gradients.
 TEST(Cdist, IsTheNormOfDifferences) {
