@@ -127,7 +127,7 @@ bool release(int begin, int end, State barrier) {
 }
 
 // Shared memory ends at a page that nothing can touch, and is full of NaN when a block begins.
-constexpr size_t kMaxShared = 48 * 1024, kGuard = 4096;
+constexpr size_t kMaxShared = 99 * 1024, kGuard = 4096;  // where a kernel has asked for it
 char *shared_pages, *shared_begin;
 
 void prepare_shared_memory(size_t bytes) {
@@ -271,6 +271,11 @@ cudaError_t cudaDeviceGetAttribute(int* v, cudaDeviceAttr which, int) {
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* found, const void*) {
   *found = {};
   return found->ptxVersion = 80, cudaSuccess;
+}
+cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute which, int value) {
+  const bool fits = value <= static_cast<int>(kMaxShared);
+  return which != cudaFuncAttributeMaxDynamicSharedMemorySize || fits ? cudaSuccess
+                                                                      : cudaErrorInvalidValue;
 }
 cudaError_t cudaMalloc(void** p, size_t n) {
   Access access;

@@ -107,6 +107,31 @@ void multiply_tiles(const uint32_t (&a)[4], uint32_t b0, uint32_t b1, float (&su
     for (int k = 0; k < 16; ++k) sum[i] += left[i / 2][k] * right[k][i % 2];
 }
 
+/// Of 16 x 8 and 8 x 8 floats, of which the lowest 13 bits do not count.
+inline void multiply_tf32_tiles(const uint32_t (&a)[4], uint32_t b0, uint32_t b1, float (&sum)[4]) {
+  struct Registers {
+    uint32_t x[4];
+  };
+  const int q = lane() / 4, r = lane() % 4;
+  float left[2][8], right[8][2];
+  const auto number = [&](uint32_t bits) {
+    float x;
+    bits &= 0xffffe000u;
+    std::memcpy(&x, &bits, 4);
+    return x;
+  };
+  share(Registers{{a[0], a[1], a[2], a[3]}}, __LINE__, [&](auto read) {
+    for (int k = 0; k < 8; ++k)
+      for (int i = 0; i < 2; ++i) left[i][k] = number(read(4 * q + k % 4).x[i + k / 4 * 2]);
+  });
+  share(Registers{{b0, b1, 0, 0}}, __LINE__, [&](auto read) {
+    for (int k = 0; k < 8; ++k)
+      for (int j = 0; j < 2; ++j) right[k][j] = number(read(4 * (2 * r + j) + k % 4).x[k / 4]);
+  });
+  for (int i = 0; i < 4; ++i)
+    for (int k = 0; k < 8; ++k) sum[i] += left[i / 2][k] * right[k][i % 2];
+}
+
 }  // namespace emulator
 
 #define __syncthreads() ::emulator::block_barrier(__LINE__)
@@ -128,6 +153,11 @@ inline float __uint_as_float(uint32_t x) {
   std::memcpy(&f, &x, 4);
   return f;
 }
+inline uint32_t __float_as_uint(float x) {
+  uint32_t bits;
+  std::memcpy(&bits, &x, 4);
+  return bits;
+}
 inline int __popc(uint32_t x) { return __builtin_popcount(x); }
 inline void __threadfence() {}
 inline void __threadfence_system() {}
@@ -147,6 +177,10 @@ T atomicCAS(T* p, T expected, T v) {
 }
 template <class T>
 T __ldg(const T* p) {
+  return *p;
+}
+template <class T>
+T __ldcs(const T* p) {
   return *p;
 }
 using std::max;

@@ -1,5 +1,5 @@
 // Attention in tiles of the scores (Dao, "FlashAttention-2", 2023), for every dtype, by ordinary
-// multiplications; attention_mma.cu has the kernels for 16-bit floats on tensor cores.
+// multiplications; attention_mma.cu and attention_tf32.cu have the kernels on tensor cores.
 //
 // Note [Attention tiles]
 // A block of 16 x 16 threads computes a tile of kSide x kSide scores, a thread R x R of them, and
@@ -400,6 +400,8 @@ void attention_cuda(const Tensor& out, const Tensor& log_sum, const Tensor& quer
   const HeadMatrices to(out);
   if (fits_mma(p)) {
     attention_by_mma(context, p, to, log_sum.data_ptr<float>());
+  } else if (fits_tf32(p, false)) {
+    attention_by_tf32(context, p, to, log_sum.data_ptr<float>());
   } else {
     dispatch_compute(FloatCompute{}, attention_slot.name(), query.dtype(), [&]<class A>() {
       const unsigned blocks = tile_blocks<A>(p.batches * p.heads, p.queries);
@@ -432,8 +434,10 @@ void attention_backward_cuda(const Tensor& grad_query, const Tensor& grad_key,
     const A* log = log_sum.data_ptr<A>();
     attention_delta_kernel<A><<<blocks_for(32 * rows), kThreads, 0, context.stream>>>(
         g.grad, HeadMatrices(out), p.heads, p.queries, rows, delta);
-    if constexpr (std::is_same_v<A, float>)
+    if constexpr (std::is_same_v<A, float>) {
       if (fits_mma(p)) return attention_backward_by_mma(context, p, g, log, delta);
+      if (fits_tf32(p, true)) return attention_backward_by_tf32(context, p, g, log, delta);
+    }
     const unsigned by_rows = tile_blocks<A>(p.batches * p.heads, p.queries),
                    by_keys = tile_blocks<A>(p.batches * p.groups, p.keys);
     with_width(p, [&]<int N>() {

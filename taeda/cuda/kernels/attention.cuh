@@ -105,4 +105,12 @@ void attention_backward_by_mma(const Context& context, const AttentionProblem& p
                                const AttentionGradients& g, const float* log_sum,
                                const float* delta);
 
-}  // namespace taeda::gpu
+/// The same for 32-bit floats, forward or backward (Note [Floats on tensor cores]).
+bool fits_tf32(const AttentionProblem& p, bool gradient);
+void attention_by_tf32(const Context& context, const AttentionProblem& p, const HeadMatrices& out,
+                       float* log_sum);
+void attention_backward_by_tf32(const Context& context, const AttentionProblem& p,
+                                const AttentionGradients& g, const float* log_sum,
+                                const float* delta);
+
+}  // namespace taeda::inline v0_2::gpu

@@ -3,15 +3,11 @@
 // registers and walks with the three other warps of its block over tiles of the other side, which
 // lie in shared memory. The weights of a tile are the left factor of the next product where they
 // are: in registers.
-#include "taeda/cuda/kernels/attention.cuh"
-#include "taeda/cuda/kernels/mma.cuh"
+#include "taeda/cuda/kernels/attention_mma.cuh"
 
 namespace taeda::inline v0_2::gpu {
 
 namespace {
-
-constexpr int kWarps = 4, kMmaThreads = 32 * kWarps;
-constexpr int kBlockRows = 16 * kWarps;
 
 /// Products of kRows rows in shared memory, up to D wide. D is a multiple of 16.
 template <class T, int D, int kRows>
@@ -94,19 +90,6 @@ struct SharedTile {
   }
 };
 
-/// Row and column in a tile of a lane's k-th number of the n-th product.
-__device__ int lane_row(int k) { return static_cast<int>(threadIdx.x) % 32 / 4 + 8 * (k / 2); }
-__device__ int lane_column(int n, int k) {
-  return 8 * n + 2 * (static_cast<int>(threadIdx.x) % 4) + k % 2;
-}
-
-/// Combines the values of the four lanes that share rows.
-template <class Combine>
-__device__ float combine_lanes(float value, Combine combine) {
-  value = combine(value, __shfl_xor_sync(0xffffffffu, value, 2));
-  return combine(value, __shfl_xor_sync(0xffffffffu, value, 1));
-}
-
 /// Rows row + lane_row of a head receive a warp's sums, times a factor for the upper and the lower.
 template <class T, int N>
 __device__ void store_sums(const HeadMatrices& to, int64_t b, int64_t h, int64_t row, int64_t end,
@@ -123,78 +106,6 @@ __device__ void store_sums(const HeadMatrices& to, int64_t b, int64_t h, int64_t
     }
   }
 }
-
-constexpr float kLog2OfE = 1.44269504088896341f;
-
-/// Products of a warp's tile become scores in units of log 2, so that weights are powers of 2.
-/// Queries stand in rows from `query` on and keys in columns from `key` on, or the other way round.
-template <bool kKeysInRows, int kTiles>
-__device__ void scale_scores(const AttentionProblem& p, int64_t b, int64_t h, int64_t query,
-                             int64_t key, float (&s)[kTiles][4]) {
-  constexpr int kQueries = kKeysInRows ? 8 * kTiles : 16, kKeys = kKeysInRows ? 16 : 8 * kTiles;
-  const bool whole = !p.mask && query + kQueries <= p.queries && key + kKeys <= p.keys &&
-                     (!p.spec.causal || key + kKeys <= query + 1);
-  const float unit = static_cast<float>(p.spec.scale) * kLog2OfE;
-#pragma unroll
-  for (int n = 0; n < kTiles; ++n)
-#pragma unroll
-    for (int k = 0; k < 4; ++k) {
-      if (whole) {
-        s[n][k] *= unit;
-      } else {
-        const int row = lane_row(k), column = lane_column(n, k);
-        s[n][k] = kLog2OfE * p.score<float>(b, h, query + (kKeysInRows ? column : row),
-                                            key + (kKeysInRows ? row : column), s[n][k]);
-      }
-    }
-}
-
-/// The running maxima, in units of log 2, and sums of a lane's two rows.
-struct RunningSoftmax {
-  float top[2] = {minus_infinity<float>(), minus_infinity<float>()}, sum[2] = {0, 0};
-
-  /// Products of a tile at (row, column) become weights relative to the maxima so far; what was
-  /// summed up relative to the maxima before is made smaller.
-  template <int kTiles, int kSums>
-  __device__ void step(const AttentionProblem& p, Dropper& dropper, int64_t row, int64_t column,
-                       int64_t b, int64_t h, float (&s)[kTiles][4], float (&sums)[kSums][4]) {
-    scale_scores<false>(p, b, h, row, column, s);
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      float now = top[half];
-#pragma unroll
-      for (int n = 0; n < kTiles; ++n)
-#pragma unroll
-        for (int k = 2 * half; k < 2 * half + 2; ++k) now = larger(now, s[n][k]);
-      now = combine_lanes(now, [](float x, float y) { return larger(x, y); });
-      // Nothing seen yet: whatever is finite keeps 2^(-inf - shift) at 0.
-      const float shift = now == minus_infinity<float>() ? 0 : now;
-      const float rescale = ::exp2f(top[half] - shift);
-      float part = 0;
-#pragma unroll
-      for (int n = 0; n < kTiles; ++n)
-#pragma unroll
-        for (int k = 2 * half; k < 2 * half + 2; ++k) {
-          s[n][k] = ::exp2f(s[n][k] - shift);
-          part += s[n][k];
-        }
-      sum[half] = sum[half] * rescale + combine_lanes(part, [](float x, float y) { return x + y; });
-      top[half] = now;
-#pragma unroll
-      for (int n = 0; n < kSums; ++n) {
-        sums[n][2 * half] *= rescale;
-        sums[n][2 * half + 1] *= rescale;
-      }
-    }
-    if (!dropper.active()) return;
-    const float kept = static_cast<float>(1 / (1 - p.spec.dropout));
-#pragma unroll
-    for (int n = 0; n < kTiles; ++n)
-#pragma unroll
-      for (int k = 0; k < 4; ++k)
-        s[n][k] *= kept * dropper.factor(row + lane_row(k), column + lane_column(n, k));
-  }
-};
 
 template <class T, int D>
 __global__ void __launch_bounds__(kMmaThreads)
@@ -363,11 +274,6 @@ __global__ void __launch_bounds__(kMmaThreads)
   }
 }
 
-unsigned row_blocks(int64_t heads, int64_t rows) {
-  const int64_t tiles = heads * ((rows + kBlockRows - 1) / kBlockRows);
-  return static_cast<unsigned>(tiles < (1 << 30) ? tiles : 1 << 30);
-}
-
 /// Calls `f.template operator()<T, D>()` with the stored type and the least width that fits.
 template <class F>
 void with_mma_types(const AttentionProblem& p, F&& f) {
@@ -411,4 +317,4 @@ void attention_backward_by_mma(const Context& context, const AttentionProblem& p
   });
 }
 
-}  // namespace taeda::gpu
+}  // namespace taeda::inline v0_2::gpu
