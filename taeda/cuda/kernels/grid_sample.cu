@@ -129,8 +129,8 @@ __global__ void __launch_bounds__(kThreads)
 /// channel, and what it adds to each channel.
 template <class M>
 __global__ void __launch_bounds__(kThreads)
-    image_entries_kernel(const __grid_constant__ GridCall<M> call, Reader<M> grad, uint64_t* keys,
-                         Writer<M> values) {
+    image_entries_kernel(const __grid_constant__ GridCall<M> call, Reader<M> grad,
+                         const KeyArray keys, Writer<M> values) {
   for (int64_t t = thread_index(); t < call.total; t += thread_count()) {
     int64_t n, place;
     call.per_image.divide(t, n, place);
@@ -138,7 +138,8 @@ __global__ void __launch_bounds__(kThreads)
     for (int tap = 0; tap < call.taps; ++tap) {
       M weight;
       const int64_t e = taps.element(call, tap, -1, weight), entry = t * call.taps + tap;
-      keys[entry] = e < 0 ? kNowhere : static_cast<uint64_t>(n * call.channels * call.plane + e);
+      keys.set(entry,
+               e < 0 ? keys.largest() : static_cast<uint64_t>(n * call.channels * call.plane + e));
       for (int64_t c = 0; e >= 0 && c < call.channels; ++c)
         values.set(entry * call.channels + c,
                    weight * grad[(n * call.channels + c) * call.places + place]);
@@ -156,12 +157,13 @@ void add_to_images(const Context& context, const GridCall<M>& call, const Tensor
         op);
   const int64_t entries = call.total * call.taps;
   const Scratch memory(grad_in.device(), entries * call.channels * grad_in.element_size());
-  SortedKeys sorted(context, grad_in.device(), entries);
+  const int bits = place_bits(grad_in.numel());
+  SortedKeys sorted(context, grad_in.device(), entries, bits);
   Writer<M> values(grad_in);
   values.data = memory.as<char>();
   image_entries_kernel<M><<<blocks_for(call.total), kThreads, 0, context.stream>>>(
       call, Reader<M>(grad_out), sorted.keys(), values);
-  sorted.sort(bits_below(grad_in.numel()) + 1);  // kNowhere sorts behind all places
+  sorted.sort(bits);
   MeetingWrites w{};
   w.places = sorted.keys();
   w.entries = sorted.positions();

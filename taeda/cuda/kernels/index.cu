@@ -102,9 +102,9 @@ void index_get_cuda(const Tensor& out, const Tensor& block, const Tensor& offset
 }
 
 __global__ void __launch_bounds__(kThreads)
-    place_keys_kernel(const int64_t* offsets, uint64_t* keys, int64_t n) {
+    place_keys_kernel(const int64_t* offsets, const KeyArray keys, int64_t n) {
   for (int64_t i = thread_index(); i < n; i += thread_count())
-    keys[i] = static_cast<uint64_t>(offsets[i]);
+    keys.set(i, static_cast<uint64_t>(offsets[i]));
 }
 
 /// One more than the largest offset in a tensor.
@@ -119,12 +119,13 @@ void index_put_cuda(const Tensor& block, const Tensor& offsets, const Tensor& va
   const int64_t n = offsets.numel();
   if (n == 0 || block.numel() == 0) return;
   const Context context(block.device());
-  SortedKeys sorted(context, block.device(), n);
-  place_keys_kernel<<<blocks_for(n), kThreads, 0, context.stream>>>(
-      static_cast<const int64_t*>(offsets.data_ptr()), sorted.keys(), n);
   // The block knows nothing of the indexed dimensions: its storage bounds the offsets.
   const int64_t bytes = static_cast<int64_t>(block.storage()->nbytes());
-  sorted.sort(bits_below(bytes / block.element_size() + 1));
+  const int bits = place_bits(bytes / block.element_size() + 1);
+  SortedKeys sorted(context, block.device(), n, bits);
+  place_keys_kernel<<<blocks_for(n), kThreads, 0, context.stream>>>(
+      static_cast<const int64_t*>(offsets.data_ptr()), sorted.keys(), n);
+  sorted.sort(bits - 1);  // every entry has a place
   MeetingWrites w{};
   w.places = sorted.keys();
   w.entries = sorted.positions();
@@ -197,11 +198,16 @@ void gather_cuda(const Tensor& out, const Tensor& self, const Tensor& index, int
   context.launched("gather");
 }
 
+/// `carried`, which may be null, receives the entries' elements.
+template <class W>
 __global__ void __launch_bounds__(kThreads)
-    scatter_keys_kernel(const __grid_constant__ Indexed x, uint64_t nowhere, uint64_t* keys) {
+    scatter_keys_kernel(const __grid_constant__ Indexed x, const W* values, const KeyArray keys,
+                        uint32_t* carried) {
   for (int64_t e = thread_index(); e < x.n; e += thread_count()) {
     int64_t twin, self;
-    keys[e] = x.find(e, twin, self) ? static_cast<uint64_t>(self) : nowhere;
+    keys.set(e, x.find(e, twin, self) ? static_cast<uint64_t>(self) : keys.largest());
+    if constexpr (sizeof(W) <= 4)
+      if (carried) carried[e] = static_cast<uint32_t>(values[twin]);
   }
 }
 
@@ -210,11 +216,19 @@ void scatter_cuda(const Tensor& self, const Tensor& index, const Tensor& src, in
   if (index.numel() == 0) return;
   const Context context(self.device());
   const Indexed x(index, src, self, dim, context.device);
-  SortedKeys sorted(context, self.device(), x.n);
-  scatter_keys_kernel<<<blocks_for(x.n), kThreads, 0, context.stream>>>(x, kNowhere, sorted.keys());
-  // One bit more than offsets need: kNowhere sorts behind them.
-  sorted.sort(bits_below(extent(self)) + 1);
+  const int bits = place_bits(extent(self));
+  // Elements that are no longer than their positions are sorted in their place: nothing is
+  // gathered.
+  const bool carried = src.element_size() <= 4;
+  SortedKeys sorted(context, self.device(), x.n, bits, carried);
+  with_word(src.element_size(), [&]<class W>(W) {
+    scatter_keys_kernel<W><<<blocks_for(x.n), kThreads, 0, context.stream>>>(
+        x, static_cast<const W*>(src.data_ptr()), sorted.keys(),
+        carried ? sorted.positions() : nullptr);
+  });
+  sorted.sort(bits);
   MeetingWrites w{};
+  w.carried = carried;
   w.places = sorted.keys();
   w.entries = sorted.positions();
   w.n = x.n;

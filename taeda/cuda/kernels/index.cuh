@@ -7,14 +7,16 @@
 
 namespace taeda::inline v0_2::gpu {
 
-/// Key of an entry that is written nowhere, because its index is out of range.
-constexpr uint64_t kNowhere = ~uint64_t{0};
+/// How many bits the places below `extent` need, and above them KeyArray::largest(): the key of an
+/// entry that is written nowhere, because its index is out of range. It sorts behind all places.
+inline int place_bits(int64_t extent) { return bits_below(extent) + 1; }
 
 /// Entries sorted by their place; each is a block of `width` elements. Entry e takes block e of the
 /// values.
 struct MeetingWrites {
-  const uint64_t* places;   // sorted: offsets in elements
+  KeyArray places;          // sorted: offsets in elements
   const uint32_t* entries;  // which entry stands there
+  bool carried = false;     // or the entry's only element itself, of at most four bytes
   int64_t n;                // entries
   Divider width;            // elements of a block
   Offsets<2> block;         // of an element of the block: in the target and in the values
@@ -23,6 +25,8 @@ struct MeetingWrites {
   const char* values;
   ScalarType dtype;
   Meeting how = Meeting::Sum;  // not Last
+
+  __device__ bool is_nowhere(uint64_t place) const { return place == places.largest(); }
 };
 
 /// Runs of equal places become one write each.

@@ -14,11 +14,15 @@ __global__ void __launch_bounds__(kThreads)
     int64_t p, j, at[2], from[1];
     w.width.divide(t, p, j);
     const uint64_t place = w.places[p];
-    if (place == kNowhere || (p + 1 < w.n && w.places[p + 1] == place)) continue;
+    if (w.is_nowhere(place) || (p + 1 < w.n && w.places[p + 1] == place)) continue;
     w.block.at(j, at);
+    W& to = reinterpret_cast<W*>(w.to)[static_cast<int64_t>(place) + at[0]];
+    if (w.carried) {
+      to = *reinterpret_cast<const W*>(w.entries + p);
+      continue;
+    }
     w.entry.at(w.entries[p], from);
-    reinterpret_cast<W*>(w.to)[static_cast<int64_t>(place) + at[0]] =
-        reinterpret_cast<const W*>(w.values)[from[0] + at[1]];
+    to = reinterpret_cast<const W*>(w.values)[from[0] + at[1]];
   }
 }
 
@@ -55,6 +59,7 @@ struct EntryValues {
   int item;
 
   __device__ A operator()(int64_t q) const {
+    if (w.carried) return load_as<A>(w.entries + q, w.dtype);
     int64_t from[1];
     w.entry.at(w.entries[q], from);
     return load_as<A>(values + from[0] * item, w.dtype);
@@ -98,7 +103,7 @@ __global__ void __launch_bounds__(kThreads)
   for (int64_t t = thread_index(); t < total; t += thread_count()) {
     int64_t k, j, at[2];
     w.width.divide(t, k, j);
-    if (w.places[k * span] == kNowhere || !is_stretch(w, k * span, span)) continue;
+    if (w.is_nowhere(w.places[k * span]) || !is_stretch(w, k * span, span)) continue;
     if (level > 0) {
       s.sums[level][t] =
           add_chunk<A>(w.how, LowerSums<A>{s.sums[level - 1] + j, width}, k * kChunk);
@@ -132,7 +137,7 @@ __global__ void __launch_bounds__(kThreads)
     int64_t p, j, at[2];
     w.width.divide(t, p, j);
     const uint64_t place = w.places[p];
-    if (place == kNowhere || (p > 0 && w.places[p - 1] == place)) continue;
+    if (w.is_nowhere(place) || (p > 0 && w.places[p - 1] == place)) continue;
     w.block.at(j, at);
     const EntryValues<A> value{w, w.values + at[1] * item, item};
     char* to = w.to + (static_cast<int64_t>(place) + at[0]) * item;

@@ -30,6 +30,14 @@ struct KeyRule {
     if ((x & ~sign) == 0) x = 0;
     return x & sign ? ~x & largest() : x | sign;
   }
+  /// Whether only elements of equal bits have this key.
+  __device__ bool has_one_pattern(uint64_t key) const {
+    return !floating || (key != largest() && key != sign);
+  }
+  /// The bits of the element that has this key.
+  __device__ uint64_t element(uint64_t key) const {
+    return !floating ? key ^ sign : key & sign ? key & ~sign : ~key & largest();
+  }
   /// The key of the element at `p`.
   __device__ uint64_t at(const char* p) const {
     uint64_t key_of = 0;
@@ -125,6 +133,17 @@ struct LineSort {
     char* to = values.at(line, place);
     rule.with_bits(
         [&]<class U>(U) { *reinterpret_cast<U*>(to) = *reinterpret_cast<const U*>(from); });
+  }
+  /// The same of an element whose key in the order of the sort is known: it is read only where the
+  /// key does not tell its bits.
+  __device__ void write(int64_t line, int64_t i, uint64_t turned_key, int64_t place,
+                        const Lines& values, const Lines& indices) const {
+    const uint64_t key = turned(turned_key);
+    if (!values.data || !rule.has_one_pattern(key)) return write(line, i, place, values, indices);
+    *reinterpret_cast<int64_t*>(indices.at(line, place)) = i;
+    char* to = values.at(line, place);
+    rule.with_bits(
+        [&]<class U>(U) { *reinterpret_cast<U*>(to) = static_cast<U>(rule.element(key)); });
   }
 };
 

@@ -12,28 +12,32 @@ namespace {
 
 /// With the line above the key, if there is room for it.
 __global__ void __launch_bounds__(kThreads)
-    line_keys_kernel(const __grid_constant__ LineSort s, bool with_line, uint64_t* keys) {
+    line_keys_kernel(const __grid_constant__ LineSort s, bool with_line, const KeyArray keys) {
   for (int64_t e = thread_index(); e < s.total; e += thread_count()) {
     int64_t line, i;
     s.n.divide(e, line, i);
     const uint64_t key = s.key(line, i);
-    keys[e] = with_line ? static_cast<uint64_t>(line) << s.rule.bits | key : key;
+    keys.set(e, with_line ? static_cast<uint64_t>(line) << s.rule.bits | key : key);
   }
 }
 
 __global__ void __launch_bounds__(kThreads)
-    line_numbers_kernel(const Divider n, const uint32_t* positions, uint64_t* keys, int64_t total) {
+    line_numbers_kernel(const Divider n, const uint32_t* positions, const KeyArray keys,
+                        int64_t total) {
   for (int64_t p = thread_index(); p < total; p += thread_count()) {
     int64_t line, rest;
     n.divide(positions[p], line, rest);
-    keys[p] = static_cast<uint64_t>(line);
+    keys.set(p, static_cast<uint64_t>(line));
   }
 }
+
+/// How many bits an element's key and its line's number above it take; more than 64 do not fit.
+int line_key_bits(const LineSort& s) { return s.rule.bits + bits_below(s.lines()); }
 
 void sort_lines(const Context& context, const LineSort& s, SortedKeys& sorted) {
   const unsigned blocks = blocks_for(s.total);
   const int line_bits = bits_below(s.lines());
-  const bool fits = s.rule.bits + line_bits <= 64;
+  const bool fits = line_key_bits(s) <= 64;
   line_keys_kernel<<<blocks, kThreads, 0, context.stream>>>(s, fits && line_bits > 0,
                                                             sorted.keys());
   if (fits) return sorted.sort(s.rule.bits + line_bits);
@@ -44,17 +48,20 @@ void sort_lines(const Context& context, const LineSort& s, SortedKeys& sorted) {
 }
 
 /// The first `keep` places of every line. Place p holds element positions[p], or p where that is
-/// null.
+/// null; keys[p] ends in its key, unless there are none.
 __global__ void __launch_bounds__(kThreads)
     write_lines_kernel(const __grid_constant__ LineSort s, const uint32_t* positions,
-                       const __grid_constant__ Lines values, const __grid_constant__ Lines indices,
-                       const Divider keep, int64_t total) {
+                       const KeyArray keys, const __grid_constant__ Lines values,
+                       const __grid_constant__ Lines indices, const Divider keep, int64_t total) {
   for (int64_t e = thread_index(); e < total; e += thread_count()) {
     int64_t line, place;
     keep.divide(e, line, place);
     const int64_t first = line * s.n.divisor;
     const int64_t i = s.element(line, positions ? positions[first + place] - first : place);
-    s.write(line, i, place, values, indices);
+    if (keys.data)
+      s.write(line, i, keys[first + place] & s.rule.largest(), place, values, indices);
+    else
+      s.write(line, i, place, values, indices);
   }
 }
 
@@ -147,18 +154,20 @@ void write_unsorted(const char* op, const Context& context, const LineSort& s, c
                     const Lines& indices, int64_t keep) {
   const int64_t total = s.lines() * keep;
   write_lines_kernel<<<blocks_for(total), kThreads, 0, context.stream>>>(
-      s, nullptr, values, indices, Divider(keep), total);
+      s, nullptr, KeyArray{}, values, indices, Divider(keep), total);
   context.launched(op);
 }
 
 void write_sorted(const char* op, const Context& context, Device device, const LineSort& s,
                   const Lines& values, const Lines& indices, int64_t keep) {
   if (sort_in_blocks(context, s, values, indices, keep)) return context.launched(op);
-  SortedKeys sorted(context, device, s.total);
+  const int bits = line_key_bits(s);
+  SortedKeys sorted(context, device, s.total, bits);
   sort_lines(context, s, sorted);
   const int64_t total = s.lines() * keep;
   write_lines_kernel<<<blocks_for(total), kThreads, 0, context.stream>>>(
-      s, sorted.positions(), values, indices, Divider(keep), total);
+      s, sorted.positions(), bits <= 64 ? sorted.keys() : KeyArray{}, values, indices,
+      Divider(keep), total);
   context.launched(op);
 }
 

@@ -27,7 +27,9 @@ struct DeviceRadixSort {
     auto run = [&] {
       std::vector<int64_t> order(n);
       std::iota(order.begin(), order.end(), 0);
-      const K mask = end - begin >= 64 ? ~K{0} : ((K{1} << (end - begin)) - 1) << begin;
+      const int bits = end - begin;
+      const K mask =
+          bits >= 8 * static_cast<int>(sizeof(K)) ? ~K{0} : ((K{1} << bits) - 1) << begin;
       std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
         return (keys.Current()[a] & mask) < (keys.Current()[b] & mask);
       });
