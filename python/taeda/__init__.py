@@ -23,13 +23,17 @@ from .numbers import finfo, iinfo
 from .random import get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .settings import *  # noqa: F403  printing, determinism
 from .autograd.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
-from .serialization import load, save
 from ._streams import Event, Stream
 from .amp import GradScaler, autocast
 from .storage import TYPES as _storage_types, TypedStorage, UntypedStorage
 from ._foreach import FUNCTIONS as _foreach_functions
 from .torch_version import TorchVersion
-from . import _more_signatures, autograd, fft, linalg, random, serialization, special, sparse, types
+from . import _more_signatures, autograd, fft, linalg, random, special, sparse, types
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # imported when they are asked for: _missing.py
+    from . import serialization
+    from .serialization import load, save
 
 __version__ = TorchVersion("2.15.0+taeda" + _C.__version__)
 
@@ -47,3 +51,7 @@ _os.register_at_fork(after_in_child=lambda: _C.set_num_threads(1))
 
 def __getattr__(name):
     return _missing.attribute(__name__, name)
+
+
+def __dir__():
+    return sorted({*globals(), *_missing.LAZY, *_missing.FUNCTIONS})

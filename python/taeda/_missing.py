@@ -12,12 +12,13 @@ import os
 import sys
 
 # Modules that are imported when they are first asked for, as `torch.cuda` without an import of its own.
-_LAZY = {"nn", "optim", "utils", "testing", "cuda", "accelerator", "sim", "amp", "backends", "distributed", "distributions",
+LAZY = {"nn", "optim", "utils", "testing", "cuda", "accelerator", "sim", "amp", "backends", "distributed", "distributions",
          "multiprocessing", "profiler", "jit", "futures", "hub", "version", "overrides", "mps", "xpu", "mtia", "compiler",
          "library", "ops", "_dynamo", "_inductor",
-         "__config__", "fx", "func", "cpu", "return_types", "signal", "storage", "functional", "quasirandom"}
+         "__config__", "fx", "func", "cpu", "return_types", "signal", "storage", "functional", "quasirandom", "serialization"}
 
-_FUNCTIONS = {"lobpcg": "taeda._lobpcg"}  # long ones that few programs call
+# Functions of modules that few programs need at once, by those modules.
+FUNCTIONS = {"lobpcg": "taeda._lobpcg", "load": "taeda.serialization", "save": "taeda.serialization"}
 
 # Modules of PyTorch's whose names other modules here hold.
 _SECOND_NAMES = {f"taeda.{second}": f"taeda.{first}" for second, first in {
@@ -104,12 +105,14 @@ def reason(module, name=None):
 
 def attribute(module, name):
     """A submodule, or an AttributeError that names the feature that is missing."""
-    if module == "taeda" and name in _LAZY:
+    if module == "taeda" and name in LAZY:
         return importlib.import_module(f"taeda.{name}")
     if f"{module}.{name}" in _SECOND_NAMES:
         return importlib.import_module(f"{module}.{name}")
-    if module == "taeda" and name in _FUNCTIONS:
-        return getattr(importlib.import_module(_FUNCTIONS[name]), name)
+    if module == "taeda" and name in FUNCTIONS:
+        found = getattr(importlib.import_module(FUNCTIONS[name]), name)
+        setattr(sys.modules[module], name, found)
+        return found
     theirs = _torch_name(module)
     said = "" if name.startswith("__") else reason(theirs, name)
     raise AttributeError(f"module '{theirs}' has no attribute '{name}'{said}", name=name, obj=sys.modules.get(module))

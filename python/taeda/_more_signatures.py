@@ -5,7 +5,6 @@ operation got, a method's tensor first, and gives NotImplemented where the call 
 """
 
 import functools
-import inspect
 
 from . import _C
 
@@ -175,6 +174,7 @@ def _fitting(function):
     """The function for calls with arguments that it has."""
     @functools.wraps(function)
     def call(*args, **kwargs):
+        import inspect  # which takes longer to import than most programs need it for
         try:
             inspect.signature(function).bind(*args, **kwargs)
         except TypeError:

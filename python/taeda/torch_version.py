@@ -1,7 +1,5 @@
 """Versions as texts that are compared by their numbers."""
 
-import re
-
 __all__ = ["TorchVersion"]
 
 
@@ -9,6 +7,7 @@ def _key(version, local):
     """What versions are ordered by: their numbers, whether it is a final one ("2.1.0rc1" and "2.1.0a0" are not), and with
     `local` what follows a "+"."""
     if isinstance(version, str):
+        import re  # not needed by who compares nothing
         found = re.match(r"v?(\d+(?:\.\d+)*)\s*[-_.]?(a|b|rc|alpha|beta|c|pre|preview|dev)?", version.strip(), re.I)
         if not found:
             raise ValueError(f"Invalid version: '{version}'")

@@ -142,9 +142,12 @@ def members(body, indent, in_class):
 
 
 def imports(tree, package):
-    """Imports of a module's top, with names that are imported made its own."""
-    out = []
+    """Imports of a module's top, with names that are imported made its own; those for type checkers alone, too."""
+    out, body = [], []
     for node in tree.body:
+        only_checked = isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+        body += node.body if only_checked else [node]
+    for node in body:
         if isinstance(node, ast.Import):
             out.append(ast.unparse(node))
         elif isinstance(node, ast.ImportFrom):

@@ -8,8 +8,12 @@ from .function import Function, FunctionCtx, NestedIOFunction, once_differentiab
 from .gradcheck import gradcheck, gradgradcheck
 from .passes import backward, grad
 from .modes import enable_grad, inference_mode, no_grad, set_grad_enabled
-from . import functional, profiler
-from ..profiler.profiler import DeviceType  # noqa: F401
+from . import functional
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # imported when they are asked for: `__getattr__` below
+    from . import profiler
+    from ..profiler.profiler import DeviceType
 
 __all__ = ["Function", "Variable", "backward", "detect_anomaly", "enable_grad", "grad", "gradcheck", "gradgradcheck",
            "inference_mode", "no_grad", "set_detect_anomaly", "set_grad_enabled"]
@@ -72,8 +76,11 @@ class Variable(metaclass=_VariableType):
 
 
 def __getattr__(name):
-    if name == "forward_ad":  # imported when it is asked for, as `torch.autograd.forward_ad` without an import of its own
+    if name in ("forward_ad", "profiler"):  # without an import of their own, as `torch.autograd.forward_ad`
         import importlib
-        return importlib.import_module(f"{__name__}.forward_ad")
+        return importlib.import_module(f"{__name__}.{name}")
+    if name == "DeviceType":
+        from ..profiler.profiler import DeviceType
+        return DeviceType
     from .._missing import attribute
     return attribute(__name__, name)

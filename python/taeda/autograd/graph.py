@@ -1,8 +1,8 @@
 """Nodes of the graph, and what becomes of saved tensors."""
 
+import collections
 import contextlib
 import threading
-import typing
 
 from .. import _C
 
@@ -114,12 +114,10 @@ Node.register_hook = register_hook
 Node.register_prehook = register_prehook
 
 
-class GradientEdge(typing.NamedTuple):
+class GradientEdge(collections.namedtuple("GradientEdge", ["node", "output_nr", "ownership_token"], defaults=[None])):
     """Where a gradient goes: a node, and which of the outputs of what it stands for."""
 
-    node: Node
-    output_nr: int
-    ownership_token: Node | None = None
+    __slots__ = ()
 
 
 def get_gradient_edge(tensor):

@@ -1,7 +1,6 @@
 """Switches of recording: context managers that are decorators, too."""
 
 import functools
-import inspect
 
 from .. import _C
 
@@ -12,9 +11,10 @@ class _Mode:
     __slots__ = ()
 
     def __call__(self, function):
-        if inspect.isclass(function):
+        if isinstance(function, type):
             function.__init__ = self(function.__init__)
             return function
+        import inspect  # not needed by who writes no decorator
         if inspect.isgeneratorfunction(function):
             return self._around_generator(function)
 
