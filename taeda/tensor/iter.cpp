@@ -184,29 +184,43 @@ Device Iter::device_of(const char* op, ArrayRef<Tensor*> outputs, ArrayRef<Opera
   return device;
 }
 
+namespace {
+
+[[gnu::always_inline]] inline bool have_same_sizes(const Layout& a, const Layout& b) {
+  if (a.sizes.size() != b.sizes.size()) return false;
+  const int64_t *x = a.sizes.data(), *y = b.sizes.data();
+  for (size_t i = 0; i < a.sizes.size(); ++i)
+    if (x[i] != y[i]) return false;
+  return true;
+}
+
+}  // namespace
+
 /// The common case: every tensor has the same sizes and is contiguous.
 bool Iter::try_flat(ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> dtypes,
                     ArrayRef<Operand> inputs) {
   const Tensor* model = nullptr;
+  const bool on_cpu = device_.is_cpu();  // then all of them are
   for (const Operand& in : inputs) {
     const Tensor* t = in.tensor();
     if (!t) continue;
-    if (!t->is_contiguous() || t->device() != device_) return false;
+    if (!t->is_contiguous() || (!on_cpu && t->device() != device_)) return false;
     if (!model)
       model = t;
-    else if (!(t->sizes() == model->sizes()))
+    else if (!have_same_sizes(t->layout(), model->layout()))
       return false;
   }
   if (!model) return false;
   for (Tensor* out : outputs)
-    if (out->defined() && (!out->is_contiguous() || !(out->sizes() == model->sizes())))
+    if (out->defined() &&
+        (!out->is_contiguous() || !have_same_sizes(out->layout(), model->layout())))
       return false;
   numel_ = model->numel();
   ndim_ = 1;
   sizes_[0] = numel_;
   int i = 0;
-  const auto set_flat = [this](int at, const Tensor& t) {
-    const int64_t item = t.element_size();
+  const auto set_flat = [this](int at, const Tensor& t) __attribute__((always_inline)) {
+    const int64_t item = element_size(t.dtype());
     data_[at] = checked_address(op_, t, numel_, item);
     items_[at] = static_cast<uint8_t>(item);
     strides_[at][0] = item;

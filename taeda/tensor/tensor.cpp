@@ -82,7 +82,11 @@ Tensor make_tensor(Layout layout, ScalarType dtype, Device device) {
 }
 
 Tensor make_tensor(IntArrayRef sizes, ScalarType dtype, Device device) {
-  return allocate(Layout{sizes, contiguous_strides(sizes), 0}, true, dtype, device);
+  Layout layout;
+  // Not at once: a call that copies memory takes longer than a few dimensions do.
+  for (const int64_t size : sizes) layout.sizes.push_back(size);
+  layout.strides = contiguous_strides(sizes);
+  return allocate(std::move(layout), true, dtype, device);
 }
 
 namespace {

@@ -355,12 +355,36 @@ __attribute__((noinline)) void run_mixed(const Iter& it, const BlockKernel& k) {
   run_driver(it, driver);
 }
 
+/// Arrays, one of which may be one value beside another, with so few elements that this thread
+/// takes them whole: what a Driver would come to, without making one, which costs more than a
+/// hundred elements do. False where operands are not so.
+bool run_plain(const Iter& it, const BlockKernel& k) {
+  const int64_t n = it.numel();
+  if (it.ndim() > 1 || n > kParallelGrain || is_reduced_floating(k.out)) return false;
+  if (n > 1 && it.stride(0, 0) != element_size(k.out)) return false;
+  BlockKernel::Compute compute = k.compute;
+  const void* in[Iter::kMaxOperands];
+  for (int i = 0; i + 1 < it.noperands(); ++i) {
+    const ScalarType t = k.in[i];
+    if (is_reduced_floating(t)) return false;
+    if (n > 1 && it.stride(i + 1, 0) != element_size(t)) {
+      const bool is_value = it.stride(i + 1, 0) == 0 && i < 2 && k.beside_value[i];
+      if (!is_value || compute != k.compute) return false;
+      compute = k.beside_value[i];
+    }
+    in[i] = it.data(i + 1);
+  }
+  compute(k.formula, it.data(0), in, n);
+  return true;
+}
+
 }  // namespace
 
 void run_blocks(const Iter& it, const BlockKernel& k) {
   if (it.numel() == 0) return;
   if (it.is_mixed()) [[unlikely]]
     return run_mixed(it, k);
+  if (run_plain(it, k)) return;
   Driver driver(it, k);
   if (it.ndim() > 1 && !driver.repeat_rows()) {
     Tiles tiles;
