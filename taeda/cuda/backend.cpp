@@ -29,7 +29,8 @@ std::string explain(cudaError_t status) {
   if (status == cudaErrorInsufficientDriver) {
     void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
     if (!driver)
-      return "the NVIDIA driver was not found (libcuda.so.1 cannot be loaded on this machine)";
+      return "Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU and "
+             "installed a driver: libcuda.so.1 cannot be loaded";
     dlclose(driver);
   }
   std::string text =
@@ -364,4 +365,4 @@ void CudaBackend::dump_graph(GraphHandle graph, const std::string& path) {
         "writing a graph");
 }
 
-}  // namespace taeda::gpu
+}  // namespace taeda::inline v0_2::gpu

@@ -44,11 +44,16 @@ void check_dtypes(const Tensor& a, const Tensor& b) {
   TAEDA_CHECK(a.dtype() == b.dtype(), "expected scalar type ", a.dtype(), " but found ", b.dtype());
 }
 
-void check_mm_shapes(const Tensor& a, const Tensor& b, const char* first, const char* second) {
-  TAEDA_CHECK(a.dim() == 2, first, " must be a matrix");
-  TAEDA_CHECK(b.dim() == 2, second, " must be a matrix");
-  TAEDA_CHECK(a.size(1) == b.size(0), "mat1 and mat2 shapes cannot be multiplied (", a.size(0), "x",
-              a.size(1), " and ", b.size(0), "x", b.size(1), ")");
+/// Refuses rows of k elements before a matrix of another number of rows.
+void check_inner(const char* op, int64_t rows, int64_t k, int64_t mat2_rows, int64_t columns) {
+  TAEDA_CHECK(k == mat2_rows, op, ": mat1 and mat2 shapes cannot be multiplied (", rows, "x", k,
+              " and ", mat2_rows, "x", columns, ")");
+}
+
+void check_mm_shapes(const char* op, const Tensor& a, const Tensor& b) {
+  TAEDA_CHECK(a.dim() == 2, op, ": self must be a matrix, got ", a.dim(), "-D tensor");
+  TAEDA_CHECK(b.dim() == 2, op, ": mat2 must be a matrix, got ", b.dim(), "-D tensor");
+  check_inner(op, a.size(0), a.size(1), b.size(0), b.size(1));
 }
 
 /// A factor as products of dtype t take it: cut to a whole number for integers.
@@ -110,7 +115,7 @@ void record_addmm(const char* name, const Tensor& out, const Tensor& self, const
 
 void check_addmm(const Tensor& self, const Tensor& a, const Tensor& b) {
   check_same_device("addmm", {&self, &a, &b});
-  check_mm_shapes(a, b, "mat1", "mat2");
+  check_mm_shapes("addmm", a, b);
   check_matrix_dtypes(a, b);
   check_addend("mat2", self, b, {a.size(0), b.size(1)});
 }
@@ -144,7 +149,7 @@ Tensor mm(const Tensor& self, const Tensor& mat2) {
     return detail::sparse_mm(self, mat2);
   if (AutocastMode::is_active()) return policy::declared<"mm">(mm, self, mat2);
   check_same_device("mm", {&self, &mat2});
-  check_mm_shapes(self, mat2, "self", "mat2");
+  check_mm_shapes("mm", self, mat2);
   check_matrix_dtypes(self, mat2);
   Tensor out =
       make_result("mm", {&self, &mat2}, {self.size(0), mat2.size(1)}, self.dtype(), self.device());
@@ -325,8 +330,7 @@ static Tensor linear_of(const Tensor& input, const Tensor& weight, const Tensor&
   DimVector sizes = input.sizes();
   sizes.back() = n;
   const int64_t rows = product(IntArrayRef(sizes).slice(0, sizes.size() - 1));
-  TAEDA_CHECK(k == weight.size(1), "mat1 and mat2 shapes cannot be multiplied (", rows, "x", k,
-              " and ", weight.size(1), "x", n, ")");
+  check_inner(bias.defined() ? "addmm" : "mm", rows, k, weight.size(1), n);
   if (!keeps_weight) check_matrix_dtypes(input, weight);
   if (bias.defined()) {
     check_same_device("linear", {&input, &bias});

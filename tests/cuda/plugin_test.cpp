@@ -46,7 +46,8 @@ TEST(CudaPlugin, NamesTheMissingDriver) {
     dlclose(driver);
     GTEST_SKIP() << "there is a driver";
   }
-  EXPECT_THAT(cuda::unavailable_reason(), HasSubstr("the NVIDIA driver was not found"));
+  EXPECT_THAT(cuda::unavailable_reason(),
+              HasSubstr("Found no NVIDIA driver on your system. Please check"));
 }
 
 TEST(CudaPlugin, NoCudaLibraryIsLoadedWithTaeda) {

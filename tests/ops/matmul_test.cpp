@@ -126,9 +126,9 @@ TEST(Matmul, ErrorsNameWhatIsWrong) {
   EXPECT_EQ(error_of([&] {
               a.mm(zeros({4, 5}));
             }),
-            "mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)");
-  EXPECT_EQ(error_of([&] { a.mm(v); }), "mat2 must be a matrix");
-  EXPECT_EQ(error_of([&] { v.mm(a); }), "self must be a matrix");
+            "mm: mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)");
+  EXPECT_EQ(error_of([&] { a.mm(v); }), "mm: mat2 must be a matrix, got 1-D tensor");
+  EXPECT_EQ(error_of([&] { v.mm(a); }), "mm: self must be a matrix, got 1-D tensor");
   EXPECT_EQ(error_of([&] {
               a.mm(zeros({3, 5}, kDouble));
             }),
@@ -168,7 +168,7 @@ TEST(Matmul, ErrorsNameWhatIsWrong) {
   EXPECT_EQ(error_of([&] {
               linear(zeros({2, 2, 3}), zeros({5, 4}));
             }),
-            "mat1 and mat2 shapes cannot be multiplied (4x3 and 4x5)");
+            "mm: mat1 and mat2 shapes cannot be multiplied (4x3 and 4x5)");
   EXPECT_THAT(
       error_of([&] {
         linear(a, zeros({5, 3}), zeros({4}));

@@ -155,7 +155,7 @@ const std::vector<Row> wrong_numbers = {
             "dimensions"),
     REFUSED(IndexError, square().nansum(3),
             "Dimension out of range (expected to be in range of [-2, 1], but got 3)"),
-    REFUSED(Error, square().mm(numbers()), "mat2 must be a matrix"),
+    REFUSED(Error, square().mm(numbers()), "mm: mat2 must be a matrix, got 1-D tensor"),
     REFUSED(Error, square().mm(rand({3, 4})),
             "mat1 and mat2 shapes cannot be multiplied (4x4 and 3x4)"),
     REFUSED(Error, square().mm(rand({4, 4}, kDouble)),
@@ -185,7 +185,7 @@ const std::vector<Row> wrong_numbers = {
         Error, addmm(rand({3}), square(), square()),
         "The expanded size of the tensor (4) must match the existing size (3) at non-singleton"),
     REFUSED(Error, addmm(square(), square(), rand({3, 4})),
-            "mat1 and mat2 shapes cannot be multiplied (4x4 and 3x4)"),
+            "addmm: mat1 and mat2 shapes cannot be multiplied (4x4 and 3x4)"),
     REFUSED(
         Error, addmv(rand({3}), square(), numbers()),
         "The expanded size of the tensor (4) must match the existing size (3) at non-singleton"),
