@@ -16,10 +16,10 @@ namespace {
 namespace forms = math::branchless;
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-using Function = double (*)(double);
+using OfOne = double (*)(double);
 
 /// Numbers of all sizes from 1e-6 to `most`, of both signs or none below 0.
-void expect_alike(const char* name, Function form, Function series, double least, double most,
+void expect_alike(const char* name, OfOne form, OfOne series, double least, double most,
                   double tolerance, bool oscillates = false) {
   std::mt19937 random(7);
   std::uniform_real_distribution<double> exponent(std::log(1e-6), std::log(most)), even(0, 1);
@@ -41,7 +41,7 @@ void expect_alike(const char* name, Function form, Function series, double least
 
 TEST(BesselLoops, AreTheSeries) {
   using namespace math;
-  const auto check = [](const char* name, Function form, Function series, double least = -700) {
+  const auto check = [](const char* name, OfOne form, OfOne series, double least = -700) {
     expect_alike(name, form, series, least, 700, 5e-15);
   };
   check("i0e", forms::scaled_bessel_i<0>, [](double x) { return scaled_bessel_i(0, x); });
@@ -60,7 +60,7 @@ TEST(BesselLoops, AreTheSeries) {
 
 TEST(BesselLoops, OscillatingOnesToo) {
   using namespace math;
-  const auto check = [](const char* name, Function form, Function series, double least) {
+  const auto check = [](const char* name, OfOne form, OfOne series, double least) {
     expect_alike(name, form, series, least, 1e5, 2e-14, true);
   };
   check(
@@ -93,8 +93,8 @@ TEST(BesselLoops, HaveTheEdges) {
   EXPECT_EQ(forms::bessel_j<0>(0), 1);
   EXPECT_EQ(forms::bessel_y<1>(0), -kInfinite);
   EXPECT_TRUE(std::isnan(forms::bessel_y<0>(-1)));
-  for (const Function f : {&forms::bessel_i<0>, &forms::scaled_bessel_i<1>,
-                           &forms::bessel_k<0, false>, &forms::bessel_k<1, true>, &forms::erfcx})
+  for (const OfOne f : {&forms::bessel_i<0>, &forms::scaled_bessel_i<1>, &forms::bessel_k<0, false>,
+                        &forms::bessel_k<1, true>, &forms::erfcx})
     EXPECT_TRUE(std::isnan(f(std::numeric_limits<double>::quiet_NaN())));
 }
 

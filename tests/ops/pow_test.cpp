@@ -15,7 +15,7 @@ namespace taeda {
 namespace {
 
 /// |got - want| in units of the last place of `want` rounded to double.
-double ulps(double got, long double want) {
+double units_of_last_place(double got, long double want) {
   const auto rounded = static_cast<double>(want);
   if (std::isnan(rounded)) return std::isnan(got) ? 0 : 1e9;
   if (std::isinf(rounded) || std::isinf(got)) return got == rounded ? 0 : 1e9;
@@ -30,8 +30,8 @@ double worst_error(const std::vector<double>& x, const std::vector<double>& y) {
   const auto got = testing::values<double>(tensor(x, kDouble).pow(tensor(y, kDouble)));
   double worst = 0;
   for (size_t i = 0; i < x.size(); ++i)
-    worst = std::max(worst, ulps(got[i], std::pow(static_cast<long double>(x[i]),
-                                                  static_cast<long double>(y[i]))));
+    worst = std::max(worst, units_of_last_place(got[i], std::pow(static_cast<long double>(x[i]),
+                                                                 static_cast<long double>(y[i]))));
   return worst;
 }
 
@@ -82,7 +82,7 @@ TEST(DoublePow, EdgesAreThoseOfC) {
   const auto got = testing::values<double>(tensor(x, kDouble).pow(tensor(y, kDouble)));
   for (size_t i = 0; i < x.size(); ++i) {
     const double want = std::pow(x[i], y[i]);
-    EXPECT_LE(ulps(got[i], want), 1) << x[i] << " to the power of " << y[i];
+    EXPECT_LE(units_of_last_place(got[i], want), 1) << x[i] << " to the power of " << y[i];
     if (std::isnan(want)) continue;
     EXPECT_EQ(std::signbit(got[i]), std::signbit(want)) << x[i] << ", " << y[i];
   }
