@@ -5,7 +5,6 @@
 #include <cublasLt.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -13,7 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <unordered_map>
+#include <vector>
 
 #include "taeda/cuda/shared_library.h"
 #include "taeda/device/backends.h"
@@ -139,76 +138,19 @@ std::optional<Types> types_of(ScalarType t) {
   }
 }
 
-/// Everything that the choice of an algorithm depends on.
-struct Key {
-  static constexpr size_t kNumbers = 6 + 4 * 6;
-  std::array<int64_t, kNumbers> numbers;
-
-  Key(int device, const Types& types, const void* bias, bool adds, int64_t batches,
-      const std::array<const Plain*, 4>& operands)
-      : numbers{device, types.data, types.compute, bias ? alignment(bias) : 0, adds, batches} {
-    size_t at = 6;
-    for (const Plain* p : operands)
-      for (int64_t x : {p->rows, p->columns, p->leading, p->batch, int64_t{p->flipped},
-                        int64_t{alignment(p->data)}})
-        numbers[at++] = x;
-  }
-  friend bool operator==(const Key&, const Key&) = default;
-};
-struct KeyHash {
-  size_t operator()(const Key& key) const {
-    uint64_t h = 0;
-    for (int64_t x : key.numbers) {
-      h = (h ^ static_cast<uint64_t>(x)) * 0x9e3779b97f4a7c15u;
-      h ^= h >> 32;
-    }
-    return h;
-  }
-};
-
-cublasOperation_t operation(const Plain& p) { return p.flipped ? CUBLAS_OP_T : CUBLAS_OP_N; }
-
-/// A product in the library's words, and the algorithm chosen for it: to make them takes longer on
-/// the host than the call. Frees what it made.
-class Plan {
+/// A product in the library's words. Frees what it made.
+class Call {
  public:
-  Plan(const Library& l, cublasLtHandle_t handle, const Types& types, bool bias, int64_t batches,
-       const std::array<const Plain*, 4>& operands)
-      : l_(l), types_(types) {
-    const auto& [a, b, c, d] = operands;
+  Call(const Library& l, const Types& types) : l_(l), types_(types) {
     ok_ = l_.desc_create(&desc_, types.compute, types.scale) == CUBLAS_STATUS_SUCCESS;
-    set(CUBLASLT_MATMUL_DESC_TRANSA, operation(*a));
-    set(CUBLASLT_MATMUL_DESC_TRANSB, operation(*b));
-    if (bias) set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
-    for (size_t i = 0; i < 4; ++i) layouts_[i] = layout(*operands[i], batches);
-    if (ok_) ok_ = choose(handle, operands);
   }
-  ~Plan() {
-    for (cublasLtMatrixLayout_t layout : layouts_)
-      if (layout) l_.layout_destroy(layout);
+  ~Call() {
+    if (preference_) l_.preference_destroy(preference_);
+    for (cublasLtMatrixLayout_t layout : layouts_) l_.layout_destroy(layout);
     if (desc_) l_.desc_destroy(desc_);
   }
-  Plan(const Plan&) = delete;
+  Call(const Call&) = delete;
 
-  /// false: the library has no algorithm, or did not run it. `bias` may be null.
-  bool run(cublasLtHandle_t handle, const void* alpha, const void* beta, const void* bias,
-           const std::array<const Plain*, 4>& operands, void* workspace, cudaStream_t stream) {
-    if (!ok_) return false;
-    // The bias is a part of the description, which another thread may be running.
-    std::unique_lock<std::mutex> lock(mutex_, std::defer_lock);
-    if (bias) {
-      lock.lock();
-      if (l_.desc_set(desc_, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof(bias)) !=
-          CUBLAS_STATUS_SUCCESS)
-        return false;
-    }
-    const auto& [a, b, c, d] = operands;
-    return l_.matmul(handle, desc_, alpha, a->data, layouts_[0], b->data, layouts_[1], beta,
-                     c->data, layouts_[2], const_cast<void*>(d->data), layouts_[3], &algorithm_,
-                     workspace, kWorkspace, stream) == CUBLAS_STATUS_SUCCESS;
-  }
-
- private:
   template <class T>
   void set(cublasLtMatmulDescAttributes_t attribute, const T& value) {
     ok_ = ok_ && l_.desc_set(desc_, attribute, &value, sizeof(T)) == CUBLAS_STATUS_SUCCESS;
@@ -220,6 +162,8 @@ class Plan {
                columns = static_cast<uint64_t>(p.flipped ? p.columns : p.rows);
     ok_ = ok_ &&
           l_.layout_create(&out, types_.data, rows, columns, p.leading) == CUBLAS_STATUS_SUCCESS;
+    if (!ok_) return nullptr;
+    layouts_.push_back(out);
     const auto count = static_cast<int32_t>(batches);
     const auto put = [&](cublasLtMatrixLayoutAttribute_t attribute, const auto& value) {
       ok_ = ok_ && l_.layout_set(out, attribute, &value, sizeof(value)) == CUBLAS_STATUS_SUCCESS;
@@ -228,49 +172,55 @@ class Plan {
     put(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, p.batch);
     return out;
   }
-  bool choose(cublasLtHandle_t handle, const std::array<const Plain*, 4>& operands) {
-    cublasLtMatmulPreference_t preference = nullptr;
-    if (l_.preference_create(&preference) != CUBLAS_STATUS_SUCCESS) return false;
-    bool ok = true;
+  cublasLtMatmulPreference_t preference(const Plain& a, const Plain& b, const Plain& c,
+                                        const Plain& d) {
+    ok_ = ok_ && l_.preference_create(&preference_) == CUBLAS_STATUS_SUCCESS;
     const auto put = [&](cublasLtMatmulPreferenceAttributes_t attribute, const auto& value) {
-      ok = ok &&
-           l_.preference_set(preference, attribute, &value, sizeof(value)) == CUBLAS_STATUS_SUCCESS;
+      ok_ = ok_ && l_.preference_set(preference_, attribute, &value, sizeof(value)) ==
+                       CUBLAS_STATUS_SUCCESS;
     };
     put(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, uint64_t{kWorkspace});
-    put(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment(operands[0]->data));
-    put(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment(operands[1]->data));
-    put(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment(operands[2]->data));
-    put(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment(operands[3]->data));
-    cublasLtMatmulHeuristicResult_t found{};
-    int count = 0;
-    ok = ok &&
-         l_.heuristic(handle, desc_, layouts_[0], layouts_[1], layouts_[2], layouts_[3], preference,
-                      1, &found, &count) == CUBLAS_STATUS_SUCCESS &&
-         count > 0;
-    l_.preference_destroy(preference);
-    algorithm_ = found.algo;
-    return ok;
+    put(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment(a.data));
+    put(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment(b.data));
+    put(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment(c.data));
+    put(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment(d.data));
+    return preference_;
   }
+  cublasLtMatmulDesc_t desc() const { return desc_; }
+  bool ok() const { return ok_; }
 
+ private:
   const Library& l_;
-  const Types types_;
+  Types types_;
   cublasLtMatmulDesc_t desc_ = nullptr;
-  std::array<cublasLtMatrixLayout_t, 4> layouts_ = {};
-  cublasLtMatmulAlgo_t algorithm_{};
-  std::mutex mutex_;
+  cublasLtMatmulPreference_t preference_ = nullptr;
+  std::vector<cublasLtMatrixLayout_t> layouts_;
   bool ok_ = false;
 };
 
-/// The remembered plan of a product, or what `make` gives.
-template <class Make>
-std::shared_ptr<Plan> plan_of(const Key& key, Make make) {
+/// Everything that the choice of an algorithm depends on.
+using Key = std::vector<int64_t>;
+
+Key key_of(int device, const Types& types, const void* bias, bool adds, int64_t batches,
+           std::initializer_list<const Plain*> operands) {
+  Key key{device, types.data, types.compute, bias ? alignment(bias) : 0, adds, batches};
+  for (const Plain* p : operands)
+    for (int64_t x : {p->rows, p->columns, p->leading, p->batch, int64_t{p->flipped},
+                      int64_t{alignment(p->data)}})
+      key.push_back(x);
+  return key;
+}
+
+/// The remembered algorithm of a product, or what `choose` gives.
+template <class Choose>
+std::optional<cublasLtMatmulAlgo_t> algorithm_of(const Key& key, Choose choose) {
   static std::mutex mutex;
-  static std::unordered_map<Key, std::shared_ptr<Plan>, KeyHash> plans;
+  static std::map<Key, std::optional<cublasLtMatmulAlgo_t>> chosen;
   const std::lock_guard lock(mutex);
-  const auto found = plans.find(key);
-  if (found != plans.end()) return found->second;
-  if (plans.size() > 4096) plans.clear();
-  return plans[key] = make();
+  const auto found = chosen.find(key);
+  if (found != chosen.end()) return found->second;
+  if (chosen.size() > 4096) chosen.clear();
+  return chosen[key] = choose();
 }
 
 /// Numbers of the type that scaling is done in.
@@ -292,6 +242,8 @@ struct Scales {
       put(float());
   }
 };
+
+cublasOperation_t operation(const Plain& p) { return p.flipped ? CUBLAS_OP_T : CUBLAS_OP_N; }
 
 /// A bias where the library may load 16 bytes of it at once: there is no preference that tells the
 /// heuristic of a lesser alignment.
@@ -333,15 +285,35 @@ bool cublaslt_matmul(const Context& context, const Tensor& out, const Tensor& a,
   std::optional<AlignedBias> row;
   if (bias) row.emplace(context, addend);
   const void* const row_data = row ? row->data() : nullptr;
-  const std::array<const Plain*, 4> operands = {&*right, &*left, &*c, &*result};
-  const auto plan = plan_of(Key(context.device, *types, row_data, adds, batches, operands), [&] {
-    return std::make_shared<Plan>(*l, handle, *types, bias, batches, operands);
-  });
+  Call call(*l, *types);
+  call.set(CUBLASLT_MATMUL_DESC_TRANSA, operation(*right));
+  call.set(CUBLASLT_MATMUL_DESC_TRANSB, operation(*left));
+  if (bias) {
+    call.set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+    call.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, row_data);
+  }
+  const auto la = call.layout(*right, batches), lb = call.layout(*left, batches),
+             lc = call.layout(*c, batches), ld = call.layout(*result, batches);
+  const auto preference = call.preference(*right, *left, *c, *result);
+  if (!call.ok()) return false;
+  const auto algorithm = algorithm_of(
+      key_of(context.device, *types, row_data, adds, batches, {&*left, &*right, &*c, &*result}),
+      [&]() -> std::optional<cublasLtMatmulAlgo_t> {
+        cublasLtMatmulHeuristicResult_t found{};
+        int count = 0;
+        if (l->heuristic(handle, call.desc(), la, lb, lc, ld, preference, 1, &found, &count) !=
+                CUBLAS_STATUS_SUCCESS ||
+            count == 0)
+          return std::nullopt;
+        return found.algo;
+      });
+  if (!algorithm) return false;
   const Scales scales(types->scale, alpha, adds && !bias ? beta : Scalar(0));
   const Scratch workspace(out.device(), kWorkspace + 256);
   const auto address = (reinterpret_cast<uintptr_t>(workspace.as<void>()) + 255) / 256 * 256;
-  return plan->run(handle, scales.alpha, scales.beta, row_data, operands,
-                   reinterpret_cast<void*>(address), context.stream);
+  return l->matmul(handle, call.desc(), scales.alpha, right->data, la, left->data, lb, scales.beta,
+                   c->data, lc, out.data_ptr(), ld, &*algorithm, reinterpret_cast<void*>(address),
+                   kWorkspace, context.stream) == CUBLAS_STATUS_SUCCESS;
 }
 
 #else
@@ -353,4 +325,4 @@ bool cublaslt_matmul(const Context&, const Tensor&, const Tensor&, const Tensor&
 
 #endif
 
-}  // namespace taeda::inline v0_2::gpu
+}  // namespace taeda::gpu
