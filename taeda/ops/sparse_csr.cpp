@@ -10,7 +10,6 @@
 #include "taeda/ops/index.h"
 #include "taeda/ops/join.h"
 #include "taeda/ops/meta_guard.h"
-#include "taeda/ops/rearrange.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/shape.h"
 #include "taeda/ops/sort.h"
@@ -220,10 +219,10 @@ Tensor Tensor::col_indices() const {
 
 Tensor detail::csr_coordinates(const CsrParts& parts) {
   NoGradGuard guard;
-  const int64_t rows = parts.rows.numel() - 1;
-  const Tensor counts = parts.rows.narrow(0, 1, rows).sub(parts.rows.narrow(0, 0, rows));
-  return stack(
-      {repeat_interleave(counts, OptionalDim(parts.columns.numel())), parts.columns.to(kLong)});
+  // An element's row is the number of rows that end before it.
+  const Tensor ends = parts.rows.narrow(0, 1, parts.rows.numel() - 1);
+  const Tensor elements = arange(parts.columns.numel(), ends.options());
+  return stack({searchsorted(ends, elements, false, /*right=*/true), parts.columns.to(kLong)});
 }
 
 Tensor detail::csr_transposed(const Tensor& self) {

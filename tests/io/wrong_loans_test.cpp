@@ -83,9 +83,9 @@ const std::vector<Row> wrong_io_1 = {
             }),
             "from_dlpack: no dtype has code 17 and 4 bits"),
     REFUSED(Error, Lent::go([](DLTensor& t) {
-              t.dtype = {kDLUInt, 64, 1};
+              t.dtype = {kDLUInt, 128, 1};
             }),
-            "from_dlpack: no dtype has code 1 and 64 bits"),
+            "from_dlpack: no dtype has code 1 and 128 bits"),
     REFUSED(Error,
             Lent::go([](DLTensor& t) { t.device.device_type = static_cast<DLDeviceType>(99); }),
             "Unsupported device_type: 99"),

@@ -20,7 +20,7 @@ namespace {
 const std::map<std::string, std::string>& rows_of_values() {
   static const std::map<std::string, std::string> rows = {{"masked_select", "masked_select"},
                                                           {"to_sparse", "to_sparse"},
-                                                          {"to_sparse_csr", "to_sparse"},
+                                                          {"to_sparse_csr", "to_sparse_csr"},
                                                           {"hspmm", "hspmm"},
                                                           {"smm", "smm"},
                                                           {"sspaddmm", "to_sparse"}};
