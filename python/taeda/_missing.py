@@ -15,7 +15,8 @@ import sys
 LAZY = {"nn", "optim", "utils", "testing", "cuda", "accelerator", "sim", "amp", "backends", "distributed", "distributions",
          "multiprocessing", "profiler", "jit", "futures", "hub", "version", "overrides", "mps", "xpu", "mtia", "compiler",
          "library", "ops", "_dynamo", "_inductor",
-         "__config__", "fx", "func", "cpu", "return_types", "signal", "storage", "functional", "quasirandom", "serialization"}
+         "__config__", "fx", "func", "cpu", "return_types", "signal", "storage", "functional", "quasirandom", "serialization",
+        "_utils"}
 
 # Functions of modules that few programs need at once, by those modules.
 FUNCTIONS = {"lobpcg": "taeda._lobpcg", "load": "taeda.serialization", "save": "taeda.serialization"}

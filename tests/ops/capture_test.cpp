@@ -71,6 +71,7 @@ const std::map<std::string, std::string>& rows_of_values() {
       {"sparse_mask", "sparse_coo_tensor"},
       {"to_sparse", "to_sparse"},
       {"to_sparse_csr", "to_sparse_csr"},
+      {"mm.sparse_csr", "backward"},
       {"mm.sparse", "sparse_coo_tensor"},
       {"hspmm", "sparse_coo_tensor"},
       {"smm", "sparse_coo_tensor"},
