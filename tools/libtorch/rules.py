@@ -10,7 +10,7 @@ RULES = [
      "PyTorch's prototype of named tensors was never finished"),
     ("sparse layouts other than COO", r"[Ss]parse_?(csr|csc|bsr|bsc)|Sparse(Csr|Csc|Bsr|Bsc)|_?c?c(ol|row)_indices|"
      r"\b(row|col)_indices|_compressed_tensor|validate_sparse|sampled_addmm",
-     "compressed layouts need kernels of their own, which no device of Taeda has"),
+     "of compressed layouts Taeda has matrices in rows (CSR), which this list does not tell apart"),
     ("quantized tensors", r"quantiz|Quantiz|fake_quant|fbgemm|\bq_(scale|zero|per)|int_repr|qscheme|QScheme|"
      r"kQ(Int|UInt)|[qQ]Engine|kPer(Channel|Tensor)|QInt|choose_qparams|fused_moving|QNNPACK|kFBGEMM|"
      r"::kX86|kONEDNN|isQInt|\bqint|quint",
