@@ -1,7 +1,6 @@
 // Element types: names, sizes, promotion.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <iosfwd>
 #include <string>
@@ -91,8 +90,7 @@ inline constexpr int8_t kElementBytes[] = {1, 1, 2, 4, 8, 2, 4, 8, 0, 8, 16, 1, 
                                            2, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1,  1, 2, 4, 8,
                                            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  0, 0, 0, 1};
 constexpr int64_t element_size(ScalarType t) {
-  const auto i = static_cast<size_t>(t);
-  return i < sizeof(kElementBytes) ? kElementBytes[i] : 0;
+  return size_t(t) < sizeof(kElementBytes) ? kElementBytes[size_t(t)] : 0;
 }
 
 /// The name used in libtorch's messages: "Float", "Long", ...
@@ -169,4 +167,4 @@ TAEDA_ALWAYS_INLINE void dispatch(TypeList<T...>, const char* op, ScalarType t, 
   if (!found) detail::throw_no_dtype(op, t);
 }
 
-}  // namespace taeda::inline v0_2
+}  // namespace taeda
