@@ -10,32 +10,14 @@
 
 #include "taeda/kernels/normal_cdf.h"
 #include "taeda/kernels/pointwise/special.h"
+#include "tests/units_of_last_place.h"
 
 namespace taeda {
 namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
-/// |got - want| in units of the last place of `want` rounded to float.
-double ulps(float got, long double want) {
-  const float rounded = static_cast<float>(want);
-  if (std::isnan(rounded)) return std::isnan(got) ? 0 : 1e9;
-  if (std::isinf(rounded) || std::isinf(got)) return got == rounded ? 0 : 1e9;
-  int exponent;
-  std::frexp(std::max(std::fabs(rounded), std::numeric_limits<float>::min()), &exponent);
-  return static_cast<double>(std::fabs(static_cast<long double>(got) - want) /
-                             std::ldexp(1.0L, exponent - 24));
-}
-
-double double_ulps(double got, long double want) {
-  const auto rounded = static_cast<double>(want);
-  if (std::isnan(rounded)) return std::isnan(got) ? 0 : 1e9;
-  if (std::isinf(rounded) || std::isinf(got)) return got == rounded ? 0 : 1e9;
-  int exponent;
-  std::frexp(std::max(std::fabs(rounded), std::numeric_limits<double>::min()), &exponent);
-  return static_cast<double>(std::fabs(static_cast<long double>(got) - want) /
-                             std::ldexp(1.0L, exponent - 53));
-}
+using testing::units_of_last_place;
 
 /// The inverse of erf by Newton's method on long double, from a number that is nearly it.
 long double inverse_erf(long double x) {
@@ -98,7 +80,7 @@ TEST_P(FloatMath, WithinTwoAndAHalfUlps) {
   for (uint64_t i = 0; i <= 0xffffffffu; i += 30011) {
     const auto x = __builtin_bit_cast(float, static_cast<uint32_t>(i));
     if (!(std::fabs(x) <= f.limit)) continue;
-    const double error = ulps(f.got(x), f.want(x));
+    const double error = units_of_last_place<float>(f.got(x), f.want(x));
     if (error > worst) worst = error, where = x;
   }
   EXPECT_LE(worst, 2.5) << f.name << "(" << where << ") = " << f.got(where) << ", want "
@@ -110,7 +92,8 @@ TEST_P(FloatMath, EdgesAreThoseOfC) {
   for (float x : {0.0f, -0.0f, 1.0f, -1.0f, 1e-45f, -1e-45f, kInf, -kInf, std::nanf("")}) {
     if (!(std::fabs(x) <= f.limit)) continue;
     const float got = f.got(x), want = static_cast<float>(f.want(x));
-    EXPECT_LE(ulps(got, want), 1) << f.name << "(" << x << ") = " << got << ", want " << want;
+    EXPECT_LE(units_of_last_place<float>(got, want), 1)
+        << f.name << "(" << x << ") = " << got << ", want " << want;
     if (std::isnan(want)) continue;
     EXPECT_EQ(std::signbit(got), std::signbit(want)) << f.name << "(" << x << ")";
   }
@@ -157,7 +140,7 @@ TEST_P(DoubleMath, WithinAFewUlps) {
   double worst = 0, where = 0;
   const auto check = [&](double x) {
     if (!(std::fabs(x) <= f.limit)) return;
-    const double error = double_ulps(f.got(x), f.want(static_cast<long double>(x)));
+    const double error = units_of_last_place<double>(f.got(x), f.want(static_cast<long double>(x)));
     if (error > worst) worst = error, where = x;
   };
   uint64_t bits = 1;
@@ -180,7 +163,7 @@ TEST_P(DoubleMath, EdgesAreThoseOfC) {
     if (!(std::fabs(x) <= f.limit)) continue;
     const double got = f.got(x);
     const long double want = f.want(static_cast<long double>(x));
-    EXPECT_LE(double_ulps(got, want), 2.5) << f.name << "(" << x << ") = " << got;
+    EXPECT_LE(units_of_last_place<double>(got, want), 2.5) << f.name << "(" << x << ") = " << got;
     if (std::isnan(want)) continue;
     EXPECT_EQ(std::signbit(got), std::signbit(want)) << f.name << "(" << x << ")";
   }
@@ -210,8 +193,8 @@ TEST(Math, NormalDistribution) {
 template <class F>
 void expect_that_of_c(const char* name, float got, F c, float x, float y) {
   const double want = c(static_cast<double>(x), static_cast<double>(y));
-  EXPECT_LE(ulps(got, want), 2.5) << name << "(" << x << ", " << y << ") = " << got << ", want "
-                                  << want;
+  EXPECT_LE(units_of_last_place<float>(got, want), 2.5)
+      << name << "(" << x << ", " << y << ") = " << got << ", want " << want;
   if (std::isnan(want)) return;
   EXPECT_EQ(std::signbit(got), std::signbit(want)) << name << "(" << x << ", " << y << ")";
 }
@@ -243,16 +226,17 @@ TEST(Math, FunctionsOfTwoNumbersWithinTwoAndAHalfUlps) {
     const auto x = static_cast<float>(std::exp2(u * 40 - 20));
     const auto y = static_cast<float>((v * 260 - 130) / (std::fabs(u * 40 - 20) + 0.1));
     const double power = std::pow(static_cast<double>(x), static_cast<double>(y));
-    worst_power = std::max(worst_power, ulps(math::pow(x, y), power));
+    worst_power = std::max(worst_power, units_of_last_place<float>(math::pow(x, y), power));
     const auto a = static_cast<float>(u * 2 - 1), b = static_cast<float>(v * 2 - 1);
     const double angle = std::atan2(static_cast<double>(a), static_cast<double>(b));
-    worst_angle = std::max(
-        {worst_angle, ulps(math::atan2(a, b), angle),
-         double_ulps(math::atan2(u * 2 - 1, v * 2 - 1), std::atan2(u * 2.0L - 1, v * 2.0L - 1))});
-    worst_length =
-        std::max({worst_length, ulps(math::hypot(x, y), std::hypot(static_cast<double>(x), y)),
-                  double_ulps(math::hypot(u, v), std::hypot(static_cast<long double>(u),
-                                                            static_cast<long double>(v)))});
+    worst_angle = std::max({worst_angle, units_of_last_place<float>(math::atan2(a, b), angle),
+                            units_of_last_place<double>(math::atan2(u * 2 - 1, v * 2 - 1),
+                                                        std::atan2(u * 2.0L - 1, v * 2.0L - 1))});
+    worst_length = std::max(
+        {worst_length,
+         units_of_last_place<float>(math::hypot(x, y), std::hypot(static_cast<double>(x), y)),
+         units_of_last_place<double>(math::hypot(u, v), std::hypot(static_cast<long double>(u),
+                                                                   static_cast<long double>(v)))});
   }
   EXPECT_LE(worst_power, 0.6);
   EXPECT_LE(worst_angle, 2.5);
@@ -274,12 +258,15 @@ TEST(Math, LengthsAreThoseOfC) {
                           1e154, 1e300,  -1.7e308, HUGE_VAL, -HUGE_VAL, std::nan("")};
   for (const double x : sizes)
     for (const double y : sizes) {
-      EXPECT_LE(double_ulps(math::hypot(x, y),
-                            std::hypot(static_cast<long double>(x), static_cast<long double>(y))),
-                2.5)
+      EXPECT_LE(
+          units_of_last_place<double>(math::hypot(x, y), std::hypot(static_cast<long double>(x),
+                                                                    static_cast<long double>(y))),
+          2.5)
           << x << " " << y;
       const auto a = static_cast<float>(x), b = static_cast<float>(y);
-      EXPECT_LE(ulps(math::hypot(a, b), std::hypot(static_cast<double>(a), b)), 1) << a << " " << b;
+      EXPECT_LE(
+          units_of_last_place<float>(math::hypot(a, b), std::hypot(static_cast<double>(a), b)), 1)
+          << a << " " << b;
     }
 }
 

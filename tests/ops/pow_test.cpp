@@ -10,28 +10,19 @@
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/create.h"
 #include "tests/ops/tensor_values.h"
+#include "tests/units_of_last_place.h"
 
 namespace taeda {
 namespace {
-
-/// |got - want| in units of the last place of `want` rounded to double.
-double units_of_last_place(double got, long double want) {
-  const auto rounded = static_cast<double>(want);
-  if (std::isnan(rounded)) return std::isnan(got) ? 0 : 1e9;
-  if (std::isinf(rounded) || std::isinf(got)) return got == rounded ? 0 : 1e9;
-  int exponent;
-  std::frexp(std::max(std::fabs(rounded), std::numeric_limits<double>::min()), &exponent);
-  return static_cast<double>(std::fabs(static_cast<long double>(got) - want) /
-                             std::ldexp(1.0L, exponent - 53));
-}
 
 /// The largest error of powers of a list of pairs.
 double worst_error(const std::vector<double>& x, const std::vector<double>& y) {
   const auto got = testing::values<double>(tensor(x, kDouble).pow(tensor(y, kDouble)));
   double worst = 0;
   for (size_t i = 0; i < x.size(); ++i)
-    worst = std::max(worst, units_of_last_place(got[i], std::pow(static_cast<long double>(x[i]),
-                                                                 static_cast<long double>(y[i]))));
+    worst = std::max(
+        worst, testing::units_of_last_place(got[i], std::pow(static_cast<long double>(x[i]),
+                                                             static_cast<long double>(y[i]))));
   return worst;
 }
 
@@ -82,7 +73,7 @@ TEST(DoublePow, EdgesAreThoseOfC) {
   const auto got = testing::values<double>(tensor(x, kDouble).pow(tensor(y, kDouble)));
   for (size_t i = 0; i < x.size(); ++i) {
     const double want = std::pow(x[i], y[i]);
-    EXPECT_LE(units_of_last_place(got[i], want), 1) << x[i] << " to the power of " << y[i];
+    EXPECT_LE(testing::units_of_last_place(got[i], want), 1) << x[i] << " to the power of " << y[i];
     if (std::isnan(want)) continue;
     EXPECT_EQ(std::signbit(got[i]), std::signbit(want)) << x[i] << ", " << y[i];
   }
