@@ -2,11 +2,31 @@
 # time into a namespace of its own, taeda::cpu::baseline, ::avx2 or ::avx512.
 
 set(TAEDA_CPU_KERNELS AUTO CACHE STRING
-    "CPU kernels besides the baseline: AUTO for all the compiler knows, a list of avx2 and avx512, NONE")
+    "CPU kernels besides the baseline: AUTO for all the compiler knows, a list of avx2 and avx512, NONE; NATIVE: those of this machine alone")
 set(TAEDA_CPU_LEVELS baseline)
 set(TAEDA_CPU_FLAGS_baseline "")
 set(TAEDA_CPU_FLAGS_avx2 -march=x86-64-v3 -fno-gnu-unique)
 set(TAEDA_CPU_FLAGS_avx512 -march=x86-64-v4 -mprefer-vector-width=512 -fno-gnu-unique)
+
+# The best of TAEDA_CPU_LEVELS that the processor of this machine has; all of them where that cannot be known.
+function(taeda_native_level variable)
+  set(${variable} ${TAEDA_CPU_LEVELS} PARENT_SCOPE)
+  if(CMAKE_CROSSCOMPILING)
+    return()
+  endif()
+  set(source ${PROJECT_SOURCE_DIR}/cmake/native_level.cpp)
+  try_run(status compiled ${PROJECT_BINARY_DIR}/native_level ${source}
+          CMAKE_FLAGS -DINCLUDE_DIRECTORIES=${PROJECT_SOURCE_DIR} RUN_OUTPUT_VARIABLE levels)
+  if(NOT compiled OR NOT status EQUAL 0)
+    return()
+  endif()
+  foreach(level ${levels})  # best first
+    if(level IN_LIST TAEDA_CPU_LEVELS)
+      set(${variable} ${level} PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+endfunction()
 
 # Levels above the baseline need GNU ld and objcopy to be kept apart: see IsolateKernels.cmake. Their
 # data is weak rather than "unique", so that it can merge with the rest of the library's.
@@ -17,13 +37,20 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND TAEDA_BFD_LINKER AND CMAKE_
   check_cxx_compiler_flag("-march=x86-64-v3 -fno-gnu-unique" TAEDA_HAVE_X86_64_V3)
   check_cxx_compiler_flag("-march=x86-64-v4 -fno-gnu-unique" TAEDA_HAVE_X86_64_V4)
   if(help MATCHES "--force-group-allocation")
-    if(TAEDA_HAVE_X86_64_V3 AND TAEDA_CPU_KERNELS MATCHES "AUTO|avx2")
+    if(TAEDA_HAVE_X86_64_V3 AND TAEDA_CPU_KERNELS MATCHES "AUTO|NATIVE|avx2")
       list(APPEND TAEDA_CPU_LEVELS avx2)
     endif()
-    if(TAEDA_HAVE_X86_64_V4 AND TAEDA_CPU_KERNELS MATCHES "AUTO|avx512")
+    if(TAEDA_HAVE_X86_64_V4 AND TAEDA_CPU_KERNELS MATCHES "AUTO|NATIVE|avx512")
       list(APPEND TAEDA_CPU_LEVELS avx512)
     endif()
   endif()
+endif()
+
+# NATIVE is for whoever runs on this machine what was built on it: of the levels above, the best that it has, and no other.
+# Packages are not built so. A library without the baseline says on a lesser machine what it lacks (cpu/capability.h).
+if(TAEDA_CPU_KERNELS STREQUAL "NATIVE")
+  taeda_native_level(native)
+  set(TAEDA_CPU_LEVELS ${native})
 endif()
 set(TAEDA_CPU_LEVELS ${TAEDA_CPU_LEVELS} CACHE INTERNAL "Levels that the CPU kernels are built for")
 
@@ -40,14 +67,12 @@ if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
 endif()
 
 # Compiles the kernels for every level and puts the objects into `target`. Its sources learn from
-# TAEDA_HAS_AVX2 and TAEDA_HAS_AVX512 which levels there are.
+# TAEDA_HAS_BASELINE, TAEDA_HAS_AVX2 and TAEDA_HAS_AVX512 which levels there are.
 function(taeda_add_cpu_kernels target)
   file(GLOB kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/taeda/cpu/kernels/*.cpp)
   foreach(level ${TAEDA_CPU_LEVELS})
-    if(NOT level STREQUAL "baseline")
-      string(TOUPPER ${level} upper)
-      target_compile_definitions(${target} PRIVATE TAEDA_HAS_${upper})
-    endif()
+    string(TOUPPER ${level} upper)
+    set_property(SOURCE cpu/capability.cpp cpu/register.cpp APPEND PROPERTY COMPILE_DEFINITIONS TAEDA_HAS_${upper})
     if(kernels)
       taeda_add_kernel_level(${target} ${level} "${kernels}")
     endif()

@@ -20,10 +20,12 @@ namespace taeda::inline v0_2 {
 #define TAEDA_DECLARE(family) void register_##family();
 #define TAEDA_CALL(family) register_##family();
 
+#ifdef TAEDA_HAS_BASELINE
 namespace cpu::baseline {
 TAEDA_CPU_FAMILIES(TAEDA_DECLARE)
 static void register_all() { TAEDA_CPU_FAMILIES(TAEDA_CALL) }
 }  // namespace cpu::baseline
+#endif
 #ifdef TAEDA_HAS_AVX2
 namespace cpu::avx2 {
 TAEDA_CPU_FAMILIES(TAEDA_DECLARE)
@@ -54,7 +56,10 @@ void register_cpu_kernels() {
 #ifdef TAEDA_HAS_AVX2
     case cpu::Capability::Avx2: cpu::avx2::register_all(); break;
 #endif
-    default: cpu::baseline::register_all(); break;
+#ifdef TAEDA_HAS_BASELINE
+    case cpu::Capability::Baseline: cpu::baseline::register_all(); break;
+#endif
+    default: break;  // cpu_capability() has thrown
   }
 }
 

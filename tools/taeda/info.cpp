@@ -93,8 +93,9 @@ Json collect() {
       {"cpu", value_in("/proc/cpuinfo", "model name", ':')},
       {"cpu features", cpu_features()},
       {"cpu kernels",
-       std::string(cpu::name(cpu::cpu_capability())) +
-           " (the best for this machine and build: " + cpu::name(cpu::best_capability()) + ")"},
+       std::string(cpu::name(cpu::cpu_capability())) + " (the best for this machine and build: " +
+           cpu::name(cpu::best_capability(cpu::built_capabilities(), cpu::machine_capability())) +
+           ")"},
       {"cores", ::sysconf(_SC_NPROCESSORS_ONLN)},
       {"threads", get_num_threads()},
       {"memory", bytes_text(static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *
