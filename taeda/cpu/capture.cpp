@@ -13,6 +13,20 @@ namespace taeda::inline v0_2::cpu {
 
 namespace {
 
+/// One body for all slots that take the same arguments: calls the kernel, or keeps the call for a
+/// graph.
+template <class... Args>
+[[gnu::noinline]] void call_or_keep(const char* name, void (*f)(Args...), Args... args) {
+  // What a kernel tells its caller - how much room a network takes - follows from shapes.
+  if constexpr (!(detail::kWritesToCaller<Args> || ...)) {
+    if (detail::HostGraph* const graph = detail::host_recording())
+      return graph->add(name, [f, kept = std::tuple(detail::keep(args, 0)...)]() mutable {
+        std::apply([f](auto&... x) { f(x...); }, kept);
+      });
+  }
+  f(static_cast<Args>(args)...);
+}
+
 template <auto* slot, class Signature>
 struct Recorder;
 template <auto* slot, class... Args>
@@ -23,17 +37,8 @@ struct Recorder<slot, void(Args...)> {
   static inline constinit std::atomic<Function> kernel{nullptr};
 
   static void run(Args... args) {
-    const Function f = kernel.load(std::memory_order_acquire);
-    detail::HostGraph* const graph = detail::host_recording();
-    // What a kernel tells its caller - how much room a network takes - follows from shapes.
-    if constexpr ((detail::kWritesToCaller<Args> || ...))
-      return f(static_cast<Args>(args)...);
-    else if (!graph)
-      return f(static_cast<Args>(args)...);
-    else
-      graph->add(slot->name(), [f, kept = std::tuple(detail::keep(args, 0)...)]() mutable {
-        std::apply([f](auto&... x) { f(x...); }, kept);
-      });
+    call_or_keep<Args...>(slot->name(), kernel.load(std::memory_order_acquire),
+                          static_cast<Args>(args)...);
   }
 };
 

@@ -75,26 +75,28 @@ auto keep_reachable(const T& x) {
   return detail::keep(x, device.is_cpu() ? 0 : sim::sim_device(device).memory().alias_delta());
 }
 
-template <auto* slot, class... Args>
-void queue_kernel(DeviceType type, Args... args) {
+/// One body for all slots that take the same arguments, most of which are pointwise.
+template <class... Args>
+[[gnu::noinline]] void queue_kernel(DeviceType type, const Slot<void(Args...)>& slot,
+                                    sim::FlopsOf<Args...> flops, Args... args) {
   Device device(kCPU);
   ((device = device.is_cpu() ? device_of(args) : device), ...);
   if (device.is_cpu()) device = Device(type, current_device(type));
   sim::SimDevice& sim_device = sim::sim_device(device);
   size_t argument = 0;
-  (check<std::remove_cvref_t<Args>>(sim_device, slot->name(), argument++, args), ...);
+  (check<std::remove_cvref_t<Args>>(sim_device, slot.name(), argument++, args), ...);
   const StreamId stream = current_stream(device).id();
   constexpr bool kWrites = (detail::kWritesToCaller<Args> || ...);
-  if constexpr (kWrites) sim_device.check_not_capturing(stream, slot->name());
+  if constexpr (kWrites) sim_device.check_not_capturing(stream, slot.name());
   // First, because memory that is still on its way has the stream wait for it.
-  auto run = [cpu = slot->get(kCPU), kept = std::tuple(keep_reachable(args)...)]() mutable {
+  auto run = [cpu = slot.get(kCPU), kept = std::tuple(keep_reachable(args)...)]() mutable {
     std::apply([cpu](auto&... x) { cpu(x...); }, kept);
   };
   if (sim::Predictor::instance().on()) [[unlikely]]
-    sim_device.charge(stream, sim::work_of<slot>(args...));
+    sim_device.charge(stream, sim::work_of<Args...>(flops, args...));
   if constexpr (kWrites)
     if (!sim_device.computes()) return run();  // sizes and choices that follow from shapes
-  sim_device.launch(stream, std::make_unique<sim::KernelTask<decltype(run)>>(slot->name(), device,
+  sim_device.launch(stream, std::make_unique<sim::KernelTask<decltype(run)>>(slot.name(), device,
                                                                              std::move(run)));
   if constexpr (kWrites) {
     sim_device.queue(stream).drain();
@@ -107,7 +109,9 @@ template <auto* slot, DeviceType type, class Signature>
 struct Adapter;
 template <auto* slot, DeviceType type, class... Args>
 struct Adapter<slot, type, void(Args...)> {
-  static void run(Args... args) { queue_kernel<slot, Args...>(type, static_cast<Args>(args)...); }
+  static void run(Args... args) {
+    queue_kernel<Args...>(type, *slot, sim::flops_of<slot, Args...>(), static_cast<Args>(args)...);
+  }
 };
 
 template <DeviceType type>

@@ -93,31 +93,45 @@ struct SlotType {};
 template <auto* a, auto* b>
 constexpr bool kSameSlot = std::is_same_v<SlotType<a>, SlotType<b>>;
 
-/// The floating-point operations that decide how long the slot's kernel takes; 0 where the bytes
-/// do.
+/// The floating-point operations that decide how long a kernel of these arguments takes; null where
+/// the bytes do.
+template <class... Args>
+using FlopsOf = double (*)(const std::remove_cvref_t<Args>&...);
+
 template <auto* slot, class... Args>
-double flops_of(const Args&... args) {
-  [[maybe_unused]] const auto argument = [&]<size_t i>() -> const auto& {
-    return std::get<i>(std::tie(args...));
-  };
+constexpr FlopsOf<Args...> flops_of() {
   if constexpr (kSameSlot<slot, &matmul_slot>)
-    return matmul_flops(argument.template operator()<0>(), argument.template operator()<1>());
+    return [](const auto&... args) {
+      const auto x = std::tie(args...);
+      return matmul_flops(std::get<0>(x), std::get<1>(x));
+    };
   else if constexpr (kSameSlot<slot, &conv_slot>)
-    return conv_flops(argument.template operator()<0>(), argument.template operator()<2>());
+    return [](const auto&... args) {
+      const auto x = std::tie(args...);
+      return conv_flops(std::get<0>(x), std::get<2>(x));
+    };
   else if constexpr (kSameSlot<slot, &conv_input_grad_slot>)
-    return conv_flops(argument.template operator()<1>(), argument.template operator()<2>());
+    return [](const auto&... args) {
+      const auto x = std::tie(args...);
+      return conv_flops(std::get<1>(x), std::get<2>(x));
+    };
   else if constexpr (kSameSlot<slot, &conv_weight_grad_slot>)
-    return conv_flops(argument.template operator()<3>(), argument.template operator()<0>());
+    return [](const auto&... args) {
+      const auto x = std::tie(args...);
+      return conv_flops(std::get<3>(x), std::get<0>(x));
+    };
   else if constexpr (kSameSlot<slot, &attention_slot>)
-    return attention_flops(argument.template operator()<2>(), argument.template operator()<3>(),
-                           argument.template operator()<4>(), argument.template operator()<6>(), 1,
-                           1);
+    return [](const auto&... args) {
+      const auto x = std::tie(args...);
+      return attention_flops(std::get<2>(x), std::get<3>(x), std::get<4>(x), std::get<6>(x), 1, 1);
+    };
   else if constexpr (kSameSlot<slot, &attention_backward_slot>)
-    return attention_flops(argument.template operator()<4>(), argument.template operator()<5>(),
-                           argument.template operator()<6>(), argument.template operator()<10>(), 3,
-                           2);
+    return [](const auto&... args) {
+      const auto x = std::tie(args...);
+      return attention_flops(std::get<4>(x), std::get<5>(x), std::get<6>(x), std::get<10>(x), 3, 2);
+    };
   else
-    return 0;
+    return nullptr;
 }
 
 /// The dtype of the first tensor.
@@ -129,15 +143,15 @@ std::optional<ScalarType> dtype_of_argument(const T&) {
   return std::nullopt;
 }
 
-template <auto* slot, class... Args>
-Work work_of(const Args&... args) {
+template <class... Args>
+Work work_of(FlopsOf<Args...> flops, const std::remove_cvref_t<Args>&... args) {
   Work work;
   ((work.bytes += touched_bytes(args)), ...);
-  work.flops = flops_of<slot>(args...);
+  work.flops = flops ? flops(args...) : 0;
   std::optional<ScalarType> dtype;
   ((dtype = dtype ? dtype : dtype_of_argument(args)), ...);
   work.dtype = dtype.value_or(kFloat);
   return work;
 }
 
-}  // namespace taeda::sim
+}  // namespace taeda::inline v0_2::sim
