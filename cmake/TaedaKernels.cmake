@@ -8,24 +8,19 @@ set(TAEDA_CPU_FLAGS_baseline "")
 set(TAEDA_CPU_FLAGS_avx2 -march=x86-64-v3 -fno-gnu-unique)
 set(TAEDA_CPU_FLAGS_avx512 -march=x86-64-v4 -mprefer-vector-width=512 -fno-gnu-unique)
 
-# The best of TAEDA_CPU_LEVELS that the processor of this machine has; all of them where that cannot be known.
-function(taeda_native_level variable)
-  set(${variable} ${TAEDA_CPU_LEVELS} PARENT_SCOPE)
+# Those of TAEDA_CPU_LEVELS that the processor of this machine has, best first; none where that cannot be known.
+function(taeda_machine_levels variable)
+  set(${variable} "" PARENT_SCOPE)
   if(CMAKE_CROSSCOMPILING)
     return()
   endif()
-  set(source ${PROJECT_SOURCE_DIR}/cmake/native_level.cpp)
-  try_run(status compiled ${PROJECT_BINARY_DIR}/native_level ${source}
+  try_run(status compiled ${PROJECT_BINARY_DIR}/machine_levels ${PROJECT_SOURCE_DIR}/cmake/machine_levels.cpp
           CMAKE_FLAGS -DINCLUDE_DIRECTORIES=${PROJECT_SOURCE_DIR} RUN_OUTPUT_VARIABLE levels)
-  if(NOT compiled OR NOT status EQUAL 0)
-    return()
+  if(compiled AND status EQUAL 0)
+    string(REPLACE ";" "|" known "${TAEDA_CPU_LEVELS}")
+    list(FILTER levels INCLUDE REGEX "^(${known})$")
+    set(${variable} ${levels} PARENT_SCOPE)
   endif()
-  foreach(level ${levels})  # best first
-    if(level IN_LIST TAEDA_CPU_LEVELS)
-      set(${variable} ${level} PARENT_SCOPE)
-      return()
-    endif()
-  endforeach()
 endfunction()
 
 # Levels above the baseline need GNU ld and objcopy to be kept apart: see IsolateKernels.cmake. Their
@@ -48,10 +43,11 @@ endif()
 
 # NATIVE is for whoever runs on this machine what was built on it: of the levels above, the best that it has, and no other.
 # Packages are not built so. A library without the baseline says on a lesser machine what it lacks (cpu/capability.h).
-if(TAEDA_CPU_KERNELS STREQUAL "NATIVE")
-  taeda_native_level(native)
-  set(TAEDA_CPU_LEVELS ${native})
+taeda_machine_levels(TAEDA_MACHINE_LEVELS)
+if(TAEDA_CPU_KERNELS STREQUAL "NATIVE" AND TAEDA_MACHINE_LEVELS)
+  list(GET TAEDA_MACHINE_LEVELS 0 TAEDA_CPU_LEVELS)
 endif()
+set(TAEDA_MACHINE_LEVELS ${TAEDA_MACHINE_LEVELS} CACHE INTERNAL "Levels that this machine runs, best first")
 set(TAEDA_CPU_LEVELS ${TAEDA_CPU_LEVELS} CACHE INTERNAL "Levels that the CPU kernels are built for")
 
 # Floating-point flags that let loops vectorise. None of them changes the order of additions, so

@@ -13,6 +13,10 @@
 if(NOT BUILD_SHARED_LIBS)
   return()
 endif()
+if(TAEDA_CPU_KERNELS STREQUAL "NATIVE")
+  message(STATUS "No packages (cpack): they would hold the kernels of this machine alone (TAEDA_CPU_KERNELS=NATIVE)")
+  return()
+endif()
 
 set(abi ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 set(CPACK_PACKAGE_NAME taeda)

@@ -1,5 +1,5 @@
 // What this processor has. Nothing but the standard library is needed here: the build asks, too
-// (cmake/native_level.cpp).
+// (cmake/machine_levels.cpp).
 #include "taeda/cpu/capability.h"
 
 #if defined(__x86_64__) && defined(__clang__)
